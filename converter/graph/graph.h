@@ -1,0 +1,44 @@
+// The converter's in-memory graph: the schema's own object form (fb::ModelT: same operators, same
+// attributes, nothing to translate) plus the values of its constants, which the schema keeps outside.
+//
+// Life of a constant: importers add it as f32 in row-major source order; quantize passes choose its
+// stored type; pack lays it out (tiles, padding, scales, sums) and writes it to the data section.
+#ifndef BANTAM_CONVERTER_GRAPH_GRAPH_H_
+#define BANTAM_CONVERTER_GRAPH_GRAPH_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bantam_generated.h"
+
+namespace bantam::convert {
+
+/// Values of one constant tensor, f32, row-major, before packing. Shared by aliases.
+struct Constant {
+  std::vector<float> values;
+  /// Type the converter decided to store it in; f32 until a pass changes it.
+  fb::DType store = fb::DType::f32;
+  bool linear_weight = false;     // goes to tiles (tile_k4n16 / tile_n16)
+  bool embedding = false;         // looked up by row
+};
+
+/// One blob of the data section that is already in its final bytes (tokenizer tables).
+struct RawBlob {
+  fb::Blob* target = nullptr;     // patched with offset and size by pack; lives in `model`
+  std::vector<uint8_t> bytes;
+};
+
+struct Graph {
+  fb::ModelT model;
+  /// Index-parallel to model.tensors; null for tensors that are not constants.
+  std::vector<std::shared_ptr<Constant>> constants;
+  std::vector<RawBlob> blobs;
+  /// Report lines that importers and passes leave for the user ("dropped tensor ...").
+  std::vector<std::string> notes;
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_GRAPH_GRAPH_H_

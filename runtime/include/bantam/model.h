@@ -1,0 +1,73 @@
+// Model: a verified view of a .bantam file's bytes.
+#ifndef BANTAM_MODEL_H_
+#define BANTAM_MODEL_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bantam/status.h"
+
+namespace bantam {
+
+/// Bytes that somebody else owns; not zero-terminated.
+struct Text {
+  const char* data = nullptr;
+  size_t size = 0;
+};
+
+/// Same values as fb::TaskKind in schemas/bantam.fbs.
+enum class TaskKind : uint8_t {
+  kNone = 0, kClassify = 1, kMultiLabel = 2, kRegress = 3, kChoose = 4, kTag = 5, kJoint = 6, kAnswer = 7,
+  kEmbed = 8, kFill = 9, kNextSentence = 10, kPretraining = 11, kGenerate = 12
+};
+
+/// Copyable view, at most 128 bytes. The bytes outlive it and every session made from it. Shareable
+/// across threads: nothing is ever written through it.
+class Model {
+ public:
+  Model() = default;
+
+  /// Verifies structure and meaning of `bytes[0, size)` (16-byte aligned; 64 for full speed) and fills
+  /// `out`. On failure `out` is untouched and `fault`, if given, says what is wrong. O(graph size); the
+  /// data section is bounds-checked, never read.
+  static Status open(const void* bytes, size_t size, Model* out, Fault* fault = nullptr);
+
+  bool is_open() const { return root_ != nullptr; }
+
+  TaskKind task() const;
+  Text name() const;
+  Text tool() const;
+  Text licence() const;
+  /// Most tokens (specials included) of one sequence; 0: no limit.
+  uint32_t max_sequence() const;
+  uint32_t input_count() const;
+  uint32_t output_count() const;
+  Text output_name(uint32_t output) const;
+  bool has_tokenizer() const;
+  /// Index limits of input ids and segment ids: legal values are [0, limit).
+  uint32_t vocabulary() const;
+  uint32_t segment_types() const;
+  /// Label sets: joint models have two (sentence, slots).
+  uint32_t label_set_count() const;
+  uint32_t label_count(uint32_t set) const;
+  Text label(uint32_t set, uint32_t index) const;
+
+  /// For the rest of the runtime (runtime/model/view.h): the verified FlatBuffer root, the data
+  /// section, the whole file.
+  const void* root() const { return root_; }
+  const uint8_t* data() const { return data_; }
+  const uint8_t* bytes() const { return bytes_; }
+  uint64_t size() const { return size_; }
+
+ private:
+  const uint8_t* bytes_ = nullptr;
+  uint64_t size_ = 0;
+  const void* root_ = nullptr;
+  const uint8_t* data_ = nullptr;
+};
+
+static_assert(sizeof(Model) <= 128, "Model is a small copyable view");
+
+}  // namespace bantam
+
+#endif  // BANTAM_MODEL_H_

@@ -1,0 +1,214 @@
+// The kernel table: every inner loop of the runtime, once for each instruction set.
+//
+// One row of kernels.inc makes declaration, dispatch, property test and benchmark of a kernel. The
+// reference (scalar C++) is the definition; every other instruction set equals it bit for bit.
+//
+// Conventions
+//   pad16(n)   n rounded up to a multiple of 16.
+//   f32 rows   row stride a multiple of 16 floats, base 64-byte aligned (firmware: 16); lanes from n to
+//              pad16(n) exist and may hold anything: kernels may write them and must not depend on them.
+//   vectors    bias, gamma, beta, scales, sums of length n are stored padded to pad16(n) with zeros.
+//   q8 rows    int8 with one f32 scale a row; value = stored * scale. `stored` is kept as x ^ offset_xor
+//              of the active table (0x80 where the dot product wants u8, else 0): private to a session.
+//   sums       a sum over a row is 16 strided partial sums (element i goes to lane i % 16, in order of i;
+//              missing lanes start at +0), then the fixed tree: lanes l and l+8, then l and l+4, l+2, l+1.
+//   fma        only where a formula below says fma; contraction is off.
+//   tails      rows are any count >= 1; no kernel reads or writes outside what its arguments state, padding
+//              lanes included.
+#ifndef BANTAM_KERNELS_KERNELS_H_
+#define BANTAM_KERNELS_KERNELS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bantam/session.h"
+
+namespace bantam::kernels {
+
+constexpr uint32_t pad4(uint32_t n) { return (n + 3u) & ~3u; }
+constexpr uint32_t pad16(uint32_t n) { return (n + 15u) & ~15u; }
+
+/// Same values as fb::ActivationKind, fb::NormKind, fb::DType (static_asserts in runtime/ops).
+enum class Activation : uint8_t {
+  kNone = 0, kRelu = 1, kGelu = 2, kGeluTanh = 3, kTanh = 4, kSigmoid = 5, kSilu = 6, kQuickGelu = 7, kExp = 8,
+  kReluSquared = 9
+};
+enum class Norm : uint8_t { kNone = 0, kLayer = 1, kRms = 2, kAffine = 3 };
+enum class Element : uint8_t { kF32 = 0, kF16 = 1, kI8 = 3 };
+
+/// y[r][n] = act(fma(float(acc), x_scale[r] * w_scale[n], bias[n])), acc = sum over k of x[r][k] * w[n][k]
+/// in int32 (exact). Weights in [-127, 127] in tiles [n/16][k/4][16][4]; k a multiple of 4 up to 133,144
+/// (x beyond the true K may be anything: weights there are 0), n a multiple of 16.
+/// Reads x[r][0, k); writes y[r][0, n).
+struct LinearQ8 {
+  const int8_t* x;          // q8 rows (offset_xor applied)
+  size_t x_stride;          // bytes, multiple of 16
+  const float* x_scale;     // [rows]
+  uint32_t rows;
+  const int8_t* w;          // 64-byte aligned
+  const float* w_scale;     // [n]
+  const int32_t* w_sum;     // [n] sum over k of w
+  const float* bias;        // [n] or null (then 0)
+  uint32_t k, n;
+  Activation activation;
+  float* y;
+  size_t y_stride;          // floats, multiple of 16
+};
+
+/// y[r][n] = act(acc), acc starts at bias[n] (or 0) and takes fma(x[r][k], w[n][k], acc) in order of k.
+/// Weights f32 or f16 in tiles [n/16][k][16].
+struct LinearF32 {
+  const float* x;
+  size_t x_stride;          // floats
+  uint32_t rows;
+  const void* w;
+  Element w_type;           // kF32 or kF16
+  const float* bias;
+  uint32_t k, n;            // k exact, n a multiple of 16
+  Activation activation;
+  float* y;
+  size_t y_stride;
+};
+
+/// For each row, in this order: v = act(x); v += residual; v = norm(v); store f32; store q8.
+/// layer norm: mean = sum(v) / width; d = v - mean; var = sum(d * d) / width (d * d by fma into the partial
+/// sum); r = 1 / sqrt(var + epsilon) (correctly rounded); v = fma(d * r, gamma, beta).
+/// rms: the same without the mean. affine: fma(v, gamma, beta). Null gamma: 1; null beta: 0.
+/// q8: m = max |v| (integer maximum of the bits); scale = m / 127 (1 when m is 0); stored =
+/// round-to-nearest-even(v * (127 / m)), clamped to [-127, 127].
+/// Returns false when some |v| that is stored is NaN or infinite.
+struct TailRows {
+  const float* x;
+  size_t x_stride;
+  uint32_t rows, width;
+  Activation activation;
+  const float* residual;          // f32 rows, or null
+  const int8_t* residual_q;       // q8 rows, or null
+  const float* residual_scale;
+  size_t residual_stride;         // elements of whichever is set
+  Norm norm;
+  const float* gamma;
+  const float* beta;
+  float epsilon;
+  float* y;                       // may equal x or residual (then same stride); null: not stored
+  size_t y_stride;
+  int8_t* q;                      // null: not stored. Lanes [width, pad16(width)) are set to zero.
+  size_t q_stride;
+  float* q_scale;                 // [rows]
+};
+
+/// One table of an embedding: value = element * scales[index] * scale for i8, element * scale for float.
+struct EmbedSource {
+  const void* data;
+  Element type;
+  bool tiled;                     // false: [V][width] rows; true: linear tiles with V as n, width as k
+  const float* scales;            // i8 only
+  float scale;
+  const int32_t* index;           // [rows], already checked and offset
+};
+
+/// y[r] = sum over sources in order (first is stored, others added).
+struct EmbedRows {
+  const EmbedSource* sources;
+  uint32_t source_count;          // 1..8
+  uint32_t rows, width;
+  float* y;
+  size_t y_stride;
+};
+
+/// Bytes of one page of 16 rows for one head; twins of the schema's Layout comments.
+constexpr size_t key_page_bytes(uint32_t head_width, bool q8) {
+  return q8 ? size_t{pad4(head_width)} * 16 + 128 : size_t{head_width} * 64;
+}
+constexpr size_t value_page_bytes(uint32_t head_width, bool q8) {
+  return q8 ? size_t{pad16(head_width)} * 16 + 64 : size_t{pad16(head_width)} * 64;
+}
+
+/// Splits f32 rows [q | k | v] of (heads + 2 * kv_heads) * head_width columns. q8: each (row, head) is
+/// quantised with its own scale as in TailRows. Row r of this call is row `row_begin + r` of the tensors: q
+/// goes to row row_begin + r; k and v to lane (row_begin + r) % 16 of page (row_begin + r) / 16. When a call
+/// begins a page (row_begin % 16 == 0) or ends inside one, lanes of that page that no row has written hold
+/// anything: attention must not depend on them. Returns false on a non-finite value.
+struct SplitHeads {
+  const float* x;                 // row 0 of this call
+  size_t x_stride;
+  uint32_t row_begin, rows;
+  uint32_t heads, kv_heads, head_width;
+  bool q8;
+  void* q;                        // q8: int8 rows; else f32 rows. Row 0 of the tensor.
+  size_t q_stride;                // elements
+  float* q_scale;                 // [row][heads], row 0 of the tensor
+  uint8_t* key_pages;             // page 0, head 0: page p of head h at (p * kv_heads + h) * key_page_bytes
+  uint8_t* value_pages;
+};
+
+enum class Mask : uint8_t { kNone = 0, kCausal = 1, kWindow = 2, kCausalWindow = 3 };
+
+/// Attention of query rows [query_begin, query_begin + queries) over key rows [kv_begin, kv_end), both
+/// numbered as in SplitHeads, for one head. Masked: causal: key > query; window w: |key - query| > w.
+/// Score of key j: q8: float(acc) * (q_scale * scale) * k_scale[j]; f32: dot in order of d by fma, * scale.
+/// p = exp(score - max); l = sum of p, lane (j - kv_begin) % 16, in order of j, then the tree.
+/// q8: w = p * v_scale[j]; m = max of w; u = round(w * (255 / m)) in [0, 255]; y = float(sum u * v) *
+/// ((m / 255) / l). f32: y = (sum over j, in order, by fma(p, v, acc)) / l.
+struct Attention {
+  const void* q;                  // this head's columns of query row query_begin
+  size_t q_stride;                // elements
+  const float* q_scale;           // of query_begin, this head
+  size_t q_scale_stride;          // floats from query to query
+  uint32_t query_begin, queries;
+  const uint8_t* key_pages;       // page 0 of this head
+  size_t key_page_stride;         // bytes from page to page
+  const uint8_t* value_pages;
+  size_t value_page_stride;
+  uint32_t kv_begin, kv_end;
+  uint32_t head_width;
+  float scale;
+  Mask mask;
+  uint32_t window;
+  bool q8;
+  float* y;                       // [queries][head_width]: only these columns are written
+  size_t y_stride;
+  void* scratch;                  // attention_scratch_bytes(kv_end - kv_begin), 64-byte aligned
+};
+/// Queries that one pass of attention holds in scratch; the same on every ISA.
+constexpr uint32_t kAttentionQueries = 16;
+constexpr size_t attention_scratch_bytes(uint32_t kv_rows) {
+  // For each query: f32 scores and u8 probabilities of whole pages; the first page may begin up to 15 rows early.
+  return size_t{kAttentionQueries} * (size_t{pad16(kv_rows + 15)} * 5) + 64;
+}
+
+/// One row per sequence from f32 rows [row_begin, row_end) (at least one). mean: partial sums in row order,
+/// / count. l2: v / max(sqrt(sum v * v), 1e-12).
+enum class Pool : uint8_t { kFirst = 0, kMean = 1, kMax = 2, kLast = 3, kSum = 4 };
+struct PoolRows {
+  const float* x;                 // row 0 of the tensor
+  size_t x_stride;
+  uint32_t row_begin, row_end;
+  uint32_t width;
+  Pool kind;
+  bool l2;
+  float* y;
+};
+
+/// In place: row -> softmax(row) over [0, width), two-pass, sums as above.
+struct SoftmaxRows {
+  float* x;
+  size_t x_stride;
+  uint32_t rows, width;
+};
+
+/// The table: one function pointer a row of kernels.inc. Chosen when a session is created.
+struct Table {
+  Isa isa;
+  uint8_t offset_xor;             // 0x80: q8 activations are kept as u8 (x + 128)
+#define BANTAM_KERNEL(name, Args) bool (*name)(const Args&);
+#include "kernels/kernels.inc"
+#undef BANTAM_KERNEL
+};
+
+/// Null when `isa` is not in this build or not on this machine. kAuto: the best there is.
+const Table* table(Isa isa);
+
+}  // namespace bantam::kernels
+
+#endif  // BANTAM_KERNELS_KERNELS_H_
