@@ -1,0 +1,24 @@
+// The commands of `bantam`: each function adds one family of subcommands to the application. Options
+// live as long as the application (shared_ptr captured by the callback); a callback does the work and
+// reports failure by throwing (cli/errors.h says which exit code each exception becomes).
+#ifndef BANTAM_CONVERTER_CLI_COMMANDS_H_
+#define BANTAM_CONVERTER_CLI_COMMANDS_H_
+
+namespace CLI {
+class App;
+}
+
+namespace bantam::cli {
+
+void add_convert(CLI::App& app);   // convert
+void add_run(CLI::App& app);       // run, classify, choose, tag, answer, embed, fill, similar
+void add_tokenize(CLI::App& app);  // tokenize
+void add_eval(CLI::App& app);      // eval
+void add_bench(CLI::App& app);     // bench
+void add_inspect(CLI::App& app);   // inspect
+void add_verify(CLI::App& app);    // verify
+void add_version(CLI::App& app);   // version
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_COMMANDS_H_

@@ -1,0 +1,136 @@
+#include "cli/output.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/errors.h"
+
+namespace bantam::cli {
+namespace {
+
+constexpr size_t kFlushAt = size_t{1} << 16;
+
+bool looks_like_number(std::string_view cell) {
+  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '-' || cell[0] == '+');
+}
+
+/// Columns that a terminal needs for UTF-8 text: code points, which is right for labels and numbers.
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;
+  return width;
+}
+
+}  // namespace
+
+void Output::write(std::string_view text) {
+  pending_ += text;
+  if (pending_.size() >= kFlushAt) flush();
+}
+
+void Output::line(const Json& object) {
+  pending_ += object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  write("\n");
+}
+
+void Output::flush() {
+  size_t done = 0;
+  while (done < pending_.size()) {
+    const ssize_t n = ::write(STDOUT_FILENO, pending_.data() + done, pending_.size() - done);
+    if (n >= 0) {
+      done += static_cast<size_t>(n);
+      continue;
+    }
+    if (errno == EINTR) continue;
+    const int cause = errno;
+    pending_.clear();
+    if (cause == EPIPE) throw Error(ExitCode::kIo, "");  // the reader has seen enough: nothing to say
+    fail(cause == ENOSPC ? ExitCode::kResources : ExitCode::kIo, "standard output: {}", std::strerror(cause));
+  }
+  pending_.clear();
+}
+
+Output& out() {
+  static Output output;
+  return output;
+}
+
+Json json_object(std::string_view command) {
+  Json object;
+  object["schema"] = fmt::format("bantam.{}/1", command);
+  return object;
+}
+
+bool fancy() {
+  static const bool value = [] {
+    const char* no_color = std::getenv("NO_COLOR");
+    const char* term = std::getenv("TERM");
+    return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || no_color[0] == '\0') &&
+           (term == nullptr || std::strcmp(term, "dumb") != 0);
+  }();
+  return value;
+}
+
+std::string bold(std::string_view text) { return fancy() ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text); }
+std::string dim(std::string_view text) { return fancy() ? fmt::format("\x1b[2m{}\x1b[0m", text) : std::string(text); }
+
+std::string bar(float score, int width) {
+  if (!fancy()) return "";
+  const float clamped = std::isfinite(score) ? std::clamp(score, 0.0f, 1.0f) : 0.0f;
+  const int filled = static_cast<int>(std::lround(clamped * static_cast<float>(width)));
+  std::string cells = "  \x1b[36m";
+  for (int i = 0; i < width; ++i) cells += i < filled ? "█" : " ";
+  return cells + "\x1b[0m";
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  const double value = static_cast<double>(bytes);
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  if (bytes < 1024 * 1024) return fmt::format("{:.1f} KB", value / 1024);
+  if (bytes < 1024ull * 1024 * 1024) return fmt::format("{:.1f} MB", value / (1024 * 1024));
+  return fmt::format("{:.1f} GB", value / (1024.0 * 1024 * 1024));
+}
+
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  if (rows.empty()) return;
+  const size_t columns = rows[0].size();
+  std::vector<size_t> width(columns, 0);
+  std::vector<bool> right(columns, rows.size() > 1);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    for (size_t c = 0; c < columns; ++c) {
+      width[c] = std::max(width[c], display_width(rows[r][c]));
+      if (r > 0 && !rows[r][c].empty() && !looks_like_number(rows[r][c])) right[c] = false;
+    }
+  }
+  for (size_t r = 0; r < rows.size(); ++r) {
+    std::string line;
+    for (size_t c = 0; c < columns; ++c) {
+      const std::string pad(width[c] - display_width(rows[r][c]), ' ');
+      if (c > 0) line += "  ";
+      line += right[c] ? pad + rows[r][c] : rows[r][c] + pad;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out().write((r == 0 ? bold(line) : line) + "\n");
+  }
+}
+
+std::string printable(std::string_view text) {
+  // The JSON writer already knows how to replace invalid UTF-8; what is left are control characters.
+  const std::string quoted = Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string result;
+  for (const char c : std::string_view(quoted).substr(1, quoted.size() - 2)) result += c == '\x7f' ? '?' : c;
+  // Undo the escapes of printable characters.
+  std::string plain;
+  for (size_t i = 0; i < result.size(); ++i) {
+    const bool escape = result[i] == '\\' && i + 1 < result.size() && (result[i + 1] == '"' || result[i + 1] == '\\');
+    plain += result[escape ? ++i : i];
+  }
+  return plain;
+}
+
+}  // namespace bantam::cli

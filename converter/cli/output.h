@@ -1,0 +1,60 @@
+// Standard output of the command line: every write is checked, JSON is one object a line, colours and bars
+// appear on a terminal only.
+#ifndef BANTAM_CONVERTER_CLI_OUTPUT_H_
+#define BANTAM_CONVERTER_CLI_OUTPUT_H_
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace bantam::cli {
+
+/// Keys in the order in which they were put. Numbers are kept as f32: printed with the fewest digits that
+/// read back as the same f32.
+using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t, std::uint64_t,
+                                  float>;
+
+/// Appends to standard output. A failed write throws an I/O error; a closed pipe ends the command quietly.
+class Output {
+ public:
+  template <typename... Args>
+  void print(fmt::format_string<Args...> format, Args&&... args) {
+    write(fmt::format(format, std::forward<Args>(args)...));
+  }
+  void write(std::string_view text);
+  /// One object on a line of its own. Invalid UTF-8 in strings becomes U+FFFD.
+  void line(const Json& object);
+  void flush();
+  ~Output() = default;
+
+ private:
+  std::string pending_;
+};
+
+Output& out();
+
+/// Starts an object with the "schema" that every JSON object of `command` carries.
+Json json_object(std::string_view command);
+
+/// Is standard output a terminal (and NO_COLOR unset)?
+bool fancy();
+std::string bold(std::string_view text);
+std::string dim(std::string_view text);
+/// A bar of `width` cells for a score in [0, 1]; empty unless on a terminal.
+std::string bar(float score, int width);
+
+/// Bytes as a person reads them: "812 B", "34.2 KB", "22.9 MB" (1 KB = 1024 B).
+std::string human_bytes(std::uint64_t bytes);
+
+/// Prints a table: the first row is the header; columns whose cells are all numbers are right-aligned.
+void print_table(const std::vector<std::vector<std::string>>& rows);
+
+/// `text` with control characters and invalid UTF-8 made harmless for a terminal.
+std::string printable(std::string_view text);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_OUTPUT_H_

@@ -1,0 +1,16 @@
+// Ctrl-C and closed pipes.
+#ifndef BANTAM_CONVERTER_CLI_SIGNALS_H_
+#define BANTAM_CONVERTER_CLI_SIGNALS_H_
+
+namespace bantam::cli {
+
+/// Ignores SIGPIPE (writes then fail with EPIPE) and makes SIGINT and SIGTERM leave at once with 128 + the
+/// signal's number, after unlinking the temporary file that remove_on_interrupt() named.
+void install_signal_handlers();
+
+/// `path` (at most 4,095 bytes, copied) is unlinked when the command is interrupted; null: nothing is.
+void remove_on_interrupt(const char* path);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_SIGNALS_H_
