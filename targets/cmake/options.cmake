@@ -10,4 +10,26 @@ add_library(bantam_runtime_options INTERFACE)
 target_link_libraries(bantam_runtime_options INTERFACE bantam_options)
 target_compile_options(bantam_runtime_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
-  -ffunction-sections -fdata-sections -fvisibility=hidden)
+  -ffunction-sections -fdata-sections
+  $<$<NOT:$<BOOL:${BUILD_SHARED_LIBS}>>:-fvisibility=hidden>)
+
+# Sanitizers instrument everything that is built, tests included, so they are set for the directory tree.
+if(BANTAM_SANITIZE)
+  add_compile_options(-fsanitize=${BANTAM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${BANTAM_SANITIZE})
+  if(BANTAM_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize=vptr)  # needs RTTI, which the runtime has not
+  endif()
+endif()
+if(BANTAM_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "BANTAM_FUZZERS needs clang (libFuzzer): use `cmake --preset fuzz`, "
+      "or configure with -DBANTAM_FUZZERS=OFF")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# Build type of the sanitizer presets: quick to compile, readable stacks, asserts on.
+set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1" CACHE STRING "Flags of the build type Sanitize")
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1" CACHE STRING "Flags of the build type Sanitize")
+mark_as_advanced(CMAKE_C_FLAGS_SANITIZE CMAKE_CXX_FLAGS_SANITIZE)

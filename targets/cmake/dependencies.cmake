@@ -1,0 +1,75 @@
+# Finds everything that the chosen options need, before any target is declared, and reports all that is missing at
+# once: with the Debian 12 package and the option that does without.
+set(bantam_missing "")
+set(bantam_missing_packages "")
+
+# bantam_missing(WHAT PACKAGES WITHOUT): WHAT was not found; PACKAGES (space separated) have it; WITHOUT is the option.
+function(bantam_missing what packages without)
+  set(line "  ${what}: Debian package ${packages}")
+  if(without)
+    string(APPEND line ", or do without: -D${without}")
+  endif()
+  set(bantam_missing "${bantam_missing}${line}\n" PARENT_SCOPE)
+  set(bantam_missing_packages "${bantam_missing_packages} ${packages}" PARENT_SCOPE)
+endfunction()
+
+# bantam_library(NAME LIBRARY HEADER): the imported target bantam::NAME for a library without a CMake package of its
+# own; sets NAME_FOUND. The installed package uses the same function, so that no machine path enters an export.
+include(${CMAKE_CURRENT_LIST_DIR}/bantam_library.cmake)
+
+find_program(BANTAM_FLATC flatc)
+find_path(BANTAM_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h)
+if(NOT BANTAM_FLATC OR NOT BANTAM_FLATBUFFERS_INCLUDE)
+  bantam_missing("FlatBuffers (flatc and headers)" "flatbuffers-compiler libflatbuffers-dev" "")
+endif()
+
+if(BANTAM_CONVERTER)
+  find_package(CLI11 QUIET)
+  find_package(nlohmann_json QUIET)
+  find_package(fmt QUIET)
+  foreach(pair CLI11:libcli11-dev nlohmann_json:nlohmann-json3-dev fmt:libfmt-dev)
+    string(REPLACE ":" ";" pair ${pair})
+    list(GET pair 0 package)
+    list(GET pair 1 debian)
+    if(NOT ${package}_FOUND)
+      bantam_missing(${package} ${debian} "BANTAM_CONVERTER=OFF")
+    endif()
+  endforeach()
+endif()
+
+if(BANTAM_XNNPACK)
+  bantam_library(xnnpack XNNPACK xnnpack.h)
+  if(NOT xnnpack_FOUND)
+    bantam_missing("XNNPACK" "libxnnpack-dev" "BANTAM_XNNPACK=OFF")
+  endif()
+endif()
+if(BANTAM_PTHREADPOOL OR BANTAM_XNNPACK)
+  bantam_library(pthreadpool pthreadpool pthreadpool.h)
+  if(NOT pthreadpool_FOUND)
+    bantam_missing("pthreadpool" "libpthreadpool-dev" "BANTAM_PTHREADPOOL=OFF -DBANTAM_XNNPACK=OFF")
+  endif()
+endif()
+
+if(BANTAM_TESTS)
+  find_package(GTest QUIET)
+  if(NOT GTest_FOUND)
+    bantam_missing("GoogleTest" "libgtest-dev libgmock-dev" "BANTAM_TESTS=OFF")
+  endif()
+  find_package(rapidcheck QUIET)
+  if(NOT rapidcheck_FOUND)
+    bantam_missing("RapidCheck" "librapidcheck-dev" "BANTAM_TESTS=OFF")
+  endif()
+endif()
+
+if(BANTAM_BENCHMARKS)
+  find_package(benchmark QUIET)
+  if(NOT benchmark_FOUND)
+    bantam_missing("Google Benchmark" "libbenchmark-dev" "BANTAM_BENCHMARKS=OFF")
+  endif()
+endif()
+
+if(bantam_missing)
+  message(FATAL_ERROR "bantam: not found on this machine:\n${bantam_missing}\n"
+    "All of them:\n  sudo apt-get install${bantam_missing_packages}\n"
+    "targets/packages/debian.txt says what each is for.")
+endif()
