@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# format.sh [--check]: C++ by clang-format 14, Python by ruff (when BANTAM_PYTHON names an interpreter that has it).
+# With --check nothing is written; the exit code is 1 when a file is not formatted.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+cpp_mode=(-i)
+python_mode=()
+case ${1:-} in
+  "") ;;
+  --check)
+    cpp_mode=(--dry-run --Werror)
+    python_mode=(--check --diff)
+    ;;
+  *)
+    echo "usage: format.sh [--check]" >&2
+    exit 2
+    ;;
+esac
+
+formatter=$(command -v clang-format-14 || command -v clang-format)
+mapfile -t cpp < <(find runtime converter tests targets -name '*.cpp' -o -name '*.h' -o -name '*.c' | sort)
+"$formatter" --version | grep -q 'version 14\.' || echo "format.sh: not clang-format 14; its opinion may differ" >&2
+printf '%s\0' "${cpp[@]}" | xargs -0 "$formatter" "${cpp_mode[@]}"
+
+if [ -n "${BANTAM_PYTHON:-}" ]; then
+  mapfile -t python < <(find tests runtime converter targets -name '*.py' | sort)
+  if [ ${#python[@]} -gt 0 ]; then
+    "$BANTAM_PYTHON" -m ruff format --quiet --line-length 120 "${python_mode[@]}" "${python[@]}"
+    "$BANTAM_PYTHON" -m ruff check --quiet --line-length 120 --select E,F,W,B --ignore E741 "${python[@]}"
+  fi
+fi

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# tidy.sh BUILD_DIR [FILE...]: clang-tidy with the checks of .clang-tidy over the product's sources (or the given ones),
+# as BUILD_DIR compiles them. A source that passed is not read again until it, a header or .clang-tidy changes.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+build=$(realpath "$1")
+shift
+tidy=$(command -v clang-tidy-14 || command -v clang-tidy)
+passed=$build/tidy
+mkdir -p "$passed"
+
+sources=("$@")
+if [ ${#sources[@]} -eq 0 ]; then
+  mapfile -t sources < <(find runtime converter -name '*.cpp' | sort)
+fi
+common=$({
+  "$tidy" --version
+  find runtime converter schemas -name '*.h' -o -name '*.inc' -o -name '*.fbs' | sort | xargs cat .clang-tidy
+} | sha256sum)
+
+check() {
+  local hash
+  hash=$({ echo "$common $1" && cat "$1"; } | sha256sum | cut -c1-32)
+  [ ! -e "$passed/$hash" ] || return 0
+  if "$tidy" --quiet -p "$build" "$1" >"$passed/$hash.log" 2>&1; then
+    mv "$passed/$hash.log" "$passed/$hash"
+  else
+    cat "$passed/$hash.log"
+    rm "$passed/$hash.log"
+    return 1
+  fi
+}
+export -f check
+export build tidy passed common
+
+# Sources that this configuration does not compile (another instruction set, an absent option) are left out.
+printf '%s\n' "${sources[@]}" | while read -r source; do
+  ! grep -qF "\"file\": \"$PWD/$source\"" "$build/compile_commands.json" || printf '%s\0' "$source"
+done | xargs -0 -r -n 1 -P "$(nproc)" bash -c 'check "$0"'
