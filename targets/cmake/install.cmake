@@ -1,0 +1,50 @@
+# cmake --install: a tree that can be moved: lib/, include/bantam/, bin/bantam, share/bantam/bantam.fbs, the CMake package
+# bantam (targets bantam::runtime and bantam::host) and pkg-config files (bantam, bantam-host).
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set_target_properties(bantam_runtime PROPERTIES EXPORT_NAME runtime)
+set_target_properties(bantam_host PROPERTIES EXPORT_NAME host)
+install(TARGETS bantam_runtime bantam_host EXPORT bantamTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY runtime/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(FILES schemas/bantam.fbs DESTINATION ${CMAKE_INSTALL_DATADIR}/bantam)
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(TARGET bantam_command)
+  # A shared libbantam is found from the command's own place, wherever the tree lies.
+  file(RELATIVE_PATH to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(bantam_command PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
+  install(TARGETS bantam_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+# What the installed bantam::host links.
+set(BANTAM_NEEDS_XNNPACK OFF)
+set(BANTAM_NEEDS_PTHREADPOOL OFF)
+set(bantam_pc_host_libs "")
+if(BANTAM_XNNPACK)
+  set(BANTAM_NEEDS_XNNPACK ON)
+  string(APPEND bantam_pc_host_libs " -lXNNPACK")
+endif()
+if(BANTAM_XNNPACK OR BANTAM_PTHREADPOOL)
+  set(BANTAM_NEEDS_PTHREADPOOL ON)
+  string(APPEND bantam_pc_host_libs " -lpthreadpool")
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bantam)
+set(package_build ${PROJECT_BINARY_DIR}/package)
+install(EXPORT bantamTargets NAMESPACE bantam:: DESTINATION ${package_dir})
+configure_package_config_file(targets/cmake/bantamConfig.cmake.in ${package_build}/bantamConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${package_build}/bantamConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${package_build}/bantamConfig.cmake ${package_build}/bantamConfigVersion.cmake
+  targets/cmake/bantam_library.cmake DESTINATION ${package_dir})
+
+# pkg-config finds the tree from the place of its own file.
+file(RELATIVE_PATH bantam_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" bantam_pc_prefix "${bantam_pc_prefix}")
+foreach(name bantam bantam-host)
+  configure_file(targets/cmake/${name}.pc.in ${package_build}/${name}.pc @ONLY)
+  install(FILES ${package_build}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

@@ -1,0 +1,20 @@
+# cmake -DBUILD=... -DPREFIX=... -P install.cmake: installs BUILD into one folder and moves the tree to PREFIX, so that
+# nothing that is used afterwards can hold the path that it was installed to.
+file(REMOVE_RECURSE ${PREFIX} ${PREFIX}.first)
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}.first
+  COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
+file(RENAME ${PREFIX}.first ${PREFIX})
+file(GLOB_RECURSE texts ${PREFIX}/*.cmake ${PREFIX}/*.pc ${PREFIX}/*.h)
+if(NOT texts)
+  message(FATAL_ERROR "nothing installed in ${PREFIX}")
+endif()
+foreach(path ${texts})
+  file(READ ${path} text)
+  foreach(folder ${BUILD} ${PREFIX}.first)
+    string(FIND "${text}" "${folder}" position)
+    if(NOT position EQUAL -1)
+      message(FATAL_ERROR "${path} names ${folder}")
+    endif()
+  endforeach()
+endforeach()
+execute_process(COMMAND ${PREFIX}/bin/bantam version COMMAND_ERROR_IS_FATAL ANY)
