@@ -1,0 +1,96 @@
+#include "pack/build.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bantam/model.h"
+#include "graph/error.h"
+#include "model/header.h"
+#include "pack/access.h"
+#include "pack/layout.h"
+#include "pack/lower.h"
+#include "pack/plan.h"
+
+namespace bantam::convert {
+
+void limit_tokens(Graph& graph, uint32_t max_tokens) {
+  fb::ModelT& model = graph.model;
+  if (max_tokens == 0 || max_tokens == model.max_sequence) return;
+  if (model.max_sequence != 0 && max_tokens > model.max_sequence) {
+    throw Error(ExitCode::kUsage, fmt::format("--max-tokens {}: this model has positions for {} tokens; ask for at most that",
+                                              max_tokens, model.max_sequence));
+  }
+  model.max_sequence = max_tokens;
+  for (const auto& tokenizer : model.tokenizers) {
+    if (tokenizer->max_length != 0) tokenizer->max_length = std::min(tokenizer->max_length, max_tokens);
+  }
+  for (const auto& op : main_subgraph(graph).ops) {
+    fb::EmbedT* embed = op->attributes.AsEmbed();
+    if (embed == nullptr) continue;
+    for (const auto& table : embed->tables) {
+      if (table->source != fb::IndexSource::positions) continue;
+      fb::Dim& count = tensor(graph, table->tensor).shape.front();
+      const int64_t needed = int64_t{max_tokens} + table->offset;
+      if (needed < count.b()) count = fb::Dim(-1, 0, static_cast<int32_t>(needed), 1);
+    }
+  }
+}
+
+namespace {
+
+FileBytes assemble(const fb::ModelT& model, const DataSection& data) {
+  flatbuffers::FlatBufferBuilder builder(1 << 20);
+  fb::FinishModelBuffer(builder, fb::Model::Pack(builder, &model));
+  FileHeader header;
+  header.graph_offset = kHeaderBytes;
+  header.graph_size = builder.GetSize();
+  header.data_offset = round_up(header.graph_offset + header.graph_size, kFileAlignment);
+  header.data_size = data.bytes().size();
+  header.file_size = header.data_offset + header.data_size;
+  header.graph_crc = crc32c(builder.GetBufferPointer(), header.graph_size);
+  header.data_crc = crc32c(data.bytes().data(), header.data_size);
+  FileBytes bytes(header.file_size, 0);
+  write_header(header, bytes.data());
+  std::copy_n(builder.GetBufferPointer(), header.graph_size, bytes.begin() + static_cast<ptrdiff_t>(header.graph_offset));
+  std::copy(data.bytes().begin(), data.bytes().end(), bytes.begin() + static_cast<ptrdiff_t>(header.data_offset));
+  return bytes;
+}
+
+void verify(const FileBytes& bytes) {
+  Model model;
+  Fault fault;
+  const Status status = Model::open(bytes.data(), bytes.size(), &model, &fault);
+  if (status == Status::kOk) return;
+  throw Error(status == Status::kUnsupported ? ExitCode::kUnsupported : ExitCode::kInternal,
+              fmt::format("the packed model does not pass its own verifier: {}: {} ({} {})", status_message(status),
+                          fault.what, std::string(fault.name, fault.name_size), fault.index));
+}
+
+}  // namespace
+
+Built build_model(const Graph& graph, const BuildOptions& options) {
+  Built built;
+  built.graph = clone(graph);
+  Graph& g = built.graph;
+  const auto pass = [&](const char* name, const auto& run) {
+    run();
+    built.passes.emplace_back(name);
+  };
+  pass("merge tied weights", [&] { merge_tied(g); });
+  pass("limit tokens", [&] { limit_tokens(g, options.max_tokens); });
+  pass("choose types", [&] { choose_types(g, options.types); });
+  pass("quantize activations", [&] { quantize_activations(g); });
+  pass("make steps", [&] { make_steps(g); });
+  pass("share storage", [&] { share_storage(g); });
+  pass("plan memory", [&] { plan_memory(g); });
+  DataSection data;
+  pass("lay out constants", [&] { data = lay_out(g); });
+  pass("write", [&] { built.bytes = assemble(g.model, data); });
+  pass("verify", [&] { verify(built.bytes); });
+  return built;
+}
+
+FileBytes build(const Graph& graph, const BuildOptions& options) { return build_model(graph, options).bytes; }
+
+}  // namespace bantam::convert

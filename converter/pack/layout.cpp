@@ -1,0 +1,146 @@
+#include "pack/layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "graph/error.h"
+#include "import/half.h"
+#include "model/header.h"
+#include "pack/access.h"
+#include "quantize/half.h"
+#include "quantize/int8.h"
+
+namespace bantam::convert {
+
+fb::Blob DataSection::add(const void* bytes, size_t size) {
+  bytes_.resize(round_up(bytes_.size(), kFileAlignment), 0);
+  const uint64_t offset = bytes_.size();
+  const auto* begin = static_cast<const uint8_t*>(bytes);
+  bytes_.insert(bytes_.end(), begin, begin + size);
+  return fb::Blob(offset, size, 0, 0);
+}
+
+namespace {
+
+template <typename T>
+std::unique_ptr<fb::Blob> store(DataSection& data, const std::vector<T>& values) {
+  return std::make_unique<fb::Blob>(data.add(values.data(), values.size() * sizeof(T)));
+}
+
+/// A constant matrix [rows, columns] of the source, row-major.
+struct Matrix {
+  const float* values;
+  size_t rows;
+  size_t columns;
+  const float* row(size_t r) const { return values + r * columns; }
+};
+
+/// [N/16][K/4][16][4], N and K padded with zeros: position of weight (n, k).
+size_t tile_k4n16(size_t n, size_t k, size_t columns) {
+  const size_t groups = (columns + 3) / 4;
+  return ((n / 16 * groups + k / 4) * 16 + n % 16) * 4 + k % 4;
+}
+
+/// [N/16][K][16], N padded with zeros.
+size_t tile_n16(size_t n, size_t k, size_t columns) { return (n / 16 * columns + k) * 16 + n % 16; }
+
+void store_int8(DataSection& data, const Matrix& matrix, bool tiled, fb::TensorT& tensor) {
+  const size_t padded_rows = round_up(matrix.rows, 16);
+  const size_t scale_rows = tiled ? padded_rows : matrix.rows;
+  std::vector<int8_t> stored(tiled ? padded_rows * round_up(matrix.columns, 4) : matrix.rows * matrix.columns, 0);
+  std::vector<float> scales(scale_rows, 0.0f);
+  std::vector<int32_t> sums(padded_rows, 0);
+  std::vector<int8_t> row(matrix.columns);
+  for (size_t n = 0; n < matrix.rows; ++n) {
+    scales[n] = int8_scale(matrix.row(n), matrix.columns);
+    tensor.error = std::max(tensor.error, int8_quantize(matrix.row(n), matrix.columns, scales[n], row.data()));
+    for (size_t k = 0; k < matrix.columns; ++k) {
+      sums[n] += row[k];
+      stored[tiled ? tile_k4n16(n, k, matrix.columns) : n * matrix.columns + k] = row[k];
+    }
+  }
+  tensor.layout = tiled ? fb::Layout::tile_k4n16 : fb::Layout::rows;
+  tensor.scale_kind = tiled ? fb::ScaleKind::per_output : fb::ScaleKind::per_row;
+  tensor.data = store(data, stored);
+  tensor.scales = store(data, scales);
+  if (tiled) tensor.sums = store(data, sums);
+}
+
+/// T: float or uint16_t (f16), made by `encode` from the source's f32.
+template <typename T, typename Encode>
+void store_float(DataSection& data, const Matrix& matrix, bool tiled, fb::TensorT& tensor, const Encode& encode) {
+  std::vector<T> stored(tiled ? round_up(matrix.rows, 16) * matrix.columns : matrix.rows * matrix.columns, T{0});
+  for (size_t n = 0; n < matrix.rows; ++n) {
+    for (size_t k = 0; k < matrix.columns; ++k) {
+      stored[tiled ? tile_n16(n, k, matrix.columns) : n * matrix.columns + k] = encode(matrix.row(n)[k]);
+    }
+  }
+  tensor.layout = tiled ? fb::Layout::tile_n16 : fb::Layout::rows;
+  tensor.data = store(data, stored);
+}
+
+void store_half(DataSection& data, const Matrix& matrix, bool tiled, fb::TensorT& tensor) {
+  store_float<uint16_t>(data, matrix, tiled, tensor, [&tensor](float value) {
+    const uint16_t half = half_from_float(value);
+    tensor.error = std::max(tensor.error, std::fabs(float_from_f16(half) - value));
+    return half;
+  });
+}
+
+void store_vector(DataSection& data, const Constant& constant, fb::TensorT& tensor) {
+  std::vector<float> padded(round_up(constant.values.size(), 16), 0.0f);
+  std::copy(constant.values.begin(), constant.values.end(), padded.begin());
+  tensor.layout = fb::Layout::rows;
+  tensor.data = store(data, padded);
+}
+
+void store_constant(DataSection& data, const Constant& constant, bool tiled, fb::TensorT& tensor) {
+  if (tensor.shape.size() < 2) {
+    if (constant.values.size() != width(tensor)) {
+      throw Error(ExitCode::kInternal, "vector " + tensor.name + " has another number of values than its shape");
+    }
+    store_vector(data, constant, tensor);
+    return;
+  }
+  const Matrix matrix{constant.values.data(), rows(tensor), width(tensor)};
+  // A table may have been shortened (fewer positions), never lengthened.
+  if (constant.values.size() < matrix.rows * matrix.columns) {
+    throw Error(ExitCode::kInternal, "matrix " + tensor.name + " has fewer values than its shape");
+  }
+  switch (tensor.type) {
+    case fb::DType::i8: store_int8(data, matrix, tiled, tensor); return;
+    case fb::DType::f16: store_half(data, matrix, tiled, tensor); return;
+    case fb::DType::f32:
+      store_float<float>(data, matrix, tiled, tensor, [](float value) { return value; });
+      return;
+    default: throw Error(ExitCode::kInternal, "matrix " + tensor.name + " has a type without a layout");
+  }
+}
+
+}  // namespace
+
+DataSection lay_out(Graph& graph) {
+  const size_t count = graph.model.tensors.size();
+  std::vector<bool> tiled(count, false);
+  std::vector<int32_t> order;
+  std::vector<bool> seen(count, false);
+  for (const auto& op : main_subgraph(graph).ops) {
+    if (op->attributes.type == fb::OpAttributes::Linear) tiled[static_cast<size_t>(op->inputs[1])] = true;
+    for_each_read(*op, [&](int32_t t) {
+      if (!is_constant(graph, t) || seen[static_cast<size_t>(t)]) return;
+      seen[static_cast<size_t>(t)] = true;
+      order.push_back(t);
+    });
+  }
+  DataSection data;
+  for (const int32_t t : order) {
+    const auto at = static_cast<size_t>(t);
+    store_constant(data, *graph.constants[at], tiled[at], *graph.model.tensors[at]);
+  }
+  for (RawBlob& blob : graph.blobs) *blob.target = data.add(blob.bytes.data(), blob.bytes.size());
+  return data;
+}
+
+}  // namespace bantam::convert

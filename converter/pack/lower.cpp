@@ -1,0 +1,134 @@
+#include "pack/lower.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pack/access.h"
+
+namespace bantam::convert {
+
+void merge_tied(Graph& graph) {
+  const size_t count = graph.model.tensors.size();
+  std::map<const Constant*, size_t> first;
+  std::vector<int32_t> map(count);
+  std::vector<bool> keep(count, true);
+  for (size_t i = 0; i < count; ++i) {
+    map[i] = static_cast<int32_t>(i);
+    if (!graph.constants[i]) continue;
+    const auto [entry, inserted] = first.emplace(graph.constants[i].get(), i);
+    if (inserted) continue;
+    map[i] = static_cast<int32_t>(entry->second);
+    keep[i] = false;
+    fb::TensorT& kept = *graph.model.tensors[entry->second];
+    const fb::TensorT& gone = *graph.model.tensors[i];
+    if (kept.source.empty()) kept.source.push_back(kept.name);
+    if (gone.source.empty()) kept.source.push_back(gone.name);
+    for (const std::string& name : gone.source) {
+      bool known = false;
+      for (const std::string& other : kept.source) known = known || other == name;
+      if (!known) kept.source.push_back(name);
+    }
+  }
+  remap_tensors(graph, map, keep);
+}
+
+namespace {
+
+bool has_tail(const fb::OpT& op) {
+  switch (op.attributes.type) {
+    case fb::OpAttributes::Embed:
+    case fb::OpAttributes::Linear:
+    case fb::OpAttributes::Row:
+    case fb::OpAttributes::Attention:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_q8_linear(const Graph& graph, const fb::OpT& op) {
+  return op.attributes.type == fb::OpAttributes::Linear && tensor(graph, op.inputs[1]).type == fb::DType::i8;
+}
+
+/// The i8 form of f32 activation `x` (same shape, a scale a row), not yet written by any op.
+int32_t add_twin(Graph& graph, int32_t x) {
+  fb::TensorT twin(tensor(graph, x));
+  twin.name += ".i8";
+  twin.type = fb::DType::i8;
+  twin.role = fb::Role::activation;
+  twin.scale_kind = fb::ScaleKind::per_row;
+  return add_tensor(graph, std::move(twin));
+}
+
+std::unique_ptr<fb::OpT> quantizing_row(const Graph& graph, int32_t x, int32_t twin) {
+  auto op = std::make_unique<fb::OpT>();
+  op->name = tensor(graph, x).name + ".quantize";
+  op->inputs = {x};
+  op->outputs = {-1, twin};
+  op->attributes.Set(fb::RowT());
+  op->tail = std::make_unique<fb::TailT>();
+  return op;
+}
+
+void quantize_heads(Graph& graph, fb::OpT& split) {
+  for (const int32_t output : split.outputs) {
+    fb::TensorT& part = tensor(graph, output);
+    part.type = fb::DType::i8;
+    part.scale_kind = fb::ScaleKind::per_row_head;
+  }
+  fb::TensorT& query = tensor(graph, split.outputs[0]);
+  query.layout = fb::Layout::head_rows;
+  query.heads = split.attributes.AsSplitHeads()->heads;
+}
+
+void drop_unread_outputs(Graph& graph) {
+  std::vector<bool> read(graph.model.tensors.size(), false);
+  for (const auto& op : main_subgraph(graph).ops) {
+    for_each_read(*op, [&](int32_t t) { read[static_cast<size_t>(t)] = true; });
+  }
+  for (const auto& output : graph.model.outputs) read[static_cast<size_t>(output->tensor)] = true;
+  for (auto& op : main_subgraph(graph).ops) {
+    if (op->outputs.size() != 2 || op->outputs[1] < 0) continue;
+    if (op->outputs[0] >= 0 && !read[static_cast<size_t>(op->outputs[0])]) op->outputs[0] = -1;
+  }
+}
+
+}  // namespace
+
+void quantize_activations(Graph& graph) {
+  auto& ops = main_subgraph(graph).ops;
+  const std::vector<int32_t> producer = producers(graph);
+  std::map<int32_t, int32_t> twins;  // f32 tensor -> its i8 form
+  for (auto& op : ops) {
+    if (op->attributes.type != fb::OpAttributes::SplitHeads) op->outputs.resize(2, -1);
+  }
+  for (auto& op : ops) {
+    if (is_q8_linear(graph, *op)) {
+      const int32_t x = op->inputs[0];
+      if (twins.count(x) == 0) twins[x] = add_twin(graph, x);
+    } else if (op->attributes.type == fb::OpAttributes::SplitHeads) {
+      const int32_t from = producer[static_cast<size_t>(op->inputs[0])];
+      if (from >= 0 && is_q8_linear(graph, *ops[static_cast<size_t>(from)])) quantize_heads(graph, *op);
+    }
+  }
+  std::vector<std::unique_ptr<fb::OpT>> result;
+  for (auto& op : ops) {
+    fb::OpT& current = *op;
+    if (is_q8_linear(graph, current)) current.inputs[0] = twins.at(current.inputs[0]);
+    const int32_t x = current.outputs[0];
+    result.push_back(std::move(op));
+    const auto twin = twins.find(x);
+    if (x < 0 || twin == twins.end()) continue;
+    if (has_tail(current)) {
+      current.outputs[1] = twin->second;
+      if (!current.tail) current.tail = std::make_unique<fb::TailT>();
+    } else {
+      result.push_back(quantizing_row(graph, x, twin->second));
+    }
+  }
+  ops = std::move(result);
+  drop_unread_outputs(graph);
+}
+
+}  // namespace bantam::convert

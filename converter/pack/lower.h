@@ -1,0 +1,29 @@
+// Lowering: from the importer's f32 SSA graph, whose constants have had their stored types chosen, to the
+// executable form: int8 activations where int8 weights read them, steps, storage shared in place, regions.
+// Each pass is graph -> graph; pack/build.cpp calls them in the order in which they stand here.
+#ifndef BANTAM_CONVERTER_PACK_LOWER_H_
+#define BANTAM_CONVERTER_PACK_LOWER_H_
+
+#include "graph/graph.h"
+
+namespace bantam::convert {
+
+/// Makes one tensor of all that share a Constant (tied weights); the others' names go to its `source`.
+void merge_tied(Graph& graph);
+
+/// Gives each Linear with i8 weights an i8 input: outputs[1] of the producer, or a Row op after producers
+/// that have no tail (Pool, Slice). SplitHeads behind an i8 Linear and its Attention become i8. Outputs
+/// that nobody reads any more become -1. outputs has two entries for every op but SplitHeads (three).
+void quantize_activations(Graph& graph);
+
+/// Orders the ops into steps: as few barriers as the reads of whole columns (keys, values, pooling) and the
+/// changes of row symbol force. Ops keep their order inside a step.
+void make_steps(Graph& graph);
+
+/// Lets a tensor take over the storage of one that is read for the last time (residuals, queries), decides
+/// each activation's region, and removes what is unused.
+void share_storage(Graph& graph);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_PACK_LOWER_H_

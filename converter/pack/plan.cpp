@@ -1,0 +1,198 @@
+// How memory is planned
+//
+// A run has T tokens, S sequences and works on tiles of R rows; none is known when the file is written. So an
+// offset is not a number but an affine function  o0 + oT * T + oS * S + oR * R,  and so is a size. Two tensors
+// that are alive together must not overlap for any T, S, R. It is enough, and simple to verify, that one's end
+// is less than or equal to the other's begin in each of the four coefficients.
+//
+// Lifetimes. A shared tensor is touched by all tiles of a step in any order, so it lives from the first step
+// that touches it to the last, whole steps; an output lives to the end of the run. A tile tensor lives from
+// the op that writes it to the last op that reads it, inside its step; tile tensors of different steps never
+// meet, because a worker is in one step at a time.
+//
+// Placement is greedy, largest first (as TensorFlow Lite Micro's planner does for plain numbers): candidates
+// for a tensor's begin are zero and the end of each tensor that is already placed and alive with it; from a
+// candidate the tensor is pushed, componentwise, beyond every tensor that it would overlap until none is left.
+// The candidate whose end is smallest at typical lengths wins. Sizes are summed and compared at those lengths
+// only to choose; validity never depends on them.
+//
+// Alignment: sizes are multiples of 64 bytes for every legal value (rows are counted in multiples of 16 and a
+// row's bytes are a multiple of 4), therefore every sum of sizes is aligned too.
+#include "pack/plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "graph/error.h"
+#include "kernels/kernels.h"
+#include "pack/access.h"
+
+namespace bantam::convert {
+namespace {
+
+Affine add(const Affine& a, const Affine& b) {
+  Affine sum(a.size());
+  for (size_t i = 0; i < a.size(); ++i) sum[i] = a[i] + b[i];
+  return sum;
+}
+
+Affine join(const Affine& a, const Affine& b) {
+  Affine most(a.size());
+  for (size_t i = 0; i < a.size(); ++i) most[i] = std::max(a[i], b[i]);
+  return most;
+}
+
+uint64_t value(const Affine& a, const std::vector<uint64_t>& typical) {
+  uint64_t sum = a[0];
+  for (size_t i = 1; i < a.size(); ++i) sum += a[i] * typical[i - 1];
+  return sum;
+}
+
+/// From `begin` upwards, the first place where `size` overlaps none of `others`.
+Affine push(Affine begin, const Affine& size, const std::vector<std::pair<Affine, Affine>>& others) {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (const auto& [from, to] : others) {
+      if (fits_before(to, begin) || fits_before(add(begin, size), from)) continue;
+      begin = join(begin, to);
+      moved = true;
+    }
+  }
+  return begin;
+}
+
+}  // namespace
+
+bool fits_before(const Affine& a, const Affine& b) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] > b[i]) return false;
+  }
+  return true;
+}
+
+Placement place(const std::vector<Interval>& intervals, const std::vector<uint64_t>& typical) {
+  Placement result;
+  result.total.assign(typical.size() + 1, 0);
+  result.offsets.assign(intervals.size(), {});
+  std::vector<size_t> order(intervals.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return value(intervals[a].size, typical) > value(intervals[b].size, typical);
+  });
+  std::vector<size_t> placed;
+  for (const size_t index : order) {
+    const Interval& item = intervals[index];
+    std::vector<std::pair<Affine, Affine>> others;
+    for (const size_t other : placed) {
+      const Interval& there = intervals[other];
+      if (there.end < item.begin || item.end < there.begin) continue;
+      others.emplace_back(result.offsets[other], add(result.offsets[other], there.size));
+    }
+    Affine best = push(Affine(typical.size() + 1, 0), item.size, others);
+    uint64_t best_end = value(join(result.total, add(best, item.size)), typical);
+    uint64_t best_begin = value(best, typical);
+    for (const auto& other : others) {
+      const Affine begin = push(other.second, item.size, others);
+      const uint64_t end = value(join(result.total, add(begin, item.size)), typical);
+      const uint64_t at = value(begin, typical);
+      if (end < best_end || (end == best_end && at < best_begin)) {
+        best = begin;
+        best_end = end;
+        best_begin = at;
+      }
+    }
+    result.offsets[index] = best;
+    result.total = join(result.total, add(best, item.size));
+    placed.push_back(index);
+  }
+  return result;
+}
+
+Affine arena_size(const Graph& graph, const fb::TensorT& tensor) {
+  Affine size(graph.model.symbols.size() + 1, 0);
+  const fb::Dim& count = tensor.shape.front();
+  if (count.symbol() < 0 || count.a() != 1 || count.b() != 0 || count.c() != 1) {
+    throw Error(ExitCode::kInternal, "activation " + tensor.name + " has rows that are not counted by a symbol");
+  }
+  const auto columns = static_cast<uint32_t>(width(tensor));
+  const uint32_t heads = std::max(tensor.heads, 1u);
+  const bool q8 = tensor.type == fb::DType::i8;
+  uint64_t row = 0;
+  switch (tensor.layout) {
+    case fb::Layout::rows:
+      row = uint64_t{kernels::pad16(columns)} * (q8 ? 1 : 4) + (q8 ? 4 : 0);
+      break;
+    case fb::Layout::head_rows:
+      row = uint64_t{kernels::pad16(columns)} + uint64_t{4} * heads;
+      break;
+    case fb::Layout::key_pages:
+      row = heads * kernels::key_page_bytes(columns / heads, q8) / 16;
+      break;
+    case fb::Layout::value_pages:
+      row = heads * kernels::value_page_bytes(columns / heads, q8) / 16;
+      break;
+    default:
+      throw Error(ExitCode::kInternal, "activation " + tensor.name + " has a layout of constants");
+  }
+  size[static_cast<size_t>(count.symbol()) + 1] = row;
+  return size;
+}
+
+namespace {
+
+/// Places all tensors of `region`; times are steps for shared tensors and ops for tile tensors.
+void plan_region(Graph& graph, fb::Region region, const std::vector<uint64_t>& typical, std::vector<uint32_t>* total) {
+  const fb::SubgraphT& subgraph = main_subgraph(graph);
+  std::vector<Interval> intervals;
+  std::vector<int32_t> interval_of(graph.model.tensors.size(), -1);
+  std::vector<size_t> tensors;
+  for (size_t s = 0; s < subgraph.steps.size(); ++s) {
+    const fb::StepT& step = *subgraph.steps[s];
+    for (uint64_t i = step.first_op; i < uint64_t{step.first_op} + step.op_count; ++i) {
+      const uint64_t time = region == fb::Region::shared ? s : i;
+      const auto touch = [&](int32_t t) {
+        const auto at = static_cast<size_t>(t);
+        if (graph.constants[at] || graph.model.tensors[at]->region != region) return;
+        if (interval_of[at] < 0) {
+          interval_of[at] = static_cast<int32_t>(intervals.size());
+          intervals.push_back({arena_size(graph, *graph.model.tensors[at]), time, time});
+          tensors.push_back(at);
+        }
+        Interval& interval = intervals[static_cast<size_t>(interval_of[at])];
+        interval.end = std::max(interval.end, time);
+        if (graph.model.tensors[at]->role == fb::Role::output) interval.end = std::numeric_limits<uint64_t>::max();
+      };
+      for_each_read(*subgraph.ops[i], touch);
+      for_each_write(*subgraph.ops[i], touch);
+    }
+  }
+  const Placement placement = place(intervals, typical);
+  const auto narrow = [](const Affine& wide) {
+    std::vector<uint32_t> result;
+    for (const uint64_t coefficient : wide) {
+      if (coefficient > std::numeric_limits<uint32_t>::max()) {
+        throw Error(ExitCode::kUnsupported, "one row of the activations takes more than 4 GiB");
+      }
+      result.push_back(static_cast<uint32_t>(coefficient));
+    }
+    return result;
+  };
+  for (size_t i = 0; i < intervals.size(); ++i) graph.model.tensors[tensors[i]]->offset = narrow(placement.offsets[i]);
+  *total = narrow(placement.total);
+}
+
+}  // namespace
+
+void plan_memory(Graph& graph) {
+  // Typical: one sequence of 128 tokens, tiles of 64 rows, each as the plan counts it.
+  std::vector<uint64_t> typical;
+  for (size_t s = 0; s < graph.model.symbols.size(); ++s) {
+    const uint64_t wanted = s == kTokens ? 128 : s == kTile ? 64 : 1;
+    typical.push_back(round_up(wanted, std::max(graph.model.symbols[s]->multiple, 1u)));
+  }
+  plan_region(graph, fb::Region::shared, typical, &graph.model.shared_bytes);
+  plan_region(graph, fb::Region::tile, typical, &graph.model.tile_bytes);
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,145 @@
+// Storage. In the SSA form every op writes a tensor of its own. Two rules let a new tensor take over the
+// storage of an old one row by row, so that the executable form has one residual stream and one query tensor:
+//   residual   y = tail(...) + x, x not needed afterwards: y is written over x;
+//   successor  x is read for the last time earlier in the step that writes y, and y is of the same kind.
+// Neither holds while another tile of the same step may still read x as a whole (keys, values).
+// What is then read in the step that writes it only lives in a tile; everything else is shared.
+#include <map>
+#include <vector>
+
+#include "pack/access.h"
+#include "pack/lower.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr size_t kNever = static_cast<size_t>(-1);
+
+struct Use {
+  size_t written = kNever;      // op
+  size_t last_read = 0;         // op
+  bool read = false;
+  bool outlives_step = false;   // read in another step, or an output
+  std::vector<size_t> whole;    // steps in which some op reads all rows
+};
+
+struct Storage {
+  Graph& graph;
+  fb::SubgraphT& subgraph = main_subgraph(graph);
+  std::vector<size_t> step_of;          // op -> step
+  std::vector<Use> uses;                // by tensor
+  std::vector<int32_t> home;            // tensor -> tensor whose storage it uses
+
+  explicit Storage(Graph& g) : graph(g), uses(g.model.tensors.size()), home(g.model.tensors.size()) {
+    for (size_t s = 0; s < subgraph.steps.size(); ++s) step_of.insert(step_of.end(), subgraph.steps[s]->op_count, s);
+    for (size_t t = 0; t < home.size(); ++t) home[t] = static_cast<int32_t>(t);
+    for (size_t i = 0; i < subgraph.ops.size(); ++i) {
+      for_each_write(*subgraph.ops[i], [&](int32_t t) { uses[static_cast<size_t>(t)].written = i; });
+      for_each_read(*subgraph.ops[i], [&](int32_t t) { note_read(t, i); });
+    }
+    for (const auto& output : graph.model.outputs) uses[static_cast<size_t>(output->tensor)].outlives_step = true;
+  }
+
+  void note_read(int32_t t, size_t op) {
+    if (is_constant(graph, t)) return;
+    Use& use = uses[static_cast<size_t>(t)];
+    use.read = true;
+    use.last_read = op;
+    if (use.written == kNever || step_of[use.written] != step_of[op]) use.outlives_step = true;
+    if (reads_all_rows(*subgraph.ops[op], t)) use.whole.push_back(step_of[op]);
+  }
+
+  bool same_kind(int32_t a, int32_t b) const {
+    const fb::TensorT& x = tensor(graph, a);
+    const fb::TensorT& y = tensor(graph, b);
+    return x.type == y.type && x.layout == y.layout && x.heads == y.heads && x.scale_kind == y.scale_kind &&
+           width(x) == width(y) && x.shape.front().symbol() == y.shape.front().symbol();
+  }
+
+  bool is_output(int32_t t) const { return tensor(graph, t).role == fb::Role::output; }
+
+  /// May a tensor that op `i` writes lie where `old` lies, as far as the readers of `old` go?
+  bool is_free(int32_t old, size_t i, bool read_by_op_too) const {
+    const Use& use = uses[static_cast<size_t>(old)];
+    if (is_constant(graph, old) || is_output(old) || use.written == kNever) return false;
+    if (use.read && use.last_read >= i + (read_by_op_too ? 1 : 0)) return false;
+    for (const size_t step : use.whole) {
+      if (step == step_of[i]) return false;
+    }
+    return true;
+  }
+
+  /// `fresh`, and whatever lies where it lies, moves to where `old` lies.
+  void take_over(int32_t old, int32_t fresh) {
+    const int32_t from = home[static_cast<size_t>(fresh)];
+    const int32_t to = home[static_cast<size_t>(old)];
+    for (int32_t& place : home) place = place == from ? to : place;
+  }
+};
+
+void share_residuals(Storage& storage, std::vector<bool>* taken) {
+  for (size_t i = 0; i < storage.subgraph.ops.size(); ++i) {
+    const fb::OpT& op = *storage.subgraph.ops[i];
+    if (!op.tail || op.tail->residual < 0 || op.outputs[0] < 0) continue;
+    const int32_t old = op.tail->residual;
+    const bool also_input = !op.inputs.empty() && op.inputs[0] == old;
+    if (also_input || (*taken)[static_cast<size_t>(old)]) continue;
+    if (!storage.same_kind(old, op.outputs[0]) || !storage.is_free(old, i, true)) continue;
+    storage.take_over(old, op.outputs[0]);
+    (*taken)[static_cast<size_t>(old)] = true;
+  }
+}
+
+void share_successors(Storage& storage, std::vector<bool>* taken) {
+  const auto count = static_cast<int32_t>(storage.uses.size());
+  for (size_t i = 0; i < storage.subgraph.ops.size(); ++i) {
+    for_each_write(*storage.subgraph.ops[i], [&](int32_t fresh) {
+      if (!storage.uses[static_cast<size_t>(fresh)].outlives_step) return;
+      if (storage.home[static_cast<size_t>(fresh)] != fresh) return;
+      for (int32_t old = 0; old < count; ++old) {
+        const Use& use = storage.uses[static_cast<size_t>(old)];
+        if (!use.outlives_step || !use.read || (*taken)[static_cast<size_t>(old)]) continue;
+        if (storage.step_of[use.last_read] != storage.step_of[i]) continue;
+        if (!storage.same_kind(old, fresh) || !storage.is_free(old, i, false)) continue;
+        storage.take_over(old, fresh);
+        (*taken)[static_cast<size_t>(old)] = true;
+        return;
+      }
+    });
+  }
+}
+
+}  // namespace
+
+void share_storage(Graph& graph) {
+  Storage storage(graph);
+  const size_t count = storage.uses.size();
+  std::vector<bool> taken(count, false);  // somebody else lies there already
+  share_residuals(storage, &taken);
+  share_successors(storage, &taken);
+
+  // A chain that holds an output is named after it: outputs keep their identity.
+  std::vector<int32_t> map(count);
+  std::map<int32_t, int32_t> face;
+  std::vector<bool> shared(count, false);
+  std::vector<bool> keep(count, false);
+  for (size_t t = 0; t < count; ++t) {
+    const int32_t home = storage.home[t];
+    const auto index = static_cast<int32_t>(t);
+    if (face.count(home) == 0 || storage.is_output(index)) face[home] = index;
+    if (storage.uses[t].outlives_step) shared[static_cast<size_t>(home)] = true;
+  }
+  for (size_t t = 0; t < count; ++t) {
+    map[t] = face.at(storage.home[t]);
+    keep[static_cast<size_t>(map[t])] = true;
+    if (graph.constants[t]) continue;
+    fb::TensorT& activation = *graph.model.tensors[t];
+    const bool in_tile = !shared[static_cast<size_t>(storage.home[t])];
+    activation.region = in_tile ? fb::Region::tile : fb::Region::shared;
+    if (in_tile) activation.shape.front() = fb::Dim(int32_t{kTile}, 1, 0, 1);
+  }
+  remap_tensors(graph, map, keep);
+  remove_unused_tensors(graph);
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,130 @@
+#include "quantize/types.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <regex>
+
+#include "graph/error.h"
+#include "pack/access.h"
+#include "quantize/half.h"
+
+namespace bantam::convert {
+namespace {
+
+/// Largest K for which K * 127 * 127 fits the int32 accumulator.
+constexpr uint64_t kMostColumns = 133144;
+
+std::regex compile(const std::string& pattern) {
+  try {
+    return std::regex(pattern, std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error&) {
+    throw Error(ExitCode::kUsage, fmt::format("--keep {}: not a regular expression", pattern));
+  }
+}
+
+bool matches(const fb::TensorT& tensor, const std::regex& pattern) {
+  if (std::regex_search(tensor.name, pattern)) return true;
+  for (const std::string& source : tensor.source) {
+    if (std::regex_search(source, pattern)) return true;
+  }
+  return false;
+}
+
+bool is_matrix(const fb::TensorT& tensor) { return tensor.shape.size() >= 2; }
+
+void check_finite(const Graph& graph) {
+  Problems problems;
+  for (size_t i = 0; i < graph.constants.size(); ++i) {
+    if (!graph.constants[i]) continue;
+    for (const float value : graph.constants[i]->values) {
+      if (std::isfinite(value)) continue;
+      problems.add(ExitCode::kInvalid,
+                   fmt::format("tensor {} holds a NaN or an infinity; repair the model before converting it",
+                               graph.model.tensors[i]->name));
+      break;
+    }
+  }
+  problems.raise();
+}
+
+bool exceeds_half(const Constant& constant) {
+  for (const float value : constant.values) {
+    if (std::fabs(value) > kHalfMax) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const char* type_name(fb::DType type) { return fb::EnumNameDType(type); }
+
+Keep parse_keep(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  const std::string type = equals == std::string::npos ? "" : text.substr(equals + 1);
+  Keep keep;
+  if (type == "f32") keep.type = fb::DType::f32;
+  else if (type == "f16") keep.type = fb::DType::f16;
+  else if (type == "i8" || type == "int8") keep.type = fb::DType::i8;
+  else throw Error(ExitCode::kUsage, fmt::format("--keep {}: expected REGEX=f32, REGEX=f16 or REGEX=i8", text));
+  keep.pattern = text.substr(0, equals);
+  compile(keep.pattern);
+  return keep;
+}
+
+std::vector<bool> small_heads(const Graph& graph, uint32_t limit) {
+  std::vector<bool> feeds(graph.model.tensors.size(), false);
+  for (const auto& output : graph.model.outputs) feeds[static_cast<size_t>(output->tensor)] = true;
+  const auto& ops = main_subgraph(graph).ops;
+  for (const auto& op : ops) {
+    if (op->attributes.type == fb::OpAttributes::Slice && feeds[static_cast<size_t>(op->outputs[0])]) {
+      feeds[static_cast<size_t>(op->inputs[0])] = true;
+    }
+  }
+  std::vector<bool> small(graph.model.tensors.size(), false);
+  for (const auto& op : ops) {
+    if (op->attributes.type != fb::OpAttributes::Linear || !feeds[static_cast<size_t>(op->outputs[0])]) continue;
+    const int32_t weight = op->inputs[1];
+    if (rows(tensor(graph, weight)) < limit) small[static_cast<size_t>(weight)] = true;
+  }
+  return small;
+}
+
+void choose_types(Graph& graph, const TypeOptions& options) {
+  check_finite(graph);
+  const std::vector<bool> small = small_heads(graph, options.small_head);
+  std::vector<std::regex> patterns;
+  for (const Keep& keep : options.keep) patterns.push_back(compile(keep.pattern));
+  std::vector<bool> matched(patterns.size(), false);
+  for (size_t i = 0; i < graph.constants.size(); ++i) {
+    if (!graph.constants[i]) continue;
+    fb::TensorT& constant = *graph.model.tensors[i];
+    constant.type = fb::DType::f32;
+    if (!is_matrix(constant)) continue;
+    const bool keep_small = small[i] && options.weights == fb::DType::i8;
+    constant.type = keep_small ? fb::DType::f32 : options.weights;
+    for (size_t k = 0; k < patterns.size(); ++k) {
+      if (!matches(constant, patterns[k])) continue;
+      matched[k] = true;
+      constant.type = options.keep[k].type;
+    }
+    if (constant.type == fb::DType::f16 && exceeds_half(*graph.constants[i])) {
+      constant.type = fb::DType::f32;
+      graph.notes.push_back(fmt::format("{} stays f32: some values exceed what f16 holds", constant.name));
+    }
+    if (constant.type == fb::DType::i8 && width(constant) > kMostColumns) {
+      constant.type = fb::DType::f32;
+      graph.notes.push_back(fmt::format("{} stays f32: int8 rows take at most {} columns", constant.name, kMostColumns));
+    }
+  }
+  Problems problems;
+  for (size_t k = 0; k < patterns.size(); ++k) {
+    if (matched[k]) continue;
+    problems.add(ExitCode::kUsage,
+                 fmt::format("--keep {}={}: no weight matrix has such a name; `bantam inspect FILE --tensors` lists them",
+                             options.keep[k].pattern, type_name(options.keep[k].type)));
+  }
+  problems.raise();
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,41 @@
+// Choosing the type in which each constant is stored.
+#ifndef BANTAM_CONVERTER_QUANTIZE_TYPES_H_
+#define BANTAM_CONVERTER_QUANTIZE_TYPES_H_
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace bantam::convert {
+
+/// `--keep PATTERN=TYPE`: matrices whose name, or one of whose source names, contains a match.
+struct Keep {
+  std::string pattern;   // ECMAScript regular expression
+  fb::DType type;
+};
+
+struct TypeOptions {
+  fb::DType weights = fb::DType::i8;
+  std::vector<Keep> keep;
+  /// Output heads with fewer outputs than this stay f32 in int8 files: they cost nothing and decide labels.
+  uint32_t small_head = 64;
+};
+
+/// Parses "RE=TYPE" (the last '=' splits). Throws Error (usage) for a bad type or regular expression.
+Keep parse_keep(const std::string& text);
+
+/// Sets tensor.type of every constant: vectors f32; matrices `weights` but for small output heads, what
+/// `keep` says (the last match wins), and what a type cannot hold (values beyond f16; more columns than an
+/// int32 accumulator takes), which stays f32 with a note. Throws Error (usage) when a pattern matches no
+/// matrix, (invalid) naming every constant with a NaN or an infinity.
+void choose_types(Graph& graph, const TypeOptions& options);
+
+/// Marks matrices that feed an output directly or through a Slice and have fewer than `limit` rows.
+std::vector<bool> small_heads(const Graph& graph, uint32_t limit);
+
+const char* type_name(fb::DType type);  // "f32", "f16", "i8", ...
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_QUANTIZE_TYPES_H_
