@@ -35,7 +35,7 @@ std::string_view next_step(Status status) {
 ExitCode exit_code(Status status) {
   switch (status) {
     case Status::kOk:
-      return ExitCode::kSuccess;
+      return ExitCode::kOk;
     case Status::kNotAModel:
     case Status::kTruncated:
     case Status::kCorrupt:

@@ -1,40 +1,23 @@
-// How the command line fails: one exception type with an exit code, and the text for a runtime Status.
+// How the command line fails: the converter's exception (problems and an exit code), and words for a Status.
 #ifndef BANTAM_CONVERTER_CLI_ERRORS_H_
 #define BANTAM_CONVERTER_CLI_ERRORS_H_
 
 #include <fmt/format.h>
 
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "bantam/status.h"
+#include "graph/error.h"
 
 namespace bantam::cli {
 
-enum class ExitCode : int {
-  kSuccess = 0,
-  kUsage = 2,
-  kIo = 3,
-  kInvalid = 4,
-  kUnsupported = 5,
-  kGate = 6,
-  kResources = 7,
-  kInternal = 70,
-  kInterrupted = 130
-};
+using convert::Error;
+using convert::ExitCode;
 
-/// A failure that the user can act on. `what()` names the file or option, the cause and the next step; an
-/// empty message means that everything has been said already.
-class Error : public std::runtime_error {
- public:
-  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
-  ExitCode code() const { return code_; }
-
- private:
-  ExitCode code_;
-};
+/// The reader of standard output has gone (a pipe into `head`): the command ends without a word, exit 3.
+struct ClosedPipe {};
 
 template <typename... Args>
 [[noreturn]] void fail(ExitCode code, fmt::format_string<Args...> format, Args&&... args) {

@@ -23,7 +23,7 @@ constexpr const char* kFooter =
     "7 out of memory or disk, 70 internal error, 130 interrupted.";
 
 int report(ExitCode code, const std::string& message) {
-  if (!message.empty()) std::fprintf(stderr, "bantam: %s\n", message.c_str());
+  std::fprintf(stderr, "bantam: %s\n", message.c_str());
   return static_cast<int>(code);
 }
 
@@ -71,9 +71,12 @@ int main(int argc, char** argv) {
   try {
     return bantam::cli::run(argc, argv);
   } catch (const bantam::cli::Error& error) {
-    return report(error.code(), error.what());
+    for (const std::string& problem : error.problems()) report(error.code(), problem);
+    return error.exit_code();
+  } catch (const bantam::cli::ClosedPipe&) {
+    return static_cast<int>(ExitCode::kIo);
   } catch (const std::bad_alloc&) {
-    return report(ExitCode::kResources, "out of memory; a smaller --batch or --max-tokens needs less");
+    return report(ExitCode::kOutOfSpace, "out of memory; a smaller --batch or --max-tokens needs less");
   } catch (const std::exception& error) {
     return report(ExitCode::kInternal, fmt::format("internal error: {}; please report it with the command", error.what()));
   } catch (...) {

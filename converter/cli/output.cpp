@@ -49,8 +49,8 @@ void Output::flush() {
     if (errno == EINTR) continue;
     const int cause = errno;
     pending_.clear();
-    if (cause == EPIPE) throw Error(ExitCode::kIo, "");  // the reader has seen enough: nothing to say
-    fail(cause == ENOSPC ? ExitCode::kResources : ExitCode::kIo, "standard output: {}", std::strerror(cause));
+    if (cause == EPIPE) throw ClosedPipe();
+    fail(ExitCode::kIo, "standard output: {}; nothing after this point was written", std::strerror(cause));
   }
   pending_.clear();
 }

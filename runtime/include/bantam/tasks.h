@@ -13,10 +13,19 @@ struct LabelScore {
   float score = 0;      // softmax or sigmoid probability; the raw value for regression
 };
 
-/// Best `capacity` labels of label set 0, best first (ties: smaller index first). multi-label: sigmoid
-/// of each; `*above` (if given) counts those over the file's threshold. Writes *count.
+/// Best `capacity` labels of label set 0, best first (ties: smaller index first). Softmax with the file's
+/// temperature; multi-label: sigmoid of each; regression: raw values in the order of the labels. Writes
+/// *count. `*above` (if given): how many labels hold: multi-label: those over the file's threshold;
+/// else 1, or 0 when the best score is under the file's reject_below. O(labels * capacity).
 Status classify(const Session& session, uint32_t sequence, LabelScore* out, uint32_t capacity, uint32_t* count,
                 uint32_t* above = nullptr);
+
+/// The same from `width` logits of label set 0, one a label: merged windows.
+Status classify_logits(const Model& model, const float* logits, uint32_t width, LabelScore* out, uint32_t capacity,
+                       uint32_t* count, uint32_t* above = nullptr);
+
+/// Logits of label set 0 of one sequence: `*out` points into the session's output.
+Status label_logits(const Session& session, uint32_t sequence, const float** out, uint32_t* width);
 
 /// Multiple choice: softmax over sequences [first, first + choices) of the last run.
 Status choose(const Session& session, uint32_t first, uint32_t choices, LabelScore* out, uint32_t capacity,
@@ -37,16 +46,31 @@ Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, ui
 Status tag_words(const Session& session, uint32_t sequence, Text text, Offset* spans, LabelScore* labels,
                  uint32_t capacity, uint32_t* count);
 
+/// Labelled words in text order to the entities of label set `set` (0: tag, 1: joint). What tag() does with what
+/// tag_words() gives. Writes *count, kBufferTooSmall if there are more than `capacity`.
+Status entities(const Model& model, uint32_t set, const Offset* words, const LabelScore* labels, uint32_t word_count,
+                Entity* out, uint32_t capacity, uint32_t* count);
+
+/// The label set of words: 0 in a tag file, 1 in a joint one.
+uint32_t word_label_set(const Model& model);
+
 struct Answer {
-  Offset span;              // bytes of the context (sequence 1); empty: no answer
-  float score = 0;          // softmax probability of the span among valid spans (with no-answer)
-  float logit = 0;          // start + end logit
-  float no_answer = 0;      // start + end logit of the no-answer position
-  bool answerable = true;
+  Offset span;              // best valid span: bytes of the context (sequence 1)
+  float score = 0;          // softmax probability of the span (or of no answer) among all valid spans
+  float logit = 0;          // start + end logit of the best span
+  float no_answer = 0;      // start + end logit of the no-answer position (the first token)
+  float mass = 0;           // sum over valid spans of exp(start + end logit - logit); 0: there is no valid span
+  bool answerable = true;   // false: there is no valid span, or "no answer" is better
 };
 
-/// Best valid span of a question/context pair.
+/// Best valid span of a question/context pair: start <= end, both in the context, at most the file's
+/// max_answer_tokens; ties: smaller start, then shorter. No answer where the file has no_answer set and its
+/// logit exceeds the span's by more than the threshold. O(context tokens * max_answer_tokens).
 Status answer(const Session& session, uint32_t sequence, Answer* out);
+
+/// Merges another window's answer into `best` (the first window: pass it as `best`): the better span, the
+/// smallest no-answer logit, probabilities over all windows' spans.
+Status merge_answer(const Model& model, const Answer& window, Answer* best);
 
 /// The sentence embedding: points into the session's output.
 Status embed(const Session& session, uint32_t sequence, const float** out, uint32_t* width);
@@ -62,6 +86,29 @@ Status fill(const Session& session, uint32_t sequence, uint32_t mask, Candidate*
 
 /// Probability that the second text follows the first (next sentence prediction).
 Status next_sentence(const Session& session, uint32_t sequence, float* probability);
+
+/// Sliding windows: a text of `total` content tokens (EncodeResult::content) through windows of `size` (kept
+/// by the first window), neighbours sharing `overlap` < size tokens.
+struct WindowPlan {
+  uint32_t total = 0;
+  uint32_t size = 0;
+  uint32_t overlap = 0;
+};
+
+struct Window {
+  uint32_t skip = 0;        // first content token: EncodeOptions::skip
+  uint32_t size = 0;        // content tokens in the window
+  uint32_t own_begin = 0;   // content tokens [own_begin, own_end) are decided by this window: where two
+  uint32_t own_end = 0;     // overlap, each has the half that it sees with more context
+};
+
+uint32_t window_count(const WindowPlan& plan);                // at least 1
+Window window_at(const WindowPlan& plan, uint32_t index);     // index < window_count
+
+/// tag_words() of one window: only words whose first piece the window decides. `*resume` is 0 before the first
+/// window and carries the end of the last labelled word from window to window, in order.
+Status tag_window(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t* resume,
+                  Offset* spans, LabelScore* labels, uint32_t capacity, uint32_t* count);
 
 }  // namespace bantam
 

@@ -1,0 +1,262 @@
+#include "cli/answers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "cli/errors.h"
+#include "model/view.h"
+
+namespace bantam::cli {
+namespace {
+
+constexpr int kBarCells = 24;
+
+std::string slice(const std::string& text, Offset span) {
+  return span.end <= text.size() && span.begin <= span.end ? text.substr(span.begin, span.end - span.begin) : "";
+}
+
+bool is_joint(const Predictor& predictor) { return predictor.task() == TaskKind::kJoint; }
+
+/// A token as part of a text: without the prefix that marks continuations.
+std::string token_text(const Tokenizer& tokenizer, int32_t id) {
+  std::string token = to_string(tokenizer.token(static_cast<uint32_t>(id)));
+  return token.rfind("##", 0) == 0 ? token.substr(2) : token;
+}
+
+Json labels_json(const Model& model, const Prediction& prediction) {
+  Json labels = Json::array();
+  for (const LabelScore& label : prediction.labels) {
+    labels.push_back({{"label", label_name(model, label.label)}, {"score", label.score}});
+  }
+  return labels;
+}
+
+Json entities_json(const std::string& text, const Prediction& prediction, const char* name) {
+  Json list = Json::array();
+  for (const Entity& entity : prediction.entities) {
+    list.push_back({{name, to_string(entity.name)},
+                    {"text", slice(text, entity.span)},
+                    {"start", entity.span.begin},
+                    {"end", entity.span.end},
+                    {"score", entity.score}});
+  }
+  return list;
+}
+
+Json candidates_json(const Tokenizer& tokenizer, const std::string& text, const Prediction& prediction, size_t mask) {
+  Json list = Json::array();
+  const Offset span = prediction.mask_spans[mask];
+  for (const Candidate& candidate : prediction.masks[mask]) {
+    list.push_back({{"token", to_string(tokenizer.token(static_cast<uint32_t>(candidate.id)))},
+                    {"text", text.substr(0, span.begin) + token_text(tokenizer, candidate.id) + text.substr(span.end)},
+                    {"score", candidate.score},
+                    {"id", candidate.id}});
+  }
+  return list;
+}
+
+void put_candidates(const Predictor& predictor, const Input& input, const Prediction& prediction, Json* object) {
+  const Tokenizer& tokenizer = *predictor.engine().session().tokenizer();
+  Json all = Json::array();
+  for (size_t i = 0; i < prediction.masks.size(); ++i) {
+    all.push_back(candidates_json(tokenizer, input.first, prediction, i));
+  }
+  (*object)["candidates"] = all.at(0);
+  if (all.size() > 1) (*object)["masks"] = all;
+}
+
+std::string percent(float score) { return fmt::format("{:.4f}", score); }
+
+void print_labels(const Predictor& predictor, const Prediction& prediction, const char* indent) {
+  const Model& model = predictor.engine().model();
+  const bool regression = predictor.task() == TaskKind::kRegress;
+  size_t width = 0;
+  for (const LabelScore& label : prediction.labels) width = std::max(width, label_name(model, label.label).size());
+  for (size_t i = 0; i < prediction.labels.size(); ++i) {
+    const LabelScore& label = prediction.labels[i];
+    const std::string name = fmt::format("{:<{}}", printable(label_name(model, label.label)), width);
+    out().print("{}{}  {}{}\n", indent, i < prediction.holds ? bold(name) : name, percent(label.score),
+                regression ? "" : bar(label.score, kBarCells));
+  }
+  if (prediction.holds == 0 && predictor.task() == TaskKind::kMultiLabel) {
+    out().print("{}{}\n", indent, dim("(no label is over the file's threshold)"));
+  } else if (prediction.holds == 0) {
+    out().print("{}{}\n", indent, dim("(out of scope: the best score is under the file's limit)"));
+  }
+}
+
+void print_entities(const std::string& text, const Prediction& prediction, const char* indent) {
+  size_t name_width = 0;
+  for (const Entity& entity : prediction.entities) name_width = std::max(name_width, entity.name.size);
+  for (const Entity& entity : prediction.entities) {
+    const std::string name = fmt::format("{:<{}}", printable(to_string(entity.name)), name_width);
+    out().print("{}{}  {}  {}  {}\n", indent, bold(name), percent(entity.score), printable(slice(text, entity.span)),
+                dim(fmt::format("[{}, {})", entity.span.begin, entity.span.end)));
+  }
+  if (prediction.entities.empty()) out().print("{}{}\n", indent, dim("(nothing found)"));
+}
+
+void print_candidates(const Predictor& predictor, const Prediction& prediction, const char* indent) {
+  const Tokenizer& tokenizer = *predictor.engine().session().tokenizer();
+  for (size_t i = 0; i < prediction.masks.size(); ++i) {
+    if (prediction.masks.size() > 1) out().print("{}{}\n", indent, dim(fmt::format("mask {}", i + 1)));
+    for (const Candidate& candidate : prediction.masks[i]) {
+      out().print("{}{:<20}  {}{}\n", indent, printable(to_string(tokenizer.token(static_cast<uint32_t>(candidate.id)))),
+                  percent(candidate.score), bar(candidate.score, kBarCells));
+    }
+  }
+}
+
+void print_embedding(const Prediction& prediction, const char* indent) {
+  std::string line = fmt::format("{} numbers:", prediction.embedding.size());
+  const size_t shown = std::min<size_t>(prediction.embedding.size(), 6);
+  for (size_t i = 0; i < shown; ++i) line += fmt::format(" {:.4f}", prediction.embedding[i]);
+  if (shown < prediction.embedding.size()) line += " ... (all of them with --json)";
+  out().print("{}{}\n", indent, line);
+}
+
+void print_span(const Input& input, const Prediction& prediction, const char* indent) {
+  const Answer& answer = prediction.answer;
+  const std::string& context = input.second ? *input.second : input.first;
+  if (answer.answerable) {
+    out().print("{}{}  {}  {}\n", indent, bold(printable(slice(context, answer.span))), percent(answer.score),
+                dim(fmt::format("[{}, {})", answer.span.begin, answer.span.end)));
+  } else {
+    out().print("{}{}  {}\n", indent, dim("(no answer)"), percent(answer.score));
+  }
+}
+
+void put_span(const Input& input, const Prediction& prediction, Json* object) {
+  const Answer& answer = prediction.answer;
+  const std::string& context = input.second ? *input.second : input.first;
+  const Offset span = answer.answerable ? answer.span : Offset{};
+  (*object)["answer"] = slice(context, span);
+  (*object)["start"] = span.begin;
+  (*object)["end"] = span.end;
+  (*object)["score"] = answer.score;
+  (*object)["answerable"] = answer.answerable;
+  (*object)["question"] = input.first;
+}
+
+bool is_fill(TaskKind task) { return task == TaskKind::kFill || task == TaskKind::kPretraining; }
+
+void require_mask(const Predictor& predictor, const Input& input, const Prediction& prediction) {
+  if (!prediction.masks.empty()) return;
+  const Tokenizer& tokenizer = *predictor.engine().session().tokenizer();
+  const int32_t id = tokenizer.mask_id();
+  const std::string mask = id < 0 ? "[MASK]" : to_string(tokenizer.token(static_cast<uint32_t>(id)));
+  fail(ExitCode::kInvalid, "text \"{}\": there is no {} in it{}; write {} where a word is missing",
+       printable(input.first.substr(0, 40)), mask, prediction.truncated ? " (after truncation)" : "", mask);
+}
+
+}  // namespace
+
+std::string label_name(const Model& model, uint32_t label) {
+  if (label < (model.label_set_count() > 0 ? model.label_count(0) : 0)) return to_string(model.label(0, label));
+  const TaskKind task = model.task();
+  if (task == TaskKind::kNextSentence || task == TaskKind::kPretraining) return label == 0 ? "is_next" : "not_next";
+  return fmt::format("LABEL_{}", label);
+}
+
+float cosine(const std::vector<float>& a, const std::vector<float>& b) {
+  double dot = 0;
+  double aa = 0;
+  double bb = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    dot += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    aa += static_cast<double>(a[i]) * static_cast<double>(a[i]);
+    bb += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+  }
+  return aa > 0 && bb > 0 ? static_cast<float>(dot / std::sqrt(aa * bb)) : 0.0f;
+}
+
+void put_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, Json* object) {
+  const Model& model = predictor.engine().model();
+  const TaskKind task = predictor.task();
+  if (task == TaskKind::kAnswer) {
+    put_span(input, prediction, object);
+  } else {
+    (*object)["text"] = input.first;
+    if (input.second) (*object)["pair"] = *input.second;
+    if (is_fill(task)) {
+      require_mask(predictor, input, prediction);
+      put_candidates(predictor, input, prediction, object);
+    } else if (task == TaskKind::kTag) {
+      (*object)["entities"] = entities_json(input.first, prediction, "label");
+    } else if (is_joint(predictor)) {
+      const LabelScore best = prediction.labels.at(0);
+      (*object)["intent"] = {{"label", label_name(model, best.label)}, {"score", best.score}};
+      (*object)["slots"] = entities_json(input.first, prediction, "slot");
+    } else if (task == TaskKind::kEmbed) {
+      (*object)["embedding"] = prediction.embedding;
+    } else {
+      (*object)["labels"] = labels_json(model, prediction);
+      if (task == TaskKind::kMultiLabel) (*object)["selected"] = prediction.holds;
+    }
+    if (!prediction.labels.empty() && prediction.holds == 0 && task != TaskKind::kMultiLabel) {
+      (*object)["out_of_scope"] = true;
+    }
+  }
+  (*object)["truncated"] = prediction.truncated;
+  if (prediction.windows > 1) (*object)["windows"] = prediction.windows;
+}
+
+void print_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, bool heading) {
+  const TaskKind task = predictor.task();
+  const char* indent = heading ? "  " : "";
+  if (is_fill(task)) require_mask(predictor, input, prediction);
+  if (heading) {
+    out().print("{}{}{}\n", printable(input.first), input.second ? " | " : "",
+                input.second && task != TaskKind::kAnswer ? printable(*input.second) : "");
+  }
+  if (!prediction.labels.empty()) print_labels(predictor, prediction, indent);
+  if (task == TaskKind::kTag || is_joint(predictor)) print_entities(input.first, prediction, is_joint(predictor) ? "  " : indent);
+  if (is_fill(task)) print_candidates(predictor, prediction, indent);
+  if (task == TaskKind::kEmbed) print_embedding(prediction, indent);
+  if (task == TaskKind::kAnswer) print_span(input, prediction, indent);
+  if (prediction.truncated) out().print("{}{}\n", indent, dim("(truncated: the end of the text was not read)"));
+}
+
+void put_choices(const std::string& prompt, const std::vector<std::string>& choices, const Prediction& prediction,
+                 Json* object) {
+  (*object)["text"] = prompt;
+  Json labels = Json::array();
+  for (const LabelScore& label : prediction.labels) {
+    labels.push_back({{"label", choices[label.label]}, {"score", label.score}, {"index", label.label}});
+  }
+  (*object)["labels"] = labels;
+  (*object)["truncated"] = prediction.truncated;
+}
+
+void print_choices(const std::string& prompt, const std::vector<std::string>& choices, const Prediction& prediction,
+                   bool heading) {
+  if (heading) out().print("{}\n", printable(prompt));
+  for (size_t i = 0; i < prediction.labels.size(); ++i) {
+    const LabelScore& label = prediction.labels[i];
+    const std::string choice = printable(choices[label.label]);
+    out().print("{}{}{}  {}\n", heading ? "  " : "", percent(label.score), bar(label.score, kBarCells),
+                i == 0 ? bold(choice) : choice);
+  }
+}
+
+Json raw_outputs(const Session& session, uint32_t sequence) {
+  Json outputs = Json::object();
+  const bool choices = session.model().task() == TaskKind::kChoose;
+  for (uint32_t i = 0; i < session.model().output_count(); ++i) {
+    OutputView view;
+    // transformers shows one row of all choices for multiple choice: [1, choices].
+    check(choices ? session.output(i, &view) : session.output(i, sequence, &view), "outputs");
+    Json data = Json::array();
+    for (uint32_t row = 0; row < view.rows; ++row) {
+      for (uint32_t column = 0; column < view.width; ++column) data.push_back(view.data[row * view.stride + column]);
+    }
+    Json shape = Json::array({1});
+    if (view.per_token || choices) shape.push_back(view.rows);
+    if (view.per_token ? !view.squeeze : !choices) shape.push_back(view.width);
+    outputs[to_string(view.name)] = {{"shape", shape}, {"data", data}};
+  }
+  return outputs;
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,241 @@
+#include "cli/predict.h"
+
+#include <algorithm>
+
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "model/view.h"
+
+namespace bantam::cli {
+namespace {
+
+Text view_of(const std::string& text) { return {text.data(), text.size()}; }
+
+Text second_of(const Input& input) { return input.second ? view_of(*input.second) : Text{}; }
+
+bool has_labels(TaskKind task) {
+  return task == TaskKind::kClassify || task == TaskKind::kMultiLabel || task == TaskKind::kRegress ||
+         task == TaskKind::kJoint;
+}
+
+bool has_words(TaskKind task) { return task == TaskKind::kTag || task == TaskKind::kJoint; }
+
+/// A beginning of the text, to name it in a message.
+std::string excerpt(const std::string& text) {
+  constexpr size_t kMost = 40;
+  return printable(text.size() <= kMost ? text : text.substr(0, kMost) + "...");
+}
+
+/// A text of n bytes has at most this many words.
+size_t most_words(const std::string& text) { return text.size() / 2 + 1; }
+
+}  // namespace
+
+bool can_slide(TaskKind task) { return has_labels(task) || has_words(task) || task == TaskKind::kAnswer; }
+
+Predictor::Predictor(Engine& engine, TaskKind task, const PredictOptions& options)
+    : engine_(engine), task_(task), options_(options) {
+  if (engine.session().tokenizer() == nullptr) check(Status::kNoTokenizer, engine.file().path());
+  if (options.stride && !can_slide(task)) {
+    fail(ExitCode::kUsage, "--stride: {} does not slide windows; it works with classify, tag and answer", task_name(task));
+  }
+  const fb::Task* stored = root(engine.model()).task();
+  if (task == TaskKind::kEmbed && stored != nullptr) prompt_ = to_string(text(stored->prompt()));
+}
+
+std::string Predictor::where(const Input& input) const {
+  return fmt::format("{}: text \"{}\"", engine_.file().path(), excerpt(input.first));
+}
+
+void Predictor::add(const Input& input, const EncodeOptions& options) {
+  const std::string first = prompt_ + input.first;
+  check(engine_.session().add(view_of(first), second_of(input), options), where(input));
+}
+
+std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
+  Session& session = engine_.session();
+  session.clear();
+  for (const Input& input : inputs) add(input, {});
+  std::vector<Prediction> predictions(inputs.size());
+  std::vector<size_t> overlong;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const EncodeResult& result = session.sequence(static_cast<uint32_t>(i)).result;
+    if (!result.truncated) continue;
+    if (options_.stride) {
+      overlong.push_back(i);
+    } else {
+      refuse_truncation(inputs[i], result);
+      predictions[i].truncated = true;
+    }
+  }
+  check(session.run(), inputs.size() == 1 ? where(inputs[0]) : engine_.file().path());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (std::find(overlong.begin(), overlong.end(), i) != overlong.end()) continue;
+    decode(static_cast<uint32_t>(i), inputs[i], &predictions[i]);
+  }
+  for (const size_t i : overlong) slide(inputs[i], &predictions[i]);
+  return predictions;
+}
+
+void Predictor::refuse_truncation(const Input& input, const EncodeResult& result) const {
+  if (!options_.strict) return;
+  fail(ExitCode::kInvalid, "{}: {} tokens do not fit ({} of them do); shorten it, leave out --strict, or {}", where(input),
+       result.content[0] + result.content[1], result.kept[0] + result.kept[1],
+       can_slide(task_) ? "slide windows with --stride N" : "use a model that takes longer texts");
+}
+
+void Predictor::decode(uint32_t sequence, const Input& input, Prediction* out) {
+  if (has_labels(task_)) decode_labels(sequence, out);
+  if (has_words(task_)) decode_words(sequence, input, out);
+  if (task_ == TaskKind::kAnswer) check(bantam::answer(engine_.session(), sequence, &out->answer), where(input));
+  if (task_ == TaskKind::kFill || task_ == TaskKind::kPretraining) decode_masks(sequence, out);
+  if (task_ == TaskKind::kNextSentence) decode_next(sequence, out);
+  if (task_ == TaskKind::kEmbed) {
+    const float* values = nullptr;
+    uint32_t width = 0;
+    check(embed(engine_.session(), sequence, &values, &width), where(input));
+    out->embedding.assign(values, values + width);
+  }
+}
+
+void Predictor::decode_labels(uint32_t sequence, Prediction* out) {
+  const float* logits = nullptr;
+  uint32_t width = 0;
+  check(label_logits(engine_.session(), sequence, &logits, &width), engine_.file().path());
+  rank(logits, width, out);
+}
+
+void Predictor::rank(const float* logits, uint32_t width, Prediction* out) const {
+  out->labels.resize(options_.top == 0 ? width : std::min(options_.top, width));
+  uint32_t count = 0;
+  check(classify_logits(engine_.model(), logits, width, out->labels.data(), static_cast<uint32_t>(out->labels.size()),
+                        &count, &out->holds),
+        engine_.file().path());
+}
+
+void Predictor::decode_words(uint32_t sequence, const Input& input, Prediction* out) {
+  const auto capacity = static_cast<uint32_t>(most_words(input.first));
+  out->words.resize(capacity);
+  out->word_labels.resize(capacity);
+  uint32_t count = 0;
+  check(tag_words(engine_.session(), sequence, view_of(input.first), out->words.data(), out->word_labels.data(), capacity,
+                  &count),
+        where(input));
+  join_words(count, out);
+}
+
+void Predictor::join_words(uint32_t count, Prediction* out) const {
+  out->words.resize(count);
+  out->word_labels.resize(count);
+  out->entities.resize(count);
+  check(entities(engine_.model(), word_label_set(engine_.model()), out->words.data(), out->word_labels.data(), count,
+                 out->entities.data(), count, &count),
+        engine_.file().path());
+  out->entities.resize(count);
+}
+
+void Predictor::decode_masks(uint32_t sequence, Prediction* out) {
+  const EncodedSequence encoded = engine_.session().sequence(sequence);
+  const int32_t mask_id = engine_.session().tokenizer()->mask_id();
+  for (uint32_t row = 0; row < encoded.row_count; ++row) {
+    if (encoded.ids[row] != mask_id) continue;
+    std::vector<Candidate> candidates(options_.top == 0 ? engine_.model().vocabulary() : options_.top);
+    uint32_t count = 0;
+    check(fill(engine_.session(), sequence, static_cast<uint32_t>(out->masks.size()), candidates.data(),
+               static_cast<uint32_t>(candidates.size()), &count),
+          engine_.file().path());
+    candidates.resize(count);
+    out->masks.push_back(std::move(candidates));
+    out->mask_spans.push_back(encoded.offsets[row]);
+  }
+}
+
+void Predictor::decode_next(uint32_t sequence, Prediction* out) {
+  float probability = 0;
+  check(next_sentence(engine_.session(), sequence, &probability), engine_.file().path());
+  out->labels = {{0, probability}, {1, 1.0f - probability}};
+  if (probability < 0.5f) std::swap(out->labels[0], out->labels[1]);
+  out->holds = 1;
+}
+
+void Predictor::slide(const Input& input, Prediction* out) {
+  Session& session = engine_.session();
+  EncodeOptions encode;
+  encode.truncation = input.second ? TruncationSide::kOnlySecond : TruncationSide::kOnlyFirst;
+  session.clear();
+  add(input, encode);
+  const EncodeResult all = session.sequence(0).result;
+  const int windowed = input.second ? 1 : 0;
+  const WindowPlan plan{all.content[windowed], all.kept[windowed], *options_.stride};
+  if (plan.overlap >= plan.size) {
+    fail(ExitCode::kUsage, "--stride {}: windows of {} tokens cannot share that many; use a smaller --stride", plan.overlap,
+         plan.size);
+  }
+  out->windows = window_count(plan);
+  WindowSums sums;
+  if (has_words(task_)) {
+    out->words.resize(most_words(input.first));
+    out->word_labels.resize(out->words.size());
+  }
+  for (uint32_t i = 0; i < out->windows; ++i) {
+    const Window window = window_at(plan, i);
+    encode.skip = window.skip;
+    session.clear();
+    add(input, encode);
+    check(session.run(), where(input));
+    merge(input, window, &sums, out);
+  }
+  for (float& sum : sums.logits) sum /= static_cast<float>(out->windows);
+  if (has_labels(task_)) rank(sums.logits.data(), static_cast<uint32_t>(sums.logits.size()), out);
+  if (has_words(task_)) join_words(sums.words, out);
+}
+
+void Predictor::merge(const Input& input, const Window& window, WindowSums* sums, Prediction* out) {
+  const Session& session = engine_.session();
+  if (has_labels(task_)) {
+    const float* logits = nullptr;
+    uint32_t width = 0;
+    check(label_logits(session, 0, &logits, &width), where(input));
+    sums->logits.resize(width, 0.0f);
+    for (uint32_t k = 0; k < width; ++k) sums->logits[k] += logits[k];
+  }
+  if (has_words(task_)) {
+    uint32_t count = 0;
+    check(tag_window(session, 0, view_of(input.first), window, &sums->resume, out->words.data() + sums->words,
+                     out->word_labels.data() + sums->words, static_cast<uint32_t>(out->words.size()) - sums->words, &count),
+          where(input));
+    sums->words += count;
+  }
+  if (task_ == TaskKind::kAnswer) {
+    Answer answer;
+    check(bantam::answer(session, 0, &answer), where(input));
+    if (window.skip == 0) {
+      out->answer = answer;
+    } else {
+      check(merge_answer(engine_.model(), answer, &out->answer), where(input));
+    }
+  }
+}
+
+Prediction Predictor::choose(const std::string& prompt, const std::vector<std::string>& choices) {
+  Session& session = engine_.session();
+  Prediction prediction;
+  session.clear();
+  for (const std::string& choice : choices) {
+    const Input input{prompt, choice};
+    add(input, {});
+    const EncodeResult& result = session.sequence(session.sequence_count() - 1).result;
+    if (!result.truncated) continue;
+    refuse_truncation(input, result);
+    prediction.truncated = true;
+  }
+  check(session.run(), engine_.file().path());
+  prediction.labels.resize(choices.size());
+  const auto count = static_cast<uint32_t>(choices.size());
+  uint32_t kept = 0;
+  check(bantam::choose(session, 0, count, prediction.labels.data(), count, &kept), engine_.file().path());
+  prediction.holds = 1;
+  return prediction;
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,141 @@
+// Extractive question answering: the best valid span, and merging over windows.
+#include "bantam/tasks.h"
+#include "tasks/labels.h"
+#include "tasks/probability.h"
+
+namespace bantam {
+namespace {
+
+/// Start and end logits of one sequence's rows, one float a row.
+struct SpanLogits {
+  OutputView start;
+  OutputView end;
+  float begin_at(uint32_t row) const { return start.data[row * start.stride]; }
+  float end_at(uint32_t row) const { return end.data[row * end.stride]; }
+};
+
+Status span_logits(const Session& session, uint32_t sequence, SpanLogits* out) {
+  const Model& model = session.model();
+  Status status = session.output(tasks::find_output(model, "start_logits"), sequence, &out->start);
+  if (status == Status::kOk) status = session.output(tasks::find_output(model, "end_logits"), sequence, &out->end);
+  return status;
+}
+
+/// Rows of the context: sequence 1 of the pair.
+struct Context {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+};
+
+Context context_of(const EncodedSequence& encoded) {
+  Context context;
+  for (uint32_t row = 0; row < encoded.row_count; ++row) {
+    if (encoded.sequences[row] != 1) continue;
+    if (context.end == 0) context.begin = row;
+    context.end = row + 1;
+  }
+  return context;
+}
+
+uint32_t last_end(const Context& context, uint32_t begin, uint32_t longest) {
+  return context.end - begin > longest ? begin + longest : context.end;
+}
+
+/// Rows of the best span; false when there is no valid one.
+bool search(const SpanLogits& logits, const Context& context, uint32_t longest, uint32_t* first, uint32_t* last,
+            float* best) {
+  bool found = false;
+  for (uint32_t begin = context.begin; begin < context.end; ++begin) {
+    for (uint32_t end = begin; end < last_end(context, begin, longest); ++end) {
+      const float logit = logits.begin_at(begin) + logits.end_at(end);
+      if (found && !(logit > *best)) continue;
+      found = true;
+      *best = logit;
+      *first = begin;
+      *last = end;
+    }
+  }
+  return found;
+}
+
+/// Sum over the valid spans of exp(logit - best), in order, a block at a time.
+float mass_of(const SpanLogits& logits, const Context& context, uint32_t longest, float best,
+              const tasks::Probability& math) {
+  alignas(64) float block[tasks::Probability::kBlock];
+  uint32_t filled = 0;
+  float mass = 0;
+  const auto add_block = [&] {
+    if (filled == 0) return;
+    math.exponentials(block, filled);
+    for (uint32_t i = 0; i < filled; ++i) mass += block[i];
+    filled = 0;
+  };
+  for (uint32_t begin = context.begin; begin < context.end; ++begin) {
+    for (uint32_t end = begin; end < last_end(context, begin, longest); ++end) {
+      block[filled++] = logits.begin_at(begin) + logits.end_at(end) - best;
+      if (filled == tasks::Probability::kBlock) add_block();
+    }
+  }
+  add_block();
+  return mass;
+}
+
+/// Decides between span and no answer, and fills in the probability of the decision.
+void settle(const fb::Task& task, const tasks::Probability& math, Answer* answer) {
+  const bool found = answer->mass > 0;
+  const float margin = answer->no_answer - answer->logit;
+  answer->answerable = found && !(task.no_answer() && margin > task.no_answer_threshold());
+  if (!found) {
+    answer->score = task.no_answer() ? 1.0f : 0.0f;
+  } else if (answer->answerable) {
+    const float null_mass = task.no_answer() ? math.exponential(margin) : 0.0f;
+    answer->score = 1.0f / (answer->mass + null_mass);
+  } else {
+    answer->score = 1.0f / (1.0f + answer->mass * math.exponential(-margin));
+  }
+}
+
+}  // namespace
+
+Status answer(const Session& session, uint32_t sequence, Answer* out) {
+  if (session.model().task() != TaskKind::kAnswer) return Status::kNoSuchTask;
+  if (out == nullptr) return Status::kInvalidArgument;
+  SpanLogits logits;
+  const Status status = span_logits(session, sequence, &logits);
+  if (status != Status::kOk) return status;
+  const EncodedSequence encoded = session.sequence(sequence);
+  if (encoded.offsets == nullptr || encoded.sequences == nullptr) return Status::kNotRun;  // ids, not text
+  const fb::Task& task = *tasks::task_of(session.model());
+  const uint32_t longest = task.max_answer_tokens() > 0 ? task.max_answer_tokens() : 1;
+  *out = Answer();
+  uint32_t first = 0;
+  uint32_t last = 0;
+  const Context context = context_of(encoded);
+  const tasks::Probability math(session.isa());
+  if (search(logits, context, longest, &first, &last, &out->logit)) {
+    out->mass = mass_of(logits, context, longest, out->logit, math);
+    out->span = {encoded.offsets[first].begin, encoded.offsets[last].end};
+  }
+  if (encoded.row_count > 0) out->no_answer = logits.begin_at(0) + logits.end_at(0);
+  settle(task, math, out);
+  return Status::kOk;
+}
+
+Status merge_answer(const Model& model, const Answer& window, Answer* best) {
+  if (model.task() != TaskKind::kAnswer) return Status::kNoSuchTask;
+  if (best == nullptr) return Status::kInvalidArgument;
+  const tasks::Probability math;
+  if (window.no_answer < best->no_answer) best->no_answer = window.no_answer;
+  if (window.mass > 0 && (best->mass == 0 || window.logit > best->logit)) {
+    const float rest = best->mass == 0 ? 0.0f : best->mass * math.exponential(best->logit - window.logit);
+    best->mass = window.mass + rest;
+    best->logit = window.logit;
+    best->span = window.span;
+  } else if (window.mass > 0) {
+    best->mass += window.mass * math.exponential(window.logit - best->logit);
+  }
+  settle(*tasks::task_of(model), math, best);
+  return Status::kOk;
+}
+
+}  // namespace bantam

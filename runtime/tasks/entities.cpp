@@ -1,0 +1,57 @@
+#include "tasks/entities.h"
+
+namespace bantam::tasks {
+
+bool EntityDecoder::push(Offset word, LabelScore label, Entity* done) {
+  const Tag tag = parse_tag(model_.label(set_, label.label), scheme_);
+  const bool same = open_ && !closed_ && same_text(tag.name, entity_.name);
+  const bool continues = same && (tag.prefix == 'I' || tag.prefix == 'E' || tag.prefix == 0);
+  if (continues) {
+    entity_.span.end = word.end;
+    if (label.score < entity_.score) entity_.score = label.score;
+    closed_ = tag.prefix == 'E';
+    return false;
+  }
+  const bool ended = finish(done);
+  if (tag.prefix != 'O') {
+    open_ = true;
+    closed_ = tag.prefix == 'E' || tag.prefix == 'S';
+    entity_.label = label.label;
+    entity_.name = tag.name;
+    entity_.span = word;
+    entity_.score = label.score;
+  }
+  return ended;
+}
+
+bool EntityDecoder::finish(Entity* done) {
+  if (!open_) return false;
+  *done = entity_;
+  open_ = false;
+  return true;
+}
+
+}  // namespace bantam::tasks
+
+namespace bantam {
+
+Status entities(const Model& model, uint32_t set, const Offset* words, const LabelScore* labels, uint32_t word_count,
+                Entity* out, uint32_t capacity, uint32_t* count) {
+  if (tasks::label_set(model, set) == nullptr) return Status::kNoSuchTask;
+  if (count == nullptr || (word_count > 0 && (words == nullptr || labels == nullptr))) return Status::kInvalidArgument;
+  if (capacity > 0 && out == nullptr) return Status::kInvalidArgument;
+  for (uint32_t i = 0; i < word_count; ++i) {
+    if (labels[i].label >= model.label_count(set)) return Status::kIndexOutOfRange;
+  }
+  tasks::EntityDecoder decoder(model, set);
+  tasks::EntitySink sink{out, capacity};
+  Entity done;
+  for (uint32_t i = 0; i < word_count; ++i) {
+    if (decoder.push(words[i], labels[i], &done)) sink.put(done);
+  }
+  if (decoder.finish(&done)) sink.put(done);
+  *count = sink.count;
+  return sink.count > capacity ? Status::kBufferTooSmall : Status::kOk;
+}
+
+}  // namespace bantam

@@ -1,0 +1,43 @@
+// Fill-mask: the best tokens for one [MASK].
+#include "bantam/tasks.h"
+#include "tasks/labels.h"
+#include "tasks/probability.h"
+#include "tasks/select.h"
+
+namespace bantam {
+namespace {
+
+/// Row of the `mask`-th mask token; row_count when there are fewer.
+uint32_t mask_row(const EncodedSequence& encoded, int32_t mask_id, uint32_t mask) {
+  for (uint32_t row = 0; row < encoded.row_count; ++row) {
+    if (encoded.ids[row] == mask_id && mask-- == 0) return row;
+  }
+  return encoded.row_count;
+}
+
+}  // namespace
+
+Status fill(const Session& session, uint32_t sequence, uint32_t mask, Candidate* out, uint32_t capacity,
+            uint32_t* count) {
+  const Model& model = session.model();
+  if (model.task() != TaskKind::kFill && model.task() != TaskKind::kPretraining) return Status::kNoSuchTask;
+  if (count == nullptr || (capacity > 0 && out == nullptr)) return Status::kInvalidArgument;
+  if (session.tokenizer() == nullptr) return Status::kNoTokenizer;
+  uint32_t output = tasks::find_output(model, "prediction_logits");
+  if (output == model.output_count()) output = tasks::find_output(model, "logits");
+  OutputView view;
+  const Status status = session.output(output, sequence, &view);
+  if (status != Status::kOk) return status;
+  const EncodedSequence encoded = session.sequence(sequence);
+  const int32_t mask_id = session.tokenizer()->mask_id();
+  const uint32_t row = mask_id < 0 ? encoded.row_count : mask_row(encoded, mask_id, mask);
+  if (row >= encoded.row_count || row >= view.rows) return Status::kIndexOutOfRange;
+  const tasks::Logits logits{view.data + row * view.stride, 1, view.width};
+  const tasks::Probability math(session.isa());
+  const tasks::Softmax softmax = math.softmax(logits, 1.0f);
+  *count = tasks::select_best<int32_t>(logits, out, capacity);
+  for (uint32_t i = 0; i < *count; ++i) out[i].score = math.of(softmax, out[i].score);
+  return Status::kOk;
+}
+
+}  // namespace bantam

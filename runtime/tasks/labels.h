@@ -1,0 +1,33 @@
+// The task's tables in a verified file: label sets, outputs by name, tags taken apart.
+#ifndef BANTAM_TASKS_LABELS_H_
+#define BANTAM_TASKS_LABELS_H_
+
+#include "bantam/session.h"
+#include "bantam_generated.h"
+
+namespace bantam::tasks {
+
+/// Null when the file states no task.
+const fb::Task* task_of(const Model& model);
+/// Null when there is no such set.
+const fb::LabelSet* label_set(const Model& model, uint32_t set);
+
+/// Index of the output with this name; output_count() when there is none.
+uint32_t find_output(const Model& model, const char* name);
+
+/// The last run's rows of the output that label set `set` names, for one sequence.
+Status label_output(const Session& session, uint32_t set, uint32_t sequence, OutputView* out);
+
+/// A tag without its prefix: 'B', 'I', 'E' or 'S' for the IOB and BIOES schemes (U and L count as S and E), 'O' for
+/// the outside, 0 for a plain label.
+struct Tag {
+  char prefix = 'O';
+  Text name;
+};
+Tag parse_tag(Text label, fb::TagScheme scheme);
+
+bool same_text(Text a, Text b);
+
+}  // namespace bantam::tasks
+
+#endif  // BANTAM_TASKS_LABELS_H_

@@ -1,0 +1,97 @@
+// Labels of words and entities of text, whole or window by window.
+#include "bantam/tasks.h"
+#include "model/view.h"
+#include "tasks/entities.h"
+#include "tasks/labels.h"
+#include "tasks/probability.h"
+#include "tasks/words.h"
+
+namespace bantam {
+namespace {
+
+bool has_words(TaskKind kind) { return kind == TaskKind::kTag || kind == TaskKind::kJoint; }
+
+/// Best label of one row of logits (ties: smaller index) with its probability.
+LabelScore best_label(const tasks::Probability& math, const tasks::Logits& logits, float temperature) {
+  LabelScore best;
+  tasks::select_best<uint32_t>(logits, &best, 1);
+  best.score = math.of(math.softmax(logits, temperature), best.score);
+  return best;
+}
+
+/// Calls visit(span, label) for each labelled word of [window.own_begin, window.own_end) from byte `from` on.
+template <typename Visit>
+Status for_words(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t from,
+                 const Visit& visit) {
+  const Model& model = session.model();
+  if (!has_words(model.task())) return Status::kNoSuchTask;
+  if (text.size > UINT32_MAX || (text.size > 0 && text.data == nullptr)) return Status::kInvalidArgument;
+  const Tokenizer* tokenizer = session.tokenizer();
+  if (tokenizer == nullptr) return Status::kNoTokenizer;
+  const uint32_t set = word_label_set(model);
+  OutputView view;
+  const Status status = tasks::label_output(session, set, sequence, &view);
+  if (status != Status::kOk) return status;
+  const EncodedSequence encoded = session.sequence(sequence);
+  if (encoded.offsets == nullptr || encoded.sequences == nullptr) return Status::kNotRun;  // ids, not text
+  const tasks::Probability math(session.isa());
+  const float temperature = tasks::label_set(model, set)->temperature();
+  tasks::WordWalk walk(encoded, *tokenizer, text, root(model).task()->blank_words());
+  walk.limit(window.own_begin - window.skip, window.own_end - window.skip, from);
+  tasks::LabelledWord word;
+  while (walk.next(&word)) {
+    const tasks::Logits logits{view.data + word.row * view.stride, 1, view.width};
+    visit(word.span, best_label(math, logits, temperature));
+  }
+  return Status::kOk;
+}
+
+constexpr Window kWhole = {0, UINT32_MAX, 0, UINT32_MAX};
+
+}  // namespace
+
+uint32_t word_label_set(const Model& model) { return model.task() == TaskKind::kJoint ? 1 : 0; }
+
+Status tag_window(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t* resume,
+                  Offset* spans, LabelScore* labels, uint32_t capacity, uint32_t* count) {
+  if (resume == nullptr || count == nullptr || window.own_begin < window.skip || window.own_end < window.own_begin) {
+    return Status::kInvalidArgument;
+  }
+  if (capacity > 0 && (spans == nullptr || labels == nullptr)) return Status::kInvalidArgument;
+  uint32_t found = 0;
+  uint32_t last = *resume;
+  const Status status = for_words(session, sequence, text, window, *resume, [&](Offset span, LabelScore label) {
+    if (found < capacity) {
+      spans[found] = span;
+      labels[found] = label;
+    }
+    ++found;
+    last = span.end;
+  });
+  if (status != Status::kOk) return status;
+  *count = found;
+  *resume = last;
+  return found > capacity ? Status::kBufferTooSmall : Status::kOk;
+}
+
+Status tag_words(const Session& session, uint32_t sequence, Text text, Offset* spans, LabelScore* labels,
+                 uint32_t capacity, uint32_t* count) {
+  uint32_t resume = 0;
+  return tag_window(session, sequence, text, kWhole, &resume, spans, labels, capacity, count);
+}
+
+Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, uint32_t capacity, uint32_t* count) {
+  if (count == nullptr || (capacity > 0 && out == nullptr)) return Status::kInvalidArgument;
+  tasks::EntityDecoder decoder(session.model(), word_label_set(session.model()));
+  tasks::EntitySink sink{out, capacity};
+  Entity done;
+  const Status status = for_words(session, sequence, text, kWhole, 0, [&](Offset span, LabelScore label) {
+    if (decoder.push(span, label, &done)) sink.put(done);
+  });
+  if (status != Status::kOk) return status;
+  if (decoder.finish(&done)) sink.put(done);
+  *count = sink.count;
+  return sink.count > capacity ? Status::kBufferTooSmall : Status::kOk;
+}
+
+}  // namespace bantam
