@@ -1,0 +1,214 @@
+#include "graph/builder.h"
+
+#include <cmath>
+#include <utility>
+
+namespace bantam::convert {
+namespace {
+
+// Planning counts rows in u32 with strides of up to some KiB; the runtime's session sets its own, smaller limits.
+constexpr uint32_t kMaxRows = 1U << 20;
+constexpr uint32_t kMaxTile = 1U << 10;
+
+fb::Dim fixed(uint32_t value) { return {-1, 0, static_cast<int32_t>(value), 1}; }
+fb::Dim symbolic(int32_t symbol) { return {symbol, 1, 0, 1}; }
+
+std::unique_ptr<fb::TailT> make_tail(const TailSpec& spec) {
+  auto tail = std::make_unique<fb::TailT>();
+  tail->activation = spec.activation;
+  tail->residual = spec.residual;
+  tail->norm = spec.norm;
+  tail->gamma = spec.gamma;
+  tail->beta = spec.beta;
+  tail->epsilon = spec.epsilon;
+  return tail;
+}
+
+template <typename Attributes>
+Attributes& set_attributes(fb::OpT& op) {
+  Attributes attributes;
+  op.attributes.Set(std::move(attributes));
+  return *static_cast<Attributes*>(op.attributes.value);
+}
+
+}  // namespace
+
+Builder::Builder(Graph& graph) : graph_(graph) {
+  const std::pair<const char*, uint32_t> symbols[] = {
+      {"tokens", kMaxRows}, {"sequences", kMaxRows}, {"tile", kMaxTile}};
+  for (const auto& [name, max] : symbols) {
+    auto symbol = std::make_unique<fb::SymbolT>();
+    symbol->name = name;
+    symbol->max = max;
+    graph_.model.symbols.push_back(std::move(symbol));
+  }
+  auto subgraph = std::make_unique<fb::SubgraphT>();
+  subgraph->name = "main";
+  graph_.model.subgraphs.push_back(std::move(subgraph));
+}
+
+int32_t Builder::constant(const std::string& name, const std::vector<uint32_t>& shape, Values values) {
+  auto tensor = std::make_unique<fb::TensorT>();
+  tensor->name = name;
+  tensor->role = fb::Role::constant;
+  for (uint32_t extent : shape) tensor->shape.push_back(fixed(extent));
+  tensor->source = std::move(values.source);
+  tensor->source_type = values.source_type;
+  tensor->source_bytes = values.source_bytes;
+  auto data = std::make_shared<Constant>();
+  data->values = std::move(values.values);
+  graph_.model.tensors.push_back(std::move(tensor));
+  graph_.constants.push_back(std::move(data));
+  return static_cast<int32_t>(graph_.constants.size() - 1);
+}
+
+int32_t Builder::vector(const std::string& name, Values values) {
+  const auto width = static_cast<uint32_t>(values.values.size());
+  return constant(name, {width}, std::move(values));
+}
+
+int32_t Builder::linear_weight(const std::string& name, uint32_t rows, uint32_t columns, Values values) {
+  const int32_t index = constant(name, {rows, columns}, std::move(values));
+  graph_.constants[static_cast<size_t>(index)]->linear_weight = true;
+  return index;
+}
+
+int32_t Builder::embedding(const std::string& name, uint32_t rows, uint32_t columns, Values values) {
+  const int32_t index = constant(name, {rows, columns}, std::move(values));
+  graph_.constants[static_cast<size_t>(index)]->embedding = true;
+  return index;
+}
+
+void Builder::tie(int32_t embedding) { graph_.constants[static_cast<size_t>(embedding)]->linear_weight = true; }
+
+int32_t Builder::activation(const std::string& name, int32_t symbol, uint32_t width) {
+  auto tensor = std::make_unique<fb::TensorT>();
+  tensor->name = name;
+  tensor->role = fb::Role::activation;
+  tensor->shape = {symbolic(symbol), fixed(width)};
+  graph_.model.tensors.push_back(std::move(tensor));
+  graph_.constants.push_back(nullptr);
+  return static_cast<int32_t>(graph_.constants.size() - 1);
+}
+
+uint32_t Builder::width(int32_t tensor) const {
+  return static_cast<uint32_t>(graph_.model.tensors[static_cast<size_t>(tensor)]->shape.back().b());
+}
+
+int32_t Builder::rows_symbol(int32_t tensor) const {
+  return graph_.model.tensors[static_cast<size_t>(tensor)]->shape.front().symbol();
+}
+
+fb::OpT& Builder::op(const std::string& name, std::vector<int32_t> inputs, std::vector<int32_t> outputs) {
+  auto added = std::make_unique<fb::OpT>();
+  added->name = name;
+  added->inputs = std::move(inputs);
+  added->outputs = std::move(outputs);
+  auto& ops = graph_.model.subgraphs.front()->ops;
+  ops.push_back(std::move(added));
+  return *ops.back();
+}
+
+int32_t Builder::embed(const std::string& name, const std::vector<EmbedSpec>& tables, const TailSpec& tail) {
+  const int32_t y = activation(name, kTokens, width(tables.front().table));
+  fb::OpT& added = op(name, {}, {y, kAbsent});
+  auto& attributes = set_attributes<fb::EmbedT>(added);
+  for (const EmbedSpec& spec : tables) {
+    auto table = std::make_unique<fb::EmbedTableT>();
+    table->tensor = spec.table;
+    table->source = spec.source;
+    attributes.tables.push_back(std::move(table));
+  }
+  added.tail = make_tail(tail);
+  return y;
+}
+
+int32_t Builder::linear(const std::string& name, int32_t x, int32_t weight, int32_t bias, const TailSpec& tail) {
+  const auto rows = static_cast<uint32_t>(graph_.model.tensors[static_cast<size_t>(weight)]->shape.front().b());
+  const int32_t y = activation(name, rows_symbol(x), rows);
+  fb::OpT& added = op(name, {x, weight, bias}, {y, kAbsent});
+  set_attributes<fb::LinearT>(added);
+  added.tail = make_tail(tail);
+  return y;
+}
+
+Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads) {
+  const uint32_t columns = width(x) / 3;
+  Heads out;
+  const std::pair<int32_t*, fb::Layout> parts[] = {
+      {&out.q, fb::Layout::rows}, {&out.k, fb::Layout::key_pages}, {&out.v, fb::Layout::value_pages}};
+  const char* suffix[] = {".query", ".key", ".value"};
+  for (size_t i = 0; i < 3; ++i) {
+    *parts[i].first = activation(name + suffix[i], rows_symbol(x), columns);
+    fb::TensorT& tensor = *graph_.model.tensors.back();
+    tensor.layout = parts[i].second;
+    tensor.heads = heads;
+  }
+  fb::OpT& added = op(name, {x}, {out.q, out.k, out.v});
+  auto& attributes = set_attributes<fb::SplitHeadsT>(added);
+  attributes.heads = heads;
+  attributes.kv_heads = heads;
+  attributes.head_width = columns / heads;
+  return out;
+}
+
+int32_t Builder::attention(const std::string& name, const Heads& heads) {
+  const uint32_t count = graph_.model.tensors[static_cast<size_t>(heads.q)]->heads;
+  const uint32_t head_width = width(heads.q) / count;
+  const int32_t y = activation(name, rows_symbol(heads.q), width(heads.q));
+  fb::OpT& added = op(name, {heads.q, heads.k, heads.v}, {y, kAbsent});
+  auto& attributes = set_attributes<fb::AttentionT>(added);
+  attributes.heads = count;
+  attributes.kv_heads = count;
+  attributes.head_width = head_width;
+  attributes.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_width)));
+  added.tail = make_tail({});
+  return y;
+}
+
+int32_t Builder::pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2) {
+  const int32_t y = activation(name, kSequences, width(x));
+  fb::OpT& added = op(name, {x}, {y, kAbsent});
+  auto& attributes = set_attributes<fb::PoolT>(added);
+  attributes.kind = kind;
+  attributes.l2 = l2;
+  return y;
+}
+
+int32_t Builder::slice(const std::string& name, int32_t x, uint32_t begin, uint32_t columns) {
+  const int32_t y = activation(name, rows_symbol(x), columns);
+  fb::OpT& added = op(name, {x}, {y, kAbsent});
+  auto& attributes = set_attributes<fb::SliceT>(added);
+  attributes.begin = begin;
+  attributes.width = columns;
+  return y;
+}
+
+int32_t Builder::row(const std::string& name, int32_t x, const TailSpec& tail) {
+  const int32_t y = activation(name, rows_symbol(x), width(x));
+  fb::OpT& added = op(name, {x}, {y, kAbsent});
+  set_attributes<fb::RowT>(added);
+  added.tail = make_tail(tail);
+  return y;
+}
+
+uint32_t Builder::output(const std::string& name, int32_t tensor, bool squeeze) {
+  graph_.model.tensors[static_cast<size_t>(tensor)]->role = fb::Role::output;
+  auto added = std::make_unique<fb::OutputT>();
+  added->name = name;
+  added->tensor = tensor;
+  added->squeeze = squeeze;
+  graph_.model.outputs.push_back(std::move(added));
+  graph_.model.subgraphs.front()->outputs.push_back(tensor);
+  return static_cast<uint32_t>(graph_.model.outputs.size() - 1);
+}
+
+void Builder::input(const std::string& name, fb::InputKind kind, uint32_t limit) {
+  auto added = std::make_unique<fb::InputT>();
+  added->name = name;
+  added->kind = kind;
+  added->limit = limit;
+  graph_.model.inputs.push_back(std::move(added));
+}
+
+}  // namespace bantam::convert

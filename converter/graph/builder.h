@@ -1,0 +1,87 @@
+// Builder: appends tensors and operators to a Graph's one subgraph, in SSA form: each operator writes a
+// new f32 tensor, outputs[1] (the quantised copy) is -1. Importers write graphs through it only.
+#ifndef BANTAM_CONVERTER_GRAPH_BUILDER_H_
+#define BANTAM_CONVERTER_GRAPH_BUILDER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace bantam::convert {
+
+/// Indices into Model.symbols, the same in every file.
+enum Symbol : int32_t { kTokens = 0, kSequences = 1, kTile = 2 };
+
+/// No tensor.
+constexpr int32_t kAbsent = -1;
+
+/// A constant on its way into the graph: f32 values in row-major order and where they come from.
+struct Values {
+  std::vector<float> values;
+  std::vector<std::string> source;          // names in the source model, in order of concatenation
+  fb::DType source_type = fb::DType::f32;
+  uint64_t source_bytes = 0;
+};
+
+/// What an operator does to each row after its own work; see Tail in the schema.
+struct TailSpec {
+  fb::ActivationKind activation = fb::ActivationKind::none;
+  int32_t residual = kAbsent;
+  fb::NormKind norm = fb::NormKind::none;
+  int32_t gamma = kAbsent;
+  int32_t beta = kAbsent;
+  float epsilon = 1e-12F;
+};
+
+/// Row of `table` for each value of `source`.
+struct EmbedSpec {
+  int32_t table = kAbsent;
+  fb::IndexSource source = fb::IndexSource::ids;
+};
+
+struct Heads {
+  int32_t q = kAbsent, k = kAbsent, v = kAbsent;
+};
+
+class Builder {
+ public:
+  /// Prepares `graph`'s symbols and subgraph "main"; `graph` outlives the builder.
+  explicit Builder(Graph& graph);
+
+  /// A vector (bias, gamma, beta) of `width` elements.
+  int32_t vector(const std::string& name, Values values);
+  /// A matrix [rows, columns] that Linear multiplies with, or Embed looks rows up in.
+  int32_t linear_weight(const std::string& name, uint32_t rows, uint32_t columns, Values values);
+  int32_t embedding(const std::string& name, uint32_t rows, uint32_t columns, Values values);
+  /// Lets an embedding also serve as a Linear weight (tied output layer).
+  void tie(int32_t embedding);
+
+  /// Each returns the new tensor. `symbol` of the rows and widths follow from the inputs.
+  int32_t embed(const std::string& name, const std::vector<EmbedSpec>& tables, const TailSpec& tail);
+  int32_t linear(const std::string& name, int32_t x, int32_t weight, int32_t bias, const TailSpec& tail);
+  Heads split_heads(const std::string& name, int32_t x, uint32_t heads);
+  int32_t attention(const std::string& name, const Heads& heads);
+  int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2);
+  int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width);
+  int32_t row(const std::string& name, int32_t x, const TailSpec& tail);
+
+  /// Names `tensor` as an output of the model; returns its index in Model.outputs.
+  uint32_t output(const std::string& name, int32_t tensor, bool squeeze = false);
+  void input(const std::string& name, fb::InputKind kind, uint32_t limit);
+
+  uint32_t width(int32_t tensor) const;
+
+ private:
+  int32_t constant(const std::string& name, const std::vector<uint32_t>& shape, Values values);
+  int32_t activation(const std::string& name, int32_t symbol, uint32_t width);
+  int32_t rows_symbol(int32_t tensor) const;
+  fb::OpT& op(const std::string& name, std::vector<int32_t> inputs, std::vector<int32_t> outputs);
+
+  Graph& graph_;
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_GRAPH_BUILDER_H_

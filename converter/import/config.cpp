@@ -1,0 +1,93 @@
+#include "import/config.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace bantam::convert {
+namespace {
+
+// Largest values that make sense and keep every product within 64 bits.
+constexpr uint32_t kMaxVocabulary = 1U << 24;
+constexpr uint32_t kMaxWidth = 1U << 16;
+constexpr uint32_t kMaxLayers = 1U << 10;
+constexpr uint32_t kMaxPositions = 1U << 20;
+
+/// Settings that change the mathematics in ways that version 1 does not execute.
+void refuse_unsupported(const Fields& config) {
+  const std::string positions = config.text("position_embedding_type", "absolute");
+  if (positions != "absolute") {
+    config.problem(ExitCode::kUnsupported, "position_embedding_type",
+                   fmt::format("\"{}\" is not supported; only \"absolute\" is", positions));
+  }
+  if (config.flag("is_decoder", false)) {
+    config.problem(ExitCode::kUnsupported, "is_decoder", "decoders are not supported; only encoders are");
+  }
+  if (config.flag("add_cross_attention", false)) {
+    config.problem(ExitCode::kUnsupported, "add_cross_attention", "cross attention is not supported");
+  }
+  if (config.has("pruned_heads") && !config.raw("pruned_heads").empty()) {
+    config.problem(ExitCode::kUnsupported, "pruned_heads", "layers with pruned heads are not supported yet");
+  }
+  if (config.has("quantization_config")) {
+    config.problem(ExitCode::kUnsupported, "quantization_config",
+                   "the weights are already quantized; start from the model before that");
+  }
+}
+
+}  // namespace
+
+fb::ActivationKind read_activation(const Fields& config, const std::string& key, const std::string& otherwise) {
+  using Kind = fb::ActivationKind;
+  // gelu_fast and gelu_accurate are the tanh formula in other words.
+  static const std::map<std::string, Kind> kKinds = {
+      {"relu", Kind::relu}, {"gelu", Kind::gelu}, {"gelu_python", Kind::gelu}, {"gelu_new", Kind::gelu_tanh},
+      {"gelu_pytorch_tanh", Kind::gelu_tanh}, {"gelu_python_tanh", Kind::gelu_tanh}, {"gelu_fast", Kind::gelu_tanh},
+      {"gelu_accurate", Kind::gelu_tanh}, {"tanh", Kind::tanh}, {"sigmoid", Kind::sigmoid}, {"silu", Kind::silu},
+      {"swish", Kind::silu}, {"quick_gelu", Kind::quick_gelu}, {"relu2", Kind::relu_squared}, {"linear", Kind::none}};
+  const std::string name = config.text(key, otherwise);
+  const auto found = kKinds.find(name);
+  if (found != kKinds.end()) return found->second;
+  config.problem(ExitCode::kUnsupported, key,
+                 fmt::format("activation \"{}\" is not supported; relu, gelu, gelu_new, gelu_pytorch_tanh, tanh, sigmoid, "
+                             "silu, quick_gelu and relu2 are", name));
+  return Kind::gelu;
+}
+
+EncoderConfig read_encoder_config(const Fields& config) {
+  EncoderConfig out;
+  out.model_type = config.text("model_type", "");
+  if (out.model_type == "distilbert") {
+    out.family = Family::kDistilBert;
+  } else if (out.model_type != "bert") {
+    config.problem(ExitCode::kUnsupported, "model_type",
+                   out.model_type.empty() ? "is missing; \"bert\" and \"distilbert\" are supported"
+                                          : fmt::format("\"{}\" is not supported; \"bert\" and \"distilbert\" are",
+                                                        out.model_type));
+    return out;  // the other keys have other names there
+  }
+  const bool bert = out.family == Family::kBert;
+  refuse_unsupported(config);
+  out.vocabulary = config.count("vocab_size", kMaxVocabulary, 30522);
+  out.positions = config.count("max_position_embeddings", kMaxPositions, 512);
+  out.segments = bert ? config.count("type_vocab_size", kMaxWidth, 2) : 0;
+  out.hidden = config.count(bert ? "hidden_size" : "dim", kMaxWidth, 768);
+  out.layers = config.count(bert ? "num_hidden_layers" : "n_layers", kMaxLayers, bert ? 12 : 6);
+  out.heads = config.count(bert ? "num_attention_heads" : "n_heads", kMaxWidth, 12);
+  out.intermediate = config.count(bert ? "intermediate_size" : "hidden_dim", kMaxWidth, 3072);
+  out.activation = read_activation(config, bert ? "hidden_act" : "activation", "gelu");
+  // transformers fixes DistilBERT's epsilon.
+  const double epsilon = bert ? config.number("layer_norm_eps", 1e-12) : 1e-12;
+  if (!(epsilon > 0 && epsilon < 1)) {
+    config.problem(ExitCode::kInvalid, "layer_norm_eps", fmt::format("{} is not between 0 and 1", epsilon));
+  }
+  out.epsilon = static_cast<float>(epsilon);
+  out.tie_embeddings = config.flag("tie_word_embeddings", true);
+  if (out.hidden % out.heads != 0) {
+    config.problem(ExitCode::kInvalid, bert ? "num_attention_heads" : "n_heads",
+                   fmt::format("{} heads do not divide {} columns", out.heads, out.hidden));
+  }
+  return out;
+}
+
+}  // namespace bantam::convert

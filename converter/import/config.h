@@ -1,0 +1,39 @@
+// EncoderConfig: what config.json says about a BERT-family encoder.
+#ifndef BANTAM_CONVERTER_IMPORT_CONFIG_H_
+#define BANTAM_CONVERTER_IMPORT_CONFIG_H_
+
+#include <cstdint>
+#include <string>
+
+#include "bantam_generated.h"
+#include "import/fields.h"
+
+namespace bantam::convert {
+
+enum class Family { kBert, kDistilBert };
+
+struct EncoderConfig {
+  Family family = Family::kBert;
+  std::string model_type = "bert";    // also the base model's name in weights
+  uint32_t vocabulary = 0;
+  uint32_t hidden = 0;
+  uint32_t layers = 0;
+  uint32_t heads = 0;
+  uint32_t intermediate = 0;
+  uint32_t positions = 0;             // rows of the position table in the source
+  uint32_t segments = 0;              // rows of the segment table; 0: the model has none
+  fb::ActivationKind activation = fb::ActivationKind::gelu;
+  float epsilon = 1e-12F;
+  bool tie_embeddings = true;
+};
+
+/// Reads the encoder's settings, with transformers' defaults. Settings that version 1 cannot express are
+/// added to the problems as unsupported; values out of range as invalid.
+EncoderConfig read_encoder_config(const Fields& config);
+
+/// An activation by transformers' name; records a problem under `key` when it is unknown.
+fb::ActivationKind read_activation(const Fields& config, const std::string& key, const std::string& otherwise);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_CONFIG_H_

@@ -1,0 +1,25 @@
+// The encoder of BERT and DistilBERT: embeddings and layers, post-norm.
+#ifndef BANTAM_CONVERTER_IMPORT_ENCODER_H_
+#define BANTAM_CONVERTER_IMPORT_ENCODER_H_
+
+#include <string>
+
+#include "graph/builder.h"
+#include "import/config.h"
+#include "import/weights.h"
+
+namespace bantam::convert {
+
+/// What an imported encoder offers to heads.
+struct Encoder {
+  int32_t hidden = kAbsent;          // last_hidden_state [tokens, hidden]
+  int32_t word_embeddings = kAbsent; // for tied output layers
+  std::string base;                  // prefix of names in the graph: "bert."
+};
+
+/// Appends the encoder with its inputs; positions beyond `positions` (1 or more) are left out.
+Encoder import_encoder(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_ENCODER_H_

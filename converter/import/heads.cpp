@@ -1,0 +1,228 @@
+#include "import/heads.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "import/labels.h"
+
+namespace bantam::convert {
+namespace {
+
+TailSpec activated(fb::ActivationKind kind) {
+  TailSpec tail;
+  tail.activation = kind;
+  return tail;
+}
+
+class HeadImporter {
+ public:
+  explicit HeadImporter(const HeadContext& context)
+      : c_(context), bert_(context.config.family == Family::kBert), hidden_(context.config.hidden) {
+    task_ = std::make_unique<fb::TaskT>();
+  }
+
+  void run(HeadKind kind) {
+    switch (kind) {
+      case HeadKind::kEncoder: encoder(); break;
+      case HeadKind::kClassify: sequence(fb::TaskKind::classify); break;
+      case HeadKind::kMultiLabel: sequence(fb::TaskKind::multi_label); break;
+      case HeadKind::kRegress: sequence(fb::TaskKind::regress); break;
+      case HeadKind::kTag: tag(); break;
+      case HeadKind::kAnswer: answer(); break;
+      case HeadKind::kChoose: choose(); break;
+      case HeadKind::kFill: fill(); break;
+      case HeadKind::kNextSentence: next_sentence(); break;
+      case HeadKind::kPretraining: pretraining(); break;
+      case HeadKind::kEmbed: embed(); break;
+      case HeadKind::kJoint: joint(); break;
+    }
+    c_.graph.model.task = std::move(task_);
+  }
+
+ private:
+  /// Linear over head tensors NAME.weight [out, in] and NAME.bias [out].
+  int32_t dense(const std::string& name, int32_t x, uint32_t out, const TailSpec& tail = {}) {
+    const uint32_t in = c_.builder.width(x);
+    const int32_t weight =
+        c_.builder.linear_weight(name + ".weight", out, in, c_.weights.head(name + ".weight", {out, in}));
+    const int32_t bias = c_.builder.vector(name + ".bias", c_.weights.head(name + ".bias", {out}));
+    return c_.builder.linear(name, x, weight, bias, tail);
+  }
+
+  int32_t first_token() {
+    return c_.builder.pool(c_.encoder.base + "first_token", c_.encoder.hidden, fb::PoolKind::first, false);
+  }
+
+  /// BERT's pooler: tanh(W x[0] + b). Its tensors belong to the base model.
+  int32_t pooler() {
+    const std::string name = "pooler.dense";
+    const std::string full = c_.encoder.base + name;
+    const int32_t weight = c_.builder.linear_weight(full + ".weight", hidden_, hidden_,
+                                                    c_.weights.encoder(name + ".weight", {hidden_, hidden_}));
+    const int32_t bias = c_.builder.vector(full + ".bias", c_.weights.encoder(name + ".bias", {hidden_}));
+    return c_.builder.linear(full, first_token(), weight, bias, activated(fb::ActivationKind::tanh));
+  }
+
+  /// One row a sequence, as the family's sentence heads see it.
+  int32_t pooled() {
+    return bert_ ? pooler() : dense("pre_classifier", first_token(), hidden_, activated(fb::ActivationKind::relu));
+  }
+
+  void label_set(uint32_t output, std::vector<std::string> labels, fb::TagScheme scheme = fb::TagScheme::plain) {
+    auto set = std::make_unique<fb::LabelSetT>();
+    set->output = output;
+    set->labels = std::move(labels);
+    set->scheme = scheme;
+    task_->label_sets.push_back(std::move(set));
+  }
+
+  fb::TagScheme scheme(const std::vector<std::string>& labels) const {
+    return c_.options.tag_scheme.empty() ? guess_tag_scheme(labels) : parse_tag_scheme(c_.options.tag_scheme);
+  }
+
+  static uint32_t count(const std::vector<std::string>& labels) { return static_cast<uint32_t>(labels.size()); }
+
+  void encoder() {
+    task_->kind = fb::TaskKind::none;
+    c_.builder.output("last_hidden_state", c_.encoder.hidden);
+    if (bert_ && c_.weights.has_encoder("pooler.dense.weight")) c_.builder.output("pooler_output", pooler());
+  }
+
+  void sequence(fb::TaskKind kind) {
+    task_->kind = kind;
+    auto labels = read_labels(c_.fields, c_.weights.head_rows("classifier.weight"));
+    const int32_t logits = dense("classifier", pooled(), count(labels));
+    label_set(c_.builder.output("logits", logits), std::move(labels));
+  }
+
+  void tag() {
+    task_->kind = fb::TaskKind::tag;
+    auto labels = read_labels(c_.fields, c_.weights.head_rows("classifier.weight"));
+    const fb::TagScheme tags = scheme(labels);
+    const int32_t logits = dense("classifier", c_.encoder.hidden, count(labels));
+    label_set(c_.builder.output("logits", logits), std::move(labels), tags);
+  }
+
+  void answer() {
+    task_->kind = fb::TaskKind::answer;
+    const int32_t both = dense("qa_outputs", c_.encoder.hidden, 2);
+    c_.builder.output("start_logits", c_.builder.slice("qa_outputs.start", both, 0, 1), true);
+    c_.builder.output("end_logits", c_.builder.slice("qa_outputs.end", both, 1, 1), true);
+  }
+
+  void choose() {
+    task_->kind = fb::TaskKind::choose;
+    c_.builder.output("logits", dense("classifier", pooled(), 1));
+  }
+
+  /// The output layer over the vocabulary: the word embeddings again, unless the file has another matrix.
+  int32_t vocabulary_layer(const std::string& name, const std::string& bias_name, int32_t x) {
+    const uint32_t vocabulary = c_.config.vocabulary;
+    const std::string weight_name = name + ".weight";
+    const bool present = c_.weights.has_head(weight_name);
+    int32_t weight = c_.encoder.word_embeddings;
+    if (present ? c_.weights.same(weight_name, "embeddings.word_embeddings.weight") : c_.config.tie_embeddings) {
+      c_.weights.use_head(weight_name);
+      c_.builder.tie(weight);
+    } else {
+      weight = c_.builder.linear_weight(weight_name, vocabulary, hidden_,
+                                        c_.weights.head(weight_name, {vocabulary, hidden_}));
+      if (present && c_.config.tie_embeddings) {
+        c_.graph.notes.push_back(fmt::format("{} differs from the word embeddings, though config.json ties the two: "
+                                             "its own values are used", weight_name));
+      }
+    }
+    const int32_t bias = c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary}));
+    c_.weights.use_head(name + ".bias");  // transformers stores the same vector under this name too
+    return c_.builder.linear(name, x, weight, bias, {});
+  }
+
+  /// Dense, activation, norm, vocabulary. [tokens, vocabulary].
+  int32_t predictions() {
+    const std::string transform = bert_ ? "cls.predictions.transform.dense" : "vocab_transform";
+    const std::string norm = bert_ ? "cls.predictions.transform.LayerNorm" : "vocab_layer_norm";
+    TailSpec tail = activated(c_.config.activation);
+    tail.norm = fb::NormKind::layer;
+    tail.gamma = c_.builder.vector(norm + ".weight", c_.weights.head(norm + ".weight", {hidden_}));
+    tail.beta = c_.builder.vector(norm + ".bias", c_.weights.head(norm + ".bias", {hidden_}));
+    tail.epsilon = c_.config.epsilon;
+    const int32_t x = dense(transform, c_.encoder.hidden, hidden_, tail);
+    if (!bert_) return vocabulary_layer("vocab_projector", "vocab_projector.bias", x);
+    // Files of transformers 4.40 and later may keep the bias under the decoder's name only.
+    const bool own = c_.weights.has_head("cls.predictions.bias");
+    return vocabulary_layer("cls.predictions.decoder", own ? "cls.predictions.bias" : "cls.predictions.decoder.bias", x);
+  }
+
+  void fill() {
+    task_->kind = fb::TaskKind::fill;
+    c_.builder.output("logits", predictions());
+  }
+
+  void next_sentence() {
+    if (!require_bert("next sentence prediction")) return;
+    task_->kind = fb::TaskKind::next_sentence;
+    label_set(c_.builder.output("logits", dense("cls.seq_relationship", pooler(), 2)), {"is_next", "not_next"});
+  }
+
+  void pretraining() {
+    if (!require_bert("pre-training heads")) return;
+    task_->kind = fb::TaskKind::pretraining;
+    c_.builder.output("prediction_logits", predictions());
+    c_.builder.output("seq_relationship_logits", dense("cls.seq_relationship", pooler(), 2));
+  }
+
+  void embed() {
+    task_->kind = fb::TaskKind::embed;
+    const SentencePooling& pooling = c_.pooling;
+    task_->prompt = pooling.prompt;
+    int32_t x = c_.builder.pool("pooling", c_.encoder.hidden, pooling.pool, pooling.normalize && pooling.dense.empty());
+    for (size_t i = 0; i < pooling.dense.size(); ++i) {
+      const DenseModule& module = pooling.dense[i];
+      TailSpec tail = activated(module.activation);
+      if (pooling.normalize && i + 1 == pooling.dense.size()) {
+        // x / |x| is the RMS norm with gamma 1 / sqrt(width).
+        tail.norm = fb::NormKind::rms;
+        tail.epsilon = 1e-24F;
+        Values gamma;
+        gamma.values.assign(module.out, 1.0F / std::sqrt(static_cast<float>(module.out)));
+        tail.gamma = c_.builder.vector("normalize.gamma", std::move(gamma));
+      }
+      const int32_t weight = c_.builder.linear_weight(module.name + ".linear.weight", module.out, module.in, module.weight);
+      const int32_t bias =
+          module.bias.values.empty() ? kAbsent : c_.builder.vector(module.name + ".linear.bias", module.bias);
+      x = c_.builder.linear(module.name, x, weight, bias, tail);
+    }
+    c_.builder.output("sentence_embedding", x);
+  }
+
+  void joint() {
+    task_->kind = fb::TaskKind::joint;
+    auto intents = read_label_list(c_.fields, "intent_labels");
+    auto slots = read_label_list(c_.fields, "slot_labels");
+    const fb::TagScheme tags = scheme(slots);
+    // The intent is read from token 0 of the last hidden state: there is no pooler.
+    const int32_t intent = dense("intent_classifier", first_token(), count(intents));
+    const int32_t slot = dense("slot_classifier", c_.encoder.hidden, count(slots));
+    label_set(c_.builder.output("intent_logits", intent), std::move(intents));
+    label_set(c_.builder.output("slot_logits", slot), std::move(slots), tags);
+  }
+
+  bool require_bert(const char* what) {
+    if (!bert_) c_.problems.add(ExitCode::kUnsupported, fmt::format("{} exist for bert only, not {}", what, c_.config.model_type));
+    return bert_;
+  }
+
+  const HeadContext& c_;
+  bool bert_;
+  uint32_t hidden_;
+  std::unique_ptr<fb::TaskT> task_;
+};
+
+}  // namespace
+
+void import_head(HeadKind kind, const HeadContext& context) { HeadImporter(context).run(kind); }
+
+}  // namespace bantam::convert

@@ -1,0 +1,129 @@
+#include "import/hugging_face.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "graph/builder.h"
+#include "graph/error.h"
+#include "import/checkpoint.h"
+#include "import/config.h"
+#include "import/encoder.h"
+#include "import/heads.h"
+#include "import/json_file.h"
+#include "import/model_card.h"
+#include "import/sentence_transformers.h"
+#include "import/sha256.h"
+#include "import/weights.h"
+
+namespace bantam::convert {
+namespace fs = std::filesystem;
+namespace {
+
+void check_directory(const fs::path& directory) {
+  std::error_code error;
+  const fs::file_status status = fs::status(directory, error);
+  if (!fs::exists(status)) throw Error(ExitCode::kIo, fmt::format("{}: no such directory", directory.string()));
+  if (!fs::is_directory(status)) {
+    throw Error(ExitCode::kIo, fmt::format("{}: is not a directory; name the one that holds config.json and "
+                                           "model.safetensors", directory.string()));
+  }
+}
+
+void property(Graph& graph, const std::string& key, const std::string& value) {
+  auto added = std::make_unique<fb::PropertyT>();
+  added->key = key;
+  added->value = value;
+  graph.model.properties.push_back(std::move(added));
+}
+
+/// Names, licence and the digests of all files that the graph was made of.
+void record_provenance(Graph& graph, const fs::path& root, const fs::path& directory, const Checkpoint& checkpoint,
+                       const Fields& config) {
+  const ModelCard card = read_model_card(root);
+  graph.model.name = card.name;
+  graph.model.licence = card.licence;
+  graph.model.description = card.description;
+  if (config.has("architectures") && config.raw("architectures").is_array() && !config.raw("architectures").empty() &&
+      config.raw("architectures").front().is_string()) {
+    graph.model.architecture = config.raw("architectures").front().get<std::string>();
+  }
+  property(graph, "model_type", config.text("model_type", ""));
+  for (const auto& [key, value] : card.fields) property(graph, "card." + key, value);
+  for (const char* name : {"config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"}) {
+    std::error_code error;
+    if (fs::is_regular_file(directory / name, error)) {
+      property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(directory / name));
+    }
+  }
+  for (const Safetensors& file : checkpoint.files()) {
+    property(graph, fmt::format("source.{}.sha256", file.path().filename().string()), sha256_of_file(file.path()));
+  }
+}
+
+/// The two must agree before layers are read one by one: a wrong count would give a problem for each tensor.
+void check_layers(const Weights& weights, const EncoderConfig& config, Problems& problems) {
+  const uint32_t present = weights.layers(config.family == Family::kBert ? "encoder.layer" : "transformer.layer");
+  if (present == 0) {
+    problems.add(ExitCode::kInvalid, fmt::format("the weights hold no {} encoder: no tensor's name contains "
+                                                 "\"{}.0.\"; is model_type right?", config.model_type,
+                                                 config.family == Family::kBert ? "encoder.layer" : "transformer.layer"));
+  } else if (present != config.layers) {
+    problems.add(ExitCode::kInvalid, fmt::format("config.json says {} layers, but the weights hold {}; the two do not belong "
+                                                 "together", config.layers, present));
+  }
+}
+
+uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& options, Graph& graph) {
+  if (options.max_tokens > config.positions) {
+    graph.notes.push_back(fmt::format("the model has {} positions: --max-tokens {} has no effect", config.positions,
+                                      options.max_tokens));
+  }
+  return options.max_tokens == 0 ? config.positions : std::min(options.max_tokens, config.positions);
+}
+
+Graph import_checked(const fs::path& root, const ImportOptions& options) {
+  check_directory(root);
+  const bool sentence = is_sentence_transformers(root);
+  const fs::path directory = transformer_directory(root);
+  const Json json = read_json_object(directory / "config.json");
+  const Checkpoint checkpoint(directory);
+
+  Graph graph;
+  Problems problems;
+  const Fields fields(json, "config.json", problems);
+  const EncoderConfig config = read_encoder_config(fields);
+  problems.raise();  // wrong settings would make every tensor's shape wrong
+  Weights weights(checkpoint, config.model_type, problems);
+  const HeadKind kind = !options.task.empty() ? parse_head_kind(options.task)
+                        : sentence            ? HeadKind::kEmbed
+                                              : detect_head_kind(fields, weights, problems);
+  check_layers(weights, config, problems);
+  problems.raise();
+
+  Builder builder(graph);
+  const uint32_t positions = kept_positions(config, options, graph);
+  const Encoder encoder = import_encoder(builder, weights, config, positions);
+  SentencePooling pooling;
+  if (kind == HeadKind::kEmbed) pooling = read_sentence_pooling(root, config.hidden, problems, graph.notes);
+  import_head(kind, {graph, builder, weights, config, fields, encoder, pooling, options, problems});
+  weights.finish(graph.notes);
+  graph.model.max_sequence = positions;
+  record_provenance(graph, root, directory, checkpoint, fields);
+  problems.raise();
+  return graph;
+}
+
+}  // namespace
+
+Graph import_hugging_face(const fs::path& directory, const ImportOptions& options) {
+  try {
+    return import_checked(directory, options);
+  } catch (const fs::filesystem_error& error) {
+    throw Error(ExitCode::kIo, fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  }
+}
+
+}  // namespace bantam::convert
