@@ -119,8 +119,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
- private:
+ protected:
   Session() = default;
+  ~Session() = default;    // a session is abandoned, never destroyed: it owns nothing
 };
 
 /// Exact size of the arena: the same on every ISA; counts session object, tensors, scratch of all

@@ -1,0 +1,73 @@
+#include "bantam/model.h"
+
+#include "model/header.h"
+#include "model/verify.h"
+#include "model/view.h"
+
+namespace bantam {
+namespace {
+
+const fb::LabelSet* label_set(const Model& model, uint32_t set) {
+  return set < model.label_set_count() ? bantam::root(model).task()->label_sets()->Get(set) : nullptr;
+}
+
+}  // namespace
+
+Status Model::open(const void* bytes, size_t size, Model* out, Fault* fault) {
+  if (bytes == nullptr || out == nullptr) return Status::kInvalidArgument;
+  if (reinterpret_cast<uintptr_t>(bytes) % 16 != 0) return Status::kMisaligned;
+  Model model;
+  model.bytes_ = static_cast<const uint8_t*>(bytes);
+  model.size_ = size;
+  FileHeader header;
+  const Status status = read_header(model.bytes_, size, &header, fault);
+  if (status != Status::kOk) return status;
+  const uint8_t* graph = model.bytes_ + header.graph_offset;
+  model.data_ = model.bytes_ + header.data_offset;
+  const Status verified = verify_graph(graph, header.graph_size, model.data_, header.data_size, fault);
+  if (verified != Status::kOk) return verified;
+  model.root_ = fb::GetModel(graph);
+  *out = model;
+  return Status::kOk;
+}
+
+TaskKind Model::task() const {
+  const fb::Task* task = bantam::root(*this).task();
+  return task == nullptr ? TaskKind::kNone : static_cast<TaskKind>(task->kind());
+}
+
+Text Model::name() const { return text(bantam::root(*this).name()); }
+Text Model::tool() const { return text(bantam::root(*this).tool()); }
+Text Model::licence() const { return text(bantam::root(*this).licence()); }
+uint32_t Model::max_sequence() const { return bantam::root(*this).max_sequence(); }
+uint32_t Model::input_count() const { return count(bantam::root(*this).inputs()); }
+uint32_t Model::output_count() const { return count(bantam::root(*this).outputs()); }
+
+Text Model::output_name(uint32_t output) const {
+  return output < output_count() ? text(bantam::root(*this).outputs()->Get(output)->name()) : Text{};
+}
+
+bool Model::has_tokenizer() const { return count(bantam::root(*this).tokenizers()) > 0; }
+
+uint32_t Model::vocabulary() const {
+  const fb::Input* ids = find_input(bantam::root(*this), fb::InputKind::ids);
+  return ids == nullptr ? 0 : ids->limit();
+}
+
+uint32_t Model::segment_types() const { return bantam::segment_types(bantam::root(*this)); }
+
+uint32_t Model::label_set_count() const {
+  const fb::Task* task = bantam::root(*this).task();
+  return task == nullptr ? 0 : count(task->label_sets());
+}
+
+uint32_t Model::label_count(uint32_t set) const {
+  const fb::LabelSet* labels = label_set(*this, set);
+  return labels == nullptr ? 0 : count(labels->labels());
+}
+
+Text Model::label(uint32_t set, uint32_t index) const {
+  return index < label_count(set) ? text(label_set(*this, set)->labels()->Get(index)) : Text{};
+}
+
+}  // namespace bantam

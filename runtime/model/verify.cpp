@@ -1,0 +1,175 @@
+#include "model/verify.h"
+
+#include "ops/ops.h"
+#if __has_include("text/verify.h")
+#include "text/verify.h"
+#define BANTAM_VERIFIES_TOKENIZERS 1
+#endif
+
+namespace bantam {
+namespace {
+
+constexpr uint32_t kMaxTensors = 65536;
+constexpr uint32_t kMaxOps = 65536;
+constexpr uint32_t kMaxInputs = 16;
+constexpr uint32_t kMaxOutputs = 256;
+constexpr uint32_t kMaxTokenizers = 4;
+constexpr uint32_t kMaxDepth = 12;
+/// A table, the vector entry that names it and its share of a vtable take at least this many bytes.
+constexpr uint64_t kLeastTableBytes = 8;
+
+Status report(const Verdict& verdict, const flatbuffers::String* name, uint32_t index, Fault* fault) {
+  if (!verdict.ok() && fault != nullptr) {
+    const Text where = text(name);
+    *fault = Fault{verdict.what, where.data == nullptr ? "" : where.data, static_cast<uint32_t>(where.size), index};
+  }
+  return verdict.status;
+}
+
+/// Names the tensor that the verdict is about, else the op.
+Status report_op(const fb::Model& model, const Verdict& verdict, uint32_t op, Fault* fault) {
+  if (verdict.tensor >= 0) {
+    return report(verdict, tensor(model, verdict.tensor).name(), static_cast<uint32_t>(verdict.tensor), fault);
+  }
+  return report(verdict, graph(model).ops()->Get(op)->name(), op, fault);
+}
+
+Verdict check_structure(const uint8_t* bytes, uint64_t size) {
+  if (size >= FLATBUFFERS_MAX_BUFFER_SIZE) return corrupt("the graph section is larger than 2 GiB");
+  flatbuffers::Verifier::Options options;
+  options.max_depth = kMaxDepth;
+  options.max_tables = static_cast<flatbuffers::uoffset_t>(size / kLeastTableBytes);
+  flatbuffers::Verifier verifier(bytes, static_cast<size_t>(size), options);
+  return fb::VerifyModelBuffer(verifier) ? Verdict{} : corrupt("the graph section is not a well-formed FlatBuffer");
+}
+
+Verdict check_symbols(const fb::Model& model) {
+  static constexpr const char* kNames[kSymbols] = {"tokens", "sequences", "tile"};
+  if (count(model.symbols()) != kSymbols) return unsupported("symbols other than tokens, sequences and tile");
+  for (uint32_t s = 0; s < kSymbols; ++s) {
+    const fb::Symbol& symbol = *model.symbols()->Get(s);
+    const Text name = text(symbol.name());
+    for (size_t i = 0; i <= name.size; ++i) {
+      if (name.data[i] != kNames[s][i]) return unsupported("symbols other than tokens, sequences and tile");
+    }
+    const uint32_t multiple = symbol.multiple();
+    if (multiple == 0 || multiple % 16 != 0 || multiple > 4096) {
+      return corrupt("a symbol's multiple is not a multiple of 16 up to 4096");
+    }
+  }
+  return {};
+}
+
+Verdict check_inputs(const fb::Model& model) {
+  uint32_t ids = 0;
+  uint32_t segments = 0;
+  for (uint32_t i = 0; i < count(model.inputs()); ++i) {
+    const fb::Input& input = *model.inputs()->Get(i);
+    if (input.kind() != fb::InputKind::ids && input.kind() != fb::InputKind::segments) {
+      return unsupported("inputs other than ids and segments are not executed");
+    }
+    (input.kind() == fb::InputKind::ids ? ids : segments) += 1;
+    if (input.limit() == 0 || input.limit() > INT32_MAX) return corrupt("an input's limit is zero or too large");
+    if (input.tensor() != -1) return unsupported("inputs are not tensors in this version");
+  }
+  return ids == 1 && segments <= 1 ? Verdict{} : unsupported("a model has one input of ids and at most one of segments");
+}
+
+Status check_ops(const fb::Model& model, Fault* fault) {
+  uint32_t index = 0;
+  for (const fb::Step* step : *graph(model).steps()) {
+    for (uint32_t i = 0; i < step->op_count(); ++i, ++index) {
+      const fb::Op& op = *graph(model).ops()->Get(index);
+      const ops::Rule* rule = ops::find_rule(op);
+      const Verdict verdict = rule == nullptr
+                                  ? unsupported("this operator, its version or a feature it needs is not executed")
+                                  : rule->verify({model, op, static_cast<uint32_t>(step->rows())});
+      if (!verdict.ok()) return report_op(model, verdict, index, fault);
+    }
+  }
+  return Status::kOk;
+}
+
+Status check_tokenizers(const fb::Model& model, const uint8_t* data, uint64_t data_size, Fault* fault) {
+#ifdef BANTAM_VERIFIES_TOKENIZERS
+  for (uint32_t i = 0; i < count(model.tokenizers()); ++i) {
+    const Status status = verify_tokenizer(*model.tokenizers()->Get(i), data, data_size, fault);
+    if (status != Status::kOk) return status;
+  }
+#else
+  (void)model, (void)data, (void)data_size, (void)fault;
+#endif
+  return Status::kOk;
+}
+
+}  // namespace
+
+Verdict check_model(const fb::Model& model) {
+  if (count(model.subgraphs()) != 1) return unsupported("files of several subgraphs are not executed");
+  if (count(model.tensors()) > kMaxTensors || count(graph(model).ops()) > kMaxOps) {
+    return unsupported("more than 65,536 tensors or ops");
+  }
+  if (count(graph(model).ops()) == 0) return corrupt("the graph has no ops");
+  if (count(model.inputs()) > kMaxInputs || count(model.outputs()) > kMaxOutputs ||
+      count(model.tokenizers()) > kMaxTokenizers) {
+    return unsupported("too many inputs, outputs or tokenizers");
+  }
+  if (count(model.outputs()) == 0) return corrupt("the model has no outputs");
+  BANTAM_CHECK(check_symbols(model));
+  return check_inputs(model);
+}
+
+Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_op) {
+  uint64_t next = 0;
+  for (const fb::Step* step : *graph.steps()) {
+    if (step->first_op() != next || step->op_count() == 0) return corrupt("the steps do not cover the ops in order");
+    next += step->op_count();
+    if (step->rows() != static_cast<int32_t>(kTokens) && step->rows() != static_cast<int32_t>(kSequences)) {
+      return corrupt("a step runs over neither tokens nor sequences");
+    }
+  }
+  if (next != graph.ops()->size()) return corrupt("the steps do not cover the ops in order");
+  const auto in_range = [tensors](int32_t index) { return index >= -1 && index < static_cast<int32_t>(tensors); };
+  for (*bad_op = 0; *bad_op < graph.ops()->size(); ++*bad_op) {
+    const fb::Op& op = *graph.ops()->Get(*bad_op);
+    bool fits = true;
+    for (uint32_t i = 0; i < count(op.inputs()); ++i) fits &= in_range(op.inputs()->Get(i));
+    for (uint32_t i = 0; i < count(op.outputs()); ++i) fits &= in_range(op.outputs()->Get(i));
+    if (op.tail() != nullptr) {
+      fits &= in_range(op.tail()->residual()) && in_range(op.tail()->gamma()) && in_range(op.tail()->beta());
+    }
+    if (const fb::Embed* embed = op.attributes_as_Embed()) {
+      for (uint32_t i = 0; i < count(embed->tables()); ++i) fits &= in_range(embed->tables()->Get(i)->tensor());
+    }
+    if (!fits) return corrupt("an operand is not a tensor of the model");
+  }
+  for (uint32_t i = 0; i < count(graph.inputs()); ++i) {
+    if (!in_range(graph.inputs()->Get(i))) return corrupt("an input of the graph is not a tensor of the model");
+  }
+  for (uint32_t i = 0; i < count(graph.outputs()); ++i) {
+    if (!in_range(graph.outputs()->Get(i))) return corrupt("an output of the graph is not a tensor of the model");
+  }
+  return {};
+}
+
+Status verify_graph(const uint8_t* bytes, uint64_t size, const uint8_t* data, uint64_t data_size, Fault* fault) {
+  if (Verdict v = check_structure(bytes, size); !v.ok()) return report(v, nullptr, 0, fault);
+  const fb::Model& model = *fb::GetModel(bytes);
+  if (Verdict v = check_model(model); !v.ok()) return report(v, nullptr, 0, fault);
+  for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
+    if (Verdict v = check_tensor(model, static_cast<int32_t>(i), data_size); !v.ok()) {
+      return report(v, model.tensors()->Get(i)->name(), i, fault);
+    }
+  }
+  uint32_t op = 0;
+  if (Verdict v = check_steps(graph(model), model.tensors()->size(), &op); !v.ok()) {
+    const bool one_op = op < graph(model).ops()->size();
+    return report(v, one_op ? graph(model).ops()->Get(op)->name() : nullptr, op, fault);
+  }
+  if (Status status = check_ops(model, fault); status != Status::kOk) return status;
+  if (Verdict v = check_plan(model); !v.ok()) return report_op(model, v, 0, fault);
+  if (Verdict v = check_task(model); !v.ok()) return report(v, nullptr, 0, fault);
+  return check_tokenizers(model, data, data_size, fault);
+}
+
+}  // namespace bantam

@@ -1,0 +1,203 @@
+// The plan: order of reads and writes, and that nothing alive is overwritten.
+//
+// A shared tensor is alive from the first step that touches it to the last (an output: to the end), because the
+// tiles of a step run in any order. A tile tensor is alive from its first write to its last use in a step.
+#include "model/verify.h"
+#include "ops/ops.h"
+
+namespace bantam {
+namespace {
+
+/// Operands that the verifier may visit before it gives up: seconds at worst, far above what real files take.
+constexpr uint64_t kBudget = uint64_t{1} << 25;
+
+constexpr Verdict kOutOfBudget = unsupported("the plan is too large to be verified");
+
+enum class Access : uint8_t { kRead, kReadWhole, kWrite };
+
+/// Calls visit(tensor, access) for the op's arena operands, reads first.
+template <typename Visit>
+void visit_operands(const fb::Model& model, const fb::Op& op, Visit visit) {
+  const uint32_t whole = ops::find_rule(op)->whole_inputs;
+  const auto in_arena = [&model](int32_t index) { return index >= 0 && !is_constant(tensor(model, index)); };
+  for (uint32_t i = 0; i < count(op.inputs()); ++i) {
+    const int32_t index = op.inputs()->Get(i);
+    if (in_arena(index)) visit(index, i < 32 && (whole >> i & 1u) != 0 ? Access::kReadWhole : Access::kRead);
+  }
+  if (op.tail() != nullptr && in_arena(op.tail()->residual())) visit(op.tail()->residual(), Access::kRead);
+  for (uint32_t i = 0; i < count(op.outputs()); ++i) {
+    if (op.outputs()->Get(i) >= 0) visit(op.outputs()->Get(i), Access::kWrite);
+  }
+}
+
+struct Interval {
+  uint32_t first = UINT32_MAX;
+  uint32_t last = 0;
+
+  void add(uint32_t at) {
+    first = at < first ? at : first;
+    last = at > last ? at : last;
+  }
+  bool meets(const Interval& other) const { return first <= other.last && other.first <= last; }
+};
+
+/// For every value of the symbols, one of the two ends before the other begins.
+bool disjoint(const fb::Tensor& a, const fb::Tensor& b) {
+  bool a_first = true;
+  bool b_first = true;
+  for (uint32_t i = 0; i <= kSymbols; ++i) {
+    const uint64_t size_a = i == 1 + rows_symbol(a) ? row_bytes(a) : 0;
+    const uint64_t size_b = i == 1 + rows_symbol(b) ? row_bytes(b) : 0;
+    a_first &= coefficient(a.offset(), i) + size_a <= coefficient(b.offset(), i);
+    b_first &= coefficient(b.offset(), i) + size_b <= coefficient(a.offset(), i);
+  }
+  return a_first || b_first;
+}
+
+class PlanCheck {
+ public:
+  explicit PlanCheck(const fb::Model& model)
+      : model_(model), ops_(*graph(model).ops()), steps_(*graph(model).steps()), tensors_(model.tensors()->size()) {}
+
+  Verdict run() {
+    for (const fb::Op* op : ops_) BANTAM_CHECK(check_aliasing(*op));
+    for (uint32_t i = 0; i < tensors_; ++i) {
+      if (!is_constant(*model_.tensors()->Get(i))) BANTAM_CHECK(check_order(static_cast<int32_t>(i)));
+    }
+    BANTAM_CHECK(check_shared_overlap());
+    for (const fb::Step* step : steps_) BANTAM_CHECK(check_tile_overlap(*step));
+    return {};
+  }
+
+ private:
+  const fb::Tensor& at(int32_t index) const { return tensor(model_, index); }
+  bool in_region(int32_t index, fb::Region region) const {
+    return !is_constant(at(index)) && at(index).region() == region;
+  }
+  bool spend(uint64_t work) {
+    spent_ += work;
+    return spent_ <= kBudget;
+  }
+
+  /// An op writes no tensor twice and none that it reads, except the residual that outputs[0] updates in place.
+  Verdict check_aliasing(const fb::Op& op) {
+    const uint32_t outputs = count(op.outputs());
+    if (outputs > 8 || count(op.inputs()) > 8) return unsupported("an op has too many operands");
+    for (uint32_t o = 0; o < outputs; ++o) {
+      const int32_t output = op.outputs()->Get(o);
+      if (output < 0) continue;
+      for (uint32_t i = 0; i < count(op.inputs()); ++i) {
+        if (op.inputs()->Get(i) == output) return corrupt("an op writes a tensor that it reads", output);
+      }
+      for (uint32_t other = 0; other < o; ++other) {
+        if (op.outputs()->Get(other) == output) return corrupt("an op writes a tensor twice", output);
+      }
+    }
+    return {};
+  }
+
+  /// Written before read; what other tiles read is not written in the same step.
+  Verdict check_order(int32_t index) {
+    const bool per_step = at(index).region() == fb::Region::tile;
+    bool written = false;
+    Verdict verdict;
+    for (const fb::Step* step : steps_) {
+      bool written_here = false;
+      bool read_whole = false;
+      if (per_step) written = false;
+      for (uint32_t o = step->first_op(); o < step->first_op() + step->op_count(); ++o) {
+        visit_operands(model_, *ops_.Get(o), [&](int32_t operand, Access access) {
+          if (operand != index) return;
+          if (access != Access::kWrite && !written) verdict = corrupt("a tensor is read before it is written", index);
+          written |= access == Access::kWrite;
+          written_here |= access == Access::kWrite;
+          read_whole |= access == Access::kReadWhole;
+        });
+        if (!spend(4)) return kOutOfBudget;
+      }
+      if (written_here && read_whole) return corrupt("a step writes rows that its other tiles read", index);
+      if (!verdict.ok()) return verdict;
+    }
+    if (!written && at(index).role() == fb::Role::output) return corrupt("an output is never written", index);
+    return {};
+  }
+
+  /// Steps during which a shared tensor is alive.
+  Interval lifetime(int32_t index) {
+    Interval alive;
+    for (uint32_t s = 0; s < steps_.size(); ++s) {
+      const fb::Step& step = *steps_.Get(s);
+      for (uint32_t o = step.first_op(); o < step.first_op() + step.op_count(); ++o) {
+        visit_operands(model_, *ops_.Get(o), [&](int32_t operand, Access) {
+          if (operand == index) alive.add(s);
+        });
+      }
+    }
+    spent_ += uint64_t{4} * ops_.size();
+    if (at(index).role() == fb::Role::output) alive.add(steps_.size());
+    return alive;
+  }
+
+  Verdict check_shared_overlap() {
+    for (uint32_t i = 0; i < tensors_; ++i) {
+      const int32_t a = static_cast<int32_t>(i);
+      if (!in_region(a, fb::Region::shared)) continue;
+      const Interval alive = lifetime(a);
+      for (uint32_t j = i + 1; j < tensors_; ++j) {
+        if (!spend(1)) return kOutOfBudget;
+        const int32_t b = static_cast<int32_t>(j);
+        if (in_region(b, fb::Region::shared) && !disjoint(at(a), at(b)) && alive.meets(lifetime(b))) {
+          return corrupt("two tensors that are alive together overlap in the arena", b);
+        }
+      }
+    }
+    return {};
+  }
+
+  /// Ops of the step during which a tile tensor is alive.
+  Interval lifetime_in(const fb::Step& step, int32_t index) {
+    Interval alive;
+    for (uint32_t o = step.first_op(); o < step.first_op() + step.op_count(); ++o) {
+      visit_operands(model_, *ops_.Get(o), [&](int32_t operand, Access) {
+        if (operand == index) alive.add(o);
+      });
+    }
+    spent_ += uint64_t{4} * step.op_count();
+    return alive;
+  }
+
+  Verdict check_tile_overlap(const fb::Step& step) {
+    Verdict verdict;
+    const uint32_t end = step.first_op() + step.op_count();
+    for (uint32_t o = step.first_op(); o < end; ++o) {
+      visit_operands(model_, *ops_.Get(o), [&](int32_t a, Access access) {
+        if (access != Access::kWrite || !in_region(a, fb::Region::tile) || spent_ > kBudget) return;
+        const Interval alive = lifetime_in(step, a);
+        // Everything alive together with `a` and written no earlier is met here or from the other side.
+        for (uint32_t p = alive.first; p <= alive.last; ++p) {
+          visit_operands(model_, *ops_.Get(p), [&](int32_t b, Access) {
+            if (b != a && in_region(b, fb::Region::tile) && !disjoint(at(a), at(b))) {
+              verdict = corrupt("two tensors that are alive together overlap in the tile region", b);
+            }
+          });
+        }
+        spent_ += uint64_t{4} * (alive.last - alive.first + 1);
+      });
+      if (spent_ > kBudget) return kOutOfBudget;
+      if (!verdict.ok()) return verdict;
+    }
+    return {};
+  }
+
+  const fb::Model& model_;
+  const flatbuffers::Vector<flatbuffers::Offset<fb::Op>>& ops_;
+  const flatbuffers::Vector<flatbuffers::Offset<fb::Step>>& steps_;
+  uint32_t tensors_;
+  uint64_t spent_ = 0;
+};
+
+}  // namespace
+
+Verdict check_plan(const fb::Model& model) { return PlanCheck(model).run(); }
+
+}  // namespace bantam

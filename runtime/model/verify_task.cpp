@@ -1,0 +1,52 @@
+#include "model/verify.h"
+
+namespace bantam {
+namespace {
+
+constexpr uint32_t kMaxLabelSets = 16;
+
+bool is_finite(float value) { return value - value == 0.0f; }
+
+Verdict check_output(const fb::Model& model, const fb::Output& output) {
+  if (output.tensor() < 0 || output.tensor() >= static_cast<int32_t>(model.tensors()->size())) {
+    return corrupt("an output is not a tensor of the model");
+  }
+  const fb::Tensor& t = tensor(model, output.tensor());
+  if (t.role() != fb::Role::output) return corrupt("an output's tensor does not have the role of an output", output.tensor());
+  if (t.region() != fb::Region::shared || t.type() != fb::DType::f32 || t.layout() != fb::Layout::rows) {
+    return corrupt("an output is not shared f32 rows", output.tensor());
+  }
+  return {};
+}
+
+Verdict check_label_set(const fb::Model& model, const fb::LabelSet& set) {
+  if (set.output() >= count(model.outputs())) return corrupt("a label set's output does not exist");
+  if (set.scheme() > fb::TagScheme::MAX) return corrupt("unknown tag scheme");
+  if (!is_finite(set.threshold()) || !(set.temperature() > 0.0f) || !is_finite(set.temperature()) ||
+      !is_finite(set.reject_below())) {
+    return corrupt("a label set's threshold or temperature is not a number");
+  }
+  const fb::Tensor& t = tensor(model, model.outputs()->Get(set.output())->tensor());
+  if (count(set.labels()) != 0 && count(set.labels()) != width(t)) {
+    return corrupt("a label set has more or fewer labels than its output has columns");
+  }
+  return {};
+}
+
+}  // namespace
+
+Verdict check_task(const fb::Model& model) {
+  for (const fb::Output* output : *model.outputs()) BANTAM_CHECK(check_output(model, *output));
+  const fb::Task* task = model.task();
+  if (task == nullptr) return {};
+  if (task->kind() > fb::TaskKind::MAX) return corrupt("unknown task");
+  if (task->kind() == fb::TaskKind::generate) return unsupported("text generation is not executed");
+  if (!is_finite(task->no_answer_threshold())) return corrupt("the no-answer threshold is not a number");
+  if (count(task->label_sets()) > kMaxLabelSets) return unsupported("too many label sets");
+  for (uint32_t i = 0; i < count(task->label_sets()); ++i) {
+    BANTAM_CHECK(check_label_set(model, *task->label_sets()->Get(i)));
+  }
+  return {};
+}
+
+}  // namespace bantam

@@ -1,0 +1,179 @@
+#include "model/header.h"
+#include "model/verify.h"
+#include "ops/ops.h"
+
+namespace bantam {
+namespace {
+
+constexpr uint32_t kMaxRank = 6;
+
+Verdict check_enums(const fb::Tensor& t) {
+  if (t.type() > fb::DType::MAX || t.role() > fb::Role::MAX || t.region() > fb::Region::MAX ||
+      t.scale_kind() > fb::ScaleKind::MAX || t.source_type() > fb::DType::MAX) {
+    return corrupt("a tensor's type, role, region or kind of scale is unknown");
+  }
+  return t.layout() > fb::Layout::value_pages ? unsupported("tensors of this layout are not executed") : Verdict{};
+}
+
+Verdict check_shape(const fb::Tensor& t) {
+  const uint32_t rank = count(t.shape());
+  if (rank == 0 || rank > kMaxRank) return corrupt("a tensor has no dimensions or too many");
+  for (const fb::Dim* dim : *t.shape()) {
+    if (dim->symbol() < -1 || dim->symbol() >= static_cast<int32_t>(kSymbols)) return corrupt("a dimension's symbol is unknown");
+    if (dim->symbol() == -1 && (dim->a() != 0 || dim->b() <= 0 || dim->c() != 1)) {
+      return corrupt("a constant dimension is not a positive number");
+    }
+    if (dim->symbol() >= 0 && (dim->a() != 1 || dim->b() != 0 || dim->c() != 1)) {
+      return unsupported("dimensions other than a symbol itself are not executed");
+    }
+  }
+  return {};
+}
+
+/// The blob lies in the data section and holds at least `needed` bytes.
+Verdict check_blob(const fb::Blob* blob, uint64_t needed, uint64_t data_size) {
+  if (blob == nullptr || blob->size() == 0) return needed == 0 ? Verdict{} : corrupt("data that the tensor needs is absent");
+  if (blob->segment() != 0) return unsupported("data outside the file is not read");
+  if (blob->offset() % kFileAlignment != 0) return corrupt("data is not 64-byte aligned");
+  if (blob->offset() > data_size || blob->size() > data_size - blob->offset()) {
+    return corrupt("data lies outside the data section");
+  }
+  return blob->size() >= needed ? Verdict{} : corrupt("data is smaller than the tensor's shape");
+}
+
+/// Bytes of one element; 0: not a whole number.
+uint32_t element_bytes(fb::DType type) {
+  switch (type) {
+    case fb::DType::i8:
+    case fb::DType::u8: return 1;
+    case fb::DType::f16:
+    case fb::DType::bf16:
+    case fb::DType::i16: return 2;
+    case fb::DType::f32:
+    case fb::DType::i32:
+    case fb::DType::u32: return 4;
+    case fb::DType::i64: return 8;
+    case fb::DType::i4: return 0;
+  }
+  return 0;
+}
+
+/// Elements stored, padding included.
+Verdict stored_elements(const fb::Tensor& t, uint64_t* elements) {
+  const uint32_t rank = t.shape()->size();
+  *elements = 1;
+  if (rank == 1 && t.type() == fb::DType::f32) {
+    *elements = round_up(extent(t, 0), 16);
+    return {};
+  }
+  for (uint32_t d = 0; d < rank; ++d) {
+    uint64_t size = extent(t, d);
+    if (t.layout() != fb::Layout::rows && d == 0) size = round_up(size, 16);
+    if (t.layout() == fb::Layout::tile_k4n16 && d == 1) size = round_up(size, 4);
+    // Sizes are below 2^32 and the bound below 2^48, so the product fits.
+    if (*elements > (uint64_t{1} << 48) / size) return corrupt("a tensor's shape is too large");
+    *elements *= size;
+  }
+  return {};
+}
+
+Verdict scale_bytes(const fb::Tensor& t, uint64_t* bytes) {
+  *bytes = 0;
+  switch (t.scale_kind()) {
+    case fb::ScaleKind::none: return {};
+    case fb::ScaleKind::per_tensor: *bytes = 4; return {};
+    case fb::ScaleKind::per_output: *bytes = round_up(extent(t, 0), 16) * 4; return {};
+    case fb::ScaleKind::per_row: *bytes = uint64_t{extent(t, 0)} * 4; return {};
+    default: return unsupported("constants with this kind of scale are not executed");
+  }
+}
+
+Verdict check_constant(const fb::Tensor& t, uint64_t data_size) {
+  for (const fb::Dim* dim : *t.shape()) {
+    if (dim->symbol() != -1) return corrupt("a constant's shape depends on a symbol");
+  }
+  const bool tiled = t.layout() == fb::Layout::tile_k4n16 || t.layout() == fb::Layout::tile_n16;
+  if (!tiled && t.layout() != fb::Layout::rows) return corrupt("a constant has the layout of an activation");
+  if (tiled && t.shape()->size() != 2) return corrupt("tiled weights are not a matrix");
+  const uint32_t element = element_bytes(t.type());
+  if (element == 0) return unsupported("constants of this type are not executed");
+  uint64_t sums = 0;
+  if (t.layout() == fb::Layout::tile_k4n16) {
+    if (t.type() != fb::DType::i8 || t.scale_kind() != fb::ScaleKind::per_output) {
+      return corrupt("int8 weight tiles want type i8 and a scale for each output");
+    }
+    sums = round_up(extent(t, 0), 16) * 4;
+  }
+  if (t.layout() == fb::Layout::tile_n16 && t.type() != fb::DType::f32 && t.type() != fb::DType::f16) {
+    return corrupt("float weight tiles want type f32 or f16");
+  }
+  uint64_t elements = 0;
+  uint64_t scales = 0;
+  BANTAM_CHECK(stored_elements(t, &elements));
+  BANTAM_CHECK(scale_bytes(t, &scales));
+  BANTAM_CHECK(check_blob(t.data(), elements * element, data_size));
+  BANTAM_CHECK(check_blob(t.scales(), scales, data_size));
+  return check_blob(t.sums(), sums, data_size);
+}
+
+/// Offsets are 64-byte aligned for every value of the symbols, and the tensor ends inside its region.
+Verdict check_place(const fb::Model& model, const fb::Tensor& t) {
+  const bool in_tile = t.region() == fb::Region::tile;
+  const auto* region = in_tile ? model.tile_bytes() : model.shared_bytes();
+  if (count(t.offset()) > 1 + kSymbols || count(region) > 1 + kSymbols) return corrupt("the plan names unknown symbols");
+  for (uint32_t i = 0; i <= kSymbols; ++i) {
+    const uint64_t multiple = i == 0 ? 1 : model.symbols()->Get(i - 1)->multiple();
+    const uint64_t begin = coefficient(t.offset(), i);
+    const uint64_t size = i == 1 + rows_symbol(t) ? row_bytes(t) : 0;
+    if (begin * multiple % 64 != 0) return corrupt("a tensor's place in the arena is not 64-byte aligned");
+    if (begin + size > coefficient(region, i)) return corrupt("a tensor's place is outside its region of the arena");
+    // Steps choose the tile; tiles know nothing of the run's lengths.
+    if (i > 0 && begin != 0 && in_tile != (i == 1 + kTile)) return corrupt("a tensor's place depends on another region's symbol");
+  }
+  return {};
+}
+
+Verdict check_activation(const fb::Model& model, const fb::Tensor& t) {
+  if (t.role() == fb::Role::input || t.role() == fb::Role::state) {
+    return unsupported("tensors of input and state are not executed");
+  }
+  const auto& shape = *t.shape();
+  if (shape.size() != 2 || shape.Get(0)->symbol() < 0 || shape.Get(1)->symbol() != -1) {
+    return unsupported("an activation that is not rows of a fixed width");
+  }
+  if (width(t) > ops::kMaxWidth) return unsupported("an activation is too wide");
+  if ((t.region() == fb::Region::tile) != (rows_symbol(t) == kTile)) return corrupt("tile rows belong in the tile region");
+  const bool q8 = t.type() == fb::DType::i8;
+  if (!q8 && t.type() != fb::DType::f32) return unsupported("activations of this type are not executed");
+  fb::ScaleKind scales = fb::ScaleKind::none;
+  switch (t.layout()) {
+    case fb::Layout::rows:
+      if (q8) scales = fb::ScaleKind::per_row;
+      break;
+    case fb::Layout::head_rows:
+      if (!q8) return corrupt("head rows are i8");
+      [[fallthrough]];
+    case fb::Layout::key_pages:
+    case fb::Layout::value_pages:
+      if (t.heads() == 0 || width(t) % t.heads() != 0) return corrupt("the width is not a multiple of the heads");
+      if (q8) scales = fb::ScaleKind::per_row_head;
+      break;
+    default: return corrupt("an activation has the layout of a weight");
+  }
+  if (t.scale_kind() != scales) return corrupt("an activation's kind of scale does not fit its type and layout");
+  return check_place(model, t);
+}
+
+}  // namespace
+
+Verdict check_tensor(const fb::Model& model, int32_t index, uint64_t data_size) {
+  const fb::Tensor& t = tensor(model, index);
+  BANTAM_CHECK(check_enums(t));
+  BANTAM_CHECK(check_shape(t));
+  if (t.alias() < -1 || t.alias() >= static_cast<int32_t>(model.tensors()->size())) {
+    return corrupt("a tensor shares the data of one that does not exist");
+  }
+  return is_constant(t) ? check_constant(t, data_size) : check_activation(model, t);
+}
+
+}  // namespace bantam

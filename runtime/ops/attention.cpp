@@ -1,0 +1,103 @@
+// Attention: y = tail(softmax(scale * q kt) v), per head, within each sequence.
+#include "ops/heads.h"
+#include "ops/tail.h"
+
+namespace bantam::ops {
+namespace {
+
+static_assert(static_cast<int>(kernels::Mask::kCausalWindow) == static_cast<int>(fb::MaskKind::causal_window));
+
+HeadShape shape_of(const fb::Attention& a) { return {a.heads(), a.kv_heads(), a.head_width()}; }
+
+uint32_t output_width(const fb::Op& op) {
+  const fb::Attention& a = *op.attributes_as_Attention();
+  return a.heads() * a.head_width();
+}
+
+Verdict verify(const Site& site) {
+  const fb::Attention& a = *site.op.attributes_as_Attention();
+  BANTAM_CHECK(check_counts(site, 3, 3, 2));
+  BANTAM_CHECK(check_head_shape(shape_of(a)));
+  if (site.rows_symbol != kTokens) return corrupt("attention runs over tokens");
+  if (!(a.scale() > 0.0f && a.scale() <= 1e6f)) return corrupt("attention's scale is not a positive number");
+  if (a.mask() > fb::MaskKind::causal_window) return unsupported("attention with this mask is not executed");
+  if (count(a.terms()) + count(a.biases()) + count(a.second()) + count(a.constants()) > 0 || a.rotary() != nullptr ||
+      a.global_mask() >= 0) {
+    return unsupported("attention with score terms, biases, rotation or a global mask is not executed");
+  }
+  BANTAM_CHECK(check_head_tensors(site, shape_of(a), operand(site.op.inputs(), 0), operand(site.op.inputs(), 1),
+                                  operand(site.op.inputs(), 2)));
+  return check_tail(site, output_width(site.op));
+}
+
+uint64_t scratch(const fb::Model& model, const fb::Op& op, uint32_t longest) {
+  return sink_scratch(model, op, output_width(op)) + round_up(kernels::attention_scratch_bytes(longest), 64);
+}
+
+/// All heads of query rows [begin, end) of the run, which belong to one sequence.
+bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, uint32_t sequence, float* y,
+            size_t y_stride, void* scratch_bytes) {
+  const fb::Attention& a = *op.attributes_as_Attention();
+  const QueryRows q = query_rows(run, operand(op.inputs(), 0));
+  const bool q8 = q.scales != nullptr;
+  const size_t key_page = kernels::key_page_bytes(a.head_width(), q8);
+  const size_t value_page = kernels::value_page_bytes(a.head_width(), q8);
+  kernels::Attention args = {};
+  args.q_stride = q.stride;
+  args.q_scale_stride = a.heads();
+  args.query_begin = begin;
+  args.queries = end - begin;
+  args.key_page_stride = key_page * a.kv_heads();
+  args.value_page_stride = value_page * a.kv_heads();
+  args.kv_begin = run.offsets[sequence];
+  args.kv_end = run.offsets[sequence + 1];
+  args.head_width = a.head_width();
+  args.scale = a.scale();
+  args.mask = static_cast<kernels::Mask>(a.mask());
+  args.window = a.window();
+  args.q8 = q8;
+  args.y_stride = y_stride;
+  args.scratch = scratch_bytes;
+  const uint8_t* keys = base(run, tensor(run.model, operand(op.inputs(), 1)));
+  const uint8_t* values = base(run, tensor(run.model, operand(op.inputs(), 2)));
+  const uint32_t group = a.heads() / a.kv_heads();
+  bool finite = true;
+  for (uint32_t head = 0; head < a.heads(); ++head) {
+    const size_t column = size_t{head} * a.head_width();
+    args.q = q.data + (size_t{begin} * q.stride + column) * (q8 ? 1 : 4);
+    args.q_scale = q8 ? q.scales + size_t{begin} * a.heads() + head : nullptr;
+    args.key_pages = keys + head / group * key_page;
+    args.value_pages = values + head / group * value_page;
+    args.y = y + column;
+    finite &= run.kernels.attention(args);
+  }
+  return finite;
+}
+
+Status run_attention(const TileRun& run, const fb::Op& op) {
+  const uint32_t columns = output_width(op);
+  const RowSink sink(run, op, columns, false);
+  void* kernel_scratch = run.scratch + sink_scratch(run.model, op, columns);
+  uint32_t sequence = find_sequence(run, run.row_begin);
+  bool finite = true;
+  for (uint32_t first = 0, n = 0; first < run.rows; first += n) {
+    n = sink.block(first);
+    const uint32_t block_end = run.row_begin + first + n;
+    for (uint32_t begin = run.row_begin + first, end = 0; begin < block_end; begin = end) {
+      while (begin >= run.offsets[sequence + 1]) ++sequence;
+      end = run.offsets[sequence + 1] < block_end ? run.offsets[sequence + 1] : block_end;
+      if (end - begin > kernels::kAttentionQueries) end = begin + kernels::kAttentionQueries;
+      float* y = sink.rows(first) + size_t{begin - run.row_begin - first} * sink.stride();
+      finite &= attend(run, op, begin, end, sequence, y, sink.stride(), kernel_scratch);
+    }
+    finite &= sink.finish(first, n);
+  }
+  return finite ? Status::kOk : Status::kNonFinite;
+}
+
+}  // namespace
+
+// Keys and values of the whole sequence are read.
+const Rule kAttention = {fb::OpAttributes::Attention, 0b110, verify, scratch, run_attention};
+
+}  // namespace bantam::ops

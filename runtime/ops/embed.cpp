@@ -1,0 +1,123 @@
+// Embed: the sum of rows of tables that ids, segments and positions select.
+#include "ops/tail.h"
+
+namespace bantam::ops {
+namespace {
+
+uint32_t output_width(const fb::Model& model, const fb::Op& op) {
+  return width(tensor(model, op.attributes_as_Embed()->tables()->Get(0)->tensor()));
+}
+
+/// Largest index that `source` can give, without the table's offset.
+Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* largest) {
+  switch (source) {
+    case fb::IndexSource::ids: {
+      const fb::Input* ids = find_input(site.model, fb::InputKind::ids);
+      if (ids == nullptr) return corrupt("an embedding of ids in a model without ids");
+      *largest = ids->limit() - 1u;
+      return {};
+    }
+    case fb::IndexSource::segments: *largest = segment_types(site.model) - 1u; return {};
+    case fb::IndexSource::positions:
+      if (site.model.max_sequence() == 0) return corrupt("an embedding of positions needs a longest sequence");
+      *largest = site.model.max_sequence() - 1u;
+      return {};
+    case fb::IndexSource::zero: *largest = 0; return {};
+    default: return unsupported("an embedding of this index source is not executed");
+  }
+}
+
+Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t columns) {
+  const int32_t index = table.tensor();
+  if (index < 0) return corrupt("an embedding table is absent");
+  const fb::Tensor& t = tensor(site.model, index);
+  if (!is_constant(t) || t.shape()->size() != 2) return corrupt("an embedding table is not a constant matrix", index);
+  const bool q8 = t.type() == fb::DType::i8;
+  const bool is_float = t.type() == fb::DType::f32 || t.type() == fb::DType::f16;
+  const bool fits = t.layout() == fb::Layout::rows
+                        ? is_float || (q8 && t.scale_kind() == fb::ScaleKind::per_row)
+                        : t.layout() == fb::Layout::tile_k4n16 || t.layout() == fb::Layout::tile_n16;
+  if (!fits) return corrupt("an embedding table has the wrong type, layout or scales", index);
+  if (width(t) != columns) return corrupt("embedding tables have different widths", index);
+  if (!(table.scale() >= -1e30f && table.scale() <= 1e30f)) return corrupt("an embedding's scale is not finite");
+  uint64_t largest = 0;
+  BANTAM_CHECK(largest_index(site, table.source(), &largest));
+  if (table.offset() < 0 || largest + static_cast<uint64_t>(table.offset()) >= extent(t, 0)) {
+    return corrupt("an index can reach beyond the embedding table", index);
+  }
+  return {};
+}
+
+Verdict verify(const Site& site) {
+  const fb::Embed& embed = *site.op.attributes_as_Embed();
+  if (count(embed.tables()) == 0) return corrupt("an embedding without tables");
+  if (count(embed.tables()) > kMaxEmbedTables) return unsupported("an embedding of more than 8 tables");
+  if (embed.context() != 1 || embed.reduce() != fb::Reduce::none) {
+    return unsupported("embeddings of several neighbours or reduced embeddings are not executed");
+  }
+  if (site.rows_symbol != kTokens) return corrupt("an embedding runs over tokens");
+  BANTAM_CHECK(check_counts(site, 0, 0, 2));
+  const int32_t first = embed.tables()->Get(0)->tensor();
+  if (first < 0 || tensor(site.model, first).shape()->size() != 2) return corrupt("an embedding table is not a matrix");
+  for (const fb::EmbedTable* table : *embed.tables()) {
+    BANTAM_CHECK(verify_table(site, *table, output_width(site.model, site.op)));
+  }
+  return check_tail(site, output_width(site.model, site.op));
+}
+
+uint64_t scratch(const fb::Model& model, const fb::Op& op, uint32_t) {
+  return sink_scratch(model, op, output_width(model, op)) + uint64_t{kMaxEmbedTables} * kBlockRows * sizeof(int32_t);
+}
+
+/// Writes the row numbers that `table` is asked for by rows [first, first + n) of the run.
+void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
+  const int32_t offset = table.offset();
+  switch (table.source()) {
+    case fb::IndexSource::ids:
+      for (uint32_t i = 0; i < n; ++i) out[i] = run.ids[first + i] + offset;
+      return;
+    case fb::IndexSource::segments:
+      for (uint32_t i = 0; i < n; ++i) out[i] = run.segments[first + i] + offset;
+      return;
+    case fb::IndexSource::positions: {
+      uint32_t sequence = find_sequence(run, first);
+      for (uint32_t i = 0; i < n; ++i) {
+        while (first + i >= run.offsets[sequence + 1]) ++sequence;
+        out[i] = static_cast<int32_t>(first + i - run.offsets[sequence]) + offset;
+      }
+      return;
+    }
+    default:
+      for (uint32_t i = 0; i < n; ++i) out[i] = offset;
+      return;
+  }
+}
+
+Status run_embed(const TileRun& run, const fb::Op& op) {
+  const auto& tables = *op.attributes_as_Embed()->tables();
+  const uint32_t columns = output_width(run.model, op);
+  const RowSink sink(run, op, columns, false);
+  auto* indices = reinterpret_cast<int32_t*>(run.scratch + sink_scratch(run.model, op, columns));
+  kernels::EmbedSource sources[kMaxEmbedTables];
+  for (uint32_t i = 0; i < tables.size(); ++i) {
+    const fb::Tensor& t = tensor(run.model, tables.Get(i)->tensor());
+    sources[i] = {blob<void>(run, t.data()), element(t.type()), t.layout() != fb::Layout::rows,
+                  blob<float>(run, t.scales()), tables.Get(i)->scale(), indices + i * kBlockRows};
+  }
+  bool finite = true;
+  for (uint32_t first = 0, n = 0; first < run.rows; first += n) {
+    n = sink.block(first) < kBlockRows ? sink.block(first) : kBlockRows;
+    for (uint32_t i = 0; i < tables.size(); ++i) {
+      fill_indices(run, *tables.Get(i), run.row_begin + first, n, indices + i * kBlockRows);
+    }
+    finite &= run.kernels.embed_rows({sources, tables.size(), n, columns, sink.rows(first), sink.stride()});
+    finite &= sink.finish(first, n);
+  }
+  return finite ? Status::kOk : Status::kNonFinite;
+}
+
+}  // namespace
+
+const Rule kEmbed = {fb::OpAttributes::Embed, 0, verify, scratch, run_embed};
+
+}  // namespace bantam::ops

@@ -1,0 +1,67 @@
+// Linear: y = tail(x Wt + b), int8 or float weights.
+#include "ops/tail.h"
+
+namespace bantam::ops {
+namespace {
+
+Verdict verify(const Site& site) {
+  BANTAM_CHECK(check_counts(site, 2, 3, 2));
+  if (site.op.attributes_as_Linear()->axis() != 0) return unsupported("a linear layer over the token axis is not executed");
+  const int32_t weights = operand(site.op.inputs(), 1);
+  if (weights < 0) return corrupt("a linear layer without weights");
+  const fb::Tensor& w = tensor(site.model, weights);
+  if (!is_constant(w) || w.shape()->size() != 2) return corrupt("the weights are not a constant matrix", weights);
+  const bool q8 = w.layout() == fb::Layout::tile_k4n16;
+  if (!q8 && w.layout() != fb::Layout::tile_n16) return corrupt("the weights are not laid out in tiles", weights);
+  const uint32_t n = extent(w, 0);
+  const uint32_t k = extent(w, 1);
+  if (q8 && k > kMaxLinearK) return unsupported("an int8 layer has more than 133,144 inputs", weights);
+  if (n > kMaxWidth) return unsupported("a layer has too many outputs", weights);
+  BANTAM_CHECK(check_row_input(site, 0, k, q8));
+  const int32_t x = operand(site.op.inputs(), 0);
+  if (q8 != (tensor(site.model, x).type() == fb::DType::i8)) return corrupt("int8 weights want int8 inputs", x);
+  BANTAM_CHECK(check_vector(site, operand(site.op.inputs(), 2), n, "the bias is not an f32 vector of the outputs' width"));
+  return check_tail(site, n);
+}
+
+uint64_t scratch(const fb::Model& model, const fb::Op& op, uint32_t) {
+  return sink_scratch(model, op, extent(tensor(model, operand(op.inputs(), 1)), 0));
+}
+
+Status run_linear(const TileRun& run, const fb::Op& op) {
+  const fb::Tensor& w = tensor(run.model, operand(op.inputs(), 1));
+  const uint32_t n = extent(w, 0);
+  const uint32_t padded_n = kernels::pad16(n);
+  const uint32_t k = extent(w, 1);
+  const float* bias = constant<float>(run, operand(op.inputs(), 2));
+  const Rows x = tile_rows(run, operand(op.inputs(), 0));
+  const auto activation =
+      op.tail() == nullptr ? kernels::Activation::kNone : static_cast<kernels::Activation>(op.tail()->activation());
+  const RowSink sink(run, op, n, run.backend == nullptr);
+  bool finite = true;
+  for (uint32_t first = 0, rows = 0; first < run.rows; first += rows) {
+    rows = sink.block(first);
+    float* y = sink.rows(first);
+    const Rows block = x.from(first);
+    if (run.backend != nullptr) {
+      const Status status = run.backend->linear(run.backend->context, run.linear_number, block.f32(), block.stride,
+                                                rows, y, sink.stride());
+      if (status != Status::kOk) return status;
+    } else if (x.q8) {
+      finite &= run.kernels.linear_q8({block.i8(), block.stride, block.scales, rows, blob<int8_t>(run, w.data()),
+                                       blob<float>(run, w.scales()), blob<int32_t>(run, w.sums()), bias,
+                                       kernels::pad4(k), padded_n, activation, y, sink.stride()});
+    } else {
+      finite &= run.kernels.linear_f32({block.f32(), block.stride, rows, blob<void>(run, w.data()), element(w.type()),
+                                        bias, k, padded_n, activation, y, sink.stride()});
+    }
+    finite &= sink.finish(first, rows);
+  }
+  return finite ? Status::kOk : Status::kNonFinite;
+}
+
+}  // namespace
+
+const Rule kLinear = {fb::OpAttributes::Linear, 0, verify, scratch, run_linear};
+
+}  // namespace bantam::ops

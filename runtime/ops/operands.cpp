@@ -1,0 +1,46 @@
+#include "ops/operands.h"
+
+namespace bantam::ops {
+
+static_assert(static_cast<int>(kernels::Element::kF32) == static_cast<int>(fb::DType::f32));
+static_assert(static_cast<int>(kernels::Element::kF16) == static_cast<int>(fb::DType::f16));
+static_assert(static_cast<int>(kernels::Element::kI8) == static_cast<int>(fb::DType::i8));
+
+Verdict check_step_rows(const Site& site, int32_t index) {
+  if (index < 0) return corrupt("a required operand is absent");
+  const fb::Tensor& t = tensor(site.model, index);
+  if (is_constant(t)) return corrupt("an operand that changes with the input is a constant", index);
+  const uint32_t symbol = t.region() == fb::Region::tile ? kTile : site.rows_symbol;
+  if (rows_symbol(t) != symbol) return corrupt("the tensor's rows are not the step's rows", index);
+  return {};
+}
+
+Verdict check_row_input(const Site& site, uint32_t position, uint32_t columns, bool may_be_i8) {
+  const int32_t index = operand(site.op.inputs(), position);
+  BANTAM_CHECK(check_step_rows(site, index));
+  const fb::Tensor& t = tensor(site.model, index);
+  if (t.layout() != fb::Layout::rows) return corrupt("the input's layout is not rows", index);
+  if (t.type() != fb::DType::f32 && !(may_be_i8 && t.type() == fb::DType::i8)) {
+    return corrupt("the input has the wrong type", index);
+  }
+  if (columns != 0 && width(t) != columns) return corrupt("the input has the wrong width", index);
+  return {};
+}
+
+Verdict check_vector(const Site& site, int32_t index, uint32_t length, const char* what) {
+  if (index < 0) return {};
+  const fb::Tensor& t = tensor(site.model, index);
+  const bool fits = is_constant(t) && t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows &&
+                    t.shape()->size() == 1 && extent(t, 0) == length;
+  return fits ? Verdict{} : corrupt(what, index);
+}
+
+Verdict check_counts(const Site& site, uint32_t least_inputs, uint32_t most_inputs, uint32_t most_outputs) {
+  const uint32_t inputs = count(site.op.inputs());
+  const uint32_t outputs = count(site.op.outputs());
+  if (inputs < least_inputs || inputs > most_inputs) return corrupt("the op has the wrong number of inputs");
+  if (outputs == 0 || outputs > most_outputs) return corrupt("the op has the wrong number of outputs");
+  return {};
+}
+
+}  // namespace bantam::ops

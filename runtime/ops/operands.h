@@ -1,0 +1,90 @@
+// Where an op's tensors lie, and the checks that several operators share.
+#ifndef BANTAM_OPS_OPERANDS_H_
+#define BANTAM_OPS_OPERANDS_H_
+
+#include "ops/ops.h"
+
+namespace bantam::ops {
+
+/// Rows of an arena tensor in memory.
+struct Rows {
+  uint8_t* data;       // first row
+  float* scales;       // i8: of the first row; else null
+  size_t stride;       // elements from row to row
+  bool q8;
+
+  float* f32() const { return reinterpret_cast<float*>(data); }
+  int8_t* i8() const { return reinterpret_cast<int8_t*>(data); }
+  /// The same rows from row `n` on.
+  Rows from(uint32_t n) const {
+    return {data + size_t{n} * stride * (q8 ? 1 : 4), scales == nullptr ? nullptr : scales + n, stride, q8};
+  }
+};
+
+/// First byte of an arena tensor.
+inline uint8_t* base(const TileRun& run, const fb::Tensor& t) {
+  return (t.region() == fb::Region::tile ? run.tile : run.shared) + evaluate(t.offset(), run.values);
+}
+
+/// All rows of an f32 or i8 tensor with layout `rows`.
+inline Rows all_rows(const TileRun& run, int32_t index) {
+  const fb::Tensor& t = tensor(run.model, index);
+  const size_t stride = kernels::pad16(width(t));
+  const bool q8 = t.type() == fb::DType::i8;
+  uint8_t* data = base(run, t);
+  float* scales = q8 ? reinterpret_cast<float*>(data + stride * run.values[rows_symbol(t)]) : nullptr;
+  return {data, scales, stride, q8};
+}
+
+/// The rows of this tile: those of the step in a shared tensor, all of a tile tensor.
+inline Rows tile_rows(const TileRun& run, int32_t index) {
+  const Rows all = all_rows(run, index);
+  return tensor(run.model, index).region() == fb::Region::tile ? all : all.from(run.row_begin);
+}
+
+/// A constant's bytes; null for -1.
+template <typename T>
+const T* constant(const TileRun& run, int32_t index) {
+  return index < 0 ? nullptr : reinterpret_cast<const T*>(run.data + tensor(run.model, index).data()->offset());
+}
+
+template <typename T>
+const T* blob(const TileRun& run, const fb::Blob* b) {
+  return b == nullptr || b->size() == 0 ? nullptr : reinterpret_cast<const T*>(run.data + b->offset());
+}
+
+/// The sequence that row `row` of the run belongs to. O(log sequences).
+inline uint32_t find_sequence(const TileRun& run, uint32_t row) {
+  uint32_t low = 0;
+  uint32_t high = run.sequences - 1;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (row >= run.offsets[middle + 1]) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+inline kernels::Element element(fb::DType type) { return static_cast<kernels::Element>(type); }
+
+// ------------------------------------------------------------------------------------------- checks
+
+/// Input `position` is an arena tensor with layout `rows`, type f32 or (if `may_be_i8`) i8, rows counted by
+/// the step. `width` 0: any.
+Verdict check_row_input(const Site& site, uint32_t position, uint32_t width, bool may_be_i8);
+
+/// `index` is an arena tensor of the step's rows (of the tile symbol in the tile region).
+Verdict check_step_rows(const Site& site, int32_t index);
+
+/// `index` is -1 or an f32 constant vector of `length` elements.
+Verdict check_vector(const Site& site, int32_t index, uint32_t length, const char* what);
+
+/// The op has exactly these operand counts; trailing -1 may be left out.
+Verdict check_counts(const Site& site, uint32_t least_inputs, uint32_t most_inputs, uint32_t most_outputs);
+
+}  // namespace bantam::ops
+
+#endif  // BANTAM_OPS_OPERANDS_H_

@@ -1,0 +1,52 @@
+// Pool: one row for each sequence from that sequence's rows.
+#include "ops/tail.h"
+
+namespace bantam::ops {
+namespace {
+
+static_assert(static_cast<int>(kernels::Pool::kSum) == static_cast<int>(fb::PoolKind::sum));
+
+uint32_t input_width(const fb::Model& model, const fb::Op& op) { return width(tensor(model, operand(op.inputs(), 0))); }
+
+Verdict verify(const Site& site) {
+  BANTAM_CHECK(check_counts(site, 1, 1, 2));
+  if (site.op.attributes_as_Pool()->kind() > fb::PoolKind::MAX) return corrupt("unknown pooling");
+  if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
+  const int32_t x = operand(site.op.inputs(), 0);
+  if (x < 0) return corrupt("pooling without an input");
+  const fb::Tensor& t = tensor(site.model, x);
+  if (is_constant(t) || t.region() != fb::Region::shared || rows_symbol(t) != kTokens || t.type() != fb::DType::f32 ||
+      t.layout() != fb::Layout::rows) {
+    return corrupt("pooling reads shared f32 rows of tokens", x);
+  }
+  return check_tail(site, width(t));
+}
+
+uint64_t scratch(const fb::Model& model, const fb::Op& op, uint32_t) {
+  return sink_scratch(model, op, input_width(model, op));
+}
+
+Status run_pool(const TileRun& run, const fb::Op& op) {
+  const fb::Pool& pool = *op.attributes_as_Pool();
+  const uint32_t columns = input_width(run.model, op);
+  const Rows x = all_rows(run, operand(op.inputs(), 0));
+  const RowSink sink(run, op, columns, false);
+  bool finite = true;
+  for (uint32_t first = 0, n = 0; first < run.rows; first += n) {
+    n = sink.block(first);
+    for (uint32_t i = 0; i < n; ++i) {
+      const uint32_t sequence = run.row_begin + first + i;
+      finite &= run.kernels.pool_rows({x.f32(), x.stride, run.offsets[sequence], run.offsets[sequence + 1], columns,
+                                       static_cast<kernels::Pool>(pool.kind()), pool.l2(),
+                                       sink.rows(first) + size_t{i} * sink.stride()});
+    }
+    finite &= sink.finish(first, n);
+  }
+  return finite ? Status::kOk : Status::kNonFinite;
+}
+
+}  // namespace
+
+const Rule kPool = {fb::OpAttributes::Pool, 0b1, verify, scratch, run_pool};
+
+}  // namespace bantam::ops

@@ -1,0 +1,51 @@
+// Row: a tail on its own. Copy: what stands in for an unknown op that allows it.
+#include "ops/tail.h"
+
+namespace bantam::ops {
+namespace {
+
+uint32_t input_width(const fb::Model& model, const fb::Op& op) { return width(tensor(model, operand(op.inputs(), 0))); }
+
+Verdict verify_row(const Site& site) {
+  BANTAM_CHECK(check_counts(site, 1, 1, 2));
+  BANTAM_CHECK(check_row_input(site, 0, 0, false));
+  return check_tail(site, input_width(site.model, site.op));
+}
+
+uint64_t no_scratch(const fb::Model&, const fb::Op&, uint32_t) { return 0; }
+
+Status run_row(const TileRun& run, const fb::Op& op) {
+  const Rows x = tile_rows(run, operand(op.inputs(), 0));
+  const RowSink sink(run, op, input_width(run.model, op), false);
+  return sink.apply(0, run.rows, x.f32(), x.stride) ? Status::kOk : Status::kNonFinite;
+}
+
+Verdict verify_copy(const Site& site) {
+  const int32_t x = operand(site.op.inputs(), 0);
+  const int32_t y = operand(site.op.outputs(), 0);
+  BANTAM_CHECK(check_row_input(site, 0, 0, false));
+  BANTAM_CHECK(check_step_rows(site, y));
+  for (uint32_t i = 1; i < count(site.op.outputs()); ++i) {
+    if (operand(site.op.outputs(), i) >= 0) return unsupported("an unknown op with several outputs cannot be left out");
+  }
+  const fb::Tensor& to = tensor(site.model, y);
+  const bool same = to.layout() == fb::Layout::rows && to.type() == fb::DType::f32 &&
+                    width(to) == width(tensor(site.model, x));
+  return same ? Verdict{} : unsupported("an unknown op whose output differs in shape cannot be left out", y);
+}
+
+Status run_copy(const TileRun& run, const fb::Op& op) {
+  const Rows x = tile_rows(run, operand(op.inputs(), 0));
+  const Rows y = tile_rows(run, operand(op.outputs(), 0));
+  const float* from = x.f32();
+  float* to = y.f32();
+  for (size_t i = 0; i < size_t{run.rows} * x.stride; ++i) to[i] = from[i];
+  return Status::kOk;
+}
+
+}  // namespace
+
+const Rule kRow = {fb::OpAttributes::Row, 0, verify_row, no_scratch, run_row};
+const Rule kCopy = {fb::OpAttributes::NONE, 0, verify_copy, no_scratch, run_copy};
+
+}  // namespace bantam::ops

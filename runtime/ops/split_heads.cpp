@@ -1,0 +1,49 @@
+// SplitHeads: f32 rows [q | k | v] to the layouts that attention reads.
+#include "ops/heads.h"
+#include "ops/tail.h"
+
+namespace bantam::ops {
+namespace {
+
+Verdict verify(const Site& site) {
+  const fb::SplitHeads& split = *site.op.attributes_as_SplitHeads();
+  BANTAM_CHECK(check_counts(site, 1, 1, 3));
+  BANTAM_CHECK(check_no_tail(site));
+  const HeadShape shape = {split.heads(), split.kv_heads(), split.head_width()};
+  BANTAM_CHECK(check_head_shape(shape));
+  if (site.rows_symbol != kTokens) return corrupt("heads are split over tokens");
+  BANTAM_CHECK(check_row_input(site, 0, (shape.heads + 2 * shape.kv_heads) * shape.head_width, false));
+  const int32_t q = operand(site.op.outputs(), 0);
+  const int32_t k = operand(site.op.outputs(), 1);
+  const int32_t v = operand(site.op.outputs(), 2);
+  return check_head_tensors(site, shape, q, k, v);
+}
+
+uint64_t scratch(const fb::Model&, const fb::Op&, uint32_t) { return 0; }
+
+Status run_split(const TileRun& run, const fb::Op& op) {
+  const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
+  const Rows x = tile_rows(run, operand(op.inputs(), 0));
+  const QueryRows q = query_rows(run, operand(op.outputs(), 0));
+  kernels::SplitHeads args = {};
+  args.x = x.f32();
+  args.x_stride = x.stride;
+  args.row_begin = run.row_begin;
+  args.rows = run.rows;
+  args.heads = split.heads();
+  args.kv_heads = split.kv_heads();
+  args.head_width = split.head_width();
+  args.q8 = q.scales != nullptr;
+  args.q = q.data;
+  args.q_stride = q.stride;
+  args.q_scale = q.scales;
+  args.key_pages = base(run, tensor(run.model, operand(op.outputs(), 1)));
+  args.value_pages = base(run, tensor(run.model, operand(op.outputs(), 2)));
+  return run.kernels.split_heads(args) ? Status::kOk : Status::kNonFinite;
+}
+
+}  // namespace
+
+const Rule kSplitHeads = {fb::OpAttributes::SplitHeads, 0, verify, scratch, run_split};
+
+}  // namespace bantam::ops

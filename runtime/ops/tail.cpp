@@ -1,0 +1,118 @@
+#include "ops/tail.h"
+
+namespace bantam::ops {
+namespace {
+
+static_assert(static_cast<int>(kernels::Activation::kReluSquared) == static_cast<int>(fb::ActivationKind::relu_squared));
+static_assert(static_cast<int>(kernels::Norm::kLayer) == static_cast<int>(fb::NormKind::layer));
+static_assert(static_cast<int>(kernels::Norm::kAffine) == static_cast<int>(fb::NormKind::affine));
+
+int32_t residual_of(const fb::Op& op) { return op.tail() == nullptr ? -1 : op.tail()->residual(); }
+
+/// Rows can be computed in outputs[0]: it exists and is not the residual that is still to be added.
+bool computes_in_output(const fb::Op& op) {
+  const int32_t output = operand(op.outputs(), 0);
+  return output >= 0 && output != residual_of(op);
+}
+
+Verdict check_output(const Site& site, uint32_t position, fb::DType type, uint32_t columns) {
+  const int32_t index = operand(site.op.outputs(), position);
+  if (index < 0) return {};
+  BANTAM_CHECK(check_step_rows(site, index));
+  const fb::Tensor& t = tensor(site.model, index);
+  if (t.layout() != fb::Layout::rows) return corrupt("the output's layout is not rows", index);
+  if (t.type() != type) return corrupt("the output has the wrong type", index);
+  if (width(t) != columns) return corrupt("the output has the wrong width", index);
+  return {};
+}
+
+}  // namespace
+
+Verdict check_tail(const Site& site, uint32_t columns) {
+  BANTAM_CHECK(check_output(site, 0, fb::DType::f32, columns));
+  BANTAM_CHECK(check_output(site, 1, fb::DType::i8, columns));
+  const int32_t f32 = operand(site.op.outputs(), 0);
+  const int32_t i8 = operand(site.op.outputs(), 1);
+  if (f32 < 0 && i8 < 0) return corrupt("the op has no output");
+  const fb::Tail* tail = site.op.tail();
+  if (tail == nullptr) return {};
+  if (tail->activation() > fb::ActivationKind::MAX) return corrupt("unknown activation");
+  if (tail->norm() > fb::NormKind::MAX) return corrupt("unknown norm");
+  if (!(tail->epsilon() >= 0.0f && tail->epsilon() <= 1.0f)) return corrupt("the norm's epsilon is not in [0, 1]");
+  BANTAM_CHECK(check_vector(site, tail->gamma(), columns, "gamma is not an f32 vector of the output's width"));
+  BANTAM_CHECK(check_vector(site, tail->beta(), columns, "beta is not an f32 vector of the output's width"));
+  if (tail->residual() >= 0) {
+    BANTAM_CHECK(check_step_rows(site, tail->residual()));
+    const fb::Tensor& t = tensor(site.model, tail->residual());
+    if (t.layout() != fb::Layout::rows || width(t) != columns ||
+        (t.type() != fb::DType::f32 && t.type() != fb::DType::i8)) {
+      return corrupt("the residual is not f32 or i8 rows of the output's width", tail->residual());
+    }
+    if (tail->residual() == i8) return corrupt("an i8 residual cannot be updated in place", i8);
+  }
+  return {};
+}
+
+Verdict check_no_tail(const Site& site) {
+  const fb::Tail* tail = site.op.tail();
+  const bool none = tail == nullptr || (tail->activation() == fb::ActivationKind::none && tail->residual() < 0 &&
+                                        tail->norm() == fb::NormKind::none);
+  return none ? Verdict{} : corrupt("this op takes no tail");
+}
+
+uint64_t sink_scratch(const fb::Model&, const fb::Op& op, uint32_t columns) {
+  return computes_in_output(op) ? 0 : uint64_t{kBlockRows} * kernels::pad16(columns) * 4;
+}
+
+RowSink::RowSink(const TileRun& run, const fb::Op& op, uint32_t columns, bool activated)
+    : run_(run), op_(op), width_(columns), stride_(kernels::pad16(columns)) {
+  const fb::Tail* tail = op.tail();
+  const int32_t f32 = operand(op.outputs(), 0);
+  const int32_t i8 = operand(op.outputs(), 1);
+  const int32_t residual = residual_of(op);
+  if (f32 >= 0) f32_ = tile_rows(run, f32);
+  if (i8 >= 0) i8_ = tile_rows(run, i8);
+  if (residual >= 0) residual_ = tile_rows(run, residual);
+  scratch_ = reinterpret_cast<float*>(run.scratch);
+  activation_ = tail == nullptr || activated ? kernels::Activation::kNone
+                                             : static_cast<kernels::Activation>(tail->activation());
+  in_output_ = computes_in_output(op);
+  straight_ = in_output_ && i8 < 0 && residual < 0 && activation_ == kernels::Activation::kNone &&
+              (tail == nullptr || tail->norm() == fb::NormKind::none);
+}
+
+bool RowSink::apply(uint32_t first, uint32_t n, const float* x, size_t x_stride) const {
+  const fb::Tail* tail = op_.tail();
+  kernels::TailRows args = {};
+  args.x = x;
+  args.x_stride = x_stride;
+  args.rows = n;
+  args.width = width_;
+  args.activation = activation_;
+  if (residual_.data != nullptr) {
+    const Rows rows = residual_.from(first);
+    args.residual = rows.q8 ? nullptr : rows.f32();
+    args.residual_q = rows.q8 ? rows.i8() : nullptr;
+    args.residual_scale = rows.scales;
+    args.residual_stride = rows.stride;
+  }
+  if (tail != nullptr && tail->norm() != fb::NormKind::none) {
+    args.norm = static_cast<kernels::Norm>(tail->norm());
+    args.gamma = constant<float>(run_, tail->gamma());
+    args.beta = constant<float>(run_, tail->beta());
+    args.epsilon = tail->epsilon();
+  }
+  if (f32_.data != nullptr) {
+    args.y = f32_.from(first).f32();
+    args.y_stride = f32_.stride;
+  }
+  if (i8_.data != nullptr) {
+    const Rows rows = i8_.from(first);
+    args.q = rows.i8();
+    args.q_stride = rows.stride;
+    args.q_scale = rows.scales;
+  }
+  return run_.kernels.tail_rows(args);
+}
+
+}  // namespace bantam::ops

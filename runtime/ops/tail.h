@@ -1,0 +1,59 @@
+// The tail that ends every row operator: activation, residual, norm, store as f32 and as i8.
+#ifndef BANTAM_OPS_TAIL_H_
+#define BANTAM_OPS_TAIL_H_
+
+#include "ops/operands.h"
+
+namespace bantam::ops {
+
+/// outputs[0] (f32) and outputs[1] (i8) are [step rows, width]; the tail's operands fit them.
+Verdict check_tail(const Site& site, uint32_t width);
+
+/// The op has no tail, or one that does nothing.
+Verdict check_no_tail(const Site& site);
+
+/// Bytes of scratch that RowSink needs at the start of the op's scratch, a multiple of 64.
+uint64_t sink_scratch(const fb::Model& model, const fb::Op& op, uint32_t width);
+
+/// Takes the f32 rows that an op computes and puts them through its tail, a block of rows at a time:
+///
+///   for (first = 0; first < run.rows; first += n) {
+///     n = sink.block(first);                      // rows to compute now
+///     ... write [n, width] f32 rows to sink.rows(first), `sink.stride()` floats apart ...
+///     ok &= sink.finish(first, n);
+///   }
+///
+/// Rows go straight into outputs[0] wherever nothing still needs what lies there; else to scratch.
+class RowSink {
+ public:
+  /// `activated`: the producer applies the tail's activation itself.
+  RowSink(const TileRun& run, const fb::Op& op, uint32_t width, bool activated);
+
+  uint32_t block(uint32_t first) const {
+    const uint32_t left = run_.rows - first;
+    return straight_ || left < kBlockRows ? left : kBlockRows;
+  }
+  float* rows(uint32_t first) const { return in_output_ ? f32_.from(first).f32() : scratch_; }
+  size_t stride() const { return stride_; }
+  bool finish(uint32_t first, uint32_t n) const { return straight_ || apply(first, n, rows(first), stride_); }
+
+  /// Puts rows that lie elsewhere through the tail; they may be outputs[0]'s own.
+  bool apply(uint32_t first, uint32_t n, const float* x, size_t x_stride) const;
+
+ private:
+  const TileRun& run_;
+  const fb::Op& op_;
+  uint32_t width_;
+  size_t stride_;
+  Rows f32_ = {};          // outputs[0]
+  Rows i8_ = {};           // outputs[1]
+  Rows residual_ = {};
+  float* scratch_;
+  kernels::Activation activation_;
+  bool in_output_;         // rows are computed in outputs[0]
+  bool straight_;          // and nothing remains to be done to them
+};
+
+}  // namespace bantam::ops
+
+#endif  // BANTAM_OPS_TAIL_H_

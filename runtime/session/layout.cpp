@@ -1,0 +1,122 @@
+#include "session/layout.h"
+
+#include "ops/ops.h"
+#include "session/state.h"
+
+namespace bantam {
+namespace {
+
+constexpr uint32_t kDefaultTile = 64;
+constexpr uint32_t kDefaultLength = 512;
+constexpr uint32_t kMaxTokens = 1u << 24;
+constexpr uint32_t kMaxTile = 4096;
+constexpr uint32_t kMaxWorkers = 1024;
+
+Status refuse(Status status, const char* what, Fault* fault) {
+  if (fault != nullptr) *fault = Fault{what, "options", 7, 0};
+  return status;
+}
+
+bool attends_in_i8(const fb::Model& model) {
+  for (const fb::Tensor* t : *model.tensors()) {
+    if (t->layout() == fb::Layout::head_rows) return true;
+  }
+  return false;
+}
+
+/// Takes the next `bytes` of the arena, rounded up to 64.
+uint64_t take(uint64_t bytes, uint64_t* at) {
+  const uint64_t begin = *at;
+  *at += round_up(bytes, 64);
+  return begin;
+}
+
+}  // namespace
+
+Status resolve(const Model& model, const SessionOptions& options, Limits* out, Fault* fault) {
+  const auto invalid = [fault](const char* what) { return refuse(Status::kInvalidArgument, what, fault); };
+  const fb::Model& m = root(model);
+  const uint32_t length = m.max_sequence();
+  Limits limits;
+  if (options.max_sequences == 0) return invalid("max_sequences is 0");
+  const uint64_t tokens = options.max_tokens != 0
+                              ? uint64_t{options.max_tokens}
+                              : uint64_t{length != 0 ? length : kDefaultLength} * options.max_sequences;
+  if (tokens > kMaxTokens) return invalid("more than 16,777,216 tokens");
+  limits.max_tokens = static_cast<uint32_t>(tokens);
+  // Every sequence has at least one row.
+  limits.max_sequences = options.max_sequences < limits.max_tokens ? options.max_sequences : limits.max_tokens;
+  limits.longest = length != 0 && length < limits.max_tokens ? length : limits.max_tokens;
+  if (options.workers == 0 || options.workers > kMaxWorkers) return invalid("workers is not in [1, 1024]");
+  if (options.parallel != nullptr && options.parallel->run == nullptr) return invalid("parallel has no run function");
+  if (options.backend != nullptr && options.backend->linear == nullptr) return invalid("backend has no linear function");
+  limits.workers = options.parallel != nullptr ? options.workers : 1;
+  if (options.tile_rows % 16 != 0 || options.tile_rows > kMaxTile) return invalid("tile_rows is not a multiple of 16 up to 4096");
+  const uint32_t multiple = m.symbols()->Get(kTile)->multiple();
+  limits.tile_rows =
+      static_cast<uint32_t>(round_up(options.tile_rows != 0 ? options.tile_rows : kDefaultTile, multiple));
+  limits.tile_rows = choose_tile(m, limits, limits.max_tokens);
+  if (attends_in_i8(m)) {
+    if (options.f32_attention) return refuse(Status::kUnavailable, "the file's attention is int8", fault);
+    if (limits.longest > ops::kMaxAttentionRows) return invalid("int8 attention takes sequences of up to 66,311 tokens");
+  }
+  *out = limits;
+  return Status::kOk;
+}
+
+uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows) {
+  const uint32_t share = (rows + limits.workers - 1) / limits.workers;
+  const auto tile = static_cast<uint32_t>(round_up(share, model.symbols()->Get(kTile)->multiple()));
+  return tile < limits.tile_rows ? tile : limits.tile_rows;
+}
+
+void round_symbols(const fb::Model& model, uint32_t tokens, uint32_t sequences, uint32_t tile,
+                   uint32_t (&values)[kSymbols]) {
+  const uint32_t exact[kSymbols] = {tokens, sequences, tile};
+  for (uint32_t s = 0; s < kSymbols; ++s) {
+    values[s] = static_cast<uint32_t>(round_up(exact[s], model.symbols()->Get(s)->multiple()));
+  }
+}
+
+uint64_t shared_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
+  return round_up(evaluate(model.shared_bytes(), values), 64);
+}
+
+uint64_t tile_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
+  return round_up(evaluate(model.tile_bytes(), values), 64);
+}
+
+uint64_t scratch_bytes(const fb::Model& model, uint32_t longest) {
+  uint64_t most = 0;
+  for (const fb::Op* op : *graph(model).ops()) {
+    const uint64_t bytes = ops::find_rule(*op)->scratch(model, *op, longest);
+    most = bytes > most ? bytes : most;
+  }
+  return round_up(most, 64);
+}
+
+bool lay_out(const Model& model, const Limits& limits, Layout* out) {
+  const fb::Model& m = root(model);
+  uint32_t values[kSymbols];
+  round_symbols(m, limits.max_tokens, limits.max_sequences, limits.tile_rows, values);
+  // Coefficients are below 2^32, symbols at most 2^24, workers 2^10: no sum leaves 64 bits.
+  uint64_t at = 0;
+  take(sizeof(SessionState), &at);
+  out->workers = take(uint64_t{limits.workers} * sizeof(Worker), &at);
+  out->shared = take(shared_bytes(m, values), &at);
+  out->tile_size = tile_bytes(m, values);
+  out->scratch_size = scratch_bytes(m, limits.longest);
+  out->worker_memory = take(limits.workers * (out->tile_size + out->scratch_size), &at);
+  const uint64_t tokens = limits.max_tokens;
+  out->ids = take(tokens * sizeof(int32_t), &at);
+  out->segments = take(tokens * sizeof(int32_t), &at);
+  out->offsets = take((uint64_t{limits.max_sequences} + 1) * sizeof(uint32_t), &at);
+  const uint64_t texts = model.has_tokenizer() ? 1 : 0;
+  out->results = take(texts * limits.max_sequences * sizeof(EncodeResult), &at);
+  out->text_offsets = take(texts * tokens * sizeof(Offset), &at);
+  out->text_sequences = take(texts * tokens, &at);
+  out->size = at;
+  return at <= SIZE_MAX;
+}
+
+}  // namespace bantam

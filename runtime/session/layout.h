@@ -1,0 +1,64 @@
+// The arena: [session][workers][shared region][tile region + scratch of each worker][batch arrays].
+#ifndef BANTAM_SESSION_LAYOUT_H_
+#define BANTAM_SESSION_LAYOUT_H_
+
+#include "bantam/session.h"
+#include "model/view.h"
+
+namespace bantam {
+
+/// Alignment of the arena and of its parts. Part sizes are multiples of 64 on every target.
+#if defined(BANTAM_ARENA_ALIGNMENT)
+constexpr size_t kArenaAlignment = BANTAM_ARENA_ALIGNMENT;
+#else
+constexpr size_t kArenaAlignment = 64;
+#endif
+
+/// What the options come to for this model.
+struct Limits {
+  uint32_t max_tokens = 0;
+  uint32_t max_sequences = 0;
+  uint32_t longest = 0;        // rows of one sequence
+  uint32_t workers = 0;        // 1 without `parallel`
+  uint32_t tile_rows = 0;      // largest tile
+};
+
+/// Checks the options against the model. kInvalidArgument, kUnavailable.
+Status resolve(const Model& model, const SessionOptions& options, Limits* out, Fault* fault);
+
+/// Rows of a tile for a step of `rows` rows: the largest tile, or less where that leaves workers idle.
+uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows);
+
+/// Symbol values for addressing: rounded up to their multiples.
+void round_symbols(const fb::Model& model, uint32_t tokens, uint32_t sequences, uint32_t tile,
+                   uint32_t (&values)[kSymbols]);
+
+/// Bytes of the shared region and of one worker's tile region for these symbol values; multiples of 64.
+uint64_t shared_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]);
+uint64_t tile_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]);
+
+/// Most scratch that any op needs when no sequence has more than `longest` rows; a multiple of 64.
+uint64_t scratch_bytes(const fb::Model& model, uint32_t longest);
+
+/// Byte offsets from the start of the arena.
+struct Layout {
+  uint64_t workers;
+  uint64_t shared;
+  uint64_t worker_memory;      // worker w: at worker_memory + w * (tile_size + scratch_size)
+  uint64_t tile_size;
+  uint64_t scratch_size;
+  uint64_t ids;
+  uint64_t segments;
+  uint64_t offsets;
+  uint64_t results;            // this and the next two: only in models with a tokenizer
+  uint64_t text_offsets;
+  uint64_t text_sequences;
+  uint64_t size;
+};
+
+/// Places everything for these limits. False when the size does not fit size_t.
+bool lay_out(const Model& model, const Limits& limits, Layout* out);
+
+}  // namespace bantam
+
+#endif  // BANTAM_SESSION_LAYOUT_H_

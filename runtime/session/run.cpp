@@ -1,0 +1,137 @@
+// One forward pass: steps one after the other, each split in tiles of rows that any worker may take.
+#include "ops/ops.h"
+#include "session/float_environment.h"
+#include "session/state.h"
+
+namespace bantam {
+namespace {
+
+struct StepRun {
+  SessionState* session;
+  const fb::Step* step;
+  uint32_t rows;
+  uint32_t tile;
+  uint32_t linear_number;       // of the step's first Linear
+  uint32_t values[kSymbols];
+};
+
+/// All ops of the step on one tile of rows.
+Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
+  SessionState& s = *run.session;
+  const fb::Model& model = root(s.model);
+  const uint32_t begin = index * run.tile;
+  const uint32_t rows = run.rows - begin < run.tile ? run.rows - begin : run.tile;
+  ops::TileRun tile = {model,
+                       s.model.data(),
+                       s.kernels,
+                       s.backend,
+                       s.ids,
+                       s.segments,
+                       s.offsets,
+                       s.sequences,
+                       {run.values[kTokens], run.values[kSequences], run.values[kTile]},
+                       s.shared,
+                       s.workers[worker].tile,
+                       s.workers[worker].scratch,
+                       begin,
+                       rows,
+                       run.linear_number};
+  const FloatEnvironment environment;
+  for (uint32_t i = 0; i < run.step->op_count(); ++i) {
+    const uint32_t number = run.step->first_op() + i;
+    const fb::Op& op = *graph(model).ops()->Get(number);
+    const Session::Observer* observer = s.observer;
+    if (observer != nullptr && observer->before != nullptr) {
+      observer->before(observer->context, number, begin, rows, worker);
+    }
+    const Status status = ops::find_rule(op)->run(tile, op);
+    if (status != Status::kOk) return status;
+    if (observer != nullptr && observer->after != nullptr) {
+      observer->after(observer->context, number, begin, rows, worker);
+    }
+    if (op.attributes_type() == fb::OpAttributes::Linear) ++tile.linear_number;
+  }
+  return Status::kOk;
+}
+
+void run_task(void* arg, uint32_t index, uint32_t worker) {
+  const StepRun& run = *static_cast<const StepRun*>(arg);
+  Status& reported = run.session->workers[worker].status;
+  if (reported == Status::kOk) reported = run_tile(run, index, worker);
+}
+
+Status run_step(StepRun& run) {
+  SessionState& s = *run.session;
+  const uint32_t tiles = (run.rows + run.tile - 1) / run.tile;
+  for (uint32_t w = 0; w < s.limits.workers; ++w) s.workers[w].status = Status::kOk;
+  if (tiles > 1 && s.options.parallel != nullptr && s.backend == nullptr) {
+    s.options.parallel->run(s.options.parallel->context, tiles, run_task, &run);
+  } else {
+    for (uint32_t i = 0; i < tiles; ++i) run_task(&run, i, 0);
+  }
+  for (uint32_t w = 0; w < s.limits.workers; ++w) {
+    if (s.workers[w].status != Status::kOk) return s.workers[w].status;
+  }
+  return Status::kOk;
+}
+
+uint32_t count_linears(const fb::Model& model, const fb::Step& step) {
+  uint32_t linears = 0;
+  for (uint32_t i = 0; i < step.op_count(); ++i) {
+    const fb::Op& op = *graph(model).ops()->Get(step.first_op() + i);
+    linears += op.attributes_type() == fb::OpAttributes::Linear ? 1u : 0u;
+  }
+  return linears;
+}
+
+Status check_outputs(const Session& session, uint32_t outputs) {
+  for (uint32_t i = 0; i < outputs; ++i) {
+    OutputView view;
+    const Status status = session.output(i, &view);
+    if (status != Status::kOk) return status;
+    for (uint32_t r = 0; r < view.rows; ++r) {
+      const float* row = view.data + r * view.stride;
+      // 0 * x is NaN for a NaN or an infinity, else a zero.
+      float sum = 0;
+      for (uint32_t c = 0; c < view.width; ++c) sum += row[c] * 0.0f;
+      if (!(sum == 0.0f)) return Status::kNonFinite;
+    }
+  }
+  return Status::kOk;
+}
+
+void raise(uint64_t value, uint64_t* mark) { *mark = value > *mark ? value : *mark; }
+
+}  // namespace
+
+Status execute(SessionState& s) {
+  const fb::Model& model = root(s.model);
+  s.has_run = false;
+  uint32_t longest = 0;
+  for (uint32_t i = 0; i < s.sequences; ++i) {
+    const uint32_t rows = s.offsets[i + 1] - s.offsets[i];
+    longest = rows > longest ? rows : longest;
+  }
+  StepRun run = {};
+  run.session = &s;
+  uint64_t tile_high = 0;
+  for (const fb::Step* step : *graph(model).steps()) {
+    run.step = step;
+    run.rows = step->rows() == static_cast<int32_t>(kTokens) ? s.tokens : s.sequences;
+    run.tile = choose_tile(model, s.limits, run.rows);
+    round_symbols(model, s.tokens, s.sequences, run.tile, run.values);
+    raise(tile_bytes(model, run.values), &tile_high);
+    const Status status = run_step(run);
+    if (status != Status::kOk) return status;
+    run.linear_number += count_linears(model, *step);
+  }
+  for (uint32_t i = 0; i < kSymbols; ++i) s.values[i] = run.values[i];
+  raise(shared_bytes(model, run.values), &s.shared_high);
+  raise(s.limits.workers * (tile_high + scratch_bytes(model, longest)), &s.worker_high);
+  s.has_run = true;
+  const Status status = check_outputs(s, s.model.output_count());
+  s.has_run = status == Status::kOk;
+  return status;
+}
+
+}  // namespace bantam

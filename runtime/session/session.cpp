@@ -1,0 +1,175 @@
+#include "bantam/session.h"
+
+#include <new>
+
+#include "session/state.h"
+
+namespace bantam {
+namespace {
+
+bool all_weights_are_float(const fb::Model& model) {
+  for (const fb::Tensor* t : *model.tensors()) {
+    if (t->layout() == fb::Layout::tile_k4n16) return false;
+  }
+  return true;
+}
+
+template <typename T>
+T* part(uint8_t* arena, uint64_t offset) {
+  return reinterpret_cast<T*>(arena + offset);
+}
+
+/// Copies a checked batch into the session's arrays. The source may be those arrays.
+void copy_batch(const Batch& batch, SessionState* s) {
+  for (uint32_t i = 0; i < batch.tokens; ++i) s->ids[i] = batch.ids[i];
+  for (uint32_t i = 0; i < batch.tokens; ++i) s->segments[i] = batch.segments == nullptr ? 0 : batch.segments[i];
+  for (uint32_t i = 0; i <= batch.sequences; ++i) {
+    s->offsets[i] = batch.offsets != nullptr ? batch.offsets[i] : i * batch.tokens;
+  }
+  s->tokens = batch.tokens;
+  s->sequences = batch.sequences;
+}
+
+Status check_batch(const Batch& batch, const SessionState& s) {
+  if (batch.ids == nullptr || batch.tokens == 0 || batch.sequences == 0) return Status::kInvalidArgument;
+  if (batch.offsets == nullptr && batch.sequences != 1) return Status::kInvalidArgument;
+  if (batch.tokens > s.limits.max_tokens) return Status::kTooManyTokens;
+  if (batch.sequences > s.limits.max_sequences) return Status::kTooManySequences;
+  const uint32_t whole[2] = {0, batch.tokens};
+  const uint32_t* offsets = batch.offsets != nullptr ? batch.offsets : whole;
+  if (offsets[0] != 0 || offsets[batch.sequences] != batch.tokens) return Status::kInvalidArgument;
+  for (uint32_t i = 0; i < batch.sequences; ++i) {
+    if (offsets[i + 1] <= offsets[i] || offsets[i + 1] > batch.tokens) return Status::kInvalidArgument;
+    if (offsets[i + 1] - offsets[i] > s.limits.longest) return Status::kTooManyTokens;
+  }
+  const uint32_t vocabulary = s.model.vocabulary();
+  const uint32_t segment_types = s.model.segment_types();
+  for (uint32_t i = 0; i < batch.tokens; ++i) {
+    if (static_cast<uint32_t>(batch.ids[i]) >= vocabulary) return Status::kIndexOutOfRange;
+    if (batch.segments != nullptr && static_cast<uint32_t>(batch.segments[i]) >= segment_types) {
+      return Status::kIndexOutOfRange;
+    }
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+size_t arena_bytes(const Model& model, const SessionOptions& options) {
+  Limits limits;
+  Layout layout;
+  if (!model.is_open() || resolve(model, options, &limits, nullptr) != Status::kOk) return 0;
+  return lay_out(model, limits, &layout) ? static_cast<size_t>(layout.size) : 0;
+}
+
+Status Session::create(const Model& model, const SessionOptions& options, void* arena, size_t size, Session** out,
+                       Fault* fault) {
+  if (!model.is_open() || arena == nullptr || out == nullptr) return Status::kInvalidArgument;
+  if (reinterpret_cast<uintptr_t>(arena) % kArenaAlignment != 0) return Status::kMisaligned;
+  Limits limits;
+  const Status resolved = resolve(model, options, &limits, fault);
+  if (resolved != Status::kOk) return resolved;
+  Layout layout;
+  if (!lay_out(model, limits, &layout) || size < layout.size) return Status::kArenaTooSmall;
+  const kernels::Table* table = kernels::table(options.isa);
+  if (table == nullptr) return Status::kUnavailable;
+  auto* bytes = static_cast<uint8_t*>(arena);
+  auto* s = new (arena) SessionState(model, options, limits, *table);
+  s->backend = all_weights_are_float(root(model)) ? options.backend : nullptr;
+  s->shared = bytes + layout.shared;
+  s->workers = part<Worker>(bytes, layout.workers);
+  for (uint32_t w = 0; w < limits.workers; ++w) {
+    uint8_t* memory = bytes + layout.worker_memory + w * (layout.tile_size + layout.scratch_size);
+    s->workers[w] = {memory, memory + layout.tile_size, Status::kOk};
+  }
+  s->ids = part<int32_t>(bytes, layout.ids);
+  s->segments = part<int32_t>(bytes, layout.segments);
+  s->offsets = part<uint32_t>(bytes, layout.offsets);
+  s->has_tokenizer = model.has_tokenizer();
+  if (s->has_tokenizer) {
+    const Status opened = Tokenizer::open(model, 0, &s->tokenizer);
+    if (opened != Status::kOk) return opened;
+    s->results = part<EncodeResult>(bytes, layout.results);
+    s->text_offsets = part<Offset>(bytes, layout.text_offsets);
+    s->text_sequences = part<uint8_t>(bytes, layout.text_sequences);
+  }
+  s->fixed_bytes = layout.shared + (layout.size - layout.ids);
+  *out = s;
+  return Status::kOk;
+}
+
+Status Session::run(const Batch& batch) {
+  SessionState& s = state(this);
+  s.has_run = false;
+  const Status status = check_batch(batch, s);
+  if (status != Status::kOk) return status;
+  copy_batch(batch, &s);
+  s.filled = Filled::kIds;
+  return execute(s);
+}
+
+uint32_t Session::sequence_count() const { return state(this).sequences; }
+
+EncodedSequence Session::sequence(uint32_t index) const {
+  const SessionState& s = state(this);
+  EncodedSequence out;
+  if (index >= s.sequences) return out;
+  out.row_begin = s.offsets[index];
+  out.row_count = s.offsets[index + 1] - out.row_begin;
+  out.ids = s.ids + out.row_begin;
+  out.segments = s.segments + out.row_begin;
+  if (s.filled == Filled::kText) {
+    out.offsets = s.text_offsets + out.row_begin;
+    out.sequences = s.text_sequences + out.row_begin;
+    out.result = s.results[index];
+  }
+  return out;
+}
+
+Status Session::output(uint32_t index, OutputView* out) const {
+  const SessionState& s = state(this);
+  if (out == nullptr) return Status::kInvalidArgument;
+  if (!s.has_run) return Status::kNotRun;
+  if (index >= s.model.output_count()) return Status::kIndexOutOfRange;
+  const fb::Output& output = *root(s.model).outputs()->Get(index);
+  const fb::Tensor& t = tensor(root(s.model), output.tensor());
+  out->name = text(output.name());
+  out->data = reinterpret_cast<const float*>(s.shared + evaluate(t.offset(), s.values));
+  out->per_token = rows_symbol(t) == kTokens;
+  out->rows = out->per_token ? s.tokens : s.sequences;
+  out->width = width(t);
+  out->stride = kernels::pad16(width(t));
+  out->squeeze = output.squeeze();
+  return Status::kOk;
+}
+
+Status Session::output(uint32_t index, uint32_t sequence, OutputView* out) const {
+  const SessionState& s = state(this);
+  const Status status = output(index, out);
+  if (status != Status::kOk) return status;
+  if (sequence >= s.sequences) return Status::kIndexOutOfRange;
+  const uint32_t first = out->per_token ? s.offsets[sequence] : sequence;
+  out->data += size_t{first} * out->stride;
+  out->rows = out->per_token ? s.offsets[sequence + 1] - first : 1;
+  return Status::kOk;
+}
+
+const Model& Session::model() const { return state(this).model; }
+
+const Tokenizer* Session::tokenizer() const {
+  const SessionState& s = state(this);
+  return s.has_tokenizer ? &s.tokenizer : nullptr;
+}
+
+Isa Session::isa() const { return state(this).kernels.isa; }
+uint32_t Session::max_tokens() const { return state(this).limits.max_tokens; }
+uint32_t Session::max_sequences() const { return state(this).limits.max_sequences; }
+
+size_t Session::arena_high_water() const {
+  const SessionState& s = state(this);
+  return static_cast<size_t>(s.fixed_bytes + s.shared_high + s.worker_high);
+}
+
+void Session::set_observer(const Observer* observer) { state(this).observer = observer; }
+
+}  // namespace bantam

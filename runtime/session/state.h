@@ -1,0 +1,63 @@
+// What a session holds, at the start of its arena.
+#ifndef BANTAM_SESSION_STATE_H_
+#define BANTAM_SESSION_STATE_H_
+
+#include "kernels/kernels.h"
+#include "session/layout.h"
+
+namespace bantam {
+
+/// One worker's memory and what its tiles reported.
+struct Worker {
+  uint8_t* tile;
+  uint8_t* scratch;
+  Status status;
+};
+
+/// Who filled the batch arrays.
+enum class Filled : uint8_t { kNothing, kIds, kText };
+
+struct SessionState final : Session {
+  SessionState(const Model& m, const SessionOptions& o, const Limits& l, const kernels::Table& k)
+      : model(m), options(o), limits(l), kernels(k) {}
+
+  Model model;
+  SessionOptions options;
+  Limits limits;
+  const kernels::Table& kernels;
+  const LinearBackend* backend = nullptr;   // only for files whose weights are all float
+  const Observer* observer = nullptr;
+  Tokenizer tokenizer;
+  bool has_tokenizer = false;
+
+  uint8_t* shared = nullptr;
+  Worker* workers = nullptr;
+
+  // The batch: arrays of max_tokens, max_sequences (+ 1) elements; text arrays are null without a tokenizer.
+  int32_t* ids = nullptr;
+  int32_t* segments = nullptr;
+  uint32_t* offsets = nullptr;
+  EncodeResult* results = nullptr;
+  Offset* text_offsets = nullptr;
+  uint8_t* text_sequences = nullptr;
+  uint32_t tokens = 0;
+  uint32_t sequences = 0;
+  Filled filled = Filled::kNothing;
+  bool has_run = false;
+  uint32_t values[kSymbols] = {};           // of the last run
+
+  // High-water marks of the parts of the arena that depend on a run's lengths, in bytes.
+  uint64_t fixed_bytes = 0;
+  uint64_t shared_high = 0;
+  uint64_t worker_high = 0;
+};
+
+inline SessionState& state(Session* session) { return *static_cast<SessionState*>(session); }
+inline const SessionState& state(const Session* session) { return *static_cast<const SessionState*>(session); }
+
+/// One forward pass over the batch arrays, which have been checked. runtime/session/run.cpp.
+Status execute(SessionState& session);
+
+}  // namespace bantam
+
+#endif  // BANTAM_SESSION_STATE_H_
