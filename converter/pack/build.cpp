@@ -14,29 +14,6 @@
 
 namespace bantam::convert {
 
-void limit_tokens(Graph& graph, uint32_t max_tokens) {
-  fb::ModelT& model = graph.model;
-  if (max_tokens == 0 || max_tokens == model.max_sequence) return;
-  if (model.max_sequence != 0 && max_tokens > model.max_sequence) {
-    throw Error(ExitCode::kUsage, fmt::format("--max-tokens {}: this model has positions for {} tokens; ask for at most that",
-                                              max_tokens, model.max_sequence));
-  }
-  model.max_sequence = max_tokens;
-  for (const auto& tokenizer : model.tokenizers) {
-    if (tokenizer->max_length != 0) tokenizer->max_length = std::min(tokenizer->max_length, max_tokens);
-  }
-  for (const auto& op : main_subgraph(graph).ops) {
-    fb::EmbedT* embed = op->attributes.AsEmbed();
-    if (embed == nullptr) continue;
-    for (const auto& table : embed->tables) {
-      if (table->source != fb::IndexSource::positions) continue;
-      fb::Dim& count = tensor(graph, table->tensor).shape.front();
-      const int64_t needed = int64_t{max_tokens} + table->offset;
-      if (needed < count.b()) count = fb::Dim(-1, 0, static_cast<int32_t>(needed), 1);
-    }
-  }
-}
-
 namespace {
 
 FileBytes assemble(const fb::ModelT& model, const DataSection& data) {
@@ -69,7 +46,7 @@ void verify(const FileBytes& bytes) {
 
 }  // namespace
 
-Built build_model(const Graph& graph, const BuildOptions& options) {
+Built build_model(const Graph& graph, const TypeOptions& options) {
   Built built;
   built.graph = clone(graph);
   Graph& g = built.graph;
@@ -78,8 +55,7 @@ Built build_model(const Graph& graph, const BuildOptions& options) {
     built.passes.emplace_back(name);
   };
   pass("merge tied weights", [&] { merge_tied(g); });
-  pass("limit tokens", [&] { limit_tokens(g, options.max_tokens); });
-  pass("choose types", [&] { choose_types(g, options.types); });
+  pass("choose types", [&] { choose_types(g, options); });
   pass("quantize activations", [&] { quantize_activations(g); });
   pass("make steps", [&] { make_steps(g); });
   pass("share storage", [&] { share_storage(g); });
@@ -91,6 +67,6 @@ Built build_model(const Graph& graph, const BuildOptions& options) {
   return built;
 }
 
-FileBytes build(const Graph& graph, const BuildOptions& options) { return build_model(graph, options).bytes; }
+FileBytes build(const Graph& graph, const TypeOptions& options) { return build_model(graph, options).bytes; }
 
 }  // namespace bantam::convert

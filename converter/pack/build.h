@@ -29,12 +29,6 @@ struct FileAllocator {
 };
 using FileBytes = std::vector<uint8_t, FileAllocator<uint8_t>>;
 
-struct BuildOptions {
-  TypeOptions types;
-  /// Most tokens of one sequence; 0: what the model's positions allow. Tables of positions are cut to it.
-  uint32_t max_tokens = 0;
-};
-
 struct Built {
   FileBytes bytes;
   /// The graph as it is in the file: stored types, errors, offsets. Constants still hold source values.
@@ -45,14 +39,10 @@ struct Built {
 
 /// Runs all passes on a copy of `graph`, writes the file's bytes and opens them with Model::open. The same
 /// graph and options give the same bytes. Throws Error.
-Built build_model(const Graph& graph, const BuildOptions& options);
+Built build_model(const Graph& graph, const TypeOptions& options);
 
 /// Only the bytes.
-FileBytes build(const Graph& graph, const BuildOptions& options = {});
-
-/// Keeps sequences to `max_tokens` tokens and cuts tables of positions accordingly. Throws Error (usage) when
-/// the model has fewer positions than asked for.
-void limit_tokens(Graph& graph, uint32_t max_tokens);
+FileBytes build(const Graph& graph, const TypeOptions& options = {});
 
 }  // namespace bantam::convert
 

@@ -35,18 +35,6 @@ void merge_tied(Graph& graph) {
 
 namespace {
 
-bool has_tail(const fb::OpT& op) {
-  switch (op.attributes.type) {
-    case fb::OpAttributes::Embed:
-    case fb::OpAttributes::Linear:
-    case fb::OpAttributes::Row:
-    case fb::OpAttributes::Attention:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_q8_linear(const Graph& graph, const fb::OpT& op) {
   return op.attributes.type == fb::OpAttributes::Linear && tensor(graph, op.inputs[1]).type == fb::DType::i8;
 }
@@ -59,16 +47,6 @@ int32_t add_twin(Graph& graph, int32_t x) {
   twin.role = fb::Role::activation;
   twin.scale_kind = fb::ScaleKind::per_row;
   return add_tensor(graph, std::move(twin));
-}
-
-std::unique_ptr<fb::OpT> quantizing_row(const Graph& graph, int32_t x, int32_t twin) {
-  auto op = std::make_unique<fb::OpT>();
-  op->name = tensor(graph, x).name + ".quantize";
-  op->inputs = {x};
-  op->outputs = {-1, twin};
-  op->attributes.Set(fb::RowT());
-  op->tail = std::make_unique<fb::TailT>();
-  return op;
 }
 
 void quantize_heads(Graph& graph, fb::OpT& split) {
@@ -112,22 +90,11 @@ void quantize_activations(Graph& graph) {
       if (from >= 0 && is_q8_linear(graph, *ops[static_cast<size_t>(from)])) quantize_heads(graph, *op);
     }
   }
-  std::vector<std::unique_ptr<fb::OpT>> result;
   for (auto& op : ops) {
-    fb::OpT& current = *op;
-    if (is_q8_linear(graph, current)) current.inputs[0] = twins.at(current.inputs[0]);
-    const int32_t x = current.outputs[0];
-    result.push_back(std::move(op));
-    const auto twin = twins.find(x);
-    if (x < 0 || twin == twins.end()) continue;
-    if (has_tail(current)) {
-      current.outputs[1] = twin->second;
-      if (!current.tail) current.tail = std::make_unique<fb::TailT>();
-    } else {
-      result.push_back(quantizing_row(graph, x, twin->second));
-    }
+    if (is_q8_linear(graph, *op)) op->inputs[0] = twins.at(op->inputs[0]);
+    const auto twin = twins.find(op->outputs[0]);
+    if (twin != twins.end()) op->outputs[1] = twin->second;
   }
-  ops = std::move(result);
   drop_unread_outputs(graph);
 }
 

@@ -11,9 +11,9 @@ namespace bantam::convert {
 /// Makes one tensor of all that share a Constant (tied weights); the others' names go to its `source`.
 void merge_tied(Graph& graph);
 
-/// Gives each Linear with i8 weights an i8 input: outputs[1] of the producer, or a Row op after producers
-/// that have no tail (Pool, Slice). SplitHeads behind an i8 Linear and its Attention become i8. Outputs
-/// that nobody reads any more become -1. outputs has two entries for every op but SplitHeads (three).
+/// Gives each Linear with i8 weights an i8 input: outputs[1] of the producer. SplitHeads behind an i8 Linear,
+/// and its Attention, become i8. f32 outputs that nobody reads any more become -1. outputs has two entries
+/// for every op but SplitHeads (three).
 void quantize_activations(Graph& graph);
 
 /// Orders the ops into steps: as few barriers as the reads of whole columns (keys, values, pooling) and the
