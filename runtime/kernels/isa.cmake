@@ -1,11 +1,18 @@
-# Compiler flags of the instruction-set folders.
+# Compiler flags of the instruction-set folders; BANTAM_ISA_FOLDERS lists those that this processor family has.
+set(BANTAM_ISA_FOLDERS)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  set(BANTAM_ISA_FOLDERS avx2 avxvnni avx512vl avx512)
+endif()
 set(avx2_flags -mavx2 -mfma -mf16c -mno-avx512f)
-set(avxvnni_flags -mavx2 -mfma -mf16c -mavxvnni -mno-avx512f)
+set(avxvnni_flags ${avx2_flags} -mavxvnni)
 set(avx512_flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c -mavx2)
-foreach(isa avx2 avxvnni avx512)
-  file(GLOB isa_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${isa}/*.cpp)
-  if(isa_sources)
-    set_source_files_properties(${isa_sources} TARGET_DIRECTORY bantam_kernels PROPERTIES
-      COMPILE_OPTIONS "${${isa}_flags}")
-  endif()
-endforeach()
+set(avx512vl_flags ${avx512_flags})
+
+# Gives the sources of `target` under kernels/<isa> their flags. No errno: square roots stay one instruction.
+function(bantam_isa_flags target)
+  target_compile_options(${target} PRIVATE -fno-math-errno)
+  foreach(isa ${BANTAM_ISA_FOLDERS})
+    file(GLOB isa_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${isa}/*.cpp)
+    set_source_files_properties(${isa_sources} PROPERTIES COMPILE_OPTIONS "${${isa}_flags}")
+  endforeach()
+endfunction()

@@ -1,0 +1,6 @@
+// AVX2 with FMA and F16C.
+#define BANTAM_KERNEL_NAMESPACE avx2
+#define BANTAM_KERNEL_ISA kAvx2
+
+#include "kernels/avx2/dot.h"
+#include "kernels/generic/table.h"

@@ -1,0 +1,38 @@
+// int8 dot product with AVX-512 VNNI: vpdpbusd, u8 activations (x + 128) by s8 weights, exact in int32.
+#ifndef BANTAM_KERNELS_AVX512_DOT_H_
+#define BANTAM_KERNELS_AVX512_DOT_H_
+
+#include "kernels/avx512/vector.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+constexpr uint8_t kOffsetXor = 0x80;
+
+struct Weights {
+  __m512i v;
+};
+struct Quad {
+  __m512i v;
+};
+using SignedQuad = Quad;
+using UnsignedQuad = Quad;
+
+BANTAM_INLINE Weights load_weights(const int8_t* p) { return {_mm512_loadu_si512(p)}; }
+BANTAM_INLINE Quad signed_quad(const void* p) {
+  int32_t four;
+  memcpy(&four, p, 4);
+  return {_mm512_set1_epi32(four)};
+}
+BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
+BANTAM_INLINE I32x16 dot(I32x16 acc, Quad q, Weights w) { return {_mm512_dpbusd_epi32(acc.v, q.v, w.v)}; }
+
+// 8 rows by 32 outputs hold 16 of 32 registers; fewer rows take more outputs, so that enough dot products of four
+// cycles' latency are in flight.
+constexpr uint32_t kMaxRows = 8;
+constexpr uint32_t block_panels(uint32_t rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
+constexpr uint32_t kMaxRowsF32 = 8;
+constexpr uint32_t block_panels_f32(uint32_t rows) { return rows == 1 ? 8 : rows == 2 ? 4 : 2; }
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_AVX512_DOT_H_

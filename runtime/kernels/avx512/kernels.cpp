@@ -1,0 +1,6 @@
+// AVX-512 VNNI, 512 bit.
+#define BANTAM_KERNEL_NAMESPACE avx512
+#define BANTAM_KERNEL_ISA kAvx512Vnni
+
+#include "kernels/avx512/dot.h"
+#include "kernels/generic/table.h"

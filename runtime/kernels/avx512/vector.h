@@ -1,0 +1,114 @@
+// The 16-lane vector types as one zmm register (AVX-512 F, BW, DQ, VL).
+// What each operation means is said in kernels/reference/vector.h.
+#ifndef BANTAM_KERNELS_AVX512_VECTOR_H_
+#define BANTAM_KERNELS_AVX512_VECTOR_H_
+
+// gcc 12 takes the deliberately undefined operands inside its own intrinsics for a mistake (its bug 105593).
+#if !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#include <immintrin.h>
+#if !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#include "kernels/generic/config.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+struct F32x16 {
+  __m512 v;
+};
+struct I32x16 {
+  __m512i v;
+};
+struct Mask16 {
+  __mmask16 v;
+};
+
+// ---- masks
+BANTAM_INLINE Mask16 less(F32x16 x, F32x16 y) { return {_mm512_cmp_ps_mask(x.v, y.v, _CMP_LT_OQ)}; }
+BANTAM_INLINE Mask16 lanes_between(int32_t begin, int32_t end) {
+  const uint32_t from = begin < 0 ? 0 : begin > 16 ? 16 : static_cast<uint32_t>(begin);
+  const uint32_t to = end < 0 ? 0 : end > 16 ? 16 : static_cast<uint32_t>(end);
+  return {static_cast<__mmask16>((0xffffu << from) & ((1u << to) - 1u))};
+}
+BANTAM_INLINE F32x16 select(Mask16 m, F32x16 on, F32x16 off) { return {_mm512_mask_blend_ps(m.v, off.v, on.v)}; }
+BANTAM_INLINE F32x16 keep(Mask16 m, F32x16 x) { return {_mm512_maskz_mov_ps(m.v, x.v)}; }
+
+// ---- memory
+BANTAM_INLINE F32x16 load(const float* p) { return {_mm512_loadu_ps(p)}; }
+BANTAM_INLINE F32x16 load_first(const float* p, uint32_t n) {
+  return {_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1u), p)};
+}
+BANTAM_INLINE void store(float* p, F32x16 x) { _mm512_storeu_ps(p, x.v); }
+BANTAM_INLINE void store_first(float* p, F32x16 x, uint32_t n) {
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1u), x.v);
+}
+BANTAM_INLINE I32x16 load(const int32_t* p) { return {_mm512_loadu_si512(p)}; }
+BANTAM_INLINE F32x16 load_f16(const uint16_t* p) {
+  return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+}
+BANTAM_INLINE I32x16 load_i8(const int8_t* p) {
+  return {_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
+}
+BANTAM_INLINE void store_bytes(void* p, I32x16 x) {
+  _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtepi32_epi8(x.v));
+}
+
+// ---- construction
+BANTAM_INLINE F32x16 splat(float x) { return {_mm512_set1_ps(x)}; }
+BANTAM_INLINE I32x16 splat(int32_t x) { return {_mm512_set1_epi32(x)}; }
+
+// ---- lane-wise arithmetic
+BANTAM_INLINE F32x16 operator+(F32x16 x, F32x16 y) { return {_mm512_add_ps(x.v, y.v)}; }
+BANTAM_INLINE F32x16 operator-(F32x16 x, F32x16 y) { return {_mm512_sub_ps(x.v, y.v)}; }
+BANTAM_INLINE F32x16 operator*(F32x16 x, F32x16 y) { return {_mm512_mul_ps(x.v, y.v)}; }
+BANTAM_INLINE F32x16 operator/(F32x16 x, F32x16 y) { return {_mm512_div_ps(x.v, y.v)}; }
+BANTAM_INLINE F32x16 fma(F32x16 x, F32x16 y, F32x16 z) { return {_mm512_fmadd_ps(x.v, y.v, z.v)}; }
+BANTAM_INLINE F32x16 min(F32x16 x, F32x16 y) { return {_mm512_min_ps(x.v, y.v)}; }
+BANTAM_INLINE F32x16 max(F32x16 x, F32x16 y) { return {_mm512_max_ps(x.v, y.v)}; }
+BANTAM_INLINE I32x16 max(I32x16 x, I32x16 y) { return {_mm512_max_epi32(x.v, y.v)}; }
+BANTAM_INLINE I32x16 operator+(I32x16 x, I32x16 y) { return {_mm512_add_epi32(x.v, y.v)}; }
+BANTAM_INLINE I32x16 times_minus_128(I32x16 x) {
+  return {_mm512_sub_epi32(_mm512_setzero_si512(), _mm512_slli_epi32(x.v, 7))};
+}
+BANTAM_INLINE I32x16 operator^(I32x16 x, I32x16 y) { return {_mm512_xor_si512(x.v, y.v)}; }
+BANTAM_INLINE F32x16 to_f32(I32x16 x) { return {_mm512_cvtepi32_ps(x.v)}; }
+
+BANTAM_INLINE I32x16 bits(F32x16 x) { return {_mm512_castps_si512(x.v)}; }
+BANTAM_INLINE I32x16 magnitude_bits(F32x16 x) {
+  return {_mm512_and_si512(_mm512_castps_si512(x.v), _mm512_set1_epi32(0x7fffffff))};
+}
+BANTAM_INLINE F32x16 magnitude(F32x16 x) { return {_mm512_castsi512_ps(magnitude_bits(x).v)}; }
+BANTAM_INLINE I32x16 round_to_i32(F32x16 x) { return {_mm512_cvtps_epi32(x.v)}; }
+BANTAM_INLINE F32x16 low_bits_to_power(F32x16 x) {
+  return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x.v), 23))};
+}
+
+// ---- across lanes
+BANTAM_INLINE float sum(F32x16 x) {
+  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(x.v), _mm512_extractf32x8_ps(x.v, 1));
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+BANTAM_INLINE int32_t sum(I32x16 x) { return _mm512_reduce_add_epi32(x.v); }
+BANTAM_INLINE float largest(F32x16 x) {
+  const __m256 eight = _mm256_max_ps(_mm512_castps512_ps256(x.v), _mm512_extractf32x8_ps(x.v, 1));
+  const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+BANTAM_INLINE int32_t largest(I32x16 x) {
+  const __m256i eight = _mm256_max_epi32(_mm512_castsi512_si256(x.v), _mm512_extracti64x4_epi64(x.v, 1));
+  __m128i t = _mm_max_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+  t = _mm_max_epi32(t, _mm_shuffle_epi32(t, 0x4e));
+  return _mm_cvtsi128_si32(_mm_max_epi32(t, _mm_shuffle_epi32(t, 0xb1)));
+}
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_AVX512_VECTOR_H_

@@ -1,0 +1,6 @@
+// 256-bit VNNI, EVEX encoded.
+#define BANTAM_KERNEL_NAMESPACE avx512vl
+#define BANTAM_KERNEL_ISA kAvx512Vnni256
+
+#include "kernels/vnni256/dot.h"
+#include "kernels/generic/table.h"

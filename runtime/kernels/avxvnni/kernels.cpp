@@ -1,0 +1,6 @@
+// 256-bit VNNI, VEX encoded.
+#define BANTAM_KERNEL_NAMESPACE avxvnni
+#define BANTAM_KERNEL_ISA kAvxVnni
+
+#include "kernels/vnni256/dot.h"
+#include "kernels/generic/table.h"

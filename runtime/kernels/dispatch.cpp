@@ -1,0 +1,113 @@
+// Which kernel tables this build holds and this machine can run.
+#include <string.h>
+
+#include "kernels/tables.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace bantam {
+namespace kernels {
+namespace {
+
+#if defined(__x86_64__)
+
+constexpr bool has_bit(uint32_t value, uint32_t bit) { return ((value >> bit) & 1u) != 0; }
+
+/// What cpuid reports and the operating system saves (xgetbv).
+struct X86 {
+  bool avx2 = false;     // with FMA and F16C
+  bool avxvnni = false;  // VEX encoded, 256 bit
+  bool avx512 = false;   // F, BW, DQ, VL, VNNI
+
+  X86() {
+    uint32_t a = 0;
+    uint32_t b = 0;
+    uint32_t c = 0;
+    uint32_t d = 0;
+    if (__get_cpuid(1, &a, &b, &c, &d) == 0) return;
+    const bool saves_state = has_bit(c, 27);
+    const bool fma_and_f16c = has_bit(c, 12) && has_bit(c, 28) && has_bit(c, 29);
+    if (!saves_state || !fma_and_f16c) return;
+    uint32_t state = 0;
+    uint32_t state_high = 0;
+    __asm__ volatile("xgetbv" : "=a"(state), "=d"(state_high) : "c"(0));
+    const bool ymm = (state & 0x06u) == 0x06u;
+    const bool zmm = (state & 0xe6u) == 0xe6u;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return;
+    const uint32_t subleaves = a;
+    avx2 = ymm && has_bit(b, 5);
+    avx512 = avx2 && zmm && has_bit(b, 16) && has_bit(b, 17) && has_bit(b, 30) && has_bit(b, 31) && has_bit(c, 11);
+    if (subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) avxvnni = avx2 && has_bit(a, 4);
+  }
+};
+
+const Table* table_of(Isa isa) {
+  const X86 machine;
+  switch (isa) {
+    case Isa::kReference: return &reference::kTable;
+    case Isa::kAvx2: return machine.avx2 ? &avx2::kTable : nullptr;
+    case Isa::kAvxVnni: return machine.avxvnni ? &avxvnni::kTable : nullptr;
+    case Isa::kAvx512Vnni256: return machine.avx512 ? &avx512vl::kTable : nullptr;
+    case Isa::kAvx512Vnni: return machine.avx512 ? &avx512::kTable : nullptr;
+    case Isa::kAuto: break;
+  }
+  return nullptr;
+}
+
+#else
+
+const Table* table_of(Isa isa) { return isa == Isa::kReference ? &reference::kTable : nullptr; }
+
+#endif
+
+/// Worst first: kAuto takes the last that there is.
+constexpr struct {
+  Isa isa;
+  const char* name;
+} kIsas[] = {{Isa::kReference, "reference"},
+             {Isa::kAvx2, "avx2"},
+             {Isa::kAvxVnni, "avxvnni"},
+             {Isa::kAvx512Vnni256, "avx512vnni256"},
+             {Isa::kAvx512Vnni, "avx512vnni"}};
+
+}  // namespace
+
+const Table* table(Isa isa) {
+  if (isa != Isa::kAuto) return table_of(isa);
+  const Table* best = nullptr;
+  for (const auto& entry : kIsas) {
+    const Table* found = table_of(entry.isa);
+    if (found != nullptr) best = found;
+  }
+  return best;
+}
+
+}  // namespace kernels
+
+const char* isa_name(Isa isa) {
+  for (const auto& entry : kernels::kIsas) {
+    if (entry.isa == isa) return entry.name;
+  }
+  return "auto";
+}
+
+bool isa_available(Isa isa) { return kernels::table(isa) != nullptr; }
+
+bool isa_parse(Text name, Isa* out) {
+  const auto is = [name](const char* word) { return strlen(word) == name.size && memcmp(word, name.data, name.size) == 0; };
+  if (is("auto")) {
+    *out = Isa::kAuto;
+    return true;
+  }
+  for (const auto& entry : kernels::kIsas) {
+    if (is(entry.name)) {
+      *out = entry.isa;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace bantam

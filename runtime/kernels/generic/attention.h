@@ -1,0 +1,111 @@
+// attention: what int8 and f32 attention share (visible keys, scratch, softmax), and the entry point.
+#ifndef BANTAM_KERNELS_GENERIC_ATTENTION_H_
+#define BANTAM_KERNELS_GENERIC_ATTENTION_H_
+
+#include "kernels/generic/dot_block.h"
+#include "kernels/generic/softmax.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// Keys [begin, end): every mask leaves an interval of keys visible to a query.
+struct Visible {
+  uint32_t begin, end;
+  BANTAM_INLINE bool empty() const { return begin >= end; }
+  /// Lanes of `page` inside the interval.
+  BANTAM_INLINE Mask16 lanes(uint32_t page) const {
+    return lanes_between(static_cast<int32_t>(begin - page * 16), static_cast<int32_t>(end - page * 16));
+  }
+  BANTAM_INLINE bool covers(uint32_t page) const { return begin <= page * 16 && page * 16 + 16 <= end; }
+};
+
+BANTAM_INLINE Visible visible_keys(const Attention& a, uint32_t query) {
+  Visible keys{a.kv_begin, a.kv_end};
+  const bool causal = a.mask == Mask::kCausal || a.mask == Mask::kCausalWindow;
+  const bool window = a.mask == Mask::kWindow || a.mask == Mask::kCausalWindow;
+  if (window && query > a.window && query - a.window > keys.begin) keys.begin = query - a.window;
+  uint64_t end = keys.end;
+  if (window && uint64_t{query} + a.window + 1 < end) end = uint64_t{query} + a.window + 1;
+  if (causal && uint64_t{query} + 1 < end) end = uint64_t{query} + 1;
+  keys.end = static_cast<uint32_t>(end);
+  if (keys.empty()) keys = {a.kv_begin, a.kv_begin};
+  return keys;
+}
+
+/// One block of queries: scores in scratch, [query][page of the sequence][16].
+template <uint32_t kRows>
+struct AttentionBlock {
+  const Attention& a;
+  uint32_t first;                  // query offset in the call
+  uint32_t page_begin, page_end;   // pages that some query of the block sees
+  uint32_t first_page;             // page of kv_begin
+  size_t stride;                   // scratch elements from query to query
+  float* scores;
+  uint8_t* probabilities;
+  Visible visible[kRows];
+  bool same_keys;                  // all queries of the block see the same keys
+
+  BANTAM_INLINE AttentionBlock(const Attention& args, uint32_t query) : a(args), first(query) {
+    uint32_t begin = UINT32_MAX;
+    uint32_t end = 0;
+    same_keys = true;
+    for (uint32_t r = 0; r < kRows; ++r) {
+      visible[r] = visible_keys(a, a.query_begin + first + r);
+      same_keys &= visible[r].begin == visible[0].begin && visible[r].end == visible[0].end;
+      if (visible[r].empty()) continue;
+      begin = visible[r].begin < begin ? visible[r].begin : begin;
+      end = visible[r].end > end ? visible[r].end : end;
+    }
+    first_page = a.kv_begin / 16;
+    page_begin = begin < end ? begin / 16 : first_page;
+    page_end = begin < end ? (end + 15) / 16 : first_page;
+    stride = pad16(a.kv_end - a.kv_begin + 15);
+    scores = static_cast<float*>(a.scratch);
+    probabilities = static_cast<uint8_t*>(a.scratch) + stride * kAttentionQueries * sizeof(float);
+  }
+
+  BANTAM_INLINE float* score(uint32_t r, uint32_t page) const {
+    return scores + r * stride + size_t{page - first_page} * 16;
+  }
+  BANTAM_INLINE uint8_t* probability(uint32_t r, uint32_t page) const {
+    return probabilities + r * stride + size_t{page - first_page} * 16;
+  }
+  /// Stores one vector of scores; keys that the query does not see get minus infinity.
+  BANTAM_INLINE void put_score(uint32_t r, uint32_t page, F32x16 v) const {
+    if (!visible[r].covers(page)) v = select(visible[r].lanes(page), v, splat(kMinusInfinity));
+    store(score(r, page), v);
+  }
+  BANTAM_INLINE F32x16 largest_score(uint32_t r) const {
+    return splat(row_largest(score(r, page_begin), (page_end - page_begin) * 16));
+  }
+  /// The sum over lanes, numbered from kv_begin so that the result does not depend on where the sequence lies.
+  BANTAM_INLINE float sum_from_begin(F32x16 lanes) const {
+    float twice[32];
+    store(twice, lanes);
+    store(twice + 16, lanes);
+    return sum(load(twice + a.kv_begin % 16));
+  }
+};
+
+template <template <uint32_t> class Kernel, uint32_t kRows>
+BANTAM_NOINLINE bool attention_block(const Attention& a, uint32_t query) {
+  return Kernel<kRows>(a, query).run();
+}
+
+/// Blocks of queries as even as can be. Kernel<rows>(args, query).run() serves one block.
+template <template <uint32_t> class Kernel, uint32_t... kIndex>
+BANTAM_INLINE bool attention_blocks(const Attention& a, Indices<kIndex...>) {
+  using Block = bool (*)(const Attention&, uint32_t);
+  static constexpr Block kBlocks[] = {attention_block<Kernel, kIndex + 1>...};
+  const RowSplit split(a.queries, sizeof...(kIndex));
+  bool finite = true;
+  uint32_t query = 0;
+  for (uint32_t block = 0; block < split.blocks; ++block) {
+    finite &= kBlocks[split.rows_of(block) - 1](a, query);
+    query += split.rows_of(block);
+  }
+  return finite;
+}
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_ATTENTION_H_

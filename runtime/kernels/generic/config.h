@@ -1,0 +1,27 @@
+// What every file under kernels/generic begins with. A translation unit compiles these headers for one instruction
+// set: it defines BANTAM_KERNEL_NAMESPACE (e.g. avx2), includes that set's vector types, then generic/table.h.
+// Everything lives in that namespace, so that no two instruction sets share a symbol that the linker could merge.
+#ifndef BANTAM_KERNELS_GENERIC_CONFIG_H_
+#define BANTAM_KERNELS_GENERIC_CONFIG_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+#ifndef BANTAM_KERNEL_NAMESPACE
+#error "define BANTAM_KERNEL_NAMESPACE before including a kernel header"
+#endif
+
+#define BANTAM_INLINE inline __attribute__((always_inline))
+#define BANTAM_NOINLINE __attribute__((noinline))
+
+// Unrolls the next loop, whose count is a constant up to 16, so that arrays of accumulators become registers.
+#if defined(__clang__)
+#define BANTAM_UNROLL _Pragma("unroll")
+#else
+#define BANTAM_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#endif  // BANTAM_KERNELS_GENERIC_CONFIG_H_

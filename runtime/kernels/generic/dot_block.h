@@ -1,0 +1,83 @@
+// The register blocks of all matrix products: kRows rows of activations by kPanels panels of 16 outputs.
+#ifndef BANTAM_KERNELS_GENERIC_DOT_BLOCK_H_
+#define BANTAM_KERNELS_GENERIC_DOT_BLOCK_H_
+
+#include "kernels/generic/config.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// acc[r][p] += x[r][0, 4 * quads) . panel p's weights [quads][16][4]; panels lie w_stride bytes apart.
+template <uint32_t kRows, uint32_t kPanels>
+BANTAM_INLINE void dot_rows(I32x16 (&acc)[kRows][kPanels], const int8_t* x, size_t x_stride, const int8_t* w,
+                            size_t w_stride, uint32_t quads) {
+  for (uint32_t i = 0; i < quads; ++i) {
+    Weights weights[kPanels];
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) weights[p] = load_weights(w + p * w_stride);
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const SignedQuad quad = signed_quad(x + r * x_stride);
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = dot(acc[r][p], quad, weights[p]);
+    }
+    x += 4;
+    w += 64;
+  }
+}
+
+/// Where accumulators start: 0, or -128 * sum of the weights when activations are stored as x + 128.
+template <uint32_t kRows, uint32_t kPanels>
+BANTAM_INLINE void start_rows(I32x16 (&acc)[kRows][kPanels], uint32_t p, const int32_t* sums) {
+  I32x16 start = splat(int32_t{0});
+  if constexpr (kOffsetXor != 0) start = times_minus_128(load(sums));
+  BANTAM_UNROLL
+  for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = start;
+}
+
+/// One vector of 16 weights, f32 or f16.
+BANTAM_INLINE F32x16 load_element(const float* p) { return load(p); }
+BANTAM_INLINE F32x16 load_element(const uint16_t* p) { return load_f16(p); }
+
+/// acc[r][p] = fma(x[r][i], w[p][i], acc[r][p]) for i = 0, 1, ... below k. Panels are [k][16], w_stride elements apart.
+template <uint32_t kRows, uint32_t kPanels, class Element>
+BANTAM_INLINE void fma_rows(F32x16 (&acc)[kRows][kPanels], const float* x, size_t x_stride, const Element* w,
+                            size_t w_stride, uint32_t k) {
+  for (uint32_t i = 0; i < k; ++i) {
+    F32x16 weights[kPanels];
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) weights[p] = load_element(w + p * w_stride);
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const F32x16 value = splat(x[r * x_stride]);
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = fma(value, weights[p], acc[r][p]);
+    }
+    ++x;
+    w += 16;
+  }
+}
+
+/// Indices<0, 1, ..., kCount - 1>: how block sizes become template arguments (std::index_sequence would emit nothing
+/// either, but the runtime does without the standard library).
+template <uint32_t... kIndex>
+struct Indices {};
+template <uint32_t kCount, uint32_t... kIndex>
+struct MakeIndices : MakeIndices<kCount - 1, kCount - 1, kIndex...> {};
+template <uint32_t... kIndex>
+struct MakeIndices<0, kIndex...> {
+  using type = Indices<kIndex...>;
+};
+
+/// Cuts `rows` into the fewest blocks of at most `limit` rows, as even as can be: `longer` blocks of `size` + 1 rows
+/// come first, then blocks of `size`.
+struct RowSplit {
+  uint32_t blocks, size, longer;
+  BANTAM_INLINE RowSplit(uint32_t rows, uint32_t limit)
+      : blocks((rows + limit - 1) / limit), size(rows / blocks), longer(rows % blocks) {}
+  BANTAM_INLINE uint32_t rows_of(uint32_t block) const { return block < longer ? size + 1 : size; }
+  BANTAM_INLINE uint32_t largest_block() const { return longer != 0 ? size + 1 : size; }
+};
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_DOT_BLOCK_H_

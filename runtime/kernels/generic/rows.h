@@ -1,0 +1,87 @@
+// Helpers of the row operations: loops over a row's vectors, q8 rows, finiteness.
+#ifndef BANTAM_KERNELS_GENERIC_ROWS_H_
+#define BANTAM_KERNELS_GENERIC_ROWS_H_
+
+#include "kernels/generic/config.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+constexpr int32_t kInfinityBits = 0x7f800000;
+
+/// All 16 lanes belong to the row.
+struct AllLanes {
+  static constexpr uint32_t count = 16;
+  static BANTAM_INLINE F32x16 keep_row(F32x16 v) { return v; }
+};
+/// Only the first `count` lanes do; keep_row sets the others to +0.
+struct SomeLanes {
+  uint32_t count;
+  Mask16 mask;
+  BANTAM_INLINE F32x16 keep_row(F32x16 v) const { return keep(mask, v); }
+};
+
+/// f(i, lanes) for i = 0, 16, ... below width.
+template <class F>
+BANTAM_INLINE void for_vectors(uint32_t width, const F& f) {
+  const uint32_t full = width & ~15u;
+  for (uint32_t i = 0; i < full; i += 16) f(i, AllLanes{});
+  if (full < width) {
+    const uint32_t count = width - full;
+    f(full, SomeLanes{count, lanes_between(0, static_cast<int32_t>(count))});
+  }
+}
+
+/// From any address, reading the row's own elements only.
+BANTAM_INLINE F32x16 load_lanes(const float* p, AllLanes) { return load(p); }
+BANTAM_INLINE F32x16 load_lanes(const float* p, SomeLanes lanes) { return load_first(p, lanes.count); }
+BANTAM_INLINE void store_lanes(float* p, F32x16 v, AllLanes) { store(p, v); }
+BANTAM_INLINE void store_lanes(float* p, F32x16 v, SomeLanes lanes) { store_first(p, v, lanes.count); }
+BANTAM_INLINE I32x16 load_i8_lanes(const int8_t* p, AllLanes) { return load_i8(p); }
+BANTAM_INLINE I32x16 load_i8_lanes(const int8_t* p, SomeLanes lanes) {
+  int8_t buffer[16] = {};
+  memcpy(buffer, p, lanes.count);
+  return load_i8(buffer);
+}
+BANTAM_INLINE void store_bytes_lanes(void* p, I32x16 v, AllLanes) { store_bytes(p, v); }
+BANTAM_INLINE void store_bytes_lanes(void* p, I32x16 v, SomeLanes lanes) {
+  uint8_t buffer[16];
+  store_bytes(buffer, v);
+  memcpy(p, buffer, lanes.count);
+}
+
+/// Between int8 values and how a session stores them (kOffsetXor); the high bits of lanes are ignored by store_bytes.
+BANTAM_INLINE I32x16 flip_offset(I32x16 v) {
+  if constexpr (kOffsetXor != 0) return v ^ splat(int32_t{-128});
+  return v;
+}
+
+BANTAM_INLINE float float_of_bits(int32_t b) {
+  float f;
+  memcpy(&f, &b, sizeof f);
+  return f;
+}
+
+BANTAM_INLINE bool is_finite(float v) {
+  int32_t b;
+  memcpy(&b, &v, sizeof b);
+  return (b & 0x7fffffff) < kInfinityBits;
+}
+
+/// Scale of a q8 row whose largest |v| has the bits `m`.
+struct RowScale {
+  float scale;    // m / 127
+  float inverse;  // 127 / m; v * inverse never rounds beyond +-127
+};
+/// Rows that are smaller than 2^-100 throughout are stored as zeros with scale 1.
+constexpr int32_t kTinyBits = (127 - 100) << 23;
+BANTAM_INLINE RowScale row_scale(int32_t m) {
+  if (m < kTinyBits) return {1.0f, 0.0f};
+  const float largest_value = float_of_bits(m);
+  return {largest_value / 127.0f, 127.0f / largest_value};
+}
+
+BANTAM_INLINE I32x16 quantize(F32x16 v, F32x16 inverse) { return round_to_i32(v * inverse); }
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_ROWS_H_

@@ -1,0 +1,32 @@
+// The last header of a translation unit: all kernels of one instruction set and their table.
+// BANTAM_KERNEL_ISA names the enumerator, e.g. kAvx2.
+#ifndef BANTAM_KERNELS_GENERIC_TABLE_H_
+#define BANTAM_KERNELS_GENERIC_TABLE_H_
+
+#include "kernels/generic/attention_f32.h"
+#include "kernels/generic/attention_q8.h"
+#include "kernels/generic/embed.h"
+#include "kernels/generic/linear.h"
+#include "kernels/generic/softmax.h"
+#include "kernels/generic/split_heads.h"
+#include "kernels/generic/tail.h"
+#include "kernels/tables.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+inline bool attention(const Attention& a) {
+  using Blocks = MakeIndices<kMaxRows>::type;
+  return a.q8 ? attention_blocks<AttentionQ8>(a, Blocks{}) : attention_blocks<AttentionF32>(a, Blocks{});
+}
+
+const Table kTable = {
+    Isa::BANTAM_KERNEL_ISA,
+    kOffsetXor,
+#define BANTAM_KERNEL(name, Args) name,
+#include "kernels/kernels.inc"
+#undef BANTAM_KERNEL
+};
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_TABLE_H_

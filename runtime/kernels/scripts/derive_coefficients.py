@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Derives the polynomial coefficients of runtime/kernels/generic/math.h. Needs numpy.
+
+Each function is fitted on a dense Chebyshev grid by Lawson's iteratively reweighted least squares, which tends to
+the minimax polynomial; the coefficients are then rounded to f32 one after the other, lowest order first, refitting
+the rest each time. Printed: the coefficients, lowest order first, and the largest error of the rounded polynomial
+evaluated in double (the rounding of f32 arithmetic comes on top; tests/kernels measures the sum of both).
+
+    python3 derive_coefficients.py
+"""
+import math
+
+import numpy as np
+
+GRID = 4001
+SWEEPS = 200
+
+
+def grid(low, high):
+    nodes = np.cos(np.pi * (np.arange(GRID) + 0.5) / GRID)
+    return 0.5 * (high + low) + 0.5 * (high - low) * nodes
+
+
+def lawson(basis, target, weight):
+    """Coefficients that minimise max |weight * (basis @ c - target)|."""
+    importance = np.ones(len(target)) / len(target)
+    best, best_error = None, math.inf
+    for _ in range(SWEEPS):
+        root = np.sqrt(importance) * weight
+        coefficients = np.linalg.lstsq(basis * root[:, None], target * root, rcond=None)[0]
+        error = np.abs(weight * (basis @ coefficients - target))
+        if error.max() < best_error:
+            best, best_error = coefficients, error.max()
+        importance = importance * (error + 1e-30)
+        importance = importance / importance.sum()
+    return best
+
+
+def fit(x, target, weight, degree, fixed=()):
+    """Lowest order first; `fixed` are leading coefficients that are given."""
+    powers = np.vander(x, degree + 1, increasing=True)
+    known = [float(np.float32(c)) for c in fixed]
+    while len(known) <= degree:
+        rest = target - powers[:, :len(known)] @ np.array(known) if known else target
+        coefficients = lawson(powers[:, len(known):], rest, weight)
+        known.append(float(np.float32(coefficients[0])))
+    error = np.abs(weight * (powers @ np.array(known) - target)).max()
+    return known, error
+
+
+def show(name, coefficients, error, what):
+    print(f"// {name}: {what} {error:.2e}")
+    print(", ".join(f"{np.float32(c):.9g}f" for c in coefficients))
+
+
+def main():
+    # exp(r) on [-ln2/2, ln2/2], relative error.
+    half = math.log(2) / 2 * 1.0001
+    r = grid(-half, half)
+    for degree in (5, 6):
+        coefficients, error = fit(r, np.exp(r), np.exp(-r), degree, fixed=(1.0, 1.0))
+        show(f"exp degree {degree}", coefficients, error, "relative error")
+
+    # erf(x / sqrt 2) = x * P(s), s = x^2 * (2 / LIMIT) - 1 on [-1, 1]; weight x: absolute error of erf.
+    for limit in (26.0, 27.0, 28.0):
+        s = grid(-1.0, 1.0)
+        x = np.sqrt((s + 1.0) * limit / 2)
+        x = np.maximum(x, 1e-4)
+        target = np.array([math.erf(v / math.sqrt(2)) for v in x]) / x
+        # Near 0 gelu(x) is x / 2 + x * erf / 2, so errors of erf / x beyond |x| < 1 count with x only.
+        for degree in (12, 13, 14):
+            coefficients, error = fit(s, target, x, degree)
+            end = math.sqrt(limit) * sum(coefficients)
+            show(f"erf limit {limit} degree {degree} end-1 {end - 1:.2e}", coefficients, error, "absolute error")
+
+    # tanh(x) = x + x^3 P(x^2) on |x| <= 0.625, relative error.
+    square = grid(0.0, 0.625 * 0.625)
+    square = np.maximum(square, 1e-6)
+    x = np.sqrt(square)
+    target = (np.tanh(x) - x) / (x * square)
+    for degree in (3, 4):
+        coefficients, error = fit(square, target, x * square / np.tanh(x), degree)
+        show(f"tanh degree {degree}", coefficients, error, "relative error")
+
+
+if __name__ == "__main__":
+    main()

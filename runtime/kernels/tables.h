@@ -1,0 +1,25 @@
+// The tables that a build may hold, one for each instruction set; dispatch.cpp chooses.
+#ifndef BANTAM_KERNELS_TABLES_H_
+#define BANTAM_KERNELS_TABLES_H_
+
+#include "kernels/kernels.h"
+
+namespace bantam::kernels {
+namespace reference {
+extern const Table kTable;
+}
+namespace avx2 {
+extern const Table kTable;
+}
+namespace avxvnni {
+extern const Table kTable;
+}
+namespace avx512vl {
+extern const Table kTable;
+}
+namespace avx512 {
+extern const Table kTable;
+}
+}  // namespace bantam::kernels
+
+#endif  // BANTAM_KERNELS_TABLES_H_
