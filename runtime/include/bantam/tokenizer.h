@@ -67,6 +67,7 @@ class Tokenizer {
   uint32_t special_count(bool pair) const;
 
  private:
+  friend struct TokenizerAccess;  // runtime/text/tables.cpp
   const void* table_ = nullptr;      // fb::Tokenizer
   const uint8_t* data_ = nullptr;    // the file's data section
 };

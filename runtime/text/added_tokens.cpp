@@ -1,0 +1,177 @@
+#include "text/added_tokens.h"
+
+#include <string.h>
+
+#include "text/utf8.h"
+
+namespace bantam::text {
+namespace {
+
+enum Kind : uint32_t { kRaw = 0, kNormalized = 1 };
+
+bool may_start(const LexiconRoots& roots, Kind kind, uint32_t byte) {
+  return (roots.first[kind][byte / 32] >> (byte % 32) & 1) != 0;
+}
+
+/// First position from `at` on where a token matched in raw text may begin, or `size`.
+uint32_t next_candidate(const LexiconRoots& roots, const uint8_t* text, uint32_t at, uint32_t size) {
+  if (at >= size) return size;
+  if (roots.only_first[kRaw] < 256) {
+    const void* found = memchr(text + at, static_cast<int>(roots.only_first[kRaw]), size - at);
+    return found == nullptr ? size : static_cast<uint32_t>(static_cast<const uint8_t*>(found) - text);
+  }
+  while (at < size && !may_start(roots, kRaw, text[at])) ++at;
+  return at;
+}
+
+Match longest_added(const Lexicon& lexicon, const uint8_t* text, uint32_t at, uint32_t size) {
+  Match best = {0, 0};
+  uint32_t base = lexicon.roots->added[kRaw];
+  bool accepts = false;
+  for (uint32_t i = at; i < size && lexicon.step(&base, &accepts, text[i]); ++i) {
+    if (accepts) best = {lexicon.value(base), i + 1 - at};
+  }
+  return best;
+}
+
+/// The code point that ends at text[at), at > 0; U+FFFD, one byte, if none does.
+CodePoint code_before(const uint8_t* text, uint32_t at) {
+  for (uint32_t size = 1; size <= 4 && size <= at; ++size) {
+    if ((text[at - size] & 0xC0) == 0x80) continue;
+    const CodePoint c = decode_utf8(text + at - size, size);
+    if (c.size == size) return c;
+    break;
+  }
+  return {kReplacement, 1};
+}
+
+bool touches_word(const uint8_t* text, uint32_t size, uint32_t begin, uint32_t end) {
+  return (begin > 0 && is_word_character(code_before(text, begin).code)) ||
+         (end < size && is_word_character(decode_utf8(text + end, size - end).code));
+}
+
+uint32_t skip_blanks_back(const uint8_t* text, uint32_t at) {
+  while (at > 0) {
+    const CodePoint c = code_before(text, at);
+    if ((character_class(c.code) & kSpace) == 0) break;
+    at -= c.size;
+  }
+  return at;
+}
+
+uint32_t skip_blanks(const uint8_t* text, uint32_t at, uint32_t size) {
+  while (at < size) {
+    const CodePoint c = decode_utf8(text + at, size - at);
+    if ((character_class(c.code) & kSpace) == 0) break;
+    at += c.size;
+  }
+  return at;
+}
+
+/// A match in the normalised text.
+struct NormalMatch {
+  uint32_t index = 0;
+  uint32_t chars = 0;  // 0: none
+  uint32_t end = 0;    // bytes of the text
+  uint32_t last = 0;   // its last code point
+  NormalStream after;
+};
+
+NormalMatch longest_normalized(const Lexicon& lexicon, const NormalStream& here) {
+  NormalMatch best = {0, 0, 0, 0, here};
+  NormalStream stream = here;
+  uint32_t base = lexicon.roots->added[kNormalized];
+  NormalChar c;
+  for (uint32_t chars = 1; stream.next(&c); ++chars) {
+    uint8_t bytes[4];
+    const uint32_t size = encode_utf8(c.code, bytes);
+    bool accepts = false;
+    for (uint32_t i = 0; i < size; ++i) {
+      if (!lexicon.step(&base, &accepts, bytes[i])) return best;
+    }
+    if (accepts) best = {lexicon.value(base), chars, c.end, c.code, stream};
+  }
+  return best;
+}
+
+}  // namespace
+
+bool find_added(const Tables& tables, const uint8_t* text, uint32_t size, uint32_t from, uint32_t floor,
+                AddedMatch* out) {
+  if (!tables.has_added[kRaw]) return false;
+  const LexiconRoots& roots = *tables.lexicon.roots;
+  uint32_t at = next_candidate(roots, text, from, size);
+  while (at < size) {
+    const Match match = longest_added(tables.lexicon, text, at, size);
+    uint32_t resume = at + 1;
+    if (match.size != 0 && match.value < tables.added->size()) {
+      const fb::AddedToken& token = *tables.added->Get(match.value);
+      resume = at + match.size;
+      if (!token.single_word() || !touches_word(text, size, at, resume)) {
+        const uint32_t begin = token.lstrip() ? skip_blanks_back(text, at) : at;
+        *out = {token.id(), token.lstrip() && begin < floor ? floor : begin,
+                token.rstrip() ? skip_blanks(text, resume, size) : resume, resume};
+        return true;
+      }
+    }
+    at = next_candidate(roots, text, resume, size);
+  }
+  return false;
+}
+
+void encode_with_added(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
+  const Lexicon& lexicon = tables.lexicon;
+  NormalStream stream(tables.rules, text, begin, end);
+  WordBuffer word(tables, sink);
+  uint32_t index = 0;        // of the next normalised code point
+  uint32_t quiet_until = 0;  // within a match that was discarded
+  uint32_t floor = 0;        // end of the previous token, blanks included
+  uint32_t previous = ' ';
+  bool after_blanks = false;
+  uint32_t blanks_begin = 0;
+  while (!sink->is_full()) {
+    const NormalStream here = stream;
+    NormalChar c;
+    if (!stream.next(&c)) break;
+    uint8_t bytes[4];
+    encode_utf8(c.code, bytes);
+    if (index >= quiet_until && may_start(*lexicon.roots, kNormalized, bytes[0])) {
+      const NormalMatch match = longest_normalized(lexicon, here);
+      if (match.chars != 0 && match.index < tables.added->size()) {
+        const fb::AddedToken& token = *tables.added->Get(match.index);
+        NormalStream ahead = match.after;
+        NormalChar next;
+        bool more = ahead.next(&next);
+        quiet_until = index + match.chars;
+        if (!token.single_word() || !(is_word_character(previous) || (more && is_word_character(next.code)))) {
+          word.flush();
+          uint32_t token_end = match.end;
+          floor = quiet_until;
+          for (; token.rstrip() && more && (character_class(next.code) & kSpace) != 0; more = ahead.next(&next)) {
+            token_end = next.end;
+            ++floor;
+          }
+          sink->emit(token.id(), token.lstrip() && after_blanks ? blanks_begin : c.begin, token_end);
+          stream = match.after;
+          index = quiet_until;
+          previous = match.last;
+          after_blanks = false;
+          continue;
+        }
+      }
+    }
+    const uint32_t properties = character_class(c.code);
+    if ((properties & kSpace) == 0) {
+      after_blanks = false;
+    } else if (!after_blanks && index >= floor) {
+      after_blanks = true;
+      blanks_begin = c.begin;
+    }
+    previous = c.code;
+    word.feed(c, properties);
+    ++index;
+  }
+  word.flush();
+}
+
+}  // namespace bantam::text

@@ -1,0 +1,167 @@
+#include "text/encoder.h"
+
+#include "text/added_tokens.h"
+#include "text/word_encoder.h"
+
+namespace bantam::text {
+namespace {
+
+constexpr uint8_t kSpecial = 255;  // TokenBuffer::sequences of a template token
+
+/// Tokens [sink->first, + sink->room) of one text go to the sink; all are counted up to sink->stop.
+void encode_text(const Tables& tables, Text text, TokenSink* sink) {
+  const uint8_t* bytes = reinterpret_cast<const uint8_t*>(text.data);
+  const uint32_t size = static_cast<uint32_t>(text.size);
+  uint32_t at = 0;
+  uint32_t floor = 0;
+  AddedMatch match;
+  while (!sink->is_full() && find_added(tables, bytes, size, at, floor, &match)) {
+    if (floor < match.begin) encode_piece(tables, bytes, floor, match.begin, sink);
+    sink->emit(match.id, match.begin, match.end);
+    floor = match.end;
+    at = match.resume;
+  }
+  if (floor < size) encode_piece(tables, bytes, floor, size, sink);
+}
+
+fb::Truncation strategy_of(const fb::Tokenizer& tokenizer, TruncationSide asked) {
+  switch (asked) {
+    case TruncationSide::kLongestFirst: return fb::Truncation::longest_first;
+    case TruncationSide::kOnlyFirst: return fb::Truncation::only_first;
+    case TruncationSide::kOnlySecond: return fb::Truncation::only_second;
+    case TruncationSide::kNone: return fb::Truncation::none;
+    case TruncationSide::kFromFile: break;
+  }
+  return tokenizer.truncation();
+}
+
+/// Which tokens of each sequence are written.
+struct Window {
+  uint32_t first[2];
+  uint32_t count[2];
+};
+
+/// Writes the template's tokens, and those of the texts that lie in the window, from out[0] on.
+/// `counts`, if given, receives the number of tokens of each text in full.
+void write(const Tables& tables, const Text texts[2], bool pair, bool add_special, const Window& window,
+           const TokenBuffer& out, uint32_t* counts) {
+  const auto* pieces = pair ? tables.source->pair() : tables.source->single();
+  uint32_t at = 0;
+  for (uint32_t p = 0; p < pieces->size(); ++p) {
+    const fb::TemplatePiece& piece = *pieces->Get(p);
+    const uint32_t left = out.capacity - at;
+    uint32_t written = 0;
+    uint8_t sequence = kSpecial;
+    if (piece.token() >= 0) {
+      if (!add_special || left == 0) continue;
+      out.ids[at] = piece.token();
+      if (out.offsets != nullptr) out.offsets[at] = {0, 0};
+      written = 1;
+    } else {
+      const uint32_t which = piece.sequence() == 1 ? 1 : 0;
+      sequence = static_cast<uint8_t>(which);
+      TokenSink sink;
+      sink.ids = out.ids + at;
+      sink.offsets = out.offsets != nullptr ? out.offsets + at : nullptr;
+      sink.first = window.first[which];
+      sink.room = window.count[which] < left ? window.count[which] : left;
+      if (counts == nullptr) sink.stop = sink.first + sink.room;
+      encode_text(tables, texts[which], &sink);
+      if (counts != nullptr) counts[which] = sink.count;
+      const uint32_t reached = sink.count > sink.first ? sink.count - sink.first : 0;
+      written = reached < sink.room ? reached : sink.room;
+    }
+    for (uint32_t i = at; i < at + written; ++i) {
+      if (out.segments != nullptr) out.segments[i] = static_cast<int32_t>(piece.segment());
+      if (out.sequences != nullptr) out.sequences[i] = sequence;
+    }
+    at += written;
+  }
+}
+
+}  // namespace
+
+bool truncate_counts(fb::Truncation strategy, bool pair, const uint32_t counts[2], uint32_t budget,
+                     uint32_t kept[2]) {
+  kept[0] = counts[0];
+  kept[1] = counts[1];
+  const uint64_t total = uint64_t{counts[0]} + counts[1];
+  if (total <= budget) return true;
+  if (strategy == fb::Truncation::none) return false;
+  if (budget == 0) {
+    kept[0] = 0;
+    kept[1] = 0;
+    return true;
+  }
+  if (!pair) {
+    kept[0] = budget;
+    return true;
+  }
+  if (strategy == fb::Truncation::longest_first) {
+    const uint32_t longer = counts[0] > counts[1] ? 0 : 1;
+    const uint32_t shorter = 1 - longer;
+    if (counts[shorter] <= budget / 2) {
+      kept[longer] = budget - counts[shorter];
+    } else {
+      kept[shorter] = budget / 2;
+      kept[longer] = budget / 2 + budget % 2;
+    }
+    return true;
+  }
+  const uint32_t target = strategy == fb::Truncation::only_first ? 0 : 1;
+  const uint64_t excess = total - budget;
+  if (counts[target] <= excess) return false;
+  kept[target] = static_cast<uint32_t>(counts[target] - excess);
+  return true;
+}
+
+uint32_t template_specials(const fb::Tokenizer& tokenizer, bool pair) {
+  const auto* pieces = pair ? tokenizer.pair() : tokenizer.single();
+  uint32_t count = 0;
+  for (uint32_t p = 0; p < pieces->size(); ++p) count += pieces->Get(p)->token() >= 0 ? 1u : 0u;
+  return count;
+}
+
+Status encode(const Tables& tables, Text first, Text second, const EncodeOptions& options, const TokenBuffer& out,
+              EncodeResult* result) {
+  if (result == nullptr || (out.ids == nullptr && out.capacity > 0) || (first.data == nullptr && first.size > 0)) {
+    return Status::kInvalidArgument;
+  }
+  *result = EncodeResult{};
+  constexpr size_t kMaxText = 0xFFFFFFFE;
+  if (first.size > kMaxText || second.size > kMaxText) return Status::kTextTooLong;
+
+  const bool pair = second.data != nullptr;
+  const Text texts[2] = {first, second};
+  const uint32_t specials = options.add_special ? template_specials(*tables.source, pair) : 0;
+  uint32_t limit = options.max_tokens != 0 ? options.max_tokens : tables.source->max_length();
+  if (limit == 0 || limit > out.capacity) limit = out.capacity;
+  const bool fits = limit >= specials;
+  const uint32_t budget = fits ? limit - specials : 0;
+
+  // Most texts fit: write them while counting. Otherwise what to keep is known afterwards, and a second
+  // round writes it, reading no further than it must (longest tokens kept from the left).
+  Window window = {{0, 0}, {budget, budget}};
+  write(tables, texts, pair, options.add_special, window, out, result->content);
+
+  const fb::Truncation strategy = strategy_of(*tables.source, options.truncation);
+  const uint32_t windowed = pair ? 1 : 0;
+  uint32_t counts[2] = {result->content[0], result->content[1]};
+  const uint32_t skip = options.skip < counts[windowed] ? options.skip : counts[windowed];
+  counts[windowed] -= skip;
+  if (!truncate_counts(strategy, pair, counts, budget, window.count) || !fits) return Status::kBufferTooSmall;
+
+  result->kept[0] = window.count[0];
+  result->kept[1] = window.count[1];
+  result->count = specials + window.count[0] + window.count[1];
+  result->truncated = result->kept[0] < result->content[0] || result->kept[1] < result->content[1];
+  if (!result->truncated) return Status::kOk;
+  for (uint32_t s = 0; s < 2; ++s) {
+    const uint32_t skipped = s == windowed ? skip : 0;
+    window.first[s] = tables.source->truncate_left() ? result->content[s] - skipped - window.count[s] : skipped;
+  }
+  write(tables, texts, pair, options.add_special, window, out, nullptr);
+  return Status::kOk;
+}
+
+}  // namespace bantam::text

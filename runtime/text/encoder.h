@@ -1,0 +1,26 @@
+// A text or a pair to ids: added tokens, words, truncation and template.
+#ifndef BANTAM_TEXT_ENCODER_H_
+#define BANTAM_TEXT_ENCODER_H_
+
+#include "bantam/tokenizer.h"
+#include "text/tables.h"
+
+namespace bantam::text {
+
+/// How many content tokens of two sequences stay, as Hugging Face's truncate_encodings decides.
+/// `counts` are what there is (0 for an absent second), `budget` what fits. False when the strategy may not
+/// remove enough; `kept` is then unspecified. `longest_first` on a single text, and `only_second` without a
+/// second text, shorten the first.
+bool truncate_counts(fb::Truncation strategy, bool pair, const uint32_t counts[2], uint32_t budget,
+                     uint32_t kept[2]);
+
+/// Tokenizer::encode.
+Status encode(const Tables& tables, Text first, Text second, const EncodeOptions& options, const TokenBuffer& out,
+              EncodeResult* result);
+
+/// Fixed tokens of the template for one text or a pair.
+uint32_t template_specials(const fb::Tokenizer& tokenizer, bool pair);
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_ENCODER_H_

@@ -1,0 +1,95 @@
+// The BERT normaliser as a stream: code point after code point, with the bytes of the text each came from.
+#ifndef BANTAM_TEXT_NORMALIZER_H_
+#define BANTAM_TEXT_NORMALIZER_H_
+
+#include <stdint.h>
+
+#include "text/unicode.h"
+
+namespace bantam::text {
+
+struct Normalization {
+  bool clean_text = false;
+  bool split_chinese = false;
+  bool lowercase = false;
+  bool strip_accents = false;
+};
+
+/// A code point after normalisation and the half-open byte range of the original text it stands for.
+struct NormalChar {
+  uint32_t code;
+  uint32_t begin;
+  uint32_t end;
+};
+
+/// Normalises text[begin, end) lazily: clean_text removes control characters and makes every white space
+/// U+0020, split_chinese puts spaces around ideographs, strip_accents decomposes canonically (NFD,
+/// reordering included) and drops nonspacing marks, lowercase maps each code point alone. Holds no buffer:
+/// what a reordering needs is read again from the text. O(bytes) in all. Copy it to look ahead.
+class NormalStream {
+ public:
+  NormalStream(const Normalization& rules, const uint8_t* text, uint32_t begin, uint32_t end)
+      : text_(text), at_(begin), end_(end), rules_(rules) {}
+
+  /// False at the end of the text; `out` is then untouched.
+  bool next(NormalChar* out) {
+    if (queue_at_ < queue_size_) {
+      *out = {queue_[queue_at_++], char_begin_, char_end_};
+      return true;
+    }
+    return next_slow(out);
+  }
+
+  /// Whether everything that the text before position() stands for has been returned.
+  bool is_settled() const { return queue_at_ == queue_size_ && !in_run_; }
+  uint32_t position() const { return at_; }
+
+ private:
+  /// A code point of the text after cleaning.
+  struct Clean {
+    uint32_t code;
+    uint32_t properties;
+    uint32_t begin;
+    uint32_t end;
+  };
+
+  bool next_slow(NormalChar* out);
+  bool read(uint32_t* at, Clean* out) const;
+  void expand(const Clean& c);
+  void enqueue(uint32_t code);
+  bool begin_run();
+  bool next_in_run(NormalChar* out);
+  void begin_rank();
+  void align(uint32_t index, NormalChar* out);
+
+  const uint8_t* text_;
+  uint32_t at_;
+  uint32_t end_;
+  Normalization rules_;
+
+  // Code points that the character [char_begin_, char_end_) became.
+  uint8_t queue_at_ = 0;
+  uint8_t queue_size_ = 0;
+  bool in_run_ = false;
+  uint8_t run_rank_ = 0;   // index into kSurvivorRanks
+  uint8_t lead_at_ = 0;    // next element of lead_ in this rank
+  uint8_t lead_size_ = 0;
+  uint32_t queue_[kMaxExpansion + 2] = {};
+  uint32_t char_begin_ = 0;
+  uint32_t char_end_ = 0;
+
+  // A run of nonstarters, some of which survive: see normalizer.cpp.
+  uint32_t lead_[kMaxExpansion] = {};  // nonstarters in the decomposition of the character before the run
+  uint32_t run_begin_ = 0;
+  uint32_t run_end_ = 0;
+  uint32_t scan_ = 0;       // where the scan for this rank stands
+  uint32_t before_ = 0;     // characters of the run that sort before the one looked for
+  uint32_t cursor_ = 0;     // the text behind character number cursor_index_ of the run
+  uint32_t cursor_index_ = 0;
+  uint32_t cursor_begin_ = 0;
+  uint32_t cursor_end_ = 0;
+};
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_NORMALIZER_H_

@@ -1,0 +1,39 @@
+#include "text/tables.h"
+
+namespace bantam {
+
+struct TokenizerAccess {
+  static Tokenizer make(const fb::Tokenizer& tokenizer, const uint8_t* data) {
+    Tokenizer result;
+    result.table_ = &tokenizer;
+    result.data_ = data;
+    return result;
+  }
+};
+
+}  // namespace bantam
+
+namespace bantam::text {
+
+Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
+    : source(&tokenizer), max_word_chars(tokenizer.max_word_chars()), unknown_id(tokenizer.unknown_id()),
+      added(tokenizer.added_tokens()) {
+  lexicon.units = reinterpret_cast<const uint32_t*>(data + tokenizer.trie()->offset());
+  lexicon.begin = reinterpret_cast<const uint32_t*>(data + tokenizer.token_begin()->offset());
+  lexicon.text = data + tokenizer.token_text()->offset();
+  lexicon.roots = reinterpret_cast<const LexiconRoots*>(data + tokenizer.trie_aux()->offset());
+  lexicon.vocab_size = tokenizer.vocab_size();
+  rules.clean_text = tokenizer.clean_text();
+  rules.split_chinese = tokenizer.split_chinese();
+  rules.lowercase = tokenizer.lowercase();
+  rules.strip_accents = tokenizer.strip_accents();
+  for (int kind = 0; kind < 2; ++kind) {
+    for (const uint32_t bits : lexicon.roots->first[kind]) has_added[kind] = has_added[kind] || bits != 0;
+  }
+}
+
+Tokenizer open_tables(const fb::Tokenizer& tokenizer, const uint8_t* data) {
+  return TokenizerAccess::make(tokenizer, data);
+}
+
+}  // namespace bantam::text

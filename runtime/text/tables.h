@@ -1,0 +1,39 @@
+// A fb::Tokenizer's fields, looked up once per call, and the door through which tests and the converter
+// open a tokenizer without a file around it.
+#ifndef BANTAM_TEXT_TABLES_H_
+#define BANTAM_TEXT_TABLES_H_
+
+#include <stdint.h>
+
+#include "bantam/tokenizer.h"
+#include "bantam_generated.h"
+#include "text/lexicon.h"
+#include "text/normalizer.h"
+
+namespace bantam::text {
+
+/// Longest word, in code points, that a tokenizer may ask to be looked up; longer ones become [UNK].
+/// Bounds the one buffer: 12 bytes of stack a code point.
+constexpr uint32_t kMaxWordChars = 200;
+
+using AddedTokens = flatbuffers::Vector<flatbuffers::Offset<fb::AddedToken>>;
+
+struct Tables {
+  const fb::Tokenizer* source = nullptr;
+  Lexicon lexicon;
+  Normalization rules;
+  uint32_t max_word_chars = 0;
+  int32_t unknown_id = -1;
+  const AddedTokens* added = nullptr;
+  bool has_added[2] = {false, false};  // matched in raw, in normalised text
+
+  /// `source` passed verify_tokenizer with this data section.
+  Tables(const fb::Tokenizer& tokenizer, const uint8_t* data);
+};
+
+/// A tokenizer over tables that verify_tokenizer accepted; both outlive it.
+Tokenizer open_tables(const fb::Tokenizer& tokenizer, const uint8_t* data);
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_TABLES_H_

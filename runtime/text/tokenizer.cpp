@@ -1,0 +1,88 @@
+#include "bantam/tokenizer.h"
+
+#include <string.h>
+
+#include "text/encoder.h"
+#include "text/tables.h"
+
+namespace bantam {
+namespace {
+
+const fb::Tokenizer& table_of(const void* table) { return *static_cast<const fb::Tokenizer*>(table); }
+
+/// Index into added_tokens (ascending ids) of `id`, or their count.
+uint32_t find_added(const fb::Tokenizer& tokenizer, uint32_t id) {
+  const auto* added = tokenizer.added_tokens();
+  if (added == nullptr) return 0;
+  uint32_t low = 0;
+  uint32_t high = added->size();
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (added->Get(middle)->id() < id) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < added->size() && added->Get(low)->id() == id ? low : added->size();
+}
+
+}  // namespace
+
+Status Tokenizer::open(const Model& model, uint32_t index, Tokenizer* out) {
+  if (!model.is_open() || out == nullptr) return Status::kInvalidArgument;
+  const auto* tokenizers = static_cast<const fb::Model*>(model.root())->tokenizers();
+  if (tokenizers == nullptr || index >= tokenizers->size()) return Status::kNoTokenizer;
+  const fb::Tokenizer& tokenizer = *tokenizers->Get(index);
+  if (tokenizer.kind() != fb::TokenizerKind::wordpiece) return Status::kUnsupported;
+  *out = text::open_tables(tokenizer, model.data());
+  return Status::kOk;
+}
+
+Status Tokenizer::encode(Text first, Text second, const EncodeOptions& options, const TokenBuffer& out,
+                         EncodeResult* result) const {
+  if (table_ == nullptr) return Status::kInvalidArgument;
+  return text::encode(text::Tables(table_of(table_), data_), first, second, options, out, result);
+}
+
+uint32_t Tokenizer::vocab_size() const { return table_ == nullptr ? 0 : table_of(table_).vocab_size(); }
+
+Text Tokenizer::token(uint32_t id) const {
+  if (id >= vocab_size()) return {};
+  const text::Lexicon lexicon = text::Tables(table_of(table_), data_).lexicon;
+  return {reinterpret_cast<const char*>(lexicon.text) + lexicon.begin[id], lexicon.begin[id + 1] - lexicon.begin[id]};
+}
+
+int32_t Tokenizer::id(Text token) const {
+  if (table_ == nullptr || token.size > 0xFFFFFFFE) return -1;
+  const text::Tables tables(table_of(table_), data_);
+  const int32_t found =
+      tables.lexicon.find(reinterpret_cast<const uint8_t*>(token.data), static_cast<uint32_t>(token.size));
+  if (found >= 0 || tables.added == nullptr) return found;
+  for (uint32_t i = 0; i < tables.added->size(); ++i) {
+    const fb::AddedToken& added = *tables.added->Get(i);
+    if (added.text()->size() == token.size && memcmp(added.text()->c_str(), token.data, token.size) == 0) {
+      return static_cast<int32_t>(added.id());
+    }
+  }
+  return -1;
+}
+
+bool Tokenizer::is_special(uint32_t id) const {
+  if (table_ == nullptr) return false;
+  const auto* added = table_of(table_).added_tokens();
+  const uint32_t at = find_added(table_of(table_), id);
+  return added != nullptr && at < added->size() && added->Get(at)->special();
+}
+
+int32_t Tokenizer::unknown_id() const { return table_ == nullptr ? -1 : table_of(table_).unknown_id(); }
+int32_t Tokenizer::mask_id() const { return table_ == nullptr ? -1 : table_of(table_).mask_id(); }
+int32_t Tokenizer::cls_id() const { return table_ == nullptr ? -1 : table_of(table_).cls_id(); }
+int32_t Tokenizer::sep_id() const { return table_ == nullptr ? -1 : table_of(table_).sep_id(); }
+int32_t Tokenizer::pad_id() const { return table_ == nullptr ? -1 : table_of(table_).pad_id(); }
+
+uint32_t Tokenizer::special_count(bool pair) const {
+  return table_ == nullptr ? 0 : text::template_specials(table_of(table_), pair);
+}
+
+}  // namespace bantam

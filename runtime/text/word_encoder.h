@@ -1,0 +1,70 @@
+// Words to tokens: the BERT pre-tokenizer and WordPiece over one piece of text.
+#ifndef BANTAM_TEXT_WORD_ENCODER_H_
+#define BANTAM_TEXT_WORD_ENCODER_H_
+
+#include <stdint.h>
+
+#include "bantam/tokenizer.h"
+#include "text/tables.h"
+
+namespace bantam::text {
+
+/// Where tokens go. Every token of a text is counted; those numbered [first, first + room) are kept.
+struct TokenSink {
+  int32_t* ids = nullptr;      // null: count only
+  Offset* offsets = nullptr;   // may be null
+  uint32_t first = 0;
+  uint32_t room = 0;
+  uint32_t stop = 0xFFFFFFFF;  // no more tokens are needed once so many were counted
+  uint32_t count = 0;
+
+  bool is_full() const { return count >= stop; }
+
+  void emit(uint32_t id, uint32_t begin, uint32_t end) {
+    const uint32_t at = count++ - first;  // wraps to a large number before `first`
+    if (at >= room) return;
+    ids[at] = static_cast<int32_t>(id);
+    if (offsets != nullptr) offsets[at] = {begin, end};
+  }
+};
+
+/// One word being put together from normalised code points, then looked up.
+class WordBuffer {
+ public:
+  WordBuffer(const Tables& tables, TokenSink* sink) : tables_(tables), sink_(sink) {}
+
+  /// Appends a code point; the word's bytes in the text grow to c.end.
+  void append(const NormalChar& c);
+  /// Looks the word up, emits its tokens and empties the buffer; nothing when it is empty.
+  void flush();
+  /// Appends, or ends words, as the pre-tokenizer says for `c`.
+  void feed(const NormalChar& c, uint32_t properties) {
+    if ((properties & (kSpace | kPunctuation)) == 0) {
+      append(c);
+      return;
+    }
+    flush();
+    if ((properties & kSpace) != 0) return;
+    append(c);
+    flush();
+  }
+
+ private:
+  const Tables& tables_;
+  TokenSink* sink_;
+  uint32_t chars_ = 0;
+  uint32_t size_ = 0;
+  uint32_t begin_ = 0;
+  uint32_t end_ = 0;
+  uint32_t char_begin_[kMaxWordChars];
+  uint32_t char_end_[kMaxWordChars];
+  uint8_t bytes_[4 * kMaxWordChars + 1];
+};
+
+/// Encodes text[begin, end), which holds no added token matched in raw text. O(bytes * longest token) at
+/// worst, O(bytes) on real text.
+void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_WORD_ENCODER_H_
