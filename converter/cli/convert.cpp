@@ -1,0 +1,112 @@
+// bantam convert: a Hugging Face directory to a .bantam file.
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/build_info.h"
+#include "cli/commands.h"
+#include "cli/convert_progress.h"
+#include "cli/convert_report.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+#include "pack/convert.h"
+#include "report/json.h"
+
+namespace bantam::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  bantam convert models/voice-commands -o voice.bantam\n"
+    "  bantam convert minilm-sst2 -o sst2.bantam --expect minilm-sst2/expected.jsonl\n"
+    "  bantam convert minilm-sst2 -o sst2.bantam --max-tokens 128 --keep 'embeddings=f16'\n"
+    "  bantam convert my-model -o my.bantam --weights f32 --parity texts.txt --json\n\n"
+    "SRC is a directory as transformers or sentence-transformers saves it: config.json, model.safetensors (or its\n"
+    "shards), tokenizer.json or vocab.txt. The produced file is compared with an f32 build of the same model; when\n"
+    "more than a fraction P of the labels differ nothing is written and the exit code is 6.";
+
+struct Arguments {
+  convert::ConvertOptions options;
+  std::string source;
+  std::string output;
+  std::string expect;
+  std::vector<std::string> keep;
+  bool json = false;
+};
+
+void run_convert(Arguments& arguments) {
+  convert::ConvertOptions& options = arguments.options;
+  options.source = arguments.source;
+  options.output = arguments.output;
+  options.expect = arguments.expect;
+  options.tool = std::string("bantam ") + kVersion;
+  for (const std::string& keep : arguments.keep) options.types.keep.push_back(convert::parse_keep(keep));
+  Progress progress;
+  options.progress = [&progress](const char* what, double done) { progress.show(what, done); };
+  options.on_temporary = [](const char* path) { remove_on_interrupt(path); };
+  const convert::Report report = convert::convert(options);
+  progress.clear();
+  if (arguments.json) {
+    out().write(convert::to_json(report) + "\n");
+  } else {
+    print_report(report);
+  }
+  out().flush();
+  if (!report.gate_failures.empty()) {
+    std::vector<std::string> problems = {fmt::format("quality gate failed, {} was not written", arguments.output)};
+    problems.insert(problems.end(), report.gate_failures.begin(), report.gate_failures.end());
+    throw Error(ExitCode::kGate, std::move(problems));
+  }
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("convert", "Convert a Hugging Face directory to a .bantam file");
+  command->footer(kExamples);
+  command->add_option("SRC", arguments->source, "Directory of the model")->required();
+  command->add_option("-o,--output", arguments->output, "File to write; appears whole or not at all")
+      ->required()
+      ->type_name("FILE");
+  const std::map<std::string, fb::DType> types = {
+      {"int8", fb::DType::i8}, {"f16", fb::DType::f16}, {"f32", fb::DType::f32}};
+  command->add_option("--weights", arguments->options.types.weights, "Type of the weights: int8 (default), f16 or f32")
+      ->transform(CLI::CheckedTransformer(types).description(""))
+      ->type_name("TYPE");
+  command->add_option("--max-tokens", arguments->options.max_tokens, "Most tokens of a text (default: all the model has)")
+      ->check(CLI::Range(1u, 1u << 20).description(""))
+      ->type_name("N");
+  command
+      ->add_option("--task", arguments->options.task,
+                   "What the model is for, when SRC does not say it: classify, multi-label, regress, tag, answer,\n"
+                   "choose, fill, next-sentence, pretraining, embed, joint, encoder")
+      ->type_name("TASK");
+  command->add_option("--tag-scheme", arguments->options.tag_scheme, "plain, iob1, iob2 or bioes (default: from the labels)")
+      ->type_name("SCHEME");
+  command
+      ->add_option("--keep", arguments->keep,
+                   "REGEX=f32|f16|i8: type of the weights whose name matches; may be given several times")
+      ->type_name("RE=TYPE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--parity", arguments->options.parity,
+                   "Texts to compare with f32, one a line (default: built-in texts), or none")
+      ->type_name("FILE|none");
+  command
+      ->add_option("--expect", arguments->expect,
+                   "Also compare with stored outputs: a line of JSON each, with ids and logits")
+      ->type_name("FILE.jsonl");
+  command
+      ->add_option("--max-label-flips", arguments->options.max_label_flips,
+                   "Fraction of labels that may differ (default 0.02)")
+      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->type_name("P");
+  command->add_flag("--json", arguments->json, "Print the report as one JSON object");
+  command->callback([arguments] { run_convert(*arguments); });
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,143 @@
+#include "pack/convert.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/error.h"
+#include "import/hugging_face.h"
+#include "pack/output_file.h"
+#include "report/expect.h"
+#include "report/texts.h"
+
+namespace bantam::convert {
+namespace {
+
+/// Longest texts that parity runs: more costs time and arena, and shows nothing new.
+constexpr uint32_t kParityTokens = 512;
+
+uint32_t session_tokens(const fb::ModelT& model) {
+  return model.max_sequence == 0 ? kParityTokens : std::min(model.max_sequence, kParityTokens);
+}
+
+void record_recipe(Graph& graph, const ConvertOptions& options) {
+  graph.model.tool = options.tool;
+  std::string recipe = fmt::format("weights={}", type_name(options.types.weights));
+  for (const Keep& keep : options.types.keep) recipe += fmt::format(" keep={}={}", keep.pattern, type_name(keep.type));
+  if (options.max_tokens != 0) recipe += fmt::format(" max_tokens={}", options.max_tokens);
+  if (!options.task.empty()) recipe += fmt::format(" task={}", options.task);
+  auto property = std::make_unique<fb::PropertyT>();
+  property->key = "recipe";
+  property->value = recipe;
+  graph.model.properties.push_back(std::move(property));
+}
+
+std::vector<Sample> parity_samples(Runner& runner, uint32_t max_tokens, const ConvertOptions& options) {
+  const bool built_in = options.parity.empty();
+  if (!runner.model().has_tokenizer()) {
+    if (!built_in) {
+      throw Error(ExitCode::kUsage, fmt::format("--parity {}: the model has no tokenizer, so it takes no texts; leave "
+                                                "the option out to compare on random ids", options.parity));
+    }
+    return random_samples(runner.model().vocabulary(), max_tokens);
+  }
+  std::vector<Sample> samples;
+  for (const std::string& text : built_in ? built_in_texts() : read_texts(options.parity)) {
+    samples.push_back(runner.encode(text));
+  }
+  return samples;
+}
+
+Comparison check_parity(const Graph& graph, const Built& built, const ConvertOptions& options) {
+  TypeOptions exact;
+  exact.weights = fb::DType::f32;
+  const FileBytes reference_bytes = build(graph, exact);
+  Runner reference(reference_bytes, session_tokens(graph.model));
+  Runner runner(built.bytes, session_tokens(graph.model));
+  Comparer comparer(graph.model, "the f32 build");
+  const std::vector<Sample> samples = parity_samples(runner, session_tokens(graph.model), options);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    comparer.add(samples[i], reference.run(samples[i]), runner.run(samples[i]));
+    options.progress("comparing with f32", static_cast<double>(i + 1) / static_cast<double>(samples.size()));
+  }
+  return comparer.result();
+}
+
+Comparison check_expected(const Graph& graph, const Built& built, const ConvertOptions& options) {
+  std::vector<std::string> names;
+  for (const auto& output : graph.model.outputs) names.push_back(output->name);
+  const std::vector<Expected> expected = read_expected(options.expect, names);
+  size_t longest = 1;
+  for (const Expected& line : expected) longest = std::max(longest, line.sample.ids.size());
+  Runner runner(built.bytes, static_cast<uint32_t>(longest));
+  Comparer comparer(graph.model, options.expect.filename().string());
+  compare_expected(runner, expected, comparer, [&](size_t done, size_t all) {
+    options.progress("comparing with stored outputs", static_cast<double>(done) / static_cast<double>(all));
+  });
+  return comparer.result();
+}
+
+/// Announces the temporary file for as long as it exists.
+class Announced {
+ public:
+  Announced(const ConvertOptions& options, const OutputFile& file) : options_(options) {
+    if (options_.on_temporary && !file.temporary().empty()) options_.on_temporary(file.temporary().c_str());
+  }
+  ~Announced() {
+    if (options_.on_temporary) options_.on_temporary(nullptr);
+  }
+  Announced(const Announced&) = delete;
+  Announced& operator=(const Announced&) = delete;
+
+ private:
+  const ConvertOptions& options_;
+};
+
+Report convert_checked(const ConvertOptions& options) {
+  const std::filesystem::path texts = options.parity == "none" ? "" : options.parity;
+  refuse_input_as_output(options.output, {options.source, texts, options.expect});
+  OutputFile output(options.output);
+  const Announced announced(options, output);
+
+  options.progress("reading", 0);
+  ImportOptions import;
+  import.task = options.task;
+  import.max_tokens = options.max_tokens;
+  import.tag_scheme = options.tag_scheme;
+  Graph graph = import_hugging_face(options.source, import);
+  record_recipe(graph, options);
+
+  options.progress("packing", 0);
+  const Built built = build_model(graph, options.types);
+  Report report = describe(built, options.types);
+  report.source = options.source.string();
+  report.output = options.output.string();
+  report.max_label_flips = options.max_label_flips;
+
+  if (options.parity != "none") report.parity = check_parity(graph, built, options);
+  if (!options.expect.empty()) report.expected = check_expected(graph, built, options);
+  for (const Comparison* comparison : {&report.parity, &report.expected}) {
+    for (std::string& failure : gate_failures(*comparison, options.max_label_flips)) {
+      report.gate_failures.push_back(std::move(failure));
+    }
+  }
+  if (!report.gate_failures.empty()) return report;
+  options.progress("writing", 0);
+  output.commit(built.bytes.data(), built.bytes.size());
+  return report;
+}
+
+}  // namespace
+
+Report convert(const ConvertOptions& options) {
+  ConvertOptions checked = options;
+  if (!checked.progress) checked.progress = [](const char*, double) {};
+  try {
+    return convert_checked(checked);
+  } catch (const std::bad_alloc&) {
+    throw Error(ExitCode::kOutOfSpace, fmt::format("{}: not enough memory to convert it; close other programs, or "
+                                                   "convert it on a larger machine", options.source.string()));
+  }
+}
+
+}  // namespace bantam::convert

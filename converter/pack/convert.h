@@ -1,0 +1,39 @@
+// convert: the whole way from a source directory to a .bantam file, with report and quality gate.
+#ifndef BANTAM_CONVERTER_PACK_CONVERT_H_
+#define BANTAM_CONVERTER_PACK_CONVERT_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "pack/build.h"
+#include "report/report.h"
+
+namespace bantam::convert {
+
+struct ConvertOptions {
+  std::filesystem::path source;
+  std::filesystem::path output;
+  TypeOptions types;
+  uint32_t max_tokens = 0;              // 0: all positions of the model
+  std::string task;                     // "": what the source says
+  std::string tag_scheme;               // "": guessed from the labels
+  std::string parity;                   // "": built-in texts; "none": no parity; else a file of texts
+  std::filesystem::path expect;         // "": none; else stored outputs (report/expect.h)
+  double max_label_flips = 0.02;        // fraction of decisions
+  std::string tool = "bantam";          // name and version that the file states
+  /// Called with what is being done and how much of it is done, in [0, 1].
+  std::function<void(const char* what, double done)> progress;
+  /// Called with the name of the temporary file, and with null once it is gone: to be removed if the process is
+  /// interrupted.
+  std::function<void(const char* path)> on_temporary;
+};
+
+/// Writes `options.output` unless the gate failed (report.gate_failures then says why and no file is left).
+/// Throws Error for everything else.
+Report convert(const ConvertOptions& options);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_PACK_CONVERT_H_

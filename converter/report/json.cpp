@@ -1,0 +1,78 @@
+#include "report/json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace bantam::convert {
+namespace {
+
+/// Keys in the order in which they were put; numbers as f32.
+using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, int64_t, uint64_t, float>;
+
+Json to_object(const Place& place, bool flip) {
+  Json object;
+  object["text"] = place.text;
+  object["row"] = place.row;
+  if (flip) {
+    object["expected"] = place.expected;
+    object["got"] = place.got;
+    object["margin"] = place.amount;
+  } else {
+    object["difference"] = place.amount;
+  }
+  return object;
+}
+
+Json to_object(const Comparison& comparison) {
+  if (!comparison.done()) return nullptr;
+  Json object;
+  object["against"] = comparison.against;
+  object["texts"] = comparison.texts;
+  object["outputs"] = Json::array();
+  for (const OutputComparison& output : comparison.outputs) {
+    Json entry;
+    entry["name"] = output.name;
+    entry["vectors"] = output.vectors;
+    entry["decisions"] = output.decisions;
+    entry["label_flips"] = output.flips;
+    entry["largest_difference"] = output.largest_difference;
+    entry["mean_cosine"] = static_cast<float>(output.mean_cosine());
+    entry["least_cosine"] = static_cast<float>(output.least_cosine);
+    entry["worst_flip"] = output.flips > 0 ? to_object(output.worst_flip, true) : Json(nullptr);
+    entry["worst_difference"] = to_object(output.worst_difference, false);
+    object["outputs"].push_back(std::move(entry));
+  }
+  return object;
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+  Json object;
+  object["schema"] = "bantam.convert/1";
+  object["source"] = report.source;
+  object["output"] = report.output;
+  object["task"] = report.task;
+  object["weights"] = report.weights;
+  object["file_bytes"] = report.file_bytes;
+  object["tokenizer_bytes"] = report.tokenizer_bytes;
+  object["graph_bytes"] = report.graph_bytes;
+  object["classes"] = Json::array();
+  for (const TensorClass& row : report.classes) {
+    object["classes"].push_back({{"name", row.name}, {"types", row.types}, {"tensors", row.tensors},
+                                 {"bytes_before", row.bytes_before}, {"bytes_after", row.bytes_after},
+                                 {"worst_error", row.worst_error}, {"worst_tensor", row.worst_tensor}});
+  }
+  object["arena"] = Json::array();
+  for (const ArenaSize& size : report.arena) object["arena"].push_back({{"tokens", size.tokens}, {"bytes", size.bytes}});
+  object["passes"] = report.passes;
+  object["notes"] = report.notes;
+  object["smaller"] = report.smaller;
+  object["parity"] = to_object(report.parity);
+  object["expected"] = to_object(report.expected);
+  object["gate"] = {{"max_label_flips", static_cast<float>(report.max_label_flips)},
+                    {"passed", report.gate_failures.empty()},
+                    {"failures", report.gate_failures}};
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace bantam::convert

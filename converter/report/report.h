@@ -1,0 +1,60 @@
+// Report: what a conversion did, as data. The command line prints it; report/json.h writes it.
+#ifndef BANTAM_CONVERTER_REPORT_REPORT_H_
+#define BANTAM_CONVERTER_REPORT_REPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pack/build.h"
+#include "report/compare.h"
+
+namespace bantam::convert {
+
+/// All tensors of one class.
+struct TensorClass {
+  std::string name;             // embeddings, attention, ffn, heads, norms and biases
+  std::string types;            // "i8", or "i8 + f32" when mixed
+  uint32_t tensors = 0;
+  uint64_t bytes_before = 0;    // in the source
+  uint64_t bytes_after = 0;     // values, scales, sums
+  float worst_error = 0;        // largest |stored - source|
+  std::string worst_tensor;
+};
+
+struct ArenaSize {
+  uint32_t tokens = 0;
+  uint64_t bytes = 0;
+};
+
+struct Report {
+  std::string source;
+  std::string output;
+  std::string task;
+  std::string weights;                      // what was asked for: i8, f16, f32
+  uint64_t file_bytes = 0;
+  uint64_t tokenizer_bytes = 0;
+  uint64_t graph_bytes = 0;                 // header, structure, names, labels, alignment
+  std::vector<TensorClass> classes;
+  std::vector<ArenaSize> arena;             // one sequence, one worker, at 16, 64, 128 and the most tokens
+  std::vector<std::string> passes;
+  std::vector<std::string> notes;           // what was dropped or assumed
+  std::vector<std::string> smaller;         // options that would make the file or the arena smaller
+  Comparison parity;                        // against the f32 build; not done(): left out
+  Comparison expected;                      // against --expect
+  double max_label_flips = 0;
+  std::vector<std::string> gate_failures;   // empty: passed, or nothing was compared
+};
+
+/// Sizes, classes, arena, notes and suggestions of a finished build.
+Report describe(const Built& built, const TypeOptions& options);
+
+/// Class of each constant tensor of a packed graph, "" for activations.
+std::vector<std::string> tensor_classes(const Graph& graph);
+
+/// "812 B", "34.2 KB", "22.9 MB" (1 KB = 1024 B).
+std::string readable_bytes(uint64_t bytes);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_REPORT_REPORT_H_

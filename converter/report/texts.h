@@ -1,0 +1,26 @@
+// The texts that the parity gate runs when the user gives none.
+#ifndef BANTAM_CONVERTER_REPORT_TEXTS_H_
+#define BANTAM_CONVERTER_REPORT_TEXTS_H_
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "report/runner.h"
+
+namespace bantam::convert {
+
+/// About 64 short texts: commands, reviews, questions, names, numbers, several languages and scripts.
+const std::vector<std::string>& built_in_texts();
+
+/// A text a line; of lines that are JSON objects (FILE.jsonl) the field "text" (or "text_a"). Empty lines are
+/// left out. Throws Error (I/O, invalid) with the line's number.
+std::vector<std::string> read_texts(const std::filesystem::path& file);
+
+/// Samples for a file without a tokenizer: pseudo-random ids below `vocabulary`, 1 to `max_tokens` of them,
+/// always the same ones.
+std::vector<Sample> random_samples(uint32_t vocabulary, uint32_t max_tokens);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_REPORT_TEXTS_H_
