@@ -22,7 +22,7 @@ check() {
   local hash
   hash=$({ echo "$common $1" && cat "$1"; } | sha256sum | cut -c1-32)
   [ ! -e "$passed/$hash" ] || return 0
-  if "$tidy" --quiet -p "$build" "$1" >"$passed/$hash.log" 2>&1; then
+  if "$tidy" --quiet -p "$build" --extra-arg-before=-std=c++17 "$1" >"$passed/$hash.log" 2>&1; then
     mv "$passed/$hash.log" "$passed/$hash"
   else
     cat "$passed/$hash.log"
