@@ -1,0 +1,170 @@
+// inspect: what is in a file.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/engine.h"
+#include "cli/errors.h"
+#include "cli/inspect_tables.h"
+#include "cli/output.h"
+#include "model/view.h"
+
+namespace bantam::cli {
+namespace {
+
+struct InspectOptions {
+  std::string model;
+  bool ops = false;
+  bool tensors = false;
+  bool plan = false;
+  bool json = false;
+};
+
+uint64_t parameter_count(const Model& model) {
+  uint64_t count = 0;
+  for (const fb::Tensor* t : *root(model).tensors()) {
+    if (!is_constant(*t) || t->alias() >= 0) continue;
+    uint64_t elements = 1;
+    for (uint32_t d = 0; d < t->shape()->size(); ++d) elements *= extent(*t, d);
+    count += elements;
+  }
+  return count;
+}
+
+/// Arena bytes of a session for one sequence of so many tokens.
+size_t arena_at(const Model& model, uint32_t tokens) {
+  SessionOptions options;
+  options.max_tokens = tokens;
+  return arena_bytes(model, options);
+}
+
+std::vector<uint32_t> arena_lengths(const Model& model) {
+  std::vector<uint32_t> lengths;
+  const uint32_t longest = model.max_sequence() == 0 ? 512 : model.max_sequence();
+  for (const uint32_t tokens : {16u, 64u, 128u, 512u}) {
+    if (tokens < longest) lengths.push_back(tokens);
+  }
+  lengths.push_back(longest);
+  return lengths;
+}
+
+Json labels_json(const Model& model) {
+  Json sets = Json::array();
+  for (uint32_t set = 0; set < model.label_set_count(); ++set) {
+    Json labels = Json::array();
+    for (uint32_t i = 0; i < model.label_count(set); ++i) labels.push_back(to_string(model.label(set, i)));
+    const fb::LabelSet& stored = *root(model).task()->label_sets()->Get(set);
+    sets.push_back({{"labels", labels},
+                    {"scheme", fb::EnumNameTagScheme(stored.scheme())},
+                    {"threshold", stored.threshold()},
+                    {"temperature", stored.temperature()},
+                    {"reject_below", stored.reject_below()}});
+  }
+  return sets;
+}
+
+Json summary_json(const ModelFile& file) {
+  const Model& model = file.model();
+  const fb::Model& stored = root(model);
+  Json object = json_object("inspect");
+  object["file"] = file.path();
+  object["bytes"] = file.size();
+  object["name"] = to_string(model.name());
+  object["architecture"] = to_string(text(stored.architecture()));
+  object["task"] = task_name(model.task());
+  object["tool"] = to_string(model.tool());
+  object["licence"] = to_string(model.licence());
+  object["description"] = to_string(text(stored.description()));
+  object["parameters"] = parameter_count(model);
+  object["vocabulary"] = model.vocabulary();
+  object["segment_types"] = model.segment_types();
+  object["max_tokens"] = model.max_sequence();
+  object["tokenizer"] = model.has_tokenizer();
+  object["outputs"] = Json::array();
+  for (uint32_t i = 0; i < model.output_count(); ++i) object["outputs"].push_back(to_string(model.output_name(i)));
+  object["label_sets"] = labels_json(model);
+  object["arena"] = Json::array();
+  for (const uint32_t tokens : arena_lengths(model)) {
+    object["arena"].push_back({{"tokens", tokens}, {"bytes", arena_at(model, tokens)}});
+  }
+  object["properties"] = Json::object();
+  for (uint32_t i = 0; i < count(stored.properties()); ++i) {
+    const fb::Property& property = *stored.properties()->Get(i);
+    object["properties"][to_string(text(property.key()))] = to_string(text(property.value()));
+  }
+  return object;
+}
+
+void print_line(const char* key, const std::string& value) {
+  if (!value.empty()) out().print("{:<14} {}\n", key, printable(value));
+}
+
+void print_summary(const ModelFile& file) {
+  const Model& model = file.model();
+  const fb::Model& stored = root(model);
+  out().print("{}\n", bold(printable(file.path())));
+  print_line("name", to_string(model.name()));
+  print_line("architecture", to_string(text(stored.architecture())));
+  print_line("task", task_name(model.task()));
+  print_line("size", fmt::format("{} ({} parameters)", human_bytes(file.size()), parameter_count(model)));
+  print_line("licence", to_string(model.licence()));
+  print_line("written by", to_string(model.tool()));
+  print_line("tokens", fmt::format("at most {} of {} ids{}", model.max_sequence(), model.vocabulary(),
+                                   model.has_tokenizer() ? "" : "; no tokenizer: takes ids only"));
+  std::string outputs;
+  for (uint32_t i = 0; i < model.output_count(); ++i) outputs += (i > 0 ? ", " : "") + to_string(model.output_name(i));
+  print_line("outputs", outputs);
+  for (uint32_t set = 0; set < model.label_set_count(); ++set) {
+    std::string labels;
+    const uint32_t shown = std::min(model.label_count(set), 12u);
+    for (uint32_t i = 0; i < shown; ++i) labels += (i > 0 ? ", " : "") + to_string(model.label(set, i));
+    if (shown < model.label_count(set)) labels += fmt::format(", ... ({} in all, with --json)", model.label_count(set));
+    print_line("labels", labels);
+  }
+  std::string arena;
+  for (const uint32_t tokens : arena_lengths(model)) {
+    arena += fmt::format("{}{} at {} tokens", arena.empty() ? "" : ", ", human_bytes(arena_at(model, tokens)), tokens);
+  }
+  print_line("arena", arena);
+  for (uint32_t i = 0; i < count(stored.properties()); ++i) {
+    const fb::Property& property = *stored.properties()->Get(i);
+    print_line(i == 0 ? "properties" : "", to_string(text(property.key())) + " = " + to_string(text(property.value())));
+  }
+}
+
+void run_inspect(const InspectOptions& options) {
+  const ModelFile file(options.model);
+  const Model& model = file.model();
+  if (options.json) {
+    Json object = summary_json(file);
+    if (options.ops) object["ops"] = ops_json(model);
+    if (options.tensors) object["tensors"] = tensors_json(model);
+    if (options.plan) object["plan"] = plan_json(model);
+    out().line(object);
+    return;
+  }
+  if (!options.ops && !options.tensors && !options.plan) print_summary(file);
+  if (options.ops) print_table(ops_table(model));
+  if (options.tensors) print_table(tensors_table(model));
+  if (options.plan) print_table(plan_table(model));
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("inspect", "Show what is in a file");
+  auto options = std::make_shared<InspectOptions>();
+  command->add_option("FILE", options->model, "A .bantam file")->required();
+  command->add_flag("--ops", options->ops, "Operators, step by step");
+  command->add_flag("--tensors", options->tensors, "Constant tensors: type, shape, bytes, error");
+  command->add_flag("--plan", options->plan, "Arena tensors: region, offset, bytes, life");
+  command->add_flag("--json", options->json, "Print one JSON object");
+  command->footer(
+      "Examples:\n"
+      "  bantam inspect voice.bantam\n"
+      "  bantam inspect voice.bantam --ops\n"
+      "  bantam inspect voice.bantam --tensors --json");
+  command->callback([options] { run_inspect(*options); });
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,182 @@
+#include "cli/inspect_tables.h"
+
+#include <algorithm>
+
+#include "cli/engine.h"
+#include "model/view.h"
+
+namespace bantam::cli {
+namespace {
+
+std::string symbol_name(const fb::Model& model, int32_t symbol) {
+  return to_string(text(model.symbols()->Get(static_cast<uint32_t>(symbol))->name()));
+}
+
+/// "tokens", "384", "(2*tokens+1)/2".
+std::string dimension(const fb::Model& model, const fb::Dim& dim) {
+  if (dim.symbol() < 0) return fmt::format("{}", dim.b());
+  std::string inner = dim.a() == 1 ? "" : fmt::format("{}*", dim.a());
+  inner += symbol_name(model, dim.symbol());
+  if (dim.b() != 0) inner += fmt::format("{:+}", dim.b());
+  return dim.c() == 1 ? inner : fmt::format("({})/{}", inner, dim.c());
+}
+
+std::string shape(const fb::Model& model, const fb::Tensor& t) {
+  std::string result;
+  for (uint32_t d = 0; d < t.shape()->size(); ++d) {
+    result += (d > 0 ? " x " : "") + dimension(model, *t.shape()->Get(d));
+  }
+  return result;
+}
+
+/// "1024 + 96*tokens".
+std::string affine(const fb::Model& model, const flatbuffers::Vector<uint32_t>* entry) {
+  std::string result;
+  if (coefficient(entry, 0) != 0) result = fmt::format("{}", coefficient(entry, 0));
+  for (uint32_t s = 0; s < kSymbols; ++s) {
+    const uint64_t factor = coefficient(entry, 1 + s);
+    if (factor == 0) continue;
+    result += fmt::format("{}{}*{}", result.empty() ? "" : " + ", factor, symbol_name(model, static_cast<int32_t>(s)));
+  }
+  return result.empty() ? "0" : result;
+}
+
+std::string tensor_name(const fb::Model& model, int32_t index) {
+  return index < 0 ? "-" : to_string(text(tensor(model, index).name()));
+}
+
+Json names(const fb::Model& model, const flatbuffers::Vector<int32_t>* indices) {
+  Json list = Json::array();
+  for (uint32_t i = 0; i < count(indices); ++i) {
+    if (indices->Get(i) >= 0) list.push_back(tensor_name(model, indices->Get(i)));
+  }
+  return list;
+}
+
+/// What the tail does, in order: "gelu", "residual, norm", ...
+std::string tail_text(const fb::Tail* tail) {
+  std::string result;
+  const auto add = [&](const std::string& part) { result += (result.empty() ? "" : ", ") + part; };
+  if (tail == nullptr) return result;
+  if (tail->activation() != fb::ActivationKind::none) add(fb::EnumNameActivationKind(tail->activation()));
+  if (tail->residual() >= 0) add("residual");
+  if (tail->norm() != fb::NormKind::none) add(fmt::format("{} norm", fb::EnumNameNormKind(tail->norm())));
+  return result;
+}
+
+uint64_t blob_size(const fb::Blob* blob) { return blob == nullptr ? 0 : blob->size(); }
+
+std::string cell(const Json& value) {
+  if (value.is_string()) return printable(value.get<std::string>());
+  if (value.is_number_float()) return fmt::format("{:.3g}", value.get<float>());
+  if (value.is_number()) return value.dump();
+  std::string joined;
+  for (const Json& item : value) joined += (joined.empty() ? "" : ", ") + printable(item.get<std::string>());
+  return joined;
+}
+
+/// Columns of a JSON list as a table.
+Table table_of(const Json& list, const std::vector<const char*>& columns) {
+  Table table(1);
+  for (const char* column : columns) table[0].push_back(column);
+  for (const Json& item : list) {
+    std::vector<std::string> row;
+    for (const char* column : columns) row.push_back(cell(item.at(column)));
+    table.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// First and last step in which an arena tensor is named, as "0..3"; empty when none names it.
+std::string life(const fb::Model& model, int32_t index) {
+  const fb::Subgraph& ops = graph(model);
+  int32_t first = -1;
+  int32_t last = -1;
+  for (uint32_t s = 0; s < ops.steps()->size(); ++s) {
+    const fb::Step& step = *ops.steps()->Get(s);
+    for (uint32_t i = step.first_op(); i < step.first_op() + step.op_count(); ++i) {
+      const fb::Op& op = *ops.ops()->Get(i);
+      bool named = op.tail() != nullptr && op.tail()->residual() == index;
+      for (uint32_t k = 0; k < count(op.inputs()); ++k) named = named || op.inputs()->Get(k) == index;
+      for (uint32_t k = 0; k < count(op.outputs()); ++k) named = named || op.outputs()->Get(k) == index;
+      if (!named) continue;
+      if (first < 0) first = static_cast<int32_t>(s);
+      last = static_cast<int32_t>(s);
+    }
+  }
+  return first < 0 ? "" : fmt::format("{}..{}", first, last);
+}
+
+}  // namespace
+
+Json ops_json(const Model& model) {
+  const fb::Model& stored = root(model);
+  const fb::Subgraph& ops = graph(stored);
+  Json list = Json::array();
+  for (uint32_t s = 0; s < ops.steps()->size(); ++s) {
+    const fb::Step& step = *ops.steps()->Get(s);
+    for (uint32_t i = step.first_op(); i < step.first_op() + step.op_count(); ++i) {
+      const fb::Op& op = *ops.ops()->Get(i);
+      list.push_back({{"op", i},
+                      {"step", s},
+                      {"rows", symbol_name(stored, step.rows())},
+                      {"name", to_string(text(op.name()))},
+                      {"kind", fb::EnumNameOpAttributes(op.attributes_type())},
+                      {"inputs", names(stored, op.inputs())},
+                      {"outputs", names(stored, op.outputs())},
+                      {"tail", tail_text(op.tail())}});
+    }
+  }
+  return list;
+}
+
+Json tensors_json(const Model& model) {
+  const fb::Model& stored = root(model);
+  Json list = Json::array();
+  for (const fb::Tensor* t : *stored.tensors()) {
+    if (!is_constant(*t)) continue;
+    Json sources = Json::array();
+    for (uint32_t i = 0; i < count(t->source()); ++i) sources.push_back(to_string(text(t->source()->Get(i))));
+    list.push_back({{"name", to_string(text(t->name()))},
+                    {"type", fb::EnumNameDType(t->type())},
+                    {"layout", fb::EnumNameLayout(t->layout())},
+                    {"shape", shape(stored, *t)},
+                    {"bytes", blob_size(t->data()) + blob_size(t->scales()) + blob_size(t->sums())},
+                    {"source_bytes", t->source_bytes()},
+                    {"error", t->error()},
+                    {"alias", tensor_name(stored, t->alias())},
+                    {"source", sources}});
+  }
+  return list;
+}
+
+Json plan_json(const Model& model) {
+  const fb::Model& stored = root(model);
+  Json list = Json::array();
+  for (uint32_t i = 0; i < stored.tensors()->size(); ++i) {
+    const fb::Tensor& t = *stored.tensors()->Get(i);
+    if (is_constant(t)) continue;
+    list.push_back({{"name", to_string(text(t.name()))},
+                    {"region", fb::EnumNameRegion(t.region())},
+                    {"role", fb::EnumNameRole(t.role())},
+                    {"type", fb::EnumNameDType(t.type())},
+                    {"layout", fb::EnumNameLayout(t.layout())},
+                    {"shape", shape(stored, t)},
+                    {"offset", affine(stored, t.offset())},
+                    {"row_bytes", row_bytes(t)},
+                    {"steps", life(stored, static_cast<int32_t>(i))}});
+  }
+  return list;
+}
+
+Table ops_table(const Model& model) {
+  return table_of(ops_json(model), {"op", "step", "rows", "name", "kind", "inputs", "outputs", "tail"});
+}
+Table tensors_table(const Model& model) {
+  return table_of(tensors_json(model), {"name", "type", "layout", "shape", "bytes", "source_bytes", "error"});
+}
+Table plan_table(const Model& model) {
+  return table_of(plan_json(model), {"name", "region", "role", "type", "layout", "shape", "offset", "row_bytes", "steps"});
+}
+
+}  // namespace bantam::cli

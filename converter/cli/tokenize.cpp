@@ -1,0 +1,149 @@
+// tokenize: ids, tokens and byte offsets, as the file's tokenizer gives them.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/engine.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/text_source.h"
+
+namespace bantam::cli {
+namespace {
+
+struct TokenizeOptions {
+  std::string model;
+  std::vector<std::string> texts;
+  std::string file;
+  std::optional<std::string> pair;
+  uint32_t max_tokens = 0;
+  bool truncate = false;
+  bool no_special = false;
+  bool strict = false;
+  bool json = false;
+};
+
+/// One encoded text with its own storage.
+struct Tokens {
+  std::vector<int32_t> ids;
+  std::vector<int32_t> segments;
+  std::vector<Offset> offsets;
+  std::vector<uint8_t> sequences;
+  EncodeResult result;
+};
+
+Tokens encode(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& text) {
+  const Text first{text.data(), text.size()};
+  const Text second = options.pair ? Text{options.pair->data(), options.pair->size()} : Text{};
+  EncodeOptions encode;
+  encode.add_special = !options.no_special;
+  encode.max_tokens = options.max_tokens;
+  if (!options.truncate && options.max_tokens == 0) encode.truncation = TruncationSide::kNone;
+  Tokens tokens;
+  // Once with a small buffer to count, then with one that nothing is left out for.
+  for (uint32_t capacity = 64;;) {
+    tokens.ids.resize(capacity);
+    tokens.segments.resize(capacity);
+    tokens.offsets.resize(capacity);
+    tokens.sequences.resize(capacity);
+    const TokenBuffer buffer{tokens.ids.data(), tokens.segments.data(), tokens.offsets.data(), tokens.sequences.data(),
+                             capacity};
+    const Status status = tokenizer.encode(first, second, encode, buffer, &tokens.result);
+    const uint32_t needed =
+        tokens.result.content[0] + tokens.result.content[1] + tokenizer.special_count(options.pair.has_value());
+    const bool cramped = status == Status::kBufferTooSmall || (status == Status::kOk && tokens.result.truncated);
+    if (!cramped || capacity >= needed) {
+      check(status, options.model);
+      break;
+    }
+    capacity = needed;
+  }
+  tokens.ids.resize(tokens.result.count);
+  return tokens;
+}
+
+void print_json(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& text, const Tokens& tokens) {
+  Json object = json_object("tokenize");
+  object["text"] = text;
+  object["ids"] = tokens.ids;
+  object["tokens"] = Json::array();
+  object["offsets"] = Json::array();
+  object["segments"] = Json::array();
+  for (size_t i = 0; i < tokens.ids.size(); ++i) {
+    object["tokens"].push_back(to_string(tokenizer.token(static_cast<uint32_t>(tokens.ids[i]))));
+    object["offsets"].push_back({tokens.offsets[i].begin, tokens.offsets[i].end});
+    object["segments"].push_back(tokens.segments[i]);
+  }
+  if (options.pair) {
+    object["pair"] = *options.pair;
+    // Offsets are bytes of sequence 0 or 1; null for special tokens.
+    object["sequences"] = Json::array();
+    for (size_t i = 0; i < tokens.ids.size(); ++i) {
+      object["sequences"].push_back(tokens.sequences[i] <= 1 ? Json(tokens.sequences[i]) : Json(nullptr));
+    }
+  }
+  object["truncated"] = tokens.result.truncated;
+  out().line(object);
+}
+
+void print_plain(const Tokenizer& tokenizer, const Tokens& tokens) {
+  std::vector<std::vector<std::string>> rows = {{"id", "token", "bytes"}};
+  for (size_t i = 0; i < tokens.ids.size(); ++i) {
+    const bool special = tokens.sequences[i] > 1;
+    rows.push_back({fmt::format("{}", tokens.ids[i]),
+                    printable(to_string(tokenizer.token(static_cast<uint32_t>(tokens.ids[i])))),
+                    special ? "" : fmt::format("{}..{}", tokens.offsets[i].begin, tokens.offsets[i].end)});
+  }
+  print_table(rows);
+  if (tokens.result.truncated) out().print("{}\n", dim("(truncated)"));
+}
+
+void run_tokenize(const TokenizeOptions& options) {
+  const ModelFile file(options.model);
+  Tokenizer tokenizer;
+  check(Tokenizer::open(file.model(), 0, &tokenizer), options.model);
+  if (options.texts.empty() && options.file.empty()) {
+    fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or - for standard input");
+  }
+  TextSource source(options.texts, options.file);
+  std::string text;
+  while (source.next(&text)) {
+    const Tokens tokens = encode(tokenizer, options, text);
+    if (options.strict && tokens.result.truncated) {
+      fail(ExitCode::kInvalid, "--strict: text \"{}\" has more tokens than fit; shorten it or leave out --strict",
+           printable(text.substr(0, 40)));
+    }
+    if (options.json) {
+      print_json(tokenizer, options, text, tokens);
+    } else {
+      print_plain(tokenizer, tokens);
+    }
+    out().flush();
+  }
+}
+
+}  // namespace
+
+void add_tokenize(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("tokenize", "Show the ids, tokens and byte offsets of texts");
+  auto options = std::make_shared<TokenizeOptions>();
+  command->add_option("FILE", options->model, "A .bantam file")->required();
+  command->add_option("TEXT", options->texts, "Texts; - reads standard input, one text a line");
+  command->add_option("--file", options->file, "Read texts from this file, one a line");
+  command->add_option("--pair", options->pair, "The second text of a pair");
+  command->add_flag("--truncate", options->truncate, "Truncate as run does (default: every token is shown)");
+  command->add_option("--max-tokens", options->max_tokens, "Truncate to this many tokens, specials included");
+  command->add_flag("--no-special", options->no_special, "Leave out the tokens that the template adds");
+  command->add_flag("--strict", options->strict, "Fail (exit 4) where text is truncated");
+  command->add_flag("--json", options->json, "Print one JSON object a line");
+  command->footer(
+      "Offsets are half-open byte ranges of the text; tokens that the template adds have [0,0].\n\n"
+      "Examples:\n"
+      "  bantam tokenize voice.bantam \"caf\xc3\xa9 au lait\"\n"
+      "  bantam tokenize voice.bantam - --json < lines.txt");
+  command->callback([options] { run_tokenize(*options); });
+}
+
+}  // namespace bantam::cli

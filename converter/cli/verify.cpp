@@ -1,0 +1,71 @@
+// verify: everything that can be checked about a file without running it.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/engine.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/verify_data.h"
+#include "model/header.h"
+#include "model/view.h"
+
+namespace bantam::cli {
+namespace {
+
+/// Both checksums of the header against the sections.
+void check_sums(const Model& model, std::vector<std::string>* problems) {
+  FileHeader header;
+  if (read_header(model.bytes(), model.size(), &header, nullptr) != Status::kOk) {
+    problems->push_back("header: unreadable");
+    return;
+  }
+  const auto section = [&](const char* name, uint64_t offset, uint64_t size, uint32_t stated) {
+    const uint32_t found = crc32c(model.bytes() + offset, size);
+    if (found == stated) return;
+    problems->push_back(fmt::format("{} section: CRC-32C is {:08x}, the header states {:08x}: bytes have changed", name,
+                                    found, stated));
+  };
+  section("graph", header.graph_offset, header.graph_size, header.graph_crc);
+  section("data", header.data_offset, header.data_size, header.data_crc);
+}
+
+void run_verify(const std::string& path, bool json) {
+  const ModelFile file(path);
+  std::vector<std::string> problems;
+  check_sums(file.model(), &problems);
+  const DataSummary summary = verify_data(file.model(), &problems);
+  if (json) {
+    Json object = json_object("verify");
+    object["file"] = path;
+    object["ok"] = problems.empty();
+    object["bytes"] = file.size();
+    object["tensors"] = summary.constants;
+    object["weights"] = summary.elements;
+    object["problems"] = problems;
+    out().line(object);
+  } else if (problems.empty()) {
+    out().print("{}: sound; {}, {} constant tensors with {} elements, checksums and ranges hold\n", path,
+                human_bytes(file.size()), summary.constants, summary.elements);
+  }
+  out().flush();
+  if (problems.empty()) return;
+  for (std::string& problem : problems) problem = path + ": " + problem;
+  problems.push_back(path + ": do not use it; copy or convert the file again");
+  throw Error(ExitCode::kInvalid, problems);
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("verify", "Check a file: structure, checksums, weights, scales");
+  auto path = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("FILE", *path, "A .bantam file")->required();
+  command->add_flag("--json", *json, "Print one JSON object");
+  command->footer("Examples:\n  bantam verify voice.bantam\n  bantam verify voice.bantam --json");
+  command->callback([path, json] { run_verify(*path, *json); });
+}
+
+}  // namespace bantam::cli
