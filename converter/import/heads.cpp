@@ -136,7 +136,6 @@ class HeadImporter {
       }
     }
     const int32_t bias = c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary}));
-    c_.weights.use_head(name + ".bias");  // transformers stores the same vector under this name too
     return c_.builder.linear(name, x, weight, bias, {});
   }
 
@@ -151,9 +150,10 @@ class HeadImporter {
     tail.epsilon = c_.config.epsilon;
     const int32_t x = dense(transform, c_.encoder.hidden, hidden_, tail);
     if (!bert_) return vocabulary_layer("vocab_projector", "vocab_projector.bias", x);
-    // Files of transformers 4.40 and later may keep the bias under the decoder's name only.
-    const bool own = c_.weights.has_head("cls.predictions.bias");
-    return vocabulary_layer("cls.predictions.decoder", own ? "cls.predictions.bias" : "cls.predictions.decoder.bias", x);
+    // Most files hold one bias under one or both names; where they differ the decoder's own is the one added.
+    const bool own = c_.weights.has_head("cls.predictions.decoder.bias");
+    c_.weights.use_head("cls.predictions.bias");
+    return vocabulary_layer("cls.predictions.decoder", own ? "cls.predictions.decoder.bias" : "cls.predictions.bias", x);
   }
 
   void fill() {

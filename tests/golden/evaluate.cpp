@@ -1,0 +1,194 @@
+#include "golden/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace bantam::golden {
+namespace {
+
+double activate(fb::ActivationKind kind, double x) {
+  switch (kind) {
+    case fb::ActivationKind::none: return x;
+    case fb::ActivationKind::relu: return std::max(x, 0.0);
+    case fb::ActivationKind::gelu: return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
+    case fb::ActivationKind::gelu_tanh:
+      return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+    case fb::ActivationKind::tanh: return std::tanh(x);
+    case fb::ActivationKind::sigmoid: return 1.0 / (1.0 + std::exp(-x));
+    case fb::ActivationKind::silu: return x / (1.0 + std::exp(-x));
+    case fb::ActivationKind::quick_gelu: return x / (1.0 + std::exp(-1.702 * x));
+    case fb::ActivationKind::exp: return std::exp(x);
+    case fb::ActivationKind::relu_squared: return x > 0 ? x * x : 0.0;
+  }
+  throw std::logic_error("unknown activation");
+}
+
+class Evaluator {
+ public:
+  Evaluator(const convert::Graph& graph, const std::vector<int32_t>& ids, const std::vector<int32_t>& segments)
+      : graph_(graph), ids_(ids), segments_(segments) {}
+
+  std::map<std::string, Matrix> run() {
+    for (const auto& op : graph_.model.subgraphs.at(0)->ops) step(*op);
+    std::map<std::string, Matrix> outputs;
+    for (const auto& output : graph_.model.outputs) outputs[output->name] = tensors_.at(output->tensor);
+    return outputs;
+  }
+
+ private:
+  const std::vector<float>& constant(int32_t tensor) const {
+    return graph_.constants.at(static_cast<size_t>(tensor))->values;
+  }
+
+  size_t extent(int32_t tensor, size_t dimension) const {
+    return static_cast<size_t>(graph_.model.tensors.at(static_cast<size_t>(tensor))->shape.at(dimension).b());
+  }
+
+  void step(const fb::OpT& op) {
+    Matrix y;
+    switch (op.attributes.type) {
+      case fb::OpAttributes::Embed: y = embed(*op.attributes.AsEmbed()); break;
+      case fb::OpAttributes::Linear: y = linear(op); break;
+      case fb::OpAttributes::Row: y = tensors_.at(op.inputs.at(0)); break;
+      case fb::OpAttributes::SplitHeads: return split(op);
+      case fb::OpAttributes::Attention: y = attention(op, *op.attributes.AsAttention()); break;
+      case fb::OpAttributes::Pool: y = pool(tensors_.at(op.inputs.at(0)), *op.attributes.AsPool()); break;
+      case fb::OpAttributes::Slice: {
+        const fb::SliceT& slice = *op.attributes.AsSlice();
+        y = columns(tensors_.at(op.inputs.at(0)), slice.begin, slice.width);
+        break;
+      }
+      default: throw std::logic_error("operator without an evaluation: " + op.name);
+    }
+    if (op.tail) finish(y, *op.tail);
+    tensors_[op.outputs.at(0)] = std::move(y);
+  }
+
+  Matrix embed(const fb::EmbedT& attributes) const {
+    const size_t width = extent(attributes.tables.at(0)->tensor, 1);
+    Matrix y{ids_.size(), width, std::vector<double>(ids_.size() * width)};
+    for (const auto& table : attributes.tables) {
+      for (size_t row = 0; row < y.rows; ++row) {
+        int32_t index = ids_[row];
+        if (table->source == fb::IndexSource::segments) index = segments_.empty() ? 0 : segments_[row];
+        if (table->source == fb::IndexSource::positions) index = static_cast<int32_t>(row);
+        for (size_t i = 0; i < width; ++i) {
+          y.at(row, i) += static_cast<double>(constant(table->tensor).at(static_cast<size_t>(index) * width + i));
+        }
+      }
+    }
+    return y;
+  }
+
+  Matrix linear(const fb::OpT& op) const {
+    const Matrix& x = tensors_.at(op.inputs.at(0));
+    const std::vector<float>& weight = constant(op.inputs.at(1));
+    const size_t width = extent(op.inputs.at(1), 0);
+    Matrix y{x.rows, width, std::vector<double>(x.rows * width)};
+    for (size_t row = 0; row < x.rows; ++row) {
+      for (size_t n = 0; n < width; ++n) {
+        double sum = op.inputs.at(2) < 0 ? 0.0 : static_cast<double>(constant(op.inputs[2])[n]);
+        for (size_t k = 0; k < x.width; ++k) sum += x.at(row, k) * static_cast<double>(weight[n * x.width + k]);
+        y.at(row, n) = sum;
+      }
+    }
+    return y;
+  }
+
+  static Matrix columns(const Matrix& x, size_t begin, size_t width) {
+    Matrix y{x.rows, width, {}};
+    for (size_t row = 0; row < x.rows; ++row) {
+      for (size_t i = 0; i < width; ++i) y.values.push_back(x.at(row, begin + i));
+    }
+    return y;
+  }
+
+  void split(const fb::OpT& op) {
+    const Matrix& x = tensors_.at(op.inputs.at(0));
+    for (size_t part = 0; part < 3; ++part) tensors_[op.outputs.at(part)] = columns(x, part * x.width / 3, x.width / 3);
+  }
+
+  Matrix attention(const fb::OpT& op, const fb::AttentionT& attributes) const {
+    const Matrix &q = tensors_.at(op.inputs.at(0)), &k = tensors_.at(op.inputs.at(1)), &v = tensors_.at(op.inputs.at(2));
+    Matrix y{q.rows, q.width, std::vector<double>(q.values.size())};
+    for (size_t head = 0; head < attributes.heads; ++head) {
+      const size_t begin = head * attributes.head_width, end = begin + attributes.head_width;
+      for (size_t row = 0; row < q.rows; ++row) {
+        std::vector<double> score(k.rows);
+        for (size_t key = 0; key < k.rows; ++key) {
+          for (size_t i = begin; i < end; ++i) score[key] += q.at(row, i) * k.at(key, i);
+          score[key] *= static_cast<double>(attributes.scale);
+        }
+        const double best = *std::max_element(score.begin(), score.end());
+        double sum = 0;
+        for (double& value : score) sum += value = std::exp(value - best);
+        for (size_t key = 0; key < k.rows; ++key) {
+          for (size_t i = begin; i < end; ++i) y.at(row, i) += score[key] / sum * v.at(key, i);
+        }
+      }
+    }
+    return y;
+  }
+
+  static Matrix pool(const Matrix& x, const fb::PoolT& attributes) {
+    Matrix y{1, x.width, std::vector<double>(x.values.begin(), x.values.begin() + static_cast<std::ptrdiff_t>(x.width))};
+    for (size_t row = 1; row < x.rows; ++row) {
+      for (size_t i = 0; i < x.width; ++i) {
+        const double value = x.at(row, i);
+        switch (attributes.kind) {
+          case fb::PoolKind::first: break;
+          case fb::PoolKind::last: y.at(0, i) = value; break;
+          case fb::PoolKind::max: y.at(0, i) = std::max(y.at(0, i), value); break;
+          case fb::PoolKind::mean:
+          case fb::PoolKind::sum: y.at(0, i) += value; break;
+        }
+      }
+    }
+    const double divisor = attributes.kind == fb::PoolKind::mean ? static_cast<double>(x.rows) : 1.0;
+    double square = 0;
+    for (double& value : y.values) value /= divisor, square += value * value;
+    if (attributes.l2) {
+      for (double& value : y.values) value /= std::sqrt(square);
+    }
+    return y;
+  }
+
+  void finish(Matrix& y, const fb::TailT& tail) const {
+    for (double& value : y.values) value = activate(tail.activation, value);
+    if (tail.residual >= 0) {
+      const Matrix& residual = tensors_.at(tail.residual);
+      for (size_t i = 0; i < y.values.size(); ++i) y.values[i] += residual.values[i];
+    }
+    if (tail.norm == fb::NormKind::none) return;
+    const auto width = static_cast<double>(y.width);
+    for (size_t row = 0; row < y.rows; ++row) {
+      double mean = 0, square = 0;
+      if (tail.norm == fb::NormKind::layer) {
+        for (size_t i = 0; i < y.width; ++i) mean += y.at(row, i) / width;
+      }
+      for (size_t i = 0; i < y.width; ++i) square += (y.at(row, i) - mean) * (y.at(row, i) - mean) / width;
+      for (size_t i = 0; i < y.width; ++i) {
+        double value = (y.at(row, i) - mean) / std::sqrt(square + static_cast<double>(tail.epsilon));
+        if (tail.gamma >= 0) value *= static_cast<double>(constant(tail.gamma)[i]);
+        if (tail.beta >= 0) value += static_cast<double>(constant(tail.beta)[i]);
+        y.at(row, i) = value;
+      }
+    }
+  }
+
+  const convert::Graph& graph_;
+  const std::vector<int32_t>& ids_;
+  const std::vector<int32_t>& segments_;
+  std::map<int32_t, Matrix> tensors_;
+};
+
+}  // namespace
+
+std::map<std::string, Matrix> evaluate(const convert::Graph& graph, const std::vector<int32_t>& ids,
+                                       const std::vector<int32_t>& segments) {
+  return Evaluator(graph, ids, segments).run();
+}
+
+}  // namespace bantam::golden

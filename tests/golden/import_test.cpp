@@ -1,0 +1,47 @@
+// Importer against transformers, without the runtime: each committed model's graph, evaluated in double
+// precision, gives what the original library answers.
+#include <gtest/gtest.h>
+
+#include "golden/evaluate.h"
+#include "golden/expected.h"
+#include "import/hugging_face.h"
+
+namespace bantam::golden {
+namespace {
+
+// Both sides compute in double; what differs are f32 constants of our own (the attention scale) and the
+// eight digits of the committed answers.
+constexpr double kTolerance = 2e-6;
+
+class ImportGolden : public testing::TestWithParam<std::string> {};
+
+TEST_P(ImportGolden, EqualsTransformers) {
+  const auto directory = model_directory(GetParam());
+  const convert::Graph graph = convert::import_hugging_face(directory);
+  const auto cases = read_expected(directory / "expected.jsonl");
+  ASSERT_GE(cases.size(), 3U);
+  for (const Case& expected : cases) {
+    const auto outputs = evaluate(graph, expected.ids, expected.segments);
+    EXPECT_EQ(outputs.size(), expected.outputs.size());
+    for (const auto& [name, values] : expected.outputs) {
+      ASSERT_EQ(outputs.count(name), 1U) << name;
+      const Matrix& actual = outputs.at(name);
+      ASSERT_EQ(actual.values.size(), values.size()) << name;
+      for (size_t i = 0; i < values.size(); ++i) {
+        ASSERT_NEAR(actual.values[i], values[i], kTolerance * (1 + std::abs(values[i])))
+            << name << " element " << i << " of " << expected.ids.size() << " tokens";
+      }
+    }
+  }
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ImportGolden, testing::ValuesIn(model_names()), test_name);
+
+}  // namespace
+}  // namespace bantam::golden

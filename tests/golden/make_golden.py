@@ -1,0 +1,185 @@
+"""Writes tests/golden/models: tiny random models of every head, each with the answers of transformers.
+
+Usage: python make_golden.py [OUTPUT_DIRECTORY]
+Needs torch, transformers, safetensors and sentence-transformers (README.md has the versions). The output is
+committed; run this again only to add a model. Seeds are fixed; weights are stored as f16 unless said.
+"""
+
+import json
+import pathlib
+import random
+import shutil
+import sys
+
+import torch
+import transformers
+
+import reference
+
+VOCABULARY = 211
+POSITIONS = 40
+SHAPE = dict(vocab_size=VOCABULARY, hidden_size=40, num_attention_heads=5, num_hidden_layers=2, intermediate_size=72,
+             max_position_embeddings=POSITIONS, type_vocab_size=2)
+DISTIL_SHAPE = dict(vocab_size=VOCABULARY, dim=40, n_heads=5, n_layers=2, hidden_dim=72,
+                    max_position_embeddings=POSITIONS)
+INTENTS = ["on", "off", "dim"]
+TAGS = ["O", "B-room", "I-room", "B-level", "I-level"]
+
+# name: class, settings beside the shape, stored type, most tokens whose answers are committed
+MODELS = {
+    "bert-classify": ("BertForSequenceClassification", dict(hidden_act="relu", num_labels=3, num_hidden_layers=3),
+                      torch.float16, POSITIONS),
+    "bert-multi-label": ("BertForSequenceClassification",
+                         dict(hidden_act="gelu_new", num_labels=4, problem_type="multi_label_classification",
+                              id2label={0: "joy", 1: "anger", 2: "fear", 3: "calm"}), torch.bfloat16, POSITIONS),
+    "bert-regress": ("BertForSequenceClassification", dict(num_labels=1, num_hidden_layers=1), torch.float16, POSITIONS),
+    "bert-tag": ("BertForTokenClassification", dict(hidden_act="gelu_new", id2label=dict(enumerate(TAGS))),
+                 torch.float16, POSITIONS),
+    "bert-answer": ("BertForQuestionAnswering", dict(), torch.float16, POSITIONS),
+    "bert-choose": ("BertForMultipleChoice", dict(hidden_act="silu", num_hidden_layers=1), torch.float16, POSITIONS),
+    "bert-fill": ("BertForMaskedLM", dict(num_hidden_layers=1), torch.float16, 11),
+    "bert-next-sentence": ("BertForNextSentencePrediction", dict(hidden_act="tanh", num_hidden_layers=1), torch.float16,
+                           POSITIONS),
+    "bert-pretraining": ("BertForPreTraining", dict(tie_word_embeddings=False, num_hidden_layers=1), torch.float16, 11),
+    "bert-encoder": ("BertModel", dict(layer_norm_eps=1e-5, num_hidden_layers=1), torch.float32, 11),
+    "bert-joint": ("JointBertForIntentAndSlots", dict(intent_labels=INTENTS, slot_labels=TAGS), torch.float16,
+                   POSITIONS),
+    "distilbert-classify": ("DistilBertForSequenceClassification", dict(num_labels=2), torch.float16, POSITIONS),
+    "distilbert-tag": ("DistilBertForTokenClassification", dict(activation="relu", id2label=dict(enumerate(TAGS))),
+                       torch.float16, POSITIONS),
+    "distilbert-answer": ("DistilBertForQuestionAnswering", dict(n_layers=1), torch.float16, POSITIONS),
+    "distilbert-choose": ("DistilBertForMultipleChoice", dict(n_layers=1), torch.float16, POSITIONS),
+    "distilbert-fill": ("DistilBertForMaskedLM", dict(n_layers=1), torch.float16, 11),
+    "distilbert-encoder": ("DistilBertModel", dict(n_layers=1), torch.float16, 11),
+}
+
+
+def vocabulary():
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    words += [*letters, *("##" + letter for letter in letters), *".,;:!?'-()"]
+    syllables = [a + b for a in "bdklmnrst" for b in ("a", "e", "i", "o", "an", "er", "in", "on", "ing", "ed")]
+    words += syllables
+    words += ["##" + syllable for syllable in syllables]
+    return words[:VOCABULARY]
+
+
+def write_tokenizer(directory):
+    (directory / "vocab.txt").write_text("\n".join(vocabulary()) + "\n")
+    settings = {"do_lower_case": True, "model_max_length": POSITIONS, "tokenizer_class": "BertTokenizer"}
+    (directory / "tokenizer_config.json").write_text(json.dumps(settings) + "\n")
+
+
+def randomize(model, seed):
+    """Weights that make every part matter: attention with contrast, norms away from 1 and 0, biases away from 0."""
+    generator = torch.Generator().manual_seed(seed)
+    for name, parameter in model.named_parameters():
+        values = torch.randn(parameter.shape, generator=generator)
+        if "norm" in name.lower():
+            values = values * 0.2 + (1.0 if name.endswith("weight") else 0.0)
+        elif parameter.dim() == 1:
+            values = values * 0.2
+        elif "embeddings" not in name:
+            values = values * 1.5 / parameter.shape[1] ** 0.5
+        parameter.data = values
+
+
+def inputs(longest, seed):
+    """Ids and segments: one token, a few, a pair, one more than a page of 16, the longest."""
+    draw = random.Random(seed)
+    ids = lambda count: [draw.randrange(VOCABULARY) for _ in range(count)]
+    yield ids(1), None
+    yield ids(6), None
+    yield ids(11), [0] * 4 + [1] * 7
+    if longest >= 17:
+        yield ids(17), None
+    if longest >= POSITIONS:
+        yield ids(POSITIONS), [0] * 23 + [1] * 17
+
+
+def write_expected(directory, longest, seed):
+    model = reference.Reference(directory)
+    with open(directory / "expected.jsonl", "w") as file:
+        for ids, segments in inputs(longest, seed):
+            line = {"ids": ids}
+            if segments is not None and model.segmented():
+                line["segments"] = segments
+            line.update(model(ids, segments))
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+
+def make(root, name, seed):
+    kind, settings, dtype, longest = MODELS[name]
+    shape = DISTIL_SHAPE if kind.startswith("DistilBert") else SHAPE
+    family = transformers.DistilBertConfig if kind.startswith("DistilBert") else transformers.BertConfig
+    joint = kind == "JointBertForIntentAndSlots"
+    model = (reference.JointBertForIntentAndSlots if joint else getattr(transformers, kind))(family(**{**shape, **settings}))
+    randomize(model, seed)
+    model.tie_weights()
+    directory = root / name
+    # One model in shards, as large ones come.
+    model.to(dtype).save_pretrained(directory, max_shard_size="20KB" if name == "bert-choose" else "5GB")
+    write_tokenizer(directory)
+    write_expected(directory, longest, seed)
+
+
+def make_sentence_transformer(root, name, seed):
+    """As the library itself writes it: mean pooling, normalised."""
+    from sentence_transformers import SentenceTransformer, models
+    directory, bare = root / name, root / "bare"
+    model = transformers.BertModel(transformers.BertConfig(**{**SHAPE, "num_hidden_layers": 1}))
+    randomize(model, seed)
+    model.half().save_pretrained(bare)
+    write_tokenizer(bare)
+    transformer = models.Transformer(str(bare), max_seq_length=32)
+    pipeline = SentenceTransformer(modules=[transformer, models.Pooling(40, pooling_mode="mean"), models.Normalize()],
+                                   prompts={"query": "find: "}, device="cpu")
+    pipeline.half().save(str(directory), create_model_card=False)
+    shutil.rmtree(bare)
+    write_expected(directory, POSITIONS, seed)
+
+
+def make_old_sentence_transformer(root, name, seed):
+    """The layout of older releases: the transformer in a folder of its own, then cls pooling and a Dense module."""
+    import safetensors.torch
+    directory = root / name
+    model = transformers.BertModel(transformers.BertConfig(**{**SHAPE, "num_hidden_layers": 1}))
+    randomize(model, seed)
+    model.half().save_pretrained(directory / "0_Transformer")
+    write_tokenizer(directory / "0_Transformer")
+    generator = torch.Generator().manual_seed(seed + 1)
+    folders = {"0_Transformer": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3_Normalize": "Normalize"}
+    for folder in folders:
+        (directory / folder).mkdir(exist_ok=True)
+    write = lambda path, value: (directory / path).write_text(json.dumps(value, indent=1) + "\n")
+    write("modules.json", [{"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+                           for i, (path, kind) in enumerate(folders.items())])
+    write("0_Transformer/sentence_bert_config.json", {"max_seq_length": 32, "do_lower_case": False})
+    write("1_Pooling/config.json", {"word_embedding_dimension": 40, "pooling_mode_cls_token": True,
+                                    "pooling_mode_mean_tokens": False, "pooling_mode_max_tokens": False,
+                                    "pooling_mode_mean_sqrt_len_tokens": False})
+    write("2_Dense/config.json", {"in_features": 40, "out_features": 24, "bias": True,
+                                  "activation_function": "torch.nn.modules.activation.Tanh"})
+    dense = {"linear.weight": (torch.randn(24, 40, generator=generator) * 0.3).half(),
+             "linear.bias": (torch.randn(24, generator=generator) * 0.2).half()}
+    safetensors.torch.save_file(dense, directory / "2_Dense" / "model.safetensors")
+    write_expected(directory, POSITIONS, seed)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "models")
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    for seed, name in enumerate(MODELS, start=20):
+        make(root, name, seed)
+    make_sentence_transformer(root, "sentence-mean", 90)
+    make_old_sentence_transformer(root, "sentence-cls-dense", 91)
+    # git keeps no empty folders, and nothing reads this one.
+    for leftover in [*root.rglob("README.md"), *root.rglob(".gitattributes")]:
+        leftover.unlink()
+    for path in sorted(root.iterdir()):
+        print(path.name, sum(file.stat().st_size for file in path.rglob("*") if file.is_file()))
+
+
+if __name__ == "__main__":
+    main()

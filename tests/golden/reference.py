@@ -1,0 +1,70 @@
+"""Answers of the original libraries: loads a Hugging Face directory and runs token ids through it in f64.
+
+f64, because a reference should not carry rounding of its own: transformers in f32 differs from it by about 1e-6.
+"""
+
+import json
+import pathlib
+
+import torch
+import transformers
+
+OUTPUTS = ("logits", "start_logits", "end_logits", "prediction_logits", "seq_relationship_logits",
+           "last_hidden_state", "pooler_output")
+
+
+class JointBertForIntentAndSlots(transformers.BertPreTrainedModel):
+    """Intent of the sentence from token 0 of the last hidden state, a slot for each token."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.bert = transformers.BertModel(config, add_pooling_layer=False)
+        self.intent_classifier = torch.nn.Linear(config.hidden_size, len(config.intent_labels))
+        self.slot_classifier = torch.nn.Linear(config.hidden_size, len(config.slot_labels))
+        self.post_init()
+
+    def forward(self, input_ids, token_type_ids=None):
+        hidden = self.bert(input_ids=input_ids, token_type_ids=token_type_ids).last_hidden_state
+        return {"intent_logits": self.intent_classifier(hidden[:, 0]), "slot_logits": self.slot_classifier(hidden)}
+
+
+def model_class(directory):
+    config = json.loads((pathlib.Path(directory) / "config.json").read_text())
+    name = (config.get("architectures") or ["AutoModel"])[0]
+    return JointBertForIntentAndSlots if name == "JointBertForIntentAndSlots" else getattr(transformers, name)
+
+
+def as_lists(value):
+    """Without the batch dimension; eight significant digits are finer than an f32."""
+    return json.loads(json.dumps(value[0].tolist()), parse_float=lambda digits: float(f"{float(digits):.8g}"))
+
+
+class Reference:
+    """Call it with ids and segments; the answer is {output name: nested lists} in transformers' shapes."""
+
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        self.sentence = (self.directory / "modules.json").exists()
+        if self.sentence:
+            import sentence_transformers
+            self.model = sentence_transformers.SentenceTransformer(str(directory), device="cpu").double().eval()
+        else:
+            self.model = model_class(directory).from_pretrained(directory, dtype=torch.float64).eval()
+
+    def segmented(self):
+        config = self.model[0].auto_model.config if self.sentence else self.model.config
+        return config.model_type == "bert"
+
+    @torch.no_grad()
+    def __call__(self, ids, segments=None):
+        inputs = {"input_ids": torch.tensor([ids])}
+        if segments is not None and self.segmented():
+            inputs["token_type_ids"] = torch.tensor([segments])
+        if self.sentence:
+            inputs["attention_mask"] = torch.ones(1, len(ids), dtype=torch.long)
+            return {"sentence_embedding": as_lists(self.model(inputs)["sentence_embedding"])}
+        if type(self.model).__name__.endswith("ForMultipleChoice"):
+            inputs = {name: value[None] for name, value in inputs.items()}
+        out = self.model(**inputs)
+        names = [name for name in (*OUTPUTS, "intent_logits", "slot_logits") if out.get(name) is not None]
+        return {name: as_lists(out[name]) for name in names}
