@@ -36,15 +36,15 @@ TaskKind Model::task() const {
   return task == nullptr ? TaskKind::kNone : static_cast<TaskKind>(task->kind());
 }
 
-Text Model::name() const { return text(bantam::root(*this).name()); }
-Text Model::tool() const { return text(bantam::root(*this).tool()); }
-Text Model::licence() const { return text(bantam::root(*this).licence()); }
+Text Model::name() const { return as_text(bantam::root(*this).name()); }
+Text Model::tool() const { return as_text(bantam::root(*this).tool()); }
+Text Model::licence() const { return as_text(bantam::root(*this).licence()); }
 uint32_t Model::max_sequence() const { return bantam::root(*this).max_sequence(); }
 uint32_t Model::input_count() const { return count(bantam::root(*this).inputs()); }
 uint32_t Model::output_count() const { return count(bantam::root(*this).outputs()); }
 
 Text Model::output_name(uint32_t output) const {
-  return output < output_count() ? text(bantam::root(*this).outputs()->Get(output)->name()) : Text{};
+  return output < output_count() ? as_text(bantam::root(*this).outputs()->Get(output)->name()) : Text{};
 }
 
 bool Model::has_tokenizer() const { return count(bantam::root(*this).tokenizers()) > 0; }
@@ -67,7 +67,7 @@ uint32_t Model::label_count(uint32_t set) const {
 }
 
 Text Model::label(uint32_t set, uint32_t index) const {
-  return index < label_count(set) ? text(label_set(*this, set)->labels()->Get(index)) : Text{};
+  return index < label_count(set) ? as_text(label_set(*this, set)->labels()->Get(index)) : Text{};
 }
 
 }  // namespace bantam

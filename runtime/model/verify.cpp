@@ -1,10 +1,7 @@
 #include "model/verify.h"
 
 #include "ops/ops.h"
-#if __has_include("text/verify.h")
 #include "text/verify.h"
-#define BANTAM_VERIFIES_TOKENIZERS 1
-#endif
 
 namespace bantam {
 namespace {
@@ -20,7 +17,7 @@ constexpr uint64_t kLeastTableBytes = 8;
 
 Status report(const Verdict& verdict, const flatbuffers::String* name, uint32_t index, Fault* fault) {
   if (!verdict.ok() && fault != nullptr) {
-    const Text where = text(name);
+    const Text where = as_text(name);
     *fault = Fault{verdict.what, where.data == nullptr ? "" : where.data, static_cast<uint32_t>(where.size), index};
   }
   return verdict.status;
@@ -48,7 +45,7 @@ Verdict check_symbols(const fb::Model& model) {
   if (count(model.symbols()) != kSymbols) return unsupported("symbols other than tokens, sequences and tile");
   for (uint32_t s = 0; s < kSymbols; ++s) {
     const fb::Symbol& symbol = *model.symbols()->Get(s);
-    const Text name = text(symbol.name());
+    const Text name = as_text(symbol.name());
     for (size_t i = 0; i <= name.size; ++i) {
       if (name.data[i] != kNames[s][i]) return unsupported("symbols other than tokens, sequences and tile");
     }
@@ -91,14 +88,10 @@ Status check_ops(const fb::Model& model, Fault* fault) {
 }
 
 Status check_tokenizers(const fb::Model& model, const uint8_t* data, uint64_t data_size, Fault* fault) {
-#ifdef BANTAM_VERIFIES_TOKENIZERS
   for (uint32_t i = 0; i < count(model.tokenizers()); ++i) {
-    const Status status = verify_tokenizer(*model.tokenizers()->Get(i), data, data_size, fault);
+    const Status status = text::verify_tokenizer(*model.tokenizers()->Get(i), data, data_size, fault);
     if (status != Status::kOk) return status;
   }
-#else
-  (void)model, (void)data, (void)data_size, (void)fault;
-#endif
   return Status::kOk;
 }
 

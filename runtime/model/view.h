@@ -39,7 +39,7 @@ inline int32_t operand(const flatbuffers::Vector<int32_t>* list, uint32_t positi
   return position < count(list) ? list->Get(position) : -1;
 }
 
-inline Text text(const flatbuffers::String* string) {
+inline Text as_text(const flatbuffers::String* string) {
   return string == nullptr ? Text{} : Text{string->c_str(), string->size()};
 }
 
