@@ -12,7 +12,10 @@
 //              of the active table (0x80 where the dot product wants u8, else 0): private to a session.
 //   sums       a sum over a row is 16 strided partial sums (element i goes to lane i % 16, in order of i;
 //              missing lanes start at +0), then the fixed tree: lanes l and l+8, then l and l+4, l+2, l+1.
-//   fma        only where a formula below says fma; contraction is off.
+//   fma        only where a formula below says fma; contraction is off. Everything else is one IEEE operation, rounded
+//              to nearest even, in the order that the formula writes.
+//   exp, ...   exp, gelu and the other activations are the polynomials of generic/math.h, which states their errors.
+//   false      some value that the kernel was to store is NaN or infinite. Then what it stored is not defined.
 //   tails      rows are any count >= 1; no kernel reads or writes outside what its arguments state, padding
 //              lanes included.
 #ifndef BANTAM_KERNELS_KERNELS_H_
@@ -25,8 +28,12 @@
 
 namespace bantam::kernels {
 
-constexpr uint32_t pad4(uint32_t n) { return (n + 3u) & ~3u; }
-constexpr uint32_t pad16(uint32_t n) { return (n + 15u) & ~15u; }
+// Never emitted as functions: the instruction sets' translation units include this header too, and the linker must not
+// be able to pick their copy for code that runs everywhere.
+#define BANTAM_KERNELS_CONSTEXPR [[gnu::always_inline]] constexpr
+
+BANTAM_KERNELS_CONSTEXPR uint32_t pad4(uint32_t n) { return (n + 3u) & ~3u; }
+BANTAM_KERNELS_CONSTEXPR uint32_t pad16(uint32_t n) { return (n + 15u) & ~15u; }
 
 /// Same values as fb::ActivationKind, fb::NormKind, fb::DType (static_asserts in runtime/ops).
 enum class Activation : uint8_t {
@@ -37,7 +44,7 @@ enum class Norm : uint8_t { kNone = 0, kLayer = 1, kRms = 2, kAffine = 3 };
 enum class Element : uint8_t { kF32 = 0, kF16 = 1, kI8 = 3 };
 
 /// y[r][n] = act(fma(float(acc), x_scale[r] * w_scale[n], bias[n])), acc = sum over k of x[r][k] * w[n][k]
-/// in int32 (exact). Weights in [-127, 127] in tiles [n/16][k/4][16][4]; k a multiple of 4 up to 133,144
+/// in int32 (exact); float(acc) rounds to nearest even. Weights in [-127, 127] in tiles [n/16][k/4][16][4]; k a multiple of 4 up to 133,144
 /// (x beyond the true K may be anything: weights there are 0), n a multiple of 16.
 /// Reads x[r][0, k); writes y[r][0, n).
 struct LinearQ8 {
@@ -74,9 +81,9 @@ struct LinearF32 {
 /// layer norm: mean = sum(v) / width; d = v - mean; var = sum(d * d) / width (d * d by fma into the partial
 /// sum); r = 1 / sqrt(var + epsilon) (correctly rounded); v = fma(d * r, gamma, beta).
 /// rms: the same without the mean. affine: fma(v, gamma, beta). Null gamma: 1; null beta: 0.
-/// q8: m = max |v| (integer maximum of the bits); scale = m / 127 (1 when m is 0); stored =
-/// round-to-nearest-even(v * (127 / m)), clamped to [-127, 127].
-/// Returns false when some |v| that is stored is NaN or infinite.
+/// q8: m = max |v| (integer maximum of the bits); scale = m / 127; stored = round-to-nearest-even(v * (127 / m)), which
+/// never passes +-127. When m < 2^-100: scale 1, stored 0.
+/// A q8 residual is float(stored) * residual_scale.
 struct TailRows {
   const float* x;
   size_t x_stride;
@@ -97,7 +104,7 @@ struct TailRows {
   float* q_scale;                 // [rows]
 };
 
-/// One table of an embedding: value = element * scales[index] * scale for i8, element * scale for float.
+/// One table of an embedding: value = float(element) * (scales[index] * scale) for i8, element * scale for float.
 struct EmbedSource {
   const void* data;
   Element type;
@@ -117,10 +124,10 @@ struct EmbedRows {
 };
 
 /// Bytes of one page of 16 rows for one head; twins of the schema's Layout comments.
-constexpr size_t key_page_bytes(uint32_t head_width, bool q8) {
+BANTAM_KERNELS_CONSTEXPR size_t key_page_bytes(uint32_t head_width, bool q8) {
   return q8 ? size_t{pad4(head_width)} * 16 + 128 : size_t{head_width} * 64;
 }
-constexpr size_t value_page_bytes(uint32_t head_width, bool q8) {
+BANTAM_KERNELS_CONSTEXPR size_t value_page_bytes(uint32_t head_width, bool q8) {
   return q8 ? size_t{pad16(head_width)} * 16 + 64 : size_t{pad16(head_width)} * 64;
 }
 
@@ -128,7 +135,7 @@ constexpr size_t value_page_bytes(uint32_t head_width, bool q8) {
 /// quantised with its own scale as in TailRows. Row r of this call is row `row_begin + r` of the tensors: q
 /// goes to row row_begin + r; k and v to lane (row_begin + r) % 16 of page (row_begin + r) / 16. When a call
 /// begins a page (row_begin % 16 == 0) or ends inside one, lanes of that page that no row has written hold
-/// anything: attention must not depend on them. Returns false on a non-finite value.
+/// anything: attention must not depend on them. Value pages' padding columns are set to zero.
 struct SplitHeads {
   const float* x;                 // row 0 of this call
   size_t x_stride;
@@ -145,11 +152,13 @@ struct SplitHeads {
 enum class Mask : uint8_t { kNone = 0, kCausal = 1, kWindow = 2, kCausalWindow = 3 };
 
 /// Attention of query rows [query_begin, query_begin + queries) over key rows [kv_begin, kv_end), both
-/// numbered as in SplitHeads, for one head. Masked: causal: key > query; window w: |key - query| > w.
-/// Score of key j: q8: float(acc) * (q_scale * scale) * k_scale[j]; f32: dot in order of d by fma, * scale.
-/// p = exp(score - max); l = sum of p, lane (j - kv_begin) % 16, in order of j, then the tree.
-/// q8: w = p * v_scale[j]; m = max of w; u = round(w * (255 / m)) in [0, 255]; y = float(sum u * v) *
-/// ((m / 255) / l). f32: y = (sum over j, in order, by fma(p, v, acc)) / l.
+/// numbered as in SplitHeads, for one head. Masked: causal: key > query; window w: |key - query| > w; a query all of
+/// whose keys are masked gives 0. kv_end - kv_begin at most 66,311 in the q8 case.
+/// Score of key j: q8: (float(acc) * (q_scale * scale)) * k_scale[j]; f32: dot in order of d by fma from 0, * scale.
+/// p = exp(score - max); l = sum of p, lane (j - kv_begin) % 16, in order of j, then the tree: the result does not
+/// depend on where in a batch the sequence lies.
+/// q8: w = p * v_scale[j]; m = max of w; u = round(w * (255 / m)) in [0, 255] (0 when m < 2^-100); y = float(sum u * v)
+/// * ((m / 255) / l). f32: y = (sum over unmasked j, in order, by fma(p, v, acc) from 0) / l.
 struct Attention {
   const void* q;                  // this head's columns of query row query_begin
   size_t q_stride;                // elements
@@ -172,13 +181,13 @@ struct Attention {
 };
 /// Queries that one pass of attention holds in scratch; the same on every ISA.
 constexpr uint32_t kAttentionQueries = 16;
-constexpr size_t attention_scratch_bytes(uint32_t kv_rows) {
+BANTAM_KERNELS_CONSTEXPR size_t attention_scratch_bytes(uint32_t kv_rows) {
   // For each query: f32 scores and u8 probabilities of whole pages; the first page may begin up to 15 rows early.
   return size_t{kAttentionQueries} * (size_t{pad16(kv_rows + 15)} * 5) + 64;
 }
 
-/// One row per sequence from f32 rows [row_begin, row_end) (at least one). mean: partial sums in row order,
-/// / count. l2: v / max(sqrt(sum v * v), 1e-12).
+/// One row per sequence from f32 rows [row_begin, row_end) (at least one). mean: sum in row order, / count. l2: v /
+/// max(sqrt(sum v * v), 1e-12), v * v by fma into the partial sums.
 enum class Pool : uint8_t { kFirst = 0, kMean = 1, kMax = 2, kLast = 3, kSum = 4 };
 struct PoolRows {
   const float* x;                 // row 0 of the tensor
@@ -190,7 +199,7 @@ struct PoolRows {
   float* y;
 };
 
-/// In place: row -> softmax(row) over [0, width), two-pass, sums as above.
+/// In place: p = exp(x - max); x = p / l, l = sum of p.
 struct SoftmaxRows {
   float* x;
   size_t x_stride;

@@ -1,0 +1,49 @@
+// Every kernel of the table on random shapes: the reference against naive mathematics, every other instruction set
+// against the reference, byte for byte. All buffers end at guard pages.
+#include <gtest/gtest.h>
+
+#include "tests/kernels/attention_cases.h"
+#include "tests/kernels/row_cases.h"
+
+namespace bantam::kernels::test {
+namespace {
+
+constexpr uint64_t kSeeds = 150;
+
+template <class Args>
+void check_kernel(uint64_t salt) {
+  for (uint64_t seed = 0; seed < kSeeds && !::testing::Test::HasFatalFailure(); ++seed) {
+    Case<Args> c(salt * 1000003 + seed);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Result expected = c.run(*table(Isa::kReference));
+    c.check(expected);
+    for (const Table* t : tables()) {
+      const Result got = c.run(*t);
+      ASSERT_EQ(got.finite, expected.finite) << isa_name(t->isa);
+      if (!expected.finite) continue;
+      ASSERT_TRUE(got.bytes == expected.bytes) << isa_name(t->isa);
+    }
+  }
+}
+
+#define BANTAM_KERNEL(name, Args) \
+  TEST(Kernels, name) { check_kernel<Args>(sizeof(#name)); }
+#include "kernels/kernels.inc"
+#undef BANTAM_KERNEL
+
+// Where a sequence lies among others, and so in which lanes of its pages, changes nothing.
+TEST(Kernels, AttentionDoesNotDependOnTheRow) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Case<Attention> c(seed);
+    const Result expected = c.run(*table(Isa::kAuto));
+    for (uint32_t first_row : {0u, 1u, 7u, 15u, 16u, 29u}) {
+      c.move_to(first_row);
+      for (const Table* t : tables()) {
+        ASSERT_TRUE(c.run(*t).bytes == expected.bytes) << isa_name(t->isa) << " seed " << seed << " row " << first_row;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bantam::kernels::test

@@ -1,0 +1,156 @@
+// Dispatch, extremes and non-finite values.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/kernels/row_cases.h"
+
+namespace bantam::kernels::test {
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+TEST(Dispatch, NamesAndTablesAgree) {
+  ASSERT_NE(table(Isa::kReference), nullptr);
+  ASSERT_NE(table(Isa::kAuto), nullptr);
+  EXPECT_EQ(table(Isa::kAuto), tables().back());
+  for (Isa isa : {Isa::kReference, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni256, Isa::kAvx512Vnni}) {
+    const std::string name = isa_name(isa);
+    Isa parsed = Isa::kAuto;
+    ASSERT_TRUE(isa_parse({name.data(), name.size()}, &parsed));
+    EXPECT_EQ(parsed, isa);
+    EXPECT_EQ(isa_available(isa), table(isa) != nullptr);
+    if (table(isa) != nullptr) {
+      EXPECT_EQ(table(isa)->isa, isa);
+    }
+  }
+  Isa parsed = Isa::kAvx2;
+  EXPECT_TRUE(isa_parse({"auto", 4}, &parsed));
+  EXPECT_EQ(parsed, Isa::kAuto);
+  EXPECT_FALSE(isa_parse({"avx", 3}, &parsed));
+  EXPECT_FALSE(isa_parse({"", 0}, &parsed));
+}
+
+// The largest k that the file format admits, everything at -127 or +127: int32 just holds it.
+TEST(Limits, LinearQ8AtTheLargestK) {
+  const uint32_t k = 133144;
+  Guarded x(2 * size_t{k});
+  Guarded w(16 * size_t{k});
+  Guarded sums(64);
+  Guarded scales(64);
+  Guarded y(2 * 64);
+  std::memset(w.data(), 0x81, w.size());
+  for (int o = 0; o < 16; ++o) sums.as<int32_t>()[o] = -127 * 133144;
+  for (int o = 0; o < 16; ++o) scales.as<float>()[o] = 1.0f;
+  for (const Table* t : tables()) {
+    for (uint32_t i = 0; i < 2 * k; ++i) x.data()[i] = static_cast<uint8_t>((i < k ? 0x81 : 0x7f) ^ t->offset_xor);
+    const LinearQ8 a{x.as<int8_t>(), k, scales.as<float>(), 2, w.as<int8_t>(), scales.as<float>(),
+                     sums.as<int32_t>(), nullptr, k, 16, Activation::kNone, y.as<float>(), 16};
+    ASSERT_TRUE(t->linear_q8(a));
+    for (int o = 0; o < 16; ++o) {
+      EXPECT_EQ(y.as<float>()[o], static_cast<float>(127 * 127 * 133144)) << isa_name(t->isa);
+      EXPECT_EQ(y.as<float>()[16 + o], static_cast<float>(-127 * 127 * 133144)) << isa_name(t->isa);
+    }
+  }
+}
+
+TEST(Limits, LinearReportsOverflow) {
+  for (const Table* t : tables()) {
+    Guarded x(64), w(64 * 16), bias(64), y(64);
+    for (int i = 0; i < 16; ++i) x.as<float>()[i] = 1e38f;
+    for (int i = 0; i < 256; ++i) w.as<float>()[i] = i % 16 == 3 ? 1.0f : 0.0f;
+    const LinearF32 a{x.as<float>(), 16, 1, w.data(), Element::kF32, nullptr, 16, 16, Activation::kNone, y.as<float>(), 16};
+    EXPECT_FALSE(t->linear_f32(a)) << isa_name(t->isa);
+    x.as<float>()[0] = 1.0f;
+    for (int i = 1; i < 16; ++i) x.as<float>()[i] = 0.0f;
+    EXPECT_TRUE(t->linear_f32(a)) << isa_name(t->isa);
+    x.as<float>()[5] = kNaN;
+    EXPECT_FALSE(t->linear_f32(a)) << isa_name(t->isa);
+  }
+}
+
+// A NaN or an infinity in any column, through every activation and norm, is noticed; one in the padding is not.
+TEST(Limits, TailRowsNoticeNonFiniteValues) {
+  const uint32_t width = 37;
+  for (const Table* t : tables()) {
+    for (int norm = 0; norm < 4; ++norm) {
+      for (float bad : {kNaN, kInfinity, -kInfinity}) {
+        for (uint32_t column : {0u, 16u, 36u, 37u, 47u}) {
+          Guarded x(48 * 4), y(48 * 4), q(48), scale(4);
+          for (uint32_t i = 0; i < 48; ++i) x.as<float>()[i] = static_cast<float>(i) * 0.1f;
+          x.as<float>()[column] = bad;
+          TailRows a{};
+          a.x = x.as<float>();
+          a.x_stride = a.y_stride = a.q_stride = 48;
+          a.rows = 1;
+          a.width = width;
+          a.norm = static_cast<Norm>(norm);
+          a.epsilon = 1e-5f;
+          a.y = y.as<float>();
+          EXPECT_EQ(t->tail_rows(a), column >= width) << isa_name(t->isa) << " norm " << norm << " column " << column;
+          a.y = nullptr;
+          a.q = q.as<int8_t>();
+          a.q_scale = scale.as<float>();
+          EXPECT_EQ(t->tail_rows(a), column >= width) << isa_name(t->isa) << " norm " << norm << " column " << column;
+        }
+      }
+    }
+    for (int activation = 0; activation <= 9; ++activation) {
+      Guarded x(64), y(64);
+      for (uint32_t i = 0; i < 16; ++i) x.as<float>()[i] = i == 7 ? kNaN : 1.0f;
+      TailRows a{};
+      a.x = x.as<float>();
+      a.x_stride = a.y_stride = 16;
+      a.rows = 1;
+      a.width = 16;
+      a.activation = static_cast<Activation>(activation);
+      a.y = y.as<float>();
+      EXPECT_FALSE(t->tail_rows(a)) << isa_name(t->isa) << " activation " << activation;
+    }
+  }
+}
+
+TEST(Limits, OthersNoticeNonFiniteValues) {
+  for (const Table* t : tables()) {
+    for (float bad : {kNaN, kInfinity}) {
+      Guarded x(64 * 3), y(64), pooled(64 * 3), keys(4096), values(4096), scale(64);
+      for (uint32_t i = 0; i < 48; ++i) x.as<float>()[i] = i == 40 ? bad : 0.5f;
+      EXPECT_FALSE(t->pool_rows({x.as<float>(), 48, 0, 1, 41, Pool::kMean, false, pooled.as<float>()})) << isa_name(t->isa);
+      for (bool q8 : {false, true}) {
+        EXPECT_FALSE(t->split_heads({x.as<float>(), 48, 0, 1, 1, 1, 16, q8, y.data(), 16, scale.as<float>(),
+                                     keys.data(), values.data()})) << isa_name(t->isa);
+      }
+      const int32_t index = 0;
+      const EmbedSource source{x.data(), Element::kF32, false, nullptr, 1.0f, &index};
+      EXPECT_FALSE(t->embed_rows({&source, 1, 1, 48, keys.as<float>(), 48})) << isa_name(t->isa);
+      EXPECT_FALSE(t->softmax_rows({x.as<float>(), 48, 1, 41})) << isa_name(t->isa);
+    }
+  }
+}
+
+// Every half, subnormals included, as an embedding table of 16 columns.
+TEST(Limits, EveryHalfIsExact) {
+  Guarded data(65536 * 2);
+  Guarded index(4096 * 4);
+  for (uint32_t i = 0; i < 65536; ++i) data.as<uint16_t>()[i] = static_cast<uint16_t>(i);
+  for (int32_t i = 0; i < 4096; ++i) index.as<int32_t>()[i] = i;
+  for (const Table* t : tables()) {
+    Guarded y(65536 * 4);
+    const EmbedSource source{data.data(), Element::kF16, false, nullptr, 1.0f, index.as<int32_t>()};
+    EXPECT_FALSE(t->embed_rows({&source, 1, 4096, 16, y.as<float>(), 16}));
+    for (uint32_t i = 0; i < 65536; ++i) {
+      const double expected = value_of_half(static_cast<uint16_t>(i));
+      const float got = y.as<float>()[i];
+      if (std::isnan(expected)) {
+        ASSERT_TRUE(std::isnan(got));
+      } else {
+        ASSERT_EQ(static_cast<double>(got), expected) << i << " " << isa_name(t->isa);
+        ASSERT_EQ(std::signbit(got), std::signbit(expected)) << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bantam::kernels::test

@@ -1,0 +1,201 @@
+// Random calls of linear_q8 and linear_f32.
+#ifndef BANTAM_TESTS_KERNELS_LINEAR_CASES_H_
+#define BANTAM_TESTS_KERNELS_LINEAR_CASES_H_
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/naive.h"
+#include "tests/kernels/support.h"
+
+namespace bantam::kernels::test {
+
+/// A random call of one kernel. run() makes the call with a table on fresh output buffers; check() compares what it
+/// gave with naive mathematics in double. typical() is the shape for benchmarks.
+template <class Args>
+class Case;
+
+struct LinearShape {
+  uint32_t rows, k, n;
+  Activation activation;
+  bool bias, extreme, half;
+
+  static LinearShape random(Random& random) {
+    return {random.chance(80) ? random.between(1, 20) : random.between(1, 70),
+            random.chance(20) ? random.between(300, 800) : random.between(1, 130),
+            16 * (random.chance(20) ? random.between(9, 20) : random.between(1, 9)),
+            static_cast<Activation>(random.chance(50) ? 0 : random.between(1, 9)),
+            random.chance(70), random.chance(10), random.chance(40)};
+  }
+  static LinearShape typical(uint32_t rows) { return {rows, 384, 1536, Activation::kNone, true, false, false}; }
+};
+
+template <>
+class Case<LinearQ8> {
+ public:
+  explicit Case(uint64_t seed) : Case(seed, nullptr) {}
+  Case(uint64_t seed, const LinearShape* wanted) {
+    Random random(seed);
+    shape_ = wanted != nullptr ? *wanted : LinearShape::random(random);
+    shape_.k = pad4(shape_.k);
+    const uint32_t n = shape_.n;
+    const uint32_t k = shape_.k;
+    const uint32_t true_k = k - (shape_.extreme ? 0 : random.between(0, k > 4 ? 3 : 0));
+    x_stride_ = (pad16(k) + (random.chance(30) ? 16 : 0));
+    x_ = make_rows<int8_t>(shape_.rows, x_stride_, k);
+    w_ = Guarded(size_t{n} * k);
+    w_scale_ = make_vector(random, n, 0.002f, 0.01f);
+    x_scale_ = make_vector(random, shape_.rows, 0.001f, 0.01f);
+    bias_ = make_vector(random, n, 0.5f);
+    w_sum_ = Guarded(size_t{n} * 4);
+    for (size_t i = 0; i < x_.size(); ++i) x_.as<int8_t>()[i] = shape_.extreme ? -127 : random.weight();
+    for (uint32_t o = 0; o < n; ++o) {
+      int32_t sum = 0;
+      for (uint32_t i = 0; i < k; ++i) {
+        const int8_t v = i >= true_k ? int8_t{0} : shape_.extreme ? (o % 2 == 0 ? int8_t{-127} : int8_t{127}) : random.weight();
+        w_.as<int8_t>()[weight_at(o, i)] = v;
+        sum += v;
+      }
+      w_sum_.as<int32_t>()[o] = sum;
+    }
+    // Activations beyond the true k may be anything.
+    for (uint32_t r = 0; r < shape_.rows; ++r) {
+      for (uint32_t i = true_k; i < k; ++i) x_.as<int8_t>()[r * x_stride_ + i] = static_cast<int8_t>(random.next());
+    }
+  }
+
+  LinearQ8 args(const Table& table) {
+    stored_ = make_rows<int8_t>(shape_.rows, x_stride_, shape_.k);
+    for (size_t i = 0; i < x_.size(); ++i) stored_.data()[i] = static_cast<uint8_t>(x_.data()[i] ^ table.offset_xor);
+    y_stride_ = shape_.n + (shape_.rows % 3 == 0 ? 16 : 0);
+    y_ = make_rows<float>(shape_.rows, y_stride_, shape_.n);
+    return {stored_.as<int8_t>(), x_stride_, x_scale_.as<float>(), shape_.rows, w_.as<int8_t>(), w_scale_.as<float>(),
+            w_sum_.as<int32_t>(), shape_.bias ? bias_.as<float>() : nullptr, shape_.k, shape_.n, shape_.activation,
+            y_.as<float>(), y_stride_};
+  }
+
+  Result run(const Table& table) {
+    Result result;
+    result.finite = table.linear_q8(args(table));
+    EXPECT_TRUE(untouched(y_.data(), shape_.rows, y_stride_ * 4, size_t{shape_.n} * 4, y_stride_ * 4));
+    for (uint32_t r = 0; r < shape_.rows; ++r) result.add(y_.as<float>() + r * y_stride_, size_t{shape_.n} * 4);
+    return result;
+  }
+
+  void check(const Result& result) const {
+    const float* y = reinterpret_cast<const float*>(result.bytes.data());
+    for (uint32_t r = 0; r < shape_.rows; ++r) {
+      for (uint32_t o = 0; o < shape_.n; ++o) {
+        int64_t acc = 0;
+        for (uint32_t i = 0; i < shape_.k; ++i) {
+          acc += int64_t{x_.as<int8_t>()[r * x_stride_ + i]} * w_.as<int8_t>()[weight_at(o, i)];
+        }
+        const double product = static_cast<double>(acc) * x_scale_.as<float>()[r] * w_scale_.as<float>()[o];
+        const double v = product + (shape_.bias ? bias_.as<float>()[o] : 0.0f);
+        const double expected = naive_activation(shape_.activation, v);
+        if (!result.finite && !(std::fabs(expected) < 1e37)) continue;
+        ASSERT_NEAR(y[r * shape_.n + o], expected,
+                    activation_tolerance(shape_.activation, v, 3e-7 * (std::fabs(product) + std::fabs(v))));
+      }
+    }
+  }
+  double multiplications() const { return double{1} * shape_.rows * shape_.k * shape_.n; }
+
+ private:
+  size_t weight_at(uint32_t o, uint32_t i) const {
+    return size_t{o / 16} * shape_.k * 16 + size_t{i / 4} * 64 + (o % 16) * 4 + i % 4;
+  }
+
+  LinearShape shape_{};
+  size_t x_stride_ = 0;
+  size_t y_stride_ = 0;
+  Guarded x_, stored_, w_, w_scale_, x_scale_, w_sum_, bias_, y_;
+};
+
+/// The half nearest to x, for |x| in the range of normal halves.
+inline uint16_t half_of(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  if ((bits & 0x7fffffffu) < 0x38800000u) return static_cast<uint16_t>((bits >> 16) & 0x8000u);
+  const uint32_t rounded = (bits & 0x7fffffffu) + 0x1000u - 0x38000000u;
+  return static_cast<uint16_t>(((bits >> 16) & 0x8000u) | (rounded >> 13));
+}
+inline double value_of_half(uint16_t half) {
+  const int exponent = (half >> 10) & 31;
+  const double mantissa = half & 0x3ff;
+  const double magnitude = exponent == 0    ? std::ldexp(mantissa, -24)
+                           : exponent == 31 ? (mantissa != 0 ? NAN : HUGE_VAL)
+                                            : std::ldexp(mantissa + 1024, exponent - 25);
+  return (half & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+template <>
+class Case<LinearF32> {
+ public:
+  explicit Case(uint64_t seed) : Case(seed, nullptr) {}
+  Case(uint64_t seed, const LinearShape* wanted) {
+    Random random(seed);
+    shape_ = wanted != nullptr ? *wanted : LinearShape::random(random);
+    x_stride_ = some_stride(random, shape_.k);
+    x_ = make_rows<float>(shape_.rows, x_stride_, shape_.k);
+    for (size_t i = 0; i < x_.size() / 4; ++i) x_.as<float>()[i] = random.normal();
+    bias_ = make_vector(random, shape_.n, 0.5f);
+    const size_t count = size_t{shape_.k} * shape_.n;
+    w_ = Guarded(count * (shape_.half ? 2 : 4));
+    values_.resize(count);
+    for (size_t i = 0; i < count; ++i) {
+      const float v = random.normal() * 0.2f;
+      values_[i] = v;
+      if (shape_.half) {
+        w_.as<uint16_t>()[i] = half_of(v);
+        values_[i] = value_of_half(half_of(v));
+      } else {
+        w_.as<float>()[i] = v;
+      }
+    }
+  }
+
+  LinearF32 args(const Table&) {
+    y_stride_ = shape_.n + (shape_.rows % 3 == 0 ? 16 : 0);
+    y_ = make_rows<float>(shape_.rows, y_stride_, shape_.n);
+    return {x_.as<float>(), x_stride_, shape_.rows, w_.data(), shape_.half ? Element::kF16 : Element::kF32,
+            shape_.bias ? bias_.as<float>() : nullptr, shape_.k, shape_.n, shape_.activation, y_.as<float>(), y_stride_};
+  }
+
+  Result run(const Table& table) {
+    Result result;
+    result.finite = table.linear_f32(args(table));
+    EXPECT_TRUE(untouched(y_.data(), shape_.rows, y_stride_ * 4, size_t{shape_.n} * 4, y_stride_ * 4));
+    for (uint32_t r = 0; r < shape_.rows; ++r) result.add(y_.as<float>() + r * y_stride_, size_t{shape_.n} * 4);
+    return result;
+  }
+
+  void check(const Result& result) const {
+    const float* y = reinterpret_cast<const float*>(result.bytes.data());
+    for (uint32_t r = 0; r < shape_.rows; ++r) {
+      for (uint32_t o = 0; o < shape_.n; ++o) {
+        double v = shape_.bias ? bias_.as<float>()[o] : 0.0f;
+        double magnitude = std::fabs(v);
+        for (uint32_t i = 0; i < shape_.k; ++i) {
+          const double w = values_[size_t{o / 16} * shape_.k * 16 + size_t{i} * 16 + o % 16];
+          v += w * x_.as<float>()[r * x_stride_ + i];
+          magnitude += std::fabs(w * x_.as<float>()[r * x_stride_ + i]);
+        }
+        const double expected = naive_activation(shape_.activation, v);
+        if (!result.finite && !(std::fabs(expected) < 1e37)) continue;
+        ASSERT_NEAR(y[r * shape_.n + o], expected, activation_tolerance(shape_.activation, v, 1e-6 * magnitude + 1e-7));
+      }
+    }
+  }
+  double multiplications() const { return double{1} * shape_.rows * shape_.k * shape_.n; }
+
+ private:
+  LinearShape shape_{};
+  size_t x_stride_ = 0;
+  size_t y_stride_ = 0;
+  Guarded x_, w_, bias_, y_;
+  std::vector<double> values_;
+};
+
+}  // namespace bantam::kernels::test
+
+#endif  // BANTAM_TESTS_KERNELS_LINEAR_CASES_H_

@@ -1,0 +1,394 @@
+// Random calls of tail_rows, embed_rows, pool_rows and softmax_rows.
+#ifndef BANTAM_TESTS_KERNELS_ROW_CASES_H_
+#define BANTAM_TESTS_KERNELS_ROW_CASES_H_
+
+#include "tests/kernels/linear_cases.h"
+
+namespace bantam::kernels::test {
+
+struct RowShape {
+  uint32_t rows, width;
+  static RowShape random(Random& random) {
+    return {random.between(1, 9), random.chance(20) ? some_width(random, 800) : some_width(random, 90)};
+  }
+  static RowShape typical(uint32_t rows) { return {rows, 384}; }
+};
+
+/// f32 rows with anything (NaN among it) in the padding lanes.
+inline Guarded make_f32_rows(Random& random, uint32_t rows, uint32_t width, size_t stride, float scale) {
+  Guarded x = make_rows<float>(rows, stride, pad16(width));
+  for (uint32_t r = 0; r < rows; ++r) {
+    for (uint32_t i = 0; i < pad16(width); ++i) {
+      x.as<float>()[r * stride + i] = i < width ? random.normal() * scale : NAN;
+    }
+  }
+  return x;
+}
+
+template <>
+class Case<TailRows> {
+ public:
+  explicit Case(uint64_t seed) : Case(seed, nullptr) {}
+  Case(uint64_t seed, const RowShape* wanted) : random_(seed) {
+    shape_ = wanted != nullptr ? *wanted : RowShape::random(random_);
+    const uint32_t width = shape_.width;
+    const bool typical = wanted != nullptr;
+    activation_ = typical || random_.chance(60) ? Activation::kNone : static_cast<Activation>(random_.between(1, 9));
+    norm_ = typical ? Norm::kLayer : static_cast<Norm>(random_.between(0, 3));
+    residual_kind_ = typical ? 1 : random_.between(0, 2);
+    stores_ = typical ? 3 : random_.between(1, 3);
+    alias_ = random_.between(0, 2);
+    has_gamma_ = random_.chance(80);
+    x_stride_ = some_stride(random_, width);
+    const float scales[] = {1.0f, 1e-3f, 50.0f, 1e-35f, 1e-41f, 0.0f};
+    const float scale = scales[typical || random_.chance(60) ? 0 : random_.between(1, 5)];
+    x_ = make_f32_rows(random_, shape_.rows, width, x_stride_, scale);
+    residual_ = make_f32_rows(random_, shape_.rows, width, x_stride_, scale);
+    residual_q_ = Guarded((shape_.rows - 1) * x_stride_ + width);
+    for (size_t i = 0; i < residual_q_.size(); ++i) residual_q_.as<int8_t>()[i] = random_.weight();
+    residual_scale_ = make_vector(random_, shape_.rows, 0.001f, 0.01f);
+    gamma_ = make_vector(random_, width, 0.3f, 1.0f);
+    beta_ = make_vector(random_, width, 0.3f);
+    epsilon_ = random_.chance(50) ? 1e-12f : 1e-5f;
+  }
+
+  TailRows args(const Table& table) {
+    y_ = make_rows<float>(shape_.rows, x_stride_, pad16(shape_.width));
+    q_ = make_rows<int8_t>(shape_.rows, pad16(shape_.width), pad16(shape_.width));
+    q_scale_ = Guarded(size_t{shape_.rows} * 4);
+    stored_residual_ = Guarded(residual_q_.size());
+    for (size_t i = 0; i < residual_q_.size(); ++i) {
+      stored_residual_.data()[i] = static_cast<uint8_t>(residual_q_.data()[i] ^ table.offset_xor);
+    }
+    x_copy_ = copy(x_);
+    residual_copy_ = copy(residual_);
+    TailRows a{};
+    a.x = x_copy_.as<float>();
+    a.x_stride = x_stride_;
+    a.rows = shape_.rows;
+    a.width = shape_.width;
+    a.activation = activation_;
+    if (residual_kind_ == 1) a.residual = residual_copy_.as<float>();
+    if (residual_kind_ == 2) {
+      a.residual_q = stored_residual_.as<int8_t>();
+      a.residual_scale = residual_scale_.as<float>();
+    }
+    a.residual_stride = x_stride_;
+    a.norm = norm_;
+    a.gamma = has_gamma_ ? gamma_.as<float>() : nullptr;
+    a.beta = has_gamma_ ? beta_.as<float>() : nullptr;
+    a.epsilon = epsilon_;
+    if ((stores_ & 1) != 0) {
+      // In place over x or over the residual as often as not.
+      a.y = alias_ == 1 ? x_copy_.as<float>() : alias_ == 2 && residual_kind_ == 1 ? residual_copy_.as<float>() : y_.as<float>();
+      a.y_stride = x_stride_;
+    }
+    if ((stores_ & 2) != 0) {
+      a.q = q_.as<int8_t>();
+      a.q_stride = pad16(shape_.width);
+      a.q_scale = q_scale_.as<float>();
+    }
+    return a;
+  }
+
+  Result run(const Table& table) {
+    const TailRows a = args(table);
+    Result result;
+    result.finite = table.tail_rows(a);
+    if (!result.finite) return result;
+    for (uint32_t r = 0; r < shape_.rows; ++r) {
+      if (a.y != nullptr) result.add(a.y + r * a.y_stride, size_t{shape_.width} * 4);
+      if (a.q != nullptr) {
+        result.add_q8(a.q + r * a.q_stride, pad16(shape_.width), table.offset_xor);
+        result.add(a.q_scale + r, 4);
+      }
+    }
+    return result;
+  }
+
+  void check(const Result& result) const {
+    if (!result.finite) return;
+    size_t at = 0;
+    for (uint32_t r = 0; r < shape_.rows; ++r) {
+      double error = 0;
+      const std::vector<double> expected = naive_row(r, &error);
+      if ((stores_ & 1) != 0) {
+        const float* y = reinterpret_cast<const float*>(result.bytes.data() + at);
+        for (uint32_t i = 0; i < shape_.width; ++i) ASSERT_NEAR(y[i], expected[i], error) << "column " << i;
+        at += size_t{shape_.width} * 4;
+      }
+      if ((stores_ & 2) != 0) {
+        const int8_t* q = reinterpret_cast<const int8_t*>(result.bytes.data() + at);
+        float scale;
+        std::memcpy(&scale, result.bytes.data() + at + pad16(shape_.width), 4);
+        double largest = 0;
+        for (double v : expected) largest = std::fmax(largest, std::fabs(v));
+        if (largest < 1e-31) {
+          ASSERT_LE(scale, 1.0f);
+        } else {
+          ASSERT_NEAR(scale, largest / 127, error / 127 + 1e-7 * largest);
+          for (uint32_t i = 0; i < shape_.width; ++i) {
+            ASSERT_NEAR(q[i] * double{scale}, expected[i], 0.501 * scale + error) << "column " << i;
+          }
+        }
+        for (uint32_t i = shape_.width; i < pad16(shape_.width); ++i) ASSERT_EQ(q[i], 0);
+        at += pad16(shape_.width) + 4;
+      }
+    }
+  }
+
+ private:
+  static Guarded copy(const Guarded& from) {
+    Guarded to(from.size());
+    std::memcpy(to.data(), from.data(), from.size());
+    return to;
+  }
+
+  std::vector<double> naive_row(uint32_t r, double* error) const {
+    const uint32_t width = shape_.width;
+    std::vector<double> v(width);
+    double mean = 0;
+    double largest = 0;
+    *error = 0;
+    for (uint32_t i = 0; i < width; ++i) {
+      const double x = x_.as<float>()[r * x_stride_ + i];
+      v[i] = naive_activation(activation_, x);
+      *error = std::fmax(*error, activation_tolerance(activation_, x, activation_ == Activation::kNone ? 1e-7 * std::fabs(x) : 0));
+      if (residual_kind_ == 1) v[i] += residual_.as<float>()[r * x_stride_ + i];
+      if (residual_kind_ == 2) {
+        v[i] += residual_q_.as<int8_t>()[r * x_stride_ + i] * double{residual_scale_.as<float>()[r]};
+      }
+      mean += v[i] / width;
+      largest = std::fmax(largest, std::fabs(v[i]));
+    }
+    *error = std::fmax(*error, largest * 1e-6);
+    if (norm_ != Norm::kLayer) mean = 0;
+    double variance = 0;
+    for (double x : v) variance += (x - mean) * (x - mean) / width;
+    const double deviation = std::sqrt(variance + epsilon_);
+    if (norm_ == Norm::kLayer || norm_ == Norm::kRms) *error = *error / deviation * 4 + 1e-5;
+    for (uint32_t i = 0; i < width && norm_ != Norm::kNone; ++i) {
+      if (norm_ != Norm::kAffine) v[i] = (v[i] - mean) / deviation;
+      if (has_gamma_) v[i] = v[i] * gamma_.as<float>()[i] + beta_.as<float>()[i];
+    }
+    *error = *error * 3 + 1e-44;
+    return v;
+  }
+
+  Random random_;
+  RowShape shape_{};
+  Activation activation_{};
+  Norm norm_{};
+  uint32_t residual_kind_ = 0;
+  uint32_t stores_ = 0;
+  uint32_t alias_ = 0;
+  bool has_gamma_ = false;
+  float epsilon_ = 0;
+  size_t x_stride_ = 0;
+  Guarded x_, residual_, residual_q_, residual_scale_, gamma_, beta_;
+  Guarded x_copy_, residual_copy_, stored_residual_, y_, q_, q_scale_;
+};
+
+template <>
+class Case<EmbedRows> {
+ public:
+  explicit Case(uint64_t seed) : Case(seed, nullptr) {}
+  Case(uint64_t seed, const RowShape* wanted) {
+    Random random(seed);
+    shape_ = wanted != nullptr ? *wanted : RowShape::random(random);
+    const uint32_t count = wanted != nullptr ? 3 : random.between(1, 8);
+    stride_ = some_stride(random, shape_.width);
+    for (uint32_t s = 0; s < count; ++s) tables_.push_back(make_table(random, wanted != nullptr));
+  }
+
+  EmbedRows args(const Table&) {
+    sources_.clear();
+    for (const TableData& t : tables_) {
+      sources_.push_back({t.data.data(), t.type, t.tiled, t.scales.as<float>(), t.scale, t.index.as<int32_t>()});
+    }
+    y_ = make_rows<float>(shape_.rows, stride_, pad16(shape_.width));
+    return {sources_.data(), static_cast<uint32_t>(sources_.size()), shape_.rows, shape_.width, y_.as<float>(), stride_};
+  }
+
+  Result run(const Table& table) {
+    Result result;
+    result.finite = table.embed_rows(args(table));
+    EXPECT_TRUE(untouched(y_.data(), shape_.rows, stride_ * 4, size_t{pad16(shape_.width)} * 4, stride_ * 4));
+    for (uint32_t r = 0; r < shape_.rows; ++r) result.add(y_.as<float>() + r * stride_, size_t{shape_.width} * 4);
+    return result;
+  }
+
+  void check(const Result& result) const {
+    ASSERT_TRUE(result.finite);
+    const float* y = reinterpret_cast<const float*>(result.bytes.data());
+    for (uint32_t r = 0; r < shape_.rows; ++r) {
+      for (uint32_t i = 0; i < shape_.width; ++i) {
+        double expected = 0;
+        double magnitude = 0;
+        for (const TableData& t : tables_) {
+          const double v = t.values[static_cast<size_t>(t.index.as<int32_t>()[r]) * shape_.width + i];
+          expected += v;
+          magnitude += std::fabs(v);
+        }
+        ASSERT_NEAR(y[r * shape_.width + i], expected, magnitude * 1e-6);
+      }
+    }
+  }
+
+ private:
+  struct TableData {
+    Element type;
+    bool tiled;
+    float scale;
+    Guarded data, scales, index;
+    std::vector<double> values;
+  };
+
+  TableData make_table(Random& random, bool typical) {
+    const uint32_t entries = typical ? 500 : random.between(1, 40);
+    const uint32_t width = shape_.width;
+    const Element types[] = {Element::kI8, Element::kF16, Element::kF32};
+    TableData t{types[typical ? 0 : random.between(0, 2)], !typical && random.chance(40), random.chance(50) ? 1.0f : 3.7f,
+                Guarded(), make_vector(random, entries, 0.001f, 0.01f), Guarded(size_t{shape_.rows} * 4), {}};
+    const size_t element = t.type == Element::kI8 ? 1 : t.type == Element::kF16 ? 2 : 4;
+    const uint32_t tile_width = t.type == Element::kI8 ? pad4(width) : width;
+    t.data = Guarded((t.tiled ? size_t{pad16(entries)} * tile_width : size_t{entries} * width) * element);
+    std::memset(t.data.data(), 0, t.data.size());
+    t.values.resize(size_t{entries} * width);
+    for (uint32_t v = 0; v < entries; ++v) {
+      for (uint32_t i = 0; i < width; ++i) {
+        size_t at = size_t{v} * width + i;
+        if (t.tiled && t.type == Element::kI8) {
+          at = size_t{v / 16} * tile_width * 16 + size_t{i / 4} * 64 + (v % 16) * 4 + i % 4;
+        } else if (t.tiled) {
+          at = size_t{v / 16} * width * 16 + size_t{i} * 16 + v % 16;
+        }
+        double& value = t.values[size_t{v} * width + i];
+        if (t.type == Element::kI8) {
+          t.data.as<int8_t>()[at] = random.weight();
+          value = t.data.as<int8_t>()[at] * double{t.scales.as<float>()[v]} * t.scale;
+        } else if (t.type == Element::kF16) {
+          t.data.as<uint16_t>()[at] = half_of(random.normal());
+          value = value_of_half(t.data.as<uint16_t>()[at]) * t.scale;
+        } else {
+          t.data.as<float>()[at] = random.normal();
+          value = double{t.data.as<float>()[at]} * t.scale;
+        }
+      }
+    }
+    for (uint32_t r = 0; r < shape_.rows; ++r) {
+      t.index.as<int32_t>()[r] = static_cast<int32_t>(random.chance(20) ? entries - 1 : random.between(0, entries - 1));
+    }
+    return t;
+  }
+
+  RowShape shape_{};
+  size_t stride_ = 0;
+  std::vector<TableData> tables_;
+  std::vector<EmbedSource> sources_;
+  Guarded y_;
+};
+
+template <>
+class Case<PoolRows> {
+ public:
+  explicit Case(uint64_t seed) : Case(seed, nullptr) {}
+  Case(uint64_t seed, const RowShape* wanted) {
+    Random random(seed);
+    shape_ = wanted != nullptr ? *wanted : RowShape::random(random);
+    begin_ = wanted != nullptr ? 0 : random.between(0, shape_.rows - 1);
+    end_ = wanted != nullptr ? shape_.rows : random.between(begin_ + 1, shape_.rows);
+    kind_ = wanted != nullptr ? Pool::kMean : static_cast<Pool>(random.between(0, 4));
+    l2_ = wanted != nullptr || random.chance(50);
+    stride_ = some_stride(random, shape_.width);
+    x_ = make_f32_rows(random, shape_.rows, shape_.width, stride_, random.chance(10) ? 0.0f : 2.0f);
+  }
+
+  PoolRows args(const Table&) {
+    y_ = Guarded(size_t{pad16(shape_.width)} * 4);
+    return {x_.as<float>(), stride_, begin_, end_, shape_.width, kind_, l2_, y_.as<float>()};
+  }
+
+  Result run(const Table& table) {
+    Result result;
+    result.finite = table.pool_rows(args(table));
+    result.add(y_.data(), size_t{shape_.width} * 4);
+    return result;
+  }
+
+  void check(const Result& result) const {
+    ASSERT_TRUE(result.finite);
+    std::vector<double> expected(shape_.width);
+    double squares = 0;
+    for (uint32_t i = 0; i < shape_.width; ++i) {
+      double& v = expected[i];
+      v = x_.as<float>()[(kind_ == Pool::kLast ? end_ - 1 : begin_) * stride_ + i];
+      for (uint32_t r = begin_ + 1; r < end_; ++r) {
+        const double next = x_.as<float>()[r * stride_ + i];
+        if (kind_ == Pool::kMean || kind_ == Pool::kSum) v += next;
+        if (kind_ == Pool::kMax) v = std::fmax(v, next);
+      }
+      if (kind_ == Pool::kMean) v /= end_ - begin_;
+      squares += v * v;
+    }
+    const float* y = reinterpret_cast<const float*>(result.bytes.data());
+    const double norm = l2_ ? std::fmax(std::sqrt(squares), 1e-12) : 1.0;
+    for (uint32_t i = 0; i < shape_.width; ++i) ASSERT_NEAR(y[i], expected[i] / norm, 2e-5 / norm);
+  }
+
+ private:
+  RowShape shape_{};
+  uint32_t begin_ = 0;
+  uint32_t end_ = 0;
+  Pool kind_{};
+  bool l2_ = false;
+  size_t stride_ = 0;
+  Guarded x_, y_;
+};
+
+template <>
+class Case<SoftmaxRows> {
+ public:
+  explicit Case(uint64_t seed) : Case(seed, nullptr) {}
+  Case(uint64_t seed, const RowShape* wanted) {
+    Random random(seed);
+    shape_ = wanted != nullptr ? *wanted : RowShape::random(random);
+    stride_ = some_stride(random, shape_.width);
+    x_ = make_f32_rows(random, shape_.rows, shape_.width, stride_, random.chance(30) ? 100.0f : 3.0f);
+  }
+
+  SoftmaxRows args(const Table&) {
+    y_ = Guarded(x_.size());
+    std::memcpy(y_.data(), x_.data(), x_.size());
+    return {y_.as<float>(), stride_, shape_.rows, shape_.width};
+  }
+
+  Result run(const Table& table) {
+    Result result;
+    result.finite = table.softmax_rows(args(table));
+    for (uint32_t r = 0; r < shape_.rows; ++r) result.add(y_.as<float>() + r * stride_, size_t{shape_.width} * 4);
+    return result;
+  }
+
+  void check(const Result& result) const {
+    ASSERT_TRUE(result.finite);
+    const float* y = reinterpret_cast<const float*>(result.bytes.data());
+    for (uint32_t r = 0; r < shape_.rows; ++r) {
+      const float* x = x_.as<float>() + r * stride_;
+      std::vector<double> expected(x, x + shape_.width);
+      naive_softmax(expected);
+      for (uint32_t i = 0; i < shape_.width; ++i) {
+        ASSERT_NEAR(y[r * shape_.width + i], expected[i], 1e-5 * expected[i] + 1e-30);
+      }
+    }
+  }
+
+ private:
+  RowShape shape_{};
+  size_t stride_ = 0;
+  Guarded x_, y_;
+};
+
+}  // namespace bantam::kernels::test
+
+#endif  // BANTAM_TESTS_KERNELS_ROW_CASES_H_

@@ -1,0 +1,154 @@
+// Buffers that end at a page nobody may touch, seeded random numbers, and the list of tables to test.
+#ifndef BANTAM_TESTS_KERNELS_SUPPORT_H_
+#define BANTAM_TESTS_KERNELS_SUPPORT_H_
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "kernels/kernels.h"
+
+namespace bantam::kernels::test {
+
+/// Bytes whose last one lies directly before an inaccessible page, and with an inaccessible page before the first
+/// page: reading or writing past the end faults. Filled with kFill.
+class Guarded {
+ public:
+  static constexpr uint8_t kFill = 0xa5;
+
+  explicit Guarded(size_t bytes = 0) : bytes_(bytes) {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    mapped_ = (bytes + page - 1) / page * page + 2 * page;
+    void* base = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED) throw std::runtime_error("mmap failed");
+    base_ = static_cast<uint8_t*>(base);
+    if (mapped_ > 2 * page && mprotect(base_ + page, mapped_ - 2 * page, PROT_READ | PROT_WRITE) != 0) {
+      throw std::runtime_error("mprotect failed");
+    }
+    data_ = base_ + mapped_ - page - bytes;
+    if (bytes != 0) std::memset(data_, kFill, bytes);
+  }
+  ~Guarded() { munmap(base_, mapped_); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  Guarded(Guarded&& other) noexcept : Guarded(0) { swap(other); }
+  Guarded& operator=(Guarded&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  size_t size() const { return bytes_; }
+  uint8_t* data() { return data_; }
+  const uint8_t* data() const { return data_; }
+  template <class T>
+  T* as() {
+    return reinterpret_cast<T*>(data_);
+  }
+  template <class T>
+  const T* as() const {
+    return reinterpret_cast<const T*>(data_);
+  }
+
+ private:
+  void swap(Guarded& other) {
+    std::swap(base_, other.base_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(mapped_, other.mapped_);
+  }
+
+  uint8_t* base_ = nullptr;
+  uint8_t* data_ = nullptr;
+  size_t bytes_ = 0;
+  size_t mapped_ = 0;
+};
+
+/// splitmix64 (Steele, Lea and Flood, 2014).
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  uint64_t next() {
+    uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  /// In [low, high].
+  uint32_t between(uint32_t low, uint32_t high) { return low + static_cast<uint32_t>(next() % (high - low + 1)); }
+  bool chance(uint32_t percent) { return between(0, 99) < percent; }
+  /// In [-1, 1).
+  float unit() { return static_cast<float>(static_cast<int32_t>(next() >> 32)) * 0x1p-31f; }
+  /// Roughly normal.
+  float normal() { return (unit() + unit() + unit()) * 1.0f; }
+  int8_t weight() { return static_cast<int8_t>(static_cast<int32_t>(between(0, 254)) - 127); }
+
+ private:
+  uint64_t state_;
+};
+
+/// `rows` rows of `stride` elements, the last one only `last` long.
+template <class T>
+Guarded make_rows(size_t rows, size_t stride, size_t last) {
+  return Guarded(((rows - 1) * stride + last) * sizeof(T));
+}
+
+/// A row stride: the least that is legal, or some multiples of 16 more.
+inline size_t some_stride(Random& random, uint32_t width) {
+  return pad16(width) + (random.chance(30) ? 16 * random.between(1, 3) : 0);
+}
+
+/// A width that often is no multiple of 16.
+inline uint32_t some_width(Random& random, uint32_t most) {
+  return random.chance(40) ? 16 * random.between(1, (most + 15) / 16) : random.between(1, most);
+}
+
+/// A vector of n floats padded to 16 with zeros.
+inline Guarded make_vector(Random& random, uint32_t n, float scale, float centre = 0.0f) {
+  Guarded v(size_t{pad16(n)} * 4);
+  for (uint32_t i = 0; i < pad16(n); ++i) v.as<float>()[i] = i < n ? centre + random.normal() * scale : 0.0f;
+  return v;
+}
+
+/// Every table that this machine runs, the reference first.
+inline std::vector<const Table*> tables() {
+  std::vector<const Table*> all;
+  for (Isa isa : {Isa::kReference, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni256, Isa::kAvx512Vnni}) {
+    const Table* found = table(isa);
+    if (found != nullptr) all.push_back(found);
+  }
+  return all;
+}
+
+/// What a run of a kernel gave: its answer and the bytes that its contract defines.
+struct Result {
+  bool finite = false;
+  std::vector<uint8_t> bytes;
+
+  void add(const void* data, size_t size) {
+    const uint8_t* p = static_cast<const uint8_t*>(data);
+    bytes.insert(bytes.end(), p, p + size);
+  }
+  void add_q8(const void* data, size_t size, uint8_t offset_xor) {
+    const uint8_t* p = static_cast<const uint8_t*>(data);
+    for (size_t i = 0; i < size; ++i) bytes.push_back(static_cast<uint8_t>(p[i] ^ offset_xor));
+  }
+};
+
+/// Bytes [from, to) of every row but the last still hold the fill: nothing was written between the rows.
+inline bool untouched(const uint8_t* data, size_t rows, size_t stride, size_t from, size_t to) {
+  for (size_t r = 0; r + 1 < rows; ++r) {
+    for (size_t i = from; i < to; ++i) {
+      if (data[r * stride + i] != Guarded::kFill) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace bantam::kernels::test
+
+#endif  // BANTAM_TESTS_KERNELS_SUPPORT_H_
