@@ -1,0 +1,278 @@
+#include "tests/session/bert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace bantam::testing {
+namespace {
+
+using Matrix = std::vector<double>;
+
+std::vector<float> normal(std::mt19937& random, size_t n, float deviation, float mean = 0) {
+  std::normal_distribution<float> distribution(mean, deviation);
+  std::vector<float> values(n);
+  for (float& v : values) v = distribution(random);
+  return values;
+}
+
+double activate(double x, fb::ActivationKind kind) {
+  switch (kind) {
+    case fb::ActivationKind::relu: return std::max(x, 0.0);
+    case fb::ActivationKind::gelu: return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+    case fb::ActivationKind::gelu_tanh: return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case fb::ActivationKind::tanh: return std::tanh(x);
+    default: return x;
+  }
+}
+
+Matrix linear(const Matrix& x, size_t rows, const std::vector<float>& w, const std::vector<float>& bias,
+              fb::ActivationKind kind = fb::ActivationKind::none) {
+  const size_t n = bias.size();
+  const size_t k = w.size() / n;
+  Matrix y(rows * n);
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t i = 0; i < n; ++i) {
+      double sum = bias[i];
+      for (size_t j = 0; j < k; ++j) sum += x[r * k + j] * double{w[i * k + j]};
+      y[r * n + i] = activate(sum, kind);
+    }
+  }
+  return y;
+}
+
+void normalize(Matrix* x, size_t rows, const std::vector<float>& gamma, const std::vector<float>& beta) {
+  const size_t width = gamma.size();
+  for (size_t r = 0; r < rows; ++r) {
+    double* row = x->data() + r * width;
+    double mean = 0, variance = 0;
+    for (size_t i = 0; i < width; ++i) mean += row[i] / static_cast<double>(width);
+    for (size_t i = 0; i < width; ++i) variance += (row[i] - mean) * (row[i] - mean) / static_cast<double>(width);
+    for (size_t i = 0; i < width; ++i) row[i] = (row[i] - mean) / std::sqrt(variance + 1e-12) * double{gamma[i]} + double{beta[i]};
+  }
+}
+
+void add(Matrix* x, const Matrix& y) {
+  for (size_t i = 0; i < x->size(); ++i) (*x)[i] += y[i];
+}
+
+Matrix attend(const Matrix& qkv, const BertShape& s, const std::vector<uint32_t>& offsets) {
+  const size_t width = s.hidden, head = s.hidden / s.heads;
+  Matrix y(offsets.back() * width);
+  for (size_t sequence = 0; sequence + 1 < offsets.size(); ++sequence) {
+    const size_t begin = offsets[sequence], end = offsets[sequence + 1];
+    for (size_t h = 0; h < s.heads; ++h) {
+      for (size_t i = begin; i < end; ++i) {
+        std::vector<double> p;
+        double sum = 0;
+        for (size_t j = begin; j < end; ++j) {
+          double score = 0;
+          for (size_t d = 0; d < head; ++d) {
+            score += qkv[i * 3 * width + h * head + d] * qkv[j * 3 * width + width + h * head + d];
+          }
+          p.push_back(std::exp(score / std::sqrt(static_cast<double>(head))));
+          sum += p.back();
+        }
+        for (size_t d = 0; d < head; ++d) {
+          double value = 0;
+          for (size_t j = begin; j < end; ++j) value += p[j - begin] * qkv[j * 3 * width + 2 * width + h * head + d];
+          y[i * width + h * head + d] = value / sum;
+        }
+      }
+    }
+  }
+  return y;
+}
+
+std::unique_ptr<fb::TailT> tail(fb::ActivationKind activation, int32_t residual = -1, int32_t gamma = -1, int32_t beta = -1) {
+  auto t = std::make_unique<fb::TailT>();
+  t->activation = activation;
+  t->residual = residual;
+  if (gamma >= 0) t->norm = fb::NormKind::layer;
+  t->gamma = gamma;
+  t->beta = beta;
+  return t;
+}
+
+}  // namespace
+
+Bert random_bert(const BertShape& s, uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto square = [&](uint32_t n, uint32_t k) { return normal(random, size_t{n} * k, 1.0f / std::sqrt(static_cast<float>(k))); };
+  Bert b;
+  b.shape = s;
+  b.words = normal(random, size_t{s.vocabulary} * s.hidden, 1);
+  b.places = normal(random, size_t{s.positions} * s.hidden, 0.5f);
+  b.types = normal(random, size_t{s.segments} * s.hidden, 0.5f);
+  b.norm = normal(random, s.hidden, 0.1f, 1);
+  b.shift = normal(random, s.hidden, 0.1f);
+  for (uint32_t i = 0; i < s.layers; ++i) {
+    BertLayer l;
+    l.qkv = square(3 * s.hidden, s.hidden);
+    l.qkv_bias = normal(random, 3 * s.hidden, 0.1f);
+    l.out = square(s.hidden, s.hidden);
+    l.out_bias = normal(random, s.hidden, 0.1f);
+    l.norm1 = normal(random, s.hidden, 0.1f, 1);
+    l.shift1 = normal(random, s.hidden, 0.1f);
+    l.up = square(s.ffn, s.hidden);
+    l.up_bias = normal(random, s.ffn, 0.1f);
+    l.down = square(s.hidden, s.ffn);
+    l.down_bias = normal(random, s.hidden, 0.1f);
+    l.norm2 = normal(random, s.hidden, 0.1f, 1);
+    l.shift2 = normal(random, s.hidden, 0.1f);
+    b.layers.push_back(std::move(l));
+  }
+  b.pool = square(s.hidden, s.hidden);
+  b.pool_bias = normal(random, s.hidden, 0.1f);
+  b.classify = square(s.labels, s.hidden);
+  b.classify_bias = normal(random, s.labels, 0.1f);
+  b.tag = square(s.tags, s.hidden);
+  b.tag_bias = normal(random, s.tags, 0.1f);
+  return b;
+}
+
+ModelBuilder build(const Bert& bert, WeightType type) {
+  const BertShape& s = bert.shape;
+  const bool q8 = type == WeightType::kI8;
+  const fb::DType head_type = q8 ? fb::DType::i8 : fb::DType::f32;
+  ModelBuilder b;
+  b.model.max_sequence = s.positions;
+  const auto input = [&](const char* name, fb::InputKind kind, uint32_t limit) {
+    auto in = std::make_unique<fb::InputT>();
+    in->name = name;
+    in->kind = kind;
+    in->limit = limit;
+    b.model.inputs.push_back(std::move(in));
+  };
+  input("input_ids", fb::InputKind::ids, s.vocabulary);
+  input("token_type_ids", fb::InputKind::segments, s.segments);
+
+  const int32_t x = b.activation("x", 0, s.hidden);
+  const int32_t q = b.activation("q", 0, s.hidden, head_type, q8 ? fb::Layout::head_rows : fb::Layout::rows, s.heads);
+  int32_t k[2], v[2];
+  for (int i = 0; i < 2; ++i) {
+    k[i] = b.activation("k" + std::to_string(i), 0, s.hidden, head_type, fb::Layout::key_pages, s.heads);
+    v[i] = b.activation("v" + std::to_string(i), 0, s.hidden, head_type, fb::Layout::value_pages, s.heads);
+  }
+  const int32_t qkv = b.activation("qkv", 2, 3 * s.hidden);
+  const auto rows = [&](const std::string& name, uint32_t width) {
+    return b.activation(name, 2, width, q8 ? fb::DType::i8 : fb::DType::f32);
+  };
+  // In an int8 file the linear layers read i8 twins, in a float file the f32 rows themselves.
+  const int32_t xq = q8 ? rows("x.i8", s.hidden) : x;
+  const int32_t context = rows("context", s.hidden);
+  const int32_t ffn = rows("ffn", s.ffn);
+  const auto outputs = [&](int32_t f32, int32_t twin) {
+    return q8 ? std::vector<int32_t>{f32, twin} : std::vector<int32_t>{f32 >= 0 ? f32 : twin};
+  };
+  const auto add_qkv = [&](uint32_t layer) {
+    const BertLayer& l = bert.layers[layer];
+    const std::string name = "layer." + std::to_string(layer);
+    const int32_t w = b.weights(name + ".qkv", 3 * s.hidden, s.hidden, l.qkv, type);
+    b.op(name + ".qkv", attributes(fb::LinearT{}), {xq, w, b.vector(name + ".qkv.bias", l.qkv_bias)}, {qkv});
+    fb::SplitHeadsT split;
+    split.heads = split.kv_heads = s.heads;
+    split.head_width = s.hidden / s.heads;
+    b.op(name + ".split", attributes(split), {qkv}, {q, k[layer % 2], v[layer % 2]});
+  };
+
+  b.step(0);
+  fb::EmbedT embed;
+  const auto add_table = [&](const char* name, uint32_t n, const std::vector<float>& values, fb::IndexSource source) {
+    auto table = std::make_unique<fb::EmbedTableT>();
+    table->tensor = b.table(name, n, s.hidden, values, type);
+    table->source = source;
+    embed.tables.push_back(std::move(table));
+  };
+  add_table("words", s.vocabulary, bert.words, fb::IndexSource::ids);
+  add_table("types", s.segments, bert.types, fb::IndexSource::segments);
+  add_table("places", s.positions, bert.places, fb::IndexSource::positions);
+  const int32_t gamma = b.vector("norm", bert.norm), beta = b.vector("shift", bert.shift);
+  b.op("embed", attributes(std::move(embed)), {}, outputs(x, xq)).tail = tail(fb::ActivationKind::none, -1, gamma, beta);
+  add_qkv(0);
+
+  for (uint32_t i = 0; i < s.layers; ++i) {
+    const BertLayer& l = bert.layers[i];
+    const std::string name = "layer." + std::to_string(i);
+    b.step(0);
+    fb::AttentionT attention;
+    attention.heads = attention.kv_heads = s.heads;
+    attention.head_width = s.hidden / s.heads;
+    attention.scale = 1.0f / std::sqrt(static_cast<float>(attention.head_width));
+    b.op(name + ".attention", attributes(std::move(attention)), {q, k[i % 2], v[i % 2]}, outputs(-1, context));
+    const auto add_linear = [&](const std::string& part, uint32_t n, uint32_t width, const std::vector<float>& w,
+                                const std::vector<float>& bias, int32_t in, std::vector<int32_t> out) -> fb::OpT& {
+      const int32_t weight = b.weights(part, n, width, w, type);
+      return b.op(part, attributes(fb::LinearT{}), {in, weight, b.vector(part + ".bias", bias)}, std::move(out));
+    };
+    const int32_t norm1 = b.vector(name + ".norm1", l.norm1), shift1 = b.vector(name + ".shift1", l.shift1);
+    const int32_t norm2 = b.vector(name + ".norm2", l.norm2), shift2 = b.vector(name + ".shift2", l.shift2);
+    add_linear(name + ".out", s.hidden, s.hidden, l.out, l.out_bias, context, outputs(x, xq)).tail =
+        tail(fb::ActivationKind::none, x, norm1, shift1);
+    add_linear(name + ".up", s.ffn, s.hidden, l.up, l.up_bias, xq, outputs(-1, ffn)).tail = tail(s.activation);
+    // Nobody reads the last layer's i8 rows.
+    add_linear(name + ".down", s.hidden, s.ffn, l.down, l.down_bias, ffn, outputs(x, i + 1 < s.layers ? xq : -1)).tail =
+        tail(fb::ActivationKind::none, x, norm2, shift2);
+    if (i + 1 < s.layers) add_qkv(i + 1);
+  }
+  const auto head_type_f32 = q8 ? WeightType::kF32 : type;
+  const int32_t tag_weights = b.weights("tag", s.tags, s.hidden, bert.tag, head_type_f32);
+  const int32_t tags = b.output("tags", 0, s.tags);
+  b.op("tag", attributes(fb::LinearT{}), {x, tag_weights, b.vector("tag.bias", bert.tag_bias)}, {tags});
+
+  b.step(1);
+  const int32_t pooled = rows("pooled", s.hidden);
+  b.op("first", attributes(fb::PoolT{}), {x}, outputs(-1, pooled));
+  const int32_t pool_weights = b.weights("pool", s.hidden, s.hidden, bert.pool, type);
+  const int32_t dense = b.activation("dense", 2, s.hidden);
+  b.op("pool", attributes(fb::LinearT{}), {pooled, pool_weights, b.vector("pool.bias", bert.pool_bias)}, {dense}).tail =
+      tail(fb::ActivationKind::tanh);
+  const int32_t classify_weights = b.weights("classify", s.labels, s.hidden, bert.classify, head_type_f32);
+  const int32_t logits = b.output("logits", 1, s.labels);
+  b.op("classify", attributes(fb::LinearT{}), {dense, classify_weights, b.vector("classify.bias", bert.classify_bias)},
+       {logits});
+  std::swap(b.model.outputs[0], b.model.outputs[1]);
+
+  b.model.task = std::make_unique<fb::TaskT>();
+  b.model.task->kind = fb::TaskKind::classify;
+  auto labels = std::make_unique<fb::LabelSetT>();
+  for (uint32_t i = 0; i < s.labels; ++i) labels->labels.push_back("label" + std::to_string(i));
+  b.model.task->label_sets.push_back(std::move(labels));
+  return b;
+}
+
+BertOutput forward(const Bert& bert, const std::vector<int32_t>& ids, const std::vector<int32_t>& segments,
+                   const std::vector<uint32_t>& offsets) {
+  const BertShape& s = bert.shape;
+  const size_t rows = ids.size();
+  Matrix x(rows * s.hidden);
+  for (size_t sequence = 0; sequence + 1 < offsets.size(); ++sequence) {
+    for (size_t r = offsets[sequence]; r < offsets[sequence + 1]; ++r) {
+      for (size_t i = 0; i < s.hidden; ++i) {
+        x[r * s.hidden + i] = double{bert.words[static_cast<size_t>(ids[r]) * s.hidden + i]} +
+                              double{bert.types[static_cast<size_t>(segments[r]) * s.hidden + i]} +
+                              double{bert.places[(r - offsets[sequence]) * s.hidden + i]};
+      }
+    }
+  }
+  normalize(&x, rows, bert.norm, bert.shift);
+  for (const BertLayer& l : bert.layers) {
+    add(&x, linear(attend(linear(x, rows, l.qkv, l.qkv_bias), s, offsets), rows, l.out, l.out_bias));
+    normalize(&x, rows, l.norm1, l.shift1);
+    add(&x, linear(linear(x, rows, l.up, l.up_bias, s.activation), rows, l.down, l.down_bias));
+    normalize(&x, rows, l.norm2, l.shift2);
+  }
+  BertOutput out;
+  out.tags = linear(x, rows, bert.tag, bert.tag_bias);
+  Matrix first;
+  for (size_t sequence = 0; sequence + 1 < offsets.size(); ++sequence) {
+    const auto row = x.begin() + static_cast<std::ptrdiff_t>(offsets[sequence] * s.hidden);
+    first.insert(first.end(), row, row + s.hidden);
+  }
+  const size_t sequences = offsets.size() - 1;
+  out.logits = linear(linear(first, sequences, bert.pool, bert.pool_bias, fb::ActivationKind::tanh), sequences,
+                      bert.classify, bert.classify_bias);
+  return out;
+}
+
+}  // namespace bantam::testing

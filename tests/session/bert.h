@@ -1,0 +1,53 @@
+// Small random BERT-like models with a classifier over sequences and a tagger over tokens; and their forward
+// pass in double precision, written as plainly as possible, as the oracle.
+#ifndef BANTAM_TESTS_SESSION_BERT_H_
+#define BANTAM_TESTS_SESSION_BERT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/session/model_builder.h"
+
+namespace bantam::testing {
+
+struct BertShape {
+  uint32_t layers = 2;
+  uint32_t hidden = 40;
+  uint32_t heads = 5;
+  uint32_t ffn = 72;
+  uint32_t vocabulary = 211;
+  uint32_t positions = 96;
+  uint32_t segments = 2;
+  uint32_t labels = 3;
+  uint32_t tags = 5;
+  fb::ActivationKind activation = fb::ActivationKind::gelu;
+};
+
+struct BertLayer {
+  std::vector<float> qkv, qkv_bias, out, out_bias, norm1, shift1, up, up_bias, down, down_bias, norm2, shift2;
+};
+
+struct Bert {
+  BertShape shape;
+  std::vector<float> words, places, types, norm, shift;
+  std::vector<BertLayer> layers;
+  std::vector<float> pool, pool_bias, classify, classify_bias, tag, tag_bias;
+};
+
+Bert random_bert(const BertShape& shape, uint32_t seed);
+
+/// The model as the converter would lower it. kI8: embeddings, encoder, pooler int8; the two heads f32.
+ModelBuilder build(const Bert& bert, WeightType type);
+
+struct BertOutput {
+  std::vector<double> logits;   // [sequences, labels]
+  std::vector<double> tags;     // [tokens, tags]
+};
+
+BertOutput forward(const Bert& bert, const std::vector<int32_t>& ids, const std::vector<int32_t>& segments,
+                   const std::vector<uint32_t>& offsets);
+
+}  // namespace bantam::testing
+
+#endif  // BANTAM_TESTS_SESSION_BERT_H_

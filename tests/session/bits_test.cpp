@@ -1,0 +1,122 @@
+// The same bits for every instruction set, number of workers, tile size and company in the batch.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/session/bert.h"
+#include "tests/session/run_helpers.h"
+
+namespace bantam::testing {
+namespace {
+
+constexpr Isa kIsas[] = {Isa::kReference, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni256, Isa::kAvx512Vnni};
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+class Bits : public ::testing::TestWithParam<WeightType> {
+ protected:
+  Bits() {
+    shape_.hidden = 48;
+    shape_.heads = 4;
+    shape_.positions = 200;
+    file_ = FileBytes(build(random_bert(shape_, 3), GetParam()).finish());
+    ids_ = random_ids({1, 37, 16, 150, 64, 5}, shape_.vocabulary, shape_.segments, 4);
+    SessionOptions options;
+    options.isa = Isa::kReference;
+    expected_ = run_once(file_, ids_, options);
+  }
+
+  BertShape shape_;
+  FileBytes file_;
+  Ids ids_;
+  std::vector<float> expected_;
+};
+
+TEST_P(Bits, EveryIsa) {
+  for (const Isa isa : kIsas) {
+    if (!isa_available(isa)) continue;
+    SessionOptions options;
+    options.isa = isa;
+    EXPECT_TRUE(same_bits(run_once(file_, ids_, options), expected_)) << isa_name(isa);
+  }
+}
+
+TEST_P(Bits, EveryNumberOfWorkersAndTileSize) {
+  for (const uint32_t workers : {1u, 2u, 3u, 8u}) {
+    const Threads threads(workers);
+    for (const uint32_t tile : {0u, 16u, 48u, 512u}) {
+      SessionOptions options;
+      options.workers = workers;
+      options.parallel = threads.get();
+      options.tile_rows = tile;
+      EXPECT_TRUE(same_bits(run_once(file_, ids_, options), expected_)) << workers << " workers, tile " << tile;
+    }
+  }
+}
+
+TEST_P(Bits, SequencesDoNotSeeTheirNeighbours) {
+  size_t logit = 0;
+  size_t tag = size_t{shape_.labels} * (ids_.offsets.size() - 1);
+  for (size_t s = 0; s + 1 < ids_.offsets.size(); ++s) {
+    Ids one;
+    const auto begin = static_cast<std::ptrdiff_t>(ids_.offsets[s]), end = static_cast<std::ptrdiff_t>(ids_.offsets[s + 1]);
+    one.ids.assign(ids_.ids.begin() + begin, ids_.ids.begin() + end);
+    one.segments.assign(ids_.segments.begin() + begin, ids_.segments.begin() + end);
+    one.offsets.push_back(static_cast<uint32_t>(end - begin));
+    const std::vector<float> alone = run_once(file_, one, {});
+    std::vector<float> together(expected_.begin() + static_cast<std::ptrdiff_t>(logit),
+                                expected_.begin() + static_cast<std::ptrdiff_t>(logit + shape_.labels));
+    const size_t tags = one.ids.size() * shape_.tags;
+    together.insert(together.end(), expected_.begin() + static_cast<std::ptrdiff_t>(tag),
+                    expected_.begin() + static_cast<std::ptrdiff_t>(tag + tags));
+    EXPECT_TRUE(same_bits(alone, together)) << "sequence " << s;
+    logit += shape_.labels;
+    tag += tags;
+  }
+}
+
+TEST_P(Bits, ASessionRemembersNothing) {
+  Model model;
+  ASSERT_EQ(Model::open(file_.data(), file_.size(), &model), Status::kOk);
+  SessionOptions options;
+  options.max_tokens = 400;
+  options.max_sequences = 8;
+  Arena arena(arena_bytes(model, options));
+  Session* session = nullptr;
+  ASSERT_EQ(Session::create(model, options, arena.data(), arena.size(), &session), Status::kOk);
+  for (uint32_t round = 0; round < 3; ++round) {
+    const Ids other = random_ids({200, 11 + round}, shape_.vocabulary, shape_.segments, 90 + round);
+    ASSERT_EQ(session->run(other.batch()), Status::kOk);
+    ASSERT_EQ(session->run(ids_.batch()), Status::kOk);
+    OutputView logits, tags;
+    ASSERT_EQ(session->output(0, &logits), Status::kOk);
+    ASSERT_EQ(session->output(1, &tags), Status::kOk);
+    std::vector<float> got = values(logits);
+    const std::vector<float> rest = values(tags);
+    got.insert(got.end(), rest.begin(), rest.end());
+    EXPECT_TRUE(same_bits(got, expected_));
+  }
+}
+
+TEST_P(Bits, AFileNeedsNoMoreThanSixteenByteAlignment) {
+  const std::vector<uint8_t> bytes(file_.data(), file_.data() + file_.size());
+  for (const size_t skew : {16u, 32u, 48u}) {
+    const FileBytes shifted(bytes, 64, skew);
+    for (const Isa isa : kIsas) {
+      if (!isa_available(isa) || isa == Isa::kReference) continue;
+      SessionOptions options;
+      options.isa = isa;
+      EXPECT_TRUE(same_bits(run_once(shifted, ids_, options), expected_)) << isa_name(isa);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Bits, ::testing::Values(WeightType::kF32, WeightType::kF16, WeightType::kI8),
+                         [](const auto& type) {
+                           return type.param == WeightType::kF32 ? "f32" : type.param == WeightType::kF16 ? "f16" : "int8";
+                         });
+
+}  // namespace
+}  // namespace bantam::testing

@@ -1,0 +1,88 @@
+// The session against a plain double-precision forward pass of the same weights.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/session/bert.h"
+#include "tests/session/run_helpers.h"
+
+namespace bantam::testing {
+namespace {
+
+struct Case {
+  const char* name;
+  BertShape shape;
+  std::vector<uint32_t> lengths;
+};
+
+std::vector<Case> cases() {
+  BertShape odd;                       // hidden 40, 5 heads of 8
+  BertShape wide;
+  wide.layers = 1;
+  wide.hidden = 64;
+  wide.heads = 2;
+  wide.ffn = 160;
+  wide.activation = fb::ActivationKind::relu;
+  BertShape narrow;
+  narrow.layers = 3;
+  narrow.hidden = 12;
+  narrow.heads = 4;                    // heads of 3
+  narrow.ffn = 20;
+  narrow.labels = 17;
+  narrow.tags = 1;
+  narrow.activation = fb::ActivationKind::gelu_tanh;
+  return {{"one token", odd, {1}},        {"one sequence", odd, {23}},    {"longest", odd, {96}},
+          {"ragged", odd, {5, 1, 17, 96}}, {"sixteens", wide, {16, 32, 48}}, {"narrow", narrow, {7, 19, 64, 3}}};
+}
+
+/// Largest difference from the oracle, and the oracle's root mean square.
+struct Difference {
+  double largest = 0;
+  double scale = 0;
+};
+
+Difference compare(const Case& c, WeightType type, Isa isa) {
+  const Bert bert = random_bert(c.shape, 7);
+  const Ids ids = random_ids(c.lengths, c.shape.vocabulary, c.shape.segments, 11);
+  const FileBytes file(build(bert, type).finish());
+  SessionOptions options;
+  options.isa = isa;
+  const std::vector<float> got = run_once(file, ids, options);
+  const BertOutput expected = forward(bert, ids.ids, ids.segments, ids.offsets);
+  std::vector<double> all = expected.logits;
+  all.insert(all.end(), expected.tags.begin(), expected.tags.end());
+  EXPECT_EQ(got.size(), all.size());
+  Difference difference;
+  for (size_t i = 0; i < all.size(); ++i) {
+    difference.largest = std::max(difference.largest, std::fabs(double{got[i]} - all[i]));
+    difference.scale += all[i] * all[i] / static_cast<double>(all.size());
+  }
+  difference.scale = std::sqrt(difference.scale);
+  return difference;
+}
+
+TEST(Oracle, FloatFilesAgreeToRounding) {
+  for (const Case& c : cases()) {
+    for (const Isa isa : {Isa::kReference, Isa::kAuto}) {
+      EXPECT_LT(compare(c, WeightType::kF32, isa).largest, 2e-5) << c.name;
+    }
+  }
+}
+
+TEST(Oracle, HalfFilesAgreeToTheWeightsRounding) {
+  for (const Case& c : cases()) {
+    const Difference d = compare(c, WeightType::kF16, Isa::kAuto);
+    EXPECT_LT(d.largest, 0.02 * d.scale + 0.005) << c.name;
+  }
+}
+
+TEST(Oracle, Int8FilesStayClose) {
+  for (const Case& c : cases()) {
+    const Difference d = compare(c, WeightType::kI8, Isa::kAuto);
+    EXPECT_LT(d.largest, 0.12 * d.scale + 0.05) << c.name;
+    EXPECT_GT(d.largest, 0) << c.name;
+  }
+}
+
+}  // namespace
+}  // namespace bantam::testing
