@@ -2,8 +2,7 @@
 
 namespace bantam::tasks {
 
-bool EntityDecoder::push(Offset word, LabelScore label, Entity* done) {
-  const Tag tag = parse_tag(model_.label(set_, label.label), scheme_);
+bool EntityDecoder::push(Offset word, Tag tag, LabelScore label, Entity* done) {
   const bool same = open_ && !closed_ && same_text(tag.name, entity_.name);
   const bool continues = same && (tag.prefix == 'I' || tag.prefix == 'E' || tag.prefix == 0);
   if (continues) {
@@ -43,11 +42,12 @@ Status entities(const Model& model, uint32_t set, const Offset* words, const Lab
   for (uint32_t i = 0; i < word_count; ++i) {
     if (labels[i].label >= model.label_count(set)) return Status::kIndexOutOfRange;
   }
-  tasks::EntityDecoder decoder(model, set);
+  const tasks::TagSet tags(model, set);
+  tasks::EntityDecoder decoder;
   tasks::EntitySink sink{out, capacity};
   Entity done;
   for (uint32_t i = 0; i < word_count; ++i) {
-    if (decoder.push(words[i], labels[i], &done)) sink.put(done);
+    if (decoder.push(words[i], tags.tag(labels[i].label), labels[i], &done)) sink.put(done);
   }
   if (decoder.finish(&done)) sink.put(done);
   *count = sink.count;

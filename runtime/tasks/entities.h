@@ -12,23 +12,30 @@ namespace bantam::tasks {
 /// are one entity. An entity's score is its words' smallest.
 class EntityDecoder {
  public:
-  EntityDecoder(const Model& model, uint32_t set) : model_(model), set_(set) {
+  /// The next word in text order, its tag taken apart. True: `done` holds an entity that ended before this word.
+  bool push(Offset word, Tag tag, LabelScore label, Entity* done);
+  /// After the last word. True: `done` holds the last entity.
+  bool finish(Entity* done);
+
+ private:
+  bool open_ = false;
+  bool closed_ = false;  // the open entity takes no further word (E-X, S-X)
+  Entity entity_;
+};
+
+/// Tags of one label set of a model.
+class TagSet {
+ public:
+  TagSet(const Model& model, uint32_t set) : model_(model), set_(set) {
     const fb::LabelSet* labels = label_set(model, set);
     if (labels != nullptr) scheme_ = labels->scheme();
   }
-
-  /// The next word in text order. True: `done` holds an entity that ended before this word.
-  bool push(Offset word, LabelScore label, Entity* done);
-  /// After the last word. True: `done` holds the last entity.
-  bool finish(Entity* done);
+  Tag tag(uint32_t label) const { return parse_tag(model_.label(set_, label), scheme_); }
 
  private:
   const Model& model_;
   uint32_t set_;
   fb::TagScheme scheme_ = fb::TagScheme::plain;
-  bool open_ = false;
-  bool closed_ = false;  // the open entity takes no further word (E-X, S-X)
-  Entity entity_;
 };
 
 /// Where decoders put entities: the first `capacity` are kept, all are counted.

@@ -82,11 +82,12 @@ Status tag_words(const Session& session, uint32_t sequence, Text text, Offset* s
 
 Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, uint32_t capacity, uint32_t* count) {
   if (count == nullptr || (capacity > 0 && out == nullptr)) return Status::kInvalidArgument;
-  tasks::EntityDecoder decoder(session.model(), word_label_set(session.model()));
+  const tasks::TagSet tags(session.model(), word_label_set(session.model()));
+  tasks::EntityDecoder decoder;
   tasks::EntitySink sink{out, capacity};
   Entity done;
   const Status status = for_words(session, sequence, text, kWhole, 0, [&](Offset span, LabelScore label) {
-    if (decoder.push(span, label, &done)) sink.put(done);
+    if (decoder.push(span, tags.tag(label.label), label, &done)) sink.put(done);
   });
   if (status != Status::kOk) return status;
   if (decoder.finish(&done)) sink.put(done);

@@ -1,0 +1,269 @@
+#include "cli/eval_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "cli/answers.h"
+#include "cli/errors.h"
+#include "cli/eval_metrics.h"
+
+namespace bantam::cli {
+namespace {
+
+bool gives_labels(TaskKind task) {
+  return task == TaskKind::kClassify || task == TaskKind::kJoint || task == TaskKind::kNextSentence;
+}
+
+bool gives_tags(TaskKind task) { return task == TaskKind::kTag || task == TaskKind::kJoint; }
+
+/// Can a file of this task be scored on data of this layout?
+bool fits(TaskKind task, Layout layout) {
+  switch (layout) {
+    case Layout::kLabel: return gives_labels(task);
+    case Layout::kScore: return task == TaskKind::kEmbed || task == TaskKind::kRegress;
+    case Layout::kJoint: return gives_labels(task);
+    case Layout::kTags: return gives_tags(task);
+    case Layout::kAnswers: return task == TaskKind::kAnswer;
+    case Layout::kChoices: return task == TaskKind::kChoose;
+  }
+  return false;
+}
+
+/// The label of each token of the data: that of the predicted word in it; "O" where the word was cut off.
+std::vector<std::string> token_tags(const Model& model, const Example& example, const Prediction& prediction) {
+  std::vector<std::string> tags(example.tokens.size(), "O");
+  size_t word = 0;
+  for (size_t token = 0; token < tags.size(); ++token) {
+    while (word < prediction.words.size() && prediction.words[word].begin < example.tokens[token].begin) ++word;
+    if (word == prediction.words.size() || prediction.words[word].begin >= example.tokens[token].end) continue;
+    tags[token] = to_string(model.label(word_label_set(model), prediction.word_labels[word].label));
+  }
+  return tags;
+}
+
+class Evaluation {
+ public:
+  Evaluation(Engine& engine, const Dataset& data)
+      : data_(data), predictor_(engine, engine.model().task(), PredictOptions{1, false, std::nullopt}) {}
+
+  Outcome run() {
+    std::vector<Input> inputs;
+    std::vector<const Example*> examples;
+    for (const Example& example : data_.examples) {
+      if (data_.layout == Layout::kChoices) {
+        choose(example);
+        continue;
+      }
+      inputs.push_back(example.input);
+      examples.push_back(&example);
+      if (inputs.size() == predictor_.engine().batch()) flush(&inputs, &examples);
+    }
+    flush(&inputs, &examples);
+    return std::move(outcome_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::vector<Prediction> predict(const std::vector<Input>& inputs) {
+    const Clock::time_point start = Clock::now();
+    std::vector<Prediction> predictions = predictor_.predict(inputs);
+    outcome_.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    for (const Prediction& prediction : predictions) outcome_.truncated += prediction.truncated ? 1u : 0u;
+    return predictions;
+  }
+
+  void choose(const Example& example) {
+    if (example.choices.size() > predictor_.engine().batch()) {
+      fail(ExitCode::kInvalid, "{}:{}: {} choices; run with --batch {} or more", data_.path, example.line,
+           example.choices.size(), example.choices.size());
+    }
+    const Clock::time_point start = Clock::now();
+    const Prediction prediction = predictor_.choose(example.input.first, example.choices);
+    outcome_.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    outcome_.truncated += prediction.truncated ? 1u : 0u;
+    outcome_.labels.push_back(fmt::format("{}", prediction.labels.at(0).label));
+  }
+
+  void flush(std::vector<Input>* inputs, std::vector<const Example*>* examples) {
+    if (inputs->empty()) return;
+    if (predictor_.task() == TaskKind::kEmbed) {
+      embed_pairs(*inputs);
+    } else {
+      const std::vector<Prediction> predictions = predict(*inputs);
+      for (size_t i = 0; i < predictions.size(); ++i) take(*(*examples)[i], predictions[i]);
+    }
+    inputs->clear();
+    examples->clear();
+  }
+
+  /// Both sides of each pair are texts of their own.
+  void embed_pairs(const std::vector<Input>& inputs) {
+    std::vector<Input> first;
+    std::vector<Input> second;
+    for (const Input& input : inputs) {
+      first.push_back({input.first, std::nullopt});
+      second.push_back({input.second.value_or(""), std::nullopt});
+    }
+    std::vector<Prediction> a = predict(first);
+    std::vector<Prediction> b = predict(second);
+    for (size_t i = 0; i < a.size(); ++i) {
+      outcome_.scores.push_back(cosine(a[i].embedding, b[i].embedding));
+      outcome_.embeddings.push_back(std::move(a[i].embedding));
+      outcome_.embeddings.push_back(std::move(b[i].embedding));
+    }
+  }
+
+  void take(const Example& example, const Prediction& prediction) {
+    const Model& model = predictor_.engine().model();
+    if (data_.layout == Layout::kScore) outcome_.scores.push_back(prediction.labels.at(0).score);
+    if (data_.layout == Layout::kLabel || data_.layout == Layout::kJoint) {
+      outcome_.labels.push_back(label_name(model, prediction.labels.at(0).label));
+    }
+    if (data_.layout == Layout::kAnswers) {
+      const Answer& answer = prediction.answer;
+      const std::string& context = *example.input.second;
+      outcome_.answers.push_back(
+          answer.answerable ? context.substr(answer.span.begin, answer.span.end - answer.span.begin) : "");
+    }
+    if (gives_tags(predictor_.task())) outcome_.tags.push_back(token_tags(model, example, prediction));
+  }
+
+  const Dataset& data_;
+  Predictor predictor_;
+  Outcome outcome_;
+};
+
+bool has_tags(const Dataset& data, const Outcome& outcome) {
+  const bool tagged = std::any_of(data.examples.begin(), data.examples.end(), [](const Example& e) { return !e.tags.empty(); });
+  return tagged && outcome.tags.size() == data.examples.size();
+}
+
+std::vector<std::string> gold_labels(const Dataset& data) {
+  std::vector<std::string> labels;
+  for (const Example& example : data.examples) labels.push_back(example.label);
+  return labels;
+}
+
+void score_tags(const Dataset& data, const Outcome& outcome, Metrics* metrics) {
+  EntityMetrics entities;
+  double whole = 0;
+  for (size_t i = 0; i < data.examples.size(); ++i) {
+    const Example& example = data.examples[i];
+    entities.add(example.tags, outcome.tags[i]);
+    const bool label_right = outcome.labels.empty() || outcome.labels[i] == example.label;
+    whole += label_right && example.tags == outcome.tags[i] ? 1 : 0;
+  }
+  const bool joint = data.layout == Layout::kJoint;
+  metrics->emplace_back(joint ? "slot_f1" : "entity_f1", entities.f1());
+  metrics->emplace_back(joint ? "slot_precision" : "entity_precision", entities.precision());
+  metrics->emplace_back(joint ? "slot_recall" : "entity_recall", entities.recall());
+  metrics->emplace_back("sentence_accuracy", whole / static_cast<double>(data.examples.size()));
+}
+
+double fraction_different(const std::vector<std::string>& a, const std::vector<std::string>& b, double* count) {
+  *count = 0;
+  for (size_t i = 0; i < a.size(); ++i) *count += a[i] != b[i] ? 1 : 0;
+  return a.empty() ? 0 : *count / static_cast<double>(a.size());
+}
+
+void compare_tags(const Outcome& outcome, const Outcome& against, Metrics* metrics) {
+  double flips = 0;
+  double sentences = 0;
+  for (size_t i = 0; i < outcome.tags.size(); ++i) {
+    double here = 0;
+    static_cast<void>(fraction_different(outcome.tags[i], against.tags[i], &here));
+    flips += here;
+    sentences += here > 0 ? 1 : 0;
+  }
+  metrics->emplace_back("tag_flips", flips);
+  metrics->emplace_back("sentences_with_tag_flips", sentences);
+}
+
+void compare_embeddings(const Outcome& outcome, const Outcome& against, Metrics* metrics) {
+  std::vector<float> cosines;
+  double sum = 0;
+  for (size_t i = 0; i < outcome.embeddings.size(); ++i) {
+    cosines.push_back(cosine(outcome.embeddings[i], against.embeddings[i]));
+    sum += static_cast<double>(cosines.back());
+  }
+  std::sort(cosines.begin(), cosines.end());
+  metrics->emplace_back("cosine_mean", sum / static_cast<double>(cosines.size()));
+  metrics->emplace_back("cosine_p1", static_cast<double>(cosines[cosines.size() / 100]));
+  metrics->emplace_back("cosine_min", static_cast<double>(cosines.front()));
+}
+
+}  // namespace
+
+Outcome evaluate(const ModelFile& file, const EngineOptions& engine_options, const Dataset& data) {
+  if (!fits(file.model().task(), data.layout)) {
+    fail(ExitCode::kUnsupported, "{}: the file's task is \"{}\", which cannot be scored on {} ({})", file.path(),
+         task_name(file.model().task()), data.path, layout_name(data.layout));
+  }
+  EngineOptions options = engine_options;
+  if (data.layout == Layout::kChoices) {
+    for (const Example& example : data.examples) {
+      options.batch = std::max(options.batch, static_cast<uint32_t>(std::min<size_t>(example.choices.size(), 256)));
+    }
+  }
+  Engine engine(file, options);
+  return Evaluation(engine, data).run();
+}
+
+Metrics score(const Dataset& data, const Outcome& outcome) {
+  Metrics metrics;
+  if (!outcome.labels.empty()) {
+    const LabelMetrics labels = label_metrics(gold_labels(data), outcome.labels);
+    metrics.emplace_back(data.layout == Layout::kJoint ? "intent_accuracy" : "accuracy", labels.accuracy);
+    metrics.emplace_back("macro_f1", labels.macro_f1);
+    metrics.emplace_back("matthews", labels.matthews);
+  }
+  if (has_tags(data, outcome)) score_tags(data, outcome, &metrics);
+  if (data.layout == Layout::kScore) {
+    std::vector<float> gold;
+    for (const Example& example : data.examples) gold.push_back(example.score);
+    metrics.emplace_back("pearson", pearson(gold, outcome.scores));
+    metrics.emplace_back("spearman", spearman(gold, outcome.scores));
+  }
+  if (!outcome.answers.empty()) {
+    double exact = 0;
+    double f1 = 0;
+    for (size_t i = 0; i < outcome.answers.size(); ++i) {
+      exact += exact_match(data.examples[i].answers, outcome.answers[i]);
+      f1 += answer_f1(data.examples[i].answers, outcome.answers[i]);
+    }
+    metrics.emplace_back("exact_match", exact / static_cast<double>(outcome.answers.size()));
+    metrics.emplace_back("f1", f1 / static_cast<double>(outcome.answers.size()));
+  }
+  return metrics;
+}
+
+Metrics compare(const Dataset& data, const Outcome& outcome, const Outcome& against) {
+  Metrics metrics;
+  double flips = 0;
+  if (!outcome.labels.empty()) {
+    const double rate = fraction_different(outcome.labels, against.labels, &flips);
+    metrics.emplace_back("label_flips", flips);
+    metrics.emplace_back("label_flip_rate", rate);
+  }
+  if (!outcome.answers.empty()) {
+    const double rate = fraction_different(outcome.answers, against.answers, &flips);
+    metrics.emplace_back("answer_flips", flips);
+    metrics.emplace_back("answer_flip_rate", rate);
+  }
+  if (has_tags(data, outcome) && outcome.tags.size() == against.tags.size()) compare_tags(outcome, against, &metrics);
+  if (!outcome.embeddings.empty() && outcome.embeddings.size() == against.embeddings.size()) {
+    compare_embeddings(outcome, against, &metrics);
+  }
+  if (!outcome.scores.empty()) {
+    double largest = 0;
+    for (size_t i = 0; i < outcome.scores.size(); ++i) {
+      largest = std::max(largest, std::fabs(static_cast<double>(outcome.scores[i]) - static_cast<double>(against.scores[i])));
+    }
+    metrics.emplace_back("largest_score_difference", largest);
+  }
+  return metrics;
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,36 @@
+// Runs a file over labelled data and scores what it says.
+#ifndef BANTAM_CONVERTER_CLI_EVAL_RUN_H_
+#define BANTAM_CONVERTER_CLI_EVAL_RUN_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/eval_data.h"
+
+namespace bantam::cli {
+
+/// What a file says about each example; only the members of the layout are filled.
+struct Outcome {
+  std::vector<std::string> labels;                 // label, intent, number of the choice
+  std::vector<float> scores;                       // cosine or regression value
+  std::vector<std::vector<std::string>> tags;      // one for each token of the data
+  std::vector<std::string> answers;
+  std::vector<std::vector<float>> embeddings;      // two an example
+  size_t truncated = 0;
+  double seconds = 0;                              // in tokenizer, forward passes and task heads
+};
+
+/// Throws where the file's task does not fit the data.
+Outcome evaluate(const ModelFile& file, const EngineOptions& engine, const Dataset& data);
+
+/// Name and value, in the order in which they are shown.
+using Metrics = std::vector<std::pair<std::string, double>>;
+Metrics score(const Dataset& data, const Outcome& outcome);
+
+/// How two files differ: label flips, tag flips, cosines of embeddings, largest difference of scores.
+Metrics compare(const Dataset& data, const Outcome& outcome, const Outcome& against);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_EVAL_RUN_H_
