@@ -1,0 +1,369 @@
+// Files whose structure is sound and whose meaning is not: each edit breaks one rule of the verifier.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "bantam/model.h"
+#include "tests/session/bert.h"
+
+namespace bantam::testing {
+namespace {
+
+struct Edit {
+  const char* name;
+  Status expected;
+  std::function<void(fb::ModelT&)> apply;
+};
+
+fb::TensorT& named(fb::ModelT& m, const std::string& name) {
+  for (const auto& t : m.tensors) {
+    if (t->name == name) return *t;
+  }
+  throw std::runtime_error("no tensor " + name);
+}
+
+int32_t index_of(const fb::ModelT& m, const std::string& name) {
+  for (size_t i = 0; i < m.tensors.size(); ++i) {
+    if (m.tensors[i]->name == name) return static_cast<int32_t>(i);
+  }
+  throw std::runtime_error("no tensor " + name);
+}
+
+fb::OpT& op(fb::ModelT& m, const std::string& name) {
+  for (const auto& o : m.subgraphs[0]->ops) {
+    if (o->name == name) return *o;
+  }
+  throw std::runtime_error("no op " + name);
+}
+
+fb::Dim fixed(int32_t n) { return fb::Dim(-1, 0, n, 1); }
+
+void move_to(std::unique_ptr<fb::Blob>& blob, uint64_t offset) { *blob = fb::Blob(offset, blob->size(), 0, 0); }
+void resize(std::unique_ptr<fb::Blob>& blob, uint64_t size) { *blob = fb::Blob(blob->offset(), size, 0, 0); }
+
+template <typename T>
+T value(int64_t v) {
+  return static_cast<T>(v);
+}
+
+std::vector<Edit> model_edits() {
+  const auto corrupt = Status::kCorrupt;
+  const auto unsupported = Status::kUnsupported;
+  return {
+      {"two subgraphs", unsupported, [](auto& m) { m.subgraphs.push_back(std::make_unique<fb::SubgraphT>()); }},
+      {"no subgraph", unsupported, [](auto& m) { m.subgraphs.clear(); }},
+      {"no ops", corrupt, [](auto& m) { m.subgraphs[0]->ops.clear(); }},
+      {"no outputs", corrupt, [](auto& m) { m.outputs.clear(); }},
+      {"no inputs", unsupported, [](auto& m) { m.inputs.clear(); }},
+      {"two symbols", unsupported, [](auto& m) { m.symbols.pop_back(); }},
+      {"renamed symbol", unsupported, [](auto& m) { m.symbols[0]->name = "token"; }},
+      {"longer symbol name", unsupported, [](auto& m) { m.symbols[2]->name = "tiles"; }},
+      {"multiple of 8", corrupt, [](auto& m) { m.symbols[0]->multiple = 8; }},
+      {"multiple of 0", corrupt, [](auto& m) { m.symbols[2]->multiple = 0; }},
+      {"huge multiple", corrupt, [](auto& m) { m.symbols[1]->multiple = 0x80000000u; }},
+      {"pixels", unsupported, [](auto& m) { m.inputs[1]->kind = fb::InputKind::pixels; }},
+      {"two inputs of ids", unsupported, [](auto& m) { m.inputs[1]->kind = fb::InputKind::ids; }},
+      {"limit of 0", corrupt, [](auto& m) { m.inputs[0]->limit = 0; }},
+      {"limit beyond int32", corrupt, [](auto& m) { m.inputs[0]->limit = 0x80000000u; }},
+      {"limit beyond the table", corrupt, [](auto& m) { m.inputs[0]->limit = 212; }},
+      {"segments beyond the table", corrupt, [](auto& m) { m.inputs[1]->limit = 3; }},
+      {"sequence beyond the positions", corrupt, [](auto& m) { m.max_sequence = 97; }},
+      {"positions without a limit", corrupt, [](auto& m) { m.max_sequence = 0; }},
+      {"output of no tensor", corrupt, [](auto& m) { m.outputs[0]->tensor = -1; }},
+      {"output beyond the tensors", corrupt, [](auto& m) { m.outputs[0]->tensor = 100000; }},
+      {"output of an activation", corrupt, [](auto& m) { m.outputs[0]->tensor = index_of(m, "x"); }},
+      {"label set of no output", corrupt, [](auto& m) { m.task->label_sets[0]->output = 2; }},
+      {"too many labels", corrupt, [](auto& m) { m.task->label_sets[0]->labels.push_back("more"); }},
+      {"unknown task", corrupt, [](auto& m) { m.task->kind = value<fb::TaskKind>(99); }},
+      {"generation", unsupported, [](auto& m) { m.task->kind = fb::TaskKind::generate; }},
+      {"unknown scheme", corrupt, [](auto& m) { m.task->label_sets[0]->scheme = value<fb::TagScheme>(9); }},
+      {"temperature 0", corrupt, [](auto& m) { m.task->label_sets[0]->temperature = 0; }},
+      {"threshold NaN", corrupt,
+       [](auto& m) { m.task->label_sets[0]->threshold = std::numeric_limits<float>::quiet_NaN(); }},
+      {"steps leave a gap", corrupt, [](auto& m) { m.subgraphs[0]->steps[1]->first_op += 1; }},
+      {"steps end early", corrupt, [](auto& m) { m.subgraphs[0]->steps.back()->op_count -= 1; }},
+      {"steps end late", corrupt, [](auto& m) { m.subgraphs[0]->steps.back()->op_count = 0xFFFFFFFFu; }},
+      {"empty step", corrupt, [](auto& m) { m.subgraphs[0]->steps[0]->op_count = 0; }},
+      {"step over tiles", corrupt, [](auto& m) { m.subgraphs[0]->steps[0]->rows = 2; }},
+      {"step over nothing", corrupt, [](auto& m) { m.subgraphs[0]->steps[0]->rows = -1; }},
+      {"tokens step over sequences", corrupt, [](auto& m) { m.subgraphs[0]->steps[1]->rows = 1; }},
+      {"graph input beyond the tensors", corrupt, [](auto& m) { m.subgraphs[0]->inputs = {1000}; }},
+      {"graph output below -1", corrupt, [](auto& m) { m.subgraphs[0]->outputs = {-2}; }},
+  };
+}
+
+std::vector<Edit> tensor_edits() {
+  const auto corrupt = Status::kCorrupt;
+  const auto unsupported = Status::kUnsupported;
+  const std::string w = "layer.0.qkv";
+  return {
+      {"unknown type", corrupt, [](auto& m) { named(m, "x").type = value<fb::DType>(77); }},
+      {"unknown role", corrupt, [](auto& m) { named(m, "x").role = value<fb::Role>(77); }},
+      {"unknown region", corrupt, [](auto& m) { named(m, "x").region = value<fb::Region>(7); }},
+      {"unknown scale", corrupt, [](auto& m) { named(m, "x").scale_kind = value<fb::ScaleKind>(77); }},
+      {"sparse layout", unsupported, [w](auto& m) { named(m, w).layout = fb::Layout::sparse_1x4; }},
+      {"no shape", corrupt, [](auto& m) { named(m, "x").shape.clear(); }},
+      {"rank 7", corrupt, [w](auto& m) { named(m, w).shape.assign(7, fixed(1)); }},
+      {"unknown symbol", corrupt, [](auto& m) { named(m, "x").shape[0] = fb::Dim(3, 1, 0, 1); }},
+      {"symbol -2", corrupt, [](auto& m) { named(m, "x").shape[0] = fb::Dim(-2, 1, 0, 1); }},
+      {"divisor 0", unsupported, [](auto& m) { named(m, "x").shape[0] = fb::Dim(0, 1, 0, 0); }},
+      {"half the rows", unsupported, [](auto& m) { named(m, "x").shape[0] = fb::Dim(0, 1, 0, 2); }},
+      {"twice the rows", unsupported, [](auto& m) { named(m, "x").shape[0] = fb::Dim(0, 2, 0, 1); }},
+      {"negative width", corrupt, [](auto& m) { named(m, "x").shape[1] = fixed(-40); }},
+      {"width 0", corrupt, [](auto& m) { named(m, "x").shape[1] = fixed(0); }},
+      {"enormous width", unsupported, [](auto& m) { named(m, "x").shape[1] = fixed(0x7FFFFFFF); }},
+      {"width that changes", unsupported, [](auto& m) { named(m, "x").shape[1] = fb::Dim(0, 1, 0, 1); }},
+      {"fixed rows", unsupported, [](auto& m) { named(m, "x").shape[0] = fixed(16); }},
+      {"rank 1 activation", unsupported, [](auto& m) { named(m, "x").shape.pop_back(); }},
+      {"tile rows in shared", corrupt, [](auto& m) { named(m, "x").shape[0] = fb::Dim(2, 1, 0, 1); }},
+      {"tokens in tile", corrupt, [](auto& m) { named(m, "qkv").shape[0] = fb::Dim(0, 1, 0, 1); }},
+      {"sequences for tokens", corrupt, [](auto& m) { named(m, "x").shape[0] = fb::Dim(1, 1, 0, 1); }},
+      {"f16 activation", unsupported, [](auto& m) { named(m, "x").type = fb::DType::f16; }},
+      {"weights' layout", corrupt, [](auto& m) { named(m, "x").layout = fb::Layout::tile_n16; }},
+      {"i8 rows without scales", corrupt, [](auto& m) { named(m, "x.i8").scale_kind = fb::ScaleKind::none; }},
+      {"f32 rows with scales", corrupt, [](auto& m) { named(m, "x").scale_kind = fb::ScaleKind::per_row; }},
+      {"f32 head rows", corrupt, [](auto& m) { named(m, "q").type = fb::DType::f32; }},
+      {"no heads", corrupt, [](auto& m) { named(m, "q").heads = 0; }},
+      {"heads that do not divide", corrupt, [](auto& m) { named(m, "k0").heads = 7; }},
+      {"wrong heads", corrupt, [](auto& m) { named(m, "v0").heads = 10; }},
+      {"state", unsupported, [](auto& m) { named(m, "x").role = fb::Role::state; }},
+      {"input tensor", unsupported, [](auto& m) { named(m, "x").role = fb::Role::input; }},
+      {"alias of nothing", corrupt, [](auto& m) { named(m, "x").alias = 5000; }},
+      {"misaligned place", corrupt, [](auto& m) { named(m, "x").offset[0] = 32; }},
+      {"misaligned coefficient", corrupt, [](auto& m) { named(m, "x").offset[1] += 2; }},
+      {"place outside", corrupt, [](auto& m) { named(m, "q").offset[0] = 64; }},
+      {"huge place", corrupt, [](auto& m) { named(m, "q").offset[1] = 0xFFFFFFC0u; }},
+      {"region too small", corrupt, [](auto& m) { m.shared_bytes[1] -= 64; }},
+      {"tile region too small", corrupt, [](auto& m) { m.tile_bytes[3] -= 4; }},
+      {"no region", corrupt, [](auto& m) { m.shared_bytes.clear(); }},
+      {"five coefficients", corrupt, [](auto& m) { named(m, "x").offset.assign(5, 0); }},
+      {"place by tile in shared", corrupt, [](auto& m) {
+         m.shared_bytes[3] = 64;
+         named(m, "x").offset[3] = 64;
+       }},
+      {"place by tokens in tile", corrupt, [](auto& m) {
+         m.tile_bytes[1] = 64;
+         named(m, "qkv").offset[1] = 64;
+       }},
+      {"constant of symbol size", corrupt, [w](auto& m) { named(m, w).shape[0] = fb::Dim(0, 1, 0, 1); }},
+      {"constant with pages", corrupt, [w](auto& m) { named(m, w).layout = fb::Layout::key_pages; }},
+      {"rank 3 weights", corrupt, [w](auto& m) { named(m, w).shape.push_back(fixed(1)); }},
+      {"i4 constant", unsupported, [](auto& m) { named(m, "norm").type = fb::DType::i4; }},
+      {"int8 tile of u8", corrupt, [w](auto& m) { named(m, w).type = fb::DType::u8; }},
+      {"int8 tile without scales", corrupt, [w](auto& m) { named(m, w).scale_kind = fb::ScaleKind::none; }},
+      {"grouped scales", unsupported, [](auto& m) { named(m, "words").scale_kind = fb::ScaleKind::per_group; }},
+      {"table without scales", corrupt, [](auto& m) { named(m, "words").scale_kind = fb::ScaleKind::none; }},
+      {"bf16 tile", corrupt, [](auto& m) { named(m, "tag").type = fb::DType::bf16; }},
+      {"shape product overflows", corrupt, [w](auto& m) { named(m, w).shape = {fixed(0x7FFFFFFF), fixed(0x7FFFFFFF)}; }},
+      {"shape product overflows 64 bits", corrupt,
+       [](auto& m) { named(m, "norm").shape.assign(6, fixed(0x7FFFFFFF)); }},
+      {"weights beyond their data", corrupt, [w](auto& m) { named(m, w).shape[0] = fixed(129); }},
+      {"no data", corrupt, [w](auto& m) { named(m, w).data.reset(); }},
+      {"no sums", corrupt, [w](auto& m) { named(m, w).sums.reset(); }},
+      {"no scales", corrupt, [w](auto& m) { named(m, w).scales.reset(); }},
+      {"misaligned data", corrupt, [w](auto& m) { move_to(named(m, w).data, named(m, w).data->offset() + 4); }},
+      {"data far away", corrupt, [w](auto& m) { move_to(named(m, w).data, uint64_t{1} << 40); }},
+      {"data wraps", corrupt, [w](auto& m) { move_to(named(m, w).data, ~uint64_t{63}); }},
+      {"data size wraps", corrupt, [w](auto& m) { resize(named(m, w).data, ~uint64_t{0}); }},
+      {"data too small", corrupt, [w](auto& m) { resize(named(m, w).data, 64); }},
+      {"scales too small", corrupt, [w](auto& m) { resize(named(m, w).scales, 60); }},
+      {"sums outside", corrupt, [w](auto& m) { move_to(named(m, w).sums, uint64_t{1} << 63); }},
+      {"scales that nobody needs outside", corrupt,
+       [](auto& m) { named(m, "norm").scales = std::make_unique<fb::Blob>(uint64_t{1} << 40, 64, 0, 0); }},
+      {"another segment", unsupported, [w](auto& m) { *named(m, w).data = fb::Blob(0, 1 << 20, 1, 0); }},
+  };
+}
+
+std::vector<Edit> op_edits() {
+  const auto corrupt = Status::kCorrupt;
+  const auto unsupported = Status::kUnsupported;
+  return {
+      {"op version", unsupported, [](auto& m) { op(m, "tag").version = 2; }},
+      {"op feature", unsupported, [](auto& m) { op(m, "tag").features = {"time travel"}; }},
+      {"fallback of another shape", unsupported, [](auto& m) {
+         op(m, "tag").version = 2;
+         op(m, "tag").fallback = true;
+       }},
+      {"softmax", unsupported, [](auto& m) { op(m, "tag").attributes.Set(fb::SoftmaxT{}); }},
+      {"recurrent", unsupported, [](auto& m) { op(m, "tag").attributes.Set(fb::RecurrentT{}); }},
+      {"operand beyond", corrupt, [](auto& m) { op(m, "tag").inputs[0] = 4000; }},
+      {"operand below", corrupt, [](auto& m) { op(m, "tag").inputs[2] = -2; }},
+      {"output beyond", corrupt, [](auto& m) { op(m, "tag").outputs[0] = 4000; }},
+      {"residual beyond", corrupt, [](auto& m) { op(m, "layer.0.out").tail->residual = 4000; }},
+      {"gamma beyond", corrupt, [](auto& m) { op(m, "embed").tail->gamma = 4000; }},
+      {"table beyond", corrupt, [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[0]->tensor = 4000; }},
+      {"no weights", corrupt, [](auto& m) { op(m, "tag").inputs[1] = -1; }},
+      {"no input", corrupt, [](auto& m) { op(m, "tag").inputs[0] = -1; }},
+      {"too few inputs", corrupt, [](auto& m) { op(m, "tag").inputs.resize(1); }},
+      {"too many inputs", corrupt, [](auto& m) { op(m, "tag").inputs.resize(4, -1); }},
+      {"no outputs", corrupt, [](auto& m) { op(m, "tag").outputs.clear(); }},
+      {"all outputs absent", corrupt, [](auto& m) { op(m, "layer.0.up").outputs = {-1, -1}; }},
+      {"constant as input", corrupt, [](auto& m) { op(m, "tag").inputs[0] = index_of(m, "norm"); }},
+      {"constant as output", corrupt, [](auto& m) { op(m, "tag").outputs[0] = index_of(m, "norm"); }},
+      {"activation as weights", corrupt, [](auto& m) { op(m, "tag").inputs[1] = index_of(m, "x"); }},
+      {"activation as bias", corrupt, [](auto& m) { op(m, "tag").inputs[2] = index_of(m, "x"); }},
+      {"bias too short", corrupt, [](auto& m) { op(m, "tag").inputs[2] = index_of(m, "classify.bias"); }},
+      {"gamma too short", corrupt, [](auto& m) { op(m, "embed").tail->gamma = index_of(m, "tag.bias"); }},
+      {"float input for int8 weights", corrupt, [](auto& m) { op(m, "layer.0.qkv").inputs[0] = index_of(m, "x"); }},
+      {"int8 input for float weights", corrupt, [](auto& m) { op(m, "tag").inputs[0] = index_of(m, "x.i8"); }},
+      {"input too narrow", corrupt, [](auto& m) { op(m, "layer.0.up").inputs[0] = index_of(m, "ffn"); }},
+      {"output too wide", corrupt, [](auto& m) { op(m, "layer.0.up").outputs[1] = index_of(m, "x.i8"); }},
+      {"i8 output as f32", corrupt, [](auto& m) { op(m, "layer.0.up").outputs = {index_of(m, "ffn"), -1}; }},
+      {"an op reads its output", corrupt, [](auto& m) { op(m, "layer.0.up").outputs[1] = op(m, "layer.0.up").inputs[0]; }},
+      {"residual of another width", corrupt, [](auto& m) { op(m, "layer.0.out").tail->residual = index_of(m, "qkv"); }},
+      {"residual in place as i8", corrupt, [](auto& m) { op(m, "layer.0.out").tail->residual = index_of(m, "x.i8"); }},
+      {"residual is constant", corrupt, [](auto& m) { op(m, "layer.0.out").tail->residual = index_of(m, "words"); }},
+      {"residual with heads", corrupt, [](auto& m) { op(m, "layer.0.out").tail->residual = index_of(m, "q"); }},
+      {"unknown activation", corrupt, [](auto& m) { op(m, "layer.0.up").tail->activation = value<fb::ActivationKind>(40); }},
+      {"unknown norm", corrupt, [](auto& m) { op(m, "embed").tail->norm = value<fb::NormKind>(40); }},
+      {"epsilon NaN", corrupt, [](auto& m) { op(m, "embed").tail->epsilon = std::numeric_limits<float>::quiet_NaN(); }},
+      {"epsilon below 0", corrupt, [](auto& m) { op(m, "embed").tail->epsilon = -1; }},
+      {"linear over tokens", unsupported, [](auto& m) { op(m, "tag").attributes.AsLinear()->axis = 1; }},
+      {"no tables", corrupt, [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables.clear(); }},
+      {"nine tables", unsupported, [](auto& m) {
+         auto& tables = op(m, "embed").attributes.AsEmbed()->tables;
+         while (tables.size() < 9) tables.push_back(std::make_unique<fb::EmbedTableT>(*tables[0]));
+       }},
+      {"table of another width", corrupt,
+       [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[1]->tensor = index_of(m, "layer.0.down"); }},
+      {"vector as table", corrupt,
+       [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[0]->tensor = index_of(m, "norm"); }},
+      {"absent table", corrupt, [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[0]->tensor = -1; }},
+      {"index beyond by offset", corrupt, [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[2]->offset = 1; }},
+      {"offset below 0", corrupt, [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[2]->offset = -1; }},
+      {"offset wraps", corrupt, [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[0]->offset = 0x7FFFFFFF; }},
+      {"entities", unsupported,
+       [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[1]->source = fb::IndexSource::entities; }},
+      {"scale infinite", corrupt,
+       [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[1]->scale = std::numeric_limits<float>::infinity(); }},
+      {"trigrams", unsupported, [](auto& m) { op(m, "embed").attributes.AsEmbed()->context = 3; }},
+      {"no heads in split", corrupt, [](auto& m) { op(m, "layer.0.split").attributes.AsSplitHeads()->heads = 0; }},
+      {"no key heads in split", corrupt, [](auto& m) { op(m, "layer.0.split").attributes.AsSplitHeads()->kv_heads = 0; }},
+      {"heads times width wraps", unsupported, [](auto& m) {
+         auto& split = *op(m, "layer.0.split").attributes.AsSplitHeads();
+         split.heads = split.kv_heads = 0x80000000u;
+         split.head_width = 0x80000000u;
+       }},
+      {"other heads in split", corrupt, [](auto& m) { op(m, "layer.0.split").attributes.AsSplitHeads()->heads = 4; }},
+      {"split with a tail", corrupt, [](auto& m) {
+         op(m, "layer.0.split").tail = std::make_unique<fb::TailT>();
+         op(m, "layer.0.split").tail->activation = fb::ActivationKind::relu;
+       }},
+      {"keys and values swapped", corrupt, [](auto& m) { std::swap(op(m, "layer.0.split").outputs[1], op(m, "layer.0.split").outputs[2]); }},
+      {"queries absent", corrupt, [](auto& m) { op(m, "layer.0.attention").inputs[0] = -1; }},
+      {"keys as queries", corrupt, [](auto& m) { op(m, "layer.0.attention").inputs[0] = index_of(m, "k0"); }},
+      {"rows as keys", corrupt, [](auto& m) { op(m, "layer.0.attention").inputs[1] = index_of(m, "x"); }},
+      {"heads not a multiple", corrupt, [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->kv_heads = 2; }},
+      {"scale 0", corrupt, [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->scale = 0; }},
+      {"scale NaN", corrupt,
+       [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->scale = std::numeric_limits<float>::quiet_NaN(); }},
+      {"block list", unsupported,
+       [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->mask = fb::MaskKind::block_list; }},
+      {"unknown mask", unsupported,
+       [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->mask = value<fb::MaskKind>(200); }},
+      {"score terms", unsupported, [](auto& m) {
+         op(m, "layer.0.attention").attributes.AsAttention()->terms.push_back(std::make_unique<fb::ScoreTermT>());
+       }},
+      {"rotary", unsupported, [](auto& m) {
+         op(m, "layer.0.attention").attributes.AsAttention()->rotary = std::make_unique<fb::RotaryT>();
+       }},
+      {"unknown pooling", corrupt, [](auto& m) { op(m, "first").attributes.AsPool()->kind = value<fb::PoolKind>(50); }},
+      {"pooling of tile rows", corrupt, [](auto& m) { op(m, "first").inputs[0] = index_of(m, "qkv"); }},
+      {"pooling of i8", corrupt, [](auto& m) { op(m, "first").inputs[0] = index_of(m, "q"); }},
+  };
+}
+
+std::vector<Edit> plan_edits() {
+  const auto corrupt = Status::kCorrupt;
+  return {
+      {"x and q overlap", corrupt, [](auto& m) { named(m, "q").offset = named(m, "x").offset; }},
+      {"keys overlap values", corrupt, [](auto& m) { named(m, "v0").offset = named(m, "k0").offset; }},
+      {"an output overlaps x", corrupt, [](auto& m) { named(m, "tags").offset = named(m, "x").offset; }},
+      {"overlap in one coefficient", corrupt, [](auto& m) {
+         // Ends before the other begins for some lengths, not for all.
+         m.shared_bytes[2] += 1 << 20;
+         named(m, "q").offset = {0, 0, 1 << 20, 0};
+       }},
+      {"tile rows overlap", corrupt, [](auto& m) { named(m, "ffn").offset = named(m, "x.i8").offset; }},
+      {"read before written", corrupt, [](auto& m) { op(m, "layer.0.attention").inputs[1] = index_of(m, "k1"); }},
+      {"tile rows read in another step", corrupt, [](auto& m) { op(m, "layer.1.up").inputs[0] = op(m, "pool").inputs[0]; }},
+      {"keys written while others read them", corrupt, [](auto& m) {
+         op(m, "layer.1.split").outputs[1] = index_of(m, "k0");
+         op(m, "layer.1.attention").inputs[1] = index_of(m, "k0");
+       }},
+      {"an output nobody writes", corrupt, [](auto& m) {
+         m.tensors.push_back(std::make_unique<fb::TensorT>(named(m, "tags")));
+         m.tensors.back()->name = "nobody";
+         m.outputs[0]->tensor = static_cast<int32_t>(m.tensors.size()) - 1;
+       }},
+      {"a tensor written twice by one op", corrupt, [](auto& m) {
+         // Two outputs of one type: only heads have them.
+         op(m, "layer.0.split").outputs[2] = op(m, "layer.0.split").outputs[1];
+       }},
+  };
+}
+
+class Hostile : public ::testing::TestWithParam<Edit> {};
+
+TEST_P(Hostile, IsRefusedWithAReason) {
+  ModelBuilder builder = build(random_bert({}, 2), WeightType::kI8);
+  GetParam().apply(builder.model);
+  const FileBytes file(builder.finish());
+  Model model;
+  Fault fault;
+  EXPECT_EQ(Model::open(file.data(), file.size(), &model, &fault), GetParam().expected) << fault.what;
+  EXPECT_STRNE(fault.what, "");
+  EXPECT_FALSE(model.is_open());
+}
+
+std::string name_of(const ::testing::TestParamInfo<Edit>& info) {
+  std::string name = info.param.name;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Model, Hostile, ::testing::ValuesIn(model_edits()), name_of);
+INSTANTIATE_TEST_SUITE_P(Tensor, Hostile, ::testing::ValuesIn(tensor_edits()), name_of);
+INSTANTIATE_TEST_SUITE_P(Op, Hostile, ::testing::ValuesIn(op_edits()), name_of);
+INSTANTIATE_TEST_SUITE_P(Plan, Hostile, ::testing::ValuesIn(plan_edits()), name_of);
+
+TEST(Fault, NamesTheTensorOrTheOp) {
+  ModelBuilder builder = build(random_bert({}, 2), WeightType::kI8);
+  resize(named(builder.model, "layer.1.up").data, 1);
+  FileBytes file(builder.finish());
+  Model model;
+  Fault fault;
+  ASSERT_EQ(Model::open(file.data(), file.size(), &model, &fault), Status::kCorrupt);
+  EXPECT_EQ(std::string(fault.name, fault.name_size), "layer.1.up");
+  EXPECT_EQ(fault.index, static_cast<uint32_t>(index_of(builder.model, "layer.1.up")));
+  builder = build(random_bert({}, 2), WeightType::kI8);
+  op(builder.model, "classify").version = 9;
+  file = FileBytes(builder.finish());
+  ASSERT_EQ(Model::open(file.data(), file.size(), &model, &fault), Status::kUnsupported);
+  EXPECT_EQ(std::string(fault.name, fault.name_size), "classify");
+}
+
+TEST(Fallback, AnUnknownOpThatMayBeLeftOutCopies) {
+  ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
+  // A later version's Row between the pooler and the classifier.
+  const int32_t extra = builder.activation("extra", 2, 40);
+  auto row = std::make_unique<fb::OpT>();
+  row->name = "extra";
+  row->version = 2;
+  row->fallback = true;
+  row->attributes.Set(fb::RowT{});
+  row->inputs = {op(builder.model, "classify").inputs[0]};
+  row->outputs = {extra};
+  op(builder.model, "classify").inputs[0] = extra;
+  auto& ops = builder.model.subgraphs[0]->ops;
+  ops.insert(ops.end() - 1, std::move(row));
+  builder.model.subgraphs[0]->steps.back()->op_count += 1;
+  const FileBytes file(builder.finish());
+  Model model;
+  Fault fault;
+  EXPECT_EQ(Model::open(file.data(), file.size(), &model, &fault), Status::kOk) << fault.what;
+}
+
+}  // namespace
+}  // namespace bantam::testing
