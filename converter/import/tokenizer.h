@@ -1,0 +1,22 @@
+// Import of a Hugging Face directory's tokenizer.
+#ifndef BANTAM_CONVERTER_IMPORT_TOKENIZER_H_
+#define BANTAM_CONVERTER_IMPORT_TOKENIZER_H_
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace bantam::convert {
+
+/// Reads tokenizer.json, else vocab.txt, with tokenizer_config.json and special_tokens_map.json beside
+/// either, and adds one fb::TokenizerT with its tables to `graph`. What the user should know goes to
+/// graph.notes. False, and nothing added, when the directory holds no tokenizer, or when there were
+/// problems: then `problems` grew by one line for each, naming file, field and what to do. Never throws for
+/// anything that the files contain.
+bool import_tokenizer(const std::filesystem::path& dir, Graph& graph, std::vector<std::string>& problems);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_TOKENIZER_H_
