@@ -36,4 +36,4 @@ export build tidy passed common
 # Sources that this configuration does not compile (another instruction set, an absent option) are left out.
 printf '%s\n' "${sources[@]}" | while read -r source; do
   ! grep -qF "\"file\": \"$PWD/$source\"" "$build/compile_commands.json" || printf '%s\0' "$source"
-done | xargs -0 -r -n 1 -P "$(nproc)" bash -c 'check "$0"'
+done | xargs -0 -r -n 1 -P "$(nproc)" bash -c "check \"\$0\""
