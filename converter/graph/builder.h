@@ -20,7 +20,7 @@ constexpr int32_t kAbsent = -1;
 /// A constant on its way into the graph: f32 values in row-major order and where they come from.
 struct Values {
   std::vector<float> values;
-  std::vector<std::string> source;          // names in the source model, in order of concatenation
+  std::vector<std::string> source;  // names in the source model, in order of concatenation
   fb::DType source_type = fb::DType::f32;
   uint64_t source_bytes = 0;
 };

@@ -15,10 +15,10 @@ enum class ExitCode : int {
   kOk = 0,
   kUsage = 2,
   kIo = 3,
-  kInvalid = 4,       // invalid input or model
+  kInvalid = 4,  // invalid input or model
   kUnsupported = 5,
-  kGate = 6,          // the quality gate failed
-  kOutOfSpace = 7,    // memory or disk
+  kGate = 6,        // the quality gate failed
+  kOutOfSpace = 7,  // memory or disk
   kInternal = 70,
   kInterrupted = 130
 };

@@ -18,19 +18,22 @@ Checkpoint::Checkpoint(const fs::path& directory) {
   } else if (fs::exists(index)) {
     open_shards(index);
   } else {
-    const bool pickle = fs::exists(directory / "pytorch_model.bin") || fs::exists(directory / "pytorch_model.bin.index.json");
-    throw Error(ExitCode::kInvalid,
-                fmt::format("{}: holds neither model.safetensors nor model.safetensors.index.json; {}", directory.string(),
-                            pickle ? "save it again with transformers: "
-                                     "AutoModel.from_pretrained(DIR).save_pretrained(NEW_DIR, safe_serialization=True)"
-                                   : "name the directory that holds the model's weights"));
+    const bool pickle =
+        fs::exists(directory / "pytorch_model.bin") || fs::exists(directory / "pytorch_model.bin.index.json");
+    throw Error(
+        ExitCode::kInvalid,
+        fmt::format("{}: holds neither model.safetensors nor model.safetensors.index.json; {}", directory.string(),
+                    pickle ? "save it again with transformers: "
+                             "AutoModel.from_pretrained(DIR).save_pretrained(NEW_DIR, safe_serialization=True)"
+                           : "name the directory that holds the model's weights"));
   }
   for (size_t i = 0; i < files_.size(); ++i) {
     for (const auto& [name, stored] : files_[i].tensors()) {
       const auto [place, added] = tensors_.emplace(name, Entry{i, &stored});
       if (!added) {
-        throw Error(ExitCode::kInvalid, fmt::format("tensor \"{}\" is in two files: {} and {}", name,
-                                                    files_[place->second.file].path().string(), files_[i].path().string()));
+        throw Error(ExitCode::kInvalid,
+                    fmt::format("tensor \"{}\" is in two files: {} and {}", name,
+                                files_[place->second.file].path().string(), files_[i].path().string()));
       }
     }
   }
@@ -47,8 +50,8 @@ void Checkpoint::open_shards(const fs::path& index) {
     // A shard lies beside its index; anything else would read files that the user did not name.
     const std::string name = file.is_string() ? file.get<std::string>() : "";
     if (name.empty() || fs::path(name).filename() != fs::path(name) || name == "." || name == "..") {
-      problems.add(ExitCode::kInvalid,
-                   fmt::format("{}: tensor \"{}\": \"{}\" is not the name of a file beside it", index.string(), tensor, name));
+      problems.add(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\": \"{}\" is not the name of a file beside it",
+                                                   index.string(), tensor, name));
     } else {
       names.insert(name);
     }
@@ -67,9 +70,9 @@ void Checkpoint::open_shards(const fs::path& index) {
   for (const auto& [tensor, file] : json["weight_map"].items()) {
     for (const Safetensors& shard : files_) {
       if (shard.path().filename() == file.get<std::string>() && shard.tensors().count(tensor) == 0) {
-        problems.add(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\" is not in {}, though {} says so",
-                                                     shard.path().string(), tensor, file.get<std::string>(),
-                                                     index.filename().string()));
+        problems.add(ExitCode::kInvalid,
+                     fmt::format("{}: tensor \"{}\" is not in {}, though {} says so", shard.path().string(), tensor,
+                                 file.get<std::string>(), index.filename().string()));
       }
     }
   }

@@ -40,17 +40,29 @@ void refuse_unsupported(const Fields& config) {
 fb::ActivationKind read_activation(const Fields& config, const std::string& key, const std::string& otherwise) {
   using Kind = fb::ActivationKind;
   // gelu_fast and gelu_accurate are the tanh formula in other words.
-  static const std::map<std::string, Kind> kKinds = {
-      {"relu", Kind::relu}, {"gelu", Kind::gelu}, {"gelu_python", Kind::gelu}, {"gelu_new", Kind::gelu_tanh},
-      {"gelu_pytorch_tanh", Kind::gelu_tanh}, {"gelu_python_tanh", Kind::gelu_tanh}, {"gelu_fast", Kind::gelu_tanh},
-      {"gelu_accurate", Kind::gelu_tanh}, {"tanh", Kind::tanh}, {"sigmoid", Kind::sigmoid}, {"silu", Kind::silu},
-      {"swish", Kind::silu}, {"quick_gelu", Kind::quick_gelu}, {"relu2", Kind::relu_squared}, {"linear", Kind::none}};
+  static const std::map<std::string, Kind> kKinds = {{"relu", Kind::relu},
+                                                     {"gelu", Kind::gelu},
+                                                     {"gelu_python", Kind::gelu},
+                                                     {"gelu_new", Kind::gelu_tanh},
+                                                     {"gelu_pytorch_tanh", Kind::gelu_tanh},
+                                                     {"gelu_python_tanh", Kind::gelu_tanh},
+                                                     {"gelu_fast", Kind::gelu_tanh},
+                                                     {"gelu_accurate", Kind::gelu_tanh},
+                                                     {"tanh", Kind::tanh},
+                                                     {"sigmoid", Kind::sigmoid},
+                                                     {"silu", Kind::silu},
+                                                     {"swish", Kind::silu},
+                                                     {"quick_gelu", Kind::quick_gelu},
+                                                     {"relu2", Kind::relu_squared},
+                                                     {"linear", Kind::none}};
   const std::string name = config.text(key, otherwise);
   const auto found = kKinds.find(name);
   if (found != kKinds.end()) return found->second;
-  config.problem(ExitCode::kUnsupported, key,
-                 fmt::format("activation \"{}\" is not supported; relu, gelu, gelu_new, gelu_pytorch_tanh, tanh, sigmoid, "
-                             "silu, quick_gelu and relu2 are", name));
+  config.problem(
+      ExitCode::kUnsupported, key,
+      fmt::format("activation \"{}\" is not supported; relu, gelu, gelu_new, gelu_pytorch_tanh, tanh, sigmoid, "
+                  "silu, quick_gelu and relu2 are",
+                  name));
   return Kind::gelu;
 }
 
@@ -61,9 +73,9 @@ EncoderConfig read_encoder_config(const Fields& config) {
     out.family = Family::kDistilBert;
   } else if (out.model_type != "bert") {
     config.problem(ExitCode::kUnsupported, "model_type",
-                   out.model_type.empty() ? "is missing; \"bert\" and \"distilbert\" are supported"
-                                          : fmt::format("\"{}\" is not supported; \"bert\" and \"distilbert\" are",
-                                                        out.model_type));
+                   out.model_type.empty()
+                       ? "is missing; \"bert\" and \"distilbert\" are supported"
+                       : fmt::format("\"{}\" is not supported; \"bert\" and \"distilbert\" are", out.model_type));
     return out;  // the other keys have other names there
   }
   const bool bert = out.family == Family::kBert;

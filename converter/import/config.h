@@ -14,14 +14,14 @@ enum class Family { kBert, kDistilBert };
 
 struct EncoderConfig {
   Family family = Family::kBert;
-  std::string model_type = "bert";    // also the base model's name in weights
+  std::string model_type = "bert";  // also the base model's name in weights
   uint32_t vocabulary = 0;
   uint32_t hidden = 0;
   uint32_t layers = 0;
   uint32_t heads = 0;
   uint32_t intermediate = 0;
-  uint32_t positions = 0;             // rows of the position table in the source
-  uint32_t segments = 0;              // rows of the segment table; 0: the model has none
+  uint32_t positions = 0;  // rows of the position table in the source
+  uint32_t segments = 0;   // rows of the segment table; 0: the model has none
   fb::ActivationKind activation = fb::ActivationKind::gelu;
   float epsilon = 1e-12F;
   bool tie_embeddings = true;

@@ -10,24 +10,27 @@ namespace {
 /// How a family names the parts of a layer.
 struct LayerNames {
   const char* stack;
-  const char *query, *key, *value, *qkv;   // qkv: our name of the three together
+  const char *query, *key, *value, *qkv;  // qkv: our name of the three together
   const char *out, *out_norm;
   const char *up, *down, *down_norm;
-  const char *heads, *attention;           // our names of operators without weights
+  const char *heads, *attention;  // our names of operators without weights
 };
 
-constexpr LayerNames kBertNames = {"encoder.layer", "attention.self.query", "attention.self.key",
-                                   "attention.self.value", "attention.self.qkv", "attention.output.dense",
-                                   "attention.output.LayerNorm", "intermediate.dense", "output.dense",
-                                   "output.LayerNorm", "attention.self.heads", "attention.self"};
-constexpr LayerNames kDistilBertNames = {"transformer.layer", "attention.q_lin", "attention.k_lin", "attention.v_lin",
-                                         "attention.qkv_lin", "attention.out_lin", "sa_layer_norm", "ffn.lin1",
-                                         "ffn.lin2", "output_layer_norm", "attention.heads", "attention"};
+constexpr LayerNames kBertNames = {
+    "encoder.layer",      "attention.self.query",   "attention.self.key",         "attention.self.value",
+    "attention.self.qkv", "attention.output.dense", "attention.output.LayerNorm", "intermediate.dense",
+    "output.dense",       "output.LayerNorm",       "attention.self.heads",       "attention.self"};
+constexpr LayerNames kDistilBertNames = {"transformer.layer", "attention.q_lin",   "attention.k_lin", "attention.v_lin",
+                                         "attention.qkv_lin", "attention.out_lin", "sa_layer_norm",   "ffn.lin1",
+                                         "ffn.lin2",          "output_layer_norm", "attention.heads", "attention"};
 
 class EncoderImporter {
  public:
   EncoderImporter(Builder& builder, Weights& weights, const EncoderConfig& config)
-      : builder_(builder), weights_(weights), config_(config), base_(config.model_type + "."),
+      : builder_(builder),
+        weights_(weights),
+        config_(config),
+        base_(config.model_type + "."),
         names_(config.family == Family::kBert ? kBertNames : kDistilBertNames) {}
 
   Encoder run(uint32_t positions) {
@@ -41,8 +44,7 @@ class EncoderImporter {
 
  private:
   int32_t table(const std::string& name, uint32_t rows, uint32_t keep) {
-    return builder_.embedding(base_ + name, keep, config_.hidden,
-                              weights_.encoder(name, {rows, config_.hidden}, keep));
+    return builder_.embedding(base_ + name, keep, config_.hidden, weights_.encoder(name, {rows, config_.hidden}, keep));
   }
 
   TailSpec norm(const std::string& name) {
@@ -65,8 +67,8 @@ class EncoderImporter {
                         fb::IndexSource::segments});
       builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
     }
-    tables.push_back({table("embeddings.position_embeddings.weight", config_.positions, positions),
-                      fb::IndexSource::positions});
+    tables.push_back(
+        {table("embeddings.position_embeddings.weight", config_.positions, positions), fb::IndexSource::positions});
     return builder_.embed(base_ + "embeddings", tables, norm("embeddings.LayerNorm"));
   }
 

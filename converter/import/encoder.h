@@ -12,9 +12,9 @@ namespace bantam::convert {
 
 /// What an imported encoder offers to heads.
 struct Encoder {
-  int32_t hidden = kAbsent;          // last_hidden_state [tokens, hidden]
-  int32_t word_embeddings = kAbsent; // for tied output layers
-  std::string base;                  // prefix of names in the graph: "bert."
+  int32_t hidden = kAbsent;           // last_hidden_state [tokens, hidden]
+  int32_t word_embeddings = kAbsent;  // for tied output layers
+  std::string base;                   // prefix of names in the graph: "bert."
 };
 
 /// Appends the encoder with its inputs; positions beyond `positions` (1 or more) are left out.

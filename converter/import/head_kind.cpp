@@ -22,10 +22,11 @@ HeadKind sequence_kind(const Fields& config, const Weights& weights) {
 
 /// Files without an architecture: what the tensors could be.
 HeadKind kind_by_tensors(const Fields& config, const Weights& weights) {
-  if (weights.has_head("intent_classifier.weight") && weights.has_head("slot_classifier.weight")) return HeadKind::kJoint;
+  if (weights.has_head("intent_classifier.weight") && weights.has_head("slot_classifier.weight"))
+    return HeadKind::kJoint;
   if (weights.has_head("qa_outputs.weight")) return HeadKind::kAnswer;
-  const bool fill = weights.has_head("cls.predictions.transform.dense.weight") ||
-                    weights.has_head("vocab_transform.weight");
+  const bool fill =
+      weights.has_head("cls.predictions.transform.dense.weight") || weights.has_head("vocab_transform.weight");
   const bool next = weights.has_head("cls.seq_relationship.weight");
   if (weights.has_head("classifier.weight")) {
     const bool pooled = weights.has_encoder("pooler.dense.weight") || weights.has_head("pre_classifier.weight");
@@ -38,16 +39,25 @@ HeadKind kind_by_tensors(const Fields& config, const Weights& weights) {
 }  // namespace
 
 HeadKind parse_head_kind(const std::string& task) {
-  static const std::map<std::string, HeadKind> kKinds = {
-      {"classify", HeadKind::kClassify}, {"multi-label", HeadKind::kMultiLabel}, {"regress", HeadKind::kRegress},
-      {"tag", HeadKind::kTag}, {"answer", HeadKind::kAnswer}, {"choose", HeadKind::kChoose}, {"fill", HeadKind::kFill},
-      {"next-sentence", HeadKind::kNextSentence}, {"pretraining", HeadKind::kPretraining}, {"embed", HeadKind::kEmbed},
-      {"joint", HeadKind::kJoint}, {"encoder", HeadKind::kEncoder}};
+  static const std::map<std::string, HeadKind> kKinds = {{"classify", HeadKind::kClassify},
+                                                         {"multi-label", HeadKind::kMultiLabel},
+                                                         {"regress", HeadKind::kRegress},
+                                                         {"tag", HeadKind::kTag},
+                                                         {"answer", HeadKind::kAnswer},
+                                                         {"choose", HeadKind::kChoose},
+                                                         {"fill", HeadKind::kFill},
+                                                         {"next-sentence", HeadKind::kNextSentence},
+                                                         {"pretraining", HeadKind::kPretraining},
+                                                         {"embed", HeadKind::kEmbed},
+                                                         {"joint", HeadKind::kJoint},
+                                                         {"encoder", HeadKind::kEncoder}};
   const auto found = kKinds.find(task);
   if (found != kKinds.end()) return found->second;
-  throw Error(ExitCode::kUsage,
-              fmt::format("--task {}: there is no such task; classify, multi-label, regress, tag, answer, choose, fill, "
-                          "next-sentence, pretraining, embed, joint and encoder are known", task));
+  throw Error(
+      ExitCode::kUsage,
+      fmt::format("--task {}: there is no such task; classify, multi-label, regress, tag, answer, choose, fill, "
+                  "next-sentence, pretraining, embed, joint and encoder are known",
+                  task));
 }
 
 HeadKind detect_head_kind(const Fields& config, const Weights& weights, Problems& problems) {
@@ -57,11 +67,14 @@ HeadKind detect_head_kind(const Fields& config, const Weights& weights, Problems
   }
   const auto name = config.raw("architectures").front().get<std::string>();
   if (name == "JointBertForIntentAndSlots") return HeadKind::kJoint;
-  static const std::map<std::string_view, HeadKind> kSuffixes = {
-      {"Model", HeadKind::kEncoder}, {"ForSequenceClassification", HeadKind::kClassify},
-      {"ForTokenClassification", HeadKind::kTag}, {"ForQuestionAnswering", HeadKind::kAnswer},
-      {"ForMultipleChoice", HeadKind::kChoose}, {"ForMaskedLM", HeadKind::kFill},
-      {"ForNextSentencePrediction", HeadKind::kNextSentence}, {"ForPreTraining", HeadKind::kPretraining}};
+  static const std::map<std::string_view, HeadKind> kSuffixes = {{"Model", HeadKind::kEncoder},
+                                                                 {"ForSequenceClassification", HeadKind::kClassify},
+                                                                 {"ForTokenClassification", HeadKind::kTag},
+                                                                 {"ForQuestionAnswering", HeadKind::kAnswer},
+                                                                 {"ForMultipleChoice", HeadKind::kChoose},
+                                                                 {"ForMaskedLM", HeadKind::kFill},
+                                                                 {"ForNextSentencePrediction", HeadKind::kNextSentence},
+                                                                 {"ForPreTraining", HeadKind::kPretraining}};
   for (const std::string_view family : {"Bert", "DistilBert"}) {
     if (name.compare(0, family.size(), family) != 0) continue;
     const auto found = kSuffixes.find(std::string_view(name).substr(family.size()));
@@ -70,7 +83,8 @@ HeadKind detect_head_kind(const Fields& config, const Weights& weights, Problems
   }
   problems.add(ExitCode::kUnsupported,
                fmt::format("config.json: architectures: \"{}\" is not supported; bert and distilbert with the heads of "
-                           "transformers are, and --task NAME chooses a head whatever the architecture says", name));
+                           "transformers are, and --task NAME chooses a head whatever the architecture says",
+                           name));
   return HeadKind::kEncoder;
 }
 

@@ -26,18 +26,42 @@ class HeadImporter {
 
   void run(HeadKind kind) {
     switch (kind) {
-      case HeadKind::kEncoder: encoder(); break;
-      case HeadKind::kClassify: sequence(fb::TaskKind::classify); break;
-      case HeadKind::kMultiLabel: sequence(fb::TaskKind::multi_label); break;
-      case HeadKind::kRegress: sequence(fb::TaskKind::regress); break;
-      case HeadKind::kTag: tag(); break;
-      case HeadKind::kAnswer: answer(); break;
-      case HeadKind::kChoose: choose(); break;
-      case HeadKind::kFill: fill(); break;
-      case HeadKind::kNextSentence: next_sentence(); break;
-      case HeadKind::kPretraining: pretraining(); break;
-      case HeadKind::kEmbed: embed(); break;
-      case HeadKind::kJoint: joint(); break;
+      case HeadKind::kEncoder:
+        encoder();
+        break;
+      case HeadKind::kClassify:
+        sequence(fb::TaskKind::classify);
+        break;
+      case HeadKind::kMultiLabel:
+        sequence(fb::TaskKind::multi_label);
+        break;
+      case HeadKind::kRegress:
+        sequence(fb::TaskKind::regress);
+        break;
+      case HeadKind::kTag:
+        tag();
+        break;
+      case HeadKind::kAnswer:
+        answer();
+        break;
+      case HeadKind::kChoose:
+        choose();
+        break;
+      case HeadKind::kFill:
+        fill();
+        break;
+      case HeadKind::kNextSentence:
+        next_sentence();
+        break;
+      case HeadKind::kPretraining:
+        pretraining();
+        break;
+      case HeadKind::kEmbed:
+        embed();
+        break;
+      case HeadKind::kJoint:
+        joint();
+        break;
     }
     c_.graph.model.task = std::move(task_);
   }
@@ -131,8 +155,10 @@ class HeadImporter {
       weight = c_.builder.linear_weight(weight_name, vocabulary, hidden_,
                                         c_.weights.head(weight_name, {vocabulary, hidden_}));
       if (present && c_.config.tie_embeddings) {
-        c_.graph.notes.push_back(fmt::format("{} differs from the word embeddings, though config.json ties the two: "
-                                             "its own values are used", weight_name));
+        c_.graph.notes.push_back(
+            fmt::format("{} differs from the word embeddings, though config.json ties the two: "
+                        "its own values are used",
+                        weight_name));
       }
     }
     const int32_t bias = c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary}));
@@ -153,7 +179,8 @@ class HeadImporter {
     // Most files hold one bias under one or both names; where they differ the decoder's own is the one added.
     const bool own = c_.weights.has_head("cls.predictions.decoder.bias");
     c_.weights.use_head("cls.predictions.bias");
-    return vocabulary_layer("cls.predictions.decoder", own ? "cls.predictions.decoder.bias" : "cls.predictions.bias", x);
+    return vocabulary_layer("cls.predictions.decoder", own ? "cls.predictions.decoder.bias" : "cls.predictions.bias",
+                            x);
   }
 
   void fill() {
@@ -190,7 +217,8 @@ class HeadImporter {
         gamma.values.assign(module.out, 1.0F / std::sqrt(static_cast<float>(module.out)));
         tail.gamma = c_.builder.vector("normalize.gamma", std::move(gamma));
       }
-      const int32_t weight = c_.builder.linear_weight(module.name + ".linear.weight", module.out, module.in, module.weight);
+      const int32_t weight =
+          c_.builder.linear_weight(module.name + ".linear.weight", module.out, module.in, module.weight);
       const int32_t bias =
           module.bias.values.empty() ? kAbsent : c_.builder.vector(module.name + ".linear.bias", module.bias);
       x = c_.builder.linear(module.name, x, weight, bias, tail);
@@ -211,7 +239,9 @@ class HeadImporter {
   }
 
   bool require_bert(const char* what) {
-    if (!bert_) c_.problems.add(ExitCode::kUnsupported, fmt::format("{} exist for bert only, not {}", what, c_.config.model_type));
+    if (!bert_)
+      c_.problems.add(ExitCode::kUnsupported,
+                      fmt::format("{} exist for bert only, not {}", what, c_.config.model_type));
     return bert_;
   }
 

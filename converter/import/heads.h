@@ -17,7 +17,18 @@
 namespace bantam::convert {
 
 enum class HeadKind {
-  kEncoder, kClassify, kMultiLabel, kRegress, kTag, kAnswer, kChoose, kFill, kNextSentence, kPretraining, kEmbed, kJoint
+  kEncoder,
+  kClassify,
+  kMultiLabel,
+  kRegress,
+  kTag,
+  kAnswer,
+  kChoose,
+  kFill,
+  kNextSentence,
+  kPretraining,
+  kEmbed,
+  kJoint
 };
 
 /// The kind that --task names; throws Error (usage) for another word.
@@ -35,7 +46,7 @@ struct HeadContext {
   const EncoderConfig& config;
   const Fields& fields;
   const Encoder& encoder;
-  const SentencePooling& pooling;      // embed only
+  const SentencePooling& pooling;  // embed only
   const ImportOptions& options;
   Problems& problems;
 };

@@ -16,6 +16,7 @@
 #include "import/model_card.h"
 #include "import/sentence_transformers.h"
 #include "import/sha256.h"
+#include "import/tokenizer.h"
 #include "import/weights.h"
 
 namespace bantam::convert {
@@ -28,7 +29,8 @@ void check_directory(const fs::path& directory) {
   if (!fs::exists(status)) throw Error(ExitCode::kIo, fmt::format("{}: no such directory", directory.string()));
   if (!fs::is_directory(status)) {
     throw Error(ExitCode::kIo, fmt::format("{}: is not a directory; name the one that holds config.json and "
-                                           "model.safetensors", directory.string()));
+                                           "model.safetensors",
+                                           directory.string()));
   }
 }
 
@@ -67,21 +69,48 @@ void record_provenance(Graph& graph, const fs::path& root, const fs::path& direc
 void check_layers(const Weights& weights, const EncoderConfig& config, Problems& problems) {
   const uint32_t present = weights.layers(config.family == Family::kBert ? "encoder.layer" : "transformer.layer");
   if (present == 0) {
-    problems.add(ExitCode::kInvalid, fmt::format("the weights hold no {} encoder: no tensor's name contains "
-                                                 "\"{}.0.\"; is model_type right?", config.model_type,
-                                                 config.family == Family::kBert ? "encoder.layer" : "transformer.layer"));
+    problems.add(
+        ExitCode::kInvalid,
+        fmt::format("the weights hold no {} encoder: no tensor's name contains "
+                    "\"{}.0.\"; is model_type right?",
+                    config.model_type, config.family == Family::kBert ? "encoder.layer" : "transformer.layer"));
   } else if (present != config.layers) {
-    problems.add(ExitCode::kInvalid, fmt::format("config.json says {} layers, but the weights hold {}; the two do not belong "
-                                                 "together", config.layers, present));
+    problems.add(ExitCode::kInvalid,
+                 fmt::format("config.json says {} layers, but the weights hold {}; the two do not belong "
+                             "together",
+                             config.layers, present));
   }
 }
 
 uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& options, Graph& graph) {
   if (options.max_tokens > config.positions) {
-    graph.notes.push_back(fmt::format("the model has {} positions: --max-tokens {} has no effect", config.positions,
-                                      options.max_tokens));
+    graph.notes.push_back(
+        fmt::format("the model has {} positions: --max-tokens {} has no effect", config.positions, options.max_tokens));
   }
   return options.max_tokens == 0 ? config.positions : std::min(options.max_tokens, config.positions);
+}
+
+/// The tokenizer, with the limits that the rest of the directory puts on it.
+void add_tokenizer(Graph& graph, const fs::path& directory, const EncoderConfig& config, const SentencePooling& pooling,
+                   uint32_t positions, Problems& problems) {
+  std::vector<std::string> found;
+  const bool added = import_tokenizer(directory, graph, found);
+  for (std::string& problem : found) problems.add(ExitCode::kInvalid, std::move(problem));
+  if (!added || graph.model.tokenizers.empty()) {
+    if (found.empty())
+      graph.notes.emplace_back("the directory holds no tokenizer: the file takes token ids only (--ids)");
+    return;
+  }
+  fb::TokenizerT& tokenizer = *graph.model.tokenizers.front();
+  // sentence-transformers truncates at its own limit, whatever the tokenizer's files say.
+  if (pooling.max_tokens != 0) tokenizer.max_length = pooling.max_tokens;
+  if (tokenizer.max_length == 0 || tokenizer.max_length > positions) tokenizer.max_length = positions;
+  tokenizer.lowercase = tokenizer.lowercase || pooling.lowercase;
+  if (tokenizer.vocab_size > config.vocabulary) {
+    graph.notes.push_back(
+        fmt::format("the tokenizer knows {} tokens, the model {}: text with one of the last {} cannot be run",
+                    tokenizer.vocab_size, config.vocabulary, tokenizer.vocab_size - config.vocabulary));
+  }
 }
 
 Graph import_checked(const fs::path& root, const ImportOptions& options) {
@@ -111,6 +140,7 @@ Graph import_checked(const fs::path& root, const ImportOptions& options) {
   import_head(kind, {graph, builder, weights, config, fields, encoder, pooling, options, problems});
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
+  add_tokenizer(graph, directory, config, pooling, positions, problems);
   record_provenance(graph, root, directory, checkpoint, fields);
   problems.raise();
   return graph;

@@ -28,8 +28,8 @@ std::string read_text_file(const fs::path& path, uint64_t max_bytes) {
   const uint64_t size = fs::file_size(path, error);
   if (error) throw Error(ExitCode::kIo, fmt::format("{}: {}", path.string(), error.message()));
   if (size > max_bytes) {
-    throw Error(ExitCode::kInvalid,
-                fmt::format("{}: {} bytes is more than the {} that such a file may have", path.string(), size, max_bytes));
+    throw Error(ExitCode::kInvalid, fmt::format("{}: {} bytes is more than the {} that such a file may have",
+                                                path.string(), size, max_bytes));
   }
   std::string text(size, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(size));
@@ -47,8 +47,8 @@ Json parse_json(std::string_view text, const std::string& where) {
     if (depth > kMaxJsonDepth && problem.empty()) problem = fmt::format("is nested deeper than {}", kMaxJsonDepth);
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end && !keys.empty()) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.empty() &&
-        !keys.back().insert(parsed.get<std::string>()).second && problem.empty()) {
+    if (event == Json::parse_event_t::key && !keys.empty() && !keys.back().insert(parsed.get<std::string>()).second &&
+        problem.empty()) {
       problem = fmt::format("has the key \"{}\" twice", parsed.get<std::string>());
     }
     return problem.empty();

@@ -92,8 +92,8 @@ fb::TagScheme guess_tag_scheme(const std::vector<std::string>& labels) {
 
 fb::TagScheme parse_tag_scheme(const std::string& name) {
   static const std::map<std::string, fb::TagScheme> kNames = {
-      {"plain", fb::TagScheme::plain}, {"iob1", fb::TagScheme::iob1}, {"iob2", fb::TagScheme::iob2},
-      {"bio", fb::TagScheme::iob2}, {"bioes", fb::TagScheme::bioes}, {"bilou", fb::TagScheme::bioes}};
+      {"plain", fb::TagScheme::plain}, {"iob1", fb::TagScheme::iob1},   {"iob2", fb::TagScheme::iob2},
+      {"bio", fb::TagScheme::iob2},    {"bioes", fb::TagScheme::bioes}, {"bilou", fb::TagScheme::bioes}};
   const auto found = kNames.find(name);
   if (found != kNames.end()) return found->second;
   throw Error(ExitCode::kUsage, fmt::format("tag scheme \"{}\" is not known; plain, iob1, iob2 and bioes are", name));

@@ -107,7 +107,8 @@ ModelCard parse_model_card(std::string_view text) {
     const std::string_view line = trim(lines[i]);
     if (line.substr(0, 3) == "```") fenced = !fenced;
     if (fenced) continue;
-    if (card.name.empty() && line.substr(0, 2) == "# ") card.name = shorten(std::string(trim(line.substr(2))), kMaxField);
+    if (card.name.empty() && line.substr(0, 2) == "# ")
+      card.name = shorten(std::string(trim(line.substr(2))), kMaxField);
     if (is_prose(line)) {
       if (!card.description.empty()) card.description += ' ';
       card.description += line;

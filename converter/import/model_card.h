@@ -10,9 +10,9 @@
 namespace bantam::convert {
 
 struct ModelCard {
-  std::string name;          // front matter `model_name`, else the first heading
-  std::string licence;       // front matter `license`
-  std::string description;   // first paragraph of prose, at most 400 bytes
+  std::string name;         // front matter `model_name`, else the first heading
+  std::string licence;      // front matter `license`
+  std::string description;  // first paragraph of prose, at most 400 bytes
   /// Further front-matter fields that go into the file: language, datasets, base_model; lists joined by ", ".
   std::map<std::string, std::string> fields;
 };

@@ -25,11 +25,24 @@ struct ElementType {
   const char* name;
   uint32_t bits;
 };
-constexpr std::array<ElementType, 18> kElementTypes = {{{"F64", 64}, {"F32", 32}, {"F16", 16}, {"BF16", 16},
-                                                        {"I64", 64}, {"I32", 32}, {"I16", 16}, {"I8", 8},
-                                                        {"U64", 64}, {"U32", 32}, {"U16", 16}, {"U8", 8},
-                                                        {"BOOL", 8}, {"C64", 64}, {"F8_E5M2", 8}, {"F8_E4M3", 8},
-                                                        {"F8_E8M0", 8}, {"F4", 4}}};
+constexpr std::array<ElementType, 18> kElementTypes = {{{"F64", 64},
+                                                        {"F32", 32},
+                                                        {"F16", 16},
+                                                        {"BF16", 16},
+                                                        {"I64", 64},
+                                                        {"I32", 32},
+                                                        {"I16", 16},
+                                                        {"I8", 8},
+                                                        {"U64", 64},
+                                                        {"U32", 32},
+                                                        {"U16", 16},
+                                                        {"U8", 8},
+                                                        {"BOOL", 8},
+                                                        {"C64", 64},
+                                                        {"F8_E5M2", 8},
+                                                        {"F8_E4M3", 8},
+                                                        {"F8_E8M0", 8},
+                                                        {"F4", 4}}};
 
 bool multiply(uint64_t a, uint64_t b, uint64_t* out) {
   if (b != 0 && a > std::numeric_limits<uint64_t>::max() / b) return false;
@@ -58,8 +71,7 @@ class HeaderReader {
   }
 
   StoredTensor read_tensor(const std::string& name, const Json& entry) const {
-    if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") ||
-        !entry.contains("data_offsets")) {
+    if (!entry.is_object() || !entry.contains("dtype") || !entry.contains("shape") || !entry.contains("data_offsets")) {
       fail(name, "its header entry lacks dtype, shape or data_offsets");
     }
     StoredTensor tensor;
@@ -82,7 +94,8 @@ class HeaderReader {
     if (begin > end) fail(name, fmt::format("data_offsets [{}, {}] end before they begin", begin, end));
     if (end > data_size_) {
       fail(name, fmt::format("data_offsets end at {}, but the file holds {} bytes of data; it is truncated or "
-                             "corrupt: copy it again", end, data_size_));
+                             "corrupt: copy it again",
+                             end, data_size_));
     }
     tensor.begin = data_begin_ + begin;
     tensor.size = end - begin;
@@ -151,11 +164,13 @@ Safetensors::Safetensors(fs::path path) : path_(std::move(path)) {
   for (size_t i = 8; i-- > 0;) header_size = header_size << 8 | prefix[i];
   if (header_size > kMaxHeaderBytes) {
     throw Error(ExitCode::kInvalid, fmt::format("{}: its header claims {} bytes (at most {} are legal); this is not a "
-                                                "safetensors file", file, header_size, kMaxHeaderBytes));
+                                                "safetensors file",
+                                                file, header_size, kMaxHeaderBytes));
   }
   if (header_size > size - 8) {
     throw Error(ExitCode::kInvalid, fmt::format("{}: truncated: its header of {} bytes is longer than the file ({} "
-                                                "bytes); copy it again", file, header_size, size));
+                                                "bytes); copy it again",
+                                                file, header_size, size));
   }
   std::string text(header_size, '\0');
   read_bytes(stream, path_, 8, text.data(), header_size);

@@ -13,10 +13,10 @@ namespace bantam::convert {
 
 /// One tensor of a safetensors file, its place checked against the file's size.
 struct StoredTensor {
-  std::string dtype;                   // as written: "F32", "F16", "BF16", "I64", ...
+  std::string dtype;  // as written: "F32", "F16", "BF16", "I64", ...
   std::vector<uint64_t> shape;
-  uint64_t begin = 0;                  // bytes from the start of the file
-  uint64_t size = 0;                   // bytes
+  uint64_t begin = 0;  // bytes from the start of the file
+  uint64_t size = 0;   // bytes
   uint64_t elements = 0;
 };
 

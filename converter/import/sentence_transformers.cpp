@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Module {
-  std::string type;      // last part of the class's dotted name: "Pooling"
+  std::string type;  // last part of the class's dotted name: "Pooling"
   fs::path directory;
 };
 
@@ -29,8 +29,8 @@ fs::path inside(const fs::path& directory, const std::string& relative) {
   bool legal = path.is_relative();
   for (const fs::path& part : path) legal = legal && part != "..";
   if (!legal) {
-    throw Error(ExitCode::kInvalid, fmt::format("{}: path \"{}\" leaves the directory",
-                                                (directory / "modules.json").string(), relative));
+    throw Error(ExitCode::kInvalid,
+                fmt::format("{}: path \"{}\" leaves the directory", (directory / "modules.json").string(), relative));
   }
   return relative.empty() ? directory : directory / path;
 }
@@ -44,7 +44,8 @@ std::vector<Module> read_modules(const fs::path& directory) {
     for (const Json& entry : json) {
       if (!entry.is_object() || !entry.contains("type") || !entry["type"].is_string()) break;
       const auto type = entry["type"].get<std::string>();
-      const std::string path = entry.contains("path") && entry["path"].is_string() ? entry["path"].get<std::string>() : "";
+      const std::string path =
+          entry.contains("path") && entry["path"].is_string() ? entry["path"].get<std::string>() : "";
       modules.push_back({type.substr(type.rfind('.') + 1), inside(directory, path)});
     }
   }
@@ -59,11 +60,14 @@ fb::PoolKind read_pooling(const Module& module, Problems& problems) {
   const Json json = read_json_object(file);
   const Fields fields(json, file.string(), problems);
   // Modes as older releases write them (a flag each) and as newer ones do (a name).
-  static const std::map<std::string, fb::PoolKind> kModes = {
-      {"pooling_mode_cls_token", fb::PoolKind::first}, {"pooling_mode_mean_tokens", fb::PoolKind::mean},
-      {"pooling_mode_max_tokens", fb::PoolKind::max}, {"pooling_mode_lasttoken", fb::PoolKind::last},
-      {"cls", fb::PoolKind::first}, {"mean", fb::PoolKind::mean}, {"max", fb::PoolKind::max},
-      {"lasttoken", fb::PoolKind::last}};
+  static const std::map<std::string, fb::PoolKind> kModes = {{"pooling_mode_cls_token", fb::PoolKind::first},
+                                                             {"pooling_mode_mean_tokens", fb::PoolKind::mean},
+                                                             {"pooling_mode_max_tokens", fb::PoolKind::max},
+                                                             {"pooling_mode_lasttoken", fb::PoolKind::last},
+                                                             {"cls", fb::PoolKind::first},
+                                                             {"mean", fb::PoolKind::mean},
+                                                             {"max", fb::PoolKind::max},
+                                                             {"lasttoken", fb::PoolKind::last}};
   std::vector<std::string> chosen;
   if (fields.has("pooling_mode")) chosen.push_back(fields.text("pooling_mode", ""));
   for (const auto& [key, value] : json.items()) {
@@ -71,8 +75,9 @@ fb::PoolKind read_pooling(const Module& module, Problems& problems) {
   }
   if (chosen.size() == 1 && kModes.count(chosen.front()) != 0) return kModes.at(chosen.front());
   fields.problem(ExitCode::kUnsupported, "pooling_mode",
-                 chosen.size() == 1 ? fmt::format("\"{}\" is not supported; cls, mean, max and lasttoken are", chosen.front())
-                                    : fmt::format("{} modes at once are not supported; exactly one is", chosen.size()));
+                 chosen.size() == 1
+                     ? fmt::format("\"{}\" is not supported; cls, mean, max and lasttoken are", chosen.front())
+                     : fmt::format("{} modes at once are not supported; exactly one is", chosen.size()));
   return fb::PoolKind::mean;
 }
 
@@ -89,7 +94,7 @@ DenseModule read_dense(const Module& module, uint32_t in, Problems& problems) {
   }
   const std::string function = fields.text("activation_function", "torch.nn.modules.activation.Tanh");
   static const std::map<std::string, fb::ActivationKind> kFunctions = {
-      {"Tanh", fb::ActivationKind::tanh}, {"Identity", fb::ActivationKind::none}, {"ReLU", fb::ActivationKind::relu},
+      {"Tanh", fb::ActivationKind::tanh}, {"Identity", fb::ActivationKind::none},   {"ReLU", fb::ActivationKind::relu},
       {"GELU", fb::ActivationKind::gelu}, {"Sigmoid", fb::ActivationKind::sigmoid}, {"SiLU", fb::ActivationKind::silu}};
   const auto kind = kFunctions.find(function.substr(function.rfind('.') + 1));
   if (kind != kFunctions.end()) {
@@ -102,8 +107,9 @@ DenseModule read_dense(const Module& module, uint32_t in, Problems& problems) {
     Values values;
     const auto place = checkpoint.tensors().find(name);
     if (place == checkpoint.tensors().end() || place->second.stored->shape != shape) {
-      problems.add(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\" is missing or has another shape than config.json says",
-                                                   module.directory.string(), name));
+      problems.add(ExitCode::kInvalid,
+                   fmt::format("{}: tensor \"{}\" is missing or has another shape than config.json says",
+                               module.directory.string(), name));
       return values;
     }
     values.values = checkpoint.read(name);
@@ -127,7 +133,8 @@ void read_transformer_settings(const fs::path& directory, SentencePooling& out, 
   out.lowercase = fields.flag("do_lower_case", false);
 }
 
-void read_prompts(const fs::path& directory, SentencePooling& out, Problems& problems, std::vector<std::string>& notes) {
+void read_prompts(const fs::path& directory, SentencePooling& out, Problems& problems,
+                  std::vector<std::string>& notes) {
   const fs::path file = directory / "config_sentence_transformers.json";
   if (!file_exists(file)) return;
   const Json json = read_json_object(file);
@@ -139,8 +146,10 @@ void read_prompts(const fs::path& directory, SentencePooling& out, Problems& pro
     if (name == chosen) {
       out.prompt = text.get<std::string>();
     } else {
-      notes.push_back(fmt::format("prompt \"{}\" (\"{}\") is not the default one and was left out: write it before the text "
-                                  "where it belongs", name, text.get<std::string>()));
+      notes.push_back(
+          fmt::format("prompt \"{}\" (\"{}\") is not the default one and was left out: write it before the text "
+                      "where it belongs",
+                      name, text.get<std::string>()));
     }
   }
 }
@@ -154,8 +163,9 @@ fs::path transformer_directory(const fs::path& directory) {
   for (const Module& module : read_modules(directory)) {
     if (module.type == "Transformer") return module.directory;
   }
-  throw Error(ExitCode::kUnsupported, fmt::format("{}: has no Transformer module; other sentence encoders are not supported",
-                                                  (directory / "modules.json").string()));
+  throw Error(ExitCode::kUnsupported,
+              fmt::format("{}: has no Transformer module; other sentence encoders are not supported",
+                          (directory / "modules.json").string()));
 }
 
 SentencePooling read_sentence_pooling(const fs::path& directory, uint32_t hidden, Problems& problems,
@@ -180,9 +190,11 @@ SentencePooling read_sentence_pooling(const fs::path& directory, uint32_t hidden
     } else if (module.type == "Normalize" && pooled) {
       out.normalize = true;
     } else {
-      problems.add(ExitCode::kUnsupported,
-                   fmt::format("{}: module {} ({}) is not supported here; Transformer, Pooling, Dense and Normalize in this "
-                               "order are", (directory / "modules.json").string(), module.type, module.directory.string()));
+      problems.add(
+          ExitCode::kUnsupported,
+          fmt::format("{}: module {} ({}) is not supported here; Transformer, Pooling, Dense and Normalize in this "
+                      "order are",
+                      (directory / "modules.json").string(), module.type, module.directory.string()));
     }
   }
   if (!pooled) {

@@ -14,9 +14,9 @@ namespace bantam::convert {
 
 /// A Dense module: Linear and an activation on the pooled row.
 struct DenseModule {
-  std::string name;                    // of the folder: "2_Dense"
+  std::string name;  // of the folder: "2_Dense"
   uint32_t in = 0, out = 0;
-  Values weight, bias;                 // bias without values: none
+  Values weight, bias;  // bias without values: none
   fb::ActivationKind activation = fb::ActivationKind::none;
 };
 
@@ -25,9 +25,9 @@ struct SentencePooling {
   fb::PoolKind pool = fb::PoolKind::mean;
   std::vector<DenseModule> dense;
   bool normalize = true;
-  std::string prompt;                  // put before every text
-  uint32_t max_tokens = 0;             // sentence_bert_config.json's max_seq_length; 0: not stated
-  bool lowercase = false;              // its do_lower_case
+  std::string prompt;       // put before every text
+  uint32_t max_tokens = 0;  // sentence_bert_config.json's max_seq_length; 0: not stated
+  bool lowercase = false;   // its do_lower_case
 };
 
 /// True when `directory` has a modules.json.

@@ -29,7 +29,8 @@ constexpr uint32_t rotate(uint32_t x, uint32_t n) { return x >> n | x << (32 - n
 void Sha256::block(const uint8_t* data) {
   std::array<uint32_t, 64> w{};
   for (size_t i = 0; i < 16; ++i) {
-    w[i] = uint32_t{data[4 * i]} << 24 | uint32_t{data[4 * i + 1]} << 16 | uint32_t{data[4 * i + 2]} << 8 | data[4 * i + 3];
+    w[i] = uint32_t{data[4 * i]} << 24 | uint32_t{data[4 * i + 1]} << 16 | uint32_t{data[4 * i + 2]} << 8 |
+           data[4 * i + 3];
   }
   for (size_t i = 16; i < 64; ++i) {
     const uint32_t s0 = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;

@@ -125,16 +125,19 @@ uint32_t Weights::layers(const std::string& stack) const {
 Values Weights::take(const std::string& full, const std::vector<uint32_t>& shape, uint32_t keep) {
   const auto name = find(full);
   if (!name) {
-    problems_.add(ExitCode::kInvalid, fmt::format("tensor \"{}\" is missing (expected shape [{}]); is the file complete, "
-                                                  "and is this the right --task?", full, fmt::join(shape, ", ")));
+    problems_.add(ExitCode::kInvalid,
+                  fmt::format("tensor \"{}\" is missing (expected shape [{}]); is the file complete, "
+                              "and is this the right --task?",
+                              full, fmt::join(shape, ", ")));
     return {};
   }
   used_.insert(*name);
   const StoredTensor& stored = *checkpoint_.tensors().at(*name).stored;
   if (!std::equal(shape.begin(), shape.end(), stored.shape.begin(), stored.shape.end())) {
-    problems_.add(ExitCode::kInvalid,
-                  fmt::format("tensor \"{}\" has shape [{}], but config.json asks for [{}]; the two do not belong together",
-                              *name, fmt::join(stored.shape, ", "), fmt::join(shape, ", ")));
+    problems_.add(
+        ExitCode::kInvalid,
+        fmt::format("tensor \"{}\" has shape [{}], but config.json asks for [{}]; the two do not belong together",
+                    *name, fmt::join(stored.shape, ", "), fmt::join(shape, ", ")));
     return {};
   }
   Values out;
@@ -182,7 +185,8 @@ void Weights::finish(std::vector<std::string>& notes) {
     if (const std::string_view why = harmless(name); !why.empty()) {
       dropped[why].push_back(name);
     } else {
-      problems_.add(ExitCode::kUnsupported, fmt::format("tensor \"{}\" has no place in this model; {}", name, advice(name)));
+      problems_.add(ExitCode::kUnsupported,
+                    fmt::format("tensor \"{}\" has no place in this model; {}", name, advice(name)));
     }
   }
   for (const auto& [why, names] : dropped) notes.push_back(fmt::format("dropped {}: {}", fmt::join(names, ", "), why));

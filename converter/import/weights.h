@@ -52,8 +52,8 @@ class Weights {
 
   const Checkpoint& checkpoint_;
   Problems& problems_;
-  std::string base_;     // before encoder names
-  std::string outer_;    // before head names
+  std::string base_;   // before encoder names
+  std::string outer_;  // before head names
   std::set<std::string> used_;
 };
 

@@ -10,17 +10,26 @@ namespace {
 
 double activate(fb::ActivationKind kind, double x) {
   switch (kind) {
-    case fb::ActivationKind::none: return x;
-    case fb::ActivationKind::relu: return std::max(x, 0.0);
-    case fb::ActivationKind::gelu: return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
+    case fb::ActivationKind::none:
+      return x;
+    case fb::ActivationKind::relu:
+      return std::max(x, 0.0);
+    case fb::ActivationKind::gelu:
+      return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
     case fb::ActivationKind::gelu_tanh:
       return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
-    case fb::ActivationKind::tanh: return std::tanh(x);
-    case fb::ActivationKind::sigmoid: return 1.0 / (1.0 + std::exp(-x));
-    case fb::ActivationKind::silu: return x / (1.0 + std::exp(-x));
-    case fb::ActivationKind::quick_gelu: return x / (1.0 + std::exp(-1.702 * x));
-    case fb::ActivationKind::exp: return std::exp(x);
-    case fb::ActivationKind::relu_squared: return x > 0 ? x * x : 0.0;
+    case fb::ActivationKind::tanh:
+      return std::tanh(x);
+    case fb::ActivationKind::sigmoid:
+      return 1.0 / (1.0 + std::exp(-x));
+    case fb::ActivationKind::silu:
+      return x / (1.0 + std::exp(-x));
+    case fb::ActivationKind::quick_gelu:
+      return x / (1.0 + std::exp(-1.702 * x));
+    case fb::ActivationKind::exp:
+      return std::exp(x);
+    case fb::ActivationKind::relu_squared:
+      return x > 0 ? x * x : 0.0;
   }
   throw std::logic_error("unknown activation");
 }
@@ -49,18 +58,30 @@ class Evaluator {
   void step(const fb::OpT& op) {
     Matrix y;
     switch (op.attributes.type) {
-      case fb::OpAttributes::Embed: y = embed(*op.attributes.AsEmbed()); break;
-      case fb::OpAttributes::Linear: y = linear(op); break;
-      case fb::OpAttributes::Row: y = tensors_.at(op.inputs.at(0)); break;
-      case fb::OpAttributes::SplitHeads: return split(op);
-      case fb::OpAttributes::Attention: y = attention(op, *op.attributes.AsAttention()); break;
-      case fb::OpAttributes::Pool: y = pool(tensors_.at(op.inputs.at(0)), *op.attributes.AsPool()); break;
+      case fb::OpAttributes::Embed:
+        y = embed(*op.attributes.AsEmbed());
+        break;
+      case fb::OpAttributes::Linear:
+        y = linear(op);
+        break;
+      case fb::OpAttributes::Row:
+        y = tensors_.at(op.inputs.at(0));
+        break;
+      case fb::OpAttributes::SplitHeads:
+        return split(op);
+      case fb::OpAttributes::Attention:
+        y = attention(op, *op.attributes.AsAttention());
+        break;
+      case fb::OpAttributes::Pool:
+        y = pool(tensors_.at(op.inputs.at(0)), *op.attributes.AsPool());
+        break;
       case fb::OpAttributes::Slice: {
         const fb::SliceT& slice = *op.attributes.AsSlice();
         y = columns(tensors_.at(op.inputs.at(0)), slice.begin, slice.width);
         break;
       }
-      default: throw std::logic_error("operator without an evaluation: " + op.name);
+      default:
+        throw std::logic_error("operator without an evaluation: " + op.name);
     }
     if (op.tail) finish(y, *op.tail);
     tensors_[op.outputs.at(0)] = std::move(y);
@@ -111,7 +132,8 @@ class Evaluator {
   }
 
   Matrix attention(const fb::OpT& op, const fb::AttentionT& attributes) const {
-    const Matrix &q = tensors_.at(op.inputs.at(0)), &k = tensors_.at(op.inputs.at(1)), &v = tensors_.at(op.inputs.at(2));
+    const Matrix &q = tensors_.at(op.inputs.at(0)), &k = tensors_.at(op.inputs.at(1)),
+                 &v = tensors_.at(op.inputs.at(2));
     Matrix y{q.rows, q.width, std::vector<double>(q.values.size())};
     for (size_t head = 0; head < attributes.heads; ++head) {
       const size_t begin = head * attributes.head_width, end = begin + attributes.head_width;
@@ -133,16 +155,24 @@ class Evaluator {
   }
 
   static Matrix pool(const Matrix& x, const fb::PoolT& attributes) {
-    Matrix y{1, x.width, std::vector<double>(x.values.begin(), x.values.begin() + static_cast<std::ptrdiff_t>(x.width))};
+    Matrix y{1, x.width,
+             std::vector<double>(x.values.begin(), x.values.begin() + static_cast<std::ptrdiff_t>(x.width))};
     for (size_t row = 1; row < x.rows; ++row) {
       for (size_t i = 0; i < x.width; ++i) {
         const double value = x.at(row, i);
         switch (attributes.kind) {
-          case fb::PoolKind::first: break;
-          case fb::PoolKind::last: y.at(0, i) = value; break;
-          case fb::PoolKind::max: y.at(0, i) = std::max(y.at(0, i), value); break;
+          case fb::PoolKind::first:
+            break;
+          case fb::PoolKind::last:
+            y.at(0, i) = value;
+            break;
+          case fb::PoolKind::max:
+            y.at(0, i) = std::max(y.at(0, i), value);
+            break;
           case fb::PoolKind::mean:
-          case fb::PoolKind::sum: y.at(0, i) += value; break;
+          case fb::PoolKind::sum:
+            y.at(0, i) += value;
+            break;
         }
       }
     }

@@ -12,8 +12,8 @@ namespace bantam::golden {
 
 struct Case {
   std::vector<int32_t> ids;
-  std::vector<int32_t> segments;                        // empty: all 0
-  std::map<std::string, std::vector<double>> outputs;   // flattened, row-major
+  std::vector<int32_t> segments;                       // empty: all 0
+  std::map<std::string, std::vector<double>> outputs;  // flattened, row-major
 };
 
 /// All cases of `path`; keys that do not end in "logits", "state", "output" or "embedding" are no outputs.
