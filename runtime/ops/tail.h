@@ -31,7 +31,9 @@ class RowSink {
 
   uint32_t block(uint32_t first) const {
     const uint32_t left = run_.rows - first;
-    return straight_ || left < kBlockRows ? left : kBlockRows;
+    // A back end is slow in small blocks.
+    const bool whole = straight_ || (in_output_ && run_.backend != nullptr);
+    return whole || left < kBlockRows ? left : kBlockRows;
   }
   float* rows(uint32_t first) const { return in_output_ ? f32_.from(first).f32() : scratch_; }
   size_t stride() const { return stride_; }

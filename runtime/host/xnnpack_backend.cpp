@@ -1,0 +1,123 @@
+#include "bantam/host.h"
+
+#if defined(BANTAM_HAS_XNNPACK)
+
+#include <xnnpack.h>
+
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "model/view.h"
+
+namespace bantam::host {
+
+struct XnnpackBackend::Layers {
+  std::vector<xnn_operator_t> operators;   // in the order of the file's Linear ops
+  pthreadpool_t pool = nullptr;
+
+  ~Layers() {
+    for (xnn_operator_t op : operators) xnn_delete_operator(op);
+  }
+};
+
+namespace {
+
+float from_half(uint16_t half) {
+  const uint32_t sign = uint32_t{half & 0x8000u} << 16;
+  const uint32_t magnitude = half & 0x7FFFu;
+  if (magnitude < 0x400u) {
+    const float value = static_cast<float>(magnitude) / 16777216.0f;
+    return sign != 0 ? -value : value;
+  }
+  const uint32_t exponent_and_fraction = magnitude >= 0x7C00u ? (magnitude << 13) + (224u << 23) : (magnitude << 13) + (112u << 23);
+  const uint32_t bits = sign | exponent_and_fraction;
+  float value = 0;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+/// [N/16][K][16] to [N][K].
+std::vector<float> row_major(const fb::Tensor& w, const uint8_t* data) {
+  const uint32_t n = extent(w, 0);
+  const uint32_t k = extent(w, 1);
+  const uint8_t* tiles = data + w.data()->offset();
+  std::vector<float> rows(size_t{n} * k);
+  for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t j = 0; j < k; ++j) {
+      const size_t at = (size_t{i / 16} * k + j) * 16 + i % 16;
+      float value = 0;
+      if (w.type() == fb::DType::f16) {
+        uint16_t half = 0;
+        std::memcpy(&half, tiles + at * sizeof(half), sizeof(half));
+        value = from_half(half);
+      } else {
+        std::memcpy(&value, tiles + at * sizeof(value), sizeof(value));
+      }
+      rows[size_t{i} * k + j] = value;
+    }
+  }
+  return rows;
+}
+
+bool create_operator(const fb::Model& model, const fb::Op& op, const uint8_t* data, xnn_operator_t* out) {
+  const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
+  const int32_t bias = operand(op.inputs(), 2);
+  const float* bias_values =
+      bias < 0 ? nullptr : reinterpret_cast<const float*>(data + tensor(model, bias).data()->offset());
+  const uint32_t n = extent(w, 0);
+  const uint32_t k = extent(w, 1);
+  const std::vector<float> rows = row_major(w, data);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  return xnn_create_fully_connected_nc_f32(k, n, kernels::pad16(k), kernels::pad16(n), rows.data(), bias_values,
+                                           -kInfinity, kInfinity, 0, out) == xnn_status_success;
+}
+
+}  // namespace
+
+bool XnnpackBackend::available() { return true; }
+
+XnnpackBackend::~XnnpackBackend() { delete layers_; }
+
+Status XnnpackBackend::create(const Model& model, const ThreadPool* pool) {
+  if (!model.is_open() || layers_ != nullptr) return Status::kInvalidArgument;
+  if (xnn_initialize(nullptr) != xnn_status_success) return Status::kUnavailable;
+  const fb::Model& m = root(model);
+  auto* layers = new Layers;
+  for (const fb::Op* op : *graph(m).ops()) {
+    if (op->attributes_type() != fb::OpAttributes::Linear) continue;
+    xnn_operator_t created = nullptr;
+    if (tensor(m, operand(op->inputs(), 1)).layout() != fb::Layout::tile_n16 ||
+        !create_operator(m, *op, model.data(), &created)) {
+      delete layers;
+      return Status::kUnavailable;
+    }
+    layers->operators.push_back(created);
+  }
+  layers->pool = pool == nullptr ? nullptr : static_cast<pthreadpool_t>(pool->handle());
+  layers_ = layers;
+  backend_.context = layers;
+  backend_.linear = [](void* context, uint32_t op, const float* x, size_t, uint32_t rows, float* y, size_t) {
+    const auto& all = *static_cast<const Layers*>(context);
+    xnn_operator_t layer = all.operators[op];
+    if (xnn_setup_fully_connected_nc_f32(layer, rows, x, y, all.pool) != xnn_status_success) return Status::kInternal;
+    return xnn_run_operator(layer, all.pool) == xnn_status_success ? Status::kOk : Status::kInternal;
+  };
+  return Status::kOk;
+}
+
+}  // namespace bantam::host
+
+#else
+
+namespace bantam::host {
+
+struct XnnpackBackend::Layers {};
+
+bool XnnpackBackend::available() { return false; }
+XnnpackBackend::~XnnpackBackend() = default;
+Status XnnpackBackend::create(const Model&, const ThreadPool*) { return Status::kUnavailable; }
+
+}  // namespace bantam::host
+
+#endif

@@ -1,0 +1,96 @@
+// Conveniences for hosts with an operating system (Linux): a mapped file, a thread pool, XNNPACK. They allocate;
+// link bantam::host for them. The runtime itself knows none of this.
+#ifndef BANTAM_HOST_H_
+#define BANTAM_HOST_H_
+
+#include "bantam/session.h"
+
+namespace bantam::host {
+
+/// A file's bytes, mapped read-only, page-aligned. The file must not be cut short while it is mapped.
+class MappedFile {
+ public:
+  MappedFile() = default;
+  ~MappedFile() { close(); }
+  MappedFile(MappedFile&& other) noexcept { swap(other); }
+  MappedFile& operator=(MappedFile&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  /// Maps a regular file; an empty one gives zero bytes. kIo otherwise, and `reason` (if given) says why in
+  /// words that stay valid until the next failing call of this thread.
+  Status open(const char* path, const char** reason = nullptr);
+  void close();
+
+  const uint8_t* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  void swap(MappedFile& other) {
+    const uint8_t* data = data_;
+    const size_t size = size_;
+    data_ = other.data_;
+    size_ = other.size_;
+    other.data_ = data;
+    other.size_ = size;
+  }
+
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// Threads for SessionOptions::parallel, the caller's among them (pthreadpool). One session at a time.
+class ThreadPool {
+ public:
+  /// Whether this build has pthreadpool (CMake option BANTAM_PTHREADPOOL); without it every pool is serial.
+  static bool available();
+
+  explicit ThreadPool(uint32_t threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  /// Worker ids that tasks see: SessionOptions::workers is at least this.
+  uint32_t threads() const { return threads_; }
+  /// Null when there is but one thread: the session runs serially.
+  const Parallel* parallel() const { return threads_ > 1 ? &parallel_ : nullptr; }
+  /// The pthreadpool_t; null when serial.
+  void* handle() const { return pool_; }
+
+ private:
+  Parallel parallel_;
+  void* pool_ = nullptr;
+  uint32_t threads_ = 1;
+};
+
+/// Linear layers of all-float files through XNNPACK, for SessionOptions::backend. Results differ from the
+/// native kernels' in the last bits. Keeps its own packed f32 copy of the weights. One session at a time.
+class XnnpackBackend {
+ public:
+  /// Whether this build has XNNPACK (CMake option BANTAM_XNNPACK).
+  static bool available();
+
+  XnnpackBackend() = default;
+  ~XnnpackBackend();
+  XnnpackBackend(const XnnpackBackend&) = delete;
+  XnnpackBackend& operator=(const XnnpackBackend&) = delete;
+
+  /// Packs the weights of `model`; once. kUnavailable without XNNPACK and for files with int8 layers: run
+  /// those with the native kernels. `pool` (null: one thread) outlives the backend.
+  Status create(const Model& model, const ThreadPool* pool = nullptr);
+
+  /// Null before create() has succeeded: native kernels.
+  const LinearBackend* backend() const { return layers_ == nullptr ? nullptr : &backend_; }
+
+ private:
+  struct Layers;
+  LinearBackend backend_;
+  Layers* layers_ = nullptr;
+};
+
+}  // namespace bantam::host
+
+#endif  // BANTAM_HOST_H_
