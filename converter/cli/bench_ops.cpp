@@ -62,7 +62,7 @@ std::vector<OpTiming> time_ops(Engine& engine, const Batch& batch, uint32_t repe
     for (uint32_t i = step->first_op(); i < step->first_op() + step->op_count(); ++i) {
       const fb::Op& op = *ops.ops()->Get(i);
       OpTiming timing;
-      timing.name = to_string(text(op.name()));
+      timing.name = to_string(as_text(op.name()));
       timing.kind = fb::EnumNameOpAttributes(op.attributes_type());
       timing.macs = count_macs(model, op, rows, batch);
       for (const WorkerClock& clock : clocks) timing.milliseconds += clock.milliseconds[i] / repetitions;

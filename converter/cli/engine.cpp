@@ -52,7 +52,7 @@ ModelFile::ModelFile(const std::string& path) : path_(path), mapping_(std::make_
 ModelFile::~ModelFile() = default;
 
 struct Engine::Pool {
-  explicit Pool(uint32_t threads) : threads(threads) {}
+  explicit Pool(uint32_t count) : threads(count) {}
   host::ThreadPool threads;
 };
 

@@ -70,11 +70,11 @@ Json summary_json(const ModelFile& file) {
   object["file"] = file.path();
   object["bytes"] = file.size();
   object["name"] = to_string(model.name());
-  object["architecture"] = to_string(text(stored.architecture()));
+  object["architecture"] = to_string(as_text(stored.architecture()));
   object["task"] = task_name(model.task());
   object["tool"] = to_string(model.tool());
   object["licence"] = to_string(model.licence());
-  object["description"] = to_string(text(stored.description()));
+  object["description"] = to_string(as_text(stored.description()));
   object["parameters"] = parameter_count(model);
   object["vocabulary"] = model.vocabulary();
   object["segment_types"] = model.segment_types();
@@ -90,7 +90,7 @@ Json summary_json(const ModelFile& file) {
   object["properties"] = Json::object();
   for (uint32_t i = 0; i < count(stored.properties()); ++i) {
     const fb::Property& property = *stored.properties()->Get(i);
-    object["properties"][to_string(text(property.key()))] = to_string(text(property.value()));
+    object["properties"][to_string(as_text(property.key()))] = to_string(as_text(property.value()));
   }
   return object;
 }
@@ -104,7 +104,7 @@ void print_summary(const ModelFile& file) {
   const fb::Model& stored = root(model);
   out().print("{}\n", bold(printable(file.path())));
   print_line("name", to_string(model.name()));
-  print_line("architecture", to_string(text(stored.architecture())));
+  print_line("architecture", to_string(as_text(stored.architecture())));
   print_line("task", task_name(model.task()));
   print_line("size", fmt::format("{} ({} parameters)", human_bytes(file.size()), parameter_count(model)));
   print_line("licence", to_string(model.licence()));
@@ -128,7 +128,7 @@ void print_summary(const ModelFile& file) {
   print_line("arena", arena);
   for (uint32_t i = 0; i < count(stored.properties()); ++i) {
     const fb::Property& property = *stored.properties()->Get(i);
-    print_line(i == 0 ? "properties" : "", to_string(text(property.key())) + " = " + to_string(text(property.value())));
+    print_line(i == 0 ? "properties" : "", to_string(as_text(property.key())) + " = " + to_string(as_text(property.value())));
   }
 }
 

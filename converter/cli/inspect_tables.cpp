@@ -9,7 +9,7 @@ namespace bantam::cli {
 namespace {
 
 std::string symbol_name(const fb::Model& model, int32_t symbol) {
-  return to_string(text(model.symbols()->Get(static_cast<uint32_t>(symbol))->name()));
+  return to_string(as_text(model.symbols()->Get(static_cast<uint32_t>(symbol))->name()));
 }
 
 /// "tokens", "384", "(2*tokens+1)/2".
@@ -42,7 +42,7 @@ std::string affine(const fb::Model& model, const flatbuffers::Vector<uint32_t>* 
 }
 
 std::string tensor_name(const fb::Model& model, int32_t index) {
-  return index < 0 ? "-" : to_string(text(tensor(model, index).name()));
+  return index < 0 ? "-" : to_string(as_text(tensor(model, index).name()));
 }
 
 Json names(const fb::Model& model, const flatbuffers::Vector<int32_t>* indices) {
@@ -120,7 +120,7 @@ Json ops_json(const Model& model) {
       list.push_back({{"op", i},
                       {"step", s},
                       {"rows", symbol_name(stored, step.rows())},
-                      {"name", to_string(text(op.name()))},
+                      {"name", to_string(as_text(op.name()))},
                       {"kind", fb::EnumNameOpAttributes(op.attributes_type())},
                       {"inputs", names(stored, op.inputs())},
                       {"outputs", names(stored, op.outputs())},
@@ -136,8 +136,8 @@ Json tensors_json(const Model& model) {
   for (const fb::Tensor* t : *stored.tensors()) {
     if (!is_constant(*t)) continue;
     Json sources = Json::array();
-    for (uint32_t i = 0; i < count(t->source()); ++i) sources.push_back(to_string(text(t->source()->Get(i))));
-    list.push_back({{"name", to_string(text(t->name()))},
+    for (uint32_t i = 0; i < count(t->source()); ++i) sources.push_back(to_string(as_text(t->source()->Get(i))));
+    list.push_back({{"name", to_string(as_text(t->name()))},
                     {"type", fb::EnumNameDType(t->type())},
                     {"layout", fb::EnumNameLayout(t->layout())},
                     {"shape", shape(stored, *t)},
@@ -156,7 +156,7 @@ Json plan_json(const Model& model) {
   for (uint32_t i = 0; i < stored.tensors()->size(); ++i) {
     const fb::Tensor& t = *stored.tensors()->Get(i);
     if (is_constant(t)) continue;
-    list.push_back({{"name", to_string(text(t.name()))},
+    list.push_back({{"name", to_string(as_text(t.name()))},
                     {"region", fb::EnumNameRegion(t.region())},
                     {"role", fb::EnumNameRole(t.role())},
                     {"type", fb::EnumNameDType(t.type())},

@@ -40,7 +40,7 @@ Predictor::Predictor(Engine& engine, TaskKind task, const PredictOptions& option
     fail(ExitCode::kUsage, "--stride: {} does not slide windows; it works with classify, tag and answer", task_name(task));
   }
   const fb::Task* stored = root(engine.model()).task();
-  if (task == TaskKind::kEmbed && stored != nullptr) prompt_ = to_string(text(stored->prompt()));
+  if (task == TaskKind::kEmbed && stored != nullptr) prompt_ = to_string(as_text(stored->prompt()));
 }
 
 std::string Predictor::where(const Input& input) const {

@@ -16,7 +16,7 @@ struct Constant {
   const fb::Tensor& tensor;
   const uint8_t* data;   // the data section
 
-  std::string name() const { return to_string(text(tensor.name())); }
+  std::string name() const { return to_string(as_text(tensor.name())); }
   const uint8_t* at(const fb::Blob* blob) const { return data + blob->offset(); }
 };
 
