@@ -1,4 +1,5 @@
-# Compiler flags of the instruction-set folders; BANTAM_ISA_FOLDERS lists those that this processor family has.
+# Compiler flags of the instruction-set folders; BANTAM_ISA_FOLDERS lists those that this processor family has. Included
+# by tests/bench too.
 set(BANTAM_ISA_FOLDERS)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(BANTAM_ISA_FOLDERS avx2 avxvnni avx512vl avx512)

@@ -55,6 +55,8 @@ struct HeadTensors {
 template <>
 class Case<SplitHeads> {
  public:
+  using Shape = HeadsShape;
+
   explicit Case(uint64_t seed) : Case(seed, nullptr) {}
   Case(uint64_t seed, const HeadsShape* wanted) {
     Random random(seed);
@@ -178,6 +180,8 @@ class Case<SplitHeads> {
 template <>
 class Case<Attention> {
  public:
+  using Shape = HeadsShape;
+
   explicit Case(uint64_t seed) : Case(seed, nullptr) {}
   Case(uint64_t seed, const HeadsShape* wanted) : split_(seed, wanted) {
     Random random(seed ^ 0x5eed);

@@ -32,6 +32,8 @@ struct LinearShape {
 template <>
 class Case<LinearQ8> {
  public:
+  using Shape = LinearShape;
+
   explicit Case(uint64_t seed) : Case(seed, nullptr) {}
   Case(uint64_t seed, const LinearShape* wanted) {
     Random random(seed);
@@ -131,6 +133,8 @@ inline double value_of_half(uint16_t half) {
 template <>
 class Case<LinearF32> {
  public:
+  using Shape = LinearShape;
+
   explicit Case(uint64_t seed) : Case(seed, nullptr) {}
   Case(uint64_t seed, const LinearShape* wanted) {
     Random random(seed);

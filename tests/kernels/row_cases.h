@@ -28,6 +28,8 @@ inline Guarded make_f32_rows(Random& random, uint32_t rows, uint32_t width, size
 template <>
 class Case<TailRows> {
  public:
+  using Shape = RowShape;
+
   explicit Case(uint64_t seed) : Case(seed, nullptr) {}
   Case(uint64_t seed, const RowShape* wanted) : random_(seed) {
     shape_ = wanted != nullptr ? *wanted : RowShape::random(random_);
@@ -192,6 +194,8 @@ class Case<TailRows> {
 template <>
 class Case<EmbedRows> {
  public:
+  using Shape = RowShape;
+
   explicit Case(uint64_t seed) : Case(seed, nullptr) {}
   Case(uint64_t seed, const RowShape* wanted) {
     Random random(seed);
@@ -292,6 +296,8 @@ class Case<EmbedRows> {
 template <>
 class Case<PoolRows> {
  public:
+  using Shape = RowShape;
+
   explicit Case(uint64_t seed) : Case(seed, nullptr) {}
   Case(uint64_t seed, const RowShape* wanted) {
     Random random(seed);
@@ -349,6 +355,8 @@ class Case<PoolRows> {
 template <>
 class Case<SoftmaxRows> {
  public:
+  using Shape = RowShape;
+
   explicit Case(uint64_t seed) : Case(seed, nullptr) {}
   Case(uint64_t seed, const RowShape* wanted) {
     Random random(seed);

@@ -39,19 +39,29 @@ BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
   return {half, _mm256_sub_epi8(v, half)};
 }
 
-/// acc + the four products of each lane; |u| * 127 * 2 must fit s16, so u <= 128.
-BANTAM_INLINE __m256i dot_u8_s8(__m256i acc, __m256i u, __m256i s) {
-  return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(u, s), _mm256_set1_epi16(1)));
+/// The four products of each lane, added; |u| * 127 * 2 must fit s16, so u <= 128.
+BANTAM_INLINE __v8si dot_u8_s8(__m256i u, __m256i s) {
+  return reinterpret_cast<__v8si>(_mm256_madd_epi16(_mm256_maddubs_epi16(u, s), _mm256_set1_epi16(1)));
 }
-/// |x| by the weight with the sign of x: |x| * |w| * 2 <= 127 * 127 * 2. A garbage -128 meets weights of 0 only.
-BANTAM_INLINE I32x16 dot(I32x16 acc, SignedQuad q, Weights w) {
-  return {dot_u8_s8(acc.a, q.magnitude, _mm256_sign_epi8(w.a, q.v)),
-          dot_u8_s8(acc.b, q.magnitude, _mm256_sign_epi8(w.b, q.v))};
-}
-BANTAM_INLINE I32x16 dot(I32x16 acc, UnsignedQuad q, Weights w) {
-  return {dot_u8_s8(dot_u8_s8(acc.a, q.half, w.a), q.rest, w.a),
-          dot_u8_s8(dot_u8_s8(acc.b, q.half, w.b), q.rest, w.b)};
-}
+
+/// Kept in one type: gcc copies registers in every round where types differ.
+struct Accumulator {
+  __v8si a, b;
+
+  Accumulator() = default;
+  BANTAM_INLINE explicit Accumulator(I32x16 start)
+      : a(reinterpret_cast<__v8si>(start.a)), b(reinterpret_cast<__v8si>(start.b)) {}
+  /// |x| by the weight with the sign of x: |x| * |w| * 2 <= 127 * 127 * 2. A garbage -128 meets weights of 0 only.
+  BANTAM_INLINE void add(SignedQuad q, Weights w) {
+    a += dot_u8_s8(q.magnitude, _mm256_sign_epi8(w.a, q.v));
+    b += dot_u8_s8(q.magnitude, _mm256_sign_epi8(w.b, q.v));
+  }
+  BANTAM_INLINE void add(UnsignedQuad q, Weights w) {
+    a += dot_u8_s8(q.half, w.a) + dot_u8_s8(q.rest, w.a);
+    b += dot_u8_s8(q.half, w.b) + dot_u8_s8(q.rest, w.b);
+  }
+  BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)}; }
+};
 
 constexpr uint32_t kMaxRows = 4;
 constexpr uint32_t block_panels(uint32_t rows) { return rows == 1 ? 2 : 1; }

@@ -24,7 +24,18 @@ BANTAM_INLINE Quad signed_quad(const void* p) {
   return {_mm512_set1_epi32(four)};
 }
 BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
-BANTAM_INLINE I32x16 dot(I32x16 acc, Quad q, Weights w) { return {_mm512_dpbusd_epi32(acc.v, q.v, w.v)}; }
+
+/// Kept in the type of the instruction's result: gcc copies registers in every round where types differ.
+struct Accumulator {
+  __v16si v;
+
+  Accumulator() = default;
+  BANTAM_INLINE explicit Accumulator(I32x16 start) : v(reinterpret_cast<__v16si>(start.v)) {}
+  BANTAM_INLINE void add(Quad q, Weights w) {
+    v = reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(v), q.v, w.v));
+  }
+  BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m512i>(v)}; }
+};
 
 // 8 rows by 32 outputs hold 16 of 32 registers; fewer rows take more outputs, so that enough dot products of four
 // cycles' latency are in flight.

@@ -26,7 +26,7 @@ struct AttentionQ8 : AttentionBlock<kRows> {
     const int8_t* tiles = reinterpret_cast<const int8_t*>(keys);
     const int8_t* q = static_cast<const int8_t*>(a.q) + first * a.q_stride;
 
-    I32x16 acc[kRows][1];
+    Accumulator acc[kRows][1];
     start_rows(acc, 0, reinterpret_cast<const int32_t*>(keys + tile_bytes + 64));
     dot_rows(acc, q, a.q_stride, tiles, 0, quads);
     if (rest != 0) {
@@ -35,14 +35,14 @@ struct AttentionQ8 : AttentionBlock<kRows> {
       for (uint32_t r = 0; r < kRows; ++r) {
         int8_t last[4] = {};
         memcpy(last, q + r * a.q_stride + quads * 4, rest);
-        acc[r][0] = dot(acc[r][0], signed_quad(last), weights);
+        acc[r][0].add(signed_quad(last), weights);
       }
     }
     const F32x16 k_scale = load(reinterpret_cast<const float*>(keys + tile_bytes));
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       const float q_scale = a.q_scale[(first + r) * a.q_scale_stride] * a.scale;
-      this->put_score(r, page, to_f32(acc[r][0]) * splat(q_scale) * k_scale);
+      this->put_score(r, page, to_f32(acc[r][0].get()) * splat(q_scale) * k_scale);
     }
   }
 
@@ -81,11 +81,11 @@ struct AttentionQ8 : AttentionBlock<kRows> {
   /// Output columns [16 * panel, 16 * (panel + kPanels)).
   template <uint32_t kPanels>
   BANTAM_INLINE bool values_of(uint32_t panel) {
-    I32x16 acc[kRows][kPanels];
+    Accumulator acc[kRows][kPanels];
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       BANTAM_UNROLL
-      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = splat(int32_t{0});
+      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = Accumulator(splat(int32_t{0}));
     }
     for (uint32_t page = page_begin; page < page_end; ++page) {
       const int8_t* values = reinterpret_cast<const int8_t*>(a.value_pages + page * a.value_page_stride) + panel * 256;
@@ -99,7 +99,7 @@ struct AttentionQ8 : AttentionBlock<kRows> {
         for (uint32_t r = 0; r < kRows; ++r) {
           const UnsignedQuad q = unsigned_quad(u + r * this->stride + quad * 4);
           BANTAM_UNROLL
-          for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = dot(acc[r][p], q, weights[p]);
+          for (uint32_t p = 0; p < kPanels; ++p) acc[r][p].add(q, weights[p]);
         }
       }
     }
@@ -110,7 +110,7 @@ struct AttentionQ8 : AttentionBlock<kRows> {
       BANTAM_UNROLL
       for (uint32_t p = 0; p < kPanels; ++p) {
         const uint32_t left = a.head_width - (panel + p) * 16;
-        const F32x16 v = to_f32(acc[r][p]) * splat(factor[r]);
+        const F32x16 v = to_f32(acc[r][p].get()) * splat(factor[r]);
         worst = max(worst, magnitude_bits(v));
         if (left >= 16) {
           store(y + p * 16, v);

@@ -8,7 +8,7 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 /// acc[r][p] += x[r][0, 4 * quads) . panel p's weights [quads][16][4]; panels lie w_stride bytes apart.
 template <uint32_t kRows, uint32_t kPanels>
-BANTAM_INLINE void dot_rows(I32x16 (&acc)[kRows][kPanels], const int8_t* x, size_t x_stride, const int8_t* w,
+BANTAM_INLINE void dot_rows(Accumulator (&acc)[kRows][kPanels], const int8_t* x, size_t x_stride, const int8_t* w,
                             size_t w_stride, uint32_t quads) {
   for (uint32_t i = 0; i < quads; ++i) {
     Weights weights[kPanels];
@@ -18,7 +18,7 @@ BANTAM_INLINE void dot_rows(I32x16 (&acc)[kRows][kPanels], const int8_t* x, size
     for (uint32_t r = 0; r < kRows; ++r) {
       const SignedQuad quad = signed_quad(x + r * x_stride);
       BANTAM_UNROLL
-      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = dot(acc[r][p], quad, weights[p]);
+      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p].add(quad, weights[p]);
     }
     x += 4;
     w += 64;
@@ -27,11 +27,11 @@ BANTAM_INLINE void dot_rows(I32x16 (&acc)[kRows][kPanels], const int8_t* x, size
 
 /// Where accumulators start: 0, or -128 * sum of the weights when activations are stored as x + 128.
 template <uint32_t kRows, uint32_t kPanels>
-BANTAM_INLINE void start_rows(I32x16 (&acc)[kRows][kPanels], uint32_t p, const int32_t* sums) {
+BANTAM_INLINE void start_rows(Accumulator (&acc)[kRows][kPanels], uint32_t p, const int32_t* sums) {
   I32x16 start = splat(int32_t{0});
   if constexpr (kOffsetXor != 0) start = times_minus_128(load(sums));
   BANTAM_UNROLL
-  for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = start;
+  for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = Accumulator(start);
 }
 
 /// One vector of 16 weights, f32 or f16.

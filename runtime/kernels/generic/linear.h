@@ -12,7 +12,7 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 /// Rows [row, row + kRows) by panels [panel, panel + kPanels). False when some y is not finite.
 template <uint32_t kRows, uint32_t kPanels>
 BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t panel) {
-  I32x16 acc[kRows][kPanels];
+  Accumulator acc[kRows][kPanels];
   BANTAM_UNROLL
   for (uint32_t p = 0; p < kPanels; ++p) start_rows(acc, p, a.w_sum + (panel + p) * 16);
   const size_t w_stride = size_t{a.k} * 16;
@@ -27,7 +27,7 @@ BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t p
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       const uint32_t at = row + r;
-      const F32x16 v = fma(to_f32(acc[r][p]), splat(a.x_scale[at]) * w_scale, bias);
+      const F32x16 v = fma(to_f32(acc[r][p].get()), splat(a.x_scale[at]) * w_scale, bias);
       worst = max(worst, magnitude_bits(v));
       store(a.y + at * a.y_stride + column, v);
     }

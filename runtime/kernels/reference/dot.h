@@ -39,22 +39,26 @@ inline UnsignedQuad unsigned_quad(const void* p) {
   return q;
 }
 
-/// acc[o] + the sum over j of q[j] * w[o][j], exact; a garbage activation is legal where its weights are 0.
-inline I32x16 dot(const I32x16& acc, const SignedQuad& q, const Weights& w) {
-  I32x16 r = acc;
-  for (int o = 0; o < 16; ++o) {
-    for (int j = 0; j < 4; ++j) r.v[o] += q.v[j] * w.v[4 * o + j];
+/// Sixteen int32 sums.
+struct Accumulator {
+  I32x16 sums;
+
+  Accumulator() = default;
+  explicit Accumulator(const I32x16& start) : sums(start) {}
+  /// sums[o] += the sum over j of q[j] * w[o][j], exact; a garbage activation is legal where its weights are 0.
+  void add(const SignedQuad& q, const Weights& w) {
+    for (int o = 0; o < 16; ++o) {
+      for (int j = 0; j < 4; ++j) sums.v[o] += q.v[j] * w.v[4 * o + j];
+    }
   }
-  return r;
-}
-/// The same for probabilities; a garbage weight is legal where its probabilities are 0.
-inline I32x16 dot(const I32x16& acc, const UnsignedQuad& q, const Weights& w) {
-  I32x16 r = acc;
-  for (int o = 0; o < 16; ++o) {
-    for (int j = 0; j < 4; ++j) r.v[o] += q.v[j] * w.v[4 * o + j];
+  /// The same for probabilities; a garbage weight is legal where its probabilities are 0.
+  void add(const UnsignedQuad& q, const Weights& w) {
+    for (int o = 0; o < 16; ++o) {
+      for (int j = 0; j < 4; ++j) sums.v[o] += q.v[j] * w.v[4 * o + j];
+    }
   }
-  return r;
-}
+  I32x16 get() const { return sums; }
+};
 
 /// Register blocks: rows by vectors of 16 outputs. [rows] -> vectors, for rows 1..kMaxRows.
 constexpr uint32_t kMaxRows = 4;

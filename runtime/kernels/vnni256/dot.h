@@ -43,9 +43,19 @@ constexpr uint32_t kMaxRowsF32 = 6;
 constexpr uint32_t block_panels_f32(uint32_t rows) { return rows == 1 ? 4 : rows == 2 ? 2 : 1; }
 #endif
 
-BANTAM_INLINE I32x16 dot(I32x16 acc, Quad q, Weights w) {
-  return {BANTAM_DPBUSD(acc.a, q.v, w.a), BANTAM_DPBUSD(acc.b, q.v, w.b)};
-}
+/// Kept in the type of the instruction's result: gcc copies registers in every round where types differ.
+struct Accumulator {
+  __v8si a, b;
+
+  Accumulator() = default;
+  BANTAM_INLINE explicit Accumulator(I32x16 start)
+      : a(reinterpret_cast<__v8si>(start.a)), b(reinterpret_cast<__v8si>(start.b)) {}
+  BANTAM_INLINE void add(Quad q, Weights w) {
+    a = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(a), q.v, w.a));
+    b = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(b), q.v, w.b));
+  }
+  BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)}; }
+};
 #undef BANTAM_DPBUSD
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
