@@ -60,6 +60,10 @@ BANTAM_INLINE I32x16 load(const int32_t* p) {
   return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)),
           _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 8))};
 }
+BANTAM_INLINE void store(int32_t* p, I32x16 x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x.a);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 8), x.b);
+}
 BANTAM_INLINE F32x16 load_f16(const uint16_t* p) {
   return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
           _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 8)))};
@@ -93,6 +97,15 @@ BANTAM_INLINE F32x16 max(F32x16 x, F32x16 y) { return {_mm256_max_ps(x.a, y.a), 
 BANTAM_INLINE I32x16 max(I32x16 x, I32x16 y) { return {_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)}; }
 BANTAM_INLINE I32x16 operator+(I32x16 x, I32x16 y) {
   return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)};
+}
+BANTAM_INLINE __m256i join_bytes(__m256i a, __m256i b, __m256i c, __m256i d) {
+  const __m256i low_byte = _mm256_set1_epi32(0xff);
+  const __m256i ab = _mm256_or_si256(_mm256_and_si256(a, low_byte), _mm256_slli_epi32(_mm256_and_si256(b, low_byte), 8));
+  const __m256i cd = _mm256_or_si256(_mm256_and_si256(c, low_byte), _mm256_slli_epi32(d, 8));
+  return _mm256_blend_epi16(ab, _mm256_slli_epi32(cd, 16), 0xaa);
+}
+BANTAM_INLINE I32x16 join_bytes(I32x16 x, I32x16 y, I32x16 z, I32x16 w) {
+  return {join_bytes(x.a, y.a, z.a, w.a), join_bytes(x.b, y.b, z.b, w.b)};
 }
 BANTAM_INLINE I32x16 times_minus_128(I32x16 x) {
   const __m256i zero = _mm256_setzero_si256();

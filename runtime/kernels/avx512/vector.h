@@ -48,6 +48,7 @@ BANTAM_INLINE void store_first(float* p, F32x16 x, uint32_t n) {
   _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1u), x.v);
 }
 BANTAM_INLINE I32x16 load(const int32_t* p) { return {_mm512_loadu_si512(p)}; }
+BANTAM_INLINE void store(int32_t* p, I32x16 x) { _mm512_storeu_si512(p, x.v); }
 BANTAM_INLINE F32x16 load_f16(const uint16_t* p) {
   return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
 }
@@ -72,6 +73,12 @@ BANTAM_INLINE F32x16 min(F32x16 x, F32x16 y) { return {_mm512_min_ps(x.v, y.v)};
 BANTAM_INLINE F32x16 max(F32x16 x, F32x16 y) { return {_mm512_max_ps(x.v, y.v)}; }
 BANTAM_INLINE I32x16 max(I32x16 x, I32x16 y) { return {_mm512_max_epi32(x.v, y.v)}; }
 BANTAM_INLINE I32x16 operator+(I32x16 x, I32x16 y) { return {_mm512_add_epi32(x.v, y.v)}; }
+BANTAM_INLINE I32x16 join_bytes(I32x16 x, I32x16 y, I32x16 z, I32x16 w) {
+  const __m512i low_byte = _mm512_set1_epi32(0xff);
+  const __m512i xy = _mm512_or_si512(_mm512_and_si512(x.v, low_byte), _mm512_slli_epi32(_mm512_and_si512(y.v, low_byte), 8));
+  const __m512i zw = _mm512_or_si512(_mm512_and_si512(z.v, low_byte), _mm512_slli_epi32(w.v, 8));
+  return {_mm512_mask_blend_epi16(0xaaaaaaaau, xy, _mm512_slli_epi32(zw, 16))};
+}
 BANTAM_INLINE I32x16 times_minus_128(I32x16 x) {
   return {_mm512_sub_epi32(_mm512_setzero_si512(), _mm512_slli_epi32(x.v, 7))};
 }

@@ -22,7 +22,7 @@ BANTAM_INLINE void split_query_q8(const float* x, uint32_t width, F32x16 inverse
 }
 
 /// Lane `lane` of a key page: groups of 4 of its elements, 64 bytes apart; then its scale and its sum.
-BANTAM_INLINE void split_key_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, uint32_t lane) {
+BANTAM_INLINE void split_key_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
   const F32x16 inverse = splat(scale.inverse);
   I32x16 total = splat(int32_t{0});
   const uint32_t padded = pad4(width);
@@ -41,7 +41,7 @@ BANTAM_INLINE void split_key_q8(const float* x, uint32_t width, const RowScale& 
 
 /// Lane `lane` of a value page: tiles [width/16][4][16][4]; padding columns become 0.
 BANTAM_INLINE void split_value_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page,
-                                  uint32_t lane) {
+                                  size_t lane) {
   const F32x16 inverse = splat(scale.inverse);
   uint8_t* column = page + (lane / 4) * 64 + lane % 4;
   for_vectors(width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
@@ -53,30 +53,78 @@ BANTAM_INLINE void split_value_q8(const float* x, uint32_t width, const RowScale
   memcpy(page + size_t{pad16(width)} * 16 + lane * 4, &scale.scale, 4);
 }
 
-inline bool split_row_q8(const SplitHeads& a, uint32_t r) {
+/// Lanes [lane, lane + 4), lane a multiple of 4, of a value page from rows x_stride apart: whole tiles at once.
+BANTAM_INLINE void split_four_values_q8(const float* x, size_t x_stride, uint32_t width, const RowScale* scales,
+                                        uint8_t* page, size_t lane) {
+  int32_t* tiles = reinterpret_cast<int32_t*>(page) + lane / 4 * 16;
+  for_vectors(width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+    I32x16 v[4];
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < 4; ++r) v[r] = quantize(load_lanes(x + r * x_stride + i, lanes), splat(scales[r].inverse));
+    store(tiles + size_t{i} * 4, join_bytes(v[0], v[1], v[2], v[3]));
+  });
+  uint8_t* scale_at = page + size_t{pad16(width)} * 16 + lane * 4;
+  for (uint32_t r = 0; r < 4; ++r) memcpy(scale_at + r * 4, &scales[r].scale, 4);
+}
+
+/// Row r of the call, all but its values. Returns the largest |x| of its queries and keys, as bits.
+inline int32_t split_queries_and_keys_q8(const SplitHeads& a, uint32_t r) {
   const uint32_t width = a.head_width;
   const float* x = a.x + r * a.x_stride;
   const size_t row = size_t{a.row_begin} + r;
-  const uint32_t lane = static_cast<uint32_t>(row % 16);
   const size_t page = (row / 16) * a.kv_heads;
+  int8_t* q = static_cast<int8_t*>(a.q) + row * a.q_stride;
   int32_t worst = 0;
-
   for (uint32_t h = 0; h < a.heads; ++h, x += width) {
     const int32_t m = head_magnitude(x, width);
     worst = worst > m ? worst : m;
     const RowScale scale = row_scale(m);
     a.q_scale[row * a.heads + h] = scale.scale;
-    split_query_q8(x, width, splat(scale.inverse), static_cast<int8_t*>(a.q) + row * a.q_stride + size_t{h} * width);
+    split_query_q8(x, width, splat(scale.inverse), q + size_t{h} * width);
   }
   for (uint32_t h = 0; h < a.kv_heads; ++h, x += width) {
     const int32_t m = head_magnitude(x, width);
     worst = worst > m ? worst : m;
-    split_key_q8(x, width, row_scale(m), a.key_pages + (page + h) * key_page_bytes(width, true), lane);
+    split_key_q8(x, width, row_scale(m), a.key_pages + (page + h) * key_page_bytes(width, true), row % 16);
   }
+  return worst;
+}
+
+/// The values of `rows` rows from r on: 4 of one group of lanes, or 1. Returns the largest |x|, as bits.
+inline int32_t split_values_q8(const SplitHeads& a, uint32_t r, uint32_t rows) {
+  const uint32_t width = a.head_width;
+  const float* x = a.x + r * a.x_stride + size_t{a.heads + a.kv_heads} * width;
+  const size_t row = size_t{a.row_begin} + r;
+  const size_t page = (row / 16) * a.kv_heads;
+  int32_t worst = 0;
   for (uint32_t h = 0; h < a.kv_heads; ++h, x += width) {
-    const int32_t m = head_magnitude(x, width);
+    RowScale scales[4];
+    for (uint32_t i = 0; i < rows; ++i) {
+      const int32_t m = head_magnitude(x + i * a.x_stride, width);
+      worst = worst > m ? worst : m;
+      scales[i] = row_scale(m);
+    }
+    uint8_t* to = a.value_pages + (page + h) * value_page_bytes(width, true);
+    if (rows == 4) {
+      split_four_values_q8(x, a.x_stride, width, scales, to, row % 16);
+    } else {
+      split_value_q8(x, width, scales[0], to, row % 16);
+    }
+  }
+  return worst;
+}
+
+inline bool split_heads_q8(const SplitHeads& a) {
+  int32_t worst = 0;
+  for (uint32_t r = 0; r < a.rows; ++r) {
+    const int32_t m = split_queries_and_keys_q8(a, r);
     worst = worst > m ? worst : m;
-    split_value_q8(x, width, row_scale(m), a.value_pages + (page + h) * value_page_bytes(width, true), lane);
+  }
+  for (uint32_t r = 0; r < a.rows;) {
+    const uint32_t rows = (a.row_begin + r) % 4 == 0 && a.rows - r >= 4 ? 4 : 1;
+    const int32_t m = split_values_q8(a, r, rows);
+    worst = worst > m ? worst : m;
+    r += rows;
   }
   return worst < kInfinityBits;
 }
@@ -104,8 +152,9 @@ inline bool split_row_f32(const SplitHeads& a, uint32_t r) {
 }
 
 inline bool split_heads(const SplitHeads& a) {
+  if (a.q8) return split_heads_q8(a);
   bool finite = true;
-  for (uint32_t r = 0; r < a.rows; ++r) finite &= a.q8 ? split_row_q8(a, r) : split_row_f32(a, r);
+  for (uint32_t r = 0; r < a.rows; ++r) finite &= split_row_f32(a, r);
   return finite;
 }
 

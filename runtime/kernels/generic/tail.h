@@ -7,33 +7,39 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// One row of the call. Values are computed anew in each pass: cheaper than a buffer, and y may be absent or be x.
-struct TailRow {
+/// kRows rows at once: their sums are independent chains. Values are computed anew in each pass: cheaper than a
+/// buffer, and y may be absent or be x.
+template <uint32_t kRows>
+struct TailBlock {
   const TailRows& a;
-  const float* x;
-  const float* residual;
-  const int8_t* residual_q;
-  F32x16 residual_scale;
-  F32x16 mean, reciprocal;
+  const float* x[kRows];
+  const float* residual[kRows];
+  const int8_t* residual_q[kRows];
+  F32x16 residual_scale[kRows];
+  F32x16 mean[kRows], reciprocal[kRows];
 
-  BANTAM_INLINE TailRow(const TailRows& args, uint32_t r)
-      : a(args),
-        x(args.x + r * args.x_stride),
-        residual(args.residual != nullptr ? args.residual + r * args.residual_stride : nullptr),
-        residual_q(args.residual_q != nullptr ? args.residual_q + r * args.residual_stride : nullptr),
-        residual_scale(splat(args.residual_q != nullptr ? args.residual_scale[r] : 0.0f)),
-        mean(splat(0.0f)),
-        reciprocal(splat(1.0f)) {}
+  BANTAM_INLINE TailBlock(const TailRows& args, uint32_t first) : a(args) {
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const uint32_t row = first + r;
+      x[r] = a.x + row * a.x_stride;
+      residual[r] = a.residual != nullptr ? a.residual + row * a.residual_stride : nullptr;
+      residual_q[r] = a.residual_q != nullptr ? a.residual_q + row * a.residual_stride : nullptr;
+      residual_scale[r] = splat(a.residual_q != nullptr ? a.residual_scale[row] : 0.0f);
+      mean[r] = splat(0.0f);
+      reciprocal[r] = splat(1.0f);
+    }
+  }
 
   /// Before the norm.
   template <class Lanes>
-  BANTAM_INLINE F32x16 value(uint32_t i, Lanes lanes) const {
-    F32x16 v = load(x + i);
+  BANTAM_INLINE F32x16 value(uint32_t r, uint32_t i, Lanes lanes) const {
+    F32x16 v = load(x[r] + i);
     if (a.activation != Activation::kNone) v = activate_vector(a.activation, v);
-    if (residual != nullptr) {
-      v = v + load(residual + i);
-    } else if (residual_q != nullptr) {
-      v = v + to_f32(flip_offset(load_i8_lanes(residual_q + i, lanes))) * residual_scale;
+    if (a.residual != nullptr) {
+      v = v + load(residual[r] + i);
+    } else if (a.residual_q != nullptr) {
+      v = v + to_f32(flip_offset(load_i8_lanes(residual_q[r] + i, lanes))) * residual_scale[r];
     }
     return v;
   }
@@ -41,61 +47,92 @@ struct TailRow {
   /// Mean and reciprocal deviation of layer norm and rms norm.
   BANTAM_INLINE void measure() {
     const float width = static_cast<float>(a.width);
+    F32x16 total[kRows];
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) total[r] = splat(0.0f);
     if (a.norm == Norm::kLayer) {
-      F32x16 total = splat(0.0f);
-      for_vectors(a.width, [&](uint32_t i, auto lanes)
-                               __attribute__((always_inline)) { total = total + lanes.keep_row(value(i, lanes)); });
-      mean = splat(sum(total) / width);
+      for_vectors(a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        BANTAM_UNROLL
+        for (uint32_t r = 0; r < kRows; ++r) total[r] = total[r] + lanes.keep_row(value(r, i, lanes));
+      });
+      BANTAM_UNROLL
+      for (uint32_t r = 0; r < kRows; ++r) {
+        mean[r] = splat(sum(total[r]) / width);
+        total[r] = splat(0.0f);
+      }
     }
-    F32x16 squares = splat(0.0f);
     for_vectors(a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-      const F32x16 d = lanes.keep_row(value(i, lanes) - mean);
-      squares = fma(d, d, squares);
+      BANTAM_UNROLL
+      for (uint32_t r = 0; r < kRows; ++r) {
+        const F32x16 v = value(r, i, lanes);
+        const F32x16 d = lanes.keep_row(a.norm == Norm::kLayer ? v - mean[r] : v);
+        total[r] = fma(d, d, total[r]);
+      }
     });
-    reciprocal = splat(1.0f / __builtin_sqrtf(sum(squares) / width + a.epsilon));
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      reciprocal[r] = splat(1.0f / __builtin_sqrtf(sum(total[r]) / width + a.epsilon));
+    }
   }
 
   /// After the norm.
   template <class Lanes>
-  BANTAM_INLINE F32x16 normed(uint32_t i, Lanes lanes) const {
-    const F32x16 v = value(i, lanes);
+  BANTAM_INLINE F32x16 normed(uint32_t r, uint32_t i, Lanes lanes) const {
+    const F32x16 v = value(r, i, lanes);
     if (a.norm == Norm::kNone) return v;
     const F32x16 gamma = a.gamma != nullptr ? load(a.gamma + i) : splat(1.0f);
     const F32x16 beta = a.beta != nullptr ? load(a.beta + i) : splat(0.0f);
     if (a.norm == Norm::kAffine) return fma(v, gamma, beta);
-    const F32x16 d = a.norm == Norm::kLayer ? v - mean : v;
-    return fma(d * reciprocal, gamma, beta);
+    const F32x16 d = a.norm == Norm::kLayer ? v - mean[r] : v;
+    return fma(d * reciprocal[r], gamma, beta);
   }
 };
 
-inline bool tail_row(const TailRows& a, uint32_t r) {
-  TailRow row(a, r);
-  if (a.norm == Norm::kLayer || a.norm == Norm::kRms) row.measure();
-  float* y = a.y != nullptr ? a.y + r * a.y_stride : nullptr;
-  I32x16 worst = splat(int32_t{0});
+/// Rows [first, first + kRows).
+template <uint32_t kRows>
+BANTAM_NOINLINE bool tail_block(const TailRows& a, uint32_t first) {
+  TailBlock<kRows> block(a, first);
+  if (a.norm == Norm::kLayer || a.norm == Norm::kRms) block.measure();
+  float* y = a.y != nullptr ? a.y + first * a.y_stride : nullptr;
+  I32x16 worst[kRows];
+  BANTAM_UNROLL
+  for (uint32_t r = 0; r < kRows; ++r) worst[r] = splat(int32_t{0});
   for_vectors(a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-    const F32x16 v = row.normed(i, lanes);
-    worst = max(worst, magnitude_bits(lanes.keep_row(v)));
-    if (y != nullptr) store(y + i, v);
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const F32x16 v = block.normed(r, i, lanes);
+      worst[r] = max(worst[r], magnitude_bits(lanes.keep_row(v)));
+      if (y != nullptr) store(y + r * a.y_stride + i, v);
+    }
   });
-  const int32_t m = largest(worst);
-  if (m >= kInfinityBits) return false;
-  if (a.q == nullptr) return true;
+  bool finite = true;
+  F32x16 inverse[kRows];
+  BANTAM_UNROLL
+  for (uint32_t r = 0; r < kRows; ++r) {
+    const int32_t m = largest(worst[r]);
+    finite &= m < kInfinityBits;
+    const RowScale scale = row_scale(m);
+    inverse[r] = splat(scale.inverse);
+    if (a.q != nullptr) a.q_scale[first + r] = scale.scale;
+  }
+  if (a.q == nullptr || !finite) return finite;
 
-  const RowScale scale = row_scale(m);
-  a.q_scale[r] = scale.scale;
-  const F32x16 inverse = splat(scale.inverse);
-  int8_t* q = a.q + r * a.q_stride;
+  int8_t* q = a.q + first * a.q_stride;
   for_vectors(a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-    const F32x16 v = lanes.keep_row(y != nullptr ? load(y + i) : row.normed(i, lanes));
-    store_bytes(q + i, flip_offset(quantize(v, inverse)));
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const F32x16 v = lanes.keep_row(y != nullptr ? load(y + r * a.y_stride + i) : block.normed(r, i, lanes));
+      store_bytes(q + r * a.q_stride + i, flip_offset(quantize(v, inverse[r])));
+    }
   });
   return true;
 }
 
 inline bool tail_rows(const TailRows& a) {
   bool finite = true;
-  for (uint32_t r = 0; r < a.rows; ++r) finite &= tail_row(a, r);
+  uint32_t r = 0;
+  for (; r + 4 <= a.rows; r += 4) finite &= tail_block<4>(a, r);
+  for (; r < a.rows; ++r) finite &= tail_block<1>(a, r);
   return finite;
 }
 

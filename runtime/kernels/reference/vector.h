@@ -38,6 +38,7 @@ inline I32x16 load(const int32_t* p) {
   memcpy(r.v, p, sizeof r.v);
   return r;
 }
+inline void store(int32_t* p, const I32x16& a) { memcpy(p, a.v, sizeof a.v); }
 inline F32x16 load_f16(const uint16_t* p) {
   F32x16 r;
   for (int i = 0; i < 16; ++i) r.v[i] = soft_f16(p[i]);
@@ -88,6 +89,15 @@ inline F32x16 min(const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] 
 inline F32x16 max(const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] > b.v[i] ? a.v[i] : b.v[i])
 inline I32x16 max(const I32x16& a, const I32x16& b) BANTAM_LANES(I32x16, a.v[i] > b.v[i] ? a.v[i] : b.v[i])
 inline I32x16 operator+(const I32x16& a, const I32x16& b) BANTAM_LANES(I32x16, a.v[i] + b.v[i])
+/// The low bytes of a, b, c, d as the bytes of each lane, a lowest.
+inline I32x16 join_bytes(const I32x16& a, const I32x16& b, const I32x16& c, const I32x16& d) {
+  I32x16 r;
+  for (int i = 0; i < 16; ++i) {
+    const auto byte = [i](const I32x16& x) { return static_cast<uint32_t>(x.v[i]) & 0xffu; };
+    r.v[i] = static_cast<int32_t>(byte(a) | byte(b) << 8 | byte(c) << 16 | byte(d) << 24);
+  }
+  return r;
+}
 /// a * -128.
 inline I32x16 times_minus_128(const I32x16& a) BANTAM_LANES(I32x16, a.v[i] * -128)
 inline I32x16 operator^(const I32x16& a, const I32x16& b) BANTAM_LANES(I32x16, a.v[i] ^ b.v[i])
