@@ -1,0 +1,247 @@
+// The C API: each function turns its arguments into the C++ ones and back. No logic of its own.
+#include "bantam/bantam.h"
+
+#include <new>
+
+#include "bantam/session.h"
+#include "bantam/tasks.h"
+
+namespace {
+
+using bantam::Model;
+using bantam::Session;
+using bantam::Status;
+
+// ------------------------------------------------------------------------ layouts that are the same twice
+
+static_assert(sizeof(bantam_model) == 128 && sizeof(Model) <= sizeof(bantam_model));
+static_assert(alignof(Model) <= alignof(bantam_model));
+static_assert(sizeof(bantam_status) == sizeof(Status));
+static_assert(int{BANTAM_INTERNAL} == static_cast<int>(Status::kInternal));
+static_assert(int{BANTAM_UNAVAILABLE} == static_cast<int>(Status::kUnavailable));
+static_assert(int{BANTAM_TASK_GENERATE} == static_cast<int>(bantam::TaskKind::kGenerate));
+static_assert(sizeof(bantam_parallel) == sizeof(bantam::Parallel));
+static_assert(offsetof(bantam_parallel, run) == offsetof(bantam::Parallel, run));
+static_assert(sizeof(bantam_offset) == sizeof(bantam::Offset));
+static_assert(offsetof(bantam_offset, end) == offsetof(bantam::Offset, end));
+static_assert(sizeof(bantam_label_score) == sizeof(bantam::LabelScore));
+static_assert(offsetof(bantam_label_score, score) == offsetof(bantam::LabelScore, score));
+static_assert(sizeof(bantam_candidate) == sizeof(bantam::Candidate));
+static_assert(offsetof(bantam_candidate, score) == offsetof(bantam::Candidate, score));
+static_assert(sizeof(bantam_entity) == sizeof(bantam::Entity));
+static_assert(offsetof(bantam_entity, name) == offsetof(bantam::Entity, name));
+static_assert(offsetof(bantam_entity, span) == offsetof(bantam::Entity, span));
+static_assert(offsetof(bantam_entity, score) == offsetof(bantam::Entity, score));
+static_assert(sizeof(bantam_text) == sizeof(bantam::Text));
+static_assert(offsetof(bantam_text, size) == offsetof(bantam::Text, size));
+
+/// Structures of the same layout, checked above.
+template <typename To, typename From>
+To* same(From* pointer) {
+  static_assert(sizeof(To) == sizeof(From));
+  return reinterpret_cast<To*>(pointer);
+}
+
+bantam_status to_c(Status status) { return static_cast<bantam_status>(status); }
+bantam_text to_c(bantam::Text text) { return {text.data, text.size}; }
+bantam::Text to_cpp(bantam_text text) { return {text.data, text.size}; }
+const Model& to_cpp(const bantam_model* model) { return *reinterpret_cast<const Model*>(model); }
+Session& to_cpp(bantam_session* session) { return *reinterpret_cast<Session*>(session); }
+const Session& to_cpp(const bantam_session* session) { return *reinterpret_cast<const Session*>(session); }
+
+void store(const bantam::Fault& from, bantam_fault* to) {
+  if (to != nullptr) *to = {from.what, from.name, from.name_size, from.index};
+}
+
+bantam_encode_result to_c(const bantam::EncodeResult& r) {
+  return {r.count, r.truncated ? 1u : 0u, {r.content[0], r.content[1]}, {r.kept[0], r.kept[1]}};
+}
+
+bantam::EncodeOptions to_cpp(const bantam_encode_options* options) {
+  bantam::EncodeOptions result;
+  if (options == nullptr) return result;
+  result.max_tokens = options->max_tokens;
+  result.skip = options->skip;
+  result.add_special = options->add_special != 0;
+  result.truncation = static_cast<bantam::TruncationSide>(options->truncation);
+  return result;
+}
+
+bantam::SessionOptions to_cpp(const bantam_session_options& options) {
+  bantam::SessionOptions result;
+  result.max_tokens = options.max_tokens;
+  result.max_sequences = options.max_sequences;
+  result.workers = options.workers;
+  result.tile_rows = options.tile_rows;
+  result.isa = static_cast<bantam::Isa>(options.isa);
+  result.parallel = same<const bantam::Parallel>(options.parallel);
+  return result;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* bantam_status_message(bantam_status status) { return bantam::status_message(static_cast<Status>(status)); }
+
+// ---------------------------------------------------------------------------------------------- model
+
+bantam_status bantam_model_open(const void* bytes, size_t size, bantam_model* out, bantam_fault* fault) {
+  if (out == nullptr) return BANTAM_INVALID_ARGUMENT;
+  Model model;
+  bantam::Fault why;
+  const Status status = Model::open(bytes, size, &model, &why);
+  store(why, fault);
+  if (status == Status::kOk) new (out) Model(model);
+  return to_c(status);
+}
+
+bantam_task bantam_model_task(const bantam_model* model) { return static_cast<bantam_task>(to_cpp(model).task()); }
+bantam_text bantam_model_name(const bantam_model* model) { return to_c(to_cpp(model).name()); }
+uint32_t bantam_model_max_sequence(const bantam_model* model) { return to_cpp(model).max_sequence(); }
+uint32_t bantam_model_vocabulary(const bantam_model* model) { return to_cpp(model).vocabulary(); }
+uint32_t bantam_model_segment_types(const bantam_model* model) { return to_cpp(model).segment_types(); }
+int bantam_model_has_tokenizer(const bantam_model* model) { return to_cpp(model).has_tokenizer() ? 1 : 0; }
+uint32_t bantam_model_output_count(const bantam_model* model) { return to_cpp(model).output_count(); }
+bantam_text bantam_model_output_name(const bantam_model* model, uint32_t output) {
+  return to_c(to_cpp(model).output_name(output));
+}
+uint32_t bantam_model_label_set_count(const bantam_model* model) { return to_cpp(model).label_set_count(); }
+uint32_t bantam_model_label_count(const bantam_model* model, uint32_t set) { return to_cpp(model).label_count(set); }
+bantam_text bantam_model_label(const bantam_model* model, uint32_t set, uint32_t index) {
+  return to_c(to_cpp(model).label(set, index));
+}
+
+// -------------------------------------------------------------------------------------------- session
+
+void bantam_session_options_init(bantam_session_options* options) {
+  const bantam::SessionOptions defaults;
+  *options = {defaults.max_tokens, defaults.max_sequences, defaults.workers, defaults.tile_rows, 0, nullptr};
+}
+
+size_t bantam_arena_bytes(const bantam_model* model, const bantam_session_options* options) {
+  return bantam::arena_bytes(to_cpp(model), to_cpp(*options));
+}
+
+bantam_status bantam_session_create(const bantam_model* model, const bantam_session_options* options, void* arena,
+                                    size_t size, bantam_session** out, bantam_fault* fault) {
+  if (model == nullptr || options == nullptr || out == nullptr) return BANTAM_INVALID_ARGUMENT;
+  Session* session = nullptr;
+  bantam::Fault why;
+  const Status status = Session::create(to_cpp(model), to_cpp(*options), arena, size, &session, &why);
+  store(why, fault);
+  if (status == Status::kOk) *out = reinterpret_cast<bantam_session*>(session);
+  return to_c(status);
+}
+
+bantam_status bantam_session_run_ids(bantam_session* session, const int32_t* ids, const int32_t* segments,
+                                     const uint32_t* offsets, uint32_t sequences, uint32_t tokens) {
+  return to_c(to_cpp(session).run({ids, segments, offsets, sequences, tokens}));
+}
+
+void bantam_encode_options_init(bantam_encode_options* options) {
+  const bantam::EncodeOptions defaults;
+  *options = {defaults.max_tokens, defaults.skip, 1, 0};
+}
+
+void bantam_session_clear(bantam_session* session) { to_cpp(session).clear(); }
+
+bantam_status bantam_session_add(bantam_session* session, bantam_text first, bantam_text second,
+                                 const bantam_encode_options* options) {
+  return to_c(to_cpp(session).add(to_cpp(first), to_cpp(second), to_cpp(options)));
+}
+
+bantam_status bantam_session_run(bantam_session* session) { return to_c(to_cpp(session).run()); }
+
+uint32_t bantam_session_sequence_count(const bantam_session* session) { return to_cpp(session).sequence_count(); }
+
+bantam_sequence bantam_session_sequence(const bantam_session* session, uint32_t index) {
+  const bantam::EncodedSequence s = to_cpp(session).sequence(index);
+  return {s.row_begin, s.row_count, s.ids, s.segments, same<const bantam_offset>(s.offsets), s.sequences,
+          to_c(s.result)};
+}
+
+bantam_status bantam_session_output(const bantam_session* session, uint32_t output, uint32_t sequence,
+                                    bantam_output* out) {
+  if (out == nullptr) return BANTAM_INVALID_ARGUMENT;
+  bantam::OutputView view;
+  const Status status = sequence == BANTAM_ALL_SEQUENCES ? to_cpp(session).output(output, &view)
+                                                         : to_cpp(session).output(output, sequence, &view);
+  if (status != Status::kOk) return to_c(status);
+  const auto flag = [](bool value) { return static_cast<uint8_t>(value ? 1 : 0); };
+  *out = {to_c(view.name), view.data, view.rows, view.width, view.stride, flag(view.per_token), flag(view.squeeze)};
+  return BANTAM_OK;
+}
+
+size_t bantam_session_arena_high_water(const bantam_session* session) { return to_cpp(session).arena_high_water(); }
+
+// ------------------------------------------------------------------------------------------ tokenizer
+
+bantam_status bantam_encode(const bantam_model* model, bantam_text first, bantam_text second,
+                            const bantam_encode_options* options, const bantam_token_buffer* out,
+                            bantam_encode_result* result) {
+  if (out == nullptr || result == nullptr) return BANTAM_INVALID_ARGUMENT;
+  bantam::Tokenizer tokenizer;
+  const Status opened = bantam::Tokenizer::open(to_cpp(model), 0, &tokenizer);
+  if (opened != Status::kOk) return to_c(opened);
+  const bantam::TokenBuffer buffer = {out->ids, out->segments, same<bantam::Offset>(out->offsets), out->sequences,
+                                      out->capacity};
+  bantam::EncodeResult encoded;
+  const Status status = tokenizer.encode(to_cpp(first), to_cpp(second), to_cpp(options), buffer, &encoded);
+  *result = to_c(encoded);
+  return to_c(status);
+}
+
+bantam_text bantam_token(const bantam_model* model, uint32_t id) {
+  bantam::Tokenizer tokenizer;
+  const bool open = bantam::Tokenizer::open(to_cpp(model), 0, &tokenizer) == Status::kOk;
+  return open ? to_c(tokenizer.token(id)) : bantam_text{nullptr, 0};
+}
+
+int32_t bantam_token_id(const bantam_model* model, bantam_text token) {
+  bantam::Tokenizer tokenizer;
+  const bool open = bantam::Tokenizer::open(to_cpp(model), 0, &tokenizer) == Status::kOk;
+  return open ? tokenizer.id(to_cpp(token)) : -1;
+}
+
+// ---------------------------------------------------------------------------------------------- tasks
+
+bantam_status bantam_classify(const bantam_session* session, uint32_t sequence, bantam_label_score* out,
+                              uint32_t capacity, uint32_t* count, uint32_t* above) {
+  return to_c(bantam::classify(to_cpp(session), sequence, same<bantam::LabelScore>(out), capacity, count, above));
+}
+
+bantam_status bantam_choose(const bantam_session* session, uint32_t first, uint32_t choices, bantam_label_score* out,
+                            uint32_t capacity, uint32_t* count) {
+  return to_c(bantam::choose(to_cpp(session), first, choices, same<bantam::LabelScore>(out), capacity, count));
+}
+
+bantam_status bantam_tag(const bantam_session* session, uint32_t sequence, bantam_text text, bantam_entity* out,
+                         uint32_t capacity, uint32_t* count) {
+  return to_c(bantam::tag(to_cpp(session), sequence, to_cpp(text), same<bantam::Entity>(out), capacity, count));
+}
+
+bantam_status bantam_find_answer(const bantam_session* session, uint32_t sequence, bantam_answer* out) {
+  if (out == nullptr) return BANTAM_INVALID_ARGUMENT;
+  bantam::Answer a;
+  const Status status = bantam::answer(to_cpp(session), sequence, &a);
+  if (status == Status::kOk) {
+    *out = {{a.span.begin, a.span.end}, a.score, a.logit, a.no_answer, a.mass, a.answerable ? 1u : 0u};
+  }
+  return to_c(status);
+}
+
+bantam_status bantam_embed(const bantam_session* session, uint32_t sequence, const float** out, uint32_t* width) {
+  return to_c(bantam::embed(to_cpp(session), sequence, out, width));
+}
+
+bantam_status bantam_fill(const bantam_session* session, uint32_t sequence, uint32_t mask, bantam_candidate* out,
+                          uint32_t capacity, uint32_t* count) {
+  return to_c(bantam::fill(to_cpp(session), sequence, mask, same<bantam::Candidate>(out), capacity, count));
+}
+
+bantam_status bantam_next_sentence(const bantam_session* session, uint32_t sequence, float* probability) {
+  return to_c(bantam::next_sentence(to_cpp(session), sequence, probability));
+}
+
+}  // extern "C"

@@ -1,0 +1,265 @@
+/* bantam for C: the same runtime, the same memory contract, C99 and C++.
+ *
+ * A model is a small value over bytes that the caller keeps; a session lies at the start of an arena that the caller
+ * keeps. Nothing here allocates, and nothing is destroyed: free the arena when done. Structures are filled by the
+ * *_init functions or by the calls that return them. Functions return a bantam_status; meanings are those of
+ * bantam/model.h, session.h, tokenizer.h and tasks.h, which this header mirrors name by name. */
+#ifndef BANTAM_BANTAM_H_
+#define BANTAM_BANTAM_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -------------------------------------------------------------------------------------------- status */
+
+/* Append-only; identical to bantam::Status. */
+typedef enum bantam_status {
+  BANTAM_OK = 0,
+  BANTAM_INVALID_ARGUMENT = 1,
+  BANTAM_MISALIGNED = 2,
+  BANTAM_ARENA_TOO_SMALL = 3,
+  BANTAM_NOT_A_MODEL = 4,
+  BANTAM_VERSION_TOO_NEW = 5,
+  BANTAM_TRUNCATED = 6,
+  BANTAM_CORRUPT = 7,
+  BANTAM_UNSUPPORTED = 8,
+  BANTAM_OP_NOT_LINKED = 9,
+  BANTAM_TOO_MANY_TOKENS = 10,
+  BANTAM_TOO_MANY_SEQUENCES = 11,
+  BANTAM_INDEX_OUT_OF_RANGE = 12,
+  BANTAM_NON_FINITE = 13,
+  BANTAM_NO_TOKENIZER = 14,
+  BANTAM_NO_SUCH_TASK = 15,
+  BANTAM_TEXT_TOO_LONG = 16,
+  BANTAM_BUFFER_TOO_SMALL = 17,
+  BANTAM_NOT_RUN = 18,
+  BANTAM_UNAVAILABLE = 19,
+  BANTAM_IO = 20,
+  BANTAM_INTERNAL = 21,
+  BANTAM_STATUS_IS_32_BITS = 0x7FFFFFFF
+} bantam_status;
+
+/* One short English sentence, static storage, never null. */
+const char* bantam_status_message(bantam_status status);
+
+/* Where a file or an option is wrong: `what` is static; `name` is not zero-terminated and points into the file. */
+typedef struct bantam_fault {
+  const char* what;
+  const char* name;
+  uint32_t name_size;
+  uint32_t index;
+} bantam_fault;
+
+/* Bytes that somebody else owns; not zero-terminated. */
+typedef struct bantam_text {
+  const char* data;
+  size_t size;
+} bantam_text;
+
+/* --------------------------------------------------------------------------------------------- model */
+
+/* A copyable value; shareable across threads. The file's bytes outlive it. */
+typedef struct bantam_model {
+  uint64_t opaque[16];
+} bantam_model;
+
+/* Identical to bantam::TaskKind. */
+typedef enum bantam_task {
+  BANTAM_TASK_NONE = 0,
+  BANTAM_TASK_CLASSIFY = 1,
+  BANTAM_TASK_MULTI_LABEL = 2,
+  BANTAM_TASK_REGRESS = 3,
+  BANTAM_TASK_CHOOSE = 4,
+  BANTAM_TASK_TAG = 5,
+  BANTAM_TASK_JOINT = 6,
+  BANTAM_TASK_ANSWER = 7,
+  BANTAM_TASK_EMBED = 8,
+  BANTAM_TASK_FILL = 9,
+  BANTAM_TASK_NEXT_SENTENCE = 10,
+  BANTAM_TASK_PRETRAINING = 11,
+  BANTAM_TASK_GENERATE = 12
+} bantam_task;
+
+/* Verifies `bytes` (16-byte aligned; 64 for full speed) and fills `out`. `fault` may be null. */
+bantam_status bantam_model_open(const void* bytes, size_t size, bantam_model* out, bantam_fault* fault);
+bantam_task bantam_model_task(const bantam_model* model);
+bantam_text bantam_model_name(const bantam_model* model);
+/* Most tokens, specials included, of one sequence; 0: no limit. */
+uint32_t bantam_model_max_sequence(const bantam_model* model);
+/* Legal token ids are [0, vocabulary), segment ids [0, segment_types). */
+uint32_t bantam_model_vocabulary(const bantam_model* model);
+uint32_t bantam_model_segment_types(const bantam_model* model);
+int bantam_model_has_tokenizer(const bantam_model* model);
+uint32_t bantam_model_output_count(const bantam_model* model);
+bantam_text bantam_model_output_name(const bantam_model* model, uint32_t output);
+uint32_t bantam_model_label_set_count(const bantam_model* model);
+uint32_t bantam_model_label_count(const bantam_model* model, uint32_t set);
+bantam_text bantam_model_label(const bantam_model* model, uint32_t set, uint32_t index);
+
+/* ------------------------------------------------------------------------------------------- session */
+
+typedef struct bantam_session bantam_session;
+
+/* Returns when task(arg, i, worker) is done for every i in [0, count). */
+typedef struct bantam_parallel {
+  void* context;
+  void (*run)(void* context, uint32_t count, void (*task)(void* arg, uint32_t index, uint32_t worker), void* arg);
+} bantam_parallel;
+
+typedef struct bantam_session_options {
+  uint32_t max_tokens;             /* rows of one run; 0: the longest sequence times max_sequences */
+  uint32_t max_sequences;          /* 1 */
+  uint32_t workers;                /* 1: worker ids that `parallel` may use */
+  uint32_t tile_rows;              /* 0: chosen */
+  uint8_t isa;                     /* 0: the best; else a value of bantam::Isa */
+  const bantam_parallel* parallel; /* null: serial; outlives the session */
+} bantam_session_options;
+
+void bantam_session_options_init(bantam_session_options* options);
+/* Exact size of the arena; 0 when the options cannot be served. */
+size_t bantam_arena_bytes(const bantam_model* model, const bantam_session_options* options);
+/* `arena` is 64-byte aligned and outlives the session. */
+bantam_status bantam_session_create(const bantam_model* model, const bantam_session_options* options, void* arena,
+                                    size_t size, bantam_session** out, bantam_fault* fault);
+
+/* Sequences one after the other, without padding. offsets: sequences + 1 row offsets; null: one sequence. */
+bantam_status bantam_session_run_ids(bantam_session* session, const int32_t* ids, const int32_t* segments,
+                                     const uint32_t* offsets, uint32_t sequences, uint32_t tokens);
+
+typedef struct bantam_encode_options {
+  uint32_t max_tokens;   /* specials included; 0: the file's limit */
+  uint32_t skip;         /* content tokens to leave out: sliding windows */
+  uint8_t add_special;   /* 1 */
+  uint8_t truncation;    /* 0: as the file says; else a value of bantam::TruncationSide */
+} bantam_encode_options;
+
+void bantam_encode_options_init(bantam_encode_options* options);
+
+/* Text batch: clear, add each input (second.data null: no pair; options null: as initialised), run. */
+void bantam_session_clear(bantam_session* session);
+bantam_status bantam_session_add(bantam_session* session, bantam_text first, bantam_text second,
+                                 const bantam_encode_options* options);
+bantam_status bantam_session_run(bantam_session* session);
+
+/* Half-open byte range of the original text; [0, 0) for special tokens. */
+typedef struct bantam_offset {
+  uint32_t begin;
+  uint32_t end;
+} bantam_offset;
+
+typedef struct bantam_encode_result {
+  uint32_t count;        /* tokens written */
+  uint32_t truncated;    /* 1: some content tokens did not fit */
+  uint32_t content[2];   /* content tokens of each text in full */
+  uint32_t kept[2];      /* content tokens of each text written */
+} bantam_encode_result;
+
+/* One sequence of the batch; valid until the next call on this session. */
+typedef struct bantam_sequence {
+  uint32_t row_begin;
+  uint32_t row_count;
+  const int32_t* ids;
+  const int32_t* segments;
+  const bantam_offset* offsets;    /* null after run_ids */
+  const uint8_t* sequences;        /* 0, 1: text of the token; 255: special; null after run_ids */
+  bantam_encode_result result;
+} bantam_sequence;
+
+uint32_t bantam_session_sequence_count(const bantam_session* session);
+bantam_sequence bantam_session_sequence(const bantam_session* session, uint32_t index);
+
+/* rows x width floats, `stride` floats from row to row; valid until the next call on this session. */
+typedef struct bantam_output {
+  bantam_text name;
+  const float* data;
+  uint32_t rows;
+  uint32_t width;
+  size_t stride;
+  uint8_t per_token;     /* rows are tokens, else sequences */
+  uint8_t squeeze;       /* transformers shows no last dimension of 1 */
+} bantam_output;
+
+#define BANTAM_ALL_SEQUENCES 0xFFFFFFFFu
+/* Rows of one sequence, or of BANTAM_ALL_SEQUENCES. */
+bantam_status bantam_session_output(const bantam_session* session, uint32_t output, uint32_t sequence,
+                                    bantam_output* out);
+size_t bantam_session_arena_high_water(const bantam_session* session);
+
+/* ----------------------------------------------------------------------------------------- tokenizer */
+
+/* Caller's arrays of `capacity` elements; all but ids may be null. */
+typedef struct bantam_token_buffer {
+  int32_t* ids;
+  int32_t* segments;
+  bantam_offset* offsets;
+  uint8_t* sequences;
+  uint32_t capacity;
+} bantam_token_buffer;
+
+/* Encodes without a session. */
+bantam_status bantam_encode(const bantam_model* model, bantam_text first, bantam_text second,
+                            const bantam_encode_options* options, const bantam_token_buffer* out,
+                            bantam_encode_result* result);
+/* The token's text; empty when out of range or without a tokenizer. */
+bantam_text bantam_token(const bantam_model* model, uint32_t id);
+/* Id of exactly this token, -1 if there is none. */
+int32_t bantam_token_id(const bantam_model* model, bantam_text token);
+
+/* --------------------------------------------------------------------------------------------- tasks */
+
+typedef struct bantam_label_score {
+  uint32_t label;
+  float score;
+} bantam_label_score;
+
+/* Best `capacity` labels, best first. `above` may be null. */
+bantam_status bantam_classify(const bantam_session* session, uint32_t sequence, bantam_label_score* out,
+                              uint32_t capacity, uint32_t* count, uint32_t* above);
+/* Softmax over sequences [first, first + choices). */
+bantam_status bantam_choose(const bantam_session* session, uint32_t first, uint32_t choices, bantam_label_score* out,
+                            uint32_t capacity, uint32_t* count);
+
+typedef struct bantam_entity {
+  uint32_t label;
+  bantam_text name;      /* without its prefix; points into the file */
+  bantam_offset span;
+  float score;
+} bantam_entity;
+
+/* Entities of a tag file, slots of a joint one. `text` is the text that was added. */
+bantam_status bantam_tag(const bantam_session* session, uint32_t sequence, bantam_text text, bantam_entity* out,
+                         uint32_t capacity, uint32_t* count);
+
+typedef struct bantam_answer {
+  bantam_offset span;
+  float score;
+  float logit;
+  float no_answer;
+  float mass;
+  uint32_t answerable;
+} bantam_answer;
+
+bantam_status bantam_find_answer(const bantam_session* session, uint32_t sequence, bantam_answer* out);
+
+/* `*out` points into the session's output. */
+bantam_status bantam_embed(const bantam_session* session, uint32_t sequence, const float** out, uint32_t* width);
+
+typedef struct bantam_candidate {
+  int32_t id;
+  float score;
+} bantam_candidate;
+
+/* Best tokens for the mask-th [MASK]. */
+bantam_status bantam_fill(const bantam_session* session, uint32_t sequence, uint32_t mask, bantam_candidate* out,
+                          uint32_t capacity, uint32_t* count);
+bantam_status bantam_next_sentence(const bantam_session* session, uint32_t sequence, float* probability);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BANTAM_BANTAM_H_ */
