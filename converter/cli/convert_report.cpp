@@ -41,12 +41,11 @@ void print_arena(const Report& report) {
 void print_comparison(const Comparison& comparison) {
   if (!comparison.done()) return;
   out().print("\n{}\n", bold(fmt::format("Against {}, {} texts", comparison.against, comparison.texts)));
-  std::vector<std::vector<std::string>> rows = {{"output", "labels", "flips", "largest difference", "mean cosine", "least"}};
+  std::vector<std::vector<std::string>> rows = {{"output", "labels", "flips", "largest difference", "cosine"}};
   for (const OutputComparison& output : comparison.outputs) {
     rows.push_back({output.name, output.decides ? fmt::format("{}", output.decisions) : "",
                     output.decides ? fmt::format("{} ({:.2f} %)", output.flips, 100 * output.flip_fraction()) : "",
-                    fmt::format("{:.3g}", output.largest_difference), fmt::format("{:.5f}", output.mean_cosine()),
-                    fmt::format("{:.5f}", output.least_cosine)});
+                    fmt::format("{:.3g}", output.largest_difference), fmt::format("{:.5f}", output.cosine)});
   }
   print_table(rows);
 }

@@ -31,12 +31,14 @@ struct OutputComparison {
   uint64_t decisions = 0;
   uint64_t flips = 0;
   float largest_difference = 0;
-  double cosine_sum = 0;        // over vectors
+  /// Of a vector each; of deciding outputs (whose rows may have two values only) of everything at once.
+  double cosine = 1;
   double least_cosine = 1;
+  double cosine_sum = 0;                      // over vectors
+  double product = 0, square = 0, other = 0;  // of everything
   Place worst_flip;
   Place worst_difference;
   double flip_fraction() const { return decisions == 0 ? 0 : static_cast<double>(flips) / static_cast<double>(decisions); }
-  double mean_cosine() const { return vectors == 0 ? 1 : cosine_sum / static_cast<double>(vectors); }
 };
 
 struct Comparison {
@@ -77,7 +79,7 @@ class Comparer {
 
 /// What the gate has against a comparison, a sentence each with the worst place; empty: passed. An output
 /// that decides fails when more than `max_flips` of its decisions flip; one that does not (embeddings,
-/// hidden states) when its mean cosine is below 1 - `max_flips`.
+/// hidden states) when its cosine is below 1 - `max_flips`.
 std::vector<std::string> gate_failures(const Comparison& comparison, double max_flips);
 
 }  // namespace bantam::convert

@@ -35,7 +35,7 @@ Json to_object(const Comparison& comparison) {
     entry["decisions"] = output.decisions;
     entry["label_flips"] = output.flips;
     entry["largest_difference"] = output.largest_difference;
-    entry["mean_cosine"] = static_cast<float>(output.mean_cosine());
+    entry["cosine"] = static_cast<float>(output.cosine);
     entry["least_cosine"] = static_cast<float>(output.least_cosine);
     entry["worst_flip"] = output.flips > 0 ? to_object(output.worst_flip, true) : Json(nullptr);
     entry["worst_difference"] = to_object(output.worst_difference, false);

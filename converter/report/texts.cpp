@@ -79,7 +79,7 @@ std::vector<std::string> read_texts(const std::filesystem::path& file) {
 }
 
 std::vector<Sample> random_samples(uint32_t vocabulary, uint32_t max_tokens) {
-  constexpr uint32_t kSamples = 48;
+  constexpr uint32_t kSamples = 128;
   std::vector<Sample> samples;
   uint64_t state = 0x9E3779B97F4A7C15u;
   const auto next = [&state] {  // splitmix64 (Steele, Lea, Flood 2014)
