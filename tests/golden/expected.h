@@ -14,6 +14,8 @@ struct Case {
   std::vector<int32_t> ids;
   std::vector<int32_t> segments;                       // empty: all 0
   std::map<std::string, std::vector<double>> outputs;  // flattened, row-major
+  /// Rows that a token output's values belong to (the first ones of these), when not all rows are stored.
+  std::vector<uint32_t> first_piece;
 };
 
 /// All cases of `path`; keys that do not end in "logits", "state", "output" or "embedding" are no outputs.

@@ -18,35 +18,76 @@ import reference
 
 VOCABULARY = 211
 POSITIONS = 40
-SHAPE = dict(vocab_size=VOCABULARY, hidden_size=40, num_attention_heads=5, num_hidden_layers=2, intermediate_size=72,
-             max_position_embeddings=POSITIONS, type_vocab_size=2)
-DISTIL_SHAPE = dict(vocab_size=VOCABULARY, dim=40, n_heads=5, n_layers=2, hidden_dim=72,
-                    max_position_embeddings=POSITIONS)
+SHAPE = dict(
+    vocab_size=VOCABULARY,
+    hidden_size=40,
+    num_attention_heads=5,
+    num_hidden_layers=2,
+    intermediate_size=72,
+    max_position_embeddings=POSITIONS,
+    type_vocab_size=2,
+)
+DISTIL_SHAPE = dict(
+    vocab_size=VOCABULARY, dim=40, n_heads=5, n_layers=2, hidden_dim=72, max_position_embeddings=POSITIONS
+)
 INTENTS = ["on", "off", "dim"]
 TAGS = ["O", "B-room", "I-room", "B-level", "I-level"]
 
 # name: class, settings beside the shape, stored type, most tokens whose answers are committed
 MODELS = {
-    "bert-classify": ("BertForSequenceClassification", dict(hidden_act="relu", num_labels=3, num_hidden_layers=3),
-                      torch.float16, POSITIONS),
-    "bert-multi-label": ("BertForSequenceClassification",
-                         dict(hidden_act="gelu_new", num_labels=4, problem_type="multi_label_classification",
-                              id2label={0: "joy", 1: "anger", 2: "fear", 3: "calm"}), torch.bfloat16, POSITIONS),
-    "bert-regress": ("BertForSequenceClassification", dict(num_labels=1, num_hidden_layers=1), torch.float16, POSITIONS),
-    "bert-tag": ("BertForTokenClassification", dict(hidden_act="gelu_new", id2label=dict(enumerate(TAGS))),
-                 torch.float16, POSITIONS),
+    "bert-classify": (
+        "BertForSequenceClassification",
+        dict(hidden_act="relu", num_labels=3, num_hidden_layers=3),
+        torch.float16,
+        POSITIONS,
+    ),
+    "bert-multi-label": (
+        "BertForSequenceClassification",
+        dict(
+            hidden_act="gelu_new",
+            num_labels=4,
+            problem_type="multi_label_classification",
+            id2label={0: "joy", 1: "anger", 2: "fear", 3: "calm"},
+        ),
+        torch.bfloat16,
+        POSITIONS,
+    ),
+    "bert-regress": (
+        "BertForSequenceClassification",
+        dict(num_labels=1, num_hidden_layers=1),
+        torch.float16,
+        POSITIONS,
+    ),
+    "bert-tag": (
+        "BertForTokenClassification",
+        dict(hidden_act="gelu_new", id2label=dict(enumerate(TAGS))),
+        torch.float16,
+        POSITIONS,
+    ),
     "bert-answer": ("BertForQuestionAnswering", dict(), torch.float16, POSITIONS),
     "bert-choose": ("BertForMultipleChoice", dict(hidden_act="silu", num_hidden_layers=1), torch.float16, POSITIONS),
     "bert-fill": ("BertForMaskedLM", dict(num_hidden_layers=1), torch.float16, 11),
-    "bert-next-sentence": ("BertForNextSentencePrediction", dict(hidden_act="tanh", num_hidden_layers=1), torch.float16,
-                           POSITIONS),
+    "bert-next-sentence": (
+        "BertForNextSentencePrediction",
+        dict(hidden_act="tanh", num_hidden_layers=1),
+        torch.float16,
+        POSITIONS,
+    ),
     "bert-pretraining": ("BertForPreTraining", dict(tie_word_embeddings=False, num_hidden_layers=1), torch.float16, 11),
     "bert-encoder": ("BertModel", dict(layer_norm_eps=1e-5, num_hidden_layers=1), torch.float32, 11),
-    "bert-joint": ("JointBertForIntentAndSlots", dict(intent_labels=INTENTS, slot_labels=TAGS), torch.float16,
-                   POSITIONS),
+    "bert-joint": (
+        "JointBertForIntentAndSlots",
+        dict(intent_labels=INTENTS, slot_labels=TAGS),
+        torch.float16,
+        POSITIONS,
+    ),
     "distilbert-classify": ("DistilBertForSequenceClassification", dict(num_labels=2), torch.float16, POSITIONS),
-    "distilbert-tag": ("DistilBertForTokenClassification", dict(activation="relu", id2label=dict(enumerate(TAGS))),
-                       torch.float16, POSITIONS),
+    "distilbert-tag": (
+        "DistilBertForTokenClassification",
+        dict(activation="relu", id2label=dict(enumerate(TAGS))),
+        torch.float16,
+        POSITIONS,
+    ),
     "distilbert-answer": ("DistilBertForQuestionAnswering", dict(n_layers=1), torch.float16, POSITIONS),
     "distilbert-choose": ("DistilBertForMultipleChoice", dict(n_layers=1), torch.float16, POSITIONS),
     "distilbert-fill": ("DistilBertForMaskedLM", dict(n_layers=1), torch.float16, 11),
@@ -113,7 +154,9 @@ def make(root, name, seed):
     shape = DISTIL_SHAPE if kind.startswith("DistilBert") else SHAPE
     family = transformers.DistilBertConfig if kind.startswith("DistilBert") else transformers.BertConfig
     joint = kind == "JointBertForIntentAndSlots"
-    model = (reference.JointBertForIntentAndSlots if joint else getattr(transformers, kind))(family(**{**shape, **settings}))
+    model = (reference.JointBertForIntentAndSlots if joint else getattr(transformers, kind))(
+        family(**{**shape, **settings})
+    )
     randomize(model, seed)
     model.tie_weights()
     directory = root / name
@@ -126,14 +169,18 @@ def make(root, name, seed):
 def make_sentence_transformer(root, name, seed):
     """As the library itself writes it: mean pooling, normalised."""
     from sentence_transformers import SentenceTransformer, models
+
     directory, bare = root / name, root / "bare"
     model = transformers.BertModel(transformers.BertConfig(**{**SHAPE, "num_hidden_layers": 1}))
     randomize(model, seed)
     model.half().save_pretrained(bare)
     write_tokenizer(bare)
     transformer = models.Transformer(str(bare), max_seq_length=32)
-    pipeline = SentenceTransformer(modules=[transformer, models.Pooling(40, pooling_mode="mean"), models.Normalize()],
-                                   prompts={"query": "find: "}, device="cpu")
+    pipeline = SentenceTransformer(
+        modules=[transformer, models.Pooling(40, pooling_mode="mean"), models.Normalize()],
+        prompts={"query": "find: "},
+        device="cpu",
+    )
     pipeline.half().save(str(directory), create_model_card=False)
     shutil.rmtree(bare)
     write_expected(directory, POSITIONS, seed)
@@ -142,6 +189,7 @@ def make_sentence_transformer(root, name, seed):
 def make_old_sentence_transformer(root, name, seed):
     """The layout of older releases: the transformer in a folder of its own, then cls pooling and a Dense module."""
     import safetensors.torch
+
     directory = root / name
     model = transformers.BertModel(transformers.BertConfig(**{**SHAPE, "num_hidden_layers": 1}))
     randomize(model, seed)
@@ -152,16 +200,37 @@ def make_old_sentence_transformer(root, name, seed):
     for folder in folders:
         (directory / folder).mkdir(exist_ok=True)
     write = lambda path, value: (directory / path).write_text(json.dumps(value, indent=1) + "\n")
-    write("modules.json", [{"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
-                           for i, (path, kind) in enumerate(folders.items())])
+    write(
+        "modules.json",
+        [
+            {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+            for i, (path, kind) in enumerate(folders.items())
+        ],
+    )
     write("0_Transformer/sentence_bert_config.json", {"max_seq_length": 32, "do_lower_case": False})
-    write("1_Pooling/config.json", {"word_embedding_dimension": 40, "pooling_mode_cls_token": True,
-                                    "pooling_mode_mean_tokens": False, "pooling_mode_max_tokens": False,
-                                    "pooling_mode_mean_sqrt_len_tokens": False})
-    write("2_Dense/config.json", {"in_features": 40, "out_features": 24, "bias": True,
-                                  "activation_function": "torch.nn.modules.activation.Tanh"})
-    dense = {"linear.weight": (torch.randn(24, 40, generator=generator) * 0.3).half(),
-             "linear.bias": (torch.randn(24, generator=generator) * 0.2).half()}
+    write(
+        "1_Pooling/config.json",
+        {
+            "word_embedding_dimension": 40,
+            "pooling_mode_cls_token": True,
+            "pooling_mode_mean_tokens": False,
+            "pooling_mode_max_tokens": False,
+            "pooling_mode_mean_sqrt_len_tokens": False,
+        },
+    )
+    write(
+        "2_Dense/config.json",
+        {
+            "in_features": 40,
+            "out_features": 24,
+            "bias": True,
+            "activation_function": "torch.nn.modules.activation.Tanh",
+        },
+    )
+    dense = {
+        "linear.weight": (torch.randn(24, 40, generator=generator) * 0.3).half(),
+        "linear.bias": (torch.randn(24, generator=generator) * 0.2).half(),
+    }
     safetensors.torch.save_file(dense, directory / "2_Dense" / "model.safetensors")
     write_expected(directory, POSITIONS, seed)
 

@@ -9,8 +9,15 @@ import pathlib
 import torch
 import transformers
 
-OUTPUTS = ("logits", "start_logits", "end_logits", "prediction_logits", "seq_relationship_logits",
-           "last_hidden_state", "pooler_output")
+OUTPUTS = (
+    "logits",
+    "start_logits",
+    "end_logits",
+    "prediction_logits",
+    "seq_relationship_logits",
+    "last_hidden_state",
+    "pooler_output",
+)
 
 
 class JointBertForIntentAndSlots(transformers.BertPreTrainedModel):
@@ -47,6 +54,7 @@ class Reference:
         self.sentence = (self.directory / "modules.json").exists()
         if self.sentence:
             import sentence_transformers
+
             self.model = sentence_transformers.SentenceTransformer(str(directory), device="cpu").double().eval()
         else:
             self.model = model_class(directory).from_pretrained(directory, dtype=torch.float64).eval()
