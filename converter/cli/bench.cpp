@@ -17,7 +17,7 @@ namespace {
 
 struct BenchOptions {
   std::string model;
-  std::vector<uint32_t> seq = {16, 128};
+  std::vector<uint32_t> seq;
   EngineOptions engine;
   uint32_t repetitions = 0;
   uint32_t warmup = 3;
@@ -168,12 +168,20 @@ void print_all(const ModelFile& file, const BenchOptions& options, const std::ve
   }
 }
 
+/// 16 and 128 tokens, or what the model takes.
+std::vector<uint32_t> default_lengths(uint32_t longest) {
+  if (longest == 0 || longest >= 128) return {16, 128};
+  if (longest > 16) return {16, longest};
+  return {longest};
+}
+
 void run_bench(const BenchOptions& options) {
   if (options.json + options.csv + options.plain > 1) fail(ExitCode::kUsage, "--json, --csv, --plain: choose one");
   const ModelFile file(options.model);
   if (file.model().vocabulary() == 0) fail(ExitCode::kUnsupported, "{}: the model takes no token ids", options.model);
   const uint32_t longest = file.model().max_sequence();
-  for (const uint32_t seq : options.seq) {
+  const std::vector<uint32_t> lengths = options.seq.empty() ? default_lengths(longest) : options.seq;
+  for (const uint32_t seq : lengths) {
     if (seq == 0) fail(ExitCode::kUsage, "--seq: 0 tokens cannot be run; use 1 or more");
     if (longest != 0 && seq > longest) {
       fail(ExitCode::kInvalid, "--seq {}: the model takes at most {} tokens; leave that length out", seq, longest);
@@ -183,7 +191,7 @@ void run_bench(const BenchOptions& options) {
   probe.max_tokens = probe.batch;
   const Isa isa = Engine(file, probe).session().isa();
   std::vector<Timing> timings;
-  for (const uint32_t seq : options.seq) timings.push_back(measure(file, options, seq));
+  for (const uint32_t seq : lengths) timings.push_back(measure(file, options, seq));
   print_all(file, options, timings, isa);
 }
 
@@ -193,7 +201,7 @@ void add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "Measure the latency of a file");
   auto options = std::make_shared<BenchOptions>();
   command->add_option("FILE", options->model, "A .bantam file")->required();
-  command->add_option("--seq", options->seq, "Tokens of a sequence, such as 16,128 (default)")->delimiter(',');
+  command->add_option("--seq", options->seq, "Tokens of a sequence, such as 16,128 (the default, or less where the model takes less)")->delimiter(',');
   command->add_option("--batch", options->engine.batch, "Sequences of one forward pass")->check(CLI::Range(1, 4096));
   add_engine_options(*command, &options->engine);
   command->add_option("--repetitions", options->repetitions, "Measured runs (default: about a second of them)");

@@ -33,6 +33,8 @@ Isa choose_isa(const std::string& option) {
 void add_engine_options(CLI::App& command, EngineOptions* options) {
   command.add_option("--threads", options->threads, "Threads of one forward pass (default 1)")->check(CLI::Range(1, 1024));
   command.add_option("--isa", options->isa, "Instruction set, such as avx2 (default: $BANTAM_ISA, else the best)");
+  command.add_option("--backend", options->backend, "native (default), or xnnpack for f32 and f16 files")
+      ->check(CLI::IsMember({"native", "xnnpack"}));
 }
 
 struct ModelFile::Mapping {
@@ -54,6 +56,7 @@ ModelFile::~ModelFile() = default;
 struct Engine::Pool {
   explicit Pool(uint32_t count) : threads(count) {}
   host::ThreadPool threads;
+  host::XnnpackBackend xnnpack;
 };
 
 Engine::Engine(const ModelFile& file, const EngineOptions& options)
@@ -61,11 +64,20 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
   SessionOptions session;
   session.max_sequences = options.batch;
   session.max_tokens = options.max_tokens;
-  session.workers = threads_;
   session.isa = choose_isa(options.isa);
-  if (threads_ > 1) {
-    pool_ = std::make_unique<Pool>(threads_);
-    session.parallel = pool_->threads.parallel();
+  pool_ = std::make_unique<Pool>(options.threads);
+  threads_ = pool_->threads.threads();
+  session.workers = threads_;
+  session.parallel = pool_->threads.parallel();
+  if (options.backend == "xnnpack") {
+    if (!host::XnnpackBackend::available()) {
+      fail(ExitCode::kUnsupported, "--backend xnnpack: this build has none; leave the option out");
+    }
+    if (pool_->xnnpack.create(file.model(), &pool_->threads) != Status::kOk) {
+      fail(ExitCode::kUnsupported, "--backend xnnpack: {} has int8 layers; leave the option out, or convert with --weights f32",
+           file.path());
+    }
+    session.backend = pool_->xnnpack.backend();
   }
   arena_bytes_ = bantam::arena_bytes(file.model(), session);
   // Size 0: create() says why.

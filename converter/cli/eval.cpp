@@ -1,6 +1,5 @@
 // eval: a file's scores on labelled data, beside another file's.
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -45,13 +44,13 @@ Scored score_file(const std::string& path, const EvalOptions& options, const Dat
   return scored;
 }
 
-bool is_count(double value) { return std::floor(value) == value && std::fabs(value) >= 2; }
+/// Metrics that count something, by their names.
+bool is_count(const std::string& name) { return name.size() >= 5 && name.compare(name.size() - 5, 5, "flips") == 0; }
 
 Json metrics_json(const Metrics& metrics) {
   Json object = Json::object();
   for (const auto& [name, value] : metrics) {
-    const bool whole = name.size() >= 5 && name.compare(name.size() - 5, 5, "flips") == 0;
-    if (whole) {
+    if (is_count(name)) {
       object[name] = static_cast<uint64_t>(value);
     } else {
       object[name] = static_cast<float>(value);
@@ -86,7 +85,12 @@ void print_json(const Dataset& data, const Scored& first, const std::optional<Sc
   out().line(object);
 }
 
-std::string number(double value) { return is_count(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.4f}", value); }
+const double* find_metric(const Metrics& metrics, const std::string& wanted) {
+  for (const auto& [name, value] : metrics) {
+    if (name == wanted) return &value;
+  }
+  return nullptr;
+}
 
 void print_plain(const Dataset& data, const Scored& first, const std::optional<Scored>& second) {
   out().print("{} examples of {} ({})\n", data.examples.size(), printable(data.path), layout_name(data.layout));
@@ -96,10 +100,10 @@ void print_plain(const Dataset& data, const Scored& first, const std::optional<S
     rows.push_back({name, a});
     if (second) rows.back().insert(rows.back().end(), {b, difference});
   };
-  for (size_t i = 0; i < first.metrics.size(); ++i) {
-    const double a = first.metrics[i].second;
-    const double b = second && i < second->metrics.size() ? second->metrics[i].second : 0;
-    add(first.metrics[i].first, fmt::format("{:.4f}", a), fmt::format("{:.4f}", b), fmt::format("{:+.4f}", a - b));
+  for (const auto& [name, value] : first.metrics) {
+    const double* other = second ? find_metric(second->metrics, name) : nullptr;
+    add(name, fmt::format("{:.4f}", value), other == nullptr ? "" : fmt::format("{:.4f}", *other),
+        other == nullptr ? "" : fmt::format("{:+.4f}", value - *other));
   }
   const size_t n = data.examples.size();
   const auto second_or = [&](auto get) { return second ? get(*second) : std::string(); };
@@ -111,7 +115,7 @@ void print_plain(const Dataset& data, const Scored& first, const std::optional<S
   print_table(rows);
   if (second) {
     for (const auto& [name, value] : compare(data, first.outcome, second->outcome)) {
-      out().print("{}: {}\n", name, number(value));
+      out().print("{}: {:.{}f}\n", name, value, is_count(name) ? 0 : 5);
     }
   }
   if (first.outcome.truncated > 0) out().print("{} examples were truncated\n", first.outcome.truncated);

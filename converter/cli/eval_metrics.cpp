@@ -113,10 +113,12 @@ double pearson(const std::vector<float>& a, const std::vector<float>& b) {
 
 double spearman(const std::vector<float>& a, const std::vector<float>& b) { return correlation(ranks(a), ranks(b)); }
 
-std::vector<TagSpan> tag_spans(const std::vector<std::string>& tags) {
+std::vector<TagSpan> tag_spans(const std::vector<std::string>& tags, bool strict) {
   const fb::TagScheme scheme = scheme_of(tags);
   std::vector<TagSpan> spans;
   const auto put = [&](const Entity& entity) {
+    const char first = tags[entity.span.begin][0];
+    if (strict && scheme != fb::TagScheme::plain && (first == 'I' || first == 'E' || first == 'L')) return;
     spans.push_back({std::string(entity.name.data, entity.name.size), entity.span.begin, entity.span.end});
   };
   tasks::EntityDecoder decoder;
@@ -130,8 +132,8 @@ std::vector<TagSpan> tag_spans(const std::vector<std::string>& tags) {
 }
 
 void EntityMetrics::add(const std::vector<std::string>& gold_tags, const std::vector<std::string>& predicted_tags) {
-  const std::vector<TagSpan> wanted = tag_spans(gold_tags);
-  const std::vector<TagSpan> found = tag_spans(predicted_tags);
+  const std::vector<TagSpan> wanted = tag_spans(gold_tags, strict);
+  const std::vector<TagSpan> found = tag_spans(predicted_tags, strict);
   gold += wanted.size();
   predicted += found.size();
   for (const TagSpan& span : found) correct += std::find(wanted.begin(), wanted.end(), span) != wanted.end() ? 1u : 0u;

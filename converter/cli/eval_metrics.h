@@ -27,10 +27,12 @@ struct TagSpan {
   uint32_t end = 0;    // one past the last token
   bool operator==(const TagSpan& other) const { return name == other.name && begin == other.begin && end == other.end; }
 };
-std::vector<TagSpan> tag_spans(const std::vector<std::string>& tags);
+/// `strict` leaves out entities that begin with I-X or E-X (seqeval's strict mode for IOB2).
+std::vector<TagSpan> tag_spans(const std::vector<std::string>& tags, bool strict = false);
 
 /// Micro-averaged over all sequences.
 struct EntityMetrics {
+  bool strict = false;
   uint64_t correct = 0;
   uint64_t predicted = 0;
   uint64_t gold = 0;

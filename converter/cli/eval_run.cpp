@@ -148,10 +148,13 @@ std::vector<std::string> gold_labels(const Dataset& data) {
 
 void score_tags(const Dataset& data, const Outcome& outcome, Metrics* metrics) {
   EntityMetrics entities;
+  EntityMetrics strict;
+  strict.strict = true;
   double whole = 0;
   for (size_t i = 0; i < data.examples.size(); ++i) {
     const Example& example = data.examples[i];
     entities.add(example.tags, outcome.tags[i]);
+    strict.add(example.tags, outcome.tags[i]);
     const bool label_right = outcome.labels.empty() || outcome.labels[i] == example.label;
     whole += label_right && example.tags == outcome.tags[i] ? 1 : 0;
   }
@@ -159,6 +162,7 @@ void score_tags(const Dataset& data, const Outcome& outcome, Metrics* metrics) {
   metrics->emplace_back(joint ? "slot_f1" : "entity_f1", entities.f1());
   metrics->emplace_back(joint ? "slot_precision" : "entity_precision", entities.precision());
   metrics->emplace_back(joint ? "slot_recall" : "entity_recall", entities.recall());
+  metrics->emplace_back(joint ? "slot_f1_strict" : "entity_f1_strict", strict.f1());
   metrics->emplace_back("sentence_accuracy", whole / static_cast<double>(data.examples.size()));
 }
 
