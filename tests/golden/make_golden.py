@@ -128,7 +128,10 @@ def randomize(model, seed):
 def inputs(longest, seed):
     """Ids and segments: one token, a few, a pair, one more than a page of 16, the longest."""
     draw = random.Random(seed)
-    ids = lambda count: [draw.randrange(VOCABULARY) for _ in range(count)]
+
+    def ids(count):
+        return [draw.randrange(VOCABULARY) for _ in range(count)]
+
     yield ids(1), None
     yield ids(6), None
     yield ids(11), [0] * 4 + [1] * 7
@@ -199,7 +202,10 @@ def make_old_sentence_transformer(root, name, seed):
     folders = {"0_Transformer": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3_Normalize": "Normalize"}
     for folder in folders:
         (directory / folder).mkdir(exist_ok=True)
-    write = lambda path, value: (directory / path).write_text(json.dumps(value, indent=1) + "\n")
+
+    def write(path, value):
+        (directory / path).write_text(json.dumps(value, indent=1) + "\n")
+
     write(
         "modules.json",
         [
