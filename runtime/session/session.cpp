@@ -133,7 +133,7 @@ Status Session::output(uint32_t index, OutputView* out) const {
   if (index >= s.model.output_count()) return Status::kIndexOutOfRange;
   const fb::Output& output = *root(s.model).outputs()->Get(index);
   const fb::Tensor& t = tensor(root(s.model), output.tensor());
-  out->name = text(output.name());
+  out->name = as_text(output.name());
   out->data = reinterpret_cast<const float*>(s.shared + evaluate(t.offset(), s.values));
   out->per_token = rows_symbol(t) == kTokens;
   out->rows = out->per_token ? s.tokens : s.sequences;
