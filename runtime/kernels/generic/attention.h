@@ -69,13 +69,19 @@ struct AttentionBlock {
   BANTAM_INLINE uint8_t* probability(uint32_t r, uint32_t page) const {
     return probabilities + r * stride + size_t{page - first_page} * 16;
   }
-  /// Stores one vector of scores; keys that the query does not see get minus infinity.
-  BANTAM_INLINE void put_score(uint32_t r, uint32_t page, F32x16 v) const {
-    if (!visible[r].covers(page)) v = select(visible[r].lanes(page), v, splat(kMinusInfinity));
-    store(score(r, page), v);
-  }
-  BANTAM_INLINE F32x16 largest_score(uint32_t r) const {
-    return splat(row_largest(score(r, page_begin), (page_end - page_begin) * 16));
+  /// Every query sees all keys of the page.
+  BANTAM_INLINE bool whole(uint32_t page) const { return same_keys && visible[0].covers(page); }
+  /// The largest scores of kCount queries from r on, in all lanes; 0 where a query sees no key.
+  template <uint32_t kCount>
+  BANTAM_INLINE void largest_scores(uint32_t r, F32x16 (&best)[kCount]) const {
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < kCount; ++i) best[i] = splat(kMinusInfinity);
+    for (uint32_t page = page_begin; page < page_end; ++page) {
+      BANTAM_UNROLL
+      for (uint32_t i = 0; i < kCount; ++i) best[i] = max(load(score(r + i, page)), best[i]);
+    }
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < kCount; ++i) best[i] = splat(visible[r + i].empty() ? 0.0f : largest(best[i]));
   }
   /// The sum over lanes, numbered from kv_begin so that the result does not depend on where the sequence lies.
   BANTAM_INLINE float sum_from_begin(F32x16 lanes) const {

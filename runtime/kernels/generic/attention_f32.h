@@ -25,19 +25,24 @@ struct AttentionF32 : AttentionBlock<kRows> {
     for (uint32_t r = 0; r < kRows; ++r) acc[r][0] = splat(0.0f);
     fma_rows(acc, static_cast<const float*>(a.q) + first * a.q_stride, a.q_stride, keys, 0, a.head_width);
     BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) this->put_score(r, page, acc[r][0] * splat(a.scale));
+    for (uint32_t r = 0; r < kRows; ++r) {
+      F32x16 v = acc[r][0] * splat(a.scale);
+      if (!this->whole(page)) v = select(visible[r].lanes(page), v, splat(kMinusInfinity));
+      store(this->score(r, page), v);
+    }
   }
 
   /// Scores of one query to exp(score - largest). False: something is not finite.
   BANTAM_INLINE bool probabilities_of(uint32_t r) {
-    const F32x16 best = this->largest_score(r);
+    F32x16 best[1];
+    this->template largest_scores<1>(r, best);
     F32x16 total = splat(0.0f);
     for (uint32_t page = page_begin; page < page_end; ++page) {
-      const F32x16 p = exp_below_88(load(this->score(r, page)) - best);
+      const F32x16 p = exp_below_88(load(this->score(r, page)) - best[0]);
       total = total + p;
       store(this->score(r, page), p);
     }
-    l[r] = this->sum_from_begin(total);
+    l[r] = visible[r].empty() ? 1.0f : this->sum_from_begin(total);
     return is_finite(l[r]);
   }
 
@@ -77,11 +82,7 @@ struct AttentionF32 : AttentionBlock<kRows> {
     bool finite = true;
     for (uint32_t page = page_begin; page < page_end; ++page) scores_of_page(page);
     for (uint32_t r = 0; r < kRows; ++r) {
-      if (visible[r].empty()) {
-        l[r] = 1.0f;
-      } else if (!probabilities_of(r)) {
-        return false;
-      }
+      if (!probabilities_of(r)) return false;
     }
     for (uint32_t panel = 0; panel < pad16(a.head_width) / 16; ++panel) {
       if (this->same_keys) {

@@ -16,9 +16,12 @@ struct AttentionQ8 : AttentionBlock<kRows> {
   using Base::visible;
   using Base::Base;
 
-  float factor[kRows];  // what the integer sum over values is multiplied with
+  float q_scale[kRows];  // times the scale of the scores
+  float factor[kRows];   // what the integer sum over values is multiplied with
 
-  BANTAM_INLINE void scores_of_page(uint32_t page) {
+  /// Scores of pages [page, page + kPages).
+  template <uint32_t kPages>
+  BANTAM_INLINE void scores_of_pages(uint32_t page) {
     const uint32_t quads = a.head_width / 4;
     const uint32_t rest = a.head_width % 4;
     const size_t tile_bytes = size_t{pad4(a.head_width)} * 16;
@@ -26,56 +29,82 @@ struct AttentionQ8 : AttentionBlock<kRows> {
     const int8_t* tiles = reinterpret_cast<const int8_t*>(keys);
     const int8_t* q = static_cast<const int8_t*>(a.q) + first * a.q_stride;
 
-    Accumulator acc[kRows][1];
-    start_rows(acc, 0, reinterpret_cast<const int32_t*>(keys + tile_bytes + 64));
-    dot_rows(acc, q, a.q_stride, tiles, 0, quads);
+    Accumulator acc[kRows][kPages];
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPages; ++p) {
+      start_rows(acc, p, reinterpret_cast<const int32_t*>(keys + p * a.key_page_stride + tile_bytes + 64));
+    }
+    dot_rows(acc, q, a.q_stride, tiles, a.key_page_stride, quads);
     if (rest != 0) {
-      const Weights weights = load_weights(tiles + size_t{quads} * 64);
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
         int8_t last[4] = {};
         memcpy(last, q + r * a.q_stride + quads * 4, rest);
-        acc[r][0].add(signed_quad(last), weights);
+        BANTAM_UNROLL
+        for (uint32_t p = 0; p < kPages; ++p) {
+          acc[r][p].add(signed_quad(last), load_weights(tiles + p * a.key_page_stride + size_t{quads} * 64));
+        }
       }
     }
-    const F32x16 k_scale = load(reinterpret_cast<const float*>(keys + tile_bytes));
     BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) {
-      const float q_scale = a.q_scale[(first + r) * a.q_scale_stride] * a.scale;
-      this->put_score(r, page, to_f32(acc[r][0].get()) * splat(q_scale) * k_scale);
+    for (uint32_t p = 0; p < kPages; ++p) {
+      const F32x16 k_scale = load(reinterpret_cast<const float*>(keys + p * a.key_page_stride + tile_bytes));
+      const bool whole = this->whole(page + p);
+      BANTAM_UNROLL
+      for (uint32_t r = 0; r < kRows; ++r) {
+        F32x16 v = to_f32(acc[r][p].get()) * splat(q_scale[r]) * k_scale;
+        if (!whole) v = select(visible[r].lanes(page + p), v, splat(kMinusInfinity));
+        store(this->score(r, page + p), v);
+      }
     }
   }
 
-  /// Scores of one query to u8 probabilities. False: something is not finite.
+  /// Scores of kCount queries from r on to u8 probabilities; together, because each is a chain of dependent steps.
+  /// False: something is not finite.
+  template <uint32_t kCount>
   BANTAM_INLINE bool probabilities_of(uint32_t r) {
-    const F32x16 best = this->largest_score(r);
     const size_t scale_at = size_t{pad16(a.head_width)} * 16;
-    F32x16 total = splat(0.0f);
-    I32x16 worst = splat(int32_t{0});
+    F32x16 best[kCount];
+    F32x16 total[kCount];
+    I32x16 worst[kCount];
+    this->template largest_scores<kCount>(r, best);
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < kCount; ++i) {
+      total[i] = splat(0.0f);
+      worst[i] = splat(int32_t{0});
+    }
     for (uint32_t page = page_begin; page < page_end; ++page) {
-      const F32x16 p = exp_below_88(load(this->score(r, page)) - best);
-      total = total + p;
       const uint8_t* values = a.value_pages + page * a.value_page_stride;
-      F32x16 w = p * load(reinterpret_cast<const float*>(values + scale_at));
-      if (!visible[r].covers(page)) w = keep(visible[r].lanes(page), w);
-      worst = max(worst, magnitude_bits(w));
-      store(this->score(r, page), w);
+      const F32x16 v_scale = load(reinterpret_cast<const float*>(values + scale_at));
+      const bool whole = this->whole(page);
+      BANTAM_UNROLL
+      for (uint32_t i = 0; i < kCount; ++i) {
+        float* score = this->score(r + i, page);
+        const F32x16 p = exp_below_88(load(score) - best[i]);
+        total[i] = total[i] + p;
+        F32x16 w = p * v_scale;
+        if (!whole) w = keep(visible[r + i].lanes(page), w);
+        worst[i] = max(worst[i], magnitude_bits(w));
+        store(score, w);
+      }
     }
-    const float l = this->sum_from_begin(total);
-    const int32_t m = largest(worst);
-    if (m >= kInfinityBits || !is_finite(l)) return false;
-    const float largest_w = float_of_bits(m);
-    const F32x16 inverse = splat(m < kTinyBits ? 0.0f : 255.0f / largest_w);
-    factor[r] = largest_w / 255.0f / l;
+    bool finite = true;
+    F32x16 inverse[kCount];
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < kCount; ++i) {
+      const float l = this->sum_from_begin(total[i]);
+      const int32_t m = largest(worst[i]);
+      finite &= m < kInfinityBits && is_finite(l);
+      inverse[i] = splat(m < kTinyBits ? 0.0f : 255.0f / float_of_bits(m));
+      factor[r + i] = visible[r + i].empty() ? 0.0f : float_of_bits(m) / 255.0f / l;
+    }
     for (uint32_t page = page_begin; page < page_end; ++page) {
-      store_bytes(this->probability(r, page), quantize(load(this->score(r, page)), inverse));
+      BANTAM_UNROLL
+      for (uint32_t i = 0; i < kCount; ++i) {
+        store_bytes(this->probability(r + i, page), quantize(load(this->score(r + i, page)), inverse[i]));
+      }
     }
-    return true;
-  }
-
-  BANTAM_INLINE void no_probabilities(uint32_t r) {
-    memset(this->probability(r, page_begin), 0, size_t{page_end - page_begin} * 16);
-    factor[r] = 0.0f;
+    return finite;
   }
 
   /// Output columns [16 * panel, 16 * (panel + kPanels)).
@@ -123,15 +152,19 @@ struct AttentionQ8 : AttentionBlock<kRows> {
   }
 
   BANTAM_INLINE bool run() {
-    bool finite = true;
-    for (uint32_t page = page_begin; page < page_end; ++page) scores_of_page(page);
-    for (uint32_t r = 0; r < kRows; ++r) {
-      if (visible[r].empty()) {
-        no_probabilities(r);
-      } else if (!probabilities_of(r)) {
-        return false;
-      }
+    constexpr uint32_t kTogether = kRows < 4 ? kRows : 4;
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) q_scale[r] = a.q_scale[(first + r) * a.q_scale_stride] * a.scale;
+    uint32_t page = page_begin;
+    for (; page + block_panels(kRows) <= page_end; page += block_panels(kRows)) {
+      scores_of_pages<block_panels(kRows)>(page);
     }
+    for (; page < page_end; ++page) scores_of_pages<1>(page);
+    bool finite = true;
+    uint32_t query = 0;
+    for (; query + kTogether <= kRows; query += kTogether) finite &= probabilities_of<kTogether>(query);
+    for (; query < kRows; ++query) finite &= probabilities_of<1>(query);
+    if (!finite) return false;
     constexpr uint32_t kGroup = block_panels(kRows);
     const uint32_t panels = pad16(a.head_width) / 16;
     uint32_t panel = 0;

@@ -7,18 +7,43 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
+enum class Residual : uint8_t { kNone = 0, kF32 = 1, kQ8 = 2 };
+
+/// What a call does, known at compile time (the calls that transformers spend their time in) ...
+template <Norm kNorm, Residual kResidual>
+struct KnownTail {
+  BANTAM_INLINE explicit KnownTail(const TailRows&) {}
+  static constexpr Activation activation() { return Activation::kNone; }
+  static constexpr Residual residual() { return kResidual; }
+  static constexpr Norm norm() { return kNorm; }
+};
+/// ... or at run time.
+struct AnyTail {
+  Activation activation_;
+  Residual residual_;
+  Norm norm_;
+  BANTAM_INLINE explicit AnyTail(const TailRows& a)
+      : activation_(a.activation),
+        residual_(a.residual != nullptr ? Residual::kF32 : a.residual_q != nullptr ? Residual::kQ8 : Residual::kNone),
+        norm_(a.norm) {}
+  BANTAM_INLINE Activation activation() const { return activation_; }
+  BANTAM_INLINE Residual residual() const { return residual_; }
+  BANTAM_INLINE Norm norm() const { return norm_; }
+};
+
 /// kRows rows at once: their sums are independent chains. Values are computed anew in each pass: cheaper than a
 /// buffer, and y may be absent or be x.
-template <uint32_t kRows>
+template <uint32_t kRows, class Kind>
 struct TailBlock {
-  const TailRows& a;
+  const TailRows a;  // a copy: stores cannot alias it, so its fields stay in registers
+  const Kind kind;
   const float* x[kRows];
   const float* residual[kRows];
   const int8_t* residual_q[kRows];
   F32x16 residual_scale[kRows];
   F32x16 mean[kRows], reciprocal[kRows];
 
-  BANTAM_INLINE TailBlock(const TailRows& args, uint32_t first) : a(args) {
+  BANTAM_INLINE TailBlock(const TailRows& args, uint32_t first) : a(args), kind(args) {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       const uint32_t row = first + r;
@@ -35,10 +60,10 @@ struct TailBlock {
   template <class Lanes>
   BANTAM_INLINE F32x16 value(uint32_t r, uint32_t i, Lanes lanes) const {
     F32x16 v = load(x[r] + i);
-    if (a.activation != Activation::kNone) v = activate_vector(a.activation, v);
-    if (a.residual != nullptr) {
+    if (kind.activation() != Activation::kNone) v = activate_vector(kind.activation(), v);
+    if (kind.residual() == Residual::kF32) {
       v = v + load(residual[r] + i);
-    } else if (a.residual_q != nullptr) {
+    } else if (kind.residual() == Residual::kQ8) {
       v = v + to_f32(flip_offset(load_i8_lanes(residual_q[r] + i, lanes))) * residual_scale[r];
     }
     return v;
@@ -50,7 +75,7 @@ struct TailBlock {
     F32x16 total[kRows];
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) total[r] = splat(0.0f);
-    if (a.norm == Norm::kLayer) {
+    if (kind.norm() == Norm::kLayer) {
       for_vectors(a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
         BANTAM_UNROLL
         for (uint32_t r = 0; r < kRows; ++r) total[r] = total[r] + lanes.keep_row(value(r, i, lanes));
@@ -65,7 +90,7 @@ struct TailBlock {
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
         const F32x16 v = value(r, i, lanes);
-        const F32x16 d = lanes.keep_row(a.norm == Norm::kLayer ? v - mean[r] : v);
+        const F32x16 d = lanes.keep_row(kind.norm() == Norm::kLayer ? v - mean[r] : v);
         total[r] = fma(d, d, total[r]);
       }
     });
@@ -79,20 +104,21 @@ struct TailBlock {
   template <class Lanes>
   BANTAM_INLINE F32x16 normed(uint32_t r, uint32_t i, Lanes lanes) const {
     const F32x16 v = value(r, i, lanes);
-    if (a.norm == Norm::kNone) return v;
+    if (kind.norm() == Norm::kNone) return v;
     const F32x16 gamma = a.gamma != nullptr ? load(a.gamma + i) : splat(1.0f);
     const F32x16 beta = a.beta != nullptr ? load(a.beta + i) : splat(0.0f);
-    if (a.norm == Norm::kAffine) return fma(v, gamma, beta);
-    const F32x16 d = a.norm == Norm::kLayer ? v - mean[r] : v;
+    if (kind.norm() == Norm::kAffine) return fma(v, gamma, beta);
+    const F32x16 d = kind.norm() == Norm::kLayer ? v - mean[r] : v;
     return fma(d * reciprocal[r], gamma, beta);
   }
 };
 
 /// Rows [first, first + kRows).
-template <uint32_t kRows>
-BANTAM_NOINLINE bool tail_block(const TailRows& a, uint32_t first) {
-  TailBlock<kRows> block(a, first);
-  if (a.norm == Norm::kLayer || a.norm == Norm::kRms) block.measure();
+template <uint32_t kRows, class Kind>
+BANTAM_NOINLINE bool tail_block(const TailRows& args, uint32_t first) {
+  TailBlock<kRows, Kind> block(args, first);
+  const TailRows a = args;
+  if (block.kind.norm() == Norm::kLayer || block.kind.norm() == Norm::kRms) block.measure();
   float* y = a.y != nullptr ? a.y + first * a.y_stride : nullptr;
   I32x16 worst[kRows];
   BANTAM_UNROLL
@@ -128,12 +154,29 @@ BANTAM_NOINLINE bool tail_block(const TailRows& a, uint32_t first) {
   return true;
 }
 
-inline bool tail_rows(const TailRows& a) {
+template <class Kind>
+BANTAM_INLINE bool tail_blocks(const TailRows& a) {
   bool finite = true;
   uint32_t r = 0;
-  for (; r + 4 <= a.rows; r += 4) finite &= tail_block<4>(a, r);
-  for (; r < a.rows; ++r) finite &= tail_block<1>(a, r);
+  for (; r + 4 <= a.rows; r += 4) finite &= tail_block<4, Kind>(a, r);
+  for (; r < a.rows; ++r) finite &= tail_block<1, Kind>(a, r);
   return finite;
+}
+
+inline bool tail_rows(const TailRows& a) {
+  const AnyTail kind(a);
+  if (kind.activation() == Activation::kNone) {
+    if (kind.norm() == Norm::kNone && kind.residual() == Residual::kNone) {
+      return tail_blocks<KnownTail<Norm::kNone, Residual::kNone>>(a);
+    }
+    if (kind.norm() == Norm::kLayer && kind.residual() == Residual::kF32) {
+      return tail_blocks<KnownTail<Norm::kLayer, Residual::kF32>>(a);
+    }
+    if (kind.norm() == Norm::kLayer && kind.residual() == Residual::kNone) {
+      return tail_blocks<KnownTail<Norm::kLayer, Residual::kNone>>(a);
+    }
+  }
+  return tail_blocks<AnyTail>(a);
 }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
