@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# format.sh [--check]: C++ by clang-format 14, Python by ruff (when BANTAM_PYTHON names an interpreter that has it).
+# format.sh [--check]: C++ by clang-format 14, Python by ruff (when BANTAM_RUFF names it).
 # With --check nothing is written; the exit code is 1 when a file is not formatted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -25,10 +25,10 @@ mapfile -t cpp < <(find runtime converter tests targets \( -name '*.cpp' -o -nam
 "$formatter" --version | grep -q 'version 14\.' || echo "format.sh: not clang-format 14; its opinion may differ" >&2
 printf '%s\0' "${cpp[@]}" | xargs -0 "$formatter" "${cpp_mode[@]}"
 
-if [ -n "${BANTAM_PYTHON:-}" ]; then
+if [ -n "${BANTAM_RUFF:-}" ]; then
   mapfile -t python < <(find tests runtime converter targets -name '*.py' | sort)
   if [ ${#python[@]} -gt 0 ]; then
-    "$BANTAM_PYTHON" -m ruff format --quiet --line-length 120 "${python_mode[@]}" "${python[@]}"
-    "$BANTAM_PYTHON" -m ruff check --quiet --line-length 120 --select E,F,W,B --ignore E741 "${python[@]}"
+    "$BANTAM_RUFF" format --quiet --line-length 120 "${python_mode[@]}" "${python[@]}"
+    "$BANTAM_RUFF" check --quiet --line-length 120 --select E,F,W,B --ignore E741 "${python[@]}"
   fi
 fi
