@@ -40,6 +40,7 @@ std::string suggest_file(const std::string& path) {
   std::string best;
   size_t best_distance = name.size() / 3 + 1;
   for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() != ".bantam") continue;
     const std::string other = it->path().filename().string();
     const size_t distance = other == name + ".bantam" ? 0 : edit_distance(name, other);
     if (distance > best_distance || (distance == best_distance && !best.empty() && other >= best)) continue;

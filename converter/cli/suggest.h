@@ -7,7 +7,7 @@
 
 namespace bantam::cli {
 
-/// "did you mean X?" when a file with a similar name lies in the same directory, else what to check.
+/// "did you mean X?" when a .bantam file with a similar name lies in the same directory, else what to check.
 std::string suggest_file(const std::string& path);
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. O(|a| |b|).

@@ -1,0 +1,61 @@
+// A session that has "run": outputs, tokens and labels as the test wants them, so that task heads can be tested apart
+// from any network.
+#ifndef BANTAM_TESTS_TASKS_FAKE_RUN_H_
+#define BANTAM_TESTS_TASKS_FAKE_RUN_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bantam/tasks.h"
+#include "bantam_generated.h"
+
+namespace bantam::tests {
+
+/// One output: a row of `width` floats for each token or each sequence.
+struct FakeOutput {
+  std::string name;
+  uint32_t width = 0;
+  bool per_token = false;
+  std::vector<float> values;   // rows one after the other, without padding
+};
+
+/// One token of sequence 0 or 1, or a special one (sequence 255).
+struct FakeToken {
+  Offset bytes;
+  uint8_t sequence = 0;
+  int32_t id = 0;
+};
+
+class FakeRun {
+ public:
+  FakeRun();
+  ~FakeRun();
+
+  fb::TaskT& task() { return *task_; }
+  /// Adds a label set over output number `output`.
+  fb::LabelSetT& add_labels(uint32_t output, const std::vector<std::string>& labels,
+                            fb::TagScheme scheme = fb::TagScheme::plain);
+  void add_output(FakeOutput output) { outputs_.push_back(std::move(output)); }
+  void set_mask_id(int32_t id) { mask_id_ = id; }
+  /// Adds a sequence.
+  void add_sequence(const std::vector<FakeToken>& tokens);
+  /// Special token, one token a word of `text` (split at single blanks), special token.
+  void add_words(const std::string& text);
+
+  /// Builds everything; the session reports `has_run` unless told otherwise.
+  const Session& session(bool has_run = true);
+  const Model& model();
+
+ private:
+  struct Built;
+  std::unique_ptr<fb::TaskT> task_;
+  std::vector<FakeOutput> outputs_;
+  std::vector<std::vector<FakeToken>> sequences_;
+  int32_t mask_id_ = -1;
+  std::unique_ptr<Built> built_;
+};
+
+}  // namespace bantam::tests
+
+#endif  // BANTAM_TESTS_TASKS_FAKE_RUN_H_
