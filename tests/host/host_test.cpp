@@ -1,0 +1,154 @@
+// Mapped files, the thread pool and XNNPACK behind a session.
+#include "bantam/host.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "tests/session/bert.h"
+#include "tests/session/run_helpers.h"
+
+namespace bantam::host {
+namespace {
+
+using bantam::testing::build;
+using bantam::testing::FileBytes;
+using bantam::testing::random_bert;
+using bantam::testing::random_ids;
+using bantam::testing::run_once;
+using bantam::testing::WeightType;
+
+class MappedFileTest : public ::testing::Test {
+ protected:
+  MappedFileTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "bantam_host_XXXXXX").string();
+    if (mkdtemp(name.data()) != nullptr) folder_ = name;
+  }
+  ~MappedFileTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return (folder_ / name).string();
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(MappedFileTest, MapsWhatTheFileHolds) {
+  MappedFile file;
+  ASSERT_EQ(file.open(write("a", "hello").c_str()), Status::kOk);
+  ASSERT_EQ(file.size(), 5u);
+  EXPECT_EQ(std::memcmp(file.data(), "hello", 5), 0);
+  MappedFile moved(std::move(file));
+  EXPECT_EQ(moved.size(), 5u);
+  ASSERT_EQ(moved.open(write("b", "other").c_str()), Status::kOk);
+  EXPECT_EQ(std::memcmp(moved.data(), "other", 5), 0);
+  moved.close();
+  EXPECT_EQ(moved.data(), nullptr);
+}
+
+TEST_F(MappedFileTest, AnEmptyFileIsNoModel) {
+  MappedFile file;
+  ASSERT_EQ(file.open(write("empty", "").c_str()), Status::kOk);
+  EXPECT_EQ(file.size(), 0u);
+  Model model;
+  EXPECT_EQ(Model::open(file.data(), file.size(), &model), Status::kNotAModel);
+}
+
+TEST_F(MappedFileTest, WhatCannotBeMappedSaysWhy) {
+  MappedFile file;
+  const char* reason = "";
+  EXPECT_EQ(file.open((folder_ / "none").c_str(), &reason), Status::kIo);
+  EXPECT_STREQ(reason, "No such file or directory");
+  EXPECT_EQ(file.open(folder_.c_str(), &reason), Status::kIo);
+  EXPECT_STREQ(reason, "Is a directory");
+  const std::string pipe = (folder_ / "pipe").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(file.open(pipe.c_str(), &reason), Status::kIo);
+  EXPECT_STREQ(reason, "Is not a regular file");
+}
+
+TEST(ThreadPool, EveryTaskRunsOnceAndNoWorkerTwiceAtOnce) {
+  if (!ThreadPool::available()) GTEST_SKIP() << "built without pthreadpool";
+  ThreadPool pool(3);
+  ASSERT_NE(pool.parallel(), nullptr);
+  struct State {
+    std::atomic<uint32_t> runs[1000] = {};
+    std::atomic<uint32_t> busy[3] = {};
+    std::atomic<bool> clash{false};
+  } state;
+  for (const uint32_t count : {1u, 2u, 1000u}) {
+    for (auto& runs : state.runs) runs = 0;
+    pool.parallel()->run(
+        pool.parallel()->context, count,
+        [](void* arg, uint32_t index, uint32_t worker) {
+          auto& s = *static_cast<State*>(arg);
+          if (worker >= 3 || s.busy[worker]++ != 0) s.clash = true;
+          ++s.runs[index];
+          --s.busy[worker];
+        },
+        &state);
+    for (uint32_t i = 0; i < 1000; ++i) ASSERT_EQ(state.runs[i], i < count ? 1u : 0u);
+  }
+  EXPECT_FALSE(state.clash);
+}
+
+TEST(ThreadPool, OneThreadIsSerial) {
+  EXPECT_EQ(ThreadPool(1).parallel(), nullptr);
+  EXPECT_EQ(ThreadPool(0).threads(), 1u);
+}
+
+TEST(ThreadPool, ResultsAreTheSerialOnes) {
+  const FileBytes file(build(random_bert({}, 5), WeightType::kI8).finish());
+  const auto ids = random_ids({90, 1, 60, 33}, 211, 2, 8);
+  const std::vector<float> serial = run_once(file, ids, {});
+  const ThreadPool pool(4);
+  SessionOptions options;
+  options.workers = pool.threads();
+  options.parallel = pool.parallel();
+  EXPECT_EQ(run_once(file, ids, options), serial);
+}
+
+TEST(XnnpackBackend, AgreesWithTheNativeKernels) {
+  if (!XnnpackBackend::available()) GTEST_SKIP() << "built without XNNPACK";
+  for (const WeightType type : {WeightType::kF32, WeightType::kF16}) {
+    const FileBytes file(build(random_bert({}, 5), type).finish());
+    Model model;
+    ASSERT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
+    const ThreadPool pool(2);
+    for (const ThreadPool* threads : {static_cast<const ThreadPool*>(nullptr), &pool}) {
+      XnnpackBackend backend;
+      EXPECT_EQ(backend.backend(), nullptr);
+      ASSERT_EQ(backend.create(model, threads), Status::kOk);
+      EXPECT_EQ(backend.create(model, threads), Status::kInvalidArgument);
+      SessionOptions options;
+      options.backend = backend.backend();
+      for (const uint32_t tile : {0u, 512u}) {
+        options.tile_rows = tile;
+        const auto ids = random_ids({90, 1, 60}, 211, 2, 8);
+        const std::vector<float> native = run_once(file, ids, {});
+        const std::vector<float> other = run_once(file, ids, options);
+        ASSERT_EQ(native.size(), other.size());
+        for (size_t i = 0; i < native.size(); ++i) ASSERT_NEAR(native[i], other[i], 1e-4f);
+      }
+    }
+  }
+}
+
+TEST(XnnpackBackend, Int8FilesKeepTheNativeKernels) {
+  const FileBytes file(build(random_bert({}, 5), WeightType::kI8).finish());
+  Model model;
+  ASSERT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
+  XnnpackBackend backend;
+  EXPECT_EQ(backend.create(model), Status::kUnavailable);
+  EXPECT_EQ(backend.backend(), nullptr);
+}
+
+}  // namespace
+}  // namespace bantam::host

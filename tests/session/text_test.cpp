@@ -1,0 +1,111 @@
+// Text batches: what add() takes, what it leaves to the next batch, what sequences tell afterwards.
+#include <gtest/gtest.h>
+
+#include "bantam/tasks.h"
+#include "tests/session/run_helpers.h"
+#include "tests/session/tokenizer_model.h"
+
+namespace bantam::testing {
+namespace {
+
+Text view(const std::string& text) { return {text.data(), text.size()}; }
+
+class TextTest : public ::testing::Test {
+ protected:
+  void open(uint32_t max_tokens, uint32_t max_sequences) {
+    ASSERT_EQ(Model::open(file_.data(), file_.size(), &model_), Status::kOk);
+    SessionOptions options;
+    options.max_tokens = max_tokens;
+    options.max_sequences = max_sequences;
+    arena_ = std::make_unique<Arena>(arena_bytes(model_, options));
+    ASSERT_EQ(Session::create(model_, options, arena_->data(), arena_->size(), &session_), Status::kOk);
+  }
+
+  const FileBytes file_{model_with_tokenizer(WeightType::kI8)};
+  Model model_;
+  std::unique_ptr<Arena> arena_;
+  Session* session_ = nullptr;
+};
+
+TEST_F(TextTest, ABatchOfTextsGivesWhatTheirIdsGive) {
+  open(96, 4);
+  const std::string texts[] = {"turn on the light", "play some jazz", "what is the weather in Paris"};
+  for (const std::string& text : texts) ASSERT_EQ(session_->add(view(text), {}, {}), Status::kOk);
+  ASSERT_EQ(session_->run(), Status::kOk);
+  ASSERT_EQ(session_->sequence_count(), 3u);
+  Ids ids;
+  for (uint32_t i = 0; i < 3; ++i) {
+    const EncodedSequence s = session_->sequence(i);
+    EXPECT_EQ(s.row_begin, ids.offsets.back());
+    EXPECT_EQ(s.result.count, s.row_count);
+    EXPECT_EQ(s.sequences[0], 255);
+    ids.ids.insert(ids.ids.end(), s.ids, s.ids + s.row_count);
+    ids.segments.insert(ids.segments.end(), s.segments, s.segments + s.row_count);
+    ids.offsets.push_back(ids.offsets.back() + s.row_count);
+  }
+  OutputView view_of_text;
+  ASSERT_EQ(session_->output(0, &view_of_text), Status::kOk);
+  const std::vector<float> expected = values(view_of_text);
+  ASSERT_EQ(session_->run(ids.batch()), Status::kOk);
+  OutputView view_of_ids;
+  ASSERT_EQ(session_->output(0, &view_of_ids), Status::kOk);
+  EXPECT_EQ(values(view_of_ids), expected);
+  EXPECT_EQ(session_->sequence(0).offsets, nullptr);
+}
+
+TEST_F(TextTest, WhatDoesNotFitTheBatchIsLeftToTheNext) {
+  open(20, 4);
+  const std::string text = "turn on the light in the kitchen";
+  ASSERT_EQ(session_->add(view(text), {}, {}), Status::kOk);
+  const uint32_t rows = session_->sequence(0).row_count;
+  ASSERT_GT(2 * rows, 16u);
+  Status status = Status::kOk;
+  uint32_t added = 1;
+  while ((status = session_->add(view(text), {}, {})) == Status::kOk) ++added;
+  EXPECT_EQ(status, Status::kTooManyTokens);
+  EXPECT_EQ(session_->sequence_count(), added);
+  ASSERT_EQ(session_->run(), Status::kOk);
+  session_->clear();
+  EXPECT_EQ(session_->sequence_count(), 0u);
+  EXPECT_EQ(session_->run(), Status::kInvalidArgument);
+  ASSERT_EQ(session_->add(view(text), {}, {}), Status::kOk);
+  ASSERT_EQ(session_->run(), Status::kOk);
+}
+
+TEST_F(TextTest, ALongTextIsTruncatedToTheSessionAndSaysSo) {
+  open(12, 1);
+  std::string text;
+  for (int i = 0; i < 50; ++i) text += "light ";
+  ASSERT_EQ(session_->add(view(text), {}, {}), Status::kOk);
+  EXPECT_TRUE(session_->sequence(0).result.truncated);
+  EXPECT_EQ(session_->sequence(0).row_count, 12u);
+  EXPECT_EQ(session_->sequence(0).result.content[0], 50u);
+  EXPECT_EQ(session_->add(view(text), {}, {}), Status::kTooManySequences);
+  ASSERT_EQ(session_->run(), Status::kOk);
+}
+
+TEST_F(TextTest, TheModelsLongestSequenceHoldsWithinALargerBatch) {
+  open(400, 2);
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "light ";
+  ASSERT_EQ(session_->add(view(text), {}, {}), Status::kOk);
+  EXPECT_EQ(session_->sequence(0).row_count, 96u);
+  ASSERT_EQ(session_->add(view(text), {}, {}), Status::kOk);
+  ASSERT_EQ(session_->run(), Status::kOk);
+  LabelScore best;
+  uint32_t count = 0;
+  EXPECT_EQ(classify(*session_, 1, &best, 1, &count), Status::kOk);
+  EXPECT_EQ(count, 1u);
+}
+
+TEST_F(TextTest, EmptyAndInvalidTextRuns) {
+  open(32, 4);
+  const std::string invalid = "\xFF\xC0 light \xE4\xBD";
+  ASSERT_EQ(session_->add({"", 0}, {}, {}), Status::kOk);
+  EXPECT_EQ(session_->sequence(0).row_count, 2u);
+  ASSERT_EQ(session_->add(view(invalid), {}, {}), Status::kOk);
+  ASSERT_EQ(session_->run(), Status::kOk);
+}
+
+}  // namespace
+}  // namespace bantam::testing
