@@ -1,0 +1,184 @@
+// import_tokenizer: both kinds of files, and everything that strangers put into them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "tests/text/vocabulary.h"
+
+namespace bantam::tests {
+namespace {
+
+using nlohmann::json;
+using Ids = std::vector<int32_t>;
+
+const std::vector<std::string> kTokens = {"a", "b", "##b", "\u00e9"};
+
+bool mentions(const std::vector<std::string>& lines, const std::string& what) {
+  return std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return line.find(what) != std::string::npos; });
+}
+
+TEST(ImportTokenizer, ADirectoryWithoutOneIsNoProblem) {
+  Folder folder;
+  const Imported got = import_folder(folder);
+  EXPECT_FALSE(got.found);
+  EXPECT_TRUE(got.problems.empty());
+  EXPECT_TRUE(got.graph.model.tokenizers.empty());
+}
+
+TEST(ImportTokenizer, ReadsVocabularyText) {
+  Folder folder;
+  folder.write("vocab.txt", vocabulary_text(kTokens));
+  folder.write("tokenizer_config.json",
+               R"({"do_lower_case": false, "model_max_length": 64, "truncation_side": "left",
+                   "additional_special_tokens": ["<x>"], "tokenizer_class": "BertTokenizer"})");
+  folder.write("special_tokens_map.json", R"({"mask_token": {"content": "[MASK]", "lstrip": true}})");
+  Imported got = import_folder(folder);
+  ASSERT_TRUE(got.found) << (got.problems.empty() ? "" : got.problems.front());
+  TokenizerImage image(got.graph);
+  ASSERT_EQ(image.verify(), Status::kOk);
+  const Tokenizer tokenizer = image.open();
+  EXPECT_EQ(encode(tokenizer, "ab A <x>\u00e9[MASK]").ids, (Ids{2, 5, 7, 1, 9, 8, 4, 3}));
+  EXPECT_EQ(image.table().max_length(), 64u);
+  EXPECT_TRUE(image.table().truncate_left());
+  EXPECT_FALSE(image.table().strip_accents());
+  EXPECT_TRUE(tokenizer.is_special(9));
+}
+
+TEST(ImportTokenizer, ReadsCarriageReturnsAndIgnoresAnAbsurdLength) {
+  Folder folder;
+  folder.write("vocab.txt", "[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\na\r\n");
+  folder.write("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
+  Imported got = import_folder(folder);
+  ASSERT_TRUE(got.found);
+  EXPECT_EQ(got.graph.model.tokenizers[0]->max_length, 0u);
+  TokenizerImage image(got.graph);
+  EXPECT_EQ(encode(image.open(), "a").ids, (Ids{2, 4, 3}));
+}
+
+TEST(ImportTokenizer, TokenizerJsonWinsOverVocabularyText) {
+  Folder folder;
+  folder.write("vocab.txt", "nonsense");
+  folder.write("tokenizer.json", tokenizer_json(kTokens).dump());
+  folder.write("tokenizer_config.json", R"({"do_lower_case": false, "pad_token": "[PAD]"})");
+  Imported got = import_folder(folder);
+  ASSERT_TRUE(got.found);
+  EXPECT_TRUE(mentions(got.graph.notes, "do_lower_case"));
+  TokenizerImage image(got.graph);
+  EXPECT_EQ(encode(image.open(), "A\u00c9").ids, (Ids{2, 1, 3}));
+}
+
+TEST(ImportTokenizer, NumbersAddedTokensAsHuggingFaceDoes) {
+  json file = tokenizer_json(kTokens);
+  file["added_tokens"].push_back({{"id", 77}, {"content", "<new>"}, {"special", false}, {"normalized", false}});
+  SmallTokenizer small(file);
+  ASSERT_TRUE(small.ok());
+  EXPECT_EQ(encode(small.open(), "a<new>").ids, (Ids{2, 5, 9, 3}));
+  EXPECT_EQ(small.open().id(view("<new>")), 9);
+}
+
+struct Case {
+  const char* name;
+  std::function<void(json&)> apply;
+  const char* expected;  // part of a problem
+};
+
+TEST(ImportTokenizer, NamesWhatIsWrong) {
+  const Case cases[] = {
+      {"model", [](json& f) { f["model"]["type"] = "BPE"; }, "model.type: \"BPE\""},
+      {"no model", [](json& f) { f.erase("model"); }, "model"},
+      {"normaliser", [](json& f) { f["normalizer"]["type"] = "NFKC"; }, "normalizer.type: \"NFKC\""},
+      {"flag", [](json& f) { f["normalizer"]["lowercase"] = 3; }, "normalizer.lowercase"},
+      {"pre-tokenizer", [](json& f) { f["pre_tokenizer"]["type"] = "Whitespace"; }, "pre_tokenizer.type"},
+      {"no pre-tokenizer", [](json& f) { f.erase("pre_tokenizer"); }, "pre_tokenizer.type"},
+      {"post-processor", [](json& f) { f["post_processor"]["type"] = "RobertaProcessing"; }, "post_processor.type"},
+      {"id of cls", [](json& f) { f["post_processor"]["cls"][1] = 4000; }, "4000"},
+      {"vocabulary", [](json& f) { f["model"]["vocab"] = json::array(); }, "model.vocab"},
+      {"empty vocabulary", [](json& f) { f["model"]["vocab"] = json::object(); }, "model.vocab"},
+      {"id text", [](json& f) { f["model"]["vocab"]["a"] = "5"; }, "model.vocab[\"a\"]"},
+      {"id negative", [](json& f) { f["model"]["vocab"]["a"] = -5; }, "model.vocab[\"a\"]"},
+      {"id huge", [](json& f) { f["model"]["vocab"]["a"] = 4194304; }, "4194304"},
+      {"id twice", [](json& f) { f["model"]["vocab"]["a"] = 6; }, "id 6"},
+      {"token huge", [](json& f) { f["model"]["vocab"][std::string(5000, 'x')] = 9; }, "5000 bytes"},
+      {"unknown", [](json& f) { f["model"]["unk_token"] = "<unk>"; }, "<unk>"},
+      {"unknown type", [](json& f) { f["model"]["unk_token"] = 1; }, "model.unk_token"},
+      {"word length", [](json& f) { f["model"]["max_input_chars_per_word"] = 1000; }, "max_input_chars_per_word"},
+      {"added list", [](json& f) { f["added_tokens"] = 5; }, "added_tokens"},
+      {"added item", [](json& f) { f["added_tokens"].push_back("x"); }, "added_tokens[5]"},
+      {"added blank",
+       [](json& f) { f["added_tokens"].push_back({{"id", 9}, {"content", "\u0301"}, {"normalized", true}}); }, "blank"},
+      {"truncation", [](json& f) { f["truncation"] = {{"strategy", "Middle"}, {"max_length", 5}}; }, "truncation"},
+      {"template",
+       [](json& f) {
+         f["post_processor"] = {{"type", "TemplateProcessing"}, {"single", json::array()}, {"pair", json::array()}};
+       },
+       "post_processor.single"},
+      {"template token",
+       [](json& f) {
+         f["post_processor"] = {{"type", "TemplateProcessing"},
+                                {"single", {{{"SpecialToken", {{"id", "[X]"}, {"type_id", 0}}}}}},
+                                {"pair", json::array()}};
+       },
+       "[X]"},
+  };
+  for (const Case& test : cases) {
+    json file = tokenizer_json(kTokens);
+    test.apply(file);
+    Folder folder;
+    folder.write("tokenizer.json", file.dump());
+    const Imported got = import_folder(folder);
+    EXPECT_FALSE(got.found) << test.name;
+    EXPECT_TRUE(mentions(got.problems, test.expected)) << test.name << ": " << (got.problems.empty() ? "" : got.problems[0]);
+    EXPECT_TRUE(mentions(got.problems, "tokenizer.json: ")) << test.name;
+    EXPECT_TRUE(got.graph.model.tokenizers.empty() && got.graph.blobs.empty());
+  }
+}
+
+TEST(ImportTokenizer, ListsAllProblemsAtOnce) {
+  json file = tokenizer_json(kTokens);
+  file["normalizer"]["type"] = "NFKC";
+  file["pre_tokenizer"]["type"] = "Whitespace";
+  file["post_processor"]["type"] = "ByteLevel";
+  Folder folder;
+  folder.write("tokenizer.json", file.dump());
+  EXPECT_EQ(import_folder(folder).problems.size(), 3u);
+}
+
+TEST(ImportTokenizer, SurvivesBrokenFiles) {
+  const std::string valid = tokenizer_json(kTokens).dump();
+  std::vector<std::string> files = {"", "{", "[]", "null", "\xff\xfe", "{\"model\": \"\\ud800\"}", std::string(100, '['),
+                                    "{\"model\": {\"vocab\": {\"a\": 1, \"a\": 2}}}", "{\"model\": 1e999}"};
+  for (size_t size = 0; size < valid.size(); size += 37) files.push_back(valid.substr(0, size));
+  for (const std::string& text : files) {
+    Folder folder;
+    folder.write("tokenizer.json", text);
+    const Imported got = import_folder(folder);
+    EXPECT_FALSE(got.found) << text;
+    EXPECT_FALSE(got.problems.empty()) << text;
+  }
+  Folder bad_text;
+  bad_text.write("vocab.txt", vocabulary_text({"a\xff", "b"}));
+  EXPECT_TRUE(mentions(import_folder(bad_text).problems, "UTF-8"));
+  Folder twice;
+  twice.write("vocab.txt", vocabulary_text({"a", "b", "a"}));
+  EXPECT_TRUE(mentions(import_folder(twice).problems, "twice"));
+  Folder no_specials;
+  no_specials.write("vocab.txt", "a\nb\n");
+  EXPECT_TRUE(mentions(import_folder(no_specials).problems, "unk_token"));
+  Folder no_template;
+  no_template.write("vocab.txt", "[UNK]\na\n");
+  EXPECT_TRUE(mentions(import_folder(no_template).problems, "cls_token"));
+}
+
+TEST(ImportTokenizer, HolesInTheIdsAreNoted) {
+  json file = tokenizer_json(kTokens);
+  file["model"]["vocab"]["z"] = 40;
+  SmallTokenizer small(file);
+  ASSERT_TRUE(small.ok());
+  EXPECT_EQ(small.image().verify(), Status::kOk);
+  EXPECT_EQ(encode(small.open(), "z").ids, (Ids{2, 40, 3}));
+  EXPECT_EQ(small.open().token(30).size, 0u);
+}
+
+}  // namespace
+}  // namespace bantam::tests

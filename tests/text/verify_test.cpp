@@ -1,0 +1,108 @@
+// verify_tokenizer refuses every inconsistency, and what it accepts cannot be read out of bounds.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "tests/text/vocabulary.h"
+#include "text/lexicon.h"
+
+namespace bantam::tests {
+namespace {
+
+const std::vector<std::string> kTokens = {"a", "b", "##a", "##b", "ab", "the", "there", "\u4e2d", "caf", "##\u00e9e"};
+
+std::unique_ptr<fb::Blob> blob(uint64_t offset, uint64_t size, uint32_t segment = 0) {
+  return std::make_unique<fb::Blob>(offset, size, segment, 0);
+}
+
+struct Damage {
+  const char* name;
+  std::function<void(fb::TokenizerT&)> apply;
+  Status status;
+};
+
+TEST(VerifyTokenizer, AcceptsWhatTheConverterMakes) {
+  SmallTokenizer small(kTokens);
+  ASSERT_TRUE(small.ok());
+  Fault fault;
+  EXPECT_EQ(small.image().verify(&fault), Status::kOk) << fault.what;
+}
+
+TEST(VerifyTokenizer, RefusesInconsistentDescriptions) {
+  using T = fb::TokenizerT;
+  const Damage damages[] = {
+      {"kind", [](T& t) { t.kind = fb::TokenizerKind::unigram; }, Status::kUnsupported},
+      {"word length", [](T& t) { t.max_word_chars = 201; }, Status::kUnsupported},
+      {"vocabulary 0", [](T& t) { t.vocab_size = 0; }, Status::kCorrupt},
+      {"vocabulary + 1", [](T& t) { ++t.vocab_size; }, Status::kCorrupt},
+      {"vocabulary huge", [](T& t) { t.vocab_size = 0xFFFFFFFF; }, Status::kCorrupt},
+      {"unknown", [](T& t) { t.unknown_id = -1; }, Status::kCorrupt},
+      {"pad", [](T& t) { t.pad_id = 1000; }, Status::kCorrupt},
+      {"mask", [](T& t) { t.mask_id = -2; }, Status::kCorrupt},
+      {"truncation", [](T& t) { t.truncation = static_cast<fb::Truncation>(9); }, Status::kCorrupt},
+      {"no trie", [](T& t) { t.trie.reset(); }, Status::kCorrupt},
+      {"no text", [](T& t) { t.token_text.reset(); }, Status::kCorrupt},
+      {"trie beyond", [](T& t) { t.trie = blob(1u << 20, t.trie->size()); }, Status::kCorrupt},
+      {"trie wraps", [](T& t) { t.trie = blob(UINT64_MAX - 3, t.trie->size()); }, Status::kCorrupt},
+      {"trie misaligned", [](T& t) { t.trie = blob(t.trie->offset() + 2, t.trie->size() - 1024); }, Status::kCorrupt},
+      {"trie short", [](T& t) { t.trie = blob(t.trie->offset(), 512); }, Status::kCorrupt},
+      {"trie empty", [](T& t) { t.trie = blob(t.trie->offset(), 0); }, Status::kCorrupt},
+      {"segment", [](T& t) { t.trie = blob(t.trie->offset(), t.trie->size(), 1); }, Status::kCorrupt},
+      {"roots", [](T& t) { t.trie_aux = blob(t.trie_aux->offset(), 8); }, Status::kCorrupt},
+      {"prefix", [](T& t) { t.continuing_prefix = "#"; }, Status::kCorrupt},
+      {"added id", [](T& t) { t.added_tokens[0]->id = 99; }, Status::kCorrupt},
+      {"added order", [](T& t) { std::swap(t.added_tokens[0], t.added_tokens[1]); }, Status::kCorrupt},
+      {"added empty", [](T& t) { t.added_tokens[0]->text.clear(); }, Status::kCorrupt},
+      {"added none", [](T& t) { t.added_tokens.clear(); }, Status::kCorrupt},
+      {"no template", [](T& t) { t.single.clear(); }, Status::kCorrupt},
+      {"no second text", [](T& t) { t.pair = t.single; }, Status::kCorrupt},
+      {"second text in single", [](T& t) { t.single = t.pair; }, Status::kCorrupt},
+      {"template token", [](T& t) { t.single[0] = fb::TemplatePiece(500, 0, 0); }, Status::kCorrupt},
+      {"template sequence", [](T& t) { t.single[1] = fb::TemplatePiece(-1, 2, 0); }, Status::kCorrupt},
+      {"template marker", [](T& t) { t.single[0] = fb::TemplatePiece(-2, 0, 0); }, Status::kCorrupt},
+      {"template long", [](T& t) { t.single.resize(65, fb::TemplatePiece(2, 0, 0)); }, Status::kCorrupt},
+  };
+  for (const Damage& damage : damages) {
+    SmallTokenizer small(kTokens);
+    damage.apply(small.description());
+    small.image().repack(small.description());
+    Fault fault;
+    EXPECT_EQ(small.image().verify(&fault), damage.status) << damage.name << ": " << fault.what;
+    EXPECT_NE(fault.what[0], '\0') << damage.name;
+  }
+}
+
+TEST(VerifyTokenizer, DamagedTablesAreRefusedOrHarmless) {
+  std::mt19937 dice(7);
+  const std::string text = "the there abba caf\u00e9e \u4e2d\u6587 [MASK] x \xff a" + std::string(150, 'b');
+  int accepted = 0;
+  SmallTokenizer small(kTokens);
+  ASSERT_TRUE(small.ok());
+  for (int round = 0; round < 1000; ++round) {
+    const fb::Blob* blobs[] = {small.description().trie.get(), small.description().trie_aux.get(),
+                               small.description().token_begin.get(), small.description().token_text.get()};
+    const fb::Blob& table = *blobs[round % 4];
+    // An exact copy on the heap, so that a sanitizer sees any read beyond it.
+    std::vector<uint64_t> copy(small.image().data_size() / 8);
+    std::memcpy(copy.data(), small.image().data(), copy.size() * 8);
+    auto* bytes = reinterpret_cast<uint8_t*>(copy.data()) + table.offset();
+    const auto changes = dice() % 3 + 1;
+    for (size_t i = 0; i < changes; ++i) {
+      bytes[dice() % table.size()] = static_cast<uint8_t>(dice() % 4 == 0 ? 0xFF : dice());
+    }
+    const auto* data = reinterpret_cast<const uint8_t*>(copy.data());
+    if (text::verify_tokenizer(small.image().table(), data, copy.size() * 8, nullptr) != Status::kOk) continue;
+    ++accepted;
+    const Tokenizer tokenizer = text::open_tables(small.image().table(), data);
+    const Encoded got = encode(tokenizer, text);
+    EXPECT_EQ(got.status, Status::kOk);
+    for (const int32_t id : got.ids) EXPECT_LT(static_cast<uint32_t>(id), tokenizer.vocab_size());
+    for (const Offset offset : got.offsets) EXPECT_LE(offset.end, text.size());
+    for (uint32_t id = 0; id < tokenizer.vocab_size(); ++id) tokenizer.id(tokenizer.token(id));
+  }
+  EXPECT_GT(accepted, 50);
+}
+
+}  // namespace
+}  // namespace bantam::tests
