@@ -72,7 +72,7 @@ Keep parse_keep(const std::string& text) {
   return keep;
 }
 
-std::vector<bool> small_heads(const Graph& graph, uint32_t limit) {
+std::vector<bool> small_matrices(const Graph& graph, uint32_t limit) {
   std::vector<bool> feeds(graph.model.tensors.size(), false);
   for (const auto& output : graph.model.outputs) feeds[static_cast<size_t>(output->tensor)] = true;
   const auto& ops = main_subgraph(graph).ops;
@@ -82,17 +82,22 @@ std::vector<bool> small_heads(const Graph& graph, uint32_t limit) {
     }
   }
   std::vector<bool> small(graph.model.tensors.size(), false);
+  const auto mark = [&](int32_t matrix) {
+    if (rows(tensor(graph, matrix)) < limit) small[static_cast<size_t>(matrix)] = true;
+  };
   for (const auto& op : ops) {
-    if (op->attributes.type != fb::OpAttributes::Linear || !feeds[static_cast<size_t>(op->outputs[0])]) continue;
-    const int32_t weight = op->inputs[1];
-    if (rows(tensor(graph, weight)) < limit) small[static_cast<size_t>(weight)] = true;
+    const bool head = op->attributes.type == fb::OpAttributes::Linear && feeds[static_cast<size_t>(op->outputs[0])];
+    if (head) mark(op->inputs[1]);
+    if (const fb::EmbedT* embed = op->attributes.AsEmbed()) {
+      for (const auto& table : embed->tables) mark(table->tensor);
+    }
   }
   return small;
 }
 
 void choose_types(Graph& graph, const TypeOptions& options) {
   check_finite(graph);
-  const std::vector<bool> small = small_heads(graph, options.small_head);
+  const std::vector<bool> small = small_matrices(graph, options.small_matrix);
   std::vector<std::regex> patterns;
   for (const Keep& keep : options.keep) patterns.push_back(compile(keep.pattern));
   std::vector<bool> matched(patterns.size(), false);

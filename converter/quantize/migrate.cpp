@@ -1,0 +1,113 @@
+#include "quantize/migrate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "pack/access.h"
+
+namespace bantam::convert {
+namespace {
+
+bool ends_in_norm(const fb::OpT& op) { return op.tail && op.tail->norm != fb::NormKind::none; }
+
+/// Constants that an Embed looks up: their rows must stay what they are.
+std::set<const Constant*> looked_up(const Graph& graph) {
+  std::set<const Constant*> tables;
+  for (const auto& op : main_subgraph(graph).ops) {
+    const fb::EmbedT* embed = op->attributes.AsEmbed();
+    if (embed == nullptr) continue;
+    for (const auto& table : embed->tables) tables.insert(graph.constants[static_cast<size_t>(table->tensor)].get());
+  }
+  return tables;
+}
+
+/// Linear ops that read activation `x`.
+std::vector<const fb::OpT*> linear_readers(const Graph& graph, int32_t x) {
+  std::vector<const fb::OpT*> readers;
+  for (const auto& op : main_subgraph(graph).ops) {
+    if (op->attributes.type == fb::OpAttributes::Linear && op->inputs[0] == x) readers.push_back(op.get());
+  }
+  return readers;
+}
+
+/// Largest |weight| of each column over all readers.
+std::vector<float> weight_maxima(const Graph& graph, const std::vector<const fb::OpT*>& readers, size_t columns) {
+  std::vector<float> largest(columns, 0.0f);
+  for (const fb::OpT* op : readers) {
+    const std::vector<float>& values = graph.constants[static_cast<size_t>(op->inputs[1])]->values;
+    for (size_t i = 0; i < values.size(); ++i) {
+      largest[i % columns] = std::max(largest[i % columns], std::fabs(values[i]));
+    }
+  }
+  return largest;
+}
+
+int32_t add_factors(Graph& graph, const std::string& name, std::vector<float> factors) {
+  fb::TensorT tensor;
+  tensor.name = name;
+  tensor.shape = {fb::Dim(-1, 0, static_cast<int32_t>(factors.size()), 1)};
+  const int32_t index = add_tensor(graph, std::move(tensor));
+  auto constant = std::make_shared<Constant>();
+  constant->values = std::move(factors);
+  graph.constants[static_cast<size_t>(index)] = std::move(constant);
+  return index;
+}
+
+void migrate(Graph& graph, fb::OpT& producer, const std::vector<float>& maxima,
+             const std::set<const Constant*>& tables) {
+  const int32_t twin = producer.outputs[1];
+  const std::vector<const fb::OpT*> readers = linear_readers(graph, twin);
+  if (readers.empty()) return;
+  std::set<int32_t> weights;
+  for (const fb::OpT* op : readers) {
+    const auto& constant = graph.constants[static_cast<size_t>(op->inputs[1])];
+    if (tables.count(constant.get()) != 0 || !constant->column_factors.empty()) return;
+    weights.insert(op->inputs[1]);
+  }
+  std::vector<float> factors = migration_factors(maxima, weight_maxima(graph, readers, maxima.size()));
+  for (const int32_t weight : weights) {
+    auto scaled = std::make_shared<Constant>(*graph.constants[static_cast<size_t>(weight)]);
+    scaled->column_factors = factors;
+    graph.constants[static_cast<size_t>(weight)] = std::move(scaled);
+  }
+  for (float& factor : factors) factor = 1.0f / factor;
+  producer.tail->smooth = add_factors(graph, tensor(graph, twin).name + ".smooth", std::move(factors));
+}
+
+}  // namespace
+
+std::vector<std::string> migratable(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const auto& op : main_subgraph(graph).ops) {
+    if (!ends_in_norm(*op) || op->outputs[0] < 0 || linear_readers(graph, op->outputs[0]).empty()) continue;
+    names.push_back(tensor(graph, op->outputs[0]).name);
+  }
+  return names;
+}
+
+std::vector<float> migration_factors(const std::vector<float>& activation, const std::vector<float>& weights) {
+  std::vector<float> factors(activation.size(), 1.0f);
+  for (size_t i = 0; i < factors.size(); ++i) {
+    const double a = double{activation[i]};
+    const double w = double{weights[i]};
+    const double factor = a > 0 && w > 0 ? std::sqrt(std::sqrt(a * a * a / w)) : 1.0;
+    // Far outside what models hold; keeps factor and inverse well inside f32.
+    factors[i] = static_cast<float>(std::clamp(factor, 1e-6, 1e6));
+  }
+  return factors;
+}
+
+void migrate_outliers(Graph& graph, const ColumnMaxima& maxima) {
+  if (maxima.empty()) return;
+  const std::set<const Constant*> tables = looked_up(graph);
+  for (auto& op : main_subgraph(graph).ops) {
+    if (!ends_in_norm(*op) || op->outputs.size() < 2 || op->outputs[1] < 0) continue;
+    std::string name = tensor(graph, op->outputs[1]).name;
+    const size_t suffix = name.rfind(".i8");
+    const auto found = maxima.find(name.substr(0, suffix));
+    if (found != maxima.end()) migrate(graph, *op, found->second, tables);
+  }
+}
+
+}  // namespace bantam::convert
