@@ -81,7 +81,7 @@ struct LinearF32 {
 /// layer norm: mean = sum(v) / width; d = v - mean; var = sum(d * d) / width (d * d by fma into the partial
 /// sum); r = 1 / sqrt(var + epsilon) (correctly rounded); v = fma(d * r, gamma, beta).
 /// rms: the same without the mean. affine: fma(v, gamma, beta). Null gamma: 1; null beta: 0.
-/// q8: m = max |v| (integer maximum of the bits); scale = m / 127; stored = round-to-nearest-even(v * (127 / m)), which
+/// q8: v = v * smooth first, where smooth is given; m = max |v| (integer maximum of the bits); scale = m / 127; stored = round-to-nearest-even(v * (127 / m)), which
 /// never passes +-127. When m < 2^-100: scale 1, stored 0.
 /// A q8 residual is float(stored) * residual_scale.
 struct TailRows {
@@ -102,6 +102,7 @@ struct TailRows {
   int8_t* q;                      // null: not stored. Lanes [width, pad16(width)) are set to zero.
   size_t q_stride;
   float* q_scale;                 // [rows]
+  const float* smooth;            // [width]: factors of the q8 store; null: 1
 };
 
 /// One table of an embedding: value = float(element) * (scales[index] * scale) for i8, element * scale for float.

@@ -111,6 +111,11 @@ struct TailBlock {
     const F32x16 d = kind.norm() == Norm::kLayer ? v - mean[r] : v;
     return fma(d * reciprocal[r], gamma, beta);
   }
+
+  /// What the q8 store takes of a row's final value.
+  BANTAM_INLINE F32x16 smoothed(uint32_t i, F32x16 v) const {
+    return a.smooth != nullptr ? v * load(a.smooth + i) : v;
+  }
 };
 
 /// Rows [first, first + kRows).
@@ -127,7 +132,8 @@ BANTAM_NOINLINE bool tail_block(const TailRows& args, uint32_t first) {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       const F32x16 v = block.normed(r, i, lanes);
-      worst[r] = max(worst[r], magnitude_bits(lanes.keep_row(v)));
+      const F32x16 stored = a.q != nullptr ? block.smoothed(i, v) : v;
+      worst[r] = max(worst[r], magnitude_bits(lanes.keep_row(stored)));
       if (y != nullptr) store(y + r * a.y_stride + i, v);
     }
   });
@@ -147,8 +153,8 @@ BANTAM_NOINLINE bool tail_block(const TailRows& args, uint32_t first) {
   for_vectors(a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
-      const F32x16 v = lanes.keep_row(y != nullptr ? load(y + r * a.y_stride + i) : block.normed(r, i, lanes));
-      store_bytes(q + r * a.q_stride + i, flip_offset(quantize(v, inverse[r])));
+      const F32x16 v = y != nullptr ? load(y + r * a.y_stride + i) : block.normed(r, i, lanes);
+      store_bytes(q + r * a.q_stride + i, flip_offset(quantize(lanes.keep_row(block.smoothed(i, v)), inverse[r])));
     }
   });
   return true;

@@ -1,0 +1,28 @@
+# An object compiled for one instruction set must not define a mergeable (weak) symbol outside its own namespace: the
+# linker may keep any copy of such a function, and then code for every machine would hold, say, AVX-512.
+#
+#   cmake -DNM=nm -DOBJECTS=a.o|b.o -P symbols_test.cmake
+string(REPLACE "|" ";" objects "${OBJECTS}")
+set(checked 0)
+foreach(object ${objects})
+  if(NOT object MATCHES "kernels/([a-z0-9]+)/kernels\\.cpp")
+    continue()
+  endif()
+  set(isa ${CMAKE_MATCH_1})
+  execute_process(COMMAND ${NM} --defined-only -C ${object} OUTPUT_VARIABLE symbols RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "${NM} could not read ${object}")
+  endif()
+  string(REPLACE "\n" ";" lines "${symbols}")
+  foreach(line ${lines})
+    if(line MATCHES "^[0-9a-f]+ [WVu] (.*)$")
+      if(NOT CMAKE_MATCH_1 MATCHES "bantam::kernels::${isa}::")
+        message(SEND_ERROR "${object} defines ${CMAKE_MATCH_1}, which other objects may define too")
+      endif()
+    endif()
+  endforeach()
+  math(EXPR checked "${checked} + 1")
+endforeach()
+if(checked EQUAL 0)
+  message(FATAL_ERROR "no kernel objects among: ${OBJECTS}")
+endif()
