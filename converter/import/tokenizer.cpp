@@ -178,8 +178,8 @@ class Assembler {
   void find_specials() {
     out_->unknown_id = id_of(source_.unknown);
     if (out_->unknown_id < 0) {
-      problem("unk_token", fmt::format("{} is not in the vocabulary; name the token for unknown words",
-                                       shown(source_.unknown)));
+      problem("unk_token",
+              fmt::format("{} is not in the vocabulary; name the token for unknown words", shown(source_.unknown)));
     }
     out_->pad_id = id_of(source_.pad);
     out_->cls_id = id_of(source_.cls);
@@ -330,7 +330,8 @@ bool import_tokenizer(const fs::path& dir, Graph& graph, std::vector<std::string
     if (json.is_object()) read_tokenizer_json(json, "tokenizer.json", source, found);
   } else {
     try {
-      read_vocabulary_text(read_text_file(dir / "vocab.txt"), "vocab.txt", config, "tokenizer_config.json", source, found);
+      read_vocabulary_text(read_text_file(dir / "vocab.txt"), "vocab.txt", config, "tokenizer_config.json", source,
+                           found);
     } catch (const Error& error) {
       found.insert(found.end(), error.problems().begin(), error.problems().end());
     }

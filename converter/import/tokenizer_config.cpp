@@ -49,8 +49,8 @@ void add(TokenizerSource& source, AddedSource token) {
 bool is_bert_like(std::string_view name) {
   if (name.size() > 4 && name.substr(name.size() - 4) == "Fast") name.remove_suffix(4);
   constexpr std::array<std::string_view, 9> kNames = {
-      "BertTokenizer",      "DistilBertTokenizer", "ElectraTokenizer",  "MobileBertTokenizer", "ConvBertTokenizer",
-      "SqueezeBertTokenizer", "FunnelTokenizer",   "LayoutLMTokenizer", "PreTrainedTokenizer"};
+      "BertTokenizer",        "DistilBertTokenizer", "ElectraTokenizer",  "MobileBertTokenizer", "ConvBertTokenizer",
+      "SqueezeBertTokenizer", "FunnelTokenizer",     "LayoutLMTokenizer", "PreTrainedTokenizer"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -63,8 +63,10 @@ void read_added_decoder(const Json& decoder, const std::string& file, TokenizerS
     const bool is_number = !key.empty() && key.size() < 10 &&
                            std::all_of(key.begin(), key.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!is_number || token.text.empty()) {
-      problems.push_back(fmt::format("{}: added_tokens_decoder: \"{}\" should be an id with an object that has "
-                                     "\"content\"", file, key));
+      problems.push_back(
+          fmt::format("{}: added_tokens_decoder: \"{}\" should be an id with an object that has "
+                      "\"content\"",
+                      file, key));
       continue;
     }
     token.id = std::stoll(key);
@@ -86,18 +88,23 @@ void read_vocabulary_text(const std::string& text, const std::string& file, cons
   source.file = file;
   const std::string name = token_text(part(config, "tokenizer_class"));
   if (!name.empty() && !is_bert_like(name)) {
-    problems.push_back(fmt::format("{}: tokenizer_class: \"{}\" is not supported from vocab.txt; save the tokenizer "
-                                   "with transformers so that the directory has a tokenizer.json",
-                                   config_file, name));
+    problems.push_back(
+        fmt::format("{}: tokenizer_class: \"{}\" is not supported from vocab.txt; save the tokenizer "
+                    "with transformers so that the directory has a tokenizer.json",
+                    config_file, name));
   }
   if (!flag(config, "do_basic_tokenize", true, config_file, problems)) {
-    problems.push_back(fmt::format("{}: do_basic_tokenize: false is not supported; this version splits words as BERT "
-                                   "does", config_file));
+    problems.push_back(
+        fmt::format("{}: do_basic_tokenize: false is not supported; this version splits words as BERT "
+                    "does",
+                    config_file));
   }
   const Json& never_split = part(config, "never_split");
   if (!never_split.is_null() && !never_split.empty()) {
-    problems.push_back(fmt::format("{}: never_split: is not supported; list the tokens in added_tokens of a "
-                                   "tokenizer.json", config_file));
+    problems.push_back(
+        fmt::format("{}: never_split: is not supported; list the tokens in added_tokens of a "
+                    "tokenizer.json",
+                    config_file));
   }
   source.clean_text = true;
   source.split_chinese = flag(config, "tokenize_chinese_chars", true, config_file, problems);
@@ -123,10 +130,10 @@ void read_vocabulary_text(const std::string& text, const std::string& file, cons
 void read_tokenizer_config(const Json& config, const std::string& file, TokenizerSource& source,
                            ProblemList& problems) {
   const std::array<std::pair<const char*, std::string*>, 5> names = {{{"unk_token", &source.unknown},
-                                                                     {"pad_token", &source.pad},
-                                                                     {"cls_token", &source.cls},
-                                                                     {"sep_token", &source.sep},
-                                                                     {"mask_token", &source.mask}}};
+                                                                      {"pad_token", &source.pad},
+                                                                      {"cls_token", &source.cls},
+                                                                      {"sep_token", &source.sep},
+                                                                      {"mask_token", &source.mask}}};
   for (const auto& [key, target] : names) {
     const Json& value = part(config, key);
     if (value.is_null()) continue;

@@ -109,7 +109,8 @@ class Reader {
     const std::string type = type_of(normalizer, "normalizer");
     if (type == "?") return;
     if (type != "BertNormalizer") {
-      problem("normalizer.type", fmt::format("\"{}\" is not supported; this version takes BertNormalizer or none", type));
+      problem("normalizer.type",
+              fmt::format("\"{}\" is not supported; this version takes BertNormalizer or none", type));
       return;
     }
     source_.clean_text = flag(normalizer, "clean_text", true, "normalizer");
@@ -164,8 +165,9 @@ class Reader {
       source_.single = {Piece(cls, -1, 0), Piece(-1, 0, 0), Piece(sep, -1, 0)};
       source_.pair = {Piece(cls, -1, 0), Piece(-1, 0, 0), Piece(sep, -1, 0), Piece(-1, 1, 1), Piece(sep, -1, 1)};
     } else {
-      problem("post_processor.type",
-              fmt::format("\"{}\" is not supported; this version takes TemplateProcessing, BertProcessing or none", type));
+      problem(
+          "post_processor.type",
+          fmt::format("\"{}\" is not supported; this version takes TemplateProcessing, BertProcessing or none", type));
     }
   }
 

@@ -63,8 +63,7 @@ void read_vocabulary_text(const std::string& text, const std::string& file, cons
 
 /// What tokenizer_config.json and special_tokens_map.json say beside either: special tokens' names, the
 /// greatest length, contradictions worth a note.
-void read_tokenizer_config(const Json& config, const std::string& file, TokenizerSource& source,
-                           ProblemList& problems);
+void read_tokenizer_config(const Json& config, const std::string& file, TokenizerSource& source, ProblemList& problems);
 
 }  // namespace bantam::convert
 

@@ -126,6 +126,7 @@ void encode_with_added(const Tables& tables, const uint8_t* text, uint32_t begin
   uint32_t index = 0;        // of the next normalised code point
   uint32_t quiet_until = 0;  // within a match that was discarded
   uint32_t floor = 0;        // end of the previous token, blanks included
+  uint32_t floor_begin = 0;  // bytes: where the code point number `floor` begins
   uint32_t previous = ' ';
   bool after_blanks = false;
   uint32_t blanks_begin = 0;
@@ -145,13 +146,18 @@ void encode_with_added(const Tables& tables, const uint8_t* text, uint32_t begin
         quiet_until = index + match.chars;
         if (!token.single_word() || !(is_word_character(previous) || (more && is_word_character(next.code)))) {
           word.flush();
+          const uint32_t last_floor = floor;
           uint32_t token_end = match.end;
           floor = quiet_until;
           for (; token.rstrip() && more && (character_class(next.code) & kSpace) != 0; more = ahead.next(&next)) {
             token_end = next.end;
             ++floor;
           }
-          sink->emit(token.id(), token.lstrip() && after_blanks ? blanks_begin : c.begin, token_end);
+          uint32_t token_begin = c.begin;
+          if (token.lstrip() && after_blanks) token_begin = blanks_begin;
+          if (token.lstrip() && index < last_floor) token_begin = floor_begin;
+          if (more) floor_begin = next.begin;
+          sink->emit(token.id(), token_begin, token_end);
           stream = match.after;
           index = quiet_until;
           previous = match.last;

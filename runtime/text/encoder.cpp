@@ -26,11 +26,16 @@ void encode_text(const Tables& tables, Text text, TokenSink* sink) {
 
 fb::Truncation strategy_of(const fb::Tokenizer& tokenizer, TruncationSide asked) {
   switch (asked) {
-    case TruncationSide::kLongestFirst: return fb::Truncation::longest_first;
-    case TruncationSide::kOnlyFirst: return fb::Truncation::only_first;
-    case TruncationSide::kOnlySecond: return fb::Truncation::only_second;
-    case TruncationSide::kNone: return fb::Truncation::none;
-    case TruncationSide::kFromFile: break;
+    case TruncationSide::kLongestFirst:
+      return fb::Truncation::longest_first;
+    case TruncationSide::kOnlyFirst:
+      return fb::Truncation::only_first;
+    case TruncationSide::kOnlySecond:
+      return fb::Truncation::only_second;
+    case TruncationSide::kNone:
+      return fb::Truncation::none;
+    case TruncationSide::kFromFile:
+      break;
   }
   return tokenizer.truncation();
 }
@@ -81,8 +86,7 @@ void write(const Tables& tables, const Text texts[2], bool pair, bool add_specia
 
 }  // namespace
 
-bool truncate_counts(fb::Truncation strategy, bool pair, const uint32_t counts[2], uint32_t budget,
-                     uint32_t kept[2]) {
+bool truncate_counts(fb::Truncation strategy, bool pair, const uint32_t counts[2], uint32_t budget, uint32_t kept[2]) {
   kept[0] = counts[0];
   kept[1] = counts[1];
   const uint64_t total = uint64_t{counts[0]} + counts[1];

@@ -11,8 +11,7 @@ namespace bantam::text {
 /// `counts` are what there is (0 for an absent second), `budget` what fits. False when the strategy may not
 /// remove enough; `kept` is then unspecified. `longest_first` on a single text, and `only_second` without a
 /// second text, shorten the first.
-bool truncate_counts(fb::Truncation strategy, bool pair, const uint32_t counts[2], uint32_t budget,
-                     uint32_t kept[2]);
+bool truncate_counts(fb::Truncation strategy, bool pair, const uint32_t counts[2], uint32_t budget, uint32_t kept[2]);
 
 /// Tokenizer::encode.
 Status encode(const Tables& tables, Text first, Text second, const EncodeOptions& options, const TokenBuffer& out,

@@ -30,13 +30,13 @@ constexpr uint32_t kMaxVocabulary = 1u << 22;
 
 /// The whole of blob `trie_aux`.
 struct LexiconRoots {
-  uint32_t version;       // 1
-  uint32_t vocabulary;    // base of the root
-  uint32_t continuation;  // base; leads nowhere when no token has the prefix
-  uint32_t prefix_size;   // bytes of the continuing prefix
-  uint32_t added[2];      // bases of the added tokens matched in raw [0] and in normalised [1] text
+  uint32_t version;        // 1
+  uint32_t vocabulary;     // base of the root
+  uint32_t continuation;   // base; leads nowhere when no token has the prefix
+  uint32_t prefix_size;    // bytes of the continuing prefix
+  uint32_t added[2];       // bases of the added tokens matched in raw [0] and in normalised [1] text
   uint32_t only_first[2];  // the byte with which all of these begin, or 256
-  uint32_t first[2][8];   // a bit for each byte with which one of these begins
+  uint32_t first[2][8];    // a bit for each byte with which one of these begins
 };
 
 constexpr uint32_t kLexiconVersion = 1;

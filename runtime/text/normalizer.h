@@ -71,8 +71,8 @@ class NormalStream {
   uint8_t queue_at_ = 0;
   uint8_t queue_size_ = 0;
   bool in_run_ = false;
-  uint8_t run_rank_ = 0;   // index into kSurvivorRanks
-  uint8_t lead_at_ = 0;    // next element of lead_ in this rank
+  uint8_t run_rank_ = 0;  // index into kSurvivorRanks
+  uint8_t lead_at_ = 0;   // next element of lead_ in this rank
   uint8_t lead_size_ = 0;
   uint32_t queue_[kMaxExpansion + 2] = {};
   uint32_t char_begin_ = 0;
@@ -82,9 +82,9 @@ class NormalStream {
   uint32_t lead_[kMaxExpansion] = {};  // nonstarters in the decomposition of the character before the run
   uint32_t run_begin_ = 0;
   uint32_t run_end_ = 0;
-  uint32_t scan_ = 0;       // where the scan for this rank stands
-  uint32_t before_ = 0;     // characters of the run that sort before the one looked for
-  uint32_t cursor_ = 0;     // the text behind character number cursor_index_ of the run
+  uint32_t scan_ = 0;    // where the scan for this rank stands
+  uint32_t before_ = 0;  // characters of the run that sort before the one looked for
+  uint32_t cursor_ = 0;  // the text behind character number cursor_index_ of the run
   uint32_t cursor_index_ = 0;
   uint32_t cursor_begin_ = 0;
   uint32_t cursor_end_ = 0;

@@ -16,7 +16,9 @@ struct TokenizerAccess {
 namespace bantam::text {
 
 Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
-    : source(&tokenizer), max_word_chars(tokenizer.max_word_chars()), unknown_id(tokenizer.unknown_id()),
+    : source(&tokenizer),
+      max_word_chars(tokenizer.max_word_chars()),
+      unknown_id(tokenizer.unknown_id()),
       added(tokenizer.added_tokens()) {
   lexicon.units = reinterpret_cast<const uint32_t*>(data + tokenizer.trie()->offset());
   lexicon.begin = reinterpret_cast<const uint32_t*>(data + tokenizer.token_begin()->offset());

@@ -104,8 +104,8 @@ uint32_t lower_case(uint32_t code, uint32_t out[kMaxExpansion]) {
 }
 
 bool is_word_character(uint32_t code) {
-  const uint32_t at = code < 0x10000 ? upper_bound(kWordLow, kWordLowCount, code)
-                                     : upper_bound(kWordHigh, kWordHighCount, code);
+  const uint32_t at =
+      code < 0x10000 ? upper_bound(kWordLow, kWordLowCount, code) : upper_bound(kWordHigh, kWordHighCount, code);
   return at % 2 == 1;
 }
 

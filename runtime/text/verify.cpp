@@ -117,7 +117,8 @@ class Verifier {
 
   Status check_added() {
     const AddedTokens* added = t_.added_tokens();
-    if (added == nullptr) return any_added_ ? fail("the trie matches added tokens, of which there are none") : Status::kOk;
+    if (added == nullptr)
+      return any_added_ ? fail("the trie matches added tokens, of which there are none") : Status::kOk;
     uint64_t least = 0;
     for (uint32_t i = 0; i < added->size(); ++i) {
       const fb::AddedToken& token = *added->Get(i);

@@ -133,9 +133,7 @@ void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uin
       }
     }
     word[size] = 0;
-    const auto locate = [start](uint32_t from, uint32_t length) {
-      return Offset{start + from, start + from + length};
-    };
+    const auto locate = [start](uint32_t from, uint32_t length) { return Offset{start + from, start + from + length}; };
     if (size > tables.max_word_chars || !emit_pieces(tables.lexicon, word, size, locate, sink)) {
       sink->emit(static_cast<uint32_t>(tables.unknown_id), start, at);
     }

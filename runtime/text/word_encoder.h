@@ -11,8 +11,8 @@ namespace bantam::text {
 
 /// Where tokens go. Every token of a text is counted; those numbered [first, first + room) are kept.
 struct TokenSink {
-  int32_t* ids = nullptr;      // null: count only
-  Offset* offsets = nullptr;   // may be null
+  int32_t* ids = nullptr;     // null: count only
+  Offset* offsets = nullptr;  // may be null
   uint32_t first = 0;
   uint32_t room = 0;
   uint32_t stop = 0xFFFFFFFF;  // no more tokens are needed once so many were counted

@@ -211,12 +211,12 @@ def main():
                 comparator.compare("single, %s, %s" % (strategy, side), tokenizer, singles)
 
     for normalized in (False, True):
-        pieces = ["<x>", "<x>y", "Caf\u00e9", "\u4e2d", "new york", "foo", "oo"]
+        pieces = ["<x>", "<x>y", "Caf\u00e9", "\u4e2d", "new york", "foo", "oo", "  z"]
         for flags in itertools.product((False, True), repeat=3):
             named = dict(zip(("single_word", "lstrip", "rstrip"), flags))
             added = [AddedToken(p, normalized=normalized, **named) for p in pieces]
             tokenizer = make_tokenizer(vocabulary, bert(), added)
-            parts = pieces + ["x", " ", "  ", "\u3000", ".", "_", "\u00e9", "\u0301", "\u4e2d", "FOO", "[MASK]", "\n", "y"]
+            parts = pieces + ["x", " ", "  ", "\u3000", ".", "_", "\u00e9", "\u0301", "\u4e2d", "FOO", "[MASK]", "\n", "y", "z"]
             texts = ["".join(dice.choice(parts) for _ in range(dice.randint(1, 8))) for _ in range(3000)]
             comparator.compare("added, normalized %s, %s" % (normalized, [k for k, v in named.items() if v]), tokenizer,
                                ((text, None, 0) for text in texts))

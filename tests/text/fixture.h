@@ -25,7 +25,8 @@ class TokenizerImage {
     data_.resize(size / 8);
     size_t at = 0;
     for (convert::RawBlob& blob : graph.blobs) {
-      if (!blob.bytes.empty()) std::memcpy(reinterpret_cast<uint8_t*>(data_.data()) + at, blob.bytes.data(), blob.bytes.size());
+      if (!blob.bytes.empty())
+        std::memcpy(reinterpret_cast<uint8_t*>(data_.data()) + at, blob.bytes.data(), blob.bytes.size());
       *blob.target = fb::Blob(at, blob.bytes.size(), 0, 0);
       at += (blob.bytes.size() + 63) / 64 * 64;
     }

@@ -46,7 +46,8 @@ TEST_P(Golden, IdsOffsetsAndSegments) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, Golden,
-                         testing::Values("uncased", "cased", "accents", "raw", "added", "truncate_right", "truncate_left"),
+                         testing::Values("uncased", "cased", "accents", "raw", "added", "truncate_right",
+                                         "truncate_left"),
                          [](const auto& setting) { return std::string(setting.param); });
 
 }  // namespace

@@ -15,7 +15,8 @@ using Ids = std::vector<int32_t>;
 const std::vector<std::string> kTokens = {"a", "b", "##b", "\u00e9"};
 
 bool mentions(const std::vector<std::string>& lines, const std::string& what) {
-  return std::any_of(lines.begin(), lines.end(), [&](const auto& line) { return line.find(what) != std::string::npos; });
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const auto& line) { return line.find(what) != std::string::npos; });
 }
 
 TEST(ImportTokenizer, ADirectoryWithoutOneIsNoProblem) {
@@ -106,8 +107,15 @@ TEST(ImportTokenizer, NamesWhatIsWrong) {
       {"added list", [](json& f) { f["added_tokens"] = 5; }, "added_tokens"},
       {"added item", [](json& f) { f["added_tokens"].push_back("x"); }, "added_tokens[5]"},
       {"added blank",
-       [](json& f) { f["added_tokens"].push_back({{"id", 9}, {"content", "\u0301"}, {"normalized", true}}); }, "blank"},
-      {"truncation", [](json& f) { f["truncation"] = {{"strategy", "Middle"}, {"max_length", 5}}; }, "truncation"},
+       [](json& f) {
+         f["added_tokens"].push_back({{"id", 9}, {"content", "\u0301"}, {"normalized", true}});
+       },
+       "blank"},
+      {"truncation",
+       [](json& f) {
+         f["truncation"] = {{"strategy", "Middle"}, {"max_length", 5}};
+       },
+       "truncation"},
       {"template",
        [](json& f) {
          f["post_processor"] = {{"type", "TemplateProcessing"}, {"single", json::array()}, {"pair", json::array()}};
@@ -128,7 +136,8 @@ TEST(ImportTokenizer, NamesWhatIsWrong) {
     folder.write("tokenizer.json", file.dump());
     const Imported got = import_folder(folder);
     EXPECT_FALSE(got.found) << test.name;
-    EXPECT_TRUE(mentions(got.problems, test.expected)) << test.name << ": " << (got.problems.empty() ? "" : got.problems[0]);
+    EXPECT_TRUE(mentions(got.problems, test.expected))
+        << test.name << ": " << (got.problems.empty() ? "" : got.problems[0]);
     EXPECT_TRUE(mentions(got.problems, "tokenizer.json: ")) << test.name;
     EXPECT_TRUE(got.graph.model.tokenizers.empty() && got.graph.blobs.empty());
   }
@@ -146,8 +155,15 @@ TEST(ImportTokenizer, ListsAllProblemsAtOnce) {
 
 TEST(ImportTokenizer, SurvivesBrokenFiles) {
   const std::string valid = tokenizer_json(kTokens).dump();
-  std::vector<std::string> files = {"", "{", "[]", "null", "\xff\xfe", "{\"model\": \"\\ud800\"}", std::string(100, '['),
-                                    "{\"model\": {\"vocab\": {\"a\": 1, \"a\": 2}}}", "{\"model\": 1e999}"};
+  std::vector<std::string> files = {"",
+                                    "{",
+                                    "[]",
+                                    "null",
+                                    "\xff\xfe",
+                                    "{\"model\": \"\\ud800\"}",
+                                    std::string(100, '['),
+                                    "{\"model\": {\"vocab\": {\"a\": 1, \"a\": 2}}}",
+                                    "{\"model\": 1e999}"};
   for (size_t size = 0; size < valid.size(); size += 37) files.push_back(valid.substr(0, size));
   for (const std::string& text : files) {
     Folder folder;

@@ -105,7 +105,8 @@ TEST(Tokenizer, BuffersAreNeverOverrun) {
   for (uint32_t capacity = 0; capacity < 9; ++capacity) {
     std::vector<int32_t> ids(capacity + 1, -7);
     EncodeResult result;
-    const Status status = tokenizer.encode(view(text), {}, {}, {ids.data(), nullptr, nullptr, nullptr, capacity}, &result);
+    const Status status =
+        tokenizer.encode(view(text), {}, {}, {ids.data(), nullptr, nullptr, nullptr, capacity}, &result);
     EXPECT_EQ(status, capacity < 2 ? Status::kBufferTooSmall : Status::kOk);
     EXPECT_EQ(ids.back(), -7);
     if (status == Status::kOk) {
@@ -138,7 +139,9 @@ TEST(Tokenizer, LooksTokensUp) {
 TEST(Tokenizer, InvalidUtf8IsRemovedAndOffsetsCoverTheBytesAround) {
   SmallTokenizer small(kTokens);
   const Tokenizer tokenizer = small.open();
-  const Encoded got = encode(tokenizer, "a\xff\xe4\xb8" "b \xc0\x80 c");
+  const Encoded got = encode(tokenizer,
+                             "a\xff\xe4\xb8"
+                             "b \xc0\x80 c");
   EXPECT_EQ(got.ids, (Ids{2, 11, 7, 3}));
   EXPECT_EQ(got.offsets[1].begin, 0u);
   EXPECT_EQ(got.offsets[1].end, 5u);

@@ -31,19 +31,40 @@ void expect_steps(const std::string& text, const std::vector<Step>& steps) {
 
 TEST(Utf8, ReplacesEachMaximalIllFormedSubsequence) {
   // The Unicode Standard, tables 3-8 to 3-11.
-  expect_steps("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41", {{0xFFFD, 1}, {0xFFFD, 1}, {0xFFFD, 1}, {0xFFFD, 1}, {0xFFFD, 1},
-                                                        {0xFFFD, 1}, {0xFFFD, 1}, {0xFFFD, 1}, {0x41, 1}});
-  expect_steps("\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41", {{0xFFFD, 1}, {0xFFFD, 1}, {0xFFFD, 1}, {0xFFFD, 1}, {0xFFFD, 1},
-                                                        {0xFFFD, 1}, {0xFFFD, 1}, {0xFFFD, 1}, {0x41, 1}});
-  expect_steps("\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42", {{0xFFFD, 1}, {0xFFFD, 1}, {0xFFFD, 1}, {0xFFFD, 1}, {0xFFFD, 1},
-                                                        {0x41, 1}, {0xFFFD, 1}, {0xFFFD, 1}, {0x42, 1}});
+  expect_steps("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41", {{0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0x41, 1}});
+  expect_steps("\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41", {{0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0x41, 1}});
+  expect_steps("\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42", {{0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0x41, 1},
+                                                        {0xFFFD, 1},
+                                                        {0xFFFD, 1},
+                                                        {0x42, 1}});
   expect_steps("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41", {{0xFFFD, 2}, {0xFFFD, 1}, {0xFFFD, 3}, {0xFFFD, 2}, {0x41, 1}});
   expect_steps("\xE4\xB8", {{0xFFFD, 2}});
 }
 
 RC_GTEST_PROP(Utf8Property, EncodedCodePointsDecode, ()) {
-  const uint32_t code = *rc::gen::suchThat(rc::gen::inRange<uint32_t>(0, 0x110000),
-                                           [](uint32_t c) { return c < 0xD800 || c > 0xDFFF; });
+  const uint32_t code =
+      *rc::gen::suchThat(rc::gen::inRange<uint32_t>(0, 0x110000), [](uint32_t c) { return c < 0xD800 || c > 0xDFFF; });
   uint8_t bytes[4] = {};
   const uint32_t size = encode_utf8(code, bytes);
   const CodePoint back = decode_utf8(bytes, size);

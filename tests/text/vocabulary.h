@@ -58,10 +58,16 @@ inline nlohmann::json tokenizer_json(const std::vector<std::string>& tokens) {
   nlohmann::json vocabulary = {{"[PAD]", 0}, {"[UNK]", 1}, {"[CLS]", 2}, {"[SEP]", 3}, {"[MASK]", 4}};
   for (size_t i = 0; i < tokens.size(); ++i) vocabulary[tokens[i]] = i + 5;
   nlohmann::json json;
-  json["model"] = {{"type", "WordPiece"}, {"unk_token", "[UNK]"}, {"continuing_subword_prefix", "##"},
-                   {"max_input_chars_per_word", 100}, {"vocab", vocabulary}};
-  json["normalizer"] = {{"type", "BertNormalizer"}, {"clean_text", true}, {"handle_chinese_chars", true},
-                        {"strip_accents", nullptr}, {"lowercase", true}};
+  json["model"] = {{"type", "WordPiece"},
+                   {"unk_token", "[UNK]"},
+                   {"continuing_subword_prefix", "##"},
+                   {"max_input_chars_per_word", 100},
+                   {"vocab", vocabulary}};
+  json["normalizer"] = {{"type", "BertNormalizer"},
+                        {"clean_text", true},
+                        {"handle_chinese_chars", true},
+                        {"strip_accents", nullptr},
+                        {"lowercase", true}};
   json["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
   json["post_processor"] = {{"type", "BertProcessing"}, {"cls", {"[CLS]", 2}}, {"sep", {"[SEP]", 3}}};
   json["added_tokens"] = nlohmann::json::array();
