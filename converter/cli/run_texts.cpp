@@ -179,7 +179,7 @@ void run_texts(const RunOptions& options, TaskKind wanted) {
                                     : resolve_task(file, wanted, !options.pairs.empty());
   if (task == TaskKind::kChoose) return run_choices(options, file);
   if (task == TaskKind::kNone && !options.raw) {
-    fail(ExitCode::kUnsupported, "{}: the file has no task; use --raw for the graph's outputs", options.model);
+    fail(ExitCode::kUnsupported, "{}: the file has no task; convert it with --task embed for vectors, or use --raw for the graph's outputs", options.model);
   }
   Inputs inputs(options);
   Engine engine(file, options.engine);
