@@ -1,4 +1,4 @@
-// int8 dot product without VNNI: vpmaddubsw multiplies u8 by s8 and adds pairs in s16, vpmaddwd adds those pairs.
+// int8 dot product without VNNI: vpmaddubsw multiplies |x| by a signed weight and adds pairs in s16, vpmaddwd adds those.
 // Pairs must stay within s16: one side is at most 127 or 128 in magnitude.
 #ifndef BANTAM_KERNELS_AVX2_DOT_H_
 #define BANTAM_KERNELS_AVX2_DOT_H_
@@ -12,8 +12,9 @@ constexpr uint8_t kOffsetXor = 0;
 struct Weights {
   __m256i a, b;
 };
+/// |x|, and all bits of the bytes whose x is negative.
 struct SignedQuad {
-  __m256i v, magnitude;
+  __m256i magnitude, negative;
 };
 /// Probabilities p as two halves of at most 128.
 struct UnsignedQuad {
@@ -31,12 +32,31 @@ BANTAM_INLINE __m256i broadcast_four(const void* p) {
 }
 BANTAM_INLINE SignedQuad signed_quad(const void* p) {
   const __m256i v = broadcast_four(p);
-  return {v, _mm256_abs_epi8(v)};
+  return {_mm256_abs_epi8(v), _mm256_cmpgt_epi8(_mm256_setzero_si256(), v)};
 }
 BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
   const __m256i v = broadcast_four(p);
   const __m256i half = _mm256_and_si256(_mm256_srli_epi16(v, 1), _mm256_set1_epi8(0x7f));
   return {half, _mm256_sub_epi8(v, half)};
+}
+
+/// The sum of -x over the negative elements of row x.
+BANTAM_INLINE int32_t row_start(const int8_t* x, uint32_t count) {
+  const __m256i zero = _mm256_setzero_si256();
+  const auto of = [zero](__m256i v) __attribute__((always_inline)) {
+    return reinterpret_cast<__v4di>(_mm256_sad_epu8(_mm256_abs_epi8(_mm256_min_epi8(v, zero)), zero));
+  };
+  __v4di total = {0, 0, 0, 0};
+  uint32_t i = 0;
+  for (; i + 32 <= count; i += 32) total += of(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i)));
+  for (; i + 4 <= count; i += 4) {
+    int32_t four;
+    memcpy(&four, x + i, 4);
+    total += of(_mm256_setr_epi32(four, 0, 0, 0, 0, 0, 0, 0));
+  }
+  int64_t start = total[0] + total[1] + total[2] + total[3];
+  for (; i < count; ++i) start += x[i] < 0 ? -x[i] : 0;
+  return static_cast<int32_t>(start);
 }
 
 /// The four products of each lane, added; |u| * 127 * 2 must fit s16, so u <= 128.
@@ -51,10 +71,12 @@ struct Accumulator {
   Accumulator() = default;
   BANTAM_INLINE explicit Accumulator(I32x16 start)
       : a(reinterpret_cast<__v8si>(start.a)), b(reinterpret_cast<__v8si>(start.b)) {}
-  /// |x| by the weight with the sign of x: |x| * |w| * 2 <= 127 * 127 * 2. A garbage -128 meets weights of 0 only.
+  /// |x| by w, or by ~w where x is negative: x * w = |x| * ~w + |x| there, and row_start has added those |x|. Half the
+  /// cost of vpsignb, which competes with the multiplications. |x| * |~w| * 2 <= 127 * 128 * 2; a garbage x of -128
+  /// meets weights of 0 only.
   BANTAM_INLINE void add(SignedQuad q, Weights w) {
-    a += dot_u8_s8(q.magnitude, _mm256_sign_epi8(w.a, q.v));
-    b += dot_u8_s8(q.magnitude, _mm256_sign_epi8(w.b, q.v));
+    a += dot_u8_s8(q.magnitude, _mm256_xor_si256(w.a, q.negative));
+    b += dot_u8_s8(q.magnitude, _mm256_xor_si256(w.b, q.negative));
   }
   BANTAM_INLINE void add(UnsignedQuad q, Weights w) {
     a += dot_u8_s8(q.half, w.a) + dot_u8_s8(q.rest, w.a);

@@ -31,6 +31,8 @@ BANTAM_INLINE Visible visible_keys(const Attention& a, uint32_t query) {
   return keys;
 }
 
+static_assert(kMaxRows <= kAttentionQueries, "scratch holds one block of queries");
+
 /// One block of queries: scores in scratch, [query][page of the sequence][16].
 template <uint32_t kRows>
 struct AttentionBlock {

@@ -17,6 +17,7 @@ struct AttentionQ8 : AttentionBlock<kRows> {
   using Base::Base;
 
   float q_scale[kRows];  // times the scale of the scores
+  int32_t row_starts[kRows];
   float factor[kRows];   // what the integer sum over values is multiplied with
 
   /// Scores of pages [page, page + kPages).
@@ -32,7 +33,7 @@ struct AttentionQ8 : AttentionBlock<kRows> {
     Accumulator acc[kRows][kPages];
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPages; ++p) {
-      start_rows(acc, p, reinterpret_cast<const int32_t*>(keys + p * a.key_page_stride + tile_bytes + 64));
+      start_rows(acc, p, reinterpret_cast<const int32_t*>(keys + p * a.key_page_stride + tile_bytes + 64), row_starts);
     }
     dot_rows(acc, q, a.q_stride, tiles, a.key_page_stride, quads);
     if (rest != 0) {
@@ -155,6 +156,7 @@ struct AttentionQ8 : AttentionBlock<kRows> {
     constexpr uint32_t kTogether = kRows < 4 ? kRows : 4;
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) q_scale[r] = a.q_scale[(first + r) * a.q_scale_stride] * a.scale;
+    measure_rows(row_starts, static_cast<const int8_t*>(a.q) + first * a.q_stride, a.q_stride, a.head_width);
     uint32_t page = page_begin;
     for (; page + block_panels(kRows) <= page_end; page += block_panels(kRows)) {
       scores_of_pages<block_panels(kRows)>(page);

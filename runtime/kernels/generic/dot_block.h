@@ -25,13 +25,25 @@ BANTAM_INLINE void dot_rows(Accumulator (&acc)[kRows][kPanels], const int8_t* x,
   }
 }
 
-/// Where accumulators start: 0, or -128 * sum of the weights when activations are stored as x + 128.
+/// Where the accumulators of panel p start: 0; or -128 * sum of the weights when activations are stored as x + 128; or
+/// what the instruction set's signs need for rows x of `count` elements.
 template <uint32_t kRows, uint32_t kPanels>
-BANTAM_INLINE void start_rows(Accumulator (&acc)[kRows][kPanels], uint32_t p, const int32_t* sums) {
-  I32x16 start = splat(int32_t{0});
-  if constexpr (kOffsetXor != 0) start = times_minus_128(load(sums));
+BANTAM_INLINE void start_rows(Accumulator (&acc)[kRows][kPanels], uint32_t p, const int32_t* sums,
+                              const int32_t (&row_starts)[kRows]) {
+  if constexpr (kOffsetXor != 0) {
+    const I32x16 start = times_minus_128(load(sums));
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = Accumulator(start);
+  } else {
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = Accumulator(splat(row_starts[r]));
+  }
+}
+
+template <uint32_t kRows>
+BANTAM_INLINE void measure_rows(int32_t (&row_starts)[kRows], const int8_t* x, size_t x_stride, uint32_t count) {
   BANTAM_UNROLL
-  for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = Accumulator(start);
+  for (uint32_t r = 0; r < kRows; ++r) row_starts[r] = row_start(x + r * x_stride, count);
 }
 
 /// One vector of 16 weights, f32 or f16.

@@ -12,11 +12,14 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 /// Rows [row, row + kRows) by panels [panel, panel + kPanels). False when some y is not finite.
 template <uint32_t kRows, uint32_t kPanels>
 BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t panel) {
+  const int8_t* x = a.x + row * a.x_stride;
+  int32_t row_starts[kRows];
+  measure_rows(row_starts, x, a.x_stride, a.k);
   Accumulator acc[kRows][kPanels];
   BANTAM_UNROLL
-  for (uint32_t p = 0; p < kPanels; ++p) start_rows(acc, p, a.w_sum + (panel + p) * 16);
+  for (uint32_t p = 0; p < kPanels; ++p) start_rows(acc, p, a.w_sum + (panel + p) * 16, row_starts);
   const size_t w_stride = size_t{a.k} * 16;
-  dot_rows(acc, a.x + row * a.x_stride, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
+  dot_rows(acc, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
 
   I32x16 worst = splat(int32_t{0});
   BANTAM_UNROLL
@@ -71,6 +74,15 @@ struct BlockChoice {
   uint32_t panels;
 };
 
+/// Calls with several blocks have blocks of half the maximum at least; from there on the panels must be constant.
+constexpr bool even_blocks(uint32_t (*panels)(uint32_t), uint32_t max_rows) {
+  for (uint32_t r = max_rows / 2; r < max_rows; ++r) {
+    if (panels(r) != panels(max_rows)) return false;
+  }
+  return true;
+}
+static_assert(even_blocks(block_panels, kMaxRows) && even_blocks(block_panels_f32, kMaxRowsF32), "see linear_blocks");
+
 template <uint32_t kRows>
 constexpr BlockChoice<LinearQ8> q8_choice() {
   return {linear_q8_block<kRows, block_panels(kRows)>, linear_q8_block<kRows, 1>, block_panels(kRows)};
@@ -81,8 +93,7 @@ constexpr BlockChoice<LinearF32> f32_choice() {
           block_panels_f32(kRows)};
 }
 
-/// `choices[r - 1]` serves blocks of r rows. All blocks of a call have the panels of the largest one: block_panels is
-/// constant from half of the maximum on, which is where calls with several blocks lie.
+/// `choices[r - 1]` serves blocks of r rows. All blocks of a call have the panels of the largest one: see even_blocks.
 template <class Args>
 BANTAM_INLINE bool linear_blocks(const Args& a, const BlockChoice<Args>* choices, uint32_t max_rows) {
   const RowSplit split(a.rows, max_rows);

@@ -22,6 +22,9 @@ struct UnsignedQuad {
   uint8_t v[4];
 };
 
+/// What the accumulators of row x, `count` long, start with; not 0 where an instruction set's treatment of signs asks.
+BANTAM_INLINE int32_t row_start(const int8_t*, uint32_t) { return 0; }
+
 inline Weights load_weights(const int8_t* p) {
   Weights w;
   memcpy(w.v, p, sizeof w.v);

@@ -18,6 +18,9 @@ struct Quad {
 using SignedQuad = Quad;
 using UnsignedQuad = Quad;
 
+/// What the accumulators of a row x start with, beside -128 times the weights' sum.
+BANTAM_INLINE int32_t row_start(const int8_t*, uint32_t) { return 0; }
+
 BANTAM_INLINE Weights load_weights(const int8_t* p) {
   return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)),
           _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32))};
