@@ -157,8 +157,8 @@ uint32_t bantam_session_sequence_count(const bantam_session* session) { return t
 
 bantam_sequence bantam_session_sequence(const bantam_session* session, uint32_t index) {
   const bantam::EncodedSequence s = to_cpp(session).sequence(index);
-  return {s.row_begin, s.row_count, s.ids, s.segments, same<const bantam_offset>(s.offsets), s.sequences,
-          to_c(s.result)};
+  return {s.row_begin, s.row_count,   s.ids, s.segments, same<const bantam_offset>(s.offsets),
+          s.sequences, to_c(s.result)};
 }
 
 bantam_status bantam_session_output(const bantam_session* session, uint32_t output, uint32_t sequence,

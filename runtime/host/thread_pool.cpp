@@ -38,7 +38,8 @@ bool ThreadPool::available() { return true; }
 
 ThreadPool::ThreadPool(uint32_t threads) {
   if (threads > 1) pool_ = pthreadpool_create(threads);
-  threads_ = pool_ == nullptr ? 1 : static_cast<uint32_t>(pthreadpool_get_threads_count(static_cast<pthreadpool_t>(pool_)));
+  threads_ =
+      pool_ == nullptr ? 1 : static_cast<uint32_t>(pthreadpool_get_threads_count(static_cast<pthreadpool_t>(pool_)));
   parallel_.context = this;
   parallel_.run = run;
 }

@@ -13,7 +13,7 @@
 namespace bantam::host {
 
 struct XnnpackBackend::Layers {
-  std::vector<xnn_operator_t> operators;   // in the order of the file's Linear ops
+  std::vector<xnn_operator_t> operators;  // in the order of the file's Linear ops
   pthreadpool_t pool = nullptr;
 
   ~Layers() {
@@ -30,7 +30,8 @@ float from_half(uint16_t half) {
     const float value = static_cast<float>(magnitude) / 16777216.0f;
     return sign != 0 ? -value : value;
   }
-  const uint32_t exponent_and_fraction = magnitude >= 0x7C00u ? (magnitude << 13) + (224u << 23) : (magnitude << 13) + (112u << 23);
+  const uint32_t exponent_and_fraction =
+      magnitude >= 0x7C00u ? (magnitude << 13) + (224u << 23) : (magnitude << 13) + (112u << 23);
   const uint32_t bits = sign | exponent_and_fraction;
   float value = 0;
   std::memcpy(&value, &bits, sizeof(value));

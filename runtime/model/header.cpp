@@ -38,7 +38,8 @@ Status read_header(const uint8_t* bytes, size_t size, FileHeader* out, Fault* fa
   FileHeader h;
   h.major = load<uint16_t>(bytes + 8);
   h.minor = load<uint16_t>(bytes + 10);
-  if (h.major > kMajorVersion) return fail(Status::kVersionTooNew, "the major version is newer than this reader", fault);
+  if (h.major > kMajorVersion)
+    return fail(Status::kVersionTooNew, "the major version is newer than this reader", fault);
   if (h.major == 0) return fail(Status::kCorrupt, "there is no major version 0", fault);
   if (load<uint32_t>(bytes + 12) != kHeaderBytes) return fail(Status::kCorrupt, "the header size is not 64", fault);
   h.file_size = load<uint64_t>(bytes + 16);
@@ -54,7 +55,8 @@ Status read_header(const uint8_t* bytes, size_t size, FileHeader* out, Fault* fa
     return fail(Status::kCorrupt, "the graph section lies outside the file or is not aligned", fault);
   }
   if (!section_is_valid(h.data_offset, h.data_size, h.graph_offset + h.graph_size, h.file_size)) {
-    return fail(Status::kCorrupt, "the data section lies outside the file, overlaps the graph or is not aligned", fault);
+    return fail(Status::kCorrupt, "the data section lies outside the file, overlaps the graph or is not aligned",
+                fault);
   }
   *out = h;
   return Status::kOk;

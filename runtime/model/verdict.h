@@ -10,8 +10,8 @@ namespace bantam {
 
 struct Verdict {
   Status status = Status::kOk;
-  const char* what = "";    // the rule that does not hold, static storage
-  int32_t tensor = -1;      // the tensor concerned, if the rule is about one
+  const char* what = "";  // the rule that does not hold, static storage
+  int32_t tensor = -1;    // the tensor concerned, if the rule is about one
 
   bool ok() const { return status == Status::kOk; }
 };
@@ -20,10 +20,10 @@ constexpr Verdict corrupt(const char* what, int32_t tensor = -1) { return {Statu
 constexpr Verdict unsupported(const char* what, int32_t tensor = -1) { return {Status::kUnsupported, what, tensor}; }
 
 /// Returns from the calling function with the first verdict that is not ok.
-#define BANTAM_CHECK(expression)                              \
-  do {                                                        \
-    const ::bantam::Verdict verdict_of_rule_ = (expression);  \
-    if (!verdict_of_rule_.ok()) return verdict_of_rule_;      \
+#define BANTAM_CHECK(expression)                             \
+  do {                                                       \
+    const ::bantam::Verdict verdict_of_rule_ = (expression); \
+    if (!verdict_of_rule_.ok()) return verdict_of_rule_;     \
   } while (false)
 
 }  // namespace bantam

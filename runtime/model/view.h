@@ -66,10 +66,14 @@ inline uint64_t row_bytes(const fb::Tensor& t) {
   const uint64_t padded = kernels::pad16(width(t));
   const uint64_t heads = t.heads();
   switch (t.layout()) {
-    case fb::Layout::head_rows: return padded + heads * 4;
-    case fb::Layout::key_pages: return heads * kernels::key_page_bytes(width(t) / t.heads(), q8) / 16;
-    case fb::Layout::value_pages: return heads * kernels::value_page_bytes(width(t) / t.heads(), q8) / 16;
-    default: return q8 ? padded + 4 : padded * 4;
+    case fb::Layout::head_rows:
+      return padded + heads * 4;
+    case fb::Layout::key_pages:
+      return heads * kernels::key_page_bytes(width(t) / t.heads(), q8) / 16;
+    case fb::Layout::value_pages:
+      return heads * kernels::value_page_bytes(width(t) / t.heads(), q8) / 16;
+    default:
+      return q8 ? padded + 4 : padded * 4;
   }
 }
 

@@ -17,13 +17,18 @@ Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* larges
       *largest = ids->limit() - 1u;
       return {};
     }
-    case fb::IndexSource::segments: *largest = segment_types(site.model) - 1u; return {};
+    case fb::IndexSource::segments:
+      *largest = segment_types(site.model) - 1u;
+      return {};
     case fb::IndexSource::positions:
       if (site.model.max_sequence() == 0) return corrupt("an embedding of positions needs a longest sequence");
       *largest = site.model.max_sequence() - 1u;
       return {};
-    case fb::IndexSource::zero: *largest = 0; return {};
-    default: return unsupported("an embedding of this index source is not executed");
+    case fb::IndexSource::zero:
+      *largest = 0;
+      return {};
+    default:
+      return unsupported("an embedding of this index source is not executed");
   }
 }
 
@@ -101,7 +106,7 @@ Status run_embed(const TileRun& run, const fb::Op& op) {
   kernels::EmbedSource sources[kMaxEmbedTables];
   for (uint32_t i = 0; i < tables.size(); ++i) {
     const fb::Tensor& t = tensor(run.model, tables.Get(i)->tensor());
-    sources[i] = {blob<void>(run, t.data()), element(t.type()), t.layout() != fb::Layout::rows,
+    sources[i] = {blob<void>(run, t.data()),    element(t.type()),      t.layout() != fb::Layout::rows,
                   blob<float>(run, t.scales()), tables.Get(i)->scale(), indices + i * kBlockRows};
   }
   bool finite = true;

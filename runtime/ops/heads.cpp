@@ -8,7 +8,8 @@ Verdict check_head_tensor(const Site& site, int32_t index, uint32_t heads, uint3
   BANTAM_CHECK(check_step_rows(site, index));
   const fb::Tensor& t = tensor(site.model, index);
   if (t.region() != fb::Region::shared) return corrupt("queries, keys and values are shared by all rows", index);
-  if (t.type() != (q8 ? fb::DType::i8 : fb::DType::f32)) return corrupt("queries, keys and values differ in type", index);
+  if (t.type() != (q8 ? fb::DType::i8 : fb::DType::f32))
+    return corrupt("queries, keys and values differ in type", index);
   if (t.layout() != layout) return corrupt("queries, keys or values have the wrong layout", index);
   if (width(t) != heads * head_width) return corrupt("queries, keys or values have the wrong width", index);
   if (layout != fb::Layout::rows && t.heads() != heads) return corrupt("the tensor's number of heads is wrong", index);
@@ -27,8 +28,8 @@ Verdict check_head_shape(const HeadShape& shape) {
 Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, int32_t k, int32_t v) {
   if (q < 0) return corrupt("queries are absent");
   const bool q8 = tensor(site.model, q).type() == fb::DType::i8;
-  BANTAM_CHECK(check_head_tensor(site, q, shape.heads, shape.head_width, q8,
-                                 q8 ? fb::Layout::head_rows : fb::Layout::rows));
+  BANTAM_CHECK(
+      check_head_tensor(site, q, shape.heads, shape.head_width, q8, q8 ? fb::Layout::head_rows : fb::Layout::rows));
   BANTAM_CHECK(check_head_tensor(site, k, shape.kv_heads, shape.head_width, q8, fb::Layout::key_pages));
   return check_head_tensor(site, v, shape.kv_heads, shape.head_width, q8, fb::Layout::value_pages);
 }

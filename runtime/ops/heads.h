@@ -21,8 +21,8 @@ Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, 
 /// Query rows of a shared tensor, row 0.
 struct QueryRows {
   uint8_t* data;
-  float* scales;       // [row][heads]; null for f32
-  size_t stride;       // elements
+  float* scales;  // [row][heads]; null for f32
+  size_t stride;  // elements
 };
 inline QueryRows query_rows(const TileRun& run, int32_t index) {
   const fb::Tensor& t = tensor(run.model, index);

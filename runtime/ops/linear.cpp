@@ -6,7 +6,8 @@ namespace {
 
 Verdict verify(const Site& site) {
   BANTAM_CHECK(check_counts(site, 2, 3, 2));
-  if (site.op.attributes_as_Linear()->axis() != 0) return unsupported("a linear layer over the token axis is not executed");
+  if (site.op.attributes_as_Linear()->axis() != 0)
+    return unsupported("a linear layer over the token axis is not executed");
   const int32_t weights = operand(site.op.inputs(), 1);
   if (weights < 0) return corrupt("a linear layer without weights");
   const fb::Tensor& w = tensor(site.model, weights);
@@ -20,7 +21,8 @@ Verdict verify(const Site& site) {
   BANTAM_CHECK(check_row_input(site, 0, k, q8));
   const int32_t x = operand(site.op.inputs(), 0);
   if (q8 != (tensor(site.model, x).type() == fb::DType::i8)) return corrupt("int8 weights want int8 inputs", x);
-  BANTAM_CHECK(check_vector(site, operand(site.op.inputs(), 2), n, "the bias is not an f32 vector of the outputs' width"));
+  BANTAM_CHECK(
+      check_vector(site, operand(site.op.inputs(), 2), n, "the bias is not an f32 vector of the outputs' width"));
   return check_tail(site, n);
 }
 

@@ -8,9 +8,9 @@ namespace bantam::ops {
 
 /// Rows of an arena tensor in memory.
 struct Rows {
-  uint8_t* data;       // first row
-  float* scales;       // i8: of the first row; else null
-  size_t stride;       // elements from row to row
+  uint8_t* data;  // first row
+  float* scales;  // i8: of the first row; else null
+  size_t stride;  // elements from row to row
   bool q8;
 
   float* f32() const { return reinterpret_cast<float*>(data); }

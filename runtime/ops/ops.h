@@ -25,26 +25,26 @@ constexpr uint32_t kMaxWidth = 1u << 22;
 struct Site {
   const fb::Model& model;
   const fb::Op& op;
-  uint32_t rows_symbol;          // of the step: kTokens or kSequences
+  uint32_t rows_symbol;  // of the step: kTokens or kSequences
 };
 
 /// What an op sees when it runs on one tile of rows. Everything in the file has been verified.
 struct TileRun {
   const fb::Model& model;
-  const uint8_t* data;           // the file's data section
+  const uint8_t* data;  // the file's data section
   const kernels::Table& kernels;
   const LinearBackend* backend;  // null: native kernels
   const int32_t* ids;            // [tokens], checked
   const int32_t* segments;       // [tokens], checked
   const uint32_t* offsets;       // [sequences + 1]
   uint32_t sequences;
-  uint32_t values[kSymbols];     // for addressing: rounded up to the symbols' multiples
+  uint32_t values[kSymbols];  // for addressing: rounded up to the symbols' multiples
   uint8_t* shared;
   uint8_t* tile;
-  uint8_t* scratch;              // 64-byte aligned
-  uint32_t row_begin;            // multiple of 16
+  uint8_t* scratch;    // 64-byte aligned
+  uint32_t row_begin;  // multiple of 16
   uint32_t rows;
-  uint32_t linear_number;        // of the next Linear, in file order
+  uint32_t linear_number;  // of the next Linear, in file order
 };
 
 struct Rule {

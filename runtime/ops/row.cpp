@@ -29,8 +29,8 @@ Verdict verify_copy(const Site& site) {
     if (operand(site.op.outputs(), i) >= 0) return unsupported("an unknown op with several outputs cannot be left out");
   }
   const fb::Tensor& to = tensor(site.model, y);
-  const bool same = to.layout() == fb::Layout::rows && to.type() == fb::DType::f32 &&
-                    width(to) == width(tensor(site.model, x));
+  const bool same =
+      to.layout() == fb::Layout::rows && to.type() == fb::DType::f32 && width(to) == width(tensor(site.model, x));
   return same ? Verdict{} : unsupported("an unknown op whose output differs in shape cannot be left out", y);
 }
 

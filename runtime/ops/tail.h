@@ -47,13 +47,13 @@ class RowSink {
   const fb::Op& op_;
   uint32_t width_;
   size_t stride_;
-  Rows f32_ = {};          // outputs[0]
-  Rows i8_ = {};           // outputs[1]
+  Rows f32_ = {};  // outputs[0]
+  Rows i8_ = {};   // outputs[1]
   Rows residual_ = {};
   float* scratch_;
   kernels::Activation activation_;
-  bool in_output_;         // rows are computed in outputs[0]
-  bool straight_;          // and nothing remains to be done to them
+  bool in_output_;  // rows are computed in outputs[0]
+  bool straight_;   // and nothing remains to be done to them
 };
 
 }  // namespace bantam::ops

@@ -18,9 +18,9 @@ constexpr size_t kArenaAlignment = 64;
 struct Limits {
   uint32_t max_tokens = 0;
   uint32_t max_sequences = 0;
-  uint32_t longest = 0;        // rows of one sequence
-  uint32_t workers = 0;        // 1 without `parallel`
-  uint32_t tile_rows = 0;      // largest tile
+  uint32_t longest = 0;    // rows of one sequence
+  uint32_t workers = 0;    // 1 without `parallel`
+  uint32_t tile_rows = 0;  // largest tile
 };
 
 /// Checks the options against the model. kInvalidArgument, kUnavailable.
@@ -44,13 +44,13 @@ uint64_t scratch_bytes(const fb::Model& model, uint32_t longest);
 struct Layout {
   uint64_t workers;
   uint64_t shared;
-  uint64_t worker_memory;      // worker w: at worker_memory + w * (tile_size + scratch_size)
+  uint64_t worker_memory;  // worker w: at worker_memory + w * (tile_size + scratch_size)
   uint64_t tile_size;
   uint64_t scratch_size;
   uint64_t ids;
   uint64_t segments;
   uint64_t offsets;
-  uint64_t results;            // this and the next two: only in models with a tokenizer
+  uint64_t results;  // this and the next two: only in models with a tokenizer
   uint64_t text_offsets;
   uint64_t text_sequences;
   uint64_t size;

@@ -11,7 +11,7 @@ struct StepRun {
   const fb::Step* step;
   uint32_t rows;
   uint32_t tile;
-  uint32_t linear_number;       // of the step's first Linear
+  uint32_t linear_number;  // of the step's first Linear
   uint32_t values[kSymbols];
 };
 

@@ -25,7 +25,7 @@ struct SessionState final : Session {
   SessionOptions options;
   Limits limits;
   const kernels::Table& kernels;
-  const LinearBackend* backend = nullptr;   // only for files whose weights are all float
+  const LinearBackend* backend = nullptr;  // only for files whose weights are all float
   const Observer* observer = nullptr;
   Tokenizer tokenizer;
   bool has_tokenizer = false;
@@ -44,7 +44,7 @@ struct SessionState final : Session {
   uint32_t sequences = 0;
   Filled filled = Filled::kNothing;
   bool has_run = false;
-  uint32_t values[kSymbols] = {};           // of the last run
+  uint32_t values[kSymbols] = {};  // of the last run
 
   // High-water marks of the parts of the arena that depend on a run's lengths, in bytes.
   uint64_t fixed_bytes = 0;

@@ -11,7 +11,7 @@ namespace {
 /// An exactly sized, aligned copy: sanitizers see the first byte beyond.
 bantam::Status run_copy(const uint8_t* data, size_t size, bool repair) {
   static std::vector<uint8_t> arena;
-  auto* bytes = static_cast<uint8_t*>(::operator new(size == 0 ? 1 : size, std::align_val_t{64}));
+  auto* bytes = static_cast<uint8_t*>(::operator new (size == 0 ? 1 : size, std::align_val_t{64}));
   if (size > 0) std::memcpy(bytes, data, size);
   if (repair) {
     const uint64_t file_size = size;
@@ -22,7 +22,7 @@ bantam::Status run_copy(const uint8_t* data, size_t size, bool repair) {
     std::memcpy(bytes + 48, &data_size, sizeof(data_size));
   }
   const bantam::Status status = bantam::testing::exercise(bytes, size, &arena);
-  ::operator delete(bytes, std::align_val_t{64});
+  ::operator delete (bytes, std::align_val_t{64});
   return status;
 }
 

@@ -102,7 +102,7 @@ TEST_F(OpenTest, HeaderFieldsAreChecked) {
   EXPECT_EQ(open_with(0, 'X', 1), Status::kNotAModel);
   EXPECT_EQ(open_with(8, 2, 2), Status::kVersionTooNew);
   EXPECT_EQ(open_with(8, 0, 2), Status::kCorrupt);
-  EXPECT_EQ(open_with(10, 9, 2), Status::kOk);             // a later minor version
+  EXPECT_EQ(open_with(10, 9, 2), Status::kOk);  // a later minor version
   EXPECT_EQ(open_with(12, 128, 4), Status::kCorrupt);
   EXPECT_EQ(open_with(16, bytes_.size() + 1, 8), Status::kTruncated);
   EXPECT_EQ(open_with(16, bytes_.size() - 1, 8), Status::kCorrupt);
@@ -115,8 +115,8 @@ TEST_F(OpenTest, HeaderFieldsAreChecked) {
   EXPECT_EQ(open_with(40, 64, 8), Status::kCorrupt);
   EXPECT_EQ(open_with(40, 0xFFFFFFFFFFFFFFC0u, 8), Status::kCorrupt);
   EXPECT_EQ(open_with(48, 0xFFFFFFFFFFFFFFFFu, 8), Status::kCorrupt);
-  EXPECT_EQ(open_with(48, 0, 8), Status::kCorrupt);        // blobs now lie outside
-  EXPECT_EQ(open_with(56, 0, 4), Status::kOk);             // checksums belong to `bantam verify`
+  EXPECT_EQ(open_with(48, 0, 8), Status::kCorrupt);  // blobs now lie outside
+  EXPECT_EQ(open_with(56, 0, 4), Status::kOk);       // checksums belong to `bantam verify`
 }
 
 TEST_F(OpenTest, EveryTruncationIsRefused) {

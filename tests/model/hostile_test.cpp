@@ -138,11 +138,13 @@ std::vector<Edit> tensor_edits() {
       {"tile region too small", corrupt, [](auto& m) { m.tile_bytes[3] -= 4; }},
       {"no region", corrupt, [](auto& m) { m.shared_bytes.clear(); }},
       {"five coefficients", corrupt, [](auto& m) { named(m, "x").offset.assign(5, 0); }},
-      {"place by tile in shared", corrupt, [](auto& m) {
+      {"place by tile in shared", corrupt,
+       [](auto& m) {
          m.shared_bytes[3] = 64;
          named(m, "x").offset[3] = 64;
        }},
-      {"place by tokens in tile", corrupt, [](auto& m) {
+      {"place by tokens in tile", corrupt,
+       [](auto& m) {
          m.tile_bytes[1] = 64;
          named(m, "qkv").offset[1] = 64;
        }},
@@ -155,7 +157,10 @@ std::vector<Edit> tensor_edits() {
       {"grouped scales", unsupported, [](auto& m) { named(m, "words").scale_kind = fb::ScaleKind::per_group; }},
       {"table without scales", corrupt, [](auto& m) { named(m, "words").scale_kind = fb::ScaleKind::none; }},
       {"bf16 tile", corrupt, [](auto& m) { named(m, "tag").type = fb::DType::bf16; }},
-      {"shape product overflows", corrupt, [w](auto& m) { named(m, w).shape = {fixed(0x7FFFFFFF), fixed(0x7FFFFFFF)}; }},
+      {"shape product overflows", corrupt,
+       [w](auto& m) {
+         named(m, w).shape = {fixed(0x7FFFFFFF), fixed(0x7FFFFFFF)};
+       }},
       {"shape product overflows 64 bits", corrupt,
        [](auto& m) { named(m, "norm").shape.assign(6, fixed(0x7FFFFFFF)); }},
       {"weights beyond their data", corrupt, [w](auto& m) { named(m, w).shape[0] = fixed(129); }},
@@ -181,7 +186,8 @@ std::vector<Edit> op_edits() {
   return {
       {"op version", unsupported, [](auto& m) { op(m, "tag").version = 2; }},
       {"op feature", unsupported, [](auto& m) { op(m, "tag").features = {"time travel"}; }},
-      {"fallback of another shape", unsupported, [](auto& m) {
+      {"fallback of another shape", unsupported,
+       [](auto& m) {
          op(m, "tag").version = 2;
          op(m, "tag").fallback = true;
        }},
@@ -198,7 +204,10 @@ std::vector<Edit> op_edits() {
       {"too few inputs", corrupt, [](auto& m) { op(m, "tag").inputs.resize(1); }},
       {"too many inputs", corrupt, [](auto& m) { op(m, "tag").inputs.resize(4, -1); }},
       {"no outputs", corrupt, [](auto& m) { op(m, "tag").outputs.clear(); }},
-      {"all outputs absent", corrupt, [](auto& m) { op(m, "layer.0.up").outputs = {-1, -1}; }},
+      {"all outputs absent", corrupt,
+       [](auto& m) {
+         op(m, "layer.0.up").outputs = {-1, -1};
+       }},
       {"constant as input", corrupt, [](auto& m) { op(m, "tag").inputs[0] = index_of(m, "norm"); }},
       {"constant as output", corrupt, [](auto& m) { op(m, "tag").outputs[0] = index_of(m, "norm"); }},
       {"activation as weights", corrupt, [](auto& m) { op(m, "tag").inputs[1] = index_of(m, "x"); }},
@@ -209,19 +218,25 @@ std::vector<Edit> op_edits() {
       {"int8 input for float weights", corrupt, [](auto& m) { op(m, "tag").inputs[0] = index_of(m, "x.i8"); }},
       {"input too narrow", corrupt, [](auto& m) { op(m, "layer.0.up").inputs[0] = index_of(m, "ffn"); }},
       {"output too wide", corrupt, [](auto& m) { op(m, "layer.0.up").outputs[1] = index_of(m, "x.i8"); }},
-      {"i8 output as f32", corrupt, [](auto& m) { op(m, "layer.0.up").outputs = {index_of(m, "ffn"), -1}; }},
-      {"an op reads its output", corrupt, [](auto& m) { op(m, "layer.0.up").outputs[1] = op(m, "layer.0.up").inputs[0]; }},
+      {"i8 output as f32", corrupt,
+       [](auto& m) {
+         op(m, "layer.0.up").outputs = {index_of(m, "ffn"), -1};
+       }},
+      {"an op reads its output", corrupt,
+       [](auto& m) { op(m, "layer.0.up").outputs[1] = op(m, "layer.0.up").inputs[0]; }},
       {"residual of another width", corrupt, [](auto& m) { op(m, "layer.0.out").tail->residual = index_of(m, "qkv"); }},
       {"residual in place as i8", corrupt, [](auto& m) { op(m, "layer.0.out").tail->residual = index_of(m, "x.i8"); }},
       {"residual is constant", corrupt, [](auto& m) { op(m, "layer.0.out").tail->residual = index_of(m, "words"); }},
       {"residual with heads", corrupt, [](auto& m) { op(m, "layer.0.out").tail->residual = index_of(m, "q"); }},
-      {"unknown activation", corrupt, [](auto& m) { op(m, "layer.0.up").tail->activation = value<fb::ActivationKind>(40); }},
+      {"unknown activation", corrupt,
+       [](auto& m) { op(m, "layer.0.up").tail->activation = value<fb::ActivationKind>(40); }},
       {"unknown norm", corrupt, [](auto& m) { op(m, "embed").tail->norm = value<fb::NormKind>(40); }},
       {"epsilon NaN", corrupt, [](auto& m) { op(m, "embed").tail->epsilon = std::numeric_limits<float>::quiet_NaN(); }},
       {"epsilon below 0", corrupt, [](auto& m) { op(m, "embed").tail->epsilon = -1; }},
       {"linear over tokens", unsupported, [](auto& m) { op(m, "tag").attributes.AsLinear()->axis = 1; }},
       {"no tables", corrupt, [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables.clear(); }},
-      {"nine tables", unsupported, [](auto& m) {
+      {"nine tables", unsupported,
+       [](auto& m) {
          auto& tables = op(m, "embed").attributes.AsEmbed()->tables;
          while (tables.size() < 9) tables.push_back(std::make_unique<fb::EmbedTableT>(*tables[0]));
        }},
@@ -239,35 +254,42 @@ std::vector<Edit> op_edits() {
        [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[1]->scale = std::numeric_limits<float>::infinity(); }},
       {"trigrams", unsupported, [](auto& m) { op(m, "embed").attributes.AsEmbed()->context = 3; }},
       {"no heads in split", corrupt, [](auto& m) { op(m, "layer.0.split").attributes.AsSplitHeads()->heads = 0; }},
-      {"no key heads in split", corrupt, [](auto& m) { op(m, "layer.0.split").attributes.AsSplitHeads()->kv_heads = 0; }},
-      {"heads times width wraps", unsupported, [](auto& m) {
+      {"no key heads in split", corrupt,
+       [](auto& m) { op(m, "layer.0.split").attributes.AsSplitHeads()->kv_heads = 0; }},
+      {"heads times width wraps", unsupported,
+       [](auto& m) {
          auto& split = *op(m, "layer.0.split").attributes.AsSplitHeads();
          split.heads = split.kv_heads = 0x80000000u;
          split.head_width = 0x80000000u;
        }},
       {"other heads in split", corrupt, [](auto& m) { op(m, "layer.0.split").attributes.AsSplitHeads()->heads = 4; }},
-      {"split with a tail", corrupt, [](auto& m) {
+      {"split with a tail", corrupt,
+       [](auto& m) {
          op(m, "layer.0.split").tail = std::make_unique<fb::TailT>();
          op(m, "layer.0.split").tail->activation = fb::ActivationKind::relu;
        }},
-      {"keys and values swapped", corrupt, [](auto& m) { std::swap(op(m, "layer.0.split").outputs[1], op(m, "layer.0.split").outputs[2]); }},
+      {"keys and values swapped", corrupt,
+       [](auto& m) { std::swap(op(m, "layer.0.split").outputs[1], op(m, "layer.0.split").outputs[2]); }},
       {"queries absent", corrupt, [](auto& m) { op(m, "layer.0.attention").inputs[0] = -1; }},
       {"keys as queries", corrupt, [](auto& m) { op(m, "layer.0.attention").inputs[0] = index_of(m, "k0"); }},
       {"rows as keys", corrupt, [](auto& m) { op(m, "layer.0.attention").inputs[1] = index_of(m, "x"); }},
-      {"heads not a multiple", corrupt, [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->kv_heads = 2; }},
+      {"heads not a multiple", corrupt,
+       [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->kv_heads = 2; }},
       {"scale 0", corrupt, [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->scale = 0; }},
       {"scale NaN", corrupt,
-       [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->scale = std::numeric_limits<float>::quiet_NaN(); }},
+       [](auto& m) {
+         op(m, "layer.0.attention").attributes.AsAttention()->scale = std::numeric_limits<float>::quiet_NaN();
+       }},
       {"block list", unsupported,
        [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->mask = fb::MaskKind::block_list; }},
       {"unknown mask", unsupported,
        [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->mask = value<fb::MaskKind>(200); }},
-      {"score terms", unsupported, [](auto& m) {
+      {"score terms", unsupported,
+       [](auto& m) {
          op(m, "layer.0.attention").attributes.AsAttention()->terms.push_back(std::make_unique<fb::ScoreTermT>());
        }},
-      {"rotary", unsupported, [](auto& m) {
-         op(m, "layer.0.attention").attributes.AsAttention()->rotary = std::make_unique<fb::RotaryT>();
-       }},
+      {"rotary", unsupported,
+       [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->rotary = std::make_unique<fb::RotaryT>(); }},
       {"unknown pooling", corrupt, [](auto& m) { op(m, "first").attributes.AsPool()->kind = value<fb::PoolKind>(50); }},
       {"pooling of tile rows", corrupt, [](auto& m) { op(m, "first").inputs[0] = index_of(m, "qkv"); }},
       {"pooling of i8", corrupt, [](auto& m) { op(m, "first").inputs[0] = index_of(m, "q"); }},
@@ -280,24 +302,29 @@ std::vector<Edit> plan_edits() {
       {"x and q overlap", corrupt, [](auto& m) { named(m, "q").offset = named(m, "x").offset; }},
       {"keys overlap values", corrupt, [](auto& m) { named(m, "v0").offset = named(m, "k0").offset; }},
       {"an output overlaps x", corrupt, [](auto& m) { named(m, "tags").offset = named(m, "x").offset; }},
-      {"overlap in one coefficient", corrupt, [](auto& m) {
+      {"overlap in one coefficient", corrupt,
+       [](auto& m) {
          // Ends before the other begins for some lengths, not for all.
          m.shared_bytes[2] += 1 << 20;
          named(m, "q").offset = {0, 0, 1 << 20, 0};
        }},
       {"tile rows overlap", corrupt, [](auto& m) { named(m, "ffn").offset = named(m, "x.i8").offset; }},
       {"read before written", corrupt, [](auto& m) { op(m, "layer.0.attention").inputs[1] = index_of(m, "k1"); }},
-      {"tile rows read in another step", corrupt, [](auto& m) { op(m, "layer.1.up").inputs[0] = op(m, "pool").inputs[0]; }},
-      {"keys written while others read them", corrupt, [](auto& m) {
+      {"tile rows read in another step", corrupt,
+       [](auto& m) { op(m, "layer.1.up").inputs[0] = op(m, "pool").inputs[0]; }},
+      {"keys written while others read them", corrupt,
+       [](auto& m) {
          op(m, "layer.1.split").outputs[1] = index_of(m, "k0");
          op(m, "layer.1.attention").inputs[1] = index_of(m, "k0");
        }},
-      {"an output nobody writes", corrupt, [](auto& m) {
+      {"an output nobody writes", corrupt,
+       [](auto& m) {
          m.tensors.push_back(std::make_unique<fb::TensorT>(named(m, "tags")));
          m.tensors.back()->name = "nobody";
          m.outputs[0]->tensor = static_cast<int32_t>(m.tensors.size()) - 1;
        }},
-      {"a tensor written twice by one op", corrupt, [](auto& m) {
+      {"a tensor written twice by one op", corrupt,
+       [](auto& m) {
          // Two outputs of one type: only heads have them.
          op(m, "layer.0.split").outputs[2] = op(m, "layer.0.split").outputs[1];
        }},

@@ -32,11 +32,11 @@ class Ban {
 }  // namespace
 
 extern "C" {
-void* __libc_malloc(size_t size);                    // NOLINT(bugprone-reserved-identifier)
-void* __libc_calloc(size_t count, size_t size);      // NOLINT(bugprone-reserved-identifier)
-void* __libc_realloc(void* old, size_t size);        // NOLINT(bugprone-reserved-identifier)
+void* __libc_malloc(size_t size);                      // NOLINT(bugprone-reserved-identifier)
+void* __libc_calloc(size_t count, size_t size);        // NOLINT(bugprone-reserved-identifier)
+void* __libc_realloc(void* old, size_t size);          // NOLINT(bugprone-reserved-identifier)
 void* __libc_memalign(size_t alignment, size_t size);  // NOLINT(bugprone-reserved-identifier)
-void __libc_free(void* block);                       // NOLINT(bugprone-reserved-identifier)
+void __libc_free(void* block);                         // NOLINT(bugprone-reserved-identifier)
 
 void* malloc(size_t size) {
   check("malloc");
@@ -82,7 +82,9 @@ class NoAllocation : public ::testing::TestWithParam<WeightType> {};
 
 TEST_P(NoAllocation, FromOpenToTheAnswer) {
   const FileBytes file(model_with_tokenizer(GetParam()));
-  const std::string text = "Schalte das Licht in der K\xC3\xBC" "che an, \xE4\xBD\xA0\xE5\xA5\xBD!";
+  const std::string text =
+      "Schalte das Licht in der K\xC3\xBC"
+      "che an, \xE4\xBD\xA0\xE5\xA5\xBD!";
   const Ids ids = random_ids({40, 9}, 211, 2, 3);
   const Batch batch = ids.batch();
   SessionOptions options;

@@ -18,11 +18,16 @@ std::vector<float> normal(std::mt19937& random, size_t n, float deviation, float
 
 double activate(double x, fb::ActivationKind kind) {
   switch (kind) {
-    case fb::ActivationKind::relu: return std::max(x, 0.0);
-    case fb::ActivationKind::gelu: return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-    case fb::ActivationKind::gelu_tanh: return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-    case fb::ActivationKind::tanh: return std::tanh(x);
-    default: return x;
+    case fb::ActivationKind::relu:
+      return std::max(x, 0.0);
+    case fb::ActivationKind::gelu:
+      return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+    case fb::ActivationKind::gelu_tanh:
+      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    case fb::ActivationKind::tanh:
+      return std::tanh(x);
+    default:
+      return x;
   }
 }
 
@@ -48,7 +53,8 @@ void normalize(Matrix* x, size_t rows, const std::vector<float>& gamma, const st
     double mean = 0, variance = 0;
     for (size_t i = 0; i < width; ++i) mean += row[i] / static_cast<double>(width);
     for (size_t i = 0; i < width; ++i) variance += (row[i] - mean) * (row[i] - mean) / static_cast<double>(width);
-    for (size_t i = 0; i < width; ++i) row[i] = (row[i] - mean) / std::sqrt(variance + 1e-12) * double{gamma[i]} + double{beta[i]};
+    for (size_t i = 0; i < width; ++i)
+      row[i] = (row[i] - mean) / std::sqrt(variance + 1e-12) * double{gamma[i]} + double{beta[i]};
   }
 }
 
@@ -84,7 +90,8 @@ Matrix attend(const Matrix& qkv, const BertShape& s, const std::vector<uint32_t>
   return y;
 }
 
-std::unique_ptr<fb::TailT> tail(fb::ActivationKind activation, int32_t residual = -1, int32_t gamma = -1, int32_t beta = -1) {
+std::unique_ptr<fb::TailT> tail(fb::ActivationKind activation, int32_t residual = -1, int32_t gamma = -1,
+                                int32_t beta = -1) {
   auto t = std::make_unique<fb::TailT>();
   t->activation = activation;
   t->residual = residual;
@@ -98,7 +105,9 @@ std::unique_ptr<fb::TailT> tail(fb::ActivationKind activation, int32_t residual 
 
 Bert random_bert(const BertShape& s, uint32_t seed) {
   std::mt19937 random(seed);
-  const auto square = [&](uint32_t n, uint32_t k) { return normal(random, size_t{n} * k, 1.0f / std::sqrt(static_cast<float>(k))); };
+  const auto square = [&](uint32_t n, uint32_t k) {
+    return normal(random, size_t{n} * k, 1.0f / std::sqrt(static_cast<float>(k)));
+  };
   Bert b;
   b.shape = s;
   b.words = normal(random, size_t{s.vocabulary} * s.hidden, 1);
@@ -188,7 +197,8 @@ ModelBuilder build(const Bert& bert, WeightType type) {
   add_table("types", s.segments, bert.types, fb::IndexSource::segments);
   add_table("places", s.positions, bert.places, fb::IndexSource::positions);
   const int32_t gamma = b.vector("norm", bert.norm), beta = b.vector("shift", bert.shift);
-  b.op("embed", attributes(std::move(embed)), {}, outputs(x, xq)).tail = tail(fb::ActivationKind::none, -1, gamma, beta);
+  b.op("embed", attributes(std::move(embed)), {}, outputs(x, xq)).tail =
+      tail(fb::ActivationKind::none, -1, gamma, beta);
   add_qkv(0);
 
   for (uint32_t i = 0; i < s.layers; ++i) {

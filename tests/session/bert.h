@@ -41,8 +41,8 @@ Bert random_bert(const BertShape& shape, uint32_t seed);
 ModelBuilder build(const Bert& bert, WeightType type);
 
 struct BertOutput {
-  std::vector<double> logits;   // [sequences, labels]
-  std::vector<double> tags;     // [tokens, tags]
+  std::vector<double> logits;  // [sequences, labels]
+  std::vector<double> tags;    // [tokens, tags]
 };
 
 BertOutput forward(const Bert& bert, const std::vector<int32_t>& ids, const std::vector<int32_t>& segments,

@@ -61,7 +61,8 @@ TEST_P(Bits, SequencesDoNotSeeTheirNeighbours) {
   size_t tag = size_t{shape_.labels} * (ids_.offsets.size() - 1);
   for (size_t s = 0; s + 1 < ids_.offsets.size(); ++s) {
     Ids one;
-    const auto begin = static_cast<std::ptrdiff_t>(ids_.offsets[s]), end = static_cast<std::ptrdiff_t>(ids_.offsets[s + 1]);
+    const auto begin = static_cast<std::ptrdiff_t>(ids_.offsets[s]),
+               end = static_cast<std::ptrdiff_t>(ids_.offsets[s + 1]);
     one.ids.assign(ids_.ids.begin() + begin, ids_.ids.begin() + end);
     one.segments.assign(ids_.segments.begin() + begin, ids_.segments.begin() + end);
     one.offsets.push_back(static_cast<uint32_t>(end - begin));
@@ -115,7 +116,9 @@ TEST_P(Bits, AFileNeedsNoMoreThanSixteenByteAlignment) {
 
 INSTANTIATE_TEST_SUITE_P(All, Bits, ::testing::Values(WeightType::kF32, WeightType::kF16, WeightType::kI8),
                          [](const auto& type) {
-                           return type.param == WeightType::kF32 ? "f32" : type.param == WeightType::kF16 ? "f16" : "int8";
+                           return type.param == WeightType::kF32   ? "f32"
+                                  : type.param == WeightType::kF16 ? "f16"
+                                                                   : "int8";
                          });
 
 }  // namespace

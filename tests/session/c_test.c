@@ -5,12 +5,12 @@
 
 #include "bantam/bantam.h"
 
-#define CHECK(condition)                                                       \
-  do {                                                                         \
-    if (!(condition)) {                                                        \
+#define CHECK(condition)                                                            \
+  do {                                                                              \
+    if (!(condition)) {                                                             \
       fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-      return 1;                                                                \
-    }                                                                          \
+      return 1;                                                                     \
+    }                                                                               \
   } while (0)
 
 static void* aligned(size_t size) {

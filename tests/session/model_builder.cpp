@@ -19,7 +19,8 @@ float quantize(const float* values, uint32_t n, int8_t* out) {
   float largest = 0;
   for (uint32_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(values[i]));
   const float scale = largest == 0 ? 1.0f : largest / 127.0f;
-  for (uint32_t i = 0; i < n; ++i) out[i] = static_cast<int8_t>(std::lrint(std::clamp(values[i] / scale, -127.0f, 127.0f)));
+  for (uint32_t i = 0; i < n; ++i)
+    out[i] = static_cast<int8_t>(std::lrint(std::clamp(values[i] / scale, -127.0f, 127.0f)));
   return scale;
 }
 
@@ -37,7 +38,8 @@ uint16_t to_half(float value) {
   std::memcpy(&bits, &value, 4);
   const uint32_t sign = bits >> 16 & 0x8000u;
   const float magnitude = std::fabs(value);
-  if (magnitude < 6.103515625e-5f) return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::lrint(magnitude * 16777216.0f)));
+  if (magnitude < 6.103515625e-5f)
+    return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::lrint(magnitude * 16777216.0f)));
   const uint32_t rounded = (bits & 0x7FFFFFFFu) + 0xFFFu + (bits >> 13 & 1u);
   return static_cast<uint16_t>(sign | ((rounded >> 13) - (112u << 10)));
 }
@@ -158,8 +160,10 @@ int32_t ModelBuilder::activation(const std::string& name, int32_t symbol, uint32
   if (layout != fb::Layout::rows) {
     if (q8) t->scale_kind = fb::ScaleKind::per_row_head;
     if (layout == fb::Layout::head_rows) row = kernels::pad16(width) + heads * 4;
-    if (layout == fb::Layout::key_pages) row = static_cast<uint32_t>(heads * kernels::key_page_bytes(width / heads, q8) / 16);
-    if (layout == fb::Layout::value_pages) row = static_cast<uint32_t>(heads * kernels::value_page_bytes(width / heads, q8) / 16);
+    if (layout == fb::Layout::key_pages)
+      row = static_cast<uint32_t>(heads * kernels::key_page_bytes(width / heads, q8) / 16);
+    if (layout == fb::Layout::value_pages)
+      row = static_cast<uint32_t>(heads * kernels::value_page_bytes(width / heads, q8) / 16);
   }
   std::vector<uint32_t>& region = symbol == 2 ? model.tile_bytes : model.shared_bytes;
   t->offset = region;

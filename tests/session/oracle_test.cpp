@@ -16,7 +16,7 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  BertShape odd;                       // hidden 40, 5 heads of 8
+  BertShape odd;  // hidden 40, 5 heads of 8
   BertShape wide;
   wide.layers = 1;
   wide.hidden = 64;
@@ -26,12 +26,12 @@ std::vector<Case> cases() {
   BertShape narrow;
   narrow.layers = 3;
   narrow.hidden = 12;
-  narrow.heads = 4;                    // heads of 3
+  narrow.heads = 4;  // heads of 3
   narrow.ffn = 20;
   narrow.labels = 17;
   narrow.tags = 1;
   narrow.activation = fb::ActivationKind::gelu_tanh;
-  return {{"one token", odd, {1}},        {"one sequence", odd, {23}},    {"longest", odd, {96}},
+  return {{"one token", odd, {1}},         {"one sequence", odd, {23}},      {"longest", odd, {96}},
           {"ragged", odd, {5, 1, 17, 96}}, {"sixteens", wide, {16, 32, 48}}, {"narrow", narrow, {7, 19, 64, 3}}};
 }
 

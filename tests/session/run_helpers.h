@@ -68,7 +68,8 @@ struct Ids {
   }
 };
 
-inline Ids random_ids(const std::vector<uint32_t>& lengths, uint32_t vocabulary, uint32_t segment_types, uint32_t seed) {
+inline Ids random_ids(const std::vector<uint32_t>& lengths, uint32_t vocabulary, uint32_t segment_types,
+                      uint32_t seed) {
   std::mt19937 random(seed);
   Ids result;
   for (const uint32_t length : lengths) {

@@ -135,8 +135,8 @@ TEST_F(SessionTest, BadBatchesGetAStatus) {
   batch.sequences = 5;
   EXPECT_EQ(session->run(batch), Status::kTooManySequences);
   EXPECT_EQ(session->run(random_ids({65}, 211, 2, 1).batch()), Status::kTooManyTokens);
-  for (const std::vector<uint32_t>& offsets :
-       std::vector<std::vector<uint32_t>>{{0, 10, 29}, {1, 10, 30}, {0, 0, 30}, {0, 30, 30}, {0, 31, 30}, {0, 4000000000u, 30}}) {
+  for (const std::vector<uint32_t>& offsets : std::vector<std::vector<uint32_t>>{
+           {0, 10, 29}, {1, 10, 30}, {0, 0, 30}, {0, 30, 30}, {0, 31, 30}, {0, 4000000000u, 30}}) {
     Ids bad = ids;
     bad.offsets = offsets;
     batch = bad.batch();
@@ -252,7 +252,7 @@ TEST_F(SessionTest, TheCallersFloatModeNeitherMattersNorChanges) {
   const Ids ids = random_ids({33}, 211, 2, 1);
   const std::vector<float> expected = run_once(file_, ids, {});
   const unsigned before = _mm_getcsr();
-  const unsigned strange = 0x1F80 | 0x8040 | 0x6000;     // flush to zero, denormals are zero, round towards zero
+  const unsigned strange = 0x1F80 | 0x8040 | 0x6000;  // flush to zero, denormals are zero, round towards zero
   _mm_setcsr(strange);
   const std::vector<float> got = run_once(file_, ids, {});
   const unsigned after = _mm_getcsr();

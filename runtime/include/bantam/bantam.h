@@ -131,10 +131,10 @@ bantam_status bantam_session_run_ids(bantam_session* session, const int32_t* ids
                                      const uint32_t* offsets, uint32_t sequences, uint32_t tokens);
 
 typedef struct bantam_encode_options {
-  uint32_t max_tokens;   /* specials included; 0: the file's limit */
-  uint32_t skip;         /* content tokens to leave out: sliding windows */
-  uint8_t add_special;   /* 1 */
-  uint8_t truncation;    /* 0: as the file says; else a value of bantam::TruncationSide */
+  uint32_t max_tokens; /* specials included; 0: the file's limit */
+  uint32_t skip;       /* content tokens to leave out: sliding windows */
+  uint8_t add_special; /* 1 */
+  uint8_t truncation;  /* 0: as the file says; else a value of bantam::TruncationSide */
 } bantam_encode_options;
 
 void bantam_encode_options_init(bantam_encode_options* options);
@@ -152,10 +152,10 @@ typedef struct bantam_offset {
 } bantam_offset;
 
 typedef struct bantam_encode_result {
-  uint32_t count;        /* tokens written */
-  uint32_t truncated;    /* 1: some content tokens did not fit */
-  uint32_t content[2];   /* content tokens of each text in full */
-  uint32_t kept[2];      /* content tokens of each text written */
+  uint32_t count;      /* tokens written */
+  uint32_t truncated;  /* 1: some content tokens did not fit */
+  uint32_t content[2]; /* content tokens of each text in full */
+  uint32_t kept[2];    /* content tokens of each text written */
 } bantam_encode_result;
 
 /* One sequence of the batch; valid until the next call on this session. */
@@ -164,8 +164,8 @@ typedef struct bantam_sequence {
   uint32_t row_count;
   const int32_t* ids;
   const int32_t* segments;
-  const bantam_offset* offsets;    /* null after run_ids */
-  const uint8_t* sequences;        /* 0, 1: text of the token; 255: special; null after run_ids */
+  const bantam_offset* offsets; /* null after run_ids */
+  const uint8_t* sequences;     /* 0, 1: text of the token; 255: special; null after run_ids */
   bantam_encode_result result;
 } bantam_sequence;
 
@@ -179,8 +179,8 @@ typedef struct bantam_output {
   uint32_t rows;
   uint32_t width;
   size_t stride;
-  uint8_t per_token;     /* rows are tokens, else sequences */
-  uint8_t squeeze;       /* transformers shows no last dimension of 1 */
+  uint8_t per_token; /* rows are tokens, else sequences */
+  uint8_t squeeze;   /* transformers shows no last dimension of 1 */
 } bantam_output;
 
 #define BANTAM_ALL_SEQUENCES 0xFFFFFFFFu
@@ -225,7 +225,7 @@ bantam_status bantam_choose(const bantam_session* session, uint32_t first, uint3
 
 typedef struct bantam_entity {
   uint32_t label;
-  bantam_text name;      /* without its prefix; points into the file */
+  bantam_text name; /* without its prefix; points into the file */
   bantam_offset span;
   float score;
 } bantam_entity;

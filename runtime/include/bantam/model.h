@@ -17,8 +17,19 @@ struct Text {
 
 /// Same values as fb::TaskKind in schemas/bantam.fbs.
 enum class TaskKind : uint8_t {
-  kNone = 0, kClassify = 1, kMultiLabel = 2, kRegress = 3, kChoose = 4, kTag = 5, kJoint = 6, kAnswer = 7,
-  kEmbed = 8, kFill = 9, kNextSentence = 10, kPretraining = 11, kGenerate = 12
+  kNone = 0,
+  kClassify = 1,
+  kMultiLabel = 2,
+  kRegress = 3,
+  kChoose = 4,
+  kTag = 5,
+  kJoint = 6,
+  kAnswer = 7,
+  kEmbed = 8,
+  kFill = 9,
+  kNextSentence = 10,
+  kPretraining = 11,
+  kGenerate = 12
 };
 
 /// Copyable view, at most 128 bytes. The bytes outlive it and every session made from it. Shareable

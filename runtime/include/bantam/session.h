@@ -9,20 +9,24 @@ namespace bantam {
 
 /// Instruction sets. kAuto picks the best that this machine and build have. Values are append-only.
 enum class Isa : uint8_t {
-  kAuto = 0, kReference = 1, kAvx2 = 2, kAvxVnni = 3 /* VEX, 256 bit */, kAvx512Vnni256 = 4 /* EVEX, 256 bit */,
+  kAuto = 0,
+  kReference = 1,
+  kAvx2 = 2,
+  kAvxVnni = 3 /* VEX, 256 bit */,
+  kAvx512Vnni256 = 4 /* EVEX, 256 bit */,
   kAvx512Vnni = 5
 };
 
-const char* isa_name(Isa isa);                 // "reference", "avx2", ...
-bool isa_available(Isa isa);                   // in this build and on this machine
-bool isa_parse(Text name, Isa* out);           // false: no such name
+const char* isa_name(Isa isa);        // "reference", "avx2", ...
+bool isa_available(Isa isa);          // in this build and on this machine
+bool isa_parse(Text name, Isa* out);  // false: no such name
 
 /// Parallel-for. Returns when task(arg, i, worker) is done for every i in [0, count); worker < the
 /// session's `workers`; no worker id runs twice at once; serial is legal; never nested.
 struct Parallel {
   void* context = nullptr;
-  void (*run)(void* context, uint32_t count, void (*task)(void* arg, uint32_t index, uint32_t worker), void* arg) =
-      nullptr;
+  void (*run)(void* context, uint32_t count, void (*task)(void* arg, uint32_t index, uint32_t worker),
+              void* arg) = nullptr;
 };
 
 /// Runs f32 linear layers of all-f32/f16 files somewhere else (runtime/host/xnnpack.h). All hooks are
@@ -38,11 +42,11 @@ struct SessionOptions {
   /// Rows of all sequences of one run together; 0: the model's max_sequence (or 512) * max_sequences.
   uint32_t max_tokens = 0;
   uint32_t max_sequences = 1;
-  uint32_t max_new_tokens = 0;   // decoders; reserved
-  uint32_t beams = 1;            // decoders; reserved
-  uint32_t workers = 1;          // worker ids that `parallel` may use
-  uint32_t tile_rows = 0;        // rows of a tile, multiple of 16; 0: 64 (or less for short runs)
-  uint32_t text_bytes = 0;       // reserved for tokenizers that need the whole normalised text
+  uint32_t max_new_tokens = 0;  // decoders; reserved
+  uint32_t beams = 1;           // decoders; reserved
+  uint32_t workers = 1;         // worker ids that `parallel` may use
+  uint32_t tile_rows = 0;       // rows of a tile, multiple of 16; 0: 64 (or less for short runs)
+  uint32_t text_bytes = 0;      // reserved for tokenizers that need the whole normalised text
   Isa isa = Isa::kAuto;
   const Parallel* parallel = nullptr;      // null: serial. Outlives the session.
   const LinearBackend* backend = nullptr;  // null: native kernels. Outlives the session.
@@ -53,10 +57,10 @@ struct SessionOptions {
 /// Sequences one after the other, without padding.
 struct Batch {
   const int32_t* ids = nullptr;
-  const int32_t* segments = nullptr;       // null: all 0
-  const uint32_t* offsets = nullptr;       // sequences + 1 row offsets, offsets[0] == 0; null: one sequence
+  const int32_t* segments = nullptr;  // null: all 0
+  const uint32_t* offsets = nullptr;  // sequences + 1 row offsets, offsets[0] == 0; null: one sequence
   uint32_t sequences = 1;
-  uint32_t tokens = 0;                     // rows in all
+  uint32_t tokens = 0;  // rows in all
 };
 
 /// An output of the last run: rows x width f32, `stride` floats from row to row.
@@ -66,15 +70,15 @@ struct OutputView {
   uint32_t rows = 0;
   uint32_t width = 0;
   size_t stride = 0;
-  bool per_token = false;                  // rows are tokens (else sequences)
-  bool squeeze = false;                    // transformers shows [.., T] instead of [.., T, 1]
+  bool per_token = false;  // rows are tokens (else sequences)
+  bool squeeze = false;    // transformers shows [.., T] instead of [.., T, 1]
 };
 
 /// What `encode` wrote for one sequence of the batch.
 struct EncodedSequence {
   uint32_t row_begin = 0;
   uint32_t row_count = 0;
-  const int32_t* ids = nullptr;            // row_count elements each
+  const int32_t* ids = nullptr;  // row_count elements each
   const int32_t* segments = nullptr;
   const Offset* offsets = nullptr;
   const uint8_t* sequences = nullptr;
@@ -95,13 +99,13 @@ class Session {
   Status add(Text first, Text second, const EncodeOptions& options);
   Status run();
 
-  uint32_t sequence_count() const;                          // sequences added or run
+  uint32_t sequence_count() const;  // sequences added or run
   EncodedSequence sequence(uint32_t index) const;
-  Status output(uint32_t index, OutputView* out) const;     // all rows
+  Status output(uint32_t index, OutputView* out) const;                     // all rows
   Status output(uint32_t index, uint32_t sequence, OutputView* out) const;  // rows of one sequence
 
   const Model& model() const;
-  const Tokenizer* tokenizer() const;                       // null: the file has none
+  const Tokenizer* tokenizer() const;  // null: the file has none
   Isa isa() const;
   uint32_t max_tokens() const;
   uint32_t max_sequences() const;
@@ -114,14 +118,14 @@ class Session {
     void (*before)(void* context, uint32_t op, uint32_t row_begin, uint32_t rows, uint32_t worker) = nullptr;
     void (*after)(void* context, uint32_t op, uint32_t row_begin, uint32_t rows, uint32_t worker) = nullptr;
   };
-  void set_observer(const Observer* observer);              // outlives the session or is reset
+  void set_observer(const Observer* observer);  // outlives the session or is reset
 
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
  protected:
   Session() = default;
-  ~Session() = default;    // a session is abandoned, never destroyed: it owns nothing
+  ~Session() = default;  // a session is abandoned, never destroyed: it owns nothing
 };
 
 /// Exact size of the arena: the same on every ISA; counts session object, tensors, scratch of all

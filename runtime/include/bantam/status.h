@@ -9,16 +9,16 @@ namespace bantam {
 
 enum class Status : int32_t {
   kOk = 0,
-  kInvalidArgument = 1,   // a null pointer, a zero count, an option out of range
-  kMisaligned = 2,        // arena not 64-byte aligned (firmware: 16) or file bytes not 16-byte aligned
-  kArenaTooSmall = 3,     // fewer bytes than arena_bytes() states
-  kNotAModel = 4,         // the bytes do not begin with bantam's magic
-  kVersionTooNew = 5,     // written by a later major version
-  kTruncated = 6,         // the bytes end before the file says it does
-  kCorrupt = 7,           // structure or meaning is inconsistent
-  kUnsupported = 8,       // well formed, but asks for something this version does not execute
-  kOpNotLinked = 9,       // this build left the operator out
-  kTooManyTokens = 10,    // more tokens than the session or the model's positions take
+  kInvalidArgument = 1,  // a null pointer, a zero count, an option out of range
+  kMisaligned = 2,       // arena not 64-byte aligned (firmware: 16) or file bytes not 16-byte aligned
+  kArenaTooSmall = 3,    // fewer bytes than arena_bytes() states
+  kNotAModel = 4,        // the bytes do not begin with bantam's magic
+  kVersionTooNew = 5,    // written by a later major version
+  kTruncated = 6,        // the bytes end before the file says it does
+  kCorrupt = 7,          // structure or meaning is inconsistent
+  kUnsupported = 8,      // well formed, but asks for something this version does not execute
+  kOpNotLinked = 9,      // this build left the operator out
+  kTooManyTokens = 10,   // more tokens than the session or the model's positions take
   kTooManySequences = 11,
   kIndexOutOfRange = 12,  // a token, segment or output index outside its table
   kNonFinite = 13,        // a NaN or infinity turned up in the activations
@@ -38,10 +38,10 @@ const char* status_message(Status status);
 /// Where a file is wrong. Filled by Model::open and the session when the caller passes one. All strings
 /// have static storage or point into the file's bytes.
 struct Fault {
-  const char* what = "";     // the rule that does not hold
-  const char* name = "";     // tensor, op or field concerned; not zero-terminated, see name_size
+  const char* what = "";  // the rule that does not hold
+  const char* name = "";  // tensor, op or field concerned; not zero-terminated, see name_size
   uint32_t name_size = 0;
-  uint32_t index = 0;        // index of that tensor or op
+  uint32_t index = 0;  // index of that tensor or op
 };
 
 }  // namespace bantam
