@@ -240,6 +240,7 @@ class Case<Attention> {
   }
 
   const HeadsShape& shape() const { return split_.shape(); }
+  HeadTensors& tensors() { return split_.tensors(); }
 
  private:
   /// Rows here count from the first row of the first sequence.

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "tests/kernels/attention_cases.h"
 #include "tests/kernels/row_cases.h"
 
 namespace bantam::kernels::test {
@@ -125,6 +126,29 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
       const EmbedSource source{x.data(), Element::kF32, false, nullptr, 1.0f, &index};
       EXPECT_FALSE(t->embed_rows({&source, 1, 1, 48, keys.as<float>(), 48})) << isa_name(t->isa);
       EXPECT_FALSE(t->softmax_rows({x.as<float>(), 48, 1, 41})) << isa_name(t->isa);
+    }
+  }
+}
+
+// A NaN among the queries, keys or values of f32 attention, or among the scales of int8 attention.
+TEST(Limits, AttentionNoticesNonFiniteValues) {
+  const HeadsShape f32{1, 1, 20, false, 5, {18}};
+  const HeadsShape q8{1, 1, 20, true, 5, {18}};
+  for (const Table* t : tables()) {
+    for (const HeadsShape* shape : {&f32, &q8}) {
+      for (int spoiled = 0; spoiled < 4; ++spoiled) {
+        Case<Attention> c(3, shape);
+        ASSERT_TRUE(c.prepare(*t));
+        HeadTensors& tensors = c.tensors();
+        // Row 7 in page 0: a key of every query, and a query itself.
+        const size_t key = shape->q8 ? pad4(20) * 16 + 7 * 4 : 7 * 4;
+        const size_t value = shape->q8 ? pad16(20) * 16 + 7 * 4 : size_t{7} * pad16(20) * 4;
+        const size_t query = 7 * tensors.q_stride * 4;
+        if (spoiled == 1) std::memcpy(tensors.keys.data() + key, &kNaN, 4);
+        if (spoiled == 2) std::memcpy(tensors.values.data() + value, &kNaN, 4);
+        if (spoiled == 3) std::memcpy(shape->q8 ? tensors.q_scale.data() + 7 * 4 : tensors.q.data() + query, &kNaN, 4);
+        EXPECT_EQ(t->attention(c.args(*t)), spoiled == 0) << isa_name(t->isa) << " q8 " << shape->q8 << " " << spoiled;
+      }
     }
   }
 }

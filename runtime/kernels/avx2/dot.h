@@ -85,8 +85,9 @@ struct Accumulator {
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)}; }
 };
 
-constexpr uint32_t kMaxRows = 4;
-constexpr uint32_t block_panels(uint32_t rows) { return rows == 1 ? 2 : 1; }
+// 3 rows by 32 outputs fill the 16 registers: 12 sums, |x|, its signs, ones, one product.
+constexpr uint32_t kMaxRows = 3;
+constexpr uint32_t block_panels(uint32_t) { return 2; }
 constexpr uint32_t kMaxRowsF32 = 6;
 constexpr uint32_t block_panels_f32(uint32_t rows) { return rows == 1 ? 4 : rows == 2 ? 2 : 1; }
 
