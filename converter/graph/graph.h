@@ -22,6 +22,8 @@ struct Constant {
   fb::DType store = fb::DType::f32;
   bool linear_weight = false;     // goes to tiles (tile_k4n16 / tile_n16)
   bool embedding = false;         // looked up by row
+  /// int8 weights are stored times their column's factor (quantize/migrate.h); empty: 1.
+  std::vector<float> column_factors;
 };
 
 /// One blob of the data section that is already in its final bytes (tokenizer tables).

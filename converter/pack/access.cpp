@@ -35,6 +35,7 @@ void for_each_read(fb::OpT& op, const std::function<void(int32_t&)>& visit) {
     see(op.tail->residual);
     see(op.tail->gamma);
     see(op.tail->beta);
+    see(op.tail->smooth);
   }
   if (fb::EmbedT* embed = op.attributes.AsEmbed()) {
     for (auto& table : embed->tables) see(table->tensor);

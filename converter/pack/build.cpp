@@ -46,7 +46,7 @@ void verify(const FileBytes& bytes) {
 
 }  // namespace
 
-Built build_model(const Graph& graph, const TypeOptions& options) {
+Built build_model(const Graph& graph, const TypeOptions& options, const ColumnMaxima& maxima) {
   Built built;
   built.graph = clone(graph);
   Graph& g = built.graph;
@@ -57,6 +57,7 @@ Built build_model(const Graph& graph, const TypeOptions& options) {
   pass("merge tied weights", [&] { merge_tied(g); });
   pass("choose types", [&] { choose_types(g, options); });
   pass("quantize activations", [&] { quantize_activations(g); });
+  if (!maxima.empty()) pass("migrate outliers", [&] { migrate_outliers(g, maxima); });
   pass("make steps", [&] { make_steps(g); });
   pass("share storage", [&] { share_storage(g); });
   pass("plan memory", [&] { plan_memory(g); });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "quantize/migrate.h"
 #include "quantize/types.h"
 
 namespace bantam::convert {
@@ -38,8 +39,9 @@ struct Built {
 };
 
 /// Runs all passes on a copy of `graph`, writes the file's bytes and opens them with Model::open. The same
-/// graph and options give the same bytes. Throws Error.
-Built build_model(const Graph& graph, const TypeOptions& options);
+/// graph, options and maxima give the same bytes. Outliers move into the weights where `maxima` tell of them.
+/// Throws Error.
+Built build_model(const Graph& graph, const TypeOptions& options, const ColumnMaxima& maxima = {});
 
 /// Only the bytes.
 FileBytes build(const Graph& graph, const TypeOptions& options = {});

@@ -6,6 +6,7 @@
 
 #include "graph/error.h"
 #include "import/hugging_face.h"
+#include "quantize/calibrate.h"
 #include "pack/output_file.h"
 #include "report/expect.h"
 #include "report/texts.h"
@@ -46,6 +47,18 @@ std::vector<Sample> parity_samples(Runner& runner, uint32_t max_tokens, const Co
     samples.push_back(runner.encode(text));
   }
   return samples;
+}
+
+/// Samples that show activations as they are: the built-in texts, or random ids without a tokenizer.
+ColumnMaxima calibrate_columns(const Graph& graph, const ConvertOptions& options) {
+  const uint32_t max_tokens = session_tokens(graph.model);
+  const auto choose = [max_tokens](Runner& runner) {
+    if (!runner.model().has_tokenizer()) return random_samples(runner.model().vocabulary(), max_tokens);
+    std::vector<Sample> samples;
+    for (const std::string& text : built_in_texts()) samples.push_back(runner.encode(text));
+    return samples;
+  };
+  return calibrate(graph, max_tokens, choose, [&](double done) { options.progress("calibrating", done); });
 }
 
 Comparison check_parity(const Graph& graph, const Built& built, const ConvertOptions& options) {
@@ -107,8 +120,10 @@ Report convert_checked(const ConvertOptions& options) {
   Graph graph = import_hugging_face(options.source, import);
   record_recipe(graph, options);
 
+  const bool quantized = options.types.weights == fb::DType::i8;
+  const ColumnMaxima maxima = quantized ? calibrate_columns(graph, options) : ColumnMaxima{};
   options.progress("packing", 0);
-  const Built built = build_model(graph, options.types);
+  const Built built = build_model(graph, options.types, maxima);
   Report report = describe(built, options.types);
   report.source = options.source.string();
   report.output = options.output.string();

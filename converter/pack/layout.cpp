@@ -46,17 +46,24 @@ size_t tile_k4n16(size_t n, size_t k, size_t columns) {
 /// [N/16][K][16], N padded with zeros.
 size_t tile_n16(size_t n, size_t k, size_t columns) { return (n / 16 * columns + k) * 16 + n % 16; }
 
-void store_int8(DataSection& data, const Matrix& matrix, bool tiled, fb::TensorT& tensor) {
+/// `factors`: of the columns, or empty. The error stays in terms of the source's values.
+void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const std::vector<float>& factors,
+                fb::TensorT& tensor) {
   const size_t padded_rows = round_up(matrix.rows, 16);
   const size_t scale_rows = tiled ? padded_rows : matrix.rows;
   std::vector<int8_t> stored(tiled ? padded_rows * round_up(matrix.columns, 4) : matrix.rows * matrix.columns, 0);
   std::vector<float> scales(scale_rows, 0.0f);
   std::vector<int32_t> sums(padded_rows, 0);
+  std::vector<float> values(matrix.columns);
   std::vector<int8_t> row(matrix.columns);
   for (size_t n = 0; n < matrix.rows; ++n) {
-    scales[n] = int8_scale(matrix.row(n), matrix.columns);
-    tensor.error = std::max(tensor.error, int8_quantize(matrix.row(n), matrix.columns, scales[n], row.data()));
+    std::copy_n(matrix.row(n), matrix.columns, values.begin());
+    for (size_t k = 0; k < factors.size(); ++k) values[k] *= factors[k];
+    scales[n] = int8_scale(values.data(), matrix.columns);
+    int8_quantize(values.data(), matrix.columns, scales[n], row.data());
     for (size_t k = 0; k < matrix.columns; ++k) {
+      const float read = static_cast<float>(row[k]) * scales[n] / (factors.empty() ? 1.0f : factors[k]);
+      tensor.error = std::max(tensor.error, std::fabs(read - matrix.row(n)[k]));
       sums[n] += row[k];
       stored[tiled ? tile_k4n16(n, k, matrix.columns) : n * matrix.columns + k] = row[k];
     }
@@ -110,7 +117,7 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
     throw Error(ExitCode::kInternal, "matrix " + tensor.name + " has fewer values than its shape");
   }
   switch (tensor.type) {
-    case fb::DType::i8: store_int8(data, matrix, tiled, tensor); return;
+    case fb::DType::i8: store_int8(data, matrix, tiled, constant.column_factors, tensor); return;
     case fb::DType::f16: store_half(data, matrix, tiled, tensor); return;
     case fb::DType::f32:
       store_float<float>(data, matrix, tiled, tensor, [](float value) { return value; });

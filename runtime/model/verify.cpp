@@ -129,7 +129,8 @@ Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_o
     for (uint32_t i = 0; i < count(op.inputs()); ++i) fits &= in_range(op.inputs()->Get(i));
     for (uint32_t i = 0; i < count(op.outputs()); ++i) fits &= in_range(op.outputs()->Get(i));
     if (op.tail() != nullptr) {
-      fits &= in_range(op.tail()->residual()) && in_range(op.tail()->gamma()) && in_range(op.tail()->beta());
+      fits &= in_range(op.tail()->residual()) && in_range(op.tail()->gamma()) && in_range(op.tail()->beta()) &&
+              in_range(op.tail()->smooth());
     }
     if (const fb::Embed* embed = op.attributes_as_Embed()) {
       for (uint32_t i = 0; i < count(embed->tables()); ++i) fits &= in_range(embed->tables()->Get(i)->tensor());

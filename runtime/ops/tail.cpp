@@ -41,6 +41,7 @@ Verdict check_tail(const Site& site, uint32_t columns) {
   if (!(tail->epsilon() >= 0.0f && tail->epsilon() <= 1.0f)) return corrupt("the norm's epsilon is not in [0, 1]");
   BANTAM_CHECK(check_vector(site, tail->gamma(), columns, "gamma is not an f32 vector of the output's width"));
   BANTAM_CHECK(check_vector(site, tail->beta(), columns, "beta is not an f32 vector of the output's width"));
+  BANTAM_CHECK(check_vector(site, tail->smooth(), columns, "smooth is not an f32 vector of the output's width"));
   if (tail->residual() >= 0) {
     BANTAM_CHECK(check_step_rows(site, tail->residual()));
     const fb::Tensor& t = tensor(site.model, tail->residual());
@@ -56,7 +57,7 @@ Verdict check_tail(const Site& site, uint32_t columns) {
 Verdict check_no_tail(const Site& site) {
   const fb::Tail* tail = site.op.tail();
   const bool none = tail == nullptr || (tail->activation() == fb::ActivationKind::none && tail->residual() < 0 &&
-                                        tail->norm() == fb::NormKind::none);
+                                        tail->norm() == fb::NormKind::none && tail->smooth() < 0);
   return none ? Verdict{} : corrupt("this op takes no tail");
 }
 
@@ -111,6 +112,7 @@ bool RowSink::apply(uint32_t first, uint32_t n, const float* x, size_t x_stride)
     args.q = rows.i8();
     args.q_stride = rows.stride;
     args.q_scale = rows.scales;
+    if (tail != nullptr) args.smooth = constant<float>(run_, tail->smooth());
   }
   return run_.kernels.tail_rows(args);
 }
