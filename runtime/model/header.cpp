@@ -38,8 +38,9 @@ Status read_header(const uint8_t* bytes, size_t size, FileHeader* out, Fault* fa
   FileHeader h;
   h.major = load<uint16_t>(bytes + 8);
   h.minor = load<uint16_t>(bytes + 10);
-  if (h.major > kMajorVersion)
+  if (h.major > kMajorVersion) {
     return fail(Status::kVersionTooNew, "the major version is newer than this reader", fault);
+  }
   if (h.major == 0) return fail(Status::kCorrupt, "there is no major version 0", fault);
   if (load<uint32_t>(bytes + 12) != kHeaderBytes) return fail(Status::kCorrupt, "the header size is not 64", fault);
   h.file_size = load<uint64_t>(bytes + 16);

@@ -12,8 +12,9 @@ Verdict check_output(const fb::Model& model, const fb::Output& output) {
     return corrupt("an output is not a tensor of the model");
   }
   const fb::Tensor& t = tensor(model, output.tensor());
-  if (t.role() != fb::Role::output)
+  if (t.role() != fb::Role::output) {
     return corrupt("an output's tensor does not have the role of an output", output.tensor());
+  }
   if (t.region() != fb::Region::shared || t.type() != fb::DType::f32 || t.layout() != fb::Layout::rows) {
     return corrupt("an output is not shared f32 rows", output.tensor());
   }

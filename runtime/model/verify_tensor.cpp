@@ -19,8 +19,9 @@ Verdict check_shape(const fb::Tensor& t) {
   const uint32_t rank = count(t.shape());
   if (rank == 0 || rank > kMaxRank) return corrupt("a tensor has no dimensions or too many");
   for (const fb::Dim* dim : *t.shape()) {
-    if (dim->symbol() < -1 || dim->symbol() >= static_cast<int32_t>(kSymbols))
+    if (dim->symbol() < -1 || dim->symbol() >= static_cast<int32_t>(kSymbols)) {
       return corrupt("a dimension's symbol is unknown");
+    }
     if (dim->symbol() == -1 && (dim->a() != 0 || dim->b() <= 0 || dim->c() != 1)) {
       return corrupt("a constant dimension is not a positive number");
     }
@@ -33,8 +34,9 @@ Verdict check_shape(const fb::Tensor& t) {
 
 /// The blob lies in the data section and holds at least `needed` bytes.
 Verdict check_blob(const fb::Blob* blob, uint64_t needed, uint64_t data_size) {
-  if (blob == nullptr || blob->size() == 0)
+  if (blob == nullptr || blob->size() == 0) {
     return needed == 0 ? Verdict{} : corrupt("data that the tensor needs is absent");
+  }
   if (blob->segment() != 0) return unsupported("data outside the file is not read");
   if (blob->offset() % kFileAlignment != 0) return corrupt("data is not 64-byte aligned");
   if (blob->offset() > data_size || blob->size() > data_size - blob->offset()) {
@@ -135,8 +137,9 @@ Verdict check_constant(const fb::Tensor& t, uint64_t data_size) {
 Verdict check_place(const fb::Model& model, const fb::Tensor& t) {
   const bool in_tile = t.region() == fb::Region::tile;
   const auto* region = in_tile ? model.tile_bytes() : model.shared_bytes();
-  if (count(t.offset()) > 1 + kSymbols || count(region) > 1 + kSymbols)
+  if (count(t.offset()) > 1 + kSymbols || count(region) > 1 + kSymbols) {
     return corrupt("the plan names unknown symbols");
+  }
   for (uint32_t i = 0; i <= kSymbols; ++i) {
     const uint64_t multiple = i == 0 ? 1 : model.symbols()->Get(i - 1)->multiple();
     const uint64_t begin = coefficient(t.offset(), i);
@@ -144,8 +147,9 @@ Verdict check_place(const fb::Model& model, const fb::Tensor& t) {
     if (begin * multiple % 64 != 0) return corrupt("a tensor's place in the arena is not 64-byte aligned");
     if (begin + size > coefficient(region, i)) return corrupt("a tensor's place is outside its region of the arena");
     // Steps choose the tile; tiles know nothing of the run's lengths.
-    if (i > 0 && begin != 0 && in_tile != (i == 1 + kTile))
+    if (i > 0 && begin != 0 && in_tile != (i == 1 + kTile)) {
       return corrupt("a tensor's place depends on another region's symbol");
+    }
   }
   return {};
 }
@@ -159,8 +163,9 @@ Verdict check_activation(const fb::Model& model, const fb::Tensor& t) {
     return unsupported("an activation that is not rows of a fixed width");
   }
   if (width(t) > ops::kMaxWidth) return unsupported("an activation is too wide");
-  if ((t.region() == fb::Region::tile) != (rows_symbol(t) == kTile))
+  if ((t.region() == fb::Region::tile) != (rows_symbol(t) == kTile)) {
     return corrupt("tile rows belong in the tile region");
+  }
   const bool q8 = t.type() == fb::DType::i8;
   if (!q8 && t.type() != fb::DType::f32) return unsupported("activations of this type are not executed");
   fb::ScaleKind scales = fb::ScaleKind::none;

@@ -8,8 +8,9 @@ Verdict check_head_tensor(const Site& site, int32_t index, uint32_t heads, uint3
   BANTAM_CHECK(check_step_rows(site, index));
   const fb::Tensor& t = tensor(site.model, index);
   if (t.region() != fb::Region::shared) return corrupt("queries, keys and values are shared by all rows", index);
-  if (t.type() != (q8 ? fb::DType::i8 : fb::DType::f32))
+  if (t.type() != (q8 ? fb::DType::i8 : fb::DType::f32)) {
     return corrupt("queries, keys and values differ in type", index);
+  }
   if (t.layout() != layout) return corrupt("queries, keys or values have the wrong layout", index);
   if (width(t) != heads * head_width) return corrupt("queries, keys or values have the wrong width", index);
   if (layout != fb::Layout::rows && t.heads() != heads) return corrupt("the tensor's number of heads is wrong", index);

@@ -6,8 +6,9 @@ namespace {
 
 Verdict verify(const Site& site) {
   BANTAM_CHECK(check_counts(site, 2, 3, 2));
-  if (site.op.attributes_as_Linear()->axis() != 0)
+  if (site.op.attributes_as_Linear()->axis() != 0) {
     return unsupported("a linear layer over the token axis is not executed");
+  }
   const int32_t weights = operand(site.op.inputs(), 1);
   if (weights < 0) return corrupt("a linear layer without weights");
   const fb::Tensor& w = tensor(site.model, weights);

@@ -49,19 +49,22 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   limits.longest = length != 0 && length < limits.max_tokens ? length : limits.max_tokens;
   if (options.workers == 0 || options.workers > kMaxWorkers) return invalid("workers is not in [1, 1024]");
   if (options.parallel != nullptr && options.parallel->run == nullptr) return invalid("parallel has no run function");
-  if (options.backend != nullptr && options.backend->linear == nullptr)
+  if (options.backend != nullptr && options.backend->linear == nullptr) {
     return invalid("backend has no linear function");
+  }
   limits.workers = options.parallel != nullptr ? options.workers : 1;
-  if (options.tile_rows % 16 != 0 || options.tile_rows > kMaxTile)
+  if (options.tile_rows % 16 != 0 || options.tile_rows > kMaxTile) {
     return invalid("tile_rows is not a multiple of 16 up to 4096");
+  }
   const uint32_t multiple = m.symbols()->Get(kTile)->multiple();
   limits.tile_rows =
       static_cast<uint32_t>(round_up(options.tile_rows != 0 ? options.tile_rows : kDefaultTile, multiple));
   limits.tile_rows = choose_tile(m, limits, limits.max_tokens);
   if (attends_in_i8(m)) {
     if (options.f32_attention) return refuse(Status::kUnavailable, "the file's attention is int8", fault);
-    if (limits.longest > ops::kMaxAttentionRows)
+    if (limits.longest > ops::kMaxAttentionRows) {
       return invalid("int8 attention takes sequences of up to 66,311 tokens");
+    }
   }
   *out = limits;
   return Status::kOk;
