@@ -1,0 +1,118 @@
+// Output files appear whole or not at all.
+#include "pack/output_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+#include "converter/import_fixture.h"
+
+namespace bantam::convert {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Directory;
+using testing::problems_of;
+
+std::string content(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+size_t files_in(const fs::path& directory) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
+}
+
+TEST(OutputFile, AppearsOnCommitOnly) {
+  const Directory directory;
+  const fs::path path = directory.path() / "out.bantam";
+  {
+    OutputFile file(path);
+    EXPECT_TRUE(fs::exists(file.temporary()));
+    EXPECT_FALSE(fs::exists(path));
+    file.commit("abc", 3);
+  }
+  EXPECT_EQ(content(path), "abc");
+  EXPECT_EQ(files_in(directory.path()), 1u);
+}
+
+TEST(OutputFile, WithoutCommitTheOldFileStays) {
+  const Directory directory;
+  directory.write("out.bantam", "old");
+  { const OutputFile file(directory.path() / "out.bantam"); }
+  EXPECT_EQ(content(directory.path() / "out.bantam"), "old");
+  EXPECT_EQ(files_in(directory.path()), 1u);
+}
+
+TEST(OutputFile, ReplacesWhatASymbolicLinkPointsTo) {
+  const Directory directory;
+  directory.write("real", "old");
+  fs::create_symlink("real", directory.path() / "link");
+  OutputFile(directory.path() / "link").commit("new", 3);
+  EXPECT_TRUE(fs::is_symlink(directory.path() / "link"));
+  EXPECT_EQ(content(directory.path() / "real"), "new");
+}
+
+TEST(OutputFile, PlacesThatCannotBeWrittenAreIoErrors) {
+  const Directory directory;
+  directory.write("file", "x");
+  EXPECT_NE(problems_of(ExitCode::kIo, [&] { OutputFile(directory.path() / "missing" / "o"); }).find("missing"),
+            std::string::npos);
+  problems_of(ExitCode::kIo, [&] { OutputFile(directory.path() / "file" / "o"); });
+  problems_of(ExitCode::kIo, [&] { OutputFile(directory.path()); });
+  problems_of(ExitCode::kUsage, [&] { OutputFile(""); });
+  EXPECT_EQ(files_in(directory.path()), 1u);
+}
+
+TEST(OutputFile, ReadOnlyDirectory) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  const Directory directory;
+  fs::permissions(directory.path(), fs::perms::owner_read | fs::perms::owner_exec);
+  problems_of(ExitCode::kIo, [&] { OutputFile(directory.path() / "o"); });
+  fs::permissions(directory.path(), fs::perms::owner_all);
+}
+
+TEST(OutputFile, AFullDeviceIsOutOfSpace) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const std::string said = problems_of(ExitCode::kOutOfSpace, [] { OutputFile("/dev/full").commit("abc", 3); });
+  EXPECT_NE(said.find("/dev/full"), std::string::npos);
+}
+
+TEST(OutputFile, AFullDiskLeavesNothingBehind) {
+  // A limit on file sizes fails in the middle of a write, as a full disk does.
+  const Directory directory;
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 4096;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string bytes(100000, 'x');
+  const std::string said = problems_of(ExitCode::kOutOfSpace,
+                                       [&] { OutputFile(directory.path() / "o").commit(bytes.data(), bytes.size()); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, old_handler);
+  EXPECT_NE(said.find("space"), std::string::npos);
+  EXPECT_EQ(files_in(directory.path()), 0u);
+}
+
+TEST(OutputFile, InputsAreRefused) {
+  const Directory directory;
+  directory.write("config.json", "{}");
+  directory.write("texts.txt", "a");
+  directory.write("earlier.bantam", "a");
+  const fs::path here = directory.path();
+  problems_of(ExitCode::kUsage, [&] { refuse_input_as_output(here / "config.json", {here}); });
+  problems_of(ExitCode::kUsage, [&] { refuse_input_as_output(here / "." / "texts.txt", {here / "texts.txt"}); });
+  fs::create_symlink("config.json", here / "alias");
+  problems_of(ExitCode::kUsage, [&] { refuse_input_as_output(here / "alias", {here}); });
+  EXPECT_NO_THROW(refuse_input_as_output(here / "new.bantam", {here, here / "texts.txt", ""}));
+  EXPECT_NO_THROW(refuse_input_as_output(here / "earlier.bantam", {here}));
+}
+
+}  // namespace
+}  // namespace bantam::convert
