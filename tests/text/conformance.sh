@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# conformance.sh BUILD_DIR [--quick]: installs the pinned `tokenizers` into BUILD_DIR/conformance-venv and runs
+# conformance.py with the vocabulary and the data of ../shared (BANTAM_SHARED). Exits 77 when those are not there.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+build=${1:?usage: conformance.sh BUILD_DIR [--quick]}
+shift
+shared=${BANTAM_SHARED:-$here/../../../shared}
+if [ ! -e "$shared/models/minilm-sst2/tokenizer.json" ]; then
+  echo "conformance.sh: $shared/models/minilm-sst2 is not there; set BANTAM_SHARED" >&2
+  exit 77
+fi
+cmake --build "$build" --target tokenize_lines
+venv=$build/conformance-venv
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+"$venv/bin/pip" install --quiet -r "$here/requirements.txt"
+exec "$venv/bin/python" "$here/conformance.py" "$build/tests/text/tokenize_lines" \
+  "$shared/models/minilm-sst2/tokenizer.json" --data "$shared/data" "$@"
