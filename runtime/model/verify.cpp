@@ -69,7 +69,8 @@ Verdict check_inputs(const fb::Model& model) {
     if (input.limit() == 0 || input.limit() > INT32_MAX) return corrupt("an input's limit is zero or too large");
     if (input.tensor() != -1) return unsupported("inputs are not tensors in this version");
   }
-  return ids == 1 && segments <= 1 ? Verdict{} : unsupported("a model has one input of ids and at most one of segments");
+  return ids == 1 && segments <= 1 ? Verdict{}
+                                   : unsupported("a model has one input of ids and at most one of segments");
 }
 
 Status check_ops(const fb::Model& model, Fault* fault) {

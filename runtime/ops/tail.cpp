@@ -3,7 +3,8 @@
 namespace bantam::ops {
 namespace {
 
-static_assert(static_cast<int>(kernels::Activation::kReluSquared) == static_cast<int>(fb::ActivationKind::relu_squared));
+static_assert(static_cast<int>(kernels::Activation::kReluSquared) ==
+              static_cast<int>(fb::ActivationKind::relu_squared));
 static_assert(static_cast<int>(kernels::Norm::kLayer) == static_cast<int>(fb::NormKind::layer));
 static_assert(static_cast<int>(kernels::Norm::kAffine) == static_cast<int>(fb::NormKind::affine));
 
@@ -75,8 +76,8 @@ RowSink::RowSink(const TileRun& run, const fb::Op& op, uint32_t columns, bool ac
   if (i8 >= 0) i8_ = tile_rows(run, i8);
   if (residual >= 0) residual_ = tile_rows(run, residual);
   scratch_ = reinterpret_cast<float*>(run.scratch);
-  activation_ = tail == nullptr || activated ? kernels::Activation::kNone
-                                             : static_cast<kernels::Activation>(tail->activation());
+  activation_ =
+      tail == nullptr || activated ? kernels::Activation::kNone : static_cast<kernels::Activation>(tail->activation());
   in_output_ = computes_in_output(op);
   straight_ = in_output_ && i8 < 0 && residual < 0 && activation_ == kernels::Activation::kNone &&
               (tail == nullptr || tail->norm() == fb::NormKind::none);

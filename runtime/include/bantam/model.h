@@ -45,6 +45,7 @@ class Model {
 
   bool is_open() const { return root_ != nullptr; }
 
+  // What follows wants an open model.
   TaskKind task() const;
   Text name() const;
   Text tool() const;
