@@ -41,6 +41,11 @@ void property(Graph& graph, const std::string& key, const std::string& value) {
   graph.model.properties.push_back(std::move(added));
 }
 
+bool datasets_have(const ModelCard& card, const std::string& name) {
+  const auto datasets = card.fields.find("datasets");
+  return datasets != card.fields.end() && datasets->second.find(name) != std::string::npos;
+}
+
 /// Names, licence and the digests of all files that the graph was made of.
 void record_provenance(Graph& graph, const fs::path& root, const fs::path& directory, const Checkpoint& checkpoint,
                        const Fields& config) {
@@ -53,12 +58,20 @@ void record_provenance(Graph& graph, const fs::path& root, const fs::path& direc
     graph.model.architecture = config.raw("architectures").front().get<std::string>();
   }
   property(graph, "model_type", config.text("model_type", ""));
+  if (graph.model.task->kind == fb::TaskKind::answer && datasets_have(card, "squad_v2")) {
+    graph.model.task->no_answer = true;
+    graph.notes.emplace_back("the model card names squad_v2: questions may stay without an answer");
+  }
   for (const auto& [key, value] : card.fields) property(graph, "card." + key, value);
-  for (const char* name : {"config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"}) {
+  for (const char* name :
+       {"config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"}) {
     std::error_code error;
     if (fs::is_regular_file(directory / name, error)) {
       property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(directory / name));
     }
+  }
+  for (const std::string& name : sentence_transformers_files(root)) {
+    property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(root / name));
   }
   for (const Safetensors& file : checkpoint.files()) {
     property(graph, fmt::format("source.{}.sha256", file.path().filename().string()), sha256_of_file(file.path()));

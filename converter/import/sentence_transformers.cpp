@@ -168,6 +168,26 @@ fs::path transformer_directory(const fs::path& directory) {
                           (directory / "modules.json").string()));
 }
 
+std::vector<std::string> sentence_transformers_files(const fs::path& directory) {
+  if (!is_sentence_transformers(directory)) return {};
+  std::vector<fs::path> candidates = {"modules.json", "config_sentence_transformers.json"};
+  for (const Module& module : read_modules(directory)) {
+    const fs::path folder = module.directory.lexically_relative(directory);
+    if (module.type == "Transformer") {
+      candidates.push_back(folder / "sentence_bert_config.json");
+    } else {
+      for (const char* name : {"config.json", "model.safetensors"}) candidates.push_back(folder / name);
+    }
+  }
+  std::vector<std::string> files;
+  for (const fs::path& candidate : candidates) {
+    std::error_code error;
+    if (fs::is_regular_file(directory / candidate, error))
+      files.push_back(candidate.lexically_normal().generic_string());
+  }
+  return files;
+}
+
 SentencePooling read_sentence_pooling(const fs::path& directory, uint32_t hidden, Problems& problems,
                                       std::vector<std::string>& notes) {
   SentencePooling out;

@@ -36,6 +36,9 @@ bool is_sentence_transformers(const std::filesystem::path& directory);
 /// Where the transformer itself lies: `directory` or the subfolder that modules.json names.
 std::filesystem::path transformer_directory(const std::filesystem::path& directory);
 
+/// Files that say what stands after the transformer, relative to `directory`; only those that exist.
+std::vector<std::string> sentence_transformers_files(const std::filesystem::path& directory);
+
 /// Reads the modules after the transformer. Unsupported modules and settings go to `problems`; other
 /// prompts than the default one to `notes`. `hidden`: width of the encoder.
 SentencePooling read_sentence_pooling(const std::filesystem::path& directory, uint32_t hidden, Problems& problems,

@@ -277,6 +277,24 @@ TEST_F(Import, WithoutAnArchitectureTheTensorsDecide) {
   EXPECT_EQ(import().model.task->kind, fb::TaskKind::answer);
 }
 
+TEST_F(Import, TheModelCardGoesIntoTheModel) {
+  directory_.write("README.md",
+                   "---\nlicense: mit\ndatasets:\n- rajpurkar/squad_v2\n---\n# Finder\n\nFinds answers.\n");
+  config_["architectures"] = {"BertForQuestionAnswering"};
+  tensors_["qa_outputs.weight"] = tensor({2, 8});
+  tensors_["qa_outputs.bias"] = tensor({2});
+  const Graph graph = import();
+  EXPECT_EQ(graph.model.licence, "mit");
+  EXPECT_EQ(graph.model.name, "Finder");
+  EXPECT_EQ(graph.model.description, "Finds answers.");
+  EXPECT_TRUE(graph.model.task->no_answer);
+  std::vector<std::string> keys;
+  for (const auto& property : graph.model.properties) keys.push_back(property->key);
+  for (const char* key : {"source.config.json.sha256", "source.model.safetensors.sha256", "card.datasets"}) {
+    EXPECT_EQ(std::count(keys.begin(), keys.end(), key), 1) << key;
+  }
+}
+
 class MaskedLanguage : public Import {
  protected:
   MaskedLanguage() {
