@@ -40,14 +40,20 @@ Verdict check_structure(const uint8_t* bytes, uint64_t size) {
   return fb::VerifyModelBuffer(verifier) ? Verdict{} : corrupt("the graph section is not a well-formed FlatBuffer");
 }
 
+/// `text` may hold zero bytes; `literal` ends with one.
+bool equals(Text text, const char* literal) {
+  size_t i = 0;
+  while (i < text.size && literal[i] != 0 && text.data[i] == literal[i]) ++i;
+  return i == text.size && literal[i] == 0;
+}
+
 Verdict check_symbols(const fb::Model& model) {
   static constexpr const char* kNames[kSymbols] = {"tokens", "sequences", "tile"};
   if (count(model.symbols()) != kSymbols) return unsupported("symbols other than tokens, sequences and tile");
   for (uint32_t s = 0; s < kSymbols; ++s) {
     const fb::Symbol& symbol = *model.symbols()->Get(s);
-    const Text name = as_text(symbol.name());
-    for (size_t i = 0; i <= name.size; ++i) {
-      if (name.data[i] != kNames[s][i]) return unsupported("symbols other than tokens, sequences and tile");
+    if (!equals(as_text(symbol.name()), kNames[s])) {
+      return unsupported("symbols other than tokens, sequences and tile");
     }
     const uint32_t multiple = symbol.multiple();
     if (multiple == 0 || multiple % 16 != 0 || multiple > 4096) {

@@ -59,6 +59,7 @@ std::vector<Edit> model_edits() {
       {"two symbols", unsupported, [](auto& m) { m.symbols.pop_back(); }},
       {"renamed symbol", unsupported, [](auto& m) { m.symbols[0]->name = "token"; }},
       {"longer symbol name", unsupported, [](auto& m) { m.symbols[2]->name = "tiles"; }},
+      {"symbol name with zeros", unsupported, [](auto& m) { m.symbols[0]->name = std::string("tokens\0\0", 8); }},
       {"multiple of 8", corrupt, [](auto& m) { m.symbols[0]->multiple = 8; }},
       {"multiple of 0", corrupt, [](auto& m) { m.symbols[2]->multiple = 0; }},
       {"huge multiple", corrupt, [](auto& m) { m.symbols[1]->multiple = 0x80000000u; }},
