@@ -46,12 +46,18 @@ struct X86 {
 const Table* table_of(Isa isa) {
   const X86 machine;
   switch (isa) {
-    case Isa::kReference: return &reference::kTable;
-    case Isa::kAvx2: return machine.avx2 ? &avx2::kTable : nullptr;
-    case Isa::kAvxVnni: return machine.avxvnni ? &avxvnni::kTable : nullptr;
-    case Isa::kAvx512Vnni256: return machine.avx512 ? &avx512vl::kTable : nullptr;
-    case Isa::kAvx512Vnni: return machine.avx512 ? &avx512::kTable : nullptr;
-    case Isa::kAuto: break;
+    case Isa::kReference:
+      return &reference::kTable;
+    case Isa::kAvx2:
+      return machine.avx2 ? &avx2::kTable : nullptr;
+    case Isa::kAvxVnni:
+      return machine.avxvnni ? &avxvnni::kTable : nullptr;
+    case Isa::kAvx512Vnni256:
+      return machine.avx512 ? &avx512vl::kTable : nullptr;
+    case Isa::kAvx512Vnni:
+      return machine.avx512 ? &avx512::kTable : nullptr;
+    case Isa::kAuto:
+      break;
   }
   return nullptr;
 }
@@ -96,7 +102,9 @@ const char* isa_name(Isa isa) {
 bool isa_available(Isa isa) { return kernels::table(isa) != nullptr; }
 
 bool isa_parse(Text name, Isa* out) {
-  const auto is = [name](const char* word) { return strlen(word) == name.size && memcmp(word, name.data, name.size) == 0; };
+  const auto is = [name](const char* word) {
+    return strlen(word) == name.size && memcmp(word, name.data, name.size) == 0;
+  };
   if (is("auto")) {
     *out = Isa::kAuto;
     return true;

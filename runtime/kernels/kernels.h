@@ -37,7 +37,15 @@ BANTAM_KERNELS_CONSTEXPR uint32_t pad16(uint32_t n) { return (n + 15u) & ~15u; }
 
 /// Same values as fb::ActivationKind, fb::NormKind, fb::DType (static_asserts in runtime/ops).
 enum class Activation : uint8_t {
-  kNone = 0, kRelu = 1, kGelu = 2, kGeluTanh = 3, kTanh = 4, kSigmoid = 5, kSilu = 6, kQuickGelu = 7, kExp = 8,
+  kNone = 0,
+  kRelu = 1,
+  kGelu = 2,
+  kGeluTanh = 3,
+  kTanh = 4,
+  kSigmoid = 5,
+  kSilu = 6,
+  kQuickGelu = 7,
+  kExp = 8,
   kReluSquared = 9
 };
 enum class Norm : uint8_t { kNone = 0, kLayer = 1, kRms = 2, kAffine = 3 };
@@ -48,30 +56,30 @@ enum class Element : uint8_t { kF32 = 0, kF16 = 1, kI8 = 3 };
 /// (x beyond the true K may be anything: weights there are 0), n a multiple of 16.
 /// Reads x[r][0, k); writes y[r][0, n).
 struct LinearQ8 {
-  const int8_t* x;          // q8 rows (offset_xor applied)
-  size_t x_stride;          // bytes, multiple of 16
-  const float* x_scale;     // [rows]
+  const int8_t* x;       // q8 rows (offset_xor applied)
+  size_t x_stride;       // bytes, multiple of 16
+  const float* x_scale;  // [rows]
   uint32_t rows;
-  const int8_t* w;          // 64-byte aligned
-  const float* w_scale;     // [n]
-  const int32_t* w_sum;     // [n] sum over k of w
-  const float* bias;        // [n] or null (then 0)
+  const int8_t* w;       // 64-byte aligned
+  const float* w_scale;  // [n]
+  const int32_t* w_sum;  // [n] sum over k of w
+  const float* bias;     // [n] or null (then 0)
   uint32_t k, n;
   Activation activation;
   float* y;
-  size_t y_stride;          // floats, multiple of 16
+  size_t y_stride;  // floats, multiple of 16
 };
 
 /// y[r][n] = act(acc), acc starts at bias[n] (or 0) and takes fma(x[r][k], w[n][k], acc) in order of k.
 /// Weights f32 or f16 in tiles [n/16][k][16].
 struct LinearF32 {
   const float* x;
-  size_t x_stride;          // floats
+  size_t x_stride;  // floats
   uint32_t rows;
   const void* w;
-  Element w_type;           // kF32 or kF16
+  Element w_type;  // kF32 or kF16
   const float* bias;
-  uint32_t k, n;            // k exact, n a multiple of 16
+  uint32_t k, n;  // k exact, n a multiple of 16
   Activation activation;
   float* y;
   size_t y_stride;
@@ -89,36 +97,36 @@ struct TailRows {
   size_t x_stride;
   uint32_t rows, width;
   Activation activation;
-  const float* residual;          // f32 rows, or null
-  const int8_t* residual_q;       // q8 rows, or null
+  const float* residual;     // f32 rows, or null
+  const int8_t* residual_q;  // q8 rows, or null
   const float* residual_scale;
-  size_t residual_stride;         // elements of whichever is set
+  size_t residual_stride;  // elements of whichever is set
   Norm norm;
   const float* gamma;
   const float* beta;
   float epsilon;
-  float* y;                       // may equal x or residual (then same stride); null: not stored
+  float* y;  // may equal x or residual (then same stride); null: not stored
   size_t y_stride;
-  int8_t* q;                      // null: not stored. Lanes [width, pad16(width)) are set to zero.
+  int8_t* q;  // null: not stored. Lanes [width, pad16(width)) are set to zero.
   size_t q_stride;
-  float* q_scale;                 // [rows]
-  const float* smooth;            // [width]: factors of the q8 store; null: 1
+  float* q_scale;       // [rows]
+  const float* smooth;  // [width]: factors of the q8 store; null: 1
 };
 
 /// One table of an embedding: value = float(element) * (scales[index] * scale) for i8, element * scale for float.
 struct EmbedSource {
   const void* data;
   Element type;
-  bool tiled;                     // false: [V][width] rows; true: linear tiles with V as n, width as k
-  const float* scales;            // i8 only
+  bool tiled;           // false: [V][width] rows; true: linear tiles with V as n, width as k
+  const float* scales;  // i8 only
   float scale;
-  const int32_t* index;           // [rows], already checked and offset
+  const int32_t* index;  // [rows], already checked and offset
 };
 
 /// y[r] = sum over sources in order (first is stored, others added).
 struct EmbedRows {
   const EmbedSource* sources;
-  uint32_t source_count;          // 1..8
+  uint32_t source_count;  // 1..8
   uint32_t rows, width;
   float* y;
   size_t y_stride;
@@ -138,15 +146,15 @@ BANTAM_KERNELS_CONSTEXPR size_t value_page_bytes(uint32_t head_width, bool q8) {
 /// begins a page (row_begin % 16 == 0) or ends inside one, lanes of that page that no row has written hold
 /// anything: attention must not depend on them. Value pages' padding columns are set to zero.
 struct SplitHeads {
-  const float* x;                 // row 0 of this call
+  const float* x;  // row 0 of this call
   size_t x_stride;
   uint32_t row_begin, rows;
   uint32_t heads, kv_heads, head_width;
   bool q8;
-  void* q;                        // q8: int8 rows; else f32 rows. Row 0 of the tensor.
-  size_t q_stride;                // elements
-  float* q_scale;                 // [row][heads], row 0 of the tensor
-  uint8_t* key_pages;             // page 0, head 0: page p of head h at (p * kv_heads + h) * key_page_bytes
+  void* q;             // q8: int8 rows; else f32 rows. Row 0 of the tensor.
+  size_t q_stride;     // elements
+  float* q_scale;      // [row][heads], row 0 of the tensor
+  uint8_t* key_pages;  // page 0, head 0: page p of head h at (p * kv_heads + h) * key_page_bytes
   uint8_t* value_pages;
 };
 
@@ -161,13 +169,13 @@ enum class Mask : uint8_t { kNone = 0, kCausal = 1, kWindow = 2, kCausalWindow =
 /// q8: w = p * v_scale[j]; m = max of w; u = round(w * (255 / m)) in [0, 255] (0 when m < 2^-100); y = float(sum u * v)
 /// * ((m / 255) / l). f32: y = (sum over unmasked j, in order, by fma(p, v, acc) from 0) / l.
 struct Attention {
-  const void* q;                  // this head's columns of query row query_begin
-  size_t q_stride;                // elements
-  const float* q_scale;           // of query_begin, this head
-  size_t q_scale_stride;          // floats from query to query
+  const void* q;          // this head's columns of query row query_begin
+  size_t q_stride;        // elements
+  const float* q_scale;   // of query_begin, this head
+  size_t q_scale_stride;  // floats from query to query
   uint32_t query_begin, queries;
-  const uint8_t* key_pages;       // page 0 of this head
-  size_t key_page_stride;         // bytes from page to page
+  const uint8_t* key_pages;  // page 0 of this head
+  size_t key_page_stride;    // bytes from page to page
   const uint8_t* value_pages;
   size_t value_page_stride;
   uint32_t kv_begin, kv_end;
@@ -176,9 +184,9 @@ struct Attention {
   Mask mask;
   uint32_t window;
   bool q8;
-  float* y;                       // [queries][head_width]: only these columns are written
+  float* y;  // [queries][head_width]: only these columns are written
   size_t y_stride;
-  void* scratch;                  // attention_scratch_bytes(kv_end - kv_begin), 64-byte aligned
+  void* scratch;  // attention_scratch_bytes(kv_end - kv_begin), 64-byte aligned
 };
 /// Queries that one pass of attention holds in scratch; the same on every ISA.
 constexpr uint32_t kAttentionQueries = 16;
@@ -191,7 +199,7 @@ BANTAM_KERNELS_CONSTEXPR size_t attention_scratch_bytes(uint32_t kv_rows) {
 /// max(sqrt(sum v * v), 1e-12), v * v by fma into the partial sums.
 enum class Pool : uint8_t { kFirst = 0, kMean = 1, kMax = 2, kLast = 3, kSum = 4 };
 struct PoolRows {
-  const float* x;                 // row 0 of the tensor
+  const float* x;  // row 0 of the tensor
   size_t x_stride;
   uint32_t row_begin, row_end;
   uint32_t width;
@@ -210,7 +218,7 @@ struct SoftmaxRows {
 /// The table: one function pointer a row of kernels.inc. Chosen when a session is created.
 struct Table {
   Isa isa;
-  uint8_t offset_xor;             // 0x80: q8 activations are kept as u8 (x + 128)
+  uint8_t offset_xor;  // 0x80: q8 activations are kept as u8 (x + 128)
 #define BANTAM_KERNEL(name, Args) bool (*name)(const Args&);
 #include "kernels/kernels.inc"
 #undef BANTAM_KERNEL

@@ -14,10 +14,10 @@
 
 namespace bantam::kernels {
 
-#define BANTAM_PEAK(name)                               \
-  namespace name {                                      \
-  uint64_t peak_int8(uint32_t rounds, int32_t* sink);   \
-  uint64_t peak_f32(uint32_t rounds, int32_t* sink);    \
+#define BANTAM_PEAK(name)                             \
+  namespace name {                                    \
+  uint64_t peak_int8(uint32_t rounds, int32_t* sink); \
+  uint64_t peak_f32(uint32_t rounds, int32_t* sink);  \
   }
 BANTAM_PEAK(reference)
 #if defined(__x86_64__)
@@ -52,12 +52,17 @@ struct Peaks {
 Peaks peaks_of(Isa isa) {
   switch (isa) {
 #if defined(__x86_64__)
-    case Isa::kAvx2: return {avx2::peak_int8, avx2::peak_f32};
-    case Isa::kAvxVnni: return {avxvnni::peak_int8, avxvnni::peak_f32};
-    case Isa::kAvx512Vnni256: return {avx512vl::peak_int8, avx512vl::peak_f32};
-    case Isa::kAvx512Vnni: return {avx512::peak_int8, avx512::peak_f32};
+    case Isa::kAvx2:
+      return {avx2::peak_int8, avx2::peak_f32};
+    case Isa::kAvxVnni:
+      return {avxvnni::peak_int8, avxvnni::peak_f32};
+    case Isa::kAvx512Vnni256:
+      return {avx512vl::peak_int8, avx512vl::peak_f32};
+    case Isa::kAvx512Vnni:
+      return {avx512::peak_int8, avx512::peak_f32};
 #endif
-    default: return {reference::peak_int8, reference::peak_f32};
+    default:
+      return {reference::peak_int8, reference::peak_f32};
   }
 }
 
@@ -110,14 +115,12 @@ void typical(benchmark::State& state, const Table* t, bool (*Table::*kernel)(con
 void add_all() {
   for (const Table* t : tables()) {
     const std::string isa = isa_name(t->isa);
-#define BANTAM_KERNEL(name, Args)                                                                             \
-  benchmark::RegisterBenchmark((#name "/" + isa).c_str(),                                                     \
-                               [t](benchmark::State& s) {                                                     \
-                                 typical<Args>(s, t, &Table::name);                                           \
-                               })                                                                             \
-      ->ArgName("rows")                                                                                       \
-      ->Arg(16)                                                                                               \
-      ->Arg(64)                                                                                               \
+#define BANTAM_KERNEL(name, Args)                                                               \
+  benchmark::RegisterBenchmark((#name "/" + isa).c_str(),                                       \
+                               [t](benchmark::State& s) { typical<Args>(s, t, &Table::name); }) \
+      ->ArgName("rows")                                                                         \
+      ->Arg(16)                                                                                 \
+      ->Arg(64)                                                                                 \
       ->MinTime(0.05);
 #include "kernels/kernels.inc"
 #undef BANTAM_KERNEL
@@ -127,15 +130,15 @@ void add_all() {
         for (uint32_t m : {1u, 2u, 4u, 8u, 13u, 16u, 32u, 64u, 128u}) {
           for (Activation activation : {Activation::kNone, Activation::kGelu}) {
             if (activation == Activation::kGelu && !(k == 384 && n == 1536)) continue;
-            const std::string shape = "/m:" + std::to_string(m) + "/k:" + std::to_string(k) + "/n:" + std::to_string(n) +
-                                      (activation == Activation::kGelu ? "/gelu" : "");
+            const std::string shape = "/m:" + std::to_string(m) + "/k:" + std::to_string(k) +
+                                      "/n:" + std::to_string(n) + (activation == Activation::kGelu ? "/gelu" : "");
             const LinearShape s{m, k, n, activation, true, false, false};
-            benchmark::RegisterBenchmark(("linear_q8_shape/" + isa + shape).c_str(),
-                                         [t, s](benchmark::State& state) { linear_q8_shape(state, t, s); })
-                ->MinTime(0.05);
-            benchmark::RegisterBenchmark(("linear_f32_shape/" + isa + shape).c_str(),
-                                         [t, s](benchmark::State& state) { linear_f32_shape(state, t, s); })
-                ->MinTime(0.05);
+            benchmark::RegisterBenchmark(("linear_q8_shape/" + isa + shape).c_str(), [t, s](benchmark::State& state) {
+              linear_q8_shape(state, t, s);
+            })->MinTime(0.05);
+            benchmark::RegisterBenchmark(("linear_f32_shape/" + isa + shape).c_str(), [t, s](benchmark::State& state) {
+              linear_f32_shape(state, t, s);
+            })->MinTime(0.05);
           }
         }
       }

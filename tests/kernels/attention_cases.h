@@ -14,8 +14,12 @@ struct HeadsShape {
   std::vector<uint32_t> sequences;
 
   static HeadsShape random(Random& random) {
-    HeadsShape s{random.between(1, 4), 1, random.chance(40) ? 16 * random.between(1, 5) : random.between(1, 70),
-                 random.chance(70), random.chance(50) ? 0 : random.between(0, 40), {}};
+    HeadsShape s{random.between(1, 4),
+                 1,
+                 random.chance(40) ? 16 * random.between(1, 5) : random.between(1, 70),
+                 random.chance(70),
+                 random.chance(50) ? 0 : random.between(0, 40),
+                 {}};
     s.kv_heads = random.chance(70) ? s.heads : 1;
     for (uint32_t i = random.between(1, 3); i > 0; --i) {
       s.sequences.push_back(random.chance(80) ? random.between(1, 40) : random.between(1, 150));
@@ -70,9 +74,19 @@ class Case<SplitHeads> {
 
   SplitHeads args(const Table&) {
     tensors_ = HeadTensors(shape_, 0xff);
-    return {x_.as<float>(), x_stride_, shape_.first_row, shape_.rows(), shape_.heads, shape_.kv_heads,
-            shape_.head_width, shape_.q8, tensors_.q.data(), tensors_.q_stride, tensors_.q_scale.as<float>(),
-            tensors_.keys.data(), tensors_.values.data()};
+    return {x_.as<float>(),
+            x_stride_,
+            shape_.first_row,
+            shape_.rows(),
+            shape_.heads,
+            shape_.kv_heads,
+            shape_.head_width,
+            shape_.q8,
+            tensors_.q.data(),
+            tensors_.q_stride,
+            tensors_.q_scale.as<float>(),
+            tensors_.keys.data(),
+            tensors_.values.data()};
   }
 
   /// Fills the tensors; in several calls of at least 16 rows now and then.
@@ -109,7 +123,8 @@ class Case<SplitHeads> {
     for (uint32_t r = 0; r < shape_.rows(); ++r) {
       for (uint32_t h = 0; h < shape_.heads + 2 * shape_.kv_heads; ++h) {
         // Keys and values of one head follow each other in the result.
-        const uint32_t g = h < shape_.heads ? h : (h - shape_.heads) / 2 + ((h - shape_.heads) % 2) * shape_.kv_heads + shape_.heads;
+        const uint32_t g =
+            h < shape_.heads ? h : (h - shape_.heads) / 2 + ((h - shape_.heads) % 2) * shape_.kv_heads + shape_.heads;
         const float* x = x_.as<float>() + r * x_stride_ + size_t{g} * width;
         if (!shape_.q8) {
           ASSERT_EQ(std::memcmp(at, x, width * 4), 0);
@@ -166,7 +181,8 @@ class Case<SplitHeads> {
     for (uint32_t i = width; i < pad4(width); ++i) EXPECT_EQ(key[(i / 4) * 64 + lane * 4 + i % 4], 0);
     result.add(key + pad4(width) * 16 + lane * 4, 4);
     result.add(key + pad4(width) * 16 + 64 + lane * 4, 4);
-    for (uint32_t i = 0; i < width; ++i) result.add(value + (i / 16) * 256 + (lane / 4) * 64 + (i % 16) * 4 + lane % 4, 1);
+    for (uint32_t i = 0; i < width; ++i)
+      result.add(value + (i / 16) * 256 + (lane / 4) * 64 + (i % 16) * 4 + lane % 4, 1);
     result.add(value + pad16(width) * 16 + lane * 4, 4);
   }
 
@@ -251,12 +267,26 @@ class Case<Attention> {
     const uint32_t row = s.first_row + query;
     const uint32_t kv_head = s.kv_heads == 1 ? 0 : h;
     scratch_ = Guarded(attention_scratch_bytes(end - begin));
-    return {t.q.data() + (row * t.q_stride + size_t{h} * s.head_width) * element, t.q_stride,
-            t.q_scale.as<float>() + size_t{row} * s.heads + h, s.heads, row, queries,
-            t.keys.data() + kv_head * s.key_bytes(), s.kv_heads * s.key_bytes(),
-            t.values.data() + kv_head * s.value_bytes(), s.kv_heads * s.value_bytes(),
-            s.first_row + begin, s.first_row + end, s.head_width, scale_, mask_, window_, s.q8,
-            y_.as<float>() + query * y_stride_ + size_t{h} * s.head_width, y_stride_, scratch_.data()};
+    return {t.q.data() + (row * t.q_stride + size_t{h} * s.head_width) * element,
+            t.q_stride,
+            t.q_scale.as<float>() + size_t{row} * s.heads + h,
+            s.heads,
+            row,
+            queries,
+            t.keys.data() + kv_head * s.key_bytes(),
+            s.kv_heads * s.key_bytes(),
+            t.values.data() + kv_head * s.value_bytes(),
+            s.kv_heads * s.value_bytes(),
+            s.first_row + begin,
+            s.first_row + end,
+            s.head_width,
+            scale_,
+            mask_,
+            window_,
+            s.q8,
+            y_.as<float>() + query * y_stride_ + size_t{h} * s.head_width,
+            y_stride_,
+            scratch_.data()};
   }
 
   /// The values that storage leaves of every row and column: [rows][columns].
@@ -300,11 +330,13 @@ class Case<Attention> {
     double largest_weight = 0;
     std::vector<double> scales(keys.size(), 0.0);
     for (size_t i = 0; i < keys.size(); ++i) {
-      for (uint32_t d = 0; d < width; ++d) scales[i] = std::fmax(scales[i], std::fabs(split_.value(keys[i], value_column + d)));
+      for (uint32_t d = 0; d < width; ++d)
+        scales[i] = std::fmax(scales[i], std::fabs(split_.value(keys[i], value_column + d)));
       largest_weight = std::fmax(largest_weight, p[i] * scales[i]);
     }
     // Half a step of the u8 weights, times values of at most 127 steps each.
-    const double error = s.q8 ? 0.51 / 255 * largest_weight * static_cast<double>(keys.size()) + 2e-3 * largest_weight : 2e-5;
+    const double error =
+        s.q8 ? 0.51 / 255 * largest_weight * static_cast<double>(keys.size()) + 2e-3 * largest_weight : 2e-5;
     for (uint32_t d = 0; d < width; ++d) {
       double expected = 0;
       for (size_t i = 0; i < keys.size(); ++i) expected += p[i] * stored(keys[i], value_column + d);

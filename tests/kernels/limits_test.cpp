@@ -46,8 +46,19 @@ TEST(Limits, LinearQ8AtTheLargestK) {
   for (int o = 0; o < 16; ++o) scales.as<float>()[o] = 1.0f;
   for (const Table* t : tables()) {
     for (uint32_t i = 0; i < 2 * k; ++i) x.data()[i] = static_cast<uint8_t>((i < k ? 0x81 : 0x7f) ^ t->offset_xor);
-    const LinearQ8 a{x.as<int8_t>(), k, scales.as<float>(), 2, w.as<int8_t>(), scales.as<float>(),
-                     sums.as<int32_t>(), nullptr, k, 16, Activation::kNone, y.as<float>(), 16};
+    const LinearQ8 a{x.as<int8_t>(),
+                     k,
+                     scales.as<float>(),
+                     2,
+                     w.as<int8_t>(),
+                     scales.as<float>(),
+                     sums.as<int32_t>(),
+                     nullptr,
+                     k,
+                     16,
+                     Activation::kNone,
+                     y.as<float>(),
+                     16};
     ASSERT_TRUE(t->linear_q8(a));
     for (int o = 0; o < 16; ++o) {
       EXPECT_EQ(y.as<float>()[o], static_cast<float>(127 * 127 * 133144)) << isa_name(t->isa);
@@ -61,7 +72,8 @@ TEST(Limits, LinearReportsOverflow) {
     Guarded x(64), w(64 * 16), bias(64), y(64);
     for (int i = 0; i < 16; ++i) x.as<float>()[i] = 1e38f;
     for (int i = 0; i < 256; ++i) w.as<float>()[i] = i % 16 == 3 ? 1.0f : 0.0f;
-    const LinearF32 a{x.as<float>(), 16, 1, w.data(), Element::kF32, nullptr, 16, 16, Activation::kNone, y.as<float>(), 16};
+    const LinearF32 a{x.as<float>(), 16, 1, w.data(), Element::kF32, nullptr, 16, 16, Activation::kNone,
+                      y.as<float>(), 16};
     EXPECT_FALSE(t->linear_f32(a)) << isa_name(t->isa);
     x.as<float>()[0] = 1.0f;
     for (int i = 1; i < 16; ++i) x.as<float>()[i] = 0.0f;
@@ -117,10 +129,12 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
     for (float bad : {kNaN, kInfinity}) {
       Guarded x(64 * 3), y(64), pooled(64 * 3), keys(4096), values(4096), scale(64);
       for (uint32_t i = 0; i < 48; ++i) x.as<float>()[i] = i == 40 ? bad : 0.5f;
-      EXPECT_FALSE(t->pool_rows({x.as<float>(), 48, 0, 1, 41, Pool::kMean, false, pooled.as<float>()})) << isa_name(t->isa);
+      EXPECT_FALSE(t->pool_rows({x.as<float>(), 48, 0, 1, 41, Pool::kMean, false, pooled.as<float>()}))
+          << isa_name(t->isa);
       for (bool q8 : {false, true}) {
-        EXPECT_FALSE(t->split_heads({x.as<float>(), 48, 0, 1, 1, 1, 16, q8, y.data(), 16, scale.as<float>(),
-                                     keys.data(), values.data()})) << isa_name(t->isa);
+        EXPECT_FALSE(t->split_heads(
+            {x.as<float>(), 48, 0, 1, 1, 1, 16, q8, y.data(), 16, scale.as<float>(), keys.data(), values.data()}))
+            << isa_name(t->isa);
       }
       const int32_t index = 0;
       const EmbedSource source{x.data(), Element::kF32, false, nullptr, 1.0f, &index};

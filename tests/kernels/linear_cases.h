@@ -24,7 +24,9 @@ struct LinearShape {
             random.chance(20) ? random.between(300, 800) : random.between(1, 130),
             16 * (random.chance(20) ? random.between(9, 20) : random.between(1, 9)),
             static_cast<Activation>(random.chance(50) ? 0 : random.between(1, 9)),
-            random.chance(70), random.chance(10), random.chance(40)};
+            random.chance(70),
+            random.chance(10),
+            random.chance(40)};
   }
   static LinearShape typical(uint32_t rows) { return {rows, 384, 1536, Activation::kNone, true, false, false}; }
 };
@@ -53,7 +55,9 @@ class Case<LinearQ8> {
     for (uint32_t o = 0; o < n; ++o) {
       int32_t sum = 0;
       for (uint32_t i = 0; i < k; ++i) {
-        const int8_t v = i >= true_k ? int8_t{0} : shape_.extreme ? (o % 2 == 0 ? int8_t{-127} : int8_t{127}) : random.weight();
+        const int8_t v = i >= true_k      ? int8_t{0}
+                         : shape_.extreme ? (o % 2 == 0 ? int8_t{-127} : int8_t{127})
+                                          : random.weight();
         w_.as<int8_t>()[weight_at(o, i)] = v;
         sum += v;
       }
@@ -70,9 +74,19 @@ class Case<LinearQ8> {
     for (size_t i = 0; i < x_.size(); ++i) stored_.data()[i] = static_cast<uint8_t>(x_.data()[i] ^ table.offset_xor);
     y_stride_ = shape_.n + (shape_.rows % 3 == 0 ? 16 : 0);
     y_ = make_rows<float>(shape_.rows, y_stride_, shape_.n);
-    return {stored_.as<int8_t>(), x_stride_, x_scale_.as<float>(), shape_.rows, w_.as<int8_t>(), w_scale_.as<float>(),
-            w_sum_.as<int32_t>(), shape_.bias ? bias_.as<float>() : nullptr, shape_.k, shape_.n, shape_.activation,
-            y_.as<float>(), y_stride_};
+    return {stored_.as<int8_t>(),
+            x_stride_,
+            x_scale_.as<float>(),
+            shape_.rows,
+            w_.as<int8_t>(),
+            w_scale_.as<float>(),
+            w_sum_.as<int32_t>(),
+            shape_.bias ? bias_.as<float>() : nullptr,
+            shape_.k,
+            shape_.n,
+            shape_.activation,
+            y_.as<float>(),
+            y_stride_};
   }
 
   Result run(const Table& table) {
@@ -161,8 +175,17 @@ class Case<LinearF32> {
   LinearF32 args(const Table&) {
     y_stride_ = shape_.n + (shape_.rows % 3 == 0 ? 16 : 0);
     y_ = make_rows<float>(shape_.rows, y_stride_, shape_.n);
-    return {x_.as<float>(), x_stride_, shape_.rows, w_.data(), shape_.half ? Element::kF16 : Element::kF32,
-            shape_.bias ? bias_.as<float>() : nullptr, shape_.k, shape_.n, shape_.activation, y_.as<float>(), y_stride_};
+    return {x_.as<float>(),
+            x_stride_,
+            shape_.rows,
+            w_.data(),
+            shape_.half ? Element::kF16 : Element::kF32,
+            shape_.bias ? bias_.as<float>() : nullptr,
+            shape_.k,
+            shape_.n,
+            shape_.activation,
+            y_.as<float>(),
+            y_stride_};
   }
 
   Result run(const Table& table) {

@@ -53,7 +53,7 @@ TEST(SoftFma, EqualsTheLibrary) {
 }
 
 TEST(SoftFma, CornerCases) {
-  const uint32_t corners[] = {0,          0x80000000u, 1,          0x80000001u, 0x007fffffu, 0x00800000u, 0x3f800000u,
+  const uint32_t corners[] = {0,           0x80000000u, 1,           0x80000001u, 0x007fffffu, 0x00800000u, 0x3f800000u,
                               0xbf800000u, 0x3f800001u, 0x7f7fffffu, 0xff7fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u,
                               0x33800000u, 0x33000000u, 0x33800001u, 0x34000000u, 0x1f800000u, 0x20000000u};
   for (uint32_t a : corners) {
@@ -64,8 +64,8 @@ TEST(SoftFma, CornerCases) {
 }
 
 struct Measured {
-  double absolute = 0;   // largest |error| / max(1, |x|)
-  double relative = 0;   // largest |error / value| where the value is not below the normal numbers
+  double absolute = 0;  // largest |error| / max(1, |x|)
+  double relative = 0;  // largest |error / value| where the value is not below the normal numbers
 };
 
 /// The activation on `count` points of [low, high], by tail_rows of `t`.
@@ -74,7 +74,8 @@ Measured sweep(const Table& t, Activation activation, double low, double high, u
   Measured worst;
   Guarded x(width * 4), y(width * 4);
   for (uint32_t done = 0; done < count; done += width) {
-    for (uint32_t i = 0; i < width; ++i) x.as<float>()[i] = static_cast<float>(low + (high - low) * std::fmin(done + i, count) / count);
+    for (uint32_t i = 0; i < width; ++i)
+      x.as<float>()[i] = static_cast<float>(low + (high - low) * std::fmin(done + i, count) / count);
     TailRows a{};
     a.x = x.as<float>();
     a.y = y.as<float>();

@@ -13,17 +13,26 @@ inline double naive_sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 inline double naive_activation(Activation activation, double x) {
   switch (activation) {
-    case Activation::kNone: return x;
-    case Activation::kRelu: return x > 0 ? x : 0;
-    case Activation::kGelu: return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
+    case Activation::kNone:
+      return x;
+    case Activation::kRelu:
+      return x > 0 ? x : 0;
+    case Activation::kGelu:
+      return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
     case Activation::kGeluTanh:
       return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
-    case Activation::kTanh: return std::tanh(x);
-    case Activation::kSigmoid: return naive_sigmoid(x);
-    case Activation::kSilu: return x * naive_sigmoid(x);
-    case Activation::kQuickGelu: return x * naive_sigmoid(1.702 * x);
-    case Activation::kExp: return std::exp(x);
-    case Activation::kReluSquared: return x > 0 ? x * x : 0;
+    case Activation::kTanh:
+      return std::tanh(x);
+    case Activation::kSigmoid:
+      return naive_sigmoid(x);
+    case Activation::kSilu:
+      return x * naive_sigmoid(x);
+    case Activation::kQuickGelu:
+      return x * naive_sigmoid(1.702 * x);
+    case Activation::kExp:
+      return std::exp(x);
+    case Activation::kReluSquared:
+      return x > 0 ? x * x : 0;
   }
   return NAN;
 }
@@ -32,9 +41,12 @@ inline double naive_activation(Activation activation, double x) {
 inline double activation_tolerance(Activation activation, double x, double error) {
   const double y = std::fabs(naive_activation(activation, x));
   switch (activation) {
-    case Activation::kExp: return y * (error + 1e-6) + 1e-37;
-    case Activation::kReluSquared: return 2 * std::fabs(x) * error + error * error + y * 1e-6;
-    default: return 1.2 * error + 1e-6 * std::fmax(1.0, std::fabs(x));
+    case Activation::kExp:
+      return y * (error + 1e-6) + 1e-37;
+    case Activation::kReluSquared:
+      return 2 * std::fabs(x) * error + error * error + y * 1e-6;
+    default:
+      return 1.2 * error + 1e-6 * std::fmax(1.0, std::fabs(x));
   }
 }
 

@@ -84,7 +84,9 @@ class Case<TailRows> {
     a.epsilon = epsilon_;
     if ((stores_ & 1) != 0) {
       // In place over x or over the residual as often as not.
-      a.y = alias_ == 1 ? x_copy_.as<float>() : alias_ == 2 && residual_kind_ == 1 ? residual_copy_.as<float>() : y_.as<float>();
+      a.y = alias_ == 1                          ? x_copy_.as<float>()
+            : alias_ == 2 && residual_kind_ == 1 ? residual_copy_.as<float>()
+                                                 : y_.as<float>();
       a.y_stride = x_stride_;
     }
     if ((stores_ & 2) != 0) {
@@ -162,7 +164,8 @@ class Case<TailRows> {
     for (uint32_t i = 0; i < width; ++i) {
       const double x = x_.as<float>()[r * x_stride_ + i];
       v[i] = naive_activation(activation_, x);
-      *error = std::fmax(*error, activation_tolerance(activation_, x, activation_ == Activation::kNone ? 1e-7 * std::fabs(x) : 0));
+      *error = std::fmax(
+          *error, activation_tolerance(activation_, x, activation_ == Activation::kNone ? 1e-7 * std::fabs(x) : 0));
       if (residual_kind_ == 1) v[i] += residual_.as<float>()[r * x_stride_ + i];
       if (residual_kind_ == 2) {
         v[i] += residual_q_.as<int8_t>()[r * x_stride_ + i] * double{residual_scale_.as<float>()[r]};
@@ -219,7 +222,8 @@ class Case<EmbedRows> {
       sources_.push_back({t.data.data(), t.type, t.tiled, t.scales.as<float>(), t.scale, t.index.as<int32_t>()});
     }
     y_ = make_rows<float>(shape_.rows, stride_, pad16(shape_.width));
-    return {sources_.data(), static_cast<uint32_t>(sources_.size()), shape_.rows, shape_.width, y_.as<float>(), stride_};
+    return {sources_.data(), static_cast<uint32_t>(sources_.size()), shape_.rows, shape_.width, y_.as<float>(),
+            stride_};
   }
 
   Result run(const Table& table) {
@@ -260,8 +264,13 @@ class Case<EmbedRows> {
     const uint32_t entries = typical ? 500 : random.between(1, 40);
     const uint32_t width = shape_.width;
     const Element types[] = {Element::kI8, Element::kF16, Element::kF32};
-    TableData t{types[typical ? 0 : random.between(0, 2)], !typical && random.chance(40), random.chance(50) ? 1.0f : 3.7f,
-                Guarded(), make_vector(random, entries, 0.001f, 0.01f), Guarded(size_t{shape_.rows} * 4), {}};
+    TableData t{types[typical ? 0 : random.between(0, 2)],
+                !typical && random.chance(40),
+                random.chance(50) ? 1.0f : 3.7f,
+                Guarded(),
+                make_vector(random, entries, 0.001f, 0.01f),
+                Guarded(size_t{shape_.rows} * 4),
+                {}};
     const size_t element = t.type == Element::kI8 ? 1 : t.type == Element::kF16 ? 2 : 4;
     const uint32_t tile_width = t.type == Element::kI8 ? pad4(width) : width;
     t.data = Guarded((t.tiled ? size_t{pad16(entries)} * tile_width : size_t{entries} * width) * element);

@@ -95,12 +95,11 @@ BANTAM_INLINE F32x16 fma(F32x16 x, F32x16 y, F32x16 z) {
 BANTAM_INLINE F32x16 min(F32x16 x, F32x16 y) { return {_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)}; }
 BANTAM_INLINE F32x16 max(F32x16 x, F32x16 y) { return {_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)}; }
 BANTAM_INLINE I32x16 max(I32x16 x, I32x16 y) { return {_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)}; }
-BANTAM_INLINE I32x16 operator+(I32x16 x, I32x16 y) {
-  return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)};
-}
+BANTAM_INLINE I32x16 operator+(I32x16 x, I32x16 y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
 BANTAM_INLINE __m256i join_bytes(__m256i a, __m256i b, __m256i c, __m256i d) {
   const __m256i low_byte = _mm256_set1_epi32(0xff);
-  const __m256i ab = _mm256_or_si256(_mm256_and_si256(a, low_byte), _mm256_slli_epi32(_mm256_and_si256(b, low_byte), 8));
+  const __m256i ab =
+      _mm256_or_si256(_mm256_and_si256(a, low_byte), _mm256_slli_epi32(_mm256_and_si256(b, low_byte), 8));
   const __m256i cd = _mm256_or_si256(_mm256_and_si256(c, low_byte), _mm256_slli_epi32(d, 8));
   return _mm256_blend_epi16(ab, _mm256_slli_epi32(cd, 16), 0xaa);
 }
@@ -111,9 +110,7 @@ BANTAM_INLINE I32x16 times_minus_128(I32x16 x) {
   const __m256i zero = _mm256_setzero_si256();
   return {_mm256_sub_epi32(zero, _mm256_slli_epi32(x.a, 7)), _mm256_sub_epi32(zero, _mm256_slli_epi32(x.b, 7))};
 }
-BANTAM_INLINE I32x16 operator^(I32x16 x, I32x16 y) {
-  return {_mm256_xor_si256(x.a, y.a), _mm256_xor_si256(x.b, y.b)};
-}
+BANTAM_INLINE I32x16 operator^(I32x16 x, I32x16 y) { return {_mm256_xor_si256(x.a, y.a), _mm256_xor_si256(x.b, y.b)}; }
 BANTAM_INLINE F32x16 to_f32(I32x16 x) { return {_mm256_cvtepi32_ps(x.a), _mm256_cvtepi32_ps(x.b)}; }
 
 BANTAM_INLINE I32x16 bits(F32x16 x) { return {_mm256_castps_si256(x.a), _mm256_castps_si256(x.b)}; }

@@ -3,4 +3,6 @@
 #define BANTAM_KERNEL_ISA kAvx512Vnni
 
 #include "kernels/avx512/dot.h"
+
+// The kernels, over the vectors above.
 #include "kernels/generic/table.h"

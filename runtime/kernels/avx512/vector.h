@@ -75,7 +75,8 @@ BANTAM_INLINE I32x16 max(I32x16 x, I32x16 y) { return {_mm512_max_epi32(x.v, y.v
 BANTAM_INLINE I32x16 operator+(I32x16 x, I32x16 y) { return {_mm512_add_epi32(x.v, y.v)}; }
 BANTAM_INLINE I32x16 join_bytes(I32x16 x, I32x16 y, I32x16 z, I32x16 w) {
   const __m512i low_byte = _mm512_set1_epi32(0xff);
-  const __m512i xy = _mm512_or_si512(_mm512_and_si512(x.v, low_byte), _mm512_slli_epi32(_mm512_and_si512(y.v, low_byte), 8));
+  const __m512i xy =
+      _mm512_or_si512(_mm512_and_si512(x.v, low_byte), _mm512_slli_epi32(_mm512_and_si512(y.v, low_byte), 8));
   const __m512i zw = _mm512_or_si512(_mm512_and_si512(z.v, low_byte), _mm512_slli_epi32(w.v, 8));
   return {_mm512_mask_blend_epi16(0xaaaaaaaau, xy, _mm512_slli_epi32(zw, 16))};
 }

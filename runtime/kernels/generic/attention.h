@@ -37,14 +37,14 @@ static_assert(kMaxRows <= kAttentionQueries, "scratch holds one block of queries
 template <uint32_t kRows>
 struct AttentionBlock {
   const Attention& a;
-  uint32_t first;                  // query offset in the call
-  uint32_t page_begin, page_end;   // pages that some query of the block sees
-  uint32_t first_page;             // page of kv_begin
-  size_t stride;                   // scratch elements from query to query
+  uint32_t first;                 // query offset in the call
+  uint32_t page_begin, page_end;  // pages that some query of the block sees
+  uint32_t first_page;            // page of kv_begin
+  size_t stride;                  // scratch elements from query to query
   float* scores;
   uint8_t* probabilities;
   Visible visible[kRows];
-  bool same_keys;                  // all queries of the block see the same keys
+  bool same_keys;  // all queries of the block see the same keys
 
   BANTAM_INLINE AttentionBlock(const Attention& args, uint32_t query) : a(args), first(query) {
     uint32_t begin = UINT32_MAX;

@@ -10,11 +10,11 @@ template <uint32_t kRows>
 struct AttentionF32 : AttentionBlock<kRows> {
   using Base = AttentionBlock<kRows>;
   using Base::a;
+  using Base::Base;
   using Base::first;
   using Base::page_begin;
   using Base::page_end;
   using Base::visible;
-  using Base::Base;
 
   float l[kRows];
 

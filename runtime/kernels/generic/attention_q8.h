@@ -10,15 +10,15 @@ template <uint32_t kRows>
 struct AttentionQ8 : AttentionBlock<kRows> {
   using Base = AttentionBlock<kRows>;
   using Base::a;
+  using Base::Base;
   using Base::first;
   using Base::page_begin;
   using Base::page_end;
   using Base::visible;
-  using Base::Base;
 
   float q_scale[kRows];  // times the scale of the scores
   int32_t row_starts[kRows];
-  float factor[kRows];   // what the integer sum over values is multiplied with
+  float factor[kRows];  // what the integer sum over values is multiplied with
 
   /// Scores of pages [page, page + kPages).
   template <uint32_t kPages>

@@ -48,12 +48,13 @@ BANTAM_NOINLINE bool embed_source(const EmbedRows& a, const EmbedSource& source,
     const size_t index = static_cast<size_t>(source.index[r]);
     const F32x16 scale = splat(sizeof(T) == 1 ? source.scales[index] * source.scale : source.scale);
     float* y = a.y + r * a.y_stride;
-    for_vectors(a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-      F32x16 v = table_vector<T>(source, index, a.width, i, lanes) * scale;
-      if (!first) v = load(y + i) + v;
-      worst = max(worst, magnitude_bits(lanes.keep_row(v)));
-      store(y + i, v);
-    });
+    for_vectors(
+        a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+          F32x16 v = table_vector<T>(source, index, a.width, i, lanes) * scale;
+          if (!first) v = load(y + i) + v;
+          worst = max(worst, magnitude_bits(lanes.keep_row(v)));
+          store(y + i, v);
+        });
   }
   return largest(worst) < kInfinityBits;
 }

@@ -44,14 +44,12 @@ BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t
   F32x16 acc[kRows][kPanels];
   BANTAM_UNROLL
   for (uint32_t p = 0; p < kPanels; ++p) {
-    const F32x16 start =
-        a.bias != nullptr ? load(a.bias + (panel + p) * 16) : splat(0.0f);
+    const F32x16 start = a.bias != nullptr ? load(a.bias + (panel + p) * 16) : splat(0.0f);
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = start;
   }
   const size_t w_stride = size_t{a.k} * 16;
-  fma_rows(acc, a.x + row * a.x_stride, a.x_stride, static_cast<const Element*>(a.w) + panel * w_stride, w_stride,
-           a.k);
+  fma_rows(acc, a.x + row * a.x_stride, a.x_stride, static_cast<const Element*>(a.w) + panel * w_stride, w_stride, a.k);
 
   I32x16 worst = splat(int32_t{0});
   BANTAM_UNROLL

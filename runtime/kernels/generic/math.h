@@ -97,16 +97,26 @@ BANTAM_INLINE F32x16 activate(F32x16 x) {
 template <class F>
 BANTAM_INLINE auto with_activation(Activation activation, const F& f) {
   switch (activation) {
-    case Activation::kRelu: return f.template operator()<Activation::kRelu>();
-    case Activation::kGelu: return f.template operator()<Activation::kGelu>();
-    case Activation::kGeluTanh: return f.template operator()<Activation::kGeluTanh>();
-    case Activation::kTanh: return f.template operator()<Activation::kTanh>();
-    case Activation::kSigmoid: return f.template operator()<Activation::kSigmoid>();
-    case Activation::kSilu: return f.template operator()<Activation::kSilu>();
-    case Activation::kQuickGelu: return f.template operator()<Activation::kQuickGelu>();
-    case Activation::kExp: return f.template operator()<Activation::kExp>();
-    case Activation::kReluSquared: return f.template operator()<Activation::kReluSquared>();
-    case Activation::kNone: break;
+    case Activation::kRelu:
+      return f.template operator()<Activation::kRelu>();
+    case Activation::kGelu:
+      return f.template operator()<Activation::kGelu>();
+    case Activation::kGeluTanh:
+      return f.template operator()<Activation::kGeluTanh>();
+    case Activation::kTanh:
+      return f.template operator()<Activation::kTanh>();
+    case Activation::kSigmoid:
+      return f.template operator()<Activation::kSigmoid>();
+    case Activation::kSilu:
+      return f.template operator()<Activation::kSilu>();
+    case Activation::kQuickGelu:
+      return f.template operator()<Activation::kQuickGelu>();
+    case Activation::kExp:
+      return f.template operator()<Activation::kExp>();
+    case Activation::kReluSquared:
+      return f.template operator()<Activation::kReluSquared>();
+    case Activation::kNone:
+      break;
   }
   return f.template operator()<Activation::kNone>();
 }

@@ -12,24 +12,27 @@ constexpr float kMinusInfinity = -__builtin_inff();
 /// The largest of the row's elements.
 BANTAM_INLINE float row_largest(const float* x, uint32_t width) {
   F32x16 best = splat(kMinusInfinity);
-  for_vectors(width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-    F32x16 v = load_lanes(x + i, lanes);
-    if constexpr (sizeof(lanes) > sizeof(AllLanes)) v = select(lanes.mask, v, splat(kMinusInfinity));
-    best = max(v, best);
-  });
+  for_vectors(
+      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        F32x16 v = load_lanes(x + i, lanes);
+        if constexpr (sizeof(lanes) > sizeof(AllLanes)) v = select(lanes.mask, v, splat(kMinusInfinity));
+        best = max(v, best);
+      });
   return largest(best);
 }
 
 inline bool softmax_row(float* x, uint32_t width) {
   const F32x16 best = splat(row_largest(x, width));
   F32x16 total = splat(0.0f);
-  for_vectors(width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-    const F32x16 p = lanes.keep_row(exp_below_88(load(x + i) - best));
-    total = total + p;
-    store(x + i, p);
-  });
+  for_vectors(
+      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        const F32x16 p = lanes.keep_row(exp_below_88(load(x + i) - best));
+        total = total + p;
+        store(x + i, p);
+      });
   const F32x16 l = splat(sum(total));
-  for_vectors(width, [&](uint32_t i, auto) __attribute__((always_inline)) { store(x + i, load(x + i) / l); });
+  for_vectors(
+      width, [&](uint32_t i, auto) __attribute__((always_inline)) { store(x + i, load(x + i) / l); });
   // Every p is in [0, 1] unless one was NaN, and then so is their sum.
   return is_finite(sum(total));
 }
@@ -56,20 +59,22 @@ BANTAM_INLINE F32x16 pool_columns(const PoolRows& a, uint32_t column) {
 inline bool pool_rows(const PoolRows& a) {
   I32x16 worst = splat(int32_t{0});
   F32x16 squares = splat(0.0f);
-  for_vectors(a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-    const F32x16 v = pool_columns(a, i);
-    const F32x16 kept = lanes.keep_row(v);
-    worst = max(worst, magnitude_bits(kept));
-    squares = fma(kept, kept, squares);
-    store(a.y + i, v);
-  });
+  for_vectors(
+      a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        const F32x16 v = pool_columns(a, i);
+        const F32x16 kept = lanes.keep_row(v);
+        worst = max(worst, magnitude_bits(kept));
+        squares = fma(kept, kept, squares);
+        store(a.y + i, v);
+      });
   if (largest(worst) >= kInfinityBits) return false;
   if (!a.l2) return true;
 
   const float root = __builtin_sqrtf(sum(squares));
   if (!is_finite(root)) return false;
   const F32x16 norm = splat(root > 1e-12f ? root : 1e-12f);
-  for_vectors(a.width, [&](uint32_t i, auto) __attribute__((always_inline)) { store(a.y + i, load(a.y + i) / norm); });
+  for_vectors(
+      a.width, [&](uint32_t i, auto) __attribute__((always_inline)) { store(a.y + i, load(a.y + i) / norm); });
   return true;
 }
 

@@ -9,16 +9,17 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 /// The largest |x| of a head, as bits. The head may begin anywhere in a row, so only its own elements are read.
 BANTAM_INLINE int32_t head_magnitude(const float* x, uint32_t width) {
   I32x16 worst = splat(int32_t{0});
-  for_vectors(width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-    worst = max(worst, magnitude_bits(load_lanes(x + i, lanes)));
-  });
+  for_vectors(
+      width, [&](uint32_t i, auto lanes)
+                 __attribute__((always_inline)) { worst = max(worst, magnitude_bits(load_lanes(x + i, lanes))); });
   return largest(worst);
 }
 
 BANTAM_INLINE void split_query_q8(const float* x, uint32_t width, F32x16 inverse, int8_t* q) {
-  for_vectors(width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-    store_bytes_lanes(q + i, flip_offset(quantize(load_lanes(x + i, lanes), inverse)), lanes);
-  });
+  for_vectors(
+      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        store_bytes_lanes(q + i, flip_offset(quantize(load_lanes(x + i, lanes), inverse)), lanes);
+      });
 }
 
 /// Lane `lane` of a key page: groups of 4 of its elements, 64 bytes apart; then its scale and its sum.
@@ -26,30 +27,31 @@ BANTAM_INLINE void split_key_q8(const float* x, uint32_t width, const RowScale& 
   const F32x16 inverse = splat(scale.inverse);
   I32x16 total = splat(int32_t{0});
   const uint32_t padded = pad4(width);
-  for_vectors(width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-    const I32x16 v = quantize(load_lanes(x + i, lanes), inverse);
-    total = total + v;
-    uint8_t buffer[16];
-    store_bytes(buffer, v);
-    uint8_t* to = page + size_t{i} * 16 + lane * 4;
-    for (uint32_t j = 0; j < 16 && i + j < padded; j += 4) memcpy(to + j * 16, buffer + j, 4);
-  });
+  for_vectors(
+      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        const I32x16 v = quantize(load_lanes(x + i, lanes), inverse);
+        total = total + v;
+        uint8_t buffer[16];
+        store_bytes(buffer, v);
+        uint8_t* to = page + size_t{i} * 16 + lane * 4;
+        for (uint32_t j = 0; j < 16 && i + j < padded; j += 4) memcpy(to + j * 16, buffer + j, 4);
+      });
   const int32_t sum_of_key = sum(total);
   memcpy(page + size_t{padded} * 16 + lane * 4, &scale.scale, 4);
   memcpy(page + size_t{padded} * 16 + 64 + lane * 4, &sum_of_key, 4);
 }
 
 /// Lane `lane` of a value page: tiles [width/16][4][16][4]; padding columns become 0.
-BANTAM_INLINE void split_value_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page,
-                                  size_t lane) {
+BANTAM_INLINE void split_value_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
   const F32x16 inverse = splat(scale.inverse);
   uint8_t* column = page + (lane / 4) * 64 + lane % 4;
-  for_vectors(width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-    uint8_t buffer[16];
-    store_bytes(buffer, quantize(load_lanes(x + i, lanes), inverse));
-    uint8_t* to = column + size_t{i} * 16;
-    for (uint32_t j = 0; j < 16; ++j) to[j * 4] = buffer[j];
-  });
+  for_vectors(
+      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        uint8_t buffer[16];
+        store_bytes(buffer, quantize(load_lanes(x + i, lanes), inverse));
+        uint8_t* to = column + size_t{i} * 16;
+        for (uint32_t j = 0; j < 16; ++j) to[j * 4] = buffer[j];
+      });
   memcpy(page + size_t{pad16(width)} * 16 + lane * 4, &scale.scale, 4);
 }
 
@@ -57,12 +59,14 @@ BANTAM_INLINE void split_value_q8(const float* x, uint32_t width, const RowScale
 BANTAM_INLINE void split_four_values_q8(const float* x, size_t x_stride, uint32_t width, const RowScale* scales,
                                         uint8_t* page, size_t lane) {
   int32_t* tiles = reinterpret_cast<int32_t*>(page) + lane / 4 * 16;
-  for_vectors(width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-    I32x16 v[4];
-    BANTAM_UNROLL
-    for (uint32_t r = 0; r < 4; ++r) v[r] = quantize(load_lanes(x + r * x_stride + i, lanes), splat(scales[r].inverse));
-    store(tiles + size_t{i} * 4, join_bytes(v[0], v[1], v[2], v[3]));
-  });
+  for_vectors(
+      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        I32x16 v[4];
+        BANTAM_UNROLL
+        for (uint32_t r = 0; r < 4; ++r)
+          v[r] = quantize(load_lanes(x + r * x_stride + i, lanes), splat(scales[r].inverse));
+        store(tiles + size_t{i} * 4, join_bytes(v[0], v[1], v[2], v[3]));
+      });
   uint8_t* scale_at = page + size_t{pad16(width)} * 16 + lane * 4;
   for (uint32_t r = 0; r < 4; ++r) memcpy(scale_at + r * 4, &scales[r].scale, 4);
 }

@@ -24,7 +24,9 @@ struct AnyTail {
   Norm norm_;
   BANTAM_INLINE explicit AnyTail(const TailRows& a)
       : activation_(a.activation),
-        residual_(a.residual != nullptr ? Residual::kF32 : a.residual_q != nullptr ? Residual::kQ8 : Residual::kNone),
+        residual_(a.residual != nullptr     ? Residual::kF32
+                  : a.residual_q != nullptr ? Residual::kQ8
+                                            : Residual::kNone),
         norm_(a.norm) {}
   BANTAM_INLINE Activation activation() const { return activation_; }
   BANTAM_INLINE Residual residual() const { return residual_; }
@@ -76,24 +78,26 @@ struct TailBlock {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) total[r] = splat(0.0f);
     if (kind.norm() == Norm::kLayer) {
-      for_vectors(a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        BANTAM_UNROLL
-        for (uint32_t r = 0; r < kRows; ++r) total[r] = total[r] + lanes.keep_row(value(r, i, lanes));
-      });
+      for_vectors(
+          a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+            BANTAM_UNROLL
+            for (uint32_t r = 0; r < kRows; ++r) total[r] = total[r] + lanes.keep_row(value(r, i, lanes));
+          });
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
         mean[r] = splat(sum(total[r]) / width);
         total[r] = splat(0.0f);
       }
     }
-    for_vectors(a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-      BANTAM_UNROLL
-      for (uint32_t r = 0; r < kRows; ++r) {
-        const F32x16 v = value(r, i, lanes);
-        const F32x16 d = lanes.keep_row(kind.norm() == Norm::kLayer ? v - mean[r] : v);
-        total[r] = fma(d, d, total[r]);
-      }
-    });
+    for_vectors(
+        a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+          BANTAM_UNROLL
+          for (uint32_t r = 0; r < kRows; ++r) {
+            const F32x16 v = value(r, i, lanes);
+            const F32x16 d = lanes.keep_row(kind.norm() == Norm::kLayer ? v - mean[r] : v);
+            total[r] = fma(d, d, total[r]);
+          }
+        });
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       reciprocal[r] = splat(1.0f / __builtin_sqrtf(sum(total[r]) / width + a.epsilon));
@@ -113,9 +117,7 @@ struct TailBlock {
   }
 
   /// What the q8 store takes of a row's final value.
-  BANTAM_INLINE F32x16 smoothed(uint32_t i, F32x16 v) const {
-    return a.smooth != nullptr ? v * load(a.smooth + i) : v;
-  }
+  BANTAM_INLINE F32x16 smoothed(uint32_t i, F32x16 v) const { return a.smooth != nullptr ? v * load(a.smooth + i) : v; }
 };
 
 /// Rows [first, first + kRows).
@@ -128,15 +130,16 @@ BANTAM_NOINLINE bool tail_block(const TailRows& args, uint32_t first) {
   I32x16 worst[kRows];
   BANTAM_UNROLL
   for (uint32_t r = 0; r < kRows; ++r) worst[r] = splat(int32_t{0});
-  for_vectors(a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-    BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) {
-      const F32x16 v = block.normed(r, i, lanes);
-      const F32x16 stored = a.q != nullptr ? block.smoothed(i, v) : v;
-      worst[r] = max(worst[r], magnitude_bits(lanes.keep_row(stored)));
-      if (y != nullptr) store(y + r * a.y_stride + i, v);
-    }
-  });
+  for_vectors(
+      a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        BANTAM_UNROLL
+        for (uint32_t r = 0; r < kRows; ++r) {
+          const F32x16 v = block.normed(r, i, lanes);
+          const F32x16 stored = a.q != nullptr ? block.smoothed(i, v) : v;
+          worst[r] = max(worst[r], magnitude_bits(lanes.keep_row(stored)));
+          if (y != nullptr) store(y + r * a.y_stride + i, v);
+        }
+      });
   bool finite = true;
   F32x16 inverse[kRows];
   BANTAM_UNROLL
@@ -150,13 +153,14 @@ BANTAM_NOINLINE bool tail_block(const TailRows& args, uint32_t first) {
   if (a.q == nullptr || !finite) return finite;
 
   int8_t* q = a.q + first * a.q_stride;
-  for_vectors(a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-    BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) {
-      const F32x16 v = y != nullptr ? load(y + r * a.y_stride + i) : block.normed(r, i, lanes);
-      store_bytes(q + r * a.q_stride + i, flip_offset(quantize(lanes.keep_row(block.smoothed(i, v)), inverse[r])));
-    }
-  });
+  for_vectors(
+      a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        BANTAM_UNROLL
+        for (uint32_t r = 0; r < kRows; ++r) {
+          const F32x16 v = y != nullptr ? load(y + r * a.y_stride + i) : block.normed(r, i, lanes);
+          store_bytes(q + r * a.q_stride + i, flip_offset(quantize(lanes.keep_row(block.smoothed(i, v)), inverse[r])));
+        }
+      });
   return true;
 }
 

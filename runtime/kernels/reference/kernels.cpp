@@ -3,4 +3,6 @@
 #define BANTAM_KERNEL_ISA kReference
 
 #include "kernels/reference/dot.h"
+
+// The kernels, over the vectors above.
 #include "kernels/generic/table.h"

@@ -70,27 +70,28 @@ inline I32x16 splat(int32_t a) {
 }
 
 // ---- lane-wise arithmetic
-#define BANTAM_LANES(Type, expression)                    \
-  {                                                       \
-    Type r;                                               \
-    for (int i = 0; i < 16; ++i) r.v[i] = (expression);   \
-    return r;                                             \
+#define BANTAM_LANES(Type, expression)                  \
+  {                                                     \
+    Type r;                                             \
+    for (int i = 0; i < 16; ++i) r.v[i] = (expression); \
+    return r;                                           \
   }
-inline F32x16 operator+(const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] + b.v[i])
-inline F32x16 operator-(const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] - b.v[i])
-inline F32x16 operator*(const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] * b.v[i])
-inline F32x16 operator/(const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] / b.v[i])
-/// a * b + c, rounded once.
-inline F32x16 fma(const F32x16& a, const F32x16& b, const F32x16& c)
-    BANTAM_LANES(F32x16, soft_fma(a.v[i], b.v[i], c.v[i]))
-/// a < b ? a : b, so that a NaN in b stays.
-inline F32x16 min(const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] < b.v[i] ? a.v[i] : b.v[i])
-/// a > b ? a : b, so that a NaN in b stays.
-inline F32x16 max(const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] > b.v[i] ? a.v[i] : b.v[i])
-inline I32x16 max(const I32x16& a, const I32x16& b) BANTAM_LANES(I32x16, a.v[i] > b.v[i] ? a.v[i] : b.v[i])
-inline I32x16 operator+(const I32x16& a, const I32x16& b) BANTAM_LANES(I32x16, a.v[i] + b.v[i])
-/// The low bytes of a, b, c, d as the bytes of each lane, a lowest.
-inline I32x16 join_bytes(const I32x16& a, const I32x16& b, const I32x16& c, const I32x16& d) {
+inline F32x16 operator+(const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] + b.v[i]) inline F32x16 operator-(
+    const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] - b.v[i]) inline F32x16
+operator*(const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] * b.v[i]) inline F32x16
+operator/(const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] / b.v[i])
+    /// a * b + c, rounded once.
+    inline F32x16 fma(const F32x16& a, const F32x16& b, const F32x16& c)
+        BANTAM_LANES(F32x16, soft_fma(a.v[i], b.v[i], c.v[i]))
+    /// a < b ? a : b, so that a NaN in b stays.
+    inline F32x16 min(const F32x16& a, const F32x16& b) BANTAM_LANES(F32x16, a.v[i] < b.v[i] ? a.v[i] : b.v[i])
+    /// a > b ? a : b, so that a NaN in b stays.
+    inline F32x16 max(const F32x16& a, const F32x16& b)
+        BANTAM_LANES(F32x16, a.v[i] > b.v[i] ? a.v[i] : b.v[i]) inline I32x16 max(const I32x16& a, const I32x16& b)
+            BANTAM_LANES(I32x16, a.v[i] > b.v[i] ? a.v[i] : b.v[i]) inline I32x16
+            operator+(const I32x16& a, const I32x16& b) BANTAM_LANES(I32x16, a.v[i] + b.v[i])
+    /// The low bytes of a, b, c, d as the bytes of each lane, a lowest.
+    inline I32x16 join_bytes(const I32x16& a, const I32x16& b, const I32x16& c, const I32x16& d) {
   I32x16 r;
   for (int i = 0; i < 16; ++i) {
     const auto byte = [i](const I32x16& x) { return static_cast<uint32_t>(x.v[i]) & 0xffu; };
@@ -99,12 +100,12 @@ inline I32x16 join_bytes(const I32x16& a, const I32x16& b, const I32x16& c, cons
   return r;
 }
 /// a * -128.
-inline I32x16 times_minus_128(const I32x16& a) BANTAM_LANES(I32x16, a.v[i] * -128)
-inline I32x16 operator^(const I32x16& a, const I32x16& b) BANTAM_LANES(I32x16, a.v[i] ^ b.v[i])
-inline F32x16 to_f32(const I32x16& a) BANTAM_LANES(F32x16, static_cast<float>(a.v[i]))
+inline I32x16 times_minus_128(const I32x16& a) BANTAM_LANES(I32x16, a.v[i] * -128) inline I32x16 operator^(
+    const I32x16& a, const I32x16& b) BANTAM_LANES(I32x16, a.v[i] ^ b.v[i]) inline F32x16 to_f32(const I32x16& a)
+    BANTAM_LANES(F32x16, static_cast<float>(a.v[i]))
 #undef BANTAM_LANES
 
-inline I32x16 bits(const F32x16& a) {
+        inline I32x16 bits(const F32x16& a) {
   I32x16 r;
   memcpy(r.v, a.v, sizeof r.v);
   return r;
