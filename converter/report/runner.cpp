@@ -17,10 +17,14 @@ void check(Status status, const std::string& where) {
 
 }  // namespace
 
-Runner::Runner(const FileBytes& bytes, uint32_t max_tokens) : arena_(nullptr, std::free) {
+Runner::Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears) : arena_(nullptr, std::free) {
   check(Model::open(bytes.data(), bytes.size(), &model_), "the packed model");
   SessionOptions options;
   options.max_tokens = max_tokens;
+  if (linears == Linears::kFastest && host::XnnpackBackend::available()) {
+    backend_ = std::make_unique<host::XnnpackBackend>();
+    if (backend_->create(model_) == Status::kOk) options.backend = backend_->backend();
+  }
   const size_t size = arena_bytes(model_, options);
   if (size == 0) throw Error(ExitCode::kInternal, fmt::format("no session for {} tokens can be made", max_tokens));
   // aligned_alloc wants a multiple of the alignment; the session is told the exact size.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bantam/host.h"
 #include "bantam/session.h"
 #include "pack/build.h"
 
@@ -30,11 +31,15 @@ struct Sample {
   std::vector<bool> content;        // empty: every row
 };
 
+/// Who computes f32 linear layers. kNative: bantam's kernels, the same numbers everywhere. kFastest: XNNPACK where
+/// this build has it and the file is all-float; good enough to compare with, never to put numbers in a file.
+enum class Linears { kNative, kFastest };
+
 class Runner {
  public:
   /// Opens the bytes, which outlive the runner, and makes a session for sequences of up to `max_tokens`
   /// tokens. Throws Error (invalid, or out of memory).
-  Runner(const FileBytes& bytes, uint32_t max_tokens);
+  Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears = Linears::kNative);
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
@@ -49,6 +54,7 @@ class Runner {
 
  private:
   Model model_;
+  std::unique_ptr<host::XnnpackBackend> backend_;
   std::unique_ptr<uint8_t, void (*)(void*)> arena_;
   Session* session_ = nullptr;
 };
