@@ -9,7 +9,10 @@
 namespace bantam::convert {
 namespace {
 
-bool ends_in_norm(const fb::OpT& op) { return op.tail && op.tail->norm != fb::NormKind::none; }
+/// Norms and activation functions have outlier columns; sums of values (attention, plain layers) hardly.
+bool has_outliers(const fb::OpT& op) {
+  return op.tail && (op.tail->norm != fb::NormKind::none || op.tail->activation != fb::ActivationKind::none);
+}
 
 /// Constants that an Embed looks up: their rows must stay what they are.
 std::set<const Constant*> looked_up(const Graph& graph) {
@@ -80,7 +83,7 @@ void migrate(Graph& graph, fb::OpT& producer, const std::vector<float>& maxima,
 std::vector<std::string> migratable(const Graph& graph) {
   std::vector<std::string> names;
   for (const auto& op : main_subgraph(graph).ops) {
-    if (!ends_in_norm(*op) || op->outputs[0] < 0 || linear_readers(graph, op->outputs[0]).empty()) continue;
+    if (!has_outliers(*op) || op->outputs[0] < 0 || linear_readers(graph, op->outputs[0]).empty()) continue;
     names.push_back(tensor(graph, op->outputs[0]).name);
   }
   return names;
@@ -91,7 +94,7 @@ std::vector<float> migration_factors(const std::vector<float>& activation, const
   for (size_t i = 0; i < factors.size(); ++i) {
     const double a = double{activation[i]};
     const double w = double{weights[i]};
-    const double factor = a > 0 && w > 0 ? std::sqrt(std::sqrt(a * a * a / w)) : 1.0;
+    const double factor = a > 0 && w > 0 ? std::sqrt(std::sqrt(std::sqrt(a * a * a * a * a / (w * w * w)))) : 1.0;
     // Far outside what models hold; keeps factor and inverse well inside f32.
     factors[i] = static_cast<float>(std::clamp(factor, 1e-6, 1e6));
   }
@@ -102,7 +105,7 @@ void migrate_outliers(Graph& graph, const ColumnMaxima& maxima) {
   if (maxima.empty()) return;
   const std::set<const Constant*> tables = looked_up(graph);
   for (auto& op : main_subgraph(graph).ops) {
-    if (!ends_in_norm(*op) || op->outputs.size() < 2 || op->outputs[1] < 0) continue;
+    if (!has_outliers(*op) || op->outputs.size() < 2 || op->outputs[1] < 0) continue;
     std::string name = tensor(graph, op->outputs[1]).name;
     const size_t suffix = name.rfind(".i8");
     const auto found = maxima.find(name.substr(0, suffix));
