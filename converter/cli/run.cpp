@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/errors.h"
+#include "cli/text_source.h"
 
 namespace bantam::cli {
 namespace {
@@ -48,13 +49,11 @@ constexpr Variant kVariants[] = {
 
 void add_text_options(CLI::App& command, RunOptions* options) {
   command.add_option("FILE", options->model, "A .bantam file")->required();
-  command.add_option("TEXT", options->texts, "Texts; - reads standard input, one text a line")->allow_extra_args();
+  add_texts(command, "TEXT", &options->texts, "Texts; - reads standard input, one text a line");
   command.add_option("--file", options->file, "Read texts from this file, one a line");
-  command.add_option("--pair", options->pairs, "The second text of a pair; once for each choice in multiple choice")
-      ->take_all()
-      ->allow_extra_args(false);
-  command.add_option("--question", options->question, "Question; every TEXT is then a context");
-  command.add_option("--context", options->context, "Context; every TEXT is then a question");
+  add_texts(command, "--pair", &options->pairs, "The second text of a pair; once for each choice in multiple choice");
+  add_text(command, "--question", &options->question, "Question; every TEXT is then a context");
+  add_text(command, "--context", &options->context, "Context; every TEXT is then a question");
   command.add_option("--top", options->top, "Most labels or candidates (default 5; 0: all)");
   command.add_option("--stride", options->stride,
                      "Slide a window over text that does not fit; neighbours share N tokens (classify, tag, answer)");

@@ -4,10 +4,21 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+namespace CLI {
+class App;
+class Option;
+}
+
 namespace bantam::cli {
+
+/// Options that take any text as it is, once or several times: CLI11's own conversion would take "[a, b]" and "{}"
+/// apart and drop "".
+CLI::Option* add_text(CLI::App& command, const char* name, std::optional<std::string>* text, const char* help);
+CLI::Option* add_texts(CLI::App& command, const char* name, std::vector<std::string>* texts, const char* help);
 
 /// Reads lines of any length and any bytes; '\n' alone ends a line, the last one may lack it.
 class LineReader {

@@ -40,7 +40,10 @@ Tokens encode(const Tokenizer& tokenizer, const TokenizeOptions& options, const 
   EncodeOptions encode;
   encode.add_special = !options.no_special;
   encode.max_tokens = options.max_tokens;
-  if (!options.truncate && options.max_tokens == 0) encode.truncation = TruncationSide::kNone;
+  if (!options.truncate && options.max_tokens == 0) {
+    encode.truncation = TruncationSide::kNone;
+    encode.max_tokens = UINT32_MAX;  // not the file's limit either
+  }
   Tokens tokens;
   // Once with a small buffer to count, then with one that nothing is left out for.
   for (uint32_t capacity = 64;;) {
@@ -130,9 +133,9 @@ void add_tokenize(CLI::App& app) {
   CLI::App* command = app.add_subcommand("tokenize", "Show the ids, tokens and byte offsets of texts");
   auto options = std::make_shared<TokenizeOptions>();
   command->add_option("FILE", options->model, "A .bantam file")->required();
-  command->add_option("TEXT", options->texts, "Texts; - reads standard input, one text a line");
+  add_texts(*command, "TEXT", &options->texts, "Texts; - reads standard input, one text a line");
   command->add_option("--file", options->file, "Read texts from this file, one a line");
-  command->add_option("--pair", options->pair, "The second text of a pair");
+  add_text(*command, "--pair", &options->pair, "The second text of a pair");
   command->add_flag("--truncate", options->truncate, "Truncate as run does (default: every token is shown)");
   command->add_option("--max-tokens", options->max_tokens, "Truncate to this many tokens, specials included");
   command->add_flag("--no-special", options->no_special, "Leave out the tokens that the template adds");

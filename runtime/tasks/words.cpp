@@ -65,7 +65,8 @@ bool WordWalk::next_by_pieces(LabelledWord* out) {
     row_ = row + 1;
     if (content < first_ || continues(row) || encoded_.offsets[row].begin < word_.end) continue;
     word_ = encoded_.offsets[row];
-    for (uint32_t more = next_content(row_); more < encoded_.row_count && continues(more); more = next_content(more + 1)) {
+    for (uint32_t more = next_content(row_); more < encoded_.row_count && continues(more);
+         more = next_content(more + 1)) {
       word_.end = encoded_.offsets[more].end;
     }
     *out = {word_, row};

@@ -12,7 +12,7 @@ Offset next_blank_word(Text text, uint32_t from);
 
 struct LabelledWord {
   Offset span;
-  uint32_t row = 0;      // token row of its first piece, in the sequence
+  uint32_t row = 0;  // token row of its first piece, in the sequence
 };
 
 /// Walks one encoded sequence: each call of next() gives the next word whose first piece is in [first, last) of the
@@ -41,9 +41,9 @@ class WordWalk {
   bool blank_words_;
   uint32_t first_ = 0;
   uint32_t last_ = UINT32_MAX;
-  uint32_t row_ = 0;       // next row to look at
-  uint32_t content_ = 0;   // content tokens before it
-  Offset word_;            // the word found last; nothing that begins before its end is labelled
+  uint32_t row_ = 0;      // next row to look at
+  uint32_t content_ = 0;  // content tokens before it
+  Offset word_;           // the word found last; nothing that begins before its end is labelled
 };
 
 }  // namespace bantam::tasks

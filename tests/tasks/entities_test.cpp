@@ -29,7 +29,9 @@ std::vector<Found> decode(const Tags& tags, fb::TagScheme scheme) {
   std::vector<Found> list;
   tasks::EntityDecoder decoder;
   Entity done;
-  const auto put = [&] { list.push_back({std::string(done.name.data, done.name.size), done.span.begin, done.span.end}); };
+  const auto put = [&] {
+    list.push_back({std::string(done.name.data, done.name.size), done.span.begin, done.span.end});
+  };
   for (uint32_t i = 0; i < tags.size(); ++i) {
     const tasks::Tag tag = tasks::parse_tag({tags[i].data(), tags[i].size()}, scheme);
     if (decoder.push({i, i + 1}, tag, {}, &done)) put();

@@ -95,7 +95,7 @@ const Session& FakeRun::session(bool has_run) {
     for (size_t row = 0; row * output.width < output.values.size(); ++row) {
       const float* values = output.values.data() + row * output.width;
       b.shared.insert(b.shared.end(), values, values + output.width);
-      b.shared.resize(b.shared.size() + stride - output.width, 1e30f);   // padding must not matter
+      b.shared.resize(b.shared.size() + stride - output.width, 1e30f);  // padding must not matter
     }
   }
   auto tokenizer = std::make_unique<fb::TokenizerT>();

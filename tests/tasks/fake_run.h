@@ -17,7 +17,7 @@ struct FakeOutput {
   std::string name;
   uint32_t width = 0;
   bool per_token = false;
-  std::vector<float> values;   // rows one after the other, without padding
+  std::vector<float> values;  // rows one after the other, without padding
 };
 
 /// One token of sequence 0 or 1, or a special one (sequence 255).

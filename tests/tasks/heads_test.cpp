@@ -56,7 +56,7 @@ TEST(Classify, TemperatureAndRejection) {
   uint32_t count = 0;
   uint32_t above = 9;
   ASSERT_EQ(classify(run.session(), 0, out, 2, &count, &above), Status::kOk);
-  EXPECT_NEAR(out[0].score, 1 / (1 + std::exp(-1.0)), 1e-6);   // 0.731
+  EXPECT_NEAR(out[0].score, 1 / (1 + std::exp(-1.0)), 1e-6);  // 0.731
   EXPECT_EQ(above, 0u);
   set.reject_below = 0.7f;
   ASSERT_EQ(classify(run.session(), 0, out, 2, &count, &above), Status::kOk);
@@ -165,8 +165,8 @@ void question(FakeRun* run, const std::vector<float>& start, const std::vector<f
   run->task().kind = fb::TaskKind::answer;
   run->add_output({"start_logits", 1, true, start});
   run->add_output({"end_logits", 1, true, end});
-  run->add_sequence({{{0, 0}, 255}, {{0, 1}, 0}, {{0, 0}, 255}, {{0, 1}, 1}, {{2, 3}, 1}, {{4, 5}, 1}, {{6, 7}, 1},
-                     {{0, 0}, 255}});
+  run->add_sequence(
+      {{{0, 0}, 255}, {{0, 1}, 0}, {{0, 0}, 255}, {{0, 1}, 1}, {{2, 3}, 1}, {{4, 5}, 1}, {{6, 7}, 1}, {{0, 0}, 255}});
 }
 
 TEST(Answer, BestValidSpanInTheContext) {

@@ -27,8 +27,8 @@ TEST(Words, AreMaximalRunsOfNonBlanks) {
   EXPECT_EQ(words_of(""), List{});
   EXPECT_EQ(words_of(" \t\n"), List{});
   EXPECT_EQ(words_of("  don't  stop."), (List{"don't", "stop."}));
-  EXPECT_EQ(words_of("a\u00A0b\u3000c\u2003d"), (List{"a", "b", "c", "d"}));   // no-break, ideographic, em space
-  EXPECT_EQ(words_of("a\u200Bb"), (List{"a\u200Bb"}));                          // zero width: no White_Space
+  EXPECT_EQ(words_of("a\u00A0b\u3000c\u2003d"), (List{"a", "b", "c", "d"}));  // no-break, ideographic, em space
+  EXPECT_EQ(words_of("a\u200Bb"), (List{"a\u200Bb"}));                        // zero width: no White_Space
   EXPECT_EQ(words_of("\xFF\xFE x"), (List{"\xFF\xFE", "x"}));
 }
 
@@ -82,7 +82,7 @@ TEST(Tag, TruncatedWordsAreNotLabelled) {
 TEST(Tag, WordsThatVanishAreLeftOut) {
   FakeRun run;
   prepare(&run, {0, 1, 1, 0});
-  const std::string text("a \x01\x02 b", 6);   // the tokenizer removes control characters
+  const std::string text("a \x01\x02 b", 6);  // the tokenizer removes control characters
   run.add_sequence({{{0, 0}, 255}, {{0, 1}}, {{5, 6}}, {{0, 0}, 255}});
   Offset spans[4];
   LabelScore labels[4];

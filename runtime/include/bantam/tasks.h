@@ -9,8 +9,8 @@
 namespace bantam {
 
 struct LabelScore {
-  uint32_t label = 0;   // index into the label set
-  float score = 0;      // softmax or sigmoid probability; the raw value for regression
+  uint32_t label = 0;  // index into the label set
+  float score = 0;     // softmax or sigmoid probability; the raw value for regression
 };
 
 /// Best `capacity` labels of label set 0, best first (ties: smaller index first). Softmax with the file's
@@ -32,10 +32,10 @@ Status choose(const Session& session, uint32_t first, uint32_t choices, LabelSco
               uint32_t* count);
 
 struct Entity {
-  uint32_t label = 0;       // index into label set `set`; the tag without its prefix is entity_name()
-  Text name;                // label without B-/I-/E-/S- prefix, points into the file
-  Offset span;              // bytes of the original text
-  float score = 0;          // smallest of its words' label probabilities
+  uint32_t label = 0;  // index into label set `set`; the tag without its prefix is entity_name()
+  Text name;           // label without B-/I-/E-/S- prefix, points into the file
+  Offset span;         // bytes of the original text
+  float score = 0;     // smallest of its words' label probabilities
 };
 
 /// Entities (tag) or slots (joint) of one sequence. `text` is the original first text. Writes *count,
@@ -55,12 +55,12 @@ Status entities(const Model& model, uint32_t set, const Offset* words, const Lab
 uint32_t word_label_set(const Model& model);
 
 struct Answer {
-  Offset span;              // best valid span: bytes of the context (sequence 1)
-  float score = 0;          // softmax probability of the span (or of no answer) among all valid spans
-  float logit = 0;          // start + end logit of the best span
-  float no_answer = 0;      // start + end logit of the no-answer position (the first token)
-  float mass = 0;           // sum over valid spans of exp(start + end logit - logit); 0: there is no valid span
-  bool answerable = true;   // false: there is no valid span, or "no answer" is better
+  Offset span;             // best valid span: bytes of the context (sequence 1)
+  float score = 0;         // softmax probability of the span (or of no answer) among all valid spans
+  float logit = 0;         // start + end logit of the best span
+  float no_answer = 0;     // start + end logit of the no-answer position (the first token)
+  float mass = 0;          // sum over valid spans of exp(start + end logit - logit); 0: there is no valid span
+  bool answerable = true;  // false: there is no valid span, or "no answer" is better
 };
 
 /// Best valid span of a question/context pair: start <= end, both in the context, at most the file's
@@ -96,14 +96,14 @@ struct WindowPlan {
 };
 
 struct Window {
-  uint32_t skip = 0;        // first content token: EncodeOptions::skip
-  uint32_t size = 0;        // content tokens in the window
-  uint32_t own_begin = 0;   // content tokens [own_begin, own_end) are decided by this window: where two
-  uint32_t own_end = 0;     // overlap, each has the half that it sees with more context
+  uint32_t skip = 0;       // first content token: EncodeOptions::skip
+  uint32_t size = 0;       // content tokens in the window
+  uint32_t own_begin = 0;  // content tokens [own_begin, own_end) are decided by this window: where two
+  uint32_t own_end = 0;    // overlap, each has the half that it sees with more context
 };
 
-uint32_t window_count(const WindowPlan& plan);                // at least 1
-Window window_at(const WindowPlan& plan, uint32_t index);     // index < window_count
+uint32_t window_count(const WindowPlan& plan);             // at least 1
+Window window_at(const WindowPlan& plan, uint32_t index);  // index < window_count
 
 /// tag_words() of one window: only words whose first piece the window decides. `*resume` is 0 before the first
 /// window and carries the end of the last labelled word from window to window, in order.

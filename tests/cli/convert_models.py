@@ -1,0 +1,26 @@
+"""Converts every model that the command-line tests read: convert_models.py COMMAND OUTPUT_DIRECTORY."""
+
+import pathlib
+import subprocess
+import sys
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+
+def main():
+    command, output = sys.argv[1], pathlib.Path(sys.argv[2])
+    output.mkdir(parents=True, exist_ok=True)
+    voice = SOURCE / "models" / "voice-commands"
+    jobs = [(voice, "voice", "int8"), (voice, "voice-f32", "f32")]
+    jobs += [(path, path.name, "f32") for path in sorted((SOURCE / "tests" / "golden" / "models").iterdir())]
+    for source, name, weights in jobs:
+        target = output / f"{name}.bantam"
+        subprocess.run(
+            [command, "convert", source, "-o", target, "--weights", weights, "--parity", "none", "--json"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+
+
+if __name__ == "__main__":
+    main()

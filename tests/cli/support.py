@@ -1,0 +1,85 @@
+"""What the command-line tests share: running the command and finding the models that convert_models.py made."""
+
+import json
+import math
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+COMMAND = os.environ.get("BANTAM_COMMAND", "build/bantam")
+MODELS = pathlib.Path(os.environ.get("BANTAM_TEST_MODELS", "build/tests/cli/models"))
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+GOLDEN = SOURCE / "tests" / "golden" / "models"
+SHARED = pathlib.Path(os.environ.get("BANTAM_SHARED", SOURCE.parent / "shared"))
+
+
+def model(name):
+    """Path of a converted model: "voice" (int8), "voice-f32", or a golden model's name (f32)."""
+    return str(MODELS / f"{name}.bantam")
+
+
+def bantam(*arguments, stdin=None, environment=None, stdout=subprocess.PIPE):
+    """Runs the command; standard input and output are bytes."""
+    variables = {**os.environ, **(environment or {})}
+    if "BANTAM_ISA" not in (environment or {}):
+        variables.pop("BANTAM_ISA", None)
+    return subprocess.run(
+        [COMMAND, *map(str, arguments)],
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env=variables,
+        timeout=300,
+        check=False,
+    )
+
+
+def softmax(logits):
+    top = max(logits)
+    powers = [math.exp(x - top) for x in logits]
+    return [p / sum(powers) for p in powers]
+
+
+class CommandTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self._directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self._directory.cleanup)
+        self.directory = pathlib.Path(self._directory.name)
+
+    def ok(self, *arguments, **options):
+        """Standard output of a command that must succeed."""
+        done = bantam(*arguments, **options)
+        self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
+        return done.stdout
+
+    def lines(self, *arguments, **options):
+        """Objects of a command that prints one JSON object a line."""
+        output = self.ok(*arguments, **options)
+        self.assertTrue(output.endswith(b"\n") or not output)
+        return [json.loads(line) for line in output.decode("utf-8").split("\n")[:-1]]
+
+    def line(self, *arguments, **options):
+        objects = self.lines(*arguments, **options)
+        self.assertEqual(len(objects), 1)
+        return objects[0]
+
+    def fails(self, code, *arguments, says=(), **options):
+        """A command that must fail: exit code, and words of its message. Nothing that looks like a crash."""
+        done = bantam(*arguments, **options)
+        message = done.stderr.decode(errors="replace")
+        self.assertEqual(done.returncode, code, message)
+        self.assertTrue(message.startswith("bantam: "), message)
+        self.assertNotIn("internal error", message)
+        for words in says:
+            self.assertIn(words, message)
+        return message
+
+    def write(self, name, content):
+        path = self.directory / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)

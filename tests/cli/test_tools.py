@@ -1,0 +1,123 @@
+"""tokenize, bench, inspect, verify, version, help."""
+
+import json
+import unittest
+
+from support import CommandTest, bantam, model
+
+COMMANDS = ("convert", "run", "classify", "choose", "tag", "answer", "embed", "fill", "similar", "tokenize", "eval", "bench",
+            "inspect", "verify", "version")
+
+
+class Tokenize(CommandTest):
+    def test_shape(self):
+        answer = self.line("tokenize", model("voice"), "Play café", "--json")
+        self.assertEqual(answer["schema"], "bantam.tokenize/1")
+        self.assertEqual(answer["tokens"], ["[CLS]", "play", "cafe", "[SEP]"])
+        self.assertEqual(answer["offsets"], [[0, 0], [0, 4], [5, 10], [0, 0]])
+        self.assertEqual(len(answer["ids"]), 4)
+        self.assertFalse(answer["truncated"])
+
+    def test_pair(self):
+        answer = self.line("tokenize", model("voice"), "play", "--pair", "jazz now", "--json")
+        self.assertEqual(answer["tokens"], ["[CLS]", "play", "[SEP]", "jazz", "now", "[SEP]"])
+        self.assertEqual(answer["segments"], [0, 0, 0, 1, 1, 1])
+        self.assertEqual(answer["sequences"], [None, 0, None, 1, 1, None])
+
+    def test_length(self):
+        text = "jazz " * 300
+        self.assertEqual(len(self.line("tokenize", model("voice"), text, "--json")["ids"]), 302)
+        cut = self.line("tokenize", model("voice"), text, "--truncate", "--json")
+        self.assertEqual((len(cut["ids"]), cut["truncated"]), (64, True))
+        cut = self.line("tokenize", model("voice"), text, "--max-tokens", "5", "--json")
+        self.assertEqual((len(cut["ids"]), cut["truncated"]), (5, True))
+        self.fails(4, "tokenize", model("voice"), text, "--truncate", "--strict", says=["--strict"])
+        self.assertEqual(len(self.line("tokenize", model("voice"), "jazz", "--no-special", "--json")["ids"]), 1)
+
+    def test_ids_feed_run(self):
+        text = "play some jazz"
+        ids = ",".join(map(str, self.line("tokenize", model("voice"), text, "--json")["ids"]))
+        by_ids = self.line("run", model("voice"), "--ids", ids, "--raw")["outputs"]
+        self.assertEqual(by_ids, self.line("run", model("voice"), text, "--raw")["outputs"])
+
+
+class Bench(CommandTest):
+    def test_plain_is_one_number(self):
+        output = self.ok("bench", model("voice"), "--seq", "16", "--threads", "1", "--plain", "--repetitions", "3")
+        self.assertGreater(float(output.decode()), 0)
+        self.assertEqual(len(output.split()), 1)
+
+    def test_json_and_csv(self):
+        objects = self.lines("bench", model("voice"), "--seq", "8,32", "--batch", "2", "--repetitions", "3", "--per-op", "--json")
+        self.assertEqual([o["seq"] for o in objects], [8, 32])
+        for o in objects:
+            self.assertEqual(o["schema"], "bantam.bench/1")
+            self.assertLessEqual(o["min_ms"], o["p50_ms"])
+            self.assertLessEqual(o["p50_ms"], o["p99_ms"])
+            self.assertTrue(o["isa"] and o["build"])
+            self.assertAlmostEqual(sum(op["share"] for op in o["ops"]), 1, places=3)
+        self.assertEqual(objects[0]["ops"][1]["macs"], 2 * 8 * 128 * 384)
+        csv = self.ok("bench", model("voice"), "--seq", "8,32", "--repetitions", "3", "--csv").decode().splitlines()
+        self.assertEqual(len(csv), 3)
+        self.assertEqual(len(csv[0].split(",")), len(csv[1].split(",")))
+
+    def test_wrong_lengths(self):
+        self.fails(4, "bench", model("voice"), "--seq", "65", says=["--seq", "64"])
+        self.fails(2, "bench", model("voice"), "--seq", "0", says=["--seq"])
+        self.fails(2, "bench", model("voice"), "--json", "--plain", says=["--plain"])
+
+
+class Inspect(CommandTest):
+    def test_summary(self):
+        answer = self.line("inspect", model("voice"), "--json")
+        self.assertEqual((answer["task"], answer["max_tokens"], answer["vocabulary"]), ("joint", 64, 7968))
+        self.assertEqual([len(labels["labels"]) for labels in answer["label_sets"]], [7, 72])
+        self.assertEqual(answer["label_sets"][1]["scheme"], "iob2")
+        self.assertEqual(answer["outputs"], ["intent_logits", "slot_logits"])
+        self.assertTrue(answer["tokenizer"])
+        bytes_at = [entry["bytes"] for entry in answer["arena"]]
+        self.assertEqual(bytes_at, sorted(bytes_at))
+        self.assertIn("joint", self.ok("inspect", model("voice")).decode())
+
+    def test_tables(self):
+        answer = self.line("inspect", model("voice"), "--ops", "--tensors", "--plan", "--json")
+        self.assertEqual(answer["ops"][0]["kind"], "Embed")
+        total = sum(tensor["bytes"] for tensor in answer["tensors"])
+        self.assertLess(total, answer["bytes"])
+        self.assertGreater(total, answer["bytes"] // 2)
+        self.assertTrue(any("tokens" in tensor["offset"] for tensor in answer["plan"]))
+        for option, count in (("--ops", len(answer["ops"])), ("--tensors", len(answer["tensors"])), ("--plan", len(answer["plan"]))):
+            self.assertEqual(len(self.ok("inspect", model("voice"), option).splitlines()), count + 1)
+
+
+class General(CommandTest):
+    def test_version(self):
+        answer = self.line("version", "--json")
+        self.assertEqual(answer["schema"], "bantam.version/1")
+        available = [isa["name"] for isa in answer["isa"] if isa["available"]]
+        self.assertIn("reference", available)
+        self.assertIn(answer["best_isa"], available)
+        self.assertIn(answer["version"], self.ok("version").decode())
+
+    def test_help_has_examples(self):
+        self.assertIn("Examples:", self.ok("--help").decode())
+        for command in COMMANDS:
+            text = self.ok(command, "--help").decode()
+            self.assertIn("Examples:", text, command)
+            self.assertIn(f"bantam {command} ", text + " ", command)
+            self.assertIn(command, self.ok("--help").decode())
+
+    def test_verify(self):
+        for name in ("voice", "voice-f32", "bert-fill", "distilbert-tag"):
+            answer = self.line("verify", model(name), "--json")
+            self.assertEqual((answer["ok"], answer["problems"]), (True, []), name)
+
+    def test_every_number_reads_back(self):
+        output = self.ok("run", model("voice"), "play jazz", "--raw").decode()
+        numbers = json.loads(output)["outputs"]["intent_logits"]["data"]
+        again = json.loads(bantam("run", model("voice"), "play jazz", "--raw").stdout)
+        self.assertEqual(again["outputs"]["intent_logits"]["data"], numbers)
+
+
+if __name__ == "__main__":
+    unittest.main()
