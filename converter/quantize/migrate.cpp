@@ -9,10 +9,7 @@
 namespace bantam::convert {
 namespace {
 
-/// Norms and activation functions have outlier columns; sums of values (attention, plain layers) hardly.
-bool has_outliers(const fb::OpT& op) {
-  return op.tail && (op.tail->norm != fb::NormKind::none || op.tail->activation != fb::ActivationKind::none);
-}
+bool ends_in_norm(const fb::OpT& op) { return op.tail && op.tail->norm != fb::NormKind::none; }
 
 /// Constants that an Embed looks up: their rows must stay what they are.
 std::set<const Constant*> looked_up(const Graph& graph) {
@@ -83,7 +80,7 @@ void migrate(Graph& graph, fb::OpT& producer, const std::vector<float>& maxima,
 std::vector<std::string> migratable(const Graph& graph) {
   std::vector<std::string> names;
   for (const auto& op : main_subgraph(graph).ops) {
-    if (!has_outliers(*op) || op->outputs[0] < 0 || linear_readers(graph, op->outputs[0]).empty()) continue;
+    if (!ends_in_norm(*op) || op->outputs[0] < 0 || linear_readers(graph, op->outputs[0]).empty()) continue;
     names.push_back(tensor(graph, op->outputs[0]).name);
   }
   return names;
@@ -105,7 +102,7 @@ void migrate_outliers(Graph& graph, const ColumnMaxima& maxima) {
   if (maxima.empty()) return;
   const std::set<const Constant*> tables = looked_up(graph);
   for (auto& op : main_subgraph(graph).ops) {
-    if (!has_outliers(*op) || op->outputs.size() < 2 || op->outputs[1] < 0) continue;
+    if (!ends_in_norm(*op) || op->outputs.size() < 2 || op->outputs[1] < 0) continue;
     std::string name = tensor(graph, op->outputs[1]).name;
     const size_t suffix = name.rfind(".i8");
     const auto found = maxima.find(name.substr(0, suffix));
