@@ -77,7 +77,8 @@ void add_convert(CLI::App& app) {
   command->add_option("--weights", arguments->options.types.weights, "Type of the weights: int8 (default), f16 or f32")
       ->transform(CLI::CheckedTransformer(types).description(""))
       ->type_name("TYPE");
-  command->add_option("--max-tokens", arguments->options.max_tokens, "Most tokens of a text (default: all the model has)")
+  command
+      ->add_option("--max-tokens", arguments->options.max_tokens, "Most tokens of a text (default: all the model has)")
       ->check(CLI::Range(1u, 1u << 20).description(""))
       ->type_name("N");
   command
@@ -85,7 +86,9 @@ void add_convert(CLI::App& app) {
                    "What the model is for, when SRC does not say it: classify, multi-label, regress, tag, answer,\n"
                    "choose, fill, next-sentence, pretraining, embed, joint, encoder")
       ->type_name("TASK");
-  command->add_option("--tag-scheme", arguments->options.tag_scheme, "plain, iob1, iob2 or bioes (default: from the labels)")
+  command
+      ->add_option("--tag-scheme", arguments->options.tag_scheme,
+                   "plain, iob1, iob2 or bioes (default: from the labels)")
       ->type_name("SCHEME");
   command
       ->add_option("--keep", arguments->keep,

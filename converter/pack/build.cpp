@@ -29,7 +29,8 @@ FileBytes assemble(const fb::ModelT& model, const DataSection& data) {
   header.data_crc = crc32c(data.bytes().data(), header.data_size);
   FileBytes bytes(header.file_size, 0);
   write_header(header, bytes.data());
-  std::copy_n(builder.GetBufferPointer(), header.graph_size, bytes.begin() + static_cast<ptrdiff_t>(header.graph_offset));
+  std::copy_n(builder.GetBufferPointer(), header.graph_size,
+              bytes.begin() + static_cast<ptrdiff_t>(header.graph_offset));
   std::copy(data.bytes().begin(), data.bytes().end(), bytes.begin() + static_cast<ptrdiff_t>(header.data_offset));
   return bytes;
 }

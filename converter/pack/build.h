@@ -21,12 +21,16 @@ struct FileAllocator {
   FileAllocator() = default;
   template <typename U>
   FileAllocator(const FileAllocator<U>&) {}  // NOLINT(google-explicit-constructor): allocators convert
-  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64})); }
-  void deallocate(T* p, size_t) { ::operator delete(p, std::align_val_t{64}); }
+  T* allocate(size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
+  void deallocate(T* p, size_t) { ::operator delete (p, std::align_val_t{64}); }
   template <typename U>
-  bool operator==(const FileAllocator<U>&) const { return true; }
+  bool operator==(const FileAllocator<U>&) const {
+    return true;
+  }
   template <typename U>
-  bool operator!=(const FileAllocator<U>&) const { return false; }
+  bool operator!=(const FileAllocator<U>&) const {
+    return false;
+  }
 };
 using FileBytes = std::vector<uint8_t, FileAllocator<uint8_t>>;
 

@@ -6,8 +6,8 @@
 
 #include "graph/error.h"
 #include "import/hugging_face.h"
-#include "quantize/calibrate.h"
 #include "pack/output_file.h"
+#include "quantize/calibrate.h"
 #include "report/expect.h"
 #include "report/texts.h"
 
@@ -38,7 +38,8 @@ std::vector<Sample> parity_samples(Runner& runner, uint32_t max_tokens, const Co
   if (!runner.model().has_tokenizer()) {
     if (!built_in) {
       throw Error(ExitCode::kUsage, fmt::format("--parity {}: the model has no tokenizer, so it takes no texts; leave "
-                                                "the option out to compare on random ids", options.parity));
+                                                "the option out to compare on random ids",
+                                                options.parity));
     }
     return random_samples(runner.model().vocabulary(), max_tokens);
   }
@@ -153,7 +154,8 @@ Report convert(const ConvertOptions& options) {
     return convert_checked(checked);
   } catch (const std::bad_alloc&) {
     throw Error(ExitCode::kOutOfSpace, fmt::format("{}: not enough memory to convert it; close other programs, or "
-                                                   "convert it on a larger machine", options.source.string()));
+                                                   "convert it on a larger machine",
+                                                   options.source.string()));
   }
 }
 

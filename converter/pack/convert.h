@@ -16,13 +16,13 @@ struct ConvertOptions {
   std::filesystem::path source;
   std::filesystem::path output;
   TypeOptions types;
-  uint32_t max_tokens = 0;              // 0: all positions of the model
-  std::string task;                     // "": what the source says
-  std::string tag_scheme;               // "": guessed from the labels
-  std::string parity;                   // "": built-in texts; "none": no parity; else a file of texts
-  std::filesystem::path expect;         // "": none; else stored outputs (report/expect.h)
-  double max_label_flips = 0.02;        // fraction of decisions
-  std::string tool = "bantam";          // name and version that the file states
+  uint32_t max_tokens = 0;        // 0: all positions of the model
+  std::string task;               // "": what the source says
+  std::string tag_scheme;         // "": guessed from the labels
+  std::string parity;             // "": built-in texts; "none": no parity; else a file of texts
+  std::filesystem::path expect;   // "": none; else stored outputs (report/expect.h)
+  double max_label_flips = 0.02;  // fraction of decisions
+  std::string tool = "bantam";    // name and version that the file states
   /// Called with what is being done and how much of it is done, in [0, 1].
   std::function<void(const char* what, double done)> progress;
   /// Called with the name of the temporary file, and with null once it is gone: to be removed if the process is

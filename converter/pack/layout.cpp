@@ -117,12 +117,17 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
     throw Error(ExitCode::kInternal, "matrix " + tensor.name + " has fewer values than its shape");
   }
   switch (tensor.type) {
-    case fb::DType::i8: store_int8(data, matrix, tiled, constant.column_factors, tensor); return;
-    case fb::DType::f16: store_half(data, matrix, tiled, tensor); return;
+    case fb::DType::i8:
+      store_int8(data, matrix, tiled, constant.column_factors, tensor);
+      return;
+    case fb::DType::f16:
+      store_half(data, matrix, tiled, tensor);
+      return;
     case fb::DType::f32:
       store_float<float>(data, matrix, tiled, tensor, [](float value) { return value; });
       return;
-    default: throw Error(ExitCode::kInternal, "matrix " + tensor.name + " has a type without a layout");
+    default:
+      throw Error(ExitCode::kInternal, "matrix " + tensor.name + " has a type without a layout");
   }
 }
 

@@ -84,14 +84,15 @@ void OutputFile::commit(const void* bytes, size_t size) {
 void refuse_input_as_output(const fs::path& output, const std::vector<fs::path>& inputs) {
   std::error_code ignored;
   const auto refuse = [&](const fs::path& input) {
-    throw Error(ExitCode::kUsage, fmt::format("-o {}: that is an input ({}); choose another name", output.string(),
-                                              input.string()));
+    throw Error(ExitCode::kUsage,
+                fmt::format("-o {}: that is an input ({}); choose another name", output.string(), input.string()));
   };
   for (const fs::path& input : inputs) {
     if (input.empty()) continue;
     if (fs::equivalent(output, input, ignored)) refuse(input);
     if (!fs::is_directory(input, ignored)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(input, fs::directory_options::skip_permission_denied, ignored)) {
+    for (const auto& entry :
+         fs::recursive_directory_iterator(input, fs::directory_options::skip_permission_denied, ignored)) {
       if (entry.path().extension() == ".bantam") continue;  // never read: replacing an earlier result is fine
       if (fs::equivalent(output, entry.path(), ignored)) refuse(entry.path());
     }

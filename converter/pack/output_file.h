@@ -30,8 +30,8 @@ class OutputFile {
   [[noreturn]] void fail(const char* action, int cause) const;
   void write_all(const void* bytes, size_t size);
 
-  std::filesystem::path shown_;    // as the user wrote it
-  std::filesystem::path target_;   // symbolic links followed
+  std::filesystem::path shown_;   // as the user wrote it
+  std::filesystem::path target_;  // symbolic links followed
   std::string temporary_;
   int descriptor_ = -1;
 };

@@ -16,19 +16,19 @@ namespace {
 constexpr size_t kNever = static_cast<size_t>(-1);
 
 struct Use {
-  size_t written = kNever;      // op
-  size_t last_read = 0;         // op
+  size_t written = kNever;  // op
+  size_t last_read = 0;     // op
   bool read = false;
-  bool outlives_step = false;   // read in another step, or an output
-  std::vector<size_t> whole;    // steps in which some op reads all rows
+  bool outlives_step = false;  // read in another step, or an output
+  std::vector<size_t> whole;   // steps in which some op reads all rows
 };
 
 struct Storage {
   Graph& graph;
   fb::SubgraphT& subgraph = main_subgraph(graph);
-  std::vector<size_t> step_of;          // op -> step
-  std::vector<Use> uses;                // by tensor
-  std::vector<int32_t> home;            // tensor -> tensor whose storage it uses
+  std::vector<size_t> step_of;  // op -> step
+  std::vector<Use> uses;        // by tensor
+  std::vector<int32_t> home;    // tensor -> tensor whose storage it uses
 
   explicit Storage(Graph& g) : graph(g), uses(g.model.tensors.size()), home(g.model.tensors.size()) {
     for (size_t s = 0; s < subgraph.steps.size(); ++s) step_of.insert(step_of.end(), subgraph.steps[s]->op_count, s);

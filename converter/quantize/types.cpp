@@ -63,10 +63,14 @@ Keep parse_keep(const std::string& text) {
   const size_t equals = text.rfind('=');
   const std::string type = equals == std::string::npos ? "" : text.substr(equals + 1);
   Keep keep;
-  if (type == "f32") keep.type = fb::DType::f32;
-  else if (type == "f16") keep.type = fb::DType::f16;
-  else if (type == "i8" || type == "int8") keep.type = fb::DType::i8;
-  else throw Error(ExitCode::kUsage, fmt::format("--keep {}: expected REGEX=f32, REGEX=f16 or REGEX=i8", text));
+  if (type == "f32")
+    keep.type = fb::DType::f32;
+  else if (type == "f16")
+    keep.type = fb::DType::f16;
+  else if (type == "i8" || type == "int8")
+    keep.type = fb::DType::i8;
+  else
+    throw Error(ExitCode::kUsage, fmt::format("--keep {}: expected REGEX=f32, REGEX=f16 or REGEX=i8", text));
   keep.pattern = text.substr(0, equals);
   compile(keep.pattern);
   return keep;
@@ -119,15 +123,17 @@ void choose_types(Graph& graph, const TypeOptions& options) {
     }
     if (constant.type == fb::DType::i8 && width(constant) > kMostColumns) {
       constant.type = fb::DType::f32;
-      graph.notes.push_back(fmt::format("{} stays f32: int8 rows take at most {} columns", constant.name, kMostColumns));
+      graph.notes.push_back(
+          fmt::format("{} stays f32: int8 rows take at most {} columns", constant.name, kMostColumns));
     }
   }
   Problems problems;
   for (size_t k = 0; k < patterns.size(); ++k) {
     if (matched[k]) continue;
-    problems.add(ExitCode::kUsage,
-                 fmt::format("--keep {}={}: no weight matrix has such a name; `bantam inspect FILE --tensors` lists them",
-                             options.keep[k].pattern, type_name(options.keep[k].type)));
+    problems.add(
+        ExitCode::kUsage,
+        fmt::format("--keep {}={}: no weight matrix has such a name; `bantam inspect FILE --tensors` lists them",
+                    options.keep[k].pattern, type_name(options.keep[k].type)));
   }
   problems.raise();
 }

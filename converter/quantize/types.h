@@ -11,7 +11,7 @@ namespace bantam::convert {
 
 /// `--keep PATTERN=TYPE`: matrices whose name, or one of whose source names, contains a match.
 struct Keep {
-  std::string pattern;   // ECMAScript regular expression
+  std::string pattern;  // ECMAScript regular expression
   fb::DType type;
 };
 

@@ -129,9 +129,9 @@ void Comparer::compare(OutputComparison& entry, const Sample& sample, uint32_t r
 void Comparer::add_rows(const Sample& sample, const OutputRows& reference, const OutputRows& got,
                         const std::vector<uint32_t>& rows) {
   if (reference.width != got.width || reference.rows != rows.size()) {
-    throw Error(ExitCode::kInvalid, fmt::format("{} of \"{}\": expected {} x {} values, the model gives {} x {}", got.name,
-                                                shorten(sample.text), reference.rows, reference.width, got.rows,
-                                                got.width));
+    throw Error(ExitCode::kInvalid,
+                fmt::format("{} of \"{}\": expected {} x {} values, the model gives {} x {}", got.name,
+                            shorten(sample.text), reference.rows, reference.width, got.rows, got.width));
   }
   OutputComparison& to = entry(got.name);
   if (got.per_token && got.width == 1) {
@@ -141,7 +141,8 @@ void Comparer::add_rows(const Sample& sample, const OutputRows& reference, const
     compare(to, sample, 0, reference.values.data(), column.data(), reference.rows);
     return;
   }
-  for (uint32_t i = 0; i < reference.rows; ++i) compare(to, sample, rows[i], reference.row(i), got.row(rows[i]), got.width);
+  for (uint32_t i = 0; i < reference.rows; ++i)
+    compare(to, sample, rows[i], reference.row(i), got.row(rows[i]), got.width);
 }
 
 void Comparer::add(const Sample& sample, const std::vector<OutputRows>& reference, const std::vector<OutputRows>& got) {
@@ -171,8 +172,8 @@ std::vector<std::string> gate_failures(const Comparison& comparison, double max_
       failures.push_back(fmt::format(
           "{}: {} of {} labels differ from {} ({:.2f} %, allowed {:.2f} %); worst at \"{}\", row {}: {} became {}, "
           "though it led by {:.3f}; try --keep '{}=f32', --weights f16, or a larger --max-label-flips",
-          output.name, output.flips, output.decisions, comparison.against, 100 * output.flip_fraction(), 100 * max_flips,
-          worst.text, worst.row, worst.expected, worst.got, worst.amount, "embeddings|attention"));
+          output.name, output.flips, output.decisions, comparison.against, 100 * output.flip_fraction(),
+          100 * max_flips, worst.text, worst.row, worst.expected, worst.got, worst.amount, "embeddings|attention"));
     } else if (!output.decides && output.cosine < 1 - max_flips) {
       const Place& worst = output.worst_difference;
       failures.push_back(fmt::format(

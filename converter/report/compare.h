@@ -17,17 +17,17 @@ constexpr float kFlipMargin = 0.05f;
 /// Where two runs differ most.
 struct Place {
   std::string text;
-  uint32_t row = 0;             // token (or 0: the sequence)
-  std::string expected;         // labels, when the difference is a flip
+  uint32_t row = 0;      // token (or 0: the sequence)
+  std::string expected;  // labels, when the difference is a flip
   std::string got;
-  float amount = 0;             // the reference's margin (flip), or |difference|
+  float amount = 0;  // the reference's margin (flip), or |difference|
 };
 
 struct OutputComparison {
   std::string name;
   /// Rows are labels' logits: they are decided by their largest value (or by their sign, multi-label).
   bool decides = false;
-  uint64_t vectors = 0;         // rows (or columns of one-wide token outputs) compared
+  uint64_t vectors = 0;  // rows (or columns of one-wide token outputs) compared
   uint64_t decisions = 0;
   uint64_t flips = 0;
   float largest_difference = 0;
@@ -38,11 +38,13 @@ struct OutputComparison {
   double product = 0, square = 0, other = 0;  // of everything
   Place worst_flip;
   Place worst_difference;
-  double flip_fraction() const { return decisions == 0 ? 0 : static_cast<double>(flips) / static_cast<double>(decisions); }
+  double flip_fraction() const {
+    return decisions == 0 ? 0 : static_cast<double>(flips) / static_cast<double>(decisions);
+  }
 };
 
 struct Comparison {
-  std::string against;          // "f32 build", or the name of a file of expected outputs
+  std::string against;  // "f32 build", or the name of a file of expected outputs
   uint64_t texts = 0;
   std::vector<OutputComparison> outputs;
   bool done() const { return texts > 0; }

@@ -35,9 +35,10 @@ Expected parse_line(const std::string& line, const std::vector<std::string>& nam
   }
   expected.sample.text = object.value("text", fmt::format("{} ids", expected.sample.ids.size()));
   if (object.contains("first_piece")) expected.rows = object["first_piece"].get<std::vector<uint32_t>>();
-  const bool segments_fit = expected.sample.segments.empty() ||
-                            expected.sample.segments.size() == expected.sample.ids.size();
-  if (expected.sample.ids.empty() || !segments_fit) throw std::invalid_argument("ids are empty or segments do not match");
+  const bool segments_fit =
+      expected.sample.segments.empty() || expected.sample.segments.size() == expected.sample.ids.size();
+  if (expected.sample.ids.empty() || !segments_fit)
+    throw std::invalid_argument("ids are empty or segments do not match");
   for (const uint32_t row : expected.rows) {
     if (row >= expected.sample.ids.size()) throw std::invalid_argument("first_piece is beyond the ids");
   }
@@ -46,7 +47,8 @@ Expected parse_line(const std::string& line, const std::vector<std::string>& nam
     Expected::Output output;
     output.name = name;
     flatten(object[name], 0, &output);
-    if (output.shape.size() > 1 && output.shape.front() == 1 && output.shape.size() > 2) output.shape.erase(output.shape.begin());
+    if (output.shape.size() > 1 && output.shape.front() == 1 && output.shape.size() > 2)
+      output.shape.erase(output.shape.begin());
     expected.outputs.push_back(std::move(output));
   }
   if (expected.outputs.empty()) throw std::invalid_argument("none of the model's outputs is in it");
@@ -63,9 +65,9 @@ OutputRows as_rows(const Expected& expected, const Expected::Output& stored, con
   rows->clear();
   for (uint32_t i = 0; i < reference.rows; ++i) rows->push_back(some ? expected.rows[i] : i);
   if (size_t{reference.rows} * got.width != stored.values.size() || (!some && reference.rows != got.rows)) {
-    throw Error(ExitCode::kInvalid, fmt::format("--expect: {} of \"{}\" has {} values, the model gives {} x {}",
-                                                stored.name, expected.sample.text, stored.values.size(), got.rows,
-                                                got.width));
+    throw Error(ExitCode::kInvalid,
+                fmt::format("--expect: {} of \"{}\" has {} values, the model gives {} x {}", stored.name,
+                            expected.sample.text, stored.values.size(), got.rows, got.width));
   }
   return reference;
 }
@@ -82,8 +84,10 @@ std::vector<Expected> read_expected(const std::filesystem::path& file, const std
     try {
       result.push_back(parse_line(line, names));
     } catch (const std::exception& error) {
-      throw Error(ExitCode::kInvalid, fmt::format("--expect {}, line {}: {}; each line is an object with \"ids\" and the "
-                                                  "outputs' values", file.string(), number, error.what()));
+      throw Error(ExitCode::kInvalid,
+                  fmt::format("--expect {}, line {}: {}; each line is an object with \"ids\" and the "
+                              "outputs' values",
+                              file.string(), number, error.what()));
     }
   }
   if (in.bad()) throw Error(ExitCode::kIo, fmt::format("--expect {}: cannot read it", file.string()));

@@ -18,10 +18,10 @@ namespace bantam::convert {
 /// belong to, when they are not all rows; values for the first few of them are enough.
 struct Expected {
   Sample sample;
-  std::vector<uint32_t> rows;           // first_piece; empty: all rows
+  std::vector<uint32_t> rows;  // first_piece; empty: all rows
   struct Output {
     std::string name;
-    std::vector<float> values;          // row-major
+    std::vector<float> values;  // row-major
     std::vector<size_t> shape;
   };
   std::vector<Output> outputs;

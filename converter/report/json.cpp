@@ -58,12 +58,17 @@ std::string to_json(const Report& report) {
   object["graph_bytes"] = report.graph_bytes;
   object["classes"] = Json::array();
   for (const TensorClass& row : report.classes) {
-    object["classes"].push_back({{"name", row.name}, {"types", row.types}, {"tensors", row.tensors},
-                                 {"bytes_before", row.bytes_before}, {"bytes_after", row.bytes_after},
-                                 {"worst_error", row.worst_error}, {"worst_tensor", row.worst_tensor}});
+    object["classes"].push_back({{"name", row.name},
+                                 {"types", row.types},
+                                 {"tensors", row.tensors},
+                                 {"bytes_before", row.bytes_before},
+                                 {"bytes_after", row.bytes_after},
+                                 {"worst_error", row.worst_error},
+                                 {"worst_tensor", row.worst_tensor}});
   }
   object["arena"] = Json::array();
-  for (const ArenaSize& size : report.arena) object["arena"].push_back({{"tokens", size.tokens}, {"bytes", size.bytes}});
+  for (const ArenaSize& size : report.arena)
+    object["arena"].push_back({{"tokens", size.tokens}, {"bytes", size.bytes}});
   object["passes"] = report.passes;
   object["notes"] = report.notes;
   object["smaller"] = report.smaller;

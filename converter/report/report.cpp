@@ -95,7 +95,8 @@ std::vector<std::string> suggest(const Built& built, const TypeOptions& options,
   for (const ArenaSize& size : arena) at_short = size.tokens == kShort ? size.bytes : at_short;
   if (at_short > 0) {
     result.push_back(fmt::format("--max-tokens {}: {} less, and the largest arena {} instead of {}", kShort,
-                                 readable_bytes(positions), readable_bytes(at_short), readable_bytes(arena.back().bytes)));
+                                 readable_bytes(positions), readable_bytes(at_short),
+                                 readable_bytes(arena.back().bytes)));
   }
   return result;
 }
@@ -124,8 +125,8 @@ std::vector<std::string> tensor_classes(const Graph& graph) {
     }
     if (op.attributes.type == fb::OpAttributes::Linear) {
       const bool after = writer[static_cast<size_t>(op.inputs[0])] == fb::OpAttributes::Attention;
-      const bool before = i + 1 < subgraph.ops.size() &&
-                          subgraph.ops[i + 1]->attributes.type == fb::OpAttributes::SplitHeads;
+      const bool before =
+          i + 1 < subgraph.ops.size() && subgraph.ops[i + 1]->attributes.type == fb::OpAttributes::SplitHeads;
       const bool layer = op.name.find("layer.") != std::string::npos;
       name(op.inputs[1], after || before ? "attention" : layer ? "ffn" : "heads");
     }

@@ -13,12 +13,12 @@ namespace bantam::convert {
 
 /// All tensors of one class.
 struct TensorClass {
-  std::string name;             // embeddings, attention, ffn, heads, norms and biases
-  std::string types;            // "i8", or "i8 + f32" when mixed
+  std::string name;   // embeddings, attention, ffn, heads, norms and biases
+  std::string types;  // "i8", or "i8 + f32" when mixed
   uint32_t tensors = 0;
-  uint64_t bytes_before = 0;    // in the source
-  uint64_t bytes_after = 0;     // values, scales, sums
-  float worst_error = 0;        // largest |stored - source|
+  uint64_t bytes_before = 0;  // in the source
+  uint64_t bytes_after = 0;   // values, scales, sums
+  float worst_error = 0;      // largest |stored - source|
   std::string worst_tensor;
 };
 
@@ -31,19 +31,19 @@ struct Report {
   std::string source;
   std::string output;
   std::string task;
-  std::string weights;                      // what was asked for: i8, f16, f32
+  std::string weights;  // what was asked for: i8, f16, f32
   uint64_t file_bytes = 0;
   uint64_t tokenizer_bytes = 0;
-  uint64_t graph_bytes = 0;                 // header, structure, names, labels, alignment
+  uint64_t graph_bytes = 0;  // header, structure, names, labels, alignment
   std::vector<TensorClass> classes;
-  std::vector<ArenaSize> arena;             // one sequence, one worker, at 16, 64, 128 and the most tokens
+  std::vector<ArenaSize> arena;  // one sequence, one worker, at 16, 64, 128 and the most tokens
   std::vector<std::string> passes;
-  std::vector<std::string> notes;           // what was dropped or assumed
-  std::vector<std::string> smaller;         // options that would make the file or the arena smaller
-  Comparison parity;                        // against the f32 build; not done(): left out
-  Comparison expected;                      // against --expect
+  std::vector<std::string> notes;    // what was dropped or assumed
+  std::vector<std::string> smaller;  // options that would make the file or the arena smaller
+  Comparison parity;                 // against the f32 build; not done(): left out
+  Comparison expected;               // against --expect
   double max_label_flips = 0;
-  std::vector<std::string> gate_failures;   // empty: passed, or nothing was compared
+  std::vector<std::string> gate_failures;  // empty: passed, or nothing was compared
 };
 
 /// Sizes, classes, arena, notes and suggestions of a finished build.

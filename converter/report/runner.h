@@ -25,10 +25,10 @@ struct OutputRows {
 
 /// Ids of one sequence and which of its rows hold text (not special tokens).
 struct Sample {
-  std::string text;                 // what to show for it
+  std::string text;  // what to show for it
   std::vector<int32_t> ids;
-  std::vector<int32_t> segments;    // empty: all 0
-  std::vector<bool> content;        // empty: every row
+  std::vector<int32_t> segments;  // empty: all 0
+  std::vector<bool> content;      // empty: every row
 };
 
 /// Who computes f32 linear layers. kNative: bantam's kernels, the same numbers everywhere. kFastest: XNNPACK where

@@ -15,39 +15,82 @@ namespace bantam::convert {
 const std::vector<std::string>& built_in_texts() {
   static const std::vector<std::string> texts = {
       // commands
-      "turn on the lights in the kitchen", "play the new album by nina simone", "set a timer for twenty five minutes",
-      "book a table for four at an italian restaurant tomorrow at 7 pm", "what will the weather be like in Oslo on friday",
-      "add this song to my running playlist", "wake me up at six thirty", "find showtimes for the late movie near me",
-      "rate this novel five stars out of six", "stop", "Call Mom.", "how long does it take to drive to the airport",
+      "turn on the lights in the kitchen",
+      "play the new album by nina simone",
+      "set a timer for twenty five minutes",
+      "book a table for four at an italian restaurant tomorrow at 7 pm",
+      "what will the weather be like in Oslo on friday",
+      "add this song to my running playlist",
+      "wake me up at six thirty",
+      "find showtimes for the late movie near me",
+      "rate this novel five stars out of six",
+      "stop",
+      "Call Mom.",
+      "how long does it take to drive to the airport",
       // opinions
-      "A warm, funny and surprisingly wise film.", "the plot makes no sense and the acting is worse",
-      "I wanted to like it, but two hours of this was two hours too many.", "not bad at all",
-      "The soup was cold, the waiter was rude, and we will never come back!", "Best purchase I have made this year.",
-      "it is neither good nor bad , just forgettable", "An hour in, nobody in the room was laughing.",
-      "exceeds every expectation", "The sequel lacks everything that made the first one charming.",
-      "Arrived late, but works perfectly.", "hardly a masterpiece, yet oddly moving",
+      "A warm, funny and surprisingly wise film.",
+      "the plot makes no sense and the acting is worse",
+      "I wanted to like it, but two hours of this was two hours too many.",
+      "not bad at all",
+      "The soup was cold, the waiter was rude, and we will never come back!",
+      "Best purchase I have made this year.",
+      "it is neither good nor bad , just forgettable",
+      "An hour in, nobody in the room was laughing.",
+      "exceeds every expectation",
+      "The sequel lacks everything that made the first one charming.",
+      "Arrived late, but works perfectly.",
+      "hardly a masterpiece, yet oddly moving",
       // statements and questions
-      "Water boils at 100 degrees Celsius at sea level.", "Who wrote the first computer program?",
-      "The committee will meet again on 14 March 2031 in Geneva.", "My card was charged twice for the same order.",
-      "Why is the sky blue during the day and red in the evening?", "A man is playing a guitar on the street.",
-      "Someone is slicing an onion.", "The stock fell 3.5% after the company cut its forecast.",
-      "Please send the invoice to accounts@example.org before noon.", "There are 1,024 bytes in a kilobyte.",
-      "The old bridge was closed to traffic, so the bus took another way.", "Is it possible to change my delivery address?",
-      "Dogs bark; cats, on the whole, do not.", "Marie Curie won two Nobel Prizes, in physics and in chemistry.",
-      "He said: \"I'll be back in 5-10 minutes\" and left.", "The quick brown fox jumps over the lazy dog.",
+      "Water boils at 100 degrees Celsius at sea level.",
+      "Who wrote the first computer program?",
+      "The committee will meet again on 14 March 2031 in Geneva.",
+      "My card was charged twice for the same order.",
+      "Why is the sky blue during the day and red in the evening?",
+      "A man is playing a guitar on the street.",
+      "Someone is slicing an onion.",
+      "The stock fell 3.5% after the company cut its forecast.",
+      "Please send the invoice to accounts@example.org before noon.",
+      "There are 1,024 bytes in a kilobyte.",
+      "The old bridge was closed to traffic, so the bus took another way.",
+      "Is it possible to change my delivery address?",
+      "Dogs bark; cats, on the whole, do not.",
+      "Marie Curie won two Nobel Prizes, in physics and in chemistry.",
+      "He said: \"I'll be back in 5-10 minutes\" and left.",
+      "The quick brown fox jumps over the lazy dog.",
       // names, numbers, odd forms
-      "Flight LH 2037 from Munich to Rotterdam, gate B12", "C++17 & Rust (2021 edition)", "https://example.org/a?b=c#d",
-      "3 + 4 * 2 / (1 - 5) ^ 2", "ISBN 978-0-306-40615-7", "u r gr8 :-)", "!!!", "a", "1", "?",
-      "WHY ARE YOU SHOUTING", "supercalifragilisticexpialidocious antidisestablishmentarianism",
-      "the the the the the the the the", "one two three four five six seven eight nine ten eleven twelve thirteen",
+      "Flight LH 2037 from Munich to Rotterdam, gate B12",
+      "C++17 & Rust (2021 edition)",
+      "https://example.org/a?b=c#d",
+      "3 + 4 * 2 / (1 - 5) ^ 2",
+      "ISBN 978-0-306-40615-7",
+      "u r gr8 :-)",
+      "!!!",
+      "a",
+      "1",
+      "?",
+      "WHY ARE YOU SHOUTING",
+      "supercalifragilisticexpialidocious antidisestablishmentarianism",
+      "the the the the the the the the",
+      "one two three four five six seven eight nine ten eleven twelve thirteen",
       // other languages and scripts
-      "Guten Morgen, wie geht es Ihnen heute?", "Où se trouve la gare la plus proche ?",
-      "El niño come una manzana roja.", "A chuva parou há pouco, mas o chão ainda está molhado.",
-      "Żółta łódź płynie po jeziorze.", "Сегодня хорошая погода.", "Καλημέρα σε όλους", "今日はとても暑いですね。",
-      "我们明天去北京。", "오늘 날씨가 좋네요", "صباح الخير", "आज मौसम अच्छा है", "Tôi thích cà phê sữa đá.", "😀 great job 🎉",
+      "Guten Morgen, wie geht es Ihnen heute?",
+      "Où se trouve la gare la plus proche ?",
+      "El niño come una manzana roja.",
+      "A chuva parou há pouco, mas o chão ainda está molhado.",
+      "Żółta łódź płynie po jeziorze.",
+      "Сегодня хорошая погода.",
+      "Καλημέρα σε όλους",
+      "今日はとても暑いですね。",
+      "我们明天去北京。",
+      "오늘 날씨가 좋네요",
+      "صباح الخير",
+      "आज मौसम अच्छा है",
+      "Tôi thích cà phê sữa đá.",
+      "😀 great job 🎉",
       // long
       "When the last guests had gone home, she opened all the windows, put the chairs back along the wall, counted the "
-      "glasses that were still whole, and sat down with a cup of tea to write a letter to her brother, who had promised to "
+      "glasses that were still whole, and sat down with a cup of tea to write a letter to her brother, who had "
+      "promised to "
       "come and had not, as he had promised and not come every summer since their parents sold the house by the lake.",
   };
   return texts;
@@ -68,8 +111,8 @@ std::vector<std::string> read_texts(const std::filesystem::path& file) {
     const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
     const char* key = object.is_object() && object.contains("text") ? "text" : "text_a";
     if (!object.is_object() || !object.contains(key) || !object[key].is_string()) {
-      throw Error(ExitCode::kInvalid, fmt::format("--parity {}, line {}: a JSON object without \"text\"", file.string(),
-                                                  number));
+      throw Error(ExitCode::kInvalid,
+                  fmt::format("--parity {}, line {}: a JSON object without \"text\"", file.string(), number));
     }
     texts.push_back(object[key].get<std::string>());
   }

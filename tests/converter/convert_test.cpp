@@ -143,7 +143,8 @@ TEST(Expect, BadLinesAreNamed) {
     directory.write("e.jsonl", text);
     return problems_of(code, [&] { read_expected(directory.path() / "e.jsonl", {"logits"}); });
   };
-  EXPECT_NE(refused("{\"ids\": [1], \"logits\": [1]}\n{nonsense\n", ExitCode::kInvalid).find("line 2"), std::string::npos);
+  EXPECT_NE(refused("{\"ids\": [1], \"logits\": [1]}\n{nonsense\n", ExitCode::kInvalid).find("line 2"),
+            std::string::npos);
   refused("{\"ids\": [], \"logits\": [1]}\n", ExitCode::kInvalid);
   refused("{\"ids\": [1], \"logits\": [[1], [1, 2]]}\n", ExitCode::kInvalid);
   refused("{\"ids\": [1], \"logits\": \"x\"}\n", ExitCode::kInvalid);
@@ -158,7 +159,8 @@ TEST(Texts, LinesAndJsonLines) {
   directory.write("t", "one\r\n\n{\"text\": \"two\", \"label\": 1}\n{\"text_a\": \"three\"}\n");
   EXPECT_EQ(read_texts(directory.path() / "t"), (std::vector<std::string>{"one", "two", "three"}));
   directory.write("t", "one\n{\"label\": 1}\n");
-  EXPECT_NE(problems_of(ExitCode::kInvalid, [&] { read_texts(directory.path() / "t"); }).find("line 2"), std::string::npos);
+  EXPECT_NE(problems_of(ExitCode::kInvalid, [&] { read_texts(directory.path() / "t"); }).find("line 2"),
+            std::string::npos);
   EXPECT_GE(built_in_texts().size(), 60u);
 }
 

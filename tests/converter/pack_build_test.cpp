@@ -133,7 +133,8 @@ TEST(Layout, ConstantsSharedByTwoTensorsAreMerged) {
   int32_t first = -1;
   for (size_t i = 0; i < graph.constants.size(); ++i) {
     if (graph.model.tensors[i]->name == "layer.0.ffn1.weight") first = static_cast<int32_t>(i);
-    if (graph.model.tensors[i]->name == "layer.1.ffn1.weight") graph.constants[i] = graph.constants[static_cast<size_t>(first)];
+    if (graph.model.tensors[i]->name == "layer.1.ffn1.weight")
+      graph.constants[i] = graph.constants[static_cast<size_t>(first)];
   }
   const Built built = build_model(graph, weights(fb::DType::i8));
   const Stored stored(built, "layer.0.ffn1.weight");

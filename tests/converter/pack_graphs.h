@@ -28,7 +28,7 @@ struct Shape {
   uint32_t inner = 72;
   uint32_t vocabulary = 211;
   uint32_t labels = 3;
-  bool tied_output = false;     // a token output that multiplies with the word embeddings
+  bool tied_output = false;  // a token output that multiplies with the word embeddings
 };
 
 /// A BERT encoder with a pooled classification head (output "logits") and, when asked for, a tied token output
@@ -42,7 +42,8 @@ inline Graph bert_graph(const Shape& shape) {
   };
   const auto linear = [&](const std::string& name, int32_t x, uint32_t rows, TailSpec tail) {
     const uint32_t columns = build.width(x);
-    const int32_t w = build.linear_weight(name + ".weight", rows, columns, random_values(size_t{rows} * columns, ++seed));
+    const int32_t w =
+        build.linear_weight(name + ".weight", rows, columns, random_values(size_t{rows} * columns, ++seed));
     return build.linear(name, x, w, vector(name + ".bias", rows), tail);
   };
   const auto norm = [&](const std::string& name) {
@@ -55,13 +56,15 @@ inline Graph bert_graph(const Shape& shape) {
   build.input("input_ids", fb::InputKind::ids, shape.vocabulary);
   const int32_t words = build.embedding("words", shape.vocabulary, shape.hidden,
                                         random_values(size_t{shape.vocabulary} * shape.hidden, ++seed));
-  const int32_t places = build.embedding("positions", 64, shape.hidden, random_values(size_t{64} * shape.hidden, ++seed));
+  const int32_t places =
+      build.embedding("positions", 64, shape.hidden, random_values(size_t{64} * shape.hidden, ++seed));
   int32_t x = build.embed("embeddings", {{words, fb::IndexSource::ids}, {places, fb::IndexSource::positions}},
                           norm("embeddings.norm"));
   for (uint32_t i = 0; i < shape.layers; ++i) {
     const std::string layer = "layer." + std::to_string(i);
     const int32_t qkv = linear(layer + ".qkv", x, 3 * shape.hidden, {});
-    const int32_t context = build.attention(layer + ".attention", build.split_heads(layer + ".split", qkv, shape.heads));
+    const int32_t context =
+        build.attention(layer + ".attention", build.split_heads(layer + ".split", qkv, shape.heads));
     TailSpec after = norm(layer + ".norm1");
     after.residual = x;
     x = linear(layer + ".out", context, shape.hidden, after);
@@ -78,7 +81,8 @@ inline Graph bert_graph(const Shape& shape) {
   build.output("logits", linear("classifier", pooled, shape.labels, {}));
   if (shape.tied_output) {
     build.tie(words);
-    build.output("prediction_logits", build.linear("predictions", x, words, vector("predictions.bias", shape.vocabulary), {}));
+    build.output("prediction_logits",
+                 build.linear("predictions", x, words, vector("predictions.bias", shape.vocabulary), {}));
   }
   graph.model.max_sequence = 64;
   return graph;

@@ -69,7 +69,7 @@ TEST(Half, EveryF16SurvivesTheWayThere) {
 }
 
 TEST(Half, RoundsToNearestEven) {
-  EXPECT_EQ(half_from_float(1.0f + 0x1p-11f), half_from_float(1.0f));            // tie to even
+  EXPECT_EQ(half_from_float(1.0f + 0x1p-11f), half_from_float(1.0f));              // tie to even
   EXPECT_EQ(half_from_float(1.0f + 0x1.8p-10f), half_from_float(1.0f + 0x1p-9f));  // tie to even, upwards
   EXPECT_EQ(half_from_float(1.0f + 0x1.2p-11f), half_from_float(1.0f + 0x1p-10f));
   EXPECT_EQ(half_from_float(65519.0f), half_from_float(65504.0f));
