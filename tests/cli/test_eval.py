@@ -16,31 +16,41 @@ class Layouts(CommandTest):
 
     def predictions(self, name, texts):
         stdin = "\n".join(texts).encode() + b"\n"
-        return [a["labels"][0]["label"] for a in self.lines("classify", model(name), "-", "--json", "--top", "1", stdin=stdin)]
+        return [
+            a["labels"][0]["label"]
+            for a in self.lines("classify", model(name), "-", "--json", "--top", "1", stdin=stdin)
+        ]
 
     def test_labels_by_name_and_number(self):
         texts = ["ba di", "ko", "lan men", "ren si", "bing"]
         found = self.predictions("bert-classify", texts)
         gold = ["LABEL_0", "LABEL_1", "LABEL_2", found[3], found[4]]
-        right = sum(a == b for a, b in zip(gold, found))
-        by_name = self.eval("bert-classify", [{"text": t, "label": g} for t, g in zip(texts, gold)])
+        right = sum(a == b for a, b in zip(gold, found, strict=True))
+        by_name = self.eval("bert-classify", [{"text": t, "label": g} for t, g in zip(texts, gold, strict=True)])
         self.assertAlmostEqual(by_name["metrics"]["accuracy"], right / 5, places=6)
-        by_number = self.eval("bert-classify", [{"text": t, "label": int(g[-1])} for t, g in zip(texts, gold)])
+        by_number = self.eval(
+            "bert-classify", [{"text": t, "label": int(g[-1])} for t, g in zip(texts, gold, strict=True)]
+        )
         self.assertEqual(by_number["metrics"], by_name["metrics"])
         labels = sorted(set(gold) | set(found))
-        f1 = [2 * sum(g == f == label for g, f in zip(gold, found)) / (gold.count(label) + found.count(label)) for label in labels]
+        f1 = [
+            2
+            * sum(g == f == label for g, f in zip(gold, found, strict=True))
+            / (gold.count(label) + found.count(label))
+            for label in labels
+        ]
         self.assertAlmostEqual(by_name["metrics"]["macro_f1"], sum(f1) / len(f1), places=6)
 
     def test_matthews_of_two_labels(self):
         texts = ["ba", "be", "bi", "bo", "da", "de", "ki", "ko", "la", "men", "ser", "tin"]
         found = self.predictions("distilbert-classify", texts)
         gold = [f"LABEL_{i % 2}" for i in range(len(texts))]
-        both = list(zip(gold, found))
+        both = list(zip(gold, found, strict=True))
         tp, tn = both.count(("LABEL_1", "LABEL_1")), both.count(("LABEL_0", "LABEL_0"))
         fp, fn = both.count(("LABEL_0", "LABEL_1")), both.count(("LABEL_1", "LABEL_0"))
         spread = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
         wanted = (tp * tn - fp * fn) / spread**0.5 if spread else 0
-        answer = self.eval("distilbert-classify", [{"text": t, "label": g} for t, g in zip(texts, gold)])
+        answer = self.eval("distilbert-classify", [{"text": t, "label": g} for t, g in zip(texts, gold, strict=True)])
         self.assertAlmostEqual(answer["metrics"]["matthews"], wanted, places=5)
 
     def test_scores(self):
@@ -66,20 +76,32 @@ class Layouts(CommandTest):
                 tags[i] = ("B-" if i == inside[0] else "I-") + entity["label"]
         perfect = self.eval("bert-tag", [{"tokens": tokens, "tags": tags}])
         self.assertEqual(perfect["metrics"]["entity_f1"], 1 if entities else 0)
-        extra = self.eval("bert-tag", [{"tokens": tokens, "tags": tags}, {"tokens": [], "tags": []},
-                                       {"tokens": ["x"] * 200, "tags": ["B-unheard-of"] * 200}])
+        extra = self.eval(
+            "bert-tag",
+            [
+                {"tokens": tokens, "tags": tags},
+                {"tokens": [], "tags": []},
+                {"tokens": ["x"] * 200, "tags": ["B-unheard-of"] * 200},
+            ],
+        )
         self.assertLess(extra["metrics"]["entity_recall"], 0.1)
 
     def test_joint(self):
         text = "play some jazz by miles davis"
-        good = {"text": text, "intent": "PlayMusic", "tokens": text.split(),
-                "slots": ["O", "O", "B-genre", "O", "B-artist", "I-artist"]}
+        good = {
+            "text": text,
+            "intent": "PlayMusic",
+            "tokens": text.split(),
+            "slots": ["O", "O", "B-genre", "O", "B-artist", "I-artist"],
+        }
         bad = {**good, "slots": ["O", "O", "B-genre", "O", "B-artist", "O"]}
         metrics = self.eval("voice", [good])["metrics"]
         self.assertEqual((metrics["intent_accuracy"], metrics["slot_f1"], metrics["sentence_accuracy"]), (1, 1, 1))
         metrics = self.eval("voice", [good, bad])["metrics"]
         self.assertEqual((metrics["intent_accuracy"], metrics["slot_f1"], metrics["sentence_accuracy"]), (1, 0.75, 0.5))
-        self.assertEqual(list(self.eval("voice", [{"text": text, "intent": "PlayMusic"}])["metrics"])[0], "intent_accuracy")
+        self.assertEqual(
+            list(self.eval("voice", [{"text": text, "intent": "PlayMusic"}])["metrics"])[0], "intent_accuracy"
+        )
 
     def test_answers(self):
         context = "ba di ko lan men"
@@ -117,10 +139,18 @@ class Layouts(CommandTest):
 
 class BadData(CommandTest):
     def test_malformed_lines(self):
-        path = self.write("bad.jsonl", '{"text": "ba", "label": 0}\nnot json\n\n[1]\n{"text": 5, "label": 0}\n{"text": "a"}\n'
-                                       '{"text": "a", "label": 1.5}\n')
-        self.fails(4, "eval", model("bert-classify"), path,
-                   says=[f"{path}:2:", f"{path}:4:", f"{path}:5:", f"{path}:6:", f"{path}:7:", "--skip-bad"])
+        path = self.write(
+            "bad.jsonl",
+            '{"text": "ba", "label": 0}\nnot json\n\n[1]\n{"text": 5, "label": 0}\n{"text": "a"}\n'
+            '{"text": "a", "label": 1.5}\n',
+        )
+        self.fails(
+            4,
+            "eval",
+            model("bert-classify"),
+            path,
+            says=[f"{path}:2:", f"{path}:4:", f"{path}:5:", f"{path}:6:", f"{path}:7:", "--skip-bad"],
+        )
         answer = self.line("eval", model("bert-classify"), path, "--skip-bad", "--json")
         self.assertEqual((answer["examples"], answer["skipped_lines"]), (1, 5))
 
@@ -157,7 +187,7 @@ def ranks(values):
 
 def correlation(a, b):
     mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
-    ab = sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b))
+    ab = sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b, strict=True))
     return ab / (sum((x - mean_a) ** 2 for x in a) * sum((y - mean_b) ** 2 for y in b)) ** 0.5
 
 

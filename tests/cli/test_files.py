@@ -14,8 +14,14 @@ class BadFiles(CommandTest):
             self.good = file.read()
 
     def every_command(self, code, path, says=()):
-        for arguments in (["run", path, "a"], ["tokenize", path, "a"], ["inspect", path], ["verify", path],
-                          ["bench", path, "--seq", "8"], ["run", path, "--ids", "1", "--raw"]):
+        for arguments in (
+            ["run", path, "a"],
+            ["tokenize", path, "a"],
+            ["inspect", path],
+            ["verify", path],
+            ["bench", path, "--seq", "8"],
+            ["run", path, "--ids", "1", "--raw"],
+        ):
             self.fails(code, *arguments, says=says)
 
     def test_missing(self):

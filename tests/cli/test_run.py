@@ -69,7 +69,7 @@ class Shapes(CommandTest):
     def test_embed_and_similar(self):
         a, b = self.lines("embed", model("sentence-mean"), "ba di", "ko", "--json")
         self.assertEqual(list(a), ["schema", "text", "embedding", "truncated"])
-        dot = sum(x * y for x, y in zip(a["embedding"], b["embedding"]))
+        dot = sum(x * y for x, y in zip(a["embedding"], b["embedding"], strict=True))
         norm = sum(x * x for x in a["embedding"]) ** 0.5 * sum(x * x for x in b["embedding"]) ** 0.5
         similar = self.line("similar", model("sentence-mean"), "ba di", "ko", "--json")
         self.assertAlmostEqual(similar["score"], dot / norm, places=5)
@@ -127,7 +127,9 @@ class Meaning(CommandTest):
 
     def test_slots_are_the_decoded_raw_labels(self):
         texts = (GOLDEN.parents[2] / "models" / "voice-commands" / "commands.txt").read_text().splitlines()
-        labels = json.loads((GOLDEN.parents[2] / "models" / "voice-commands" / "config.json").read_text())["slot_labels"]
+        labels = json.loads((GOLDEN.parents[2] / "models" / "voice-commands" / "config.json").read_text())[
+            "slot_labels"
+        ]
         for text in texts:
             raw = self.line("run", model("voice"), text, "--raw")["outputs"]["slot_logits"]
             offsets = self.line("tokenize", model("voice"), text, "--json")["offsets"]
@@ -135,7 +137,7 @@ class Meaning(CommandTest):
             rows = [raw["data"][i * width : (i + 1) * width] for i in range(raw["shape"][1])]
             wanted, start = [], 0
             for word in text.split(" "):
-                row = next(r for r, (begin, end) in zip(rows, offsets) if begin == start and end > begin)
+                row = next(r for r, (begin, end) in zip(rows, offsets, strict=True) if begin == start and end > begin)
                 label = labels[max(range(width), key=row.__getitem__)]
                 score = max(softmax(row))
                 end = start + len(word.encode())
@@ -147,9 +149,10 @@ class Meaning(CommandTest):
                     wanted[-1]["open"] = None
                 start = end + 1
             found = self.line("run", model("voice"), text, "--json")["slots"]
-            self.assertEqual([(s["slot"], s["start"], s["end"]) for s in found],
-                             [(s["slot"], s["start"], s["end"]) for s in wanted])
-            for slot, expected in zip(found, wanted):
+            self.assertEqual(
+                [(s["slot"], s["start"], s["end"]) for s in found], [(s["slot"], s["start"], s["end"]) for s in wanted]
+            )
+            for slot, expected in zip(found, wanted, strict=True):
                 self.assertAlmostEqual(slot["score"], expected["score"], places=5)
 
     def test_intent_is_the_softmax_of_the_raw_logits(self):
@@ -173,12 +176,14 @@ class Meaning(CommandTest):
                     while flat and isinstance(flat[0], list):
                         flat = [x for row in flat for x in row]
                     self.assertEqual(len(outputs[name]["data"]), len(flat), (directory.name, name))
-                    worst = max(abs(a - b) for a, b in zip(outputs[name]["data"], flat))
+                    worst = max(abs(a - b) for a, b in zip(outputs[name]["data"], flat, strict=True))
                     self.assertLess(worst, 2e-4, (directory.name, name))
 
 
 class SameBits(CommandTest):
-    texts = "\n".join(["", "a", TEXT, "book a table for two in rome", "x " * 80, "é\u3000ü", TEXT * 3] * 5).encode() + b"\n"
+    texts = (
+        "\n".join(["", "a", TEXT, "book a table for two in rome", "x " * 80, "é\u3000ü", TEXT * 3] * 5).encode() + b"\n"
+    )
 
     def answers(self, *arguments, **options):
         return self.ok("run", model("voice"), "-", "--json", *arguments, stdin=self.texts, **options)
@@ -222,8 +227,10 @@ class Windows(CommandTest):
         self.assertEqual(spans, sorted(set(spans)))
 
     def test_short_text_is_not_changed(self):
-        self.assertEqual(self.line("run", model("voice"), TEXT, "--stride", "16", "--json"),
-                         self.line("run", model("voice"), TEXT, "--json"))
+        self.assertEqual(
+            self.line("run", model("voice"), TEXT, "--stride", "16", "--json"),
+            self.line("run", model("voice"), TEXT, "--json"),
+        )
 
     def test_answer(self):
         context = " ".join(["ba di ko lan men"] * 60)

@@ -12,8 +12,9 @@ from support import COMMAND, CommandTest, model
 
 class Stream(CommandTest):
     def open(self, *arguments):
-        process = subprocess.Popen([COMMAND, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            [COMMAND, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.stdout.close)
         return process
@@ -57,7 +58,12 @@ class Stream(CommandTest):
     def test_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("there is no /dev/full")
-        for arguments in (["run", model("voice"), "play jazz", "--json"], ["version"], ["--help"], ["inspect", model("voice")]):
+        for arguments in (
+            ["run", model("voice"), "play jazz", "--json"],
+            ["version"],
+            ["--help"],
+            ["inspect", model("voice")],
+        ):
             with open("/dev/full", "wb") as full:
                 self.fails(3, *arguments, stdout=full, says=["standard output"])
 
@@ -73,8 +79,15 @@ class Bytes(CommandTest):
         self.assertEqual(answer["text"], "play\0 \x01jazz")
 
     def test_invalid_utf8_is_echoed_as_replacement(self):
-        cases = {b"\xff\xfea": "\ufffd\ufffda", b"\xe2\x82": "\ufffd", b"\xe2\x82A": "\ufffdA", b"\xf0\x9f\x98a": "\ufffda",
-                 b"\xc0\xaf": "\ufffd\ufffd", b"\xed\xa0\x80": "\ufffd\ufffd\ufffd", b"\xf4\x90\x80\x80": "\ufffd" * 4}
+        cases = {
+            b"\xff\xfea": "\ufffd\ufffda",
+            b"\xe2\x82": "\ufffd",
+            b"\xe2\x82A": "\ufffdA",
+            b"\xf0\x9f\x98a": "\ufffda",
+            b"\xc0\xaf": "\ufffd\ufffd",
+            b"\xed\xa0\x80": "\ufffd\ufffd\ufffd",
+            b"\xf4\x90\x80\x80": "\ufffd" * 4,
+        }
         for raw, shown in cases.items():
             for command in ("run", "tokenize"):
                 answer = self.line(command, model("voice"), "-", "--json", stdin=raw + b"\n")
@@ -86,7 +99,12 @@ class Bytes(CommandTest):
         self.assertEqual(raw[slice(*tokens["offsets"][-2])], b"jazz")
 
     def test_megabyte_line(self):
-        for content in (b"a" * (1 << 20), b"play jazz " * (1 << 17), b"\xf0\x9f\x98\x80" * (1 << 18), b"\xff" * (1 << 20)):
+        for content in (
+            b"a" * (1 << 20),
+            b"play jazz " * (1 << 17),
+            b"\xf0\x9f\x98\x80" * (1 << 18),
+            b"\xff" * (1 << 20),
+        ):
             answers = self.lines("run", model("voice"), "-", "--json", stdin=content + b"\nplay jazz\n")
             self.assertEqual(len(answers), 2)
             self.assertEqual(answers[1]["intent"]["label"], "PlayMusic")

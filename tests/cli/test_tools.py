@@ -5,8 +5,23 @@ import unittest
 
 from support import CommandTest, bantam, model
 
-COMMANDS = ("convert", "run", "classify", "choose", "tag", "answer", "embed", "fill", "similar", "tokenize", "eval", "bench",
-            "inspect", "verify", "version")
+COMMANDS = (
+    "convert",
+    "run",
+    "classify",
+    "choose",
+    "tag",
+    "answer",
+    "embed",
+    "fill",
+    "similar",
+    "tokenize",
+    "eval",
+    "bench",
+    "inspect",
+    "verify",
+    "version",
+)
 
 
 class Tokenize(CommandTest):
@@ -48,7 +63,9 @@ class Bench(CommandTest):
         self.assertEqual(len(output.split()), 1)
 
     def test_json_and_csv(self):
-        objects = self.lines("bench", model("voice"), "--seq", "8,32", "--batch", "2", "--repetitions", "3", "--per-op", "--json")
+        objects = self.lines(
+            "bench", model("voice"), "--seq", "8,32", "--batch", "2", "--repetitions", "3", "--per-op", "--json"
+        )
         self.assertEqual([o["seq"] for o in objects], [8, 32])
         for o in objects:
             self.assertEqual(o["schema"], "bantam.bench/1")
@@ -86,7 +103,11 @@ class Inspect(CommandTest):
         self.assertLess(total, answer["bytes"])
         self.assertGreater(total, answer["bytes"] // 2)
         self.assertTrue(any("tokens" in tensor["offset"] for tensor in answer["plan"]))
-        for option, count in (("--ops", len(answer["ops"])), ("--tensors", len(answer["tensors"])), ("--plan", len(answer["plan"]))):
+        for option, count in (
+            ("--ops", len(answer["ops"])),
+            ("--tensors", len(answer["tensors"])),
+            ("--plan", len(answer["plan"])),
+        ):
             self.assertEqual(len(self.ok("inspect", model("voice"), option).splitlines()), count + 1)
 
 
