@@ -102,8 +102,9 @@ void print_candidates(const Predictor& predictor, const Prediction& prediction, 
   for (size_t i = 0; i < prediction.masks.size(); ++i) {
     if (prediction.masks.size() > 1) out().print("{}{}\n", indent, dim(fmt::format("mask {}", i + 1)));
     for (const Candidate& candidate : prediction.masks[i]) {
-      out().print("{}{:<20}  {}{}\n", indent, printable(to_string(tokenizer.token(static_cast<uint32_t>(candidate.id)))),
-                  percent(candidate.score), bar(candidate.score, kBarCells));
+      out().print("{}{:<20}  {}{}\n", indent,
+                  printable(to_string(tokenizer.token(static_cast<uint32_t>(candidate.id)))), percent(candidate.score),
+                  bar(candidate.score, kBarCells));
     }
   }
 }
@@ -211,7 +212,8 @@ void print_answer(const Predictor& predictor, const Input& input, const Predicti
                 input.second && task != TaskKind::kAnswer ? printable(*input.second) : "");
   }
   if (!prediction.labels.empty()) print_labels(predictor, prediction, indent);
-  if (task == TaskKind::kTag || is_joint(predictor)) print_entities(input.first, prediction, is_joint(predictor) ? "  " : indent);
+  if (task == TaskKind::kTag || is_joint(predictor))
+    print_entities(input.first, prediction, is_joint(predictor) ? "  " : indent);
   if (is_fill(task)) print_candidates(predictor, prediction, indent);
   if (task == TaskKind::kEmbed) print_embedding(prediction, indent);
   if (task == TaskKind::kAnswer) print_span(input, prediction, indent);

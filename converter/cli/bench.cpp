@@ -30,7 +30,7 @@ struct BenchOptions {
 struct Timing {
   uint32_t seq = 0;
   uint32_t repetitions = 0;
-  double p50 = 0, p99 = 0, least = 0, mean = 0;   // milliseconds of one forward pass
+  double p50 = 0, p99 = 0, least = 0, mean = 0;  // milliseconds of one forward pass
   size_t arena = 0;
   std::vector<OpTiming> ops;
 };
@@ -149,7 +149,8 @@ void print_all(const ModelFile& file, const BenchOptions& options, const std::ve
     out().write("seq,batch,threads,isa,build,repetitions,p50_ms,p99_ms,min_ms,mean_ms,arena_bytes\n");
     for (const Timing& t : timings) {
       out().print("{},{},{},{},{},{},{:.5f},{:.5f},{:.5f},{:.5f},{}\n", t.seq, options.engine.batch,
-                  options.engine.threads, isa_name(isa), kBuildType, t.repetitions, t.p50, t.p99, t.least, t.mean, t.arena);
+                  options.engine.threads, isa_name(isa), kBuildType, t.repetitions, t.p50, t.p99, t.least, t.mean,
+                  t.arena);
     }
     return;
   }
@@ -201,7 +202,10 @@ void add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "Measure the latency of a file");
   auto options = std::make_shared<BenchOptions>();
   command->add_option("FILE", options->model, "A .bantam file")->required();
-  command->add_option("--seq", options->seq, "Tokens of a sequence, such as 16,128 (the default, or less where the model takes less)")->delimiter(',');
+  command
+      ->add_option("--seq", options->seq,
+                   "Tokens of a sequence, such as 16,128 (the default, or less where the model takes less)")
+      ->delimiter(',');
   command->add_option("--batch", options->engine.batch, "Sequences of one forward pass")->check(CLI::Range(1, 4096));
   add_engine_options(*command, &options->engine);
   command->add_option("--repetitions", options->repetitions, "Measured runs (default: about a second of them)");

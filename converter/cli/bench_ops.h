@@ -13,9 +13,9 @@ namespace bantam::cli {
 struct OpTiming {
   std::string name;
   std::string kind;
-  double milliseconds = 0;   // of one forward pass, summed over tiles and workers
-  double share = 0;          // of all operators' time
-  uint64_t macs = 0;         // multiply-accumulates of one forward pass: dense layers and attention
+  double milliseconds = 0;  // of one forward pass, summed over tiles and workers
+  double share = 0;         // of all operators' time
+  uint64_t macs = 0;        // multiply-accumulates of one forward pass: dense layers and attention
   double gmacs_per_second() const { return milliseconds > 0 ? static_cast<double>(macs) / milliseconds * 1e-6 : 0; }
 };
 

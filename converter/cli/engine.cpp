@@ -31,7 +31,8 @@ Isa choose_isa(const std::string& option) {
 }  // namespace
 
 void add_engine_options(CLI::App& command, EngineOptions* options) {
-  command.add_option("--threads", options->threads, "Threads of one forward pass (default 1)")->check(CLI::Range(1, 1024));
+  command.add_option("--threads", options->threads, "Threads of one forward pass (default 1)")
+      ->check(CLI::Range(1, 1024));
   command.add_option("--isa", options->isa, "Instruction set, such as avx2 (default: $BANTAM_ISA, else the best)");
   command.add_option("--backend", options->backend, "native (default), or xnnpack for f32 and f16 files")
       ->check(CLI::IsMember({"native", "xnnpack"}));
@@ -74,8 +75,8 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
       fail(ExitCode::kUnsupported, "--backend xnnpack: this build has none; leave the option out");
     }
     if (pool_->xnnpack.create(file.model(), &pool_->threads) != Status::kOk) {
-      fail(ExitCode::kUnsupported, "--backend xnnpack: {} has int8 layers; leave the option out, or convert with --weights f32",
-           file.path());
+      fail(ExitCode::kUnsupported,
+           "--backend xnnpack: {} has int8 layers; leave the option out, or convert with --weights f32", file.path());
     }
     session.backend = pool_->xnnpack.backend();
   }
@@ -84,7 +85,8 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
   constexpr size_t kAlignment = 64;
   arena_ = std::aligned_alloc(kAlignment, (arena_bytes_ + kAlignment) / kAlignment * kAlignment);
   if (arena_ == nullptr) {
-    fail(ExitCode::kOutOfSpace, "out of memory: {} needs an arena of {} bytes; use a smaller --batch", file.path(), arena_bytes_);
+    fail(ExitCode::kOutOfSpace, "out of memory: {} needs an arena of {} bytes; use a smaller --batch", file.path(),
+         arena_bytes_);
   }
   Fault fault;
   const Status status = Session::create(file.model(), session, arena_, arena_bytes_, &session_, &fault);
@@ -97,19 +99,32 @@ Engine::~Engine() { std::free(arena_); }
 
 const char* task_name(TaskKind kind) {
   switch (kind) {
-    case TaskKind::kNone: return "none";
-    case TaskKind::kClassify: return "classify";
-    case TaskKind::kMultiLabel: return "multi_label";
-    case TaskKind::kRegress: return "regress";
-    case TaskKind::kChoose: return "choose";
-    case TaskKind::kTag: return "tag";
-    case TaskKind::kJoint: return "joint";
-    case TaskKind::kAnswer: return "answer";
-    case TaskKind::kEmbed: return "embed";
-    case TaskKind::kFill: return "fill";
-    case TaskKind::kNextSentence: return "next_sentence";
-    case TaskKind::kPretraining: return "pretraining";
-    case TaskKind::kGenerate: return "generate";
+    case TaskKind::kNone:
+      return "none";
+    case TaskKind::kClassify:
+      return "classify";
+    case TaskKind::kMultiLabel:
+      return "multi_label";
+    case TaskKind::kRegress:
+      return "regress";
+    case TaskKind::kChoose:
+      return "choose";
+    case TaskKind::kTag:
+      return "tag";
+    case TaskKind::kJoint:
+      return "joint";
+    case TaskKind::kAnswer:
+      return "answer";
+    case TaskKind::kEmbed:
+      return "embed";
+    case TaskKind::kFill:
+      return "fill";
+    case TaskKind::kNextSentence:
+      return "next_sentence";
+    case TaskKind::kPretraining:
+      return "pretraining";
+    case TaskKind::kGenerate:
+      return "generate";
   }
   return "unknown";
 }

@@ -17,10 +17,10 @@ namespace bantam::cli {
 /// Options that all commands that run a model share.
 struct EngineOptions {
   uint32_t threads = 1;
-  std::string isa;            // empty: BANTAM_ISA, else the best
-  std::string backend = "native";   // or "xnnpack", for files without int8
-  uint32_t batch = 1;         // most sequences of one run
-  uint32_t max_tokens = 0;    // rows of one run; 0: batch times the model's longest sequence
+  std::string isa;                 // empty: BANTAM_ISA, else the best
+  std::string backend = "native";  // or "xnnpack", for files without int8
+  uint32_t batch = 1;              // most sequences of one run
+  uint32_t max_tokens = 0;         // rows of one run; 0: batch times the model's longest sequence
 };
 
 /// Adds --threads, --isa and --backend.

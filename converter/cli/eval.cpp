@@ -96,7 +96,8 @@ void print_plain(const Dataset& data, const Scored& first, const std::optional<S
   out().print("{} examples of {} ({})\n", data.examples.size(), printable(data.path), layout_name(data.layout));
   std::vector<std::vector<std::string>> rows = {{"", first.path}};
   if (second) rows[0].insert(rows[0].end(), {second->path, "difference"});
-  const auto add = [&](const std::string& name, const std::string& a, const std::string& b, const std::string& difference) {
+  const auto add = [&](const std::string& name, const std::string& a, const std::string& b,
+                       const std::string& difference) {
     rows.push_back({name, a});
     if (second) rows.back().insert(rows.back().end(), {b, difference});
   };
@@ -148,7 +149,8 @@ void add_eval(CLI::App& app) {
   CLI::App* command = app.add_subcommand("eval", "Score a file on labelled data, beside another file");
   auto options = std::make_shared<EvalOptions>();
   command->add_option("FILE", options->model, "A .bantam file")->required();
-  command->add_option("DATA", options->data, "Labelled examples, one JSON object a line (- reads standard input)")->required();
+  command->add_option("DATA", options->data, "Labelled examples, one JSON object a line (- reads standard input)")
+      ->required();
   command->add_option("--against", options->against, "Another .bantam file: its scores, and how often the two differ");
   command->add_option("--limit", options->limit, "Use the first N examples only");
   command->add_flag("--skip-bad", options->skip_bad, "Leave malformed lines out and report how many there were");

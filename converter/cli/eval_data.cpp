@@ -66,7 +66,8 @@ bool is_label(const Model& model, const std::string& name) {
 std::string label_field(const Json& object, const Model& model) {
   const Json& label = object.at("label");
   const auto name = object.find("label_name");
-  if (name != object.end() && name->is_string() && is_label(model, name->get<std::string>())) return name->get<std::string>();
+  if (name != object.end() && name->is_string() && is_label(model, name->get<std::string>()))
+    return name->get<std::string>();
   if (label.is_string()) return label.get<std::string>();
   if (!label.is_number_integer()) throw BadLine{"field \"label\" is neither a string nor a whole number"};
   const auto number = label.get<int64_t>();
@@ -117,7 +118,8 @@ Example parse(const Json& object, Layout layout, const Model& model) {
     case Layout::kJoint:
       example.input = text_field(object);
       example.label = string_field(object, "intent");
-      if (object.contains("slots")) put_tokens(list_field(object, "tokens"), list_field(object, "slots"), "slots", &example);
+      if (object.contains("slots"))
+        put_tokens(list_field(object, "tokens"), list_field(object, "slots"), "slots", &example);
       break;
     case Layout::kTags:
       put_tokens(list_field(object, "tokens"), list_field(object, "tags"), "tags", &example);
@@ -152,12 +154,18 @@ bool is_blank(const std::string& line) { return line.find_first_not_of(" \t\r") 
 
 const char* layout_name(Layout layout) {
   switch (layout) {
-    case Layout::kLabel: return "labels";
-    case Layout::kScore: return "scores";
-    case Layout::kJoint: return "intents and slots";
-    case Layout::kTags: return "tags";
-    case Layout::kAnswers: return "answers";
-    case Layout::kChoices: return "choices";
+    case Layout::kLabel:
+      return "labels";
+    case Layout::kScore:
+      return "scores";
+    case Layout::kJoint:
+      return "intents and slots";
+    case Layout::kTags:
+      return "tags";
+    case Layout::kAnswers:
+      return "answers";
+    case Layout::kChoices:
+      return "choices";
   }
   return "unknown";
 }
@@ -183,13 +191,15 @@ Dataset read_dataset(const std::string& path, const Model& model, size_t limit, 
       example.line = reader.line_number();
       const bool labelled = data.layout == Layout::kLabel || data.layout == Layout::kJoint;
       if (labelled && model.label_set_count() != 0 && !is_label(model, example.label)) {
-        if (data.unknown++ == 0) data.first_unknown = fmt::format("\"{}\" in line {}", printable(example.label), example.line);
+        if (data.unknown++ == 0)
+          data.first_unknown = fmt::format("\"{}\" in line {}", printable(example.label), example.line);
       }
       data.examples.push_back(std::move(example));
     } catch (const BadLine& problem) {
       if (bad++ < kMostShown) problems.push_back(fmt::format("{}:{}: {}", path, reader.line_number(), problem.what));
     } catch (const nlohmann::detail::exception&) {
-      if (bad++ < kMostShown) problems.push_back(fmt::format("{}:{}: a field is missing or of the wrong type", path, reader.line_number()));
+      if (bad++ < kMostShown)
+        problems.push_back(fmt::format("{}:{}: a field is missing or of the wrong type", path, reader.line_number()));
     }
   }
   data.skipped = bad;
@@ -198,10 +208,11 @@ Dataset read_dataset(const std::string& path, const Model& model, size_t limit, 
     problems.push_back(fmt::format("{}: correct them, or leave them out with --skip-bad", path));
     throw Error(ExitCode::kInvalid, problems);
   }
-  if (data.examples.empty()) fail(ExitCode::kInvalid, "{}: there is no example in it; pass a JSONL file with labels", path);
+  if (data.examples.empty())
+    fail(ExitCode::kInvalid, "{}: there is no example in it; pass a JSONL file with labels", path);
   if (data.unknown == data.examples.size()) {
-    fail(ExitCode::kInvalid, "{}: the model knows none of its labels, such as {}; bantam inspect shows the model's", path,
-         data.first_unknown);
+    fail(ExitCode::kInvalid, "{}: the model knows none of its labels, such as {}; bantam inspect shows the model's",
+         path, data.first_unknown);
   }
   return data;
 }

@@ -24,19 +24,19 @@ struct Example {
   size_t line = 0;
   Input input;
   std::vector<std::string> choices;
-  std::string label;                  // label, intent, number of the choice
+  std::string label;  // label, intent, number of the choice
   float score = 0;
-  std::vector<std::string> tags;      // one a token of the data
-  std::vector<Offset> tokens;         // their bytes in input.first
-  std::vector<std::string> answers;   // none: unanswerable
+  std::vector<std::string> tags;     // one a token of the data
+  std::vector<Offset> tokens;        // their bytes in input.first
+  std::vector<std::string> answers;  // none: unanswerable
 };
 
 struct Dataset {
   std::string path;
   Layout layout = Layout::kLabel;
   std::vector<Example> examples;
-  size_t skipped = 0;                 // malformed lines, with `skip_bad`
-  size_t unknown = 0;                 // examples whose label the model does not have
+  size_t skipped = 0;  // malformed lines, with `skip_bad`
+  size_t unknown = 0;  // examples whose label the model does not have
   std::string first_unknown;
 };
 

@@ -161,7 +161,8 @@ std::string normalize_answer(const std::string& text) {
 double exact_match(const std::vector<std::string>& gold, const std::string& predicted) {
   if (gold.empty()) return predicted.empty() ? 1 : 0;
   const std::string found = normalize_answer(predicted);
-  return std::any_of(gold.begin(), gold.end(), [&](const std::string& answer) { return normalize_answer(answer) == found; })
+  return std::any_of(gold.begin(), gold.end(),
+                     [&](const std::string& answer) { return normalize_answer(answer) == found; })
              ? 1
              : 0;
 }

@@ -10,8 +10,8 @@ namespace bantam::cli {
 
 struct LabelMetrics {
   double accuracy = 0;
-  double macro_f1 = 0;    // over all labels that occur on either side
-  double matthews = 0;    // Gorodkin's R_K; 0 where it is undefined
+  double macro_f1 = 0;  // over all labels that occur on either side
+  double matthews = 0;  // Gorodkin's R_K; 0 where it is undefined
 };
 LabelMetrics label_metrics(const std::vector<std::string>& gold, const std::vector<std::string>& predicted);
 
@@ -24,7 +24,7 @@ double spearman(const std::vector<float>& a, const std::vector<float>& b);
 struct TagSpan {
   std::string name;
   uint32_t begin = 0;
-  uint32_t end = 0;    // one past the last token
+  uint32_t end = 0;  // one past the last token
   bool operator==(const TagSpan& other) const { return name == other.name && begin == other.begin && end == other.end; }
 };
 /// `strict` leaves out entities that begin with I-X or E-X (seqeval's strict mode for IOB2).
@@ -37,7 +37,9 @@ struct EntityMetrics {
   uint64_t predicted = 0;
   uint64_t gold = 0;
   void add(const std::vector<std::string>& gold_tags, const std::vector<std::string>& predicted_tags);
-  double precision() const { return predicted == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(predicted); }
+  double precision() const {
+    return predicted == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(predicted);
+  }
   double recall() const { return gold == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(gold); }
   double f1() const;
 };

@@ -20,12 +20,18 @@ bool gives_tags(TaskKind task) { return task == TaskKind::kTag || task == TaskKi
 /// Can a file of this task be scored on data of this layout?
 bool fits(TaskKind task, Layout layout) {
   switch (layout) {
-    case Layout::kLabel: return gives_labels(task);
-    case Layout::kScore: return task == TaskKind::kEmbed || task == TaskKind::kRegress;
-    case Layout::kJoint: return gives_labels(task);
-    case Layout::kTags: return gives_tags(task);
-    case Layout::kAnswers: return task == TaskKind::kAnswer;
-    case Layout::kChoices: return task == TaskKind::kChoose;
+    case Layout::kLabel:
+      return gives_labels(task);
+    case Layout::kScore:
+      return task == TaskKind::kEmbed || task == TaskKind::kRegress;
+    case Layout::kJoint:
+      return gives_labels(task);
+    case Layout::kTags:
+      return gives_tags(task);
+    case Layout::kAnswers:
+      return task == TaskKind::kAnswer;
+    case Layout::kChoices:
+      return task == TaskKind::kChoose;
   }
   return false;
 }
@@ -136,7 +142,8 @@ class Evaluation {
 };
 
 bool has_tags(const Dataset& data, const Outcome& outcome) {
-  const bool tagged = std::any_of(data.examples.begin(), data.examples.end(), [](const Example& e) { return !e.tags.empty(); });
+  const bool tagged =
+      std::any_of(data.examples.begin(), data.examples.end(), [](const Example& e) { return !e.tags.empty(); });
   return tagged && outcome.tags.size() == data.examples.size();
 }
 
@@ -263,7 +270,8 @@ Metrics compare(const Dataset& data, const Outcome& outcome, const Outcome& agai
   if (!outcome.scores.empty()) {
     double largest = 0;
     for (size_t i = 0; i < outcome.scores.size(); ++i) {
-      largest = std::max(largest, std::fabs(static_cast<double>(outcome.scores[i]) - static_cast<double>(against.scores[i])));
+      largest =
+          std::max(largest, std::fabs(static_cast<double>(outcome.scores[i]) - static_cast<double>(against.scores[i])));
     }
     metrics.emplace_back("largest_score_difference", largest);
   }

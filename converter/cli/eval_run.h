@@ -12,13 +12,13 @@ namespace bantam::cli {
 
 /// What a file says about each example; only the members of the layout are filled.
 struct Outcome {
-  std::vector<std::string> labels;                 // label, intent, number of the choice
-  std::vector<float> scores;                       // cosine or regression value
-  std::vector<std::vector<std::string>> tags;      // one for each token of the data
+  std::vector<std::string> labels;             // label, intent, number of the choice
+  std::vector<float> scores;                   // cosine or regression value
+  std::vector<std::vector<std::string>> tags;  // one for each token of the data
   std::vector<std::string> answers;
-  std::vector<std::vector<float>> embeddings;      // two an example
+  std::vector<std::vector<float>> embeddings;  // two an example
   size_t truncated = 0;
-  double seconds = 0;                              // in tokenizer, forward passes and task heads
+  double seconds = 0;  // in tokenizer, forward passes and task heads
 };
 
 /// Throws where the file's task does not fit the data.

@@ -128,7 +128,8 @@ void print_summary(const ModelFile& file) {
   print_line("arena", arena);
   for (uint32_t i = 0; i < count(stored.properties()); ++i) {
     const fb::Property& property = *stored.properties()->Get(i);
-    print_line(i == 0 ? "properties" : "", to_string(as_text(property.key())) + " = " + to_string(as_text(property.value())));
+    print_line(i == 0 ? "properties" : "",
+               to_string(as_text(property.key())) + " = " + to_string(as_text(property.value())));
   }
 }
 

@@ -176,7 +176,8 @@ Table tensors_table(const Model& model) {
   return table_of(tensors_json(model), {"name", "type", "layout", "shape", "bytes", "source_bytes", "error"});
 }
 Table plan_table(const Model& model) {
-  return table_of(plan_json(model), {"name", "region", "role", "type", "layout", "shape", "offset", "row_bytes", "steps"});
+  return table_of(plan_json(model),
+                  {"name", "region", "role", "type", "layout", "shape", "offset", "row_bytes", "steps"});
 }
 
 }  // namespace bantam::cli

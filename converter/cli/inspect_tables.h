@@ -10,7 +10,7 @@
 
 namespace bantam::cli {
 
-using Table = std::vector<std::vector<std::string>>;   // first row: header
+using Table = std::vector<std::vector<std::string>>;  // first row: header
 
 Json ops_json(const Model& model);
 Json tensors_json(const Model& model);

@@ -78,7 +78,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return report(ExitCode::kOutOfSpace, "out of memory; a smaller --batch or --max-tokens needs less");
   } catch (const std::exception& error) {
-    return report(ExitCode::kInternal, fmt::format("internal error: {}; please report it with the command", error.what()));
+    return report(ExitCode::kInternal,
+                  fmt::format("internal error: {}; please report it with the command", error.what()));
   } catch (...) {
     return report(ExitCode::kInternal, "internal error; please report it with the command");
   }

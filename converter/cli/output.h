@@ -14,8 +14,8 @@ namespace bantam::cli {
 
 /// Keys in the order in which they were put. Numbers are kept as f32: printed with the fewest digits that
 /// read back as the same f32.
-using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t, std::uint64_t,
-                                  float>;
+using Json =
+    nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t, std::uint64_t, float>;
 
 /// Appends to standard output. A failed write throws an I/O error; a closed pipe ends the command quietly.
 class Output {

@@ -37,7 +37,8 @@ Predictor::Predictor(Engine& engine, TaskKind task, const PredictOptions& option
     : engine_(engine), task_(task), options_(options) {
   if (engine.session().tokenizer() == nullptr) check(Status::kNoTokenizer, engine.file().path());
   if (options.stride && !can_slide(task)) {
-    fail(ExitCode::kUsage, "--stride: {} does not slide windows; it works with classify, tag and answer", task_name(task));
+    fail(ExitCode::kUsage, "--stride: {} does not slide windows; it works with classify, tag and answer",
+         task_name(task));
   }
   const fb::Task* stored = root(engine.model()).task();
   if (task == TaskKind::kEmbed && stored != nullptr) prompt_ = to_string(as_text(stored->prompt()));
@@ -79,8 +80,8 @@ std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
 
 void Predictor::refuse_truncation(const Input& input, const EncodeResult& result) const {
   if (!options_.strict) return;
-  fail(ExitCode::kInvalid, "{}: {} tokens do not fit ({} of them do); shorten it, leave out --strict, or {}", where(input),
-       result.content[0] + result.content[1], result.kept[0] + result.kept[1],
+  fail(ExitCode::kInvalid, "{}: {} tokens do not fit ({} of them do); shorten it, leave out --strict, or {}",
+       where(input), result.content[0] + result.content[1], result.kept[0] + result.kept[1],
        can_slide(task_) ? "slide windows with --stride N" : "use a model that takes longer texts");
 }
 
@@ -118,8 +119,8 @@ void Predictor::decode_words(uint32_t sequence, const Input& input, Prediction* 
   out->words.resize(capacity);
   out->word_labels.resize(capacity);
   uint32_t count = 0;
-  check(tag_words(engine_.session(), sequence, view_of(input.first), out->words.data(), out->word_labels.data(), capacity,
-                  &count),
+  check(tag_words(engine_.session(), sequence, view_of(input.first), out->words.data(), out->word_labels.data(),
+                  capacity, &count),
         where(input));
   join_words(count, out);
 }
@@ -168,8 +169,8 @@ void Predictor::slide(const Input& input, Prediction* out) {
   const int windowed = input.second ? 1 : 0;
   const WindowPlan plan{all.content[windowed], all.kept[windowed], *options_.stride};
   if (plan.overlap >= plan.size) {
-    fail(ExitCode::kUsage, "--stride {}: windows of {} tokens cannot share that many; use a smaller --stride", plan.overlap,
-         plan.size);
+    fail(ExitCode::kUsage, "--stride {}: windows of {} tokens cannot share that many; use a smaller --stride",
+         plan.overlap, plan.size);
   }
   out->windows = window_count(plan);
   WindowSums sums;
@@ -202,7 +203,8 @@ void Predictor::merge(const Input& input, const Window& window, WindowSums* sums
   if (has_words(task_)) {
     uint32_t count = 0;
     check(tag_window(session, 0, view_of(input.first), window, &sums->resume, out->words.data() + sums->words,
-                     out->word_labels.data() + sums->words, static_cast<uint32_t>(out->words.size()) - sums->words, &count),
+                     out->word_labels.data() + sums->words, static_cast<uint32_t>(out->words.size()) - sums->words,
+                     &count),
           where(input));
     sums->words += count;
   }

@@ -18,23 +18,23 @@ struct Input {
 };
 
 struct PredictOptions {
-  uint32_t top = 5;                 // labels or candidates kept
-  bool strict = false;              // truncation is an error
-  std::optional<uint32_t> stride;   // tokens that neighbouring windows share; none: truncate
+  uint32_t top = 5;                // labels or candidates kept
+  bool strict = false;             // truncation is an error
+  std::optional<uint32_t> stride;  // tokens that neighbouring windows share; none: truncate
 };
 
 /// Only the members of the task are filled.
 struct Prediction {
   bool truncated = false;
   uint32_t windows = 1;
-  std::vector<LabelScore> labels;                    // classify, joint (intent), next sentence
-  uint32_t holds = 0;                                // labels that hold: see bantam/tasks.h
-  std::vector<Offset> words;                         // tag, joint: every labelled word ...
-  std::vector<LabelScore> word_labels;               // ... and its label
+  std::vector<LabelScore> labels;       // classify, joint (intent), next sentence
+  uint32_t holds = 0;                   // labels that hold: see bantam/tasks.h
+  std::vector<Offset> words;            // tag, joint: every labelled word ...
+  std::vector<LabelScore> word_labels;  // ... and its label
   std::vector<Entity> entities;
   Answer answer;
   std::vector<float> embedding;
-  std::vector<std::vector<Candidate>> masks;         // fill: candidates of each [MASK]
+  std::vector<std::vector<Candidate>> masks;  // fill: candidates of each [MASK]
   std::vector<Offset> mask_spans;
 };
 

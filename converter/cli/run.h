@@ -12,7 +12,7 @@
 namespace bantam::cli {
 
 struct RunOptions {
-  std::string command;               // "run", "classify", ...: names the schema of JSON objects
+  std::string command;  // "run", "classify", ...: names the schema of JSON objects
   std::string model;
   std::vector<std::string> texts;
   std::string file;

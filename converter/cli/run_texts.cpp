@@ -33,7 +33,8 @@ TaskKind resolve_task(const ModelFile& file, TaskKind wanted, bool pair) {
 class Inputs {
  public:
   explicit Inputs(const RunOptions& options) : options_(options), source_(texts(options), options.file) {
-    if (options.pairs.size() > 1) fail(ExitCode::kUsage, "--pair: this task takes one; only multiple choice takes several");
+    if (options.pairs.size() > 1)
+      fail(ExitCode::kUsage, "--pair: this task takes one; only multiple choice takes several");
     const bool asks = options.question.has_value() || options.context.has_value();
     if (asks && !options.pairs.empty()) fail(ExitCode::kUsage, "--pair: goes without --question and --context");
     const bool both = options.question.has_value() && options.context.has_value();
@@ -110,7 +111,8 @@ void raw_batch(const RunOptions& options, Engine& engine, const std::vector<Inpu
     const Text second = input.second ? Text{input.second->data(), input.second->size()} : Text{};
     check(session.add({input.first.data(), input.first.size()}, second, {}), engine.file().path());
     const EncodeResult& result = session.sequence(session.sequence_count() - 1).result;
-    if (options.strict && result.truncated) fail(ExitCode::kInvalid, "--strict: text \"{}\" is too long", printable(input.first));
+    if (options.strict && result.truncated)
+      fail(ExitCode::kInvalid, "--strict: text \"{}\" is too long", printable(input.first));
   }
   check(session.run(), engine.file().path());
   for (uint32_t i = 0; i < session.sequence_count(); ++i) {
@@ -159,7 +161,8 @@ PredictOptions predict_options(const RunOptions& options) {
 
 void run_choices(const RunOptions& options, const ModelFile& file) {
   if (options.pairs.size() < 2) {
-    fail(ExitCode::kUsage, "--pair: multiple choice needs at least two, such as --pair \"walked in.\" --pair \"ate it.\"");
+    fail(ExitCode::kUsage,
+         "--pair: multiple choice needs at least two, such as --pair \"walked in.\" --pair \"ate it.\"");
   }
   if (options.texts.empty() && options.file.empty()) {
     fail(ExitCode::kUsage, "no text: pass the beginning as an argument, by --file, or - for standard input");
@@ -175,11 +178,12 @@ void run_choices(const RunOptions& options, const ModelFile& file) {
 
 void run_texts(const RunOptions& options, TaskKind wanted) {
   const ModelFile file(options.model);
-  const TaskKind task = options.raw ? file.model().task()
-                                    : resolve_task(file, wanted, !options.pairs.empty());
+  const TaskKind task = options.raw ? file.model().task() : resolve_task(file, wanted, !options.pairs.empty());
   if (task == TaskKind::kChoose) return run_choices(options, file);
   if (task == TaskKind::kNone && !options.raw) {
-    fail(ExitCode::kUnsupported, "{}: the file has no task; convert it with --task embed for vectors, or use --raw for the graph's outputs", options.model);
+    fail(ExitCode::kUnsupported,
+         "{}: the file has no task; convert it with --task embed for vectors, or use --raw for the graph's outputs",
+         options.model);
   }
   Inputs inputs(options);
   Engine engine(file, options.engine);

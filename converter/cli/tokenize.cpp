@@ -67,7 +67,8 @@ Tokens encode(const Tokenizer& tokenizer, const TokenizeOptions& options, const 
   return tokens;
 }
 
-void print_json(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& text, const Tokens& tokens) {
+void print_json(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& text,
+                const Tokens& tokens) {
   Json object = json_object("tokenize");
   object["text"] = text;
   object["ids"] = tokens.ids;

@@ -14,7 +14,7 @@ namespace {
 /// One constant tensor and where its bytes are.
 struct Constant {
   const fb::Tensor& tensor;
-  const uint8_t* data;   // the data section
+  const uint8_t* data;  // the data section
 
   std::string name() const { return to_string(as_text(tensor.name())); }
   const uint8_t* at(const fb::Blob* blob) const { return data + blob->offset(); }
@@ -50,7 +50,8 @@ void verify_scales(const Constant& constant, const std::vector<bool>& used, std:
     const float scale = load<float>(constant.at(blob), i);
     const bool needed = i < used.size() && used[i];
     if (std::isfinite(scale) && scale >= 0 && (scale > 0 || !needed)) continue;
-    problems->push_back(fmt::format("tensor {}: scale {} is {}, which is no positive number", constant.name(), i, scale));
+    problems->push_back(
+        fmt::format("tensor {}: scale {} is {}, which is no positive number", constant.name(), i, scale));
     return;
   }
 }
@@ -64,14 +65,16 @@ void verify_tile(const Constant& constant, std::vector<bool>* used, std::vector<
   uint64_t out_of_range = 0;
   uint64_t padding = 0;
   used->assign(padded_n, false);
-  for_tile(constant.at(constant.tensor.data()), padded_n, kernels::pad4(k_count), [&](uint32_t n, uint32_t k, int8_t value) {
-    sums[n] += value;
-    if (value != 0) (*used)[n] = true;
-    out_of_range += value == -128 ? 1u : 0u;
-    padding += (n >= n_count || k >= k_count) && value != 0 ? 1u : 0u;
-  });
+  for_tile(constant.at(constant.tensor.data()), padded_n, kernels::pad4(k_count),
+           [&](uint32_t n, uint32_t k, int8_t value) {
+             sums[n] += value;
+             if (value != 0) (*used)[n] = true;
+             out_of_range += value == -128 ? 1u : 0u;
+             padding += (n >= n_count || k >= k_count) && value != 0 ? 1u : 0u;
+           });
   if (out_of_range != 0) {
-    problems->push_back(fmt::format("tensor {}: {} weights are -128; they must lie in [-127, 127]", constant.name(), out_of_range));
+    problems->push_back(
+        fmt::format("tensor {}: {} weights are -128; they must lie in [-127, 127]", constant.name(), out_of_range));
   }
   if (padding != 0) {
     problems->push_back(fmt::format("tensor {}: {} padding elements are not 0", constant.name(), padding));
@@ -81,7 +84,8 @@ void verify_tile(const Constant& constant, std::vector<bool>* used, std::vector<
   for (uint32_t n = 0; n < padded_n && uint64_t{n} * 4 < stated->size(); ++n) {
     const auto sum = load<int32_t>(constant.at(stated), n);
     if (sum == sums[n]) continue;
-    problems->push_back(fmt::format("tensor {}: the sum of row {} is {}, the file states {}", constant.name(), n, sums[n], sum));
+    problems->push_back(
+        fmt::format("tensor {}: the sum of row {} is {}, the file states {}", constant.name(), n, sums[n], sum));
     return;
   }
 }
@@ -97,7 +101,8 @@ void verify_rows(const Constant& constant, std::vector<bool>* used, std::vector<
     if (value != 0 && i / row_width < used->size()) (*used)[i / row_width] = true;
   }
   if (out_of_range != 0) {
-    problems->push_back(fmt::format("tensor {}: {} weights are -128; they must lie in [-127, 127]", constant.name(), out_of_range));
+    problems->push_back(
+        fmt::format("tensor {}: {} weights are -128; they must lie in [-127, 127]", constant.name(), out_of_range));
   }
 }
 

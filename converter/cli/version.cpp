@@ -20,7 +20,8 @@ void print_version(bool json) {
     object["compiler"] = kCompiler;
     object["build"] = kBuildType;
     object["isa"] = Json::array();
-    for (const Isa isa : kInstructionSets) object["isa"].push_back({{"name", isa_name(isa)}, {"available", isa_available(isa)}});
+    for (const Isa isa : kInstructionSets)
+      object["isa"].push_back({{"name", isa_name(isa)}, {"available", isa_available(isa)}});
     object["best_isa"] = isa_name(best_isa());
     out().line(object);
     return;

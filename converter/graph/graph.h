@@ -20,15 +20,15 @@ struct Constant {
   std::vector<float> values;
   /// Type the converter decided to store it in; f32 until a pass changes it.
   fb::DType store = fb::DType::f32;
-  bool linear_weight = false;     // goes to tiles (tile_k4n16 / tile_n16)
-  bool embedding = false;         // looked up by row
+  bool linear_weight = false;  // goes to tiles (tile_k4n16 / tile_n16)
+  bool embedding = false;      // looked up by row
   /// int8 weights are stored times their column's factor (quantize/migrate.h); empty: 1.
   std::vector<float> column_factors;
 };
 
 /// One blob of the data section that is already in its final bytes (tokenizer tables).
 struct RawBlob {
-  fb::Blob* target = nullptr;     // patched with offset and size by pack; lives in `model`
+  fb::Blob* target = nullptr;  // patched with offset and size by pack; lives in `model`
   std::vector<uint8_t> bytes;
 };
 

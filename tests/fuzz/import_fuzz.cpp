@@ -16,8 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kModels[] = {"bert-joint", "distilbert-tag", "sentence-cls-dense"};
-constexpr const char* kFiles[] = {"config.json",           "model.safetensors", "tokenizer.json",        "vocab.txt",
-                                  "tokenizer_config.json", "modules.json",      "1_Pooling/config.json", "2_Dense/config.json"};
+constexpr const char* kFiles[] = {
+    "config.json",           "model.safetensors", "tokenizer.json",        "vocab.txt",
+    "tokenizer_config.json", "modules.json",      "1_Pooling/config.json", "2_Dense/config.json"};
 
 /// A private copy of the models, removed at exit.
 class Workspace {

@@ -34,8 +34,8 @@ struct EncodeOptions {
 };
 
 struct EncodeResult {
-  uint32_t count = 0;          // tokens written
-  bool truncated = false;      // some content tokens did not fit
+  uint32_t count = 0;            // tokens written
+  bool truncated = false;        // some content tokens did not fit
   uint32_t content[2] = {0, 0};  // content tokens of each sequence in full, before truncation
   uint32_t kept[2] = {0, 0};     // content tokens of each sequence written
 };
@@ -67,9 +67,9 @@ class Tokenizer {
   uint32_t special_count(bool pair) const;
 
  private:
-  friend struct TokenizerAccess;  // runtime/text/tables.cpp
-  const void* table_ = nullptr;      // fb::Tokenizer
-  const uint8_t* data_ = nullptr;    // the file's data section
+  friend struct TokenizerAccess;   // runtime/text/tables.cpp
+  const void* table_ = nullptr;    // fb::Tokenizer
+  const uint8_t* data_ = nullptr;  // the file's data section
 };
 
 }  // namespace bantam
