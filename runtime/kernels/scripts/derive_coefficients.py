@@ -8,6 +8,7 @@ evaluated in double (the rounding of f32 arithmetic comes on top; tests/kernels 
 
     python3 derive_coefficients.py
 """
+
 import math
 
 import numpy as np
@@ -41,8 +42,8 @@ def fit(x, target, weight, degree, fixed=()):
     powers = np.vander(x, degree + 1, increasing=True)
     known = [float(np.float32(c)) for c in fixed]
     while len(known) <= degree:
-        rest = target - powers[:, :len(known)] @ np.array(known) if known else target
-        coefficients = lawson(powers[:, len(known):], rest, weight)
+        rest = target - powers[:, : len(known)] @ np.array(known) if known else target
+        coefficients = lawson(powers[:, len(known) :], rest, weight)
         known.append(float(np.float32(coefficients[0])))
     error = np.abs(weight * (powers @ np.array(known) - target)).max()
     return known, error
