@@ -192,6 +192,7 @@ void run_bench(const BenchOptions& options) {
   probe.max_tokens = probe.batch;
   const Isa isa = Engine(file, probe).session().isa();
   std::vector<Timing> timings;
+  timings.reserve(lengths.size());
   for (const uint32_t seq : lengths) timings.push_back(measure(file, options, seq));
   print_all(file, options, timings, isa);
 }

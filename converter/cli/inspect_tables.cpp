@@ -81,6 +81,7 @@ Table table_of(const Json& list, const std::vector<const char*>& columns) {
   for (const char* column : columns) table[0].push_back(column);
   for (const Json& item : list) {
     std::vector<std::string> row;
+    row.reserve(columns.size());
     for (const char* column : columns) row.push_back(cell(item.at(column)));
     table.push_back(std::move(row));
   }
