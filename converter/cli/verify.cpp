@@ -51,7 +51,7 @@ void run_verify(const std::string& path, bool json) {
   }
   out().flush();
   if (problems.empty()) return;
-  for (std::string& problem : problems) problem = path + ": " + problem;
+  for (std::string& problem : problems) problem.insert(0, path + ": ");
   problems.push_back(path + ": do not use it; copy or convert the file again");
   throw Error(ExitCode::kInvalid, problems);
 }
