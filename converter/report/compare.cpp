@@ -137,6 +137,7 @@ void Comparer::add_rows(const Sample& sample, const OutputRows& reference, const
   if (got.per_token && got.width == 1) {
     // Start and end positions: the decision is which token.
     std::vector<float> column;
+    column.reserve(rows.size());
     for (const uint32_t row : rows) column.push_back(got.row(row)[0]);
     compare(to, sample, 0, reference.values.data(), column.data(), reference.rows);
     return;

@@ -87,11 +87,10 @@ const std::vector<std::string>& built_in_texts() {
       "आज मौसम अच्छा है",
       "Tôi thích cà phê sữa đá.",
       "😀 great job 🎉",
-      // long
+      // long  NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
       "When the last guests had gone home, she opened all the windows, put the chairs back along the wall, counted the "
       "glasses that were still whole, and sat down with a cup of tea to write a letter to her brother, who had "
-      "promised to "
-      "come and had not, as he had promised and not come every summer since their parents sold the house by the lake.",
+      "promised to come and had not, as he had not come every summer since their parents sold the house by the lake.",
   };
   return texts;
 }

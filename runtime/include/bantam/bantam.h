@@ -14,6 +14,8 @@
 extern "C" {
 #endif
 
+/* C has no `using`. NOLINTBEGIN(modernize-use-using) */
+
 /* -------------------------------------------------------------------------------------------- status */
 
 /* Append-only; identical to bantam::Status. */
@@ -257,6 +259,8 @@ typedef struct bantam_candidate {
 bantam_status bantam_fill(const bantam_session* session, uint32_t sequence, uint32_t mask, bantam_candidate* out,
                           uint32_t capacity, uint32_t* count);
 bantam_status bantam_next_sentence(const bantam_session* session, uint32_t sequence, float* probability);
+
+/* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,8 @@ inline bool attention(const Attention& a) {
   return a.q8 ? attention_blocks<AttentionQ8>(a, Blocks{}) : attention_blocks<AttentionF32>(a, Blocks{});
 }
 
+// Included once for each instruction set, in its own namespace.
+// NOLINTNEXTLINE(misc-definitions-in-headers)
 const Table kTable = {
     Isa::BANTAM_KERNEL_ISA,
     kOffsetXor,

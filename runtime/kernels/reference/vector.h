@@ -47,7 +47,7 @@ inline F32x16 load_f16(const uint16_t* p) {
 /// Sixteen signed bytes.
 inline I32x16 load_i8(const int8_t* p) {
   I32x16 r;
-  for (int i = 0; i < 16; ++i) r.v[i] = p[i];
+  for (int i = 0; i < 16; ++i) r.v[i] = int32_t{p[i]};  // NOLINT(bugprone-signed-char-misuse): numbers, not characters
   return r;
 }
 /// The low byte of each lane.
