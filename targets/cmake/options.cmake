@@ -17,6 +17,7 @@ target_compile_options(bantam_runtime_options INTERFACE
 if(BANTAM_SANITIZE)
   add_compile_options(-fsanitize=${BANTAM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${BANTAM_SANITIZE})
+  add_compile_definitions(BANTAM_SANITIZED)  # tests of many rounds do fewer
   if(BANTAM_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize=vptr)  # needs RTTI, which the runtime has not
   endif()

@@ -25,7 +25,7 @@ constexpr double kLargestDifference = 2e-4;
 constexpr double kSmallestCosine = 0.997;
 
 /// The larger models run every n-th case: sanitizers make a run ten times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef BANTAM_SANITIZED
 constexpr size_t kStride = 25;
 #else
 constexpr size_t kStride = 1;
