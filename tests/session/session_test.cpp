@@ -38,9 +38,9 @@ class SessionTest : public ::testing::Test {
 };
 
 TEST_F(SessionTest, ExactlyTheStatedArenaIsNeeded) {
-  const Threads threads(3);
   for (const uint32_t tokens : {1u, 15u, 16u, 17u, 96u, 300u}) {
     for (const uint32_t workers : {0u, 1u, 3u}) {
+      const Threads threads(workers);  // no more worker ids than the session has
       SessionOptions options;
       options.max_tokens = tokens;
       options.max_sequences = 3;
