@@ -33,32 +33,29 @@ void record_recipe(Graph& graph, const ConvertOptions& options) {
   graph.model.properties.push_back(std::move(property));
 }
 
-std::vector<Sample> parity_samples(Runner& runner, uint32_t max_tokens, const ConvertOptions& options) {
-  const bool built_in = options.parity.empty();
-  if (!runner.model().has_tokenizer()) {
-    if (!built_in) {
-      throw Error(ExitCode::kUsage, fmt::format("--parity {}: the model has no tokenizer, so it takes no texts; leave "
-                                                "the option out to compare on random ids",
-                                                options.parity));
-    }
-    return random_samples(runner.model().vocabulary(), max_tokens);
-  }
+/// One sample a text; without a tokenizer the same pseudo-random ids always.
+std::vector<Sample> make_samples(Runner& runner, uint32_t max_tokens, const std::vector<std::string>& texts) {
+  if (!runner.model().has_tokenizer()) return random_samples(runner.model().vocabulary(), max_tokens);
   std::vector<Sample> samples;
-  for (const std::string& text : built_in ? built_in_texts() : read_texts(options.parity)) {
-    samples.push_back(runner.encode(text));
-  }
+  samples.reserve(texts.size());
+  for (const std::string& text : texts) samples.push_back(runner.encode(text));
   return samples;
 }
 
-/// Samples that show activations as they are: the built-in texts, or random ids without a tokenizer.
+std::vector<Sample> parity_samples(Runner& runner, uint32_t max_tokens, const ConvertOptions& options) {
+  if (options.parity.empty()) return make_samples(runner, max_tokens, built_in_texts());
+  if (!runner.model().has_tokenizer()) {
+    throw Error(ExitCode::kUsage, fmt::format("--parity {}: the model has no tokenizer, so it takes no texts; leave "
+                                              "the option out to compare on random ids",
+                                              options.parity));
+  }
+  return make_samples(runner, max_tokens, read_texts(options.parity));
+}
+
+/// Of the built-in texts, whatever the parity texts are: the same source gives the same bytes.
 ColumnMaxima calibrate_columns(const Graph& graph, const ConvertOptions& options) {
   const uint32_t max_tokens = session_tokens(graph.model);
-  const auto choose = [max_tokens](Runner& runner) {
-    if (!runner.model().has_tokenizer()) return random_samples(runner.model().vocabulary(), max_tokens);
-    std::vector<Sample> samples;
-    for (const std::string& text : built_in_texts()) samples.push_back(runner.encode(text));
-    return samples;
-  };
+  const auto choose = [max_tokens](Runner& runner) { return make_samples(runner, max_tokens, built_in_texts()); };
   return calibrate(graph, max_tokens, choose, [&](double done) { options.progress("calibrating", done); });
 }
 
