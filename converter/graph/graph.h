@@ -15,11 +15,10 @@
 
 namespace bantam::convert {
 
-/// Values of one constant tensor, f32, row-major, before packing. Shared by aliases.
+/// Values of one constant tensor, f32, row-major, before packing. Shared by aliases. The type it will be stored in is its
+/// tensor's `type`.
 struct Constant {
   std::vector<float> values;
-  /// Type the converter decided to store it in; f32 until a pass changes it.
-  fb::DType store = fb::DType::f32;
   bool linear_weight = false;  // goes to tiles (tile_k4n16 / tile_n16)
   bool embedding = false;      // looked up by row
   /// int8 weights are stored times their column's factor (quantize/migrate.h); empty: 1.
