@@ -68,6 +68,8 @@ struct LinearQ8 {
   Activation activation;
   float* y;
   size_t y_stride;  // floats, multiple of 16
+  /// Null, or [rows][16], 64-byte aligned: lane l takes the largest |y[r][n]| of n % 16 == l, as bits, for TailRows.
+  int32_t* row_bits;
 };
 
 /// y[r][n] = act(acc), acc starts at bias[n] (or 0) and takes fma(x[r][k], w[n][k], acc) in order of k.
@@ -111,6 +113,9 @@ struct TailRows {
   size_t q_stride;
   float* q_scale;       // [rows]
   const float* smooth;  // [width]: factors of the q8 store; null: 1
+  /// What linear_q8 measured of these rows, or null. Only for a call that does nothing but store x, whose width is a
+  /// multiple of 16, as q8: no activation, residual, norm, y or smooth.
+  const int32_t* row_bits;
 };
 
 /// One table of an embedding: value = float(element) * (scales[index] * scale) for i8, element * scale for float.

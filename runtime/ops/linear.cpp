@@ -4,6 +4,9 @@
 namespace bantam::ops {
 namespace {
 
+/// Of one row in LinearQ8::row_bits.
+constexpr uint32_t kRowBitsBytes = 16 * sizeof(int32_t);
+
 Verdict verify(const Site& site) {
   BANTAM_CHECK(check_counts(site, 2, 3, 2));
   if (site.op.attributes_as_Linear()->axis() != 0) {
@@ -27,8 +30,14 @@ Verdict verify(const Site& site) {
   return check_tail(site, n);
 }
 
+/// The largest values of a block's rows are measured while they are computed.
+bool measures_rows(const fb::Tensor& weights, const fb::Op& op) {
+  return weights.layout() == fb::Layout::tile_k4n16 && stores_q8_only(op, extent(weights, 0));
+}
+
 uint64_t scratch(const fb::Model& model, const fb::Op& op, uint32_t) {
-  return sink_scratch(model, op, extent(tensor(model, operand(op.inputs(), 1)), 0));
+  const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
+  return sink_scratch(model, op, extent(w, 0)) + (measures_rows(w, op) ? kBlockRows * kRowBitsBytes : 0);
 }
 
 Status run_linear(const TileRun& run, const fb::Op& op) {
@@ -41,6 +50,8 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   const auto activation =
       op.tail() == nullptr ? kernels::Activation::kNone : static_cast<kernels::Activation>(op.tail()->activation());
   const RowSink sink(run, op, n, run.backend == nullptr);
+  int32_t* row_bits =
+      measures_rows(w, op) ? reinterpret_cast<int32_t*>(run.scratch + sink_scratch(run.model, op, n)) : nullptr;
   bool finite = true;
   for (uint32_t first = 0, rows = 0; first < run.rows; first += rows) {
     rows = sink.block(first);
@@ -53,12 +64,12 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
     } else if (x.q8) {
       finite &= run.kernels.linear_q8({block.i8(), block.stride, block.scales, rows, blob<int8_t>(run, w.data()),
                                        blob<float>(run, w.scales()), blob<int32_t>(run, w.sums()), bias,
-                                       kernels::pad4(k), padded_n, activation, y, sink.stride()});
+                                       kernels::pad4(k), padded_n, activation, y, sink.stride(), row_bits});
     } else {
       finite &= run.kernels.linear_f32({block.f32(), block.stride, rows, blob<void>(run, w.data()), element(w.type()),
                                         bias, k, padded_n, activation, y, sink.stride()});
     }
-    finite &= sink.finish(first, rows);
+    finite &= sink.finish(first, rows, row_bits);
   }
   return finite ? Status::kOk : Status::kNonFinite;
 }

@@ -66,6 +66,13 @@ uint64_t sink_scratch(const fb::Model&, const fb::Op& op, uint32_t columns) {
   return computes_in_output(op) ? 0 : uint64_t{kBlockRows} * kernels::pad16(columns) * 4;
 }
 
+bool stores_q8_only(const fb::Op& op, uint32_t columns) {
+  const fb::Tail* tail = op.tail();
+  const bool plain =
+      tail == nullptr || (tail->residual() < 0 && tail->norm() == fb::NormKind::none && tail->smooth() < 0);
+  return plain && operand(op.outputs(), 0) < 0 && columns % 16 == 0;
+}
+
 RowSink::RowSink(const TileRun& run, const fb::Op& op, uint32_t columns, bool activated)
     : run_(run), op_(op), width_(columns), stride_(kernels::pad16(columns)) {
   const fb::Tail* tail = op.tail();
@@ -83,7 +90,7 @@ RowSink::RowSink(const TileRun& run, const fb::Op& op, uint32_t columns, bool ac
               (tail == nullptr || tail->norm() == fb::NormKind::none);
 }
 
-bool RowSink::apply(uint32_t first, uint32_t n, const float* x, size_t x_stride) const {
+bool RowSink::apply(uint32_t first, uint32_t n, const float* x, size_t x_stride, const int32_t* row_bits) const {
   const fb::Tail* tail = op_.tail();
   kernels::TailRows args = {};
   args.x = x;
@@ -115,6 +122,7 @@ bool RowSink::apply(uint32_t first, uint32_t n, const float* x, size_t x_stride)
     args.q_scale = rows.scales;
     if (tail != nullptr) args.smooth = constant<float>(run_, tail->smooth());
   }
+  args.row_bits = row_bits;
   return run_.kernels.tail_rows(args);
 }
 

@@ -15,6 +15,9 @@ Verdict check_no_tail(const Site& site);
 /// Bytes of scratch that RowSink needs at the start of the op's scratch, a multiple of 64.
 uint64_t sink_scratch(const fb::Model& model, const fb::Op& op, uint32_t width);
 
+/// After its activation the op does nothing but store whole vectors as i8.
+bool stores_q8_only(const fb::Op& op, uint32_t width);
+
 /// Takes the f32 rows that an op computes and puts them through its tail, a block of rows at a time:
 ///
 ///   for (first = 0; first < run.rows; first += n) {
@@ -37,10 +40,13 @@ class RowSink {
   }
   float* rows(uint32_t first) const { return in_output_ ? f32_.from(first).f32() : scratch_; }
   size_t stride() const { return stride_; }
-  bool finish(uint32_t first, uint32_t n) const { return straight_ || apply(first, n, rows(first), stride_); }
+  /// `row_bits`: see kernels::TailRows; only where stores_q8_only(op, width).
+  bool finish(uint32_t first, uint32_t n, const int32_t* row_bits = nullptr) const {
+    return straight_ || apply(first, n, rows(first), stride_, row_bits);
+  }
 
   /// Puts rows that lie elsewhere through the tail; they may be outputs[0]'s own.
-  bool apply(uint32_t first, uint32_t n, const float* x, size_t x_stride) const;
+  bool apply(uint32_t first, uint32_t n, const float* x, size_t x_stride, const int32_t* row_bits = nullptr) const;
 
  private:
   const TileRun& run_;

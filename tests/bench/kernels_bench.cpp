@@ -132,7 +132,7 @@ void add_all() {
             if (activation == Activation::kGelu && !(k == 384 && n == 1536)) continue;
             const std::string shape = "/m:" + std::to_string(m) + "/k:" + std::to_string(k) +
                                       "/n:" + std::to_string(n) + (activation == Activation::kGelu ? "/gelu" : "");
-            const LinearShape s{m, k, n, activation, true, false, false};
+            const LinearShape s{m, k, n, activation, true, false, false, false};
             benchmark::RegisterBenchmark(("linear_q8_shape/" + isa + shape).c_str(), [t, s](benchmark::State& state) {
               linear_q8_shape(state, t, s);
             })->MinTime(0.05);

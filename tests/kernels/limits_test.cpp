@@ -58,7 +58,8 @@ TEST(Limits, LinearQ8AtTheLargestK) {
                      16,
                      Activation::kNone,
                      y.as<float>(),
-                     16};
+                     16,
+                     nullptr};
     ASSERT_TRUE(t->linear_q8(a));
     for (int o = 0; o < 16; ++o) {
       EXPECT_EQ(y.as<float>()[o], static_cast<float>(127 * 127 * 133144)) << isa_name(t->isa);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/kernels/naive.h"
 #include "tests/kernels/support.h"
 
@@ -17,7 +19,7 @@ class Case;
 struct LinearShape {
   uint32_t rows, k, n;
   Activation activation;
-  bool bias, extreme, half;
+  bool bias, extreme, half, measured;
 
   static LinearShape random(Random& random) {
     return {random.chance(80) ? random.between(1, 20) : random.between(1, 70),
@@ -26,9 +28,10 @@ struct LinearShape {
             static_cast<Activation>(random.chance(50) ? 0 : random.between(1, 9)),
             random.chance(70),
             random.chance(10),
+            random.chance(40),
             random.chance(40)};
   }
-  static LinearShape typical(uint32_t rows) { return {rows, 384, 1536, Activation::kNone, true, false, false}; }
+  static LinearShape typical(uint32_t rows) { return {rows, 384, 1536, Activation::kNone, true, false, false, false}; }
 };
 
 template <>
@@ -74,6 +77,8 @@ class Case<LinearQ8> {
     for (size_t i = 0; i < x_.size(); ++i) stored_.data()[i] = static_cast<uint8_t>(x_.data()[i] ^ table.offset_xor);
     y_stride_ = shape_.n + (shape_.rows % 3 == 0 ? 16 : 0);
     y_ = make_rows<float>(shape_.rows, y_stride_, shape_.n);
+    row_bits_ = Guarded(size_t{shape_.rows} * 64);
+    std::memset(row_bits_.data(), 0x7f, row_bits_.size());
     return {stored_.as<int8_t>(),
             x_stride_,
             x_scale_.as<float>(),
@@ -86,7 +91,8 @@ class Case<LinearQ8> {
             shape_.n,
             shape_.activation,
             y_.as<float>(),
-            y_stride_};
+            y_stride_,
+            shape_.measured ? row_bits_.as<int32_t>() : nullptr};
   }
 
   Result run(const Table& table) {
@@ -94,6 +100,7 @@ class Case<LinearQ8> {
     result.finite = table.linear_q8(args(table));
     EXPECT_TRUE(untouched(y_.data(), shape_.rows, y_stride_ * 4, size_t{shape_.n} * 4, y_stride_ * 4));
     for (uint32_t r = 0; r < shape_.rows; ++r) result.add(y_.as<float>() + r * y_stride_, size_t{shape_.n} * 4);
+    if (shape_.measured) check_row_bits();
     return result;
   }
 
@@ -117,6 +124,18 @@ class Case<LinearQ8> {
   double multiplications() const { return double{1} * shape_.rows * shape_.k * shape_.n; }
 
  private:
+  void check_row_bits() const {
+    for (uint32_t r = 0; r < shape_.rows; ++r) {
+      int32_t expected[16] = {};
+      for (uint32_t o = 0; o < shape_.n; ++o) {
+        int32_t bits;
+        std::memcpy(&bits, y_.as<float>() + r * y_stride_ + o, 4);
+        expected[o % 16] = std::max(expected[o % 16], bits & 0x7fffffff);
+      }
+      EXPECT_EQ(0, std::memcmp(expected, row_bits_.as<int32_t>() + r * 16, sizeof expected)) << "row " << r;
+    }
+  }
+
   size_t weight_at(uint32_t o, uint32_t i) const {
     return size_t{o / 16} * shape_.k * 16 + size_t{i / 4} * 64 + (o % 16) * 4 + i % 4;
   }
@@ -124,7 +143,7 @@ class Case<LinearQ8> {
   LinearShape shape_{};
   size_t x_stride_ = 0;
   size_t y_stride_ = 0;
-  Guarded x_, stored_, w_, w_scale_, x_scale_, w_sum_, bias_, y_;
+  Guarded x_, stored_, w_, w_scale_, x_scale_, w_sum_, bias_, y_, row_bits_;
 };
 
 /// The half nearest to x, for |x| in the range of normal halves.

@@ -33,15 +33,23 @@ class Case<TailRows> {
   explicit Case(uint64_t seed) : Case(seed, nullptr) {}
   Case(uint64_t seed, const RowShape* wanted) : random_(seed) {
     shape_ = wanted != nullptr ? *wanted : RowShape::random(random_);
-    const uint32_t width = shape_.width;
+    uint32_t width = shape_.width;
     const bool typical = wanted != nullptr;
     activation_ = typical || random_.chance(60) ? Activation::kNone : static_cast<Activation>(random_.between(1, 9));
     norm_ = typical ? Norm::kLayer : static_cast<Norm>(random_.between(0, 3));
     residual_kind_ = typical ? 1 : random_.between(0, 2);
     stores_ = typical ? 3 : random_.between(1, 3);
     alias_ = random_.between(0, 2);
+    measured_ = !typical && random_.chance(15);
+    if (measured_) {
+      shape_.width = width = pad16(width);
+      activation_ = Activation::kNone;
+      norm_ = Norm::kNone;
+      residual_kind_ = 0;
+      stores_ = 2;
+    }
     has_gamma_ = random_.chance(80);
-    has_smooth_ = random_.chance(40);
+    has_smooth_ = !measured_ && random_.chance(40);
     x_stride_ = some_stride(random_, width);
     const float scales[] = {1.0f, 1e-3f, 50.0f, 1e-35f, 1e-41f, 0.0f};
     const float scale = scales[typical || random_.chance(60) ? 0 : random_.between(1, 5)];
@@ -95,6 +103,7 @@ class Case<TailRows> {
       a.q_scale = q_scale_.as<float>();
       a.smooth = has_smooth_ ? smooth_.as<float>() : nullptr;
     }
+    if (measured_) a.row_bits = measure();
     return a;
   }
 
@@ -111,6 +120,20 @@ class Case<TailRows> {
       }
     }
     return result;
+  }
+
+  const int32_t* measure() {
+    row_bits_ = Guarded(size_t{shape_.rows} * 64);
+    std::memset(row_bits_.data(), 0, row_bits_.size());
+    for (uint32_t r = 0; r < shape_.rows; ++r) {
+      for (uint32_t i = 0; i < shape_.width; ++i) {
+        int32_t bits;
+        std::memcpy(&bits, x_.as<float>() + r * x_stride_ + i, 4);
+        int32_t& lane = row_bits_.as<int32_t>()[r * 16 + i % 16];
+        lane = std::max(lane, bits & 0x7fffffff);
+      }
+    }
+    return row_bits_.as<int32_t>();
   }
 
   void check(const Result& result) const {
@@ -196,9 +219,10 @@ class Case<TailRows> {
   uint32_t alias_ = 0;
   bool has_gamma_ = false;
   bool has_smooth_ = false;
+  bool measured_ = false;
   float epsilon_ = 0;
   size_t x_stride_ = 0;
-  Guarded x_, residual_, residual_q_, residual_scale_, gamma_, beta_, smooth_;
+  Guarded x_, residual_, residual_q_, residual_scale_, gamma_, beta_, smooth_, row_bits_;
   Guarded x_copy_, residual_copy_, stored_residual_, y_, q_, q_scale_;
 };
 

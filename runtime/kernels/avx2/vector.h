@@ -80,6 +80,17 @@ BANTAM_INLINE void store_bytes(void* p, I32x16 x) {
   _mm_storeu_si128(static_cast<__m128i*>(p), bytes);
 }
 
+// ---- tables of 16: both halves looked up by the low three bits, the fourth chooses
+struct Table16 {
+  __m256 low, high;
+};
+BANTAM_INLINE Table16 load_table(const float (&t)[16]) { return {_mm256_loadu_ps(t), _mm256_loadu_ps(t + 8)}; }
+BANTAM_INLINE __m256 lookup(Table16 t, __m256i index) {
+  return _mm256_blendv_ps(_mm256_permutevar8x32_ps(t.low, index), _mm256_permutevar8x32_ps(t.high, index),
+                          _mm256_castsi256_ps(_mm256_slli_epi32(index, 28)));
+}
+BANTAM_INLINE F32x16 lookup(Table16 t, I32x16 index) { return {lookup(t, index.a), lookup(t, index.b)}; }
+
 // ---- construction
 BANTAM_INLINE F32x16 splat(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
 BANTAM_INLINE I32x16 splat(int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }

@@ -59,6 +59,13 @@ BANTAM_INLINE void store_bytes(void* p, I32x16 x) {
   _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtepi32_epi8(x.v));
 }
 
+// ---- tables of 16
+struct Table16 {
+  __m512 v;
+};
+BANTAM_INLINE Table16 load_table(const float (&t)[16]) { return {_mm512_loadu_ps(t)}; }
+BANTAM_INLINE F32x16 lookup(Table16 t, I32x16 index) { return {_mm512_permutexvar_ps(index.v, t.v)}; }
+
 // ---- construction
 BANTAM_INLINE F32x16 splat(float x) { return {_mm512_set1_ps(x)}; }
 BANTAM_INLINE I32x16 splat(int32_t x) { return {_mm512_set1_epi32(x)}; }

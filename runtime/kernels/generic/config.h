@@ -24,4 +24,10 @@
 #define BANTAM_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+BANTAM_INLINE void prefetch(const void* p) { __builtin_prefetch(p, 0, 2); }
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
 #endif  // BANTAM_KERNELS_GENERIC_CONFIG_H_

@@ -6,10 +6,21 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
+/// Weights that are wanted soon: fetched bit by bit, `step` bytes further with each quad that is computed.
+struct Ahead {
+  const int8_t* next;
+  size_t step;  // beyond a cache line, two lines are fetched each time
+};
+BANTAM_INLINE void fetch(Ahead& ahead) {
+  prefetch(ahead.next);
+  if (ahead.step > 64) prefetch(ahead.next + 64);
+  ahead.next += ahead.step;
+}
+
 /// acc[r][p] += x[r][0, 4 * quads) . panel p's weights [quads][16][4]; panels lie w_stride bytes apart.
-template <uint32_t kRows, uint32_t kPanels>
+template <uint32_t kRows, uint32_t kPanels, class... MaybeAhead>
 BANTAM_INLINE void dot_rows(Accumulator (&acc)[kRows][kPanels], const int8_t* x, size_t x_stride, const int8_t* w,
-                            size_t w_stride, uint32_t quads) {
+                            size_t w_stride, uint32_t quads, MaybeAhead... ahead) {
   for (uint32_t i = 0; i < quads; ++i) {
     Weights weights[kPanels];
     BANTAM_UNROLL
@@ -20,6 +31,7 @@ BANTAM_INLINE void dot_rows(Accumulator (&acc)[kRows][kPanels], const int8_t* x,
       BANTAM_UNROLL
       for (uint32_t p = 0; p < kPanels; ++p) acc[r][p].add(quad, weights[p]);
     }
+    (fetch(ahead), ...);
     x += 4;
     w += 64;
   }

@@ -41,11 +41,23 @@ BANTAM_INLINE F32x16 table_vector(const EmbedSource& source, size_t index, uint3
   }
 }
 
+/// Rows of a large table lie anywhere in memory: they are asked for this many rows before they are read.
+constexpr uint32_t kEmbedAhead = 4;
+
+template <class T>
+BANTAM_INLINE void prefetch_row(const EmbedSource& source, size_t index, uint32_t width) {
+  const char* row = static_cast<const char*>(source.data) + index * width * sizeof(T);
+  for (size_t i = 0; i < width * sizeof(T); i += 64) prefetch(row + i);
+}
+
 template <class T>
 BANTAM_NOINLINE bool embed_source(const EmbedRows& a, const EmbedSource& source, bool first) {
   I32x16 worst = splat(int32_t{0});
   for (uint32_t r = 0; r < a.rows; ++r) {
     const size_t index = static_cast<size_t>(source.index[r]);
+    if (!source.tiled && r + kEmbedAhead < a.rows) {
+      prefetch_row<T>(source, static_cast<size_t>(source.index[r + kEmbedAhead]), a.width);
+    }
     const F32x16 scale = splat(sizeof(T) == 1 ? source.scales[index] * source.scale : source.scale);
     float* y = a.y + r * a.y_stride;
     for_vectors(

@@ -11,7 +11,7 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 /// Rows [row, row + kRows) by panels [panel, panel + kPanels). False when some y is not finite.
 template <uint32_t kRows, uint32_t kPanels>
-BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t panel) {
+BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t panel, Ahead ahead) {
   const int8_t* x = a.x + row * a.x_stride;
   int32_t row_starts[kRows];
   measure_rows(row_starts, x, a.x_stride, a.k);
@@ -19,7 +19,12 @@ BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t p
   BANTAM_UNROLL
   for (uint32_t p = 0; p < kPanels; ++p) start_rows(acc, p, a.w_sum + (panel + p) * 16, row_starts);
   const size_t w_stride = size_t{a.k} * 16;
-  dot_rows(acc, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
+  if constexpr (kRows <= 2) {
+    // Bound by the weights' stream, which the processor fetches ahead itself.
+    dot_rows(acc, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
+  } else {
+    dot_rows(acc, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
+  }
 
   I32x16 worst = splat(int32_t{0});
   BANTAM_UNROLL
@@ -35,12 +40,13 @@ BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t p
       store(a.y + at * a.y_stride + column, v);
     }
   }
-  if (a.activation == Activation::kNone) return largest(worst) < kInfinityBits;
-  return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels);
+  if (a.activation == Activation::kNone && a.row_bits == nullptr) return largest(worst) < kInfinityBits;
+  return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels,
+                        a.row_bits == nullptr ? nullptr : a.row_bits + row * 16);
 }
 
 template <uint32_t kRows, uint32_t kPanels, class Element>
-BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t panel) {
+BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t panel, Ahead) {
   F32x16 acc[kRows][kPanels];
   BANTAM_UNROLL
   for (uint32_t p = 0; p < kPanels; ++p) {
@@ -61,14 +67,14 @@ BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t
     }
   }
   if (a.activation == Activation::kNone) return largest(worst) < kInfinityBits;
-  return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels);
+  return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels, nullptr);
 }
 
 /// For one number of rows: the block of several panels, how many, and the block of one panel for what is left.
 template <class Args>
 struct BlockChoice {
-  bool (*wide)(const Args&, uint32_t row, uint32_t panel);
-  bool (*narrow)(const Args&, uint32_t row, uint32_t panel);
+  bool (*wide)(const Args&, uint32_t row, uint32_t panel, Ahead ahead);
+  bool (*narrow)(const Args&, uint32_t row, uint32_t panel, Ahead ahead);
   uint32_t panels;
 };
 
@@ -100,14 +106,19 @@ BANTAM_INLINE bool linear_blocks(const Args& a, const BlockChoice<Args>* choices
   bool finite = true;
   for (uint32_t panel = 0; panel < panels;) {
     const bool wide = panel + group <= panels;
+    const uint32_t end = panel + (wide ? group : 1);
+    // The weights of the next group come from further away; every block fetches its share of them.
+    const size_t next_bytes = (end == panels ? 0 : group) * size_t{a.k} * 16;
+    const size_t share = next_bytes / split.blocks;
+    const int8_t* next = static_cast<const int8_t*>(static_cast<const void*>(a.w)) + size_t{end} * a.k * 16;
     uint32_t row = 0;
     for (uint32_t block = 0; block < split.blocks; ++block) {
       const uint32_t rows = split.rows_of(block);
       const BlockChoice<Args>& choice = choices[rows - 1];
-      finite &= (wide ? choice.wide : choice.narrow)(a, row, panel);
+      finite &= (wide ? choice.wide : choice.narrow)(a, row, panel, Ahead{next + block * share, share / (a.k / 4)});
       row += rows;
     }
-    panel += wide ? group : 1;
+    panel = end;
   }
   return finite;
 }
@@ -123,7 +134,10 @@ BANTAM_INLINE bool linear_f32_with(const LinearF32& a, Indices<kIndex...>) {
   return linear_blocks(a, kChoices, sizeof...(kIndex));
 }
 
-inline bool linear_q8(const LinearQ8& a) { return linear_q8_with(a, MakeIndices<kMaxRows>::type{}); }
+inline bool linear_q8(const LinearQ8& a) {
+  if (a.row_bits != nullptr) memset(a.row_bits, 0, a.rows * 16 * sizeof(int32_t));
+  return linear_q8_with(a, MakeIndices<kMaxRows>::type{});
+}
 
 inline bool linear_f32(const LinearF32& a) {
   using Blocks = MakeIndices<kMaxRowsF32>::type;

@@ -52,22 +52,36 @@ BANTAM_INLINE F32x16 tanh(F32x16 x) {
   return select(less(a, splat(0.625f)), near_zero, with_sign);
 }
 
-/// erf(x / sqrt 2): absolute error <= 5e-7; +-1 exactly for |x| > 5.2, infinities included.
-BANTAM_INLINE F32x16 erf_of_scaled(F32x16 x) {
-  constexpr float kLimit = 27.0f;
-  constexpr float kPolynomial[] = {0.272100627f,   -0.135583013f,   0.100107558f,   -0.0798833445f,  0.0639659688f,
-                                   -0.0494034551f, 0.0358535387f,   -0.0249414369f, 0.0170376468f,   -0.00952602085f,
-                                   0.00359318568f, -0.00242926762f, 0.00250839978f, -0.000950360904f};
-  // x * P(s), s = 2 x^2 / kLimit - 1. Beyond the limit s stays and x grows: the product passes 1 and is cut.
-  const F32x16 s = fma(min(splat(kLimit), x * x), splat(2.0f / kLimit), splat(-1.0f));
-  const F32x16 e = x * polynomial(s, kPolynomial);
-  return min(splat(1.0f), max(splat(-1.0f), e));
-}
-
-/// x / 2 * (1 + erf(x / sqrt 2)): absolute error <= 3e-7 * max(1, |x|); exactly x above 5.2, 0 below -5.2.
+/// x / 2 * (1 + erf(x / sqrt 2)): absolute error <= 4e-7 for every x; exactly x above 5.35 and 0 below -5.35.
 BANTAM_INLINE F32x16 gelu(F32x16 x) {
-  const F32x16 half = splat(0.5f) * x;
-  return fma(half, erf_of_scaled(x), half);
+  // max(x, 0) - g(|x|) with g(t) = t / 2 * erfc(t / sqrt 2), a polynomial of degree 4 on each of 15 intervals of width
+  // 1 / kPerUnit whose centres are the multiples; the sixteenth, where g < 2.4e-7, is zero. Row i: coefficients of t^i.
+  // A third of the multiplications that one polynomial of this error takes.
+  constexpr float kPerUnit = 2.71028042f;
+  constexpr float kLast = 5.53448296f;
+  static constexpr float kTable[5][16] = {
+      {0.0f, -8.02116192e-05f, -0.00459739473f, -0.0281313341f, -0.0463503934f, 0.0465599522f, 0.315013409f,
+       0.637540698f, 0.801174939f, 0.721604526f, 0.495525092f, 0.268489808f, 0.117321745f, 0.0419717357f, 0.0124283563f,
+       0.0f},
+      {0.5f, 0.50121361f, 0.531704962f, 0.633348405f, 0.694099784f, 0.4759368f, -0.0517378189f, -0.593097091f,
+       -0.834173501f, -0.735171556f, -0.477359414f, -0.242137283f, -0.0988609642f, -0.033082664f, -0.00918456912f,
+       0.0f},
+      {-0.398950517f, -0.4058505f, -0.484368652f, -0.650323868f, -0.726238132f, -0.533807099f, -0.144212037f,
+       0.196942791f, 0.330215186f, 0.28402546f, 0.173714668f, 0.0822834671f, 0.0313406028f, 0.00980052073f,
+       0.00254934211f, 0.0f},
+      {0.00018547436f, 0.018008912f, 0.109662957f, 0.231069624f, 0.273206592f, 0.197633058f, 0.0695768297f,
+       -0.0260862149f, -0.0588509627f, -0.0492737405f, -0.0282847527f, -0.0124822101f, -0.00442895666f, -0.00129305886f,
+       -0.000314964505f, 0.0f},
+      {0.0653925613f, 0.0472561941f, 0.00626598531f, -0.0273075942f, -0.0360740609f, -0.0249230769f, -0.00911269803f,
+       0.000958230754f, 0.00398067385f, 0.00323605072f, 0.00173761696f, 0.000712937384f, 0.000235352796f,
+       6.4099775e-05f, 1.46126931e-05f, 0.0f}};
+  const F32x16 t = min(magnitude(x), splat(kLast));
+  // round(t * kPerUnit) sits in the low bits.
+  const I32x16 interval = bits(fma(t, splat(kPerUnit), splat(12582912.0f)));
+  F32x16 g = lookup(load_table(kTable[4]), interval);
+  BANTAM_UNROLL
+  for (int i = 3; i >= 0; --i) g = fma(g, t, lookup(load_table(kTable[i]), interval));
+  return max(splat(0.0f), x) - g;
 }
 
 /// x / 2 * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as x * sigmoid of twice that: absolute error <= 1e-6 * max(1, |x|).
@@ -121,20 +135,25 @@ BANTAM_INLINE auto with_activation(Activation activation, const F& f) {
   return f.template operator()<Activation::kNone>();
 }
 
-/// y[r][0, 16 * vectors) = activation(y), in place. Not inlined: callers have their registers full.
+/// y[r][0, 16 * vectors) = activation(y), in place. Not inlined: callers have their registers full. Lane l of
+/// row_bits[r], where given, takes the largest |y[r][n]|, n % 16 == l, as bits.
 struct ActivateBlock {
   float* y;
   size_t stride;
   uint32_t rows, vectors;
+  int32_t* row_bits;
   template <Activation kActivation>
   BANTAM_INLINE bool operator()() const {
     I32x16 worst = splat(int32_t{0});
     for (uint32_t r = 0; r < rows; ++r) {
+      I32x16 worst_of_row = splat(int32_t{0});
       for (uint32_t i = 0; i < vectors; ++i) {
         const F32x16 v = activate<kActivation>(load(y + r * stride + 16 * i));
-        worst = max(worst, magnitude_bits(v));
+        worst_of_row = max(worst_of_row, magnitude_bits(v));
         store(y + r * stride + 16 * i, v);
       }
+      worst = max(worst, worst_of_row);
+      if (row_bits != nullptr) store(row_bits + r * 16, max(load(row_bits + r * 16), worst_of_row));
     }
     return largest(worst) < 0x7f800000;
   }
@@ -142,8 +161,8 @@ struct ActivateBlock {
 
 /// False when some result is not finite.
 static BANTAM_NOINLINE bool activate_block(Activation activation, float* y, size_t stride, uint32_t rows,
-                                           uint32_t vectors) {
-  return with_activation(activation, ActivateBlock{y, stride, rows, vectors});
+                                           uint32_t vectors, int32_t* row_bits) {
+  return with_activation(activation, ActivateBlock{y, stride, rows, vectors, row_bits});
 }
 
 struct ActivateVector {

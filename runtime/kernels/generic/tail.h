@@ -173,7 +173,24 @@ BANTAM_INLINE bool tail_blocks(const TailRows& a) {
   return finite;
 }
 
+/// Rows whose largest values are known already: one pass.
+inline bool store_measured_rows(const TailRows& a) {
+  bool finite = true;
+  for (uint32_t r = 0; r < a.rows; ++r) {
+    const int32_t m = largest(load(a.row_bits + r * 16));
+    finite &= m < kInfinityBits;
+    const RowScale scale = row_scale(m);
+    const F32x16 inverse = splat(scale.inverse);
+    a.q_scale[r] = scale.scale;
+    const float* x = a.x + r * a.x_stride;
+    int8_t* q = a.q + r * a.q_stride;
+    for (uint32_t i = 0; i < a.width; i += 16) store_bytes(q + i, flip_offset(quantize(load(x + i), inverse)));
+  }
+  return finite;
+}
+
 inline bool tail_rows(const TailRows& a) {
+  if (a.row_bits != nullptr) return store_measured_rows(a);
   const AnyTail kind(a);
   if (kind.activation() == Activation::kNone) {
     if (kind.norm() == Norm::kNone && kind.residual() == Residual::kNone) {

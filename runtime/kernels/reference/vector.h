@@ -57,6 +57,18 @@ inline void store_bytes(void* p, const I32x16& a) {
   memcpy(p, bytes, sizeof bytes);
 }
 
+// ---- tables of 16
+struct Table16 {
+  const float* v;
+};
+inline Table16 load_table(const float (&t)[16]) { return {t}; }
+/// Lane i takes the element that the low four bits of index lane i name.
+inline F32x16 lookup(Table16 t, const I32x16& index) {
+  F32x16 r;
+  for (int i = 0; i < 16; ++i) r.v[i] = t.v[index.v[i] & 15];
+  return r;
+}
+
 // ---- construction
 inline F32x16 splat(float a) {
   F32x16 r;
