@@ -63,9 +63,9 @@ BANTAM_INLINE F32x16 load_element(const float* p) { return load(p); }
 BANTAM_INLINE F32x16 load_element(const uint16_t* p) { return load_f16(p); }
 
 /// acc[r][p] = fma(x[r][i], w[p][i], acc[r][p]) for i = 0, 1, ... below k. Panels are [k][16], w_stride elements apart.
-template <uint32_t kRows, uint32_t kPanels, class Element>
+template <uint32_t kRows, uint32_t kPanels, class Element, class... MaybeAhead>
 BANTAM_INLINE void fma_rows(F32x16 (&acc)[kRows][kPanels], const float* x, size_t x_stride, const Element* w,
-                            size_t w_stride, uint32_t k) {
+                            size_t w_stride, uint32_t k, MaybeAhead... ahead) {
   for (uint32_t i = 0; i < k; ++i) {
     F32x16 weights[kPanels];
     BANTAM_UNROLL
@@ -76,6 +76,7 @@ BANTAM_INLINE void fma_rows(F32x16 (&acc)[kRows][kPanels], const float* x, size_
       BANTAM_UNROLL
       for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = fma(value, weights[p], acc[r][p]);
     }
+    (fetch(ahead), ...);
     ++x;
     w += 16;
   }

@@ -46,7 +46,7 @@ BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t p
 }
 
 template <uint32_t kRows, uint32_t kPanels, class Element>
-BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t panel, Ahead) {
+BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t panel, Ahead ahead) {
   F32x16 acc[kRows][kPanels];
   BANTAM_UNROLL
   for (uint32_t p = 0; p < kPanels; ++p) {
@@ -55,7 +55,8 @@ BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t
     for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = start;
   }
   const size_t w_stride = size_t{a.k} * 16;
-  fma_rows(acc, a.x + row * a.x_stride, a.x_stride, static_cast<const Element*>(a.w) + panel * w_stride, w_stride, a.k);
+  fma_rows(acc, a.x + row * a.x_stride, a.x_stride, static_cast<const Element*>(a.w) + panel * w_stride, w_stride, a.k,
+           ahead);
 
   I32x16 worst = splat(int32_t{0});
   BANTAM_UNROLL
@@ -97,25 +98,31 @@ constexpr BlockChoice<LinearF32> f32_choice() {
           block_panels_f32(kRows)};
 }
 
+/// The weights of one panel: how many steps a block takes through them, and the bytes of a step.
+BANTAM_INLINE uint32_t panel_steps(const LinearQ8& a) { return a.k / 4; }
+BANTAM_INLINE uint32_t step_bytes(const LinearQ8&) { return 64; }
+BANTAM_INLINE uint32_t panel_steps(const LinearF32& a) { return a.k; }
+BANTAM_INLINE uint32_t step_bytes(const LinearF32& a) { return a.w_type == Element::kF16 ? 32 : 64; }
+
 /// `choices[r - 1]` serves blocks of r rows. All blocks of a call have the panels of the largest one: see even_blocks.
 template <class Args>
 BANTAM_INLINE bool linear_blocks(const Args& a, const BlockChoice<Args>* choices, uint32_t max_rows) {
   const RowSplit split(a.rows, max_rows);
   const uint32_t group = choices[split.largest_block() - 1].panels;
   const uint32_t panels = a.n / 16;
+  const size_t panel_bytes = size_t{panel_steps(a)} * step_bytes(a);
   bool finite = true;
   for (uint32_t panel = 0; panel < panels;) {
     const bool wide = panel + group <= panels;
     const uint32_t end = panel + (wide ? group : 1);
     // The weights of the next group come from further away; every block fetches its share of them.
-    const size_t next_bytes = (end == panels ? 0 : group) * size_t{a.k} * 16;
-    const size_t share = next_bytes / split.blocks;
-    const int8_t* next = static_cast<const int8_t*>(static_cast<const void*>(a.w)) + size_t{end} * a.k * 16;
+    const size_t step = (end == panels ? 0 : group) * size_t{step_bytes(a)} / split.blocks;
+    const int8_t* next = static_cast<const int8_t*>(static_cast<const void*>(a.w)) + end * panel_bytes;
     uint32_t row = 0;
     for (uint32_t block = 0; block < split.blocks; ++block) {
       const uint32_t rows = split.rows_of(block);
       const BlockChoice<Args>& choice = choices[rows - 1];
-      finite &= (wide ? choice.wide : choice.narrow)(a, row, panel, Ahead{next + block * share, share / (a.k / 4)});
+      finite &= (wide ? choice.wide : choice.narrow)(a, row, panel, Ahead{next + block * step * panel_steps(a), step});
       row += rows;
     }
     panel = end;
