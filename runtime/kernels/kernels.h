@@ -168,9 +168,10 @@ enum class Mask : uint8_t { kNone = 0, kCausal = 1, kWindow = 2, kCausalWindow =
 /// Attention of query rows [query_begin, query_begin + queries) over key rows [kv_begin, kv_end), both
 /// numbered as in SplitHeads, for one head. Masked: causal: key > query; window w: |key - query| > w; a query all of
 /// whose keys are masked gives 0. kv_end - kv_begin at most 66,311 in the q8 case.
-/// Score of key j: q8: (float(acc) * (q_scale * scale)) * k_scale[j]; f32: dot in order of d by fma from 0, * scale.
-/// p = exp(score - max); l = sum of p, lane (j - kv_begin) % 16, in order of j, then the tree: the result does not
-/// depend on where in a batch the sequence lies.
+/// q8: t = float(acc) * k_scale[j], c = q_scale * scale * log2(e), p = 2^fma(t, c, -max(t) * c) by exp2_of_score.
+/// f32: score = dot in order of d by fma from 0, * scale; p = exp(score - max).
+/// l = sum of p, lane (j - kv_begin) % 16, in order of j, then the tree: the result does not depend on where in a batch
+/// the sequence lies.
 /// q8: w = p * v_scale[j]; m = max of w; u = round(w * (255 / m)) in [0, 255] (0 when m < 2^-100); y = float(sum u * v)
 /// * ((m / 255) / l). f32: y = (sum over unmasked j, in order, by fma(p, v, acc) from 0) / l.
 struct Attention {

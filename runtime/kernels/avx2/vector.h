@@ -125,6 +125,7 @@ BANTAM_INLINE I32x16 operator^(I32x16 x, I32x16 y) { return {_mm256_xor_si256(x.
 BANTAM_INLINE F32x16 to_f32(I32x16 x) { return {_mm256_cvtepi32_ps(x.a), _mm256_cvtepi32_ps(x.b)}; }
 
 BANTAM_INLINE I32x16 bits(F32x16 x) { return {_mm256_castps_si256(x.a), _mm256_castps_si256(x.b)}; }
+BANTAM_INLINE F32x16 from_bits(I32x16 x) { return {_mm256_castsi256_ps(x.a), _mm256_castsi256_ps(x.b)}; }
 BANTAM_INLINE I32x16 magnitude_bits(F32x16 x) {
   const __m256i m = _mm256_set1_epi32(0x7fffffff);
   return {_mm256_and_si256(_mm256_castps_si256(x.a), m), _mm256_and_si256(_mm256_castps_si256(x.b), m)};
@@ -134,9 +135,8 @@ BANTAM_INLINE F32x16 magnitude(F32x16 x) {
   return {_mm256_castsi256_ps(m.a), _mm256_castsi256_ps(m.b)};
 }
 BANTAM_INLINE I32x16 round_to_i32(F32x16 x) { return {_mm256_cvtps_epi32(x.a), _mm256_cvtps_epi32(x.b)}; }
-BANTAM_INLINE F32x16 low_bits_to_power(F32x16 x) {
-  return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(x.a), 23)),
-          _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(x.b), 23))};
+BANTAM_INLINE F32x16 low_bits_to_power(I32x16 x) {
+  return {_mm256_castsi256_ps(_mm256_slli_epi32(x.a, 23)), _mm256_castsi256_ps(_mm256_slli_epi32(x.b, 23))};
 }
 
 // ---- across lanes
@@ -164,6 +164,8 @@ BANTAM_INLINE int32_t largest(I32x16 x) {
   t = _mm_max_epi32(t, _mm_shuffle_epi32(t, 0x4e));
   return _mm_cvtsi128_si32(_mm_max_epi32(t, _mm_shuffle_epi32(t, 0xb1)));
 }
+
+constexpr bool kFoldsEight = false;
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

@@ -94,14 +94,13 @@ BANTAM_INLINE I32x16 operator^(I32x16 x, I32x16 y) { return {_mm512_xor_si512(x.
 BANTAM_INLINE F32x16 to_f32(I32x16 x) { return {_mm512_cvtepi32_ps(x.v)}; }
 
 BANTAM_INLINE I32x16 bits(F32x16 x) { return {_mm512_castps_si512(x.v)}; }
+BANTAM_INLINE F32x16 from_bits(I32x16 x) { return {_mm512_castsi512_ps(x.v)}; }
 BANTAM_INLINE I32x16 magnitude_bits(F32x16 x) {
   return {_mm512_and_si512(_mm512_castps_si512(x.v), _mm512_set1_epi32(0x7fffffff))};
 }
 BANTAM_INLINE F32x16 magnitude(F32x16 x) { return {_mm512_castsi512_ps(magnitude_bits(x).v)}; }
 BANTAM_INLINE I32x16 round_to_i32(F32x16 x) { return {_mm512_cvtps_epi32(x.v)}; }
-BANTAM_INLINE F32x16 low_bits_to_power(F32x16 x) {
-  return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x.v), 23))};
-}
+BANTAM_INLINE F32x16 low_bits_to_power(I32x16 x) { return {_mm512_castsi512_ps(_mm512_slli_epi32(x.v, 23))}; }
 
 // ---- across lanes
 BANTAM_INLINE float sum(F32x16 x) {
@@ -122,6 +121,51 @@ BANTAM_INLINE int32_t largest(I32x16 x) {
   __m128i t = _mm_max_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
   t = _mm_max_epi32(t, _mm_shuffle_epi32(t, 0x4e));
   return _mm_cvtsi128_si32(_mm_max_epi32(t, _mm_shuffle_epi32(t, 0xb1)));
+}
+
+// ---- across the lanes of eight vectors at once: lane i takes what v[i] reduces to, i < 8; the others hold anything
+constexpr bool kFoldsEight = true;
+
+/// Halves, quarters, pairs, lanes: each step folds two vectors into one, in the order of `sum`.
+template <class Combine>
+BANTAM_INLINE __m512 fold_eight(const __m512 (&v)[8], const Combine& combine) {
+  __m512 halves[4];
+  __m512 quarters[2];
+  BANTAM_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    halves[i] = combine(_mm512_shuffle_f32x4(v[i], v[i + 4], 0x44), _mm512_shuffle_f32x4(v[i], v[i + 4], 0xee));
+  }
+  BANTAM_UNROLL
+  for (int i = 0; i < 2; ++i) {
+    quarters[i] = combine(_mm512_shuffle_f32x4(halves[i], halves[i + 2], 0x88),
+                          _mm512_shuffle_f32x4(halves[i], halves[i + 2], 0xdd));
+  }
+  const __m512d q0 = _mm512_castps_pd(quarters[0]);
+  const __m512d q1 = _mm512_castps_pd(quarters[1]);
+  const __m512 pairs =
+      combine(_mm512_castpd_ps(_mm512_unpacklo_pd(q0, q1)), _mm512_castpd_ps(_mm512_unpackhi_pd(q0, q1)));
+  const __m512 lanes = combine(_mm512_shuffle_ps(pairs, pairs, 0x88), _mm512_shuffle_ps(pairs, pairs, 0xdd));
+  // Quarter i holds v[i'] and v[i' + 1] with i' = 0, 4, 2, 6.
+  return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 1, 8, 9, 4, 5, 12, 13, 0, 1, 8, 9, 4, 5, 12, 13), lanes);
+}
+BANTAM_INLINE F32x16 sum_eight(const F32x16 (&x)[8]) {
+  const __m512 v[8] = {x[0].v, x[1].v, x[2].v, x[3].v, x[4].v, x[5].v, x[6].v, x[7].v};
+  return {fold_eight(
+      v, [](__m512 a, __m512 b) __attribute__((always_inline)) { return _mm512_add_ps(a, b); })};
+}
+BANTAM_INLINE F32x16 largest_of_eight(const F32x16 (&x)[8]) {
+  const __m512 v[8] = {x[0].v, x[1].v, x[2].v, x[3].v, x[4].v, x[5].v, x[6].v, x[7].v};
+  return {fold_eight(
+      v, [](__m512 a, __m512 b) __attribute__((always_inline)) { return _mm512_max_ps(a, b); })};
+}
+BANTAM_INLINE I32x16 largest_of_eight(const I32x16 (&x)[8]) {
+  __m512 v[8];
+  BANTAM_UNROLL
+  for (int i = 0; i < 8; ++i) v[i] = _mm512_castsi512_ps(x[i].v);
+  return {_mm512_castps_si512(fold_eight(
+      v, [](__m512 a, __m512 b) __attribute__((always_inline)) {
+        return _mm512_castsi512_ps(_mm512_max_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
+      }))};
 }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE

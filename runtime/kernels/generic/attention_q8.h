@@ -16,11 +16,11 @@ struct AttentionQ8 : AttentionBlock<kRows> {
   using Base::page_end;
   using Base::visible;
 
-  float q_scale[kRows];  // times the scale of the scores
   int32_t row_starts[kRows];
-  float factor[kRows];  // what the integer sum over values is multiplied with
+  F32x16 best[kRows];  // the largest scores so far, lane by lane
+  float factor[16];    // what the integer sum over values is multiplied with
 
-  /// Scores of pages [page, page + kPages).
+  /// Scores of pages [page, page + kPages), but for the scale of the query, which all of them share.
   template <uint32_t kPages>
   BANTAM_INLINE void scores_of_pages(uint32_t page) {
     const uint32_t quads = a.head_width / 4;
@@ -53,56 +53,67 @@ struct AttentionQ8 : AttentionBlock<kRows> {
       const bool whole = this->whole(page + p);
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
-        F32x16 v = to_f32(acc[r][p].get()) * splat(q_scale[r]) * k_scale;
-        if (!whole) v = select(visible[r].lanes(page + p), v, splat(kMinusInfinity));
+        const F32x16 v = to_f32(acc[r][p].get()) * k_scale;
+        best[r] = max(whole ? v : select(visible[r].lanes(page + p), v, splat(kMinusInfinity)), best[r]);
         store(this->score(r, page + p), v);
       }
     }
   }
 
-  /// Scores of kCount queries from r on to u8 probabilities; together, because each is a chain of dependent steps.
-  /// False: something is not finite.
-  template <uint32_t kCount>
-  BANTAM_INLINE bool probabilities_of(uint32_t r) {
+  /// Scores to u8 probabilities; all queries together, because each is a chain of dependent steps. False: something is
+  /// not finite.
+  BANTAM_INLINE bool probabilities() {
     const size_t scale_at = size_t{pad16(a.head_width)} * 16;
-    F32x16 best[kCount];
-    F32x16 total[kCount];
-    I32x16 worst[kCount];
-    this->template largest_scores<kCount>(r, best);
+    F32x16 total[kRows];
+    I32x16 worst[kRows];
+    float q_scale[16] = {};
+    float offset[16];
     BANTAM_UNROLL
-    for (uint32_t i = 0; i < kCount; ++i) {
+    for (uint32_t i = 0; i < kRows; ++i) {
+      q_scale[i] = a.q_scale[(first + i) * a.q_scale_stride] * a.scale;
       total[i] = splat(0.0f);
       worst[i] = splat(int32_t{0});
     }
+    const F32x16 to_base_2 = load(q_scale) * splat(1.44269504f);
+    store(q_scale, to_base_2);
+    store(offset, splat(0.0f) - largest_of(best) * to_base_2);
+
     for (uint32_t page = page_begin; page < page_end; ++page) {
       const uint8_t* values = a.value_pages + page * a.value_page_stride;
       const F32x16 v_scale = load(reinterpret_cast<const float*>(values + scale_at));
       const bool whole = this->whole(page);
       BANTAM_UNROLL
-      for (uint32_t i = 0; i < kCount; ++i) {
-        float* score = this->score(r + i, page);
-        const F32x16 p = exp_below_88(load(score) - best[i]);
-        total[i] = total[i] + p;
+      for (uint32_t i = 0; i < kRows; ++i) {
+        float* score = this->score(i, page);
+        F32x16 p = exp2_of_score(fma(load(score), splat(q_scale[i]), splat(offset[i])));
         F32x16 w = p * v_scale;
-        if (!whole) w = keep(visible[r + i].lanes(page), w);
+        if (!whole) {
+          const Mask16 lanes = visible[i].lanes(page);
+          p = keep(lanes, p);
+          w = keep(lanes, w);
+        }
+        total[i] = total[i] + p;
         worst[i] = max(worst[i], magnitude_bits(w));
         store(score, w);
       }
     }
+    const F32x16 l = this->sums_from_begin(total);
+    const F32x16 m = from_bits(largest_of(worst));
+    float inverse[16];
+    store(inverse, select(less(m, splat(kTiny)), splat(0.0f), splat(255.0f) / m));
+    store(factor, m / splat(255.0f) / l);
     bool finite = true;
-    F32x16 inverse[kCount];
-    BANTAM_UNROLL
-    for (uint32_t i = 0; i < kCount; ++i) {
-      const float l = this->sum_from_begin(total[i]);
-      const int32_t m = largest(worst[i]);
-      finite &= m < kInfinityBits && is_finite(l);
-      inverse[i] = splat(m < kTinyBits ? 0.0f : 255.0f / float_of_bits(m));
-      factor[r + i] = visible[r + i].empty() ? 0.0f : float_of_bits(m) / 255.0f / l;
+    for (uint32_t i = 0; i < kRows; ++i) {
+      if (visible[i].empty()) {
+        factor[i] = 0.0f;
+        continue;
+      }
+      finite &= is_finite(factor[i]);
     }
     for (uint32_t page = page_begin; page < page_end; ++page) {
       BANTAM_UNROLL
-      for (uint32_t i = 0; i < kCount; ++i) {
-        store_bytes(this->probability(r + i, page), quantize(load(this->score(r + i, page)), inverse[i]));
+      for (uint32_t i = 0; i < kRows; ++i) {
+        store_bytes(this->probability(i, page), quantize(load(this->score(i, page)), splat(inverse[i])));
       }
     }
     return finite;
@@ -153,20 +164,16 @@ struct AttentionQ8 : AttentionBlock<kRows> {
   }
 
   BANTAM_INLINE bool run() {
-    constexpr uint32_t kTogether = kRows < 4 ? kRows : 4;
     BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) q_scale[r] = a.q_scale[(first + r) * a.q_scale_stride] * a.scale;
+    for (uint32_t r = 0; r < kRows; ++r) best[r] = splat(kMinusInfinity);
     measure_rows(row_starts, static_cast<const int8_t*>(a.q) + first * a.q_stride, a.q_stride, a.head_width);
     uint32_t page = page_begin;
     for (; page + block_panels(kRows) <= page_end; page += block_panels(kRows)) {
       scores_of_pages<block_panels(kRows)>(page);
     }
     for (; page < page_end; ++page) scores_of_pages<1>(page);
+    if (!probabilities()) return false;
     bool finite = true;
-    uint32_t query = 0;
-    for (; query + kTogether <= kRows; query += kTogether) finite &= probabilities_of<kTogether>(query);
-    for (; query < kRows; ++query) finite &= probabilities_of<1>(query);
-    if (!finite) return false;
     constexpr uint32_t kGroup = block_panels(kRows);
     const uint32_t panels = pad16(a.head_width) / 16;
     uint32_t panel = 0;

@@ -26,12 +26,23 @@ BANTAM_INLINE F32x16 exp_below_88(F32x16 x) {
   const F32x16 n = shifted - magic;
   // ln 2 in two parts: 0x1.63p-1 and the rest.
   const F32x16 r = fma(n, splat(2.12194440e-4f), fma(n, splat(-0.693359375f), x));
-  const F32x16 y = polynomial(r, kPolynomial) * low_bits_to_power(shifted);
+  const F32x16 y = polynomial(r, kPolynomial) * low_bits_to_power(bits(shifted));
   return select(less(x, splat(-87.0f)), splat(0.0f), y);
 }
 
 /// e^x: relative error <= 2e-7 on [-87, 88]; 0 below; infinite above 88.4.
 BANTAM_INLINE F32x16 exp(F32x16 x) { return exp_below_88(min(splat(89.0f), x)); }
+
+/// 2^x for x <= 1: relative error <= 3e-6; exactly 0 below -127. For probabilities that are rounded to 8 bits.
+BANTAM_INLINE F32x16 exp2_of_score(F32x16 x) {
+  constexpr float kPolynomial[] = {1.0f, 0.693124175f, 0.240240991f, 0.0559065863f, 0.00958286971f};
+  const F32x16 magic = splat(12582912.0f + 127.0f);
+  const F32x16 shifted = x + magic;
+  const F32x16 fraction = x - (shifted - magic);
+  // As integers: what lies below 12582912 is 2^-127 or less and becomes 0.
+  const I32x16 exponent = max(bits(shifted), splat(int32_t{0x4b400000}));
+  return polynomial(fraction, kPolynomial) * low_bits_to_power(exponent);
+}
 
 /// 1 / (1 + e^-x): relative error <= 4e-7 where x > -87; 0 below.
 BANTAM_INLINE F32x16 sigmoid(F32x16 x) {

@@ -49,6 +49,39 @@ BANTAM_INLINE void store_bytes_lanes(void* p, I32x16 v, SomeLanes lanes) {
   memcpy(p, buffer, lanes.count);
 }
 
+/// The sums (in the order of `sum`) or the largest lanes of several vectors, as lanes [0, kCount); other lanes hold
+/// anything. Together they cost a third of what they cost one by one where the instruction set folds eight at once.
+template <class Vector, uint32_t kCount>
+BANTAM_INLINE Vector sums_of(const Vector (&v)[kCount]) {
+  static_assert(kCount <= 8, "");
+  if constexpr (kFoldsEight && kCount > 2) {
+    Vector eight[8];
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < 8; ++i) eight[i] = v[i < kCount ? i : 0];
+    return sum_eight(eight);
+  } else {
+    decltype(sum(v[0])) lanes[16] = {};
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < kCount; ++i) lanes[i] = sum(v[i]);
+    return load(lanes);
+  }
+}
+template <class Vector, uint32_t kCount>
+BANTAM_INLINE Vector largest_of(const Vector (&v)[kCount]) {
+  static_assert(kCount <= 8, "");
+  if constexpr (kFoldsEight && kCount > 2) {
+    Vector eight[8];
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < 8; ++i) eight[i] = v[i < kCount ? i : 0];
+    return largest_of_eight(eight);
+  } else {
+    decltype(largest(v[0])) lanes[16] = {};
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < kCount; ++i) lanes[i] = largest(v[i]);
+    return load(lanes);
+  }
+}
+
 /// Between int8 values and how a session stores them (kOffsetXor); the high bits of lanes are ignored by store_bytes.
 BANTAM_INLINE I32x16 flip_offset(I32x16 v) {
   if constexpr (kOffsetXor != 0) return v ^ splat(int32_t{-128});
@@ -74,6 +107,7 @@ struct RowScale {
 };
 /// Rows that are smaller than 2^-100 throughout are stored as zeros with scale 1.
 constexpr int32_t kTinyBits = (127 - 100) << 23;
+constexpr float kTiny = 0x1p-100f;
 BANTAM_INLINE RowScale row_scale(int32_t m) {
   if (m < kTinyBits) return {1.0f, 0.0f};
   const float largest_value = float_of_bits(m);

@@ -122,6 +122,11 @@ inline I32x16 times_minus_128(const I32x16& a) BANTAM_LANES(I32x16, a.v[i] * -12
   memcpy(r.v, a.v, sizeof r.v);
   return r;
 }
+inline F32x16 from_bits(const I32x16& a) {
+  F32x16 r;
+  memcpy(r.v, a.v, sizeof r.v);
+  return r;
+}
 /// The bits without the sign: as integers they order like |a|, with infinity and NaN on top.
 inline I32x16 magnitude_bits(const F32x16& a) {
   I32x16 r = bits(a);
@@ -143,9 +148,9 @@ inline I32x16 round_to_i32(const F32x16& a) {
   for (int32_t& lane : r.v) lane = static_cast<int32_t>(static_cast<uint32_t>(lane) - 0x4b400000u);
   return r;
 }
-/// The float whose bits are bits(a) << 23: the scaling by a power of two in exp.
-inline F32x16 low_bits_to_power(const F32x16& a) {
-  I32x16 r = bits(a);
+/// The float whose bits are a << 23: the scaling by a power of two in exp.
+inline F32x16 low_bits_to_power(const I32x16& a) {
+  I32x16 r = a;
   for (int32_t& lane : r.v) lane = static_cast<int32_t>(static_cast<uint32_t>(lane) << 23);
   F32x16 f;
   memcpy(f.v, r.v, sizeof f.v);
@@ -197,6 +202,8 @@ inline int32_t largest(const I32x16& a) {
   for (int32_t lane : a.v) m = m > lane ? m : lane;
   return m;
 }
+
+constexpr bool kFoldsEight = false;
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
