@@ -181,7 +181,7 @@ double measure_int8_together(Isa isa, const Parallel* parallel, uint32_t workers
   constexpr uint64_t kLong = 40 * kRounds;
   const auto task = [](void* loop, uint32_t, uint32_t) { static_cast<const Loops*>(loop)->int8(kLong); };
   double best = 0;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 5; ++i) {
     const Clock::time_point begin = Clock::now();
     if (parallel != nullptr) {
       parallel->run(parallel->context, workers, task, &loops);

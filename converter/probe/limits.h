@@ -23,7 +23,7 @@ Peaks measure_peaks(Isa isa);
 /// The larger of each: peaks measured before and after the work that is held against them.
 Peaks larger(const Peaks& a, const Peaks& b);
 
-/// int8 multiply-accumulates a second of the `workers` of `parallel` (null: this thread) together. About 20 ms.
+/// int8 multiply-accumulates a second of the `workers` of `parallel` (null: this thread) together. Some 10 ms.
 double measure_int8_together(Isa isa, const Parallel* parallel, uint32_t workers);
 
 /// Bytes a second that one core loads from `size` bytes which it reads again and again: the rate of the smallest cache
