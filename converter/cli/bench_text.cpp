@@ -249,7 +249,9 @@ void print_texts(const Engine& engine, const BenchOptions& options, const std::v
 
 void refuse_task(const ModelFile& file, const BenchOptions& options) {
   const TaskKind task = file.model().task();
-  if (!file.model().has_tokenizer()) check(Status::kNoTokenizer, file.path());
+  if (!file.model().has_tokenizer()) {
+    fail(ExitCode::kInvalid, "{}: --text needs a tokenizer, and the file holds none; use --seq", file.path());
+  }
   if (task == TaskKind::kNone || task == TaskKind::kChoose || task == TaskKind::kGenerate) {
     fail(ExitCode::kUnsupported, "{}: --text does not measure the task \"{}\"; use --seq", file.path(),
          task_name(task));

@@ -38,7 +38,8 @@ void before(void* context, uint32_t, uint32_t, uint32_t, uint32_t worker) {
 void after(void* context, uint32_t op, uint32_t, uint32_t, uint32_t worker) {
   const Clock::time_point end = Clock::now();
   WorkerClock& clock = (*static_cast<std::vector<WorkerClock>*>(context))[worker];
-  clock.milliseconds[op] += std::max(0.0, milliseconds_between(clock.start, end) - clock.cost);
+  const double spent = milliseconds_between(clock.start, end);
+  clock.milliseconds[op] += std::max(spent / 2, spent - clock.cost);
 }
 
 /// Keys that the query at `position` of `length` tokens attends to.

@@ -27,7 +27,8 @@ struct OpTime {
 std::vector<OpTime> list_ops(const Model& model, const Batch& batch);
 
 /// The same with times of `passes` runs of `batch` (at least 1). `workers` is the session's. Removes the session's
-/// observer. The time that the clock itself takes is taken off.
+/// observer. The time that the clock itself takes is taken off, at most half
+/// of an interval.
 Status time_ops(Session& session, const Batch& batch, uint32_t workers, uint32_t passes, std::vector<OpTime>* out);
 
 /// Milliseconds that so many multiplications take one core at its peak: the dot-product limit. 0: no peak is known.

@@ -71,7 +71,7 @@ void linear_f32_shape(benchmark::State& state, const Table* t, LinearShape shape
   report(state, c.multiplications(), seconds, peaks_of(t->isa).f32);
 }
 
-/// Bytes a second that the core loads from `size` bytes, measured once for each size.
+/// Bytes a second that the core loads from `size` bytes: the best that it was seen to do so far.
 double load_rate(Isa isa, size_t size) {
   constexpr size_t kUnit = size_t{8} << 10;
   constexpr size_t kMost = size_t{16} << 20;
@@ -79,7 +79,7 @@ double load_rate(Isa isa, size_t size) {
   static std::map<std::pair<Isa, size_t>, double> known;
   const size_t rounded = std::min(kMost, (size + kUnit - 1) / kUnit * kUnit);
   double& rate = known[{isa, rounded}];
-  if (rate == 0) rate = probe::measure_load_bandwidth(isa, bytes, rounded);
+  rate = std::max(rate, probe::measure_load_bandwidth(isa, bytes, rounded));
   return rate;
 }
 
