@@ -146,6 +146,7 @@ std::vector<std::vector<uint32_t>> choose_batches(const BenchOptions& options, u
   }
   if (!options.mix.empty()) return {options.mix};
   std::vector<std::vector<uint32_t>> batches;
+  batches.reserve(lengths.size());
   for (const uint32_t length : lengths) batches.emplace_back(options.engine.batch, length);
   return batches;
 }

@@ -30,11 +30,17 @@ BATCHES = {"8x32": (32,) * 8, "32x32": (32,) * 32, "mix": MIX}
 SLICE_SECONDS = 0.15  # of one system in one round
 
 
-def median_ms(call, seconds=SLICE_SECONDS):
+def choose_runs(ms):
+    """(warm-up runs, measured runs) for one slice of runs that take so long."""
+    return (3 if ms < 50 else 1), max(3, min(50, int(SLICE_SECONDS * 1e3 / ms)))
+
+
+def median_ms(call):
     begin = time.perf_counter()
-    for _ in range(3):
+    call()
+    warmup, runs = choose_runs((time.perf_counter() - begin) * 1e3)
+    for _ in range(warmup - 1):
         call()
-    runs = max(5, min(50, int(seconds * 3 / (time.perf_counter() - begin))))
     times = []
     for _ in range(runs):
         begin = time.perf_counter()
@@ -68,6 +74,8 @@ class OpenVino:
         import openvino
 
         settings = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "PERFORMANCE_HINT": "LATENCY"}
+        if "f32" in pathlib.Path(path).name:
+            settings["INFERENCE_PRECISION_HINT"] = "f32"  # else bf16 where the processor has it
         self.model = openvino.Core().compile_model(str(path), "CPU", settings)
         self.request = self.model.create_infer_request()
         self.names = [entry.any_name for entry in self.model.inputs]
@@ -100,6 +108,7 @@ class Ours:
 
     def __init__(self, command, file, threads, backend="native"):
         self.command = [command, "bench", str(file), "--threads", str(threads), "--backend", backend]
+        self.runs = {}  # by shape
 
     def bench(self, *options):
         return subprocess.run([*self.command, *options], text=True, capture_output=True, check=True).stdout
@@ -109,11 +118,12 @@ class Ours:
             return ["--seq", str(lengths[0]), "--batch", str(len(lengths))]
         return ["--mix", ",".join(map(str, lengths))]
 
-    def median_ms(self, lengths, seconds=SLICE_SECONDS):
+    def median_ms(self, lengths):
         shape = self.shape(lengths)
-        probe = float(self.bench(*shape, "--repetitions", "3", "--warmup", "1", "--plain"))
-        runs = max(5, min(50, int(seconds * 1e3 / probe)))
-        return float(self.bench(*shape, "--repetitions", str(runs), "--plain"))
+        if lengths not in self.runs:
+            self.runs[lengths] = choose_runs(float(self.bench(*shape, "--repetitions", "1", "--plain")))
+        warmup, runs = self.runs[lengths]
+        return float(self.bench(*shape, "--warmup", str(warmup), "--repetitions", str(runs), "--plain"))
 
 
 def made(path, make, *arguments):
@@ -183,7 +193,7 @@ class Systems:
                 systems[name].median_ms((4,)) if isinstance(systems[name], Ours) else systems[name].prepare((4,))()
             except FileNotFoundError:
                 systems.pop(name, None)  # a model that is not beside the checkout
-            except Exception as error:  # noqa: BLE001: whatever a peer raises, the others go on
+            except Exception as error:  # whatever a peer raises, the others go on
                 systems.pop(name, None)
                 words = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
                 self.left_out[name] = f"{type(error).__name__}: {words}".splitlines()[0][:200]

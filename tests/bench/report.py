@@ -1,8 +1,8 @@
-"""Writes docs/benchmarks.md from the results of a run: report.py RESULTS_DIRECTORY docs/benchmarks.md
+"""Writes docs/benchmarks.md from the results of a run: report.py RESULTS_DIRECTORY docs/benchmarks.md [README.md]
 
 RESULTS_DIRECTORY holds what ./dev bench leaves in build/bench: *_bench.json of the Google Benchmark suites,
 commands.json, peers.json. The page has two parts, one for the suites and commands, one for the peers; a part whose
-results are not there stays as it is.
+results are not there stays as it is. README.md has a part of its own with the single int8 requests.
 """
 
 import json
@@ -14,12 +14,19 @@ Made by `./dev bench` (the first part) and `./dev bench --peers` (both); do not 
 this machine's; ratios and fractions carry over to others of its kind.
 """
 ISAS = ("avx512vnni", "avx512vnni256", "avxvnni", "avx2")
-SYSTEMS = {
-    "onnxruntime": "ONNX Runtime",
-    "openvino": "OpenVINO",
-    "ctranslate2": "CTranslate2",
-    "bantam-xnnpack": "bantam, XNNPACK",
-}
+PEERS = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "ctranslate2": "CTranslate2"}
+SINGLES = [str(length) for length in (8, 16, 32, 64, 128, 256)]
+BATCHES = ["8x32", "32x32", "mix"]
+ABOUT_PEERS = """\
+All take turns in one run (`./dev bench --peers`, which runs `tests/bench/peers.py`); a figure is the least over rounds of a
+round's median. Ratios below 1 mean that bantam is faster. int8 is dynamic, per channel, for ONNX Runtime (the fastest of a
+plain graph, one with fused operators and a given one), NNCF's static int8 for OpenVINO, and CTranslate2's own, which has no
+classification head.
+"""
+ABOUT_LOADING = """\
+In a fresh process: milliseconds from the file to a session; resident memory beyond that before loading, so that libraries
+and Python are not counted.
+"""
 
 
 def table(head, rows):
@@ -195,36 +202,34 @@ def fastest(times, system, kind):
     return min(found) if found else None
 
 
+def ratios(results, shapes, threads, ours, theirs, kind):
+    """Time of one system over another's, as cells of a row; empty where either is not measured."""
+    cells = []
+    for shape in shapes:
+        times = results["times"].get(f"{shape}/{threads}", {})
+        a, b = fastest(times, ours, kind), fastest(times, theirs, kind)
+        cells.append(f"{a / b:.2f}" if a and b else "")
+    return cells
+
+
 def ratio_table(results, shapes, threads, heads):
     rows = []
     for kind in ("int8", "f32"):
-        ours = [results["times"].get(f"{shape}/{threads}", {}).get(f"bantam/{kind}") for shape in shapes]
-        if not any(ours):
-            continue
-        rows.append([f"bantam {kind}, ms", *(f"{ms:.3f}" if ms else "" for ms in ours)])
-        for system, words in SYSTEMS.items():
-            cells = []
-            for shape, ms in zip(shapes, ours):
-                theirs = fastest(results["times"].get(f"{shape}/{threads}", {}), system, kind)
-                cells.append(f"{ms / theirs:.2f}" if ms and theirs else "")
-            if any(cells):
-                rows.append([f"{kind}: bantam / {words}", *cells])
-        xnnpack = [results["times"].get(f"{shape}/{threads}", {}).get("bantam-xnnpack/f32") for shape in shapes]
-        if kind == "f32" and any(xnnpack):
-            cells = []
-            for shape, ms in zip(shapes, xnnpack):
-                theirs = fastest(results["times"].get(f"{shape}/{threads}", {}), "onnxruntime", kind)
-                cells.append(f"{ms / theirs:.2f}" if ms and theirs else "")
-            rows.append(["f32: bantam with XNNPACK / ONNX Runtime", *cells])
-    return table([f"{threads} thread{'s' if threads != 1 else ''}", *heads], rows)
+        times = [fastest(results["times"].get(f"{shape}/{threads}", {}), "bantam", kind) for shape in shapes]
+        rows.append([f"bantam {kind}, ms", *(f"{ms:.3f}" if ms else "" for ms in times)])
+        for peer, words in PEERS.items():
+            rows.append([f"{kind}: bantam / {words}", *ratios(results, shapes, threads, "bantam", peer, kind)])
+    cells = ratios(results, shapes, threads, "bantam-xnnpack", "onnxruntime", "f32")
+    rows.append(["f32: bantam with `--backend xnnpack` / ONNX Runtime", *cells])
+    return table([f"{threads} thread{'s' if threads != 1 else ''}", *heads], [row for row in rows if any(row[1:])])
 
 
 def loading_table(loading):
     rows = []
     for name, entry in sorted(loading.items()):
         words = name.replace("/", " ").replace("bantam-xnnpack", "bantam with XNNPACK,")
-        for system, full in SYSTEMS.items():
-            words = words.replace(system + " ", full + " ")
+        for peer, full in PEERS.items():
+            words = words.replace(peer + " ", full + " ")
         memory = entry["memory_bytes"]
         rows.append([words, f"{entry['load_ms']:.1f}", f"{memory / 1e6:.1f}" if memory is not None else ""])
     return table(["system", "load ms", "memory added, MB"], rows)
@@ -235,39 +240,38 @@ def peers_part(results):
     if not path.exists():
         return None
     found = json.loads(path.read_text())
-    versions = ", ".join(f"{SYSTEMS.get(name, name.upper())} {version}" for name, version in found["versions"].items())
+    versions = ", ".join(f"{PEERS.get(name, name.upper())} {version}" for name, version in found["versions"].items())
     lines = ["## Beside its peers", "", describe(found["machine"]), ""]
     lines += [f"The model is {found['model']}; speed does not depend on the weights' values. {versions}."]
-    lines += [
-        "All take turns in one run (`./dev bench --peers`, which runs `tests/bench/peers.py`); a figure is the least over"
-    ]
-    lines += [
-        "rounds of a round's median. Ratios below 1 mean that bantam is faster. int8 is dynamic, per channel, for ONNX"
-    ]
-    lines += [
-        "Runtime (the fastest of a plain graph and one with fused operators), NNCF's static int8 for OpenVINO, and"
-    ]
-    lines += ["CTranslate2's own, which has no classification head.", ""]
-    singles = [str(length) for length in (8, 16, 32, 64, 128, 256)]
-    batches = ["8x32", "32x32", "mix"]
+    lines += ABOUT_PEERS.split("\n")
     lines += ["### Single requests", ""]
     for threads in (1, 2):
-        lines += ratio_table(found, singles, threads, [f"{length} tokens" for length in singles])
+        lines += ratio_table(found, SINGLES, threads, [f"{length} tokens" for length in SINGLES])
     lines += ["### Batches", ""]
     lines += ["mix: 16 texts of 7 to 128 tokens, padded to 128 for the peers that need it, never for bantam.", ""]
     for threads in (1, 2):
-        lines += ratio_table(found, batches, threads, batches)
+        lines += ratio_table(found, BATCHES, threads, BATCHES)
     if found["loading"]:
         lines += ["### Loading, and memory after running 128 tokens", ""]
-        lines += [
-            "In a fresh process: from the file to a session; resident memory beyond that before loading (for the peers",
-        ]
-        lines += ["their libraries and Python are not counted).", ""]
+        lines += ABOUT_LOADING.split("\n")
         lines += loading_table(found["loading"])
     if found["left_out"]:
         lines += ["### Left out", ""]
         lines += [f"- {name}: {why}" for name, why in sorted(found["left_out"].items())] + [""]
     return lines
+
+
+def readme_part(results):
+    """Single int8 requests on one thread."""
+    path = results / "peers.json"
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text())
+    rows = []
+    for peer, words in PEERS.items():
+        name = f"{words} {found['versions'].get(peer, '')}"
+        rows.append([name, *ratios(found, SINGLES, 1, "bantam", peer, "int8")])
+    return table(["tokens", *SINGLES], [row for row in rows if any(row[1:])])
 
 
 # ---- page ------------------------------------------------------------------------------------------------------
@@ -276,7 +280,7 @@ def peers_part(results):
 def replace_part(page, name, lines):
     """The page with the part between its markers replaced, or appended."""
     begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    part = "\n".join([begin, *lines, end])
+    part = "\n".join([begin, "", *lines, end])
     if begin in page and end in page:
         return page[: page.index(begin)] + part + page[page.index(end) + len(end) :]
     return page.rstrip("\n") + "\n\n" + part + "\n"
@@ -290,6 +294,10 @@ def main():
             page = replace_part(page, name, lines)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page)
+    lines = readme_part(results)
+    if lines and len(sys.argv) > 3:
+        readme = pathlib.Path(sys.argv[3])
+        readme.write_text(replace_part(readme.read_text(), "peers", lines))
     print(f"{path}: written from {results}/*.json")
 
 
