@@ -110,11 +110,13 @@ void second_thread(benchmark::State& state, const ModelFile& file, uint32_t toke
   state.counters["of_probe"] = alone / both / (probe_both / probe_alone);
 }
 
+/// int8 files on every instruction set; f32 files, and two threads, on the best.
 void add_runs(const ModelFile& file, const std::vector<uint32_t>& lengths, const std::string& what) {
   const Isa best = fast_isas().empty() ? Isa::kReference : fast_isas().back();
+  const bool int8 = file.name.find("f32") == std::string::npos;
   for (const Isa isa : fast_isas()) {
     for (const uint32_t threads : {1u, 2u}) {
-      if (threads != 1 && isa != best) continue;
+      if (isa != best && (threads != 1 || !int8)) continue;
       const std::string name =
           "run/" + file.name + "/" + isa_name(isa) + "/threads:" + std::to_string(threads) + "/" + what;
       benchmark::RegisterBenchmark(name.c_str(), [&file, lengths, threads, isa](benchmark::State& state) {
