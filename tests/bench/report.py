@@ -128,7 +128,8 @@ def models_part(models, operators):
         gains = [(k, e) for k, e in models.find("second_thread", name) if "gain" in e]
         for keys, entry in gains:
             figures = [f"{entry[key]:.2f}" for key in ("gain", "probe_gain", "of_probe")]
-            second.append([name, keys["tokens"], *figures])
+            busy = " (the other core was busy)" if entry["probe_gain"] < 1.5 else ""
+            second.append([name, keys["tokens"] + busy, *figures])
         opened = [e["best_us"] for _, e in models.find("open", name)]
         created = [e["best_us"] for _, e in models.find("create", name)]
         if opened and created:
