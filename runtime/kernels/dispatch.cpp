@@ -43,28 +43,43 @@ struct X86 {
   }
 };
 
-const Table* table_of(Isa isa) {
-  const X86 machine;
+const Table* built_table(Isa isa) {
   switch (isa) {
     case Isa::kReference:
       return &reference::kTable;
     case Isa::kAvx2:
-      return machine.avx2 ? &avx2::kTable : nullptr;
+      return &avx2::kTable;
     case Isa::kAvxVnni:
-      return machine.avxvnni ? &avxvnni::kTable : nullptr;
+      return &avxvnni::kTable;
     case Isa::kAvx512Vnni256:
-      return machine.avx512 ? &avx512vl::kTable : nullptr;
+      return &avx512vl::kTable;
     case Isa::kAvx512Vnni:
-      return machine.avx512 ? &avx512::kTable : nullptr;
+      return &avx512::kTable;
     case Isa::kAuto:
       break;
   }
   return nullptr;
 }
 
+/// The processor, asked when this is made.
+struct Machine {
+  X86 x86;
+
+  bool runs(Isa isa) const {
+    if (isa == Isa::kAvx2) return x86.avx2;
+    if (isa == Isa::kAvxVnni) return x86.avxvnni;
+    if (isa == Isa::kAvx512Vnni256 || isa == Isa::kAvx512Vnni) return x86.avx512;
+    return isa == Isa::kReference;
+  }
+};
+
 #else
 
-const Table* table_of(Isa isa) { return isa == Isa::kReference ? &reference::kTable : nullptr; }
+const Table* built_table(Isa isa) { return isa == Isa::kReference ? &reference::kTable : nullptr; }
+
+struct Machine {
+  bool runs(Isa) const { return true; }
+};
 
 #endif
 
@@ -81,14 +96,16 @@ constexpr struct {
 }  // namespace
 
 const Table* table(Isa isa) {
-  if (isa != Isa::kAuto) return table_of(isa);
+  const Machine machine;
+  if (isa != Isa::kAuto) return machine.runs(isa) ? built_table(isa) : nullptr;
   const Table* best = nullptr;
   for (const auto& entry : kIsas) {
-    const Table* found = table_of(entry.isa);
-    if (found != nullptr) best = found;
+    if (machine.runs(entry.isa) && built_table(entry.isa) != nullptr) best = built_table(entry.isa);
   }
   return best;
 }
+
+const Table* known_table(Isa isa) { return isa == Isa::kAuto ? table(isa) : built_table(isa); }
 
 }  // namespace kernels
 

@@ -1,5 +1,4 @@
-# Compiler flags of the instruction-set folders; BANTAM_ISA_FOLDERS lists those that this processor family has. Included
-# by tests/bench too.
+# Compiler flags of the instruction-set folders; BANTAM_ISA_FOLDERS lists those that this processor family has.
 set(BANTAM_ISA_FOLDERS)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(BANTAM_ISA_FOLDERS avx2 avxvnni avx512vl avx512)

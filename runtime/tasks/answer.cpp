@@ -124,7 +124,7 @@ Status answer(const Session& session, uint32_t sequence, Answer* out) {
 Status merge_answer(const Model& model, const Answer& window, Answer* best) {
   if (model.task() != TaskKind::kAnswer) return Status::kNoSuchTask;
   if (best == nullptr) return Status::kInvalidArgument;
-  const tasks::Probability math;
+  const tasks::Probability math(Isa::kAuto);
   if (window.no_answer < best->no_answer) best->no_answer = window.no_answer;
   if (window.mass > 0 && (best->mass == 0 || window.logit > best->logit)) {
     const float rest = best->mass == 0 ? 0.0f : best->mass * math.exponential(best->logit - window.logit);

@@ -19,8 +19,8 @@ struct Softmax {
 
 class Probability {
  public:
-  /// Every table gives the same bits: a session's is at hand, else the best of the machine.
-  explicit Probability(Isa isa = Isa::kAuto) : table_(kernels::table(isa)) {}
+  /// Every table gives the same bits. `isa` is available, such as a session's; kAuto asks the machine.
+  explicit Probability(Isa isa) : table_(kernels::known_table(isa)) {}
 
   /// exp(x): 0 below -87, infinite above 88.
   float exponential(float x) const { return activate(x, kernels::Activation::kExp); }

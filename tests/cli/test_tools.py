@@ -1,4 +1,4 @@
-"""tokenize, bench, inspect, verify, version, help."""
+"""tokenize, inspect, verify, version, help."""
 
 import json
 import unittest
@@ -54,34 +54,6 @@ class Tokenize(CommandTest):
         ids = ",".join(map(str, self.line("tokenize", model("voice"), text, "--json")["ids"]))
         by_ids = self.line("run", model("voice"), "--ids", ids, "--raw")["outputs"]
         self.assertEqual(by_ids, self.line("run", model("voice"), text, "--raw")["outputs"])
-
-
-class Bench(CommandTest):
-    def test_plain_is_one_number(self):
-        output = self.ok("bench", model("voice"), "--seq", "16", "--threads", "1", "--plain", "--repetitions", "3")
-        self.assertGreater(float(output.decode()), 0)
-        self.assertEqual(len(output.split()), 1)
-
-    def test_json_and_csv(self):
-        objects = self.lines(
-            "bench", model("voice"), "--seq", "8,32", "--batch", "2", "--repetitions", "3", "--per-op", "--json"
-        )
-        self.assertEqual([o["seq"] for o in objects], [8, 32])
-        for o in objects:
-            self.assertEqual(o["schema"], "bantam.bench/1")
-            self.assertLessEqual(o["min_ms"], o["p50_ms"])
-            self.assertLessEqual(o["p50_ms"], o["p99_ms"])
-            self.assertTrue(o["isa"] and o["build"])
-            self.assertAlmostEqual(sum(op["share"] for op in o["ops"]), 1, places=3)
-        self.assertEqual(objects[0]["ops"][1]["macs"], 2 * 8 * 128 * 384)
-        csv = self.ok("bench", model("voice"), "--seq", "8,32", "--repetitions", "3", "--csv").decode().splitlines()
-        self.assertEqual(len(csv), 3)
-        self.assertEqual(len(csv[0].split(",")), len(csv[1].split(",")))
-
-    def test_wrong_lengths(self):
-        self.fails(4, "bench", model("voice"), "--seq", "65", says=["--seq", "64"])
-        self.fails(2, "bench", model("voice"), "--seq", "0", says=["--seq"])
-        self.fails(2, "bench", model("voice"), "--json", "--plain", says=["--plain"])
 
 
 class Inspect(CommandTest):

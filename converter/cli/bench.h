@@ -1,0 +1,76 @@
+// What the parts of `bench` share: options, and what is measured.
+#ifndef BANTAM_CONVERTER_CLI_BENCH_H_
+#define BANTAM_CONVERTER_CLI_BENCH_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/engine.h"
+#include "probe/op_times.h"
+
+namespace bantam::cli {
+
+struct BenchOptions {
+  std::string model;
+  std::vector<uint32_t> seq;
+  std::vector<uint32_t> mix;
+  std::vector<std::string> texts;
+  std::string texts_file;
+  std::optional<std::string> pair;
+  EngineOptions engine;
+  uint32_t repetitions = 0;  // 0: about a second of them
+  uint32_t warmup = 3;
+  bool per_op = false;
+  bool json = false;
+  bool csv = false;
+  bool plain = false;
+};
+
+/// Order statistics of a sample, in the sample's unit.
+struct Spread {
+  double least = 0, p50 = 0, p99 = 0, mean = 0;
+};
+Spread spread_of(std::vector<double> sample);  // not empty
+
+/// Enough runs of `milliseconds` each for a steady median: about a second of them, at least 20.
+uint32_t choose_repetitions(double milliseconds);
+
+/// What starting costs, and memory: of the whole process, in milliseconds and bytes.
+struct StartTimes {
+  double open = 0;                 // map the file, Model::open
+  double create = 0;               // threads, arena, Session::create
+  std::optional<uint64_t> memory;  // more resident than before the file was opened, after the runs; unknown: none
+};
+
+/// Bytes of this process that lie in memory; none where the system does not tell.
+std::optional<uint64_t> resident_bytes();
+
+/// Forward passes over random ids: one batch.
+struct BatchTiming {
+  std::vector<uint32_t> lengths;  // tokens of each sequence
+  uint32_t tokens = 0;            // of all
+  uint32_t repetitions = 0;
+  Spread ms;
+  StartTimes start;
+  size_t arena = 0;
+  uint32_t threads = 1;
+  uint64_t int8_macs = 0, f32_macs = 0;  // of one pass
+  probe::Peaks peaks;                    // with --per-op
+  std::vector<probe::OpTime> ops;        // with --per-op
+
+  uint32_t longest() const;
+  /// Milliseconds of a pass if all threads did nothing but multiply at their peak; 0: not measured.
+  double limit() const;
+};
+
+/// bench over ids: prints times of every length, or of the mix.
+void print_batches(const ModelFile& file, const BenchOptions& options, const std::vector<BatchTiming>& timings,
+                   Isa isa);
+
+/// bench --text and --texts: from text to answer.
+void bench_texts(const ModelFile& file, const BenchOptions& options);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_BENCH_H_

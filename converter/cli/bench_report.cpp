@@ -1,0 +1,225 @@
+// How `bench` shows forward passes: tables for people, JSON, CSV, plain numbers.
+#include "cli/bench.h"
+#include "cli/build_info.h"
+#include "cli/output.h"
+
+namespace bantam::cli {
+namespace {
+
+using probe::OpTime;
+using Rows = std::vector<std::vector<std::string>>;
+
+/// Operators of one kind and number type together.
+struct KindTime {
+  OpTime sum;  // its name is empty
+  uint32_t count = 0;
+};
+
+std::vector<KindTime> sum_kinds(const std::vector<OpTime>& ops) {
+  std::vector<KindTime> kinds;
+  for (const OpTime& op : ops) {
+    KindTime* kind = nullptr;
+    for (KindTime& known : kinds) {
+      if (known.sum.kind == op.kind && known.sum.int8 == op.int8) kind = &known;
+    }
+    if (kind == nullptr) {
+      kind = &kinds.emplace_back();
+      kind->sum.kind = op.kind;
+      kind->sum.int8 = op.int8;
+    }
+    ++kind->count;
+    kind->sum.macs += op.macs;
+    kind->sum.least += op.least;
+    kind->sum.mean += op.mean;
+  }
+  return kinds;
+}
+
+double total_least(const BatchTiming& timing) {
+  double total = 0;
+  for (const OpTime& op : timing.ops) total += op.least;
+  return total;
+}
+
+double share_of(const OpTime& op, double total) { return total > 0 ? op.least / total : 0; }
+
+double gmacs_per_second(const OpTime& op) { return op.least > 0 ? static_cast<double>(op.macs) / op.least * 1e-6 : 0; }
+
+/// Of the peak of one core: an op's time is summed over cores. 0: it multiplies nothing, or no peak is known.
+double of_peak(const OpTime& op, const probe::Peaks& peaks) {
+  const double limit = probe::limit_ms(peaks, op.int8_macs(), op.f32_macs());
+  return op.least > 0 ? limit / op.least : 0;
+}
+
+const char* type_name(const OpTime& op) {
+  if (op.macs == 0) return "";
+  return op.int8 ? "int8" : "f32";
+}
+
+Json fraction(double value) { return value > 0 ? Json(static_cast<float>(value)) : Json(nullptr); }
+
+Json op_json(const OpTime& op, const BatchTiming& timing) {
+  return {{"kind", op.kind},
+          {"type", op.macs == 0 ? Json(nullptr) : Json(type_name(op))},
+          {"ms", static_cast<float>(op.mean)},
+          {"min_ms", static_cast<float>(op.least)},
+          {"share", static_cast<float>(share_of(op, total_least(timing)))},
+          {"macs", op.macs},
+          {"gmac_per_s", static_cast<float>(gmacs_per_second(op))},
+          {"of_peak", fraction(of_peak(op, timing.peaks))}};
+}
+
+void put_ops(const BatchTiming& timing, Json* object) {
+  (*object)["peak_gmac_per_s"] = {{"int8", fraction(timing.peaks.int8 * 1e-9)},
+                                  {"f32", fraction(timing.peaks.f32 * 1e-9)},
+                                  {"threads", timing.threads}};
+  (*object)["limit_ms"] = fraction(timing.limit());
+  (*object)["of_limit"] = fraction(timing.limit() / timing.ms.least);
+  (*object)["kinds"] = Json::array();
+  for (const KindTime& kind : sum_kinds(timing.ops)) {
+    Json entry = op_json(kind.sum, timing);
+    entry["ops"] = kind.count;
+    (*object)["kinds"].push_back(std::move(entry));
+  }
+  (*object)["ops"] = Json::array();
+  for (const OpTime& op : timing.ops) {
+    Json entry = {{"name", op.name}};
+    entry.update(op_json(op, timing));
+    (*object)["ops"].push_back(std::move(entry));
+  }
+}
+
+void print_json(const ModelFile& file, const BenchOptions& options, const BatchTiming& timing, Isa isa) {
+  Json object = json_object("bench");
+  object["file"] = file.path();
+  object["seq"] = timing.longest();
+  object["batch"] = timing.lengths.size();
+  if (!options.mix.empty()) object["lengths"] = timing.lengths;
+  object["tokens"] = timing.tokens;
+  object["threads"] = timing.threads;
+  object["isa"] = isa_name(isa);
+  object["backend"] = options.engine.backend;
+  object["build"] = kBuildType;
+  object["compiler"] = kCompiler;
+  object["repetitions"] = timing.repetitions;
+  object["p50_ms"] = static_cast<float>(timing.ms.p50);
+  object["p99_ms"] = static_cast<float>(timing.ms.p99);
+  object["min_ms"] = static_cast<float>(timing.ms.least);
+  object["mean_ms"] = static_cast<float>(timing.ms.mean);
+  object["arena_bytes"] = timing.arena;
+  object["macs"] = timing.int8_macs + timing.f32_macs;
+  object["open_ms"] = static_cast<float>(timing.start.open);
+  object["create_ms"] = static_cast<float>(timing.start.create);
+  object["memory_added_bytes"] = timing.start.memory ? Json(*timing.start.memory) : Json(nullptr);
+  if (options.per_op) put_ops(timing, &object);
+  out().line(object);
+}
+
+/// The columns from "min ms" on.
+std::vector<std::string> op_columns(const OpTime& op, const BatchTiming& timing) {
+  const double peak = of_peak(op, timing.peaks);
+  return {fmt::format("{:.4f}", op.least),
+          fmt::format("{:.4f}", op.mean),
+          fmt::format("{:.1f}", share_of(op, total_least(timing)) * 100),
+          op.macs == 0 ? "" : fmt::format("{:.2f}", static_cast<double>(op.macs) * 1e-6),
+          op.macs == 0 ? "" : fmt::format("{:.1f}", gmacs_per_second(op)),
+          peak > 0 ? fmt::format("{:.1f}", peak * 100) : ""};
+}
+
+void append(const std::vector<std::string>& columns, Rows* rows) {
+  rows->back().insert(rows->back().end(), columns.begin(), columns.end());
+}
+
+std::string size_name(const BatchTiming& timing) {
+  return timing.lengths.size() == 1 ? fmt::format("{} tokens", timing.tokens)
+                                    : fmt::format("{} tokens in {} sequences", timing.tokens, timing.lengths.size());
+}
+
+void print_limit(const BatchTiming& timing) {
+  const auto macs = static_cast<double>(timing.int8_macs + timing.f32_macs);
+  const std::string cores = timing.threads == 1 ? "one core" : fmt::format("{} cores", timing.threads);
+  if (timing.limit() == 0) {
+    out().print("total: {:.1f} million MACs; no peak is known for this instruction set\n", macs * 1e-6);
+    return;
+  }
+  std::string peak;
+  if (timing.int8_macs != 0) peak = fmt::format("int8 {:.1f} GMAC/s", timing.peaks.int8 * 1e-9);
+  if (timing.f32_macs != 0) {
+    peak += fmt::format("{}f32 {:.1f} GMAC/s", peak.empty() ? "" : ", ", timing.peaks.f32 * 1e-9);
+  }
+  out().print("total: {:.1f} million MACs at the peak of {} ({}{}) take {:.3f} ms: the dot-product limit\n",
+              macs * 1e-6, cores, peak, timing.threads == 1 ? "" : " each", timing.limit());
+  out().print("       best run {:.3f} ms: {:.1f} % of the limit's speed; median {:.3f} ms: {:.1f} %\n", timing.ms.least,
+              timing.limit() / timing.ms.least * 100, timing.ms.p50, timing.limit() / timing.ms.p50 * 100);
+}
+
+void print_ops(const BatchTiming& timing) {
+  out().print("\n{}, by kind of operator{}\n", size_name(timing),
+              timing.threads == 1 ? "" : fmt::format("; times are summed over {} threads", timing.threads));
+  const std::vector<std::string> columns = {"min ms", "mean ms", "share %", "MMAC", "GMAC/s", "% of peak"};
+  Rows rows = {{"kind", "type", "ops"}};
+  append(columns, &rows);
+  OpTime all;
+  for (const KindTime& kind : sum_kinds(timing.ops)) {
+    rows.push_back({kind.sum.kind, type_name(kind.sum), fmt::format("{}", kind.count)});
+    append(op_columns(kind.sum, timing), &rows);
+    all.mean += kind.sum.mean;
+  }
+  rows.push_back({"all", "", fmt::format("{}", timing.ops.size()), fmt::format("{:.4f}", total_least(timing)),
+                  fmt::format("{:.4f}", all.mean), "100.0", "", "", ""});
+  print_table(rows);
+  print_limit(timing);
+
+  rows = {{"op", "kind"}};
+  append(columns, &rows);
+  for (const OpTime& op : timing.ops) {
+    rows.push_back({op.name, op.kind});
+    append(op_columns(op, timing), &rows);
+  }
+  out().print("\n{}, by operator\n", size_name(timing));
+  print_table(rows);
+}
+
+void print_csv(const BenchOptions& options, const std::vector<BatchTiming>& timings, Isa isa) {
+  out().write("seq,batch,threads,isa,build,repetitions,p50_ms,p99_ms,min_ms,mean_ms,arena_bytes,tokens\n");
+  for (const BatchTiming& t : timings) {
+    out().print("{},{},{},{},{},{},{:.5f},{:.5f},{:.5f},{:.5f},{},{}\n", t.longest(), t.lengths.size(),
+                options.engine.threads, isa_name(isa), kBuildType, t.repetitions, t.ms.p50, t.ms.p99, t.ms.least,
+                t.ms.mean, t.arena, t.tokens);
+  }
+}
+
+void print_people(const ModelFile& file, const BenchOptions& options, const std::vector<BatchTiming>& timings,
+                  Isa isa) {
+  out().print("{}: {}, {} build, batch {}, {} thread{}\n", file.path(), isa_name(isa), kBuildType,
+              timings[0].lengths.size(), options.engine.threads, options.engine.threads == 1 ? "" : "s");
+  Rows rows = {{"tokens", "p50 ms", "p99 ms", "min ms", "tokens/s", "arena", "memory", "runs"}};
+  for (const BatchTiming& t : timings) {
+    rows.push_back({fmt::format("{}", options.mix.empty() ? t.longest() : t.tokens), fmt::format("{:.3f}", t.ms.p50),
+                    fmt::format("{:.3f}", t.ms.p99), fmt::format("{:.3f}", t.ms.least),
+                    fmt::format("{:.0f}", t.tokens / t.ms.p50 * 1000), human_bytes(t.arena),
+                    t.start.memory ? human_bytes(*t.start.memory) : "", fmt::format("{}", t.repetitions)});
+  }
+  print_table(rows);
+  out().print("opened in {:.2f} ms, session made in {:.2f} ms\n", timings[0].start.open, timings[0].start.create);
+  for (const BatchTiming& timing : timings) {
+    if (options.per_op) print_ops(timing);
+  }
+}
+
+}  // namespace
+
+void print_batches(const ModelFile& file, const BenchOptions& options, const std::vector<BatchTiming>& timings,
+                   Isa isa) {
+  if (options.plain) {
+    for (const BatchTiming& timing : timings) out().print("{:.4f}\n", timing.ms.p50);
+  } else if (options.json) {
+    for (const BatchTiming& timing : timings) print_json(file, options, timing, isa);
+  } else if (options.csv) {
+    print_csv(options, timings, isa);
+  } else {
+    print_people(file, options, timings, isa);
+  }
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,36 @@
+// What the machine can do at most, measured in this process: the yardsticks of `bantam bench` and of tests/bench.
+#ifndef BANTAM_CONVERTER_PROBE_LIMITS_H_
+#define BANTAM_CONVERTER_PROBE_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "bantam/session.h"
+
+namespace bantam::probe {
+
+/// Multiply-accumulates a second of one core, in instructions of `isa` with operands in registers: int8 dot products
+/// (vpdpbusd; vpmaddubsw, vpmaddwd and vpaddd where there is no VNNI) and f32 fused multiply-adds. 0: there is no
+/// measure, as for the reference.
+struct Peaks {
+  double int8 = 0;
+  double f32 = 0;
+};
+
+/// The best of many short loops, which other work on the machine disturbs little; about 20 ms. `isa` is available.
+Peaks measure_peaks(Isa isa);
+
+/// The larger of each: peaks measured before and after the work that is held against them.
+Peaks larger(const Peaks& a, const Peaks& b);
+
+/// int8 multiply-accumulates a second of the `workers` of `parallel` (null: this thread) together. Some 10 ms.
+double measure_int8_together(Isa isa, const Parallel* parallel, uint32_t workers);
+
+/// Bytes a second that one core loads from `size` bytes which it reads again and again: the rate of the smallest cache
+/// that holds them. Loads are as wide as the vectors of `isa`; of several orders of reading the best. 0: no measure.
+/// `bytes` are aligned to 64, `size` is a multiple of 8 KiB.
+double measure_load_bandwidth(Isa isa, const void* bytes, size_t size);
+
+}  // namespace bantam::probe
+
+#endif  // BANTAM_CONVERTER_PROBE_LIMITS_H_

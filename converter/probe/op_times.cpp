@@ -1,0 +1,128 @@
+#include "probe/op_times.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "model/view.h"
+
+namespace bantam::probe {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double, std::milli>(end - begin).count();
+}
+
+/// What an interval measures when nothing lies in it.
+double clock_cost() {
+  double least = 1;
+  for (int i = 0; i < 1000; ++i) {
+    const Clock::time_point begin = Clock::now();
+    least = std::min(least, milliseconds_between(begin, Clock::now()));
+  }
+  return least;
+}
+
+/// One worker's clock and sums of one pass; workers never share one.
+struct WorkerClock {
+  Clock::time_point start;
+  std::vector<double> milliseconds;
+  double cost = 0;
+};
+
+void before(void* context, uint32_t, uint32_t, uint32_t, uint32_t worker) {
+  (*static_cast<std::vector<WorkerClock>*>(context))[worker].start = Clock::now();
+}
+
+void after(void* context, uint32_t op, uint32_t, uint32_t, uint32_t worker) {
+  const Clock::time_point end = Clock::now();
+  WorkerClock& clock = (*static_cast<std::vector<WorkerClock>*>(context))[worker];
+  const double spent = milliseconds_between(clock.start, end);
+  clock.milliseconds[op] += std::max(spent / 2, spent - clock.cost);
+}
+
+/// Keys that the query at `position` of `length` tokens attends to.
+uint64_t visible_keys(const fb::Attention& attention, uint64_t position, uint64_t length) {
+  const bool causal = attention.mask() == fb::MaskKind::causal || attention.mask() == fb::MaskKind::causal_window;
+  const bool window = attention.mask() == fb::MaskKind::window || attention.mask() == fb::MaskKind::causal_window;
+  const uint64_t reach = window ? attention.window() : length;
+  const uint64_t first = position > reach ? position - reach : 0;
+  const uint64_t last = causal ? position : std::min(length - 1, position + reach);
+  return last - first + 1;
+}
+
+/// Query and key pairs of all sequences.
+uint64_t count_pairs(const fb::Attention& attention, const Batch& batch) {
+  uint64_t pairs = 0;
+  for (uint32_t s = 0; s < batch.sequences; ++s) {
+    const uint64_t length = batch.offsets == nullptr ? batch.tokens : batch.offsets[s + 1] - batch.offsets[s];
+    for (uint64_t position = 0; position < length; ++position) pairs += visible_keys(attention, position, length);
+  }
+  return pairs;
+}
+
+void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const Batch& batch, OpTime* out) {
+  if (op.attributes_type() == fb::OpAttributes::Linear) {
+    const fb::Tensor& weight = tensor(model, operand(op.inputs(), 1));
+    out->macs = uint64_t{rows} * extent(weight, 0) * extent(weight, 1);
+    out->int8 = weight.type() == fb::DType::i8;
+  }
+  if (op.attributes_type() == fb::OpAttributes::Attention) {
+    const fb::Attention& attention = *op.attributes_as_Attention();
+    out->macs = 2 * count_pairs(attention, batch) * attention.heads() * attention.head_width();
+    out->int8 = tensor(model, operand(op.inputs(), 0)).type() == fb::DType::i8;
+  }
+}
+
+}  // namespace
+
+std::vector<OpTime> list_ops(const Model& model, const Batch& batch) {
+  const fb::Model& stored = root(model);
+  const fb::Subgraph& ops = graph(stored);
+  std::vector<OpTime> list(ops.ops()->size());
+  for (const fb::Step* step : *ops.steps()) {
+    const uint32_t rows = static_cast<uint32_t>(step->rows()) == kSequences ? batch.sequences : batch.tokens;
+    for (uint32_t i = step->first_op(); i < step->first_op() + step->op_count(); ++i) {
+      const fb::Op& op = *ops.ops()->Get(i);
+      const Text name = as_text(op.name());
+      list[i].name.assign(name.data == nullptr ? "" : name.data, name.size);
+      list[i].kind = fb::EnumNameOpAttributes(op.attributes_type());
+      count_macs(stored, op, rows, batch, &list[i]);
+    }
+  }
+  return list;
+}
+
+Status time_ops(Session& session, const Batch& batch, uint32_t workers, uint32_t passes, std::vector<OpTime>* out) {
+  *out = list_ops(session.model(), batch);
+  std::vector<WorkerClock> clocks(workers);
+  const double cost = clock_cost();
+  for (WorkerClock& clock : clocks) clock.cost = cost;
+  const Session::Observer observer{&clocks, before, after};
+  session.set_observer(&observer);
+  Status status = Status::kOk;
+  for (uint32_t pass = 0; pass < passes && status == Status::kOk; ++pass) {
+    for (WorkerClock& clock : clocks) clock.milliseconds.assign(out->size(), 0.0);
+    status = session.run(batch);
+    for (size_t i = 0; i < out->size(); ++i) {
+      OpTime& op = (*out)[i];
+      double spent = 0;
+      for (const WorkerClock& clock : clocks) spent += clock.milliseconds[i];
+      op.mean += spent / passes;
+      op.least = pass == 0 ? spent : std::min(op.least, spent);
+    }
+  }
+  session.set_observer(nullptr);
+  return status;
+}
+
+double limit_ms(const Peaks& peaks, uint64_t int8_macs, uint64_t f32_macs) {
+  if ((int8_macs != 0 && peaks.int8 == 0) || (f32_macs != 0 && peaks.f32 == 0)) return 0;
+  double seconds = 0;
+  if (int8_macs != 0) seconds += static_cast<double>(int8_macs) / peaks.int8;
+  if (f32_macs != 0) seconds += static_cast<double>(f32_macs) / peaks.f32;
+  return seconds * 1e3;
+}
+
+}  // namespace bantam::probe

@@ -1,0 +1,161 @@
+// Whole models: opening, sessions, forward passes by length, batch, threads and instruction set, as a fraction of the
+// dot-product limit; and what a second thread gains, beside what it gains a loop of nothing but dot products.
+//
+//   models_bench --benchmark_filter='run/minilm-int8/.*'
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "probe/op_times.h"
+#include "tests/bench/model_files.h"
+
+namespace bantam::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+template <class F>
+double best_ms(benchmark::State& state, const F& f) {
+  double best = 1e9;
+  for (auto _ : state) {
+    const Clock::time_point begin = Clock::now();
+    f();
+    best = std::min(best, milliseconds_since(begin));
+  }
+  return best;
+}
+
+void open(benchmark::State& state, const ModelFile& file) {
+  state.counters["best_us"] = 1e3 * best_ms(state, [&] {
+                                Model model;
+                                require(Model::open(file.file.data(), file.file.size(), &model), file.name);
+                                benchmark::DoNotOptimize(model);
+                              });
+}
+
+/// A session for 128 tokens (or as many as the model takes), its arena at hand.
+void create(benchmark::State& state, const ModelFile& file) {
+  SessionOptions options;
+  const uint32_t longest = file.model.max_sequence();
+  options.max_tokens = longest == 0 ? 128 : std::min(128u, longest);
+  const size_t size = arena_bytes(file.model, options);
+  void* arena = std::aligned_alloc(64, (size + 64) / 64 * 64);
+  state.counters["best_us"] = 1e3 * best_ms(state, [&] {
+                                Session* session = nullptr;
+                                require(Session::create(file.model, options, arena, size, &session), file.name);
+                                benchmark::DoNotOptimize(session);
+                              });
+  state.counters["arena_bytes"] = static_cast<double>(size);
+  std::free(arena);
+}
+
+/// Milliseconds of one pass at the peaks of one core.
+double limit(Runner& runner, const probe::Peaks& peaks) {
+  uint64_t int8 = 0;
+  uint64_t f32 = 0;
+  for (const probe::OpTime& op : probe::list_ops(runner.session().model(), runner.batch())) {
+    int8 += op.int8_macs();
+    f32 += op.f32_macs();
+  }
+  return probe::limit_ms(peaks, int8, f32);
+}
+
+void run(benchmark::State& state, const ModelFile& file, const std::vector<uint32_t>& lengths, uint32_t threads,
+         Isa isa) {
+  Runner runner(file, lengths, threads, isa);
+  for (int i = 0; i < 3; ++i) runner.run();
+  const probe::Peaks before = probe::measure_peaks(isa);
+  const double best = best_ms(state, [&] { runner.run(); });
+  const probe::Peaks peaks = probe::larger(before, probe::measure_peaks(isa));
+  state.counters["best_ms"] = best;
+  state.counters["tokens/s"] = runner.batch().tokens / best * 1e3;
+  state.counters["of_limit"] = limit(runner, peaks) / runner.threads() / best;
+}
+
+/// Passes on one thread and on two in turn, with the two-thread probe between them. `of_probe`: the model's gain over
+/// the probe's; a machine whose cores share one core's units or power gives the probe less than 2.
+void second_thread(benchmark::State& state, const ModelFile& file, uint32_t tokens) {
+  Runner one(file, {tokens}, 1);
+  Runner two(file, {tokens}, 2);
+  if (two.threads() != 2) return state.SkipWithError("this build has no threads");
+  const Isa isa = one.session().isa();
+  double alone = 1e9;
+  double both = 1e9;
+  double probe_alone = 0;
+  double probe_both = 0;
+  const auto least = [](Runner& runner, double known) {
+    for (int i = 0; i < 10; ++i) {
+      const Clock::time_point begin = Clock::now();
+      runner.run();
+      // The first passes find the other runner's weights in the caches.
+      if (i >= 2) known = std::min(known, milliseconds_since(begin));
+    }
+    return known;
+  };
+  for (auto _ : state) {
+    probe_alone = std::max(probe_alone, probe::measure_int8_together(isa, nullptr, 1));
+    alone = least(one, alone);
+    probe_both = std::max(probe_both, probe::measure_int8_together(isa, two.parallel(), 2));
+    both = least(two, both);
+  }
+  state.counters["one_ms"] = alone;
+  state.counters["two_ms"] = both;
+  state.counters["gain"] = alone / both;
+  state.counters["probe_gain"] = probe_both / probe_alone;
+  state.counters["of_probe"] = alone / both / (probe_both / probe_alone);
+}
+
+/// int8 files on every instruction set; f32 files, and two threads, on the best.
+void add_runs(const ModelFile& file, const std::vector<uint32_t>& lengths, const std::string& what) {
+  const Isa best = fast_isas().empty() ? Isa::kReference : fast_isas().back();
+  const bool int8 = file.name.find("f32") == std::string::npos;
+  for (const Isa isa : fast_isas()) {
+    for (const uint32_t threads : {1u, 2u}) {
+      if (isa != best && (threads != 1 || !int8)) continue;
+      const std::string name =
+          "run/" + file.name + "/" + isa_name(isa) + "/threads:" + std::to_string(threads) + "/" + what;
+      benchmark::RegisterBenchmark(name.c_str(), [&file, lengths, threads, isa](benchmark::State& state) {
+        run(state, file, lengths, threads, isa);
+      })->MinTime(0.2);
+    }
+  }
+}
+
+void add_all() {
+  for (const ModelFile& file : model_files()) {
+    const uint32_t longest = file.model.max_sequence() == 0 ? 512 : file.model.max_sequence();
+    benchmark::RegisterBenchmark(("open/" + file.name).c_str(), [&file](benchmark::State& state) {
+      open(state, file);
+    })->MinTime(0.05);
+    benchmark::RegisterBenchmark(("create/" + file.name).c_str(), [&file](benchmark::State& state) {
+      create(state, file);
+    })->MinTime(0.05);
+    for (const uint32_t tokens : {8u, 16u, 32u, 64u, 128u, 256u}) {
+      if (tokens <= longest) add_runs(file, {tokens}, "tokens:" + std::to_string(tokens));
+    }
+    add_runs(file, std::vector<uint32_t>(8, 32), "batch:8x32");
+    for (const uint32_t tokens : {16u, 32u, 64u, 128u, 256u}) {
+      if (tokens > longest) continue;
+      benchmark::RegisterBenchmark(("second_thread/" + file.name + "/tokens:" + std::to_string(tokens)).c_str(),
+                                   [&file, tokens](benchmark::State& state) { second_thread(state, file, tokens); })
+          ->Iterations(12);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bantam::bench
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  bantam::bench::add_all();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

@@ -1,0 +1,306 @@
+"""Writes docs/benchmarks.md from the results of a run: report.py RESULTS_DIRECTORY docs/benchmarks.md [README.md]
+
+RESULTS_DIRECTORY holds what ./dev bench leaves in build/bench: *_bench.json of the Google Benchmark suites,
+commands.json, peers.json. The page has two parts, one for the suites and commands, one for the peers; a part whose
+results are not there stays as it is. README.md has a part of its own with the single int8 requests.
+"""
+
+import json
+import pathlib
+import sys
+
+HEAD = """# Benchmarks
+Made by `./dev bench` (the first part) and `./dev bench --peers` (both); do not edit the parts by hand. Absolute times are
+this machine's; ratios and fractions carry over to others of its kind.
+"""
+ISAS = ("avx512vnni", "avx512vnni256", "avxvnni", "avx2")
+PEERS = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "ctranslate2": "CTranslate2"}
+SINGLES = [str(length) for length in (8, 16, 32, 64, 128, 256)]
+BATCHES = ["8x32", "32x32", "mix"]
+ABOUT_PEERS = """\
+All take turns in one run (`./dev bench --peers`, which runs `tests/bench/peers.py`); a figure is the least over rounds of a
+round's median. Ratios below 1 mean that bantam is faster. int8 is dynamic, per channel, for ONNX Runtime (the fastest of a
+plain graph, one with fused operators and a given one), NNCF's static int8 for OpenVINO, and CTranslate2's own, which has no
+classification head.
+"""
+ABOUT_LOADING = """\
+In a fresh process: milliseconds from the file to a session; resident memory beyond that before loading, so that libraries
+and Python are not counted.
+"""
+
+
+def table(head, rows):
+    """A Markdown table; empty without rows."""
+    if not rows:
+        return []
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows] + [""]
+
+
+def describe(machine):
+    virtual = ", a virtual machine" if machine["virtual"] else ""
+    amx = "with" if machine["amx"] else "without"
+    return (
+        f"{machine['processor']}, {machine['cores']} cores ({machine['caches']}){virtual}, {amx} AMX; "
+        f"instruction set {machine['isa']}; {machine['compiler']}; {machine['date']}."
+    )
+
+
+def span(values, digits=2):
+    """The range of some fractions."""
+    low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
+    return low if low == high else f"{low} to {high}"
+
+
+# ---- suites ----------------------------------------------------------------------------------------------------
+
+
+class Suite:
+    """One Google Benchmark result file: counters by the parts of the name."""
+
+    def __init__(self, path):
+        self.entries = []
+        if path.exists():
+            for entry in json.loads(path.read_text())["benchmarks"]:
+                parts = entry["name"].split("/")
+                keys = dict(part.split(":", 1) for part in parts if ":" in part)
+                self.entries.append(([part for part in parts if ":" not in part], keys, entry))
+
+    def find(self, *names, **keys):
+        """(keys, entry) of the benchmarks whose name begins so and has these keys."""
+        for parts, found, entry in self.entries:
+            if parts[: len(names)] == list(names) and all(found.get(k) == str(v) for k, v in keys.items()):
+                yield found, entry
+
+
+def kernels_part(suite):
+    lines, peaks, dense, rows, floats = [], [], [], [], []
+    for isa in ISAS:
+        for _, entry in suite.find("peak", isa):
+            loads = [f"{entry[f'GB/s_from_{size}K']:.0f}" for size in (16, 512, 8192)]
+            peaks.append([isa, f"{entry['int8_GMAC/s']:.0f}", f"{entry['f32_GMAC/s']:.1f}", *loads])
+        found = list(suite.find("linear_q8_shape", isa))
+        for model, wide in (("MiniLM", ("384", "1152", "1536")), ("BERT-base", ("768", "2304", "3072"))):
+            cells = []
+            for group in ((1,), (2,), (4,), (7,), (8,), (13,), (16, 32), (64, 128)):
+                values = [e["of_peak"] for k, e in found if int(k["m"]) in group and k["k"] in wide and k["n"] in wide]
+                cells.append(span(values) if values else "")
+            if any(cells):
+                dense.append([isa, model, *cells])
+        for keys, entry in suite.find("linear_q8_row", isa):
+            if "of_load" in entry:
+                shape = f"{keys['matrices']} x {keys['k']} x {keys['n']}"
+                rows.append([isa, shape, f"{entry['MB']:.2f}", f"{entry['GB/s']:.0f}", f"{entry['of_load']:.2f}"])
+        found = list(suite.find("linear_f32_shape", isa))
+        cells = []
+        for group in ((1,), (2,), (4,), (7,), (8,), (13,), (16, 32), (64, 128)):
+            values = [e["of_peak"] for k, e in found if int(k["m"]) in group]
+            cells.append(span(values) if values else "")
+        if any(cells):
+            floats.append([isa, *cells])
+    if not peaks:
+        return []
+    lines += ["### What a core can do", ""]
+    lines += table(["ISA", "int8 GMAC/s", "f32 GMAC/s", "loads GB/s of 16 KB", "of 512 KB", "of 8 MB"], peaks)
+    widths = ["1", "2", "4", "7", "8", "13", "16-32", "64-128"]
+    lines += ["### int8 linear: fraction of the dot-product peak, by rows (M)", ""]
+    lines += table(["ISA", "shapes", *widths], dense)
+    lines += ["### int8 linear, one row: fraction of the load rate of the cache that holds the weights", ""]
+    lines += table(["ISA", "matrices", "MB", "GB/s", "of the load rate"], rows)
+    lines += ["### f32 linear, MiniLM's shapes: fraction of the FMA peak, by rows (M)", ""]
+    lines += table(["ISA", *widths], floats)
+    return lines
+
+
+def models_part(models, operators):
+    lines, runs, second, starts = [], [], [], []
+    lengths = ("8", "16", "32", "64", "128", "256")
+    names = sorted({parts[1] for parts, _, _ in models.entries if parts[0] == "run"})
+    for name in names:
+        for isa in ISAS:
+            for threads in ("1", "2"):
+                cells = []
+                for length in lengths:
+                    found = [e for _, e in models.find("run", name, isa, threads=threads, tokens=length)]
+                    cells.append(f"{found[0]['best_ms']:.3f} ({found[0]['of_limit']:.2f})" if found else "")
+                if any(cells):
+                    runs.append([name, isa, threads, *cells])
+        gains = [(k, e) for k, e in models.find("second_thread", name) if "gain" in e]
+        for keys, entry in gains:
+            figures = [f"{entry[key]:.2f}" for key in ("gain", "probe_gain", "of_probe")]
+            busy = " (the other core was busy)" if entry["probe_gain"] < 1.5 else ""
+            second.append([name, keys["tokens"] + busy, *figures])
+        opened = [e["best_us"] for _, e in models.find("open", name)]
+        created = [e["best_us"] for _, e in models.find("create", name)]
+        if opened and created:
+            starts.append([name, f"{opened[0]:.0f}", f"{created[0]:.0f}"])
+    lines += table(["model", "ISA", "threads", *(f"{length} tokens" for length in lengths)], runs)
+    if lines:
+        note = "Best milliseconds of a forward pass, batch 1 (in brackets: fraction of the dot-product limit, MACs / peak)."
+        lines = ["### Whole models", "", note, ""] + lines
+    if second:
+        lines += ["### A second thread", ""]
+        lines += ["Gain of two threads over one; the probe is a loop of dot products alone.", ""]
+        lines += table(["model", "tokens", "gain", "the probe's gain", "share of the probe's"], second)
+    if starts:
+        lines += ["### Opening", ""]
+        lines += table(["model", "Model::open, us", "Session::create for 128 tokens, us"], starts)
+    rows = []
+    for parts, keys, entry in operators.entries:
+        if keys.get("tokens") == "64" and parts[0].endswith("int8"):
+            peak = f"{entry['of_peak']:.2f}" if "of_peak" in entry else ""
+            rows.append([parts[0], parts[1], f"{entry['best_us']:.1f}", peak])
+    if rows:
+        lines += ["### Operators, 64 tokens, one thread", ""]
+        lines += table(["model", "operators", "us in all", "fraction of peak"], rows)
+    return lines
+
+
+def text_part(tokenizer, commands):
+    lines = []
+    rows = [
+        [" ".join(parts), f"{entry['bytes_per_second'] * 1e-6:.0f}"]
+        for parts, _, entry in tokenizer.entries
+        if "bytes_per_second" in entry
+    ]
+    if rows:
+        lines += ["### Tokenizer", ""] + table(["text", "MB/s"], rows)
+    if not commands:
+        return lines
+    rows = []
+    for model, texts in commands["texts"].items():
+        for text in texts:
+            parts = [f"{text[key]:.1f}" for key in ("tokenize_us", "forward_us", "task_us")]
+            rows.append([model, text["tokens"], f"{text['min_us']:.1f}", f"{text['p50_us']:.1f}", *parts])
+    head = ["model", "tokens", "min us", "median us", "tokenizer", "forward pass", "task head"]
+    lines += ["### From text to intent and slots, 12 words", ""] + table(head, rows)
+    rows = [[name, f"{t['min_ms']:.1f}", f"{t['p50_ms']:.1f}"] for name, t in commands["processes"].items()]
+    lines += ["### Whole processes", ""] + table(["`bantam`", "min ms", "median ms"], rows)
+    return lines
+
+
+def suites_part(results):
+    suites = {name: Suite(results / f"{name}_bench.json") for name in ("kernels", "operators", "models", "tokenizer")}
+    path = results / "commands.json"
+    commands = json.loads(path.read_text()) if path.exists() else None
+    if not commands:
+        return None
+    lines = ["## bantam alone", "", describe(commands["machine"]), f"minilm is {commands['model']}.", ""]
+    lines += [
+        "Figures are the best of many short runs. Commands: `./dev bench`, which runs `build/tests/bench/*_bench` and"
+    ]
+    lines += ["`tests/bench/commands.py`.", ""]
+    lines += kernels_part(suites["kernels"]) + models_part(suites["models"], suites["operators"])
+    return lines + text_part(suites["tokenizer"], commands)
+
+
+# ---- peers -----------------------------------------------------------------------------------------------------
+
+
+def fastest(times, system, kind):
+    """Milliseconds of a system's fastest form of the model."""
+    found = [ms for name, ms in times.items() if name.split("/")[:2] == [system, kind]]
+    return min(found) if found else None
+
+
+def ratios(results, shapes, threads, ours, theirs, kind):
+    """Time of one system over another's, as cells of a row; empty where either is not measured."""
+    cells = []
+    for shape in shapes:
+        times = results["times"].get(f"{shape}/{threads}", {})
+        a, b = fastest(times, ours, kind), fastest(times, theirs, kind)
+        cells.append(f"{a / b:.2f}" if a and b else "")
+    return cells
+
+
+def ratio_table(results, shapes, threads, heads):
+    rows = []
+    for kind in ("int8", "f32"):
+        times = [fastest(results["times"].get(f"{shape}/{threads}", {}), "bantam", kind) for shape in shapes]
+        rows.append([f"bantam {kind}, ms", *(f"{ms:.3f}" if ms else "" for ms in times)])
+        for peer, words in PEERS.items():
+            rows.append([f"{kind}: bantam / {words}", *ratios(results, shapes, threads, "bantam", peer, kind)])
+    cells = ratios(results, shapes, threads, "bantam-xnnpack", "onnxruntime", "f32")
+    rows.append(["f32: bantam with `--backend xnnpack` / ONNX Runtime", *cells])
+    return table([f"{threads} thread{'s' if threads != 1 else ''}", *heads], [row for row in rows if any(row[1:])])
+
+
+def loading_table(loading):
+    rows = []
+    for name, entry in sorted(loading.items()):
+        words = name.replace("/", " ").replace("bantam-xnnpack", "bantam with XNNPACK,")
+        for peer, full in PEERS.items():
+            words = words.replace(peer + " ", full + " ")
+        memory = entry["memory_bytes"]
+        rows.append([words, f"{entry['load_ms']:.1f}", f"{memory / 1e6:.1f}" if memory is not None else ""])
+    return table(["system", "load ms", "memory added, MB"], rows)
+
+
+def peers_part(results):
+    path = results / "peers.json"
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text())
+    versions = ", ".join(f"{PEERS.get(name, name.upper())} {version}" for name, version in found["versions"].items())
+    lines = ["## Beside its peers", "", describe(found["machine"]), ""]
+    lines += [f"The model is {found['model']}; speed does not depend on the weights' values. {versions}."]
+    lines += ABOUT_PEERS.split("\n")
+    lines += ["### Single requests", ""]
+    for threads in (1, 2):
+        lines += ratio_table(found, SINGLES, threads, [f"{length} tokens" for length in SINGLES])
+    lines += ["### Batches", ""]
+    lines += ["mix: 16 texts of 7 to 128 tokens, padded to 128 for the peers that need it, never for bantam.", ""]
+    for threads in (1, 2):
+        lines += ratio_table(found, BATCHES, threads, BATCHES)
+    if found["loading"]:
+        lines += ["### Loading, and memory after running 128 tokens", ""]
+        lines += ABOUT_LOADING.split("\n")
+        lines += loading_table(found["loading"])
+    if found["left_out"]:
+        lines += ["### Left out", ""]
+        lines += [f"- {name}: {why}" for name, why in sorted(found["left_out"].items())] + [""]
+    return lines
+
+
+def readme_part(results):
+    """Single int8 requests on one thread."""
+    path = results / "peers.json"
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text())
+    rows = []
+    for peer, words in PEERS.items():
+        name = f"{words} {found['versions'].get(peer, '')}"
+        rows.append([name, *ratios(found, SINGLES, 1, "bantam", peer, "int8")])
+    return table(["tokens", *SINGLES], [row for row in rows if any(row[1:])])
+
+
+# ---- page ------------------------------------------------------------------------------------------------------
+
+
+def replace_part(page, name, lines):
+    """The page with the part between its markers replaced, or appended."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    part = "\n".join([begin, "", *lines, end])
+    if begin in page and end in page:
+        return page[: page.index(begin)] + part + page[page.index(end) + len(end) :]
+    return page.rstrip("\n") + "\n\n" + part + "\n"
+
+
+def main():
+    results, path = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    page = path.read_text() if path.exists() else HEAD
+    for name, lines in (("suites", suites_part(results)), ("peers", peers_part(results))):
+        if lines:
+            page = replace_part(page, name, lines)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page)
+    lines = readme_part(results)
+    if lines and len(sys.argv) > 3:
+        readme = pathlib.Path(sys.argv[3])
+        readme.write_text(replace_part(readme.read_text(), "peers", lines))
+    print(f"{path}: written from {results}/*.json")
+
+
+if __name__ == "__main__":
+    main()
