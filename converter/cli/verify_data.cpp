@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -29,26 +31,51 @@ T load(const uint8_t* bytes, uint64_t index) {
   return value;
 }
 
-/// Elements of a tile [N/16][K/4][16][4]: calls visit(n, k, value).
-template <typename Visit>
-void for_tile(const uint8_t* bytes, uint32_t padded_n, uint32_t padded_k, const Visit& visit) {
-  uint64_t at = 0;
-  for (uint32_t n = 0; n < padded_n; n += 16) {
-    for (uint32_t k = 0; k < padded_k; k += 4) {
-      for (uint32_t lane = 0; lane < 64; ++lane) {
-        visit(n + lane / 4, k + lane % 4, static_cast<int8_t>(bytes[at++]));
+/// Bytes of one line of a tile: 16 outputs by 4 k.
+constexpr uint32_t kLine = 64;
+
+/// What one pass finds at each place of int8 lines that follow each other. Plain loops over places, without a branch,
+/// that the compiler turns into vector code.
+struct Lines {
+  std::array<int64_t, kLine> sum = {};
+  std::array<uint8_t, kLine> any = {};    // not 0: some value is not 0
+  std::array<uint8_t, kLine> below = {};  // not 0: some value is -128
+
+  void add(const uint8_t* bytes, uint64_t lines) {
+    constexpr uint64_t kMost = 255;  // so many values of 8 bits add up in 16
+    for (; lines > kMost; bytes += kMost * kLine, lines -= kMost) add_few(bytes, kMost);
+    add_few(bytes, lines);
+  }
+
+ private:
+  void add_few(const uint8_t* bytes, uint64_t lines) {
+    std::array<int16_t, kLine> few = {};
+    for (uint64_t line = 0; line < lines; ++line, bytes += kLine) {
+      for (uint32_t i = 0; i < kLine; ++i) {
+        few[i] = static_cast<int16_t>(few[i] + static_cast<int8_t>(bytes[i]));
+        any[i] = static_cast<uint8_t>(any[i] | bytes[i]);
+        below[i] = static_cast<uint8_t>(below[i] | (bytes[i] == 0x80 ? 0xFFu : 0u));
       }
     }
+    for (uint32_t i = 0; i < kLine; ++i) sum[i] += few[i];
   }
+};
+
+/// Adds a line when `below`; counts only then.
+void report_below(const Constant& constant, bool below, std::vector<std::string>* problems) {
+  if (!below) return;
+  const uint8_t* bytes = constant.at(constant.tensor.data());
+  problems->push_back(fmt::format("tensor {}: {} weights are -128; they must lie in [-127, 127]", constant.name(),
+                                  std::count(bytes, bytes + constant.tensor.data()->size(), uint8_t{0x80})));
 }
 
-void verify_scales(const Constant& constant, const std::vector<bool>& used, std::vector<std::string>* problems) {
+void verify_scales(const Constant& constant, const std::vector<uint8_t>& used, std::vector<std::string>* problems) {
   const fb::Blob* blob = constant.tensor.scales();
   if (!present(blob)) return;
   const uint64_t count = blob->size() / 4;
   for (uint64_t i = 0; i < count; ++i) {
     const float scale = load<float>(constant.at(blob), i);
-    const bool needed = i < used.size() && used[i];
+    const bool needed = i < used.size() && used[i] != 0;
     if (std::isfinite(scale) && scale >= 0 && (scale > 0 || !needed)) continue;
     problems->push_back(
         fmt::format("tensor {}: scale {} is {}, which is no positive number", constant.name(), i, scale));
@@ -56,29 +83,32 @@ void verify_scales(const Constant& constant, const std::vector<bool>& used, std:
   }
 }
 
-/// Ranges, padding and sums of an int8 weight tile. `used[n]`: row n holds something other than 0.
-void verify_tile(const Constant& constant, std::vector<bool>* used, std::vector<std::string>* problems) {
+/// Ranges, padding and sums of an int8 weight tile [N/16][K/4][16][4]. `used[n]`: row n holds something other than 0.
+void verify_tile(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
   const uint32_t n_count = extent(constant.tensor, 0);
   const uint32_t k_count = extent(constant.tensor, 1);
   const uint32_t padded_n = kernels::pad16(n_count);
+  const uint64_t lines = kernels::pad4(k_count) / 4;
   std::vector<int64_t> sums(padded_n, 0);
-  uint64_t out_of_range = 0;
-  uint64_t padding = 0;
-  used->assign(padded_n, false);
-  for_tile(constant.at(constant.tensor.data()), padded_n, kernels::pad4(k_count),
-           [&](uint32_t n, uint32_t k, int8_t value) {
-             sums[n] += value;
-             if (value != 0) (*used)[n] = true;
-             out_of_range += value == -128 ? 1u : 0u;
-             padding += (n >= n_count || k >= k_count) && value != 0 ? 1u : 0u;
-           });
-  if (out_of_range != 0) {
-    problems->push_back(
-        fmt::format("tensor {}: {} weights are -128; they must lie in [-127, 127]", constant.name(), out_of_range));
+  used->assign(padded_n, 0);
+  bool below = false;
+  bool padding = false;
+  const uint8_t* bytes = constant.at(constant.tensor.data());
+  for (uint32_t n = 0; n < padded_n; n += 16, bytes += lines * kLine) {
+    Lines found;
+    found.add(bytes, lines);
+    const uint8_t* last = bytes + (lines - 1) * kLine;
+    for (uint32_t i = 0; i < kLine; ++i) {
+      const uint32_t row = n + i / 4;
+      sums[row] += found.sum[i];
+      (*used)[row] |= found.any[i];
+      below = below || found.below[i] != 0;
+      const bool beyond_k = (lines - 1) * 4 + i % 4 >= k_count;
+      padding = padding || (row >= n_count ? found.any[i] : (beyond_k ? last[i] : 0)) != 0;
+    }
   }
-  if (padding != 0) {
-    problems->push_back(fmt::format("tensor {}: {} padding elements are not 0", constant.name(), padding));
-  }
+  report_below(constant, below, problems);
+  if (padding) problems->push_back(fmt::format("tensor {}: padding elements are not 0", constant.name()));
   const fb::Blob* stated = constant.tensor.sums();
   if (!present(stated)) return;
   for (uint32_t n = 0; n < padded_n && uint64_t{n} * 4 < stated->size(); ++n) {
@@ -90,33 +120,37 @@ void verify_tile(const Constant& constant, std::vector<bool>* used, std::vector<
   }
 }
 
-void verify_rows(const Constant& constant, std::vector<bool>* used, std::vector<std::string>* problems) {
+void verify_rows(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
   const fb::Blob* blob = constant.tensor.data();
   const uint64_t row_width = constant.tensor.shape()->size() > 1 ? extent(constant.tensor, 1) : 1;
-  uint64_t out_of_range = 0;
-  used->assign(row_width == 0 ? 0 : blob->size() / row_width, false);
-  for (uint64_t i = 0; i < blob->size(); ++i) {
-    const auto value = static_cast<int8_t>(constant.at(blob)[i]);
-    out_of_range += value == -128 ? 1u : 0u;
-    if (value != 0 && i / row_width < used->size()) (*used)[i / row_width] = true;
+  const uint64_t rows = blob->size() / row_width;
+  used->assign(rows, 0);
+  uint8_t below = 0;
+  const uint8_t* bytes = constant.at(blob);
+  for (uint64_t row = 0; row < rows; ++row, bytes += row_width) {
+    uint8_t any = 0;
+    for (uint64_t i = 0; i < row_width; ++i) {
+      any = static_cast<uint8_t>(any | bytes[i]);
+      below = static_cast<uint8_t>(below | (bytes[i] == 0x80 ? 0xFFu : 0u));
+    }
+    (*used)[row] = any;
   }
-  if (out_of_range != 0) {
-    problems->push_back(
-        fmt::format("tensor {}: {} weights are -128; they must lie in [-127, 127]", constant.name(), out_of_range));
-  }
+  report_below(constant, below != 0, problems);
+}
+
+/// Elements of type T whose exponent has all bits of `exponent` are NaN or infinite.
+template <typename T>
+uint64_t count_not_finite(const uint8_t* bytes, uint64_t count, T exponent) {
+  uint64_t bad = 0;
+  for (uint64_t i = 0; i < count; ++i) bad += (load<T>(bytes, i) & exponent) == exponent ? 1u : 0u;
+  return bad;
 }
 
 void verify_floats(const Constant& constant, std::vector<std::string>* problems) {
   const fb::Blob* blob = constant.tensor.data();
   const bool half = constant.tensor.type() == fb::DType::f16;
-  uint64_t bad = 0;
-  for (uint64_t i = 0; i < blob->size() / (half ? 2 : 4); ++i) {
-    if (half) {
-      bad += (load<uint16_t>(constant.at(blob), i) & 0x7C00u) == 0x7C00u ? 1u : 0u;
-    } else {
-      bad += std::isfinite(load<float>(constant.at(blob), i)) ? 0u : 1u;
-    }
-  }
+  const uint64_t bad = half ? count_not_finite<uint16_t>(constant.at(blob), blob->size() / 2, 0x7C00u)
+                            : count_not_finite<uint32_t>(constant.at(blob), blob->size() / 4, 0x7F800000u);
   if (bad != 0) problems->push_back(fmt::format("tensor {}: {} elements are NaN or infinite", constant.name(), bad));
 }
 
@@ -135,7 +169,7 @@ DataSummary verify_data(const Model& model, std::vector<std::string>* problems) 
     const Constant constant{*t, model.data()};
     ++summary.constants;
     summary.elements += element_count(*t);
-    std::vector<bool> used;
+    std::vector<uint8_t> used;
     if (t->type() == fb::DType::i8 && t->layout() == fb::Layout::tile_k4n16) {
       verify_tile(constant, &used, problems);
     } else if (t->type() == fb::DType::i8) {

@@ -107,8 +107,11 @@ uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& option
 void add_tokenizer(Graph& graph, const fs::path& directory, const EncoderConfig& config, const SentencePooling& pooling,
                    uint32_t positions, Problems& problems) {
   std::vector<std::string> found;
-  const bool added = import_tokenizer(directory, graph, found);
-  for (std::string& problem : found) problems.add(ExitCode::kInvalid, std::move(problem));
+  bool unsupported = false;
+  const bool added = import_tokenizer(directory, graph, found, &unsupported);
+  for (std::string& problem : found) {
+    problems.add(unsupported ? ExitCode::kUnsupported : ExitCode::kInvalid, std::move(problem));
+  }
   if (!added || graph.model.tokenizers.empty()) {
     if (found.empty())
       graph.notes.emplace_back("the directory holds no tokenizer: the file takes token ids only (--ids)");

@@ -51,6 +51,7 @@ class Assembler {
     collect_added();
     find_specials();
     if (source_.max_word_chars > text::kMaxWordChars) {
+      ++source_.unsupported;
       problem("model.max_input_chars_per_word",
               fmt::format("{} is more than the {} that this version takes; set it lower if no word is so long",
                           source_.max_word_chars, text::kMaxWordChars));
@@ -268,6 +269,7 @@ class Assembler {
     const Trie trie = build_trie(std::move(vocabulary), {added[0].begin(), added[0].end()},
                                  {added[1].begin(), added[1].end()}, source_.prefix, &fits);
     if (!fits) {
+      ++source_.unsupported;
       problem("model.vocab", "needs more lookup table than this version takes (16 MiB); use a smaller vocabulary");
       return;
     }
@@ -310,7 +312,7 @@ bool is_there(const fs::path& path) {
 
 }  // namespace
 
-bool import_tokenizer(const fs::path& dir, Graph& graph, std::vector<std::string>& problems) {
+bool import_tokenizer(const fs::path& dir, Graph& graph, std::vector<std::string>& problems, bool* unsupported) {
   const bool has_json = is_there(dir / "tokenizer.json");
   if (!has_json && !is_there(dir / "vocab.txt")) return false;
   ProblemList found;
@@ -355,6 +357,7 @@ bool import_tokenizer(const fs::path& dir, Graph& graph, std::vector<std::string
   }
   graph.notes.insert(graph.notes.end(), source.notes.begin(), source.notes.end());
   problems.insert(problems.end(), found.begin(), found.end());
+  if (unsupported != nullptr) *unsupported = !found.empty() && source.unsupported == found.size();
   if (!tokenizer) return false;
   graph.model.tokenizers.push_back(std::move(tokenizer));
   for (RawBlob& blob : blobs) graph.blobs.push_back(std::move(blob));

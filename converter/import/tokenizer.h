@@ -13,9 +13,11 @@ namespace bantam::convert {
 /// Reads tokenizer.json, else vocab.txt, with tokenizer_config.json and special_tokens_map.json beside
 /// either, and adds one fb::TokenizerT with its tables to `graph`. What the user should know goes to
 /// graph.notes. False, and nothing added, when the directory holds no tokenizer, or when there were
-/// problems: then `problems` grew by one line for each, naming file, field and what to do. Never throws for
-/// anything that the files contain.
-bool import_tokenizer(const std::filesystem::path& dir, Graph& graph, std::vector<std::string>& problems);
+/// problems: then `problems` grew by one line for each, naming file, field and what to do; `unsupported` (if
+/// given) says whether all of them are about something well formed that this version does not execute. Never
+/// throws for anything that the files contain.
+bool import_tokenizer(const std::filesystem::path& dir, Graph& graph, std::vector<std::string>& problems,
+                      bool* unsupported = nullptr);
 
 }  // namespace bantam::convert
 

@@ -36,6 +36,12 @@ class Reader {
     problems_.push_back(fmt::format("{}: {}: {}", file_, field, what));
   }
 
+  /// Well formed, but of a type that is not executed.
+  void unsupported(const std::string& field, const std::string& type, const char* taken) {
+    ++source_.unsupported;
+    problem(field, fmt::format("\"{}\" is not supported; this version takes {}", type, taken));
+  }
+
   bool flag(const Json& json, const char* key, bool otherwise, const std::string& where) {
     const Json& value = part(json, key);
     if (value.is_null()) return otherwise;
@@ -84,7 +90,7 @@ class Reader {
     const std::string type = type_of(model, "model", "WordPiece");
     if (type == "?") return;
     if (type != "WordPiece") {
-      problem("model.type", fmt::format("\"{}\" is not supported; this version takes WordPiece tokenizers", type));
+      unsupported("model.type", type, "WordPiece tokenizers");
       return;
     }
     source_.unknown = text(model, "unk_token", "model");
@@ -109,8 +115,7 @@ class Reader {
     const std::string type = type_of(normalizer, "normalizer");
     if (type == "?") return;
     if (type != "BertNormalizer") {
-      problem("normalizer.type",
-              fmt::format("\"{}\" is not supported; this version takes BertNormalizer or none", type));
+      unsupported("normalizer.type", type, "BertNormalizer or none");
       return;
     }
     source_.clean_text = flag(normalizer, "clean_text", true, "normalizer");
@@ -123,7 +128,7 @@ class Reader {
     const Json& pre_tokenizer = unwrap(json, "pretokenizers");
     const std::string type = json.is_null() ? "none" : type_of(pre_tokenizer, "pre_tokenizer");
     if (type == "?" || type == "BertPreTokenizer") return;
-    problem("pre_tokenizer.type", fmt::format("\"{}\" is not supported; this version takes BertPreTokenizer", type));
+    unsupported("pre_tokenizer.type", type, "BertPreTokenizer");
   }
 
   void read_added_tokens(const Json& tokens) {
@@ -165,9 +170,7 @@ class Reader {
       source_.single = {Piece(cls, -1, 0), Piece(-1, 0, 0), Piece(sep, -1, 0)};
       source_.pair = {Piece(cls, -1, 0), Piece(-1, 0, 0), Piece(sep, -1, 0), Piece(-1, 1, 1), Piece(sep, -1, 1)};
     } else {
-      problem(
-          "post_processor.type",
-          fmt::format("\"{}\" is not supported; this version takes TemplateProcessing, BertProcessing or none", type));
+      unsupported("post_processor.type", type, "TemplateProcessing, BertProcessing or none");
     }
   }
 

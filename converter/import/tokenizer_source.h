@@ -46,6 +46,8 @@ struct TokenizerSource {
   std::string sep = "[SEP]";
   std::string mask = "[MASK]";
   std::vector<std::string> notes;
+  /// How many of the problems are about something well formed that this version does not execute.
+  size_t unsupported = 0;
 };
 
 constexpr int32_t kTemplateCls = -2;

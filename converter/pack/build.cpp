@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "bantam/model.h"
 #include "graph/error.h"
 #include "model/header.h"
@@ -25,13 +23,13 @@ FileBytes assemble(const fb::ModelT& model, const DataSection& data) {
   header.data_offset = round_up(header.graph_offset + header.graph_size, kFileAlignment);
   header.data_size = data.bytes().size();
   header.file_size = header.data_offset + header.data_size;
-  header.graph_crc = crc32c(builder.GetBufferPointer(), header.graph_size);
-  header.data_crc = crc32c(data.bytes().data(), header.data_size);
-  FileBytes bytes(header.file_size, 0);
-  write_header(header, bytes.data());
-  std::copy_n(builder.GetBufferPointer(), header.graph_size,
-              bytes.begin() + static_cast<ptrdiff_t>(header.graph_offset));
-  std::copy(data.bytes().begin(), data.bytes().end(), bytes.begin() + static_cast<ptrdiff_t>(header.data_offset));
+  FileBytes bytes;
+  bytes.reserve(header.file_size);
+  bytes.resize(header.graph_offset);
+  bytes.insert(bytes.end(), builder.GetBufferPointer(), builder.GetBufferPointer() + header.graph_size);
+  bytes.resize(header.data_offset);
+  bytes.insert(bytes.end(), data.bytes().begin(), data.bytes().end());
+  seal(header, bytes.data());
   return bytes;
 }
 

@@ -1,9 +1,14 @@
 #include "model/header.h"
 
+#include "model/crc32c.h"
+
 namespace bantam {
 namespace {
 
 constexpr uint8_t kMagic[8] = {0x89, 'B', 'A', 'N', 'T', 'A', 'M', '\n'};
+
+/// Where the checksums, which they do not cover, begin.
+constexpr uint64_t kChecksumOffset = 56;
 
 template <typename T>
 T load(const uint8_t* at) {
@@ -48,8 +53,8 @@ Status read_header(const uint8_t* bytes, size_t size, FileHeader* out, Fault* fa
   h.graph_size = load<uint64_t>(bytes + 32);
   h.data_offset = load<uint64_t>(bytes + 40);
   h.data_size = load<uint64_t>(bytes + 48);
-  h.graph_crc = load<uint32_t>(bytes + 56);
-  h.data_crc = load<uint32_t>(bytes + 60);
+  h.graph_crc = load<uint32_t>(bytes + kChecksumOffset);
+  h.data_crc = load<uint32_t>(bytes + kChecksumOffset + 4);
   if (h.file_size > size) return fail(Status::kTruncated, "the file is shorter than its header states", fault);
   if (h.file_size < size) return fail(Status::kCorrupt, "the file is longer than its header states", fault);
   if (!section_is_valid(h.graph_offset, h.graph_size, kHeaderBytes, h.file_size)) {
@@ -73,17 +78,24 @@ void write_header(const FileHeader& header, uint8_t out[kHeaderBytes]) {
   store(header.graph_size, out + 32);
   store(header.data_offset, out + 40);
   store(header.data_size, out + 48);
-  store(header.graph_crc, out + 56);
-  store(header.data_crc, out + 60);
+  store(header.graph_crc, out + kChecksumOffset);
+  store(header.data_crc, out + kChecksumOffset + 4);
 }
 
-uint32_t crc32c(const uint8_t* bytes, uint64_t size, uint32_t crc) {
-  crc = ~crc;
-  for (uint64_t i = 0; i < size; ++i) {
-    crc ^= bytes[i];
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (0x82F63B78u & (0u - (crc & 1u)));
-  }
-  return ~crc;
+uint32_t graph_checksum(const FileHeader& header, const uint8_t* bytes) {
+  const uint32_t begin = crc32c(bytes, kChecksumOffset);
+  return crc32c(bytes + kHeaderBytes, header.data_offset - kHeaderBytes, begin);
+}
+
+uint32_t data_checksum(const FileHeader& header, const uint8_t* bytes) {
+  return crc32c(bytes + header.data_offset, header.file_size - header.data_offset);
+}
+
+void seal(FileHeader header, uint8_t* bytes) {
+  write_header(header, bytes);
+  header.graph_crc = graph_checksum(header, bytes);
+  header.data_crc = data_checksum(header, bytes);
+  write_header(header, bytes);
 }
 
 }  // namespace bantam

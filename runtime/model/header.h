@@ -23,7 +23,7 @@ struct FileHeader {
   uint64_t graph_size = 0;
   uint64_t data_offset = 0;
   uint64_t data_size = 0;
-  uint32_t graph_crc = 0;
+  uint32_t graph_crc = 0;  // of header and graph
   uint32_t data_crc = 0;
 };
 
@@ -34,9 +34,14 @@ Status read_header(const uint8_t* bytes, size_t size, FileHeader* out, Fault* fa
 /// The 64 bytes that read_header reads back.
 void write_header(const FileHeader& header, uint8_t out[kHeaderBytes]);
 
-/// CRC-32C (Castagnoli, reflected 0x82F63B78) of `size` bytes; pass the previous result as `crc` to go on.
-/// Needs no table: two operations a bit. O(size).
-uint32_t crc32c(const uint8_t* bytes, uint64_t size, uint32_t crc = 0);
+/// What graph_crc and data_crc must be for a file `bytes` with this header, which read_header has checked or
+/// write_header has written there. O(size of what they cover).
+uint32_t graph_checksum(const FileHeader& header, const uint8_t* bytes);
+uint32_t data_checksum(const FileHeader& header, const uint8_t* bytes);
+
+/// Writes `header`, with the right checksums, to the first 64 of the header.file_size bytes of a file whose other bytes
+/// are in place.
+void seal(FileHeader header, uint8_t* bytes);
 
 }  // namespace bantam
 

@@ -56,23 +56,30 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
 
 void run_task(void* arg, uint32_t index, uint32_t worker) {
   const StepRun& run = *static_cast<const StepRun*>(arg);
-  Status& reported = run.session->workers[worker].status;
-  if (reported == Status::kOk) reported = run_tile(run, index, worker);
+  if (worker >= run.session->limits.workers) return;  // it has no memory: run_step misses the task
+  Worker& own = run.session->workers[worker];
+  ++own.tasks;
+  if (own.status == Status::kOk) own.status = run_tile(run, index, worker);
 }
 
 Status run_step(StepRun& run) {
   SessionState& s = *run.session;
   const uint32_t tiles = (run.rows + run.tile - 1) / run.tile;
-  for (uint32_t w = 0; w < s.limits.workers; ++w) s.workers[w].status = Status::kOk;
+  for (uint32_t w = 0; w < s.limits.workers; ++w) {
+    s.workers[w].status = Status::kOk;
+    s.workers[w].tasks = 0;
+  }
   if (tiles > 1 && s.options.parallel != nullptr && s.backend == nullptr) {
     s.options.parallel->run(s.options.parallel->context, tiles, run_task, &run);
   } else {
     for (uint32_t i = 0; i < tiles; ++i) run_task(&run, i, 0);
   }
+  uint32_t tasks = 0;
   for (uint32_t w = 0; w < s.limits.workers; ++w) {
     if (s.workers[w].status != Status::kOk) return s.workers[w].status;
+    tasks += s.workers[w].tasks;
   }
-  return Status::kOk;
+  return tasks == tiles ? Status::kOk : Status::kInvalidArgument;  // `parallel` breaks its contract
 }
 
 uint32_t count_linears(const fb::Model& model, const fb::Step& step) {

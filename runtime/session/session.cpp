@@ -80,7 +80,7 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   s->workers = part<Worker>(bytes, layout.workers);
   for (uint32_t w = 0; w < limits.workers; ++w) {
     uint8_t* memory = bytes + layout.worker_memory + w * (layout.tile_size + layout.scratch_size);
-    s->workers[w] = {memory, memory + layout.tile_size, Status::kOk};
+    s->workers[w] = {memory, memory + layout.tile_size, Status::kOk, 0};
   }
   s->ids = part<int32_t>(bytes, layout.ids);
   s->segments = part<int32_t>(bytes, layout.segments);

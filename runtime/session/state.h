@@ -12,6 +12,7 @@ struct Worker {
   uint8_t* tile;
   uint8_t* scratch;
   Status status;
+  uint32_t tasks;  // of this step that it has run
 };
 
 /// Who filled the batch arrays.

@@ -13,9 +13,6 @@ install(DIRECTORY runtime/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES
 install(FILES schemas/bantam.fbs DESTINATION ${CMAKE_INSTALL_DATADIR}/bantam)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET bantam_command)
-  # A shared libbantam is found from the command's own place, wherever the tree lies.
-  file(RELATIVE_PATH to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-  set_target_properties(bantam_command PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
   install(TARGETS bantam_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 

@@ -10,8 +10,9 @@ add_library(bantam_runtime_options INTERFACE)
 target_link_libraries(bantam_runtime_options INTERFACE bantam_options)
 target_compile_options(bantam_runtime_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
-  -ffunction-sections -fdata-sections
-  $<$<NOT:$<BOOL:${BUILD_SHARED_LIBS}>>:-fvisibility=hidden>)
+  -ffunction-sections -fdata-sections -fvisibility=hidden)
+# A shared libbantam exports the public API (bantam/export.h).
+target_compile_definitions(bantam_runtime_options INTERFACE $<$<BOOL:${BUILD_SHARED_LIBS}>:BANTAM_EXPORTS>)
 
 # Sanitizers instrument everything that is built, tests included, so they are set for the directory tree.
 if(BANTAM_SANITIZE)

@@ -85,7 +85,7 @@ double load_rate(Isa isa, size_t size) {
 
 /// One row by `matrices` weight matrices in turn, so that all of them together lie in the cache that holds their size.
 void linear_q8_row(benchmark::State& state, const Table* t, uint32_t k, uint32_t n, uint32_t matrices) {
-  const LinearShape shape{1, k, n, Activation::kNone, true, false, false};
+  const LinearShape shape{1, k, n, Activation::kNone, true, false, false, false};
   std::vector<std::unique_ptr<Case<LinearQ8>>> cases;
   std::vector<LinearQ8> calls;
   for (uint32_t i = 0; i < matrices; ++i) {
@@ -153,14 +153,14 @@ void add_shapes(const Table* t, const std::string& isa) {
   for (const Dense& dense : kDense) {
     const std::string shape = "/k:" + std::to_string(dense.k) + "/n:" + std::to_string(dense.n);
     for (const uint32_t m : {1u, 2u, 4u, 7u, 8u, 13u, 16u, 32u, 64u, 128u}) {
-      const LinearShape s{m, dense.k, dense.n, Activation::kNone, true, false, false};
+      const LinearShape s{m, dense.k, dense.n, Activation::kNone, true, false, false, false};
       const std::string name = "/m:" + std::to_string(m) + shape;
       add("linear_q8_shape/" + isa + name, [t, s](benchmark::State& state) { linear_q8_shape(state, t, s); });
       if (dense.k + dense.n > 2000) continue;
       add("linear_f32_shape/" + isa + name, [t, s](benchmark::State& state) { linear_f32_shape(state, t, s); });
     }
   }
-  LinearShape gelu{64, 384, 1536, Activation::kGelu, true, false, false};
+  LinearShape gelu{64, 384, 1536, Activation::kGelu, true, false, false, false};
   add("linear_q8_gelu/" + isa + "/m:64/k:384/n:1536",
       [t, gelu](benchmark::State& state) { linear_q8_shape(state, t, gelu); });
 }

@@ -61,8 +61,10 @@ class BadFiles(CommandTest):
 
     def test_flipped_bits_are_found_by_verify(self):
         numbers = random.Random(7)
-        for _ in range(40):
-            at = numbers.randrange(64, len(self.good))
+        graph_end = sum(struct.unpack_from("<QQ", self.good, 24))
+        data = struct.unpack_from("<Q", self.good, 40)[0]
+        chosen = [64, graph_end - 1, graph_end, data - 1, data, len(self.good) - 1]  # graph_end: padding
+        for at in chosen + [numbers.randrange(64, len(self.good)) for _ in range(34)]:
             damaged = bytearray(self.good)
             damaged[at] ^= 1 << numbers.randrange(8)
             path = self.write("flipped.bantam", bytes(damaged))
@@ -76,8 +78,9 @@ class BadFiles(CommandTest):
             for bit in (0, 7):
                 damaged = bytearray(self.good)
                 damaged[at] ^= 1 << bit
-                code = bantam("run", self.write("flipped.bantam", bytes(damaged)), "play jazz").returncode
-                self.assertIn(code, (0, 4, 5), at)
+                path = self.write("flipped.bantam", bytes(damaged))
+                self.assertIn(bantam("run", path, "play jazz").returncode, (0, 4, 5), at)
+                self.assertIn(bantam("verify", path).returncode, (4, 5), at)
 
     def test_unreadable_values(self):
         self.fails(4, "run", model("voice"), "--ids", "7968", "--raw")

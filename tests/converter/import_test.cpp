@@ -229,6 +229,16 @@ TEST_F(Import, KeepsOnlyThePositionsAskedFor) {
 
 TEST_F(Import, SaysThatThereIsNoTokenizer) { EXPECT_TRUE(noted(import(), "no tokenizer")); }
 
+TEST_F(Import, ATokenizerOfAnotherKindIsUnsupportedABrokenOneInvalid) {
+  json tokenizer = {{"model", {{"type", "BPE"}, {"vocab", json::object()}}},
+                    {"pre_tokenizer", {{"type", "ByteLevel"}}}};
+  directory_.write("tokenizer.json", tokenizer.dump());
+  expect_in(refused(ExitCode::kUnsupported), {"\"BPE\" is not supported", "\"ByteLevel\" is not supported"});
+  tokenizer["added_tokens"] = 3;
+  directory_.write("tokenizer.json", tokenizer.dump());
+  expect_in(refused(ExitCode::kInvalid), {"\"BPE\" is not supported", "added_tokens"});
+}
+
 TEST_F(Import, LabelsComeInOrderOfTheirIndex) {
   config_["id2label"] = {{"2", "c"}, {"0", "a"}, {"1", "b"}};
   const Graph graph = import();

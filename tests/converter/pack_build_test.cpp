@@ -147,8 +147,8 @@ TEST(Build, EveryBlobIsAlignedAndInsideAndTheChecksumsHold) {
   FileHeader header;
   ASSERT_EQ(read_header(built.bytes.data(), built.bytes.size(), &header, nullptr), Status::kOk);
   EXPECT_EQ(header.file_size, built.bytes.size());
-  EXPECT_EQ(header.graph_crc, crc32c(built.bytes.data() + header.graph_offset, header.graph_size));
-  EXPECT_EQ(header.data_crc, crc32c(built.bytes.data() + header.data_offset, header.data_size));
+  EXPECT_EQ(header.graph_crc, graph_checksum(header, built.bytes.data()));
+  EXPECT_EQ(header.data_crc, data_checksum(header, built.bytes.data()));
   for (const auto& tensor : built.graph.model.tensors) {
     for (const auto* blob : {&tensor->data, &tensor->scales, &tensor->sums}) {
       if (!*blob) continue;

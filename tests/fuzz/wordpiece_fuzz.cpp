@@ -35,10 +35,19 @@ void encode_and_check(const Tokenizer& tokenizer, const std::string& text, uint3
   options.skip = max_tokens % 5;
   const uint32_t capacity = max_tokens != 0 ? max_tokens : static_cast<uint32_t>(4 * text.size() + 64);
   const Encoded got = encode(tokenizer, first, pair ? &second : nullptr, options, capacity);
+  check(got.ids.size() <= capacity);
+  uint32_t last[2] = {0, 0};
   for (size_t i = 0; i < got.ids.size(); ++i) {
     check(static_cast<uint32_t>(got.ids[i]) < tokenizer.vocab_size());
+    if (got.sequences[i] == 255) {
+      check(got.offsets[i].begin == 0 && got.offsets[i].end == 0);
+      continue;
+    }
+    check(got.sequences[i] <= 1);
     check(got.offsets[i].begin <= got.offsets[i].end);
     check(got.offsets[i].end <= (got.sequences[i] == 1 ? second.size() : first.size()));
+    check(got.offsets[i].begin >= last[got.sequences[i]]);
+    last[got.sequences[i]] = got.offsets[i].begin;
   }
 }
 

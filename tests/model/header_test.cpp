@@ -6,21 +6,11 @@
 #include <vector>
 
 #include "bantam/model.h"
+#include "model/crc32c.h"
 #include "tests/session/bert.h"
 
 namespace bantam::testing {
 namespace {
-
-TEST(Crc32c, KnownValues) {
-  // RFC 3720, appendix B.4.
-  std::vector<uint8_t> bytes(32, 0);
-  EXPECT_EQ(crc32c(bytes.data(), 32), 0x8A9136AAu);
-  bytes.assign(32, 0xFF);
-  EXPECT_EQ(crc32c(bytes.data(), 32), 0x62A8AB43u);
-  for (uint8_t i = 0; i < 32; ++i) bytes[i] = i;
-  EXPECT_EQ(crc32c(bytes.data(), 32), 0x46DD794Eu);
-  EXPECT_EQ(crc32c(bytes.data() + 10, 22, crc32c(bytes.data(), 10)), 0x46DD794Eu);
-}
 
 TEST(Header, ReadsWhatItWrote) {
   FileHeader header;
@@ -42,6 +32,35 @@ TEST(Header, ReadsWhatItWrote) {
   EXPECT_EQ(back.data_size, 192u);
   EXPECT_EQ(back.graph_crc, 0x12345678u);
   EXPECT_EQ(back.data_crc, 0x9ABCDEF0u);
+}
+
+TEST(Header, ChecksumsCoverEveryBitButTheirOwn) {
+  FileHeader header;
+  header.graph_offset = 64;
+  header.graph_size = 100;
+  header.data_offset = 192;
+  header.data_size = 150;
+  header.file_size = 64 + 128 + 192;  // gaps behind both sections
+  std::vector<uint8_t> bytes(header.file_size);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 7);
+  seal(header, bytes.data());
+  ASSERT_EQ(read_header(bytes.data(), bytes.size(), &header, nullptr), Status::kOk);
+  EXPECT_EQ(header.graph_crc, graph_checksum(header, bytes.data()));
+  EXPECT_EQ(header.data_crc, data_checksum(header, bytes.data()));
+  // As the schema states them.
+  std::vector<uint8_t> covered(bytes.begin(), bytes.begin() + 56);
+  covered.insert(covered.end(), bytes.begin() + 64, bytes.begin() + 192);
+  EXPECT_EQ(header.graph_crc, crc32c(covered.data(), covered.size()));
+  EXPECT_EQ(header.data_crc, crc32c(bytes.data() + 192, 192));
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    for (uint32_t bit = 0; bit < 8; ++bit) {
+      bytes[i] = static_cast<uint8_t>(bytes[i] ^ (1u << bit));
+      const bool same = graph_checksum(header, bytes.data()) == header.graph_crc &&
+                        data_checksum(header, bytes.data()) == header.data_crc;
+      EXPECT_EQ(same, i >= 56 && i < 64) << i;
+      bytes[i] = static_cast<uint8_t>(bytes[i] ^ (1u << bit));
+    }
+  }
 }
 
 class OpenTest : public ::testing::Test {

@@ -210,12 +210,10 @@ std::vector<uint8_t> assemble(const fb::ModelT& model, const std::vector<uint8_t
   header.data_offset = (header.graph_offset + header.graph_size + 63) / 64 * 64;
   header.data_size = data.size();
   header.file_size = header.data_offset + header.data_size;
-  header.graph_crc = crc32c(builder.GetBufferPointer(), builder.GetSize());
-  header.data_crc = crc32c(data.data(), data.size());
   std::vector<uint8_t> file(header.file_size);
-  write_header(header, file.data());
   std::copy_n(builder.GetBufferPointer(), builder.GetSize(), file.data() + header.graph_offset);
   std::copy(data.begin(), data.end(), file.data() + header.data_offset);
+  seal(header, file.data());
   return file;
 }
 

@@ -71,6 +71,38 @@ TEST_F(SessionTest, ExactlyTheStatedArenaIsNeeded) {
   }
 }
 
+TEST_F(SessionTest, AParallelThatBreaksItsContractIsRefused) {
+  struct Wrong {
+    Parallel parallel;
+    uint32_t worker = 0;
+    uint32_t left_out = 0;
+  } wrong;
+  wrong.parallel.context = &wrong;
+  wrong.parallel.run = [](void* context, uint32_t count, void (*task)(void*, uint32_t, uint32_t), void* arg) {
+    const Wrong& w = *static_cast<Wrong*>(context);
+    for (uint32_t i = w.left_out; i < count; ++i) task(arg, i, i == count - 1 ? w.worker : 0);
+  };
+  SessionOptions options;
+  options.max_tokens = 300;
+  options.max_sequences = 4;
+  options.workers = 2;
+  options.parallel = &wrong.parallel;
+  const size_t size = arena_bytes(model_, options);
+  std::vector<uint8_t> memory(size + 128, 0x5A);
+  uint8_t* begin = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+  Session* session = nullptr;
+  ASSERT_EQ(Session::create(model_, options, begin, size, &session), Status::kOk);
+  const Ids ids = random_ids({75, 75, 75, 75}, bert_.shape.vocabulary, bert_.shape.segments, 5);
+  for (const uint32_t worker : {0u, 1u, 2u, 3u, 0xFFFFFFFFu}) {
+    wrong.worker = worker;
+    EXPECT_EQ(session->run(ids.batch()), worker < 2 ? Status::kOk : Status::kInvalidArgument) << worker;
+    for (const uint8_t* after = begin + size; after < memory.data() + memory.size(); ++after) ASSERT_EQ(*after, 0x5A);
+  }
+  wrong.worker = 0;
+  wrong.left_out = 1;
+  EXPECT_EQ(session->run(ids.batch()), Status::kInvalidArgument);
+}
+
 TEST_F(SessionTest, TheHighWaterMarkReachesTheStatedSizeAtTheMaxima) {
   Session* session = create(options_);
   EXPECT_LT(session->arena_high_water(), arena_->size());

@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bantam/export.h"
+
+BANTAM_EXPORT_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -265,5 +268,6 @@ bantam_status bantam_next_sentence(const bantam_session* session, uint32_t seque
 #ifdef __cplusplus
 }
 #endif
+BANTAM_EXPORT_END
 
 #endif /* BANTAM_BANTAM_H_ */

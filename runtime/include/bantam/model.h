@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bantam/export.h"
 #include "bantam/status.h"
 
+BANTAM_EXPORT_BEGIN
 namespace bantam {
 
 /// Bytes that somebody else owns; not zero-terminated.
@@ -81,5 +83,6 @@ class Model {
 static_assert(sizeof(Model) <= 128, "Model is a small copyable view");
 
 }  // namespace bantam
+BANTAM_EXPORT_END
 
 #endif  // BANTAM_MODEL_H_

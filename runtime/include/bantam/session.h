@@ -2,9 +2,11 @@
 #ifndef BANTAM_SESSION_H_
 #define BANTAM_SESSION_H_
 
+#include "bantam/export.h"
 #include "bantam/model.h"
 #include "bantam/tokenizer.h"
 
+BANTAM_EXPORT_BEGIN
 namespace bantam {
 
 /// Instruction sets. kAuto picks the best that this machine and build have. Values are append-only.
@@ -22,7 +24,8 @@ bool isa_available(Isa isa);          // in this build and on this machine
 bool isa_parse(Text name, Isa* out);  // false: no such name
 
 /// Parallel-for. Returns when task(arg, i, worker) is done for every i in [0, count); worker < the
-/// session's `workers`; no worker id runs twice at once; serial is legal; never nested.
+/// session's `workers`; no worker id runs twice at once; serial is legal; never nested. A task left out or run with
+/// another worker id makes run() return kInvalidArgument.
 struct Parallel {
   void* context = nullptr;
   void (*run)(void* context, uint32_t count, void (*task)(void* arg, uint32_t index, uint32_t worker),
@@ -133,5 +136,6 @@ class Session {
 size_t arena_bytes(const Model& model, const SessionOptions& options);
 
 }  // namespace bantam
+BANTAM_EXPORT_END
 
 #endif  // BANTAM_SESSION_H_

@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+#include "bantam/export.h"
+
+BANTAM_EXPORT_BEGIN
 namespace bantam {
 
 enum class Status : int32_t {
@@ -45,5 +48,6 @@ struct Fault {
 };
 
 }  // namespace bantam
+BANTAM_EXPORT_END
 
 #endif  // BANTAM_STATUS_H_

@@ -4,8 +4,10 @@
 #ifndef BANTAM_TASKS_H_
 #define BANTAM_TASKS_H_
 
+#include "bantam/export.h"
 #include "bantam/session.h"
 
+BANTAM_EXPORT_BEGIN
 namespace bantam {
 
 struct LabelScore {
@@ -111,5 +113,6 @@ Status tag_window(const Session& session, uint32_t sequence, Text text, const Wi
                   Offset* spans, LabelScore* labels, uint32_t capacity, uint32_t* count);
 
 }  // namespace bantam
+BANTAM_EXPORT_END
 
 #endif  // BANTAM_TASKS_H_

@@ -2,8 +2,10 @@
 #ifndef BANTAM_TOKENIZER_H_
 #define BANTAM_TOKENIZER_H_
 
+#include "bantam/export.h"
 #include "bantam/model.h"
 
+BANTAM_EXPORT_BEGIN
 namespace bantam {
 
 /// Half-open UTF-8 byte range in the original text of `sequence` (0 or 1). Special tokens: [0, 0).
@@ -73,5 +75,6 @@ class Tokenizer {
 };
 
 }  // namespace bantam
+BANTAM_EXPORT_END
 
 #endif  // BANTAM_TOKENIZER_H_
