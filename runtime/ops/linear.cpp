@@ -40,7 +40,8 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   const Rows x = tile_rows(run, operand(op.inputs(), 0));
   const auto activation =
       op.tail() == nullptr ? kernels::Activation::kNone : static_cast<kernels::Activation>(op.tail()->activation());
-  const RowSink sink(run, op, n, run.backend == nullptr);
+  // A back end is slow in small blocks: session/layout.h gives it scratch for a whole tile.
+  const RowSink sink(run, op, n, run.backend == nullptr, run.backend != nullptr);
   bool finite = true;
   for (uint32_t first = 0, rows = 0; first < run.rows; first += rows) {
     rows = sink.block(first);

@@ -7,6 +7,8 @@ namespace bantam {
 namespace {
 
 constexpr uint32_t kDefaultTile = 64;
+/// Of a back end, which prefers many rows at once; more would leave the second-level cache.
+constexpr uint32_t kBackendTile = 128;
 constexpr uint32_t kDefaultLength = 512;
 constexpr uint32_t kMaxTokens = 1u << 24;
 constexpr uint32_t kMaxTile = 4096;
@@ -22,6 +24,13 @@ bool attends_in_i8(const fb::Model& model) {
     if (t->layout() == fb::Layout::head_rows) return true;
   }
   return false;
+}
+
+bool all_weights_are_float(const fb::Model& model) {
+  for (const fb::Tensor* t : *model.tensors()) {
+    if (t->layout() == fb::Layout::tile_k4n16) return false;
+  }
+  return true;
 }
 
 /// Takes the next `bytes` of the arena, rounded up to 64.
@@ -52,13 +61,15 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   if (options.backend != nullptr && options.backend->linear == nullptr) {
     return invalid("backend has no linear function");
   }
-  limits.workers = options.parallel != nullptr ? options.workers : 1;
+  limits.backend = options.backend != nullptr && all_weights_are_float(m);
+  // A back end has threads of its own.
+  limits.workers = options.parallel != nullptr && !limits.backend ? options.workers : 1;
   if (options.tile_rows % 16 != 0 || options.tile_rows > kMaxTile) {
     return invalid("tile_rows is not a multiple of 16 up to 4096");
   }
   const uint32_t multiple = m.symbols()->Get(kTile)->multiple();
-  limits.tile_rows =
-      static_cast<uint32_t>(round_up(options.tile_rows != 0 ? options.tile_rows : kDefaultTile, multiple));
+  const uint32_t tile = limits.backend ? kBackendTile : kDefaultTile;
+  limits.tile_rows = static_cast<uint32_t>(round_up(options.tile_rows != 0 ? options.tile_rows : tile, multiple));
   limits.tile_rows = choose_tile(m, limits, limits.max_tokens);
   if (attends_in_i8(m)) {
     if (options.f32_attention) return refuse(Status::kUnavailable, "the file's attention is int8", fault);
@@ -92,10 +103,14 @@ uint64_t tile_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]) 
   return round_up(evaluate(model.tile_bytes(), values), 64);
 }
 
-uint64_t scratch_bytes(const fb::Model& model, uint32_t longest) {
+uint64_t scratch_bytes(const fb::Model& model, const Limits& limits, uint32_t longest, uint32_t tile) {
   uint64_t most = 0;
   for (const fb::Op* op : *graph(model).ops()) {
-    const uint64_t bytes = ops::find_rule(*op)->scratch(model, *op, longest);
+    const ops::Rule& rule = *ops::find_rule(*op);
+    uint64_t bytes = rule.scratch(model, *op, longest);
+    if (limits.backend && rule.kind == fb::OpAttributes::Linear) {
+      bytes = uint64_t{tile} * kernels::pad16(extent(tensor(model, operand(op->inputs(), 1)), 0)) * sizeof(float);
+    }
     most = bytes > most ? bytes : most;
   }
   return round_up(most, 64);
@@ -111,7 +126,7 @@ bool lay_out(const Model& model, const Limits& limits, Layout* out) {
   out->workers = take(uint64_t{limits.workers} * sizeof(Worker), &at);
   out->shared = take(shared_bytes(m, values), &at);
   out->tile_size = tile_bytes(m, values);
-  out->scratch_size = scratch_bytes(m, limits.longest);
+  out->scratch_size = scratch_bytes(m, limits, limits.longest, limits.tile_rows);
   out->worker_memory = take(limits.workers * (out->tile_size + out->scratch_size), &at);
   const uint64_t tokens = limits.max_tokens;
   out->ids = take(tokens * sizeof(int32_t), &at);

@@ -21,6 +21,7 @@ struct Limits {
   uint32_t longest = 0;    // rows of one sequence
   uint32_t workers = 0;    // 1 without `parallel`
   uint32_t tile_rows = 0;  // largest tile
+  bool backend = false;    // linear layers run in the options' back end
 };
 
 /// Checks the options against the model. kInvalidArgument, kUnavailable.
@@ -37,8 +38,9 @@ void round_symbols(const fb::Model& model, uint32_t tokens, uint32_t sequences, 
 uint64_t shared_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]);
 uint64_t tile_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]);
 
-/// Most scratch that any op needs when no sequence has more than `longest` rows; a multiple of 64.
-uint64_t scratch_bytes(const fb::Model& model, uint32_t longest);
+/// Most scratch that any op needs when no sequence has more than `longest` rows and no tile more than `tile` (with a back
+/// end linear layers take whole tiles); a multiple of 64.
+uint64_t scratch_bytes(const fb::Model& model, const Limits& limits, uint32_t longest, uint32_t tile);
 
 /// Byte offsets from the start of the arena.
 struct Layout {

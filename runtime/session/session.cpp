@@ -7,13 +7,6 @@
 namespace bantam {
 namespace {
 
-bool all_weights_are_float(const fb::Model& model) {
-  for (const fb::Tensor* t : *model.tensors()) {
-    if (t->layout() == fb::Layout::tile_k4n16) return false;
-  }
-  return true;
-}
-
 template <typename T>
 T* part(uint8_t* arena, uint64_t offset) {
   return reinterpret_cast<T*>(arena + offset);
@@ -75,7 +68,7 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   if (table == nullptr) return Status::kUnavailable;
   auto* bytes = static_cast<uint8_t*>(arena);
   auto* s = new (arena) SessionState(model, options, limits, *table);
-  s->backend = all_weights_are_float(root(model)) ? options.backend : nullptr;
+  s->backend = limits.backend ? options.backend : nullptr;
   s->shared = bytes + layout.shared;
   s->workers = part<Worker>(bytes, layout.workers);
   for (uint32_t w = 0; w < limits.workers; ++w) {

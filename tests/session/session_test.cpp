@@ -269,6 +269,36 @@ TEST_F(SessionTest, TextNeedsATokenizer) {
   EXPECT_EQ(session->run(), Status::kInvalidArgument);
 }
 
+TEST_F(SessionTest, ABackendsArenaIsExactToo) {
+  const FileBytes file(build(bert_, WeightType::kF32).finish());
+  Model model;
+  ASSERT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
+  LinearBackend backend;
+  // Writes all that it may: a tile that its scratch does not hold would show.
+  backend.linear = [](void*, uint32_t, const float*, size_t, uint32_t rows, float* y, size_t stride) {
+    for (size_t i = 0; i < rows * stride; ++i) y[i] = 0.25f;
+    return Status::kOk;
+  };
+  for (const uint32_t tokens : {1u, 90u, 300u}) {
+    SessionOptions options;
+    options.max_tokens = tokens;
+    options.max_sequences = 4;
+    options.backend = &backend;
+    const size_t size = arena_bytes(model, options);
+    Arena arena(size + 64);
+    Session* session = nullptr;
+    EXPECT_EQ(Session::create(model, options, arena.data(), size - 1, &session), Status::kArenaTooSmall);
+    ASSERT_EQ(Session::create(model, options, arena.data(), size, &session), Status::kOk);
+    const uint32_t longest = std::min(tokens, bert_.shape.positions);
+    ASSERT_EQ(session->run(random_ids({longest}, 211, 2, 1).batch()), Status::kOk);
+    EXPECT_LE(session->arena_high_water(), size);
+    if (tokens != 300) continue;
+    ASSERT_EQ(session->run(random_ids({96, 96, 96, 12}, 211, 2, 1).batch()), Status::kOk);
+    EXPECT_EQ(session->arena_high_water(), size);
+    for (size_t i = size; i < arena.size(); ++i) ASSERT_EQ(arena.data()[i], 0xA5);
+  }
+}
+
 TEST_F(SessionTest, ABackendRunsTheLinearLayersOfFloatFilesOnly) {
   struct Counter {
     uint32_t calls = 0;
@@ -287,7 +317,7 @@ TEST_F(SessionTest, ABackendRunsTheLinearLayersOfFloatFilesOnly) {
     };
     SessionOptions options;
     options.backend = &backend;
-    const Ids ids = random_ids({9}, 211, 2, 1);
+    const Ids ids = random_ids({40}, 211, 2, 1);  // in one call a layer
     run_once(FileBytes(build(bert_, type).finish()), ids, options);
     EXPECT_EQ(counter.calls, type == WeightType::kF32 ? 11u : 0u);
     EXPECT_EQ(counter.last, type == WeightType::kF32 ? 10u : 0u);
