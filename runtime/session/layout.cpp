@@ -1,6 +1,6 @@
 #include "session/layout.h"
 
-#include "ops/ops.h"
+#include "ops/heads.h"
 #include "session/state.h"
 
 namespace bantam {
@@ -71,11 +71,10 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   const uint32_t tile = limits.backend ? kBackendTile : kDefaultTile;
   limits.tile_rows = static_cast<uint32_t>(round_up(options.tile_rows != 0 ? options.tile_rows : tile, multiple));
   limits.tile_rows = choose_tile(m, limits, limits.max_tokens);
-  if (attends_in_i8(m)) {
-    if (options.f32_attention) return refuse(Status::kUnavailable, "the file's attention is int8", fault);
-    if (limits.longest > ops::kMaxAttentionRows) {
-      return invalid("int8 attention takes sequences of up to 66,311 tokens");
-    }
+  const bool i8 = attends_in_i8(m);
+  limits.f32_heads = i8 && options.f32_attention;
+  if (i8 && !limits.f32_heads && limits.longest > ops::kMaxAttentionRows) {
+    return invalid("int8 attention takes sequences of up to 66,311 tokens");
   }
   *out = limits;
   return Status::kOk;
@@ -97,6 +96,10 @@ void round_symbols(const fb::Model& model, uint32_t tokens, uint32_t sequences, 
 
 uint64_t shared_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
   return round_up(evaluate(model.shared_bytes(), values), 64);
+}
+
+uint64_t heads_bytes(const fb::Model& model, const Limits& limits, const uint32_t (&values)[kSymbols]) {
+  return limits.f32_heads ? round_up(ops::f32_heads_bytes(model, values), 64) : 0;
 }
 
 uint64_t tile_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
@@ -125,6 +128,7 @@ bool lay_out(const Model& model, const Limits& limits, Layout* out) {
   take(sizeof(SessionState), &at);
   out->workers = take(uint64_t{limits.workers} * sizeof(Worker), &at);
   out->shared = take(shared_bytes(m, values), &at);
+  out->f32_heads = take(heads_bytes(m, limits, values), &at);
   out->tile_size = tile_bytes(m, values);
   out->scratch_size = scratch_bytes(m, limits, limits.longest, limits.tile_rows);
   out->worker_memory = take(limits.workers * (out->tile_size + out->scratch_size), &at);

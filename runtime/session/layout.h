@@ -1,4 +1,4 @@
-// The arena: [session][workers][shared region][tile region + scratch of each worker][batch arrays].
+// The arena: [session][workers][shared region][f32 heads][tile region + scratch of each worker][batch arrays].
 #ifndef BANTAM_SESSION_LAYOUT_H_
 #define BANTAM_SESSION_LAYOUT_H_
 
@@ -21,10 +21,11 @@ struct Limits {
   uint32_t longest = 0;    // rows of one sequence
   uint32_t workers = 0;    // 1 without `parallel`
   uint32_t tile_rows = 0;  // largest tile
+  bool f32_heads = false;  // an int8 file's attention runs in f32
   bool backend = false;    // linear layers run in the options' back end
 };
 
-/// Checks the options against the model. kInvalidArgument, kUnavailable.
+/// Checks the options against the model. kInvalidArgument.
 Status resolve(const Model& model, const SessionOptions& options, Limits* out, Fault* fault);
 
 /// Rows of a tile for a step of `rows` rows: the largest tile, or less where that leaves workers idle.
@@ -34,7 +35,9 @@ uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows
 void round_symbols(const fb::Model& model, uint32_t tokens, uint32_t sequences, uint32_t tile,
                    uint32_t (&values)[kSymbols]);
 
-/// Bytes of the shared region and of one worker's tile region for these symbol values; multiples of 64.
+/// Bytes of the shared region (f32 heads behind it not counted), of the f32 heads (0 without them) and of one worker's tile
+/// region for these symbol values; multiples of 64.
+uint64_t heads_bytes(const fb::Model& model, const Limits& limits, const uint32_t (&values)[kSymbols]);
 uint64_t shared_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]);
 uint64_t tile_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]);
 
@@ -46,6 +49,7 @@ uint64_t scratch_bytes(const fb::Model& model, const Limits& limits, uint32_t lo
 struct Layout {
   uint64_t workers;
   uint64_t shared;
+  uint64_t f32_heads;      // empty unless limits.f32_heads
   uint64_t worker_memory;  // worker w: at worker_memory + w * (tile_size + scratch_size)
   uint64_t tile_size;
   uint64_t scratch_size;

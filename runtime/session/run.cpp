@@ -31,6 +31,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
                        s.sequences,
                        {run.values[kTokens], run.values[kSequences], run.values[kTile]},
                        s.shared,
+                       s.f32_heads,
                        s.workers[worker].tile,
                        s.workers[worker].scratch,
                        begin,
@@ -128,7 +129,7 @@ Status execute(SessionState& s) {
     run.linear_number += count_linears(model, *step);
   }
   for (uint32_t i = 0; i < kSymbols; ++i) s.values[i] = run.values[i];
-  raise(shared_bytes(model, run.values), &s.shared_high);
+  raise(shared_bytes(model, run.values) + heads_bytes(model, s.limits, run.values), &s.shared_high);
   raise(s.limits.workers * (tile_high + scratch_bytes(model, s.limits, longest, largest_tile)), &s.worker_high);
   s.has_run = true;
   const Status status = check_outputs(s, s.model.output_count());

@@ -70,6 +70,7 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   auto* s = new (arena) SessionState(model, options, limits, *table);
   s->backend = limits.backend ? options.backend : nullptr;
   s->shared = bytes + layout.shared;
+  s->f32_heads = limits.f32_heads ? bytes + layout.f32_heads : nullptr;
   s->workers = part<Worker>(bytes, layout.workers);
   for (uint32_t w = 0; w < limits.workers; ++w) {
     uint8_t* memory = bytes + layout.worker_memory + w * (layout.tile_size + layout.scratch_size);

@@ -39,13 +39,15 @@ class SessionTest : public ::testing::Test {
 
 TEST_F(SessionTest, ExactlyTheStatedArenaIsNeeded) {
   for (const uint32_t tokens : {1u, 15u, 16u, 17u, 96u, 300u}) {
-    for (const uint32_t workers : {0u, 1u, 3u}) {
+    for (const uint32_t choice : {0u, 1u, 3u, 4u}) {
+      const uint32_t workers = choice % 4;
       const Threads threads(workers);  // no more worker ids than the session has
       SessionOptions options;
       options.max_tokens = tokens;
       options.max_sequences = 3;
       options.workers = workers == 0 ? 1 : workers;
       options.parallel = workers == 0 ? nullptr : threads.get();
+      options.f32_attention = choice != 0;
       const size_t size = arena_bytes(model_, options);
       ASSERT_GT(size, 0u);
       std::vector<uint8_t> memory(size + 128, 0x5A);
@@ -72,13 +74,26 @@ TEST_F(SessionTest, ExactlyTheStatedArenaIsNeeded) {
 }
 
 TEST_F(SessionTest, TheHighWaterMarkReachesTheStatedSizeAtTheMaxima) {
-  Session* session = create(options_);
-  EXPECT_LT(session->arena_high_water(), arena_->size());
-  ASSERT_EQ(session->run(random_ids({5}, 211, 2, 1).batch()), Status::kOk);
-  EXPECT_LT(session->arena_high_water(), arena_->size());
-  ASSERT_EQ(session->run(random_ids({64}, 211, 2, 1).batch()), Status::kOk);
-  ASSERT_EQ(session->run(random_ids({16, 16, 16, 16}, 211, 2, 1).batch()), Status::kOk);
-  EXPECT_EQ(session->arena_high_water(), arena_->size());
+  for (const bool f32_attention : {false, true}) {
+    options_.f32_attention = f32_attention;
+    Session* session = create(options_);
+    EXPECT_LT(session->arena_high_water(), arena_->size());
+    ASSERT_EQ(session->run(random_ids({5}, 211, 2, 1).batch()), Status::kOk);
+    EXPECT_LT(session->arena_high_water(), arena_->size());
+    ASSERT_EQ(session->run(random_ids({64}, 211, 2, 1).batch()), Status::kOk);
+    ASSERT_EQ(session->run(random_ids({16, 16, 16, 16}, 211, 2, 1).batch()), Status::kOk);
+    EXPECT_EQ(session->arena_high_water(), arena_->size());
+  }
+}
+
+TEST_F(SessionTest, F32AttentionTakesMemoryInInt8FilesOnly) {
+  SessionOptions f32_attention = options_;
+  f32_attention.f32_attention = true;
+  EXPECT_GT(arena_bytes(model_, f32_attention), arena_bytes(model_, options_));
+  const FileBytes file(build(bert_, WeightType::kF32).finish());
+  Model model;
+  ASSERT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
+  EXPECT_EQ(arena_bytes(model, f32_attention), arena_bytes(model, options_));
 }
 
 TEST_F(SessionTest, TheArenaIsTheSameOnEveryIsa) {
@@ -112,9 +127,6 @@ TEST_F(SessionTest, OptionsThatCannotBeServedAreRefusedWithAReason) {
   o.max_tokens = 0;
   o.max_sequences = std::numeric_limits<uint32_t>::max();
   refused(o, Status::kInvalidArgument);
-  o = options_;
-  o.f32_attention = true;
-  refused(o, Status::kUnavailable);
 }
 
 TEST_F(SessionTest, BadBatchesGetAStatus) {
