@@ -9,6 +9,10 @@ namespace {
 constexpr uint32_t kDefaultTile = 64;
 /// Of a back end, which prefers many rows at once; more would leave the second-level cache.
 constexpr uint32_t kBackendTile = 128;
+/// Tiles of several workers are a multiple of this: rows whose bytes in a value page lie together.
+constexpr uint32_t kTileStep = 4;
+/// Fewer rows would cost as much: what takes time then is reading the weights.
+constexpr uint32_t kLeastTile = 8;
 constexpr uint32_t kDefaultLength = 512;
 constexpr uint32_t kMaxTokens = 1u << 24;
 constexpr uint32_t kMaxTile = 4096;
@@ -82,8 +86,13 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
 
 uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows) {
   const uint32_t share = (rows + limits.workers - 1) / limits.workers;
-  const auto tile = static_cast<uint32_t>(round_up(share, model.symbols()->Get(kTile)->multiple()));
-  return tile < limits.tile_rows ? tile : limits.tile_rows;
+  if (limits.workers == 1) {
+    const auto all = static_cast<uint32_t>(round_up(share, model.symbols()->Get(kTile)->multiple()));
+    return all < limits.tile_rows ? all : limits.tile_rows;
+  }
+  const uint32_t tiles = (share + limits.tile_rows - 1) / limits.tile_rows;  // of each worker
+  const auto tile = static_cast<uint32_t>(round_up((share + tiles - 1) / tiles, kTileStep));
+  return tile > kLeastTile ? tile : kLeastTile;
 }
 
 void round_symbols(const fb::Model& model, uint32_t tokens, uint32_t sequences, uint32_t tile,

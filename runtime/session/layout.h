@@ -28,7 +28,9 @@ struct Limits {
 /// Checks the options against the model. kInvalidArgument.
 Status resolve(const Model& model, const SessionOptions& options, Limits* out, Fault* fault);
 
-/// Rows of a tile for a step of `rows` rows: the largest tile, or less where that leaves workers idle.
+/// Rows of a tile for a step of `rows` rows, at most limits.tile_rows: with several workers such that each has as many
+/// tiles as the others, of almost the same size. What this gives for max_tokens rows becomes limits.tile_rows, and then
+/// it gives the same again.
 uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows);
 
 /// Symbol values for addressing: rounded up to their multiples.
