@@ -36,6 +36,8 @@ void add_engine_options(CLI::App& command, EngineOptions* options) {
   command.add_option("--isa", options->isa, "Instruction set, such as avx2 (default: $BANTAM_ISA, else the best)");
   command.add_option("--backend", options->backend, "native (default), or xnnpack for f32 and f16 files")
       ->check(CLI::IsMember({"native", "xnnpack"}));
+  command.add_flag("--f32-attention", options->f32_attention,
+                   "Attention of int8 files in f32, for comparison: slower, more memory");
 }
 
 struct ModelFile::Mapping {
@@ -66,6 +68,7 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
   session.max_sequences = options.batch;
   session.max_tokens = options.max_tokens;
   session.isa = choose_isa(options.isa);
+  session.f32_attention = options.f32_attention;
   pool_ = std::make_unique<Pool>(options.threads);
   threads_ = pool_->threads.threads();
   session.workers = threads_;

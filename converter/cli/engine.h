@@ -19,11 +19,12 @@ struct EngineOptions {
   uint32_t threads = 1;
   std::string isa;                 // empty: BANTAM_ISA, else the best
   std::string backend = "native";  // or "xnnpack", for files without int8
+  bool f32_attention = false;      // of int8 files
   uint32_t batch = 1;              // most sequences of one run
   uint32_t max_tokens = 0;         // rows of one run; 0: batch times the model's longest sequence
 };
 
-/// Adds --threads, --isa and --backend.
+/// Adds --threads, --isa, --backend and --f32-attention.
 void add_engine_options(CLI::App& command, EngineOptions* options);
 
 /// A mapped and verified file. Not copyable: models and sessions point into it.

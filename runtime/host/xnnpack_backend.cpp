@@ -2,8 +2,10 @@
 
 #if defined(BANTAM_HAS_XNNPACK)
 
+#include <sys/mman.h>
 #include <xnnpack.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -22,6 +24,26 @@ struct XnnpackBackend::Layers {
 };
 
 namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+
+/// XNNPACK's packed weights in huge pages: every pass reads all of them, and a page of 4 KiB at a time that costs a fifth of
+/// a short text's time.
+void* allocate_aligned(void*, size_t alignment, size_t size) {
+  const size_t pages = (size + kHugePage / 2) / kHugePage;  // half a page that is left over stays small
+  const size_t unit = pages == 0 ? alignment : kHugePage;
+  void* block = std::aligned_alloc(unit, round_up(size, unit));
+  // A hint: without huge pages it works as well.
+  if (block != nullptr && pages != 0) ::madvise(block, pages * kHugePage, MADV_HUGEPAGE);
+  return block;
+}
+
+constexpr xnn_allocator kAllocator = {nullptr,
+                                      [](void*, size_t size) { return std::malloc(size); },
+                                      [](void*, void* block, size_t size) { return std::realloc(block, size); },
+                                      [](void*, void* block) { std::free(block); },
+                                      allocate_aligned,
+                                      [](void*, void* block) { std::free(block); }};
 
 float from_half(uint16_t half) {
   const uint32_t sign = uint32_t{half & 0x8000u} << 16;
@@ -82,7 +104,8 @@ XnnpackBackend::~XnnpackBackend() { delete layers_; }
 
 Status XnnpackBackend::create(const Model& model, const ThreadPool* pool) {
   if (!model.is_open() || layers_ != nullptr) return Status::kInvalidArgument;
-  if (xnn_initialize(nullptr) != xnn_status_success) return Status::kUnavailable;
+  // Whoever initialises XNNPACK first in a process chooses the allocator.
+  if (xnn_initialize(&kAllocator) != xnn_status_success) return Status::kUnavailable;
   const fb::Model& m = root(model);
   auto* layers = new Layers;
   for (const fb::Op* op : *graph(m).ops()) {

@@ -58,8 +58,8 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   args.q8 = q8;
   args.y_stride = y_stride;
   args.scratch = scratch_bytes;
-  const uint8_t* keys = base(run, tensor(run.model, operand(op.inputs(), 1)));
-  const uint8_t* values = base(run, tensor(run.model, operand(op.inputs(), 2)));
+  const uint8_t* keys = head_base(run, tensor(run.model, operand(op.inputs(), 1)));
+  const uint8_t* values = head_base(run, tensor(run.model, operand(op.inputs(), 2)));
   const uint32_t group = a.heads() / a.kv_heads();
   bool finite = true;
   for (uint32_t head = 0; head < a.heads(); ++head) {

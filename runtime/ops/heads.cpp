@@ -35,4 +35,18 @@ Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, 
   return check_head_tensor(site, v, shape.kv_heads, shape.head_width, q8, fb::Layout::value_pages);
 }
 
+uint64_t f32_heads_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
+  uint64_t end = 0;
+  for (const fb::Op* op : *graph(model).ops()) {
+    if (find_rule(*op)->kind != fb::OpAttributes::SplitHeads) continue;
+    for (uint32_t i = 0; i < count(op->outputs()); ++i) {
+      const fb::Tensor& t = tensor(model, operand(op->outputs(), i));
+      if (t.type() != fb::DType::i8) continue;
+      const uint64_t ends = evaluate(t.offset(), values) + row_bytes(t) * values[rows_symbol(t)];
+      end = ends > end ? ends : end;
+    }
+  }
+  return 4 * end;
+}
+
 }  // namespace bantam::ops

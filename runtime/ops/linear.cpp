@@ -49,7 +49,8 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   const Rows x = tile_rows(run, operand(op.inputs(), 0));
   const auto activation =
       op.tail() == nullptr ? kernels::Activation::kNone : static_cast<kernels::Activation>(op.tail()->activation());
-  const RowSink sink(run, op, n, run.backend == nullptr);
+  // A back end is slow in small blocks: session/layout.h gives it scratch for a whole tile.
+  const RowSink sink(run, op, n, run.backend == nullptr, run.backend != nullptr);
   int32_t* row_bits =
       measures_rows(w, op) ? reinterpret_cast<int32_t*>(run.scratch + sink_scratch(run.model, op, n)) : nullptr;
   bool finite = true;

@@ -40,9 +40,10 @@ struct TileRun {
   uint32_t sequences;
   uint32_t values[kSymbols];  // for addressing: rounded up to the symbols' multiples
   uint8_t* shared;
+  uint8_t* f32_heads;  // null, or where int8 head tensors lie in f32 (ops/heads.h)
   uint8_t* tile;
   uint8_t* scratch;    // 64-byte aligned
-  uint32_t row_begin;  // multiple of 16
+  uint32_t row_begin;  // multiple of 4
   uint32_t rows;
   uint32_t linear_number;  // of the next Linear, in file order
 };

@@ -37,8 +37,8 @@ Status run_split(const TileRun& run, const fb::Op& op) {
   args.q = q.data;
   args.q_stride = q.stride;
   args.q_scale = q.scales;
-  args.key_pages = base(run, tensor(run.model, operand(op.outputs(), 1)));
-  args.value_pages = base(run, tensor(run.model, operand(op.outputs(), 2)));
+  args.key_pages = head_base(run, tensor(run.model, operand(op.outputs(), 1)));
+  args.value_pages = head_base(run, tensor(run.model, operand(op.outputs(), 2)));
   return run.kernels.split_heads(args) ? Status::kOk : Status::kNonFinite;
 }
 

@@ -73,8 +73,8 @@ bool stores_q8_only(const fb::Op& op, uint32_t columns) {
   return plain && operand(op.outputs(), 0) < 0 && columns % 16 == 0;
 }
 
-RowSink::RowSink(const TileRun& run, const fb::Op& op, uint32_t columns, bool activated)
-    : run_(run), op_(op), width_(columns), stride_(kernels::pad16(columns)) {
+RowSink::RowSink(const TileRun& run, const fb::Op& op, uint32_t columns, bool activated, bool whole)
+    : run_(run), op_(op), width_(columns), stride_(kernels::pad16(columns)), whole_(whole) {
   const fb::Tail* tail = op.tail();
   const int32_t f32 = operand(op.outputs(), 0);
   const int32_t i8 = operand(op.outputs(), 1);

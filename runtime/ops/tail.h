@@ -29,14 +29,13 @@ bool stores_q8_only(const fb::Op& op, uint32_t width);
 /// Rows go straight into outputs[0] wherever nothing still needs what lies there; else to scratch.
 class RowSink {
  public:
-  /// `activated`: the producer applies the tail's activation itself.
-  RowSink(const TileRun& run, const fb::Op& op, uint32_t width, bool activated);
+  /// `activated`: the producer applies the tail's activation itself. `whole`: it wants all rows in one block, and scratch
+  /// holds them.
+  RowSink(const TileRun& run, const fb::Op& op, uint32_t width, bool activated, bool whole = false);
 
   uint32_t block(uint32_t first) const {
     const uint32_t left = run_.rows - first;
-    // A back end is slow in small blocks.
-    const bool whole = straight_ || (in_output_ && run_.backend != nullptr);
-    return whole || left < kBlockRows ? left : kBlockRows;
+    return straight_ || whole_ || left < kBlockRows ? left : kBlockRows;
   }
   float* rows(uint32_t first) const { return in_output_ ? f32_.from(first).f32() : scratch_; }
   size_t stride() const { return stride_; }
@@ -60,6 +59,7 @@ class RowSink {
   kernels::Activation activation_;
   bool in_output_;  // rows are computed in outputs[0]
   bool straight_;   // and nothing remains to be done to them
+  bool whole_;
 };
 
 }  // namespace bantam::ops

@@ -1,12 +1,18 @@
 #include "session/layout.h"
 
-#include "ops/ops.h"
+#include "ops/heads.h"
 #include "session/state.h"
 
 namespace bantam {
 namespace {
 
 constexpr uint32_t kDefaultTile = 64;
+/// Of a back end, which prefers many rows at once; more would leave the second-level cache.
+constexpr uint32_t kBackendTile = 128;
+/// Tiles of several workers are a multiple of this: rows whose bytes in a value page lie together.
+constexpr uint32_t kTileStep = 4;
+/// Fewer rows would cost as much: what takes time then is reading the weights.
+constexpr uint32_t kLeastTile = 8;
 constexpr uint32_t kDefaultLength = 512;
 constexpr uint32_t kMaxTokens = 1u << 24;
 constexpr uint32_t kMaxTile = 4096;
@@ -22,6 +28,13 @@ bool attends_in_i8(const fb::Model& model) {
     if (t->layout() == fb::Layout::head_rows) return true;
   }
   return false;
+}
+
+bool all_weights_are_float(const fb::Model& model) {
+  for (const fb::Tensor* t : *model.tensors()) {
+    if (t->layout() == fb::Layout::tile_k4n16) return false;
+  }
+  return true;
 }
 
 /// Takes the next `bytes` of the arena, rounded up to 64.
@@ -52,19 +65,20 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   if (options.backend != nullptr && options.backend->linear == nullptr) {
     return invalid("backend has no linear function");
   }
-  limits.workers = options.parallel != nullptr ? options.workers : 1;
+  limits.backend = options.backend != nullptr && all_weights_are_float(m);
+  // A back end has threads of its own.
+  limits.workers = options.parallel != nullptr && !limits.backend ? options.workers : 1;
   if (options.tile_rows % 16 != 0 || options.tile_rows > kMaxTile) {
     return invalid("tile_rows is not a multiple of 16 up to 4096");
   }
   const uint32_t multiple = m.symbols()->Get(kTile)->multiple();
-  limits.tile_rows =
-      static_cast<uint32_t>(round_up(options.tile_rows != 0 ? options.tile_rows : kDefaultTile, multiple));
+  const uint32_t tile = limits.backend ? kBackendTile : kDefaultTile;
+  limits.tile_rows = static_cast<uint32_t>(round_up(options.tile_rows != 0 ? options.tile_rows : tile, multiple));
   limits.tile_rows = choose_tile(m, limits, limits.max_tokens);
-  if (attends_in_i8(m)) {
-    if (options.f32_attention) return refuse(Status::kUnavailable, "the file's attention is int8", fault);
-    if (limits.longest > ops::kMaxAttentionRows) {
-      return invalid("int8 attention takes sequences of up to 66,311 tokens");
-    }
+  const bool i8 = attends_in_i8(m);
+  limits.f32_heads = i8 && options.f32_attention;
+  if (i8 && !limits.f32_heads && limits.longest > ops::kMaxAttentionRows) {
+    return invalid("int8 attention takes sequences of up to 66,311 tokens");
   }
   *out = limits;
   return Status::kOk;
@@ -72,8 +86,13 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
 
 uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows) {
   const uint32_t share = (rows + limits.workers - 1) / limits.workers;
-  const auto tile = static_cast<uint32_t>(round_up(share, model.symbols()->Get(kTile)->multiple()));
-  return tile < limits.tile_rows ? tile : limits.tile_rows;
+  if (limits.workers == 1) {
+    const auto all = static_cast<uint32_t>(round_up(share, model.symbols()->Get(kTile)->multiple()));
+    return all < limits.tile_rows ? all : limits.tile_rows;
+  }
+  const uint32_t tiles = (share + limits.tile_rows - 1) / limits.tile_rows;  // of each worker
+  const auto tile = static_cast<uint32_t>(round_up((share + tiles - 1) / tiles, kTileStep));
+  return tile > kLeastTile ? tile : kLeastTile;
 }
 
 void round_symbols(const fb::Model& model, uint32_t tokens, uint32_t sequences, uint32_t tile,
@@ -88,14 +107,22 @@ uint64_t shared_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]
   return round_up(evaluate(model.shared_bytes(), values), 64);
 }
 
+uint64_t heads_bytes(const fb::Model& model, const Limits& limits, const uint32_t (&values)[kSymbols]) {
+  return limits.f32_heads ? round_up(ops::f32_heads_bytes(model, values), 64) : 0;
+}
+
 uint64_t tile_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
   return round_up(evaluate(model.tile_bytes(), values), 64);
 }
 
-uint64_t scratch_bytes(const fb::Model& model, uint32_t longest) {
+uint64_t scratch_bytes(const fb::Model& model, const Limits& limits, uint32_t longest, uint32_t tile) {
   uint64_t most = 0;
   for (const fb::Op* op : *graph(model).ops()) {
-    const uint64_t bytes = ops::find_rule(*op)->scratch(model, *op, longest);
+    const ops::Rule& rule = *ops::find_rule(*op);
+    uint64_t bytes = rule.scratch(model, *op, longest);
+    if (limits.backend && rule.kind == fb::OpAttributes::Linear) {
+      bytes = uint64_t{tile} * kernels::pad16(extent(tensor(model, operand(op->inputs(), 1)), 0)) * sizeof(float);
+    }
     most = bytes > most ? bytes : most;
   }
   return round_up(most, 64);
@@ -110,8 +137,9 @@ bool lay_out(const Model& model, const Limits& limits, Layout* out) {
   take(sizeof(SessionState), &at);
   out->workers = take(uint64_t{limits.workers} * sizeof(Worker), &at);
   out->shared = take(shared_bytes(m, values), &at);
+  out->f32_heads = take(heads_bytes(m, limits, values), &at);
   out->tile_size = tile_bytes(m, values);
-  out->scratch_size = scratch_bytes(m, limits.longest);
+  out->scratch_size = scratch_bytes(m, limits, limits.longest, limits.tile_rows);
   out->worker_memory = take(limits.workers * (out->tile_size + out->scratch_size), &at);
   const uint64_t tokens = limits.max_tokens;
   out->ids = take(tokens * sizeof(int32_t), &at);

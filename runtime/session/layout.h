@@ -1,4 +1,4 @@
-// The arena: [session][workers][shared region][tile region + scratch of each worker][batch arrays].
+// The arena: [session][workers][shared region][f32 heads][tile region + scratch of each worker][batch arrays].
 #ifndef BANTAM_SESSION_LAYOUT_H_
 #define BANTAM_SESSION_LAYOUT_H_
 
@@ -21,29 +21,37 @@ struct Limits {
   uint32_t longest = 0;    // rows of one sequence
   uint32_t workers = 0;    // 1 without `parallel`
   uint32_t tile_rows = 0;  // largest tile
+  bool f32_heads = false;  // an int8 file's attention runs in f32
+  bool backend = false;    // linear layers run in the options' back end
 };
 
-/// Checks the options against the model. kInvalidArgument, kUnavailable.
+/// Checks the options against the model. kInvalidArgument.
 Status resolve(const Model& model, const SessionOptions& options, Limits* out, Fault* fault);
 
-/// Rows of a tile for a step of `rows` rows: the largest tile, or less where that leaves workers idle.
+/// Rows of a tile for a step of `rows` rows, at most limits.tile_rows: with several workers such that each has as many
+/// tiles as the others, of almost the same size. What this gives for max_tokens rows becomes limits.tile_rows, and then
+/// it gives the same again.
 uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows);
 
 /// Symbol values for addressing: rounded up to their multiples.
 void round_symbols(const fb::Model& model, uint32_t tokens, uint32_t sequences, uint32_t tile,
                    uint32_t (&values)[kSymbols]);
 
-/// Bytes of the shared region and of one worker's tile region for these symbol values; multiples of 64.
+/// Bytes of the shared region (f32 heads behind it not counted), of the f32 heads (0 without them) and of one worker's tile
+/// region for these symbol values; multiples of 64.
+uint64_t heads_bytes(const fb::Model& model, const Limits& limits, const uint32_t (&values)[kSymbols]);
 uint64_t shared_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]);
 uint64_t tile_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]);
 
-/// Most scratch that any op needs when no sequence has more than `longest` rows; a multiple of 64.
-uint64_t scratch_bytes(const fb::Model& model, uint32_t longest);
+/// Most scratch that any op needs when no sequence has more than `longest` rows and no tile more than `tile` (with a back
+/// end linear layers take whole tiles); a multiple of 64.
+uint64_t scratch_bytes(const fb::Model& model, const Limits& limits, uint32_t longest, uint32_t tile);
 
 /// Byte offsets from the start of the arena.
 struct Layout {
   uint64_t workers;
   uint64_t shared;
+  uint64_t f32_heads;      // empty unless limits.f32_heads
   uint64_t worker_memory;  // worker w: at worker_memory + w * (tile_size + scratch_size)
   uint64_t tile_size;
   uint64_t scratch_size;

@@ -31,6 +31,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
                        s.sequences,
                        {run.values[kTokens], run.values[kSequences], run.values[kTile]},
                        s.shared,
+                       s.f32_heads,
                        s.workers[worker].tile,
                        s.workers[worker].scratch,
                        begin,
@@ -69,7 +70,7 @@ Status run_step(StepRun& run) {
     s.workers[w].status = Status::kOk;
     s.workers[w].tasks = 0;
   }
-  if (tiles > 1 && s.options.parallel != nullptr && s.backend == nullptr) {
+  if (tiles > 1 && s.limits.workers > 1) {
     s.options.parallel->run(s.options.parallel->context, tiles, run_task, &run);
   } else {
     for (uint32_t i = 0; i < tiles; ++i) run_task(&run, i, 0);
@@ -122,19 +123,21 @@ Status execute(SessionState& s) {
   StepRun run = {};
   run.session = &s;
   uint64_t tile_high = 0;
+  uint32_t largest_tile = 0;
   for (const fb::Step* step : *graph(model).steps()) {
     run.step = step;
     run.rows = step->rows() == static_cast<int32_t>(kTokens) ? s.tokens : s.sequences;
     run.tile = choose_tile(model, s.limits, run.rows);
     round_symbols(model, s.tokens, s.sequences, run.tile, run.values);
     raise(tile_bytes(model, run.values), &tile_high);
+    largest_tile = run.tile > largest_tile ? run.tile : largest_tile;
     const Status status = run_step(run);
     if (status != Status::kOk) return status;
     run.linear_number += count_linears(model, *step);
   }
   for (uint32_t i = 0; i < kSymbols; ++i) s.values[i] = run.values[i];
-  raise(shared_bytes(model, run.values), &s.shared_high);
-  raise(s.limits.workers * (tile_high + scratch_bytes(model, longest)), &s.worker_high);
+  raise(shared_bytes(model, run.values) + heads_bytes(model, s.limits, run.values), &s.shared_high);
+  raise(s.limits.workers * (tile_high + scratch_bytes(model, s.limits, longest, largest_tile)), &s.worker_high);
   s.has_run = true;
   const Status status = check_outputs(s, s.model.output_count());
   s.has_run = status == Status::kOk;

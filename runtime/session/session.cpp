@@ -7,13 +7,6 @@
 namespace bantam {
 namespace {
 
-bool all_weights_are_float(const fb::Model& model) {
-  for (const fb::Tensor* t : *model.tensors()) {
-    if (t->layout() == fb::Layout::tile_k4n16) return false;
-  }
-  return true;
-}
-
 template <typename T>
 T* part(uint8_t* arena, uint64_t offset) {
   return reinterpret_cast<T*>(arena + offset);
@@ -75,8 +68,9 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   if (table == nullptr) return Status::kUnavailable;
   auto* bytes = static_cast<uint8_t*>(arena);
   auto* s = new (arena) SessionState(model, options, limits, *table);
-  s->backend = all_weights_are_float(root(model)) ? options.backend : nullptr;
+  s->backend = limits.backend ? options.backend : nullptr;
   s->shared = bytes + layout.shared;
+  s->f32_heads = limits.f32_heads ? bytes + layout.f32_heads : nullptr;
   s->workers = part<Worker>(bytes, layout.workers);
   for (uint32_t w = 0; w < limits.workers; ++w) {
     uint8_t* memory = bytes + layout.worker_memory + w * (layout.tile_size + layout.scratch_size);

@@ -32,6 +32,7 @@ struct SessionState final : Session {
   bool has_tokenizer = false;
 
   uint8_t* shared = nullptr;
+  uint8_t* f32_heads = nullptr;  // only where limits.f32_heads
   Worker* workers = nullptr;
 
   // The batch: arrays of max_tokens, max_sequences (+ 1) elements; text arrays are null without a tokenizer.

@@ -57,16 +57,16 @@ class Bantam:
         out = self.call("convert", source, "-o", path, "--weights", weights, "--json", *more)
         return path, json.loads(out)
 
-    def scores(self, path, data, against):
+    def scores(self, path, data, against, *more):
         """Metrics of `path` and of `against`, and their label flips."""
-        out = json.loads(self.call("eval", path, data, "--against", against, "--json"))
+        out = json.loads(self.call("eval", path, data, "--against", against, "--json", *more))
         return out["metrics"], out["against"]["metrics"], out["difference"]
 
-    def embeddings(self, path, texts):
+    def embeddings(self, path, texts, *more):
         with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8", dir=self.folder) as lines:
             lines.write("".join(text + "\n" for text in texts))
             lines.flush()
-            out = self.call("embed", path, "--file", lines.name, "--json")
+            out = self.call("embed", path, "--file", lines.name, "--json", *more)
         return [json.loads(line)["embedding"] for line in out.splitlines()]
 
 
@@ -89,6 +89,11 @@ def measure_classifiers(bantam, shared, figures):
     figures.add("minilm-sst2 f32: accuracy", f32["accuracy"])
     figures.add("minilm-sst2 int8: accuracy lost", f32["accuracy"] - int8["accuracy"], at_most=0.003)
     figures.add("minilm-sst2 int8: label flips of 1,821", difference["label_flips"], at_most=18)
+    flips = difference["label_flips"]
+    int8, f32, difference = bantam.scores(files["minilm-sst2"][1], data, files["minilm-sst2"][0], "--f32-attention")
+    figures.add("minilm-sst2 int8, f32 attention: accuracy lost", f32["accuracy"] - int8["accuracy"], at_most=0.003)
+    figures.add("minilm-sst2 int8, f32 attention: label flips", difference["label_flips"], at_most=18)
+    figures.add("minilm-sst2: label flips that int8 attention adds", flips - difference["label_flips"], at_most=5)
     data = os.path.join(shared, "data", "snips", "test.jsonl")
     for model in ("minilm-snips-joint", "voice-commands"):
         int8, f32, _ = bantam.scores(files[model][1], data, files[model][0])
@@ -96,6 +101,9 @@ def measure_classifiers(bantam, shared, figures):
             figures.add(f"{model} f32: {metric}", f32[metric])
             figures.add(f"{model} int8: {metric} lost", f32[metric] - int8[metric], at_most=bar)
         figures.add(f"{model} int8: sentence_accuracy", int8["sentence_accuracy"])
+        kept, _, _ = bantam.scores(files[model][1], data, files[model][0], "--f32-attention")
+        for metric in ("intent_accuracy", "slot_f1"):
+            figures.add(f"{model}: {metric} that int8 attention costs", kept[metric] - int8[metric], at_most=0.003)
 
 
 def measure_embedder(bantam, shared, source, figures):
@@ -105,8 +113,12 @@ def measure_embedder(bantam, shared, source, figures):
     with open(data, encoding="utf-8") as lines:
         pairs = [json.loads(line) for line in lines]
     texts = [pair[side] for pair in pairs for side in ("text_a", "text_b")]
-    cosines = sorted(cosine(a, b) for a, b in zip(bantam.embeddings(f32, texts), bantam.embeddings(int8, texts)))
-    figures.add("all-MiniLM-L6-v2 int8: mean cosine to f32", sum(cosines) / len(cosines), at_least=0.998)
+    original = bantam.embeddings(f32, texts)
+    cosines = sorted(cosine(a, b) for a, b in zip(original, bantam.embeddings(int8, texts)))
+    mean = sum(cosines) / len(cosines)
+    figures.add("all-MiniLM-L6-v2 int8: mean cosine to f32", mean, at_least=0.998)
+    kept = [cosine(*pair) for pair in zip(original, bantam.embeddings(int8, texts, "--f32-attention"))]
+    figures.add("all-MiniLM-L6-v2: mean cosine that int8 attention costs", sum(kept) / len(kept) - mean, at_most=0.0005)
     figures.add("all-MiniLM-L6-v2 int8: 1st percentile of the cosine", cosines[len(cosines) // 100], at_least=0.99)
     eight, full, _ = bantam.scores(int8, data, f32)
     figures.add("all-MiniLM-L6-v2 f32: Spearman on STS-B test", full["spearman"])

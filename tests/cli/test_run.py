@@ -199,6 +199,16 @@ class SameBits(CommandTest):
             self.assertEqual(self.answers("--isa", isa), wanted, isa)
             self.assertEqual(self.answers(environment={"BANTAM_ISA": isa}), wanted, isa)
 
+    def test_f32_attention(self):
+        wanted = self.answers("--f32-attention")
+        self.assertEqual(self.answers("--f32-attention", "--threads", "2", "--batch", "16"), wanted)
+        self.assertEqual(self.answers("--f32-attention", "--isa", "reference"), wanted)
+        self.assertNotEqual(self.answers(), wanted)  # in the last digits only
+        for int8, f32 in zip(self.answers().splitlines(), wanted.splitlines(), strict=True):
+            int8, f32 = json.loads(int8)["intent"], json.loads(f32)["intent"]
+            self.assertEqual(int8["label"], f32["label"])
+            self.assertAlmostEqual(int8["score"], f32["score"], delta=0.05)
+
     def test_embeddings_and_tags(self):
         for name in ("sentence-mean", "bert-tag", "bert-classify"):
             one = self.ok("run", model(name), "-", "--json", stdin=self.texts)

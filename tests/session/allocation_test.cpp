@@ -78,10 +78,16 @@ TEST(Allocation, TheBanWorks) {
       "malloc was called");
 }
 
-class NoAllocation : public ::testing::TestWithParam<WeightType> {};
+struct NoAllocationCase {
+  const char* name;
+  WeightType type;
+  bool f32_attention;
+};
+
+class NoAllocation : public ::testing::TestWithParam<NoAllocationCase> {};
 
 TEST_P(NoAllocation, FromOpenToTheAnswer) {
-  const FileBytes file(model_with_tokenizer(GetParam()));
+  const FileBytes file(model_with_tokenizer(GetParam().type));
   const std::string text =
       "Schalte das Licht in der K\xC3\xBC"
       "che an, \xE4\xBD\xA0\xE5\xA5\xBD!";
@@ -90,6 +96,7 @@ TEST_P(NoAllocation, FromOpenToTheAnswer) {
   SessionOptions options;
   options.max_tokens = 96;
   options.max_sequences = 3;
+  options.f32_attention = GetParam().f32_attention;
   Arena arena(size_t{4} << 20);
   Model model;
   Session* session = nullptr;
@@ -125,8 +132,11 @@ TEST_P(NoAllocation, FromOpenToTheAnswer) {
   EXPECT_GT(result.count, 5u);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NoAllocation, ::testing::Values(WeightType::kF32, WeightType::kI8),
-                         [](const auto& type) { return type.param == WeightType::kF32 ? "f32" : "int8"; });
+INSTANTIATE_TEST_SUITE_P(All, NoAllocation,
+                         ::testing::Values(NoAllocationCase{"f32", WeightType::kF32, false},
+                                           NoAllocationCase{"int8", WeightType::kI8, false},
+                                           NoAllocationCase{"f32_attention", WeightType::kI8, true}),
+                         [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace bantam::testing

@@ -15,17 +15,29 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-class Bits : public ::testing::TestWithParam<WeightType> {
+struct BitsCase {
+  const char* name;
+  WeightType type;
+  bool f32_attention;
+};
+
+class Bits : public ::testing::TestWithParam<BitsCase> {
  protected:
   Bits() {
     shape_.hidden = 48;
     shape_.heads = 4;
     shape_.positions = 200;
-    file_ = FileBytes(build(random_bert(shape_, 3), GetParam()).finish());
+    file_ = FileBytes(build(random_bert(shape_, 3), GetParam().type).finish());
     ids_ = random_ids({1, 37, 16, 150, 64, 5}, shape_.vocabulary, shape_.segments, 4);
-    SessionOptions options;
+    SessionOptions options = default_options();
     options.isa = Isa::kReference;
     expected_ = run_once(file_, ids_, options);
+  }
+
+  static SessionOptions default_options() {
+    SessionOptions options;
+    options.f32_attention = GetParam().f32_attention;
+    return options;
   }
 
   BertShape shape_;
@@ -37,7 +49,7 @@ class Bits : public ::testing::TestWithParam<WeightType> {
 TEST_P(Bits, EveryIsa) {
   for (const Isa isa : kIsas) {
     if (!isa_available(isa)) continue;
-    SessionOptions options;
+    SessionOptions options = default_options();
     options.isa = isa;
     EXPECT_TRUE(same_bits(run_once(file_, ids_, options), expected_)) << isa_name(isa);
   }
@@ -47,7 +59,7 @@ TEST_P(Bits, EveryNumberOfWorkersAndTileSize) {
   for (const uint32_t workers : {1u, 2u, 3u, 8u}) {
     const Threads threads(workers);
     for (const uint32_t tile : {0u, 16u, 48u, 512u}) {
-      SessionOptions options;
+      SessionOptions options = default_options();
       options.workers = workers;
       options.parallel = threads.get();
       options.tile_rows = tile;
@@ -66,7 +78,7 @@ TEST_P(Bits, SequencesDoNotSeeTheirNeighbours) {
     one.ids.assign(ids_.ids.begin() + begin, ids_.ids.begin() + end);
     one.segments.assign(ids_.segments.begin() + begin, ids_.segments.begin() + end);
     one.offsets.push_back(static_cast<uint32_t>(end - begin));
-    const std::vector<float> alone = run_once(file_, one, {});
+    const std::vector<float> alone = run_once(file_, one, default_options());
     std::vector<float> together(expected_.begin() + static_cast<std::ptrdiff_t>(logit),
                                 expected_.begin() + static_cast<std::ptrdiff_t>(logit + shape_.labels));
     const size_t tags = one.ids.size() * shape_.tags;
@@ -81,7 +93,7 @@ TEST_P(Bits, SequencesDoNotSeeTheirNeighbours) {
 TEST_P(Bits, ASessionRemembersNothing) {
   Model model;
   ASSERT_EQ(Model::open(file_.data(), file_.size(), &model), Status::kOk);
-  SessionOptions options;
+  SessionOptions options = default_options();
   options.max_tokens = 400;
   options.max_sequences = 8;
   Arena arena(arena_bytes(model, options));
@@ -107,19 +119,19 @@ TEST_P(Bits, AFileNeedsNoMoreThanSixteenByteAlignment) {
     const FileBytes shifted(bytes, 64, skew);
     for (const Isa isa : kIsas) {
       if (!isa_available(isa) || isa == Isa::kReference) continue;
-      SessionOptions options;
+      SessionOptions options = default_options();
       options.isa = isa;
       EXPECT_TRUE(same_bits(run_once(shifted, ids_, options), expected_)) << isa_name(isa);
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Bits, ::testing::Values(WeightType::kF32, WeightType::kF16, WeightType::kI8),
-                         [](const auto& type) {
-                           return type.param == WeightType::kF32   ? "f32"
-                                  : type.param == WeightType::kF16 ? "f16"
-                                                                   : "int8";
-                         });
+INSTANTIATE_TEST_SUITE_P(All, Bits,
+                         ::testing::Values(BitsCase{"f32", WeightType::kF32, false},
+                                           BitsCase{"f16", WeightType::kF16, false},
+                                           BitsCase{"int8", WeightType::kI8, false},
+                                           BitsCase{"int8_with_f32_attention", WeightType::kI8, true}),
+                         [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace bantam::testing

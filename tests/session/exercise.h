@@ -23,6 +23,7 @@ inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* 
   SessionOptions options;
   options.max_tokens = 24;
   options.max_sequences = 2;
+  options.f32_attention = bytes[size / 2] % 2 == 1;  // either, as the bytes have it
   const size_t needed = arena_bytes(model, options);
   if (needed == 0 || needed > kLargestArena) return status;
   if (arena_storage->size() < needed + 64) arena_storage->resize(needed + 64);

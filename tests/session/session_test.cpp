@@ -39,13 +39,15 @@ class SessionTest : public ::testing::Test {
 
 TEST_F(SessionTest, ExactlyTheStatedArenaIsNeeded) {
   for (const uint32_t tokens : {1u, 15u, 16u, 17u, 96u, 300u}) {
-    for (const uint32_t workers : {0u, 1u, 3u}) {
+    for (const uint32_t choice : {0u, 1u, 3u, 4u}) {
+      const uint32_t workers = choice % 4;
       const Threads threads(workers);  // no more worker ids than the session has
       SessionOptions options;
       options.max_tokens = tokens;
       options.max_sequences = 3;
       options.workers = workers == 0 ? 1 : workers;
       options.parallel = workers == 0 ? nullptr : threads.get();
+      options.f32_attention = choice != 0;
       const size_t size = arena_bytes(model_, options);
       ASSERT_GT(size, 0u);
       std::vector<uint8_t> memory(size + 128, 0x5A);
@@ -104,13 +106,26 @@ TEST_F(SessionTest, AParallelThatBreaksItsContractIsRefused) {
 }
 
 TEST_F(SessionTest, TheHighWaterMarkReachesTheStatedSizeAtTheMaxima) {
-  Session* session = create(options_);
-  EXPECT_LT(session->arena_high_water(), arena_->size());
-  ASSERT_EQ(session->run(random_ids({5}, 211, 2, 1).batch()), Status::kOk);
-  EXPECT_LT(session->arena_high_water(), arena_->size());
-  ASSERT_EQ(session->run(random_ids({64}, 211, 2, 1).batch()), Status::kOk);
-  ASSERT_EQ(session->run(random_ids({16, 16, 16, 16}, 211, 2, 1).batch()), Status::kOk);
-  EXPECT_EQ(session->arena_high_water(), arena_->size());
+  for (const bool f32_attention : {false, true}) {
+    options_.f32_attention = f32_attention;
+    Session* session = create(options_);
+    EXPECT_LT(session->arena_high_water(), arena_->size());
+    ASSERT_EQ(session->run(random_ids({5}, 211, 2, 1).batch()), Status::kOk);
+    EXPECT_LT(session->arena_high_water(), arena_->size());
+    ASSERT_EQ(session->run(random_ids({64}, 211, 2, 1).batch()), Status::kOk);
+    ASSERT_EQ(session->run(random_ids({16, 16, 16, 16}, 211, 2, 1).batch()), Status::kOk);
+    EXPECT_EQ(session->arena_high_water(), arena_->size());
+  }
+}
+
+TEST_F(SessionTest, F32AttentionTakesMemoryInInt8FilesOnly) {
+  SessionOptions f32_attention = options_;
+  f32_attention.f32_attention = true;
+  EXPECT_GT(arena_bytes(model_, f32_attention), arena_bytes(model_, options_));
+  const FileBytes file(build(bert_, WeightType::kF32).finish());
+  Model model;
+  ASSERT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
+  EXPECT_EQ(arena_bytes(model, f32_attention), arena_bytes(model, options_));
 }
 
 TEST_F(SessionTest, TheArenaIsTheSameOnEveryIsa) {
@@ -144,9 +159,6 @@ TEST_F(SessionTest, OptionsThatCannotBeServedAreRefusedWithAReason) {
   o.max_tokens = 0;
   o.max_sequences = std::numeric_limits<uint32_t>::max();
   refused(o, Status::kInvalidArgument);
-  o = options_;
-  o.f32_attention = true;
-  refused(o, Status::kUnavailable);
 }
 
 TEST_F(SessionTest, BadBatchesGetAStatus) {
@@ -301,6 +313,36 @@ TEST_F(SessionTest, TextNeedsATokenizer) {
   EXPECT_EQ(session->run(), Status::kInvalidArgument);
 }
 
+TEST_F(SessionTest, ABackendsArenaIsExactToo) {
+  const FileBytes file(build(bert_, WeightType::kF32).finish());
+  Model model;
+  ASSERT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
+  LinearBackend backend;
+  // Writes all that it may: a tile that its scratch does not hold would show.
+  backend.linear = [](void*, uint32_t, const float*, size_t, uint32_t rows, float* y, size_t stride) {
+    for (size_t i = 0; i < rows * stride; ++i) y[i] = 0.25f;
+    return Status::kOk;
+  };
+  for (const uint32_t tokens : {1u, 90u, 300u}) {
+    SessionOptions options;
+    options.max_tokens = tokens;
+    options.max_sequences = 4;
+    options.backend = &backend;
+    const size_t size = arena_bytes(model, options);
+    Arena arena(size + 64);
+    Session* session = nullptr;
+    EXPECT_EQ(Session::create(model, options, arena.data(), size - 1, &session), Status::kArenaTooSmall);
+    ASSERT_EQ(Session::create(model, options, arena.data(), size, &session), Status::kOk);
+    const uint32_t longest = std::min(tokens, bert_.shape.positions);
+    ASSERT_EQ(session->run(random_ids({longest}, 211, 2, 1).batch()), Status::kOk);
+    EXPECT_LE(session->arena_high_water(), size);
+    if (tokens != 300) continue;
+    ASSERT_EQ(session->run(random_ids({96, 96, 96, 12}, 211, 2, 1).batch()), Status::kOk);
+    EXPECT_EQ(session->arena_high_water(), size);
+    for (size_t i = size; i < arena.size(); ++i) ASSERT_EQ(arena.data()[i], 0xA5);
+  }
+}
+
 TEST_F(SessionTest, ABackendRunsTheLinearLayersOfFloatFilesOnly) {
   struct Counter {
     uint32_t calls = 0;
@@ -319,7 +361,7 @@ TEST_F(SessionTest, ABackendRunsTheLinearLayersOfFloatFilesOnly) {
     };
     SessionOptions options;
     options.backend = &backend;
-    const Ids ids = random_ids({9}, 211, 2, 1);
+    const Ids ids = random_ids({40}, 211, 2, 1);  // in one call a layer
     run_once(FileBytes(build(bert_, type).finish()), ids, options);
     EXPECT_EQ(counter.calls, type == WeightType::kF32 ? 11u : 0u);
     EXPECT_EQ(counter.last, type == WeightType::kF32 ? 10u : 0u);

@@ -121,6 +121,7 @@ typedef struct bantam_session_options {
   uint32_t workers;                /* 1: worker ids that `parallel` may use */
   uint32_t tile_rows;              /* 0: chosen */
   uint8_t isa;                     /* 0: the best; else a value of bantam::Isa */
+  uint8_t f32_attention;           /* 0; else attention of int8 files in f32, for comparison */
   const bantam_parallel* parallel; /* null: serial; outlives the session */
 } bantam_session_options;
 

@@ -48,7 +48,7 @@ struct SessionOptions {
   uint32_t max_new_tokens = 0;  // decoders; reserved
   uint32_t beams = 1;           // decoders; reserved
   uint32_t workers = 1;         // worker ids that `parallel` may use
-  uint32_t tile_rows = 0;       // rows of a tile, multiple of 16; 0: 64 (or less for short runs)
+  uint32_t tile_rows = 0;       // most rows of a tile, multiple of 16; 0: 64, with a back end 128
   uint32_t text_bytes = 0;      // reserved for tokenizers that need the whole normalised text
   Isa isa = Isa::kAuto;
   const Parallel* parallel = nullptr;      // null: serial. Outlives the session.

@@ -18,79 +18,129 @@ struct AttentionF32 : AttentionBlock<kRows> {
 
   float l[kRows];
 
-  BANTAM_INLINE void scores_of_page(uint32_t page) {
+  /// Scores of pages [page, page + kPages).
+  template <uint32_t kPages>
+  BANTAM_INLINE void scores_of_pages(uint32_t page) {
     const float* keys = reinterpret_cast<const float*>(a.key_pages + page * a.key_page_stride);
-    F32x16 acc[kRows][1];
-    BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) acc[r][0] = splat(0.0f);
-    fma_rows(acc, static_cast<const float*>(a.q) + first * a.q_stride, a.q_stride, keys, 0, a.head_width);
+    F32x16 acc[kRows][kPages];
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
-      F32x16 v = acc[r][0] * splat(a.scale);
-      if (!this->whole(page)) v = select(visible[r].lanes(page), v, splat(kMinusInfinity));
-      store(this->score(r, page), v);
-    }
-  }
-
-  /// Scores of one query to exp(score - largest). False: something is not finite.
-  BANTAM_INLINE bool probabilities_of(uint32_t r) {
-    F32x16 best[1];
-    this->template largest_scores<1>(r, best);
-    F32x16 total = splat(0.0f);
-    for (uint32_t page = page_begin; page < page_end; ++page) {
-      const F32x16 p = exp_below_88(load(this->score(r, page)) - best[0]);
-      total = total + p;
-      store(this->score(r, page), p);
-    }
-    l[r] = visible[r].empty() ? 1.0f : this->sum_from_begin(total);
-    return is_finite(l[r]);
-  }
-
-  /// kCount queries from r on, which see the same keys; output columns [16 * panel, 16 * panel + 16).
-  template <uint32_t kCount>
-  BANTAM_INLINE bool values_of(uint32_t r, uint32_t panel) {
-    F32x16 acc[kCount];
-    BANTAM_UNROLL
-    for (uint32_t i = 0; i < kCount; ++i) acc[i] = splat(0.0f);
-    const uint32_t width = pad16(a.head_width);
-    const float* p = this->score(r, this->first_page);
-    for (uint32_t j = visible[r].begin; j < visible[r].end; ++j) {
-      const float* page = reinterpret_cast<const float*>(a.value_pages + (j / 16) * a.value_page_stride);
-      const F32x16 value = load(page + size_t{j % 16} * width + panel * 16);
-      const uint32_t at = j - this->first_page * 16;
       BANTAM_UNROLL
-      for (uint32_t i = 0; i < kCount; ++i) acc[i] = fma(splat(p[i * this->stride + at]), value, acc[i]);
+      for (uint32_t p = 0; p < kPages; ++p) acc[r][p] = splat(0.0f);
     }
-    I32x16 worst = splat(int32_t{0});
-    const uint32_t left = a.head_width - panel * 16;
+    fma_rows(acc, static_cast<const float*>(a.q) + first * a.q_stride, a.q_stride, keys,
+             a.key_page_stride / sizeof(float), a.head_width);
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPages; ++p) {
+      const bool whole = this->whole(page + p);
+      BANTAM_UNROLL
+      for (uint32_t r = 0; r < kRows; ++r) {
+        F32x16 v = acc[r][p] * splat(a.scale);
+        if (!whole) v = select(visible[r].lanes(page + p), v, splat(kMinusInfinity));
+        store(this->score(r, page + p), v);
+      }
+    }
+  }
+
+  /// Scores of kCount queries from r on to exp(score - largest); together, because each is a chain of dependent steps.
+  /// False: something is not finite.
+  template <uint32_t kCount>
+  BANTAM_INLINE bool probabilities_of(uint32_t r) {
+    F32x16 best[kCount];
+    F32x16 total[kCount];
+    this->template largest_scores<kCount>(r, best);
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < kCount; ++i) total[i] = splat(0.0f);
+    for (uint32_t page = page_begin; page < page_end; ++page) {
+      BANTAM_UNROLL
+      for (uint32_t i = 0; i < kCount; ++i) {
+        const F32x16 p = exp_below_88(load(this->score(r + i, page)) - best[i]);
+        total[i] = total[i] + p;
+        store(this->score(r + i, page), p);
+      }
+    }
+    bool finite = true;
     BANTAM_UNROLL
     for (uint32_t i = 0; i < kCount; ++i) {
-      const F32x16 v = acc[i] / splat(l[r + i]);
-      float* y = a.y + (first + r + i) * a.y_stride + panel * 16;
-      if (left >= 16) {
-        worst = max(worst, magnitude_bits(v));
-        store(y, v);
-      } else {
-        worst = max(worst, magnitude_bits(keep(lanes_between(0, static_cast<int32_t>(left)), v)));
-        store_first(y, v, left);
+      l[r + i] = visible[r + i].empty() ? 1.0f : this->sum_from_begin(total[i]);
+      finite &= is_finite(l[r + i]);
+    }
+    return finite;
+  }
+
+  /// kCount queries from r on, which see the same keys; output columns [16 * panel, 16 * (panel + kPanels)).
+  template <uint32_t kCount, uint32_t kPanels>
+  BANTAM_INLINE bool values_of(uint32_t r, uint32_t panel) {
+    F32x16 acc[kCount][kPanels];
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < kCount; ++i) {
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPanels; ++p) acc[i][p] = splat(0.0f);
+    }
+    const uint32_t width = pad16(a.head_width);
+    const float* weights = this->score(r, this->first_page);
+    for (uint32_t j = visible[r].begin; j < visible[r].end;) {
+      const float* row = reinterpret_cast<const float*>(a.value_pages + (j / 16) * a.value_page_stride) +
+                         size_t{j % 16} * width + panel * 16;
+      const uint32_t page_ends = (j / 16 + 1) * 16;
+      const uint32_t end = page_ends < visible[r].end ? page_ends : visible[r].end;
+      const float* weight = weights + (j - this->first_page * 16);
+      for (; j < end; ++j, row += width, ++weight) {
+        F32x16 value[kPanels];
+        BANTAM_UNROLL
+        for (uint32_t p = 0; p < kPanels; ++p) value[p] = load(row + p * 16);
+        BANTAM_UNROLL
+        for (uint32_t i = 0; i < kCount; ++i) {
+          const F32x16 times = splat(weight[i * this->stride]);
+          BANTAM_UNROLL
+          for (uint32_t p = 0; p < kPanels; ++p) acc[i][p] = fma(times, value[p], acc[i][p]);
+        }
+      }
+    }
+    I32x16 worst = splat(int32_t{0});
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < kCount; ++i) {
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPanels; ++p) {
+        const uint32_t left = a.head_width - (panel + p) * 16;
+        const F32x16 v = acc[i][p] / splat(l[r + i]);
+        float* y = a.y + (first + r + i) * a.y_stride + (panel + p) * 16;
+        if (left >= 16) {
+          worst = max(worst, magnitude_bits(v));
+          store(y, v);
+        } else {
+          worst = max(worst, magnitude_bits(keep(lanes_between(0, static_cast<int32_t>(left)), v)));
+          store_first(y, v, left);
+        }
       }
     }
     return largest(worst) < kInfinityBits;
   }
 
-  BANTAM_INLINE bool run() {
+  template <uint32_t kPanels>
+  BANTAM_INLINE bool all_values_of(uint32_t panel) {
+    if (this->same_keys) return values_of<kRows, kPanels>(0, panel);
     bool finite = true;
-    for (uint32_t page = page_begin; page < page_end; ++page) scores_of_page(page);
-    for (uint32_t r = 0; r < kRows; ++r) {
-      if (!probabilities_of(r)) return false;
-    }
-    for (uint32_t panel = 0; panel < pad16(a.head_width) / 16; ++panel) {
-      if (this->same_keys) {
-        finite &= values_of<kRows>(0, panel);
-      } else {
-        for (uint32_t r = 0; r < kRows; ++r) finite &= values_of<1>(r, panel);
-      }
-    }
+    for (uint32_t r = 0; r < kRows; ++r) finite &= values_of<1, kPanels>(r, panel);
+    return finite;
+  }
+
+  BANTAM_INLINE bool run() {
+    constexpr uint32_t kTogether = kRows < 4 ? kRows : 4;
+    constexpr uint32_t kGroup = block_panels_f32(kRows);
+    uint32_t page = page_begin;
+    for (; page + kGroup <= page_end; page += kGroup) scores_of_pages<kGroup>(page);
+    for (; page < page_end; ++page) scores_of_pages<1>(page);
+    bool finite = true;
+    uint32_t query = 0;
+    for (; query + kTogether <= kRows; query += kTogether) finite &= probabilities_of<kTogether>(query);
+    for (; query < kRows; ++query) finite &= probabilities_of<1>(query);
+    if (!finite) return false;
+    constexpr uint32_t kPanels = kGroup < 2 ? 1 : 2;
+    const uint32_t panels = pad16(a.head_width) / 16;
+    uint32_t panel = 0;
+    for (; panel + kPanels <= panels; panel += kPanels) finite &= all_values_of<kPanels>(panel);
+    for (; panel < panels; ++panel) finite &= all_values_of<1>(panel);
     return finite;
   }
 };
