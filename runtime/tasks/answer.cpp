@@ -111,7 +111,7 @@ Status answer(const Session& session, uint32_t sequence, Answer* out) {
   uint32_t first = 0;
   uint32_t last = 0;
   const Context context = context_of(encoded);
-  const tasks::Probability math(session.isa());
+  const tasks::Probability math(session);
   if (search(logits, context, longest, &first, &last, &out->logit)) {
     out->mass = mass_of(logits, context, longest, out->logit, math);
     out->span = {encoded.offsets[first].begin, encoded.offsets[last].end};

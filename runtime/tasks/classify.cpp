@@ -105,7 +105,7 @@ Status choose(const Session& session, uint32_t first, uint32_t choices, LabelSco
   if (first >= view.rows || choices > view.rows - first) return Status::kIndexOutOfRange;
   // One logit a sequence, `stride` floats apart.
   const tasks::Logits row{view.data + first * view.stride, view.stride, choices};
-  const tasks::Probability math(session.isa());
+  const tasks::Probability math(session);
   const tasks::Softmax softmax = math.softmax(row, 1.0f);
   *count = tasks::select_best<uint32_t>(row, out, capacity);
   for (uint32_t i = 0; i < *count; ++i) out[i].score = math.of(softmax, out[i].score);
@@ -120,7 +120,7 @@ Status next_sentence(const Session& session, uint32_t sequence, float* probabili
   const Status status = session.output(next_sentence_output(session.model()), sequence, &view);
   if (status != Status::kOk) return status;
   if (view.rows == 0 || view.width == 0) return Status::kNotRun;
-  const tasks::Probability math(session.isa());
+  const tasks::Probability math(session);
   *probability = math.of(math.softmax({view.data, 1, view.width}, 1.0f), view.data[0]);
   return Status::kOk;
 }

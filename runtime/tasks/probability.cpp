@@ -1,5 +1,8 @@
 #include "tasks/probability.h"
 
+#include "kernels/tables.h"
+#include "session/state.h"
+
 namespace bantam::tasks {
 namespace {
 
@@ -14,6 +17,9 @@ float tree_sum(float* lanes) {
 }
 
 }  // namespace
+
+Probability::Probability() : Probability(kernels::reference::kTable) {}
+Probability::Probability(const Session& session) : Probability(state(&session).kernels) {}
 
 void Probability::activate(float* block, uint32_t count, kernels::Activation activation) const {
   kernels::TailRows rows = {};

@@ -19,8 +19,11 @@ struct Softmax {
 
 class Probability {
  public:
-  /// Every table gives the same bits: a session's is at hand, else the best of the machine.
-  explicit Probability(Isa isa = Isa::kAuto) : table_(kernels::table(isa)) {}
+  /// Every table gives the same bits. Without a session, the reference: asking which others the machine can run takes
+  /// longer than a row of labels does (a virtual machine traps each cpuid).
+  Probability();
+  explicit Probability(const Session& session);
+  explicit Probability(const kernels::Table& table) : table_(&table) {}
 
   /// exp(x): 0 below -87, infinite above 88.
   float exponential(float x) const { return activate(x, kernels::Activation::kExp); }
