@@ -43,11 +43,10 @@ float Probability::activate(float x, kernels::Activation activation) const {
 Softmax Probability::softmax(const Logits& logits, float temperature) const {
   Softmax row;
   row.temperature = temperature;
-  row.max = logits[0] / temperature;
-  for (uint32_t i = 1; i < logits.n; ++i) {
-    const float x = logits[i] / temperature;
-    if (x > row.max) row.max = x;
-  }
+  // Rounding keeps the order: the largest quotient is that of the largest logit.
+  float largest = logits[0];
+  for (uint32_t i = 1; i < logits.n; ++i) largest = logits[i] > largest ? logits[i] : largest;
+  row.max = largest / temperature;
   float lanes[kLanes] = {};
   alignas(64) float block[kBlock];
   for (uint32_t begin = 0; begin < logits.n; begin += kBlock) {
