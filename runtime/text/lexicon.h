@@ -10,8 +10,8 @@
 // so that a token costs little more than its branching points: about 8 bytes. Bytes 0 and 255 never match;
 // the first ends a walk at a terminating zero, neither occurs in a token.
 //
-// Blob `trie_aux`: LexiconRoots, and behind them the table of words (word_table.h) or nothing. The continuation root is where the vocabulary's root leads by the
-// continuing prefix ("##"), which gives Hugging Face's meaning for every vocabulary.
+// Blob `trie_aux`: LexiconRoots, and behind them the table of words (word_table.h) or nothing. The
+// continuation root is where the vocabulary's root leads by the continuing prefix ("##"), which gives Hugging Face's meaning for every vocabulary.
 #ifndef BANTAM_TEXT_LEXICON_H_
 #define BANTAM_TEXT_LEXICON_H_
 

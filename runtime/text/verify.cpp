@@ -127,12 +127,7 @@ class Verifier {
     if (home_count == 0 || size != word_table_end(load_u32(aux + sizeof(LexiconRoots)), home_count)) {
       return fail("the table of words is not of the size that it says");
     }
-    const WordTable words(aux);
-    uint32_t largest = 0;
-    for (uint32_t slot = 0; slot < home_count + kMaxDisplacement; ++slot) {
-      largest = words.slots[slot].id > largest ? words.slots[slot].id : largest;
-    }
-    return largest < t_.vocab_size() ? Status::kOk : fail("the table of words holds an id that is not a token");
+    return Status::kOk;  // ids are judged where a word leads to them
   }
 
   Status check_added() {

@@ -87,7 +87,8 @@ class Batch {
       const uint32_t kept = size < tables_.table_chars ? size : tables_.table_chars;
       const WordSlot word = short_word(bytes + start, kept, (0 - (rest & 1)) & tables_.ascii_fold);
       const WordSlot& slot = tables_.words.slot(word);
-      const uint64_t difference = (slot.low ^ word.low) | (slot.high ^ word.high) | (size ^ kept);
+      const uint64_t beyond = (uint64_t{tables_.lexicon.vocab_size} - 1 - slot.id) >> 32;  // not 0: no token's id
+      const uint64_t difference = (slot.low ^ word.low) | (slot.high ^ word.high) | (size ^ kept) | beyond;
       ids_[count] = slot.id | (0 - static_cast<uint32_t>(difference != 0));  // kMissed, without a branch
       ranges_[count][0] = at + start;
       ranges_[count][1] = at + start + size;

@@ -8,6 +8,7 @@
 // A word's hash names a home and a bucket; it lies in slot home + displacement of the bucket. Displacements are chosen so
 // that no two words share a slot; a word for which there was none is missing. Only words that ASCII text can reach are
 // here: letters and digits, at most kMaxTableWord bytes, or one punctuation character. What is not is left to the trie.
+// Opening a file does not read the slots: who takes an id from one compares it with the vocabulary's size.
 #ifndef BANTAM_TEXT_WORD_TABLE_H_
 #define BANTAM_TEXT_WORD_TABLE_H_
 
