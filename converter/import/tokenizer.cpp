@@ -265,6 +265,7 @@ class Assembler {
       }
     }
     if (!problems_.empty()) return;
+    const std::vector<uint8_t> words = build_word_table(vocabulary, out_->lowercase);
     bool fits = false;
     const Trie trie = build_trie(std::move(vocabulary), {added[0].begin(), added[0].end()},
                                  {added[1].begin(), added[1].end()}, source_.prefix, &fits);
@@ -282,7 +283,9 @@ class Assembler {
     blobs.push_back({own(out_->token_text), std::move(joined)});
     blobs.push_back({own(out_->token_begin), bytes_of(begins.data(), begins.size() * sizeof(uint32_t))});
     blobs.push_back({own(out_->trie), bytes_of(trie.units.data(), trie.units.size() * sizeof(uint32_t))});
-    blobs.push_back({own(out_->trie_aux), bytes_of(&trie.roots, sizeof(trie.roots))});
+    std::vector<uint8_t> aux = bytes_of(&trie.roots, sizeof(trie.roots));
+    aux.insert(aux.end(), words.begin(), words.end());
+    blobs.push_back({own(out_->trie_aux), std::move(aux)});
   }
 
   static fb::Blob* own(std::unique_ptr<fb::Blob>& blob) {

@@ -24,6 +24,10 @@ struct Trie {
 /// 2^22. Deterministic. `ok` is false when the units would not fit 22 bits.
 Trie build_trie(TrieKeys vocabulary, TrieKeys raw, TrieKeys normalized, std::string_view prefix, bool* ok);
 
+/// The bytes of runtime/text/word_table.h for `vocabulary` (token, id). `lowercase`: upper case is not looked up.
+/// Deterministic.
+std::vector<uint8_t> build_word_table(const TrieKeys& vocabulary, bool lowercase);
+
 }  // namespace bantam::convert
 
 #endif  // BANTAM_CONVERTER_IMPORT_TOKENIZER_TABLES_H_

@@ -233,10 +233,6 @@ struct Table {
 /// Null when `isa` is not in this build or not on this machine. kAuto: the best there is.
 const Table* table(Isa isa);
 
-/// The table of an instruction set that is known to be available, such as a session's. Does not ask the machine: cpuid
-/// costs microseconds under a hypervisor. kAuto: table(kAuto).
-const Table* known_table(Isa isa);
-
 }  // namespace bantam::kernels
 
 #endif  // BANTAM_KERNELS_KERNELS_H_

@@ -111,7 +111,7 @@ Status answer(const Session& session, uint32_t sequence, Answer* out) {
   uint32_t first = 0;
   uint32_t last = 0;
   const Context context = context_of(encoded);
-  const tasks::Probability math(session.isa());
+  const tasks::Probability math(session);
   if (search(logits, context, longest, &first, &last, &out->logit)) {
     out->mass = mass_of(logits, context, longest, out->logit, math);
     out->span = {encoded.offsets[first].begin, encoded.offsets[last].end};
@@ -124,7 +124,7 @@ Status answer(const Session& session, uint32_t sequence, Answer* out) {
 Status merge_answer(const Model& model, const Answer& window, Answer* best) {
   if (model.task() != TaskKind::kAnswer) return Status::kNoSuchTask;
   if (best == nullptr) return Status::kInvalidArgument;
-  const tasks::Probability math(Isa::kAuto);
+  const tasks::Probability math;
   if (window.no_answer < best->no_answer) best->no_answer = window.no_answer;
   if (window.mass > 0 && (best->mass == 0 || window.logit > best->logit)) {
     const float rest = best->mass == 0 ? 0.0f : best->mass * math.exponential(best->logit - window.logit);

@@ -19,8 +19,9 @@ uint32_t regress(const tasks::Logits& values, LabelScore* out, uint32_t capacity
 }
 
 // Both below: out[] holds logits in `score` while selecting, so that ties are judged before rounding to probabilities.
-uint32_t multi_label(const tasks::Probability& math, const fb::LabelSet& set, const tasks::Logits& logits,
-                     LabelScore* out, uint32_t capacity, uint32_t* above) {
+uint32_t multi_label(const fb::LabelSet& set, const tasks::Logits& logits, LabelScore* out, uint32_t capacity,
+                     uint32_t* above) {
+  const tasks::Probability math;
   const uint32_t count = tasks::select_best<uint32_t>(logits, out, capacity);
   for (uint32_t i = 0; i < count; ++i) out[i].score = math.sigmoid(out[i].score / set.temperature());
   uint32_t over = 0;
@@ -31,8 +32,9 @@ uint32_t multi_label(const tasks::Probability& math, const fb::LabelSet& set, co
   return count;
 }
 
-uint32_t single_label(const tasks::Probability& math, float temperature, float reject_below,
-                      const tasks::Logits& logits, LabelScore* out, uint32_t capacity, uint32_t* above) {
+uint32_t single_label(float temperature, float reject_below, const tasks::Logits& logits, LabelScore* out,
+                      uint32_t capacity, uint32_t* above) {
+  const tasks::Probability math;
   const tasks::Softmax row = math.softmax(logits, temperature);
   const uint32_t count = tasks::select_best<uint32_t>(logits, out, capacity);
   for (uint32_t i = 0; i < count; ++i) out[i].score = math.of(row, out[i].score);
@@ -46,14 +48,14 @@ uint32_t next_sentence_output(const Model& model) {
   return pretraining < model.output_count() ? pretraining : tasks::find_output(model, "logits");
 }
 
-/// classify_logits with the kernels of `isa`.
-Status rank_labels(const Model& model, Isa isa, const float* logits, uint32_t width, LabelScore* out, uint32_t capacity,
-                   uint32_t* count, uint32_t* above) {
+}  // namespace
+
+Status classify_logits(const Model& model, const float* logits, uint32_t width, LabelScore* out, uint32_t capacity,
+                       uint32_t* count, uint32_t* above) {
   if (!has_labels(model.task())) return Status::kNoSuchTask;
   if (logits == nullptr || width == 0 || count == nullptr || (capacity > 0 && out == nullptr)) {
     return Status::kInvalidArgument;
   }
-  const tasks::Probability math(isa);
   const fb::LabelSet* set = tasks::label_set(model, 0);
   const tasks::Logits row{logits, 1, width};
   uint32_t holds = 1;
@@ -61,20 +63,13 @@ Status rank_labels(const Model& model, Isa isa, const float* logits, uint32_t wi
     *count = regress(row, out, capacity);
     holds = width;
   } else if (set != nullptr && model.task() == TaskKind::kMultiLabel) {
-    *count = multi_label(math, *set, row, out, capacity, &holds);
+    *count = multi_label(*set, row, out, capacity, &holds);
   } else {
-    *count = single_label(math, set != nullptr ? set->temperature() : 1.0f, set != nullptr ? set->reject_below() : 0.0f,
-                          row, out, capacity, &holds);
+    *count = single_label(set != nullptr ? set->temperature() : 1.0f, set != nullptr ? set->reject_below() : 0.0f, row,
+                          out, capacity, &holds);
   }
   if (above != nullptr) *above = holds;
   return Status::kOk;
-}
-
-}  // namespace
-
-Status classify_logits(const Model& model, const float* logits, uint32_t width, LabelScore* out, uint32_t capacity,
-                       uint32_t* count, uint32_t* above) {
-  return rank_labels(model, Isa::kAuto, logits, width, out, capacity, count, above);
 }
 
 Status label_logits(const Session& session, uint32_t sequence, const float** out, uint32_t* width) {
@@ -97,7 +92,7 @@ Status classify(const Session& session, uint32_t sequence, LabelScore* out, uint
   uint32_t width = 0;
   const Status status = label_logits(session, sequence, &logits, &width);
   if (status != Status::kOk) return status;
-  return rank_labels(session.model(), session.isa(), logits, width, out, capacity, count, above);
+  return classify_logits(session.model(), logits, width, out, capacity, count, above);
 }
 
 Status choose(const Session& session, uint32_t first, uint32_t choices, LabelScore* out, uint32_t capacity,
@@ -110,7 +105,7 @@ Status choose(const Session& session, uint32_t first, uint32_t choices, LabelSco
   if (first >= view.rows || choices > view.rows - first) return Status::kIndexOutOfRange;
   // One logit a sequence, `stride` floats apart.
   const tasks::Logits row{view.data + first * view.stride, view.stride, choices};
-  const tasks::Probability math(session.isa());
+  const tasks::Probability math(session);
   const tasks::Softmax softmax = math.softmax(row, 1.0f);
   *count = tasks::select_best<uint32_t>(row, out, capacity);
   for (uint32_t i = 0; i < *count; ++i) out[i].score = math.of(softmax, out[i].score);
@@ -125,7 +120,7 @@ Status next_sentence(const Session& session, uint32_t sequence, float* probabili
   const Status status = session.output(next_sentence_output(session.model()), sequence, &view);
   if (status != Status::kOk) return status;
   if (view.rows == 0 || view.width == 0) return Status::kNotRun;
-  const tasks::Probability math(session.isa());
+  const tasks::Probability math(session);
   *probability = math.of(math.softmax({view.data, 1, view.width}, 1.0f), view.data[0]);
   return Status::kOk;
 }

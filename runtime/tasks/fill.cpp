@@ -33,7 +33,7 @@ Status fill(const Session& session, uint32_t sequence, uint32_t mask, Candidate*
   const uint32_t row = mask_id < 0 ? encoded.row_count : mask_row(encoded, mask_id, mask);
   if (row >= encoded.row_count || row >= view.rows) return Status::kIndexOutOfRange;
   const tasks::Logits logits{view.data + row * view.stride, 1, view.width};
-  const tasks::Probability math(session.isa());
+  const tasks::Probability math(session);
   const tasks::Softmax softmax = math.softmax(logits, 1.0f);
   *count = tasks::select_best<int32_t>(logits, out, capacity);
   for (uint32_t i = 0; i < *count; ++i) out[i].score = math.of(softmax, out[i].score);

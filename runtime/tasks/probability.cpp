@@ -1,5 +1,8 @@
 #include "tasks/probability.h"
 
+#include "kernels/tables.h"
+#include "session/state.h"
+
 namespace bantam::tasks {
 namespace {
 
@@ -14,6 +17,9 @@ float tree_sum(float* lanes) {
 }
 
 }  // namespace
+
+Probability::Probability() : Probability(kernels::reference::kTable) {}
+Probability::Probability(const Session& session) : Probability(state(&session).kernels) {}
 
 void Probability::activate(float* block, uint32_t count, kernels::Activation activation) const {
   kernels::TailRows rows = {};
@@ -37,11 +43,10 @@ float Probability::activate(float x, kernels::Activation activation) const {
 Softmax Probability::softmax(const Logits& logits, float temperature) const {
   Softmax row;
   row.temperature = temperature;
-  row.max = logits[0] / temperature;
-  for (uint32_t i = 1; i < logits.n; ++i) {
-    const float x = logits[i] / temperature;
-    if (x > row.max) row.max = x;
-  }
+  // Rounding keeps the order: the largest quotient is that of the largest logit.
+  float largest = logits[0];
+  for (uint32_t i = 1; i < logits.n; ++i) largest = logits[i] > largest ? logits[i] : largest;
+  row.max = largest / temperature;
   float lanes[kLanes] = {};
   alignas(64) float block[kBlock];
   for (uint32_t begin = 0; begin < logits.n; begin += kBlock) {

@@ -19,8 +19,11 @@ struct Softmax {
 
 class Probability {
  public:
-  /// Every table gives the same bits. `isa` is available, such as a session's; kAuto asks the machine.
-  explicit Probability(Isa isa) : table_(kernels::known_table(isa)) {}
+  /// Every table gives the same bits. Without a session, the reference: asking which others the machine can run takes
+  /// longer than a row of labels does (a virtual machine traps each cpuid).
+  Probability();
+  explicit Probability(const Session& session);
+  explicit Probability(const kernels::Table& table) : table_(&table) {}
 
   /// exp(x): 0 below -87, infinite above 88.
   float exponential(float x) const { return activate(x, kernels::Activation::kExp); }

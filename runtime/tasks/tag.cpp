@@ -34,7 +34,7 @@ Status for_words(const Session& session, uint32_t sequence, Text text, const Win
   if (status != Status::kOk) return status;
   const EncodedSequence encoded = session.sequence(sequence);
   if (encoded.offsets == nullptr || encoded.sequences == nullptr) return Status::kNotRun;  // ids, not text
-  const tasks::Probability math(session.isa());
+  const tasks::Probability math(session);
   const float temperature = tasks::label_set(model, set)->temperature();
   tasks::WordWalk walk(encoded, *tokenizer, text, root(model).task()->blank_words());
   walk.limit(window.own_begin - window.skip, window.own_end - window.skip, from);

@@ -10,8 +10,8 @@
 // so that a token costs little more than its branching points: about 8 bytes. Bytes 0 and 255 never match;
 // the first ends a walk at a terminating zero, neither occurs in a token.
 //
-// Blob `trie_aux`: LexiconRoots. The continuation root is where the vocabulary's root leads by the
-// continuing prefix ("##"), which gives Hugging Face's meaning for every vocabulary.
+// Blob `trie_aux`: LexiconRoots, and behind them the table of words (word_table.h) or nothing. The
+// continuation root is where the vocabulary's root leads by the continuing prefix ("##"), which gives Hugging Face's meaning for every vocabulary.
 #ifndef BANTAM_TEXT_LEXICON_H_
 #define BANTAM_TEXT_LEXICON_H_
 
@@ -28,7 +28,7 @@ constexpr uint32_t kUnitFree = 0xFFFFFFFF;
 /// Most ids: what a leaf can hold.
 constexpr uint32_t kMaxVocabulary = 1u << 22;
 
-/// The whole of blob `trie_aux`.
+/// The beginning of blob `trie_aux`.
 struct LexiconRoots {
   uint32_t version;        // 1
   uint32_t vocabulary;     // base of the root

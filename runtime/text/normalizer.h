@@ -37,6 +37,13 @@ class NormalStream {
       *out = {queue_[queue_at_++], char_begin_, char_end_};
       return true;
     }
+    if (at_ < end_ && text_[at_] - 0x20u < 0x5F && !in_run_) {  // printed ASCII: nothing but its case can change
+      const uint32_t c = text_[at_];
+      const bool upper = rules_.lowercase && c - 'A' <= 'Z' - 'A';
+      *out = {upper ? c + 32 : c, at_, at_ + 1};
+      ++at_;
+      return true;
+    }
     return next_slow(out);
   }
 

@@ -9,6 +9,7 @@
 #include "bantam_generated.h"
 #include "text/lexicon.h"
 #include "text/normalizer.h"
+#include "text/word_table.h"
 
 namespace bantam::text {
 
@@ -21,6 +22,9 @@ using AddedTokens = flatbuffers::Vector<flatbuffers::Offset<fb::AddedToken>>;
 struct Tables {
   const fb::Tokenizer* source = nullptr;
   Lexicon lexicon;
+  WordTable words;
+  uint32_t table_chars = 0;  // longest word to look up there
+  uint64_t ascii_fold = 0;   // what lowercase sets in eight letters or digits
   Normalization rules;
   uint32_t max_word_chars = 0;
   int32_t unknown_id = -1;

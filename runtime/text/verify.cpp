@@ -31,6 +31,7 @@ class Verifier {
     if (const Status status = check_blobs(); status != Status::kOk) return status;
     if (const Status status = check_tokens(); status != Status::kOk) return status;
     if (const Status status = check_units(); status != Status::kOk) return status;
+    if (const Status status = check_words(); status != Status::kOk) return status;
     if (const Status status = check_added(); status != Status::kOk) return status;
     if (const Status status = check_template(t_.single(), false); status != Status::kOk) return status;
     return check_template(t_.pair(), true);
@@ -68,7 +69,7 @@ class Verifier {
     if (t_.trie()->size() % 1024 != 0 || units == 0 || units > 1u << (32 - kUnitBaseShift)) {
       return fail("the trie's size is not a multiple of 256 units or too large");
     }
-    if (t_.trie_aux()->size() != sizeof(LexiconRoots)) return fail("trie_aux is not the trie's roots");
+    if (t_.trie_aux()->size() < sizeof(LexiconRoots)) return fail("trie_aux does not hold the trie's roots");
     unit_count_ = static_cast<uint32_t>(units);
     return Status::kOk;
   }
@@ -113,6 +114,20 @@ class Verifier {
       for (const uint32_t bits : first) any_added_ = any_added_ || bits != 0;
     }
     return Status::kOk;
+  }
+
+  Status check_words() {
+    const uint64_t size = t_.trie_aux()->size();
+    if (size == sizeof(LexiconRoots)) return Status::kOk;
+    const uint8_t* aux = data_ + t_.trie_aux()->offset();
+    if (size < word_table_end(0, 1)) return fail("the table of words is cut short");
+    if (load_u32(aux + sizeof(LexiconRoots)) > kMaxBucketBits) return fail("the table of words has too many buckets");
+    if (reinterpret_cast<uintptr_t>(aux) % alignof(WordSlot) != 0) return fail("the table of words is not aligned");
+    const uint32_t home_count = load_u32(aux + sizeof(LexiconRoots) + 4);
+    if (home_count == 0 || size != word_table_end(load_u32(aux + sizeof(LexiconRoots)), home_count)) {
+      return fail("the table of words is not of the size that it says");
+    }
+    return Status::kOk;  // ids are judged where a word leads to them
   }
 
   Status check_added() {

@@ -1,39 +1,13 @@
 #include "text/word_encoder.h"
 
+#include <string.h>
+
 #include "text/added_tokens.h"
+#include "text/ascii_block.h"
 #include "text/utf8.h"
 
 namespace bantam::text {
 namespace {
-
-// What a byte means to the fast path: a word character (then its normalised self), or one of these.
-constexpr uint8_t kByteSpace = 0x80;
-constexpr uint8_t kBytePunctuation = 0x81;
-constexpr uint8_t kByteOther = 0x82;  // not ASCII, or a control character: decided by the slow path
-
-struct ByteTable {
-  uint8_t of[256];
-};
-
-constexpr ByteTable make_byte_table(bool lowercase) {
-  ByteTable table = {};
-  for (uint32_t c = 0; c < 256; ++c) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    const bool word = upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    uint32_t value = kByteOther;
-    if (word) {
-      value = upper && lowercase ? c + 32 : c;
-    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-      value = kByteSpace;
-    } else if (c > 32 && c < 127) {
-      value = kBytePunctuation;
-    }
-    table.of[c] = static_cast<uint8_t>(value);
-  }
-  return table;
-}
-
-constexpr ByteTable kBytes[2] = {make_byte_table(false), make_byte_table(true)};
 
 /// Greedy longest match from the left; false, and nothing emitted, when some part of the word is not in the
 /// vocabulary. bytes[size] is 0. `locate(at, size)` gives the offsets of the piece bytes[at, at + size).
@@ -53,8 +27,14 @@ bool emit_pieces(const Lexicon& lexicon, const uint8_t* bytes, uint32_t size, Lo
   return false;
 }
 
-/// From a byte that the fast path cannot judge: whole words, until the stream stands between words before
-/// an ASCII byte. Returns where that is.
+/// Whether the fast path is worth taking up at text[at): eight ASCII bytes, or the end.
+bool is_ascii_ahead(const uint8_t* text, uint32_t at, uint32_t end) {
+  if (end - at >= 8) return (load_u64(text + at) & 0x8080808080808080u) == 0;
+  return at == end || text[at] < 0x80;
+}
+
+/// From a byte that the fast path cannot judge: whole words, until the stream stands between words and ASCII is ahead.
+/// Returns where that is.
 uint32_t encode_slowly(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
   NormalStream stream(tables.rules, text, begin, end);
   WordBuffer word(tables, sink);
@@ -64,10 +44,117 @@ uint32_t encode_slowly(const Tables& tables, const uint8_t* text, uint32_t begin
     word.feed(c, properties);
     if ((properties & (kSpace | kPunctuation)) == 0 || !stream.is_settled()) continue;
     const uint32_t at = stream.position();
-    if (sink->is_full() || (at < end && text[at] < 0x80)) return at;
+    if (sink->is_full() || is_ascii_ahead(text, at, end)) return at;
   }
   word.flush();
   return end;
+}
+
+/// The words of some blocks of text. First all are looked up in the table, without a branch that waits for memory; then
+/// they become tokens, and those that the table does not hold are looked up in the trie.
+class Batch {
+ public:
+  static constexpr uint32_t kBlocks = 4;
+  /// Bytes of the text that add() reads.
+  static constexpr uint32_t kReach = kBlockSize + kMaxTableWord;
+
+  struct Stop {
+    uint32_t at;
+    bool slow;  // the word that begins there is not for the fast path
+  };
+
+  /// bytes[0] is byte number `origin` of the text.
+  Batch(const Tables& tables, const uint8_t* bytes, uint32_t origin)
+      : tables_(tables), bytes_(bytes), origin_(origin) {}
+
+  /// Takes the words of the 64 bytes from byte number `at` on, up to the last that ends in them or the first that is not
+  /// ASCII. Returns where that is. At most kBlocks times.
+  Stop add(uint32_t at) {
+    const uint8_t* bytes = bytes_ + (at - origin_);
+    const AsciiBlock block = classify_ascii(bytes);
+    // Words that touch the end, or a character that may change or continue them, are not for this block.
+    const uint32_t limit = block.other == 0 ? kBlockSize : static_cast<uint32_t>(__builtin_ctzll(block.other));
+    const uint64_t below = limit == 0 ? 0 : block.word << (kBlockSize - limit);
+    const uint32_t touching = ~below == 0 ? kBlockSize : static_cast<uint32_t>(__builtin_clzll(~below));
+    const uint32_t stop = limit - touching;
+    uint64_t starts = block.printed & ~(block.word & block.word << 1);
+    if (stop < kBlockSize) starts &= (uint64_t{1} << stop) - 1;
+    uint32_t count = count_;
+    for (; starts != 0; starts &= starts - 1) {
+      const uint32_t start = static_cast<uint32_t>(__builtin_ctzll(starts));
+      const uint64_t rest = block.word >> start;
+      const uint32_t size = static_cast<uint32_t>(__builtin_ctzll(~rest) + static_cast<int>(~rest & 1));
+      const uint32_t kept = size < tables_.table_chars ? size : tables_.table_chars;
+      const WordSlot word = short_word(bytes + start, kept, (0 - (rest & 1)) & tables_.ascii_fold);
+      const WordSlot& slot = tables_.words.slot(word);
+      const uint64_t beyond = (uint64_t{tables_.lexicon.vocab_size} - 1 - slot.id) >> 32;  // not 0: no token's id
+      const uint64_t difference = (slot.low ^ word.low) | (slot.high ^ word.high) | (size ^ kept) | beyond;
+      ids_[count] = slot.id | (0 - static_cast<uint32_t>(difference != 0));  // kMissed, without a branch
+      ranges_[count][0] = at + start;
+      ranges_[count][1] = at + start + size;
+      ++count;
+    }
+    count_ = count;
+    return {at + stop, limit < kBlockSize || stop == 0};
+  }
+
+  void emit(TokenSink* sink) const {
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < count_; ++i) {
+      if (ids_[i] != kMissed) continue;
+      sink->emit_all(ids_ + done, ranges_ + done, i - done);
+      done = i + 1;
+      look_up(ranges_[i][0], ranges_[i][1] - ranges_[i][0], sink);
+    }
+    sink->emit_all(ids_ + done, ranges_ + done, count_ - done);
+  }
+
+ private:
+  static constexpr uint32_t kMissed = 0xFFFFFFFF;
+
+  /// A word that the table does not hold: its pieces, or the unknown token.
+  void look_up(uint32_t begin, uint32_t size, TokenSink* sink) const {
+    const uint8_t* from = bytes_ + (begin - origin_);
+    uint8_t word[kBlockSize + 1];
+    const uint8_t fold = tables_.ascii_fold != 0 ? 0x20 : 0;
+    for (uint32_t i = 0; i < size; ++i) word[i] = from[i] >= 'A' && from[i] <= 'Z' ? from[i] | fold : from[i];
+    word[size] = 0;
+    const auto locate = [begin](uint32_t at, uint32_t length) { return Offset{begin + at, begin + at + length}; };
+    if (size > tables_.max_word_chars || !emit_pieces(tables_.lexicon, word, size, locate, sink)) {
+      sink->emit(static_cast<uint32_t>(tables_.unknown_id), begin, begin + size);
+    }
+  }
+
+  const Tables& tables_;
+  const uint8_t* bytes_;
+  const uint32_t origin_;
+  uint32_t count_ = 0;
+  uint32_t ids_[kBlocks * kBlockSize];
+  uint32_t ranges_[kBlocks * kBlockSize][2];
+};
+
+/// Whole words of text[begin, end) as far as the fast path goes. Returns where it stopped; *slow: encode_slowly has to go
+/// on from there.
+uint32_t encode_batch(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink,
+                      bool* slow) {
+  Batch::Stop stop = {begin, false};
+  if (end - begin >= Batch::kReach) {
+    Batch batch(tables, text + begin, begin);
+    for (uint32_t i = 0; i < Batch::kBlocks && end - stop.at >= Batch::kReach && !stop.slow; ++i) {
+      stop = batch.add(stop.at);
+    }
+    batch.emit(sink);
+  } else {
+    uint8_t padded[Batch::kReach];
+    memset(padded, ' ', sizeof(padded));
+    memcpy(padded, text + begin, end - begin);
+    Batch batch(tables, padded, begin);
+    stop = batch.add(begin);
+    batch.emit(sink);
+    if (stop.at - begin > end - begin) stop.at = end;
+  }
+  *slow = stop.slow;
+  return stop.at;
 }
 
 }  // namespace
@@ -108,35 +195,11 @@ void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uin
     encode_with_added(tables, text, begin, end, sink);
     return;
   }
-  const uint8_t* kinds = kBytes[tables.rules.lowercase ? 1 : 0].of;
-  uint8_t word[kMaxWordChars + 2];
   uint32_t at = begin;
   while (at < end && !sink->is_full()) {
-    const uint32_t start = at;
-    uint8_t kind = kinds[text[at]];
-    if (kind == kByteSpace) {
-      ++at;
-      continue;
-    }
-    uint32_t size = 0;
-    if (kind == kBytePunctuation) {
-      word[size++] = text[at++];
-    } else {
-      while (kind < kByteSpace) {
-        word[size] = kind;
-        size += size <= kMaxWordChars ? 1u : 0u;
-        kind = ++at < end ? kinds[text[at]] : kByteSpace;
-      }
-      if (kind == kByteOther) {
-        at = encode_slowly(tables, text, start, end, sink);
-        continue;
-      }
-    }
-    word[size] = 0;
-    const auto locate = [start](uint32_t from, uint32_t length) { return Offset{start + from, start + from + length}; };
-    if (size > tables.max_word_chars || !emit_pieces(tables.lexicon, word, size, locate, sink)) {
-      sink->emit(static_cast<uint32_t>(tables.unknown_id), start, at);
-    }
+    bool slow = false;
+    at = encode_batch(tables, text, at, end, sink, &slow);
+    if (slow) at = encode_slowly(tables, text, at, end, sink);
   }
 }
 

@@ -3,6 +3,7 @@
 #define BANTAM_TEXT_WORD_ENCODER_H_
 
 #include <stdint.h>
+#include <string.h>
 
 #include "bantam/tokenizer.h"
 #include "text/tables.h"
@@ -25,6 +26,18 @@ struct TokenSink {
     if (at >= room) return;
     ids[at] = static_cast<int32_t>(id);
     if (offsets != nullptr) offsets[at] = {begin, end};
+  }
+
+  /// Emits `size` tokens; `ranges` holds begin and end of each.
+  void emit_all(const uint32_t* tokens, const uint32_t (*ranges)[2], uint32_t size) {
+    const uint32_t at = count - first;
+    if (at < room && size <= room - at) {
+      for (uint32_t i = 0; i < size; ++i) ids[at + i] = static_cast<int32_t>(tokens[i]);
+      for (uint32_t i = 0; i < size && offsets != nullptr; ++i) offsets[at + i] = {ranges[i][0], ranges[i][1]};
+      count += size;
+    } else {
+      for (uint32_t i = 0; i < size; ++i) emit(tokens[i], ranges[i][0], ranges[i][1]);
+    }
   }
 };
 

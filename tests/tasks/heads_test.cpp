@@ -133,11 +133,11 @@ TEST(Probability, SameBitsFromEveryTable) {
   std::vector<float> values;
   for (int i = 0; i < 700; ++i) values.push_back(std::sin(static_cast<float>(i)) * 9);
   const tasks::Logits row{values.data(), 1, static_cast<uint32_t>(values.size())};
-  const tasks::Probability reference(Isa::kReference);
+  const tasks::Probability reference;
   const tasks::Softmax wanted = reference.softmax(row, 1.5f);
   for (const Isa isa : {Isa::kAuto, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni256, Isa::kAvx512Vnni}) {
     if (!isa_available(isa)) continue;
-    const tasks::Probability math(isa);
+    const tasks::Probability math(*kernels::table(isa));
     const tasks::Softmax found = math.softmax(row, 1.5f);
     EXPECT_EQ(found.sum, wanted.sum);
     EXPECT_EQ(math.of(found, values[3]), reference.of(wanted, values[3]));

@@ -42,6 +42,13 @@ TEST(Tokenizer, EmptyAndBlankTextsHoldOnlyTheTemplate) {
   EXPECT_EQ(result.count, 2u);
 }
 
+TEST(Tokenizer, WordsBeyondTheFilesLimitAreUnknown) {
+  SmallTokenizer small(kTokens);
+  small.description().max_word_chars = 2;
+  small.image().repack(small.description());
+  EXPECT_EQ(encode(small.open(), "the ab abb abbabbabbabba").ids, (Ids{2, 1, 11, 1, 1, 3}));
+}
+
 TEST(Tokenizer, CountsWhatItLeavesOut) {
   SmallTokenizer small(kTokens);
   const Tokenizer tokenizer = small.open();

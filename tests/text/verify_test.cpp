@@ -50,6 +50,9 @@ TEST(VerifyTokenizer, RefusesInconsistentDescriptions) {
       {"trie empty", [](T& t) { t.trie = blob(t.trie->offset(), 0); }, Status::kCorrupt},
       {"segment", [](T& t) { t.trie = blob(t.trie->offset(), t.trie->size(), 1); }, Status::kCorrupt},
       {"roots", [](T& t) { t.trie_aux = blob(t.trie_aux->offset(), 8); }, Status::kCorrupt},
+      {"words cut", [](T& t) { t.trie_aux = blob(t.trie_aux->offset(), t.trie_aux->size() - 16); }, Status::kCorrupt},
+      {"words short", [](T& t) { t.trie_aux = blob(t.trie_aux->offset(), sizeof(text::LexiconRoots) + 4); },
+       Status::kCorrupt},
       {"prefix", [](T& t) { t.continuing_prefix = "#"; }, Status::kCorrupt},
       {"added id", [](T& t) { t.added_tokens[0]->id = 99; }, Status::kCorrupt},
       {"added order", [](T& t) { std::swap(t.added_tokens[0], t.added_tokens[1]); }, Status::kCorrupt},
@@ -71,6 +74,34 @@ TEST(VerifyTokenizer, RefusesInconsistentDescriptions) {
     EXPECT_EQ(small.image().verify(&fault), damage.status) << damage.name << ": " << fault.what;
     EXPECT_NE(fault.what[0], '\0') << damage.name;
   }
+}
+
+TEST(VerifyTokenizer, RefusesInconsistentTablesOfWords) {
+  SmallTokenizer small(kTokens);
+  ASSERT_TRUE(small.ok());
+  uint8_t* aux = small.image().data() + small.description().trie_aux->offset();
+  const auto with = [&](size_t at, uint32_t value) {
+    uint32_t before = 0;
+    std::memcpy(&before, aux + at, sizeof(before));
+    std::memcpy(aux + at, &value, sizeof(value));
+    const Status status = small.image().verify();
+    std::memcpy(aux + at, &before, sizeof(before));
+    return status;
+  };
+  constexpr size_t kTable = sizeof(text::LexiconRoots);
+  EXPECT_EQ(with(kTable, 32), Status::kCorrupt) << "buckets";
+  EXPECT_EQ(with(kTable, 20), Status::kCorrupt) << "buckets";
+  EXPECT_EQ(with(kTable + 4, 0), Status::kCorrupt) << "homes";
+  EXPECT_EQ(with(kTable + 4, 0xFFFFFFFF), Status::kCorrupt) << "homes";
+  EXPECT_EQ(small.image().verify(), Status::kOk);
+  // A file may do without the table.
+  fb::TokenizerT& description = small.description();
+  const std::string text = "The ABBA, there; x" + std::string(80, 'b') + "\u4e2d caf\u00e9e";
+  const Encoded with_table = encode(small.open(), text);
+  description.trie_aux = blob(description.trie_aux->offset(), kTable);
+  small.image().repack(description);
+  ASSERT_EQ(small.image().verify(), Status::kOk);
+  EXPECT_EQ(encode(small.open(), text).ids, with_table.ids);
 }
 
 TEST(VerifyTokenizer, DamagedTablesAreRefusedOrHarmless) {

@@ -1,0 +1,98 @@
+// The vocabulary's short words, each found in one step: an optional table behind LexiconRoots in blob `trie_aux`.
+//
+//   u32 bucket_bits   2^bucket_bits buckets, at most 2^24
+//   u32 home_count    homes of words, at least 1
+//   u8  displacements[2^bucket_bits], then zeros to a multiple of 16 bytes from the beginning of the blob
+//   WordSlot slots[home_count + 255]
+//
+// A word's hash names a home and a bucket; it lies in slot home + displacement of the bucket. Displacements are chosen so
+// that no two words share a slot; a word for which there was none is missing. Only words that ASCII text can reach are
+// here: letters and digits, at most kMaxTableWord bytes, or one punctuation character. What is not is left to the trie.
+// Opening a file does not read the slots: who takes an id from one compares it with the vocabulary's size.
+#ifndef BANTAM_TEXT_WORD_TABLE_H_
+#define BANTAM_TEXT_WORD_TABLE_H_
+
+#include <stdint.h>
+#include <string.h>
+
+#include "text/lexicon.h"
+
+namespace bantam::text {
+
+constexpr uint32_t kMaxTableWord = 12;
+constexpr uint32_t kMaxDisplacement = 255;
+constexpr uint32_t kMaxBucketBits = 24;
+
+/// A word in registers, zero behind its end, and its token.
+struct WordSlot {
+  uint64_t low;   // bytes 0 to 7; 0: no word lies here
+  uint32_t high;  // bytes 8 to 11
+  uint32_t id;
+};
+
+inline uint64_t load_u64(const uint8_t* bytes) {
+  uint64_t value;
+  memcpy(&value, bytes, sizeof(value));
+  return value;
+}
+
+inline uint32_t load_u32(const uint8_t* bytes) {
+  uint32_t value;
+  memcpy(&value, bytes, sizeof(value));
+  return value;
+}
+
+inline constexpr uint8_t kWordMask[2 * kMaxTableWord] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+
+/// The first `size` (at most kMaxTableWord) bytes at `bytes`, kMaxTableWord of which can be read, as a slot without id; the
+/// bits of `fold` are set in each.
+inline WordSlot short_word(const uint8_t* bytes, uint32_t size, uint64_t fold) {
+  const uint8_t* mask = kWordMask + kMaxTableWord - size;
+  return {(load_u64(bytes) | fold) & load_u64(mask),
+          (load_u32(bytes + 8) | static_cast<uint32_t>(fold)) & load_u32(mask + 8), 0};
+}
+
+/// Where the slots begin in trie_aux, and the size of all of it.
+inline uint64_t word_slots_offset(uint32_t bucket_bits) {
+  return (sizeof(LexiconRoots) + 8 + (uint64_t{1} << bucket_bits) + 15) / 16 * 16;
+}
+inline uint64_t word_table_end(uint32_t bucket_bits, uint32_t home_count) {
+  return word_slots_offset(bucket_bits) + (uint64_t{home_count} + kMaxDisplacement) * sizeof(WordSlot);
+}
+
+/// A table without words.
+inline constexpr WordSlot kNoWords[1] = {};
+inline constexpr uint8_t kNoDisplacements[1] = {};
+
+struct WordTable {
+  const uint8_t* displacements = kNoDisplacements;
+  const WordSlot* slots = kNoWords;
+  uint32_t bucket_mask = 0;
+  uint32_t home_count = 0;
+
+  WordTable() = default;
+  /// `aux` is a verified blob with a table.
+  explicit WordTable(const uint8_t* aux) {
+    const uint32_t bucket_bits = load_u32(aux + sizeof(LexiconRoots));
+    displacements = aux + sizeof(LexiconRoots) + 8;
+    slots = reinterpret_cast<const WordSlot*>(aux + word_slots_offset(bucket_bits));
+    bucket_mask = (1u << bucket_bits) - 1;
+    home_count = load_u32(aux + sizeof(LexiconRoots) + 4);
+  }
+
+  /// Where `word` lies if the table holds it.
+  const WordSlot& slot(const WordSlot& word) const {
+    const uint64_t hash = hash_of(word);
+    return slots[home_of(hash, home_count) + displacements[bucket_of(hash, bucket_mask)]];
+  }
+
+  static uint64_t hash_of(const WordSlot& word) {
+    return (word.low ^ uint64_t{word.high} * 0xC2B2AE3D27D4EB4Fu) * 0x9E3779B97F4A7C15u;
+  }
+  static size_t home_of(uint64_t hash, uint32_t home_count) { return (hash >> 32) * home_count >> 32; }
+  static size_t bucket_of(uint64_t hash, uint32_t bucket_mask) { return (hash ^ hash >> 32) >> 8 & bucket_mask; }
+};
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_WORD_TABLE_H_
