@@ -180,8 +180,8 @@ TEST(Math, FunctionsEndAtTheirLimits) {
   } cases[] = {
       {Activation::kExp, -87.01f, 0},        {Activation::kExp, -kMost, 0},     {Activation::kSigmoid, -87.5f, 0},
       {Activation::kSigmoid, -kMost, 0},     {Activation::kSigmoid, kMost, 1},  {Activation::kTanh, kMost, 1},
-      {Activation::kTanh, -kMost, -1},       {Activation::kGelu, 5.21f, 5.21f}, {Activation::kGelu, kMost, kMost},
-      {Activation::kGelu, -5.21f, 0},        {Activation::kGelu, -kMost, 0},    {Activation::kGeluTanh, 20.0f, 20.0f},
+      {Activation::kTanh, -kMost, -1},       {Activation::kGelu, 5.36f, 5.36f}, {Activation::kGelu, kMost, kMost},
+      {Activation::kGelu, -5.36f, 0},        {Activation::kGelu, -kMost, 0},    {Activation::kGeluTanh, 20.0f, 20.0f},
       {Activation::kQuickGelu, 90.0f, 90.0f}};
   for (const Table* t : tables()) {
     for (const auto& c : cases) {

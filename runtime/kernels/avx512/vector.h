@@ -31,9 +31,9 @@ struct Mask16 {
 // ---- masks
 BANTAM_INLINE Mask16 less(F32x16 x, F32x16 y) { return {_mm512_cmp_ps_mask(x.v, y.v, _CMP_LT_OQ)}; }
 BANTAM_INLINE Mask16 lanes_between(int32_t begin, int32_t end) {
-  const uint32_t from = begin < 0 ? 0 : begin > 16 ? 16 : static_cast<uint32_t>(begin);
-  const uint32_t to = end < 0 ? 0 : end > 16 ? 16 : static_cast<uint32_t>(end);
-  return {static_cast<__mmask16>((0xffffu << from) & ((1u << to) - 1u))};
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  return {_mm512_mask_cmplt_epi32_mask(_mm512_cmpge_epi32_mask(lanes, _mm512_set1_epi32(begin)), lanes,
+                                       _mm512_set1_epi32(end))};
 }
 BANTAM_INLINE F32x16 select(Mask16 m, F32x16 on, F32x16 off) { return {_mm512_mask_blend_ps(m.v, off.v, on.v)}; }
 BANTAM_INLINE F32x16 keep(Mask16 m, F32x16 x) { return {_mm512_maskz_mov_ps(m.v, x.v)}; }

@@ -31,8 +31,6 @@ BANTAM_INLINE Visible visible_keys(const Attention& a, uint32_t query) {
   return keys;
 }
 
-static_assert(kMaxRows <= kAttentionQueries, "scratch holds one block of queries");
-
 /// One block of queries: scores in scratch, [query][page of the sequence][16].
 template <uint32_t kRows>
 struct AttentionBlock {
@@ -115,18 +113,21 @@ BANTAM_NOINLINE bool attention_block(const Attention& a, uint32_t query) {
   return Kernel<kRows>(a, query).run();
 }
 
-/// Blocks of queries as even as can be. Kernel<rows>(args, query).run() serves one block.
-template <template <uint32_t> class Kernel, uint32_t... kIndex>
-BANTAM_INLINE bool attention_blocks(const Attention& a, Indices<kIndex...>) {
-  using Block = bool (*)(const Attention&, uint32_t);
-  static constexpr Block kBlocks[] = {attention_block<Kernel, kIndex + 1>...};
-  const RowSplit split(a.queries, sizeof...(kIndex));
+/// Queries of a block: every size that is built is a dozen kilobytes, so there are at most three.
+constexpr uint32_t kManyQueries = kMaxRows == 8 ? 8 : kMaxRows < 4 ? kMaxRows : 4;
+constexpr uint32_t kSomeQueries = kMaxRows < 4 ? kMaxRows : 4;
+static_assert(kManyQueries <= kAttentionQueries, "scratch holds one block of queries");
+
+/// Kernel<queries>(args, query).run() serves one block.
+template <template <uint32_t> class Kernel, uint32_t kSome>
+BANTAM_INLINE bool attention_blocks(const Attention& a) {
   bool finite = true;
   uint32_t query = 0;
-  for (uint32_t block = 0; block < split.blocks; ++block) {
-    finite &= kBlocks[split.rows_of(block) - 1](a, query);
-    query += split.rows_of(block);
+  for (; query + kManyQueries <= a.queries; query += kManyQueries) {
+    finite &= attention_block<Kernel, kManyQueries>(a, query);
   }
+  for (; query + kSome <= a.queries; query += kSome) finite &= attention_block<Kernel, kSome>(a, query);
+  for (; query < a.queries; ++query) finite &= attention_block<Kernel, 1>(a, query);
   return finite;
 }
 

@@ -37,15 +37,10 @@ struct AttentionQ8 : AttentionBlock<kRows> {
     }
     dot_rows(acc, q, a.q_stride, tiles, a.key_page_stride, quads);
     if (rest != 0) {
-      BANTAM_UNROLL
-      for (uint32_t r = 0; r < kRows; ++r) {
-        int8_t last[4] = {};
-        memcpy(last, q + r * a.q_stride + quads * 4, rest);
-        BANTAM_UNROLL
-        for (uint32_t p = 0; p < kPages; ++p) {
-          acc[r][p].add(signed_quad(last), load_weights(tiles + p * a.key_page_stride + size_t{quads} * 64));
-        }
-      }
+      // A head may begin anywhere in its row: what lies behind it is not zero.
+      int8_t last[kRows * 4] = {};
+      for (uint32_t r = 0; r < kRows; ++r) memcpy(last + r * 4, q + r * a.q_stride + quads * 4, rest);
+      dot_rows(acc, last, 4, tiles + size_t{quads} * 64, a.key_page_stride, 1);
     }
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPages; ++p) {
@@ -144,19 +139,20 @@ struct AttentionQ8 : AttentionBlock<kRows> {
         }
       }
     }
+    const bool all_columns = (panel + kPanels) * 16 <= a.head_width;
     I32x16 worst = splat(int32_t{0});
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       float* y = a.y + (first + r) * a.y_stride + panel * 16;
       BANTAM_UNROLL
       for (uint32_t p = 0; p < kPanels; ++p) {
-        const uint32_t left = a.head_width - (panel + p) * 16;
         const F32x16 v = to_f32(acc[r][p].get()) * splat(factor[r]);
         worst = max(worst, magnitude_bits(v));
-        if (left >= 16) {
+        if (all_columns) {
           store(y + p * 16, v);
         } else {
-          store_first(y + p * 16, v, left);
+          const uint32_t left = a.head_width - (panel + p) * 16;
+          store_first(y + p * 16, v, left < 16 ? left : 16);
         }
       }
     }

@@ -63,7 +63,7 @@ BANTAM_INLINE F32x16 tanh(F32x16 x) {
   return select(less(a, splat(0.625f)), near_zero, with_sign);
 }
 
-/// x / 2 * (1 + erf(x / sqrt 2)): absolute error <= 4e-7 for every x; exactly x above 5.35 and 0 below -5.35.
+/// x / 2 * (1 + erf(x / sqrt 2)): absolute error <= 4e-7 for every x; exactly x above 5.35, 0 below -5.35.
 BANTAM_INLINE F32x16 gelu(F32x16 x) {
   // max(x, 0) - g(|x|) with g(t) = t / 2 * erfc(t / sqrt 2), a polynomial of degree 4 on each of 15 intervals of width
   // 1 / kPerUnit whose centres are the multiples; the sixteenth, where g < 2.4e-7, is zero. Row i: coefficients of t^i.

@@ -15,8 +15,7 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 inline bool attention(const Attention& a) {
-  using Blocks = MakeIndices<kMaxRows>::type;
-  return a.q8 ? attention_blocks<AttentionQ8>(a, Blocks{}) : attention_blocks<AttentionF32>(a, Blocks{});
+  return a.q8 ? attention_blocks<AttentionQ8, kSomeQueries>(a) : attention_blocks<AttentionF32, kManyQueries>(a);
 }
 
 // Included once for each instruction set, in its own namespace.

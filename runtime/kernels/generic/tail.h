@@ -12,6 +12,7 @@ enum class Residual : uint8_t { kNone = 0, kF32 = 1, kQ8 = 2 };
 /// What a call does, known at compile time (the calls that transformers spend their time in) ...
 template <Norm kNorm, Residual kResidual>
 struct KnownTail {
+  static constexpr bool kFast = true;  // several rows at once
   BANTAM_INLINE explicit KnownTail(const TailRows&) {}
   static constexpr Activation activation() { return Activation::kNone; }
   static constexpr Residual residual() { return kResidual; }
@@ -19,6 +20,7 @@ struct KnownTail {
 };
 /// ... or at run time.
 struct AnyTail {
+  static constexpr bool kFast = false;
   Activation activation_;
   Residual residual_;
   Norm norm_;
@@ -168,7 +170,11 @@ template <class Kind>
 BANTAM_INLINE bool tail_blocks(const TailRows& a) {
   bool finite = true;
   uint32_t r = 0;
-  for (; r + 4 <= a.rows; r += 4) finite &= tail_block<4, Kind>(a, r);
+  // As many rows as there are registers for.
+  constexpr uint32_t kTogether = kMaxRows == 8 ? 4 : 2;
+  if constexpr (Kind::kFast && kMaxRows > 1) {
+    for (; r + kTogether <= a.rows; r += kTogether) finite &= tail_block<kTogether, Kind>(a, r);
+  }
   for (; r < a.rows; ++r) finite &= tail_block<1, Kind>(a, r);
   return finite;
 }
@@ -198,9 +204,6 @@ inline bool tail_rows(const TailRows& a) {
     }
     if (kind.norm() == Norm::kLayer && kind.residual() == Residual::kF32) {
       return tail_blocks<KnownTail<Norm::kLayer, Residual::kF32>>(a);
-    }
-    if (kind.norm() == Norm::kLayer && kind.residual() == Residual::kNone) {
-      return tail_blocks<KnownTail<Norm::kLayer, Residual::kNone>>(a);
     }
   }
   return tail_blocks<AnyTail>(a);

@@ -64,10 +64,10 @@ struct Accumulator {
 };
 
 /// Register blocks: rows by vectors of 16 outputs. [rows] -> vectors, for rows 1..kMaxRows.
-constexpr uint32_t kMaxRows = 4;
-constexpr uint32_t block_panels(uint32_t rows) { return rows == 1 ? 2 : 1; }
-constexpr uint32_t kMaxRowsF32 = 4;
-constexpr uint32_t block_panels_f32(uint32_t rows) { return rows == 1 ? 2 : 1; }
+constexpr uint32_t kMaxRows = 1;
+constexpr uint32_t block_panels(uint32_t) { return 1; }
+constexpr uint32_t kMaxRowsF32 = 1;
+constexpr uint32_t block_panels_f32(uint32_t) { return 1; }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
