@@ -10,11 +10,11 @@ set(avx512vl_flags ${avx512_flags})
 
 # Gives the sources of `target` under kernels/<isa> their flags. No errno: square roots stay one instruction. Releases
 # are built for size where that costs no speed: -O3 makes the tables a third larger than -O2 and no faster, the
-# reference is small rather than fast, and nothing unwinds through a kernel.
+# reference is small rather than fast (generic/config.h), and nothing unwinds through a kernel.
 function(bantam_isa_flags target)
   target_compile_options(${target} PRIVATE -fno-math-errno -fno-asynchronous-unwind-tables $<$<CONFIG:Release>:-O2>)
   set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/kernels/reference/kernels.cpp PROPERTIES
-    COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")
+    COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os;-DBANTAM_KERNEL_SMALL>")
   foreach(isa ${BANTAM_ISA_FOLDERS})
     file(GLOB isa_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${isa}/*.cpp)
     set_source_files_properties(${isa_sources} PROPERTIES COMPILE_OPTIONS "${${isa}_flags}")

@@ -40,6 +40,37 @@ BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
   return {half, _mm256_sub_epi8(v, half)};
 }
 
+/// |x| and the signs of a block's rows, some quads at a time: made once for all panels of the block, not with every dot
+/// product, whose four instructions fill the processor already.
+constexpr uint32_t kPreparedQuads = 64;
+template <uint32_t kRows>
+struct PreparedRows {
+  alignas(32) uint8_t magnitude[kRows][kPreparedQuads * 4];
+  alignas(32) uint8_t negative[kRows][kPreparedQuads * 4];
+
+  /// `count` elements of each row, a multiple of 4.
+  BANTAM_INLINE PreparedRows(const int8_t* x, size_t x_stride, uint32_t count) {
+    for (uint32_t r = 0; r < kRows; ++r, x += x_stride) {
+      uint32_t i = 0;
+      for (; i + 32 <= count; i += 32) {
+        const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i));
+        _mm256_store_si256(reinterpret_cast<__m256i*>(magnitude[r] + i), _mm256_abs_epi8(v));
+        _mm256_store_si256(reinterpret_cast<__m256i*>(negative[r] + i), _mm256_cmpgt_epi8(_mm256_setzero_si256(), v));
+      }
+      for (; i < count; i += 4) {
+        const SignedQuad quad = signed_quad(x + i);
+        const int32_t m = _mm256_cvtsi256_si32(quad.magnitude);
+        const int32_t n = _mm256_cvtsi256_si32(quad.negative);
+        memcpy(magnitude[r] + i, &m, 4);
+        memcpy(negative[r] + i, &n, 4);
+      }
+    }
+  }
+  BANTAM_INLINE SignedQuad quad(uint32_t r, uint32_t i) const {
+    return {broadcast_four(magnitude[r] + size_t{i} * 4), broadcast_four(negative[r] + size_t{i} * 4)};
+  }
+};
+
 /// The sum of -x over the negative elements of row x.
 BANTAM_INLINE int32_t row_start(const int8_t* x, uint32_t count) {
   const __m256i zero = _mm256_setzero_si256();

@@ -21,19 +21,31 @@ BANTAM_INLINE void fetch(Ahead& ahead) {
 template <uint32_t kRows, uint32_t kPanels, class... MaybeAhead>
 BANTAM_INLINE void dot_rows(Accumulator (&acc)[kRows][kPanels], const int8_t* x, size_t x_stride, const int8_t* w,
                             size_t w_stride, uint32_t quads, MaybeAhead... ahead) {
-  for (uint32_t i = 0; i < quads; ++i) {
+  const auto step = [&](const auto& quad_of) __attribute__((always_inline)) {
     Weights weights[kPanels];
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPanels; ++p) weights[p] = load_weights(w + p * w_stride);
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
-      const SignedQuad quad = signed_quad(x + r * x_stride);
+      const SignedQuad quad = quad_of(r);
       BANTAM_UNROLL
       for (uint32_t p = 0; p < kPanels; ++p) acc[r][p].add(quad, weights[p]);
     }
     (fetch(ahead), ...);
-    x += 4;
     w += 64;
+  };
+  if constexpr (kPreparedQuads == 0) {
+    for (uint32_t i = 0; i < quads; ++i, x += 4) {
+      step([&](uint32_t r) __attribute__((always_inline)) { return signed_quad(x + r * x_stride); });
+    }
+  } else {
+    for (uint32_t begin = 0; begin < quads; begin += kPreparedQuads) {
+      const uint32_t count = quads - begin < kPreparedQuads ? quads - begin : kPreparedQuads;
+      const PreparedRows<kRows> rows(x + size_t{begin} * 4, x_stride, count * 4);
+      for (uint32_t i = 0; i < count; ++i) {
+        step([&](uint32_t r) __attribute__((always_inline)) { return rows.quad(r, i); });
+      }
+    }
   }
 }
 

@@ -63,6 +63,11 @@ struct Accumulator {
   I32x16 get() const { return sums; }
 };
 
+/// Activations are used as they are stored: see avx2/dot.h.
+constexpr uint32_t kPreparedQuads = 0;
+template <uint32_t kRows>
+struct PreparedRows;
+
 /// Register blocks: rows by vectors of 16 outputs. [rows] -> vectors, for rows 1..kMaxRows.
 constexpr uint32_t kMaxRows = 1;
 constexpr uint32_t block_panels(uint32_t) { return 1; }

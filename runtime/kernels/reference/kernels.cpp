@@ -1,7 +1,6 @@
 // The reference: plain C++ for any machine, and the definition of every other table's bits.
 #define BANTAM_KERNEL_NAMESPACE reference
 #define BANTAM_KERNEL_ISA kReference
-#define BANTAM_KERNEL_SMALL
 
 #include "kernels/reference/dot.h"
 

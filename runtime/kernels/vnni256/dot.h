@@ -18,6 +18,11 @@ struct Quad {
 using SignedQuad = Quad;
 using UnsignedQuad = Quad;
 
+/// Activations are used as they are stored: see avx2/dot.h.
+constexpr uint32_t kPreparedQuads = 0;
+template <uint32_t kRows>
+struct PreparedRows;
+
 /// What the accumulators of a row x start with, beside -128 times the weights' sum.
 BANTAM_INLINE int32_t row_start(const int8_t*, uint32_t) { return 0; }
 
