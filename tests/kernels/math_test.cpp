@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 
-#include "kernels/generic/soft_float.h"
+#include "kernels/reference/vector.h"
+// The vectors come first.
+#include "kernels/generic/math.h"
 #include "tests/kernels/naive.h"
 #include "tests/kernels/support.h"
 
@@ -172,6 +174,36 @@ TEST_P(EveryFloat, ErrorIsAsStated) {
 
 INSTANTIATE_TEST_SUITE_P(Functions, EveryFloat, ::testing::ValuesIn(kFunctions),
                          [](const auto& one) { return one.param.name; });
+
+/// What int8 attention takes probabilities from; every table has its bits from the kernels' property tests.
+TEST(Math, Exp2OfScores) {
+  const bool every = std::getenv("BANTAM_EVERY_FLOAT") != nullptr;
+  const Function range = {"exp2", Activation::kNone, -126.0f, 1.0f, true, 3e-6};
+  double worst = 0;
+  uint64_t position = 0;
+  for (;;) {
+    std::vector<uint32_t> found = next_floats(range, &position, every, 65536);
+    if (found.empty()) break;
+    found.resize((found.size() + 15) / 16 * 16, found.back());
+    for (size_t i = 0; i < found.size(); i += 16) {
+      float x[16], y[16];
+      std::memcpy(x, found.data() + i, sizeof x);
+      math_test::store(y, math_test::exp2_of_score(math_test::load(x)));
+      for (int lane = 0; lane < 16; ++lane) {
+        const double expected = std::exp2(double{x[lane]});
+        worst = std::fmax(worst, std::fabs(y[lane] - expected) / expected);
+      }
+    }
+  }
+  EXPECT_LE(worst, range.bound);
+  EXPECT_GT(worst, 0.0);
+  std::printf("exp2 of scores: relative %.3e\n", worst);
+  float low[16];
+  math_test::store(low, math_test::exp2_of_score(math_test::splat(-1e30f)));
+  EXPECT_EQ(low[0], 0.0f);
+  math_test::store(low, math_test::exp2_of_score(math_test::splat(-128.0f)));
+  EXPECT_EQ(low[0], 0.0f);
+}
 
 TEST(Math, FunctionsEndAtTheirLimits) {
   const struct {

@@ -171,8 +171,8 @@ struct ActivateBlock {
 };
 
 /// False when some result is not finite.
-static BANTAM_NOINLINE bool activate_block(Activation activation, float* y, size_t stride, uint32_t rows,
-                                           uint32_t vectors, int32_t* row_bits) {
+[[maybe_unused]] static BANTAM_NOINLINE bool activate_block(Activation activation, float* y, size_t stride,
+                                                            uint32_t rows, uint32_t vectors, int32_t* row_bits) {
   return with_activation(activation, ActivateBlock{y, stride, rows, vectors, row_bits});
 }
 
@@ -184,7 +184,7 @@ struct ActivateVector {
   }
 };
 /// One vector with the activation known at run time only.
-static BANTAM_NOINLINE F32x16 activate_vector(Activation activation, F32x16 x) {
+[[maybe_unused]] static BANTAM_NOINLINE F32x16 activate_vector(Activation activation, F32x16 x) {
   return with_activation(activation, ActivateVector{x});
 }
 

@@ -60,13 +60,24 @@ def main():
     r = grid(-half, half)
     show("exp", *fit(r, np.exp(r), np.exp(-r), 5, fixed=(1.0, 1.0)), "relative error")
 
-    # erf(x / sqrt 2) = x * P(s), s = x^2 * (2 / limit) - 1 on [-1, 1]; weight x: absolute error of erf. Beyond the limit
-    # 1 - erf < 2.1e-7. Powers of s stay within [-1, 1], so Horner in f32 loses little.
-    limit = 27.0
-    s = grid(-1.0, 1.0)
-    x = np.maximum(np.sqrt((s + 1.0) * limit / 2), 1e-4)
-    target = np.array([math.erf(v / math.sqrt(2)) for v in x]) / x
-    show("erf", *fit(s, target, x, 13), "absolute error")
+    # 2^f on [-1/2, 1/2], relative error; the first coefficient is 1. Probabilities are rounded to 8 bits afterwards.
+    f = grid(-0.5001, 0.5001)
+    show("exp2 of scores", *fit(f, 2.0**f, 2.0**-f, 4, fixed=(1.0,)), "relative error")
+
+    # gelu(x) = max(x, 0) - g(|x|), g(t) = t / 2 * erfc(t / sqrt 2): degree 4 on 15 intervals whose centres are the multiples
+    # of the width; the last ends where g < 2.4e-7, beyond it g is taken as 0. g(0) = 0 and g'(0) = 1/2 are exact.
+    end = 5.35
+    width = end / 14.5
+    table, worst = [], 0.0
+    for i in range(15):
+        t = grid(max(0.0, (i - 0.5) * width), (i + 0.5) * width)
+        target = np.array([0.5 * v * math.erfc(v / math.sqrt(2)) for v in t])
+        coefficients, error = fit(t, target, np.ones_like(t), 4, fixed=(0.0, 0.5) if i == 0 else ())
+        table.append(coefficients)
+        worst = max(worst, error)
+    print(f"// gelu: intervals per unit {np.float32(1 / width):.9g}f, last {np.float32(15 * width):.9g}f")
+    for power, row in enumerate(zip(*table)):
+        show(f"gelu, t^{power}, by interval", [*row, 0.0], worst, "absolute error")
 
     # tanh(x) = x + x^3 P(x^2) on |x| <= 0.625, relative error.
     square = np.maximum(grid(0.0, 0.625 * 0.625), 1e-6)
