@@ -42,7 +42,7 @@ inline AsciiBlock classify_by_words(const uint8_t* text) {
 
 #if defined(__SSE2__)
 
-typedef uint8_t ByteVector __attribute__((vector_size(16)));
+using ByteVector = uint8_t __attribute__((vector_size(16)));
 
 /// The same in vectors, where one instruction gathers their bits.
 inline AsciiBlock classify_by_vectors(const uint8_t* text) {
@@ -54,7 +54,7 @@ inline AsciiBlock classify_by_vectors(const uint8_t* text) {
     const auto printed = c - '!' <= '~' - '!';
     const auto blank = (c == ' ') | (c == '\n') | (c == '\t') | (c == '\r');
     const auto bits = [](auto mask) {
-      typedef char Mask __attribute__((vector_size(16)));
+      using Mask = char __attribute__((vector_size(16)));
       return static_cast<uint64_t>(static_cast<uint32_t>(__builtin_ia32_pmovmskb128(reinterpret_cast<Mask>(mask))));
     };
     block.word |= bits(word) << i;
