@@ -16,12 +16,12 @@ namespace {
 constexpr bool has_bit(uint32_t value, uint32_t bit) { return ((value >> bit) & 1u) != 0; }
 
 /// What cpuid reports and the operating system saves (xgetbv).
-struct X86 {
+struct Machine {
   bool avx2 = false;     // with FMA and F16C
   bool avxvnni = false;  // VEX encoded, 256 bit
   bool avx512 = false;   // F, BW, DQ, VL, VNNI
 
-  X86() {
+  Machine() {
     uint32_t a = 0;
     uint32_t b = 0;
     uint32_t c = 0;
@@ -40,6 +40,13 @@ struct X86 {
     avx2 = ymm && has_bit(b, 5);
     avx512 = avx2 && zmm && has_bit(b, 16) && has_bit(b, 17) && has_bit(b, 30) && has_bit(b, 31) && has_bit(c, 11);
     if (subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) avxvnni = avx2 && has_bit(a, 4);
+  }
+
+  bool runs(Isa isa) const {
+    if (isa == Isa::kAvx2) return avx2;
+    if (isa == Isa::kAvxVnni) return avxvnni;
+    if (isa == Isa::kAvx512Vnni256 || isa == Isa::kAvx512Vnni) return avx512;
+    return isa == Isa::kReference;
   }
 };
 
@@ -60,18 +67,6 @@ const Table* built_table(Isa isa) {
   }
   return nullptr;
 }
-
-/// The processor, asked when this is made.
-struct Machine {
-  X86 x86;
-
-  bool runs(Isa isa) const {
-    if (isa == Isa::kAvx2) return x86.avx2;
-    if (isa == Isa::kAvxVnni) return x86.avxvnni;
-    if (isa == Isa::kAvx512Vnni256 || isa == Isa::kAvx512Vnni) return x86.avx512;
-    return isa == Isa::kReference;
-  }
-};
 
 #else
 

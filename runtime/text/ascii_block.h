@@ -17,8 +17,8 @@ struct AsciiBlock {
   uint64_t other;    // not ASCII, or a control character that is no blank
 };
 
-/// Classifies text[0, 64), eight bytes at a time. A byte below 0x80 plus 0x80 - n reaches 0x80 from n on, and no sum carries into the next byte; so
-/// each line computes 0x80 in the bytes that satisfy it.
+/// Classifies text[0, 64), eight bytes at a time. A byte below 0x80 plus 0x80 - n reaches 0x80 from n on, and no sum carries
+/// into the next byte; so each line computes 0x80 in the bytes that satisfy it.
 inline AsciiBlock classify_by_words(const uint8_t* text) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   AsciiBlock block = {0, 0, 0};

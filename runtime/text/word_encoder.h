@@ -3,7 +3,6 @@
 #define BANTAM_TEXT_WORD_ENCODER_H_
 
 #include <stdint.h>
-#include <string.h>
 
 #include "bantam/tokenizer.h"
 #include "text/tables.h"

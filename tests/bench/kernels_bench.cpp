@@ -5,36 +5,22 @@
 //
 // Each figure is the best of many short calls, so that other processes on the machine disturb little; probe/limits.h
 // measures peak and load rate in the same process.
-#include <benchmark/benchmark.h>
-
-#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "probe/limits.h"
+#include "tests/bench/suite.h"
 #include "tests/kernels/attention_cases.h"
 #include "tests/kernels/row_cases.h"
 
 namespace bantam::kernels::test {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-/// Seconds of the fastest of the calls that fit in the benchmark's time.
-template <class F>
-double best_seconds(benchmark::State& state, const F& f) {
-  double best = 1e9;
-  for (auto _ : state) {
-    const Clock::time_point begin = Clock::now();
-    f();
-    best = std::min(best, seconds_since(begin));
-  }
-  return best;
-}
+using bench::best_seconds;
+using bench::Clock;
+using bench::seconds_since;
 
 /// The best that the core was seen to do so far; looked at again every second.
 const probe::Peaks& peaks_of(Isa isa) {
@@ -184,11 +170,4 @@ void add_all() {
 }  // namespace
 }  // namespace bantam::kernels::test
 
-int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  bantam::kernels::test::add_all();
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
-}
+int main(int argc, char** argv) { return bantam::bench::run_suite(argc, argv, bantam::kernels::test::add_all); }

@@ -2,36 +2,15 @@
 // dot-product limit; and what a second thread gains, beside what it gains a loop of nothing but dot products.
 //
 //   models_bench --benchmark_filter='run/minilm-int8/.*'
-#include <benchmark/benchmark.h>
-
-#include <algorithm>
-#include <chrono>
-
 #include "probe/op_times.h"
 #include "tests/bench/model_files.h"
+#include "tests/bench/suite.h"
 
 namespace bantam::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
-template <class F>
-double best_ms(benchmark::State& state, const F& f) {
-  double best = 1e9;
-  for (auto _ : state) {
-    const Clock::time_point begin = Clock::now();
-    f();
-    best = std::min(best, milliseconds_since(begin));
-  }
-  return best;
-}
-
 void open(benchmark::State& state, const ModelFile& file) {
-  state.counters["best_us"] = 1e3 * best_ms(state, [&] {
+  state.counters["best_us"] = 1e6 * best_seconds(state, [&] {
                                 Model model;
                                 require(Model::open(file.file.data(), file.file.size(), &model), file.name);
                                 benchmark::DoNotOptimize(model);
@@ -45,7 +24,7 @@ void create(benchmark::State& state, const ModelFile& file) {
   options.max_tokens = longest == 0 ? 128 : std::min(128u, longest);
   const size_t size = arena_bytes(file.model, options);
   void* arena = std::aligned_alloc(64, (size + 64) / 64 * 64);
-  state.counters["best_us"] = 1e3 * best_ms(state, [&] {
+  state.counters["best_us"] = 1e6 * best_seconds(state, [&] {
                                 Session* session = nullptr;
                                 require(Session::create(file.model, options, arena, size, &session), file.name);
                                 benchmark::DoNotOptimize(session);
@@ -70,7 +49,7 @@ void run(benchmark::State& state, const ModelFile& file, const std::vector<uint3
   Runner runner(file, lengths, threads, isa);
   for (int i = 0; i < 3; ++i) runner.run();
   const probe::Peaks before = probe::measure_peaks(isa);
-  const double best = best_ms(state, [&] { runner.run(); });
+  const double best = 1e3 * best_seconds(state, [&] { runner.run(); });
   const probe::Peaks peaks = probe::larger(before, probe::measure_peaks(isa));
   state.counters["best_ms"] = best;
   state.counters["tokens/s"] = runner.batch().tokens / best * 1e3;
@@ -93,7 +72,7 @@ void second_thread(benchmark::State& state, const ModelFile& file, uint32_t toke
       const Clock::time_point begin = Clock::now();
       runner.run();
       // The first passes find the other runner's weights in the caches.
-      if (i >= 2) known = std::min(known, milliseconds_since(begin));
+      if (i >= 2) known = std::min(known, 1e3 * seconds_since(begin));
     }
     return known;
   };
@@ -151,11 +130,4 @@ void add_all() {
 }  // namespace
 }  // namespace bantam::bench
 
-int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  bantam::bench::add_all();
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
-}
+int main(int argc, char** argv) { return bantam::bench::run_suite(argc, argv, bantam::bench::add_all); }

@@ -2,12 +2,9 @@
 // each model, on one thread. The session's observer tells the kinds apart; every iteration is one forward pass.
 //
 //   operators_bench --benchmark_filter='minilm-int8/.*/Attention'
-#include <benchmark/benchmark.h>
-
-#include <algorithm>
-
 #include "probe/op_times.h"
 #include "tests/bench/model_files.h"
+#include "tests/bench/suite.h"
 
 namespace bantam::bench {
 namespace {
@@ -72,11 +69,4 @@ void add_all() {
 }  // namespace
 }  // namespace bantam::bench
 
-int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  bantam::bench::add_all();
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  return 0;
-}
+int main(int argc, char** argv) { return bantam::bench::run_suite(argc, argv, bantam::bench::add_all); }

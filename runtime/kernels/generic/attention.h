@@ -49,7 +49,7 @@ struct AttentionBlock {
     uint32_t end = 0;
     same_keys = true;
     for (uint32_t r = 0; r < kRows; ++r) {
-      visible[r] = a.mask == Mask::kNone ? Visible{a.kv_begin, a.kv_end} : visible_keys(a, a.query_begin + first + r);
+      visible[r] = visible_keys(a, a.query_begin + first + r);
       same_keys &= visible[r].begin == visible[0].begin && visible[r].end == visible[0].end;
       if (visible[r].empty()) continue;
       begin = visible[r].begin < begin ? visible[r].begin : begin;
@@ -97,14 +97,6 @@ struct AttentionBlock {
       }
     }
     return sums_of(v);
-  }
-  /// The sum over lanes, numbered from kv_begin so that the result does not depend on where the sequence lies.
-  BANTAM_INLINE float sum_from_begin(F32x16 lanes) const {
-    if (a.kv_begin % 16 == 0) return sum(lanes);
-    float twice[32];
-    store(twice, lanes);
-    store(twice + 16, lanes);
-    return sum(load(twice + a.kv_begin % 16));
   }
 };
 

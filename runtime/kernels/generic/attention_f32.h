@@ -59,10 +59,12 @@ struct AttentionF32 : AttentionBlock<kRows> {
         store(this->score(r + i, page), p);
       }
     }
+    float sums[16];
+    store(sums, this->sums_from_begin(total));
     bool finite = true;
     BANTAM_UNROLL
     for (uint32_t i = 0; i < kCount; ++i) {
-      l[r + i] = visible[r + i].empty() ? 1.0f : this->sum_from_begin(total[i]);
+      l[r + i] = visible[r + i].empty() ? 1.0f : sums[i];
       finite &= is_finite(l[r + i]);
     }
     return finite;

@@ -49,37 +49,35 @@ BANTAM_INLINE void store_bytes_lanes(void* p, I32x16 v, SomeLanes lanes) {
   memcpy(p, buffer, lanes.count);
 }
 
-/// The sums (in the order of `sum`) or the largest lanes of several vectors, as lanes [0, kCount); other lanes hold
-/// anything. Together they cost a third of what they cost one by one where the instruction set folds eight at once.
-template <class Vector, uint32_t kCount>
-BANTAM_INLINE Vector sums_of(const Vector (&v)[kCount]) {
+/// Lane i of the result, i < kCount: what v[i] reduces to, by `one`; other lanes hold anything. `eight` folds eight vectors
+/// at once where the instruction set does that, at a third of the cost.
+template <class Vector, uint32_t kCount, class One, class Eight>
+BANTAM_INLINE Vector across_lanes(const Vector (&v)[kCount], const One& one, const Eight& eight) {
   static_assert(kCount <= 8, "");
   if constexpr (kFoldsEight && kCount > 2) {
-    Vector eight[8];
+    Vector all[8];
     BANTAM_UNROLL
-    for (uint32_t i = 0; i < 8; ++i) eight[i] = v[i < kCount ? i : 0];
-    return sum_eight(eight);
+    for (uint32_t i = 0; i < 8; ++i) all[i] = v[i < kCount ? i : 0];
+    return eight(all);
   } else {
-    decltype(sum(v[0])) lanes[16] = {};
+    decltype(one(v[0])) lanes[16] = {};
     BANTAM_UNROLL
-    for (uint32_t i = 0; i < kCount; ++i) lanes[i] = sum(v[i]);
+    for (uint32_t i = 0; i < kCount; ++i) lanes[i] = one(v[i]);
     return load(lanes);
   }
 }
+/// The sums, in the order of `sum`, and the largest lanes.
+template <class Vector, uint32_t kCount>
+BANTAM_INLINE Vector sums_of(const Vector (&v)[kCount]) {
+  return across_lanes(
+      v, [](const auto& x) __attribute__((always_inline)) { return sum(x); },
+      [](const auto& x) __attribute__((always_inline)) { return sum_eight(x); });
+}
 template <class Vector, uint32_t kCount>
 BANTAM_INLINE Vector largest_of(const Vector (&v)[kCount]) {
-  static_assert(kCount <= 8, "");
-  if constexpr (kFoldsEight && kCount > 2) {
-    Vector eight[8];
-    BANTAM_UNROLL
-    for (uint32_t i = 0; i < 8; ++i) eight[i] = v[i < kCount ? i : 0];
-    return largest_of_eight(eight);
-  } else {
-    decltype(largest(v[0])) lanes[16] = {};
-    BANTAM_UNROLL
-    for (uint32_t i = 0; i < kCount; ++i) lanes[i] = largest(v[i]);
-    return load(lanes);
-  }
+  return across_lanes(
+      v, [](const auto& x) __attribute__((always_inline)) { return largest(x); },
+      [](const auto& x) __attribute__((always_inline)) { return largest_of_eight(x); });
 }
 
 /// Between int8 values and how a session stores them (kOffsetXor); the high bits of lanes are ignored by store_bytes.
