@@ -62,7 +62,7 @@ const Table* built_table(Isa isa) {
       return &avx512vl::kTable;
     case Isa::kAvx512Vnni:
       return &avx512::kTable;
-    case Isa::kAuto:
+    default:
       break;
   }
   return nullptr;
@@ -86,7 +86,14 @@ constexpr struct {
              {Isa::kAvx2, "avx2"},
              {Isa::kAvxVnni, "avxvnni"},
              {Isa::kAvx512Vnni256, "avx512vnni256"},
-             {Isa::kAvx512Vnni, "avx512vnni"}};
+             {Isa::kAvx512Vnni, "avx512vnni"},
+             {Isa::kArmv7Neon, "armv7neon"},
+             {Isa::kNeon, "neon"},
+             {Isa::kNeonDot, "neondot"},
+             {Isa::kNeonI8mm, "neoni8mm"},
+             {Isa::kScalar, "scalar"},
+             {Isa::kDsp, "dsp"},
+             {Isa::kMve, "mve"}};
 
 }  // namespace
 

@@ -16,7 +16,14 @@ enum class Isa : uint8_t {
   kAvx2 = 2,
   kAvxVnni = 3 /* VEX, 256 bit */,
   kAvx512Vnni256 = 4 /* EVEX, 256 bit */,
-  kAvx512Vnni = 5
+  kAvx512Vnni = 5,
+  kNeon = 6 /* aarch64 */,
+  kNeonDot = 7 /* sdot */,
+  kNeonI8mm = 8 /* smmla */,
+  kArmv7Neon = 9,
+  kScalar = 10 /* portable C for microcontrollers */,
+  kDsp = 11 /* Armv7E-M: SMLAD */,
+  kMve = 12 /* Armv8.1-M: Helium */
 };
 
 const char* isa_name(Isa isa);        // "reference", "avx2", ...

@@ -1,0 +1,83 @@
+// What this build links. A host links everything. A firmware image names a header in BANTAM_LINKED_HEADER, which
+// `bantam firmware` writes: it defines each BANTAM_LINK_... below that its model needs as 1; what it leaves out is 0, and
+// a file that asks for it gets kOpNotLinked.
+#ifndef BANTAM_LINKED_H_
+#define BANTAM_LINKED_H_
+
+#include <stdint.h>
+
+#if defined(BANTAM_LINKED_HEADER)
+#include BANTAM_LINKED_HEADER
+#define BANTAM_LINK_DEFAULT 0
+#else
+#define BANTAM_LINK_DEFAULT 1
+#endif
+
+// Operators (fb::OpAttributes).
+#ifndef BANTAM_LINK_EMBED
+#define BANTAM_LINK_EMBED BANTAM_LINK_DEFAULT
+#endif
+#ifndef BANTAM_LINK_LINEAR
+#define BANTAM_LINK_LINEAR BANTAM_LINK_DEFAULT
+#endif
+#ifndef BANTAM_LINK_ROW
+#define BANTAM_LINK_ROW BANTAM_LINK_DEFAULT
+#endif
+#ifndef BANTAM_LINK_SPLIT_HEADS
+#define BANTAM_LINK_SPLIT_HEADS BANTAM_LINK_DEFAULT
+#endif
+#ifndef BANTAM_LINK_ATTENTION
+#define BANTAM_LINK_ATTENTION BANTAM_LINK_DEFAULT
+#endif
+#ifndef BANTAM_LINK_POOL
+#define BANTAM_LINK_POOL BANTAM_LINK_DEFAULT
+#endif
+#ifndef BANTAM_LINK_SLICE
+#define BANTAM_LINK_SLICE BANTAM_LINK_DEFAULT
+#endif
+// Numbers: f32 and f16 weights and attention; int8 with a scale a row found at run time; integer-only with calibrated
+// scales.
+#ifndef BANTAM_LINK_FLOAT
+#define BANTAM_LINK_FLOAT BANTAM_LINK_DEFAULT
+#endif
+#ifndef BANTAM_LINK_DYNAMIC
+#define BANTAM_LINK_DYNAMIC BANTAM_LINK_DEFAULT
+#endif
+#ifndef BANTAM_LINK_STATIC
+#define BANTAM_LINK_STATIC BANTAM_LINK_DEFAULT
+#endif
+// Bit i: the activation of number i (fb::ActivationKind), the norm of number i (fb::NormKind).
+#ifndef BANTAM_LINK_ACTIVATIONS
+#define BANTAM_LINK_ACTIVATIONS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
+#endif
+#ifndef BANTAM_LINK_NORMS
+#define BANTAM_LINK_NORMS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
+#endif
+#ifndef BANTAM_LINK_TOKENIZER
+#define BANTAM_LINK_TOKENIZER BANTAM_LINK_DEFAULT
+#endif
+// The sentences of Fault::what. Without them a fault still has its status and the name of the tensor or op.
+#ifndef BANTAM_LINK_FAULT_TEXT
+#define BANTAM_LINK_FAULT_TEXT BANTAM_LINK_DEFAULT
+#endif
+
+namespace bantam::linked {
+
+constexpr bool kEmbed = BANTAM_LINK_EMBED != 0;
+constexpr bool kLinear = BANTAM_LINK_LINEAR != 0;
+constexpr bool kRow = BANTAM_LINK_ROW != 0;
+constexpr bool kSplitHeads = BANTAM_LINK_SPLIT_HEADS != 0;
+constexpr bool kAttention = BANTAM_LINK_ATTENTION != 0;
+constexpr bool kPool = BANTAM_LINK_POOL != 0;
+constexpr bool kSlice = BANTAM_LINK_SLICE != 0;
+constexpr bool kFloat = BANTAM_LINK_FLOAT != 0;
+constexpr bool kDynamic = BANTAM_LINK_DYNAMIC != 0;
+constexpr bool kStatic = BANTAM_LINK_STATIC != 0;
+constexpr bool kTokenizer = BANTAM_LINK_TOKENIZER != 0;
+constexpr bool kFaultText = BANTAM_LINK_FAULT_TEXT != 0;
+constexpr bool activation(uint32_t kind) { return ((BANTAM_LINK_ACTIVATIONS) >> kind & 1u) != 0; }
+constexpr bool norm(uint32_t kind) { return ((BANTAM_LINK_NORMS) >> kind & 1u) != 0; }
+
+}  // namespace bantam::linked
+
+#endif  // BANTAM_LINKED_H_
