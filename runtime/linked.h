@@ -53,6 +53,10 @@
 #ifndef BANTAM_LINK_NORMS
 #define BANTAM_LINK_NORMS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
+// Bit i: what answers for the task of number i (fb::TaskKind).
+#ifndef BANTAM_LINK_TASKS
+#define BANTAM_LINK_TASKS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
+#endif
 #ifndef BANTAM_LINK_TOKENIZER
 #define BANTAM_LINK_TOKENIZER BANTAM_LINK_DEFAULT
 #endif
@@ -77,6 +81,7 @@ constexpr bool kTokenizer = BANTAM_LINK_TOKENIZER != 0;
 constexpr bool kFaultText = BANTAM_LINK_FAULT_TEXT != 0;
 constexpr bool activation(uint32_t kind) { return ((BANTAM_LINK_ACTIVATIONS) >> kind & 1u) != 0; }
 constexpr bool norm(uint32_t kind) { return ((BANTAM_LINK_NORMS) >> kind & 1u) != 0; }
+constexpr bool task(uint32_t kind) { return ((BANTAM_LINK_TASKS) >> kind & 1u) != 0; }
 
 }  // namespace bantam::linked
 

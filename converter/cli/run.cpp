@@ -23,7 +23,8 @@ constexpr Variant kVariants[] = {
      "  bantam run voice.bantam \"wake me at seven\"\n"
      "  cat lines.txt | bantam run voice.bantam - --batch 8 --json\n"
      "  bantam run qa.bantam --question \"Who wrote it?\" --context \"Jane Austen wrote it.\"\n"
-     "  bantam run model.bantam --ids 101,2054,102 --raw"},
+     "  bantam run model.bantam --ids 101,2054,102 --raw\n"
+     "  bantam run voice.bantam --uart < lines.txt    # what the firmware would answer"},
     {"classify", "Label whole texts (or pairs)", TaskKind::kClassify,
      "  bantam classify sentiment.bantam \"a joy to watch\" --top 2\n"
      "  bantam classify nli.bantam \"A man sleeps.\" --pair \"A man is awake.\"\n"
@@ -73,6 +74,9 @@ void add_variant(CLI::App& app, const Variant& variant) {
   if (variant.task == TaskKind::kNone) {
     command->add_option("--ids", options->ids, "Token ids instead of text, such as 101,2054,102; prints like --raw");
     command->add_option("--segments", options->segments, "Segment of each id, such as 0,0,1 (default: all 0)");
+    command->add_flag("--uart", options->uart,
+                      "Answer standard input's lines as `bantam firmware`'s image answers its UART");
+    command->add_option("--max-tokens", options->engine.max_tokens, "With --uart: the image's --max-tokens");
   }
   command->footer(std::string("Examples:\n") + variant.examples);
   command->callback([options, variant] {
@@ -81,7 +85,14 @@ void add_variant(CLI::App& app, const Variant& variant) {
     if (ids && (!options->texts.empty() || !options->file.empty())) {
       fail(ExitCode::kUsage, "--ids: goes without texts; leave out the text or --ids");
     }
-    if (ids) {
+    const bool texts = !options->texts.empty() || !options->file.empty();
+    if (options->uart && (ids || texts))
+      fail(ExitCode::kUsage, "--uart: reads standard input only; leave out the rest");
+    if (!options->uart && options->engine.max_tokens != 0)
+      fail(ExitCode::kUsage, "--max-tokens: goes with --uart only");
+    if (options->uart) {
+      run_uart(*options);
+    } else if (ids) {
       run_ids(*options);
     } else if (options->command == "similar") {
       run_similar(*options);

@@ -28,6 +28,7 @@ struct RunOptions {
   bool raw = false;
   bool json = false;
   bool time = false;
+  bool uart = false;
 };
 
 /// Answers every text, in order, in batches, as a stream. `wanted`: the task named on the command line, or kNone
@@ -36,6 +37,9 @@ void run_texts(const RunOptions& options, TaskKind wanted);
 
 /// run --ids: one forward pass over ids, every graph output as JSON.
 void run_ids(const RunOptions& options);
+
+/// run --uart: lines of standard input, answered as the firmware answers them, byte for byte.
+void run_uart(const RunOptions& options);
 
 /// similar: cosines of embeddings.
 void run_similar(const RunOptions& options);

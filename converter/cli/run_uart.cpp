@@ -1,0 +1,33 @@
+// run --uart: the firmware's own terminal over standard input and output.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/run.h"
+#include "terminal.h"
+
+namespace bantam::cli {
+
+void run_uart(const RunOptions& options) {
+  const ModelFile file(options.model);
+  Engine engine(file, options.engine);
+  const auto terminal = std::make_unique<firmware::Terminal>();
+  const auto write = [](void*, const char* data, size_t size) { out().write(std::string_view(data, size)); };
+  check(terminal->start(&engine.session(), {write, nullptr}), file.path());
+  for (;;) {
+    char bytes[4096];
+    const ssize_t size = read(STDIN_FILENO, bytes, sizeof(bytes));
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) fail(ExitCode::kIo, "standard input: {}", std::strerror(errno));
+    if (size == 0) break;
+    for (ssize_t i = 0; i < size; ++i) terminal->put(static_cast<uint8_t>(bytes[i]));
+    out().flush();
+  }
+  terminal->finish();
+}
+
+}  // namespace bantam::cli

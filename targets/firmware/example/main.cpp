@@ -1,0 +1,52 @@
+// Reads lines from the UART and answers each with one line (terminal.h). `bantam firmware` writes bantam_config.h
+// (BANTAM_MAX_TOKENS, BANTAM_TILE_ROWS, BANTAM_ARENA_BYTES) beside it. Ends with 1 where the model cannot run.
+#include "bantam_config.h"
+#include "board.h"
+#include "terminal.h"
+
+extern "C" {
+extern const uint8_t bantam_model[];
+extern const uint8_t bantam_model_end[];
+}
+
+namespace {
+
+alignas(16) uint8_t arena[BANTAM_ARENA_BYTES];
+bantam::firmware::Terminal terminal;
+
+void write(void*, const char* data, size_t size) { board_write(data, size); }
+constexpr bantam::firmware::Sink kUart = {write, nullptr};
+
+int serve() {
+  bantam::Model model;
+  bantam::Fault fault;
+  const auto size = static_cast<size_t>(bantam_model_end - bantam_model);
+  bantam::Status status = bantam::Model::open(bantam_model, size, &model, &fault);
+  if (status != bantam::Status::kOk) {
+    bantam::firmware::report(kUart, "model", status, fault);
+    return 1;
+  }
+  bantam::SessionOptions options;
+  options.max_tokens = BANTAM_MAX_TOKENS;
+  options.tile_rows = BANTAM_TILE_ROWS;
+  bantam::Session* session = nullptr;
+  status = bantam::Session::create(model, options, arena, sizeof(arena), &session, &fault);
+  if (status == bantam::Status::kOk) status = terminal.start(session, kUart);
+  if (status != bantam::Status::kOk) {
+    bantam::firmware::report(kUart, "session", status, fault);
+    return 1;
+  }
+  board_write("ready\n", 6);
+  for (int byte = board_read(); byte >= 0; byte = board_read()) terminal.put(static_cast<uint8_t>(byte));
+  terminal.finish();
+  return 0;
+}
+
+}  // namespace
+
+int main() {
+  board_init();
+  const int result = serve();
+  board_exit(result);
+  return result;
+}

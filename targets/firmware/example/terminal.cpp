@@ -1,0 +1,373 @@
+#include "terminal.h"
+
+#include <string.h>
+
+#include "model/view.h"
+#include "text/utf8.h"
+
+namespace bantam::firmware {
+namespace {
+
+constexpr bool linked(TaskKind task) { return linked::task(static_cast<uint32_t>(task)); }
+
+/// Writes fields: numbers without printf, text without what would move a terminal's cursor.
+class Writer {
+ public:
+  explicit Writer(Sink sink) : sink_(sink) {}
+
+  void raw(const char* data, size_t size) { sink_.write(sink_.context, data, size); }
+  void word(const char* text) { raw(text, strlen(text)); }
+
+  /// Control characters become '?'.
+  void text(Text text) {
+    size_t begin = 0;
+    for (size_t i = 0; i < text.size; ++i) {
+      const auto byte = static_cast<uint8_t>(text.data[i]);
+      if (byte >= 0x20 && byte != 0x7F) continue;
+      raw(text.data + begin, i - begin);
+      raw("?", 1);
+      begin = i + 1;
+    }
+    raw(text.data + begin, text.size - begin);
+  }
+
+  void number(uint32_t value) {
+    char digits[10];
+    uint32_t at = sizeof(digits);
+    do {
+      digits[--at] = static_cast<char>('0' + value % 10);
+      value /= 10;
+    } while (value != 0);
+    raw(digits + at, sizeof(digits) - at);
+  }
+
+  void hex(uint32_t value) {
+    char digits[8];
+    for (uint32_t i = 0; i < 8; ++i) digits[i] = "0123456789abcdef"[value >> (28 - 4 * i) & 15];
+    raw(digits, sizeof(digits));
+  }
+
+  /// Three decimals, half away from zero; a value that 32 bits cannot hold in thousandths as its bits, 0x7149f2ca.
+  void decimal(float value) {
+    const float magnitude = value < 0 ? -value : value;
+    if (!(magnitude < 4e6f)) {
+      uint32_t bits;
+      memcpy(&bits, &value, sizeof(bits));
+      raw("0x", 2);
+      return hex(bits);
+    }
+    const auto thousandths = static_cast<uint32_t>(magnitude * 1000.0f + 0.5f);
+    if (value < 0 && thousandths != 0) raw("-", 1);
+    number(thousandths / 1000);
+    const uint32_t rest = thousandths % 1000;
+    const char digits[4] = {'.', static_cast<char>('0' + rest / 100), static_cast<char>('0' + rest / 10 % 10),
+                            static_cast<char>('0' + rest % 10)};
+    raw(digits, sizeof(digits));
+  }
+
+ private:
+  Sink sink_;
+};
+
+/// FNV-1a over the words of every output: two machines that print the same hash computed the same bits.
+uint32_t output_hash(const Session& session) {
+  uint32_t hash = 2166136261u;
+  for (uint32_t i = 0; i < session.model().output_count(); ++i) {
+    OutputView view;
+    if (session.output(i, &view) != Status::kOk) continue;
+    for (uint32_t row = 0; row < view.rows; ++row) {
+      for (uint32_t column = 0; column < view.width; ++column) {
+        uint32_t bits;
+        memcpy(&bits, view.data + row * view.stride + column, sizeof(bits));
+        hash = (hash ^ bits) * 16777619u;
+      }
+    }
+  }
+  return hash;
+}
+
+/// One line's answer. Each task computes first and writes then, so that a status is all that its line holds.
+class Answerer {
+ public:
+  Answerer(Session& session, Sink sink, Entity* entities) : session_(session), out_(sink), entities_(entities) {}
+
+  /// A TAB separates the two texts of a pair, where the task may have one.
+  void text(Text line) {
+    const TaskKind task = session_.model().task();
+    const bool single = task == TaskKind::kTag || task == TaskKind::kJoint || task == TaskKind::kEmbed;
+    const void* tab = single ? nullptr : memchr(line.data, '\t', line.size);
+    Text second;
+    first_ = line;
+    if (tab != nullptr) {
+      first_.size = static_cast<size_t>(static_cast<const char*>(tab) - line.data);
+      second = {line.data + first_.size + 1, line.size - first_.size - 1};
+    }
+    last_ = tab != nullptr ? second : first_;
+    session_.clear();
+    Status status = session_.add(first_, second, {});
+    if (status == Status::kOk) status = session_.run();
+    if (status == Status::kOk) status = answer();
+    end(status);
+  }
+
+  /// Token ids, separated by blanks or commas, at most `capacity`, for a file without tokenizer.
+  void numbers(Text line, int32_t* ids, uint32_t capacity) {
+    Batch batch;
+    batch.ids = ids;
+    bool inside = false;
+    bool bad = false;
+    for (size_t i = 0; i < line.size; ++i) {
+      const char c = line.data[i];
+      const bool digit = c >= '0' && c <= '9';
+      bad = bad || (!digit && c != ' ' && c != ',' && c != '\t');
+      if (digit && !inside) {
+        bad = bad || batch.tokens == capacity;
+        if (bad) break;
+        ids[batch.tokens++] = 0;
+      }
+      inside = digit;
+      if (!digit) continue;
+      int32_t& id = ids[batch.tokens - 1];
+      id = id < 100000000 ? id * 10 + (c - '0') : id;
+    }
+    if (bad || batch.tokens == 0) return error("not a list of token ids");
+    Status status = session_.run(batch);
+    if (status == Status::kOk) raw_outputs();
+    end(status);
+  }
+
+  void error(const char* what) {
+    out_.word("error\t");
+    out_.word(what);
+    out_.raw("\n", 1);
+  }
+
+ private:
+  Status answer() {
+    const TaskKind task = session_.model().task();
+    if (linked(TaskKind::kClassify) && task == TaskKind::kClassify) return labels(1);
+    if (linked(TaskKind::kMultiLabel) && task == TaskKind::kMultiLabel) return labels(kMaxLabels);
+    if (linked(TaskKind::kRegress) && task == TaskKind::kRegress) return labels(kMaxLabels);
+    if (linked(TaskKind::kTag) && task == TaskKind::kTag) return spans(false);
+    if (linked(TaskKind::kJoint) && task == TaskKind::kJoint) return spans(true);
+    if (linked(TaskKind::kAnswer) && task == TaskKind::kAnswer) return span();
+    if (linked(TaskKind::kFill) && task == TaskKind::kFill) return candidates();
+    if (linked(TaskKind::kNextSentence) && task == TaskKind::kNextSentence) return next();
+    raw_outputs();
+    return Status::kOk;
+  }
+
+  void begin() { out_.word(session_.sequence(0).result.truncated ? "truncated" : "ok"); }
+
+  void end(Status status) {
+    if (status != Status::kOk) {
+      out_.word("error\t");
+      out_.number(static_cast<uint32_t>(status));
+      out_.raw(" ", 1);
+      return out_.word(status_message(status)), out_.raw("\n", 1);
+    }
+    out_.word("\t#");
+    out_.hex(output_hash(session_));
+    out_.raw("\n", 1);
+  }
+
+  void scored(float score) {
+    out_.raw("\t", 1);
+    out_.decimal(score);
+    out_.raw(" ", 1);
+  }
+
+  void label(uint32_t index) {
+    const Model& model = session_.model();
+    if (model.label_set_count() > 0 && index < model.label_count(0)) return out_.text(model.label(0, index));
+    out_.word("LABEL_");
+    out_.number(index);
+  }
+
+  /// The labels that hold; without one, of a single-label file, "none" and the best.
+  Status labels(uint32_t capacity) {
+    LabelScore best[kMaxLabels];
+    uint32_t count = 0;
+    uint32_t above = 0;
+    const Status status = classify(session_, 0, best, capacity, &count, &above);
+    if (status != Status::kOk) return status;
+    begin();
+    write_labels(best, count, above);
+    return Status::kOk;
+  }
+
+  void write_labels(const LabelScore* best, uint32_t count, uint32_t above) {
+    if (above == 0) out_.word("\tnone");
+    const uint32_t least = session_.model().task() == TaskKind::kMultiLabel ? 0 : 1;
+    const uint32_t holds = above < least ? least : above;
+    for (uint32_t i = 0; i < count && i < holds; ++i) {
+      scored(best[i].score);
+      label(best[i].label);
+    }
+  }
+
+  void span_text(Offset span, Text text) {
+    out_.number(span.begin);
+    out_.raw("-", 1);
+    out_.number(span.end);
+    out_.raw(" ", 1);
+    if (span.begin <= span.end && span.end <= text.size) out_.text({text.data + span.begin, span.end - span.begin});
+  }
+
+  Status spans(bool joint) {
+    LabelScore best;
+    uint32_t labels = 0;
+    uint32_t above = 0;
+    Status status = joint ? classify(session_, 0, &best, 1, &labels, &above) : Status::kOk;
+    if (status != Status::kOk) return status;
+    uint32_t count = 0;
+    status = tag(session_, 0, first_, entities_, kMaxEntities, &count);
+    if (status != Status::kOk) return status;
+    begin();
+    if (joint) write_labels(&best, labels, above);
+    for (uint32_t i = 0; i < count; ++i) {
+      scored(entities_[i].score);
+      out_.text(entities_[i].name);
+      out_.raw(" ", 1);
+      span_text(entities_[i].span, first_);
+    }
+    return Status::kOk;
+  }
+
+  Status span() {
+    Answer best;
+    const Status status = bantam::answer(session_, 0, &best);
+    if (status != Status::kOk) return status;
+    begin();
+    if (!best.answerable) {
+      out_.word("\tnone");
+      return Status::kOk;
+    }
+    scored(best.score);
+    span_text(best.span, last_);
+    return Status::kOk;
+  }
+
+  Status candidates() {
+    bool begun = false;
+    for (uint32_t mask = 0;; ++mask) {
+      Candidate best[kMaxCandidates];
+      uint32_t count = 0;
+      const Status status = fill(session_, 0, mask, best, kMaxCandidates, &count);
+      if (status == Status::kIndexOutOfRange && begun) return Status::kOk;
+      if (status != Status::kOk) return status;
+      if (!begun) begin();
+      begun = true;
+      for (uint32_t i = 0; i < count; ++i) {
+        scored(best[i].score);
+        out_.text(session_.tokenizer()->token(static_cast<uint32_t>(best[i].id)));
+      }
+    }
+  }
+
+  Status next() {
+    float probability = 0;
+    const Status status = next_sentence(session_, 0, &probability);
+    if (status != Status::kOk) return status;
+    begin();
+    scored(probability);
+    out_.word("is_next");
+    return Status::kOk;
+  }
+
+  /// Name, size and the first numbers of every output: embeddings, bare encoders, multiple choice, ids.
+  void raw_outputs() {
+    begin();
+    for (uint32_t i = 0; i < session_.model().output_count(); ++i) {
+      OutputView view;
+      if (session_.output(i, &view) != Status::kOk) continue;
+      out_.raw("\t", 1);
+      out_.text(view.name);
+      out_.raw(" ", 1);
+      out_.number(view.rows);
+      out_.raw("x", 1);
+      out_.number(view.width);
+      for (uint32_t column = 0; column < view.width && column < kMaxLabels; ++column) {
+        out_.raw(" ", 1);
+        out_.decimal(view.data[column]);
+      }
+    }
+  }
+
+  Session& session_;
+  Writer out_;
+  Entity* entities_;  // kMaxEntities
+  Text first_;
+  Text last_;  // the text of an answer's span
+};
+
+bool is_utf8(Text text) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data);
+  for (size_t i = 0; i < text.size;) {
+    const text::CodePoint point = text::decode_utf8(bytes + i, static_cast<uint32_t>(text.size - i));
+    // U+FFFD itself is three bytes that begin with 0xEF; whatever else gives it is ill-formed.
+    if (point.code == 0xFFFD && (bytes[i] != 0xEF || point.size != 3)) return false;
+    i += point.size;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status Terminal::start(Session* session, Sink sink) {
+  session_ = session;
+  sink_ = sink;
+  const fb::Task* task = root(session->model()).task();
+  const bool embeds = linked(TaskKind::kEmbed) && task != nullptr && task->kind() == fb::TaskKind::embed;
+  const Text prompt = embeds ? as_text(task->prompt()) : Text{};
+  if (prompt.size >= kLineBytes) return Status::kTextTooLong;
+  prompt_ = static_cast<uint32_t>(prompt.size);
+  if (prompt_ != 0) memcpy(line_, prompt.data, prompt_);
+  size_ = prompt_;
+  return Status::kOk;
+}
+
+void Terminal::put(uint8_t byte) {
+  const bool line_feed_of_pair = byte == '\n' && after_return_;
+  after_return_ = byte == '\r';
+  if (line_feed_of_pair) return;
+  if (byte == '\n' || byte == '\r') return end_line();
+  if (size_ < kLineBytes) line_[size_] = static_cast<char>(byte);
+  if (size_ <= kLineBytes) ++size_;
+}
+
+void Terminal::finish() {
+  if (size_ > prompt_) end_line();
+}
+
+void Terminal::end_line() {
+  const Text line{line_, size_};
+  size_ = prompt_;
+  Answerer answerer(*session_, sink_, entities_);
+  if (line.size == prompt_) return answerer.error("empty line");
+  if (line.size > kLineBytes) return answerer.error("line too long");
+  if (!is_utf8(line)) return answerer.error("not UTF-8");
+  if (kTakesIds && session_->tokenizer() == nullptr) return answerer.numbers(line, ids_, sizeof(ids_) / sizeof(*ids_));
+  answerer.text(line);
+}
+
+void report(Sink sink, const char* where, Status status, const Fault& fault) {
+  Writer out(sink);
+  out.word("error\t");
+  out.word(where);
+  out.raw("\t", 1);
+  out.number(static_cast<uint32_t>(status));
+  out.raw(" ", 1);
+  out.word(status_message(status));
+  if (fault.what[0] != 0) {
+    out.word(": ");
+    out.word(fault.what);
+  }
+  if (fault.name_size != 0) {
+    out.word(", at ");
+    out.text({fault.name, fault.name_size});
+  }
+  out.raw("\n", 1);
+}
+
+}  // namespace bantam::firmware

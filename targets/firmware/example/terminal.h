@@ -1,0 +1,67 @@
+// Terminal: bytes of lines in, one line of answer out for each. The same source answers on the device and in
+// `bantam run --uart`, so that both print the same bytes; docs/firmware.md states the format. No heap, no printf.
+#ifndef BANTAM_FIRMWARE_TERMINAL_H_
+#define BANTAM_FIRMWARE_TERMINAL_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bantam/tasks.h"
+#include "linked.h"
+
+#if !defined(BANTAM_LINE_BYTES)
+#define BANTAM_LINE_BYTES 512
+#endif
+
+namespace bantam::firmware {
+
+/// Longest line, without its end, with the prompt that the file puts before every text.
+constexpr uint32_t kLineBytes = BANTAM_LINE_BYTES;
+/// Most entities or slots of an answer; more are a status.
+constexpr uint32_t kMaxEntities = 24;
+/// Most labels of an answer, and most candidates for a [MASK].
+constexpr uint32_t kMaxLabels = 8;
+constexpr uint32_t kMaxCandidates = 3;
+
+/// An image with a tokenizer takes text, one without takes token ids; a host takes either, as the file wants.
+#if defined(BANTAM_FIRMWARE)
+constexpr bool kTakesIds = !linked::kTokenizer;
+#else
+constexpr bool kTakesIds = true;
+#endif
+
+/// Where answers go.
+struct Sink {
+  void (*write)(void* context, const char* data, size_t size) = nullptr;
+  void* context = nullptr;
+};
+
+class Terminal {
+ public:
+  /// Before the first put(). `session` outlives the terminal. kTextTooLong: the file's prompt leaves no room for a line.
+  Status start(Session* session, Sink sink);
+
+  /// Takes the next byte. CR, LF and CR LF end a line; then its answer is written.
+  void put(uint8_t byte);
+  /// The input has ended: answers a last line without an end.
+  void finish();
+
+ private:
+  void end_line();
+
+  Session* session_ = nullptr;
+  Sink sink_;
+  uint32_t prompt_ = 0;  // bytes at the beginning of line_ that stay
+  uint32_t size_ = 0;    // bytes of the line so far; more than kLineBytes: overlong
+  bool after_return_ = false;
+  char line_[kLineBytes] = {};
+  Entity entities_[linked::task(5) || linked::task(6) ? kMaxEntities : 1];  // fb::TaskKind tag, joint
+  int32_t ids_[kTakesIds ? kLineBytes / 2 : 1];
+};
+
+/// "error<TAB>WHERE<TAB>NUMBER MESSAGE[: FAULT]<LF>", for what goes wrong before there is a session.
+void report(Sink sink, const char* where, Status status, const Fault& fault);
+
+}  // namespace bantam::firmware
+
+#endif  // BANTAM_FIRMWARE_TERMINAL_H_
