@@ -1,0 +1,81 @@
+// Says which fault it was, where, and ends the image.
+#include "board.h"
+#include "system.h"
+
+static void put(const char* text) {
+  size_t size = 0;
+  while (text[size] != 0) ++size;
+  board_write(text, size);
+}
+
+static void put_hex(const char* name, uint32_t value) {
+  char text[8];
+  for (int i = 7; i >= 0; --i, value >>= 4) text[i] = "0123456789abcdef"[value & 15];
+  put(name);
+  put(" 0x");
+  board_write(text, sizeof text);
+}
+
+static const char* fault_name(uint32_t exception) {
+  switch (exception) {
+    case 2:
+      return "NMI";
+    case 3:
+      return "hard fault";
+    case 4:
+      return "memory management";
+    case 5:
+      return "bus";
+    case 6:
+      return "usage";
+    case 7:
+      return "secure";
+    default:
+      return "unexpected exception";
+  }
+}
+
+// `frame`: where the core has, or would have, put r0-r3, r12, lr, pc and xpsr.
+static void __attribute__((noreturn, used)) fault_report(const uint32_t* frame) {
+  uint32_t exception;
+  __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
+#if __ARM_ARCH >= 7
+  const uint32_t status = SCB_CFSR;
+#else
+  const uint32_t status = 0;  // Armv6-M does not say
+#endif
+  const uint32_t kStackingFailed = 1u << 4 | 1u << 12;
+  const uint32_t kLimit = 1u << 20;  // STKOF: below the stack limit register
+  const int in_stack = frame >= stack_bottom && frame + 8 <= stack_top;
+  const int overflow = frame < stack_bottom || (status & kLimit) != 0;
+  put("\nfault: ");
+  put(overflow ? "stack overflow, " : "");
+  put(fault_name(exception));
+  if (in_stack && (status & (kStackingFailed | kLimit)) == 0) put_hex(", pc", frame[6]);
+#if __ARM_ARCH >= 7
+  put_hex(", status", status);
+  if ((status & 1u << 7) != 0) put_hex(", address", SCB_MMFAR);
+  if ((status & 1u << 15) != 0) put_hex(", address", SCB_BFAR);
+#endif
+  put_hex(", sp", (uint32_t)frame);
+  put("\n");
+  board_exit(128 + (int)exception);
+}
+
+// The program is over: the report uses what is free of its stack. That is below the frame, or, when little is left there
+// or the stack pointer is wild, the top.
+void __attribute__((naked)) fault_entry(void) {
+  __asm__ volatile(
+      "mrs r0, psp\n"
+      "ldr r1, =stack_top\n"
+      "cmp r0, r1\n"
+      "bhs 1f\n"
+      "ldr r2, =stack_bottom + 512\n"
+      "cmp r0, r2\n"
+      "blo 1f\n"
+      "mov r1, r0\n"
+      "1: msr msp, r1\n"
+      "ldr r1, =fault_report\n"
+      "bx r1\n"
+      ".ltorg\n");
+}

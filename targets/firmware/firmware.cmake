@@ -1,0 +1,84 @@
+# Functions that build the runtime and images for a Cortex-M target. Include after project(C CXX ASM), with a
+# toolchain file of targets/cortex-*. README.md here describes the interface.
+get_filename_component(BANTAM_FIRMWARE_ROOT "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+set(BANTAM_FIRMWARE_DIR ${CMAKE_CURRENT_LIST_DIR})
+if(NOT BANTAM_TARGET)
+  message(FATAL_ERROR "bantam: configure with -DCMAKE_TOOLCHAIN_FILE=.../targets/cortex-m4/toolchain.cmake (or another)")
+endif()
+# Where board.c and memory.ld come from: a board of your own sets it.
+set(BANTAM_BOARD_DIR ${BANTAM_FIRMWARE_ROOT}/targets/${BANTAM_TARGET} CACHE PATH "Folder of board.c and memory.ld")
+# Where bantam_generated.h and flatbuffers/ are.
+set(BANTAM_FIRMWARE_INCLUDES ${BANTAM_FIRMWARE_ROOT}/generated CACHE STRING "Folders of bantam_generated.h and flatbuffers/")
+
+set(BANTAM_FIRMWARE_OPTIONS -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno
+  -fno-unwind-tables -fno-asynchronous-unwind-tables
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit>)
+
+# bantam_firmware_library(NAME [LINKED HEADER] [REFERENCE]): the runtime as a static library.
+# LINKED: the bantam_linked.h that says what the image's model needs; without it everything is linked.
+# REFERENCE: the reference kernels besides those of the target, for tests.
+function(bantam_firmware_library name)
+  cmake_parse_arguments(arg "REFERENCE" "LINKED" "" ${ARGN})
+  set(runtime ${BANTAM_FIRMWARE_ROOT}/runtime)
+  string(REGEX REPLACE "^k" "" isa ${BANTAM_FIRMWARE_ISA})
+  string(TOLOWER ${isa} isa)
+  set(folders model session ops text tasks kernels kernels/${isa})
+  if(arg_REFERENCE OR NOT EXISTS ${runtime}/kernels/${isa})
+    list(APPEND folders kernels/reference)
+  endif()
+  set(sources)
+  foreach(folder ${folders})
+    file(GLOB found CONFIGURE_DEPENDS ${runtime}/${folder}/*.cpp)
+    list(APPEND sources ${found})
+  endforeach()
+  add_library(${name} STATIC ${sources})
+  target_compile_features(${name} PUBLIC cxx_std_17)
+  target_include_directories(${name} PUBLIC ${runtime}/include ${runtime})
+  target_include_directories(${name} SYSTEM PUBLIC ${BANTAM_FIRMWARE_INCLUDES})
+  target_compile_options(${name} PRIVATE -Os -Wall -Wextra ${BANTAM_FIRMWARE_OPTIONS})
+  target_compile_definitions(${name} PUBLIC BANTAM_FIRMWARE=1 BANTAM_ARENA_ALIGNMENT=16
+    BANTAM_FIRMWARE_ISA=${BANTAM_FIRMWARE_ISA} BANTAM_KERNEL_SMALL)
+  if(arg_LINKED)
+    get_filename_component(linked_folder ${arg_LINKED} DIRECTORY)
+    get_filename_component(linked_name ${arg_LINKED} NAME)
+    target_include_directories(${name} PUBLIC ${linked_folder})
+    target_compile_definitions(${name} PUBLIC BANTAM_LINKED_HEADER=\"${linked_name}\")
+  endif()
+endfunction()
+
+# bantam_firmware_image(NAME SOURCES file... [LIBRARY library] [MODEL file] [STACK bytes]): NAME.elf and NAME.map from
+# main and what the board, the start-up code and the linker script add. MODEL becomes bantam_model .. bantam_model_end.
+# STACK: bytes of main's stack, 4096 unless told. Target run-NAME runs the image in QEMU.
+function(bantam_firmware_image name)
+  cmake_parse_arguments(arg "" "LIBRARY;MODEL;STACK" "SOURCES" ${ARGN})
+  if(NOT arg_STACK)
+    set(arg_STACK 4096)
+  endif()
+  add_executable(${name} ${arg_SOURCES} ${BANTAM_BOARD_DIR}/board.c ${BANTAM_FIRMWARE_DIR}/startup.c
+    ${BANTAM_FIRMWARE_DIR}/fault.c ${BANTAM_FIRMWARE_DIR}/mpu.c ${BANTAM_FIRMWARE_DIR}/ticks.c)
+  if(arg_MODEL)
+    get_filename_component(model ${arg_MODEL} ABSOLUTE)
+    # One object a model: a source file has one set of properties in a folder, and a folder may have several images.
+    add_library(${name}_model OBJECT ${BANTAM_FIRMWARE_DIR}/model.S)
+    target_compile_definitions(${name}_model PRIVATE BANTAM_MODEL_FILE="${model}")
+    set_property(SOURCE ${BANTAM_FIRMWARE_DIR}/model.S APPEND PROPERTY OBJECT_DEPENDS ${model})
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:${name}_model>)
+  endif()
+  target_compile_features(${name} PRIVATE cxx_std_17)
+  target_include_directories(${name} PRIVATE ${BANTAM_FIRMWARE_DIR})
+  target_compile_options(${name} PRIVATE $<$<NOT:$<COMPILE_LANGUAGE:ASM>>:-Os;-Wall;-Wextra;${BANTAM_FIRMWARE_OPTIONS}>)
+  if(arg_LIBRARY)
+    target_link_libraries(${name} PRIVATE ${arg_LIBRARY})
+  endif()
+  set(scripts ${BANTAM_FIRMWARE_DIR}/sections.ld ${BANTAM_BOARD_DIR}/memory.ld)
+  set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${scripts})
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX SUFFIX .elf)
+  target_link_options(${name} PRIVATE --specs=nano.specs -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings
+    -Wl,--no-warn-rwx-segments -L${BANTAM_BOARD_DIR} -T${BANTAM_FIRMWARE_DIR}/sections.ld
+    -Wl,--defsym=stack_bytes=${arg_STACK} -Wl,-Map=${CMAKE_CURRENT_BINARY_DIR}/${name}.map)
+  find_package(Python3 QUIET COMPONENTS Interpreter)
+  if(Python3_FOUND)
+    add_custom_target(run-${name} COMMAND ${Python3_EXECUTABLE} ${BANTAM_FIRMWARE_DIR}/run.py --machine
+      ${BANTAM_QEMU_MACHINE} $<TARGET_FILE:${name}> DEPENDS ${name} USES_TERMINAL)
+  endif()
+endfunction()

@@ -1,0 +1,59 @@
+// The memory map as the MPU sees it: flash and model read-only, the model and RAM not executable, peripherals, and
+// nothing else. The stack lies at the bottom of RAM, so that what runs over it leaves the map and traps; Armv8-M has a
+// stack limit register besides.
+#include "system.h"
+
+static void fence(void) { __asm__ volatile("dsb\n isb" ::: "memory"); }
+
+enum { kPeripherals = 0x40000000, kPeripheralBytes = 0x20000000 };
+
+#if __ARM_ARCH >= 8
+
+enum { kReadWrite = 1 << 1, kReadOnly = 3 << 1, kNoExecute = 1 };
+enum { kFlashMemory = 0, kRamMemory = 1, kDeviceMemory = 2 };
+
+static void region(uint32_t number, uint32_t begin, uint32_t bytes, uint32_t access, uint32_t memory) {
+  MPU_RNR = number;
+  MPU_RBAR = begin | access;
+  MPU_RLAR = ((begin + bytes - 1) & ~31u) | memory << 1 | 1;
+}
+
+void mpu_init(void) {
+  const uint32_t flash = (uint32_t)flash_begin;
+  const uint32_t model = (uint32_t)model_begin;
+  MPU_MAIR0 = 0x0004FFAAu;  // write-through, write-back, device
+  region(0, flash, (uint32_t)flash_bytes, kReadOnly, kFlashMemory);
+  if (model != flash) region(1, model, (uint32_t)model_bytes, kReadOnly | kNoExecute, kFlashMemory);
+  region(2, (uint32_t)ram_begin, (uint32_t)ram_bytes, kReadWrite | kNoExecute, kRamMemory);
+  region(3, kPeripherals, kPeripheralBytes, kReadWrite | kNoExecute, kDeviceMemory);
+  MPU_CTRL = 1;
+  fence();
+}
+
+#else
+
+enum { kReadWrite = 3 << 24, kReadOnly = 6 << 24, kNoExecute = 1 << 28 };
+enum { kFlashMemory = 2 << 16, kRamMemory = 11 << 16, kDeviceMemory = 1 << 16 };  // TEX, C, B
+
+// `bytes` is a power of two and `begin` a multiple of it (sections.ld checks).
+static void region(uint32_t number, uint32_t begin, uint32_t bytes, uint32_t attributes) {
+  uint32_t log2 = 0;
+  while (bytes >> log2 > 1) ++log2;
+  MPU_RNR = number;
+  MPU_RBAR = begin;
+  MPU_RASR = attributes | (log2 - 1) << 1 | 1;
+}
+
+void mpu_init(void) {
+  const uint32_t flash = (uint32_t)flash_begin;
+  const uint32_t model = (uint32_t)model_begin;
+  if (MPU_TYPE == 0) return;  // a Cortex-M0+ may lack it
+  region(0, flash, (uint32_t)flash_bytes, kReadOnly | kFlashMemory);
+  if (model != flash) region(1, model, (uint32_t)model_bytes, kReadOnly | kNoExecute | kFlashMemory);
+  region(2, (uint32_t)ram_begin, (uint32_t)ram_bytes, kReadWrite | kNoExecute | kRamMemory);
+  region(3, kPeripherals, kPeripheralBytes, kReadWrite | kNoExecute | kDeviceMemory);
+  MPU_CTRL = 1;
+  fence();
+}
+
+#endif

@@ -1,0 +1,73 @@
+// From reset to main: vectors, FPU, .data and .bss, a painted stack of its own for main.
+#include "board.h"
+#include "system.h"
+
+int main(void);
+void reset(void);
+
+typedef void (*Vector)(void);
+
+// A board with peripheral interrupts appends its own vectors in section .vectors.board.
+__attribute__((used, section(".vectors"))) static const Vector kVectors[16] = {
+    (Vector)(uintptr_t)handler_stack_top,
+    reset,
+    fault_entry,  // NMI
+    fault_entry,  // HardFault
+    fault_entry,  // MemManage
+    fault_entry,  // BusFault
+    fault_entry,  // UsageFault
+    fault_entry,  // SecureFault
+    fault_entry,
+    fault_entry,
+    fault_entry,
+    fault_entry,  // SVCall
+    fault_entry,  // DebugMonitor
+    fault_entry,
+    fault_entry,  // PendSV
+    ticks_wrapped,
+};
+
+static const uint32_t kPaint = 0xA5A5A5A5u;
+
+static void __attribute__((noreturn, used)) run(void) {
+  board_init();
+  board_exit(main());
+}
+
+// Runs on the handlers' stack, before there is any data.
+static void __attribute__((noreturn, used)) prepare(void) {
+#if defined(__ARM_FP) || defined(__ARM_FEATURE_MVE)
+  SCB_CPACR |= 0xFu << 20;  // coprocessors 10 and 11: FPU and MVE
+  __asm__ volatile("dsb\n isb" ::: "memory");
+#endif
+  SCB_VTOR = (uint32_t)(uintptr_t)kVectors;
+  SCB_SHCSR |= 7u << 16;  // MemManage, BusFault and UsageFault have handlers of their own (Armv6-M: ignored)
+  const uint32_t* from = data_load;
+  for (uint32_t* to = data_begin; to != data_end; ++to) *to = *from++;
+  for (uint32_t* to = bss_begin; to != bss_end; ++to) *to = 0;
+  for (uint32_t* to = stack_bottom; to != stack_top; ++to) *to = kPaint;
+  mpu_init();
+  ticks_init();
+  // main gets the process stack: a fault is then still handled when that has run over.
+#if __ARM_ARCH >= 8
+  __asm__ volatile("msr psplim, %0" ::"r"(stack_bottom));
+#endif
+  __asm__ volatile(
+      "msr psp, %0\n"
+      "movs r0, #2\n"
+      "msr control, r0\n"
+      "isb\n"
+      "bl run\n" ::"r"(stack_top)
+      : "r0", "memory");
+  __builtin_unreachable();
+}
+
+void reset(void) { prepare(); }
+
+size_t stack_size(void) { return (size_t)((uintptr_t)stack_top - (uintptr_t)stack_bottom); }
+
+size_t stack_high_water(void) {
+  const volatile uint32_t* at = stack_bottom;
+  while (at != stack_top && *at == kPaint) ++at;
+  return (size_t)((uintptr_t)stack_top - (uintptr_t)at);
+}
