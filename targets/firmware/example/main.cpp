@@ -11,7 +11,7 @@ extern const uint8_t bantam_model_end[];
 
 namespace {
 
-alignas(16) uint8_t arena[BANTAM_ARENA_BYTES];
+alignas(16) [[gnu::section(".arena")]] uint8_t arena[BANTAM_ARENA_BYTES];
 bantam::firmware::Terminal terminal;
 
 void write(void*, const char* data, size_t size) { board_write(data, size); }
@@ -44,9 +44,4 @@ int serve() {
 
 }  // namespace
 
-int main() {
-  board_init();
-  const int result = serve();
-  board_exit(result);
-  return result;
-}
+int main() { return serve(); }

@@ -56,7 +56,7 @@ class Terminal {
   bool after_return_ = false;
   char line_[kLineBytes] = {};
   Entity entities_[linked::task(5) || linked::task(6) ? kMaxEntities : 1];  // fb::TaskKind tag, joint
-  int32_t ids_[kTakesIds ? kLineBytes / 2 : 1];
+  int32_t ids_[kTakesIds ? kLineBytes / 2 : 1] = {};
 };
 
 /// "error<TAB>WHERE<TAB>NUMBER MESSAGE[: FAULT]<LF>", for what goes wrong before there is a session.
