@@ -73,6 +73,7 @@ bantam::SessionOptions to_cpp(const bantam_session_options& options) {
   result.max_sequences = options.max_sequences;
   result.workers = options.workers;
   result.tile_rows = options.tile_rows;
+  result.block_rows = options.block_rows;
   result.isa = static_cast<bantam::Isa>(options.isa);
   result.f32_attention = options.f32_attention != 0;
   result.parallel = same<const bantam::Parallel>(options.parallel);
@@ -117,7 +118,8 @@ bantam_text bantam_model_label(const bantam_model* model, uint32_t set, uint32_t
 
 void bantam_session_options_init(bantam_session_options* options) {
   const bantam::SessionOptions defaults;
-  *options = {defaults.max_tokens, defaults.max_sequences, defaults.workers, defaults.tile_rows, 0, 0, nullptr};
+  *options = {defaults.max_tokens, defaults.max_sequences, defaults.workers, defaults.tile_rows, 0, 0, nullptr,
+              defaults.block_rows};
 }
 
 size_t bantam_arena_bytes(const bantam_model* model, const bantam_session_options* options) {

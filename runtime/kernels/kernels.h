@@ -139,14 +139,16 @@ struct EmbedRows {
 
 /// Bytes of one page of 16 rows for one head; twins of the schema's Layout comments.
 BANTAM_KERNELS_CONSTEXPR size_t key_page_bytes(uint32_t head_width, bool q8) {
-  return q8 ? size_t{pad4(head_width)} * 16 + 128 : size_t{head_width} * 64;
+  return q8 ? size_t{pad4(head_width)} * 16 + 64 : size_t{head_width} * 64;
 }
 BANTAM_KERNELS_CONSTEXPR size_t value_page_bytes(uint32_t head_width, bool q8) {
   return q8 ? size_t{pad16(head_width)} * 16 + 64 : size_t{pad16(head_width)} * 64;
 }
 
 /// Splits f32 rows [q | k | v] of (heads + 2 * kv_heads) * head_width columns. q8: each (row, head) is
-/// quantised with its own scale as in TailRows. Row r of this call is row `row_begin + r` of the tensors: q
+/// quantised with its own scale as in TailRows; where offset_xor is not 0 keys are stored as u8 (k + 128) and queries as
+/// s8, so that the correction, -128 times a query's sum, is one number a query. Either number of heads may be 0: then x has
+/// none of those columns and their tensors are not looked at. Row r of this call is row `row_begin + r` of the tensors: q
 /// goes to row row_begin + r; k and v to lane (row_begin + r) % 16 of page (row_begin + r) / 16. When a call
 /// begins a page (row_begin % 16 == 0) or ends inside one, lanes of that page that no row has written hold
 /// anything: attention must not depend on them. Value pages' padding columns are set to zero.
@@ -192,21 +194,23 @@ struct Attention {
   bool q8;
   float* y;  // [queries][head_width]: only these columns are written
   size_t y_stride;
-  void* scratch;  // attention_scratch_bytes(kv_end - kv_begin), 64-byte aligned
+  void* scratch;  // attention_scratch_bytes(attention_pages(kv_begin, kv_end), queries), aligned like f32 rows
 };
-/// Queries that one pass of attention holds in scratch; the same on every ISA.
-constexpr uint32_t kAttentionQueries = 16;
-BANTAM_KERNELS_CONSTEXPR size_t attention_scratch_bytes(uint32_t kv_rows) {
-  // For each query: f32 scores and u8 probabilities of whole pages; the first page may begin up to 15 rows early.
-  return size_t{kAttentionQueries} * (size_t{pad16(kv_rows + 15)} * 5) + 64;
+/// Pages that rows [begin, end) lie in.
+BANTAM_KERNELS_CONSTEXPR uint32_t attention_pages(uint32_t begin, uint32_t end) { return (end + 15) / 16 - begin / 16; }
+/// For each query the f32 scores of whole pages, which become u8 probabilities in place; the same on every ISA.
+BANTAM_KERNELS_CONSTEXPR size_t attention_scratch_bytes(uint32_t pages, uint32_t queries) {
+  return size_t{queries} * pages * 64;
 }
 
-/// One row per sequence from f32 rows [row_begin, row_end) (at least one). mean: sum in row order, / count. l2: v /
-/// max(sqrt(sum v * v), 1e-12), v * v by fma into the partial sums.
+/// One row per sequence from f32 or q8 rows [row_begin, row_end) (at least one); a q8 value is float(stored) * scale. mean:
+/// sum in row order, / count. l2: v / max(sqrt(sum v * v), 1e-12), v * v by fma into the partial sums.
 enum class Pool : uint8_t { kFirst = 0, kMean = 1, kMax = 2, kLast = 3, kSum = 4 };
 struct PoolRows {
-  const float* x;  // row 0 of the tensor
-  size_t x_stride;
+  const float* x;  // row 0 of the tensor; null: q8 rows
+  const int8_t* x_q;
+  const float* x_scale;
+  size_t x_stride;  // elements
   uint32_t row_begin, row_end;
   uint32_t width;
   Pool kind;

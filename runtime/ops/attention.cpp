@@ -30,8 +30,9 @@ Verdict verify(const Site& site) {
   return check_tail(site, output_width(site.op));
 }
 
-uint64_t scratch(const fb::Model& model, const fb::Op& op, uint32_t longest) {
-  return sink_scratch(model, op, output_width(op)) + round_up(kernels::attention_scratch_bytes(longest), 64);
+uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed& need) {
+  return sink_scratch(op, output_width(op), need.block_rows) +
+         kernels::attention_scratch_bytes(need.pages, need.block_rows);
 }
 
 /// All heads of query rows [begin, end) of the run, which belong to one sequence.
@@ -77,7 +78,7 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
 Status run_attention(const TileRun& run, const fb::Op& op) {
   const uint32_t columns = output_width(op);
   const RowSink sink(run, op, columns, false);
-  void* kernel_scratch = run.scratch + sink_scratch(run.model, op, columns);
+  void* kernel_scratch = run.scratch + sink_scratch(op, columns, run.block_rows);
   uint32_t sequence = find_sequence(run, run.row_begin);
   bool finite = true;
   for (uint32_t first = 0, n = 0; first < run.rows; first += n) {
@@ -86,7 +87,7 @@ Status run_attention(const TileRun& run, const fb::Op& op) {
     for (uint32_t begin = run.row_begin + first, end = 0; begin < block_end; begin = end) {
       while (begin >= run.offsets[sequence + 1]) ++sequence;
       end = run.offsets[sequence + 1] < block_end ? run.offsets[sequence + 1] : block_end;
-      if (end - begin > kernels::kAttentionQueries) end = begin + kernels::kAttentionQueries;
+      if (end - begin > run.block_rows) end = begin + run.block_rows;
       float* y = sink.rows(first) + size_t{begin - run.row_begin - first} * sink.stride();
       finite &= attend(run, op, begin, end, sequence, y, sink.stride(), kernel_scratch);
     }

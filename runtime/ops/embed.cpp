@@ -70,8 +70,12 @@ Verdict verify(const Site& site) {
   return check_tail(site, output_width(site.model, site.op));
 }
 
-uint64_t scratch(const fb::Model& model, const fb::Op& op, uint32_t) {
-  return sink_scratch(model, op, output_width(model, op)) + uint64_t{kMaxEmbedTables} * kBlockRows * sizeof(int32_t);
+/// Bytes of the row numbers of one table's block.
+size_t index_bytes(uint32_t block_rows) { return round_up(block_rows * sizeof(int32_t), 16); }
+
+uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+  return sink_scratch(op, output_width(model, op), need.block_rows) +
+         op.attributes_as_Embed()->tables()->size() * index_bytes(need.block_rows);
 }
 
 /// Writes the row numbers that `table` is asked for by rows [first, first + n) of the run.
@@ -102,18 +106,21 @@ Status run_embed(const TileRun& run, const fb::Op& op) {
   const auto& tables = *op.attributes_as_Embed()->tables();
   const uint32_t columns = output_width(run.model, op);
   const RowSink sink(run, op, columns, false);
-  auto* indices = reinterpret_cast<int32_t*>(run.scratch + sink_scratch(run.model, op, columns));
+  uint8_t* index_memory = run.scratch + sink_scratch(op, columns, run.block_rows);
+  const auto indices = [&](uint32_t table) {
+    return reinterpret_cast<int32_t*>(index_memory + table * index_bytes(run.block_rows));
+  };
   kernels::EmbedSource sources[kMaxEmbedTables];
   for (uint32_t i = 0; i < tables.size(); ++i) {
     const fb::Tensor& t = tensor(run.model, tables.Get(i)->tensor());
     sources[i] = {blob<void>(run, t.data()),    element(t.type()),      t.layout() != fb::Layout::rows,
-                  blob<float>(run, t.scales()), tables.Get(i)->scale(), indices + i * kBlockRows};
+                  blob<float>(run, t.scales()), tables.Get(i)->scale(), indices(i)};
   }
   bool finite = true;
   for (uint32_t first = 0, n = 0; first < run.rows; first += n) {
-    n = sink.block(first) < kBlockRows ? sink.block(first) : kBlockRows;
+    n = sink.block(first) < run.block_rows ? sink.block(first) : run.block_rows;
     for (uint32_t i = 0; i < tables.size(); ++i) {
-      fill_indices(run, *tables.Get(i), run.row_begin + first, n, indices + i * kBlockRows);
+      fill_indices(run, *tables.Get(i), run.row_begin + first, n, indices(i));
     }
     finite &= run.kernels.embed_rows({sources, tables.size(), n, columns, sink.rows(first), sink.stride()});
     finite &= sink.finish(first, n);

@@ -35,9 +35,9 @@ bool measures_rows(const fb::Tensor& weights, const fb::Op& op) {
   return weights.layout() == fb::Layout::tile_k4n16 && stores_q8_only(op, extent(weights, 0));
 }
 
-uint64_t scratch(const fb::Model& model, const fb::Op& op, uint32_t) {
+uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
-  return sink_scratch(model, op, extent(w, 0)) + (measures_rows(w, op) ? kBlockRows * kRowBitsBytes : 0);
+  return sink_scratch(op, extent(w, 0), need.block_rows) + (measures_rows(w, op) ? need.block_rows * kRowBitsBytes : 0);
 }
 
 Status run_linear(const TileRun& run, const fb::Op& op) {
@@ -52,7 +52,7 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   // A back end is slow in small blocks: session/layout.h gives it scratch for a whole tile.
   const RowSink sink(run, op, n, run.backend == nullptr, run.backend != nullptr);
   int32_t* row_bits =
-      measures_rows(w, op) ? reinterpret_cast<int32_t*>(run.scratch + sink_scratch(run.model, op, n)) : nullptr;
+      measures_rows(w, op) ? reinterpret_cast<int32_t*>(run.scratch + sink_scratch(op, n, run.block_rows)) : nullptr;
   bool finite = true;
   for (uint32_t first = 0, rows = 0; first < run.rows; first += rows) {
     rows = sink.block(first);

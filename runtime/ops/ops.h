@@ -10,7 +10,8 @@
 
 namespace bantam::ops {
 
-/// Rows that an op with a tail computes at a time, so that they stay in the first-level cache.
+/// Rows that an op with a tail computes at a time, so that they stay in the first-level cache; SessionOptions::block_rows
+/// may ask for fewer.
 constexpr uint32_t kBlockRows = 16;
 /// Most tables of one embedding.
 constexpr uint32_t kMaxEmbedTables = 8;
@@ -45,7 +46,14 @@ struct TileRun {
   uint8_t* scratch;    // 64-byte aligned
   uint32_t row_begin;  // multiple of 4
   uint32_t rows;
+  uint32_t block_rows;     // 1..kBlockRows: what scratch was made for
   uint32_t linear_number;  // of the next Linear, in file order
+};
+
+/// What scratch memory depends on beside the op.
+struct ScratchNeed {
+  uint32_t pages;       // of 16 keys, that the longest sequence lies in
+  uint32_t block_rows;  // 1..kBlockRows
 };
 
 struct Rule {
@@ -53,8 +61,8 @@ struct Rule {
   /// Bit i: inputs[i] is read beyond the tile's own rows, so no op of the same step may write it.
   uint32_t whole_inputs;
   Verdict (*verify)(const Site&);
-  /// Bytes of scratch for one tile when no sequence has more than `longest` rows. A multiple of 64.
-  uint64_t (*scratch)(const fb::Model&, const fb::Op&, uint32_t longest);
+  /// Bytes of scratch for one tile. A multiple of 16.
+  uint64_t (*scratch)(const fb::Model&, const fb::Op&, const ScratchNeed&);
   Status (*run)(const TileRun&, const fb::Op&);
 };
 

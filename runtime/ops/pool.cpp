@@ -15,15 +15,15 @@ Verdict verify(const Site& site) {
   const int32_t x = operand(site.op.inputs(), 0);
   if (x < 0) return corrupt("pooling without an input");
   const fb::Tensor& t = tensor(site.model, x);
-  if (is_constant(t) || t.region() != fb::Region::shared || rows_symbol(t) != kTokens || t.type() != fb::DType::f32 ||
-      t.layout() != fb::Layout::rows) {
-    return corrupt("pooling reads shared f32 rows of tokens", x);
+  if (is_constant(t) || t.region() != fb::Region::shared || rows_symbol(t) != kTokens ||
+      (t.type() != fb::DType::f32 && t.type() != fb::DType::i8) || t.layout() != fb::Layout::rows) {
+    return corrupt("pooling reads shared f32 or i8 rows of tokens", x);
   }
   return check_tail(site, width(t));
 }
 
-uint64_t scratch(const fb::Model& model, const fb::Op& op, uint32_t) {
-  return sink_scratch(model, op, input_width(model, op));
+uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+  return sink_scratch(op, input_width(model, op), need.block_rows);
 }
 
 Status run_pool(const TileRun& run, const fb::Op& op) {
@@ -36,7 +36,8 @@ Status run_pool(const TileRun& run, const fb::Op& op) {
     n = sink.block(first);
     for (uint32_t i = 0; i < n; ++i) {
       const uint32_t sequence = run.row_begin + first + i;
-      finite &= run.kernels.pool_rows({x.f32(), x.stride, run.offsets[sequence], run.offsets[sequence + 1], columns,
+      finite &= run.kernels.pool_rows({x.q8 ? nullptr : x.f32(), x.q8 ? x.i8() : nullptr, x.scales, x.stride,
+                                       run.offsets[sequence], run.offsets[sequence + 1], columns,
                                        static_cast<kernels::Pool>(pool.kind()), pool.l2(),
                                        sink.rows(first) + size_t{i} * sink.stride()});
     }

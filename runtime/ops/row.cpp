@@ -12,7 +12,7 @@ Verdict verify_row(const Site& site) {
   return check_tail(site, input_width(site.model, site.op));
 }
 
-uint64_t no_scratch(const fb::Model&, const fb::Op&, uint32_t) { return 0; }
+uint64_t no_scratch(const fb::Model&, const fb::Op&, const ScratchNeed&) { return 0; }
 
 Status run_row(const TileRun& run, const fb::Op& op) {
   const Rows x = tile_rows(run, operand(op.inputs(), 0));

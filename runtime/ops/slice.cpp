@@ -16,8 +16,8 @@ Verdict verify(const Site& site) {
   return check_tail(site, slice.width());
 }
 
-uint64_t scratch(const fb::Model& model, const fb::Op& op, uint32_t) {
-  return sink_scratch(model, op, op.attributes_as_Slice()->width());
+uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed& need) {
+  return sink_scratch(op, op.attributes_as_Slice()->width(), need.block_rows);
 }
 
 Status run_slice(const TileRun& run, const fb::Op& op) {

@@ -19,7 +19,7 @@ Verdict verify(const Site& site) {
   return check_head_tensors(site, shape, q, k, v);
 }
 
-uint64_t scratch(const fb::Model&, const fb::Op&, uint32_t) { return 0; }
+uint64_t scratch(const fb::Model&, const fb::Op&, const ScratchNeed&) { return 0; }
 
 Status run_split(const TileRun& run, const fb::Op& op) {
   const fb::SplitHeads& split = *op.attributes_as_SplitHeads();

@@ -62,8 +62,8 @@ Verdict check_no_tail(const Site& site) {
   return none ? Verdict{} : corrupt("this op takes no tail");
 }
 
-uint64_t sink_scratch(const fb::Model&, const fb::Op& op, uint32_t columns) {
-  return computes_in_output(op) ? 0 : uint64_t{kBlockRows} * kernels::pad16(columns) * 4;
+uint64_t sink_scratch(const fb::Op& op, uint32_t columns, uint32_t block_rows) {
+  return computes_in_output(op) ? 0 : uint64_t{block_rows} * kernels::pad16(columns) * 4;
 }
 
 bool stores_q8_only(const fb::Op& op, uint32_t columns) {

@@ -13,7 +13,7 @@ Verdict check_tail(const Site& site, uint32_t width);
 Verdict check_no_tail(const Site& site);
 
 /// Bytes of scratch that RowSink needs at the start of the op's scratch, a multiple of 64.
-uint64_t sink_scratch(const fb::Model& model, const fb::Op& op, uint32_t width);
+uint64_t sink_scratch(const fb::Op& op, uint32_t width, uint32_t block_rows);
 
 /// After its activation the op does nothing but store whole vectors as i8.
 bool stores_q8_only(const fb::Op& op, uint32_t width);
@@ -35,7 +35,7 @@ class RowSink {
 
   uint32_t block(uint32_t first) const {
     const uint32_t left = run_.rows - first;
-    return straight_ || whole_ || left < kBlockRows ? left : kBlockRows;
+    return straight_ || whole_ || left < run_.block_rows ? left : run_.block_rows;
   }
   float* rows(uint32_t first) const { return in_output_ ? f32_.from(first).f32() : scratch_; }
   size_t stride() const { return stride_; }

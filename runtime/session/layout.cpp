@@ -11,6 +11,7 @@ constexpr uint32_t kDefaultTile = 64;
 constexpr uint32_t kBackendTile = 128;
 /// Tiles of several workers are a multiple of this: rows whose bytes in a value page lie together.
 constexpr uint32_t kTileStep = 4;
+constexpr uint32_t kPageRows = 16;
 /// Fewer rows would cost as much: what takes time then is reading the weights.
 constexpr uint32_t kLeastTile = 8;
 constexpr uint32_t kDefaultLength = 512;
@@ -35,6 +36,18 @@ bool all_weights_are_float(const fb::Model& model) {
     if (t->layout() == fb::Layout::tile_k4n16) return false;
   }
   return true;
+}
+
+/// What counts of this symbol's rows are rounded up to. A file's multiple keeps every tensor 64-byte aligned, which is
+/// 16-byte aligned with a quarter of the rows. Keys and values of tokens lie in pages of 16.
+uint32_t row_multiple(const fb::Model& model, const Limits& limits, uint32_t symbol) {
+  const uint32_t multiple = model.symbols()->Get(symbol)->multiple();
+  return symbol != kTokens && limits.grain < multiple ? limits.grain : multiple;
+}
+
+/// Pages that sequences of up to `longest` rows lie in; only the first sequence surely begins with a page.
+uint32_t most_pages(const Limits& limits, uint32_t longest) {
+  return kernels::attention_pages(0, longest + (limits.max_sequences == 1 ? 0 : kPageRows - 1));
 }
 
 /// Takes the next `bytes` of the arena, rounded up to 64.
@@ -68,13 +81,17 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   limits.backend = options.backend != nullptr && all_weights_are_float(m);
   // A back end has threads of its own.
   limits.workers = options.parallel != nullptr && !limits.backend ? options.workers : 1;
-  if (options.tile_rows % 16 != 0 || options.tile_rows > kMaxTile) {
-    return invalid("tile_rows is not a multiple of 16 up to 4096");
+  if (options.tile_rows % kTileStep != 0 || options.tile_rows > kMaxTile) {
+    return invalid("tile_rows is not a multiple of 4 up to 4096");
   }
-  const uint32_t multiple = m.symbols()->Get(kTile)->multiple();
+  if (options.block_rows > ops::kBlockRows) return invalid("block_rows is more than 16");
+  limits.grain = options.tile_rows % kPageRows != 0 ? kTileStep : kPageRows;
   const uint32_t tile = limits.backend ? kBackendTile : kDefaultTile;
-  limits.tile_rows = static_cast<uint32_t>(round_up(options.tile_rows != 0 ? options.tile_rows : tile, multiple));
+  limits.tile_rows = static_cast<uint32_t>(
+      round_up(options.tile_rows != 0 ? options.tile_rows : tile, row_multiple(m, limits, kTile)));
   limits.tile_rows = choose_tile(m, limits, limits.max_tokens);
+  limits.block_rows = options.block_rows != 0 ? options.block_rows : ops::kBlockRows;
+  if (limits.block_rows > limits.tile_rows) limits.block_rows = limits.tile_rows;
   const bool i8 = attends_in_i8(m);
   limits.f32_heads = i8 && options.f32_attention;
   if (i8 && !limits.f32_heads && limits.longest > ops::kMaxAttentionRows) {
@@ -87,7 +104,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
 uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows) {
   const uint32_t share = (rows + limits.workers - 1) / limits.workers;
   if (limits.workers == 1) {
-    const auto all = static_cast<uint32_t>(round_up(share, model.symbols()->Get(kTile)->multiple()));
+    const auto all = static_cast<uint32_t>(round_up(share, row_multiple(model, limits, kTile)));
     return all < limits.tile_rows ? all : limits.tile_rows;
   }
   const uint32_t tiles = (share + limits.tile_rows - 1) / limits.tile_rows;  // of each worker
@@ -95,11 +112,11 @@ uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows
   return tile > kLeastTile ? tile : kLeastTile;
 }
 
-void round_symbols(const fb::Model& model, uint32_t tokens, uint32_t sequences, uint32_t tile,
+void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens, uint32_t sequences, uint32_t tile,
                    uint32_t (&values)[kSymbols]) {
   const uint32_t exact[kSymbols] = {tokens, sequences, tile};
   for (uint32_t s = 0; s < kSymbols; ++s) {
-    values[s] = static_cast<uint32_t>(round_up(exact[s], model.symbols()->Get(s)->multiple()));
+    values[s] = static_cast<uint32_t>(round_up(exact[s], row_multiple(model, limits, s)));
   }
 }
 
@@ -119,7 +136,7 @@ uint64_t scratch_bytes(const fb::Model& model, const Limits& limits, uint32_t lo
   uint64_t most = 0;
   for (const fb::Op* op : *graph(model).ops()) {
     const ops::Rule& rule = *ops::find_rule(*op);
-    uint64_t bytes = rule.scratch(model, *op, longest);
+    uint64_t bytes = rule.scratch(model, *op, {most_pages(limits, longest), limits.block_rows});
     if (limits.backend && rule.kind == fb::OpAttributes::Linear) {
       bytes = uint64_t{tile} * kernels::pad16(extent(tensor(model, operand(op->inputs(), 1)), 0)) * sizeof(float);
     }
@@ -131,7 +148,7 @@ uint64_t scratch_bytes(const fb::Model& model, const Limits& limits, uint32_t lo
 bool lay_out(const Model& model, const Limits& limits, Layout* out) {
   const fb::Model& m = root(model);
   uint32_t values[kSymbols];
-  round_symbols(m, limits.max_tokens, limits.max_sequences, limits.tile_rows, values);
+  round_symbols(m, limits, limits.max_tokens, limits.max_sequences, limits.tile_rows, values);
   // Coefficients are below 2^32, symbols at most 2^24, workers 2^10: no sum leaves 64 bits.
   uint64_t at = 0;
   take(sizeof(SessionState), &at);

@@ -21,6 +21,8 @@ struct Limits {
   uint32_t longest = 0;    // rows of one sequence
   uint32_t workers = 0;    // 1 without `parallel`
   uint32_t tile_rows = 0;  // largest tile
+  uint32_t grain = 16;     // rows of tiles and sequences are counted in multiples of this, beside the file's
+  uint32_t block_rows = 0;
   bool f32_heads = false;  // an int8 file's attention runs in f32
   bool backend = false;    // linear layers run in the options' back end
 };
@@ -33,8 +35,8 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
 /// it gives the same again.
 uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows);
 
-/// Symbol values for addressing: rounded up to their multiples.
-void round_symbols(const fb::Model& model, uint32_t tokens, uint32_t sequences, uint32_t tile,
+/// Symbol values for addressing: rounded up to their multiples; sequences and tile to the limits' grain if that is less.
+void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens, uint32_t sequences, uint32_t tile,
                    uint32_t (&values)[kSymbols]);
 
 /// Bytes of the shared region (f32 heads behind it not counted), of the f32 heads (0 without them) and of one worker's tile

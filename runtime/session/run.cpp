@@ -36,6 +36,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
                        s.workers[worker].scratch,
                        begin,
                        rows,
+                       s.limits.block_rows,
                        run.linear_number};
   const FloatEnvironment environment;
   for (uint32_t i = 0; i < run.step->op_count(); ++i) {
@@ -128,7 +129,7 @@ Status execute(SessionState& s) {
     run.step = step;
     run.rows = step->rows() == static_cast<int32_t>(kTokens) ? s.tokens : s.sequences;
     run.tile = choose_tile(model, s.limits, run.rows);
-    round_symbols(model, s.tokens, s.sequences, run.tile, run.values);
+    round_symbols(model, s.limits, s.tokens, s.sequences, run.tile, run.values);
     raise(tile_bytes(model, run.values), &tile_high);
     largest_tile = run.tile > largest_tile ? run.tile : largest_tile;
     const Status status = run_step(run);

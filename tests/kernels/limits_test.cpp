@@ -130,7 +130,8 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
     for (float bad : {kNaN, kInfinity}) {
       Guarded x(64 * 3), y(64), pooled(64 * 3), keys(4096), values(4096), scale(64);
       for (uint32_t i = 0; i < 48; ++i) x.as<float>()[i] = i == 40 ? bad : 0.5f;
-      EXPECT_FALSE(t->pool_rows({x.as<float>(), 48, 0, 1, 41, Pool::kMean, false, pooled.as<float>()}))
+      EXPECT_FALSE(
+          t->pool_rows({x.as<float>(), nullptr, nullptr, 48, 0, 1, 41, Pool::kMean, false, pooled.as<float>()}))
           << isa_name(t->isa);
       for (bool q8 : {false, true}) {
         EXPECT_FALSE(t->split_heads(

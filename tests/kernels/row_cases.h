@@ -349,11 +349,26 @@ class Case<PoolRows> {
     l2_ = wanted != nullptr || random.chance(50);
     stride_ = some_stride(random, shape_.width);
     x_ = make_f32_rows(random, shape_.rows, shape_.width, stride_, random.chance(10) ? 0.0f : 2.0f);
+    if (wanted == nullptr && random.chance(50)) quantize(random);
   }
 
-  PoolRows args(const Table&) {
+  PoolRows args(const Table& table) {
     y_ = Guarded(size_t{pad16(shape_.width)} * 4);
-    return {x_.as<float>(), stride_, begin_, end_, shape_.width, kind_, l2_, y_.as<float>()};
+    stored_ = Guarded(x_q_.size());
+    for (size_t i = 0; i < x_q_.size(); ++i) {
+      stored_.data()[i] = static_cast<uint8_t>(x_q_.data()[i] ^ table.offset_xor);
+    }
+    const bool q8 = x_q_.size() != 0;
+    return {q8 ? nullptr : x_.as<float>(),
+            q8 ? stored_.as<int8_t>() : nullptr,
+            q8 ? x_scale_.as<float>() : nullptr,
+            stride_,
+            begin_,
+            end_,
+            shape_.width,
+            kind_,
+            l2_,
+            y_.as<float>()};
   }
 
   Result run(const Table& table) {
@@ -389,8 +404,23 @@ class Case<PoolRows> {
   uint32_t end_ = 0;
   Pool kind_{};
   bool l2_ = false;
+  /// The rows become int8 with a scale each, and x_ what those say.
+  void quantize(Random& random) {
+    x_q_ = make_rows<int8_t>(shape_.rows, stride_, shape_.width);
+    x_scale_ = Guarded(size_t{shape_.rows} * 4);
+    for (uint32_t r = 0; r < shape_.rows; ++r) {
+      const float scale = (random.unit() + 1.5f) * 0.02f;
+      x_scale_.as<float>()[r] = scale;
+      for (uint32_t i = 0; i < shape_.width; ++i) {
+        const int8_t q = random.weight();
+        x_q_.as<int8_t>()[r * stride_ + i] = q;
+        x_.as<float>()[r * stride_ + i] = static_cast<float>(q) * scale;
+      }
+    }
+  }
+
   size_t stride_ = 0;
-  Guarded x_, y_;
+  Guarded x_, x_q_, x_scale_, stored_, y_;
 };
 
 template <>

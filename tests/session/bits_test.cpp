@@ -68,6 +68,20 @@ TEST_P(Bits, EveryNumberOfWorkersAndTileSize) {
   }
 }
 
+TEST_P(Bits, SmallTilesAndBlocks) {
+  for (const uint32_t tile : {4u, 20u}) {
+    for (const uint32_t block : {1u, 3u, 16u}) {
+      for (const Isa isa : {Isa::kReference, Isa::kAuto}) {
+        SessionOptions options = default_options();
+        options.tile_rows = tile;
+        options.block_rows = block;
+        options.isa = isa;
+        EXPECT_TRUE(same_bits(run_once(file_, ids_, options), expected_)) << "tile " << tile << ", block " << block;
+      }
+    }
+  }
+}
+
 TEST_P(Bits, SequencesDoNotSeeTheirNeighbours) {
   size_t logit = 0;
   size_t tag = size_t{shape_.labels} * (ids_.offsets.size() - 1);

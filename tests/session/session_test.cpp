@@ -118,6 +118,32 @@ TEST_F(SessionTest, TheHighWaterMarkReachesTheStatedSizeAtTheMaxima) {
   }
 }
 
+TEST_F(SessionTest, SmallTilesTakeLessMemoryAndTheirArenaIsExactToo) {
+  const size_t usual = arena_bytes(model_, options_);
+  size_t before = usual;
+  for (const uint32_t block : {4u, 2u, 1u}) {
+    options_.tile_rows = 4;
+    options_.block_rows = block;
+    for (const bool f32_attention : {false, true}) {
+      options_.f32_attention = f32_attention;
+      const size_t size = arena_bytes(model_, options_);
+      Arena arena(size + 64);
+      Session* session = nullptr;
+      EXPECT_EQ(Session::create(model_, options_, arena.data(), size - 1, &session), Status::kArenaTooSmall);
+      ASSERT_EQ(Session::create(model_, options_, arena.data(), size, &session), Status::kOk);
+      ASSERT_EQ(session->run(random_ids({5}, 211, 2, 1).batch()), Status::kOk);
+      EXPECT_LT(session->arena_high_water(), size);
+      ASSERT_EQ(session->run(random_ids({64}, 211, 2, 1).batch()), Status::kOk);
+      ASSERT_EQ(session->run(random_ids({3, 16, 29, 16}, 211, 2, 1).batch()), Status::kOk);
+      EXPECT_EQ(session->arena_high_water(), size);
+      for (size_t i = size; i < arena.size(); ++i) ASSERT_EQ(arena.data()[i], 0xA5);
+      if (f32_attention) continue;
+      EXPECT_LT(size, before);
+      before = size;
+    }
+  }
+}
+
 TEST_F(SessionTest, F32AttentionTakesMemoryInInt8FilesOnly) {
   SessionOptions f32_attention = options_;
   f32_attention.f32_attention = true;
@@ -150,7 +176,10 @@ TEST_F(SessionTest, OptionsThatCannotBeServedAreRefusedWithAReason) {
   o.workers = 0;
   refused(o, Status::kInvalidArgument);
   o = options_;
-  o.tile_rows = 20;
+  o.tile_rows = 18;
+  refused(o, Status::kInvalidArgument);
+  o = options_;
+  o.block_rows = 17;
   refused(o, Status::kInvalidArgument);
   o = options_;
   o.max_tokens = std::numeric_limits<uint32_t>::max();

@@ -123,6 +123,7 @@ typedef struct bantam_session_options {
   uint8_t isa;                     /* 0: the best; else a value of bantam::Isa */
   uint8_t f32_attention;           /* 0; else attention of int8 files in f32, for comparison */
   const bantam_parallel* parallel; /* null: serial; outlives the session */
+  uint32_t block_rows;             /* 0: 16; fewer for small devices, see session.h */
 } bantam_session_options;
 
 void bantam_session_options_init(bantam_session_options* options);

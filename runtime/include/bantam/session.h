@@ -55,14 +55,24 @@ struct SessionOptions {
   uint32_t max_new_tokens = 0;  // decoders; reserved
   uint32_t beams = 1;           // decoders; reserved
   uint32_t workers = 1;         // worker ids that `parallel` may use
-  uint32_t tile_rows = 0;       // most rows of a tile, multiple of 16; 0: 64, with a back end 128
-  uint32_t text_bytes = 0;      // reserved for tokenizers that need the whole normalised text
+  /// Most rows of a tile, a multiple of 4; 0: 64, with a back end 128. See "Small devices" below.
+  uint32_t tile_rows = 0;
+  uint32_t text_bytes = 0;  // reserved for tokenizers that need the whole normalised text
   Isa isa = Isa::kAuto;
   const Parallel* parallel = nullptr;      // null: serial. Outlives the session.
   const LinearBackend* backend = nullptr;  // null: native kernels. Outlives the session.
   /// f32 attention instead of int8 in a quantised file: for comparison only.
   bool f32_attention = false;
+  /// Rows that an operator holds in f32 at a time, and queries that attend at a time: 1 to 16; 0: 16. Never more than
+  /// tile_rows.
+  uint32_t block_rows = 0;
 };
+
+/// Small devices: results never depend on tile_rows and block_rows, memory and speed do. A tile's activations take their
+/// row's bytes times tile_rows; scratch takes the widest layer's f32 row times block_rows, or 4 bytes a key times
+/// block_rows. Good on microcontrollers: tile_rows 4 (counts of rows are then rounded up to 4 instead of 16, and the
+/// tensors in the arena are 16-byte aligned instead of 64) with block_rows 4, as many as their kernels take at a time, or
+/// 1 where memory is short: each block reads the layer's weights anew.
 
 /// Sequences one after the other, without padding.
 struct Batch {

@@ -42,6 +42,10 @@ struct Accumulator {
   BANTAM_INLINE void add(Quad q, Weights w) {
     v = reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(v), q.v, w.v));
   }
+  /// u8 keys by s8 queries.
+  BANTAM_INLINE void add_keys(Quad q, Weights k) {
+    v = reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(v), k.v, q.v));
+  }
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m512i>(v)}; }
 };
 

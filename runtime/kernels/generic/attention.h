@@ -40,7 +40,6 @@ struct AttentionBlock {
   uint32_t first_page;            // page of kv_begin
   size_t stride;                  // scratch elements from query to query
   float* scores;
-  uint8_t* probabilities;
   Visible visible[kRows];
   bool same_keys;  // all queries of the block see the same keys
 
@@ -58,16 +57,16 @@ struct AttentionBlock {
     first_page = a.kv_begin / 16;
     page_begin = begin < end ? begin / 16 : first_page;
     page_end = begin < end ? (end + 15) / 16 : first_page;
-    stride = pad16(a.kv_end - a.kv_begin + 15);
+    stride = size_t{attention_pages(a.kv_begin, a.kv_end)} * 16;
     scores = static_cast<float*>(a.scratch);
-    probabilities = static_cast<uint8_t*>(a.scratch) + stride * kAttentionQueries * sizeof(float);
   }
 
   BANTAM_INLINE float* score(uint32_t r, uint32_t page) const {
     return scores + r * stride + size_t{page - first_page} * 16;
   }
+  /// Lies in the scores' place: page after page, each is read before its bytes are written over.
   BANTAM_INLINE uint8_t* probability(uint32_t r, uint32_t page) const {
-    return probabilities + r * stride + size_t{page - first_page} * 16;
+    return reinterpret_cast<uint8_t*>(scores + r * stride) + size_t{page - first_page} * 16;
   }
   /// Every query sees all keys of the page.
   BANTAM_INLINE bool whole(uint32_t page) const { return same_keys && visible[0].covers(page); }
@@ -108,7 +107,6 @@ BANTAM_NOINLINE bool attention_block(const Attention& a, uint32_t query) {
 /// Queries of a block: every size that is built is a dozen kilobytes, so there are at most three.
 constexpr uint32_t kManyQueries = kMaxRows == 8 ? 8 : kMaxRows < 4 ? kMaxRows : 4;
 constexpr uint32_t kSomeQueries = kMaxRows < 4 ? kMaxRows : 4;
-static_assert(kManyQueries <= kAttentionQueries, "scratch holds one block of queries");
 
 /// Kernel<queries>(args, query).run() serves one block.
 template <template <uint32_t> class Kernel, uint32_t kSome>

@@ -16,7 +16,7 @@ struct AttentionQ8 : AttentionBlock<kRows> {
   using Base::page_end;
   using Base::visible;
 
-  int32_t row_starts[kRows];
+  int32_t query_starts[kRows];
   F32x16 best[kRows];  // the largest scores so far, lane by lane
   float factor[16];    // what the integer sum over values is multiplied with
 
@@ -32,15 +32,16 @@ struct AttentionQ8 : AttentionBlock<kRows> {
 
     Accumulator acc[kRows][kPages];
     BANTAM_UNROLL
-    for (uint32_t p = 0; p < kPages; ++p) {
-      start_rows(acc, p, reinterpret_cast<const int32_t*>(keys + p * a.key_page_stride + tile_bytes + 64), row_starts);
+    for (uint32_t r = 0; r < kRows; ++r) {
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPages; ++p) acc[r][p] = Accumulator(splat(query_starts[r]));
     }
-    dot_rows(acc, q, a.q_stride, tiles, a.key_page_stride, quads);
+    dot_rows<Keys>(acc, q, a.q_stride, tiles, a.key_page_stride, quads);
     if (rest != 0) {
       // A head may begin anywhere in its row: what lies behind it is not zero.
       int8_t last[kRows * 4] = {};
       for (uint32_t r = 0; r < kRows; ++r) memcpy(last + r * 4, q + r * a.q_stride + quads * 4, rest);
-      dot_rows(acc, last, 4, tiles + size_t{quads} * 64, a.key_page_stride, 1);
+      dot_rows<Keys>(acc, last, 4, tiles + size_t{quads} * 64, a.key_page_stride, 1);
     }
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPages; ++p) {
@@ -133,7 +134,7 @@ struct AttentionQ8 : AttentionBlock<kRows> {
         for (uint32_t p = 0; p < kPanels; ++p) weights[p] = load_weights(values + p * 256 + quad * 64);
         BANTAM_UNROLL
         for (uint32_t r = 0; r < kRows; ++r) {
-          const UnsignedQuad q = unsigned_quad(u + r * this->stride + quad * 4);
+          const UnsignedQuad q = unsigned_quad(u + r * this->stride * sizeof(float) + quad * 4);
           BANTAM_UNROLL
           for (uint32_t p = 0; p < kPanels; ++p) acc[r][p].add(q, weights[p]);
         }
@@ -162,7 +163,7 @@ struct AttentionQ8 : AttentionBlock<kRows> {
   BANTAM_INLINE bool run() {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) best[r] = splat(kMinusInfinity);
-    measure_rows(row_starts, static_cast<const int8_t*>(a.q) + first * a.q_stride, a.q_stride, a.head_width);
+    measure_queries(query_starts, static_cast<const int8_t*>(a.q) + first * a.q_stride, a.q_stride, a.head_width);
     uint32_t page = page_begin;
     for (; page + block_panels(kRows) <= page_end; page += block_panels(kRows)) {
       scores_of_pages<block_panels(kRows)>(page);

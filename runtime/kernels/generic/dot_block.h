@@ -2,7 +2,7 @@
 #ifndef BANTAM_KERNELS_GENERIC_DOT_BLOCK_H_
 #define BANTAM_KERNELS_GENERIC_DOT_BLOCK_H_
 
-#include "kernels/generic/config.h"
+#include "kernels/generic/rows.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -17,8 +17,27 @@ BANTAM_INLINE void fetch(Ahead& ahead) {
   ahead.next += ahead.step;
 }
 
+/// What dot_rows multiplies activations with: weights, as a session stores activations; or keys, which carry the offset of
+/// 128 themselves where there is one, so that queries do not. (Templates: the member need not exist where it is not used.)
+struct LayerWeights {
+  template <class Sums>
+  static BANTAM_INLINE void add(Sums& acc, const SignedQuad& quad, const Weights& weights) {
+    acc.add(quad, weights);
+  }
+};
+struct Keys {
+  template <class Sums>
+  static BANTAM_INLINE void add(Sums& acc, const SignedQuad& quad, const Weights& keys) {
+    if constexpr (kOffsetXor != 0) {
+      acc.add_keys(quad, keys);
+    } else {
+      acc.add(quad, keys);
+    }
+  }
+};
+
 /// acc[r][p] += x[r][0, 4 * quads) . panel p's weights [quads][16][4]; panels lie w_stride bytes apart.
-template <uint32_t kRows, uint32_t kPanels, class... MaybeAhead>
+template <class Kind = LayerWeights, uint32_t kRows, uint32_t kPanels, class... MaybeAhead>
 BANTAM_INLINE void dot_rows(Accumulator (&acc)[kRows][kPanels], const int8_t* x, size_t x_stride, const int8_t* w,
                             size_t w_stride, uint32_t quads, MaybeAhead... ahead) {
   const auto step = [&](const auto& quad_of) __attribute__((always_inline)) {
@@ -29,7 +48,7 @@ BANTAM_INLINE void dot_rows(Accumulator (&acc)[kRows][kPanels], const int8_t* x,
     for (uint32_t r = 0; r < kRows; ++r) {
       const SignedQuad quad = quad_of(r);
       BANTAM_UNROLL
-      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p].add(quad, weights[p]);
+      for (uint32_t p = 0; p < kPanels; ++p) Kind::add(acc[r][p], quad, weights[p]);
     }
     (fetch(ahead), ...);
     w += 64;
@@ -68,6 +87,23 @@ template <uint32_t kRows>
 BANTAM_INLINE void measure_rows(int32_t (&row_starts)[kRows], const int8_t* x, size_t x_stride, uint32_t count) {
   BANTAM_UNROLL
   for (uint32_t r = 0; r < kRows; ++r) row_starts[r] = row_start(x + r * x_stride, count);
+}
+
+/// What the accumulators of queries start with when they meet keys: -128 times the query's sum where keys are stored as
+/// k + 128, else what the instruction set's signs need.
+template <uint32_t kRows>
+BANTAM_INLINE void measure_queries(int32_t (&starts)[kRows], const int8_t* q, size_t q_stride, uint32_t count) {
+  if constexpr (kOffsetXor == 0) {
+    measure_rows(starts, q, q_stride, count);
+  } else {
+    for (uint32_t r = 0; r < kRows; ++r, q += q_stride) {
+      I32x16 total = splat(int32_t{0});
+      for_vectors(
+          count, [&](uint32_t i, auto lanes)
+                     __attribute__((always_inline)) { total = total + load_i8_lanes(q + i, lanes); });
+      starts[r] = -128 * sum(total);
+    }
+  }
 }
 
 /// One vector of 16 weights, f32 or f16.

@@ -43,13 +43,22 @@ inline bool softmax_rows(const SoftmaxRows& a) {
   return finite;
 }
 
+/// Sixteen columns of one row.
+template <class Lanes>
+BANTAM_INLINE F32x16 pool_vector(const PoolRows& a, uint32_t row, uint32_t column, Lanes lanes) {
+  const size_t at = row * a.x_stride + column;
+  if (a.x != nullptr) return load(a.x + at);
+  return to_f32(flip_offset(load_i8_lanes(a.x_q + at, lanes))) * splat(a.x_scale[row]);
+}
+
 /// Sixteen columns of all rows.
-BANTAM_INLINE F32x16 pool_columns(const PoolRows& a, uint32_t column) {
+template <class Lanes>
+BANTAM_INLINE F32x16 pool_columns(const PoolRows& a, uint32_t column, Lanes lanes) {
   const uint32_t first = a.kind == Pool::kLast ? a.row_end - 1 : a.row_begin;
-  F32x16 v = load(a.x + first * a.x_stride + column);
+  F32x16 v = pool_vector(a, first, column, lanes);
   if (a.kind == Pool::kFirst || a.kind == Pool::kLast) return v;
   for (uint32_t r = a.row_begin + 1; r < a.row_end; ++r) {
-    const F32x16 next = load(a.x + r * a.x_stride + column);
+    const F32x16 next = pool_vector(a, r, column, lanes);
     v = a.kind == Pool::kMax ? max(v, next) : v + next;
   }
   if (a.kind == Pool::kMean) v = v / splat(static_cast<float>(a.row_end - a.row_begin));
@@ -61,7 +70,7 @@ inline bool pool_rows(const PoolRows& a) {
   F32x16 squares = splat(0.0f);
   for_vectors(
       a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        const F32x16 v = pool_columns(a, i);
+        const F32x16 v = pool_columns(a, i, lanes);
         const F32x16 kept = lanes.keep_row(v);
         worst = max(worst, magnitude_bits(kept));
         squares = fma(kept, kept, squares);

@@ -18,27 +18,22 @@ BANTAM_INLINE int32_t head_magnitude(const float* x, uint32_t width) {
 BANTAM_INLINE void split_query_q8(const float* x, uint32_t width, F32x16 inverse, int8_t* q) {
   for_vectors(
       width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        store_bytes_lanes(q + i, flip_offset(quantize(load_lanes(x + i, lanes), inverse)), lanes);
+        store_bytes_lanes(q + i, quantize(load_lanes(x + i, lanes), inverse), lanes);
       });
 }
 
-/// Lane `lane` of a key page: groups of 4 of its elements, 64 bytes apart; then its scale and its sum.
+/// Lane `lane` of a key page: groups of 4 of its elements, 64 bytes apart; then its scale.
 BANTAM_INLINE void split_key_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
   const F32x16 inverse = splat(scale.inverse);
-  I32x16 total = splat(int32_t{0});
   const uint32_t padded = pad4(width);
   for_vectors(
       width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        const I32x16 v = quantize(load_lanes(x + i, lanes), inverse);
-        total = total + v;
         uint8_t buffer[16];
-        store_bytes(buffer, v);
+        store_bytes(buffer, flip_offset(quantize(load_lanes(x + i, lanes), inverse)));
         uint8_t* to = page + size_t{i} * 16 + lane * 4;
         for (uint32_t j = 0; j < 16 && i + j < padded; j += 4) memcpy(to + j * 16, buffer + j, 4);
       });
-  const int32_t sum_of_key = sum(total);
   memcpy(page + size_t{padded} * 16 + lane * 4, &scale.scale, 4);
-  memcpy(page + size_t{padded} * 16 + 64 + lane * 4, &sum_of_key, 4);
 }
 
 /// Lane `lane` of a value page: tiles [width/16][4][16][4]; padding columns become 0.
@@ -77,7 +72,7 @@ inline int32_t split_queries_and_keys_q8(const SplitHeads& a, uint32_t r) {
   const float* x = a.x + r * a.x_stride;
   const size_t row = size_t{a.row_begin} + r;
   const size_t page = (row / 16) * a.kv_heads;
-  int8_t* q = static_cast<int8_t*>(a.q) + row * a.q_stride;
+  int8_t* q = a.heads == 0 ? nullptr : static_cast<int8_t*>(a.q) + row * a.q_stride;
   int32_t worst = 0;
   for (uint32_t h = 0; h < a.heads; ++h, x += width) {
     const int32_t m = head_magnitude(x, width);
@@ -141,7 +136,7 @@ inline bool split_row_f32(const SplitHeads& a, uint32_t r) {
   const size_t page = (row / 16) * a.kv_heads;
   const int32_t worst = head_magnitude(x, (a.heads + 2 * a.kv_heads) * width);
 
-  memcpy(static_cast<float*>(a.q) + row * a.q_stride, x, size_t{a.heads} * width * sizeof(float));
+  if (a.heads != 0) memcpy(static_cast<float*>(a.q) + row * a.q_stride, x, size_t{a.heads} * width * sizeof(float));
   x += size_t{a.heads} * width;
   for (uint32_t h = 0; h < a.kv_heads; ++h, x += width) {
     uint8_t* to = a.key_pages + (page + h) * key_page_bytes(width, false) + lane * sizeof(float);

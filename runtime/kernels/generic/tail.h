@@ -205,6 +205,9 @@ inline bool tail_rows(const TailRows& a) {
     if (kind.norm() == Norm::kLayer && kind.residual() == Residual::kF32) {
       return tail_blocks<KnownTail<Norm::kLayer, Residual::kF32>>(a);
     }
+    if (kind.norm() == Norm::kLayer && kind.residual() == Residual::kQ8) {
+      return tail_blocks<KnownTail<Norm::kLayer, Residual::kQ8>>(a);
+    }
   }
   return tail_blocks<AnyTail>(a);
 }

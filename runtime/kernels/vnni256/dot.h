@@ -62,6 +62,11 @@ struct Accumulator {
     a = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(a), q.v, w.a));
     b = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(b), q.v, w.b));
   }
+  /// u8 keys by s8 queries.
+  BANTAM_INLINE void add_keys(Quad q, Weights k) {
+    a = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(a), k.a, q.v));
+    b = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(b), k.b, q.v));
+  }
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)}; }
 };
 #undef BANTAM_DPBUSD
