@@ -35,10 +35,20 @@
 #ifndef BANTAM_LINK_SLICE
 #define BANTAM_LINK_SLICE BANTAM_LINK_DEFAULT
 #endif
-// Numbers: f32 and f16 weights and attention; int8 with a scale a row found at run time; integer-only with calibrated
-// scales.
+// What copies its input in place of an operator that this version does not know (Op.fallback).
+#ifndef BANTAM_LINK_COPY
+#define BANTAM_LINK_COPY BANTAM_LINK_DEFAULT
+#endif
+// Numbers: f32 and f16 weights of linear layers, embedding tables, attention; int8 with a scale a row found at run time;
+// integer-only with calibrated scales.
 #ifndef BANTAM_LINK_FLOAT
 #define BANTAM_LINK_FLOAT BANTAM_LINK_DEFAULT
+#endif
+#ifndef BANTAM_LINK_FLOAT_TABLES
+#define BANTAM_LINK_FLOAT_TABLES BANTAM_LINK_DEFAULT
+#endif
+#ifndef BANTAM_LINK_FLOAT_ATTENTION
+#define BANTAM_LINK_FLOAT_ATTENTION BANTAM_LINK_DEFAULT
 #endif
 #ifndef BANTAM_LINK_DYNAMIC
 #define BANTAM_LINK_DYNAMIC BANTAM_LINK_DEFAULT
@@ -46,7 +56,8 @@
 #ifndef BANTAM_LINK_STATIC
 #define BANTAM_LINK_STATIC BANTAM_LINK_DEFAULT
 #endif
-// Bit i: the activation of number i (fb::ActivationKind), the norm of number i (fb::NormKind).
+// Bit i: the activation of number i (fb::ActivationKind), the norm of number i (fb::NormKind). Number 0, none, is always
+// there.
 #ifndef BANTAM_LINK_ACTIVATIONS
 #define BANTAM_LINK_ACTIVATIONS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
@@ -59,6 +70,13 @@
 #endif
 #ifndef BANTAM_LINK_TOKENIZER
 #define BANTAM_LINK_TOKENIZER BANTAM_LINK_DEFAULT
+#endif
+// What only programs on an operating system use: several workers, linear back ends, observers, f32 attention for
+// comparison, the choice among instruction sets. A session of an image refuses such options with kUnavailable.
+#if defined(BANTAM_FIRMWARE)
+#define BANTAM_LINK_HOST 0
+#else
+#define BANTAM_LINK_HOST 1
 #endif
 // The sentences of Fault::what. Without them a fault still has its status and the name of the tensor or op.
 #ifndef BANTAM_LINK_FAULT_TEXT
@@ -74,13 +92,17 @@ constexpr bool kSplitHeads = BANTAM_LINK_SPLIT_HEADS != 0;
 constexpr bool kAttention = BANTAM_LINK_ATTENTION != 0;
 constexpr bool kPool = BANTAM_LINK_POOL != 0;
 constexpr bool kSlice = BANTAM_LINK_SLICE != 0;
+constexpr bool kCopy = BANTAM_LINK_COPY != 0;
 constexpr bool kFloat = BANTAM_LINK_FLOAT != 0;
+constexpr bool kFloatTables = BANTAM_LINK_FLOAT_TABLES != 0;
+constexpr bool kFloatAttention = BANTAM_LINK_FLOAT_ATTENTION != 0;
 constexpr bool kDynamic = BANTAM_LINK_DYNAMIC != 0;
 constexpr bool kStatic = BANTAM_LINK_STATIC != 0;
 constexpr bool kTokenizer = BANTAM_LINK_TOKENIZER != 0;
+constexpr bool kHost = BANTAM_LINK_HOST != 0;
 constexpr bool kFaultText = BANTAM_LINK_FAULT_TEXT != 0;
-constexpr bool activation(uint32_t kind) { return ((BANTAM_LINK_ACTIVATIONS) >> kind & 1u) != 0; }
-constexpr bool norm(uint32_t kind) { return ((BANTAM_LINK_NORMS) >> kind & 1u) != 0; }
+constexpr bool activation(uint32_t kind) { return ((1u | (BANTAM_LINK_ACTIVATIONS)) >> kind & 1u) != 0; }
+constexpr bool norm(uint32_t kind) { return ((1u | (BANTAM_LINK_NORMS)) >> kind & 1u) != 0; }
 constexpr bool task(uint32_t kind) { return ((BANTAM_LINK_TASKS) >> kind & 1u) != 0; }
 
 }  // namespace bantam::linked

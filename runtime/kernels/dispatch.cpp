@@ -3,6 +3,53 @@
 
 #include "kernels/tables.h"
 
+#if defined(BANTAM_FIRMWARE)
+
+// An image has the kernels of its core and nothing to choose.
+namespace bantam {
+namespace kernels {
+namespace {
+
+constexpr Isa kOnly = Isa::BANTAM_FIRMWARE_ISA;
+
+template <Isa isa>
+constexpr const Table* only_table() {
+  if constexpr (isa == Isa::kMve) {
+    return &mve::kTable;
+  } else if constexpr (isa == Isa::kDsp) {
+    return &dsp::kTable;
+  } else if constexpr (isa == Isa::kScalar) {
+    return &scalar::kTable;
+  } else {
+    static_assert(isa == Isa::kReference, "BANTAM_FIRMWARE_ISA is kScalar, kDsp, kMve or kReference");
+    return &reference::kTable;
+  }
+}
+
+}  // namespace
+
+const Table* table(Isa isa) { return isa == Isa::kAuto || isa == kOnly ? only_table<kOnly>() : nullptr; }
+
+}  // namespace kernels
+
+const char* isa_name(Isa isa) {
+  if (isa != kernels::kOnly) return "auto";
+  return kernels::kOnly == Isa::kMve ? "mve" : kernels::kOnly == Isa::kDsp ? "dsp" : "scalar";
+}
+
+bool isa_available(Isa isa) { return kernels::table(isa) != nullptr; }
+
+bool isa_parse(Text name, Isa* out) {
+  const char* word = isa_name(kernels::kOnly);
+  if (strlen(word) != name.size || memcmp(word, name.data, name.size) != 0) return false;
+  *out = kernels::kOnly;
+  return true;
+}
+
+}  // namespace bantam
+
+#else
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -137,3 +184,5 @@ bool isa_parse(Text name, Isa* out) {
 }
 
 }  // namespace bantam
+
+#endif  // BANTAM_FIRMWARE

@@ -20,6 +20,16 @@ extern const Table kTable;
 namespace avx512 {
 extern const Table kTable;
 }
+// Microcontrollers: portable C, Armv7E-M's SMLAD, Armv8.1-M's Helium.
+namespace scalar {
+extern const Table kTable;
+}
+namespace dsp {
+extern const Table kTable;
+}
+namespace mve {
+extern const Table kTable;
+}
 }  // namespace bantam::kernels
 
 #endif  // BANTAM_KERNELS_TABLES_H_

@@ -1,6 +1,7 @@
 #include "model/header.h"
 
 #include "model/crc32c.h"
+#include "model/verdict.h"
 
 namespace bantam {
 namespace {
@@ -22,10 +23,7 @@ void store(T value, uint8_t* at) {
   for (size_t i = 0; i < sizeof(T); ++i) at[i] = static_cast<uint8_t>(uint64_t{value} >> (8 * i));
 }
 
-Status fail(Status status, const char* what, Fault* fault) {
-  if (fault != nullptr) *fault = Fault{what, "header", 6, 0};
-  return status;
-}
+Status fail(Status status, const char* what, Fault* fault) { return refuse(status, what, "header", 6, fault); }
 
 /// [offset, offset + size) is aligned, behind `begin` and inside the file.
 bool section_is_valid(uint64_t offset, uint64_t size, uint64_t begin, uint64_t end) {

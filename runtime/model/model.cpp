@@ -1,5 +1,6 @@
 #include "bantam/model.h"
 
+#include "linked.h"
 #include "model/header.h"
 #include "model/verify.h"
 #include "model/view.h"
@@ -47,7 +48,7 @@ Text Model::output_name(uint32_t output) const {
   return output < output_count() ? as_text(bantam::root(*this).outputs()->Get(output)->name()) : Text{};
 }
 
-bool Model::has_tokenizer() const { return count(bantam::root(*this).tokenizers()) > 0; }
+bool Model::has_tokenizer() const { return linked::kTokenizer && count(bantam::root(*this).tokenizers()) > 0; }
 
 uint32_t Model::vocabulary() const {
   const fb::Input* ids = find_input(bantam::root(*this), fb::InputKind::ids);

@@ -18,15 +18,15 @@ constexpr uint64_t kLeastTableBytes = 8;
 Status report(const Verdict& verdict, const flatbuffers::String* name, uint32_t index, Fault* fault) {
   if (!verdict.ok() && fault != nullptr) {
     const Text where = as_text(name);
-    *fault = Fault{verdict.what, where.data == nullptr ? "" : where.data, static_cast<uint32_t>(where.size), index};
+    *fault = Fault{verdict.what(), where.data == nullptr ? "" : where.data, static_cast<uint32_t>(where.size), index};
   }
-  return verdict.status;
+  return verdict.status();
 }
 
 /// Names the tensor that the verdict is about, else the op.
 Status report_op(const fb::Model& model, const Verdict& verdict, uint32_t op, Fault* fault) {
-  if (verdict.tensor >= 0) {
-    return report(verdict, tensor(model, verdict.tensor).name(), static_cast<uint32_t>(verdict.tensor), fault);
+  if (verdict.tensor() >= 0) {
+    return report(verdict, tensor(model, verdict.tensor()).name(), static_cast<uint32_t>(verdict.tensor()), fault);
   }
   return report(verdict, graph(model).ops()->Get(op)->name(), op, fault);
 }
@@ -95,9 +95,11 @@ Status check_ops(const fb::Model& model, Fault* fault) {
 }
 
 Status check_tokenizers(const fb::Model& model, const uint8_t* data, uint64_t data_size, Fault* fault) {
-  for (uint32_t i = 0; i < count(model.tokenizers()); ++i) {
-    const Status status = text::verify_tokenizer(*model.tokenizers()->Get(i), data, data_size, fault);
-    if (status != Status::kOk) return status;
+  if constexpr (linked::kTokenizer) {  // else nothing reads them
+    for (uint32_t i = 0; i < count(model.tokenizers()); ++i) {
+      const Status status = text::verify_tokenizer(*model.tokenizers()->Get(i), data, data_size, fault);
+      if (status != Status::kOk) return status;
+    }
   }
   return Status::kOk;
 }

@@ -29,6 +29,7 @@ Verdict check_head_shape(const HeadShape& shape) {
 Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, int32_t k, int32_t v) {
   if (q < 0) return corrupt("queries are absent");
   const bool q8 = tensor(site.model, q).type() == fb::DType::i8;
+  if (q8 ? !linked::kDynamic : !linked::kFloatAttention) return not_linked("this build leaves out such attention");
   BANTAM_CHECK(
       check_head_tensor(site, q, shape.heads, shape.head_width, q8, q8 ? fb::Layout::head_rows : fb::Layout::rows));
   BANTAM_CHECK(check_head_tensor(site, k, shape.kv_heads, shape.head_width, q8, fb::Layout::key_pages));

@@ -20,14 +20,14 @@ Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, 
 
 /// Whether a tensor of queries, keys or values is int8 in this run: with SessionOptions::f32_attention none is.
 inline bool is_q8(const TileRun& run, const fb::Tensor& t) {
-  return t.type() == fb::DType::i8 && run.f32_heads == nullptr;
+  return t.type() == fb::DType::i8 && (!linked::kHost || run.f32_heads == nullptr);
 }
 
 /// First byte of queries, keys or values. An int8 tensor that is f32 in this run lies at four times its planned offset in
 /// a region of its own: f32 rows and pages are at most four times as large as int8 ones with their scales, so whatever
 /// the plan keeps apart stays apart.
 inline uint8_t* head_base(const TileRun& run, const fb::Tensor& t) {
-  const bool moved = t.type() == fb::DType::i8 && run.f32_heads != nullptr;
+  const bool moved = linked::kHost && t.type() == fb::DType::i8 && run.f32_heads != nullptr;
   return moved ? run.f32_heads + 4 * evaluate(t.offset(), run.values) : base(run, t);
 }
 

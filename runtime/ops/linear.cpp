@@ -18,6 +18,7 @@ Verdict verify(const Site& site) {
   if (!is_constant(w) || w.shape()->size() != 2) return corrupt("the weights are not a constant matrix", weights);
   const bool q8 = w.layout() == fb::Layout::tile_k4n16;
   if (!q8 && w.layout() != fb::Layout::tile_n16) return corrupt("the weights are not laid out in tiles", weights);
+  if (q8 ? !linked::kDynamic : !linked::kFloat) return not_linked("this build leaves out layers with these weights");
   const uint32_t n = extent(w, 0);
   const uint32_t k = extent(w, 1);
   if (q8 && k > kMaxLinearK) return unsupported("an int8 layer has more than 133,144 inputs", weights);
@@ -50,7 +51,8 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   const auto activation =
       op.tail() == nullptr ? kernels::Activation::kNone : static_cast<kernels::Activation>(op.tail()->activation());
   // A back end is slow in small blocks: session/layout.h gives it scratch for a whole tile.
-  const RowSink sink(run, op, n, run.backend == nullptr, run.backend != nullptr);
+  const bool backend = linked::kHost && run.backend != nullptr;
+  const RowSink sink(run, op, n, !backend, backend);
   int32_t* row_bits =
       measures_rows(w, op) ? reinterpret_cast<int32_t*>(run.scratch + sink_scratch(op, n, run.block_rows)) : nullptr;
   bool finite = true;
@@ -58,14 +60,14 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
     rows = sink.block(first);
     float* y = sink.rows(first);
     const Rows block = x.from(first);
-    if (run.backend != nullptr) {
-      const Status status = run.backend->linear(run.backend->context, run.linear_number, block.f32(), block.stride,
-                                                rows, y, sink.stride());
-      if (status != Status::kOk) return status;
-    } else if (x.q8) {
+    if (!linked::kFloat || (linked::kDynamic && x.q8)) {
       finite &= run.kernels.linear_q8({block.i8(), block.stride, block.scales, rows, blob<int8_t>(run, w.data()),
                                        blob<float>(run, w.scales()), blob<int32_t>(run, w.sums()), bias,
                                        kernels::pad4(k), padded_n, activation, y, sink.stride(), row_bits});
+    } else if (backend) {
+      const Status status = run.backend->linear(run.backend->context, run.linear_number, block.f32(), block.stride,
+                                                rows, y, sink.stride());
+      if (status != Status::kOk) return status;
     } else {
       finite &= run.kernels.linear_f32({block.f32(), block.stride, rows, blob<void>(run, w.data()), element(w.type()),
                                         bias, k, padded_n, activation, y, sink.stride()});

@@ -66,8 +66,9 @@ struct Rule {
   Status (*run)(const TileRun&, const fb::Op&);
 };
 
-/// The rule of this op: that of its kind; the copying rule when the op is not known and allows that
-/// (`fallback`); null when this version does not execute it.
+/// The rule of this op: that of its kind; the copying rule when the op is not known and allows that (`fallback`); null
+/// when this version does not execute it. Where this build leaves the operator out, a rule whose verify gives
+/// kOpNotLinked.
 const Rule* find_rule(const fb::Op& op);
 
 extern const Rule kEmbed;

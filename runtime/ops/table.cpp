@@ -3,21 +3,28 @@
 namespace bantam::ops {
 namespace {
 
-const Rule* const kRules[] = {&kEmbed, &kLinear, &kRow, &kSplitHeads, &kAttention, &kPool, &kSlice};
+Verdict refuse_op(const Site&) { return not_linked("this build leaves the operator out"); }
 
-const Rule* rule_of_kind(fb::OpAttributes kind) {
-  for (const Rule* rule : kRules) {
-    if (rule->kind == kind) return rule;
-  }
-  return nullptr;
-}
+constexpr Rule kNotLinked = {fb::OpAttributes::NONE, 0, refuse_op, nullptr, nullptr};
+
+/// By fb::OpAttributes.
+const Rule* const kRules[] = {nullptr,
+                              linked::kEmbed ? &kEmbed : &kNotLinked,
+                              linked::kLinear ? &kLinear : &kNotLinked,
+                              linked::kRow ? &kRow : &kNotLinked,
+                              linked::kSplitHeads ? &kSplitHeads : &kNotLinked,
+                              linked::kAttention ? &kAttention : &kNotLinked,
+                              linked::kPool ? &kPool : &kNotLinked,
+                              linked::kSlice ? &kSlice : &kNotLinked};
 
 }  // namespace
 
 const Rule* find_rule(const fb::Op& op) {
-  const bool known = op.version() == 1 && count(op.features()) == 0;
-  const Rule* rule = known ? rule_of_kind(op.attributes_type()) : nullptr;
-  return rule == nullptr && op.fallback() ? &kCopy : rule;
+  const auto kind = static_cast<uint32_t>(op.attributes_type());
+  const bool known = op.version() == 1 && count(op.features()) == 0 && kind < sizeof(kRules) / sizeof(kRules[0]);
+  const Rule* rule = known ? kRules[kind] : nullptr;
+  if (rule != nullptr || !op.fallback()) return rule;
+  return linked::kCopy ? &kCopy : &kNotLinked;
 }
 
 }  // namespace bantam::ops

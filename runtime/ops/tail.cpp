@@ -39,6 +39,10 @@ Verdict check_tail(const Site& site, uint32_t columns) {
   if (tail == nullptr) return {};
   if (tail->activation() > fb::ActivationKind::MAX) return corrupt("unknown activation");
   if (tail->norm() > fb::NormKind::MAX) return corrupt("unknown norm");
+  if (!linked::activation(static_cast<uint32_t>(tail->activation()))) {
+    return not_linked("this build leaves the activation out");
+  }
+  if (!linked::norm(static_cast<uint32_t>(tail->norm()))) return not_linked("this build leaves the norm out");
   if (!(tail->epsilon() >= 0.0f && tail->epsilon() <= 1.0f)) return corrupt("the norm's epsilon is not in [0, 1]");
   BANTAM_CHECK(check_vector(site, tail->gamma(), columns, "gamma is not an f32 vector of the output's width"));
   BANTAM_CHECK(check_vector(site, tail->beta(), columns, "beta is not an f32 vector of the output's width"));

@@ -1,5 +1,7 @@
 #include "session/layout.h"
 
+#include "linked.h"
+#include "model/verdict.h"
 #include "ops/heads.h"
 #include "session/state.h"
 
@@ -18,11 +20,6 @@ constexpr uint32_t kDefaultLength = 512;
 constexpr uint32_t kMaxTokens = 1u << 24;
 constexpr uint32_t kMaxTile = 4096;
 constexpr uint32_t kMaxWorkers = 1024;
-
-Status refuse(Status status, const char* what, Fault* fault) {
-  if (fault != nullptr) *fault = Fault{what, "options", 7, 0};
-  return status;
-}
 
 bool attends_in_i8(const fb::Model& model) {
   for (const fb::Tensor* t : *model.tensors()) {
@@ -60,7 +57,9 @@ uint64_t take(uint64_t bytes, uint64_t* at) {
 }  // namespace
 
 Status resolve(const Model& model, const SessionOptions& options, Limits* out, Fault* fault) {
-  const auto invalid = [fault](const char* what) { return refuse(Status::kInvalidArgument, what, fault); };
+  const auto invalid = [fault](const char* what) {
+    return refuse(Status::kInvalidArgument, what, "options", 7, fault);
+  };
   const fb::Model& m = root(model);
   const uint32_t length = m.max_sequence();
   Limits limits;
@@ -73,14 +72,21 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   // Every sequence has at least one row.
   limits.max_sequences = options.max_sequences < limits.max_tokens ? options.max_sequences : limits.max_tokens;
   limits.longest = length != 0 && length < limits.max_tokens ? length : limits.max_tokens;
-  if (options.workers == 0 || options.workers > kMaxWorkers) return invalid("workers is not in [1, 1024]");
-  if (options.parallel != nullptr && options.parallel->run == nullptr) return invalid("parallel has no run function");
-  if (options.backend != nullptr && options.backend->linear == nullptr) {
-    return invalid("backend has no linear function");
+  if (!linked::kHost && (options.parallel != nullptr || options.backend != nullptr || options.f32_attention)) {
+    return refuse(Status::kUnavailable, "firmware runs without workers, back ends and f32 attention for comparison",
+                  "options", 7, fault);
   }
-  limits.backend = options.backend != nullptr && all_weights_are_float(m);
-  // A back end has threads of its own.
-  limits.workers = options.parallel != nullptr && !limits.backend ? options.workers : 1;
+  if (options.workers == 0 || options.workers > kMaxWorkers) return invalid("workers is not in [1, 1024]");
+  limits.workers = 1;
+  if constexpr (linked::kHost) {
+    if (options.parallel != nullptr && options.parallel->run == nullptr) return invalid("parallel has no run function");
+    if (options.backend != nullptr && options.backend->linear == nullptr) {
+      return invalid("backend has no linear function");
+    }
+    limits.backend = options.backend != nullptr && all_weights_are_float(m);
+    // A back end has threads of its own.
+    if (options.parallel != nullptr && !limits.backend) limits.workers = options.workers;
+  }
   if (options.tile_rows % kTileStep != 0 || options.tile_rows > kMaxTile) {
     return invalid("tile_rows is not a multiple of 4 up to 4096");
   }
@@ -93,7 +99,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   limits.block_rows = options.block_rows != 0 ? options.block_rows : ops::kBlockRows;
   if (limits.block_rows > limits.tile_rows) limits.block_rows = limits.tile_rows;
   const bool i8 = attends_in_i8(m);
-  limits.f32_heads = i8 && options.f32_attention;
+  limits.f32_heads = linked::kHost && i8 && options.f32_attention;
   if (i8 && !limits.f32_heads && limits.longest > ops::kMaxAttentionRows) {
     return invalid("int8 attention takes sequences of up to 66,311 tokens");
   }
@@ -102,11 +108,11 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
 }
 
 uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows) {
-  const uint32_t share = (rows + limits.workers - 1) / limits.workers;
-  if (limits.workers == 1) {
-    const auto all = static_cast<uint32_t>(round_up(share, row_multiple(model, limits, kTile)));
+  if (!linked::kHost || limits.workers == 1) {
+    const auto all = static_cast<uint32_t>(round_up(rows, row_multiple(model, limits, kTile)));
     return all < limits.tile_rows ? all : limits.tile_rows;
   }
+  const uint32_t share = (rows + limits.workers - 1) / limits.workers;
   const uint32_t tiles = (share + limits.tile_rows - 1) / limits.tile_rows;  // of each worker
   const auto tile = static_cast<uint32_t>(round_up((share + tiles - 1) / tiles, kTileStep));
   return tile > kLeastTile ? tile : kLeastTile;
@@ -125,7 +131,7 @@ uint64_t shared_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]
 }
 
 uint64_t heads_bytes(const fb::Model& model, const Limits& limits, const uint32_t (&values)[kSymbols]) {
-  return limits.f32_heads ? round_up(ops::f32_heads_bytes(model, values), 64) : 0;
+  return linked::kHost && limits.f32_heads ? round_up(ops::f32_heads_bytes(model, values), 64) : 0;
 }
 
 uint64_t tile_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
@@ -137,7 +143,7 @@ uint64_t scratch_bytes(const fb::Model& model, const Limits& limits, uint32_t lo
   for (const fb::Op* op : *graph(model).ops()) {
     const ops::Rule& rule = *ops::find_rule(*op);
     uint64_t bytes = rule.scratch(model, *op, {most_pages(limits, longest), limits.block_rows});
-    if (limits.backend && rule.kind == fb::OpAttributes::Linear) {
+    if (linked::kHost && limits.backend && rule.kind == fb::OpAttributes::Linear) {
       bytes = uint64_t{tile} * kernels::pad16(extent(tensor(model, operand(op->inputs(), 1)), 0)) * sizeof(float);
     }
     most = bytes > most ? bytes : most;

@@ -1,4 +1,5 @@
 // One forward pass: steps one after the other, each split in tiles of rows that any worker may take.
+#include "linked.h"
 #include "ops/ops.h"
 #include "session/float_environment.h"
 #include "session/state.h"
@@ -42,7 +43,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   for (uint32_t i = 0; i < run.step->op_count(); ++i) {
     const uint32_t number = run.step->first_op() + i;
     const fb::Op& op = *graph(model).ops()->Get(number);
-    const Session::Observer* observer = s.observer;
+    const Session::Observer* observer = linked::kHost ? s.observer : nullptr;
     if (observer != nullptr && observer->before != nullptr) {
       observer->before(observer->context, number, begin, rows, worker);
     }
@@ -51,7 +52,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
     if (observer != nullptr && observer->after != nullptr) {
       observer->after(observer->context, number, begin, rows, worker);
     }
-    if (op.attributes_type() == fb::OpAttributes::Linear) ++tile.linear_number;
+    if (linked::kHost && op.attributes_type() == fb::OpAttributes::Linear) ++tile.linear_number;
   }
   return Status::kOk;
 }
@@ -67,6 +68,11 @@ void run_task(void* arg, uint32_t index, uint32_t worker) {
 Status run_step(StepRun& run) {
   SessionState& s = *run.session;
   const uint32_t tiles = (run.rows + run.tile - 1) / run.tile;
+  if constexpr (!linked::kHost) {
+    Status status = Status::kOk;
+    for (uint32_t i = 0; i < tiles && status == Status::kOk; ++i) status = run_tile(run, i, 0);
+    return status;
+  }
   for (uint32_t w = 0; w < s.limits.workers; ++w) {
     s.workers[w].status = Status::kOk;
     s.workers[w].tasks = 0;
@@ -134,7 +140,7 @@ Status execute(SessionState& s) {
     largest_tile = run.tile > largest_tile ? run.tile : largest_tile;
     const Status status = run_step(run);
     if (status != Status::kOk) return status;
-    run.linear_number += count_linears(model, *step);
+    if constexpr (linked::kHost) run.linear_number += count_linears(model, *step);
   }
   for (uint32_t i = 0; i < kSymbols; ++i) s.values[i] = run.values[i];
   raise(shared_bytes(model, run.values) + heads_bytes(model, s.limits, run.values), &s.shared_high);

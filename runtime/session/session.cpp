@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "linked.h"
 #include "session/state.h"
 
 namespace bantam {
@@ -68,9 +69,11 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   if (table == nullptr) return Status::kUnavailable;
   auto* bytes = static_cast<uint8_t*>(arena);
   auto* s = new (arena) SessionState(model, options, limits, *table);
-  s->backend = limits.backend ? options.backend : nullptr;
   s->shared = bytes + layout.shared;
-  s->f32_heads = limits.f32_heads ? bytes + layout.f32_heads : nullptr;
+  if constexpr (linked::kHost) {
+    s->backend = limits.backend ? options.backend : nullptr;
+    s->f32_heads = limits.f32_heads ? bytes + layout.f32_heads : nullptr;
+  }
   s->workers = part<Worker>(bytes, layout.workers);
   for (uint32_t w = 0; w < limits.workers; ++w) {
     uint8_t* memory = bytes + layout.worker_memory + w * (layout.tile_size + layout.scratch_size);
@@ -79,13 +82,15 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   s->ids = part<int32_t>(bytes, layout.ids);
   s->segments = part<int32_t>(bytes, layout.segments);
   s->offsets = part<uint32_t>(bytes, layout.offsets);
-  s->has_tokenizer = model.has_tokenizer();
-  if (s->has_tokenizer) {
-    const Status opened = Tokenizer::open(model, 0, &s->tokenizer);
-    if (opened != Status::kOk) return opened;
-    s->results = part<EncodeResult>(bytes, layout.results);
-    s->text_offsets = part<Offset>(bytes, layout.text_offsets);
-    s->text_sequences = part<uint8_t>(bytes, layout.text_sequences);
+  if constexpr (linked::kTokenizer) {
+    s->has_tokenizer = model.has_tokenizer();
+    if (s->has_tokenizer) {
+      const Status opened = Tokenizer::open(model, 0, &s->tokenizer);
+      if (opened != Status::kOk) return opened;
+      s->results = part<EncodeResult>(bytes, layout.results);
+      s->text_offsets = part<Offset>(bytes, layout.text_offsets);
+      s->text_sequences = part<uint8_t>(bytes, layout.text_sequences);
+    }
   }
   s->fixed_bytes = layout.shared + (layout.size - layout.ids);
   *out = s;
@@ -164,6 +169,8 @@ size_t Session::arena_high_water() const {
   return static_cast<size_t>(s.fixed_bytes + s.shared_high + s.worker_high);
 }
 
-void Session::set_observer(const Observer* observer) { state(this).observer = observer; }
+void Session::set_observer(const Observer* observer) {
+  if constexpr (linked::kHost) state(this).observer = observer;
+}
 
 }  // namespace bantam

@@ -1,4 +1,5 @@
 // Text batches: each add() encodes one input behind the ones before.
+#include "linked.h"
 #include "session/state.h"
 
 namespace bantam {
@@ -13,7 +14,7 @@ void Session::clear() {
 
 Status Session::add(Text first, Text second, const EncodeOptions& options) {
   SessionState& s = state(this);
-  if (!s.has_tokenizer) return Status::kNoTokenizer;
+  if (!linked::kTokenizer || !s.has_tokenizer) return Status::kNoTokenizer;
   if (s.filled != Filled::kText) clear();
   s.has_run = false;
   if (s.sequences == s.limits.max_sequences) return Status::kTooManySequences;

@@ -59,6 +59,7 @@ struct SessionOptions {
   uint32_t tile_rows = 0;
   uint32_t text_bytes = 0;  // reserved for tokenizers that need the whole normalised text
   Isa isa = Isa::kAuto;
+  // Firmware refuses these three with kUnavailable.
   const Parallel* parallel = nullptr;      // null: serial. Outlives the session.
   const LinearBackend* backend = nullptr;  // null: native kernels. Outlives the session.
   /// f32 attention instead of int8 in a quantised file: for comparison only.
@@ -138,7 +139,7 @@ class Session {
     void (*before)(void* context, uint32_t op, uint32_t row_begin, uint32_t rows, uint32_t worker) = nullptr;
     void (*after)(void* context, uint32_t op, uint32_t row_begin, uint32_t rows, uint32_t worker) = nullptr;
   };
-  void set_observer(const Observer* observer);  // outlives the session or is reset
+  void set_observer(const Observer* observer);  // outlives the session or is reset; firmware ignores it
 
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

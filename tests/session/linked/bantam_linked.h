@@ -1,0 +1,10 @@
+// What the image under test in linked_test.cpp links: an int8 encoder with f32 heads, and nothing else.
+#define BANTAM_LINK_EMBED 1
+#define BANTAM_LINK_LINEAR 1
+#define BANTAM_LINK_SPLIT_HEADS 1
+#define BANTAM_LINK_ATTENTION 1
+#define BANTAM_LINK_POOL 1
+#define BANTAM_LINK_FLOAT 1
+#define BANTAM_LINK_DYNAMIC 1
+#define BANTAM_LINK_ACTIVATIONS (1u << 2 | 1u << 4) /* gelu, tanh */
+#define BANTAM_LINK_NORMS (1u << 1)                 /* layer */
