@@ -1,5 +1,6 @@
 #include "model/verify.h"
 
+#include "model/structure.h"
 #include "ops/ops.h"
 #include "text/verify.h"
 
@@ -11,9 +12,6 @@ constexpr uint32_t kMaxOps = 65536;
 constexpr uint32_t kMaxInputs = 16;
 constexpr uint32_t kMaxOutputs = 256;
 constexpr uint32_t kMaxTokenizers = 4;
-constexpr uint32_t kMaxDepth = 12;
-/// A table, the vector entry that names it and its share of a vtable take at least this many bytes.
-constexpr uint64_t kLeastTableBytes = 8;
 
 Status report(const Verdict& verdict, const flatbuffers::String* name, uint32_t index, Fault* fault) {
   if (!verdict.ok() && fault != nullptr) {
@@ -29,15 +27,6 @@ Status report_op(const fb::Model& model, const Verdict& verdict, uint32_t op, Fa
     return report(verdict, tensor(model, verdict.tensor()).name(), static_cast<uint32_t>(verdict.tensor()), fault);
   }
   return report(verdict, graph(model).ops()->Get(op)->name(), op, fault);
-}
-
-Verdict check_structure(const uint8_t* bytes, uint64_t size) {
-  if (size >= FLATBUFFERS_MAX_BUFFER_SIZE) return corrupt("the graph section is larger than 2 GiB");
-  flatbuffers::Verifier::Options options;
-  options.max_depth = kMaxDepth;
-  options.max_tables = static_cast<flatbuffers::uoffset_t>(size / kLeastTableBytes);
-  flatbuffers::Verifier verifier(bytes, static_cast<size_t>(size), options);
-  return fb::VerifyModelBuffer(verifier) ? Verdict{} : corrupt("the graph section is not a well-formed FlatBuffer");
 }
 
 /// `text` may hold zero bytes; `literal` ends with one.
@@ -156,7 +145,9 @@ Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_o
 }
 
 Status verify_graph(const uint8_t* bytes, uint64_t size, const uint8_t* data, uint64_t data_size, Fault* fault) {
-  if (Verdict v = check_structure(bytes, size); !v.ok()) return report(v, nullptr, 0, fault);
+  if (!structure::is_well_formed(bytes, size)) {
+    return report(corrupt("the graph section is not a well-formed FlatBuffer"), nullptr, 0, fault);
+  }
   const fb::Model& model = *fb::GetModel(bytes);
   if (Verdict v = check_model(model); !v.ok()) return report(v, nullptr, 0, fault);
   for (uint32_t i = 0; i < model.tensors()->size(); ++i) {

@@ -1,0 +1,384 @@
+// Walks the tables that the schema can reach with a stack of its own.
+#include "model/structure.h"
+
+#include <type_traits>
+
+#include "bantam_generated.h"
+
+namespace bantam::structure {
+namespace {
+
+/// The schema's tables. The members of the union stand together, in its order.
+template <typename... Types>
+struct List {
+  template <typename T>
+  static constexpr uint32_t number() {
+    const bool same[] = {std::is_same_v<T, Types>...};
+    for (uint32_t i = 0; i < sizeof...(Types); ++i) {
+      if (same[i]) return i;
+    }
+    return sizeof...(Types);
+  }
+  static constexpr uint32_t kCount = sizeof...(Types);
+};
+
+using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
+                    fb::Elementwise, fb::Softmax, fb::Concat, fb::Gather, fb::Conv, fb::Recurrent, fb::Route,
+                    fb::Retrieve, fb::Viterbi, fb::Symbol, fb::Tensor, fb::Tail, fb::EmbedTable, fb::ScoreTerm,
+                    fb::AttentionBias, fb::Rotary, fb::Op, fb::Step, fb::Subgraph, fb::Preprocess, fb::Input,
+                    fb::Output, fb::AddedToken, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
+constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
+constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
+static_assert(Tables::number<fb::Viterbi>() == kUnionBase + kUnionMembers);
+
+template <typename T>
+struct Code {  // of a table by offset
+  static_assert(Tables::number<T>() < Tables::kCount && Tables::kCount < 0x40);
+  static constexpr uint8_t kVectorElement = kTables | Tables::number<T>();
+};
+template <uint32_t kBytes>
+constexpr uint8_t vector_of() {
+  constexpr uint8_t code = kBytes == 1    ? kVector1
+                           : kBytes == 2  ? kVector2
+                           : kBytes == 4  ? kVector4
+                           : kBytes == 8  ? kVector8
+                           : kBytes == 12 ? kVector12
+                                          : kVector16;
+  static_assert(code != kVector16 || kBytes == 16);
+  return code;
+}
+template <typename Struct>
+constexpr uint8_t struct_of() {
+  constexpr bool small = sizeof(Struct) == 16 && alignof(Struct) == 4;
+  static_assert(small || (sizeof(Struct) == 24 && alignof(Struct) == 8));
+  return small ? kStruct16 : kStruct24;
+}
+
+/// The code of a field by the type that its accessor returns.
+template <typename T>
+struct FieldCode {
+  static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
+  static constexpr uint8_t kCode = sizeof(T) == 1   ? kBytes1
+                                   : sizeof(T) == 2 ? kBytes2
+                                   : sizeof(T) == 4 ? kBytes4
+                                                    : kBytes8;
+};
+template <typename T>
+struct FieldCode<const T*> {
+  static constexpr uint8_t code() {
+    if constexpr (Tables::number<T>() < Tables::kCount) {
+      return kTable | Tables::number<T>();
+    } else {
+      return struct_of<T>();
+    }
+  }
+  static constexpr uint8_t kCode = code();
+};
+template <>
+struct FieldCode<const void*> {
+  static constexpr uint8_t kCode = kUnion;
+};
+template <>
+struct FieldCode<const flatbuffers::String*> {
+  static constexpr uint8_t kCode = kString;
+};
+template <typename T>
+struct FieldCode<const flatbuffers::Vector<T>*> {
+  static constexpr uint8_t kCode = vector_of<sizeof(T)>();
+};
+template <typename T>
+struct FieldCode<const flatbuffers::Vector<const T*>*> {
+  static constexpr uint8_t kCode = vector_of<sizeof(T)>();
+};
+template <typename T>
+struct FieldCode<const flatbuffers::Vector<flatbuffers::Offset<T>>*> {
+  static constexpr uint8_t kCode = Code<T>::kVectorElement;
+};
+template <>
+struct FieldCode<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>*> {
+  static constexpr uint8_t kCode = kStrings;
+};
+
+struct Field {
+  uint32_t table;
+  uint8_t code;
+};
+
+template <typename Table, typename Result>
+constexpr Field field(Result (Table::*)() const) {
+  return {Tables::number<Table>(), FieldCode<Result>::kCode};
+}
+template <typename Table, typename Result>
+constexpr Field required(Result (Table::*)() const) {
+  constexpr uint8_t code = FieldCode<Result>::kCode;
+  static_assert((code & kFormMask) == kLeaf || (code & kFormMask) == kTables);
+  return {Tables::number<Table>(),
+          static_cast<uint8_t>(code | ((code & kFormMask) == kLeaf ? kRequiredLeaf : kRequiredTables))};
+}
+
+// Every table's fields in the schema's order; tests/model/structure_test.cpp compares with flatc's own description.
+constexpr Field kList[] = {
+    // Model
+    field(&fb::Model::tool), field(&fb::Model::name), field(&fb::Model::architecture), field(&fb::Model::licence),
+    field(&fb::Model::description), required(&fb::Model::symbols), required(&fb::Model::tensors),
+    required(&fb::Model::subgraphs), field(&fb::Model::inputs), field(&fb::Model::outputs),
+    field(&fb::Model::tokenizers), field(&fb::Model::task), field(&fb::Model::max_sequence),
+    field(&fb::Model::shared_bytes), field(&fb::Model::tile_bytes), field(&fb::Model::properties),
+    // Operators
+    field(&fb::Embed::tables), field(&fb::Embed::context), field(&fb::Embed::reduce),  //
+    field(&fb::Linear::axis),                                                          //
+    field(&fb::SplitHeads::heads), field(&fb::SplitHeads::kv_heads), field(&fb::SplitHeads::head_width),
+    field(&fb::Attention::heads), field(&fb::Attention::kv_heads), field(&fb::Attention::head_width),
+    field(&fb::Attention::scale), field(&fb::Attention::mask), field(&fb::Attention::window),
+    field(&fb::Attention::dilation), field(&fb::Attention::terms), field(&fb::Attention::biases),
+    field(&fb::Attention::rotary), field(&fb::Attention::global_mask), field(&fb::Attention::second),
+    field(&fb::Attention::constants),                     //
+    field(&fb::Pool::kind), field(&fb::Pool::l2),         //
+    field(&fb::Slice::begin), field(&fb::Slice::width),   //
+    field(&fb::Elementwise::kind),                        //
+    field(&fb::Softmax::axis), field(&fb::Softmax::log),  //
+    field(&fb::Concat::axis),                             //
+    field(&fb::Gather::axis),                             //
+    field(&fb::Conv::kernel), field(&fb::Conv::stride), field(&fb::Conv::padding), field(&fb::Conv::groups),
+    field(&fb::Recurrent::cell), field(&fb::Recurrent::direction), field(&fb::Recurrent::width),
+    field(&fb::Recurrent::projection), field(&fb::Recurrent::reset_after),                       //
+    field(&fb::Route::experts), field(&fb::Route::top), field(&fb::Route::capacity),             //
+    field(&fb::Retrieve::neighbours), field(&fb::Retrieve::chunk), field(&fb::Retrieve::store),  //
+    field(&fb::Viterbi::transitions), field(&fb::Viterbi::start), field(&fb::Viterbi::end),
+    // Symbol, Tensor
+    required(&fb::Symbol::name), field(&fb::Symbol::min), field(&fb::Symbol::max), field(&fb::Symbol::multiple),
+    required(&fb::Tensor::name), field(&fb::Tensor::type), field(&fb::Tensor::layout), field(&fb::Tensor::role),
+    field(&fb::Tensor::region), required(&fb::Tensor::shape), field(&fb::Tensor::heads), field(&fb::Tensor::data),
+    field(&fb::Tensor::scale_kind), field(&fb::Tensor::scales), field(&fb::Tensor::sums), field(&fb::Tensor::group),
+    field(&fb::Tensor::offset), field(&fb::Tensor::capacity), field(&fb::Tensor::source), field(&fb::Tensor::error),
+    field(&fb::Tensor::source_type), field(&fb::Tensor::source_bytes), field(&fb::Tensor::alias),
+    // Parts of operators
+    field(&fb::Tail::activation), field(&fb::Tail::residual), field(&fb::Tail::norm), field(&fb::Tail::gamma),
+    field(&fb::Tail::beta), field(&fb::Tail::epsilon), field(&fb::Tail::smooth),  //
+    field(&fb::EmbedTable::tensor), field(&fb::EmbedTable::source), field(&fb::EmbedTable::offset),
+    field(&fb::EmbedTable::scale),  //
+    field(&fb::ScoreTerm::query), field(&fb::ScoreTerm::key), field(&fb::ScoreTerm::index),
+    field(&fb::ScoreTerm::scale), field(&fb::ScoreTerm::buckets), field(&fb::ScoreTerm::max_distance),
+    field(&fb::AttentionBias::kind), field(&fb::AttentionBias::tensor), field(&fb::AttentionBias::buckets),
+    field(&fb::AttentionBias::max_distance), field(&fb::AttentionBias::bidirectional),  //
+    field(&fb::Rotary::base), field(&fb::Rotary::width), field(&fb::Rotary::interleaved), field(&fb::Rotary::scaling),
+    // Graph
+    field(&fb::Op::name), field(&fb::Op::version), field(&fb::Op::features), field(&fb::Op::fallback),
+    field(&fb::Op::inputs), field(&fb::Op::outputs), field(&fb::Op::attributes_type), required(&fb::Op::attributes),
+    field(&fb::Op::tail),                                                            //
+    field(&fb::Step::first_op), field(&fb::Step::op_count), field(&fb::Step::rows),  //
+    field(&fb::Subgraph::name), field(&fb::Subgraph::inputs), field(&fb::Subgraph::outputs),
+    required(&fb::Subgraph::ops), required(&fb::Subgraph::steps),
+    // Inputs, outputs
+    field(&fb::Preprocess::mean), field(&fb::Preprocess::std), field(&fb::Preprocess::size),
+    field(&fb::Preprocess::rescale),  //
+    required(&fb::Input::name), field(&fb::Input::kind), field(&fb::Input::limit), field(&fb::Input::tensor),
+    field(&fb::Input::preprocess),  //
+    required(&fb::Output::name), field(&fb::Output::tensor), field(&fb::Output::squeeze), field(&fb::Output::debug),
+    // Tokenizer
+    required(&fb::AddedToken::text), field(&fb::AddedToken::id), field(&fb::AddedToken::special),
+    field(&fb::AddedToken::single_word), field(&fb::AddedToken::lstrip), field(&fb::AddedToken::rstrip),
+    field(&fb::AddedToken::normalized),  //
+    field(&fb::Tokenizer::name), field(&fb::Tokenizer::kind), field(&fb::Tokenizer::side),
+    field(&fb::Tokenizer::clean_text), field(&fb::Tokenizer::split_chinese), field(&fb::Tokenizer::lowercase),
+    field(&fb::Tokenizer::strip_accents), field(&fb::Tokenizer::vocab_size), field(&fb::Tokenizer::unknown_id),
+    field(&fb::Tokenizer::max_word_chars), field(&fb::Tokenizer::continuing_prefix), field(&fb::Tokenizer::token_text),
+    field(&fb::Tokenizer::token_begin), field(&fb::Tokenizer::trie), field(&fb::Tokenizer::trie_aux),
+    field(&fb::Tokenizer::added_tokens), field(&fb::Tokenizer::single), field(&fb::Tokenizer::pair),
+    field(&fb::Tokenizer::truncation), field(&fb::Tokenizer::truncate_left), field(&fb::Tokenizer::max_length),
+    field(&fb::Tokenizer::pad_id), field(&fb::Tokenizer::cls_id), field(&fb::Tokenizer::sep_id),
+    field(&fb::Tokenizer::mask_id), field(&fb::Tokenizer::merges), field(&fb::Tokenizer::scores),
+    field(&fb::Tokenizer::charsmap), field(&fb::Tokenizer::byte_fallback), field(&fb::Tokenizer::prefix_space),
+    // Task, provenance
+    field(&fb::LabelSet::output), field(&fb::LabelSet::labels), field(&fb::LabelSet::scheme),
+    field(&fb::LabelSet::threshold), field(&fb::LabelSet::temperature), field(&fb::LabelSet::reject_below),  //
+    field(&fb::Task::kind), field(&fb::Task::label_sets), field(&fb::Task::max_answer_tokens),
+    field(&fb::Task::no_answer), field(&fb::Task::no_answer_threshold), field(&fb::Task::prompt),
+    field(&fb::Task::blank_words),  //
+    required(&fb::Property::key), field(&fb::Property::value)};
+constexpr uint32_t kFieldCount = sizeof(kList) / sizeof(kList[0]);
+
+struct Tabulated {
+  uint8_t fields[kFieldCount] = {};
+  uint8_t begin[Tables::kCount + 1] = {};
+  bool in_order = true;
+
+  constexpr Tabulated() {
+    uint32_t table = 0;
+    for (uint32_t i = 0; i < kFieldCount; ++i) {
+      fields[i] = kList[i].code;
+      in_order = in_order && kList[i].table >= table;
+      while (table < kList[i].table) begin[++table] = static_cast<uint8_t>(i);
+    }
+    while (table < Tables::kCount) begin[++table] = static_cast<uint8_t>(kFieldCount);
+  }
+};
+static_assert(kFieldCount < 256 && Tabulated().in_order);
+constexpr Tabulated kSchema;
+
+/// Offset of the root table, a table's offset of its vtable, sizes of vtable and table.
+constexpr uint32_t kLeastBytes = 4 + 4 + 2 + 2;
+/// Offsets are signed 32-bit numbers.
+constexpr uint64_t kMostBytes = (uint64_t{1} << 31) - 2;
+
+/// A table whose fields are being checked; or, while `left` is not 0, the tables of a vector in its last field.
+struct Frame {
+  uint32_t table;
+  uint32_t next;  // of the vector's elements
+  uint32_t left;  // elements from there on
+  uint8_t type;
+  uint8_t field;  // of kSchema.fields, the next one
+};
+
+class Walk {
+ public:
+  Walk(const uint8_t* bytes, uint32_t size) : bytes_(bytes), size_(size), tables_(size / kLeastTableBytes) {}
+
+  bool run() {
+    if (size_ < kLeastBytes) return false;
+    for (uint32_t i = 0; i < flatbuffers::kFileIdentifierLength; ++i) {
+      if (bytes_[4 + i] != static_cast<uint8_t>(fb::ModelIdentifier()[i])) return false;
+    }
+    const uint32_t root = follow(0);
+    if (root == 0 || !enter(root, 0)) return false;
+    while (depth_ > 0) {
+      Frame& frame = stack_[depth_ - 1];
+      if (frame.left > 0) {
+        const uint32_t at = frame.next;
+        frame.next += 4;
+        --frame.left;
+        if (!enter_at(at, kSchema.fields[frame.field - 1] & 0x3F)) return false;
+      } else if (!check_fields(frame)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  template <typename T>
+  T read(uint32_t at) const {
+    return flatbuffers::ReadScalar<T>(bytes_ + at);
+  }
+  bool holds(uint32_t at, uint32_t size) const { return size < size_ && at <= size_ - size; }
+  /// `alignment` a power of two.
+  bool holds_aligned(uint32_t at, uint32_t size, uint32_t alignment) const {
+    return (at & (alignment - 1)) == 0 && holds(at, size);
+  }
+
+  /// Where the offset at `at` leads, 0 if it is none.
+  uint32_t follow(uint32_t at) const {
+    if (!holds_aligned(at, 4, 4)) return 0;
+    const auto offset = read<uint32_t>(at);
+    return offset != 0 && offset < size_ && holds(at + offset, 1) ? at + offset : 0;
+  }
+
+  /// The vector at `at` lies inside; `end`: first byte behind it.
+  bool check_vector(uint32_t at, uint32_t element, uint32_t* end) const {
+    if (!holds_aligned(at, 4, 4)) return false;
+    const auto count = read<uint32_t>(at);
+    if (count > size_ / element) return false;  // and so the product fits
+    *end = at + 4 + count * element;
+    return holds(at, 4 + count * element);
+  }
+
+  bool check_string(uint32_t at) const {
+    uint32_t end = 0;
+    return check_vector(at, 1, &end) && holds(end, 1) && bytes_[end] == 0;
+  }
+
+  bool check_strings(uint32_t at) const {
+    uint32_t end = 0;
+    if (!check_vector(at, 4, &end)) return false;
+    for (at += 4; at < end; at += 4) {
+      const auto offset = read<uint32_t>(at);
+      if (offset >= size_ || !check_string(at + offset)) return false;
+    }
+    return true;
+  }
+
+  /// Enters the table that the element at `at` of a vector leads to.
+  bool enter_at(uint32_t at, uint32_t type) {
+    const auto offset = read<uint32_t>(at);
+    return offset < size_ && enter(at + offset, type);
+  }
+
+  bool enter(uint32_t table, uint32_t type) {
+    if (depth_ == kMaxDepth || tables_ == 0 || !holds_aligned(table, 4, 4)) return false;
+    --tables_;
+    const uint32_t vtable = table - read<uint32_t>(table);
+    if (!holds_aligned(vtable, 2, 2)) return false;
+    const uint32_t bytes = read<uint16_t>(vtable);
+    if ((bytes & 1) != 0 || !holds(vtable, bytes)) return false;
+    stack_[depth_++] = {table, 0, 0, static_cast<uint8_t>(type), kSchema.begin[type]};
+    return true;
+  }
+
+  /// Checks the frame's next fields until one leads to another table, which is entered; leaves the table after the last.
+  bool check_fields(Frame& frame) {
+    const uint32_t vtable = frame.table - read<uint32_t>(frame.table);
+    const uint32_t vtable_bytes = read<uint16_t>(vtable);
+    const uint32_t end = kSchema.begin[frame.type + 1u];
+    // Where the field lies, 0 if it is absent.
+    const auto find = [&](uint32_t field) -> uint32_t {
+      const uint32_t entry = 4 + 2 * (field - kSchema.begin[frame.type]);
+      const uint32_t offset = entry < vtable_bytes ? read<uint16_t>(vtable + entry) : 0;
+      return offset == 0 ? 0 : frame.table + offset;
+    };
+    for (uint32_t field = frame.field; field < end; ++field) {
+      const uint32_t code = kSchema.fields[field];
+      const uint32_t at = find(field);
+      if (at == 0) {
+        if ((code & kFormMask) == kRequiredTables || (code & (kFormMask | kRequiredLeaf)) == kRequiredLeaf)
+          return false;
+        continue;
+      }
+      const uint32_t leaf = code & ~uint32_t{kRequiredLeaf};
+      if (leaf <= kStruct24) {
+        static constexpr uint8_t kSize[] = {1, 2, 4, 8, 16, 24};
+        static constexpr uint8_t kAlignment[] = {1, 2, 4, 8, 4, 8};
+        if (!holds_aligned(at, kSize[leaf], kAlignment[leaf])) return false;
+        continue;
+      }
+      const uint32_t target = follow(at);
+      if (target == 0) return false;
+      frame.field = static_cast<uint8_t>(field + 1);
+      uint32_t vector_end = 0;
+      if (code >= kTables) {
+        if (!check_vector(target, 4, &vector_end)) return false;
+        frame.next = target + 4;
+        frame.left = (vector_end - frame.next) / 4;
+        return true;
+      }
+      if (code >= kTable) return enter(target, code & 0x3F);
+      if (leaf == kUnion) {
+        const uint32_t type_at = find(field - 1);
+        const uint32_t type = type_at == 0 ? 0 : bytes_[type_at];
+        if (type != 0 && type <= kUnionMembers) return enter(target, kUnionBase + type);
+      } else if (leaf <= kStrings) {
+        if (!(leaf == kString ? check_string(target) : check_strings(target))) return false;
+      } else {
+        static constexpr uint8_t kElement[] = {1, 2, 4, 8, 12, 16};
+        if (!check_vector(target, kElement[leaf - kVector1], &vector_end)) return false;
+      }
+    }
+    --depth_;
+    return true;
+  }
+
+  const uint8_t* bytes_;
+  uint32_t size_;
+  uint32_t tables_;  // that may still be entered
+  uint32_t depth_ = 0;
+  Frame stack_[kMaxDepth];
+};
+
+}  // namespace
+
+Schema schema() { return {kSchema.fields, kSchema.begin, Tables::kCount, kUnionBase, kUnionMembers}; }
+
+bool is_well_formed(const uint8_t* bytes, uint64_t size) {
+  return size <= kMostBytes && Walk(bytes, static_cast<uint32_t>(size)).run();
+}
+
+}  // namespace bantam::structure

@@ -1,0 +1,63 @@
+// The structure of the graph section: whether its bytes are a FlatBuffer of the schema.
+#ifndef BANTAM_MODEL_STRUCTURE_H_
+#define BANTAM_MODEL_STRUCTURE_H_
+
+#include <stdint.h>
+
+namespace bantam::structure {
+
+/// One byte a field of the schema's tables, in the schema's order: its form in the upper three bits and what `form` says
+/// in the lower five or six.
+enum Form : uint8_t {
+  kLeaf = 0x00,            // a Leaf
+  kRequiredLeaf = 0x20,    // a Leaf that must be there
+  kTable = 0x40,           // number of the table's type
+  kTables = 0x80,          // vector of tables: number of their type
+  kRequiredTables = 0xC0,  // the same, must be there
+};
+constexpr uint8_t kFormMask = 0xC0;  // kLeaf and kRequiredLeaf differ in the next bit
+
+enum Leaf : uint8_t {
+  // Inline: value or struct.
+  kBytes1,
+  kBytes2,
+  kBytes4,
+  kBytes8,
+  kStruct16,  // alignment 4
+  kStruct24,  // alignment 8
+  // At the end of an offset.
+  kString,
+  kStrings,  // vector of strings
+  kVector1,  // vector of elements of so many bytes
+  kVector2,
+  kVector4,
+  kVector8,
+  kVector12,
+  kVector16,
+  kUnion,  // the field before holds its type
+};
+
+/// The schema as the verifier has it: fields of type t are kFields[kBegin[t], kBegin[t + 1]), the root is type 0, member m
+/// of the one union (from 1) is type kUnionBase + m.
+struct Schema {
+  const uint8_t* fields;
+  const uint8_t* begin;
+  uint32_t types;
+  uint32_t union_base;
+  uint32_t union_members;
+};
+Schema schema();
+
+/// Whether bytes[0, size) are a FlatBuffer with the schema's identifier in which every offset, vector, string and table
+/// that the schema can reach lies inside and is aligned, what is required is there, and tables nest at most kMaxDepth
+/// deep. Every table counts at least kLeastTableBytes of `size`, so shared ones cannot make the check slow: O(size).
+/// Accepts what flatbuffers::Verifier accepts, without recursion; `bytes` is 8-byte aligned.
+bool is_well_formed(const uint8_t* bytes, uint64_t size);
+
+constexpr uint32_t kMaxDepth = 12;
+/// A table, the vector entry that names it and its share of a vtable take at least this many bytes.
+constexpr uint32_t kLeastTableBytes = 8;
+
+}  // namespace bantam::structure
+
+#endif  // BANTAM_MODEL_STRUCTURE_H_

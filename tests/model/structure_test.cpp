@@ -1,0 +1,305 @@
+// The runtime's structural verifier against FlatBuffers': the same schema, the same verdicts.
+#include "model/structure.h"
+
+#include <flatbuffers/reflection.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <random>
+
+#include "tests/session/bert.h"
+
+namespace bantam::testing {
+namespace {
+
+using structure::Form;
+
+// ------------------------------------------------------------------------------------------- schema
+
+uint8_t leaf(reflection::BaseType type) {
+  switch (flatbuffers::GetTypeSize(type)) {
+    case 1:
+      return structure::kBytes1;
+    case 2:
+      return structure::kBytes2;
+    case 4:
+      return structure::kBytes4;
+    default:
+      return structure::kBytes8;
+  }
+}
+
+uint8_t vector_of(size_t size) {
+  const std::map<size_t, uint8_t> codes = {{1, structure::kVector1},   {2, structure::kVector2},
+                                           {4, structure::kVector4},   {8, structure::kVector8},
+                                           {12, structure::kVector12}, {16, structure::kVector16}};
+  return codes.at(size);
+}
+
+/// The code that flatc's description of a field asks for; a table's number is left out and given in `object`.
+uint8_t expected(const reflection::Schema& schema, const reflection::Field& field, int* object) {
+  const reflection::Type& type = *field.type();
+  const uint8_t required_leaf = field.required() ? structure::kRequiredLeaf : structure::kLeaf;
+  *object = -1;
+  const auto is_struct = [&](int32_t index) {
+    return schema.objects()->Get(static_cast<uint32_t>(index))->is_struct();
+  };
+  switch (type.base_type()) {
+    case reflection::String:
+      return required_leaf | structure::kString;
+    case reflection::Union:
+      return required_leaf | structure::kUnion;
+    case reflection::Obj:
+      if (is_struct(type.index())) {
+        const auto* s = schema.objects()->Get(static_cast<uint32_t>(type.index()));
+        EXPECT_TRUE((s->bytesize() == 16 && s->minalign() == 4) || (s->bytesize() == 24 && s->minalign() == 8));
+        return required_leaf | (s->bytesize() == 16 ? structure::kStruct16 : structure::kStruct24);
+      }
+      EXPECT_FALSE(field.required());
+      *object = type.index();
+      return structure::kTable;
+    case reflection::Vector:
+      if (type.element() == reflection::String) return required_leaf | structure::kStrings;
+      if (type.element() != reflection::Obj) {
+        return required_leaf | vector_of(flatbuffers::GetTypeSize(type.element()));
+      }
+      if (is_struct(type.index())) {
+        const int32_t bytes = schema.objects()->Get(static_cast<uint32_t>(type.index()))->bytesize();
+        return required_leaf | vector_of(static_cast<size_t>(bytes));
+      }
+      *object = type.index();
+      return field.required() ? structure::kRequiredTables : structure::kTables;
+    default:
+      EXPECT_FALSE(field.required());
+      return leaf(type.base_type());
+  }
+}
+
+TEST(Structure, IsTheSchemaOfFlatc) {
+  std::ifstream stream(BANTAM_BFBS, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+  const reflection::Schema& schema = *reflection::GetSchema(bytes.data());
+  const structure::Schema ours = structure::schema();
+  std::map<int, uint32_t> number;  // of flatc's object: our type
+  std::vector<int> todo;
+  const auto meet = [&](int object, uint32_t type) {
+    const auto [place, is_new] = number.emplace(object, type);
+    EXPECT_EQ(place->second, type) << schema.objects()->Get(static_cast<uint32_t>(object))->name()->str();
+    if (is_new) todo.push_back(object);
+  };
+  for (uint32_t i = 0; i < schema.objects()->size(); ++i) {
+    if (schema.objects()->Get(i) == schema.root_table() ||
+        schema.objects()->Get(i)->name()->str() == schema.root_table()->name()->str()) {
+      meet(static_cast<int>(i), 0);
+    }
+  }
+  while (!todo.empty()) {
+    const reflection::Object& object = *schema.objects()->Get(static_cast<uint32_t>(todo.back()));
+    const uint32_t type = number.at(todo.back());
+    todo.pop_back();
+    ASSERT_LT(type, ours.types);
+    const uint32_t begin = ours.begin[type];
+    ASSERT_EQ(ours.begin[type + 1] - begin, object.fields()->size()) << object.name()->str();
+    for (const reflection::Field* field : *object.fields()) {
+      const std::string where = object.name()->str() + "." + field->name()->str();
+      const uint8_t code = ours.fields[begin + field->id()];
+      ASSERT_EQ(field->offset(), 4 + 2 * field->id()) << where;
+      int target = -1;
+      const uint8_t want = expected(schema, *field, &target);
+      if (target < 0) {
+        EXPECT_EQ(code, want) << where;
+      } else {
+        EXPECT_EQ(code & structure::kFormMask, want) << where;
+        meet(target, code & 0x3Fu);
+      }
+      if (field->type()->base_type() == reflection::Union) {
+        const reflection::Enum& u = *schema.enums()->Get(static_cast<uint32_t>(field->type()->index()));
+        EXPECT_EQ(u.values()->size(), ours.union_members + 1);
+        for (const reflection::EnumVal* value : *u.values()) {
+          if (value->value() == 0) continue;
+          meet(value->union_type()->index(), ours.union_base + static_cast<uint32_t>(value->value()));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(number.size(), ours.types);  // all are reached
+}
+
+// ------------------------------------------------------------------------------------------ verdicts
+
+/// What FlatBuffers' own verifier says.
+bool reference(const uint8_t* bytes, size_t size) {
+  flatbuffers::Verifier::Options options;
+  options.max_depth = structure::kMaxDepth;
+  options.max_tables = static_cast<flatbuffers::uoffset_t>(size / structure::kLeastTableBytes);
+  flatbuffers::Verifier verifier(bytes, size, options);
+  return fb::VerifyModelBuffer(verifier);
+}
+
+struct Graph {
+  std::vector<uint64_t> storage;
+  size_t size = 0;
+
+  explicit Graph(const fb::ModelT& model) {
+    flatbuffers::FlatBufferBuilder builder;
+    builder.Finish(fb::Model::Pack(builder, &model), fb::ModelIdentifier());
+    size = builder.GetSize();
+    storage.resize(size / 8 + 1);
+    std::memcpy(storage.data(), builder.GetBufferPointer(), size);
+  }
+  uint8_t* bytes() { return reinterpret_cast<uint8_t*>(storage.data()); }
+};
+
+/// A model that uses every table, so that damage reaches every rule.
+fb::ModelT full_model() {
+  BertShape shape;
+  shape.layers = 1;
+  shape.hidden = 16;
+  shape.heads = 2;
+  shape.ffn = 16;
+  shape.vocabulary = 8;
+  fb::ModelT m = build(random_bert(shape, 1), WeightType::kI8).model;
+  m.tool = "test";
+  m.properties.push_back(std::make_unique<fb::PropertyT>());
+  m.properties[0]->key = "key";
+  m.properties[0]->value = "value";
+  m.tensors[0]->capacity = std::make_unique<fb::Dim>(-1, 0, 1, 1);
+  m.tensors[0]->source = {"a", "source", ""};
+  m.inputs[0]->preprocess = std::make_unique<fb::PreprocessT>();
+  m.inputs[0]->preprocess->mean = {0.5f};
+  auto tokenizer = std::make_unique<fb::TokenizerT>();
+  tokenizer->name = "words";
+  tokenizer->trie = std::make_unique<fb::Blob>(0, 64, 0, 0);
+  tokenizer->single = {fb::TemplatePiece(1, -1, 0), fb::TemplatePiece(-1, 0, 0)};
+  tokenizer->added_tokens.push_back(std::make_unique<fb::AddedTokenT>());
+  tokenizer->added_tokens[0]->text = "[CLS]";
+  m.tokenizers.push_back(std::move(tokenizer));
+  const auto add = [&](fb::OpAttributesUnion attributes) {
+    auto op = std::make_unique<fb::OpT>();
+    op->attributes = std::move(attributes);
+    op->features = {"feature"};
+    m.subgraphs[0]->ops.push_back(std::move(op));
+  };
+  add(attributes(fb::RowT{}));
+  add(attributes(fb::SliceT{}));
+  add(attributes(fb::ElementwiseT{}));
+  add(attributes(fb::SoftmaxT{}));
+  add(attributes(fb::ConcatT{}));
+  add(attributes(fb::GatherT{}));
+  fb::ConvT conv;
+  conv.kernel = {3, 3};
+  add(attributes(conv));
+  add(attributes(fb::RecurrentT{}));
+  add(attributes(fb::RetrieveT{}));
+  add(attributes(fb::ViterbiT{}));
+  fb::RouteT route;
+  route.capacity = std::make_unique<fb::Dim>(-1, 0, 1, 1);
+  add(attributes(std::move(route)));
+  fb::AttentionT attention;
+  attention.terms.push_back(std::make_unique<fb::ScoreTermT>());
+  attention.biases.push_back(std::make_unique<fb::AttentionBiasT>());
+  attention.rotary = std::make_unique<fb::RotaryT>();
+  attention.second = {1, 2};
+  add(attributes(std::move(attention)));
+  return m;
+}
+
+struct Count {
+  size_t accepted = 0;
+  size_t refused = 0;
+};
+
+/// Both verifiers agree on the bytes as they are.
+void compare(Graph& graph, size_t size, Count* count, const std::string& where) {
+  const bool well_formed = structure::is_well_formed(graph.bytes(), size);
+  ASSERT_EQ(well_formed, reference(graph.bytes(), size)) << where;
+  ++(well_formed ? count->accepted : count->refused);
+}
+
+#if defined(BANTAM_SANITIZED)
+constexpr int kRounds = 5000;
+#else
+constexpr int kRounds = 60000;
+#endif
+
+TEST(Structure, EveryByteOfEveryValueThatMatters) {
+  Graph graph(full_model());
+  Count count;
+  for (size_t i = 0; i < graph.size; ++i) {
+    const uint8_t before = graph.bytes()[i];
+    for (const int delta : {1, 2, 3, 4, 8, 16, 64, 128, 255, 254, 252}) {
+      graph.bytes()[i] = static_cast<uint8_t>(before + delta);
+      ASSERT_NO_FATAL_FAILURE(compare(graph, graph.size, &count, "byte " + std::to_string(i)));
+    }
+    graph.bytes()[i] = before;
+  }
+  EXPECT_TRUE(structure::is_well_formed(graph.bytes(), graph.size));
+  EXPECT_GT(count.accepted, graph.size);
+  EXPECT_GT(count.refused, graph.size);
+}
+
+TEST(Structure, WordsAndCopies) {
+  Graph graph(full_model());
+  const std::vector<uint64_t> sound = graph.storage;
+  std::mt19937 random(9);
+  Count count;
+  const uint32_t words[] = {0, 1, 4, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, static_cast<uint32_t>(graph.size)};
+  for (int round = 0; round < kRounds; ++round) {
+    const size_t changes = 1 + random() % 3;
+    for (size_t c = 0; c < changes; ++c) {
+      const size_t at = random() % (graph.size / 4) * 4;
+      uint32_t word = words[random() % std::size(words)] + static_cast<uint32_t>(random() % 3);
+      if (random() % 2 == 0) word = static_cast<uint32_t>(random() % graph.size);
+      if (random() % 3 == 0) std::memcpy(&word, graph.bytes() + random() % (graph.size - 4), 4);
+      std::memcpy(graph.bytes() + at, &word, random() % 2 == 0 ? 4 : 2);
+    }
+    ASSERT_NO_FATAL_FAILURE(compare(graph, graph.size, &count, "round " + std::to_string(round)));
+    graph.storage = sound;
+  }
+  EXPECT_GT(count.accepted, 100u);
+  EXPECT_GT(count.refused, 100u);
+}
+
+TEST(Structure, EveryLength) {
+  Graph graph(full_model());
+  Count count;
+  for (size_t size = 0; size <= graph.size; ++size) {
+    // Exactly sized: sanitizers see the first byte beyond.
+    auto* bytes = static_cast<uint8_t*>(::operator new (size == 0 ? 1 : size, std::align_val_t{64}));
+    std::memcpy(bytes, graph.bytes(), size);
+    const bool well_formed = structure::is_well_formed(bytes, size);
+    EXPECT_EQ(well_formed, size >= 8 && reference(bytes, size)) << size;
+    ++(well_formed ? count.accepted : count.refused);
+    ::operator delete (bytes, std::align_val_t{64});
+  }
+  EXPECT_GT(count.refused, graph.size / 2);
+  EXPECT_GE(count.accepted, 1u);
+}
+
+TEST(Structure, ManyTablesInFewBytes) {
+  // One table named by every element of a long vector: cheap to write, dear to walk.
+  fb::ModelT m = full_model();
+  Graph plain(m);
+  flatbuffers::FlatBufferBuilder builder;
+  const auto key = builder.CreateString("key");
+  const auto property = fb::CreateProperty(builder, key, key);
+  const std::vector<flatbuffers::Offset<fb::Property>> same(100000, property);
+  const auto properties = builder.CreateVector(same);
+  const auto none = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Symbol>>{});
+  const auto tensors = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Tensor>>{});
+  const auto subgraphs = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Subgraph>>{});
+  fb::ModelBuilder model(builder);
+  model.add_symbols(none);
+  model.add_tensors(tensors);
+  model.add_subgraphs(subgraphs);
+  model.add_properties(properties);
+  builder.Finish(model.Finish(), fb::ModelIdentifier());
+  EXPECT_FALSE(structure::is_well_formed(builder.GetBufferPointer(), builder.GetSize()));
+  EXPECT_FALSE(reference(builder.GetBufferPointer(), builder.GetSize()));
+}
+
+}  // namespace
+}  // namespace bantam::testing
