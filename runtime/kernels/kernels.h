@@ -68,7 +68,7 @@ struct LinearQ8 {
   Activation activation;
   float* y;
   size_t y_stride;  // floats, multiple of 16
-  /// Null, or [rows][16], 64-byte aligned: lane l takes the largest |y[r][n]| of n % 16 == l, as bits, for TailRows.
+  /// Null, or [rows][16], 64-byte aligned, for TailRows: the largest of the 16 is the largest |y[r][n]|, as bits.
   int32_t* row_bits;
 };
 
@@ -122,7 +122,8 @@ struct TailRows {
 struct EmbedSource {
   const void* data;
   Element type;
-  bool tiled;           // false: [V][width] rows; true: linear tiles with V as n, width as k
+  bool tiled;           // false: rows; true: linear tiles with V as n, width as k
+  size_t stride;        // of rows, in elements
   const float* scales;  // i8 only
   float scale;
   const int32_t* index;  // [rows], already checked and offset

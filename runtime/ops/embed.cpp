@@ -114,8 +114,13 @@ Status run_embed(const TileRun& run, const fb::Op& op) {
   kernels::EmbedSource sources[kMaxEmbedTables];
   for (uint32_t i = 0; i < tables.size(); ++i) {
     const fb::Tensor& t = tensor(run.model, tables.Get(i)->tensor());
-    sources[i] = {blob<void>(run, t.data()),    element(t.type()),      t.layout() != fb::Layout::rows,
-                  blob<float>(run, t.scales()), tables.Get(i)->scale(), indices(i)};
+    sources[i] = {blob<void>(run, t.data()),
+                  element(t.type()),
+                  t.layout() != fb::Layout::rows,
+                  width(t),
+                  blob<float>(run, t.scales()),
+                  tables.Get(i)->scale(),
+                  indices(i)};
   }
   bool finite = true;
   for (uint32_t first = 0, n = 0; first < run.rows; first += n) {

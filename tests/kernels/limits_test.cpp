@@ -139,7 +139,7 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
             << isa_name(t->isa);
       }
       const int32_t index = 0;
-      const EmbedSource source{x.data(), Element::kF32, false, nullptr, 1.0f, &index};
+      const EmbedSource source{x.data(), Element::kF32, false, 48, nullptr, 1.0f, &index};
       EXPECT_FALSE(t->embed_rows({&source, 1, 1, 48, keys.as<float>(), 48})) << isa_name(t->isa);
       EXPECT_FALSE(t->softmax_rows({x.as<float>(), 48, 1, 41})) << isa_name(t->isa);
     }
@@ -177,7 +177,7 @@ TEST(Limits, EveryHalfIsExact) {
   for (int32_t i = 0; i < 4096; ++i) index.as<int32_t>()[i] = i;
   for (const Table* t : tables()) {
     Guarded y(65536 * 4);
-    const EmbedSource source{data.data(), Element::kF16, false, nullptr, 1.0f, index.as<int32_t>()};
+    const EmbedSource source{data.data(), Element::kF16, false, 16, nullptr, 1.0f, index.as<int32_t>()};
     EXPECT_FALSE(t->embed_rows({&source, 1, 4096, 16, y.as<float>(), 16}));
     for (uint32_t i = 0; i < 65536; ++i) {
       const double expected = value_of_half(static_cast<uint16_t>(i));

@@ -243,7 +243,8 @@ class Case<EmbedRows> {
   EmbedRows args(const Table&) {
     sources_.clear();
     for (const TableData& t : tables_) {
-      sources_.push_back({t.data.data(), t.type, t.tiled, t.scales.as<float>(), t.scale, t.index.as<int32_t>()});
+      sources_.push_back(
+          {t.data.data(), t.type, t.tiled, shape_.width, t.scales.as<float>(), t.scale, t.index.as<int32_t>()});
     }
     y_ = make_rows<float>(shape_.rows, stride_, pad16(shape_.width));
     return {sources_.data(), static_cast<uint32_t>(sources_.size()), shape_.rows, shape_.width, y_.as<float>(),

@@ -2,7 +2,7 @@
 #ifndef BANTAM_KERNELS_GENERIC_ATTENTION_H_
 #define BANTAM_KERNELS_GENERIC_ATTENTION_H_
 
-#include "kernels/generic/dot_block.h"
+#include "kernels/generic/blocks.h"
 #include "kernels/generic/softmax.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
@@ -11,9 +11,9 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 struct Visible {
   uint32_t begin, end;
   BANTAM_INLINE bool empty() const { return begin >= end; }
-  /// Lanes of `page` inside the interval.
-  BANTAM_INLINE Mask16 lanes(uint32_t page) const {
-    return lanes_between(static_cast<int32_t>(begin - page * 16), static_cast<int32_t>(end - page * 16));
+  /// Which of keys `key`, ... of a vector lie inside the interval.
+  BANTAM_INLINE LaneMask lanes(uint32_t key) const {
+    return lanes_between(static_cast<int32_t>(begin - key), static_cast<int32_t>(end - key));
   }
   BANTAM_INLINE bool covers(uint32_t page) const { return begin <= page * 16 && page * 16 + 16 <= end; }
 };
@@ -61,6 +61,12 @@ struct AttentionBlock {
     scores = static_cast<float*>(a.scratch);
   }
 
+  /// Makes the first query the `r`-th of a larger block, whose queries see keys in pages [begin, end).
+  BANTAM_INLINE void move_to(uint32_t r, uint32_t begin, uint32_t end) {
+    scores += r * stride;
+    page_begin = begin;
+    page_end = end;
+  }
   BANTAM_INLINE float* score(uint32_t r, uint32_t page) const {
     return scores + r * stride + size_t{page - first_page} * 16;
   }
@@ -72,27 +78,34 @@ struct AttentionBlock {
   BANTAM_INLINE bool whole(uint32_t page) const { return same_keys && visible[0].covers(page); }
   /// The largest scores of kCount queries from r on, in all lanes; 0 where a query sees no key.
   template <uint32_t kCount>
-  BANTAM_INLINE void largest_scores(uint32_t r, F32x16 (&best)[kCount]) const {
+  BANTAM_INLINE void largest_scores(uint32_t r, F32 (&best)[kCount]) const {
     BANTAM_UNROLL
     for (uint32_t i = 0; i < kCount; ++i) best[i] = splat(kMinusInfinity);
     for (uint32_t page = page_begin; page < page_end; ++page) {
       BANTAM_UNROLL
-      for (uint32_t i = 0; i < kCount; ++i) best[i] = max(load(score(r + i, page)), best[i]);
+      for (uint32_t i = 0; i < kCount; ++i) {
+        for_sixteen([&](uint32_t lane)
+                        __attribute__((always_inline)) { best[i] = max(load(score(r + i, page) + lane), best[i]); });
+      }
     }
     BANTAM_UNROLL
     for (uint32_t i = 0; i < kCount; ++i) best[i] = splat(visible[r + i].empty() ? 0.0f : largest(best[i]));
   }
-  /// The sums over lanes, as lanes of the result, numbered from kv_begin so that the result does not depend on where the
-  /// sequence lies.
-  template <uint32_t kCount>
-  BANTAM_INLINE F32x16 sums_from_begin(F32x16 (&v)[kCount]) const {
-    if (a.kv_begin % 16 != 0) {
-      BANTAM_UNROLL
-      for (uint32_t i = 0; i < kCount; ++i) {
-        float twice[32];
-        store(twice, v[i]);
-        store(twice + 16, v[i]);
-        v[i] = load(twice + a.kv_begin % 16);
+  /// Element of a query's sum that key `key` is: keys are numbered from kv_begin, so that the result does not depend on
+  /// where the sequence lies. With 16 lanes sums_from_begin numbers them.
+  BANTAM_INLINE uint32_t element(uint32_t key) const { return key - a.kv_begin; }
+  /// The sums over lanes, as lanes of the result.
+  template <class SomeSums, uint32_t kCount>
+  BANTAM_INLINE F32 sums_from_begin(SomeSums (&v)[kCount]) const {
+    if constexpr (kVectors == 1) {
+      if (a.kv_begin % 16 != 0) {
+        BANTAM_UNROLL
+        for (uint32_t i = 0; i < kCount; ++i) {
+          float twice[32];
+          store(twice, v[i]);
+          store(twice + 16, v[i]);
+          v[i] = load(twice + a.kv_begin % 16);
+        }
       }
     }
     return sums_of(v);

@@ -22,11 +22,11 @@ struct AttentionF32 : AttentionBlock<kRows> {
   template <uint32_t kPages>
   BANTAM_INLINE void scores_of_pages(uint32_t page) {
     const float* keys = reinterpret_cast<const float*>(a.key_pages + page * a.key_page_stride);
-    F32x16 acc[kRows][kPages];
+    Panel acc[kRows][kPages];
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       BANTAM_UNROLL
-      for (uint32_t p = 0; p < kPages; ++p) acc[r][p] = splat(0.0f);
+      for (uint32_t p = 0; p < kPages; ++p) acc[r][p] = Panel(0.0f);
     }
     fma_rows(acc, static_cast<const float*>(a.q) + first * a.q_stride, a.q_stride, keys,
              a.key_page_stride / sizeof(float), a.head_width);
@@ -35,9 +35,13 @@ struct AttentionF32 : AttentionBlock<kRows> {
       const bool whole = this->whole(page + p);
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
-        F32x16 v = acc[r][p] * splat(a.scale);
-        if (!whole) v = select(visible[r].lanes(page + p), v, splat(kMinusInfinity));
-        store(this->score(r, page + p), v);
+        BANTAM_UNROLL
+        for (uint32_t u = 0; u < kVectors; ++u) {
+          const uint32_t lane = u * kLanes;
+          F32 v = acc[r][p].v[u] * splat(a.scale);
+          if (!whole) v = select(visible[r].lanes((page + p) * 16 + lane), v, splat(kMinusInfinity));
+          store(this->score(r, page + p) + lane, v);
+        }
       }
     }
   }
@@ -46,17 +50,21 @@ struct AttentionF32 : AttentionBlock<kRows> {
   /// False: something is not finite.
   template <uint32_t kCount>
   BANTAM_INLINE bool probabilities_of(uint32_t r) {
-    F32x16 best[kCount];
-    F32x16 total[kCount];
+    F32 best[kCount];
+    Sums total[kCount];
     this->template largest_scores<kCount>(r, best);
     BANTAM_UNROLL
-    for (uint32_t i = 0; i < kCount; ++i) total[i] = splat(0.0f);
+    for (uint32_t i = 0; i < kCount; ++i) total[i] = Sums{};
     for (uint32_t page = page_begin; page < page_end; ++page) {
       BANTAM_UNROLL
       for (uint32_t i = 0; i < kCount; ++i) {
-        const F32x16 p = exp_below_88(load(this->score(r + i, page)) - best[i]);
-        total[i] = total[i] + p;
-        store(this->score(r + i, page), p);
+        for_sixteen([&](uint32_t lane) __attribute__((always_inline)) {
+          float* score = this->score(r + i, page) + lane;
+          F32& sum = partial(total[i], this->element(page * 16 + lane));
+          const F32 p = exp_below_88(load(score) - best[i]);
+          sum = sum + p;
+          store(score, p);
+        });
       }
     }
     float sums[16];
@@ -73,11 +81,11 @@ struct AttentionF32 : AttentionBlock<kRows> {
   /// kCount queries from r on, which see the same keys; output columns [16 * panel, 16 * (panel + kPanels)).
   template <uint32_t kCount, uint32_t kPanels>
   BANTAM_INLINE bool values_of(uint32_t r, uint32_t panel) {
-    F32x16 acc[kCount][kPanels];
+    Panel acc[kCount][kPanels];
     BANTAM_UNROLL
     for (uint32_t i = 0; i < kCount; ++i) {
       BANTAM_UNROLL
-      for (uint32_t p = 0; p < kPanels; ++p) acc[i][p] = splat(0.0f);
+      for (uint32_t p = 0; p < kPanels; ++p) acc[i][p] = Panel(0.0f);
     }
     const uint32_t width = pad16(a.head_width);
     const float* weights = this->score(r, this->first_page);
@@ -88,31 +96,38 @@ struct AttentionF32 : AttentionBlock<kRows> {
       const uint32_t end = page_ends < visible[r].end ? page_ends : visible[r].end;
       const float* weight = weights + (j - this->first_page * 16);
       for (; j < end; ++j, row += width, ++weight) {
-        F32x16 value[kPanels];
+        Panel value[kPanels];
         BANTAM_UNROLL
-        for (uint32_t p = 0; p < kPanels; ++p) value[p] = load(row + p * 16);
+        for (uint32_t p = 0; p < kPanels; ++p) value[p] = Panel(row + p * 16);
         BANTAM_UNROLL
         for (uint32_t i = 0; i < kCount; ++i) {
-          const F32x16 times = splat(weight[i * this->stride]);
+          const F32 times = splat(weight[i * this->stride]);
           BANTAM_UNROLL
-          for (uint32_t p = 0; p < kPanels; ++p) acc[i][p] = fma(times, value[p], acc[i][p]);
+          for (uint32_t p = 0; p < kPanels; ++p) {
+            BANTAM_UNROLL
+            for (uint32_t u = 0; u < kVectors; ++u) acc[i][p].v[u] = fma(times, value[p].v[u], acc[i][p].v[u]);
+          }
         }
       }
     }
-    I32x16 worst = splat(int32_t{0});
+    I32 worst = splat(int32_t{0});
     BANTAM_UNROLL
     for (uint32_t i = 0; i < kCount; ++i) {
       BANTAM_UNROLL
       for (uint32_t p = 0; p < kPanels; ++p) {
-        const uint32_t left = a.head_width - (panel + p) * 16;
-        const F32x16 v = acc[i][p] / splat(l[r + i]);
-        float* y = a.y + (first + r + i) * a.y_stride + (panel + p) * 16;
-        if (left >= 16) {
-          worst = max(worst, magnitude_bits(v));
-          store(y, v);
-        } else {
-          worst = max(worst, magnitude_bits(keep(lanes_between(0, static_cast<int32_t>(left)), v)));
-          store_first(y, v, left);
+        BANTAM_UNROLL
+        for (uint32_t u = 0; u < kVectors; ++u) {
+          const uint32_t column = (panel + p) * 16 + u * kLanes;
+          const F32 v = acc[i][p].v[u] / splat(this->l[r + i]);
+          float* y = a.y + (first + r + i) * a.y_stride + column;
+          if (column + kLanes <= a.head_width) {
+            worst = max(worst, magnitude_bits(v));
+            store(y, v);
+          } else if constexpr (kLanes > 1) {
+            const uint32_t left = a.head_width - column;
+            worst = max(worst, magnitude_bits(keep(lanes_between(0, static_cast<int32_t>(left)), v)));
+            store_first(y, v, left);
+          }
         }
       }
     }

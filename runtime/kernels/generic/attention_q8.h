@@ -1,14 +1,15 @@
-// int8 attention: Q.K and P.V are the dot products of the linear kernel over pages; see Attention in kernels.h.
+// int8 attention on 16 lanes: sums stay in registers.
 #ifndef BANTAM_KERNELS_GENERIC_ATTENTION_Q8_H_
 #define BANTAM_KERNELS_GENERIC_ATTENTION_Q8_H_
 
-#include "kernels/generic/attention.h"
+#include "kernels/generic/dot_block.h"
+#include "kernels/generic/softmax_q8.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 template <uint32_t kRows>
-struct AttentionQ8 : AttentionBlock<kRows> {
-  using Base = AttentionBlock<kRows>;
+struct AttentionQ8 : SoftmaxQ8<kRows> {
+  using Base = SoftmaxQ8<kRows>;
   using Base::a;
   using Base::Base;
   using Base::first;
@@ -17,8 +18,6 @@ struct AttentionQ8 : AttentionBlock<kRows> {
   using Base::visible;
 
   int32_t query_starts[kRows];
-  F32x16 best[kRows];  // the largest scores so far, lane by lane
-  float factor[16];    // what the integer sum over values is multiplied with
 
   /// Scores of pages [page, page + kPages), but for the scale of the query, which all of them share.
   template <uint32_t kPages>
@@ -45,74 +44,13 @@ struct AttentionQ8 : AttentionBlock<kRows> {
     }
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPages; ++p) {
-      const F32x16 k_scale = load(reinterpret_cast<const float*>(keys + p * a.key_page_stride + tile_bytes));
+      const F32 k_scale = load(reinterpret_cast<const float*>(keys + p * a.key_page_stride + tile_bytes));
       const bool whole = this->whole(page + p);
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
-        const F32x16 v = to_f32(acc[r][p].get()) * k_scale;
-        best[r] = max(whole ? v : select(visible[r].lanes(page + p), v, splat(kMinusInfinity)), best[r]);
-        store(this->score(r, page + p), v);
+        this->take_scores(r, page + p, 0, whole, acc[r][p].get(), k_scale);
       }
     }
-  }
-
-  /// Scores to u8 probabilities; all queries together, because each is a chain of dependent steps. False: something is
-  /// not finite.
-  BANTAM_INLINE bool probabilities() {
-    const size_t scale_at = size_t{pad16(a.head_width)} * 16;
-    F32x16 total[kRows];
-    I32x16 worst[kRows];
-    float q_scale[16] = {};
-    float offset[16];
-    BANTAM_UNROLL
-    for (uint32_t i = 0; i < kRows; ++i) {
-      q_scale[i] = a.q_scale[(first + i) * a.q_scale_stride] * a.scale;
-      total[i] = splat(0.0f);
-      worst[i] = splat(int32_t{0});
-    }
-    const F32x16 to_base_2 = load(q_scale) * splat(1.44269504f);
-    store(q_scale, to_base_2);
-    store(offset, splat(0.0f) - largest_of(best) * to_base_2);
-
-    for (uint32_t page = page_begin; page < page_end; ++page) {
-      const uint8_t* values = a.value_pages + page * a.value_page_stride;
-      const F32x16 v_scale = load(reinterpret_cast<const float*>(values + scale_at));
-      const bool whole = this->whole(page);
-      BANTAM_UNROLL
-      for (uint32_t i = 0; i < kRows; ++i) {
-        float* score = this->score(i, page);
-        F32x16 p = exp2_of_score(fma(load(score), splat(q_scale[i]), splat(offset[i])));
-        F32x16 w = p * v_scale;
-        if (!whole) {
-          const Mask16 lanes = visible[i].lanes(page);
-          p = keep(lanes, p);
-          w = keep(lanes, w);
-        }
-        total[i] = total[i] + p;
-        worst[i] = max(worst[i], magnitude_bits(w));
-        store(score, w);
-      }
-    }
-    const F32x16 l = this->sums_from_begin(total);
-    const F32x16 m = from_bits(largest_of(worst));
-    float inverse[16];
-    store(inverse, select(less(m, splat(kTiny)), splat(0.0f), splat(255.0f) / m));
-    store(factor, m / splat(255.0f) / l);
-    bool finite = true;
-    for (uint32_t i = 0; i < kRows; ++i) {
-      if (visible[i].empty()) {
-        factor[i] = 0.0f;
-        continue;
-      }
-      finite &= is_finite(factor[i]);
-    }
-    for (uint32_t page = page_begin; page < page_end; ++page) {
-      BANTAM_UNROLL
-      for (uint32_t i = 0; i < kRows; ++i) {
-        store_bytes(this->probability(i, page), quantize(load(this->score(i, page)), splat(inverse[i])));
-      }
-    }
-    return finite;
   }
 
   /// Output columns [16 * panel, 16 * (panel + kPanels)).
@@ -141,13 +79,13 @@ struct AttentionQ8 : AttentionBlock<kRows> {
       }
     }
     const bool all_columns = (panel + kPanels) * 16 <= a.head_width;
-    I32x16 worst = splat(int32_t{0});
+    I32 worst = splat(int32_t{0});
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       float* y = a.y + (first + r) * a.y_stride + panel * 16;
       BANTAM_UNROLL
       for (uint32_t p = 0; p < kPanels; ++p) {
-        const F32x16 v = to_f32(acc[r][p].get()) * splat(factor[r]);
+        const F32 v = to_f32(acc[r][p].get()) * splat(this->factor[r]);
         worst = max(worst, magnitude_bits(v));
         if (all_columns) {
           store(y + p * 16, v);
@@ -161,15 +99,14 @@ struct AttentionQ8 : AttentionBlock<kRows> {
   }
 
   BANTAM_INLINE bool run() {
-    BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) best[r] = splat(kMinusInfinity);
+    this->begin();
     measure_queries(query_starts, static_cast<const int8_t*>(a.q) + first * a.q_stride, a.q_stride, a.head_width);
     uint32_t page = page_begin;
     for (; page + block_panels(kRows) <= page_end; page += block_panels(kRows)) {
       scores_of_pages<block_panels(kRows)>(page);
     }
     for (; page < page_end; ++page) scores_of_pages<1>(page);
-    if (!probabilities()) return false;
+    if (!this->probabilities()) return false;
     bool finite = true;
     constexpr uint32_t kGroup = block_panels(kRows);
     const uint32_t panels = pad16(a.head_width) / 16;
@@ -179,6 +116,8 @@ struct AttentionQ8 : AttentionBlock<kRows> {
     return finite;
   }
 };
+
+inline bool attention_q8(const Attention& a) { return attention_blocks<AttentionQ8, kSomeQueries>(a); }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

@@ -1,21 +1,11 @@
-// The register blocks of all matrix products: kRows rows of activations by kPanels panels of 16 outputs.
+// The register blocks of int8 matrix products on 16 lanes: kRows rows of activations by kPanels panels of 16 outputs.
 #ifndef BANTAM_KERNELS_GENERIC_DOT_BLOCK_H_
 #define BANTAM_KERNELS_GENERIC_DOT_BLOCK_H_
 
+#include "kernels/generic/blocks.h"
 #include "kernels/generic/rows.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
-
-/// Weights that are wanted soon: fetched bit by bit, `step` bytes further with each quad that is computed.
-struct Ahead {
-  const int8_t* next;
-  size_t step;  // beyond a cache line, two lines are fetched each time
-};
-BANTAM_INLINE void fetch(Ahead& ahead) {
-  prefetch(ahead.next);
-  if (ahead.step > 64) prefetch(ahead.next + 64);
-  ahead.next += ahead.step;
-}
 
 /// What dot_rows multiplies activations with: weights, as a session stores activations; or keys, which carry the offset of
 /// 128 themselves where there is one, so that queries do not. (Templates: the member need not exist where it is not used.)
@@ -74,7 +64,7 @@ template <uint32_t kRows, uint32_t kPanels>
 BANTAM_INLINE void start_rows(Accumulator (&acc)[kRows][kPanels], uint32_t p, const int32_t* sums,
                               const int32_t (&row_starts)[kRows]) {
   if constexpr (kOffsetXor != 0) {
-    const I32x16 start = times_minus_128(load(sums));
+    const I32 start = times_minus_128(load(sums));
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = Accumulator(start);
   } else {
@@ -97,7 +87,7 @@ BANTAM_INLINE void measure_queries(int32_t (&starts)[kRows], const int8_t* q, si
     measure_rows(starts, q, q_stride, count);
   } else {
     for (uint32_t r = 0; r < kRows; ++r, q += q_stride) {
-      I32x16 total = splat(int32_t{0});
+      I32 total = splat(int32_t{0});
       for_vectors(
           count, [&](uint32_t i, auto lanes)
                      __attribute__((always_inline)) { total = total + load_i8_lanes(q + i, lanes); });
@@ -105,51 +95,6 @@ BANTAM_INLINE void measure_queries(int32_t (&starts)[kRows], const int8_t* q, si
     }
   }
 }
-
-/// One vector of 16 weights, f32 or f16.
-BANTAM_INLINE F32x16 load_element(const float* p) { return load(p); }
-BANTAM_INLINE F32x16 load_element(const uint16_t* p) { return load_f16(p); }
-
-/// acc[r][p] = fma(x[r][i], w[p][i], acc[r][p]) for i = 0, 1, ... below k. Panels are [k][16], w_stride elements apart.
-template <uint32_t kRows, uint32_t kPanels, class Element, class... MaybeAhead>
-BANTAM_INLINE void fma_rows(F32x16 (&acc)[kRows][kPanels], const float* x, size_t x_stride, const Element* w,
-                            size_t w_stride, uint32_t k, MaybeAhead... ahead) {
-  for (uint32_t i = 0; i < k; ++i) {
-    F32x16 weights[kPanels];
-    BANTAM_UNROLL
-    for (uint32_t p = 0; p < kPanels; ++p) weights[p] = load_element(w + p * w_stride);
-    BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) {
-      const F32x16 value = splat(x[r * x_stride]);
-      BANTAM_UNROLL
-      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = fma(value, weights[p], acc[r][p]);
-    }
-    (fetch(ahead), ...);
-    ++x;
-    w += 16;
-  }
-}
-
-/// Indices<0, 1, ..., kCount - 1>: how block sizes become template arguments (std::index_sequence would emit nothing
-/// either, but the runtime does without the standard library).
-template <uint32_t... kIndex>
-struct Indices {};
-template <uint32_t kCount, uint32_t... kIndex>
-struct MakeIndices : MakeIndices<kCount - 1, kCount - 1, kIndex...> {};
-template <uint32_t... kIndex>
-struct MakeIndices<0, kIndex...> {
-  using type = Indices<kIndex...>;
-};
-
-/// Cuts `rows` into the fewest blocks of at most `limit` rows, as even as can be: `longer` blocks of `size` + 1 rows
-/// come first, then blocks of `size`.
-struct RowSplit {
-  uint32_t blocks, size, longer;
-  BANTAM_INLINE RowSplit(uint32_t rows, uint32_t limit)
-      : blocks((rows + limit - 1) / limit), size(rows / blocks), longer(rows % blocks) {}
-  BANTAM_INLINE uint32_t rows_of(uint32_t block) const { return block < longer ? size + 1 : size; }
-  BANTAM_INLINE uint32_t largest_block() const { return longer != 0 ? size + 1 : size; }
-};
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

@@ -12,25 +12,29 @@ template <class T>
 BANTAM_INLINE void gather_tiled(const T* tiles, size_t index, uint32_t width, uint32_t i, uint32_t count, T* buffer) {
   if constexpr (sizeof(T) == 1) {
     const T* tile = tiles + (index / 16) * (size_t{pad4(width)} * 16) + (index % 16) * 4;
-    for (uint32_t j = 0; j < count; j += 4) memcpy(buffer + j, tile + size_t{i + j} * 16, 4);
+    if constexpr (kLanes == 1) {
+      *buffer = tile[size_t{i / 4} * 64 + i % 4];
+    } else {
+      for (uint32_t j = 0; j < count; j += 4) memcpy(buffer + j, tile + size_t{i + j} * 16, 4);
+    }
   } else {
     const T* tile = tiles + (index / 16) * (size_t{width} * 16) + index % 16;
     for (uint32_t j = 0; j < count; ++j) buffer[j] = tile[size_t{i + j} * 16];
   }
 }
 
-/// Sixteen elements as floats; lanes beyond the row are anything.
+/// A vector of elements as floats; lanes beyond the row are anything.
 template <class T, class Lanes>
-BANTAM_INLINE F32x16 table_vector(const EmbedSource& source, size_t index, uint32_t width, uint32_t i, Lanes lanes) {
+BANTAM_INLINE F32 table_vector(const EmbedSource& source, size_t index, uint32_t width, uint32_t i, Lanes lanes) {
   const T* table = static_cast<const T*>(source.data);
-  T buffer[16] = {};
+  T buffer[kLanes] = {};
   const T* p = buffer;
   if (source.tiled) {
     gather_tiled(table, index, width, i, lanes.count, buffer);
-  } else if (lanes.count == 16) {
-    p = table + index * width + i;
+  } else if (lanes.count == kLanes) {
+    p = table + index * source.stride + i;
   } else {
-    memcpy(buffer, table + index * width + i, lanes.count * sizeof(T));
+    memcpy(buffer, table + index * source.stride + i, lanes.count * sizeof(T));
   }
   if constexpr (sizeof(T) == 1) {
     return to_f32(load_i8(p));
@@ -46,23 +50,23 @@ constexpr uint32_t kEmbedAhead = 4;
 
 template <class T>
 BANTAM_INLINE void prefetch_row(const EmbedSource& source, size_t index, uint32_t width) {
-  const char* row = static_cast<const char*>(source.data) + index * width * sizeof(T);
+  const char* row = static_cast<const char*>(source.data) + index * source.stride * sizeof(T);
   for (size_t i = 0; i < width * sizeof(T); i += 64) prefetch(row + i);
 }
 
 template <class T>
 BANTAM_NOINLINE bool embed_source(const EmbedRows& a, const EmbedSource& source, bool first) {
-  I32x16 worst = splat(int32_t{0});
+  I32 worst = splat(int32_t{0});
   for (uint32_t r = 0; r < a.rows; ++r) {
     const size_t index = static_cast<size_t>(source.index[r]);
     if (!source.tiled && r + kEmbedAhead < a.rows) {
       prefetch_row<T>(source, static_cast<size_t>(source.index[r + kEmbedAhead]), a.width);
     }
-    const F32x16 scale = splat(sizeof(T) == 1 ? source.scales[index] * source.scale : source.scale);
+    const F32 scale = splat(sizeof(T) == 1 ? source.scales[index] * source.scale : source.scale);
     float* y = a.y + r * a.y_stride;
     for_vectors(
         a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-          F32x16 v = table_vector<T>(source, index, a.width, i, lanes) * scale;
+          F32 v = table_vector<T>(source, index, a.width, i, lanes) * scale;
           if (!first) v = load(y + i) + v;
           worst = max(worst, magnitude_bits(lanes.keep_row(v)));
           store(y + i, v);
@@ -77,10 +81,9 @@ inline bool embed_rows(const EmbedRows& a) {
     const EmbedSource& source = a.sources[s];
     if (source.type == Element::kI8) {
       finite &= embed_source<int8_t>(a, source, s == 0);
-    } else if (source.type == Element::kF16) {
-      finite &= embed_source<uint16_t>(a, source, s == 0);
-    } else {
-      finite &= embed_source<float>(a, source, s == 0);
+    } else if constexpr (linked::kFloat) {
+      finite &= source.type == Element::kF16 ? embed_source<uint16_t>(a, source, s == 0)
+                                             : embed_source<float>(a, source, s == 0);
     }
   }
   return finite;

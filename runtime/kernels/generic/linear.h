@@ -1,56 +1,58 @@
 // linear_q8 and linear_f32: panels of outputs outside, so that a panel's weights stay in the cache while the rows pass;
-// within a panel group, blocks of rows as even as can be.
+// within a panel group, blocks of rows as even as can be. Here: how blocks are chosen, f32, and how sums become values.
 #ifndef BANTAM_KERNELS_GENERIC_LINEAR_H_
 #define BANTAM_KERNELS_GENERIC_LINEAR_H_
 
-#include "kernels/generic/dot_block.h"
+#include "kernels/generic/blocks.h"
 #include "kernels/generic/math.h"
 #include "kernels/generic/rows.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Rows [row, row + kRows) by panels [panel, panel + kPanels). False when some y is not finite.
-template <uint32_t kRows, uint32_t kPanels>
-BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t panel, Ahead ahead) {
-  const int8_t* x = a.x + row * a.x_stride;
-  int32_t row_starts[kRows];
-  measure_rows(row_starts, x, a.x_stride, a.k);
-  Accumulator acc[kRows][kPanels];
-  BANTAM_UNROLL
-  for (uint32_t p = 0; p < kPanels; ++p) start_rows(acc, p, a.w_sum + (panel + p) * 16, row_starts);
-  const size_t w_stride = size_t{a.k} * 16;
-  if constexpr (kRows <= 2) {
-    // Bound by the weights' stream, which the processor fetches ahead itself.
-    dot_rows(acc, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
-  } else {
-    dot_rows(acc, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
-  }
+/// The value of an int8 layer's integer sum.
+BANTAM_INLINE F32 dequantize(I32 sum_of_products, F32 x_scale, F32 w_scale, F32 bias) {
+  return fma(to_f32(sum_of_products), x_scale * w_scale, bias);
+}
 
-  I32x16 worst = splat(int32_t{0});
-  BANTAM_UNROLL
-  for (uint32_t p = 0; p < kPanels; ++p) {
-    const uint32_t column = (panel + p) * 16;
-    const F32x16 w_scale = load(a.w_scale + column);
-    const F32x16 bias = a.bias != nullptr ? load(a.bias + column) : splat(0.0f);
+/// Row r of y from the sums that lie in it.
+template <bool kBias>
+BANTAM_INLINE void dequantize_row(const LinearQ8& a, uint32_t r, Finite& finite) {
+  float* y = a.y + r * a.y_stride;
+  const F32 x_scale = splat(a.x_scale[r]);
+  const float* w_scale = a.w_scale;
+  const float* bias = a.bias;
+  for (const float* end = y + a.n; y != end; y += 16, w_scale += 16) {
     BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) {
-      const uint32_t at = row + r;
-      const F32x16 v = fma(to_f32(acc[r][p].get()), splat(a.x_scale[at]) * w_scale, bias);
-      worst = max(worst, magnitude_bits(v));
-      store(a.y + at * a.y_stride + column, v);
+    for (uint32_t i = 0; i < 16; i += kLanes) {
+      const F32 v = dequantize(bits(load(y + i)), x_scale, load(w_scale + i), kBias ? load(bias + i) : splat(0.0f));
+      finite.note(v);
+      store(y + i, v);
+    }
+    if (kBias) bias += 16;
+  }
+}
+
+/// All rows of y from the sums that lie there. False when some y is not finite.
+inline bool dequantize_rows(const LinearQ8& a) {
+  Finite finite;
+  for (uint32_t r = 0; r < a.rows; ++r) {
+    if (a.bias != nullptr) {
+      dequantize_row<true>(a, r, finite);
+    } else {
+      dequantize_row<false>(a, r, finite);
     }
   }
-  if (a.activation == Activation::kNone && a.row_bits == nullptr) return largest(worst) < kInfinityBits;
-  return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels,
-                        a.row_bits == nullptr ? nullptr : a.row_bits + row * 16);
+  if (a.activation == Activation::kNone && a.row_bits == nullptr) return finite.all();
+  if (a.row_bits != nullptr) memset(a.row_bits, 0, a.rows * 16 * sizeof(int32_t));
+  return activate_block(a.activation, a.y, a.y_stride, a.rows, a.n / 16, a.row_bits);
 }
 
 template <uint32_t kRows, uint32_t kPanels, class Element>
 BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t panel, Ahead ahead) {
-  F32x16 acc[kRows][kPanels];
+  Panel acc[kRows][kPanels];
   BANTAM_UNROLL
   for (uint32_t p = 0; p < kPanels; ++p) {
-    const F32x16 start = a.bias != nullptr ? load(a.bias + (panel + p) * 16) : splat(0.0f);
+    const Panel start = a.bias != nullptr ? Panel(a.bias + (panel + p) * 16) : Panel(0.0f);
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = start;
   }
@@ -58,13 +60,17 @@ BANTAM_NOINLINE bool linear_f32_block(const LinearF32& a, uint32_t row, uint32_t
   fma_rows(acc, a.x + row * a.x_stride, a.x_stride, static_cast<const Element*>(a.w) + panel * w_stride, w_stride, a.k,
            ahead);
 
-  I32x16 worst = splat(int32_t{0});
+  I32 worst = splat(int32_t{0});
   BANTAM_UNROLL
   for (uint32_t r = 0; r < kRows; ++r) {
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPanels; ++p) {
-      worst = max(worst, magnitude_bits(acc[r][p]));
-      store(a.y + (row + r) * a.y_stride + (panel + p) * 16, acc[r][p]);
+      float* y = a.y + (row + r) * a.y_stride + (panel + p) * 16;
+      BANTAM_UNROLL
+      for (uint32_t l = 0; l < kVectors; ++l) {
+        worst = max(worst, magnitude_bits(acc[r][p].v[l]));
+        store(y + l * kLanes, acc[r][p].v[l]);
+      }
     }
   }
   if (a.activation == Activation::kNone) return largest(worst) < kInfinityBits;
@@ -86,12 +92,8 @@ constexpr bool even_blocks(uint32_t (*panels)(uint32_t), uint32_t max_rows) {
   }
   return true;
 }
-static_assert(even_blocks(block_panels, kMaxRows) && even_blocks(block_panels_f32, kMaxRowsF32), "see linear_blocks");
+static_assert(even_blocks(block_panels_f32, kMaxRowsF32), "see linear_blocks");
 
-template <uint32_t kRows>
-constexpr BlockChoice<LinearQ8> q8_choice() {
-  return {linear_q8_block<kRows, block_panels(kRows)>, linear_q8_block<kRows, 1>, block_panels(kRows)};
-}
 template <class Element, uint32_t kRows>
 constexpr BlockChoice<LinearF32> f32_choice() {
   return {linear_f32_block<kRows, block_panels_f32(kRows), Element>, linear_f32_block<kRows, 1, Element>,
@@ -130,23 +132,14 @@ BANTAM_INLINE bool linear_blocks(const Args& a, const BlockChoice<Args>* choices
   return finite;
 }
 
-template <uint32_t... kIndex>
-BANTAM_INLINE bool linear_q8_with(const LinearQ8& a, Indices<kIndex...>) {
-  static constexpr BlockChoice<LinearQ8> kChoices[] = {q8_choice<kIndex + 1>()...};
-  return linear_blocks(a, kChoices, sizeof...(kIndex));
-}
 template <class Element, uint32_t... kIndex>
 BANTAM_INLINE bool linear_f32_with(const LinearF32& a, Indices<kIndex...>) {
   static constexpr BlockChoice<LinearF32> kChoices[] = {f32_choice<Element, kIndex + 1>()...};
   return linear_blocks(a, kChoices, sizeof...(kIndex));
 }
 
-inline bool linear_q8(const LinearQ8& a) {
-  if (a.row_bits != nullptr) memset(a.row_bits, 0, a.rows * 16 * sizeof(int32_t));
-  return linear_q8_with(a, MakeIndices<kMaxRows>::type{});
-}
-
 inline bool linear_f32(const LinearF32& a) {
+  if constexpr (!linked::kFloat) return false;
   using Blocks = MakeIndices<kMaxRowsF32>::type;
   return a.w_type == Element::kF16 ? linear_f32_with<uint16_t>(a, Blocks{}) : linear_f32_with<float>(a, Blocks{});
 }

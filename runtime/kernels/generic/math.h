@@ -4,67 +4,67 @@
 #ifndef BANTAM_KERNELS_GENERIC_MATH_H_
 #define BANTAM_KERNELS_GENERIC_MATH_H_
 
-#include "kernels/generic/config.h"
+#include "kernels/generic/lanes.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 /// c[0] + c[1] x + ..., by Horner with fma.
 template <uint32_t kCount>
-BANTAM_INLINE F32x16 polynomial(F32x16 x, const float (&c)[kCount]) {
-  F32x16 p = splat(c[kCount - 1]);
+BANTAM_INLINE F32 polynomial(F32 x, const float (&c)[kCount]) {
+  F32 p = splat(c[kCount - 1]);
   BANTAM_UNROLL
   for (uint32_t i = 1; i < kCount; ++i) p = fma(p, x, splat(c[kCount - 1 - i]));
   return p;
 }
 
 /// e^x for x <= 88: relative error <= 2e-7; exactly 0 below -87, -infinity included.
-BANTAM_INLINE F32x16 exp_below_88(F32x16 x) {
+BANTAM_INLINE F32 exp_below_88(F32 x) {
   constexpr float kPolynomial[] = {1.0f, 1.0f, 0.499992311f, 0.166671127f, 0.0418901891f, 0.00831268355f};
   // n = round(x / ln 2) sits, with the exponent's bias, in the low bits of `shifted`.
-  const F32x16 magic = splat(12582912.0f + 127.0f);
-  const F32x16 shifted = fma(x, splat(1.44269504f), magic);
-  const F32x16 n = shifted - magic;
+  const F32 magic = splat(12582912.0f + 127.0f);
+  const F32 shifted = fma(x, splat(1.44269504f), magic);
+  const F32 n = shifted - magic;
   // ln 2 in two parts: 0x1.63p-1 and the rest.
-  const F32x16 r = fma(n, splat(2.12194440e-4f), fma(n, splat(-0.693359375f), x));
-  const F32x16 y = polynomial(r, kPolynomial) * low_bits_to_power(bits(shifted));
+  const F32 r = fma(n, splat(2.12194440e-4f), fma(n, splat(-0.693359375f), x));
+  const F32 y = polynomial(r, kPolynomial) * low_bits_to_power(bits(shifted));
   return select(less(x, splat(-87.0f)), splat(0.0f), y);
 }
 
 /// e^x: relative error <= 2e-7 on [-87, 88]; 0 below; infinite above 88.4.
-BANTAM_INLINE F32x16 exp(F32x16 x) { return exp_below_88(min(splat(89.0f), x)); }
+BANTAM_INLINE F32 exp(F32 x) { return exp_below_88(min(splat(89.0f), x)); }
 
 /// 2^x for x <= 1: relative error <= 3e-6; exactly 0 below -127. For probabilities that are rounded to 8 bits.
-BANTAM_INLINE F32x16 exp2_of_score(F32x16 x) {
+BANTAM_INLINE F32 exp2_of_score(F32 x) {
   constexpr float kPolynomial[] = {1.0f, 0.693124175f, 0.240240991f, 0.0559065863f, 0.00958286971f};
-  const F32x16 magic = splat(12582912.0f + 127.0f);
-  const F32x16 shifted = x + magic;
-  const F32x16 fraction = x - (shifted - magic);
+  const F32 magic = splat(12582912.0f + 127.0f);
+  const F32 shifted = x + magic;
+  const F32 fraction = x - (shifted - magic);
   // As integers: what lies below 12582912 is 2^-127 or less and becomes 0.
-  const I32x16 exponent = max(bits(shifted), splat(int32_t{0x4b400000}));
+  const I32 exponent = max(bits(shifted), splat(int32_t{0x4b400000}));
   return polynomial(fraction, kPolynomial) * low_bits_to_power(exponent);
 }
 
 /// 1 / (1 + e^-x): relative error <= 4e-7 where x > -87; 0 below.
-BANTAM_INLINE F32x16 sigmoid(F32x16 x) {
-  const F32x16 one = splat(1.0f);
-  const F32x16 e = exp_below_88(splat(0.0f) - magnitude(x));
+BANTAM_INLINE F32 sigmoid(F32 x) {
+  const F32 one = splat(1.0f);
+  const F32 e = exp_below_88(splat(0.0f) - magnitude(x));
   return select(less(x, splat(0.0f)), e, one) / (one + e);
 }
 
 /// Relative error <= 4e-7 everywhere; +-1 at the infinities.
-BANTAM_INLINE F32x16 tanh(F32x16 x) {
+BANTAM_INLINE F32 tanh(F32 x) {
   constexpr float kPolynomial[] = {-0.333332807f, 0.133314058f, -0.0537365153f, 0.0206281673f, -0.00569229666f};
-  const F32x16 square = x * x;
-  const F32x16 near_zero = fma(x * square, polynomial(square, kPolynomial), x);
-  const F32x16 a = magnitude(x);
-  const F32x16 e = exp_below_88(splat(-2.0f) * a);
-  const F32x16 far = (splat(1.0f) - e) / (splat(1.0f) + e);
-  const F32x16 with_sign = select(less(x, splat(0.0f)), splat(0.0f) - far, far);
+  const F32 square = x * x;
+  const F32 near_zero = fma(x * square, polynomial(square, kPolynomial), x);
+  const F32 a = magnitude(x);
+  const F32 e = exp_below_88(splat(-2.0f) * a);
+  const F32 far = (splat(1.0f) - e) / (splat(1.0f) + e);
+  const F32 with_sign = select(less(x, splat(0.0f)), splat(0.0f) - far, far);
   return select(less(a, splat(0.625f)), near_zero, with_sign);
 }
 
 /// x / 2 * (1 + erf(x / sqrt 2)): absolute error <= 4e-7 for every x; exactly x above 5.35, 0 below -5.35.
-BANTAM_INLINE F32x16 gelu(F32x16 x) {
+BANTAM_INLINE F32 gelu(F32 x) {
   // max(x, 0) - g(|x|) with g(t) = t / 2 * erfc(t / sqrt 2), a polynomial of degree 4 on each of 15 intervals of width
   // 1 / kPerUnit whose centres are the multiples; the sixteenth, where g < 2.4e-7, is zero. Row i: coefficients of t^i.
   // A third of the multiplications that one polynomial of this error takes.
@@ -86,26 +86,26 @@ BANTAM_INLINE F32x16 gelu(F32x16 x) {
       {0.0653925613f, 0.0472561941f, 0.00626598531f, -0.0273075942f, -0.0360740609f, -0.0249230769f, -0.00911269803f,
        0.000958230754f, 0.00398067385f, 0.00323605072f, 0.00173761696f, 0.000712937384f, 0.000235352796f,
        6.4099775e-05f, 1.46126931e-05f, 0.0f}};
-  const F32x16 t = min(magnitude(x), splat(kLast));
+  const F32 t = min(magnitude(x), splat(kLast));
   // round(t * kPerUnit) sits in the low bits.
-  const I32x16 interval = bits(fma(t, splat(kPerUnit), splat(12582912.0f)));
-  F32x16 g = lookup(load_table(kTable[4]), interval);
+  const I32 interval = bits(fma(t, splat(kPerUnit), splat(12582912.0f)));
+  F32 g = lookup(load_table(kTable[4]), interval);
   BANTAM_UNROLL
   for (int i = 3; i >= 0; --i) g = fma(g, t, lookup(load_table(kTable[i]), interval));
   return max(splat(0.0f), x) - g;
 }
 
 /// x / 2 * (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), as x * sigmoid of twice that: absolute error <= 1e-6 * max(1, |x|).
-BANTAM_INLINE F32x16 gelu_tanh(F32x16 x) {
-  const F32x16 inner = fma(splat(0.0713548163f), x * x, splat(1.59576912f));
+BANTAM_INLINE F32 gelu_tanh(F32 x) {
+  const F32 inner = fma(splat(0.0713548163f), x * x, splat(1.59576912f));
   return x * sigmoid(x * inner);
 }
 
-BANTAM_INLINE F32x16 relu(F32x16 x) { return max(splat(0.0f), x); }
+BANTAM_INLINE F32 relu(F32 x) { return max(splat(0.0f), x); }
 
 /// f(x) with the activation as a compile-time constant.
 template <Activation kActivation>
-BANTAM_INLINE F32x16 activate(F32x16 x) {
+BANTAM_INLINE F32 activate(F32 x) {
   if constexpr (kActivation == Activation::kRelu) return relu(x);
   if constexpr (kActivation == Activation::kGelu) return gelu(x);
   if constexpr (kActivation == Activation::kGeluTanh) return gelu_tanh(x);
@@ -118,50 +118,57 @@ BANTAM_INLINE F32x16 activate(F32x16 x) {
   return x;
 }
 
+/// f with the activation as an integral constant; one that is not linked is taken for none.
+template <Activation kActivation, class F>
+BANTAM_INLINE auto if_linked(const F& f) {
+  constexpr bool kLinked = linked::activation(static_cast<uint32_t>(kActivation));
+  return f.template operator() < kLinked ? kActivation : Activation::kNone > ();
+}
+
 /// Calls f with the activation as an integral constant: one place that lists them all.
 template <class F>
 BANTAM_INLINE auto with_activation(Activation activation, const F& f) {
   switch (activation) {
     case Activation::kRelu:
-      return f.template operator()<Activation::kRelu>();
+      return if_linked<Activation::kRelu>(f);
     case Activation::kGelu:
-      return f.template operator()<Activation::kGelu>();
+      return if_linked<Activation::kGelu>(f);
     case Activation::kGeluTanh:
-      return f.template operator()<Activation::kGeluTanh>();
+      return if_linked<Activation::kGeluTanh>(f);
     case Activation::kTanh:
-      return f.template operator()<Activation::kTanh>();
+      return if_linked<Activation::kTanh>(f);
     case Activation::kSigmoid:
-      return f.template operator()<Activation::kSigmoid>();
+      return if_linked<Activation::kSigmoid>(f);
     case Activation::kSilu:
-      return f.template operator()<Activation::kSilu>();
+      return if_linked<Activation::kSilu>(f);
     case Activation::kQuickGelu:
-      return f.template operator()<Activation::kQuickGelu>();
+      return if_linked<Activation::kQuickGelu>(f);
     case Activation::kExp:
-      return f.template operator()<Activation::kExp>();
+      return if_linked<Activation::kExp>(f);
     case Activation::kReluSquared:
-      return f.template operator()<Activation::kReluSquared>();
+      return if_linked<Activation::kReluSquared>(f);
     case Activation::kNone:
       break;
   }
   return f.template operator()<Activation::kNone>();
 }
 
-/// y[r][0, 16 * vectors) = activation(y), in place. Not inlined: callers have their registers full. Lane l of
-/// row_bits[r], where given, takes the largest |y[r][n]|, n % 16 == l, as bits.
+/// y[r][0, 16 * panels) = activation(y), in place. Not inlined: callers have their registers full. The largest of
+/// row_bits[r], where given, becomes the largest |y[r][n]| so far, as bits.
 struct ActivateBlock {
   float* y;
   size_t stride;
-  uint32_t rows, vectors;
+  uint32_t rows, panels;
   int32_t* row_bits;
   template <Activation kActivation>
   BANTAM_INLINE bool operator()() const {
-    I32x16 worst = splat(int32_t{0});
+    I32 worst = splat(int32_t{0});
     for (uint32_t r = 0; r < rows; ++r) {
-      I32x16 worst_of_row = splat(int32_t{0});
-      for (uint32_t i = 0; i < vectors; ++i) {
-        const F32x16 v = activate<kActivation>(load(y + r * stride + 16 * i));
+      I32 worst_of_row = splat(int32_t{0});
+      for (uint32_t i = 0; i < 16 * panels; i += kLanes) {
+        const F32 v = activate<kActivation>(load(y + r * stride + i));
         worst_of_row = max(worst_of_row, magnitude_bits(v));
-        store(y + r * stride + 16 * i, v);
+        store(y + r * stride + i, v);
       }
       worst = max(worst, worst_of_row);
       if (row_bits != nullptr) store(row_bits + r * 16, max(load(row_bits + r * 16), worst_of_row));
@@ -172,19 +179,19 @@ struct ActivateBlock {
 
 /// False when some result is not finite.
 [[maybe_unused]] static BANTAM_NOINLINE bool activate_block(Activation activation, float* y, size_t stride,
-                                                            uint32_t rows, uint32_t vectors, int32_t* row_bits) {
-  return with_activation(activation, ActivateBlock{y, stride, rows, vectors, row_bits});
+                                                            uint32_t rows, uint32_t panels, int32_t* row_bits) {
+  return with_activation(activation, ActivateBlock{y, stride, rows, panels, row_bits});
 }
 
 struct ActivateVector {
-  F32x16 x;
+  F32 x;
   template <Activation kActivation>
-  BANTAM_INLINE F32x16 operator()() const {
+  BANTAM_INLINE F32 operator()() const {
     return activate<kActivation>(x);
   }
 };
 /// One vector with the activation known at run time only.
-[[maybe_unused]] static BANTAM_NOINLINE F32x16 activate_vector(Activation activation, F32x16 x) {
+[[maybe_unused]] static BANTAM_NOINLINE F32 activate_vector(Activation activation, F32 x) {
   return with_activation(activation, ActivateVector{x});
 }
 

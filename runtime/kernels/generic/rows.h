@@ -2,51 +2,69 @@
 #ifndef BANTAM_KERNELS_GENERIC_ROWS_H_
 #define BANTAM_KERNELS_GENERIC_ROWS_H_
 
-#include "kernels/generic/config.h"
+#include "kernels/generic/lanes.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr int32_t kInfinityBits = 0x7f800000;
 
-/// All 16 lanes belong to the row.
+/// All lanes belong to the row.
 struct AllLanes {
-  static constexpr uint32_t count = 16;
-  static BANTAM_INLINE F32x16 keep_row(F32x16 v) { return v; }
+  static constexpr uint32_t count = kLanes;
+  static BANTAM_INLINE F32 keep_row(F32 v) { return v; }
 };
 /// Only the first `count` lanes do; keep_row sets the others to +0.
 struct SomeLanes {
   uint32_t count;
-  Mask16 mask;
-  BANTAM_INLINE F32x16 keep_row(F32x16 v) const { return keep(mask, v); }
+  LaneMask mask;
+  BANTAM_INLINE F32 keep_row(F32 v) const { return keep(mask, v); }
 };
 
-/// f(i, lanes) for i = 0, 16, ... below width.
+/// f(i, lanes) for i = 0, kLanes, ... below width.
 template <class F>
 BANTAM_INLINE void for_vectors(uint32_t width, const F& f) {
-  const uint32_t full = width & ~15u;
-  for (uint32_t i = 0; i < full; i += 16) f(i, AllLanes{});
-  if (full < width) {
+  const uint32_t full = width / kLanes * kLanes;
+  for (uint32_t i = 0; i < full; i += kLanes) f(i, AllLanes{});
+  if constexpr (kLanes > 1) {
+    if (full == width) return;
     const uint32_t count = width - full;
     f(full, SomeLanes{count, lanes_between(0, static_cast<int32_t>(count))});
   }
 }
 
+/// Whether all values noted are finite.
+struct Finite {
+#if defined(__ARM_FEATURE_FMA)
+  F32 poison = splat(0.0f);  // NaN once something times 0 was
+  BANTAM_INLINE void note(F32 v) { poison = fma(v, splat(0.0f), poison); }
+  BANTAM_INLINE bool all() const { return largest(magnitude_bits(poison)) == 0; }
+#else
+  I32 worst = splat(int32_t{0});
+  BANTAM_INLINE void note(F32 v) { worst = max(worst, magnitude_bits(v)); }
+  BANTAM_INLINE bool all() const { return largest(worst) < kInfinityBits; }
+#endif
+};
+
 /// From any address, reading the row's own elements only.
-BANTAM_INLINE F32x16 load_lanes(const float* p, AllLanes) { return load(p); }
-BANTAM_INLINE F32x16 load_lanes(const float* p, SomeLanes lanes) { return load_first(p, lanes.count); }
-BANTAM_INLINE void store_lanes(float* p, F32x16 v, AllLanes) { store(p, v); }
-BANTAM_INLINE void store_lanes(float* p, F32x16 v, SomeLanes lanes) { store_first(p, v, lanes.count); }
-BANTAM_INLINE I32x16 load_i8_lanes(const int8_t* p, AllLanes) { return load_i8(p); }
-BANTAM_INLINE I32x16 load_i8_lanes(const int8_t* p, SomeLanes lanes) {
+BANTAM_INLINE F32 load_lanes(const float* p, AllLanes) { return load(p); }
+BANTAM_INLINE F32 load_lanes(const float* p, SomeLanes lanes) { return load_first(p, lanes.count); }
+BANTAM_INLINE void store_lanes(float* p, F32 v, AllLanes) { store(p, v); }
+BANTAM_INLINE void store_lanes(float* p, F32 v, SomeLanes lanes) { store_first(p, v, lanes.count); }
+BANTAM_INLINE I32 load_i8_lanes(const int8_t* p, AllLanes) { return load_i8(p); }
+BANTAM_INLINE I32 load_i8_lanes(const int8_t* p, SomeLanes lanes) {
   int8_t buffer[16] = {};
   memcpy(buffer, p, lanes.count);
   return load_i8(buffer);
 }
-BANTAM_INLINE void store_bytes_lanes(void* p, I32x16 v, AllLanes) { store_bytes(p, v); }
-BANTAM_INLINE void store_bytes_lanes(void* p, I32x16 v, SomeLanes lanes) {
+BANTAM_INLINE void store_bytes_lanes(void* p, I32 v, AllLanes) { store_bytes(p, v); }
+BANTAM_INLINE void store_bytes_lanes(void* p, I32 v, SomeLanes lanes) {
   uint8_t buffer[16];
   store_bytes(buffer, v);
   memcpy(p, buffer, lanes.count);
+}
+/// Zeros in a q8 row from its width on: for_vectors has stored them where vectors are as wide as the padding.
+BANTAM_INLINE void clear_padding(int8_t* q, uint32_t width) {
+  if constexpr (kLanes < 16) memset(q + width, kOffsetXor, pad16(width) - width);
 }
 
 /// Lane i of the result, i < kCount: what v[i] reduces to, by `one`; other lanes hold anything. `eight` folds eight vectors
@@ -67,11 +85,16 @@ BANTAM_INLINE Vector across_lanes(const Vector (&v)[kCount], const One& one, con
   }
 }
 /// The sums, in the order of `sum`, and the largest lanes.
-template <class Vector, uint32_t kCount>
-BANTAM_INLINE Vector sums_of(const Vector (&v)[kCount]) {
-  return across_lanes(
-      v, [](const auto& x) __attribute__((always_inline)) { return sum(x); },
-      [](const auto& x) __attribute__((always_inline)) { return sum_eight(x); });
+template <class SomeSums, uint32_t kCount>
+BANTAM_INLINE F32 sums_of(const SomeSums (&v)[kCount]) {
+  if constexpr (kVectors == 1) {
+    return across_lanes(
+        v, [](const auto& x) __attribute__((always_inline)) { return sum(x); },
+        [](const auto& x) __attribute__((always_inline)) { return sum_eight(x); });
+  } else {
+    static_assert(kCount == 1, "a vector of one lane");
+    return total(v[0]);
+  }
 }
 template <class Vector, uint32_t kCount>
 BANTAM_INLINE Vector largest_of(const Vector (&v)[kCount]) {
@@ -81,7 +104,7 @@ BANTAM_INLINE Vector largest_of(const Vector (&v)[kCount]) {
 }
 
 /// Between int8 values and how a session stores them (kOffsetXor); the high bits of lanes are ignored by store_bytes.
-BANTAM_INLINE I32x16 flip_offset(I32x16 v) {
+BANTAM_INLINE I32 flip_offset(I32 v) {
   if constexpr (kOffsetXor != 0) return v ^ splat(int32_t{-128});
   return v;
 }
@@ -112,7 +135,7 @@ BANTAM_INLINE RowScale row_scale(int32_t m) {
   return {largest_value / 127.0f, 127.0f / largest_value};
 }
 
-BANTAM_INLINE I32x16 quantize(F32x16 v, F32x16 inverse) { return round_to_i32(v * inverse); }
+BANTAM_INLINE I32 quantize(F32 v, F32 inverse) { return round_to_i32(v * inverse); }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

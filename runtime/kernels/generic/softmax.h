@@ -11,10 +11,10 @@ constexpr float kMinusInfinity = -__builtin_inff();
 
 /// The largest of the row's elements.
 BANTAM_INLINE float row_largest(const float* x, uint32_t width) {
-  F32x16 best = splat(kMinusInfinity);
+  F32 best = splat(kMinusInfinity);
   for_vectors(
       width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        F32x16 v = load_lanes(x + i, lanes);
+        F32 v = load_lanes(x + i, lanes);
         if constexpr (sizeof(lanes) > sizeof(AllLanes)) v = select(lanes.mask, v, splat(kMinusInfinity));
         best = max(v, best);
       });
@@ -22,19 +22,20 @@ BANTAM_INLINE float row_largest(const float* x, uint32_t width) {
 }
 
 inline bool softmax_row(float* x, uint32_t width) {
-  const F32x16 best = splat(row_largest(x, width));
-  F32x16 total = splat(0.0f);
+  const F32 best = splat(row_largest(x, width));
+  Sums sums{};
   for_vectors(
       width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        const F32x16 p = lanes.keep_row(exp_below_88(load(x + i) - best));
-        total = total + p;
+        const F32 p = lanes.keep_row(exp_below_88(load(x + i) - best));
+        partial(sums, i) = partial(sums, i) + p;
         store(x + i, p);
       });
-  const F32x16 l = splat(sum(total));
+  const float sum_of_row = total(sums);
+  const F32 l = splat(sum_of_row);
   for_vectors(
       width, [&](uint32_t i, auto) __attribute__((always_inline)) { store(x + i, load(x + i) / l); });
   // Every p is in [0, 1] unless one was NaN, and then so is their sum.
-  return is_finite(sum(total));
+  return is_finite(sum_of_row);
 }
 
 inline bool softmax_rows(const SoftmaxRows& a) {
@@ -43,22 +44,22 @@ inline bool softmax_rows(const SoftmaxRows& a) {
   return finite;
 }
 
-/// Sixteen columns of one row.
+/// A vector of columns of one row.
 template <class Lanes>
-BANTAM_INLINE F32x16 pool_vector(const PoolRows& a, uint32_t row, uint32_t column, Lanes lanes) {
+BANTAM_INLINE F32 pool_vector(const PoolRows& a, uint32_t row, uint32_t column, Lanes lanes) {
   const size_t at = row * a.x_stride + column;
   if (a.x != nullptr) return load(a.x + at);
   return to_f32(flip_offset(load_i8_lanes(a.x_q + at, lanes))) * splat(a.x_scale[row]);
 }
 
-/// Sixteen columns of all rows.
+/// A vector of columns of all rows.
 template <class Lanes>
-BANTAM_INLINE F32x16 pool_columns(const PoolRows& a, uint32_t column, Lanes lanes) {
+BANTAM_INLINE F32 pool_columns(const PoolRows& a, uint32_t column, Lanes lanes) {
   const uint32_t first = a.kind == Pool::kLast ? a.row_end - 1 : a.row_begin;
-  F32x16 v = pool_vector(a, first, column, lanes);
+  F32 v = pool_vector(a, first, column, lanes);
   if (a.kind == Pool::kFirst || a.kind == Pool::kLast) return v;
   for (uint32_t r = a.row_begin + 1; r < a.row_end; ++r) {
-    const F32x16 next = pool_vector(a, r, column, lanes);
+    const F32 next = pool_vector(a, r, column, lanes);
     v = a.kind == Pool::kMax ? max(v, next) : v + next;
   }
   if (a.kind == Pool::kMean) v = v / splat(static_cast<float>(a.row_end - a.row_begin));
@@ -66,22 +67,22 @@ BANTAM_INLINE F32x16 pool_columns(const PoolRows& a, uint32_t column, Lanes lane
 }
 
 inline bool pool_rows(const PoolRows& a) {
-  I32x16 worst = splat(int32_t{0});
-  F32x16 squares = splat(0.0f);
+  I32 worst = splat(int32_t{0});
+  Sums squares{};
   for_vectors(
       a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        const F32x16 v = pool_columns(a, i, lanes);
-        const F32x16 kept = lanes.keep_row(v);
+        const F32 v = pool_columns(a, i, lanes);
+        const F32 kept = lanes.keep_row(v);
         worst = max(worst, magnitude_bits(kept));
-        squares = fma(kept, kept, squares);
+        partial(squares, i) = fma(kept, kept, partial(squares, i));
         store(a.y + i, v);
       });
   if (largest(worst) >= kInfinityBits) return false;
   if (!a.l2) return true;
 
-  const float root = __builtin_sqrtf(sum(squares));
+  const float root = square_root(total(squares));
   if (!is_finite(root)) return false;
-  const F32x16 norm = splat(root > 1e-12f ? root : 1e-12f);
+  const F32 norm = splat(root > 1e-12f ? root : 1e-12f);
   for_vectors(
       a.width, [&](uint32_t i, auto) __attribute__((always_inline)) { store(a.y + i, load(a.y + i) / norm); });
   return true;

@@ -8,55 +8,73 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 /// The largest |x| of a head, as bits. The head may begin anywhere in a row, so only its own elements are read.
 BANTAM_INLINE int32_t head_magnitude(const float* x, uint32_t width) {
-  I32x16 worst = splat(int32_t{0});
+  I32 worst = splat(int32_t{0});
   for_vectors(
       width, [&](uint32_t i, auto lanes)
                  __attribute__((always_inline)) { worst = max(worst, magnitude_bits(load_lanes(x + i, lanes))); });
   return largest(worst);
 }
 
-BANTAM_INLINE void split_query_q8(const float* x, uint32_t width, F32x16 inverse, int8_t* q) {
+BANTAM_INLINE void split_query_q8(const float* x, uint32_t width, F32 inverse, int8_t* q) {
   for_vectors(
       width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
         store_bytes_lanes(q + i, quantize(load_lanes(x + i, lanes), inverse), lanes);
       });
 }
 
+/// Byte of column `i` of lane `lane` in tiles [columns / 4][16][4].
+BANTAM_INLINE size_t key_byte(uint32_t i, size_t lane) { return size_t{i / 4} * 64 + lane * 4 + i % 4; }
+
 /// Lane `lane` of a key page: groups of 4 of its elements, 64 bytes apart; then its scale.
 BANTAM_INLINE void split_key_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
-  const F32x16 inverse = splat(scale.inverse);
+  const F32 inverse = splat(scale.inverse);
   const uint32_t padded = pad4(width);
   for_vectors(
       width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        uint8_t buffer[16];
-        store_bytes(buffer, flip_offset(quantize(load_lanes(x + i, lanes), inverse)));
-        uint8_t* to = page + size_t{i} * 16 + lane * 4;
-        for (uint32_t j = 0; j < 16 && i + j < padded; j += 4) memcpy(to + j * 16, buffer + j, 4);
+        const I32 v = flip_offset(quantize(load_lanes(x + i, lanes), inverse));
+        if constexpr (kLanes == 1) {
+          store_bytes(page + key_byte(i, lane), v);
+        } else {
+          uint8_t buffer[16];
+          store_bytes(buffer, v);
+          uint8_t* to = page + size_t{i} * 16 + lane * 4;
+          for (uint32_t j = 0; j < 16 && i + j < padded; j += 4) memcpy(to + j * 16, buffer + j, 4);
+        }
       });
+  if constexpr (kLanes == 1) {
+    for (uint32_t i = width; i < padded; ++i) page[key_byte(i, lane)] = kOffsetXor;
+  }
   memcpy(page + size_t{padded} * 16 + lane * 4, &scale.scale, 4);
 }
 
+/// Byte of column `i` in tiles [columns / 16][4][16][4], from the first byte of the lane.
+BANTAM_INLINE size_t value_byte(uint32_t i) { return size_t{i / 16} * 256 + i % 16 * 4; }
+
 /// Lane `lane` of a value page: tiles [width/16][4][16][4]; padding columns become 0.
 BANTAM_INLINE void split_value_q8(const float* x, uint32_t width, const RowScale& scale, uint8_t* page, size_t lane) {
-  const F32x16 inverse = splat(scale.inverse);
+  const F32 inverse = splat(scale.inverse);
   uint8_t* column = page + (lane / 4) * 64 + lane % 4;
   for_vectors(
       width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        uint8_t buffer[16];
+        uint8_t buffer[kLanes];
         store_bytes(buffer, quantize(load_lanes(x + i, lanes), inverse));
-        uint8_t* to = column + size_t{i} * 16;
-        for (uint32_t j = 0; j < 16; ++j) to[j * 4] = buffer[j];
+        uint8_t* to = column + value_byte(i);
+        for (uint32_t j = 0; j < kLanes; ++j) to[j * 4] = buffer[j];
       });
+  if constexpr (kLanes == 1) {
+    for (uint32_t i = width; i < pad16(width); ++i) column[value_byte(i)] = 0;
+  }
   memcpy(page + size_t{pad16(width)} * 16 + lane * 4, &scale.scale, 4);
 }
 
-/// Lanes [lane, lane + 4), lane a multiple of 4, of a value page from rows x_stride apart: whole tiles at once.
+/// With vectors only: lanes [lane, lane + 4), lane a multiple of 4, of a value page from rows x_stride apart: whole tiles at once.
+template <class Vector>
 BANTAM_INLINE void split_four_values_q8(const float* x, size_t x_stride, uint32_t width, const RowScale* scales,
                                         uint8_t* page, size_t lane) {
   int32_t* tiles = reinterpret_cast<int32_t*>(page) + lane / 4 * 16;
   for_vectors(
       width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        I32x16 v[4];
+        Vector v[4];
         BANTAM_UNROLL
         for (uint32_t r = 0; r < 4; ++r)
           v[r] = quantize(load_lanes(x + r * x_stride + i, lanes), splat(scales[r].inverse));
@@ -104,11 +122,13 @@ inline int32_t split_values_q8(const SplitHeads& a, uint32_t r, uint32_t rows) {
       scales[i] = row_scale(m);
     }
     uint8_t* to = a.value_pages + (page + h) * value_page_bytes(width, true);
-    if (rows == 4) {
-      split_four_values_q8(x, a.x_stride, width, scales, to, row % 16);
-    } else {
-      split_value_q8(x, width, scales[0], to, row % 16);
+    if constexpr (kLanes > 1) {
+      if (rows == 4) {
+        split_four_values_q8<I32>(x, a.x_stride, width, scales, to, row % 16);
+        continue;
+      }
     }
+    split_value_q8(x, width, scales[0], to, row % 16);
   }
   return worst;
 }
@@ -120,7 +140,7 @@ inline bool split_heads_q8(const SplitHeads& a) {
     worst = worst > m ? worst : m;
   }
   for (uint32_t r = 0; r < a.rows;) {
-    const uint32_t rows = (a.row_begin + r) % 4 == 0 && a.rows - r >= 4 ? 4 : 1;
+    const uint32_t rows = kLanes > 1 && (a.row_begin + r) % 4 == 0 && a.rows - r >= 4 ? 4 : 1;
     const int32_t m = split_values_q8(a, r, rows);
     worst = worst > m ? worst : m;
     r += rows;
@@ -151,9 +171,13 @@ inline bool split_row_f32(const SplitHeads& a, uint32_t r) {
 }
 
 inline bool split_heads(const SplitHeads& a) {
-  if (a.q8) return split_heads_q8(a);
   bool finite = true;
-  for (uint32_t r = 0; r < a.rows; ++r) finite &= split_row_f32(a, r);
+  if constexpr (linked::kDynamic) {
+    if (a.q8) return split_heads_q8(a);
+  }
+  if constexpr (linked::kFloat) {
+    for (uint32_t r = 0; r < a.rows; ++r) finite &= split_row_f32(a, r);
+  }
   return finite;
 }
 

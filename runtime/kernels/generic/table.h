@@ -4,18 +4,27 @@
 #define BANTAM_KERNELS_GENERIC_TABLE_H_
 
 #include "kernels/generic/attention_f32.h"
-#include "kernels/generic/attention_q8.h"
 #include "kernels/generic/embed.h"
-#include "kernels/generic/linear.h"
 #include "kernels/generic/softmax.h"
 #include "kernels/generic/split_heads.h"
 #include "kernels/generic/tail.h"
 #include "kernels/tables.h"
+#if defined(BANTAM_KERNEL_ONE_LANE)
+#include "kernels/generic/attention_sums.h"
+#include "kernels/generic/linear_sums.h"
+#else
+#include "kernels/generic/attention_q8.h"
+#include "kernels/generic/linear_q8.h"
+#endif
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 inline bool attention(const Attention& a) {
-  return a.q8 ? attention_blocks<AttentionQ8, kSomeQueries>(a) : attention_blocks<AttentionF32, kManyQueries>(a);
+  if constexpr (linked::kDynamic) {
+    if (a.q8) return attention_q8(a);
+  }
+  if constexpr (linked::kFloat) return attention_blocks<AttentionF32, kManyQueries>(a);
+  return false;
 }
 
 // Included once for each instruction set, in its own namespace.

@@ -44,8 +44,8 @@ struct TailBlock {
   const float* x[kRows];
   const float* residual[kRows];
   const int8_t* residual_q[kRows];
-  F32x16 residual_scale[kRows];
-  F32x16 mean[kRows], reciprocal[kRows];
+  F32 residual_scale[kRows];
+  float mean[kRows], reciprocal[kRows];
 
   BANTAM_INLINE TailBlock(const TailRows& args, uint32_t first) : a(args), kind(args) {
     BANTAM_UNROLL
@@ -55,15 +55,15 @@ struct TailBlock {
       residual[r] = a.residual != nullptr ? a.residual + row * a.residual_stride : nullptr;
       residual_q[r] = a.residual_q != nullptr ? a.residual_q + row * a.residual_stride : nullptr;
       residual_scale[r] = splat(a.residual_q != nullptr ? a.residual_scale[row] : 0.0f);
-      mean[r] = splat(0.0f);
-      reciprocal[r] = splat(1.0f);
+      mean[r] = 0.0f;
+      reciprocal[r] = 1.0f;
     }
   }
 
   /// Before the norm.
   template <class Lanes>
-  BANTAM_INLINE F32x16 value(uint32_t r, uint32_t i, Lanes lanes) const {
-    F32x16 v = load(x[r] + i);
+  BANTAM_INLINE F32 value(uint32_t r, uint32_t i, Lanes lanes) const {
+    F32 v = load(x[r] + i);
     if (kind.activation() != Activation::kNone) v = activate_vector(kind.activation(), v);
     if (kind.residual() == Residual::kF32) {
       v = v + load(residual[r] + i);
@@ -76,50 +76,52 @@ struct TailBlock {
   /// Mean and reciprocal deviation of layer norm and rms norm.
   BANTAM_INLINE void measure() {
     const float width = static_cast<float>(a.width);
-    F32x16 total[kRows];
+    Sums totals[kRows];
     BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) total[r] = splat(0.0f);
+    for (uint32_t r = 0; r < kRows; ++r) totals[r] = Sums{};
     if (kind.norm() == Norm::kLayer) {
       for_vectors(
           a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
             BANTAM_UNROLL
-            for (uint32_t r = 0; r < kRows; ++r) total[r] = total[r] + lanes.keep_row(value(r, i, lanes));
+            for (uint32_t r = 0; r < kRows; ++r) {
+              partial(totals[r], i) = partial(totals[r], i) + lanes.keep_row(value(r, i, lanes));
+            }
           });
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
-        mean[r] = splat(sum(total[r]) / width);
-        total[r] = splat(0.0f);
+        mean[r] = total(totals[r]) / width;
+        totals[r] = Sums{};
       }
     }
     for_vectors(
         a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
           BANTAM_UNROLL
           for (uint32_t r = 0; r < kRows; ++r) {
-            const F32x16 v = value(r, i, lanes);
-            const F32x16 d = lanes.keep_row(kind.norm() == Norm::kLayer ? v - mean[r] : v);
-            total[r] = fma(d, d, total[r]);
+            const F32 v = value(r, i, lanes);
+            const F32 d = lanes.keep_row(kind.norm() == Norm::kLayer ? v - splat(mean[r]) : v);
+            partial(totals[r], i) = fma(d, d, partial(totals[r], i));
           }
         });
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
-      reciprocal[r] = splat(1.0f / __builtin_sqrtf(sum(total[r]) / width + a.epsilon));
+      reciprocal[r] = 1.0f / square_root(total(totals[r]) / width + a.epsilon);
     }
   }
 
   /// After the norm.
   template <class Lanes>
-  BANTAM_INLINE F32x16 normed(uint32_t r, uint32_t i, Lanes lanes) const {
-    const F32x16 v = value(r, i, lanes);
+  BANTAM_INLINE F32 normed(uint32_t r, uint32_t i, Lanes lanes) const {
+    const F32 v = value(r, i, lanes);
     if (kind.norm() == Norm::kNone) return v;
-    const F32x16 gamma = a.gamma != nullptr ? load(a.gamma + i) : splat(1.0f);
-    const F32x16 beta = a.beta != nullptr ? load(a.beta + i) : splat(0.0f);
+    const F32 gamma = a.gamma != nullptr ? load(a.gamma + i) : splat(1.0f);
+    const F32 beta = a.beta != nullptr ? load(a.beta + i) : splat(0.0f);
     if (kind.norm() == Norm::kAffine) return fma(v, gamma, beta);
-    const F32x16 d = kind.norm() == Norm::kLayer ? v - mean[r] : v;
-    return fma(d * reciprocal[r], gamma, beta);
+    const F32 d = kind.norm() == Norm::kLayer ? v - splat(mean[r]) : v;
+    return fma(d * splat(reciprocal[r]), gamma, beta);
   }
 
   /// What the q8 store takes of a row's final value.
-  BANTAM_INLINE F32x16 smoothed(uint32_t i, F32x16 v) const { return a.smooth != nullptr ? v * load(a.smooth + i) : v; }
+  BANTAM_INLINE F32 smoothed(uint32_t i, F32 v) const { return a.smooth != nullptr ? v * load(a.smooth + i) : v; }
 };
 
 /// Rows [first, first + kRows).
@@ -129,21 +131,21 @@ BANTAM_NOINLINE bool tail_block(const TailRows& args, uint32_t first) {
   const TailRows a = args;
   if (block.kind.norm() == Norm::kLayer || block.kind.norm() == Norm::kRms) block.measure();
   float* y = a.y != nullptr ? a.y + first * a.y_stride : nullptr;
-  I32x16 worst[kRows];
+  I32 worst[kRows];
   BANTAM_UNROLL
   for (uint32_t r = 0; r < kRows; ++r) worst[r] = splat(int32_t{0});
   for_vectors(
       a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
         BANTAM_UNROLL
         for (uint32_t r = 0; r < kRows; ++r) {
-          const F32x16 v = block.normed(r, i, lanes);
-          const F32x16 stored = a.q != nullptr ? block.smoothed(i, v) : v;
+          const F32 v = block.normed(r, i, lanes);
+          const F32 stored = a.q != nullptr ? block.smoothed(i, v) : v;
           worst[r] = max(worst[r], magnitude_bits(lanes.keep_row(stored)));
           if (y != nullptr) store(y + r * a.y_stride + i, v);
         }
       });
   bool finite = true;
-  F32x16 inverse[kRows];
+  F32 inverse[kRows];
   BANTAM_UNROLL
   for (uint32_t r = 0; r < kRows; ++r) {
     const int32_t m = largest(worst[r]);
@@ -159,10 +161,12 @@ BANTAM_NOINLINE bool tail_block(const TailRows& args, uint32_t first) {
       a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
         BANTAM_UNROLL
         for (uint32_t r = 0; r < kRows; ++r) {
-          const F32x16 v = y != nullptr ? load(y + r * a.y_stride + i) : block.normed(r, i, lanes);
+          const F32 v = y != nullptr ? load(y + r * a.y_stride + i) : block.normed(r, i, lanes);
           store_bytes(q + r * a.q_stride + i, flip_offset(quantize(lanes.keep_row(block.smoothed(i, v)), inverse[r])));
         }
       });
+  BANTAM_UNROLL
+  for (uint32_t r = 0; r < kRows; ++r) clear_padding(q + r * a.q_stride, a.width);
   return true;
 }
 
@@ -183,14 +187,16 @@ BANTAM_INLINE bool tail_blocks(const TailRows& a) {
 inline bool store_measured_rows(const TailRows& a) {
   bool finite = true;
   for (uint32_t r = 0; r < a.rows; ++r) {
-    const int32_t m = largest(load(a.row_bits + r * 16));
+    I32 worst = load(a.row_bits + r * 16);
+    for (uint32_t i = kLanes; i < 16; i += kLanes) worst = max(worst, load(a.row_bits + r * 16 + i));
+    const int32_t m = largest(worst);
     finite &= m < kInfinityBits;
     const RowScale scale = row_scale(m);
-    const F32x16 inverse = splat(scale.inverse);
+    const F32 inverse = splat(scale.inverse);
     a.q_scale[r] = scale.scale;
     const float* x = a.x + r * a.x_stride;
     int8_t* q = a.q + r * a.q_stride;
-    for (uint32_t i = 0; i < a.width; i += 16) store_bytes(q + i, flip_offset(quantize(load(x + i), inverse)));
+    for (uint32_t i = 0; i < a.width; i += kLanes) store_bytes(q + i, flip_offset(quantize(load(x + i), inverse)));
   }
   return finite;
 }
@@ -198,6 +204,7 @@ inline bool store_measured_rows(const TailRows& a) {
 inline bool tail_rows(const TailRows& a) {
   if (a.row_bits != nullptr) return store_measured_rows(a);
   const AnyTail kind(a);
+  if constexpr (kLanes == 1) return tail_blocks<AnyTail>(a);
   if (kind.activation() == Activation::kNone) {
     if (kind.norm() == Norm::kNone && kind.residual() == Residual::kNone) {
       return tail_blocks<KnownTail<Norm::kNone, Residual::kNone>>(a);

@@ -1,76 +1,59 @@
-// The int8 dot product of the reference: 16 outputs by 4 consecutive k.
+// The int8 dot products of the reference: two rows by two outputs, which an eight-register processor can hold.
 #ifndef BANTAM_KERNELS_REFERENCE_DOT_H_
 #define BANTAM_KERNELS_REFERENCE_DOT_H_
 
+#define BANTAM_KERNEL_ONE_LANE
 #include "kernels/reference/vector.h"
+// The vectors come first.
+#include "kernels/generic/dot_sums.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 /// XORed into stored q8 activations; 0x80 where the dot product takes u8, and then accumulators start at -128 * sum.
 constexpr uint8_t kOffsetXor = 0;
 
-/// One tile of weights: 16 outputs by 4 k.
-struct Weights {
-  int8_t v[64];
-};
-/// Four activations (q8 as stored), for all 16 outputs.
-struct SignedQuad {
-  int8_t v[4];
-};
-/// Four u8 probabilities.
-struct UnsignedQuad {
-  uint8_t v[4];
-};
-
-/// What the accumulators of row x, `count` long, start with; not 0 where an instruction set's treatment of signs asks.
-BANTAM_INLINE int32_t row_start(const int8_t*, uint32_t) { return 0; }
-
-inline Weights load_weights(const int8_t* p) {
-  Weights w;
-  memcpy(w.v, p, sizeof w.v);
-  return w;
-}
-/// From any four bytes, unaligned.
-inline SignedQuad signed_quad(const void* p) {
-  SignedQuad q;
-  memcpy(q.v, p, sizeof q.v);
-  return q;
-}
-inline UnsignedQuad unsigned_quad(const void* p) {
-  UnsignedQuad q;
-  memcpy(q.v, p, sizeof q.v);
-  return q;
-}
-
-/// Sixteen int32 sums.
-struct Accumulator {
-  I32x16 sums;
-
-  Accumulator() = default;
-  explicit Accumulator(const I32x16& start) : sums(start) {}
-  /// sums[o] += the sum over j of q[j] * w[o][j], exact; a garbage activation is legal where its weights are 0.
-  void add(const SignedQuad& q, const Weights& w) {
-    for (int o = 0; o < 16; ++o) {
-      for (int j = 0; j < 4; ++j) sums.v[o] += q.v[j] * w.v[4 * o + j];
+/// Sums of rows x and x + x_step by outputs w and w + 4; one row where x_step is 0.
+template <class Stored>
+BANTAM_NOINLINE void dot_two_by_two(const Stored* x, size_t x_step, const int8_t* w, uint32_t quads, Sum (&out)[4]) {
+  int32_t a = 0;
+  int32_t b = 0;
+  int32_t c = 0;
+  int32_t d = 0;
+  for (uint32_t i = 0; i < quads; ++i, w += 60) {
+    for (uint32_t j = 0; j < 4; ++j, ++x, ++w) {
+      const int32_t first = w[0];
+      const int32_t second = w[4];
+      a += x[0] * first;
+      b += x[0] * second;
+      c += x[x_step] * first;
+      d += x[x_step] * second;
     }
   }
-  /// The same for probabilities; a garbage weight is legal where its probabilities are 0.
-  void add(const UnsignedQuad& q, const Weights& w) {
-    for (int o = 0; o < 16; ++o) {
-      for (int j = 0; j < 4; ++j) sums.v[o] += q.v[j] * w.v[4 * o + j];
+  out[0] = a;
+  out[1] = b;
+  out[2] = c;
+  out[3] = d;
+}
+
+template <class Stored>
+inline void dot_block(const Stored* x, const DotBlock& a) {
+  for (uint32_t r = 0; r < a.rows; r += 2) {
+    const bool two = r + 1 < a.rows;
+    Sum* sums = a.sums + r * a.sums_stride;
+    for (uint32_t o = 0; o < 16 * a.panels; o += 2) {
+      Sum found[4];
+      dot_two_by_two(x + r * a.x_stride, two ? a.x_stride : 0, a.w + o / 16 * a.panel_stride + o % 16 * 4, a.quads,
+                     found);
+      for (uint32_t i = 0; i < (two ? 4u : 2u); ++i) {
+        Sum& sum = sums[o + i % 2 + i / 2 * a.sums_stride];
+        sum = a.add ? sum + found[i] : found[i];
+      }
     }
   }
-  I32x16 get() const { return sums; }
-};
+}
 
-/// Activations are used as they are stored: see avx2/dot.h.
-constexpr uint32_t kPreparedQuads = 0;
-template <uint32_t kRows>
-struct PreparedRows;
-
-/// Register blocks: rows by vectors of 16 outputs. [rows] -> vectors, for rows 1..kMaxRows.
+/// Register blocks of f32: rows by panels of 16 outputs. [rows] -> panels, for rows 1..kMaxRowsF32.
 constexpr uint32_t kMaxRows = 1;
-constexpr uint32_t block_panels(uint32_t) { return 1; }
 constexpr uint32_t kMaxRowsF32 = 1;
 constexpr uint32_t block_panels_f32(uint32_t) { return 1; }
 

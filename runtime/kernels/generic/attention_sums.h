@@ -1,0 +1,125 @@
+// int8 attention on one lane, four queries at a time: their scores are one block of dot products, whose sums lie where the
+// scores will be. Then each query alone, then one block of dot products for each panel of values and page.
+#ifndef BANTAM_KERNELS_GENERIC_ATTENTION_SUMS_H_
+#define BANTAM_KERNELS_GENERIC_ATTENTION_SUMS_H_
+
+#include "kernels/generic/dot_sums.h"
+#include "kernels/generic/softmax_q8.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+struct AttentionSums {
+  static constexpr uint32_t kMost = 4;
+
+  const Attention& a;
+  const uint32_t first, queries;    // of the call
+  const AttentionBlock<1> frame;    // where scores and probabilities of all queries lie
+  uint32_t page_begin, page_count;  // pages that some query sees
+  float factor[kMost];
+
+  BANTAM_INLINE AttentionSums(const Attention& args, uint32_t query, uint32_t count)
+      : a(args), first(query), queries(count), frame(args, query) {
+    uint32_t end = frame.page_end;
+    page_begin = frame.page_begin;
+    for (uint32_t r = 1; r < queries; ++r) {
+      const AttentionBlock<1> one(a, first + r);
+      if (one.visible[0].empty()) continue;
+      const bool none_yet = page_begin == end;
+      page_begin = none_yet || one.page_begin < page_begin ? one.page_begin : page_begin;
+      end = none_yet || one.page_end > end ? one.page_end : end;
+    }
+    page_count = end - page_begin;
+  }
+
+  BANTAM_INLINE void multiply_keys() const {
+    const uint32_t quads = a.head_width / 4;
+    const uint32_t rest = a.head_width % 4;
+    const int8_t* q = static_cast<const int8_t*>(a.q) + first * a.q_stride;
+    DotBlock block = {};
+    block.x_stride = a.q_stride;
+    block.rows = queries;
+    block.w = reinterpret_cast<const int8_t*>(a.key_pages + page_begin * a.key_page_stride);
+    block.panel_stride = a.key_page_stride;
+    block.panels = page_count;
+    block.quads = quads;
+    block.sums = reinterpret_cast<Sum*>(frame.score(0, page_begin));
+    block.sums_stride = frame.stride;
+    dot_block(q, block);
+    if (rest == 0) return;
+    // A head may begin anywhere in its row, and end where the memory of rows ends.
+    int8_t last[kMost * 4] = {};
+    for (uint32_t r = 0; r < queries; ++r) memcpy(last + r * 4, q + r * a.q_stride + quads * 4, rest);
+    block.x_stride = 4;
+    block.w += size_t{quads} * 64;
+    block.quads = 1;
+    block.add = true;
+    dot_block(last, block);
+  }
+
+  /// Query r's scores from its sums, then its probabilities. False: something is not finite.
+  BANTAM_INLINE bool weigh_keys(uint32_t r) {
+    SoftmaxQ8<1> query(a, first + r);
+    query.begin();
+    query.move_to(r, page_begin, page_begin + page_count);
+    const size_t scale_at = size_t{pad4(a.head_width)} * 16;
+    for (uint32_t page = page_begin; page < page_begin + page_count; ++page) {
+      const float* k_scale = reinterpret_cast<const float*>(a.key_pages + page * a.key_page_stride + scale_at);
+      const bool whole = query.whole(page);
+      for (uint32_t lane = 0; lane < 16; ++lane) {
+        query.take_scores(0, page, lane, whole, bits(load(query.score(0, page) + lane)), load(k_scale + lane));
+      }
+    }
+    const bool finite = query.probabilities();
+    factor[r] = query.factor[0];
+    return finite;
+  }
+
+  /// Output columns [16 * panel, 16 * panel + 16).
+  BANTAM_INLINE void multiply_values(uint32_t panel, Finite& finite) const {
+    Sum sums[kMost * 16] = {};
+    DotBlock block = {};
+    block.x_stride = frame.stride * sizeof(float);
+    block.rows = queries;
+    block.panels = 1;
+    block.quads = 4;
+    block.sums = sums;
+    block.sums_stride = 16;
+    block.add = true;
+    for (uint32_t page = page_begin; page < page_begin + page_count; ++page) {
+      block.w = reinterpret_cast<const int8_t*>(a.value_pages + page * a.value_page_stride) + panel * 256;
+      dot_block(frame.probability(0, page), block);
+    }
+    const uint32_t left = a.head_width - panel * 16;
+    for (uint32_t r = 0; r < queries; ++r) {
+      float* y = a.y + (first + r) * a.y_stride + panel * 16;
+      for (uint32_t i = 0; i < (left < 16 ? left : 16); ++i) {
+        const float v = to_f32(sums[r * 16 + i]) * factor[r];
+        finite.note(v);
+        y[i] = v;
+      }
+    }
+  }
+
+  BANTAM_INLINE bool run() {
+    Finite finite;
+    multiply_keys();
+    for (uint32_t r = 0; r < queries; ++r) {
+      if (!weigh_keys(r)) return false;
+    }
+    for (uint32_t panel = 0; panel * 16 < a.head_width; ++panel) multiply_values(panel, finite);
+    return finite.all();
+  }
+};
+
+inline bool attention_q8(const Attention& a) {
+  bool finite = true;
+  for (uint32_t query = 0; query < a.queries; query += AttentionSums::kMost) {
+    const uint32_t left = a.queries - query;
+    finite &= AttentionSums(a, query, left < AttentionSums::kMost ? left : AttentionSums::kMost).run();
+  }
+  return finite;
+}
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_ATTENTION_SUMS_H_

@@ -1,0 +1,88 @@
+// What the register blocks of all matrix products share, and those of f32: kRows rows of activations by kPanels panels of
+// 16 outputs.
+#ifndef BANTAM_KERNELS_GENERIC_BLOCKS_H_
+#define BANTAM_KERNELS_GENERIC_BLOCKS_H_
+
+#include "kernels/generic/lanes.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// Weights that are wanted soon: fetched bit by bit, `step` bytes further with each quad that is computed.
+struct Ahead {
+  const int8_t* next;
+  size_t step;  // beyond a cache line, two lines are fetched each time
+};
+BANTAM_INLINE void fetch(Ahead& ahead) {
+  prefetch(ahead.next);
+  if (ahead.step > 64) prefetch(ahead.next + 64);
+  ahead.next += ahead.step;
+}
+
+/// A vector of weights, f32 or f16.
+BANTAM_INLINE F32 load_element(const float* p) { return load(p); }
+BANTAM_INLINE F32 load_element(const uint16_t* p) { return load_f16(p); }
+
+/// Sixteen neighbours.
+struct Panel {
+  F32 v[kVectors];
+  Panel() = default;
+  BANTAM_INLINE explicit Panel(float value) {
+    BANTAM_UNROLL
+    for (F32& lanes : v) lanes = splat(value);
+  }
+  BANTAM_INLINE explicit Panel(const float* p) {
+    BANTAM_UNROLL
+    for (uint32_t l = 0; l < kVectors; ++l) v[l] = load(p + l * kLanes);
+  }
+};
+
+/// acc[r][p] = fma(x[r][i], w[p][i], acc[r][p]) for i = 0, 1, ... below k. Panels are [k][16], w_stride elements apart.
+template <uint32_t kRows, uint32_t kPanels, class Element, class... MaybeAhead>
+BANTAM_INLINE void fma_rows(Panel (&acc)[kRows][kPanels], const float* x, size_t x_stride, const Element* w,
+                            size_t w_stride, uint32_t k, MaybeAhead... ahead) {
+  for (uint32_t i = 0; i < k; ++i) {
+    Panel weights[kPanels];
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) {
+      BANTAM_UNROLL
+      for (uint32_t l = 0; l < kVectors; ++l) weights[p].v[l] = load_element(w + p * w_stride + l * kLanes);
+    }
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const F32 value = splat(x[r * x_stride]);
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPanels; ++p) {
+        BANTAM_UNROLL
+        for (uint32_t l = 0; l < kVectors; ++l) acc[r][p].v[l] = fma(value, weights[p].v[l], acc[r][p].v[l]);
+      }
+    }
+    (fetch(ahead), ...);
+    ++x;
+    w += 16;
+  }
+}
+
+/// Indices<0, 1, ..., kCount - 1>: how block sizes become template arguments (std::index_sequence would emit nothing
+/// either, but the runtime does without the standard library).
+template <uint32_t... kIndex>
+struct Indices {};
+template <uint32_t kCount, uint32_t... kIndex>
+struct MakeIndices : MakeIndices<kCount - 1, kCount - 1, kIndex...> {};
+template <uint32_t... kIndex>
+struct MakeIndices<0, kIndex...> {
+  using type = Indices<kIndex...>;
+};
+
+/// Cuts `rows` into the fewest blocks of at most `limit` rows, as even as can be: `longer` blocks of `size` + 1 rows
+/// come first, then blocks of `size`.
+struct RowSplit {
+  uint32_t blocks, size, longer;
+  BANTAM_INLINE RowSplit(uint32_t rows, uint32_t limit)
+      : blocks((rows + limit - 1) / limit), size(rows / blocks), longer(rows % blocks) {}
+  BANTAM_INLINE uint32_t rows_of(uint32_t block) const { return block < longer ? size + 1 : size; }
+  BANTAM_INLINE uint32_t largest_block() const { return longer != 0 ? size + 1 : size; }
+};
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_BLOCKS_H_

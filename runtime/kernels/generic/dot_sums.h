@@ -1,0 +1,25 @@
+// What blocks of int8 dot products on one lane are asked for: sums in memory, of any number of rows and outputs.
+#ifndef BANTAM_KERNELS_GENERIC_DOT_SUMS_H_
+#define BANTAM_KERNELS_GENERIC_DOT_SUMS_H_
+
+#include "kernels/generic/lanes.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// sums[r][16 * p + o] = the sum over k < 4 * quads of x[r][k] * w[p][o][k], or that much more where `add`; exact. The
+/// rows x, int8_t or uint8_t, are an argument of its own: dot_block(x, block). A garbage x is legal where its weights
+/// are 0. `sums` may not overlap x or w.
+struct DotBlock {
+  size_t x_stride;
+  uint32_t rows;
+  const int8_t* w;      // panels of tiles [quads][16][4], 4-byte aligned
+  size_t panel_stride;  // bytes
+  uint32_t panels, quads;
+  Sum* sums;
+  size_t sums_stride;
+  bool add;
+};
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_DOT_SUMS_H_

@@ -1,0 +1,66 @@
+// linear_q8 on 16 lanes: sums stay in registers until they are values.
+#ifndef BANTAM_KERNELS_GENERIC_LINEAR_Q8_H_
+#define BANTAM_KERNELS_GENERIC_LINEAR_Q8_H_
+
+#include "kernels/generic/dot_block.h"
+#include "kernels/generic/linear.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// Rows [row, row + kRows) by panels [panel, panel + kPanels). False when some y is not finite.
+template <uint32_t kRows, uint32_t kPanels>
+BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t panel, Ahead ahead) {
+  const int8_t* x = a.x + row * a.x_stride;
+  int32_t row_starts[kRows];
+  measure_rows(row_starts, x, a.x_stride, a.k);
+  Accumulator acc[kRows][kPanels];
+  BANTAM_UNROLL
+  for (uint32_t p = 0; p < kPanels; ++p) start_rows(acc, p, a.w_sum + (panel + p) * 16, row_starts);
+  const size_t w_stride = size_t{a.k} * 16;
+  if constexpr (kRows <= 2) {
+    // Bound by the weights' stream, which the processor fetches ahead itself.
+    dot_rows(acc, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
+  } else {
+    dot_rows(acc, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
+  }
+
+  I32 worst = splat(int32_t{0});
+  BANTAM_UNROLL
+  for (uint32_t p = 0; p < kPanels; ++p) {
+    const uint32_t column = (panel + p) * 16;
+    const F32 w_scale = load(a.w_scale + column);
+    const F32 bias = a.bias != nullptr ? load(a.bias + column) : splat(0.0f);
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const uint32_t at = row + r;
+      const F32 v = dequantize(acc[r][p].get(), splat(a.x_scale[at]), w_scale, bias);
+      worst = max(worst, magnitude_bits(v));
+      store(a.y + at * a.y_stride + column, v);
+    }
+  }
+  if (a.activation == Activation::kNone && a.row_bits == nullptr) return largest(worst) < kInfinityBits;
+  return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels,
+                        a.row_bits == nullptr ? nullptr : a.row_bits + row * 16);
+}
+
+static_assert(even_blocks(block_panels, kMaxRows), "see linear_blocks");
+
+template <uint32_t kRows>
+constexpr BlockChoice<LinearQ8> q8_choice() {
+  return {linear_q8_block<kRows, block_panels(kRows)>, linear_q8_block<kRows, 1>, block_panels(kRows)};
+}
+
+template <uint32_t... kIndex>
+BANTAM_INLINE bool linear_q8_with(const LinearQ8& a, Indices<kIndex...>) {
+  static constexpr BlockChoice<LinearQ8> kChoices[] = {q8_choice<kIndex + 1>()...};
+  return linear_blocks(a, kChoices, sizeof...(kIndex));
+}
+
+inline bool linear_q8(const LinearQ8& a) {
+  if (a.row_bits != nullptr) memset(a.row_bits, 0, a.rows * 16 * sizeof(int32_t));
+  return linear_q8_with(a, MakeIndices<kMaxRows>::type{});
+}
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_LINEAR_Q8_H_

@@ -1,0 +1,105 @@
+// int8 attention, from scores to probabilities; see Attention in kernels.h. Q.K and P.V are the dot products of the linear
+// kernel over pages.
+#ifndef BANTAM_KERNELS_GENERIC_SOFTMAX_Q8_H_
+#define BANTAM_KERNELS_GENERIC_SOFTMAX_Q8_H_
+
+#include "kernels/generic/attention.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+template <uint32_t kRows>
+struct SoftmaxQ8 : AttentionBlock<kRows> {
+  using Base = AttentionBlock<kRows>;
+  using Base::a;
+  using Base::first;
+  using Base::page_begin;
+  using Base::page_end;
+  using Base::visible;
+
+  F32 best[kRows];   // the largest scores so far, lane by lane
+  float factor[16];  // what the integer sum over values is multiplied with
+
+  using Base::Base;
+
+  BANTAM_INLINE void begin() {
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) best[r] = splat(kMinusInfinity);
+  }
+
+  /// Scores of a vector of keys of page `page`, from `lane` on, but for the scale of the query, which all of them share.
+  BANTAM_INLINE void take_scores(uint32_t r, uint32_t page, uint32_t lane, bool whole, I32 sums, F32 k_scale) {
+    const F32 v = to_f32(sums) * k_scale;
+    best[r] = max(whole ? v : select(visible[r].lanes(page * 16 + lane), v, splat(kMinusInfinity)), best[r]);
+    store(this->score(r, page) + lane, v);
+  }
+
+  /// Scores to u8 probabilities; all queries together, because each is a chain of dependent steps. False: something is
+  /// not finite.
+  BANTAM_INLINE bool probabilities() {
+    const size_t scale_at = size_t{pad16(a.head_width)} * 16;
+    Sums total[kRows];
+    I32 worst[kRows];
+    float q_scale[16] = {};
+    float offset[16];
+    BANTAM_UNROLL
+    for (uint32_t i = 0; i < kRows; ++i) {
+      q_scale[i] = a.q_scale[(first + i) * a.q_scale_stride] * a.scale;
+      total[i] = Sums{};
+      worst[i] = splat(int32_t{0});
+    }
+    const F32 to_base_2 = load(q_scale) * splat(1.44269504f);
+    store(q_scale, to_base_2);
+    store(offset, splat(0.0f) - largest_of(best) * to_base_2);
+
+    for (uint32_t page = page_begin; page < page_end; ++page) {
+      const uint8_t* values = a.value_pages + page * a.value_page_stride;
+      const float* v_scales = reinterpret_cast<const float*>(values + scale_at);
+      const bool whole = this->whole(page);
+      for_sixteen([&](uint32_t lane) __attribute__((always_inline)) {
+        const F32 v_scale = load(v_scales + lane);
+        BANTAM_UNROLL
+        for (uint32_t i = 0; i < kRows; ++i) {
+          float* score = this->score(i, page) + lane;
+          F32 p = exp2_of_score(fma(load(score), splat(q_scale[i]), splat(offset[i])));
+          F32 w = p * v_scale;
+          if (!whole) {
+            const LaneMask lanes = visible[i].lanes(page * 16 + lane);
+            p = keep(lanes, p);
+            w = keep(lanes, w);
+          }
+          F32& sum = partial(total[i], this->element(page * 16 + lane));
+          sum = sum + p;
+          worst[i] = max(worst[i], magnitude_bits(w));
+          store(score, w);
+        }
+      });
+    }
+    const F32 l = this->sums_from_begin(total);
+    const F32 m = from_bits(largest_of(worst));
+    float inverse[16];
+    store(inverse, select(less(m, splat(kTiny)), splat(0.0f), splat(255.0f) / m));
+    store(factor, m / splat(255.0f) / l);
+    bool finite = true;
+    for (uint32_t i = 0; i < kRows; ++i) {
+      if (visible[i].empty()) {
+        factor[i] = 0.0f;
+        continue;
+      }
+      finite &= is_finite(factor[i]);
+    }
+    for (uint32_t page = page_begin; page < page_end; ++page) {
+      BANTAM_UNROLL
+      for (uint32_t i = 0; i < kRows; ++i) {
+        for_sixteen([&](uint32_t lane) __attribute__((always_inline)) {
+          const F32 w = load(this->score(i, page) + lane);
+          store_bytes(this->probability(i, page) + lane, quantize(w, splat(inverse[i])));
+        });
+      }
+    }
+    return finite;
+  }
+};
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_SOFTMAX_Q8_H_
