@@ -78,6 +78,14 @@
 #else
 #define BANTAM_LINK_HOST 1
 #endif
+// Added tokens that are matched in the normalised text; those that mind what stands beside them (single_word, lstrip,
+// rstrip).
+#ifndef BANTAM_LINK_NORMALIZED_TOKENS
+#define BANTAM_LINK_NORMALIZED_TOKENS BANTAM_LINK_DEFAULT
+#endif
+#ifndef BANTAM_LINK_TOKEN_EDGES
+#define BANTAM_LINK_TOKEN_EDGES BANTAM_LINK_DEFAULT
+#endif
 // The sentences of Fault::what. Without them a fault still has its status and the name of the tensor or op.
 #ifndef BANTAM_LINK_FAULT_TEXT
 #define BANTAM_LINK_FAULT_TEXT BANTAM_LINK_DEFAULT
@@ -100,6 +108,8 @@ constexpr bool kDynamic = BANTAM_LINK_DYNAMIC != 0;
 constexpr bool kStatic = BANTAM_LINK_STATIC != 0;
 constexpr bool kTokenizer = BANTAM_LINK_TOKENIZER != 0;
 constexpr bool kHost = BANTAM_LINK_HOST != 0;
+constexpr bool kNormalizedTokens = BANTAM_LINK_NORMALIZED_TOKENS != 0;
+constexpr bool kTokenEdges = BANTAM_LINK_TOKEN_EDGES != 0;
 constexpr bool kFaultText = BANTAM_LINK_FAULT_TEXT != 0;
 constexpr bool activation(uint32_t kind) { return ((1u | (BANTAM_LINK_ACTIVATIONS)) >> kind & 1u) != 0; }
 constexpr bool norm(uint32_t kind) { return ((1u | (BANTAM_LINK_NORMS)) >> kind & 1u) != 0; }

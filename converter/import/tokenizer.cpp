@@ -230,11 +230,13 @@ class Assembler {
     return resolved;
   }
 
+  text::Normalization rules() const {
+    return {source_.clean_text, source_.split_chinese, source_.lowercase, source_.strip_accents};
+  }
+
   /// What the runtime's own normaliser makes of an added token's text.
   std::string normalize(const std::string& text) const {
-    const text::Normalization rules = {source_.clean_text, source_.split_chinese, source_.lowercase,
-                                       source_.strip_accents};
-    text::NormalStream stream(rules, reinterpret_cast<const uint8_t*>(text.data()), 0,
+    text::NormalStream stream(rules(), reinterpret_cast<const uint8_t*>(text.data()), 0,
                               static_cast<uint32_t>(text.size()));
     std::string result;
     for (text::NormalChar c{}; stream.next(&c);) {
@@ -286,6 +288,7 @@ class Assembler {
     std::vector<uint8_t> aux = bytes_of(&trie.roots, sizeof(trie.roots));
     aux.insert(aux.end(), words.begin(), words.end());
     blobs.push_back({own(out_->trie_aux), std::move(aux)});
+    blobs.push_back({own(out_->charsmap), build_char_map(rules(), added[1].empty() ? &texts_ : nullptr)});
   }
 
   static fb::Blob* own(std::unique_ptr<fb::Blob>& blob) {

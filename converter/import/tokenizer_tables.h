@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "text/lexicon.h"
+#include "text/normalizer.h"
 
 namespace bantam::convert {
 
@@ -27,6 +28,10 @@ Trie build_trie(TrieKeys vocabulary, TrieKeys raw, TrieKeys normalized, std::str
 /// The bytes of runtime/text/word_table.h for `vocabulary` (token, id). `lowercase`: upper case is not looked up.
 /// Deterministic.
 std::vector<uint8_t> build_word_table(const TrieKeys& vocabulary, bool lowercase);
+
+/// The bytes of runtime/text/char_map.h for a tokenizer with these rules and these tokens in its vocabulary; null: of every
+/// mapping, which added tokens that are matched in normalised text want. Deterministic.
+std::vector<uint8_t> build_char_map(text::Normalization rules, const std::vector<std::string>* tokens);
 
 }  // namespace bantam::convert
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "linked.h"
 #include "text/utf8.h"
 
 namespace bantam::text {
@@ -107,6 +108,10 @@ bool find_added(const Tables& tables, const uint8_t* text, uint32_t size, uint32
     if (match.size != 0 && match.value < tables.added->size()) {
       const fb::AddedToken& token = *tables.added->Get(match.value);
       resume = at + match.size;
+      if constexpr (!linked::kTokenEdges) {
+        *out = {token.id(), at, resume, resume};
+        return true;
+      }
       if (!token.single_word() || !touches_word(text, size, at, resume)) {
         const uint32_t begin = token.lstrip() ? skip_blanks_back(text, at) : at;
         *out = {token.id(), token.lstrip() && begin < floor ? floor : begin,
@@ -122,7 +127,7 @@ bool find_added(const Tables& tables, const uint8_t* text, uint32_t size, uint32
 void encode_with_added(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
   const Lexicon& lexicon = tables.lexicon;
   NormalStream stream(tables.rules, text, begin, end);
-  WordBuffer word(tables, sink);
+  WordBuffer word(tables, stream, sink);
   uint32_t index = 0;        // of the next normalised code point
   uint32_t quiet_until = 0;  // within a match that was discarded
   uint32_t floor = 0;        // end of the previous token, blanks included
@@ -132,6 +137,7 @@ void encode_with_added(const Tables& tables, const uint8_t* text, uint32_t begin
   uint32_t blanks_begin = 0;
   while (!sink->is_full()) {
     const NormalStream here = stream;
+    word.mark(here);
     NormalChar c;
     if (!stream.next(&c)) break;
     uint8_t bytes[4];

@@ -37,6 +37,12 @@ struct LexiconRoots {
   uint32_t added[2];       // bases of the added tokens matched in raw [0] and in normalised [1] text
   uint32_t only_first[2];  // the byte with which all of these begin, or 256
   uint32_t first[2][8];    // a bit for each byte with which one of these begins
+
+  bool has_added(int kind) const {
+    uint32_t any = 0;
+    for (const uint32_t bits : first[kind]) any |= bits;
+    return any != 0;
+  }
 };
 
 constexpr uint32_t kLexiconVersion = 1;

@@ -40,6 +40,22 @@ void NormalStream::enqueue(uint32_t code) {
   }
 }
 
+/// expand() by the file's map, which holds lower case and the stripping of accents at once.
+void NormalStream::expand_small(const Clean& c) {
+  if (rules_.strip_accents && (c.properties & kMark) != 0) return;
+  uint32_t parts[kMaxExpansion];
+  const bool hangul = rules_.strip_accents && is_hangul_syllable(c.code);
+  const uint32_t size = hangul ? decompose_hangul(c.code, parts) : rules_.map.find(c.code, parts);
+  if (size == 0) queue_[queue_size_++] = c.code;
+  for (uint32_t i = 0; i < size; ++i) {
+    if (rules_.strip_accents && rank_of(character_class(parts[i])) != 0) {
+      lead_[lead_size_++] = parts[i];
+    } else {
+      queue_[queue_size_++] = parts[i];
+    }
+  }
+}
+
 /// Fills the queue with what a starter becomes. Nonstarters at the end of its decomposition (musical
 /// notes) go to lead_ instead: characters that follow may sort before them.
 void NormalStream::expand(const Clean& c) {
@@ -50,7 +66,9 @@ void NormalStream::expand(const Clean& c) {
   char_end_ = c.end;
   const bool chinese = rules_.split_chinese && is_chinese(c.code);
   if (chinese) queue_[queue_size_++] = ' ';
-  if (rules_.strip_accents && ((c.properties & kDecomposes) != 0 || is_hangul_syllable(c.code))) {
+  if constexpr (kSmall) {
+    expand_small(c);
+  } else if (rules_.strip_accents && ((c.properties & kDecomposes) != 0 || is_hangul_syllable(c.code))) {
     uint32_t parts[kMaxExpansion];
     const uint32_t size = decompose_stripped(c.code, parts);
     for (uint32_t i = 0; i < size; ++i) {
@@ -82,7 +100,7 @@ bool NormalStream::next_slow(NormalChar* out) {
     }
     at_ = at;
     if (c.code < 0x80) {
-      const bool upper = rules_.lowercase && (c.properties & kUpper) != 0;
+      const bool upper = rules_.lowercase && c.code - 'A' <= 'Z' - 'A';
       *out = {upper ? c.code + 32 : c.code, c.begin, c.end};
       return true;
     }

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "text/char_map.h"
 #include "text/unicode.h"
 
 namespace bantam::text {
@@ -13,6 +14,7 @@ struct Normalization {
   bool split_chinese = false;
   bool lowercase = false;
   bool strip_accents = false;
+  CharMap map = {};  // firmware only: both of these
 };
 
 /// A code point after normalisation and the half-open byte range of the original text it stands for.
@@ -63,6 +65,7 @@ class NormalStream {
   bool next_slow(NormalChar* out);
   bool read(uint32_t* at, Clean* out) const;
   void expand(const Clean& c);
+  void expand_small(const Clean& c);
   void enqueue(uint32_t code);
   bool begin_run();
   bool next_in_run(NormalChar* out);

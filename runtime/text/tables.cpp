@@ -29,12 +29,16 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
   rules.split_chinese = tokenizer.split_chinese();
   rules.lowercase = tokenizer.lowercase();
   rules.strip_accents = tokenizer.strip_accents();
-  table_chars = max_word_chars < kMaxTableWord ? max_word_chars : kMaxTableWord;
-  if (rules.lowercase) ascii_fold = 0x2020202020202020u;
-  if (tokenizer.trie_aux()->size() > sizeof(LexiconRoots)) words = WordTable(data + tokenizer.trie_aux()->offset());
-  for (int kind = 0; kind < 2; ++kind) {
-    for (const uint32_t bits : lexicon.roots->first[kind]) has_added[kind] = has_added[kind] || bits != 0;
+  if (kSmall && (rules.lowercase || rules.strip_accents)) {
+    rules.map.begin = data + tokenizer.charsmap()->offset() + 1;
+    rules.map.end = rules.map.begin + tokenizer.charsmap()->size() - 1;
   }
+  if constexpr (!kSmall) {  // for the fast path
+    table_chars = max_word_chars < kMaxTableWord ? max_word_chars : kMaxTableWord;
+    if (rules.lowercase) ascii_fold = 0x2020202020202020u;
+    if (tokenizer.trie_aux()->size() > sizeof(LexiconRoots)) words = WordTable(data + tokenizer.trie_aux()->offset());
+  }
+  for (int kind = 0; kind < 2; ++kind) has_added[kind] = lexicon.roots->has_added(kind);
 }
 
 Tokenizer open_tables(const fb::Tokenizer& tokenizer, const uint8_t* data) {

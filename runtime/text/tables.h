@@ -14,8 +14,8 @@
 namespace bantam::text {
 
 /// Longest word, in code points, that a tokenizer may ask to be looked up; longer ones become [UNK].
-/// Bounds the one buffer: 12 bytes of stack a code point.
-constexpr uint32_t kMaxWordChars = 200;
+/// Bounds the one buffer: 12 bytes of stack a code point, 4 in firmware. BERT asks for 100.
+constexpr uint32_t kMaxWordChars = kSmall ? 100 : 200;
 
 using AddedTokens = flatbuffers::Vector<flatbuffers::Offset<fb::AddedToken>>;
 

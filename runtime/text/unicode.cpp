@@ -38,15 +38,17 @@ bool is_chinese(uint32_t code) {
          (code >= 0x2B920 && code <= 0x2CEAF) || (code >= 0x2F800 && code <= 0x2FA1F);
 }
 
+uint32_t decompose_hangul(uint32_t code, uint32_t out[kMaxExpansion]) {
+  const uint32_t syllable = code - 0xAC00;  // The Unicode Standard, section 3.12
+  out[0] = 0x1100 + syllable / 588;
+  out[1] = 0x1161 + syllable % 588 / 28;
+  if (syllable % 28 == 0) return 2;
+  out[2] = 0x11A7 + syllable % 28;
+  return 3;
+}
+
 uint32_t decompose_stripped(uint32_t code, uint32_t out[kMaxExpansion]) {
-  if (is_hangul_syllable(code)) {  // The Unicode Standard, section 3.12
-    const uint32_t syllable = code - 0xAC00;
-    out[0] = 0x1100 + syllable / 588;
-    out[1] = 0x1161 + syllable % 588 / 28;
-    if (syllable % 28 == 0) return 2;
-    out[2] = 0x11A7 + syllable % 28;
-    return 3;
-  }
+  if (is_hangul_syllable(code)) return decompose_hangul(code, out);
   uint32_t target = 0;
   if (code - kCjkFirst < kCjkCount) {
     target = cjk_target(code - kCjkFirst);

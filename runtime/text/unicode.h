@@ -8,6 +8,13 @@
 
 namespace bantam::text {
 
+/// Firmware: what a text becomes is the same, with less code, fewer tables and smaller buffers, and more slowly.
+#if defined(BANTAM_FIRMWARE)
+constexpr bool kSmall = true;
+#else
+constexpr bool kSmall = false;
+#endif
+
 // Bits of a character class; scripts/make_unicode_tables.py writes the same.
 constexpr uint32_t kControl = 1;      // removed by clean_text
 constexpr uint32_t kSpace = 2;        // White_Space
@@ -21,8 +28,12 @@ constexpr uint32_t kRankShift = 8;
 constexpr uint32_t kReplacement = 0xFFFD;
 constexpr uint32_t kMaxExpansion = 3;  // most code points that one becomes
 
-/// Class bits of `code` < 0x110000. Three dependent loads.
+/// character_class without kDecomposes and kUpper. O(size of the tables), 1.4 KB.
+uint32_t compact_class(uint32_t code);
+
+/// Class bits of `code` < 0x110000. Three dependent loads; in firmware compact_class.
 inline uint32_t character_class(uint32_t code) {
+  if constexpr (kSmall) return compact_class(code);
   const uint32_t middle = kClassMiddle[kClassTop[code >> 10] * 64u + (code >> 4 & 63u)];
   return kClassBits[kClassLeaf[middle * 16u + (code & 15u)]];
 }
@@ -31,6 +42,9 @@ inline uint32_t character_class(uint32_t code) {
 bool is_chinese(uint32_t code);
 
 inline bool is_hangul_syllable(uint32_t code) { return code - 0xAC00u < 11172u; }
+
+/// Takes a Hangul syllable apart: 2 or 3 code points.
+uint32_t decompose_hangul(uint32_t code, uint32_t out[kMaxExpansion]);
 
 /// Canonical decomposition without nonspacing marks; for codes with kDecomposes and Hangul syllables.
 /// Returns how many code points were written to `out`.

@@ -20,6 +20,11 @@ extern const uint8_t kClassTop[];
 extern const uint16_t kClassMiddle[];
 extern const uint8_t kClassLeaf[];
 
+// The same for firmware: unicode_compact.cpp.
+extern const uint8_t kCompactValues[];
+extern const uint32_t kCompactIndex[];
+extern const uint8_t kCompactRuns[];
+
 /// Ranks, ascending, of the nonstarters that are not nonspacing marks.
 extern const uint8_t kSurvivorRanks[];
 extern const uint32_t kSurvivorRankCount;

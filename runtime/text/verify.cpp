@@ -1,5 +1,7 @@
 #include "text/verify.h"
 
+#include "linked.h"
+#include "text/char_map.h"
 #include "text/lexicon.h"
 #include "text/tables.h"
 
@@ -16,7 +18,7 @@ class Verifier {
       return fail("only WordPiece tokenizers are executed by this version", Status::kUnsupported);
     }
     if (t_.max_word_chars() > kMaxWordChars) {
-      return fail("max_word_chars is more than 200", Status::kUnsupported);
+      return fail("max_word_chars is larger than this build takes", Status::kUnsupported);
     }
     if (t_.vocab_size() == 0 || t_.vocab_size() > kMaxVocabulary) {
       return fail("vocab_size is zero or more than 4194304");
@@ -40,7 +42,12 @@ class Verifier {
  private:
   bool is_id(int32_t id) const { return id >= 0 && static_cast<uint32_t>(id) < t_.vocab_size(); }
 
-  Status fail(const char* what, Status status = Status::kCorrupt) {
+  /// Inlined so that an image without the sentences holds none of them.
+  [[gnu::always_inline]] Status fail(const char* what, Status status = Status::kCorrupt) {
+    return report(linked::kFaultText ? what : "", status);
+  }
+
+  Status report(const char* what, Status status) {
     if (fault_ != nullptr) {
       *fault_ = Fault{};
       fault_->what = what;
@@ -70,7 +77,23 @@ class Verifier {
       return fail("the trie's size is not a multiple of 256 units or too large");
     }
     if (t_.trie_aux()->size() < sizeof(LexiconRoots)) return fail("trie_aux does not hold the trie's roots");
+    if constexpr (kSmall) {
+      if (const Status status = check_char_map(); status != Status::kOk) return status;
+    }
     unit_count_ = static_cast<uint32_t>(units);
+    return Status::kOk;
+  }
+
+  /// Firmware has no other mappings than the file's. Their runs are judged where they are read.
+  Status check_char_map() {
+    if (!t_.lowercase() && !t_.strip_accents()) return Status::kOk;
+    if (t_.charsmap() == nullptr || t_.charsmap()->size() == 0) {
+      return fail("there is no map of code points (`bantam firmware` adds it)", Status::kUnsupported);
+    }
+    if (!lies_inside(t_.charsmap())) return fail("charsmap lies outside the data section or is not aligned");
+    if (data_[t_.charsmap()->offset()] != kCharMapVersion) {
+      return fail("the version of charsmap is not known", Status::kUnsupported);
+    }
     return Status::kOk;
   }
 
@@ -110,15 +133,16 @@ class Verifier {
     }
     const uint32_t prefix = t_.continuing_prefix() == nullptr ? 0 : t_.continuing_prefix()->size();
     if (roots.prefix_size != prefix) return fail("the trie was made for another continuing_prefix");
-    for (const auto& first : roots.first) {
-      for (const uint32_t bits : first) any_added_ = any_added_ || bits != 0;
+    any_added_ = roots.has_added(0) || roots.has_added(1);
+    if (!linked::kNormalizedTokens && roots.has_added(1)) {
+      return fail("added tokens in normalised text are not linked", Status::kOpNotLinked);
     }
     return Status::kOk;
   }
 
   Status check_words() {
     const uint64_t size = t_.trie_aux()->size();
-    if (size == sizeof(LexiconRoots)) return Status::kOk;
+    if (kSmall || size == sizeof(LexiconRoots)) return Status::kOk;  // firmware does not read it
     const uint8_t* aux = data_ + t_.trie_aux()->offset();
     if (size < word_table_end(0, 1)) return fail("the table of words is cut short");
     if (load_u32(aux + sizeof(LexiconRoots)) > kMaxBucketBits) return fail("the table of words has too many buckets");
@@ -140,6 +164,9 @@ class Verifier {
       if (token.id() >= t_.vocab_size()) return fail("an added token's id is not a token");
       if (token.id() < least) return fail("added tokens are not in ascending order of id");
       if (token.text()->size() == 0) return fail("an added token is empty");
+      if (!linked::kTokenEdges && (token.single_word() || token.lstrip() || token.rstrip())) {
+        return fail("what lies beside added tokens is not linked", Status::kOpNotLinked);
+      }
       least = uint64_t{token.id()} + 1;
     }
     return Status::kOk;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "linked.h"
 #include "text/added_tokens.h"
 #include "text/ascii_block.h"
 #include "text/utf8.h"
@@ -37,14 +38,14 @@ bool is_ascii_ahead(const uint8_t* text, uint32_t at, uint32_t end) {
 /// Returns where that is.
 uint32_t encode_slowly(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
   NormalStream stream(tables.rules, text, begin, end);
-  WordBuffer word(tables, sink);
+  WordBuffer word(tables, stream, sink);
   NormalChar c;
-  while (stream.next(&c)) {
+  for (word.mark(stream); stream.next(&c); word.mark(stream)) {
     const uint32_t properties = character_class(c.code);
     word.feed(c, properties);
     if ((properties & (kSpace | kPunctuation)) == 0 || !stream.is_settled()) continue;
     const uint32_t at = stream.position();
-    if (sink->is_full() || is_ascii_ahead(text, at, end)) return at;
+    if (sink->is_full() || (!kSmall && is_ascii_ahead(text, at, end))) return at;
   }
   word.flush();
   return end;
@@ -163,8 +164,7 @@ void WordBuffer::append(const NormalChar& c) {
   if (chars_ == 0) begin_ = c.begin;
   end_ = c.end;
   if (chars_ < tables_.max_word_chars) {
-    char_begin_[chars_] = c.begin;
-    char_end_[chars_] = c.end;
+    from_.add(chars_, c);
     size_ += encode_utf8(c.code, bytes_ + size_);
     ++chars_;
   } else {
@@ -181,7 +181,8 @@ void WordBuffer::flush() {
     const auto locate = [this, &next](uint32_t at, uint32_t size) {
       const uint32_t first = (bytes_[at] & 0xC0) == 0x80 ? next - 1 : next;
       for (uint32_t i = at; i < at + size; ++i) next += (bytes_[i] & 0xC0) != 0x80 ? 1u : 0u;
-      return Offset{char_begin_[first], char_end_[next - 1]};
+      // A punctuation character ends a word and is one: for it, there was no mark().
+      return chars_ == 1 ? Offset{begin_, end_} : from_.span(first, next);
     };
     known = emit_pieces(tables_.lexicon, bytes_, size_, locate, sink_);
   }
@@ -191,8 +192,12 @@ void WordBuffer::flush() {
 }
 
 void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
-  if (tables.has_added[1]) {
+  if (linked::kNormalizedTokens && tables.has_added[1]) {
     encode_with_added(tables, text, begin, end, sink);
+    return;
+  }
+  if constexpr (kSmall) {
+    encode_slowly(tables, text, begin, end, sink);
     return;
   }
   uint32_t at = begin;

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include <type_traits>
+
 #include "bantam/tokenizer.h"
 #include "text/tables.h"
 
@@ -40,11 +42,55 @@ struct TokenSink {
   }
 };
 
+/// Where the code points of a word came from. Two ways: noted down, or found by normalising the word again, in firmware.
+class CharRanges {
+ public:
+  explicit CharRanges(const NormalStream& /*text*/) {}
+  void start(const NormalStream& /*word*/) {}
+  /// Code point number `index` of the word.
+  void add(uint32_t index, const NormalChar& c) {
+    begin_[index] = c.begin;
+    end_[index] = c.end;
+  }
+  /// Bytes of the code points [first, end) of the word. Calls ascend; `first` may be the last one of the call before.
+  Offset span(uint32_t first, uint32_t end) const { return {begin_[first], end_[end - 1]}; }
+
+ private:
+  uint32_t begin_[kMaxWordChars];
+  uint32_t end_[kMaxWordChars];
+};
+
+class CharReplay {
+ public:
+  explicit CharReplay(const NormalStream& text) : ahead_(text) {}
+  void start(const NormalStream& word) {
+    ahead_ = word;
+    next_ = 0;
+  }
+  void add(uint32_t /*index*/, const NormalChar& /*c*/) {}
+  Offset span(uint32_t first, uint32_t end) {
+    while (next_ <= first && ahead_.next(&last_)) ++next_;
+    const uint32_t begin = last_.begin;
+    while (next_ < end && ahead_.next(&last_)) ++next_;
+    return {begin, last_.end};
+  }
+
+ private:
+  NormalStream ahead_;
+  NormalChar last_ = {0, 0, 0};  // code point number next_ - 1
+  uint32_t next_ = 0;
+};
+
 /// One word being put together from normalised code points, then looked up.
 class WordBuffer {
  public:
-  WordBuffer(const Tables& tables, TokenSink* sink) : tables_(tables), sink_(sink) {}
+  WordBuffer(const Tables& tables, const NormalStream& text, TokenSink* sink)
+      : tables_(tables), sink_(sink), from_(text) {}
 
+  /// Before each code point is taken from `stream`.
+  void mark(const NormalStream& stream) {
+    if (chars_ == 0) from_.start(stream);
+  }
   /// Appends a code point; the word's bytes in the text grow to c.end.
   void append(const NormalChar& c);
   /// Looks the word up, emits its tokens and empties the buffer; nothing when it is empty.
@@ -68,8 +114,7 @@ class WordBuffer {
   uint32_t size_ = 0;
   uint32_t begin_ = 0;
   uint32_t end_ = 0;
-  uint32_t char_begin_[kMaxWordChars];
-  uint32_t char_end_[kMaxWordChars];
+  std::conditional_t<kSmall, CharReplay, CharRanges> from_;
   uint8_t bytes_[4 * kMaxWordChars + 1];
 };
 

@@ -72,6 +72,14 @@ RC_GTEST_PROP(Utf8Property, EncodedCodePointsDecode, ()) {
   RC_ASSERT(back.size == size);
 }
 
+TEST(Classes, TheCompactTableHoldsTheSameForEveryCodePoint) {
+  for (uint32_t code = 0; code < 0x110000; ++code) {
+    ASSERT_EQ(compact_class(code), character_class(code) & ~(kDecomposes | kUpper)) << code;
+  }
+  EXPECT_EQ(compact_class(0x10FFFF), 0u);
+  EXPECT_EQ(compact_class(0x1FFFFE), 0u);
+}
+
 using Chars = std::vector<std::vector<uint32_t>>;
 
 Chars normalize(const std::string& text, const Normalization& rules) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes ../unicode_class_tables.cpp and ../unicode_mapping_tables.cpp.
+"""Writes ../unicode_class_tables.cpp, ../unicode_compact_tables.cpp and ../unicode_mapping_tables.cpp.
 
 The tables hold what Hugging Face `tokenizers` does with every code point, found by asking it, because its
 Unicode data are a mixture of versions (character categories of Unicode 8, normalisation of Unicode 9,
@@ -24,6 +24,7 @@ CJK_BLOCKS = (range(0xF900, 0xFB00), range(0x2F800, 0x2FA1E))
 # Bits of a character class; the same names are in ../unicode.h.
 CONTROL, SPACE, PUNCTUATION, MARK, DECOMPOSES, UPPER = 1, 2, 4, 8, 16, 32
 RANK_SHIFT = 8
+COMPACT_STRIDE = 160  # bytes of the compact table that are read at most, about
 
 # Canonical combining classes by rank. Only the order around classes that have a member which survives the
 # stripping of accents matters (7, 9, 216, 224, 226, 230), so the others share ranks.
@@ -109,6 +110,41 @@ def to_ranges(points):
         else:
             ranges.append([c, c + 1])
     return ranges
+
+
+def varint(value):
+    """Groups of 7 bits, the highest first, bit 7 set in all but the last."""
+    groups = [value & 127]
+    while value > 127:
+        value >>= 7
+        groups.append(value & 127 | 128)
+    return groups[::-1]
+
+
+def compact_classes(classes):
+    """The runs of equal classes (what the mappings tell left out) as bytes, an index into them, the classes' values:
+    see ../unicode_compact.cpp."""
+    kept = [v & 15 | v >> RANK_SHIFT << 4 for v in classes]
+    values = sorted(set(kept) - {0})
+    assert len(values) <= 32 and max(values) < 256
+    runs = []
+    for c, v in enumerate(kept):
+        if runs and runs[-1][2] == v and runs[-1][1] == c:
+            runs[-1][1] = c + 1
+        elif v:
+            runs.append([c, c + 1, v])
+    stream, index, end = [], [], 0
+    for begin, after, v in runs:
+        if len(stream) >= len(index) * COMPACT_STRIDE:
+            index.append(end << 11 | len(stream))
+        length = after - begin
+        stream.append(values.index(v) << 3 | (length if length < 4 else 0) << 1 | (begin > end))
+        stream += varint(begin - end) if begin > end else []
+        stream += varint(length) if length >= 4 else []
+        end = after
+    stream += [1] + varint(0x200000 - end)  # a gap that nobody leaves
+    assert len(stream) < 2048
+    return stream, index + [0xFFFFFFFF], values
 
 
 def lower_ranges(lower):
@@ -217,6 +253,14 @@ def main():
     text += counts(kWordLowCount=2 * len(low), kWordHighCount=2 * len(high), kSurvivorRankCount=len(survivors))
     text += "\n}  // namespace bantam::text\n"
     (folder / "unicode_class_tables.cpp").write_text(text)
+
+    runs, index, values = compact_classes(classes)
+    text = head("Character classes of all code points in little room: see unicode_compact.cpp.")
+    text += array("uint8_t", "kCompactValues", values) + "\n"
+    text += array("uint32_t", "kCompactIndex", index) + "\n"
+    text += array("uint8_t", "kCompactRuns", runs)
+    text += "\n}  // namespace bantam::text\n"
+    (folder / "unicode_compact_tables.cpp").write_text(text)
 
     cjk = {c: v for c, v in stripped.items() if any(c in block for block in CJK_BLOCKS) and len(v) == 1}
     assert all(v[0] < 0x10000 or 0x20000 <= v[0] < 0x30000 for v in cjk.values())

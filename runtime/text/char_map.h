@@ -1,0 +1,39 @@
+// What lower case and the stripping of accents make of code points, as far as a vocabulary can tell: blob `charsmap` of a
+// WordPiece tokenizer, from which firmware, which has no tables of Unicode's mappings, takes them.
+//
+//   u8 version, 1; then runs, ascending:
+//   varint  code points between the previous run's last (at first: -1) and this run's first
+//   varint  (count - 1) << 2 | kind
+//   kind 0  varint target: count code points become this one
+//   kind 1  varint zigzag(delta): count code points, each becomes itself + delta
+//   kind 2  the same of every second code point
+//   kind 3  count varints: the one code point becomes these
+// A varint has 7 bits a byte, the highest first, bit 7 set in all but the last.
+//
+// Left out are ASCII and Hangul syllables, which need no table, and code points for which it makes no difference: some part
+// of what they become is in no token, nor are they themselves (the word is unknown either way), and neither splits words.
+#ifndef BANTAM_TEXT_CHAR_MAP_H_
+#define BANTAM_TEXT_CHAR_MAP_H_
+
+#include <stdint.h>
+
+#include "text/unicode.h"
+
+namespace bantam::text {
+
+constexpr uint8_t kCharMapVersion = 1;
+
+enum class MapRun : uint32_t { kSame = 0, kShift = 1, kSecond = 2, kSequence = 3 };
+
+/// View of such a blob behind its version; any bytes are safe to read.
+struct CharMap {
+  const uint8_t* begin = nullptr;
+  const uint8_t* end = nullptr;
+
+  /// What `code` becomes, and how many code points that is; 0: itself. O(bytes of the blob).
+  uint32_t find(uint32_t code, uint32_t out[kMaxExpansion]) const;
+};
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_CHAR_MAP_H_
