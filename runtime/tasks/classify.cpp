@@ -1,5 +1,6 @@
 // Whole-text labels: softmax, sigmoid, regression; multiple choice; next sentence.
 #include "bantam/tasks.h"
+#include "linked.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
 #include "tasks/select.h"
@@ -7,7 +8,10 @@
 namespace bantam {
 namespace {
 
+constexpr bool is_linked(TaskKind kind) { return linked::task(static_cast<uint32_t>(kind)); }
+
 bool has_labels(TaskKind kind) {
+  if (!is_linked(kind)) return false;
   return kind == TaskKind::kClassify || kind == TaskKind::kMultiLabel || kind == TaskKind::kRegress ||
          kind == TaskKind::kJoint || kind == TaskKind::kNextSentence;
 }
@@ -59,10 +63,10 @@ Status classify_logits(const Model& model, const float* logits, uint32_t width, 
   const fb::LabelSet* set = tasks::label_set(model, 0);
   const tasks::Logits row{logits, 1, width};
   uint32_t holds = 1;
-  if (model.task() == TaskKind::kRegress) {
+  if (is_linked(TaskKind::kRegress) && model.task() == TaskKind::kRegress) {
     *count = regress(row, out, capacity);
     holds = width;
-  } else if (set != nullptr && model.task() == TaskKind::kMultiLabel) {
+  } else if (is_linked(TaskKind::kMultiLabel) && set != nullptr && model.task() == TaskKind::kMultiLabel) {
     *count = multi_label(*set, row, out, capacity, &holds);
   } else {
     *count = single_label(set != nullptr ? set->temperature() : 1.0f, set != nullptr ? set->reject_below() : 0.0f, row,

@@ -7,6 +7,7 @@
 #include "bantam/session.h"
 #include "kernels/kernels.h"
 #include "tasks/select.h"
+#include "text/unicode.h"
 
 namespace bantam::tasks {
 
@@ -31,7 +32,7 @@ class Probability {
   float sigmoid(float x) const { return activate(x, kernels::Activation::kSigmoid); }
 
   /// exp of block[0, count) in place, count <= kBlock.
-  static constexpr uint32_t kBlock = 256;
+  static constexpr uint32_t kBlock = text::kSmall ? 16 : 256;  // floats of stack; no sum depends on it
   void exponentials(float* block, uint32_t count) const { activate(block, count, kernels::Activation::kExp); }
 
   /// Over a row of at least one logit; temperature > 0 (1: none). O(n).
