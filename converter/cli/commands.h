@@ -15,6 +15,7 @@ void add_run(CLI::App& app);       // run, classify, choose, tag, answer, embed,
 void add_tokenize(CLI::App& app);  // tokenize
 void add_eval(CLI::App& app);      // eval
 void add_bench(CLI::App& app);     // bench
+void add_firmware(CLI::App& app);  // firmware
 void add_inspect(CLI::App& app);   // inspect
 void add_verify(CLI::App& app);    // verify
 void add_version(CLI::App& app);   // version

@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   add_tokenize(app);
   add_eval(app);
   add_bench(app);
+  add_firmware(app);
   add_inspect(app);
   add_verify(app);
   add_version(app);

@@ -54,6 +54,10 @@ struct SessionState final : Session {
   uint64_t worker_high = 0;
 };
 
+/// Bytes at the beginning of a one-worker arena that hold pointers, so that machines differ in them; the rest of an arena
+/// is the same everywhere.
+constexpr uint64_t kSessionBytes = round_up(sizeof(SessionState), 64) + round_up(sizeof(Worker), 64);
+
 inline SessionState& state(Session* session) { return *static_cast<SessionState*>(session); }
 inline const SessionState& state(const Session* session) { return *static_cast<const SessionState*>(session); }
 

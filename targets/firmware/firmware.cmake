@@ -14,7 +14,7 @@ set(BANTAM_FIRMWARE_OPTIONS -ffunction-sections -fdata-sections -ffp-contract=of
   -fno-unwind-tables -fno-asynchronous-unwind-tables
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit>)
 
-# bantam_firmware_library(NAME [LINKED HEADER] [REFERENCE]): the runtime as a static library.
+# bantam_firmware_library(NAME [LINKED HEADER] [REFERENCE]): the runtime as an object library.
 # LINKED: the bantam_linked.h that says what the image's model needs; without it everything is linked.
 # REFERENCE: the reference kernels besides those of the target, for tests.
 function(bantam_firmware_library name)
@@ -31,7 +31,8 @@ function(bantam_firmware_library name)
     file(GLOB found CONFIGURE_DEPENDS ${runtime}/${folder}/*.cpp)
     list(APPEND sources ${found})
   endforeach()
-  add_library(${name} STATIC ${sources})
+  # Objects, not an archive: the map then tells the folders apart.
+  add_library(${name} OBJECT ${sources})
   target_compile_features(${name} PUBLIC cxx_std_17)
   target_include_directories(${name} PUBLIC ${runtime}/include ${runtime})
   target_include_directories(${name} SYSTEM PUBLIC ${BANTAM_FIRMWARE_INCLUDES})

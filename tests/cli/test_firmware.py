@@ -1,9 +1,13 @@
 """firmware, and run --uart: what the image answers."""
 
+import json
+import pathlib
 import re
+import shutil
+import subprocess
 import unittest
 
-from support import SOURCE, CommandTest, bantam, model
+from support import SHARED, SOURCE, CommandTest, bantam, model
 
 COMMANDS = (SOURCE / "models" / "voice-commands" / "commands.txt").read_bytes()
 HASH = re.compile(rb"\t#[0-9a-f]{8}$")
@@ -29,7 +33,9 @@ class Uart(CommandTest):
         answers = self.bare("voice", COMMANDS)
         self.assertEqual(len(answers), len(texts))
         for text, answer, reference in zip(
-            texts, answers, self.lines("run", model("voice"), "-", "--json", stdin=COMMANDS)
+            texts,
+            answers,
+            self.lines("run", model("voice"), "-", "--json", stdin=COMMANDS),
         ):
             fields = answer.decode().split("\t")
             intent = reference["intent"]
@@ -37,7 +43,10 @@ class Uart(CommandTest):
             for field, slot in zip(fields[2:], reference["slots"], strict=True):
                 score, name, span, words = field.split(" ", 3)
                 self.assertAlmostEqual(float(score), slot["score"], delta=6e-4)
-                self.assertEqual((name, span, words), (slot["slot"], f"{slot['start']}-{slot['end']}", slot["text"]))
+                self.assertEqual(
+                    (name, span, words),
+                    (slot["slot"], f"{slot['start']}-{slot['end']}", slot["text"]),
+                )
                 self.assertIn(words, text)
 
     def test_every_task(self):
@@ -47,7 +56,10 @@ class Uart(CommandTest):
         entity = rb"\t" + number + rb" \S+ \d+-\d+ [ \S]+"
         raw = rb"\t\w+ \d+x\d+( " + number + rb")+"
         shapes = {
-            "bert-answer": (b"who wrote it\tjane austen wrote it", rb"(%s|\tnone)" % span),
+            "bert-answer": (
+                b"who wrote it\tjane austen wrote it",
+                rb"(%s|\tnone)" % span,
+            ),
             "bert-choose": (b"she opened the door\twalked in", raw),
             "bert-classify": (b"a joy to watch", label),
             "bert-encoder": (b"some text", rb"(%s)+" % raw),
@@ -68,7 +80,11 @@ class Uart(CommandTest):
 
     def test_line_ends(self):
         expected = self.answers("voice", b"play jazz\nwake me\n")
-        for lines in (b"play jazz\r\nwake me\r\n", b"play jazz\rwake me\r", b"play jazz\nwake me"):
+        for lines in (
+            b"play jazz\r\nwake me\r\n",
+            b"play jazz\rwake me\r",
+            b"play jazz\nwake me",
+        ):
             self.assertEqual(self.answers("voice", lines), expected)
 
     def test_hash_tells_bits_apart(self):
@@ -78,10 +94,19 @@ class Uart(CommandTest):
         self.assertEqual([first], self.answers("voice", b"play jazz\n", "--isa", "reference"))
 
     def test_bad_lines(self):
-        answers = self.answers("voice", b"\n\xff\xfeplay\nplay \xed\xa0\x80\nplay caf\xc3\n" + b"a" * 513 + b"\nplay jazz\n")
+        answers = self.answers(
+            "voice",
+            b"\n\xff\xfeplay\nplay \xed\xa0\x80\nplay caf\xc3\n" + b"a" * 513 + b"\nplay jazz\n",
+        )
         self.assertEqual(
             answers[:5],
-            [b"error\tempty line", b"error\tnot UTF-8", b"error\tnot UTF-8", b"error\tnot UTF-8", b"error\tline too long"],
+            [
+                b"error\tempty line",
+                b"error\tnot UTF-8",
+                b"error\tnot UTF-8",
+                b"error\tnot UTF-8",
+                b"error\tline too long",
+            ],
         )
         self.assertEqual(answers[5:], self.answers("voice", b"play jazz\n"))
         self.assertRegex(self.answers("voice", b"a " * 256 + b"\n")[0], rb"^truncated\t")
@@ -90,7 +115,10 @@ class Uart(CommandTest):
     def test_noise(self):
         noise = bytes((i * 167 + (i >> 3)) % 256 for i in range(20000))
         lines = noise.replace(b"\r", b"\n").split(b"\n")
-        self.assertEqual(len(self.answers("voice", noise)), len(lines) - (not lines[-1]) - noise.count(b"\r\n"))
+        self.assertEqual(
+            len(self.answers("voice", noise)),
+            len(lines) - (not lines[-1]) - noise.count(b"\r\n"),
+        )
 
     def test_max_tokens(self):
         (short,) = self.answers("voice", b"play some jazz from the sixties\n", "--max-tokens", "5")
@@ -105,6 +133,313 @@ class Uart(CommandTest):
         self.fails(2, "run", model("voice"), "--uart", "text", says=["standard input"])
         self.fails(2, "run", model("voice"), "--uart", "--ids", "1", says=["standard input"])
         self.assertEqual(bantam("run", model("voice"), "--uart").stdout, b"")
+
+
+class Firmware(CommandTest):
+    def make(self, *options, name="voice", target="cortex-m4", output="project", **more):
+        path = self.directory / output
+        return path, self.line(
+            "firmware",
+            model(name),
+            "--target",
+            target,
+            "-o",
+            path,
+            "--json",
+            *options,
+            **more,
+        )
+
+    def test_project(self):
+        project, answer = self.make()
+        self.assertEqual(
+            (answer["schema"], answer["target"], answer["format"]),
+            ("bantam.firmware/1", "cortex-m4", "project"),
+        )
+        self.assertEqual((answer["outputs"], answer["kept"]), ([str(project)], []))
+        image = (project / "model.bantam").read_bytes()
+        self.assertEqual(answer["flash"]["model"], len(image))
+        self.assertEqual(sum(answer["flash"]["model_parts"].values()), len(image))
+        self.assertEqual(sum(answer["ram"]["arena_parts"].values()), answer["ram"]["arena_at_most"])
+        self.assertLessEqual(
+            answer["ram"]["arena_at_most"] + answer["ram"]["stack"],
+            answer["ram"]["device"],
+        )
+        for name in (
+            "CMakeLists.txt",
+            "README.md",
+            "main.cpp",
+            "bantam/LICENSE",
+            "bantam/generated/bantam_generated.h",
+            "bantam/generated/flatbuffers/flatbuffers.h",
+            "bantam/runtime/include/bantam/session.h",
+            "bantam/runtime/model/verify.cpp",
+            "bantam/targets/cortex-m4/memory.ld",
+            "bantam/targets/firmware/firmware.cmake",
+        ):
+            self.assertTrue((project / name).is_file(), name)
+        files = [path.relative_to(project).as_posix() for path in project.rglob("*") if path.is_file()]
+        for foreign in ("avx", "host", "cortex-m7", "/c/"):
+            self.assertFalse([name for name in files if foreign in name], foreign)
+
+    def test_same_input_same_bytes(self):
+        first, _ = self.make(output="first")
+        second, _ = self.make(output="second")
+        for path in first.rglob("*"):
+            if path.is_file():
+                self.assertEqual(
+                    path.read_bytes(),
+                    (second / path.relative_to(first)).read_bytes(),
+                    path,
+                )
+
+    def test_file_for_the_device_gives_the_same_bits(self):
+        for name, line in (
+            ("voice", COMMANDS),
+            ("bert-answer", b"who wrote it\tjane austen wrote it\n"),
+        ):
+            image = self.directory / f"{name}.bantam"
+            self.ok(
+                "firmware",
+                model(name),
+                "--target",
+                "cortex-m7",
+                "--format",
+                "bin",
+                "-o",
+                image,
+            )
+            answers = [self.ok("run", path, "--uart", stdin=line) for path in (model(name), image)]
+            self.assertEqual(answers[0], answers[1])
+            self.ok("verify", image)
+            facts = [json.loads(self.ok("inspect", path, "--json")) for path in (model(name), image)]
+            for key in (
+                "task",
+                "licence",
+                "name",
+                "max_tokens",
+                "label_sets",
+                "outputs",
+            ):
+                self.assertEqual(facts[0][key], facts[1][key], key)
+
+    def test_c_array(self):
+        _, answer = self.make("--format", "c-array", output="my-voice.c")
+        header, source = answer["outputs"]
+        self.assertEqual(
+            (header, source),
+            (str(self.directory / "my-voice.h"), str(self.directory / "my-voice.c")),
+        )
+        self.assertIn(
+            "extern const unsigned char my_voice[my_voice_SIZE];",
+            pathlib.Path(header).read_text(),
+        )
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        if compiler is None:
+            self.skipTest("no C compiler")
+        self.write(
+            "main.c",
+            '#include <stdio.h>\n#include "my-voice.h"\n'
+            "int main(void) { return (unsigned long)my_voice % 64 != 0 || fwrite(my_voice, 1, my_voice_SIZE, stdout) == 0; }\n",
+        )
+        program = self.directory / "program"
+        subprocess.run(
+            [
+                compiler,
+                "-O0",
+                "-Wall",
+                "-Werror",
+                "-o",
+                program,
+                source,
+                self.directory / "main.c",
+            ],
+            check=True,
+        )
+        image = self.directory / "image.bantam"
+        self.ok(
+            "firmware",
+            model("voice"),
+            "--target",
+            "cortex-m4",
+            "--format",
+            "bin",
+            "-o",
+            image,
+        )
+        self.assertEqual(
+            subprocess.run([program], stdout=subprocess.PIPE, check=True).stdout,
+            image.read_bytes(),
+        )
+
+    def test_linked(self):
+        project, answer = self.make()
+        header = (project / "bantam_linked.h").read_text()
+        for name in ("EMBED", "LINEAR", "ATTENTION", "DYNAMIC", "TOKENIZER"):
+            self.assertIn(f"#define BANTAM_LINK_{name} 1\n", header)
+        self.assertIn(f"#define BANTAM_LINK_TASKS 0x{1 << 6:x}u\n", header)
+        self.assertIn("gelu", answer["linked"])
+        self.assertNotIn("slice", answer["linked"])
+        self.assertIn("slice", self.make(name="bert-answer", output="other")[1]["linked"])
+
+    def test_tokens(self):
+        self.assertEqual(self.make("--max-tokens", "16")[1]["max_tokens"], 16)
+        few = self.make("--max-tokens", "16", output="few")[1]["ram"]["arena_at_most"]
+        many = self.make("--max-tokens", "32", output="many")[1]["ram"]["arena_at_most"]
+        self.assertLess(few, many)
+        self.fails(
+            2,
+            "firmware",
+            model("voice"),
+            "--target",
+            "cortex-m4",
+            "-o",
+            self.directory / "x",
+            "--max-tokens",
+            "65",
+            says=["at most 64"],
+        )
+
+    def test_what_does_not_fit(self):
+        big = SHARED / "models" / "minilm-sst2"
+        if not big.is_dir():
+            self.skipTest("needs ../shared")
+        path = self.directory / "big.bantam"
+        self.ok("convert", big, "-o", path, "--parity", "none")
+        output = self.directory / "project"
+        self.fails(
+            5,
+            "firmware",
+            path,
+            "--target",
+            "cortex-m4",
+            "-o",
+            output,
+            says=["do not fit", "bytes of flash", "cortex-m4"],
+        )
+        self.assertFalse(output.exists())
+
+    def test_force(self):
+        project, _ = self.make()
+        self.fails(
+            2,
+            "firmware",
+            model("voice"),
+            "--target",
+            "cortex-m4",
+            "-o",
+            project,
+            says=["--force"],
+        )
+        mine = project / "notes.txt"
+        mine.write_text("mine")
+        (project / "main.cpp").write_text("int main() {}\n")
+        (project / "bantam_config.h").unlink()
+        _, answer = self.make("--force", "--max-tokens", "16", target="cortex-m7")
+        self.assertEqual(answer["kept"], ["main.cpp"])
+        self.assertEqual(mine.read_text(), "mine")
+        self.assertEqual((project / "main.cpp").read_text(), "int main() {}\n")
+        self.assertIn("BANTAM_MAX_TOKENS 16", (project / "bantam_config.h").read_text())
+        self.assertFalse((project / "bantam/targets/cortex-m4/memory.ld").exists())
+        self.assertTrue((project / "bantam/targets/cortex-m7/memory.ld").exists())
+
+    def test_foreign_directories_stay(self):
+        folder = self.directory / "folder"
+        folder.mkdir()
+        (folder / "main.cpp").write_text("mine")
+        for force in ([], ["--force"]):
+            self.fails(
+                2,
+                "firmware",
+                model("voice"),
+                "--target",
+                "cortex-m4",
+                "-o",
+                folder,
+                *force,
+            )
+        self.assertEqual([path.name for path in folder.iterdir()], ["main.cpp"])
+        self.make("--force", output="empty")
+        project, _ = self.make(output="new/project/")
+        (project / "bantam" / "LICENSE").rename(project / "moved")
+        self.make("--force", output="new/project")
+
+    def test_bad_arguments(self):
+        out = ("-o", self.directory / "x")
+        self.fails(
+            2,
+            "firmware",
+            model("voice"),
+            "--target",
+            "cortex-m5",
+            *out,
+            says=["did you mean cortex-m", "cortex-m0plus"],
+        )
+        self.fails(2, "firmware", model("voice"), "--target", "", *out, says=["known are"])
+        self.fails(
+            3,
+            "firmware",
+            self.directory / "absent.bantam",
+            "--target",
+            "cortex-m4",
+            *out,
+        )
+        self.fails(
+            4,
+            "firmware",
+            self.write("bad.bantam", b"noise" * 50),
+            "--target",
+            "cortex-m4",
+            *out,
+        )
+        self.fails(
+            2,
+            "firmware",
+            model("voice"),
+            "--target",
+            "cortex-m4",
+            "--format",
+            "elf",
+            *out,
+        )
+        copy = self.write("copy.bantam", pathlib.Path(model("voice")).read_bytes())
+        self.fails(
+            2,
+            "firmware",
+            copy,
+            "--target",
+            "cortex-m4",
+            "--format",
+            "bin",
+            "-o",
+            copy,
+            says=["input"],
+        )
+        self.fails(
+            2,
+            "firmware",
+            copy,
+            "--target",
+            "cortex-m4",
+            "--force",
+            "-o",
+            self.directory,
+            says=["input"],
+        )
+        self.fails(2, "firmware", copy, "--target", "cortex-m4", "-o", copy)
+        self.fails(3, "firmware", copy, "--target", "cortex-m4", "-o", "/proc/nowhere/x")
+        self.fails(
+            3,
+            "firmware",
+            copy,
+            "--target",
+            "cortex-m4",
+            "--format",
+            "bin",
+            "-o",
+            "/proc/nowhere/x",
+        )
+        self.assertEqual([path.name for path in self.directory.iterdir() if "part" in path.name], [])
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ COMMANDS = (
     "tokenize",
     "eval",
     "bench",
+    "firmware",
     "inspect",
     "verify",
     "version",

@@ -1,5 +1,5 @@
 // Reads lines from the UART and answers each with one line (terminal.h). `bantam firmware` writes bantam_config.h
-// (BANTAM_MAX_TOKENS, BANTAM_TILE_ROWS, BANTAM_ARENA_BYTES) beside it. Ends with 1 where the model cannot run.
+// (BANTAM_MAX_TOKENS, BANTAM_TILE_ROWS, BANTAM_BLOCK_ROWS, BANTAM_ARENA_BYTES) beside it. Ends with 1 where the model cannot run.
 #include "bantam_config.h"
 #include "board.h"
 #include "terminal.h"
@@ -11,6 +11,7 @@ extern const uint8_t bantam_model_end[];
 
 namespace {
 
+// Not cleared at start: a session sets what it uses.
 alignas(16) [[gnu::section(".arena")]] uint8_t arena[BANTAM_ARENA_BYTES];
 bantam::firmware::Terminal terminal;
 
@@ -29,6 +30,7 @@ int serve() {
   bantam::SessionOptions options;
   options.max_tokens = BANTAM_MAX_TOKENS;
   options.tile_rows = BANTAM_TILE_ROWS;
+  options.block_rows = BANTAM_BLOCK_ROWS;
   bantam::Session* session = nullptr;
   status = bantam::Session::create(model, options, arena, sizeof(arena), &session, &fault);
   if (status == bantam::Status::kOk) status = terminal.start(session, kUart);
@@ -39,6 +41,7 @@ int serve() {
   board_write("ready\n", 6);
   for (int byte = board_read(); byte >= 0; byte = board_read()) terminal.put(static_cast<uint8_t>(byte));
   terminal.finish();
+  bantam::firmware::report_memory(kUart, *session, sizeof(arena), stack_high_water(), stack_size());
   return 0;
 }
 

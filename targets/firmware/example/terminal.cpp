@@ -370,4 +370,17 @@ void report(Sink sink, const char* where, Status status, const Fault& fault) {
   out.raw("\n", 1);
 }
 
+void report_memory(Sink sink, const Session& session, size_t arena, size_t stack_high, size_t stack) {
+  Writer out(sink);
+  out.word("end\tarena ");
+  out.number(static_cast<uint32_t>(session.arena_high_water()));
+  out.word(" of ");
+  out.number(static_cast<uint32_t>(arena));
+  out.word("\tstack ");
+  out.number(static_cast<uint32_t>(stack_high));
+  out.word(" of ");
+  out.number(static_cast<uint32_t>(stack));
+  out.raw("\n", 1);
+}
+
 }  // namespace bantam::firmware

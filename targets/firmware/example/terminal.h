@@ -55,12 +55,15 @@ class Terminal {
   uint32_t size_ = 0;    // bytes of the line so far; more than kLineBytes: overlong
   bool after_return_ = false;
   char line_[kLineBytes] = {};
-  Entity entities_[linked::task(5) || linked::task(6) ? kMaxEntities : 1];  // fb::TaskKind tag, joint
+  Entity entities_[linked::task(5) || linked::task(6) ? kMaxEntities : 1] = {};  // fb::TaskKind tag, joint
   int32_t ids_[kTakesIds ? kLineBytes / 2 : 1] = {};
 };
 
 /// "error<TAB>WHERE<TAB>NUMBER MESSAGE[: FAULT]<LF>", for what goes wrong before there is a session.
 void report(Sink sink, const char* where, Status status, const Fault& fault);
+
+/// "end<TAB>arena HIGH of SIZE<TAB>stack HIGH of SIZE<LF>", in bytes: what the lines so far have used.
+void report_memory(Sink sink, const Session& session, size_t arena, size_t stack_high, size_t stack);
 
 }  // namespace bantam::firmware
 

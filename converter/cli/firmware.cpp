@@ -1,0 +1,258 @@
+// firmware: a CMake project, a C array or a stripped file for a microcontroller.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/engine.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+#include "cli/suggest.h"
+#include "firmware/device_file.h"
+#include "firmware/linked.h"
+#include "firmware/memory.h"
+#include "firmware/project.h"
+#include "pack/output_file.h"
+
+namespace bantam::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  bantam firmware voice.bantam --target cortex-m4 -o voice-m4\n"
+    "  cmake -S voice-m4 -B voice-m4/build && cmake --build voice-m4/build\n"
+    "  bantam firmware voice.bantam --target cortex-m55 --max-tokens 32 -o voice-m55 --force\n"
+    "  bantam firmware voice.bantam --target cortex-m7 --format c-array -o src/voice     # src/voice.h, src/voice.c\n"
+    "  bantam firmware voice.bantam --target cortex-m7 --format bin -o voice-m7.bantam\n\n"
+    "The project holds all that it needs: runtime sources, the target's start-up code and linker script, the model, "
+    "an\n"
+    "example that answers lines from the UART. It builds with cmake and arm-none-eabi-gcc and prints flash and RAM by\n"
+    "part. docs/firmware.md says how to run it in QEMU and on a board of your own.";
+
+struct Arguments {
+  std::string model;
+  std::string target;
+  std::string output;
+  std::string format = "project";
+  uint32_t max_tokens = 0;  // 0: as many as fit
+  bool force = false;
+  bool json = false;
+};
+
+struct Image {
+  firmware::Target target;
+  convert::FileBytes file;
+  Model model;
+  SessionOptions options;
+  uint32_t wanted_tokens = 0;
+  uint64_t source_bytes = 0;
+  firmware::Written written;
+  std::vector<std::string> outputs;
+};
+
+firmware::Target find_target(const std::string& name) {
+  const std::vector<std::string> known = firmware::target_names();
+  std::string all;
+  std::string nearest;
+  size_t distance = name.size() / 3 + 1;
+  for (const std::string& other : known) {
+    if (other == name) return firmware::read_target(name);
+    all += (all.empty() ? "" : ", ") + other;
+    const size_t away = edit_distance(name, other);
+    if (away >= distance) continue;
+    distance = away;
+    nearest = other;
+  }
+  fail(ExitCode::kUsage, "--target {}: there is no such target; {}known are {}", printable(name),
+       nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest), all);
+}
+
+/// The model must lie in the device's flash, and a session of the wanted length in its RAM.
+void choose_tokens(const Arguments& arguments, Image* image) {
+  const firmware::Target& target = image->target;
+  if (image->file.size() >= target.model) {
+    fail(ExitCode::kUnsupported, "{}: {} bytes do not fit the {} bytes of flash that {} has; {}", arguments.model,
+         image->file.size(), target.model, target.name,
+         "use a smaller model, or a board with more (state its flash in memory.ld)");
+  }
+  const uint32_t longest = image->model.max_sequence() == 0 ? 512 : image->model.max_sequence();
+  if (arguments.max_tokens > longest && image->model.max_sequence() != 0) {
+    fail(ExitCode::kUsage, "--max-tokens {}: the model takes at most {}", arguments.max_tokens, longest);
+  }
+  image->wanted_tokens = arguments.max_tokens != 0 ? arguments.max_tokens : longest;
+  const uint32_t fitting = firmware::tokens_that_fit(image->model, target, image->wanted_tokens);
+  const uint32_t least = image->model.has_tokenizer() ? 4 : 1;
+  if (fitting < least || (arguments.max_tokens != 0 && fitting < arguments.max_tokens)) {
+    const uint64_t arena =
+        firmware::sum(firmware::arena_parts(image->model, firmware::image_options(image->wanted_tokens)));
+    const uint64_t others = firmware::kStackBytes + firmware::kOtherRam;
+    fail(ExitCode::kUnsupported, "{}: {} tokens need {} bytes of RAM ({} arena, {} stack and example), {} has {}; {}",
+         arguments.model, image->wanted_tokens, arena + others, arena, others, target.name, target.ram,
+         fitting < least ? std::string("use a smaller model or a board with more (state its RAM in memory.ld)")
+                         : fmt::format("--max-tokens {} would fit", fitting));
+  }
+  image->options = firmware::image_options(fitting);
+}
+
+void check_output(const Arguments& arguments, const std::vector<fs::path>& outputs) {
+  for (const fs::path& output : outputs) {
+    convert::refuse_input_as_output(output, {arguments.model});
+    std::error_code error;
+    // A project around its own source would be replaced with it.
+    const fs::path inside =
+        fs::weakly_canonical(arguments.model, error).lexically_relative(fs::weakly_canonical(output, error));
+    if (!inside.empty() && *inside.begin() != "..") {
+      fail(ExitCode::kUsage, "-o {}: the input {} lies there; choose another place", output.string(), arguments.model);
+    }
+  }
+}
+
+/// "src/voice" -> "voice", made an identifier.
+std::string symbol_of(const fs::path& stem) {
+  std::string symbol = stem.filename().string();
+  for (char& c : symbol) {
+    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!word) c = '_';
+  }
+  return symbol.empty() || (symbol[0] >= '0' && symbol[0] <= '9') ? "model_" + symbol : symbol;
+}
+
+void write_file(const fs::path& path, const void* bytes, size_t size) {
+  convert::OutputFile file(path);
+  remove_on_interrupt(file.temporary().c_str());
+  file.commit(bytes, size);
+  remove_on_interrupt(nullptr);
+}
+
+void write_outputs(const Arguments& arguments, Image* image) {
+  if (arguments.format == "project") {
+    check_output(arguments, {arguments.output});
+    const firmware::Project project{image->target, image->file, image->model, image->options,
+                                    fs::path(arguments.model).filename().string()};
+    image->written = firmware::write_tree(arguments.output, firmware::project_tree(project), arguments.force);
+    image->outputs = {arguments.output};
+  } else if (arguments.format == "bin") {
+    check_output(arguments, {arguments.output});
+    write_file(arguments.output, image->file.data(), image->file.size());
+    image->outputs = {arguments.output};
+  } else {
+    fs::path stem = arguments.output;
+    if (stem.extension() == ".c" || stem.extension() == ".h") stem.replace_extension();
+    const fs::path header = stem.string() + ".h";
+    const fs::path source = stem.string() + ".c";
+    check_output(arguments, {header, source});
+    const std::string symbol = symbol_of(stem);
+    const std::string declared = firmware::array_header(symbol, image->file.size());
+    const std::string defined = firmware::array_source(header.filename().string(), symbol, image->file);
+    write_file(header, declared.data(), declared.size());
+    write_file(source, defined.data(), defined.size());
+    image->outputs = {header.string(), source.string()};
+  }
+}
+
+Json parts_json(const firmware::Parts& parts) {
+  Json object = Json::object();
+  for (const auto& [name, bytes] : parts) object[name] = bytes;
+  return object;
+}
+
+void print_json(const Arguments& arguments, const Image& image) {
+  const firmware::Parts model = firmware::model_parts(image.model);
+  const firmware::Parts arena = firmware::arena_parts(image.model, image.options);
+  Json object = json_object("firmware");
+  object["file"] = arguments.model;
+  object["target"] = image.target.name;
+  object["format"] = arguments.format;
+  object["outputs"] = image.outputs;
+  object["kept"] = image.written.kept;
+  object["max_tokens"] = image.options.max_tokens;
+  object["tile_rows"] = image.options.tile_rows;
+  object["linked"] = firmware::linked_by(image.model).words;
+  object["source_bytes"] = image.source_bytes;
+  object["flash"] = {{"device", image.target.flash}, {"model", image.file.size()}, {"model_parts", parts_json(model)}};
+  object["ram"] = {{"device", image.target.ram},
+                   {"arena_at_most", firmware::sum(arena)},
+                   {"arena_parts", parts_json(arena)},
+                   {"stack", firmware::kStackBytes}};
+  out().line(object);
+}
+
+void print_parts(const char* title, const firmware::Parts& parts) {
+  out().print("  {:<26}{:>10}\n", title, firmware::sum(parts));
+  for (const auto& [name, bytes] : parts) {
+    if (bytes != 0) out().print("    {:<24}{:>10}\n", name, bytes);
+  }
+}
+
+void print_report(const Arguments& arguments, const Image& image) {
+  const firmware::Target& target = image.target;
+  out().print("{}: {} for {}, {} tokens\n", bold(printable(image.outputs.front())), arguments.format, target.name,
+              image.options.max_tokens);
+  if (image.options.max_tokens < image.wanted_tokens) {
+    out().print("  the model takes {} tokens; {} are what fits {} of RAM\n", image.wanted_tokens,
+                image.options.max_tokens, human_bytes(target.ram));
+  }
+  for (const std::string& kept : image.written.kept) out().print("  kept as you changed it: {}\n", printable(kept));
+  out().print("  links {}\n\n", fmt::join(firmware::linked_by(image.model).words, ", "));
+  out().print("{:<28}{:>10}  of {}\n", "flash, bytes", "", target.flash);
+  print_parts("model", firmware::model_parts(image.model));
+  if (image.file.size() < image.source_bytes) {
+    out().print("    {:<24}{:>10}  not needed there\n", "left out", image.source_bytes - image.file.size());
+  }
+  out().print("  {:<26}{:>10}\n", "program", "known after linking");
+  out().print("{:<28}{:>10}  of {}\n", "RAM, bytes", "", target.ram);
+  print_parts("arena", firmware::arena_parts(image.model, image.options));
+  out().print("  {:<26}{:>10}\n", "stack", firmware::kStackBytes);
+  if (arguments.format != "project") return;
+  const std::string directory = printable(arguments.output);
+  out().print("\nBuild it: cmake -S {0} -B {0}/build && cmake --build {0}/build\n", directory);
+}
+
+void run_firmware(const Arguments& arguments) {
+  Image image;
+  image.target = find_target(arguments.target);
+  const ModelFile source(arguments.model);
+  image.source_bytes = source.size();
+  image.file = firmware::device_file(source.model().bytes(), source.size(), image.target.isa);
+  Fault fault;
+  const Status status = Model::open(image.file.data(), image.file.size(), &image.model, &fault);
+  if (status != Status::kOk) fail(ExitCode::kInternal, "the file for the device: {}", describe(status, fault));
+  choose_tokens(arguments, &image);
+  write_outputs(arguments, &image);
+  if (arguments.json) {
+    print_json(arguments, image);
+  } else {
+    print_report(arguments, image);
+  }
+}
+
+}  // namespace
+
+void add_firmware(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("firmware", "Make a project (or an array) for a microcontroller");
+  command->footer(kExamples);
+  command->add_option("FILE", arguments->model, "A .bantam file")->required();
+  std::string targets;
+  for (const std::string& name : firmware::target_names()) targets += (targets.empty() ? "" : ", ") + name;
+  command->add_option("--target", arguments->target, targets)->required()->type_name("NAME");
+  command->add_option("-o,--output", arguments->output, "Directory of the project; FILE, or FILE.h and FILE.c")
+      ->required()
+      ->type_name("PATH");
+  command->add_option("--format", arguments->format, "project (default), c-array (.h and .c) or bin (the file alone)")
+      ->check(CLI::IsMember({"project", "c-array", "bin"}).description(""))
+      ->type_name("FORMAT");
+  command
+      ->add_option("--max-tokens", arguments->max_tokens,
+                   "Most tokens of a text (default: what the model takes and fits)")
+      ->check(CLI::Range(1u, 1u << 20).description(""))
+      ->type_name("N");
+  command->add_flag("--force", arguments->force, "Replace what an earlier call wrote; files that you changed stay");
+  command->add_flag("--json", arguments->json, "Print one JSON object");
+  command->callback([arguments] { run_firmware(*arguments); });
+}
+
+}  // namespace bantam::cli

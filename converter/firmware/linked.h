@@ -1,0 +1,27 @@
+// What an image links for a model: the macros of runtime/linked.h.
+#ifndef BANTAM_CONVERTER_FIRMWARE_LINKED_H_
+#define BANTAM_CONVERTER_FIRMWARE_LINKED_H_
+
+#include <string>
+#include <vector>
+
+#include "bantam/model.h"
+
+namespace bantam::firmware {
+
+struct Linked {
+  /// Name (without BANTAM_LINK_) and value; what is 0 is left out.
+  std::vector<std::pair<std::string, uint32_t>> macros;
+  /// The same for people: "embed", "linear", ..., "gelu", "layer norm", "tokenizer".
+  std::vector<std::string> words;
+};
+
+/// What the operators, their tails, tensors and the task of an open model need, and nothing else.
+Linked linked_by(const Model& model);
+
+/// bantam_linked.h.
+std::string linked_header(const Linked& linked);
+
+}  // namespace bantam::firmware
+
+#endif  // BANTAM_CONVERTER_FIRMWARE_LINKED_H_

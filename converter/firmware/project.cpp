@@ -1,0 +1,181 @@
+#include "firmware/project.h"
+
+#include <fmt/format.h>
+
+#include "firmware/linked.h"
+#include "firmware/memory.h"
+#include "firmware/resources.h"
+
+namespace bantam::firmware {
+namespace {
+
+constexpr std::string_view kExample = "targets/firmware/example/";
+
+constexpr const char* kLists = R"(cmake_minimum_required(VERSION 3.20)
+if(NOT CMAKE_TOOLCHAIN_FILE)
+  set(CMAKE_TOOLCHAIN_FILE ${{CMAKE_CURRENT_LIST_DIR}}/bantam/targets/{target}/toolchain.cmake)
+endif()
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type")
+endif()
+project(firmware LANGUAGES C CXX ASM)
+include(bantam/targets/firmware/firmware.cmake)
+
+set(STACK_BYTES {stack} CACHE STRING "Bytes of main's stack; the example reports how much of it was used")
+
+bantam_firmware_library(bantam LINKED ${{CMAKE_CURRENT_SOURCE_DIR}}/bantam_linked.h)
+bantam_firmware_image(firmware SOURCES main.cpp terminal.cpp LIBRARY bantam
+  MODEL ${{CMAKE_CURRENT_SOURCE_DIR}}/model.bantam STACK ${{STACK_BYTES}})
+add_custom_command(TARGET firmware POST_BUILD VERBATIM
+  COMMAND ${{CMAKE_COMMAND}} -DMAP=${{CMAKE_CURRENT_BINARY_DIR}}/firmware.map -P ${{CMAKE_CURRENT_SOURCE_DIR}}/memory.cmake)
+)";
+
+constexpr const char* kConfig =
+    R"(// Written by bantam firmware. The session's options, and the arena that they need: exactly.
+#ifndef BANTAM_CONFIG_H_
+#define BANTAM_CONFIG_H_
+
+#include "session/state.h"
+
+#define BANTAM_MAX_TOKENS {tokens}
+#define BANTAM_TILE_ROWS {tile}
+#define BANTAM_BLOCK_ROWS {block}
+// The session itself, whose size this core's compiler knows; activations {activations}, tile {tile_bytes}, scratch {scratch},
+// ids and offsets {ids}.
+#ifndef BANTAM_ARENA_BYTES
+#define BANTAM_ARENA_BYTES (bantam::kSessionBytes + {rest})
+#endif
+
+#endif  // BANTAM_CONFIG_H_
+)";
+
+constexpr const char* kReadme = R"(# Firmware for {target}
+
+{name} in flash, text in over the UART, answers out. Everything is here; nothing is downloaded.
+
+```sh
+cmake -S . -B build && cmake --build build   # arm-none-eabi-gcc; prints flash and RAM by part
+bantam/targets/firmware/run.py --machine {machine} build/firmware.elf < lines.txt   # in QEMU
+bantam run {source} --uart --max-tokens {tokens} < lines.txt   # the same on this machine, byte for byte
+```
+
+(Debian: gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib cmake qemu-system-arm.)
+
+| | |
+|---|---|
+| `main.cpp`, `terminal.*` | the example: lines from the UART, one line of answer each; yours to change |
+| `model.bantam` | the model for this target: {model_bytes} bytes, in flash by `.incbin` |
+| `bantam_linked.h` | what the model needs of the runtime: {words} |
+| `bantam_config.h` | session options and the size of the arena |
+| `bantam/targets/{target}/` | `memory.ld`, `board.c`, `toolchain.cmake`: the three files that change for your board |
+| `bantam/runtime/`, `bantam/generated/` | bantam's sources and the file format's reader |
+
+Your board: copy `bantam/targets/{target}/` elsewhere, change `board.c` (UART and clock) and `memory.ld` (what memory there
+is), and configure with `-DBANTAM_BOARD_DIR=path/to/it`. `bantam/targets/firmware/board.h` says what a board provides.
+
+`bantam firmware --force` writes a new model or version over this project; files that you changed stay.
+
+bantam, and FlatBuffers' headers in `bantam/generated/flatbuffers/` (Copyright Google Inc.), are under the Apache License
+2.0: `bantam/LICENSE`. The model's licence: {licence}.
+)";
+
+/// Roots of what is compiled, as bantam_firmware_library and bantam_firmware_image in firmware.cmake choose it.
+std::vector<std::string> roots(const Target& target) {
+  const bool has_kernels = [&] {
+    for (const Resource& resource : resources()) {
+      if (resource.path.find(fmt::format("runtime/kernels/{}/", target.isa)) == 0) return true;
+    }
+    return false;
+  }();
+  std::vector<std::string> folders = {
+      "runtime/model/", "runtime/session/", "runtime/ops/",      "runtime/text/",
+      "runtime/tasks/", "runtime/kernels/", "targets/firmware/", fmt::format("targets/{}/", target.name)};
+  folders.push_back(fmt::format("runtime/kernels/{}/", has_kernels ? target.isa : "reference"));
+  std::vector<std::string> paths = {"LICENSE"};
+  for (const Resource& resource : resources()) {
+    const size_t slash = resource.path.rfind('/');
+    if (slash == std::string_view::npos) continue;
+    const std::string folder(resource.path.substr(0, slash + 1));
+    const bool source = resource.path.find(".cpp") != std::string_view::npos || folder.find("targets/") == 0;
+    for (const std::string& wanted : folders) {
+      if (source && folder == wanted) paths.emplace_back(resource.path);
+    }
+  }
+  return paths;
+}
+
+std::string to_string(Text text) { return {text.data == nullptr ? "" : text.data, text.size}; }
+
+std::string config(const Project& project) {
+  const Parts arena = arena_parts(project.model, project.options);
+  return fmt::format(kConfig, fmt::arg("tokens", project.options.max_tokens),
+                     fmt::arg("tile", project.options.tile_rows), fmt::arg("block", project.options.block_rows),
+                     fmt::arg("activations", arena.at(1).second), fmt::arg("tile_bytes", arena.at(2).second),
+                     fmt::arg("scratch", arena.at(3).second), fmt::arg("ids", arena.at(4).second),
+                     fmt::arg("rest", sum(arena) - arena.at(0).second));
+}
+
+std::string readme(const Project& project, const Linked& linked) {
+  const std::string name = to_string(project.model.name());
+  const std::string licence = to_string(project.model.licence());
+  return fmt::format(kReadme, fmt::arg("target", project.target.name), fmt::arg("machine", project.target.machine),
+                     fmt::arg("name", name.empty() ? "A model" : name), fmt::arg("source", project.source),
+                     fmt::arg("tokens", project.options.max_tokens), fmt::arg("model_bytes", project.file.size()),
+                     fmt::arg("words", fmt::join(linked.words, ", ")),
+                     fmt::arg("licence", licence.empty() ? "not stated in the file" : licence));
+}
+
+}  // namespace
+
+Tree project_tree(const Project& project) {
+  Tree tree;
+  for (const Resource* resource : with_includes(roots(project.target))) {
+    tree[fmt::format("bantam/{}", resource->path)] = resource->text;
+  }
+  for (const Resource& resource : resources()) {
+    if (resource.path.substr(0, kExample.size()) != kExample) continue;
+    tree[std::string(resource.path.substr(kExample.size()))] = resource.text;
+  }
+  // What the example includes is the runtime's public API and little else.
+  for (const Resource* resource :
+       with_includes({fmt::format("{}main.cpp", kExample), fmt::format("{}terminal.cpp", kExample)})) {
+    if (resource->path.substr(0, kExample.size()) != kExample)
+      tree[fmt::format("bantam/{}", resource->path)] = resource->text;
+  }
+  const Linked linked = linked_by(project.model);
+  tree["CMakeLists.txt"] = fmt::format(kLists, fmt::arg("target", project.target.name), fmt::arg("stack", kStackBytes));
+  tree["README.md"] = readme(project, linked);
+  tree["bantam_linked.h"] = linked_header(linked);
+  tree["bantam_config.h"] = config(project);
+  tree["model.bantam"] = std::string(project.file.begin(), project.file.end());
+  return tree;
+}
+
+std::string array_header(const std::string& symbol, size_t size) {
+  std::string guard = symbol + "_H_";
+  for (char& c : guard) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return fmt::format(
+      "/* Written by bantam firmware: a model for bantam::Model::open, in read-only memory. */\n"
+      "#ifndef {0}\n#define {0}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
+      "#define {1}_SIZE {2}\nextern const unsigned char {1}[{1}_SIZE];\n\n"
+      "#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
+      guard, symbol, size);
+}
+
+std::string array_source(const std::string& header_name, const std::string& symbol, const convert::FileBytes& file) {
+  std::string text = fmt::format(
+      "/* Written by bantam firmware. */\n#include \"{}\"\n\n"
+      "#if defined(__GNUC__)\n__attribute__((aligned(64)))\n#elif defined(__ICCARM__)\n#pragma data_alignment = "
+      "64\n#endif\n"
+      "const unsigned char {}[{}] = {{\n",
+      header_name, symbol, file.size());
+  text.reserve(text.size() + file.size() * 4 + file.size() / 8);
+  constexpr size_t kPerLine = 30;
+  for (size_t i = 0; i < file.size(); ++i) {
+    text += fmt::format_int(file[i]).c_str();
+    text += i + 1 == file.size() || (i + 1) % kPerLine == 0 ? ",\n" : ",";
+  }
+  return text + "};\n";
+}
+
+}  // namespace bantam::firmware
