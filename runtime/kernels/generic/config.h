@@ -16,17 +16,20 @@
 
 // The reference table is the last resort of old machines: it is built to be small, the others to be fast.
 #define BANTAM_NOINLINE __attribute__((noinline))
+// One operation: shorter than a call, or the body of a loop that every value passes.
+#define BANTAM_TINY inline __attribute__((always_inline))
+// Unrolls the next loop, whose count is a constant up to 16, so that arrays of accumulators become registers.
+#if defined(__clang__)
+#define BANTAM_UNROLL_ALWAYS _Pragma("unroll")
+#else
+#define BANTAM_UNROLL_ALWAYS _Pragma("GCC unroll 16")
+#endif
 #if defined(BANTAM_KERNEL_SMALL)
 #define BANTAM_INLINE inline
 #define BANTAM_UNROLL
 #else
 #define BANTAM_INLINE inline __attribute__((always_inline))
-// Unrolls the next loop, whose count is a constant up to 16, so that arrays of accumulators become registers.
-#if defined(__clang__)
-#define BANTAM_UNROLL _Pragma("unroll")
-#else
-#define BANTAM_UNROLL _Pragma("GCC unroll 16")
-#endif
+#define BANTAM_UNROLL BANTAM_UNROLL_ALWAYS
 #endif
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {

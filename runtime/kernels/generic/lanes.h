@@ -29,7 +29,7 @@ BANTAM_INLINE void for_sixteen(const F& f) {
 }
 
 /// Correctly rounded: an instruction, or the C library's sqrtf, which computes bit by bit.
-BANTAM_INLINE float square_root(float a) { return __builtin_sqrtf(a); }
+BANTAM_TINY float square_root(float a) { return __builtin_sqrtf(a); }
 
 /// An int32 in memory that holds floats at other times.
 using Sum = int32_t __attribute__((may_alias));
@@ -50,8 +50,8 @@ struct SumsOf<1> {
 using Sums = SumsOf<kVectors>::Type;
 
 /// The partial sums of elements i, i + 1, ...; i a multiple of kLanes.
-BANTAM_INLINE float& partial(PartialSums& sums, uint32_t i) { return sums.part[i % 16]; }
-BANTAM_INLINE F32& partial(F32& sums, uint32_t) { return sums; }
+BANTAM_TINY float& partial(PartialSums& sums, uint32_t i) { return sums.part[i % 16]; }
+BANTAM_TINY F32& partial(F32& sums, uint32_t) { return sums; }
 
 /// The fixed tree.
 template <class SomeSums>

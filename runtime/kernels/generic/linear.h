@@ -10,36 +10,37 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 /// The value of an int8 layer's integer sum.
-BANTAM_INLINE F32 dequantize(I32 sum_of_products, F32 x_scale, F32 w_scale, F32 bias) {
+BANTAM_TINY F32 dequantize(I32 sum_of_products, F32 x_scale, F32 w_scale, F32 bias) {
   return fma(to_f32(sum_of_products), x_scale * w_scale, bias);
 }
 
 /// Row r of y from the sums that lie in it.
 template <bool kBias>
-BANTAM_INLINE void dequantize_row(const LinearQ8& a, uint32_t r, Finite& finite) {
-  float* y = a.y + r * a.y_stride;
+BANTAM_TINY void dequantize_row(const LinearQ8& a, uint32_t r, Finite& finite) {
+  constexpr uint32_t kStep = kLanes < 4 ? 4 : kLanes;
   const F32 x_scale = splat(a.x_scale[r]);
   const float* w_scale = a.w_scale;
   const float* bias = a.bias;
-  for (const float* end = y + a.n; y != end; y += 16, w_scale += 16) {
-    BANTAM_UNROLL
-    for (uint32_t i = 0; i < 16; i += kLanes) {
+  float* y = a.y + r * a.y_stride;
+  for (const float* end = y + a.n; y != end; y += kStep, w_scale += kStep, bias += kBias ? kStep : 0) {
+    BANTAM_UNROLL_ALWAYS
+    for (uint32_t i = 0; i < kStep; i += kLanes) {
       const F32 v = dequantize(bits(load(y + i)), x_scale, load(w_scale + i), kBias ? load(bias + i) : splat(0.0f));
       finite.note(v);
       store(y + i, v);
     }
-    if (kBias) bias += 16;
   }
 }
 
 /// All rows of y from the sums that lie there. False when some y is not finite.
 inline bool dequantize_rows(const LinearQ8& a) {
+  const LinearQ8 copy = a;  // which stores cannot alias
   Finite finite;
   for (uint32_t r = 0; r < a.rows; ++r) {
-    if (a.bias != nullptr) {
-      dequantize_row<true>(a, r, finite);
+    if (copy.bias != nullptr) {
+      dequantize_row<true>(copy, r, finite);
     } else {
-      dequantize_row<false>(a, r, finite);
+      dequantize_row<false>(copy, r, finite);
     }
   }
   if (a.activation == Activation::kNone && a.row_bits == nullptr) return finite.all();

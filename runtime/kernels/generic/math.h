@@ -12,7 +12,7 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 template <uint32_t kCount>
 BANTAM_INLINE F32 polynomial(F32 x, const float (&c)[kCount]) {
   F32 p = splat(c[kCount - 1]);
-  BANTAM_UNROLL
+  BANTAM_UNROLL_ALWAYS
   for (uint32_t i = 1; i < kCount; ++i) p = fma(p, x, splat(c[kCount - 1 - i]));
   return p;
 }
@@ -90,7 +90,7 @@ BANTAM_INLINE F32 gelu(F32 x) {
   // round(t * kPerUnit) sits in the low bits.
   const I32 interval = bits(fma(t, splat(kPerUnit), splat(12582912.0f)));
   F32 g = lookup(load_table(kTable[4]), interval);
-  BANTAM_UNROLL
+  BANTAM_UNROLL_ALWAYS
   for (int i = 3; i >= 0; --i) g = fma(g, t, lookup(load_table(kTable[i]), interval));
   return max(splat(0.0f), x) - g;
 }
@@ -163,12 +163,14 @@ struct ActivateBlock {
   template <Activation kActivation>
   BANTAM_INLINE bool operator()() const {
     I32 worst = splat(int32_t{0});
+    const uint32_t columns = 16 * panels;
     for (uint32_t r = 0; r < rows; ++r) {
       I32 worst_of_row = splat(int32_t{0});
-      for (uint32_t i = 0; i < 16 * panels; i += kLanes) {
-        const F32 v = activate<kActivation>(load(y + r * stride + i));
+      float* row = y + r * stride;
+      for (uint32_t i = 0; i < columns; i += kLanes) {
+        const F32 v = activate<kActivation>(load(row + i));
         worst_of_row = max(worst_of_row, magnitude_bits(v));
-        store(y + r * stride + i, v);
+        store(row + i, v);
       }
       worst = max(worst, worst_of_row);
       if (row_bits != nullptr) store(row_bits + r * 16, max(load(row_bits + r * 16), worst_of_row));

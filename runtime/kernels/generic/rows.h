@@ -11,13 +11,13 @@ constexpr int32_t kInfinityBits = 0x7f800000;
 /// All lanes belong to the row.
 struct AllLanes {
   static constexpr uint32_t count = kLanes;
-  static BANTAM_INLINE F32 keep_row(F32 v) { return v; }
+  static BANTAM_TINY F32 keep_row(F32 v) { return v; }
 };
 /// Only the first `count` lanes do; keep_row sets the others to +0.
 struct SomeLanes {
   uint32_t count;
   LaneMask mask;
-  BANTAM_INLINE F32 keep_row(F32 v) const { return keep(mask, v); }
+  BANTAM_TINY F32 keep_row(F32 v) const { return keep(mask, v); }
 };
 
 /// f(i, lanes) for i = 0, kLanes, ... below width.
@@ -36,12 +36,12 @@ BANTAM_INLINE void for_vectors(uint32_t width, const F& f) {
 struct Finite {
 #if defined(__ARM_FEATURE_FMA)
   F32 poison = splat(0.0f);  // NaN once something times 0 was
-  BANTAM_INLINE void note(F32 v) { poison = fma(v, splat(0.0f), poison); }
-  BANTAM_INLINE bool all() const { return largest(magnitude_bits(poison)) == 0; }
+  BANTAM_TINY void note(F32 v) { poison = fma(v, splat(0.0f), poison); }
+  BANTAM_TINY bool all() const { return largest(magnitude_bits(poison)) == 0; }
 #else
   I32 worst = splat(int32_t{0});
-  BANTAM_INLINE void note(F32 v) { worst = max(worst, magnitude_bits(v)); }
-  BANTAM_INLINE bool all() const { return largest(worst) < kInfinityBits; }
+  BANTAM_TINY void note(F32 v) { worst = max(worst, magnitude_bits(v)); }
+  BANTAM_TINY bool all() const { return largest(worst) < kInfinityBits; }
 #endif
 };
 
@@ -104,18 +104,18 @@ BANTAM_INLINE Vector largest_of(const Vector (&v)[kCount]) {
 }
 
 /// Between int8 values and how a session stores them (kOffsetXor); the high bits of lanes are ignored by store_bytes.
-BANTAM_INLINE I32 flip_offset(I32 v) {
+BANTAM_TINY I32 flip_offset(I32 v) {
   if constexpr (kOffsetXor != 0) return v ^ splat(int32_t{-128});
   return v;
 }
 
-BANTAM_INLINE float float_of_bits(int32_t b) {
+BANTAM_TINY float float_of_bits(int32_t b) {
   float f;
   memcpy(&f, &b, sizeof f);
   return f;
 }
 
-BANTAM_INLINE bool is_finite(float v) {
+BANTAM_TINY bool is_finite(float v) {
   int32_t b;
   memcpy(&b, &v, sizeof b);
   return (b & 0x7fffffff) < kInfinityBits;
@@ -135,7 +135,7 @@ BANTAM_INLINE RowScale row_scale(int32_t m) {
   return {largest_value / 127.0f, 127.0f / largest_value};
 }
 
-BANTAM_INLINE I32 quantize(F32 v, F32 inverse) { return round_to_i32(v * inverse); }
+BANTAM_TINY I32 quantize(F32 v, F32 inverse) { return round_to_i32(v * inverse); }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

@@ -1,0 +1,78 @@
+// int8 dot products with SMLAD: two products of 16-bit halves, added to a sum.
+#ifndef BANTAM_KERNELS_DSP_DOT_H_
+#define BANTAM_KERNELS_DSP_DOT_H_
+
+#define BANTAM_KERNEL_ONE_LANE
+#include <arm_acle.h>
+
+#include "kernels/dsp/smlad.h"
+#include "kernels/reference/vector.h"
+// The vectors come first.
+#include "kernels/generic/dot_sums.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+constexpr uint8_t kOffsetXor = 0;
+
+/// Activations as 16-bit halves, a chunk of k at a time, for all outputs: 1.5 KB of stack are 6 rows of 128.
+constexpr uint32_t kExpandedWords = 384;
+
+/// [quads][rows][2] from rows of bytes.
+template <class Stored>
+inline void expand_rows(const Stored* x, size_t x_stride, uint32_t rows, uint32_t quads, uint32_t* out) {
+  for (uint32_t r = 0; r < rows; ++r, x += x_stride, out += 2) {
+    uint32_t* to = out;
+    for (uint32_t i = 0; i < quads; ++i, to += rows * 2) {
+      uint32_t four;
+      memcpy(&four, x + i * 4, 4);
+      if constexpr (static_cast<Stored>(-1) < 0) {
+        to[0] = static_cast<uint32_t>(__sxtb16(four));
+        to[1] = static_cast<uint32_t>(__sxtb16(four >> 8));
+      } else {
+        to[0] = __uxtb16(four);
+        to[1] = __uxtb16(four >> 8);
+      }
+    }
+  }
+}
+
+/// All panels of `rows` rows, 1, 2, 4 or 6, whose activations are expanded. `w`: of the first panel and this chunk.
+inline void dot_panels(const DotBlock& a, uint32_t rows, const uint32_t* x, uint32_t quads, const int8_t* w, Sum* sums,
+                       bool add) {
+  const auto kernel = rows == 6   ? bantam_smlad_6
+                      : rows == 4 ? bantam_smlad_4
+                      : rows == 2 ? bantam_smlad_2
+                                  : bantam_smlad_1;
+  BantamSmladPanel panel = {sums, static_cast<uint32_t>(a.sums_stride * 4), nullptr, w, x, x + quads * rows * 2, quads,
+                            add};
+  for (uint32_t p = 0; p < a.panels; ++p, sums += 16, w += a.panel_stride) {
+    panel.sums = sums;
+    panel.w = w;
+    panel.w_end = w + 64;
+    kernel(&panel);
+  }
+}
+
+template <class Stored>
+BANTAM_NOINLINE void dot_block(const Stored* x, const DotBlock& a) {
+  uint32_t expanded[kExpandedWords];
+  for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
+    const uint32_t left = a.rows - row;
+    rows = left >= 6 && left != 8 ? 6 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    Sum* sums = a.sums + row * a.sums_stride;
+    const uint32_t most = kExpandedWords / (2 * rows);
+    for (uint32_t quad = 0; quad < a.quads; quad += most) {
+      const uint32_t quads = a.quads - quad < most ? a.quads - quad : most;
+      expand_rows(x + row * a.x_stride + quad * 4, a.x_stride, rows, quads, expanded);
+      dot_panels(a, rows, expanded, quads, a.w + size_t{quad} * 64, sums, a.add || quad != 0);
+    }
+  }
+}
+
+constexpr uint32_t kMaxRows = 1;
+constexpr uint32_t kMaxRowsF32 = 1;
+constexpr uint32_t block_panels_f32(uint32_t) { return 1; }
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_DSP_DOT_H_

@@ -1,0 +1,26 @@
+// Blocks of int8 dot products in assembler: 1, 2, 4 or 6 rows by the 16 outputs of a panel.
+#ifndef BANTAM_KERNELS_DSP_SMLAD_H_
+#define BANTAM_KERNELS_DSP_SMLAD_H_
+
+#include <stdint.h>
+
+/// sums[row][o] = the sum over all quads of x[quad][row] * w[quad][o], o = 0..15, or that much more.
+struct BantamSmladPanel {
+  void* sums;             // int32, 4-byte aligned
+  uint32_t stride;        // bytes from row to row
+  const int8_t* w_end;    // w + 64
+  const int8_t* w;        // tiles [quads][16][4], 4-byte aligned
+  const uint32_t* x;      // [quads][rows][2]: elements 0 and 2 of the quad as two int16, then 1 and 3
+  const uint32_t* x_end;  // behind the last quad
+  uint32_t quads;         // at least 1
+  uint32_t add;           // to what sums hold, where not 0
+};
+
+extern "C" {
+void bantam_smlad_1(const BantamSmladPanel* panel);
+void bantam_smlad_2(const BantamSmladPanel* panel);
+void bantam_smlad_4(const BantamSmladPanel* panel);
+void bantam_smlad_6(const BantamSmladPanel* panel);
+}
+
+#endif  // BANTAM_KERNELS_DSP_SMLAD_H_

@@ -1,0 +1,8 @@
+// Cortex-M55 and others with Helium.
+#define BANTAM_KERNEL_NAMESPACE mve
+#define BANTAM_KERNEL_ISA kMve
+
+#include "kernels/dsp/dot.h"
+
+// The kernels, over the vectors above.
+#include "kernels/generic/table.h"

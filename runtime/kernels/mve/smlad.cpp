@@ -1,0 +1,2 @@
+// The same inner loops as for cores without Helium.
+#include "kernels/dsp/smlad.cpp"
