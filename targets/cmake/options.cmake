@@ -23,6 +23,10 @@ if(BANTAM_SANITIZE)
     add_compile_options(-fno-sanitize=vptr)  # needs RTTI, which the runtime has not
   endif()
 endif()
+# An emulator runs a test twenty times as long as the processor does: tests of many rounds do fewer there.
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+  add_compile_definitions(BANTAM_EMULATED)
+endif()
 if(BANTAM_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "BANTAM_FUZZERS needs clang (libFuzzer): use `cmake --preset fuzz`, "

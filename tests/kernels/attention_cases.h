@@ -2,6 +2,8 @@
 #ifndef BANTAM_TESTS_KERNELS_ATTENTION_CASES_H_
 #define BANTAM_TESTS_KERNELS_ATTENTION_CASES_H_
 
+#include <algorithm>
+
 #include "tests/kernels/linear_cases.h"
 
 namespace bantam::kernels::test {
@@ -287,7 +289,7 @@ class Case<Attention> {
     for (uint32_t r = 0; r < shape().rows(); ++r) {
       for (uint32_t head = 0; head < shape().columns(); head += width) {
         double largest = 0;
-        for (uint32_t i = head; i < head + width; ++i) largest = std::fmax(largest, std::fabs(split_.value(r, i)));
+        for (uint32_t i = head; i < head + width; ++i) largest = std::max(largest, std::fabs(split_.value(r, i)));
         for (uint32_t i = head; i < head + width; ++i) {
           const double x = split_.value(r, i);
           const double step = largest / 127;
