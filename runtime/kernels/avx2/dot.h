@@ -124,4 +124,7 @@ constexpr uint32_t block_panels_f32(uint32_t rows) { return rows == 1 ? 4 : rows
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
+// The block, over the quads above.
+#include "kernels/generic/quad_block.h"
+
 #endif  // BANTAM_KERNELS_AVX2_DOT_H_

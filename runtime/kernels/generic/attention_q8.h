@@ -29,18 +29,14 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     const int8_t* tiles = reinterpret_cast<const int8_t*>(keys);
     const int8_t* q = static_cast<const int8_t*>(a.q) + first * a.q_stride;
 
-    Accumulator acc[kRows][kPages];
-    BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) {
-      BANTAM_UNROLL
-      for (uint32_t p = 0; p < kPages; ++p) acc[r][p] = Accumulator(splat(query_starts[r]));
-    }
-    dot_rows<Keys>(acc, q, a.q_stride, tiles, a.key_page_stride, quads);
+    RegisterBlock<kRows, kPages> block;
+    block.start(query_starts);
+    block.add_keys(q, a.q_stride, tiles, a.key_page_stride, quads);
     if (rest != 0) {
       // A head may begin anywhere in its row: what lies behind it is not zero.
       int8_t last[kRows * 4] = {};
       for (uint32_t r = 0; r < kRows; ++r) memcpy(last + r * 4, q + r * a.q_stride + quads * 4, rest);
-      dot_rows<Keys>(acc, last, 4, tiles + size_t{quads} * 64, a.key_page_stride, 1);
+      block.add_keys(last, 4, tiles + size_t{quads} * 64, a.key_page_stride, 1);
     }
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPages; ++p) {
@@ -48,7 +44,7 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
       const bool whole = this->whole(page + p);
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
-        this->take_scores(r, page + p, 0, whole, acc[r][p].get(), k_scale);
+        this->take_scores(r, page + p, 0, whole, block.get(r, p), k_scale);
       }
     }
   }
@@ -56,27 +52,11 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
   /// Output columns [16 * panel, 16 * (panel + kPanels)).
   template <uint32_t kPanels>
   BANTAM_INLINE bool values_of(uint32_t panel) {
-    Accumulator acc[kRows][kPanels];
-    BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) {
-      BANTAM_UNROLL
-      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = Accumulator(splat(int32_t{0}));
-    }
+    RegisterBlock<kRows, kPanels> block;
+    block.clear();
     for (uint32_t page = page_begin; page < page_end; ++page) {
       const int8_t* values = reinterpret_cast<const int8_t*>(a.value_pages + page * a.value_page_stride) + panel * 256;
-      const uint8_t* u = this->probability(0, page);
-      BANTAM_UNROLL
-      for (uint32_t quad = 0; quad < 4; ++quad) {
-        Weights weights[kPanels];
-        BANTAM_UNROLL
-        for (uint32_t p = 0; p < kPanels; ++p) weights[p] = load_weights(values + p * 256 + quad * 64);
-        BANTAM_UNROLL
-        for (uint32_t r = 0; r < kRows; ++r) {
-          const UnsignedQuad q = unsigned_quad(u + r * this->stride * sizeof(float) + quad * 4);
-          BANTAM_UNROLL
-          for (uint32_t p = 0; p < kPanels; ++p) acc[r][p].add(q, weights[p]);
-        }
-      }
+      block.add_page(this->probability(0, page), this->stride * sizeof(float), values, 256);
     }
     const bool all_columns = (panel + kPanels) * 16 <= a.head_width;
     I32 worst = splat(int32_t{0});
@@ -85,7 +65,7 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
       float* y = a.y + (first + r) * a.y_stride + panel * 16;
       BANTAM_UNROLL
       for (uint32_t p = 0; p < kPanels; ++p) {
-        const F32 v = to_f32(acc[r][p].get()) * splat(this->factor[r]);
+        const F32 v = to_f32(block.get(r, p)) * splat(this->factor[r]);
         worst = max(worst, magnitude_bits(v));
         if (all_columns) {
           store(y + p * 16, v);

@@ -13,15 +13,19 @@ BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t p
   const int8_t* x = a.x + row * a.x_stride;
   int32_t row_starts[kRows];
   measure_rows(row_starts, x, a.x_stride, a.k);
-  Accumulator acc[kRows][kPanels];
-  BANTAM_UNROLL
-  for (uint32_t p = 0; p < kPanels; ++p) start_rows(acc, p, a.w_sum + (panel + p) * 16, row_starts);
+  RegisterBlock<kRows, kPanels> block;
+  if constexpr (kOffsetXor != 0) {
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) block.start(p, a.w_sum + (panel + p) * 16);
+  } else {
+    block.start(row_starts);
+  }
   const size_t w_stride = size_t{a.k} * 16;
   if constexpr (kRows <= 2) {
     // Bound by the weights' stream, which the processor fetches ahead itself.
-    dot_rows(acc, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
+    block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
   } else {
-    dot_rows(acc, x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
+    block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
   }
 
   I32 worst = splat(int32_t{0});
@@ -33,7 +37,7 @@ BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t p
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       const uint32_t at = row + r;
-      const F32 v = dequantize(acc[r][p].get(), splat(a.x_scale[at]), w_scale, bias);
+      const F32 v = dequantize(block.get(r, p), splat(a.x_scale[at]), w_scale, bias);
       worst = max(worst, magnitude_bits(v));
       store(a.y + at * a.y_stride + column, v);
     }

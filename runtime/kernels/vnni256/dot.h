@@ -73,4 +73,7 @@ struct Accumulator {
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
+// The block, over the quads above.
+#include "kernels/generic/quad_block.h"
+
 #endif  // BANTAM_KERNELS_VNNI256_DOT_H_

@@ -1,0 +1,119 @@
+// RegisterBlock for instruction sets whose dot product takes one quad at a time: dot.h defines SignedQuad, UnsignedQuad, Weights
+// and Accumulator (see avx512/dot.h), then includes this. Other instruction sets write a RegisterBlock of their own.
+#ifndef BANTAM_KERNELS_GENERIC_QUAD_BLOCK_H_
+#define BANTAM_KERNELS_GENERIC_QUAD_BLOCK_H_
+
+#include "kernels/generic/blocks.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// The sums of kRows rows of q8 activations by kPanels panels of 16 outputs.
+template <uint32_t kRows, uint32_t kPanels>
+struct RegisterBlock {
+  Accumulator acc[kRows][kPanels];
+
+  /// Activations stored as x + 128: the sums of panel p start at -128 * sum of the weights.
+  BANTAM_INLINE void start(uint32_t p, const int32_t* sums) {
+    const I32 value = times_minus_128(load(sums));
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = Accumulator(value);
+  }
+  /// Otherwise, and for keys: all sums of a row start at what measure_rows, or measure_queries, found.
+  BANTAM_INLINE void start(const int32_t (&row_starts)[kRows]) {
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = Accumulator(splat(row_starts[r]));
+    }
+  }
+  /// For probabilities.
+  BANTAM_INLINE void clear() {
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = Accumulator(splat(int32_t{0}));
+    }
+  }
+
+  /// Adds x[r][0, 4 * quads) . panel p's weights [quads][16][4]; panels lie w_stride bytes apart.
+  template <class... MaybeAhead>
+  BANTAM_INLINE void add(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
+                         MaybeAhead... ahead) {
+    add_rows<LayerWeights>(x, x_stride, w, w_stride, quads, ahead...);
+  }
+  /// The same with keys for weights, which carry the offset of 128 themselves where there is one, so that queries do not.
+  BANTAM_INLINE void add_keys(const int8_t* x, size_t x_stride, const int8_t* keys, size_t stride, uint32_t quads) {
+    add_rows<Keys>(x, x_stride, keys, stride, quads);
+  }
+
+  /// Adds u[r][0, 16) . panel p's weights [4][16][4]: a page of attention's values by its u8 probabilities.
+  BANTAM_INLINE void add_page(const uint8_t* u, size_t u_stride, const int8_t* w, size_t w_stride) {
+    BANTAM_UNROLL
+    for (uint32_t quad = 0; quad < 4; ++quad) {
+      add_quad<LayerWeights>(
+          [&](uint32_t r) __attribute__((always_inline)) { return unsigned_quad(u + r * u_stride + quad * 4); },
+          w + quad * 64, w_stride);
+    }
+  }
+
+  BANTAM_INLINE I32 get(uint32_t r, uint32_t p) const { return acc[r][p].get(); }
+
+ private:
+  /// Templates: the member need not exist where it is not used.
+  struct LayerWeights {
+    template <class Sums, class Quad, class Tile>
+    static BANTAM_INLINE void add(Sums& sums, const Quad& quad, const Tile& weights) {
+      sums.add(quad, weights);
+    }
+  };
+  struct Keys {
+    template <class Sums, class Quad, class Tile>
+    static BANTAM_INLINE void add(Sums& sums, const Quad& quad, const Tile& keys) {
+      if constexpr (kOffsetXor != 0) {
+        sums.add_keys(quad, keys);
+      } else {
+        sums.add(quad, keys);
+      }
+    }
+  };
+
+  template <class Kind, class... MaybeAhead>
+  BANTAM_INLINE void add_rows(const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, uint32_t quads,
+                              MaybeAhead... ahead) {
+    const auto step = [&](const auto& quad_of) __attribute__((always_inline)) {
+      add_quad<Kind>(quad_of, w, w_stride);
+      (fetch(ahead), ...);
+      w += 64;
+    };
+    if constexpr (kPreparedQuads == 0) {
+      for (uint32_t i = 0; i < quads; ++i, x += 4) {
+        step([&](uint32_t r) __attribute__((always_inline)) { return signed_quad(x + r * x_stride); });
+      }
+    } else {
+      for (uint32_t begin = 0; begin < quads; begin += kPreparedQuads) {
+        const uint32_t count = quads - begin < kPreparedQuads ? quads - begin : kPreparedQuads;
+        const PreparedRows<kRows> rows(x + size_t{begin} * 4, x_stride, count * 4);
+        for (uint32_t i = 0; i < count; ++i) {
+          step([&](uint32_t r) __attribute__((always_inline)) { return rows.quad(r, i); });
+        }
+      }
+    }
+  }
+
+  template <class Kind, class QuadOf>
+  BANTAM_INLINE void add_quad(const QuadOf& quad_of, const int8_t* w, size_t w_stride) {
+    Weights weights[kPanels];
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) weights[p] = load_weights(w + p * w_stride);
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const auto quad = quad_of(r);
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPanels; ++p) Kind::add(acc[r][p], quad, weights[p]);
+    }
+  }
+};
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_QUAD_BLOCK_H_
