@@ -14,8 +14,9 @@ constexpr const char* kCompiler = "clang " __clang_version__;
 constexpr const char* kCompiler = "gcc " __VERSION__;
 #endif
 
-/// Every instruction set that has a name, slowest first.
-constexpr Isa kInstructionSets[] = {Isa::kReference, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni256, Isa::kAvx512Vnni};
+/// Every instruction set of machines with an operating system; among those that one machine runs, slowest first.
+constexpr Isa kInstructionSets[] = {Isa::kReference, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni256, Isa::kAvx512Vnni,
+                                    Isa::kArmv7Neon, Isa::kNeon, Isa::kNeonDot, Isa::kNeonI8mm};
 
 /// What Isa::kAuto chooses here.
 inline Isa best_isa() {

@@ -1,4 +1,4 @@
-// Which kernel tables this build holds and this machine can run.
+// Which kernel tables this build holds and this machine can run: by cpuid, or by what Linux says of an ARM core.
 #include <string.h>
 
 #include "kernels/tables.h"
@@ -52,15 +52,17 @@ bool isa_parse(Text name, Isa* out) {
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace bantam {
 namespace kernels {
 namespace {
 
-#if defined(__x86_64__)
+[[maybe_unused]] constexpr bool has_bit(unsigned long value, uint32_t bit) { return ((value >> bit) & 1u) != 0; }
 
-constexpr bool has_bit(uint32_t value, uint32_t bit) { return ((value >> bit) & 1u) != 0; }
+#if defined(__x86_64__)
 
 /// What cpuid reports and the operating system saves (xgetbv).
 struct Machine {
@@ -109,6 +111,36 @@ const Table* built_table(Isa isa) {
       return &avx512vl::kTable;
     case Isa::kAvx512Vnni:
       return &avx512::kTable;
+    default:
+      break;
+  }
+  return nullptr;
+}
+
+#elif defined(__aarch64__) && defined(__linux__)
+
+/// What the kernel reports: bits of HWCAP and HWCAP2, which older headers do not name.
+struct Machine {
+  bool dot = has_bit(getauxval(AT_HWCAP), 20);    // sdot
+  bool i8mm = has_bit(getauxval(AT_HWCAP2), 13);  // smmla
+
+  bool runs(Isa isa) const {
+    if (isa == Isa::kNeonDot) return dot;
+    if (isa == Isa::kNeonI8mm) return dot && i8mm;
+    return true;
+  }
+};
+
+const Table* built_table(Isa isa) {
+  switch (isa) {
+    case Isa::kReference:
+      return &reference::kTable;
+    case Isa::kNeon:
+      return &neon::kTable;
+    case Isa::kNeonDot:
+      return &neondot::kTable;
+    case Isa::kNeonI8mm:
+      return &neoni8mm::kTable;
     default:
       break;
   }

@@ -2,12 +2,19 @@
 set(BANTAM_ISA_FOLDERS)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(BANTAM_ISA_FOLDERS avx2 avxvnni avx512vl avx512)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+  set(BANTAM_ISA_FOLDERS neon neondot neoni8mm)
 endif()
 set(avx2_flags -mavx2 -mfma -mf16c -mno-avx512f)
 # 256-bit VNNI loses nothing at -Os (measured as avx512vl); AVX2 loses 3 %, AVX-512 at few rows 5 %.
 set(avxvnni_flags ${avx2_flags} -mavxvnni $<$<CONFIG:Release>:-Os>)
 set(avx512_flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c -mavx2)
 set(avx512vl_flags ${avx512_flags} $<$<CONFIG:Release>:-Os>)
+# gcc's scheduling before register allocation moves loads up until sums no longer fit into registers; not so with sdot.
+set(arm_order_flags $<$<CXX_COMPILER_ID:GNU>:-fno-schedule-insns>)
+set(neon_flags ${arm_order_flags})
+set(neondot_flags -march=armv8.2-a+dotprod)
+set(neoni8mm_flags -march=armv8.2-a+dotprod+i8mm ${arm_order_flags})
 
 # Gives the sources of `target` under kernels/<isa> their flags. No errno: square roots stay one instruction. Releases
 # are built for size where that costs no speed: -O3 makes the tables a third larger than -O2 and no faster, the

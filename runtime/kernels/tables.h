@@ -20,6 +20,18 @@ extern const Table kTable;
 namespace avx512 {
 extern const Table kTable;
 }
+namespace armv7neon {
+extern const Table kTable;
+}
+namespace neon {
+extern const Table kTable;
+}
+namespace neondot {
+extern const Table kTable;
+}
+namespace neoni8mm {
+extern const Table kTable;
+}
 // Microcontrollers: portable C, Armv7E-M's SMLAD, Armv8.1-M's Helium.
 namespace scalar {
 extern const Table kTable;

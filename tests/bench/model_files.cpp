@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/every_isa.h"
+
 namespace bantam::bench {
 namespace {
 
@@ -69,8 +71,8 @@ Runner::Runner(const ModelFile& file, const std::vector<uint32_t>& lengths, uint
 
 std::vector<Isa> fast_isas() {
   std::vector<Isa> isas;
-  for (const Isa isa : {Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni256, Isa::kAvx512Vnni}) {
-    if (isa_available(isa)) isas.push_back(isa);
+  for (const Isa isa : testing::every_isa()) {
+    if (isa != Isa::kReference && isa_available(isa)) isas.push_back(isa);
   }
   return isas;
 }

@@ -16,7 +16,7 @@ TEST(Dispatch, NamesAndTablesAgree) {
   ASSERT_NE(table(Isa::kReference), nullptr);
   ASSERT_NE(table(Isa::kAuto), nullptr);
   EXPECT_EQ(table(Isa::kAuto), tables().back());
-  for (Isa isa : {Isa::kReference, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni256, Isa::kAvx512Vnni}) {
+  for (const Isa isa : testing::every_isa()) {
     const std::string name = isa_name(isa);
     Isa parsed = Isa::kAuto;
     ASSERT_TRUE(isa_parse({name.data(), name.size()}, &parsed));

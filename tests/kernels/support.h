@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "tests/every_isa.h"
 
 namespace bantam::kernels::test {
 
@@ -117,7 +118,7 @@ inline Guarded make_vector(Random& random, uint32_t n, float scale, float centre
 /// Every table that this machine runs, the reference first.
 inline std::vector<const Table*> tables() {
   std::vector<const Table*> all;
-  for (Isa isa : {Isa::kReference, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni256, Isa::kAvx512Vnni}) {
+  for (const Isa isa : testing::every_isa()) {
     const Table* found = table(isa);
     if (found != nullptr) all.push_back(found);
   }

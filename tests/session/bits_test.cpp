@@ -3,13 +3,12 @@
 
 #include <cstring>
 
+#include "tests/every_isa.h"
 #include "tests/session/bert.h"
 #include "tests/session/run_helpers.h"
 
 namespace bantam::testing {
 namespace {
-
-constexpr Isa kIsas[] = {Isa::kReference, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni256, Isa::kAvx512Vnni};
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
@@ -47,7 +46,7 @@ class Bits : public ::testing::TestWithParam<BitsCase> {
 };
 
 TEST_P(Bits, EveryIsa) {
-  for (const Isa isa : kIsas) {
+  for (const Isa isa : every_isa()) {
     if (!isa_available(isa)) continue;
     SessionOptions options = default_options();
     options.isa = isa;
@@ -131,7 +130,7 @@ TEST_P(Bits, AFileNeedsNoMoreThanSixteenByteAlignment) {
   const std::vector<uint8_t> bytes(file_.data(), file_.data() + file_.size());
   for (const size_t skew : {16u, 32u, 48u}) {
     const FileBytes shifted(bytes, 64, skew);
-    for (const Isa isa : kIsas) {
+    for (const Isa isa : every_isa()) {
       if (!isa_available(isa) || isa == Isa::kReference) continue;
       SessionOptions options = default_options();
       options.isa = isa;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tasks/probability.h"
+#include "tests/every_isa.h"
 #include "tests/tasks/fake_run.h"
 
 namespace bantam::tests {
@@ -135,7 +136,7 @@ TEST(Probability, SameBitsFromEveryTable) {
   const tasks::Logits row{values.data(), 1, static_cast<uint32_t>(values.size())};
   const tasks::Probability reference;
   const tasks::Softmax wanted = reference.softmax(row, 1.5f);
-  for (const Isa isa : {Isa::kAuto, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni256, Isa::kAvx512Vnni}) {
+  for (const Isa isa : testing::every_isa()) {
     if (!isa_available(isa)) continue;
     const tasks::Probability math(*kernels::table(isa));
     const tasks::Softmax found = math.softmax(row, 1.5f);

@@ -1,0 +1,8 @@
+// aarch64 without extensions.
+#define BANTAM_KERNEL_NAMESPACE neon
+#define BANTAM_KERNEL_ISA kNeon
+
+#include "kernels/neon/dot.h"
+
+// The kernels, over the vectors above.
+#include "kernels/generic/table.h"

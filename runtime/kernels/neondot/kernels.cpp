@@ -1,0 +1,8 @@
+// aarch64 with sdot (FEAT_DotProd).
+#define BANTAM_KERNEL_NAMESPACE neondot
+#define BANTAM_KERNEL_ISA kNeonDot
+
+#include "kernels/neondot/dot.h"
+
+// The kernels, over the vectors above.
+#include "kernels/generic/table.h"
