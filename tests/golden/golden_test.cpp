@@ -24,8 +24,8 @@ constexpr double kLargestDifference = 2e-4;
 /// weights, where an int8 step weighs far more than in a trained model hundreds wide.
 constexpr double kSmallestCosine = 0.997;
 
-/// The larger models run every n-th case: sanitizers make a run ten times as long.
-#ifdef BANTAM_SANITIZED
+/// The larger models run every n-th case: sanitizers and emulators make a run ten times as long.
+#if defined(BANTAM_SANITIZED) || defined(BANTAM_EMULATED)
 constexpr size_t kStride = 25;
 #else
 constexpr size_t kStride = 1;

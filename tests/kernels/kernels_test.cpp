@@ -8,8 +8,8 @@
 namespace bantam::kernels::test {
 namespace {
 
-#ifdef BANTAM_SANITIZED
-constexpr uint64_t kSeeds = 30;  // sanitizers make a round ten times as long
+#if defined(BANTAM_SANITIZED) || defined(BANTAM_EMULATED)
+constexpr uint64_t kSeeds = 30;  // sanitizers and emulators make a round ten times as long
 #else
 constexpr uint64_t kSeeds = 150;
 #endif

@@ -91,7 +91,12 @@ constexpr Function kFunctions[] = {
 /// Floats of both signs in [low, high]. Those whose magnitude lies in [2^-30, 128) matter: `every` one of them, else some
 /// thousand a binade and all near its ends. Below, functions have become their first terms, above, their limits.
 std::vector<uint32_t> next_floats(const Function& f, uint64_t* position, bool every, size_t most) {
-  constexpr uint32_t kEdge = 64, kStep = 1021, kBinade = 1u << 23;
+  constexpr uint32_t kEdge = 64, kBinade = 1u << 23;
+#ifdef BANTAM_EMULATED
+  constexpr uint32_t kStep = 8 * 1021;
+#else
+  constexpr uint32_t kStep = 1021;
+#endif
   std::vector<uint32_t> found;
   for (; *position < uint64_t{1} << 32 && found.size() < most;) {
     const auto bits = static_cast<uint32_t>(*position);
