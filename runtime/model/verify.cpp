@@ -68,6 +68,15 @@ Verdict check_inputs(const fb::Model& model) {
                                    : unsupported("a model has one input of ids and at most one of segments");
 }
 
+bool is_tensor_or_none(int32_t index, uint32_t tensors) { return index >= -1 && index < static_cast<int32_t>(tensors); }
+
+bool all_in_range(const flatbuffers::Vector<int32_t>* indices, uint32_t tensors) {
+  for (uint32_t i = 0; i < count(indices); ++i) {
+    if (!is_tensor_or_none(indices->Get(i), tensors)) return false;
+  }
+  return true;
+}
+
 Status check_ops(const fb::Model& model, Fault* fault) {
   uint32_t index = 0;
   for (const fb::Step* step : *graph(model).steps()) {
@@ -120,12 +129,10 @@ Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_o
     }
   }
   if (next != graph.ops()->size()) return corrupt("the steps do not cover the ops in order");
-  const auto in_range = [tensors](int32_t index) { return index >= -1 && index < static_cast<int32_t>(tensors); };
+  const auto in_range = [tensors](int32_t index) { return is_tensor_or_none(index, tensors); };
   for (*bad_op = 0; *bad_op < graph.ops()->size(); ++*bad_op) {
     const fb::Op& op = *graph.ops()->Get(*bad_op);
-    bool fits = true;
-    for (uint32_t i = 0; i < count(op.inputs()); ++i) fits &= in_range(op.inputs()->Get(i));
-    for (uint32_t i = 0; i < count(op.outputs()); ++i) fits &= in_range(op.outputs()->Get(i));
+    bool fits = all_in_range(op.inputs(), tensors) && all_in_range(op.outputs(), tensors);
     if (op.tail() != nullptr) {
       fits &= in_range(op.tail()->residual()) && in_range(op.tail()->gamma()) && in_range(op.tail()->beta()) &&
               in_range(op.tail()->smooth());
@@ -135,12 +142,8 @@ Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_o
     }
     if (!fits) return corrupt("an operand is not a tensor of the model");
   }
-  for (uint32_t i = 0; i < count(graph.inputs()); ++i) {
-    if (!in_range(graph.inputs()->Get(i))) return corrupt("an input of the graph is not a tensor of the model");
-  }
-  for (uint32_t i = 0; i < count(graph.outputs()); ++i) {
-    if (!in_range(graph.outputs()->Get(i))) return corrupt("an output of the graph is not a tensor of the model");
-  }
+  if (!all_in_range(graph.inputs(), tensors)) return corrupt("an input of the graph is not a tensor of the model");
+  if (!all_in_range(graph.outputs(), tensors)) return corrupt("an output of the graph is not a tensor of the model");
   return {};
 }
 

@@ -9,26 +9,42 @@ namespace bantam {
 namespace {
 
 /// Operands that the verifier may visit before it gives up: seconds at worst, far above what real files take.
-constexpr uint64_t kBudget = uint64_t{1} << 25;
+constexpr uint32_t kBudget = 1u << 25;
 
 constexpr Verdict kOutOfBudget = unsupported("the plan is too large to be verified");
 
 enum class Access : uint8_t { kRead, kReadWhole, kWrite };
 
-/// Calls visit(tensor, access) for the op's arena operands, reads first.
-template <typename Visit>
-void visit_operands(const fb::Model& model, const fb::Op& op, Visit visit) {
-  const uint32_t whole = ops::find_rule(op)->whole_inputs;
-  const auto in_arena = [&model](int32_t index) { return index >= 0 && !is_constant(tensor(model, index)); };
-  for (uint32_t i = 0; i < count(op.inputs()); ++i) {
-    const int32_t index = op.inputs()->Get(i);
-    if (in_arena(index)) visit(index, i < 32 && (whole >> i & 1u) != 0 ? Access::kReadWhole : Access::kRead);
+constexpr uint32_t kMostInputs = 8;
+constexpr uint32_t kMostOutputs = 8;
+
+struct Operand {
+  int32_t tensor;
+  Access access;
+};
+
+/// The arena operands of an op that check_aliasing has seen, reads first.
+struct Operands {
+  Operands(const fb::Model& model, const fb::Op& op) {
+    const uint32_t whole = ops::find_rule(op)->whole_inputs;
+    for (uint32_t i = 0; i < count(op.inputs()); ++i) {
+      add(model, op.inputs()->Get(i), (whole >> i & 1u) != 0 ? Access::kReadWhole : Access::kRead);
+    }
+    if (op.tail() != nullptr) add(model, op.tail()->residual(), Access::kRead);
+    for (uint32_t i = 0; i < count(op.outputs()); ++i) add(model, op.outputs()->Get(i), Access::kWrite);
   }
-  if (op.tail() != nullptr && in_arena(op.tail()->residual())) visit(op.tail()->residual(), Access::kRead);
-  for (uint32_t i = 0; i < count(op.outputs()); ++i) {
-    if (op.outputs()->Get(i) >= 0) visit(op.outputs()->Get(i), Access::kWrite);
+
+  const Operand* begin() const { return list; }
+  const Operand* end() const { return list + size; }
+
+  uint32_t size = 0;
+  Operand list[kMostInputs + 1 + kMostOutputs];
+
+ private:
+  void add(const fb::Model& model, int32_t index, Access access) {
+    if (index >= 0 && !is_constant(tensor(model, index))) list[size++] = {index, access};
   }
-}
+};
 
 struct Interval {
   uint32_t first = UINT32_MAX;
@@ -43,13 +59,17 @@ struct Interval {
 
 /// For every value of the symbols, one of the two ends before the other begins.
 bool disjoint(const fb::Tensor& a, const fb::Tensor& b) {
+  const uint64_t bytes_a = row_bytes(a);
+  const uint64_t bytes_b = row_bytes(b);
+  const uint32_t grows_a = 1 + rows_symbol(a);
+  const uint32_t grows_b = 1 + rows_symbol(b);
   bool a_first = true;
   bool b_first = true;
   for (uint32_t i = 0; i <= kSymbols; ++i) {
-    const uint64_t size_a = i == 1 + rows_symbol(a) ? row_bytes(a) : 0;
-    const uint64_t size_b = i == 1 + rows_symbol(b) ? row_bytes(b) : 0;
-    a_first &= coefficient(a.offset(), i) + size_a <= coefficient(b.offset(), i);
-    b_first &= coefficient(b.offset(), i) + size_b <= coefficient(a.offset(), i);
+    const uint64_t begin_a = coefficient(a.offset(), i);
+    const uint64_t begin_b = coefficient(b.offset(), i);
+    a_first &= begin_a + (i == grows_a ? bytes_a : 0) <= begin_b;
+    b_first &= begin_b + (i == grows_b ? bytes_b : 0) <= begin_a;
   }
   return a_first || b_first;
 }
@@ -74,7 +94,7 @@ class PlanCheck {
   bool in_region(int32_t index, fb::Region region) const {
     return !is_constant(at(index)) && at(index).region() == region;
   }
-  bool spend(uint64_t work) {
+  bool spend(uint32_t work) {
     spent_ += work;
     return spent_ <= kBudget;
   }
@@ -82,7 +102,7 @@ class PlanCheck {
   /// An op writes no tensor twice and none that it reads, except the residual that outputs[0] updates in place.
   Verdict check_aliasing(const fb::Op& op) {
     const uint32_t outputs = count(op.outputs());
-    if (outputs > 8 || count(op.inputs()) > 8) return unsupported("an op has too many operands");
+    if (outputs > kMostOutputs || count(op.inputs()) > kMostInputs) return unsupported("an op has too many operands");
     for (uint32_t o = 0; o < outputs; ++o) {
       const int32_t output = op.outputs()->Get(o);
       if (output < 0) continue;
@@ -105,14 +125,15 @@ class PlanCheck {
       bool written_here = false;
       bool read_whole = false;
       if (per_step) written = false;
-      for (uint32_t o = step->first_op(); o < step->first_op() + step->op_count(); ++o) {
-        visit_operands(model_, *ops_.Get(o), [&](int32_t operand, Access access) {
-          if (operand != index) return;
-          if (access != Access::kWrite && !written) verdict = corrupt("a tensor is read before it is written", index);
-          written |= access == Access::kWrite;
-          written_here |= access == Access::kWrite;
-          read_whole |= access == Access::kReadWhole;
-        });
+      for (uint32_t o = step->first_op(); o < end_op(*step); ++o) {
+        for (const Operand& operand : Operands(model_, *ops_.Get(o))) {
+          if (operand.tensor != index) continue;
+          const bool writes = operand.access == Access::kWrite;
+          if (!writes && !written) verdict = corrupt("a tensor is read before it is written", index);
+          written |= writes;
+          written_here |= writes;
+          read_whole |= operand.access == Access::kReadWhole;
+        }
         if (!spend(4)) return kOutOfBudget;
       }
       if (written_here && read_whole) return corrupt("a step writes rows that its other tiles read", index);
@@ -122,18 +143,22 @@ class PlanCheck {
     return {};
   }
 
+  static uint32_t end_op(const fb::Step& step) { return step.first_op() + step.op_count(); }
+
+  /// Adds `at` if the tensor is an operand of one of the step's ops; their own numbers if `at` is null.
+  void add_uses(const fb::Step& step, int32_t index, const uint32_t* at, Interval* alive) {
+    for (uint32_t o = step.first_op(); o < end_op(step); ++o) {
+      for (const Operand& operand : Operands(model_, *ops_.Get(o))) {
+        if (operand.tensor == index) alive->add(at == nullptr ? o : *at);
+      }
+    }
+    spent_ += 4 * step.op_count();
+  }
+
   /// Steps during which a shared tensor is alive.
   Interval lifetime(int32_t index) {
     Interval alive;
-    for (uint32_t s = 0; s < steps_.size(); ++s) {
-      const fb::Step& step = *steps_.Get(s);
-      for (uint32_t o = step.first_op(); o < step.first_op() + step.op_count(); ++o) {
-        visit_operands(model_, *ops_.Get(o), [&](int32_t operand, Access) {
-          if (operand == index) alive.add(s);
-        });
-      }
-    }
-    spent_ += uint64_t{4} * ops_.size();
+    for (uint32_t s = 0; s < steps_.size(); ++s) add_uses(*steps_.Get(s), index, &s, &alive);
     if (at(index).role() == fb::Role::output) alive.add(steps_.size());
     return alive;
   }
@@ -154,35 +179,25 @@ class PlanCheck {
     return {};
   }
 
-  /// Ops of the step during which a tile tensor is alive.
-  Interval lifetime_in(const fb::Step& step, int32_t index) {
-    Interval alive;
-    for (uint32_t o = step.first_op(); o < step.first_op() + step.op_count(); ++o) {
-      visit_operands(model_, *ops_.Get(o), [&](int32_t operand, Access) {
-        if (operand == index) alive.add(o);
-      });
-    }
-    spent_ += uint64_t{4} * step.op_count();
-    return alive;
-  }
-
   Verdict check_tile_overlap(const fb::Step& step) {
     Verdict verdict;
-    const uint32_t end = step.first_op() + step.op_count();
-    for (uint32_t o = step.first_op(); o < end; ++o) {
-      visit_operands(model_, *ops_.Get(o), [&](int32_t a, Access access) {
-        if (access != Access::kWrite || !in_region(a, fb::Region::tile) || spent_ > kBudget) return;
-        const Interval alive = lifetime_in(step, a);
+    for (uint32_t o = step.first_op(); o < end_op(step); ++o) {
+      for (const Operand& written : Operands(model_, *ops_.Get(o))) {
+        const int32_t a = written.tensor;
+        if (written.access != Access::kWrite || !in_region(a, fb::Region::tile) || spent_ > kBudget) continue;
+        Interval alive;  // in ops
+        add_uses(step, a, nullptr, &alive);
         // Everything alive together with `a` and written no earlier is met here or from the other side.
         for (uint32_t p = alive.first; p <= alive.last; ++p) {
-          visit_operands(model_, *ops_.Get(p), [&](int32_t b, Access) {
+          for (const Operand& other : Operands(model_, *ops_.Get(p))) {
+            const int32_t b = other.tensor;
             if (b != a && in_region(b, fb::Region::tile) && !disjoint(at(a), at(b))) {
               verdict = corrupt("two tensors that are alive together overlap in the tile region", b);
             }
-          });
+          }
         }
-        spent_ += uint64_t{4} * (alive.last - alive.first + 1);
-      });
+        spent_ += 4 * (alive.last - alive.first + 1);
+      }
       if (spent_ > kBudget) return kOutOfBudget;
       if (!verdict.ok()) return verdict;
     }
@@ -193,7 +208,7 @@ class PlanCheck {
   const flatbuffers::Vector<flatbuffers::Offset<fb::Op>>& ops_;
   const flatbuffers::Vector<flatbuffers::Offset<fb::Step>>& steps_;
   uint32_t tensors_;
-  uint64_t spent_ = 0;
+  uint32_t spent_ = 0;
 };
 
 }  // namespace

@@ -79,9 +79,11 @@ Verdict stored_elements(const fb::Tensor& t, uint64_t* elements) {
     uint64_t size = extent(t, d);
     if (t.layout() != fb::Layout::rows && d == 0) size = round_up(size, 16);
     if (t.layout() == fb::Layout::tile_k4n16 && d == 1) size = round_up(size, 4);
-    // Sizes are below 2^32 and the bound below 2^48, so the product fits.
-    if (*elements > (uint64_t{1} << 48) / size) return corrupt("a tensor's shape is too large");
-    *elements *= size;
+    // At most 2^48 by less than 2^32: the product is taken from halves, because dividing is dear on small cores.
+    const uint64_t high = (*elements >> 32) * size;
+    const uint64_t low = (*elements & UINT32_MAX) * size;
+    if (high + (low >> 32) >= 1u << 16) return corrupt("a tensor's shape is too large");
+    *elements = (high << 32) + low;
   }
   return {};
 }
@@ -141,10 +143,11 @@ Verdict check_place(const fb::Model& model, const fb::Tensor& t) {
     return corrupt("the plan names unknown symbols");
   }
   for (uint32_t i = 0; i <= kSymbols; ++i) {
-    const uint64_t multiple = i == 0 ? 1 : model.symbols()->Get(i - 1)->multiple();
+    const uint32_t multiple = i == 0 ? 1 : model.symbols()->Get(i - 1)->multiple();
     const uint64_t begin = coefficient(t.offset(), i);
     const uint64_t size = i == 1 + rows_symbol(t) ? row_bytes(t) : 0;
-    if (begin * multiple % 64 != 0) return corrupt("a tensor's place in the arena is not 64-byte aligned");
+    if (static_cast<uint32_t>(begin) * multiple % 64 != 0)
+      return corrupt("a tensor's place in the arena is not 64-byte aligned");
     if (begin + size > coefficient(region, i)) return corrupt("a tensor's place is outside its region of the arena");
     // Steps choose the tile; tiles know nothing of the run's lengths.
     if (i > 0 && begin != 0 && in_tile != (i == 1 + kTile)) {

@@ -43,7 +43,10 @@ inline Text as_text(const flatbuffers::String* string) {
   return string == nullptr ? Text{} : Text{string->c_str(), string->size()};
 }
 
-constexpr uint64_t round_up(uint64_t value, uint64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+/// `multiple` a constant: small cores divide 64 bits in a library function of some hundred bytes.
+[[gnu::always_inline]] constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 
 /// constant and random tensors lie in the file, all others in the arena.
 inline bool is_constant(const fb::Tensor& t) { return t.role() == fb::Role::constant || t.role() == fb::Role::random; }

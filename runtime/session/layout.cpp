@@ -47,6 +47,9 @@ uint32_t most_pages(const Limits& limits, uint32_t longest) {
   return kernels::attention_pages(0, longest + (limits.max_sequences == 1 ? 0 : kPageRows - 1));
 }
 
+/// At most 2^24 rows, rounded up to a multiple of at most 4096.
+uint32_t round_rows(uint32_t rows, uint32_t multiple) { return (rows + multiple - 1) / multiple * multiple; }
+
 /// Takes the next `bytes` of the arena, rounded up to 64.
 uint64_t take(uint64_t bytes, uint64_t* at) {
   const uint64_t begin = *at;
@@ -93,8 +96,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   if (options.block_rows > ops::kBlockRows) return invalid("block_rows is more than 16");
   limits.grain = options.tile_rows % kPageRows != 0 ? kTileStep : kPageRows;
   const uint32_t tile = limits.backend ? kBackendTile : kDefaultTile;
-  limits.tile_rows = static_cast<uint32_t>(
-      round_up(options.tile_rows != 0 ? options.tile_rows : tile, row_multiple(m, limits, kTile)));
+  limits.tile_rows = round_rows(options.tile_rows != 0 ? options.tile_rows : tile, row_multiple(m, limits, kTile));
   limits.tile_rows = choose_tile(m, limits, limits.max_tokens);
   limits.block_rows = options.block_rows != 0 ? options.block_rows : ops::kBlockRows;
   if (limits.block_rows > limits.tile_rows) limits.block_rows = limits.tile_rows;
@@ -109,12 +111,12 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
 
 uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows) {
   if (!linked::kHost || limits.workers == 1) {
-    const auto all = static_cast<uint32_t>(round_up(rows, row_multiple(model, limits, kTile)));
+    const uint32_t all = round_rows(rows, row_multiple(model, limits, kTile));
     return all < limits.tile_rows ? all : limits.tile_rows;
   }
   const uint32_t share = (rows + limits.workers - 1) / limits.workers;
   const uint32_t tiles = (share + limits.tile_rows - 1) / limits.tile_rows;  // of each worker
-  const auto tile = static_cast<uint32_t>(round_up((share + tiles - 1) / tiles, kTileStep));
+  const uint32_t tile = round_rows((share + tiles - 1) / tiles, kTileStep);
   return tile > kLeastTile ? tile : kLeastTile;
 }
 
@@ -122,7 +124,7 @@ void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens
                    uint32_t (&values)[kSymbols]) {
   const uint32_t exact[kSymbols] = {tokens, sequences, tile};
   for (uint32_t s = 0; s < kSymbols; ++s) {
-    values[s] = static_cast<uint32_t>(round_up(exact[s], row_multiple(model, limits, s)));
+    values[s] = round_rows(exact[s], row_multiple(model, limits, s));
   }
 }
 
