@@ -52,7 +52,7 @@ bool isa_parse(Text name, Isa* out) {
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#elif defined(__aarch64__) && defined(__linux__)
+#elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -145,6 +145,21 @@ const Table* built_table(Isa isa) {
       break;
   }
   return nullptr;
+}
+
+#elif defined(__arm__) && defined(__linux__)
+
+struct Machine {
+  bool neon = has_bit(getauxval(AT_HWCAP), 12);
+
+  bool runs(Isa isa) const { return isa != Isa::kArmv7Neon || neon; }
+};
+
+const Table* built_table(Isa isa) {
+  if (isa == Isa::kReference) return &reference::kTable;
+  if (isa != Isa::kArmv7Neon) return nullptr;
+  const bool vfpv4 = has_bit(getauxval(AT_HWCAP), 16);
+  return vfpv4 ? &armv7fma::kTable : &armv7neon::kTable;
 }
 
 #else

@@ -4,6 +4,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(BANTAM_ISA_FOLDERS avx2 avxvnni avx512vl avx512)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
   set(BANTAM_ISA_FOLDERS neon neondot neoni8mm)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^arm" AND CMAKE_SYSTEM_NAME MATCHES "Linux|Android")
+  set(BANTAM_ISA_FOLDERS armv7neon armv7fma)
 endif()
 set(avx2_flags -mavx2 -mfma -mf16c -mno-avx512f)
 # 256-bit VNNI loses nothing at -Os (measured as avx512vl); AVX2 loses 3 %, AVX-512 at few rows 5 %.
@@ -15,6 +17,8 @@ set(arm_order_flags $<$<CXX_COMPILER_ID:GNU>:-fno-schedule-insns>)
 set(neon_flags ${arm_order_flags})
 set(neondot_flags -march=armv8.2-a+dotprod)
 set(neoni8mm_flags -march=armv8.2-a+dotprod+i8mm ${arm_order_flags})
+set(armv7neon_flags -march=armv7-a -mfpu=neon ${arm_order_flags})
+set(armv7fma_flags -march=armv7-a -mfpu=neon-vfpv4 ${arm_order_flags})
 
 # Gives the sources of `target` under kernels/<isa> their flags. No errno: square roots stay one instruction. Releases
 # are built for size where that costs no speed: -O3 makes the tables a third larger than -O2 and no faster, the

@@ -23,6 +23,9 @@ extern const Table kTable;
 namespace armv7neon {
 extern const Table kTable;
 }
+namespace armv7fma {
+extern const Table kTable;
+}
 namespace neon {
 extern const Table kTable;
 }

@@ -91,7 +91,8 @@ struct RegisterBlock {
       int8x16_t rows[kRows][2];
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
-        const int32x2_t two = vreinterpret_s32_s8(vld1_s8(x + r * x_stride));
+        int32x2_t two = vreinterpret_s32_s8(vld1_s8(x + r * x_stride));
+        __asm__("" : "+w"(two));  // gcc loads each half anew otherwise
         rows[r][0] = vreinterpretq_s8_s32(vdupq_lane_s32(two, 0));
         rows[r][1] = vreinterpretq_s8_s32(vdupq_lane_s32(two, 1));
       }
