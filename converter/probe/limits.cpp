@@ -20,7 +20,7 @@ using LoadLoop = void (*)(const void* bytes, size_t blocks, size_t stride);
 constexpr size_t kBlock = 1024;
 constexpr size_t kStreams = 4;
 
-/// One instruction set's loops, and the multiplications of one instruction (of three together without VNNI).
+/// One instruction set's loops, and the multiplications of one instruction (of three together without VNNI or sdot).
 struct Loops {
   PeakLoop int8 = nullptr;
   PeakLoop f32 = nullptr;
@@ -139,6 +139,89 @@ Loops loops_of(Isa isa) {
       return {int8_ymm, f32_ymm, load_one_ymm, load_four_ymm, 32, 8};
     case Isa::kAvx512Vnni:
       return {int8_zmm, f32_zmm, load_one_zmm, load_four_zmm, 64, 16};
+    default:
+      return {};
+  }
+}
+
+#elif defined(__aarch64__)
+
+#define BANTAM_CLOBBERS \
+  "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15"
+
+// Registers 0 to 11 are sums, which begin at 0, as do the factors 12 and 13. 15: products.
+#define BANTAM_PEAK_LOOP(name, extension, instructions)                \
+  void name(uint64_t rounds) {                                         \
+    __asm__ volatile(extension                                         \
+                     ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13\n"        \
+                     "movi v\\r\\().4s, #0\n"                          \
+                     ".endr\n"                                         \
+                     ".p2align 6\n"                                    \
+                     "1:\n"                                            \
+                     ".irp r,0,1,2,3,4,5,6,7,8,9,10,11\n" instructions \
+                     ".endr\n"                                         \
+                     "subs %0, %0, #1\n"                               \
+                     "b.ne 1b\n"                                       \
+                     : "+r"(rounds)                                    \
+                     :                                                 \
+                     : BANTAM_CLOBBERS);                               \
+  }
+
+BANTAM_PEAK_LOOP(int8_smlal, "",
+                 "smull v15.8h, v12.8b, v13.8b\n"
+                 "smlal v15.8h, v12.8b, v13.8b\n"
+                 "sadalp v\\r\\().4s, v15.8h\n")
+BANTAM_PEAK_LOOP(int8_sdot, ".arch armv8.2-a+dotprod\n", "sdot v\\r\\().4s, v12.16b, v13.16b\n")
+BANTAM_PEAK_LOOP(int8_smmla, ".arch armv8.2-a+i8mm\n", "smmla v\\r\\().4s, v12.16b, v13.16b\n")
+BANTAM_PEAK_LOOP(f32_fmla, "", "fmla v\\r\\().4s, v12.4s, v13.4s\n")
+
+// One pass over `bytes`, each line loaded once, nothing done with it.
+void load_one(const void* bytes, size_t blocks, size_t /*stride*/) {
+  __asm__ volatile(
+      "1:\n"
+      ".irp o,0,32,64,96,128,160,192,224,256,288,320,352,384,416,448,480\n"
+      "ldp q0, q1, [%0, #\\o]\n"
+      "ldp q2, q3, [%0, #\\o + 512]\n"
+      ".endr\n"
+      "add %0, %0, #1024\n"
+      "subs %1, %1, #1\n"
+      "b.ne 1b\n"
+      : "+r"(bytes), "+r"(blocks)
+      :
+      : BANTAM_CLOBBERS);
+}
+void load_four(const void* bytes, size_t blocks, size_t stride) {
+  const char* first = static_cast<const char*>(bytes);
+  const char* second = first + stride;
+  const char* third = second + stride;
+  const char* fourth = third + stride;
+  __asm__ volatile(
+      "1:\n"
+      ".irp o,0,32,64,96,128,160,192,224\n"
+      "ldp q0, q1, [%0, #\\o]\n"
+      "ldp q2, q3, [%1, #\\o]\n"
+      "ldp q4, q5, [%2, #\\o]\n"
+      "ldp q6, q7, [%3, #\\o]\n"
+      ".endr\n"
+      "add %0, %0, #256\n"
+      "add %1, %1, #256\n"
+      "add %2, %2, #256\n"
+      "add %3, %3, #256\n"
+      "subs %4, %4, #1\n"
+      "b.ne 1b\n"
+      : "+r"(first), "+r"(second), "+r"(third), "+r"(fourth), "+r"(blocks)
+      :
+      : BANTAM_CLOBBERS);
+}
+
+Loops loops_of(Isa isa) {
+  switch (isa) {
+    case Isa::kNeon:
+      return {int8_smlal, f32_fmla, load_one, load_four, 16, 4};
+    case Isa::kNeonDot:
+      return {int8_sdot, f32_fmla, load_one, load_four, 16, 4};
+    case Isa::kNeonI8mm:
+      return {int8_smmla, f32_fmla, load_one, load_four, 32, 4};
     default:
       return {};
   }

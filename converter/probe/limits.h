@@ -10,8 +10,8 @@
 namespace bantam::probe {
 
 /// Multiply-accumulates a second of one core, in instructions of `isa` with operands in registers: int8 dot products
-/// (vpdpbusd; vpmaddubsw, vpmaddwd and vpaddd where there is no VNNI) and f32 fused multiply-adds. 0: there is no
-/// measure, as for the reference.
+/// (vpdpbusd; vpmaddubsw, vpmaddwd and vpaddd where there is no VNNI; smmla, sdot, or smull, smlal and sadalp) and f32 fused multiply-adds. 0: there is no
+/// measure, as for the reference and 32-bit ARM.
 struct Peaks {
   double int8 = 0;
   double f32 = 0;
