@@ -198,7 +198,7 @@ void print_report(const Arguments& arguments, const Image& image) {
   for (const std::string& kept : image.written.kept) out().print("  kept as you changed it: {}\n", printable(kept));
   out().print("  links {}\n\n", fmt::join(firmware::linked_by(image.model).words, ", "));
   out().print("{:<28}{:>10}  of {}\n", "flash, bytes", "", target.flash);
-  print_parts("model", firmware::model_parts(image.model));
+  print_parts(target.model_apart ? "model, in its own memory" : "model", firmware::model_parts(image.model));
   if (image.file.size() < image.source_bytes) {
     out().print("    {:<24}{:>10}  not needed there\n", "left out", image.source_bytes - image.file.size());
   }

@@ -9,6 +9,9 @@
 namespace bantam::firmware {
 namespace {
 
+/// Operators of this version compute with integers only.
+constexpr uint32_t kIntegerVersion = 2;
+
 /// Gathers macros; a name is given once, bits of masks are joined.
 class Needs {
  public:
@@ -24,14 +27,13 @@ class Needs {
                                                            {Kind::Pool, "POOL"},
                                                            {Kind::Slice, "SLICE"}};
     const auto known = kOperators.find(op.attributes_type());
-    // An operator of a later version that says that its input may be copied instead.
-    need(known != kOperators.end() ? known->second : "COPY");
-    if (op.attributes_type() == Kind::Linear) weights(operand(op.inputs(), 1), "FLOAT");
-    if (op.attributes_type() == Kind::Attention) weights(operand(op.inputs(), 0), "FLOAT_ATTENTION");
-    if (op.attributes_type() == Kind::Embed) {
-      for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables()) {
-        if (!is_i8(table->tensor())) need("FLOAT_TABLES");
-      }
+    const bool executed = known != kOperators.end() && op.version() <= kIntegerVersion && count(op.features()) == 0;
+    // What this version does not know may be copied instead, or the file would not have been opened.
+    need(executed ? known->second : "COPY");
+    if (executed && op.version() == kIntegerVersion) {
+      need("STATIC");
+    } else if (executed) {
+      numbers(op);
     }
     if (op.tail() != nullptr) tail(*op.tail());
   }
@@ -60,7 +62,7 @@ class Needs {
           if ((value >> bit & 1u) == 0) continue;
           word(&linked, fmt::format("{} norm", fb::EnumNameNormKind(static_cast<fb::NormKind>(bit))));
         }
-      } else if (name != "TASKS" && name != "FAULT_TEXT") {
+      } else if (name != "TASKS") {
         word(&linked, name);
       }
     }
@@ -75,12 +77,22 @@ class Needs {
 
   bool is_i8(int32_t index) const { return tensor(model_, index).type() == fb::DType::i8; }
 
+  void numbers(const fb::Op& op) {
+    if (op.attributes_type() == fb::OpAttributes::Linear) weights(operand(op.inputs(), 1), "FLOAT");
+    if (op.attributes_type() == fb::OpAttributes::Attention) weights(operand(op.inputs(), 0), "FLOAT_ATTENTION");
+    if (op.attributes_type() != fb::OpAttributes::Embed) return;
+    for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables()) {
+      if (!is_i8(table->tensor())) need("FLOAT_TABLES");
+    }
+  }
+
   void weights(int32_t index, const char* if_float) { need(is_i8(index) ? "DYNAMIC" : if_float); }
 
   void tail(const fb::Tail& tail) {
-    if (tail.activation() != fb::ActivationKind::none)
-      need("ACTIVATIONS", 1u << static_cast<uint32_t>(tail.activation()));
-    if (tail.norm() != fb::NormKind::none) need("NORMS", 1u << static_cast<uint32_t>(tail.norm()));
+    const auto activation = static_cast<uint32_t>(tail.activation());
+    const auto norm = static_cast<uint32_t>(tail.norm());
+    if (activation != 0) need("ACTIVATIONS", 1u << activation);
+    if (norm != 0) need("NORMS", 1u << norm);
   }
 
   const fb::Model& model_;
@@ -95,7 +107,6 @@ Linked linked_by(const Model& model) {
   const auto* tokenizers = root(model).tokenizers();
   for (uint32_t i = 0; i < count(tokenizers); ++i) needs.tokenizer(*tokenizers->Get(i));
   needs.need("TASKS", 1u << static_cast<uint32_t>(model.task()));
-  needs.need("FAULT_TEXT");
   return needs.finish();
 }
 
@@ -103,7 +114,8 @@ std::string linked_header(const Linked& linked) {
   std::string text =
       "// Written by bantam firmware: what the model needs of the runtime; runtime/linked.h says what each is. What "
       "is\n"
-      "// not here is not linked, and a model that asks for it is refused by Model::open.\n"
+      "// not here is not linked, and a model that asks for it is refused by Model::open. For sentences about a file that is\n"
+      "// refused, beside its status: #define BANTAM_LINK_FAULT_TEXT 1\n"
       "#ifndef BANTAM_LINKED_HEADER_H_\n#define BANTAM_LINKED_HEADER_H_\n\n";
   for (const auto& [name, value] : linked.macros) {
     text += fmt::format("#define BANTAM_LINK_{} ", name);
