@@ -89,8 +89,12 @@ struct WordTable {
   static uint64_t hash_of(const WordSlot& word) {
     return (word.low ^ uint64_t{word.high} * 0xC2B2AE3D27D4EB4Fu) * 0x9E3779B97F4A7C15u;
   }
-  static size_t home_of(uint64_t hash, uint32_t home_count) { return (hash >> 32) * home_count >> 32; }
-  static size_t bucket_of(uint64_t hash, uint32_t bucket_mask) { return (hash ^ hash >> 32) >> 8 & bucket_mask; }
+  static size_t home_of(uint64_t hash, uint32_t home_count) {
+    return static_cast<size_t>((hash >> 32) * home_count >> 32);
+  }
+  static size_t bucket_of(uint64_t hash, uint32_t bucket_mask) {
+    return static_cast<size_t>((hash ^ hash >> 32) >> 8 & bucket_mask);
+  }
 };
 
 }  // namespace bantam::text
