@@ -1,6 +1,7 @@
 #include "tasks/probability.h"
 
-#include "kernels/tables.h"
+#include "kernels/kernels.h"
+#include "linked.h"
 #include "session/state.h"
 
 namespace bantam::tasks {
@@ -18,7 +19,8 @@ float tree_sum(float* lanes) {
 
 }  // namespace
 
-Probability::Probability() : Probability(kernels::reference::kTable) {}
+// Any table has the same bits: a host's reference needs no cpuid, an image has one table only.
+Probability::Probability() : Probability(*kernels::table(linked::kHost ? Isa::kReference : Isa::kAuto)) {}
 Probability::Probability(const Session& session) : Probability(state(&session).kernels) {}
 
 void Probability::activate(float* block, uint32_t count, kernels::Activation activation) const {
