@@ -106,6 +106,12 @@ Linked linked_by(const Model& model) {
   for (const fb::Op* op : *graph(root(model)).ops()) needs.op(*op);
   const auto* tokenizers = root(model).tokenizers();
   for (uint32_t i = 0; i < count(tokenizers); ++i) needs.tokenizer(*tokenizers->Get(i));
+  // What scores are computed with: softmax's exp, the sigmoid of several labels.
+  const bool independent = model.task() == TaskKind::kMultiLabel;
+  const auto score = independent ? fb::ActivationKind::sigmoid : fb::ActivationKind::exp;
+  const bool scored =
+      model.task() != TaskKind::kNone && model.task() != TaskKind::kEmbed && model.task() != TaskKind::kRegress;
+  if (scored) needs.need("ACTIVATIONS", 1u << static_cast<uint32_t>(score));
   needs.need("TASKS", 1u << static_cast<uint32_t>(model.task()));
   return needs.finish();
 }
@@ -114,7 +120,8 @@ std::string linked_header(const Linked& linked) {
   std::string text =
       "// Written by bantam firmware: what the model needs of the runtime; runtime/linked.h says what each is. What "
       "is\n"
-      "// not here is not linked, and a model that asks for it is refused by Model::open. For sentences about a file that is\n"
+      "// not here is not linked, and a model that asks for it is refused by Model::open. For sentences about a file "
+      "that is\n"
       "// refused, beside its status: #define BANTAM_LINK_FAULT_TEXT 1\n"
       "#ifndef BANTAM_LINKED_HEADER_H_\n#define BANTAM_LINKED_HEADER_H_\n\n";
   for (const auto& [name, value] : linked.macros) {

@@ -48,7 +48,7 @@ def main():
         if made.returncode != 0:
             sys.exit(made.stderr.decode())
         build = project / "build"
-        run("cmake", "-S", project, "-B", build, "-DSTACK_BYTES=8192")
+        run("cmake", "-S", project, "-B", build)
         report = run("cmake", "--build", build, "--parallel", "2")
         for part in ("flash, bytes", "kernels", "tokenizer", "RAM, bytes", "arena"):
             assert part in report, f"no {part} in the build's report:\n{report}"

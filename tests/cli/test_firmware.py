@@ -279,6 +279,7 @@ class Firmware(CommandTest):
             self.assertIn(f"#define BANTAM_LINK_{name} 1\n", header)
         self.assertIn(f"#define BANTAM_LINK_TASKS 0x{1 << 6:x}u\n", header)
         self.assertIn("gelu", answer["linked"])
+        self.assertIn("exp", answer["linked"])  # of the labels' softmax
         self.assertNotIn("slice", answer["linked"])
         self.assertIn("slice", self.make(name="bert-answer", output="other")[1]["linked"])
 
