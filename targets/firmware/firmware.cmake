@@ -9,6 +9,7 @@ endif()
 set(BANTAM_BOARD_DIR ${BANTAM_FIRMWARE_ROOT}/targets/${BANTAM_TARGET} CACHE PATH "Folder of board.c and memory.ld")
 # Where bantam_generated.h and flatbuffers/ are.
 set(BANTAM_FIRMWARE_INCLUDES ${BANTAM_FIRMWARE_ROOT}/generated CACHE STRING "Folders of bantam_generated.h and flatbuffers/")
+option(BANTAM_REPORT_STACK "When main returns, images say how much stack they used" OFF)
 
 set(BANTAM_FIRMWARE_OPTIONS -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno
   -fno-unwind-tables -fno-asynchronous-unwind-tables
@@ -47,13 +48,17 @@ function(bantam_firmware_library name)
   endif()
 endfunction()
 
-# bantam_firmware_image(NAME SOURCES file... [LIBRARY library] [MODEL file] [STACK bytes]): NAME.elf and NAME.map from
-# main and what the board, the start-up code and the linker script add. MODEL becomes bantam_model .. bantam_model_end.
-# STACK: bytes of main's stack, 4096 unless told. Target run-NAME runs the image in QEMU.
+# bantam_firmware_image(NAME SOURCES file... [LIBRARY library] [MODEL file] [STACK bytes] [MEMORY folder]): NAME.elf
+# and NAME.map from main and what the board, the start-up code and the linker script add. MODEL becomes bantam_model ..
+# bantam_model_end. STACK: bytes of main's stack, 4096 unless told. MEMORY: where memory.ld is, if not BANTAM_BOARD_DIR.
+# Target run-NAME runs the image in QEMU.
 function(bantam_firmware_image name)
-  cmake_parse_arguments(arg "" "LIBRARY;MODEL;STACK" "SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "LIBRARY;MODEL;STACK;MEMORY" "SOURCES" ${ARGN})
   if(NOT arg_STACK)
     set(arg_STACK 4096)
+  endif()
+  if(NOT arg_MEMORY)
+    set(arg_MEMORY ${BANTAM_BOARD_DIR})
   endif()
   add_executable(${name} ${arg_SOURCES} ${BANTAM_BOARD_DIR}/board.c ${BANTAM_FIRMWARE_DIR}/startup.c
     ${BANTAM_FIRMWARE_DIR}/fault.c ${BANTAM_FIRMWARE_DIR}/mpu.c ${BANTAM_FIRMWARE_DIR}/ticks.c)
@@ -68,14 +73,17 @@ function(bantam_firmware_image name)
   target_compile_features(${name} PRIVATE cxx_std_17)
   target_include_directories(${name} PRIVATE ${BANTAM_FIRMWARE_DIR})
   target_compile_options(${name} PRIVATE $<$<NOT:$<COMPILE_LANGUAGE:ASM>>:-Os;-Wall;-Wextra;${BANTAM_FIRMWARE_OPTIONS}>)
+  if(BANTAM_REPORT_STACK)
+    target_compile_definitions(${name} PRIVATE BANTAM_REPORT_STACK)
+  endif()
   if(arg_LIBRARY)
     target_link_libraries(${name} PRIVATE ${arg_LIBRARY})
   endif()
-  set(scripts ${BANTAM_FIRMWARE_DIR}/sections.ld ${BANTAM_BOARD_DIR}/memory.ld)
+  set(scripts ${BANTAM_FIRMWARE_DIR}/sections.ld ${arg_MEMORY}/memory.ld)
   set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${scripts})
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX SUFFIX .elf)
   target_link_options(${name} PRIVATE --specs=nano.specs -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings
-    -Wl,--no-warn-rwx-segments -L${BANTAM_BOARD_DIR} -T${BANTAM_FIRMWARE_DIR}/sections.ld
+    -Wl,--no-warn-rwx-segments -L${arg_MEMORY} -T${BANTAM_FIRMWARE_DIR}/sections.ld
     -Wl,--defsym=stack_bytes=${arg_STACK} -Wl,-Map=${CMAKE_CURRENT_BINARY_DIR}/${name}.map)
   find_package(Python3 QUIET COMPONENTS Interpreter)
   if(Python3_FOUND)

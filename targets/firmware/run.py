@@ -38,7 +38,9 @@ def main():
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--target", choices=sorted(MACHINES), help="folder of targets/")
     where.add_argument("--machine", help="QEMU's name of the machine")
-    parser.add_argument("--icount", action="store_true", help="count instructions: each takes 1 ns of the emulated clock")
+    parser.add_argument(
+        "--icount", action="store_true", help="count instructions: each takes 1 ns of the emulated clock"
+    )
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS")
     parser.add_argument("image")
     given = parser.parse_args()

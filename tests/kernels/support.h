@@ -1,73 +1,16 @@
-// Buffers that end at a page nobody may touch, seeded random numbers, and the list of tables to test.
+// Seeded random numbers, rows and vectors for kernel calls, and the list of tables to test.
 #ifndef BANTAM_TESTS_KERNELS_SUPPORT_H_
 #define BANTAM_TESTS_KERNELS_SUPPORT_H_
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstring>
-#include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "kernels/kernels.h"
 #include "tests/every_isa.h"
+#include "tests/kernels/guarded.h"
 
 namespace bantam::kernels::test {
-
-/// Bytes whose last one lies directly before an inaccessible page, and with an inaccessible page before the first
-/// page: reading or writing past the end faults. Filled with kFill.
-class Guarded {
- public:
-  static constexpr uint8_t kFill = 0xa5;
-
-  explicit Guarded(size_t bytes = 0) : bytes_(bytes) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    mapped_ = (bytes + page - 1) / page * page + 2 * page;
-    void* base = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base == MAP_FAILED) throw std::runtime_error("mmap failed");
-    base_ = static_cast<uint8_t*>(base);
-    if (mapped_ > 2 * page && mprotect(base_ + page, mapped_ - 2 * page, PROT_READ | PROT_WRITE) != 0) {
-      throw std::runtime_error("mprotect failed");
-    }
-    data_ = base_ + mapped_ - page - bytes;
-    if (bytes != 0) std::memset(data_, kFill, bytes);
-  }
-  ~Guarded() { munmap(base_, mapped_); }
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
-  Guarded(Guarded&& other) noexcept : Guarded(0) { swap(other); }
-  Guarded& operator=(Guarded&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-
-  size_t size() const { return bytes_; }
-  uint8_t* data() { return data_; }
-  const uint8_t* data() const { return data_; }
-  template <class T>
-  T* as() {
-    return reinterpret_cast<T*>(data_);
-  }
-  template <class T>
-  const T* as() const {
-    return reinterpret_cast<const T*>(data_);
-  }
-
- private:
-  void swap(Guarded& other) {
-    std::swap(base_, other.base_);
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(mapped_, other.mapped_);
-  }
-
-  uint8_t* base_ = nullptr;
-  uint8_t* data_ = nullptr;
-  size_t bytes_ = 0;
-  size_t mapped_ = 0;
-};
 
 /// splitmix64 (Steele, Lea and Flood, 2014).
 class Random {

@@ -1,0 +1,79 @@
+"""What an image takes of flash and RAM, by section and by component, from the linker's map file.
+
+size.py NAME.map... prints a table; as a module: `measure(path)`."""
+
+import pathlib
+import re
+import sys
+
+# The first that matches decides: the input section's name, or the path of its object.
+COMPONENTS = [
+    ("flatbuffers", re.compile(r"^\S*flatbuffers"), None),
+    ("core", None, re.compile(r"/runtime/(model|session)/")),
+    ("ops", None, re.compile(r"/runtime/ops/")),
+    ("kernels", None, re.compile(r"/runtime/kernels/")),
+    ("tokenizer", None, re.compile(r"/runtime/text/")),
+    ("tasks", None, re.compile(r"/runtime/tasks/")),
+    ("model", re.compile(r"^\.model"), None),
+    ("start-up", None, re.compile(r"/(board|startup|fault|mpu|ticks)\.c")),
+    ("libc", None, re.compile(r"\.a\(|/crt\w*\.o")),
+    ("program", None, re.compile(r".")),
+]
+NAMES = [name for name, _, _ in COMPONENTS]
+FLASH = (".text", ".rodata", ".ARM.exidx", ".ARM.extab")
+
+OUTPUT = re.compile(r"^(\.[\w.]+)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)")
+INPUT = re.compile(r"^ (\.[\w.$]+|COMMON)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S.*)$")
+
+
+def component(section, path):
+    for name, of_section, of_path in COMPONENTS:
+        if (of_section and of_section.search(section)) or (of_path and of_path.search(path)):
+            return name
+    raise AssertionError(path)
+
+
+def entries(path):
+    """Lines of the memory map; a name that stands alone is joined with the line that follows it."""
+    lines = pathlib.Path(path).read_text().split("Linker script and memory map", 1)[1].split("\n")
+    held = ""
+    for line in lines:
+        if re.fullmatch(r" ?\.[^\s]+", line):
+            held = line
+            continue
+        yield held + line
+        held = ""
+
+
+def measure(path):
+    """{"sections": {name: bytes}, "components": {name: bytes of code and constants}, "text", "rodata", "data", "bss",
+    "stack", "arena", "model"}: text and rodata as the program says them, data once (it is in flash and in RAM)."""
+    sections = {}
+    parts = {}
+    current = ""
+    for line in entries(path):
+        if found := OUTPUT.match(line):
+            current = found[1]
+            sections[current] = int(found[3], 16)
+        elif current in FLASH and (found := INPUT.match(line)):
+            name = component(found[1], found[4])
+            parts[name] = parts.get(name, 0) + int(found[3], 16)
+    code = sum(sections.get(name, 0) for name in FLASH)
+    parts["padding"] = code - sum(parts.values())
+    result = {name: sections.get("." + name, 0) for name in ("rodata", "model", "data", "bss", "stack", "arena")}
+    result["text"] = code - result["rodata"]
+    return {**result, "sections": sections, "components": parts}
+
+
+def main():
+    for path in sys.argv[1:]:
+        sizes = measure(path)
+        print(path)
+        for name in ("text", "rodata", "data", "bss", "stack", "arena", "model"):
+            print(f"  {name:12}{sizes[name]:9}")
+        for name, size in sizes["components"].items():
+            print(f"    {name:12}{size:9}")
+
+
+if __name__ == "__main__":
+    main()

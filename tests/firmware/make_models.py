@@ -1,0 +1,62 @@
+"""What images hold and what they must answer: converts models with the command, packs them for images/logits_hash.cpp,
+and leaves beside them what this machine computes: models.hash (reference), kernels.hash."""
+
+import argparse
+import pathlib
+import subprocess
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+GOLDEN = SOURCE / "tests" / "golden" / "models"
+KERNEL_SEEDS = 3
+# Sizes: a pack must fit a device's flash beside the code.
+MODELS = {
+    "voice": (SOURCE / "models" / "voice-commands", "int8"),
+    "tiny": (GOLDEN / "bert-tag", "int8"),
+    "tiny-f32": (GOLDEN / "bert-tag", "f32"),
+}
+PACK = ["voice", "tiny"]
+
+
+def write(path, data):
+    """Only when it changed, so that nothing is linked anew."""
+    if not path.exists() or path.read_bytes() != data:
+        path.write_bytes(data)
+
+
+def convert(command, source, weights, out):
+    new = out.with_suffix(".new")
+    arguments = [command, "convert", source, "-o", new, "--weights", weights, "--parity", "none", "--json"]
+    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
+    write(out, new.read_bytes())
+    new.unlink()
+
+
+def pack(paths):
+    """A 64-byte block that begins with the size, the file, zeros up to a multiple of 64; a zero block ends the list."""
+    blob = b""
+    for path in paths:
+        data = path.read_bytes()
+        blob += len(data).to_bytes(64, "little") + data + bytes(-len(data) % 64)
+    return blob + bytes(64)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--command", required=True, help="the bantam command")
+    parser.add_argument("--hash", required=True, help="the host's logits_hash")
+    parser.add_argument("--kernels", required=True, help="the host's kernels_image")
+    parser.add_argument("--out", required=True, type=pathlib.Path)
+    given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    for name, (source, weights) in MODELS.items():
+        convert(given.command, source, weights, given.out / f"{name}.bantam")
+    write(given.out / "models.pack", pack(given.out / f"{name}.bantam" for name in PACK))
+    done = subprocess.run([given.hash, given.out / "models.pack", "reference"], check=True, stdout=subprocess.PIPE)
+    write(given.out / "models.hash", done.stdout)
+    seeds = b"%d\n" % KERNEL_SEEDS
+    done = subprocess.run([given.kernels], input=seeds, check=True, stdout=subprocess.PIPE)
+    write(given.out / "kernels.hash", done.stdout)
+
+
+if __name__ == "__main__":
+    main()

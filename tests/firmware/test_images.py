@@ -1,0 +1,103 @@
+"""Runs one target's images in QEMU and compares what their UARTs say with the host's answers, byte for byte."""
+
+import argparse
+import pathlib
+import re
+import sys
+import unittest
+
+from make_models import KERNEL_SEEDS
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "targets" / "firmware"))
+from run import MACHINES, run  # noqa: E402
+
+given = None
+
+
+def run_image(name, data=b"", timeout=600, icount=False):
+    return run(MACHINES[given.target], given.images / f"{name}.elf", data, timeout, icount)
+
+
+class Board(unittest.TestCase):
+    """Start-up and everything that must trap (images/board_image.cpp)."""
+
+    def traps(self, order, kind):
+        status, output = run_image("board_image", order)
+        self.assertRegex(output, rb"^\nfault: " + kind + rb"(, pc 0x[0-9a-f]{8})?[^\n]*, sp 0x[0-9a-f]{8}\n$")
+        self.assertGreater(status, 128)
+        return output
+
+    def test_starts(self):
+        status, output = run_image("board_image", b"ds\n")
+        self.assertEqual(status, 3)
+        used = re.fullmatch(rb"data\n(\d+) then (\d+) of 4096 bytes\nend\n", output)
+        self.assertTrue(used, output)
+        self.assertLess(int(used[1]), 200)
+        self.assertGreater(int(used[2]), 20 * 48)
+
+    def test_counts_instructions(self):
+        _, output = run_image("board_image", b"t", icount=True)
+        count = int(re.match(rb"(\d+) instructions\n", output)[1])
+        # 1000 rounds of three nops, counter and branch; a tick is up to 40 instructions. A low-overhead loop branches
+        # for nothing.
+        self.assertTrue(3000 <= count <= 7000, output)
+
+    def test_stack_guard(self):
+        self.traps(b"o", rb"stack overflow, (memory management|usage|hard fault)")
+
+    def test_flash_is_read_only(self):
+        self.traps(b"c", rb"(memory management|hard fault)")
+
+    def test_ram_is_not_executable(self):
+        self.traps(b"x", rb"(memory management|hard fault)")
+
+    def test_nothing_beyond_the_map(self):
+        self.traps(b"n", rb"(memory management|hard fault)")
+
+    def test_undefined_instruction(self):
+        self.traps(b"u", rb"(usage|hard fault)")
+
+
+class Bits(unittest.TestCase):
+    def test_kernels(self):
+        status, output = run_image("kernels_image", b"%d\n" % KERNEL_SEEDS)
+        self.assertEqual(output, (given.models / "kernels.hash").read_bytes())
+        self.assertEqual(status, 0)
+
+    def test_logits(self):
+        status, output = run_image("logits_hash")
+        self.assertEqual(output, (given.models / "models.hash").read_bytes())
+        self.assertEqual(status, 0)
+
+
+class Hostile(unittest.TestCase):
+    def test_statuses(self):
+        status, output = run_image("hostile_image", b"oamo")
+        self.assertEqual(status, 0)
+        self.assertRegex(output, rb"^run: 0 .*\narena: 3 .*\nmisaligned: 2 .*\nrun: 0 .*\n$")
+
+    def test_corrupted_files(self):
+        status, output = run_image("hostile_image", b"c61\n")
+        self.assertEqual(status, 0, output)
+        counts = re.fullmatch(rb"survived (\d+) refused, (\d+) run\n", output)
+        self.assertTrue(counts, output)
+        self.assertGreater(int(counts[1]), 100)
+
+    def test_not_linked(self):
+        self.assertEqual(run_image("core_image"), (0, b"status 9\n"))
+
+
+def main():
+    global given
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", required=True, choices=sorted(MACHINES))
+    parser.add_argument("--models", required=True, type=pathlib.Path)
+    parser.add_argument("--images", required=True, type=pathlib.Path)
+    parser.add_argument("--command", required=True, help="the bantam command")
+    given, rest = parser.parse_known_args()
+    return not unittest.main(argv=[sys.argv[0], *rest], exit=False).result.wasSuccessful()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+// Buffers that nobody may write or, where there is an operating system, read beyond.
+#ifndef BANTAM_TESTS_KERNELS_GUARDED_H_
+#define BANTAM_TESTS_KERNELS_GUARDED_H_
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#if !defined(BANTAM_FIRMWARE)
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <stdexcept>
+#endif
+
+namespace bantam::kernels::test {
+
+/// Bytes filled with kFill, whose end is a multiple of 64.
+class Guarded {
+ public:
+  static constexpr uint8_t kFill = 0xa5;
+
+  explicit Guarded(size_t bytes = 0) : bytes_(bytes) {
+    allocate();
+    if (bytes != 0) std::memset(data_, kFill, bytes);
+  }
+  ~Guarded() { release(); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  Guarded(Guarded&& other) noexcept : Guarded(0) { swap(other); }
+  Guarded& operator=(Guarded&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  size_t size() const { return bytes_; }
+  uint8_t* data() { return data_; }
+  const uint8_t* data() const { return data_; }
+  template <class T>
+  T* as() {
+    return reinterpret_cast<T*>(data_);
+  }
+  template <class T>
+  const T* as() const {
+    return reinterpret_cast<const T*>(data_);
+  }
+
+ private:
+#if defined(BANTAM_FIRMWARE)
+  // 64 bytes on both sides keep a pattern, which is looked at in the end.
+  static constexpr size_t kFence = 64;
+  static constexpr uint8_t kFencePattern = 0x5c;
+
+  void allocate() {
+    mapped_ = bytes_ + 3 * kFence;
+    base_ = static_cast<uint8_t*>(std::malloc(mapped_));
+    if (base_ == nullptr) std::abort();
+    std::memset(base_, kFencePattern, mapped_);
+    const uintptr_t end = (reinterpret_cast<uintptr_t>(base_) + bytes_ + 2 * kFence - 1) / kFence * kFence;
+    data_ = base_ + (end - reinterpret_cast<uintptr_t>(base_)) - bytes_;
+  }
+  void release() {
+    for (const uint8_t* p = base_; p != data_; ++p) {
+      if (*p != kFencePattern) std::abort();
+    }
+    for (const uint8_t* p = data_ + bytes_; p != base_ + mapped_; ++p) {
+      if (*p != kFencePattern) std::abort();
+    }
+    std::free(base_);
+  }
+#else
+  // The last byte lies directly before an inaccessible page, and there is an inaccessible page before the first page.
+  void allocate() {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    mapped_ = (bytes_ + page - 1) / page * page + 2 * page;
+    void* base = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED) throw std::runtime_error("mmap failed");
+    base_ = static_cast<uint8_t*>(base);
+    if (mapped_ > 2 * page && mprotect(base_ + page, mapped_ - 2 * page, PROT_READ | PROT_WRITE) != 0) {
+      throw std::runtime_error("mprotect failed");
+    }
+    data_ = base_ + mapped_ - page - bytes_;
+  }
+  void release() { munmap(base_, mapped_); }
+#endif
+
+  void swap(Guarded& other) {
+    std::swap(base_, other.base_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(mapped_, other.mapped_);
+  }
+
+  uint8_t* base_ = nullptr;
+  uint8_t* data_ = nullptr;
+  size_t bytes_ = 0;
+  size_t mapped_ = 0;
+};
+
+}  // namespace bantam::kernels::test
+
+#endif  // BANTAM_TESTS_KERNELS_GUARDED_H_
