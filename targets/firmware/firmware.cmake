@@ -9,7 +9,6 @@ endif()
 set(BANTAM_BOARD_DIR ${BANTAM_FIRMWARE_ROOT}/targets/${BANTAM_TARGET} CACHE PATH "Folder of board.c and memory.ld")
 # Where bantam_generated.h and flatbuffers/ are.
 set(BANTAM_FIRMWARE_INCLUDES ${BANTAM_FIRMWARE_ROOT}/generated CACHE STRING "Folders of bantam_generated.h and flatbuffers/")
-option(BANTAM_REPORT_STACK "When main returns, images say how much stack they used" OFF)
 
 set(BANTAM_FIRMWARE_OPTIONS -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno
   -fno-unwind-tables -fno-asynchronous-unwind-tables
@@ -73,9 +72,6 @@ function(bantam_firmware_image name)
   target_compile_features(${name} PRIVATE cxx_std_17)
   target_include_directories(${name} PRIVATE ${BANTAM_FIRMWARE_DIR})
   target_compile_options(${name} PRIVATE $<$<NOT:$<COMPILE_LANGUAGE:ASM>>:-Os;-Wall;-Wextra;${BANTAM_FIRMWARE_OPTIONS}>)
-  if(BANTAM_REPORT_STACK)
-    target_compile_definitions(${name} PRIVATE BANTAM_REPORT_STACK)
-  endif()
   if(arg_LIBRARY)
     target_link_libraries(${name} PRIVATE ${arg_LIBRARY})
   endif()

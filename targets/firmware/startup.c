@@ -29,32 +29,9 @@ __attribute__((used, section(".vectors"))) static const Vector kVectors[16] = {
 
 static const uint32_t kPaint = 0xA5A5A5A5u;
 
-#if defined(BANTAM_REPORT_STACK)
-// "stack 1234 of 4096\n"
-static void report_stack(void) {
-  const size_t values[2] = {stack_high_water(), stack_size()};
-  for (int i = 0; i < 2; ++i) {
-    char digits[10];
-    size_t at = sizeof digits;
-    size_t value = values[i];
-    do {
-      digits[--at] = (char)('0' + value % 10);
-      value /= 10;
-    } while (value != 0);
-    board_write(i == 0 ? "stack " : " of ", i == 0 ? 6 : 4);
-    board_write(digits + at, sizeof digits - at);
-  }
-  board_write("\n", 1);
-}
-#endif
-
 static void __attribute__((noreturn, used)) run(void) {
   board_init();
-  const int status = main();
-#if defined(BANTAM_REPORT_STACK)
-  report_stack();
-#endif
-  board_exit(status);
+  board_exit(main());
 }
 
 // Runs on the handlers' stack, before there is any data.

@@ -1,19 +1,36 @@
-"""Configures and builds tests/firmware/images for one target."""
+"""Builds for one target: tests/firmware/images, and the project that `bantam firmware` makes of models/voice-commands."""
 
 import argparse
 import pathlib
 import shutil
 import subprocess
 
+import projects
+from make_models import pack, write
+
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+PACK = ("voice", "tiny")  # as in make_models.py
 
 
-def build(target, models, out, images=()):
+def device_models(command, target, models, out):
+    """The files as `bantam firmware` changes them for the target."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name in PACK:
+        new = out / f"{name}.new"
+        arguments = [command, "firmware", models / f"{name}.bantam", "--target", target, "--format", "bin", "-o", new]
+        subprocess.run([*arguments, "--force", "--json"], check=True, stdout=subprocess.DEVNULL)
+        write(out / f"{name}.bantam", new.read_bytes())
+        new.unlink()
+    write(out / "models.pack", pack(out / f"{name}.bantam" for name in PACK))
+
+
+def build(command, target, models, out, images=()):
+    device_models(command, target, models, out / "models")
     if not (out / "build.ninja").exists():
         options = [
             "-DCMAKE_BUILD_TYPE=Release",
             f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/targets/{target}/toolchain.cmake",
-            f"-DBANTAM_MODELS={models}",
+            f"-DBANTAM_MODELS={out}/models",
         ]
         if shutil.which("ccache"):
             options += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
@@ -27,9 +44,11 @@ def main():
     parser.add_argument("--target", required=True)
     parser.add_argument("--models", required=True, type=pathlib.Path)
     parser.add_argument("--out", required=True, type=pathlib.Path)
-    parser.add_argument("images", nargs="*", help="all of them unless named")
+    parser.add_argument("--command", required=True, help="the bantam command")
     given = parser.parse_args()
-    build(given.target, given.models.resolve(), given.out, given.images)
+    out = given.out.resolve()
+    build(given.command, given.target, given.models, out)
+    projects.build(given.command, given.models / "voice.bantam", given.target, 0, out / "voice")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def build(command, model, target, tokens, out):
     arguments = [command, "firmware", model, "--target", target, "-o", out, "--force"]
     arguments += ["--max-tokens", tokens] if tokens else []
     subprocess.run([str(a) for a in arguments], check=True, stdout=subprocess.DEVNULL)
-    options = ["-DBANTAM_REPORT_STACK=ON"]
+    options = []
     if shutil.which("ccache"):
         options += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
     subprocess.run(

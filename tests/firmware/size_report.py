@@ -6,6 +6,7 @@ answer used in QEMU, with the 256 bytes for handlers."""
 import argparse
 import json
 import pathlib
+import re
 import sys
 
 import projects
@@ -24,8 +25,8 @@ COLUMNS = ["core", "flatbuffers", "ops", "kernels", "tokenizer", "tasks", "progr
 
 def stack_used(target, elf, lines):
     status, output = run(MACHINES[target], elf, lines, timeout=300)
-    last = output.split(b"\n")[-2].split()
-    if status != 0 or len(last) != 4 or last[0] != b"stack":
+    last = re.search(rb"\nend\tarena \d+ of \d+\tstack (\d+) of \d+\n$", output)
+    if status != 0 or last is None:
         raise SystemExit(f"{elf}: status {status}: {output.decode(errors='replace')}")
     return int(last[1])
 
@@ -60,11 +61,11 @@ class Report:
         self.lines.append("")
 
 
-def core_rows(report, targets, work):
+def core_rows(report, command, targets, work):
     """The core: what open, plan and run need when nothing else is linked."""
     rows = []
     for target in targets:
-        build_images(target, work / "models", work / target, ["core_image"])
+        build_images(command, target, work / "models", work / target, ["core_image"])
         parts = measure(work / target / "core_image.map")["components"]
         core = parts.get("core", 0) + parts.get("flatbuffers", 0)
         rest = {name: parts[name] for name in ("ops", "kernels", "tokenizer", "tasks") if parts.get(name)}
@@ -107,7 +108,7 @@ def main():
     commands = (SOURCE / "models" / "voice-commands" / "commands.txt").read_bytes()
 
     report = Report(json.loads((SOURCE / "targets" / "budgets.json").read_text()))
-    core_rows(report, targets, work)
+    core_rows(report, given.command, targets, work)
     for name, model, lines in [("classify", classify, b"a joy to watch\n"), ("voice", voice, commands)]:
         images = {}
         for target in targets:

@@ -3,6 +3,7 @@
 import argparse
 import pathlib
 import re
+import subprocess
 import sys
 import unittest
 
@@ -86,6 +87,50 @@ class Hostile(unittest.TestCase):
 
     def test_not_linked(self):
         self.assertEqual(run_image("core_image"), (0, b"status 9\n"))
+
+
+class Voice(unittest.TestCase):
+    """The project that `bantam firmware` makes of models/voice-commands, against the same command's `run --uart`."""
+
+    NOISE = bytes((i * 167 + (i >> 3)) % 256 for i in range(4000)).replace(b"\x04", b"")  # 0x04 ends the input
+
+    def answers(self, lines):
+        project = given.images / "voice"
+        tokens = re.search(r"BANTAM_MAX_TOKENS (\d+)", (project / "bantam_config.h").read_text())[1]
+        status, output = run(MACHINES[given.target], project / "build" / "firmware.elf", lines, timeout=600)
+        self.assertEqual(status, 0, output)
+        ready, *answers, end, empty = output.split(b"\n")
+        self.assertEqual((ready, empty), (b"ready", b""))
+        command = [given.command, "run", given.models / "voice.bantam", "--uart", "--max-tokens", tokens]
+        expected = subprocess.run(command, input=lines, stdout=subprocess.PIPE, check=True).stdout
+        self.assertEqual(b"\n".join(answers) + b"\n", expected)
+        used = re.fullmatch(rb"end\tarena (\d+) of (\d+)\tstack (\d+) of (\d+)", end)
+        self.assertTrue(used, end)
+        self.assertLessEqual(int(used[3]), 4096)
+        print(f"{given.target}: {len(answers)} answers, {end.decode()}")
+        return answers
+
+    def test_commands(self):
+        commands = (SOURCE / "models" / "voice-commands" / "commands.txt").read_bytes()
+        for answer in self.answers(commands):
+            self.assertTrue(answer.startswith(b"ok\t"), answer)
+
+    def test_bad_lines(self):
+        lines = b"\n" + b"x" * 600 + b"\n" + b"\xff\xfe play\n" + b"a " * 250 + b"\n\xe2\x82\nplay jazz\n"
+        answers = self.answers(lines)
+        self.assertEqual([answer.split(b"\t")[0] for answer in answers[:3]], [b"error"] * 3)
+        self.assertTrue(answers[3].startswith(b"truncated\t"))
+        self.assertTrue(answers[-1].startswith(b"ok\t"))
+
+    def test_noise(self):
+        self.assertGreater(len(self.answers(self.NOISE)), 10)
+
+    def test_no_allocator_no_exceptions(self):
+        elf = given.images / "voice" / "build" / "firmware.elf"
+        names = subprocess.run(["arm-none-eabi-nm", "-C", elf], stdout=subprocess.PIPE, check=True).stdout.decode()
+        self.assertIn(" bantam::Session::run", names)
+        bad = r" (_?malloc\w*|_?calloc\w*|_?realloc\w*|_?free\w*|_?sbrk\w*|__cxa_\w+|__gxx_\w+|_Unwind_\w+|operator (new|delete).*|(typeinfo|vtable) .*|__dynamic_cast|abort|raise|printf|__aeabi_atexit)$"
+        self.assertEqual(re.findall(r".*" + bad, names, re.M), [])
 
 
 def main():
