@@ -83,6 +83,21 @@ void verify_scales(const Constant& constant, const std::vector<uint8_t>& used, s
   }
 }
 
+/// `sums`: of the weights of each output.
+void check_padding_and_sums(const Constant& constant, bool padding, const std::vector<int64_t>& sums,
+                            std::vector<std::string>* problems) {
+  if (padding) problems->push_back(fmt::format("tensor {}: padding elements are not 0", constant.name()));
+  const fb::Blob* stated = constant.tensor.sums();
+  if (!present(stated)) return;
+  for (size_t n = 0; n < sums.size() && n * 4 < stated->size(); ++n) {
+    const auto sum = load<int32_t>(constant.at(stated), n);
+    if (sum == sums[n]) continue;
+    problems->push_back(
+        fmt::format("tensor {}: the sum of row {} is {}, the file states {}", constant.name(), n, sums[n], sum));
+    return;
+  }
+}
+
 /// Ranges, padding and sums of an int8 weight tile [N/16][K/4][16][4]. `used[n]`: row n holds something other than 0.
 void verify_tile(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
   const uint32_t n_count = extent(constant.tensor, 0);
@@ -108,16 +123,29 @@ void verify_tile(const Constant& constant, std::vector<uint8_t>* used, std::vect
     }
   }
   report_below(constant, below, problems);
-  if (padding) problems->push_back(fmt::format("tensor {}: padding elements are not 0", constant.name()));
-  const fb::Blob* stated = constant.tensor.sums();
-  if (!present(stated)) return;
-  for (uint32_t n = 0; n < padded_n && uint64_t{n} * 4 < stated->size(); ++n) {
-    const auto sum = load<int32_t>(constant.at(stated), n);
-    if (sum == sums[n]) continue;
-    problems->push_back(
-        fmt::format("tensor {}: the sum of row {} is {}, the file states {}", constant.name(), n, sums[n], sum));
-    return;
+  check_padding_and_sums(constant, padding, sums, problems);
+}
+
+/// Weights of layout k16n1.
+void verify_wide_rows(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
+  const uint32_t n_count = extent(constant.tensor, 0);
+  const uint32_t k_count = extent(constant.tensor, 1);
+  const uint32_t padded_k = kernels::pad16(k_count);
+  std::vector<int64_t> sums(kernels::pad16(n_count), 0);
+  used->assign(sums.size(), 0);
+  bool below = false;
+  bool padding = false;
+  const uint8_t* bytes = constant.at(constant.tensor.data());
+  for (uint32_t n = 0; n < sums.size(); ++n, bytes += padded_k) {
+    for (uint32_t k = 0; k < padded_k; ++k) {
+      sums[n] += static_cast<int8_t>(bytes[k]);
+      (*used)[n] |= bytes[k];
+      below = below || bytes[k] == 0x80;
+      padding = padding || ((n >= n_count || k >= k_count) && bytes[k] != 0);
+    }
   }
+  report_below(constant, below, problems);
+  check_padding_and_sums(constant, padding, sums, problems);
 }
 
 void verify_rows(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
@@ -172,6 +200,8 @@ DataSummary verify_data(const Model& model, std::vector<std::string>* problems) 
     std::vector<uint8_t> used;
     if (t->type() == fb::DType::i8 && t->layout() == fb::Layout::tile_k4n16) {
       verify_tile(constant, &used, problems);
+    } else if (t->layout() == fb::Layout::k16n1) {
+      verify_wide_rows(constant, &used, problems);
     } else if (t->type() == fb::DType::i8) {
       verify_rows(constant, &used, problems);
     } else if (t->type() == fb::DType::f32 || t->type() == fb::DType::f16) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pack/helium.h"
 #include "pack/rewrite.h"
 
 namespace bantam::firmware {
@@ -32,10 +33,11 @@ void drop_provenance(fb::ModelT* model) {
 
 }  // namespace
 
-convert::FileBytes device_file(const void* bytes, size_t size, const std::string&) {
+convert::FileBytes device_file(const void* bytes, size_t size, const std::string& isa) {
   const convert::FileBytes bare = convert::rewrite_file(
       static_cast<const uint8_t*>(bytes), size, [](convert::FileEditor& editor) { drop_provenance(&editor.model()); });
-  return convert::with_small_tokenizers(bare.data(), bare.size());
+  const convert::FileBytes small = convert::with_small_tokenizers(bare.data(), bare.size());
+  return isa == "mve" ? convert::with_helium_rows(small.data(), small.size()) : small;
 }
 
 }  // namespace bantam::firmware

@@ -70,6 +70,8 @@ struct LinearQ8 {
   size_t y_stride;  // floats, multiple of 16
   /// Null, or [rows][16], 64-byte aligned, for TailRows: the largest of the 16 is the largest |y[r][n]|, as bits.
   int32_t* row_bits;
+  /// The weights lie in rows [n][pad16(k)] (layout k16n1), 0 beyond their k, and x is read as far: fast with Helium only.
+  bool k16 = false;
 };
 
 /// y[r][n] = act(acc), acc starts at bias[n] (or 0) and takes fma(x[r][k], w[n][k], acc) in order of k.

@@ -12,7 +12,8 @@ Verdict check_enums(const fb::Tensor& t) {
       t.scale_kind() > fb::ScaleKind::MAX || t.source_type() > fb::DType::MAX) {
     return corrupt("a tensor's type, role, region or kind of scale is unknown");
   }
-  return t.layout() > fb::Layout::value_pages ? unsupported("tensors of this layout are not executed") : Verdict{};
+  const bool executed = t.layout() <= fb::Layout::value_pages || t.layout() == fb::Layout::k16n1;
+  return executed ? Verdict{} : unsupported("tensors of this layout are not executed");
 }
 
 Verdict check_shape(const fb::Tensor& t) {
@@ -79,6 +80,7 @@ Verdict stored_elements(const fb::Tensor& t, uint64_t* elements) {
     uint64_t size = extent(t, d);
     if (t.layout() != fb::Layout::rows && d == 0) size = round_up(size, 16);
     if (t.layout() == fb::Layout::tile_k4n16 && d == 1) size = round_up(size, 4);
+    if (t.layout() == fb::Layout::k16n1 && d == 1) size = round_up(size, 16);
     // At most 2^48 by less than 2^32: the product is taken from halves, because dividing is dear on small cores.
     const uint64_t high = (*elements >> 32) * size;
     const uint64_t low = (*elements & UINT32_MAX) * size;
@@ -111,13 +113,13 @@ Verdict check_constant(const fb::Tensor& t, uint64_t data_size) {
   for (const fb::Dim* dim : *t.shape()) {
     if (dim->symbol() != -1) return corrupt("a constant's shape depends on a symbol");
   }
-  const bool tiled = t.layout() == fb::Layout::tile_k4n16 || t.layout() == fb::Layout::tile_n16;
+  const bool tiled = int8_weights(t) || t.layout() == fb::Layout::tile_n16;
   if (!tiled && t.layout() != fb::Layout::rows) return corrupt("a constant has the layout of an activation");
   if (tiled && t.shape()->size() != 2) return corrupt("tiled weights are not a matrix");
   const uint32_t element = element_bytes(t.type());
   if (element == 0) return unsupported("constants of this type are not executed");
   uint64_t sums = 0;
-  if (t.layout() == fb::Layout::tile_k4n16) {
+  if (int8_weights(t)) {
     if (t.type() != fb::DType::i8 || t.scale_kind() != fb::ScaleKind::per_output) {
       return corrupt("int8 weight tiles want type i8 and a scale for each output");
     }

@@ -56,6 +56,11 @@ inline uint32_t extent(const fb::Tensor& t, uint32_t dimension) {
   return static_cast<uint32_t>(t.shape()->Get(dimension)->b());
 }
 
+/// Laid out as the weights of an int8 linear layer.
+inline bool int8_weights(const fb::Tensor& t) {
+  return t.layout() == fb::Layout::tile_k4n16 || t.layout() == fb::Layout::k16n1;
+}
+
 /// Columns of a matrix: [rows, width].
 inline uint32_t width(const fb::Tensor& t) { return extent(t, 1); }
 

@@ -39,9 +39,8 @@ Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t col
   if (!is_constant(t) || t.shape()->size() != 2) return corrupt("an embedding table is not a constant matrix", index);
   const bool q8 = t.type() == fb::DType::i8;
   const bool is_float = t.type() == fb::DType::f32 || t.type() == fb::DType::f16;
-  const bool fits = t.layout() == fb::Layout::rows
-                        ? is_float || (q8 && t.scale_kind() == fb::ScaleKind::per_row)
-                        : t.layout() == fb::Layout::tile_k4n16 || t.layout() == fb::Layout::tile_n16;
+  const bool fits = t.layout() == fb::Layout::rows ? is_float || (q8 && t.scale_kind() == fb::ScaleKind::per_row)
+                                                   : int8_weights(t) || t.layout() == fb::Layout::tile_n16;
   if (!fits) return corrupt("an embedding table has the wrong type, layout or scales", index);
   if (!q8 && !linked::kFloatTables) return not_linked("this build leaves out embedding tables of floats");
   if (width(t) != columns) return corrupt("embedding tables have different widths", index);
@@ -114,10 +113,11 @@ Status run_embed(const TileRun& run, const fb::Op& op) {
   kernels::EmbedSource sources[kMaxEmbedTables];
   for (uint32_t i = 0; i < tables.size(); ++i) {
     const fb::Tensor& t = tensor(run.model, tables.Get(i)->tensor());
+    const bool k16 = t.layout() == fb::Layout::k16n1;
     sources[i] = {blob<void>(run, t.data()),
                   element(t.type()),
-                  t.layout() != fb::Layout::rows,
-                  width(t),
+                  t.layout() != fb::Layout::rows && !k16,
+                  k16 ? kernels::pad16(width(t)) : width(t),
                   blob<float>(run, t.scales()),
                   tables.Get(i)->scale(),
                   indices(i)};

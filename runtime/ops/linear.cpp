@@ -16,7 +16,7 @@ Verdict verify(const Site& site) {
   if (weights < 0) return corrupt("a linear layer without weights");
   const fb::Tensor& w = tensor(site.model, weights);
   if (!is_constant(w) || w.shape()->size() != 2) return corrupt("the weights are not a constant matrix", weights);
-  const bool q8 = w.layout() == fb::Layout::tile_k4n16;
+  const bool q8 = int8_weights(w);
   if (!q8 && w.layout() != fb::Layout::tile_n16) return corrupt("the weights are not laid out in tiles", weights);
   if (q8 ? !linked::kDynamic : !linked::kFloat) return not_linked("this build leaves out layers with these weights");
   const uint32_t n = extent(w, 0);
@@ -33,7 +33,7 @@ Verdict verify(const Site& site) {
 
 /// The largest values of a block's rows are measured while they are computed.
 bool measures_rows(const fb::Tensor& weights, const fb::Op& op) {
-  return weights.layout() == fb::Layout::tile_k4n16 && stores_q8_only(op, extent(weights, 0));
+  return int8_weights(weights) && stores_q8_only(op, extent(weights, 0));
 }
 
 uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
@@ -61,9 +61,10 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
     float* y = sink.rows(first);
     const Rows block = x.from(first);
     if (!linked::kFloat || (linked::kDynamic && x.q8)) {
-      finite &= run.kernels.linear_q8({block.i8(), block.stride, block.scales, rows, blob<int8_t>(run, w.data()),
-                                       blob<float>(run, w.scales()), blob<int32_t>(run, w.sums()), bias,
-                                       kernels::pad4(k), padded_n, activation, y, sink.stride(), row_bits});
+      finite &=
+          run.kernels.linear_q8({block.i8(), block.stride, block.scales, rows, blob<int8_t>(run, w.data()),
+                                 blob<float>(run, w.scales()), blob<int32_t>(run, w.sums()), bias, kernels::pad4(k),
+                                 padded_n, activation, y, sink.stride(), row_bits, w.layout() == fb::Layout::k16n1});
     } else if (backend) {
       const Status status = run.backend->linear(run.backend->context, run.linear_number, block.f32(), block.stride,
                                                 rows, y, sink.stride());

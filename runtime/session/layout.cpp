@@ -30,7 +30,7 @@ bool attends_in_i8(const fb::Model& model) {
 
 bool all_weights_are_float(const fb::Model& model) {
   for (const fb::Tensor* t : *model.tensors()) {
-    if (t->layout() == fb::Layout::tile_k4n16) return false;
+    if (int8_weights(*t)) return false;
   }
   return true;
 }

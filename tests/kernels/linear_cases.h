@@ -20,6 +20,7 @@ struct LinearShape {
   uint32_t rows, k, n;
   Activation activation;
   bool bias, extreme, half, measured;
+  bool k16 = false;
 
   static LinearShape random(Random& random) {
     return {random.chance(80) ? random.between(1, 20) : random.between(1, 70),
@@ -29,7 +30,8 @@ struct LinearShape {
             random.chance(70),
             random.chance(10),
             random.chance(40),
-            random.chance(40)};
+            random.chance(40),
+            random.chance(25)};
   }
   static LinearShape typical(uint32_t rows) { return {rows, 384, 1536, Activation::kNone, true, false, false, false}; }
 };
@@ -47,9 +49,10 @@ class Case<LinearQ8> {
     const uint32_t n = shape_.n;
     const uint32_t k = shape_.k;
     const uint32_t true_k = k - (shape_.extreme ? 0 : random.between(0, k > 4 ? 3 : 0));
+    const uint32_t stored_k = shape_.k16 ? pad16(k) : k;  // of x and w
     x_stride_ = (pad16(k) + (random.chance(30) ? 16 : 0));
-    x_ = make_rows<int8_t>(shape_.rows, x_stride_, k);
-    w_ = Guarded(size_t{n} * k);
+    x_ = make_rows<int8_t>(shape_.rows, x_stride_, stored_k);
+    w_ = Guarded(size_t{n} * stored_k);
     w_scale_ = make_vector(random, n, 0.002f, 0.01f);
     x_scale_ = make_vector(random, shape_.rows, 0.001f, 0.01f);
     bias_ = make_vector(random, n, 0.5f);
@@ -57,7 +60,7 @@ class Case<LinearQ8> {
     for (size_t i = 0; i < x_.size(); ++i) x_.as<int8_t>()[i] = shape_.extreme ? -127 : random.weight();
     for (uint32_t o = 0; o < n; ++o) {
       int32_t sum = 0;
-      for (uint32_t i = 0; i < k; ++i) {
+      for (uint32_t i = 0; i < stored_k; ++i) {
         const int8_t v = i >= true_k      ? int8_t{0}
                          : shape_.extreme ? (o % 2 == 0 ? int8_t{-127} : int8_t{127})
                                           : random.weight();
@@ -68,12 +71,13 @@ class Case<LinearQ8> {
     }
     // Activations beyond the true k may be anything.
     for (uint32_t r = 0; r < shape_.rows; ++r) {
-      for (uint32_t i = true_k; i < k; ++i) x_.as<int8_t>()[r * x_stride_ + i] = static_cast<int8_t>(random.next());
+      for (uint32_t i = true_k; i < stored_k; ++i)
+        x_.as<int8_t>()[r * x_stride_ + i] = static_cast<int8_t>(random.next());
     }
   }
 
   LinearQ8 args(const Table& table) {
-    stored_ = make_rows<int8_t>(shape_.rows, x_stride_, shape_.k);
+    stored_ = make_rows<int8_t>(shape_.rows, x_stride_, shape_.k16 ? pad16(shape_.k) : shape_.k);
     for (size_t i = 0; i < x_.size(); ++i) stored_.data()[i] = static_cast<uint8_t>(x_.data()[i] ^ table.offset_xor);
     y_stride_ = shape_.n + (shape_.rows % 3 == 0 ? 16 : 0);
     y_ = make_rows<float>(shape_.rows, y_stride_, shape_.n);
@@ -92,7 +96,8 @@ class Case<LinearQ8> {
             shape_.activation,
             y_.as<float>(),
             y_stride_,
-            shape_.measured ? row_bits_.as<int32_t>() : nullptr};
+            shape_.measured ? row_bits_.as<int32_t>() : nullptr,
+            shape_.k16};
   }
 
   Result run(const Table& table) {
@@ -138,6 +143,7 @@ class Case<LinearQ8> {
   }
 
   size_t weight_at(uint32_t o, uint32_t i) const {
+    if (shape_.k16) return size_t{o} * pad16(shape_.k) + i;
     return size_t{o / 16} * shape_.k * 16 + size_t{i / 4} * 64 + (o % 16) * 4 + i % 4;
   }
 

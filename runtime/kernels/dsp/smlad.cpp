@@ -95,8 +95,10 @@ bantam_smlad_\rows:
   b 5f
   .balign 4
 3:
-  .irp sum, r0, r1, r2, r3, r4, r5
-  movs \sum, #0
+  .irp sum, 0, 1, 2, 3, 4, 5
+  .if \sum < \rows
+  movs r\sum, #0
+  .endif
   .endr
 5:
   ldrd r12, lr, [sp, #12]

@@ -32,11 +32,31 @@ BANTAM_TINY void dequantize_row(const LinearQ8& a, uint32_t r, Finite& finite) {
   }
 }
 
+#if !defined(BANTAM_KERNEL_OWN_K16)
+/// y[r][o] as an integer = the sum over k of x[r][k] * w[o][k], weights in rows.
+BANTAM_NOINLINE inline void dot_k16(const LinearQ8& a) {
+  const uint32_t k = pad16(a.k);
+  for (uint32_t r = 0; r < a.rows; ++r) {
+    const int8_t* x = a.x + r * a.x_stride;
+    const int8_t* w = a.w;
+    Sum* sums = reinterpret_cast<Sum*>(a.y + r * a.y_stride);
+    for (uint32_t o = 0; o < a.n; ++o, w += k) {
+      int32_t acc = 0;
+      for (uint32_t i = 0; i < k; ++i) acc += static_cast<int8_t>(x[i] ^ kOffsetXor) * w[i];
+      sums[o] = acc;
+    }
+  }
+}
+/// All rows of y at once where an instruction set has a way of its own; else false.
+BANTAM_TINY bool dequantize_vectors(const LinearQ8&, Finite&) { return false; }
+#endif
+
 /// All rows of y from the sums that lie there. False when some y is not finite.
 inline bool dequantize_rows(const LinearQ8& a) {
   const LinearQ8 copy = a;  // which stores cannot alias
   Finite finite;
-  for (uint32_t r = 0; r < a.rows; ++r) {
+  const uint32_t rows = dequantize_vectors(copy, finite) ? 0 : copy.rows;
+  for (uint32_t r = 0; r < rows; ++r) {
     if (copy.bias != nullptr) {
       dequantize_row<true>(copy, r, finite);
     } else {
@@ -46,6 +66,12 @@ inline bool dequantize_rows(const LinearQ8& a) {
   if (a.activation == Activation::kNone && a.row_bits == nullptr) return finite.all();
   if (a.row_bits != nullptr) memset(a.row_bits, 0, a.rows * 16 * sizeof(int32_t));
   return activate_block(a.activation, a.y, a.y_stride, a.rows, a.n / 16, a.row_bits);
+}
+
+/// linear_q8 of weights in rows.
+inline bool linear_k16(const LinearQ8& a) {
+  dot_k16(a);
+  return dequantize_rows(a);
 }
 
 template <uint32_t kRows, uint32_t kPanels, class Element>

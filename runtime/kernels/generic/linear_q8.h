@@ -61,6 +61,7 @@ BANTAM_INLINE bool linear_q8_with(const LinearQ8& a, Indices<kIndex...>) {
 }
 
 inline bool linear_q8(const LinearQ8& a) {
+  if (a.k16) return linear_k16(a);
   if (a.row_bits != nullptr) memset(a.row_bits, 0, a.rows * 16 * sizeof(int32_t));
   return linear_q8_with(a, MakeIndices<kMaxRows>::type{});
 }

@@ -9,6 +9,7 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 inline bool linear_q8(const LinearQ8& a) {
   if constexpr (!linked::kDynamic) return false;
+  if (a.k16) return linear_k16(a);
   dot_block(reinterpret_cast<const int8_t*>(a.x), {a.x_stride, a.rows, a.w, size_t{a.k} * 16, a.n / 16, a.k / 4,
                                                    reinterpret_cast<Sum*>(a.y), a.y_stride, false});
   return dequantize_rows(a);

@@ -6,25 +6,80 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// a * b + c with one rounding to nearest even, subnormals and overflow included. The product of two floats is exact
-/// in double; the sum is rounded to odd there (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums",
-/// 2008), after which rounding to float cannot round twice: 53 >= 24 + 2 bits.
+/// A finite magnitude that is not 0 as m * 2^(e - 150), 2^23 <= m < 2^24; 0 has m = 0.
+struct FloatParts {
+  uint32_t m;
+  int32_t e;
+};
+inline FloatParts parts_of(uint32_t magnitude) {
+  const uint32_t m = magnitude & 0x7fffffu;
+  if (magnitude >= 0x800000u) return {m | 0x800000u, static_cast<int32_t>(magnitude >> 23)};
+  const int32_t shift = m == 0 ? 0 : __builtin_clz(m) - 8;
+  return {m << shift, 1 - shift};
+}
+/// v >> n; the lowest bit also tells whether a bit that was lost was set, which is all that rounding asks of it.
+inline uint64_t shift_right_sticky(uint64_t v, uint32_t n) {
+  if (n > 63) return v != 0 ? 1 : 0;
+  return (v >> n) | ((v & ((uint64_t{1} << n) - 1)) != 0 ? 1u : 0u);
+}
+
+/// a * b + c with one rounding to nearest even, subnormals and overflow included, in integers: cores without an FPU have no
+/// use for the wider floats that it takes otherwise.
 inline float soft_fma(float a, float b, float c) {
-  const double p = static_cast<double>(a) * static_cast<double>(b);
-  const double d = static_cast<double>(c);
-  const double s = p + d;
-  // Error of the sum, exact (Knuth's two-sum); NaN when something is not finite, and then s is the answer.
-  const double t = s - p;
-  const double error = (p - (s - t)) + (d - t);
-  uint64_t bits;
-  memcpy(&bits, &s, sizeof bits);
-  if ((error > 0 || error < 0) && (bits & 1) == 0) {
-    // The true sum lies between s, which is even, and its neighbour in the direction of the error, which is odd.
-    bits += (error > 0) == (s > 0) ? 1 : ~uint64_t{0};
+  uint32_t bits[3];
+  memcpy(&bits[0], &a, 4);
+  memcpy(&bits[1], &b, 4);
+  memcpy(&bits[2], &c, 4);
+  constexpr uint32_t kSign = 0x80000000u;
+  constexpr uint32_t kInfinity = 0x7f800000u;
+  const uint32_t magnitude[3] = {bits[0] & ~kSign, bits[1] & ~kSign, bits[2] & ~kSign};
+  // The product is exact; or the addend is all that matters.
+  for (int i = 0; i < 2; ++i) {
+    if (magnitude[i] == 0 || magnitude[i] >= kInfinity) return a * b + c;
   }
-  double odd;
-  memcpy(&odd, &bits, sizeof odd);
-  return static_cast<float>(odd);
+  if (magnitude[2] >= kInfinity) return c;
+  const FloatParts x = parts_of(magnitude[0]);
+  const FloatParts y = parts_of(magnitude[1]);
+  const FloatParts z = parts_of(magnitude[2]);
+  uint32_t sign = (bits[0] ^ bits[1]) & kSign;
+  // Product p and addend q in units of 2^e; both have their first bit among bits 60 and 61. A bit is lost in aligning them
+  // only where they are 2^14 apart, so that what is left of a difference has bits enough.
+  uint64_t p = (uint64_t{x.m} * y.m) << 14;
+  uint64_t q = uint64_t{z.m} << 38;
+  int32_t e = x.e + y.e - 314;
+  const int32_t apart = e - (z.e - 188);
+  if (apart >= 0 || q == 0) {
+    q = shift_right_sticky(q, static_cast<uint32_t>(apart));
+  } else {
+    p = shift_right_sticky(p, static_cast<uint32_t>(-apart));
+    e -= apart;
+  }
+  uint64_t s = p + q;
+  if (sign != (bits[2] & kSign)) {
+    s = p - q;
+    if (p < q) {
+      s = q - p;
+      sign ^= kSign;
+    }
+    if (s == 0) return 0.0f;
+  }
+  // To 24 bits, fewer where the result is subnormal, and two more that say how to round.
+  const int32_t first = 63 - __builtin_clzll(s);
+  int32_t exponent = first + e + 127;
+  int32_t drop = first - 25;
+  if (exponent < 1) {
+    drop += 1 - exponent;
+    exponent = 1;
+  }
+  s = drop >= 0 ? shift_right_sticky(s, static_cast<uint32_t>(drop)) : s << -drop;
+  uint32_t m = static_cast<uint32_t>(s >> 2);
+  const uint32_t rest = static_cast<uint32_t>(s) & 3u;
+  if (rest > 2 || (rest == 2 && (m & 1) != 0)) ++m;
+  const uint32_t result =
+      sign | (exponent >= 255 ? kInfinity : (static_cast<uint32_t>(exponent - 1) << 23) + m);  // m may carry
+  float value;
+  memcpy(&value, &result, sizeof value);
+  return value;
 }
 
 /// IEEE half to float, exact; subnormals, infinities and NaN (made quiet, payload kept) included.

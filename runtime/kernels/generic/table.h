@@ -27,12 +27,24 @@ inline bool attention(const Attention& a) {
   return false;
 }
 
+/// Whether an operator that is linked calls a kernel; the others are null, and nothing of them is in an image.
+struct Links {
+  static constexpr bool linear_q8 = linked::kLinear && linked::kDynamic;
+  static constexpr bool linear_f32 = linked::kLinear && linked::kFloat;
+  static constexpr bool tail_rows = true;
+  static constexpr bool embed_rows = linked::kEmbed;
+  static constexpr bool split_heads = linked::kSplitHeads;
+  static constexpr bool attention = linked::kAttention;
+  static constexpr bool pool_rows = linked::kPool;
+  static constexpr bool softmax_rows = linked::kFloat;
+};
+
 // Included once for each instruction set, in its own namespace.
 // NOLINTNEXTLINE(misc-definitions-in-headers)
 const Table kTable = {
     Isa::BANTAM_KERNEL_ISA,
     kOffsetXor,
-#define BANTAM_KERNEL(name, Args) name,
+#define BANTAM_KERNEL(name, Args) Links::name ? name : nullptr,
 #include "kernels/kernels.inc"
 #undef BANTAM_KERNEL
 };

@@ -2,7 +2,7 @@
 #define BANTAM_KERNEL_NAMESPACE mve
 #define BANTAM_KERNEL_ISA kMve
 
-#include "kernels/dsp/dot.h"
+#include "kernels/mve/dot.h"
 
 // The kernels, over the vectors above.
 #include "kernels/generic/table.h"

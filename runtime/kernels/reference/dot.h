@@ -1,4 +1,4 @@
-// The int8 dot products of the reference: two rows by two outputs, which an eight-register processor can hold.
+// The int8 dot products of the reference: two rows by one output, which an eight-register processor can hold.
 #ifndef BANTAM_KERNELS_REFERENCE_DOT_H_
 #define BANTAM_KERNELS_REFERENCE_DOT_H_
 
@@ -12,27 +12,23 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 /// XORed into stored q8 activations; 0x80 where the dot product takes u8, and then accumulators start at -128 * sum.
 constexpr uint8_t kOffsetXor = 0;
 
-/// Sums of rows x and x + x_step by outputs w and w + 4; one row where x_step is 0.
+/// Sums of rows x and x + x_step by output w; one row twice where x_step is 0. Weights and sums of two rows are what eight
+/// registers hold.
 template <class Stored>
-BANTAM_NOINLINE void dot_two_by_two(const Stored* x, size_t x_step, const int8_t* w, uint32_t quads, Sum (&out)[4]) {
-  int32_t a = 0;
-  int32_t b = 0;
-  int32_t c = 0;
-  int32_t d = 0;
-  for (uint32_t i = 0; i < quads; ++i, w += 60) {
-    for (uint32_t j = 0; j < 4; ++j, ++x, ++w) {
-      const int32_t first = w[0];
-      const int32_t second = w[4];
-      a += x[0] * first;
-      b += x[0] * second;
-      c += x[x_step] * first;
-      d += x[x_step] * second;
+BANTAM_NOINLINE void dot_two_rows(const Stored* x, size_t x_step, const int8_t* w, uint32_t quads, Sum (&out)[2]) {
+  int32_t first = 0;
+  int32_t second = 0;
+  const Stored* y = x + x_step;
+  for (const int8_t* end = w + quads * 64; w != end; w += 64, x += 4, y += 4) {
+    BANTAM_UNROLL_ALWAYS
+    for (uint32_t j = 0; j < 4; ++j) {
+      const int32_t weight = w[j];
+      first += x[j] * weight;
+      second += y[j] * weight;
     }
   }
-  out[0] = a;
-  out[1] = b;
-  out[2] = c;
-  out[3] = d;
+  out[0] = first;
+  out[1] = second;
 }
 
 template <class Stored>
@@ -40,14 +36,12 @@ inline void dot_block(const Stored* x, const DotBlock& a) {
   for (uint32_t r = 0; r < a.rows; r += 2) {
     const bool two = r + 1 < a.rows;
     Sum* sums = a.sums + r * a.sums_stride;
-    for (uint32_t o = 0; o < 16 * a.panels; o += 2) {
-      Sum found[4];
-      dot_two_by_two(x + r * a.x_stride, two ? a.x_stride : 0, a.w + o / 16 * a.panel_stride + o % 16 * 4, a.quads,
-                     found);
-      for (uint32_t i = 0; i < (two ? 4u : 2u); ++i) {
-        Sum& sum = sums[o + i % 2 + i / 2 * a.sums_stride];
-        sum = a.add ? sum + found[i] : found[i];
-      }
+    for (uint32_t o = 0; o < 16 * a.panels; ++o, ++sums) {
+      Sum found[2];
+      const int8_t* w = a.w + o / 16 * a.panel_stride + o % 16 * 4;
+      dot_two_rows(x + r * a.x_stride, two ? a.x_stride : 0, w, a.quads, found);
+      sums[0] = a.add ? sums[0] + found[0] : found[0];
+      if (two) sums[a.sums_stride] = a.add ? sums[a.sums_stride] + found[1] : found[1];
     }
   }
 }

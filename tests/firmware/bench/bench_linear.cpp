@@ -70,9 +70,22 @@ constexpr Shape kShapes[] = {{16, 128, 512, Activation::kNone}, {16, 128, 512, A
                              {7, 60, 48, Activation::kNone},    {13, 124, 32, Activation::kNone}};
 
 /// True when the target's kernel gives the reference's bits.
-bool measure(const Shape& shape) {
-  const LinearQ8 a = {x,    shape.k, x_scale, shape.rows,       w, w_scale, w_sum,
-                      bias, shape.k, shape.n, shape.activation, y, shape.n, nullptr};
+bool measure(const Shape& shape, bool k16) {
+  LinearQ8 a = {};
+  a.x = x;
+  a.x_stride = bantam::kernels::pad16(shape.k);
+  a.x_scale = x_scale;
+  a.rows = shape.rows;
+  a.w = w;
+  a.w_scale = w_scale;
+  a.w_sum = w_sum;
+  a.bias = bias;
+  a.k = shape.k;
+  a.n = shape.n;
+  a.activation = shape.activation;
+  a.y = y;
+  a.y_stride = shape.n;
+  a.k16 = k16;
   bantam::kernels::reference::kTable.linear_q8(a);
   const uint32_t expected = hash_rows(a);
   memset(y, 0, sizeof y);
@@ -103,6 +116,11 @@ int main() {
   for (float& v : w_scale) v = static_cast<float>(1 + next() % 100) * 1e-4f;
   for (float& v : bias) v = static_cast<float>(static_cast<int32_t>(next() % 200) - 100) * 1e-2f;
   bool same = true;
-  for (const Shape& shape : kShapes) same &= measure(shape);
+  say("weights in tiles (tile_k4n16)\n");
+  for (const Shape& shape : kShapes) same &= measure(shape, false);
+  if (bantam::kernels::table(bantam::Isa::kAuto)->isa == bantam::Isa::kMve) {
+    say("weights in rows (k16n1)\n");
+    for (const Shape& shape : kShapes) same &= measure(shape, true);
+  }
   return same ? 0 : 1;
 }

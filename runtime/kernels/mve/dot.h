@@ -1,0 +1,91 @@
+// int8 layers whose weights lie in rows (layout k16n1): dot products with Helium's VMLADAVA. Tiles: see dsp/dot.h.
+#ifndef BANTAM_KERNELS_MVE_DOT_H_
+#define BANTAM_KERNELS_MVE_DOT_H_
+
+#include <arm_mve.h>
+
+#include "kernels/dsp/dot.h"
+#include "kernels/mve/vmladava.h"
+// The vectors come first.
+#include "kernels/generic/rows.h"
+
+#define BANTAM_KERNEL_OWN_K16
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// y[r][o] as an int32 = the sum over k of x[r][k] * w[o][k].
+BANTAM_NOINLINE inline void dot_k16(const LinearQ8& a) {
+  BantamHeliumRows block = {};
+  block.stride = static_cast<uint32_t>(a.y_stride * sizeof(float));
+  block.w = a.w;
+  block.k = pad16(a.k);
+  for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
+    const uint32_t left = a.rows - row;
+    rows = left == 4 ? 2 : left < 3 ? left : 3;
+    float* y = a.y + row * a.y_stride;
+    block.sums = y;
+    block.sums_end = y + a.n;
+    for (uint32_t r = 0; r < rows; ++r) block.x[r] = a.x + (row + r) * a.x_stride;
+    (rows == 3 ? bantam_helium_3 : rows == 2 ? bantam_helium_2 : bantam_helium_1)(&block);
+  }
+}
+
+/// Every element is 0 or at least 2^-40 in magnitude; `count` a multiple of 16.
+inline bool none_tiny(const float* v, uint32_t count) {
+  constexpr uint32_t kTinyFrom = (127 - 40) << 23;
+  uint32x4_t least = vdupq_n_u32(UINT32_MAX);
+  for (const float* end = v + count; v != end; v += 16) {
+    BANTAM_UNROLL_ALWAYS
+    for (uint32_t i = 0; i < 16; i += 4) {
+      const uint32x4_t magnitudes = vreinterpretq_u32_f32(vabsq_f32(vld1q_f32(v + i)));
+      least = vminq_u32(least, vsubq_n_u32(magnitudes, 1));  // 0 becomes the largest
+    }
+  }
+  return vminvq_u32(UINT32_MAX, least) >= kTinyFrom - 1;
+}
+
+/// The values of sums in y, four at a time, or false and nothing done. Helium takes subnormal numbers for zero: not here,
+/// where scales and biases are 0 or at least 2^-40. Then a scale of both is 2^-80 or more, so product and bias are multiples
+/// of 2^-103, and so is what they add up to.
+BANTAM_NOINLINE inline bool dequantize_vectors(const LinearQ8& a, Finite& finite) {
+  if (a.bias == nullptr || !none_tiny(a.w_scale, a.n) || !none_tiny(a.bias, a.n)) return false;
+  for (uint32_t r = 0; r < a.rows; ++r) {
+    if (!(a.x_scale[r] >= 0x1p-40f)) return false;
+  }
+  float32x4_t poison = vdupq_n_f32(0.0f);  // see Finite
+  for (uint32_t r = 0; r < a.rows; ++r) {
+    float* y = a.y + r * a.y_stride;
+    const float* w_scale = a.w_scale;
+    const float* bias = a.bias;
+    float32x4_t scale;
+    float32x4_t sums;
+    float32x4_t v;
+    // In assembler because the compiler counts such loops with three instructions and does not keep `poison` in a register.
+#define BANTAM_FOUR_VALUES                \
+  "vldrw.32 %q[scale], [%[w]], #16\n"     \
+  "vldrw.32 %q[sums], [%[y]]\n"           \
+  "vmul.f32 %q[scale], %q[scale], %[x]\n" \
+  "vldrw.32 %q[v], [%[b]], #16\n"         \
+  "vcvt.f32.s32 %q[sums], %q[sums]\n"     \
+  "vfma.f32 %q[v], %q[sums], %q[scale]\n" \
+  "vstrw.32 %q[v], [%[y]], #16\n"         \
+  "vfma.f32 %q[poison], %q[v], %[zero]\n"
+    __asm__ volatile(
+        "dls lr, %[rounds]\n"
+        "1:\n" BANTAM_FOUR_VALUES BANTAM_FOUR_VALUES "le lr, 1b\n"
+        : [w] "+r"(w_scale), [b] "+r"(bias), [y] "+r"(y), [poison] "+w"(poison), [scale] "=&w"(scale),
+          [sums] "=&w"(sums), [v] "=&w"(v)
+        : [x] "r"(a.x_scale[r]), [zero] "r"(0.0f), [rounds] "r"(a.n / 8)
+        : "lr", "memory");
+#undef BANTAM_FOUR_VALUES
+  }
+  finite.note(vgetq_lane_f32(poison, 0));
+  finite.note(vgetq_lane_f32(poison, 1));
+  finite.note(vgetq_lane_f32(poison, 2));
+  finite.note(vgetq_lane_f32(poison, 3));
+  return true;
+}
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_MVE_DOT_H_

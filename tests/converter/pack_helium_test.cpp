@@ -1,0 +1,98 @@
+// Files with int8 weights in rows: the same weights, the same answers.
+#include "pack/helium.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "bantam/model.h"
+#include "bantam/session.h"
+#include "converter/pack_graphs.h"
+#include "model/view.h"
+#include "pack/build.h"
+
+namespace bantam::convert {
+namespace {
+
+/// A small classifier with a tied output, widths that are no multiples of 16.
+FileBytes small_file(fb::DType weights) {
+  TypeOptions options;
+  options.weights = weights;
+  return build(testing::bert_graph({2, 40, 5, 72, 211, 3, true}), options);
+}
+
+/// Every output of a run on some ids.
+std::vector<float> outputs(const FileBytes& file) {
+  Model model;
+  EXPECT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
+  SessionOptions options;
+  options.max_tokens = 16;
+  options.max_sequences = 2;
+  const size_t size = arena_bytes(model, options);
+  std::unique_ptr<void, void (*)(void*)> arena(std::aligned_alloc(64, (size + 63) / 64 * 64), std::free);
+  Session* session = nullptr;
+  EXPECT_EQ(Session::create(model, options, arena.get(), size, &session), Status::kOk);
+  const int32_t ids[] = {3, 200, 17, 5, 99, 210, 4, 8, 9, 1, 0};
+  const uint32_t offsets[] = {0, 7, 11};
+  Batch batch = {};
+  batch.ids = ids;
+  batch.offsets = offsets;
+  batch.sequences = 2;
+  batch.tokens = 11;
+  EXPECT_EQ(session->run(batch), Status::kOk);
+  std::vector<float> found;
+  for (uint32_t i = 0; i < model.output_count(); ++i) {
+    OutputView output;
+    EXPECT_EQ(session->output(i, &output), Status::kOk);
+    for (uint32_t r = 0; r < output.rows; ++r) {
+      found.insert(found.end(), output.data + r * output.stride, output.data + r * output.stride + output.width);
+    }
+  }
+  return found;
+}
+
+TEST(HeliumRows, HoldTheSameWeightsAndGiveTheSameBits) {
+  const FileBytes tiles = small_file(fb::DType::i8);
+  const FileBytes rows = with_helium_rows(tiles.data(), tiles.size());
+  Model before;
+  Model after;
+  ASSERT_EQ(Model::open(tiles.data(), tiles.size(), &before), Status::kOk);
+  ASSERT_EQ(Model::open(rows.data(), rows.size(), &after), Status::kOk);
+  uint32_t changed = 0;
+  for (uint32_t i = 0; i < root(before).tensors()->size(); ++i) {
+    const fb::Tensor& a = tensor(root(before), static_cast<int32_t>(i));
+    const fb::Tensor& b = tensor(root(after), static_cast<int32_t>(i));
+    if (a.layout() != fb::Layout::tile_k4n16) continue;
+    ++changed;
+    ASSERT_EQ(b.layout(), fb::Layout::k16n1) << a.name()->c_str();
+    const uint32_t n = extent(a, 0);
+    const uint32_t k = extent(a, 1);
+    const size_t padded = kernels::pad16(k);
+    const uint8_t* from = before.data() + a.data()->offset();
+    const uint8_t* to = after.data() + b.data()->offset();
+    ASSERT_GE(b.data()->size(), kernels::pad16(n) * padded);
+    for (size_t o = 0; o < kernels::pad16(n); ++o) {
+      for (size_t j = 0; j < padded; ++j) {
+        const bool there = o < n && j < k;
+        const uint8_t value = there ? from[(o / 16 * (kernels::pad4(k) / 4) + j / 4) * 64 + o % 16 * 4 + j % 4] : 0;
+        ASSERT_EQ(to[o * padded + j], value) << a.name()->c_str() << " " << o << " " << j;
+      }
+    }
+  }
+  EXPECT_GT(changed, 8u);
+  const std::vector<float> expected = outputs(tiles);
+  const std::vector<float> found = outputs(rows);
+  ASSERT_FALSE(expected.empty());
+  ASSERT_EQ(found.size(), expected.size());
+  EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)), 0);
+}
+
+TEST(HeliumRows, LeaveAFileWithoutInt8WeightsAsItIs) {
+  const FileBytes file = small_file(fb::DType::f32);
+  EXPECT_EQ(with_helium_rows(file.data(), file.size()), file);
+}
+
+}  // namespace
+}  // namespace bantam::convert
