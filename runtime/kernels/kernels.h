@@ -228,6 +228,12 @@ struct SoftmaxRows {
   uint32_t rows, width;
 };
 
+}  // namespace bantam::kernels
+
+#include "kernels/static.h"
+
+namespace bantam::kernels {
+
 /// The table: one function pointer a row of kernels.inc. Chosen when a session is created.
 struct Table {
   Isa isa;

@@ -25,8 +25,8 @@ struct List {
 using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
                     fb::Elementwise, fb::Softmax, fb::Concat, fb::Gather, fb::Conv, fb::Recurrent, fb::Route,
                     fb::Retrieve, fb::Viterbi, fb::Symbol, fb::Tensor, fb::Tail, fb::EmbedTable, fb::ScoreTerm,
-                    fb::AttentionBias, fb::Rotary, fb::Op, fb::Step, fb::Subgraph, fb::Preprocess, fb::Input,
-                    fb::Output, fb::AddedToken, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
+                    fb::AttentionBias, fb::Rotary, fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Preprocess,
+                    fb::Input, fb::Output, fb::AddedToken, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
 static_assert(Tables::number<fb::Viterbi>() == kUnionBase + kUnionMembers);
@@ -156,16 +156,19 @@ constexpr Field kList[] = {
     field(&fb::Tail::activation), field(&fb::Tail::residual), field(&fb::Tail::norm), field(&fb::Tail::gamma),
     field(&fb::Tail::beta), field(&fb::Tail::epsilon), field(&fb::Tail::smooth),  //
     field(&fb::EmbedTable::tensor), field(&fb::EmbedTable::source), field(&fb::EmbedTable::offset),
-    field(&fb::EmbedTable::scale),  //
+    field(&fb::EmbedTable::scale), field(&fb::EmbedTable::multiplier), field(&fb::EmbedTable::shift),  //
     field(&fb::ScoreTerm::query), field(&fb::ScoreTerm::key), field(&fb::ScoreTerm::index),
     field(&fb::ScoreTerm::scale), field(&fb::ScoreTerm::buckets), field(&fb::ScoreTerm::max_distance),
     field(&fb::AttentionBias::kind), field(&fb::AttentionBias::tensor), field(&fb::AttentionBias::buckets),
     field(&fb::AttentionBias::max_distance), field(&fb::AttentionBias::bidirectional),  //
     field(&fb::Rotary::base), field(&fb::Rotary::width), field(&fb::Rotary::interleaved), field(&fb::Rotary::scaling),
+    field(&fb::Integer::multiplier), field(&fb::Integer::pre_shift), field(&fb::Integer::post_shift),
+    field(&fb::Integer::table), field(&fb::Integer::residual_multiplier), field(&fb::Integer::residual_shift),
+    field(&fb::Integer::norm_shift), field(&fb::Integer::epsilon),
     // Graph
     field(&fb::Op::name), field(&fb::Op::version), field(&fb::Op::features), field(&fb::Op::fallback),
     field(&fb::Op::inputs), field(&fb::Op::outputs), field(&fb::Op::attributes_type), required(&fb::Op::attributes),
-    field(&fb::Op::tail),                                                            //
+    field(&fb::Op::tail), field(&fb::Op::integer),                                   //
     field(&fb::Step::first_op), field(&fb::Step::op_count), field(&fb::Step::rows),  //
     field(&fb::Subgraph::name), field(&fb::Subgraph::inputs), field(&fb::Subgraph::outputs),
     required(&fb::Subgraph::ops), required(&fb::Subgraph::steps),

@@ -138,7 +138,14 @@ Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_o
               in_range(op.tail()->smooth());
     }
     if (const fb::Embed* embed = op.attributes_as_Embed()) {
-      for (uint32_t i = 0; i < count(embed->tables()); ++i) fits &= in_range(embed->tables()->Get(i)->tensor());
+      for (uint32_t i = 0; i < count(embed->tables()); ++i) {
+        const fb::EmbedTable& table = *embed->tables()->Get(i);
+        fits &= in_range(table.tensor()) && in_range(table.multiplier());
+      }
+    }
+    if (op.integer() != nullptr) {
+      fits &= in_range(op.integer()->multiplier()) && in_range(op.integer()->table()) &&
+              in_range(op.integer()->residual_multiplier());
     }
     if (!fits) return corrupt("an operand is not a tensor of the model");
   }

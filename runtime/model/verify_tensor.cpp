@@ -72,7 +72,7 @@ uint32_t element_bytes(fb::DType type) {
 Verdict stored_elements(const fb::Tensor& t, uint64_t* elements) {
   const uint32_t rank = t.shape()->size();
   *elements = 1;
-  if (rank == 1 && t.type() == fb::DType::f32) {
+  if (rank == 1) {
     *elements = round_up(extent(t, 0), 16);
     return {};
   }
@@ -94,6 +94,7 @@ Verdict scale_bytes(const fb::Tensor& t, uint64_t* bytes) {
   *bytes = 0;
   switch (t.scale_kind()) {
     case fb::ScaleKind::none:
+    case fb::ScaleKind::fixed:
       return {};
     case fb::ScaleKind::per_tensor:
       *bytes = 4;
@@ -120,8 +121,10 @@ Verdict check_constant(const fb::Tensor& t, uint64_t data_size) {
   if (element == 0) return unsupported("constants of this type are not executed");
   uint64_t sums = 0;
   if (int8_weights(t)) {
-    if (t.type() != fb::DType::i8 || t.scale_kind() != fb::ScaleKind::per_output) {
-      return corrupt("int8 weight tiles want type i8 and a scale for each output");
+    // Weights of the integer-only form lie in tiles.
+    const bool fixed = is_fixed(t) && t.layout() == fb::Layout::tile_k4n16;
+    if (t.type() != fb::DType::i8 || (t.scale_kind() != fb::ScaleKind::per_output && !fixed)) {
+      return corrupt("int8 weight tiles want type i8 and a scale for each output, or fixed ones");
     }
     sums = round_up(extent(t, 0), 16) * 4;
   }
@@ -189,7 +192,9 @@ Verdict check_activation(const fb::Model& model, const fb::Tensor& t) {
     default:
       return corrupt("an activation has the layout of a weight");
   }
-  if (t.scale_kind() != scales) return corrupt("an activation's kind of scale does not fit its type and layout");
+  const bool fixed = q8 && is_fixed(t) && t.layout() != fb::Layout::head_rows;
+  if (t.scale_kind() != scales && !fixed)
+    return corrupt("an activation's kind of scale does not fit its type and layout");
   return check_place(model, t);
 }
 

@@ -61,6 +61,12 @@ inline bool int8_weights(const fb::Tensor& t) {
   return t.layout() == fb::Layout::tile_k4n16 || t.layout() == fb::Layout::k16n1;
 }
 
+/// The integer-only form of an op.
+inline bool is_static(const fb::Op& op) { return op.version() == 2; }
+
+/// i8 without scales beside it: what ops of the integer-only form read and write.
+inline bool is_fixed(const fb::Tensor& t) { return t.scale_kind() == fb::ScaleKind::fixed; }
+
 /// Columns of a matrix: [rows, width].
 inline uint32_t width(const fb::Tensor& t) { return extent(t, 1); }
 
@@ -73,15 +79,18 @@ inline uint64_t row_bytes(const fb::Tensor& t) {
   const bool q8 = t.type() == fb::DType::i8;
   const uint64_t padded = kernels::pad16(width(t));
   const uint64_t heads = t.heads();
+  const bool fixed = is_fixed(t);
   switch (t.layout()) {
     case fb::Layout::head_rows:
       return padded + heads * 4;
     case fb::Layout::key_pages:
+      if (fixed) return heads * kernels::static_key_page_bytes(width(t) / t.heads()) / 16;
       return heads * kernels::key_page_bytes(width(t) / t.heads(), q8) / 16;
     case fb::Layout::value_pages:
+      if (fixed) return heads * kernels::static_value_page_bytes(width(t) / t.heads()) / 16;
       return heads * kernels::value_page_bytes(width(t) / t.heads(), q8) / 16;
     default:
-      return q8 ? padded + 4 : padded * 4;
+      return q8 ? padded + (fixed ? 0 : 4) : padded * 4;
   }
 }
 

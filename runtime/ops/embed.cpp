@@ -1,4 +1,5 @@
 // Embed: the sum of rows of tables that ids, segments and positions select.
+#include "ops/static.h"
 #include "ops/tail.h"
 
 namespace bantam::ops {
@@ -32,53 +33,18 @@ Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* larges
   }
 }
 
-Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t columns) {
-  const int32_t index = table.tensor();
-  if (index < 0) return corrupt("an embedding table is absent");
-  const fb::Tensor& t = tensor(site.model, index);
-  if (!is_constant(t) || t.shape()->size() != 2) return corrupt("an embedding table is not a constant matrix", index);
-  const bool q8 = t.type() == fb::DType::i8;
-  const bool is_float = t.type() == fb::DType::f32 || t.type() == fb::DType::f16;
-  const bool fits = t.layout() == fb::Layout::rows ? is_float || (q8 && t.scale_kind() == fb::ScaleKind::per_row)
-                                                   : int8_weights(t) || t.layout() == fb::Layout::tile_n16;
-  if (!fits) return corrupt("an embedding table has the wrong type, layout or scales", index);
-  if (!q8 && !linked::kFloatTables) return not_linked("this build leaves out embedding tables of floats");
-  if (width(t) != columns) return corrupt("embedding tables have different widths", index);
-  if (!(table.scale() >= -1e30f && table.scale() <= 1e30f)) return corrupt("an embedding's scale is not finite");
+}  // namespace
+
+Verdict check_indices(const Site& site, const fb::EmbedTable& table) {
   uint64_t largest = 0;
   BANTAM_CHECK(largest_index(site, table.source(), &largest));
-  if (table.offset() < 0 || largest + static_cast<uint64_t>(table.offset()) >= extent(t, 0)) {
-    return corrupt("an index can reach beyond the embedding table", index);
+  if (table.offset() < 0 ||
+      largest + static_cast<uint64_t>(table.offset()) >= extent(tensor(site.model, table.tensor()), 0)) {
+    return corrupt("an index can reach beyond the embedding table", table.tensor());
   }
   return {};
 }
 
-Verdict verify(const Site& site) {
-  const fb::Embed& embed = *site.op.attributes_as_Embed();
-  if (count(embed.tables()) == 0) return corrupt("an embedding without tables");
-  if (count(embed.tables()) > kMaxEmbedTables) return unsupported("an embedding of more than 8 tables");
-  if (embed.context() != 1 || embed.reduce() != fb::Reduce::none) {
-    return unsupported("embeddings of several neighbours or reduced embeddings are not executed");
-  }
-  if (site.rows_symbol != kTokens) return corrupt("an embedding runs over tokens");
-  BANTAM_CHECK(check_counts(site, 0, 0, 2));
-  const int32_t first = embed.tables()->Get(0)->tensor();
-  if (first < 0 || tensor(site.model, first).shape()->size() != 2) return corrupt("an embedding table is not a matrix");
-  for (const fb::EmbedTable* table : *embed.tables()) {
-    BANTAM_CHECK(verify_table(site, *table, output_width(site.model, site.op)));
-  }
-  return check_tail(site, output_width(site.model, site.op));
-}
-
-/// Bytes of the row numbers of one table's block.
-size_t index_bytes(uint32_t block_rows) { return round_up(block_rows * sizeof(int32_t), 16); }
-
-uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
-  return sink_scratch(op, output_width(model, op), need.block_rows) +
-         op.attributes_as_Embed()->tables()->size() * index_bytes(need.block_rows);
-}
-
-/// Writes the row numbers that `table` is asked for by rows [first, first + n) of the run.
 void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
   const int32_t offset = table.offset();
   switch (table.source()) {
@@ -100,6 +66,47 @@ void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t firs
       for (uint32_t i = 0; i < n; ++i) out[i] = offset;
       return;
   }
+}
+
+namespace {
+
+Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t columns) {
+  const int32_t index = table.tensor();
+  if (index < 0) return corrupt("an embedding table is absent");
+  const fb::Tensor& t = tensor(site.model, index);
+  if (!is_constant(t) || t.shape()->size() != 2) return corrupt("an embedding table is not a constant matrix", index);
+  const bool q8 = t.type() == fb::DType::i8;
+  const bool is_float = t.type() == fb::DType::f32 || t.type() == fb::DType::f16;
+  const bool fits = t.layout() == fb::Layout::rows
+                        ? is_float || (q8 && t.scale_kind() == fb::ScaleKind::per_row)
+                        : (int8_weights(t) && !is_fixed(t)) || t.layout() == fb::Layout::tile_n16;
+  if (!fits) return corrupt("an embedding table has the wrong type, layout or scales", index);
+  if (!q8 && !linked::kFloatTables) return not_linked("this build leaves out embedding tables of floats");
+  if (width(t) != columns) return corrupt("embedding tables have different widths", index);
+  if (!(table.scale() >= -1e30f && table.scale() <= 1e30f)) return corrupt("an embedding's scale is not finite");
+  return check_indices(site, table);
+}
+
+Verdict verify(const Site& site) {
+  const fb::Embed& embed = *site.op.attributes_as_Embed();
+  if (count(embed.tables()) == 0) return corrupt("an embedding without tables");
+  if (count(embed.tables()) > kMaxEmbedTables) return unsupported("an embedding of more than 8 tables");
+  if (embed.context() != 1 || embed.reduce() != fb::Reduce::none) {
+    return unsupported("embeddings of several neighbours or reduced embeddings are not executed");
+  }
+  if (site.rows_symbol != kTokens) return corrupt("an embedding runs over tokens");
+  BANTAM_CHECK(check_counts(site, 0, 0, 2));
+  const int32_t first = embed.tables()->Get(0)->tensor();
+  if (first < 0 || tensor(site.model, first).shape()->size() != 2) return corrupt("an embedding table is not a matrix");
+  for (const fb::EmbedTable* table : *embed.tables()) {
+    BANTAM_CHECK(verify_table(site, *table, output_width(site.model, site.op)));
+  }
+  return check_tail(site, output_width(site.model, site.op));
+}
+
+uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+  return sink_scratch(op, output_width(model, op), need.block_rows) +
+         op.attributes_as_Embed()->tables()->size() * index_bytes(need.block_rows);
 }
 
 Status run_embed(const TileRun& run, const fb::Op& op) {

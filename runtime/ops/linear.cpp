@@ -17,7 +17,9 @@ Verdict verify(const Site& site) {
   const fb::Tensor& w = tensor(site.model, weights);
   if (!is_constant(w) || w.shape()->size() != 2) return corrupt("the weights are not a constant matrix", weights);
   const bool q8 = int8_weights(w);
-  if (!q8 && w.layout() != fb::Layout::tile_n16) return corrupt("the weights are not laid out in tiles", weights);
+  if (is_fixed(w) || (!q8 && w.layout() != fb::Layout::tile_n16)) {
+    return corrupt("the weights are not laid out in tiles, or have no scales", weights);
+  }
   if (q8 ? !linked::kDynamic : !linked::kFloat) return not_linked("this build leaves out layers with these weights");
   const uint32_t n = extent(w, 0);
   const uint32_t k = extent(w, 1);

@@ -1,4 +1,4 @@
-#include "ops/ops.h"
+#include "ops/static.h"
 
 namespace bantam::ops {
 namespace {
@@ -7,22 +7,29 @@ Verdict refuse_op(const Site&) { return not_linked("this build leaves the operat
 
 constexpr Rule kNotLinked = {fb::OpAttributes::NONE, 0, refuse_op, nullptr, nullptr};
 
-/// By fb::OpAttributes.
-const Rule* const kRules[] = {nullptr,
-                              linked::kEmbed ? &kEmbed : &kNotLinked,
-                              linked::kLinear ? &kLinear : &kNotLinked,
-                              linked::kRow ? &kRow : &kNotLinked,
-                              linked::kSplitHeads ? &kSplitHeads : &kNotLinked,
-                              linked::kAttention ? &kAttention : &kNotLinked,
-                              linked::kPool ? &kPool : &kNotLinked,
-                              linked::kSlice ? &kSlice : &kNotLinked};
+/// What computes with floats, as version 1 of these operators does.
+constexpr bool kFloats = linked::kFloat || linked::kFloatTables || linked::kFloatAttention || linked::kDynamic;
+
+/// By version, then fb::OpAttributes.
+constexpr uint32_t kKinds = 8;
+const Rule* const kRules[2][kKinds] = {
+    {nullptr, kFloats&& linked::kEmbed ? &kEmbed : &kNotLinked, kFloats&& linked::kLinear ? &kLinear : &kNotLinked,
+     kFloats&& linked::kRow ? &kRow : &kNotLinked, kFloats&& linked::kSplitHeads ? &kSplitHeads : &kNotLinked,
+     kFloats&& linked::kAttention ? &kAttention : &kNotLinked, kFloats&& linked::kPool ? &kPool : &kNotLinked,
+     linked::kSlice ? &kSlice : &kNotLinked},
+    {nullptr, linked::kStatic&& linked::kEmbed ? &kStaticEmbed : &kNotLinked,
+     linked::kStatic&& linked::kLinear ? &kStaticLinear : &kNotLinked,
+     linked::kStatic&& linked::kRow ? &kStaticRow : &kNotLinked,
+     linked::kStatic&& linked::kSplitHeads ? &kStaticSplit : &kNotLinked,
+     linked::kStatic&& linked::kAttention ? &kStaticAttention : &kNotLinked,
+     linked::kStatic&& linked::kPool ? &kStaticPool : &kNotLinked, nullptr}};
 
 }  // namespace
 
 const Rule* find_rule(const fb::Op& op) {
   const auto kind = static_cast<uint32_t>(op.attributes_type());
-  const bool known = op.version() == 1 && count(op.features()) == 0 && kind < sizeof(kRules) / sizeof(kRules[0]);
-  const Rule* rule = known ? kRules[kind] : nullptr;
+  const bool known = (op.version() == 1 || is_static(op)) && count(op.features()) == 0 && kind < kKinds;
+  const Rule* rule = known ? kRules[is_static(op) ? 1 : 0][kind] : nullptr;
   if (rule != nullptr || !op.fallback()) return rule;
   return linked::kCopy ? &kCopy : &kNotLinked;
 }

@@ -23,7 +23,7 @@ constexpr uint32_t kMaxWorkers = 1024;
 
 bool attends_in_i8(const fb::Model& model) {
   for (const fb::Tensor* t : *model.tensors()) {
-    if (t->layout() == fb::Layout::head_rows) return true;
+    if (t->layout() == fb::Layout::value_pages && t->type() == fb::DType::i8) return true;
   }
   return false;
 }
@@ -101,7 +101,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   limits.block_rows = options.block_rows != 0 ? options.block_rows : ops::kBlockRows;
   if (limits.block_rows > limits.tile_rows) limits.block_rows = limits.tile_rows;
   const bool i8 = attends_in_i8(m);
-  limits.f32_heads = linked::kHost && i8 && options.f32_attention;
+  limits.f32_heads = linked::kHost && i8 && options.f32_attention && !is_static(*graph(m).ops()->Get(0));
   if (i8 && !limits.f32_heads && limits.longest > ops::kMaxAttentionRows) {
     return invalid("int8 attention takes sequences of up to 66,311 tokens");
   }

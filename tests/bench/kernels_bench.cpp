@@ -14,6 +14,7 @@
 #include "tests/bench/suite.h"
 #include "tests/kernels/attention_cases.h"
 #include "tests/kernels/row_cases.h"
+#include "tests/kernels/static_cases.h"
 
 namespace bantam::kernels::test {
 namespace {

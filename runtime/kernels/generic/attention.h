@@ -18,7 +18,8 @@ struct Visible {
   BANTAM_INLINE bool covers(uint32_t page) const { return begin <= page * 16 && page * 16 + 16 <= end; }
 };
 
-BANTAM_INLINE Visible visible_keys(const Attention& a, uint32_t query) {
+template <class Args>
+BANTAM_INLINE Visible visible_keys(const Args& a, uint32_t query) {
   Visible keys{a.kv_begin, a.kv_end};
   const bool causal = a.mask == Mask::kCausal || a.mask == Mask::kCausalWindow;
   const bool window = a.mask == Mask::kWindow || a.mask == Mask::kCausalWindow;

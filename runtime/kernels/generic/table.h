@@ -16,6 +16,8 @@
 #include "kernels/generic/attention_q8.h"
 #include "kernels/generic/linear_q8.h"
 #endif
+#include "kernels/generic/static_attention.h"
+#include "kernels/generic/static_linear.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -37,6 +39,12 @@ struct Links {
   static constexpr bool attention = linked::kAttention;
   static constexpr bool pool_rows = linked::kPool;
   static constexpr bool softmax_rows = linked::kFloat;
+  static constexpr bool static_linear = linked::kStatic && linked::kLinear;
+  static constexpr bool static_norm = linked::kStatic;
+  static constexpr bool static_embed = linked::kStatic && linked::kEmbed;
+  static constexpr bool static_split = linked::kStatic && linked::kSplitHeads;
+  static constexpr bool static_attention = linked::kStatic && linked::kAttention;
+  static constexpr bool static_pool = linked::kStatic && (linked::kPool || linked::kRow);
 };
 
 // Included once for each instruction set, in its own namespace.

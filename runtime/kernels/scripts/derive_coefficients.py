@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Derives the polynomial coefficients of runtime/kernels/generic/math.h. Needs numpy.
+"""Derives the polynomial coefficients of runtime/kernels/generic/math.h and static_attention.h. Needs numpy.
 
 Each function is fitted on a dense Chebyshev grid by Lawson's iteratively reweighted least squares, which tends to
 the minimax polynomial; the coefficients are then rounded to f32 one after the other, lowest order first, refitting
@@ -9,6 +9,7 @@ evaluated in double (the rounding of f32 arithmetic comes on top; tests/kernels 
     python3 derive_coefficients.py
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -63,6 +64,20 @@ def main():
     # 2^f on [-1/2, 1/2], relative error; the first coefficient is 1. Probabilities are rounded to 8 bits afterwards.
     f = grid(-0.5001, 0.5001)
     show("exp2 of scores", *fit(f, 2.0**f, 2.0**-f, 4, fixed=(1.0,)), "relative error")
+
+    # Integer 2^-f on [0, 1], times 2^15, in the integers of generic/static_attention.h: the neighbours of the rounded cubic that are
+    # nearest once every product is shifted.
+    f = grid(0.0, 1.0)
+    start, _ = fit(f, 2.0**-f, 2.0**f, 3, fixed=(1.0,))
+    u = np.arange(32768)
+    best = None
+    for step in itertools.product(range(-6, 7), repeat=3):
+        a, b, c = (int(np.rint(start[3 - i] * 32768)) + step[i] for i in range(3))
+        p = ((((((a * u) >> 15) + b) * u) >> 15) + c) * u >> 15
+        error = np.abs((p + 32768) / 32768 * 2.0 ** (u / 32768) - 1).max()
+        if best is None or error < best[0]:
+            best = (error, a, b, c)
+    print(f"// integer 2^-f: {best[1]}, {best[2]}, {best[3]}, 32768; relative error {best[0]:.2g}")
 
     # gelu(x) = max(x, 0) - g(|x|), g(t) = t / 2 * erfc(t / sqrt 2): degree 4 on 15 intervals whose centres are the multiples
     # of the width; the last ends where g < 2.4e-7, beyond it g is taken as 0. g(0) = 0 and g'(0) = 1/2 are exact.

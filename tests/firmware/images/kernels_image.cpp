@@ -7,6 +7,7 @@
 #include "kernels/tables.h"
 #include "tests/kernels/attention_cases.h"
 #include "tests/kernels/row_cases.h"
+#include "tests/kernels/static_cases.h"
 
 namespace bantam::kernels::test {
 namespace {

@@ -1,0 +1,192 @@
+// static_attention: int8 dot products over pages as in attention_q8.h or attention_sums.h, which stand before this, and
+// softmax in integers.
+#ifndef BANTAM_KERNELS_GENERIC_STATIC_ATTENTION_H_
+#define BANTAM_KERNELS_GENERIC_STATIC_ATTENTION_H_
+
+#include "kernels/generic/attention.h"
+#include "kernels/generic/static_rows.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// 2^(-u / 2^26) * 2^15, relative error below 1.5e-4 (scripts/derive_coefficients.py) before the last shift.
+BANTAM_INLINE int32_t static_exp2(uint32_t u) {
+  const auto f = static_cast<int32_t>((u >> 11) & 0x7fff);
+  int32_t p = (-1294 * f >> 15) + 7569;
+  p = (p * f >> 15) - 22659;
+  p = (p * f >> 15) + 32768;
+  return p >> (u >> 26);
+}
+
+/// What turns sums of weighted values into their mean.
+struct StaticMean {
+  int32_t factor;
+  uint32_t total_bits;
+
+  /// `total`: the sum of the weights; 0: nothing was weighted.
+  BANTAM_INLINE explicit StaticMean(uint32_t total) : factor(0), total_bits(8) {
+    if (total == 0) return;
+    while (total >> total_bits != 0) ++total_bits;
+    const uint32_t scaled = total_bits <= 16 ? total << (16 - total_bits) : total >> (total_bits - 16);
+    factor = static_cast<int32_t>((uint32_t{1} << 30) / scaled);
+  }
+  BANTAM_INLINE int32_t operator()(int32_t sum) const {
+    const uint32_t shift = total_bits - 8;
+    return sat8(round_shift(sat16(round_shift(sum, half_of(shift), shift)) * factor, half_of(22), 22));
+  }
+};
+
+/// Queries that attend together. Scratch: [query] scores in i32, page after page, over which the weights in u8 are written;
+/// then [query] queries in their true signs, padded with zeros to whole groups of 4.
+struct StaticQueries {
+  const StaticAttention& a;
+  uint32_t first, count;          // in the call
+  uint32_t page_begin, page_end;  // of the sequence
+  size_t stride;                  // scores from query to query
+  uint32_t width;                 // of a query in scratch
+
+  BANTAM_INLINE StaticQueries(const StaticAttention& args, uint32_t query, uint32_t queries)
+      : a(args), first(query), count(queries) {
+    page_begin = a.kv_begin / 16;
+    page_end = page_begin + attention_pages(a.kv_begin, a.kv_end);
+    stride = size_t{page_end - page_begin} * 16;
+    width = pad4(a.head_width);
+  }
+  BANTAM_INLINE Sum* scores(uint32_t r) const { return static_cast<Sum*>(a.scratch) + r * stride; }
+  BANTAM_INLINE uint8_t* weights(uint32_t r) const { return reinterpret_cast<uint8_t*>(scores(r)); }
+  BANTAM_INLINE int8_t* queries() const { return reinterpret_cast<int8_t*>(scores(count)); }
+  BANTAM_INLINE const int8_t* keys(uint32_t page) const {
+    return reinterpret_cast<const int8_t*>(a.key_pages + page * a.key_page_stride);
+  }
+  BANTAM_INLINE const int8_t* values(uint32_t page, uint32_t panel) const {
+    return reinterpret_cast<const int8_t*>(a.value_pages + page * a.value_page_stride) + panel * 256;
+  }
+
+  inline void copy() const {
+    for (uint32_t r = 0; r < count; ++r) {
+      const int8_t* q = a.q + (first + r) * a.q_stride;
+      int8_t* to = queries() + r * width;
+      for (uint32_t i = 0; i < width; ++i) to[i] = i < a.head_width ? static_cast<int8_t>(stored(q[i])) : int8_t{0};
+    }
+  }
+
+  /// Scores to weights; returns their sum.
+  BANTAM_NOINLINE uint32_t weigh(uint32_t r) const {
+    const Visible seen = visible_keys(a, a.query_begin + first + r);
+    const Sum* score = scores(r);
+    const uint32_t begin = seen.begin - page_begin * 16;
+    const uint32_t end = seen.end - page_begin * 16;
+    int32_t best = INT32_MIN;
+    for (uint32_t i = begin; i < end; ++i) best = score[i] > best ? score[i] : best;
+    const uint32_t most = a.multiplier == 0 ? 0x7fffffffu : 0x7fffffffu / a.multiplier;
+    uint8_t* weight = weights(r);
+    uint32_t total = 0;
+    for (uint32_t page = 0; page < stride; page += 16) {
+      // A page's scores are read before its weights are written.
+      uint32_t w[16];
+      for (uint32_t l = 0; l < 16; ++l) {
+        const auto below = static_cast<uint32_t>(best) - static_cast<uint32_t>(score[page + l]);
+        const uint32_t u = (below < most ? below : most) * a.multiplier;
+        w[l] = static_cast<uint32_t>(static_exp2(u) * 255 + (1 << 14)) >> 15;
+      }
+      for (uint32_t l = 0; l < 16; ++l) {
+        const uint32_t kept = page + l >= begin && page + l < end ? w[l] : 0;
+        total += kept;
+        weight[page + l] = static_cast<uint8_t>(kept);
+      }
+    }
+    return total;
+  }
+
+  /// Output columns [column, column + columns) of query r from the sums of its weighted values.
+  BANTAM_NOINLINE void store_means(uint32_t r, uint32_t column, uint32_t columns, uint32_t total,
+                                   const Sum* sums) const {
+    const StaticMean mean(total);
+    int8_t* y = a.y + (first + r) * a.y_stride + column;
+    for (uint32_t i = 0; i < columns && column + i < a.head_width; ++i) {
+      y[i] = static_cast<int8_t>(stored(mean(sums[i])));
+    }
+  }
+};
+
+#if defined(BANTAM_KERNEL_ONE_LANE)
+
+inline void static_attend(const StaticQueries& q) {
+  constexpr uint32_t kMost = 4;
+  dot_block(static_cast<const int8_t*>(q.queries()),
+            {q.width, q.count, q.keys(q.page_begin), q.a.key_page_stride, q.page_end - q.page_begin, q.width / 4,
+             q.scores(0), q.stride, false});
+  uint32_t totals[kMost];
+  for (uint32_t r = 0; r < q.count; ++r) totals[r] = q.weigh(r);
+  for (uint32_t panel = 0; panel * 16 < q.a.head_width; ++panel) {
+    Sum sums[kMost * 16] = {};
+    for (uint32_t page = q.page_begin; page < q.page_end; ++page) {
+      const uint8_t* weights = q.weights(0) + (page - q.page_begin) * 16;
+      dot_block(weights, {q.stride * sizeof(int32_t), q.count, q.values(page, panel), 256, 1, 4, sums, 16, true});
+    }
+    for (uint32_t r = 0; r < q.count; ++r) q.store_means(r, panel * 16, 16, totals[r], sums + r * 16);
+  }
+}
+
+inline bool static_attention(const StaticAttention& a) {
+  if constexpr (!linked::kStatic) return false;
+  constexpr uint32_t kMost = 4;
+  for (uint32_t query = 0; query < a.queries; query += kMost) {
+    const StaticQueries queries(a, query, a.queries - query < kMost ? a.queries - query : kMost);
+    queries.copy();
+    static_attend(queries);
+  }
+  return true;
+}
+
+#else
+
+template <uint32_t kRows>
+BANTAM_INLINE void static_multiply_keys(const StaticQueries& q, uint32_t page, const int32_t (&starts)[kRows]) {
+  RegisterBlock<kRows, 1> block;
+  block.start(starts);
+  block.add_keys(q.queries(), q.width, q.keys(page), 0, q.width / 4);
+  BANTAM_UNROLL
+  for (uint32_t r = 0; r < kRows; ++r) store(q.scores(r) + (page - q.page_begin) * 16, block.get(r, 0));
+}
+
+/// Output columns [16 * panel, 16 * panel + 16).
+template <uint32_t kRows>
+BANTAM_INLINE void static_multiply_values(const StaticQueries& q, uint32_t panel, const uint32_t (&totals)[kRows]) {
+  RegisterBlock<kRows, 1> block;
+  block.clear();
+  for (uint32_t page = q.page_begin; page < q.page_end; ++page) {
+    const uint8_t* weights = q.weights(0) + (page - q.page_begin) * 16;
+    block.add_page(weights, q.stride * sizeof(int32_t), q.values(page, panel), 0);
+  }
+  int32_t sums[kRows][16];
+  BANTAM_UNROLL
+  for (uint32_t r = 0; r < kRows; ++r) store(sums[r], block.get(r, 0));
+  for (uint32_t r = 0; r < kRows; ++r) q.store_means(r, panel * 16, 16, totals[r], sums[r]);
+}
+
+/// One page and one panel at a time: see static_linear.
+template <uint32_t kRows>
+BANTAM_NOINLINE void static_attend(const StaticAttention& a, uint32_t query) {
+  const StaticQueries q(a, query, kRows);
+  q.copy();
+  int32_t starts[kRows];
+  measure_queries(starts, q.queries(), q.width, q.width);
+  for (uint32_t page = q.page_begin; page < q.page_end; ++page) static_multiply_keys<kRows>(q, page, starts);
+  uint32_t totals[kRows];
+  for (uint32_t r = 0; r < kRows; ++r) totals[r] = q.weigh(r);
+  for (uint32_t panel = 0; panel * 16 < a.head_width; ++panel) static_multiply_values<kRows>(q, panel, totals);
+}
+
+inline bool static_attention(const StaticAttention& a) {
+  if constexpr (!linked::kStatic) return false;
+  uint32_t query = 0;
+  for (; query + kSomeQueries <= a.queries; query += kSomeQueries) static_attend<kSomeQueries>(a, query);
+  for (; query < a.queries; ++query) static_attend<1>(a, query);
+  return true;
+}
+
+#endif
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_STATIC_ATTENTION_H_

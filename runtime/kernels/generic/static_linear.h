@@ -1,0 +1,123 @@
+// static_linear: the blocks of linear_q8, whose sums become numbers of fewer bits. The last of the kernels: it wants
+// linear_q8.h or linear_sums.h before it.
+#ifndef BANTAM_KERNELS_GENERIC_STATIC_LINEAR_H_
+#define BANTAM_KERNELS_GENERIC_STATIC_LINEAR_H_
+
+#include "kernels/generic/linear.h"
+#include "kernels/generic/static_rows.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// y = rs(sat16(rs(sum + bias, pre_shift)) * multiplier, post_shift) of `count` outputs from `column` on.
+struct Requantiser {
+  const int32_t* bias;
+  const int16_t* multiplier;
+  uint32_t pre_shift, post_shift;
+  int32_t pre_half, post_half;
+
+  BANTAM_INLINE Requantiser(const Requantise& a, uint32_t column)
+      : bias(a.bias == nullptr ? nullptr : a.bias + column),
+        multiplier(a.multiplier + column),
+        pre_shift(a.pre_shift),
+        post_shift(a.post_shift),
+        pre_half(half_of(a.pre_shift)),
+        post_half(half_of(a.post_shift)) {}
+  BANTAM_INLINE int32_t biased(int32_t sum, uint32_t i) const {
+    return bias == nullptr ? sum : wrapping_add(sum, bias[i]);
+  }
+  BANTAM_INLINE int32_t operator()(int32_t sum, uint32_t i) const {
+    return round_shift(sat16(round_shift(biased(sum, i), pre_half, pre_shift)) * multiplier[i], post_half, post_shift);
+  }
+};
+
+/// Outputs [column, column + count) of one row from their sums.
+BANTAM_NOINLINE inline void static_store(const StaticLinear& a, const Sum* sums, uint32_t row, uint32_t column,
+                                         uint32_t count) {
+  const Requantiser q(a.requantise, column);
+  const size_t at = row * a.y_stride + column;
+  if (a.y_f32 != nullptr) {
+    for (uint32_t i = 0; i < count; ++i) {
+      a.y_f32[at + i] = static_cast<float>(q.biased(sums[i], i)) * a.scale[column + i];
+    }
+  } else if (a.y16 != nullptr) {
+    for (uint32_t i = 0; i < count; ++i) a.y16[at + i] = static_cast<int16_t>(sat16(q(sums[i], i)));
+  } else if (a.table != nullptr) {
+    for (uint32_t i = 0; i < count; ++i) {
+      a.y8[at + i] = static_cast<int8_t>(stored(a.table[clamp(q(sums[i], i), -128, 127) + 128]));
+    }
+  } else {
+    for (uint32_t i = 0; i < count; ++i) a.y8[at + i] = static_cast<int8_t>(stored(sat8(q(sums[i], i))));
+  }
+}
+
+#if defined(BANTAM_KERNEL_ONE_LANE)
+
+/// A few rows and panels at a time, whose sums the stack holds.
+inline bool static_linear(const StaticLinear& a) {
+  if constexpr (!linked::kStatic) return false;
+  constexpr uint32_t kRows = 4;
+  constexpr uint32_t kPanels = 2;
+  Sum sums[kRows * kPanels * 16];
+  for (uint32_t row = 0; row < a.rows; row += kRows) {
+    const uint32_t rows = a.rows - row < kRows ? a.rows - row : kRows;
+    for (uint32_t panel = 0; panel < a.n / 16; panel += kPanels) {
+      const uint32_t panels = a.n / 16 - panel < kPanels ? a.n / 16 - panel : kPanels;
+      const size_t panel_bytes = size_t{a.k} * 16;
+      dot_block(a.x + row * a.x_stride,
+                {a.x_stride, rows, a.w + panel * panel_bytes, panel_bytes, panels, a.k / 4, sums, kPanels * 16, false});
+      for (uint32_t r = 0; r < rows; ++r) static_store(a, sums + r * kPanels * 16, row + r, panel * 16, panels * 16);
+    }
+  }
+  return true;
+}
+
+#else
+
+template <uint32_t kRows, uint32_t kPanels>
+BANTAM_NOINLINE void static_linear_block(const StaticLinear& a, uint32_t row, uint32_t panel) {
+  const int8_t* x = a.x + row * a.x_stride;
+  int32_t row_starts[kRows];
+  measure_rows(row_starts, x, a.x_stride, a.k);
+  RegisterBlock<kRows, kPanels> block;
+  if constexpr (kOffsetXor != 0) {
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) block.start(p, a.w_sum + (panel + p) * 16);
+  } else {
+    block.start(row_starts);
+  }
+  const size_t w_stride = size_t{a.k} * 16;
+  block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
+  int32_t sums[kRows][kPanels * 16];
+  BANTAM_UNROLL
+  for (uint32_t r = 0; r < kRows; ++r) {
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) store(sums[r] + p * 16, block.get(r, p));
+  }
+  for (uint32_t r = 0; r < kRows; ++r) static_store(a, sums[r], row + r, panel * 16, kPanels * 16);
+}
+
+/// All rows by panels [panel, panel + kPanels), whose weights stay in the cache meanwhile.
+template <uint32_t kPanels>
+BANTAM_INLINE void static_linear_panels(const StaticLinear& a, uint32_t panel) {
+  uint32_t row = 0;
+  for (; row + kMaxRows <= a.rows; row += kMaxRows) static_linear_block<kMaxRows, kPanels>(a, row, panel);
+  for (; row < a.rows; ++row) static_linear_block<1, kPanels>(a, row, panel);
+}
+
+/// Machines with 16 lanes run integer-only files to try them out: two sizes of blocks are enough.
+inline bool static_linear(const StaticLinear& a) {
+  if constexpr (!linked::kStatic) return false;
+  constexpr uint32_t kPanels = block_panels(kMaxRows);
+  uint32_t panel = 0;
+  for (; panel + kPanels <= a.n / 16; panel += kPanels) static_linear_panels<kPanels>(a, panel);
+  if constexpr (kPanels > 1) {
+    for (; panel < a.n / 16; ++panel) static_linear_panels<1>(a, panel);
+  }
+  return true;
+}
+
+#endif
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_STATIC_LINEAR_H_

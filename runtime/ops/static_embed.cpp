@@ -1,0 +1,79 @@
+// Embed in integers: a sum of table rows, each with a multiplier of its own, then the norm.
+#include "ops/static.h"
+
+namespace bantam::ops {
+namespace {
+
+constexpr uint32_t kMaxShift = 31;
+
+uint32_t output_width(const fb::Model& model, const fb::Op& op) {
+  return width(tensor(model, op.attributes_as_Embed()->tables()->Get(0)->tensor()));
+}
+
+Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t columns) {
+  const int32_t index = table.tensor();
+  if (index < 0) return corrupt("an embedding table is absent");
+  const fb::Tensor& t = tensor(site.model, index);
+  const bool fits = is_constant(t) && t.shape()->size() == 2 && t.layout() == fb::Layout::rows &&
+                    (t.type() == fb::DType::i8 || t.type() == fb::DType::i16);
+  if (!fits) return corrupt("an embedding table of the integer-only form is not rows of i8 or i16", index);
+  if (width(t) != columns) return corrupt("embedding tables have different widths", index);
+  if (table.shift() > kMaxShift) return corrupt("a shift is more than 31");
+  BANTAM_CHECK(check_numbers(site, table.multiplier(), fb::DType::i16, extent(t, 0)));
+  return check_indices(site, table);
+}
+
+Verdict verify(const Site& site) {
+  const fb::Embed& embed = *site.op.attributes_as_Embed();
+  if (count(embed.tables()) == 0) return corrupt("an embedding without tables");
+  if (count(embed.tables()) > kMaxEmbedTables) return unsupported("an embedding of more than 8 tables");
+  if (embed.context() != 1 || embed.reduce() != fb::Reduce::none) {
+    return unsupported("embeddings of several neighbours or reduced embeddings are not executed");
+  }
+  if (site.rows_symbol != kTokens) return corrupt("an embedding runs over tokens");
+  BANTAM_CHECK(check_counts(site, 0, 0, 2));
+  const int32_t first = embed.tables()->Get(0)->tensor();
+  if (first < 0 || tensor(site.model, first).shape()->size() != 2) return corrupt("an embedding table is not a matrix");
+  const uint32_t columns = output_width(site.model, site.op);
+  for (const fb::EmbedTable* table : *embed.tables()) BANTAM_CHECK(verify_table(site, *table, columns));
+  if (!has_norm(site.op)) return unsupported("an integer-only embedding without a norm is not executed");
+  BANTAM_CHECK(check_integer(site, columns, true));
+  return check_static_output(site, columns, false);
+}
+
+uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+  return norm_scratch(op, output_width(model, op), need.block_rows) +
+         op.attributes_as_Embed()->tables()->size() * index_bytes(need.block_rows);
+}
+
+Status run_embed(const TileRun& run, const fb::Op& op) {
+  const auto& tables = *op.attributes_as_Embed()->tables();
+  const uint32_t columns = output_width(run.model, op);
+  uint8_t* index_memory = run.scratch + norm_scratch(op, columns, run.block_rows);
+  const auto indices = [&](uint32_t table) {
+    return reinterpret_cast<int32_t*>(index_memory + table * index_bytes(run.block_rows));
+  };
+  kernels::StaticSource sources[kMaxEmbedTables];
+  for (uint32_t i = 0; i < tables.size(); ++i) {
+    const fb::EmbedTable& table = *tables.Get(i);
+    const fb::Tensor& t = tensor(run.model, table.tensor());
+    sources[i] = {blob<void>(run, t.data()), t.type() == fb::DType::i16, constant<int16_t>(run, table.multiplier()),
+                  table.shift(), indices(i)};
+  }
+  for (uint32_t first = 0, n = 0; first < run.rows; first += n) {
+    n = run.rows - first < run.block_rows ? run.rows - first : run.block_rows;
+    for (uint32_t i = 0; i < tables.size(); ++i) {
+      fill_indices(run, *tables.Get(i), run.row_begin + first, n, indices(i));
+    }
+    run.kernels.static_embed(
+        {sources, tables.size(), n, columns, reinterpret_cast<int16_t*>(run.scratch), kernels::pad16(columns)});
+    finish_norm(run, op, columns, first, n);
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+const Rule kStaticEmbed = {fb::OpAttributes::Embed, 0, verify, scratch, run_embed};
+
+}  // namespace bantam::ops

@@ -1,0 +1,83 @@
+// Linear in integers: requantised, through a table or a norm; or the logits.
+#include "ops/static.h"
+
+namespace bantam::ops {
+namespace {
+
+/// Numbers that a table is asked for.
+constexpr uint32_t kTableSize = 256;
+
+Verdict verify(const Site& site) {
+  BANTAM_CHECK(check_counts(site, 2, 3, 2));
+  if (site.op.attributes_as_Linear()->axis() != 0) {
+    return unsupported("a linear layer over the token axis is not executed");
+  }
+  const int32_t weights = operand(site.op.inputs(), 1);
+  if (weights < 0) return corrupt("a linear layer without weights");
+  const fb::Tensor& w = tensor(site.model, weights);
+  if (!is_constant(w) || w.layout() != fb::Layout::tile_k4n16)
+    return corrupt("the weights are not int8 tiles", weights);
+  const uint32_t n = extent(w, 0);
+  const uint32_t k = extent(w, 1);
+  if (k > kMaxLinearK) return unsupported("an int8 layer has more than 133,144 inputs", weights);
+  if (n > kMaxWidth) return unsupported("a layer has too many outputs", weights);
+  BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), k));
+  BANTAM_CHECK(check_integer(site, n, true));
+  const int32_t bias = operand(site.op.inputs(), 2);
+  if (bias >= 0) BANTAM_CHECK(check_numbers(site, bias, fb::DType::i32, n));
+  const fb::Integer& integer = *site.op.integer();
+  const bool norm = has_norm(site.op);
+  BANTAM_CHECK(check_static_output(site, n, !norm));
+  const bool f32 = stores_f32(site.model, site.op);
+  BANTAM_CHECK(check_numbers(site, integer.multiplier(), f32 ? fb::DType::f32 : fb::DType::i16, n));
+  if (integer.table() < 0) return {};
+  if (f32 || norm) return corrupt("a table stands before i8 outputs only");
+  return check_numbers(site, integer.table(), fb::DType::i8, kTableSize);
+}
+
+uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+  return norm_scratch(op, extent(tensor(model, operand(op.inputs(), 1)), 0), need.block_rows);
+}
+
+Status run_linear(const TileRun& run, const fb::Op& op) {
+  const fb::Tensor& w = tensor(run.model, operand(op.inputs(), 1));
+  const fb::Integer& integer = *op.integer();
+  const uint32_t n = extent(w, 0);
+  const FixedRows x = fixed_tile_rows(run, operand(op.inputs(), 0));
+  kernels::StaticLinear args = {};
+  args.x_stride = x.stride;
+  args.w = blob<int8_t>(run, w.data());
+  args.w_sum = blob<int32_t>(run, w.sums());
+  args.k = kernels::pad4(extent(w, 1));
+  args.n = kernels::pad16(n);
+  args.requantise = {constant<int32_t>(run, operand(op.inputs(), 2)), nullptr, integer.pre_shift(), 0};
+  args.y_stride = args.n;
+  const bool norm = has_norm(op);
+  if (stores_f32(run.model, op)) {
+    args.y_f32 = tile_rows(run, operand(op.outputs(), 0)).f32();
+    args.scale = constant<float>(run, integer.multiplier());
+  } else {
+    args.requantise.multiplier = constant<int16_t>(run, integer.multiplier());
+    args.requantise.post_shift = integer.post_shift();
+    args.table = constant<int8_t>(run, integer.table());
+    if (norm) {
+      args.y16 = reinterpret_cast<int16_t*>(run.scratch);
+    } else {
+      args.y8 = fixed_tile_rows(run, operand(op.outputs(), 0)).data;
+    }
+  }
+  const uint32_t most = norm ? run.block_rows : run.rows;
+  for (uint32_t first = 0; first < run.rows; first += args.rows) {
+    args.rows = run.rows - first < most ? run.rows - first : most;
+    args.x = x.from(first).data;
+    run.kernels.static_linear(args);
+    if (norm) finish_norm(run, op, n, first, args.rows);
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+const Rule kStaticLinear = {fb::OpAttributes::Linear, 0, verify, scratch, run_linear};
+
+}  // namespace bantam::ops
