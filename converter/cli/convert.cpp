@@ -23,7 +23,8 @@ constexpr const char* kExamples =
     "  bantam convert models/voice-commands -o voice.bantam\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --expect minilm-sst2/expected.jsonl\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --max-tokens 128 --keep 'embeddings=f16'\n"
-    "  bantam convert my-model -o my.bantam --weights f32 --parity texts.txt --json\n\n"
+    "  bantam convert my-model -o my.bantam --weights f32 --parity texts.txt --json\n"
+    "  bantam convert models/voice-commands -o voice.bantam --activations static --calibrate sentences.txt\n\n"
     "SRC is a directory as transformers or sentence-transformers saves it: config.json, model.safetensors (or its\n"
     "shards), tokenizer.json or vocab.txt. The produced file is compared with an f32 build of the same model; when\n"
     "more than a fraction P of the labels differ nothing is written and the exit code is 6.";
@@ -95,6 +96,18 @@ void add_convert(CLI::App& app) {
                    "REGEX=f32|f16|i8: type of the weights whose name matches; may be given several times")
       ->type_name("RE=TYPE")
       ->allow_extra_args(false);
+  const std::map<std::string, convert::Activations> activations = {{"dynamic", convert::Activations::kDynamic},
+                                                                   {"static", convert::Activations::kStatic}};
+  command
+      ->add_option("--activations", arguments->options.activations,
+                   "dynamic (default): int8 layers scale each row while running, f32 between them;\n"
+                   "static: integers only, for cores without floats, with scales from --calibrate")
+      ->transform(CLI::CheckedTransformer(activations).description(""))
+      ->type_name("KIND");
+  command
+      ->add_option("--calibrate", arguments->options.calibrate,
+                   "Some hundred texts like those the model will see, one a line, for --activations static")
+      ->type_name("FILE");
   command
       ->add_option("--parity", arguments->options.parity,
                    "Texts to compare with f32, one a line (default: built-in texts), or none")

@@ -54,9 +54,11 @@ Json names(const fb::Model& model, const flatbuffers::Vector<int32_t>* indices) 
 }
 
 /// What the tail does, in order: "gelu", "residual, norm", ...
-std::string tail_text(const fb::Tail* tail) {
+std::string tail_text(const fb::Op& op) {
+  const fb::Tail* tail = op.tail();
   std::string result;
   const auto add = [&](const std::string& part) { result += (result.empty() ? "" : ", ") + part; };
+  if (is_static(op)) add("integers");
   if (tail == nullptr) return result;
   if (tail->activation() != fb::ActivationKind::none) add(fb::EnumNameActivationKind(tail->activation()));
   if (tail->residual() >= 0) add("residual");
@@ -125,7 +127,7 @@ Json ops_json(const Model& model) {
                       {"kind", fb::EnumNameOpAttributes(op.attributes_type())},
                       {"inputs", names(stored, op.inputs())},
                       {"outputs", names(stored, op.outputs())},
-                      {"tail", tail_text(op.tail())}});
+                      {"tail", tail_text(op)}});
     }
   }
   return list;

@@ -19,6 +19,9 @@ namespace bantam::convert {
 /// tensor's `type`.
 struct Constant {
   std::vector<float> values;
+  /// Instead of values where they are not empty: integers that are stored as they are, i8, i16 or i32 as the tensor's type
+  /// says (quantize/static.h).
+  std::vector<int32_t> numbers;
   bool linear_weight = false;  // goes to tiles (tile_k4n16 / tile_n16)
   bool embedding = false;      // looked up by row
   /// int8 weights are stored times their column's factor (quantize/migrate.h); empty: 1.

@@ -38,7 +38,15 @@ void for_each_read(fb::OpT& op, const std::function<void(int32_t&)>& visit) {
     see(op.tail->smooth);
   }
   if (fb::EmbedT* embed = op.attributes.AsEmbed()) {
-    for (auto& table : embed->tables) see(table->tensor);
+    for (auto& table : embed->tables) {
+      see(table->tensor);
+      see(table->multiplier);
+    }
+  }
+  if (op.integer) {
+    see(op.integer->multiplier);
+    see(op.integer->table);
+    see(op.integer->residual_multiplier);
   }
   if (fb::AttentionT* attention = op.attributes.AsAttention()) {
     for (auto& term : attention->terms) {

@@ -1,32 +1,56 @@
 #include "pack/build.h"
 
+#include <functional>
+
 #include "pack/access.h"
 #include "pack/layout.h"
 #include "pack/lower.h"
 #include "pack/plan.h"
+#include "quantize/static.h"
 
 namespace bantam::convert {
+namespace {
 
-Built build_model(const Graph& graph, const TypeOptions& options, const ColumnMaxima& maxima) {
+template <typename Run>
+void run_pass(Built& built, const char* name, const Run& run) {
+  run();
+  built.passes.emplace_back(name);
+}
+
+/// The passes that every form shares, around `quantize`, which gives constants and activations their types.
+Built run_passes(const Graph& graph, const std::function<void(Built&)>& quantize) {
   Built built;
   built.graph = clone(graph);
   Graph& g = built.graph;
-  const auto pass = [&](const char* name, const auto& run) {
-    run();
-    built.passes.emplace_back(name);
-  };
-  pass("merge tied weights", [&] { merge_tied(g); });
-  pass("choose types", [&] { choose_types(g, options); });
-  pass("quantize activations", [&] { quantize_activations(g); });
-  if (!maxima.empty()) pass("migrate outliers", [&] { migrate_outliers(g, maxima); });
-  pass("make steps", [&] { make_steps(g); });
-  pass("share storage", [&] { share_storage(g); });
-  pass("plan memory", [&] { plan_memory(g); });
+  run_pass(built, "merge tied weights", [&] { merge_tied(g); });
+  quantize(built);
+  run_pass(built, "make steps", [&] { make_steps(g); });
+  run_pass(built, "share storage", [&] { share_storage(g); });
+  run_pass(built, "plan memory", [&] { plan_memory(g); });
   DataSection data;
-  pass("lay out constants", [&] { data = lay_out(g); });
-  pass("write", [&] { built.bytes = assemble_file(g.model, data.bytes()); });
-  pass("verify", [&] { check_file(built.bytes); });
+  run_pass(built, "lay out constants", [&] { data = lay_out(g); });
+  run_pass(built, "write", [&] { built.bytes = assemble_file(g.model, data.bytes()); });
+  run_pass(built, "verify", [&] { check_file(built.bytes); });
   return built;
+}
+
+}  // namespace
+
+Built build_model(const Graph& graph, const TypeOptions& options, const ColumnMaxima& maxima) {
+  return run_passes(graph, [&](Built& built) {
+    Graph& g = built.graph;
+    run_pass(built, "choose types", [&] { choose_types(g, options); });
+    run_pass(built, "quantize activations", [&] { quantize_activations(g); });
+    if (!maxima.empty()) run_pass(built, "migrate outliers", [&] { migrate_outliers(g, maxima); });
+  });
+}
+
+Built build_static(const Graph& graph, const Ranges& ranges) {
+  return run_passes(graph, [&](Built& built) {
+    Graph& g = built.graph;
+    run_pass(built, "choose types", [&] { choose_types(g, {}); });
+    run_pass(built, "integers only", [&] { make_static(g, ranges); });
+  });
 }
 
 FileBytes build(const Graph& graph, const TypeOptions& options) { return build_model(graph, options).bytes; }

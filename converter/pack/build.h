@@ -25,6 +25,9 @@ struct Built {
 /// Throws Error.
 Built build_model(const Graph& graph, const TypeOptions& options, const ColumnMaxima& maxima = {});
 
+/// The same in the integer-only form, from the ranges of `graph` unfused (quantize/static.h).
+Built build_static(const Graph& graph, const Ranges& ranges);
+
 /// Only the bytes.
 FileBytes build(const Graph& graph, const TypeOptions& options = {});
 

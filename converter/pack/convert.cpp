@@ -6,8 +6,10 @@
 
 #include "graph/error.h"
 #include "import/hugging_face.h"
+#include "import/sha256.h"
 #include "pack/output_file.h"
-#include "quantize/calibrate.h"
+#include "quantize/ranges.h"
+#include "quantize/static.h"
 #include "report/expect.h"
 #include "report/texts.h"
 
@@ -25,6 +27,9 @@ void record_recipe(Graph& graph, const ConvertOptions& options) {
   graph.model.tool = options.tool;
   std::string recipe = fmt::format("weights={}", type_name(options.types.weights));
   for (const Keep& keep : options.types.keep) recipe += fmt::format(" keep={}={}", keep.pattern, type_name(keep.type));
+  if (options.activations == Activations::kStatic) {
+    recipe += " activations=static calibrate=sha256:" + sha256_of_file(options.calibrate);
+  }
   if (options.max_tokens != 0) recipe += fmt::format(" max_tokens={}", options.max_tokens);
   if (!options.task.empty()) recipe += fmt::format(" task={}", options.task);
   auto property = std::make_unique<fb::PropertyT>();
@@ -49,14 +54,70 @@ std::vector<Sample> parity_samples(Runner& runner, uint32_t max_tokens, const Co
                                               "the option out to compare on random ids",
                                               options.parity));
   }
-  return make_samples(runner, max_tokens, read_texts(options.parity));
+  return make_samples(runner, max_tokens, read_texts("--parity", options.parity));
 }
 
 /// Of the built-in texts, whatever the parity texts are: the same source gives the same bytes.
 ColumnMaxima calibrate_columns(const Graph& graph, const ConvertOptions& options) {
   const uint32_t max_tokens = session_tokens(graph.model);
   const auto choose = [max_tokens](Runner& runner) { return make_samples(runner, max_tokens, built_in_texts()); };
-  return calibrate(graph, max_tokens, choose, [&](double done) { options.progress("calibrating", done); });
+  const auto progress = [&](double done) { options.progress("calibrating", done); };
+  return column_maxima(measure_ranges(graph, migratable(graph), max_tokens, choose, progress));
+}
+
+/// At most so many texts, evenly spread over the file, are run: more change no scale worth naming.
+constexpr size_t kCalibrationTexts = 1024;
+
+Ranges calibrate_ranges(const Graph& graph, const ConvertOptions& options) {
+  check_static(graph);
+  const uint32_t max_tokens = session_tokens(graph.model);
+  const auto choose = [&](Runner& runner) {
+    if (!runner.model().has_tokenizer()) {
+      throw Error(ExitCode::kUsage, fmt::format("--calibrate {}: the model has no tokenizer, so it takes no texts; add "
+                                                "vocab.txt or tokenizer.json to the source",
+                                                options.calibrate));
+    }
+    std::vector<std::string> texts = read_texts("--calibrate", options.calibrate);
+    const size_t every = (texts.size() + kCalibrationTexts - 1) / kCalibrationTexts;
+    for (size_t i = 0; i * every < texts.size(); ++i) texts[i] = texts[i * every];
+    texts.resize((texts.size() + every - 1) / every);
+    return make_samples(runner, max_tokens, texts);
+  };
+  const Graph unfused = unfuse(graph);
+  const auto progress = [&](double done) { options.progress("calibrating", done); };
+  return measure_ranges(unfused, static_names(unfused), max_tokens, choose, progress);
+}
+
+Built build_file(const Graph& graph, const ConvertOptions& options) {
+  if (options.activations == Activations::kStatic) {
+    const Ranges ranges = calibrate_ranges(graph, options);
+    options.progress("packing", 0);
+    return build_static(graph, ranges);
+  }
+  const bool quantized = options.types.weights == fb::DType::i8;
+  const ColumnMaxima maxima = quantized ? calibrate_columns(graph, options) : ColumnMaxima{};
+  options.progress("packing", 0);
+  return build_model(graph, options.types, maxima);
+}
+
+/// Static activations go with int8 weights throughout, and with texts to calibrate on.
+void check_options(const ConvertOptions& options) {
+  const bool fixed = options.activations == Activations::kStatic;
+  Problems problems;
+  if (fixed && options.calibrate.empty()) {
+    problems.add(
+        ExitCode::kUsage,
+        "--activations static: add --calibrate FILE, some hundred texts like those the model will see, one a line "
+        "(or lines of JSON with \"text\")");
+  }
+  if (!fixed && !options.calibrate.empty()) {
+    problems.add(ExitCode::kUsage,
+                 "--calibrate is for --activations static; leave it out, or add --activations static");
+  }
+  if (fixed && (options.types.weights != fb::DType::i8 || !options.types.keep.empty())) {
+    problems.add(ExitCode::kUsage, "--activations static stores every weight in int8: leave out --weights and --keep");
+  }
+  problems.raise();
 }
 
 Comparison check_parity(const Graph& graph, const Built& built, const ConvertOptions& options) {
@@ -108,7 +169,8 @@ class Announced {
 
 Report convert_checked(const ConvertOptions& options) {
   const std::filesystem::path texts = options.parity == "none" ? "" : options.parity;
-  refuse_input_as_output(options.output, {options.source, texts, options.expect});
+  check_options(options);
+  refuse_input_as_output(options.output, {options.source, texts, options.expect, options.calibrate});
   OutputFile output(options.output);
   const Announced announced(options, output);
 
@@ -120,10 +182,7 @@ Report convert_checked(const ConvertOptions& options) {
   Graph graph = import_hugging_face(options.source, import);
   record_recipe(graph, options);
 
-  const bool quantized = options.types.weights == fb::DType::i8;
-  const ColumnMaxima maxima = quantized ? calibrate_columns(graph, options) : ColumnMaxima{};
-  options.progress("packing", 0);
-  const Built built = build_model(graph, options.types, maxima);
+  const Built built = build_file(graph, options);
   Report report = describe(built, options.types);
   report.source = options.source.string();
   report.output = options.output.string();

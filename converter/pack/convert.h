@@ -12,10 +12,16 @@
 
 namespace bantam::convert {
 
+/// dynamic: activations of int8 layers take their scales while running, a row at a time. static: calibration fixes them, and
+/// nothing between ids and outputs is a float.
+enum class Activations { kDynamic, kStatic };
+
 struct ConvertOptions {
   std::filesystem::path source;
   std::filesystem::path output;
   TypeOptions types;
+  Activations activations = Activations::kDynamic;
+  std::string calibrate;          // static activations: a file of texts
   uint32_t max_tokens = 0;        // 0: all positions of the model
   std::string task;               // "": what the source says
   std::string tag_scheme;         // "": guessed from the labels

@@ -103,7 +103,31 @@ void store_vector(DataSection& data, const Constant& constant, fb::TensorT& tens
   tensor.data = store(data, padded);
 }
 
+/// Integers as they are: vectors padded to 16 with zeros, rows, or the tiles and sums of a linear weight.
+template <typename T>
+void store_numbers(DataSection& data, const std::vector<int32_t>& numbers, bool tiled, fb::TensorT& tensor) {
+  const bool matrix = tensor.shape.size() == 2;
+  const size_t n = matrix ? rows(tensor) : 1;
+  const size_t k = width(tensor);
+  if (numbers.size() < n * k) throw Error(ExitCode::kInternal, tensor.name + " has fewer numbers than its shape");
+  const size_t padded_n = round_up(n, 16);
+  std::vector<T> stored(tiled ? padded_n * round_up(k, 4) : matrix ? n * k : round_up(k, 16), T{0});
+  std::vector<int32_t> sums(padded_n, 0);
+  for (size_t i = 0; i < n * k; ++i) {
+    stored[tiled ? tile_k4n16(i / k, i % k, k) : i] = static_cast<T>(numbers[i]);
+    sums[i / k] += tiled ? numbers[i] : 0;
+  }
+  tensor.layout = tiled ? fb::Layout::tile_k4n16 : fb::Layout::rows;
+  tensor.data = store(data, stored);
+  if (tiled) tensor.sums = store(data, sums);
+}
+
 void store_constant(DataSection& data, const Constant& constant, bool tiled, fb::TensorT& tensor) {
+  if (!constant.numbers.empty()) {
+    if (tensor.type == fb::DType::i8) return store_numbers<int8_t>(data, constant.numbers, tiled, tensor);
+    if (tensor.type == fb::DType::i16) return store_numbers<int16_t>(data, constant.numbers, tiled, tensor);
+    return store_numbers<int32_t>(data, constant.numbers, tiled, tensor);
+  }
   if (tensor.shape.size() < 2) {
     if (constant.values.size() != width(tensor)) {
       throw Error(ExitCode::kInternal, "vector " + tensor.name + " has another number of values than its shape");

@@ -118,19 +118,25 @@ Affine arena_size(const Graph& graph, const fb::TensorT& tensor) {
   const auto columns = static_cast<uint32_t>(width(tensor));
   const uint32_t heads = std::max(tensor.heads, 1u);
   const bool q8 = tensor.type == fb::DType::i8;
+  const bool fixed = tensor.scale_kind == fb::ScaleKind::fixed;
   uint64_t row = 0;
   switch (tensor.layout) {
     case fb::Layout::rows:
-      row = uint64_t{kernels::pad16(columns)} * (q8 ? 1 : 4) + (q8 ? 4 : 0);
+      row = uint64_t{kernels::pad16(columns)} * (q8 ? 1 : 4) + (q8 && !fixed ? 4 : 0);
       break;
     case fb::Layout::head_rows:
       row = uint64_t{kernels::pad16(columns)} + uint64_t{4} * heads;
       break;
     case fb::Layout::key_pages:
-      row = heads * kernels::key_page_bytes(columns / heads, q8) / 16;
+      row = heads *
+            (fixed ? kernels::static_key_page_bytes(columns / heads) : kernels::key_page_bytes(columns / heads, q8)) /
+            16;
       break;
     case fb::Layout::value_pages:
-      row = heads * kernels::value_page_bytes(columns / heads, q8) / 16;
+      row =
+          heads *
+          (fixed ? kernels::static_value_page_bytes(columns / heads) : kernels::value_page_bytes(columns / heads, q8)) /
+          16;
       break;
     default:
       throw Error(ExitCode::kInternal, "activation " + tensor.name + " has a layout of constants");

@@ -77,6 +77,17 @@ void migrate(Graph& graph, fb::OpT& producer, const std::vector<float>& maxima,
 
 }  // namespace
 
+ColumnMaxima column_maxima(const Ranges& ranges) {
+  ColumnMaxima maxima;
+  for (const auto& [name, range] : ranges) {
+    std::vector<float>& largest = maxima[name];
+    for (size_t i = 0; i < range.low.size(); ++i) {
+      largest.push_back(std::max(std::fabs(range.low[i]), std::fabs(range.high[i])));
+    }
+  }
+  return maxima;
+}
+
 std::vector<std::string> migratable(const Graph& graph) {
   std::vector<std::string> names;
   for (const auto& op : main_subgraph(graph).ops) {

@@ -14,8 +14,16 @@
 
 namespace bantam::convert {
 
+/// Least and largest value of each column.
+struct ColumnRange {
+  std::vector<float> low, high;
+};
+/// By the activation's name.
+using Ranges = std::map<std::string, ColumnRange>;
+
 /// Largest |value| of each column of an f32 activation over calibration texts, by the activation's name.
 using ColumnMaxima = std::map<std::string, std::vector<float>>;
+ColumnMaxima column_maxima(const Ranges& ranges);
 
 /// Names of the activations whose outliers may move: outputs of a norm that linear weights read. SSA graph.
 std::vector<std::string> migratable(const Graph& graph);

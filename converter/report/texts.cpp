@@ -95,9 +95,9 @@ const std::vector<std::string>& built_in_texts() {
   return texts;
 }
 
-std::vector<std::string> read_texts(const std::filesystem::path& file) {
+std::vector<std::string> read_texts(const char* option, const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(ExitCode::kIo, fmt::format("--parity {}: {}", file.string(), std::strerror(errno)));
+  if (!in) throw Error(ExitCode::kIo, fmt::format("{} {}: {}", option, file.string(), std::strerror(errno)));
   std::vector<std::string> texts;
   std::string line;
   for (size_t number = 1; std::getline(in, line); ++number) {
@@ -111,12 +111,12 @@ std::vector<std::string> read_texts(const std::filesystem::path& file) {
     const char* key = object.is_object() && object.contains("text") ? "text" : "text_a";
     if (!object.is_object() || !object.contains(key) || !object[key].is_string()) {
       throw Error(ExitCode::kInvalid,
-                  fmt::format("--parity {}, line {}: a JSON object without \"text\"", file.string(), number));
+                  fmt::format("{} {}, line {}: a JSON object without \"text\"", option, file.string(), number));
     }
     texts.push_back(object[key].get<std::string>());
   }
-  if (in.bad()) throw Error(ExitCode::kIo, fmt::format("--parity {}: cannot read it", file.string()));
-  if (texts.empty()) throw Error(ExitCode::kInvalid, fmt::format("--parity {}: no text in it", file.string()));
+  if (in.bad()) throw Error(ExitCode::kIo, fmt::format("{} {}: cannot read it", option, file.string()));
+  if (texts.empty()) throw Error(ExitCode::kInvalid, fmt::format("{} {}: no text in it", option, file.string()));
   return texts;
 }
 

@@ -14,8 +14,8 @@ namespace bantam::convert {
 const std::vector<std::string>& built_in_texts();
 
 /// A text a line; of lines that are JSON objects (FILE.jsonl) the field "text" (or "text_a"). Empty lines are
-/// left out. Throws Error (I/O, invalid) with the line's number.
-std::vector<std::string> read_texts(const std::filesystem::path& file);
+/// left out. Throws Error (I/O, invalid), which names `option` as where the file comes from, with the line's number.
+std::vector<std::string> read_texts(const char* option, const std::filesystem::path& file);
 
 /// Samples for a file without a tokenizer: pseudo-random ids below `vocabulary`, 1 to `max_tokens` of them,
 /// always the same ones.

@@ -51,9 +51,9 @@ class Bantam:
             sys.exit(f"{' '.join(map(str, arguments))}: exit code {done.returncode}\n{done.stderr}")
         return done.stdout
 
-    def convert(self, source, weights, *more):
+    def convert(self, source, weights, *more, name=None):
         """Path of the file and the conversion's JSON report."""
-        path = os.path.join(self.folder, f"{os.path.basename(source.rstrip('/'))}.{weights}.bantam")
+        path = os.path.join(self.folder, f"{os.path.basename(source.rstrip('/'))}.{name or weights}.bantam")
         out = self.call("convert", source, "-o", path, "--weights", weights, "--json", *more)
         return path, json.loads(out)
 
@@ -106,6 +106,25 @@ def measure_classifiers(bantam, shared, figures):
             figures.add(f"{model}: {metric} that int8 attention costs", kept[metric] - int8[metric], at_most=0.003)
 
 
+def measure_static(bantam, shared, figures):
+    """Integer-only files, calibrated on training data, against f32. No bar yet where outlier columns cost much."""
+    for model, corpus, metrics in (
+        ("minilm-sst2", "sst2", ("accuracy",)),
+        ("minilm-snips-joint", "snips", ("intent_accuracy", "slot_f1")),
+        ("voice-commands", "snips", ("intent_accuracy", "slot_f1")),
+    ):
+        source = os.path.join(shared, "models", model)
+        data = os.path.join(shared, "data", corpus)
+        f32, _ = bantam.convert(source, "f32", "--parity", "none")
+        calibrate = ("--activations", "static", "--calibrate", os.path.join(data, "train.jsonl"))
+        static, _ = bantam.convert(source, "int8", *calibrate, "--parity", "none", name="static")
+        scores, full, difference = bantam.scores(static, os.path.join(data, "test.jsonl"), f32)
+        for metric in metrics:
+            bar = None if model.startswith("minilm") else 0.007 if metric == "slot_f1" else 0.005
+            figures.add(f"{model} static: {metric} lost", full[metric] - scores[metric], at_most=bar)
+        figures.add(f"{model} static: label flips", difference["label_flips"])
+
+
 def measure_embedder(bantam, shared, source, figures):
     data = os.path.join(shared, "data", "stsb", "en.test.jsonl")
     f32, _ = bantam.convert(source, "f32", "--parity", "none")
@@ -139,6 +158,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bantam = Bantam(os.path.abspath(arguments.bantam), folder)
         measure_classifiers(bantam, arguments.shared, figures)
+        measure_static(bantam, arguments.shared, figures)
         if arguments.embedder:
             measure_embedder(bantam, arguments.shared, arguments.embedder, figures)
         else:

@@ -13,10 +13,12 @@ def main():
     voice = SOURCE / "models" / "voice-commands"
     jobs = [(voice, "voice", "int8"), (voice, "voice-f32", "f32")]
     jobs += [(path, path.name, "f32") for path in sorted((SOURCE / "tests" / "golden" / "models").iterdir())]
-    for source, name, weights in jobs:
+    jobs = [(source, name, ("--weights", weights)) for source, name, weights in jobs]
+    jobs += [(voice, "voice-static", ("--activations", "static", "--calibrate", voice / "commands.txt"))]
+    for source, name, options in jobs:
         target = output / f"{name}.bantam"
         subprocess.run(
-            [command, "convert", source, "-o", target, "--weights", weights, "--parity", "none", "--json"],
+            [command, "convert", source, "-o", target, *options, "--parity", "none", "--json"],
             check=True,
             stdout=subprocess.DEVNULL,
         )

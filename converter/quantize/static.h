@@ -1,0 +1,29 @@
+// The integer-only form of a graph (`Integer` in the schema): every activation int8 with scales that calibration fixes,
+// requantisation, softmax, layer norm and activation functions in integers.
+#ifndef BANTAM_CONVERTER_QUANTIZE_STATIC_H_
+#define BANTAM_CONVERTER_QUANTIZE_STATIC_H_
+
+#include <string>
+#include <vector>
+
+#include "quantize/ranges.h"
+
+namespace bantam::convert {
+
+/// Throws Error (unsupported) naming everything in an importer's graph that has no integer-only form.
+void check_static(const Graph& graph);
+
+/// The same function as `graph`, with what tails compute between their steps as activations of their own: NAME.linear
+/// before activation and residual, NAME.sum before a norm. For measure_ranges.
+Graph unfuse(const Graph& graph);
+
+/// Names of the activations of an unfused graph whose ranges make_static needs.
+std::vector<std::string> static_names(const Graph& unfused);
+
+/// Rewrites all ops to their integer-only form. An importer's graph that check_static accepts, its tied weights merged;
+/// `ranges` of its unfused form.
+void make_static(Graph& graph, const Ranges& ranges);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_QUANTIZE_STATIC_H_

@@ -1,0 +1,140 @@
+// Which graphs have an integer-only form, and the form in which they are calibrated.
+#include <fmt/format.h>
+
+#include "graph/builder.h"
+#include "graph/error.h"
+#include "pack/access.h"
+#include "quantize/static.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr const char* kNext = "; convert it with --activations dynamic";
+
+bool is_output(const Graph& graph, int32_t t) { return tensor(graph, t).role == fb::Role::output; }
+
+bool only_outputs_read(const Graph& graph, int32_t t) {
+  for (const auto& op : main_subgraph(graph).ops) {
+    bool reads = false;
+    for_each_read(*op, [&](int32_t read) { reads = reads || read == t; });
+    if (reads && op->attributes.type != fb::OpAttributes::Slice) return false;
+  }
+  return true;
+}
+
+/// Why the op has no integer-only form; empty: it has one.
+std::string obstacle(const Graph& graph, const fb::OpT& op) {
+  const fb::NormKind norm = op.tail ? op.tail->norm : fb::NormKind::none;
+  const bool active = op.tail && op.tail->activation != fb::ActivationKind::none;
+  const bool residual = op.tail && op.tail->residual >= 0;
+  if (norm != fb::NormKind::none && norm != fb::NormKind::layer) return "only layer norm has an integer form";
+  if (norm == fb::NormKind::layer && active) return "an activation before a norm has none";
+  if (residual && norm == fb::NormKind::none) return "a residual without a norm has none";
+  switch (op.attributes.type) {
+    case fb::OpAttributes::Linear:
+      for (const auto& other : main_subgraph(graph).ops) {
+        const fb::EmbedT* embed = other->attributes.AsEmbed();
+        if (embed == nullptr) continue;
+        for (const auto& table : embed->tables) {
+          const bool tied =
+              graph.constants[static_cast<size_t>(table->tensor)] == graph.constants[static_cast<size_t>(op.inputs[1])];
+          if (tied) return "an output layer that shares the embeddings has none";
+        }
+      }
+      return {};
+    case fb::OpAttributes::Embed:
+      return norm == fb::NormKind::layer ? "" : "an embedding without a layer norm has none";
+    case fb::OpAttributes::Attention:
+    case fb::OpAttributes::SplitHeads:
+      return active || norm != fb::NormKind::none ? "what follows attention here has none" : "";
+    case fb::OpAttributes::Pool: {
+      const fb::PoolT& pool = *op.attributes.AsPool();
+      const bool sums = pool.kind == fb::PoolKind::mean || pool.kind == fb::PoolKind::sum || pool.l2;
+      return sums && !only_outputs_read(graph, op.outputs[0]) ? "a mean that other layers read has none" : "";
+    }
+    case fb::OpAttributes::Slice:
+      return is_output(graph, op.outputs[0]) ? "" : "slices of anything but outputs have none";
+    default:
+      return fmt::format("{} has none", fb::EnumNameOpAttributes(op.attributes.type));
+  }
+}
+
+/// A Row op that reads x and writes y.
+std::unique_ptr<fb::OpT> make_row(const std::string& name, int32_t x, int32_t y) {
+  auto row = std::make_unique<fb::OpT>();
+  row->name = name;
+  row->inputs = {x};
+  row->outputs = {y, -1};
+  row->attributes.Set(fb::RowT{});
+  row->tail = std::make_unique<fb::TailT>();
+  return row;
+}
+
+/// An activation like `like`, for what is computed before it.
+int32_t add_step(Graph& graph, int32_t like, const char* suffix) {
+  fb::TensorT step(tensor(graph, like));
+  step.name += suffix;
+  step.role = fb::Role::activation;
+  return add_tensor(graph, std::move(step));
+}
+
+}  // namespace
+
+void check_static(const Graph& graph) {
+  Problems problems;
+  for (const auto& op : main_subgraph(graph).ops) {
+    const std::string why = obstacle(graph, *op);
+    if (!why.empty()) problems.add(ExitCode::kUnsupported, fmt::format("{}: {}{}", op->name, why, kNext));
+  }
+  problems.raise();
+}
+
+Graph unfuse(const Graph& graph) {
+  Graph result = clone(graph);
+  std::vector<std::unique_ptr<fb::OpT>> ops;
+  for (auto& op : main_subgraph(result).ops) {
+    const bool split = op->attributes.type == fb::OpAttributes::SplitHeads;
+    if (!op->tail || split) {
+      ops.push_back(std::move(op));
+      continue;
+    }
+    const fb::TailT tail(*op->tail);
+    const int32_t y = op->outputs[0];
+    const std::string name = op->name;
+    int32_t x = y;
+    const bool more = tail.activation != fb::ActivationKind::none || tail.residual >= 0;
+    const bool norm = tail.norm != fb::NormKind::none;
+    if (more || norm) {
+      x = add_step(result, y, more ? ".linear" : ".sum");
+      op->outputs[0] = x;
+      op->tail = std::make_unique<fb::TailT>();
+    }
+    ops.push_back(std::move(op));
+    if (more) {
+      const int32_t sum = norm ? add_step(result, y, ".sum") : y;
+      ops.push_back(make_row(name + ".sum", x, sum));
+      ops.back()->tail->activation = tail.activation;
+      ops.back()->tail->residual = tail.residual;
+      x = sum;
+    }
+    if (norm) {
+      ops.push_back(make_row(name + ".norm", x, y));
+      *ops.back()->tail = tail;
+      ops.back()->tail->activation = fb::ActivationKind::none;
+      ops.back()->tail->residual = -1;
+    }
+  }
+  main_subgraph(result).ops = std::move(ops);
+  return result;
+}
+
+std::vector<std::string> static_names(const Graph& unfused) {
+  std::vector<std::string> names;
+  for (const auto& op : main_subgraph(unfused).ops) {
+    if (op->attributes.type == fb::OpAttributes::SplitHeads) continue;
+    for_each_write(*op, [&](int32_t t) { names.push_back(tensor(unfused, t).name); });
+  }
+  return names;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,66 @@
+"""Integer-only files: what convert asks for, and that every other command takes them like any file."""
+
+import json
+import unittest
+
+from support import GOLDEN, SOURCE, CommandTest, model
+
+VOICE = SOURCE / "models" / "voice-commands"
+COMMANDS = (VOICE / "commands.txt").read_text().splitlines()
+
+
+class Convert(CommandTest):
+    def refuses(self, code, source, *options, says):
+        target = self.directory / "out.bantam"
+        self.fails(code, "convert", source, "-o", target, "--activations", *options, says=says)
+        self.assertFalse(target.exists())
+
+    def test_asks_for_texts(self):
+        self.refuses(2, VOICE, "static", says=["--calibrate FILE"])
+        texts = self.write("texts.txt", "play jazz\n")
+        self.refuses(2, VOICE, "dynamic", "--calibrate", texts, says=["--activations static"])
+        self.refuses(2, VOICE, "static", "--calibrate", texts, "--weights", "f32", says=["leave out --weights"])
+        self.refuses(3, VOICE, "static", "--calibrate", self.directory / "nothing.txt", says=["nothing.txt"])
+        self.refuses(4, VOICE, "static", "--calibrate", self.write("empty.txt", "\n"), says=["--calibrate", "no text"])
+
+    def test_names_what_has_no_integer_form(self):
+        texts = self.write("texts.txt", "play jazz\n")
+        says = ["before a norm", "shares the embeddings", "--activations dynamic"]
+        self.refuses(5, GOLDEN / "bert-fill", "static", "--calibrate", texts, says=says)
+
+    def test_report(self):
+        target = self.directory / "out.bantam"
+        texts = VOICE / "commands.txt"
+        more = ("--activations", "static", "--calibrate", texts, "--parity", texts, "--max-label-flips", "0.2")
+        report = self.line("convert", VOICE, "-o", target, *more, "--json")
+        self.assertTrue(report["gate"]["passed"])
+        self.assertIn("integers only", report["passes"])
+        with open(target, "rb") as one, open(model("voice-static"), "rb") as other:
+            self.assertEqual(one.read(), other.read())
+
+
+class Commands(CommandTest):
+    def test_answers(self):
+        full = self.lines("run", model("voice-f32"), *COMMANDS, "--json")
+        answers = self.lines("run", model("voice-static"), *COMMANDS, "--json")
+        self.assertEqual([a["intent"]["label"] for a in answers], [a["intent"]["label"] for a in full])
+
+    def test_same_bits(self):
+        expected = self.ok("run", model("voice-static"), *COMMANDS, "--raw", environment={"BANTAM_ISA": "reference"})
+        for isa in self.line("version", "--json")["isa"]:
+            if isa["available"]:
+                got = self.ok("run", model("voice-static"), *COMMANDS, "--raw", environment={"BANTAM_ISA": isa["name"]})
+                self.assertEqual(got, expected, isa["name"])
+        self.assertEqual(self.ok("run", model("voice-static"), *COMMANDS, "--raw", "--threads", "3"), expected)
+
+    def test_other_commands(self):
+        self.assertTrue(self.line("verify", model("voice-static"), "--json")["ok"])
+        answer = self.line("inspect", model("voice-static"), "--ops", "--json")
+        self.assertTrue(all("integers" in op["tail"] for op in answer["ops"]), json.dumps(answer["ops"]))
+        recipe = answer["properties"]["recipe"]
+        self.assertIn("activations=static calibrate=sha256:", recipe)
+        self.assertTrue(self.lines("bench", model("voice-static"), "--seq", "8", "--per-op", "--json"))
+
+
+if __name__ == "__main__":
+    unittest.main()

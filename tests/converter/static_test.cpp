@@ -1,0 +1,227 @@
+// The integer-only form: what it refuses, its numbers, and that its answers are the f32 model's with the same bits
+// everywhere.
+#include "quantize/static.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <random>
+#include <stdexcept>
+
+#include "converter/import_fixture.h"
+#include "converter/pack_graphs.h"
+#include "graph/error.h"
+#include "model/header.h"
+#include "pack/access.h"
+#include "quantize/numbers.h"
+#include "report/texts.h"
+#include "tests/session/run_helpers.h"
+
+namespace bantam::convert {
+namespace {
+
+using bantam::testing::Ids;
+using bantam::testing::random_ids;
+using bantam::testing::run_once;
+using bantam::testing::Threads;
+using TestFile = bantam::testing::FileBytes;
+
+TestFile file_of(const Built& built) { return TestFile(std::vector<uint8_t>(built.bytes.begin(), built.bytes.end())); }
+
+Ranges ranges_of(const Graph& graph) {
+  const Graph unfused = unfuse(graph);
+  const auto choose = [](Runner& runner) { return random_samples(runner.model().vocabulary(), 40); };
+  return measure_ranges(unfused, static_names(unfused), 40, choose, [](double) {});
+}
+
+Built build_random_static(const testing::Shape& shape = {}) {
+  const Graph graph = testing::bert_graph(shape);
+  return build_static(graph, ranges_of(graph));
+}
+
+TEST(Static, UnfusedComputesTheSame) {
+  const Graph graph = testing::bert_graph({});
+  TypeOptions exact;
+  exact.weights = fb::DType::f32;
+  const Ids ids = random_ids({1, 33, 17}, 211, 1, 5);
+  const std::vector<float> fused = run_once(file_of(build_model(graph, exact)), ids, {});
+  const std::vector<float> unfused = run_once(file_of(build_model(unfuse(graph), exact)), ids, {});
+  EXPECT_EQ(fused, unfused);
+}
+
+TEST(Static, HoldsNoFloatBetweenIdsAndLogits) {
+  const Built built = build_random_static();
+  for (const auto& op : main_subgraph(built.graph).ops) {
+    EXPECT_EQ(op->version, 2) << op->name;
+    for_each_write(*op, [&](int32_t t) {
+      const fb::TensorT& written = tensor(built.graph, t);
+      if (written.role == fb::Role::output) return;
+      EXPECT_EQ(written.type, fb::DType::i8) << written.name;
+      EXPECT_EQ(written.scale_kind, fb::ScaleKind::fixed) << written.name;
+    });
+  }
+}
+
+TEST(Static, AnswersAreThoseOfTheF32Model) {
+  const Graph graph = testing::bert_graph({});
+  TypeOptions exact;
+  exact.weights = fb::DType::f32;
+  const Ids ids = random_ids({1, 33, 17, 5, 40, 12, 9, 26}, 211, 1, 5);
+  const std::vector<float> expected = run_once(file_of(build_model(graph, exact)), ids, {});
+  const std::vector<float> got = run_once(file_of(build_random_static()), ids, {});
+  ASSERT_EQ(got.size(), expected.size());
+  double error = 0;
+  double power = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    error += std::pow(double{got[i]} - double{expected[i]}, 2);
+    power += std::pow(double{expected[i]}, 2);
+  }
+  EXPECT_LT(std::sqrt(error / power), 0.1);
+}
+
+TEST(Static, SameBitsOnEveryIsaTileAndWorker) {
+  const TestFile file = file_of(build_random_static());
+  const Ids ids = random_ids({1, 33, 17, 5, 40, 12, 9, 26}, 211, 1, 5);
+  SessionOptions options;
+  options.isa = Isa::kReference;
+  const std::vector<float> expected = run_once(file, ids, options);
+  for (uint32_t isa = 0; isa <= static_cast<uint32_t>(Isa::kMve); ++isa) {
+    options.isa = static_cast<Isa>(isa);
+    if (!isa_available(options.isa)) continue;
+    EXPECT_EQ(run_once(file, ids, options), expected) << isa_name(options.isa);
+    for (const uint32_t tile : {4u, 16u, 64u}) {
+      for (const uint32_t block : {1u, 3u, 16u}) {
+        SessionOptions small = options;
+        small.tile_rows = tile;
+        small.block_rows = block;
+        EXPECT_EQ(run_once(file, ids, small), expected)
+            << isa_name(options.isa) << " tile " << tile << " block " << block;
+      }
+    }
+  }
+  const Threads threads(3);
+  options.isa = Isa::kAuto;
+  options.workers = 3;
+  options.parallel = threads.get();
+  EXPECT_EQ(run_once(file, ids, options), expected);
+}
+
+TEST(Static, SameRangesSameBytes) { EXPECT_EQ(build_random_static().bytes, build_random_static().bytes); }
+
+TEST(Static, NamesEverythingThatHasNoIntegerForm) {
+  testing::Shape tied;
+  tied.tied_output = true;
+  Graph graph = testing::bert_graph(tied);
+  main_subgraph(graph).ops[3]->tail->norm = fb::NormKind::rms;
+  const std::string problems = testing::problems_of(ExitCode::kUnsupported, [&] { check_static(graph); });
+  for (const char* words : {"only layer norm", "shares the embeddings", "--activations dynamic"}) {
+    EXPECT_NE(problems.find(words), std::string::npos) << problems;
+  }
+  check_static(testing::bert_graph({}));
+}
+
+/// The file of `built` after `spoil` has changed its graph.
+Status open_spoiled(const Built& built, const std::function<void(fb::ModelT&)>& spoil) {
+  fb::ModelT model(built.graph.model);
+  spoil(model);
+  FileHeader header;
+  EXPECT_EQ(read_header(built.bytes.data(), built.bytes.size(), &header, nullptr), Status::kOk);
+  const uint8_t* data = built.bytes.data() + header.data_offset;
+  const TestFile file(bantam::testing::assemble(model, std::vector<uint8_t>(data, data + header.data_size)));
+  Model opened;
+  return Model::open(file.data(), file.size(), &opened);
+}
+
+fb::OpT& op_of(fb::ModelT& model, fb::OpAttributes kind) {
+  for (auto& op : model.subgraphs.front()->ops) {
+    if (op->attributes.type == kind) return *op;
+  }
+  throw std::logic_error("no such op");
+}
+
+TEST(Static, TheVerifierTrustsNoNumber) {
+  const Built built = build_random_static();
+  using Kind = fb::OpAttributes;
+  const std::function<void(fb::ModelT&)> spoils[] = {
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).integer.reset(); },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).integer->pre_shift = 32; },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).integer->post_shift = 255; },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).integer->multiplier = -1; },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).integer->multiplier = 1 << 20; },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).integer->table = op_of(m, Kind::Linear).integer->multiplier; },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).version = 1; },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).version = 3; },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).inputs[2] = op_of(m, Kind::Linear).integer->multiplier; },
+      [](fb::ModelT& m) { op_of(m, Kind::Embed).integer->epsilon = 0; },
+      [](fb::ModelT& m) { op_of(m, Kind::Embed).tail->gamma = op_of(m, Kind::Embed).tail->beta; },
+      [](fb::ModelT& m) { op_of(m, Kind::Embed).tail->beta = -1; },
+      [](fb::ModelT& m) { op_of(m, Kind::Embed).tail->norm = fb::NormKind::rms; },
+      [](fb::ModelT& m) { op_of(m, Kind::Embed).attributes.AsEmbed()->tables[0]->multiplier = -1; },
+      [](fb::ModelT& m) { op_of(m, Kind::Embed).attributes.AsEmbed()->tables[0]->shift = 40; },
+      [](fb::ModelT& m) { op_of(m, Kind::Embed).version = 1; },
+      [](fb::ModelT& m) { op_of(m, Kind::Attention).integer->multiplier = op_of(m, Kind::Linear).integer->multiplier; },
+      [](fb::ModelT& m) { op_of(m, Kind::Attention).version = 1; },
+      [](fb::ModelT& m) { op_of(m, Kind::Pool).version = 1; },
+      [](fb::ModelT& m) { op_of(m, Kind::Pool).attributes.AsPool()->kind = fb::PoolKind::mean; },
+      [](fb::ModelT& m) {
+        // Rows with scales beside them are longer than those without.
+        const int32_t y = op_of(m, Kind::Embed).outputs[0];
+        m.tensors[static_cast<size_t>(y)]->scale_kind = fb::ScaleKind::per_row;
+      }};
+  EXPECT_EQ(open_spoiled(built, [](fb::ModelT&) {}), Status::kOk);
+  for (size_t i = 0; i < std::size(spoils); ++i) {
+    const Status status = open_spoiled(built, spoils[i]);
+    EXPECT_TRUE(status == Status::kCorrupt || status == Status::kUnsupported) << "spoil " << i;
+  }
+}
+
+TEST(Static, DamagedFilesNeverFault) {
+  const Built built = build_random_static();
+  FileHeader header;
+  ASSERT_EQ(read_header(built.bytes.data(), built.bytes.size(), &header, nullptr), Status::kOk);
+  const Ids ids = random_ids({1, 20, 7}, 211, 1, 5);
+  std::mt19937 random(7);
+  uint32_t ran = 0;
+  for (uint32_t round = 0; round < 400; ++round) {
+    std::vector<uint8_t> bytes(built.bytes.begin(), built.bytes.end());
+    for (uint32_t i = 0; i < 1 + random() % 40; ++i) {
+      // Half of the damage in the graph, half in the numbers.
+      const uint64_t begin = round % 2 == 0 ? header.graph_offset : header.data_offset;
+      const uint64_t size = round % 2 == 0 ? header.graph_size : header.data_size;
+      bytes[begin + random() % size] = static_cast<uint8_t>(random());
+    }
+    const TestFile file(bytes);
+    try {
+      run_once(file, ids, {});
+      ++ran;
+    } catch (const Status&) {
+    }
+  }
+  EXPECT_GE(ran, 150u);  // every number is legal but a logit that is no number
+}
+
+TEST(Numbers, FactorsTakeAsManyBitsAsFit) {
+  const Factors factors = to_factors({0.5, -0.001, 0.0}, "x");
+  EXPECT_EQ(factors.shift, 15u);
+  EXPECT_EQ(factors.multiplier, (std::vector<int32_t>{16384, -33, 0}));
+  EXPECT_EQ(to_factors({0.0}, "x").shift, 31u);
+  EXPECT_EQ(to_factors({32767.0}, "x").shift, 0u);
+  EXPECT_THROW(to_factors({40000.0}, "x"), Error);
+}
+
+TEST(Numbers, TablesAreFineWhereTheFunctionMoves) {
+  const FunctionTable gelu = make_table(fb::ActivationKind::gelu, -20.0f, 6.0f, false);
+  EXPECT_GT(gelu.low, -4.0);
+  EXPECT_NEAR(gelu.low + 255 * gelu.step, 6.0, 1e-4);
+  const std::vector<float> at = activate(fb::ActivationKind::gelu, {1.0f});
+  const auto v = static_cast<size_t>(std::lround((1.0 - gelu.low) / gelu.step));
+  EXPECT_NEAR((gelu.values[v] - gelu.zero) * gelu.scale, double{at[0]}, gelu.step + gelu.scale);
+  const FunctionTable tanh = make_table(fb::ActivationKind::tanh, -9.0f, 2.0f, true);
+  EXPECT_EQ(tanh.zero, 0);
+  EXPECT_NEAR(tanh.scale * 127, 1.0, 1e-3);
+}
+
+}  // namespace
+}  // namespace bantam::convert
