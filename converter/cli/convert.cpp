@@ -78,6 +78,20 @@ void add_convert(CLI::App& app) {
   command->add_option("--weights", arguments->options.types.weights, "Type of the weights: int8 (default), f16 or f32")
       ->transform(CLI::CheckedTransformer(types).description(""))
       ->type_name("TYPE");
+  const std::map<std::string, fb::DType> residuals = {{"f32", fb::DType::f32}, {"i8", fb::DType::i8}};
+  command
+      ->add_option("--residual", arguments->options.types.residual,
+                   "Type of what flows from layer to layer in int8 files: f32 (default), or i8, which a device with\n"
+                   "little memory wants: a quarter of the bytes a token, and --plan small")
+      ->transform(CLI::CheckedTransformer(residuals).description(""))
+      ->type_name("TYPE");
+  const std::map<std::string, convert::Plan> plans = {{"fast", convert::Plan::kFast}, {"small", convert::Plan::kSmall}};
+  command
+      ->add_option("--plan", arguments->options.types.plan,
+                   "What the memory plan is for: fast (default with f32 residuals), or small: keys and values of one\n"
+                   "layer at a time, which costs several threads a little speed")
+      ->transform(CLI::CheckedTransformer(plans).description(""))
+      ->type_name("PLAN");
   command
       ->add_option("--max-tokens", arguments->options.max_tokens, "Most tokens of a text (default: all the model has)")
       ->check(CLI::Range(1u, 1u << 20).description(""))

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
+#include "cli/inspect_arena.h"
 #include "cli/inspect_tables.h"
 #include "cli/output.h"
 #include "model/view.h"
@@ -17,7 +18,9 @@ struct InspectOptions {
   bool ops = false;
   bool tensors = false;
   bool plan = false;
+  bool arena = false;
   bool json = false;
+  SessionOptions session;  // of the arena
 };
 
 uint64_t parameter_count(const Model& model) {
@@ -141,13 +144,15 @@ void run_inspect(const InspectOptions& options) {
     if (options.ops) object["ops"] = ops_json(model);
     if (options.tensors) object["tensors"] = tensors_json(model);
     if (options.plan) object["plan"] = plan_json(model);
+    if (options.arena) object["arena_parts"] = arena_json(model, options.session);
     out().line(object);
     return;
   }
-  if (!options.ops && !options.tensors && !options.plan) print_summary(file);
+  if (!options.ops && !options.tensors && !options.plan && !options.arena) print_summary(file);
   if (options.ops) print_table(ops_table(model));
   if (options.tensors) print_table(tensors_table(model));
   if (options.plan) print_table(plan_table(model));
+  if (options.arena) print_table(arena_table(arena_json(model, options.session)));
 }
 
 }  // namespace
@@ -159,11 +164,18 @@ void add_inspect(CLI::App& app) {
   command->add_flag("--ops", options->ops, "Operators, step by step");
   command->add_flag("--tensors", options->tensors, "Constant tensors: type, shape, bytes, error");
   command->add_flag("--plan", options->plan, "Arena tensors: region, offset, bytes, life");
+  command->add_flag("--arena", options->arena, "The arena of one session, part by part");
+  command->add_option("--tokens", options->session.max_tokens, "Arena: most tokens of a run (default: all positions)")
+      ->type_name("N");
+  command->add_option("--tile-rows", options->session.tile_rows, "Arena: rows of a tile (default: 64)")->type_name("N");
+  command->add_option("--block-rows", options->session.block_rows, "Arena: rows of a block (default: 16)")
+      ->type_name("N");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->footer(
       "Examples:\n"
       "  bantam inspect voice.bantam\n"
       "  bantam inspect voice.bantam --ops\n"
+      "  bantam inspect voice.bantam --arena --tokens 64 --tile-rows 4 --block-rows 1\n"
       "  bantam inspect voice.bantam --tensors --json");
   command->callback([options] { run_inspect(*options); });
 }

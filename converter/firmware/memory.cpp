@@ -64,8 +64,7 @@ Parts arena_parts(const Model& model, const SessionOptions& options) {
   }
   return {{"session", layout.shared},
           {"activations", layout.worker_memory - layout.shared},
-          {"tile", layout.tile_size},
-          {"scratch", layout.ids - layout.worker_memory - layout.tile_size},
+          {"tile and scratch", layout.ids - layout.worker_memory},
           {"ids and offsets", layout.size - layout.ids}};
 }
 

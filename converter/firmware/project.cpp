@@ -40,7 +40,7 @@ constexpr const char* kConfig =
 #define BANTAM_MAX_TOKENS {tokens}
 #define BANTAM_TILE_ROWS {tile}
 #define BANTAM_BLOCK_ROWS {block}
-// The session itself, whose size this core's compiler knows; activations {activations}, tile {tile_bytes}, scratch {scratch},
+// The session itself, whose size this core's compiler knows; activations {activations}, tile and scratch {tile_bytes},
 // ids and offsets {ids}.
 #ifndef BANTAM_ARENA_BYTES
 #define BANTAM_ARENA_BYTES (bantam::kSessionBytes + {rest})
@@ -111,8 +111,7 @@ std::string config(const Project& project) {
   return fmt::format(kConfig, fmt::arg("tokens", project.options.max_tokens),
                      fmt::arg("tile", project.options.tile_rows), fmt::arg("block", project.options.block_rows),
                      fmt::arg("activations", arena.at(1).second), fmt::arg("tile_bytes", arena.at(2).second),
-                     fmt::arg("scratch", arena.at(3).second), fmt::arg("ids", arena.at(4).second),
-                     fmt::arg("rest", sum(arena) - arena.at(0).second));
+                     fmt::arg("ids", arena.at(3).second), fmt::arg("rest", sum(arena) - arena.at(0).second));
 }
 
 std::string readme(const Project& project, const Linked& linked) {

@@ -17,14 +17,15 @@ void run_pass(Built& built, const char* name, const Run& run) {
   built.passes.emplace_back(name);
 }
 
-/// The passes that every form shares, around `quantize`, which gives constants and activations their types.
-Built run_passes(const Graph& graph, const std::function<void(Built&)>& quantize) {
+/// The passes that every form shares, around `quantize`, which gives constants and activations their types. `small`: steps
+/// for the small plan.
+Built run_passes(const Graph& graph, bool small, const std::function<void(Built&)>& quantize) {
   Built built;
   built.graph = clone(graph);
   Graph& g = built.graph;
   run_pass(built, "merge tied weights", [&] { merge_tied(g); });
   quantize(built);
-  run_pass(built, "make steps", [&] { make_steps(g); });
+  run_pass(built, "make steps", [&] { make_steps(g, small); });
   run_pass(built, "share storage", [&] { share_storage(g); });
   run_pass(built, "plan memory", [&] { plan_memory(g); });
   DataSection data;
@@ -37,16 +38,17 @@ Built run_passes(const Graph& graph, const std::function<void(Built&)>& quantize
 }  // namespace
 
 Built build_model(const Graph& graph, const TypeOptions& options, const ColumnMaxima& maxima) {
-  return run_passes(graph, [&](Built& built) {
+  return run_passes(graph, options.small_plan(), [&](Built& built) {
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, options); });
-    run_pass(built, "quantize activations", [&] { quantize_activations(g); });
+    if (options.small_plan()) run_pass(built, "split queries", [&] { split_queries(g); });
+    run_pass(built, "quantize activations", [&] { quantize_activations(g, options.residual); });
     if (!maxima.empty()) run_pass(built, "migrate outliers", [&] { migrate_outliers(g, maxima); });
   });
 }
 
 Built build_static(const Graph& graph, const Ranges& ranges) {
-  return run_passes(graph, [&](Built& built) {
+  return run_passes(graph, false, [&](Built& built) {
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, {}); });
     run_pass(built, "integers only", [&] { make_static(g, ranges); });

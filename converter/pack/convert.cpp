@@ -30,6 +30,10 @@ void record_recipe(Graph& graph, const ConvertOptions& options) {
   if (options.activations == Activations::kStatic) {
     recipe += " activations=static calibrate=sha256:" + sha256_of_file(options.calibrate);
   }
+  if (options.types.residual != fb::DType::f32) {
+    recipe += fmt::format(" residual={}", type_name(options.types.residual));
+  }
+  if (options.types.small_plan()) recipe += " plan=small";
   if (options.max_tokens != 0) recipe += fmt::format(" max_tokens={}", options.max_tokens);
   if (!options.task.empty()) recipe += fmt::format(" task={}", options.task);
   auto property = std::make_unique<fb::PropertyT>();
@@ -174,6 +178,9 @@ Report convert_checked(const ConvertOptions& options) {
   OutputFile output(options.output);
   const Announced announced(options, output);
 
+  if (options.types.residual == fb::DType::i8 && options.types.weights != fb::DType::i8) {
+    throw Error(ExitCode::kUsage, "--residual i8 is for int8 files; leave out --weights, or --residual");
+  }
   options.progress("reading", 0);
   ImportOptions import;
   import.task = options.task;

@@ -51,10 +51,12 @@ int32_t add_twin(Graph& graph, int32_t x) {
 
 void quantize_heads(Graph& graph, fb::OpT& split) {
   for (const int32_t output : split.outputs) {
+    if (output < 0) continue;
     fb::TensorT& part = tensor(graph, output);
     part.type = fb::DType::i8;
     part.scale_kind = fb::ScaleKind::per_row_head;
   }
+  if (split.outputs[0] < 0) return;
   fb::TensorT& query = tensor(graph, split.outputs[0]);
   query.layout = fb::Layout::head_rows;
   query.heads = split.attributes.AsSplitHeads()->heads;
@@ -72,9 +74,20 @@ void drop_unread_outputs(Graph& graph) {
   }
 }
 
+/// Is `x` part of the residual stream: added to what a later op computes, or the sum itself?
+std::vector<bool> residual_stream(const Graph& graph) {
+  std::vector<bool> stream(graph.model.tensors.size(), false);
+  for (const auto& op : main_subgraph(graph).ops) {
+    if (!op->tail || op->tail->residual < 0) continue;
+    stream[static_cast<size_t>(op->tail->residual)] = true;
+    if (op->outputs[0] >= 0) stream[static_cast<size_t>(op->outputs[0])] = true;
+  }
+  return stream;
+}
+
 }  // namespace
 
-void quantize_activations(Graph& graph) {
+void quantize_activations(Graph& graph, fb::DType residual) {
   auto& ops = main_subgraph(graph).ops;
   const std::vector<int32_t> producer = producers(graph);
   std::map<int32_t, int32_t> twins;  // f32 tensor -> its i8 form
@@ -88,6 +101,18 @@ void quantize_activations(Graph& graph) {
     } else if (op->attributes.type == fb::OpAttributes::SplitHeads) {
       const int32_t from = producer[static_cast<size_t>(op->inputs[0])];
       if (from >= 0 && is_q8_linear(graph, *ops[static_cast<size_t>(from)])) quantize_heads(graph, *op);
+    }
+  }
+  if (residual == fb::DType::i8) {
+    const std::vector<bool> stream = residual_stream(graph);
+    for (size_t t = 0; t < stream.size(); ++t) {
+      const auto index = static_cast<int32_t>(t);
+      if (stream[t] && twins.count(index) == 0) twins[index] = add_twin(graph, index);
+    }
+    for (auto& op : ops) {
+      if (op->tail && op->tail->residual >= 0) op->tail->residual = twins.at(op->tail->residual);
+      const bool pools = op->attributes.type == fb::OpAttributes::Pool;
+      if (pools && twins.count(op->inputs[0]) != 0) op->inputs[0] = twins.at(op->inputs[0]);
     }
   }
   for (auto& op : ops) {

@@ -11,14 +11,19 @@ namespace bantam::convert {
 /// Makes one tensor of all that share a Constant (tied weights); the others' names go to its `source`.
 void merge_tied(Graph& graph);
 
-/// Gives each Linear with i8 weights an i8 input: outputs[1] of the producer. SplitHeads behind an i8 Linear,
-/// and its Attention, become i8. f32 outputs that nobody reads any more become -1. outputs has two entries
-/// for every op but SplitHeads (three).
-void quantize_activations(Graph& graph);
+/// Cuts each linear layer that makes queries, keys and values in two, and its SplitHeads: queries; keys and values. The
+/// same bits, because a layer's outputs do not know of each other.
+void split_queries(Graph& graph);
 
-/// Orders the ops into steps: as few barriers as the reads of whole columns (keys, values, pooling) and the
-/// changes of row symbol force. Ops keep their order inside a step.
-void make_steps(Graph& graph);
+/// Gives each Linear with i8 weights an i8 input: outputs[1] of the producer. SplitHeads behind an i8 Linear,
+/// and its Attention, become i8. With `residual` i8, residuals and pooling too read the i8 form of what an op with a
+/// residual wrote. f32 outputs that nobody reads any more become -1. outputs has two entries for every op but SplitHeads
+/// (three).
+void quantize_activations(Graph& graph, fb::DType residual = fb::DType::f32);
+
+/// Orders the ops into steps, as few as can be or such that little outlives a step; ops keep their order inside a step.
+/// See the prose in schedule.cpp.
+void make_steps(Graph& graph, bool small = false);
 
 /// Lets a tensor take over the storage of one that is read for the last time (residuals, queries), decides
 /// each activation's region, and removes what is unused.

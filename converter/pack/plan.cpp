@@ -8,7 +8,7 @@
 // Lifetimes. A shared tensor is touched by all tiles of a step in any order, so it lives from the first step
 // that touches it to the last, whole steps; an output lives to the end of the run. A tile tensor lives from
 // the op that writes it to the last op that reads it, inside its step; tile tensors of different steps never
-// meet, because a worker is in one step at a time.
+// meet, because a worker is in one step at a time. Each op's scratch begins behind the tile tensors then in use.
 //
 // Placement is greedy, largest first (as TensorFlow Lite Micro's planner does for plain numbers): candidates
 // for a tensor's begin are zero and the end of each tensor that is already placed and alive with it; from a
@@ -71,15 +71,31 @@ bool fits_before(const Affine& a, const Affine& b) {
   return true;
 }
 
+namespace {
+
+/// Indices of the intervals, those first that `before` puts first.
+template <typename Before>
+std::vector<size_t> ordered(const std::vector<Interval>& intervals, const Before& before) {
+  std::vector<size_t> order(intervals.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return before(intervals[a], intervals[b]); });
+  return order;
+}
+
+}  // namespace
+
 Placement place(const std::vector<Interval>& intervals, const std::vector<uint64_t>& typical) {
+  const auto larger = [&](const Interval& a, const Interval& b) {
+    return value(a.size, typical) > value(b.size, typical);
+  };
+  return place_in_order(intervals, typical, ordered(intervals, larger));
+}
+
+Placement place_in_order(const std::vector<Interval>& intervals, const std::vector<uint64_t>& typical,
+                         const std::vector<size_t>& order) {
   Placement result;
   result.total.assign(typical.size() + 1, 0);
   result.offsets.assign(intervals.size(), {});
-  std::vector<size_t> order(intervals.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return value(intervals[a].size, typical) > value(intervals[b].size, typical);
-  });
   std::vector<size_t> placed;
   for (const size_t index : order) {
     const Interval& item = intervals[index];
@@ -147,6 +163,41 @@ Affine arena_size(const Graph& graph, const fb::TensorT& tensor) {
 
 namespace {
 
+/// Where the tile tensors that are in use at op `time` end.
+Affine live_end(const std::vector<Interval>& intervals, const Placement& placement, uint64_t time) {
+  Affine end(placement.total.size(), 0);
+  for (size_t i = 0; i < intervals.size(); ++i) {
+    if (intervals[i].begin > time || intervals[i].end < time) continue;
+    end = join(end, add(placement.offsets[i], intervals[i].size));
+  }
+  return end;
+}
+
+/// f32 rows that an op holds in scratch: those of its result when no f32 store takes them.
+uint64_t scratch_columns(const Graph& graph, const fb::OpT& op) {
+  if (op.outputs.size() != 2 || (op.outputs[0] >= 0 && !(op.tail && op.tail->residual == op.outputs[0]))) return 0;
+  return width(tensor(graph, op.outputs[op.outputs[1] >= 0 ? 1 : 0]));
+}
+
+/// The placement of tile tensors whose worst op needs least, its scratch behind the tensors in use included: largest
+/// first, or those first that are in use longest, which keeps the space behind them free for scratch.
+Placement place_tile(const Graph& graph, const std::vector<Interval>& intervals, const std::vector<uint64_t>& typical) {
+  constexpr uint64_t kBlockRows = 4;
+  const auto& ops = main_subgraph(graph).ops;
+  const auto worst = [&](const Placement& placement) {
+    uint64_t most = 0;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      const uint64_t scratch = kBlockRows * sizeof(float) * scratch_columns(graph, *ops[i]);
+      most = std::max(most, value(live_end(intervals, placement, i), typical) + scratch);
+    }
+    return most;
+  };
+  Placement largest = place(intervals, typical);
+  const auto later = [](const Interval& a, const Interval& b) { return a.end > b.end; };
+  Placement last = place_in_order(intervals, typical, ordered(intervals, later));
+  return worst(last) < worst(largest) ? last : largest;
+}
+
 /// Places all tensors of `region`; times are steps for shared tensors and ops for tile tensors.
 void plan_region(Graph& graph, fb::Region region, const std::vector<uint64_t>& typical, std::vector<uint32_t>* total) {
   const fb::SubgraphT& subgraph = main_subgraph(graph);
@@ -173,7 +224,8 @@ void plan_region(Graph& graph, fb::Region region, const std::vector<uint64_t>& t
       for_each_write(*subgraph.ops[i], touch);
     }
   }
-  const Placement placement = place(intervals, typical);
+  const bool in_tile = region == fb::Region::tile;
+  const Placement placement = in_tile ? place_tile(graph, intervals, typical) : place(intervals, typical);
   const auto narrow = [](const Affine& wide) {
     std::vector<uint32_t> result;
     for (const uint64_t coefficient : wide) {
@@ -186,17 +238,18 @@ void plan_region(Graph& graph, fb::Region region, const std::vector<uint64_t>& t
   };
   for (size_t i = 0; i < intervals.size(); ++i) graph.model.tensors[tensors[i]]->offset = narrow(placement.offsets[i]);
   *total = narrow(placement.total);
+  if (!in_tile) return;
+  for (size_t i = 0; i < subgraph.ops.size(); ++i) {
+    main_subgraph(graph).ops[i]->scratch = narrow(live_end(intervals, placement, i));
+  }
 }
 
 }  // namespace
 
 void plan_memory(Graph& graph) {
-  // Typical: one sequence of 128 tokens, tiles of 64 rows, each as the plan counts it.
+  // Typical: one sequence of 128 tokens, tiles of 4 rows, as on devices that are short of memory.
   std::vector<uint64_t> typical;
-  for (size_t s = 0; s < graph.model.symbols.size(); ++s) {
-    const uint64_t wanted = s == kTokens ? 128 : s == kTile ? 64 : 1;
-    typical.push_back(round_up(wanted, std::max(graph.model.symbols[s]->multiple, 1u)));
-  }
+  for (size_t s = 0; s < graph.model.symbols.size(); ++s) typical.push_back(s == kTokens ? 128 : 4);
   plan_region(graph, fb::Region::shared, typical, &graph.model.shared_bytes);
   plan_region(graph, fb::Region::tile, typical, &graph.model.tile_bytes);
 }

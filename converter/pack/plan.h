@@ -33,11 +33,15 @@ bool fits_before(const Affine& a, const Affine& b);
 /// O(n^3) for n intervals.
 Placement place(const std::vector<Interval>& intervals, const std::vector<uint64_t>& typical);
 
+/// The same for intervals that are placed in the given order.
+Placement place_in_order(const std::vector<Interval>& intervals, const std::vector<uint64_t>& typical,
+                         const std::vector<size_t>& order);
+
 /// Bytes of activation `tensor` in the arena: rows, scales and pages as schemas/bantam.fbs lays them out.
 /// Throws Error (internal) for a form that has no layout.
 Affine arena_size(const Graph& graph, const fb::TensorT& tensor);
 
-/// Fills every activation's offset and the model's shared_bytes and tile_bytes.
+/// Fills every activation's offset, every op's scratch and the model's shared_bytes and tile_bytes.
 void plan_memory(Graph& graph);
 
 }  // namespace bantam::convert

@@ -2,7 +2,15 @@
 // barrier when it reads rows of a tensor that other tiles write (keys, values, pooling) or when its rows are
 // counted by another symbol than its producer's. The number of barriers before an op is therefore the
 // longest chain of such edges behind it; ops with the same number and the same symbol form one step.
+//
+// Three more rules make a small plan, which buys memory with barriers (two threads feel them, 1 to 3 % at 32 tokens of
+// MiniLM-L6; a single one does not):
+//   - keys and values wait until the attention before theirs is done: one storage serves all layers;
+//   - what makes queries alone runs as late as it can, in the attention's step: they live in a tile;
+//   - an op that makes an output of tokens from what outlives the step waits for the last attention: outputs, which may be
+//     wide, lie where its keys and values lay.
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -22,26 +30,104 @@ int32_t row_symbol(const Graph& graph, const fb::OpT& op) {
   throw Error(ExitCode::kInternal, "op " + op.name + " writes nothing");
 }
 
-}  // namespace
+bool splits(const fb::OpT& op) { return op.attributes.type == fb::OpAttributes::SplitHeads; }
+bool makes_keys(const fb::OpT& op) { return splits(op) && op.outputs.size() > 1 && op.outputs[1] >= 0; }
 
-void make_steps(Graph& graph) {
-  fb::SubgraphT& subgraph = main_subgraph(graph);
-  const std::vector<int32_t> producer = producers(graph);
-  const size_t count = subgraph.ops.size();
-  std::vector<std::pair<uint32_t, int32_t>> key(count);  // barriers before the op, its row symbol
-  for (size_t i = 0; i < count; ++i) {
-    const fb::OpT& op = *subgraph.ops[i];
-    key[i] = {0, row_symbol(graph, op)};
+/// Barriers before an op, and its row symbol.
+using Key = std::pair<uint32_t, int32_t>;
+
+class Schedule {
+ public:
+  Schedule(const Graph& graph, bool small)
+      : graph_(graph), small_(small), ops_(main_subgraph(graph).ops), producer_(producers(graph)), keys_(ops_.size()) {
+    for (size_t i = 0; i < ops_.size(); ++i) keys_[i] = earliest(i);
+    if (!small) return;
+    delay_heads();
+    delay_outputs();
+  }
+
+  const std::vector<Key>& keys() const { return keys_; }
+
+ private:
+  Key earliest(size_t i) {
+    const fb::OpT& op = *ops_[i];
+    Key key = {0, row_symbol(graph_, op)};
     for_each_read(op, [&](int32_t read) {
-      const int32_t from = producer[static_cast<size_t>(read)];
+      const int32_t from = producer_[static_cast<size_t>(read)];
       if (from < 0) return;
       if (static_cast<size_t>(from) >= i) throw Error(ExitCode::kInternal, "op " + op.name + " reads ahead");
-      const auto& before = key[static_cast<size_t>(from)];
-      const bool barrier = reads_all_rows(op, read) || before.second != key[i].second;
-      key[i].first = std::max(key[i].first, before.first + (barrier ? 1 : 0));
+      const Key& before = keys_[static_cast<size_t>(from)];
+      const bool barrier = reads_all_rows(op, read) || before.second != key.second;
+      key.first = std::max(key.first, before.first + (barrier ? 1 : 0));
     });
+    if (op.attributes.type == fb::OpAttributes::Attention) attention_ = std::max(attention_, key.first + 1);
+    if (small_ && makes_keys(op)) key.first = std::max(key.first, attention_);
+    return key;
   }
-  std::map<std::pair<uint32_t, int32_t>, std::vector<std::unique_ptr<fb::OpT>>> steps;
+
+  /// What splits queries, and the layers that feed any split, move into the step of those who read their results.
+  void delay_heads() {
+    for (size_t i = ops_.size(); i-- > 0;) {
+      const fb::OpT& op = *ops_[i];
+      const bool queries = splits(op) && !makes_keys(op);
+      const bool layer = op.attributes.type == fb::OpAttributes::Linear;
+      if (!queries && !layer) continue;
+      uint32_t latest = UINT32_MAX;
+      bool feeds_splits = true;
+      for (size_t j = i + 1; j < ops_.size(); ++j) {
+        for_each_read(*ops_[j], [&](int32_t read) {
+          if (producer_[static_cast<size_t>(read)] != static_cast<int32_t>(i)) return;
+          feeds_splits = feeds_splits && splits(*ops_[j]);
+          latest = std::min(latest, keys_[j].first);
+        });
+      }
+      if ((queries || feeds_splits) && latest != UINT32_MAX) keys_[i].first = std::max(keys_[i].first, latest);
+    }
+  }
+
+  /// Is `t` read after the step that writes it, whatever this op does?
+  bool outlives(int32_t t, size_t reader) const {
+    const int32_t from = producer_[static_cast<size_t>(t)];
+    bool found = false;
+    for (size_t j = 0; j < ops_.size(); ++j) {
+      if (j == reader) continue;
+      for_each_read(*ops_[j], [&](int32_t read) {
+        found = found || (read == t && from >= 0 && keys_[j] != keys_[static_cast<size_t>(from)]);
+      });
+    }
+    return found;
+  }
+
+  void delay_outputs() {
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      const fb::OpT& op = *ops_[i];
+      if (keys_[i].second != int32_t{kTokens} || op.outputs[0] < 0 || op.inputs.empty()) continue;
+      const bool is_output = tensor(graph_, op.outputs[0]).role == fb::Role::output;
+      bool is_read = false;
+      for (const auto& other : ops_) {
+        for_each_read(*other, [&](int32_t read) { is_read = is_read || read == op.outputs[0]; });
+      }
+      const int32_t x = op.inputs[0];
+      const bool keeps = tensor(graph_, x).type == fb::DType::i8 || outlives(x, i);
+      if (is_output && !is_read && keeps) keys_[i].first = std::max(keys_[i].first, attention_);
+    }
+  }
+
+  const Graph& graph_;
+  const bool small_;
+  const std::vector<std::unique_ptr<fb::OpT>>& ops_;
+  std::vector<int32_t> producer_;
+  std::vector<Key> keys_;
+  uint32_t attention_ = 0;  // barriers behind the last attention so far
+};
+
+}  // namespace
+
+void make_steps(Graph& graph, bool small) {
+  fb::SubgraphT& subgraph = main_subgraph(graph);
+  const size_t count = subgraph.ops.size();
+  const std::vector<Key> key = Schedule(graph, small).keys();
+  std::map<Key, std::vector<std::unique_ptr<fb::OpT>>> steps;
   for (size_t i = 0; i < count; ++i) steps[key[i]].push_back(std::move(subgraph.ops[i]));
   subgraph.ops.clear();
   subgraph.steps.clear();

@@ -1,5 +1,5 @@
 // Storage. In the SSA form every op writes a tensor of its own. Two rules let a new tensor take over the
-// storage of an old one row by row, so that the executable form has one residual stream and one query tensor:
+// storage of an old one row by row, so that the executable form has one residual stream:
 //   residual   y = tail(...) + x, x not needed afterwards: y is written over x;
 //   successor  x is read for the last time earlier in the step that writes y, and y is of the same kind.
 // Neither holds while another tile of the same step may still read x as a whole (keys, values).
@@ -80,13 +80,15 @@ struct Storage {
 void share_residuals(Storage& storage, std::vector<bool>* taken) {
   for (size_t i = 0; i < storage.subgraph.ops.size(); ++i) {
     const fb::OpT& op = *storage.subgraph.ops[i];
-    if (!op.tail || op.tail->residual < 0 || op.outputs[0] < 0) continue;
+    if (!op.tail || op.tail->residual < 0) continue;
     const int32_t old = op.tail->residual;
     const bool also_input = !op.inputs.empty() && op.inputs[0] == old;
-    if (also_input || (*taken)[static_cast<size_t>(old)]) continue;
-    if (!storage.same_kind(old, op.outputs[0]) || !storage.is_free(old, i, true)) continue;
-    storage.take_over(old, op.outputs[0]);
-    (*taken)[static_cast<size_t>(old)] = true;
+    for (const int32_t fresh : op.outputs) {
+      if (fresh < 0 || also_input || (*taken)[static_cast<size_t>(old)]) continue;
+      if (!storage.same_kind(old, fresh) || !storage.is_free(old, i, true)) continue;
+      storage.take_over(old, fresh);
+      (*taken)[static_cast<size_t>(old)] = true;
+    }
   }
 }
 

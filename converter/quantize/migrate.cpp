@@ -31,6 +31,16 @@ std::vector<const fb::OpT*> linear_readers(const Graph& graph, int32_t x) {
   return readers;
 }
 
+/// Does anything but a linear layer, whose weights can hold the inverse, read activation `x`: a residual, pooling?
+bool feeds_more_than_layers(const Graph& graph, int32_t x) {
+  bool found = false;
+  for (const auto& op : main_subgraph(graph).ops) {
+    const bool layer = op->attributes.type == fb::OpAttributes::Linear;
+    for_each_read(*op, [&](int32_t t) { found = found || (t == x && !(layer && op->inputs[0] == x)); });
+  }
+  return found;
+}
+
 /// Largest |weight| of each column over all readers.
 std::vector<float> weight_maxima(const Graph& graph, const std::vector<const fb::OpT*>& readers, size_t columns) {
   std::vector<float> largest(columns, 0.0f);
@@ -58,7 +68,7 @@ void migrate(Graph& graph, fb::OpT& producer, const std::vector<float>& maxima,
              const std::set<const Constant*>& tables) {
   const int32_t twin = producer.outputs[1];
   const std::vector<const fb::OpT*> readers = linear_readers(graph, twin);
-  if (readers.empty()) return;
+  if (readers.empty() || feeds_more_than_layers(graph, twin)) return;
   std::set<int32_t> weights;
   for (const fb::OpT* op : readers) {
     const auto& constant = graph.constants[static_cast<size_t>(op->inputs[1])];

@@ -15,9 +15,18 @@ struct Keep {
   fb::DType type;
 };
 
+/// What the steps of a run are chosen for: few barriers between threads, or little memory (pack/schedule.cpp). By the
+/// residual: small where that is i8.
+enum class Plan : uint8_t { kByResidual = 0, kFast, kSmall };
+
 struct TypeOptions {
   fb::DType weights = fb::DType::i8;
   std::vector<Keep> keep;
+  /// Of the sums that flow from layer to layer, in int8 files: f32, or i8 with a scale a token.
+  fb::DType residual = fb::DType::f32;
+  Plan plan = Plan::kByResidual;
+
+  bool small_plan() const { return plan == Plan::kByResidual ? residual == fb::DType::i8 : plan == Plan::kSmall; }
   /// Output heads with fewer outputs than this, and tables with fewer rows (segment types), stay f32 in int8
   /// files: they cost nothing, and every token or label depends on them. On an SST-2 classifier the two rows of
   /// segment types alone gave a third of the whole squared error of the logits.

@@ -111,7 +111,8 @@ struct TailRows {
   float epsilon;
   float* y;  // may equal x or residual (then same stride); null: not stored
   size_t y_stride;
-  int8_t* q;  // null: not stored. Lanes [width, pad16(width)) are set to zero.
+  int8_t*
+      q;  // null: not stored; may equal residual_q (then same stride and scales). Lanes [width, pad16(width)) become 0.
   size_t q_stride;
   float* q_scale;       // [rows]
   const float* smooth;  // [width]: factors of the q8 store; null: 1

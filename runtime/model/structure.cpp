@@ -168,7 +168,7 @@ constexpr Field kList[] = {
     // Graph
     field(&fb::Op::name), field(&fb::Op::version), field(&fb::Op::features), field(&fb::Op::fallback),
     field(&fb::Op::inputs), field(&fb::Op::outputs), field(&fb::Op::attributes_type), required(&fb::Op::attributes),
-    field(&fb::Op::tail), field(&fb::Op::integer),                                   //
+    field(&fb::Op::tail), field(&fb::Op::integer), field(&fb::Op::scratch),          //
     field(&fb::Step::first_op), field(&fb::Step::op_count), field(&fb::Step::rows),  //
     field(&fb::Subgraph::name), field(&fb::Subgraph::inputs), field(&fb::Subgraph::outputs),
     required(&fb::Subgraph::ops), required(&fb::Subgraph::steps),

@@ -57,21 +57,20 @@ struct Interval {
   bool meets(const Interval& other) const { return first <= other.last && other.first <= last; }
 };
 
+/// Does arena tensor `t` end before the place `at`, for every value of the symbols?
+bool ends_before(const fb::Tensor& t, const flatbuffers::Vector<uint32_t>* at) {
+  const uint64_t bytes = row_bytes(t);
+  const uint32_t grows = 1 + rows_symbol(t);
+  bool before = true;
+  for (uint32_t i = 0; i <= kSymbols; ++i) {
+    before &= coefficient(t.offset(), i) + (i == grows ? bytes : 0) <= coefficient(at, i);
+  }
+  return before;
+}
+
 /// For every value of the symbols, one of the two ends before the other begins.
 bool disjoint(const fb::Tensor& a, const fb::Tensor& b) {
-  const uint64_t bytes_a = row_bytes(a);
-  const uint64_t bytes_b = row_bytes(b);
-  const uint32_t grows_a = 1 + rows_symbol(a);
-  const uint32_t grows_b = 1 + rows_symbol(b);
-  bool a_first = true;
-  bool b_first = true;
-  for (uint32_t i = 0; i <= kSymbols; ++i) {
-    const uint64_t begin_a = coefficient(a.offset(), i);
-    const uint64_t begin_b = coefficient(b.offset(), i);
-    a_first &= begin_a + (i == grows_a ? bytes_a : 0) <= begin_b;
-    b_first &= begin_b + (i == grows_b ? bytes_b : 0) <= begin_a;
-  }
-  return a_first || b_first;
+  return ends_before(a, b.offset()) || ends_before(b, a.offset());
 }
 
 class PlanCheck {
@@ -80,7 +79,10 @@ class PlanCheck {
       : model_(model), ops_(*graph(model).ops()), steps_(*graph(model).steps()), tensors_(model.tensors()->size()) {}
 
   Verdict run() {
-    for (const fb::Op* op : ops_) BANTAM_CHECK(check_aliasing(*op));
+    for (const fb::Op* op : ops_) {
+      BANTAM_CHECK(check_aliasing(*op));
+      BANTAM_CHECK(check_scratch(*op));
+    }
     for (uint32_t i = 0; i < tensors_; ++i) {
       if (!is_constant(*model_.tensors()->Get(i))) BANTAM_CHECK(check_order(static_cast<int32_t>(i)));
     }
@@ -99,7 +101,21 @@ class PlanCheck {
     return spent_ <= kBudget;
   }
 
-  /// An op writes no tensor twice and none that it reads, except the residual that outputs[0] updates in place.
+  /// The place where scratch memory begins is 64-byte aligned, in the tile region and no matter of the run's lengths.
+  Verdict check_scratch(const fb::Op& op) {
+    if (count(op.scratch()) > 1 + kSymbols) return corrupt("the plan names unknown symbols");
+    for (uint32_t i = 0; i < count(op.scratch()); ++i) {
+      const uint64_t multiple = i == 0 ? 1 : model_.symbols()->Get(i - 1)->multiple();
+      const uint64_t begin = op.scratch()->Get(i);
+      if (begin * multiple % 64 != 0 || begin > coefficient(model_.tile_bytes(), i) ||
+          (begin != 0 && i != 0 && i != 1 + kTile)) {
+        return corrupt("scratch memory begins outside the tile region or is not 64-byte aligned");
+      }
+    }
+    return {};
+  }
+
+  /// An op writes no tensor twice and none that it reads, except the residual that its outputs update in place.
   Verdict check_aliasing(const fb::Op& op) {
     const uint32_t outputs = count(op.outputs());
     if (outputs > kMostOutputs || count(op.inputs()) > kMostInputs) return unsupported("an op has too many operands");
@@ -189,6 +205,10 @@ class PlanCheck {
         add_uses(step, a, nullptr, &alive);
         // Everything alive together with `a` and written no earlier is met here or from the other side.
         for (uint32_t p = alive.first; p <= alive.last; ++p) {
+          const auto* scratch = ops_.Get(p)->scratch();
+          if (scratch != nullptr && !ends_before(at(a), scratch)) {
+            verdict = corrupt("a tensor in use lies in an op's scratch memory", a);
+          }
           for (const Operand& other : Operands(model_, *ops_.Get(p))) {
             const int32_t b = other.tensor;
             if (b != a && in_region(b, fb::Region::tile) && !disjoint(at(a), at(b))) {

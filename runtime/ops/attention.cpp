@@ -62,11 +62,12 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   const uint8_t* keys = head_base(run, tensor(run.model, operand(op.inputs(), 1)));
   const uint8_t* values = head_base(run, tensor(run.model, operand(op.inputs(), 2)));
   const uint32_t group = a.heads() / a.kv_heads();
+  const size_t row = q.row_begin + (begin - run.row_begin);
   bool finite = true;
   for (uint32_t head = 0; head < a.heads(); ++head) {
     const size_t column = size_t{head} * a.head_width();
-    args.q = q.data + (size_t{begin} * q.stride + column) * (q8 ? 1 : 4);
-    args.q_scale = q8 ? q.scales + size_t{begin} * a.heads() + head : nullptr;
+    args.q = q.data + (row * q.stride + column) * (q8 ? 1 : 4);
+    args.q_scale = q8 ? q.scales + row * a.heads() + head : nullptr;
     args.key_pages = keys + head / group * key_page;
     args.value_pages = values + head / group * value_page;
     args.y = y + column;

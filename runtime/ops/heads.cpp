@@ -7,7 +7,6 @@ Verdict check_head_tensor(const Site& site, int32_t index, uint32_t heads, uint3
                           fb::Layout layout) {
   BANTAM_CHECK(check_step_rows(site, index));
   const fb::Tensor& t = tensor(site.model, index);
-  if (t.region() != fb::Region::shared) return corrupt("queries, keys and values are shared by all rows", index);
   if (t.type() != (q8 ? fb::DType::i8 : fb::DType::f32)) {
     return corrupt("queries, keys and values differ in type", index);
   }
@@ -22,27 +21,42 @@ Verdict check_head_tensor(const Site& site, int32_t index, uint32_t heads, uint3
 Verdict check_head_shape(const HeadShape& shape) {
   if (shape.heads == 0 || shape.kv_heads == 0 || shape.head_width == 0) return corrupt("heads of no number or width");
   if (shape.heads % shape.kv_heads != 0) return corrupt("heads is not a multiple of kv_heads");
-  const uint64_t all = (uint64_t{shape.heads} + 2 * uint64_t{shape.kv_heads}) * shape.head_width;
-  return all > kMaxWidth ? unsupported("attention is too wide") : Verdict{};
+  return check_split_shape(shape);
+}
+
+Verdict check_split_shape(const HeadShape& shape) {
+  if ((shape.heads == 0 && shape.kv_heads == 0) || shape.head_width == 0) return corrupt("heads of no number or width");
+  const uint64_t heads = uint64_t{shape.heads} + 2 * uint64_t{shape.kv_heads};
+  return heads > kMaxWidth || heads * shape.head_width > kMaxWidth ? unsupported("attention is too wide") : Verdict{};
 }
 
 Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, int32_t k, int32_t v) {
-  if (q < 0) return corrupt("queries are absent");
-  const bool q8 = tensor(site.model, q).type() == fb::DType::i8;
+  if ((q < 0) != (shape.heads == 0) || (k < 0) != (shape.kv_heads == 0) || (v < 0) != (shape.kv_heads == 0)) {
+    return corrupt("queries, keys or values are absent");
+  }
+  const bool q8 = tensor(site.model, q >= 0 ? q : k).type() == fb::DType::i8;
   if (q8 ? !linked::kDynamic : !linked::kFloatAttention) return not_linked("this build leaves out such attention");
-  BANTAM_CHECK(
-      check_head_tensor(site, q, shape.heads, shape.head_width, q8, q8 ? fb::Layout::head_rows : fb::Layout::rows));
+  if (q >= 0) {
+    const fb::Layout layout = q8 ? fb::Layout::head_rows : fb::Layout::rows;
+    BANTAM_CHECK(check_head_tensor(site, q, shape.heads, shape.head_width, q8, layout));
+  }
+  if (k < 0) return {};
   BANTAM_CHECK(check_head_tensor(site, k, shape.kv_heads, shape.head_width, q8, fb::Layout::key_pages));
-  return check_head_tensor(site, v, shape.kv_heads, shape.head_width, q8, fb::Layout::value_pages);
+  BANTAM_CHECK(check_head_tensor(site, v, shape.kv_heads, shape.head_width, q8, fb::Layout::value_pages));
+  if (tensor(site.model, k).region() != fb::Region::shared || tensor(site.model, v).region() != fb::Region::shared) {
+    return corrupt("keys and values are shared by all rows", k);
+  }
+  return {};
 }
 
-uint64_t f32_heads_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
+uint64_t f32_heads_bytes(const fb::Model& model, fb::Region region, const uint32_t (&values)[kSymbols]) {
   uint64_t end = 0;
   for (const fb::Op* op : *graph(model).ops()) {
     if (find_rule(*op)->kind != fb::OpAttributes::SplitHeads) continue;
     for (uint32_t i = 0; i < count(op->outputs()); ++i) {
+      if (operand(op->outputs(), i) < 0) continue;
       const fb::Tensor& t = tensor(model, operand(op->outputs(), i));
-      if (t.type() != fb::DType::i8) continue;
+      if (t.type() != fb::DType::i8 || t.region() != region) continue;
       const uint64_t ends = evaluate(t.offset(), values) + row_bytes(t) * values[rows_symbol(t)];
       end = ends > end ? ends : end;
     }

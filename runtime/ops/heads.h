@@ -15,7 +15,11 @@ struct HeadShape {
 /// Counts are positive, small enough for 32-bit products, and heads is a multiple of kv_heads.
 Verdict check_head_shape(const HeadShape& shape);
 
-/// q, k and v are shared token tensors of this shape, all i8 or all f32, in their layouts.
+/// The same for heads that are split, of which one kind may be absent.
+Verdict check_split_shape(const HeadShape& shape);
+
+/// q, k and v are token tensors of this shape, all i8 or all f32, in their layouts; k and v are shared by all rows. A kind
+/// of which the shape has no heads is -1.
 Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, int32_t k, int32_t v);
 
 /// Whether a tensor of queries, keys or values is int8 in this run: with SessionOptions::f32_attention none is.
@@ -27,25 +31,27 @@ inline bool is_q8(const TileRun& run, const fb::Tensor& t) {
 /// a region of its own: f32 rows and pages are at most four times as large as int8 ones with their scales, so whatever
 /// the plan keeps apart stays apart.
 inline uint8_t* head_base(const TileRun& run, const fb::Tensor& t) {
-  const bool moved = linked::kHost && t.type() == fb::DType::i8 && run.f32_heads != nullptr;
-  return moved ? run.f32_heads + 4 * evaluate(t.offset(), run.values) : base(run, t);
+  if (!linked::kHost || t.type() != fb::DType::i8 || run.f32_heads == nullptr) return base(run, t);
+  uint8_t* region = t.region() == fb::Region::tile ? run.f32_tile_heads : run.f32_heads;
+  return region + 4 * evaluate(t.offset(), run.values);
 }
 
-/// Bytes of that region for these symbol values; grows with each of them.
-uint64_t f32_heads_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]);
+/// Bytes that take the place of `region` for these symbol values; grows with each of them.
+uint64_t f32_heads_bytes(const fb::Model& model, fb::Region region, const uint32_t (&values)[kSymbols]);
 
-/// Query rows of a shared tensor, row 0.
 struct QueryRows {
-  uint8_t* data;
-  float* scales;  // [row][heads]; null for f32
-  size_t stride;  // elements
+  uint8_t* data;       // first row of the tensor
+  float* scales;       // [row][heads]; null for f32
+  size_t stride;       // elements
+  uint32_t row_begin;  // row of this tile's first query in the tensor
 };
 inline QueryRows query_rows(const TileRun& run, int32_t index) {
   const fb::Tensor& t = tensor(run.model, index);
   const size_t stride = kernels::pad16(width(t));
   uint8_t* data = head_base(run, t);
-  if (!is_q8(run, t)) return {data, nullptr, stride};
-  return {data, reinterpret_cast<float*>(data + stride * run.values[kTokens]), stride};
+  const uint32_t row_begin = t.region() == fb::Region::tile ? 0 : run.row_begin;
+  if (!is_q8(run, t)) return {data, nullptr, stride, row_begin};
+  return {data, reinterpret_cast<float*>(data + stride * run.values[rows_symbol(t)]), stride, row_begin};
 }
 
 }  // namespace bantam::ops

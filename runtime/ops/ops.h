@@ -41,9 +41,10 @@ struct TileRun {
   uint32_t sequences;
   uint32_t values[kSymbols];  // for addressing: rounded up to the symbols' multiples
   uint8_t* shared;
-  uint8_t* f32_heads;  // null, or where int8 head tensors lie in f32 (ops/heads.h)
+  uint8_t* f32_heads;       // null, or where shared int8 head tensors lie in f32 (ops/heads.h)
+  uint8_t* f32_tile_heads;  // the same for this tile's
   uint8_t* tile;
-  uint8_t* scratch;    // 64-byte aligned
+  uint8_t* scratch;    // of the op that runs; 64-byte aligned (small tiles: 16)
   uint32_t row_begin;  // multiple of 4
   uint32_t rows;
   uint32_t block_rows;     // 1..kBlockRows: what scratch was made for

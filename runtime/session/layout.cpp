@@ -102,6 +102,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   if (limits.block_rows > limits.tile_rows) limits.block_rows = limits.tile_rows;
   const bool i8 = attends_in_i8(m);
   limits.f32_heads = linked::kHost && i8 && options.f32_attention && !is_static(*graph(m).ops()->Get(0));
+  limits.offsets = model.has_tokenizer() && options.text_offsets;
   if (i8 && !limits.f32_heads && limits.longest > ops::kMaxAttentionRows) {
     return invalid("int8 attention takes sequences of up to 66,311 tokens");
   }
@@ -120,6 +121,13 @@ uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows
   return tile > kLeastTile ? tile : kLeastTile;
 }
 
+/// Most rows of a tile in steps of up to `rows` rows.
+static uint32_t largest_tile(const fb::Model& model, const Limits& limits, uint32_t rows) {
+  const uint32_t least = limits.workers == 1 ? 0 : kLeastTile;
+  const auto all = static_cast<uint32_t>(round_up(rows > least ? rows : least, row_multiple(model, limits, kTile)));
+  return all < limits.tile_rows ? all : limits.tile_rows;
+}
+
 void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens, uint32_t sequences, uint32_t tile,
                    uint32_t (&values)[kSymbols]) {
   const uint32_t exact[kSymbols] = {tokens, sequences, tile};
@@ -132,22 +140,28 @@ uint64_t shared_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]
   return round_up(evaluate(model.shared_bytes(), values), 64);
 }
 
-uint64_t heads_bytes(const fb::Model& model, const Limits& limits, const uint32_t (&values)[kSymbols]) {
-  return linked::kHost && limits.f32_heads ? round_up(ops::f32_heads_bytes(model, values), 64) : 0;
+uint64_t heads_bytes(const fb::Model& model, const Limits& limits, fb::Region region,
+                     const uint32_t (&values)[kSymbols]) {
+  return linked::kHost && limits.f32_heads ? round_up(ops::f32_heads_bytes(model, region, values), 64) : 0;
 }
 
-uint64_t tile_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
-  return round_up(evaluate(model.tile_bytes(), values), 64);
+uint64_t scratch_begin(const fb::Model& model, const fb::Op& op, const uint32_t (&values)[kSymbols]) {
+  return evaluate(op.scratch() != nullptr ? op.scratch() : model.tile_bytes(), values);
 }
 
-uint64_t scratch_bytes(const fb::Model& model, const Limits& limits, uint32_t longest, uint32_t tile) {
+uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step& step, uint32_t longest,
+                    const uint32_t (&values)[kSymbols]) {
   uint64_t most = 0;
-  for (const fb::Op* op : *graph(model).ops()) {
-    const ops::Rule& rule = *ops::find_rule(*op);
-    uint64_t bytes = rule.scratch(model, *op, {most_pages(limits, longest), limits.block_rows});
+  for (uint32_t i = 0; i < step.op_count(); ++i) {
+    const fb::Op& op = *graph(model).ops()->Get(step.first_op() + i);
+    const ops::Rule& rule = *ops::find_rule(op);
+    uint64_t bytes = rule.scratch(model, op, {most_pages(limits, longest), limits.block_rows});
     if (linked::kHost && limits.backend && rule.kind == fb::OpAttributes::Linear) {
-      bytes = uint64_t{tile} * kernels::pad16(extent(tensor(model, operand(op->inputs(), 1)), 0)) * sizeof(float);
+      const uint32_t outputs = extent(tensor(model, operand(op.inputs(), 1)), 0);
+      bytes = uint64_t{values[kTile]} * kernels::pad16(outputs) * sizeof(float);
     }
+    // Tile tensors that live while the op runs end where its scratch begins.
+    bytes += scratch_begin(model, op, values);
     most = bytes > most ? bytes : most;
   }
   return round_up(most, 64);
@@ -162,18 +176,27 @@ bool lay_out(const Model& model, const Limits& limits, Layout* out) {
   take(sizeof(SessionState), &at);
   out->workers = take(uint64_t{limits.workers} * sizeof(Worker), &at);
   out->shared = take(shared_bytes(m, values), &at);
-  out->f32_heads = take(heads_bytes(m, limits, values), &at);
-  out->tile_size = tile_bytes(m, values);
-  out->scratch_size = scratch_bytes(m, limits, limits.longest, limits.tile_rows);
-  out->worker_memory = take(limits.workers * (out->tile_size + out->scratch_size), &at);
+  out->f32_heads = take(heads_bytes(m, limits, fb::Region::shared, values), &at);
+  out->tile_heads = 0;
+  for (const fb::Step* step : *graph(m).steps()) {
+    const bool of_tokens = step->rows() == static_cast<int32_t>(kTokens);
+    uint32_t of_step[kSymbols];
+    round_symbols(m, limits, limits.max_tokens, limits.max_sequences,
+                  of_tokens ? limits.tile_rows : largest_tile(m, limits, limits.max_sequences), of_step);
+    const uint64_t bytes = step_bytes(m, limits, *step, limits.longest, of_step);
+    out->tile_heads = bytes > out->tile_heads ? bytes : out->tile_heads;
+  }
+  out->worker_size = out->tile_heads + heads_bytes(m, limits, fb::Region::tile, values);
+  out->worker_memory = take(limits.workers * out->worker_size, &at);
   const uint64_t tokens = limits.max_tokens;
   out->ids = take(tokens * sizeof(int32_t), &at);
   out->segments = take(tokens * sizeof(int32_t), &at);
   out->offsets = take((uint64_t{limits.max_sequences} + 1) * sizeof(uint32_t), &at);
   const uint64_t texts = model.has_tokenizer() ? 1 : 0;
   out->results = take(texts * limits.max_sequences * sizeof(EncodeResult), &at);
-  out->text_offsets = take(texts * tokens * sizeof(Offset), &at);
-  out->text_sequences = take(texts * tokens, &at);
+  const uint64_t spans = limits.offsets ? tokens : 0;
+  out->text_offsets = take(spans * sizeof(Offset), &at);
+  out->text_sequences = take(spans, &at);
   out->size = at;
   return at <= SIZE_MAX;
 }

@@ -1,4 +1,5 @@
-// The arena: [session][workers][shared region][f32 heads][tile region + scratch of each worker][batch arrays].
+// The arena: [session][workers][shared region][f32 heads][each worker's memory][batch arrays]. A worker's memory is the
+// tile region with each op's scratch where the plan has it begin, then the f32 form of the tile's heads.
 #ifndef BANTAM_SESSION_LAYOUT_H_
 #define BANTAM_SESSION_LAYOUT_H_
 
@@ -23,6 +24,7 @@ struct Limits {
   uint32_t tile_rows = 0;  // largest tile
   uint32_t grain = 16;     // rows of tiles and sequences are counted in multiples of this, beside the file's
   uint32_t block_rows = 0;
+  bool offsets = false;    // of tokens in their texts are kept
   bool f32_heads = false;  // an int8 file's attention runs in f32
   bool backend = false;    // linear layers run in the options' back end
 };
@@ -39,24 +41,28 @@ uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows
 void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens, uint32_t sequences, uint32_t tile,
                    uint32_t (&values)[kSymbols]);
 
-/// Bytes of the shared region (f32 heads behind it not counted), of the f32 heads (0 without them) and of one worker's tile
-/// region for these symbol values; multiples of 64.
-uint64_t heads_bytes(const fb::Model& model, const Limits& limits, const uint32_t (&values)[kSymbols]);
+/// Bytes of the shared region (f32 heads behind it not counted) for these symbol values, and of what int8 heads of a region
+/// take in f32 (0 without them); multiples of 64.
 uint64_t shared_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]);
-uint64_t tile_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]);
+uint64_t heads_bytes(const fb::Model& model, const Limits& limits, fb::Region region,
+                     const uint32_t (&values)[kSymbols]);
 
-/// Most scratch that any op needs when no sequence has more than `longest` rows and no tile more than `tile` (with a back
-/// end linear layers take whole tiles); a multiple of 64.
-uint64_t scratch_bytes(const fb::Model& model, const Limits& limits, uint32_t longest, uint32_t tile);
+/// Where the scratch of `op` begins in a worker's memory.
+uint64_t scratch_begin(const fb::Model& model, const fb::Op& op, const uint32_t (&values)[kSymbols]);
+
+/// Bytes of one worker's tile region and scratch in a step whose tile `values` holds, when no sequence has more than
+/// `longest` rows (with a back end linear layers take whole tiles); a multiple of 64.
+uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step& step, uint32_t longest,
+                    const uint32_t (&values)[kSymbols]);
 
 /// Byte offsets from the start of the arena.
 struct Layout {
   uint64_t workers;
   uint64_t shared;
   uint64_t f32_heads;      // empty unless limits.f32_heads
-  uint64_t worker_memory;  // worker w: at worker_memory + w * (tile_size + scratch_size)
-  uint64_t tile_size;
-  uint64_t scratch_size;
+  uint64_t worker_memory;  // worker w: at worker_memory + w * worker_size
+  uint64_t worker_size;
+  uint64_t tile_heads;  // in a worker's memory; its end unless limits.f32_heads
   uint64_t ids;
   uint64_t segments;
   uint64_t offsets;

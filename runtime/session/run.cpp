@@ -33,8 +33,9 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
                        {run.values[kTokens], run.values[kSequences], run.values[kTile]},
                        s.shared,
                        s.f32_heads,
+                       s.workers[worker].heads,
                        s.workers[worker].tile,
-                       s.workers[worker].scratch,
+                       nullptr,
                        begin,
                        rows,
                        s.limits.block_rows,
@@ -47,6 +48,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
     if (observer != nullptr && observer->before != nullptr) {
       observer->before(observer->context, number, begin, rows, worker);
     }
+    tile.scratch = tile.tile + scratch_begin(model, op, run.values);
     const Status status = ops::find_rule(op)->run(tile, op);
     if (status != Status::kOk) return status;
     if (observer != nullptr && observer->after != nullptr) {
@@ -129,22 +131,22 @@ Status execute(SessionState& s) {
   }
   StepRun run = {};
   run.session = &s;
-  uint64_t tile_high = 0;
-  uint32_t largest_tile = 0;
+  uint64_t worker_high = 0;
+  uint64_t heads_high = 0;
   for (const fb::Step* step : *graph(model).steps()) {
     run.step = step;
     run.rows = step->rows() == static_cast<int32_t>(kTokens) ? s.tokens : s.sequences;
     run.tile = choose_tile(model, s.limits, run.rows);
     round_symbols(model, s.limits, s.tokens, s.sequences, run.tile, run.values);
-    raise(tile_bytes(model, run.values), &tile_high);
-    largest_tile = run.tile > largest_tile ? run.tile : largest_tile;
+    raise(step_bytes(model, s.limits, *step, longest, run.values), &worker_high);
+    raise(heads_bytes(model, s.limits, fb::Region::tile, run.values), &heads_high);
     const Status status = run_step(run);
     if (status != Status::kOk) return status;
     if constexpr (linked::kHost) run.linear_number += count_linears(model, *step);
   }
   for (uint32_t i = 0; i < kSymbols; ++i) s.values[i] = run.values[i];
-  raise(shared_bytes(model, run.values) + heads_bytes(model, s.limits, run.values), &s.shared_high);
-  raise(s.limits.workers * (tile_high + scratch_bytes(model, s.limits, longest, largest_tile)), &s.worker_high);
+  raise(shared_bytes(model, run.values) + heads_bytes(model, s.limits, fb::Region::shared, run.values), &s.shared_high);
+  raise(s.limits.workers * (worker_high + heads_high), &s.worker_high);
   s.has_run = true;
   const Status status = check_outputs(s, s.model.output_count());
   s.has_run = status == Status::kOk;

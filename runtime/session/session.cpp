@@ -76,8 +76,8 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   }
   s->workers = part<Worker>(bytes, layout.workers);
   for (uint32_t w = 0; w < limits.workers; ++w) {
-    uint8_t* memory = bytes + layout.worker_memory + w * (layout.tile_size + layout.scratch_size);
-    s->workers[w] = {memory, memory + layout.tile_size, Status::kOk, 0};
+    uint8_t* memory = bytes + layout.worker_memory + w * layout.worker_size;
+    s->workers[w] = {memory, memory + layout.tile_heads, Status::kOk, 0};
   }
   s->ids = part<int32_t>(bytes, layout.ids);
   s->segments = part<int32_t>(bytes, layout.segments);
@@ -88,8 +88,10 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
       const Status opened = Tokenizer::open(model, 0, &s->tokenizer);
       if (opened != Status::kOk) return opened;
       s->results = part<EncodeResult>(bytes, layout.results);
-      s->text_offsets = part<Offset>(bytes, layout.text_offsets);
-      s->text_sequences = part<uint8_t>(bytes, layout.text_sequences);
+      if (limits.offsets) {
+        s->text_offsets = part<Offset>(bytes, layout.text_offsets);
+        s->text_sequences = part<uint8_t>(bytes, layout.text_sequences);
+      }
     }
   }
   s->fixed_bytes = layout.shared + (layout.size - layout.ids);
@@ -118,8 +120,10 @@ EncodedSequence Session::sequence(uint32_t index) const {
   out.ids = s.ids + out.row_begin;
   out.segments = s.segments + out.row_begin;
   if (s.filled == Filled::kText) {
-    out.offsets = s.text_offsets + out.row_begin;
-    out.sequences = s.text_sequences + out.row_begin;
+    if (s.limits.offsets) {
+      out.offsets = s.text_offsets + out.row_begin;
+      out.sequences = s.text_sequences + out.row_begin;
+    }
     out.result = s.results[index];
   }
   return out;

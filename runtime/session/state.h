@@ -9,8 +9,8 @@ namespace bantam {
 
 /// One worker's memory and what its tiles reported.
 struct Worker {
-  uint8_t* tile;
-  uint8_t* scratch;
+  uint8_t* tile;   // its memory: tile region and scratch
+  uint8_t* heads;  // the tile's heads in f32
   Status status;
   uint32_t tasks;  // of this step that it has run
 };

@@ -25,8 +25,10 @@ Status Session::add(Text first, Text second, const EncodeOptions& options) {
   TokenBuffer buffer;
   buffer.ids = s.ids + s.tokens;
   buffer.segments = s.segments + s.tokens;
-  buffer.offsets = s.text_offsets + s.tokens;
-  buffer.sequences = s.text_sequences + s.tokens;
+  if (s.limits.offsets) {
+    buffer.offsets = s.text_offsets + s.tokens;
+    buffer.sequences = s.text_sequences + s.tokens;
+  }
   buffer.capacity = left;
   EncodeResult& result = s.results[s.sequences];
   const Status status = s.tokenizer.encode(first, second, limited, buffer, &result);

@@ -28,6 +28,8 @@ struct Shape {
   uint32_t inner = 72;
   uint32_t vocabulary = 211;
   uint32_t labels = 3;
+  uint32_t positions = 64;
+  uint32_t tags = 0;         // labels of a token output "tags"
   bool tied_output = false;  // a token output that multiplies with the word embeddings
 };
 
@@ -56,8 +58,8 @@ inline Graph bert_graph(const Shape& shape) {
   build.input("input_ids", fb::InputKind::ids, shape.vocabulary);
   const int32_t words = build.embedding("words", shape.vocabulary, shape.hidden,
                                         random_values(size_t{shape.vocabulary} * shape.hidden, ++seed));
-  const int32_t places =
-      build.embedding("positions", 64, shape.hidden, random_values(size_t{64} * shape.hidden, ++seed));
+  const int32_t places = build.embedding("positions", shape.positions, shape.hidden,
+                                         random_values(size_t{shape.positions} * shape.hidden, ++seed));
   int32_t x = build.embed("embeddings", {{words, fb::IndexSource::ids}, {places, fb::IndexSource::positions}},
                           norm("embeddings.norm"));
   for (uint32_t i = 0; i < shape.layers; ++i) {
@@ -79,12 +81,13 @@ inline Graph bert_graph(const Shape& shape) {
   tanh.activation = fb::ActivationKind::tanh;
   const int32_t pooled = linear("pooler", build.pool("first", x, fb::PoolKind::first, false), shape.hidden, tanh);
   build.output("logits", linear("classifier", pooled, shape.labels, {}));
+  if (shape.tags != 0) build.output("tags", linear("tagger", x, shape.tags, {}));
   if (shape.tied_output) {
     build.tie(words);
     build.output("prediction_logits",
                  build.linear("predictions", x, words, vector("predictions.bias", shape.vocabulary), {}));
   }
-  graph.model.max_sequence = 64;
+  graph.model.max_sequence = shape.positions;
   return graph;
 }
 

@@ -12,13 +12,15 @@
 namespace bantam::convert {
 namespace {
 
-Graph lowered(fb::DType weights, const testing::Shape& shape = {}) {
+Graph lowered(fb::DType weights, const testing::Shape& shape = {}, Plan plan = Plan::kFast,
+              fb::DType residual = fb::DType::f32) {
   Graph graph = testing::bert_graph(shape);
   TypeOptions types;
   types.weights = weights;
   choose_types(graph, types);
-  quantize_activations(graph);
-  make_steps(graph);
+  if (plan == Plan::kSmall) split_queries(graph);
+  quantize_activations(graph, residual);
+  make_steps(graph, plan == Plan::kSmall);
   share_storage(graph);
   return graph;
 }
@@ -47,19 +49,6 @@ TEST(Lower, StepsAreLayersPlusHeads) {
   EXPECT_EQ(main_subgraph(graph).ops[steps[4]->first_op]->name, "first");
 }
 
-TEST(Lower, ResidualStreamIsOneSharedTensor) {
-  for (const fb::DType weights : {fb::DType::f32, fb::DType::i8}) {
-    const Graph graph = lowered(weights);
-    const int32_t x = op(graph, "embeddings").outputs[0];
-    EXPECT_EQ(tensor(graph, x).region, fb::Region::shared);
-    for (const char* name : {"layer.0.out", "layer.0.ffn2", "layer.1.out", "layer.1.ffn2"}) {
-      EXPECT_EQ(op(graph, name).outputs[0], x) << name;
-      EXPECT_EQ(op(graph, name).tail->residual, x) << name;
-    }
-    EXPECT_EQ(op(graph, "first").inputs[0], x);
-  }
-}
-
 TEST(Lower, QueriesAreOneTensorKeysAndValuesAreNot) {
   const Graph graph = lowered(fb::DType::i8);
   const fb::OpT& first = op(graph, "layer.0.split");
@@ -73,6 +62,97 @@ TEST(Lower, QueriesAreOneTensorKeysAndValuesAreNot) {
     EXPECT_EQ(tensor(graph, output).scale_kind, fb::ScaleKind::per_row_head);
   }
   EXPECT_EQ(tensor(graph, first.outputs[0]).layout, fb::Layout::head_rows);
+}
+
+TEST(Lower, ASmallPlanHasTwoStepsForEachLayer) {
+  testing::Shape shape;
+  shape.layers = 3;
+  shape.tags = 70;
+  const Graph graph = lowered(fb::DType::i8, shape, Plan::kSmall);
+  const auto& steps = main_subgraph(graph).steps;
+  // What a step begins with; the first layer's keys come with the embeddings.
+  const std::vector<std::string> firsts = {
+      "embeddings", "layer.0.query", "layer.1.key_value", "layer.1.query", "layer.2.key_value", "layer.2.query",
+      "tagger",     "first"};
+  ASSERT_EQ(steps.size(), firsts.size());
+  uint32_t next = 0;
+  for (size_t s = 0; s < steps.size(); ++s) {
+    EXPECT_EQ(steps[s]->first_op, next);
+    next += steps[s]->op_count;
+    EXPECT_EQ(steps[s]->rows, s + 1 == steps.size() ? int32_t{kSequences} : int32_t{kTokens});
+    EXPECT_EQ(main_subgraph(graph).ops[steps[s]->first_op]->name, firsts[s]);
+  }
+  EXPECT_EQ(next, main_subgraph(graph).ops.size());
+}
+
+TEST(Lower, TheTwoHalvesOfALayerHoldItsWeights) {
+  Graph graph = testing::bert_graph({});
+  const fb::OpT whole(op(graph, "layer.1.qkv"));
+  const std::vector<float> values = graph.constants[static_cast<size_t>(whole.inputs[1])]->values;
+  split_queries(graph);
+  const fb::OpT& query = op(graph, "layer.1.query");
+  const fb::OpT& key_value = op(graph, "layer.1.key_value");
+  EXPECT_EQ(tensor(graph, query.inputs[1]).name, "layer.1.query.weight");
+  EXPECT_EQ(rows(tensor(graph, query.inputs[1])), 40u);
+  EXPECT_EQ(rows(tensor(graph, key_value.inputs[1])), 80u);
+  EXPECT_EQ(width(tensor(graph, key_value.inputs[2])), 80u);
+  std::vector<float> both = graph.constants[static_cast<size_t>(query.inputs[1])]->values;
+  const std::vector<float>& rest = graph.constants[static_cast<size_t>(key_value.inputs[1])]->values;
+  both.insert(both.end(), rest.begin(), rest.end());
+  EXPECT_EQ(both, values);
+  for (const auto& any : graph.model.tensors) EXPECT_NE(any->name, "layer.1.qkv.weight");
+}
+
+TEST(Lower, AnInt8ResidualIsTheOnlyThingThatLivesBesideKeysAndValues) {
+  testing::Shape shape;
+  shape.tags = 70;
+  const Graph graph = lowered(fb::DType::i8, shape, Plan::kSmall, fb::DType::i8);
+  const int32_t x = op(graph, "embeddings").outputs[1];
+  for (const char* name : {"layer.0.out", "layer.0.ffn2", "layer.1.out", "layer.1.ffn2"}) {
+    EXPECT_EQ(op(graph, name).outputs[0], -1) << name;
+    EXPECT_EQ(op(graph, name).outputs[1], x) << name;
+    EXPECT_EQ(op(graph, name).tail->residual, x) << name;
+  }
+  EXPECT_EQ(op(graph, "first").inputs[0], x);
+  EXPECT_EQ(op(graph, "tagger").inputs[0], x);
+  for (const auto& any : graph.model.tensors) {
+    const bool pages = any->layout == fb::Layout::key_pages || any->layout == fb::Layout::value_pages;
+    const bool constant = any->role == fb::Role::constant;
+    if (constant || any->region == fb::Region::tile || pages || any->role == fb::Role::output) continue;
+    EXPECT_EQ(any->name, tensor(graph, x).name);
+  }
+}
+
+TEST(Lower, ResidualStreamIsOneSharedTensor) {
+  for (const fb::DType weights : {fb::DType::f32, fb::DType::i8}) {
+    const Graph graph = lowered(weights);
+    const int32_t x = op(graph, "embeddings").outputs[0];
+    EXPECT_EQ(tensor(graph, x).region, fb::Region::shared);
+    for (const char* name : {"layer.0.out", "layer.0.ffn2", "layer.1.out", "layer.1.ffn2"}) {
+      EXPECT_EQ(op(graph, name).outputs[0], x) << name;
+      EXPECT_EQ(op(graph, name).tail->residual, x) << name;
+    }
+    EXPECT_EQ(op(graph, "first").inputs[0], x);
+  }
+}
+
+TEST(Lower, QueriesLiveInATileKeysAndValuesAreShared) {
+  const Graph graph = lowered(fb::DType::i8, {}, Plan::kSmall);
+  for (const char* layer : {"layer.0", "layer.1"}) {
+    const fb::OpT& query = op(graph, layer + std::string(".split.query"));
+    const fb::OpT& key_value = op(graph, layer + std::string(".split.key_value"));
+    EXPECT_EQ(query.outputs[1], -1);
+    EXPECT_EQ(query.outputs[2], -1);
+    EXPECT_EQ(key_value.outputs[0], -1);
+    for (const int32_t output : {query.outputs[0], key_value.outputs[1], key_value.outputs[2]}) {
+      EXPECT_EQ(tensor(graph, output).type, fb::DType::i8);
+      EXPECT_EQ(tensor(graph, output).scale_kind, fb::ScaleKind::per_row_head);
+    }
+    EXPECT_EQ(tensor(graph, query.outputs[0]).layout, fb::Layout::head_rows);
+    EXPECT_EQ(tensor(graph, query.outputs[0]).region, fb::Region::tile);
+    EXPECT_EQ(tensor(graph, key_value.outputs[1]).region, fb::Region::shared);
+    EXPECT_EQ(tensor(graph, key_value.outputs[2]).region, fb::Region::shared);
+  }
 }
 
 TEST(Lower, Int8LinearsReadInt8AndNobodyWritesUnreadF32) {

@@ -121,8 +121,9 @@ TEST(Plan, LoweredModels) {
         TypeOptions types;
         types.weights = weights;
         choose_types(graph, types);
-        quantize_activations(graph);
-        make_steps(graph);
+        if (tied) split_queries(graph);
+        quantize_activations(graph, tied ? fb::DType::i8 : fb::DType::f32);
+        make_steps(graph, tied);
         share_storage(graph);
         plan_memory(graph);
         expect_model_valid(graph);

@@ -68,7 +68,8 @@ class Case<TailRows> {
     y_ = make_rows<float>(shape_.rows, x_stride_, pad16(shape_.width));
     q_ = make_rows<int8_t>(shape_.rows, pad16(shape_.width), pad16(shape_.width));
     q_scale_ = Guarded(size_t{shape_.rows} * 4);
-    stored_residual_ = Guarded(residual_q_.size());
+    stored_residual_ = make_rows<int8_t>(shape_.rows, x_stride_, pad16(shape_.width));
+    residual_scale_copy_ = copy(residual_scale_);
     for (size_t i = 0; i < residual_q_.size(); ++i) {
       stored_residual_.data()[i] = static_cast<uint8_t>(residual_q_.data()[i] ^ table.offset_xor);
     }
@@ -83,7 +84,7 @@ class Case<TailRows> {
     if (residual_kind_ == 1) a.residual = residual_copy_.as<float>();
     if (residual_kind_ == 2) {
       a.residual_q = stored_residual_.as<int8_t>();
-      a.residual_scale = residual_scale_.as<float>();
+      a.residual_scale = residual_scale_copy_.as<float>();
     }
     a.residual_stride = x_stride_;
     a.norm = norm_;
@@ -102,6 +103,11 @@ class Case<TailRows> {
       a.q_stride = pad16(shape_.width);
       a.q_scale = q_scale_.as<float>();
       a.smooth = has_smooth_ ? smooth_.as<float>() : nullptr;
+      if (alias_ != 0 && residual_kind_ == 2) {
+        a.q = stored_residual_.as<int8_t>();
+        a.q_stride = x_stride_;
+        a.q_scale = residual_scale_copy_.as<float>();
+      }
     }
     if (measured_) a.row_bits = measure();
     return a;
@@ -223,7 +229,7 @@ class Case<TailRows> {
   float epsilon_ = 0;
   size_t x_stride_ = 0;
   Guarded x_, residual_, residual_q_, residual_scale_, gamma_, beta_, smooth_, row_bits_;
-  Guarded x_copy_, residual_copy_, stored_residual_, y_, q_, q_scale_;
+  Guarded x_copy_, residual_copy_, stored_residual_, residual_scale_copy_, y_, q_, q_scale_;
 };
 
 template <>

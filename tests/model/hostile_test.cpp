@@ -274,6 +274,22 @@ std::vector<Edit> op_edits() {
        }},
       {"keys and values swapped", corrupt,
        [](auto& m) { std::swap(op(m, "layer.0.split").outputs[1], op(m, "layer.0.split").outputs[2]); }},
+      {"queries in a tile with keys that are not", corrupt,
+       [](auto& m) {
+         fb::TensorT& q = named(m, "q");
+         q.region = fb::Region::tile;
+         q.shape[0] = fb::Dim(2, 1, 0, 1);
+         q.offset = {0, 0, 0, m.tile_bytes[3]};
+         m.tile_bytes[3] += 256;
+       }},
+      {"keys in a tile", corrupt,
+       [](auto& m) {
+         fb::TensorT& k = named(m, "k0");
+         k.region = fb::Region::tile;
+         k.shape[0] = fb::Dim(2, 1, 0, 1);
+         k.offset = {0, 0, 0, m.tile_bytes[3]};
+         m.tile_bytes[3] += 256;
+       }},
       {"queries absent", corrupt, [](auto& m) { op(m, "layer.0.attention").inputs[0] = -1; }},
       {"keys as queries", corrupt, [](auto& m) { op(m, "layer.0.attention").inputs[0] = index_of(m, "k0"); }},
       {"rows as keys", corrupt, [](auto& m) { op(m, "layer.0.attention").inputs[1] = index_of(m, "x"); }},
@@ -313,6 +329,23 @@ std::vector<Edit> plan_edits() {
          named(m, "q").offset = {0, 0, 1 << 20, 0};
        }},
       {"tile rows overlap", corrupt, [](auto& m) { named(m, "ffn").offset = named(m, "x.i8").offset; }},
+      {"scratch over a tensor in use", corrupt, [](auto& m) { op(m, "layer.0.down").scratch.assign(4, 0); }},
+      {"scratch beyond the region", corrupt,
+       [](auto& m) {
+         op(m, "layer.0.down").scratch = m.tile_bytes;
+         op(m, "layer.0.down").scratch[3] += 64;
+       }},
+      {"scratch of no alignment", corrupt,
+       [](auto& m) {
+         m.tile_bytes[0] = 64;
+         op(m, "embed").scratch = {4, 0, 0, m.tile_bytes[3]};
+       }},
+      {"scratch by tokens", corrupt,
+       [](auto& m) {
+         m.tile_bytes[1] = 64;
+         op(m, "layer.0.down").scratch = m.tile_bytes;
+       }},
+      {"scratch of five coefficients", corrupt, [](auto& m) { op(m, "embed").scratch.assign(5, 0); }},
       {"read before written", corrupt, [](auto& m) { op(m, "layer.0.attention").inputs[1] = index_of(m, "k1"); }},
       {"tile rows read in another step", corrupt,
        [](auto& m) { op(m, "layer.1.up").inputs[0] = op(m, "pool").inputs[0]; }},

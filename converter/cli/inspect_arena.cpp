@@ -1,0 +1,87 @@
+#include "cli/inspect_arena.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/engine.h"
+#include "cli/errors.h"
+#include "session/layout.h"
+
+namespace bantam::cli {
+namespace {
+
+Json part(const char* name, uint64_t bytes, const std::string& what) {
+  return {{"part", name}, {"bytes", bytes}, {"what", what}};
+}
+
+/// "x.i8 at 32768: 16896", the shared tensors in the order of their places.
+std::vector<std::string> shared_tensors(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
+  std::vector<const fb::Tensor*> tensors;
+  for (const fb::Tensor* t : *model.tensors()) {
+    if (!is_constant(*t) && t->region() == fb::Region::shared) tensors.push_back(t);
+  }
+  std::stable_sort(tensors.begin(), tensors.end(), [&](const fb::Tensor* a, const fb::Tensor* b) {
+    return evaluate(a->offset(), values) < evaluate(b->offset(), values);
+  });
+  std::vector<std::string> lines;
+  for (const fb::Tensor* t : tensors) {
+    lines.push_back(fmt::format("{} at {}: {}", to_string(as_text(t->name())), evaluate(t->offset(), values),
+                                row_bytes(*t) * values[rows_symbol(*t)]));
+  }
+  return lines;
+}
+
+/// What each step's tile tensors and scratch take of a worker's memory, by the name of the step's first op.
+std::string steps(const fb::Model& model, const Limits& limits, const uint32_t (&values)[kSymbols]) {
+  std::string text;
+  for (const fb::Step* step : *graph(model).steps()) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ",
+                        to_string(as_text(graph(model).ops()->Get(step->first_op())->name())),
+                        step_bytes(model, limits, *step, limits.longest, values));
+  }
+  return text;
+}
+
+}  // namespace
+
+Json arena_json(const Model& model, const SessionOptions& options) {
+  Limits limits;
+  Layout layout;
+  Fault fault;
+  if (resolve(model, options, &limits, &fault) != Status::kOk) throw Error(ExitCode::kUsage, fault.what);
+  if (!lay_out(model, limits, &layout)) throw Error(ExitCode::kUsage, "the arena is larger than this machine's memory");
+  const fb::Model& m = root(model);
+  uint32_t values[kSymbols];
+  round_symbols(m, limits, limits.max_tokens, limits.max_sequences, limits.tile_rows, values);
+  std::string shared;
+  for (const std::string& line : shared_tensors(m, values)) shared += (shared.empty() ? "" : ", ") + line;
+  Json parts = Json::array();
+  parts.push_back(part("session", layout.shared, "the session object and its workers"));
+  parts.push_back(part("shared", layout.f32_heads - layout.shared, shared));
+  if (layout.worker_memory != layout.f32_heads) {
+    parts.push_back(part("f32 heads", layout.worker_memory - layout.f32_heads, "int8 heads in f32"));
+  }
+  parts.push_back(part("tiles", layout.ids - layout.worker_memory, steps(m, limits, values)));
+  parts.push_back(part("ids", layout.offsets - layout.ids, "token ids and segments"));
+  parts.push_back(part("sequences", layout.text_offsets - layout.offsets, "row offsets, what encoding said"));
+  parts.push_back(part("text", layout.size - layout.text_offsets, "byte offsets of tokens"));
+  return {{"tokens", limits.max_tokens},
+          {"tile_rows", limits.tile_rows},
+          {"block_rows", limits.block_rows},
+          {"bytes", layout.size},
+          {"parts", parts}};
+}
+
+Table arena_table(const Json& arena) {
+  Table table = {{"part", "bytes", "what"}};
+  for (const Json& one : arena.at("parts")) {
+    table.push_back({one.at("part").get<std::string>(), fmt::format("{}", one.at("bytes").get<uint64_t>()),
+                     printable(one.at("what").get<std::string>())});
+  }
+  table.push_back({"arena", fmt::format("{}", arena.at("bytes").get<uint64_t>()),
+                   fmt::format("{} tokens, tiles of {} rows, blocks of {}", arena.at("tokens").get<uint32_t>(),
+                               arena.at("tile_rows").get<uint32_t>(), arena.at("block_rows").get<uint32_t>())});
+  return table;
+}
+
+}  // namespace bantam::cli
