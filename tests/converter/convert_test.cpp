@@ -159,7 +159,7 @@ TEST(Texts, LinesAndJsonLines) {
   directory.write("t", "one\r\n\n{\"text\": \"two\", \"label\": 1}\n{\"text_a\": \"three\"}\n");
   EXPECT_EQ(read_texts("--parity", directory.path() / "t"), (std::vector<std::string>{"one", "two", "three"}));
   directory.write("t", "one\n{\"label\": 1}\n");
-  EXPECT_NE(problems_of(ExitCode::kInvalid, [&] { read_texts(directory.path() / "t"); }).find("line 2"),
+  EXPECT_NE(problems_of(ExitCode::kInvalid, [&] { read_texts("--parity", directory.path() / "t"); }).find("line 2"),
             std::string::npos);
   EXPECT_GE(built_in_texts().size(), 60u);
 }
