@@ -120,7 +120,7 @@ EncodedSequence Session::sequence(uint32_t index) const {
   out.ids = s.ids + out.row_begin;
   out.segments = s.segments + out.row_begin;
   if (s.filled == Filled::kText) {
-    if (s.limits.offsets) {
+    if (s.text_offsets != nullptr) {
       out.offsets = s.text_offsets + out.row_begin;
       out.sequences = s.text_sequences + out.row_begin;
     }

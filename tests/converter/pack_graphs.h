@@ -28,9 +28,9 @@ struct Shape {
   uint32_t inner = 72;
   uint32_t vocabulary = 211;
   uint32_t labels = 3;
-  uint32_t positions = 64;
-  uint32_t tags = 0;         // labels of a token output "tags"
   bool tied_output = false;  // a token output that multiplies with the word embeddings
+  uint32_t positions = 64;
+  uint32_t tags = 0;  // labels of a token output "tags"
 };
 
 /// A BERT encoder with a pooled classification head (output "logits") and, when asked for, a tied token output

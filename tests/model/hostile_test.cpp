@@ -185,11 +185,11 @@ std::vector<Edit> op_edits() {
   const auto corrupt = Status::kCorrupt;
   const auto unsupported = Status::kUnsupported;
   return {
-      {"op version", unsupported, [](auto& m) { op(m, "tag").version = 2; }},
+      {"op version", unsupported, [](auto& m) { op(m, "tag").version = 3; }},
       {"op feature", unsupported, [](auto& m) { op(m, "tag").features = {"time travel"}; }},
       {"fallback of another shape", unsupported,
        [](auto& m) {
-         op(m, "tag").version = 2;
+         op(m, "tag").version = 3;
          op(m, "tag").fallback = true;
        }},
       {"softmax", unsupported, [](auto& m) { op(m, "tag").attributes.Set(fb::SoftmaxT{}); }},
@@ -414,7 +414,7 @@ TEST(Fallback, AnUnknownOpThatMayBeLeftOutCopies) {
   const int32_t extra = builder.activation("extra", 2, 40);
   auto row = std::make_unique<fb::OpT>();
   row->name = "extra";
-  row->version = 2;
+  row->version = 3;
   row->fallback = true;
   row->attributes.Set(fb::RowT{});
   row->inputs = {op(builder.model, "classify").inputs[0]};

@@ -93,10 +93,10 @@ TEST(Linked, OperatorsLeftOut) {
                 &fault),
             Status::kOpNotLinked);
   // What no build executes is unsupported; what could be copied needs the copy.
-  EXPECT_EQ(open_edited([](auto& m) { op(m, "tag").version = 2; }, &fault), Status::kUnsupported);
+  EXPECT_EQ(open_edited([](auto& m) { op(m, "tag").version = 3; }, &fault), Status::kUnsupported);
   EXPECT_EQ(open_edited(
                 [](auto& m) {
-                  op(m, "tag").version = 2;
+                  op(m, "tag").version = 3;
                   op(m, "tag").fallback = true;
                 },
                 &fault),
