@@ -19,6 +19,14 @@ COMPONENTS = [
     ("libc", None, re.compile(r"\.a\(|/crt\w*\.o")),
     ("program", None, re.compile(r".")),
 ]
+# Of mangled names; what is in none of them is the program's own.
+NAMESPACES = [
+    ("N6bantam3ops", "/runtime/ops/"),
+    ("N6bantam7kernels", "/runtime/kernels/"),
+    ("N6bantam4text", "/runtime/text/"),
+    ("N6bantam8firmware", "program"),
+    ("6bantam", "/runtime/model/"),
+]
 NAMES = [name for name, _, _ in COMPONENTS]
 FLASH = (".text", ".rodata", ".ARM.exidx", ".ARM.extab")
 
@@ -45,18 +53,48 @@ def entries(path):
         held = ""
 
 
+def read_owners(path):
+    """{symbol: object} of what `objdump -t` said of the objects before they were linked (nm sees no local symbols there)."""
+    owners = {}
+    place = ""
+    for line in path.read_text().splitlines() if path.exists() else []:
+        if found := re.match(r"(\S+): +file format", line):
+            place = found[1]
+        elif found := re.match(r"[0-9a-f]{8} .* \.(?:text|rodata)\S*\t[0-9a-f]{8} (?:\.hidden )?(\S+)$", line):
+            owners[found[1]] = place
+    return owners
+
+
+def owner(owners, section, path):
+    """The object that an input section is from: link-time optimisation leaves its symbol only, with suffixes such as
+    .constprop.0."""
+    if ".ltrans" not in path:
+        return path
+    symbol = re.sub(r"^\.(text|rodata)\.(startup\.|unlikely\.)?", "", section)
+    while symbol not in owners and "." in symbol:
+        symbol = symbol.rpartition(".")[0]
+    if symbol in owners:
+        return owners[symbol]
+    # Inlined in its object, but no longer when linked: its namespace tells.
+    for namespace, folder in NAMESPACES:
+        if namespace in symbol:
+            return folder
+    return path
+
+
 def measure(path):
     """{"sections": {name: bytes}, "components": {name: bytes of code and constants}, "text", "rodata", "data", "bss",
     "stack", "arena", "model"}: text and rodata as the program says them, data once (it is in flash and in RAM)."""
     sections = {}
     parts = {}
+    owners = read_owners(pathlib.Path(path).with_suffix(".symbols"))
     current = ""
     for line in entries(path):
         if found := OUTPUT.match(line):
             current = found[1]
             sections[current] = int(found[3], 16)
         elif current in FLASH and (found := INPUT.match(line)):
-            name = component(found[1], found[4])
+            name = component(found[1], owner(owners, found[1], found[4]))
             parts[name] = parts.get(name, 0) + int(found[3], 16)
     code = sum(sections.get(name, 0) for name in FLASH)
     parts["padding"] = code - sum(parts.values())
