@@ -92,7 +92,7 @@ Status run_step(StepRun& run) {
   return tasks == tiles ? Status::kOk : Status::kInvalidArgument;  // `parallel` breaks its contract
 }
 
-uint32_t count_linears(const fb::Model& model, const fb::Step& step) {
+[[maybe_unused]] uint32_t count_linears(const fb::Model& model, const fb::Step& step) {
   uint32_t linears = 0;
   for (uint32_t i = 0; i < step.op_count(); ++i) {
     const fb::Op& op = *graph(model).ops()->Get(step.first_op() + i);

@@ -41,6 +41,23 @@ Built build_random_static(const testing::Shape& shape = {}) {
   return build_static(graph, ranges_of(graph));
 }
 
+/// Relative error of the integer-only form's answers to the f32 build's.
+double static_error(const Graph& graph) {
+  TypeOptions exact;
+  exact.weights = fb::DType::f32;
+  const Ids ids = random_ids({1, 33, 17, 5, 40, 12, 9, 26}, 211, 1, 5);
+  const std::vector<float> expected = run_once(file_of(build_model(graph, exact)), ids, {});
+  const std::vector<float> got = run_once(file_of(build_static(graph, ranges_of(graph))), ids, {});
+  EXPECT_EQ(got.size(), expected.size());
+  double error = 0;
+  double power = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    error += std::pow(double{got[i]} - double{expected[i]}, 2);
+    power += std::pow(double{expected[i]}, 2);
+  }
+  return std::sqrt(error / power);
+}
+
 TEST(Static, UnfusedComputesTheSame) {
   const Graph graph = testing::bert_graph({});
   TypeOptions exact;
@@ -64,21 +81,18 @@ TEST(Static, HoldsNoFloatBetweenIdsAndLogits) {
   }
 }
 
-TEST(Static, AnswersAreThoseOfTheF32Model) {
-  const Graph graph = testing::bert_graph({});
-  TypeOptions exact;
-  exact.weights = fb::DType::f32;
-  const Ids ids = random_ids({1, 33, 17, 5, 40, 12, 9, 26}, 211, 1, 5);
-  const std::vector<float> expected = run_once(file_of(build_model(graph, exact)), ids, {});
-  const std::vector<float> got = run_once(file_of(build_random_static()), ids, {});
-  ASSERT_EQ(got.size(), expected.size());
-  double error = 0;
-  double power = 0;
-  for (size_t i = 0; i < got.size(); ++i) {
-    error += std::pow(double{got[i]} - double{expected[i]}, 2);
-    power += std::pow(double{expected[i]}, 2);
+TEST(Static, AnswersAreThoseOfTheF32Model) { EXPECT_LT(static_error(testing::bert_graph({})), 0.1); }
+
+// The sums of outputs with small weights lie at the offset of the table behind them: they must not be clamped.
+TEST(Static, OutputsOfOneFunctionMayDifferInSize) {
+  Graph graph = testing::bert_graph({});
+  for (size_t i = 0; i < graph.constants.size(); ++i) {
+    const std::string& name = graph.model.tensors[i]->name;
+    if (name.find(".ffn1.") == std::string::npos) continue;
+    std::vector<float>& values = graph.constants[i]->values;
+    for (size_t v = 0; v < values.size() / 2; ++v) values[v] *= 0.01F;
   }
-  EXPECT_LT(std::sqrt(error / power), 0.1);
+  EXPECT_LT(static_error(graph), 0.1);
 }
 
 TEST(Static, SameBitsOnEveryIsaTileAndWorker) {
