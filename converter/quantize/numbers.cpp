@@ -48,19 +48,21 @@ std::vector<float> activate(fb::ActivationKind kind, const std::vector<float>& x
     float v[16];
   };
   std::vector<Line> from(padded / 16), to(padded / 16);
-  std::copy(x.begin(), x.end(), from.front().v);
+  float* const rows = reinterpret_cast<float*>(from.data());
+  float* const results = reinterpret_cast<float*>(to.data());
+  std::copy(x.begin(), x.end(), rows);
   kernels::TailRows args = {};
-  args.x = from.front().v;
+  args.x = rows;
   args.x_stride = padded;
   args.rows = 1;
   args.width = static_cast<uint32_t>(x.size());
   args.activation = static_cast<kernels::Activation>(kind);
-  args.y = to.front().v;
+  args.y = results;
   args.y_stride = padded;
   if (!kernels::table(Isa::kReference)->tail_rows(args)) {
     throw Error(ExitCode::kUnsupported, "an activation leaves the range of floats on the calibration texts");
   }
-  return std::vector<float>(to.front().v, to.front().v + x.size());
+  return std::vector<float>(results, results + x.size());
 }
 
 FunctionTable make_table(fb::ActivationKind kind, float low, float high, bool symmetric) {
