@@ -372,7 +372,7 @@ class Case<StaticSplit> {
   StaticSplit args(const Table& table) {
     stored_ = stored_rows(x_, table);
     const uint32_t end = shape_.first_row + shape_.rows;
-    q_stride_ = pad16(std::max(1u, shape_.heads * shape_.head_width));
+    q_stride_ = pad16(std::max<uint32_t>(1u, shape_.heads * shape_.head_width));
     q = Guarded(shape_.heads == 0 ? 0 : size_t{end} * q_stride_);
     keys = Guarded(size_t{shape_.pages()} * shape_.kv_heads * static_key_page_bytes(shape_.head_width));
     values = Guarded(size_t{shape_.pages()} * shape_.kv_heads * static_value_page_bytes(shape_.head_width));

@@ -60,7 +60,8 @@ extern "C" {
 
 extern uint8_t ram_used[];
 
-void* _sbrk(ptrdiff_t bytes) {
+// Used: link-time optimisation does not see that the C library calls it.
+[[gnu::used]] void* _sbrk(ptrdiff_t bytes) {
   static uint8_t* end = ram_used;
   uint8_t* const limit = reinterpret_cast<uint8_t*>(ram_begin) + reinterpret_cast<uintptr_t>(ram_bytes);
   if (bytes > limit - end) return reinterpret_cast<void*>(-1);
@@ -69,7 +70,7 @@ void* _sbrk(ptrdiff_t bytes) {
   return begin;
 }
 
-void abort() {
+[[gnu::used]] void abort() {
   bantam::test::put("aborted: memory used up, or written outside a buffer\n");
   board_exit(1);
 }
