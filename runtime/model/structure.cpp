@@ -49,9 +49,9 @@ constexpr uint8_t vector_of() {
 }
 template <typename Struct>
 constexpr uint8_t struct_of() {
-  constexpr bool small = sizeof(Struct) == 16 && alignof(Struct) == 4;
-  static_assert(small || (sizeof(Struct) == 24 && alignof(Struct) == 8));
-  return small ? kStruct16 : kStruct24;
+  static_assert(sizeof(Struct) == 16 ? alignof(Struct) == 4 : sizeof(Struct) == 24);
+  static_assert(sizeof(Struct) == 16 || alignof(Struct) == 8);
+  return sizeof(Struct) == 16 ? kStruct16 : kStruct24;
 }
 
 /// The code of a field by the type that its accessor returns.

@@ -35,6 +35,20 @@ Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* larges
 
 }  // namespace
 
+Verdict check_embed(const Site& site) {
+  const fb::Embed& embed = *site.op.attributes_as_Embed();
+  if (count(embed.tables()) == 0) return corrupt("an embedding without tables");
+  if (count(embed.tables()) > kMaxEmbedTables) return unsupported("an embedding of more than 8 tables");
+  if (embed.context() != 1 || embed.reduce() != fb::Reduce::none) {
+    return unsupported("embeddings of several neighbours or reduced embeddings are not executed");
+  }
+  if (site.rows_symbol != kTokens) return corrupt("an embedding runs over tokens");
+  BANTAM_CHECK(check_counts(site, 0, 0, 2));
+  const int32_t first = embed.tables()->Get(0)->tensor();
+  if (first < 0 || tensor(site.model, first).shape()->size() != 2) return corrupt("an embedding table is not a matrix");
+  return {};
+}
+
 Verdict check_indices(const Site& site, const fb::EmbedTable& table) {
   uint64_t largest = 0;
   BANTAM_CHECK(largest_index(site, table.source(), &largest));
@@ -88,16 +102,8 @@ Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t col
 }
 
 Verdict verify(const Site& site) {
+  BANTAM_CHECK(check_embed(site));
   const fb::Embed& embed = *site.op.attributes_as_Embed();
-  if (count(embed.tables()) == 0) return corrupt("an embedding without tables");
-  if (count(embed.tables()) > kMaxEmbedTables) return unsupported("an embedding of more than 8 tables");
-  if (embed.context() != 1 || embed.reduce() != fb::Reduce::none) {
-    return unsupported("embeddings of several neighbours or reduced embeddings are not executed");
-  }
-  if (site.rows_symbol != kTokens) return corrupt("an embedding runs over tokens");
-  BANTAM_CHECK(check_counts(site, 0, 0, 2));
-  const int32_t first = embed.tables()->Get(0)->tensor();
-  if (first < 0 || tensor(site.model, first).shape()->size() != 2) return corrupt("an embedding table is not a matrix");
   for (const fb::EmbedTable* table : *embed.tables()) {
     BANTAM_CHECK(verify_table(site, *table, output_width(site.model, site.op)));
   }

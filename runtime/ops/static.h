@@ -59,6 +59,8 @@ extern const Rule kStaticPool;
 inline size_t index_bytes(uint32_t block_rows) { return round_up(block_rows * sizeof(int32_t), 16); }
 /// Writes the row numbers that `table` is asked for by rows [first, first + n) of the run (embed.cpp).
 void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out);
+/// What both forms of an embedding ask but for each table: 1 to kMaxEmbedTables of them, the first a matrix (embed.cpp).
+Verdict check_embed(const Site& site);
 /// No index that `table.source` can give reaches beyond the table's rows (embed.cpp).
 Verdict check_indices(const Site& site, const fb::EmbedTable& table);
 

@@ -24,16 +24,8 @@ Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t col
 }
 
 Verdict verify(const Site& site) {
+  BANTAM_CHECK(check_embed(site));
   const fb::Embed& embed = *site.op.attributes_as_Embed();
-  if (count(embed.tables()) == 0) return corrupt("an embedding without tables");
-  if (count(embed.tables()) > kMaxEmbedTables) return unsupported("an embedding of more than 8 tables");
-  if (embed.context() != 1 || embed.reduce() != fb::Reduce::none) {
-    return unsupported("embeddings of several neighbours or reduced embeddings are not executed");
-  }
-  if (site.rows_symbol != kTokens) return corrupt("an embedding runs over tokens");
-  BANTAM_CHECK(check_counts(site, 0, 0, 2));
-  const int32_t first = embed.tables()->Get(0)->tensor();
-  if (first < 0 || tensor(site.model, first).shape()->size() != 2) return corrupt("an embedding table is not a matrix");
   const uint32_t columns = output_width(site.model, site.op);
   for (const fb::EmbedTable* table : *embed.tables()) BANTAM_CHECK(verify_table(site, *table, columns));
   if (!has_norm(site.op)) return unsupported("an integer-only embedding without a norm is not executed");

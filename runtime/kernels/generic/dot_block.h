@@ -15,6 +15,19 @@ BANTAM_INLINE void measure_rows(int32_t (&row_starts)[kRows], const int8_t* x, s
   for (uint32_t r = 0; r < kRows; ++r) row_starts[r] = row_start(x + r * x_stride, count);
 }
 
+/// Starts the sums of a RegisterBlock<kRows, kPanels>: rows x, `k` long, by panels of a layer whose weights' sums are `w_sum`.
+template <uint32_t kRows, uint32_t kPanels, class Block>
+BANTAM_INLINE void start_sums(Block& block, const int8_t* x, size_t x_stride, uint32_t k, const int32_t* w_sum) {
+  if constexpr (kOffsetXor != 0) {
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) block.start(p, w_sum + p * 16);
+  } else {
+    int32_t row_starts[kRows];
+    measure_rows(row_starts, x, x_stride, k);
+    block.start(row_starts);
+  }
+}
+
 /// What the accumulators of queries start with when they meet keys: -128 times the query's sum where keys are stored as
 /// k + 128, else what the instruction set's signs need.
 template <uint32_t kRows>

@@ -12,6 +12,7 @@ using F32 = decltype(splat(0.0f));
 using I32 = decltype(splat(int32_t{0}));
 using LaneMask = decltype(less(splat(0.0f), splat(0.0f)));
 
+// NOLINTNEXTLINE(bugprone-sizeof-expression): with one lane the vector is a float.
 constexpr uint32_t kLanes = sizeof(F32) / sizeof(float);
 static_assert(kLanes == 1 || kLanes == 16, "reference/vector.h, or all 16 elements of a panel or page");
 /// Vectors to 16 neighbours: the outputs of a panel of weights, the rows of a page, the partial sums of a row.

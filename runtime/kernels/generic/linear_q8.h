@@ -11,15 +11,8 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 template <uint32_t kRows, uint32_t kPanels>
 BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t panel, Ahead ahead) {
   const int8_t* x = a.x + row * a.x_stride;
-  int32_t row_starts[kRows];
-  measure_rows(row_starts, x, a.x_stride, a.k);
   RegisterBlock<kRows, kPanels> block;
-  if constexpr (kOffsetXor != 0) {
-    BANTAM_UNROLL
-    for (uint32_t p = 0; p < kPanels; ++p) block.start(p, a.w_sum + (panel + p) * 16);
-  } else {
-    block.start(row_starts);
-  }
+  start_sums<kRows, kPanels>(block, x, a.x_stride, a.k, a.w_sum + panel * 16);
   const size_t w_stride = size_t{a.k} * 16;
   if constexpr (kRows <= 2) {
     // Bound by the weights' stream, which the processor fetches ahead itself.

@@ -76,15 +76,8 @@ inline bool static_linear(const StaticLinear& a) {
 template <uint32_t kRows, uint32_t kPanels>
 BANTAM_NOINLINE void static_linear_block(const StaticLinear& a, uint32_t row, uint32_t panel) {
   const int8_t* x = a.x + row * a.x_stride;
-  int32_t row_starts[kRows];
-  measure_rows(row_starts, x, a.x_stride, a.k);
   RegisterBlock<kRows, kPanels> block;
-  if constexpr (kOffsetXor != 0) {
-    BANTAM_UNROLL
-    for (uint32_t p = 0; p < kPanels; ++p) block.start(p, a.w_sum + (panel + p) * 16);
-  } else {
-    block.start(row_starts);
-  }
+  start_sums<kRows, kPanels>(block, x, a.x_stride, a.k, a.w_sum + panel * 16);
   const size_t w_stride = size_t{a.k} * 16;
   block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
   int32_t sums[kRows][kPanels * 16];

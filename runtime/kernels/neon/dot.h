@@ -18,16 +18,7 @@ struct RegisterBlock {
   /// [2 * j + h]: outputs 4 j + 2 h and the next, two sums each: of k % 4 < 2 and of the others.
   int32x4_t acc[kRows][kPanels][8];
 
-  BANTAM_INLINE void clear() {
-    BANTAM_UNROLL
-    for (uint32_t p = 0; p < kPanels; ++p) {
-      BANTAM_UNROLL
-      for (uint32_t r = 0; r < kRows; ++r) {
-        BANTAM_UNROLL
-        for (uint32_t i = 0; i < 8; ++i) acc[r][p][i] = vdupq_n_s32(0);
-      }
-    }
-  }
+  BANTAM_INLINE void clear() { clear_sums(acc); }
   BANTAM_INLINE void start(const int32_t (&)[kRows]) { clear(); }
 
   BANTAM_INLINE void add_keys(const int8_t* x, size_t x_stride, const int8_t* keys, size_t stride, uint32_t quads) {

@@ -197,6 +197,19 @@ BANTAM_INLINE I32x16 largest_of_eight(const I32x16 (&x)[8]) {
 }
 #undef BANTAM_REGISTERS
 
+/// The sums of a register block, all 0.
+template <uint32_t kRows, uint32_t kPanels, uint32_t kEach>
+BANTAM_INLINE void clear_sums(int32x4_t (&sums)[kRows][kPanels][kEach]) {
+  BANTAM_UNROLL
+  for (uint32_t r = 0; r < kRows; ++r) {
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) {
+      BANTAM_UNROLL
+      for (uint32_t i = 0; i < kEach; ++i) sums[r][p][i] = vdupq_n_s32(0);
+    }
+  }
+}
+
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
 #endif  // BANTAM_KERNELS_NEON_VECTOR_H_

@@ -17,18 +17,11 @@ template <uint32_t kRows, uint32_t kPanels>
 struct RegisterBlock {
   int32x4_t acc[kRows][kPanels][4];
   /// Sums of the weights that probabilities met: sdot takes them as p - 128.
-  int32x4_t weight_sums[kPanels][4];
+  int32x4_t weight_sums[1][kPanels][4];
 
   BANTAM_INLINE void clear() {
-    BANTAM_UNROLL
-    for (uint32_t p = 0; p < kPanels; ++p) {
-      BANTAM_UNROLL
-      for (uint32_t j = 0; j < 4; ++j) {
-        weight_sums[p][j] = vdupq_n_s32(0);
-        BANTAM_UNROLL
-        for (uint32_t r = 0; r < kRows; ++r) acc[r][p][j] = vdupq_n_s32(0);
-      }
-    }
+    clear_sums(weight_sums);
+    clear_sums(acc);
   }
   BANTAM_INLINE void start(const int32_t (&)[kRows]) { clear(); }
 
@@ -56,7 +49,8 @@ struct RegisterBlock {
     for (uint32_t p = 0; p < kPanels; ++p) {
       BANTAM_UNROLL
       for (uint32_t i = 0; i < 16; ++i) {
-        weight_sums[p][i % 4] = vdotq_s32(weight_sums[p][i % 4], vld1q_s8(w + p * w_stride + i * 16), vdupq_n_s8(1));
+        weight_sums[0][p][i % 4] =
+            vdotq_s32(weight_sums[0][p][i % 4], vld1q_s8(w + p * w_stride + i * 16), vdupq_n_s8(1));
       }
     }
     add_quads<0, 4>(rows, w, w_stride);
@@ -65,7 +59,7 @@ struct RegisterBlock {
   BANTAM_INLINE I32x16 get(uint32_t r, uint32_t p) const {
     I32x16 sums;
     BANTAM_UNROLL
-    for (uint32_t j = 0; j < 4; ++j) sums.v[j] = vaddq_s32(acc[r][p][j], vshlq_n_s32(weight_sums[p][j], 7));
+    for (uint32_t j = 0; j < 4; ++j) sums.v[j] = vaddq_s32(acc[r][p][j], vshlq_n_s32(weight_sums[0][p][j], 7));
     return sums;
   }
 

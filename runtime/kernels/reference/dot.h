@@ -22,7 +22,7 @@ BANTAM_NOINLINE void dot_two_rows(const Stored* x, size_t x_step, const int8_t* 
   for (const int8_t* end = w + quads * 64; w != end; w += 64, x += 4, y += 4) {
     BANTAM_UNROLL_ALWAYS
     for (uint32_t j = 0; j < 4; ++j) {
-      const int32_t weight = w[j];
+      const int32_t weight = w[j];  // NOLINT(bugprone-signed-char-misuse): numbers, not characters
       first += x[j] * weight;
       second += y[j] * weight;
     }
