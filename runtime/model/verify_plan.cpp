@@ -101,15 +101,13 @@ class PlanCheck {
     return spent_ <= kBudget;
   }
 
-  /// The place where scratch memory begins is 64-byte aligned, in the tile region and no matter of the run's lengths.
+  /// The place behind which scratch memory begins is in the tile region and no matter of the run's lengths.
   Verdict check_scratch(const fb::Op& op) {
     if (count(op.scratch()) > 1 + kSymbols) return corrupt("the plan names unknown symbols");
     for (uint32_t i = 0; i < count(op.scratch()); ++i) {
-      const uint64_t multiple = i == 0 ? 1 : model_.symbols()->Get(i - 1)->multiple();
       const uint64_t begin = op.scratch()->Get(i);
-      if (begin * multiple % 64 != 0 || begin > coefficient(model_.tile_bytes(), i) ||
-          (begin != 0 && i != 0 && i != 1 + kTile)) {
-        return corrupt("scratch memory begins outside the tile region or is not 64-byte aligned");
+      if (begin > coefficient(model_.tile_bytes(), i) || (begin != 0 && i != 0 && i != 1 + kTile)) {
+        return corrupt("scratch memory begins outside the tile region");
       }
     }
     return {};

@@ -146,7 +146,7 @@ uint64_t heads_bytes(const fb::Model& model, const Limits& limits, fb::Region re
 }
 
 uint64_t scratch_begin(const fb::Model& model, const fb::Op& op, const uint32_t (&values)[kSymbols]) {
-  return evaluate(op.scratch() != nullptr ? op.scratch() : model.tile_bytes(), values);
+  return round_up(evaluate(op.scratch() != nullptr ? op.scratch() : model.tile_bytes(), values), 64);
 }
 
 uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step& step, uint32_t longest,

@@ -2,11 +2,10 @@
 #define BANTAM_KERNEL_NAMESPACE math_test
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "kernels/reference/vector.h"
 // The vectors come first.
 #include "kernels/generic/math.h"
+#include "tests/exhaustive.h"
 #include "tests/kernels/naive.h"
 #include "tests/kernels/support.h"
 
@@ -142,11 +141,10 @@ double error_of(const Function& f, float x, float y) {
 
 class EveryFloat : public ::testing::TestWithParam<Function> {};
 
-/// With BANTAM_EVERY_FLOAT set (./dev test all): a minute or two.
+/// With BANTAM_EXHAUSTIVE set (./dev test all): a minute or two.
 TEST_P(EveryFloat, ErrorIsAsStated) {
   const Function& f = GetParam();
-  const char* wanted = std::getenv("BANTAM_EVERY_FLOAT");
-  const bool every = wanted != nullptr && *wanted != 0;
+  const bool every = bantam::testing::exhaustive();
   const Table& best = *table(Isa::kAuto);
   double worst = 0;
   float worst_at = 0;
@@ -182,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(Functions, EveryFloat, ::testing::ValuesIn(kFunctions),
 
 /// What int8 attention takes probabilities from; every table has its bits from the kernels' property tests.
 TEST(Math, Exp2OfScores) {
-  const bool every = std::getenv("BANTAM_EVERY_FLOAT") != nullptr;
+  const bool every = bantam::testing::exhaustive();
   const Function range = {"exp2", Activation::kNone, -126.0f, 1.0f, true, 3e-6};
   double worst = 0;
   uint64_t position = 0;

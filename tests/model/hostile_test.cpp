@@ -335,11 +335,6 @@ std::vector<Edit> plan_edits() {
          op(m, "layer.0.down").scratch = m.tile_bytes;
          op(m, "layer.0.down").scratch[3] += 64;
        }},
-      {"scratch of no alignment", corrupt,
-       [](auto& m) {
-         m.tile_bytes[0] = 64;
-         op(m, "embed").scratch = {4, 0, 0, m.tile_bytes[3]};
-       }},
       {"scratch by tokens", corrupt,
        [](auto& m) {
          m.tile_bytes[1] = 64;

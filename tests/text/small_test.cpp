@@ -5,6 +5,7 @@
 #include <array>
 #include <fstream>
 
+#include "tests/exhaustive.h"
 #include "tests/text/small_encoder.h"
 #include "tests/text/vocabulary.h"
 #include "text/utf8.h"
@@ -96,11 +97,25 @@ nlohmann::json json_of(bool lowercase, bool strip, bool common = true) {
 
 class Small : public ::testing::TestWithParam<std::array<bool, 3>> {};
 
-TEST_P(Small, EveryCodePointInContextsGivesTheSame) {
+/// Steps between the code points that are compared, below U+3400 and above: primes that meet every block.
+struct Stride {
+  uint32_t common, rare;
+};
+Stride stride_of_test() {
+  if (testing::exhaustive()) return {1, 1};
+#if defined(BANTAM_SANITIZED) || defined(BANTAM_EMULATED)
+  return {7, 311};
+#else
+  return {1, 31};
+#endif
+}
+
+TEST_P(Small, CodePointsInContextsGiveTheSame) {
   const auto [lowercase, strip, common] = GetParam();
   Both both(json_of(lowercase, strip, common));
   ASSERT_EQ(both.verify(), Status::kOk);
-  for (uint32_t code = 0; code < 0x110000; ++code) {
+  const Stride stride = stride_of_test();
+  for (uint32_t code = 0; code < 0x110000; code += code < 0x3400 ? stride.common : stride.rare) {
     if (code >= 0xD800 && code < 0xE000) continue;
     const std::string c = utf8(code);
     ASSERT_TRUE(both.agree(c)) << code;

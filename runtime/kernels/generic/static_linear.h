@@ -17,7 +17,7 @@ struct Requantiser {
 
   BANTAM_INLINE Requantiser(const Requantise& a, uint32_t column)
       : bias(a.bias == nullptr ? nullptr : a.bias + column),
-        multiplier(a.multiplier + column),
+        multiplier(a.multiplier == nullptr ? nullptr : a.multiplier + column),
         pre_shift(a.pre_shift),
         post_shift(a.post_shift),
         pre_half(half_of(a.pre_shift)),
