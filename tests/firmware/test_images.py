@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from make_models import KERNEL_SEEDS
+from make_models import EXPECTED, KERNEL_SEEDS
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "targets" / "firmware"))
@@ -63,12 +63,12 @@ class Board(unittest.TestCase):
 class Bits(unittest.TestCase):
     def test_kernels(self):
         status, output = run_image("kernels_image", b"%d\n" % KERNEL_SEEDS)
-        self.assertEqual(output, (given.models / "kernels.hash").read_bytes())
+        self.assertEqual(output, (EXPECTED / "kernels.hash").read_bytes())
         self.assertEqual(status, 0)
 
     def test_logits(self):
         status, output = run_image("logits_hash")
-        self.assertEqual(output, (given.models / "models.hash").read_bytes())
+        self.assertEqual(output, (EXPECTED / "models.hash").read_bytes())
         self.assertEqual(status, 0)
 
 
