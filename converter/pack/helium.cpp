@@ -29,8 +29,7 @@ FileBytes with_helium_rows(const uint8_t* bytes, size_t size) {
   return rewrite_file(bytes, size, [](FileEditor& editor) {
     std::set<std::pair<uint64_t, uint64_t>> done;  // blobs: tensors may share one
     for (const auto& t : editor.model().tensors) {
-      // The integer-only form multiplies by tiles.
-      if (t->layout != fb::Layout::tile_k4n16 || t->scale_kind == fb::ScaleKind::fixed) continue;
+      if (t->layout != fb::Layout::tile_k4n16) continue;
       t->layout = fb::Layout::k16n1;
       if (!done.emplace(t->data->offset(), t->data->size()).second) continue;
       std::vector<uint8_t>& weights = editor.bytes(t->data.get());

@@ -17,7 +17,7 @@ struct Requantise {
   uint32_t pre_shift, post_shift;  // 0..31
 };
 
-/// Weights, sums and k as in LinearQ8; n a multiple of 16. Exactly one of y8, y16 and y_f32 is not null.
+/// Weights, sums, k and k16 as in LinearQ8; n a multiple of 16. Exactly one of y8, y16 and y_f32 is not null.
 struct StaticLinear {
   const int8_t* x;  // i8 rows
   size_t x_stride;  // bytes
@@ -32,6 +32,7 @@ struct StaticLinear {
   float* y_f32;
   const float* scale;  // [n], with y_f32 only, which takes float(sum + bias) * scale
   size_t y_stride;     // elements
+  bool k16 = false;
 };
 
 /// The residual, layer norm and what is stored of it, for rows h, which the residual changes in place.
@@ -72,7 +73,7 @@ struct StaticEmbed {
 BANTAM_KERNELS_CONSTEXPR size_t static_key_page_bytes(uint32_t head_width) { return size_t{pad4(head_width)} * 16; }
 BANTAM_KERNELS_CONSTEXPR size_t static_value_page_bytes(uint32_t head_width) { return size_t{pad16(head_width)} * 16; }
 
-/// Splits i8 rows [q | k | v], as SplitHeads does; heads may be 0: then there are no queries. Pages hold tiles only: keys
+/// Splits i8 rows [q | k | v], as SplitHeads does; heads or kv_heads may be 0. Pages hold tiles only: keys
 /// as [W/4][16][4] with offset_xor applied, W = pad4(head_width), values as [V/16][4][16][4] without, V =
 /// pad16(head_width); padding is 0.
 struct StaticSplit {

@@ -121,9 +121,7 @@ Verdict check_constant(const fb::Tensor& t, uint64_t data_size) {
   if (element == 0) return unsupported("constants of this type are not executed");
   uint64_t sums = 0;
   if (int8_weights(t)) {
-    // Weights of the integer-only form lie in tiles.
-    const bool fixed = is_fixed(t) && t.layout() == fb::Layout::tile_k4n16;
-    if (t.type() != fb::DType::i8 || (t.scale_kind() != fb::ScaleKind::per_output && !fixed)) {
+    if (t.type() != fb::DType::i8 || (t.scale_kind() != fb::ScaleKind::per_output && !is_fixed(t))) {
       return corrupt("int8 weight tiles want type i8 and a scale for each output, or fixed ones");
     }
     sums = round_up(extent(t, 0), 16) * 4;

@@ -15,8 +15,7 @@ Verdict verify(const Site& site) {
   const int32_t weights = operand(site.op.inputs(), 1);
   if (weights < 0) return corrupt("a linear layer without weights");
   const fb::Tensor& w = tensor(site.model, weights);
-  if (!is_constant(w) || w.layout() != fb::Layout::tile_k4n16)
-    return corrupt("the weights are not int8 tiles", weights);
+  if (!is_constant(w) || !int8_weights(w)) return corrupt("the weights are not int8 tiles", weights);
   const uint32_t n = extent(w, 0);
   const uint32_t k = extent(w, 1);
   if (k > kMaxLinearK) return unsupported("an int8 layer has more than 133,144 inputs", weights);
@@ -52,6 +51,7 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   args.n = kernels::pad16(n);
   args.requantise = {constant<int32_t>(run, operand(op.inputs(), 2)), nullptr, integer.pre_shift(), 0};
   args.y_stride = args.n;
+  args.k16 = w.layout() == fb::Layout::k16n1;
   const bool norm = has_norm(op);
   if (stores_f32(run.model, op)) {
     args.y_f32 = tile_rows(run, operand(op.outputs(), 0)).f32();

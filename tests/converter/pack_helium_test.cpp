@@ -12,6 +12,9 @@
 #include "converter/pack_graphs.h"
 #include "model/view.h"
 #include "pack/build.h"
+#include "quantize/static.h"
+#include "report/runner.h"
+#include "report/texts.h"
 
 namespace bantam::convert {
 namespace {
@@ -82,6 +85,21 @@ TEST(HeliumRows, HoldTheSameWeightsAndGiveTheSameBits) {
     }
   }
   EXPECT_GT(changed, 8u);
+  const std::vector<float> expected = outputs(tiles);
+  const std::vector<float> found = outputs(rows);
+  ASSERT_FALSE(expected.empty());
+  ASSERT_EQ(found.size(), expected.size());
+  EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)), 0);
+}
+
+TEST(HeliumRows, HoldWeightsOfTheIntegerOnlyForm) {
+  const Graph graph = testing::bert_graph({});
+  const Graph unfused = unfuse(graph);
+  const auto choose = [](Runner& runner) { return random_samples(runner.model().vocabulary(), 40); };
+  const Ranges ranges = measure_ranges(unfused, static_names(unfused), 40, choose, [](double) {});
+  const FileBytes tiles = build_static(graph, ranges).bytes;
+  const FileBytes rows = with_helium_rows(tiles.data(), tiles.size());
+  EXPECT_NE(rows, tiles);
   const std::vector<float> expected = outputs(tiles);
   const std::vector<float> found = outputs(rows);
   ASSERT_FALSE(expected.empty());

@@ -61,16 +61,19 @@ class Case<StaticLinear> {
     shape_.k = pad4(shape_.k);
     const uint32_t n = shape_.n;
     const uint32_t k = shape_.k;
+    const uint32_t stored_k = shape_.k16 ? pad16(k) : k;
     kind_ = wanted != nullptr ? Kind::kI8 : static_cast<Kind>(random.between(0, 3));
     x_stride_ = pad16(k) + (random.chance(30) ? 16 : 0);
     y_stride_ = pad16(n) + (random.chance(30) ? 16 : 0);
-    x_ = make_i8_rows(random, shape_.rows, k, x_stride_);
-    w_ = Guarded(size_t{n} * k);
+    x_ = make_i8_rows(random, shape_.rows, stored_k, x_stride_);
+    w_ = Guarded(size_t{n} * stored_k);
     sums_ = Guarded(size_t{n} * 4);
     for (uint32_t o = 0; o < n; ++o) {
       int32_t sum = 0;
-      for (uint32_t i = 0; i < k; ++i) {
-        const int8_t v = shape_.extreme ? (o % 2 == 0 ? int8_t{-127} : int8_t{127}) : random.weight();
+      for (uint32_t i = 0; i < stored_k; ++i) {
+        const int8_t v = i >= k           ? int8_t{0}
+                         : shape_.extreme ? (o % 2 == 0 ? int8_t{-127} : int8_t{127})
+                                          : random.weight();
         w_.as<int8_t>()[at(o, i)] = v;
         sum += v;
       }
@@ -103,6 +106,7 @@ class Case<StaticLinear> {
     a.y_f32 = kind_ == Kind::kF32 ? y_.as<float>() : nullptr;
     a.scale = scale_.as<float>();
     a.y_stride = y_stride_;
+    a.k16 = shape_.k16;
     return a;
   }
 
@@ -152,6 +156,7 @@ class Case<StaticLinear> {
 
  private:
   size_t at(uint32_t o, uint32_t i) const {
+    if (shape_.k16) return size_t{o} * pad16(shape_.k) + i;
     return ((size_t{o / 16} * (shape_.k / 4) + i / 4) * 16 + o % 16) * 4 + i % 4;
   }
 

@@ -1,4 +1,4 @@
-// What blocks of int8 dot products on one lane are asked for: sums in memory, of any number of rows and outputs.
+// What int8 dot products are asked for whose sums lie in memory, of any number of rows and outputs.
 #ifndef BANTAM_KERNELS_GENERIC_DOT_SUMS_H_
 #define BANTAM_KERNELS_GENERIC_DOT_SUMS_H_
 
@@ -18,6 +18,18 @@ struct DotBlock {
   Sum* sums;
   size_t sums_stride;
   bool add;
+};
+
+/// sums[r][o] = the sum over k of x[r][k] * w[o][k], weights in rows of pad16(k) bytes (layout k16n1): dot_k16(block). x is
+/// read as far.
+struct DotRows {
+  const int8_t* x;
+  size_t x_stride;
+  uint32_t rows;
+  const int8_t* w;
+  uint32_t k, outputs;  // outputs a multiple of 16
+  Sum* sums;
+  size_t sums_stride;
 };
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE

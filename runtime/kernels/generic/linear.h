@@ -4,6 +4,7 @@
 #define BANTAM_KERNELS_GENERIC_LINEAR_H_
 
 #include "kernels/generic/blocks.h"
+#include "kernels/generic/dot_sums.h"
 #include "kernels/generic/math.h"
 #include "kernels/generic/rows.h"
 
@@ -33,14 +34,13 @@ BANTAM_TINY void dequantize_row(const LinearQ8& a, uint32_t r, Finite& finite) {
 }
 
 #if !defined(BANTAM_KERNEL_OWN_K16)
-/// y[r][o] as an integer = the sum over k of x[r][k] * w[o][k], weights in rows.
-BANTAM_NOINLINE inline void dot_k16(const LinearQ8& a) {
+BANTAM_NOINLINE inline void dot_k16(const DotRows& a) {
   const uint32_t k = pad16(a.k);
   for (uint32_t r = 0; r < a.rows; ++r) {
     const int8_t* x = a.x + r * a.x_stride;
     const int8_t* w = a.w;
-    Sum* sums = reinterpret_cast<Sum*>(a.y + r * a.y_stride);
-    for (uint32_t o = 0; o < a.n; ++o, w += k) {
+    Sum* sums = a.sums + r * a.sums_stride;
+    for (uint32_t o = 0; o < a.outputs; ++o, w += k) {
       int32_t acc = 0;
       for (uint32_t i = 0; i < k; ++i) acc += static_cast<int8_t>(x[i] ^ kOffsetXor) * w[i];
       sums[o] = acc;
@@ -70,7 +70,7 @@ inline bool dequantize_rows(const LinearQ8& a) {
 
 /// linear_q8 of weights in rows.
 inline bool linear_k16(const LinearQ8& a) {
-  dot_k16(a);
+  dot_k16({a.x, a.x_stride, a.rows, a.w, a.k, a.n, reinterpret_cast<Sum*>(a.y), a.y_stride});
   return dequantize_rows(a);
 }
 

@@ -50,24 +50,44 @@ BANTAM_NOINLINE inline void static_store(const StaticLinear& a, const Sum* sums,
   }
 }
 
-#if defined(BANTAM_KERNEL_ONE_LANE)
-
-/// A few rows and panels at a time, whose sums the stack holds.
-inline bool static_linear(const StaticLinear& a) {
-  if constexpr (!linked::kStatic) return false;
+/// A few rows and panels at a time, whose sums the stack holds: dot(row, rows, panel, panels, sums, stride) writes them.
+template <class Dot>
+BANTAM_INLINE void static_linear_sums(const StaticLinear& a, const Dot& dot) {
   constexpr uint32_t kRows = 4;
   constexpr uint32_t kPanels = 2;
-  Sum sums[kRows * kPanels * 16];
+  constexpr uint32_t kStride = kPanels * 16;
+  Sum sums[kRows * kStride];
   for (uint32_t row = 0; row < a.rows; row += kRows) {
     const uint32_t rows = a.rows - row < kRows ? a.rows - row : kRows;
     for (uint32_t panel = 0; panel < a.n / 16; panel += kPanels) {
       const uint32_t panels = a.n / 16 - panel < kPanels ? a.n / 16 - panel : kPanels;
-      const size_t panel_bytes = size_t{a.k} * 16;
-      dot_block(a.x + row * a.x_stride,
-                {a.x_stride, rows, a.w + panel * panel_bytes, panel_bytes, panels, a.k / 4, sums, kPanels * 16, false});
-      for (uint32_t r = 0; r < rows; ++r) static_store(a, sums + r * kPanels * 16, row + r, panel * 16, panels * 16);
+      dot(row, rows, panel, panels, sums, kStride);
+      for (uint32_t r = 0; r < rows; ++r) static_store(a, sums + r * kStride, row + r, panel * 16, panels * 16);
     }
   }
+}
+
+/// static_linear of weights in rows.
+inline bool static_linear_k16(const StaticLinear& a) {
+  const size_t panel_bytes = size_t{pad16(a.k)} * 16;
+  const auto dot = [&](uint32_t row, uint32_t rows, uint32_t panel, uint32_t panels, Sum* sums, size_t stride) {
+    dot_k16({a.x + row * a.x_stride, a.x_stride, rows, a.w + panel * panel_bytes, a.k, panels * 16, sums, stride});
+  };
+  static_linear_sums(a, dot);
+  return true;
+}
+
+#if defined(BANTAM_KERNEL_ONE_LANE)
+
+inline bool static_linear(const StaticLinear& a) {
+  if constexpr (!linked::kStatic) return false;
+  if (a.k16) return static_linear_k16(a);
+  const size_t panel_bytes = size_t{a.k} * 16;
+  const auto dot = [&](uint32_t row, uint32_t rows, uint32_t panel, uint32_t panels, Sum* sums, size_t stride) {
+    dot_block(a.x + row * a.x_stride,
+              {a.x_stride, rows, a.w + panel * panel_bytes, panel_bytes, panels, a.k / 4, sums, stride, false});
+  };
+  static_linear_sums(a, dot);
   return true;
 }
 
@@ -100,6 +120,7 @@ BANTAM_INLINE void static_linear_panels(const StaticLinear& a, uint32_t panel) {
 /// Machines with 16 lanes run integer-only files to try them out: two sizes of blocks are enough.
 inline bool static_linear(const StaticLinear& a) {
   if constexpr (!linked::kStatic) return false;
+  if (a.k16) return static_linear_k16(a);
   constexpr uint32_t kPanels = block_panels(kMaxRows);
   uint32_t panel = 0;
   for (; panel + kPanels <= a.n / 16; panel += kPanels) static_linear_panels<kPanels>(a, panel);

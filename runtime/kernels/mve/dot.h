@@ -13,18 +13,17 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// y[r][o] as an int32 = the sum over k of x[r][k] * w[o][k].
-BANTAM_NOINLINE inline void dot_k16(const LinearQ8& a) {
+BANTAM_NOINLINE inline void dot_k16(const DotRows& a) {
   BantamHeliumRows block = {};
-  block.stride = static_cast<uint32_t>(a.y_stride * sizeof(float));
+  block.stride = static_cast<uint32_t>(a.sums_stride * sizeof(Sum));
   block.w = a.w;
   block.k = pad16(a.k);
   for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
     const uint32_t left = a.rows - row;
     rows = left == 4 ? 2 : left < 3 ? left : 3;
-    float* y = a.y + row * a.y_stride;
-    block.sums = y;
-    block.sums_end = y + a.n;
+    Sum* sums = a.sums + row * a.sums_stride;
+    block.sums = sums;
+    block.sums_end = sums + a.outputs;
     for (uint32_t r = 0; r < rows; ++r) block.x[r] = a.x + (row + r) * a.x_stride;
     (rows == 3 ? bantam_helium_3 : rows == 2 ? bantam_helium_2 : bantam_helium_1)(&block);
   }
