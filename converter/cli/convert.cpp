@@ -87,9 +87,11 @@ void add_convert(CLI::App& app) {
       ->type_name("TYPE");
   const std::map<std::string, convert::Plan> plans = {{"fast", convert::Plan::kFast}, {"small", convert::Plan::kSmall}};
   command
-      ->add_option("--plan", arguments->options.types.plan,
-                   "What the memory plan is for: fast (default with f32 residuals), or small: keys and values of one\n"
-                   "layer at a time, which costs several threads a little speed")
+      ->add_option(
+          "--plan", arguments->options.types.plan,
+          "What the memory plan is for: fast (default with f32 residuals), or small (default with i8 ones and\n"
+          "static activations): keys and values of one layer at a time, which costs several threads a little\n"
+          "speed")
       ->transform(CLI::CheckedTransformer(plans).description(""))
       ->type_name("PLAN");
   command

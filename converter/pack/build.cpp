@@ -47,8 +47,15 @@ Built build_model(const Graph& graph, const TypeOptions& options, const ColumnMa
   });
 }
 
-Built build_static(const Graph& graph, const Ranges& ranges) {
-  return run_passes(graph, false, [&](Built& built) {
+Graph split_for_small_plan(const Graph& graph) {
+  Graph result = clone(graph);
+  merge_tied(result);  // layers that share weights share their pieces
+  split_queries(result);
+  return result;
+}
+
+Built build_static(const Graph& graph, const Ranges& ranges, bool small) {
+  return run_passes(graph, small, [&](Built& built) {
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, {}); });
     run_pass(built, "integers only", [&] { make_static(g, ranges); });

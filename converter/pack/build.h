@@ -25,8 +25,12 @@ struct Built {
 /// Throws Error.
 Built build_model(const Graph& graph, const TypeOptions& options, const ColumnMaxima& maxima = {});
 
-/// The same in the integer-only form, from the ranges of `graph` unfused (quantize/static.h).
-Built build_static(const Graph& graph, const Ranges& ranges);
+/// The same in the integer-only form, from the ranges of `graph` unfused (quantize/static.h). `small`: for the small plan,
+/// `graph` being what split_for_small_plan gives.
+Built build_static(const Graph& graph, const Ranges& ranges, bool small = false);
+
+/// The same function with queries apart from keys and values, so that each part is calibrated by its own name.
+Graph split_for_small_plan(const Graph& graph);
 
 /// Only the bytes.
 FileBytes build(const Graph& graph, const TypeOptions& options = {});

@@ -7,6 +7,7 @@
 #include "graph/error.h"
 #include "import/hugging_face.h"
 #include "import/sha256.h"
+#include "pack/access.h"
 #include "pack/output_file.h"
 #include "quantize/ranges.h"
 #include "quantize/static.h"
@@ -23,6 +24,12 @@ uint32_t session_tokens(const fb::ModelT& model) {
   return model.max_sequence == 0 ? kParityTokens : std::min(model.max_sequence, kParityTokens);
 }
 
+/// Whether one layer's keys and values live at a time: where the residual is int8, unless --plan says otherwise.
+bool small_plan(const ConvertOptions& options) {
+  const bool fixed = options.activations == Activations::kStatic && options.types.plan == Plan::kByResidual;
+  return fixed || options.types.small_plan();
+}
+
 void record_recipe(Graph& graph, const ConvertOptions& options) {
   graph.model.tool = options.tool;
   std::string recipe = fmt::format("weights={}", type_name(options.types.weights));
@@ -33,7 +40,7 @@ void record_recipe(Graph& graph, const ConvertOptions& options) {
   if (options.types.residual != fb::DType::f32) {
     recipe += fmt::format(" residual={}", type_name(options.types.residual));
   }
-  if (options.types.small_plan()) recipe += " plan=small";
+  if (small_plan(options)) recipe += " plan=small";
   if (options.max_tokens != 0) recipe += fmt::format(" max_tokens={}", options.max_tokens);
   if (!options.task.empty()) recipe += fmt::format(" task={}", options.task);
   auto property = std::make_unique<fb::PropertyT>();
@@ -73,7 +80,6 @@ ColumnMaxima calibrate_columns(const Graph& graph, const ConvertOptions& options
 constexpr size_t kCalibrationTexts = 1024;
 
 Ranges calibrate_ranges(const Graph& graph, const ConvertOptions& options) {
-  check_static(graph);
   const uint32_t max_tokens = session_tokens(graph.model);
   const auto choose = [&](Runner& runner) {
     if (!runner.model().has_tokenizer()) {
@@ -94,9 +100,12 @@ Ranges calibrate_ranges(const Graph& graph, const ConvertOptions& options) {
 
 Built build_file(const Graph& graph, const ConvertOptions& options) {
   if (options.activations == Activations::kStatic) {
-    const Ranges ranges = calibrate_ranges(graph, options);
+    check_static(graph);
+    const bool small = small_plan(options);
+    const Graph source = small ? split_for_small_plan(graph) : clone(graph);
+    const Ranges ranges = calibrate_ranges(source, options);
     options.progress("packing", 0);
-    return build_static(graph, ranges);
+    return build_static(source, ranges, small);
   }
   const bool quantized = options.types.weights == fb::DType::i8;
   const ColumnMaxima maxima = quantized ? calibrate_columns(graph, options) : ColumnMaxima{};

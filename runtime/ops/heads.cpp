@@ -30,10 +30,14 @@ Verdict check_split_shape(const HeadShape& shape) {
   return heads > kMaxWidth || heads * shape.head_width > kMaxWidth ? unsupported("attention is too wide") : Verdict{};
 }
 
+Verdict check_present(const HeadShape& shape, int32_t q, int32_t k, int32_t v) {
+  const bool fits =
+      (q < 0) == (shape.heads == 0) && (k < 0) == (shape.kv_heads == 0) && (v < 0) == (shape.kv_heads == 0);
+  return fits ? Verdict{} : corrupt("queries, keys or values are absent");
+}
+
 Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, int32_t k, int32_t v) {
-  if ((q < 0) != (shape.heads == 0) || (k < 0) != (shape.kv_heads == 0) || (v < 0) != (shape.kv_heads == 0)) {
-    return corrupt("queries, keys or values are absent");
-  }
+  BANTAM_CHECK(check_present(shape, q, k, v));
   const bool q8 = tensor(site.model, q >= 0 ? q : k).type() == fb::DType::i8;
   if (q8 ? !linked::kDynamic : !linked::kFloatAttention) return not_linked("this build leaves out such attention");
   if (q >= 0) {

@@ -18,6 +18,9 @@ Verdict check_head_shape(const HeadShape& shape);
 /// The same for heads that are split, of which one kind may be absent.
 Verdict check_split_shape(const HeadShape& shape);
 
+/// Queries, keys and values are given, or -1, as the shape has heads of them.
+Verdict check_present(const HeadShape& shape, int32_t q, int32_t k, int32_t v);
+
 /// q, k and v are token tensors of this shape, all i8 or all f32, in their layouts; k and v are shared by all rows. A kind
 /// of which the shape has no heads is -1.
 Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, int32_t k, int32_t v);

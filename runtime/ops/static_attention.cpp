@@ -18,11 +18,16 @@ Verdict verify_split(const Site& site) {
   const HeadShape shape = {split.heads(), split.kv_heads(), split.head_width()};
   BANTAM_CHECK(check_counts(site, 1, 1, 3));
   BANTAM_CHECK(check_integer(site, 0, false));
-  BANTAM_CHECK(check_head_shape(shape));
+  BANTAM_CHECK(check_split_shape(shape));
   if (site.rows_symbol != kTokens) return corrupt("heads are split over tokens");
   BANTAM_CHECK(
       check_fixed_rows(site, operand(site.op.inputs(), 0), (shape.heads + 2 * shape.kv_heads) * shape.head_width));
-  BANTAM_CHECK(check_fixed_rows(site, operand(site.op.outputs(), 0), shape.heads * shape.head_width));
+  BANTAM_CHECK(check_present(shape, operand(site.op.outputs(), 0), operand(site.op.outputs(), 1),
+                             operand(site.op.outputs(), 2)));
+  if (shape.heads != 0) {
+    BANTAM_CHECK(check_fixed_rows(site, operand(site.op.outputs(), 0), shape.heads * shape.head_width));
+  }
+  if (shape.kv_heads == 0) return {};
   BANTAM_CHECK(check_pages(site, operand(site.op.outputs(), 1), shape, fb::Layout::key_pages));
   return check_pages(site, operand(site.op.outputs(), 2), shape, fb::Layout::value_pages);
 }
@@ -32,7 +37,6 @@ uint64_t no_scratch(const fb::Model&, const fb::Op&, const ScratchNeed&) { retur
 Status run_split(const TileRun& run, const fb::Op& op) {
   const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
   const FixedRows x = fixed_tile_rows(run, operand(op.inputs(), 0));
-  const FixedRows q = fixed_tile_rows(run, operand(op.outputs(), 0));
   kernels::StaticSplit args = {};
   args.x = x.data;
   args.x_stride = x.stride;
@@ -41,10 +45,15 @@ Status run_split(const TileRun& run, const fb::Op& op) {
   args.heads = split.heads();
   args.kv_heads = split.kv_heads();
   args.head_width = split.head_width();
-  args.q = q.data;
-  args.q_stride = q.stride;
-  args.key_pages = base(run, tensor(run.model, operand(op.outputs(), 1)));
-  args.value_pages = base(run, tensor(run.model, operand(op.outputs(), 2)));
+  if (args.heads != 0) {
+    const FixedRows q = fixed_tile_rows(run, operand(op.outputs(), 0));
+    args.q = q.data;
+    args.q_stride = q.stride;
+  }
+  if (args.kv_heads != 0) {
+    args.key_pages = base(run, tensor(run.model, operand(op.outputs(), 1)));
+    args.value_pages = base(run, tensor(run.model, operand(op.outputs(), 2)));
+  }
   run.kernels.static_split(args);
   return Status::kOk;
 }

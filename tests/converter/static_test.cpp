@@ -41,6 +41,11 @@ Built build_random_static(const testing::Shape& shape = {}) {
   return build_static(graph, ranges_of(graph));
 }
 
+Built build_small_static() {
+  const Graph graph = split_for_small_plan(testing::bert_graph({}));
+  return build_static(graph, ranges_of(graph), true);
+}
+
 /// Relative error of the integer-only form's answers to the f32 build's.
 double static_error(const Graph& graph) {
   TypeOptions exact;
@@ -95,8 +100,9 @@ TEST(Static, OutputsOfOneFunctionMayDifferInSize) {
   EXPECT_LT(static_error(graph), 0.1);
 }
 
-TEST(Static, SameBitsOnEveryIsaTileAndWorker) {
-  const TestFile file = file_of(build_random_static());
+/// The same bits on every instruction set, with every tile, block and number of workers.
+void expect_same_bits(const Built& built) {
+  const TestFile file = file_of(built);
   const Ids ids = random_ids({1, 33, 17, 5, 40, 12, 9, 26}, 211, 1, 5);
   SessionOptions options;
   options.isa = Isa::kReference;
@@ -120,6 +126,22 @@ TEST(Static, SameBitsOnEveryIsaTileAndWorker) {
   options.workers = 3;
   options.parallel = threads.get();
   EXPECT_EQ(run_once(file, ids, options), expected);
+}
+
+TEST(Static, SameBitsOnEveryIsaTileAndWorker) { expect_same_bits(build_random_static()); }
+
+TEST(Static, SmallPlanTakesLessMemory) {
+  const Built small = build_small_static();
+  expect_same_bits(small);
+  const TestFile fast_file = file_of(build_random_static());
+  const TestFile small_file = file_of(small);
+  Model fast_model;
+  Model small_model;
+  ASSERT_EQ(Model::open(fast_file.data(), fast_file.size(), &fast_model), Status::kOk);
+  ASSERT_EQ(Model::open(small_file.data(), small_file.size(), &small_model), Status::kOk);
+  SessionOptions options;
+  options.tile_rows = 4;
+  EXPECT_LT(arena_bytes(small_model, options) * 5, arena_bytes(fast_model, options) * 4);
 }
 
 TEST(Static, SameRangesSameBytes) { EXPECT_EQ(build_random_static().bytes, build_random_static().bytes); }
@@ -177,6 +199,9 @@ TEST(Static, TheVerifierTrustsNoNumber) {
       [](fb::ModelT& m) { op_of(m, Kind::Embed).version = 1; },
       [](fb::ModelT& m) { op_of(m, Kind::Attention).integer->multiplier = op_of(m, Kind::Linear).integer->multiplier; },
       [](fb::ModelT& m) { op_of(m, Kind::Attention).version = 1; },
+      [](fb::ModelT& m) { op_of(m, Kind::SplitHeads).outputs[0] = -1; },
+      [](fb::ModelT& m) { op_of(m, Kind::SplitHeads).outputs[2] = -1; },
+      [](fb::ModelT& m) { op_of(m, Kind::SplitHeads).attributes.AsSplitHeads()->kv_heads = 0; },
       [](fb::ModelT& m) { op_of(m, Kind::Pool).version = 1; },
       [](fb::ModelT& m) { op_of(m, Kind::Pool).attributes.AsPool()->kind = fb::PoolKind::mean; },
       [](fb::ModelT& m) {
