@@ -116,6 +116,20 @@ TEST(Linked, FunctionsAndNumbersLeftOut) {
   EXPECT_EQ(name_of(fault), "embed");
 }
 
+TEST(Linked, ScoresThatCouldNotBeComputed) {
+  const auto with_task = [](fb::TaskKind kind) {
+    return [kind](fb::ModelT& m) {
+      m.task = std::make_unique<fb::TaskT>();
+      m.task->kind = kind;
+    };
+  };
+  Fault fault;
+  EXPECT_EQ(open_edited(with_task(fb::TaskKind::tag), &fault), Status::kOpNotLinked);
+  EXPECT_EQ(open_edited(with_task(fb::TaskKind::multi_label), &fault), Status::kOpNotLinked);
+  // What answers for this one is left out itself.
+  EXPECT_EQ(open_edited(with_task(fb::TaskKind::classify), &fault), Status::kOk);
+}
+
 TEST(Linked, DamagedFilesAreStillFound) {
   Fault fault;
   EXPECT_EQ(open_edited([](auto& m) { op(m, "tag").inputs[0] = 4000; }, &fault), Status::kCorrupt);

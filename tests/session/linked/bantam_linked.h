@@ -8,3 +8,4 @@
 #define BANTAM_LINK_DYNAMIC 1
 #define BANTAM_LINK_ACTIVATIONS (1u << 2 | 1u << 4) /* gelu, tanh */
 #define BANTAM_LINK_NORMS (1u << 1)                 /* layer */
+#define BANTAM_LINK_TASKS (1u << 2 | 1u << 5)       /* multi_label, tag: whose scores want sigmoid, exp */
