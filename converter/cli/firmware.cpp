@@ -38,6 +38,7 @@ struct Arguments {
   std::string output;
   std::string format = "project";
   uint32_t max_tokens = 0;  // 0: as many as fit
+  uint32_t block_rows = firmware::kBlockRows;
   bool force = false;
   bool json = false;
 };
@@ -83,18 +84,18 @@ void choose_tokens(const Arguments& arguments, Image* image) {
     fail(ExitCode::kUsage, "--max-tokens {}: the model takes at most {}", arguments.max_tokens, longest);
   }
   image->wanted_tokens = arguments.max_tokens != 0 ? arguments.max_tokens : longest;
-  const uint32_t fitting = firmware::tokens_that_fit(image->model, target, image->wanted_tokens);
+  const uint32_t fitting = firmware::tokens_that_fit(image->model, target, image->wanted_tokens, arguments.block_rows);
   const uint32_t least = image->model.has_tokenizer() ? 4 : 1;
   if (fitting < least || (arguments.max_tokens != 0 && fitting < arguments.max_tokens)) {
-    const uint64_t arena =
-        firmware::sum(firmware::arena_parts(image->model, firmware::image_options(image->wanted_tokens)));
+    const SessionOptions wanted = firmware::image_options(image->model, image->wanted_tokens, arguments.block_rows);
+    const uint64_t arena = firmware::sum(firmware::arena_parts(image->model, wanted));
     const uint64_t others = firmware::kStackBytes + firmware::kOtherRam;
     fail(ExitCode::kUnsupported, "{}: {} tokens need {} bytes of RAM ({} arena, {} stack and example), {} has {}; {}",
          arguments.model, image->wanted_tokens, arena + others, arena, others, target.name, target.ram,
          fitting < least ? std::string("use a smaller model or a board with more (state its RAM in memory.ld)")
                          : fmt::format("--max-tokens {} would fit", fitting));
   }
-  image->options = firmware::image_options(fitting);
+  image->options = firmware::image_options(image->model, fitting, arguments.block_rows);
 }
 
 void check_output(const Arguments& arguments, const std::vector<fs::path>& outputs) {
@@ -170,6 +171,7 @@ void print_json(const Arguments& arguments, const Image& image) {
   object["kept"] = image.written.kept;
   object["max_tokens"] = image.options.max_tokens;
   object["tile_rows"] = image.options.tile_rows;
+  object["block_rows"] = image.options.block_rows;
   object["linked"] = firmware::linked_by(image.model).words;
   object["source_bytes"] = image.source_bytes;
   object["flash"] = {{"device", image.target.flash}, {"model", image.file.size()}, {"model_parts", parts_json(model)}};
@@ -177,6 +179,11 @@ void print_json(const Arguments& arguments, const Image& image) {
                    {"arena_at_most", firmware::sum(arena)},
                    {"arena_parts", parts_json(arena)},
                    {"stack", firmware::kStackBytes}};
+  object["savings"] = Json::array();
+  for (const firmware::Saving& saving : firmware::savings(image.model, image.options)) {
+    object["savings"].push_back(
+        {{"command", saving.convert ? "convert" : "firmware"}, {"option", saving.option}, {"ram", saving.bytes}});
+  }
   out().line(object);
 }
 
@@ -206,6 +213,10 @@ void print_report(const Arguments& arguments, const Image& image) {
   out().print("{:<28}{:>10}  of {}\n", "RAM, bytes", "", target.ram);
   print_parts("arena", firmware::arena_parts(image.model, image.options));
   out().print("  {:<26}{:>10}\n", "stack", firmware::kStackBytes);
+  for (const firmware::Saving& saving : firmware::savings(image.model, image.options)) {
+    out().print("  about {} less with {}{}\n", saving.bytes, saving.convert ? "a file of bantam convert " : "",
+                saving.option);
+  }
   if (arguments.format != "project") return;
   const std::string directory = printable(arguments.output);
   out().print("\nBuild it: cmake -S {0} -B {0}/build && cmake --build {0}/build\n", directory);
@@ -249,6 +260,11 @@ void add_firmware(CLI::App& app) {
       ->add_option("--max-tokens", arguments->max_tokens,
                    "Most tokens of a text (default: what the model takes and fits)")
       ->check(CLI::Range(1u, 1u << 20).description(""))
+      ->type_name("N");
+  command
+      ->add_option("--block-rows", arguments->block_rows,
+                   "Rows that a layer computes at a time: 4 (default, fast) to 1 (least RAM); the answers are the same")
+      ->check(CLI::Range(1u, firmware::kBlockRows).description(""))
       ->type_name("N");
   command->add_flag("--force", arguments->force, "Replace what an earlier call wrote; files that you changed stay");
   command->add_flag("--json", arguments->json, "Print one JSON object");

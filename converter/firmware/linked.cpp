@@ -31,10 +31,10 @@ class Needs {
     // What this version does not know may be copied instead, or the file would not have been opened.
     need(executed ? known->second : "COPY");
     if (executed && op.version() == kIntegerVersion) {
-      need("STATIC");
-    } else if (executed) {
-      numbers(op);
+      need("STATIC");  // tables stand for activations, and the norm is the integer one
+      return;
     }
+    if (executed) numbers(op);
     if (op.tail() != nullptr) tail(*op.tail());
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "graph/error.h"
@@ -68,22 +69,81 @@ Parts arena_parts(const Model& model, const SessionOptions& options) {
           {"ids and offsets", layout.size - layout.ids}};
 }
 
-SessionOptions image_options(uint32_t max_tokens) {
+SessionOptions image_options(const Model& model, uint32_t max_tokens, uint32_t block_rows) {
+  const TaskKind task = model.task();
   SessionOptions options;
   options.max_tokens = max_tokens;
   options.tile_rows = 4;
-  options.block_rows = 4;
+  options.block_rows = block_rows;
+  options.text_offsets = task == TaskKind::kTag || task == TaskKind::kJoint || task == TaskKind::kAnswer;
   return options;
 }
 
-uint32_t tokens_that_fit(const Model& model, const Target& target, uint32_t wanted) {
+uint32_t tokens_that_fit(const Model& model, const Target& target, uint32_t wanted, uint32_t block_rows) {
   const auto fits = [&](uint32_t tokens) {
-    return sum(arena_parts(model, image_options(tokens))) + kStackBytes + kOtherRam <= target.ram;
+    const SessionOptions options = image_options(model, tokens, block_rows);
+    return sum(arena_parts(model, options)) + kStackBytes + kOtherRam <= target.ram;
   };
   if (fits(wanted)) return wanted;
   uint32_t tokens = wanted / 4 * 4;
   while (tokens > 0 && !fits(tokens)) tokens -= 4;
   return tokens;
+}
+
+namespace {
+
+/// Bytes a token that a small plan keeps from step to step: the i8 residual (a scale beside it unless fixed), and the keys and
+/// values of the layer that needs most, where outputs lie later.
+uint64_t small_plan_row(const fb::Model& m) {
+  uint64_t residual = 0;
+  uint64_t heads = 0;
+  uint64_t outputs = 0;
+  for (const fb::Output* output : *m.outputs()) {
+    const fb::Tensor& t = tensor(m, output->tensor());
+    if (rows_symbol(t) == kTokens) outputs += row_bytes(t);
+  }
+  for (const fb::Op* op : *graph(m).ops()) {
+    if (op->tail() != nullptr && op->tail()->residual() >= 0) {
+      const fb::Tensor& t = tensor(m, op->tail()->residual());
+      residual = std::max<uint64_t>(residual, kernels::pad16(width(t)) + (is_fixed(t) ? 0 : sizeof(float)));
+    }
+    if (op->attributes_type() != fb::OpAttributes::Attention) continue;
+    heads = std::max(heads,
+                     row_bytes(tensor(m, operand(op->inputs(), 1))) + row_bytes(tensor(m, operand(op->inputs(), 2))));
+  }
+  return residual + std::max(heads, outputs);
+}
+
+/// What convert would have to be told for the small plan; empty: nothing, or the model has no such form.
+std::string small_plan_option(const fb::Model& m) {
+  bool int8 = false;
+  bool f32_residual = false;
+  for (const fb::Op* op : *graph(m).ops()) {
+    if (op->attributes_type() == fb::OpAttributes::Linear)
+      int8 = int8 || int8_weights(tensor(m, operand(op->inputs(), 1)));
+    if (op->tail() == nullptr || op->tail()->residual() < 0) continue;
+    f32_residual = f32_residual || tensor(m, op->tail()->residual()).type() == fb::DType::f32;
+  }
+  return !int8 ? "" : f32_residual ? "--residual i8" : "--plan small";
+}
+
+}  // namespace
+
+std::vector<Saving> savings(const Model& model, const SessionOptions& options) {
+  const Parts now = arena_parts(model, options);
+  const uint64_t least = sum(now) / 20;
+  std::vector<Saving> found;
+  if (options.block_rows > 1) {
+    SessionOptions narrow = options;
+    narrow.block_rows = 1;
+    const uint64_t bytes = sum(now) - sum(arena_parts(model, narrow));
+    if (bytes > least) found.push_back({"--block-rows 1", false, bytes});
+  }
+  const std::string option = small_plan_option(root(model));
+  const uint64_t kept = small_plan_row(root(model)) * options.max_tokens;
+  const uint64_t shared = now.at(1).second;
+  if (!option.empty() && shared > kept && shared - kept > least) found.push_back({option, true, shared - kept});
+  return found;
 }
 
 }  // namespace bantam::firmware

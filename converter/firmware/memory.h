@@ -25,15 +25,28 @@ Parts model_parts(const Model& model);
 /// Throws Error (internal) when the session refuses the options.
 Parts arena_parts(const Model& model, const SessionOptions& options);
 
-/// The session of an image: one sequence, tiles and blocks of as many rows as the kernels of microcontrollers take at a time.
-SessionOptions image_options(uint32_t max_tokens);
+/// Rows that operators of an image compute at a time: as many as the kernels of microcontrollers like, or fewer.
+constexpr uint32_t kBlockRows = 4;
+
+/// The session of an image: one sequence, tiles of 4 rows, offsets into the text only for tasks that answer with places.
+SessionOptions image_options(const Model& model, uint32_t max_tokens, uint32_t block_rows);
 
 /// Stack of main, what exceptions use, and what the example keeps outside the arena, at most.
 constexpr uint64_t kStackBytes = 4096;
 constexpr uint64_t kOtherRam = 3 * 1024;
 
 /// Most tokens, at most `wanted`, in steps of 4, for which arena, stack and the example fit the target's RAM; 0: none.
-uint32_t tokens_that_fit(const Model& model, const Target& target, uint32_t wanted);
+uint32_t tokens_that_fit(const Model& model, const Target& target, uint32_t wanted, uint32_t block_rows);
+
+/// What would make an image's arena smaller, and about how many bytes smaller.
+struct Saving {
+  std::string option;
+  bool convert;  // of `bantam convert`, not of `bantam firmware`
+  uint64_t bytes;
+};
+
+/// Nothing that saves less than a twentieth of the arena.
+std::vector<Saving> savings(const Model& model, const SessionOptions& options);
 
 }  // namespace bantam::firmware
 

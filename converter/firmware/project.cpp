@@ -26,8 +26,12 @@ set(STACK_BYTES {stack} CACHE STRING "Bytes of main's stack; the example reports
 bantam_firmware_library(bantam LINKED ${{CMAKE_CURRENT_SOURCE_DIR}}/bantam_linked.h)
 bantam_firmware_image(firmware SOURCES main.cpp terminal.cpp LIBRARY bantam
   MODEL ${{CMAKE_CURRENT_SOURCE_DIR}}/model.bantam STACK ${{STACK_BYTES}})
-add_custom_command(TARGET firmware POST_BUILD VERBATIM
-  COMMAND ${{CMAKE_COMMAND}} -DMAP=${{CMAKE_CURRENT_BINARY_DIR}}/firmware.map -P ${{CMAKE_CURRENT_SOURCE_DIR}}/memory.cmake)
+
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(Python3_FOUND)  # flash and RAM, by part
+  add_custom_command(TARGET firmware POST_BUILD VERBATIM
+    COMMAND ${{Python3_EXECUTABLE}} ${{CMAKE_CURRENT_SOURCE_DIR}}/bantam/targets/firmware/size.py firmware.map)
+endif()
 )";
 
 constexpr const char* kConfig =
@@ -40,6 +44,7 @@ constexpr const char* kConfig =
 #define BANTAM_MAX_TOKENS {tokens}
 #define BANTAM_TILE_ROWS {tile}
 #define BANTAM_BLOCK_ROWS {block}
+#define BANTAM_TEXT_OFFSETS {offsets}
 // The session itself, whose size this core's compiler knows; activations {activations}, tile and scratch {tile_bytes},
 // ids and offsets {ids}.
 #ifndef BANTAM_ARENA_BYTES
@@ -59,7 +64,7 @@ bantam/targets/firmware/run.py --machine {machine} build/firmware.elf < lines.tx
 bantam run {source} --uart --max-tokens {tokens} < lines.txt   # the same on this machine, byte for byte
 ```
 
-(Debian: gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib cmake qemu-system-arm.)
+(Debian: gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib cmake python3 qemu-system-arm.)
 
 | | |
 |---|---|
@@ -110,6 +115,7 @@ std::string config(const Project& project) {
   const Parts arena = arena_parts(project.model, project.options);
   return fmt::format(kConfig, fmt::arg("tokens", project.options.max_tokens),
                      fmt::arg("tile", project.options.tile_rows), fmt::arg("block", project.options.block_rows),
+                     fmt::arg("offsets", project.options.text_offsets ? 1 : 0),
                      fmt::arg("activations", arena.at(1).second), fmt::arg("tile_bytes", arena.at(2).second),
                      fmt::arg("ids", arena.at(3).second), fmt::arg("rest", sum(arena) - arena.at(0).second));
 }

@@ -1,6 +1,6 @@
 """What an image takes of flash and RAM, by section and by component, from the linker's map file.
 
-size.py NAME.map... prints a table; as a module: `measure(path)`."""
+size.py NAME.map... prints a table; as a module: `measure(path)`, `report(path)`."""
 
 import pathlib
 import re
@@ -103,14 +103,37 @@ def measure(path):
     return {**result, "sections": sections, "components": parts}
 
 
+def memories(path):
+    """{name: bytes} of the linker script's MEMORY block."""
+    text = pathlib.Path(path).read_text().split("Memory Configuration", 1)[1]
+    text = text.split("Linker script and memory map", 1)[0]
+    return {name: int(size, 16) for name, size in re.findall(r"^(\w+) +0x[0-9a-f]+ +0x([0-9a-f]+)", text, re.M)}
+
+
+def report(path):
+    """The table for people: (depth, name, bytes, note)."""
+    sizes = measure(path)
+    memory = memories(path)
+    code = sizes["text"] + sizes["rodata"]
+    apart = "MODEL" in memory
+    model_note = f"in a memory of its own of {memory['MODEL']}" if apart else ""
+    yield 0, "flash, bytes", code + sizes["data"] + (0 if apart else sizes["model"]), f"of {memory['FLASH']}"
+    yield 1, "model", sizes["model"], model_note
+    yield 1, "code and constants", code, ""
+    for name in [*NAMES, "padding"]:
+        if sizes["components"].get(name):
+            yield 2, name, sizes["components"][name], ""
+    yield 1, "initial values", sizes["data"], ""
+    yield 0, "RAM, bytes", sum(sizes[name] for name in ("arena", "stack", "data", "bss")), f"of {memory['RAM']}"
+    for name in ("arena", "stack", "data", "bss"):
+        yield 1, name, sizes[name], ""
+
+
 def main():
     for path in sys.argv[1:]:
-        sizes = measure(path)
         print(path)
-        for name in ("text", "rodata", "data", "bss", "stack", "arena", "model"):
-            print(f"  {name:12}{sizes[name]:9}")
-        for name, size in sizes["components"].items():
-            print(f"    {name:12}{size:9}")
+        for depth, name, size, note in report(path):
+            print(f"{'  ' * depth + name:32}{size:9}  {note}".rstrip())
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import unittest
 
 from support import SHARED, SOURCE, CommandTest, bantam, model
 
-COMMANDS = (SOURCE / "models" / "voice-commands" / "commands.txt").read_bytes()
+VOICE = SOURCE / "models" / "voice-commands"
+COMMANDS = (VOICE / "commands.txt").read_bytes()
 HASH = re.compile(rb"\t#[0-9a-f]{8}$")
 
 
@@ -138,17 +139,12 @@ class Uart(CommandTest):
 class Firmware(CommandTest):
     def make(self, *options, name="voice", target="cortex-m4", output="project", **more):
         path = self.directory / output
-        return path, self.line(
-            "firmware",
-            model(name),
-            "--target",
-            target,
-            "-o",
-            path,
-            "--json",
-            *options,
-            **more,
-        )
+        return path, self.line("firmware", model(name), "--target", target, "-o", path, "--json", *options, **more)
+
+    def refuses(self, code, *options, file=None, target="cortex-m4", output="x", says=()):
+        """`firmware` ends with this code; file: of the voice model; output: in this test's directory."""
+        path = self.directory / output
+        self.fails(code, "firmware", file or model("voice"), "--target", target, "-o", path, *options, says=says)
 
     def test_project(self):
         project, answer = self.make()
@@ -199,16 +195,7 @@ class Firmware(CommandTest):
             ("bert-answer", b"who wrote it\tjane austen wrote it\n"),
         ):
             image = self.directory / f"{name}.bantam"
-            self.ok(
-                "firmware",
-                model(name),
-                "--target",
-                "cortex-m7",
-                "--format",
-                "bin",
-                "-o",
-                image,
-            )
+            self.ok("firmware", model(name), "--target", "cortex-m7", "--format", "bin", "-o", image)
             answers = [self.ok("run", path, "--uart", stdin=line) for path in (model(name), image)]
             self.assertEqual(answers[0], answers[1])
             self.ok("verify", image)
@@ -257,16 +244,7 @@ class Firmware(CommandTest):
             check=True,
         )
         image = self.directory / "image.bantam"
-        self.ok(
-            "firmware",
-            model("voice"),
-            "--target",
-            "cortex-m4",
-            "--format",
-            "bin",
-            "-o",
-            image,
-        )
+        self.ok("firmware", model("voice"), "--target", "cortex-m4", "--format", "bin", "-o", image)
         self.assertEqual(
             subprocess.run([program], stdout=subprocess.PIPE, check=True).stdout,
             image.read_bytes(),
@@ -288,18 +266,44 @@ class Firmware(CommandTest):
         few = self.make("--max-tokens", "16", output="few")[1]["ram"]["arena_at_most"]
         many = self.make("--max-tokens", "32", output="many")[1]["ram"]["arena_at_most"]
         self.assertLess(few, many)
-        self.fails(
-            2,
-            "firmware",
-            model("voice"),
-            "--target",
-            "cortex-m4",
-            "-o",
-            self.directory / "x",
-            "--max-tokens",
-            "65",
-            says=["at most 64"],
-        )
+
+    def test_static(self):
+        project, answer = self.make(name="voice-static")
+        header = (project / "bantam_linked.h").read_text()
+        self.assertIn("#define BANTAM_LINK_STATIC 1\n", header)
+        for name in ("DYNAMIC", "FLOAT", "NORMS"):
+            self.assertNotIn(f"BANTAM_LINK_{name} ", header)
+        self.assertIn(f"#define BANTAM_LINK_ACTIVATIONS 0x{1 << 8:x}u\n", header)  # exp, of the scores
+        self.assertLess(answer["ram"]["arena_at_most"], self.make(output="dynamic")[1]["ram"]["arena_at_most"])
+
+    def test_memory_that_options_save(self):
+        wide = self.directory / "i8.bantam"
+        self.ok("convert", VOICE, "-o", wide, "--residual", "i8", "--parity", "none")
+        _, answer = self.make(output="f32")
+        (advice,) = (saving for saving in answer["savings"] if saving["command"] == "convert")
+        self.assertEqual(advice["option"], "--residual i8")
+        output = self.directory / "project"
+        small = self.line("firmware", wide, "--target", "cortex-m4", "-o", output, "--json")
+        saved = answer["ram"]["arena_at_most"] - small["ram"]["arena_at_most"]
+        self.assertAlmostEqual(advice["ram"], saved, delta=saved / 20)
+        (advice,) = small["savings"]
+        self.assertEqual((advice["command"], advice["option"]), ("firmware", "--block-rows 1"))
+        options = ("-o", output, "--force", "--json", "--block-rows", "1")
+        least = self.line("firmware", wide, "--target", "cortex-m4", *options)
+        self.assertEqual(small["ram"]["arena_at_most"] - least["ram"]["arena_at_most"], advice["ram"])
+        self.assertEqual(least["savings"], [])
+        self.assertIn("BANTAM_BLOCK_ROWS 1\n", (output / "bantam_config.h").read_text())
+
+    def test_offsets_only_where_answers_have_places(self):
+        for name, kept in (
+            ("bert-classify", 0),
+            ("bert-tag", 1),
+            ("bert-answer", 1),
+            ("voice", 1),
+            ("sentence-mean", 0),
+        ):
+            project, _ = self.make(name=name, output=name)
+            self.assertIn(f"BANTAM_TEXT_OFFSETS {kept}\n", (project / "bantam_config.h").read_text(), name)
 
     def test_what_does_not_fit(self):
         big = SHARED / "models" / "minilm-sst2"
@@ -308,30 +312,12 @@ class Firmware(CommandTest):
         path = self.directory / "big.bantam"
         self.ok("convert", big, "-o", path, "--parity", "none")
         output = self.directory / "project"
-        self.fails(
-            5,
-            "firmware",
-            path,
-            "--target",
-            "cortex-m4",
-            "-o",
-            output,
-            says=["do not fit", "bytes of flash", "cortex-m4"],
-        )
+        self.refuses(5, file=path, output="project", says=["do not fit", "bytes of flash", "cortex-m4"])
         self.assertFalse(output.exists())
 
     def test_force(self):
         project, _ = self.make()
-        self.fails(
-            2,
-            "firmware",
-            model("voice"),
-            "--target",
-            "cortex-m4",
-            "-o",
-            project,
-            says=["--force"],
-        )
+        self.refuses(2, output="project", says=["--force"])
         mine = project / "notes.txt"
         mine.write_text("mine")
         (project / "main.cpp").write_text("int main() {}\n")
@@ -349,16 +335,7 @@ class Firmware(CommandTest):
         folder.mkdir()
         (folder / "main.cpp").write_text("mine")
         for force in ([], ["--force"]):
-            self.fails(
-                2,
-                "firmware",
-                model("voice"),
-                "--target",
-                "cortex-m4",
-                "-o",
-                folder,
-                *force,
-            )
+            self.refuses(2, *force, output="folder")
         self.assertEqual([path.name for path in folder.iterdir()], ["main.cpp"])
         self.make("--force", output="empty")
         project, _ = self.make(output="new/project/")
@@ -366,80 +343,27 @@ class Firmware(CommandTest):
         self.make("--force", output="new/project")
 
     def test_bad_arguments(self):
-        out = ("-o", self.directory / "x")
-        self.fails(
-            2,
-            "firmware",
-            model("voice"),
-            "--target",
-            "cortex-m5",
-            *out,
-            says=["did you mean cortex-m", "cortex-m0plus"],
-        )
-        self.fails(2, "firmware", model("voice"), "--target", "", *out, says=["known are"])
-        self.fails(
-            3,
-            "firmware",
-            self.directory / "absent.bantam",
-            "--target",
-            "cortex-m4",
-            *out,
-        )
-        self.fails(
-            4,
-            "firmware",
-            self.write("bad.bantam", b"noise" * 50),
-            "--target",
-            "cortex-m4",
-            *out,
-        )
-        self.fails(
-            2,
-            "firmware",
-            model("voice"),
-            "--target",
-            "cortex-m4",
-            "--format",
-            "elf",
-            *out,
-        )
+        noise = self.write("bad.bantam", b"noise" * 50)
         copy = self.write("copy.bantam", pathlib.Path(model("voice")).read_bytes())
-        self.fails(
-            2,
-            "firmware",
-            copy,
-            "--target",
-            "cortex-m4",
-            "--format",
-            "bin",
-            "-o",
-            copy,
-            says=["input"],
-        )
-        self.fails(
-            2,
-            "firmware",
-            copy,
-            "--target",
-            "cortex-m4",
-            "--force",
-            "-o",
-            self.directory,
-            says=["input"],
-        )
-        self.fails(2, "firmware", copy, "--target", "cortex-m4", "-o", copy)
-        self.fails(3, "firmware", copy, "--target", "cortex-m4", "-o", "/proc/nowhere/x")
-        self.fails(
-            3,
-            "firmware",
-            copy,
-            "--target",
-            "cortex-m4",
-            "--format",
-            "bin",
-            "-o",
-            "/proc/nowhere/x",
-        )
+        absent = self.directory / "absent.bantam"
+        nowhere = "/proc/nowhere/x"
+        for code, options, more in (
+            (2, (), {"target": "cortex-m5", "says": ["did you mean cortex-m", "cortex-m0plus"]}),
+            (2, (), {"target": "", "says": ["known are"]}),
+            (2, ("--max-tokens", "65"), {"says": ["at most 64"]}),
+            (2, ("--block-rows", "0"), {"says": ["--block-rows"]}),
+            (2, ("--block-rows", "5"), {"says": ["--block-rows"]}),
+            (2, ("--format", "elf"), {}),
+            (3, (), {"file": absent}),
+            (4, (), {"file": noise}),
+            (2, ("--format", "bin"), {"file": copy, "output": "copy.bantam", "says": ["input"]}),
+            (2, ("--force",), {"file": copy, "output": ".", "says": ["input"]}),
+            (2, (), {"file": copy, "output": "copy.bantam"}),
+            (3, (), {"file": copy, "output": nowhere}),
+            (3, ("--format", "bin"), {"file": copy, "output": nowhere}),
+        ):
+            with self.subTest(options=options, **more):
+                self.refuses(code, *options, **more)
         self.assertEqual([path.name for path in self.directory.iterdir() if "part" in path.name], [])
 
 

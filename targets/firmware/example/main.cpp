@@ -1,5 +1,6 @@
 // Reads lines from the UART and answers each with one line (terminal.h). `bantam firmware` writes bantam_config.h
-// (BANTAM_MAX_TOKENS, BANTAM_TILE_ROWS, BANTAM_BLOCK_ROWS, BANTAM_ARENA_BYTES) beside it. Ends with 1 where the model cannot run.
+// (BANTAM_MAX_TOKENS, BANTAM_TILE_ROWS, BANTAM_BLOCK_ROWS, BANTAM_TEXT_OFFSETS, BANTAM_ARENA_BYTES) beside it. Ends with 1
+// where the model cannot run.
 #include "bantam_config.h"
 #include "board.h"
 #include "terminal.h"
@@ -18,33 +19,36 @@ bantam::firmware::Terminal terminal;
 void write(void*, const char* data, size_t size) { board_write(data, size); }
 constexpr bantam::firmware::Sink kUart = {write, nullptr};
 
-int serve() {
+/// Opens the model and makes the session; false, and said so, where that cannot be. Not inlined: what it needs of the stack is
+/// free again when lines are answered.
+[[gnu::noinline]] bool start(bantam::Session** session) {
   bantam::Model model;
   bantam::Fault fault;
   const auto size = static_cast<size_t>(bantam_model_end - bantam_model);
   bantam::Status status = bantam::Model::open(bantam_model, size, &model, &fault);
   if (status != bantam::Status::kOk) {
     bantam::firmware::report(kUart, "model", status, fault);
-    return 1;
+    return false;
   }
   bantam::SessionOptions options;
   options.max_tokens = BANTAM_MAX_TOKENS;
   options.tile_rows = BANTAM_TILE_ROWS;
   options.block_rows = BANTAM_BLOCK_ROWS;
+  options.text_offsets = BANTAM_TEXT_OFFSETS != 0;
+  status = bantam::Session::create(model, options, arena, sizeof(arena), session, &fault);
+  if (status == bantam::Status::kOk) status = terminal.start(*session, kUart);
+  if (status != bantam::Status::kOk) bantam::firmware::report(kUart, "session", status, fault);
+  return status == bantam::Status::kOk;
+}
+
+}  // namespace
+
+int main() {
   bantam::Session* session = nullptr;
-  status = bantam::Session::create(model, options, arena, sizeof(arena), &session, &fault);
-  if (status == bantam::Status::kOk) status = terminal.start(session, kUart);
-  if (status != bantam::Status::kOk) {
-    bantam::firmware::report(kUart, "session", status, fault);
-    return 1;
-  }
+  if (!start(&session)) return 1;
   board_write("ready\n", 6);
   for (int byte = board_read(); byte >= 0; byte = board_read()) terminal.put(static_cast<uint8_t>(byte));
   terminal.finish();
   bantam::firmware::report_memory(kUart, *session, sizeof(arena), stack_high_water(), stack_size());
   return 0;
 }
-
-}  // namespace
-
-int main() { return serve(); }
