@@ -14,9 +14,6 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr uint8_t kOffsetXor = 0;
 
-/// Activations as 16-bit halves, a chunk of k at a time, for all outputs: 1.5 KB of stack are 6 rows of 128.
-constexpr uint32_t kExpandedWords = 384;
-
 /// [quads][rows][2] from rows of bytes.
 template <class Stored>
 inline void expand_rows(const Stored* x, size_t x_stride, uint32_t rows, uint32_t quads, uint32_t* out) {
@@ -53,20 +50,34 @@ inline void dot_panels(const DotBlock& a, uint32_t rows, const uint32_t* x, uint
   }
 }
 
+/// Activations as 16-bit halves in expanded[words], a chunk of k at a time, for all outputs.
 template <class Stored>
-BANTAM_NOINLINE void dot_block(const Stored* x, const DotBlock& a) {
-  uint32_t expanded[kExpandedWords];
+inline void dot_expanded(const Stored* x, const DotBlock& a, uint32_t* expanded, uint32_t words) {
   for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
     const uint32_t left = a.rows - row;
     rows = left >= 6 && left != 8 ? 6 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
     Sum* sums = a.sums + row * a.sums_stride;
-    const uint32_t most = kExpandedWords / (2 * rows);
+    const uint32_t most = words / (2 * rows);
     for (uint32_t quad = 0; quad < a.quads; quad += most) {
       const uint32_t quads = a.quads - quad < most ? a.quads - quad : most;
       expand_rows(x + row * a.x_stride + quad * 4, a.x_stride, rows, quads, expanded);
       dot_panels(a, rows, expanded, quads, a.w + size_t{quad} * 64, sums, a.add || quad != 0);
     }
   }
+}
+
+/// With that much stack.
+template <uint32_t kWords, class Stored>
+BANTAM_NOINLINE void dot_on_stack(const Stored* x, const DotBlock& a) {
+  uint32_t expanded[kWords];
+  dot_expanded(x, a, expanded, kWords);
+}
+
+/// 1.5 KB of stack are 6 rows of 128; 4 rows, which are a tile of a small session, want 1 KB, and heads of 64 half of that.
+template <class Stored>
+inline void dot_block(const Stored* x, const DotBlock& a) {
+  if (a.rows > 4) return dot_on_stack<384>(x, a);
+  a.quads > 16 ? dot_on_stack<256>(x, a) : dot_on_stack<128>(x, a);
 }
 
 constexpr uint32_t kMaxRows = 1;
