@@ -17,12 +17,13 @@ def convert(command, source, out, *options):
     subprocess.run([str(a) for a in arguments], check=True, stdout=subprocess.DEVNULL)
 
 
-def build(command, model, target, tokens, out):
-    """Writes and builds a project; returns its build folder, with firmware.elf and firmware.map. tokens: 0 as many as fit."""
+def build(command, model, target, tokens, out, more=(), cmake=()):
+    """Writes and builds a project; returns its build folder, with firmware.elf and firmware.map. tokens: 0 as many as fit; more:
+    options of bantam firmware; cmake: of its configuration."""
     arguments = [command, "firmware", model, "--target", target, "-o", out, "--force"]
-    arguments += ["--max-tokens", tokens] if tokens else []
+    arguments += [*(["--max-tokens", tokens] if tokens else []), *more]
     subprocess.run([str(a) for a in arguments], check=True, stdout=subprocess.DEVNULL)
-    options = []
+    options = list(cmake)
     if shutil.which("ccache"):
         options += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
     subprocess.run(
