@@ -1,4 +1,4 @@
-"""Builds for one target: tests/firmware/images, and the project that `bantam firmware` makes of models/voice-commands."""
+"""Builds for one target: tests/firmware/images, and the projects that `bantam firmware` makes of models/voice-commands."""
 
 import argparse
 import pathlib
@@ -6,22 +6,22 @@ import shutil
 import subprocess
 
 import projects
-from make_models import pack, write
+from make_models import MODELS, pack, write
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-PACK = ("voice", "tiny")  # as in make_models.py
+PROJECTS = ("voice", "voice-static")
 
 
 def device_models(command, target, models, out):
     """The files as `bantam firmware` changes them for the target."""
     out.mkdir(parents=True, exist_ok=True)
-    for name in PACK:
+    for name in MODELS:
         new = out / f"{name}.new"
         arguments = [command, "firmware", models / f"{name}.bantam", "--target", target, "--format", "bin", "-o", new]
         subprocess.run([*arguments, "--force", "--json"], check=True, stdout=subprocess.DEVNULL)
         write(out / f"{name}.bantam", new.read_bytes())
         new.unlink()
-    write(out / "models.pack", pack(out / f"{name}.bantam" for name in PACK))
+    write(out / "models.pack", pack(out / f"{name}.bantam" for name in MODELS))
 
 
 def build(command, target, models, out, images=()):
@@ -48,7 +48,8 @@ def main():
     given = parser.parse_args()
     out = given.out.resolve()
     build(given.command, given.target, given.models, out)
-    projects.build(given.command, given.models / "voice.bantam", given.target, 0, out / "voice")
+    for name in PROJECTS:
+        projects.build(given.command, given.models / f"{name}.bantam", given.target, 0, out / name)
 
 
 if __name__ == "__main__":

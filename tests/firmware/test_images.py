@@ -12,6 +12,7 @@ from make_models import EXPECTED, KERNEL_SEEDS
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "targets" / "firmware"))
 from run import MACHINES, run  # noqa: E402
+from size import measure  # noqa: E402
 
 given = None
 
@@ -92,22 +93,23 @@ class Hostile(unittest.TestCase):
 class Voice(unittest.TestCase):
     """The project that `bantam firmware` makes of models/voice-commands, against the same command's `run --uart`."""
 
+    model = "voice"
     NOISE = bytes((i * 167 + (i >> 3)) % 256 for i in range(4000)).replace(b"\x04", b"")  # 0x04 ends the input
 
     def answers(self, lines):
-        project = given.images / "voice"
+        project = given.images / self.model
         tokens = re.search(r"BANTAM_MAX_TOKENS (\d+)", (project / "bantam_config.h").read_text())[1]
         status, output = run(MACHINES[given.target], project / "build" / "firmware.elf", lines, timeout=600)
         self.assertEqual(status, 0, output)
         ready, *answers, end, empty = output.split(b"\n")
         self.assertEqual((ready, empty), (b"ready", b""))
-        command = [given.command, "run", given.models / "voice.bantam", "--uart", "--max-tokens", tokens]
+        command = [given.command, "run", given.models / f"{self.model}.bantam", "--uart", "--max-tokens", tokens]
         expected = subprocess.run(command, input=lines, stdout=subprocess.PIPE, check=True).stdout
         self.assertEqual(b"\n".join(answers) + b"\n", expected)
         used = re.fullmatch(rb"end\tarena (\d+) of (\d+)\tstack (\d+) of (\d+)", end)
         self.assertTrue(used, end)
         self.assertLessEqual(int(used[3]), 4096)
-        print(f"{given.target}: {len(answers)} answers, {end.decode()}")
+        print(f"{given.target}, {self.model}: {len(answers)} answers, {end.decode()}")
         return answers
 
     def test_commands(self):
@@ -125,12 +127,26 @@ class Voice(unittest.TestCase):
     def test_noise(self):
         self.assertGreater(len(self.answers(self.NOISE)), 10)
 
+    def test_parts(self):
+        sizes = measure(given.images / self.model / "build" / "firmware.map")
+        parts = sizes["components"]
+        for name in ("core", "flatbuffers", "ops", "kernels", "tokenizer", "tasks", "program", "start-up", "model"):
+            self.assertGreater(parts.get(name, sizes.get(name, 0)), 0, name)
+        self.assertEqual(sum(parts.values()), sizes["text"] + sizes["rodata"])
+        self.assertGreaterEqual(sizes["model"], (given.images / self.model / "model.bantam").stat().st_size)
+
     def test_no_allocator_no_exceptions(self):
-        elf = given.images / "voice" / "build" / "firmware.elf"
+        elf = given.images / self.model / "build" / "firmware.elf"
         names = subprocess.run(["arm-none-eabi-nm", "-C", elf], stdout=subprocess.PIPE, check=True).stdout.decode()
         self.assertIn(" bantam::", names)
         bad = r" (_?malloc\w*|_?calloc\w*|_?realloc\w*|_?free\w*|_?sbrk\w*|__cxa_\w+|__gxx_\w+|_Unwind_\w+|operator (new|delete).*|(typeinfo|vtable) .*|__dynamic_cast|abort|raise|printf|__aeabi_atexit)$"
         self.assertEqual(re.findall(r".*" + bad, names, re.M), [])
+
+
+class VoiceStatic(Voice):
+    """The same in integers only."""
+
+    model = "voice-static"
 
 
 def main():
