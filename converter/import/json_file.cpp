@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/error.h"
+#include "graph/size.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
@@ -31,7 +32,7 @@ std::string read_text_file(const fs::path& path, uint64_t max_bytes) {
     throw Error(ExitCode::kInvalid, fmt::format("{}: {} bytes is more than the {} that such a file may have",
                                                 path.string(), size, max_bytes));
   }
-  std::string text(size, '\0');
+  std::string text(in_memory(size), '\0');
   stream.read(text.data(), static_cast<std::streamsize>(size));
   if (static_cast<uint64_t>(stream.gcount()) != size) {
     throw Error(ExitCode::kIo, fmt::format("{}: ended while it was read", path.string()));

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "graph/error.h"
+#include "graph/size.h"
 #include "import/half.h"
 #include "import/json_file.h"
 
@@ -172,7 +173,7 @@ Safetensors::Safetensors(fs::path path) : path_(std::move(path)) {
                                                 "bytes); copy it again",
                                                 file, header_size, size));
   }
-  std::string text(header_size, '\0');
+  std::string text(in_memory(header_size), '\0');
   read_bytes(stream, path_, 8, text.data(), header_size);
   const Json header = parse_json(text, file + ": header");
   if (!header.is_object()) throw Error(ExitCode::kInvalid, fmt::format("{}: its header is not a JSON object", file));
@@ -190,11 +191,11 @@ std::vector<float> Safetensors::read(const std::string& name) const {
   }
   std::ifstream stream(path_, std::ios::binary);
   if (!stream) throw Error(ExitCode::kIo, fmt::format("{}: cannot be opened", path_.string()));
-  std::vector<float> values(tensor.elements);
+  std::vector<float> values(in_memory(tensor.elements, sizeof(float)));
   if (single) {
     read_bytes(stream, path_, tensor.begin, values.data(), tensor.size);
   } else {
-    std::vector<uint16_t> halves(tensor.elements);
+    std::vector<uint16_t> halves(values.size());
     read_bytes(stream, path_, tensor.begin, halves.data(), tensor.size);
     std::transform(halves.begin(), halves.end(), values.begin(), half ? float_from_f16 : float_from_bf16);
   }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "graph/size.h"
 #include "import/tokenizer_tables.h"
 #include "text/word_table.h"
 
@@ -78,7 +79,7 @@ std::vector<uint8_t> build_word_table(const TrieKeys& vocabulary, bool lowercase
   }
 
   const size_t begin = sizeof(text::LexiconRoots);
-  std::vector<uint8_t> bytes(text::word_table_end(bucket_bits, home_count) - begin);
+  std::vector<uint8_t> bytes(in_memory(text::word_table_end(bucket_bits, home_count)) - begin);
   std::memcpy(bytes.data(), &bucket_bits, sizeof(bucket_bits));
   std::memcpy(bytes.data() + sizeof(bucket_bits), &home_count, sizeof(home_count));
   std::memcpy(bytes.data() + 8, displacements.data(), displacements.size());

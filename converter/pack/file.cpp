@@ -4,6 +4,7 @@
 
 #include "bantam/model.h"
 #include "graph/error.h"
+#include "graph/size.h"
 #include "model/header.h"
 #include "model/view.h"
 
@@ -19,10 +20,10 @@ FileBytes assemble_file(const fb::ModelT& model, const std::vector<uint8_t>& dat
   header.data_size = data.size();
   header.file_size = header.data_offset + header.data_size;
   FileBytes bytes;
-  bytes.reserve(header.file_size);
-  bytes.resize(header.graph_offset);
-  bytes.insert(bytes.end(), builder.GetBufferPointer(), builder.GetBufferPointer() + header.graph_size);
-  bytes.resize(header.data_offset);
+  bytes.reserve(in_memory(header.file_size));
+  bytes.resize(kHeaderBytes);
+  bytes.insert(bytes.end(), builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+  bytes.resize(in_memory(header.data_offset));
   bytes.insert(bytes.end(), data.begin(), data.end());
   seal(header, bytes.data());
   return bytes;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "graph/error.h"
+#include "graph/size.h"
 #include "import/half.h"
 #include "model/header.h"
 #include "pack/access.h"
@@ -15,7 +16,7 @@
 namespace bantam::convert {
 
 fb::Blob DataSection::add(const void* bytes, size_t size) {
-  bytes_.resize(round_up(bytes_.size(), kFileAlignment), 0);
+  bytes_.resize(in_memory(round_up(bytes_.size(), kFileAlignment)), 0);
   const uint64_t offset = bytes_.size();
   const auto* begin = static_cast<const uint8_t*>(bytes);
   bytes_.insert(bytes_.end(), begin, begin + size);
@@ -49,9 +50,10 @@ size_t tile_n16(size_t n, size_t k, size_t columns) { return (n / 16 * columns +
 /// `factors`: of the columns, or empty. The error stays in terms of the source's values.
 void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const std::vector<float>& factors,
                 fb::TensorT& tensor) {
-  const size_t padded_rows = round_up(matrix.rows, 16);
+  const size_t padded_rows = in_memory(round_up(matrix.rows, 16));
   const size_t scale_rows = tiled ? padded_rows : matrix.rows;
-  std::vector<int8_t> stored(tiled ? padded_rows * round_up(matrix.columns, 4) : matrix.rows * matrix.columns, 0);
+  const uint64_t padded = uint64_t{padded_rows} * round_up(matrix.columns, 4);
+  std::vector<int8_t> stored(in_memory(tiled ? padded : uint64_t{matrix.rows} * matrix.columns), 0);
   std::vector<float> scales(scale_rows, 0.0f);
   std::vector<int32_t> sums(padded_rows, 0);
   std::vector<float> values(matrix.columns);
@@ -78,7 +80,8 @@ void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const std::
 /// T: float or uint16_t (f16), made by `encode` from the source's f32.
 template <typename T, typename Encode>
 void store_float(DataSection& data, const Matrix& matrix, bool tiled, fb::TensorT& tensor, const Encode& encode) {
-  std::vector<T> stored(tiled ? round_up(matrix.rows, 16) * matrix.columns : matrix.rows * matrix.columns, T{0});
+  const uint64_t stored_rows = tiled ? round_up(matrix.rows, 16) : matrix.rows;
+  std::vector<T> stored(in_memory(stored_rows * matrix.columns, sizeof(T)), T{0});
   for (size_t n = 0; n < matrix.rows; ++n) {
     for (size_t k = 0; k < matrix.columns; ++k) {
       stored[tiled ? tile_n16(n, k, matrix.columns) : n * matrix.columns + k] = encode(matrix.row(n)[k]);
@@ -97,7 +100,7 @@ void store_half(DataSection& data, const Matrix& matrix, bool tiled, fb::TensorT
 }
 
 void store_vector(DataSection& data, const Constant& constant, fb::TensorT& tensor) {
-  std::vector<float> padded(round_up(constant.values.size(), 16), 0.0f);
+  std::vector<float> padded(in_memory(round_up(constant.values.size(), 16), sizeof(float)), 0.0f);
   std::copy(constant.values.begin(), constant.values.end(), padded.begin());
   tensor.layout = fb::Layout::rows;
   tensor.data = store(data, padded);
@@ -107,11 +110,13 @@ void store_vector(DataSection& data, const Constant& constant, fb::TensorT& tens
 template <typename T>
 void store_numbers(DataSection& data, const std::vector<int32_t>& numbers, bool tiled, fb::TensorT& tensor) {
   const bool matrix = tensor.shape.size() == 2;
-  const size_t n = matrix ? rows(tensor) : 1;
-  const size_t k = width(tensor);
-  if (numbers.size() < n * k) throw Error(ExitCode::kInternal, tensor.name + " has fewer numbers than its shape");
-  const size_t padded_n = round_up(n, 16);
-  std::vector<T> stored(tiled ? padded_n * round_up(k, 4) : matrix ? n * k : round_up(k, 16), T{0});
+  const size_t n = in_memory(matrix ? rows(tensor) : 1);
+  const size_t k = in_memory(width(tensor));
+  if (numbers.size() < uint64_t{n} * k)
+    throw Error(ExitCode::kInternal, tensor.name + " has fewer numbers than its shape");
+  const size_t padded_n = in_memory(round_up(n, 16));
+  const uint64_t padded = matrix ? uint64_t{padded_n} * round_up(k, 4) : round_up(k, 16);
+  std::vector<T> stored(in_memory(tiled || !matrix ? padded : uint64_t{n} * k, sizeof(T)), T{0});
   std::vector<int32_t> sums(padded_n, 0);
   for (size_t i = 0; i < n * k; ++i) {
     stored[tiled ? tile_k4n16(i / k, i % k, k) : i] = static_cast<T>(numbers[i]);
@@ -135,9 +140,9 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
     store_vector(data, constant, tensor);
     return;
   }
-  const Matrix matrix{constant.values.data(), rows(tensor), width(tensor)};
+  const Matrix matrix{constant.values.data(), in_memory(rows(tensor)), in_memory(width(tensor))};
   // A table may have been shortened (fewer positions), never lengthened.
-  if (constant.values.size() < matrix.rows * matrix.columns) {
+  if (constant.values.size() < uint64_t{matrix.rows} * matrix.columns) {
     throw Error(ExitCode::kInternal, "matrix " + tensor.name + " has fewer values than its shape");
   }
   switch (tensor.type) {

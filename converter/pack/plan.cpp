@@ -206,7 +206,7 @@ void plan_region(Graph& graph, fb::Region region, const std::vector<uint64_t>& t
   std::vector<size_t> tensors;
   for (size_t s = 0; s < subgraph.steps.size(); ++s) {
     const fb::StepT& step = *subgraph.steps[s];
-    for (uint64_t i = step.first_op; i < uint64_t{step.first_op} + step.op_count; ++i) {
+    for (size_t i = step.first_op; i < size_t{step.first_op} + step.op_count; ++i) {
       const uint64_t time = region == fb::Region::shared ? s : i;
       const auto touch = [&](int32_t t) {
         const auto at = static_cast<size_t>(t);

@@ -33,7 +33,7 @@ std::vector<uint8_t> char_map_of(FileEditor& editor, const fb::TokenizerT& token
   for (uint32_t id = 0; id < tokenizer.vocab_size; ++id) {
     const uint32_t begin = text::load_u32(begins.data() + id * sizeof(uint32_t));
     const uint32_t end = text::load_u32(begins.data() + (id + 1) * sizeof(uint32_t));
-    tokens.emplace_back(joined.begin() + begin, joined.begin() + end);
+    tokens.emplace_back(joined.data() + begin, joined.data() + end);
   }
   bool all = false;
   for (const auto& added : tokenizer.added_tokens) all = all || added->normalized;

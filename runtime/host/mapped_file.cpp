@@ -35,6 +35,8 @@ Status MappedFile::open(const char* path, const char** reason) {
     why = "Is not a regular file";
   } else if (status.st_size == 0) {
     data_ = kNothing;
+  } else if (static_cast<uint64_t>(status.st_size) > PTRDIFF_MAX) {  // in a 32-bit process
+    why = "Is larger than memory can be";
   } else {
     const auto size = static_cast<size_t>(status.st_size);
     void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);

@@ -55,8 +55,8 @@ extern const Rule kStaticSplit;
 extern const Rule kStaticAttention;
 extern const Rule kStaticPool;
 
-/// Bytes of the row numbers of one table's block.
-inline size_t index_bytes(uint32_t block_rows) { return round_up(block_rows * sizeof(int32_t), 16); }
+/// Bytes of the row numbers of one table's block: 4 each, rounded up to 16.
+inline size_t index_bytes(uint32_t block_rows) { return size_t{(block_rows + 3) / 4} * 16; }
 /// Writes the row numbers that `table` is asked for by rows [first, first + n) of the run (embed.cpp).
 void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out);
 /// What both forms of an embedding ask but for each table: 1 to kMaxEmbedTables of them, the first a matrix (embed.cpp).

@@ -5,6 +5,11 @@ target_compile_options(bantam_options INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor
   -ffp-contract=off $<$<BOOL:${BANTAM_WERROR}>:-Werror>)
 
+# On 32-bit systems files and inode numbers are larger than a pointer: without this, opening one is refused.
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+  target_compile_definitions(bantam_options INTERFACE _FILE_OFFSET_BITS=64)
+endif()
+
 # What the runtime may not use: see the runtime rules in CONTRIBUTING.md.
 add_library(bantam_runtime_options INTERFACE)
 target_link_libraries(bantam_runtime_options INTERFACE bantam_options)

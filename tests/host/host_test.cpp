@@ -74,6 +74,22 @@ TEST_F(MappedFileTest, WhatCannotBeMappedSaysWhy) {
   EXPECT_STREQ(reason, "Is not a regular file");
 }
 
+TEST_F(MappedFileTest, SizesAreNotCutTo32Bits) {
+  constexpr uint64_t kSize = 5'000'000'000;  // a hole on disk
+  const std::string path = write("large", "");
+  std::filesystem::resize_file(path, kSize);
+  MappedFile file;
+  const char* reason = "";
+  if constexpr (sizeof(size_t) == 4) {
+    EXPECT_EQ(file.open(path.c_str(), &reason), Status::kIo);
+    EXPECT_STREQ(reason, "Is larger than memory can be");
+    EXPECT_EQ(file.size(), 0u);
+  } else {
+    ASSERT_EQ(file.open(path.c_str(), &reason), Status::kOk) << reason;
+    EXPECT_EQ(file.size(), kSize);
+  }
+}
+
 TEST(ThreadPool, EveryTaskRunsOnceAndNoWorkerTwiceAtOnce) {
   if (!ThreadPool::available()) GTEST_SKIP() << "built without pthreadpool";
   ThreadPool pool(3);
