@@ -13,6 +13,7 @@
 #include "firmware/linked.h"
 #include "firmware/memory.h"
 #include "firmware/project.h"
+#include "graph/size.h"
 #include "pack/output_file.h"
 
 namespace bantam::cli {
@@ -227,7 +228,7 @@ void run_firmware(const Arguments& arguments) {
   image.target = find_target(arguments.target);
   const ModelFile source(arguments.model);
   image.source_bytes = source.size();
-  image.file = firmware::device_file(source.model().bytes(), source.size(), image.target.isa);
+  image.file = firmware::device_file(source.model().bytes(), convert::in_memory(source.size()), image.target.isa);
   Fault fault;
   const Status status = Model::open(image.file.data(), image.file.size(), &image.model, &fault);
   if (status != Status::kOk) fail(ExitCode::kInternal, "the file for the device: {}", describe(status, fault));

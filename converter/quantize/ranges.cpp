@@ -28,7 +28,7 @@ Graph with_outputs(const Graph& graph, const std::set<std::string>& names) {
 
 void widen(const OutputRows& rows, ColumnRange* range) {
   if (range->low.empty()) {
-    range->low.assign(rows.values.begin(), rows.values.begin() + rows.width);
+    range->low.assign(rows.values.data(), rows.values.data() + rows.width);
     range->high = range->low;
   }
   for (size_t i = 0; i < rows.values.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "graph/error.h"
+#include "graph/size.h"
 #include "pack/access.h"
 #include "quantize/int8.h"
 #include "quantize/numbers.h"
@@ -89,7 +90,7 @@ class StaticForm {
   }
 
   const std::string& name(int32_t t) const { return tensor(graph_, t).name; }
-  size_t columns(int32_t t) const { return width(tensor(graph_, t)); }
+  size_t columns(int32_t t) const { return in_memory(width(tensor(graph_, t))); }
   Steps& steps(int32_t t) { return steps_[static_cast<size_t>(t)]; }
 
   const ColumnRange& range(const std::string& name) const {
@@ -186,8 +187,8 @@ class StaticForm {
     layer.weights = op.inputs[1];
     const Constant& source = *graph_.constants[static_cast<size_t>(layer.weights)];
     fb::TensorT& tensor_of_weights = tensor(graph_, layer.weights);
-    const size_t n = rows(tensor_of_weights);
-    const size_t k = width(tensor_of_weights);
+    const size_t n = in_memory(rows(tensor_of_weights));
+    const size_t k = in_memory(width(tensor_of_weights));
     const Steps& input = steps(x);
     layer.bias.assign(n, 0);
     if (op.inputs.size() > 2 && op.inputs[2] >= 0) {
@@ -300,8 +301,8 @@ class StaticForm {
       const int32_t t = table->tensor;
       const auto source = graph_.constants[static_cast<size_t>(t)];
       fb::TensorT& stored = tensor(graph_, t);
-      const size_t n = rows(stored);
-      const size_t k = width(stored);
+      const size_t n = in_memory(rows(stored));
+      const size_t k = in_memory(width(stored));
       const bool wide = n < kSmallTable;
       const double limit = wide ? 32767 : 127;
       auto constant = std::make_shared<Constant>();
@@ -382,8 +383,8 @@ class StaticForm {
       const size_t first = 0;
       const size_t heads = size_t{split->heads} + split->kv_heads;
       for (size_t h = first; h < heads; ++h) {
-        const auto begin = result.scale.begin() + static_cast<std::ptrdiff_t>(h * split->head_width);
-        const auto end = begin + split->head_width;
+        double* const begin = result.scale.data() + h * split->head_width;
+        double* const end = begin + split->head_width;
         std::fill(begin, end, *std::max_element(begin, end));
       }
     }

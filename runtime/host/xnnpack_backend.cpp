@@ -32,7 +32,9 @@ constexpr size_t kHugePage = size_t{2} << 20;
 void* allocate_aligned(void*, size_t alignment, size_t size) {
   const size_t pages = (size + kHugePage / 2) / kHugePage;  // half a page that is left over stays small
   const size_t unit = pages == 0 ? alignment : kHugePage;
-  void* block = std::aligned_alloc(unit, round_up(size, unit));
+  const uint64_t padded = round_up(size, unit);
+  if (padded > PTRDIFF_MAX) return nullptr;
+  void* block = std::aligned_alloc(unit, static_cast<size_t>(padded));
   // A hint: without huge pages it works as well.
   if (block != nullptr && pages != 0) ::madvise(block, pages * kHugePage, MADV_HUGEPAGE);
   return block;
