@@ -8,6 +8,7 @@
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "cli/verify_data.h"
+#include "graph/size.h"
 #include "model/header.h"
 #include "model/view.h"
 
@@ -17,7 +18,7 @@ namespace {
 /// Both checksums of the header against the sections.
 void check_sums(const Model& model, std::vector<std::string>* problems) {
   FileHeader header;
-  if (read_header(model.bytes(), model.size(), &header, nullptr) != Status::kOk) {
+  if (read_header(model.bytes(), convert::in_memory(model.size()), &header, nullptr) != Status::kOk) {
     problems->push_back("header: unreadable");
     return;
   }

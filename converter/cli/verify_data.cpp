@@ -72,8 +72,8 @@ void report_below(const Constant& constant, bool below, std::vector<std::string>
 void verify_scales(const Constant& constant, const std::vector<uint8_t>& used, std::vector<std::string>* problems) {
   const fb::Blob* blob = constant.tensor.scales();
   if (!present(blob)) return;
-  const uint64_t count = blob->size() / 4;
-  for (uint64_t i = 0; i < count; ++i) {
+  const auto count = static_cast<size_t>(blob->size() / 4);  // the model is open: its blobs lie in memory
+  for (size_t i = 0; i < count; ++i) {
     const float scale = load<float>(constant.at(blob), i);
     const bool needed = i < used.size() && used[i] != 0;
     if (std::isfinite(scale) && scale >= 0 && (scale > 0 || !needed)) continue;
@@ -150,14 +150,14 @@ void verify_wide_rows(const Constant& constant, std::vector<uint8_t>* used, std:
 
 void verify_rows(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
   const fb::Blob* blob = constant.tensor.data();
-  const uint64_t row_width = constant.tensor.shape()->size() > 1 ? extent(constant.tensor, 1) : 1;
-  const uint64_t rows = blob->size() / row_width;
+  const size_t row_width = constant.tensor.shape()->size() > 1 ? extent(constant.tensor, 1) : 1;
+  const size_t rows = static_cast<size_t>(blob->size()) / row_width;
   used->assign(rows, 0);
   uint8_t below = 0;
   const uint8_t* bytes = constant.at(blob);
-  for (uint64_t row = 0; row < rows; ++row, bytes += row_width) {
+  for (size_t row = 0; row < rows; ++row, bytes += row_width) {
     uint8_t any = 0;
-    for (uint64_t i = 0; i < row_width; ++i) {
+    for (size_t i = 0; i < row_width; ++i) {
       any = static_cast<uint8_t>(any | bytes[i]);
       below = static_cast<uint8_t>(below | (bytes[i] == 0x80 ? 0xFFu : 0u));
     }

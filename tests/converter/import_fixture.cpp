@@ -9,8 +9,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 TensorData tensor(std::vector<uint64_t> shape) {
-  uint64_t count = 1;
-  for (const uint64_t extent : shape) count *= extent;
+  size_t count = 1;
+  for (const uint64_t extent : shape) count *= static_cast<size_t>(extent);
   std::vector<float> values(count);
   for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i % 97) / 64.0F - 0.7F;
   TensorData out;
@@ -22,7 +22,7 @@ TensorData tensor(std::vector<uint64_t> shape) {
 
 std::string with_header(const std::string& header, const std::string& data) {
   std::string bytes;
-  for (uint32_t i = 0; i < 8; ++i) bytes += static_cast<char>(header.size() >> (8 * i) & 0xFF);
+  for (uint32_t i = 0; i < 8; ++i) bytes += static_cast<char>(uint64_t{header.size()} >> (8 * i) & 0xFF);
   return bytes + header + data;
 }
 

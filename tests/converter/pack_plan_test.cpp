@@ -83,8 +83,8 @@ void expect_model_valid(const Graph& graph) {
   for (const fb::Region region : {fb::Region::shared, fb::Region::tile}) {
     std::vector<std::vector<uint64_t>> touched(graph.model.tensors.size());
     for (size_t s = 0; s < subgraph.steps.size(); ++s) {
-      for (uint64_t i = subgraph.steps[s]->first_op; i < subgraph.steps[s]->first_op + subgraph.steps[s]->op_count;
-           ++i) {
+      const fb::StepT& step = *subgraph.steps[s];
+      for (size_t i = step.first_op; i < size_t{step.first_op} + step.op_count; ++i) {
         const auto touch = [&](int32_t t) {
           const bool here = !is_constant(graph, t) && tensor(graph, t).region == region;
           if (here) touched[static_cast<size_t>(t)].push_back(region == fb::Region::shared ? s : i);

@@ -227,8 +227,8 @@ TEST(Static, DamagedFilesNeverFault) {
     std::vector<uint8_t> bytes(built.bytes.begin(), built.bytes.end());
     for (uint32_t i = 0; i < 1 + random() % 40; ++i) {
       // Half of the damage in the graph, half in the numbers.
-      const uint64_t begin = round % 2 == 0 ? header.graph_offset : header.data_offset;
-      const uint64_t size = round % 2 == 0 ? header.graph_size : header.data_size;
+      const auto begin = static_cast<size_t>(round % 2 == 0 ? header.graph_offset : header.data_offset);
+      const auto size = static_cast<size_t>(round % 2 == 0 ? header.graph_size : header.data_size);
       bytes[begin + random() % size] = static_cast<uint8_t>(random());
     }
     const TestFile file(bytes);

@@ -12,17 +12,19 @@
 namespace bantam::testing {
 namespace {
 
+constexpr size_t kSize = 64 + 128 + 192;
+
 TEST(Header, ReadsWhatItWrote) {
   FileHeader header;
   header.minor = 7;
-  header.file_size = 64 + 128 + 192;
+  header.file_size = kSize;
   header.graph_offset = 64;
   header.graph_size = 100;
   header.data_offset = 192;
   header.data_size = 192;
   header.graph_crc = 0x12345678;
   header.data_crc = 0x9ABCDEF0;
-  std::vector<uint8_t> bytes(header.file_size);
+  std::vector<uint8_t> bytes(kSize);
   write_header(header, bytes.data());
   FileHeader back;
   ASSERT_EQ(read_header(bytes.data(), bytes.size(), &back, nullptr), Status::kOk);
@@ -40,8 +42,8 @@ TEST(Header, ChecksumsCoverEveryBitButTheirOwn) {
   header.graph_size = 100;
   header.data_offset = 192;
   header.data_size = 150;
-  header.file_size = 64 + 128 + 192;  // gaps behind both sections
-  std::vector<uint8_t> bytes(header.file_size);
+  header.file_size = kSize;  // gaps behind both sections
+  std::vector<uint8_t> bytes(kSize);
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 7);
   seal(header, bytes.data());
   ASSERT_EQ(read_header(bytes.data(), bytes.size(), &header, nullptr), Status::kOk);
@@ -164,8 +166,8 @@ TEST_F(OpenTest, ATruncatedFileThatClaimsToBeWholeIsRefused) {
     std::memcpy(&data_offset, cut.data() + 40, 8);
     std::memcpy(&graph_size, cut.data() + 32, 8);
     const uint64_t data_size = data_offset < size ? size - data_offset : 0;
-    const uint64_t graph_left = std::min(graph_size, size - 64);
-    const uint64_t new_offset = std::min(data_offset, size / 64 * 64);
+    const uint64_t graph_left = std::min(graph_size, claimed - 64);
+    const uint64_t new_offset = std::min(data_offset, claimed / 64 * 64);
     std::memcpy(cut.data() + 48, &data_size, 8);
     std::memcpy(cut.data() + 32, &graph_left, 8);
     std::memcpy(cut.data() + 40, &new_offset, 8);

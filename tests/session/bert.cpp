@@ -276,7 +276,7 @@ BertOutput forward(const Bert& bert, const std::vector<int32_t>& ids, const std:
   out.tags = linear(x, rows, bert.tag, bert.tag_bias);
   Matrix first;
   for (size_t sequence = 0; sequence + 1 < offsets.size(); ++sequence) {
-    const auto row = x.begin() + static_cast<std::ptrdiff_t>(offsets[sequence] * s.hidden);
+    const double* row = x.data() + size_t{offsets[sequence]} * s.hidden;
     first.insert(first.end(), row, row + s.hidden);
   }
   const size_t sequences = offsets.size() - 1;

@@ -210,7 +210,7 @@ std::vector<uint8_t> assemble(const fb::ModelT& model, const std::vector<uint8_t
   header.data_offset = (header.graph_offset + header.graph_size + 63) / 64 * 64;
   header.data_size = data.size();
   header.file_size = header.data_offset + header.data_size;
-  std::vector<uint8_t> file(header.file_size);
+  std::vector<uint8_t> file(static_cast<size_t>(header.file_size));
   std::copy_n(builder.GetBufferPointer(), builder.GetSize(), file.data() + header.graph_offset);
   std::copy(data.begin(), data.end(), file.data() + header.data_offset);
   seal(header, file.data());
