@@ -74,8 +74,8 @@ TEST(Rewrite, ChangesTablesAndBlobsAndMovesWhatFollows) {
       reversed = bytes;
     }
     // Longer than before: what lies behind it has to move.
-    editor.bytes(editor.model().tokenizers[0]->trie.get())
-        .resize(editor.model().tokenizers[0]->trie->size() + 1024, 255);
+    std::vector<uint8_t>& bytes = editor.bytes(editor.model().tokenizers[0]->trie.get());
+    bytes.resize(bytes.size() + 1024, 255);
   });
   ASSERT_FALSE(reversed.empty());
   const Opened before(file);
@@ -102,7 +102,7 @@ TEST(Rewrite, TensorsThatShareABlobStillDo) {
   });
   const FileBytes again = rewrite(shared, [](FileEditor& editor) {
     for (const auto& t : editor.model().tensors) {
-      if (t->name == "layer.1.ffn1.bias") editor.bytes(t->data.get()).assign(t->data->size(), 0);
+      if (t->name == "layer.1.ffn1.bias") editor.bytes(t->data.get()).assign(editor.bytes(t->data.get()).size(), 0);
     }
   });
   const Opened opened(again);
