@@ -47,6 +47,10 @@
 #ifndef BANTAM_LINK_FLOAT_TABLES
 #define BANTAM_LINK_FLOAT_TABLES BANTAM_LINK_DEFAULT
 #endif
+// f16 among those.
+#ifndef BANTAM_LINK_HALF
+#define BANTAM_LINK_HALF BANTAM_LINK_DEFAULT
+#endif
 #ifndef BANTAM_LINK_FLOAT_ATTENTION
 #define BANTAM_LINK_FLOAT_ATTENTION BANTAM_LINK_DEFAULT
 #endif
@@ -64,6 +68,17 @@
 #ifndef BANTAM_LINK_NORMS
 #define BANTAM_LINK_NORMS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
+// Rows that kernels take at a time, at most, where they can choose; more rows are several blocks. Only they look at it.
+#ifndef BANTAM_LINK_ROWS
+#define BANTAM_LINK_ROWS 16
+#endif
+// Bit i: the pooling of number i (fb::PoolKind). Rows divided by their length (Pool.l2).
+#ifndef BANTAM_LINK_POOLS
+#define BANTAM_LINK_POOLS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
+#endif
+#ifndef BANTAM_LINK_UNIT_LENGTH
+#define BANTAM_LINK_UNIT_LENGTH BANTAM_LINK_DEFAULT
+#endif
 // Bit i: what answers for the task of number i (fb::TaskKind).
 #ifndef BANTAM_LINK_TASKS
 #define BANTAM_LINK_TASKS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
@@ -77,6 +92,10 @@
 #define BANTAM_LINK_HOST 0
 #else
 #define BANTAM_LINK_HOST 1
+#endif
+// Byte offsets of tokens in their text: for tasks that answer with places.
+#ifndef BANTAM_LINK_OFFSETS
+#define BANTAM_LINK_OFFSETS BANTAM_LINK_DEFAULT
 #endif
 // Added tokens that are matched in the normalised text; those that mind what stands beside them (single_word, lstrip,
 // rstrip).
@@ -102,17 +121,23 @@ constexpr bool kPool = BANTAM_LINK_POOL != 0;
 constexpr bool kSlice = BANTAM_LINK_SLICE != 0;
 constexpr bool kCopy = BANTAM_LINK_COPY != 0;
 constexpr bool kFloat = BANTAM_LINK_FLOAT != 0;
+constexpr bool kHalf = BANTAM_LINK_HALF != 0;
 constexpr bool kFloatTables = BANTAM_LINK_FLOAT_TABLES != 0;
 constexpr bool kFloatAttention = BANTAM_LINK_FLOAT_ATTENTION != 0;
 constexpr bool kDynamic = BANTAM_LINK_DYNAMIC != 0;
 constexpr bool kStatic = BANTAM_LINK_STATIC != 0;
+/// Something computes with floats, as version 1 of the operators does.
+constexpr bool kFloats = kFloat || kFloatTables || kFloatAttention || kDynamic;
+constexpr bool kUnitLength = BANTAM_LINK_UNIT_LENGTH != 0;
 constexpr bool kTokenizer = BANTAM_LINK_TOKENIZER != 0;
 constexpr bool kHost = BANTAM_LINK_HOST != 0;
+constexpr bool kOffsets = BANTAM_LINK_OFFSETS != 0;
 constexpr bool kNormalizedTokens = BANTAM_LINK_NORMALIZED_TOKENS != 0;
 constexpr bool kTokenEdges = BANTAM_LINK_TOKEN_EDGES != 0;
 constexpr bool kFaultText = BANTAM_LINK_FAULT_TEXT != 0;
 constexpr bool activation(uint32_t kind) { return ((1u | (BANTAM_LINK_ACTIVATIONS)) >> kind & 1u) != 0; }
 constexpr bool norm(uint32_t kind) { return ((1u | (BANTAM_LINK_NORMS)) >> kind & 1u) != 0; }
+constexpr bool pool(uint32_t kind) { return ((BANTAM_LINK_POOLS) >> kind & 1u) != 0; }
 constexpr bool task(uint32_t kind) { return ((BANTAM_LINK_TASKS) >> kind & 1u) != 0; }
 
 }  // namespace bantam::linked

@@ -62,7 +62,7 @@ class Needs {
           if ((value >> bit & 1u) == 0) continue;
           word(&linked, fmt::format("{} norm", fb::EnumNameNormKind(static_cast<fb::NormKind>(bit))));
         }
-      } else if (name != "TASKS") {
+      } else if (name != "TASKS" && name != "POOLS") {
         word(&linked, name);
       }
     }
@@ -75,18 +75,25 @@ class Needs {
     linked->words.push_back(name);
   }
 
-  bool is_i8(int32_t index) const { return tensor(model_, index).type() == fb::DType::i8; }
-
   void numbers(const fb::Op& op) {
-    if (op.attributes_type() == fb::OpAttributes::Linear) weights(operand(op.inputs(), 1), "FLOAT");
-    if (op.attributes_type() == fb::OpAttributes::Attention) weights(operand(op.inputs(), 0), "FLOAT_ATTENTION");
-    if (op.attributes_type() != fb::OpAttributes::Embed) return;
-    for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables()) {
-      if (!is_i8(table->tensor())) need("FLOAT_TABLES");
+    if (op.attributes_type() == fb::OpAttributes::Linear) weights(operand(op.inputs(), 1), "DYNAMIC", "FLOAT");
+    if (op.attributes_type() == fb::OpAttributes::Attention)
+      weights(operand(op.inputs(), 0), "DYNAMIC", "FLOAT_ATTENTION");
+    if (const fb::Pool* pool = op.attributes_as_Pool()) {
+      need("POOLS", 1u << static_cast<uint32_t>(pool->kind()));
+      if (pool->l2()) need("UNIT_LENGTH");
     }
+    if (op.attributes_type() != fb::OpAttributes::Embed) return;
+    for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables())
+      weights(table->tensor(), nullptr, "FLOAT_TABLES");
   }
 
-  void weights(int32_t index, const char* if_float) { need(is_i8(index) ? "DYNAMIC" : if_float); }
+  void weights(int32_t index, const char* if_i8, const char* if_float) {
+    const fb::DType type = tensor(model_, index).type();
+    const char* name = type == fb::DType::i8 ? if_i8 : if_float;
+    if (name != nullptr) need(name);
+    if (type == fb::DType::f16) need("HALF");
+  }
 
   void tail(const fb::Tail& tail) {
     const auto activation = static_cast<uint32_t>(tail.activation());
@@ -112,6 +119,9 @@ Linked linked_by(const Model& model) {
   const bool scored =
       model.task() != TaskKind::kNone && model.task() != TaskKind::kEmbed && model.task() != TaskKind::kRegress;
   if (scored) needs.need("ACTIVATIONS", 1u << static_cast<uint32_t>(score));
+  const bool places =
+      model.task() == TaskKind::kTag || model.task() == TaskKind::kJoint || model.task() == TaskKind::kAnswer;
+  if (places && count(tokenizers) > 0) needs.need("OFFSETS");
   needs.need("TASKS", 1u << static_cast<uint32_t>(model.task()));
   return needs.finish();
 }

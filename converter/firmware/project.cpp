@@ -147,7 +147,8 @@ Tree project_tree(const Project& project) {
     if (resource->path.substr(0, kExample.size()) != kExample)
       tree[fmt::format("bantam/{}", resource->path)] = resource->text;
   }
-  const Linked linked = linked_by(project.model);
+  Linked linked = linked_by(project.model);
+  linked.macros.emplace_back("ROWS", project.options.block_rows);
   tree["CMakeLists.txt"] = fmt::format(kLists, fmt::arg("target", project.target.name), fmt::arg("stack", kStackBytes));
   tree["README.md"] = readme(project, linked);
   tree["bantam_linked.h"] = linked_header(linked);

@@ -95,7 +95,9 @@ Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t col
                         ? is_float || (q8 && t.scale_kind() == fb::ScaleKind::per_row)
                         : (int8_weights(t) && !is_fixed(t)) || t.layout() == fb::Layout::tile_n16;
   if (!fits) return corrupt("an embedding table has the wrong type, layout or scales", index);
-  if (!q8 && !linked::kFloatTables) return not_linked("this build leaves out embedding tables of floats");
+  if (!q8 && (!linked::kFloatTables || (!linked::kHalf && t.type() == fb::DType::f16))) {
+    return not_linked("this build leaves out embedding tables of floats");
+  }
   if (width(t) != columns) return corrupt("embedding tables have different widths", index);
   if (!(table.scale() >= -1e30f && table.scale() <= 1e30f)) return corrupt("an embedding's scale is not finite");
   return check_indices(site, table);

@@ -20,7 +20,9 @@ Verdict verify(const Site& site) {
   if (is_fixed(w) || (!q8 && w.layout() != fb::Layout::tile_n16)) {
     return corrupt("the weights are not laid out in tiles, or have no scales", weights);
   }
-  if (q8 ? !linked::kDynamic : !linked::kFloat) return not_linked("this build leaves out layers with these weights");
+  if (q8 ? !linked::kDynamic : !linked::kFloat || (!linked::kHalf && w.type() == fb::DType::f16)) {
+    return not_linked("this build leaves out layers with these weights");
+  }
   const uint32_t n = extent(w, 0);
   const uint32_t k = extent(w, 1);
   if (q8 && k > kMaxLinearK) return unsupported("an int8 layer has more than 133,144 inputs", weights);

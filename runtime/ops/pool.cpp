@@ -11,6 +11,10 @@ uint32_t input_width(const fb::Model& model, const fb::Op& op) { return width(te
 Verdict verify(const Site& site) {
   BANTAM_CHECK(check_counts(site, 1, 1, 2));
   if (site.op.attributes_as_Pool()->kind() > fb::PoolKind::MAX) return corrupt("unknown pooling");
+  if (!linked::pool(static_cast<uint32_t>(site.op.attributes_as_Pool()->kind())) ||
+      (!linked::kUnitLength && site.op.attributes_as_Pool()->l2())) {
+    return not_linked("this build leaves the pooling out");
+  }
   if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
   const int32_t x = operand(site.op.inputs(), 0);
   if (x < 0) return corrupt("pooling without an input");

@@ -7,8 +7,7 @@ Verdict refuse_op(const Site&) { return not_linked("this build leaves the operat
 
 constexpr Rule kNotLinked = {fb::OpAttributes::NONE, 0, refuse_op, nullptr, nullptr};
 
-/// What computes with floats, as version 1 of these operators does.
-constexpr bool kFloats = linked::kFloat || linked::kFloatTables || linked::kFloatAttention || linked::kDynamic;
+using linked::kFloats;
 
 /// By version, then fb::OpAttributes.
 constexpr uint32_t kKinds = 8;

@@ -102,7 +102,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   if (limits.block_rows > limits.tile_rows) limits.block_rows = limits.tile_rows;
   const bool i8 = attends_in_i8(m);
   limits.f32_heads = linked::kHost && i8 && options.f32_attention && !is_static(*graph(m).ops()->Get(0));
-  limits.offsets = model.has_tokenizer() && options.text_offsets;
+  limits.offsets = linked::kOffsets && model.has_tokenizer() && options.text_offsets;
   if (i8 && !limits.f32_heads && limits.longest > ops::kMaxAttentionRows) {
     return invalid("int8 attention takes sequences of up to 66,311 tokens");
   }
@@ -124,7 +124,7 @@ uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows
 /// Most rows of a tile in steps of up to `rows` rows.
 static uint32_t largest_tile(const fb::Model& model, const Limits& limits, uint32_t rows) {
   const uint32_t least = limits.workers == 1 ? 0 : kLeastTile;
-  const auto all = static_cast<uint32_t>(round_up(rows > least ? rows : least, row_multiple(model, limits, kTile)));
+  const uint32_t all = round_rows(rows > least ? rows : least, row_multiple(model, limits, kTile));
   return all < limits.tile_rows ? all : limits.tile_rows;
 }
 

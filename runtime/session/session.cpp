@@ -88,7 +88,7 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
       const Status opened = Tokenizer::open(model, 0, &s->tokenizer);
       if (opened != Status::kOk) return opened;
       s->results = part<EncodeResult>(bytes, layout.results);
-      if (limits.offsets) {
+      if (linked::kOffsets && limits.offsets) {
         s->text_offsets = part<Offset>(bytes, layout.text_offsets);
         s->text_sequences = part<uint8_t>(bytes, layout.text_sequences);
       }
@@ -120,7 +120,7 @@ EncodedSequence Session::sequence(uint32_t index) const {
   out.ids = s.ids + out.row_begin;
   out.segments = s.segments + out.row_begin;
   if (s.filled == Filled::kText) {
-    if (s.text_offsets != nullptr) {
+    if (linked::kOffsets && s.text_offsets != nullptr) {
       out.offsets = s.text_offsets + out.row_begin;
       out.sequences = s.text_sequences + out.row_begin;
     }

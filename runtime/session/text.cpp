@@ -25,7 +25,7 @@ Status Session::add(Text first, Text second, const EncodeOptions& options) {
   TokenBuffer buffer;
   buffer.ids = s.ids + s.tokens;
   buffer.segments = s.segments + s.tokens;
-  if (s.text_offsets != nullptr) {
+  if (linked::kOffsets && s.text_offsets != nullptr) {
     buffer.offsets = s.text_offsets + s.tokens;
     buffer.sequences = s.text_sequences + s.tokens;
   }

@@ -60,14 +60,14 @@ void write(const Tables& tables, const Text texts[2], bool pair, bool add_specia
     if (piece.token() >= 0) {
       if (!add_special || left == 0) continue;
       out.ids[at] = piece.token();
-      if (out.offsets != nullptr) out.offsets[at] = {0, 0};
+      if (linked::kOffsets && out.offsets != nullptr) out.offsets[at] = {0, 0};
       written = 1;
     } else {
       const uint32_t which = piece.sequence() == 1 ? 1 : 0;
       sequence = static_cast<uint8_t>(which);
       TokenSink sink;
       sink.ids = out.ids + at;
-      sink.offsets = out.offsets != nullptr ? out.offsets + at : nullptr;
+      sink.offsets = linked::kOffsets && out.offsets != nullptr ? out.offsets + at : nullptr;
       sink.first = window.first[which];
       sink.room = window.count[which] < left ? window.count[which] : left;
       if (counts == nullptr) sink.stop = sink.first + sink.room;
@@ -78,7 +78,7 @@ void write(const Tables& tables, const Text texts[2], bool pair, bool add_specia
     }
     for (uint32_t i = at; i < at + written; ++i) {
       if (out.segments != nullptr) out.segments[i] = static_cast<int32_t>(piece.segment());
-      if (out.sequences != nullptr) out.sequences[i] = sequence;
+      if (linked::kOffsets && out.sequences != nullptr) out.sequences[i] = sequence;
     }
     at += written;
   }

@@ -179,6 +179,7 @@ void WordBuffer::flush() {
     bytes_[size_] = 0;
     uint32_t next = 0;  // the first code point behind the pieces located so far
     const auto locate = [this, &next](uint32_t at, uint32_t size) {
+      if constexpr (!linked::kOffsets) return Offset{};
       const uint32_t first = (bytes_[at] & 0xC0) == 0x80 ? next - 1 : next;
       for (uint32_t i = at; i < at + size; ++i) next += (bytes_[i] & 0xC0) != 0x80 ? 1u : 0u;
       // A punctuation character ends a word and is one: for it, there was no mark().

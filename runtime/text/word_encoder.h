@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "bantam/tokenizer.h"
+#include "linked.h"
 #include "text/tables.h"
 
 namespace bantam::text {
@@ -26,7 +27,7 @@ struct TokenSink {
     const uint32_t at = count++ - first;  // wraps to a large number before `first`
     if (at >= room) return;
     ids[at] = static_cast<int32_t>(id);
-    if (offsets != nullptr) offsets[at] = {begin, end};
+    if (linked::kOffsets && offsets != nullptr) offsets[at] = {begin, end};
   }
 
   /// Emits `size` tokens; `ranges` holds begin and end of each.
@@ -42,7 +43,8 @@ struct TokenSink {
   }
 };
 
-/// Where the code points of a word came from. Two ways: noted down, or found by normalising the word again, in firmware.
+/// Where the code points of a word came from. Two ways: noted down, or found by normalising the word again, in firmware;
+/// or not at all.
 class CharRanges {
  public:
   explicit CharRanges(const NormalStream& /*text*/) {}
@@ -81,6 +83,14 @@ class CharReplay {
   uint32_t next_ = 0;
 };
 
+class NoRanges {
+ public:
+  explicit NoRanges(const NormalStream& /*text*/) {}
+  void start(const NormalStream& /*word*/) {}
+  void add(uint32_t /*index*/, const NormalChar& /*c*/) {}
+  Offset span(uint32_t /*first*/, uint32_t /*end*/) { return {}; }
+};
+
 /// One word being put together from normalised code points, then looked up.
 class WordBuffer {
  public:
@@ -114,7 +124,7 @@ class WordBuffer {
   uint32_t size_ = 0;
   uint32_t begin_ = 0;
   uint32_t end_ = 0;
-  std::conditional_t<kSmall, CharReplay, CharRanges> from_;
+  std::conditional_t<!linked::kOffsets, NoRanges, std::conditional_t<kSmall, CharReplay, CharRanges>> from_;
   uint8_t bytes_[4 * kMaxWordChars + 1];
 };
 

@@ -114,6 +114,11 @@ TEST(Linked, FunctionsAndNumbersLeftOut) {
   const auto keep = [](fb::ModelT&) {};
   EXPECT_EQ(open_edited(keep, &fault, WeightType::kF32), Status::kOpNotLinked);  // tables of floats
   EXPECT_EQ(name_of(fault), "embed");
+  EXPECT_EQ(open_edited(keep, &fault, WeightType::kF16), Status::kOpNotLinked);
+  EXPECT_EQ(open_edited([](auto& m) { op(m, "first").attributes.AsPool()->kind = fb::PoolKind::mean; }, &fault),
+            Status::kOpNotLinked);
+  EXPECT_EQ(name_of(fault), "first");
+  EXPECT_EQ(open_edited([](auto& m) { op(m, "first").attributes.AsPool()->l2 = true; }, &fault), Status::kOpNotLinked);
 }
 
 TEST(Linked, ScoresThatCouldNotBeComputed) {

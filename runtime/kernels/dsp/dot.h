@@ -14,6 +14,9 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr uint8_t kOffsetXor = 0;
 
+/// Rows of one block: the registers hold sums of 6.
+constexpr uint32_t kMostRows = BANTAM_LINK_ROWS < 6 ? BANTAM_LINK_ROWS : 6;
+
 /// [quads][rows][2] from rows of bytes.
 template <class Stored>
 inline void expand_rows(const Stored* x, size_t x_stride, uint32_t rows, uint32_t quads, uint32_t* out) {
@@ -36,10 +39,10 @@ inline void expand_rows(const Stored* x, size_t x_stride, uint32_t rows, uint32_
 /// All panels of `rows` rows, 1, 2, 4 or 6, whose activations are expanded. `w`: of the first panel and this chunk.
 inline void dot_panels(const DotBlock& a, uint32_t rows, const uint32_t* x, uint32_t quads, const int8_t* w, Sum* sums,
                        bool add) {
-  const auto kernel = rows == 6   ? bantam_smlad_6
-                      : rows == 4 ? bantam_smlad_4
-                      : rows == 2 ? bantam_smlad_2
-                                  : bantam_smlad_1;
+  const auto kernel = kMostRows >= 6 && rows == 6   ? bantam_smlad_6
+                      : kMostRows >= 4 && rows == 4 ? bantam_smlad_4
+                      : kMostRows >= 2 && rows == 2 ? bantam_smlad_2
+                                                    : bantam_smlad_1;
   BantamSmladPanel panel = {sums, static_cast<uint32_t>(a.sums_stride * 4), nullptr, w, x, x + quads * rows * 2, quads,
                             add};
   for (uint32_t p = 0; p < a.panels; ++p, sums += 16, w += a.panel_stride) {
@@ -52,10 +55,13 @@ inline void dot_panels(const DotBlock& a, uint32_t rows, const uint32_t* x, uint
 
 /// Activations as 16-bit halves in expanded[words], a chunk of k at a time, for all outputs.
 template <class Stored>
-inline void dot_expanded(const Stored* x, const DotBlock& a, uint32_t* expanded, uint32_t words) {
+BANTAM_NOINLINE void dot_expanded(const Stored* x, const DotBlock& a, uint32_t* expanded, uint32_t words) {
   for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
     const uint32_t left = a.rows - row;
-    rows = left >= 6 && left != 8 ? 6 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    rows = kMostRows >= 6 && left >= 6 && left != 8 ? 6
+           : kMostRows >= 4 && left >= 4            ? 4
+           : kMostRows >= 2 && left >= 2            ? 2
+                                                    : 1;
     Sum* sums = a.sums + row * a.sums_stride;
     const uint32_t most = words / (2 * rows);
     for (uint32_t quad = 0; quad < a.quads; quad += most) {
@@ -76,8 +82,9 @@ BANTAM_NOINLINE void dot_on_stack(const Stored* x, const DotBlock& a) {
 /// 1.5 KB of stack are 6 rows of 128; 4 rows, which are a tile of a small session, want 1 KB, and heads of 64 half of that.
 template <class Stored>
 inline void dot_block(const Stored* x, const DotBlock& a) {
-  if (a.rows > 4) return dot_on_stack<384>(x, a);
-  a.quads > 16 ? dot_on_stack<256>(x, a) : dot_on_stack<128>(x, a);
+  if (kMostRows > 4 && a.rows > 4) return dot_on_stack<384>(x, a);
+  constexpr uint32_t kWords = 64 * (kMostRows < 4 ? kMostRows : 4);
+  a.quads > 16 ? dot_on_stack<kWords>(x, a) : dot_on_stack<kWords / 2>(x, a);
 }
 
 constexpr uint32_t kMaxRows = 1;

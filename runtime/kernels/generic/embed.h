@@ -81,9 +81,10 @@ inline bool embed_rows(const EmbedRows& a) {
     const EmbedSource& source = a.sources[s];
     if (source.type == Element::kI8) {
       finite &= embed_source<int8_t>(a, source, s == 0);
-    } else if constexpr (linked::kFloat) {
-      finite &= source.type == Element::kF16 ? embed_source<uint16_t>(a, source, s == 0)
-                                             : embed_source<float>(a, source, s == 0);
+    } else if (linked::kHalf && linked::kFloatTables && source.type == Element::kF16) {
+      finite &= embed_source<uint16_t>(a, source, s == 0);
+    } else if constexpr (linked::kFloatTables) {
+      finite &= embed_source<float>(a, source, s == 0);
     }
   }
   return finite;

@@ -168,7 +168,10 @@ BANTAM_INLINE bool linear_f32_with(const LinearF32& a, Indices<kIndex...>) {
 inline bool linear_f32(const LinearF32& a) {
   if constexpr (!linked::kFloat) return false;
   using Blocks = MakeIndices<kMaxRowsF32>::type;
-  return a.w_type == Element::kF16 ? linear_f32_with<uint16_t>(a, Blocks{}) : linear_f32_with<float>(a, Blocks{});
+  if constexpr (linked::kHalf) {
+    if (a.w_type == Element::kF16) return linear_f32_with<uint16_t>(a, Blocks{});
+  }
+  return linear_f32_with<float>(a, Blocks{});
 }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE

@@ -52,17 +52,24 @@ BANTAM_INLINE F32 pool_vector(const PoolRows& a, uint32_t row, uint32_t column, 
   return to_f32(flip_offset(load_i8_lanes(a.x_q + at, lanes))) * splat(a.x_scale[row]);
 }
 
+// What is linked, in Pool's order.
+constexpr bool links_pool(Pool kind) { return linked::pool(static_cast<uint32_t>(kind)); }
+constexpr bool kPoolsMean = links_pool(Pool::kMean);
+constexpr bool kPoolsMax = links_pool(Pool::kMax);
+constexpr bool kPoolsLast = links_pool(Pool::kLast);
+constexpr bool kPoolsAll = kPoolsMean || kPoolsMax || links_pool(Pool::kSum);  // rows
+
 /// A vector of columns of all rows.
 template <class Lanes>
 BANTAM_INLINE F32 pool_columns(const PoolRows& a, uint32_t column, Lanes lanes) {
-  const uint32_t first = a.kind == Pool::kLast ? a.row_end - 1 : a.row_begin;
+  const uint32_t first = kPoolsLast && a.kind == Pool::kLast ? a.row_end - 1 : a.row_begin;
   F32 v = pool_vector(a, first, column, lanes);
-  if (a.kind == Pool::kFirst || a.kind == Pool::kLast) return v;
+  if (!kPoolsAll || a.kind == Pool::kFirst || a.kind == Pool::kLast) return v;
   for (uint32_t r = a.row_begin + 1; r < a.row_end; ++r) {
     const F32 next = pool_vector(a, r, column, lanes);
-    v = a.kind == Pool::kMax ? max(v, next) : v + next;
+    v = kPoolsMax && a.kind == Pool::kMax ? max(v, next) : v + next;
   }
-  if (a.kind == Pool::kMean) v = v / splat(static_cast<float>(a.row_end - a.row_begin));
+  if (kPoolsMean && a.kind == Pool::kMean) v = v / splat(static_cast<float>(a.row_end - a.row_begin));
   return v;
 }
 
@@ -74,11 +81,11 @@ inline bool pool_rows(const PoolRows& a) {
         const F32 v = pool_columns(a, i, lanes);
         const F32 kept = lanes.keep_row(v);
         worst = max(worst, magnitude_bits(kept));
-        partial(squares, i) = fma(kept, kept, partial(squares, i));
+        if constexpr (linked::kUnitLength) partial(squares, i) = fma(kept, kept, partial(squares, i));
         store(a.y + i, v);
       });
   if (largest(worst) >= kInfinityBits) return false;
-  if (!a.l2) return true;
+  if (!linked::kUnitLength || !a.l2) return true;
 
   const float root = square_root(total(squares));
   if (!is_finite(root)) return false;

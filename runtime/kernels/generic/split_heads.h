@@ -175,7 +175,7 @@ inline bool split_heads(const SplitHeads& a) {
   if constexpr (linked::kDynamic) {
     if (a.q8) return split_heads_q8(a);
   }
-  if constexpr (linked::kFloat) {
+  if constexpr (linked::kFloatAttention) {
     for (uint32_t r = 0; r < a.rows; ++r) finite &= split_row_f32(a, r);
   }
   return finite;

@@ -25,7 +25,7 @@ inline bool attention(const Attention& a) {
   if constexpr (linked::kDynamic) {
     if (a.q8) return attention_q8(a);
   }
-  if constexpr (linked::kFloat) return attention_blocks<AttentionF32, kManyQueries>(a);
+  if constexpr (linked::kFloatAttention) return attention_blocks<AttentionF32, kManyQueries>(a);
   return false;
 }
 
@@ -33,12 +33,12 @@ inline bool attention(const Attention& a) {
 struct Links {
   static constexpr bool linear_q8 = linked::kLinear && linked::kDynamic;
   static constexpr bool linear_f32 = linked::kLinear && linked::kFloat;
-  static constexpr bool tail_rows = true;
-  static constexpr bool embed_rows = linked::kEmbed;
-  static constexpr bool split_heads = linked::kSplitHeads;
-  static constexpr bool attention = linked::kAttention;
-  static constexpr bool pool_rows = linked::kPool;
-  static constexpr bool softmax_rows = linked::kFloat;
+  static constexpr bool tail_rows = linked::kFloats || ((BANTAM_LINK_TASKS) >> 1) != 0;  // scores' exp, too
+  static constexpr bool embed_rows = linked::kEmbed && linked::kFloats;
+  static constexpr bool split_heads = linked::kSplitHeads && linked::kFloats;
+  static constexpr bool attention = linked::kAttention && linked::kFloats;
+  static constexpr bool pool_rows = linked::kPool && linked::kFloats;
+  static constexpr bool softmax_rows = linked::kFloatAttention;  // no operator's so far
   static constexpr bool static_linear = linked::kStatic && linked::kLinear;
   static constexpr bool static_norm = linked::kStatic;
   static constexpr bool static_embed = linked::kStatic && linked::kEmbed;
