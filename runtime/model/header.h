@@ -15,9 +15,11 @@ constexpr uint16_t kMinorVersion = 0;
 /// Alignment of sections and blobs within the file.
 constexpr uint64_t kFileAlignment = 64;
 
+/// What follows the magic bytes, as it lies there.
 struct FileHeader {
   uint16_t major = kMajorVersion;
   uint16_t minor = kMinorVersion;
+  uint32_t header_size = kHeaderBytes;
   uint64_t file_size = 0;
   uint64_t graph_offset = 0;
   uint64_t graph_size = 0;

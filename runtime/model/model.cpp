@@ -25,7 +25,8 @@ Status Model::open(const void* bytes, size_t size, Model* out, Fault* fault) {
   if (status != Status::kOk) return status;
   const uint8_t* graph = model.bytes_ + header.graph_offset;
   model.data_ = model.bytes_ + header.data_offset;
-  const Status verified = verify_graph(graph, header.graph_size, model.data_, header.data_size, fault);
+  const Status verified = verify_graph(graph, static_cast<size_t>(header.graph_size), model.data_,
+                                       static_cast<size_t>(header.data_size), fault);
   if (verified != Status::kOk) return verified;
   model.root_ = fb::GetModel(graph);
   *out = model;

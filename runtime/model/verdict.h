@@ -33,6 +33,9 @@ class Verdict {
   {
   }
 
+  /// The same, of tensor `index`.
+  constexpr Verdict of(int32_t index) const { return {status(), what(), index}; }
+
   constexpr bool ok() const { return packed_ == 0; }
   constexpr Status status() const { return static_cast<Status>(packed_ & ((1u << kStatusBits) - 1)); }
   constexpr int32_t tensor() const { return static_cast<int32_t>(packed_ >> kStatusBits) - 1; }

@@ -1,5 +1,7 @@
 #include "model/verify.h"
 
+#include <string.h>
+
 #include "model/structure.h"
 #include "ops/ops.h"
 #include "text/verify.h"
@@ -13,35 +15,31 @@ constexpr uint32_t kMaxInputs = 16;
 constexpr uint32_t kMaxOutputs = 256;
 constexpr uint32_t kMaxTokenizers = 4;
 
-Status report(const Verdict& verdict, const flatbuffers::String* name, uint32_t index, Fault* fault) {
+constexpr uint32_t kNoOp = UINT32_MAX;
+
+/// Names the tensor that the verdict is about, else op number `op` if there is one.
+Status report(const fb::Model& model, const Verdict& verdict, uint32_t op, Fault* fault) {
   if (!verdict.ok() && fault != nullptr) {
-    const Text where = as_text(name);
-    *fault = Fault{verdict.what(), where.data == nullptr ? "" : where.data, static_cast<uint32_t>(where.size), index};
+    const bool of_tensor = verdict.tensor() >= 0;
+    const bool of_op = op != kNoOp && op < graph(model).ops()->size();
+    const Text where = of_tensor ? as_text(tensor(model, verdict.tensor()).name())
+                       : of_op   ? as_text(graph(model).ops()->Get(op)->name())
+                                 : Text{};
+    *fault = Fault{verdict.what(), where.data == nullptr ? "" : where.data, static_cast<uint32_t>(where.size),
+                   of_tensor ? static_cast<uint32_t>(verdict.tensor())
+                   : of_op   ? op
+                             : 0};
   }
   return verdict.status();
 }
 
-/// Names the tensor that the verdict is about, else the op.
-Status report_op(const fb::Model& model, const Verdict& verdict, uint32_t op, Fault* fault) {
-  if (verdict.tensor() >= 0) {
-    return report(verdict, tensor(model, verdict.tensor()).name(), static_cast<uint32_t>(verdict.tensor()), fault);
-  }
-  return report(verdict, graph(model).ops()->Get(op)->name(), op, fault);
-}
-
-/// `text` may hold zero bytes; `literal` ends with one.
-bool equals(Text text, const char* literal) {
-  size_t i = 0;
-  while (i < text.size && literal[i] != 0 && text.data[i] == literal[i]) ++i;
-  return i == text.size && literal[i] == 0;
-}
-
 Verdict check_symbols(const fb::Model& model) {
-  static constexpr const char* kNames[kSymbols] = {"tokens", "sequences", "tile"};
-  if (count(model.symbols()) != kSymbols) return unsupported("symbols other than tokens, sequences and tile");
+  static constexpr Text kNames[kSymbols] = {{"tokens", 6}, {"sequences", 9}, {"tile", 4}};
+  if (model.symbols()->size() != kSymbols) return unsupported("symbols other than tokens, sequences and tile");
   for (uint32_t s = 0; s < kSymbols; ++s) {
     const fb::Symbol& symbol = *model.symbols()->Get(s);
-    if (!equals(as_text(symbol.name()), kNames[s])) {
+    if (symbol.name()->size() != kNames[s].size ||
+        memcmp(symbol.name()->c_str(), kNames[s].data, kNames[s].size) != 0) {
       return unsupported("symbols other than tokens, sequences and tile");
     }
     const uint32_t multiple = symbol.multiple();
@@ -77,22 +75,36 @@ bool all_in_range(const flatbuffers::Vector<int32_t>* indices, uint32_t tensors)
   return true;
 }
 
-Status check_ops(const fb::Model& model, Fault* fault) {
-  uint32_t index = 0;
+/// `op`: the one that the verdict is about.
+Verdict check_ops(const fb::Model& model, uint32_t* op) {
+  *op = 0;
   for (const fb::Step* step : *graph(model).steps()) {
-    for (uint32_t i = 0; i < step->op_count(); ++i, ++index) {
-      const fb::Op& op = *graph(model).ops()->Get(index);
-      const ops::Rule* rule = ops::find_rule(op);
-      const Verdict verdict = rule == nullptr
-                                  ? unsupported("this operator, its version or a feature it needs is not executed")
-                                  : rule->verify({model, op, static_cast<uint32_t>(step->rows())});
-      if (!verdict.ok()) return report_op(model, verdict, index, fault);
+    for (uint32_t i = 0; i < step->op_count(); ++i, ++*op) {
+      const fb::Op& o = *graph(model).ops()->Get(*op);
+      const ops::Rule* rule = ops::find_rule(o);
+      if (rule == nullptr) return unsupported("this operator, its version or a feature it needs is not executed");
+      BANTAM_CHECK(rule->verify({model, o, static_cast<uint32_t>(step->rows())}));
     }
   }
-  return Status::kOk;
+  return {};
 }
 
-Status check_tokenizers(const fb::Model& model, const uint8_t* data, uint64_t data_size, Fault* fault) {
+/// Everything but tokenizers.
+Verdict check_meaning(const fb::Model& model, size_t data_size, uint32_t* op) {
+  *op = kNoOp;
+  BANTAM_CHECK(check_model(model));
+  const uint32_t tensors = model.tensors()->size();
+  for (uint32_t i = 0; i < tensors; ++i) {
+    const Verdict verdict = check_tensor(model, static_cast<int32_t>(i), data_size);
+    if (!verdict.ok()) return verdict.of(static_cast<int32_t>(i));
+  }
+  BANTAM_CHECK(check_steps(graph(model), tensors, op));
+  BANTAM_CHECK(check_ops(model, op));
+  BANTAM_CHECK(check_plan(model));
+  return check_task(model);
+}
+
+Status check_tokenizers(const fb::Model& model, const uint8_t* data, size_t data_size, Fault* fault) {
   if constexpr (linked::kTokenizer) {  // else nothing reads them
     for (uint32_t i = 0; i < count(model.tokenizers()); ++i) {
       const Status status = text::verify_tokenizer(*model.tokenizers()->Get(i), data, data_size, fault);
@@ -105,11 +117,11 @@ Status check_tokenizers(const fb::Model& model, const uint8_t* data, uint64_t da
 }  // namespace
 
 Verdict check_model(const fb::Model& model) {
-  if (count(model.subgraphs()) != 1) return unsupported("files of several subgraphs are not executed");
-  if (count(model.tensors()) > kMaxTensors || count(graph(model).ops()) > kMaxOps) {
+  if (model.subgraphs()->size() != 1) return unsupported("files of several subgraphs are not executed");
+  if (model.tensors()->size() > kMaxTensors || graph(model).ops()->size() > kMaxOps) {
     return unsupported("more than 65,536 tensors or ops");
   }
-  if (count(graph(model).ops()) == 0) return corrupt("the graph has no ops");
+  if (graph(model).ops()->size() == 0) return corrupt("the graph has no ops");
   if (count(model.inputs()) > kMaxInputs || count(model.outputs()) > kMaxOutputs ||
       count(model.tokenizers()) > kMaxTokenizers) {
     return unsupported("too many inputs, outputs or tokenizers");
@@ -154,25 +166,15 @@ Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_o
   return {};
 }
 
-Status verify_graph(const uint8_t* bytes, uint64_t size, const uint8_t* data, uint64_t data_size, Fault* fault) {
+Status verify_graph(const uint8_t* bytes, size_t size, const uint8_t* data, size_t data_size, Fault* fault) {
   if (!structure::is_well_formed(bytes, size)) {
-    return report(corrupt("the graph section is not a well-formed FlatBuffer"), nullptr, 0, fault);
+    if (fault != nullptr) *fault = Fault{fault_text("the graph section is not a well-formed FlatBuffer"), "", 0, 0};
+    return Status::kCorrupt;
   }
   const fb::Model& model = *fb::GetModel(bytes);
-  if (Verdict v = check_model(model); !v.ok()) return report(v, nullptr, 0, fault);
-  for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
-    if (Verdict v = check_tensor(model, static_cast<int32_t>(i), data_size); !v.ok()) {
-      return report(v, model.tensors()->Get(i)->name(), i, fault);
-    }
-  }
-  uint32_t op = 0;
-  if (Verdict v = check_steps(graph(model), model.tensors()->size(), &op); !v.ok()) {
-    const bool one_op = op < graph(model).ops()->size();
-    return report(v, one_op ? graph(model).ops()->Get(op)->name() : nullptr, op, fault);
-  }
-  if (Status status = check_ops(model, fault); status != Status::kOk) return status;
-  if (Verdict v = check_plan(model); !v.ok()) return report_op(model, v, 0, fault);
-  if (Verdict v = check_task(model); !v.ok()) return report(v, nullptr, 0, fault);
+  uint32_t op = kNoOp;
+  const Verdict verdict = check_meaning(model, data_size, &op);
+  if (!verdict.ok()) return report(model, verdict, op, fault);
   return check_tokenizers(model, data, data_size, fault);
 }
 

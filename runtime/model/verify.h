@@ -10,14 +10,14 @@ namespace bantam {
 /// Checks the graph section, and that all it addresses lies inside the data section, which is not read
 /// except for tokenizer tables. O(graph size) for files that the converter writes; bounded by a fixed
 /// budget for any other. Fills `fault` (if given) on failure.
-Status verify_graph(const uint8_t* graph, uint64_t graph_size, const uint8_t* data, uint64_t data_size, Fault* fault);
+Status verify_graph(const uint8_t* graph, size_t graph_size, const uint8_t* data, size_t data_size, Fault* fault);
 
 // The parts, in the order in which they run; each relies on the ones before.
 
 /// Counts, symbols, subgraphs, inputs.
 Verdict check_model(const fb::Model& model);
 /// One tensor on its own: enums, shape, blobs or place in the plan.
-Verdict check_tensor(const fb::Model& model, int32_t index, uint64_t data_size);
+Verdict check_tensor(const fb::Model& model, int32_t index, size_t data_size);
 /// Steps cover the ops in order; every op's operands are in range.
 Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_op);
 /// Producers before consumers; tile tensors inside their step; nothing that other tiles read is written in

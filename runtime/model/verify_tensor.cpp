@@ -33,109 +33,113 @@ Verdict check_shape(const fb::Tensor& t) {
   return {};
 }
 
-/// The blob lies in the data section and holds at least `needed` bytes.
-Verdict check_blob(const fb::Blob* blob, uint64_t needed, uint64_t data_size) {
+/// The blob lies in the data section and holds at least `count` elements of 2^shift bytes. The file fits size_t, and so must
+/// numbers in it.
+Verdict check_blob(const fb::Blob* blob, size_t count, uint32_t shift, size_t data_size) {
   if (blob == nullptr || blob->size() == 0) {
-    return needed == 0 ? Verdict{} : corrupt("data that the tensor needs is absent");
+    return count == 0 ? Verdict{} : corrupt("data that the tensor needs is absent");
   }
   if (blob->segment() != 0) return unsupported("data outside the file is not read");
-  if (blob->offset() % kFileAlignment != 0) return corrupt("data is not 64-byte aligned");
-  if (blob->offset() > data_size || blob->size() > data_size - blob->offset()) {
+  const auto offset = static_cast<size_t>(blob->offset());
+  const auto size = static_cast<size_t>(blob->size());
+  if (offset % kFileAlignment != 0) return corrupt("data is not 64-byte aligned");
+  if (offset != blob->offset() || size != blob->size() || offset > data_size || size > data_size - offset) {
     return corrupt("data lies outside the data section");
   }
-  return blob->size() >= needed ? Verdict{} : corrupt("data is smaller than the tensor's shape");
+  return size >> shift >= count ? Verdict{} : corrupt("data is smaller than the tensor's shape");
 }
 
-/// Bytes of one element; 0: not a whole number.
-uint32_t element_bytes(fb::DType type) {
+constexpr uint32_t kNoBytes = 32;
+
+/// Logarithm of the bytes of one element; kNoBytes: not a whole number.
+uint32_t element_shift(fb::DType type) {
   switch (type) {
     case fb::DType::i8:
     case fb::DType::u8:
-      return 1;
+      return 0;
     case fb::DType::f16:
     case fb::DType::bf16:
     case fb::DType::i16:
-      return 2;
+      return 1;
     case fb::DType::f32:
     case fb::DType::i32:
     case fb::DType::u32:
-      return 4;
+      return 2;
     case fb::DType::i64:
-      return 8;
+      return 3;
     case fb::DType::i4:
-      return 0;
+      return kNoBytes;
   }
-  return 0;
+  return kNoBytes;
+}
+
+/// Of a constant dimension, which is below 2^31.
+uint32_t padded_extent(const fb::Tensor& t, uint32_t dimension, uint32_t multiple) {
+  return (extent(t, dimension) + multiple - 1) & ~(multiple - 1);
 }
 
 /// Elements stored, padding included.
-Verdict stored_elements(const fb::Tensor& t, uint64_t* elements) {
+Verdict stored_elements(const fb::Tensor& t, size_t* elements) {
   const uint32_t rank = t.shape()->size();
-  *elements = 1;
-  if (rank == 1) {
-    *elements = round_up(extent(t, 0), 16);
-    return {};
+  size_t product = rank == 1 ? padded_extent(t, 0, 16) : 1;
+  for (uint32_t d = 0; d < rank && rank != 1; ++d) {
+    const bool padded = d == 0 ? t.layout() != fb::Layout::rows : t.layout() == fb::Layout::k16n1;
+    const uint32_t multiple = padded ? 16 : d == 1 && t.layout() == fb::Layout::tile_k4n16 ? 4 : 1;
+    if (__builtin_mul_overflow(product, static_cast<size_t>(padded_extent(t, d, multiple)), &product)) {
+      return corrupt("a tensor's shape is too large");
+    }
   }
-  for (uint32_t d = 0; d < rank; ++d) {
-    uint64_t size = extent(t, d);
-    if (t.layout() != fb::Layout::rows && d == 0) size = round_up(size, 16);
-    if (t.layout() == fb::Layout::tile_k4n16 && d == 1) size = round_up(size, 4);
-    if (t.layout() == fb::Layout::k16n1 && d == 1) size = round_up(size, 16);
-    // At most 2^48 by less than 2^32: the product is taken from halves, because dividing is dear on small cores.
-    const uint64_t high = (*elements >> 32) * size;
-    const uint64_t low = (*elements & UINT32_MAX) * size;
-    if (high + (low >> 32) >= 1u << 16) return corrupt("a tensor's shape is too large");
-    *elements = (high << 32) + low;
-  }
+  *elements = product;
   return {};
 }
 
-Verdict scale_bytes(const fb::Tensor& t, uint64_t* bytes) {
-  *bytes = 0;
+/// Floats of scales, at most 2^31.
+Verdict count_scales(const fb::Tensor& t, uint32_t* scales) {
+  *scales = 0;
   switch (t.scale_kind()) {
     case fb::ScaleKind::none:
     case fb::ScaleKind::fixed:
       return {};
     case fb::ScaleKind::per_tensor:
-      *bytes = 4;
+      *scales = 1;
       return {};
     case fb::ScaleKind::per_output:
-      *bytes = round_up(extent(t, 0), 16) * 4;
+      *scales = padded_extent(t, 0, 16);
       return {};
     case fb::ScaleKind::per_row:
-      *bytes = uint64_t{extent(t, 0)} * 4;
+      *scales = extent(t, 0);
       return {};
     default:
       return unsupported("constants with this kind of scale are not executed");
   }
 }
 
-Verdict check_constant(const fb::Tensor& t, uint64_t data_size) {
+Verdict check_constant(const fb::Tensor& t, size_t data_size) {
   for (const fb::Dim* dim : *t.shape()) {
     if (dim->symbol() != -1) return corrupt("a constant's shape depends on a symbol");
   }
   const bool tiled = int8_weights(t) || t.layout() == fb::Layout::tile_n16;
   if (!tiled && t.layout() != fb::Layout::rows) return corrupt("a constant has the layout of an activation");
   if (tiled && t.shape()->size() != 2) return corrupt("tiled weights are not a matrix");
-  const uint32_t element = element_bytes(t.type());
-  if (element == 0) return unsupported("constants of this type are not executed");
-  uint64_t sums = 0;
+  const uint32_t shift = element_shift(t.type());
+  if (shift == kNoBytes) return unsupported("constants of this type are not executed");
+  uint32_t sums = 0;
   if (int8_weights(t)) {
     if (t.type() != fb::DType::i8 || (t.scale_kind() != fb::ScaleKind::per_output && !is_fixed(t))) {
       return corrupt("int8 weight tiles want type i8 and a scale for each output, or fixed ones");
     }
-    sums = round_up(extent(t, 0), 16) * 4;
+    sums = padded_extent(t, 0, 16);
   }
   if (t.layout() == fb::Layout::tile_n16 && t.type() != fb::DType::f32 && t.type() != fb::DType::f16) {
     return corrupt("float weight tiles want type f32 or f16");
   }
-  uint64_t elements = 0;
-  uint64_t scales = 0;
+  size_t elements = 0;
+  uint32_t scales = 0;
   BANTAM_CHECK(stored_elements(t, &elements));
-  BANTAM_CHECK(scale_bytes(t, &scales));
-  BANTAM_CHECK(check_blob(t.data(), elements * element, data_size));
-  BANTAM_CHECK(check_blob(t.scales(), scales, data_size));
-  return check_blob(t.sums(), sums, data_size);
+  BANTAM_CHECK(count_scales(t, &scales));
+  BANTAM_CHECK(check_blob(t.data(), elements, shift, data_size));
+  BANTAM_CHECK(check_blob(t.scales(), scales, 2, data_size));
+  return check_blob(t.sums(), sums, 2, data_size);
 }
 
 /// Offsets are 64-byte aligned for every value of the symbols, and the tensor ends inside its region.
@@ -147,11 +151,12 @@ Verdict check_place(const fb::Model& model, const fb::Tensor& t) {
   }
   for (uint32_t i = 0; i <= kSymbols; ++i) {
     const uint32_t multiple = i == 0 ? 1 : model.symbols()->Get(i - 1)->multiple();
-    const uint64_t begin = coefficient(t.offset(), i);
-    const uint64_t size = i == 1 + rows_symbol(t) ? row_bytes(t) : 0;
-    if (static_cast<uint32_t>(begin) * multiple % 64 != 0)
-      return corrupt("a tensor's place in the arena is not 64-byte aligned");
-    if (begin + size > coefficient(region, i)) return corrupt("a tensor's place is outside its region of the arena");
+    const uint32_t begin = coefficient(t.offset(), i);
+    const uint32_t end = coefficient(region, i);
+    if (begin * multiple % 64 != 0) return corrupt("a tensor's place in the arena is not 64-byte aligned");
+    if (begin > end || (i == 1 + rows_symbol(t) && row_bytes(t) > end - begin)) {
+      return corrupt("a tensor's place is outside its region of the arena");
+    }
     // Steps choose the tile; tiles know nothing of the run's lengths.
     if (i > 0 && begin != 0 && in_tile != (i == 1 + kTile)) {
       return corrupt("a tensor's place depends on another region's symbol");
@@ -198,7 +203,7 @@ Verdict check_activation(const fb::Model& model, const fb::Tensor& t) {
 
 }  // namespace
 
-Verdict check_tensor(const fb::Model& model, int32_t index, uint64_t data_size) {
+Verdict check_tensor(const fb::Model& model, int32_t index, size_t data_size) {
   const fb::Tensor& t = tensor(model, index);
   BANTAM_CHECK(check_enums(t));
   BANTAM_CHECK(check_shape(t));

@@ -73,36 +73,37 @@ inline uint32_t width(const fb::Tensor& t) { return extent(t, 1); }
 /// The symbol that counts an arena tensor's rows.
 inline uint32_t rows_symbol(const fb::Tensor& t) { return static_cast<uint32_t>(t.shape()->Get(0)->symbol()); }
 
-/// Bytes of an arena tensor for each row, scales included; its rows are a multiple of 16. Pages hold 16 rows,
-/// so their share of one row is exact.
+/// Bytes of an arena tensor for each row, scales included; its rows are a multiple of 16. Pages hold 16 rows, each with
+/// the same share.
 inline uint64_t row_bytes(const fb::Tensor& t) {
   const bool q8 = t.type() == fb::DType::i8;
-  const uint64_t padded = kernels::pad16(width(t));
-  const uint64_t heads = t.heads();
+  // Widths are at most 2^22, heads no more, and pages pad each head to 16 columns of 4 bytes: all fits 32 bits.
+  const uint32_t padded = kernels::pad16(width(t));
+  const uint32_t heads = t.heads();
   const bool fixed = is_fixed(t);
   switch (t.layout()) {
     case fb::Layout::head_rows:
       return padded + heads * 4;
     case fb::Layout::key_pages:
-      if (fixed) return heads * kernels::static_key_page_bytes(width(t) / t.heads()) / 16;
-      return heads * kernels::key_page_bytes(width(t) / t.heads(), q8) / 16;
+      if (fixed) return heads * (kernels::static_key_page_bytes(width(t) / t.heads()) / 16);
+      return heads * (kernels::key_page_bytes(width(t) / t.heads(), q8) / 16);
     case fb::Layout::value_pages:
-      if (fixed) return heads * kernels::static_value_page_bytes(width(t) / t.heads()) / 16;
-      return heads * kernels::value_page_bytes(width(t) / t.heads(), q8) / 16;
+      if (fixed) return heads * (kernels::static_value_page_bytes(width(t) / t.heads()) / 16);
+      return heads * (kernels::value_page_bytes(width(t) / t.heads(), q8) / 16);
     default:
       return q8 ? padded + (fixed ? 0 : 4) : padded * 4;
   }
 }
 
 /// Coefficient `i` (0: constant, 1 + s: of symbol s) of a plan entry; trailing zeros may be left out.
-inline uint64_t coefficient(const flatbuffers::Vector<uint32_t>* affine, uint32_t i) {
+inline uint32_t coefficient(const flatbuffers::Vector<uint32_t>* affine, uint32_t i) {
   return i < count(affine) ? affine->Get(i) : 0;
 }
 
 /// The entry's value for these symbol values (each a multiple of its symbol's `multiple`).
 inline uint64_t evaluate(const flatbuffers::Vector<uint32_t>* affine, const uint32_t (&values)[kSymbols]) {
   uint64_t sum = coefficient(affine, 0);
-  for (uint32_t s = 0; s < kSymbols; ++s) sum += coefficient(affine, 1 + s) * values[s];
+  for (uint32_t s = 0; s < kSymbols; ++s) sum += uint64_t{coefficient(affine, 1 + s)} * values[s];
   return sum;
 }
 
