@@ -34,6 +34,12 @@ function(bantam_firmware_library name)
     file(GLOB found CONFIGURE_DEPENDS ${runtime}/${folder}/*.cpp)
     list(APPEND sources ${found})
   endforeach()
+  # Guessing which way branches go makes loops faster and code larger: for kernels only.
+  foreach(source ${sources})
+    if(NOT source MATCHES "/runtime/kernels/")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -fno-guess-branch-probability)
+    endif()
+  endforeach()
   # Assembler at the top level has no symbols before link-time optimisation.
   set_source_files_properties(${runtime}/kernels/dsp/smlad.cpp PROPERTIES COMPILE_OPTIONS -fno-lto)
   # Objects, not an archive: the map then tells the folders apart.
@@ -65,7 +71,11 @@ function(bantam_firmware_image name)
     set(arg_MEMORY ${BANTAM_BOARD_DIR})
   endif()
   add_executable(${name} ${arg_SOURCES} ${BANTAM_BOARD_DIR}/board.c ${BANTAM_FIRMWARE_DIR}/startup.c
-    ${BANTAM_FIRMWARE_DIR}/fault.c ${BANTAM_FIRMWARE_DIR}/mpu.c ${BANTAM_FIRMWARE_DIR}/ticks.c)
+    ${BANTAM_FIRMWARE_DIR}/fault.c ${BANTAM_FIRMWARE_DIR}/mpu.c ${BANTAM_FIRMWARE_DIR}/ticks.c
+    ${BANTAM_FIRMWARE_DIR}/memory.c)
+  set_source_files_properties(${BANTAM_FIRMWARE_DIR}/memory.c PROPERTIES COMPILE_OPTIONS
+    -fno-tree-loop-distribute-patterns)
+  set_source_files_properties(${arg_SOURCES} PROPERTIES COMPILE_OPTIONS -fno-guess-branch-probability)
   if(arg_MODEL)
     get_filename_component(model ${arg_MODEL} ABSOLUTE)
     # One object a model: a source file has one set of properties in a folder, and a folder may have several images.

@@ -15,7 +15,7 @@ COMPONENTS = [
     ("tokenizer", None, re.compile(r"/runtime/text/")),
     ("tasks", None, re.compile(r"/runtime/tasks/")),
     ("model", re.compile(r"^\.model"), None),
-    ("start-up", None, re.compile(r"/(board|startup|fault|mpu|ticks)\.c")),
+    ("start-up", None, re.compile(r"/(board|startup|fault|memory|mpu|ticks)\.c")),
     ("libc", None, re.compile(r"\.a\(|/crt\w*\.o")),
     ("program", None, re.compile(r".")),
 ]
