@@ -2,6 +2,7 @@
 
 import array
 import json
+import os
 import pathlib
 import random
 import shutil
@@ -29,7 +30,9 @@ def build(command, model, target, tokens, out, more=(), cmake=()):
     subprocess.run(
         ["cmake", "-G", "Ninja", "-S", out, "-B", out / "build", *options], check=True, stdout=subprocess.DEVNULL
     )
-    subprocess.run(["cmake", "--build", out / "build"], check=True, stdout=subprocess.DEVNULL)
+    # The same sources in several projects are compiled once where a compiler cache is.
+    cached = {**os.environ, "CCACHE_BASEDIR": str(out.parent), "CCACHE_NOHASHDIR": "1"}
+    subprocess.run(["cmake", "--build", out / "build"], check=True, stdout=subprocess.DEVNULL, env=cached)
     return out / "build"
 
 
