@@ -212,10 +212,14 @@ struct Count {
   size_t refused = 0;
 };
 
-/// Both verifiers agree on the bytes as they are.
+/// Both verifiers agree on the bytes as they are. With pointers of 32 bits FlatBuffers' own lets an element's offset of
+/// 2^31 and more wrap back into the buffer: there it may accept what is refused, never the other way round.
 void compare(Graph& graph, size_t size, Count* count, const std::string& where) {
   const bool well_formed = structure::is_well_formed(graph.bytes(), size);
-  ASSERT_EQ(well_formed, reference(graph.bytes(), size)) << where;
+  const bool theirs = reference(graph.bytes(), size);
+  if (sizeof(void*) > 4 || well_formed) {
+    ASSERT_EQ(well_formed, theirs) << where;
+  }
   ++(well_formed ? count->accepted : count->refused);
 }
 
