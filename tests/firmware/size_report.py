@@ -20,12 +20,13 @@ from size import measure  # noqa: E402
 
 INTRODUCTION = """# Flash and RAM
 Made by `./dev size`. Bytes; code is text and rodata without the model, by component from the linker's map; RAM is data, bss,
-arena and the stack that an answer used in QEMU, with 256 bytes for handlers. What may be exceeded by nothing is in
+arena and the stack that an answer used in QEMU, with 256 bytes for handlers. What none of them may exceed is in
 targets/budgets.json.
 
 """
 HANDLERS = 256
 COLUMNS = ["core", "flatbuffers", "ops", "kernels", "tokenizer", "tasks", "program", "start-up", "libc"]
+MEMORY = ["data", "bss", "stack", "arena", "RAM"]
 # The classifier: 2 layers x 128 wide, int8 weights and residual. Tokens, and a target whose RAM holds them.
 CODE_TOKENS = 64
 WIDE = [(64, "cortex-m4"), (128, "cortex-m4"), (512, "cortex-m55")]
@@ -98,43 +99,46 @@ def core_rows(report, command, targets, work):
     report.table(["target", "core", "else of the runtime", "libc"], rows)
 
 
-def code_row(report, name, target, sizes):
-    report.check(f"code {name} {target}", sizes["code"])
-    report.check(f"stack {name} {target}", sizes["stack used"])
-    parts = [sizes["components"].get(column, 0) for column in COLUMNS]
-    return [target, sizes["code"], sizes["text"], sizes["rodata"], *parts, sizes["model"]]
+def memory(sizes):
+    return [sizes[key] for key in ("data", "bss", "stack used", "arena", "RAM")]
+
+
+def image_tables(report, name, images):
+    """Code by part, then memory, of {target: sizes}."""
+    code = []
+    for target, sizes in images.items():
+        report.check(f"code {name} {target}", sizes["code"])
+        report.check(f"stack {name} {target}", sizes["stack used"])
+        parts = [sizes["components"].get(column, 0) for column in COLUMNS]
+        code.append([target, sizes["code"], sizes["text"], sizes["rodata"], *parts, sizes["model"]])
+    report.table(["target", "code", "text", "rodata", *COLUMNS, "model"], code)
+    report.table(["target", *MEMORY], [[target, *memory(sizes)] for target, sizes in images.items()])
 
 
 def wide_rows(report, command, targets, work):
     """The classifier on every target, and its least RAM for several lengths."""
     model = work / "models" / "wide.bantam"
-    code = []
-    memory = []
+    images = {}
     for target in targets:
         build = projects.build(command, model, target, CODE_TOKENS, work / f"wide-{target}")
-        code.append(code_row(report, "classifier", target, image(target, build, LINE)))
+        images[target] = image(target, build, LINE)
+    report.title(f"A WordPiece BERT classifier: 2 layers x 128 wide, int8, int8 residual, {CODE_TOKENS} tokens")
+    image_tables(report, "classifier", images)
+    rows = []
     for tokens, target in WIDE:
         build = projects.build(command, model, target, tokens, work / f"narrow-{target}", ["--block-rows", "1"])
         sizes = image(target, build, LINE)
         report.check(f"RAM 2x128 {tokens} tokens", sizes["RAM"])
-        memory.append([tokens, target, *(sizes[key] for key in ("data", "bss", "stack used", "arena", "RAM"))])
-    report.title("A WordPiece BERT classifier: 2 layers x 128 wide, int8")
-    report.table(["target", "code", "text", "rodata", *COLUMNS, "model"], code)
-    report.title("Its RAM, int8 residual, with `--block-rows 1`")
-    report.table(["tokens", "target", "data", "bss", "stack", "arena", "RAM"], memory)
+        rows.append([tokens, target, *memory(sizes)])
+    report.title("Its RAM with `--block-rows 1`")
+    report.table(["tokens", "target", *MEMORY], rows)
 
 
 def voice_rows(report, command, target, work):
     commands = (SOURCE / "models" / "voice-commands" / "commands.txt").read_bytes()
     build = projects.build(command, work / "models" / "voice.bantam", target, 0, work / f"voice-{target}")
-    sizes = image(target, build, commands)
     report.title("models/voice-commands: intent and slots")
-    row = code_row(report, "voice", target, sizes)
-    report.table(["target", "code", "text", "rodata", *COLUMNS, "model"], [row])
-    report.table(
-        ["target", "data", "bss", "stack", "arena", "RAM"],
-        [[target, *(sizes[key] for key in ("data", "bss", "stack used", "arena", "RAM"))]],
-    )
+    image_tables(report, "voice", {target: image(target, build, commands)})
 
 
 def main():
