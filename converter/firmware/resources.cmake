@@ -55,7 +55,10 @@ function(bantam_firmware_resources target)
     set(symbol bantam_resource_${number})
     math(EXPR number "${number} + 1")
     string(APPEND assembly "\"${symbol}: .incbin \\\"${file}\\\"\\n${symbol}_end:\\n\"\n")
-    string(APPEND declarations "extern const char ${symbol}[];\nextern const char ${symbol}_end[];\n")
+    # Hidden: an address by way of the linker's table of addresses would lose its place in the section on aarch64.
+    foreach(label ${symbol} ${symbol}_end)
+      string(APPEND declarations "extern const char ${label}[] __attribute__((visibility(\"hidden\")));\n")
+    endforeach()
     string(APPEND entries "      entry(\"${name}\", ${symbol}, ${symbol}_end),\n")
   endforeach()
   file(CONFIGURE OUTPUT ${generated}/resource_table.cpp @ONLY CONTENT [[
