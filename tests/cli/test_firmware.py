@@ -310,7 +310,7 @@ class Firmware(CommandTest):
         if not big.is_dir():
             self.skipTest("needs ../shared")
         path = self.directory / "big.bantam"
-        self.ok("convert", big, "-o", path, "--parity", "none")
+        self.ok("convert", big, "-o", path, "--weights", "f16", "--parity", "none")
         output = self.directory / "project"
         self.refuses(5, file=path, output="project", says=["do not fit", "bytes of flash", "cortex-m4"])
         self.assertFalse(output.exists())
