@@ -10,6 +10,13 @@
 namespace bantam::testing {
 namespace {
 
+/// Of the sequences of a batch. The reference, which every test runs, is slow where sanitizers or emulators watch it.
+#if defined(BANTAM_SANITIZED) || defined(BANTAM_EMULATED)
+const std::vector<uint32_t> kLengths = {1, 33, 16, 5};
+#else
+const std::vector<uint32_t> kLengths = {1, 37, 16, 150, 64, 5};
+#endif
+
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
@@ -27,7 +34,7 @@ class Bits : public ::testing::TestWithParam<BitsCase> {
     shape_.heads = 4;
     shape_.positions = 200;
     file_ = FileBytes(build(random_bert(shape_, 3), GetParam().type).finish());
-    ids_ = random_ids({1, 37, 16, 150, 64, 5}, shape_.vocabulary, shape_.segments, 4);
+    ids_ = random_ids(kLengths, shape_.vocabulary, shape_.segments, 4);
     SessionOptions options = default_options();
     options.isa = Isa::kReference;
     expected_ = run_once(file_, ids_, options);
