@@ -108,6 +108,10 @@ class Needs {
 
 }  // namespace
 
+bool answers_with_places(TaskKind task) {
+  return task == TaskKind::kTag || task == TaskKind::kJoint || task == TaskKind::kAnswer;
+}
+
 Linked linked_by(const Model& model) {
   Needs needs(root(model));
   for (const fb::Op* op : *graph(root(model)).ops()) needs.op(*op);
@@ -119,9 +123,7 @@ Linked linked_by(const Model& model) {
   const bool scored =
       model.task() != TaskKind::kNone && model.task() != TaskKind::kEmbed && model.task() != TaskKind::kRegress;
   if (scored) needs.need("ACTIVATIONS", 1u << static_cast<uint32_t>(score));
-  const bool places =
-      model.task() == TaskKind::kTag || model.task() == TaskKind::kJoint || model.task() == TaskKind::kAnswer;
-  if (places && count(tokenizers) > 0) needs.need("OFFSETS");
+  if (answers_with_places(model.task()) && count(tokenizers) > 0) needs.need("OFFSETS");
   needs.need("TASKS", 1u << static_cast<uint32_t>(model.task()));
   return needs.finish();
 }

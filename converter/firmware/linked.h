@@ -16,6 +16,9 @@ struct Linked {
   std::vector<std::string> words;
 };
 
+/// Whether the task's answers name places in the text, so that a session keeps offsets of tokens.
+bool answers_with_places(TaskKind task);
+
 /// What the operators, their tails, tensors and the task of an open model need, and nothing else.
 Linked linked_by(const Model& model);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "firmware/linked.h"
 #include "graph/error.h"
 #include "model/header.h"
 #include "model/view.h"
@@ -70,12 +71,11 @@ Parts arena_parts(const Model& model, const SessionOptions& options) {
 }
 
 SessionOptions image_options(const Model& model, uint32_t max_tokens, uint32_t block_rows) {
-  const TaskKind task = model.task();
   SessionOptions options;
   options.max_tokens = max_tokens;
   options.tile_rows = 4;
   options.block_rows = block_rows;
-  options.text_offsets = task == TaskKind::kTag || task == TaskKind::kJoint || task == TaskKind::kAnswer;
+  options.text_offsets = answers_with_places(model.task());
   return options;
 }
 

@@ -114,8 +114,8 @@ class PlanCheck {
     const bool per_step = t.region() == fb::Region::tile;
     const bool output = t.role() == fb::Role::output;
     bool written = false;
-    uint32_t first =
-        0;  // ops [first, end) find it alive: in a tile its uses and what is between them, else whole steps
+    // Ops [first, end) find it alive: in a tile its uses and what is between them, else whole steps.
+    uint32_t first = 0;
     uint32_t end = 0;
     for (const fb::Step* step : steps_) {
       bool written_here = false;
