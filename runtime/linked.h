@@ -57,6 +57,10 @@
 #ifndef BANTAM_LINK_DYNAMIC
 #define BANTAM_LINK_DYNAMIC BANTAM_LINK_DEFAULT
 #endif
+// Weights of 4 bits, beside BANTAM_LINK_DYNAMIC.
+#ifndef BANTAM_LINK_INT4
+#define BANTAM_LINK_INT4 BANTAM_LINK_DEFAULT
+#endif
 #ifndef BANTAM_LINK_STATIC
 #define BANTAM_LINK_STATIC BANTAM_LINK_DEFAULT
 #endif
@@ -125,6 +129,7 @@ constexpr bool kHalf = BANTAM_LINK_HALF != 0;
 constexpr bool kFloatTables = BANTAM_LINK_FLOAT_TABLES != 0;
 constexpr bool kFloatAttention = BANTAM_LINK_FLOAT_ATTENTION != 0;
 constexpr bool kDynamic = BANTAM_LINK_DYNAMIC != 0;
+constexpr bool kInt4 = BANTAM_LINK_INT4 != 0;
 constexpr bool kStatic = BANTAM_LINK_STATIC != 0;
 /// Something computes with floats, as version 1 of the operators does.
 constexpr bool kFloats = kFloat || kFloatTables || kFloatAttention || kDynamic;

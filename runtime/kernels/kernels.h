@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "bantam/session.h"
+#include "linked.h"
 
 namespace bantam::kernels {
 
@@ -33,6 +34,7 @@ namespace bantam::kernels {
 #define BANTAM_KERNELS_CONSTEXPR [[gnu::always_inline]] constexpr
 
 BANTAM_KERNELS_CONSTEXPR uint32_t pad4(uint32_t n) { return (n + 3u) & ~3u; }
+BANTAM_KERNELS_CONSTEXPR uint32_t pad8(uint32_t n) { return (n + 7u) & ~7u; }
 BANTAM_KERNELS_CONSTEXPR uint32_t pad16(uint32_t n) { return (n + 15u) & ~15u; }
 
 /// Same values as fb::ActivationKind, fb::NormKind, fb::DType (static_asserts in runtime/ops).
@@ -50,6 +52,12 @@ enum class Activation : uint8_t {
 };
 enum class Norm : uint8_t { kNone = 0, kLayer = 1, kRms = 2, kAffine = 3 };
 enum class Element : uint8_t { kF32 = 0, kF16 = 1, kI8 = 3 };
+
+/// Weights of 4 bits are unpacked to int8 so many inputs at a time: all that a layer has, or what a small device has room for.
+BANTAM_KERNELS_CONSTEXPR uint32_t unpacked_inputs(uint32_t k) {
+  constexpr uint32_t kMost = linked::kHost ? UINT32_MAX : 64;
+  return pad8(k) < kMost ? pad8(k) : kMost;
+}
 
 /// y[r][n] = act(fma(float(acc), x_scale[r] * w_scale[n], bias[n])), acc = sum over k of x[r][k] * w[n][k]
 /// in int32 (exact); float(acc) rounds to nearest even. Weights in [-127, 127] in tiles [n/16][k/4][16][4]; k a multiple of 4 up to 133,144
@@ -72,6 +80,12 @@ struct LinearQ8 {
   int32_t* row_bits;
   /// The weights lie in rows [n][pad16(k)] (layout k16n1), 0 beyond their k, and x is read as far: fast with Helium only.
   bool k16 = false;
+  /// Null, or the factors of weights of 4 bits (layout tile_i4_k8n16), [n/16][groups of `group` k][16], 1 to 15. Then w is
+  /// [n/16][k/8][16][4] bytes, k padded to 8: the low half of byte j is weight 8 i + j, the high half weight 8 i + 4 + j, both
+  /// + 8, and the weight in all formulas is (half - 8) * factor. w_sum is the sum of those.
+  const uint8_t* factors = nullptr;
+  uint32_t group = 0;          // a multiple of 8
+  int8_t* unpacked = nullptr;  // scratch of 16 * unpacked_inputs(k) bytes, 64-byte aligned (firmware: 16)
 };
 
 /// y[r][n] = act(acc), acc starts at bias[n] (or 0) and takes fma(x[r][k], w[n][k], acc) in order of k.

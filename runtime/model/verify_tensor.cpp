@@ -12,7 +12,7 @@ Verdict check_enums(const fb::Tensor& t) {
       t.scale_kind() > fb::ScaleKind::MAX || t.source_type() > fb::DType::MAX) {
     return corrupt("a tensor's type, role, region or kind of scale is unknown");
   }
-  const bool executed = t.layout() <= fb::Layout::value_pages || t.layout() == fb::Layout::k16n1;
+  const bool executed = t.layout() <= fb::Layout::tile_i4_k8n16 || t.layout() == fb::Layout::k16n1;
   return executed ? Verdict{} : unsupported("tensors of this layout are not executed");
 }
 
@@ -51,11 +51,12 @@ Verdict check_blob(const fb::Blob* blob, size_t count, uint32_t shift, size_t da
 
 constexpr uint32_t kNoBytes = 32;
 
-/// Logarithm of the bytes of one element; kNoBytes: not a whole number.
+/// Logarithm of the bytes of one element; kNoBytes: unknown.
 uint32_t element_shift(fb::DType type) {
   switch (type) {
     case fb::DType::i8:
     case fb::DType::u8:
+    case fb::DType::i4:  // two of them: stored_elements
       return 0;
     case fb::DType::f16:
     case fb::DType::bf16:
@@ -67,8 +68,6 @@ uint32_t element_shift(fb::DType type) {
       return 2;
     case fb::DType::i64:
       return 3;
-    case fb::DType::i4:
-      return kNoBytes;
   }
   return kNoBytes;
 }
@@ -78,14 +77,16 @@ uint32_t padded_extent(const fb::Tensor& t, uint32_t dimension, uint32_t multipl
   return (extent(t, dimension) + multiple - 1) & ~(multiple - 1);
 }
 
-/// Elements stored, padding included.
+/// Elements stored, padding included; pairs of int4 weights.
 Verdict stored_elements(const fb::Tensor& t, size_t* elements) {
   const uint32_t rank = t.shape()->size();
   size_t product = rank == 1 ? padded_extent(t, 0, 16) : 1;
   for (uint32_t d = 0; d < rank && rank != 1; ++d) {
     const bool padded = d == 0 ? t.layout() != fb::Layout::rows : t.layout() == fb::Layout::k16n1;
-    const uint32_t multiple = padded ? 16 : d == 1 && t.layout() == fb::Layout::tile_k4n16 ? 4 : 1;
-    if (__builtin_mul_overflow(product, static_cast<size_t>(padded_extent(t, d, multiple)), &product)) {
+    const bool pairs = d == 1 && int4_weights(t);
+    const uint32_t multiple = padded ? 16 : pairs ? 8 : d == 1 && t.layout() == fb::Layout::tile_k4n16 ? 4 : 1;
+    const size_t size = padded_extent(t, d, multiple) >> (pairs ? 1 : 0);
+    if (__builtin_mul_overflow(product, size, &product)) {
       return corrupt("a tensor's shape is too large");
     }
   }
@@ -106,6 +107,11 @@ Verdict count_scales(const fb::Tensor& t, uint32_t* scales) {
     case fb::ScaleKind::per_output:
       *scales = padded_extent(t, 0, 16);
       return {};
+    case fb::ScaleKind::per_group:  // then four factors in the place of one
+      if (__builtin_mul_overflow(size_t{padded_extent(t, 0, 16)} / 4, size_t{4} + int4_groups(t), scales)) {
+        return corrupt("a tensor's shape is too large");
+      }
+      return {};
     case fb::ScaleKind::per_row:
       *scales = extent(t, 0);
       return {};
@@ -118,17 +124,22 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
   for (const fb::Dim* dim : *t.shape()) {
     if (dim->symbol() != -1) return corrupt("a constant's shape depends on a symbol");
   }
-  const bool tiled = int8_weights(t) || t.layout() == fb::Layout::tile_n16;
+  const bool tiled = integer_weights(t) || t.layout() == fb::Layout::tile_n16;
   if (!tiled && t.layout() != fb::Layout::rows) return corrupt("a constant has the layout of an activation");
   if (tiled && t.shape()->size() != 2) return corrupt("tiled weights are not a matrix");
   const uint32_t shift = element_shift(t.type());
   if (shift == kNoBytes) return unsupported("constants of this type are not executed");
-  uint32_t sums = 0;
+  if ((t.type() == fb::DType::i4) != int4_weights(t) ||
+      (t.scale_kind() == fb::ScaleKind::per_group) != int4_weights(t)) {
+    return corrupt("int4 weights want tiles of their own and factors for groups of inputs");
+  }
+  if (int4_weights(t) && (t.group() == 0 || t.group() % 8 != 0))
+    return corrupt("a group of inputs is no multiple of 8");
+  const uint32_t sums = integer_weights(t) ? padded_extent(t, 0, 16) : 0;
   if (int8_weights(t)) {
     if (t.type() != fb::DType::i8 || (t.scale_kind() != fb::ScaleKind::per_output && !is_fixed(t))) {
       return corrupt("int8 weight tiles want type i8 and a scale for each output, or fixed ones");
     }
-    sums = padded_extent(t, 0, 16);
   }
   if (t.layout() == fb::Layout::tile_n16 && t.type() != fb::DType::f32 && t.type() != fb::DType::f16) {
     return corrupt("float weight tiles want type f32 or f16");

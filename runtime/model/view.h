@@ -60,6 +60,11 @@ inline uint32_t extent(const fb::Tensor& t, uint32_t dimension) {
 inline bool int8_weights(const fb::Tensor& t) {
   return t.layout() == fb::Layout::tile_k4n16 || t.layout() == fb::Layout::k16n1;
 }
+inline bool int4_weights(const fb::Tensor& t) { return t.layout() == fb::Layout::tile_i4_k8n16; }
+/// Either: what a linear layer multiplies i8 activations by.
+inline bool integer_weights(const fb::Tensor& t) { return int8_weights(t) || int4_weights(t); }
+/// Inputs of int4 weights that share a factor: groups of `Tensor.group`, the last may be shorter.
+inline uint32_t int4_groups(const fb::Tensor& t) { return (extent(t, 1) - 1) / t.group() + 1; }
 
 /// The integer-only form of an op.
 inline bool is_static(const fb::Op& op) { return op.version() == 2; }

@@ -1,4 +1,4 @@
-// Linear: y = tail(x Wt + b), int8 or float weights.
+// Linear: y = tail(x Wt + b), int8, int4 or float weights.
 #include "ops/tail.h"
 
 namespace bantam::ops {
@@ -16,11 +16,12 @@ Verdict verify(const Site& site) {
   if (weights < 0) return corrupt("a linear layer without weights");
   const fb::Tensor& w = tensor(site.model, weights);
   if (!is_constant(w) || w.shape()->size() != 2) return corrupt("the weights are not a constant matrix", weights);
-  const bool q8 = int8_weights(w);
+  const bool q8 = integer_weights(w);
   if (is_fixed(w) || (!q8 && w.layout() != fb::Layout::tile_n16)) {
     return corrupt("the weights are not laid out in tiles, or have no scales", weights);
   }
-  if (q8 ? !linked::kDynamic : !linked::kFloat || (!linked::kHalf && w.type() == fb::DType::f16)) {
+  if (q8 ? !linked::kDynamic || (!linked::kInt4 && int4_weights(w))
+         : !linked::kFloat || (!linked::kHalf && w.type() == fb::DType::f16)) {
     return not_linked("this build leaves out layers with these weights");
   }
   const uint32_t n = extent(w, 0);
@@ -37,12 +38,18 @@ Verdict verify(const Site& site) {
 
 /// The largest values of a block's rows are measured while they are computed.
 bool measures_rows(const fb::Tensor& weights, const fb::Op& op) {
-  return int8_weights(weights) && stores_q8_only(op, extent(weights, 0));
+  return integer_weights(weights) && stores_q8_only(op, extent(weights, 0));
+}
+
+/// Behind the rows' own: the largest values of rows, then a panel of int4 weights as int8.
+uint64_t row_bits_bytes(const fb::Tensor& weights, const fb::Op& op, uint32_t block_rows) {
+  return measures_rows(weights, op) ? block_rows * kRowBitsBytes : 0;
 }
 
 uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
-  return sink_scratch(op, extent(w, 0), need.block_rows) + (measures_rows(w, op) ? need.block_rows * kRowBitsBytes : 0);
+  const uint64_t panel = linked::kInt4 && int4_weights(w) ? uint64_t{kernels::unpacked_inputs(extent(w, 1))} * 16 : 0;
+  return sink_scratch(op, extent(w, 0), need.block_rows) + row_bits_bytes(w, op, need.block_rows) + panel;
 }
 
 Status run_linear(const TileRun& run, const fb::Op& op) {
@@ -59,16 +66,35 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   const RowSink sink(run, op, n, !backend, backend);
   int32_t* row_bits =
       measures_rows(w, op) ? reinterpret_cast<int32_t*>(run.scratch + sink_scratch(op, n, run.block_rows)) : nullptr;
+  kernels::LinearQ8 integers = {};
+  integers.w = blob<int8_t>(run, w.data());
+  integers.w_scale = blob<float>(run, w.scales());
+  integers.w_sum = blob<int32_t>(run, w.sums());
+  integers.bias = bias;
+  integers.k = kernels::pad4(k);
+  integers.n = padded_n;
+  integers.activation = activation;
+  integers.y_stride = sink.stride();
+  integers.row_bits = row_bits;
+  integers.k16 = w.layout() == fb::Layout::k16n1;
+  if (linked::kInt4 && int4_weights(w)) {
+    integers.factors = blob<uint8_t>(run, w.scales()) + size_t{padded_n} * sizeof(float);
+    integers.group = w.group();
+    integers.unpacked = reinterpret_cast<int8_t*>(run.scratch + sink_scratch(op, n, run.block_rows) +
+                                                  row_bits_bytes(w, op, run.block_rows));
+  }
   bool finite = true;
   for (uint32_t first = 0, rows = 0; first < run.rows; first += rows) {
     rows = sink.block(first);
     float* y = sink.rows(first);
     const Rows block = x.from(first);
     if (!linked::kFloat || (linked::kDynamic && x.q8)) {
-      finite &=
-          run.kernels.linear_q8({block.i8(), block.stride, block.scales, rows, blob<int8_t>(run, w.data()),
-                                 blob<float>(run, w.scales()), blob<int32_t>(run, w.sums()), bias, kernels::pad4(k),
-                                 padded_n, activation, y, sink.stride(), row_bits, w.layout() == fb::Layout::k16n1});
+      integers.x = block.i8();
+      integers.x_stride = block.stride;
+      integers.x_scale = block.scales;
+      integers.rows = rows;
+      integers.y = y;
+      finite &= run.kernels.linear_q8(integers);
     } else if (backend) {
       const Status status = run.backend->linear(run.backend->context, run.linear_number, block.f32(), block.stride,
                                                 rows, y, sink.stride());

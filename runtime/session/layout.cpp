@@ -30,7 +30,7 @@ bool attends_in_i8(const fb::Model& model) {
 
 [[maybe_unused]] bool all_weights_are_float(const fb::Model& model) {
   for (const fb::Tensor* t : *model.tensors()) {
-    if (int8_weights(*t)) return false;
+    if (integer_weights(*t)) return false;
   }
   return true;
 }

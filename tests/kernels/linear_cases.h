@@ -21,8 +21,14 @@ struct LinearShape {
   Activation activation;
   bool bias, extreme, half, measured;
   bool k16 = false;
+  uint32_t group = 0;  // of int4 weights; 0: int8
 
   static LinearShape random(Random& random) {
+    LinearShape shape = some(random);
+    if (!shape.k16 && random.chance(30)) shape.group = 8 * random.between(1, 10);
+    return shape;
+  }
+  static LinearShape some(Random& random) {
     return {random.chance(80) ? random.between(1, 20) : random.between(1, 70),
             random.chance(20) ? random.between(300, 800) : random.between(1, 130),
             16 * (random.chance(20) ? random.between(9, 20) : random.between(1, 9)),
@@ -57,13 +63,23 @@ class Case<LinearQ8> {
     x_scale_ = make_vector(random, shape_.rows, 0.001f, 0.01f);
     bias_ = make_vector(random, n, 0.5f);
     w_sum_ = Guarded(size_t{n} * 4);
+    if (shape_.group != 0) {
+      halves_ = Guarded(size_t{n} * pad8(k) / 2);
+      std::memset(halves_.data(), 0x88, halves_.size());
+      factors_ = Guarded(size_t{n} * groups());
+      for (size_t i = 0; i < factors_.size(); ++i) {
+        factors_.data()[i] = static_cast<uint8_t>(shape_.extreme ? 15 : random.between(1, 15));
+      }
+      unpacked_ = Guarded(size_t{16} * unpacked_inputs(k));
+    }
     for (size_t i = 0; i < x_.size(); ++i) x_.as<int8_t>()[i] = shape_.extreme ? -127 : random.weight();
     for (uint32_t o = 0; o < n; ++o) {
       int32_t sum = 0;
       for (uint32_t i = 0; i < stored_k; ++i) {
-        const int8_t v = i >= true_k      ? int8_t{0}
-                         : shape_.extreme ? (o % 2 == 0 ? int8_t{-127} : int8_t{127})
-                                          : random.weight();
+        int8_t v = i >= true_k      ? int8_t{0}
+                   : shape_.extreme ? (o % 2 == 0 ? int8_t{-127} : int8_t{127})
+                                    : random.weight();
+        if (shape_.group != 0) v = pack(o, i, v);
         w_.as<int8_t>()[weight_at(o, i)] = v;
         sum += v;
       }
@@ -83,11 +99,12 @@ class Case<LinearQ8> {
     y_ = make_rows<float>(shape_.rows, y_stride_, shape_.n);
     row_bits_ = Guarded(size_t{shape_.rows} * 64);
     std::memset(row_bits_.data(), 0x7f, row_bits_.size());
+    const bool int4 = shape_.group != 0;
     return {stored_.as<int8_t>(),
             x_stride_,
             x_scale_.as<float>(),
             shape_.rows,
-            w_.as<int8_t>(),
+            int4 ? halves_.as<int8_t>() : w_.as<int8_t>(),
             w_scale_.as<float>(),
             w_sum_.as<int32_t>(),
             shape_.bias ? bias_.as<float>() : nullptr,
@@ -97,7 +114,10 @@ class Case<LinearQ8> {
             y_.as<float>(),
             y_stride_,
             shape_.measured ? row_bits_.as<int32_t>() : nullptr,
-            shape_.k16};
+            shape_.k16,
+            int4 ? factors_.as<uint8_t>() : nullptr,
+            shape_.group,
+            int4 ? unpacked_.as<int8_t>() : nullptr};
   }
 
   Result run(const Table& table) {
@@ -142,6 +162,17 @@ class Case<LinearQ8> {
     }
   }
 
+  uint32_t groups() const { return (shape_.k + shape_.group - 1) / shape_.group; }
+  /// Stores the int4 weight that `v` stands for and returns what it is worth.
+  int8_t pack(uint32_t o, uint32_t i, int8_t v) {
+    const int half = v / 16;  // [-7, 7]; at most -8 times a factor otherwise
+    const int stored = v == 0 ? 8 : half + (half < 0 ? 7 : 8);
+    uint8_t& byte =
+        halves_.data()[size_t{o / 16} * (pad8(shape_.k) / 8) * 64 + size_t{i / 8} * 64 + (o % 16) * 4 + i % 4];
+    byte = static_cast<uint8_t>(i % 8 < 4 ? (byte & 0xF0) | stored : (byte & 0x0F) | stored << 4);
+    const uint8_t factor = factors_.data()[(size_t{o / 16} * groups() + i / shape_.group) * 16 + o % 16];
+    return static_cast<int8_t>((stored - 8) * factor);
+  }
   size_t weight_at(uint32_t o, uint32_t i) const {
     if (shape_.k16) return size_t{o} * pad16(shape_.k) + i;
     return size_t{o / 16} * shape_.k * 16 + size_t{i / 4} * 64 + (o % 16) * 4 + i % 4;
@@ -150,7 +181,7 @@ class Case<LinearQ8> {
   LinearShape shape_{};
   size_t x_stride_ = 0;
   size_t y_stride_ = 0;
-  Guarded x_, stored_, w_, w_scale_, x_scale_, w_sum_, bias_, y_, row_bits_;
+  Guarded x_, stored_, w_, w_scale_, x_scale_, w_sum_, bias_, y_, row_bits_, halves_, factors_, unpacked_;
 };
 
 /// The half nearest to x, for |x| in the range of normal halves.

@@ -23,6 +23,13 @@ fb::TensorT& named(fb::ModelT& m, const std::string& name) {
   throw std::runtime_error("no tensor " + name);
 }
 
+void make_int4(fb::TensorT& t, uint32_t group) {
+  t.type = fb::DType::i4;
+  t.layout = fb::Layout::tile_i4_k8n16;
+  t.scale_kind = fb::ScaleKind::per_group;
+  t.group = group;
+}
+
 int32_t index_of(const fb::ModelT& m, const std::string& name) {
   for (size_t i = 0; i < m.tensors.size(); ++i) {
     if (m.tensors[i]->name == name) return static_cast<int32_t>(i);
@@ -152,10 +159,10 @@ std::vector<Edit> tensor_edits() {
       {"constant of symbol size", corrupt, [w](auto& m) { named(m, w).shape[0] = fb::Dim(0, 1, 0, 1); }},
       {"constant with pages", corrupt, [w](auto& m) { named(m, w).layout = fb::Layout::key_pages; }},
       {"rank 3 weights", corrupt, [w](auto& m) { named(m, w).shape.push_back(fixed(1)); }},
-      {"i4 constant", unsupported, [](auto& m) { named(m, "norm").type = fb::DType::i4; }},
+      {"i4 constant", corrupt, [](auto& m) { named(m, "norm").type = fb::DType::i4; }},
       {"int8 tile of u8", corrupt, [w](auto& m) { named(m, w).type = fb::DType::u8; }},
       {"int8 tile without scales", corrupt, [w](auto& m) { named(m, w).scale_kind = fb::ScaleKind::none; }},
-      {"grouped scales", unsupported, [](auto& m) { named(m, "words").scale_kind = fb::ScaleKind::per_group; }},
+      {"grouped scales", corrupt, [](auto& m) { named(m, "words").scale_kind = fb::ScaleKind::per_group; }},
       {"table without scales", corrupt, [](auto& m) { named(m, "words").scale_kind = fb::ScaleKind::none; }},
       {"bf16 tile", corrupt, [](auto& m) { named(m, "tag").type = fb::DType::bf16; }},
       {"shape product overflows", corrupt,
@@ -168,6 +175,12 @@ std::vector<Edit> tensor_edits() {
       {"no data", corrupt, [w](auto& m) { named(m, w).data.reset(); }},
       {"no sums", corrupt, [w](auto& m) { named(m, w).sums.reset(); }},
       {"no scales", corrupt, [w](auto& m) { named(m, w).scales.reset(); }},
+      {"int4 in tiles of int8", corrupt, [w](auto& m) { named(m, w).type = fb::DType::i4; }},
+      {"int8 in tiles of int4", corrupt, [w](auto& m) { named(m, w).layout = fb::Layout::tile_i4_k8n16; }},
+      {"factors for int8", corrupt, [w](auto& m) { named(m, w).scale_kind = fb::ScaleKind::per_group; }},
+      {"int4 without groups", corrupt, [w](auto& m) { make_int4(named(m, w), 0); }},
+      {"int4 in groups of 12", corrupt, [w](auto& m) { make_int4(named(m, w), 12); }},
+      {"int4 without factors", corrupt, [w](auto& m) { make_int4(named(m, w), 32); }},
       {"misaligned data", corrupt, [w](auto& m) { move_to(named(m, w).data, named(m, w).data->offset() + 4); }},
       {"data far away", corrupt, [w](auto& m) { move_to(named(m, w).data, uint64_t{1} << 40); }},
       {"data wraps", corrupt, [w](auto& m) { move_to(named(m, w).data, ~uint64_t{63}); }},

@@ -4,6 +4,7 @@
 
 #include "kernels/generic/dot_block.h"
 #include "kernels/generic/linear.h"
+#include "kernels/generic/unpack_int4.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -53,9 +54,27 @@ BANTAM_INLINE bool linear_q8_with(const LinearQ8& a, Indices<kIndex...>) {
   return linear_blocks(a, kChoices, sizeof...(kIndex));
 }
 
+/// Weights of 4 bits: one panel after the other as int8, which the blocks of all rows read from the nearest cache.
+inline bool linear_int4(const LinearQ8& a) {
+  LinearQ8 one = a;
+  one.w = a.unpacked;
+  one.n = 16;
+  bool finite = true;
+  for (uint32_t panel = 0; panel < a.n / 16; ++panel) {
+    unpack_int4(a, panel, 0, a.k);
+    finite &= linear_q8_with(one, MakeIndices<kMaxRows>::type{});
+    one.w_scale += 16;
+    one.w_sum += 16;
+    one.y += 16;
+    if (one.bias != nullptr) one.bias += 16;
+  }
+  return finite;
+}
+
 inline bool linear_q8(const LinearQ8& a) {
   if (a.k16) return linear_k16(a);
   if (a.row_bits != nullptr) memset(a.row_bits, 0, a.rows * 16 * sizeof(int32_t));
+  if (a.factors != nullptr) return linear_int4(a);
   return linear_q8_with(a, MakeIndices<kMaxRows>::type{});
 }
 
