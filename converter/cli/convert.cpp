@@ -74,10 +74,18 @@ void add_convert(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   const std::map<std::string, fb::DType> types = {
-      {"int8", fb::DType::i8}, {"f16", fb::DType::f16}, {"f32", fb::DType::f32}};
-  command->add_option("--weights", arguments->options.types.weights, "Type of the weights: int8 (default), f16 or f32")
+      {"int8", fb::DType::i8}, {"int4", fb::DType::i4}, {"f16", fb::DType::f16}, {"f32", fb::DType::f32}};
+  command
+      ->add_option(
+          "--weights", arguments->options.types.weights,
+          "Type of the weights: int8 (default), int4 (of linear layers; tables of embeddings: int8), f16 or f32")
       ->transform(CLI::CheckedTransformer(types).description(""))
       ->type_name("TYPE");
+  command
+      ->add_option("--group", arguments->options.types.group,
+                   "Inputs of int4 weights that share a factor: 8 to 1024, a multiple of 8 (default 32)")
+      ->check(CLI::Range(8u, 1024u).description(""))
+      ->type_name("N");
   const std::map<std::string, fb::DType> residuals = {{"f32", fb::DType::f32}, {"i8", fb::DType::i8}};
   command
       ->add_option("--residual", arguments->options.types.residual,
@@ -109,7 +117,7 @@ void add_convert(CLI::App& app) {
       ->type_name("SCHEME");
   command
       ->add_option("--keep", arguments->keep,
-                   "REGEX=f32|f16|i8: type of the weights whose name matches; may be given several times")
+                   "REGEX=f32|f16|i8|i4: type of the weights whose name matches; may be given several times")
       ->type_name("RE=TYPE")
       ->allow_extra_args(false);
   const std::map<std::string, convert::Activations> activations = {{"dynamic", convert::Activations::kDynamic},
@@ -122,8 +130,17 @@ void add_convert(CLI::App& app) {
       ->type_name("KIND");
   command
       ->add_option("--calibrate", arguments->options.calibrate,
-                   "Some hundred texts like those the model will see, one a line, for --activations static")
+                   "Some hundred texts like those the model will see, one a line, for --activations static and\n"
+                   "--rounding gptq")
       ->type_name("FILE");
+  const std::map<std::string, convert::Rounding> roundings = {{"nearest", convert::Rounding::kNearest},
+                                                              {"gptq", convert::Rounding::kGptq}};
+  command
+      ->add_option("--rounding", arguments->options.rounding,
+                   "nearest (default), or gptq: integer weights for which the layers' outputs on the texts of\n"
+                   "--calibrate (without: built-in texts) come nearest to the model's, in some seconds")
+      ->transform(CLI::CheckedTransformer(roundings).description(""))
+      ->type_name("HOW");
   command
       ->add_option("--parity", arguments->options.parity,
                    "Texts to compare with f32, one a line (default: built-in texts), or none")

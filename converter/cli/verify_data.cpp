@@ -72,7 +72,9 @@ void report_below(const Constant& constant, bool below, std::vector<std::string>
 void verify_scales(const Constant& constant, const std::vector<uint8_t>& used, std::vector<std::string>* problems) {
   const fb::Blob* blob = constant.tensor.scales();
   if (!present(blob)) return;
-  const auto count = static_cast<size_t>(blob->size() / 4);  // the model is open: its blobs lie in memory
+  // Behind the scales of int4 weights lie factors. The model is open: its blobs lie in memory.
+  const size_t all = static_cast<size_t>(blob->size() / 4);
+  const size_t count = int4_weights(constant.tensor) ? kernels::pad16(extent(constant.tensor, 0)) : all;
   for (size_t i = 0; i < count; ++i) {
     const float scale = load<float>(constant.at(blob), i);
     const bool needed = i < used.size() && used[i] != 0;
@@ -123,6 +125,37 @@ void verify_tile(const Constant& constant, std::vector<uint8_t>* used, std::vect
     }
   }
   report_below(constant, below, problems);
+  check_padding_and_sums(constant, padding, sums, problems);
+}
+
+/// Weights of layout tile_i4_k8n16, of which a padded one is 8 in its half of a byte.
+void verify_int4(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
+  const uint32_t n_count = extent(constant.tensor, 0);
+  const uint32_t k_count = extent(constant.tensor, 1);
+  const uint32_t groups = int4_groups(constant.tensor);
+  const uint32_t eights = kernels::pad8(k_count) / 8;
+  std::vector<int64_t> sums(kernels::pad16(n_count), 0);
+  used->assign(sums.size(), 0);
+  bool padding = false;
+  bool factors_fit = true;
+  const uint8_t* factors = constant.at(constant.tensor.scales()) + sums.size() * sizeof(float);
+  const uint8_t* bytes = constant.at(constant.tensor.data());
+  for (uint32_t n = 0; n < sums.size(); ++n) {
+    const uint8_t* panel = bytes + uint64_t{n / 16} * eights * 64 + n % 16 * 4;
+    for (uint32_t k = 0; k < eights * 8; ++k) {
+      const uint8_t byte = panel[k / 8 * 64 + k % 4];
+      const int weight = (k % 8 < 4 ? byte & 15 : byte >> 4) - 8;
+      const bool beyond = n >= n_count || k >= k_count;
+      padding = padding || (beyond && weight != 0);
+      if (beyond) continue;
+      const uint8_t factor = factors[(uint64_t{n / 16} * groups + k / constant.tensor.group()) * 16 + n % 16];
+      factors_fit = factors_fit && factor >= 1 && factor <= 15;
+      sums[n] += weight * factor;
+      if (weight != 0) (*used)[n] = 1;
+    }
+  }
+  if (!factors_fit)
+    problems->push_back(fmt::format("tensor {}: a factor of int4 weights is not 1 to 15", constant.name()));
   check_padding_and_sums(constant, padding, sums, problems);
 }
 
@@ -200,6 +233,8 @@ DataSummary verify_data(const Model& model, std::vector<std::string>* problems) 
     std::vector<uint8_t> used;
     if (t->type() == fb::DType::i8 && t->layout() == fb::Layout::tile_k4n16) {
       verify_tile(constant, &used, problems);
+    } else if (int4_weights(*t)) {
+      verify_int4(constant, &used, problems);
     } else if (t->layout() == fb::Layout::k16n1) {
       verify_wide_rows(constant, &used, problems);
     } else if (t->type() == fb::DType::i8) {

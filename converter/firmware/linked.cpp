@@ -90,7 +90,9 @@ class Needs {
 
   void weights(int32_t index, const char* if_i8, const char* if_float) {
     const fb::DType type = tensor(model_, index).type();
-    const char* name = type == fb::DType::i8 ? if_i8 : if_float;
+    const bool integer = type == fb::DType::i8 || type == fb::DType::i4;
+    const char* name = integer ? if_i8 : if_float;
+    if (type == fb::DType::i4) need("INT4");
     if (name != nullptr) need(name);
     if (type == fb::DType::f16) need("HALF");
   }

@@ -15,6 +15,13 @@
 
 namespace bantam::convert {
 
+/// Integer weights with their scales: value = integer * scale, for i4 integer * factor * scale.
+struct Rounded {
+  std::vector<int8_t> integers;
+  std::vector<float> scales;
+  std::vector<uint8_t> factors;
+};
+
 /// Values of one constant tensor, f32, row-major, before packing. Shared by aliases. The type it will be stored in is its
 /// tensor's `type`.
 struct Constant {
@@ -22,6 +29,9 @@ struct Constant {
   /// Instead of values where they are not empty: integers that are stored as they are, i8, i16 or i32 as the tensor's type
   /// says (quantize/static.h).
   std::vector<int32_t> numbers;
+  /// What a pass has made of the values times their columns' factors (quantize/round.h): integers in row-major order, a scale
+  /// for each row, and for i4 the factors of each row's groups. Absent: layout rounds to nearest.
+  std::shared_ptr<const Rounded> rounded;
   bool linear_weight = false;  // goes to tiles (tile_k4n16 / tile_n16)
   bool embedding = false;      // looked up by row
   /// int8 weights are stored times their column's factor (quantize/migrate.h); empty: 1.

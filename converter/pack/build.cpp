@@ -37,13 +37,15 @@ Built run_passes(const Graph& graph, bool small, const std::function<void(Built&
 
 }  // namespace
 
-Built build_model(const Graph& graph, const TypeOptions& options, const ColumnMaxima& maxima) {
+Built build_model(const Graph& graph, const TypeOptions& options, const Measured& measured) {
   return run_passes(graph, options.small_plan(), [&](Built& built) {
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, options); });
     if (options.small_plan()) run_pass(built, "split queries", [&] { split_queries(g); });
     run_pass(built, "quantize activations", [&] { quantize_activations(g, options.residual); });
-    if (!maxima.empty()) run_pass(built, "migrate outliers", [&] { migrate_outliers(g, maxima); });
+    if (!measured.maxima.empty()) run_pass(built, "migrate outliers", [&] { migrate_outliers(g, measured.maxima); });
+    if (measured.moments.empty()) return;
+    run_pass(built, "round weights", [&] { round_weights(g, measured.moments, measured.rounding); });
   });
 }
 

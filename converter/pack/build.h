@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "pack/file.h"
 #include "quantize/migrate.h"
+#include "quantize/round.h"
 #include "quantize/types.h"
 
 namespace bantam::convert {
@@ -20,10 +21,16 @@ struct Built {
   std::vector<std::string> passes;
 };
 
+/// What calibration texts said of a graph: where it is empty, the passes that want it are left out.
+struct Measured {
+  ColumnMaxima maxima;   // outliers move into the weights
+  InputMoments moments;  // weights are rounded for the layers' outputs
+  std::function<void(double)> rounding = [](double) {};
+};
+
 /// Runs all passes on a copy of `graph`, writes the file's bytes and opens them with Model::open. The same
-/// graph, options and maxima give the same bytes. Outliers move into the weights where `maxima` tell of them.
-/// Throws Error.
-Built build_model(const Graph& graph, const TypeOptions& options, const ColumnMaxima& maxima = {});
+/// graph, options and measurements give the same bytes. Throws Error.
+Built build_model(const Graph& graph, const TypeOptions& options, const Measured& measured = {});
 
 /// The same in the integer-only form, from the ranges of `graph` unfused (quantize/static.h). `small`: for the small plan,
 /// `graph` being what split_for_small_plan gives.

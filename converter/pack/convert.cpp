@@ -35,8 +35,11 @@ void record_recipe(Graph& graph, const ConvertOptions& options) {
   std::string recipe = fmt::format("weights={}", type_name(options.types.weights));
   for (const Keep& keep : options.types.keep) recipe += fmt::format(" keep={}={}", keep.pattern, type_name(keep.type));
   if (options.activations == Activations::kStatic) {
-    recipe += " activations=static calibrate=sha256:" + sha256_of_file(options.calibrate);
+    recipe += " activations=static";
   }
+  if (options.types.weights == fb::DType::i4) recipe += fmt::format(" group={}", options.types.group);
+  if (options.rounding == Rounding::kGptq) recipe += " rounding=gptq";
+  if (!options.calibrate.empty()) recipe += " calibrate=sha256:" + sha256_of_file(options.calibrate);
   if (options.types.residual != fb::DType::f32) {
     recipe += fmt::format(" residual={}", type_name(options.types.residual));
   }
@@ -79,9 +82,10 @@ ColumnMaxima calibrate_columns(const Graph& graph, const ConvertOptions& options
 /// At most so many texts, evenly spread over the file, are run: more change no scale worth naming.
 constexpr size_t kCalibrationTexts = 1024;
 
-Ranges calibrate_ranges(const Graph& graph, const ConvertOptions& options) {
+std::function<std::vector<Sample>(Runner&)> calibration_samples(const Graph& graph, const ConvertOptions& options) {
   const uint32_t max_tokens = session_tokens(graph.model);
-  const auto choose = [&](Runner& runner) {
+  return [max_tokens, &options](Runner& runner) {
+    if (options.calibrate.empty()) return make_samples(runner, max_tokens, built_in_texts());
     if (!runner.model().has_tokenizer()) {
       throw Error(ExitCode::kUsage, fmt::format("--calibrate {}: the model has no tokenizer, so it takes no texts; add "
                                                 "vocab.txt or tokenizer.json to the source",
@@ -93,9 +97,19 @@ Ranges calibrate_ranges(const Graph& graph, const ConvertOptions& options) {
     texts.resize((texts.size() + every - 1) / every);
     return make_samples(runner, max_tokens, texts);
   };
+}
+
+Ranges calibrate_ranges(const Graph& graph, const ConvertOptions& options) {
   const Graph unfused = unfuse(graph);
   const auto progress = [&](double done) { options.progress("calibrating", done); };
-  return measure_ranges(unfused, static_names(unfused), max_tokens, choose, progress);
+  return measure_ranges(unfused, static_names(unfused), session_tokens(graph.model),
+                        calibration_samples(graph, options), progress);
+}
+
+InputMoments calibrate_moments(const Graph& graph, const ConvertOptions& options) {
+  const auto progress = [&](double done) { options.progress("calibrating", done); };
+  return measure_moments(graph, rounded_inputs(graph, options.types), session_tokens(graph.model),
+                         calibration_samples(graph, options), progress);
 }
 
 Built build_file(const Graph& graph, const ConvertOptions& options) {
@@ -107,10 +121,13 @@ Built build_file(const Graph& graph, const ConvertOptions& options) {
     options.progress("packing", 0);
     return build_static(source, ranges, small);
   }
-  const bool quantized = options.types.weights == fb::DType::i8;
-  const ColumnMaxima maxima = quantized ? calibrate_columns(graph, options) : ColumnMaxima{};
+  const bool quantized = is_integer(options.types.weights);
+  Measured measured;
+  if (quantized) measured.maxima = calibrate_columns(graph, options);
+  if (options.rounding == Rounding::kGptq) measured.moments = calibrate_moments(graph, options);
+  measured.rounding = [&](double done) { options.progress("rounding weights", done); };
   options.progress("packing", 0);
-  return build_model(graph, options.types, maxima);
+  return build_model(graph, options.types, measured);
 }
 
 /// Static activations go with int8 weights throughout, and with texts to calibrate on.
@@ -123,14 +140,40 @@ void check_options(const ConvertOptions& options) {
         "--activations static: add --calibrate FILE, some hundred texts like those the model will see, one a line "
         "(or lines of JSON with \"text\")");
   }
-  if (!fixed && !options.calibrate.empty()) {
+  const bool rounds = options.rounding == Rounding::kGptq;
+  if (!fixed && !rounds && !options.calibrate.empty()) {
     problems.add(ExitCode::kUsage,
-                 "--calibrate is for --activations static; leave it out, or add --activations static");
+                 "--calibrate is for --activations static and --rounding gptq; leave it out, or add one of them");
+  }
+  if (rounds && (fixed || !is_integer(options.types.weights))) {
+    problems.add(ExitCode::kUsage,
+                 "--rounding gptq is for int8 and int4 weights with dynamic activations; leave it out");
+  }
+  const auto int4 = [](const Keep& keep) { return keep.type == fb::DType::i4; };
+  const bool any_int4 =
+      options.types.weights == fb::DType::i4 || std::any_of(options.types.keep.begin(), options.types.keep.end(), int4);
+  if (options.types.group != kInt4Group && !any_int4) {
+    problems.add(ExitCode::kUsage,
+                 "--group is for int4 weights: add --weights int4 or --keep 'RE=i4', or leave it out");
+  }
+  if (options.types.group % 8 != 0 || options.types.group == 0) {
+    problems.add(ExitCode::kUsage,
+                 fmt::format("--group {}: a group is a multiple of 8 inputs, such as 32 or 64", options.types.group));
   }
   if (fixed && (options.types.weights != fb::DType::i8 || !options.types.keep.empty())) {
     problems.add(ExitCode::kUsage, "--activations static stores every weight in int8: leave out --weights and --keep");
   }
   problems.raise();
+}
+
+/// What would bring the file nearer to its source.
+std::string finer(const ConvertOptions& options) {
+  if (options.activations == Activations::kStatic)
+    return "--activations dynamic, more texts like the model's for --calibrate";
+  if (options.types.weights != fb::DType::i4) return "--keep 'embeddings|attention=f32', --weights f16";
+  if (options.rounding == Rounding::kNearest)
+    return "--rounding gptq with --calibrate FILE, a smaller --group, --weights int8";
+  return "more texts like the model's for --calibrate, a smaller --group, --keep 'attention=i8', --weights int8";
 }
 
 Comparison check_parity(const Graph& graph, const Built& built, const ConvertOptions& options) {
@@ -187,8 +230,8 @@ Report convert_checked(const ConvertOptions& options) {
   OutputFile output(options.output);
   const Announced announced(options, output);
 
-  if (options.types.residual == fb::DType::i8 && options.types.weights != fb::DType::i8) {
-    throw Error(ExitCode::kUsage, "--residual i8 is for int8 files; leave out --weights, or --residual");
+  if (options.types.residual == fb::DType::i8 && !is_integer(options.types.weights)) {
+    throw Error(ExitCode::kUsage, "--residual i8 is for int8 and int4 files; leave out --weights, or --residual");
   }
   options.progress("reading", 0);
   ImportOptions import;
@@ -207,7 +250,7 @@ Report convert_checked(const ConvertOptions& options) {
   if (options.parity != "none") report.parity = check_parity(graph, built, options);
   if (!options.expect.empty()) report.expected = check_expected(graph, built, options);
   for (const Comparison* comparison : {&report.parity, &report.expected}) {
-    for (std::string& failure : gate_failures(*comparison, options.max_label_flips)) {
+    for (std::string& failure : gate_failures(*comparison, options.max_label_flips, finer(options))) {
       report.gate_failures.push_back(std::move(failure));
     }
   }

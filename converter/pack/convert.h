@@ -16,12 +16,16 @@ namespace bantam::convert {
 /// nothing between ids and outputs is a float.
 enum class Activations { kDynamic, kStatic };
 
+/// Of integer weights: each to the nearest, or all of an output so that the layer's output is near (quantize/round.h).
+enum class Rounding { kNearest, kGptq };
+
 struct ConvertOptions {
   std::filesystem::path source;
   std::filesystem::path output;
   TypeOptions types;
   Activations activations = Activations::kDynamic;
-  std::string calibrate;          // static activations: a file of texts
+  Rounding rounding = Rounding::kNearest;
+  std::string calibrate;          // a file of texts; "": static activations want one, rounding takes built-in texts
   uint32_t max_tokens = 0;        // 0: all positions of the model
   std::string task;               // "": what the source says
   std::string tag_scheme;         // "": guessed from the labels

@@ -11,6 +11,7 @@
 #include "model/header.h"
 #include "pack/access.h"
 #include "quantize/half.h"
+#include "quantize/int4.h"
 #include "quantize/int8.h"
 
 namespace bantam::convert {
@@ -47,34 +48,106 @@ size_t tile_k4n16(size_t n, size_t k, size_t columns) {
 /// [N/16][K][16], N padded with zeros.
 size_t tile_n16(size_t n, size_t k, size_t columns) { return (n / 16 * columns + k) * 16 + n % 16; }
 
-/// `factors`: of the columns, or empty. The error stays in terms of the source's values.
-void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const std::vector<float>& factors,
+/// Row n of the source as what is rounded: times the factors of its columns.
+std::vector<float> scaled_row(const Matrix& matrix, const Constant& constant, size_t n) {
+  std::vector<float> values(matrix.row(n), matrix.row(n) + matrix.columns);
+  for (size_t k = 0; k < constant.column_factors.size(); ++k) values[k] *= constant.column_factors[k];
+  return values;
+}
+
+/// Widens the tensor's error, in terms of the source's values, by those of row n, which reads[k] stand for.
+void note_error(const Matrix& matrix, const Constant& constant, size_t n, const std::vector<float>& reads,
                 fb::TensorT& tensor) {
+  for (size_t k = 0; k < matrix.columns; ++k) {
+    const float read = reads[k] / (constant.column_factors.empty() ? 1.0f : constant.column_factors[k]);
+    tensor.error = std::max(tensor.error, std::fabs(read - matrix.row(n)[k]));
+  }
+}
+
+/// The integers of row n, from the pass that rounded them or the nearest; sets its scale.
+void round_row(const Matrix& matrix, const Constant& constant, size_t n, float* scale, int8_t* row) {
+  if (constant.rounded != nullptr) {
+    *scale = constant.rounded->scales[n];
+    std::copy_n(constant.rounded->integers.begin() + static_cast<ptrdiff_t>(n * matrix.columns), matrix.columns, row);
+    return;
+  }
+  const std::vector<float> values = scaled_row(matrix, constant, n);
+  *scale = int8_scale(values.data(), matrix.columns);
+  int8_quantize(values.data(), matrix.columns, *scale, row);
+}
+
+void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Constant& constant, fb::TensorT& tensor) {
   const size_t padded_rows = in_memory(round_up(matrix.rows, 16));
   const size_t scale_rows = tiled ? padded_rows : matrix.rows;
   const uint64_t padded = uint64_t{padded_rows} * round_up(matrix.columns, 4);
   std::vector<int8_t> stored(in_memory(tiled ? padded : uint64_t{matrix.rows} * matrix.columns), 0);
   std::vector<float> scales(scale_rows, 0.0f);
   std::vector<int32_t> sums(padded_rows, 0);
-  std::vector<float> values(matrix.columns);
+  std::vector<float> reads(matrix.columns);
   std::vector<int8_t> row(matrix.columns);
   for (size_t n = 0; n < matrix.rows; ++n) {
-    std::copy_n(matrix.row(n), matrix.columns, values.begin());
-    for (size_t k = 0; k < factors.size(); ++k) values[k] *= factors[k];
-    scales[n] = int8_scale(values.data(), matrix.columns);
-    int8_quantize(values.data(), matrix.columns, scales[n], row.data());
+    round_row(matrix, constant, n, &scales[n], row.data());
     for (size_t k = 0; k < matrix.columns; ++k) {
-      const float read = static_cast<float>(row[k]) * scales[n] / (factors.empty() ? 1.0f : factors[k]);
-      tensor.error = std::max(tensor.error, std::fabs(read - matrix.row(n)[k]));
+      reads[k] = static_cast<float>(row[k]) * scales[n];
       sums[n] += row[k];
       stored[tiled ? tile_k4n16(n, k, matrix.columns) : n * matrix.columns + k] = row[k];
     }
+    note_error(matrix, constant, n, reads, tensor);
   }
   tensor.layout = tiled ? fb::Layout::tile_k4n16 : fb::Layout::rows;
   tensor.scale_kind = tiled ? fb::ScaleKind::per_output : fb::ScaleKind::per_row;
   tensor.data = store(data, stored);
   tensor.scales = store(data, scales);
   if (tiled) tensor.sums = store(data, sums);
+}
+
+/// The integers of row n and what they are multiplied by.
+Int4Scales round_int4_row(const Matrix& matrix, const Constant& constant, size_t n, size_t group, int8_t* row) {
+  Int4Scales scales;
+  if (constant.rounded != nullptr) {
+    const size_t groups = (matrix.columns + group - 1) / group;
+    round_row(matrix, constant, n, &scales.scale, row);
+    const auto first = constant.rounded->factors.begin() + static_cast<ptrdiff_t>(n * groups);
+    scales.factors.assign(first, first + static_cast<ptrdiff_t>(groups));
+    return scales;
+  }
+  const std::vector<float> values = scaled_row(matrix, constant, n);
+  scales = int4_scales(values.data(), matrix.columns, group);
+  int4_quantize(values.data(), matrix.columns, group, scales, row);
+  return scales;
+}
+
+void store_int4(DataSection& data, const Matrix& matrix, const Constant& constant, fb::TensorT& tensor) {
+  const size_t group = tensor.group;
+  const size_t groups = (matrix.columns + group - 1) / group;
+  const size_t eights = (matrix.columns + 7) / 8;
+  const size_t padded_rows = in_memory(round_up(matrix.rows, 16));
+  std::vector<uint8_t> stored(in_memory(uint64_t{padded_rows} * eights * 4), 0x88);  // zeros
+  std::vector<uint8_t> scales(in_memory(uint64_t{padded_rows} * (sizeof(float) + groups)), 0);
+  std::fill(scales.begin() + static_cast<ptrdiff_t>(padded_rows * sizeof(float)), scales.end(), uint8_t{1});
+  std::vector<int32_t> sums(padded_rows, 0);
+  std::vector<float> reads(matrix.columns);
+  std::vector<int8_t> row(matrix.columns);
+  for (size_t n = 0; n < matrix.rows; ++n) {
+    const Int4Scales found = round_int4_row(matrix, constant, n, group, row.data());
+    std::memcpy(scales.data() + n * sizeof(float), &found.scale, sizeof(float));
+    uint8_t* factors = scales.data() + padded_rows * sizeof(float) + n / 16 * groups * 16 + n % 16;
+    for (size_t g = 0; g < groups; ++g) factors[g * 16] = found.factors[g];
+    for (size_t k = 0; k < matrix.columns; ++k) {
+      const int weight = row[k] * found.factors[k / group];
+      reads[k] = static_cast<float>(weight) * found.scale;
+      sums[n] += weight;
+      uint8_t& byte = stored[((n / 16 * eights + k / 8) * 16 + n % 16) * 4 + k % 4];
+      const int half = row[k] + 8;
+      byte = static_cast<uint8_t>(k % 8 < 4 ? (byte & 0xF0) | half : (byte & 0x0F) | half << 4);
+    }
+    note_error(matrix, constant, n, reads, tensor);
+  }
+  tensor.layout = fb::Layout::tile_i4_k8n16;
+  tensor.scale_kind = fb::ScaleKind::per_group;
+  tensor.data = store(data, stored);
+  tensor.scales = store(data, scales);
+  tensor.sums = store(data, sums);
 }
 
 /// T: float or uint16_t (f16), made by `encode` from the source's f32.
@@ -147,7 +220,11 @@ void store_constant(DataSection& data, const Constant& constant, bool tiled, fb:
   }
   switch (tensor.type) {
     case fb::DType::i8:
-      store_int8(data, matrix, tiled, constant.column_factors, tensor);
+      store_int8(data, matrix, tiled, constant, tensor);
+      return;
+    case fb::DType::i4:
+      if (!tiled) throw Error(ExitCode::kInternal, "matrix " + tensor.name + " is not a linear weight, and int4");
+      store_int4(data, matrix, constant, tensor);
       return;
     case fb::DType::f16:
       store_half(data, matrix, tiled, tensor);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pack/access.h"
+#include "quantize/types.h"
 
 namespace bantam::convert {
 
@@ -36,7 +37,7 @@ void merge_tied(Graph& graph) {
 namespace {
 
 bool is_q8_linear(const Graph& graph, const fb::OpT& op) {
-  return op.attributes.type == fb::OpAttributes::Linear && tensor(graph, op.inputs[1]).type == fb::DType::i8;
+  return op.attributes.type == fb::OpAttributes::Linear && is_integer(tensor(graph, op.inputs[1]).type);
 }
 
 /// The i8 form of f32 activation `x` (same shape, a scale a row), not yet written by any op.

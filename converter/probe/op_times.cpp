@@ -66,7 +66,7 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
   if (op.attributes_type() == fb::OpAttributes::Linear) {
     const fb::Tensor& weight = tensor(model, operand(op.inputs(), 1));
     out->macs = uint64_t{rows} * extent(weight, 0) * extent(weight, 1);
-    out->int8 = weight.type() == fb::DType::i8;
+    out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
   }
   if (op.attributes_type() == fb::OpAttributes::Attention) {
     const fb::Attention& attention = *op.attributes_as_Attention();

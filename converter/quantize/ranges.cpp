@@ -41,11 +41,11 @@ void widen(const OutputRows& rows, ColumnRange* range) {
 
 }  // namespace
 
-Ranges measure_ranges(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
-                      const std::function<std::vector<Sample>(Runner&)>& choose,
-                      const std::function<void(double)>& progress) {
-  Ranges ranges;
-  if (names.empty()) return ranges;
+void visit_activations(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
+                       const std::function<std::vector<Sample>(Runner&)>& choose,
+                       const std::function<void(const std::string& name, const OutputRows& rows)>& visit,
+                       const std::function<void(double)>& progress) {
+  if (names.empty()) return;
   const std::set<std::string> wanted(names.begin(), names.end());
   TypeOptions exact;
   exact.weights = fb::DType::f32;
@@ -59,10 +59,18 @@ Ranges measure_ranges(const Graph& graph, const std::vector<std::string>& names,
   for (size_t i = 0; i < samples.size(); ++i) {
     const std::vector<OutputRows> outputs = runner.run(samples[i]);
     for (size_t o = 0; o < outputs.size(); ++o) {
-      if (wanted.count(tensors[o]) != 0) widen(outputs[o], &ranges[tensors[o]]);
+      if (wanted.count(tensors[o]) != 0) visit(tensors[o], outputs[o]);
     }
     progress(static_cast<double>(i + 1) / static_cast<double>(samples.size()));
   }
+}
+
+Ranges measure_ranges(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
+                      const std::function<std::vector<Sample>(Runner&)>& choose,
+                      const std::function<void(double)>& progress) {
+  Ranges ranges;
+  const auto visit = [&](const std::string& name, const OutputRows& rows) { widen(rows, &ranges[name]); };
+  visit_activations(graph, names, max_tokens, choose, visit, progress);
   return ranges;
 }
 

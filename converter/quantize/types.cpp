@@ -69,8 +69,10 @@ Keep parse_keep(const std::string& text) {
     keep.type = fb::DType::f16;
   else if (type == "i8" || type == "int8")
     keep.type = fb::DType::i8;
+  else if (type == "i4" || type == "int4")
+    keep.type = fb::DType::i4;
   else
-    throw Error(ExitCode::kUsage, fmt::format("--keep {}: expected REGEX=f32, REGEX=f16 or REGEX=i8", text));
+    throw Error(ExitCode::kUsage, fmt::format("--keep {}: expected REGEX=f32, REGEX=f16, REGEX=i8 or REGEX=i4", text));
   keep.pattern = text.substr(0, equals);
   compile(keep.pattern);
   return keep;
@@ -110,7 +112,7 @@ void choose_types(Graph& graph, const TypeOptions& options) {
     fb::TensorT& constant = *graph.model.tensors[i];
     constant.type = fb::DType::f32;
     if (!is_matrix(constant)) continue;
-    const bool keep_small = small[i] && options.weights == fb::DType::i8;
+    const bool keep_small = small[i] && is_integer(options.weights);
     constant.type = keep_small ? fb::DType::f32 : options.weights;
     for (size_t k = 0; k < patterns.size(); ++k) {
       if (!matches(constant, patterns[k])) continue;
@@ -121,11 +123,13 @@ void choose_types(Graph& graph, const TypeOptions& options) {
       constant.type = fb::DType::f32;
       graph.notes.push_back(fmt::format("{} stays f32: some values exceed what f16 holds", constant.name));
     }
-    if (constant.type == fb::DType::i8 && width(constant) > kMostColumns) {
+    if (constant.type == fb::DType::i4 && graph.constants[i]->embedding) constant.type = fb::DType::i8;
+    if (is_integer(constant.type) && width(constant) > kMostColumns) {
       constant.type = fb::DType::f32;
       graph.notes.push_back(
           fmt::format("{} stays f32: int8 rows take at most {} columns", constant.name, kMostColumns));
     }
+    constant.group = constant.type == fb::DType::i4 ? options.group : 0;
   }
   Problems problems;
   for (size_t k = 0; k < patterns.size(); ++k) {

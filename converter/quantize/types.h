@@ -19,9 +19,14 @@ struct Keep {
 /// residual: small where that is i8.
 enum class Plan : uint8_t { kByResidual = 0, kFast, kSmall };
 
+/// Inputs of int4 weights that share a factor, when nobody says otherwise.
+constexpr uint32_t kInt4Group = 32;
+
 struct TypeOptions {
   fb::DType weights = fb::DType::i8;
   std::vector<Keep> keep;
+  /// Inputs of int4 weights that share a factor, a multiple of 8.
+  uint32_t group = kInt4Group;
   /// Of the sums that flow from layer to layer, in int8 files: f32, or i8 with a scale a token.
   fb::DType residual = fb::DType::f32;
   Plan plan = Plan::kByResidual;
@@ -38,12 +43,16 @@ Keep parse_keep(const std::string& text);
 
 /// Sets tensor.type of every constant: vectors f32; matrices `weights` but for small ones, what
 /// `keep` says (the last match wins), and what a type cannot hold (values beyond f16; more columns than an
-/// int32 accumulator takes), which stays f32 with a note. Throws Error (usage) when a pattern matches no
+/// int32 accumulator takes), which stays f32 with a note. i4 is for linear layers: tables that are looked up become i8.
+/// Sets the group of i4 tensors. Throws Error (usage) when a pattern matches no
 /// matrix, (invalid) naming every constant with a NaN or an infinity.
 void choose_types(Graph& graph, const TypeOptions& options);
 
 /// Marks matrices of fewer than `limit` rows that are looked up, or feed an output directly or through a Slice.
 std::vector<bool> small_matrices(const Graph& graph, uint32_t limit);
+
+/// i8 or i4: what meets i8 activations.
+inline bool is_integer(fb::DType type) { return type == fb::DType::i8 || type == fb::DType::i4; }
 
 const char* type_name(fb::DType type);  // "f32", "f16", "i8", ...
 

@@ -163,7 +163,7 @@ void Comparer::add(const Sample& sample, const std::vector<OutputRows>& referenc
   next_text();
 }
 
-std::vector<std::string> gate_failures(const Comparison& comparison, double max_flips) {
+std::vector<std::string> gate_failures(const Comparison& comparison, double max_flips, const std::string& advice) {
   std::vector<std::string> failures;
   for (const OutputComparison& output : comparison.outputs) {
     if (!std::isfinite(output.largest_difference)) {
@@ -172,15 +172,15 @@ std::vector<std::string> gate_failures(const Comparison& comparison, double max_
       const Place& worst = output.worst_flip;
       failures.push_back(fmt::format(
           "{}: {} of {} labels differ from {} ({:.2f} %, allowed {:.2f} %); worst at \"{}\", row {}: {} became {}, "
-          "though it led by {:.3f}; try --keep '{}=f32', --weights f16, or a larger --max-label-flips",
+          "though it led by {:.3f}; try {}, or a larger --max-label-flips",
           output.name, output.flips, output.decisions, comparison.against, 100 * output.flip_fraction(),
-          100 * max_flips, worst.text, worst.row, worst.expected, worst.got, worst.amount, "embeddings|attention"));
+          100 * max_flips, worst.text, worst.row, worst.expected, worst.got, worst.amount, advice));
     } else if (!output.decides && output.cosine < 1 - max_flips) {
       const Place& worst = output.worst_difference;
       failures.push_back(fmt::format(
           "{}: cosine to {} is {:.4f} (at least {:.4f} is asked for); largest difference {:.4f} at \"{}\", row {}; "
-          "try --weights f16 or a larger --max-label-flips",
-          output.name, comparison.against, output.cosine, 1 - max_flips, worst.amount, worst.text, worst.row));
+          "try {}, or a larger --max-label-flips",
+          output.name, comparison.against, output.cosine, 1 - max_flips, worst.amount, worst.text, worst.row, advice));
     }
   }
   return failures;

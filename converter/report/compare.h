@@ -81,8 +81,8 @@ class Comparer {
 
 /// What the gate has against a comparison, a sentence each with the worst place; empty: passed. An output
 /// that decides fails when more than `max_flips` of its decisions flip; one that does not (embeddings,
-/// hidden states) when its cosine is below 1 - `max_flips`.
-std::vector<std::string> gate_failures(const Comparison& comparison, double max_flips);
+/// hidden states) when its cosine is below 1 - `max_flips`. `advice`: what may help, "--weights f16".
+std::vector<std::string> gate_failures(const Comparison& comparison, double max_flips, const std::string& advice);
 
 }  // namespace bantam::convert
 

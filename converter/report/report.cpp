@@ -71,11 +71,11 @@ std::vector<std::string> suggest(const Built& built, const TypeOptions& options,
   const Graph& graph = built.graph;
   for (size_t i = 0; i < graph.constants.size(); ++i) {
     const fb::TensorT& tensor = *graph.model.tensors[i];
-    if (!graph.constants[i] || tensor.shape.size() < 2 || tensor.type == fb::DType::i8) continue;
+    if (!graph.constants[i] || tensor.shape.size() < 2 || is_integer(tensor.type)) continue;
     const uint64_t now = stored_bytes(tensor);
     saved += now - std::min(now, int8_bytes(tensor));
   }
-  if (saved > 0 && options.weights != fb::DType::i8) {
+  if (saved > 0 && !is_integer(options.weights)) {
     result.push_back(fmt::format("--weights int8: about {} less", readable_bytes(saved)));
   } else if (saved > 0 && !options.keep.empty()) {
     result.push_back(fmt::format("without --keep: about {} less", readable_bytes(saved)));

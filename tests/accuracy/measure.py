@@ -125,6 +125,29 @@ def measure_static(bantam, shared, figures):
         figures.add(f"{model} static: label flips", difference["label_flips"])
 
 
+def measure_int4(bantam, shared, figures):
+    """int4 weights without any training, to nearest and rounded for the layers' outputs on training texts; int8 likewise."""
+    for model, corpus, metrics in (
+        ("minilm-sst2", "sst2", ("accuracy",)),
+        ("minilm-snips-joint", "snips", ("intent_accuracy", "slot_f1")),
+    ):
+        source = os.path.join(shared, "models", model)
+        data = os.path.join(shared, "data", corpus)
+        f32, _ = bantam.convert(source, "f32", "--parity", "none")
+        gptq = ("--rounding", "gptq", "--calibrate", os.path.join(data, "train.jsonl"))
+        for weights, name, more in (
+            ("int4", "int4", ()),
+            ("int4", "int4 gptq", gptq),
+            ("int4", "int4 gptq, groups of 64", (*gptq, "--group", "64")),
+            ("int8", "int8 gptq", gptq),
+        ):
+            path, _ = bantam.convert(source, weights, *more, "--parity", "none", name=name.replace(" ", "-"))
+            scores, full, difference = bantam.scores(path, os.path.join(data, "test.jsonl"), f32)
+            for metric in metrics:
+                figures.add(f"{model} {name}: {metric} lost", full[metric] - scores[metric], at_most=0.01)
+            figures.add(f"{model} {name}: label flips", difference["label_flips"])
+
+
 def measure_embedder(bantam, shared, source, figures):
     data = os.path.join(shared, "data", "stsb", "en.test.jsonl")
     f32, _ = bantam.convert(source, "f32", "--parity", "none")
@@ -159,6 +182,7 @@ def main():
         bantam = Bantam(os.path.abspath(arguments.bantam), folder)
         measure_classifiers(bantam, arguments.shared, figures)
         measure_static(bantam, arguments.shared, figures)
+        measure_int4(bantam, arguments.shared, figures)
         if arguments.embedder:
             measure_embedder(bantam, arguments.shared, arguments.embedder, figures)
         else:

@@ -15,6 +15,7 @@ def main():
     jobs += [(path, path.name, "f32") for path in sorted((SOURCE / "tests" / "golden" / "models").iterdir())]
     jobs = [(source, name, ("--weights", weights)) for source, name, weights in jobs]
     jobs += [(voice, "voice-static", ("--activations", "static", "--calibrate", voice / "commands.txt"))]
+    jobs += [(voice, "voice-int4", ("--weights", "int4", "--group", "64"))]
     for source, name, options in jobs:
         target = output / f"{name}.bantam"
         subprocess.run(

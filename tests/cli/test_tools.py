@@ -102,7 +102,7 @@ class General(CommandTest):
             self.assertIn(command, self.ok("--help").decode())
 
     def test_verify(self):
-        for name in ("voice", "voice-static", "voice-f32", "bert-fill", "distilbert-tag"):
+        for name in ("voice", "voice-static", "voice-int4", "voice-f32", "bert-fill", "distilbert-tag"):
             answer = self.line("verify", model(name), "--json")
             self.assertEqual((answer["ok"], answer["problems"]), (True, []), name)
 

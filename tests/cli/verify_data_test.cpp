@@ -17,6 +17,44 @@ using testing::WeightType;
 constexpr uint32_t kRows = 19;       // 16 and 3: padding rows
 constexpr uint32_t kColumns = 1102;  // more lines than 16-bit sums hold; padding columns
 
+constexpr uint32_t kPairedColumns = 40;  // five times 8: a group of 32 and one of 8
+
+/// Byte of weights (n, k) and (n, k + 4) of the int4 tile.
+size_t pair_place(uint32_t n, uint32_t k) { return (n / 16 * (kPairedColumns / 8) + k / 8) * 64 + n % 16 * 4 + k % 4; }
+
+/// Byte of row n's factor of a group, behind 32 scales.
+size_t factor_place(uint32_t n, uint32_t group) { return 32 * sizeof(float) + (n / 16 * 2 + group) * 16 + n % 16; }
+
+/// int4 weights 1, 2, ..., -8, ..., of which nobody reads anything.
+void add_int4(testing::ModelBuilder& builder) {
+  const int32_t index =
+      builder.weights("four", kRows, kPairedColumns, std::vector<float>(kRows * kPairedColumns, 1), WeightType::kI8);
+  std::vector<uint8_t> bytes(size_t{2} * kPairedColumns / 8 * 64, 0x88);
+  std::vector<float> scales(32, 0.5f);
+  std::vector<uint8_t> scales_and_factors(32 * sizeof(float) + 64, 1);
+  std::memcpy(scales_and_factors.data(), scales.data(), 32 * sizeof(float));
+  std::vector<int32_t> sums(32, 0);
+  for (uint32_t n = 0; n < kRows; ++n) {
+    for (uint32_t group = 0; group < 2; ++group) {
+      scales_and_factors[factor_place(n, group)] = static_cast<uint8_t>(1 + (n + group) % 15);
+    }
+    for (uint32_t k = 0; k < kPairedColumns; ++k) {
+      const uint32_t half = (n + k + 9) % 16;
+      uint8_t& byte = bytes[pair_place(n, k)];
+      byte = static_cast<uint8_t>(k % 8 < 4 ? (byte & 0xF0u) | half : (byte & 0x0Fu) | half << 4);
+      sums[n] += (static_cast<int32_t>(half) - 8) * scales_and_factors[factor_place(n, k / 32)];
+    }
+  }
+  fb::TensorT& tensor = *builder.model.tensors[static_cast<size_t>(index)];
+  tensor.type = fb::DType::i4;
+  tensor.layout = fb::Layout::tile_i4_k8n16;
+  tensor.scale_kind = fb::ScaleKind::per_group;
+  tensor.group = 32;
+  tensor.data = std::make_unique<fb::Blob>(builder.store(bytes.data(), bytes.size()));
+  tensor.scales = std::make_unique<fb::Blob>(builder.store(scales_and_factors.data(), scales_and_factors.size()));
+  tensor.sums = std::make_unique<fb::Blob>(builder.store(sums.data(), sums.size() * sizeof(int32_t)));
+}
+
 testing::ModelBuilder sound() {
   testing::ModelBuilder builder = testing::build(testing::random_bert({}, 3), WeightType::kI8);
   std::vector<float> values(kRows * kColumns);
@@ -29,6 +67,7 @@ testing::ModelBuilder sound() {
   builder.table("rows", kRows, kColumns, values, WeightType::kI8);
   builder.weights("half", kRows, kColumns, values, WeightType::kF16);
   builder.weights("float", kRows, kColumns, values, WeightType::kF32);
+  add_int4(builder);
   return builder;
 }
 
@@ -98,6 +137,15 @@ const Spoilt kSpoilt[] = {
     {"tile_scale_negative", "tile", "scale 2 is -1", [](auto& b, auto& t) { put<float>(b, *t.scales, 2, -1); }},
     {"tile_scale_nan", "tile", "scale 0 is nan", [](auto& b, auto& t) { put<float>(b, *t.scales, 0, kNan); }},
     {"tile_scale_infinite", "tile", "scale 1 is inf", [](auto& b, auto& t) { put<float>(b, *t.scales, 1, kInfinity); }},
+    {"int4_weight", "four", "sum of row 7",
+     [](auto& b, auto& t) { b.data.data()[t.data->offset() + pair_place(7, 33)] ^= 0x10; }},
+    {"int4_padding_row", "four", "padding",
+     [](auto& b, auto& t) { put<uint8_t>(b, *t.data, pair_place(19, 0), 0x87); }},
+    {"int4_factor_zero", "four", "not 1 to 15",
+     [](auto& b, auto& t) { put<uint8_t>(b, *t.scales, factor_place(18, 1), 0); }},
+    {"int4_factor_large", "four", "not 1 to 15",
+     [](auto& b, auto& t) { put<uint8_t>(b, *t.scales, factor_place(0, 0), 16); }},
+    {"int4_scale_zero", "four", "scale 17 is 0", [](auto& b, auto& t) { put<float>(b, *t.scales, 17, 0); }},
     {"rows_below", "rows", "2 weights are -128",
      [](auto& b, auto& t) {
        put<int8_t>(b, *t.data, 5, -128);

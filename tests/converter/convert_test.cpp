@@ -206,8 +206,8 @@ TEST(Compare, FlipsCountBeyondTheMarginOnly) {
   EXPECT_EQ(output.largest_difference, 1.0f);
   EXPECT_EQ(output.worst_flip.expected, "no");
   EXPECT_EQ(output.worst_flip.got, "yes");
-  EXPECT_TRUE(gate_failures(comparer.result(), 0.34).empty());
-  EXPECT_EQ(gate_failures(comparer.result(), 0.33).size(), 1u);
+  EXPECT_TRUE(gate_failures(comparer.result(), 0.34, "").empty());
+  EXPECT_EQ(gate_failures(comparer.result(), 0.33, "").size(), 1u);
 }
 
 TEST(Compare, SpecialTokensDoNotCountButPositionsDo) {
@@ -237,12 +237,12 @@ TEST(Compare, EmbeddingsFailByTheirCosineAndNanAlways) {
   near.add({"text", {1}, {}, {}}, {rows_of("sentence_embedding", {1, 0}, 2, false)},
            {rows_of("sentence_embedding", {1, 0.1f}, 2, false)});
   EXPECT_NEAR(near.result().outputs.at(0).cosine, 0.995, 0.001);
-  EXPECT_TRUE(gate_failures(near.result(), 0.02).empty());
-  EXPECT_EQ(gate_failures(near.result(), 0.001).size(), 1u);
+  EXPECT_TRUE(gate_failures(near.result(), 0.02, "").empty());
+  EXPECT_EQ(gate_failures(near.result(), 0.001, "").size(), 1u);
   Comparer broken(model, "reference");
   broken.add({"text", {1}, {}, {}}, {rows_of("sentence_embedding", {1, 0}, 2, false)},
              {rows_of("sentence_embedding", {1, NAN}, 2, false)});
-  EXPECT_EQ(gate_failures(broken.result(), 1).size(), 1u);
+  EXPECT_EQ(gate_failures(broken.result(), 1, "").size(), 1u);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ MODELS = {
     "voice": [VOICE],
     "tiny": [GOLDEN / "bert-tag"],
     "voice-static": [VOICE, *STATIC],
+    "tiny-int4": [GOLDEN / "bert-tag", "--weights", "int4"],
     "tiny-static": [GOLDEN / "bert-tag", *STATIC],
 }
 

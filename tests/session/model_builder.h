@@ -57,7 +57,7 @@ class ModelBuilder {
   /// Bytes of the file. The model stays as it is, so that tests can spoil it and finish again.
   std::vector<uint8_t> finish() const;
 
- private:
+  /// Appends 64-byte aligned bytes to the data section.
   fb::Blob store(const void* bytes, size_t size);
 };
 

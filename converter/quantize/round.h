@@ -1,0 +1,52 @@
+// Rounding weights so that a layer's output, not each weight, is as near as can be: GPTQ (arXiv 2210.17323), which is
+// optimal brain surgeon's update (Hassibi and Stork, 1993) one column after the other. And the bias that makes up for the mean of
+// what is left.
+#ifndef BANTAM_CONVERTER_QUANTIZE_ROUND_H_
+#define BANTAM_CONVERTER_QUANTIZE_ROUND_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "quantize/types.h"
+
+namespace bantam::convert {
+
+class Runner;   // report/runner.h
+struct Sample;  // which includes what includes this
+
+/// What a layer's input held on calibration texts.
+struct Moments {
+  size_t width = 0;
+  uint64_t rows = 0;
+  std::vector<double> products;  // [width][width], i >= j: the sum over rows of x[i] * x[j]; other elements are 0
+  std::vector<double> sums;      // [width]
+
+  void add(const float* x);  // one row
+};
+/// By the activation's name.
+using InputMoments = std::map<std::string, Moments>;
+
+/// Names of the inputs of linear layers whose weights `options` makes integers. SSA graph.
+std::vector<std::string> rounded_inputs(const Graph& graph, const TypeOptions& options);
+
+/// Measures the inputs `names` of `graph` in an f32 build on the samples that `choose` makes (see measure_ranges), at
+/// most some thousand rows each, evenly spread.
+InputMoments measure_moments(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
+                             const std::function<std::vector<Sample>(Runner&)>& choose,
+                             const std::function<void(double)>& progress);
+
+/// The integers for a matrix of `rows` rows, whose values are already times their columns' factors, of type i8 or i4.
+/// `moments`: of the input divided by those factors. Scales are those of rounding to nearest; columns go in order of their
+/// input's mean square. O(width^3 + rows * width^2).
+Rounded round_matrix(const std::vector<float>& values, size_t rows, fb::DType type, size_t group,
+                     const Moments& moments);
+
+/// Rounds the weights of every linear layer whose input is in `moments`, and corrects its bias. To be called on a graph with
+/// quantised activations, after migrate_outliers. Weights that are also looked up, or that several inputs meet, stay.
+void round_weights(Graph& graph, const InputMoments& moments, const std::function<void(double)>& progress);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_QUANTIZE_ROUND_H_
