@@ -160,6 +160,7 @@ void add_eval(CLI::App& app) {
   command->footer(
       "Fields of DATA decide what is measured:\n"
       "  text, label (name or number)            accuracy, macro F1, Matthews (pairs: text_a, text_b)\n"
+      "  text, labels (names)                    micro and macro F1, exact match\n"
       "  text_a, text_b, score                   Pearson and Spearman of cosine or regression value\n"
       "  text, intent [, tokens, slots]          intent accuracy, slot F1, sentence accuracy\n"
       "  tokens, tags                            entity F1\n"

@@ -42,9 +42,11 @@ Layout layout_of(const Json& object) {
   if (has("tokens") && has("tags")) return Layout::kTags;
   if (has("intent")) return Layout::kJoint;
   if (has("score") && has("text_a")) return Layout::kScore;
+  if (has("labels") && (has("text") || has("text_a"))) return Layout::kLabels;
   if (has("label") && (has("text") || has("text_a"))) return Layout::kLabel;
   throw BadLine{
-      "no known layout; wanted text + label, text_a + text_b + score, text + intent [+ tokens + slots], tokens + tags, "
+      "no known layout; wanted text + label, text + labels, text_a + text_b + score, text + intent [+ tokens + slots], "
+      "tokens + tags, "
       "question + context + answers, or text + choices + label"};
 }
 
@@ -75,20 +77,12 @@ std::string label_field(const Json& object, const Model& model) {
   return in_range ? label_name(model, static_cast<uint32_t>(number)) : label.dump();
 }
 
-/// Joins tokens by blanks and notes where each lies.
 void put_tokens(const std::vector<std::string>& tokens, std::vector<std::string> tags, const char* tags_name,
                 Example* example) {
   if (tokens.size() != tags.size()) {
     throw BadLine{fmt::format("{} tokens but {} {}", tokens.size(), tags.size(), tags_name)};
   }
-  example->input.first.clear();
-  for (const std::string& token : tokens) {
-    if (!example->tokens.empty()) example->input.first += ' ';
-    const auto begin = static_cast<uint32_t>(example->input.first.size());
-    example->input.first += token;
-    example->tokens.push_back({begin, static_cast<uint32_t>(example->input.first.size())});
-  }
-  example->tags = std::move(tags);
+  set_tokens(tokens, std::move(tags), example);
 }
 
 /// SQuAD's {"text": [...]} or a plain list.
@@ -109,6 +103,10 @@ Example parse(const Json& object, Layout layout, const Model& model) {
     case Layout::kLabel:
       example.input = text_field(object);
       example.label = label_field(object, model);
+      break;
+    case Layout::kLabels:
+      example.input = text_field(object);
+      example.labels = list_field(object, "labels");
       break;
     case Layout::kScore:
       example.input = text_field(object);
@@ -148,6 +146,18 @@ Json parse_json(const std::string& line) {
   return object;
 }
 
+/// Counts the example where the model does not have its label, or one of them.
+void note_unknown(const Example& example, const Model& model, Dataset* data) {
+  std::vector<std::string> names = example.labels;
+  if (data->layout == Layout::kLabel || data->layout == Layout::kJoint) names.push_back(example.label);
+  if (model.label_set_count() == 0) return;
+  for (const std::string& name : names) {
+    if (is_label(model, name)) continue;
+    if (data->unknown++ == 0) data->first_unknown = fmt::format("\"{}\" in line {}", printable(name), example.line);
+    return;
+  }
+}
+
 bool is_blank(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
 
 }  // namespace
@@ -156,6 +166,8 @@ const char* layout_name(Layout layout) {
   switch (layout) {
     case Layout::kLabel:
       return "labels";
+    case Layout::kLabels:
+      return "lists of labels";
     case Layout::kScore:
       return "scores";
     case Layout::kJoint:
@@ -168,6 +180,18 @@ const char* layout_name(Layout layout) {
       return "choices";
   }
   return "unknown";
+}
+
+void set_tokens(const std::vector<std::string>& tokens, std::vector<std::string> tags, Example* example) {
+  example->input.first.clear();
+  example->tokens.clear();
+  for (const std::string& token : tokens) {
+    if (!example->tokens.empty()) example->input.first += ' ';
+    const auto begin = static_cast<uint32_t>(example->input.first.size());
+    example->input.first += token;
+    example->tokens.push_back({begin, static_cast<uint32_t>(example->input.first.size())});
+  }
+  example->tags = std::move(tags);
 }
 
 Dataset read_dataset(const std::string& path, const Model& model, size_t limit, bool skip_bad) {
@@ -189,11 +213,7 @@ Dataset read_dataset(const std::string& path, const Model& model, size_t limit, 
       }
       Example example = parse(object, data.layout, model);
       example.line = reader.line_number();
-      const bool labelled = data.layout == Layout::kLabel || data.layout == Layout::kJoint;
-      if (labelled && model.label_set_count() != 0 && !is_label(model, example.label)) {
-        if (data.unknown++ == 0)
-          data.first_unknown = fmt::format("\"{}\" in line {}", printable(example.label), example.line);
-      }
+      note_unknown(example, model, &data);
       data.examples.push_back(std::move(example));
     } catch (const BadLine& problem) {
       if (bad++ < kMostShown) problems.push_back(fmt::format("{}:{}: {}", path, reader.line_number(), problem.what));

@@ -11,6 +11,7 @@ namespace bantam::cli {
 
 enum class Layout {
   kLabel,    // text | text_a, text_b; label (name or number) [, label_name]
+  kLabels,   // text | text_a, text_b; labels (names: any number of them hold)
   kScore,    // text_a, text_b, score
   kJoint,    // text, intent [, tokens, slots]
   kTags,     // tokens, tags
@@ -24,7 +25,8 @@ struct Example {
   size_t line = 0;
   Input input;
   std::vector<std::string> choices;
-  std::string label;  // label, intent, number of the choice
+  std::string label;                // label, intent, number of the choice
+  std::vector<std::string> labels;  // all that hold, by name
   float score = 0;
   std::vector<std::string> tags;     // one a token of the data
   std::vector<Offset> tokens;        // their bytes in input.first
@@ -43,6 +45,9 @@ struct Dataset {
 /// Reads at most `limit` examples (0: all). Malformed lines are an error that lists them with their numbers, or
 /// counted with `skip_bad`. `model` translates label numbers to names.
 Dataset read_dataset(const std::string& path, const Model& model, size_t limit, bool skip_bad);
+
+/// Makes `tokens`, joined by blanks, the example's text, with a tag each.
+void set_tokens(const std::vector<std::string>& tokens, std::vector<std::string> tags, Example* example);
 
 }  // namespace bantam::cli
 

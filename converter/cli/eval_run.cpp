@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "cli/answers.h"
 #include "cli/errors.h"
@@ -22,6 +24,8 @@ bool fits(TaskKind task, Layout layout) {
   switch (layout) {
     case Layout::kLabel:
       return gives_labels(task);
+    case Layout::kLabels:
+      return task == TaskKind::kMultiLabel;
     case Layout::kScore:
       return task == TaskKind::kEmbed || task == TaskKind::kRegress;
     case Layout::kJoint:
@@ -51,7 +55,10 @@ std::vector<std::string> token_tags(const Model& model, const Example& example, 
 class Evaluation {
  public:
   Evaluation(Engine& engine, const Dataset& data)
-      : data_(data), predictor_(engine, engine.model().task(), PredictOptions{1, false, std::nullopt}) {}
+      : data_(data),
+        predictor_(engine, engine.model().task(),
+                   // Of several labels every one may hold.
+                   PredictOptions{engine.model().task() == TaskKind::kMultiLabel ? 0U : 1U, false, std::nullopt}) {}
 
   Outcome run() {
     std::vector<Input> inputs;
@@ -127,6 +134,12 @@ class Evaluation {
     if (data_.layout == Layout::kLabel || data_.layout == Layout::kJoint) {
       outcome_.labels.push_back(label_name(model, prediction.labels.at(0).label));
     }
+    if (data_.layout == Layout::kLabels) {
+      std::vector<std::string> names;
+      for (uint32_t i = 0; i < prediction.holds; ++i) names.push_back(label_name(model, prediction.labels[i].label));
+      std::sort(names.begin(), names.end());
+      outcome_.label_lists.push_back(std::move(names));
+    }
     if (data_.layout == Layout::kAnswers) {
       const Answer& answer = prediction.answer;
       const std::string& context = *example.input.second;
@@ -140,6 +153,37 @@ class Evaluation {
   Predictor predictor_;
   Outcome outcome_;
 };
+
+/// Micro and macro F1 over labels, and how often all of a text's labels are right.
+void score_label_lists(const Dataset& data, const Outcome& outcome, Metrics* metrics) {
+  struct Counts {
+    double correct = 0, found = 0, wanted = 0;
+    double f1() const { return found + wanted == 0 ? 0 : 2 * correct / (found + wanted); }
+  };
+  std::map<std::string, Counts> labels;
+  Counts all;
+  double exact = 0;
+  for (size_t i = 0; i < data.examples.size(); ++i) {
+    const std::set<std::string> wanted(data.examples[i].labels.begin(), data.examples[i].labels.end());
+    const std::set<std::string> found(outcome.label_lists[i].begin(), outcome.label_lists[i].end());
+    exact += wanted == found ? 1 : 0;
+    for (const std::string& name : wanted) labels[name].wanted += 1;
+    for (const std::string& name : found) {
+      labels[name].found += 1;
+      labels[name].correct += wanted.count(name) != 0 ? 1 : 0;
+    }
+  }
+  double macro = 0;
+  for (const auto& [name, counts] : labels) {
+    all.correct += counts.correct;
+    all.found += counts.found;
+    all.wanted += counts.wanted;
+    macro += counts.f1() / static_cast<double>(labels.size());
+  }
+  metrics->emplace_back("micro_f1", all.f1());
+  metrics->emplace_back("macro_f1", macro);
+  metrics->emplace_back("exact_match", exact / static_cast<double>(data.examples.size()));
+}
 
 bool has_tags(const Dataset& data, const Outcome& outcome) {
   const bool tagged =
@@ -230,6 +274,7 @@ Metrics score(const Dataset& data, const Outcome& outcome) {
     metrics.emplace_back("macro_f1", labels.macro_f1);
     metrics.emplace_back("matthews", labels.matthews);
   }
+  if (!outcome.label_lists.empty()) score_label_lists(data, outcome, &metrics);
   if (has_tags(data, outcome)) score_tags(data, outcome, &metrics);
   if (data.layout == Layout::kScore) {
     std::vector<float> gold;
@@ -257,6 +302,13 @@ Metrics compare(const Dataset& data, const Outcome& outcome, const Outcome& agai
     const double rate = fraction_different(outcome.labels, against.labels, &flips);
     metrics.emplace_back("label_flips", flips);
     metrics.emplace_back("label_flip_rate", rate);
+  }
+  if (!outcome.label_lists.empty()) {
+    for (size_t i = 0; i < outcome.label_lists.size(); ++i) {
+      flips += outcome.label_lists[i] != against.label_lists[i] ? 1 : 0;
+    }
+    metrics.emplace_back("label_flips", flips);
+    metrics.emplace_back("label_flip_rate", flips / static_cast<double>(outcome.label_lists.size()));
   }
   if (!outcome.answers.empty()) {
     const double rate = fraction_different(outcome.answers, against.answers, &flips);

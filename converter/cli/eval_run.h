@@ -12,9 +12,10 @@ namespace bantam::cli {
 
 /// What a file says about each example; only the members of the layout are filled.
 struct Outcome {
-  std::vector<std::string> labels;             // label, intent, number of the choice
-  std::vector<float> scores;                   // cosine or regression value
-  std::vector<std::vector<std::string>> tags;  // one for each token of the data
+  std::vector<std::string> labels;                    // label, intent, number of the choice
+  std::vector<std::vector<std::string>> label_lists;  // multi-label: all that hold, sorted
+  std::vector<float> scores;                          // cosine or regression value
+  std::vector<std::vector<std::string>> tags;         // one for each token of the data
   std::vector<std::string> answers;
   std::vector<std::vector<float>> embeddings;  // two an example
   size_t truncated = 0;

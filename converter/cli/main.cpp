@@ -1,87 +1,19 @@
-// The `bantam` command: parses, calls one command, turns every failure into a message and an exit code.
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <new>
-#include <sstream>
-#include <system_error>
-
+// The `bantam` command.
 #include "cli/commands.h"
-#include "cli/errors.h"
-#include "cli/output.h"
-#include "cli/signals.h"
-
-namespace bantam::cli {
-namespace {
-
-constexpr const char* kFooter =
-    "Examples:\n"
-    "  bantam convert models/voice-commands -o voice.bantam\n"
-    "  bantam run voice.bantam \"play some jazz by miles davis\"\n"
-    "  bantam eval voice.bantam test.jsonl\n"
-    "  bantam COMMAND --help\n\n"
-    "Exit codes: 0 success, 2 usage, 3 I/O, 4 invalid input or model, 5 unsupported, 6 quality gate failed,\n"
-    "7 out of memory or disk, 70 internal error, 130 interrupted.";
-
-int report(ExitCode code, const std::string& message) {
-  std::fprintf(stderr, "bantam: %s\n", message.c_str());
-  return static_cast<int>(code);
-}
-
-/// Help goes to standard output (0), a wrong use to standard error (2).
-int report_parse(const CLI::App& app, const CLI::ParseError& error) {
-  std::ostringstream help;
-  std::ostringstream message;
-  const int code = app.exit(error, help, message);
-  out().write(help.str());
-  out().flush();
-  if (code == 0) return 0;
-  std::fprintf(stderr, "bantam: %s", message.str().c_str());
-  return static_cast<int>(ExitCode::kUsage);
-}
-
-int run(int argc, char** argv) {
-  CLI::App app("bantam turns a trained transformer into one small file and runs it: text in, label out.", "bantam");
-  app.footer(kFooter);
-  app.require_subcommand(1);
-  app.get_formatter()->column_width(34);
-  add_convert(app);
-  add_run(app);
-  add_tokenize(app);
-  add_eval(app);
-  add_bench(app);
-  add_firmware(app);
-  add_inspect(app);
-  add_verify(app);
-  add_version(app);
-  try {
-    app.parse(argc, argv);
-    out().flush();
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return report_parse(app, error);
-  }
-}
-
-}  // namespace
-}  // namespace bantam::cli
+#include "cli/program.h"
 
 int main(int argc, char** argv) {
-  using bantam::cli::ExitCode;
-  using bantam::cli::report;
-  bantam::cli::install_signal_handlers();
-  try {
-    return bantam::cli::run(argc, argv);
-  } catch (const bantam::cli::Error& error) {
-    for (const std::string& problem : error.problems()) report(error.code(), problem);
-    return error.exit_code();
-  } catch (const bantam::cli::ClosedPipe&) {
-    return static_cast<int>(ExitCode::kIo);
-  } catch (const std::bad_alloc&) {
-    return report(ExitCode::kOutOfSpace, "out of memory; a smaller --batch or --max-tokens needs less");
-  } catch (const std::exception& error) {
-    return report(ExitCode::kInternal,
-                  fmt::format("internal error: {}; please report it with the command", error.what()));
-  } catch (...) {
-    return report(ExitCode::kInternal, "internal error; please report it with the command");
-  }
+  using namespace bantam::cli;
+  return run_program(argc, argv, [argv](CLI::App& app) {
+    add_convert(app);
+    add_run(app);
+    add_tokenize(app);
+    add_eval(app);
+    add_bench(app);
+    add_distill(app, [argv](const DistillOptions& options) { run_trainer(argv, options.settings.threads); });
+    add_firmware(app);
+    add_inspect(app);
+    add_verify(app);
+    add_version(app);
+  });
 }

@@ -135,7 +135,7 @@ class HeaderReader {
   uint64_t data_size_;
 };
 
-void read_bytes(std::ifstream& stream, const fs::path& path, uint64_t begin, void* out, uint64_t size) {
+void read_range(std::ifstream& stream, const fs::path& path, uint64_t begin, void* out, uint64_t size) {
   stream.seekg(static_cast<std::streamoff>(begin));
   stream.read(static_cast<char*>(out), static_cast<std::streamsize>(size));
   if (static_cast<uint64_t>(stream.gcount()) != size) {
@@ -160,7 +160,7 @@ Safetensors::Safetensors(fs::path path) : path_(std::move(path)) {
   if (size < 8) throw Error(ExitCode::kInvalid, fmt::format("{}: {} bytes is too short for safetensors", file, size));
 
   std::array<uint8_t, 8> prefix{};
-  read_bytes(stream, path_, 0, prefix.data(), prefix.size());
+  read_range(stream, path_, 0, prefix.data(), prefix.size());
   uint64_t header_size = 0;
   for (size_t i = 8; i-- > 0;) header_size = header_size << 8 | prefix[i];
   if (header_size > kMaxHeaderBytes) {
@@ -174,10 +174,24 @@ Safetensors::Safetensors(fs::path path) : path_(std::move(path)) {
                                                 file, header_size, size));
   }
   std::string text(in_memory(header_size), '\0');
-  read_bytes(stream, path_, 8, text.data(), header_size);
+  read_range(stream, path_, 8, text.data(), header_size);
   const Json header = parse_json(text, file + ": header");
   if (!header.is_object()) throw Error(ExitCode::kInvalid, fmt::format("{}: its header is not a JSON object", file));
   tensors_ = HeaderReader(path_, 8 + header_size, size - 8 - header_size).read(header);
+  const auto metadata = header.find("__metadata__");
+  if (metadata == header.end() || !metadata->is_object()) return;
+  for (const auto& [key, value] : metadata->items()) {
+    if (value.is_string()) metadata_[key] = value.get<std::string>();
+  }
+}
+
+std::string Safetensors::read_bytes(const std::string& name) const {
+  const StoredTensor& tensor = tensors_.at(name);
+  std::ifstream stream(path_, std::ios::binary);
+  if (!stream) throw Error(ExitCode::kIo, fmt::format("{}: cannot be opened", path_.string()));
+  std::string bytes(in_memory(tensor.size), '\0');
+  read_range(stream, path_, tensor.begin, bytes.data(), tensor.size);
+  return bytes;
 }
 
 std::vector<float> Safetensors::read(const std::string& name) const {
@@ -193,10 +207,10 @@ std::vector<float> Safetensors::read(const std::string& name) const {
   if (!stream) throw Error(ExitCode::kIo, fmt::format("{}: cannot be opened", path_.string()));
   std::vector<float> values(in_memory(tensor.elements, sizeof(float)));
   if (single) {
-    read_bytes(stream, path_, tensor.begin, values.data(), tensor.size);
+    read_range(stream, path_, tensor.begin, values.data(), tensor.size);
   } else {
     std::vector<uint16_t> halves(values.size());
-    read_bytes(stream, path_, tensor.begin, halves.data(), tensor.size);
+    read_range(stream, path_, tensor.begin, halves.data(), tensor.size);
     std::transform(halves.begin(), halves.end(), values.begin(), half ? float_from_f16 : float_from_bf16);
   }
   const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });

@@ -30,6 +30,11 @@ class Safetensors {
 
   const std::filesystem::path& path() const { return path_; }
   const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
+  /// What "__metadata__" says: names and texts.
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+
+  /// The bytes of a tensor of any type, as they lie in the file. Throws Error (kIo).
+  std::string read_bytes(const std::string& name) const;
 
   /// Values of an F32, F16 or BF16 tensor as f32 (all conversions exact). Throws Error: kUnsupported for
   /// other types, kInvalid when a value is NaN or infinite, kIo when the file cannot be read.
@@ -38,6 +43,7 @@ class Safetensors {
  private:
   std::filesystem::path path_;
   std::map<std::string, StoredTensor> tensors_;
+  std::map<std::string, std::string> metadata_;
 };
 
 }  // namespace bantam::convert

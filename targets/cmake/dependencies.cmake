@@ -37,6 +37,31 @@ if(BANTAM_CONVERTER)
   endforeach()
 endif()
 
+# libtorch's own CMake package asks for much that is not used (protobuf, MKL); two libraries and the headers are enough.
+if(BANTAM_TRAIN STREQUAL AUTO AND NOT BANTAM_CONVERTER)
+  set(BANTAM_TRAIN OFF)
+endif()
+# Its libraries are not built with sanitizers, nor for the machines that are built for.
+if(BANTAM_TRAIN STREQUAL AUTO AND (BANTAM_SANITIZE OR CMAKE_CROSSCOMPILING))
+  set(BANTAM_TRAIN OFF)
+endif()
+if(BANTAM_TRAIN)
+  bantam_library(torch torch torch/csrc/api/include/torch/torch.h)
+  find_library(BANTAM_TORCH_CPU_LIBRARY torch_cpu)
+  find_library(BANTAM_C10_LIBRARY c10)
+  mark_as_advanced(BANTAM_TORCH_CPU_LIBRARY BANTAM_C10_LIBRARY)
+  if(torch_FOUND AND BANTAM_TORCH_CPU_LIBRARY AND BANTAM_C10_LIBRARY)
+    set_target_properties(bantam::torch PROPERTIES
+      INTERFACE_INCLUDE_DIRECTORIES "${BANTAM_TORCH_INCLUDE};${BANTAM_TORCH_INCLUDE}/torch/csrc/api/include"
+      INTERFACE_LINK_LIBRARIES "${BANTAM_TORCH_CPU_LIBRARY};${BANTAM_C10_LIBRARY}")
+    set(BANTAM_TRAIN ON)
+  elseif(BANTAM_TRAIN STREQUAL AUTO)
+    set(BANTAM_TRAIN OFF)
+  else()
+    bantam_missing("libtorch" "libtorch-dev libopenblas0-pthread" "BANTAM_TRAIN=OFF")
+  endif()
+endif()
+
 if(BANTAM_XNNPACK)
   bantam_library(xnnpack XNNPACK xnnpack.h)
   if(NOT xnnpack_FOUND)

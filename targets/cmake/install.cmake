@@ -14,6 +14,9 @@ install(FILES schemas/bantam.fbs DESTINATION ${CMAKE_INSTALL_DATADIR}/bantam)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET bantam_command)
   install(TARGETS bantam_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET bantam_train)
+    install(TARGETS bantam_train RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
 endif()
 
 # What the installed bantam::host links.

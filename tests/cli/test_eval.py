@@ -53,6 +53,22 @@ class Layouts(CommandTest):
         answer = self.eval("distilbert-classify", [{"text": t, "label": g} for t, g in zip(texts, gold, strict=True)])
         self.assertAlmostEqual(answer["metrics"]["matthews"], wanted, places=5)
 
+    def test_several_labels(self):
+        texts = ["ba di", "ko", "lan men", "ren si", "bing"]
+        found = []
+        for text in texts:
+            answer = self.line("classify", model("bert-multi-label"), text, "--json", "--top", "0")
+            found.append({a["label"] for a in answer["labels"] if a["score"] > 0.5})
+        gold = [found[0], found[1] ^ {"joy"}, set(), {"calm"}, {"fear", "joy"}]
+        scores = self.eval(
+            "bert-multi-label", [{"text": t, "labels": sorted(g)} for t, g in zip(texts, gold, strict=True)]
+        )["metrics"]
+        correct = sum(len(g & f) for g, f in zip(gold, found, strict=True))
+        both = sum(len(g) + len(f) for g, f in zip(gold, found, strict=True))
+        self.assertAlmostEqual(scores["micro_f1"], 2 * correct / both, places=6)
+        exact = sum(g == f for g, f in zip(gold, found, strict=True)) / 5
+        self.assertAlmostEqual(scores["exact_match"], exact, places=6)
+
     def test_scores(self):
         pairs = [("ba di", "ko", 1.0), ("lan", "lan", 5.0), ("men ra", "ra men", 4.0), ("si", "tin", 1.0)]
         answer = self.eval("sentence-mean", [{"text_a": a, "text_b": b, "score": s} for a, b, s in pairs])

@@ -28,7 +28,17 @@ class Int4(CommandTest):
 
     def test_rounding_is_reported_and_repeats(self):
         texts = VOICE / "commands.txt"
-        options = ("--weights", "int4", "--rounding", "gptq", "--calibrate", texts, "--max-label-flips", "0.2", "--json")
+        options = (
+            "--weights",
+            "int4",
+            "--rounding",
+            "gptq",
+            "--calibrate",
+            texts,
+            "--max-label-flips",
+            "0.2",
+            "--json",
+        )
         files = []
         for name in ("one.bantam", "two.bantam"):
             report = self.line("convert", VOICE, "-o", self.directory / name, *options)

@@ -1,0 +1,252 @@
+#include "cli/distill_data.h"
+
+#include <algorithm>
+#include <set>
+
+#include "cli/answers.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "pack/build.h"
+#include "tasks/words.h"
+#include "train/augment.h"
+
+namespace bantam::cli {
+namespace {
+
+Text view_of(const std::string& text) { return {text.data(), text.size()}; }
+
+/// Runs of non-blanks.
+std::vector<Offset> blank_words(const std::string& text) {
+  std::vector<Offset> words;
+  Offset word = tasks::next_blank_word(view_of(text), 0);
+  while (word.begin != word.end) {
+    words.push_back(word);
+    word = tasks::next_blank_word(view_of(text), word.end);
+  }
+  return words;
+}
+
+int32_t label_number(const Model& model, uint32_t set, const std::string& name) {
+  for (uint32_t i = 0; i < model.label_count(set); ++i) {
+    if (to_string(model.label(set, i)) == name) return static_cast<int32_t>(i);
+  }
+  return -1;
+}
+
+uint32_t best(const float* logits, uint32_t width) {
+  return static_cast<uint32_t>(std::max_element(logits, logits + width) - logits);
+}
+
+bool fits(TaskKind task, Layout layout) {
+  switch (task) {
+    case TaskKind::kClassify:
+      return layout == Layout::kLabel || layout == Layout::kJoint;
+    case TaskKind::kMultiLabel:
+      return layout == Layout::kLabels;
+    case TaskKind::kRegress:
+      return layout == Layout::kScore;
+    case TaskKind::kJoint:
+      return layout == Layout::kJoint;
+    case TaskKind::kTag:
+      return layout == Layout::kTags;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+PackedModel::PackedModel(const convert::Graph& graph, const std::string& directory, uint32_t max_tokens) {
+  convert::TypeOptions types;
+  types.weights = fb::DType::f32;
+  bytes_ = convert::build(graph, types);
+  check(Model::open(bytes_.data(), bytes_.size(), &model_), directory);
+  if (Tokenizer::open(model_, 0, &tokenizer_) != Status::kOk) {
+    fail(ExitCode::kInvalid, "{}: has no tokenizer, so it cannot learn from texts; add vocab.txt or tokenizer.json",
+         directory);
+  }
+  max_tokens_ = max_tokens == 0 ? model_.max_sequence() : std::min(max_tokens, model_.max_sequence());
+}
+
+train::Encoded PackedModel::encode(const Example& example) const {
+  std::vector<int32_t> ids(max_tokens_), segments(max_tokens_);
+  std::vector<Offset> offsets(max_tokens_);
+  std::vector<uint8_t> sequences(max_tokens_);
+  EncodeOptions options;
+  options.max_tokens = max_tokens_;
+  EncodeResult result;
+  const TokenBuffer buffer{ids.data(), segments.data(), offsets.data(), sequences.data(), max_tokens_};
+  const Text second = example.input.second ? view_of(*example.input.second) : Text{};
+  check(tokenizer_.encode(view_of(example.input.first), second, options, buffer, &result),
+        fmt::format("line {}", example.line));
+  train::Encoded out;
+  out.ids.assign(ids.begin(), ids.begin() + result.count);
+  out.segments.assign(segments.begin(), segments.begin() + result.count);
+  uint32_t row = 0;
+  for (const Offset& word : example.tokens.empty() ? blank_words(example.input.first) : example.tokens) {
+    // As `eval` looks for it: the first piece that begins in the word.
+    while (row < result.count && (sequences[row] != 0 || offsets[row].begin < word.begin)) ++row;
+    const bool inside = row < result.count && offsets[row].begin < word.end;
+    out.words.push_back(inside ? row : train::kNoRow);
+  }
+  return out;
+}
+
+DistillData::DistillData(const convert::Graph& student, const convert::Graph* teacher, const DistillOptions& options)
+    : options_(options), student_(student, options.student, options.max_tokens) {
+  if (teacher != nullptr) teacher_ = std::make_unique<PackedModel>(*teacher, options.teacher, 0);
+  const TaskKind task = student_.model().task();
+  joint_or_tag_ = task == TaskKind::kJoint || task == TaskKind::kTag;
+  train_ = read(options.data, options.limit);
+  if (!options.validation.empty()) valid_ = read(options.validation, 0);
+  if (options.augment > 0) augment(&train_);
+}
+
+Dataset DistillData::read(const std::string& path, size_t limit) const {
+  Dataset data = read_dataset(path, student_.model(), limit, options_.skip_bad);
+  const Model& model = student_.model();
+  if (!cli::fits(model.task(), data.layout)) {
+    fail(ExitCode::kInvalid, "{}: holds {}, but {} is a model for \"{}\"; that needs {}", path,
+         layout_name(data.layout), options_.student, task_name(model.task()),
+         model.task() == TaskKind::kJoint        ? "text, intent, tokens and slots"
+         : model.task() == TaskKind::kTag        ? "tokens and tags"
+         : model.task() == TaskKind::kMultiLabel ? "text and labels"
+         : model.task() == TaskKind::kRegress    ? "text_a, text_b and score"
+                                                 : "text and label");
+  }
+  convert::Problems problems;
+  if (data.unknown > 0) {
+    problems.add(ExitCode::kInvalid,
+                 fmt::format("{}: {} examples have a label that {} does not know, such as {}; correct the data or the "
+                             "labels in config.json",
+                             path, data.unknown, options_.student, data.first_unknown));
+  }
+  if (joint_or_tag_) {
+    std::set<std::string> unknown;
+    size_t first = 0, lacking = 0, first_lacking = 0;
+    for (const Example& example : data.examples) {
+      if (example.tokens.empty() && lacking++ == 0) first_lacking = example.line;
+      for (const std::string& tag : example.tags) {
+        if (label_number(model, word_label_set(model), tag) >= 0) continue;
+        if (unknown.empty()) first = example.line;
+        unknown.insert(tag);
+      }
+    }
+    std::string names;
+    for (const std::string& name : unknown) names += (names.empty() ? "" : ", ") + printable(name);
+    if (!unknown.empty()) {
+      problems.add(ExitCode::kInvalid,
+                   fmt::format("{}:{}: tags that {} does not know: {}", path, first, options_.student, names));
+    }
+    if (lacking > 0) {
+      problems.add(ExitCode::kInvalid, fmt::format("{}:{}: {} examples have no tokens and slots to learn from", path,
+                                                   first_lacking, lacking));
+    }
+  }
+  problems.raise();
+  return data;
+}
+
+void DistillData::augment(Dataset* data) const {
+  if (!joint_or_tag_) {
+    fail(ExitCode::kUsage, "--augment exchanges values of slots; {} has none", options_.student);
+  }
+  std::vector<train::TaggedWords> sentences;
+  for (size_t i = 0; i < data->examples.size(); ++i) {
+    const Example& example = data->examples[i];
+    train::TaggedWords sentence;
+    for (const Offset& token : example.tokens) {
+      sentence.words.push_back(example.input.first.substr(token.begin, token.end - token.begin));
+    }
+    sentence.tags = example.tags;
+    sentence.origin = i;
+    sentences.push_back(std::move(sentence));
+  }
+  const auto more = train::substitute_slots(sentences, options_.augment, options_.augment_rate, options_.settings.seed);
+  for (const train::TaggedWords& sentence : more) {
+    Example example = data->examples[sentence.origin];
+    set_tokens(sentence.words, sentence.tags, &example);
+    data->examples.push_back(std::move(example));
+  }
+}
+
+train::Example DistillData::example(const Example& line) const {
+  const Model& model = student_.model();
+  train::Example out;
+  out.student = student_.encode(line);
+  if (teacher_) out.teacher = teacher_->encode(line);
+  if (model.task() == TaskKind::kRegress) {
+    out.values.push_back(line.score);
+  } else if (model.task() == TaskKind::kMultiLabel) {
+    out.values.assign(model.label_count(0), 0.0F);
+    for (const std::string& name : line.labels) out.values.at(static_cast<size_t>(label_number(model, 0, name))) = 1;
+  } else if (model.task() != TaskKind::kTag) {
+    out.label = label_number(model, 0, line.label);
+  }
+  if (joint_or_tag_) {
+    for (const std::string& tag : line.tags) out.tags.push_back(label_number(model, word_label_set(model), tag));
+  }
+  return out;
+}
+
+std::vector<train::Example> DistillData::examples(const Dataset& data) const {
+  std::vector<train::Example> out;
+  out.reserve(data.examples.size());
+  for (const Example& line : data.examples) out.push_back(example(line));
+  return out;
+}
+
+std::vector<train::Example> DistillData::training() const { return examples(train_); }
+
+std::vector<train::Example> DistillData::validation() const {
+  encoded_validation_ = examples(valid_);
+  return encoded_validation_;
+}
+
+train::Scores DistillData::score(const std::vector<train::Logits>& logits) const {
+  const Model& model = student_.model();
+  Outcome outcome;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    if (model.task() == TaskKind::kRegress) {
+      outcome.scores.push_back(logits[i].label.at(0));
+    } else if (model.task() == TaskKind::kMultiLabel) {
+      std::vector<std::string> held;
+      for (uint32_t k = 0; k < logits[i].label.size(); ++k) {
+        if (logits[i].label[k] > 0) held.push_back(label_name(model, k));  // a probability above one half
+      }
+      outcome.label_lists.push_back(std::move(held));
+    } else if (model.task() != TaskKind::kTag) {
+      const auto width = static_cast<uint32_t>(logits[i].label.size());
+      outcome.labels.push_back(label_name(model, best(logits[i].label.data(), width)));
+    }
+    if (!joint_or_tag_) continue;
+    const uint32_t width = model.label_count(word_label_set(model));
+    const float* row = logits[i].words.data();
+    std::vector<std::string> tags;
+    for (const uint32_t word : encoded_validation_[i].student.words) {
+      if (word == train::kNoRow) {
+        tags.emplace_back("O");
+        continue;
+      }
+      tags.push_back(to_string(model.label(word_label_set(model), best(row, width))));
+      row += width;
+    }
+    outcome.tags.push_back(std::move(tags));
+  }
+  // What counts as better: the mean of the figures that people name.
+  static const std::set<std::string> kCounted = {"accuracy",         "intent_accuracy",   "slot_f1_strict",
+                                                 "entity_f1_strict", "sentence_accuracy", "pearson",
+                                                 "spearman",         "micro_f1"};
+  train::Scores scores;
+  double counted = 0;
+  for (const auto& [name, value] : cli::score(valid_, outcome)) {
+    scores.all.emplace_back(name, value);
+    if (kCounted.count(name) == 0) continue;
+    scores.primary += value;
+    counted += 1;
+  }
+  scores.primary /= std::max(1.0, counted);
+  return scores;
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,240 @@
+// distill, the work: directories to graphs, data to examples, predictions to scores; the training is converter/train's.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include "cli/answers.h"
+#include "cli/convert_progress.h"
+#include "cli/distill.h"
+#include "cli/distill_data.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "import/hugging_face.h"
+#include "import/sha256.h"
+#include "train/trainer.h"
+
+namespace bantam::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Heads of a graph: which output is whose.
+train::Heads heads_of(const convert::Graph& graph, const std::string& directory) {
+  const fb::TaskT& task = *graph.model.task;
+  train::Heads heads;
+  const auto width = [&](size_t set) { return static_cast<uint32_t>(task.label_sets[set]->labels.size()); };
+  const auto output = [&](size_t set) { return static_cast<int32_t>(task.label_sets[set]->output); };
+  switch (task.kind) {
+    case fb::TaskKind::classify:
+    case fb::TaskKind::regress:
+    case fb::TaskKind::multi_label:
+    case fb::TaskKind::joint:
+      heads.classes = width(0);
+      heads.class_output = output(0);
+      heads.values = task.kind == fb::TaskKind::regress || task.kind == fb::TaskKind::multi_label;
+      heads.bounded = task.kind == fb::TaskKind::multi_label;
+      break;
+    case fb::TaskKind::tag:
+      break;
+    default:
+      fail(ExitCode::kUnsupported,
+           "{}: models of the task \"{}\" cannot be trained; classify, multi-label, regress, tag and joint can",
+           directory, fb::EnumNameTaskKind(task.kind));
+  }
+  if (task.kind == fb::TaskKind::joint || task.kind == fb::TaskKind::tag) {
+    const size_t set = task.kind == fb::TaskKind::joint ? 1 : 0;
+    heads.tags = width(set);
+    heads.tag_output = output(set);
+  }
+  return heads;
+}
+
+/// The teacher's number of each of the student's labels.
+std::vector<uint32_t> match_labels(const fb::LabelSetT& student, const fb::LabelSetT& teacher, const char* what,
+                                   convert::Problems* problems) {
+  std::vector<uint32_t> order;
+  std::string lacking;
+  for (const std::string& label : student.labels) {
+    const auto found = std::find(teacher.labels.begin(), teacher.labels.end(), label);
+    if (found == teacher.labels.end()) lacking += (lacking.empty() ? "" : ", ") + printable(label);
+    order.push_back(static_cast<uint32_t>(found - teacher.labels.begin()));
+  }
+  if (!lacking.empty() || student.labels.size() != teacher.labels.size()) {
+    problems->add(ExitCode::kInvalid,
+                  fmt::format("the student has {} {}, the teacher {}{}; teacher and student must have the same",
+                              student.labels.size(), what, teacher.labels.size(),
+                              lacking.empty() ? "" : "; the teacher lacks " + lacking));
+  }
+  return order;
+}
+
+void fit(const convert::Graph& student, const convert::Graph& teacher, const DistillOptions& options, train::Job* job) {
+  const fb::TaskT &mine = *student.model.task, &theirs = *teacher.model.task;
+  convert::Problems problems;
+  if (mine.kind != theirs.kind) {
+    problems.add(
+        ExitCode::kInvalid,
+        fmt::format("{} is for \"{}\" and {} for \"{}\": teacher and student must have the same task", options.student,
+                    fb::EnumNameTaskKind(mine.kind), options.teacher, fb::EnumNameTaskKind(theirs.kind)));
+  } else {
+    const bool joint = mine.kind == fb::TaskKind::joint, tag = mine.kind == fb::TaskKind::tag;
+    if (!tag) {
+      job->teacher_labels =
+          match_labels(*mine.label_sets[0], *theirs.label_sets[0], joint ? "intents" : "labels", &problems);
+    }
+    if (joint || tag) {
+      const size_t set = joint ? 1 : 0;
+      job->teacher_tags =
+          match_labels(*mine.label_sets[set], *theirs.label_sets[set], joint ? "slots" : "tags", &problems);
+    }
+  }
+  problems.raise();
+  job->teacher_heads = heads_of(teacher, options.teacher);
+}
+
+/// Digests of what a run reads, and every option that decides its result.
+std::string fingerprint(const DistillOptions& options) {
+  std::string text = train::describe(options.settings);
+  text += fmt::format(" task={} max_tokens={} augment={}/{} limit={} skip_bad={} save_as={}", options.task,
+                      options.max_tokens, options.augment, options.augment_rate, options.limit, options.skip_bad,
+                      options.dtype);
+  const auto digest = [&](const char* name, const fs::path& path) {
+    std::error_code ignored;
+    if (fs::is_regular_file(path, ignored)) text += fmt::format(" {}={}", name, convert::sha256_of_file(path));
+  };
+  digest("data", options.data);
+  digest("validation", options.validation);
+  for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "vocab.txt"}) {
+    digest("student", fs::path(options.student) / file);
+    if (!options.teacher.empty()) digest("teacher", fs::path(options.teacher) / file);
+  }
+  return text;
+}
+
+/// The output directory: made, or one that a run of ours was stopped in.
+void prepare_output(const DistillOptions& options) {
+  const fs::path output = options.output;
+  std::error_code error;
+  for (const std::string& input : {options.student, options.teacher}) {
+    if (!input.empty() && fs::equivalent(output, input, error)) {
+      fail(ExitCode::kUsage, "-o {}: that is an input; choose another directory", options.output);
+    }
+  }
+  if (fs::exists(output, error)) {
+    if (!fs::is_directory(output, error)) {
+      fail(ExitCode::kUsage, "-o {}: is not a directory; choose another name", options.output);
+    }
+    const bool ours = fs::exists(output / train::kCheckpointName, error);
+    if (!ours && fs::exists(output / "config.json", error)) {
+      fail(ExitCode::kUsage, "-o {}: holds a model already; choose another name, or remove it first", options.output);
+    }
+    return;
+  }
+  fs::create_directories(output, error);
+  if (error) {
+    const bool full = error == std::errc::no_space_on_device;
+    fail(full ? ExitCode::kOutOfSpace : ExitCode::kIo, "-o {}: {}; choose a writable place", options.output,
+         error.message());
+  }
+}
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<uint64_t>(std::llround(std::max(0.0, seconds)));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
+  return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
+}
+
+void watch(train::Job* job, Progress* bar) {
+  job->progress = [bar](const train::Progress& p) {
+    std::string what = fmt::format("{} {}/{}", p.what, p.done, p.of);
+    if (p.loss != 0) what += fmt::format(", loss {:.4f}, {} left", p.loss, duration(p.seconds_left));
+    bar->show(what.c_str(), static_cast<double>(p.done) / static_cast<double>(std::max<uint64_t>(1, p.of)));
+  };
+  job->on_epoch = [bar](const train::CurvePoint& point) {
+    bar->clear();
+    std::string line = fmt::format("epoch {}", point.epoch);
+    for (const auto& [name, value] : point.losses) line += fmt::format("  {} {:.4f}", name, value);
+    for (const auto& [name, value] : point.scores) line += fmt::format("  {} {:.4f}", name, value);
+    if (point.sparsity > 0) line += fmt::format("  zeros {:.1f} %", 100 * point.sparsity);
+    std::fprintf(stderr, "%s\n", line.c_str());
+  };
+}
+
+void show(const DistillOptions& options, const train::Job& job, const train::Outcome& outcome) {
+  if (options.json) {
+    Json object = json_object("distill");
+    object["output"] = options.output;
+    object["complete"] = outcome.complete;
+    object["examples"] = job.examples.size();
+    object["validation_examples"] = job.validation.size();
+    object["epochs"] = outcome.epochs;
+    object["steps"] = outcome.steps;
+    object["resumed_from"] = outcome.resumed_from;
+    object["best_epoch"] = outcome.best_epoch;
+    object["seconds"] = static_cast<float>(outcome.seconds);
+    Json scores = Json::object();
+    for (const auto& [name, value] : outcome.best.all) scores[name] = static_cast<float>(value);
+    object["validation"] = scores;
+    Json losses = Json::array();
+    for (const train::CurvePoint& point : outcome.curve) {
+      losses.push_back(static_cast<float>(point.losses.front().second));
+    }
+    object["losses"] = losses;
+    if (!outcome.curve.empty()) object["sparsity"] = static_cast<float>(outcome.curve.back().sparsity);
+    out().line(object);
+    return;
+  }
+  if (!outcome.complete) {
+    out().print("stopped after step {}; the same command without --stop-after goes on from there\n", outcome.steps);
+    return;
+  }
+  if (outcome.resumed_from > 0) out().print("went on from step {}\n", outcome.resumed_from);
+  out().print("{} epochs, {} steps, {} examples, {}\n", outcome.epochs, outcome.steps, job.examples.size(),
+              duration(outcome.seconds));
+  for (const auto& [name, value] : outcome.best.all) out().print("{}: {:.4f}\n", name, value);
+  if (!outcome.best.all.empty()) out().print("weights of epoch {}, the best on validation\n", outcome.best_epoch);
+  out().print("{}: transformers loads it, and so does: bantam convert {} -o FILE.bantam\n", options.output,
+              options.output);
+}
+
+}  // namespace
+
+void run_distill(const DistillOptions& options) {
+  convert::ImportOptions import;
+  import.task = options.task;
+  const convert::Graph student = convert::import_hugging_face(options.student, import);
+  std::optional<convert::Graph> teacher;
+  if (!options.teacher.empty()) teacher.emplace(convert::import_hugging_face(options.teacher, import));
+  train::Job job;
+  job.settings = options.settings;
+  job.student = &student;
+  job.heads = heads_of(student, options.student);
+  if (teacher) {
+    job.teacher = &*teacher;
+    fit(student, *teacher, options, &job);
+  }
+  DistillData data(student, teacher ? &*teacher : nullptr, options);
+  job.examples = data.training();
+  job.validation = data.validation();
+  job.score = [&data](const std::vector<train::Logits>& logits) { return data.score(logits); };
+  job.student_directory = options.student;
+  job.output = options.output;
+  job.dtype = options.dtype;
+  job.title = fmt::format("bantam distill: {}", options.output);
+  job.fingerprint = fingerprint(options);
+  job.save_every = options.save_every;
+  job.stop_after = options.stop_after;
+  prepare_output(options);
+  Progress bar;
+  watch(&job, &bar);
+  const train::Outcome outcome = train::train(job);
+  bar.clear();
+  show(options, job, outcome);
+}
+
+}  // namespace bantam::cli

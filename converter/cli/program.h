@@ -1,0 +1,17 @@
+// What every program of the command line shares: it parses, calls one command, and turns every failure into a message and
+// an exit code.
+#ifndef BANTAM_CONVERTER_CLI_PROGRAM_H_
+#define BANTAM_CONVERTER_CLI_PROGRAM_H_
+
+#include <functional>
+
+#include "cli/distill.h"
+
+namespace bantam::cli {
+
+/// The exit status. `add` adds the commands.
+int run_program(int argc, char** argv, const std::function<void(CLI::App&)>& add);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_PROGRAM_H_

@@ -1,0 +1,7 @@
+// bantam-train: the one command that needs libtorch, in a program of its own. `bantam distill` starts it.
+#include "cli/program.h"
+
+int main(int argc, char** argv) {
+  return bantam::cli::run_program(argc, argv,
+                                  [](CLI::App& app) { bantam::cli::add_distill(app, bantam::cli::run_distill); });
+}

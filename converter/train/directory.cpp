@@ -1,0 +1,50 @@
+#include "train/directory.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "graph/error.h"
+#include "import/json_file.h"
+#include "pack/output_file.h"
+
+namespace bantam::train {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kCopied[] = {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt",
+                                   "added_tokens.json"};
+
+/// config.json with the type that the weights have now. Keys keep their order.
+std::string config_text(const fs::path& file, const std::string& dtype) {
+  const std::string text = convert::read_text_file(file);
+  if (dtype.empty()) return text;
+  nlohmann::ordered_json config = nlohmann::ordered_json::parse(text);
+  const char* name = dtype == "F16" ? "float16" : "float32";
+  for (const char* key : {"dtype", "torch_dtype"}) {
+    if (config.contains(key)) config[key] = name;
+  }
+  return config.dump(1) + "\n";
+}
+
+}  // namespace
+
+void write_text(const fs::path& file, const std::string& text) {
+  convert::OutputFile output(file);
+  output.commit(text.data(), text.size());
+}
+
+void write_directory(const fs::path& student, const fs::path& output, const Parameters& parameters,
+                     const std::vector<at::Tensor>& values, const std::string& dtype) {
+  for (const char* name : kCopied) {
+    std::error_code ignored;
+    if (fs::is_regular_file(student / name, ignored)) {
+      write_text(output / name, convert::read_text_file(student / name));
+    }
+  }
+  write_text(output / "config.json", config_text(student / "config.json", dtype));
+  write_text(output / "model.safetensors",
+             convert::safetensors_file(source_tensors(student, parameters, values, dtype)));
+}
+
+}  // namespace bantam::train

@@ -1,0 +1,25 @@
+// The result: a Hugging Face directory like the student's, with the trained weights.
+#ifndef BANTAM_CONVERTER_TRAIN_DIRECTORY_H_
+#define BANTAM_CONVERTER_TRAIN_DIRECTORY_H_
+
+#include <torch/torch.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "train/parameters.h"
+
+namespace bantam::train {
+
+/// `text` to `file`, whole or not at all. Throws Error (I/O, out of space).
+void write_text(const std::filesystem::path& file, const std::string& text);
+
+/// Writes config.json, the tokenizer's files and model.safetensors, the last last, each whole or not at all. `dtype`: see
+/// source_tensors. `output` exists. Throws Error.
+void write_directory(const std::filesystem::path& student, const std::filesystem::path& output,
+                     const Parameters& parameters, const std::vector<at::Tensor>& values, const std::string& dtype);
+
+}  // namespace bantam::train
+
+#endif  // BANTAM_CONVERTER_TRAIN_DIRECTORY_H_

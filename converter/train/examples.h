@@ -1,0 +1,45 @@
+// Labelled examples as training sees them: token ids of student and teacher, and where words begin in each.
+#ifndef BANTAM_CONVERTER_TRAIN_EXAMPLES_H_
+#define BANTAM_CONVERTER_TRAIN_EXAMPLES_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace bantam::train {
+
+constexpr uint32_t kNoRow = UINT32_MAX;
+
+/// One text as a model's tokenizer sees it. `words`: row of each word's first piece; kNoRow where it was cut off.
+struct Encoded {
+  std::vector<int32_t> ids;
+  std::vector<int32_t> segments;
+  std::vector<uint32_t> words;
+};
+
+struct Example {
+  Encoded student;
+  Encoded teacher;            // empty without a teacher
+  int32_t label = -1;         // class or intent; -1: none
+  std::vector<float> values;  // regression: one; multi-label: 0 or 1 a label; empty: none
+  std::vector<int32_t> tags;  // one a word, -1: none; empty: no tags
+};
+
+/// classes: one of several. values: regression or multi-label, by `bounded`. Both and tags may go together.
+struct Heads {
+  uint32_t classes = 0;       // width of the head of the whole text; 0: there is none
+  bool values = false;        // it gives values instead of one of several classes
+  bool bounded = false;       // sigmoid (multi-label), else the value itself (regression)
+  uint32_t tags = 0;          // width of the head of words; 0: there is none
+  int32_t class_output = -1;  // index among the model's outputs
+  int32_t tag_output = -1;
+};
+
+/// What the network says about one example: logits.
+struct Logits {
+  std::vector<float> label;
+  std::vector<float> words;  // row-major, a row of `tags` a word that has a row
+};
+
+}  // namespace bantam::train
+
+#endif  // BANTAM_CONVERTER_TRAIN_EXAMPLES_H_

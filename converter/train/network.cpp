@@ -1,0 +1,290 @@
+#include "train/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/error.h"
+#include "train/fake_quant.h"
+
+namespace bantam::train {
+namespace {
+
+using convert::Error;
+using convert::ExitCode;
+using convert::Problems;
+namespace F = torch::nn::functional;
+
+at::Tensor activate(const at::Tensor& x, fb::ActivationKind kind) {
+  switch (kind) {
+    case fb::ActivationKind::none:
+      return x;
+    case fb::ActivationKind::relu:
+      return x.relu();
+    case fb::ActivationKind::gelu:
+      return at::gelu(x);
+    case fb::ActivationKind::gelu_tanh:
+      return at::gelu(x, "tanh");
+    case fb::ActivationKind::tanh:
+      return x.tanh();
+    case fb::ActivationKind::sigmoid:
+      return x.sigmoid();
+    case fb::ActivationKind::silu:
+      return at::silu(x);
+    case fb::ActivationKind::quick_gelu:
+      return x * (1.702 * x).sigmoid();
+    case fb::ActivationKind::exp:
+      return x.exp();
+    case fb::ActivationKind::relu_squared:
+      return x.relu().square();
+  }
+  return x;
+}
+
+/// One pass: the values of the graph's tensors as they come.
+class Pass {
+ public:
+  Pass(const convert::Graph& graph, const Parameters& parameters, const Rows& rows, const ForwardOptions& options)
+      : graph_(graph),
+        parameters_(parameters),
+        rows_(rows),
+        options_(options),
+        values_(graph.constants.size()),
+        // What is added to scores: nothing where a key is a token, minus infinity (nearly) where it is padding.
+        bias_(torch::zeros(rows.mask.sizes()).masked_fill_(rows.mask.logical_not(), -1e30).unsqueeze(1).unsqueeze(1)) {}
+
+  Forward run() {
+    for (const auto& op : graph_.model.subgraphs.front()->ops) execute(*op);
+    for (const auto& output : graph_.model.outputs) out_.outputs.push_back(value(output->tensor));
+    if (options_.states) out_.hidden.push_back(last_hidden_);
+    return std::move(out_);
+  }
+
+ private:
+  const at::Tensor& value(int32_t tensor) const { return values_[static_cast<size_t>(tensor)]; }
+
+  void execute(const fb::OpT& op) {
+    switch (op.attributes.type) {
+      case fb::OpAttributes::Embed:
+        put(op, embed(*op.attributes.AsEmbed()));
+        break;
+      case fb::OpAttributes::Linear:
+        put(op, linear(op));
+        break;
+      case fb::OpAttributes::Row:
+        put(op, value(op.inputs[0]));
+        break;
+      case fb::OpAttributes::SplitHeads:
+        split(op, *op.attributes.AsSplitHeads());
+        break;
+      case fb::OpAttributes::Attention:
+        put(op, attention(op, *op.attributes.AsAttention()));
+        break;
+      case fb::OpAttributes::Pool:
+        put(op, pool(op, *op.attributes.AsPool()));
+        break;
+      case fb::OpAttributes::Slice: {
+        const fb::SliceT& slice = *op.attributes.AsSlice();
+        put(op, value(op.inputs[0]).narrow(-1, slice.begin, slice.width));
+        break;
+      }
+      default:
+        break;  // refused by the constructor of Network
+    }
+  }
+
+  at::Tensor drop(const at::Tensor& x) const {
+    return options_.dropout > 0 ? at::dropout(x, options_.dropout, true) : x;
+  }
+
+  /// The operator's tail, and its result. Dropout is where transformers has it: before a residual is added, after the
+  /// embeddings' norm, and on attention probabilities.
+  void put(const fb::OpT& op, at::Tensor x) {
+    bool hidden = op.attributes.type == fb::OpAttributes::Embed;
+    if (op.tail != nullptr) {
+      const fb::TailT& tail = *op.tail;
+      x = activate(x, tail.activation);
+      if (tail.residual >= 0) {
+        x = drop(x) + value(tail.residual);
+        hidden = true;
+      }
+      if (tail.norm != fb::NormKind::none) x = norm(x, tail);
+    }
+    if (op.attributes.type == fb::OpAttributes::Embed) x = drop(x);
+    if (hidden) last_hidden_ = x;
+    values_[static_cast<size_t>(op.outputs[0])] = std::move(x);
+  }
+
+  at::Tensor norm(const at::Tensor& x, const fb::TailT& tail) const {
+    const at::Tensor gamma = parameters_.of(tail.gamma);
+    const at::Tensor beta = tail.beta >= 0 ? parameters_.of(tail.beta) : at::Tensor();
+    const double epsilon = static_cast<double>(tail.epsilon);
+    if (tail.norm == fb::NormKind::layer) return at::layer_norm(x, {x.size(-1)}, gamma, beta, epsilon);
+    at::Tensor y = x;
+    if (tail.norm == fb::NormKind::rms) y = x * (x.square().mean(-1, true) + epsilon).rsqrt();
+    y = y * gamma;
+    return beta.defined() ? y + beta : y;
+  }
+
+  at::Tensor embed(const fb::EmbedT& embed) const {
+    at::Tensor sum;
+    for (const auto& table : embed.tables) {
+      at::Tensor rows;
+      const at::Tensor& weight = parameters_.of(table->tensor);
+      if (table->source == fb::IndexSource::positions) {
+        rows = weight.narrow(0, table->offset, rows_.ids.size(1)).unsqueeze(0);
+      } else {
+        const at::Tensor& index = table->source == fb::IndexSource::ids ? rows_.ids : rows_.segments;
+        rows = at::embedding(weight, table->offset == 0 ? index : index + table->offset);
+      }
+      // A row of the table has one scale, so that quantising the rows that are used is quantising the table.
+      if (options_.quantize != FakeQuant::kNone) rows = fake_quant_rows(rows);
+      if (table->scale != 1.0F) rows = rows * static_cast<double>(table->scale);
+      sum = sum.defined() ? sum + rows : rows;
+    }
+    return sum;
+  }
+
+  at::Tensor linear(const fb::OpT& op) const {
+    at::Tensor x = value(op.inputs[0]);
+    at::Tensor weight = parameters_.of(op.inputs[1]);
+    const Role role = parameters_.role_of(op.inputs[1]);
+    if (options_.quantize != FakeQuant::kNone) {
+      x = fake_quant_rows(x);
+      const bool int4 = options_.quantize == FakeQuant::kInt4 && role == Role::kEncoderLinear;
+      weight = int4 ? fake_quant_groups(weight, options_.group) : fake_quant_rows(weight);
+    }
+    return at::linear(x, weight, op.inputs[2] >= 0 ? parameters_.of(op.inputs[2]) : at::Tensor());
+  }
+
+  void split(const fb::OpT& op, const fb::SplitHeadsT& heads) {
+    const at::Tensor& x = value(op.inputs[0]);
+    const uint32_t counts[] = {heads.heads, heads.kv_heads, heads.kv_heads};
+    int64_t begin = 0;
+    for (size_t i = 0; i < 3; ++i) {
+      const int64_t width = int64_t{counts[i]} * heads.head_width;
+      if (width == 0) continue;
+      values_[static_cast<size_t>(op.outputs[i])] =
+          x.narrow(-1, begin, width).view({x.size(0), x.size(1), counts[i], heads.head_width}).transpose(1, 2);
+      begin += width;
+    }
+    if (options_.states) out_.hidden.push_back(last_hidden_);
+  }
+
+  at::Tensor attention(const fb::OpT& op, const fb::AttentionT& attributes) {
+    const at::Tensor &q = value(op.inputs[0]), &k = value(op.inputs[1]), &v = value(op.inputs[2]);
+    const at::Tensor scores = q.matmul(k.transpose(2, 3)) * static_cast<double>(attributes.scale) + bias_;
+    const at::Tensor probabilities = scores.softmax(-1);
+    if (options_.states) out_.attention.push_back({q, k, v, probabilities});
+    const at::Tensor y = drop(probabilities).matmul(v).transpose(1, 2);
+    return y.reshape({y.size(0), y.size(1), -1});
+  }
+
+  at::Tensor pool(const fb::OpT& op, const fb::PoolT& attributes) const {
+    const at::Tensor& x = value(op.inputs[0]);
+    const at::Tensor mask = rows_.mask.unsqueeze(-1);
+    at::Tensor y;
+    switch (attributes.kind) {
+      case fb::PoolKind::first:
+        y = x.select(1, 0);
+        break;
+      case fb::PoolKind::mean:
+        y = (x * mask).sum(1) / mask.sum(1);
+        break;
+      case fb::PoolKind::sum:
+        y = (x * mask).sum(1);
+        break;
+      case fb::PoolKind::max:
+        y = x.masked_fill(mask.logical_not(), -1e30).amax(1);
+        break;
+      case fb::PoolKind::last: {
+        const at::Tensor last = (rows_.mask.sum(1) - 1).view({-1, 1, 1}).expand({-1, 1, x.size(2)});
+        y = x.gather(1, last).squeeze(1);
+        break;
+      }
+    }
+    return attributes.l2 ? F::normalize(y, F::NormalizeFuncOptions().dim(-1)) : y;
+  }
+
+  const convert::Graph& graph_;
+  const Parameters& parameters_;
+  const Rows& rows_;
+  const ForwardOptions& options_;
+  std::vector<at::Tensor> values_;
+  at::Tensor bias_;
+  at::Tensor last_hidden_;
+  Forward out_;
+};
+
+/// Why training cannot execute this operator; empty: it can.
+std::string obstacle(const fb::OpT& op) {
+  switch (op.attributes.type) {
+    case fb::OpAttributes::Embed: {
+      const fb::EmbedT& embed = *op.attributes.AsEmbed();
+      if (embed.context != 1 || embed.reduce != fb::Reduce::none) return "embeddings of several tokens";
+      for (const auto& table : embed.tables) {
+        const fb::IndexSource source = table->source;
+        if (source != fb::IndexSource::ids && source != fb::IndexSource::segments &&
+            source != fb::IndexSource::positions) {
+          return "embeddings of inputs other than ids, segments and positions";
+        }
+      }
+      return "";
+    }
+    case fb::OpAttributes::Attention: {
+      const fb::AttentionT& attention = *op.attributes.AsAttention();
+      const bool plain = attention.mask == fb::MaskKind::none && attention.terms.empty() && attention.biases.empty() &&
+                         attention.rotary == nullptr && attention.heads == attention.kv_heads;
+      return plain ? "" : "attention with masks, biases or shared keys";
+    }
+    case fb::OpAttributes::Linear:
+    case fb::OpAttributes::Row:
+    case fb::OpAttributes::SplitHeads:
+    case fb::OpAttributes::Pool:
+    case fb::OpAttributes::Slice:
+      return "";
+    default:
+      return fb::EnumNameOpAttributes(op.attributes.type);
+  }
+}
+
+}  // namespace
+
+Rows pad(const std::vector<const Encoded*>& members) {
+  size_t longest = 1;
+  for (const Encoded* member : members) longest = std::max(longest, member->ids.size());
+  const auto count = static_cast<int64_t>(members.size()), width = static_cast<int64_t>(longest);
+  Rows rows;
+  rows.ids = torch::zeros({count, width}, torch::kInt64);
+  rows.segments = torch::zeros({count, width}, torch::kInt64);
+  rows.mask = torch::zeros({count, width}, torch::kBool);
+  auto* ids = rows.ids.data_ptr<int64_t>();
+  auto* segments = rows.segments.data_ptr<int64_t>();
+  auto* mask = rows.mask.data_ptr<bool>();
+  for (size_t i = 0; i < members.size(); ++i) {
+    for (size_t t = 0; t < members[i]->ids.size(); ++t) {
+      ids[i * longest + t] = members[i]->ids[t];
+      segments[i * longest + t] = members[i]->segments[t];
+      mask[i * longest + t] = true;
+    }
+  }
+  return rows;
+}
+
+Network::Network(const convert::Graph& graph, const Parameters& parameters) : graph_(graph), parameters_(parameters) {
+  Problems problems;
+  for (const auto& op : graph.model.subgraphs.front()->ops) {
+    if (op->attributes.type == fb::OpAttributes::Attention) ++layers_;
+    const std::string why = obstacle(*op);
+    if (!why.empty()) {
+      problems.add(ExitCode::kUnsupported, fmt::format("{}: training does not know {}", op->name, why));
+    }
+  }
+  problems.raise();
+}
+
+Forward Network::run(const Rows& rows, const ForwardOptions& options) const {
+  return Pass(graph_, parameters_, rows, options).run();
+}
+
+}  // namespace bantam::train

@@ -1,0 +1,59 @@
+// Network: executes an imported graph with torch, so that gradients flow through every model that the importer knows.
+#ifndef BANTAM_CONVERTER_TRAIN_NETWORK_H_
+#define BANTAM_CONVERTER_TRAIN_NETWORK_H_
+
+#include <torch/torch.h>
+
+#include <vector>
+
+#include "graph/graph.h"
+#include "train/examples.h"
+#include "train/parameters.h"
+#include "train/settings.h"
+
+namespace bantam::train {
+
+/// Sequences side by side, padded to the longest. ids, segments: i64 [B, T]; mask: bool [B, T], true where a token is.
+struct Rows {
+  at::Tensor ids, segments, mask;
+};
+
+/// `members` go in one after the other.
+Rows pad(const std::vector<const Encoded*>& members);
+
+struct ForwardOptions {
+  double dropout = 0;  // 0: as in use
+  FakeQuant quantize = FakeQuant::kNone;
+  uint32_t group = 32;
+  bool states = false;  // keep what losses on the inside need
+};
+
+/// What one attention saw, all [B, heads, T, head width], and its probabilities [B, heads, T, T].
+struct AttentionState {
+  at::Tensor q, k, v, probabilities;
+};
+
+struct Forward {
+  std::vector<at::Tensor> outputs;  // as the model's outputs: [B, T, n] or [B, n]
+  std::vector<at::Tensor> hidden;   // [B, T, n]: of the embeddings, then of each layer
+  std::vector<AttentionState> attention;
+};
+
+class Network {
+ public:
+  /// Both outlive the network. Throws Error (unsupported) naming operators that training does not know.
+  Network(const convert::Graph& graph, const Parameters& parameters);
+
+  Forward run(const Rows& rows, const ForwardOptions& options) const;
+
+  uint32_t layers() const { return layers_; }
+
+ private:
+  const convert::Graph& graph_;
+  const Parameters& parameters_;
+  uint32_t layers_ = 0;
+};
+
+}  // namespace bantam::train
+
+#endif  // BANTAM_CONVERTER_TRAIN_NETWORK_H_

@@ -1,0 +1,59 @@
+// Parameters: the constants of an imported graph as tensors that can be trained, and the way back to the tensors of the
+// directory that they came from.
+#ifndef BANTAM_CONVERTER_TRAIN_PARAMETERS_H_
+#define BANTAM_CONVERTER_TRAIN_PARAMETERS_H_
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "import/safetensors_writer.h"
+#include "train/settings.h"
+
+namespace bantam::train {
+
+/// What a constant is for: decides weight decay, freezing, pruning and quantization.
+enum class Role { kEmbedding, kEncoderLinear, kHeadLinear, kEncoderVector, kHeadVector };
+
+struct Parameter {
+  std::string name;  // in the graph
+  at::Tensor value;  // f32, in the constant's shape
+  Role role = Role::kEncoderVector;
+  std::vector<std::string> source;  // of the directory, joined along their first axis; empty: no source, never trained
+};
+
+class Parameters {
+ public:
+  /// `graph` is as import_hugging_face gives it. Tied constants are one parameter.
+  explicit Parameters(const convert::Graph& graph);
+
+  /// Lets gradients reach what `freeze` leaves.
+  void trainable(Freeze freeze);
+
+  /// The value of a constant of the graph.
+  const at::Tensor& of(int32_t tensor) const { return all_[index_.at(tensor)].value; }
+  Role role_of(int32_t tensor) const { return all_[index_.at(tensor)].role; }
+
+  std::vector<Parameter>& all() { return all_; }
+  const std::vector<Parameter>& all() const { return all_; }
+
+ private:
+  std::vector<Parameter> all_;
+  std::map<int32_t, size_t> index_;
+};
+
+/// The tensors of `directory` with the values that `values` (one for each of parameters.all()) have now; what the graph
+/// does not use stays as it is. `dtype`: F32, F16, or "" for each tensor's own. Throws Error.
+std::map<std::string, convert::TensorBytes> source_tensors(const std::filesystem::path& directory,
+                                                           const Parameters& parameters,
+                                                           const std::vector<at::Tensor>& values,
+                                                           const std::string& dtype);
+
+}  // namespace bantam::train
+
+#endif  // BANTAM_CONVERTER_TRAIN_PARAMETERS_H_

@@ -1,0 +1,131 @@
+#include "train/network.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "converter/import_fixture.h"
+#include "import/hugging_face.h"
+#include "import/safetensors.h"
+#include "pack/build.h"
+#include "report/texts.h"
+#include "train/directory.h"
+
+namespace bantam::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kGolden = fs::path(BANTAM_SOURCE_DIR) / "tests/golden/models";
+
+convert::Graph golden(const std::string& name) { return convert::import_hugging_face(kGolden / name); }
+
+Encoded encoded(const convert::Sample& sample) {
+  Encoded out;
+  out.ids = sample.ids;
+  out.segments = sample.segments.empty() ? std::vector<int32_t>(sample.ids.size(), 0) : sample.segments;
+  return out;
+}
+
+/// The runtime's outputs for `samples`, one by one, against the network's for all of them together, padded.
+void compare(const convert::Graph& graph, const std::string& name) {
+  convert::TypeOptions exact;
+  exact.weights = fb::DType::f32;
+  const convert::FileBytes bytes = convert::build(graph, exact);
+  const uint32_t longest = std::min(graph.model.max_sequence, 24U);
+  convert::Runner runner(bytes, longest);
+  std::vector<convert::Sample> samples = convert::random_samples(runner.model().vocabulary(), longest);
+  samples.resize(8);
+  std::vector<Encoded> sides;
+  for (const convert::Sample& sample : samples) sides.push_back(encoded(sample));
+  std::vector<const Encoded*> members;
+  for (const Encoded& side : sides) members.push_back(&side);
+
+  const at::NoGradGuard guard;
+  const Parameters parameters(graph);
+  const Network network(graph, parameters);
+  const Forward forward = network.run(pad(members), {});
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const std::vector<convert::OutputRows> expected = runner.run(samples[i]);
+    ASSERT_EQ(expected.size(), forward.outputs.size()) << name;
+    for (size_t o = 0; o < expected.size(); ++o) {
+      at::Tensor mine = forward.outputs[o][static_cast<int64_t>(i)];
+      if (expected[o].per_token) mine = mine.narrow(0, 0, expected[o].rows);
+      const at::Tensor flat = mine.contiguous().view({-1});
+      ASSERT_EQ(static_cast<size_t>(flat.numel()), expected[o].values.size()) << name << " " << expected[o].name;
+      for (size_t k = 0; k < expected[o].values.size(); ++k) {
+        const float wanted = expected[o].values[k];
+        ASSERT_NEAR(flat.data_ptr<float>()[k], wanted, 2e-4F * (1 + std::fabs(wanted)))
+            << name << " " << expected[o].name << " sample " << i << " element " << k;
+      }
+    }
+  }
+}
+
+TEST(Network, ComputesWhatTheRuntimeComputes) {
+  size_t models = 0;
+  for (const auto& entry : fs::directory_iterator(kGolden)) {
+    compare(golden(entry.path().filename()), entry.path().filename());
+    ++models;
+  }
+  EXPECT_GE(models, 19U);
+}
+
+TEST(Network, KeepsTheStatesOfEveryLayer) {
+  const convert::Graph graph = golden("bert-joint");
+  const Parameters parameters(graph);
+  const Network network(graph, parameters);
+  Encoded text;
+  text.ids = {2, 5, 7, 3};
+  text.segments = {0, 0, 0, 0};
+  ForwardOptions options;
+  options.states = true;
+  const Forward forward = network.run(pad({&text}), options);
+  EXPECT_EQ(forward.hidden.size(), size_t{network.layers()} + 1);
+  EXPECT_EQ(forward.attention.size(), size_t{network.layers()});
+  // What the head of words sees is the last hidden state.
+  EXPECT_EQ(forward.hidden.back().size(1), 4);
+  const at::Tensor sums = forward.attention[0].probabilities.sum(-1);
+  EXPECT_TRUE(torch::allclose(sums, torch::ones_like(sums)));
+}
+
+TEST(Network, GradientsReachWhatIsNotFrozen) {
+  const convert::Graph graph = golden("bert-classify");
+  for (const Freeze freeze : {Freeze::kNothing, Freeze::kEmbeddings, Freeze::kEncoder}) {
+    Parameters parameters(graph);
+    parameters.trainable(freeze);
+    const Network network(graph, parameters);
+    Encoded text;
+    text.ids = {2, 5, 7, 3};
+    text.segments = {0, 0, 0, 0};
+    network.run(pad({&text}), {}).outputs[0].square().sum().backward();
+    for (const Parameter& parameter : parameters.all()) {
+      const bool head = parameter.role == Role::kHeadLinear || parameter.role == Role::kHeadVector;
+      const bool frozen =
+          freeze == Freeze::kEncoder ? !head : freeze == Freeze::kEmbeddings && parameter.role == Role::kEmbedding;
+      EXPECT_EQ(parameter.value.grad().defined(), !frozen) << parameter.name;
+    }
+  }
+}
+
+TEST(Directory, UntrainedWeightsComeBackAsTheyWere) {
+  for (const char* name : {"bert-joint", "distilbert-tag", "bert-choose"}) {
+    const convert::Graph graph = golden(name);
+    const Parameters parameters(graph);
+    std::vector<at::Tensor> values;
+    for (const Parameter& parameter : parameters.all()) values.push_back(parameter.value);
+    const convert::testing::Directory directory;
+    write_directory(kGolden / name, directory.path(), parameters, values, "");
+    const convert::Graph again = convert::import_hugging_face(directory.path());
+    ASSERT_EQ(again.constants.size(), graph.constants.size());
+    for (size_t i = 0; i < graph.constants.size(); ++i) {
+      if (graph.constants[i]) {
+        EXPECT_EQ(again.constants[i]->values, graph.constants[i]->values) << graph.model.tensors[i]->name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bantam::train
