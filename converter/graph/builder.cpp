@@ -95,6 +95,10 @@ uint32_t Builder::width(int32_t tensor) const {
   return static_cast<uint32_t>(graph_.model.tensors[static_cast<size_t>(tensor)]->shape.back().b());
 }
 
+bool Builder::holds(int32_t constant, const Values& values) const {
+  return graph_.constants[static_cast<size_t>(constant)]->values == values.values;
+}
+
 int32_t Builder::rows_symbol(int32_t tensor) const {
   return graph_.model.tensors[static_cast<size_t>(tensor)]->shape.front().symbol();
 }

@@ -72,6 +72,8 @@ class Builder {
   void input(const std::string& name, fb::InputKind kind, uint32_t limit);
 
   uint32_t width(int32_t tensor) const;
+  /// True when the constant's values are these.
+  bool holds(int32_t constant, const Values& values) const;
 
  private:
   int32_t constant(const std::string& name, const std::vector<uint32_t>& shape, Values values);

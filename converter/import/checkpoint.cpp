@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <utility>
 
 #include "graph/error.h"
 #include "import/json_file.h"
@@ -79,6 +80,20 @@ void Checkpoint::open_shards(const fs::path& index) {
   problems.raise();
 }
 
-std::vector<float> Checkpoint::read(const std::string& name) const { return files_[tensors_.at(name).file].read(name); }
+Checkpoint::Checkpoint(std::map<std::string, MemoryTensor> tensors) : memory_(std::move(tensors)) {
+  for (const auto& [name, tensor] : memory_) {
+    StoredTensor& stored = described_[name];
+    stored.dtype = "F32";
+    stored.shape = tensor.shape;
+    stored.elements = tensor.values.size();
+    stored.size = stored.elements * sizeof(float);
+    tensors_[name] = Entry{0, &stored};
+  }
+}
+
+std::vector<float> Checkpoint::read(const std::string& name) const {
+  const auto held = memory_.find(name);
+  return held != memory_.end() ? held->second.values : files_[tensors_.at(name).file].read(name);
+}
 
 }  // namespace bantam::convert

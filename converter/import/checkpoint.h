@@ -11,10 +11,18 @@
 
 namespace bantam::convert {
 
+/// An f32 tensor, row-major.
+struct MemoryTensor {
+  std::vector<uint64_t> shape;
+  std::vector<float> values;
+};
+
 class Checkpoint {
  public:
   /// Opens model.safetensors, else the shards that model.safetensors.index.json lists. Throws Error.
   explicit Checkpoint(const std::filesystem::path& directory);
+  /// Tensors in memory; there are no files then.
+  explicit Checkpoint(std::map<std::string, MemoryTensor> tensors);
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
 
@@ -33,6 +41,8 @@ class Checkpoint {
 
   std::vector<Safetensors> files_;
   std::map<std::string, Entry> tensors_;
+  std::map<std::string, MemoryTensor> memory_;
+  std::map<std::string, StoredTensor> described_;  // of memory_
 };
 
 }  // namespace bantam::convert

@@ -35,6 +35,54 @@ void refuse_unsupported(const Fields& config) {
   }
 }
 
+/// One count a layer under `key`; `otherwise` for each when the key is absent.
+std::vector<uint32_t> per_layer(const Fields& layout, const char* key, const EncoderConfig& config,
+                                uint32_t otherwise) {
+  std::vector<uint32_t> values(config.layers, otherwise);
+  if (!layout.has(key)) return values;
+  const Json& list = layout.raw(key);
+  if (!list.is_array() || list.size() != config.layers) {
+    layout.problem(ExitCode::kInvalid, key, fmt::format("is not a list of {} numbers, one a layer", config.layers));
+    return values;
+  }
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (!list[i].is_number_unsigned() || list[i].get<uint64_t>() > kMaxWidth) {
+      layout.problem(ExitCode::kInvalid, key,
+                     fmt::format("{} is not a whole number up to {}", list[i].dump(), kMaxWidth));
+      return values;
+    }
+    values[i] = list[i].get<uint32_t>();
+  }
+  return values;
+}
+
+void read_widths(const Fields& config, EncoderConfig& out, const char* heads_key) {
+  static const Json kNone = Json::object();
+  const bool own = config.has("bantam_layout") && config.raw("bantam_layout").is_object();
+  Problems nothing;
+  const Fields layout = own ? config.inside("bantam_layout") : Fields(kNone, "", nothing);
+  if (layout.has("head_width")) {
+    out.head_width = layout.count("head_width", kMaxWidth);
+  } else {
+    out.head_width = out.hidden / out.heads;
+    if (out.hidden % out.heads != 0) {
+      config.problem(ExitCode::kInvalid, heads_key,
+                     fmt::format("{} heads do not divide {} columns", out.heads, out.hidden));
+    }
+  }
+  out.widths.heads = per_layer(layout, "heads", out, out.heads);
+  out.widths.intermediate = per_layer(layout, "intermediate", out, out.intermediate);
+  out.widths.shared = per_layer(layout, "shared", out, 0);
+  for (uint32_t i = 0; i < out.layers; ++i) {
+    if (!layout.has("shared")) out.widths.shared[i] = i;
+    if (out.widths.heads[i] == 0 || out.widths.intermediate[i] == 0 || out.widths.shared[i] > i) {
+      layout.problem(ExitCode::kInvalid, fmt::format("layer {}", i),
+                     "has no heads, no feed-forward columns, or shares a later layer's weights");
+    }
+  }
+  if (layout.has("embedding_rank")) out.embedding_rank = layout.count("embedding_rank", kMaxWidth);
+}
+
 }  // namespace
 
 fb::ActivationKind read_activation(const Fields& config, const std::string& key, const std::string& otherwise) {
@@ -95,10 +143,7 @@ EncoderConfig read_encoder_config(const Fields& config) {
   }
   out.epsilon = static_cast<float>(epsilon);
   out.tie_embeddings = config.flag("tie_word_embeddings", true);
-  if (out.hidden % out.heads != 0) {
-    config.problem(ExitCode::kInvalid, bert ? "num_attention_heads" : "n_heads",
-                   fmt::format("{} heads do not divide {} columns", out.heads, out.hidden));
-  }
+  read_widths(config, out, bert ? "num_attention_heads" : "n_heads");
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "bantam_generated.h"
 #include "import/fields.h"
@@ -11,6 +12,15 @@
 namespace bantam::convert {
 
 enum class Family { kBert, kDistilBert };
+
+/// Widths that transformers' own settings cannot express, one value a layer; config.json's "bantam_layout" (see
+/// ../student). Without it every layer has the same.
+struct LayerWidths {
+  std::vector<uint32_t> heads;         // attention heads
+  std::vector<uint32_t> intermediate;  // columns between the two feed-forward layers
+  /// The layer whose matrices each layer shares: itself, or an earlier one.
+  std::vector<uint32_t> shared;
+};
 
 struct EncoderConfig {
   Family family = Family::kBert;
@@ -25,6 +35,9 @@ struct EncoderConfig {
   fb::ActivationKind activation = fb::ActivationKind::gelu;
   float epsilon = 1e-12F;
   bool tie_embeddings = true;
+  uint32_t head_width = 0;
+  LayerWidths widths;
+  uint32_t embedding_rank = 0;  // columns of the word embeddings, before a projection to `hidden`; 0: no projection
 };
 
 /// Reads the encoder's settings, with transformers' defaults. Settings that version 1 cannot express are

@@ -2,19 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
+
+#include "import/layer_names.h"
 
 namespace bantam::convert {
 namespace {
-
-/// How a family names the parts of a layer.
-struct LayerNames {
-  const char* stack;
-  const char *query, *key, *value, *qkv;  // qkv: our name of the three together
-  const char *out, *out_norm;
-  const char *up, *down, *down_norm;
-  const char *heads, *attention;  // our names of operators without weights
-};
 
 constexpr LayerNames kBertNames = {
     "encoder.layer",      "attention.self.query",   "attention.self.key",         "attention.self.value",
@@ -31,13 +25,13 @@ class EncoderImporter {
         weights_(weights),
         config_(config),
         base_(config.model_type + "."),
-        names_(config.family == Family::kBert ? kBertNames : kDistilBertNames) {}
+        names_(layer_names(config.family)) {}
 
   Encoder run(uint32_t positions) {
     Encoder out;
     out.base = base_;
     int32_t x = embeddings(positions, &out.word_embeddings);
-    for (uint32_t i = 0; i < config_.layers; ++i) x = layer(fmt::format("{}.{}.", names_.stack, i), x);
+    for (uint32_t i = 0; i < config_.layers; ++i) x = layer(i, x);
     out.hidden = x;
     return out;
   }
@@ -59,9 +53,11 @@ class EncoderImporter {
   int32_t embeddings(uint32_t positions, int32_t* word_embeddings) {
     // The order of addition is transformers'.
     std::vector<EmbedSpec> tables;
-    *word_embeddings = table("embeddings.word_embeddings.weight", config_.vocabulary, config_.vocabulary);
-    tables.push_back({*word_embeddings, fb::IndexSource::ids});
     builder_.input("input_ids", fb::InputKind::ids, config_.vocabulary);
+    if (config_.embedding_rank == 0) {
+      *word_embeddings = table("embeddings.word_embeddings.weight", config_.vocabulary, config_.vocabulary);
+      tables.push_back({*word_embeddings, fb::IndexSource::ids});
+    }
     if (config_.segments != 0) {
       tables.push_back({table("embeddings.token_type_embeddings.weight", config_.segments, config_.segments),
                         fb::IndexSource::segments});
@@ -69,42 +65,71 @@ class EncoderImporter {
     }
     tables.push_back(
         {table("embeddings.position_embeddings.weight", config_.positions, positions), fb::IndexSource::positions});
-    return builder_.embed(base_ + "embeddings", tables, norm("embeddings.LayerNorm"));
+    if (config_.embedding_rank == 0) {
+      return builder_.embed(base_ + "embeddings", tables, norm("embeddings.LayerNorm"));
+    }
+    // Factors: narrow rows, and a matrix that widens them (ALBERT's first half, arXiv 1909.11942).
+    const uint32_t rank = config_.embedding_rank;
+    const std::string words = "embeddings.word_embeddings.weight";
+    const int32_t narrow = builder_.embedding(base_ + words, config_.vocabulary, rank,
+                                              weights_.encoder(words, {config_.vocabulary, rank}));
+    const int32_t rows = builder_.embed(base_ + "embeddings.words", {{narrow, fb::IndexSource::ids}}, {});
+    TailSpec tail = norm("embeddings.LayerNorm");
+    tail.residual = builder_.embed(base_ + "embeddings.positions", tables, {});
+    return dense(kEmbeddingProjection, rows, config_.hidden, rank, tail);
+  }
+
+  int32_t matrix(const std::string& name, uint32_t rows, uint32_t columns, Values values) {
+    return builder_.linear_weight(base_ + name, rows, columns, std::move(values));
   }
 
   int32_t dense(const std::string& name, int32_t x, uint32_t out, uint32_t in, const TailSpec& tail) {
-    const int32_t weight =
-        builder_.linear_weight(base_ + name + ".weight", out, in, weights_.encoder(name + ".weight", {out, in}));
+    const int32_t weight = matrix(name + ".weight", out, in, weights_.encoder(name + ".weight", {out, in}));
     const int32_t bias = builder_.vector(base_ + name + ".bias", weights_.encoder(name + ".bias", {out}));
     return builder_.linear(base_ + name, x, weight, bias, tail);
   }
 
-  /// Queries, keys and values by one multiplication: their weights one above the other.
-  int32_t qkv(const std::string& prefix, int32_t x) {
-    const uint32_t n = config_.hidden;
+  /// A linear layer of an encoder layer. Where another layer's matrix is shared (`owner` < `layer`), and has the same values,
+  /// there is one constant of it; where training has pulled the two apart, each has its own.
+  int32_t dense(uint32_t layer, const char* part, int32_t x, std::vector<const char*> sources, uint32_t out,
+                const TailSpec& tail) {
+    const uint32_t in = builder_.width(x);
+    const std::string name = prefix(layer) + part;
     std::vector<Values> weights, biases;
-    for (const char* part : {names_.query, names_.key, names_.value}) {
-      weights.push_back(weights_.encoder(prefix + part + ".weight", {n, n}));
-      biases.push_back(weights_.encoder(prefix + part + ".bias", {n}));
+    for (const char* source : sources) {
+      const uint32_t rows = out / static_cast<uint32_t>(sources.size());
+      weights.push_back(weights_.encoder(prefix(layer) + source + ".weight", {rows, in}));
+      biases.push_back(weights_.encoder(prefix(layer) + source + ".bias", {rows}));
     }
-    const std::string name = base_ + prefix + names_.qkv;
-    const int32_t weight = builder_.linear_weight(name + ".weight", 3 * n, n, concatenate(std::move(weights)));
-    const int32_t bias = builder_.vector(name + ".bias", concatenate(std::move(biases)));
-    return builder_.linear(name, x, weight, bias, {});
+    const uint32_t owner = config_.widths.shared[layer];
+    Values values = concatenate(std::move(weights));
+    const auto made = made_.find(prefix(owner) + part);
+    const int32_t weight = made != made_.end() && builder_.holds(made->second, values)
+                               ? made->second
+                               : matrix(name + ".weight", out, in, std::move(values));
+    made_.emplace(name, weight);
+    const int32_t bias = builder_.vector(base_ + name + ".bias", concatenate(std::move(biases)));
+    return builder_.linear(base_ + name, x, weight, bias, tail);
   }
 
-  int32_t layer(const std::string& prefix, int32_t x) {
-    const Heads heads = builder_.split_heads(base_ + prefix + names_.heads, qkv(prefix, x), config_.heads);
-    const int32_t context = builder_.attention(base_ + prefix + names_.attention, heads);
-    TailSpec attended = norm(prefix + names_.out_norm);
+  std::string prefix(uint32_t layer) const { return fmt::format("{}.{}.", names_.stack, layer); }
+
+  int32_t layer(uint32_t i, int32_t x) {
+    const uint32_t heads = config_.widths.heads[i];
+    const uint32_t columns = heads * config_.head_width;
+    // Queries, keys and values by one multiplication: their weights one above the other.
+    const int32_t qkv = dense(i, names_.qkv, x, {names_.query, names_.key, names_.value}, 3 * columns, {});
+    const Heads split = builder_.split_heads(base_ + prefix(i) + names_.heads, qkv, heads);
+    const int32_t context = builder_.attention(base_ + prefix(i) + names_.attention, split);
+    TailSpec attended = norm(prefix(i) + names_.out_norm);
     attended.residual = x;
-    x = dense(prefix + names_.out, context, config_.hidden, config_.hidden, attended);
+    x = dense(i, names_.out, context, {names_.out}, config_.hidden, attended);
     TailSpec activated;
     activated.activation = config_.activation;
-    const int32_t wide = dense(prefix + names_.up, x, config_.intermediate, config_.hidden, activated);
-    TailSpec fed = norm(prefix + names_.down_norm);
+    const int32_t wide = dense(i, names_.up, x, {names_.up}, config_.widths.intermediate[i], activated);
+    TailSpec fed = norm(prefix(i) + names_.down_norm);
     fed.residual = x;
-    return dense(prefix + names_.down, wide, config_.hidden, config_.intermediate, fed);
+    return dense(i, names_.down, wide, {names_.down}, config_.hidden, fed);
   }
 
   Builder& builder_;
@@ -112,9 +137,12 @@ class EncoderImporter {
   const EncoderConfig& config_;
   std::string base_;
   const LayerNames& names_;
+  std::map<std::string, int32_t> made_;  // matrices of layers, by name
 };
 
 }  // namespace
+
+const LayerNames& layer_names(Family family) { return family == Family::kBert ? kBertNames : kDistilBertNames; }
 
 Encoder import_encoder(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions) {
   return EncoderImporter(builder, weights, config).run(positions);

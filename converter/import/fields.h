@@ -28,6 +28,9 @@ class Fields {
   bool flag(const std::string& key, bool otherwise) const;
   std::string text(const std::string& key, const std::string& otherwise) const;
 
+  /// A view of the object under `key`, called "FILE: KEY".
+  Fields inside(const std::string& key) const { return {json_.at(key), file_ + ": " + key, problems_}; }
+
   /// Adds "FILE: KEY: why".
   void problem(ExitCode code, const std::string& key, const std::string& why) const;
 

@@ -47,9 +47,8 @@ bool datasets_have(const ModelCard& card, const std::string& name) {
 }
 
 /// Names, licence and the digests of all files that the graph was made of.
-void record_provenance(Graph& graph, const fs::path& root, const fs::path& directory, const Checkpoint& checkpoint,
-                       const Fields& config) {
-  const ModelCard card = read_model_card(root);
+void record_provenance(Graph& graph, const ModelSource& source, const Fields& config) {
+  const ModelCard card = read_model_card(source.root);
   graph.model.name = card.name;
   graph.model.licence = card.licence;
   graph.model.description = card.description;
@@ -66,15 +65,15 @@ void record_provenance(Graph& graph, const fs::path& root, const fs::path& direc
   for (const char* name :
        {"config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"}) {
     std::error_code error;
-    if (fs::is_regular_file(directory / name, error)) {
-      property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(directory / name));
+    if (fs::is_regular_file(source.directory / name, error)) {
+      property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.directory / name));
     }
   }
-  for (const std::string& name : sentence_transformers_files(root)) {
-    property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(root / name));
+  for (const std::string& name : sentence_transformers_files(source.root)) {
+    property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.root / name));
   }
-  for (const Safetensors& file : checkpoint.files()) {
-    property(graph, fmt::format("source.{}.sha256", file.path().filename().string()), sha256_of_file(file.path()));
+  for (const fs::path& file : source.weight_files) {
+    property(graph, fmt::format("source.{}.sha256", file.filename().string()), sha256_of_file(file));
   }
 }
 
@@ -104,11 +103,11 @@ uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& option
 }
 
 /// The tokenizer, with the limits that the rest of the directory puts on it.
-void add_tokenizer(Graph& graph, const fs::path& directory, const EncoderConfig& config, const SentencePooling& pooling,
-                   uint32_t positions, Problems& problems) {
+void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfig& config,
+                   const SentencePooling& pooling, uint32_t positions, Problems& problems) {
   std::vector<std::string> found;
   bool unsupported = false;
-  const bool added = import_tokenizer(directory, graph, found, &unsupported);
+  const bool added = import_tokenizer(files, graph, found, &unsupported);
   for (std::string& problem : found) {
     problems.add(unsupported ? ExitCode::kUnsupported : ExitCode::kInvalid, std::move(problem));
   }
@@ -129,19 +128,14 @@ void add_tokenizer(Graph& graph, const fs::path& directory, const EncoderConfig&
   }
 }
 
-Graph import_checked(const fs::path& root, const ImportOptions& options) {
-  check_directory(root);
-  const bool sentence = is_sentence_transformers(root);
-  const fs::path directory = transformer_directory(root);
-  const Json json = read_json_object(directory / "config.json");
-  const Checkpoint checkpoint(directory);
-
+Graph import_checked(const ModelSource& source, const ImportOptions& options) {
+  const bool sentence = is_sentence_transformers(source.root);
   Graph graph;
   Problems problems;
-  const Fields fields(json, "config.json", problems);
+  const Fields fields(source.config, "config.json", problems);
   const EncoderConfig config = read_encoder_config(fields);
   problems.raise();  // wrong settings would make every tensor's shape wrong
-  Weights weights(checkpoint, config.model_type, problems);
+  Weights weights(*source.checkpoint, config.model_type, problems);
   const HeadKind kind = !options.task.empty() ? parse_head_kind(options.task)
                         : sentence            ? HeadKind::kEmbed
                                               : detect_head_kind(fields, weights, problems);
@@ -152,24 +146,48 @@ Graph import_checked(const fs::path& root, const ImportOptions& options) {
   const uint32_t positions = kept_positions(config, options, graph);
   const Encoder encoder = import_encoder(builder, weights, config, positions);
   SentencePooling pooling;
-  if (kind == HeadKind::kEmbed) pooling = read_sentence_pooling(root, config.hidden, problems, graph.notes);
+  if (kind == HeadKind::kEmbed) pooling = read_sentence_pooling(source.root, config.hidden, problems, graph.notes);
   import_head(kind, {graph, builder, weights, config, fields, encoder, pooling, options, problems});
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
-  add_tokenizer(graph, directory, config, pooling, positions, problems);
-  record_provenance(graph, root, directory, checkpoint, fields);
+  add_tokenizer(graph, source.tokenizer, config, pooling, positions, problems);
+  record_provenance(graph, source, fields);
   problems.raise();
   return graph;
 }
 
-}  // namespace
-
-Graph import_hugging_face(const fs::path& directory, const ImportOptions& options) {
+/// Runs `work`; what the file system refuses becomes an Error.
+template <typename Work>
+auto with_files(const Work& work) {
   try {
-    return import_checked(directory, options);
+    return work();
   } catch (const fs::filesystem_error& error) {
     throw Error(ExitCode::kIo, fmt::format("{}: {}", error.path1().string(), error.code().message()));
   }
+}
+
+}  // namespace
+
+ModelSource open_model_source(const fs::path& directory) {
+  return with_files([&] {
+    check_directory(directory);
+    ModelSource source;
+    source.root = directory;
+    source.directory = transformer_directory(directory);
+    source.config = read_json_object(source.directory / "config.json");
+    source.checkpoint = std::make_shared<const Checkpoint>(source.directory);
+    source.tokenizer = read_tokenizer_files(source.directory);
+    for (const Safetensors& file : source.checkpoint->files()) source.weight_files.push_back(file.path());
+    return source;
+  });
+}
+
+Graph import_source(const ModelSource& source, const ImportOptions& options) {
+  return with_files([&] { return import_checked(source, options); });
+}
+
+Graph import_hugging_face(const fs::path& directory, const ImportOptions& options) {
+  return import_source(open_model_source(directory), options);
 }
 
 }  // namespace bantam::convert

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "graph/graph.h"
+#include "import/model_source.h"
 
 namespace bantam::convert {
 
@@ -24,6 +25,8 @@ struct ImportOptions {
 /// and what it names. The graph is f32 and in SSA form (see graph/README.md); its notes say what was
 /// dropped or assumed. Throws Error listing every problem by name. Memory: the weights as f32.
 Graph import_hugging_face(const std::filesystem::path& directory, const ImportOptions& options = {});
+/// The same of what has been read already.
+Graph import_source(const ModelSource& source, const ImportOptions& options = {});
 
 }  // namespace bantam::convert
 

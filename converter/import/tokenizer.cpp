@@ -318,34 +318,44 @@ bool is_there(const fs::path& path) {
 
 }  // namespace
 
-bool import_tokenizer(const fs::path& dir, Graph& graph, std::vector<std::string>& problems, bool* unsupported) {
-  const bool has_json = is_there(dir / "tokenizer.json");
-  if (!has_json && !is_there(dir / "vocab.txt")) return false;
-  ProblemList found;
-  TokenizerSource source;
-  const auto object = [&](const char* name) -> Json {
-    if (!is_there(dir / name)) return Json();
+TokenizerFiles read_tokenizer_files(const fs::path& dir) {
+  TokenizerFiles files;
+  const auto attempt = [&files](const auto& read) {
     try {
-      return read_json_object(dir / name);
+      read();
     } catch (const Error& error) {
-      found.insert(found.end(), error.problems().begin(), error.problems().end());
+      files.unreadable.insert(files.unreadable.end(), error.problems().begin(), error.problems().end());
     }
-    return Json();
   };
-  const Json config = object("tokenizer_config.json");
-  if (has_json) {
-    const Json json = object("tokenizer.json");
-    if (json.is_object()) read_tokenizer_json(json, "tokenizer.json", source, found);
-  } else {
-    try {
-      read_vocabulary_text(read_text_file(dir / "vocab.txt"), "vocab.txt", config, "tokenizer_config.json", source,
-                           found);
-    } catch (const Error& error) {
-      found.insert(found.end(), error.problems().begin(), error.problems().end());
-    }
+  const auto object = [&](const char* name, Json& json) {
+    if (is_there(dir / name)) attempt([&] { json = read_json_object(dir / name); });
+  };
+  object("tokenizer_config.json", files.config);
+  object("tokenizer.json", files.json);
+  if (!is_there(dir / "tokenizer.json") && is_there(dir / "vocab.txt")) {
+    attempt([&] { files.vocab = read_text_file(dir / "vocab.txt"); });
   }
-  read_tokenizer_config(object("special_tokens_map.json"), "special_tokens_map.json", source, found);
-  read_tokenizer_config(config, "tokenizer_config.json", source, found);
+  object("special_tokens_map.json", files.special);
+  return files;
+}
+
+bool import_tokenizer(const fs::path& dir, Graph& graph, std::vector<std::string>& problems, bool* unsupported) {
+  return import_tokenizer(read_tokenizer_files(dir), graph, problems, unsupported);
+}
+
+bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std::string>& problems,
+                      bool* unsupported) {
+  const bool has_json = files.json.is_object();
+  if (!has_json && !files.vocab && files.unreadable.empty()) return false;
+  ProblemList found = files.unreadable;
+  TokenizerSource source;
+  if (has_json) {
+    read_tokenizer_json(files.json, "tokenizer.json", source, found);
+  } else if (files.vocab) {
+    read_vocabulary_text(*files.vocab, "vocab.txt", files.config, "tokenizer_config.json", source, found);
+  }
+  read_tokenizer_config(files.special, "special_tokens_map.json", source, found);
+  read_tokenizer_config(files.config, "tokenizer_config.json", source, found);
   std::vector<RawBlob> blobs;
   std::unique_ptr<fb::TokenizerT> tokenizer;
   if (found.empty()) {
