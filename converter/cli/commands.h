@@ -10,7 +10,8 @@ class App;
 
 namespace bantam::cli {
 
-void add_convert(CLI::App& app);   // convert
+void add_convert(CLI::App& app);
+void add_student(CLI::App& app);   // convert
 void add_run(CLI::App& app);       // run, classify, choose, tag, answer, embed, fill, similar
 void add_tokenize(CLI::App& app);  // tokenize
 void add_eval(CLI::App& app);      // eval

@@ -12,6 +12,7 @@
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "cli/signals.h"
+#include "cli/student_options.h"
 #include "pack/convert.h"
 #include "report/json.h"
 
@@ -35,6 +36,7 @@ struct Arguments {
   std::string output;
   std::string expect;
   std::vector<std::string> keep;
+  LayoutFlags student;
   bool json = false;
 };
 
@@ -45,6 +47,7 @@ void run_convert(Arguments& arguments) {
   options.expect = arguments.expect;
   options.tool = std::string("bantam ") + kVersion;
   for (const std::string& keep : arguments.keep) options.types.keep.push_back(convert::parse_keep(keep));
+  if (!arguments.student.recipe.empty()) options.student = layout_recipe(arguments.student);
   Progress progress;
   options.progress = [&progress](const char* what, double done) { progress.show(what, done); };
   options.on_temporary = [](const char* path) { remove_on_interrupt(path); };
@@ -73,6 +76,11 @@ void add_convert(CLI::App& app) {
   command->add_option("-o,--output", arguments->output, "File to write; appears whole or not at all")
       ->required()
       ->type_name("FILE");
+  command
+      ->add_option(
+          "--student", arguments->student.recipe,
+          "Convert a smaller layout of SRC: a recipe as for `bantam student`, whose layers may differ in width")
+      ->type_name("RECIPE");
   const std::map<std::string, fb::DType> types = {
       {"int8", fb::DType::i8}, {"int4", fb::DType::i4}, {"f16", fb::DType::f16}, {"f32", fb::DType::f32}};
   command

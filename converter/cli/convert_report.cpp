@@ -56,10 +56,46 @@ void print_list(const char* heading, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) out().print("  {}\n", printable(line));
 }
 
+std::string rate(const convert::Coverage& coverage) { return fmt::format("{:.3f} %", 100 * coverage.unknown_rate()); }
+
 }  // namespace
+
+void print_student(const convert::StudentReport& report) {
+  const convert::LayoutSize &a = report.before, &b = report.after;
+  const auto millions = [](uint64_t count) { return fmt::format("{:.2f} M", static_cast<double>(count) / 1e6); };
+  print_table({{"", "teacher", "student"},
+               {"layers", fmt::format("{}", a.layers), fmt::format("{}", b.layers)},
+               {"heads", fmt::format("{} x {}", a.heads, a.head_width), fmt::format("{} x {}", b.heads, b.head_width)},
+               {"feed-forward", fmt::format("{}", a.ffn), fmt::format("{}", b.ffn)},
+               {"hidden", fmt::format("{}", a.hidden), fmt::format("{}", b.hidden)},
+               {"vocabulary", fmt::format("{}", a.vocabulary), fmt::format("{}", b.vocabulary)},
+               {"parameters", millions(a.parameters), millions(b.parameters)},
+               {"of them in layers", millions(a.encoder_parameters), millions(b.encoder_parameters)}});
+  if (report.vocabulary) {
+    const convert::VocabularyReport& done = *report.vocabulary;
+    std::vector<std::vector<std::string>> rows = {{"unknown tokens", "teacher", "student", "tokens of texts"}};
+    const auto add = [&](const char* name, const convert::Coverage& before, const convert::Coverage& after) {
+      const double more =
+          before.tokens == 0 ? 0 : static_cast<double>(after.tokens) / static_cast<double>(before.tokens);
+      rows.push_back({name, rate(before), rate(after), fmt::format("{:+.2f} %", 100 * (more - 1))});
+    };
+    if (done.texts > 0) add("the corpus", done.corpus_before, done.corpus_after);
+    if (done.unseen_before.tokens > 0) add("unseen tenth", done.unseen_before, done.unseen_after);
+    if (rows.size() > 1) {
+      out().write("\n");
+      print_table(rows);
+    }
+  }
+  print_list("Steps", report.steps);
+  print_list("Notes", report.notes);
+}
 
 void print_report(const Report& report) {
   out().print("{} -> {}: {}, {}\n\n", report.source, report.output, report.task, human_bytes(report.file_bytes));
+  if (report.student) {
+    print_student(*report.student);
+    out().write("\n");
+  }
   print_sizes(report);
   print_arena(report);
   print_comparison(report.parity);

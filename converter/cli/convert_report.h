@@ -3,11 +3,15 @@
 #define BANTAM_CONVERTER_CLI_CONVERT_REPORT_H_
 
 #include "report/report.h"
+#include "student/student.h"
 
 namespace bantam::cli {
 
 /// Tables of sizes, arena and parity, then notes and what would make the file smaller, to standard output.
 void print_report(const convert::Report& report);
+
+/// What a student keeps of its teacher: a table of sizes, coverage of the vocabulary, steps and notes.
+void print_student(const convert::StudentReport& report);
 
 }  // namespace bantam::cli
 

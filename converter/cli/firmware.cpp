@@ -14,6 +14,7 @@
 #include "firmware/memory.h"
 #include "firmware/project.h"
 #include "graph/size.h"
+#include "import/known_keys.h"
 #include "pack/output_file.h"
 
 namespace bantam::cli {
@@ -63,7 +64,7 @@ firmware::Target find_target(const std::string& name) {
   for (const std::string& other : known) {
     if (other == name) return firmware::read_target(name);
     all += (all.empty() ? "" : ", ") + other;
-    const size_t away = edit_distance(name, other);
+    const size_t away = convert::edit_distance(name, other);
     if (away >= distance) continue;
     distance = away;
     nearest = other;

@@ -6,6 +6,7 @@ int main(int argc, char** argv) {
   using namespace bantam::cli;
   return run_program(argc, argv, [argv](CLI::App& app) {
     add_convert(app);
+    add_student(app);
     add_run(app);
     add_tokenize(app);
     add_eval(app);

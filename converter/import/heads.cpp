@@ -146,6 +146,11 @@ class HeadImporter {
   int32_t vocabulary_layer(const std::string& name, const std::string& bias_name, int32_t x) {
     const uint32_t vocabulary = c_.config.vocabulary;
     const std::string weight_name = name + ".weight";
+    if (c_.config.embedding_rank != 0) {
+      c_.problems.add(ExitCode::kUnsupported,
+                      "factorised embeddings (embedding_rank) cannot serve as an output layer over the vocabulary");
+      return x;
+    }
     const bool present = c_.weights.has_head(weight_name);
     int32_t weight = c_.encoder.word_embeddings;
     if (present ? c_.weights.same(weight_name, "embeddings.word_embeddings.weight") : c_.config.tie_embeddings) {

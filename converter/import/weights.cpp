@@ -19,20 +19,6 @@ bool ends_with(std::string_view text, std::string_view suffix) {
 
 constexpr std::string_view kAnchor = "embeddings.word_embeddings.weight";
 
-/// What comes before the word embeddings' name. A file may hold several models (a teacher's copy):
-/// the one under its own model type wins, then the shortest.
-std::string base_prefix(const Checkpoint& checkpoint, const std::string& base) {
-  std::vector<std::string> found;
-  for (const auto& [name, entry] : checkpoint.tensors()) {
-    if (ends_with(name, kAnchor)) found.push_back(name.substr(0, name.size() - kAnchor.size()));
-  }
-  if (found.empty()) return "";
-  return *std::min_element(found.begin(), found.end(), [&](const std::string& a, const std::string& b) {
-    const bool own_a = ends_with(a, base + "."), own_b = ends_with(b, base + ".");
-    return own_a != own_b ? own_a : a.size() < b.size();
-  });
-}
-
 fb::DType stored_type(const std::string& dtype) {
   return dtype == "F16" ? fb::DType::f16 : dtype == "BF16" ? fb::DType::bf16 : fb::DType::f32;
 }
@@ -78,6 +64,18 @@ std::string_view advice(std::string_view name) {
 }
 
 }  // namespace
+
+std::string base_prefix(const Checkpoint& checkpoint, const std::string& base) {
+  std::vector<std::string> found;
+  for (const auto& [name, entry] : checkpoint.tensors()) {
+    if (ends_with(name, kAnchor)) found.push_back(name.substr(0, name.size() - kAnchor.size()));
+  }
+  if (found.empty()) return "";
+  return *std::min_element(found.begin(), found.end(), [&](const std::string& a, const std::string& b) {
+    const bool own_a = ends_with(a, base + "."), own_b = ends_with(b, base + ".");
+    return own_a != own_b ? own_a : a.size() < b.size();
+  });
+}
 
 Weights::Weights(const Checkpoint& checkpoint, const std::string& base, Problems& problems)
     : checkpoint_(checkpoint), problems_(problems), base_(base_prefix(checkpoint, base)) {

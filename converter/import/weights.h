@@ -57,6 +57,10 @@ class Weights {
   std::set<std::string> used_;
 };
 
+/// What comes before the base model's names in this file: "bert.", or nothing for a bare model. A file may hold several
+/// models (a teacher's copy): the one under its own model type wins, then the shortest.
+std::string base_prefix(const Checkpoint& checkpoint, const std::string& base);
+
 /// `parts` one after the other, as one matrix or vector; no values when a part has none.
 Values concatenate(std::vector<Values> parts);
 

@@ -1,6 +1,7 @@
 #include "pack/convert.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -13,6 +14,7 @@
 #include "quantize/static.h"
 #include "report/expect.h"
 #include "report/texts.h"
+#include "student/student.h"
 
 namespace bantam::convert {
 namespace {
@@ -49,6 +51,13 @@ void record_recipe(Graph& graph, const ConvertOptions& options) {
   auto property = std::make_unique<fb::PropertyT>();
   property->key = "recipe";
   property->value = recipe;
+  graph.model.properties.push_back(std::move(property));
+}
+
+void record_student(Graph& graph, const StudentReport& report) {
+  auto property = std::make_unique<fb::PropertyT>();
+  property->key = "student";
+  property->value = fmt::format("{}", fmt::join(report.steps, "; "));
   graph.model.properties.push_back(std::move(property));
 }
 
@@ -91,11 +100,7 @@ std::function<std::vector<Sample>(Runner&)> calibration_samples(const Graph& gra
                                                 "vocab.txt or tokenizer.json to the source",
                                                 options.calibrate));
     }
-    std::vector<std::string> texts = read_texts("--calibrate", options.calibrate);
-    const size_t every = (texts.size() + kCalibrationTexts - 1) / kCalibrationTexts;
-    for (size_t i = 0; i * every < texts.size(); ++i) texts[i] = texts[i * every];
-    texts.resize((texts.size() + every - 1) / every);
-    return make_samples(runner, max_tokens, texts);
+    return make_samples(runner, max_tokens, spread(read_texts("--calibrate", options.calibrate), kCalibrationTexts));
   };
 }
 
@@ -238,12 +243,25 @@ Report convert_checked(const ConvertOptions& options) {
   import.task = options.task;
   import.max_tokens = options.max_tokens;
   import.tag_scheme = options.tag_scheme;
-  Graph graph = import_hugging_face(options.source, import);
+  std::optional<StudentReport> student;
+  Graph graph;
+  if (options.student) {
+    StudentOptions making;
+    making.task = options.task;
+    making.progress = options.progress;
+    Student made = make_student(options.source, *options.student, making);
+    graph = import_source(made.draft.source(), import);
+    student = std::move(made.report);
+  } else {
+    graph = import_hugging_face(options.source, import);
+  }
   record_recipe(graph, options);
+  if (student) record_student(graph, *student);
 
   const Built built = build_file(graph, options);
   Report report = describe(built, options.types);
   report.source = options.source.string();
+  report.student = std::move(student);
   report.output = options.output.string();
   report.max_label_flips = options.max_label_flips;
 

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "pack/build.h"
 #include "report/report.h"
+#include "student/recipe.h"
 
 namespace bantam::convert {
 
@@ -22,6 +24,7 @@ enum class Rounding { kNearest, kGptq };
 struct ConvertOptions {
   std::filesystem::path source;
   std::filesystem::path output;
+  std::optional<Recipe> student;  // the layout to make of the source first
   TypeOptions types;
   Activations activations = Activations::kDynamic;
   Rounding rounding = Rounding::kNearest;

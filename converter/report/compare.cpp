@@ -42,6 +42,25 @@ std::string shorten(const std::string& text) {
   return text.substr(0, end) + "...";
 }
 
+/// Sum p ln(p / q) of softmax(reference) and softmax(got). O(count).
+double softmax_divergence(const float* reference, const float* got, uint32_t count) {
+  const double top_p = *std::max_element(reference, reference + count), top_q = *std::max_element(got, got + count);
+  double sum_p = 0, sum_q = 0, weighted = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const double p = double{reference[i]} - top_p, q = double{got[i]} - top_q;
+    sum_p += std::exp(p);
+    sum_q += std::exp(q);
+    weighted += std::exp(p) * (p - q);
+  }
+  return std::max(0.0, weighted / sum_p - std::log(sum_p) + std::log(sum_q));
+}
+
+/// The same of sigmoid(reference) and sigmoid(got): a label that holds or not.
+double sigmoid_divergence(float reference, float got) {
+  const float p[2] = {reference, 0}, q[2] = {got, 0};
+  return softmax_divergence(p, q, 2);
+}
+
 /// Outputs of task heads are named "logits", "start_logits", "intent_logits", ...
 bool is_logits(const std::string& name) { return name.find("logits") != std::string::npos; }
 
@@ -82,6 +101,7 @@ void Comparer::decide(OutputComparison& entry, const Sample& sample, uint32_t ro
   if (model_.task && model_.task->kind == fb::TaskKind::multi_label) {
     for (uint32_t i = 0; i < count; ++i) {
       ++entry.decisions;
+      entry.divergence_sum += sigmoid_divergence(reference[i], got[i]);
       if ((reference[i] > 0) == (got[i] > 0)) continue;
       const std::string name = label(entry.name, i);
       note(std::fabs(reference[i]), (reference[i] > 0 ? "" : "not ") + name, (got[i] > 0 ? "" : "not ") + name);
@@ -90,6 +110,7 @@ void Comparer::decide(OutputComparison& entry, const Sample& sample, uint32_t ro
   }
   if (count < 2) return;
   ++entry.decisions;
+  entry.divergence_sum += softmax_divergence(reference, got, count);
   const Best expected = best_of(reference, count);
   const Best now = best_of(got, count);
   if (expected.index == now.index) return;
@@ -161,6 +182,12 @@ void Comparer::add(const Sample& sample, const std::vector<OutputRows>& referenc
     if (part.rows > 0) add_rows(sample, part, got[i], rows);
   }
   next_text();
+}
+
+double Comparison::divergence() const {
+  double sum = 0;
+  for (const OutputComparison& output : outputs) sum += output.divergence();
+  return sum;
 }
 
 std::vector<std::string> gate_failures(const Comparison& comparison, double max_flips, const std::string& advice) {

@@ -31,6 +31,8 @@ struct OutputComparison {
   uint64_t decisions = 0;
   uint64_t flips = 0;
   float largest_difference = 0;
+  /// Kullback-Leibler divergence of the probabilities from the reference's, in nats, over decisions.
+  double divergence_sum = 0;
   /// Of a vector each; of deciding outputs (whose rows may have two values only) of everything at once.
   double cosine = 1;
   double least_cosine = 1;
@@ -38,6 +40,11 @@ struct OutputComparison {
   double product = 0, square = 0, other = 0;  // of everything
   Place worst_flip;
   Place worst_difference;
+  /// Mean of a decision; 1 - cosine where nothing is decided.
+  double divergence() const {
+    if (!decides) return 1 - cosine;
+    return decisions == 0 ? 0 : divergence_sum / static_cast<double>(decisions);
+  }
   double flip_fraction() const {
     return decisions == 0 ? 0 : static_cast<double>(flips) / static_cast<double>(decisions);
   }
@@ -48,6 +55,8 @@ struct Comparison {
   uint64_t texts = 0;
   std::vector<OutputComparison> outputs;
   bool done() const { return texts > 0; }
+  /// Sum over the outputs.
+  double divergence() const;
 };
 
 /// Gathers comparisons text by text.

@@ -6,10 +6,11 @@ namespace bantam::convert {
 namespace {
 
 /// Keys in the order in which they were put; numbers as f32.
-using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, int64_t, uint64_t, float>;
+using OrderedJson =
+    nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, int64_t, uint64_t, float>;
 
-Json to_object(const Place& place, bool flip) {
-  Json object;
+OrderedJson to_object(const Place& place, bool flip) {
+  OrderedJson object;
   object["text"] = place.text;
   object["row"] = place.row;
   if (flip) {
@@ -22,22 +23,23 @@ Json to_object(const Place& place, bool flip) {
   return object;
 }
 
-Json to_object(const Comparison& comparison) {
+OrderedJson to_object(const Comparison& comparison) {
   if (!comparison.done()) return nullptr;
-  Json object;
+  OrderedJson object;
   object["against"] = comparison.against;
   object["texts"] = comparison.texts;
-  object["outputs"] = Json::array();
+  object["outputs"] = OrderedJson::array();
   for (const OutputComparison& output : comparison.outputs) {
-    Json entry;
+    OrderedJson entry;
     entry["name"] = output.name;
     entry["vectors"] = output.vectors;
     entry["decisions"] = output.decisions;
     entry["label_flips"] = output.flips;
+    entry["divergence"] = static_cast<float>(output.divergence());
     entry["largest_difference"] = output.largest_difference;
     entry["cosine"] = static_cast<float>(output.cosine);
     entry["least_cosine"] = static_cast<float>(output.least_cosine);
-    entry["worst_flip"] = output.flips > 0 ? to_object(output.worst_flip, true) : Json(nullptr);
+    entry["worst_flip"] = output.flips > 0 ? to_object(output.worst_flip, true) : OrderedJson(nullptr);
     entry["worst_difference"] = to_object(output.worst_difference, false);
     object["outputs"].push_back(std::move(entry));
   }
@@ -47,16 +49,17 @@ Json to_object(const Comparison& comparison) {
 }  // namespace
 
 std::string to_json(const Report& report) {
-  Json object;
+  OrderedJson object;
   object["schema"] = "bantam.convert/1";
   object["source"] = report.source;
   object["output"] = report.output;
   object["task"] = report.task;
+  object["student"] = report.student ? OrderedJson::parse(student_json(*report.student).dump()) : OrderedJson(nullptr);
   object["weights"] = report.weights;
   object["file_bytes"] = report.file_bytes;
   object["tokenizer_bytes"] = report.tokenizer_bytes;
   object["graph_bytes"] = report.graph_bytes;
-  object["classes"] = Json::array();
+  object["classes"] = OrderedJson::array();
   for (const TensorClass& row : report.classes) {
     object["classes"].push_back({{"name", row.name},
                                  {"types", row.types},
@@ -66,7 +69,7 @@ std::string to_json(const Report& report) {
                                  {"worst_error", row.worst_error},
                                  {"worst_tensor", row.worst_tensor}});
   }
-  object["arena"] = Json::array();
+  object["arena"] = OrderedJson::array();
   for (const ArenaSize& size : report.arena)
     object["arena"].push_back({{"tokens", size.tokens}, {"bytes", size.bytes}});
   object["passes"] = report.passes;
@@ -77,7 +80,7 @@ std::string to_json(const Report& report) {
   object["gate"] = {{"max_label_flips", static_cast<float>(report.max_label_flips)},
                     {"passed", report.gate_failures.empty()},
                     {"failures", report.gate_failures}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace bantam::convert

@@ -3,11 +3,13 @@
 #define BANTAM_CONVERTER_REPORT_REPORT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "pack/build.h"
 #include "report/compare.h"
+#include "student/student.h"
 
 namespace bantam::convert {
 
@@ -30,6 +32,7 @@ struct ArenaSize {
 struct Report {
   std::string source;
   std::string output;
+  std::optional<StudentReport> student;  // with --student
   std::string task;
   std::string weights;  // what was asked for: i8, f16, f32
   uint64_t file_bytes = 0;

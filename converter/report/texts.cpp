@@ -120,6 +120,13 @@ std::vector<std::string> read_texts(const char* option, const std::filesystem::p
   return texts;
 }
 
+std::vector<std::string> spread(std::vector<std::string> texts, size_t most) {
+  const size_t every = (texts.size() + most - 1) / most;
+  for (size_t i = 0; i * every < texts.size(); ++i) texts[i] = texts[i * every];
+  texts.resize((texts.size() + every - 1) / every);
+  return texts;
+}
+
 std::vector<Sample> random_samples(uint32_t vocabulary, uint32_t max_tokens) {
   constexpr uint32_t kSamples = 128;
   std::vector<Sample> samples;

@@ -17,6 +17,9 @@ const std::vector<std::string>& built_in_texts();
 /// left out. Throws Error (I/O, invalid), which names `option` as where the file comes from, with the line's number.
 std::vector<std::string> read_texts(const char* option, const std::filesystem::path& file);
 
+/// At most `most` of the texts, evenly spread over them.
+std::vector<std::string> spread(std::vector<std::string> texts, size_t most);
+
 /// Samples for a file without a tokenizer: pseudo-random ids below `vocabulary`, 1 to `max_tokens` of them,
 /// always the same ones.
 std::vector<Sample> random_samples(uint32_t vocabulary, uint32_t max_tokens);

@@ -1,0 +1,73 @@
+// bantam student: a smaller layout of a model, as a directory that transformers loads.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/convert_progress.h"
+#include "cli/convert_report.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/student_options.h"
+#include "student/student.h"
+
+namespace bantam::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  bantam student minilm-snips --layers 3 -o student\n"
+    "  bantam student minilm-snips --layers importance:3 --data train.jsonl --vocabulary train.jsonl -o student\n"
+    "  bantam student minilm-snips --hidden 192 --ffn 0.5 --data train.jsonl -o student\n"
+    "  bantam student minilm-snips --recipe recipe.json -o student --json\n\n"
+    "The student is not trained: `bantam distill` lets it learn from its teacher. A recipe is a JSON object with the "
+    "names\n"
+    "of the options (docs/students.md). Layers of different widths (across:N) are for `bantam convert --student`.";
+
+struct Arguments {
+  std::string teacher;
+  std::string output;
+  std::string task;
+  LayoutFlags layout;
+  bool json = false;
+};
+
+void run_student(const Arguments& arguments) {
+  const convert::Recipe recipe = layout_recipe(arguments.layout);
+  Progress progress;
+  convert::StudentOptions options;
+  options.task = arguments.task;
+  options.progress = [&progress](const char* what, double done) { progress.show(what, done); };
+  const convert::Student student = convert::make_student(arguments.teacher, recipe, options);
+  progress.show("writing", 0);
+  convert::write_student(student, arguments.output);
+  progress.clear();
+  if (arguments.json) {
+    convert::Json object = convert::student_json(student.report);
+    object["output"] = arguments.output;
+    out().write(object.dump(-1, ' ', false, convert::Json::error_handler_t::replace) + "\n");
+  } else {
+    print_student(student.report);
+    out().print("\n{} is written\n", printable(arguments.output));
+  }
+  out().flush();
+}
+
+}  // namespace
+
+void add_student(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("student", "Make a smaller layout of a model, to be trained");
+  command->footer(kExamples);
+  command->add_option("TEACHER", arguments->teacher, "Directory of the model")->required();
+  command->add_option("-o,--output", arguments->output, "Directory to write; must not exist, or be empty")
+      ->required()
+      ->type_name("DIR");
+  command->add_option("--recipe", arguments->layout.recipe, "JSON object that says what stays")->type_name("FILE");
+  command->add_option("--task", arguments->task, "What the model is for, when TEACHER does not say it")
+      ->type_name("TASK");
+  add_layout_flags(*command, &arguments->layout);
+  command->add_flag("--json", arguments->json, "Print the report as one JSON object");
+  command->callback([arguments] { run_student(*arguments); });
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,98 @@
+#include "cli/student_options.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "cli/errors.h"
+
+namespace bantam::cli {
+namespace {
+
+using Json = convert::Json;
+namespace fs = std::filesystem;
+
+/// "6" or "0.5", as JSON; anything else stays a string, which the recipe's parser refuses with the key's name.
+Json number(const std::string& text) {
+  const Json value = Json::parse(text, nullptr, false);
+  return value.is_number() ? value : Json(text);
+}
+
+/// "3", "0.5", "first:3", "importance:0.5" or "0,2,4".
+Json layers(const std::string& text) {
+  const size_t colon = text.find(':');
+  if (colon != std::string::npos) return {{"by", text.substr(0, colon)}, {"keep", number(text.substr(colon + 1))}};
+  if (text.find(',') == std::string::npos) return number(text);
+  Json list = Json::array();
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    list.push_back(number(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return list;
+}
+
+/// "6", "0.5" or "across:0.5".
+Json units(const std::string& text) {
+  const std::string across = "across:";
+  if (text.compare(0, across.size(), across) != 0) return number(text);
+  return {{"across", "model"}, {"keep", number(text.substr(across.size()))}};
+}
+
+/// Paths on the command line start from the current directory, those of a recipe from its own.
+std::string absolute(const std::string& path) { return fs::absolute(path).string(); }
+
+}  // namespace
+
+void add_layout_flags(CLI::App& command, LayoutFlags* flags) {
+  const auto add = [&](const char* name, auto& value, const char* what, const char* type) {
+    command.add_option(name, value, what)->type_name(type)->group("Layout (on top of the recipe)");
+  };
+  add("--layers", flags->layers, "Layers kept: N or a share, alternate:N, first:N, last:N, importance:N, or 0,2,4",
+      "WHICH");
+  add("--heads", flags->heads, "Attention heads kept, by importance: N or a share of each layer's; across:N of all",
+      "N");
+  add("--ffn", flags->ffn, "Feed-forward columns kept, in the same way", "N");
+  add("--hidden", flags->hidden, "Hidden columns kept, by importance", "N");
+  add("--head-width", flags->head_width, "Columns of a head", "N");
+  add("--embedding-rank", flags->embedding_rank, "Word embeddings in two factors with N columns between", "N");
+  add("--share", flags->share, "N groups of neighbouring layers with the same matrices", "N");
+  add("--vocabulary", flags->vocabulary, "Keep the tokens that these texts use", "FILE");
+  add("--vocabulary-size", flags->vocabulary_size, "At most N tokens, the most used", "N");
+  add("--script", flags->scripts, "Keep the tokens of this script: latin, cyrillic, ...", "NAME");
+  add("--data", flags->data, "Texts on which importance is measured (default: built-in texts)", "FILE");
+}
+
+convert::Recipe layout_recipe(const LayoutFlags& flags) {
+  Json json = Json::object();
+  std::string where = "the options";
+  fs::path base;
+  if (!flags.recipe.empty()) {
+    json = convert::read_json_object(flags.recipe);
+    where = fs::path(flags.recipe).filename().string();
+    base = fs::path(flags.recipe).parent_path();
+  }
+  if (!flags.layers.empty()) json["layers"] = layers(flags.layers);
+  if (!flags.heads.empty()) json["heads"] = units(flags.heads);
+  if (!flags.ffn.empty()) json["ffn"] = units(flags.ffn);
+  if (!flags.hidden.empty()) json["hidden"] = number(flags.hidden);
+  if (flags.head_width != 0) json["head_width"] = flags.head_width;
+  if (flags.embedding_rank != 0) json["embedding_rank"] = flags.embedding_rank;
+  if (flags.share != 0) json["share"] = flags.share;
+  if (!flags.data.empty()) json["data"] = absolute(flags.data);
+  const bool trims = !flags.vocabulary.empty() || !flags.scripts.empty() || flags.vocabulary_size != 0;
+  if (trims) {
+    Json& vocabulary = json["vocabulary"];
+    if (vocabulary.is_string()) vocabulary = {{"corpus", vocabulary}};
+    if (!flags.vocabulary.empty()) vocabulary["corpus"] = Json::array();
+    for (const std::string& file : flags.vocabulary) vocabulary["corpus"].push_back(absolute(file));
+    for (const std::string& script : flags.scripts) vocabulary["scripts"].push_back(script);
+    if (flags.vocabulary_size != 0) vocabulary["size"] = flags.vocabulary_size;
+  }
+  if (json.empty()) {
+    throw Error(ExitCode::kUsage,
+                "nothing says what the student is to be; name --recipe FILE, or options such as --layers 3");
+  }
+  return convert::parse_recipe(json, where, base);
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,33 @@
+// The options of a student's layout, which `student` and `convert` share.
+#ifndef BANTAM_CONVERTER_CLI_STUDENT_OPTIONS_H_
+#define BANTAM_CONVERTER_CLI_STUDENT_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "student/recipe.h"
+
+namespace CLI {
+class App;
+}
+
+namespace bantam::cli {
+
+/// As written; the recipe's own names.
+struct LayoutFlags {
+  std::string recipe;
+  std::string layers, heads, ffn, hidden;
+  unsigned head_width = 0, embedding_rank = 0, share = 0, vocabulary_size = 0;
+  std::vector<std::string> vocabulary, scripts;
+  std::string data;
+};
+
+/// Adds --layers, --heads, ... to `command`.
+void add_layout_flags(CLI::App& command, LayoutFlags* flags);
+
+/// The recipe's file with the flags on top of it. Throws Error: usage for a flag that cannot be read, what read_recipe throws.
+convert::Recipe layout_recipe(const LayoutFlags& flags);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_STUDENT_OPTIONS_H_

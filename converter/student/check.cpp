@@ -1,0 +1,150 @@
+#include "student/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "graph/error.h"
+#include "import/sentence_transformers.h"
+
+namespace bantam::convert {
+namespace {
+
+class Checker {
+ public:
+  Checker(const Recipe& recipe, const Draft& teacher) : recipe_(recipe), teacher_(teacher), config_(teacher.config()) {}
+
+  Widths check() {
+    check_layers();
+    const Widths widths = resolve();
+    if (recipe_.embedding_rank >= widths.hidden) {
+      problem("embedding_rank", fmt::format("{} columns are no fewer than the hidden width of {}",
+                                            recipe_.embedding_rank, widths.hidden));
+    }
+    if (recipe_.share > layers_) {
+      problem("share", fmt::format("{} groups are more than the {} layers", recipe_.share, layers_));
+    }
+    if (recipe_.share != 0 && (recipe_.heads_across || recipe_.ffn_across)) {
+      problem("share",
+              "layers of different widths (\"across\": \"model\") cannot share matrices; use \"across\": \"layer\"");
+    }
+    if (widths.hidden < config_.hidden && is_sentence_transformers(teacher_.origin().root)) {
+      problems_.add(ExitCode::kUnsupported,
+                    "recipe: \"hidden\": a sentence-transformers model's other modules state its width; leave it out");
+    }
+    check_files();
+    problems_.raise();
+    return widths;
+  }
+
+ private:
+  void problem(const char* key, const std::string& what) {
+    problems_.add(ExitCode::kInvalid, fmt::format("recipe: \"{}\": {}", key, what));
+  }
+
+  /// `amount` of `all`; a problem when it is more.
+  uint32_t part(const char* key, const Amount& amount, uint32_t all) {
+    if (!amount.given()) return all;
+    const uint32_t count = amount.of(all);
+    if (count > all) problem(key, fmt::format("{} are more than the teacher's {}", count, all));
+    return std::min(count, all);
+  }
+
+  void check_layers() {
+    layers_ = config_.layers;
+    for (const uint32_t layer : recipe_.layer_list) {
+      if (layer >= config_.layers) {
+        problem("layers",
+                fmt::format("layer {} is not there; the teacher has layers 0 to {}", layer, config_.layers - 1));
+      }
+    }
+    if (recipe_.layer_choice == LayerChoice::kList) {
+      layers_ = static_cast<uint32_t>(recipe_.layer_list.size());
+    } else {
+      layers_ = part("layers", recipe_.layers, config_.layers);
+    }
+  }
+
+  Widths resolve() {
+    Widths widths;
+    widths.hidden = part("hidden", recipe_.hidden, config_.hidden);
+    widths.heads = part("heads", recipe_.heads, config_.heads);
+    widths.ffn = part("ffn", recipe_.ffn, config_.intermediate);
+    widths.heads_across = recipe_.heads_across;
+    widths.ffn_across = recipe_.ffn_across;
+    widths.head_width = config_.head_width;
+    const bool narrow = widths.hidden < config_.hidden;
+    if (recipe_.head_width > config_.head_width) {
+      problem("head_width", fmt::format("{} is more than the teacher's {}", recipe_.head_width, config_.head_width));
+    } else if (recipe_.head_width != 0) {
+      widths.head_width = recipe_.head_width;
+    } else if (narrow && recipe_.heads.given() && widths.hidden % widths.heads == 0 &&
+               widths.hidden / widths.heads < config_.head_width) {
+      widths.head_width = widths.hidden / widths.heads;
+    }
+    if (narrow && !recipe_.heads.given()) {
+      widths.heads = std::min(config_.heads, widths.hidden / widths.head_width);
+      if (widths.heads == 0 || widths.hidden % widths.head_width != 0) {
+        problem("hidden", fmt::format("{} is no multiple of the heads' {} columns; name a multiple, or \"heads\", or "
+                                      "\"head_width\"",
+                                      widths.hidden, widths.head_width));
+      }
+    }
+    return widths;
+  }
+
+  void check_file(const char* key, const std::filesystem::path& file) {
+    std::error_code error;
+    if (std::filesystem::exists(file, error)) return;
+    problems_.add(ExitCode::kIo, fmt::format("recipe: \"{}\": {}: no such file", key, file.string()));
+  }
+
+  void check_files() {
+    const TokenizerFiles& tokenizer = teacher_.origin().tokenizer;
+    const bool has_tokenizer = tokenizer.json.is_object() || tokenizer.vocab;
+    if (!has_tokenizer && (recipe_.measures() || recipe_.vocabulary)) {
+      problems_.add(ExitCode::kInvalid, fmt::format("{}: has no tokenizer, so that no texts can be run to see what is "
+                                                    "important; add tokenizer.json or vocab.txt",
+                                                    teacher_.origin().directory.string()));
+    }
+    if (!recipe_.data.empty()) check_file("data", recipe_.data);
+    if (!recipe_.vocabulary) return;
+    for (const auto& file : recipe_.vocabulary->corpus) check_file("vocabulary.corpus", file);
+  }
+
+  const Recipe& recipe_;
+  const Draft& teacher_;
+  const EncoderConfig& config_;
+  uint32_t layers_ = 0;
+  Problems problems_;
+};
+
+}  // namespace
+
+Widths check_recipe(const Recipe& recipe, const Draft& teacher) { return Checker(recipe, teacher).check(); }
+
+Indices choose_layers(const Recipe& recipe, const Draft& teacher, const std::function<Probe()>& probe) {
+  const uint32_t all = teacher.config().layers;
+  const uint32_t count = recipe.layers.given() ? recipe.layers.of(all) : 0;
+  Indices kept;
+  switch (recipe.layer_choice) {
+    case LayerChoice::kList:
+      return recipe.layer_list;
+    case LayerChoice::kImportance:
+      return important_layers(teacher, count, probe());
+    case LayerChoice::kFirst:
+      for (uint32_t i = 0; i < count; ++i) kept.push_back(i);
+      return kept;
+    case LayerChoice::kLast:
+      for (uint32_t i = all - count; i < all; ++i) kept.push_back(i);
+      return kept;
+    case LayerChoice::kAlternate:
+      break;
+  }
+  // Evenly spread from the first layer: 0, 2, 4 of 6, as in DistilBERT (arXiv 1910.01108).
+  for (uint32_t i = 0; i < count; ++i) kept.push_back(static_cast<uint32_t>(uint64_t{i} * all / count));
+  return kept;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,83 @@
+// Draft: a teacher's settings, tensors and tokenizer in memory, from which the steps of a recipe take away.
+#ifndef BANTAM_CONVERTER_STUDENT_DRAFT_H_
+#define BANTAM_CONVERTER_STUDENT_DRAFT_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "import/config.h"
+#include "import/layer_names.h"
+#include "import/model_source.h"
+
+namespace bantam::convert {
+
+/// What an axis of a tensor counts. kScores: columns of queries and keys; kValues: of values and contexts.
+enum class Axis { kNone, kHidden, kVocabulary, kScores, kValues, kFfn };
+
+/// Ascending.
+using Indices = std::vector<uint32_t>;
+
+class Draft {
+ public:
+  /// Reads every tensor as f32. `source` is one that import_source accepts. Tensors that no part of such a model uses are left
+  /// out, with a note.
+  explicit Draft(ModelSource source);
+
+  /// The same model for import_source. Copies the tensors.
+  ModelSource source() const;
+
+  const EncoderConfig& config() const { return config_; }
+  const LayerNames& names() const { return layer_names(config_.family); }
+  Json& settings() { return source_.config; }
+  TokenizerFiles& tokenizer() { return source_.tokenizer; }
+  const ModelSource& origin() const { return source_; }
+  std::vector<std::string>& notes() { return notes_; }
+
+  /// A tensor of the encoder by its name relative to the base model; of a layer by part ("output.dense.weight").
+  MemoryTensor& encoder(const std::string& name) { return tensors_.at(base_ + name); }
+  MemoryTensor& layer(uint32_t layer, const std::string& part);
+  const std::map<std::string, MemoryTensor>& tensors() const { return tensors_; }
+
+  /// Keeps these indices of an axis: of layer `layer` for kScores, kValues and kFfn, everywhere for the others.
+  void keep(Axis axis, uint32_t layer, const Indices& indices);
+  void keep_layers(const Indices& layers);
+  /// What keep() made of heads: widths follow from tensors, their number does not.
+  void set_heads(uint32_t layer, uint32_t heads) { config_.widths.heads[layer] = heads; }
+  void set_head_width(uint32_t width) { config_.head_width = width; }
+  /// Layer i has the matrices of layer owners[i].
+  void share(const std::vector<uint32_t>& owners);
+  /// Word embeddings = rows * projection^t + bias. [vocabulary, rank], [hidden, rank], [hidden].
+  void factorise(MemoryTensor rows, MemoryTensor projection, MemoryTensor bias);
+  /// The product of the factors as one table again; for directories.
+  void multiply_factors();
+
+  /// Every layer has as many heads and feed-forward columns, and heads fill the hidden width: transformers' own settings say
+  /// it all.
+  bool uniform() const;
+
+  /// The layer that a tensor belongs to; -1: none.
+  int64_t layer_of(const std::string& name) const { return role_of(name).layer; }
+
+ private:
+  struct Role {
+    Axis rows = Axis::kNone, columns = Axis::kNone;
+    int64_t layer = -1;
+    bool known = false;
+  };
+  Role role_of(const std::string& name) const;
+  /// Writes config_ into the settings.
+  void put_settings();
+
+  ModelSource source_;
+  EncoderConfig config_;
+  std::string base_;   // before encoder names
+  std::string outer_;  // before head names
+  std::map<std::string, MemoryTensor> tensors_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_STUDENT_DRAFT_H_

@@ -1,0 +1,205 @@
+#include "student/importance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "import/hugging_face.h"
+#include "pack/build.h"
+#include "quantize/ranges.h"
+#include "quantize/static.h"
+#include "report/compare.h"
+
+namespace bantam::convert {
+namespace {
+
+/// Sums over tokens of one activation.
+struct Sums {
+  double rows = 0;
+  std::vector<double> sum, square;
+  /// [columns / block][block][block]: products of columns within a block; empty: not wanted.
+  std::vector<double> products;
+  size_t block = 0;
+
+  void add(const OutputRows& in) {
+    sum.resize(in.width);
+    square.resize(in.width);
+    if (block != 0) products.resize(size_t{in.width} * block);
+    rows += in.rows;
+    for (uint32_t r = 0; r < in.rows; ++r) {
+      const float* x = in.row(r);
+      for (size_t i = 0; i < in.width; ++i) {
+        const double value = x[i];
+        sum[i] += value;
+        square[i] += value * value;
+        for (size_t k = 0; k < block; ++k) products[i * block + k] += value * double{x[i / block * block + k]};
+      }
+    }
+  }
+  double mean(size_t column) const { return sum[column] / rows; }
+  double variance(size_t column) const { return std::max(0.0, square[column] / rows - mean(column) * mean(column)); }
+  double mean_square() const { return std::accumulate(square.begin(), square.end(), 0.0) / rows; }
+};
+
+std::vector<Sample> encode_all(Runner& runner, const std::vector<std::string>& texts) {
+  std::vector<Sample> samples;
+  samples.reserve(texts.size());
+  for (const std::string& text : texts) samples.push_back(runner.encode(text));
+  return samples;
+}
+
+/// The part's name in the graph.
+std::string graph_name(const Draft& draft, uint32_t layer, const char* part) {
+  return fmt::format("{}.{}.{}.{}", draft.config().model_type, draft.names().stack, layer, part);
+}
+
+/// Sum of squares of column `column` of a weight.
+double column_square(const MemoryTensor& weight, size_t column) {
+  double sum = 0;
+  const size_t width = static_cast<size_t>(weight.shape[1]);
+  for (size_t at = column; at < weight.values.size(); at += width)
+    sum += double{weight.values[at]} * double{weight.values[at]};
+  return sum;
+}
+
+/// E |W (c - E c)|^2 of the columns [begin, begin + n) of W, from E c c^t.
+double block_energy(const MemoryTensor& weight, const Sums& context, size_t begin, size_t n) {
+  const size_t width = static_cast<size_t>(weight.shape[1]);
+  std::vector<double> gram(n * n);
+  for (size_t at = begin; at < weight.values.size(); at += width) {
+    const float* row = weight.values.data() + at;
+    for (size_t i = 0; i < n; ++i) {
+      for (size_t k = 0; k < n; ++k) gram[i * n + k] += double{row[i]} * double{row[k]};
+    }
+  }
+  double sum = 0;
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t k = 0; k < n; ++k) {
+      const double product = context.products[(begin + i) * n + k] / context.rows;
+      sum += gram[i * n + k] * (product - context.mean(begin + i) * context.mean(begin + k));
+    }
+  }
+  return std::max(0.0, sum);
+}
+
+std::vector<double> means(const Sums& sums) {
+  std::vector<double> out;
+  for (size_t i = 0; i < sums.sum.size(); ++i) out.push_back(sums.mean(i));
+  return out;
+}
+
+LayerImportance layer_importance(Draft& draft, uint32_t layer, const std::map<std::string, Sums>& sums) {
+  const LayerNames& names = draft.names();
+  const auto of = [&](const char* part, const char* suffix = "") -> const Sums& {
+    return sums.at(graph_name(draft, layer, part) + suffix);
+  };
+  const uint32_t heads = draft.config().widths.heads[layer];
+  const size_t width = draft.config().head_width;
+  const MemoryTensor& out = draft.layer(layer, std::string(names.out) + ".weight");
+  const MemoryTensor& down = draft.layer(layer, std::string(names.down) + ".weight");
+  const Sums& context = of(names.attention);
+  const Sums& wide = of(names.up);
+  const Sums& qkv = of(names.qkv);
+  const double attention_sum = std::max(of(names.out, ".sum").mean_square(), 1e-30);
+  const double ffn_sum = std::max(of(names.down, ".sum").mean_square(), 1e-30);
+  LayerImportance found;
+  for (size_t head = 0; head < heads; ++head) {
+    found.heads.push_back(block_energy(out, context, head * width, width) / attention_sum);
+  }
+  for (size_t i = 0; i < heads * width; ++i) {
+    found.scores.push_back(qkv.square[i] / qkv.rows * (qkv.square[heads * width + i] / qkv.rows));
+    found.values.push_back(context.variance(i) * column_square(out, i) / attention_sum);
+  }
+  for (size_t i = 0; i < wide.square.size(); ++i) {
+    found.ffn.push_back(wide.variance(i) * column_square(down, i) / ffn_sum);
+  }
+  found.value_mean = means(context);
+  found.ffn_mean = means(wide);
+  return found;
+}
+
+FileBytes exact_build(const Draft& draft) {
+  TypeOptions exact;
+  exact.weights = fb::DType::f32;
+  return build(import_source(draft.source()), exact);
+}
+
+}  // namespace
+
+Importance measure_importance(const Draft& draft, const Probe& probe) {
+  Draft copy = draft;
+  const Graph graph = unfuse(import_source(draft.source()));
+  const LayerNames& names = draft.names();
+  std::map<std::string, Sums> sums;
+  std::vector<std::string> norms = {draft.config().model_type + ".embeddings"};
+  sums[norms.front()];
+  for (uint32_t i = 0; i < draft.config().layers; ++i) {
+    sums[graph_name(draft, i, names.qkv)];
+    sums[graph_name(draft, i, names.attention)].block = draft.config().head_width;
+    sums[graph_name(draft, i, names.up)];
+    for (const char* part : {names.out, names.down}) {
+      norms.push_back(graph_name(draft, i, part));
+      sums[norms.back()];
+      sums[norms.back() + ".sum"];
+    }
+  }
+  std::vector<std::string> wanted;
+  for (const auto& [name, unused] : sums) wanted.push_back(name);
+  visit_activations(
+      graph, wanted, probe.max_tokens, [&](Runner& runner) { return encode_all(runner, probe.texts); },
+      [&](const std::string& name, const OutputRows& rows) { sums.at(name).add(rows); },
+      [&](double done) { probe.progress("measuring importance", done); });
+  Importance found;
+  found.hidden.assign(draft.config().hidden, 0);
+  for (const std::string& norm : norms) {
+    for (size_t i = 0; i < found.hidden.size(); ++i) found.hidden[i] += sums.at(norm).square[i] / sums.at(norm).rows;
+  }
+  for (uint32_t i = 0; i < draft.config().layers; ++i) found.layers.push_back(layer_importance(copy, i, sums));
+  return found;
+}
+
+Indices important_layers(const Draft& draft, uint32_t count, const Probe& probe) {
+  Indices kept(draft.config().layers);
+  std::iota(kept.begin(), kept.end(), 0U);
+  const Graph graph = import_source(draft.source());
+  const FileBytes whole = exact_build(draft);
+  Runner reference(whole, probe.max_tokens);
+  const std::vector<Sample> samples = encode_all(reference, probe.texts);
+  std::vector<std::vector<OutputRows>> expected;
+  for (const Sample& sample : samples) expected.push_back(reference.run(sample));
+  const double all = draft.config().layers;
+  while (kept.size() > count) {
+    size_t least = 0;
+    double least_divergence = 0;
+    for (size_t i = 0; i < kept.size(); ++i) {
+      probe.progress("choosing layers", (all - static_cast<double>(kept.size() - i)) / all);
+      Indices without = kept;
+      without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+      Draft candidate = draft;
+      candidate.keep_layers(without);
+      const FileBytes bytes = exact_build(candidate);
+      Runner runner(bytes, probe.max_tokens);
+      Comparer comparer(graph.model, "the teacher");
+      for (size_t s = 0; s < samples.size(); ++s) comparer.add(samples[s], expected[s], runner.run(samples[s]));
+      const double divergence = comparer.result().divergence();
+      if (i != 0 && divergence >= least_divergence) continue;
+      least = i;
+      least_divergence = divergence;
+    }
+    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(least));
+  }
+  return kept;
+}
+
+Indices largest(const std::vector<double>& values, size_t count) {
+  Indices order(values.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return values[a] > values[b]; });
+  order.resize(std::min(count, order.size()));
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,48 @@
+// Importance: how much each part of a model does on the user's texts, measured on what its activations hold.
+#ifndef BANTAM_CONVERTER_STUDENT_IMPORTANCE_H_
+#define BANTAM_CONVERTER_STUDENT_IMPORTANCE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "student/draft.h"
+
+namespace bantam::convert {
+
+/// Energies are means over tokens of the squared length of what a unit adds to the residual stream, divided by that of the
+/// whole sum, so that units of different layers can be compared.
+struct LayerImportance {
+  std::vector<double> heads;   // [heads]
+  std::vector<double> scores;  // [heads * head width]: mean square of query times that of key
+  std::vector<double> values;  // [heads * head width]: energy of a context column
+  std::vector<double> ffn;     // [intermediate]
+  /// Mean activation: what goes into the bias when the unit goes.
+  std::vector<double> value_mean, ffn_mean;
+};
+
+struct Importance {
+  std::vector<LayerImportance> layers;
+  std::vector<double> hidden;  // [hidden]: mean square after every norm
+};
+
+/// Which texts are run, and who is told how far it is, in [0, 1].
+struct Probe {
+  std::vector<std::string> texts;
+  uint32_t max_tokens = 128;
+  std::function<void(const char* what, double done)> progress;
+};
+
+/// Runs the draft in f32 over the texts.
+Importance measure_importance(const Draft& draft, const Probe& probe);
+
+/// The `count` layers that change the outputs least when the others go: one after the other the layer goes without which
+/// the divergence from the whole model is smallest. Runs the draft layers^2 / 2 times.
+Indices important_layers(const Draft& draft, uint32_t count, const Probe& probe);
+
+/// Indices of the `count` largest, ascending; of equals the first.
+Indices largest(const std::vector<double>& values, size_t count);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_STUDENT_IMPORTANCE_H_

@@ -1,0 +1,172 @@
+#include "student/student.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+#include <system_error>
+#include <utility>
+
+#include "graph/error.h"
+#include "import/hugging_face.h"
+#include "import/sentence_transformers.h"
+#include "report/texts.h"
+#include "student/check.h"
+#include "student/factorise.h"
+#include "student/importance.h"
+#include "student/narrow.h"
+
+namespace bantam::convert {
+namespace {
+
+/// At most so many texts, evenly spread over the file, are run.
+constexpr size_t kProbeTexts = 512;
+constexpr uint32_t kProbeTokens = 128;
+
+LayoutSize size_of(const Draft& draft) {
+  const EncoderConfig& config = draft.config();
+  LayoutSize size{config.layers,     config.widths.heads.front(),
+                  config.head_width, config.widths.intermediate.front(),
+                  config.hidden,     config.vocabulary};
+  for (const auto& [name, tensor] : draft.tensors()) {
+    const int64_t layer = draft.layer_of(name);
+    const uint64_t count = tensor.values.size();
+    const bool again = layer >= 0 && tensor.shape.size() == 2 &&
+                       config.widths.shared[static_cast<size_t>(layer)] != static_cast<uint32_t>(layer);
+    if (again) continue;
+    size.parameters += count;
+    if (layer >= 0) size.encoder_parameters += count;
+  }
+  return size;
+}
+
+class Maker {
+ public:
+  Maker(const std::filesystem::path& teacher, const Recipe& recipe, const StudentOptions& options)
+      : recipe_(recipe), options_(options), student_{Draft(checked(teacher)), {}} {
+    if (!options_.progress) options_.progress = [](const char*, double) {};
+    student_.report.teacher = teacher.string();
+  }
+
+  Student make() {
+    Draft& draft = student_.draft;
+    student_.report.before = size_of(draft);
+    const Widths widths = check_recipe(recipe_, draft);
+    if (recipe_.vocabulary) trim();
+    if (recipe_.layers.given() || !recipe_.layer_list.empty()) drop_layers();
+    if (widths.narrower(draft.config())) {
+      const Importance importance = measure_importance(draft, probe());
+      for (const std::string& step : narrow(draft, widths, importance)) say(step);
+    }
+    if (recipe_.embedding_rank != 0) factorise_embeddings();
+    if (recipe_.share != 0) share_layers();
+    import_source(draft.source(), import_options());  // whatever went wrong shows here, not in the user's next step
+    student_.report.after = size_of(draft);
+    student_.report.notes = draft.notes();
+    return std::move(student_);
+  }
+
+ private:
+  ImportOptions import_options() const {
+    ImportOptions import;
+    import.task = options_.task;
+    return import;
+  }
+
+  /// What cannot be imported cannot be changed either: the importer's problems name tensors and settings.
+  ModelSource checked(const std::filesystem::path& teacher) const {
+    ModelSource source = open_model_source(teacher);
+    import_source(source, import_options());
+    return source;
+  }
+
+  void say(std::string step) { student_.report.steps.push_back(std::move(step)); }
+
+  Probe probe() const {
+    Probe probe;
+    probe.texts = recipe_.data.empty() ? built_in_texts() : spread(read_texts("data", recipe_.data), kProbeTexts);
+    probe.max_tokens = std::min(kProbeTokens, student_.draft.config().positions);
+    probe.progress = options_.progress;
+    return probe;
+  }
+
+  void trim() {
+    student_.report.vocabulary = trim_vocabulary(student_.draft, *recipe_.vocabulary, &uses_, options_.progress);
+    const VocabularyReport& done = *student_.report.vocabulary;
+    say(fmt::format("vocabulary: {} of {} tokens stay", done.after, done.before));
+  }
+
+  void drop_layers() {
+    Draft& draft = student_.draft;
+    const uint32_t all = draft.config().layers;
+    const Indices kept = choose_layers(recipe_, draft, [&] { return probe(); });
+    draft.keep_layers(kept);
+    say(fmt::format("layers: {} of {} stay: {}", kept.size(), all, fmt::join(kept, ", ")));
+  }
+
+  void factorise_embeddings() {
+    Draft& draft = student_.draft;
+    const MemoryTensor& table = draft.encoder("embeddings.word_embeddings.weight");
+    // A token that was not seen still counts: texts to come may hold it.
+    std::vector<double> weights(static_cast<size_t>(table.shape[0]), 1);
+    for (size_t i = 0; i < uses_.size(); ++i) weights[i] += uses_[i];
+    options_.progress("factorising embeddings", 0);
+    LowRank factors = factorise(table, weights, recipe_.embedding_rank);
+    say(fmt::format("embeddings: {} columns of {}, which lose {:.2f} % of their variance", recipe_.embedding_rank,
+                    draft.config().hidden, 100 * factors.lost));
+    draft.factorise(std::move(factors.rows), std::move(factors.projection), std::move(factors.bias));
+  }
+
+  void share_layers() {
+    Draft& draft = student_.draft;
+    const uint32_t layers = draft.config().layers;
+    std::vector<uint32_t> owners(layers);
+    for (uint32_t i = 0; i < layers; ++i) {
+      // Group g is the layers with i * groups / layers == g; the first of them owns.
+      const uint32_t group = i * recipe_.share / layers;
+      owners[i] = (group * layers + recipe_.share - 1) / recipe_.share;
+    }
+    draft.share(owners);
+    say(fmt::format("shared layers: {} layers with the matrices of {}", layers, recipe_.share));
+  }
+
+  const Recipe& recipe_;
+  StudentOptions options_;
+  Student student_;
+  std::vector<double> uses_;  // of each token that stays, in the corpus
+};
+
+Json size_json(const LayoutSize& size) {
+  return {{"layers", size.layers},         {"heads", size.heads},
+          {"head_width", size.head_width}, {"ffn", size.ffn},
+          {"hidden", size.hidden},         {"vocabulary", size.vocabulary},
+          {"parameters", size.parameters}, {"encoder_parameters", size.encoder_parameters}};
+}
+
+Json coverage_json(const Coverage& before, const Coverage& after) {
+  return {{"tokens_before", before.tokens},
+          {"tokens_after", after.tokens},
+          {"unknown_before", before.unknown_rate()},
+          {"unknown_after", after.unknown_rate()}};
+}
+
+}  // namespace
+
+Student make_student(const std::filesystem::path& teacher, const Recipe& recipe, const StudentOptions& options) {
+  return Maker(teacher, recipe, options).make();
+}
+
+Json student_json(const StudentReport& report) {
+  Json json = {{"schema", "bantam.student/1"},     {"teacher", report.teacher}, {"before", size_json(report.before)},
+               {"after", size_json(report.after)}, {"steps", report.steps},     {"notes", report.notes}};
+  if (report.vocabulary) {
+    const VocabularyReport& done = *report.vocabulary;
+    json["vocabulary"] = {{"texts", done.texts}, {"corpus", coverage_json(done.corpus_before, done.corpus_after)}};
+    const bool unseen = done.unseen_before.tokens > 0;
+    json["vocabulary"]["unseen"] = unseen ? coverage_json(done.unseen_before, done.unseen_after) : Json(nullptr);
+  }
+  return json;
+}
+
+}  // namespace bantam::convert

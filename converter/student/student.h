@@ -1,0 +1,58 @@
+// Students: a smaller layout of a teacher, with what its most important parts have learned.
+#ifndef BANTAM_CONVERTER_STUDENT_STUDENT_H_
+#define BANTAM_CONVERTER_STUDENT_STUDENT_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "student/draft.h"
+#include "student/recipe.h"
+#include "student/vocabulary.h"
+
+namespace bantam::convert {
+
+/// Sizes of a model; widths of its first layer where they differ.
+struct LayoutSize {
+  uint32_t layers = 0, heads = 0, head_width = 0, ffn = 0, hidden = 0, vocabulary = 0;
+  uint64_t parameters = 0;          // each once where layers share them
+  uint64_t encoder_parameters = 0;  // of them in layers
+};
+
+struct StudentReport {
+  std::string teacher;
+  LayoutSize before, after;
+  std::vector<std::string> steps;  // what was done, a sentence each
+  std::optional<VocabularyReport> vocabulary;
+  std::vector<std::string> notes;
+};
+
+struct Student {
+  Draft draft;
+  StudentReport report;
+};
+
+struct StudentOptions {
+  std::string task;  // as ImportOptions::task
+  std::function<void(const char* what, double done)> progress;
+};
+
+/// Throws Error listing everything in the recipe that the teacher cannot give (layers that are not there, more heads than it
+/// has, ...), and as open_model_source and import_source do. The same inputs give the same bytes.
+Student make_student(const std::filesystem::path& teacher, const Recipe& recipe, const StudentOptions& options = {});
+
+/// Writes a directory that transformers loads: config.json, model.safetensors (f32), the tokenizer's files, a README and
+/// bantam_student.json with the report. Factors of embeddings are multiplied, shared layers written once each. It appears whole
+/// or not at all. Throws Error: unsupported for widths that transformers cannot express; usage when `directory` exists and is
+/// not empty; I/O; disk full.
+void write_student(const Student& student, const std::filesystem::path& directory);
+
+/// One JSON object, schema "bantam.student/1".
+Json student_json(const StudentReport& report);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_STUDENT_STUDENT_H_
