@@ -4,7 +4,7 @@
 #ifndef BANTAM_CONVERTER_TRAIN_FAKE_QUANT_H_
 #define BANTAM_CONVERTER_TRAIN_FAKE_QUANT_H_
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace bantam::train {
 

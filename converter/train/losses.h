@@ -2,7 +2,7 @@
 #ifndef BANTAM_CONVERTER_TRAIN_LOSSES_H_
 #define BANTAM_CONVERTER_TRAIN_LOSSES_H_
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

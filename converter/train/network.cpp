@@ -13,7 +13,6 @@ namespace {
 using convert::Error;
 using convert::ExitCode;
 using convert::Problems;
-namespace F = torch::nn::functional;
 
 at::Tensor activate(const at::Tensor& x, fb::ActivationKind kind) {
   switch (kind) {
@@ -203,7 +202,7 @@ class Pass {
         break;
       }
     }
-    return attributes.l2 ? F::normalize(y, F::NormalizeFuncOptions().dim(-1)) : y;
+    return attributes.l2 ? y / y.norm(2, -1, true).clamp_min(1e-12) : y;
   }
 
   const convert::Graph& graph_;

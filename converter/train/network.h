@@ -2,7 +2,7 @@
 #ifndef BANTAM_CONVERTER_TRAIN_NETWORK_H_
 #define BANTAM_CONVERTER_TRAIN_NETWORK_H_
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <vector>
 

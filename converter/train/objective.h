@@ -2,7 +2,7 @@
 #ifndef BANTAM_CONVERTER_TRAIN_OBJECTIVE_H_
 #define BANTAM_CONVERTER_TRAIN_OBJECTIVE_H_
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <utility>
 #include <vector>

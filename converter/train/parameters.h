@@ -3,7 +3,7 @@
 #ifndef BANTAM_CONVERTER_TRAIN_PARAMETERS_H_
 #define BANTAM_CONVERTER_TRAIN_PARAMETERS_H_
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <filesystem>
