@@ -95,7 +95,11 @@ DistillOptions checked(const Arguments& arguments) {
 void add_data_options(CLI::App& command, Arguments* arguments) {
   DistillOptions& o = arguments->options;
   command.add_option("--teacher", o.teacher, "Directory of the model to learn from")->type_name("DIR");
-  command.add_option("--student", o.student, "Directory of the model to train")->required()->type_name("DIR");
+  command
+      .add_option("--student", o.student,
+                  "Directory of the model to train, or a recipe: what it keeps of the teacher (docs/students.md)")
+      ->required()
+      ->type_name("DIR|RECIPE");
   command.add_option("--data", o.data, "Examples to learn, one JSON object a line")->required()->type_name("FILE");
   command.add_option("--validation", o.validation, "Examples that choose the best epoch; never learned from")
       ->type_name("FILE");

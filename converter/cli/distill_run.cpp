@@ -15,12 +15,16 @@
 #include "cli/output.h"
 #include "import/hugging_face.h"
 #include "import/sha256.h"
+#include "student/student.h"
 #include "train/trainer.h"
 
 namespace bantam::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Where a student made by a recipe lies in the output directory.
+constexpr const char* kStudentName = "student";
 
 /// Heads of a graph: which output is whose.
 train::Heads heads_of(const convert::Graph& graph, const std::string& directory) {
@@ -202,9 +206,27 @@ void show(const DistillOptions& options, const train::Job& job, const train::Out
               options.output);
 }
 
-}  // namespace
+/// The directory of the student: what --student names, or where its recipe makes it, in the output directory. A resumed run
+/// finds it there.
+std::string student_directory(const DistillOptions& options) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(options.student, ignored)) return options.student;
+  if (options.teacher.empty()) {
+    fail(ExitCode::kUsage, "--student {}: a recipe says what stays of a teacher; add --teacher", options.student);
+  }
+  const convert::Recipe recipe = convert::read_recipe(options.student);
+  prepare_output(options);
+  const fs::path directory = fs::path(options.output) / kStudentName;
+  if (fs::exists(directory / "config.json", ignored)) return directory.string();
+  Progress bar;
+  convert::StudentOptions student;
+  student.task = options.task;
+  student.progress = [&bar](const char* what, double done) { bar.show(what, done); };
+  convert::write_student(convert::make_student(options.teacher, recipe, student), directory);
+  return directory.string();
+}
 
-void run_distill(const DistillOptions& options) {
+void distill(const DistillOptions& options) {
   convert::ImportOptions import;
   import.task = options.task;
   const convert::Graph student = convert::import_hugging_face(options.student, import);
@@ -234,7 +256,19 @@ void run_distill(const DistillOptions& options) {
   watch(&job, &bar);
   const train::Outcome outcome = train::train(job);
   bar.clear();
+  if (outcome.complete) {
+    std::error_code ignored;
+    fs::remove_all(fs::path(options.output) / kStudentName, ignored);
+  }
   show(options, job, outcome);
+}
+
+}  // namespace
+
+void run_distill(const DistillOptions& options) {
+  DistillOptions resolved = options;
+  resolved.student = student_directory(options);
+  distill(resolved);
 }
 
 }  // namespace bantam::cli

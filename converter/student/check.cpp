@@ -18,6 +18,9 @@ class Checker {
   Widths check() {
     check_layers();
     const Widths widths = resolve();
+    if (recipe_.positions > config_.positions) {
+      problem("positions", fmt::format("{} are more than the teacher's {}", recipe_.positions, config_.positions));
+    }
     if (recipe_.embedding_rank >= widths.hidden) {
       problem("embedding_rank", fmt::format("{} columns are no fewer than the hidden width of {}",
                                             recipe_.embedding_rank, widths.hidden));

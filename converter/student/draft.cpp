@@ -30,7 +30,7 @@ constexpr Module kEncoderModules[] = {{"embeddings.LayerNorm", Axis::kHidden, Ax
                                       {"pooler.dense", Axis::kHidden, Axis::kHidden},
                                       {kEmbeddingProjection, Axis::kHidden, Axis::kNone}};
 constexpr Module kTables[] = {{kWords, Axis::kVocabulary, Axis::kHidden},
-                              {"embeddings.position_embeddings.weight", Axis::kNone, Axis::kHidden},
+                              {"embeddings.position_embeddings.weight", Axis::kPositions, Axis::kHidden},
                               {"embeddings.token_type_embeddings.weight", Axis::kNone, Axis::kHidden}};
 // Beside it.
 constexpr Module kHeadModules[] = {{"pre_classifier", Axis::kHidden, Axis::kHidden},
@@ -144,7 +144,7 @@ MemoryTensor& Draft::layer(uint32_t layer, const std::string& part) {
 }
 
 void Draft::keep(Axis axis, uint32_t layer, const Indices& indices) {
-  const bool everywhere = axis == Axis::kHidden || axis == Axis::kVocabulary;
+  const bool everywhere = axis == Axis::kHidden || axis == Axis::kVocabulary || axis == Axis::kPositions;
   for (auto& [name, tensor] : tensors_) {
     const Role role = role_of(name);
     if (!everywhere && role.layer != layer) continue;
@@ -154,6 +154,7 @@ void Draft::keep(Axis axis, uint32_t layer, const Indices& indices) {
   const auto count = static_cast<uint32_t>(indices.size());
   if (axis == Axis::kHidden) config_.hidden = count;
   if (axis == Axis::kVocabulary) config_.vocabulary = count;
+  if (axis == Axis::kPositions) config_.positions = count;
   if (axis == Axis::kFfn) config_.widths.intermediate[layer] = count;
 }
 
@@ -238,6 +239,7 @@ void Draft::put_settings() {
   json[bert ? "num_attention_heads" : "n_heads"] = config_.widths.heads.front();
   json[bert ? "intermediate_size" : "hidden_dim"] = config_.widths.intermediate.front();
   json["vocab_size"] = config_.vocabulary;
+  json["max_position_embeddings"] = config_.positions;
   Json layout = Json::object();
   if (!uniform()) {
     layout["heads"] = config_.widths.heads;

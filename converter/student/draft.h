@@ -14,7 +14,7 @@
 namespace bantam::convert {
 
 /// What an axis of a tensor counts. kScores: columns of queries and keys; kValues: of values and contexts.
-enum class Axis { kNone, kHidden, kVocabulary, kScores, kValues, kFfn };
+enum class Axis { kNone, kHidden, kVocabulary, kPositions, kScores, kValues, kFfn };
 
 /// Ascending.
 using Indices = std::vector<uint32_t>;

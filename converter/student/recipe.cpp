@@ -21,15 +21,17 @@ class Parser {
 
   Recipe parse() {
     if (!json_.is_object()) throw Error(ExitCode::kInvalid, where_ + ": is not an object");
-    refuse_unknown_keys(
-        json_, where_,
-        {"layers", "heads", "head_width", "ffn", "hidden", "vocabulary", "embedding_rank", "share", "data"}, problems_);
+    refuse_unknown_keys(json_, where_,
+                        {"layers", "heads", "head_width", "ffn", "hidden", "vocabulary", "positions", "embedding_rank",
+                         "share", "data"},
+                        problems_);
     layers();
     units("heads", recipe_.heads, recipe_.heads_across);
     units("ffn", recipe_.ffn, recipe_.ffn_across);
     if (json_.contains("hidden")) recipe_.hidden = amount("hidden", json_["hidden"]);
     recipe_.head_width = count(json_, "head_width", "", 0);
     vocabulary();
+    recipe_.positions = count(json_, "positions", "", 0);
     recipe_.embedding_rank = count(json_, "embedding_rank", "", 0);
     recipe_.share = count(json_, "share", "", 0);
     if (json_.contains("data")) recipe_.data = path("data", json_["data"]);

@@ -46,6 +46,7 @@ struct Recipe {
   };
   std::optional<Vocabulary> vocabulary;
 
+  uint32_t positions = 0;       // the first so many; 0: all
   uint32_t embedding_rank = 0;  // word embeddings in two factors with so many columns between; 0: in one
   uint32_t share = 0;           // groups of neighbouring layers with the same matrices; 0: each has its own
 

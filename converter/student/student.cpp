@@ -54,6 +54,7 @@ class Maker {
     student_.report.before = size_of(draft);
     const Widths widths = check_recipe(recipe_, draft);
     if (recipe_.vocabulary) trim();
+    if (recipe_.positions != 0) drop_positions();
     if (recipe_.layers.given() || !recipe_.layer_list.empty()) drop_layers();
     if (widths.narrower(draft.config())) {
       const Importance importance = measure_importance(draft, probe());
@@ -95,6 +96,18 @@ class Maker {
     student_.report.vocabulary = trim_vocabulary(student_.draft, *recipe_.vocabulary, &uses_, options_.progress);
     const VocabularyReport& done = *student_.report.vocabulary;
     say(fmt::format("vocabulary: {} of {} tokens stay", done.after, done.before));
+  }
+
+  /// The first ones: no text is longer.
+  void drop_positions() {
+    Draft& draft = student_.draft;
+    const uint32_t all = draft.config().positions;
+    Indices kept(recipe_.positions);
+    std::iota(kept.begin(), kept.end(), 0U);
+    draft.keep(Axis::kPositions, 0, kept);
+    Json& tokenizer = draft.tokenizer().config;
+    if (tokenizer.is_object()) tokenizer["model_max_length"] = recipe_.positions;
+    say(fmt::format("positions: {} of {} stay", kept.size(), all));
   }
 
   void drop_layers() {

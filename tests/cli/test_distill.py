@@ -403,6 +403,25 @@ class Training(CommandTest):
         )
         self.fails(2, *base, "--pattern", "heads", "--prune", "0.5", says=["heads", "1x4"])
 
+    def test_a_recipe_makes_the_student(self):
+        recipe = self.write("recipe.json", json.dumps({"layers": 1, "ffn": 0.5, "positions": 20}))
+        data = self.write("data.jsonl", jsonl(joint(24)))
+        arguments = ["distill", "--student", recipe, "--data", data, "-o", self.directory / "out", "--batch", "8"]
+        self.fails(2, *arguments, says=["--teacher"])
+        arguments += ["--teacher", GOLDEN / "bert-joint", "--epochs", "2", "--json"]
+        self.assertFalse(self.line(*arguments, "--stop-after", "2")["complete"])
+        self.assertTrue((self.directory / "out" / "student" / "config.json").exists())
+        self.assertEqual(self.line(*arguments)["resumed_from"], 2)
+        self.assertFalse((self.directory / "out" / "student").exists())
+        config = json.loads((self.directory / "out" / "config.json").read_text())
+        self.assertEqual((config["num_hidden_layers"], config["max_position_embeddings"]), (1, 20))
+        file = self.directory / "model.bantam"
+        self.ok("convert", self.directory / "out", "-o", file, "--parity", "none")
+        broken = self.write("broken.json", json.dumps({"layers": [0, 7]}))
+        arguments[2] = broken
+        arguments[6] = self.directory / "other"
+        self.fails(4, *arguments, says=["layer 7 is not there"])
+
     def test_tasks_without_labels_are_refused(self):
         data = self.write("data.jsonl", jsonl(classified(3)))
         self.fails(

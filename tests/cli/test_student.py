@@ -17,7 +17,9 @@ class Student(CommandTest):
         self.assertEqual(report["schema"], "bantam.student/1")
         self.assertEqual(report["after"]["layers"], 1)
         self.assertLess(report["after"]["vocabulary"], report["before"]["vocabulary"])
-        self.assertEqual(report["vocabulary"]["corpus"]["unknown_after"], report["vocabulary"]["corpus"]["unknown_before"])
+        self.assertEqual(
+            report["vocabulary"]["corpus"]["unknown_after"], report["vocabulary"]["corpus"]["unknown_before"]
+        )
         self.ok("convert", target, "-o", self.directory / "out.bantam", "--parity", "none")
         answer = self.line("run", self.directory / "out.bantam", "play some jazz", "--json")
         self.assertIn("intent", answer)
@@ -25,9 +27,13 @@ class Student(CommandTest):
 
     def test_same_bytes_again(self):
         for name in ("a", "b"):
-            self.ok("student", VOICE, "--ffn", "0.5", "--hidden", "0.5", "--data", COMMANDS, "-o", self.directory / name)
+            self.ok(
+                "student", VOICE, "--ffn", "0.5", "--hidden", "0.5", "--data", COMMANDS, "-o", self.directory / name
+            )
         for file in ("model.safetensors", "config.json", "tokenizer.json"):
-            self.assertEqual((self.directory / "a" / file).read_bytes(), (self.directory / "b" / file).read_bytes(), file)
+            self.assertEqual(
+                (self.directory / "a" / file).read_bytes(), (self.directory / "b" / file).read_bytes(), file
+            )
 
     def test_refuses(self):
         target = self.directory / "student"
@@ -51,7 +57,9 @@ class Convert(CommandTest):
         target = self.directory / "out.bantam"
         report = self.line("convert", VOICE, "--student", recipe, "-o", target, "--json")
         self.assertTrue(report["gate"]["passed"])
-        self.assertLess(report["student"]["after"]["encoder_parameters"], report["student"]["before"]["encoder_parameters"])
+        self.assertLess(
+            report["student"]["after"]["encoder_parameters"], report["student"]["before"]["encoder_parameters"]
+        )
         self.assertTrue(self.line("verify", target, "--json")["ok"])
         self.assertIn("feed-forward columns", self.line("inspect", target, "--json")["properties"]["student"])
 
@@ -61,12 +69,34 @@ class Convert(CommandTest):
         self.ok("convert", GOLDEN / "bert-classify", "--student", recipe, "-o", target, "--weights", "f32")
         self.assertTrue(self.line("classify", target, "good", "--json")["labels"])
 
+    def test_fewer_positions(self):
+        recipe = self.write("recipe.json", json.dumps({"positions": 12}))
+        directory = self.directory / "short"
+        self.ok("student", GOLDEN / "bert-joint", "--recipe", recipe, "-o", directory)
+        self.assertEqual(json.loads((directory / "config.json").read_text())["max_position_embeddings"], 12)
+        target = self.directory / "out.bantam"
+        self.ok("convert", directory, "-o", target, "--weights", "f32", "--parity", "none")
+        self.assertEqual(self.line("inspect", target, "--json")["max_tokens"], 12)
+        recipe = self.write("recipe.json", json.dumps({"positions": 41}))
+        self.fails(
+            4,
+            "student",
+            GOLDEN / "bert-joint",
+            "--recipe",
+            recipe,
+            "-o",
+            self.directory / "o",
+            says=["positions", "40"],
+        )
+
     def test_recipe_paths_start_from_the_recipe(self):
         folder = pathlib.Path(self.directory / "folder")
         folder.mkdir()
         (folder / "texts.txt").write_text(COMMANDS.read_text())
         (folder / "recipe.json").write_text(json.dumps({"vocabulary": "texts.txt"}))
-        self.ok("convert", VOICE, "--student", folder / "recipe.json", "-o", self.directory / "o.bantam", "--parity", "none")
+        self.ok(
+            "convert", VOICE, "--student", folder / "recipe.json", "-o", self.directory / "o.bantam", "--parity", "none"
+        )
 
 
 if __name__ == "__main__":
