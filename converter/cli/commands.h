@@ -11,15 +11,16 @@ class App;
 namespace bantam::cli {
 
 void add_convert(CLI::App& app);
-void add_student(CLI::App& app);   // convert
-void add_run(CLI::App& app);       // run, classify, choose, tag, answer, embed, fill, similar
-void add_tokenize(CLI::App& app);  // tokenize
-void add_eval(CLI::App& app);      // eval
-void add_bench(CLI::App& app);     // bench
-void add_firmware(CLI::App& app);  // firmware
-void add_inspect(CLI::App& app);   // inspect
-void add_verify(CLI::App& app);    // verify
-void add_version(CLI::App& app);   // version
+void add_sensitivity(CLI::App& app);  // sensitivity
+void add_student(CLI::App& app);      // convert
+void add_run(CLI::App& app);          // run, classify, choose, tag, answer, embed, fill, similar
+void add_tokenize(CLI::App& app);     // tokenize
+void add_eval(CLI::App& app);         // eval
+void add_bench(CLI::App& app);        // bench
+void add_firmware(CLI::App& app);     // firmware
+void add_inspect(CLI::App& app);      // inspect
+void add_verify(CLI::App& app);       // verify
+void add_version(CLI::App& app);      // version
 
 }  // namespace bantam::cli
 

@@ -24,6 +24,7 @@ constexpr const char* kExamples =
     "  bantam convert models/voice-commands -o voice.bantam\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --expect minilm-sst2/expected.jsonl\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --max-tokens 128 --keep 'embeddings=f16'\n"
+    "  bantam convert minilm-sst2 -o sst2.bantam --budget size=16MB --sensitivity costs.json\n"
     "  bantam convert my-model -o my.bantam --weights f32 --parity texts.txt --json\n"
     "  bantam convert models/voice-commands -o voice.bantam --activations static --calibrate sentences.txt\n\n"
     "SRC is a directory as transformers or sentence-transformers saves it: config.json, model.safetensors (or its\n"
@@ -35,6 +36,7 @@ struct Arguments {
   std::string source;
   std::string output;
   std::string expect;
+  std::string sensitivity;
   std::vector<std::string> keep;
   LayoutFlags student;
   bool json = false;
@@ -45,6 +47,7 @@ void run_convert(Arguments& arguments) {
   options.source = arguments.source;
   options.output = arguments.output;
   options.expect = arguments.expect;
+  options.sensitivity = arguments.sensitivity;
   options.tool = std::string("bantam ") + kVersion;
   for (const std::string& keep : arguments.keep) options.types.keep.push_back(convert::parse_keep(keep));
   if (!arguments.student.recipe.empty()) options.student = layout_recipe(arguments.student);
@@ -76,6 +79,13 @@ void add_convert(CLI::App& app) {
   command->add_option("-o,--output", arguments->output, "File to write; appears whole or not at all")
       ->required()
       ->type_name("FILE");
+  command
+      ->add_option("--budget", arguments->options.budget,
+                   "Choose each matrix's type within size=8MB, loss=0.01 (divergence from f32) or latency=0.4 (share\n"
+                   "of the time of f32 linear layers), by the costs of --sensitivity")
+      ->type_name("BUDGET");
+  command->add_option("--sensitivity", arguments->sensitivity, "What `bantam sensitivity` measured, for --budget")
+      ->type_name("FILE.json");
   command
       ->add_option(
           "--student", arguments->student.recipe,

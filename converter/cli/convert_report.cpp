@@ -1,5 +1,6 @@
 #include "cli/convert_report.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,16 @@ void print_list(const char* heading, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) out().print("  {}\n", printable(line));
 }
 
+void print_budget(const convert::BudgetReport& budget, uint64_t file_bytes) {
+  std::map<std::string, size_t> counts;
+  for (const auto& [name, type] : budget.types) ++counts[type];
+  std::string types;
+  for (const auto& [type, count] : counts) types += fmt::format("{}{} {}", types.empty() ? "" : ", ", count, type);
+  out().print("{}\n", bold(fmt::format("--budget {}: {}", budget.budget, types)));
+  out().print("predicted: {}, divergence {:.4f}, linear layers {:.2f} of f32's time; the file has {}\n\n",
+              human_bytes(budget.file_bytes), budget.divergence, budget.latency, human_bytes(file_bytes));
+}
+
 std::string rate(const convert::Coverage& coverage) { return fmt::format("{:.3f} %", 100 * coverage.unknown_rate()); }
 
 }  // namespace
@@ -96,6 +107,7 @@ void print_report(const Report& report) {
     print_student(*report.student);
     out().write("\n");
   }
+  if (report.budget) print_budget(*report.budget, report.file_bytes);
   print_sizes(report);
   print_arena(report);
   print_comparison(report.parity);

@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
   return run_program(argc, argv, [argv](CLI::App& app) {
     add_convert(app);
     add_student(app);
+    add_sensitivity(app);
     add_run(app);
     add_tokenize(app);
     add_eval(app);

@@ -10,7 +10,9 @@
 #include "import/sha256.h"
 #include "pack/access.h"
 #include "pack/output_file.h"
+#include "quantize/budget.h"
 #include "quantize/ranges.h"
+#include "quantize/sensitivity.h"
 #include "quantize/static.h"
 #include "report/expect.h"
 #include "report/texts.h"
@@ -52,6 +54,31 @@ void record_recipe(Graph& graph, const ConvertOptions& options) {
   property->key = "recipe";
   property->value = recipe;
   graph.model.properties.push_back(std::move(property));
+}
+
+void record_budget(Graph& graph, const ConvertOptions& options) {
+  auto property = std::make_unique<fb::PropertyT>();
+  property->key = "budget";
+  property->value = fmt::format("{} sensitivity=sha256:{}", options.budget, sha256_of_file(options.sensitivity));
+  graph.model.properties.push_back(std::move(property));
+}
+
+/// Types for every matrix within the budget, into `types`; what was chosen.
+BudgetReport choose_types_within(const Graph& graph, const std::string& budget,
+                                 const std::filesystem::path& sensitivity, TypeOptions& types) {
+  const Sensitivity measured = read_sensitivity(sensitivity);
+  const Choice choice = choose_within(measured, parse_budget(budget));
+  types.weights = fb::DType::i8;
+  types.keep = choice_as_keeps(graph, measured, choice);
+  BudgetReport report;
+  report.budget = budget;
+  report.file_bytes = choice.file_bytes;
+  report.divergence = choice.divergence;
+  report.latency = choice.latency;
+  for (size_t i = 0; i < choice.types.size(); ++i) {
+    report.types.emplace_back(measured.matrices[i].name, type_name(choice.types[i]));
+  }
+  return report;
 }
 
 void record_student(Graph& graph, const StudentReport& report) {
@@ -168,6 +195,12 @@ void check_options(const ConvertOptions& options) {
   if (fixed && (options.types.weights != fb::DType::i8 || !options.types.keep.empty())) {
     problems.add(ExitCode::kUsage, "--activations static stores every weight in int8: leave out --weights and --keep");
   }
+  if (options.budget.empty() != options.sensitivity.empty()) {
+    problems.add(ExitCode::kUsage, "--budget and --sensitivity go together: the costs come from bantam sensitivity");
+  }
+  if (!options.budget.empty() && (fixed || options.types.weights != fb::DType::i8 || !options.types.keep.empty())) {
+    problems.add(ExitCode::kUsage, "--budget chooses every type: leave out --weights, --keep and --activations static");
+  }
   problems.raise();
 }
 
@@ -228,10 +261,11 @@ class Announced {
   const ConvertOptions& options_;
 };
 
-Report convert_checked(const ConvertOptions& options) {
+Report convert_checked(ConvertOptions options) {
   const std::filesystem::path texts = options.parity == "none" ? "" : options.parity;
   check_options(options);
-  refuse_input_as_output(options.output, {options.source, texts, options.expect, options.calibrate});
+  refuse_input_as_output(options.output,
+                         {options.source, texts, options.expect, options.calibrate, options.sensitivity});
   OutputFile output(options.output);
   const Announced announced(options, output);
 
@@ -257,11 +291,17 @@ Report convert_checked(const ConvertOptions& options) {
   }
   record_recipe(graph, options);
   if (student) record_student(graph, *student);
+  std::optional<BudgetReport> budget;
+  if (!options.budget.empty()) {
+    budget = choose_types_within(graph, options.budget, options.sensitivity, options.types);
+    record_budget(graph, options);
+  }
 
   const Built built = build_file(graph, options);
   Report report = describe(built, options.types);
   report.source = options.source.string();
   report.student = std::move(student);
+  report.budget = std::move(budget);
   report.output = options.output.string();
   report.max_label_flips = options.max_label_flips;
 

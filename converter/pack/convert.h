@@ -24,7 +24,9 @@ enum class Rounding { kNearest, kGptq };
 struct ConvertOptions {
   std::filesystem::path source;
   std::filesystem::path output;
-  std::optional<Recipe> student;  // the layout to make of the source first
+  std::optional<Recipe> student;      // the layout to make of the source first
+  std::string budget;                 // "": none; else types are chosen within it (quantize/budget.h)
+  std::filesystem::path sensitivity;  // of the source, for `budget`
   TypeOptions types;
   Activations activations = Activations::kDynamic;
   Rounding rounding = Rounding::kNearest;

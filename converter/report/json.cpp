@@ -23,6 +23,17 @@ OrderedJson to_object(const Place& place, bool flip) {
   return object;
 }
 
+OrderedJson to_object(const BudgetReport& budget) {
+  OrderedJson object;
+  object["budget"] = budget.budget;
+  object["predicted_bytes"] = budget.file_bytes;
+  object["predicted_divergence"] = static_cast<float>(budget.divergence);
+  object["predicted_latency"] = static_cast<float>(budget.latency);
+  object["types"] = OrderedJson::object();
+  for (const auto& [name, type] : budget.types) object["types"][name] = type;
+  return object;
+}
+
 OrderedJson to_object(const Comparison& comparison) {
   if (!comparison.done()) return nullptr;
   OrderedJson object;
@@ -56,6 +67,7 @@ std::string to_json(const Report& report) {
   object["task"] = report.task;
   object["student"] = report.student ? OrderedJson::parse(student_json(*report.student).dump()) : OrderedJson(nullptr);
   object["weights"] = report.weights;
+  object["budget"] = report.budget ? to_object(*report.budget) : OrderedJson(nullptr);
   object["file_bytes"] = report.file_bytes;
   object["tokenizer_bytes"] = report.tokenizer_bytes;
   object["graph_bytes"] = report.graph_bytes;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pack/build.h"
@@ -29,10 +30,20 @@ struct ArenaSize {
   uint64_t bytes = 0;
 };
 
+/// What --budget chose.
+struct BudgetReport {
+  std::string budget;
+  uint64_t file_bytes = 0;                                 // predicted
+  double divergence = 0;                                   // predicted
+  double latency = 1;                                      // predicted: share of the time of f32 linear layers
+  std::vector<std::pair<std::string, std::string>> types;  // of each matrix
+};
+
 struct Report {
   std::string source;
   std::string output;
   std::optional<StudentReport> student;  // with --student
+  std::optional<BudgetReport> budget;    // with --budget
   std::string task;
   std::string weights;  // what was asked for: i8, f16, f32
   uint64_t file_bytes = 0;

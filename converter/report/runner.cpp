@@ -35,11 +35,13 @@ Runner::Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears) : a
 
 Runner::~Runner() = default;
 
-Sample Runner::encode(const std::string& text) {
+Sample Runner::encode(const std::string& text, const std::string& second) {
   session_->clear();
   EncodeOptions options;
   options.max_tokens = session_->max_tokens();
-  check(session_->add({text.data(), text.size()}, {}, options), "\"" + text + "\"");
+  check(
+      session_->add({text.data(), text.size()}, second.empty() ? Text{} : Text{second.data(), second.size()}, options),
+      "\"" + text + "\"");
   const EncodedSequence encoded = session_->sequence(0);
   Sample sample;
   sample.text = text;

@@ -47,7 +47,7 @@ class Runner {
   const Model& model() const { return model_; }
 
   /// Tokenizes as the file says, truncated to the session's tokens. Throws Error when the file has no tokenizer.
-  Sample encode(const std::string& text);
+  Sample encode(const std::string& text, const std::string& second = "");
 
   /// All outputs for one sequence. Throws Error naming the sample when the runtime refuses it.
   std::vector<OutputRows> run(const Sample& sample);

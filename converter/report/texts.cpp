@@ -95,16 +95,16 @@ const std::vector<std::string>& built_in_texts() {
   return texts;
 }
 
-std::vector<std::string> read_texts(const char* option, const std::filesystem::path& file) {
+std::vector<LabelledText> read_labelled(const char* option, const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw Error(ExitCode::kIo, fmt::format("{} {}: {}", option, file.string(), std::strerror(errno)));
-  std::vector<std::string> texts;
+  std::vector<LabelledText> texts;
   std::string line;
   for (size_t number = 1; std::getline(in, line); ++number) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty()) continue;
     if (line.front() != '{') {
-      texts.push_back(line);
+      texts.push_back({line, "", "", ""});
       continue;
     }
     const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
@@ -113,17 +113,25 @@ std::vector<std::string> read_texts(const char* option, const std::filesystem::p
       throw Error(ExitCode::kInvalid,
                   fmt::format("{} {}, line {}: a JSON object without \"text\"", option, file.string(), number));
     }
-    texts.push_back(object[key].get<std::string>());
+    LabelledText text{object[key].get<std::string>(), "", "", ""};
+    if (object.contains("text_b") && object["text_b"].is_string()) text.second = object["text_b"].get<std::string>();
+    for (const char* name : {"label", "label_name", "intent"}) {
+      if (!object.contains(name)) continue;
+      const nlohmann::json& label = object[name];
+      text.number = text.label;
+      if (label.is_string()) text.label = label.get<std::string>();
+      if (label.is_number_integer()) text.label = label.dump();
+    }
+    texts.push_back(std::move(text));
   }
   if (in.bad()) throw Error(ExitCode::kIo, fmt::format("{} {}: cannot read it", option, file.string()));
   if (texts.empty()) throw Error(ExitCode::kInvalid, fmt::format("{} {}: no text in it", option, file.string()));
   return texts;
 }
 
-std::vector<std::string> spread(std::vector<std::string> texts, size_t most) {
-  const size_t every = (texts.size() + most - 1) / most;
-  for (size_t i = 0; i * every < texts.size(); ++i) texts[i] = texts[i * every];
-  texts.resize((texts.size() + every - 1) / every);
+std::vector<std::string> read_texts(const char* option, const std::filesystem::path& file) {
+  std::vector<std::string> texts;
+  for (LabelledText& text : read_labelled(option, file)) texts.push_back(std::move(text.text));
   return texts;
 }
 

@@ -1,0 +1,106 @@
+// bantam sensitivity: what each matrix of a model costs when it alone is quantised.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/convert_progress.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+#include "import/hugging_face.h"
+#include "import/sha256.h"
+#include "pack/output_file.h"
+#include "quantize/sensitivity.h"
+#include "report/sensitivity_html.h"
+
+namespace bantam::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  bantam sensitivity minilm-sst2 dev.jsonl -o costs.json --html costs.html\n"
+    "  bantam convert minilm-sst2 -o sst2.bantam --budget size=16MB --sensitivity costs.json\n\n"
+    "DATA holds texts, one a line, or lines of JSON as for `bantam eval`; labels in it make the loss.";
+
+struct Arguments {
+  std::string model, data, output, html, task;
+  std::vector<std::string> types = {"int8", "int4"};
+  size_t limit = 256;
+  bool json = false;
+};
+
+std::vector<fb::DType> parse_types(const std::vector<std::string>& names) {
+  std::vector<fb::DType> types;
+  for (const std::string& name : names) types.push_back(convert::parse_keep("x=" + name).type);
+  return types;
+}
+
+void print_costs(const convert::Sensitivity& measured) {
+  std::vector<std::vector<std::string>> rows = {{"matrix", "type", "divergence", "loss", "flips", "saved"}};
+  for (const convert::MatrixCosts& matrix : measured.matrices) {
+    for (const convert::TypeCost& cost : matrix.types) {
+      rows.push_back({matrix.name, convert::type_name(cost.type), fmt::format("{:.3g}", cost.divergence),
+                      measured.has_loss ? fmt::format("{:+.5f}", cost.loss) : "", fmt::format("{}", cost.flips),
+                      human_bytes(cost.saved)});
+    }
+  }
+  print_table(rows);
+}
+
+void run_sensitivity(const Arguments& arguments) {
+  convert::refuse_input_as_output(arguments.output, {arguments.model, arguments.data});
+  convert::OutputFile output(arguments.output);
+  std::unique_ptr<convert::OutputFile> page;
+  if (!arguments.html.empty()) {
+    convert::refuse_input_as_output(arguments.html, {arguments.model, arguments.data});
+    page = std::make_unique<convert::OutputFile>(arguments.html);
+  }
+  const std::vector<fb::DType> types = parse_types(arguments.types);
+  const auto texts = convert::spread(convert::read_labelled("DATA", arguments.data), arguments.limit);
+  convert::ImportOptions import;
+  import.task = arguments.task;
+  const convert::Graph graph = convert::import_hugging_face(arguments.model, import);
+  Progress progress;
+  convert::Sensitivity measured = convert::measure_sensitivity(
+      graph, texts, types, [&progress](double done) { progress.show("measuring each matrix", done); });
+  progress.clear();
+  measured.model = arguments.model;
+  measured.data_sha256 = convert::sha256_of_file(arguments.data);
+  const std::string json = convert::sensitivity_json(measured);
+  output.commit(json.data(), json.size());
+  if (page) {
+    const std::string html = convert::sensitivity_html(measured);
+    page->commit(html.data(), html.size());
+  }
+  if (arguments.json) {
+    out().write(convert::Json::parse(json).dump() + "\n");
+  } else {
+    print_costs(measured);
+  }
+  out().flush();
+}
+
+}  // namespace
+
+void add_sensitivity(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("sensitivity", "Measure what each matrix costs when it alone is quantised");
+  command->footer(kExamples);
+  command->add_option("MODEL", arguments->model, "Directory of the model")->required();
+  command->add_option("DATA", arguments->data, "Texts, or labelled data")->required();
+  command->add_option("-o,--output", arguments->output, "File of costs, for convert --sensitivity")
+      ->required()
+      ->type_name("FILE.json");
+  command->add_option("--html", arguments->html, "Also a page with a plot")->type_name("FILE.html");
+  command->add_option("--types", arguments->types, "Types to measure (default: int8 int4)")->type_name("TYPE");
+  command->add_option("--limit", arguments->limit, "At most N texts, spread over DATA (default 256)")
+      ->check(CLI::Range(size_t{1}, size_t{1} << 24).description(""))
+      ->type_name("N");
+  command->add_option("--task", arguments->task, "What the model is for, when MODEL does not say it")
+      ->type_name("TASK");
+  command->add_flag("--json", arguments->json, "Print the costs as one JSON object");
+  command->callback([arguments] { run_sensitivity(*arguments); });
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,30 @@
+// What labels say about a model's logits: cross-entropy, accuracy, calibration.
+#ifndef BANTAM_CONVERTER_REPORT_SCORES_H_
+#define BANTAM_CONVERTER_REPORT_SCORES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/graph.h"
+#include "report/runner.h"
+#include "report/texts.h"
+
+namespace bantam::convert {
+
+/// Index of each text's label in the model's first label set; -1: the text has none. All -1 for models that do not give one
+/// label to a text. Throws Error (invalid) listing labels that the model does not have.
+std::vector<int64_t> label_numbers(const fb::ModelT& model, const std::vector<LabelledText>& texts);
+
+struct LabelScores {
+  uint64_t count = 0;  // texts with a label
+  double loss = 0;     // mean cross-entropy, nats
+  double accuracy = 0;
+};
+
+/// `outputs` of each text, as Runner::run gives them.
+LabelScores score_labels(const fb::ModelT& model, const std::vector<std::vector<OutputRows>>& outputs,
+                         const std::vector<int64_t>& labels);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_REPORT_SCORES_H_
