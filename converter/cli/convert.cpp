@@ -37,6 +37,7 @@ struct Arguments {
   std::string output;
   std::string expect;
   std::string sensitivity;
+  std::string calibrate_scores;
   std::vector<std::string> keep;
   LayoutFlags student;
   bool json = false;
@@ -48,6 +49,7 @@ void run_convert(Arguments& arguments) {
   options.output = arguments.output;
   options.expect = arguments.expect;
   options.sensitivity = arguments.sensitivity;
+  options.calibrate_scores = arguments.calibrate_scores;
   options.tool = std::string("bantam ") + kVersion;
   for (const std::string& keep : arguments.keep) options.types.keep.push_back(convert::parse_keep(keep));
   if (!arguments.student.recipe.empty()) options.student = layout_recipe(arguments.student);
@@ -159,6 +161,17 @@ void add_convert(CLI::App& app) {
                    "--calibrate (without: built-in texts) come nearest to the model's, in some seconds")
       ->transform(CLI::CheckedTransformer(roundings).description(""))
       ->type_name("HOW");
+  command
+      ->add_option(
+          "--calibrate-scores", arguments->calibrate_scores,
+          "Labelled validation data (lines of JSON as for eval): fits a temperature, and a score below which an\n"
+          "answer is out of scope; texts labelled out_of_scope help")
+      ->type_name("FILE.jsonl");
+  command
+      ->add_option("--max-rejected", arguments->options.max_rejected,
+                   "Share of right answers that may be out of scope, where no text is labelled so (default 0.01)")
+      ->check(CLI::Range(0.0, 0.5).description(""))
+      ->type_name("P");
   command
       ->add_option("--parity", arguments->options.parity,
                    "Texts to compare with f32, one a line (default: built-in texts), or none")

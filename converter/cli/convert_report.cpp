@@ -57,6 +57,18 @@ void print_list(const char* heading, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) out().print("  {}\n", printable(line));
 }
 
+void print_scores(const convert::ScoreCalibration& scores) {
+  out().print("\n{}\n", bold(fmt::format("Scores, calibrated on {} texts", scores.texts + scores.out_of_scope)));
+  out().print("temperature {:.3f}: loss {:.4f} -> {:.4f}, calibration error {:.2f} % -> {:.2f} %\n", scores.temperature,
+              scores.before.loss, scores.after.loss, 100 * scores.before.error, 100 * scores.after.error);
+  out().print("out of scope below {:.3f}: {:.1f} % of right answers, {:.1f} % of wrong ones", scores.reject_below,
+              100 * scores.rejected_right, 100 * scores.rejected_wrong);
+  if (scores.out_of_scope > 0) {
+    out().print(", {:.1f} % of {} texts out of scope", 100 * scores.rejected_out_of_scope, scores.out_of_scope);
+  }
+  out().write("\n");
+}
+
 void print_budget(const convert::BudgetReport& budget, uint64_t file_bytes) {
   std::map<std::string, size_t> counts;
   for (const auto& [name, type] : budget.types) ++counts[type];
@@ -112,6 +124,7 @@ void print_report(const Report& report) {
   print_arena(report);
   print_comparison(report.parity);
   print_comparison(report.expected);
+  if (report.scores) print_scores(*report.scores);
   print_list("Notes", report.notes);
   print_list("Smaller", report.smaller);
 }

@@ -14,6 +14,7 @@
 #include "quantize/ranges.h"
 #include "quantize/sensitivity.h"
 #include "quantize/static.h"
+#include "report/calibration.h"
 #include "report/expect.h"
 #include "report/texts.h"
 #include "student/student.h"
@@ -46,6 +47,9 @@ void record_recipe(Graph& graph, const ConvertOptions& options) {
   if (!options.calibrate.empty()) recipe += " calibrate=sha256:" + sha256_of_file(options.calibrate);
   if (options.types.residual != fb::DType::f32) {
     recipe += fmt::format(" residual={}", type_name(options.types.residual));
+  }
+  if (!options.calibrate_scores.empty()) {
+    recipe += " calibrate_scores=sha256:" + sha256_of_file(options.calibrate_scores);
   }
   if (small_plan(options)) recipe += " plan=small";
   if (options.max_tokens != 0) recipe += fmt::format(" max_tokens={}", options.max_tokens);
@@ -264,8 +268,8 @@ class Announced {
 Report convert_checked(ConvertOptions options) {
   const std::filesystem::path texts = options.parity == "none" ? "" : options.parity;
   check_options(options);
-  refuse_input_as_output(options.output,
-                         {options.source, texts, options.expect, options.calibrate, options.sensitivity});
+  refuse_input_as_output(options.output, {options.source, texts, options.expect, options.calibrate, options.sensitivity,
+                                          options.calibrate_scores});
   OutputFile output(options.output);
   const Announced announced(options, output);
 
@@ -297,11 +301,18 @@ Report convert_checked(ConvertOptions options) {
     record_budget(graph, options);
   }
 
-  const Built built = build_file(graph, options);
+  Built built = build_file(graph, options);
+  std::optional<ScoreCalibration> scores;
+  if (!options.calibrate_scores.empty()) {
+    scores = calibrate_scores(graph.model, built.bytes, read_labelled("--calibrate-scores", options.calibrate_scores),
+                              options.max_rejected, [&](double done) { options.progress("calibrating scores", done); });
+    built.bytes = with_calibration(built.bytes, *scores);
+  }
   Report report = describe(built, options.types);
   report.source = options.source.string();
   report.student = std::move(student);
   report.budget = std::move(budget);
+  report.scores = scores;
   report.output = options.output.string();
   report.max_label_flips = options.max_label_flips;
 

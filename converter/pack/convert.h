@@ -30,14 +30,16 @@ struct ConvertOptions {
   TypeOptions types;
   Activations activations = Activations::kDynamic;
   Rounding rounding = Rounding::kNearest;
-  std::string calibrate;          // a file of texts; "": static activations want one, rounding takes built-in texts
-  uint32_t max_tokens = 0;        // 0: all positions of the model
-  std::string task;               // "": what the source says
-  std::string tag_scheme;         // "": guessed from the labels
-  std::string parity;             // "": built-in texts; "none": no parity; else a file of texts
-  std::filesystem::path expect;   // "": none; else stored outputs (report/expect.h)
-  double max_label_flips = 0.02;  // fraction of decisions
-  std::string tool = "bantam";    // name and version that the file states
+  std::string calibrate;    // a file of texts; "": static activations want one, rounding takes built-in texts
+  uint32_t max_tokens = 0;  // 0: all positions of the model
+  std::string task;         // "": what the source says
+  std::string tag_scheme;   // "": guessed from the labels
+  std::string parity;       // "": built-in texts; "none": no parity; else a file of texts
+  std::filesystem::path calibrate_scores;  // labelled texts on which temperature and limit are fitted; "": none
+  double max_rejected = 0.01;              // share of right answers that may be out of scope
+  std::filesystem::path expect;            // "": none; else stored outputs (report/expect.h)
+  double max_label_flips = 0.02;           // fraction of decisions
+  std::string tool = "bantam";             // name and version that the file states
   /// Called with what is being done and how much of it is done, in [0, 1].
   std::function<void(const char* what, double done)> progress;
   /// Called with the name of the temporary file, and with null once it is gone: to be removed if the process is

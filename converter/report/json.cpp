@@ -23,6 +23,24 @@ OrderedJson to_object(const Place& place, bool flip) {
   return object;
 }
 
+OrderedJson to_object(const Reliability& reliability) {
+  return {{"loss", static_cast<float>(reliability.loss)}, {"calibration_error", static_cast<float>(reliability.error)}};
+}
+
+OrderedJson to_object(const ScoreCalibration& scores) {
+  OrderedJson object;
+  object["texts"] = scores.texts;
+  object["out_of_scope"] = scores.out_of_scope;
+  object["temperature"] = scores.temperature;
+  object["reject_below"] = scores.reject_below;
+  object["before"] = to_object(scores.before);
+  object["after"] = to_object(scores.after);
+  object["rejected_right"] = static_cast<float>(scores.rejected_right);
+  object["rejected_wrong"] = static_cast<float>(scores.rejected_wrong);
+  object["rejected_out_of_scope"] = static_cast<float>(scores.rejected_out_of_scope);
+  return object;
+}
+
 OrderedJson to_object(const BudgetReport& budget) {
   OrderedJson object;
   object["budget"] = budget.budget;
@@ -68,6 +86,7 @@ std::string to_json(const Report& report) {
   object["student"] = report.student ? OrderedJson::parse(student_json(*report.student).dump()) : OrderedJson(nullptr);
   object["weights"] = report.weights;
   object["budget"] = report.budget ? to_object(*report.budget) : OrderedJson(nullptr);
+  object["scores"] = report.scores ? to_object(*report.scores) : OrderedJson(nullptr);
   object["file_bytes"] = report.file_bytes;
   object["tokenizer_bytes"] = report.tokenizer_bytes;
   object["graph_bytes"] = report.graph_bytes;
