@@ -32,6 +32,7 @@ struct Arguments {
 
 std::vector<fb::DType> parse_types(const std::vector<std::string>& names) {
   std::vector<fb::DType> types;
+  types.reserve(names.size());
   for (const std::string& name : names) types.push_back(convert::parse_keep("x=" + name).type);
   return types;
 }

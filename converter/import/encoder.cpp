@@ -91,7 +91,7 @@ class EncoderImporter {
 
   /// A linear layer of an encoder layer. Where another layer's matrix is shared (`owner` < `layer`), and has the same values,
   /// there is one constant of it; where training has pulled the two apart, each has its own.
-  int32_t dense(uint32_t layer, const char* part, int32_t x, std::vector<const char*> sources, uint32_t out,
+  int32_t dense(uint32_t layer, const char* part, int32_t x, const std::vector<const char*>& sources, uint32_t out,
                 const TailSpec& tail) {
     const uint32_t in = builder_.width(x);
     const std::string name = prefix(layer) + part;

@@ -30,7 +30,7 @@ class Search {
       if (best.gain <= 0) break;
       state_[best.matrix] = best.option;
     }
-    const Choice choice = describe();
+    Choice choice = describe();
     if (budget_.kind == BudgetKind::kSize && static_cast<double>(choice.file_bytes) > budget_.limit) {
       throw Error(
           ExitCode::kInvalid,

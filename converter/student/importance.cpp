@@ -146,6 +146,7 @@ Importance measure_importance(const Draft& draft, const Probe& probe) {
     }
   }
   std::vector<std::string> wanted;
+  wanted.reserve(sums.size());
   for (const auto& [name, unused] : sums) wanted.push_back(name);
   visit_activations(
       graph, wanted, probe.max_tokens, [&](Runner& runner) { return encode_all(runner, probe.texts); },
@@ -168,6 +169,7 @@ Indices important_layers(const Draft& draft, uint32_t count, const Probe& probe)
   Runner reference(whole, probe.max_tokens);
   const std::vector<Sample> samples = encode_all(reference, probe.texts);
   std::vector<std::vector<OutputRows>> expected;
+  expected.reserve(samples.size());
   for (const Sample& sample : samples) expected.push_back(reference.run(sample));
   const double all = draft.config().layers;
   while (kept.size() > count) {

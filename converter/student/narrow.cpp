@@ -33,7 +33,7 @@ void scale(MemoryTensor& tensor, double factor) {
 Indices head_columns(const Indices& heads, const std::vector<double>& importance, uint32_t old_width, uint32_t width) {
   Indices columns;
   for (const uint32_t head : heads) {
-    const auto begin = importance.begin() + static_cast<std::ptrdiff_t>(head * old_width);
+    const double* begin = importance.data() + size_t{head} * old_width;
     for (const uint32_t i : largest({begin, begin + old_width}, width)) columns.push_back(head * old_width + i);
   }
   return columns;

@@ -17,6 +17,7 @@ using testing::problems_of;
 /// Texts of two labels whose logits differ by `margin` and are right `right` times of a hundred.
 std::vector<Scored> texts(float margin, int right) {
   std::vector<Scored> data;
+  data.reserve(100);
   for (int i = 0; i < 100; ++i) data.push_back({{margin, 0.0F}, i < right ? 0 : 1});
   return data;
 }
@@ -38,6 +39,7 @@ TEST(FitScores, StaysInItsRange) {
 
 TEST(FitScores, RejectsAsMuchAsItMay) {
   std::vector<Scored> data;
+  data.reserve(100);
   for (int i = 0; i < 100; ++i) data.push_back({{static_cast<float>(i) / 25, 0.0F}, i % 10 == 9 ? 1 : 0});
   const ScoreCalibration none = fit_scores(data, 0);
   EXPECT_EQ(none.rejected_right, 0);
@@ -61,6 +63,7 @@ TEST(CalibrateScores, PutsThemIntoTheFile) {
   const Graph graph = import_hugging_face(std::string(BANTAM_SOURCE_DIR) + "/tests/golden/models/bert-classify");
   const FileBytes bytes = build(graph);
   std::vector<LabelledText> data;
+  data.reserve(31);
   for (int i = 0; i < 30; ++i) data.push_back({"a film " + std::to_string(i), "", i % 2 == 0 ? "0" : "1", ""});
   data.push_back({"what is the time", "", "oos", ""});
   const auto quiet = [](double) {};
