@@ -107,6 +107,11 @@ class Maker {
     draft.keep(Axis::kPositions, 0, kept);
     Json& tokenizer = draft.tokenizer().config;
     if (tokenizer.is_object()) tokenizer["model_max_length"] = recipe_.positions;
+    // Lengths that texts are cut or filled up to when nobody says otherwise.
+    Json& json = draft.tokenizer().json;
+    for (const char* key : {"truncation", "padding"}) {
+      if (json.is_object() && json.contains(key)) json[key] = nullptr;
+    }
     say(fmt::format("positions: {} of {} stay", kept.size(), all));
   }
 

@@ -83,7 +83,7 @@ class BadFiles(CommandTest):
                 self.assertIn(bantam("verify", path).returncode, (4, 5), at)
 
     def test_unreadable_values(self):
-        self.fails(4, "run", model("voice"), "--ids", "7968", "--raw")
+        self.fails(4, "run", model("voice"), "--ids", "5553", "--raw")
         self.ok("verify", model("voice"))
         self.assertTrue(self.line("verify", model("voice"), "--json")["ok"])
 

@@ -60,7 +60,7 @@ class Tokenize(CommandTest):
 class Inspect(CommandTest):
     def test_summary(self):
         answer = self.line("inspect", model("voice"), "--json")
-        self.assertEqual((answer["task"], answer["max_tokens"], answer["vocabulary"]), ("joint", 64, 7968))
+        self.assertEqual((answer["task"], answer["max_tokens"], answer["vocabulary"]), ("joint", 64, 5553))
         self.assertEqual([len(labels["labels"]) for labels in answer["label_sets"]], [7, 72])
         self.assertEqual(answer["label_sets"][1]["scheme"], "iob2")
         self.assertEqual(answer["outputs"], ["intent_logits", "slot_logits"])
