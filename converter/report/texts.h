@@ -31,6 +31,7 @@ std::vector<LabelledText> read_labelled(const char* option, const std::filesyste
 /// At most `most` of the texts, evenly spread over them.
 template <typename T>
 std::vector<T> spread(std::vector<T> texts, size_t most) {
+  if (texts.size() <= most) return texts;  // a string that is moved to itself is empty then
   const size_t every = (texts.size() + most - 1) / most;
   for (size_t i = 1; i * every < texts.size(); ++i) texts[i] = std::move(texts[i * every]);
   texts.resize((texts.size() + every - 1) / every);
