@@ -61,6 +61,10 @@
 #ifndef BANTAM_LINK_INT4
 #define BANTAM_LINK_INT4 BANTAM_LINK_DEFAULT
 #endif
+// Sparse weights, beside BANTAM_LINK_DYNAMIC.
+#ifndef BANTAM_LINK_SPARSE
+#define BANTAM_LINK_SPARSE BANTAM_LINK_DEFAULT
+#endif
 #ifndef BANTAM_LINK_STATIC
 #define BANTAM_LINK_STATIC BANTAM_LINK_DEFAULT
 #endif
@@ -130,6 +134,7 @@ constexpr bool kFloatTables = BANTAM_LINK_FLOAT_TABLES != 0;
 constexpr bool kFloatAttention = BANTAM_LINK_FLOAT_ATTENTION != 0;
 constexpr bool kDynamic = BANTAM_LINK_DYNAMIC != 0;
 constexpr bool kInt4 = BANTAM_LINK_INT4 != 0;
+constexpr bool kSparse = BANTAM_LINK_SPARSE != 0;
 constexpr bool kStatic = BANTAM_LINK_STATIC != 0;
 /// Something computes with floats, as version 1 of the operators does.
 constexpr bool kFloats = kFloat || kFloatTables || kFloatAttention || kDynamic;

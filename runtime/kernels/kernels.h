@@ -59,6 +59,23 @@ BANTAM_KERNELS_CONSTEXPR uint32_t unpacked_inputs(uint32_t k) {
   return pad8(k) < kMost ? pad8(k) : kMost;
 }
 
+/// Outputs of sparse weights that may be stored in any order; the last span of a layer may be shorter, by multiples of 16.
+constexpr uint32_t kSparseSpan = 64;
+
+/// Nonzero weights of a layer in blocks of one output by four inputs (layout sparse_1x4). Outputs are taken in groups of
+/// four. Group g has the steps [ends[g - 1], ends[g]), from 0 for the first; in each step every one of its outputs has one
+/// block: w[step][4][4], index[step][4] = the block's first input / 4. order[4 g + j] is output j of the group, counted from
+/// the first of its span.
+struct SparseBlocks {
+  const uint16_t* index;
+  const uint32_t* ends;  // [n / 4]; null: the weights are not sparse
+  const uint8_t* order;  // [n]
+};
+
+/// Bytes of LinearQ8::scratch for 16 outputs or rows of `k` inputs.
+BANTAM_KERNELS_CONSTEXPR size_t int4_scratch(uint32_t k) { return size_t{16} * unpacked_inputs(k); }
+BANTAM_KERNELS_CONSTEXPR size_t sparse_scratch(uint32_t k) { return linked::kHost ? size_t{16} * pad4(k) : 0; }
+
 /// y[r][n] = act(fma(float(acc), x_scale[r] * w_scale[n], bias[n])), acc = sum over k of x[r][k] * w[n][k]
 /// in int32 (exact); float(acc) rounds to nearest even. Weights in [-127, 127] in tiles [n/16][k/4][16][4]; k a multiple of 4 up to 133,144
 /// (x beyond the true K may be anything: weights there are 0), n a multiple of 16.
@@ -84,8 +101,10 @@ struct LinearQ8 {
   /// [n/16][k/8][16][4] bytes, k padded to 8: the low half of byte j is weight 8 i + j, the high half weight 8 i + 4 + j, both
   /// + 8, and the weight in all formulas is (half - 8) * factor. w_sum is the sum of those.
   const uint8_t* factors = nullptr;
-  uint32_t group = 0;          // a multiple of 8
-  int8_t* unpacked = nullptr;  // scratch of 16 * unpacked_inputs(k) bytes, 64-byte aligned (firmware: 16)
+  uint32_t group = 0;  // a multiple of 8
+  SparseBlocks sparse = {};
+  /// 64-byte aligned (firmware: 16): int4_scratch(k), or sparse_scratch(k) bytes.
+  int8_t* scratch = nullptr;
 };
 
 /// y[r][n] = act(acc), acc starts at bias[n] (or 0) and takes fma(x[r][k], w[n][k], acc) in order of k.

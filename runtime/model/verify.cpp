@@ -90,7 +90,7 @@ Verdict check_ops(const fb::Model& model, uint32_t* op) {
 }
 
 /// Everything but tokenizers.
-Verdict check_meaning(const fb::Model& model, size_t data_size, uint32_t* op) {
+Verdict check_meaning(const fb::Model& model, const uint8_t* data, size_t data_size, uint32_t* op) {
   *op = kNoOp;
   BANTAM_CHECK(check_model(model));
   const uint32_t tensors = model.tensors()->size();
@@ -98,6 +98,7 @@ Verdict check_meaning(const fb::Model& model, size_t data_size, uint32_t* op) {
     const Verdict verdict = check_tensor(model, static_cast<int32_t>(i), data_size);
     if (!verdict.ok()) return verdict.of(static_cast<int32_t>(i));
   }
+  if constexpr (linked::kSparse) BANTAM_CHECK(check_sparse(model, data, data_size));
   BANTAM_CHECK(check_steps(graph(model), tensors, op));
   BANTAM_CHECK(check_ops(model, op));
   BANTAM_CHECK(check_plan(model));
@@ -173,7 +174,7 @@ Status verify_graph(const uint8_t* bytes, size_t size, const uint8_t* data, size
   }
   const fb::Model& model = *fb::GetModel(bytes);
   uint32_t op = kNoOp;
-  const Verdict verdict = check_meaning(model, data_size, &op);
+  const Verdict verdict = check_meaning(model, data, data_size, &op);
   if (!verdict.ok()) return report(model, verdict, op, fault);
   return check_tokenizers(model, data, data_size, fault);
 }

@@ -8,8 +8,8 @@
 namespace bantam {
 
 /// Checks the graph section, and that all it addresses lies inside the data section, which is not read
-/// except for tokenizer tables. O(graph size) for files that the converter writes; bounded by a fixed
-/// budget for any other. Fills `fault` (if given) on failure.
+/// except for tokenizer tables and sparse weights. O(graph size + those) for files that the converter writes; bounded by a
+/// fixed budget for any other. Fills `fault` (if given) on failure.
 Status verify_graph(const uint8_t* graph, size_t graph_size, const uint8_t* data, size_t data_size, Fault* fault);
 
 // The parts, in the order in which they run; each relies on the ones before.
@@ -18,6 +18,8 @@ Status verify_graph(const uint8_t* graph, size_t graph_size, const uint8_t* data
 Verdict check_model(const fb::Model& model);
 /// One tensor on its own: enums, shape, blobs or place in the plan.
 Verdict check_tensor(const fb::Model& model, int32_t index, size_t data_size);
+/// Sparse weights, which are read: which inputs and outputs they name. O(their bytes), of which files have no more than data.
+Verdict check_sparse(const fb::Model& model, const uint8_t* data, size_t data_size);
 /// Steps cover the ops in order; every op's operands are in range.
 Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_op);
 /// Producers before consumers; tile tensors inside their step; nothing that other tiles read is written in

@@ -12,7 +12,7 @@ Verdict check_enums(const fb::Tensor& t) {
       t.scale_kind() > fb::ScaleKind::MAX || t.source_type() > fb::DType::MAX) {
     return corrupt("a tensor's type, role, region or kind of scale is unknown");
   }
-  const bool executed = t.layout() <= fb::Layout::tile_i4_k8n16 || t.layout() == fb::Layout::k16n1;
+  const bool executed = t.layout() <= fb::Layout::sparse_1x4 || t.layout() == fb::Layout::k16n1;
   return executed ? Verdict{} : unsupported("tensors of this layout are not executed");
 }
 
@@ -77,9 +77,13 @@ uint32_t padded_extent(const fb::Tensor& t, uint32_t dimension, uint32_t multipl
   return (extent(t, dimension) + multiple - 1) & ~(multiple - 1);
 }
 
-/// Elements stored, padding included; pairs of int4 weights.
+/// Elements stored, padding included; pairs of int4 weights; of sparse weights the bytes beside the steps.
 Verdict stored_elements(const fb::Tensor& t, size_t* elements) {
   const uint32_t rank = t.shape()->size();
+  if (sparse_weights(t)) {
+    *elements = static_cast<size_t>(sparse_order_bytes(padded_extent(t, 0, 16)));
+    return {};
+  }
   size_t product = rank == 1 ? padded_extent(t, 0, 16) : 1;
   for (uint32_t d = 0; d < rank && rank != 1; ++d) {
     const bool padded = d == 0 ? t.layout() != fb::Layout::rows : t.layout() == fb::Layout::k16n1;
@@ -136,8 +140,9 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
   if (int4_weights(t) && (t.group() == 0 || t.group() % 8 != 0))
     return corrupt("a group of inputs is no multiple of 8");
   const uint32_t sums = integer_weights(t) ? padded_extent(t, 0, 16) : 0;
-  if (int8_weights(t)) {
-    if (t.type() != fb::DType::i8 || (t.scale_kind() != fb::ScaleKind::per_output && !is_fixed(t))) {
+  if (int8_weights(t) || sparse_weights(t)) {
+    const bool fixed = is_fixed(t) && int8_weights(t);
+    if (t.type() != fb::DType::i8 || (t.scale_kind() != fb::ScaleKind::per_output && !fixed)) {
       return corrupt("int8 weight tiles want type i8 and a scale for each output, or fixed ones");
     }
   }

@@ -1,4 +1,4 @@
-// Linear: y = tail(x Wt + b), int8, int4 or float weights.
+// Linear: y = tail(x Wt + b), int8, sparse, int4 or float weights.
 #include "ops/tail.h"
 
 namespace bantam::ops {
@@ -20,7 +20,7 @@ Verdict verify(const Site& site) {
   if (is_fixed(w) || (!q8 && w.layout() != fb::Layout::tile_n16)) {
     return corrupt("the weights are not laid out in tiles, or have no scales", weights);
   }
-  if (q8 ? !linked::kDynamic || (!linked::kInt4 && int4_weights(w))
+  if (q8 ? !linked::kDynamic || (!linked::kInt4 && int4_weights(w)) || (!linked::kSparse && sparse_weights(w))
          : !linked::kFloat || (!linked::kHalf && w.type() == fb::DType::f16)) {
     return not_linked("this build leaves out layers with these weights");
   }
@@ -41,15 +41,17 @@ bool measures_rows(const fb::Tensor& weights, const fb::Op& op) {
   return integer_weights(weights) && stores_q8_only(op, extent(weights, 0));
 }
 
-/// Behind the rows' own: the largest values of rows, then a panel of int4 weights as int8.
+/// Behind the rows' own: the largest values of rows, then what the kernel wants for int4 or sparse weights.
 uint64_t row_bits_bytes(const fb::Tensor& weights, const fb::Op& op, uint32_t block_rows) {
   return measures_rows(weights, op) ? block_rows * kRowBitsBytes : 0;
 }
 
 uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
-  const uint64_t panel = linked::kInt4 && int4_weights(w) ? uint64_t{kernels::unpacked_inputs(extent(w, 1))} * 16 : 0;
-  return sink_scratch(op, extent(w, 0), need.block_rows) + row_bits_bytes(w, op, need.block_rows) + panel;
+  uint64_t own = 0;
+  if (linked::kInt4 && int4_weights(w)) own = kernels::int4_scratch(extent(w, 1));
+  if (linked::kSparse && sparse_weights(w)) own = kernels::sparse_scratch(extent(w, 1));
+  return sink_scratch(op, extent(w, 0), need.block_rows) + row_bits_bytes(w, op, need.block_rows) + own;
 }
 
 Status run_linear(const TileRun& run, const fb::Op& op) {
@@ -80,9 +82,16 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   if (linked::kInt4 && int4_weights(w)) {
     integers.factors = blob<uint8_t>(run, w.scales()) + size_t{padded_n} * sizeof(float);
     integers.group = w.group();
-    integers.unpacked = reinterpret_cast<int8_t*>(run.scratch + sink_scratch(op, n, run.block_rows) +
-                                                  row_bits_bytes(w, op, run.block_rows));
   }
+  if (linked::kSparse && sparse_weights(w)) {
+    const size_t steps = sparse_steps(w, padded_n);
+    const uint8_t* behind = blob<uint8_t>(run, w.data()) + steps * 16;
+    integers.sparse.index = reinterpret_cast<const uint16_t*>(behind);
+    integers.sparse.ends = reinterpret_cast<const uint32_t*>(behind + steps * 8);
+    integers.sparse.order = behind + steps * 8 + padded_n;
+  }
+  integers.scratch = reinterpret_cast<int8_t*>(run.scratch + sink_scratch(op, n, run.block_rows) +
+                                               row_bits_bytes(w, op, run.block_rows));
   bool finite = true;
   for (uint32_t first = 0, rows = 0; first < run.rows; first += rows) {
     rows = sink.block(first);

@@ -22,10 +22,16 @@ struct LinearShape {
   bool bias, extreme, half, measured;
   bool k16 = false;
   uint32_t group = 0;  // of int4 weights; 0: int8
+  uint32_t zeros = 0;  // of 100 blocks of sparse weights
+  bool sparse = false;
 
   static LinearShape random(Random& random) {
     LinearShape shape = some(random);
     if (!shape.k16 && random.chance(30)) shape.group = 8 * random.between(1, 10);
+    if (!shape.k16 && shape.group == 0 && random.chance(40)) {
+      shape.sparse = true;
+      shape.zeros = random.chance(20) ? 100 : random.between(0, 99);
+    }
     return shape;
   }
   static LinearShape some(Random& random) {
@@ -70,21 +76,24 @@ class Case<LinearQ8> {
       for (size_t i = 0; i < factors_.size(); ++i) {
         factors_.data()[i] = static_cast<uint8_t>(shape_.extreme ? 15 : random.between(1, 15));
       }
-      unpacked_ = Guarded(size_t{16} * unpacked_inputs(k));
+      scratch_ = Guarded(int4_scratch(k));
     }
     for (size_t i = 0; i < x_.size(); ++i) x_.as<int8_t>()[i] = shape_.extreme ? -127 : random.weight();
     for (uint32_t o = 0; o < n; ++o) {
       int32_t sum = 0;
+      bool zero = false;
       for (uint32_t i = 0; i < stored_k; ++i) {
-        int8_t v = i >= true_k      ? int8_t{0}
-                   : shape_.extreme ? (o % 2 == 0 ? int8_t{-127} : int8_t{127})
-                                    : random.weight();
+        if (i % 4 == 0) zero = shape_.sparse && random.chance(shape_.zeros);
+        int8_t v = i >= true_k || zero ? int8_t{0}
+                   : shape_.extreme    ? (o % 2 == 0 ? int8_t{-127} : int8_t{127})
+                                       : random.weight();
         if (shape_.group != 0) v = pack(o, i, v);
         w_.as<int8_t>()[weight_at(o, i)] = v;
         sum += v;
       }
       w_sum_.as<int32_t>()[o] = sum;
     }
+    if (shape_.sparse) compress();
     // Activations beyond the true k may be anything.
     for (uint32_t r = 0; r < shape_.rows; ++r) {
       for (uint32_t i = true_k; i < stored_k; ++i)
@@ -104,7 +113,9 @@ class Case<LinearQ8> {
             x_stride_,
             x_scale_.as<float>(),
             shape_.rows,
-            int4 ? halves_.as<int8_t>() : w_.as<int8_t>(),
+            int4            ? halves_.as<int8_t>()
+            : shape_.sparse ? blocks_.as<int8_t>()
+                            : w_.as<int8_t>(),
             w_scale_.as<float>(),
             w_sum_.as<int32_t>(),
             shape_.bias ? bias_.as<float>() : nullptr,
@@ -117,7 +128,8 @@ class Case<LinearQ8> {
             shape_.k16,
             int4 ? factors_.as<uint8_t>() : nullptr,
             shape_.group,
-            int4 ? unpacked_.as<int8_t>() : nullptr};
+            shape_.sparse ? SparseBlocks{index_.as<uint16_t>(), ends_.as<uint32_t>(), order_.data()} : SparseBlocks{},
+            int4 || shape_.sparse ? scratch_.as<int8_t>() : nullptr};
   }
 
   Result run(const Table& table) {
@@ -162,6 +174,44 @@ class Case<LinearQ8> {
     }
   }
 
+  /// Blocks that are not all 0, spans in random order (the last output first), with steps of zeros where an output has fewer.
+  void compress() {
+    std::vector<int8_t> blocks;
+    std::vector<uint16_t> index;
+    order_ = Guarded(shape_.n);
+    ends_ = Guarded(size_t{shape_.n});
+    for (uint32_t group = 0; group < shape_.n / 4; ++group) {
+      const uint32_t first = group * 4 / kSparseSpan * kSparseSpan;
+      const uint32_t span = std::min(kSparseSpan, shape_.n - first);
+      std::vector<uint16_t> found[4];
+      size_t most = 0;
+      for (uint32_t j = 0; j < 4; ++j) {
+        const uint32_t place = group * 4 + j - first;
+        order_.data()[first + place] = static_cast<uint8_t>(span - 1 - place);
+        for (uint32_t quad = 0; quad < shape_.k / 4; ++quad) {
+          const int8_t* four = w_.as<int8_t>() + weight_at(first + span - 1 - place, quad * 4);
+          if ((four[0] | four[1] | four[2] | four[3]) != 0) found[j].push_back(static_cast<uint16_t>(quad));
+        }
+        most = std::max(most, found[j].size());
+      }
+      for (size_t step = 0; step < most; ++step) {
+        for (uint32_t j = 0; j < 4; ++j) {
+          const uint32_t output = first + order_.data()[group * 4 + j];
+          const bool here = step < found[j].size();
+          const uint16_t quad = here ? found[j][step] : static_cast<uint16_t>(shape_.k / 4 - 1);
+          index.push_back(quad);
+          const int8_t* four = w_.as<int8_t>() + weight_at(output, quad * 4u);
+          for (uint32_t i = 0; i < 4; ++i) blocks.push_back(here ? four[i] : int8_t{0});
+        }
+      }
+      ends_.as<uint32_t>()[group] = static_cast<uint32_t>(index.size() / 4);
+    }
+    blocks_ = Guarded(blocks.size());
+    std::copy(blocks.begin(), blocks.end(), blocks_.as<int8_t>());
+    index_ = Guarded(index.size() * 2);
+    std::copy(index.begin(), index.end(), index_.as<uint16_t>());
+    scratch_ = Guarded(sparse_scratch(shape_.k));
+  }
   uint32_t groups() const { return (shape_.k + shape_.group - 1) / shape_.group; }
   /// Stores the int4 weight that `v` stands for and returns what it is worth.
   int8_t pack(uint32_t o, uint32_t i, int8_t v) {
@@ -181,7 +231,8 @@ class Case<LinearQ8> {
   LinearShape shape_{};
   size_t x_stride_ = 0;
   size_t y_stride_ = 0;
-  Guarded x_, stored_, w_, w_scale_, x_scale_, w_sum_, bias_, y_, row_bits_, halves_, factors_, unpacked_;
+  Guarded x_, stored_, w_, w_scale_, x_scale_, w_sum_, bias_, y_, row_bits_, halves_, factors_, scratch_, blocks_,
+      index_, ends_, order_;
 };
 
 /// The half nearest to x, for |x| in the range of normal halves.

@@ -32,6 +32,18 @@ struct DotRows {
   size_t sums_stride;
 };
 
+/// sums[r] = the sum over `steps` blocks of one output of sparse weights: x[r][4 * index[4 s] + i] * w[16 s + i], i < 4.
+struct DotSparse {
+  const int8_t* x;
+  size_t x_stride;
+  uint32_t rows;
+  const int8_t* w;
+  const uint16_t* index;
+  uint32_t steps;
+  Sum* sums;
+  size_t sums_stride;
+};
+
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
 #endif  // BANTAM_KERNELS_GENERIC_DOT_SUMS_H_

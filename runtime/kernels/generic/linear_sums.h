@@ -17,9 +17,41 @@ BANTAM_NOINLINE inline void dot_int4(const LinearQ8& a) {
       const uint32_t count = a.k - k < chunk ? a.k - k : chunk;
       unpack_int4(a, panel, k, count);
       dot_block(reinterpret_cast<const int8_t*>(a.x + k),
-                {a.x_stride, a.rows, a.unpacked, 0, 1, count / 4, sums, a.y_stride, k != 0});
+                {a.x_stride, a.rows, a.scratch, 0, 1, count / 4, sums, a.y_stride, k != 0});
     }
   }
+}
+
+#if !defined(BANTAM_KERNEL_OWN_SPARSE)
+BANTAM_NOINLINE inline void dot_sparse(const DotSparse& a) {
+  for (uint32_t r = 0; r < a.rows; ++r) {
+    const int8_t* x = a.x + r * a.x_stride;
+    const uint16_t* index = a.index;
+    int32_t sum = 0;
+    for (const int8_t *w = a.w, *end = w + a.steps * 16; w != end; w += 16, index += 4) {
+      const int8_t* four = x + *index * 4u;
+      BANTAM_UNROLL_ALWAYS
+      for (uint32_t i = 0; i < 4; ++i) sum += four[i] * w[i];
+    }
+    a.sums[r * a.sums_stride] = sum;
+  }
+}
+#endif
+
+/// Sparse weights: output by output.
+BANTAM_NOINLINE inline bool linear_sparse(const LinearQ8& a) {
+  uint32_t step = 0;
+  for (uint32_t group = 0; group < a.n / 4; ++group) {
+    const uint32_t end = a.sparse.ends[group];
+    Sum* span = reinterpret_cast<Sum*>(a.y) + group * 4 / kSparseSpan * kSparseSpan;
+    for (uint32_t j = 0; j < 4; ++j) {
+      const size_t block = size_t{step} * 4 + j;
+      dot_sparse({a.x, a.x_stride, a.rows, a.w + block * 4, a.sparse.index + block, end - step,
+                  span + a.sparse.order[group * 4 + j], a.y_stride});
+    }
+    step = end;
+  }
+  return dequantize_rows(a);
 }
 
 inline bool linear_q8(const LinearQ8& a) {
@@ -30,6 +62,9 @@ inline bool linear_q8(const LinearQ8& a) {
       dot_int4(a);
       return dequantize_rows(a);
     }
+  }
+  if constexpr (linked::kSparse) {
+    if (a.sparse.ends != nullptr) return linear_sparse(a);
   }
   dot_block(reinterpret_cast<const int8_t*>(a.x), {a.x_stride, a.rows, a.w, size_t{a.k} * 16, a.n / 16, a.k / 4,
                                                    reinterpret_cast<Sum*>(a.y), a.y_stride, false});

@@ -43,9 +43,9 @@ BANTAM_NOINLINE inline void unpack_group(const uint8_t* w, const uint8_t* factor
   constexpr uint32_t kParts = 64 / kBytes;
   using Bytes = uint8_t __attribute__((vector_size(kBytes)));
   using Halves = uint16_t __attribute__((vector_size(kBytes)));
-  using Words = uint32_t __attribute__((vector_size(kBytes)));
+  using Quads = uint32_t __attribute__((vector_size(kBytes)));
   const I32 loaded = load_i8(reinterpret_cast<const int8_t*>(factors));
-  Words factor[kParts];
+  Quads factor[kParts];
   static_assert(sizeof factor == sizeof loaded);
   memcpy(factor, &loaded, 64);
   Halves twice[kParts];
@@ -70,14 +70,14 @@ BANTAM_NOINLINE inline void unpack_group(const uint8_t* w, const uint8_t* factor
 
 #endif
 
-/// a.unpacked[k/4][16][4] = the weights of outputs [16 * panel, + 16) and inputs [first, first + count), which begin with a
+/// a.scratch[k/4][16][4] = the weights of outputs [16 * panel, + 16) and inputs [first, first + count), which begin with a
 /// multiple of 8.
 inline void unpack_int4(const LinearQ8& a, uint32_t panel, uint32_t first, uint32_t count) {
   const uint32_t groups = (a.k + a.group - 1) / a.group;
   const uint8_t* factors = a.factors + size_t{panel} * groups * 16;
   const uint8_t* w = reinterpret_cast<const uint8_t*>(a.w) + size_t{panel} * (pad8(a.k) / 8) * 64;
   const uint32_t end = pad8(first + count);
-  int8_t* out = a.unpacked;
+  int8_t* out = a.scratch;
   for (uint32_t k = first, next = 0; k < end; k = next) {
     const uint32_t group = k / a.group;
     next = (group + 1) * a.group < end ? (group + 1) * a.group : end;

@@ -3,6 +3,7 @@
 #ifndef BANTAM_KERNELS_NEONDOT_DOT_H_
 #define BANTAM_KERNELS_NEONDOT_DOT_H_
 
+#include "kernels/neon/row_sums.h"
 #include "kernels/neon/vector.h"
 // The vectors come first.
 #include "kernels/generic/blocks.h"

@@ -1,0 +1,95 @@
+// Squares of 32-bit numbers in registers, transposed.
+#ifndef BANTAM_KERNELS_GENERIC_TRANSPOSE_H_
+#define BANTAM_KERNELS_GENERIC_TRANSPOSE_H_
+
+#include "kernels/generic/lanes.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// As many numbers of 32 bits as a register of this instruction set holds, as the compiler's own vectors have them.
+constexpr uint32_t kRegister = alignof(I32);
+using Words = int32_t __attribute__((vector_size(kRegister)));
+constexpr uint32_t kWords = kRegister / 4;
+static_assert(kWords == 4 || kWords == 8 || kWords == 16, "as below");
+
+// Templates, so that only shuffles of this instruction set's registers are compiled.
+
+/// In each 128-bit lane: the first two numbers of x and y in turn, or the last two.
+template <bool kLast, class V>
+BANTAM_INLINE V zip(V x, V y) {
+  constexpr int k = kLast ? 2 : 0;
+  if constexpr (sizeof(V) == 16) {
+    return __builtin_shufflevector(x, y, k, k + 4, k + 1, k + 5);
+  } else if constexpr (sizeof(V) == 32) {
+    return __builtin_shufflevector(x, y, k, k + 8, k + 1, k + 9, k + 4, k + 12, k + 5, k + 13);
+  } else {
+    return __builtin_shufflevector(x, y, k, k + 16, k + 1, k + 17, k + 4, k + 20, k + 5, k + 21, k + 8, k + 24, k + 9,
+                                   k + 25, k + 12, k + 28, k + 13, k + 29);
+  }
+}
+
+/// In each 128-bit lane: the first two numbers of x, then of y, or the last two.
+template <bool kLast, class V>
+BANTAM_INLINE V zip_pairs(V x, V y) {
+  constexpr int k = kLast ? 2 : 0;
+  if constexpr (sizeof(V) == 16) {
+    return __builtin_shufflevector(x, y, k, k + 1, k + 4, k + 5);
+  } else if constexpr (sizeof(V) == 32) {
+    return __builtin_shufflevector(x, y, k, k + 1, k + 8, k + 9, k + 4, k + 5, k + 12, k + 13);
+  } else {
+    return __builtin_shufflevector(x, y, k, k + 1, k + 16, k + 17, k + 4, k + 5, k + 20, k + 21, k + 8, k + 9, k + 24,
+                                   k + 25, k + 12, k + 13, k + 28, k + 29);
+  }
+}
+
+/// The even 128-bit lanes of x, then those of y; or the odd ones.
+template <bool kOdd, class V>
+BANTAM_INLINE V some_lanes(V x, V y) {
+  constexpr int k = kOdd ? 4 : 0;
+  if constexpr (sizeof(V) == 32) {
+    return __builtin_shufflevector(x, y, k, k + 1, k + 2, k + 3, k + 8, k + 9, k + 10, k + 11);
+  } else {
+    return __builtin_shufflevector(x, y, k, k + 1, k + 2, k + 3, k + 8, k + 9, k + 10, k + 11, k + 16, k + 17, k + 18,
+                                   k + 19, k + 24, k + 25, k + 26, k + 27);
+  }
+}
+
+/// v[i][j] = v[j][i].
+template <class V, uint32_t kSize>
+BANTAM_INLINE void transpose(V (&v)[kSize]) {
+  static_assert(sizeof(V) == kSize * 4, "a square");
+  BANTAM_UNROLL_ALWAYS
+  for (uint32_t i = 0; i < kSize; i += 4) {
+    const V ab = zip<false>(v[i], v[i + 1]);
+    const V ab_last = zip<true>(v[i], v[i + 1]);
+    const V cd = zip<false>(v[i + 2], v[i + 3]);
+    const V cd_last = zip<true>(v[i + 2], v[i + 3]);
+    v[i] = zip_pairs<false>(ab, cd);
+    v[i + 1] = zip_pairs<true>(ab, cd);
+    v[i + 2] = zip_pairs<false>(ab_last, cd_last);
+    v[i + 3] = zip_pairs<true>(ab_last, cd_last);
+  }
+  // Now lane l of v[4 i + j] belongs into lane i of v[4 l + j].
+  if constexpr (kSize > 4) {
+    BANTAM_UNROLL_ALWAYS
+    for (uint32_t j = 0; j < 4; ++j) {
+      const V even = some_lanes<false>(v[j], v[j + 4]);
+      const V odd = some_lanes<true>(v[j], v[j + 4]);
+      if constexpr (kSize == 8) {
+        v[j] = even;
+        v[j + 4] = odd;
+      } else {
+        const V even_last = some_lanes<false>(v[j + 8], v[j + 12]);
+        const V odd_last = some_lanes<true>(v[j + 8], v[j + 12]);
+        v[j] = some_lanes<false>(even, even_last);
+        v[j + 4] = some_lanes<false>(odd, odd_last);
+        v[j + 8] = some_lanes<true>(even, even_last);
+        v[j + 12] = some_lanes<true>(odd, odd_last);
+      }
+    }
+  }
+}
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_TRANSPOSE_H_

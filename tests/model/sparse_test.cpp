@@ -1,0 +1,114 @@
+// Sparse weights: files that hold them open, and every number that a kernel would follow is checked.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "bantam/model.h"
+#include "tests/session/bert.h"
+
+namespace bantam::testing {
+namespace {
+
+constexpr uint32_t kOutputs = 128;  // padded: two spans
+constexpr uint32_t kQuads = 10;
+constexpr size_t kSteps = kOutputs / 4 * kQuads;
+constexpr size_t kIndexAt = kSteps * 16;
+constexpr size_t kEndsAt = kIndexAt + kSteps * 8;
+constexpr size_t kOrderAt = kEndsAt + kOutputs;
+
+/// A model one of whose layers, 120 outputs of 40 inputs, has its weights in blocks, all of them.
+struct Sparse {
+  ModelBuilder builder = build(random_bert({}, 2), WeightType::kI8);
+  fb::TensorT* tensor = nullptr;
+
+  explicit Sparse(const std::string& name = "layer.0.qkv") {
+    for (const auto& t : builder.model.tensors) {
+      if (t->name == name) tensor = t.get();
+    }
+    const size_t tiles = tensor->data->offset();
+    std::vector<uint8_t> bytes(kOrderAt + kOutputs);
+    for (size_t step = 0; step < kSteps; ++step) {
+      for (size_t j = 0; j < 4; ++j) {
+        const size_t output = step / kQuads * 4 + j;
+        const auto quad = static_cast<uint16_t>(step % kQuads);
+        const size_t from = tiles + (output / 16 * kQuads + quad) * 64 + output % 16 * 4;
+        std::memcpy(&bytes[step * 16 + j * 4], builder.data.data() + from, 4);
+        std::memcpy(&bytes[kIndexAt + (step * 4 + j) * 2], &quad, 2);
+      }
+    }
+    for (uint32_t group = 0; group < kOutputs / 4; ++group) {
+      const uint32_t end = (group + 1) * kQuads;
+      std::memcpy(&bytes[kEndsAt + group * 4], &end, 4);
+    }
+    for (uint32_t o = 0; o < kOutputs; ++o) bytes[kOrderAt + o] = static_cast<uint8_t>(o % 64);
+    tensor->layout = fb::Layout::sparse_1x4;
+    tensor->data = std::make_unique<fb::Blob>(builder.store(bytes.data(), bytes.size()));
+  }
+
+  template <typename T>
+  void put(size_t at, T value) {
+    std::memcpy(builder.data.data() + tensor->data->offset() + at, &value, sizeof value);
+  }
+  void resize(uint64_t size) { *tensor->data = fb::Blob(tensor->data->offset(), size, 0, 0); }
+
+  Status open(Fault* fault = nullptr) const {
+    const FileBytes file(builder.finish());
+    Model model;
+    return Model::open(file.data(), file.size(), &model, fault);
+  }
+};
+
+TEST(SparseWeights, Open) { EXPECT_EQ(Sparse().open(), Status::kOk); }
+
+struct Damage {
+  const char* name;
+  const char* says;
+  void (*apply)(Sparse& sparse);
+};
+
+const Damage kDamages[] = {
+    {"block_beyond_the_inputs", "beyond the inputs", [](Sparse& s) { s.put<uint16_t>(kIndexAt, kQuads); }},
+    {"last_block_far_away", "beyond the inputs", [](Sparse& s) { s.put<uint16_t>(kEndsAt - 2, 0xFFFF); }},
+    {"group_ends_before_it_begins", "in order", [](Sparse& s) { s.put<uint32_t>(kEndsAt + 4, kQuads - 1); }},
+    {"group_ends_beyond_the_steps", "in order", [](Sparse& s) { s.put<uint32_t>(kEndsAt + 4, 1u << 31); }},
+    {"steps_left_over", "all steps", [](Sparse& s) { s.put<uint32_t>(kOrderAt - 4, kSteps - 1); }},
+    {"too_many_steps", "all steps", [](Sparse& s) { s.put<uint32_t>(kOrderAt - 4, kSteps + 1); }},
+    {"output_twice", "one place", [](Sparse& s) { s.put<uint8_t>(kOrderAt + 3, 4); }},
+    {"output_of_another_span", "one place", [](Sparse& s) { s.put<uint8_t>(kOrderAt + kOutputs - 1, 64); }},
+    {"half_a_step", "whole number", [](Sparse& s) { s.resize(s.tensor->data->size() - 12); }},
+    {"a_step_less", "", [](Sparse& s) { s.resize(s.tensor->data->size() - 24); }},
+    {"nothing_but_outputs", "", [](Sparse& s) { s.resize(2 * kOutputs); }},
+    {"less_than_the_outputs", "smaller", [](Sparse& s) { s.resize(2 * kOutputs - 1); }},
+    {"no_data", "absent", [](Sparse& s) { s.tensor->data.reset(); }},
+    {"no_scales", "absent", [](Sparse& s) { s.tensor->scales.reset(); }},
+    {"no_sums", "absent", [](Sparse& s) { s.tensor->sums.reset(); }},
+    {"unsigned", "type i8", [](Sparse& s) { s.tensor->type = fb::DType::u8; }},
+    {"fixed_scales", "type i8", [](Sparse& s) { s.tensor->scale_kind = fb::ScaleKind::fixed; }},
+};
+
+class SparseWeightsRefused : public ::testing::TestWithParam<Damage> {};
+
+TEST_P(SparseWeightsRefused, WithAReason) {
+  Sparse sparse;
+  GetParam().apply(sparse);
+  Fault fault;
+  EXPECT_EQ(sparse.open(&fault), Status::kCorrupt);
+  EXPECT_NE(std::string(fault.what).find(GetParam().says), std::string::npos) << fault.what;
+}
+INSTANTIATE_TEST_SUITE_P(Data, SparseWeightsRefused, ::testing::ValuesIn(kDamages),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(SparseWeights, ManyTensorsOfTheSameBytesAreRefused) {
+  // Else a small file could make opening it take hours.
+  Sparse sparse;
+  const uint64_t data = sparse.builder.data.size();
+  for (uint64_t read = 0; read <= data; read += sparse.tensor->data->size()) {
+    sparse.builder.model.tensors.push_back(std::make_unique<fb::TensorT>(*sparse.tensor));
+  }
+  Fault fault;
+  EXPECT_EQ(sparse.open(&fault), Status::kCorrupt);
+  EXPECT_NE(std::string(fault.what).find("share"), std::string::npos) << fault.what;
+}
+
+}  // namespace
+}  // namespace bantam::testing
