@@ -106,6 +106,46 @@ void add_convert(CLI::App& app) {
                    "Inputs of int4 weights that share a factor: 8 to 1024, a multiple of 8 (default 32)")
       ->check(CLI::Range(8u, 1024u).description(""))
       ->type_name("N");
+  const std::map<std::string, convert::PrunePattern> patterns = {{"unstructured", convert::PrunePattern::kUnstructured},
+                                                                 {"1x4", convert::PrunePattern::k1x4},
+                                                                 {"2:4", convert::PrunePattern::k2of4},
+                                                                 {"4x16", convert::PrunePattern::k4x16}};
+  command
+      ->add_option("--prune", arguments->options.prune.share,
+                   "Share of the linear layers' weights to set to 0, the smallest, such as 0.8 (default 0)")
+      ->type_name("SHARE");
+  command
+      ->add_option("--pattern", arguments->options.prune.pattern,
+                   "What becomes 0 together: 1x4 (default: four inputs of an output, which kernels skip), 4x16,\n"
+                   "2:4 or unstructured")
+      ->transform(CLI::CheckedTransformer(patterns).description(""))
+      ->type_name("PATTERN");
+  const std::map<std::string, convert::PruneScope> scopes = {{"global", convert::PruneScope::kGlobal},
+                                                             {"uniform", convert::PruneScope::kUniform}};
+  command
+      ->add_option("--prune-scope", arguments->options.prune.scope,
+                   "global (default): the smallest of all layers; uniform: the same share of each")
+      ->transform(CLI::CheckedTransformer(scopes).description(""))
+      ->type_name("SCOPE");
+  const std::map<std::string, bool> measures = {{"magnitude", false}, {"activations", true}};
+  command
+      ->add_option("--prune-by", arguments->options.prune.by_activation,
+                   "magnitude (default), or activations: times the norm of the weight's input on --calibrate's texts")
+      ->transform(CLI::CheckedTransformer(measures).description(""))
+      ->type_name("HOW");
+  const std::map<std::string, convert::Sparse> sparse = {
+      {"auto", convert::Sparse::kAuto}, {"never", convert::Sparse::kNever}, {"always", convert::Sparse::kAlways}};
+  command
+      ->add_option("--sparse", arguments->options.types.sparse,
+                   "Store int8 weights without their zeros: auto (default: where that was measured to be faster),\n"
+                   "never or always")
+      ->transform(CLI::CheckedTransformer(sparse).description(""))
+      ->type_name("WHEN");
+  command
+      ->add_option("--typical-tokens", arguments->options.types.typical_tokens,
+                   "Tokens of the texts for which --sparse auto shall be faster (default 16)")
+      ->check(CLI::Range(1u, 4096u).description(""))
+      ->type_name("N");
   const std::map<std::string, fb::DType> residuals = {{"f32", fb::DType::f32}, {"i8", fb::DType::i8}};
   command
       ->add_option("--residual", arguments->options.types.residual,

@@ -61,12 +61,12 @@ struct Lines {
   }
 };
 
-/// Adds a line when `below`; counts only then.
-void report_below(const Constant& constant, bool below, std::vector<std::string>* problems) {
+/// Adds a line when `below`; counts only then, in the first `size` bytes.
+void report_below(const Constant& constant, bool below, uint64_t size, std::vector<std::string>* problems) {
   if (!below) return;
   const uint8_t* bytes = constant.at(constant.tensor.data());
   problems->push_back(fmt::format("tensor {}: {} weights are -128; they must lie in [-127, 127]", constant.name(),
-                                  std::count(bytes, bytes + constant.tensor.data()->size(), uint8_t{0x80})));
+                                  std::count(bytes, bytes + size, uint8_t{0x80})));
 }
 
 void verify_scales(const Constant& constant, const std::vector<uint8_t>& used, std::vector<std::string>* problems) {
@@ -124,7 +124,7 @@ void verify_tile(const Constant& constant, std::vector<uint8_t>* used, std::vect
       padding = padding || (row >= n_count ? found.any[i] : (beyond_k ? last[i] : 0)) != 0;
     }
   }
-  report_below(constant, below, problems);
+  report_below(constant, below, constant.tensor.data()->size(), problems);
   check_padding_and_sums(constant, padding, sums, problems);
 }
 
@@ -159,6 +159,42 @@ void verify_int4(const Constant& constant, std::vector<uint8_t>* used, std::vect
   check_padding_and_sums(constant, padding, sums, problems);
 }
 
+/// Weights of layout sparse_1x4, whose blocks lie within the matrix. A block may come twice only if one of them is zeros.
+void verify_sparse(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
+  const uint32_t n_count = extent(constant.tensor, 0);
+  const uint32_t k_count = extent(constant.tensor, 1);
+  const uint32_t padded = kernels::pad16(n_count);
+  const size_t steps = sparse_steps(constant.tensor, padded);
+  const uint8_t* bytes = constant.at(constant.tensor.data());
+  const uint8_t* index = bytes + steps * 16;
+  const uint8_t* ends = index + steps * 8;
+  const uint8_t* order = ends + padded;
+  std::vector<int64_t> sums(padded, 0);
+  used->assign(padded, 0);
+  bool padding = false;
+  bool below = false;
+  size_t step = 0;
+  for (uint32_t group = 0; group < padded / 4; ++group) {
+    const uint32_t first = group * 4 / kernels::kSparseSpan * kernels::kSparseSpan;
+    for (const size_t end = load<uint32_t>(ends, group); step < end; ++step) {
+      for (uint32_t j = 0; j < 4; ++j) {
+        const uint32_t n = first + order[group * 4 + j];
+        const uint32_t k = load<uint16_t>(index, step * 4 + j) * 4u;
+        for (uint32_t i = 0; i < 4; ++i) {
+          const auto weight = load<int8_t>(bytes, step * 16 + j * 4 + i);
+          if (weight == 0) continue;
+          padding = padding || n >= n_count || k + i >= k_count;
+          below = below || weight == -128;
+          sums[n] += weight;
+          (*used)[n] = 1;
+        }
+      }
+    }
+  }
+  report_below(constant, below, steps * 16, problems);
+  check_padding_and_sums(constant, padding, sums, problems);
+}
+
 /// Weights of layout k16n1.
 void verify_wide_rows(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
   const uint32_t n_count = extent(constant.tensor, 0);
@@ -177,7 +213,7 @@ void verify_wide_rows(const Constant& constant, std::vector<uint8_t>* used, std:
       padding = padding || ((n >= n_count || k >= k_count) && bytes[k] != 0);
     }
   }
-  report_below(constant, below, problems);
+  report_below(constant, below, constant.tensor.data()->size(), problems);
   check_padding_and_sums(constant, padding, sums, problems);
 }
 
@@ -196,7 +232,7 @@ void verify_rows(const Constant& constant, std::vector<uint8_t>* used, std::vect
     }
     (*used)[row] = any;
   }
-  report_below(constant, below != 0, problems);
+  report_below(constant, below != 0, constant.tensor.data()->size(), problems);
 }
 
 /// Elements of type T whose exponent has all bits of `exponent` are NaN or infinite.
@@ -235,6 +271,8 @@ DataSummary verify_data(const Model& model, std::vector<std::string>* problems) 
       verify_tile(constant, &used, problems);
     } else if (int4_weights(*t)) {
       verify_int4(constant, &used, problems);
+    } else if (sparse_weights(*t)) {
+      verify_sparse(constant, &used, problems);
     } else if (t->layout() == fb::Layout::k16n1) {
       verify_wide_rows(constant, &used, problems);
     } else if (t->type() == fb::DType::i8) {

@@ -93,6 +93,7 @@ class Needs {
     const bool integer = type == fb::DType::i8 || type == fb::DType::i4;
     const char* name = integer ? if_i8 : if_float;
     if (type == fb::DType::i4) need("INT4");
+    if (sparse_weights(tensor(model_, index))) need("SPARSE");
     if (name != nullptr) need(name);
     if (type == fb::DType::f16) need("HALF");
   }

@@ -120,7 +120,7 @@ std::string small_plan_option(const fb::Model& m) {
   bool f32_residual = false;
   for (const fb::Op* op : *graph(m).ops()) {
     if (op->attributes_type() == fb::OpAttributes::Linear)
-      int8 = int8 || int8_weights(tensor(m, operand(op->inputs(), 1)));
+      int8 = int8 || integer_weights(tensor(m, operand(op->inputs(), 1)));
     if (op->tail() == nullptr || op->tail()->residual() < 0) continue;
     f32_residual = f32_residual || tensor(m, op->tail()->residual()).type() == fb::DType::f32;
   }

@@ -34,6 +34,9 @@ struct Constant {
   std::shared_ptr<const Rounded> rounded;
   bool linear_weight = false;  // goes to tiles (tile_k4n16 / tile_n16)
   bool embedding = false;      // looked up by row
+  /// int8 linear weights are stored without the blocks that are 0 (layout sparse_1x4) when more of them are than this share;
+  /// above 1: never.
+  double sparse_above = 2;
   /// int8 weights are stored times their column's factor (quantize/migrate.h); empty: 1.
   std::vector<float> column_factors;
 };

@@ -6,6 +6,7 @@
 #include "pack/layout.h"
 #include "pack/lower.h"
 #include "pack/plan.h"
+#include "prune/costs.h"
 #include "quantize/static.h"
 
 namespace bantam::convert {
@@ -44,6 +45,7 @@ Built build_model(const Graph& graph, const TypeOptions& options, const Measured
     if (options.small_plan()) run_pass(built, "split queries", [&] { split_queries(g); });
     run_pass(built, "quantize activations", [&] { quantize_activations(g, options.residual); });
     if (!measured.maxima.empty()) run_pass(built, "migrate outliers", [&] { migrate_outliers(g, measured.maxima); });
+    run_pass(built, "choose sparse layers", [&] { choose_sparse(g, options); });
     if (measured.moments.empty()) return;
     run_pass(built, "round weights", [&] { round_weights(g, measured.moments, measured.rounding); });
   });

@@ -44,6 +44,11 @@ void record_recipe(Graph& graph, const ConvertOptions& options) {
   }
   if (options.types.weights == fb::DType::i4) recipe += fmt::format(" group={}", options.types.group);
   if (options.rounding == Rounding::kGptq) recipe += " rounding=gptq";
+  if (options.prune.share > 0) {
+    recipe += fmt::format(" prune={} pattern={} scope={}", options.prune.share, pattern_name(options.prune.pattern),
+                          options.prune.scope == PruneScope::kGlobal ? "global" : "uniform");
+    if (options.prune.by_activation) recipe += " prune-by=activations";
+  }
   if (!options.calibrate.empty()) recipe += " calibrate=sha256:" + sha256_of_file(options.calibrate);
   if (options.types.residual != fb::DType::f32) {
     recipe += fmt::format(" residual={}", type_name(options.types.residual));
@@ -142,25 +147,39 @@ Ranges calibrate_ranges(const Graph& graph, const ConvertOptions& options) {
                         calibration_samples(graph, options), progress);
 }
 
+bool wants_moments(const ConvertOptions& options) {
+  return options.rounding == Rounding::kGptq || (options.prune.share > 0 && options.prune.by_activation);
+}
+
 InputMoments calibrate_moments(const Graph& graph, const ConvertOptions& options) {
   const auto progress = [&](double done) { options.progress("calibrating", done); };
   return measure_moments(graph, rounded_inputs(graph, options.types), session_tokens(graph.model),
                          calibration_samples(graph, options), progress);
 }
 
-Built build_file(const Graph& graph, const ConvertOptions& options) {
+/// `moments`: of the graph as it came.
+Graph pruned(const Graph& graph, const ConvertOptions& options, const InputMoments& moments) {
+  options.progress("pruning", 0);
+  Graph result = clone(graph);
+  prune(result, options.prune, options.types, moments);
+  return result;
+}
+
+Built build_file(const Graph& source, const ConvertOptions& options) {
+  const InputMoments moments = wants_moments(options) ? calibrate_moments(source, options) : InputMoments{};
+  const Graph graph = pruned(source, options, moments);
   if (options.activations == Activations::kStatic) {
     check_static(graph);
     const bool small = small_plan(options);
-    const Graph source = small ? split_for_small_plan(graph) : clone(graph);
-    const Ranges ranges = calibrate_ranges(source, options);
+    const Graph split = small ? split_for_small_plan(graph) : clone(graph);
+    const Ranges ranges = calibrate_ranges(split, options);
     options.progress("packing", 0);
-    return build_static(source, ranges, small);
+    return build_static(split, ranges, small);
   }
   const bool quantized = is_integer(options.types.weights);
   Measured measured;
   if (quantized) measured.maxima = calibrate_columns(graph, options);
-  if (options.rounding == Rounding::kGptq) measured.moments = calibrate_moments(graph, options);
+  if (options.rounding == Rounding::kGptq) measured.moments = moments;
   measured.rounding = [&](double done) { options.progress("rounding weights", done); };
   options.progress("packing", 0);
   return build_model(graph, options.types, measured);
@@ -177,9 +196,16 @@ void check_options(const ConvertOptions& options) {
         "(or lines of JSON with \"text\")");
   }
   const bool rounds = options.rounding == Rounding::kGptq;
-  if (!fixed && !rounds && !options.calibrate.empty()) {
-    problems.add(ExitCode::kUsage,
-                 "--calibrate is for --activations static and --rounding gptq; leave it out, or add one of them");
+  if (!fixed && !wants_moments(options) && !options.calibrate.empty()) {
+    problems.add(
+        ExitCode::kUsage,
+        "--calibrate is for --activations static, --rounding gptq and --prune-by activations; leave it out, or "
+        "add one of them");
+  }
+  if (const std::string problem = prune_problem(options.prune); !problem.empty())
+    problems.add(ExitCode::kUsage, problem);
+  if (options.prune.share > 0 && !is_integer(options.types.weights)) {
+    problems.add(ExitCode::kUsage, "--prune is for int8 and int4 files; leave out --weights, or --prune");
   }
   if (rounds && (fixed || !is_integer(options.types.weights))) {
     problems.add(ExitCode::kUsage,

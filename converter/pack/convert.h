@@ -9,6 +9,7 @@
 #include <string>
 
 #include "pack/build.h"
+#include "prune/prune.h"
 #include "report/report.h"
 #include "student/recipe.h"
 
@@ -30,7 +31,8 @@ struct ConvertOptions {
   TypeOptions types;
   Activations activations = Activations::kDynamic;
   Rounding rounding = Rounding::kNearest;
-  std::string calibrate;    // a file of texts; "": static activations want one, rounding takes built-in texts
+  PruneOptions prune;
+  std::string calibrate;    // a file of texts; "": static activations want one, others take built-in texts
   uint32_t max_tokens = 0;  // 0: all positions of the model
   std::string task;         // "": what the source says
   std::string tag_scheme;   // "": guessed from the labels

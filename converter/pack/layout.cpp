@@ -10,6 +10,7 @@
 #include "import/half.h"
 #include "model/header.h"
 #include "pack/access.h"
+#include "prune/sparse.h"
 #include "quantize/half.h"
 #include "quantize/int4.h"
 #include "quantize/int8.h"
@@ -84,9 +85,10 @@ void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Const
   std::vector<float> scales(scale_rows, 0.0f);
   std::vector<int32_t> sums(padded_rows, 0);
   std::vector<float> reads(matrix.columns);
-  std::vector<int8_t> row(matrix.columns);
+  std::vector<int8_t> integers(matrix.rows * matrix.columns);
   for (size_t n = 0; n < matrix.rows; ++n) {
-    round_row(matrix, constant, n, &scales[n], row.data());
+    int8_t* row = integers.data() + n * matrix.columns;
+    round_row(matrix, constant, n, &scales[n], row);
     for (size_t k = 0; k < matrix.columns; ++k) {
       reads[k] = static_cast<float>(row[k]) * scales[n];
       sums[n] += row[k];
@@ -94,9 +96,11 @@ void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Const
     }
     note_error(matrix, constant, n, reads, tensor);
   }
-  tensor.layout = tiled ? fb::Layout::tile_k4n16 : fb::Layout::rows;
+  const bool sparse = tiled && constant.sparse_above < 1 &&
+                      zero_blocks(integers.data(), matrix.rows, matrix.columns) > constant.sparse_above;
+  tensor.layout = sparse ? fb::Layout::sparse_1x4 : tiled ? fb::Layout::tile_k4n16 : fb::Layout::rows;
   tensor.scale_kind = tiled ? fb::ScaleKind::per_output : fb::ScaleKind::per_row;
-  tensor.data = store(data, stored);
+  tensor.data = sparse ? store(data, compress_1x4(integers.data(), matrix.rows, matrix.columns)) : store(data, stored);
   tensor.scales = store(data, scales);
   if (tiled) tensor.sums = store(data, sums);
 }

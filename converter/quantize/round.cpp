@@ -99,7 +99,8 @@ void round_row(const float* row, const Spread& spread, const Nearest& nearest, c
   for (size_t i = 0; i < n; ++i) {
     const size_t column = spread.order[i];
     const double* correction = spread.corrections.row(i);
-    out[column] = nearest(column, left[i]);
+    // A weight that was pruned stays 0; the others make up for it.
+    out[column] = row[column] == 0 ? int8_t{0} : nearest(column, left[i]);
     const double error = (left[i] - out[column] * step(column)) / correction[i];
     subtract(left.data(), correction, error, i + 1, n);
   }

@@ -39,7 +39,7 @@ InputMoments measure_moments(const Graph& graph, const std::vector<std::string>&
 
 /// The integers for a matrix of `rows` rows, whose values are already times their columns' factors, of type i8 or i4.
 /// `moments`: of the input divided by those factors. Scales are those of rounding to nearest; columns go in order of their
-/// input's mean square. O(width^3 + rows * width^2).
+/// input's mean square. Zeros stay zeros. O(width^3 + rows * width^2).
 Rounded round_matrix(const std::vector<float>& values, size_t rows, fb::DType type, size_t group,
                      const Moments& moments);
 

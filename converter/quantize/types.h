@@ -22,11 +22,16 @@ enum class Plan : uint8_t { kByResidual = 0, kFast, kSmall };
 /// Inputs of int4 weights that share a factor, when nobody says otherwise.
 constexpr uint32_t kInt4Group = 32;
 
+/// Whether int8 weights with zeros are stored without them: where that is faster (prune/costs.h), or in any case.
+enum class Sparse : uint8_t { kAuto = 0, kNever, kAlways };
+
 struct TypeOptions {
   fb::DType weights = fb::DType::i8;
   std::vector<Keep> keep;
   /// Inputs of int4 weights that share a factor, a multiple of 8.
   uint32_t group = kInt4Group;
+  Sparse sparse = Sparse::kAuto;
+  uint32_t typical_tokens = 16;  // for which sparse weights shall be faster
   /// Of the sums that flow from layer to layer, in int8 files: f32, or i8 with a scale a token.
   fb::DType residual = fb::DType::f32;
   Plan plan = Plan::kByResidual;

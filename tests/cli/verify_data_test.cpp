@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "prune/sparse.h"
 #include "tests/session/bert.h"
 
 namespace bantam::cli {
@@ -55,6 +56,23 @@ void add_int4(testing::ModelBuilder& builder) {
   tensor.sums = std::make_unique<fb::Blob>(builder.store(sums.data(), sums.size() * sizeof(int32_t)));
 }
 
+/// Sparse weights of one span, 16 outputs by 12 inputs, of which 10 are real: two blocks of each output but the last.
+constexpr size_t kSparseSteps = 8;
+void add_sparse(testing::ModelBuilder& builder) {
+  std::vector<int8_t> rows(size_t{16} * 10, 0);
+  std::vector<int32_t> sums(16, 0);
+  for (size_t o = 0; o < 15; ++o) {
+    for (size_t k = 0; k < 8; ++k) sums[o] += rows[o * 10 + k] = static_cast<int8_t>(o + k + 1);
+  }
+  const int32_t index = builder.weights("sparse", 16, 10, std::vector<float>(size_t{16} * 10, 1), WeightType::kI8);
+  const std::vector<uint8_t> bytes = convert::compress_1x4(rows.data(), 16, 10);
+  EXPECT_EQ(bytes.size(), kSparseSteps * 24 + 32);
+  fb::TensorT& tensor = *builder.model.tensors[static_cast<size_t>(index)];
+  tensor.layout = fb::Layout::sparse_1x4;
+  tensor.data = std::make_unique<fb::Blob>(builder.store(bytes.data(), bytes.size()));
+  tensor.sums = std::make_unique<fb::Blob>(builder.store(sums.data(), sums.size() * sizeof(int32_t)));
+}
+
 testing::ModelBuilder sound() {
   testing::ModelBuilder builder = testing::build(testing::random_bert({}, 3), WeightType::kI8);
   std::vector<float> values(kRows * kColumns);
@@ -68,6 +86,7 @@ testing::ModelBuilder sound() {
   builder.weights("half", kRows, kColumns, values, WeightType::kF16);
   builder.weights("float", kRows, kColumns, values, WeightType::kF32);
   add_int4(builder);
+  add_sparse(builder);
   return builder;
 }
 
@@ -146,6 +165,11 @@ const Spoilt kSpoilt[] = {
     {"int4_factor_large", "four", "not 1 to 15",
      [](auto& b, auto& t) { put<uint8_t>(b, *t.scales, factor_place(0, 0), 16); }},
     {"int4_scale_zero", "four", "scale 17 is 0", [](auto& b, auto& t) { put<float>(b, *t.scales, 17, 0); }},
+    {"sparse_weight", "sparse", "sum of row", [](auto& b, auto& t) { b.data.data()[t.data->offset() + 20] ^= 1; }},
+    {"sparse_below", "sparse", "1 weights are -128", [](auto& b, auto& t) { put<int8_t>(b, *t.data, 16, -128); }},
+    {"sparse_beyond_the_inputs", "sparse", "padding",
+     [](auto& b, auto& t) { put<uint16_t>(b, *t.data, kSparseSteps * 8 + 7, 2); }},
+    {"sparse_scale", "sparse", "scale 3 is nan", [](auto& b, auto& t) { put<float>(b, *t.scales, 3, kNan); }},
     {"rows_below", "rows", "2 weights are -128",
      [](auto& b, auto& t) {
        put<int8_t>(b, *t.data, 5, -128);

@@ -1,0 +1,35 @@
+// When sparse weights are worth it.
+#ifndef BANTAM_CONVERTER_PRUNE_COSTS_H_
+#define BANTAM_CONVERTER_PRUNE_COSTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "quantize/types.h"
+
+namespace bantam::convert {
+
+/// On an instruction set, for so many tokens at a time and so many inputs of a layer, layout sparse_1x4 takes less time than
+/// int8 tiles where more than `break_even` of the blocks are 0; above 1: never.
+struct SparseCost {
+  const char* isa;
+  uint32_t tokens;
+  uint32_t inputs;
+  double break_even;
+};
+
+/// Measured by tests/bench/sparse_costs.cpp.
+const std::vector<SparseCost>& sparse_costs();
+
+/// The share of zero blocks from which a layer of `inputs` inputs is faster with `tokens` tokens on instruction set `isa`, or
+/// ("") on every one that was measured. Between measured numbers the less favourable neighbour counts; tokens above 16 are taken
+/// 16 at a time. An unknown isa counts as "".
+double least_zero_blocks(uint32_t tokens, uint32_t inputs, const std::string& isa = "");
+
+/// Tells every int8 layer from how many zeros on it is stored sparse. To be called after choose_types.
+void choose_sparse(Graph& graph, const TypeOptions& options);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_PRUNE_COSTS_H_

@@ -1,0 +1,41 @@
+// Magnitude pruning: the smallest weights become 0 (Han et al., arXiv 1506.02626), one by one or in blocks that kernels skip.
+#ifndef BANTAM_CONVERTER_PRUNE_PRUNE_H_
+#define BANTAM_CONVERTER_PRUNE_PRUNE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "quantize/round.h"
+
+namespace bantam::convert {
+
+/// What becomes 0 together. 1x4: four inputs of one output, which kernels skip. 2:4: two of every four inputs of an output.
+/// 4x16: four inputs of 16 outputs.
+enum class PrunePattern : uint8_t { kUnstructured = 0, k1x4, k2of4, k4x16 };
+/// global: the smallest of all layers; uniform: the same share of each.
+enum class PruneScope : uint8_t { kGlobal = 0, kUniform };
+
+struct PruneOptions {
+  double share = 0;  // of the weights of linear layers, [0, 1); 0: no pruning
+  PrunePattern pattern = PrunePattern::k1x4;
+  PruneScope scope = PruneScope::kGlobal;
+  /// Weights count times the norm of their input on calibration texts (Wanda, arXiv 2306.11695), not alone.
+  bool by_activation = false;
+};
+
+/// "1x4", ...
+const char* pattern_name(PrunePattern pattern);
+
+/// What is wrong with a share outside [0, 1), or other than 0.5 with 2:4; "": nothing.
+std::string prune_problem(const PruneOptions& options);
+
+/// Sets weights of the linear layers that `types` makes integers to 0; tables of embeddings and output heads that stay f32 are
+/// left alone. `moments`: of the layers' inputs, where by_activation asks for them. The fewest blocks of which the share is at
+/// least `share`; of equal scores those that come first. The same graph and options give the same weights. O(weights).
+void prune(Graph& graph, const PruneOptions& options, const TypeOptions& types, const InputMoments& moments);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_PRUNE_PRUNE_H_
