@@ -28,7 +28,9 @@ class Sensitivity(CommandTest):
             self.assertIn(matrix["name"], page)
 
     def test_labels_make_a_loss(self):
-        data = self.write("data.jsonl", '{"text": "play some jazz", "intent": "PlayMusic", "tokens": [], "slots": []}\n')
+        data = self.write(
+            "data.jsonl", '{"text": "play some jazz", "intent": "PlayMusic", "tokens": [], "slots": []}\n'
+        )
         costs = self.line("sensitivity", VOICE, data, "-o", self.directory / "c.json", "--types", "int8", "--json")
         self.assertGreater(costs["loss"], 0)
         bad = self.write("bad.jsonl", '{"text": "play some jazz", "intent": "Nothing"}\n')
@@ -59,7 +61,9 @@ class Sensitivity(CommandTest):
         self.fails(2, *convert, "--budget", "size=1MB", says=["go together"])
         both = ("--budget", "loss=1", "--sensitivity", costs)
         self.fails(2, *convert, *both, "--weights", "f16", says=["leave out --weights"])
-        self.fails(4, *convert, "--budget", "loss=1", "--sensitivity", self.write("x.json", "{}"), says=["bantam sensitivity"])
+        self.fails(
+            4, *convert, "--budget", "loss=1", "--sensitivity", self.write("x.json", "{}"), says=["bantam sensitivity"]
+        )
         other = ("convert", GOLDEN / "bert-classify", "-o", target, *both)
         self.fails(4, *other, says=["is not in this model"])
         self.fails(3, "sensitivity", VOICE, self.directory / "none", "-o", target, says=["none"])
