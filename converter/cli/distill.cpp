@@ -193,7 +193,9 @@ void add_training_options(CLI::App& command, train::Settings* s) {
 void add_compression_options(CLI::App& command, train::Settings* s) {
   command.add_option("--prune", s->prune.sparsity, "Fraction of zeros in the encoder's linear layers at the end")
       ->type_name("S");
-  command.add_option("--pattern", s->prune.pattern, "unstructured (default), ROWSxCOLUMNS such as 1x4, or 2:4")
+  command
+      .add_option("--pattern", s->prune.pattern,
+                  "1x4 (default: four inputs of an output), 4x16 (of 16 outputs), 2:4 or unstructured")
       ->type_name("P");
   command.add_option("--prune-begin", s->prune.begin, "Fraction of training at which zeros begin (default 0.1)")
       ->type_name("P");

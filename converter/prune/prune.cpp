@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -32,20 +33,24 @@ BlockShape block_shape(PrunePattern pattern) {
 struct Target {
   size_t tensor;
   size_t rows, columns;
-  std::vector<double> importance;  // [columns]
+  const double* importance;  // [columns], or null
+  float* values = nullptr;
 };
 
-/// Mean squares of the input; 1 where nothing was measured.
-std::vector<double> importance_of(const Graph& graph, int32_t input, size_t columns, const InputMoments& moments) {
-  std::vector<double> importance(columns, 1.0);
-  const auto found = moments.find(tensor(graph, input).name);
-  if (found == moments.end() || found->second.rows == 0) return importance;
-  const Moments& m = found->second;
-  for (size_t i = 0; i < columns; ++i) importance[i] = m.products[i * m.width + i] / static_cast<double>(m.rows);
+/// Mean squares of each measured input.
+using Importance = std::map<std::string, std::vector<double>>;
+
+Importance importance_of(const InputMoments& moments) {
+  Importance importance;
+  for (const auto& [name, m] : moments) {
+    if (m.rows == 0) continue;
+    std::vector<double>& squares = importance[name];
+    for (size_t i = 0; i < m.width; ++i) squares.push_back(m.products[i * m.width + i] / static_cast<double>(m.rows));
+  }
   return importance;
 }
 
-std::vector<Target> find_targets(const Graph& graph, const TypeOptions& types, const InputMoments& moments) {
+std::vector<Target> find_targets(const Graph& graph, const TypeOptions& types, const Importance& importance) {
   Graph typed = clone(graph);
   choose_types(typed, types);
   std::map<size_t, Target> targets;  // in the order of tensors; a matrix that two layers share is pruned once
@@ -54,8 +59,9 @@ std::vector<Target> find_targets(const Graph& graph, const TypeOptions& types, c
     const auto index = static_cast<size_t>(op->inputs[1]);
     const fb::TensorT& weight = *typed.model.tensors[index];
     if (!is_integer(weight.type) || typed.constants[index]->embedding) continue;
-    const size_t columns = width(weight);
-    targets.emplace(index, Target{index, rows(weight), columns, importance_of(typed, op->inputs[0], columns, moments)});
+    const auto found = importance.find(tensor(typed, op->inputs[0]).name);
+    const double* counts = found == importance.end() ? nullptr : found->second.data();
+    targets.emplace(index, Target{index, rows(weight), width(weight), counts});
   }
   std::vector<Target> result;
   for (auto& [index, target] : targets) result.push_back(std::move(target));
@@ -83,49 +89,71 @@ void for_block(const Target& target, BlockShape shape, uint32_t block, const F& 
   }
 }
 
-void add_blocks(const Target& target, uint32_t number, const std::vector<float>& values, BlockShape shape,
-                std::vector<Block>* blocks) {
+double score_of(const Target& target, size_t r, size_t c) {
+  const double w = target.values[r * target.columns + c];
+  return w * w * (target.importance == nullptr ? 1.0 : target.importance[c]);
+}
+
+void add_blocks(const Target& target, uint32_t number, BlockShape shape, std::vector<Block>* blocks) {
   const size_t across = (target.columns + shape.columns - 1) / shape.columns;
   const size_t count = (target.rows + shape.rows - 1) / shape.rows * across;
   for (uint32_t block = 0; block < count; ++block) {
     double score = 0;
-    for_block(target, shape, block, [&](size_t r, size_t c) {
-      const double w = values[r * target.columns + c];
-      score += w * w * target.importance[c];
-    });
+    for_block(target, shape, block, [&](size_t r, size_t c) { score += score_of(target, r, c); });
     blocks->push_back({score, number, block});
   }
 }
 
-/// The share of `blocks` with the least scores comes first; how many those are.
-size_t select_least(std::vector<Block>* blocks, double share) {
+/// Sets the share of `blocks` with the least scores to 0.
+void remove_least(const std::vector<Target>& targets, BlockShape shape, double share, std::vector<Block>* blocks) {
   const auto count = static_cast<size_t>(std::ceil(share * static_cast<double>(blocks->size()) - 1e-9));
   if (count < blocks->size()) {
     std::nth_element(blocks->begin(), blocks->begin() + static_cast<ptrdiff_t>(count), blocks->end());
   }
-  return count;
+  for (size_t i = 0; i < count; ++i) {
+    const Target& target = targets[(*blocks)[i].target];
+    for_block(target, shape, (*blocks)[i].block,
+              [&](size_t r, size_t c) { target.values[r * target.columns + c] = 0; });
+  }
 }
 
 /// The two smaller ones of every four, in each row.
-void prune_2of4(const Target& target, std::vector<float>* values) {
+void prune_2of4(const Target& target) {
   for (size_t r = 0; r < target.rows; ++r) {
-    float* row = values->data() + r * target.columns;
     for (size_t c = 0; c < target.columns; c += 4) {
       std::vector<std::pair<double, size_t>> four;
-      for (size_t i = c; i < std::min(c + 4, target.columns); ++i) {
-        four.emplace_back(double{row[i]} * row[i] * target.importance[i], i);
-      }
+      for (size_t i = c; i < std::min(c + 4, target.columns); ++i) four.emplace_back(score_of(target, r, i), i);
       std::sort(four.begin(), four.end());
-      for (size_t i = 0; i < four.size() / 2; ++i) row[four[i].second] = 0;
+      for (size_t i = 0; i < four.size() / 2; ++i) target.values[r * target.columns + four[i].second] = 0;
     }
   }
 }
 
+/// The same share of all targets together.
+void prune_together(const std::vector<Target>& targets, PrunePattern pattern, double share) {
+  if (pattern == PrunePattern::k2of4) {
+    for (const Target& target : targets) prune_2of4(target);
+    return;
+  }
+  const BlockShape shape = block_shape(pattern);
+  std::vector<Block> blocks;
+  for (size_t i = 0; i < targets.size(); ++i) add_blocks(targets[i], static_cast<uint32_t>(i), shape, &blocks);
+  remove_least(targets, shape, share, &blocks);
+}
+
+constexpr const char* kNames[] = {"unstructured", "1x4", "2:4", "4x16"};
+
 }  // namespace
 
-const char* pattern_name(PrunePattern pattern) {
-  static constexpr const char* kNames[] = {"unstructured", "1x4", "2:4", "4x16"};
-  return kNames[static_cast<size_t>(pattern)];
+const char* pattern_name(PrunePattern pattern) { return kNames[static_cast<size_t>(pattern)]; }
+
+PrunePattern parse_pattern(const std::string& name) {
+  for (size_t i = 0; i < std::size(kNames); ++i) {
+    if (name == kNames[i]) return static_cast<PrunePattern>(i);
+  }
+  throw Error(ExitCode::kUsage, fmt::format("--pattern {}: there is no such pattern; 1x4 (four inputs of an output), "
+                                            "4x16 (four inputs of 16 outputs), 2:4 and unstructured are known",
+                                            name));
 }
 
 std::string prune_problem(const PruneOptions& options) {
@@ -143,33 +171,20 @@ std::string prune_problem(const PruneOptions& options) {
 void prune(Graph& graph, const PruneOptions& options, const TypeOptions& types, const InputMoments& moments) {
   if (const std::string problem = prune_problem(options); !problem.empty()) throw Error(ExitCode::kUsage, problem);
   if (options.share == 0) return;
-  const std::vector<Target> targets = find_targets(graph, types, moments);
-  std::vector<std::vector<float>*> values;
-  for (const Target& target : targets) {
+  const Importance importance = importance_of(moments);
+  std::vector<Target> targets = find_targets(graph, types, importance);
+  for (Target& target : targets) {
     auto copy = std::make_shared<Constant>(*graph.constants[target.tensor]);
-    values.push_back(&copy->values);
+    target.values = copy->values.data();
     graph.constants[target.tensor] = std::move(copy);
+    if (options.scope == PruneScope::kUniform) prune_together({target}, options.pattern, options.share);
   }
-  if (options.pattern == PrunePattern::k2of4) {
-    for (size_t i = 0; i < targets.size(); ++i) prune_2of4(targets[i], values[i]);
-    return;
-  }
-  const BlockShape shape = block_shape(options.pattern);
-  std::vector<Block> blocks;
-  const auto remove_least = [&] {
-    const size_t count = select_least(&blocks, options.share);
-    for (size_t i = 0; i < count; ++i) {
-      const Target& target = targets[blocks[i].target];
-      for_block(target, shape, blocks[i].block,
-                [&](size_t r, size_t c) { (*values[blocks[i].target])[r * target.columns + c] = 0; });
-    }
-    blocks.clear();
-  };
-  for (size_t i = 0; i < targets.size(); ++i) {
-    add_blocks(targets[i], static_cast<uint32_t>(i), *values[i], shape, &blocks);
-    if (options.scope == PruneScope::kUniform) remove_least();
-  }
-  if (!blocks.empty()) remove_least();
+  if (options.scope == PruneScope::kGlobal) prune_together(targets, options.pattern, options.share);
+}
+
+void prune_matrix(float* values, size_t rows, size_t columns, PrunePattern pattern, double share,
+                  const double* importance) {
+  if (share > 0) prune_together({Target{0, rows, columns, importance, values}}, pattern, share);
 }
 
 }  // namespace bantam::convert

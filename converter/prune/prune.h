@@ -25,8 +25,14 @@ struct PruneOptions {
   bool by_activation = false;
 };
 
-/// "1x4", ...
+/// "unstructured", "1x4", "2:4", "4x16", and back. Throws Error (usage) for another word.
 const char* pattern_name(PrunePattern pattern);
+PrunePattern parse_pattern(const std::string& name);
+
+/// Sets the blocks with the least sum of squares times `importance` of their inputs ([columns]; null: 1) to 0, in one matrix:
+/// the fewest that make `share` of all. 2:4 takes two of four whatever the share, if it is not 0. O(rows * columns).
+void prune_matrix(float* values, size_t rows, size_t columns, PrunePattern pattern, double share,
+                  const double* importance = nullptr);
 
 /// What is wrong with a share outside [0, 1), or other than 0.5 with 2:4; "": nothing.
 std::string prune_problem(const PruneOptions& options);

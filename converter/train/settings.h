@@ -25,8 +25,8 @@ enum class FakeQuant { kNone, kInt8, kInt4 };
 
 /// Pruning by magnitude in the encoder's linear layers.
 struct PruneSettings {
-  double sparsity = 0;  // at the end, in [0, 1)
-  std::string pattern = "unstructured";
+  double sparsity = 0;            // at the end, in [0, 1)
+  std::string pattern = "1x4";    // prune/prune.h
   double begin = 0.1, end = 0.6;  // of all steps: where zeros begin, and where there are all of them
 };
 

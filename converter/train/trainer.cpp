@@ -38,7 +38,7 @@ class Trainer {
         s_(job.settings),
         parameters_(*job.student),
         student_(*job.student, parameters_),
-        pattern_(parse_pattern(s_.prune.pattern)) {
+        pattern_(convert::parse_pattern(s_.prune.pattern)) {
     if (job.teacher != nullptr) {
       teacher_parameters_.emplace(*job.teacher);
       teacher_.emplace(*job.teacher, *teacher_parameters_);
@@ -324,7 +324,7 @@ class Trainer {
   std::optional<Parameters> teacher_parameters_;
   std::optional<Network> teacher_;
   std::optional<Objective> objective_;
-  Pattern pattern_;
+  convert::PrunePattern pattern_;
   std::vector<uint32_t> lengths_;
   uint64_t epoch_steps_ = 0, steps_ = 0, first_step_ = 0, prune_every_ = 1;
   State state_;
