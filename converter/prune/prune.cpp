@@ -64,7 +64,8 @@ std::vector<Target> find_targets(const Graph& graph, const TypeOptions& types, c
     targets.emplace(index, Target{index, rows(weight), width(weight), counts});
   }
   std::vector<Target> result;
-  for (auto& [index, target] : targets) result.push_back(std::move(target));
+  result.reserve(targets.size());
+  for (const auto& [index, target] : targets) result.push_back(target);
   return result;
 }
 

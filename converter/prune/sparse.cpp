@@ -31,7 +31,8 @@ void append(std::vector<uint8_t>* bytes, const std::vector<T>& values) {
 double zero_blocks(const int8_t* weights, size_t rows, size_t columns) {
   size_t kept = 0;
   for (size_t r = 0; r < rows; ++r) kept += blocks_of(weights + r * columns, columns).size();
-  return 1.0 - static_cast<double>(kept) / static_cast<double>(rows * ((columns + 3) / 4));
+  const size_t blocks = rows * ((columns + 3) / 4);
+  return 1.0 - static_cast<double>(kept) / static_cast<double>(blocks);
 }
 
 std::vector<uint8_t> compress_1x4(const int8_t* weights, size_t rows, size_t columns) {
