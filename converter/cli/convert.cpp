@@ -106,10 +106,9 @@ void add_convert(CLI::App& app) {
                    "Inputs of int4 weights that share a factor: 8 to 1024, a multiple of 8 (default 32)")
       ->check(CLI::Range(8u, 1024u).description(""))
       ->type_name("N");
-  const std::map<std::string, convert::PrunePattern> patterns = {{"unstructured", convert::PrunePattern::kUnstructured},
-                                                                 {"1x4", convert::PrunePattern::k1x4},
-                                                                 {"2:4", convert::PrunePattern::k2of4},
-                                                                 {"4x16", convert::PrunePattern::k4x16}};
+  std::map<std::string, convert::PrunePattern> patterns;
+  for (const convert::PrunePattern pattern : convert::kPrunePatterns)
+    patterns[convert::pattern_name(pattern)] = pattern;
   command
       ->add_option("--prune", arguments->options.prune.share,
                    "Share of the linear layers' weights to set to 0, the smallest, such as 0.8 (default 0)")

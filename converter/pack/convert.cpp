@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "graph/error.h"
 #include "import/hugging_face.h"
@@ -159,14 +160,15 @@ InputMoments calibrate_moments(const Graph& graph, const ConvertOptions& options
 
 /// `moments`: of the graph as it came.
 Graph pruned(const Graph& graph, const ConvertOptions& options, const InputMoments& moments) {
-  options.progress("pruning", 0);
   Graph result = clone(graph);
+  if (options.prune.share == 0) return result;
+  options.progress("pruning", 0);
   prune(result, options.prune, options.types, moments);
   return result;
 }
 
 Built build_file(const Graph& source, const ConvertOptions& options) {
-  const InputMoments moments = wants_moments(options) ? calibrate_moments(source, options) : InputMoments{};
+  InputMoments moments = wants_moments(options) ? calibrate_moments(source, options) : InputMoments{};
   const Graph graph = pruned(source, options, moments);
   if (options.activations == Activations::kStatic) {
     check_static(graph);
@@ -179,7 +181,7 @@ Built build_file(const Graph& source, const ConvertOptions& options) {
   const bool quantized = is_integer(options.types.weights);
   Measured measured;
   if (quantized) measured.maxima = calibrate_columns(graph, options);
-  if (options.rounding == Rounding::kGptq) measured.moments = moments;
+  if (options.rounding == Rounding::kGptq) measured.moments = std::move(moments);
   measured.rounding = [&](double done) { options.progress("rounding weights", done); };
   options.progress("packing", 0);
   return build_model(graph, options.types, measured);

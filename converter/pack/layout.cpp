@@ -77,30 +77,42 @@ void round_row(const Matrix& matrix, const Constant& constant, size_t n, float* 
   int8_quantize(values.data(), matrix.columns, *scale, row);
 }
 
+/// Rows of integers in tiles, N padded to 16 and K to 4 with zeros.
+std::vector<int8_t> tiles_of(const std::vector<int8_t>& integers, size_t rows, size_t columns) {
+  std::vector<int8_t> tiles(in_memory(uint64_t{in_memory(round_up(rows, 16))} * round_up(columns, 4)), 0);
+  for (size_t n = 0; n < rows; ++n) {
+    for (size_t k = 0; k < columns; ++k) tiles[tile_k4n16(n, k, columns)] = integers[n * columns + k];
+  }
+  return tiles;
+}
+
 void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Constant& constant, fb::TensorT& tensor) {
   const size_t padded_rows = in_memory(round_up(matrix.rows, 16));
-  const size_t scale_rows = tiled ? padded_rows : matrix.rows;
-  const uint64_t padded = uint64_t{padded_rows} * round_up(matrix.columns, 4);
-  std::vector<int8_t> stored(in_memory(tiled ? padded : uint64_t{matrix.rows} * matrix.columns), 0);
-  std::vector<float> scales(scale_rows, 0.0f);
+  std::vector<int8_t> integers(in_memory(uint64_t{matrix.rows} * matrix.columns));
+  std::vector<float> scales(tiled ? padded_rows : matrix.rows, 0.0f);
   std::vector<int32_t> sums(padded_rows, 0);
   std::vector<float> reads(matrix.columns);
-  std::vector<int8_t> integers(matrix.rows * matrix.columns);
   for (size_t n = 0; n < matrix.rows; ++n) {
     int8_t* row = integers.data() + n * matrix.columns;
     round_row(matrix, constant, n, &scales[n], row);
     for (size_t k = 0; k < matrix.columns; ++k) {
       reads[k] = static_cast<float>(row[k]) * scales[n];
       sums[n] += row[k];
-      stored[tiled ? tile_k4n16(n, k, matrix.columns) : n * matrix.columns + k] = row[k];
     }
     note_error(matrix, constant, n, reads, tensor);
   }
-  const bool sparse = tiled && constant.sparse_above < 1 &&
-                      zero_blocks(integers.data(), matrix.rows, matrix.columns) > constant.sparse_above;
-  tensor.layout = sparse ? fb::Layout::sparse_1x4 : tiled ? fb::Layout::tile_k4n16 : fb::Layout::rows;
   tensor.scale_kind = tiled ? fb::ScaleKind::per_output : fb::ScaleKind::per_row;
-  tensor.data = sparse ? store(data, compress_1x4(integers.data(), matrix.rows, matrix.columns)) : store(data, stored);
+  if (!tiled) {
+    tensor.layout = fb::Layout::rows;
+    tensor.data = store(data, integers);
+  } else if (constant.sparse_above < 1 &&
+             zero_blocks(integers.data(), matrix.rows, matrix.columns) > constant.sparse_above) {
+    tensor.layout = fb::Layout::sparse_1x4;
+    tensor.data = store(data, compress_1x4(integers.data(), matrix.rows, matrix.columns));
+  } else {
+    tensor.layout = fb::Layout::tile_k4n16;
+    tensor.data = store(data, tiles_of(integers, matrix.rows, matrix.columns));
+  }
   tensor.scales = store(data, scales);
   if (tiled) tensor.sums = store(data, sums);
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -142,15 +141,16 @@ void prune_together(const std::vector<Target>& targets, PrunePattern pattern, do
   remove_least(targets, shape, share, &blocks);
 }
 
-constexpr const char* kNames[] = {"unstructured", "1x4", "2:4", "4x16"};
-
 }  // namespace
 
-const char* pattern_name(PrunePattern pattern) { return kNames[static_cast<size_t>(pattern)]; }
+const char* pattern_name(PrunePattern pattern) {
+  static constexpr const char* kNames[] = {"unstructured", "1x4", "2:4", "4x16"};
+  return kNames[static_cast<size_t>(pattern)];
+}
 
 PrunePattern parse_pattern(const std::string& name) {
-  for (size_t i = 0; i < std::size(kNames); ++i) {
-    if (name == kNames[i]) return static_cast<PrunePattern>(i);
+  for (const PrunePattern pattern : kPrunePatterns) {
+    if (name == pattern_name(pattern)) return pattern;
   }
   throw Error(ExitCode::kUsage, fmt::format("--pattern {}: there is no such pattern; 1x4 (four inputs of an output), "
                                             "4x16 (four inputs of 16 outputs), 2:4 and unstructured are known",

@@ -14,6 +14,8 @@ namespace bantam::convert {
 /// What becomes 0 together. 1x4: four inputs of one output, which kernels skip. 2:4: two of every four inputs of an output.
 /// 4x16: four inputs of 16 outputs.
 enum class PrunePattern : uint8_t { kUnstructured = 0, k1x4, k2of4, k4x16 };
+constexpr PrunePattern kPrunePatterns[] = {PrunePattern::kUnstructured, PrunePattern::k1x4, PrunePattern::k2of4,
+                                           PrunePattern::k4x16};
 /// global: the smallest of all layers; uniform: the same share of each.
 enum class PruneScope : uint8_t { kGlobal = 0, kUniform };
 

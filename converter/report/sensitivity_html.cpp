@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "quantize/types.h"
+#include "report/html.h"
 #include "report/report.h"
 
 namespace bantam::convert {
@@ -14,22 +15,6 @@ namespace {
 
 constexpr const char* kColours[] = {"#3b76af", "#d1682b", "#4f9d5d", "#8a5aa8"};
 constexpr double kLeft = 330, kPlot = 600, kBar = 11;
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
 
 /// Decades that the bars cover.
 struct Scale {
@@ -61,7 +46,7 @@ std::string plot(const Sensitivity& measured, std::vector<fb::DType>* types) {
     if (matrix.types.empty()) continue;
     const double height = kBar * static_cast<double>(matrix.types.size());
     body += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft - 8, y + height / 2 + 4,
-                        escaped(matrix.name));
+                        html_escaped(matrix.name));
     for (const TypeCost& cost : matrix.types) {
       auto place = std::find(types->begin(), types->end(), cost.type);
       if (place == types->end()) place = types->insert(types->end(), cost.type);
@@ -70,7 +55,7 @@ std::string plot(const Sensitivity& measured, std::vector<fb::DType>* types) {
           "<rect x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"><title>{} as {}: divergence {:.3g}, "
           "{} "
           "flips, {} saved</title></rect>\n",
-          kLeft, y, std::max(1.0, scale.x(cost.divergence)), kBar - 1, kColours[colour], escaped(matrix.name),
+          kLeft, y, std::max(1.0, scale.x(cost.divergence)), kBar - 1, kColours[colour], html_escaped(matrix.name),
           type_name(cost.type), cost.divergence, cost.flips, readable_bytes(cost.saved));
       y += kBar;
     }
@@ -102,7 +87,7 @@ std::string sensitivity_html(const Sensitivity& measured) {
     for (const TypeCost& cost : matrix.types) {
       rows += fmt::format(
           "<tr><td>{}</td><td>{}</td><td>{}</td><td>{:.3g}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-          escaped(matrix.name), matrix.kind, type_name(cost.type), cost.divergence,
+          html_escaped(matrix.name), matrix.kind, type_name(cost.type), cost.divergence,
           measured.has_loss ? fmt::format("{:+.5f}", cost.loss) : "", cost.flips, readable_bytes(cost.saved));
     }
   }
@@ -123,7 +108,7 @@ std::string sensitivity_html(const Sensitivity& measured) {
       "{3}.</p>\n<p>{4}</p>\n{5}<table><tr><th>matrix</th><th>kind</th><th>type</th><th>divergence</th><th>loss</"
       "th><th>flips of "
       "{6}</th><th>saved</th></tr>\n{7}</table>\n</body></html>\n",
-      escaped(measured.model), measured.texts, labels, readable_bytes(measured.file_bytes), legend, bars,
+      html_escaped(measured.model), measured.texts, labels, readable_bytes(measured.file_bytes), legend, bars,
       measured.decisions, rows);
 }
 

@@ -6,33 +6,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/html.h"
+
 namespace bantam::train {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 /// Values of one name over the points; NaN where a point lacks it.
 std::vector<double> column(const std::vector<CurvePoint>& points, const Named CurvePoint::*part,
@@ -80,8 +59,9 @@ std::string chart(const std::vector<CurvePoint>& points, const Named CurvePoint:
   const Scale scale = scale_of(lines);
   const double span = std::max<double>(1, static_cast<double>(points.size()) - 1);
   const auto x = [&](size_t i) { return kLeft + kWidth * static_cast<double>(i) / span; };
-  std::string svg = fmt::format("<h2>{}</h2><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", escaped(title),
-                                kLeft + kWidth + 16, kHeight + kTop + kBottom, escaped(title));
+  std::string svg =
+      fmt::format("<h2>{}</h2><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", convert::html_escaped(title),
+                  kLeft + kWidth + 16, kHeight + kTop + kBottom, convert::html_escaped(title));
   for (int i = 0; i <= 4; ++i) {
     const double value = scale.low + (scale.high - scale.low) * i / 4;
     svg += fmt::format(
@@ -103,7 +83,7 @@ std::string chart(const std::vector<CurvePoint>& points, const Named CurvePoint:
       path += fmt::format("{}{:.1f},{:.1f} ", path.empty() ? "" : " ", x(i), scale.y(lines[n][i]));
     }
     svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>", path, colour);
-    legend += fmt::format("<span style=\"color:{}\">&#9632;</span> {} ", colour, escaped(names[n]));
+    legend += fmt::format("<span style=\"color:{}\">&#9632;</span> {} ", colour, convert::html_escaped(names[n]));
   }
   return svg + "</svg>" + legend + "</p>";
 }
@@ -118,7 +98,7 @@ std::string table(const std::vector<CurvePoint>& points) {
       cell += c;
       continue;
     }
-    html += fmt::format("<t{0}>{1}</t{0}>", head ? 'h' : 'd', escaped(cell));
+    html += fmt::format("<t{0}>{1}</t{0}>", head ? 'h' : 'd', convert::html_escaped(cell));
     cell.clear();
     if (c != '\n') continue;
     head = false;
@@ -165,7 +145,7 @@ std::string curve_html(const std::vector<CurvePoint>& points, const std::string&
              "svg{{width:100%;height:auto}}svg text{{font-size:11px;fill:currentColor}}"
              ".grid{{stroke:currentColor;opacity:.15}}table{{border-collapse:collapse;font-size:12px;display:block;"
              "overflow-x:auto}}td,th{{padding:2px 8px;text-align:right}}</style><h1>{0}</h1>",
-             escaped(title)) +
+             convert::html_escaped(title)) +
          chart(points, &CurvePoint::losses, "Loss by epoch") +
          chart(points, &CurvePoint::scores, "Validation scores by epoch") + table(points) + "</html>\n";
 }

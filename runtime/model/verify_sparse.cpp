@@ -24,9 +24,7 @@ bool is_order(const uint8_t* order, uint32_t outputs) {
       if (order[first + i] >= span) return false;
       seen |= uint64_t{1} << order[first + i];
     }
-    for (uint32_t i = 0; i < span; ++i) {
-      if ((seen >> i & 1) == 0) return false;
-    }
+    if (seen != ~uint64_t{0} >> (kernels::kSparseSpan - span)) return false;
   }
   return true;
 }

@@ -14,6 +14,7 @@
 
 #include "kernels/kernels.h"
 #include "prune/sparse.h"
+#include "tests/every_isa.h"
 
 namespace bantam::kernels {
 namespace {
@@ -118,10 +119,8 @@ int main(int argc, char** argv) {
   }
   if (!at_80) std::printf("// Written by sparse_costs (tests/bench): instruction set, tokens, inputs, break-even.\n");
   const uint32_t shapes[][2] = {{128, 512}, {384, 1536}, {1536, 384}};
-  const bantam::Isa isas[] = {bantam::Isa::kAvx2,       bantam::Isa::kAvxVnni, bantam::Isa::kAvx512Vnni256,
-                              bantam::Isa::kAvx512Vnni, bantam::Isa::kNeon,    bantam::Isa::kNeonDot,
-                              bantam::Isa::kNeonI8mm};
-  for (const bantam::Isa isa : isas) {
+  for (const bantam::Isa isa : bantam::testing::every_isa()) {
+    if (isa == bantam::Isa::kReference) continue;
     const Table* table = bantam::kernels::table(isa);
     if (table == nullptr) continue;
     for (const uint32_t tokens : {1u, 4u, 8u, 16u}) {
