@@ -25,6 +25,7 @@ constexpr const char* kExamples =
     "  bantam convert minilm-sst2 -o sst2.bantam --expect minilm-sst2/expected.jsonl\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --max-tokens 128 --keep 'embeddings=f16'\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --budget size=16MB --sensitivity costs.json\n"
+    "  bantam convert minilm-sst2 -o sst2.bantam --prune 0.25 --pattern heads --calibrate train.txt\n"
     "  bantam convert my-model -o my.bantam --weights f32 --parity texts.txt --json\n"
     "  bantam convert models/voice-commands -o voice.bantam --activations static --calibrate sentences.txt\n\n"
     "SRC is a directory as transformers or sentence-transformers saves it: config.json, model.safetensors (or its\n"
@@ -110,13 +111,15 @@ void add_convert(CLI::App& app) {
   for (const convert::PrunePattern pattern : convert::kPrunePatterns)
     patterns[convert::pattern_name(pattern)] = pattern;
   command
-      ->add_option("--prune", arguments->options.prune.share,
-                   "Share of the linear layers' weights to set to 0, the smallest, such as 0.8 (default 0)")
+      ->add_option(
+          "--prune", arguments->options.prune.share,
+          "Share of the linear layers' weights to set to 0, the smallest, such as 0.8 (default 0); of heads or\n"
+          "feed-forward columns to leave out")
       ->type_name("SHARE");
   command
       ->add_option("--pattern", arguments->options.prune.pattern,
                    "What becomes 0 together: 1x4 (default: four inputs of an output, which kernels skip), 4x16,\n"
-                   "2:4 or unstructured")
+                   "2:4 or unstructured; or what goes whole: heads (of attention) or ffn (feed-forward columns)")
       ->transform(CLI::CheckedTransformer(patterns).description(""))
       ->type_name("PATTERN");
   const std::map<std::string, convert::PruneScope> scopes = {{"global", convert::PruneScope::kGlobal},
@@ -126,11 +129,13 @@ void add_convert(CLI::App& app) {
                    "global (default): the smallest of all layers; uniform: the same share of each")
       ->transform(CLI::CheckedTransformer(scopes).description(""))
       ->type_name("SCOPE");
-  const std::map<std::string, bool> measures = {{"magnitude", false}, {"activations", true}};
   command
-      ->add_option("--prune-by", arguments->options.prune.by_activation,
-                   "magnitude (default), or activations: times the norm of the weight's input on --calibrate's texts")
-      ->transform(CLI::CheckedTransformer(measures).description(""))
+      ->add_option_function<std::string>(
+          "--prune-by",
+          [arguments](const std::string& how) { arguments->options.prune.by_activation = how == "activations"; },
+          "magnitude (default), or activations: times the norm of the weight's input on --calibrate's texts; of heads\n"
+          "and ffn (default there) what they add to the layer's output on those, or on built-in texts")
+      ->check(CLI::IsMember({"magnitude", "activations"}).description(""))
       ->type_name("HOW");
   const std::map<std::string, convert::Sparse> sparse = {
       {"auto", convert::Sparse::kAuto}, {"never", convert::Sparse::kNever}, {"always", convert::Sparse::kAlways}};

@@ -1,5 +1,7 @@
 #include "cli/convert_report.h"
 
+#include <fmt/ranges.h>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -79,6 +81,26 @@ void print_budget(const convert::BudgetReport& budget, uint64_t file_bytes) {
               human_bytes(budget.file_bytes), budget.divergence, budget.latency, human_bytes(file_bytes));
 }
 
+void print_structures(const convert::StructureReport& pruned) {
+  const bool heads = pruned.options.pattern == convert::PrunePattern::kHeads;
+  size_t all = 0, gone = 0;
+  std::vector<std::vector<std::string>> rows = {{"layer", heads ? "heads" : "columns", "stay"}};
+  if (heads) rows.front().emplace_back("without");
+  for (size_t i = 0; i < pruned.before.size(); ++i) {
+    all += pruned.before[i];
+    gone += pruned.removed[i].size();
+    rows.push_back({fmt::format("{}", i), fmt::format("{}", pruned.before[i]),
+                    fmt::format("{}", pruned.before[i] - pruned.removed[i].size())});
+    if (heads) rows.back().push_back(fmt::format("{}", fmt::join(pruned.removed[i], " ")));
+  }
+  out().print("{}\n", bold(fmt::format("Pruned: {} of {} {}", gone, all, heads ? "heads" : "feed-forward columns")));
+  const double share = static_cast<double>(pruned.parameters_after) / static_cast<double>(pruned.parameters_before);
+  out().print("parameters in layers: {} -> {} ({:.1f} %)\n", pruned.parameters_before, pruned.parameters_after,
+              100 * (share - 1));
+  print_table(rows);
+  out().write("\n");
+}
+
 std::string rate(const convert::Coverage& coverage) { return fmt::format("{:.3f} %", 100 * coverage.unknown_rate()); }
 
 }  // namespace
@@ -119,6 +141,7 @@ void print_report(const Report& report) {
     print_student(*report.student);
     out().write("\n");
   }
+  if (report.structures) print_structures(*report.structures);
   if (report.budget) print_budget(*report.budget, report.file_bytes);
   print_sizes(report);
   print_arena(report);

@@ -1,16 +1,15 @@
 #include "pack/convert.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "graph/error.h"
-#include "import/hugging_face.h"
 #include "import/sha256.h"
 #include "pack/access.h"
 #include "pack/output_file.h"
+#include "pack/source.h"
 #include "quantize/budget.h"
 #include "quantize/ranges.h"
 #include "quantize/sensitivity.h"
@@ -18,7 +17,6 @@
 #include "report/calibration.h"
 #include "report/expect.h"
 #include "report/texts.h"
-#include "student/student.h"
 
 namespace bantam::convert {
 namespace {
@@ -48,7 +46,7 @@ void record_recipe(Graph& graph, const ConvertOptions& options) {
   if (options.prune.share > 0) {
     recipe += fmt::format(" prune={} pattern={} scope={}", options.prune.share, pattern_name(options.prune.pattern),
                           options.prune.scope == PruneScope::kGlobal ? "global" : "uniform");
-    if (options.prune.by_activation) recipe += " prune-by=activations";
+    if (options.prune.measured()) recipe += " prune-by=activations";
   }
   if (!options.calibrate.empty()) recipe += " calibrate=sha256:" + sha256_of_file(options.calibrate);
   if (options.types.residual != fb::DType::f32) {
@@ -76,7 +74,7 @@ void record_budget(Graph& graph, const ConvertOptions& options) {
 /// Types for every matrix within the budget, into `types`; what was chosen.
 BudgetReport choose_types_within(const Graph& graph, const std::string& budget,
                                  const std::filesystem::path& sensitivity, TypeOptions& types) {
-  const Sensitivity measured = read_sensitivity(sensitivity);
+  const Sensitivity measured = fitted(read_sensitivity(sensitivity), graph);
   const Choice choice = choose_within(measured, parse_budget(budget));
   types.weights = fb::DType::i8;
   types.keep = choice_as_keeps(graph, measured, choice);
@@ -89,13 +87,6 @@ BudgetReport choose_types_within(const Graph& graph, const std::string& budget,
     report.types.emplace_back(measured.matrices[i].name, type_name(choice.types[i]));
   }
   return report;
-}
-
-void record_student(Graph& graph, const StudentReport& report) {
-  auto property = std::make_unique<fb::PropertyT>();
-  property->key = "student";
-  property->value = fmt::format("{}", fmt::join(report.steps, "; "));
-  graph.model.properties.push_back(std::move(property));
 }
 
 /// One sample a text; without a tokenizer the same pseudo-random ids always.
@@ -149,7 +140,7 @@ Ranges calibrate_ranges(const Graph& graph, const ConvertOptions& options) {
 }
 
 bool wants_moments(const ConvertOptions& options) {
-  return options.rounding == Rounding::kGptq || (options.prune.share > 0 && options.prune.by_activation);
+  return options.rounding == Rounding::kGptq || (options.prune.zeros() && options.prune.measured());
 }
 
 InputMoments calibrate_moments(const Graph& graph, const ConvertOptions& options) {
@@ -161,7 +152,7 @@ InputMoments calibrate_moments(const Graph& graph, const ConvertOptions& options
 /// `moments`: of the graph as it came.
 Graph pruned(const Graph& graph, const ConvertOptions& options, const InputMoments& moments) {
   Graph result = clone(graph);
-  if (options.prune.share == 0) return result;
+  if (!options.prune.zeros()) return result;
   options.progress("pruning", 0);
   prune(result, options.prune, options.types, moments);
   return result;
@@ -198,7 +189,8 @@ void check_options(const ConvertOptions& options) {
         "(or lines of JSON with \"text\")");
   }
   const bool rounds = options.rounding == Rounding::kGptq;
-  if (!fixed && !wants_moments(options) && !options.calibrate.empty()) {
+  const bool measures = wants_moments(options) || (options.prune.structures() && options.prune.measured());
+  if (!fixed && !measures && !options.calibrate.empty()) {
     problems.add(
         ExitCode::kUsage,
         "--calibrate is for --activations static, --rounding gptq and --prune-by activations; leave it out, or "
@@ -206,8 +198,9 @@ void check_options(const ConvertOptions& options) {
   }
   if (const std::string problem = prune_problem(options.prune); !problem.empty())
     problems.add(ExitCode::kUsage, problem);
-  if (options.prune.share > 0 && !is_integer(options.types.weights)) {
-    problems.add(ExitCode::kUsage, "--prune is for int8 and int4 files; leave out --weights, or --prune");
+  if (options.prune.zeros() && !is_integer(options.types.weights)) {
+    problems.add(ExitCode::kUsage,
+                 "--prune is for int8 and int4 files but with --pattern heads or ffn; leave out --weights, or --prune");
   }
   if (rounds && (fixed || !is_integer(options.types.weights))) {
     problems.add(ExitCode::kUsage,
@@ -238,6 +231,7 @@ void check_options(const ConvertOptions& options) {
 
 /// What would bring the file nearer to its source.
 std::string finer(const ConvertOptions& options) {
+  if (options.prune.share > 0) return "a smaller --prune, training afterwards (bantam distill), --prune-by activations";
   if (options.activations == Activations::kStatic)
     return "--activations dynamic, more texts like the model's for --calibrate";
   if (options.types.weights != fb::DType::i4) return "--keep 'embeddings|attention=f32', --weights f16";
@@ -305,47 +299,33 @@ Report convert_checked(ConvertOptions options) {
     throw Error(ExitCode::kUsage, "--residual i8 is for int8 and int4 files; leave out --weights, or --residual");
   }
   options.progress("reading", 0);
-  ImportOptions import;
-  import.task = options.task;
-  import.max_tokens = options.max_tokens;
-  import.tag_scheme = options.tag_scheme;
-  std::optional<StudentReport> student;
-  Graph graph;
-  if (options.student) {
-    StudentOptions making;
-    making.task = options.task;
-    making.progress = options.progress;
-    Student made = make_student(options.source, *options.student, making);
-    graph = import_source(made.draft.source(), import);
-    student = std::move(made.report);
-  } else {
-    graph = import_hugging_face(options.source, import);
-  }
-  record_recipe(graph, options);
-  if (student) record_student(graph, *student);
+  ConvertSource source = read_source(options);
+  Graph& kept = source.kept();
+  record_recipe(kept, options);
   std::optional<BudgetReport> budget;
   if (!options.budget.empty()) {
-    budget = choose_types_within(graph, options.budget, options.sensitivity, options.types);
-    record_budget(graph, options);
+    budget = choose_types_within(kept, options.budget, options.sensitivity, options.types);
+    record_budget(kept, options);
   }
 
-  Built built = build_file(graph, options);
+  Built built = build_file(kept, options);
   std::optional<ScoreCalibration> scores;
   if (!options.calibrate_scores.empty()) {
-    scores = calibrate_scores(graph.model, built.bytes, read_labelled("--calibrate-scores", options.calibrate_scores),
+    scores = calibrate_scores(kept.model, built.bytes, read_labelled("--calibrate-scores", options.calibrate_scores),
                               options.max_rejected, [&](double done) { options.progress("calibrating scores", done); });
     built.bytes = with_calibration(built.bytes, *scores);
   }
   Report report = describe(built, options.types);
   report.source = options.source.string();
-  report.student = std::move(student);
+  report.student = std::move(source.student);
+  report.structures = std::move(source.structures);
   report.budget = std::move(budget);
   report.scores = scores;
   report.output = options.output.string();
   report.max_label_flips = options.max_label_flips;
 
-  if (options.parity != "none") report.parity = check_parity(graph, built, options);
-  if (!options.expect.empty()) report.expected = check_expected(graph, built, options);
+  if (options.parity != "none") report.parity = check_parity(source.graph, built, options);
+  if (!options.expect.empty()) report.expected = check_expected(source.graph, built, options);
   for (const Comparison* comparison : {&report.parity, &report.expected}) {
     for (std::string& failure : gate_failures(*comparison, options.max_label_flips, finer(options))) {
       report.gate_failures.push_back(std::move(failure));

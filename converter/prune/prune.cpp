@@ -144,12 +144,12 @@ void prune_together(const std::vector<Target>& targets, PrunePattern pattern, do
 }  // namespace
 
 const char* pattern_name(PrunePattern pattern) {
-  static constexpr const char* kNames[] = {"unstructured", "1x4", "2:4", "4x16"};
+  static constexpr const char* kNames[] = {"unstructured", "1x4", "2:4", "4x16", "heads", "ffn"};
   return kNames[static_cast<size_t>(pattern)];
 }
 
-PrunePattern parse_pattern(const std::string& name) {
-  for (const PrunePattern pattern : kPrunePatterns) {
+PrunePattern parse_zero_pattern(const std::string& name) {
+  for (const PrunePattern pattern : kZeroPatterns) {
     if (name == pattern_name(pattern)) return pattern;
   }
   throw Error(ExitCode::kUsage, fmt::format("--pattern {}: there is no such pattern; 1x4 (four inputs of an output), "
@@ -159,8 +159,7 @@ PrunePattern parse_pattern(const std::string& name) {
 
 std::string prune_problem(const PruneOptions& options) {
   if (!(options.share >= 0) || options.share >= 1) {
-    return fmt::format("--prune {}: the share of weights to set to 0 is at least 0 and below 1, such as 0.8",
-                       options.share);
+    return fmt::format("--prune {}: the share to remove is at least 0 and below 1, such as 0.8", options.share);
   }
   if (options.share > 0 && options.pattern == PrunePattern::k2of4 && options.share != 0.5) {
     return fmt::format("--prune {} --pattern 2:4: two of four are 0.5; say --prune 0.5, or another pattern",
@@ -171,7 +170,7 @@ std::string prune_problem(const PruneOptions& options) {
 
 void prune(Graph& graph, const PruneOptions& options, const TypeOptions& types, const InputMoments& moments) {
   if (const std::string problem = prune_problem(options); !problem.empty()) throw Error(ExitCode::kUsage, problem);
-  if (options.share == 0) return;
+  if (!options.zeros()) return;
   const Importance importance = importance_of(moments);
   std::vector<Target> targets = find_targets(graph, types, importance);
   for (Target& target : targets) {

@@ -3,6 +3,7 @@
 #define BANTAM_CONVERTER_PRUNE_PRUNE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,24 +13,35 @@
 namespace bantam::convert {
 
 /// What becomes 0 together. 1x4: four inputs of one output, which kernels skip. 2:4: two of every four inputs of an output.
-/// 4x16: four inputs of 16 outputs.
-enum class PrunePattern : uint8_t { kUnstructured = 0, k1x4, k2of4, k4x16 };
-constexpr PrunePattern kPrunePatterns[] = {PrunePattern::kUnstructured, PrunePattern::k1x4, PrunePattern::k2of4,
-                                           PrunePattern::k4x16};
+/// 4x16: four inputs of 16 outputs. heads, ffn: whole attention heads, or columns between a layer's feed-forward matrices, which
+/// then are not there at all (structured.h).
+enum class PrunePattern : uint8_t { kUnstructured = 0, k1x4, k2of4, k4x16, kHeads, kFfn };
+constexpr PrunePattern kZeroPatterns[] = {PrunePattern::kUnstructured, PrunePattern::k1x4, PrunePattern::k2of4,
+                                          PrunePattern::k4x16};
+constexpr PrunePattern kPrunePatterns[] = {PrunePattern::kUnstructured, PrunePattern::k1x4,   PrunePattern::k2of4,
+                                           PrunePattern::k4x16,         PrunePattern::kHeads, PrunePattern::kFfn};
+inline bool is_structured(PrunePattern pattern) {
+  return pattern == PrunePattern::kHeads || pattern == PrunePattern::kFfn;
+}
 /// global: the smallest of all layers; uniform: the same share of each.
 enum class PruneScope : uint8_t { kGlobal = 0, kUniform };
 
 struct PruneOptions {
-  double share = 0;  // of the weights of linear layers, [0, 1); 0: no pruning
+  double share = 0;  // of the weights of linear layers (heads, columns), [0, 1); 0: no pruning
   PrunePattern pattern = PrunePattern::k1x4;
   PruneScope scope = PruneScope::kGlobal;
-  /// Weights count times the norm of their input on calibration texts (Wanda, arXiv 2306.11695), not alone.
-  bool by_activation = false;
+  /// Weights count times the norm of their input on calibration texts (Wanda, arXiv 2306.11695), not alone. Where nobody says,
+  /// heads and columns are measured: it costs a second, and magnitude alone says little of them (README.md has figures).
+  std::optional<bool> by_activation;
+
+  bool measured() const { return by_activation.value_or(is_structured(pattern)); }
+  bool zeros() const { return share > 0 && !is_structured(pattern); }
+  bool structures() const { return share > 0 && is_structured(pattern); }
 };
 
-/// "unstructured", "1x4", "2:4", "4x16", and back. Throws Error (usage) for another word.
+/// "unstructured", "1x4", "2:4", "4x16", "heads", "ffn", and the first four back. Throws Error (usage) for another word.
 const char* pattern_name(PrunePattern pattern);
-PrunePattern parse_pattern(const std::string& name);
+PrunePattern parse_zero_pattern(const std::string& name);
 
 /// Sets the blocks with the least sum of squares times `importance` of their inputs ([columns]; null: 1) to 0, in one matrix:
 /// the fewest that make `share` of all. 2:4 takes two of four whatever the share, if it is not 0. O(rows * columns).
@@ -41,7 +53,7 @@ std::string prune_problem(const PruneOptions& options);
 
 /// Sets weights of the linear layers that `types` makes integers to 0; tables of embeddings and output heads that stay f32 are
 /// left alone. `moments`: of the layers' inputs, where by_activation asks for them. The fewest blocks of which the share is at
-/// least `share`; of equal scores those that come first. The same graph and options give the same weights. O(weights).
+/// least `share`; of equal scores those that come first. Structured patterns take nothing here. The same graph and options give the same weights. O(weights).
 void prune(Graph& graph, const PruneOptions& options, const TypeOptions& types, const InputMoments& moments);
 
 }  // namespace bantam::convert

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
 
 #include "graph/error.h"
 #include "import/json_file.h"
@@ -29,6 +29,18 @@ std::string exactly(const std::string& name) {
     pattern += c;
   }
   return pattern + "$";
+}
+
+/// Elements of each matrix by name, tied ones once.
+std::map<std::string, uint64_t> matrices(const Graph& graph) {
+  Graph merged = clone(graph);
+  merge_tied(merged);
+  std::map<std::string, uint64_t> elements;
+  for (size_t i = 0; i < merged.constants.size(); ++i) {
+    const fb::TensorT& tensor = *merged.model.tensors[i];
+    if (merged.constants[i] && tensor.shape.size() >= 2) elements[tensor.name] = rows(tensor) * width(tensor);
+  }
+  return elements;
 }
 
 class Measurement {
@@ -191,14 +203,21 @@ Sensitivity read_sensitivity(const std::filesystem::path& file) {
   return out;
 }
 
-std::vector<Keep> choice_as_keeps(const Graph& graph, const Sensitivity& measured, const Choice& choice) {
-  Graph merged = clone(graph);
-  merge_tied(merged);
-  std::set<std::string> names;
-  for (size_t i = 0; i < merged.constants.size(); ++i) {
-    const fb::TensorT& tensor = *merged.model.tensors[i];
-    if (merged.constants[i] && tensor.shape.size() >= 2) names.insert(tensor.name);
+Sensitivity fitted(Sensitivity measured, const Graph& graph) {
+  const std::map<std::string, uint64_t> now = matrices(graph);
+  for (MatrixCosts& matrix : measured.matrices) {
+    const auto found = now.find(matrix.name);
+    if (found == now.end() || found->second >= matrix.elements) continue;
+    const double share = static_cast<double>(found->second) / static_cast<double>(matrix.elements);
+    measured.file_bytes -= std::min(measured.file_bytes, (matrix.elements - found->second) * sizeof(float));
+    matrix.elements = found->second;
+    for (TypeCost& cost : matrix.types) cost.saved = static_cast<uint64_t>(share * static_cast<double>(cost.saved));
   }
+  return measured;
+}
+
+std::vector<Keep> choice_as_keeps(const Graph& graph, const Sensitivity& measured, const Choice& choice) {
+  std::map<std::string, uint64_t> names = matrices(graph);
   std::vector<Keep> keeps;
   for (size_t i = 0; i < measured.matrices.size(); ++i) {
     const std::string& name = measured.matrices[i].name;
@@ -209,7 +228,7 @@ std::vector<Keep> choice_as_keeps(const Graph& graph, const Sensitivity& measure
   }
   if (!names.empty()) {
     throw Error(ExitCode::kInvalid,
-                fmt::format("--sensitivity: {} was not measured; measure this model", *names.begin()));
+                fmt::format("--sensitivity: {} was not measured; measure this model", names.begin()->first));
   }
   return keeps;
 }

@@ -25,6 +25,10 @@ std::string sensitivity_json(const Sensitivity& measured);
 /// Throws Error: I/O, or invalid naming what is missing.
 Sensitivity read_sensitivity(const std::filesystem::path& file);
 
+/// What was measured, for a graph whose matrices may have become smaller since (pruned structures): bytes and products go with
+/// their elements.
+Sensitivity fitted(Sensitivity measured, const Graph& graph);
+
 /// The choice as --keep options that name every matrix. Throws Error (invalid) when the measured matrices are not the
 /// graph's.
 std::vector<Keep> choice_as_keeps(const Graph& graph, const Sensitivity& measured, const Choice& choice);

@@ -52,6 +52,23 @@ OrderedJson to_object(const BudgetReport& budget) {
   return object;
 }
 
+OrderedJson to_object(const StructureReport& pruned) {
+  OrderedJson object;
+  object["pattern"] = pattern_name(pruned.options.pattern);
+  object["share"] = static_cast<float>(pruned.options.share);
+  object["scope"] = pruned.options.scope == PruneScope::kGlobal ? "global" : "uniform";
+  object["by"] = pruned.options.measured() ? "activations" : "magnitude";
+  object["layers"] = OrderedJson::array();
+  for (size_t i = 0; i < pruned.before.size(); ++i) {
+    object["layers"].push_back({{"before", pruned.before[i]},
+                                {"after", pruned.before[i] - pruned.removed[i].size()},
+                                {"removed", pruned.removed[i]}});
+  }
+  object["parameters_before"] = pruned.parameters_before;
+  object["parameters_after"] = pruned.parameters_after;
+  return object;
+}
+
 OrderedJson to_object(const Comparison& comparison) {
   if (!comparison.done()) return nullptr;
   OrderedJson object;
@@ -85,6 +102,7 @@ std::string to_json(const Report& report) {
   object["task"] = report.task;
   object["student"] = report.student ? OrderedJson::parse(student_json(*report.student).dump()) : OrderedJson(nullptr);
   object["weights"] = report.weights;
+  object["pruned"] = report.structures ? to_object(*report.structures) : OrderedJson(nullptr);
   object["budget"] = report.budget ? to_object(*report.budget) : OrderedJson(nullptr);
   object["scores"] = report.scores ? to_object(*report.scores) : OrderedJson(nullptr);
   object["file_bytes"] = report.file_bytes;

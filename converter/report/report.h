@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pack/build.h"
+#include "prune/structured.h"
 #include "report/calibration.h"
 #include "report/compare.h"
 #include "student/student.h"
@@ -43,9 +44,10 @@ struct BudgetReport {
 struct Report {
   std::string source;
   std::string output;
-  std::optional<StudentReport> student;    // with --student
-  std::optional<BudgetReport> budget;      // with --budget
-  std::optional<ScoreCalibration> scores;  // with --calibrate-scores
+  std::optional<StudentReport> student;       // with --student
+  std::optional<StructureReport> structures;  // with --prune --pattern heads or ffn
+  std::optional<BudgetReport> budget;         // with --budget
+  std::optional<ScoreCalibration> scores;     // with --calibrate-scores
   std::string task;
   std::string weights;  // what was asked for: i8, f16, f32
   uint64_t file_bytes = 0;

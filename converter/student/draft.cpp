@@ -143,6 +143,10 @@ MemoryTensor& Draft::layer(uint32_t layer, const std::string& part) {
   return encoder(fmt::format("{}.{}.{}", names().stack, layer, part));
 }
 
+const MemoryTensor& Draft::layer(uint32_t layer, const std::string& part) const {
+  return tensors_.at(base_ + fmt::format("{}.{}.{}", names().stack, layer, part));
+}
+
 void Draft::keep(Axis axis, uint32_t layer, const Indices& indices) {
   const bool everywhere = axis == Axis::kHidden || axis == Axis::kVocabulary || axis == Axis::kPositions;
   for (auto& [name, tensor] : tensors_) {
@@ -229,6 +233,22 @@ void Draft::multiply_factors() {
 bool Draft::uniform() const {
   return all_same(config_.widths.heads) && all_same(config_.widths.intermediate) && config_.embedding_rank == 0 &&
          config_.widths.heads.front() * config_.head_width == config_.hidden;
+}
+
+LayoutSize Draft::size() const {
+  LayoutSize size{config_.layers,     config_.widths.heads.front(),
+                  config_.head_width, config_.widths.intermediate.front(),
+                  config_.hidden,     config_.vocabulary};
+  for (const auto& [name, tensor] : tensors_) {
+    const int64_t layer = role_of(name).layer;
+    const uint64_t count = tensor.values.size();
+    const bool again = layer >= 0 && tensor.shape.size() == 2 &&
+                       config_.widths.shared[static_cast<size_t>(layer)] != static_cast<uint32_t>(layer);
+    if (again) continue;
+    size.parameters += count;
+    if (layer >= 0) size.encoder_parameters += count;
+  }
+  return size;
 }
 
 void Draft::put_settings() {

@@ -19,6 +19,13 @@ enum class Axis { kNone, kHidden, kVocabulary, kPositions, kScores, kValues, kFf
 /// Ascending.
 using Indices = std::vector<uint32_t>;
 
+/// Sizes of a model; widths of its first layer where they differ.
+struct LayoutSize {
+  uint32_t layers = 0, heads = 0, head_width = 0, ffn = 0, hidden = 0, vocabulary = 0;
+  uint64_t parameters = 0;          // each once where layers share them
+  uint64_t encoder_parameters = 0;  // of them in layers
+};
+
 class Draft {
  public:
   /// Reads every tensor as f32. `source` is one that import_source accepts. Tensors that no part of such a model uses are left
@@ -38,6 +45,7 @@ class Draft {
   /// A tensor of the encoder by its name relative to the base model; of a layer by part ("output.dense.weight").
   MemoryTensor& encoder(const std::string& name) { return tensors_.at(base_ + name); }
   MemoryTensor& layer(uint32_t layer, const std::string& part);
+  const MemoryTensor& layer(uint32_t layer, const std::string& part) const;
   const std::map<std::string, MemoryTensor>& tensors() const { return tensors_; }
 
   /// Keeps these indices of an axis: of layer `layer` for kScores, kValues and kFfn, everywhere for the others.
@@ -57,8 +65,7 @@ class Draft {
   /// it all.
   bool uniform() const;
 
-  /// The layer that a tensor belongs to; -1: none.
-  int64_t layer_of(const std::string& name) const { return role_of(name).layer; }
+  LayoutSize size() const;
 
  private:
   struct Role {

@@ -11,6 +11,7 @@
 #include "quantize/ranges.h"
 #include "quantize/static.h"
 #include "report/compare.h"
+#include "report/texts.h"
 
 namespace bantam::convert {
 namespace {
@@ -55,6 +56,31 @@ std::string graph_name(const Draft& draft, uint32_t layer, const char* part) {
   return fmt::format("{}.{}.{}.{}", draft.config().model_type, draft.names().stack, layer, part);
 }
 
+/// Products of the weights of n rows, or columns, from `begin` on: [n][n].
+std::vector<double> row_products(const MemoryTensor& weight, size_t begin, size_t n) {
+  const size_t width = static_cast<size_t>(weight.shape[1]);
+  std::vector<double> products(n * n);
+  for (size_t i = 0; i < n; ++i) {
+    const float* a = weight.values.data() + (begin + i) * width;
+    for (size_t k = 0; k < n; ++k) {
+      const float* b = weight.values.data() + (begin + k) * width;
+      for (size_t c = 0; c < width; ++c) products[i * n + k] += double{a[c]} * double{b[c]};
+    }
+  }
+  return products;
+}
+std::vector<double> column_products(const MemoryTensor& weight, size_t begin, size_t n) {
+  const size_t width = static_cast<size_t>(weight.shape[1]);
+  std::vector<double> products(n * n);
+  for (size_t at = begin; at < weight.values.size(); at += width) {
+    const float* row = weight.values.data() + at;
+    for (size_t i = 0; i < n; ++i) {
+      for (size_t k = 0; k < n; ++k) products[i * n + k] += double{row[i]} * double{row[k]};
+    }
+  }
+  return products;
+}
+
 /// Sum of squares of column `column` of a weight.
 double column_square(const MemoryTensor& weight, size_t column) {
   double sum = 0;
@@ -66,14 +92,7 @@ double column_square(const MemoryTensor& weight, size_t column) {
 
 /// E |W (c - E c)|^2 of the columns [begin, begin + n) of W, from E c c^t.
 double block_energy(const MemoryTensor& weight, const Sums& context, size_t begin, size_t n) {
-  const size_t width = static_cast<size_t>(weight.shape[1]);
-  std::vector<double> gram(n * n);
-  for (size_t at = begin; at < weight.values.size(); at += width) {
-    const float* row = weight.values.data() + at;
-    for (size_t i = 0; i < n; ++i) {
-      for (size_t k = 0; k < n; ++k) gram[i * n + k] += double{row[i]} * double{row[k]};
-    }
-  }
+  const std::vector<double> gram = column_products(weight, begin, n);
   double sum = 0;
   for (size_t i = 0; i < n; ++i) {
     for (size_t k = 0; k < n; ++k) {
@@ -90,7 +109,7 @@ std::vector<double> means(const Sums& sums) {
   return out;
 }
 
-LayerImportance layer_importance(Draft& draft, uint32_t layer, const std::map<std::string, Sums>& sums) {
+LayerImportance layer_importance(const Draft& draft, uint32_t layer, const std::map<std::string, Sums>& sums) {
   const LayerNames& names = draft.names();
   const auto of = [&](const char* part, const char* suffix = "") -> const Sums& {
     return sums.at(graph_name(draft, layer, part) + suffix);
@@ -129,7 +148,6 @@ FileBytes exact_build(const Draft& draft) {
 }  // namespace
 
 Importance measure_importance(const Draft& draft, const Probe& probe) {
-  Draft copy = draft;
   const Graph graph = unfuse(import_source(draft.source()));
   const LayerNames& names = draft.names();
   std::map<std::string, Sums> sums;
@@ -157,8 +175,41 @@ Importance measure_importance(const Draft& draft, const Probe& probe) {
   for (const std::string& norm : norms) {
     for (size_t i = 0; i < found.hidden.size(); ++i) found.hidden[i] += sums.at(norm).square[i] / sums.at(norm).rows;
   }
-  for (uint32_t i = 0; i < draft.config().layers; ++i) found.layers.push_back(layer_importance(copy, i, sums));
+  for (uint32_t i = 0; i < draft.config().layers; ++i) found.layers.push_back(layer_importance(draft, i, sums));
   return found;
+}
+
+Importance weight_importance(const Draft& draft) {
+  const LayerNames& names = draft.names();
+  const size_t width = draft.config().head_width;
+  Importance found;
+  for (uint32_t layer = 0; layer < draft.config().layers; ++layer) {
+    const auto weight = [&](const char* part) -> const MemoryTensor& {
+      return draft.layer(layer, std::string(part) + ".weight");
+    };
+    LayerImportance units;
+    for (size_t head = 0; head < draft.config().widths.heads[layer]; ++head) {
+      const std::vector<double> in = row_products(weight(names.value), head * width, width);
+      const std::vector<double> out = column_products(weight(names.out), head * width, width);
+      units.heads.push_back(std::max(0.0, std::inner_product(in.begin(), in.end(), out.begin(), 0.0)));
+    }
+    for (size_t i = 0; i < draft.config().widths.intermediate[layer]; ++i) {
+      units.ffn.push_back(row_products(weight(names.up), i, 1).front() * column_square(weight(names.down), i));
+    }
+    found.layers.push_back(std::move(units));
+  }
+  return found;
+}
+
+Probe make_probe(const Draft& draft, const char* option, const std::filesystem::path& file) {
+  // At most so many texts, evenly spread over the file, are run.
+  constexpr size_t kTexts = 512;
+  constexpr uint32_t kTokens = 128;
+  Probe probe;
+  probe.texts = file.empty() ? built_in_texts() : spread(read_texts(option, file), kTexts);
+  probe.max_tokens = std::min(kTokens, draft.config().positions);
+  probe.progress = [](const char*, double) {};
+  return probe;
 }
 
 Indices important_layers(const Draft& draft, uint32_t count, const Probe& probe) {

@@ -2,6 +2,7 @@
 #ifndef BANTAM_CONVERTER_STUDENT_IMPORTANCE_H_
 #define BANTAM_CONVERTER_STUDENT_IMPORTANCE_H_
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -32,6 +33,14 @@ struct Probe {
   uint32_t max_tokens = 128;
   std::function<void(const char* what, double done)> progress;
 };
+
+/// The texts of a file that `option` names, or ("") built-in ones, cut to what importance needs. No progress. Throws Error as
+/// read_texts does.
+Probe make_probe(const Draft& draft, const char* option, const std::filesystem::path& file);
+
+/// Of heads and feed-forward columns by their weights alone: the energies above for inputs that are white, |W_out W_value|^2 of
+/// a head and |w_in|^2 |w_out|^2 of a column. No means, scores or values.
+Importance weight_importance(const Draft& draft);
 
 /// Runs the draft in f32 over the texts.
 Importance measure_importance(const Draft& draft, const Probe& probe);

@@ -10,11 +10,9 @@
 namespace bantam::convert {
 namespace {
 
-/// Feed-forward widths of layers of their own are multiples of a tile's outputs: the rest would be padding.
-constexpr uint32_t kTile = 16;
-
-/// bias += weight[:, removed] * mean[removed].
+/// bias += weight[:, removed] * mean[removed]; nothing without means.
 void compensate(const MemoryTensor& weight, const std::vector<double>& mean, const Indices& kept, MemoryTensor& bias) {
+  if (mean.empty()) return;
   const size_t width = static_cast<size_t>(weight.shape[1]);
   for (size_t row = 0; row < bias.values.size(); ++row) {
     double sum = double{bias.values[row]};
@@ -29,19 +27,33 @@ void scale(MemoryTensor& tensor, double factor) {
   for (float& value : tensor.values) value = static_cast<float>(double{value} * factor);
 }
 
-/// The best `width` columns of each of these heads, of `old_width` columns each.
+/// The best `width` columns of each of these heads, of `old_width` columns each. `importance` is not read where all stay.
 Indices head_columns(const Indices& heads, const std::vector<double>& importance, uint32_t old_width, uint32_t width) {
   Indices columns;
   for (const uint32_t head : heads) {
+    if (width >= old_width) {
+      for (uint32_t i = 0; i < old_width; ++i) columns.push_back(head * old_width + i);
+      continue;
+    }
     const double* begin = importance.data() + size_t{head} * old_width;
     for (const uint32_t i : largest({begin, begin + old_width}, width)) columns.push_back(head * old_width + i);
   }
   return columns;
 }
 
-void narrow_heads(Draft& draft, uint32_t layer, uint32_t heads, uint32_t width, const LayerImportance& importance) {
+std::vector<uint32_t> counts_of(const Importance& importance, std::vector<double> LayerImportance::*part,
+                                uint32_t count, bool across, uint32_t step) {
+  if (!across) return std::vector<uint32_t>(importance.layers.size(), count);
+  size_t total = 0;
+  for (const LayerImportance& layer : importance.layers) total += std::min<size_t>(count, (layer.*part).size());
+  return across_layers(shares_of(importance, part), total, step);
+}
+
+}  // namespace
+
+Indices narrow_heads(Draft& draft, uint32_t layer, uint32_t heads, uint32_t width, const LayerImportance& importance) {
   const uint32_t old_width = draft.config().head_width;
-  const Indices kept = largest(importance.heads, heads);
+  Indices kept = largest(importance.heads, heads);
   const Indices scores = head_columns(kept, importance.scores, old_width, width);
   const Indices values = head_columns(kept, importance.values, old_width, width);
   const LayerNames& names = draft.names();
@@ -54,18 +66,19 @@ void narrow_heads(Draft& draft, uint32_t layer, uint32_t heads, uint32_t width, 
     const double factor = std::sqrt(static_cast<double>(width) / static_cast<double>(old_width));
     for (const char* kind : {".weight", ".bias"}) scale(draft.layer(layer, query + kind), factor);
   }
-  draft.set_heads(layer, heads);
+  draft.set_heads(layer, static_cast<uint32_t>(kept.size()));
+  return kept;
 }
 
-void narrow_ffn(Draft& draft, uint32_t layer, uint32_t width, const LayerImportance& importance) {
+Indices narrow_ffn(Draft& draft, uint32_t layer, uint32_t width, const LayerImportance& importance) {
   const std::string down = draft.names().down;
-  const Indices kept = largest(importance.ffn, width);
+  Indices kept = largest(importance.ffn, width);
   compensate(draft.layer(layer, down + ".weight"), importance.ffn_mean, kept, draft.layer(layer, down + ".bias"));
   draft.keep(Axis::kFfn, layer, kept);
+  return kept;
 }
 
-std::vector<uint32_t> counts_of(const Importance& importance, std::vector<double> LayerImportance::*part,
-                                uint32_t count, bool across, uint32_t step) {
+std::vector<std::vector<double>> shares_of(const Importance& importance, std::vector<double> LayerImportance::*part) {
   std::vector<std::vector<double>> all;
   for (const LayerImportance& layer : importance.layers) {
     all.push_back(layer.*part);
@@ -76,39 +89,38 @@ std::vector<uint32_t> counts_of(const Importance& importance, std::vector<double
     const double sum = std::accumulate(all.back().begin(), all.back().end(), 0.0);
     for (double& value : all.back()) value /= sum > 0 ? sum : 1;
   }
-  return across ? across_layers(all, count, step) : std::vector<uint32_t>(all.size(), count);
+  return all;
 }
 
-}  // namespace
-
-std::vector<uint32_t> across_layers(const std::vector<std::vector<double>>& importance, uint32_t count, uint32_t step) {
+std::vector<uint32_t> across_layers(const std::vector<std::vector<double>>& importance, size_t total, uint32_t step) {
   // Whole steps compete by the sum of their units, each layer's best first, so that a layer's next step is never better
   // than its last.
   struct Step {
     double sum;
     size_t layer;
+    uint32_t units;
   };
   std::vector<Step> steps;
   std::vector<uint32_t> kept;
-  size_t left = 0;
+  size_t left = total;
   for (size_t layer = 0; layer < importance.size(); ++layer) {
     std::vector<double> sorted = importance[layer];
     std::sort(sorted.begin(), sorted.end(), [](double a, double b) { return a > b; });
     const uint32_t first = std::min(step, static_cast<uint32_t>(sorted.size()));
     kept.push_back(first);
-    left += std::min(count, static_cast<uint32_t>(sorted.size()));
     left -= std::min<size_t>(left, first);
-    for (size_t begin = first; begin + step <= sorted.size(); begin += step) {
+    for (size_t begin = first; begin < sorted.size(); begin += step) {
+      const size_t end = std::min(begin + step, sorted.size());
       double sum = 0;
-      for (size_t i = begin; i < begin + step; ++i) sum += sorted[i];
-      steps.push_back({sum, layer});
+      for (size_t i = begin; i < end; ++i) sum += sorted[i];
+      steps.push_back({sum, layer, static_cast<uint32_t>(end - begin)});
     }
   }
   std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.sum > b.sum; });
   for (const Step& next : steps) {
-    if (left < step) break;
-    kept[next.layer] += step;
-    left -= step;
+    if (left < next.units) break;
+    kept[next.layer] += next.units;
+    left -= next.units;
   }
   return kept;
 }
@@ -126,7 +138,7 @@ std::vector<std::string> narrow(Draft& draft, const Widths& widths, const Import
                                 before.heads, before.head_width));
   }
   if (widths.ffn < before.intermediate) {
-    const auto counts = counts_of(importance, &LayerImportance::ffn, widths.ffn, widths.ffn_across, kTile);
+    const auto counts = counts_of(importance, &LayerImportance::ffn, widths.ffn, widths.ffn_across, kFfnStep);
     for (uint32_t i = 0; i < before.layers; ++i) narrow_ffn(draft, i, counts[i], importance.layers[i]);
     steps.push_back(fmt::format("feed-forward columns: {} of {}", fmt::join(counts, ", "), before.intermediate));
   }

@@ -11,7 +11,6 @@
 #include "graph/error.h"
 #include "import/hugging_face.h"
 #include "import/sentence_transformers.h"
-#include "report/texts.h"
 #include "student/check.h"
 #include "student/factorise.h"
 #include "student/importance.h"
@@ -19,27 +18,6 @@
 
 namespace bantam::convert {
 namespace {
-
-/// At most so many texts, evenly spread over the file, are run.
-constexpr size_t kProbeTexts = 512;
-constexpr uint32_t kProbeTokens = 128;
-
-LayoutSize size_of(const Draft& draft) {
-  const EncoderConfig& config = draft.config();
-  LayoutSize size{config.layers,     config.widths.heads.front(),
-                  config.head_width, config.widths.intermediate.front(),
-                  config.hidden,     config.vocabulary};
-  for (const auto& [name, tensor] : draft.tensors()) {
-    const int64_t layer = draft.layer_of(name);
-    const uint64_t count = tensor.values.size();
-    const bool again = layer >= 0 && tensor.shape.size() == 2 &&
-                       config.widths.shared[static_cast<size_t>(layer)] != static_cast<uint32_t>(layer);
-    if (again) continue;
-    size.parameters += count;
-    if (layer >= 0) size.encoder_parameters += count;
-  }
-  return size;
-}
 
 class Maker {
  public:
@@ -51,7 +29,7 @@ class Maker {
 
   Student make() {
     Draft& draft = student_.draft;
-    student_.report.before = size_of(draft);
+    student_.report.before = draft.size();
     const Widths widths = check_recipe(recipe_, draft);
     if (recipe_.vocabulary) trim();
     if (recipe_.positions != 0) drop_positions();
@@ -63,7 +41,7 @@ class Maker {
     if (recipe_.embedding_rank != 0) factorise_embeddings();
     if (recipe_.share != 0) share_layers();
     import_source(draft.source(), import_options());  // whatever went wrong shows here, not in the user's next step
-    student_.report.after = size_of(draft);
+    student_.report.after = draft.size();
     student_.report.notes = draft.notes();
     return std::move(student_);
   }
@@ -85,9 +63,7 @@ class Maker {
   void say(std::string step) { student_.report.steps.push_back(std::move(step)); }
 
   Probe probe() const {
-    Probe probe;
-    probe.texts = recipe_.data.empty() ? built_in_texts() : spread(read_texts("data", recipe_.data), kProbeTexts);
-    probe.max_tokens = std::min(kProbeTokens, student_.draft.config().positions);
+    Probe probe = make_probe(student_.draft, "data", recipe_.data);
     probe.progress = options_.progress;
     return probe;
   }

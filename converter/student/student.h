@@ -15,13 +15,6 @@
 
 namespace bantam::convert {
 
-/// Sizes of a model; widths of its first layer where they differ.
-struct LayoutSize {
-  uint32_t layers = 0, heads = 0, head_width = 0, ffn = 0, hidden = 0, vocabulary = 0;
-  uint64_t parameters = 0;          // each once where layers share them
-  uint64_t encoder_parameters = 0;  // of them in layers
-};
-
 struct StudentReport {
   std::string teacher;
   LayoutSize before, after;

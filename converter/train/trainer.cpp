@@ -38,7 +38,7 @@ class Trainer {
         s_(job.settings),
         parameters_(*job.student),
         student_(*job.student, parameters_),
-        pattern_(convert::parse_pattern(s_.prune.pattern)) {
+        pattern_(convert::parse_zero_pattern(s_.prune.pattern)) {
     if (job.teacher != nullptr) {
       teacher_parameters_.emplace(*job.teacher);
       teacher_.emplace(*job.teacher, *teacher_parameters_);

@@ -62,6 +62,63 @@ class Prune(CommandTest):
         rounded = ("--rounding", "gptq", "--calibrate", TEXTS)
         self.assertTrue(self.make("gptq.bantam", "--prune", "0.8", "--prune-scope", "uniform", *rounded)[1]["passes"])
 
+    def test_heads_and_columns(self):
+        whole = self.directory / "whole.bantam"
+        self.ok("convert", MODEL, "-o", whole, "--parity", "none")
+        for pattern, units in (("heads", 5), ("ffn", 72)):
+            for scope in ("global", "uniform"):
+                more = ("--prune", "0.4", "--pattern", pattern, "--prune-scope", scope)
+                path, report = self.make("narrow.bantam", *more)
+                pruned = report["pruned"]
+                self.assertEqual([pruned[key] for key in ("pattern", "scope", "by")], [pattern, scope, "activations"])
+                self.assertEqual([layer["before"] for layer in pruned["layers"]], [units, units])
+                gone = [len(layer["removed"]) for layer in pruned["layers"]]
+                self.assertEqual(gone, [units - layer["after"] for layer in pruned["layers"]])
+                self.assertGreaterEqual(sum(gone), 0.4 * 2 * units)
+                self.assertLess(pruned["parameters_after"], pruned["parameters_before"])
+                self.assertLess(path.stat().st_size, whole.stat().st_size)
+                self.assertTrue(self.line("verify", path, "--json")["ok"])
+                properties = self.line("inspect", path, "--json")["properties"]
+                self.assertIn(f"pattern={pattern} scope={scope} prune-by=activations", properties["recipe"])
+                self.assertIn(f"{pattern}: ", properties["pruned"])
+        self.assertEqual(self.make("whole2.bantam", "--pattern", "ffn")[1]["pruned"], None)
+        said = self.ok("convert", MODEL, "-o", whole, "--prune", "0.4", "--pattern", "heads", "--max-label-flips", "1")
+        self.assertIn("Pruned: 4 of 10 heads", said.decode())
+
+    def test_heads_and_columns_go_with_everything(self):
+        texts = ("--calibrate", TEXTS)
+        costs = self.directory / "costs.json"
+        self.ok("sensitivity", MODEL, TEXTS, "-o", costs, "--limit", "8")
+        whole = self.line("sensitivity", MODEL, TEXTS, "-o", costs, "--limit", "8", "--json")["file_bytes"]
+        recipe = self.write("recipe.json", '{"hidden": 24}')
+        for more in (
+            ("--weights", "int4", "--rounding", "gptq", *texts),
+            ("--weights", "f32", "--prune-by", "magnitude"),
+            ("--activations", "static", *texts),
+            ("--residual", "i8", *texts),
+            ("--student", recipe),
+            ("--budget", f"size={whole // 2}", "--sensitivity", costs),
+        ):
+            for pattern in ("heads", "ffn"):
+                path, report = self.make("narrow.bantam", "--prune", "0.3", "--pattern", pattern, *more)
+                self.assertIsNotNone(report["pruned"])
+                self.assertIn("intent", self.line("run", path, "play some jazz", "--json"))
+                if report["budget"]:
+                    self.assertLessEqual(report["file_bytes"], whole // 2 * 1.01)
+                    self.assertLess(report["budget"]["predicted_bytes"] / report["file_bytes"], 1.1)
+
+    def test_heads_and_columns_refused(self):
+        self.refuses(6, "--prune", "0.8", "--pattern", "heads", says=["quality gate", "differ"])
+        self.refuses(2, "--prune", "0.9", "--pattern", "heads", says=["at least 2 stay", "at most 0.8"])
+        uniform = ("--pattern", "ffn", "--prune-scope", "uniform")
+        self.refuses(2, "--prune", "0.9", *uniform, says=["at least 16 stay", "at most 0.777"])
+        self.refuses(2, "--prune", "1", *uniform, says=["below 1"])
+        self.refuses(2, "--prune", "0.3", "--pattern", "head", says=["--pattern", "heads", "ffn"])
+        self.refuses(2, "--prune", "0.3", *uniform, "--prune-by", "taste", says=["--prune-by", "magnitude"])
+        self.refuses(3, "--prune", "0.3", *uniform, "--calibrate", "none.txt", says=["none.txt"])
+        by_size = ("--prune-by", "magnitude", "--calibrate", TEXTS)
+        self.refuses(2, "--prune", "0.3", *uniform, *by_size, says=["--calibrate is for"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -55,7 +55,7 @@ TEST(Masks, TakeTheSmallestBlocks) {
   at::Tensor weight = torch::ones({4, 8});
   weight[1].narrow(0, 4, 4).fill_(0.1);
   weight[2].narrow(0, 0, 4).fill_(-0.2);
-  const at::Tensor mask = magnitude_mask(weight, convert::parse_pattern("1x4"), 0.25);
+  const at::Tensor mask = magnitude_mask(weight, convert::parse_zero_pattern("1x4"), 0.25);
   at::Tensor wanted = torch::ones({4, 8});
   wanted[1].narrow(0, 4, 4).fill_(0);
   wanted[2].narrow(0, 0, 4).fill_(0);
@@ -66,19 +66,19 @@ TEST(Masks, HaveTheSparsityAskedFor) {
   torch::manual_seed(5);
   const at::Tensor weight = torch::randn({64, 48});
   for (const char* pattern : {"unstructured", "1x4", "4x16"}) {
-    EXPECT_NEAR(zeros(magnitude_mask(weight, convert::parse_pattern(pattern), 0.8)), 0.8, 0.02) << pattern;
-    EXPECT_EQ(zeros(magnitude_mask(weight, convert::parse_pattern(pattern), 0)), 0) << pattern;
+    EXPECT_NEAR(zeros(magnitude_mask(weight, convert::parse_zero_pattern(pattern), 0.8)), 0.8, 0.02) << pattern;
+    EXPECT_EQ(zeros(magnitude_mask(weight, convert::parse_zero_pattern(pattern), 0)), 0) << pattern;
   }
-  const at::Tensor half = magnitude_mask(weight, convert::parse_pattern("2:4"), 0.5);
+  const at::Tensor half = magnitude_mask(weight, convert::parse_zero_pattern("2:4"), 0.5);
   EXPECT_TRUE(torch::equal(half.view({64, 12, 4}).sum(-1), torch::full({64, 12}, 2.0F)));
   // Edges that blocks do not fill.
-  const at::Tensor odd = magnitude_mask(torch::randn({5, 7}), convert::parse_pattern("4x16"), 0.5);
+  const at::Tensor odd = magnitude_mask(torch::randn({5, 7}), convert::parse_zero_pattern("4x16"), 0.5);
   EXPECT_EQ(odd.sizes(), (std::vector<int64_t>{5, 7}));
 }
 
 TEST(Masks, RefuseUnknownPatterns) {
   for (const char* pattern : {"", "4", "x4", "1x", "0x4", "4:2", "1x4x4", "16x4", "heads"}) {
-    EXPECT_THROW(convert::parse_pattern(pattern), convert::Error) << pattern;
+    EXPECT_THROW(convert::parse_zero_pattern(pattern), convert::Error) << pattern;
   }
 }
 
