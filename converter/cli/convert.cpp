@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/build_info.h"
+#include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/convert_progress.h"
 #include "cli/convert_report.h"
@@ -100,7 +101,7 @@ void add_convert(CLI::App& app) {
       ->add_option(
           "--weights", arguments->options.types.weights,
           "Type of the weights: int8 (default), int4 (of linear layers; tables of embeddings: int8), f16 or f32")
-      ->transform(CLI::CheckedTransformer(types).description(""))
+      ->transform(choices(types))
       ->type_name("TYPE");
   command
       ->add_option("--group", arguments->options.types.group,
@@ -120,22 +121,22 @@ void add_convert(CLI::App& app) {
       ->add_option("--pattern", arguments->options.prune.pattern,
                    "What becomes 0 together: 1x4 (default: four inputs of an output, which kernels skip), 4x16,\n"
                    "2:4 or unstructured; or what goes whole: heads (of attention) or ffn (feed-forward columns)")
-      ->transform(CLI::CheckedTransformer(patterns).description(""))
+      ->transform(choices(patterns))
       ->type_name("PATTERN");
   const std::map<std::string, convert::PruneScope> scopes = {{"global", convert::PruneScope::kGlobal},
                                                              {"uniform", convert::PruneScope::kUniform}};
   command
       ->add_option("--prune-scope", arguments->options.prune.scope,
                    "global (default): the smallest of all layers; uniform: the same share of each")
-      ->transform(CLI::CheckedTransformer(scopes).description(""))
+      ->transform(choices(scopes))
       ->type_name("SCOPE");
+  const std::map<std::string, bool> measures = {{"magnitude", false}, {"activations", true}};
   command
-      ->add_option_function<std::string>(
-          "--prune-by",
-          [arguments](const std::string& how) { arguments->options.prune.by_activation = how == "activations"; },
-          "magnitude (default), or activations: times the norm of the weight's input on --calibrate's texts; of heads\n"
-          "and ffn (default there) what they add to the layer's output on those, or on built-in texts")
-      ->check(CLI::IsMember({"magnitude", "activations"}).description(""))
+      ->add_option(
+          "--prune-by", arguments->options.prune.by_activation,
+          "magnitude (default), or activations: times the norm of the weight's input on --calibrate's texts; of\n"
+          "heads and ffn (default there) what they add to the layer's output on those, or on built-in texts")
+      ->transform(choices(measures))
       ->type_name("HOW");
   const std::map<std::string, convert::Sparse> sparse = {
       {"auto", convert::Sparse::kAuto}, {"never", convert::Sparse::kNever}, {"always", convert::Sparse::kAlways}};
@@ -143,7 +144,7 @@ void add_convert(CLI::App& app) {
       ->add_option("--sparse", arguments->options.types.sparse,
                    "Store int8 weights without their zeros: auto (default: where that was measured to be faster),\n"
                    "never or always")
-      ->transform(CLI::CheckedTransformer(sparse).description(""))
+      ->transform(choices(sparse))
       ->type_name("WHEN");
   command
       ->add_option("--typical-tokens", arguments->options.types.typical_tokens,
@@ -155,7 +156,7 @@ void add_convert(CLI::App& app) {
       ->add_option("--residual", arguments->options.types.residual,
                    "Type of what flows from layer to layer in int8 files: f32 (default), or i8, which a device with\n"
                    "little memory wants: a quarter of the bytes a token, and --plan small")
-      ->transform(CLI::CheckedTransformer(residuals).description(""))
+      ->transform(choices(residuals))
       ->type_name("TYPE");
   const std::map<std::string, convert::Plan> plans = {{"fast", convert::Plan::kFast}, {"small", convert::Plan::kSmall}};
   command
@@ -164,7 +165,7 @@ void add_convert(CLI::App& app) {
           "What the memory plan is for: fast (default with f32 residuals), or small (default with i8 ones and\n"
           "static activations): keys and values of one layer at a time, which costs several threads a little\n"
           "speed")
-      ->transform(CLI::CheckedTransformer(plans).description(""))
+      ->transform(choices(plans))
       ->type_name("PLAN");
   command
       ->add_option("--max-tokens", arguments->options.max_tokens, "Most tokens of a text (default: all the model has)")
@@ -190,20 +191,33 @@ void add_convert(CLI::App& app) {
       ->add_option("--activations", arguments->options.activations,
                    "dynamic (default): int8 layers scale each row while running, f32 between them;\n"
                    "static: integers only, for cores without floats, with scales from --calibrate")
-      ->transform(CLI::CheckedTransformer(activations).description(""))
+      ->transform(choices(activations))
       ->type_name("KIND");
   command
       ->add_option("--calibrate", arguments->options.calibrate,
                    "Some hundred texts like those the model will see, one a line, for --activations static and\n"
                    "--rounding gptq")
       ->type_name("FILE");
+  std::map<std::string, convert::RangeBy> ranges;
+  for (const auto by : {convert::RangeBy::kMinMax, convert::RangeBy::kPercentile, convert::RangeBy::kMse})
+    ranges[convert::range_name(by)] = by;
+  command
+      ->add_option("--calibrate-by", arguments->options.ranges.by,
+                   "What scales of static activations reach: minmax (default: all that --calibrate's texts hold),\n"
+                   "percentile (all but the farthest), or mse (the part that loses least)")
+      ->transform(choices(ranges))
+      ->type_name("HOW");
+  command
+      ->add_option("--percentile", arguments->options.ranges.percentile,
+                   "Of an activation's numbers, for --calibrate-by percentile (default 99.99)")
+      ->type_name("P");
   const std::map<std::string, convert::Rounding> roundings = {{"nearest", convert::Rounding::kNearest},
                                                               {"gptq", convert::Rounding::kGptq}};
   command
       ->add_option("--rounding", arguments->options.rounding,
                    "nearest (default), or gptq: integer weights for which the layers' outputs on the texts of\n"
                    "--calibrate (without: built-in texts) come nearest to the model's, in some seconds")
-      ->transform(CLI::CheckedTransformer(roundings).description(""))
+      ->transform(choices(roundings))
       ->type_name("HOW");
   command
       ->add_option(

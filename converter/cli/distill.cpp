@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/choices.h"
 #include "cli/errors.h"
 
 namespace bantam::cli {
@@ -108,7 +109,7 @@ void add_data_options(CLI::App& command, Arguments* arguments) {
       ->type_name("DIR");
   const std::map<std::string, std::string> types = {{"f32", "F32"}, {"f16", "F16"}, {"source", ""}};
   command.add_option("--save-as", o.dtype, "Type of the weights written: f32 (default), f16, or source: the student's")
-      ->transform(CLI::CheckedTransformer(types).description(""))
+      ->transform(choices(types))
       ->type_name("TYPE");
   command.add_option("--task", o.task, "What the student is for, when its directory does not say it; see convert")
       ->type_name("TASK");
@@ -186,7 +187,7 @@ void add_training_options(CLI::App& command, train::Settings* s) {
   const std::map<std::string, train::Freeze> freeze = {{"embeddings", train::Freeze::kEmbeddings},
                                                        {"encoder", train::Freeze::kEncoder}};
   command.add_option("--freeze", s->freeze, "Leave as they are: embeddings, or encoder (all but the head)")
-      ->transform(CLI::CheckedTransformer(freeze).description(""))
+      ->transform(choices(freeze))
       ->type_name("PART");
 }
 
@@ -204,7 +205,7 @@ void add_compression_options(CLI::App& command, train::Settings* s) {
   const std::map<std::string, train::FakeQuant> quantize = {{"int8", train::FakeQuant::kInt8},
                                                             {"int4", train::FakeQuant::kInt4}};
   command.add_option("--quantize", s->quantize, "Train for int8 or int4 weights with int8 activations")
-      ->transform(CLI::CheckedTransformer(quantize).description(""))
+      ->transform(choices(quantize))
       ->type_name("TYPE");
   command.add_option("--group", s->group, "int4: weights that share a scale (default 32)")
       ->check(CLI::Range(4U, 65536U).description(""))

@@ -58,7 +58,7 @@ Graph split_for_small_plan(const Graph& graph) {
   return result;
 }
 
-Built build_static(const Graph& graph, const Ranges& ranges, bool small) {
+Built build_static(const Graph& graph, const StaticRanges& ranges, bool small) {
   return run_passes(graph, small, [&](Built& built) {
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, {}); });

@@ -13,6 +13,8 @@
 
 namespace bantam::convert {
 
+struct StaticRanges;
+
 struct Built {
   FileBytes bytes;
   /// The graph as it is in the file: stored types, errors, offsets. Constants still hold source values.
@@ -32,9 +34,9 @@ struct Measured {
 /// graph, options and measurements give the same bytes. Throws Error.
 Built build_model(const Graph& graph, const TypeOptions& options, const Measured& measured = {});
 
-/// The same in the integer-only form, from the ranges of `graph` unfused (quantize/static.h). `small`: for the small plan,
+/// The same in the integer-only form, from the ranges of `graph` unfused (quantize/static_ranges.h). `small`: for the small plan,
 /// `graph` being what split_for_small_plan gives.
-Built build_static(const Graph& graph, const Ranges& ranges, bool small = false);
+Built build_static(const Graph& graph, const StaticRanges& ranges, bool small = false);
 
 /// The same function with queries apart from keys and values, so that each part is calibrated by its own name.
 Graph split_for_small_plan(const Graph& graph);

@@ -40,6 +40,8 @@ void record_recipe(Graph& graph, const ConvertOptions& options) {
   for (const Keep& keep : options.types.keep) recipe += fmt::format(" keep={}={}", keep.pattern, type_name(keep.type));
   if (options.activations == Activations::kStatic) {
     recipe += " activations=static";
+    if (options.ranges.by != RangeBy::kMinMax) recipe += fmt::format(" calibrate-by={}", range_name(options.ranges.by));
+    if (options.ranges.by == RangeBy::kPercentile) recipe += fmt::format(" percentile={}", options.ranges.percentile);
   }
   if (options.types.weights == fb::DType::i4) recipe += fmt::format(" group={}", options.types.group);
   if (options.rounding == Rounding::kGptq) recipe += " rounding=gptq";
@@ -132,11 +134,11 @@ std::function<std::vector<Sample>(Runner&)> calibration_samples(const Graph& gra
   };
 }
 
-Ranges calibrate_ranges(const Graph& graph, const ConvertOptions& options) {
+StaticRanges calibrate_ranges(const Graph& graph, const ConvertOptions& options) {
   const Graph unfused = unfuse(graph);
   const auto progress = [&](double done) { options.progress("calibrating", done); };
-  return measure_ranges(unfused, static_names(unfused), session_tokens(graph.model),
-                        calibration_samples(graph, options), progress);
+  return measure_static(unfused, options.ranges, session_tokens(graph.model), calibration_samples(graph, options),
+                        progress);
 }
 
 bool wants_moments(const ConvertOptions& options) {
@@ -165,7 +167,7 @@ Built build_file(const Graph& source, const ConvertOptions& options) {
     check_static(graph);
     const bool small = small_plan(options);
     const Graph split = small ? split_for_small_plan(graph) : clone(graph);
-    const Ranges ranges = calibrate_ranges(split, options);
+    const StaticRanges ranges = calibrate_ranges(split, options);
     options.progress("packing", 0);
     return build_static(split, ranges, small);
   }
@@ -187,6 +189,15 @@ void check_options(const ConvertOptions& options) {
         ExitCode::kUsage,
         "--activations static: add --calibrate FILE, some hundred texts like those the model will see, one a line "
         "(or lines of JSON with \"text\")");
+  }
+  if (!fixed && options.ranges.by != RangeBy::kMinMax) {
+    problems.add(ExitCode::kUsage,
+                 "--calibrate-by is for --activations static; dynamic activations take their scales while running");
+  }
+  if (const std::string problem = range_problem(options.ranges); !problem.empty())
+    problems.add(ExitCode::kUsage, problem);
+  if (options.ranges.by != RangeBy::kPercentile && options.ranges.percentile != RangeOptions().percentile) {
+    problems.add(ExitCode::kUsage, "--percentile is for --calibrate-by percentile: add it, or leave --percentile out");
   }
   const bool rounds = options.rounding == Rounding::kGptq;
   const bool measures = wants_moments(options) || (options.prune.structures() && options.prune.measured());

@@ -10,6 +10,7 @@
 
 #include "pack/build.h"
 #include "prune/prune.h"
+#include "quantize/static_ranges.h"
 #include "report/report.h"
 #include "student/recipe.h"
 
@@ -31,6 +32,7 @@ struct ConvertOptions {
   TypeOptions types;
   Activations activations = Activations::kDynamic;
   Rounding rounding = Rounding::kNearest;
+  RangeOptions ranges;  // of static activations
   PruneOptions prune;
   std::string calibrate;    // a file of texts; "": static activations want one, others take built-in texts
   uint32_t max_tokens = 0;  // 0: all positions of the model

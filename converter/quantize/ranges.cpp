@@ -26,19 +26,6 @@ Graph with_outputs(const Graph& graph, const std::set<std::string>& names) {
   return open;
 }
 
-void widen(const OutputRows& rows, ColumnRange* range) {
-  if (range->low.empty()) {
-    range->low.assign(rows.values.data(), rows.values.data() + rows.width);
-    range->high = range->low;
-  }
-  for (size_t i = 0; i < rows.values.size(); ++i) {
-    float& low = range->low[i % rows.width];
-    float& high = range->high[i % rows.width];
-    low = std::min(low, rows.values[i]);
-    high = std::max(high, rows.values[i]);
-  }
-}
-
 }  // namespace
 
 void visit_activations(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
@@ -62,6 +49,19 @@ void visit_activations(const Graph& graph, const std::vector<std::string>& names
       if (wanted.count(tensors[o]) != 0) visit(tensors[o], outputs[o]);
     }
     progress(static_cast<double>(i + 1) / static_cast<double>(samples.size()));
+  }
+}
+
+void widen(const OutputRows& rows, ColumnRange* range) {
+  if (range->low.empty()) {
+    range->low.assign(rows.values.data(), rows.values.data() + rows.width);
+    range->high = range->low;
+  }
+  for (size_t i = 0; i < rows.values.size(); ++i) {
+    float& low = range->low[i % rows.width];
+    float& high = range->high[i % rows.width];
+    low = std::min(low, rows.values[i]);
+    high = std::max(high, rows.values[i]);
   }
 }
 

@@ -19,6 +19,9 @@ void visit_activations(const Graph& graph, const std::vector<std::string>& names
                        const std::function<void(const std::string& name, const OutputRows& rows)>& visit,
                        const std::function<void(double)>& progress);
 
+/// Makes the columns' range hold these rows too.
+void widen(const OutputRows& rows, ColumnRange* range);
+
 /// The columns' ranges of the activations `names`.
 Ranges measure_ranges(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
                       const std::function<std::vector<Sample>(Runner&)>& choose,

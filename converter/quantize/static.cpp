@@ -55,7 +55,8 @@ struct Layer {
 
 class StaticForm {
  public:
-  StaticForm(Graph& graph, const Ranges& ranges) : graph_(graph), ranges_(ranges), steps_(graph.model.tensors.size()) {}
+  StaticForm(Graph& graph, const StaticRanges& ranges)
+      : graph_(graph), ranges_(ranges), steps_(graph.model.tensors.size()) {}
 
   void run() {
     auto& ops = main_subgraph(graph_).ops;
@@ -92,12 +93,6 @@ class StaticForm {
   const std::string& name(int32_t t) const { return tensor(graph_, t).name; }
   size_t columns(int32_t t) const { return in_memory(width(tensor(graph_, t))); }
   Steps& steps(int32_t t) { return steps_[static_cast<size_t>(t)]; }
-
-  const ColumnRange& range(const std::string& name) const {
-    const auto found = ranges_.find(name);
-    if (found == ranges_.end()) throw Error(ExitCode::kInternal, "no calibration of " + name);
-    return found->second;
-  }
 
   int32_t add_constant(const std::string& name, fb::DType type, std::vector<int32_t> numbers,
                        std::vector<float> values = {}) {
@@ -163,7 +158,7 @@ class StaticForm {
   /// Scales of a norm's output, which the weights that read it take into their columns: between one for all columns, which
   /// suits the weights, and one for each, which suits the activation and the residual (SmoothQuant, arXiv 2211.10438).
   Steps norm_steps(int32_t t) const {
-    const std::vector<double> maxima = column_maxima(range(name(t)));
+    const std::vector<double> maxima = column_maxima(ranges_.reach(name(t)));
     const std::vector<double> weights = weight_maxima(t);
     Steps result;
     double most = 0;
@@ -292,7 +287,7 @@ class StaticForm {
 
   /// Steps of the sums before the norm of `op`.
   double sum_step(const fb::OpT& op) const {
-    return std::max(kMargin * largest(range(name(op.outputs[0]) + ".sum")) / 32767, 1e-9);
+    return std::max(kMargin * largest(ranges_.all(name(op.outputs[0]) + ".sum")) / 32767, 1e-9);
   }
 
   void embed(fb::OpT& op) {
@@ -341,7 +336,7 @@ class StaticForm {
       set_bias(op, layer, {});
       const bool residual = op.tail->residual >= 0;
       set_requantise(op, layer, std::vector<double>(n, step),
-                     column_maxima(range(name(y) + (residual ? ".linear" : ".sum"))));
+                     column_maxima(ranges_.all(name(y) + (residual ? ".linear" : ".sum"))));
       return set_norm(op, step);
     }
     if (op.tail->activation != fb::ActivationKind::none) return function(op, layer);
@@ -352,7 +347,7 @@ class StaticForm {
     }
     Steps output = plain_steps(y);
     set_bias(op, layer, {});
-    set_requantise(op, layer, output.scale, column_maxima(range(name(y))));
+    set_requantise(op, layer, output.scale, column_maxima(ranges_.all(name(y))));
     fix(y, std::move(output));
   }
 
@@ -360,7 +355,7 @@ class StaticForm {
   void function(fb::OpT& op, const Layer& layer) {
     const int32_t y = op.outputs[0];
     const size_t n = columns(y);
-    const ColumnRange& before = range(name(y) + ".linear");
+    const ColumnRange& before = ranges_.reach(name(y) + ".linear");
     FunctionTable table = make_table(op.tail->activation, *std::min_element(before.low.begin(), before.low.end()),
                                      *std::max_element(before.high.begin(), before.high.end()),
                                      tensor(graph_, y).role == fb::Role::output);
@@ -376,7 +371,7 @@ class StaticForm {
   /// one for each column.
   Steps plain_steps(int32_t y) const {
     Steps result;
-    for (const double most : column_maxima(range(name(y)))) result.scale.push_back(std::max(most, 1e-6) / 127);
+    for (const double most : column_maxima(ranges_.reach(name(y)))) result.scale.push_back(std::max(most, 1e-6) / 127);
     for (const fb::OpT* op : readers(y)) {
       const fb::SplitHeadsT* split = op->attributes.AsSplitHeads();
       if (split == nullptr) continue;
@@ -464,12 +459,12 @@ class StaticForm {
   }
 
   Graph& graph_;
-  const Ranges& ranges_;
+  const StaticRanges& ranges_;
   std::vector<Steps> steps_;  // by tensor
 };
 
 }  // namespace
 
-void make_static(Graph& graph, const Ranges& ranges) { StaticForm(graph, ranges).run(); }
+void make_static(Graph& graph, const StaticRanges& ranges) { StaticForm(graph, ranges).run(); }
 
 }  // namespace bantam::convert

@@ -3,10 +3,7 @@
 #ifndef BANTAM_CONVERTER_QUANTIZE_STATIC_H_
 #define BANTAM_CONVERTER_QUANTIZE_STATIC_H_
 
-#include <string>
-#include <vector>
-
-#include "quantize/ranges.h"
+#include "quantize/static_ranges.h"
 
 namespace bantam::convert {
 
@@ -14,15 +11,12 @@ namespace bantam::convert {
 void check_static(const Graph& graph);
 
 /// The same function as `graph`, with what tails compute between their steps as activations of their own: NAME.linear
-/// before activation and residual, NAME.sum before a norm. For measure_ranges.
+/// before activation and residual, NAME.sum before a norm. For measure_static.
 Graph unfuse(const Graph& graph);
-
-/// Names of the activations of an unfused graph whose ranges make_static needs.
-std::vector<std::string> static_names(const Graph& unfused);
 
 /// Rewrites all ops to their integer-only form. An importer's graph that check_static accepts, its tied weights merged;
 /// `ranges` of its unfused form.
-void make_static(Graph& graph, const Ranges& ranges);
+void make_static(Graph& graph, const StaticRanges& ranges);
 
 }  // namespace bantam::convert
 

@@ -128,13 +128,4 @@ Graph unfuse(const Graph& graph) {
   return result;
 }
 
-std::vector<std::string> static_names(const Graph& unfused) {
-  std::vector<std::string> names;
-  for (const auto& op : main_subgraph(unfused).ops) {
-    if (op->attributes.type == fb::OpAttributes::SplitHeads) continue;
-    for_each_write(*op, [&](int32_t t) { names.push_back(tensor(unfused, t).name); });
-  }
-  return names;
-}
-
 }  // namespace bantam::convert

@@ -23,6 +23,27 @@ class Convert(CommandTest):
         self.refuses(3, VOICE, "static", "--calibrate", self.directory / "nothing.txt", says=["nothing.txt"])
         self.refuses(4, VOICE, "static", "--calibrate", self.write("empty.txt", "\n"), says=["--calibrate", "no text"])
 
+    def test_refuses_ranges(self):
+        texts = ("static", "--calibrate", self.write("texts.txt", "play jazz\n"))
+        self.refuses(2, VOICE, *texts, "--calibrate-by", "guess", says=["--calibrate-by", "mse", "percentile"])
+        self.refuses(2, VOICE, *texts, "--percentile", "99.9", says=["add it, or leave --percentile out"])
+        for wrong in ("50", "101", "nan", "-3"):
+            self.refuses(2, VOICE, *texts, "--calibrate-by", "percentile", "--percentile", wrong, says=["above 50", "99.99"])
+        self.refuses(2, VOICE, "dynamic", "--calibrate-by", "mse", says=["--activations static"])
+
+    def test_ranges(self):
+        made = {}
+        for more in (("minmax",), ("mse",), ("percentile",), ("percentile", "--percentile", "99")):
+            target = self.directory / "out.bantam"
+            options = ("--activations", "static", "--calibrate", VOICE / "commands.txt", "--calibrate-by", *more)
+            self.ok("convert", GOLDEN / "bert-joint", "-o", target, *options, "--parity", "none")
+            made[" ".join(more)] = target.read_bytes()
+            recipe = self.line("inspect", target, "--json")["properties"]["recipe"]
+            self.assertEqual("calibrate-by" in recipe, more != ("minmax",))
+            self.assertIn("intent", self.line("run", target, "play some jazz", "--json"))
+        self.assertEqual(len(set(made.values())), 4)
+        self.assertIn("calibrate-by=percentile percentile=99 ", recipe)
+
     def test_names_what_has_no_integer_form(self):
         texts = self.write("texts.txt", "play jazz\n")
         says = ["before a norm", "shares the embeddings", "--activations dynamic"]

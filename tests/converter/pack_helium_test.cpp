@@ -96,7 +96,7 @@ TEST(HeliumRows, HoldWeightsOfTheIntegerOnlyForm) {
   const Graph graph = testing::bert_graph({});
   const Graph unfused = unfuse(graph);
   const auto choose = [](Runner& runner) { return random_samples(runner.model().vocabulary(), 40); };
-  const Ranges ranges = measure_ranges(unfused, static_names(unfused), 40, choose, [](double) {});
+  const StaticRanges ranges = measure_static(unfused, {}, 40, choose, [](double) {});
   const FileBytes tiles = build_static(graph, ranges).bytes;
   const FileBytes rows = with_helium_rows(tiles.data(), tiles.size());
   EXPECT_NE(rows, tiles);

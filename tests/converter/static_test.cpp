@@ -30,10 +30,10 @@ using TestFile = bantam::testing::FileBytes;
 
 TestFile file_of(const Built& built) { return TestFile(std::vector<uint8_t>(built.bytes.begin(), built.bytes.end())); }
 
-Ranges ranges_of(const Graph& graph) {
+StaticRanges ranges_of(const Graph& graph, RangeBy by = RangeBy::kMinMax) {
   const Graph unfused = unfuse(graph);
   const auto choose = [](Runner& runner) { return random_samples(runner.model().vocabulary(), 40); };
-  return measure_ranges(unfused, static_names(unfused), 40, choose, [](double) {});
+  return measure_static(unfused, {by}, 40, choose, [](double) {});
 }
 
 Built build_random_static(const testing::Shape& shape = {}) {
@@ -47,12 +47,12 @@ Built build_small_static() {
 }
 
 /// Relative error of the integer-only form's answers to the f32 build's.
-double static_error(const Graph& graph) {
+double static_error(const Graph& graph, RangeBy by = RangeBy::kMinMax) {
   TypeOptions exact;
   exact.weights = fb::DType::f32;
   const Ids ids = random_ids({1, 33, 17, 5, 40, 12, 9, 26}, 211, 1, 5);
   const std::vector<float> expected = run_once(file_of(build_model(graph, exact)), ids, {});
-  const std::vector<float> got = run_once(file_of(build_static(graph, ranges_of(graph))), ids, {});
+  const std::vector<float> got = run_once(file_of(build_static(graph, ranges_of(graph, by))), ids, {});
   EXPECT_EQ(got.size(), expected.size());
   double error = 0;
   double power = 0;
@@ -86,7 +86,11 @@ TEST(Static, HoldsNoFloatBetweenIdsAndLogits) {
   }
 }
 
-TEST(Static, AnswersAreThoseOfTheF32Model) { EXPECT_LT(static_error(testing::bert_graph({})), 0.1); }
+TEST(Static, AnswersAreThoseOfTheF32Model) {
+  for (const RangeBy by : {RangeBy::kMinMax, RangeBy::kPercentile, RangeBy::kMse}) {
+    EXPECT_LT(static_error(testing::bert_graph({}), by), 0.1) << range_name(by);
+  }
+}
 
 // The sums of outputs with small weights lie at the offset of the table behind them: they must not be clamped.
 TEST(Static, OutputsOfOneFunctionMayDifferInSize) {

@@ -215,7 +215,7 @@ TEST(Structured, EveryFormTakesUnequalWidths) {
     const Graph split = small ? split_for_small_plan(graph) : clone(graph);
     const Graph unfused = unfuse(split);
     const auto choose = [](Runner& runner) { return std::vector<Sample>{runner.encode("play some jazz")}; };
-    const Ranges ranges = measure_ranges(unfused, static_names(unfused), 32, choose, [](double) {});
+    const StaticRanges ranges = measure_static(unfused, {}, 32, choose, [](double) {});
     const FileBytes bytes = build_static(split, ranges, small).bytes;
     Runner runner(bytes, 32);
     EXPECT_FALSE(runner.run(runner.encode("play some jazz")).empty());

@@ -1,0 +1,63 @@
+// Ranges of the activations of an integer-only file: what calibration texts hold, and how much of it int8 shall reach.
+#ifndef BANTAM_CONVERTER_QUANTIZE_STATIC_RANGES_H_
+#define BANTAM_CONVERTER_QUANTIZE_STATIC_RANGES_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "quantize/ranges.h"
+
+namespace bantam::convert {
+
+/// Which part of what calibration saw the steps of int8 reach; what lies beyond is clamped.
+enum class RangeBy : uint8_t {
+  kMinMax = 0,  // all
+  kPercentile,  // all but a share of the numbers of each column
+  kMse,  // the part that makes rounding's and clamping's squared error least, of each column (quantize/histogram.h)
+};
+
+struct RangeOptions {
+  RangeBy by = RangeBy::kMinMax;
+  double percentile = 99.99;  // of the numbers within the range, for kPercentile; above 50, up to 100
+};
+
+/// What an activation of an unfused graph is for.
+enum class RangeUse {
+  kSum,       // 16-bit sums: all must be reached
+  kColumns,   // int8 with a scale a column
+  kFunction,  // goes through a function by table: one range for all columns
+};
+struct RangeWish {
+  RangeUse use = RangeUse::kSum;
+  fb::ActivationKind function = fb::ActivationKind::none;
+};
+
+/// The activations whose ranges make_static needs, by name. `unfused`: as unfuse makes it (static.h).
+std::map<std::string, RangeWish> static_activations(const Graph& unfused);
+
+struct StaticRanges {
+  Ranges seen;  // all of what calibration saw
+  Ranges kept;  // what int8 shall reach, where that is less: columns; of functions one column
+
+  /// What int8 shall reach of an activation.
+  const ColumnRange& reach(const std::string& name) const;
+  /// Throws Error (internal) for one that was not measured.
+  const ColumnRange& all(const std::string& name) const;
+};
+
+/// Runs the samples that `choose` makes over an f32 build. Memory: 2 KB a column but for kMinMax.
+StaticRanges measure_static(const Graph& unfused, const RangeOptions& options, uint32_t max_tokens,
+                            const std::function<std::vector<Sample>(Runner&)>& choose,
+                            const std::function<void(double)>& progress);
+
+/// What is wrong with the options; "": nothing.
+std::string range_problem(const RangeOptions& options);
+
+/// "minmax", "percentile", "mse".
+const char* range_name(RangeBy by);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_QUANTIZE_STATIC_RANGES_H_
