@@ -65,6 +65,10 @@
 #ifndef BANTAM_LINK_SPARSE
 #define BANTAM_LINK_SPARSE BANTAM_LINK_DEFAULT
 #endif
+// Weights stored as a bitmask and what is not 0, beside BANTAM_LINK_DYNAMIC.
+#ifndef BANTAM_LINK_BITMASK
+#define BANTAM_LINK_BITMASK BANTAM_LINK_DEFAULT
+#endif
 #ifndef BANTAM_LINK_STATIC
 #define BANTAM_LINK_STATIC BANTAM_LINK_DEFAULT
 #endif
@@ -135,6 +139,7 @@ constexpr bool kFloatAttention = BANTAM_LINK_FLOAT_ATTENTION != 0;
 constexpr bool kDynamic = BANTAM_LINK_DYNAMIC != 0;
 constexpr bool kInt4 = BANTAM_LINK_INT4 != 0;
 constexpr bool kSparse = BANTAM_LINK_SPARSE != 0;
+constexpr bool kBitmask = BANTAM_LINK_BITMASK != 0;
 constexpr bool kStatic = BANTAM_LINK_STATIC != 0;
 /// Something computes with floats, as version 1 of the operators does.
 constexpr bool kFloats = kFloat || kFloatTables || kFloatAttention || kDynamic;

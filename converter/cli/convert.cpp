@@ -138,12 +138,15 @@ void add_convert(CLI::App& app) {
           "heads and ffn (default there) what they add to the layer's output on those, or on built-in texts")
       ->transform(choices(measures))
       ->type_name("HOW");
-  const std::map<std::string, convert::Sparse> sparse = {
-      {"auto", convert::Sparse::kAuto}, {"never", convert::Sparse::kNever}, {"always", convert::Sparse::kAlways}};
+  const std::map<std::string, convert::Sparse> sparse = {{"auto", convert::Sparse::kAuto},
+                                                         {"never", convert::Sparse::kNever},
+                                                         {"always", convert::Sparse::kAlways},
+                                                         {"smallest", convert::Sparse::kSmallest}};
   command
       ->add_option("--sparse", arguments->options.types.sparse,
-                   "Store int8 weights without their zeros: auto (default: where that was measured to be faster),\n"
-                   "never or always")
+                   "Store int8 weights without their zeros: never, always (in blocks of four, which kernels skip),\n"
+                   "smallest (in the fewest bytes, whatever the time), or auto (default: where that was measured to\n"
+                   "be faster; smallest with --pattern unstructured and 2:4, whose zeros kernels cannot skip)")
       ->transform(choices(sparse))
       ->type_name("WHEN");
   command

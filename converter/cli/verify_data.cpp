@@ -195,6 +195,34 @@ void verify_sparse(const Constant& constant, std::vector<uint8_t>* used, std::ve
   check_padding_and_sums(constant, padding, sums, problems);
 }
 
+/// Weights of layout bitmask_k4n16, of which there are as many as bits.
+void verify_bitmask(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
+  const uint32_t n_count = extent(constant.tensor, 0);
+  const uint32_t k_count = extent(constant.tensor, 1);
+  const uint32_t quads = kernels::pad4(k_count) / 4;
+  std::vector<int64_t> sums(kernels::pad16(n_count), 0);
+  used->assign(sums.size(), 0);
+  bool padding = false;
+  bool below = false;
+  const uint8_t* masks = constant.at(constant.tensor.data());
+  const uint8_t* weights = masks + bitmask_bytes(constant.tensor);
+  for (uint64_t tile = 0; tile < sums.size() / 16 * quads; ++tile) {
+    const auto mask = load<uint64_t>(masks, tile);
+    for (uint32_t i = 0; i < kLine; ++i) {
+      if ((mask >> i & 1) == 0) continue;
+      const uint64_t n = tile / quads * 16 + i / 4;
+      const uint64_t k = tile % quads * 4 + i % 4;
+      const auto weight = static_cast<int8_t>(*weights++);
+      padding = padding || ((n >= n_count || k >= k_count) && weight != 0);
+      below = below || weight == -128;
+      sums[n] += weight;
+      if (weight != 0) (*used)[n] = 1;
+    }
+  }
+  report_below(constant, below, constant.tensor.data()->size(), problems);
+  check_padding_and_sums(constant, padding, sums, problems);
+}
+
 /// Weights of layout k16n1.
 void verify_wide_rows(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
   const uint32_t n_count = extent(constant.tensor, 0);
@@ -273,6 +301,8 @@ DataSummary verify_data(const Model& model, std::vector<std::string>* problems) 
       verify_int4(constant, &used, problems);
     } else if (sparse_weights(*t)) {
       verify_sparse(constant, &used, problems);
+    } else if (bitmask_weights(*t)) {
+      verify_bitmask(constant, &used, problems);
     } else if (t->layout() == fb::Layout::k16n1) {
       verify_wide_rows(constant, &used, problems);
     } else if (t->type() == fb::DType::i8) {

@@ -94,6 +94,7 @@ class Needs {
     const char* name = integer ? if_i8 : if_float;
     if (type == fb::DType::i4) need("INT4");
     if (sparse_weights(tensor(model_, index))) need("SPARSE");
+    if (bitmask_weights(tensor(model_, index))) need("BITMASK");
     if (name != nullptr) need(name);
     if (type == fb::DType::f16) need("HALF");
   }

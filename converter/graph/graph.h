@@ -37,6 +37,8 @@ struct Constant {
   /// int8 linear weights are stored without the blocks that are 0 (layout sparse_1x4) when more of them are than this share;
   /// above 1: never.
   double sparse_above = 2;
+  /// int8 linear weights are stored in the layout of fewest bytes: tiles, sparse_1x4 or bitmask_k4n16.
+  bool smallest = false;
   /// int8 weights are stored times their column's factor (quantize/migrate.h); empty: 1.
   std::vector<float> column_factors;
 };

@@ -10,6 +10,7 @@
 #include "import/half.h"
 #include "model/header.h"
 #include "pack/access.h"
+#include "prune/bitmask.h"
 #include "prune/sparse.h"
 #include "quantize/half.h"
 #include "quantize/int4.h"
@@ -78,12 +79,36 @@ void round_row(const Matrix& matrix, const Constant& constant, size_t n, float* 
 }
 
 /// Rows of integers in tiles, N padded to 16 and K to 4 with zeros.
-std::vector<int8_t> tiles_of(const std::vector<int8_t>& integers, size_t rows, size_t columns) {
-  std::vector<int8_t> tiles(in_memory(uint64_t{in_memory(round_up(rows, 16))} * round_up(columns, 4)), 0);
+std::vector<uint8_t> tiles_of(const std::vector<int8_t>& integers, size_t rows, size_t columns) {
+  std::vector<uint8_t> tiles(in_memory(uint64_t{in_memory(round_up(rows, 16))} * round_up(columns, 4)), 0);
   for (size_t n = 0; n < rows; ++n) {
-    for (size_t k = 0; k < columns; ++k) tiles[tile_k4n16(n, k, columns)] = integers[n * columns + k];
+    for (size_t k = 0; k < columns; ++k)
+      tiles[tile_k4n16(n, k, columns)] = static_cast<uint8_t>(integers[n * columns + k]);
   }
   return tiles;
+}
+
+/// Linear weights in tiles, or in a layout without their zeros.
+std::vector<uint8_t> linear_bytes(const std::vector<int8_t>& integers, const Matrix& matrix, const Constant& constant,
+                                  fb::Layout* layout) {
+  const size_t rows = matrix.rows;
+  const size_t columns = matrix.columns;
+  if (!constant.smallest) {
+    const bool sparse =
+        constant.sparse_above < 1 && zero_blocks(integers.data(), rows, columns) > constant.sparse_above;
+    *layout = sparse ? fb::Layout::sparse_1x4 : fb::Layout::tile_k4n16;
+    return sparse ? compress_1x4(integers.data(), rows, columns) : tiles_of(integers, rows, columns);
+  }
+  std::vector<uint8_t> best = tiles_of(integers, rows, columns);
+  *layout = fb::Layout::tile_k4n16;
+  const auto offer = [&](std::vector<uint8_t> bytes, fb::Layout of) {
+    if (bytes.size() >= best.size()) return;
+    best = std::move(bytes);
+    *layout = of;
+  };
+  offer(compress_1x4(integers.data(), rows, columns), fb::Layout::sparse_1x4);
+  offer(compress_bitmask(integers.data(), rows, columns), fb::Layout::bitmask_k4n16);
+  return best;
 }
 
 void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Constant& constant, fb::TensorT& tensor) {
@@ -105,13 +130,8 @@ void store_int8(DataSection& data, const Matrix& matrix, bool tiled, const Const
   if (!tiled) {
     tensor.layout = fb::Layout::rows;
     tensor.data = store(data, integers);
-  } else if (constant.sparse_above < 1 &&
-             zero_blocks(integers.data(), matrix.rows, matrix.columns) > constant.sparse_above) {
-    tensor.layout = fb::Layout::sparse_1x4;
-    tensor.data = store(data, compress_1x4(integers.data(), matrix.rows, matrix.columns));
   } else {
-    tensor.layout = fb::Layout::tile_k4n16;
-    tensor.data = store(data, tiles_of(integers, matrix.rows, matrix.columns));
+    tensor.data = store(data, linear_bytes(integers, matrix, constant, &tensor.layout));
   }
   tensor.scales = store(data, scales);
   if (tiled) tensor.sums = store(data, sums);

@@ -45,6 +45,7 @@ void choose_sparse(Graph& graph, const TypeOptions& options) {
     if (tensor(graph, op->inputs[1]).type != fb::DType::i8 || slot->embedding) continue;
     auto decided = std::make_shared<Constant>(*slot);
     const auto inputs = static_cast<uint32_t>(width(tensor(graph, op->inputs[1])));
+    decided->smallest = options.sparse == Sparse::kSmallest;
     decided->sparse_above = options.sparse == Sparse::kAlways ? -1 : least_zero_blocks(options.typical_tokens, inputs);
     slot = std::move(decided);
   }

@@ -27,7 +27,7 @@ const std::vector<SparseCost>& sparse_costs();
 /// 16 at a time. An unknown isa counts as "".
 double least_zero_blocks(uint32_t tokens, uint32_t inputs, const std::string& isa = "");
 
-/// Tells every int8 layer from how many zeros on it is stored sparse. To be called after choose_types.
+/// Tells every int8 layer from how many zeros on it is stored sparse, or to take the fewest bytes. To be called after choose_types.
 void choose_sparse(Graph& graph, const TypeOptions& options);
 
 }  // namespace bantam::convert

@@ -22,8 +22,9 @@ enum class Plan : uint8_t { kByResidual = 0, kFast, kSmall };
 /// Inputs of int4 weights that share a factor, when nobody says otherwise.
 constexpr uint32_t kInt4Group = 32;
 
-/// Whether int8 weights with zeros are stored without them: where that is faster (prune/costs.h), or in any case.
-enum class Sparse : uint8_t { kAuto = 0, kNever, kAlways };
+/// Whether int8 weights with zeros are stored without them: where that is faster (prune/costs.h), never, in any case as blocks
+/// that kernels skip, or in whichever layout takes the fewest bytes.
+enum class Sparse : uint8_t { kAuto = 0, kNever, kAlways, kSmallest };
 
 struct TypeOptions {
   fb::DType weights = fb::DType::i8;

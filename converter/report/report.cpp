@@ -38,7 +38,9 @@ std::vector<TensorClass> classify_tensors(const Graph& graph) {
       ++row.tensors;
       row.bytes_before += tensor.source_bytes;
       row.bytes_after += stored_bytes(tensor);
-      add_type(&row.types, tensor.layout == fb::Layout::sparse_1x4 ? "i8 sparse" : type_name(tensor.type));
+      add_type(&row.types, tensor.layout == fb::Layout::sparse_1x4      ? "i8 sparse"
+                           : tensor.layout == fb::Layout::bitmask_k4n16 ? "i8 bitmask"
+                                                                        : type_name(tensor.type));
       if (row.worst_tensor.empty() || tensor.error > row.worst_error) {
         row.worst_error = tensor.error;
         row.worst_tensor = tensor.name;

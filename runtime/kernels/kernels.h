@@ -53,7 +53,8 @@ enum class Activation : uint8_t {
 enum class Norm : uint8_t { kNone = 0, kLayer = 1, kRms = 2, kAffine = 3 };
 enum class Element : uint8_t { kF32 = 0, kF16 = 1, kI8 = 3 };
 
-/// Weights of 4 bits are unpacked to int8 so many inputs at a time: all that a layer has, or what a small device has room for.
+/// Weights that are not stored as int8 are unpacked so many inputs at a time: all that a layer has, or what a small device
+/// has room for.
 BANTAM_KERNELS_CONSTEXPR uint32_t unpacked_inputs(uint32_t k) {
   constexpr uint32_t kMost = linked::kHost ? UINT32_MAX : 64;
   return pad8(k) < kMost ? pad8(k) : kMost;
@@ -72,8 +73,18 @@ struct SparseBlocks {
   const uint8_t* order;  // [n]
 };
 
+/// Bytes that may be read behind those that a bitmask tells of.
+constexpr uint32_t kBitmaskSlack = 8;
+
+/// Byte i: the bits that are set in byte i of a mask. Their sum is the topmost byte of a product by 0x0101010101010101.
+BANTAM_KERNELS_CONSTEXPR uint64_t set_bits_of_bytes(uint64_t mask) {
+  const uint64_t pairs = mask - (mask >> 1 & 0x5555555555555555u);
+  const uint64_t fours = (pairs & 0x3333333333333333u) + (pairs >> 2 & 0x3333333333333333u);
+  return (fours + (fours >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+}
+
 /// Bytes of LinearQ8::scratch for 16 outputs or rows of `k` inputs.
-BANTAM_KERNELS_CONSTEXPR size_t int4_scratch(uint32_t k) { return size_t{16} * unpacked_inputs(k); }
+BANTAM_KERNELS_CONSTEXPR size_t unpacked_scratch(uint32_t k) { return size_t{16} * unpacked_inputs(k); }
 BANTAM_KERNELS_CONSTEXPR size_t sparse_scratch(uint32_t k) { return linked::kHost ? size_t{16} * pad4(k) : 0; }
 
 /// y[r][n] = act(fma(float(acc), x_scale[r] * w_scale[n], bias[n])), acc = sum over k of x[r][k] * w[n][k]
@@ -103,7 +114,10 @@ struct LinearQ8 {
   const uint8_t* factors = nullptr;
   uint32_t group = 0;  // a multiple of 8
   SparseBlocks sparse = {};
-  /// 64-byte aligned (firmware: 16): int4_scratch(k), or sparse_scratch(k) bytes.
+  /// Null, or masks of the weights that are not 0 (layout bitmask_k4n16), [n/16][k/4]: bit i is byte i of the tile [16][4].
+  /// Then w holds the bytes whose bits are set, one after the other, and kBitmaskSlack more that may be read.
+  const uint64_t* masks = nullptr;
+  /// 64-byte aligned (firmware: 16): sparse_scratch(k) bytes, or unpacked_scratch(k) for factors and masks.
   int8_t* scratch = nullptr;
 };
 

@@ -18,7 +18,8 @@ Status verify_graph(const uint8_t* graph, size_t graph_size, const uint8_t* data
 Verdict check_model(const fb::Model& model);
 /// One tensor on its own: enums, shape, blobs or place in the plan.
 Verdict check_tensor(const fb::Model& model, int32_t index, size_t data_size);
-/// Sparse weights, which are read: which inputs and outputs they name. O(their bytes), of which files have no more than data.
+/// Weights stored without their zeros, which are read: which inputs and outputs they name, how many there are. O(their bytes),
+/// of which files have no more than data.
 Verdict check_sparse(const fb::Model& model, const uint8_t* data, size_t data_size);
 /// Steps cover the ops in order; every op's operands are in range.
 Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_op);

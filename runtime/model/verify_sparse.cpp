@@ -49,6 +49,21 @@ Verdict check_blocks(const fb::Tensor& t, const uint8_t* bytes, uint32_t padded,
   return is_order(ends + padded, padded) ? Verdict{} : corrupt("outputs of sparse weights are not in one place each");
 }
 
+/// Layout bitmask_k4n16 with `tiles` masks.
+Verdict check_masks(const fb::Tensor& t, const uint8_t* bytes, size_t tiles) {
+  const size_t stored = static_cast<size_t>(t.data()->size()) - tiles * sizeof(uint64_t) - kernels::kBitmaskSlack;
+  size_t found = 0;
+  for (size_t i = 0; i < tiles; ++i) {
+    found += static_cast<size_t>(kernels::set_bits_of_bytes(read<uint64_t>(bytes, i)) * 0x0101010101010101u >> 56);
+  }
+  return found == stored ? Verdict{} : corrupt("a bitmask tells of other weights than are stored");
+}
+
+Verdict check_weights(const fb::Tensor& t, const uint8_t* bytes) {
+  if (linked::kBitmask && bitmask_weights(t)) return check_masks(t, bytes, bitmask_bytes(t) / sizeof(uint64_t));
+  return check_blocks(t, bytes, kernels::pad16(extent(t, 0)), kernels::pad4(extent(t, 1)) / 4);
+}
+
 }  // namespace
 
 Verdict check_sparse(const fb::Model& model, const uint8_t* data, size_t data_size) {
@@ -56,13 +71,12 @@ Verdict check_sparse(const fb::Model& model, const uint8_t* data, size_t data_si
   for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
     const auto index = static_cast<int32_t>(i);
     const fb::Tensor& t = tensor(model, index);
-    if (!is_constant(t) || !sparse_weights(t)) continue;
+    const bool read = (linked::kSparse && sparse_weights(t)) || (linked::kBitmask && bitmask_weights(t));
+    if (!is_constant(t) || !read) continue;
     const auto size = static_cast<size_t>(t.data()->size());
     if (size > unread) return corrupt("sparse weights share their data", index);
     unread -= size;
-    const uint32_t padded = kernels::pad16(extent(t, 0));
-    const uint32_t quads = kernels::pad4(extent(t, 1)) / 4;
-    const Verdict verdict = check_blocks(t, data + static_cast<size_t>(t.data()->offset()), padded, quads);
+    const Verdict verdict = check_weights(t, data + static_cast<size_t>(t.data()->offset()));
     if (!verdict.ok()) return verdict.of(index);
   }
   return {};

@@ -1,3 +1,4 @@
+#include "kernels/kernels.h"
 #include "model/header.h"
 #include "model/verify.h"
 #include "ops/ops.h"
@@ -12,7 +13,7 @@ Verdict check_enums(const fb::Tensor& t) {
       t.scale_kind() > fb::ScaleKind::MAX || t.source_type() > fb::DType::MAX) {
     return corrupt("a tensor's type, role, region or kind of scale is unknown");
   }
-  const bool executed = t.layout() <= fb::Layout::sparse_1x4 || t.layout() == fb::Layout::k16n1;
+  const bool executed = t.layout() <= fb::Layout::MAX && t.layout() != fb::Layout::sparse_4x16;
   return executed ? Verdict{} : unsupported("tensors of this layout are not executed");
 }
 
@@ -77,7 +78,8 @@ uint32_t padded_extent(const fb::Tensor& t, uint32_t dimension, uint32_t multipl
   return (extent(t, dimension) + multiple - 1) & ~(multiple - 1);
 }
 
-/// Elements stored, padding included; pairs of int4 weights; of sparse weights the bytes beside the steps.
+/// Elements stored, padding included; pairs of int4 weights; of sparse weights the bytes beside the steps; of a bitmask those
+/// beside the weights.
 Verdict stored_elements(const fb::Tensor& t, size_t* elements) {
   const uint32_t rank = t.shape()->size();
   if (sparse_weights(t)) {
@@ -88,13 +90,14 @@ Verdict stored_elements(const fb::Tensor& t, size_t* elements) {
   for (uint32_t d = 0; d < rank && rank != 1; ++d) {
     const bool padded = d == 0 ? t.layout() != fb::Layout::rows : t.layout() == fb::Layout::k16n1;
     const bool pairs = d == 1 && int4_weights(t);
-    const uint32_t multiple = padded ? 16 : pairs ? 8 : d == 1 && t.layout() == fb::Layout::tile_k4n16 ? 4 : 1;
+    const bool fours = d == 1 && (t.layout() == fb::Layout::tile_k4n16 || bitmask_weights(t));
+    const uint32_t multiple = padded ? 16 : pairs ? 8 : fours ? 4 : 1;
     const size_t size = padded_extent(t, d, multiple) >> (pairs ? 1 : 0);
     if (__builtin_mul_overflow(product, size, &product)) {
       return corrupt("a tensor's shape is too large");
     }
   }
-  *elements = product;
+  *elements = bitmask_weights(t) ? product / 8 + kernels::kBitmaskSlack : product;
   return {};
 }
 
@@ -140,7 +143,7 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
   if (int4_weights(t) && (t.group() == 0 || t.group() % 8 != 0))
     return corrupt("a group of inputs is no multiple of 8");
   const uint32_t sums = integer_weights(t) ? padded_extent(t, 0, 16) : 0;
-  if (int8_weights(t) || sparse_weights(t)) {
+  if (integer_weights(t) && !int4_weights(t)) {
     const bool fixed = is_fixed(t) && int8_weights(t);
     if (t.type() != fb::DType::i8 || (t.scale_kind() != fb::ScaleKind::per_output && !fixed)) {
       return corrupt("int8 weight tiles want type i8 and a scale for each output, or fixed ones");

@@ -62,14 +62,21 @@ inline bool int8_weights(const fb::Tensor& t) {
 }
 inline bool int4_weights(const fb::Tensor& t) { return t.layout() == fb::Layout::tile_i4_k8n16; }
 inline bool sparse_weights(const fb::Tensor& t) { return t.layout() == fb::Layout::sparse_1x4; }
+inline bool bitmask_weights(const fb::Tensor& t) { return t.layout() == fb::Layout::bitmask_k4n16; }
 /// Any of them: what a linear layer multiplies i8 activations by.
-inline bool integer_weights(const fb::Tensor& t) { return int8_weights(t) || int4_weights(t) || sparse_weights(t); }
+inline bool integer_weights(const fb::Tensor& t) {
+  return int8_weights(t) || int4_weights(t) || sparse_weights(t) || bitmask_weights(t);
+}
 /// Bytes of sparse weights beside their steps, and of a step; `padded` outputs.
 constexpr uint64_t sparse_order_bytes(uint32_t padded) { return uint64_t{padded} * 2; }
 constexpr uint32_t kSparseStepBytes = 24;
 /// Steps of sparse weights, whose data is as long as it says.
 inline size_t sparse_steps(const fb::Tensor& t, uint32_t padded) {
   return static_cast<size_t>(t.data()->size() - sparse_order_bytes(padded)) / kSparseStepBytes;
+}
+/// Bytes of the masks before the weights that they tell of.
+inline size_t bitmask_bytes(const fb::Tensor& t) {
+  return size_t{(extent(t, 0) + 15) / 16} * ((extent(t, 1) + 3) / 4) * sizeof(uint64_t);
 }
 /// Inputs of int4 weights that share a factor: groups of `Tensor.group`, the last may be shorter.
 inline uint32_t int4_groups(const fb::Tensor& t) { return (extent(t, 1) - 1) / t.group() + 1; }

@@ -20,7 +20,8 @@ Verdict verify(const Site& site) {
   if (is_fixed(w) || (!q8 && w.layout() != fb::Layout::tile_n16)) {
     return corrupt("the weights are not laid out in tiles, or have no scales", weights);
   }
-  if (q8 ? !linked::kDynamic || (!linked::kInt4 && int4_weights(w)) || (!linked::kSparse && sparse_weights(w))
+  if (q8 ? !linked::kDynamic || (!linked::kInt4 && int4_weights(w)) || (!linked::kSparse && sparse_weights(w)) ||
+               (!linked::kBitmask && bitmask_weights(w))
          : !linked::kFloat || (!linked::kHalf && w.type() == fb::DType::f16)) {
     return not_linked("this build leaves out layers with these weights");
   }
@@ -41,7 +42,7 @@ bool measures_rows(const fb::Tensor& weights, const fb::Op& op) {
   return integer_weights(weights) && stores_q8_only(op, extent(weights, 0));
 }
 
-/// Behind the rows' own: the largest values of rows, then what the kernel wants for int4 or sparse weights.
+/// Behind the rows' own: the largest values of rows, then what the kernel wants for weights that are no int8 tiles.
 uint64_t row_bits_bytes(const fb::Tensor& weights, const fb::Op& op, uint32_t block_rows) {
   return measures_rows(weights, op) ? block_rows * kRowBitsBytes : 0;
 }
@@ -49,7 +50,9 @@ uint64_t row_bits_bytes(const fb::Tensor& weights, const fb::Op& op, uint32_t bl
 uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
   uint64_t own = 0;
-  if (linked::kInt4 && int4_weights(w)) own = kernels::int4_scratch(extent(w, 1));
+  if ((linked::kInt4 && int4_weights(w)) || (linked::kBitmask && bitmask_weights(w))) {
+    own = kernels::unpacked_scratch(extent(w, 1));
+  }
   if (linked::kSparse && sparse_weights(w)) own = kernels::sparse_scratch(extent(w, 1));
   return sink_scratch(op, extent(w, 0), need.block_rows) + row_bits_bytes(w, op, need.block_rows) + own;
 }
@@ -82,6 +85,10 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   if (linked::kInt4 && int4_weights(w)) {
     integers.factors = blob<uint8_t>(run, w.scales()) + size_t{padded_n} * sizeof(float);
     integers.group = w.group();
+  }
+  if (linked::kBitmask && bitmask_weights(w)) {
+    integers.masks = blob<uint64_t>(run, w.data());
+    integers.w += bitmask_bytes(w);
   }
   if (linked::kSparse && sparse_weights(w)) {
     const size_t steps = sparse_steps(w, padded_n);

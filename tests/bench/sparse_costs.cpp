@@ -2,7 +2,8 @@
 // which layout sparse_1x4 takes less time than int8 tiles, found by bisection; dense and sparse calls take turns, and the
 // fastest of each counts.
 //
-//   sparse_costs > converter/prune/costs.inc        sparse_costs --speedup: the ratio of times at 80 % zeros instead
+//   sparse_costs > converter/prune/costs.inc
+//   sparse_costs --speedup: the ratio of times at 80 % zeros instead, in blocks, and one by one in layout bitmask_k4n16
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "prune/bitmask.h"
 #include "prune/sparse.h"
 #include "tests/every_isa.h"
 
@@ -39,16 +41,17 @@ double seconds(const Table& table, const LinearQ8& layer) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Time of int8 tiles over that of sparse weights, at a share of zero blocks.
-double speedup(const Table& table, uint32_t tokens, uint32_t k, uint32_t n, double zeros) {
+/// Time of int8 tiles over that of weights stored without zeros, at a share of blocks of `block` weights that are 0: 4, or 1 in a
+/// bitmask.
+double speedup(const Table& table, uint32_t tokens, uint32_t k, uint32_t n, double zeros, uint32_t block = 4) {
   std::mt19937 random(k + n);
   std::vector<int8_t> rows(size_t{n} * k, 0);
   const Aligned<int8_t> tiles = aligned<int8_t>(rows.size());
   const Aligned<int32_t> sums = aligned<int32_t>(n);
   for (uint32_t o = 0; o < n; ++o) {
     for (uint32_t i = 0; i < k; ++i) {
-      if (i % 4 == 0 && random() % 1000 < static_cast<uint32_t>(zeros * 1000)) {
-        i += 3;
+      if (i % block == 0 && random() % 1000 < static_cast<uint32_t>(zeros * 1000)) {
+        i += block - 1;
         continue;
       }
       const auto w = static_cast<int8_t>(static_cast<int>(random() % 127) + 1);
@@ -57,7 +60,8 @@ double speedup(const Table& table, uint32_t tokens, uint32_t k, uint32_t n, doub
       sums.get()[o] += w;
     }
   }
-  const std::vector<uint8_t> bytes = convert::compress_1x4(rows.data(), n, k);
+  const std::vector<uint8_t> bytes =
+      block == 1 ? convert::compress_bitmask(rows.data(), n, k) : convert::compress_1x4(rows.data(), n, k);
   const Aligned<uint8_t> stored = aligned<uint8_t>(bytes.size());
   std::copy(bytes.begin(), bytes.end(), stored.get());
   const Aligned<int8_t> x = aligned<int8_t>(size_t{tokens} * k);
@@ -68,7 +72,7 @@ double speedup(const Table& table, uint32_t tokens, uint32_t k, uint32_t n, doub
   const Aligned<float> scales = aligned<float>(std::max(n, tokens));
   std::fill_n(scales.get(), std::max(n, tokens), 0.01f);
   const Aligned<float> y = aligned<float>(size_t{tokens} * n);
-  const Aligned<int8_t> scratch = aligned<int8_t>(sparse_scratch(k));
+  const Aligned<int8_t> scratch = aligned<int8_t>(std::max(sparse_scratch(k), unpacked_scratch(k)));
   LinearQ8 dense = {};
   dense.x = x.get();
   dense.x_stride = k;
@@ -82,11 +86,16 @@ double speedup(const Table& table, uint32_t tokens, uint32_t k, uint32_t n, doub
   dense.y = y.get();
   dense.y_stride = n;
   LinearQ8 sparse = dense;
-  const size_t steps = (bytes.size() - size_t{n} * 2) / 24;
   sparse.w = reinterpret_cast<const int8_t*>(stored.get());
-  sparse.sparse.index = reinterpret_cast<const uint16_t*>(stored.get() + steps * 16);
-  sparse.sparse.ends = reinterpret_cast<const uint32_t*>(stored.get() + steps * 24);
-  sparse.sparse.order = stored.get() + steps * 24 + n;
+  if (block == 1) {
+    sparse.masks = reinterpret_cast<const uint64_t*>(stored.get());
+    sparse.w += size_t{n} * k / 8;
+  } else {
+    const size_t steps = (bytes.size() - size_t{n} * 2) / 24;
+    sparse.sparse.index = reinterpret_cast<const uint16_t*>(stored.get() + steps * 16);
+    sparse.sparse.ends = reinterpret_cast<const uint32_t*>(stored.get() + steps * 24);
+    sparse.sparse.order = stored.get() + steps * 24 + n;
+  }
   sparse.scratch = scratch.get();
   double best[2] = {1e9, 1e9};
   for (const Clock::time_point begin = Clock::now(); Clock::now() - begin < std::chrono::milliseconds(25);) {
@@ -126,8 +135,9 @@ int main(int argc, char** argv) {
     for (const uint32_t tokens : {1u, 4u, 8u, 16u}) {
       for (const auto& shape : shapes) {
         if (at_80) {
-          std::printf("%-12s %2u tokens, %4u -> %4u: %.2f\n", bantam::isa_name(isa), tokens, shape[0], shape[1],
-                      speedup(*table, tokens, shape[0], shape[1], 0.8));
+          std::printf("%-12s %2u tokens, %4u -> %4u: %.2f, bitmask %.2f\n", bantam::isa_name(isa), tokens, shape[0],
+                      shape[1], speedup(*table, tokens, shape[0], shape[1], 0.8),
+                      speedup(*table, tokens, shape[0], shape[1], 0.8, 1));
         } else {
           std::printf("{\"%s\", %u, %u, %.2f},\n", bantam::isa_name(isa), tokens, shape[0],
                       break_even(*table, tokens, shape[0], shape[1]));

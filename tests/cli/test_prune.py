@@ -47,6 +47,20 @@ class Prune(CommandTest):
         recipe = self.line("inspect", sparse, "--json")["properties"]["recipe"]
         self.assertIn("prune=0.8 pattern=1x4 scope=global", recipe)
 
+    def test_scattered_zeros_are_stored_in_a_third(self):
+        small, report = self.make("bits.bantam", "--prune", "0.8", "--pattern", "unstructured")
+        dense, _ = self.make("dense.bantam", "--prune", "0.8", "--pattern", "unstructured", "--sparse", "never")
+        self.assertIn("i8 bitmask", " ".join(row["types"] for row in report["classes"]))
+        expected = self.ok("run", dense, *COMMANDS, "--raw", environment={"BANTAM_ISA": "reference"})
+        for isa in self.line("version", "--json")["isa"]:
+            if isa["available"]:
+                got = self.ok("run", small, *COMMANDS, "--raw", environment={"BANTAM_ISA": isa["name"]})
+                self.assertEqual(got, expected, isa["name"])
+        self.assertTrue(self.line("verify", small, "--json")["ok"])
+        self.assertLess(small.stat().st_size, dense.stat().st_size)
+        asked, _ = self.make("asked.bantam", "--prune", "0.8", "--pattern", "unstructured", "--sparse", "smallest")
+        self.assertEqual(asked.read_bytes(), small.read_bytes())
+
     def test_files_stay_dense_where_that_is_faster(self):
         few, _ = self.make("few.bantam", "--prune", "0.05")
         dense, _ = self.make("dense.bantam", "--prune", "0.05", "--sparse", "never")

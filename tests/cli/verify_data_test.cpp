@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/kernels.h"
+#include "prune/bitmask.h"
 #include "prune/sparse.h"
 #include "tests/session/bert.h"
 
@@ -56,22 +58,27 @@ void add_int4(testing::ModelBuilder& builder) {
   tensor.sums = std::make_unique<fb::Blob>(builder.store(sums.data(), sums.size() * sizeof(int32_t)));
 }
 
-/// Sparse weights of one span, 16 outputs by 12 inputs, of which 10 are real: two blocks of each output but the last.
-constexpr size_t kSparseSteps = 8;
-void add_sparse(testing::ModelBuilder& builder) {
+/// 16 outputs by 12 inputs, of which 10 are real: eight weights of each output but the last, as `layout`.
+void add_with_zeros(testing::ModelBuilder& builder, const char* name, fb::Layout layout, size_t size,
+                    std::vector<uint8_t> (*compress)(const int8_t*, size_t, size_t)) {
   std::vector<int8_t> rows(size_t{16} * 10, 0);
   std::vector<int32_t> sums(16, 0);
   for (size_t o = 0; o < 15; ++o) {
     for (size_t k = 0; k < 8; ++k) sums[o] += rows[o * 10 + k] = static_cast<int8_t>(o + k + 1);
   }
-  const int32_t index = builder.weights("sparse", 16, 10, std::vector<float>(size_t{16} * 10, 1), WeightType::kI8);
-  const std::vector<uint8_t> bytes = convert::compress_1x4(rows.data(), 16, 10);
-  EXPECT_EQ(bytes.size(), kSparseSteps * 24 + 32);
+  const int32_t index = builder.weights(name, 16, 10, std::vector<float>(size_t{16} * 10, 1), WeightType::kI8);
+  const std::vector<uint8_t> bytes = compress(rows.data(), 16, 10);
+  EXPECT_EQ(bytes.size(), size);
   fb::TensorT& tensor = *builder.model.tensors[static_cast<size_t>(index)];
-  tensor.layout = fb::Layout::sparse_1x4;
+  tensor.layout = layout;
   tensor.data = std::make_unique<fb::Blob>(builder.store(bytes.data(), bytes.size()));
   tensor.sums = std::make_unique<fb::Blob>(builder.store(sums.data(), sums.size() * sizeof(int32_t)));
 }
+
+/// Two blocks of each output, in one span.
+constexpr size_t kSparseSteps = 8;
+/// Before the weights of a bitmask, three tiles.
+constexpr size_t kMaskBytes = 24;
 
 testing::ModelBuilder sound() {
   testing::ModelBuilder builder = testing::build(testing::random_bert({}, 3), WeightType::kI8);
@@ -86,7 +93,9 @@ testing::ModelBuilder sound() {
   builder.weights("half", kRows, kColumns, values, WeightType::kF16);
   builder.weights("float", kRows, kColumns, values, WeightType::kF32);
   add_int4(builder);
-  add_sparse(builder);
+  add_with_zeros(builder, "sparse", fb::Layout::sparse_1x4, kSparseSteps * 24 + 32, convert::compress_1x4);
+  add_with_zeros(builder, "bits", fb::Layout::bitmask_k4n16, kMaskBytes + 15 * 8 + kernels::kBitmaskSlack,
+                 convert::compress_bitmask);
   return builder;
 }
 
@@ -170,6 +179,16 @@ const Spoilt kSpoilt[] = {
     {"sparse_beyond_the_inputs", "sparse", "padding",
      [](auto& b, auto& t) { put<uint16_t>(b, *t.data, kSparseSteps * 8 + 7, 2); }},
     {"sparse_scale", "sparse", "scale 3 is nan", [](auto& b, auto& t) { put<float>(b, *t.scales, 3, kNan); }},
+    {"bits_weight", "bits", "sum of row 0",
+     [](auto& b, auto& t) { b.data.data()[t.data->offset() + kMaskBytes] ^= 1; }},
+    {"bits_below", "bits", "1 weights are -128",
+     [](auto& b, auto& t) { put<int8_t>(b, *t.data, kMaskBytes + 1, -128); }},
+    {"bits_beyond_the_inputs", "bits", "padding",
+     [](auto& b, auto& t) {
+       put<uint8_t>(b, *t.data, 0, 0xFE);
+       put<uint8_t>(b, *t.data, 23, 0x80);
+     }},
+    {"bits_scale", "bits", "scale 3 is nan", [](auto& b, auto& t) { put<float>(b, *t.scales, 3, kNan); }},
     {"rows_below", "rows", "2 weights are -128",
      [](auto& b, auto& t) {
        put<int8_t>(b, *t.data, 5, -128);

@@ -9,8 +9,10 @@
 
 #include "converter/pack_graphs.h"
 #include "graph/error.h"
+#include "kernels/kernels.h"
 #include "pack/access.h"
 #include "pack/build.h"
+#include "prune/bitmask.h"
 #include "prune/costs.h"
 #include "prune/sparse.h"
 #include "report/runner.h"
@@ -205,6 +207,33 @@ TEST(Sparse, LayoutHoldsEveryWeight) {
   }
 }
 
+TEST(Bitmask, LayoutHoldsEveryWeight) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 200; ++round) {
+    const size_t rows = 1 + random() % 200;
+    const size_t columns = 1 + random() % 90;
+    const auto kept = static_cast<uint32_t>(random() % 5 * 25);
+    std::vector<int8_t> weights(rows * columns, 0);
+    for (int8_t& w : weights) w = random() % 100 < kept ? static_cast<int8_t>(random() % 255 - 127) : int8_t{0};
+    const std::vector<uint8_t> bytes = compress_bitmask(weights.data(), rows, columns);
+    const size_t quads = (columns + 3) / 4;
+    const size_t masks = (rows + 15) / 16 * quads * 8;
+    size_t next = masks;
+    std::vector<int8_t> found(weights.size(), 0);
+    for (size_t bit = 0; bit < masks * 8; ++bit) {
+      if ((bytes[bit / 8] >> (bit % 8) & 1) == 0) continue;
+      const size_t row = bit / 64 / quads * 16 + bit % 64 / 4;
+      const size_t column = bit / 64 % quads * 4 + bit % 4;
+      ASSERT_LT(row, rows);
+      ASSERT_LT(column, columns);
+      EXPECT_NE(bytes.at(next), 0) << "zeros are not stored";
+      found[row * columns + column] = static_cast<int8_t>(bytes[next++]);
+    }
+    EXPECT_EQ(found, weights) << rows << " x " << columns;
+    EXPECT_EQ(bytes.size(), next + kernels::kBitmaskSlack);
+  }
+}
+
 TEST(Sparse, CostsSayNeverForFewerTokensThanWereMeasured) {
   for (const char* isa : {"", "avx2", "avx512vnni", "no such processor"}) {
     double before = 2;
@@ -220,11 +249,12 @@ TEST(Sparse, CostsSayNeverForFewerTokensThanWereMeasured) {
   EXPECT_GE(least_zero_blocks(16, 384), least_zero_blocks(16, 384, "avx2"));
 }
 
-size_t sparse_layers(const Built& built) {
+size_t layers(const Built& built, fb::Layout layout) {
   size_t count = 0;
-  for (const auto& t : built.graph.model.tensors) count += t->layout == fb::Layout::sparse_1x4 ? size_t{1} : size_t{0};
+  for (const auto& t : built.graph.model.tensors) count += t->layout == layout ? size_t{1} : size_t{0};
   return count;
 }
+size_t sparse_layers(const Built& built) { return layers(built, fb::Layout::sparse_1x4); }
 
 TEST(Sparse, FilesGiveTheSameBitsAsDenseOnes) {
   testing::Shape shape;
@@ -248,6 +278,65 @@ TEST(Sparse, FilesGiveTheSameBitsAsDenseOnes) {
   for (const Sample& sample : random_samples(expected.model().vocabulary(), 33)) {
     EXPECT_EQ(runner.run(sample)[0].values, expected.run(sample)[0].values);
   }
+}
+
+TEST(Bitmask, FilesGiveTheSameBitsAsDenseOnes) {
+  testing::Shape shape;
+  shape.inner = 150;
+  Graph graph = testing::bert_graph(shape);
+  PruneOptions prune_most;
+  prune_most.share = 0.8;
+  prune_most.pattern = PrunePattern::kUnstructured;
+  prune(graph, prune_most, {}, {});
+  TypeOptions options;
+  options.sparse = Sparse::kNever;
+  const Built dense = build_model(graph, options);
+  options.sparse = Sparse::kSmallest;
+  const Built small = build_model(graph, options);
+  EXPECT_GE(layers(small, fb::Layout::bitmask_k4n16), 8u);
+  size_t bytes = 0;
+  size_t tiles = 0;
+  for (size_t i = 0; i < small.graph.model.tensors.size(); ++i) {
+    if (small.graph.model.tensors[i]->layout != fb::Layout::bitmask_k4n16) continue;
+    bytes += small.graph.model.tensors[i]->data->size();
+    tiles += dense.graph.model.tensors[i]->data->size();
+  }
+  EXPECT_LE(static_cast<double>(bytes), 0.34 * static_cast<double>(tiles));
+  Runner expected(dense.bytes, 33);
+  Runner runner(small.bytes, 33);
+  for (const Sample& sample : random_samples(expected.model().vocabulary(), 33)) {
+    EXPECT_EQ(runner.run(sample)[0].values, expected.run(sample)[0].values);
+  }
+}
+
+TEST(Bitmask, SmallestIsWhateverTakesTheFewestBytes) {
+  // Widths of 40 are padded to 48 with zeros, which a bitmask does not store even where there are no others.
+  const Graph full = testing::bert_graph({});
+  size_t tiles = 0;
+  size_t blocks = 0;
+  for (const double share : {0.0, 0.5, 0.97}) {
+    Graph graph = clone(full);
+    PruneOptions options;
+    options.share = share;
+    prune(graph, options, {}, {});
+    const auto with = [&](Sparse sparse) {
+      TypeOptions types;
+      types.sparse = sparse;
+      return build_model(graph, types);
+    };
+    const Built smallest = with(Sparse::kSmallest);
+    for (const Sparse other : {Sparse::kNever, Sparse::kAlways, Sparse::kAuto}) {
+      const Built built = with(other);
+      for (size_t i = 0; i < built.graph.model.tensors.size(); ++i) {
+        if (!built.graph.constants[i]) continue;
+        EXPECT_LE(smallest.graph.model.tensors[i]->data->size(), built.graph.model.tensors[i]->data->size());
+      }
+    }
+    tiles += layers(smallest, fb::Layout::tile_k4n16);
+    blocks += sparse_layers(smallest);
+  }
+  EXPECT_GE(tiles, 1u);
+  EXPECT_GE(blocks, 1u);
 }
 
 TEST(Sparse, DenseModelsStayDense) { EXPECT_EQ(sparse_layers(build_model(testing::bert_graph({}), {})), 0u); }

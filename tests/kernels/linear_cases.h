@@ -22,14 +22,16 @@ struct LinearShape {
   bool bias, extreme, half, measured;
   bool k16 = false;
   uint32_t group = 0;  // of int4 weights; 0: int8
-  uint32_t zeros = 0;  // of 100 blocks of sparse weights
+  uint32_t zeros = 0;  // of 100 blocks of sparse weights, or weights of a bitmask
   bool sparse = false;
+  bool bits = false;  // weights of which zeros are not stored
 
   static LinearShape random(Random& random) {
     LinearShape shape = some(random);
     if (!shape.k16 && random.chance(30)) shape.group = 8 * random.between(1, 10);
     if (!shape.k16 && shape.group == 0 && random.chance(40)) {
-      shape.sparse = true;
+      shape.bits = random.chance(50);
+      shape.sparse = !shape.bits;
       shape.zeros = random.chance(20) ? 100 : random.between(0, 99);
     }
     return shape;
@@ -76,14 +78,14 @@ class Case<LinearQ8> {
       for (size_t i = 0; i < factors_.size(); ++i) {
         factors_.data()[i] = static_cast<uint8_t>(shape_.extreme ? 15 : random.between(1, 15));
       }
-      scratch_ = Guarded(int4_scratch(k));
+      scratch_ = Guarded(unpacked_scratch(k));
     }
     for (size_t i = 0; i < x_.size(); ++i) x_.as<int8_t>()[i] = shape_.extreme ? -127 : random.weight();
     for (uint32_t o = 0; o < n; ++o) {
       int32_t sum = 0;
       bool zero = false;
       for (uint32_t i = 0; i < stored_k; ++i) {
-        if (i % 4 == 0) zero = shape_.sparse && random.chance(shape_.zeros);
+        if (i % 4 == 0 || shape_.bits) zero = (shape_.sparse || shape_.bits) && random.chance(shape_.zeros);
         int8_t v = i >= true_k || zero ? int8_t{0}
                    : shape_.extreme    ? (o % 2 == 0 ? int8_t{-127} : int8_t{127})
                                        : random.weight();
@@ -94,6 +96,7 @@ class Case<LinearQ8> {
       w_sum_.as<int32_t>()[o] = sum;
     }
     if (shape_.sparse) compress();
+    if (shape_.bits) leave_out_zeros();
     // Activations beyond the true k may be anything.
     for (uint32_t r = 0; r < shape_.rows; ++r) {
       for (uint32_t i = true_k; i < stored_k; ++i)
@@ -113,9 +116,9 @@ class Case<LinearQ8> {
             x_stride_,
             x_scale_.as<float>(),
             shape_.rows,
-            int4            ? halves_.as<int8_t>()
-            : shape_.sparse ? blocks_.as<int8_t>()
-                            : w_.as<int8_t>(),
+            int4                           ? halves_.as<int8_t>()
+            : shape_.sparse || shape_.bits ? blocks_.as<int8_t>()
+                                           : w_.as<int8_t>(),
             w_scale_.as<float>(),
             w_sum_.as<int32_t>(),
             shape_.bias ? bias_.as<float>() : nullptr,
@@ -129,7 +132,8 @@ class Case<LinearQ8> {
             int4 ? factors_.as<uint8_t>() : nullptr,
             shape_.group,
             shape_.sparse ? SparseBlocks{index_.as<uint16_t>(), ends_.as<uint32_t>(), order_.data()} : SparseBlocks{},
-            int4 || shape_.sparse ? scratch_.as<int8_t>() : nullptr};
+            shape_.bits ? index_.as<uint64_t>() : nullptr,
+            scratch_.size() != 0 ? scratch_.as<int8_t>() : nullptr};
   }
 
   Result run(const Table& table) {
@@ -211,6 +215,21 @@ class Case<LinearQ8> {
     index_ = Guarded(index.size() * 2);
     std::copy(index.begin(), index.end(), index_.as<uint16_t>());
     scratch_ = Guarded(sparse_scratch(shape_.k));
+  }
+  void leave_out_zeros() {
+    const int8_t* w = w_.as<int8_t>();
+    const auto count = std::count_if(w, w + w_.size(), [](int8_t v) { return v != 0; });
+    blocks_ = Guarded(static_cast<size_t>(count) + kBitmaskSlack);
+    std::memset(blocks_.data(), 0x55, blocks_.size());
+    index_ = Guarded(w_.size() / 8);
+    std::memset(index_.data(), 0, index_.size());
+    int8_t* next = blocks_.as<int8_t>();
+    for (size_t i = 0; i < w_.size(); ++i) {
+      if (w[i] == 0) continue;
+      *next++ = w[i];
+      index_.as<uint64_t>()[i / 64] |= uint64_t{1} << (i % 64);
+    }
+    scratch_ = Guarded(unpacked_scratch(shape_.k));
   }
   uint32_t groups() const { return (shape_.k + shape_.group - 1) / shape_.group; }
   /// Stores the int4 weight that `v` stands for and returns what it is worth.

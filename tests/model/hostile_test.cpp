@@ -111,6 +111,8 @@ std::vector<Edit> tensor_edits() {
       {"unknown region", corrupt, [](auto& m) { named(m, "x").region = value<fb::Region>(7); }},
       {"unknown scale", corrupt, [](auto& m) { named(m, "x").scale_kind = value<fb::ScaleKind>(77); }},
       {"int8 tile as sparse blocks", corrupt, [w](auto& m) { named(m, w).layout = fb::Layout::sparse_1x4; }},
+      {"int8 tile as a bitmask", corrupt, [w](auto& m) { named(m, w).layout = fb::Layout::bitmask_k4n16; }},
+      {"unknown layout", unsupported, [w](auto& m) { named(m, w).layout = value<fb::Layout>(77); }},
       {"sparse tiles", unsupported, [w](auto& m) { named(m, w).layout = fb::Layout::sparse_4x16; }},
       {"no shape", corrupt, [](auto& m) { named(m, "x").shape.clear(); }},
       {"rank 7", corrupt, [w](auto& m) { named(m, w).shape.assign(7, fixed(1)); }},

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "bantam/model.h"
+#include "kernels/kernels.h"
 #include "tests/session/bert.h"
 
 namespace bantam::testing {
@@ -96,6 +97,73 @@ TEST_P(SparseWeightsRefused, WithAReason) {
   EXPECT_NE(std::string(fault.what).find(GetParam().says), std::string::npos) << fault.what;
 }
 INSTANTIATE_TEST_SUITE_P(Data, SparseWeightsRefused, ::testing::ValuesIn(kDamages),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+/// The same layer as a bitmask, of weights that are not 0.
+struct Bitmask {
+  static constexpr size_t kTiles = kOutputs / 16 * kQuads;
+  ModelBuilder builder = build(random_bert({}, 2), WeightType::kI8);
+  fb::TensorT* tensor = nullptr;
+
+  Bitmask() {
+    for (const auto& t : builder.model.tensors) {
+      if (t->name == "layer.0.qkv") tensor = t.get();
+    }
+    const std::vector<uint8_t> tiles(
+        builder.data.begin() + static_cast<ptrdiff_t>(tensor->data->offset()),
+        builder.data.begin() + static_cast<ptrdiff_t>(tensor->data->offset() + kTiles * 64));
+    std::vector<uint8_t> bytes(kTiles * 8, 0);
+    for (size_t i = 0; i < tiles.size(); ++i) {
+      if (tiles[i] == 0) continue;
+      bytes[i / 8] = static_cast<uint8_t>(bytes[i / 8] | 1u << (i % 8));
+      bytes.push_back(tiles[i]);
+    }
+    bytes.resize(bytes.size() + kernels::kBitmaskSlack, 0);
+    tensor->layout = fb::Layout::bitmask_k4n16;
+    tensor->data = std::make_unique<fb::Blob>(builder.store(bytes.data(), bytes.size()));
+  }
+
+  void flip(size_t bit) { builder.data[tensor->data->offset() + bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8)); }
+  void grow(int bytes) {
+    *tensor->data = fb::Blob(tensor->data->offset(), tensor->data->size() + static_cast<uint64_t>(bytes), 0, 0);
+  }
+  Status open(Fault* fault = nullptr) const {
+    const FileBytes file(builder.finish());
+    Model model;
+    return Model::open(file.data(), file.size(), &model, fault);
+  }
+};
+
+TEST(BitmaskWeights, Open) { EXPECT_EQ(Bitmask().open(), Status::kOk); }
+
+struct BitmaskDamage {
+  const char* name;
+  const char* says;
+  void (*apply)(Bitmask& bitmask);
+};
+const BitmaskDamage kBitmaskDamages[] = {
+    {"first_bit", "other weights", [](Bitmask& b) { b.flip(0); }},
+    {"last_bit", "other weights", [](Bitmask& b) { b.flip(Bitmask::kTiles * 64 - 1); }},
+    {"a_byte_less", "other weights", [](Bitmask& b) { b.grow(-1); }},
+    {"a_byte_more", "other weights", [](Bitmask& b) { b.grow(1); }},
+    {"less_than_the_masks", "smaller",
+     [](Bitmask& b) { *b.tensor->data = fb::Blob(b.tensor->data->offset(), Bitmask::kTiles * 8 + 7, 0, 0); }},
+    {"no_data", "absent", [](Bitmask& b) { b.tensor->data.reset(); }},
+    {"no_scales", "absent", [](Bitmask& b) { b.tensor->scales.reset(); }},
+    {"unsigned", "type i8", [](Bitmask& b) { b.tensor->type = fb::DType::u8; }},
+    {"fixed_scales", "type i8", [](Bitmask& b) { b.tensor->scale_kind = fb::ScaleKind::fixed; }},
+};
+
+class BitmaskWeightsRefused : public ::testing::TestWithParam<BitmaskDamage> {};
+
+TEST_P(BitmaskWeightsRefused, WithAReason) {
+  Bitmask bitmask;
+  GetParam().apply(bitmask);
+  Fault fault;
+  EXPECT_EQ(bitmask.open(&fault), Status::kCorrupt);
+  EXPECT_NE(std::string(fault.what).find(GetParam().says), std::string::npos) << fault.what;
+}
+INSTANTIATE_TEST_SUITE_P(Data, BitmaskWeightsRefused, ::testing::ValuesIn(kBitmaskDamages),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(SparseWeights, ManyTensorsOfTheSameBytesAreRefused) {

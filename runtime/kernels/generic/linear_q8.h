@@ -5,7 +5,7 @@
 #include "kernels/generic/dot_block.h"
 #include "kernels/generic/linear.h"
 #include "kernels/generic/linear_sparse.h"
-#include "kernels/generic/unpack_int4.h"
+#include "kernels/generic/unpack.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -55,14 +55,15 @@ BANTAM_INLINE bool linear_q8_with(const LinearQ8& a, Indices<kIndex...>) {
   return linear_blocks(a, kChoices, sizeof...(kIndex));
 }
 
-/// Weights of 4 bits: one panel after the other as int8, which the blocks of all rows read from the nearest cache.
-inline bool linear_int4(const LinearQ8& a) {
+/// One panel after the other as int8, which the blocks of all rows read from the nearest cache.
+inline bool linear_unpacked(const LinearQ8& a) {
   LinearQ8 one = a;
   one.w = a.scratch;
   one.n = 16;
   bool finite = true;
+  Unpacker unpacker(a);
   for (uint32_t panel = 0; panel < a.n / 16; ++panel) {
-    unpack_int4(a, panel, 0, a.k);
+    unpacker.take(panel, 0, a.k);
     finite &= linear_q8_with(one, MakeIndices<kMaxRows>::type{});
     one.w_scale += 16;
     one.w_sum += 16;
@@ -75,7 +76,7 @@ inline bool linear_int4(const LinearQ8& a) {
 inline bool linear_q8(const LinearQ8& a) {
   if (a.k16) return linear_k16(a);
   if (a.row_bits != nullptr) memset(a.row_bits, 0, a.rows * 16 * sizeof(int32_t));
-  if (a.factors != nullptr) return linear_int4(a);
+  if (Unpacker::wanted(a)) return linear_unpacked(a);
   if (a.sparse.ends != nullptr) return linear_sparse(a);
   return linear_q8_with(a, MakeIndices<kMaxRows>::type{});
 }

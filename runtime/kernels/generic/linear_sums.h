@@ -4,18 +4,19 @@
 #define BANTAM_KERNELS_GENERIC_LINEAR_SUMS_H_
 
 #include "kernels/generic/linear.h"
-#include "kernels/generic/unpack_int4.h"
+#include "kernels/generic/unpack.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Weights of 4 bits: a chunk of a panel at a time as int8.
-BANTAM_NOINLINE inline void dot_int4(const LinearQ8& a) {
+/// A chunk of a panel at a time as int8.
+BANTAM_NOINLINE inline void dot_unpacked(const LinearQ8& a) {
+  Unpacker unpacker(a);
   const uint32_t chunk = unpacked_inputs(a.k);
   Sum* sums = reinterpret_cast<Sum*>(a.y);
   for (uint32_t panel = 0; panel < a.n / 16; ++panel, sums += 16) {
     for (uint32_t k = 0; k < a.k; k += chunk) {
       const uint32_t count = a.k - k < chunk ? a.k - k : chunk;
-      unpack_int4(a, panel, k, count);
+      unpacker.take(panel, k, count);
       dot_block(reinterpret_cast<const int8_t*>(a.x + k),
                 {a.x_stride, a.rows, a.scratch, 0, 1, count / 4, sums, a.y_stride, k != 0});
     }
@@ -57,9 +58,9 @@ BANTAM_NOINLINE inline bool linear_sparse(const LinearQ8& a) {
 inline bool linear_q8(const LinearQ8& a) {
   if constexpr (!linked::kDynamic) return false;
   if (a.k16) return linear_k16(a);
-  if constexpr (linked::kInt4) {
-    if (a.factors != nullptr) {
-      dot_int4(a);
+  if constexpr (linked::kInt4 || linked::kBitmask) {
+    if (Unpacker::wanted(a)) {
+      dot_unpacked(a);
       return dequantize_rows(a);
     }
   }

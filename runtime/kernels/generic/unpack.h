@@ -1,0 +1,36 @@
+// Weights that are not stored as int8 tiles, as those.
+#ifndef BANTAM_KERNELS_GENERIC_UNPACK_H_
+#define BANTAM_KERNELS_GENERIC_UNPACK_H_
+
+#include "kernels/generic/unpack_bits.h"
+#include "kernels/generic/unpack_int4.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// Panels, and pieces of a panel, are taken in order: where a piece of a bitmask's weights begins, the last one has found.
+class Unpacker {
+ public:
+  explicit Unpacker(const LinearQ8& layer) : a_(layer), next_(layer.w) {}
+
+  static bool wanted(const LinearQ8& a) {
+    return (linked::kInt4 && a.factors != nullptr) || (linked::kBitmask && a.masks != nullptr);
+  }
+
+  /// scratch[k/4][16][4] = the weights of outputs [16 * panel, + 16) and inputs [first, first + count), which begin with a
+  /// multiple of 8.
+  void take(uint32_t panel, uint32_t first, uint32_t count) {
+    if (linked::kInt4 && (!linked::kBitmask || a_.factors != nullptr)) {
+      unpack_int4(a_, panel, first, count);
+    } else if (linked::kBitmask) {
+      next_ = unpack_bits(a_.masks + size_t{panel} * (a_.k / 4) + first / 4, count / 4, next_, a_.scratch);
+    }
+  }
+
+ private:
+  const LinearQ8& a_;
+  const int8_t* next_;
+};
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_UNPACK_H_
