@@ -7,7 +7,9 @@
 #include "kernels/tables.h"
 #include "tests/kernels/attention_cases.h"
 #include "tests/kernels/row_cases.h"
-#include "tests/kernels/static_cases.h"
+#include "tests/kernels/static_attention_cases.h"
+#include "tests/kernels/static_linear_cases.h"
+#include "tests/kernels/static_row_cases.h"
 
 namespace bantam::kernels::test {
 namespace {
