@@ -33,7 +33,14 @@ struct Arguments {
 std::vector<fb::DType> parse_types(const std::vector<std::string>& names) {
   std::vector<fb::DType> types;
   types.reserve(names.size());
-  for (const std::string& name : names) types.push_back(convert::parse_keep("x=" + name).type);
+  for (const std::string& name : names) {
+    const auto type = convert::find_type(name);
+    if (!type || *type == fb::DType::f32) {
+      throw Error(ExitCode::kUsage,
+                  fmt::format("--types {}: types to measure against f32 are int8, int4 and f16", name));
+    }
+    types.push_back(*type);
+  }
   return types;
 }
 

@@ -188,7 +188,10 @@ Sensitivity read_sensitivity(const std::filesystem::path& file) {
       matrix.multiplies = entry.at("multiplies").get<bool>();
       for (const Json& type : entry.at("types")) {
         TypeCost cost;
-        cost.type = parse_keep("x=" + type.at("type").get<std::string>()).type;
+        const std::string name = type.at("type").get<std::string>();
+        const std::optional<fb::DType> known = find_type(name);
+        if (!known) refuse(fmt::format("{}: type \"{}\" is not known", matrix.name, name));
+        cost.type = *known;
         cost.saved = type.at("bytes_saved").get<uint64_t>();
         cost.divergence = type.at("divergence").get<double>();
         if (cost.saved > out.file_bytes || !std::isfinite(cost.divergence))

@@ -59,21 +59,21 @@ bool exceeds_half(const Constant& constant) {
 
 const char* type_name(fb::DType type) { return fb::EnumNameDType(type); }
 
+std::optional<fb::DType> find_type(const std::string& name) {
+  if (name == "f32") return fb::DType::f32;
+  if (name == "f16") return fb::DType::f16;
+  if (name == "i8" || name == "int8") return fb::DType::i8;
+  if (name == "i4" || name == "int4") return fb::DType::i4;
+  return std::nullopt;
+}
+
 Keep parse_keep(const std::string& text) {
   const size_t equals = text.rfind('=');
-  const std::string type = equals == std::string::npos ? "" : text.substr(equals + 1);
-  Keep keep;
-  if (type == "f32")
-    keep.type = fb::DType::f32;
-  else if (type == "f16")
-    keep.type = fb::DType::f16;
-  else if (type == "i8" || type == "int8")
-    keep.type = fb::DType::i8;
-  else if (type == "i4" || type == "int4")
-    keep.type = fb::DType::i4;
-  else
+  const auto type = find_type(equals == std::string::npos ? "" : text.substr(equals + 1));
+  if (!type) {
     throw Error(ExitCode::kUsage, fmt::format("--keep {}: expected REGEX=f32, REGEX=f16, REGEX=i8 or REGEX=i4", text));
-  keep.pattern = text.substr(0, equals);
+  }
+  Keep keep{text.substr(0, equals), *type};
   compile(keep.pattern);
   return keep;
 }

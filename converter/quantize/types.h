@@ -2,6 +2,7 @@
 #ifndef BANTAM_CONVERTER_QUANTIZE_TYPES_H_
 #define BANTAM_CONVERTER_QUANTIZE_TYPES_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct TypeOptions {
   /// segment types alone gave a third of the whole squared error of the logits.
   uint32_t small_matrix = 64;
 };
+
+/// A type of weights by its name: f32, f16, i8 or int8, i4 or int4; none: another word.
+std::optional<fb::DType> find_type(const std::string& name);
 
 /// Parses "RE=TYPE" (the last '=' splits). Throws Error (usage) for a bad type or regular expression.
 Keep parse_keep(const std::string& text);

@@ -18,24 +18,8 @@ constexpr size_t kFewest = 20;
 constexpr size_t kBins = 15;
 constexpr uint32_t kMostTokens = 512;
 
-/// Score of the best label, and whether it is the right one.
-struct Decision {
-  double score = 0;
-  bool right = false;
-  double loss = 0;
-};
-
-Decision decide(const Scored& text, double temperature) {
-  const auto top = std::max_element(text.logits.begin(), text.logits.end());
-  double sum = 0;
-  for (const float logit : text.logits) sum += std::exp((double{logit} - double{*top}) / temperature);
-  Decision out;
-  out.score = 1 / sum;
-  out.right = top - text.logits.begin() == text.label;
-  if (text.label >= 0) {
-    out.loss = std::log(sum) + (double{*top} - double{text.logits[static_cast<size_t>(text.label)]}) / temperature;
-  }
-  return out;
+Decision decision_of(const Scored& text, double temperature) {
+  return decide(text.logits.data(), text.logits.size(), text.label, temperature);
 }
 
 Reliability reliability(const std::vector<Scored>& data, double temperature) {
@@ -47,7 +31,7 @@ Reliability reliability(const std::vector<Scored>& data, double temperature) {
   double count = 0;
   for (const Scored& text : data) {
     if (text.label < 0) continue;
-    const Decision decision = decide(text, temperature);
+    const Decision decision = decision_of(text, temperature);
     Bin& bin = bins.at(std::min(kBins - 1, static_cast<size_t>(decision.score * double{kBins})));
     bin.count += 1;
     bin.score += decision.score;
@@ -120,7 +104,7 @@ ScoreCalibration fit_scores(const std::vector<Scored>& data, double max_rejected
   const double temperature = std::max(0.05, rounded(fit_temperature(data)));
   std::vector<double> right, wrong, outside;
   for (const Scored& text : data) {
-    const Decision decision = decide(text, temperature);
+    const Decision decision = decision_of(text, temperature);
     (text.label < 0 ? outside : decision.right ? right : wrong).push_back(decision.score);
   }
   for (std::vector<double>* scores : {&right, &wrong, &outside}) std::sort(scores->begin(), scores->end());

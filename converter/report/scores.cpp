@@ -48,6 +48,17 @@ std::vector<int64_t> label_numbers(const fb::ModelT& model, const std::vector<La
   return numbers;
 }
 
+Decision decide(const float* logits, size_t width, int64_t label, double temperature) {
+  const float* const top = std::max_element(logits, logits + width);
+  double sum = 0;
+  for (size_t i = 0; i < width; ++i) sum += std::exp((double{logits[i]} - double{*top}) / temperature);
+  Decision out;
+  out.score = 1 / sum;
+  out.right = top - logits == label;
+  if (label >= 0) out.loss = std::log(sum) + (double{*top} - double{logits[label]}) / temperature;
+  return out;
+}
+
 LabelScores score_labels(const fb::ModelT& model, const std::vector<std::vector<OutputRows>>& outputs,
                          const std::vector<int64_t>& labels) {
   LabelScores scores;
@@ -56,11 +67,9 @@ LabelScores score_labels(const fb::ModelT& model, const std::vector<std::vector<
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (labels[i] < 0) continue;
     const OutputRows& row = outputs[i][output];
-    const auto* top = std::max_element(row.row(0), row.row(0) + row.width);
-    double sum = 0;
-    for (uint32_t k = 0; k < row.width; ++k) sum += std::exp(double{row.row(0)[k]} - double{*top});
-    scores.loss += std::log(sum) + double{*top} - double{row.row(0)[labels[i]]};
-    scores.accuracy += top - row.row(0) == labels[i] ? 1 : 0;
+    const Decision decision = decide(row.row(0), row.width, labels[i]);
+    scores.loss += decision.loss;
+    scores.accuracy += decision.right ? 1 : 0;
     ++scores.count;
   }
   if (scores.count > 0) {

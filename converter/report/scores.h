@@ -15,6 +15,16 @@ namespace bantam::convert {
 /// label to a text. Throws Error (invalid) listing labels that the model does not have.
 std::vector<int64_t> label_numbers(const fb::ModelT& model, const std::vector<LabelledText>& texts);
 
+/// What one text's logits say, divided by a temperature.
+struct Decision {
+  double score = 0;    // of the best label: its share of softmax
+  bool right = false;  // it is `label`
+  double loss = 0;     // cross-entropy with `label`, nats; 0 without one
+};
+
+/// `label`: an index below `width`, or -1 for none. O(width).
+Decision decide(const float* logits, size_t width, int64_t label, double temperature = 1);
+
 struct LabelScores {
   uint64_t count = 0;  // texts with a label
   double loss = 0;     // mean cross-entropy, nats

@@ -66,6 +66,13 @@ class Sensitivity(CommandTest):
         other = ("convert", GOLDEN / "bert-classify", "-o", target, *both)
         self.fails(4, *other, says=["is not in this model"])
         self.fails(3, "sensitivity", MODEL, self.directory / "none", "-o", target, says=["none"])
+        for types in (("int3",), ("int8", "f32")):
+            measure = ("sensitivity", MODEL, COMMANDS, "-o", target, "--types", *types)
+            self.assertNotIn("--keep", self.fails(2, *measure, says=[f"--types {types[-1]}", "int8, int4 and f16"]))
+        wrong = json.loads(costs.read_text())
+        wrong["matrices"][0]["types"][0]["type"] = "int3"
+        wrong = self.write("wrong.json", json.dumps(wrong))
+        self.fails(4, *convert, "--budget", "loss=1", "--sensitivity", wrong, says=["wrong.json", "int3", "not known"])
         self.assertFalse(target.exists())
 
 
