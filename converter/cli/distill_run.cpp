@@ -221,6 +221,7 @@ std::string student_directory(const DistillOptions& options) {
   Progress bar;
   convert::StudentOptions student;
   student.task = options.task;
+  student.directory = true;
   student.progress = [&bar](const char* what, double done) { bar.show(what, done); };
   convert::write_student(convert::make_student(options.teacher, recipe, student), directory);
   return directory.string();

@@ -18,6 +18,14 @@ extern "C" void leave(int signal_number) {
   _exit(128 + signal_number);
 }
 
+sigset_t interrupts() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+
 }  // namespace
 
 void install_signal_handlers() {
@@ -34,6 +42,22 @@ void remove_on_interrupt(const char* path) {
   if (path == nullptr || std::strlen(path) >= sizeof g_path) return;
   std::strcpy(g_path, path);
   g_armed.store(true, std::memory_order_release);
+}
+
+DeferredInterrupts::DeferredInterrupts() {
+  const sigset_t set = interrupts();
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
+DeferredInterrupts::~DeferredInterrupts() {
+  const sigset_t set = interrupts();
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+bool DeferredInterrupts::pending() const {
+  sigset_t set;
+  sigpending(&set);
+  return sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1;
 }
 
 }  // namespace bantam::cli

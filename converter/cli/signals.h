@@ -11,6 +11,18 @@ void install_signal_handlers();
 /// `path` (at most 4,095 bytes, copied) is unlinked when the command is interrupted; null: nothing is.
 void remove_on_interrupt(const char* path);
 
+/// While one lives, SIGINT and SIGTERM wait: for work whose traces a handler could not remove. They arrive when it ends.
+class DeferredInterrupts {
+ public:
+  DeferredInterrupts();
+  ~DeferredInterrupts();
+  DeferredInterrupts(const DeferredInterrupts&) = delete;
+  DeferredInterrupts& operator=(const DeferredInterrupts&) = delete;
+
+  /// Whether one is waiting.
+  bool pending() const;
+};
+
 }  // namespace bantam::cli
 
 #endif  // BANTAM_CONVERTER_CLI_SIGNALS_H_

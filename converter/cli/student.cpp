@@ -7,6 +7,7 @@
 #include "cli/convert_report.h"
 #include "cli/errors.h"
 #include "cli/output.h"
+#include "cli/signals.h"
 #include "cli/student_options.h"
 #include "student/student.h"
 
@@ -33,13 +34,19 @@ struct Arguments {
 
 void run_student(const Arguments& arguments) {
   const convert::Recipe recipe = layout_recipe(arguments.layout);
+  convert::check_new_directory(arguments.output);
   Progress progress;
   convert::StudentOptions options;
   options.task = arguments.task;
+  options.directory = true;
   options.progress = [&progress](const char* what, double done) { progress.show(what, done); };
   const convert::Student student = convert::make_student(arguments.teacher, recipe, options);
   progress.show("writing", 0);
-  convert::write_student(student, arguments.output);
+  {
+    // A folder cannot be removed from a signal's handler.
+    const DeferredInterrupts interrupts;
+    convert::write_student(student, arguments.output, [&interrupts] { return interrupts.pending(); });
+  }
   progress.clear();
   if (arguments.json) {
     convert::Json object = convert::student_json(student.report);

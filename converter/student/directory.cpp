@@ -16,22 +16,28 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-void put(const fs::path& path, const std::string& text) {
-  OutputFile file(path);
-  file.commit(text.data(), text.size());
-}
+/// Writes files until somebody says stop.
+class Writer {
+ public:
+  explicit Writer(const std::function<bool()>& stopped) : stopped_(stopped) {}
 
-void put(const fs::path& path, const Json& json) { put(path, json.dump(1) + "\n"); }
+  void put(const fs::path& path, const std::string& text) const {
+    if (stopped_()) throw Error(ExitCode::kInterrupted, "interrupted; nothing was written");
+    OutputFile file(path);
+    file.commit(text.data(), text.size());
+  }
+  void put(const fs::path& path, const Json& json) const { put(path, json.dump(1) + "\n"); }
+
+ private:
+  const std::function<bool()>& stopped_;
+};
 
 /// A folder that disappears unless it is given its name.
 class Folder {
  public:
   explicit Folder(const fs::path& target) : target_(target) {
     std::error_code error;
-    if (fs::exists(target, error) && !(fs::is_directory(target, error) && fs::is_empty(target, error))) {
-      throw Error(ExitCode::kUsage,
-                  fmt::format("-o {}: is there already and not an empty directory; name a new one", target.string()));
-    }
+    check_new_directory(target);
     const fs::path name = target.filename().empty() ? target.parent_path() : target;
     path_ = name.parent_path() / fmt::format(".{}.{}.part", name.filename().string(), getpid());
     target_ = name;
@@ -58,17 +64,6 @@ class Folder {
   fs::path target_, path_;
 };
 
-void refuse_uneven(const Draft& draft) {
-  if (draft.uniform()) return;
-  throw Error(
-      ExitCode::kUnsupported,
-      fmt::format("the student's layers differ in width, or {} heads of {} columns do not fill the hidden width of "
-                  "{}: transformers has no settings for that. `bantam convert TEACHER --student RECIPE -o "
-                  "FILE.bantam` writes such students; for a directory keep as much in every layer, and name "
-                  "\"hidden\" with \"heads\"",
-                  draft.config().widths.heads.front(), draft.config().head_width, draft.config().hidden));
-}
-
 std::string card(const StudentReport& report, const ModelCard& teacher) {
   std::string text = "---\n";
   if (!teacher.licence.empty()) text += fmt::format("license: {}\n", teacher.licence);
@@ -88,7 +83,8 @@ void copy_modules(const ModelSource& source, const fs::path& to) {
   }
 }
 
-void write_files(const Student& student, Draft& draft, const fs::path& root) {
+void write_files(const Student& student, Draft& draft, const fs::path& root, const std::function<bool()>& stopped) {
+  const Writer writer(stopped);
   const ModelSource source = draft.source();
   const fs::path inside = root / fs::relative(source.directory, source.root);
   fs::create_directories(inside);
@@ -96,27 +92,46 @@ void write_files(const Student& student, Draft& draft, const fs::path& root) {
   Json config = source.config;
   config.erase("torch_dtype");
   config["dtype"] = "float32";
-  put(inside / "config.json", config);
-  if (source.tokenizer.json.is_object()) put(inside / "tokenizer.json", source.tokenizer.json);
-  if (source.tokenizer.vocab) put(inside / "vocab.txt", *source.tokenizer.vocab);
-  if (source.tokenizer.config.is_object()) put(inside / "tokenizer_config.json", source.tokenizer.config);
-  if (source.tokenizer.special.is_object()) put(inside / "special_tokens_map.json", source.tokenizer.special);
+  writer.put(inside / "config.json", config);
+  if (source.tokenizer.json.is_object()) writer.put(inside / "tokenizer.json", source.tokenizer.json);
+  if (source.tokenizer.vocab) writer.put(inside / "vocab.txt", *source.tokenizer.vocab);
+  if (source.tokenizer.config.is_object()) writer.put(inside / "tokenizer_config.json", source.tokenizer.config);
+  if (source.tokenizer.special.is_object()) writer.put(inside / "special_tokens_map.json", source.tokenizer.special);
   std::map<std::string, TensorBytes> tensors;
   for (const auto& [name, tensor] : draft.tensors()) tensors[name] = tensor_bytes(tensor.shape, tensor.values);
-  put(inside / "model.safetensors", safetensors_file(tensors));
-  put(root / "README.md", card(student.report, read_model_card(source.root)));
-  put(root / "bantam_student.json", student_json(student.report));
+  writer.put(inside / "model.safetensors", safetensors_file(tensors));
+  writer.put(root / "README.md", card(student.report, read_model_card(source.root)));
+  writer.put(root / "bantam_student.json", student_json(student.report));
 }
 
 }  // namespace
 
-void write_student(const Student& student, const fs::path& directory) {
+void check_new_directory(const fs::path& directory) {
+  std::error_code error;
+  if (!fs::exists(directory, error) || (fs::is_directory(directory, error) && fs::is_empty(directory, error))) return;
+  throw Error(ExitCode::kUsage,
+              fmt::format("-o {}: is there already and not an empty directory; name a new one", directory.string()));
+}
+
+void refuse_uneven(bool uniform, uint32_t heads, uint32_t head_width, uint32_t hidden) {
+  if (uniform) return;
+  throw Error(
+      ExitCode::kUnsupported,
+      fmt::format("the student's layers differ in width, or {} heads of {} columns do not fill the hidden width of "
+                  "{}: transformers has no settings for that. `bantam convert TEACHER --student RECIPE -o "
+                  "FILE.bantam` writes such students; for a directory keep as much in every layer, and name "
+                  "\"hidden\" with \"heads\"",
+                  heads, head_width, hidden));
+}
+
+void write_student(const Student& student, const fs::path& directory, const std::function<bool()>& stopped) {
   Draft draft = student.draft;
   draft.multiply_factors();
-  refuse_uneven(draft);
+  const EncoderConfig& config = draft.config();
+  refuse_uneven(draft.uniform(), config.widths.heads.front(), config.head_width, config.hidden);
   Folder folder(directory);
   try {
-    write_files(student, draft, folder.path());
+    write_files(student, draft, folder.path(), stopped);
   } catch (const fs::filesystem_error& error) {
     const bool full = error.code() == std::errc::no_space_on_device;
     throw Error(full ? ExitCode::kOutOfSpace : ExitCode::kIo,

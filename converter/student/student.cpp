@@ -31,6 +31,7 @@ class Maker {
     Draft& draft = student_.draft;
     student_.report.before = draft.size();
     const Widths widths = check_recipe(recipe_, draft);
+    if (options_.directory) check_even(widths);
     if (recipe_.vocabulary) trim();
     if (recipe_.positions != 0) drop_positions();
     if (recipe_.layers.given() || !recipe_.layer_list.empty()) drop_layers();
@@ -58,6 +59,15 @@ class Maker {
     ModelSource source = open_model_source(teacher);
     import_source(source, import_options());
     return source;
+  }
+
+  /// The widths may yet turn out even when they are chosen across layers, but nobody should wait for that.
+  void check_even(const Widths& widths) const {
+    const EncoderConfig& teacher = student_.draft.config();
+    const bool across = (widths.heads_across && widths.heads < teacher.heads) ||
+                        (widths.ffn_across && widths.ffn < teacher.intermediate);
+    const bool fills = widths.heads * widths.head_width == widths.hidden;
+    refuse_uneven(!across && fills, widths.heads, widths.head_width, widths.hidden);
   }
 
   void say(std::string step) { student_.report.steps.push_back(std::move(step)); }

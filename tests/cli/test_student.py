@@ -2,9 +2,14 @@
 
 import json
 import pathlib
+import shlex
+import shutil
+import signal
+import subprocess
+import time
 import unittest
 
-from support import GOLDEN, SOURCE, CommandTest
+from support import COMMAND, GOLDEN, SOURCE, CommandTest
 
 MODEL = GOLDEN / "bert-joint"
 COMMANDS = SOURCE / "models" / "voice-commands" / "commands.txt"
@@ -49,6 +54,25 @@ class Student(CommandTest):
         (target / "mine").write_text("kept")
         self.fails(2, "student", MODEL, "--layers", "1", "-o", target, says=["not an empty directory"])
         self.assertEqual([path.name for path in self.directory.iterdir() if path.name != "r.json"], ["student"])
+
+    def test_nothing_is_left_behind(self):
+        target = self.directory / "student"
+        command = [COMMAND, "student", MODEL, "--layers", "1", "-o", target]
+        # A limit on the size of files stands in for the full disk.
+        limited = "trap '' XFSZ; ulimit -f 20; exec " + shlex.join(map(str, command))
+        done = subprocess.run(["sh", "-c", limited], capture_output=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertEqual(list(self.directory.iterdir()), [])
+        for number in (signal.SIGINT, signal.SIGTERM):
+            for attempt in range(12):
+                with subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL) as running:
+                    time.sleep(0.004 * attempt)
+                    running.send_signal(number)
+                self.assertIn(running.returncode, (0, 128 + number, -number))
+                self.assertEqual([p for p in self.directory.iterdir() if p != target], [])
+                if target.exists():
+                    self.assertTrue((target / "bantam_student.json").exists())
+                    shutil.rmtree(target)
 
 
 class Convert(CommandTest):

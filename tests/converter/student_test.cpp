@@ -256,6 +256,37 @@ TEST(Student, VocabularyHasASmallestSize) {
   for (const std::string& token : tokens_of(latin.draft.origin().tokenizer)) EXPECT_TRUE(in_scripts(token, {"latin"}));
 }
 
+TEST(Student, DirectoriesOfUnevenLayersAreRefusedBeforeAnythingIsMeasured) {
+  StudentOptions options;
+  options.directory = true;
+  options.progress = [](const char* what, double) { ADD_FAILURE() << what; };
+  for (const char* recipe :
+       {R"({"ffn": {"keep": 0.5, "across": "model"}})", R"({"heads": {"keep": 3, "across": "model"}})",
+        R"({"heads": 2})", R"({"hidden": 24, "head_width": 4, "heads": 5})"}) {
+    const std::string problem = problems_of(
+        ExitCode::kUnsupported, [&] { make_student(kModels + "bert-classify", recipe_of(recipe), options); });
+    EXPECT_NE(problem.find("convert TEACHER --student"), std::string::npos) << recipe;
+  }
+}
+
+TEST(Student, InterruptedWritingLeavesNothing) {
+  const Student student = student_of("bert-joint", R"({"layers": 1})");
+  Directory directory;
+  int files = 0;
+  write_student(student, directory.path() / "whole", [&] { return ++files < 0; });
+  ASSERT_GT(files, 4);
+  for (int last = 0; last < files; ++last) {
+    int asked = 0;
+    const std::string said = problems_of(ExitCode::kInterrupted, [&] {
+      write_student(student, directory.path() / "out", [&] { return asked++ == last; });
+    });
+    EXPECT_NE(said.find("nothing was written"), std::string::npos);
+  }
+  for (const auto& entry : fs::directory_iterator(directory.path())) {
+    EXPECT_EQ(entry.path().filename(), "whole");
+  }
+}
+
 TEST(Student, DirectoryIsWrittenWholeOrNotAtAll) {
   const Student student = student_of("bert-joint", R"({"layers": 1})");
   Directory directory;
