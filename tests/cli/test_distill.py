@@ -4,6 +4,7 @@ import json
 import pathlib
 import random
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -65,7 +66,24 @@ def classified(count):
     return lines
 
 
-class Without(CommandTest):
+class Distill(CommandTest):
+    def arguments(self, data, *options, student="bert-joint", output="out"):
+        """A command for a golden model, or the path of another one; `data`: examples, text, or a path."""
+        if isinstance(data, (str, list)):
+            data = self.write("data.jsonl", data if isinstance(data, str) else jsonl(data))
+        return [
+            *("distill", "--student", GOLDEN / student, "--data", data),
+            *("-o", self.directory / output, *options),
+        ]
+
+    def refuses(self, code, data, *options, says, **more):
+        output = self.directory / more.get("output", "out")
+        before = sorted(output.glob("**/*"))
+        self.fails(code, *self.arguments(data, *options, **more), says=says)
+        self.assertEqual(sorted(output.glob("**/*")), before)
+
+
+class Without(Distill):
     """What the command says before there is any training."""
 
     def test_help(self):
@@ -80,79 +98,39 @@ class Without(CommandTest):
             self.assertIn(words, text)
 
     def test_options_that_cannot_be(self):
-        data = self.write("data.jsonl", jsonl(joint(4)))
-        student = GOLDEN / "bert-joint"
-        base = [
-            "distill",
-            "--student",
-            student,
-            "--data",
-            data,
-            "-o",
-            self.directory / "out",
-        ]
+        soft = ["--teacher", GOLDEN / "bert-joint"]
         cases = [
             (["--prune", "1"], "--prune 1"),
             (["--prune", "-0.1"], "--prune"),
-            (
-                ["--prune", "0.5", "--prune-begin", "0.7", "--prune-end", "0.2"],
-                "--prune-begin 0.7",
-            ),
+            (["--prune", "0.5", "--prune-begin", "0.7", "--prune-end", "0.2"], "--prune-begin 0.7"),
             (["--soft", "1"], "add --teacher"),
             (["--hidden", "1"], "add --teacher"),
             (["--hard", "0"], "nothing to learn"),
             (["--patience", "2"], "--validation"),
-            (["--teacher", student, "--layers", "0:1,2"], "--layers 0:1,2"),
+            ([*soft, "--layers", "0:1,2"], "--layers 0:1,2"),
             (["--epochs", "0"], "--epochs"),
-            (["--freeze", "everything"], "--freeze"),
+            (["--freeze", "everything"], "is not one of"),
         ]
         for options, words in cases:
-            self.fails(2, *base, *options, says=[words])
-        self.assertFalse((self.directory / "out").exists())
+            self.refuses(2, joint(4), *options, says=[words])
 
     @unittest.skipIf(TRAINER.exists(), "this build can train")
     def test_says_how_to_get_it(self):
-        data = self.write("data.jsonl", jsonl(joint(4)))
-        message = self.fails(
-            5,
-            "distill",
-            "--student",
-            GOLDEN / "bert-joint",
-            "--data",
-            data,
-            "-o",
-            self.directory / "out",
-        )
-        self.assertIn("libtorch-dev", message)
+        self.refuses(5, joint(4), says=["libtorch-dev"])
 
 
 @unittest.skipUnless(TRAINER.exists(), "this build has no bantam-train: libtorch-dev is not installed")
-class Training(CommandTest):
+class Training(Distill):
     def train(self, student, data, *options, output="out"):
-        return self.line(
-            "distill",
-            *("--student", GOLDEN / student),
-            *("--data", self.write("train.jsonl", jsonl(data))),
-            *("-o", self.directory / output),
-            *("--batch", "8", "--dropout", "0.1", "--learning-rate", "0.003", "--json"),
-            *options,
-        )
+        more = ("--batch", "8", "--dropout", "0.1", "--learning-rate", "0.003", "--json")
+        return self.line(*self.arguments(data, *more, *options, student=student, output=output))
 
     def weights(self, output="out"):
         return (self.directory / output / "model.safetensors").read_bytes()
 
     def test_labels_are_learned_and_the_result_converts(self):
         valid = self.write("valid.jsonl", jsonl(joint(30, seed=9)))
-        answer = self.train(
-            "bert-joint",
-            joint(96),
-            "--epochs",
-            "8",
-            "--validation",
-            valid,
-            "--ema",
-            "0.9",
-        )
+        answer = self.train("bert-joint", joint(96), "--epochs", "8", "--validation", valid, "--ema", "0.9")
         self.assertTrue(answer["complete"])
         self.assertLess(answer["losses"][-1], 0.3 * answer["losses"][0])
         self.assertGreater(answer["validation"]["intent_accuracy"], 0.9)
@@ -171,28 +149,8 @@ class Training(CommandTest):
             self.assertAlmostEqual(scores[name], value, places=5, msg=name)
 
     def test_resumed_is_uninterrupted(self):
-        options = [
-            "--epochs",
-            "3",
-            "--ema",
-            "0.95",
-            "--prune",
-            "0.5",
-            "--pattern",
-            "1x4",
-            "--quantize",
-            "int8",
-        ]
-        options += [
-            "--teacher",
-            GOLDEN / "bert-joint",
-            "--relation",
-            "0.1",
-            "--hidden",
-            "0.1",
-            "--augment",
-            "1",
-        ]
+        options = ["--epochs", "3", "--ema", "0.95", "--prune", "0.5", "--pattern", "1x4", "--quantize", "int8"]
+        options += ["--teacher", GOLDEN / "bert-joint", "--relation", "0.1", "--hidden", "0.1", "--augment", "1"]
         valid = self.write("valid.jsonl", jsonl(joint(10, seed=9)))
         options += ["--validation", valid]
         whole = self.train("bert-joint", joint(40), *options, output="whole")
@@ -214,14 +172,8 @@ class Training(CommandTest):
         self.assertAlmostEqual(parts["sparsity"], 0.5, places=2)
 
     def test_a_killed_run_goes_on(self):
-        arguments = [COMMAND, "distill", "--student", GOLDEN / "bert-joint", "--data"]
-        arguments += [
-            self.write("train.jsonl", jsonl(joint(40))),
-            "-o",
-            self.directory / "out",
-            "--json",
-        ]
-        arguments += ["--epochs", "400", "--batch", "8", "--save-every", "0"]
+        more = ("--json", "--epochs", "400", "--batch", "8", "--save-every", "0")
+        arguments = [COMMAND, *self.arguments(joint(40), *more)]
         running = subprocess.Popen([*map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
         while not (self.directory / "out" / CHECKPOINT).exists() and time.monotonic() < deadline:
@@ -259,9 +211,9 @@ class Training(CommandTest):
         ]
         for student, data, metric in cases:
             answer = self.train(
-                student,
-                data,
                 *(
+                    student,
+                    data,
                     "--epochs",
                     "3",
                     "--teacher",
@@ -278,16 +230,7 @@ class Training(CommandTest):
             self.assertIn(metric, answer["validation"])
 
     def test_frozen_parts_stay(self):
-        self.train(
-            "bert-joint",
-            joint(16),
-            "--epochs",
-            "1",
-            "--freeze",
-            "encoder",
-            "--save-as",
-            "source",
-        )
+        self.train("bert-joint", joint(16), "--epochs", "1", "--freeze", "encoder", "--save-as", "source")
         before = self.tensors(GOLDEN / "bert-joint")
         after = self.tensors(self.directory / "out")
         self.assertEqual(before.keys(), after.keys())
@@ -304,18 +247,8 @@ class Training(CommandTest):
         return {n: raw[begin + h["data_offsets"][0] : begin + h["data_offsets"][1]] for n, h in header.items()}
 
     def test_zeros_are_where_the_pattern_says(self):
-        self.train(
-            "bert-joint",
-            joint(40),
-            "--epochs",
-            "4",
-            "--prune",
-            "0.75",
-            "--pattern",
-            "2:4",
-            "--quantize",
-            "int4",
-        )
+        more = ("--prune", "0.75", "--pattern", "2:4", "--quantize", "int4")
+        self.train("bert-joint", joint(40), "--epochs", "4", *more)
         for name, data in self.tensors(self.directory / "out").items():
             if name.endswith("intermediate.dense.weight"):
                 groups = [data[i : i + 16] for i in range(0, len(data), 16)]
@@ -324,89 +257,34 @@ class Training(CommandTest):
                     self.assertGreaterEqual(sum(v in (b"\0\0\0\0", b"\0\0\0\x80") for v in values), 2, name)
 
     def test_data_that_does_not_fit(self):
-        out = self.directory / "out"
-        student = GOLDEN / "bert-joint"
-
-        def fails(objects, *says, code=4, arguments=()):
-            data = self.write("bad.jsonl", objects if isinstance(objects, str) else jsonl(objects))
-            self.fails(
-                code,
-                "distill",
-                "--student",
-                student,
-                "--data",
-                data,
-                "-o",
-                out,
-                *arguments,
-                says=says,
-            )
-            self.assertFalse(out.exists())
-
         good = joint(3)
-        fails([{"text": "ba di"}], "no known layout")
-        fails([{**good[0], "intent": "fly"}, good[1]], "fly", "bad.jsonl")
-        fails(
-            [{**good[0], "slots": ["B-planet"] * len(good[0]["slots"])}],
-            "B-planet",
-            ":1:",
-        )
-        fails([{"text": "ba", "intent": "on"}], "no tokens and slots")
-        fails(classified(3), "knows none of its labels")
-        fails([{"text": "ba", "label": "on"}], "holds labels", "joint", "tokens and slots")
-        fails("{not json\n", "not JSON", ":1:")
-        fails("", "no example")
-        fails(
-            good,
-            "bert-classify",
-            "task",
-            arguments=["--teacher", GOLDEN / "bert-classify"],
-        )
-        fails(
-            good,
-            "no such directory",
-            code=3,
-            arguments=["--teacher", self.directory / "absent"],
-        )
+        for data, *words in (
+            ([{"text": "ba di"}], "no known layout"),
+            ([{**good[0], "intent": "fly"}, good[1]], "fly", "data.jsonl"),
+            ([{**good[0], "slots": ["B-planet"] * len(good[0]["slots"])}], "B-planet", ":1:"),
+            ([{"text": "ba", "intent": "on"}], "no tokens and slots"),
+            (classified(3), "knows none of its labels"),
+            ([{"text": "ba", "label": "on"}], "holds labels", "joint", "tokens and slots"),
+            ("{not json\n", "not JSON", ":1:"),
+            ("", "no example"),
+        ):
+            self.refuses(4, data, says=words)
 
-    def test_layers_that_are_not_there(self):
-        student = GOLDEN / "bert-joint"
-        data = self.write("data.jsonl", jsonl(joint(3)))
-        base = [
-            "distill",
-            "--student",
-            student,
-            "--teacher",
-            student,
-            "--data",
-            data,
-            "-o",
-            self.directory / "out",
-        ]
-        self.fails(
-            2,
-            *base,
-            "--hidden",
-            "1",
-            "--layers",
-            "0:9,7:1",
-            says=["0:9", "7:1", "0 to 2"],
-        )
-        self.fails(
-            2,
-            *base,
-            "--relation",
-            "1",
-            "--relation-heads",
-            "7",
-            says=["--relation-heads 7"],
-        )
-        self.fails(2, *base, "--pattern", "heads", "--prune", "0.5", says=["heads", "1x4"])
+    def test_models_and_options_that_do_not_fit(self):
+        same = ("--teacher", GOLDEN / "bert-joint")
+        for code, options, *words in (
+            (4, ("--teacher", GOLDEN / "bert-classify"), "bert-classify", "task"),
+            (3, ("--teacher", self.directory / "absent"), "no such directory"),
+            (2, (*same, "--hidden", "1", "--layers", "0:9,7:1"), "0:9", "7:1", "0 to 2"),
+            (2, (*same, "--relation", "1", "--relation-heads", "7"), "--relation-heads 7"),
+            (2, (*same, "--pattern", "heads", "--prune", "0.5"), "heads", "1x4"),
+        ):
+            self.refuses(code, joint(3), *options, says=words)
+        self.refuses(5, classified(3), student="bert-fill", says=["fill"])
 
     def test_a_recipe_makes_the_student(self):
         recipe = self.write("recipe.json", json.dumps({"layers": 1, "ffn": 0.5, "positions": 20}))
-        data = self.write("data.jsonl", jsonl(joint(24)))
-        arguments = ["distill", "--student", recipe, "--data", data, "-o", self.directory / "out", "--batch", "8"]
+        arguments = self.arguments(joint(24), "--batch", "8", student=recipe)
         self.fails(2, *arguments, says=["--teacher"])
         arguments += ["--teacher", GOLDEN / "bert-joint", "--epochs", "2", "--json"]
         self.assertFalse(self.line(*arguments, "--stop-after", "2")["complete"])
@@ -417,80 +295,24 @@ class Training(CommandTest):
         self.assertEqual((config["num_hidden_layers"], config["max_position_embeddings"]), (1, 20))
         file = self.directory / "model.bantam"
         self.ok("convert", self.directory / "out", "-o", file, "--parity", "none")
-        broken = self.write("broken.json", json.dumps({"layers": [0, 7]}))
-        arguments[2] = broken
-        arguments[6] = self.directory / "other"
-        self.fails(4, *arguments, says=["layer 7 is not there"])
-
-    def test_tasks_without_labels_are_refused(self):
-        data = self.write("data.jsonl", jsonl(classified(3)))
-        self.fails(
-            5,
-            "distill",
-            "--student",
-            GOLDEN / "bert-fill",
-            "--data",
-            data,
-            "-o",
-            self.directory / "o",
-            says=["fill"],
-        )
+        for code, layout, words in (
+            (4, {"layers": [0, 7]}, "layer 7 is not there"),
+            (5, {"ffn": {"keep": 0.5, "across": "model"}}, "convert TEACHER --student"),
+        ):
+            arguments[2] = self.write("broken.json", json.dumps(layout))
+            arguments[6] = self.directory / f"other{code}"
+            self.fails(code, *arguments, says=[words])
 
     def test_nothing_is_written_over(self):
-        data = self.write("data.jsonl", jsonl(joint(3)))
         student = self.directory / "student"
-        student.mkdir()
-        for path in (GOLDEN / "bert-joint").iterdir():
-            (student / path.name).write_bytes(path.read_bytes())
-        self.fails(
-            2,
-            "distill",
-            "--student",
-            student,
-            "--data",
-            data,
-            "-o",
-            student,
-            says=["input"],
-        )
-        other = self.directory / "other"
-        other.mkdir()
-        (other / "config.json").write_text("{}")
-        self.fails(
-            2,
-            "distill",
-            "--student",
-            student,
-            "--data",
-            data,
-            "-o",
-            other,
-            says=["holds a model"],
-        )
-        self.fails(
-            2,
-            "distill",
-            "--student",
-            student,
-            "--data",
-            data,
-            "-o",
-            data,
-            says=["not a directory"],
-        )
+        shutil.copytree(GOLDEN / "bert-joint", student)
+        (self.directory / "other").mkdir()
+        (self.directory / "other" / "config.json").write_text("{}")
+        for output, words in (("student", "input"), ("other", "holds a model"), ("data.jsonl", "not a directory")):
+            self.refuses(2, joint(3), student=student, output=output, says=[words])
 
     def test_full_disk_loses_nothing(self):
-        data = self.write("data.jsonl", jsonl(joint(24)))
-        arguments = [
-            "distill",
-            "--student",
-            GOLDEN / "bert-joint",
-            "--data",
-            data,
-            "-o",
-            self.directory / "out",
-        ]
-        arguments += ["--epochs", "2", "--batch", "8", "--json"]
+        arguments = self.arguments(joint(24), "--epochs", "2", "--batch", "8", "--json")
         self.ok(*arguments, "--stop-after", "1")
         kept = (self.directory / "out" / CHECKPOINT).read_bytes()
         # A limit on the size of files stands in for the full disk.
@@ -507,24 +329,8 @@ class Training(CommandTest):
         file = self.directory / "out" / CHECKPOINT
         whole = file.read_bytes()
         file.write_bytes(whole[:-100])
-        arguments = [
-            "distill",
-            "--student",
-            GOLDEN / "bert-joint",
-            "--data",
-            self.directory / "train.jsonl",
-        ]
-        arguments += [
-            "-o",
-            self.directory / "out",
-            "--batch",
-            "8",
-            "--dropout",
-            "0.1",
-            "--learning-rate",
-            "0.003",
-        ]
-        self.fails(4, *arguments, "--epochs", "2", says=[CHECKPOINT])
+        more = ("--batch", "8", "--dropout", "0.1", "--learning-rate", "0.003", "--epochs", "2")
+        self.refuses(4, data, *more, says=[CHECKPOINT])
 
 
 if __name__ == "__main__":

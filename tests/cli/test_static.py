@@ -28,7 +28,9 @@ class Convert(CommandTest):
         self.refuses(2, VOICE, *texts, "--calibrate-by", "guess", says=["--calibrate-by", "mse", "percentile"])
         self.refuses(2, VOICE, *texts, "--percentile", "99.9", says=["add it, or leave --percentile out"])
         for wrong in ("50", "101", "nan", "-3"):
-            self.refuses(2, VOICE, *texts, "--calibrate-by", "percentile", "--percentile", wrong, says=["above 50", "99.99"])
+            self.refuses(
+                2, VOICE, *texts, "--calibrate-by", "percentile", "--percentile", wrong, says=["above 50", "99.99"]
+            )
         self.refuses(2, VOICE, "dynamic", "--calibrate-by", "mse", says=["--activations static"])
 
     def test_ranges(self):
