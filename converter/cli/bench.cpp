@@ -97,7 +97,9 @@ void time_operators(Engine& engine, const Batch& batch, BatchTiming* timing) {
   timing->peaks = probe::larger(timing->peaks, probe::measure_peaks(engine.session().isa()));
 }
 
-BatchTiming measure(const ModelFile& file, const BenchOptions& options, const std::vector<uint32_t>& lengths) {
+}  // namespace
+
+BatchTiming time_batch(const ModelFile& file, const BenchOptions& options, const std::vector<uint32_t>& lengths) {
   BatchTiming timing;
   timing.lengths = lengths;
   const RandomBatch data(file.model().vocabulary(), lengths);
@@ -125,6 +127,8 @@ BatchTiming measure(const ModelFile& file, const BenchOptions& options, const st
   if (options.per_op) time_operators(engine, batch, &timing);
   return timing;
 }
+
+namespace {
 
 /// 16 and 128 tokens, or what the model takes.
 std::vector<uint32_t> default_lengths(uint32_t longest) {
@@ -160,7 +164,7 @@ void bench_ids(const ModelFile& file, const BenchOptions& options, const StartTi
   std::vector<BatchTiming> timings;
   timings.reserve(batches.size());
   for (const std::vector<uint32_t>& lengths : batches) {
-    timings.push_back(measure(file, options, lengths));
+    timings.push_back(time_batch(file, options, lengths));
     StartTimes& start = timings.back().start;
     start.open = before.open;
     if (start.memory && before.memory) {

@@ -64,6 +64,10 @@ struct BatchTiming {
   double limit() const;
 };
 
+/// Times forward passes over one batch of random ids, sequences of these lengths, which the model takes. Of `options` it
+/// reads engine, repetitions, warm-up and per_op.
+BatchTiming time_batch(const ModelFile& file, const BenchOptions& options, const std::vector<uint32_t>& lengths);
+
 /// bench over ids: prints times of every length, or of the mix.
 void print_batches(const ModelFile& file, const BenchOptions& options, const std::vector<BatchTiming>& timings,
                    Isa isa);

@@ -6,64 +6,23 @@
 namespace bantam::cli {
 namespace {
 
+using probe::KindTime;
+using probe::of_peak;
 using probe::OpTime;
 using Rows = std::vector<std::vector<std::string>>;
-
-/// Operators of one kind and number type together.
-struct KindTime {
-  OpTime sum;  // its name is empty
-  uint32_t count = 0;
-};
-
-std::vector<KindTime> sum_kinds(const std::vector<OpTime>& ops) {
-  std::vector<KindTime> kinds;
-  for (const OpTime& op : ops) {
-    KindTime* kind = nullptr;
-    for (KindTime& known : kinds) {
-      if (known.sum.kind == op.kind && known.sum.int8 == op.int8) kind = &known;
-    }
-    if (kind == nullptr) {
-      kind = &kinds.emplace_back();
-      kind->sum.kind = op.kind;
-      kind->sum.int8 = op.int8;
-    }
-    ++kind->count;
-    kind->sum.macs += op.macs;
-    kind->sum.least += op.least;
-    kind->sum.mean += op.mean;
-  }
-  return kinds;
-}
-
-double total_least(const BatchTiming& timing) {
-  double total = 0;
-  for (const OpTime& op : timing.ops) total += op.least;
-  return total;
-}
 
 double share_of(const OpTime& op, double total) { return total > 0 ? op.least / total : 0; }
 
 double gmacs_per_second(const OpTime& op) { return op.least > 0 ? static_cast<double>(op.macs) / op.least * 1e-6 : 0; }
 
-/// Of the peak of one core: an op's time is summed over cores. 0: it multiplies nothing, or no peak is known.
-double of_peak(const OpTime& op, const probe::Peaks& peaks) {
-  const double limit = probe::limit_ms(peaks, op.int8_macs(), op.f32_macs());
-  return op.least > 0 ? limit / op.least : 0;
-}
-
-const char* type_name(const OpTime& op) {
-  if (op.macs == 0) return "";
-  return op.int8 ? "int8" : "f32";
-}
-
 Json fraction(double value) { return value > 0 ? Json(static_cast<float>(value)) : Json(nullptr); }
 
 Json op_json(const OpTime& op, const BatchTiming& timing) {
   return {{"kind", op.kind},
-          {"type", op.macs == 0 ? Json(nullptr) : Json(type_name(op))},
+          {"type", op.macs == 0 ? Json(nullptr) : Json(op.type())},
           {"ms", static_cast<float>(op.mean)},
           {"min_ms", static_cast<float>(op.least)},
-          {"share", static_cast<float>(share_of(op, total_least(timing)))},
+          {"share", static_cast<float>(share_of(op, probe::total_least(timing.ops)))},
           {"macs", op.macs},
           {"gmac_per_s", static_cast<float>(gmacs_per_second(op))},
           {"of_peak", fraction(of_peak(op, timing.peaks))}};
@@ -76,7 +35,7 @@ void put_ops(const BatchTiming& timing, Json* object) {
   (*object)["limit_ms"] = fraction(timing.limit());
   (*object)["of_limit"] = fraction(timing.limit() / timing.ms.least);
   (*object)["kinds"] = Json::array();
-  for (const KindTime& kind : sum_kinds(timing.ops)) {
+  for (const KindTime& kind : probe::sum_kinds(timing.ops)) {
     Json entry = op_json(kind.sum, timing);
     entry["ops"] = kind.count;
     (*object)["kinds"].push_back(std::move(entry));
@@ -120,7 +79,7 @@ std::vector<std::string> op_columns(const OpTime& op, const BatchTiming& timing)
   const double peak = of_peak(op, timing.peaks);
   return {fmt::format("{:.4f}", op.least),
           fmt::format("{:.4f}", op.mean),
-          fmt::format("{:.1f}", share_of(op, total_least(timing)) * 100),
+          fmt::format("{:.1f}", share_of(op, probe::total_least(timing.ops)) * 100),
           op.macs == 0 ? "" : fmt::format("{:.2f}", static_cast<double>(op.macs) * 1e-6),
           op.macs == 0 ? "" : fmt::format("{:.1f}", gmacs_per_second(op)),
           peak > 0 ? fmt::format("{:.1f}", peak * 100) : ""};
@@ -160,13 +119,14 @@ void print_ops(const BatchTiming& timing) {
   Rows rows = {{"kind", "type", "ops"}};
   append(columns, &rows);
   OpTime all;
-  for (const KindTime& kind : sum_kinds(timing.ops)) {
-    rows.push_back({kind.sum.kind, type_name(kind.sum), fmt::format("{}", kind.count)});
+  for (const KindTime& kind : probe::sum_kinds(timing.ops)) {
+    rows.push_back({kind.sum.kind, kind.sum.type(), fmt::format("{}", kind.count)});
     append(op_columns(kind.sum, timing), &rows);
     all.mean += kind.sum.mean;
   }
-  rows.push_back({"all", "", fmt::format("{}", timing.ops.size()), fmt::format("{:.4f}", total_least(timing)),
-                  fmt::format("{:.4f}", all.mean), "100.0", "", "", ""});
+  rows.push_back({"all", "", fmt::format("{}", timing.ops.size()),
+                  fmt::format("{:.4f}", probe::total_least(timing.ops)), fmt::format("{:.4f}", all.mean), "100.0", "",
+                  "", ""});
   print_table(rows);
   print_limit(timing);
 

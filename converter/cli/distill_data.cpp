@@ -104,6 +104,7 @@ DistillData::DistillData(const convert::Graph& student, const convert::Graph* te
 
 Dataset DistillData::read(const std::string& path, size_t limit) const {
   Dataset data = read_dataset(path, student_.model(), limit, options_.skip_bad);
+  refuse_unknown(data, "the model");
   const Model& model = student_.model();
   if (!cli::fits(model.task(), data.layout)) {
     fail(ExitCode::kInvalid, "{}: holds {}, but {} is a model for \"{}\"; that needs {}", path,

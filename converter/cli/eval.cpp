@@ -132,6 +132,7 @@ void run_eval(const EvalOptions& options) {
   {
     const ModelFile file(options.model);
     data = read_dataset(options.data, file.model(), options.limit, options.skip_bad);
+    refuse_unknown(data, options.model);
   }
   const Scored first = score_file(options.model, options, data);
   std::optional<Scored> second;

@@ -230,11 +230,13 @@ Dataset read_dataset(const std::string& path, const Model& model, size_t limit, 
   }
   if (data.examples.empty())
     fail(ExitCode::kInvalid, "{}: there is no example in it; pass a JSONL file with labels", path);
-  if (data.unknown == data.examples.size()) {
-    fail(ExitCode::kInvalid, "{}: the model knows none of its labels, such as {}; bantam inspect shows the model's",
-         path, data.first_unknown);
-  }
   return data;
+}
+
+void refuse_unknown(const Dataset& data, const std::string& model) {
+  if (data.unknown < data.examples.size()) return;
+  fail(ExitCode::kInvalid, "{}: {} knows none of its labels, such as {}; bantam inspect shows the model's", data.path,
+       model, data.first_unknown);
 }
 
 }  // namespace bantam::cli

@@ -46,6 +46,9 @@ struct Dataset {
 /// counted with `skip_bad`. `model` translates label numbers to names.
 Dataset read_dataset(const std::string& path, const Model& model, size_t limit, bool skip_bad);
 
+/// Throws where the model has no label of any example. `model`: how the message calls it.
+void refuse_unknown(const Dataset& data, const std::string& model);
+
 /// Makes `tokens`, joined by blanks, the example's text, with a tag each.
 void set_tokens(const std::vector<std::string>& tokens, std::vector<std::string> tags, Example* example);
 

@@ -251,11 +251,14 @@ void compare_embeddings(const Outcome& outcome, const Outcome& against, Metrics*
 
 }  // namespace
 
+void refuse_misfit(const ModelFile& file, const Dataset& data) {
+  if (fits(file.model().task(), data.layout)) return;
+  fail(ExitCode::kUnsupported, "{}: the file's task is \"{}\", which cannot be scored on {} ({})", file.path(),
+       task_name(file.model().task()), data.path, layout_name(data.layout));
+}
+
 Outcome evaluate(const ModelFile& file, const EngineOptions& engine_options, const Dataset& data) {
-  if (!fits(file.model().task(), data.layout)) {
-    fail(ExitCode::kUnsupported, "{}: the file's task is \"{}\", which cannot be scored on {} ({})", file.path(),
-         task_name(file.model().task()), data.path, layout_name(data.layout));
-  }
+  refuse_misfit(file, data);
   EngineOptions options = engine_options;
   if (data.layout == Layout::kChoices) {
     for (const Example& example : data.examples) {

@@ -22,7 +22,10 @@ struct Outcome {
   double seconds = 0;  // in tokenizer, forward passes and task heads
 };
 
-/// Throws where the file's task does not fit the data.
+/// Throws where a file of this task cannot be scored on the data.
+void refuse_misfit(const ModelFile& file, const Dataset& data);
+
+/// Throws as refuse_misfit does.
 Outcome evaluate(const ModelFile& file, const EngineOptions& engine, const Dataset& data);
 
 /// Name and value, in the order in which they are shown.

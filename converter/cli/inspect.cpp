@@ -23,17 +23,6 @@ struct InspectOptions {
   SessionOptions session;  // of the arena
 };
 
-uint64_t parameter_count(const Model& model) {
-  uint64_t count = 0;
-  for (const fb::Tensor* t : *root(model).tensors()) {
-    if (!is_constant(*t) || t->alias() >= 0) continue;
-    uint64_t elements = 1;
-    for (uint32_t d = 0; d < t->shape()->size(); ++d) elements *= extent(*t, d);
-    count += elements;
-  }
-  return count;
-}
-
 /// Arena bytes of a session for one sequence of so many tokens.
 size_t arena_at(const Model& model, uint32_t tokens) {
   SessionOptions options;

@@ -112,6 +112,17 @@ std::string life(const fb::Model& model, int32_t index) {
 
 }  // namespace
 
+uint64_t parameter_count(const Model& model) {
+  uint64_t count = 0;
+  for (const fb::Tensor* t : *root(model).tensors()) {
+    if (!is_constant(*t) || t->alias() >= 0) continue;
+    uint64_t elements = 1;
+    for (uint32_t d = 0; d < t->shape()->size(); ++d) elements *= extent(*t, d);
+    count += elements;
+  }
+  return count;
+}
+
 Json ops_json(const Model& model) {
   const fb::Model& stored = root(model);
   const fb::Subgraph& ops = graph(stored);

@@ -10,6 +10,9 @@
 
 namespace bantam::cli {
 
+/// Elements of all constant tensors, shared ones once.
+uint64_t parameter_count(const Model& model);
+
 using Table = std::vector<std::vector<std::string>>;  // first row: header
 
 Json ops_json(const Model& model);

@@ -125,4 +125,34 @@ double limit_ms(const Peaks& peaks, uint64_t int8_macs, uint64_t f32_macs) {
   return seconds * 1e3;
 }
 
+double of_peak(const OpTime& op, const Peaks& peaks) {
+  return op.least > 0 ? limit_ms(peaks, op.int8_macs(), op.f32_macs()) / op.least : 0;
+}
+
+std::vector<KindTime> sum_kinds(const std::vector<OpTime>& ops) {
+  std::vector<KindTime> kinds;
+  for (const OpTime& op : ops) {
+    KindTime* kind = nullptr;
+    for (KindTime& known : kinds) {
+      if (known.sum.kind == op.kind && known.sum.int8 == op.int8) kind = &known;
+    }
+    if (kind == nullptr) {
+      kind = &kinds.emplace_back();
+      kind->sum.kind = op.kind;
+      kind->sum.int8 = op.int8;
+    }
+    ++kind->count;
+    kind->sum.macs += op.macs;
+    kind->sum.least += op.least;
+    kind->sum.mean += op.mean;
+  }
+  return kinds;
+}
+
+double total_least(const std::vector<OpTime>& ops) {
+  double total = 0;
+  for (const OpTime& op : ops) total += op.least;
+  return total;
+}
+
 }  // namespace bantam::probe

@@ -21,7 +21,19 @@ struct OpTime {
   double mean = 0;    // over all passes
   uint64_t int8_macs() const { return int8 ? macs : 0; }
   uint64_t f32_macs() const { return int8 ? 0 : macs; }
+  /// "int8" or "f32"; "" where nothing is multiplied.
+  const char* type() const { return macs == 0 ? "" : int8 ? "int8" : "f32"; }
 };
+
+/// Operators of one kind and number type together.
+struct KindTime {
+  OpTime sum;  // its name is empty
+  uint32_t count = 0;
+};
+std::vector<KindTime> sum_kinds(const std::vector<OpTime>& ops);
+
+/// Sum of the least times.
+double total_least(const std::vector<OpTime>& ops);
 
 /// Every operator of the model on this batch, in the order of the file; times are 0.
 std::vector<OpTime> list_ops(const Model& model, const Batch& batch);
@@ -33,6 +45,10 @@ Status time_ops(Session& session, const Batch& batch, uint32_t workers, uint32_t
 
 /// Milliseconds that so many multiplications take one core at its peak: the dot-product limit. 0: no peak is known.
 double limit_ms(const Peaks& peaks, uint64_t int8_macs, uint64_t f32_macs);
+
+/// `op`'s least time as a fraction of the peak of one core: its time is summed over cores. 0: it multiplies nothing, or no
+/// peak is known.
+double of_peak(const OpTime& op, const Peaks& peaks);
 
 }  // namespace bantam::probe
 
