@@ -17,6 +17,7 @@ void add_run(CLI::App& app);          // run, classify, choose, tag, answer, emb
 void add_tokenize(CLI::App& app);     // tokenize
 void add_eval(CLI::App& app);         // eval
 void add_bench(CLI::App& app);        // bench
+void add_report(CLI::App& app);       // report
 void add_firmware(CLI::App& app);     // firmware
 void add_inspect(CLI::App& app);      // inspect
 void add_verify(CLI::App& app);       // verify

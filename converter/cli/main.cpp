@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
     add_tokenize(app);
     add_eval(app);
     add_bench(app);
+    add_report(app);
     add_distill(app, [argv](const DistillOptions& options) { run_trainer(argv, options.settings.threads); });
     add_firmware(app);
     add_inspect(app);

@@ -8,8 +8,7 @@
 
 namespace bantam::convert {
 
-/// Bars of the divergence (logarithmic) of each matrix and type, in the model's order, and the same as a table. No scripts, no
-/// other files.
+/// A table with a row a matrix and type, in the model's order, and bars of their divergence (logarithmic).
 std::string sensitivity_html(const Sensitivity& measured);
 
 }  // namespace bantam::convert

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/chart.h"
 #include "report/html.h"
 
 namespace bantam::train {
@@ -27,84 +28,79 @@ std::vector<double> column(const std::vector<CurvePoint>& points, const Named Cu
   return values;
 }
 
-constexpr const char* kColours[] = {"#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#57606a"};
-constexpr double kWidth = 640, kHeight = 220, kLeft = 56, kBottom = 28, kTop = 8;
-
-struct Scale {
-  double low, high;
-  double y(double value) const { return kTop + (kHeight - kTop) * (1 - (value - low) / (high - low)); }
+/// One name's values over the points.
+struct Line {
+  std::string name;
+  std::vector<double> values;
 };
 
-Scale scale_of(const std::vector<std::vector<double>>& lines) {
+convert::ChartAxis axis_of(const std::vector<Line>& lines) {
   double low = INFINITY, high = -INFINITY;
-  for (const auto& line : lines) {
-    for (const double value : line) {
+  for (const Line& line : lines) {
+    for (const double value : line.values) {
       if (!std::isfinite(value)) continue;
       low = std::min(low, value);
       high = std::max(high, value);
     }
   }
-  if (!(low < high)) return {low - 0.5, low + 0.5};
-  return {low, high};
+  return low <= high ? convert::make_axis(low, high, 5) : convert::make_axis(0, 1, 5);
+}
+
+std::string draw(const std::vector<CurvePoint>& points, const std::vector<Line>& lines, const std::string& title,
+                 double width) {
+  const double first = points.front().epoch, last = points.back().epoch;
+  const double height = width < 500 ? 260 : 320;
+  convert::ChartAxis epochs = convert::make_axis(first, std::max(last, first + 1), width < 500 ? 5 : 10);
+  const auto broken = [](double tick) { return tick != std::floor(tick); };  // there is no half of an epoch
+  epochs.ticks.erase(std::remove_if(epochs.ticks.begin(), epochs.ticks.end(), broken), epochs.ticks.end());
+  epochs.decimals = 0;
+  const convert::ChartFrame frame(width, height, epochs, axis_of(lines), "epoch", "");
+  std::string paths;
+  for (size_t n = 0; n < lines.size(); ++n) {
+    std::string path;
+    for (size_t i = 0; i < points.size(); ++i) {
+      const double value = lines[n].values[i];
+      if (!std::isfinite(value)) continue;
+      path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "" : " ", frame.x(points[i].epoch), frame.y(value));
+    }
+    paths += fmt::format("<polyline class=\"{}\" points=\"{}\"><title>{}</title></polyline>\n",
+                         convert::html_line_class(n), path, convert::html_escaped(lines[n].name));
+  }
+  return frame.svg(title, paths);
 }
 
 std::string chart(const std::vector<CurvePoint>& points, const Named CurvePoint::*part, const std::string& title) {
   if (points.empty() || (points.back().*part).empty()) return "";
-  std::vector<std::string> names;
-  std::vector<std::vector<double>> lines;
+  std::vector<Line> lines;
+  std::string legend;
   for (const auto& [name, value] : points.back().*part) {
-    names.push_back(name);
-    lines.push_back(column(points, part, name));
+    legend += fmt::format("<li>{}{}</li>", convert::html_line(lines.size()), convert::html_name(name));
+    lines.push_back({name, column(points, part, name)});
   }
-  const Scale scale = scale_of(lines);
-  const double span = std::max<double>(1, static_cast<double>(points.size()) - 1);
-  const auto x = [&](size_t i) { return kLeft + kWidth * static_cast<double>(i) / span; };
-  std::string svg =
-      fmt::format("<h2>{}</h2><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", convert::html_escaped(title),
-                  kLeft + kWidth + 16, kHeight + kTop + kBottom, convert::html_escaped(title));
-  for (int i = 0; i <= 4; ++i) {
-    const double value = scale.low + (scale.high - scale.low) * i / 4;
-    svg += fmt::format(
-        "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text x=\"{}\" y=\"{:.1f}\" "
-        "text-anchor=\"end\">{:.4g}</text>",
-        kLeft, kLeft + kWidth, scale.y(value), scale.y(value), kLeft - 6, scale.y(value) + 4, value);
-  }
-  const size_t every = std::max<size_t>(1, points.size() / 10);
-  for (size_t i = 0; i < points.size(); i += every) {
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>", x(i), kHeight + kTop + 18,
-                       points[i].epoch);
-  }
-  std::string legend = "<p>";
-  for (size_t n = 0; n < names.size(); ++n) {
-    const char* colour = kColours[n % std::size(kColours)];
-    std::string path;
-    for (size_t i = 0; i < points.size(); ++i) {
-      if (!std::isfinite(lines[n][i])) continue;
-      path += fmt::format("{}{:.1f},{:.1f} ", path.empty() ? "" : " ", x(i), scale.y(lines[n][i]));
-    }
-    svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>", path, colour);
-    legend += fmt::format("<span style=\"color:{}\">&#9632;</span> {} ", colour, convert::html_escaped(names[n]));
-  }
-  return svg + "</svg>" + legend + "</p>";
+  return "<h2>" + convert::html_escaped(title) + "</h2>\n" +
+         convert::html_figure([&](double width) { return draw(points, lines, title, width); },
+                              "<ul class=\"legend\">" + legend + "</ul>");
 }
 
 std::string table(const std::vector<CurvePoint>& points) {
-  std::string html = "<table><tr>";
-  const std::string csv = curve_csv(points);
-  bool head = true;
-  std::string cell;
-  for (const char c : csv) {
-    if (c != ',' && c != '\n') {
-      cell += c;
-      continue;
-    }
-    html += fmt::format("<t{0}>{1}</t{0}>", head ? 'h' : 'd', convert::html_escaped(cell));
-    cell.clear();
-    if (c != '\n') continue;
-    head = false;
-    html += "</tr><tr>";
+  std::vector<std::string> head = {"epoch", "step", "learning rate", "sparsity"};
+  if (points.empty()) return "";
+  for (const auto& [name, value] : points.front().losses) head.push_back(convert::html_name(name));
+  for (const auto& [name, value] : points.front().scores) head.push_back(convert::html_name(name));
+  std::vector<std::vector<convert::HtmlCell>> rows;
+  for (const CurvePoint& point : points) {
+    const auto number = [&](double value) {
+      rows.back().push_back(convert::number_cell(value, fmt::format("{:.4g}", value)));
+    };
+    rows.emplace_back();
+    number(point.epoch);
+    number(static_cast<double>(point.step));
+    number(point.rate);
+    number(point.sparsity);
+    for (const auto& [name, value] : point.losses) number(value);
+    for (const auto& [name, value] : point.scores) number(value);
   }
-  return html + "</tr></table>";
+  return "<h2>All epochs</h2>\n" + convert::html_table("Epochs", head, rows);
 }
 
 Json named_json(const Named& named) {
@@ -138,16 +134,9 @@ std::string curve_csv(const std::vector<CurvePoint>& points) {
 }
 
 std::string curve_html(const std::vector<CurvePoint>& points, const std::string& title) {
-  return fmt::format(
-             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
-             "content=\"width=device-width\"><title>{0}</title><style>:root{{color-scheme:light dark}}"
-             "body{{font:15px/1.5 system-ui,sans-serif;max-width:760px;margin:2em auto;padding:0 1em}}"
-             "svg{{width:100%;height:auto}}svg text{{font-size:11px;fill:currentColor}}"
-             ".grid{{stroke:currentColor;opacity:.15}}table{{border-collapse:collapse;font-size:12px;display:block;"
-             "overflow-x:auto}}td,th{{padding:2px 8px;text-align:right}}</style><h1>{0}</h1>",
-             convert::html_escaped(title)) +
-         chart(points, &CurvePoint::losses, "Loss by epoch") +
-         chart(points, &CurvePoint::scores, "Validation scores by epoch") + table(points) + "</html>\n";
+  return convert::html_page(title, chart(points, &CurvePoint::losses, "Loss by epoch") +
+                                       chart(points, &CurvePoint::scores, "Validation scores by epoch") +
+                                       table(points));
 }
 
 Json to_json(const std::vector<CurvePoint>& points) {

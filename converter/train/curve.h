@@ -24,7 +24,7 @@ struct CurvePoint {
 /// A header, then a row a point: the same names in every row.
 std::string curve_csv(const std::vector<CurvePoint>& points);
 
-/// Line charts of losses and scores over epochs, and the table. No script, nothing fetched.
+/// Line charts of losses and scores over epochs, and the table.
 std::string curve_html(const std::vector<CurvePoint>& points, const std::string& title);
 
 /// To and from JSON, numbers exactly.

@@ -1,0 +1,34 @@
+// What the parts of `report` share: options, and the report as JSON.
+#ifndef BANTAM_CONVERTER_CLI_REPORT_H_
+#define BANTAM_CONVERTER_CLI_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/engine.h"
+#include "cli/output.h"
+#include "report/file_report.h"
+
+namespace bantam::cli {
+
+struct ReportOptions {
+  std::vector<std::string> files;
+  std::string output;  // "": report.html, or none with --json
+  std::string data, source;
+  std::string metric;   // "": the one that says most
+  uint32_t tokens = 0;  // 0: 32, or what the files take
+  uint32_t repetitions = 0;
+  size_t limit = 0;
+  bool skip_bad = false, no_times = false, json = false;
+  EngineOptions engine;
+};
+
+/// Opens, measures and scores all files. Throws Error with what is wrong with any of them.
+convert::ReportData gather_report(const ReportOptions& options);
+
+/// Schema "bantam.report/1".
+Json report_json(const convert::ReportData& data);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_REPORT_H_

@@ -1,0 +1,233 @@
+// report: what is known of the files, gathered before anything is written.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "cli/bench.h"
+#include "cli/build_info.h"
+#include "cli/convert_progress.h"
+#include "cli/errors.h"
+#include "cli/eval_run.h"
+#include "cli/inspect_tables.h"
+#include "cli/report.h"
+#include "model/view.h"
+
+namespace bantam::cli {
+namespace {
+
+using convert::FileReport;
+using convert::OperatorTime;
+using convert::Problems;
+using convert::ReportData;
+
+constexpr uint32_t kDefaultTokens = 32;
+
+/// Calls `work` and notes what it throws, once each.
+class Gatherer {
+ public:
+  template <typename Work>
+  void attempt(const Work& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      for (const std::string& problem : error.problems()) {
+        if (seen_.insert(problem).second) problems_.add(error.code(), problem);
+      }
+    }
+  }
+  void raise() const { problems_.raise(); }
+
+ private:
+  Problems problems_;
+  std::set<std::string> seen_;
+};
+
+/// A file on its way into the report.
+struct Subject {
+  std::unique_ptr<ModelFile> file;
+  std::optional<Dataset> data;
+};
+
+/// Opens the files and reads the data for each: labels may be numbers, which each file names its own way.
+std::vector<Subject> open_inputs(const ReportOptions& options, std::unique_ptr<convert::ModelSource>* source) {
+  std::vector<Subject> inputs;
+  Gatherer gatherer;
+  for (const std::string& path : options.files) {
+    gatherer.attempt([&] { inputs.push_back({std::make_unique<ModelFile>(path), std::nullopt}); });
+  }
+  if (!options.source.empty()) {
+    gatherer.attempt(
+        [&] { *source = std::make_unique<convert::ModelSource>(convert::open_model_source(options.source)); });
+  }
+  for (Subject& input : inputs) {
+    if (options.data.empty()) break;
+    gatherer.attempt([&] {
+      input.data = read_dataset(options.data, input.file->model(), options.limit, options.skip_bad);
+      refuse_misfit(*input.file, *input.data);
+      refuse_unknown(*input.data, input.file->path());
+    });
+  }
+  for (const Subject& input : inputs) {
+    const uint32_t longest = input.file->model().max_sequence();
+    gatherer.attempt([&] {
+      if (longest != 0 && options.tokens > longest) {
+        fail(ExitCode::kInvalid, "--tokens {}: {} takes at most {}; name a number that all files take", options.tokens,
+             input.file->path(), longest);
+      }
+    });
+  }
+  gatherer.raise();
+  return inputs;
+}
+
+/// Tokens of the timed pass: the same for all files.
+uint32_t timed_tokens(const ReportOptions& options, const std::vector<Subject>& inputs) {
+  if (options.tokens != 0) return options.tokens;
+  uint32_t tokens = kDefaultTokens;
+  for (const Subject& input : inputs) {
+    const uint32_t longest = input.file->model().max_sequence();
+    if (longest != 0) tokens = std::min(tokens, longest);
+  }
+  return tokens;
+}
+
+FileReport describe_file(const ModelFile& file, const convert::ModelSource* source) {
+  const Model& model = file.model();
+  const fb::Model& stored = root(model);
+  FileReport report;
+  report.path = file.path();
+  report.name = to_string(model.name());
+  report.task = task_name(model.task());
+  report.architecture = to_string(as_text(stored.architecture()));
+  report.licence = to_string(model.licence());
+  report.tool = to_string(model.tool());
+  report.bytes = file.size();
+  report.parameters = parameter_count(model);
+  report.vocabulary = model.vocabulary();
+  report.max_tokens = model.max_sequence();
+  for (uint32_t set = 0; set < model.label_set_count(); ++set) {
+    std::vector<std::string>& labels = report.labels.emplace_back();
+    for (uint32_t i = 0; i < model.label_count(set); ++i) labels.push_back(to_string(model.label(set, i)));
+  }
+  report.components = convert::file_components(model);
+  report.matrices = convert::describe_matrices(model, source);
+  if (source != nullptr) report.made_from_source = convert::made_from(model, *source);
+  return report;
+}
+
+OperatorTime operator_time(const probe::OpTime& op, uint32_t count, const BatchTiming& timing) {
+  const double total = probe::total_least(timing.ops);
+  return {
+      op.name, op.kind, op.type(), count, op.least, total > 0 ? op.least / total : 0, probe::of_peak(op, timing.peaks)};
+}
+
+convert::Timing time_file(const ModelFile& file, const ReportOptions& options, uint32_t tokens) {
+  BenchOptions bench;
+  bench.engine = options.engine;
+  bench.repetitions = options.repetitions;
+  bench.per_op = true;
+  const BatchTiming timing = time_batch(file, bench, {tokens});
+  convert::Timing result;
+  result.tokens = tokens;
+  result.repetitions = timing.repetitions;
+  result.median_ms = timing.ms.p50;
+  result.p99_ms = timing.ms.p99;
+  result.least_ms = timing.ms.least;
+  result.arena = timing.arena;
+  for (const probe::KindTime& kind : probe::sum_kinds(timing.ops))
+    result.kinds.push_back(operator_time(kind.sum, kind.count, timing));
+  for (const probe::OpTime& op : timing.ops) result.operators.push_back(operator_time(op, 1, timing));
+  return result;
+}
+
+void score_file(const ReportOptions& options, const Subject& input, FileReport* report) {
+  const Outcome outcome = evaluate(*input.file, options.engine, *input.data);
+  report->metrics = score(*input.data, outcome);
+  report->truncated = outcome.truncated;
+  report->unknown_labels = input.data->unknown;
+}
+
+/// --metric, or the first of these that every file has. Throws where --metric is not among what was measured.
+std::string choose_metric(const ReportOptions& options, const std::vector<FileReport>& files) {
+  const auto everywhere = [&](const std::string& name) {
+    return std::all_of(files.begin(), files.end(), [&](const FileReport& file) {
+      return std::any_of(file.metrics.begin(), file.metrics.end(), [&](const auto& m) { return m.first == name; });
+    });
+  };
+  if (!options.metric.empty()) {
+    if (everywhere(options.metric)) return options.metric;
+    std::string names;
+    for (const auto& [name, value] : files[0].metrics) {
+      if (everywhere(name)) names += (names.empty() ? "" : ", ") + name;
+    }
+    fail(ExitCode::kUsage, "--metric {}: not measured on this data for every file; there are {}", options.metric,
+         names);
+  }
+  for (const char* name :
+       {"entity_f1", "sentence_accuracy", "intent_accuracy", "accuracy", "micro_f1", "spearman", "f1"}) {
+    if (everywhere(name)) return name;
+  }
+  return "";
+}
+
+void note_missing(const ReportOptions& options, const std::vector<Subject>& inputs, ReportData* report) {
+  std::string files;
+  for (const std::string& path : options.files) files += " " + path;
+  const std::string again = "bantam report" + files;
+  if (options.data.empty()) {
+    report->missing.push_back(
+        {"Scores, which want labelled data, one JSON object a line (bantam eval --help has the fields):",
+         again + " --data test.jsonl"});
+  }
+  if (options.source.empty()) {
+    report->missing.push_back({"Errors of the weights, which want the directory that the files were converted from:",
+                               again + " --source MODEL_DIRECTORY"});
+  }
+  if (options.no_times) report->missing.push_back({"Times, which --no-times left out:", again});
+  for (size_t i = 0; i < inputs.size() && !options.no_times; ++i) {
+    if (report->files[i].timing) continue;
+    report->missing.push_back({fmt::format("Times of {}, which takes no token ids:", inputs[i].file->path()),
+                               "bantam inspect " + inputs[i].file->path()});
+  }
+}
+
+}  // namespace
+
+ReportData gather_report(const ReportOptions& options) {
+  std::unique_ptr<convert::ModelSource> source;
+  const std::vector<Subject> inputs = open_inputs(options, &source);
+  ReportData report;
+  report.tool = std::string("bantam ") + kVersion;
+  report.data = options.data;
+  report.source = options.source;
+  EngineOptions smallest = options.engine;
+  smallest.max_tokens = smallest.batch = 1;
+  const uint32_t tokens = timed_tokens(options, inputs);
+  Progress progress;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ModelFile& file = *inputs[i].file;
+    const auto all = static_cast<double>(inputs.size());
+    progress.show("reading weights", static_cast<double>(i) / all);
+    FileReport& described = report.files.emplace_back(describe_file(file, source.get()));
+    if (inputs[i].data) {
+      progress.show("scoring", (static_cast<double>(i) + 0.2) / all);
+      score_file(options, inputs[i], &described);
+      report.layout = layout_name(inputs[i].data->layout);
+      report.examples = inputs[i].data->examples.size();
+    }
+    if (options.no_times || file.model().vocabulary() == 0) continue;
+    progress.show("measuring times", (static_cast<double>(i) + 0.6) / all);
+    described.timing = time_file(file, options, tokens);
+    if (report.machine.empty()) {
+      report.machine = fmt::format("{}, {} build, {} thread{}", isa_name(Engine(file, smallest).session().isa()),
+                                   kBuildType, options.engine.threads, options.engine.threads == 1 ? "" : "s");
+    }
+  }
+  progress.clear();
+  if (!options.data.empty()) report.metric = choose_metric(options, report.files);
+  note_missing(options, inputs, &report);
+  return report;
+}
+
+}  // namespace bantam::cli
