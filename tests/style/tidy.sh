@@ -22,13 +22,16 @@ sources=("$@")
 if [ ${#sources[@]} -eq 0 ]; then
   mapfile -t sources < <(find "${folders[@]}" -name '*.cpp' | sort)
 fi
-common=$({
-  "$tidy" --version
-  find runtime converter schemas -name '*.h' -o -name '*.inc' -o -name '*.fbs' | sort | xargs cat .clang-tidy
-} | sha256sum)
+# What a source's result depends on beside itself; the runtime includes nothing of the converter's.
+digest() {
+  { "$tidy" --version && find "$@" -name '*.h' -o -name '*.inc' -o -name '*.fbs' | sort | xargs cat .clang-tidy; } | sha256sum
+}
+common_runtime=$(digest runtime schemas)
+common=$(digest runtime converter tests schemas)
 
 check() {
   local hash
+  case $1 in runtime/*) common=$common_runtime ;; esac
   hash=$({ echo "$common $1" && cat "$1"; } | sha256sum | cut -c1-32)
   [ ! -e "$passed/$hash" ] || return 0
   if "$tidy" --quiet -p "$build" "$checks" --extra-arg-before=-std=c++17 "$1" >"$passed/$hash.log" 2>&1; then
@@ -40,7 +43,7 @@ check() {
   fi
 }
 export -f check
-export build tidy checks passed common
+export build tidy checks passed common common_runtime
 
 # Sources that this configuration does not compile (another instruction set, an absent option) are left out.
 printf '%s\n' "${sources[@]}" | while read -r source; do
