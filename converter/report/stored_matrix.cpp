@@ -108,7 +108,8 @@ void StoredMatrix::read_int4(uint32_t n, float* values) const {
   for (uint32_t k = 0; k < columns_; ++k) {
     const uint8_t byte = panel[k / 8 * 64 + k % 4];
     const int weight = (k % 8 < 4 ? byte & 15 : byte >> 4) - 8;
-    values[k] = static_cast<float>(weight * factors[(n / 16 * groups + k / tensor_.group()) * 16 + n % 16]);
+    const uint8_t factor = factors[(n / 16 * groups + k / tensor_.group()) * 16 + n % 16];
+    values[k] = static_cast<float>(weight * factor);
   }
 }
 
