@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from support import SHARED, SOURCE, CommandTest, bantam, model
+from support import SOURCE, CommandTest, bantam, model
 
 VOICE = SOURCE / "models" / "voice-commands"
 COMMANDS = (VOICE / "commands.txt").read_bytes()
@@ -211,7 +211,7 @@ class Firmware(CommandTest):
                 self.assertEqual(facts[0][key], facts[1][key], key)
 
     def test_c_array(self):
-        _, answer = self.make("--format", "c-array", output="my-voice.c")
+        _, answer = self.make("--format", "c-array", name="bert-joint", output="my-voice.c")
         header, source = answer["outputs"]
         self.assertEqual(
             (header, source),
@@ -244,7 +244,7 @@ class Firmware(CommandTest):
             check=True,
         )
         image = self.directory / "image.bantam"
-        self.ok("firmware", model("voice"), "--target", "cortex-m4", "--format", "bin", "-o", image)
+        self.ok("firmware", model("bert-joint"), "--target", "cortex-m4", "--format", "bin", "-o", image)
         self.assertEqual(
             subprocess.run([program], stdout=subprocess.PIPE, check=True).stdout,
             image.read_bytes(),
@@ -306,14 +306,10 @@ class Firmware(CommandTest):
             self.assertIn(f"BANTAM_TEXT_OFFSETS {kept}\n", (project / "bantam_config.h").read_text(), name)
 
     def test_what_does_not_fit(self):
-        big = SHARED / "models" / "minilm-sst2"
-        if not big.is_dir():
-            self.skipTest("needs ../shared")
-        path = self.directory / "big.bantam"
-        self.ok("convert", big, "-o", path, "--weights", "f16", "--parity", "none")
-        output = self.directory / "project"
-        self.refuses(5, file=path, output="project", says=["do not fit", "bytes of flash", "cortex-m4"])
-        self.assertFalse(output.exists())
+        # 5.2 MB in f32; flash has 2.
+        big = model("voice-f32")
+        self.refuses(5, file=big, output="project", says=["do not fit", "bytes of flash", "cortex-m4"])
+        self.assertFalse((self.directory / "project").exists())
 
     def test_force(self):
         project, _ = self.make()
