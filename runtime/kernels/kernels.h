@@ -83,9 +83,9 @@ BANTAM_KERNELS_CONSTEXPR uint64_t set_bits_of_bytes(uint64_t mask) {
   return (fours + (fours >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
 }
 
-/// Bytes of LinearQ8::scratch for 16 outputs or rows of `k` inputs.
+/// Bytes of LinearQ8::scratch for 16 outputs or rows of `k` inputs; on a small device for 4 rows of 16 bits.
 BANTAM_KERNELS_CONSTEXPR size_t unpacked_scratch(uint32_t k) { return size_t{16} * unpacked_inputs(k); }
-BANTAM_KERNELS_CONSTEXPR size_t sparse_scratch(uint32_t k) { return linked::kHost ? size_t{16} * pad4(k) : 0; }
+BANTAM_KERNELS_CONSTEXPR size_t sparse_scratch(uint32_t k) { return size_t{linked::kHost ? 16 : 8} * pad4(k); }
 
 /// y[r][n] = act(fma(float(acc), x_scale[r] * w_scale[n], bias[n])), acc = sum over k of x[r][k] * w[n][k]
 /// in int32 (exact); float(acc) rounds to nearest even. Weights in [-127, 127] in tiles [n/16][k/4][16][4]; k a multiple of 4 up to 133,144

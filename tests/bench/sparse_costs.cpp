@@ -4,6 +4,7 @@
 //
 //   sparse_costs > converter/prune/costs.inc
 //   sparse_costs --speedup: the ratio of times at 80 % zeros instead, in blocks, and one by one in layout bitmask_k4n16
+//   sparse_costs --call LAYOUT TOKENS INPUTS OUTPUTS CALLS: for tests/bench/instructions.py
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -41,66 +42,85 @@ double seconds(const Table& table, const LinearQ8& layer) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Time of int8 tiles over that of weights stored without zeros, at a share of blocks of `block` weights that are 0: 4, or 1 in a
-/// bitmask.
-double speedup(const Table& table, uint32_t tokens, uint32_t k, uint32_t n, double zeros, uint32_t block = 4) {
-  std::mt19937 random(k + n);
-  std::vector<int8_t> rows(size_t{n} * k, 0);
-  const Aligned<int8_t> tiles = aligned<int8_t>(rows.size());
-  const Aligned<int32_t> sums = aligned<int32_t>(n);
-  for (uint32_t o = 0; o < n; ++o) {
-    for (uint32_t i = 0; i < k; ++i) {
-      if (i % block == 0 && random() % 1000 < static_cast<uint32_t>(zeros * 1000)) {
-        i += block - 1;
-        continue;
+/// A layer of random weights as int8 tiles and without its zeros: a share of `zeros` of its blocks of `block` weights, 4, or 1
+/// in a bitmask.
+class Layer {
+ public:
+  Layer(const Table& table, uint32_t tokens, uint32_t k, uint32_t n, double zeros, uint32_t block)
+      : tiles_(aligned<int8_t>(size_t{n} * k)),
+        sums_(aligned<int32_t>(n)),
+        x_(aligned<int8_t>(size_t{tokens} * k)),
+        scales_(aligned<float>(std::max(n, tokens))),
+        y_(aligned<float>(size_t{tokens} * n)),
+        scratch_(aligned<int8_t>(std::max(sparse_scratch(k), unpacked_scratch(k)))) {
+    std::mt19937 random(k + n);
+    std::vector<int8_t> rows(size_t{n} * k, 0);
+    for (uint32_t o = 0; o < n; ++o) {
+      for (uint32_t i = 0; i < k; ++i) {
+        if (i % block == 0 && random() % 1000 < static_cast<uint32_t>(zeros * 1000)) {
+          i += block - 1;
+          continue;
+        }
+        const auto w = static_cast<int8_t>(static_cast<int>(random() % 127) + 1);
+        rows[size_t{o} * k + i] = w;
+        tiles_.get()[(size_t{o} / 16 * (k / 4) + i / 4) * 64 + o % 16 * 4 + i % 4] = w;
+        sums_.get()[o] += w;
       }
-      const auto w = static_cast<int8_t>(static_cast<int>(random() % 127) + 1);
-      rows[size_t{o} * k + i] = w;
-      tiles.get()[(size_t{o} / 16 * (k / 4) + i / 4) * 64 + o % 16 * 4 + i % 4] = w;
-      sums.get()[o] += w;
     }
-  }
-  const std::vector<uint8_t> bytes =
-      block == 1 ? convert::compress_bitmask(rows.data(), n, k) : convert::compress_1x4(rows.data(), n, k);
-  const Aligned<uint8_t> stored = aligned<uint8_t>(bytes.size());
-  std::copy(bytes.begin(), bytes.end(), stored.get());
-  const Aligned<int8_t> x = aligned<int8_t>(size_t{tokens} * k);
-  for (size_t i = 0; i < size_t{tokens} * k; ++i) {
-    const auto q = static_cast<uint8_t>(static_cast<int>(random() % 255) - 127);
-    x.get()[i] = static_cast<int8_t>(q ^ table.offset_xor);
-  }
-  const Aligned<float> scales = aligned<float>(std::max(n, tokens));
-  std::fill_n(scales.get(), std::max(n, tokens), 0.01f);
-  const Aligned<float> y = aligned<float>(size_t{tokens} * n);
-  const Aligned<int8_t> scratch = aligned<int8_t>(std::max(sparse_scratch(k), unpacked_scratch(k)));
-  LinearQ8 dense = {};
-  dense.x = x.get();
-  dense.x_stride = k;
-  dense.x_scale = scales.get();
-  dense.rows = tokens;
-  dense.w = tiles.get();
-  dense.w_scale = scales.get();
-  dense.w_sum = sums.get();
-  dense.k = k;
-  dense.n = n;
-  dense.y = y.get();
-  dense.y_stride = n;
-  LinearQ8 sparse = dense;
-  sparse.w = reinterpret_cast<const int8_t*>(stored.get());
-  if (block == 1) {
-    sparse.masks = reinterpret_cast<const uint64_t*>(stored.get());
-    sparse.w += size_t{n} * k / 8;
-  } else {
+    const std::vector<uint8_t> bytes =
+        block == 1 ? convert::compress_bitmask(rows.data(), n, k) : convert::compress_1x4(rows.data(), n, k);
+    stored_ = aligned<uint8_t>(bytes.size());
+    std::copy(bytes.begin(), bytes.end(), stored_.get());
+    for (size_t i = 0; i < size_t{tokens} * k; ++i) {
+      const auto q = static_cast<uint8_t>(static_cast<int>(random() % 255) - 127);
+      x_.get()[i] = static_cast<int8_t>(q ^ table.offset_xor);
+    }
+    std::fill_n(scales_.get(), std::max(n, tokens), 0.01f);
+    dense.x = x_.get();
+    dense.x_stride = k;
+    dense.x_scale = scales_.get();
+    dense.rows = tokens;
+    dense.w = tiles_.get();
+    dense.w_scale = scales_.get();
+    dense.w_sum = sums_.get();
+    dense.k = k;
+    dense.n = n;
+    dense.y = y_.get();
+    dense.y_stride = n;
+    sparse = dense;
+    sparse.w = reinterpret_cast<const int8_t*>(stored_.get());
+    sparse.scratch = scratch_.get();
+    if (block == 1) {
+      sparse.masks = reinterpret_cast<const uint64_t*>(stored_.get());
+      sparse.w += size_t{n} * k / 8;
+      return;
+    }
     const size_t steps = (bytes.size() - size_t{n} * 2) / 24;
-    sparse.sparse.index = reinterpret_cast<const uint16_t*>(stored.get() + steps * 16);
-    sparse.sparse.ends = reinterpret_cast<const uint32_t*>(stored.get() + steps * 24);
-    sparse.sparse.order = stored.get() + steps * 24 + n;
+    sparse.sparse.index = reinterpret_cast<const uint16_t*>(stored_.get() + steps * 16);
+    sparse.sparse.ends = reinterpret_cast<const uint32_t*>(stored_.get() + steps * 24);
+    sparse.sparse.order = stored_.get() + steps * 24 + n;
   }
-  sparse.scratch = scratch.get();
+
+  LinearQ8 dense = {};
+  LinearQ8 sparse = {};
+
+ private:
+  Aligned<int8_t> tiles_;
+  Aligned<int32_t> sums_;
+  Aligned<int8_t> x_;
+  Aligned<float> scales_;
+  Aligned<float> y_;
+  Aligned<int8_t> scratch_;
+  Aligned<uint8_t> stored_;
+};
+
+/// Time of int8 tiles over that of weights stored without zeros.
+double speedup(const Table& table, uint32_t tokens, uint32_t k, uint32_t n, double zeros, uint32_t block = 4) {
+  const Layer layer(table, tokens, k, n, zeros, block);
   double best[2] = {1e9, 1e9};
   for (const Clock::time_point begin = Clock::now(); Clock::now() - begin < std::chrono::milliseconds(25);) {
-    best[0] = std::min(best[0], seconds(table, dense));
-    best[1] = std::min(best[1], seconds(table, sparse));
+    best[0] = std::min(best[0], seconds(table, layer.dense));
+    best[1] = std::min(best[1], seconds(table, layer.sparse));
   }
   return best[0] / best[1];
 }
@@ -116,14 +136,29 @@ double break_even(const Table& table, uint32_t tokens, uint32_t k, uint32_t n) {
   return faster;
 }
 
+/// Calls and nothing else, for who counts instructions.
+int call(const char* layout, uint32_t tokens, uint32_t k, uint32_t n, uint32_t calls) {
+  const Table* table = kernels::table(Isa::kAuto);
+  const bool bitmask = std::strcmp(layout, "bitmask") == 0;
+  const Layer layer(*table, tokens, k, n, 0.8, bitmask ? 1 : 4);
+  const LinearQ8& used = std::strcmp(layout, "dense") == 0 ? layer.dense : layer.sparse;
+  bool finite = true;
+  for (uint32_t i = 0; i < calls; ++i) finite &= table->linear_q8(used);
+  return finite ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace bantam::kernels
 
 int main(int argc, char** argv) {
   using namespace bantam::kernels;
-  const bool at_80 = argc > 1 && std::strcmp(argv[1], "--speedup") == 0;
+  if (argc == 7 && std::strcmp(argv[1], "--call") == 0) {
+    const auto number = [argv](int i) { return static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)); };
+    return call(argv[2], number(3), number(4), number(5), number(6));
+  }
+  const bool at_80 = argc == 2 && std::strcmp(argv[1], "--speedup") == 0;
   if (argc > 1 && !at_80) {
-    std::fprintf(stderr, "usage: sparse_costs [--speedup]\n");
+    std::fprintf(stderr, "usage: sparse_costs [--speedup | --call dense|sparse|bitmask TOKENS INPUTS OUTPUTS CALLS]\n");
     return 2;
   }
   if (!at_80) std::printf("// Written by sparse_costs (tests/bench): instruction set, tokens, inputs, break-even.\n");

@@ -87,40 +87,29 @@ inline void dot_block(const Stored* x, const DotBlock& a) {
   a.quads > 16 ? dot_on_stack<kWords>(x, a) : dot_on_stack<kWords / 2>(x, a);
 }
 
+#if !defined(BANTAM_KERNEL_OWN_SPARSE)
 #define BANTAM_KERNEL_OWN_SPARSE
-
-/// Four rows at a time, which share what is made of the weights; rows that are not there repeat the first.
-BANTAM_NOINLINE inline void dot_sparse(const DotSparse& a) {
-  for (uint32_t row = 0; row < a.rows; row += 4) {
+/// Four rows at a time, whose activations are expanded once for all outputs, into a.scratch.
+BANTAM_NOINLINE inline void dot_sparse(const LinearQ8& a) {
+  uint32_t* expanded = reinterpret_cast<uint32_t*>(a.scratch);
+  for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
     const uint32_t left = a.rows - row;
-    const int8_t* x = a.x + row * a.x_stride;
-    const size_t second = left > 1 ? a.x_stride : 0;
-    const size_t third = left > 2 ? 2 * a.x_stride : 0;
-    const size_t fourth = left > 3 ? 3 * a.x_stride : 0;
-    int32_t sums[4] = {0, 0, 0, 0};
-    const uint16_t* index = a.index;
-    const int8_t* w = a.w;
-    const auto add = [](int32_t & sum, const int8_t* from, uint32_t even, uint32_t odd) __attribute__((always_inline)) {
-      uint32_t four;
-      memcpy(&four, from, 4);
-      sum = __smlad(static_cast<int16x2_t>(__sxtb16(four)), static_cast<int16x2_t>(even), sum);
-      sum = __smlad(static_cast<int16x2_t>(__sxtb16(four >> 8)), static_cast<int16x2_t>(odd), sum);
-    };
-    for (const int8_t* end = w + a.steps * 16; w != end; w += 16, index += 4) {
-      uint32_t four;
-      memcpy(&four, w, 4);
-      const auto even = static_cast<uint32_t>(__sxtb16(four));
-      const auto odd = static_cast<uint32_t>(__sxtb16(four >> 8));
-      const int8_t* from = x + *index * 4u;
-      add(sums[0], from, even, odd);
-      add(sums[1], from + second, even, odd);
-      add(sums[2], from + third, even, odd);
-      add(sums[3], from + fourth, even, odd);
-    }
-    Sum* to = a.sums + row * a.sums_stride;
-    for (uint32_t r = 0; r < 4 && r < left; ++r, to += a.sums_stride) *to = sums[r];
+    rows = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    expand_rows(a.x + row * a.x_stride, a.x_stride, rows, a.k / 4, expanded);
+    const auto kernel = rows == 4 ? bantam_smlad_sparse_4 : rows == 2 ? bantam_smlad_sparse_2 : bantam_smlad_sparse_1;
+    Sum* sums = reinterpret_cast<Sum*>(a.y) + row * a.y_stride;
+    BantamSmladSparse block = {nullptr, static_cast<uint32_t>(a.y_stride * sizeof(Sum)), nullptr, nullptr, expanded,
+                               nullptr};
+    for_sparse_outputs(a, [&block, sums, kernel](const SparseOutput& output) {
+      block.sums = sums + output.output;
+      block.w = output.w;
+      block.index = output.index;
+      block.w_end = output.w + output.steps * 16;
+      kernel(&block);
+    });
   }
 }
+#endif
 
 constexpr uint32_t kMaxRows = 1;
 constexpr uint32_t kMaxRowsF32 = 1;

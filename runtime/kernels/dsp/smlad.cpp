@@ -128,5 +128,69 @@ bantam_smlad_\rows:
   panel 2, 32
   panel 4, 52
   panel 6, 72
+
+@ A block of four weights; 2 to the power of \shift bytes are a quad of all rows. Four rows take 17 instructions for 16
+@ products.
+.macro sparse_block rows, shift
+  ldr.w r10, [r12], #16
+  ldrh.w r6, [r4], #8
+  sxtb16.w r11, r10, ror #8
+  sxtb16.w r10, r10
+  add.w r6, r5, r6, lsl #\shift
+  .irp row, 0, 1, 2, 3
+  .if \row < \rows
+  ldrd r7, r8, [r6, #(8 * \row)]
+  smlad r\row, r7, r10, r\row
+  smlad r\row, r8, r11, r\row
+  .endif
+  .endr
+.endm
+
+@ r0-r3 sums, r4 index, r5 x, r12 w, lr its end. Two blocks a round; an odd one comes first.
+.macro sparse rows, shift
+  .section .text.bantam_smlad_sparse_\rows, "ax", %progbits
+  .global bantam_smlad_sparse_\rows
+  .type bantam_smlad_sparse_\rows, %function
+  .thumb_func
+  .balign 4
+bantam_smlad_sparse_\rows:
+  push {r4-r8, r10, r11, lr}
+  ldmia r0, {r1-r6}
+  push {r1, r2}
+  mov r12, r3
+  mov lr, r6
+  movs r0, #0
+  movs r1, #0
+  movs r2, #0
+  movs r3, #0
+  cmp r12, lr
+  beq 3f
+  eor.w r6, r12, lr
+  lsls r6, r6, #27
+  bmi 2f
+1:
+  sparse_block \rows, \shift
+2:
+  sparse_block \rows, \shift
+  cmp r12, lr
+  bne 1b
+3:
+  pop {r10, r11}
+  str.w r0, [r10]
+  .if \rows > 1
+  str.w r1, [r10, r11]
+  .endif
+  .if \rows > 2
+  add.w r12, r10, r11
+  str.w r2, [r10, r11, lsl #1]
+  str.w r3, [r12, r11, lsl #1]
+  .endif
+  pop {r4-r8, r10, r11, pc}
+  .size bantam_smlad_sparse_\rows, . - bantam_smlad_sparse_\rows
+.endm
+
+  sparse 1, 3
+  sparse 2, 4
+  sparse 4, 5
   .text
 )");

@@ -1,4 +1,4 @@
-// Blocks of int8 dot products in assembler: 1, 2, 4 or 6 rows by the 16 outputs of a panel.
+// Blocks of int8 dot products in assembler: 1, 2, 4 or 6 rows by the 16 outputs of a panel, or one output of sparse weights.
 #ifndef BANTAM_KERNELS_DSP_SMLAD_H_
 #define BANTAM_KERNELS_DSP_SMLAD_H_
 
@@ -16,11 +16,24 @@ struct BantamSmladPanel {
   uint32_t add;           // to what sums hold, where not 0
 };
 
+/// sums[row] = the sum over all blocks of x[index[4 * block]][row] * w[16 * block], products of four.
+struct BantamSmladSparse {
+  void* sums;             // int32, 4-byte aligned
+  uint32_t stride;        // bytes from row to row
+  const int8_t* w;        // 4-byte aligned
+  const uint16_t* index;  // of quads
+  const uint32_t* x;      // [quads][rows][2], as above
+  const int8_t* w_end;    // w + 16 * blocks
+};
+
 extern "C" {
 void bantam_smlad_1(const BantamSmladPanel* panel);
 void bantam_smlad_2(const BantamSmladPanel* panel);
 void bantam_smlad_4(const BantamSmladPanel* panel);
 void bantam_smlad_6(const BantamSmladPanel* panel);
+void bantam_smlad_sparse_1(const BantamSmladSparse* output);
+void bantam_smlad_sparse_2(const BantamSmladSparse* output);
+void bantam_smlad_sparse_4(const BantamSmladSparse* output);
 }
 
 #endif  // BANTAM_KERNELS_DSP_SMLAD_H_

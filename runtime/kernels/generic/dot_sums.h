@@ -32,17 +32,28 @@ struct DotRows {
   size_t sums_stride;
 };
 
-/// sums[r] = the sum over `steps` blocks of one output of sparse weights: x[r][4 * index[4 s] + i] * w[16 s + i], i < 4.
-struct DotSparse {
-  const int8_t* x;
-  size_t x_stride;
-  uint32_t rows;
+/// One output of sparse weights: the sum over `steps` blocks of x[r][4 * index[4 s] + i] * w[16 s + i], i < 4, for each row.
+struct SparseOutput {
   const int8_t* w;
   const uint16_t* index;
   uint32_t steps;
-  Sum* sums;
-  size_t sums_stride;
+  uint32_t output;
 };
+
+/// f(SparseOutput) for each output of a layer.
+template <class F>
+BANTAM_INLINE void for_sparse_outputs(const LinearQ8& a, const F& f) {
+  uint32_t step = 0;
+  for (uint32_t group = 0; group < a.n / 4; ++group) {
+    const uint32_t end = a.sparse.ends[group];
+    const uint32_t span = group * 4 / kSparseSpan * kSparseSpan;
+    for (uint32_t j = 0; j < 4; ++j) {
+      const size_t block = size_t{step} * 4 + j;
+      f(SparseOutput{a.w + block * 4, a.sparse.index + block, end - step, span + a.sparse.order[group * 4 + j]});
+    }
+    step = end;
+  }
+}
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

@@ -24,36 +24,24 @@ BANTAM_NOINLINE inline void dot_unpacked(const LinearQ8& a) {
 }
 
 #if !defined(BANTAM_KERNEL_OWN_SPARSE)
-BANTAM_NOINLINE inline void dot_sparse(const DotSparse& a) {
-  for (uint32_t r = 0; r < a.rows; ++r) {
-    const int8_t* x = a.x + r * a.x_stride;
-    const uint16_t* index = a.index;
-    int32_t sum = 0;
-    for (const int8_t *w = a.w, *end = w + a.steps * 16; w != end; w += 16, index += 4) {
-      const int8_t* four = x + *index * 4u;
-      BANTAM_UNROLL_ALWAYS
-      for (uint32_t i = 0; i < 4; ++i) sum += four[i] * w[i];
+/// Sums of all rows and outputs of sparse weights.
+BANTAM_NOINLINE inline void dot_sparse(const LinearQ8& a) {
+  for_sparse_outputs(a, [&a](const SparseOutput& output) {
+    Sum* sums = reinterpret_cast<Sum*>(a.y) + output.output;
+    for (uint32_t r = 0; r < a.rows; ++r) {
+      const int8_t* x = a.x + r * a.x_stride;
+      const uint16_t* index = output.index;
+      int32_t sum = 0;
+      for (const int8_t *w = output.w, *end = w + output.steps * 16; w != end; w += 16, index += 4) {
+        const int8_t* four = x + *index * 4u;
+        BANTAM_UNROLL_ALWAYS
+        for (uint32_t i = 0; i < 4; ++i) sum += four[i] * w[i];
+      }
+      sums[r * a.y_stride] = sum;
     }
-    a.sums[r * a.sums_stride] = sum;
-  }
+  });
 }
 #endif
-
-/// Sparse weights: output by output.
-BANTAM_NOINLINE inline bool linear_sparse(const LinearQ8& a) {
-  uint32_t step = 0;
-  for (uint32_t group = 0; group < a.n / 4; ++group) {
-    const uint32_t end = a.sparse.ends[group];
-    Sum* span = reinterpret_cast<Sum*>(a.y) + group * 4 / kSparseSpan * kSparseSpan;
-    for (uint32_t j = 0; j < 4; ++j) {
-      const size_t block = size_t{step} * 4 + j;
-      dot_sparse({a.x, a.x_stride, a.rows, a.w + block * 4, a.sparse.index + block, end - step,
-                  span + a.sparse.order[group * 4 + j], a.y_stride});
-    }
-    step = end;
-  }
-  return dequantize_rows(a);
-}
 
 inline bool linear_q8(const LinearQ8& a) {
   if constexpr (!linked::kDynamic) return false;
@@ -65,7 +53,10 @@ inline bool linear_q8(const LinearQ8& a) {
     }
   }
   if constexpr (linked::kSparse) {
-    if (a.sparse.ends != nullptr) return linear_sparse(a);
+    if (a.sparse.ends != nullptr) {
+      dot_sparse(a);
+      return dequantize_rows(a);
+    }
   }
   dot_block(reinterpret_cast<const int8_t*>(a.x), {a.x_stride, a.rows, a.w, size_t{a.k} * 16, a.n / 16, a.k / 4,
                                                    reinterpret_cast<Sum*>(a.y), a.y_stride, false});

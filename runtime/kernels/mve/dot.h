@@ -4,6 +4,7 @@
 
 #include <arm_mve.h>
 
+#define BANTAM_KERNEL_OWN_SPARSE
 #include "kernels/dsp/dot.h"
 #include "kernels/mve/vmladava.h"
 // The vectors come first.
@@ -26,6 +27,44 @@ BANTAM_NOINLINE inline void dot_k16(const DotRows& a) {
     block.sums_end = sums + a.outputs;
     for (uint32_t r = 0; r < rows; ++r) block.x[r] = a.x + (row + r) * a.x_stride;
     (rows == 3 ? bantam_helium_3 : rows == 2 ? bantam_helium_2 : bantam_helium_1)(&block);
+  }
+}
+
+/// One output and `kRows` rows of sparse weights: four blocks are gathered at a time, and what they meet in each row.
+template <uint32_t kRows>
+BANTAM_NOINLINE void dot_sparse_output(const int8_t* x, size_t x_stride, const SparseOutput& output, Sum* sums,
+                                       size_t sums_stride) {
+  const uint32x4_t every_fourth = vshlq_n_u32(vidupq_n_u32(0, 1), 2);
+  int32_t found[kRows] = {};
+  const int8_t* w = output.w;
+  const uint16_t* index = output.index;
+  for (uint32_t left = output.steps, taken = 0; left != 0; left -= taken, w += 64, index += 16) {
+    const mve_pred16_t some = vctp32q(left);
+    taken = left < 4 ? left : 4;
+    const uint32x4_t quads = vldrhq_gather_shifted_offset_z_u32(index, every_fourth, some);
+    const uint32x4_t weights =
+        vldrwq_gather_shifted_offset_z_u32(reinterpret_cast<const uint32_t*>(w), every_fourth, some);
+    BANTAM_UNROLL_ALWAYS
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const auto* from = reinterpret_cast<const uint32_t*>(x + r * x_stride);
+      found[r] = vmladavaq_s8(found[r], vreinterpretq_s8_u32(vldrwq_gather_shifted_offset_u32(from, quads)),
+                              vreinterpretq_s8_u32(weights));
+    }
+  }
+  BANTAM_UNROLL_ALWAYS
+  for (uint32_t r = 0; r < kRows; ++r) sums[r * sums_stride] = found[r];
+}
+
+BANTAM_NOINLINE inline void dot_sparse(const LinearQ8& a) {
+  for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
+    const uint32_t left = a.rows - row;
+    rows = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    const auto kernel = rows == 4 ? dot_sparse_output<4> : rows == 2 ? dot_sparse_output<2> : dot_sparse_output<1>;
+    const int8_t* x = a.x + row * a.x_stride;
+    Sum* sums = reinterpret_cast<Sum*>(a.y) + row * a.y_stride;
+    for_sparse_outputs(a, [&a, x, sums, kernel](const SparseOutput& output) {
+      kernel(x, a.x_stride, output, sums + output.output, a.y_stride);
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-// Instructions of linear_q8 for some shapes, against the reference's bits. Run it with QEMU's -icount shift=0
+// Instructions of linear_q8 for some shapes and layouts of weights, against the reference's bits. Run it with QEMU's -icount shift=0
 // (targets/firmware/run.py --icount): instructions, never cycles.
 #include <stdint.h>
 #include <string.h>
@@ -19,6 +19,7 @@ constexpr uint32_t kMostWeights = 65536;
 __attribute__((aligned(64), section(".arena"))) int8_t x[kMostRows * kMostK];
 __attribute__((aligned(64), section(".arena"))) int8_t w[kMostWeights];
 __attribute__((aligned(64), section(".arena"))) float y[kMostRows * kMostN];
+__attribute__((aligned(64), section(".arena"))) int8_t scratch[8 * kMostK];
 float x_scale[kMostRows];
 float w_scale[kMostN];
 float bias[kMostN];
@@ -69,8 +70,63 @@ constexpr Shape kShapes[] = {{16, 128, 512, Activation::kNone}, {16, 128, 512, A
                              {4, 128, 512, Activation::kNone},  {1, 128, 512, Activation::kNone},
                              {7, 60, 48, Activation::kNone},    {13, 124, 32, Activation::kNone}};
 
+int8_t random_weight() { return static_cast<int8_t>(static_cast<int32_t>((next() >> 8) % 255) - 127); }
+
+/// After tiles and rows, whose weights are the random bytes that lie in w from the start, each shape fills w anew.
+enum class Layout { kTiles, kRows, kInt4, kSparse, kBitmask };
+constexpr uint32_t kKeptPercent = 20;
+
+/// Every fifth block of four at random, as many of each output.
+void fill_sparse(LinearQ8& a) {
+  const uint32_t quads = a.k / 4;
+  const uint32_t kept = (quads * kKeptPercent + 99) / 100;
+  const uint32_t steps = a.n / 4 * kept;
+  uint16_t* index = reinterpret_cast<uint16_t*>(w + size_t{steps} * 16);
+  uint32_t* ends = reinterpret_cast<uint32_t*>(index + size_t{steps} * 4);
+  uint8_t* order = reinterpret_cast<uint8_t*>(ends + a.n / 4);
+  for (uint32_t i = 0; i < steps * 16; ++i) w[i] = random_weight();
+  for (uint32_t n = 0; n < a.n; ++n) {
+    uint32_t found = 0;
+    for (uint32_t quad = 0; quad < quads; ++quad) {
+      // Algorithm S of Knuth, The Art of Computer Programming 3.4.2: each choice of `kept` is as likely.
+      if ((next() >> 8) % (quads - quad) >= kept - found) continue;
+      index[(n / 4 * kept + found++) * 4 + n % 4] = static_cast<uint16_t>(quad);
+    }
+    order[n] = static_cast<uint8_t>(n % bantam::kernels::kSparseSpan);
+    if (n % 4 == 3) ends[n / 4] = (n / 4 + 1) * kept;
+  }
+  a.w = w;
+  a.sparse = {index, ends, order};
+}
+
+void fill_bitmask(LinearQ8& a) {
+  const uint32_t tiles = a.n / 16 * (a.k / 4);
+  uint64_t* masks = reinterpret_cast<uint64_t*>(w);
+  int8_t* values = w + size_t{tiles} * 8;
+  a.w = values;
+  for (uint32_t tile = 0; tile < tiles; ++tile) {
+    masks[tile] = 0;
+    for (uint32_t i = 0; i < 64; ++i) {
+      if ((next() >> 8) % 100 >= kKeptPercent) continue;
+      masks[tile] |= uint64_t{1} << i;
+      *values++ = random_weight();
+    }
+  }
+  a.masks = masks;
+}
+
+void fill_int4(LinearQ8& a) {
+  a.group = 32;
+  const uint32_t bytes = a.n * bantam::kernels::pad8(a.k) / 2;
+  for (uint32_t i = 0; i < bytes; ++i) w[i] = static_cast<int8_t>(next() >> 8);
+  uint8_t* factors = reinterpret_cast<uint8_t*>(w + bytes);
+  for (uint32_t i = 0; i < a.n * ((a.k + 31) / 32); ++i) factors[i] = static_cast<uint8_t>(1 + (next() >> 8) % 15);
+  a.w = w;
+  a.factors = factors;
+}
+
 /// True when the target's kernel gives the reference's bits.
-bool measure(const Shape& shape, bool k16) {
+bool measure(const Shape& shape, Layout layout) {
   LinearQ8 a = {};
   a.x = x;
   a.x_stride = bantam::kernels::pad16(shape.k);
@@ -85,7 +141,11 @@ bool measure(const Shape& shape, bool k16) {
   a.activation = shape.activation;
   a.y = y;
   a.y_stride = shape.n;
-  a.k16 = k16;
+  a.scratch = scratch;
+  a.k16 = layout == Layout::kRows;
+  if (layout == Layout::kInt4) fill_int4(a);
+  if (layout == Layout::kSparse) fill_sparse(a);
+  if (layout == Layout::kBitmask) fill_bitmask(a);
   bantam::kernels::reference::kTable.linear_q8(a);
   const uint32_t expected = hash_rows(a);
   memset(y, 0, sizeof y);
@@ -111,16 +171,22 @@ bool measure(const Shape& shape, bool k16) {
 
 int main() {
   for (int8_t& v : x) v = static_cast<int8_t>(static_cast<int32_t>((next() >> 8) % 255) - 127);
-  for (int8_t& v : w) v = static_cast<int8_t>(static_cast<int32_t>((next() >> 8) % 255) - 127);
+  for (int8_t& v : w) v = random_weight();
   for (float& v : x_scale) v = static_cast<float>(1 + next() % 100) * 1e-4f;
   for (float& v : w_scale) v = static_cast<float>(1 + next() % 100) * 1e-4f;
   for (float& v : bias) v = static_cast<float>(static_cast<int32_t>(next() % 200) - 100) * 1e-2f;
   bool same = true;
-  say("weights in tiles (tile_k4n16)\n");
-  for (const Shape& shape : kShapes) same &= measure(shape, false);
+  const auto measure_all = [&same](const char* name, Layout layout) {
+    say(name);
+    for (const Shape& shape : kShapes) same &= measure(shape, layout);
+  };
+  measure_all("weights in tiles (tile_k4n16)\n", Layout::kTiles);
   if (bantam::kernels::table(bantam::Isa::kAuto)->isa == bantam::Isa::kMve) {
-    say("weights in rows (k16n1)\n");
-    for (const Shape& shape : kShapes) same &= measure(shape, true);
+    measure_all("weights in rows (k16n1)\n", Layout::kRows);
   }
+  // MAC: those of the dense layer, zeros included.
+  measure_all("a fifth of the blocks of four (sparse_1x4)\n", Layout::kSparse);
+  measure_all("a fifth of the weights, with a bit for each (bitmask_k4n16)\n", Layout::kBitmask);
+  measure_all("weights of 4 bits (tile_i4_k8n16)\n", Layout::kInt4);
   return same ? 0 : 1;
 }
