@@ -86,7 +86,7 @@ if(BANTAM_TESTS)
   endif()
 endif()
 
-if(BANTAM_BENCHMARKS)
+if(BANTAM_BENCHMARKS AND NOT CMAKE_CROSSCOMPILING)
   find_package(benchmark QUIET)
   if(NOT benchmark_FOUND)
     bantam_missing("Google Benchmark" "libbenchmark-dev" "BANTAM_BENCHMARKS=OFF")
