@@ -19,7 +19,21 @@ SHAPES = [(16, 128, 64), (16, 384, 64), (16, 1536, 64)]
 def count(emulator, libraries, cpu, program, arguments):
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "log"
-        command = [emulator, "-L", libraries, "-cpu", cpu, "-singlestep", "-d", "exec,nochain", "-D", log, program, "--call", *arguments]
+        command = [
+            emulator,
+            "-L",
+            libraries,
+            "-cpu",
+            cpu,
+            "-singlestep",
+            "-d",
+            "exec,nochain",
+            "-D",
+            log,
+            program,
+            "--call",
+            *arguments,
+        ]
         subprocess.run(command, check=True)
         with log.open("rb") as lines:
             return sum(1 for _ in lines)
@@ -30,14 +44,19 @@ def main():
     parser.add_argument("program", type=pathlib.Path, help="sparse_costs, for that processor")
     parser.add_argument("--emulator", default="qemu-aarch64-static")
     parser.add_argument("--libraries", default="/usr/aarch64-linux-gnu", help="what the emulator's -L names")
-    parser.add_argument("--cpu", action="append", help="default: max (i8mm), cortex-a76 (dot products), cortex-a53 (neither)")
+    parser.add_argument(
+        "--cpu", action="append", help="default: max (i8mm), cortex-a76 (dot products), cortex-a53 (neither)"
+    )
     given = parser.parse_args()
     for cpu in given.cpu or ["max", "cortex-a76", "cortex-a53"]:
         for shape in SHAPES:
             numbers = [str(number) for number in shape]
             found = {}
             for layout in ("dense", "sparse", "bitmask"):
-                one, two = (count(given.emulator, given.libraries, cpu, given.program, [layout, *numbers, calls]) for calls in "12")
+                one, two = (
+                    count(given.emulator, given.libraries, cpu, given.program, [layout, *numbers, calls])
+                    for calls in "12"
+                )
                 found[layout] = two - one
             tokens, inputs, outputs = shape
             times = {layout: found["dense"] / found[layout] for layout in ("sparse", "bitmask")}

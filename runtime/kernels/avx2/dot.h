@@ -116,28 +116,25 @@ struct Accumulator {
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)}; }
 };
 
-/// What sparse weights are: four of one output, for all rows.
-struct WeightQuad {
-  __m256i magnitude, v;
+/// What sparse weights are: four of each of four outputs, for all rows.
+struct WeightQuads {
+  BANTAM_INLINE explicit WeightQuads(const int8_t* w)
+      : four(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)))),
+        magnitudes(_mm256_abs_epi8(four)) {}
+  __m256i four, magnitudes;
 };
-/// Those of four outputs.
-BANTAM_INLINE void load_weight_quads(const int8_t* w, WeightQuad (&quads)[4]) {
-  const __m256i four = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
-  const __m256i magnitudes = _mm256_abs_epi8(four);
-  quads[0] = {_mm256_shuffle_epi32(magnitudes, 0x00), _mm256_shuffle_epi32(four, 0x00)};
-  quads[1] = {_mm256_shuffle_epi32(magnitudes, 0x55), _mm256_shuffle_epi32(four, 0x55)};
-  quads[2] = {_mm256_shuffle_epi32(magnitudes, 0xaa), _mm256_shuffle_epi32(four, 0xaa)};
-  quads[3] = {_mm256_shuffle_epi32(magnitudes, 0xff), _mm256_shuffle_epi32(four, 0xff)};
-}
 /// The sums of one output for 16 rows.
 struct RowSums {
   __v8si a = {0, 0, 0, 0, 0, 0, 0, 0};
   __v8si b = {0, 0, 0, 0, 0, 0, 0, 0};
   /// rows[16][4]; |w| by x with the sign of w. A garbage x of -128 meets weights of 0 only.
-  BANTAM_INLINE void add(const WeightQuad& w, const int8_t* rows) {
+  template <int kOutput>
+  BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {
     const Weights x = load_weights(rows);
-    a += dot_u8_s8(w.magnitude, _mm256_sign_epi8(x.a, w.v));
-    b += dot_u8_s8(w.magnitude, _mm256_sign_epi8(x.b, w.v));
+    const __m256i magnitude = _mm256_shuffle_epi32(quads.magnitudes, kOutput * 0x55);
+    const __m256i w = _mm256_shuffle_epi32(quads.four, kOutput * 0x55);
+    a += dot_u8_s8(magnitude, _mm256_sign_epi8(x.a, w));
+    b += dot_u8_s8(magnitude, _mm256_sign_epi8(x.b, w));
   }
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)}; }
 };

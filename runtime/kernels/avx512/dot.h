@@ -49,21 +49,23 @@ struct Accumulator {
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m512i>(v)}; }
 };
 
-/// What sparse weights are: four of one output, for all rows.
-using WeightQuad = Quad;
-/// Those of four outputs. One load and four shuffles: loads are what a sparse layer waits for.
-BANTAM_INLINE void load_weight_quads(const int8_t* w, WeightQuad (&quads)[4]) {
-  const __m512i four = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
-  quads[0].v = _mm512_shuffle_epi32(four, _MM_PERM_AAAA);
-  quads[1].v = _mm512_shuffle_epi32(four, _MM_PERM_BBBB);
-  quads[2].v = _mm512_shuffle_epi32(four, _MM_PERM_CCCC);
-  quads[3].v = _mm512_shuffle_epi32(four, _MM_PERM_DDDD);
-}
+/// What sparse weights are: four of each of four outputs, for all rows. One load and four shuffles: loads are what a sparse
+/// layer waits for.
+struct WeightQuads {
+  BANTAM_INLINE explicit WeightQuads(const int8_t* w)
+      : four(_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)))) {}
+  __m512i four;
+};
 /// The sums of one output for 16 rows.
 struct RowSums {
   Accumulator acc = Accumulator(splat(int32_t{0}));
   /// rows[16][4].
-  BANTAM_INLINE void add(WeightQuad w, const int8_t* rows) { acc.add_keys(w, load_weights(rows)); }
+  template <int kOutput>
+  BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {
+    Quad w;
+    w.v = _mm512_shuffle_epi32(quads.four, static_cast<_MM_PERM_ENUM>(kOutput * 0x55));
+    acc.add_keys(w, load_weights(rows));
+  }
   BANTAM_INLINE I32x16 get() const { return acc.get(); }
 };
 

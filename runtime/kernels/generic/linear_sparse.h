@@ -48,12 +48,13 @@ BANTAM_INLINE void transpose_sums(const int32_t (&found)[16][16], int32_t (&sums
 BANTAM_INLINE void dot_sparse_group(const int8_t* tokens, const int8_t* w, const uint16_t* index, uint32_t steps,
                                     RowSums (&sums)[4]) {
   for (; steps != 0; --steps, w += 16, index += 4) {
-    WeightQuad quads[4];
-    load_weight_quads(w, quads);
+    const WeightQuads quads(w);
     uint64_t four;
     memcpy(&four, index, 8);
-    BANTAM_UNROLL
-    for (uint32_t j = 0; j < 4; ++j) sums[j].add(quads[j], tokens + (four >> (16 * j) & 0xFFFF) * 64);
+    sums[0].add<0>(quads, tokens + (four & 0xFFFF) * 64);
+    sums[1].add<1>(quads, tokens + (four >> 16 & 0xFFFF) * 64);
+    sums[2].add<2>(quads, tokens + (four >> 32 & 0xFFFF) * 64);
+    sums[3].add<3>(quads, tokens + (four >> 48) * 64);
   }
 }
 

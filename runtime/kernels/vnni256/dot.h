@@ -71,21 +71,22 @@ struct Accumulator {
 };
 #undef BANTAM_DPBUSD
 
-/// What sparse weights are: four of one output, for all rows.
-using WeightQuad = Quad;
-/// Those of four outputs.
-BANTAM_INLINE void load_weight_quads(const int8_t* w, WeightQuad (&quads)[4]) {
-  const __m256i four = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
-  quads[0].v = _mm256_shuffle_epi32(four, 0x00);
-  quads[1].v = _mm256_shuffle_epi32(four, 0x55);
-  quads[2].v = _mm256_shuffle_epi32(four, 0xaa);
-  quads[3].v = _mm256_shuffle_epi32(four, 0xff);
-}
+/// What sparse weights are: four of each of four outputs, for all rows.
+struct WeightQuads {
+  BANTAM_INLINE explicit WeightQuads(const int8_t* w)
+      : four(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)))) {}
+  __m256i four;
+};
 /// The sums of one output for 16 rows.
 struct RowSums {
   Accumulator acc = Accumulator(splat(int32_t{0}));
   /// rows[16][4].
-  BANTAM_INLINE void add(WeightQuad w, const int8_t* rows) { acc.add_keys(w, load_weights(rows)); }
+  template <int kOutput>
+  BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {
+    Quad w;
+    w.v = _mm256_shuffle_epi32(quads.four, kOutput * 0x55);
+    acc.add_keys(w, load_weights(rows));
+  }
   BANTAM_INLINE I32x16 get() const { return acc.get(); }
 };
 
