@@ -309,11 +309,7 @@ Report convert_checked(ConvertOptions options) {
   if (options.types.residual == fb::DType::i8 && !is_integer(options.types.weights)) {
     throw Error(ExitCode::kUsage, "--residual i8 is for int8 and int4 files; leave out --weights, or --residual");
   }
-  const bool scattered =
-      options.prune.pattern == PrunePattern::kUnstructured || options.prune.pattern == PrunePattern::k2of4;
-  if (options.prune.share > 0 && scattered && options.types.sparse == Sparse::kAuto) {
-    options.types.sparse = Sparse::kSmallest;  // nothing is faster: the file can at least be small
-  }
+  if (options.prune.scattered() && options.types.sparse == Sparse::kAuto) options.types.sparse = Sparse::kSmallest;
   options.progress("reading", 0);
   ConvertSource source = read_source(options);
   Graph& kept = source.kept();

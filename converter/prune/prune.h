@@ -37,6 +37,10 @@ struct PruneOptions {
   bool measured() const { return by_activation.value_or(is_structured(pattern)); }
   bool zeros() const { return share > 0 && !is_structured(pattern); }
   bool structures() const { return share > 0 && is_structured(pattern); }
+  /// Zeros that no kernel skips: they can only make a file small.
+  bool scattered() const {
+    return zeros() && (pattern == PrunePattern::kUnstructured || pattern == PrunePattern::k2of4);
+  }
 };
 
 /// "unstructured", "1x4", "2:4", "4x16", "heads", "ffn", and the first four back. Throws Error (usage) for another word.

@@ -76,11 +76,11 @@ struct SparseBlocks {
 /// Bytes that may be read behind those that a bitmask tells of.
 constexpr uint32_t kBitmaskSlack = 8;
 
-/// Byte i: the bits that are set in byte i of a mask. Their sum is the topmost byte of a product by 0x0101010101010101.
-BANTAM_KERNELS_CONSTEXPR uint64_t set_bits_of_bytes(uint64_t mask) {
+/// Byte i: the bits that are set in bytes 0 to i of a mask; the topmost: in all of it.
+BANTAM_KERNELS_CONSTEXPR uint64_t set_bits_through_bytes(uint64_t mask) {
   const uint64_t pairs = mask - (mask >> 1 & 0x5555555555555555u);
   const uint64_t fours = (pairs & 0x3333333333333333u) + (pairs >> 2 & 0x3333333333333333u);
-  return (fours + (fours >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+  return ((fours + (fours >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u;
 }
 
 /// Bytes of LinearQ8::scratch for 16 outputs or rows of `k` inputs; on a small device for 4 rows of 16 bits.

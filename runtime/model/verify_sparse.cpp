@@ -54,7 +54,7 @@ Verdict check_masks(const fb::Tensor& t, const uint8_t* bytes, size_t tiles) {
   const size_t stored = static_cast<size_t>(t.data()->size()) - tiles * sizeof(uint64_t) - kernels::kBitmaskSlack;
   size_t found = 0;
   for (size_t i = 0; i < tiles; ++i) {
-    found += static_cast<size_t>(kernels::set_bits_of_bytes(read<uint64_t>(bytes, i)) * 0x0101010101010101u >> 56);
+    found += static_cast<size_t>(kernels::set_bits_through_bytes(read<uint64_t>(bytes, i)) >> 56);
   }
   return found == stored ? Verdict{} : corrupt("a bitmask tells of other weights than are stored");
 }

@@ -191,30 +191,32 @@ std::vector<int8_t> expand(const std::vector<uint8_t>& bytes, size_t rows, size_
   return weights;
 }
 
-TEST(Sparse, LayoutHoldsEveryWeight) {
-  std::mt19937 random(5);
+/// f(weights, rows, columns, kept) for 200 random matrices, of whose weights `kept` of 100 are not 0: 0, 25, 50, 75 or 100.
+template <class F>
+void for_matrices_with_zeros(uint32_t seed, const F& f) {
+  std::mt19937 random(seed);
   for (int round = 0; round < 200; ++round) {
     const size_t rows = 1 + random() % 200;
     const size_t columns = 1 + random() % 90;
     const auto kept = static_cast<uint32_t>(random() % 5 * 25);
     std::vector<int8_t> weights(rows * columns, 0);
     for (int8_t& w : weights) w = random() % 100 < kept ? static_cast<int8_t>(random() % 255 - 127) : int8_t{0};
+    f(weights, rows, columns, kept);
+  }
+}
+
+TEST(Sparse, LayoutHoldsEveryWeight) {
+  for_matrices_with_zeros(5, [](const std::vector<int8_t>& weights, size_t rows, size_t columns, uint32_t kept) {
     const std::vector<uint8_t> bytes = compress_1x4(weights.data(), rows, columns);
     EXPECT_EQ(expand(bytes, rows, columns), weights) << rows << " x " << columns;
     const double share = zero_blocks(weights.data(), rows, columns);
     EXPECT_TRUE(kept != 0 || share == 1.0) << share;
     EXPECT_TRUE(kept != 100 || share < 0.1) << share;
-  }
+  });
 }
 
 TEST(Bitmask, LayoutHoldsEveryWeight) {
-  std::mt19937 random(6);
-  for (int round = 0; round < 200; ++round) {
-    const size_t rows = 1 + random() % 200;
-    const size_t columns = 1 + random() % 90;
-    const auto kept = static_cast<uint32_t>(random() % 5 * 25);
-    std::vector<int8_t> weights(rows * columns, 0);
-    for (int8_t& w : weights) w = random() % 100 < kept ? static_cast<int8_t>(random() % 255 - 127) : int8_t{0};
+  for_matrices_with_zeros(6, [](const std::vector<int8_t>& weights, size_t rows, size_t columns, uint32_t) {
     const std::vector<uint8_t> bytes = compress_bitmask(weights.data(), rows, columns);
     const size_t quads = (columns + 3) / 4;
     const size_t masks = (rows + 15) / 16 * quads * 8;
@@ -231,7 +233,7 @@ TEST(Bitmask, LayoutHoldsEveryWeight) {
     }
     EXPECT_EQ(found, weights) << rows << " x " << columns;
     EXPECT_EQ(bytes.size(), next + kernels::kBitmaskSlack);
-  }
+  });
 }
 
 TEST(Sparse, CostsSayNeverForFewerTokensThanWereMeasured) {
@@ -256,6 +258,14 @@ size_t layers(const Built& built, fb::Layout layout) {
 }
 size_t sparse_layers(const Built& built) { return layers(built, fb::Layout::sparse_1x4); }
 
+void expect_same_bits(const Built& built, const Built& dense) {
+  Runner expected(dense.bytes, 33);
+  Runner runner(built.bytes, 33);
+  for (const Sample& sample : random_samples(expected.model().vocabulary(), 33)) {
+    EXPECT_EQ(runner.run(sample)[0].values, expected.run(sample)[0].values);
+  }
+}
+
 TEST(Sparse, FilesGiveTheSameBitsAsDenseOnes) {
   testing::Shape shape;
   shape.inner = 150;  // spans of 64, 64 and 32; widths that are no multiple of 4
@@ -273,11 +283,7 @@ TEST(Sparse, FilesGiveTheSameBitsAsDenseOnes) {
   const Built sparse = build_model(graph, options);
   EXPECT_GE(sparse_layers(sparse), 8u);
   EXPECT_LT(sparse.bytes.size(), dense.bytes.size());
-  Runner expected(dense.bytes, 33);
-  Runner runner(sparse.bytes, 33);
-  for (const Sample& sample : random_samples(expected.model().vocabulary(), 33)) {
-    EXPECT_EQ(runner.run(sample)[0].values, expected.run(sample)[0].values);
-  }
+  expect_same_bits(sparse, dense);
 }
 
 TEST(Bitmask, FilesGiveTheSameBitsAsDenseOnes) {
@@ -302,11 +308,7 @@ TEST(Bitmask, FilesGiveTheSameBitsAsDenseOnes) {
     tiles += dense.graph.model.tensors[i]->data->size();
   }
   EXPECT_LE(static_cast<double>(bytes), 0.34 * static_cast<double>(tiles));
-  Runner expected(dense.bytes, 33);
-  Runner runner(small.bytes, 33);
-  for (const Sample& sample : random_samples(expected.model().vocabulary(), 33)) {
-    EXPECT_EQ(runner.run(sample)[0].values, expected.run(sample)[0].values);
-  }
+  expect_same_bits(small, dense);
 }
 
 TEST(Bitmask, SmallestIsWhateverTakesTheFewestBytes) {

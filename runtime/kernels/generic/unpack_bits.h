@@ -58,7 +58,7 @@ BANTAM_NOINLINE inline const int8_t* unpack_bits(const uint64_t* masks, uint32_t
   static constexpr Places kPlaces = make_places();
   for (uint32_t i = 0; i < count; ++i, out += 64) {
     const uint64_t mask = masks[i];
-    const uint64_t ends = set_bits_of_bytes(mask) * 0x0101010101010101u;
+    const uint64_t ends = set_bits_through_bytes(mask);
     place_eight(values, kPlaces.of[mask & 0xFF], out);
     BANTAM_UNROLL_ALWAYS
     for (uint32_t b = 1; b < 8; ++b) {
