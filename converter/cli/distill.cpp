@@ -86,6 +86,9 @@ DistillOptions checked(const Arguments& arguments) {
                  fmt::format("--prune-begin {} and --prune-end {}: fractions of training, the first one smaller",
                              prune.begin, prune.end));
   }
+  if (!options.texts.empty() && !teacher) {
+    problems.add(ExitCode::kUsage, "--texts have no labels: only a teacher can answer for them; add --teacher");
+  }
   if (options.settings.patience != 0 && options.validation.empty()) {
     problems.add(ExitCode::kUsage, "--patience needs --validation");
   }
@@ -116,10 +119,18 @@ void add_data_options(CLI::App& command, Arguments* arguments) {
   command.add_option("--max-tokens", o.max_tokens, "Cut texts after so many tokens (default: what the student takes)")
       ->check(CLI::Range(2U, 1U << 20).description(""))
       ->type_name("N");
-  command.add_option("--augment", o.augment, "Joint and tag data: add N copies with slot values exchanged")
+  command.add_option("--texts", o.texts, "Texts without labels, a line each, for which the teacher answers alone")
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--augment", o.augment,
+          "Add N copies: of joint and tag data with slot values exchanged; of texts to classify cut out and with\n"
+          "words exchanged, for which the teacher answers alone")
       ->check(CLI::Range(0U, 1000U).description(""))
       ->type_name("N");
-  command.add_option("--augment-rate", o.augment_rate, "Fraction of slots that are exchanged there (default 0.6)")
+  command
+      .add_option("--augment-rate", o.augment_rate,
+                  "Fraction of slots or words that are exchanged there (default 0.6, of words 0.15)")
       ->check(CLI::Range(0.0, 1.0).description(""))
       ->type_name("P");
   command.add_option("--limit", o.limit, "Use the first N examples of DATA only")->type_name("N");
@@ -184,6 +195,13 @@ void add_training_options(CLI::App& command, train::Settings* s) {
   command.add_option("--threads", s->threads, "Threads (default 1)")
       ->check(CLI::Range(1U, 1024U).description(""))
       ->type_name("N");
+  const std::map<std::string, train::Precision> precisions = {{"f32", train::Precision::kF32},
+                                                              {"bf16", train::Precision::kBf16}};
+  command
+      .add_option("--precision", s->precision,
+                  "Of matrix products: f32 (default) or bf16, faster where the processor has it; weights stay f32")
+      ->transform(choices(precisions))
+      ->type_name("TYPE");
   const std::map<std::string, train::Freeze> freeze = {{"embeddings", train::Freeze::kEmbeddings},
                                                        {"encoder", train::Freeze::kEncoder}};
   command.add_option("--freeze", s->freeze, "Leave as they are: embeddings, or encoder (all but the head)")
@@ -198,6 +216,20 @@ void add_compression_options(CLI::App& command, train::Settings* s) {
       .add_option("--pattern", s->prune.pattern,
                   "1x4 (default: four inputs of an output), 4x16 (of 16 outputs), 2:4 or unstructured")
       ->type_name("P");
+  const std::map<std::string, bool> scopes = {{"global", true}, {"uniform", false}};
+  command
+      .add_option("--prune-scope", s->prune.global, "uniform (default): the same share of each layer; global: of all")
+      ->transform(choices(scopes))
+      ->type_name("SCOPE");
+  const std::map<std::string, train::PruneBy> measures = {{"magnitude", train::PruneBy::kMagnitude},
+                                                          {"activations", train::PruneBy::kActivations},
+                                                          {"gradients", train::PruneBy::kGradients}};
+  command
+      .add_option("--prune-by", s->prune.by,
+                  "magnitude (default), or times what the weight's input is like (activations), or what the loss\n"
+                  "would lose with it (gradients)")
+      ->transform(choices(measures))
+      ->type_name("HOW");
   command.add_option("--prune-begin", s->prune.begin, "Fraction of training at which zeros begin (default 0.1)")
       ->type_name("P");
   command.add_option("--prune-end", s->prune.end, "Fraction of training from which there are all (default 0.6)")

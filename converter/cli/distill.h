@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct DistillOptions {
   std::string task;
   uint32_t max_tokens = 0;  // 0: what the student takes
   uint32_t augment = 0;     // copies
-  double augment_rate = 0.6;
+  std::optional<double> augment_rate;
+  std::string texts;  // without labels; empty: none
   size_t limit = 0;
   bool skip_bad = false;
   bool json = false;

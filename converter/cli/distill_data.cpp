@@ -1,17 +1,24 @@
 #include "cli/distill_data.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
 #include "cli/answers.h"
 #include "cli/errors.h"
 #include "cli/output.h"
+#include "cli/text_source.h"
 #include "pack/build.h"
 #include "tasks/words.h"
 #include "train/augment.h"
 
 namespace bantam::cli {
 namespace {
+
+// What --augment-rate is where nobody says.
+constexpr double kSlotRate = 0.6, kWordRate = 0.15;
 
 Text view_of(const std::string& text) { return {text.data(), text.size()}; }
 
@@ -99,7 +106,16 @@ DistillData::DistillData(const convert::Graph& student, const convert::Graph* te
   joint_or_tag_ = task == TaskKind::kJoint || task == TaskKind::kTag;
   train_ = read(options.data, options.limit);
   if (!options.validation.empty()) valid_ = read(options.validation, 0);
-  if (options.augment > 0) augment(&train_);
+  const bool unlabelled = !options.texts.empty() || (options.augment > 0 && !joint_or_tag_);
+  if (unlabelled && (teacher == nullptr || !options.settings.loss.needs_teacher())) {
+    fail(ExitCode::kUsage, "--augment of texts to classify makes texts that only a teacher can label; add --teacher");
+  }
+  if (unlabelled && (task == TaskKind::kRegress || task == TaskKind::kMultiLabel)) {
+    fail(ExitCode::kUnsupported, "--texts and --augment are for one label of several, and for words; {} gives values",
+         options.student);
+  }
+  if (options.augment > 0) joint_or_tag_ ? exchange_slots(&train_) : vary_texts(&train_);
+  if (!options.texts.empty()) add_texts(&train_);
 }
 
 Dataset DistillData::read(const std::string& path, size_t limit) const {
@@ -148,10 +164,7 @@ Dataset DistillData::read(const std::string& path, size_t limit) const {
   return data;
 }
 
-void DistillData::augment(Dataset* data) const {
-  if (!joint_or_tag_) {
-    fail(ExitCode::kUsage, "--augment exchanges values of slots; {} has none", options_.student);
-  }
+void DistillData::exchange_slots(Dataset* data) const {
   std::vector<train::TaggedWords> sentences;
   for (size_t i = 0; i < data->examples.size(); ++i) {
     const Example& example = data->examples[i];
@@ -163,10 +176,40 @@ void DistillData::augment(Dataset* data) const {
     sentence.origin = i;
     sentences.push_back(std::move(sentence));
   }
-  const auto more = train::substitute_slots(sentences, options_.augment, options_.augment_rate, options_.settings.seed);
+  const auto more = train::substitute_slots(sentences, options_.augment, options_.augment_rate.value_or(kSlotRate),
+                                            options_.settings.seed);
   for (const train::TaggedWords& sentence : more) {
     Example example = data->examples[sentence.origin];
     set_tokens(sentence.words, sentence.tags, &example);
+    data->examples.push_back(std::move(example));
+  }
+}
+
+void DistillData::vary_texts(Dataset* data) const {
+  std::vector<train::Words> texts;
+  for (const Example& example : data->examples) {
+    train::Words words;
+    for (const Offset& word : blank_words(example.input.first)) {
+      words.push_back(example.input.first.substr(word.begin, word.end - word.begin));
+    }
+    texts.push_back(std::move(words));
+  }
+  const double rate = options_.augment_rate.value_or(kWordRate);
+  for (const train::Words& words : train::vary_texts(texts, options_.augment, rate, options_.settings.seed)) {
+    Example example;
+    example.input.first = fmt::format("{}", fmt::join(words, " "));
+    data->examples.push_back(std::move(example));
+  }
+}
+
+void DistillData::add_texts(Dataset* data) const {
+  LineReader reader(options_.texts);
+  std::string text;
+  while (reader.next(&text)) {
+    if (blank_words(text).empty()) continue;
+    Example example;
+    example.line = reader.line_number();
+    example.input.first = text;
     data->examples.push_back(std::move(example));
   }
 }

@@ -44,7 +44,9 @@ class DistillData {
 
  private:
   Dataset read(const std::string& path, size_t limit) const;
-  void augment(Dataset* data) const;
+  void exchange_slots(Dataset* data) const;
+  void vary_texts(Dataset* data) const;
+  void add_texts(Dataset* data) const;
   train::Example example(const Example& line) const;
   std::vector<train::Example> examples(const Dataset& data) const;
 

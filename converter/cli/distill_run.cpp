@@ -104,14 +104,15 @@ void fit(const convert::Graph& student, const convert::Graph& teacher, const Dis
 std::string fingerprint(const DistillOptions& options) {
   std::string text = train::describe(options.settings);
   text += fmt::format(" task={} max_tokens={} augment={}/{} limit={} skip_bad={} save_as={}", options.task,
-                      options.max_tokens, options.augment, options.augment_rate, options.limit, options.skip_bad,
-                      options.dtype);
+                      options.max_tokens, options.augment, options.augment_rate.value_or(-1), options.limit,
+                      options.skip_bad, options.dtype);
   const auto digest = [&](const char* name, const fs::path& path) {
     std::error_code ignored;
     if (fs::is_regular_file(path, ignored)) text += fmt::format(" {}={}", name, convert::sha256_of_file(path));
   };
   digest("data", options.data);
   digest("validation", options.validation);
+  digest("texts", options.texts);
   for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "vocab.txt"}) {
     digest("student", fs::path(options.student) / file);
     if (!options.teacher.empty()) digest("teacher", fs::path(options.teacher) / file);

@@ -141,6 +141,11 @@ void prune_together(const std::vector<Target>& targets, PrunePattern pattern, do
   remove_least(targets, shape, share, &blocks);
 }
 
+void prune_targets(const std::vector<Target>& targets, PrunePattern pattern, double share, PruneScope scope) {
+  if (scope == PruneScope::kGlobal) return prune_together(targets, pattern, share);
+  for (const Target& target : targets) prune_together({target}, pattern, share);
+}
+
 }  // namespace
 
 const char* pattern_name(PrunePattern pattern) {
@@ -177,14 +182,15 @@ void prune(Graph& graph, const PruneOptions& options, const TypeOptions& types, 
     auto copy = std::make_shared<Constant>(*graph.constants[target.tensor]);
     target.values = copy->values.data();
     graph.constants[target.tensor] = std::move(copy);
-    if (options.scope == PruneScope::kUniform) prune_together({target}, options.pattern, options.share);
   }
-  if (options.scope == PruneScope::kGlobal) prune_together(targets, options.pattern, options.share);
+  prune_targets(targets, options.pattern, options.share, options.scope);
 }
 
-void prune_matrix(float* values, size_t rows, size_t columns, PrunePattern pattern, double share,
-                  const double* importance) {
-  if (share > 0) prune_together({Target{0, rows, columns, importance, values}}, pattern, share);
+void prune_matrices(const std::vector<PrunedMatrix>& matrices, PrunePattern pattern, double share, PruneScope scope) {
+  if (share <= 0) return;
+  std::vector<Target> targets;
+  for (const PrunedMatrix& m : matrices) targets.push_back({targets.size(), m.rows, m.columns, nullptr, m.values});
+  prune_targets(targets, pattern, share, scope);
 }
 
 }  // namespace bantam::convert

@@ -47,10 +47,15 @@ struct PruneOptions {
 const char* pattern_name(PrunePattern pattern);
 PrunePattern parse_zero_pattern(const std::string& name);
 
-/// Sets the blocks with the least sum of squares times `importance` of their inputs ([columns]; null: 1) to 0, in one matrix:
-/// the fewest that make `share` of all. 2:4 takes two of four whatever the share, if it is not 0. O(rows * columns).
-void prune_matrix(float* values, size_t rows, size_t columns, PrunePattern pattern, double share,
-                  const double* importance = nullptr);
+/// Weights [rows, columns] of somebody else.
+struct PrunedMatrix {
+  float* values;
+  size_t rows, columns;
+};
+
+/// Sets the blocks with the least sum of squares to 0: the fewest that make `share` of all matrices, or of each (`scope`). 2:4
+/// takes two of four whatever the share, if it is not 0. O(weights).
+void prune_matrices(const std::vector<PrunedMatrix>& matrices, PrunePattern pattern, double share, PruneScope scope);
 
 /// What is wrong with a share outside [0, 1), or other than 0.5 with 2:4; "": nothing.
 std::string prune_problem(const PruneOptions& options);

@@ -88,6 +88,14 @@ TaggedWords replaced(const TaggedWords& sentence, const std::vector<Slot>& slots
   return out;
 }
 
+/// Some neighbouring words of `words`, which has one at least.
+Words run_of(const Words& words, Random& random) {
+  const size_t length = 1 + random.below(words.size());
+  const size_t begin = random.below(words.size() - length + 1);
+  return {words.begin() + static_cast<std::ptrdiff_t>(begin),
+          words.begin() + static_cast<std::ptrdiff_t>(begin + length)};
+}
+
 }  // namespace
 
 std::vector<TaggedWords> substitute_slots(const std::vector<TaggedWords>& sentences, uint32_t copies, double rate,
@@ -100,6 +108,32 @@ std::vector<TaggedWords> substitute_slots(const std::vector<TaggedWords>& senten
       const std::vector<Slot> slots = slots_of(sentence);
       const bool any = std::any_of(slots.begin(), slots.end(), [](const Slot& slot) { return !slot.name.empty(); });
       if (any) out.push_back(replaced(sentence, slots, pool, rate, random));
+    }
+  }
+  return out;
+}
+
+std::vector<Words> vary_texts(const std::vector<Words>& texts, uint32_t copies, double rate, uint64_t seed) {
+  std::set<std::string> different;
+  std::vector<const Words*> sources;
+  for (const Words& text : texts) {
+    different.insert(text.begin(), text.end());
+    if (!text.empty()) sources.push_back(&text);
+  }
+  const Words vocabulary(different.begin(), different.end());
+  Random random(seed, 0x74657874);
+  std::vector<Words> out;
+  for (uint32_t copy = 0; copy < copies; ++copy) {
+    for (const Words* text : sources) {
+      Words words = random.below(2) == 0 ? run_of(*text, random) : *text;
+      if (random.below(4) == 0) {
+        const Words more = run_of(*sources[random.below(sources.size())], random);
+        words.insert(words.end(), more.begin(), more.end());
+      }
+      for (std::string& word : words) {
+        if (random.fraction() < rate) word = vocabulary[random.below(vocabulary.size())];
+      }
+      out.push_back(std::move(words));
     }
   }
   return out;

@@ -1,5 +1,9 @@
 #include "train/fake_quant.h"
 
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "quantize/int4.h"
@@ -7,18 +11,39 @@
 namespace bantam::train {
 namespace {
 
-at::Tensor rounded(const at::Tensor& x, double largest) {
-  const at::NoGradGuard guard;
-  const at::Tensor scale = (x.abs().amax(-1, true) / largest).clamp_min(1e-30);
-  return (x / scale).round() * scale;
-}
-
 /// `grid` in value, `x` in gradient.
-at::Tensor straight_through(const at::Tensor& x, const at::Tensor& grid) { return x + (grid - x).detach(); }
+class StraightThrough : public torch::autograd::Function<StraightThrough> {
+ public:
+  static at::Tensor forward(torch::autograd::AutogradContext*, const at::Tensor& /*x*/, const at::Tensor& grid) {
+    return grid;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 const torch::autograd::variable_list& gradients) {
+    return {gradients[0], at::Tensor()};
+  }
+};
+
+/// One pass, since a training step rounds every weight: torch's operators would each write all of them again.
+void round_row(const float* x, size_t columns, float* grid) {
+  float largest = 0;
+  for (size_t k = 0; k < columns; ++k) largest = std::max(largest, std::fabs(x[k]));
+  const float scale = std::max(largest / 127.0F, 1e-30F);
+  // Adding 1.5 * 2^23 leaves no bits for a fraction: the nearest integer, halves to even, in plain arithmetic.
+  constexpr float kRound = 12582912.0F;
+  for (size_t k = 0; k < columns; ++k) grid[k] = ((x[k] / scale + kRound) - kRound) * scale;
+}
 
 }  // namespace
 
-at::Tensor fake_quant_rows(const at::Tensor& x) { return straight_through(x, rounded(x, 127)); }
+at::Tensor fake_quant_rows(const at::Tensor& x) {
+  const at::Tensor values = x.detach().contiguous();
+  at::Tensor grid = torch::empty_like(values);
+  const auto columns = static_cast<size_t>(values.size(-1)), rows = static_cast<size_t>(values.numel()) / columns;
+  for (size_t n = 0; n < rows; ++n) {
+    round_row(values.data_ptr<float>() + n * columns, columns, grid.data_ptr<float>() + n * columns);
+  }
+  return StraightThrough::apply(x, grid);
+}
 
 at::Tensor fake_quant_groups(const at::Tensor& weight, int64_t group) {
   const at::Tensor values = weight.detach().contiguous();
@@ -34,7 +59,7 @@ at::Tensor fake_quant_groups(const at::Tensor& weight, int64_t group) {
       out[k] = static_cast<float>(stored[k]) * (scales.scale * static_cast<float>(scales.factors[k / width]));
     }
   }
-  return straight_through(weight, grid);
+  return StraightThrough::apply(weight, grid);
 }
 
 }  // namespace bantam::train

@@ -144,16 +144,27 @@ class Pass {
     return sum;
   }
 
-  at::Tensor linear(const fb::OpT& op) const {
+  at::Tensor linear(const fb::OpT& op) {
     at::Tensor x = value(op.inputs[0]);
     at::Tensor weight = parameters_.of(op.inputs[1]);
     const Role role = parameters_.role_of(op.inputs[1]);
+    if (options_.input_squares) out_.input_squares[op.inputs[1]] = mean_squares(x);
     if (options_.quantize != FakeQuant::kNone) {
       x = fake_quant_rows(x);
       const bool int4 = options_.quantize == FakeQuant::kInt4 && role == Role::kEncoderLinear;
       weight = int4 ? fake_quant_groups(weight, options_.group) : fake_quant_rows(weight);
     }
-    return at::linear(x, weight, op.inputs[2] >= 0 ? parameters_.of(op.inputs[2]) : at::Tensor());
+    const at::Tensor bias = op.inputs[2] >= 0 ? parameters_.of(op.inputs[2]) : at::Tensor();
+    if (options_.precision == Precision::kF32) return at::linear(x, weight, bias);
+    const at::Tensor y = at::linear(x.to(at::kBFloat16), weight.to(at::kBFloat16)).to(at::kFloat);
+    return bias.defined() ? y + bias : y;
+  }
+
+  /// Of each column of x [B, T, K] (tokens only) or [B, K].
+  at::Tensor mean_squares(const at::Tensor& x) const {
+    const at::NoGradGuard guard;
+    if (x.dim() == 2) return x.square().mean(0);
+    return x.reshape({-1, x.size(2)}).index({rows_.mask.reshape(-1)}).square().mean(0);
   }
 
   void split(const fb::OpT& op, const fb::SplitHeadsT& heads) {

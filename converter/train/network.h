@@ -4,6 +4,7 @@
 
 #include <torch/types.h>
 
+#include <map>
 #include <vector>
 
 #include "graph/graph.h"
@@ -26,6 +27,8 @@ struct ForwardOptions {
   FakeQuant quantize = FakeQuant::kNone;
   uint32_t group = 32;
   bool states = false;  // keep what losses on the inside need
+  Precision precision = Precision::kF32;
+  bool input_squares = false;  // keep what the inputs of linear layers are like
 };
 
 /// What one attention saw, all [B, heads, T, head width], and its probabilities [B, heads, T, T].
@@ -37,6 +40,8 @@ struct Forward {
   std::vector<at::Tensor> outputs;  // as the model's outputs: [B, T, n] or [B, n]
   std::vector<at::Tensor> hidden;   // [B, T, n]: of the embeddings, then of each layer
   std::vector<AttentionState> attention;
+  std::map<int32_t, at::Tensor>
+      input_squares;  // by weight of the graph: mean square of each input [K], without padding
 };
 
 class Network {

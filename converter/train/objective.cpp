@@ -185,6 +185,7 @@ void Objective::inside(const Batch& batch,
   const LossWeights& weights = job_.settings.loss;
   ForwardOptions options;
   options.states = true;
+  options.precision = job_.settings.precision;
   Forward teacher;
   {
     const at::NoGradGuard guard;

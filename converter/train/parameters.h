@@ -38,6 +38,8 @@ class Parameters {
   /// The value of a constant of the graph.
   const at::Tensor& of(int32_t tensor) const { return all_[index_.at(tensor)].value; }
   Role role_of(int32_t tensor) const { return all_[index_.at(tensor)].role; }
+  /// Its place in all().
+  size_t number_of(int32_t tensor) const { return index_.at(tensor); }
 
   std::vector<Parameter>& all() { return all_; }
   const std::vector<Parameter>& all() const { return all_; }

@@ -2,13 +2,20 @@
 
 namespace bantam::train {
 
-at::Tensor magnitude_mask(const at::Tensor& weight, convert::PrunePattern pattern, double sparsity) {
+std::vector<at::Tensor> masks_of(const std::vector<at::Tensor>& scores, convert::PrunePattern pattern, double sparsity,
+                                 convert::PruneScope scope) {
   const at::NoGradGuard guard;
-  // Of the magnitudes plus the least number, so that a weight that is 0 by chance stays trainable where its block stays.
-  const at::Tensor left = weight.detach().abs().add(1e-30).to(at::kFloat).contiguous().clone();
-  convert::prune_matrix(left.data_ptr<float>(), static_cast<size_t>(left.size(0)), static_cast<size_t>(left.size(1)),
-                        pattern, sparsity);
-  return left.ne(0).to(at::kFloat);
+  std::vector<at::Tensor> left;
+  std::vector<convert::PrunedMatrix> matrices;
+  for (const at::Tensor& score : scores) {
+    // Plus the least number, so that a weight that is 0 by chance stays trainable where its block stays.
+    left.push_back(score.detach().to(at::kFloat).abs().add(1e-30).contiguous());
+    matrices.push_back(
+        {left.back().data_ptr<float>(), static_cast<size_t>(score.size(0)), static_cast<size_t>(score.size(1))});
+  }
+  convert::prune_matrices(matrices, pattern, sparsity, scope);
+  for (at::Tensor& values : left) values = values.ne(0).to(at::kFloat);
+  return left;
 }
 
 }  // namespace bantam::train

@@ -1,15 +1,19 @@
-// Masks for pruning by magnitude while training.
+// Masks for pruning while training.
 #ifndef BANTAM_CONVERTER_TRAIN_PRUNE_H_
 #define BANTAM_CONVERTER_TRAIN_PRUNE_H_
 
 #include <torch/types.h>
 
+#include <vector>
+
 #include "prune/prune.h"
 
 namespace bantam::train {
 
-/// 1 where a weight of `weight` [N, K] stays, 0 where convert::prune_matrix sets it to 0.
-at::Tensor magnitude_mask(const at::Tensor& weight, convert::PrunePattern pattern, double sparsity);
+/// For each matrix [N, K] of `scores` (magnitudes, times what they count), 1 where a weight stays, 0 where
+/// convert::prune_matrices takes it.
+std::vector<at::Tensor> masks_of(const std::vector<at::Tensor>& scores, convert::PrunePattern pattern, double sparsity,
+                                 convert::PruneScope scope);
 
 }  // namespace bantam::train
 

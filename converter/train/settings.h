@@ -23,11 +23,20 @@ struct LossWeights {
 enum class Freeze { kNothing, kEmbeddings, kEncoder /* embeddings too */ };
 enum class FakeQuant { kNone, kInt8, kInt4 };
 
-/// Pruning by magnitude in the encoder's linear layers.
+enum class Precision { kF32, kBf16 };
+
+/// What a weight counts: its magnitude; that times the norm of its input (Wanda, arXiv 2306.11695); or times the root of the
+/// mean square of its gradient, which is what the loss would lose with it (optimal brain damage, LeCun et al. 1990, with the
+/// diagonal of the empirical Fisher matrix).
+enum class PruneBy { kMagnitude, kActivations, kGradients };
+
+/// Pruning in the encoder's linear layers.
 struct PruneSettings {
   double sparsity = 0;            // at the end, in [0, 1)
   std::string pattern = "1x4";    // prune/prune.h
   double begin = 0.1, end = 0.6;  // of all steps: where zeros begin, and where there are all of them
+  PruneBy by = PruneBy::kMagnitude;
+  bool global = false;  // the same share of all layers together, not of each
 };
 
 struct Settings {
@@ -46,7 +55,8 @@ struct Settings {
   uint32_t batch = 32;
   uint32_t patience = 0;  // epochs without a better score until it stops; 0: never
   uint64_t seed = 1;
-  uint32_t threads = 1;  // sums are grouped by thread, so their number decides bits too
+  uint32_t threads = 1;                   // sums are grouped by thread, so their number decides bits too
+  Precision precision = Precision::kF32;  // of matrix products while training; weights and scores stay f32
   Freeze freeze = Freeze::kNothing;
   FakeQuant quantize = FakeQuant::kNone;
   uint32_t group = 32;        // int4: weights that share a scale

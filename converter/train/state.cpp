@@ -78,6 +78,12 @@ Named named(const Json& list) {
 
 }  // namespace
 
+at::Tensor mean_square_gradient(const State& state, size_t i) {
+  const auto found = state.optimizer->state().find(key_of(state.values[i]));
+  if (found == state.optimizer->state().end()) return {};
+  return static_cast<const AdamWParamState&>(*found->second).exp_avg_sq();
+}
+
 void save_state(const State& state, const std::filesystem::path& file, const std::string& fingerprint) {
   convert::OutputFile output(file);
   Writer writer;

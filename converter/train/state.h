@@ -31,6 +31,9 @@ struct State {
   std::vector<CurvePoint> curve;
 };
 
+/// Of value `i`, decayed over some fifty steps, as AdamW keeps it; undefined before the first step.
+at::Tensor mean_square_gradient(const State& state, size_t i);
+
 /// Writes the file, whole or not at all. Throws Error (I/O, out of space).
 void save_state(const State& state, const std::filesystem::path& file, const std::string& fingerprint);
 

@@ -138,7 +138,7 @@ class Trainer {
 
   void step(const std::vector<uint32_t>& members) {
     at::manual_seed(Random(s_.seed, ~state_.step).next());
-    if (s_.prune.sparsity > 0 && state_.step % prune_every_ == 0) prune();
+    if (s_.prune.sparsity > 0 && state_.step % prune_every_ == 0) prune(members);
     const double rate = s_.learning_rate * rate_at(state_.step, steps_, s_.warmup);
     for (auto& group : state_.optimizer->param_groups()) {
       static_cast<torch::optim::AdamWOptions&>(group.options()).lr(rate);
@@ -146,6 +146,7 @@ class Trainer {
     ForwardOptions options = evaluation_options();
     options.dropout = s_.dropout;
     options.states = s_.loss.needs_states();
+    options.precision = s_.precision;
     Objective::Losses losses = objective_->compute(members, options);
     note(losses);
     state_.optimizer->zero_grad();
@@ -184,17 +185,45 @@ class Trainer {
     return {state_.values.begin(), state_.values.begin() + static_cast<std::ptrdiff_t>(state_.masks.size())};
   }
 
-  void prune() {
+  /// New masks, where it is time for them. `members`: the batch whose activations are measured, if they count.
+  void prune(const std::vector<uint32_t>& members) {
     const double sparsity = sparsity_at(done(), s_.prune.begin, s_.prune.end, s_.prune.sparsity);
     if (sparsity <= 0 || done() > s_.prune.end + 2 * static_cast<double>(prune_every_) / static_cast<double>(steps_))
       return;
+    std::vector<size_t> pruned;
+    std::vector<at::Tensor> scores;
+    const std::vector<at::Tensor> counts = importance(members);
     for (size_t i = 0; i < state_.masks.size(); ++i) {
       const Parameter& parameter = parameters_.all()[i];
-      if (parameter.role == Role::kEncoderLinear && parameter.value.requires_grad()) {
-        state_.masks[i] = magnitude_mask(parameter.value, pattern_, sparsity);
+      if (parameter.role != Role::kEncoderLinear || !parameter.value.requires_grad()) continue;
+      pruned.push_back(i);
+      scores.push_back(counts[i].defined() ? parameter.value.detach() * counts[i] : parameter.value.detach());
+    }
+    const auto scope = s_.prune.global ? convert::PruneScope::kGlobal : convert::PruneScope::kUniform;
+    const std::vector<at::Tensor> masks = masks_of(scores, pattern_, sparsity, scope);
+    for (size_t i = 0; i < pruned.size(); ++i) state_.masks[pruned[i]] = masks[i];
+    mask(parameters_values());
+  }
+
+  /// By parameter, what a magnitude is multiplied with; undefined: 1.
+  std::vector<at::Tensor> importance(const std::vector<uint32_t>& members) const {
+    const at::NoGradGuard guard;
+    std::vector<at::Tensor> counts(state_.masks.size());
+    if (s_.prune.by == PruneBy::kActivations) {
+      std::vector<const Encoded*> batch;
+      for (const uint32_t i : members) batch.push_back(&job_.examples[i].student);
+      ForwardOptions options = evaluation_options();
+      options.input_squares = true;
+      for (const auto& [weight, squares] : student_.run(pad(batch), options).input_squares) {
+        counts[parameters_.number_of(weight)] = squares.sqrt();
+      }
+    } else if (s_.prune.by == PruneBy::kGradients) {
+      for (size_t i = 0; i < counts.size(); ++i) {
+        const at::Tensor squares = mean_square_gradient(state_, i);
+        if (squares.defined()) counts[i] = squares.sqrt();
       }
     }
-    mask(parameters_values());
+    return counts;
   }
 
   void mask(const std::vector<at::Tensor>& values) const {

@@ -110,6 +110,10 @@ class Without(Distill):
             ([*soft, "--layers", "0:1,2"], "--layers 0:1,2"),
             (["--epochs", "0"], "--epochs"),
             (["--freeze", "everything"], "is not one of"),
+            (["--prune-by", "luck"], "activations, gradients, magnitude"),
+            (["--prune-scope", "some"], "global, uniform"),
+            (["--precision", "f8"], "bf16, f32"),
+            (["--texts", "more.txt"], "add --teacher"),
         ]
         for options, words in cases:
             self.refuses(2, joint(4), *options, says=[words])
@@ -255,6 +259,56 @@ class Training(Distill):
                 for group in groups:
                     values = [group[i : i + 4] for i in range(0, 16, 4)]
                     self.assertGreaterEqual(sum(v in (b"\0\0\0\0", b"\0\0\0\x80") for v in values), 2, name)
+
+    def zeros(self, output):
+        """Share of zeros in each of the encoder's linear layers (queries, keys and values are one, and not here)."""
+        return {
+            name: sum(data[i : i + 4] in (b"\0\0\0\0", b"\0\0\0\x80") for i in range(0, len(data), 4)) * 4 / len(data)
+            for name, data in self.tensors(self.directory / output).items()
+            if ".layer." in name and name.endswith("dense.weight")
+        }
+
+    def test_what_zeros_are_chosen_by(self):
+        weights = set()
+        for by in ("magnitude", "activations", "gradients"):
+            for scope in ("uniform", "global"):
+                output = f"{by}-{scope}"
+                more = ("--prune", "0.5", "--prune-by", by, "--prune-scope", scope, "--epochs", "3")
+                answer = self.train("bert-joint", joint(40), *more, output=output)
+                self.assertAlmostEqual(answer["sparsity"], 0.5, delta=0.02)
+                shares = self.zeros(output).values()
+                self.assertEqual(len(shares), 6)
+                if scope == "uniform":
+                    self.assertLess(max(shares) - min(shares), 0.1)
+                else:
+                    self.assertGreater(max(shares) - min(shares), 0.02)
+                weights.add(self.weights(output))
+        self.assertEqual(len(weights), 6)
+
+    def test_the_teacher_answers_for_texts_without_labels(self):
+        texts = self.write("more.txt", "ba di\n\nko li ba\n  \nmu\n")
+        same = {"classify": "bert-classify", "joint": "bert-joint"}
+        for task, data in (("classify", classified(12)), ("joint", joint(12))):
+            teacher = ("--teacher", GOLDEN / same[task], "--epochs", "2")
+            plain = self.train(same[task], data, *teacher, output=f"{task}-plain")
+            more = self.train(same[task], data, *teacher, "--texts", texts, output=f"{task}-texts")
+            self.assertEqual(more["examples"], plain["examples"] + 3)
+            varied = self.train(same[task], data, *teacher, "--augment", "2", output=f"{task}-varied")
+            self.assertEqual(varied["examples"], 3 * plain["examples"])
+            files = [self.weights(f"{task}-{name}") for name in ("plain", "texts", "varied")]
+            self.assertEqual(len(set(files)), 3)
+        self.refuses(2, classified(4), "--augment", "1", student="bert-classify", says=["add --teacher"])
+        absent = ("--teacher", GOLDEN / "bert-classify", "--texts", self.directory / "absent.txt")
+        self.refuses(3, classified(4), *absent, student="bert-classify", says=["absent.txt"])
+        pairs = [{"text_a": f"ba {i}", "text_b": "ko", "score": i / 10} for i in range(10)]
+        values = ("--teacher", GOLDEN / "bert-regress", "--texts", texts)
+        self.refuses(5, pairs, *values, student="bert-regress", says=["gives values"])
+
+    def test_bf16(self):
+        valid = self.write("valid.jsonl", jsonl(joint(30, seed=9)))
+        more = ("--epochs", "8", "--validation", valid, "--ema", "0.9")
+        answer = self.train("bert-joint", joint(96), *more, "--precision", "bf16")
+        self.assertGreater(answer["validation"]["intent_accuracy"], 0.9)
 
     def test_data_that_does_not_fit(self):
         good = joint(3)

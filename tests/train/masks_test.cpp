@@ -24,6 +24,12 @@ TEST(FakeQuant, IsTheGridThatTheFileStores) {
   }
 }
 
+TEST(FakeQuant, RoundsHalvesToEven) {
+  // The largest gives a scale of 1, the others are halves.
+  const at::Tensor x = torch::tensor({127.0F, 0.5F, 1.5F, -2.5F, -126.5F, 0.49F});
+  EXPECT_TRUE(torch::equal(fake_quant_rows(x), torch::tensor({127.0F, 0.0F, 2.0F, -2.0F, -126.0F, 0.0F})));
+}
+
 TEST(FakeQuant, PassesGradientsAndZeros) {
   const at::Tensor x = torch::randn({3, 5}).set_requires_grad(true);
   (fake_quant_rows(x) * 2).sum().backward();
@@ -49,13 +55,17 @@ TEST(FakeQuant, GroupsOfFourBits) {
   EXPECT_TRUE(torch::equal(weight.grad(), torch::ones({3, 70})));
 }
 
+at::Tensor mask_of(const at::Tensor& weight, const char* pattern, double sparsity) {
+  return masks_of({weight}, convert::parse_zero_pattern(pattern), sparsity, convert::PruneScope::kUniform).at(0);
+}
+
 double zeros(const at::Tensor& mask) { return 1 - mask.mean().item<double>(); }
 
 TEST(Masks, TakeTheSmallestBlocks) {
   at::Tensor weight = torch::ones({4, 8});
   weight[1].narrow(0, 4, 4).fill_(0.1);
   weight[2].narrow(0, 0, 4).fill_(-0.2);
-  const at::Tensor mask = magnitude_mask(weight, convert::parse_zero_pattern("1x4"), 0.25);
+  const at::Tensor mask = mask_of(weight, "1x4", 0.25);
   at::Tensor wanted = torch::ones({4, 8});
   wanted[1].narrow(0, 4, 4).fill_(0);
   wanted[2].narrow(0, 0, 4).fill_(0);
@@ -66,14 +76,25 @@ TEST(Masks, HaveTheSparsityAskedFor) {
   torch::manual_seed(5);
   const at::Tensor weight = torch::randn({64, 48});
   for (const char* pattern : {"unstructured", "1x4", "4x16"}) {
-    EXPECT_NEAR(zeros(magnitude_mask(weight, convert::parse_zero_pattern(pattern), 0.8)), 0.8, 0.02) << pattern;
-    EXPECT_EQ(zeros(magnitude_mask(weight, convert::parse_zero_pattern(pattern), 0)), 0) << pattern;
+    EXPECT_NEAR(zeros(mask_of(weight, pattern, 0.8)), 0.8, 0.02) << pattern;
+    EXPECT_EQ(zeros(mask_of(weight, pattern, 0)), 0) << pattern;
   }
-  const at::Tensor half = magnitude_mask(weight, convert::parse_zero_pattern("2:4"), 0.5);
+  const at::Tensor half = mask_of(weight, "2:4", 0.5);
   EXPECT_TRUE(torch::equal(half.view({64, 12, 4}).sum(-1), torch::full({64, 12}, 2.0F)));
   // Edges that blocks do not fill.
-  const at::Tensor odd = magnitude_mask(torch::randn({5, 7}), convert::parse_zero_pattern("4x16"), 0.5);
+  const at::Tensor odd = mask_of(torch::randn({5, 7}), "4x16", 0.5);
   EXPECT_EQ(odd.sizes(), (std::vector<int64_t>{5, 7}));
+}
+
+TEST(Masks, GlobalScopeTakesTheSmallestOfAll) {
+  const std::vector<at::Tensor> scores = {torch::ones({8, 16}), torch::full({8, 16}, 3.0F)};
+  const auto pattern = convert::parse_zero_pattern("1x4");
+  const auto all = masks_of(scores, pattern, 0.5, convert::PruneScope::kGlobal);
+  EXPECT_EQ(zeros(all[0]), 1);
+  EXPECT_EQ(zeros(all[1]), 0);
+  for (const at::Tensor& mask : masks_of(scores, pattern, 0.5, convert::PruneScope::kUniform)) {
+    EXPECT_EQ(zeros(mask), 0.5);
+  }
 }
 
 TEST(Masks, RefuseUnknownPatterns) {

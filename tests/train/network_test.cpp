@@ -90,6 +90,52 @@ TEST(Network, KeepsTheStatesOfEveryLayer) {
   EXPECT_TRUE(torch::allclose(sums, torch::ones_like(sums)));
 }
 
+TEST(Network, MeasuresInputsWithoutPadding) {
+  const convert::Graph graph = golden("bert-joint");
+  const Parameters parameters(graph);
+  const Network network(graph, parameters);
+  Encoded text, longer;
+  text.ids = {2, 5, 7, 3};
+  longer.ids = {2, 5, 7, 3, 9, 9, 11, 3};
+  text.segments.resize(text.ids.size());
+  longer.segments.resize(longer.ids.size());
+  ForwardOptions options;
+  options.input_squares = true;
+  const auto squares = [&](const std::vector<const Encoded*>& members) {
+    return network.run(pad(members), options).input_squares;
+  };
+  const auto one = squares({&text}), other = squares({&longer}), both = squares({&text, &longer});
+  ASSERT_GE(one.size(), 8U);
+  for (const auto& [weight, mean] : one) {
+    ASSERT_EQ(mean.numel(), parameters.of(weight).size(1));
+    // The head of the whole text sees a row a text, every other layer one a token.
+    const bool tokens = !torch::allclose(both.at(weight), (mean + other.at(weight)) / 2, 1e-4, 1e-6);
+    const at::Tensor expected = (mean * 4 + other.at(weight) * 8) / 12;
+    EXPECT_TRUE(!tokens || torch::allclose(both.at(weight), expected, 1e-4, 1e-6)) << weight;
+  }
+}
+
+TEST(Network, Bf16IsNearAndTrains) {
+  const convert::Graph graph = golden("bert-classify");
+  Parameters parameters(graph);
+  parameters.trainable(Freeze::kNothing);
+  const Network network(graph, parameters);
+  Encoded text;
+  text.ids = {2, 5, 7, 3};
+  text.segments = {0, 0, 0, 0};
+  ForwardOptions options;
+  const at::Tensor exact = network.run(pad({&text}), options).outputs[0].detach();
+  options.precision = Precision::kBf16;
+  const at::Tensor near = network.run(pad({&text}), options).outputs[0];
+  EXPECT_EQ(near.dtype(), torch::kFloat32);
+  EXPECT_FALSE(torch::equal(near, exact));
+  EXPECT_LT((near - exact).abs().max().item<float>(), 0.05F * (1 + exact.abs().max().item<float>()));
+  near.square().sum().backward();
+  for (const Parameter& parameter : parameters.all()) {
+    EXPECT_EQ(parameter.value.grad().dtype(), torch::kFloat32) << parameter.name;
+  }
+}
+
 TEST(Network, GradientsReachWhatIsNotFrozen) {
   const convert::Graph graph = golden("bert-classify");
   for (const Freeze freeze : {Freeze::kNothing, Freeze::kEmbeddings, Freeze::kEncoder}) {

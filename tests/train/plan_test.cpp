@@ -68,6 +68,29 @@ TEST(Augment, ExchangesValuesOfOneSlot) {
   for (size_t i = 0; i < more.size(); ++i) EXPECT_EQ(more[i].words, again[i].words);
 }
 
+TEST(Augment, VariesTexts) {
+  const std::vector<Words> texts = {{"a", "good", "film"}, {"dull"}, {}, {"never", "a", "dull", "moment", "here"}};
+  const auto more = vary_texts(texts, 40, 0.2, 7);
+  ASSERT_EQ(more.size(), 120U);  // of nothing comes nothing
+  const std::set<std::string> known = {"a", "good", "film", "dull", "never", "moment", "here"};
+  std::set<std::string> seen;
+  size_t shorter = 0, longer = 0;
+  for (size_t i = 0; i < more.size(); ++i) {
+    ASSERT_FALSE(more[i].empty());
+    for (const std::string& word : more[i]) ASSERT_EQ(known.count(word), 1U) << word;
+    seen.insert(more[i].begin(), more[i].end());
+    const size_t length = std::vector<size_t>{3, 1, 5}[i % 3];
+    if (more[i].size() < length) ++shorter;
+    if (more[i].size() > length) ++longer;
+  }
+  EXPECT_EQ(seen, known);
+  EXPECT_GT(shorter, 10U);
+  EXPECT_GT(longer, 10U);
+  EXPECT_EQ(vary_texts(texts, 40, 0.2, 7), more);
+  EXPECT_NE(vary_texts(texts, 40, 0.2, 8), more);
+  EXPECT_TRUE(vary_texts({{}, {}}, 3, 1, 1).empty());
+}
+
 TEST(Curve, SurvivesTheCheckpoint) {
   CurvePoint point;
   point.epoch = 3;
