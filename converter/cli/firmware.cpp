@@ -1,8 +1,11 @@
 // firmware: a CMake project, a C array or a stripped file for a microcontroller.
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <memory>
 
+#include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
@@ -41,6 +44,7 @@ struct Arguments {
   std::string format = "project";
   uint32_t max_tokens = 0;  // 0: as many as fit
   uint32_t block_rows = firmware::kBlockRows;
+  bool keep_sparse = false;
   bool force = false;
   bool json = false;
 };
@@ -48,6 +52,7 @@ struct Arguments {
 struct Image {
   firmware::Target target;
   convert::FileBytes file;
+  convert::HeliumFile layout;  // without the bytes
   Model model;
   SessionOptions options;
   uint32_t wanted_tokens = 0;
@@ -177,6 +182,11 @@ void print_json(const Arguments& arguments, const Image& image) {
   object["linked"] = firmware::linked_by(image.model).words;
   object["source_bytes"] = image.source_bytes;
   object["flash"] = {{"device", image.target.flash}, {"model", image.file.size()}, {"model_parts", parts_json(model)}};
+  object["sparse"] = {{"expanded", image.layout.expanded},
+                      {"expanded_bytes", image.layout.expanded_bytes},
+                      {"slower", image.layout.slower},
+                      {"slower_bytes", image.layout.slower_bytes},
+                      {"faster", image.layout.sparse}};
   object["ram"] = {{"device", image.target.ram},
                    {"arena_at_most", firmware::sum(arena)},
                    {"arena_parts", parts_json(arena)},
@@ -189,11 +199,32 @@ void print_json(const Arguments& arguments, const Image& image) {
   out().line(object);
 }
 
+std::string layers(uint32_t count) { return fmt::format("{} layer{}", count, count == 1 ? "" : "s"); }
+
+std::string bytes_apart(int64_t bytes) {
+  return fmt::format("{} bytes {}", std::abs(bytes), bytes < 0 ? "less" : "more");
+}
+
 void print_parts(const char* title, const firmware::Parts& parts) {
   out().print("  {:<26}{:>10}\n", title, firmware::sum(parts));
   for (const auto& [name, bytes] : parts) {
     if (bytes != 0) out().print("    {:<24}{:>10}\n", name, bytes);
   }
+}
+
+/// What became of layers whose zeros are not stored, where that can be slower than to store them.
+void print_sparse(const Arguments& arguments, const Image& image) {
+  const convert::HeliumFile& layout = image.layout;
+  if (layout.expanded != 0) {
+    out().print("  {} with {} zeros, faster so: {} (--sparse keep: without)\n", layers(layout.expanded),
+                layout.expanded == 1 ? "its" : "their", bytes_apart(layout.expanded_bytes));
+  }
+  if (layout.slower != 0) {
+    out().print("  {} without zeros, slower so{}; with them: {}\n", layers(layout.slower),
+                arguments.keep_sparse ? " (--sparse keep)" : ", but the flash is full",
+                bytes_apart(layout.slower_bytes));
+  }
+  if (layout.sparse != 0) out().print("  {} without zeros, faster so\n", layers(layout.sparse));
 }
 
 void print_report(const Arguments& arguments, const Image& image) {
@@ -208,10 +239,11 @@ void print_report(const Arguments& arguments, const Image& image) {
   out().print("  links {}\n\n", fmt::join(firmware::linked_by(image.model).words, ", "));
   out().print("{:<28}{:>10}  of {}\n", "flash, bytes", "", target.flash);
   print_parts(target.model_apart ? "model, in its own memory" : "model", firmware::model_parts(image.model));
-  if (image.file.size() < image.source_bytes) {
-    out().print("    {:<24}{:>10}  not needed there\n", "left out", image.source_bytes - image.file.size());
-  }
+  const int64_t left_out =
+      static_cast<int64_t>(image.source_bytes) + image.layout.expanded_bytes - static_cast<int64_t>(image.file.size());
+  if (left_out > 0) out().print("    {:<24}{:>10}  not needed there\n", "left out", left_out);
   out().print("  {:<26}{:>10}\n", "program", "known after linking");
+  print_sparse(arguments, image);
   out().print("{:<28}{:>10}  of {}\n", "RAM, bytes", "", target.ram);
   print_parts("arena", firmware::arena_parts(image.model, image.options));
   out().print("  {:<26}{:>10}\n", "stack", firmware::kStackBytes);
@@ -229,7 +261,9 @@ void run_firmware(const Arguments& arguments) {
   image.target = find_target(arguments.target);
   const ModelFile source(arguments.model);
   image.source_bytes = source.size();
-  image.file = firmware::device_file(source.model().bytes(), convert::in_memory(source.size()), image.target.isa);
+  image.layout = firmware::device_file(source.model().bytes(), convert::in_memory(source.size()), image.target,
+                                       arguments.block_rows, arguments.keep_sparse);
+  image.file = std::move(image.layout.bytes);
   Fault fault;
   const Status status = Model::open(image.file.data(), image.file.size(), &image.model, &fault);
   if (status != Status::kOk) fail(ExitCode::kInternal, "the file for the device: {}", describe(status, fault));
@@ -268,6 +302,13 @@ void add_firmware(CLI::App& app) {
                    "Rows that a layer computes at a time: 4 (default, fast) to 1 (least RAM); the answers are the same")
       ->check(CLI::Range(1u, firmware::kBlockRows).description(""))
       ->type_name("N");
+  const std::map<std::string, bool> sparse = {{"auto", false}, {"keep", true}};
+  command
+      ->add_option("--sparse", arguments->keep_sparse,
+                   "Layers stored without their zeros: auto (default: with them where that is faster and fits, on "
+                   "cortex-m55), or\nkeep: as they are, which takes less flash")
+      ->transform(choices(sparse))
+      ->type_name("WHEN");
   command->add_flag("--force", arguments->force, "Replace what an earlier call wrote; files that you changed stay");
   command->add_flag("--json", arguments->json, "Print one JSON object");
   command->callback([arguments] { run_firmware(*arguments); });

@@ -1,8 +1,9 @@
 #include "firmware/device_file.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
-#include "pack/helium.h"
 #include "pack/rewrite.h"
 
 namespace bantam::firmware {
@@ -33,11 +34,18 @@ void drop_provenance(fb::ModelT* model) {
 
 }  // namespace
 
-convert::FileBytes device_file(const void* bytes, size_t size, const std::string& isa) {
+convert::HeliumFile device_file(const void* bytes, size_t size, const Target& target, uint32_t block_rows,
+                                bool keep_sparse) {
   const convert::FileBytes bare = convert::rewrite_file(
       static_cast<const uint8_t*>(bytes), size, [](convert::FileEditor& editor) { drop_provenance(&editor.model()); });
-  const convert::FileBytes small = convert::with_small_tokenizers(bare.data(), bare.size());
-  return isa == "mve" ? convert::with_helium_rows(small.data(), small.size()) : small;
+  convert::FileBytes small = convert::with_small_tokenizers(bare.data(), bare.size());
+  if (target.isa == "mve") {
+    // choose_tokens of cli/firmware.cpp wants less than all of the flash.
+    return convert::with_helium_rows(small.data(), small.size(), {block_rows, keep_sparse, target.model - 1});
+  }
+  convert::HeliumFile file;
+  file.bytes = std::move(small);
+  return file;
 }
 
 }  // namespace bantam::firmware

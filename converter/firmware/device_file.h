@@ -2,17 +2,20 @@
 #ifndef BANTAM_CONVERTER_FIRMWARE_DEVICE_FILE_H_
 #define BANTAM_CONVERTER_FIRMWARE_DEVICE_FILE_H_
 
-#include <string>
+#include <cstddef>
+#include <cstdint>
 
-#include "pack/build.h"
+#include "firmware/target.h"
+#include "pack/helium.h"
 
 namespace bantam::firmware {
 
 /// The file bytes[0, size) without what a device never reads: the tokenizer's table of whole words, which saves time on
 /// large cores only, names of tensors and operators, provenance. Outputs, labels and the licence stay; ids, offsets and
-/// outputs have the same bits. Weights are laid out for `isa` (a folder of runtime/kernels). Opened with Model::open.
-/// Throws Error.
-convert::FileBytes device_file(const void* bytes, size_t size, const std::string& isa);
+/// outputs have the same bits. Weights are laid out for the target's kernels, `block_rows` rows at a time; `keep_sparse`: those
+/// without zeros as they are, though that be slower. Opened with Model::open. Throws Error.
+convert::HeliumFile device_file(const void* bytes, size_t size, const Target& target, uint32_t block_rows,
+                                bool keep_sparse);
 
 }  // namespace bantam::firmware
 

@@ -1,41 +1,128 @@
 #include "pack/helium.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "model/header.h"
+#include "model/view.h"
 #include "pack/rewrite.h"
+#include "prune/costs.h"
+#include "report/stored_matrix.h"
 
 namespace bantam::convert {
 namespace {
 
-/// Tiles [N/16][K/4][16][4] to rows [N][K], N padded to 16 and K to 4 and 16.
-std::vector<uint8_t> rows_of_tiles(const std::vector<uint8_t>& tiles, uint32_t n, uint32_t k) {
-  const size_t groups = kernels::pad4(k) / 4;
-  const size_t width = kernels::pad16(k);
-  std::vector<uint8_t> rows(kernels::pad16(n) * width, 0);
-  for (size_t o = 0; o < kernels::pad16(n); ++o) {
-    for (size_t i = 0; i < k; ++i) {
-      rows[o * width + i] = tiles.at(((o / 16 * groups + i / 4) * 16 + o % 16) * 4 + i % 4);
-    }
+/// Of a blob, which several tensors may share.
+using Place = std::pair<uint64_t, uint64_t>;
+Place place_of(const fb::Tensor& t) { return {t.data()->offset(), t.data()->size()}; }
+
+bool without_zeros(const fb::Tensor& t) { return sparse_weights(t) || bitmask_weights(t); }
+
+/// Rows [N][K] of a linear weight, N and K padded to 16.
+std::vector<uint8_t> rows_of(const StoredMatrix& matrix) {
+  const size_t width = kernels::pad16(matrix.columns());
+  std::vector<uint8_t> rows(kernels::pad16(matrix.rows()) * width, 0);
+  std::vector<float> values(matrix.columns());
+  for (uint32_t n = 0; n < matrix.rows(); ++n) {
+    matrix.read(n, values.data());
+    std::transform(values.begin(), values.end(), rows.begin() + static_cast<ptrdiff_t>(n * width),
+                   [](float value) { return static_cast<uint8_t>(static_cast<int8_t>(value)); });
   }
   return rows;
 }
 
+/// Lays out those weights in rows of which wanted(tensor) is true.
+template <class Wanted>
+void lay_in_rows(FileEditor& editor, const Wanted& wanted) {
+  std::set<Place> done;
+  auto& tensors = editor.model().tensors;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const fb::Tensor& t = tensor(root(editor.original()), static_cast<int32_t>(i));
+    if (!wanted(t)) continue;
+    tensors[i]->layout = fb::Layout::k16n1;
+    if (done.insert(place_of(t)).second)
+      editor.bytes(tensors[i]->data.get()) = rows_of(StoredMatrix(editor.original(), t));
+  }
+}
+
+/// Sparse weights, and the fewest tokens at a time of the layers that read them.
+struct SparseWeights {
+  const fb::Tensor* tensor = nullptr;
+  uint32_t tokens = 0;
+
+  /// Than in rows.
+  bool slower() const {
+    if (bitmask_weights(*tensor)) return true;
+    const uint32_t padded = kernels::pad16(extent(*tensor, 0));
+    const uint64_t blocks = uint64_t{padded} * (kernels::pad4(width(*tensor)) / 4);
+    const auto stored = static_cast<double>(sparse_steps(*tensor, padded) * 4);
+    return 1 - stored / static_cast<double>(blocks) <= least_zero_blocks(tokens, width(*tensor), "mve");
+  }
+
+  /// Of the file, were they rows.
+  int64_t growth() const {
+    const uint64_t rows = uint64_t{kernels::pad16(extent(*tensor, 0))} * kernels::pad16(width(*tensor));
+    return static_cast<int64_t>(round_up(rows, kFileAlignment)) -
+           static_cast<int64_t>(round_up(tensor->data()->size(), kFileAlignment));
+  }
+};
+
+std::map<Place, SparseWeights> find_sparse(const fb::Model& model, uint32_t tokens) {
+  std::map<Place, SparseWeights> found;
+  for (const fb::Step* step : *graph(model).steps()) {
+    // What is read once a text (a pooled layer) has one row.
+    const uint32_t rows = step->rows() == kTokens ? tokens : 1;
+    for (uint32_t i = 0; i < step->op_count(); ++i) {
+      const fb::Op& op = *graph(model).ops()->Get(step->first_op() + i);
+      if (op.attributes_type() != fb::OpAttributes::Linear) continue;
+      const fb::Tensor& weights = tensor(model, operand(op.inputs(), 1));
+      if (!without_zeros(weights)) continue;
+      const auto at = found.try_emplace(place_of(weights), SparseWeights{&weights, rows}).first;
+      at->second.tokens = std::min(at->second.tokens, rows);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
-FileBytes with_helium_rows(const uint8_t* bytes, size_t size) {
-  return rewrite_file(bytes, size, [](FileEditor& editor) {
-    std::set<std::pair<uint64_t, uint64_t>> done;  // blobs: tensors may share one
-    for (const auto& t : editor.model().tensors) {
-      if (t->layout != fb::Layout::tile_k4n16) continue;
-      t->layout = fb::Layout::k16n1;
-      if (!done.emplace(t->data->offset(), t->data->size()).second) continue;
-      std::vector<uint8_t>& weights = editor.bytes(t->data.get());
-      weights = rows_of_tiles(weights, static_cast<uint32_t>(t->shape[0].b()), static_cast<uint32_t>(t->shape[1].b()));
-    }
+HeliumFile with_helium_rows(const uint8_t* bytes, size_t size, const HeliumOptions& options) {
+  const FileBytes dense = rewrite_file(bytes, size, [](FileEditor& editor) {
+    lay_in_rows(editor, [](const fb::Tensor& t) { return t.layout() == fb::Layout::tile_k4n16; });
   });
+  HeliumFile result;
+  result.bytes = rewrite_file(dense.data(), dense.size(), [&](FileEditor& editor) {
+    std::vector<SparseWeights> slower;
+    for (const auto& [place, weights] : find_sparse(root(editor.original()), options.tokens)) {
+      if (weights.slower()) slower.push_back(weights);
+      result.sparse += weights.slower() ? 0u : 1u;
+    }
+    // Bitmasks gain most; of the rest, as many as fit.
+    std::stable_sort(slower.begin(), slower.end(), [](const SparseWeights& a, const SparseWeights& b) {
+      return std::make_pair(!bitmask_weights(*a.tensor), a.growth()) <
+             std::make_pair(!bitmask_weights(*b.tensor), b.growth());
+    });
+    std::set<Place> expanded;
+    auto now = static_cast<int64_t>(dense.size());
+    for (const SparseWeights& weights : slower) {
+      const bool fits = static_cast<uint64_t>(now + weights.growth()) <= options.most_bytes;
+      if (options.keep_sparse || !fits) {
+        ++result.slower;
+        result.slower_bytes += weights.growth();
+      } else {
+        now += weights.growth();
+        expanded.insert(place_of(*weights.tensor));
+      }
+    }
+    result.expanded = static_cast<uint32_t>(expanded.size());
+    lay_in_rows(editor, [&](const fb::Tensor& t) { return without_zeros(t) && expanded.count(place_of(t)) != 0; });
+  });
+  result.expanded_bytes = static_cast<int64_t>(result.bytes.size()) - static_cast<int64_t>(dense.size());
+  return result;
 }
 
 }  // namespace bantam::convert

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "bantam/model.h"
 #include "graph/error.h"
 #include "import/tokenizer_tables.h"
 #include "model/view.h"
@@ -42,20 +41,17 @@ std::vector<uint8_t> char_map_of(FileEditor& editor, const fb::TokenizerT& token
 
 }  // namespace
 
-FileEditor::FileEditor(const uint8_t* bytes, size_t size) {
-  // A copy at an aligned place: where the caller's bytes lie is his business.
-  const FileBytes file(bytes, bytes + size);
-  Model model;
+FileEditor::FileEditor(const uint8_t* bytes, size_t size) : file_(bytes, bytes + size) {
   Fault fault;
-  const Status status = Model::open(file.data(), file.size(), &model, &fault);
+  const Status status = Model::open(file_.data(), file_.size(), &original_, &fault);
   if (status != Status::kOk) {
     throw Error(ExitCode::kInvalid, fmt::format("{}: {} ({})", status_message(status), fault.what,
                                                 std::string(fault.name, fault.name_size)));
   }
-  root(model).UnPackTo(&model_);
+  root(original_).UnPackTo(&model_);
   for_each_blob(model_, [&](fb::Blob* blob) {
     if (blob == nullptr || blob->size() == 0) return;
-    const uint8_t* begin = model.data() + blob->offset();
+    const uint8_t* begin = original_.data() + blob->offset();
     contents_.try_emplace(Place(blob->offset(), blob->size()), begin, begin + blob->size());
   });
 }

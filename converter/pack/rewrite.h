@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bantam/model.h"
 #include "pack/file.h"
 
 namespace bantam::convert {
@@ -17,6 +18,9 @@ namespace bantam::convert {
 /// blobs then lie.
 class FileEditor {
  public:
+  /// The file as it was, open.
+  const Model& original() const { return original_; }
+
   /// The tables. Offsets and sizes of blobs are those of the original file; to change a blob, change bytes(blob).
   fb::ModelT& model() { return model_; }
 
@@ -33,9 +37,12 @@ class FileEditor {
   /// Offset and size in the original file; of what was added: an offset beyond every file's end, and its number.
   using Place = std::pair<uint64_t, uint64_t>;
 
+  /// Copies the bytes to an aligned place: where the caller's lie is his business.
   FileEditor(const uint8_t* bytes, size_t size);
   FileBytes assemble();
 
+  FileBytes file_;
+  Model original_;
   fb::ModelT model_;
   std::map<Place, std::vector<uint8_t>> contents_;
 };

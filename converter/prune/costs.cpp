@@ -13,8 +13,15 @@ const std::vector<SparseCost>& sparse_costs() {
   return kCosts;
 }
 
+const std::vector<SparseCost>& helium_costs() {
+  static const std::vector<SparseCost> kCosts = {
+#include "prune/costs_helium.inc"
+  };
+  return kCosts;
+}
+
 double least_zero_blocks(uint32_t tokens, uint32_t inputs, const std::string& isa) {
-  const auto& costs = sparse_costs();
+  const auto& costs = isa == helium_costs().front().isa ? helium_costs() : sparse_costs();
   const bool known = std::any_of(costs.begin(), costs.end(), [&](const SparseCost& cost) { return isa == cost.isa; });
   // What is measured for fewer tokens or inputs is less favourable, and holds.
   const auto at_most = [&](uint32_t SparseCost::*field, uint32_t value) {

@@ -11,7 +11,7 @@
 namespace bantam::convert {
 
 /// On an instruction set, for so many tokens at a time and so many inputs of a layer, layout sparse_1x4 takes less time than
-/// int8 tiles where more than `break_even` of the blocks are 0; above 1: never.
+/// dense int8 weights where more than `break_even` of the blocks are 0; above 1: never.
 struct SparseCost {
   const char* isa;
   uint32_t tokens;
@@ -19,11 +19,15 @@ struct SparseCost {
   double break_even;
 };
 
-/// Measured by tests/bench/sparse_costs.cpp.
+/// Of processors that files are made for, against int8 tiles; measured by tests/bench/sparse_costs.cpp.
 const std::vector<SparseCost>& sparse_costs();
 
+/// Of Cortex-M55 ("mve"), against rows (layout k16n1), for which firmware lays a finished file out anew; instructions, counted by
+/// tests/firmware/bench/bench_linear.py --break-even. Layout bitmask_k4n16 takes eleven times those of rows and has no break-even.
+const std::vector<SparseCost>& helium_costs();
+
 /// The share of zero blocks from which a layer of `inputs` inputs is faster with `tokens` tokens on instruction set `isa`, or
-/// ("") on every one that was measured. Between measured numbers the less favourable neighbour counts; tokens above 16 are taken
+/// ("") on every one of sparse_costs. Between measured numbers the less favourable neighbour counts; tokens above 16 are taken
 /// 16 at a time. An unknown isa counts as "".
 double least_zero_blocks(uint32_t tokens, uint32_t inputs, const std::string& isa = "");
 

@@ -294,6 +294,45 @@ class Firmware(CommandTest):
         self.assertEqual(least["savings"], [])
         self.assertIn("BANTAM_BLOCK_ROWS 1\n", (output / "bantam_config.h").read_text())
 
+    def test_sparse_layers(self):
+        for name, options in (
+            ("blocks", ("--pattern", "1x4", "--sparse", "always")),
+            ("bits", ("--pattern", "unstructured")),
+        ):
+            with self.subTest(name):
+                self.check_sparse_layers(name, *options)
+
+    def check_sparse_layers(self, name, *options):
+        file = self.directory / f"{name}.bantam"
+        self.ok("convert", VOICE, "-o", file, "--prune", "0.6", *options, "--parity", "none")
+
+        def make(output, *more, target="cortex-m55"):
+            image = self.directory / f"{name}-{output}"
+            options = ("--target", target, "--format", "bin", "-o", image)
+            answer = self.line("firmware", file, *options, "--json", *more)
+            return image, answer, self.ok("firmware", file, *options, *more).decode()
+
+        image, answer, report = make("auto")
+        kept_image, kept, kept_report = make("keep", "--sparse", "keep")
+        sparse = answer["sparse"]
+        self.assertGreater(sparse["expanded"], 5)
+        self.assertGreater(sparse["expanded_bytes"], 0)
+        self.assertEqual((sparse["slower"], sparse["slower_bytes"]), (0, 0))
+        self.assertEqual(image.stat().st_size - kept_image.stat().st_size, sparse["expanded_bytes"])
+        self.assertIn(
+            f"{sparse['expanded']} layers with their zeros, faster so: {sparse['expanded_bytes']} bytes more", report
+        )
+        self.assertEqual((kept["sparse"]["expanded"], kept["sparse"]["slower"]), (0, sparse["expanded"]))
+        self.assertEqual(kept["sparse"]["slower_bytes"], sparse["expanded_bytes"])
+        self.assertEqual(kept["sparse"]["faster"], sparse["faster"])
+        self.assertIn(f"{sparse['expanded']} layers without zeros, slower so (--sparse keep)", kept_report)
+        expected = self.ok("run", file, "--uart", stdin=COMMANDS)
+        for other in (image, kept_image):
+            self.assertEqual(self.ok("run", other, "--uart", stdin=COMMANDS), expected)
+        _, elsewhere, report = make("m4", target="cortex-m4")
+        self.assertEqual(elsewhere["sparse"], dict.fromkeys(sparse, 0))
+        self.assertNotIn("zeros", report)
+
     def test_offsets_only_where_answers_have_places(self):
         for name, kept in (
             ("bert-classify", 0),
@@ -350,6 +389,7 @@ class Firmware(CommandTest):
             (2, ("--block-rows", "0"), {"says": ["--block-rows"]}),
             (2, ("--block-rows", "5"), {"says": ["--block-rows"]}),
             (2, ("--format", "elf"), {}),
+            (2, ("--sparse", "never"), {"says": ["auto, keep"]}),
             (3, (), {"file": absent}),
             (4, (), {"file": noise}),
             (2, ("--format", "bin"), {"file": copy, "output": "copy.bantam", "says": ["input"]}),

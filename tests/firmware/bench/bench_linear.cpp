@@ -12,7 +12,7 @@ using bantam::kernels::Activation;
 using bantam::kernels::LinearQ8;
 
 constexpr uint32_t kMostRows = 16;
-constexpr uint32_t kMostK = 512;
+constexpr uint32_t kMostK = 512;  // of 16 rows
 constexpr uint32_t kMostN = 512;
 constexpr uint32_t kMostWeights = 65536;
 
@@ -76,10 +76,9 @@ int8_t random_weight() { return static_cast<int8_t>(static_cast<int32_t>((next()
 enum class Layout { kTiles, kRows, kInt4, kSparse, kBitmask };
 constexpr uint32_t kKeptPercent = 20;
 
-/// Every fifth block of four at random, as many of each output.
-void fill_sparse(LinearQ8& a) {
+/// `kept` blocks of four of each output, at random.
+void fill_sparse(LinearQ8& a, uint32_t kept) {
   const uint32_t quads = a.k / 4;
-  const uint32_t kept = (quads * kKeptPercent + 99) / 100;
   const uint32_t steps = a.n / 4 * kept;
   uint16_t* index = reinterpret_cast<uint16_t*>(w + size_t{steps} * 16);
   uint32_t* ends = reinterpret_cast<uint32_t*>(index + size_t{steps} * 4);
@@ -125,8 +124,8 @@ void fill_int4(LinearQ8& a) {
   a.factors = factors;
 }
 
-/// True when the target's kernel gives the reference's bits.
-bool measure(const Shape& shape, Layout layout) {
+/// A layer whose weights are those of w.
+LinearQ8 layer_of(const Shape& shape) {
   LinearQ8 a = {};
   a.x = x;
   a.x_stride = bantam::kernels::pad16(shape.k);
@@ -142,9 +141,15 @@ bool measure(const Shape& shape, Layout layout) {
   a.y = y;
   a.y_stride = shape.n;
   a.scratch = scratch;
+  return a;
+}
+
+/// True when the target's kernel gives the reference's bits.
+bool measure(const Shape& shape, Layout layout) {
+  LinearQ8 a = layer_of(shape);
   a.k16 = layout == Layout::kRows;
   if (layout == Layout::kInt4) fill_int4(a);
-  if (layout == Layout::kSparse) fill_sparse(a);
+  if (layout == Layout::kSparse) fill_sparse(a, (a.k / 4 * kKeptPercent + 99) / 100);
   if (layout == Layout::kBitmask) fill_bitmask(a);
   bantam::kernels::reference::kTable.linear_q8(a);
   const uint32_t expected = hash_rows(a);
@@ -167,6 +172,41 @@ bool measure(const Shape& shape, Layout layout) {
   return same;
 }
 
+/// Instructions of eight calls: the board's clock counts some thirty at a time.
+uint32_t instructions_of_eight(const LinearQ8& a) {
+  uint32_t all = 0;
+  for (uint32_t i = 0; i < 8; ++i) all += instructions_of(bantam::kernels::table(bantam::Isa::kAuto)->linear_q8, a);
+  return all;
+}
+
+/// A line of converter/prune/costs_helium.inc: the least share of zero blocks with which sparse_1x4 takes fewer instructions than
+/// rows.
+void say_break_even(uint32_t rows, uint32_t k) {
+  const Shape shape = {rows, k, 64, Activation::kNone};
+  LinearQ8 dense = layer_of(shape);
+  dense.k16 = true;
+  const uint32_t instructions = instructions_of_eight(dense);
+  uint32_t faster = 0;  // blocks of each output
+  uint32_t slower = k / 4;
+  while (slower - faster > 1) {
+    const uint32_t kept = (faster + slower) / 2;
+    LinearQ8 sparse = layer_of(shape);
+    fill_sparse(sparse, kept);
+    (instructions_of_eight(sparse) < instructions ? faster : slower) = kept;
+  }
+  // No block at all is no layer.
+  const uint32_t hundredths = faster == 0 ? 200 : 100 - faster * 100 / (k / 4);
+  say("{\"mve\", ");
+  say_number(rows, 1);
+  say(", ");
+  say_number(k, 1);
+  say(", ");
+  say_number(hundredths / 100, 1);
+  say(hundredths % 100 < 10 ? ".0" : ".");
+  say_number(hundredths % 100, 1);
+  say("},\n");
+}
+
 }  // namespace
 
 int main() {
@@ -183,6 +223,10 @@ int main() {
   measure_all("weights in tiles (tile_k4n16)\n", Layout::kTiles);
   if (bantam::kernels::table(bantam::Isa::kAuto)->isa == bantam::Isa::kMve) {
     measure_all("weights in rows (k16n1)\n", Layout::kRows);
+    say("instruction set, tokens, inputs, break-even of sparse_1x4 against rows\n");
+    for (uint32_t rows = 1; rows <= 4; ++rows) {
+      for (uint32_t k = 64; k <= 1024; k *= 2) say_break_even(rows, k);
+    }
   }
   // MAC: those of the dense layer, zeros included.
   measure_all("a fifth of the blocks of four (sparse_1x4)\n", Layout::kSparse);

@@ -24,7 +24,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--target", choices=sorted(MACHINES), action="append", help="default: all")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build-firmware" / "bench", help="build folder")
+    parser.add_argument(
+        "--break-even", action="store_true", help="print converter/prune/costs_helium.inc instead, from cortex-m55"
+    )
     given = parser.parse_args()
+    if given.break_even:
+        target = "cortex-m55"
+        status, output = run(MACHINES[target], build(target, given.out / target), timeout=600, icount=True)
+        print("// Written by tests/firmware/bench/bench_linear.py --break-even: instruction set, tokens, inputs, break-even.")
+        print("\n".join(line for line in output.decode().splitlines() if line.startswith("{")))
+        return status
     worst = 0
     for target in given.target or sorted(MACHINES):
         status, output = run(MACHINES[target], build(target, given.out / target), timeout=600, icount=True)
