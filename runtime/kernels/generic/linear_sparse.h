@@ -30,8 +30,24 @@ BANTAM_NOINLINE inline void rows_to_tokens(const int8_t* x, size_t x_stride, uin
   }
 }
 
-/// sums[r][o] = found[o][r].
-BANTAM_INLINE void transpose_sums(const int32_t (&found)[16][16], int32_t (&sums)[16][16]) {
+/// f(r, sums) for each row r < rows, at most 16: found[0, 16)[r].
+template <class F>
+BANTAM_INLINE void for_rows_of(const int32_t (&found)[16][16], uint32_t rows, const F& f) {
+  if constexpr (kWords == 16) {  // a panel fits the registers
+    Words v[kWords];
+    BANTAM_UNROLL_ALWAYS
+    for (uint32_t o = 0; o < 16; ++o) memcpy(&v[o], found[o], kRegister);
+    transpose(v);
+    BANTAM_UNROLL_ALWAYS
+    for (uint32_t r = 0; r < 16; ++r) {
+      if (r >= rows) break;
+      I32 sums;
+      memcpy(&sums, &v[r], kRegister);
+      f(r, sums);
+    }
+    return;
+  }
+  alignas(64) int32_t sums[16][16];
   for (uint32_t o = 0; o < 16; o += kWords) {
     for (uint32_t r = 0; r < 16; r += kWords) {
       Words v[kWords];
@@ -42,6 +58,7 @@ BANTAM_INLINE void transpose_sums(const int32_t (&found)[16][16], int32_t (&sums
       for (uint32_t i = 0; i < kWords; ++i) memcpy(&sums[r + i][o], &v[i], kRegister);
     }
   }
+  for (uint32_t r = 0; r < rows; ++r) f(r, load(sums[r]));
 }
 
 /// Four outputs at a time, which have as many blocks each: `steps` times one block of every one.
@@ -72,28 +89,48 @@ BANTAM_INLINE void dot_sparse_span(const LinearQ8& a, uint32_t first, uint32_t o
   }
 }
 
-/// Rows, at most 16, of a panel from its sums. False when some y is not finite.
+/// Rows, at most 16, of a panel from its sums. `worst` is raised to what the largest y has of bits, if wanted.
+template <bool kWorst>
 BANTAM_INLINE void dequantize_panel(const LinearQ8& a, uint32_t column, const int32_t (&found)[16][16], I32& worst) {
-  alignas(64) int32_t sums[16][16];
-  transpose_sums(found, sums);
   const I32 start = kOffsetXor != 0 ? times_minus_128(load(a.w_sum + column)) : splat(int32_t{0});
   const F32 w_scale = load(a.w_scale + column);
   const F32 bias = a.bias != nullptr ? load(a.bias + column) : splat(0.0f);
-  for (uint32_t r = 0; r < a.rows; ++r) {
-    const F32 v = dequantize(load(sums[r]) + start, splat(a.x_scale[r]), w_scale, bias);
-    worst = max(worst, magnitude_bits(v));
-    store(a.y + r * a.y_stride + column, v);
-  }
+  for_rows_of(
+      found, a.rows, [&](uint32_t r, I32 sums) __attribute__((always_inline)) {
+        const F32 v = dequantize(sums + start, splat(a.x_scale[r]), w_scale, bias);
+        if constexpr (kWorst) worst = max(worst, magnitude_bits(v));
+        store(a.y + r * a.y_stride + column, v);
+      });
 }
 
-/// All rows, at most 16, of outputs [first, first + outputs), at most a span. False when some y is not finite.
-BANTAM_NOINLINE inline bool linear_sparse_span(const LinearQ8& a, uint32_t first, uint32_t outputs) {
+/// All rows, at most 16, of outputs [first, first + outputs), at most a span, before the activation. False when some y is not
+/// finite, if wanted.
+template <bool kWorst>
+BANTAM_NOINLINE bool linear_sparse_span(const LinearQ8& a, uint32_t first, uint32_t outputs) {
   alignas(64) int32_t found[kSparseSpan / 16][16][16];
   dot_sparse_span(a, first, outputs, found[0]);
   I32 worst = splat(int32_t{0});
-  for (uint32_t p = 0; p < outputs / 16; ++p) dequantize_panel(a, first + p * 16, found[p], worst);
-  if (a.activation == Activation::kNone && a.row_bits == nullptr) return largest(worst) < kInfinityBits;
-  return activate_block(a.activation, a.y + first, a.y_stride, a.rows, outputs / 16, a.row_bits);
+  for (uint32_t p = 0; p < outputs / 16; ++p) dequantize_panel<kWorst>(a, first + p * 16, found[p], worst);
+  return !kWorst || largest(worst) < kInfinityBits;
+}
+
+/// Outputs that are activated at a time: few enough to lie in the first-level cache beside the inputs.
+constexpr uint32_t kActivatedOutputs = 256;
+
+/// At most 16 rows of all outputs.
+BANTAM_INLINE bool linear_sparse_rows(const LinearQ8& a) {
+  // Who activates looks for the largest itself.
+  const bool plain = a.activation == Activation::kNone && a.row_bits == nullptr;
+  bool finite = true;
+  for (uint32_t first = 0, begin = 0; first < a.n;) {
+    const uint32_t outputs = a.n - first < kSparseSpan ? a.n - first : kSparseSpan;
+    finite &= plain ? linear_sparse_span<true>(a, first, outputs) : linear_sparse_span<false>(a, first, outputs);
+    first += outputs;
+    if (plain || (first < a.n && first < begin + kActivatedOutputs)) continue;
+    finite &= activate_block(a.activation, a.y + begin, a.y_stride, a.rows, (first - begin) / 16, a.row_bits);
+    begin = first;
+  }
+  return finite;
 }
 
 /// `a.row_bits` are 0 where there are any.
@@ -107,10 +144,7 @@ inline bool linear_sparse(const LinearQ8& a) {
     block.y = a.y + row * a.y_stride;
     if (a.row_bits != nullptr) block.row_bits = a.row_bits + row * 16;
     rows_to_tokens(block.x, a.x_stride, block.rows, a.k / 4, a.scratch);
-    for (uint32_t first = 0, outputs = 0; first < a.n; first += outputs) {
-      outputs = a.n - first < kSparseSpan ? a.n - first : kSparseSpan;
-      finite &= linear_sparse_span(block, first, outputs);
-    }
+    finite &= linear_sparse_rows(block);
   }
   return finite;
 }

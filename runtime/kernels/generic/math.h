@@ -170,7 +170,7 @@ struct ActivateBlock {
       for (uint32_t i = 0; i < columns; i += kLanes) {
         const F32 v = activate<kActivation>(load(row + i));
         worst_of_row = max(worst_of_row, magnitude_bits(v));
-        store(row + i, v);
+        if constexpr (kActivation != Activation::kNone) store(row + i, v);
       }
       worst = max(worst, worst_of_row);
       if (row_bits != nullptr) store(row_bits + r * 16, max(load(row_bits + r * 16), worst_of_row));

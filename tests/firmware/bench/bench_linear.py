@@ -31,7 +31,9 @@ def main():
     if given.break_even:
         target = "cortex-m55"
         status, output = run(MACHINES[target], build(target, given.out / target), timeout=600, icount=True)
-        print("// Written by tests/firmware/bench/bench_linear.py --break-even: instruction set, tokens, inputs, break-even.")
+        print(
+            "// Written by tests/firmware/bench/bench_linear.py --break-even: instruction set, tokens, inputs, break-even."
+        )
         print("\n".join(line for line in output.decode().splitlines() if line.startswith("{")))
         return status
     worst = 0
