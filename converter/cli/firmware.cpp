@@ -248,7 +248,7 @@ void print_report(const Arguments& arguments, const Image& image) {
   print_parts("arena", firmware::arena_parts(image.model, image.options));
   out().print("  {:<26}{:>10}\n", "stack", firmware::kStackBytes);
   for (const firmware::Saving& saving : firmware::savings(image.model, image.options)) {
-    out().print("  about {} less with {}{}\n", saving.bytes, saving.convert ? "a file of bantam convert " : "",
+    out().print("  {} less with {}{}\n", saving.bytes, saving.convert ? "a file of bantam convert " : "",
                 saving.option);
   }
   if (arguments.format != "project") return;

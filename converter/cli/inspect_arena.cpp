@@ -49,7 +49,8 @@ Json arena_json(const Model& model, const SessionOptions& options) {
   Layout layout;
   Fault fault;
   if (resolve(model, options, &limits, &fault) != Status::kOk) throw Error(ExitCode::kUsage, fault.what);
-  if (!lay_out(model, limits, &layout)) throw Error(ExitCode::kUsage, "the arena is larger than this machine's memory");
+  if (!lay_out(root(model), limits, &layout))
+    throw Error(ExitCode::kUsage, "the arena is larger than this machine's memory");
   const fb::Model& m = root(model);
   uint32_t values[kSymbols];
   round_symbols(m, limits, limits.max_tokens, limits.max_sequences, limits.tile_rows, values);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "firmware/linked.h"
+#include "firmware/small_plan.h"
 #include "graph/error.h"
 #include "model/header.h"
 #include "model/view.h"
@@ -57,17 +58,30 @@ Parts model_parts(const Model& model) {
   return parts;
 }
 
-Parts arena_parts(const Model& model, const SessionOptions& options) {
+namespace {
+
+Limits limits_of(const Model& model, const SessionOptions& options) {
   Limits limits;
-  Layout layout;
   Fault fault;
-  if (resolve(model, options, &limits, &fault) != Status::kOk || !lay_out(model, limits, &layout)) {
+  if (resolve(model, options, &limits, &fault) != Status::kOk) {
     throw convert::Error(convert::ExitCode::kInternal, fmt::format("no session for an image: {}", fault.what));
   }
+  return limits;
+}
+
+Parts arena_parts(const fb::Model& model, const Limits& limits) {
+  Layout layout;
+  if (!lay_out(model, limits, &layout)) throw convert::Error(convert::ExitCode::kInternal, "no session for an image");
   return {{"session", layout.shared},
           {"activations", layout.worker_memory - layout.shared},
           {"tile and scratch", layout.ids - layout.worker_memory},
           {"ids and offsets", layout.size - layout.ids}};
+}
+
+}  // namespace
+
+Parts arena_parts(const Model& model, const SessionOptions& options) {
+  return arena_parts(root(model), limits_of(model, options));
 }
 
 SessionOptions image_options(const Model& model, uint32_t max_tokens, uint32_t block_rows) {
@@ -92,29 +106,7 @@ uint32_t tokens_that_fit(const Model& model, const Target& target, uint32_t want
 
 namespace {
 
-/// Bytes a token that a small plan keeps from step to step: the i8 residual (a scale beside it unless fixed), and the keys and
-/// values of the layer that needs most, where outputs lie later.
-uint64_t small_plan_row(const fb::Model& m) {
-  uint64_t residual = 0;
-  uint64_t heads = 0;
-  uint64_t outputs = 0;
-  for (const fb::Output* output : *m.outputs()) {
-    const fb::Tensor& t = tensor(m, output->tensor());
-    if (rows_symbol(t) == kTokens) outputs += row_bytes(t);
-  }
-  for (const fb::Op* op : *graph(m).ops()) {
-    if (op->tail() != nullptr && op->tail()->residual() >= 0) {
-      const fb::Tensor& t = tensor(m, op->tail()->residual());
-      residual = std::max<uint64_t>(residual, kernels::pad16(width(t)) + (is_fixed(t) ? 0 : sizeof(float)));
-    }
-    if (op->attributes_type() != fb::OpAttributes::Attention) continue;
-    heads = std::max(heads,
-                     row_bytes(tensor(m, operand(op->inputs(), 1))) + row_bytes(tensor(m, operand(op->inputs(), 2))));
-  }
-  return residual + std::max(heads, outputs);
-}
-
-/// What convert would have to be told for the small plan; empty: nothing, or the model has no such form.
+/// What convert would have to be told for a small plan; empty: the model has no such form.
 std::string small_plan_option(const fb::Model& m) {
   bool int8 = false;
   bool f32_residual = false;
@@ -140,9 +132,10 @@ std::vector<Saving> savings(const Model& model, const SessionOptions& options) {
     if (bytes > least) found.push_back({"--block-rows 1", false, bytes});
   }
   const std::string option = small_plan_option(root(model));
-  const uint64_t kept = small_plan_row(root(model)) * options.max_tokens;
-  const uint64_t shared = now.at(1).second;
-  if (!option.empty() && shared > kept && shared - kept > least) found.push_back({option, true, shared - kept});
+  if (option.empty()) return found;
+  const flatbuffers::DetachedBuffer tables = small_plan_tables(model);
+  const uint64_t small = sum(arena_parts(*fb::GetModel(tables.data()), limits_of(model, options)));
+  if (sum(now) > small && sum(now) - small > least) found.push_back({option, true, sum(now) - small});
   return found;
 }
 

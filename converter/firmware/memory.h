@@ -38,7 +38,7 @@ constexpr uint64_t kOtherRam = 3 * 1024;
 /// Most tokens, at most `wanted`, in steps of 4, for which arena, stack and the example fit the target's RAM; 0: none.
 uint32_t tokens_that_fit(const Model& model, const Target& target, uint32_t wanted, uint32_t block_rows);
 
-/// What would make an image's arena smaller, and about how many bytes smaller.
+/// What would make an image's arena smaller, and by how many bytes.
 struct Saving {
   std::string option;
   bool convert;  // of `bantam convert`, not of `bantam firmware`

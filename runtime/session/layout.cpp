@@ -167,32 +167,31 @@ uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step
   return round_up(most, 64);
 }
 
-bool lay_out(const Model& model, const Limits& limits, Layout* out) {
-  const fb::Model& m = root(model);
+bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
   uint32_t values[kSymbols];
-  round_symbols(m, limits, limits.max_tokens, limits.max_sequences, limits.tile_rows, values);
+  round_symbols(model, limits, limits.max_tokens, limits.max_sequences, limits.tile_rows, values);
   // Coefficients are below 2^32, symbols at most 2^24, workers 2^10: no sum leaves 64 bits.
   uint64_t at = 0;
   take(sizeof(SessionState), &at);
   out->workers = take(uint64_t{limits.workers} * sizeof(Worker), &at);
-  out->shared = take(shared_bytes(m, values), &at);
-  out->f32_heads = take(heads_bytes(m, limits, fb::Region::shared, values), &at);
+  out->shared = take(shared_bytes(model, values), &at);
+  out->f32_heads = take(heads_bytes(model, limits, fb::Region::shared, values), &at);
   out->tile_heads = 0;
-  for (const fb::Step* step : *graph(m).steps()) {
+  for (const fb::Step* step : *graph(model).steps()) {
     const bool of_tokens = step->rows() == static_cast<int32_t>(kTokens);
     uint32_t of_step[kSymbols];
-    round_symbols(m, limits, limits.max_tokens, limits.max_sequences,
-                  of_tokens ? limits.tile_rows : largest_tile(m, limits, limits.max_sequences), of_step);
-    const uint64_t bytes = step_bytes(m, limits, *step, limits.longest, of_step);
+    round_symbols(model, limits, limits.max_tokens, limits.max_sequences,
+                  of_tokens ? limits.tile_rows : largest_tile(model, limits, limits.max_sequences), of_step);
+    const uint64_t bytes = step_bytes(model, limits, *step, limits.longest, of_step);
     out->tile_heads = bytes > out->tile_heads ? bytes : out->tile_heads;
   }
-  out->worker_size = out->tile_heads + heads_bytes(m, limits, fb::Region::tile, values);
+  out->worker_size = out->tile_heads + heads_bytes(model, limits, fb::Region::tile, values);
   out->worker_memory = take(limits.workers * out->worker_size, &at);
   const uint64_t tokens = limits.max_tokens;
   out->ids = take(tokens * sizeof(int32_t), &at);
   out->segments = take(tokens * sizeof(int32_t), &at);
   out->offsets = take((uint64_t{limits.max_sequences} + 1) * sizeof(uint32_t), &at);
-  const uint64_t texts = model.has_tokenizer() ? 1 : 0;
+  const uint64_t texts = linked::kTokenizer && count(model.tokenizers()) > 0 ? 1 : 0;
   out->results = take(texts * limits.max_sequences * sizeof(EncodeResult), &at);
   const uint64_t spans = limits.offsets ? tokens : 0;
   out->text_offsets = take(spans * sizeof(Offset), &at);

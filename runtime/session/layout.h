@@ -73,7 +73,7 @@ struct Layout {
 };
 
 /// Places everything for these limits. False when the size does not fit size_t.
-bool lay_out(const Model& model, const Limits& limits, Layout* out);
+bool lay_out(const fb::Model& model, const Limits& limits, Layout* out);
 
 }  // namespace bantam
 

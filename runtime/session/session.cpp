@@ -53,7 +53,7 @@ size_t arena_bytes(const Model& model, const SessionOptions& options) {
   Limits limits;
   Layout layout;
   if (!model.is_open() || resolve(model, options, &limits, nullptr) != Status::kOk) return 0;
-  return lay_out(model, limits, &layout) ? static_cast<size_t>(layout.size) : 0;
+  return lay_out(root(model), limits, &layout) ? static_cast<size_t>(layout.size) : 0;
 }
 
 Status Session::create(const Model& model, const SessionOptions& options, void* arena, size_t size, Session** out,
@@ -64,7 +64,7 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   const Status resolved = resolve(model, options, &limits, fault);
   if (resolved != Status::kOk) return resolved;
   Layout layout;
-  if (!lay_out(model, limits, &layout) || size < layout.size) return Status::kArenaTooSmall;
+  if (!lay_out(root(model), limits, &layout) || size < layout.size) return Status::kArenaTooSmall;
   const kernels::Table* table = kernels::table(options.isa);
   if (table == nullptr) return Status::kUnavailable;
   auto* bytes = static_cast<uint8_t*>(arena);

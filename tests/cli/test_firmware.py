@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from support import SOURCE, CommandTest, bantam, model
+from support import GOLDEN, SOURCE, CommandTest, bantam, model
 
 VOICE = SOURCE / "models" / "voice-commands"
 COMMANDS = (VOICE / "commands.txt").read_bytes()
@@ -276,23 +276,48 @@ class Firmware(CommandTest):
         self.assertIn(f"#define BANTAM_LINK_ACTIVATIONS 0x{1 << 8:x}u\n", header)  # exp, of the scores
         self.assertLess(answer["ram"]["arena_at_most"], self.make(output="dynamic")[1]["ram"]["arena_at_most"])
 
+    def arena(self, file, *options):
+        """Bytes of the arena, and what each option would save."""
+        image = self.directory / "image"
+        options = ("--target", "cortex-m4", "--format", "bin", "-o", image, *options)
+        answer = self.line("firmware", file, *options, "--json")
+        return answer["ram"]["arena_at_most"], {saving["option"]: saving["ram"] for saving in answer["savings"]}
+
     def test_memory_that_options_save(self):
-        wide = self.directory / "i8.bantam"
-        self.ok("convert", VOICE, "-o", wide, "--residual", "i8", "--parity", "none")
-        _, answer = self.make(output="f32")
-        (advice,) = (saving for saving in answer["savings"] if saving["command"] == "convert")
-        self.assertEqual(advice["option"], "--residual i8")
-        output = self.directory / "project"
-        small = self.line("firmware", wide, "--target", "cortex-m4", "-o", output, "--json")
-        saved = answer["ram"]["arena_at_most"] - small["ram"]["arena_at_most"]
-        self.assertAlmostEqual(advice["ram"], saved, delta=saved / 20)
-        (advice,) = small["savings"]
-        self.assertEqual((advice["command"], advice["option"]), ("firmware", "--block-rows 1"))
-        options = ("-o", output, "--force", "--json", "--block-rows", "1")
-        least = self.line("firmware", wide, "--target", "cortex-m4", *options)
-        self.assertEqual(small["ram"]["arena_at_most"] - least["ram"]["arena_at_most"], advice["ram"])
-        self.assertEqual(least["savings"], [])
-        self.assertIn("BANTAM_BLOCK_ROWS 1\n", (output / "bantam_config.h").read_text())
+        """What is offered is what is saved, byte for byte, and nothing is offered that saves a twentieth or less."""
+        static = ("--activations", "static", "--calibrate", VOICE / "commands.txt")
+        dynamic = ("--residual", "i8")
+        offered = set()
+        for source, least, more in (
+            (VOICE, dynamic, {"--residual i8": (), "--plan small": (*dynamic, "--plan", "fast")}),
+            (VOICE, static, {"--plan small": (*static, "--plan", "fast")}),
+            (GOLDEN / "bert-classify", dynamic, {"--residual i8": (), "--plan small": (*dynamic, "--plan", "fast")}),
+            (GOLDEN / "bert-tag", dynamic, {"--residual i8": ("--plan", "small")}),
+            (GOLDEN / "bert-pretraining", (*dynamic, "--weights", "int4"), {"--residual i8": ("--weights", "int4")}),
+        ):
+            small = self.directory / "small.bantam"
+            self.ok("convert", source, "-o", small, *least, "--parity", "none")
+            for option, options in more.items():
+                large = self.directory / "large.bantam"
+                self.ok("convert", source, "-o", large, *options, "--parity", "none")
+                for limits in (("--max-tokens", "8"), ("--max-tokens", "40", "--block-rows", "1")):
+                    with self.subTest(source.name, options=options, limits=limits):
+                        before, savings = self.arena(large, *limits)
+                        after, rest = self.arena(small, *limits)
+                        self.assertEqual(set(rest) - {"--block-rows 1"}, set())
+                        expected = before - after if before - after > before // 20 else None
+                        self.assertEqual(savings.get(option), expected)
+                        self.assertLessEqual(set(savings), {option, "--block-rows 1"})
+                        offered.update(savings)
+        self.assertEqual(offered, {"--residual i8", "--plan small", "--block-rows 1"})
+
+    def test_memory_that_fewer_rows_save(self):
+        wide, savings = self.arena(model("voice"), "--max-tokens", "8")
+        narrow, rest = self.arena(model("voice"), "--max-tokens", "8", "--block-rows", "1")
+        self.assertEqual(savings["--block-rows 1"], wide - narrow)
+        self.assertNotIn("--block-rows 1", rest)
+        project, _ = self.make("--block-rows", "1")
+        self.assertIn("BANTAM_BLOCK_ROWS 1\n", (project / "bantam_config.h").read_text())
 
     def test_sparse_layers(self):
         for name, options in (

@@ -1,0 +1,104 @@
+#include "firmware/small_plan.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.h"
+#include "model/view.h"
+#include "pack/access.h"
+#include "pack/lower.h"
+#include "pack/plan.h"
+
+namespace bantam::firmware {
+namespace {
+
+/// A file's graph as it was before it got steps and places: every op writes tensors of its own; of a file with dynamic
+/// activations f32 ones.
+class Unplanned {
+ public:
+  explicit Unplanned(const Model& model) : fixed_(is_static(*bantam::graph(root(model)).ops()->Get(0))) {
+    root(model).UnPackTo(&graph_.model);
+    const size_t tensors = graph_.model.tensors.size();
+    graph_.constants.resize(tensors);
+    for (size_t i = 0; i < tensors; ++i) {
+      if (bantam::is_constant(tensor(root(model), static_cast<int32_t>(i))))
+        graph_.constants[i] = std::make_shared<convert::Constant>();
+    }
+    now_.resize(tensors);
+    std::iota(now_.begin(), now_.end(), 0);
+    fb::SubgraphT& subgraph = convert::main_subgraph(graph_);
+    for (const auto& step : subgraph.steps) {
+      for (uint32_t i = 0; i < step->op_count; ++i) unplan(*subgraph.ops[step->first_op + i], step->rows);
+    }
+    for (auto* list : {&subgraph.inputs, &subgraph.outputs}) {
+      for (int32_t& slot : *list) move(slot);
+    }
+    for (const auto& input : graph_.model.inputs) move(input->tensor);
+    for (const auto& output : graph_.model.outputs) {
+      move(output->tensor);
+      convert::tensor(graph_, output->tensor).role = fb::Role::output;
+    }
+  }
+
+  bool fixed() const { return fixed_; }
+  convert::Graph take() { return std::move(graph_); }
+
+ private:
+  void move(int32_t& slot) const {
+    if (slot >= 0) slot = now_[static_cast<size_t>(slot)];
+  }
+
+  void unplan(fb::OpT& op, int32_t rows) {
+    convert::for_each_read(op, [this](int32_t& slot) { move(slot); });
+    const bool parts = op.attributes.type == fb::OpAttributes::SplitHeads;
+    int32_t written = -1;
+    convert::for_each_write(op, [&](int32_t& slot) {
+      const auto at = static_cast<size_t>(slot);
+      // An f32 result and its i8 form are one.
+      if (fixed_ || parts || written < 0) written = add(slot, rows);
+      slot = now_[at] = written;
+    });
+    if (fixed_ || parts || written < 0) return;
+    op.outputs.assign({written, -1});
+  }
+
+  /// A tensor like `model`, which nobody has written yet.
+  int32_t add(int32_t model, int32_t rows) {
+    fb::TensorT fresh(convert::tensor(graph_, model));
+    fresh.role = fb::Role::activation;
+    fresh.region = fb::Region::shared;
+    fresh.offset.clear();
+    fresh.shape.front() = fb::Dim(rows, 1, 0, 1);
+    if (!fixed_) {
+      fresh.type = fb::DType::f32;
+      fresh.scale_kind = fb::ScaleKind::none;
+      if (fresh.layout == fb::Layout::head_rows) fresh.layout = fb::Layout::rows;
+    }
+    return convert::add_tensor(graph_, std::move(fresh));
+  }
+
+  bool fixed_;
+  convert::Graph graph_;
+  std::vector<int32_t> now_;  // by tensor of the file: the one that holds its value at present
+};
+
+}  // namespace
+
+flatbuffers::DetachedBuffer small_plan_tables(const Model& model) {
+  Unplanned unplanned(model);
+  convert::Graph graph = unplanned.take();
+  convert::split_queries(graph);
+  if (!unplanned.fixed()) convert::quantize_activations(graph, fb::DType::i8);
+  convert::make_steps(graph, true);
+  convert::share_storage(graph);
+  convert::plan_memory(graph);
+  flatbuffers::FlatBufferBuilder builder;
+  fb::FinishModelBuffer(builder, fb::Model::Pack(builder, &graph.model));
+  return builder.Release();
+}
+
+}  // namespace bantam::firmware
