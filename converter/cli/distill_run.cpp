@@ -11,6 +11,7 @@
 #include "cli/convert_progress.h"
 #include "cli/distill.h"
 #include "cli/distill_data.h"
+#include "cli/distill_output.h"
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "import/hugging_face.h"
@@ -22,9 +23,6 @@ namespace bantam::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Where a student made by a recipe lies in the output directory.
-constexpr const char* kStudentName = "student";
 
 /// Heads of a graph: which output is whose.
 train::Heads heads_of(const convert::Graph& graph, const std::string& directory) {
@@ -120,33 +118,6 @@ std::string fingerprint(const DistillOptions& options) {
   return text;
 }
 
-/// The output directory: made, or one that a run of ours was stopped in.
-void prepare_output(const DistillOptions& options) {
-  const fs::path output = options.output;
-  std::error_code error;
-  for (const std::string& input : {options.student, options.teacher}) {
-    if (!input.empty() && fs::equivalent(output, input, error)) {
-      fail(ExitCode::kUsage, "-o {}: that is an input; choose another directory", options.output);
-    }
-  }
-  if (fs::exists(output, error)) {
-    if (!fs::is_directory(output, error)) {
-      fail(ExitCode::kUsage, "-o {}: is not a directory; choose another name", options.output);
-    }
-    const bool ours = fs::exists(output / train::kCheckpointName, error);
-    if (!ours && fs::exists(output / "config.json", error)) {
-      fail(ExitCode::kUsage, "-o {}: holds a model already; choose another name, or remove it first", options.output);
-    }
-    return;
-  }
-  fs::create_directories(output, error);
-  if (error) {
-    const bool full = error == std::errc::no_space_on_device;
-    fail(full ? ExitCode::kOutOfSpace : ExitCode::kIo, "-o {}: {}; choose a writable place", options.output,
-         error.message());
-  }
-}
-
 std::string duration(double seconds) {
   const auto whole = static_cast<uint64_t>(std::llround(std::max(0.0, seconds)));
   if (whole < 60) return fmt::format("{} s", whole);
@@ -209,15 +180,15 @@ void show(const DistillOptions& options, const train::Job& job, const train::Out
 
 /// The directory of the student: what --student names, or where its recipe makes it, in the output directory. A resumed run
 /// finds it there.
-std::string student_directory(const DistillOptions& options) {
+std::string student_directory(const DistillOptions& options, DistillOutput* output) {
   std::error_code ignored;
   if (!fs::is_regular_file(options.student, ignored)) return options.student;
   if (options.teacher.empty()) {
     fail(ExitCode::kUsage, "--student {}: a recipe says what stays of a teacher; add --teacher", options.student);
   }
   const convert::Recipe recipe = convert::read_recipe(options.student);
-  prepare_output(options);
-  const fs::path directory = fs::path(options.output) / kStudentName;
+  output->prepare(options);
+  const fs::path& directory = output->student();
   if (fs::exists(directory / "config.json", ignored)) return directory.string();
   Progress bar;
   convert::StudentOptions student;
@@ -228,7 +199,7 @@ std::string student_directory(const DistillOptions& options) {
   return directory.string();
 }
 
-void distill(const DistillOptions& options) {
+void distill(const DistillOptions& options, DistillOutput* output) {
   convert::ImportOptions import;
   import.task = options.task;
   const convert::Graph student = convert::import_hugging_face(options.student, import);
@@ -253,14 +224,15 @@ void distill(const DistillOptions& options) {
   job.fingerprint = fingerprint(options);
   job.save_every = options.save_every;
   job.stop_after = options.stop_after;
-  prepare_output(options);
+  output->prepare(options);
   Progress bar;
   watch(&job, &bar);
   const train::Outcome outcome = train::train(job);
+  output->keep();
   bar.clear();
   if (outcome.complete) {
     std::error_code ignored;
-    fs::remove_all(fs::path(options.output) / kStudentName, ignored);
+    fs::remove_all(output->student(), ignored);
   }
   show(options, job, outcome);
 }
@@ -268,9 +240,10 @@ void distill(const DistillOptions& options) {
 }  // namespace
 
 void run_distill(const DistillOptions& options) {
+  DistillOutput output(options);
   DistillOptions resolved = options;
-  resolved.student = student_directory(options);
-  distill(resolved);
+  resolved.student = student_directory(options, &output);
+  distill(resolved, &output);
 }
 
 }  // namespace bantam::cli

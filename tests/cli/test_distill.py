@@ -77,10 +77,11 @@ class Distill(CommandTest):
         ]
 
     def refuses(self, code, data, *options, says, **more):
-        output = self.directory / more.get("output", "out")
-        before = sorted(output.glob("**/*"))
-        self.fails(code, *self.arguments(data, *options, **more), says=says)
-        self.assertEqual(sorted(output.glob("**/*")), before)
+        """`distill` ends with this code and leaves files and directories as they were."""
+        arguments = self.arguments(data, *options, **more)
+        before = sorted(self.directory.glob("**/*"))
+        self.fails(code, *arguments, says=says)
+        self.assertEqual(sorted(self.directory.glob("**/*")), before)
 
 
 class Without(Distill):
@@ -335,6 +336,12 @@ class Training(Distill):
         ):
             self.refuses(code, joint(3), *options, says=words)
         self.refuses(5, classified(3), student="bert-fill", says=["fill"])
+        impossible = (*same, "--hidden", "1", "--layers", "0:9")
+        (self.directory / "empty").mkdir()
+        recipe = self.write("recipe.json", json.dumps({"layers": 1}))
+        for output in ("empty", "not/there/yet", "slash/"):
+            self.refuses(2, joint(3), *impossible, says=["0:9"], output=output)
+            self.refuses(2, joint(3), *impossible, says=["0:9"], output=output, student=recipe)
 
     def test_a_recipe_makes_the_student(self):
         recipe = self.write("recipe.json", json.dumps({"layers": 1, "ffn": 0.5, "positions": 20}))
@@ -356,6 +363,7 @@ class Training(Distill):
             arguments[2] = self.write("broken.json", json.dumps(layout))
             arguments[6] = self.directory / f"other{code}"
             self.fails(code, *arguments, says=[words])
+            self.assertFalse(arguments[6].exists())
 
     def test_nothing_is_written_over(self):
         student = self.directory / "student"
