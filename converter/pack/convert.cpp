@@ -9,6 +9,7 @@
 #include "import/sha256.h"
 #include "pack/access.h"
 #include "pack/output_file.h"
+#include "pack/provenance.h"
 #include "pack/source.h"
 #include "quantize/budget.h"
 #include "quantize/ranges.h"
@@ -26,51 +27,6 @@ constexpr uint32_t kParityTokens = 512;
 
 uint32_t session_tokens(const fb::ModelT& model) {
   return model.max_sequence == 0 ? kParityTokens : std::min(model.max_sequence, kParityTokens);
-}
-
-/// Whether one layer's keys and values live at a time: where the residual is int8, unless --plan says otherwise.
-bool small_plan(const ConvertOptions& options) {
-  const bool fixed = options.activations == Activations::kStatic && options.types.plan == Plan::kByResidual;
-  return fixed || options.types.small_plan();
-}
-
-void record_recipe(Graph& graph, const ConvertOptions& options) {
-  graph.model.tool = options.tool;
-  std::string recipe = fmt::format("weights={}", type_name(options.types.weights));
-  for (const Keep& keep : options.types.keep) recipe += fmt::format(" keep={}={}", keep.pattern, type_name(keep.type));
-  if (options.activations == Activations::kStatic) {
-    recipe += " activations=static";
-    if (options.ranges.by != RangeBy::kMinMax) recipe += fmt::format(" calibrate-by={}", range_name(options.ranges.by));
-    if (options.ranges.by == RangeBy::kPercentile) recipe += fmt::format(" percentile={}", options.ranges.percentile);
-  }
-  if (options.types.weights == fb::DType::i4) recipe += fmt::format(" group={}", options.types.group);
-  if (options.rounding == Rounding::kGptq) recipe += " rounding=gptq";
-  if (options.prune.share > 0) {
-    recipe += fmt::format(" prune={} pattern={} scope={}", options.prune.share, pattern_name(options.prune.pattern),
-                          options.prune.scope == PruneScope::kGlobal ? "global" : "uniform");
-    if (options.prune.measured()) recipe += " prune-by=activations";
-  }
-  if (!options.calibrate.empty()) recipe += " calibrate=sha256:" + sha256_of_file(options.calibrate);
-  if (options.types.residual != fb::DType::f32) {
-    recipe += fmt::format(" residual={}", type_name(options.types.residual));
-  }
-  if (!options.calibrate_scores.empty()) {
-    recipe += " calibrate_scores=sha256:" + sha256_of_file(options.calibrate_scores);
-  }
-  if (small_plan(options)) recipe += " plan=small";
-  if (options.max_tokens != 0) recipe += fmt::format(" max_tokens={}", options.max_tokens);
-  if (!options.task.empty()) recipe += fmt::format(" task={}", options.task);
-  auto property = std::make_unique<fb::PropertyT>();
-  property->key = "recipe";
-  property->value = recipe;
-  graph.model.properties.push_back(std::move(property));
-}
-
-void record_budget(Graph& graph, const ConvertOptions& options) {
-  auto property = std::make_unique<fb::PropertyT>();
-  property->key = "budget";
-  property->value = fmt::format("{} sensitivity=sha256:{}", options.budget, sha256_of_file(options.sensitivity));
-  graph.model.properties.push_back(std::move(property));
 }
 
 /// Types for every matrix within the budget, into `types`; what was chosen.
@@ -165,7 +121,7 @@ Built build_file(const Graph& source, const ConvertOptions& options) {
   const Graph graph = pruned(source, options, moments);
   if (options.activations == Activations::kStatic) {
     check_static(graph);
-    const bool small = small_plan(options);
+    const bool small = options.small_plan();
     const Graph split = small ? split_for_small_plan(graph) : clone(graph);
     const StaticRanges ranges = calibrate_ranges(split, options);
     options.progress("packing", 0);
@@ -313,11 +269,13 @@ Report convert_checked(ConvertOptions options) {
   options.progress("reading", 0);
   ConvertSource source = read_source(options);
   Graph& kept = source.kept();
-  record_recipe(kept, options);
+  kept.model.tool = options.tool;
+  record(kept, "recipe", recipe_of(options));
   std::optional<BudgetReport> budget;
   if (!options.budget.empty()) {
     budget = choose_types_within(kept, options.budget, options.sensitivity, options.types);
-    record_budget(kept, options);
+    record(kept, "budget",
+           fmt::format("{} sensitivity=sha256:{}", options.budget, sha256_of_file(options.sensitivity)));
   }
 
   Built built = build_file(kept, options);

@@ -49,6 +49,12 @@ struct ConvertOptions {
   /// Called with the name of the temporary file, and with null once it is gone: to be removed if the process is
   /// interrupted.
   std::function<void(const char* path)> on_temporary;
+
+  /// Whether one layer's keys and values live at a time: where the residual is int8, unless --plan says otherwise.
+  bool small_plan() const {
+    const bool fixed = activations == Activations::kStatic && types.plan == Plan::kByResidual;
+    return fixed || types.small_plan();
+  }
 };
 
 /// Writes `options.output` unless the gate failed (report.gate_failures then says why and no file is left).

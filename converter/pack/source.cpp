@@ -6,16 +6,10 @@
 #include <utility>
 
 #include "import/hugging_face.h"
+#include "pack/provenance.h"
 
 namespace bantam::convert {
 namespace {
-
-void record(Graph& graph, const char* key, std::string value) {
-  auto property = std::make_unique<fb::PropertyT>();
-  property->key = key;
-  property->value = std::move(value);
-  graph.model.properties.push_back(std::move(property));
-}
 
 std::string describe(const StructureReport& report) {
   std::vector<size_t> after;

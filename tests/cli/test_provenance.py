@@ -1,0 +1,98 @@
+"""What a file says of the options that made it."""
+
+import json
+import re
+import unittest
+
+from support import GOLDEN, SOURCE, CommandTest
+
+VOICE = SOURCE / "models" / "voice-commands"
+STATIC = ("--activations", "static", "--calibrate", VOICE / "commands.txt")
+# Of convert: what a file's bytes do not depend on, and what has a property of its own.
+ELSEWHERE = {"--help", "--output", "--parity", "--expect", "--max-label-flips", "--json"}
+OWN = {"--budget", "--sensitivity", "--student"}
+# Options, and how the recipe says them.
+DECIDING = (
+    ((), "weights=i8"),
+    (("--weights", "f16"), "weights=f16"),
+    (("--weights", "int4", "--group", "64"), "weights=i4 group=64"),
+    (("--keep", "embeddings=f16", "--keep", "layer.0=i4"), "weights=i8 keep=embeddings=f16 keep=layer.0=i4 group=32"),
+    (("--keep", "layer.0=i4", "--group", "16"), "weights=i8 keep=layer.0=i4 group=16"),
+    (
+        ("--prune", "0.8", "--prune-scope", "uniform"),
+        "weights=i8 prune=0.8 pattern=1x4 scope=uniform prune-by=magnitude",
+    ),
+    (
+        ("--prune", "0.8", "--sparse", "always"),
+        "weights=i8 prune=0.8 pattern=1x4 scope=global prune-by=magnitude sparse=always",
+    ),
+    (
+        ("--prune", "0.8", "--typical-tokens", "4"),
+        "weights=i8 prune=0.8 pattern=1x4 scope=global prune-by=magnitude typical-tokens=4",
+    ),
+    (
+        ("--prune", "0.5", "--pattern", "unstructured"),
+        "weights=i8 prune=0.5 pattern=unstructured scope=global prune-by=magnitude sparse=smallest",
+    ),
+    (
+        ("--prune", "0.5", "--pattern", "unstructured", "--sparse", "never", "--prune-by", "activations"),
+        "weights=i8 prune=0.5 pattern=unstructured scope=global prune-by=activations sparse=never",
+    ),
+    (
+        ("--prune", "0.4", "--pattern", "ffn", "--prune-by", "magnitude"),
+        "weights=i8 prune=0.4 pattern=ffn scope=global prune-by=magnitude",
+    ),
+    (("--residual", "i8"), "weights=i8 residual=i8 plan=small"),
+    (("--residual", "i8", "--plan", "fast"), "weights=i8 residual=i8"),
+    (("--max-tokens", "20"), "weights=i8 max_tokens=20"),
+    (("--rounding", "gptq"), "weights=i8 rounding=gptq"),
+    ((*STATIC,), "weights=i8 activations=static calibrate=sha256:... plan=small"),
+    ((*STATIC, "--plan", "fast"), "weights=i8 activations=static calibrate=sha256:..."),
+    (
+        (*STATIC, "--calibrate-by", "mse"),
+        "weights=i8 activations=static calibrate-by=mse calibrate=sha256:... plan=small",
+    ),
+    (
+        (*STATIC, "--calibrate-by", "percentile", "--percentile", "99"),
+        "weights=i8 activations=static calibrate-by=percentile percentile=99 calibrate=sha256:... plan=small",
+    ),
+    (("--task", "encoder"), "weights=i8 task=encoder"),
+    (("--tag-scheme", "bioes"), "weights=i8 tag-scheme=bioes"),
+)
+SCORES = (
+    ((), "weights=i8 calibrate_scores=sha256:..."),
+    (("--max-rejected", "0.2"), "weights=i8 calibrate_scores=sha256:... max-rejected=0.2"),
+)
+
+
+class Recipe(CommandTest):
+    def recipe(self, *options):
+        target = self.directory / "out.bantam"
+        self.ok("convert", GOLDEN / "bert-joint", "-o", target, *options, "--parity", "none")
+        recipe = self.line("inspect", target, "--json")["properties"]["recipe"]
+        return re.sub("sha256:[0-9a-f]{64}", "sha256:...", recipe)
+
+    def check(self, cases, *always):
+        for options, expected in cases:
+            with self.subTest(options=options):
+                self.assertEqual(self.recipe(*always, *options), expected)
+
+    def test_every_option_that_decides_is_recorded(self):
+        self.check(DECIDING)
+
+    def test_scores(self):
+        texts = {"la men bin": "on", "li men bin": "off"}
+        lines = [{"text": text, "intent": intent} for text, intent in texts.items()] * 12
+        data = self.write("data.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+        self.check(SCORES, "--calibrate-scores", data)
+
+    def test_no_option_is_forgotten(self):
+        """A new option of convert belongs into one of the lists above."""
+        text = self.ok("convert", "--help").decode()
+        offered = set(re.findall(r"^ +(?:-\w,)?(--[\w-]+)", text, re.MULTILINE))
+        covered = {word for options, _ in DECIDING + SCORES for word in map(str, options) if word.startswith("--")}
+        self.assertEqual(offered - covered - ELSEWHERE - OWN - {"--calibrate-scores"}, set())
+
+
+if __name__ == "__main__":
+    unittest.main()
