@@ -135,7 +135,7 @@ void add_data_options(CLI::App& command, Arguments* arguments) {
       ->type_name("P");
   command.add_option("--limit", o.limit, "Use the first N examples of DATA only")->type_name("N");
   command.add_flag("--skip-bad", o.skip_bad, "Leave malformed lines out and report how many there were");
-  command.add_option("--save-every", o.save_every, "Seconds between checkpoints (default 60)")
+  command.add_option("--save-every", o.save_every, "Seconds between checkpoints (default 60; on slow disks more)")
       ->check(CLI::Range(0.0, 86400.0).description(""))
       ->type_name("S");
   command.add_option("--stop-after", o.stop_after, "Stop with a checkpoint after N steps; the same command goes on")
@@ -218,7 +218,8 @@ void add_compression_options(CLI::App& command, train::Settings* s) {
       ->type_name("P");
   const std::map<std::string, bool> scopes = {{"global", true}, {"uniform", false}};
   command
-      .add_option("--prune-scope", s->prune.global, "uniform (default): the same share of each layer; global: of all")
+      .add_option("--prune-scope", s->prune.global,
+                  "global (default): the share is of all layers together; uniform: of each")
       ->transform(choices(scopes))
       ->type_name("SCOPE");
   const std::map<std::string, train::PruneBy> measures = {{"magnitude", train::PruneBy::kMagnitude},
@@ -226,8 +227,8 @@ void add_compression_options(CLI::App& command, train::Settings* s) {
                                                           {"gradients", train::PruneBy::kGradients}};
   command
       .add_option("--prune-by", s->prune.by,
-                  "magnitude (default), or times what the weight's input is like (activations), or what the loss\n"
-                  "would lose with it (gradients)")
+                  "What a weight counts: what the loss would lose with it (gradients, the default), its magnitude, or\n"
+                  "that times what its input is like (activations)")
       ->transform(choices(measures))
       ->type_name("HOW");
   command.add_option("--prune-begin", s->prune.begin, "Fraction of training at which zeros begin (default 0.1)")

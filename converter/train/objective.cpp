@@ -113,7 +113,9 @@ void Objective::ask_teacher(uint32_t batch) {
   const auto progress = [&](uint64_t done, uint64_t of) {
     if (job_.progress) job_.progress({"asking the teacher", done, of, 0, 0});
   };
-  targets_ = answers(*teacher_, job_.examples, true, job_.teacher_heads, {}, batch, progress);
+  ForwardOptions options;
+  options.precision = job_.settings.precision;
+  targets_ = answers(*teacher_, job_.examples, true, job_.teacher_heads, options, batch, progress);
   reorder(job_.teacher_labels, job_.teacher_tags, &targets_);
 }
 

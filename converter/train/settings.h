@@ -35,8 +35,8 @@ struct PruneSettings {
   double sparsity = 0;            // at the end, in [0, 1)
   std::string pattern = "1x4";    // prune/prune.h
   double begin = 0.1, end = 0.6;  // of all steps: where zeros begin, and where there are all of them
-  PruneBy by = PruneBy::kMagnitude;
-  bool global = false;  // the same share of all layers together, not of each
+  PruneBy by = PruneBy::kGradients;
+  bool global = true;  // the share is of all layers together, not of each
 };
 
 struct Settings {

@@ -28,6 +28,8 @@ constexpr uint32_t kTeacherBatch = 64;
 /// Most steps between two masks of gradual pruning; short runs make new ones more often.
 constexpr uint64_t kPruneEvery = 20;
 constexpr uint64_t kPruneTimes = 50;
+/// Between two checkpoints lies so many times what one takes: a slow disk costs a twentieth of the time.
+constexpr double kSaveShare = 20;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -131,7 +133,8 @@ class Trainer {
     for (uint64_t i = state_.step % epoch_steps_; i < epoch_steps_; ++i) {
       if (job_.stop_after != 0 && state_.step >= job_.stop_after) return;
       step(batches[static_cast<size_t>(i)]);
-      if (seconds_since(last_save_) >= job_.save_every && i + 1 < epoch_steps_) save();
+      if (seconds_since(last_save_) >= std::max(job_.save_every, kSaveShare * save_seconds_) && i + 1 < epoch_steps_)
+        save();
     }
     close_epoch(number + 1);
   }
@@ -330,8 +333,10 @@ class Trainer {
   }
 
   void save() {
+    const Clock::time_point start = Clock::now();
     save_state(state_, job_.output / kCheckpointName, job_.fingerprint);
     last_save_ = Clock::now();
+    save_seconds_ = seconds_since(start);
   }
 
   void report() const {
@@ -359,6 +364,7 @@ class Trainer {
   State state_;
   Outcome outcome_;
   Clock::time_point last_save_, train_start_;
+  double save_seconds_ = 0;  // that the last checkpoint took
 };
 
 }  // namespace
