@@ -1,6 +1,7 @@
 // distill, the work: directories to graphs, data to examples, predictions to scores; the training is converter/train's.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -199,6 +200,15 @@ std::string student_directory(const DistillOptions& options, DistillOutput* outp
   return directory.string();
 }
 
+/// Without such instructions bf16 is emulated.
+void note_slow_precision([[maybe_unused]] train::Precision precision) {
+#if defined(__x86_64__)
+  if (precision == train::Precision::kBf16 && !__builtin_cpu_supports("avx512bf16")) {
+    std::fputs("--precision bf16: this processor has no instructions for it; f32 will be faster\n", stderr);
+  }
+#endif
+}
+
 void distill(const DistillOptions& options, DistillOutput* output) {
   convert::ImportOptions import;
   import.task = options.task;
@@ -225,6 +235,7 @@ void distill(const DistillOptions& options, DistillOutput* output) {
   job.save_every = options.save_every;
   job.stop_after = options.stop_after;
   output->prepare(options);
+  note_slow_precision(options.settings.precision);
   Progress bar;
   watch(&job, &bar);
   const train::Outcome outcome = train::train(job);
