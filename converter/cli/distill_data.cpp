@@ -109,8 +109,8 @@ DistillData::DistillData(const convert::Graph& student, const convert::Graph* te
   const bool unlabelled = !options.texts.empty() || (options.augment > 0 && !joint_or_tag_);
   if (unlabelled && (teacher == nullptr || !options.settings.loss.needs_teacher())) {
     fail(ExitCode::kUsage,
-         "--texts, and --augment of texts to classify, bring texts for which only a teacher answers; add --teacher and a "
-         "--soft or --hidden above 0");
+         "--texts, and --augment of texts to classify, bring texts for which only a teacher answers; "
+         "add --teacher and a --soft or --hidden above 0");
   }
   if (unlabelled && (task == TaskKind::kRegress || task == TaskKind::kMultiLabel)) {
     fail(ExitCode::kUnsupported, "--texts and --augment are for one label of several, and for words; {} gives values",
