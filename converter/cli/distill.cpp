@@ -86,8 +86,10 @@ DistillOptions checked(const Arguments& arguments) {
                  fmt::format("--prune-begin {} and --prune-end {}: fractions of training, the first one smaller",
                              prune.begin, prune.end));
   }
-  if (!options.texts.empty() && !teacher) {
-    problems.add(ExitCode::kUsage, "--texts have no labels: only a teacher can answer for them; add --teacher");
+  if (!options.texts.empty() && !loss.needs_teacher()) {
+    problems.add(
+        ExitCode::kUsage,
+        "--texts have no labels: only a teacher can answer for them; add --teacher and a --soft or --hidden above 0");
   }
   if (options.settings.patience != 0 && options.validation.empty()) {
     problems.add(ExitCode::kUsage, "--patience needs --validation");
@@ -216,9 +218,10 @@ void add_compression_options(CLI::App& command, train::Settings* s) {
       .add_option("--pattern", s->prune.pattern,
                   "1x4 (default: four inputs of an output), 4x16 (of 16 outputs), 2:4 or unstructured")
       ->type_name("P");
-  const std::map<std::string, bool> scopes = {{"global", true}, {"uniform", false}};
+  const std::map<std::string, convert::PruneScope> scopes = {{"global", convert::PruneScope::kGlobal},
+                                                             {"uniform", convert::PruneScope::kUniform}};
   command
-      .add_option("--prune-scope", s->prune.global,
+      .add_option("--prune-scope", s->prune.scope,
                   "global (default): the share is of all layers together; uniform: of each")
       ->transform(choices(scopes))
       ->type_name("SCOPE");

@@ -33,6 +33,13 @@ std::vector<Offset> blank_words(const std::string& text) {
   return words;
 }
 
+/// Those bytes of a text, each a string.
+train::Words pieces(const std::string& text, const std::vector<Offset>& offsets) {
+  train::Words words;
+  for (const Offset& offset : offsets) words.push_back(text.substr(offset.begin, offset.end - offset.begin));
+  return words;
+}
+
 int32_t label_number(const Model& model, uint32_t set, const std::string& name) {
   for (uint32_t i = 0; i < model.label_count(set); ++i) {
     if (to_string(model.label(set, i)) == name) return static_cast<int32_t>(i);
@@ -106,13 +113,13 @@ DistillData::DistillData(const convert::Graph& student, const convert::Graph* te
   joint_or_tag_ = task == TaskKind::kJoint || task == TaskKind::kTag;
   train_ = read(options.data, options.limit);
   if (!options.validation.empty()) valid_ = read(options.validation, 0);
-  const bool unlabelled = !options.texts.empty() || (options.augment > 0 && !joint_or_tag_);
-  if (unlabelled && (teacher == nullptr || !options.settings.loss.needs_teacher())) {
+  const bool varied = options.augment > 0 && !joint_or_tag_;
+  if (varied && !options.settings.loss.needs_teacher()) {
     fail(ExitCode::kUsage,
-         "--texts, and --augment of texts to classify, bring texts for which only a teacher answers; "
-         "add --teacher and a --soft or --hidden above 0");
+         "--augment of texts to classify brings texts for which only a teacher answers; add --teacher and a --soft or "
+         "--hidden above 0");
   }
-  if (unlabelled && (task == TaskKind::kRegress || task == TaskKind::kMultiLabel)) {
+  if ((varied || !options.texts.empty()) && (task == TaskKind::kRegress || task == TaskKind::kMultiLabel)) {
     fail(ExitCode::kUnsupported, "--texts and --augment are for one label of several, and for words; {} gives values",
          options.student);
   }
@@ -171,9 +178,7 @@ void DistillData::exchange_slots(Dataset* data) const {
   for (size_t i = 0; i < data->examples.size(); ++i) {
     const Example& example = data->examples[i];
     train::TaggedWords sentence;
-    for (const Offset& token : example.tokens) {
-      sentence.words.push_back(example.input.first.substr(token.begin, token.end - token.begin));
-    }
+    sentence.words = pieces(example.input.first, example.tokens);
     sentence.tags = example.tags;
     sentence.origin = i;
     sentences.push_back(std::move(sentence));
@@ -190,11 +195,7 @@ void DistillData::exchange_slots(Dataset* data) const {
 void DistillData::vary_texts(Dataset* data) const {
   std::vector<train::Words> texts;
   for (const Example& example : data->examples) {
-    train::Words words;
-    for (const Offset& word : blank_words(example.input.first)) {
-      words.push_back(example.input.first.substr(word.begin, word.end - word.begin));
-    }
-    texts.push_back(std::move(words));
+    texts.push_back(pieces(example.input.first, blank_words(example.input.first)));
   }
   const double rate = options_.augment_rate.value_or(kWordRate);
   for (const train::Words& words : train::vary_texts(texts, options_.augment, rate, options_.settings.seed)) {

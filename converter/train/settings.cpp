@@ -15,7 +15,7 @@ std::string describe(const Settings& s) {
       s.relation_heads, s.learning_rate, s.weight_decay, s.warmup, s.dropout, s.clip, s.ema, s.epochs, s.batch,
       s.patience, s.seed, s.threads, static_cast<int>(s.freeze), static_cast<int>(s.quantize), s.group,
       s.quantize_begin, s.prune.sparsity, s.prune.pattern, s.prune.begin, s.prune.end, static_cast<int>(s.prune.by),
-      s.prune.global, static_cast<int>(s.precision));
+      static_cast<int>(s.prune.scope), static_cast<int>(s.precision));
 }
 
 }  // namespace bantam::train

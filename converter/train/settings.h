@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "prune/prune.h"
+
 namespace bantam::train {
 
 /// Weights of the loss's parts; 0: the part is not computed.
@@ -36,7 +38,7 @@ struct PruneSettings {
   std::string pattern = "1x4";    // prune/prune.h
   double begin = 0.1, end = 0.6;  // of all steps: where zeros begin, and where there are all of them
   PruneBy by = PruneBy::kGradients;
-  bool global = true;  // the share is of all layers together, not of each
+  convert::PruneScope scope = convert::PruneScope::kGlobal;
 };
 
 struct Settings {

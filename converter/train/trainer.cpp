@@ -195,38 +195,33 @@ class Trainer {
       return;
     std::vector<size_t> pruned;
     std::vector<at::Tensor> scores;
-    const std::vector<at::Tensor> counts = importance(members);
+    const auto squares = input_squares(members);
     for (size_t i = 0; i < state_.masks.size(); ++i) {
       const Parameter& parameter = parameters_.all()[i];
       if (parameter.role != Role::kEncoderLinear || !parameter.value.requires_grad()) continue;
       pruned.push_back(i);
-      scores.push_back(counts[i].defined() ? parameter.value.detach() * counts[i] : parameter.value.detach());
+      const at::Tensor count = s_.prune.by == PruneBy::kGradients ? mean_square_gradient(state_, i) : squares[i];
+      scores.push_back(count.defined() ? parameter.value.detach() * count.sqrt() : parameter.value.detach());
     }
-    const auto scope = s_.prune.global ? convert::PruneScope::kGlobal : convert::PruneScope::kUniform;
-    const std::vector<at::Tensor> masks = masks_of(scores, pattern_, sparsity, scope);
+    const std::vector<at::Tensor> masks = masks_of(scores, pattern_, sparsity, s_.prune.scope);
     for (size_t i = 0; i < pruned.size(); ++i) state_.masks[pruned[i]] = masks[i];
     mask(parameters_values());
   }
 
-  /// By parameter, what a magnitude is multiplied with; undefined: 1.
-  std::vector<at::Tensor> importance(const std::vector<uint32_t>& members) const {
+  /// By parameter, the mean squares of a linear layer's inputs, where activations count; else undefined.
+  std::vector<at::Tensor> input_squares(const std::vector<uint32_t>& members) const {
+    std::vector<at::Tensor> squares(state_.masks.size());
+    if (s_.prune.by != PruneBy::kActivations) return squares;
     const at::NoGradGuard guard;
-    std::vector<at::Tensor> counts(state_.masks.size());
-    if (s_.prune.by == PruneBy::kActivations) {
-      std::vector<const Encoded*> batch;
-      for (const uint32_t i : members) batch.push_back(&job_.examples[i].student);
-      ForwardOptions options = evaluation_options();
-      options.input_squares = true;
-      for (const auto& [weight, squares] : student_.run(pad(batch), options).input_squares) {
-        counts[parameters_.number_of(weight)] = squares.sqrt();
-      }
-    } else if (s_.prune.by == PruneBy::kGradients) {
-      for (size_t i = 0; i < counts.size(); ++i) {
-        const at::Tensor squares = mean_square_gradient(state_, i);
-        if (squares.defined()) counts[i] = squares.sqrt();
-      }
+    std::vector<const Encoded*> batch;
+    batch.reserve(members.size());
+    for (const uint32_t i : members) batch.push_back(&job_.examples[i].student);
+    ForwardOptions options = evaluation_options();
+    options.input_squares = true;
+    for (const auto& [weight, mean] : student_.run(pad(batch), options).input_squares) {
+      squares[parameters_.number_of(weight)] = mean;
     }
-    return counts;
+    return squares;
   }
 
   void mask(const std::vector<at::Tensor>& values) const {
