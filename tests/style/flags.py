@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""flags.py SOURCE_DIR BUILD_DIR BUILD_TYPE: are sources compiled with the flags that the build files mean to give them?
+
+A flag that a build file sets too early or too late is dropped without a word; compile_commands.json has what is used.
+"""
+
+import json
+import pathlib
+import shlex
+import sys
+
+# Folders of sources by the optimisation that their build type Release gives them: the last -O of a command counts.
+QUICK_TO_COMPILE = ("converter/cli/", "tests/session/")
+
+
+def wanted_of(build_type, source):
+    """Flags that a source's command must hold, and its optimisation level (None: any)."""
+    if build_type == "Sanitize":
+        return {"-g1"}, "-O1"
+    if build_type == "Release":
+        return {"-DNDEBUG"}, "-O1" if source.startswith(QUICK_TO_COMPILE) else None
+    return set(), None
+
+
+def main():
+    root, build, build_type = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+    commands = build / "compile_commands.json"
+    if not commands.exists():
+        print(f"{commands} is not there: configure with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, as the presets do")
+        return 77
+    wrong, seen = [], 0
+    for entry in json.loads(commands.read_text()):
+        try:
+            source = str(pathlib.Path(entry["file"]).relative_to(root))
+        except ValueError:
+            continue
+        flags = shlex.split(entry["command"])
+        needed, level = wanted_of(build_type, source)
+        used = [flag for flag in flags if flag.startswith("-O")]
+        seen += 1
+        if not needed.issubset(flags):
+            wrong.append(f"{source}: without {' '.join(sorted(needed.difference(flags)))}")
+        if level and used[-1:] != [level]:
+            wrong.append(f"{source}: {' '.join(used) or 'no -O'} instead of {level}")
+    print("\n".join(wrong[:20]))
+    print(f"{len(wrong)} of {seen} sources of build type {build_type or '(none)'} are not compiled as meant")
+    return 1 if wrong or seen == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
