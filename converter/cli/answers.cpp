@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "cli/errors.h"
-#include "model/view.h"
+#include "format/view.h"
 
 namespace bantam::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "cli/text_source.h"
-#include "model/view.h"
+#include "format/view.h"
 
 namespace bantam::cli {
 namespace {

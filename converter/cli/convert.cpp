@@ -14,8 +14,8 @@
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "cli/student_options.h"
-#include "pack/convert.h"
-#include "report/json.h"
+#include "pipeline/convert.h"
+#include "pipeline/report_json.h"
 
 namespace bantam::cli {
 namespace {

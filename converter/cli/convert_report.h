@@ -2,7 +2,7 @@
 #ifndef BANTAM_CONVERTER_CLI_CONVERT_REPORT_H_
 #define BANTAM_CONVERTER_CLI_CONVERT_REPORT_H_
 
-#include "report/report.h"
+#include "pipeline/report.h"
 #include "student/student.h"
 
 namespace bantam::cli {

@@ -8,8 +8,8 @@
 
 #include "cli/distill.h"
 #include "cli/eval_run.h"
+#include "format/file.h"
 #include "graph/graph.h"
-#include "pack/file.h"
 #include "train/examples.h"
 #include "train/trainer.h"
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/sha256.h"
 #include "cli/answers.h"
 #include "cli/convert_progress.h"
 #include "cli/distill.h"
@@ -16,7 +17,6 @@
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "import/hugging_face.h"
-#include "import/sha256.h"
 #include "student/student.h"
 #include "train/trainer.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "bantam/status.h"
-#include "graph/error.h"
+#include "base/error.h"
 
 namespace bantam::cli {
 

@@ -5,6 +5,9 @@
 #include <map>
 #include <memory>
 
+#include "base/known_keys.h"
+#include "base/output_file.h"
+#include "base/size.h"
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
@@ -16,9 +19,6 @@
 #include "firmware/linked.h"
 #include "firmware/memory.h"
 #include "firmware/project.h"
-#include "graph/size.h"
-#include "import/known_keys.h"
-#include "pack/output_file.h"
 
 namespace bantam::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/inspect_arena.h"
 #include "cli/inspect_tables.h"
 #include "cli/output.h"
-#include "model/view.h"
+#include "format/view.h"
 
 namespace bantam::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cli/engine.h"
-#include "model/view.h"
+#include "format/view.h"
 
 namespace bantam::cli {
 namespace {

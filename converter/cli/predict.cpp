@@ -4,7 +4,7 @@
 
 #include "cli/errors.h"
 #include "cli/output.h"
-#include "model/view.h"
+#include "format/view.h"
 
 namespace bantam::cli {
 namespace {

@@ -6,12 +6,12 @@
 #include <fstream>
 #include <memory>
 
+#include "base/output_file.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
 #include "cli/signals.h"
-#include "pack/output_file.h"
-#include "report/html.h"
-#include "report/report_html.h"
+#include "describe/report_html.h"
+#include "pages/html.h"
 
 namespace bantam::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cli/engine.h"
 #include "cli/output.h"
-#include "report/file_report.h"
+#include "describe/file_report.h"
 
 namespace bantam::cli {
 

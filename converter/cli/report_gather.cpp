@@ -11,7 +11,7 @@
 #include "cli/eval_run.h"
 #include "cli/inspect_tables.h"
 #include "cli/report.h"
-#include "model/view.h"
+#include "format/view.h"
 
 namespace bantam::cli {
 namespace {

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/output_file.h"
+#include "base/sha256.h"
+#include "calibrate/sensitivity.h"
 #include "cli/commands.h"
 #include "cli/convert_progress.h"
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "import/hugging_face.h"
-#include "import/sha256.h"
-#include "pack/output_file.h"
-#include "quantize/sensitivity.h"
-#include "report/sensitivity_html.h"
+#include "pages/sensitivity_html.h"
 
 namespace bantam::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "import/known_keys.h"
+#include "base/known_keys.h"
 
 namespace bantam::cli {
 

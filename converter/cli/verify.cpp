@@ -3,14 +3,14 @@
 #include <memory>
 #include <vector>
 
+#include "base/size.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "cli/verify_data.h"
-#include "graph/size.h"
-#include "model/header.h"
-#include "model/view.h"
+#include "format/header.h"
+#include "format/view.h"
 
 namespace bantam::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "cli/engine.h"
-#include "model/view.h"
+#include "format/view.h"
 
 namespace bantam::cli {
 namespace {

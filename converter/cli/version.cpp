@@ -6,7 +6,7 @@
 #include "cli/build_info.h"
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "model/header.h"
+#include "format/header.h"
 
 namespace bantam::cli {
 namespace {

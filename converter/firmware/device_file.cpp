@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "pack/rewrite.h"
+#include "format/rewrite.h"
 
 namespace bantam::firmware {
 namespace {

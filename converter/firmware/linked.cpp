@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "model/view.h"
+#include "format/view.h"
 
 namespace bantam::firmware {
 namespace {

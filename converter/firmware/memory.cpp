@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
 #include "firmware/linked.h"
 #include "firmware/small_plan.h"
-#include "graph/error.h"
-#include "model/header.h"
-#include "model/view.h"
+#include "format/header.h"
+#include "format/view.h"
 #include "session/layout.h"
 #include "session/state.h"
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "format/view.h"
+#include "graph/access.h"
 #include "graph/graph.h"
-#include "model/view.h"
-#include "pack/access.h"
 #include "pack/lower.h"
 #include "pack/plan.h"
 

@@ -4,8 +4,8 @@
 
 #include <regex>
 
+#include "base/error.h"
 #include "firmware/resources.h"
-#include "graph/error.h"
 
 namespace bantam::firmware {
 namespace {

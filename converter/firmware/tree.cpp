@@ -9,9 +9,9 @@
 #include <iterator>
 #include <set>
 
-#include "graph/error.h"
-#include "import/sha256.h"
-#include "pack/output_file.h"
+#include "base/error.h"
+#include "base/output_file.h"
+#include "base/sha256.h"
 
 namespace bantam::firmware {
 namespace fs = std::filesystem;

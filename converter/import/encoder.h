@@ -5,8 +5,8 @@
 #include <string>
 
 #include "graph/builder.h"
-#include "import/config.h"
-#include "import/weights.h"
+#include "import/source/config.h"
+#include "import/source/weights.h"
 
 namespace bantam::convert {
 

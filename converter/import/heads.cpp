@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "import/labels.h"
+#include "import/source/labels.h"
 
 namespace bantam::convert {
 namespace {

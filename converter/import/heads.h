@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "graph/builder.h"
-#include "import/config.h"
 #include "import/encoder.h"
-#include "import/fields.h"
 #include "import/hugging_face.h"
-#include "import/sentence_transformers.h"
-#include "import/weights.h"
+#include "import/source/config.h"
+#include "import/source/fields.h"
+#include "import/source/sentence_transformers.h"
+#include "import/source/weights.h"
 
 namespace bantam::convert {
 

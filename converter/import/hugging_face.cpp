@@ -6,18 +6,18 @@
 #include <system_error>
 #include <utility>
 
+#include "base/error.h"
+#include "base/json_file.h"
+#include "base/sha256.h"
 #include "graph/builder.h"
-#include "graph/error.h"
-#include "import/checkpoint.h"
-#include "import/config.h"
 #include "import/encoder.h"
 #include "import/heads.h"
-#include "import/json_file.h"
-#include "import/model_card.h"
-#include "import/sentence_transformers.h"
-#include "import/sha256.h"
-#include "import/tokenizer.h"
-#include "import/weights.h"
+#include "import/source/checkpoint.h"
+#include "import/source/config.h"
+#include "import/source/model_card.h"
+#include "import/source/sentence_transformers.h"
+#include "import/source/weights.h"
+#include "import/tokenizer/tokenizer.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "graph/graph.h"
-#include "import/model_source.h"
+#include "import/source/model_source.h"
 
 namespace bantam::convert {
 

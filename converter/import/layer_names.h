@@ -2,7 +2,7 @@
 #ifndef BANTAM_CONVERTER_IMPORT_LAYER_NAMES_H_
 #define BANTAM_CONVERTER_IMPORT_LAYER_NAMES_H_
 
-#include "import/config.h"
+#include "import/source/config.h"
 
 namespace bantam::convert {
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "pack/access.h"
+#include "graph/access.h"
 #include "pack/layout.h"
 #include "pack/lower.h"
 #include "pack/plan.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "format/file.h"
 #include "graph/graph.h"
-#include "pack/file.h"
 #include "quantize/migrate.h"
 #include "quantize/round.h"
 #include "quantize/types.h"

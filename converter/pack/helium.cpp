@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "format/header.h"
+#include "format/rewrite.h"
+#include "format/stored_matrix.h"
+#include "format/view.h"
 #include "kernels/kernels.h"
-#include "model/header.h"
-#include "model/view.h"
-#include "pack/rewrite.h"
 #include "prune/costs.h"
-#include "report/stored_matrix.h"
 
 namespace bantam::convert {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef BANTAM_CONVERTER_PACK_HELIUM_H_
 #define BANTAM_CONVERTER_PACK_HELIUM_H_
 
-#include "pack/file.h"
+#include "format/file.h"
 
 namespace bantam::convert {
 

@@ -5,14 +5,14 @@
 #include <cstring>
 #include <string>
 
-#include "graph/error.h"
-#include "graph/size.h"
-#include "import/half.h"
-#include "model/header.h"
-#include "pack/access.h"
-#include "prune/bitmask.h"
-#include "prune/sparse.h"
-#include "quantize/half.h"
+#include "base/error.h"
+#include "base/float_bits.h"
+#include "base/half.h"
+#include "base/size.h"
+#include "format/bitmask.h"
+#include "format/header.h"
+#include "format/sparse.h"
+#include "graph/access.h"
 #include "quantize/int4.h"
 #include "quantize/int8.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "pack/access.h"
+#include "graph/access.h"
 #include "quantize/types.h"
 
 namespace bantam::convert {

@@ -24,9 +24,9 @@
 #include <limits>
 #include <numeric>
 
-#include "graph/error.h"
+#include "base/error.h"
+#include "graph/access.h"
 #include "kernels/kernels.h"
-#include "pack/access.h"
 
 namespace bantam::convert {
 namespace {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "graph/error.h"
-#include "pack/access.h"
+#include "base/error.h"
+#include "graph/access.h"
 #include "pack/lower.h"
 
 namespace bantam::convert {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "pack/access.h"
+#include "graph/access.h"
 #include "pack/lower.h"
 
 namespace bantam::convert {

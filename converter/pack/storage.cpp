@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "pack/access.h"
+#include "graph/access.h"
 #include "pack/lower.h"
 
 namespace bantam::convert {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "model/view.h"
+#include "format/view.h"
 
 namespace bantam::probe {
 namespace {

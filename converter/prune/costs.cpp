@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pack/access.h"
+#include "graph/access.h"
 
 namespace bantam::convert {
 

@@ -7,8 +7,8 @@
 #include <map>
 #include <utility>
 
-#include "graph/error.h"
-#include "pack/access.h"
+#include "base/error.h"
+#include "graph/access.h"
 
 namespace bantam::convert {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "graph/error.h"
+#include "base/error.h"
 
 namespace bantam::convert {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "pack/access.h"
+#include "graph/access.h"
 
 namespace bantam::convert {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "pack/access.h"
+#include "calibrate/ranges.h"
+#include "graph/access.h"
 #include "quantize/int4.h"
 #include "quantize/int8.h"
-#include "quantize/ranges.h"
 
 namespace bantam::convert {
 namespace {

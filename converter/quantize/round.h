@@ -13,7 +13,7 @@
 
 namespace bantam::convert {
 
-class Runner;   // report/runner.h
+class Runner;   // run/runner.h
 struct Sample;  // which includes what includes this
 
 /// What a layer's input held on calibration texts.

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/error.h"
-#include "graph/size.h"
-#include "pack/access.h"
+#include "base/error.h"
+#include "base/size.h"
+#include "graph/access.h"
 #include "quantize/int8.h"
 #include "quantize/numbers.h"
 

@@ -1,9 +1,9 @@
 // Which graphs have an integer-only form, and the form in which they are calibrated.
 #include <fmt/format.h>
 
+#include "base/error.h"
+#include "graph/access.h"
 #include "graph/builder.h"
-#include "graph/error.h"
-#include "pack/access.h"
 #include "quantize/static.h"
 
 namespace bantam::convert {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/error.h"
-#include "pack/access.h"
-#include "quantize/histogram.h"
+#include "base/error.h"
+#include "calibrate/histogram.h"
+#include "graph/access.h"
 #include "quantize/numbers.h"
 
 namespace bantam::convert {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "quantize/ranges.h"
+#include "calibrate/ranges.h"
 
 namespace bantam::convert {
 
@@ -15,7 +15,7 @@ namespace bantam::convert {
 enum class RangeBy : uint8_t {
   kMinMax = 0,  // all
   kPercentile,  // all but a share of the numbers of each column
-  kMse,  // the part that makes rounding's and clamping's squared error least, of each column (quantize/histogram.h)
+  kMse,  // the part that makes rounding's and clamping's squared error least, of each column (calibrate/histogram.h)
 };
 
 struct RangeOptions {

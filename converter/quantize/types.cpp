@@ -5,9 +5,9 @@
 #include <cmath>
 #include <regex>
 
-#include "graph/error.h"
-#include "pack/access.h"
-#include "quantize/half.h"
+#include "base/error.h"
+#include "base/half.h"
+#include "graph/access.h"
 
 namespace bantam::convert {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <system_error>
 
-#include "graph/error.h"
-#include "import/sentence_transformers.h"
+#include "base/error.h"
+#include "import/source/sentence_transformers.h"
 
 namespace bantam::convert {
 namespace {

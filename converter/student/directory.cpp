@@ -5,11 +5,11 @@
 #include <map>
 #include <system_error>
 
-#include "graph/error.h"
-#include "import/model_card.h"
-#include "import/safetensors_writer.h"
-#include "import/sentence_transformers.h"
-#include "pack/output_file.h"
+#include "base/error.h"
+#include "base/output_file.h"
+#include "import/source/model_card.h"
+#include "import/source/safetensors_writer.h"
+#include "import/source/sentence_transformers.h"
 #include "student/student.h"
 
 namespace bantam::convert {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "import/weights.h"
+#include "import/source/weights.h"
 
 namespace bantam::convert {
 namespace {

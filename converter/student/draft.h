@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "import/config.h"
 #include "import/layer_names.h"
-#include "import/model_source.h"
+#include "import/source/config.h"
+#include "import/source/model_source.h"
 
 namespace bantam::convert {
 

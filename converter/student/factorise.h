@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "import/checkpoint.h"
+#include "import/source/checkpoint.h"
 
 namespace bantam::convert {
 

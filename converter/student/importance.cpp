@@ -6,12 +6,12 @@
 #include <map>
 #include <numeric>
 
+#include "calibrate/ranges.h"
 #include "import/hugging_face.h"
 #include "pack/build.h"
-#include "quantize/ranges.h"
 #include "quantize/static.h"
-#include "report/compare.h"
-#include "report/texts.h"
+#include "run/compare.h"
+#include "run/texts.h"
 
 namespace bantam::convert {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/error.h"
-#include "import/known_keys.h"
+#include "base/error.h"
+#include "base/known_keys.h"
 #include "student/scripts.h"
 
 namespace bantam::convert {

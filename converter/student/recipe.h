@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "import/json_file.h"
+#include "base/json_file.h"
 
 namespace bantam::convert {
 

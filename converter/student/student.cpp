@@ -8,9 +8,9 @@
 #include <system_error>
 #include <utility>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/hugging_face.h"
-#include "import/sentence_transformers.h"
+#include "import/source/sentence_transformers.h"
 #include "student/check.h"
 #include "student/factorise.h"
 #include "student/importance.h"

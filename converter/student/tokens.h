@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "import/tokenizer.h"
+#include "import/tokenizer/tokenizer.h"
 #include "student/draft.h"
 
 namespace bantam::convert {

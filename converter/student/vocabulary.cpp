@@ -7,11 +7,11 @@
 #include <numeric>
 #include <set>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/hugging_face.h"
 #include "pack/build.h"
-#include "report/runner.h"
-#include "report/texts.h"
+#include "run/runner.h"
+#include "run/texts.h"
 #include "student/scripts.h"
 #include "student/tokens.h"
 #include "text/utf8.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "report/chart.h"
-#include "report/html.h"
+#include "pages/chart.h"
+#include "pages/html.h"
 
 namespace bantam::train {
 namespace {

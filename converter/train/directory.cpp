@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "graph/error.h"
-#include "import/json_file.h"
-#include "pack/output_file.h"
+#include "base/error.h"
+#include "base/json_file.h"
+#include "base/output_file.h"
 
 namespace bantam::train {
 namespace fs = std::filesystem;

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "train/random.h"
 #include "train/teacher.h"
 

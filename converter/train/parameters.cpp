@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "import/checkpoint.h"
+#include "import/source/checkpoint.h"
 
 namespace bantam::train {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "import/safetensors_writer.h"
+#include "import/source/safetensors_writer.h"
 #include "train/settings.h"
 
 namespace bantam::train {

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "graph/error.h"
-#include "import/safetensors.h"
-#include "import/safetensors_writer.h"
-#include "pack/output_file.h"
+#include "base/error.h"
+#include "base/output_file.h"
+#include "import/source/safetensors.h"
+#include "import/source/safetensors_writer.h"
 
 namespace bantam::train {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "train/batches.h"
 #include "train/directory.h"
 #include "train/objective.h"

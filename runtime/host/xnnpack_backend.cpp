@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "model/view.h"
+#include "format/view.h"
 
 namespace bantam::host {
 

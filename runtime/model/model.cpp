@@ -1,9 +1,9 @@
 #include "bantam/model.h"
 
+#include "format/header.h"
+#include "format/view.h"
 #include "linked.h"
-#include "model/header.h"
 #include "model/verify.h"
-#include "model/view.h"
 
 namespace bantam {
 namespace {

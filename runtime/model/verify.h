@@ -2,8 +2,8 @@
 #ifndef BANTAM_MODEL_VERIFY_H_
 #define BANTAM_MODEL_VERIFY_H_
 
-#include "model/verdict.h"
-#include "model/view.h"
+#include "format/verdict.h"
+#include "format/view.h"
 
 namespace bantam {
 

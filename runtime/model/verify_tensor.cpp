@@ -1,5 +1,5 @@
+#include "format/header.h"
 #include "kernels/kernels.h"
-#include "model/header.h"
 #include "model/verify.h"
 #include "ops/ops.h"
 

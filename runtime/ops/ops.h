@@ -4,9 +4,9 @@
 #define BANTAM_OPS_OPS_H_
 
 #include "bantam/session.h"
+#include "format/verdict.h"
+#include "format/view.h"
 #include "kernels/kernels.h"
-#include "model/verdict.h"
-#include "model/view.h"
 
 namespace bantam::ops {
 

@@ -1,7 +1,7 @@
 #include "session/layout.h"
 
+#include "format/verdict.h"
 #include "linked.h"
-#include "model/verdict.h"
 #include "ops/heads.h"
 #include "session/state.h"
 

@@ -4,7 +4,7 @@
 #define BANTAM_SESSION_LAYOUT_H_
 
 #include "bantam/session.h"
-#include "model/view.h"
+#include "format/view.h"
 
 namespace bantam {
 

@@ -1,6 +1,6 @@
 #include "tasks/labels.h"
 
-#include "model/view.h"
+#include "format/view.h"
 
 namespace bantam::tasks {
 namespace {

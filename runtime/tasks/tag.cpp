@@ -1,6 +1,6 @@
 // Labels of words and entities of text, whole or window by window.
 #include "bantam/tasks.h"
-#include "model/view.h"
+#include "format/view.h"
 #include "tasks/entities.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"

@@ -9,7 +9,7 @@ import sys
 # The first that matches decides: the input section's name, or the path of its object.
 COMPONENTS = [
     ("flatbuffers", re.compile(r"^\S*flatbuffers"), None),
-    ("core", None, re.compile(r"/runtime/(model|session)/")),
+    ("core", None, re.compile(r"/runtime/(format|model|session)/")),
     ("ops", None, re.compile(r"/runtime/ops/")),
     ("kernels", None, re.compile(r"/runtime/kernels/")),
     ("tokenizer", None, re.compile(r"/runtime/text/")),

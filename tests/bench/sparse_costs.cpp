@@ -14,9 +14,9 @@
 #include <random>
 #include <vector>
 
+#include "format/bitmask.h"
+#include "format/sparse.h"
 #include "kernels/kernels.h"
-#include "prune/bitmask.h"
-#include "prune/sparse.h"
 #include "tests/every_isa.h"
 
 namespace bantam::kernels {

@@ -10,7 +10,7 @@
 
 #include "bantam/host.h"
 #include "bantam/tasks.h"
-#include "pack/convert.h"
+#include "pipeline/convert.h"
 
 namespace bantam::tests {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <limits>
 
+#include "format/bitmask.h"
+#include "format/sparse.h"
 #include "kernels/kernels.h"
-#include "prune/bitmask.h"
-#include "prune/sparse.h"
 #include "tests/session/bert.h"
 
 namespace bantam::cli {

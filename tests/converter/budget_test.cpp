@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "calibrate/sensitivity.h"
 #include "converter/import_fixture.h"
 #include "import/hugging_face.h"
-#include "quantize/sensitivity.h"
 
 namespace bantam::convert {
 namespace {

@@ -1,5 +1,5 @@
 // Temperature and limit of a classifier's scores.
-#include "report/calibration.h"
+#include "calibrate/calibration.h"
 
 #include <gtest/gtest.h>
 

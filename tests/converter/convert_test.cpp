@@ -1,5 +1,5 @@
 // The whole conversion: file, report, quality gate.
-#include "pack/convert.h"
+#include "pipeline/convert.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 
 #include "bantam/model.h"
 #include "converter/import_fixture.h"
-#include "report/expect.h"
-#include "report/json.h"
-#include "report/texts.h"
+#include "pipeline/report_json.h"
+#include "run/expect.h"
+#include "run/texts.h"
 
 namespace bantam::convert {
 namespace {

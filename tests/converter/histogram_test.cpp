@@ -1,5 +1,5 @@
 // Histograms that grow, and the ranges that calibration takes from them.
-#include "quantize/histogram.h"
+#include "calibrate/histogram.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <random>
 #include <vector>
 
+#include "base/error.h"
 #include "converter/pack_graphs.h"
-#include "graph/error.h"
 #include "quantize/static.h"
-#include "report/texts.h"
+#include "run/texts.h"
 
 namespace bantam::convert {
 namespace {

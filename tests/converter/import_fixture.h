@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/error.h"
+#include "base/error.h"
 
 namespace bantam::convert::testing {
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "base/sha256.h"
 #include "converter/import_fixture.h"
 #include "import/hugging_face.h"
-#include "import/labels.h"
-#include "import/model_card.h"
-#include "import/sha256.h"
+#include "import/source/labels.h"
+#include "import/source/model_card.h"
 
 namespace bantam::convert::testing {
 namespace {

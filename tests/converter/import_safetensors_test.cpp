@@ -1,4 +1,4 @@
-#include "import/safetensors.h"
+#include "import/source/safetensors.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <limits>
 #include <random>
 
+#include "base/float_bits.h"
 #include "converter/import_fixture.h"
-#include "import/checkpoint.h"
-#include "import/half.h"
+#include "import/source/checkpoint.h"
 
 namespace bantam::convert::testing {
 namespace {

@@ -1,9 +1,9 @@
-#include "import/safetensors_writer.h"
+#include "import/source/safetensors_writer.h"
 
 #include <gtest/gtest.h>
 
 #include "converter/import_fixture.h"
-#include "import/safetensors.h"
+#include "import/source/safetensors.h"
 
 namespace bantam::convert::testing {
 namespace {

@@ -10,7 +10,7 @@
 #include "pack/build.h"
 #include "quantize/int8.h"
 #include "quantize/round.h"
-#include "report/texts.h"
+#include "run/texts.h"
 
 namespace bantam::convert {
 namespace {

@@ -7,10 +7,10 @@
 #include <cstring>
 
 #include "bantam/model.h"
+#include "base/float_bits.h"
 #include "converter/pack_graphs.h"
-#include "import/half.h"
-#include "model/header.h"
-#include "pack/access.h"
+#include "format/header.h"
+#include "graph/access.h"
 
 namespace bantam::convert {
 namespace {

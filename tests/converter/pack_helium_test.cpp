@@ -10,12 +10,12 @@
 #include "bantam/model.h"
 #include "bantam/session.h"
 #include "converter/pack_graphs.h"
-#include "model/view.h"
+#include "format/view.h"
 #include "pack/build.h"
 #include "prune/prune.h"
 #include "quantize/static.h"
-#include "report/runner.h"
-#include "report/texts.h"
+#include "run/runner.h"
+#include "run/texts.h"
 
 namespace bantam::convert {
 namespace {

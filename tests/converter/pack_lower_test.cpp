@@ -6,7 +6,7 @@
 #include <set>
 
 #include "converter/pack_graphs.h"
-#include "pack/access.h"
+#include "graph/access.h"
 #include "quantize/types.h"
 
 namespace bantam::convert {

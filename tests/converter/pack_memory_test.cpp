@@ -7,7 +7,7 @@
 
 #include "bantam/session.h"
 #include "converter/pack_graphs.h"
-#include "pack/access.h"
+#include "graph/access.h"
 #include "pack/build.h"
 
 namespace bantam::convert {

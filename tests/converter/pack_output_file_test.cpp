@@ -1,5 +1,5 @@
 // Output files appear whole or not at all.
-#include "pack/output_file.h"
+#include "base/output_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "converter/pack_graphs.h"
-#include "pack/access.h"
+#include "graph/access.h"
 #include "pack/lower.h"
 #include "quantize/types.h"
 

@@ -1,5 +1,5 @@
 // Finished files taken apart, changed and put together again.
-#include "pack/rewrite.h"
+#include "format/rewrite.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include "bantam/tokenizer.h"
 #include "converter/import_fixture.h"
 #include "converter/pack_graphs.h"
-#include "model/header.h"
-#include "model/view.h"
+#include "format/header.h"
+#include "format/view.h"
 #include "pack/build.h"
 #include "tests/text/vocabulary.h"
 #include "text/lexicon.h"

@@ -7,16 +7,16 @@
 #include <cstring>
 #include <random>
 
+#include "base/error.h"
 #include "converter/pack_graphs.h"
-#include "graph/error.h"
+#include "format/bitmask.h"
+#include "format/sparse.h"
+#include "graph/access.h"
 #include "kernels/kernels.h"
-#include "pack/access.h"
 #include "pack/build.h"
-#include "prune/bitmask.h"
 #include "prune/costs.h"
-#include "prune/sparse.h"
-#include "report/runner.h"
-#include "report/texts.h"
+#include "run/runner.h"
+#include "run/texts.h"
 
 namespace bantam::convert {
 namespace {

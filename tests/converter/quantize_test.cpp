@@ -4,10 +4,10 @@
 #include <cmath>
 #include <random>
 
+#include "base/float_bits.h"
+#include "base/half.h"
 #include "converter/import_fixture.h"
 #include "converter/pack_graphs.h"
-#include "import/half.h"
-#include "quantize/half.h"
 #include "quantize/int8.h"
 #include "quantize/types.h"
 

@@ -5,17 +5,17 @@
 #include <numeric>
 #include <set>
 
+#include "base/error.h"
 #include "converter/pack_graphs.h"
-#include "graph/error.h"
-#include "model/view.h"
-#include "pack/access.h"
+#include "describe/components.h"
+#include "describe/matrices.h"
+#include "describe/report_html.h"
+#include "format/stored_matrix.h"
+#include "format/view.h"
+#include "graph/access.h"
 #include "pack/build.h"
+#include "pages/html.h"
 #include "prune/prune.h"
-#include "report/components.h"
-#include "report/html.h"
-#include "report/matrices.h"
-#include "report/report_html.h"
-#include "report/stored_matrix.h"
 
 namespace bantam::convert {
 namespace {

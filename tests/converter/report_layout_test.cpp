@@ -6,10 +6,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "report/chart.h"
-#include "report/pareto.h"
-#include "report/scatter.h"
-#include "report/treemap.h"
+#include "pages/chart.h"
+#include "pages/pareto.h"
+#include "pages/scatter.h"
+#include "pages/treemap.h"
 
 namespace bantam::convert {
 namespace {

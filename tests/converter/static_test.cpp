@@ -10,13 +10,13 @@
 #include <random>
 #include <stdexcept>
 
+#include "base/error.h"
 #include "converter/import_fixture.h"
 #include "converter/pack_graphs.h"
-#include "graph/error.h"
-#include "model/header.h"
-#include "pack/access.h"
+#include "format/header.h"
+#include "graph/access.h"
 #include "quantize/numbers.h"
-#include "report/texts.h"
+#include "run/texts.h"
 #include "tests/session/run_helpers.h"
 
 namespace bantam::convert {

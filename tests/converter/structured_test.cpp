@@ -1,5 +1,5 @@
 // Structured pruning: which heads and columns go, and that nothing else changes.
-#include "prune/structured.h"
+#include "student/structured.h"
 
 #include <gtest/gtest.h>
 
@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "converter/import_fixture.h"
-#include "graph/error.h"
+#include "graph/access.h"
 #include "import/hugging_face.h"
-#include "pack/access.h"
 #include "pack/build.h"
 #include "quantize/static.h"
-#include "report/compare.h"
-#include "report/texts.h"
+#include "run/compare.h"
+#include "run/texts.h"
 #include "student/narrow.h"
 
 namespace bantam::convert {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "import/hugging_face.h"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "model/header.h"
+#include "format/header.h"
 #include "tests/session/exercise.h"
 
 namespace {

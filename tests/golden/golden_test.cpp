@@ -13,8 +13,8 @@
 #include "golden/expected.h"
 #include "import/hugging_face.h"
 #include "pack/build.h"
-#include "pack/convert.h"
-#include "report/runner.h"
+#include "pipeline/convert.h"
+#include "run/runner.h"
 
 namespace bantam::golden {
 namespace {

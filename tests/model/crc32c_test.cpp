@@ -1,5 +1,5 @@
 // The checksum: published values, and both ways to compute it against the bit-by-bit definition.
-#include "model/crc32c.h"
+#include "format/crc32c.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/header.h"
+#include "format/header.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bantam/model.h"
-#include "model/crc32c.h"
+#include "format/crc32c.h"
 #include "tests/session/bert.h"
 
 namespace bantam::testing {

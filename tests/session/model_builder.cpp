@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "format/header.h"
 #include "kernels/kernels.h"
-#include "model/header.h"
 
 namespace bantam::testing {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "import/tokenizer.h"
+#include "import/tokenizer/tokenizer.h"
 #include "tests/session/bert.h"
 
 namespace bantam::testing {

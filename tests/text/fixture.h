@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bantam/tokenizer.h"
-#include "import/tokenizer.h"
+#include "import/tokenizer/tokenizer.h"
 #include "text/tables.h"
 #include "text/verify.h"
 

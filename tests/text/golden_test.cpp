@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "import/json_file.h"
+#include "base/json_file.h"
 #include "tests/text/fixture.h"
 
 namespace bantam::tests {

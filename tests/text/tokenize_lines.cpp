@@ -5,7 +5,7 @@
 #include <iostream>
 #include <string>
 
-#include "import/json_file.h"
+#include "base/json_file.h"
 #include "tests/text/fixture.h"
 
 namespace bantam::tests {

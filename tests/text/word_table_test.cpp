@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "import/tokenizer_tables.h"
+#include "import/tokenizer/tokenizer_tables.h"
 #include "text/ascii_block.h"
 #include "text/word_table.h"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "graph/error.h"
+#include "base/error.h"
 #include "quantize/int4.h"
 #include "quantize/int8.h"
 #include "train/fake_quant.h"

@@ -7,9 +7,9 @@
 
 #include "converter/import_fixture.h"
 #include "import/hugging_face.h"
-#include "import/safetensors.h"
+#include "import/source/safetensors.h"
 #include "pack/build.h"
-#include "report/texts.h"
+#include "run/texts.h"
 #include "train/directory.h"
 
 namespace bantam::train {

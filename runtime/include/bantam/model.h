@@ -66,7 +66,7 @@ class Model {
   uint32_t label_count(uint32_t set) const;
   Text label(uint32_t set, uint32_t index) const;
 
-  /// For the rest of the runtime (runtime/model/view.h): the verified FlatBuffer root, the data
+  /// For the rest of the runtime (runtime/format/view.h): the verified FlatBuffer root, the data
   /// section, the whole file.
   const void* root() const { return root_; }
   const uint8_t* data() const { return data_; }

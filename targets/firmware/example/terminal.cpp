@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "model/view.h"
+#include "format/view.h"
 #include "text/utf8.h"
 
 namespace bantam::firmware {

@@ -1,0 +1,31 @@
+// Reading JSON that strangers wrote: size and depth are limited, duplicate keys are refused, and every
+// failure is an Error that names the file.
+#ifndef BANTAM_CONVERTER_BASE_JSON_FILE_H_
+#define BANTAM_CONVERTER_BASE_JSON_FILE_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace bantam::convert {
+
+using Json = nlohmann::json;
+
+constexpr uint64_t kMaxJsonBytes = 100U << 20;
+constexpr int kMaxJsonDepth = 64;
+
+/// Whole contents of a regular file of at most `max_bytes`. Throws Error: kIo when it cannot be read (or
+/// is a directory), kInvalid when it is too large.
+std::string read_text_file(const std::filesystem::path& path, uint64_t max_bytes = kMaxJsonBytes);
+
+/// Parses `text`; `where` is what errors call it.
+Json parse_json(std::string_view text, const std::string& where);
+
+/// Reads and parses an object (`{...}`).
+Json read_json_object(const std::filesystem::path& path);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_BASE_JSON_FILE_H_

@@ -1,0 +1,34 @@
+// SHA-256 (FIPS 180-4): names a converted model's source files in its properties.
+#ifndef BANTAM_CONVERTER_BASE_SHA256_H_
+#define BANTAM_CONVERTER_BASE_SHA256_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace bantam::convert {
+
+class Sha256 {
+ public:
+  void update(const void* data, size_t size);
+  /// 64 lower-case hexadecimal digits; the object is spent afterwards.
+  std::string finish();
+
+ private:
+  void block(const uint8_t* data);
+
+  std::array<uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::array<uint8_t, 64> pending_{};
+  size_t pending_size_ = 0;
+  uint64_t total_ = 0;
+};
+
+/// Digest of a file's bytes. Throws Error (I/O) when it cannot be read.
+std::string sha256_of_file(const std::filesystem::path& path);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_BASE_SHA256_H_

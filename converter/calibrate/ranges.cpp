@@ -1,0 +1,77 @@
+#include "calibrate/ranges.h"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/access.h"
+
+namespace bantam::convert {
+namespace {
+
+/// `graph` with the named activations as outputs of their own names, after the model's outputs.
+Graph with_outputs(const Graph& graph, const std::set<std::string>& names) {
+  Graph open = clone(graph);
+  std::vector<bool> is_output(open.model.tensors.size(), false);
+  for (const auto& output : open.model.outputs) is_output[static_cast<size_t>(output->tensor)] = true;
+  for (size_t i = 0; i < open.model.tensors.size(); ++i) {
+    fb::TensorT& tensor = *open.model.tensors[i];
+    if (is_output[i] || open.constants[i] || names.count(tensor.name) == 0) continue;
+    tensor.role = fb::Role::output;
+    auto output = std::make_unique<fb::OutputT>();
+    output->name = tensor.name;
+    output->tensor = static_cast<int32_t>(i);
+    output->debug = true;
+    open.model.outputs.push_back(std::move(output));
+  }
+  return open;
+}
+
+}  // namespace
+
+void visit_activations(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
+                       const std::function<std::vector<Sample>(Runner&)>& choose,
+                       const std::function<void(const std::string& name, const OutputRows& rows)>& visit,
+                       const std::function<void(double)>& progress) {
+  if (names.empty()) return;
+  const std::set<std::string> wanted(names.begin(), names.end());
+  TypeOptions exact;
+  exact.weights = fb::DType::f32;
+  const Graph open = with_outputs(graph, wanted);
+  const FileBytes bytes = build(open, exact);
+  // A model's own output has a name of its own.
+  std::vector<std::string> tensors;
+  for (const auto& output : open.model.outputs) tensors.push_back(tensor(open, output->tensor).name);
+  Runner runner(bytes, max_tokens);
+  const std::vector<Sample> samples = choose(runner);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const std::vector<OutputRows> outputs = runner.run(samples[i]);
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      if (wanted.count(tensors[o]) != 0) visit(tensors[o], outputs[o]);
+    }
+    progress(static_cast<double>(i + 1) / static_cast<double>(samples.size()));
+  }
+}
+
+void widen(const OutputRows& rows, ColumnRange* range) {
+  if (range->low.empty()) {
+    range->low.assign(rows.values.data(), rows.values.data() + rows.width);
+    range->high = range->low;
+  }
+  for (size_t i = 0; i < rows.values.size(); ++i) {
+    float& low = range->low[i % rows.width];
+    float& high = range->high[i % rows.width];
+    low = std::min(low, rows.values[i]);
+    high = std::max(high, rows.values[i]);
+  }
+}
+
+Ranges measure_ranges(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
+                      const std::function<std::vector<Sample>(Runner&)>& choose,
+                      const std::function<void(double)>& progress) {
+  Ranges ranges;
+  const auto visit = [&](const std::string& name, const OutputRows& rows) { widen(rows, &ranges[name]); };
+  visit_activations(graph, names, max_tokens, choose, visit, progress);
+  return ranges;
+}
+
+}  // namespace bantam::convert

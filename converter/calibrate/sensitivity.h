@@ -1,0 +1,38 @@
+// Sensitivity: what each matrix costs when it alone is quantised, measured on the user's data with the runtime itself.
+#ifndef BANTAM_CONVERTER_CALIBRATE_SENSITIVITY_H_
+#define BANTAM_CONVERTER_CALIBRATE_SENSITIVITY_H_
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "quantize/budget.h"
+#include "quantize/types.h"
+#include "run/texts.h"
+
+namespace bantam::convert {
+
+/// Every matrix of an importer's `graph` in each of `types` (i4: linear layers only), the rest f32. Labels, where the texts
+/// have them and the model gives one label to a text, make the loss. Native kernels only: the same on every machine.
+/// O(matrices * types * texts). Throws Error: a model without a tokenizer, labels that it does not have.
+Sensitivity measure_sensitivity(const Graph& graph, const std::vector<LabelledText>& texts,
+                                const std::vector<fb::DType>& types, const std::function<void(double)>& progress);
+
+/// One JSON object, schema "bantam.sensitivity/1".
+std::string sensitivity_json(const Sensitivity& measured);
+/// Throws Error: I/O, or invalid naming what is missing.
+Sensitivity read_sensitivity(const std::filesystem::path& file);
+
+/// What was measured, for a graph whose matrices may have become smaller since (pruned structures): bytes and products go with
+/// their elements.
+Sensitivity fitted(Sensitivity measured, const Graph& graph);
+
+/// The choice as --keep options that name every matrix. Throws Error (invalid) when the measured matrices are not the
+/// graph's.
+std::vector<Keep> choice_as_keeps(const Graph& graph, const Sensitivity& measured, const Choice& choice);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_CALIBRATE_SENSITIVITY_H_

@@ -1,0 +1,63 @@
+// Small questions that every pass asks of a graph: who writes a tensor, who reads it, how wide it is.
+#ifndef BANTAM_CONVERTER_GRAPH_ACCESS_H_
+#define BANTAM_CONVERTER_GRAPH_ACCESS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "format/view.h"
+#include "graph/graph.h"
+
+namespace bantam::convert {
+
+/// The graph's only subgraph with operators. Throws Error (unsupported) when there are several.
+fb::SubgraphT& main_subgraph(Graph& graph);
+const fb::SubgraphT& main_subgraph(const Graph& graph);
+
+inline fb::TensorT& tensor(Graph& graph, int32_t index) { return *graph.model.tensors[static_cast<size_t>(index)]; }
+inline const fb::TensorT& tensor(const Graph& graph, int32_t index) {
+  return *graph.model.tensors[static_cast<size_t>(index)];
+}
+inline bool is_constant(const Graph& graph, int32_t index) {
+  return index >= 0 && graph.constants[static_cast<size_t>(index)] != nullptr;
+}
+
+/// Value of a constant dimension; 0 for a symbolic one.
+inline uint64_t fixed(const fb::Dim& dim) { return dim.symbol() < 0 ? static_cast<uint64_t>(dim.b()) : 0; }
+/// Columns of a two-dimensional tensor; elements of a vector.
+uint64_t width(const fb::TensorT& tensor);
+/// Rows of a constant matrix; 1 for a vector.
+uint64_t rows(const fb::TensorT& tensor);
+
+/// Calls visit(slot) for each tensor index that `op` reads (inputs, residual, norm, tables, attention's
+/// extras), those that are -1 left out. The slot may be overwritten.
+void for_each_read(fb::OpT& op, const std::function<void(int32_t&)>& visit);
+void for_each_read(const fb::OpT& op, const std::function<void(int32_t)>& visit);
+/// The same for the outputs.
+void for_each_write(fb::OpT& op, const std::function<void(int32_t&)>& visit);
+void for_each_write(const fb::OpT& op, const std::function<void(int32_t)>& visit);
+
+/// Index of the op that writes each tensor; -1: none. In an SSA graph there is at most one.
+std::vector<int32_t> producers(const Graph& graph);
+
+/// Does `op` read rows of `input` other than the ones that it computes (keys and values, pooling)?
+bool reads_all_rows(const fb::OpT& op, int32_t input);
+
+/// Adds a tensor without constant values and returns its index.
+int32_t add_tensor(Graph& graph, fb::TensorT tensor);
+
+/// Replaces every tensor index i of the model by map[i]. Tensors with map[i] < 0 are removed and must not
+/// be referred to any more; several may map to one only if all but one of them are removed by `keep`.
+void remap_tensors(Graph& graph, const std::vector<int32_t>& map, const std::vector<bool>& keep);
+
+/// Removes tensors that no op, input or output names. Returns the names of constants that went.
+std::vector<std::string> remove_unused_tensors(Graph& graph);
+
+/// A deep copy of the model that shares the constants' values; blobs point into the copy.
+Graph clone(const Graph& graph);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_GRAPH_ACCESS_H_

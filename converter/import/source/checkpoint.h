@@ -1,0 +1,50 @@
+// Checkpoint: all tensors of a Hugging Face directory, from one safetensors file or from shards.
+#ifndef BANTAM_CONVERTER_IMPORT_SOURCE_CHECKPOINT_H_
+#define BANTAM_CONVERTER_IMPORT_SOURCE_CHECKPOINT_H_
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "import/source/safetensors.h"
+
+namespace bantam::convert {
+
+/// An f32 tensor, row-major.
+struct MemoryTensor {
+  std::vector<uint64_t> shape;
+  std::vector<float> values;
+};
+
+class Checkpoint {
+ public:
+  /// Opens model.safetensors, else the shards that model.safetensors.index.json lists. Throws Error.
+  explicit Checkpoint(const std::filesystem::path& directory);
+  /// Tensors in memory; there are no files then.
+  explicit Checkpoint(std::map<std::string, MemoryTensor> tensors);
+  Checkpoint(const Checkpoint&) = delete;
+  Checkpoint& operator=(const Checkpoint&) = delete;
+
+  struct Entry {
+    size_t file = 0;
+    const StoredTensor* stored = nullptr;
+  };
+
+  const std::map<std::string, Entry>& tensors() const { return tensors_; }
+  const std::vector<Safetensors>& files() const { return files_; }
+  /// See Safetensors::read. `name` is one of tensors().
+  std::vector<float> read(const std::string& name) const;
+
+ private:
+  void open_shards(const std::filesystem::path& index);
+
+  std::vector<Safetensors> files_;
+  std::map<std::string, Entry> tensors_;
+  std::map<std::string, MemoryTensor> memory_;
+  std::map<std::string, StoredTensor> described_;  // of memory_
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_SOURCE_CHECKPOINT_H_

@@ -1,0 +1,45 @@
+// Fields: typed reads of a configuration object that record problems instead of stopping at the first.
+#ifndef BANTAM_CONVERTER_IMPORT_SOURCE_FIELDS_H_
+#define BANTAM_CONVERTER_IMPORT_SOURCE_FIELDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/json_file.h"
+
+namespace bantam::convert {
+
+/// A view of one JSON object; `json` and `problems` outlive it. A key that is absent or null is not set.
+class Fields {
+ public:
+  /// `file` is what problems call the object ("config.json").
+  Fields(const Json& json, std::string file, Problems& problems)
+      : json_(json), file_(std::move(file)), problems_(problems) {}
+
+  bool has(const std::string& key) const;
+  const Json& raw(const std::string& key) const { return json_.at(key); }
+
+  /// A count in [1, max]; a missing one without `otherwise` is a problem. 1 after a problem.
+  uint32_t count(const std::string& key, uint32_t max, std::optional<uint32_t> otherwise = std::nullopt) const;
+  double number(const std::string& key, double otherwise) const;
+  bool flag(const std::string& key, bool otherwise) const;
+  std::string text(const std::string& key, const std::string& otherwise) const;
+
+  /// A view of the object under `key`, called "FILE: KEY".
+  Fields inside(const std::string& key) const { return {json_.at(key), file_ + ": " + key, problems_}; }
+
+  /// Adds "FILE: KEY: why".
+  void problem(ExitCode code, const std::string& key, const std::string& why) const;
+
+ private:
+  const Json& json_;
+  std::string file_;
+  Problems& problems_;
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_SOURCE_FIELDS_H_

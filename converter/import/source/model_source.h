@@ -1,0 +1,31 @@
+// ModelSource: what a Hugging Face directory says, read but not yet a graph. Importers make graphs of it; student
+// layouts (../student) change it in memory first.
+#ifndef BANTAM_CONVERTER_IMPORT_SOURCE_MODEL_SOURCE_H_
+#define BANTAM_CONVERTER_IMPORT_SOURCE_MODEL_SOURCE_H_
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "base/json_file.h"
+#include "import/source/checkpoint.h"
+#include "import/tokenizer/tokenizer.h"
+
+namespace bantam::convert {
+
+struct ModelSource {
+  std::filesystem::path root;       // what the user named: model card, modules.json
+  std::filesystem::path directory;  // where the transformer itself lies; `root` but for sentence-transformers
+  Json config;                      // config.json
+  std::shared_ptr<const Checkpoint> checkpoint;
+  TokenizerFiles tokenizer;
+  std::vector<std::filesystem::path> weight_files;  // where the weights come from
+};
+
+/// Reads config.json, the tokenizer's files and the headers of the weights. Throws Error for a directory that is not there,
+/// for JSON and weights that cannot be read; what is wrong with the tokenizer is told by import_tokenizer.
+ModelSource open_model_source(const std::filesystem::path& directory);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_SOURCE_MODEL_SOURCE_H_

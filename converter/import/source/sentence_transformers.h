@@ -1,0 +1,49 @@
+// sentence-transformers directories: modules.json and the modules after the transformer.
+#ifndef BANTAM_CONVERTER_IMPORT_SOURCE_SENTENCE_TRANSFORMERS_H_
+#define BANTAM_CONVERTER_IMPORT_SOURCE_SENTENCE_TRANSFORMERS_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/builder.h"
+
+namespace bantam::convert {
+
+/// A Dense module: Linear and an activation on the pooled row.
+struct DenseModule {
+  std::string name;  // of the folder: "2_Dense"
+  uint32_t in = 0, out = 0;
+  Values weight, bias;  // bias without values: none
+  fb::ActivationKind activation = fb::ActivationKind::none;
+};
+
+/// What turns token rows into the sentence embedding.
+struct SentencePooling {
+  fb::PoolKind pool = fb::PoolKind::mean;
+  std::vector<DenseModule> dense;
+  bool normalize = true;
+  std::string prompt;       // put before every text
+  uint32_t max_tokens = 0;  // sentence_bert_config.json's max_seq_length; 0: not stated
+  bool lowercase = false;   // its do_lower_case
+};
+
+/// True when `directory` has a modules.json.
+bool is_sentence_transformers(const std::filesystem::path& directory);
+
+/// Where the transformer itself lies: `directory` or the subfolder that modules.json names.
+std::filesystem::path transformer_directory(const std::filesystem::path& directory);
+
+/// Files that say what stands after the transformer, relative to `directory`; only those that exist.
+std::vector<std::string> sentence_transformers_files(const std::filesystem::path& directory);
+
+/// Reads the modules after the transformer. Unsupported modules and settings go to `problems`; other
+/// prompts than the default one to `notes`. `hidden`: width of the encoder.
+SentencePooling read_sentence_pooling(const std::filesystem::path& directory, uint32_t hidden, Problems& problems,
+                                      std::vector<std::string>& notes);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_SOURCE_SENTENCE_TRANSFORMERS_H_

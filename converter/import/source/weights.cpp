@@ -1,0 +1,206 @@
+#include "import/source/weights.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <string_view>
+
+namespace bantam::convert {
+namespace {
+
+bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+bool ends_with(std::string_view text, std::string_view suffix) {
+  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
+}
+
+constexpr std::string_view kAnchor = "embeddings.word_embeddings.weight";
+
+fb::DType stored_type(const std::string& dtype) {
+  return dtype == "F16" ? fb::DType::f16 : dtype == "BF16" ? fb::DType::bf16 : fb::DType::f32;
+}
+
+/// Why an unused tensor does no harm; empty when nobody knows.
+std::string_view harmless(std::string_view name) {
+  struct Rule {
+    std::string_view part;
+    bool at_end;
+    std::string_view why;
+  };
+  static constexpr std::array<Rule, 13> kRules = {{
+      {"position_ids", true, "a buffer, not a weight"},
+      {"token_type_ids", true, "a buffer, not a weight"},
+      {"num_batches_tracked", true, "a buffer, not a weight"},
+      {"pooler.dense.", false, "this head does not use the pooler"},
+      {"cls.predictions.", false, "the masked-language head is not converted for this task"},
+      {"cls.seq_relationship.", false, "the next-sentence head is not converted for this task"},
+      {"vocab_transform.", false, "the masked-language head is not converted for this task"},
+      {"vocab_layer_norm.", false, "the masked-language head is not converted for this task"},
+      {"vocab_projector.", false, "the masked-language head is not converted for this task"},
+      {"classifier.", false, "the classifier is not converted for this task"},
+      {"qa_outputs.", false, "the question-answering head is not converted for this task"},
+      {"optimizer", false, "training state"},
+      {"exp_avg", false, "training state"},
+  }};
+  for (const Rule& rule : kRules) {
+    if (rule.at_end ? ends_with(name, rule.part) : name.find(rule.part) != std::string_view::npos) return rule.why;
+  }
+  return {};
+}
+
+std::string_view advice(std::string_view name) {
+  if (name.find("lora_") != std::string_view::npos || name.find("adapter") != std::string_view::npos) {
+    return "merge the adapters into the model and save it again";
+  }
+  if (name.find("crossattention") != std::string_view::npos) return "decoders with cross attention are not supported";
+  if (name.find("distance_embedding") != std::string_view::npos) return "relative positions are not supported";
+  if (ends_with(name, "_zero_point") || ends_with(name, "_scale") || name.find(".absmax") != std::string_view::npos) {
+    return "start from the model before it was quantized";
+  }
+  return "leave it out of the file, or name the task that uses it with --task";
+}
+
+}  // namespace
+
+std::string base_prefix(const Checkpoint& checkpoint, const std::string& base) {
+  std::vector<std::string> found;
+  for (const auto& [name, entry] : checkpoint.tensors()) {
+    if (ends_with(name, kAnchor)) found.push_back(name.substr(0, name.size() - kAnchor.size()));
+  }
+  if (found.empty()) return "";
+  return *std::min_element(found.begin(), found.end(), [&](const std::string& a, const std::string& b) {
+    const bool own_a = ends_with(a, base + "."), own_b = ends_with(b, base + ".");
+    return own_a != own_b ? own_a : a.size() < b.size();
+  });
+}
+
+Weights::Weights(const Checkpoint& checkpoint, const std::string& base, Problems& problems)
+    : checkpoint_(checkpoint), problems_(problems), base_(base_prefix(checkpoint, base)) {
+  outer_ = base_;
+  if (ends_with(outer_, base + ".")) outer_.resize(outer_.size() - base.size() - 1);
+}
+
+std::optional<std::string> Weights::find(const std::string& full) const {
+  const auto& tensors = checkpoint_.tensors();
+  if (tensors.count(full) != 0) return full;
+  static constexpr std::pair<std::string_view, std::string_view> kLegacy[] = {{"LayerNorm.weight", "LayerNorm.gamma"},
+                                                                              {"LayerNorm.bias", "LayerNorm.beta"}};
+  for (const auto& [modern, legacy] : kLegacy) {
+    if (!ends_with(full, modern)) continue;
+    const std::string renamed = full.substr(0, full.size() - modern.size()) + std::string(legacy);
+    if (tensors.count(renamed) != 0) return renamed;
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> Weights::rows(const std::string& full) const {
+  const auto name = find(full);
+  if (!name) return std::nullopt;
+  const StoredTensor& stored = *checkpoint_.tensors().at(*name).stored;
+  if (stored.shape.empty()) return std::nullopt;
+  return stored.shape.front();
+}
+
+uint32_t Weights::layers(const std::string& stack) const {
+  const std::string prefix = base_ + stack + ".";
+  uint32_t count = 0;
+  for (auto place = checkpoint_.tensors().lower_bound(prefix);
+       place != checkpoint_.tensors().end() && starts_with(place->first, prefix); ++place) {
+    const char* begin = place->first.data() + prefix.size();
+    const char* end = place->first.data() + place->first.size();
+    uint32_t layer = 0;
+    const auto parsed = std::from_chars(begin, end, layer);
+    if (parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '.' && layer < UINT32_MAX) {
+      count = std::max(count, layer + 1);
+    }
+  }
+  return count;
+}
+
+Values Weights::take(const std::string& full, const std::vector<uint32_t>& shape, uint32_t keep) {
+  const auto name = find(full);
+  if (!name) {
+    problems_.add(ExitCode::kInvalid,
+                  fmt::format("tensor \"{}\" is missing (expected shape [{}]); is the file complete, "
+                              "and is this the right --task?",
+                              full, fmt::join(shape, ", ")));
+    return {};
+  }
+  used_.insert(*name);
+  const StoredTensor& stored = *checkpoint_.tensors().at(*name).stored;
+  if (!std::equal(shape.begin(), shape.end(), stored.shape.begin(), stored.shape.end())) {
+    problems_.add(
+        ExitCode::kInvalid,
+        fmt::format("tensor \"{}\" has shape [{}], but config.json asks for [{}]; the two do not belong together",
+                    *name, fmt::join(stored.shape, ", "), fmt::join(shape, ", ")));
+    return {};
+  }
+  Values out;
+  try {
+    out.values = checkpoint_.read(*name);
+  } catch (const Error& error) {
+    for (const std::string& problem : error.problems()) problems_.add(error.code(), problem);
+    return {};
+  }
+  if (keep != 0 && keep < shape.front()) out.values.resize(out.values.size() / shape.front() * keep);
+  out.source = {*name};
+  out.source_type = stored_type(stored.dtype);
+  out.source_bytes = stored.size;
+  return out;
+}
+
+Values Weights::encoder(const std::string& name, const std::vector<uint32_t>& shape, uint32_t keep) {
+  return take(base_ + name, shape, keep);
+}
+
+Values Weights::head(const std::string& name, const std::vector<uint32_t>& shape) {
+  return take(outer_ + name, shape, 0);
+}
+
+void Weights::use_head(const std::string& name) {
+  if (const auto found = find(outer_ + name)) used_.insert(*found);
+}
+
+bool Weights::same(const std::string& head_name, const std::string& encoder_name) const {
+  const auto a = find(outer_ + head_name), b = find(base_ + encoder_name);
+  if (!a || !b) return false;
+  const auto& tensors = checkpoint_.tensors();
+  if (tensors.at(*a).stored->shape != tensors.at(*b).stored->shape) return false;
+  try {
+    return checkpoint_.read(*a) == checkpoint_.read(*b);
+  } catch (const Error&) {
+    return false;  // reported when the tensor is taken
+  }
+}
+
+void Weights::finish(std::vector<std::string>& notes) {
+  std::map<std::string_view, std::vector<std::string>> dropped;
+  for (const auto& [name, entry] : checkpoint_.tensors()) {
+    if (used_.count(name) != 0) continue;
+    if (const std::string_view why = harmless(name); !why.empty()) {
+      dropped[why].push_back(name);
+    } else {
+      problems_.add(ExitCode::kUnsupported,
+                    fmt::format("tensor \"{}\" has no place in this model; {}", name, advice(name)));
+    }
+  }
+  for (const auto& [why, names] : dropped) notes.push_back(fmt::format("dropped {}: {}", fmt::join(names, ", "), why));
+}
+
+Values concatenate(std::vector<Values> parts) {
+  Values out;
+  if (parts.empty()) return out;
+  out.source_type = parts.front().source_type;
+  for (Values& part : parts) {
+    if (part.values.empty()) return {};
+    out.values.insert(out.values.end(), part.values.begin(), part.values.end());
+    out.source.insert(out.source.end(), part.source.begin(), part.source.end());
+    out.source_bytes += part.source_bytes;
+  }
+  return out;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,69 @@
+// Weights: takes tensors out of a checkpoint by the names that transformers gives them, whatever prefix
+// or legacy spelling the file uses, and remembers what was left.
+#ifndef BANTAM_CONVERTER_IMPORT_SOURCE_WEIGHTS_H_
+#define BANTAM_CONVERTER_IMPORT_SOURCE_WEIGHTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/builder.h"
+#include "import/source/checkpoint.h"
+
+namespace bantam::convert {
+
+/// Names come in two kinds. Encoder names are relative to the base model ("encoder.layer.0...."); in the
+/// file they carry a base prefix ("bert.", "distilbert.", or nothing for a bare model), found by the
+/// word embeddings. Head names ("classifier.weight") stand beside that prefix. LayerNorm's weight and
+/// bias are also found as gamma and beta.
+class Weights {
+ public:
+  /// `base` is the model type ("bert"). All three outlive the object.
+  Weights(const Checkpoint& checkpoint, const std::string& base, Problems& problems);
+
+  bool has_encoder(const std::string& name) const { return find(base_ + name).has_value(); }
+  bool has_head(const std::string& name) const { return find(outer_ + name).has_value(); }
+  /// Extent 0 of a tensor, nothing when it is absent or a scalar.
+  std::optional<uint64_t> encoder_rows(const std::string& name) const { return rows(base_ + name); }
+  std::optional<uint64_t> head_rows(const std::string& name) const { return rows(outer_ + name); }
+  /// Layers present: 1 + the largest N of "<stack>.N." among encoder names.
+  uint32_t layers(const std::string& stack) const;
+
+  /// Values of a tensor that must have `shape` (or its first `keep` rows, when given). A missing tensor,
+  /// another shape, NaN etc. are added to the problems and give no values.
+  Values encoder(const std::string& name, const std::vector<uint32_t>& shape, uint32_t keep = 0);
+  Values head(const std::string& name, const std::vector<uint32_t>& shape);
+  /// Marks a head tensor as used without reading it.
+  void use_head(const std::string& name);
+
+  /// True when both tensors exist with the same type and bytes of equal value.
+  bool same(const std::string& head_name, const std::string& encoder_name) const;
+
+  /// Sorts what nobody took: harmless tensors become a note each, the rest a problem each.
+  void finish(std::vector<std::string>& notes);
+
+ private:
+  std::optional<std::string> find(const std::string& full) const;
+  std::optional<uint64_t> rows(const std::string& full) const;
+  Values take(const std::string& full, const std::vector<uint32_t>& shape, uint32_t keep);
+
+  const Checkpoint& checkpoint_;
+  Problems& problems_;
+  std::string base_;   // before encoder names
+  std::string outer_;  // before head names
+  std::set<std::string> used_;
+};
+
+/// What comes before the base model's names in this file: "bert.", or nothing for a bare model. A file may hold several
+/// models (a teacher's copy): the one under its own model type wins, then the shortest.
+std::string base_prefix(const Checkpoint& checkpoint, const std::string& base);
+
+/// `parts` one after the other, as one matrix or vector; no values when a part has none.
+Values concatenate(std::vector<Values> parts);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_SOURCE_WEIGHTS_H_

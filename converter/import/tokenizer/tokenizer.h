@@ -1,0 +1,38 @@
+// Import of a Hugging Face directory's tokenizer.
+#ifndef BANTAM_CONVERTER_IMPORT_TOKENIZER_TOKENIZER_H_
+#define BANTAM_CONVERTER_IMPORT_TOKENIZER_TOKENIZER_H_
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_file.h"
+#include "graph/graph.h"
+
+namespace bantam::convert {
+
+/// The files of a tokenizer; null or nothing: the directory has none.
+struct TokenizerFiles {
+  Json json;                            // tokenizer.json
+  std::optional<std::string> vocab;     // vocab.txt; not read where there is a tokenizer.json
+  Json config;                          // tokenizer_config.json
+  Json special;                         // special_tokens_map.json
+  std::vector<std::string> unreadable;  // what was wrong with the files, a line each
+};
+TokenizerFiles read_tokenizer_files(const std::filesystem::path& dir);
+
+/// Reads tokenizer.json, else vocab.txt, with tokenizer_config.json and special_tokens_map.json beside
+/// either, and adds one fb::TokenizerT with its tables to `graph`. What the user should know goes to
+/// graph.notes. False, and nothing added, when the directory holds no tokenizer, or when there were
+/// problems: then `problems` grew by one line for each, naming file, field and what to do; `unsupported` (if
+/// given) says whether all of them are about something well formed that this version does not execute. Never
+/// throws for anything that the files contain.
+bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std::string>& problems,
+                      bool* unsupported = nullptr);
+bool import_tokenizer(const std::filesystem::path& dir, Graph& graph, std::vector<std::string>& problems,
+                      bool* unsupported = nullptr);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_TOKENIZER_TOKENIZER_H_

@@ -1,0 +1,72 @@
+// What the files of a tokenizer say, before tables are made of it.
+#ifndef BANTAM_CONVERTER_IMPORT_TOKENIZER_TOKENIZER_SOURCE_H_
+#define BANTAM_CONVERTER_IMPORT_TOKENIZER_TOKENIZER_SOURCE_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bantam_generated.h"
+#include "base/json_file.h"
+
+namespace bantam::convert {
+
+struct AddedSource {
+  std::string text;
+  int64_t id = -1;  // as the file says; -1: it does not
+  bool special = false;
+  bool single_word = false;
+  bool lstrip = false;
+  bool rstrip = false;
+  bool normalized = false;
+};
+
+struct TokenizerSource {
+  std::string file;  // what problems call the vocabulary's file
+  std::vector<std::pair<std::string, int64_t>> vocabulary;
+  std::string unknown = "[UNK]";
+  std::string prefix = "##";
+  uint64_t max_word_chars = 100;
+  bool clean_text = false;
+  bool split_chinese = false;
+  bool lowercase = false;
+  bool strip_accents = false;
+  std::vector<AddedSource> added;
+  /// token -1: the text of `sequence`; -2: the token `cls`; -3: the token `sep`.
+  std::vector<fb::TemplatePiece> single = {fb::TemplatePiece(-1, 0, 0)};
+  std::vector<fb::TemplatePiece> pair = {fb::TemplatePiece(-1, 0, 0), fb::TemplatePiece(-1, 1, 1)};
+  fb::Truncation truncation = fb::Truncation::longest_first;
+  bool truncate_left = false;
+  uint32_t max_length = 0;
+  // Texts of the special tokens; the vocabulary need not have them.
+  std::string pad = "[PAD]";
+  std::string cls = "[CLS]";
+  std::string sep = "[SEP]";
+  std::string mask = "[MASK]";
+  std::vector<std::string> notes;
+  /// How many of the problems are about something well formed that this version does not execute.
+  size_t unsupported = 0;
+};
+
+constexpr int32_t kTemplateCls = -2;
+constexpr int32_t kTemplateSep = -3;
+
+/// Lines for the user, each "FILE: FIELD: cause; next step".
+using ProblemList = std::vector<std::string>;
+
+/// Fills `source` from a parsed tokenizer.json.
+void read_tokenizer_json(const Json& json, const std::string& file, TokenizerSource& source, ProblemList& problems);
+
+/// Fills `source` from the lines of a vocab.txt, with BERT's own settings where `config` is silent.
+void read_vocabulary_text(const std::string& text, const std::string& file, const Json& config,
+                          const std::string& config_file, TokenizerSource& source, ProblemList& problems);
+
+/// What tokenizer_config.json and special_tokens_map.json say beside either: special tokens' names, the
+/// greatest length, contradictions worth a note.
+void read_tokenizer_config(const Json& config, const std::string& file, TokenizerSource& source, ProblemList& problems);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_TOKENIZER_TOKENIZER_SOURCE_H_

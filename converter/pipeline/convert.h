@@ -1,0 +1,66 @@
+// convert: the whole way from a source directory to a .bantam file, with report and quality gate.
+#ifndef BANTAM_CONVERTER_PIPELINE_CONVERT_H_
+#define BANTAM_CONVERTER_PIPELINE_CONVERT_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "pack/build.h"
+#include "pipeline/report.h"
+#include "prune/prune.h"
+#include "quantize/static_ranges.h"
+#include "student/recipe.h"
+
+namespace bantam::convert {
+
+/// dynamic: activations of int8 layers take their scales while running, a row at a time. static: calibration fixes them, and
+/// nothing between ids and outputs is a float.
+enum class Activations { kDynamic, kStatic };
+
+/// Of integer weights: each to the nearest, or all of an output so that the layer's output is near (quantize/round.h).
+enum class Rounding { kNearest, kGptq };
+
+struct ConvertOptions {
+  std::filesystem::path source;
+  std::filesystem::path output;
+  std::optional<Recipe> student;      // the layout to make of the source first
+  std::string budget;                 // "": none; else types are chosen within it (quantize/budget.h)
+  std::filesystem::path sensitivity;  // of the source, for `budget`
+  TypeOptions types;
+  Activations activations = Activations::kDynamic;
+  Rounding rounding = Rounding::kNearest;
+  RangeOptions ranges;  // of static activations
+  PruneOptions prune;
+  std::string calibrate;    // a file of texts; "": static activations want one, others take built-in texts
+  uint32_t max_tokens = 0;  // 0: all positions of the model
+  std::string task;         // "": what the source says
+  std::string tag_scheme;   // "": guessed from the labels
+  std::string parity;       // "": built-in texts; "none": no parity; else a file of texts
+  std::filesystem::path calibrate_scores;  // labelled texts on which temperature and limit are fitted; "": none
+  double max_rejected = 0.01;              // share of right answers that may be out of scope
+  std::filesystem::path expect;            // "": none; else stored outputs (run/expect.h)
+  double max_label_flips = 0.02;           // fraction of decisions
+  std::string tool = "bantam";             // name and version that the file states
+  /// Called with what is being done and how much of it is done, in [0, 1].
+  std::function<void(const char* what, double done)> progress;
+  /// Called with the name of the temporary file, and with null once it is gone: to be removed if the process is
+  /// interrupted.
+  std::function<void(const char* path)> on_temporary;
+
+  /// Whether one layer's keys and values live at a time: where the residual is int8, unless --plan says otherwise.
+  bool small_plan() const {
+    const bool fixed = activations == Activations::kStatic && types.plan == Plan::kByResidual;
+    return fixed || types.small_plan();
+  }
+};
+
+/// Writes `options.output` unless the gate failed (report.gate_failures then says why and no file is left).
+/// Throws Error for everything else.
+Report convert(const ConvertOptions& options);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_PIPELINE_CONVERT_H_

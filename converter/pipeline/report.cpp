@@ -1,0 +1,158 @@
+#include "pipeline/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bantam/session.h"
+#include "graph/access.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr const char* kClasses[] = {"embeddings", "attention", "ffn", "heads", "norms and biases"};
+
+uint64_t blob_bytes(const std::unique_ptr<fb::Blob>& blob) { return blob ? blob->size() : 0; }
+
+uint64_t stored_bytes(const fb::TensorT& tensor) {
+  return blob_bytes(tensor.data) + blob_bytes(tensor.scales) + blob_bytes(tensor.sums);
+}
+
+/// Bytes of a matrix in int8, with scales.
+uint64_t int8_bytes(const fb::TensorT& tensor) { return rows(tensor) * (width(tensor) + 4); }
+
+void add_type(std::string* types, const char* type) {
+  if (types->find(type) != std::string::npos) return;
+  *types += types->empty() ? type : std::string(" + ") + type;
+}
+
+std::vector<TensorClass> classify_tensors(const Graph& graph) {
+  const std::vector<std::string> names = tensor_classes(graph);
+  std::vector<TensorClass> classes;
+  for (const char* name : kClasses) {
+    TensorClass row;
+    row.name = name;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i] != name) continue;
+      const fb::TensorT& tensor = *graph.model.tensors[i];
+      ++row.tensors;
+      row.bytes_before += tensor.source_bytes;
+      row.bytes_after += stored_bytes(tensor);
+      add_type(&row.types, tensor.layout == fb::Layout::sparse_1x4      ? "i8 sparse"
+                           : tensor.layout == fb::Layout::bitmask_k4n16 ? "i8 bitmask"
+                                                                        : type_name(tensor.type));
+      if (row.worst_tensor.empty() || tensor.error > row.worst_error) {
+        row.worst_error = tensor.error;
+        row.worst_tensor = tensor.name;
+      }
+    }
+    if (row.tensors > 0) classes.push_back(std::move(row));
+  }
+  return classes;
+}
+
+std::vector<ArenaSize> arena_sizes(const FileBytes& bytes) {
+  Model model;
+  if (Model::open(bytes.data(), bytes.size(), &model) != Status::kOk) return {};
+  const uint32_t most = model.max_sequence() == 0 ? 512 : model.max_sequence();
+  std::vector<uint32_t> lengths = {16, 64, 128, most};
+  std::vector<ArenaSize> sizes;
+  for (const uint32_t tokens : lengths) {
+    if (tokens > most || (!sizes.empty() && tokens <= sizes.back().tokens)) continue;
+    SessionOptions options;
+    options.max_tokens = tokens;
+    sizes.push_back({tokens, arena_bytes(model, options)});
+  }
+  return sizes;
+}
+
+std::vector<std::string> suggest(const Built& built, const TypeOptions& options, const std::vector<ArenaSize>& arena) {
+  std::vector<std::string> result;
+  uint64_t saved = 0;
+  uint64_t positions = 0;
+  const Graph& graph = built.graph;
+  for (size_t i = 0; i < graph.constants.size(); ++i) {
+    const fb::TensorT& tensor = *graph.model.tensors[i];
+    if (!graph.constants[i] || tensor.shape.size() < 2 || is_integer(tensor.type)) continue;
+    const uint64_t now = stored_bytes(tensor);
+    saved += now - std::min(now, int8_bytes(tensor));
+  }
+  if (saved > 0 && !is_integer(options.weights)) {
+    result.push_back(fmt::format("--weights int8: about {} less", readable_bytes(saved)));
+  } else if (saved > 0 && !options.keep.empty()) {
+    result.push_back(fmt::format("without --keep: about {} less", readable_bytes(saved)));
+  }
+  constexpr uint32_t kShort = 128;
+  if (graph.model.max_sequence <= kShort) return result;
+  for (const auto& op : main_subgraph(graph).ops) {
+    const fb::EmbedT* embed = op->attributes.AsEmbed();
+    if (embed == nullptr) continue;
+    for (const auto& table : embed->tables) {
+      const fb::TensorT& t = tensor(graph, table->tensor);
+      if (table->source != fb::IndexSource::positions || rows(t) <= kShort) continue;
+      positions += stored_bytes(t) * (rows(t) - kShort) / rows(t);
+    }
+  }
+  uint64_t at_short = 0;
+  for (const ArenaSize& size : arena) at_short = size.tokens == kShort ? size.bytes : at_short;
+  if (at_short > 0) {
+    result.push_back(fmt::format("--max-tokens {}: {} less, and the largest arena {} instead of {}", kShort,
+                                 readable_bytes(positions), readable_bytes(at_short),
+                                 readable_bytes(arena.back().bytes)));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string readable_bytes(uint64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  if (bytes < 1024 * 1024) return fmt::format("{:.1f} KB", value / 1024);
+  return fmt::format("{:.1f} MB", value / (1024.0 * 1024));
+}
+
+std::vector<std::string> tensor_classes(const Graph& graph) {
+  std::vector<std::string> classes(graph.model.tensors.size());
+  const fb::SubgraphT& subgraph = main_subgraph(graph);
+  // In the executable form a tensor may be written by several ops: the last writer so far is the producer.
+  std::vector<fb::OpAttributes> writer(classes.size(), fb::OpAttributes::NONE);
+  const auto name = [&](int32_t t, const char* value) {
+    if (is_constant(graph, t) && classes[static_cast<size_t>(t)].empty()) classes[static_cast<size_t>(t)] = value;
+  };
+  for (size_t i = 0; i < subgraph.ops.size(); ++i) {
+    const fb::OpT& op = *subgraph.ops[i];
+    if (const fb::EmbedT* embed = op.attributes.AsEmbed()) {
+      for (const auto& table : embed->tables) name(table->tensor, "embeddings");
+    }
+    if (op.attributes.type == fb::OpAttributes::Linear) {
+      const bool after = writer[static_cast<size_t>(op.inputs[0])] == fb::OpAttributes::Attention;
+      const bool before =
+          i + 1 < subgraph.ops.size() && subgraph.ops[i + 1]->attributes.type == fb::OpAttributes::SplitHeads;
+      const bool layer = op.name.find("layer.") != std::string::npos;
+      name(op.inputs[1], after || before ? "attention" : layer ? "ffn" : "heads");
+    }
+    for_each_read(op, [&](int32_t t) { name(t, "norms and biases"); });
+    for_each_write(op, [&](int32_t t) { writer[static_cast<size_t>(t)] = op.attributes.type; });
+  }
+  return classes;
+}
+
+Report describe(const Built& built, const TypeOptions& options) {
+  Report report;
+  const Graph& graph = built.graph;
+  report.task = graph.model.task ? fb::EnumNameTaskKind(graph.model.task->kind) : "none";
+  report.weights = type_name(options.weights);
+  report.file_bytes = built.bytes.size();
+  report.classes = classify_tensors(graph);
+  for (const RawBlob& blob : graph.blobs) report.tokenizer_bytes += blob.bytes.size();
+  report.graph_bytes = report.file_bytes - report.tokenizer_bytes;
+  for (const TensorClass& row : report.classes) report.graph_bytes -= row.bytes_after;
+  report.arena = arena_sizes(built.bytes);
+  report.passes = built.passes;
+  report.notes = graph.notes;
+  report.smaller = suggest(built, options, report.arena);
+  return report;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,78 @@
+// Report: what a conversion did, as data. The command line prints it; pipeline/report_json.h writes it.
+#ifndef BANTAM_CONVERTER_PIPELINE_REPORT_H_
+#define BANTAM_CONVERTER_PIPELINE_REPORT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "calibrate/calibration.h"
+#include "pack/build.h"
+#include "run/compare.h"
+#include "student/structured.h"
+#include "student/student.h"
+
+namespace bantam::convert {
+
+/// All tensors of one class.
+struct TensorClass {
+  std::string name;   // embeddings, attention, ffn, heads, norms and biases
+  std::string types;  // "i8", or "i8 + f32" when mixed
+  uint32_t tensors = 0;
+  uint64_t bytes_before = 0;  // in the source
+  uint64_t bytes_after = 0;   // values, scales, sums
+  float worst_error = 0;      // largest |stored - source|
+  std::string worst_tensor;
+};
+
+struct ArenaSize {
+  uint32_t tokens = 0;
+  uint64_t bytes = 0;
+};
+
+/// What --budget chose.
+struct BudgetReport {
+  std::string budget;
+  uint64_t file_bytes = 0;                                 // predicted
+  double divergence = 0;                                   // predicted
+  double latency = 1;                                      // predicted: share of the time of f32 linear layers
+  std::vector<std::pair<std::string, std::string>> types;  // of each matrix
+};
+
+struct Report {
+  std::string source;
+  std::string output;
+  std::optional<StudentReport> student;       // with --student
+  std::optional<StructureReport> structures;  // with --prune --pattern heads or ffn
+  std::optional<BudgetReport> budget;         // with --budget
+  std::optional<ScoreCalibration> scores;     // with --calibrate-scores
+  std::string task;
+  std::string weights;  // what was asked for: i8, f16, f32
+  uint64_t file_bytes = 0;
+  uint64_t tokenizer_bytes = 0;
+  uint64_t graph_bytes = 0;  // header, structure, names, labels, alignment
+  std::vector<TensorClass> classes;
+  std::vector<ArenaSize> arena;  // one sequence, one worker, at 16, 64, 128 and the most tokens
+  std::vector<std::string> passes;
+  std::vector<std::string> notes;    // what was dropped or assumed
+  std::vector<std::string> smaller;  // options that would make the file or the arena smaller
+  Comparison parity;                 // against the f32 build; not done(): left out
+  Comparison expected;               // against --expect
+  double max_label_flips = 0;
+  std::vector<std::string> gate_failures;  // empty: passed, or nothing was compared
+};
+
+/// Sizes, classes, arena, notes and suggestions of a finished build.
+Report describe(const Built& built, const TypeOptions& options);
+
+/// Class of each constant tensor of a packed graph, "" for activations.
+std::vector<std::string> tensor_classes(const Graph& graph);
+
+/// "812 B", "34.2 KB", "22.9 MB" (1 KB = 1024 B).
+std::string readable_bytes(uint64_t bytes);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_PIPELINE_REPORT_H_

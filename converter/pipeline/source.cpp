@@ -1,0 +1,55 @@
+#include "pipeline/source.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "import/hugging_face.h"
+#include "pipeline/provenance.h"
+
+namespace bantam::convert {
+namespace {
+
+std::string describe(const StructureReport& report) {
+  std::vector<size_t> after;
+  for (size_t i = 0; i < report.before.size(); ++i) after.push_back(report.before[i] - report.removed[i].size());
+  return fmt::format("{}: {} of {}", pattern_name(report.options.pattern), fmt::join(after, ", "),
+                     fmt::join(report.before, ", "));
+}
+
+}  // namespace
+
+ConvertSource read_source(const ConvertOptions& options) {
+  ImportOptions import;
+  import.task = options.task;
+  import.max_tokens = options.max_tokens;
+  import.tag_scheme = options.tag_scheme;
+  ConvertSource result;
+  ModelSource source;
+  if (options.student) {
+    StudentOptions making;
+    making.task = options.task;
+    making.progress = options.progress;
+    Student made = make_student(options.source, *options.student, making);
+    source = made.draft.source();
+    result.student = std::move(made.report);
+  } else {
+    source = open_model_source(options.source);
+  }
+  result.graph = import_source(source, import);
+  if (options.prune.structures()) {
+    Draft draft(std::move(source));
+    Probe probe;
+    if (options.prune.measured()) probe = make_probe(draft, "--calibrate", options.calibrate);
+    probe.progress = options.progress;
+    result.structures = prune_structures(draft, options.prune, probe);
+    result.narrowed = import_source(draft.source(), import);
+    result.narrowed->notes = result.graph.notes;
+    record(*result.narrowed, "pruned", describe(*result.structures));
+  }
+  if (result.student) record(result.kept(), "student", fmt::format("{}", fmt::join(result.student->steps, "; ")));
+  return result;
+}
+
+}  // namespace bantam::convert

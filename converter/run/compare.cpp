@@ -1,0 +1,216 @@
+#include "run/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace bantam::convert {
+namespace {
+
+/// cos = ab / sqrt(aa * bb); equal zeros are alike.
+double cosine(double ab, double aa, double bb) {
+  if (aa == 0 || bb == 0) return aa == bb ? 1 : 0;
+  return ab / std::sqrt(aa * bb);
+}
+
+/// Index of the largest value (the first of equals) and its distance to the next.
+struct Best {
+  uint32_t index = 0;
+  float margin = 0;
+};
+
+Best best_of(const float* values, uint32_t count) {
+  Best best;
+  for (uint32_t i = 1; i < count; ++i) {
+    if (values[i] > values[best.index]) best.index = i;
+  }
+  best.margin = INFINITY;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i != best.index) best.margin = std::min(best.margin, values[best.index] - values[i]);
+  }
+  return best;
+}
+
+std::string shorten(const std::string& text) {
+  constexpr size_t kMost = 60;
+  if (text.size() <= kMost) return text;
+  size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+/// Sum p ln(p / q) of softmax(reference) and softmax(got). O(count).
+double softmax_divergence(const float* reference, const float* got, uint32_t count) {
+  const double top_p = *std::max_element(reference, reference + count), top_q = *std::max_element(got, got + count);
+  double sum_p = 0, sum_q = 0, weighted = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const double p = double{reference[i]} - top_p, q = double{got[i]} - top_q;
+    sum_p += std::exp(p);
+    sum_q += std::exp(q);
+    weighted += std::exp(p) * (p - q);
+  }
+  return std::max(0.0, weighted / sum_p - std::log(sum_p) + std::log(sum_q));
+}
+
+/// The same of sigmoid(reference) and sigmoid(got): a label that holds or not.
+double sigmoid_divergence(float reference, float got) {
+  const float p[2] = {reference, 0}, q[2] = {got, 0};
+  return softmax_divergence(p, q, 2);
+}
+
+/// Outputs of task heads are named "logits", "start_logits", "intent_logits", ...
+bool is_logits(const std::string& name) { return name.find("logits") != std::string::npos; }
+
+}  // namespace
+
+Comparer::Comparer(const fb::ModelT& model, std::string against) : model_(model) {
+  comparison_.against = std::move(against);
+}
+
+OutputComparison& Comparer::entry(const std::string& name) {
+  for (OutputComparison& known : comparison_.outputs) {
+    if (known.name == name) return known;
+  }
+  comparison_.outputs.emplace_back();
+  comparison_.outputs.back().name = name;
+  const bool regression = model_.task && model_.task->kind == fb::TaskKind::regress;
+  comparison_.outputs.back().decides = is_logits(name) && !regression;
+  return comparison_.outputs.back();
+}
+
+std::string Comparer::label(const std::string& output, uint32_t index) const {
+  if (model_.task) {
+    for (const auto& set : model_.task->label_sets) {
+      const bool same = set->output < model_.outputs.size() && model_.outputs[set->output]->name == output;
+      if (same && index < set->labels.size()) return set->labels[index];
+    }
+  }
+  return std::to_string(index);
+}
+
+void Comparer::decide(OutputComparison& entry, const Sample& sample, uint32_t row, const float* reference,
+                      const float* got, uint32_t count) {
+  const auto note = [&](float margin, const std::string& expected, const std::string& now) {
+    if (!(margin > kFlipMargin)) return;
+    ++entry.flips;
+    if (margin > entry.worst_flip.amount) entry.worst_flip = {shorten(sample.text), row, expected, now, margin};
+  };
+  if (model_.task && model_.task->kind == fb::TaskKind::multi_label) {
+    for (uint32_t i = 0; i < count; ++i) {
+      ++entry.decisions;
+      entry.divergence_sum += sigmoid_divergence(reference[i], got[i]);
+      if ((reference[i] > 0) == (got[i] > 0)) continue;
+      const std::string name = label(entry.name, i);
+      note(std::fabs(reference[i]), (reference[i] > 0 ? "" : "not ") + name, (got[i] > 0 ? "" : "not ") + name);
+    }
+    return;
+  }
+  if (count < 2) return;
+  ++entry.decisions;
+  entry.divergence_sum += softmax_divergence(reference, got, count);
+  const Best expected = best_of(reference, count);
+  const Best now = best_of(got, count);
+  if (expected.index == now.index) return;
+  note(expected.margin, label(entry.name, expected.index), label(entry.name, now.index));
+}
+
+void Comparer::compare(OutputComparison& entry, const Sample& sample, uint32_t row, const float* reference,
+                       const float* got, uint32_t count) {
+  ++entry.vectors;
+  for (uint32_t i = 0; i < count; ++i) {
+    const float difference = std::fabs(reference[i] - got[i]);
+    // "not <=" so that a NaN counts as the worst difference there can be.
+    if (!(difference <= entry.largest_difference)) {
+      entry.largest_difference = std::isnan(difference) ? INFINITY : difference;
+      entry.worst_difference = {shorten(sample.text), row, "", "", entry.largest_difference};
+    }
+  }
+  double ab = 0;
+  double aa = 0;
+  double bb = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    ab += double{reference[i]} * got[i];
+    aa += double{reference[i]} * reference[i];
+    bb += double{got[i]} * got[i];
+  }
+  entry.product += ab;
+  entry.square += aa;
+  entry.other += bb;
+  const double similarity = cosine(ab, aa, bb);
+  entry.cosine_sum += similarity;
+  entry.least_cosine = std::min(entry.least_cosine, similarity);
+  entry.cosine = entry.decides ? cosine(entry.product, entry.square, entry.other)
+                               : entry.cosine_sum / static_cast<double>(entry.vectors);
+  if (entry.decides) decide(entry, sample, row, reference, got, count);
+}
+
+void Comparer::add_rows(const Sample& sample, const OutputRows& reference, const OutputRows& got,
+                        const std::vector<uint32_t>& rows) {
+  if (reference.width != got.width || reference.rows != rows.size()) {
+    throw Error(ExitCode::kInvalid,
+                fmt::format("{} of \"{}\": expected {} x {} values, the model gives {} x {}", got.name,
+                            shorten(sample.text), reference.rows, reference.width, got.rows, got.width));
+  }
+  OutputComparison& to = entry(got.name);
+  if (got.per_token && got.width == 1) {
+    // Start and end positions: the decision is which token.
+    std::vector<float> column;
+    column.reserve(rows.size());
+    for (const uint32_t row : rows) column.push_back(got.row(row)[0]);
+    compare(to, sample, 0, reference.values.data(), column.data(), reference.rows);
+    return;
+  }
+  for (uint32_t i = 0; i < reference.rows; ++i)
+    compare(to, sample, rows[i], reference.row(i), got.row(rows[i]), got.width);
+}
+
+void Comparer::add(const Sample& sample, const std::vector<OutputRows>& reference, const std::vector<OutputRows>& got) {
+  for (size_t i = 0; i < got.size(); ++i) {
+    std::vector<uint32_t> rows;
+    OutputRows part = reference[i];
+    part.values.clear();
+    for (uint32_t row = 0; row < reference[i].rows; ++row) {
+      const bool skip = got[i].per_token && got[i].width > 1 && !sample.content.empty() && !sample.content[row];
+      if (skip) continue;
+      rows.push_back(row);
+      part.values.insert(part.values.end(), reference[i].row(row), reference[i].row(row) + part.width);
+    }
+    part.rows = static_cast<uint32_t>(rows.size());
+    if (part.rows > 0) add_rows(sample, part, got[i], rows);
+  }
+  next_text();
+}
+
+double Comparison::divergence() const {
+  double sum = 0;
+  for (const OutputComparison& output : outputs) sum += output.divergence();
+  return sum;
+}
+
+std::vector<std::string> gate_failures(const Comparison& comparison, double max_flips, const std::string& advice) {
+  std::vector<std::string> failures;
+  for (const OutputComparison& output : comparison.outputs) {
+    if (!std::isfinite(output.largest_difference)) {
+      failures.push_back(fmt::format("{}: not a finite number for \"{}\"", output.name, output.worst_difference.text));
+    } else if (output.decides && output.flip_fraction() > max_flips) {
+      const Place& worst = output.worst_flip;
+      failures.push_back(fmt::format(
+          "{}: {} of {} labels differ from {} ({:.2f} %, allowed {:.2f} %); worst at \"{}\", row {}: {} became {}, "
+          "though it led by {:.3f}; try {}, or a larger --max-label-flips",
+          output.name, output.flips, output.decisions, comparison.against, 100 * output.flip_fraction(),
+          100 * max_flips, worst.text, worst.row, worst.expected, worst.got, worst.amount, advice));
+    } else if (!output.decides && output.cosine < 1 - max_flips) {
+      const Place& worst = output.worst_difference;
+      failures.push_back(fmt::format(
+          "{}: cosine to {} is {:.4f} (at least {:.4f} is asked for); largest difference {:.4f} at \"{}\", row {}; "
+          "try {}, or a larger --max-label-flips",
+          output.name, comparison.against, output.cosine, 1 - max_flips, worst.amount, worst.text, worst.row, advice));
+    }
+  }
+  return failures;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,98 @@
+// Comparison of two runs of the same texts: the measure of the quality gate.
+#ifndef BANTAM_CONVERTER_RUN_COMPARE_H_
+#define BANTAM_CONVERTER_RUN_COMPARE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "run/runner.h"
+
+namespace bantam::convert {
+
+/// Reference decisions closer than this between the best two labels are not counted as flips.
+constexpr float kFlipMargin = 0.05f;
+
+/// Where two runs differ most.
+struct Place {
+  std::string text;
+  uint32_t row = 0;      // token (or 0: the sequence)
+  std::string expected;  // labels, when the difference is a flip
+  std::string got;
+  float amount = 0;  // the reference's margin (flip), or |difference|
+};
+
+struct OutputComparison {
+  std::string name;
+  /// Rows are labels' logits: they are decided by their largest value (or by their sign, multi-label).
+  bool decides = false;
+  uint64_t vectors = 0;  // rows (or columns of one-wide token outputs) compared
+  uint64_t decisions = 0;
+  uint64_t flips = 0;
+  float largest_difference = 0;
+  /// Kullback-Leibler divergence of the probabilities from the reference's, in nats, over decisions.
+  double divergence_sum = 0;
+  /// Of a vector each; of deciding outputs (whose rows may have two values only) of everything at once.
+  double cosine = 1;
+  double least_cosine = 1;
+  double cosine_sum = 0;                      // over vectors
+  double product = 0, square = 0, other = 0;  // of everything
+  Place worst_flip;
+  Place worst_difference;
+  /// Mean of a decision; 1 - cosine where nothing is decided.
+  double divergence() const {
+    if (!decides) return 1 - cosine;
+    return decisions == 0 ? 0 : divergence_sum / static_cast<double>(decisions);
+  }
+  double flip_fraction() const {
+    return decisions == 0 ? 0 : static_cast<double>(flips) / static_cast<double>(decisions);
+  }
+};
+
+struct Comparison {
+  std::string against;  // "f32 build", or the name of a file of expected outputs
+  uint64_t texts = 0;
+  std::vector<OutputComparison> outputs;
+  bool done() const { return texts > 0; }
+  /// Sum over the outputs.
+  double divergence() const;
+};
+
+/// Gathers comparisons text by text.
+class Comparer {
+ public:
+  /// `model` gives the task and the labels; it outlives the comparer.
+  Comparer(const fb::ModelT& model, std::string against);
+
+  /// `reference` and `got`: the same outputs in the same order. Token outputs are compared on the sample's
+  /// content rows (positions, one wide, on all rows). Counts one text.
+  void add(const Sample& sample, const std::vector<OutputRows>& reference, const std::vector<OutputRows>& got);
+  /// One output: row i of the reference belongs to row rows[i] of `got`.
+  void add_rows(const Sample& sample, const OutputRows& reference, const OutputRows& got,
+                const std::vector<uint32_t>& rows);
+  /// Counts one more text.
+  void next_text() { ++comparison_.texts; }
+
+  const Comparison& result() const { return comparison_; }
+
+ private:
+  OutputComparison& entry(const std::string& name);
+  void compare(OutputComparison& entry, const Sample& sample, uint32_t row, const float* reference, const float* got,
+               uint32_t count);
+  void decide(OutputComparison& entry, const Sample& sample, uint32_t row, const float* reference, const float* got,
+              uint32_t count);
+  std::string label(const std::string& output, uint32_t index) const;
+
+  const fb::ModelT& model_;
+  Comparison comparison_;
+};
+
+/// What the gate has against a comparison, a sentence each with the worst place; empty: passed. An output
+/// that decides fails when more than `max_flips` of its decisions flip; one that does not (embeddings,
+/// hidden states) when its cosine is below 1 - `max_flips`. `advice`: what may help, "--weights f16".
+std::vector<std::string> gate_failures(const Comparison& comparison, double max_flips, const std::string& advice);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_RUN_COMPARE_H_

@@ -1,0 +1,78 @@
+#include "run/runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/error.h"
+
+namespace bantam::convert {
+namespace {
+
+void check(Status status, const std::string& where) {
+  if (status == Status::kOk) return;
+  throw Error(ExitCode::kInvalid, fmt::format("{}: {}", where, status_message(status)));
+}
+
+}  // namespace
+
+Runner::Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears) : arena_(nullptr, std::free) {
+  check(Model::open(bytes.data(), bytes.size(), &model_), "the packed model");
+  SessionOptions options;
+  options.max_tokens = max_tokens;
+  if (linears == Linears::kFastest && host::XnnpackBackend::available()) {
+    backend_ = std::make_unique<host::XnnpackBackend>();
+    if (backend_->create(model_) == Status::kOk) options.backend = backend_->backend();
+  }
+  const size_t size = arena_bytes(model_, options);
+  if (size == 0) throw Error(ExitCode::kInternal, fmt::format("no session for {} tokens can be made", max_tokens));
+  // aligned_alloc wants a multiple of the alignment; the session is told the exact size.
+  arena_.reset(static_cast<uint8_t*>(std::aligned_alloc(64, (size + 63) / 64 * 64)));
+  if (!arena_) throw Error(ExitCode::kOutOfSpace, fmt::format("out of memory: an arena of {} bytes is needed", size));
+  check(Session::create(model_, options, arena_.get(), size, &session_), "the packed model");
+}
+
+Runner::~Runner() = default;
+
+Sample Runner::encode(const std::string& text, const std::string& second) {
+  session_->clear();
+  EncodeOptions options;
+  options.max_tokens = session_->max_tokens();
+  check(
+      session_->add({text.data(), text.size()}, second.empty() ? Text{} : Text{second.data(), second.size()}, options),
+      "\"" + text + "\"");
+  const EncodedSequence encoded = session_->sequence(0);
+  Sample sample;
+  sample.text = text;
+  sample.ids.assign(encoded.ids, encoded.ids + encoded.row_count);
+  sample.segments.assign(encoded.segments, encoded.segments + encoded.row_count);
+  for (uint32_t i = 0; i < encoded.row_count; ++i) sample.content.push_back(encoded.sequences[i] != 255);
+  return sample;
+}
+
+std::vector<OutputRows> Runner::run(const Sample& sample) {
+  Batch batch;
+  batch.ids = sample.ids.data();
+  batch.segments = sample.segments.empty() ? nullptr : sample.segments.data();
+  batch.tokens = static_cast<uint32_t>(sample.ids.size());
+  check(session_->run(batch), "\"" + sample.text + "\"");
+  std::vector<OutputRows> outputs(model_.output_count());
+  for (uint32_t i = 0; i < model_.output_count(); ++i) {
+    OutputView view;
+    check(session_->output(i, &view), "\"" + sample.text + "\"");
+    OutputRows& out = outputs[i];
+    out.name.assign(view.name.data, view.name.size);
+    out.rows = view.rows;
+    out.width = view.width;
+    out.per_token = view.per_token;
+    out.values.reserve(size_t{view.rows} * view.width);
+    for (uint32_t r = 0; r < view.rows; ++r) {
+      const float* row = view.data + size_t{r} * view.stride;
+      out.values.insert(out.values.end(), row, row + view.width);
+    }
+  }
+  return outputs;
+}
+
+}  // namespace bantam::convert

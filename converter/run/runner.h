@@ -1,0 +1,64 @@
+// Runner: a model's bytes with a session over them, for comparing files.
+#ifndef BANTAM_CONVERTER_RUN_RUNNER_H_
+#define BANTAM_CONVERTER_RUN_RUNNER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bantam/host.h"
+#include "bantam/session.h"
+#include "pack/build.h"
+
+namespace bantam::convert {
+
+/// One output of one sequence, copied: `rows` rows of `width` values.
+struct OutputRows {
+  std::string name;
+  uint32_t rows = 0;
+  uint32_t width = 0;
+  bool per_token = false;
+  std::vector<float> values;
+  const float* row(size_t r) const { return values.data() + r * width; }
+};
+
+/// Ids of one sequence and which of its rows hold text (not special tokens).
+struct Sample {
+  std::string text;  // what to show for it
+  std::vector<int32_t> ids;
+  std::vector<int32_t> segments;  // empty: all 0
+  std::vector<bool> content;      // empty: every row
+};
+
+/// Who computes f32 linear layers. kNative: bantam's kernels, the same numbers everywhere. kFastest: XNNPACK where
+/// this build has it and the file is all-float; good enough to compare with, never to put numbers in a file.
+enum class Linears { kNative, kFastest };
+
+class Runner {
+ public:
+  /// Opens the bytes, which outlive the runner, and makes a session for sequences of up to `max_tokens`
+  /// tokens. Throws Error (invalid, or out of memory).
+  Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears = Linears::kNative);
+  ~Runner();
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  const Model& model() const { return model_; }
+
+  /// Tokenizes as the file says, truncated to the session's tokens. Throws Error when the file has no tokenizer.
+  Sample encode(const std::string& text, const std::string& second = "");
+
+  /// All outputs for one sequence. Throws Error naming the sample when the runtime refuses it.
+  std::vector<OutputRows> run(const Sample& sample);
+
+ private:
+  Model model_;
+  std::unique_ptr<host::XnnpackBackend> backend_;
+  std::unique_ptr<uint8_t, void (*)(void*)> arena_;
+  Session* session_ = nullptr;
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_RUN_RUNNER_H_

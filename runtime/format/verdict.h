@@ -1,0 +1,74 @@
+// Verdict: what one rule of the verifier found.
+#ifndef BANTAM_FORMAT_VERDICT_H_
+#define BANTAM_FORMAT_VERDICT_H_
+
+#include <stdint.h>
+
+#include "bantam/status.h"
+#include "linked.h"
+
+namespace bantam {
+
+/// A sentence of Fault::what; an image that leaves sentences out holds neither them nor pointers to them.
+[[gnu::always_inline]] constexpr const char* fault_text(const char* what) { return linked::kFaultText ? what : ""; }
+
+/// Fills `fault`, if given, with a field of the file or of the options that is not a tensor or an op. Returns `status`.
+[[gnu::always_inline]] inline Status refuse(Status status, const char* what, const char* field, uint32_t field_size,
+                                            Fault* fault) {
+  if (fault != nullptr) *fault = Fault{fault_text(what), field, field_size, 0};
+  return status;
+}
+
+/// One machine word without sentences: verifiers return it in a register.
+class Verdict {
+ public:
+  constexpr Verdict() = default;
+  /// `what`: the rule that does not hold, static storage; `tensor`: the one concerned, or -1.
+  [[gnu::always_inline]] constexpr Verdict(Status status, [[maybe_unused]] const char* what, int32_t tensor)
+      : packed_(static_cast<uint32_t>(status) | (static_cast<uint32_t>(tensor) + 1) << kStatusBits)
+#if BANTAM_LINK_FAULT_TEXT
+        ,
+        what_(what)
+#endif
+  {
+  }
+
+  /// The same, of tensor `index`.
+  constexpr Verdict of(int32_t index) const { return {status(), what(), index}; }
+
+  constexpr bool ok() const { return packed_ == 0; }
+  constexpr Status status() const { return static_cast<Status>(packed_ & ((1u << kStatusBits) - 1)); }
+  constexpr int32_t tensor() const { return static_cast<int32_t>(packed_ >> kStatusBits) - 1; }
+#if BANTAM_LINK_FAULT_TEXT
+  constexpr const char* what() const { return what_; }
+#else
+  constexpr const char* what() const { return ""; }
+#endif
+
+ private:
+  static constexpr uint32_t kStatusBits = 8;
+
+  uint32_t packed_ = 0;  // status, then tensor + 1
+#if BANTAM_LINK_FAULT_TEXT
+  const char* what_ = "";
+#endif
+};
+
+[[gnu::always_inline]] constexpr Verdict corrupt(const char* what, int32_t tensor = -1) {
+  return {Status::kCorrupt, what, tensor};
+}
+[[gnu::always_inline]] constexpr Verdict unsupported(const char* what, int32_t tensor = -1) {
+  return {Status::kUnsupported, what, tensor};
+}
+[[gnu::always_inline]] constexpr Verdict not_linked(const char* what) { return {Status::kOpNotLinked, what, -1}; }
+
+/// Returns from the calling function with the first verdict that is not ok.
+#define BANTAM_CHECK(expression)                             \
+  do {                                                       \
+    const ::bantam::Verdict verdict_of_rule_ = (expression); \
+    if (!verdict_of_rule_.ok()) return verdict_of_rule_;     \
+  } while (false)
+
+}  // namespace bantam
+
+#endif  // BANTAM_FORMAT_VERDICT_H_

@@ -1,0 +1,146 @@
+// Typed access to a verified model, for the rest of the runtime: the FlatBuffer root, symbols, and the
+// geometry of tensors (widths, strides, sizes). One definition of each formula, used by the verifier that
+// checks it and by the session that relies on it.
+#ifndef BANTAM_FORMAT_VIEW_H_
+#define BANTAM_FORMAT_VIEW_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bantam/model.h"
+#include "bantam_generated.h"
+#include "kernels/kernels.h"
+
+namespace bantam {
+
+/// Indices of the symbols that every file of version 1 declares, in this order.
+constexpr uint32_t kTokens = 0;
+constexpr uint32_t kSequences = 1;
+constexpr uint32_t kTile = 2;
+constexpr uint32_t kSymbols = 3;
+
+inline const fb::Model& root(const Model& model) { return *static_cast<const fb::Model*>(model.root()); }
+
+/// The one subgraph of a version 1 file.
+inline const fb::Subgraph& graph(const fb::Model& model) { return *model.subgraphs()->Get(0); }
+
+inline const fb::Tensor& tensor(const fb::Model& model, int32_t index) {
+  return *model.tensors()->Get(static_cast<flatbuffers::uoffset_t>(index));
+}
+
+/// Elements of a vector that may be absent.
+template <typename T>
+uint32_t count(const flatbuffers::Vector<T>* vector) {
+  return vector == nullptr ? 0 : vector->size();
+}
+
+/// Tensor index at `position` of an op's inputs or outputs; -1 when absent or left out at the end.
+inline int32_t operand(const flatbuffers::Vector<int32_t>* list, uint32_t position) {
+  return position < count(list) ? list->Get(position) : -1;
+}
+
+inline Text as_text(const flatbuffers::String* string) {
+  return string == nullptr ? Text{} : Text{string->c_str(), string->size()};
+}
+
+/// `multiple` a constant: small cores divide 64 bits in a library function of some hundred bytes.
+[[gnu::always_inline]] constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/// constant and random tensors lie in the file, all others in the arena.
+inline bool is_constant(const fb::Tensor& t) { return t.role() == fb::Role::constant || t.role() == fb::Role::random; }
+
+/// Value of a dimension that does not depend on a symbol.
+inline uint32_t extent(const fb::Tensor& t, uint32_t dimension) {
+  return static_cast<uint32_t>(t.shape()->Get(dimension)->b());
+}
+
+/// Laid out as the weights of an int8 linear layer.
+inline bool int8_weights(const fb::Tensor& t) {
+  return t.layout() == fb::Layout::tile_k4n16 || t.layout() == fb::Layout::k16n1;
+}
+inline bool int4_weights(const fb::Tensor& t) { return t.layout() == fb::Layout::tile_i4_k8n16; }
+inline bool sparse_weights(const fb::Tensor& t) { return t.layout() == fb::Layout::sparse_1x4; }
+inline bool bitmask_weights(const fb::Tensor& t) { return t.layout() == fb::Layout::bitmask_k4n16; }
+/// Any of them: what a linear layer multiplies i8 activations by.
+inline bool integer_weights(const fb::Tensor& t) {
+  return int8_weights(t) || int4_weights(t) || sparse_weights(t) || bitmask_weights(t);
+}
+/// Bytes of sparse weights beside their steps, and of a step; `padded` outputs.
+constexpr uint64_t sparse_order_bytes(uint32_t padded) { return uint64_t{padded} * 2; }
+constexpr uint32_t kSparseStepBytes = 24;
+/// Steps of sparse weights, whose data is as long as it says.
+inline size_t sparse_steps(const fb::Tensor& t, uint32_t padded) {
+  return static_cast<size_t>(t.data()->size() - sparse_order_bytes(padded)) / kSparseStepBytes;
+}
+/// Bytes of the masks before the weights that they tell of.
+inline size_t bitmask_bytes(const fb::Tensor& t) {
+  return size_t{(extent(t, 0) + 15) / 16} * ((extent(t, 1) + 3) / 4) * sizeof(uint64_t);
+}
+/// Inputs of int4 weights that share a factor: groups of `Tensor.group`, the last may be shorter.
+inline uint32_t int4_groups(const fb::Tensor& t) { return (extent(t, 1) - 1) / t.group() + 1; }
+
+/// The integer-only form of an op.
+inline bool is_static(const fb::Op& op) { return op.version() == 2; }
+
+/// i8 without scales beside it: what ops of the integer-only form read and write.
+inline bool is_fixed(const fb::Tensor& t) { return t.scale_kind() == fb::ScaleKind::fixed; }
+
+/// Columns of a matrix: [rows, width].
+inline uint32_t width(const fb::Tensor& t) { return extent(t, 1); }
+
+/// The symbol that counts an arena tensor's rows.
+inline uint32_t rows_symbol(const fb::Tensor& t) { return static_cast<uint32_t>(t.shape()->Get(0)->symbol()); }
+
+/// Bytes of an arena tensor for each row, scales included; its rows are a multiple of 16. Pages hold 16 rows, each with
+/// the same share.
+inline uint64_t row_bytes(const fb::Tensor& t) {
+  const bool q8 = t.type() == fb::DType::i8;
+  // Widths are at most 2^22, heads no more, and pages pad each head to 16 columns of 4 bytes: all fits 32 bits.
+  const uint32_t padded = kernels::pad16(width(t));
+  const uint32_t heads = t.heads();
+  const bool fixed = is_fixed(t);
+  switch (t.layout()) {
+    case fb::Layout::head_rows:
+      return padded + heads * 4;
+    case fb::Layout::key_pages:
+      if (fixed) return heads * (kernels::static_key_page_bytes(width(t) / t.heads()) / 16);
+      return heads * (kernels::key_page_bytes(width(t) / t.heads(), q8) / 16);
+    case fb::Layout::value_pages:
+      if (fixed) return heads * (kernels::static_value_page_bytes(width(t) / t.heads()) / 16);
+      return heads * (kernels::value_page_bytes(width(t) / t.heads(), q8) / 16);
+    default:
+      return q8 ? padded + (fixed ? 0 : 4) : padded * 4;
+  }
+}
+
+/// Coefficient `i` (0: constant, 1 + s: of symbol s) of a plan entry; trailing zeros may be left out.
+inline uint32_t coefficient(const flatbuffers::Vector<uint32_t>* affine, uint32_t i) {
+  return i < count(affine) ? affine->Get(i) : 0;
+}
+
+/// The entry's value for these symbol values (each a multiple of its symbol's `multiple`).
+inline uint64_t evaluate(const flatbuffers::Vector<uint32_t>* affine, const uint32_t (&values)[kSymbols]) {
+  uint64_t sum = coefficient(affine, 0);
+  for (uint32_t s = 0; s < kSymbols; ++s) sum += uint64_t{coefficient(affine, 1 + s)} * values[s];
+  return sum;
+}
+
+/// The input of this kind, or null.
+inline const fb::Input* find_input(const fb::Model& model, fb::InputKind kind) {
+  for (uint32_t i = 0; i < count(model.inputs()); ++i) {
+    if (model.inputs()->Get(i)->kind() == kind) return model.inputs()->Get(i);
+  }
+  return nullptr;
+}
+
+/// Legal segment ids are [0, segment_types): 1 when the model has no segments.
+inline uint32_t segment_types(const fb::Model& model) {
+  const fb::Input* segments = find_input(model, fb::InputKind::segments);
+  return segments == nullptr ? 1 : segments->limit();
+}
+
+}  // namespace bantam
+
+#endif  // BANTAM_FORMAT_VIEW_H_
