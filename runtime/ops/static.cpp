@@ -4,12 +4,16 @@ namespace bantam::ops {
 namespace {
 
 constexpr uint32_t kMaxShift = 31;
+/// A row's squares are less than 2^32 * kMaxStaticWidth: with this their sum stays far from 2^64.
+constexpr uint64_t kMaxEpsilon = uint64_t{1} << 62;
 
 Verdict check_layer_norm(const Site& site, const fb::Tail& tail, uint32_t columns) {
   const fb::Integer& integer = *site.op.integer();
   if (tail.norm() != fb::NormKind::layer) return unsupported("this norm has no integer-only form");
   if (columns > kernels::kMaxStaticWidth) return unsupported("an integer norm takes rows of up to 32,768 numbers");
-  if (integer.epsilon() == 0) return corrupt("an integer norm's epsilon is 0");
+  if (integer.epsilon() == 0 || integer.epsilon() > kMaxEpsilon) {
+    return corrupt("an integer norm's epsilon is 0 or more than 2^62");
+  }
   BANTAM_CHECK(check_numbers(site, tail.gamma(), fb::DType::i16, columns));
   BANTAM_CHECK(check_numbers(site, tail.beta(), fb::DType::i32, columns));
   if (tail.residual() < 0) return {};

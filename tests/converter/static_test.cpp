@@ -17,6 +17,7 @@
 #include "graph/access.h"
 #include "quantize/numbers.h"
 #include "run/texts.h"
+#include "tests/session/edit_file.h"
 #include "tests/session/run_helpers.h"
 
 namespace bantam::convert {
@@ -84,6 +85,23 @@ TEST(Static, HoldsNoFloatBetweenIdsAndLogits) {
       EXPECT_EQ(written.scale_kind, fb::ScaleKind::fixed) << written.name;
     });
   }
+}
+
+TEST(Static, AnEpsilonThatWouldWrapTheSquaresIsRefused) {
+  const Built built = build_random_static();
+  const auto opened = [&](uint64_t epsilon) {
+    const TestFile file(bantam::testing::edit_file({built.bytes.begin(), built.bytes.end()},
+                                                   [&](fb::ModelT& model, std::vector<uint8_t>&) {
+                                                     for (const auto& op : model.subgraphs[0]->ops)
+                                                       op->integer->epsilon = epsilon;
+                                                   }));
+    Model model;
+    return Model::open(file.data(), file.size(), &model);
+  };
+  EXPECT_EQ(opened(uint64_t{1} << 62), Status::kOk);
+  EXPECT_EQ(opened((uint64_t{1} << 62) + 1), Status::kCorrupt);
+  EXPECT_EQ(opened(~uint64_t{0} - 1000), Status::kCorrupt);
+  EXPECT_EQ(opened(0), Status::kCorrupt);
 }
 
 TEST(Static, AnswersAreThoseOfTheF32Model) {
