@@ -235,7 +235,8 @@ struct Frame {
 
 class Walk {
  public:
-  Walk(const uint8_t* bytes, uint32_t size) : bytes_(bytes), size_(size), tables_(size / kLeastTableBytes) {}
+  Walk(const uint8_t* bytes, uint32_t size)
+      : bytes_(bytes), size_(size), tables_(size / kLeastTableBytes), strings_(size / kLeastStringBytes) {}
 
   bool run() {
     if (size_ < kLeastBytes) return false;
@@ -290,9 +291,12 @@ class Walk {
     return check_vector(at, 1, &end) && holds(end, 1) && bytes_[end] == 0;
   }
 
-  bool check_strings(uint32_t at) const {
+  bool check_strings(uint32_t at) {
     uint32_t end = 0;
     if (!check_vector(at, 4, &end)) return false;
+    const uint32_t strings = (end - at - 4) / 4;
+    if (strings > strings_) return false;
+    strings_ -= strings;
     for (at += 4; at < end; at += 4) {
       const auto offset = read<uint32_t>(at);
       if (offset >= size_ || !check_string(at + offset)) return false;
@@ -371,7 +375,8 @@ class Walk {
 
   const uint8_t* bytes_;
   uint32_t size_;
-  uint32_t tables_;  // that may still be entered
+  uint32_t tables_;   // that may still be entered
+  uint32_t strings_;  // of vectors, that may still be looked at
   uint32_t depth_ = 0;
   Frame stack_[kMaxDepth];
 };

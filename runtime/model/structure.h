@@ -50,13 +50,16 @@ Schema schema();
 
 /// Whether bytes[0, size) are a FlatBuffer with the schema's identifier in which every offset, vector, string and table
 /// that the schema can reach lies inside and is aligned, what is required is there, and tables nest at most kMaxDepth
-/// deep. Every table counts at least kLeastTableBytes of `size`, so shared ones cannot make the check slow: O(size).
-/// Accepts what flatbuffers::Verifier accepts, without recursion; `bytes` is 8-byte aligned.
+/// deep. Every table counts at least kLeastTableBytes of `size`, every string of a vector kLeastStringBytes, so shared ones
+/// cannot make the check slow: O(size). Accepts what flatbuffers::Verifier accepts, without recursion, but no more shared
+/// strings than that; `bytes` is 8-byte aligned.
 bool is_well_formed(const uint8_t* bytes, uint64_t size);
 
 constexpr uint32_t kMaxDepth = 12;
 /// A table, the vector entry that names it and its share of a vtable take at least this many bytes.
 constexpr uint32_t kLeastTableBytes = 8;
+/// The vector entry that names a string, its length, its end.
+constexpr uint32_t kLeastStringBytes = 9;
 
 }  // namespace bantam::structure
 

@@ -145,6 +145,10 @@ Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_o
   const auto in_range = [tensors](int32_t index) { return is_tensor_or_none(index, tensors); };
   for (*bad_op = 0; *bad_op < graph.ops()->size(); ++*bad_op) {
     const fb::Op& op = *graph.ops()->Get(*bad_op);
+    // Before they are walked: ops may share a long list.
+    if (count(op.inputs()) > kMostInputs || count(op.outputs()) > kMostOutputs) {
+      return unsupported("an op has too many operands");
+    }
     bool fits = all_in_range(op.inputs(), tensors) && all_in_range(op.outputs(), tensors);
     if (op.tail() != nullptr) {
       fits &= in_range(op.tail()->residual()) && in_range(op.tail()->gamma()) && in_range(op.tail()->beta()) &&

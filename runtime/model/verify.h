@@ -12,6 +12,10 @@ namespace bantam {
 /// fixed budget for any other. Fills `fault` (if given) on failure.
 Status verify_graph(const uint8_t* graph, size_t graph_size, const uint8_t* data, size_t data_size, Fault* fault);
 
+/// Most inputs and most outputs of one op.
+constexpr uint32_t kMostInputs = 8;
+constexpr uint32_t kMostOutputs = 8;
+
 // The parts, in the order in which they run; each relies on the ones before.
 
 /// Counts, symbols, subgraphs, inputs.
@@ -21,7 +25,7 @@ Verdict check_tensor(const fb::Model& model, int32_t index, size_t data_size);
 /// Weights stored without their zeros, which are read: which inputs and outputs they name, how many there are. O(their bytes),
 /// of which files have no more than data.
 Verdict check_sparse(const fb::Model& model, const uint8_t* data, size_t data_size);
-/// Steps cover the ops in order; every op's operands are in range.
+/// Steps cover the ops in order; every op's operands are few and in range.
 Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_op);
 /// Producers before consumers; tile tensors inside their step; nothing that other tiles read is written in
 /// the same step; live tensors never overlap.

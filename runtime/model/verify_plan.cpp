@@ -16,9 +16,6 @@ constexpr uint32_t kCompare = 16;
 
 enum class Access : uint8_t { kRead, kReadWhole, kResidual, kWrite };
 
-constexpr uint32_t kMostInputs = 8;
-constexpr uint32_t kMostOutputs = 8;
-
 struct Operand {
   int32_t tensor;
   Access access;
@@ -85,9 +82,6 @@ class PlanCheck {
   /// An op writes no tensor twice and none that it reads, except the residual that its outputs update in place. The place
   /// behind which its scratch memory begins is in the tile region and no matter of the run's lengths.
   Verdict check_op(const fb::Op& op) {
-    if (count(op.outputs()) > kMostOutputs || count(op.inputs()) > kMostInputs) {
-      return unsupported("an op has too many operands");
-    }
     const Operands operands(model_, op);
     for (const Operand& output : operands) {
       if (output.access != Access::kWrite) continue;

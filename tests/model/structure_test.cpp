@@ -283,6 +283,35 @@ TEST(Structure, EveryLength) {
   EXPECT_GE(count.accepted, 1u);
 }
 
+/// A model of so many tensors, all of one name, each with a `source` of so many strings: one tensor and one vector in all.
+flatbuffers::FlatBufferBuilder many_strings(uint32_t tensors, uint32_t strings) {
+  flatbuffers::FlatBufferBuilder builder;
+  const auto name = builder.CreateString("name");
+  const auto source = builder.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>(strings, name));
+  const auto shape = builder.CreateVectorOfStructs(std::vector<fb::Dim>{fb::Dim(-1, 0, 1, 1)});
+  fb::TensorBuilder tensor(builder);
+  tensor.add_name(name);
+  tensor.add_shape(shape);
+  tensor.add_source(source);
+  const auto list = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Tensor>>(tensors, tensor.Finish()));
+  const auto symbols = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Symbol>>{});
+  const auto subgraphs = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Subgraph>>{});
+  fb::ModelBuilder model(builder);
+  model.add_symbols(symbols);
+  model.add_tensors(list);
+  model.add_subgraphs(subgraphs);
+  builder.Finish(model.Finish(), fb::ModelIdentifier());
+  return builder;
+}
+
+TEST(Structure, ManyStringsInFewBytes) {
+  const auto well_formed = [](const flatbuffers::FlatBufferBuilder& builder) {
+    return structure::is_well_formed(builder.GetBufferPointer(), builder.GetSize());
+  };
+  EXPECT_TRUE(well_formed(many_strings(1, 10)));
+  EXPECT_FALSE(well_formed(many_strings(500, 500)));  // 250,000 in 4 KB, and each is looked at
+}
+
 TEST(Structure, ManyTablesInFewBytes) {
   // One table named by every element of a long vector: cheap to write, dear to walk.
   fb::ModelT m = full_model();
