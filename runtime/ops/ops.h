@@ -67,8 +67,9 @@ struct Rule {
   Status (*run)(const TileRun&, const fb::Op&);
 };
 
-/// The rule of this op: that of its kind; the copying rule when the op is not known and allows that (`fallback`); null
-/// when this version does not execute it. Where this build leaves the operator out, a rule whose verify gives
+/// The rule of this op: that of its kind; the copying rule when this version does not know the kind and the op allows that
+/// (`fallback`); null when this version does not execute it. An op of a known kind is never copied: where a file has been
+/// verified, `attributes_type` is what every reader may go by. Where this build leaves the operator out, a rule whose verify gives
 /// kOpNotLinked.
 const Rule* find_rule(const fb::Op& op);
 

@@ -27,9 +27,11 @@ const Rule* const kRules[2][kKinds] = {
 
 const Rule* find_rule(const fb::Op& op) {
   const auto kind = static_cast<uint32_t>(op.attributes_type());
-  const bool known = (op.version() == 1 || is_static(op)) && count(op.features()) == 0 && kind < kKinds;
-  const Rule* rule = known ? kRules[is_static(op) ? 1 : 0][kind] : nullptr;
-  if (rule != nullptr || !op.fallback()) return rule;
+  if (kind != 0 && kind < kKinds) {
+    const bool executed = (op.version() == 1 || is_static(op)) && count(op.features()) == 0;
+    return executed ? kRules[is_static(op) ? 1 : 0][kind] : nullptr;
+  }
+  if (!op.fallback()) return nullptr;
   return linked::kCopy ? &kCopy : &kNotLinked;
 }
 
