@@ -1,3 +1,4 @@
+#include "model/heads.h"
 #include "model/verify.h"
 
 namespace bantam {
@@ -35,8 +36,6 @@ Verdict check_label_set(const fb::Model& model, const fb::LabelSet& set) {
   return {};
 }
 
-constexpr uint32_t bit(fb::TaskKind kind) { return 1u << static_cast<uint32_t>(kind); }
-
 /// Tasks whose scores are made by a softmax, or by one sigmoid for each label.
 constexpr uint32_t kSoftmaxTasks = bit(fb::TaskKind::classify) | bit(fb::TaskKind::tag) | bit(fb::TaskKind::joint) |
                                    bit(fb::TaskKind::answer) | bit(fb::TaskKind::choose) | bit(fb::TaskKind::fill) |
@@ -68,7 +67,7 @@ Verdict check_task(const fb::Model& model) {
   for (uint32_t i = 0; i < count(task->label_sets()); ++i) {
     BANTAM_CHECK(check_label_set(model, *task->label_sets()->Get(i)));
   }
-  return {};
+  return check_heads(model, task->kind());
 }
 
 }  // namespace bantam

@@ -15,10 +15,8 @@ struct SpanLogits {
 };
 
 Status span_logits(const Session& session, uint32_t sequence, SpanLogits* out) {
-  const Model& model = session.model();
-  Status status = session.output(tasks::find_output(model, "start_logits"), sequence, &out->start);
-  if (status == Status::kOk) status = session.output(tasks::find_output(model, "end_logits"), sequence, &out->end);
-  return status;
+  const Status status = tasks::head_output(session, kStartHead, sequence, &out->start);
+  return status == Status::kOk ? tasks::head_output(session, kEndHead, sequence, &out->end) : status;
 }
 
 /// Rows of the context: sequence 1 of the pair.
@@ -105,6 +103,7 @@ Status answer(const Session& session, uint32_t sequence, Answer* out) {
   if (status != Status::kOk) return status;
   const EncodedSequence encoded = session.sequence(sequence);
   if (encoded.offsets == nullptr || encoded.sequences == nullptr) return Status::kNotRun;  // ids, not text
+  if (encoded.row_count > logits.start.rows || encoded.row_count > logits.end.rows) return Status::kIndexOutOfRange;
   const fb::Task& task = *tasks::task_of(session.model());
   const uint32_t longest = task.max_answer_tokens() > 0 ? task.max_answer_tokens() : 1;
   *out = Answer();

@@ -47,11 +47,6 @@ uint32_t single_label(float temperature, float reject_below, const tasks::Logits
   return count;
 }
 
-uint32_t next_sentence_output(const Model& model) {
-  const uint32_t pretraining = tasks::find_output(model, "seq_relationship_logits");
-  return pretraining < model.output_count() ? pretraining : tasks::find_output(model, "logits");
-}
-
 }  // namespace
 
 Status classify_logits(const Model& model, const float* logits, uint32_t width, LabelScore* out, uint32_t capacity,
@@ -80,11 +75,9 @@ Status label_logits(const Session& session, uint32_t sequence, const float** out
   if (!has_labels(session.model().task())) return Status::kNoSuchTask;
   if (out == nullptr || width == nullptr) return Status::kInvalidArgument;
   OutputView view;
-  const bool labelled = tasks::label_set(session.model(), 0) != nullptr;
-  const Status status = labelled ? tasks::label_output(session, 0, sequence, &view)
-                                 : session.output(tasks::find_output(session.model(), "logits"), sequence, &view);
+  const Head& head = session.model().task() == TaskKind::kNextSentence ? kNextHead : kLabelHead;
+  const Status status = tasks::head_output(session, head, sequence, &view);
   if (status != Status::kOk) return status;
-  if (view.rows == 0 || view.width == 0) return Status::kNotRun;
   *out = view.data;
   *width = view.width;
   return Status::kOk;
@@ -104,7 +97,7 @@ Status choose(const Session& session, uint32_t first, uint32_t choices, LabelSco
   if (session.model().task() != TaskKind::kChoose) return Status::kNoSuchTask;
   if (choices == 0 || count == nullptr || (capacity > 0 && out == nullptr)) return Status::kInvalidArgument;
   OutputView view;
-  const Status status = session.output(tasks::find_output(session.model(), "logits"), &view);
+  const Status status = tasks::head_output(session, kChoiceHead, &view);
   if (status != Status::kOk) return status;
   if (first >= view.rows || choices > view.rows - first) return Status::kIndexOutOfRange;
   // One logit a sequence, `stride` floats apart.
@@ -121,9 +114,8 @@ Status next_sentence(const Session& session, uint32_t sequence, float* probabili
   if (kind != TaskKind::kNextSentence && kind != TaskKind::kPretraining) return Status::kNoSuchTask;
   if (probability == nullptr) return Status::kInvalidArgument;
   OutputView view;
-  const Status status = session.output(next_sentence_output(session.model()), sequence, &view);
+  const Status status = tasks::head_output(session, kNextHead, sequence, &view);
   if (status != Status::kOk) return status;
-  if (view.rows == 0 || view.width == 0) return Status::kNotRun;
   const tasks::Probability math(session);
   *probability = math.of(math.softmax({view.data, 1, view.width}, 1.0f), view.data[0]);
   return Status::kOk;

@@ -23,10 +23,8 @@ Status fill(const Session& session, uint32_t sequence, uint32_t mask, Candidate*
   if (model.task() != TaskKind::kFill && model.task() != TaskKind::kPretraining) return Status::kNoSuchTask;
   if (count == nullptr || (capacity > 0 && out == nullptr)) return Status::kInvalidArgument;
   if (session.tokenizer() == nullptr) return Status::kNoTokenizer;
-  uint32_t output = tasks::find_output(model, "prediction_logits");
-  if (output == model.output_count()) output = tasks::find_output(model, "logits");
   OutputView view;
-  const Status status = session.output(output, sequence, &view);
+  const Status status = tasks::head_output(session, kFillHead, sequence, &view);
   if (status != Status::kOk) return status;
   const EncodedSequence encoded = session.sequence(sequence);
   const int32_t mask_id = session.tokenizer()->mask_id();

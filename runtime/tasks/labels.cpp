@@ -1,14 +1,16 @@
 #include "tasks/labels.h"
 
-#include "format/view.h"
-
 namespace bantam::tasks {
 namespace {
 
-Text text_of(const char* zero_terminated) {
-  size_t size = 0;
-  while (zero_terminated[size] != '\0') ++size;
-  return {zero_terminated, size};
+/// Number of the output that `head` reads.
+Status find(const Model& model, const Head& head, uint32_t* output) {
+  if (!model.is_open()) return Status::kNoSuchTask;
+  const fb::Model& file = root(model);
+  const int32_t found = find_head(file, head);
+  if (found < 0) return Status::kNoSuchTask;
+  *output = static_cast<uint32_t>(found);
+  return fits(head, tensor(file, file.outputs()->Get(*output)->tensor())) ? Status::kOk : Status::kIndexOutOfRange;
 }
 
 /// The prefix that `first` stands for in `scheme`, or 0 when it is not one.
@@ -30,18 +32,17 @@ const fb::LabelSet* label_set(const Model& model, uint32_t set) {
   return task->label_sets()->Get(set);
 }
 
-uint32_t find_output(const Model& model, const char* name) {
-  const uint32_t count = model.output_count();
-  for (uint32_t i = 0; i < count; ++i) {
-    if (same_text(model.output_name(i), text_of(name))) return i;
-  }
-  return count;
+Status head_output(const Session& session, const Head& head, OutputView* out) {
+  uint32_t output = 0;
+  const Status status = find(session.model(), head, &output);
+  return status == Status::kOk ? session.output(output, out) : status;
 }
 
-Status label_output(const Session& session, uint32_t set, uint32_t sequence, OutputView* out) {
-  const fb::LabelSet* labels = label_set(session.model(), set);
-  if (labels == nullptr) return Status::kNoSuchTask;
-  return session.output(labels->output(), sequence, out);
+Status head_output(const Session& session, const Head& head, uint32_t sequence, OutputView* out) {
+  uint32_t output = 0;
+  Status status = find(session.model(), head, &output);
+  if (status == Status::kOk) status = session.output(output, sequence, out);
+  return status == Status::kOk && out->rows == 0 ? Status::kNotRun : status;
 }
 
 bool same_text(Text a, Text b) {

@@ -4,6 +4,7 @@
 
 #include "bantam/session.h"
 #include "bantam_generated.h"
+#include "model/heads.h"
 
 namespace bantam::tasks {
 
@@ -12,11 +13,10 @@ const fb::Task* task_of(const Model& model);
 /// Null when there is no such set.
 const fb::LabelSet* label_set(const Model& model, uint32_t set);
 
-/// Index of the output with this name; output_count() when there is none.
-uint32_t find_output(const Model& model, const char* name);
-
-/// The last run's rows of the output that label set `set` names, for one sequence.
-Status label_output(const Session& session, uint32_t set, uint32_t sequence, OutputView* out);
+/// The last run's rows of the output that `head` reads: all of them, or those of one sequence, of which there is one at
+/// least. kNoSuchTask where the file names no such output, kIndexOutOfRange where it has other rows than the head's.
+Status head_output(const Session& session, const Head& head, OutputView* out);
+Status head_output(const Session& session, const Head& head, uint32_t sequence, OutputView* out);
 
 /// A tag without its prefix: 'B', 'I', 'E' or 'S' for the IOB and BIOES schemes (U and L count as S and E), 'O' for
 /// the outside, 0 for a plain label.

@@ -28,18 +28,19 @@ Status for_words(const Session& session, uint32_t sequence, Text text, const Win
   if (text.size > UINT32_MAX || (text.size > 0 && text.data == nullptr)) return Status::kInvalidArgument;
   const Tokenizer* tokenizer = session.tokenizer();
   if (tokenizer == nullptr) return Status::kNoTokenizer;
-  const uint32_t set = word_label_set(model);
   OutputView view;
-  const Status status = tasks::label_output(session, set, sequence, &view);
+  const Head& head = model.task() == TaskKind::kJoint ? kSlotHead : kTagHead;
+  const Status status = tasks::head_output(session, head, sequence, &view);
   if (status != Status::kOk) return status;
   const EncodedSequence encoded = session.sequence(sequence);
   if (encoded.offsets == nullptr || encoded.sequences == nullptr) return Status::kNotRun;  // ids, not text
   const tasks::Probability math(session);
-  const float temperature = tasks::label_set(model, set)->temperature();
+  const float temperature = tasks::label_set(model, word_label_set(model))->temperature();
   tasks::WordWalk walk(encoded, *tokenizer, text, root(model).task()->blank_words());
   walk.limit(window.own_begin - window.skip, window.own_end - window.skip, from);
   tasks::LabelledWord word;
   while (walk.next(&word)) {
+    if (word.row >= view.rows) return Status::kIndexOutOfRange;
     const tasks::Logits logits{view.data + word.row * view.stride, 1, view.width};
     visit(word.span, best_label(math, logits, temperature));
   }

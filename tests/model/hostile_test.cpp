@@ -85,6 +85,38 @@ std::vector<Edit> model_edits() {
       {"too many labels", corrupt, [](auto& m) { m.task->label_sets[0]->labels.push_back("more"); }},
       {"unknown task", corrupt, [](auto& m) { m.task->kind = value<fb::TaskKind>(99); }},
       {"generation", unsupported, [](auto& m) { m.task->kind = fb::TaskKind::generate; }},
+      {"words labelled by sequences", corrupt, [](auto& m) { m.task->kind = fb::TaskKind::tag; }},
+      {"slots of sequences", corrupt,
+       [](auto& m) {
+         m.task->kind = fb::TaskKind::joint;
+         m.task->label_sets.push_back(std::make_unique<fb::LabelSetT>(*m.task->label_sets[0]));
+       }},
+      {"texts labelled by tokens", corrupt,
+       [](auto& m) {
+         m.task->label_sets[0]->labels.clear();
+         m.task->label_sets[0]->output = 1;
+       }},
+      {"answers of sequences", corrupt,
+       [](auto& m) {
+         m.task->kind = fb::TaskKind::answer;
+         m.outputs[0]->name = "start_logits";
+       }},
+      {"answers of several columns", corrupt,
+       [](auto& m) {
+         m.task->kind = fb::TaskKind::answer;
+         m.outputs[1]->name = "end_logits";
+       }},
+      {"masks filled by sequences", corrupt, [](auto& m) { m.task->kind = fb::TaskKind::fill; }},
+      {"choices of tokens", corrupt,
+       [](auto& m) {
+         m.task->kind = fb::TaskKind::choose;
+         std::swap(m.outputs[0]->name, m.outputs[1]->name);
+       }},
+      {"embeddings of tokens", corrupt,
+       [](auto& m) {
+         m.task->kind = fb::TaskKind::embed;
+         m.outputs[1]->name = "sentence_embedding";
+       }},
       {"unknown scheme", corrupt, [](auto& m) { m.task->label_sets[0]->scheme = value<fb::TagScheme>(9); }},
       {"temperature 0", corrupt, [](auto& m) { m.task->label_sets[0]->temperature = 0; }},
       {"threshold NaN", corrupt,
@@ -205,8 +237,15 @@ std::vector<Edit> op_edits() {
       {"op feature", unsupported, [](auto& m) { op(m, "tag").features = {"time travel"}; }},
       {"fallback of another shape", unsupported,
        [](auto& m) {
-         op(m, "tag").version = 3;
+         op(m, "tag").attributes.Set(fb::SoftmaxT{});
          op(m, "tag").fallback = true;
+       }},
+      {"fallback of a known operator", unsupported,
+       [](auto& m) {
+         fb::OpT& linear = op(m, "layer.0.up");  // of one width, as a copy would want it
+         linear.inputs[0] = linear.outputs[1];
+         linear.features = {"time travel"};
+         linear.fallback = true;
        }},
       {"softmax", unsupported, [](auto& m) { op(m, "tag").attributes.Set(fb::SoftmaxT{}); }},
       {"recurrent", unsupported, [](auto& m) { op(m, "tag").attributes.Set(fb::RecurrentT{}); }},
@@ -218,6 +257,8 @@ std::vector<Edit> op_edits() {
       {"table beyond", corrupt, [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[0]->tensor = 4000; }},
       {"no weights", corrupt, [](auto& m) { op(m, "tag").inputs[1] = -1; }},
       {"no input", corrupt, [](auto& m) { op(m, "tag").inputs[0] = -1; }},
+      {"nine inputs", unsupported, [](auto& m) { op(m, "tag").inputs.resize(9, -1); }},
+      {"nine outputs", unsupported, [](auto& m) { op(m, "tag").outputs.resize(9, -1); }},
       {"too few inputs", corrupt, [](auto& m) { op(m, "tag").inputs.resize(1); }},
       {"too many inputs", corrupt, [](auto& m) { op(m, "tag").inputs.resize(4, -1); }},
       {"no outputs", corrupt, [](auto& m) { op(m, "tag").outputs.clear(); }},
@@ -421,13 +462,12 @@ TEST(Fault, NamesTheTensorOrTheOp) {
 
 TEST(Fallback, AnUnknownOpThatMayBeLeftOutCopies) {
   ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
-  // A later version's Row between the pooler and the classifier.
+  // An operator of a later version between the pooler and the classifier.
   const int32_t extra = builder.activation("extra", 2, 40);
   auto row = std::make_unique<fb::OpT>();
   row->name = "extra";
-  row->version = 3;
   row->fallback = true;
-  row->attributes.Set(fb::RowT{});
+  row->attributes.Set(fb::ElementwiseT{});
   row->inputs = {op(builder.model, "classify").inputs[0]};
   row->outputs = {extra};
   op(builder.model, "classify").inputs[0] = extra;
@@ -438,6 +478,34 @@ TEST(Fallback, AnUnknownOpThatMayBeLeftOutCopies) {
   Model model;
   Fault fault;
   EXPECT_EQ(Model::open(file.data(), file.size(), &model, &fault), Status::kOk) << fault.what;
+}
+
+TEST(Fallback, AKnownOperatorIsNeverCopied) {
+  // Were it copied, whoever goes by its kind would take it for a Row with a tail that nobody has checked.
+  ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
+  const int32_t extra = builder.activation("extra", 2, 40);
+  auto row = std::make_unique<fb::OpT>();
+  row->name = "extra";
+  row->attributes.Set(fb::RowT{});
+  row->inputs = {op(builder.model, "classify").inputs[0]};
+  row->outputs = {extra};
+  op(builder.model, "classify").inputs[0] = extra;
+  auto& ops = builder.model.subgraphs[0]->ops;
+  ops.insert(ops.end() - 1, std::move(row));
+  builder.model.subgraphs[0]->steps.back()->op_count += 1;
+  const auto opened = [&] {
+    const FileBytes file(builder.finish());
+    Model model;
+    return Model::open(file.data(), file.size(), &model);
+  };
+  EXPECT_EQ(opened(), Status::kOk);
+  op(builder.model, "extra").fallback = true;
+  EXPECT_EQ(opened(), Status::kOk);
+  op(builder.model, "extra").version = 3;
+  EXPECT_EQ(opened(), Status::kUnsupported);
+  op(builder.model, "extra").version = 1;
+  op(builder.model, "extra").features = {"time travel"};
+  EXPECT_EQ(opened(), Status::kUnsupported);
 }
 
 }  // namespace

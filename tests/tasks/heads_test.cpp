@@ -47,6 +47,26 @@ TEST(Classify, SoftmaxBestFirstTiesToTheSmallerIndex) {
   EXPECT_NEAR(out[2].score, std::exp(-2.0) / sum, 1e-6);
 }
 
+// The verifier refuses such files; tasks do not rely on it.
+TEST(Heads, OutputsOfOtherRowsAreRefused) {
+  FakeRun run;
+  run.task().kind = fb::TaskKind::tag;
+  run.add_labels(0, names(2));
+  run.add_output({"logits", 2, false, {1.0f, 2.0f}});  // one row for a sequence of five tokens
+  run.add_words("a b c");
+  LabelScore labels[4];
+  Offset spans[4];
+  uint32_t count = 0;
+  EXPECT_EQ(tag_words(run.session(), 0, {"a b c", 5}, spans, labels, 4, &count), Status::kIndexOutOfRange);
+  FakeRun answers;
+  answers.task().kind = fb::TaskKind::answer;
+  answers.add_output({"start_logits", 1, false, {1.0f}});
+  answers.add_output({"end_logits", 1, true, {1.0f, 2.0f, 3.0f}});
+  answers.add_words("a");
+  Answer best;
+  EXPECT_EQ(answer(answers.session(), 0, &best), Status::kIndexOutOfRange);
+}
+
 TEST(Classify, TemperatureAndRejection) {
   FakeRun run;
   fb::LabelSetT& set = run.add_labels(0, names(2));
