@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/json_file.h"
 #include "graph/access.h"
+#include "graph/tensor_classes.h"
 #include "pack/build.h"
 #include "pack/lower.h"
-#include "pipeline/report.h"
 #include "run/compare.h"
 #include "run/scores.h"
 

@@ -9,7 +9,7 @@
 #include "format/header.h"
 #include "format/view.h"
 #include "graph/access.h"
-#include "pipeline/report.h"
+#include "graph/tensor_classes.h"
 
 namespace bantam::convert {
 namespace {

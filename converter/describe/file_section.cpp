@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/readable.h"
+#include "describe/treemap_svg.h"
 #include "pages/html.h"
-#include "pages/treemap_svg.h"
-#include "pipeline/report.h"
 
 namespace bantam::convert {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "base/readable.h"
 #include "describe/file_section.h"
 #include "pages/html.h"
 #include "pages/scatter.h"
-#include "pipeline/report.h"
 
 namespace bantam::convert {
 namespace {

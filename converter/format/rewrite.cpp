@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "format/data_section.h"
 #include "format/view.h"
 #include "import/tokenizer/tokenizer_tables.h"
-#include "pack/layout.h"
 #include "text/word_table.h"
 
 namespace bantam::convert {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/readable.h"
 #include "pages/html.h"
-#include "pipeline/report.h"
 #include "quantize/types.h"
 
 namespace bantam::convert {

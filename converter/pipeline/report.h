@@ -67,12 +67,6 @@ struct Report {
 /// Sizes, classes, arena, notes and suggestions of a finished build.
 Report describe(const Built& built, const TypeOptions& options);
 
-/// Class of each constant tensor of a packed graph, "" for activations.
-std::vector<std::string> tensor_classes(const Graph& graph);
-
-/// "812 B", "34.2 KB", "22.9 MB" (1 KB = 1024 B).
-std::string readable_bytes(uint64_t bytes);
-
 }  // namespace bantam::convert
 
 #endif  // BANTAM_CONVERTER_PIPELINE_REPORT_H_

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "calibrate/ranges.h"
 #include "graph/access.h"
 #include "quantize/int4.h"
 #include "quantize/int8.h"
@@ -12,8 +11,6 @@
 namespace bantam::convert {
 namespace {
 
-/// Rows of one input that are looked at: several times the widest layer's width, in some seconds.
-constexpr uint64_t kMostRows = 4096;
 /// Of the mean of the diagonal, added to it: inputs that hardly vary would otherwise take large corrections.
 constexpr double kDamping = 0.01;
 
@@ -177,35 +174,6 @@ std::vector<std::string> rounded_inputs(const Graph& graph, const TypeOptions& o
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
-}
-
-InputMoments measure_moments(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
-                             const std::function<std::vector<Sample>(Runner&)>& choose,
-                             const std::function<void(double)>& progress) {
-  InputMoments found;
-  uint64_t tokens = 0;
-  const auto count_tokens = [&](Runner& runner) {
-    std::vector<Sample> samples = choose(runner);
-    for (const Sample& sample : samples) tokens += sample.ids.size();
-    return samples;
-  };
-  std::map<std::string, uint64_t> seen;
-  visit_activations(
-      graph, names, max_tokens, count_tokens,
-      [&](const std::string& name, const OutputRows& rows) {
-        Moments& moments = found[name];
-        if (moments.width == 0) {
-          moments.width = rows.width;
-          moments.products.assign(size_t{rows.width} * rows.width, 0.0);
-          moments.sums.assign(rows.width, 0.0);
-        }
-        const uint64_t every = rows.per_token ? tokens / kMostRows + 1 : 1;
-        for (uint32_t r = 0; r < rows.rows; ++r) {
-          if (seen[name]++ % every == 0) moments.add(rows.row(r));
-        }
-      },
-      progress);
-  return found;
 }
 
 Rounded round_matrix(const std::vector<float>& values, size_t rows, fb::DType type, size_t group,

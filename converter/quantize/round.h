@@ -13,10 +13,7 @@
 
 namespace bantam::convert {
 
-class Runner;   // run/runner.h
-struct Sample;  // which includes what includes this
-
-/// What a layer's input held on calibration texts.
+/// What a layer's input held on calibration texts (calibrate/moments.h).
 struct Moments {
   size_t width = 0;
   uint64_t rows = 0;
@@ -30,12 +27,6 @@ using InputMoments = std::map<std::string, Moments>;
 
 /// Names of the inputs of linear layers whose weights `options` makes integers. SSA graph.
 std::vector<std::string> rounded_inputs(const Graph& graph, const TypeOptions& options);
-
-/// Measures the inputs `names` of `graph` in an f32 build on the samples that `choose` makes (see measure_ranges), at
-/// most some thousand rows each, evenly spread.
-InputMoments measure_moments(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
-                             const std::function<std::vector<Sample>(Runner&)>& choose,
-                             const std::function<void(double)>& progress);
 
 /// The integers for a matrix of `rows` rows, whose values are already times their columns' factors, of type i8 or i4.
 /// `moments`: of the input divided by those factors. Scales are those of rounding to nearest; columns go in order of their

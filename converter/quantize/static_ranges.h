@@ -2,12 +2,10 @@
 #ifndef BANTAM_CONVERTER_QUANTIZE_STATIC_RANGES_H_
 #define BANTAM_CONVERTER_QUANTIZE_STATIC_RANGES_H_
 
-#include <functional>
 #include <map>
 #include <string>
-#include <vector>
 
-#include "calibrate/ranges.h"
+#include "quantize/migrate.h"
 
 namespace bantam::convert {
 
@@ -46,11 +44,6 @@ struct StaticRanges {
   /// Throws Error (internal) for one that was not measured.
   const ColumnRange& all(const std::string& name) const;
 };
-
-/// Runs the samples that `choose` makes over an f32 build. Memory: 2 KB a column but for kMinMax.
-StaticRanges measure_static(const Graph& unfused, const RangeOptions& options, uint32_t max_tokens,
-                            const std::function<std::vector<Sample>(Runner&)>& choose,
-                            const std::function<void(double)>& progress);
 
 /// What is wrong with the options; "": nothing.
 std::string range_problem(const RangeOptions& options);

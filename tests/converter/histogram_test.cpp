@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "calibrate/static_ranges.h"
 #include "converter/pack_graphs.h"
 #include "quantize/static.h"
 #include "run/texts.h"

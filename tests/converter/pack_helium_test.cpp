@@ -9,6 +9,7 @@
 
 #include "bantam/model.h"
 #include "bantam/session.h"
+#include "calibrate/static_ranges.h"
 #include "converter/pack_graphs.h"
 #include "format/view.h"
 #include "pack/build.h"

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "calibrate/static_ranges.h"
 #include "converter/import_fixture.h"
 #include "converter/pack_graphs.h"
 #include "format/header.h"

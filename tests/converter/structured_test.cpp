@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "calibrate/static_ranges.h"
 #include "converter/import_fixture.h"
 #include "graph/access.h"
 #include "import/hugging_face.h"

@@ -1,6 +1,6 @@
 // A file's components drawn as a treemap.
-#ifndef BANTAM_CONVERTER_PAGES_TREEMAP_SVG_H_
-#define BANTAM_CONVERTER_PAGES_TREEMAP_SVG_H_
+#ifndef BANTAM_CONVERTER_DESCRIBE_TREEMAP_SVG_H_
+#define BANTAM_CONVERTER_DESCRIBE_TREEMAP_SVG_H_
 
 #include <string>
 #include <vector>
@@ -18,4 +18,4 @@ std::string purpose_class(Purpose purpose);
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_PAGES_TREEMAP_SVG_H_
+#endif  // BANTAM_CONVERTER_DESCRIBE_TREEMAP_SVG_H_

@@ -1,14 +1,14 @@
-#include "pages/treemap_svg.h"
+#include "describe/treemap_svg.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
+#include "base/readable.h"
 #include "pages/chart.h"
 #include "pages/html.h"
 #include "pages/treemap.h"
-#include "pipeline/report.h"
 
 namespace bantam::convert {
 namespace {

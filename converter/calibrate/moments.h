@@ -1,0 +1,22 @@
+// What the inputs of linear layers hold on calibration texts: products of their columns, which rounding and pruning go by.
+#ifndef BANTAM_CONVERTER_CALIBRATE_MOMENTS_H_
+#define BANTAM_CONVERTER_CALIBRATE_MOMENTS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "quantize/round.h"
+#include "run/runner.h"
+
+namespace bantam::convert {
+
+/// Measures the inputs `names` of `graph` in an f32 build on the samples that `choose` makes (see measure_ranges), at
+/// most some thousand rows each, evenly spread.
+InputMoments measure_moments(const Graph& graph, const std::vector<std::string>& names, uint32_t max_tokens,
+                             const std::function<std::vector<Sample>(Runner&)>& choose,
+                             const std::function<void(double)>& progress);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_CALIBRATE_MOMENTS_H_
