@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <set>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -40,30 +40,83 @@ std::string read_text_file(const fs::path& path, uint64_t max_bytes) {
   return text;
 }
 
-Json parse_json(std::string_view text, const std::string& where) {
-  std::vector<std::set<std::string>> keys;
-  std::string problem;
-  // Called for every value; remembers the first rule broken and drops the rest.
-  const auto check = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > kMaxJsonDepth && problem.empty()) problem = fmt::format("is nested deeper than {}", kMaxJsonDepth);
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end && !keys.empty()) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.empty() && !keys.back().insert(parsed.get<std::string>()).second &&
-        problem.empty()) {
-      problem = fmt::format("has the key \"{}\" twice", parsed.get<std::string>());
-    }
-    return problem.empty();
-  };
-  try {
-    Json json = Json::parse(text, check);
-    if (problem.empty()) return json;
-  } catch (const Json::exception& error) {
+namespace {
+
+/// Builds the document from the parser's events and stops at the first rule broken. O(size): nlohmann's own builder with
+/// a callback looks through the whole parent after each object.
+class Builder final : public Json::json_sax_t {
+ public:
+  explicit Builder(Json* root) : next_(root) {}
+  const std::string& problem() const { return problem_; }
+
+  bool null() override { return put(nullptr); }
+  bool boolean(bool value) override { return put(value); }
+  bool number_integer(int64_t value) override { return put(value); }
+  bool number_unsigned(uint64_t value) override { return put(value); }
+  bool number_float(double value, const std::string&) override { return put(value); }
+  bool string(std::string& value) override { return put(std::move(value)); }
+  bool binary(Json::binary_t&) override { return false; }  // not of JSON
+  bool start_object(size_t) override { return enter(Json::object()); }
+  bool start_array(size_t) override { return enter(Json::array()); }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+
+  bool key(std::string& name) override {
+    const auto [place, is_new] = open_.back()->get_ref<Json::object_t&>().emplace(name, nullptr);
+    next_ = &place->second;
+    return is_new || fail(fmt::format("has the key \"{}\" twice", name));
+  }
+
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& error) override {
     // nlohmann's text begins with an error id in brackets that means nothing to a user.
     const std::string_view what = error.what();
     const size_t begin = what.find("] ");
-    problem = fmt::format("is not valid JSON: {}", begin == std::string_view::npos ? what : what.substr(begin + 2));
+    return fail(fmt::format("is not valid JSON: {}", begin == std::string_view::npos ? what : what.substr(begin + 2)));
   }
-  throw Error(ExitCode::kInvalid, fmt::format("{}: {}", where, problem));
+
+ private:
+  bool fail(std::string problem) {
+    problem_ = std::move(problem);
+    return false;
+  }
+
+  /// Where the next value belongs: behind the last of an array, else where key() or the document wants it.
+  Json& place() {
+    if (open_.empty() || !open_.back()->is_array()) return *next_;
+    return open_.back()->emplace_back(nullptr);
+  }
+
+  template <typename Value>
+  bool put(Value&& value) {
+    place() = std::forward<Value>(value);
+    return true;
+  }
+
+  bool enter(Json empty) {
+    if (open_.size() == size_t{kMaxJsonDepth}) return fail(fmt::format("is nested deeper than {}", kMaxJsonDepth));
+    Json& value = place();
+    value = std::move(empty);
+    open_.push_back(&value);  // nothing is added to its parent while it is open: it stays where it is
+    return true;
+  }
+
+  bool leave() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::vector<Json*> open_;  // arrays and objects around the next value
+  Json* next_;
+  std::string problem_;
+};
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& where) {
+  Json json;
+  Builder builder(&json);
+  if (Json::sax_parse(text, &builder)) return json;
+  throw Error(ExitCode::kInvalid, fmt::format("{}: {}", where, builder.problem()));
 }
 
 Json read_json_object(const fs::path& path) {

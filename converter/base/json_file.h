@@ -20,7 +20,7 @@ constexpr int kMaxJsonDepth = 64;
 /// is a directory), kInvalid when it is too large.
 std::string read_text_file(const std::filesystem::path& path, uint64_t max_bytes = kMaxJsonBytes);
 
-/// Parses `text`; `where` is what errors call it.
+/// Parses `text`; `where` is what errors call it. O(size), and as much again in memory as nlohmann's values take.
 Json parse_json(std::string_view text, const std::string& where);
 
 /// Reads and parses an object (`{...}`).
