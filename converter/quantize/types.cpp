@@ -3,30 +3,30 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <regex>
 
 #include "base/error.h"
 #include "base/half.h"
+#include "base/pattern.h"
 #include "graph/access.h"
 
 namespace bantam::convert {
 namespace {
 
-/// Largest K for which K * 127 * 127 fits the int32 accumulator.
-constexpr uint64_t kMostColumns = 133144;
+/// Largest K of an int8 layer (ops/ops.h).
+constexpr uint64_t kMostColumns = 131071;
 
-std::regex compile(const std::string& pattern) {
+Pattern compile(const std::string& pattern) {
   try {
-    return std::regex(pattern, std::regex::ECMAScript | std::regex::optimize);
-  } catch (const std::regex_error&) {
-    throw Error(ExitCode::kUsage, fmt::format("--keep {}: not a regular expression", pattern));
+    return Pattern(pattern);
+  } catch (const PatternError& error) {
+    throw Error(ExitCode::kUsage, fmt::format("--keep {}: the regular expression {}", pattern, error.what()));
   }
 }
 
-bool matches(const fb::TensorT& tensor, const std::regex& pattern) {
-  if (std::regex_search(tensor.name, pattern)) return true;
+bool matches(const fb::TensorT& tensor, const Pattern& pattern) {
+  if (pattern.search(tensor.name)) return true;
   for (const std::string& source : tensor.source) {
-    if (std::regex_search(source, pattern)) return true;
+    if (pattern.search(source)) return true;
   }
   return false;
 }
@@ -104,7 +104,7 @@ std::vector<bool> small_matrices(const Graph& graph, uint32_t limit) {
 void choose_types(Graph& graph, const TypeOptions& options) {
   check_finite(graph);
   const std::vector<bool> small = small_matrices(graph, options.small_matrix);
-  std::vector<std::regex> patterns;
+  std::vector<Pattern> patterns;
   for (const Keep& keep : options.keep) patterns.push_back(compile(keep.pattern));
   std::vector<bool> matched(patterns.size(), false);
   for (size_t i = 0; i < graph.constants.size(); ++i) {

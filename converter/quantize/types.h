@@ -12,7 +12,7 @@ namespace bantam::convert {
 
 /// `--keep PATTERN=TYPE`: matrices whose name, or one of whose source names, contains a match.
 struct Keep {
-  std::string pattern;  // ECMAScript regular expression
+  std::string pattern;  // of base/pattern.h
   fb::DType type;
 };
 

@@ -1,0 +1,55 @@
+// Regular expressions over names that strangers chose: no recursion and no backtracking, so that neither a name nor a
+// pattern can exhaust the stack or the time (std::regex does both).
+#ifndef BANTAM_CONVERTER_BASE_PATTERN_H_
+#define BANTAM_CONVERTER_BASE_PATTERN_H_
+
+#include <bitset>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bantam::convert {
+
+/// Why a text is no pattern: a phrase that follows the pattern in a message.
+struct PatternError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// An ECMAScript regular expression over bytes, without what finite automata cannot do (back-references, look-ahead)
+/// and without named classes: literals . [..] [^..] \d \D \w \W \s \S \b \B ^ $ ( ) (?: ) | * + ? {m} {m,} {m,n},
+/// also lazy.
+class Pattern {
+ public:
+  static constexpr size_t kMaxBytes = 1000;
+  static constexpr size_t kMaxInstructions = 10000;  // repetitions are written out
+  static constexpr int kMaxDepth = 50;               // of parentheses
+
+  /// Throws PatternError.
+  explicit Pattern(std::string_view text);
+
+  /// Whether the pattern matches somewhere in `name`. O(bytes of name * instructions).
+  bool search(std::string_view name) const;
+
+ private:
+  friend class PatternParser;
+
+  enum class Kind : uint8_t { kSet, kSplit, kJump, kBegin, kEnd, kEdge, kNoEdge, kMatch };
+  struct Instruction {
+    Kind kind;
+    int32_t first = 0;   // kSet: number of the set; kSplit, kJump: where to go on, from here
+    int32_t second = 0;  // kSplit: the other place
+  };
+  using Code = std::vector<Instruction>;
+  using Set = std::bitset<256>;
+
+  class Threads;
+
+  Code code_;
+  std::vector<Set> sets_;
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_BASE_PATTERN_H_
