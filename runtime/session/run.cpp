@@ -12,6 +12,7 @@ struct StepRun {
   const fb::Step* step;
   uint32_t rows;
   uint32_t tile;
+  uint32_t tiles;          // tasks
   uint32_t linear_number;  // of the step's first Linear
   uint32_t values[kSymbols];
 };
@@ -59,17 +60,27 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   return Status::kOk;
 }
 
+/// What task `index` adds to its worker's marks: 64 well-mixed bits (the finaliser of SplitMix64), so that each task once
+/// is told from any other tasks, however often, without memory for each.
+constexpr uint64_t mark(uint32_t index) {
+  uint64_t z = (uint64_t{index} + 1) * 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
 void run_task(void* arg, uint32_t index, uint32_t worker) {
   const StepRun& run = *static_cast<const StepRun*>(arg);
   if (worker >= run.session->limits.workers) return;  // it has no memory: run_step misses the task
   Worker& own = run.session->workers[worker];
-  ++own.tasks;
+  own.marks += mark(index);
+  if (index >= run.tiles) return;  // nor are there rows
   if (own.status == Status::kOk) own.status = run_tile(run, index, worker);
 }
 
 Status run_step(StepRun& run) {
   SessionState& s = *run.session;
-  const uint32_t tiles = (run.rows + run.tile - 1) / run.tile;
+  const uint32_t tiles = run.tiles = (run.rows + run.tile - 1) / run.tile;
   if constexpr (!linked::kHost) {
     Status status = Status::kOk;
     for (uint32_t i = 0; i < tiles && status == Status::kOk; ++i) status = run_tile(run, i, 0);
@@ -77,19 +88,20 @@ Status run_step(StepRun& run) {
   }
   for (uint32_t w = 0; w < s.limits.workers; ++w) {
     s.workers[w].status = Status::kOk;
-    s.workers[w].tasks = 0;
+    s.workers[w].marks = 0;
   }
   if (tiles > 1 && s.limits.workers > 1) {
     s.options.parallel->run(s.options.parallel->context, tiles, run_task, &run);
   } else {
     for (uint32_t i = 0; i < tiles; ++i) run_task(&run, i, 0);
   }
-  uint32_t tasks = 0;
+  uint64_t marks = 0;
   for (uint32_t w = 0; w < s.limits.workers; ++w) {
     if (s.workers[w].status != Status::kOk) return s.workers[w].status;
-    tasks += s.workers[w].tasks;
+    marks += s.workers[w].marks;
   }
-  return tasks == tiles ? Status::kOk : Status::kInvalidArgument;  // `parallel` breaks its contract
+  for (uint32_t i = 0; i < tiles; ++i) marks -= mark(i);
+  return marks == 0 ? Status::kOk : Status::kInvalidArgument;  // `parallel` breaks its contract
 }
 
 [[maybe_unused]] uint32_t count_linears(const fb::Model& model, const fb::Step& step) {

@@ -12,7 +12,7 @@ struct Worker {
   uint8_t* tile;   // its memory: tile region and scratch
   uint8_t* heads;  // the tile's heads in f32
   Status status;
-  uint32_t tasks;  // of this step that it has run
+  uint64_t marks;  // of the tasks of this step that it has run, added up
 };
 
 /// Who filled the batch arrays.

@@ -78,11 +78,13 @@ TEST_F(SessionTest, AParallelThatBreaksItsContractIsRefused) {
     Parallel parallel;
     uint32_t worker = 0;
     uint32_t left_out = 0;
+    uint32_t step = 1;   // from index to index
+    uint32_t shift = 0;  // of indices
   } wrong;
   wrong.parallel.context = &wrong;
   wrong.parallel.run = [](void* context, uint32_t count, void (*task)(void*, uint32_t, uint32_t), void* arg) {
     const Wrong& w = *static_cast<Wrong*>(context);
-    for (uint32_t i = w.left_out; i < count; ++i) task(arg, i, i == count - 1 ? w.worker : 0);
+    for (uint32_t i = w.left_out; i < count; ++i) task(arg, i * w.step + w.shift, i == count - 1 ? w.worker : 0);
   };
   SessionOptions options;
   options.max_tokens = 300;
@@ -103,6 +105,17 @@ TEST_F(SessionTest, AParallelThatBreaksItsContractIsRefused) {
   wrong.worker = 0;
   wrong.left_out = 1;
   EXPECT_EQ(session->run(ids.batch()), Status::kInvalidArgument);
+  wrong.left_out = 0;
+  wrong.step = 0;  // one task, as often as there are tasks
+  EXPECT_EQ(session->run(ids.batch()), Status::kInvalidArgument);
+  wrong.step = 1;
+  for (const uint32_t shift : {1u, 100000000u, 0xFFFFFFF0u}) {  // tasks that do not exist
+    wrong.shift = shift;
+    EXPECT_EQ(session->run(ids.batch()), Status::kInvalidArgument);
+    for (const uint8_t* after = begin + size; after < memory.data() + memory.size(); ++after) ASSERT_EQ(*after, 0x5A);
+  }
+  wrong.shift = 0;
+  EXPECT_EQ(session->run(ids.batch()), Status::kOk);
 }
 
 TEST_F(SessionTest, TheHighWaterMarkReachesTheStatedSizeAtTheMaxima) {

@@ -31,8 +31,8 @@ bool isa_available(Isa isa);          // in this build and on this machine
 bool isa_parse(Text name, Isa* out);  // false: no such name
 
 /// Parallel-for. Returns when task(arg, i, worker) is done for every i in [0, count); worker < the
-/// session's `workers`; no worker id runs twice at once; serial is legal; never nested. A task left out or run with
-/// another worker id makes run() return kInvalidArgument.
+/// session's `workers`; no worker id runs twice at once; serial is legal; never nested. A task left out, run twice or with
+/// another worker id, and an index of `count` or more, make run() return kInvalidArgument.
 struct Parallel {
   void* context = nullptr;
   void (*run)(void* context, uint32_t count, void (*task)(void* arg, uint32_t index, uint32_t worker),
