@@ -27,7 +27,7 @@ Verdict verify(const Site& site) {
   }
   const uint32_t n = extent(w, 0);
   const uint32_t k = extent(w, 1);
-  if (q8 && k > kMaxLinearK) return unsupported("an int8 layer has more than 133,144 inputs", weights);
+  if (q8 && k > kMaxLinearK) return unsupported("an int8 layer has more than 131,071 inputs", weights);
   if (n > kMaxWidth) return unsupported("a layer has too many outputs", weights);
   BANTAM_CHECK(check_row_input(site, 0, k, q8));
   const int32_t x = operand(site.op.inputs(), 0);

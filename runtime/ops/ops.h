@@ -15,8 +15,8 @@ namespace bantam::ops {
 constexpr uint32_t kBlockRows = 16;
 /// Most tables of one embedding.
 constexpr uint32_t kMaxEmbedTables = 8;
-/// K beyond which int8 dot products may leave int32: 127 * 127 * K < 2^31.
-constexpr uint32_t kMaxLinearK = 133144;
+/// K beyond which int8 dot products may leave int32: 128 * 128 * K < 2^31, whatever the numbers in the file are.
+constexpr uint32_t kMaxLinearK = 131071;
 /// The same for u8 probabilities times int8 values: 255 * 127 * rows < 2^31.
 constexpr uint32_t kMaxAttentionRows = 66311;
 /// Largest scratch size of one op that is not attention, and largest width of a tensor.

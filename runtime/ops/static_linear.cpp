@@ -18,7 +18,7 @@ Verdict verify(const Site& site) {
   if (!is_constant(w) || !int8_weights(w)) return corrupt("the weights are not int8 tiles", weights);
   const uint32_t n = extent(w, 0);
   const uint32_t k = extent(w, 1);
-  if (k > kMaxLinearK) return unsupported("an int8 layer has more than 133,144 inputs", weights);
+  if (k > kMaxLinearK) return unsupported("an int8 layer has more than 131,071 inputs", weights);
   if (n > kMaxWidth) return unsupported("a layer has too many outputs", weights);
   BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), k));
   BANTAM_CHECK(check_integer(site, n, true));
