@@ -1,6 +1,8 @@
 // The C API: each function turns its arguments into the C++ ones and back. No logic of its own.
 #include "bantam/bantam.h"
 
+#include <string.h>
+
 #include <new>
 
 #include "bantam/session.h"
@@ -45,9 +47,68 @@ To* same(From* pointer) {
 bantam_status to_c(Status status) { return static_cast<bantam_status>(status); }
 bantam_text to_c(bantam::Text text) { return {text.data, text.size}; }
 bantam::Text to_cpp(bantam_text text) { return {text.data, text.size}; }
-const Model& to_cpp(const bantam_model* model) { return *reinterpret_cast<const Model*>(model); }
-Session& to_cpp(bantam_session* session) { return *reinterpret_cast<Session*>(session); }
-const Session& to_cpp(const bantam_session* session) { return *reinterpret_cast<const Session*>(session); }
+constexpr Model kNoModel;  // opened from nothing: the C++ calls refuse it
+
+/// The model, or kNoModel in place of none.
+const Model& to_cpp(const bantam_model* model) {
+  return model == nullptr ? kNoModel : *reinterpret_cast<const Model*>(model);
+}
+/// Null: there is none to ask.
+const Model* opened(const bantam_model* model) {
+  const Model& found = to_cpp(model);
+  return found.is_open() ? &found : nullptr;
+}
+Session* to_cpp(bantam_session* session) { return reinterpret_cast<Session*>(session); }
+const Session* to_cpp(const bantam_session* session) { return reinterpret_cast<const Session*>(session); }
+
+/// What `call` says of the session, if there is one.
+template <typename Handle, typename Call>
+bantam_status with(Handle* session, const Call& call) {
+  return session == nullptr ? BANTAM_INVALID_ARGUMENT : to_c(call(*to_cpp(session)));
+}
+
+/// The options that the caller has, the rest as initialised. False: they do not say how many, or are from a later
+/// header and ask for what this library does not know.
+template <typename Options>
+bool read_options(const Options* options, Options* out) {
+  size_t size = 0;
+  memcpy(&size, options, sizeof(size));
+  if (size < sizeof(size)) return false;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(options);
+  for (size_t i = sizeof(Options); i < size; ++i) {
+    if (bytes[i] != 0) return false;
+  }
+  const size_t known = size < sizeof(Options) ? size : sizeof(Options);
+  memcpy(out, options, known);
+  return true;
+}
+
+/// The first `size` bytes of `defaults`, zeros behind them.
+template <typename Options>
+void write_options(Options defaults, Options* options, size_t size) {
+  if (options == nullptr || size < sizeof(size_t)) return;
+  defaults.size = size;
+  memset(options, 0, size);
+  memcpy(options, &defaults, size < sizeof(Options) ? size : sizeof(Options));
+}
+
+bantam_session_options session_defaults() {
+  const bantam::SessionOptions defaults;
+  return {sizeof(bantam_session_options),
+          defaults.max_tokens,
+          defaults.max_sequences,
+          defaults.workers,
+          defaults.tile_rows,
+          0,
+          0,
+          nullptr,
+          defaults.block_rows};
+}
+
+bantam_encode_options encode_defaults() {
+  const bantam::EncodeOptions defaults;
+  return {sizeof(bantam_encode_options), defaults.max_tokens, defaults.skip, 1, 0};
+}
 
 void store(const bantam::Fault& from, bantam_fault* to) {
   if (to != nullptr) *to = {from.what, from.name, from.name_size, from.index};
@@ -57,27 +118,29 @@ bantam_encode_result to_c(const bantam::EncodeResult& r) {
   return {r.count, r.truncated ? 1u : 0u, {r.content[0], r.content[1]}, {r.kept[0], r.kept[1]}};
 }
 
-bantam::EncodeOptions to_cpp(const bantam_encode_options* options) {
-  bantam::EncodeOptions result;
-  if (options == nullptr) return result;
-  result.max_tokens = options->max_tokens;
-  result.skip = options->skip;
-  result.add_special = options->add_special != 0;
-  result.truncation = static_cast<bantam::TruncationSide>(options->truncation);
-  return result;
+/// Null: as initialised.
+bool to_cpp(const bantam_encode_options* given, bantam::EncodeOptions* result) {
+  bantam_encode_options options = encode_defaults();
+  if (given != nullptr && !read_options(given, &options)) return false;
+  result->max_tokens = options.max_tokens;
+  result->skip = options.skip;
+  result->add_special = options.add_special != 0;
+  result->truncation = static_cast<bantam::TruncationSide>(options.truncation);
+  return true;
 }
 
-bantam::SessionOptions to_cpp(const bantam_session_options& options) {
-  bantam::SessionOptions result;
-  result.max_tokens = options.max_tokens;
-  result.max_sequences = options.max_sequences;
-  result.workers = options.workers;
-  result.tile_rows = options.tile_rows;
-  result.block_rows = options.block_rows;
-  result.isa = static_cast<bantam::Isa>(options.isa);
-  result.f32_attention = options.f32_attention != 0;
-  result.parallel = same<const bantam::Parallel>(options.parallel);
-  return result;
+bool to_cpp(const bantam_session_options* given, bantam::SessionOptions* result) {
+  bantam_session_options options = session_defaults();
+  if (given == nullptr || !read_options(given, &options)) return false;
+  result->max_tokens = options.max_tokens;
+  result->max_sequences = options.max_sequences;
+  result->workers = options.workers;
+  result->tile_rows = options.tile_rows;
+  result->block_rows = options.block_rows;
+  result->isa = static_cast<bantam::Isa>(options.isa);
+  result->f32_attention = options.f32_attention != 0;
+  result->parallel = same<const bantam::Parallel>(options.parallel);
+  return true;
 }
 
 }  // namespace
@@ -98,40 +161,69 @@ bantam_status bantam_model_open(const void* bytes, size_t size, bantam_model* ou
   return to_c(status);
 }
 
-bantam_task bantam_model_task(const bantam_model* model) { return static_cast<bantam_task>(to_cpp(model).task()); }
-bantam_text bantam_model_name(const bantam_model* model) { return to_c(to_cpp(model).name()); }
-uint32_t bantam_model_max_sequence(const bantam_model* model) { return to_cpp(model).max_sequence(); }
-uint32_t bantam_model_vocabulary(const bantam_model* model) { return to_cpp(model).vocabulary(); }
-uint32_t bantam_model_segment_types(const bantam_model* model) { return to_cpp(model).segment_types(); }
-int bantam_model_has_tokenizer(const bantam_model* model) { return to_cpp(model).has_tokenizer() ? 1 : 0; }
-uint32_t bantam_model_output_count(const bantam_model* model) { return to_cpp(model).output_count(); }
-bantam_text bantam_model_output_name(const bantam_model* model, uint32_t output) {
-  return to_c(to_cpp(model).output_name(output));
+bantam_task bantam_model_task(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? BANTAM_TASK_NONE : static_cast<bantam_task>(m->task());
 }
-uint32_t bantam_model_label_set_count(const bantam_model* model) { return to_cpp(model).label_set_count(); }
-uint32_t bantam_model_label_count(const bantam_model* model, uint32_t set) { return to_cpp(model).label_count(set); }
+bantam_text bantam_model_name(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? bantam_text{nullptr, 0} : to_c(m->name());
+}
+uint32_t bantam_model_max_sequence(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? 0 : m->max_sequence();
+}
+uint32_t bantam_model_vocabulary(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? 0 : m->vocabulary();
+}
+uint32_t bantam_model_segment_types(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? 0 : m->segment_types();
+}
+int bantam_model_has_tokenizer(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m != nullptr && m->has_tokenizer() ? 1 : 0;
+}
+uint32_t bantam_model_output_count(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? 0 : m->output_count();
+}
+bantam_text bantam_model_output_name(const bantam_model* model, uint32_t output) {
+  const Model* m = opened(model);
+  return m == nullptr ? bantam_text{nullptr, 0} : to_c(m->output_name(output));
+}
+uint32_t bantam_model_label_set_count(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? 0 : m->label_set_count();
+}
+uint32_t bantam_model_label_count(const bantam_model* model, uint32_t set) {
+  const Model* m = opened(model);
+  return m == nullptr ? 0 : m->label_count(set);
+}
 bantam_text bantam_model_label(const bantam_model* model, uint32_t set, uint32_t index) {
-  return to_c(to_cpp(model).label(set, index));
+  const Model* m = opened(model);
+  return m == nullptr ? bantam_text{nullptr, 0} : to_c(m->label(set, index));
 }
 
 // -------------------------------------------------------------------------------------------- session
 
-void bantam_session_options_init(bantam_session_options* options) {
-  const bantam::SessionOptions defaults;
-  *options = {defaults.max_tokens, defaults.max_sequences, defaults.workers, defaults.tile_rows, 0, 0, nullptr,
-              defaults.block_rows};
+void bantam_session_options_init_sized(bantam_session_options* options, size_t size) {
+  write_options(session_defaults(), options, size);
 }
 
 size_t bantam_arena_bytes(const bantam_model* model, const bantam_session_options* options) {
-  return bantam::arena_bytes(to_cpp(model), to_cpp(*options));
+  bantam::SessionOptions read;
+  return to_cpp(options, &read) ? bantam::arena_bytes(to_cpp(model), read) : 0;
 }
 
 bantam_status bantam_session_create(const bantam_model* model, const bantam_session_options* options, void* arena,
                                     size_t size, bantam_session** out, bantam_fault* fault) {
-  if (model == nullptr || options == nullptr || out == nullptr) return BANTAM_INVALID_ARGUMENT;
+  bantam::SessionOptions read;
+  if (out == nullptr || !to_cpp(options, &read)) return BANTAM_INVALID_ARGUMENT;
   Session* session = nullptr;
   bantam::Fault why;
-  const Status status = Session::create(to_cpp(model), to_cpp(*options), arena, size, &session, &why);
+  const Status status = Session::create(to_cpp(model), read, arena, size, &session, &why);
   store(why, fault);
   if (status == Status::kOk) *out = reinterpret_cast<bantam_session*>(session);
   return to_c(status);
@@ -139,58 +231,68 @@ bantam_status bantam_session_create(const bantam_model* model, const bantam_sess
 
 bantam_status bantam_session_run_ids(bantam_session* session, const int32_t* ids, const int32_t* segments,
                                      const uint32_t* offsets, uint32_t sequences, uint32_t tokens) {
-  return to_c(to_cpp(session).run({ids, segments, offsets, sequences, tokens}));
+  return with(session, [&](Session& s) { return s.run({ids, segments, offsets, sequences, tokens}); });
 }
 
-void bantam_encode_options_init(bantam_encode_options* options) {
-  const bantam::EncodeOptions defaults;
-  *options = {defaults.max_tokens, defaults.skip, 1, 0};
+void bantam_encode_options_init_sized(bantam_encode_options* options, size_t size) {
+  write_options(encode_defaults(), options, size);
 }
 
-void bantam_session_clear(bantam_session* session) { to_cpp(session).clear(); }
+void bantam_session_clear(bantam_session* session) {
+  if (session != nullptr) to_cpp(session)->clear();
+}
 
 bantam_status bantam_session_add(bantam_session* session, bantam_text first, bantam_text second,
                                  const bantam_encode_options* options) {
-  return to_c(to_cpp(session).add(to_cpp(first), to_cpp(second), to_cpp(options)));
+  bantam::EncodeOptions read;
+  if (!to_cpp(options, &read)) return BANTAM_INVALID_ARGUMENT;
+  return with(session, [&](Session& s) { return s.add(to_cpp(first), to_cpp(second), read); });
 }
 
-bantam_status bantam_session_run(bantam_session* session) { return to_c(to_cpp(session).run()); }
+bantam_status bantam_session_run(bantam_session* session) {
+  return with(session, [](Session& s) { return s.run(); });
+}
 
-uint32_t bantam_session_sequence_count(const bantam_session* session) { return to_cpp(session).sequence_count(); }
+uint32_t bantam_session_sequence_count(const bantam_session* session) {
+  return session == nullptr ? 0 : to_cpp(session)->sequence_count();
+}
 
 bantam_sequence bantam_session_sequence(const bantam_session* session, uint32_t index) {
-  const bantam::EncodedSequence s = to_cpp(session).sequence(index);
+  const bantam::EncodedSequence s = session == nullptr ? bantam::EncodedSequence() : to_cpp(session)->sequence(index);
   return {s.row_begin, s.row_count,   s.ids, s.segments, same<const bantam_offset>(s.offsets),
           s.sequences, to_c(s.result)};
 }
 
 bantam_status bantam_session_output(const bantam_session* session, uint32_t output, uint32_t sequence,
                                     bantam_output* out) {
-  if (out == nullptr) return BANTAM_INVALID_ARGUMENT;
+  if (session == nullptr || out == nullptr) return BANTAM_INVALID_ARGUMENT;
+  const Session& s = *to_cpp(session);
   bantam::OutputView view;
-  const Status status = sequence == BANTAM_ALL_SEQUENCES ? to_cpp(session).output(output, &view)
-                                                         : to_cpp(session).output(output, sequence, &view);
+  const Status status = sequence == BANTAM_ALL_SEQUENCES ? s.output(output, &view) : s.output(output, sequence, &view);
   if (status != Status::kOk) return to_c(status);
   const auto flag = [](bool value) { return static_cast<uint8_t>(value ? 1 : 0); };
   *out = {to_c(view.name), view.data, view.rows, view.width, view.stride, flag(view.per_token), flag(view.squeeze)};
   return BANTAM_OK;
 }
 
-size_t bantam_session_arena_high_water(const bantam_session* session) { return to_cpp(session).arena_high_water(); }
+size_t bantam_session_arena_high_water(const bantam_session* session) {
+  return session == nullptr ? 0 : to_cpp(session)->arena_high_water();
+}
 
 // ------------------------------------------------------------------------------------------ tokenizer
 
 bantam_status bantam_encode(const bantam_model* model, bantam_text first, bantam_text second,
                             const bantam_encode_options* options, const bantam_token_buffer* out,
                             bantam_encode_result* result) {
-  if (out == nullptr || result == nullptr) return BANTAM_INVALID_ARGUMENT;
+  bantam::EncodeOptions read;
+  if (out == nullptr || result == nullptr || !to_cpp(options, &read)) return BANTAM_INVALID_ARGUMENT;
   bantam::Tokenizer tokenizer;
-  const Status opened = bantam::Tokenizer::open(to_cpp(model), 0, &tokenizer);
-  if (opened != Status::kOk) return to_c(opened);
+  const Status opened_status = bantam::Tokenizer::open(to_cpp(model), 0, &tokenizer);
+  if (opened_status != Status::kOk) return to_c(opened_status);
   const bantam::TokenBuffer buffer = {out->ids, out->segments, same<bantam::Offset>(out->offsets), out->sequences,
                                       out->capacity};
   bantam::EncodeResult encoded;
-  const Status status = tokenizer.encode(to_cpp(first), to_cpp(second), to_cpp(options), buffer, &encoded);
+  const Status status = tokenizer.encode(to_cpp(first), to_cpp(second), read, buffer, &encoded);
   *result = to_c(encoded);
   return to_c(status);
 }
@@ -203,6 +305,7 @@ bantam_text bantam_token(const bantam_model* model, uint32_t id) {
 
 int32_t bantam_token_id(const bantam_model* model, bantam_text token) {
   bantam::Tokenizer tokenizer;
+  if (token.data == nullptr && token.size != 0) return -1;
   const bool open = bantam::Tokenizer::open(to_cpp(model), 0, &tokenizer) == Status::kOk;
   return open ? tokenizer.id(to_cpp(token)) : -1;
 }
@@ -211,40 +314,50 @@ int32_t bantam_token_id(const bantam_model* model, bantam_text token) {
 
 bantam_status bantam_classify(const bantam_session* session, uint32_t sequence, bantam_label_score* out,
                               uint32_t capacity, uint32_t* count, uint32_t* above) {
-  return to_c(bantam::classify(to_cpp(session), sequence, same<bantam::LabelScore>(out), capacity, count, above));
+  return with(session, [&](const Session& s) {
+    return bantam::classify(s, sequence, same<bantam::LabelScore>(out), capacity, count, above);
+  });
 }
 
 bantam_status bantam_choose(const bantam_session* session, uint32_t first, uint32_t choices, bantam_label_score* out,
                             uint32_t capacity, uint32_t* count) {
-  return to_c(bantam::choose(to_cpp(session), first, choices, same<bantam::LabelScore>(out), capacity, count));
+  return with(session, [&](const Session& s) {
+    return bantam::choose(s, first, choices, same<bantam::LabelScore>(out), capacity, count);
+  });
 }
 
 bantam_status bantam_tag(const bantam_session* session, uint32_t sequence, bantam_text text, bantam_entity* out,
                          uint32_t capacity, uint32_t* count) {
-  return to_c(bantam::tag(to_cpp(session), sequence, to_cpp(text), same<bantam::Entity>(out), capacity, count));
+  return with(session, [&](const Session& s) {
+    return bantam::tag(s, sequence, to_cpp(text), same<bantam::Entity>(out), capacity, count);
+  });
 }
 
 bantam_status bantam_find_answer(const bantam_session* session, uint32_t sequence, bantam_answer* out) {
   if (out == nullptr) return BANTAM_INVALID_ARGUMENT;
-  bantam::Answer a;
-  const Status status = bantam::answer(to_cpp(session), sequence, &a);
-  if (status == Status::kOk) {
-    *out = {{a.span.begin, a.span.end}, a.score, a.logit, a.no_answer, a.mass, a.answerable ? 1u : 0u};
-  }
-  return to_c(status);
+  return with(session, [&](const Session& s) {
+    bantam::Answer a;
+    const Status status = bantam::answer(s, sequence, &a);
+    if (status == Status::kOk) {
+      *out = {{a.span.begin, a.span.end}, a.score, a.logit, a.no_answer, a.mass, a.answerable ? 1u : 0u};
+    }
+    return status;
+  });
 }
 
 bantam_status bantam_embed(const bantam_session* session, uint32_t sequence, const float** out, uint32_t* width) {
-  return to_c(bantam::embed(to_cpp(session), sequence, out, width));
+  return with(session, [&](const Session& s) { return bantam::embed(s, sequence, out, width); });
 }
 
 bantam_status bantam_fill(const bantam_session* session, uint32_t sequence, uint32_t mask, bantam_candidate* out,
                           uint32_t capacity, uint32_t* count) {
-  return to_c(bantam::fill(to_cpp(session), sequence, mask, same<bantam::Candidate>(out), capacity, count));
+  return with(session, [&](const Session& s) {
+    return bantam::fill(s, sequence, mask, same<bantam::Candidate>(out), capacity, count);
+  });
 }
 
 bantam_status bantam_next_sentence(const bantam_session* session, uint32_t sequence, float* probability) {
-  return to_c(bantam::next_sentence(to_cpp(session), sequence, probability));
+  return with(session, [&](const Session& s) { return bantam::next_sentence(s, sequence, probability); });
 }
 
 }  // extern "C"

@@ -31,6 +31,48 @@ static void* read_file(const char* path, size_t* size) {
   return bytes;
 }
 
+/* Nothing, and structures of other versions of the header, are statuses. */
+static int check_misuse(const bantam_model* model) {
+  struct {
+    bantam_session_options known;
+    uint32_t later;
+  } longer;
+  bantam_session_options options;
+  bantam_model closed;
+  bantam_text text = {NULL, 5};
+  bantam_output output;
+  uint32_t count;
+  memset(&closed, 0, sizeof(closed));
+  CHECK(bantam_model_task(&closed) == BANTAM_TASK_NONE && bantam_model_task(NULL) == BANTAM_TASK_NONE);
+  CHECK(bantam_model_name(&closed).size == 0 && bantam_model_label(NULL, 0, 0).size == 0);
+  CHECK(bantam_model_vocabulary(&closed) == 0 && bantam_model_output_count(NULL) == 0);
+  CHECK(!bantam_model_has_tokenizer(&closed));
+  CHECK(bantam_token_id(model, text) == -1 && bantam_token(NULL, 0).size == 0);
+  CHECK(bantam_session_run(NULL) == BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_session_output(NULL, 0, 0, &output) == BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_session_sequence(NULL, 0).row_count == 0);
+  CHECK(bantam_classify(NULL, 0, NULL, 0, &count, NULL) == BANTAM_INVALID_ARGUMENT);
+  bantam_session_clear(NULL);
+  CHECK(bantam_arena_bytes(model, NULL) == 0);
+  memset(&options, 0, sizeof(options));
+  CHECK(bantam_arena_bytes(model, &options) == 0); /* never initialised */
+  bantam_session_options_init(&options);
+  CHECK(options.max_sequences == 1);
+  CHECK(bantam_arena_bytes(NULL, &options) == 0 && bantam_arena_bytes(&closed, &options) == 0);
+
+  /* An older caller has fewer bytes: nothing behind them is written or read. */
+  memset(&options, 0x5A, sizeof(options));
+  bantam_session_options_init_sized(&options, offsetof(bantam_session_options, tile_rows));
+  CHECK(options.size == offsetof(bantam_session_options, tile_rows) && options.tile_rows == 0x5A5A5A5Au);
+  CHECK(bantam_arena_bytes(model, &options) > 0);
+  /* A later one has more: zeros are defaults. */
+  bantam_session_options_init_sized(&longer.known, sizeof(longer));
+  CHECK(longer.later == 0 && bantam_arena_bytes(model, &longer.known) > 0);
+  longer.later = 1;
+  CHECK(bantam_arena_bytes(model, &longer.known) == 0);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   static const int32_t kBadIds[1] = {-1};
   bantam_model model;
@@ -55,6 +97,7 @@ int main(int argc, char** argv) {
   CHECK(bantam_model_open(bytes, 100, &model, &fault) == BANTAM_TRUNCATED);
   CHECK(strlen(fault.what) > 0);
   CHECK(bantam_model_open(bytes, size, &model, NULL) == BANTAM_OK);
+  CHECK(check_misuse(&model) == 0);
   CHECK(bantam_model_task(&model) == BANTAM_TASK_CLASSIFY);
   CHECK(bantam_model_has_tokenizer(&model));
   CHECK(bantam_model_output_count(&model) == 2);

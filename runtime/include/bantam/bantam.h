@@ -3,7 +3,11 @@
  * A model is a small value over bytes that the caller keeps; a session lies at the start of an arena that the caller
  * keeps. Nothing here allocates, and nothing is destroyed: free the arena when done. Structures are filled by the
  * *_init functions or by the calls that return them. Functions return a bantam_status; meanings are those of
- * bantam/model.h, session.h, tokenizer.h and tasks.h, which this header mirrors name by name. */
+ * bantam/model.h, session.h, tokenizer.h and tasks.h, which this header mirrors name by name.
+ *
+ * A null session, a null model or one that was never opened is BANTAM_INVALID_ARGUMENT, or 0, an empty text, -1 where a
+ * function returns no status. Option structures begin with their size as the caller was compiled, so that a library that
+ * knows more or fewer options reads no more than there is. */
 #ifndef BANTAM_BANTAM_H_
 #define BANTAM_BANTAM_H_
 
@@ -116,6 +120,7 @@ typedef struct bantam_parallel {
 } bantam_parallel;
 
 typedef struct bantam_session_options {
+  size_t size;                     /* sizeof(bantam_session_options): bantam_session_options_init writes it */
   uint32_t max_tokens;             /* rows of one run; 0: the longest sequence times max_sequences */
   uint32_t max_sequences;          /* 1 */
   uint32_t workers;                /* 1: worker ids that `parallel` may use */
@@ -126,7 +131,11 @@ typedef struct bantam_session_options {
   uint32_t block_rows;             /* 0: 16; fewer for small devices, see session.h */
 } bantam_session_options;
 
-void bantam_session_options_init(bantam_session_options* options);
+/* Defaults for the first `size` bytes, of which `size` says that they are there. */
+void bantam_session_options_init_sized(bantam_session_options* options, size_t size);
+static inline void bantam_session_options_init(bantam_session_options* options) {
+  bantam_session_options_init_sized(options, sizeof(bantam_session_options));
+}
 /* Exact size of the arena; 0 when the options cannot be served. */
 size_t bantam_arena_bytes(const bantam_model* model, const bantam_session_options* options);
 /* `arena` is 64-byte aligned and outlives the session. */
@@ -138,13 +147,17 @@ bantam_status bantam_session_run_ids(bantam_session* session, const int32_t* ids
                                      const uint32_t* offsets, uint32_t sequences, uint32_t tokens);
 
 typedef struct bantam_encode_options {
+  size_t size;         /* sizeof(bantam_encode_options): bantam_encode_options_init writes it */
   uint32_t max_tokens; /* specials included; 0: the file's limit */
   uint32_t skip;       /* content tokens to leave out: sliding windows */
   uint8_t add_special; /* 1 */
   uint8_t truncation;  /* 0: as the file says; else a value of bantam::TruncationSide */
 } bantam_encode_options;
 
-void bantam_encode_options_init(bantam_encode_options* options);
+void bantam_encode_options_init_sized(bantam_encode_options* options, size_t size);
+static inline void bantam_encode_options_init(bantam_encode_options* options) {
+  bantam_encode_options_init_sized(options, sizeof(bantam_encode_options));
+}
 
 /* Text batch: clear, add each input (second.data null: no pair; options null: as initialised), run. */
 void bantam_session_clear(bantam_session* session);
