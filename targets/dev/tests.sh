@@ -1,0 +1,116 @@
+# `./dev test [quick|all|aarch64|armv7]`: which folders are built and whose tests run. What each folder is, and which tests are
+# quick, say the presets in CMakePresets.json. Sourced by ./dev, whose functions and settings it uses.
+# shellcheck shell=bash disable=SC2154
+
+# find_ruff: sets `ruff` to the formatter of Python sources, or to nothing where it cannot be installed.
+find_ruff() {
+  need_python tests/requirements.txt && ruff=$PWD/$venv/bin/ruff || ruff=
+}
+
+# run_ctest OPTIONS...: the last thing that a test command prints is ctest's own summary; the slowest tests go to the log.
+run_ctest() {
+  local status=0
+  echo
+  BANTAM_RUFF=$ruff in_group ctest -j "$jobs" --output-on-failure --no-tests=error --timeout 900 \
+    --output-junit "$PWD/build/tests.xml" "$@" || status=$?
+  python3 -B tests/slowest.py build/tests.xml >>"$log" 2>&1 || true
+  return $status
+}
+
+# build_emulated PRESET: a build for ARM, with its libraries; debian.txt has the group arm.
+build_emulated() {
+  local preset=$1 architecture=armhf
+  [ "$preset" != aarch64 ] || architecture=arm64
+  step "Libraries of Debian $architecture" targets/packages/sysroot.sh $architecture "build-$preset/sysroot"
+  configure "$preset"
+  build "$preset"
+}
+
+# test_plain_processor PRESET: the tests of kernels and library where there is neither sdot (Cortex-A53) nor fused
+# multiply-add (Cortex-A9).
+test_plain_processor() {
+  local processor=cortex-a9
+  [ "$1" != aarch64 ] || processor=cortex-a53
+  echo
+  echo "$1 on $processor"
+  QEMU_CPU=$processor run_ctest --test-dir "build-$1" -L 'kernels|unit'
+}
+
+# test_emulated PRESET: every test on an emulated machine.
+test_emulated() {
+  need_packages build test arm
+  ruff=
+  build_emulated "$1"
+  QEMU_CPU=max run_ctest --test-dir "build-$1"
+  test_plain_processor "$1"
+}
+
+test_quick() {
+  need_packages build test
+  ruff=
+  configure release -DBANTAM_FIRMWARE_TARGETS=cortex-m4
+  build release
+  run_ctest --preset quick "$@"
+}
+
+# test_folders FOLDER...: one list of all folders' tests, so that one summary counts them.
+test_folders() {
+  local list=build/tests.ctest
+  mkdir -p $list
+  printf 'subdirs("%s")\n' "${@/#/$PWD/}" >$list/CTestTestfile.cmake
+  run_ctest --test-dir $list
+}
+
+test_before_commit() {
+  need_packages build test firmware
+  find_ruff
+  configure release -DBANTAM_FIRMWARE_TARGETS=cortex-m4
+  build release
+  configure fuzz
+  build fuzz
+  test_folders build build-fuzz
+}
+
+test_all() {
+  local preset folders=(build build-fuzz)
+  need_packages build test firmware train browser arm
+  find_ruff
+  need_python tests/conformance/requirements.txt || die "test all needs the packages of tests/conformance/requirements.txt"
+  export BANTAM_EXHAUSTIVE=1 # tests/exhaustive.h
+  export BANTAM_TIDY=all     # tests/style/tidy.sh
+  configure release -DBANTAM_PYTHON="$PWD/$venv/bin/python3" -DBANTAM_FIRMWARE_TARGETS="$firmware_targets"
+  build release
+  configure fuzz -DBANTAM_FUZZ_SECONDS=60
+  build fuzz
+  for preset in tsan asan-gcc plain shared; do
+    configure $preset
+    build $preset
+    folders+=("build-$preset")
+  done
+  for preset in aarch64 armv7; do
+    build_emulated $preset
+    folders+=("build-$preset")
+  done
+  step "Firmware budgets" python3 -B tests/firmware/size_report.py --command build/bantam --work build-firmware \
+    --out build/size.md --targets "$firmware_targets"
+  for preset in aarch64 armv7; do test_plain_processor $preset; done
+  test_folders "${folders[@]}"
+}
+
+command_test() {
+  local extent=${1:-}
+  shift || true
+  case $extent in
+    quick)
+      test_quick "$@"
+      return
+      ;;
+    "" | all | aarch64 | armv7) [ $# -eq 0 ] || die "test $extent takes no arguments: $*" 2 ;;
+    *) die "unknown kind of test \"$extent\": use quick, all, aarch64, armv7 or none" 2 ;;
+  esac
+  case $extent in
+    "") test_before_commit ;;
+    all) test_all ;;
+    aarch64 | armv7) test_emulated "$extent" ;;
+  esac
+}
