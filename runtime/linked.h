@@ -13,64 +13,16 @@
 #define BANTAM_LINK_DEFAULT 1
 #endif
 
-// Operators (fb::OpAttributes).
-#ifndef BANTAM_LINK_EMBED
-#define BANTAM_LINK_EMBED BANTAM_LINK_DEFAULT
+// Bit i: the operator of row i of ops/ops.inc.
+#ifndef BANTAM_LINK_OPS
+#define BANTAM_LINK_OPS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
-#ifndef BANTAM_LINK_LINEAR
-#define BANTAM_LINK_LINEAR BANTAM_LINK_DEFAULT
-#endif
-#ifndef BANTAM_LINK_ROW
-#define BANTAM_LINK_ROW BANTAM_LINK_DEFAULT
-#endif
-#ifndef BANTAM_LINK_SPLIT_HEADS
-#define BANTAM_LINK_SPLIT_HEADS BANTAM_LINK_DEFAULT
-#endif
-#ifndef BANTAM_LINK_ATTENTION
-#define BANTAM_LINK_ATTENTION BANTAM_LINK_DEFAULT
-#endif
-#ifndef BANTAM_LINK_POOL
-#define BANTAM_LINK_POOL BANTAM_LINK_DEFAULT
-#endif
-#ifndef BANTAM_LINK_SLICE
-#define BANTAM_LINK_SLICE BANTAM_LINK_DEFAULT
-#endif
-// What copies its input in place of an operator that this version does not know (Op.fallback).
-#ifndef BANTAM_LINK_COPY
-#define BANTAM_LINK_COPY BANTAM_LINK_DEFAULT
-#endif
-// Numbers: f32 and f16 weights of linear layers, embedding tables, attention; int8 with a scale a row found at run time;
-// integer-only with calibrated scales.
-#ifndef BANTAM_LINK_FLOAT
-#define BANTAM_LINK_FLOAT BANTAM_LINK_DEFAULT
-#endif
-#ifndef BANTAM_LINK_FLOAT_TABLES
-#define BANTAM_LINK_FLOAT_TABLES BANTAM_LINK_DEFAULT
-#endif
-// f16 among those.
-#ifndef BANTAM_LINK_HALF
-#define BANTAM_LINK_HALF BANTAM_LINK_DEFAULT
-#endif
-#ifndef BANTAM_LINK_FLOAT_ATTENTION
-#define BANTAM_LINK_FLOAT_ATTENTION BANTAM_LINK_DEFAULT
-#endif
-#ifndef BANTAM_LINK_DYNAMIC
-#define BANTAM_LINK_DYNAMIC BANTAM_LINK_DEFAULT
-#endif
-// Weights of 4 bits, beside BANTAM_LINK_DYNAMIC.
-#ifndef BANTAM_LINK_INT4
-#define BANTAM_LINK_INT4 BANTAM_LINK_DEFAULT
-#endif
-// Sparse weights, beside BANTAM_LINK_DYNAMIC.
-#ifndef BANTAM_LINK_SPARSE
-#define BANTAM_LINK_SPARSE BANTAM_LINK_DEFAULT
-#endif
-// Weights stored as a bitmask and what is not 0, beside BANTAM_LINK_DYNAMIC.
-#ifndef BANTAM_LINK_BITMASK
-#define BANTAM_LINK_BITMASK BANTAM_LINK_DEFAULT
-#endif
-#ifndef BANTAM_LINK_STATIC
-#define BANTAM_LINK_STATIC BANTAM_LINK_DEFAULT
+// Bit i: numbers of this kind in the operators of version 1. Float: f32 weights of linear layers; Half: f16 wherever floats
+// are linked; FloatTables: embedding tables; FloatAttention: queries, keys and values; Dynamic: int8 with a scale a row
+// found at run time; beside it Int4: weights of 4 bits, Sparse: sparse weights, Bitmask: a bitmask and what is not 0.
+#define BANTAM_NUMBERS(X) X(Float) X(Half) X(FloatTables) X(FloatAttention) X(Dynamic) X(Int4) X(Sparse) X(Bitmask)
+#ifndef BANTAM_LINK_NUMBERS
+#define BANTAM_LINK_NUMBERS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
 // Bit i: the activation of number i (fb::ActivationKind), the norm of number i (fb::NormKind). Number 0, none, is always
 // there.
@@ -84,12 +36,9 @@
 #ifndef BANTAM_LINK_ROWS
 #define BANTAM_LINK_ROWS 16
 #endif
-// Bit i: the pooling of number i (fb::PoolKind). Rows divided by their length (Pool.l2).
+// Bit i: the pooling of number i (fb::PoolKind). Bit 31: rows divided by their length (Pool.l2).
 #ifndef BANTAM_LINK_POOLS
 #define BANTAM_LINK_POOLS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
-#endif
-#ifndef BANTAM_LINK_UNIT_LENGTH
-#define BANTAM_LINK_UNIT_LENGTH BANTAM_LINK_DEFAULT
 #endif
 // Bit i: what answers for the task of number i (fb::TaskKind).
 #ifndef BANTAM_LINK_TASKS
@@ -124,26 +73,40 @@
 
 namespace bantam::linked {
 
-constexpr bool kEmbed = BANTAM_LINK_EMBED != 0;
-constexpr bool kLinear = BANTAM_LINK_LINEAR != 0;
-constexpr bool kRow = BANTAM_LINK_ROW != 0;
-constexpr bool kSplitHeads = BANTAM_LINK_SPLIT_HEADS != 0;
-constexpr bool kAttention = BANTAM_LINK_ATTENTION != 0;
-constexpr bool kPool = BANTAM_LINK_POOL != 0;
-constexpr bool kSlice = BANTAM_LINK_SLICE != 0;
-constexpr bool kCopy = BANTAM_LINK_COPY != 0;
-constexpr bool kFloat = BANTAM_LINK_FLOAT != 0;
-constexpr bool kHalf = BANTAM_LINK_HALF != 0;
-constexpr bool kFloatTables = BANTAM_LINK_FLOAT_TABLES != 0;
-constexpr bool kFloatAttention = BANTAM_LINK_FLOAT_ATTENTION != 0;
-constexpr bool kDynamic = BANTAM_LINK_DYNAMIC != 0;
-constexpr bool kInt4 = BANTAM_LINK_INT4 != 0;
-constexpr bool kSparse = BANTAM_LINK_SPARSE != 0;
-constexpr bool kBitmask = BANTAM_LINK_BITMASK != 0;
-constexpr bool kStatic = BANTAM_LINK_STATIC != 0;
-/// Something computes with floats, as version 1 of the operators does.
-constexpr bool kFloats = kFloat || kFloatTables || kFloatAttention || kDynamic;
-constexpr bool kUnitLength = BANTAM_LINK_UNIT_LENGTH != 0;
+/// Rows of ops/ops.inc.
+enum Op : uint32_t {
+#define BANTAM_OP(name, ...) kOp##name,
+#include "ops/ops.inc"
+#undef BANTAM_OP
+  kOps
+};
+/// Bits of the rows that are operators of this version.
+constexpr uint32_t ops_of(uint32_t of_version) {
+  uint32_t bits = 0;
+#define BANTAM_OP(name, kind, version, ...) bits |= version == of_version ? 1u << kOp##name : 0u;
+#include "ops/ops.inc"
+#undef BANTAM_OP
+  return bits;
+}
+constexpr bool op(uint32_t row) { return ((BANTAM_LINK_OPS) >> row & 1u) != 0; }
+constexpr bool kStatic = ((BANTAM_LINK_OPS)&ops_of(2)) != 0;
+
+enum Numbers : uint32_t {
+#define BANTAM_NUMBER(name) kNumber##name,
+  BANTAM_NUMBERS(BANTAM_NUMBER)
+#undef BANTAM_NUMBER
+};
+constexpr bool numbers(Numbers kind) { return ((BANTAM_LINK_NUMBERS) >> kind & 1u) != 0; }
+constexpr bool kFloat = numbers(kNumberFloat);
+constexpr bool kHalf = numbers(kNumberHalf);
+constexpr bool kFloatTables = numbers(kNumberFloatTables);
+constexpr bool kFloatAttention = numbers(kNumberFloatAttention);
+constexpr bool kDynamic = numbers(kNumberDynamic);
+constexpr bool kInt4 = numbers(kNumberInt4);
+constexpr bool kSparse = numbers(kNumberSparse);
+constexpr bool kBitmask = numbers(kNumberBitmask);
+constexpr uint32_t kUnitLengthBit = 31;
+constexpr bool kUnitLength = ((BANTAM_LINK_POOLS) >> kUnitLengthBit & 1u) != 0;
 constexpr bool kTokenizer = BANTAM_LINK_TOKENIZER != 0;
 constexpr bool kHost = BANTAM_LINK_HOST != 0;
 constexpr bool kOffsets = BANTAM_LINK_OFFSETS != 0;

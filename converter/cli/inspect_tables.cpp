@@ -4,6 +4,7 @@
 
 #include "cli/engine.h"
 #include "format/view.h"
+#include "ops/ops.h"
 
 namespace bantam::cli {
 namespace {
@@ -99,9 +100,9 @@ std::string life(const fb::Model& model, int32_t index) {
     const fb::Step& step = *ops.steps()->Get(s);
     for (uint32_t i = step.first_op(); i < step.first_op() + step.op_count(); ++i) {
       const fb::Op& op = *ops.ops()->Get(i);
-      bool named = op.tail() != nullptr && op.tail()->residual() == index;
-      for (uint32_t k = 0; k < count(op.inputs()); ++k) named = named || op.inputs()->Get(k) == index;
-      for (uint32_t k = 0; k < count(op.outputs()); ++k) named = named || op.outputs()->Get(k) == index;
+      const ops::Operands operands(op);
+      bool named = false;
+      for (uint32_t k = 0; k < operands.size(); ++k) named = named || operands.tensor(k) == index;
       if (!named) continue;
       if (first < 0) first = static_cast<int32_t>(s);
       last = static_cast<int32_t>(s);

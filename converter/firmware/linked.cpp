@@ -3,14 +3,46 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 
 #include "format/view.h"
+#include "linked.h"
+#include "ops/ops.h"
 
 namespace bantam::firmware {
 namespace {
 
-/// Operators of this version compute with integers only.
-constexpr uint32_t kIntegerVersion = 2;
+/// Names of rows of ops/ops.inc and of kinds of numbers, by bit.
+constexpr const char* kOpNames[] = {
+#define BANTAM_OP(name, ...) #name,
+#include "ops/ops.inc"
+#undef BANTAM_OP
+};
+constexpr const char* kNumberNames[] = {
+#define BANTAM_NUMBER(name) #name,
+    BANTAM_NUMBERS(BANTAM_NUMBER)
+#undef BANTAM_NUMBER
+};
+
+/// "SplitHeads" and "quick_gelu": "split heads", "quick gelu".
+std::string in_words(const char* name) {
+  std::string words;
+  for (; *name != 0; ++name) {
+    const bool capital = *name >= 'A' && *name <= 'Z';
+    if (capital && !words.empty()) words += ' ';
+    words += *name == '_' ? ' ' : static_cast<char>(capital ? *name - 'A' + 'a' : *name);
+  }
+  return words;
+}
+
+/// What bit `bit` of the mask `name` stands for; "" where nobody needs to know.
+std::string bit_words(const std::string& name, uint32_t bit) {
+  if (name == "OPS") return in_words(kOpNames[bit]);
+  if (name == "NUMBERS") return in_words(kNumberNames[bit]);
+  if (name == "ACTIVATIONS") return in_words(fb::EnumNameActivationKind(static_cast<fb::ActivationKind>(bit)));
+  if (name == "NORMS") return in_words(fb::EnumNameNormKind(static_cast<fb::NormKind>(bit))) + " norm";
+  return "";
+}
 
 /// Gathers macros; a name is given once, bits of masks are joined.
 class Needs {
@@ -18,23 +50,13 @@ class Needs {
   explicit Needs(const fb::Model& model) : model_(model) {}
 
   void op(const fb::Op& op) {
-    using Kind = fb::OpAttributes;
-    static const std::map<Kind, const char*> kOperators = {{Kind::Embed, "EMBED"},
-                                                           {Kind::Linear, "LINEAR"},
-                                                           {Kind::Row, "ROW"},
-                                                           {Kind::SplitHeads, "SPLIT_HEADS"},
-                                                           {Kind::Attention, "ATTENTION"},
-                                                           {Kind::Pool, "POOL"},
-                                                           {Kind::Slice, "SLICE"}};
-    const auto known = kOperators.find(op.attributes_type());
-    const bool executed = known != kOperators.end() && op.version() <= kIntegerVersion && count(op.features()) == 0;
+    const fb::OpAttributes kind = ops::executed_kind(op);
     // What this version does not know may be copied instead, or the file would not have been opened.
-    need(executed ? known->second : "COPY");
-    if (executed && op.version() == kIntegerVersion) {
-      need("STATIC");  // tables stand for activations, and the norm is the integer one
-      return;
-    }
-    if (executed) numbers(op);
+    const uint32_t row = kind == fb::OpAttributes::NONE ? linked::kOpCopy : ops::find_row(kind, op.version(), true);
+    need("OPS", 1u << row);
+    // Integers only: tables stand for activations, and the norm is the integer one.
+    if (is_static(op)) return;
+    numbers(op);
     if (op.tail() != nullptr) tail(*op.tail());
   }
 
@@ -53,50 +75,52 @@ class Needs {
     Linked linked;
     for (const auto& [name, value] : values_) {
       linked.macros.emplace_back(name, value);
-      if (name == "ACTIVATIONS") {
-        for (uint32_t bit = 1; bit < 32; ++bit) {
-          if ((value >> bit & 1u) != 0) word(&linked, fb::EnumNameActivationKind(static_cast<fb::ActivationKind>(bit)));
-        }
-      } else if (name == "NORMS") {
-        for (uint32_t bit = 1; bit < 32; ++bit) {
-          if ((value >> bit & 1u) == 0) continue;
-          word(&linked, fmt::format("{} norm", fb::EnumNameNormKind(static_cast<fb::NormKind>(bit))));
-        }
-      } else if (name != "TASKS" && name != "POOLS") {
-        word(&linked, name);
+      if (value == 1 && bit_words(name, 0).empty()) linked.words.push_back(in_words(lower(name).c_str()));
+      for (uint32_t bit = 0; bit < 32; ++bit) {
+        const std::string words = (value >> bit & 1u) != 0 ? bit_words(name, bit) : "";
+        if (!words.empty()) linked.words.push_back(words);
       }
     }
     return linked;
   }
 
  private:
-  static void word(Linked* linked, std::string name) {
-    for (char& c : name) c = c == '_' ? ' ' : static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    linked->words.push_back(name);
+  static std::string lower(std::string name) {
+    for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    return name;
   }
+
+  void number(linked::Numbers kind) { need("NUMBERS", 1u << kind); }
 
   void numbers(const fb::Op& op) {
-    if (op.attributes_type() == fb::OpAttributes::Linear) weights(operand(op.inputs(), 1), "DYNAMIC", "FLOAT");
-    if (op.attributes_type() == fb::OpAttributes::Attention)
-      weights(operand(op.inputs(), 0), "DYNAMIC", "FLOAT_ATTENTION");
-    if (const fb::Pool* pool = op.attributes_as_Pool()) {
-      need("POOLS", 1u << static_cast<uint32_t>(pool->kind()));
-      if (pool->l2()) need("UNIT_LENGTH");
+    switch (ops::executed_kind(op)) {
+      case fb::OpAttributes::Linear:
+        return weights(operand(op.inputs(), 1), linked::kNumberDynamic, linked::kNumberFloat);
+      case fb::OpAttributes::Attention:
+        return weights(operand(op.inputs(), 0), linked::kNumberDynamic, linked::kNumberFloatAttention);
+      case fb::OpAttributes::Pool:
+        need("POOLS", 1u << static_cast<uint32_t>(op.attributes_as_Pool()->kind()));
+        if (op.attributes_as_Pool()->l2()) need("POOLS", 1u << linked::kUnitLengthBit);
+        return;
+      case fb::OpAttributes::Embed:
+        for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables()) {
+          weights(table->tensor(), std::nullopt, linked::kNumberFloatTables);
+        }
+        return;
+      default:
+        return;
     }
-    if (op.attributes_type() != fb::OpAttributes::Embed) return;
-    for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables())
-      weights(table->tensor(), nullptr, "FLOAT_TABLES");
   }
 
-  void weights(int32_t index, const char* if_i8, const char* if_float) {
-    const fb::DType type = tensor(model_, index).type();
-    const bool integer = type == fb::DType::i8 || type == fb::DType::i4;
-    const char* name = integer ? if_i8 : if_float;
-    if (type == fb::DType::i4) need("INT4");
-    if (sparse_weights(tensor(model_, index))) need("SPARSE");
-    if (bitmask_weights(tensor(model_, index))) need("BITMASK");
-    if (name != nullptr) need(name);
-    if (type == fb::DType::f16) need("HALF");
+  void weights(int32_t index, std::optional<linked::Numbers> if_integer, linked::Numbers if_float) {
+    const fb::Tensor& t = tensor(model_, index);
+    const bool integer = t.type() == fb::DType::i8 || t.type() == fb::DType::i4;
+    if (t.type() == fb::DType::i4) number(linked::kNumberInt4);
+    if (sparse_weights(t)) number(linked::kNumberSparse);
+    if (bitmask_weights(t)) number(linked::kNumberBitmask);
+    if (!integer) number(if_float);
+    if (integer && if_integer) number(*if_integer);
+    if (t.type() == fb::DType::f16) number(linked::kNumberHalf);
   }
 
   void tail(const fb::Tail& tail) {

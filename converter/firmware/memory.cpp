@@ -10,6 +10,7 @@
 #include "firmware/small_plan.h"
 #include "format/header.h"
 #include "format/view.h"
+#include "ops/ops.h"
 #include "session/layout.h"
 #include "session/state.h"
 
@@ -38,10 +39,10 @@ Parts model_parts(const Model& model) {
   uint64_t embeddings = 0;
   uint64_t weights = 0;
   for (const fb::Op* op : *graph(m).ops()) {
-    if (op->attributes_type() == fb::OpAttributes::Embed) {
+    if (ops::executed_kind(*op) == fb::OpAttributes::Embed) {
       for (const fb::EmbedTable* table : *op->attributes_as_Embed()->tables()) embeddings += take(table->tensor());
     }
-    if (op->attributes_type() == fb::OpAttributes::Linear) weights += take(operand(op->inputs(), 1));
+    if (ops::executed_kind(*op) == fb::OpAttributes::Linear) weights += take(operand(op->inputs(), 1));
   }
   uint64_t tokenizers = 0;
   for (uint32_t i = 0; i < count(m.tokenizers()); ++i) {
@@ -111,7 +112,7 @@ std::string small_plan_option(const fb::Model& m) {
   bool int8 = false;
   bool f32_residual = false;
   for (const fb::Op* op : *graph(m).ops()) {
-    if (op->attributes_type() == fb::OpAttributes::Linear)
+    if (ops::executed_kind(*op) == fb::OpAttributes::Linear)
       int8 = int8 || integer_weights(tensor(m, operand(op->inputs(), 1)));
     if (op->tail() == nullptr || op->tail()->residual() < 0) continue;
     f32_residual = f32_residual || tensor(m, op->tail()->residual()).type() == fb::DType::f32;

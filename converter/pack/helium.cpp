@@ -11,6 +11,7 @@
 #include "format/stored_matrix.h"
 #include "format/view.h"
 #include "kernels/kernels.h"
+#include "ops/ops.h"
 #include "prune/costs.h"
 
 namespace bantam::convert {
@@ -78,7 +79,7 @@ std::map<Place, SparseWeights> find_sparse(const fb::Model& model, uint32_t toke
     const uint32_t rows = step->rows() == kTokens ? tokens : 1;
     for (uint32_t i = 0; i < step->op_count(); ++i) {
       const fb::Op& op = *graph(model).ops()->Get(step->first_op() + i);
-      if (op.attributes_type() != fb::OpAttributes::Linear) continue;
+      if (ops::executed_kind(op) != fb::OpAttributes::Linear) continue;
       const fb::Tensor& weights = tensor(model, operand(op.inputs(), 1));
       if (!without_zeros(weights)) continue;
       const auto at = found.try_emplace(place_of(weights), SparseWeights{&weights, rows}).first;

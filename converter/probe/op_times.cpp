@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "format/view.h"
+#include "ops/ops.h"
 
 namespace bantam::probe {
 namespace {
@@ -62,13 +63,24 @@ uint64_t count_pairs(const fb::Attention& attention, const Batch& batch) {
   return pairs;
 }
 
+enum class Macs : uint8_t { kNone, kWeights, kScores };
+
+/// By row of ops/ops.inc.
+constexpr Macs kMacs[] = {
+#define BANTAM_OP(name, kind, version, inputs, required, outputs, whole, macs) Macs::macs,
+#include "ops/ops.inc"
+#undef BANTAM_OP
+};
+
 void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const Batch& batch, OpTime* out) {
-  if (op.attributes_type() == fb::OpAttributes::Linear) {
+  const uint32_t row = ops::find_row(ops::executed_kind(op), op.version(), true);
+  const Macs macs = row == linked::kOps ? Macs::kNone : kMacs[row];
+  if (macs == Macs::kWeights) {
     const fb::Tensor& weight = tensor(model, operand(op.inputs(), 1));
     out->macs = uint64_t{rows} * extent(weight, 0) * extent(weight, 1);
     out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
   }
-  if (op.attributes_type() == fb::OpAttributes::Attention) {
+  if (macs == Macs::kScores) {
     const fb::Attention& attention = *op.attributes_as_Attention();
     out->macs = 2 * count_pairs(attention, batch) * attention.heads() * attention.head_width();
     out->int8 = tensor(model, operand(op.inputs(), 0)).type() == fb::DType::i8;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "format/view.h"
+#include "ops/ops.h"
 
 namespace bantam::host {
 
@@ -111,7 +112,7 @@ Status XnnpackBackend::create(const Model& model, const ThreadPool* pool) {
   const fb::Model& m = root(model);
   auto* layers = new Layers;
   for (const fb::Op* op : *graph(m).ops()) {
-    if (op->attributes_type() != fb::OpAttributes::Linear) continue;
+    if (ops::executed_kind(*op) != fb::OpAttributes::Linear) continue;
     xnn_operator_t created = nullptr;
     if (tensor(m, operand(op->inputs(), 1)).layout() != fb::Layout::tile_n16 ||
         !create_operator(m, *op, model.data(), &created)) {

@@ -75,6 +75,16 @@ bool all_in_range(const flatbuffers::Vector<int32_t>* indices, uint32_t tensors)
   return true;
 }
 
+/// The op has as many operands as its row of ops/ops.inc says.
+Verdict check_counts(const fb::Op& op, const ops::OpFacts& facts) {
+  if (count(op.inputs()) > facts.inputs) return corrupt("the op has the wrong number of inputs");
+  for (uint32_t i = 0; i < facts.required; ++i) {
+    if (operand(op.inputs(), i) < 0) return corrupt("an input that the op needs is absent");
+  }
+  const uint32_t outputs = count(op.outputs());
+  return outputs == 0 || outputs > facts.outputs ? corrupt("the op has the wrong number of outputs") : Verdict{};
+}
+
 /// `op`: the one that the verdict is about.
 Verdict check_ops(const fb::Model& model, uint32_t* op) {
   *op = 0;
@@ -83,6 +93,8 @@ Verdict check_ops(const fb::Model& model, uint32_t* op) {
       const fb::Op& o = *graph(model).ops()->Get(*op);
       const ops::Rule* rule = ops::find_rule(o);
       if (rule == nullptr) return unsupported("this operator, its version or a feature it needs is not executed");
+      if (rule->verify == nullptr) return not_linked("this build leaves the operator out");
+      BANTAM_CHECK(check_counts(o, rule->facts));
       BANTAM_CHECK(rule->verify({model, o, static_cast<uint32_t>(step->rows())}));
     }
   }

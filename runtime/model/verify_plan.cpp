@@ -8,40 +8,28 @@
 namespace bantam {
 namespace {
 
+using ops::Access;
+using ops::Operands;
+
 /// Operands that the verifier may visit before it gives up: seconds at worst, far above what real files take.
 constexpr uint32_t kBudget = 1u << 25;
-/// What one op costs of it when its operands are compared by number, and by place.
-constexpr uint32_t kVisit = 4;
+/// What one op costs of it when it is walked over, and when its operands are compared by place.
+constexpr uint32_t kVisit = 8;
 constexpr uint32_t kCompare = 16;
 
-enum class Access : uint8_t { kRead, kReadWhole, kResidual, kWrite };
+/// Tensors whose lives one walk over the ops finds: what of them is kept lies on the stack.
+constexpr uint32_t kTogether = linked::kHost ? 64 : 16;
 
-struct Operand {
+/// Where a tensor is alive, as far as the walk has come: ops [first, end), which are whole steps for a shared tensor and lie
+/// in step `step` for a tile tensor. `end` 0: nowhere yet.
+struct Life {
   int32_t tensor;
-  Access access;
-};
-
-/// The arena operands of an op that has at most that many, reads first.
-struct Operands {
-  Operands(const fb::Model& model, const fb::Op& op) {
-    uint32_t whole = ops::find_rule(op)->whole_inputs;
-    for (uint32_t i = 0; i < count(op.inputs()); ++i, whole >>= 1) {
-      add(model, op.inputs()->Get(i), (whole & 1u) != 0 ? Access::kReadWhole : Access::kRead);
-    }
-    if (op.tail() != nullptr) add(model, op.tail()->residual(), Access::kResidual);
-    for (uint32_t i = 0; i < count(op.outputs()); ++i) add(model, op.outputs()->Get(i), Access::kWrite);
-  }
-
-  const Operand* begin() const { return list; }
-  const Operand* end() const { return list + size; }
-
-  uint32_t size = 0;
-  Operand list[kMostInputs + 1 + kMostOutputs];
-
- private:
-  void add(const fb::Model& model, int32_t index, Access access) {
-    if (index >= 0 && !is_constant(tensor(model, index))) list[size++] = {index, access};
-  }
+  uint32_t step;
+  uint32_t first;
+  uint32_t end;
+  bool written;
+  bool written_here;  // in `step`
+  bool read_whole;    // in `step`
 };
 
 /// Does arena tensor `t` end before the place `at`, for every value of the symbols?
@@ -68,7 +56,14 @@ class PlanCheck {
 
   Verdict run() {
     for (const fb::Op* op : ops_) BANTAM_CHECK(check_op(*op));
-    for (uint32_t i = 0; i < tensors_; ++i) BANTAM_CHECK(check_life(static_cast<int32_t>(i)));
+    Life lives[kTogether];
+    for (uint32_t next = 0; next < tensors_;) {
+      uint32_t n = 0;
+      for (; next < tensors_ && n < kTogether; ++next) {
+        if (!is_constant(at(static_cast<int32_t>(next)))) lives[n++] = {static_cast<int32_t>(next), 0, 0, 0, 0, 0, 0};
+      }
+      if (n > 0) BANTAM_CHECK(check_lives(lives, n));
+    }
     return {};
   }
 
@@ -82,12 +77,13 @@ class PlanCheck {
   /// An op writes no tensor twice and none that it reads, except the residual that its outputs update in place. The place
   /// behind which its scratch memory begins is in the tile region and no matter of the run's lengths.
   Verdict check_op(const fb::Op& op) {
-    const Operands operands(model_, op);
-    for (const Operand& output : operands) {
-      if (output.access != Access::kWrite) continue;
-      for (const Operand* other = operands.begin(); other != &output; ++other) {
-        if (other->tensor == output.tensor && other->access != Access::kResidual) {
-          return corrupt("an op writes a tensor that it reads, or twice", output.tensor);
+    const Operands operands(op);
+    for (uint32_t i = 0; i < operands.size(); ++i) {
+      const int32_t output = operands.tensor(i);
+      if (output < 0 || operands.access(i) != Access::kWrite) continue;
+      for (uint32_t j = 0; j < i; ++j) {
+        if (operands.tensor(j) == output && operands.access(j) != Access::kResidual) {
+          return corrupt("an op writes a tensor that it reads, or twice", output);
         }
       }
     }
@@ -102,42 +98,70 @@ class PlanCheck {
   }
 
   /// Written before read; what other tiles read is not written in the same step; alone in its place while it is alive.
-  Verdict check_life(int32_t index) {
-    const fb::Tensor& t = at(index);
-    if (is_constant(t)) return {};
-    const bool per_step = t.region() == fb::Region::tile;
-    const bool output = t.role() == fb::Role::output;
-    bool written = false;
-    // Ops [first, end) find it alive: in a tile its uses and what is between them, else whole steps.
-    uint32_t first = 0;
-    uint32_t end = 0;
+  /// `lives`: by ascending tensor.
+  Verdict check_lives(Life* lives, uint32_t n) {
+    uint32_t s = 0;
     for (const fb::Step* step : steps_) {
-      bool written_here = false;
-      bool read_whole = false;
-      if (per_step) {
-        written = false;
-        end = 0;
-      }
       const uint32_t step_end = step->first_op() + step->op_count();
       for (uint32_t o = step->first_op(); o < step_end; ++o) {
-        for (const Operand& operand : Operands(model_, *ops_.Get(o))) {
-          if (operand.tensor != index) continue;
-          if (end == 0) first = per_step ? o : step->first_op();
-          end = per_step ? o + 1 : step_end;
-          if (operand.access == Access::kWrite) {
-            written = written_here = true;
-          } else if (!written) {
-            return corrupt("a tensor is read before it is written", index);
-          }
-          read_whole |= operand.access == Access::kReadWhole;
+        const Operands operands(*ops_.Get(o));
+        for (uint32_t i = 0; i < operands.size(); ++i) {
+          Life* life = find(lives, n, operands.tensor(i));
+          if (life != nullptr) BANTAM_CHECK(touch(*life, operands.access(i), s, *step, o));
         }
       }
-      if (!spend(kVisit * step->op_count())) return kOutOfBudget;
-      if (written_here && read_whole) return corrupt("a step writes rows that its other tiles read", index);
-      if (per_step) BANTAM_CHECK(check_alone(index, first, end));
+      ++s;
     }
-    if (output && !written) return corrupt("an output is never written", index);
-    return per_step ? Verdict{} : check_alone(index, first, output ? ops_.size() : end);
+    if (!spend(kVisit * ops_.size())) return kOutOfBudget;
+    for (uint32_t i = 0; i < n; ++i) {
+      const Life& life = lives[i];
+      BANTAM_CHECK(leave_step(life));
+      const fb::Tensor& t = at(life.tensor);
+      const bool output = t.role() == fb::Role::output;
+      if (output && !life.written) return corrupt("an output is never written", life.tensor);
+      if (t.region() != fb::Region::tile) {
+        BANTAM_CHECK(check_alone(life.tensor, life.first, output ? ops_.size() : life.end));
+      }
+    }
+    return {};
+  }
+
+  static Life* find(Life* lives, uint32_t n, int32_t tensor) {
+    if (tensor < lives[0].tensor || tensor > lives[n - 1].tensor) return nullptr;
+    uint32_t low = 0;
+    while (n - low > 1) {
+      const uint32_t middle = low + (n - low) / 2;
+      (lives[middle].tensor > tensor ? n : low) = middle;
+    }
+    return lives[low].tensor == tensor ? lives + low : nullptr;
+  }
+
+  Verdict touch(Life& life, Access access, uint32_t step_number, const fb::Step& step, uint32_t op) {
+    const bool in_tile = at(life.tensor).region() == fb::Region::tile;
+    if (life.step != step_number) {
+      BANTAM_CHECK(leave_step(life));
+      life.step = step_number;
+      life.written_here = life.read_whole = false;
+      if (in_tile) {
+        life.written = false;
+        life.end = 0;
+      }
+    }
+    if (life.end == 0) life.first = in_tile ? op : step.first_op();
+    life.end = in_tile ? op + 1 : step.first_op() + step.op_count();
+    if (access == Access::kWrite) {
+      life.written = life.written_here = true;
+    } else if (!life.written) {
+      return corrupt("a tensor is read before it is written", life.tensor);
+    }
+    life.read_whole |= access == Access::kReadWhole;
+    return {};
+  }
+
+  Verdict leave_step(const Life& life) {
+    if (life.written_here && life.read_whole)
+      return corrupt("a step writes rows that its other tiles read", life.tensor);
+    return at(life.tensor).region() == fb::Region::tile ? check_alone(life.tensor, life.first, life.end) : Verdict{};
   }
 
   /// No op of [first, end) touches what overlaps tensor `index`. Of two tensors that are alive together, one is touched while
@@ -149,10 +173,12 @@ class PlanCheck {
       if (t.region() == fb::Region::tile && op.scratch() != nullptr && !ends_before(t, op.scratch())) {
         return corrupt("a tensor in use lies in an op's scratch memory", index);
       }
-      for (const Operand& other : Operands(model_, op)) {
-        const fb::Tensor& u = at(other.tensor);
-        if (other.tensor != index && u.region() == t.region() && !disjoint(t, u)) {
-          return corrupt("two tensors that are alive together overlap in the arena", other.tensor);
+      const Operands operands(op);
+      for (uint32_t i = 0; i < operands.size(); ++i) {
+        const int32_t other = operands.tensor(i);
+        if (other < 0 || other == index || is_constant(at(other))) continue;
+        if (at(other).region() == t.region() && !disjoint(t, at(other))) {
+          return corrupt("two tensors that are alive together overlap in the arena", other);
         }
       }
       if (!spend(kCompare)) return kOutOfBudget;

@@ -16,7 +16,6 @@ uint32_t output_width(const fb::Op& op) {
 
 Verdict verify(const Site& site) {
   const fb::Attention& a = *site.op.attributes_as_Attention();
-  BANTAM_CHECK(check_counts(site, 3, 3, 2));
   BANTAM_CHECK(check_head_shape(shape_of(a)));
   if (site.rows_symbol != kTokens) return corrupt("attention runs over tokens");
   if (!(a.scale() > 0.0f && a.scale() <= 1e6f)) return corrupt("attention's scale is not a positive number");
@@ -99,7 +98,6 @@ Status run_attention(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-// Keys and values of the whole sequence are read.
-const Rule kAttention = {fb::OpAttributes::Attention, 0b110, verify, scratch, run_attention};
+BANTAM_RULE(Attention, verify, scratch, run_attention);
 
 }  // namespace bantam::ops

@@ -43,7 +43,6 @@ Verdict check_embed(const Site& site) {
     return unsupported("embeddings of several neighbours or reduced embeddings are not executed");
   }
   if (site.rows_symbol != kTokens) return corrupt("an embedding runs over tokens");
-  BANTAM_CHECK(check_counts(site, 0, 0, 2));
   const int32_t first = embed.tables()->Get(0)->tensor();
   if (first < 0 || tensor(site.model, first).shape()->size() != 2) return corrupt("an embedding table is not a matrix");
   return {};
@@ -151,6 +150,6 @@ Status run_embed(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-const Rule kEmbed = {fb::OpAttributes::Embed, 0, verify, scratch, run_embed};
+BANTAM_RULE(Embed, verify, scratch, run_embed);
 
 }  // namespace bantam::ops

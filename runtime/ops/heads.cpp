@@ -56,7 +56,7 @@ Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, 
 uint64_t f32_heads_bytes(const fb::Model& model, fb::Region region, const uint32_t (&values)[kSymbols]) {
   uint64_t end = 0;
   for (const fb::Op* op : *graph(model).ops()) {
-    if (find_rule(*op)->kind != fb::OpAttributes::SplitHeads) continue;
+    if (executed_kind(*op) != fb::OpAttributes::SplitHeads) continue;
     for (uint32_t i = 0; i < count(op->outputs()); ++i) {
       if (operand(op->outputs(), i) < 0) continue;
       const fb::Tensor& t = tensor(model, operand(op->outputs(), i));

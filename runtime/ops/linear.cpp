@@ -8,12 +8,10 @@ namespace {
 constexpr uint32_t kRowBitsBytes = 16 * sizeof(int32_t);
 
 Verdict verify(const Site& site) {
-  BANTAM_CHECK(check_counts(site, 2, 3, 2));
   if (site.op.attributes_as_Linear()->axis() != 0) {
     return unsupported("a linear layer over the token axis is not executed");
   }
   const int32_t weights = operand(site.op.inputs(), 1);
-  if (weights < 0) return corrupt("a linear layer without weights");
   const fb::Tensor& w = tensor(site.model, weights);
   if (!is_constant(w) || w.shape()->size() != 2) return corrupt("the weights are not a constant matrix", weights);
   const bool q8 = integer_weights(w);
@@ -126,6 +124,6 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-const Rule kLinear = {fb::OpAttributes::Linear, 0, verify, scratch, run_linear};
+BANTAM_RULE(Linear, verify, scratch, run_linear);
 
 }  // namespace bantam::ops

@@ -38,12 +38,4 @@ Verdict check_vector(const Site& site, int32_t index, uint32_t length, const cha
   return fits ? Verdict{} : corrupt(what, index);
 }
 
-Verdict check_counts(const Site& site, uint32_t least_inputs, uint32_t most_inputs, uint32_t most_outputs) {
-  const uint32_t inputs = count(site.op.inputs());
-  const uint32_t outputs = count(site.op.outputs());
-  if (inputs < least_inputs || inputs > most_inputs) return corrupt("the op has the wrong number of inputs");
-  if (outputs == 0 || outputs > most_outputs) return corrupt("the op has the wrong number of outputs");
-  return {};
-}
-
 }  // namespace bantam::ops

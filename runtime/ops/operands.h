@@ -82,9 +82,6 @@ Verdict check_step_rows(const Site& site, int32_t index);
 /// `index` is -1 or an f32 constant vector of `length` elements.
 Verdict check_vector(const Site& site, int32_t index, uint32_t length, const char* what);
 
-/// The op has exactly these operand counts; trailing -1 may be left out.
-Verdict check_counts(const Site& site, uint32_t least_inputs, uint32_t most_inputs, uint32_t most_outputs);
-
 }  // namespace bantam::ops
 
 #endif  // BANTAM_OPS_OPERANDS_H_

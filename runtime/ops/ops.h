@@ -1,5 +1,5 @@
 // The operator table: for each operator family its rule for the verifier, its need of scratch memory and
-// its run function. One file a family; table.cpp lists them.
+// its run function. One file a family; ops.inc lists them.
 #ifndef BANTAM_OPS_OPS_H_
 #define BANTAM_OPS_OPS_H_
 
@@ -57,30 +57,92 @@ struct ScratchNeed {
   uint32_t block_rows;  // 1..kBlockRows
 };
 
-struct Rule {
+/// A row of ops.inc.
+struct OpFacts {
   fb::OpAttributes kind;
-  /// Bit i: inputs[i] is read beyond the tile's own rows, so no op of the same step may write it.
-  uint32_t whole_inputs;
+  uint8_t version;
+  uint8_t inputs, required, outputs;
+  uint8_t whole;
+};
+
+struct Rule {
+  OpFacts facts;
+  /// Null: this build leaves the operator out. Asked for ops whose numbers of operands fit `facts`.
   Verdict (*verify)(const Site&);
   /// Bytes of scratch for one tile. A multiple of 16.
   uint64_t (*scratch)(const fb::Model&, const fb::Op&, const ScratchNeed&);
   Status (*run)(const TileRun&, const fb::Op&);
 };
 
+constexpr OpFacts kFacts[] = {
+#define BANTAM_OP(name, kind, version, inputs, required, outputs, whole, macs) \
+  {fb::OpAttributes::kind, version, inputs, required, outputs, whole},
+#include "ops/ops.inc"
+#undef BANTAM_OP
+};
+
+#define BANTAM_OP(name, ...) extern const Rule k##name;
+#include "ops/ops.inc"
+#undef BANTAM_OP
+/// Defines the rule of row `name`.
+#define BANTAM_RULE(name, verify, scratch, run) const Rule k##name = {kFacts[linked::kOp##name], verify, scratch, run}
+
+/// Row of ops.inc that executes an op of this kind, version and no unknown features; kOps: none does.
+constexpr uint32_t find_row(fb::OpAttributes kind, uint32_t version, bool no_features) {
+  for (uint32_t row = 0; row < linked::kOps && no_features && kind != fb::OpAttributes::NONE; ++row) {
+    if (kFacts[row].kind == kind && kFacts[row].version == version) return row;
+  }
+  return linked::kOps;
+}
+
+/// An operator of this kind is executed, in one version or another.
+constexpr bool is_known(fb::OpAttributes kind) {
+  for (const OpFacts& facts : kFacts) {
+    if (facts.kind == kind) return true;
+  }
+  return false;
+}
+
 /// The rule of this op: that of its kind; the copying rule when this version does not know the kind and the op allows that
 /// (`fallback`); null when this version does not execute it. An op of a known kind is never copied: where a file has been
-/// verified, `attributes_type` is what every reader may go by. Where this build leaves the operator out, a rule whose verify gives
-/// kOpNotLinked.
+/// verified, `attributes_type` is what every reader may go by.
 const Rule* find_rule(const fb::Op& op);
 
-extern const Rule kEmbed;
-extern const Rule kLinear;
-extern const Rule kRow;
-extern const Rule kCopy;
-extern const Rule kSplitHeads;
-extern const Rule kAttention;
-extern const Rule kPool;
-extern const Rule kSlice;
+/// What the op is as it is executed, which everybody asks who is not the verifier: NONE for an op that is left out and
+/// copied instead, whatever its attributes say, and for one that this version does not execute.
+constexpr fb::OpAttributes executed_kind(fb::OpAttributes kind, uint32_t version, bool no_features) {
+  return find_row(kind, version, no_features) == linked::kOps ? fb::OpAttributes::NONE : kind;
+}
+inline fb::OpAttributes executed_kind(const fb::Op& op) {
+  return executed_kind(op.attributes_type(), op.version(), count(op.features()) == 0);
+}
+
+/// How an op touches a tensor. kResidual: read row by row after everything else, so that outputs may be that tensor.
+enum class Access : uint8_t { kRead, kReadWhole, kResidual, kWrite };
+
+/// The tensors that an op refers to by number, constants and absent ones (-1) among them: reads first.
+class Operands {
+ public:
+  explicit Operands(const fb::Op& op)
+      : op_(op), inputs_(count(op.inputs())), reads_(inputs_ + 1), size_(reads_ + count(op.outputs())) {}
+
+  uint32_t size() const { return size_; }
+  int32_t tensor(uint32_t i) const {
+    if (i < inputs_) return op_.inputs()->Get(i);
+    if (i >= reads_) return op_.outputs()->Get(i - reads_);
+    return op_.tail() == nullptr ? -1 : op_.tail()->residual();
+  }
+  Access access(uint32_t i) const {
+    if (i >= reads_) return Access::kWrite;
+    if (i >= inputs_) return Access::kResidual;
+    const uint32_t row = find_row(op_.attributes_type(), op_.version(), count(op_.features()) == 0);
+    return row != linked::kOps && (kFacts[row].whole >> i & 1u) != 0 ? Access::kReadWhole : Access::kRead;
+  }
+
+ private:
+  const fb::Op& op_;
+  uint32_t inputs_, reads_, size_;
+};
 
 }  // namespace bantam::ops
 

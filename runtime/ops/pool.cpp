@@ -9,7 +9,6 @@ static_assert(static_cast<int>(kernels::Pool::kSum) == static_cast<int>(fb::Pool
 uint32_t input_width(const fb::Model& model, const fb::Op& op) { return width(tensor(model, operand(op.inputs(), 0))); }
 
 Verdict verify(const Site& site) {
-  BANTAM_CHECK(check_counts(site, 1, 1, 2));
   if (site.op.attributes_as_Pool()->kind() > fb::PoolKind::MAX) return corrupt("unknown pooling");
   if (!linked::pool(static_cast<uint32_t>(site.op.attributes_as_Pool()->kind())) ||
       (!linked::kUnitLength && site.op.attributes_as_Pool()->l2())) {
@@ -17,7 +16,6 @@ Verdict verify(const Site& site) {
   }
   if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
   const int32_t x = operand(site.op.inputs(), 0);
-  if (x < 0) return corrupt("pooling without an input");
   const fb::Tensor& t = tensor(site.model, x);
   if (is_constant(t) || t.region() != fb::Region::shared || rows_symbol(t) != kTokens ||
       (t.type() != fb::DType::f32 && t.type() != fb::DType::i8) || t.layout() != fb::Layout::rows) {
@@ -52,6 +50,6 @@ Status run_pool(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-const Rule kPool = {fb::OpAttributes::Pool, 0b1, verify, scratch, run_pool};
+BANTAM_RULE(Pool, verify, scratch, run_pool);
 
 }  // namespace bantam::ops

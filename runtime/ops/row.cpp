@@ -7,7 +7,6 @@ namespace {
 uint32_t input_width(const fb::Model& model, const fb::Op& op) { return width(tensor(model, operand(op.inputs(), 0))); }
 
 Verdict verify_row(const Site& site) {
-  BANTAM_CHECK(check_counts(site, 1, 1, 2));
   BANTAM_CHECK(check_row_input(site, 0, 0, false));
   return check_tail(site, input_width(site.model, site.op));
 }
@@ -45,7 +44,7 @@ Status run_copy(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-const Rule kRow = {fb::OpAttributes::Row, 0, verify_row, no_scratch, run_row};
-const Rule kCopy = {fb::OpAttributes::NONE, 0, verify_copy, no_scratch, run_copy};
+BANTAM_RULE(Row, verify_row, no_scratch, run_row);
+BANTAM_RULE(Copy, verify_copy, no_scratch, run_copy);
 
 }  // namespace bantam::ops

@@ -6,7 +6,6 @@ namespace {
 
 Verdict verify(const Site& site) {
   const fb::Slice& slice = *site.op.attributes_as_Slice();
-  BANTAM_CHECK(check_counts(site, 1, 1, 2));
   BANTAM_CHECK(check_row_input(site, 0, 0, false));
   const int32_t x = operand(site.op.inputs(), 0);
   const uint32_t columns = width(tensor(site.model, x));
@@ -39,6 +38,6 @@ Status run_slice(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-const Rule kSlice = {fb::OpAttributes::Slice, 0, verify, scratch, run_slice};
+BANTAM_RULE(Slice, verify, scratch, run_slice);
 
 }  // namespace bantam::ops

@@ -7,7 +7,6 @@ namespace {
 
 Verdict verify(const Site& site) {
   const fb::SplitHeads& split = *site.op.attributes_as_SplitHeads();
-  BANTAM_CHECK(check_counts(site, 1, 1, 3));
   BANTAM_CHECK(check_no_tail(site));
   const HeadShape shape = {split.heads(), split.kv_heads(), split.head_width()};
   BANTAM_CHECK(check_split_shape(shape));
@@ -55,6 +54,6 @@ Status run_split(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-const Rule kSplitHeads = {fb::OpAttributes::SplitHeads, 0, verify, scratch, run_split};
+BANTAM_RULE(SplitHeads, verify, scratch, run_split);
 
 }  // namespace bantam::ops

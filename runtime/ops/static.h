@@ -48,13 +48,6 @@ uint64_t norm_scratch(const fb::Op& op, uint32_t columns, uint32_t block_rows);
 /// Rows h [n, columns] of scratch, which are rows [first, first + n) of the tile, through residual and norm to outputs[0].
 void finish_norm(const TileRun& run, const fb::Op& op, uint32_t columns, uint32_t first, uint32_t n);
 
-extern const Rule kStaticEmbed;
-extern const Rule kStaticLinear;
-extern const Rule kStaticRow;
-extern const Rule kStaticSplit;
-extern const Rule kStaticAttention;
-extern const Rule kStaticPool;
-
 /// Bytes of the row numbers of one table's block: 4 each, rounded up to 16.
 inline size_t index_bytes(uint32_t block_rows) { return size_t{(block_rows + 3) / 4} * 16; }
 /// Writes the row numbers that `table` is asked for by rows [first, first + n) of the run (embed.cpp).

@@ -16,7 +16,6 @@ Verdict check_pages(const Site& site, int32_t index, const HeadShape& shape, fb:
 Verdict verify_split(const Site& site) {
   const fb::SplitHeads& split = *site.op.attributes_as_SplitHeads();
   const HeadShape shape = {split.heads(), split.kv_heads(), split.head_width()};
-  BANTAM_CHECK(check_counts(site, 1, 1, 3));
   BANTAM_CHECK(check_integer(site, 0, false));
   BANTAM_CHECK(check_split_shape(shape));
   if (site.rows_symbol != kTokens) return corrupt("heads are split over tokens");
@@ -66,7 +65,6 @@ uint32_t output_width(const fb::Op& op) {
 Verdict verify_attention(const Site& site) {
   const fb::Attention& a = *site.op.attributes_as_Attention();
   const HeadShape shape = {a.heads(), a.kv_heads(), a.head_width()};
-  BANTAM_CHECK(check_counts(site, 3, 3, 2));
   BANTAM_CHECK(check_integer(site, 0, false));
   BANTAM_CHECK(check_head_shape(shape));
   if (site.rows_symbol != kTokens) return corrupt("attention runs over tokens");
@@ -137,7 +135,7 @@ Status run_attention(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-const Rule kStaticSplit = {fb::OpAttributes::SplitHeads, 0, verify_split, no_scratch, run_split};
-const Rule kStaticAttention = {fb::OpAttributes::Attention, 0b110, verify_attention, attention_scratch, run_attention};
+BANTAM_RULE(StaticSplitHeads, verify_split, no_scratch, run_split);
+BANTAM_RULE(StaticAttention, verify_attention, attention_scratch, run_attention);
 
 }  // namespace bantam::ops

@@ -66,6 +66,6 @@ Status run_embed(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-const Rule kStaticEmbed = {fb::OpAttributes::Embed, 0, verify, scratch, run_embed};
+BANTAM_RULE(StaticEmbed, verify, scratch, run_embed);
 
 }  // namespace bantam::ops

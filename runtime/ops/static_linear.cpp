@@ -8,12 +8,10 @@ namespace {
 constexpr uint32_t kTableSize = 256;
 
 Verdict verify(const Site& site) {
-  BANTAM_CHECK(check_counts(site, 2, 3, 2));
   if (site.op.attributes_as_Linear()->axis() != 0) {
     return unsupported("a linear layer over the token axis is not executed");
   }
   const int32_t weights = operand(site.op.inputs(), 1);
-  if (weights < 0) return corrupt("a linear layer without weights");
   const fb::Tensor& w = tensor(site.model, weights);
   if (!is_constant(w) || !int8_weights(w)) return corrupt("the weights are not int8 tiles", weights);
   const uint32_t n = extent(w, 0);
@@ -78,6 +76,6 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-const Rule kStaticLinear = {fb::OpAttributes::Linear, 0, verify, scratch, run_linear};
+BANTAM_RULE(StaticLinear, verify, scratch, run_linear);
 
 }  // namespace bantam::ops

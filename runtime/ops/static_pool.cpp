@@ -14,12 +14,10 @@ Verdict check_scales(const Site& site, uint32_t columns) {
 }
 
 Verdict verify_pool(const Site& site) {
-  BANTAM_CHECK(check_counts(site, 1, 1, 2));
   const fb::Pool& pool = *site.op.attributes_as_Pool();
   if (pool.kind() > fb::PoolKind::MAX) return corrupt("unknown pooling");
   if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
   const int32_t x = operand(site.op.inputs(), 0);
-  if (x < 0) return corrupt("pooling without an input");
   const fb::Tensor& t = tensor(site.model, x);
   if (is_constant(t) || t.region() != fb::Region::shared || rows_symbol(t) != kTokens || !is_fixed(t) ||
       t.layout() != fb::Layout::rows) {
@@ -31,7 +29,6 @@ Verdict verify_pool(const Site& site) {
 }
 
 Verdict verify_row(const Site& site) {
-  BANTAM_CHECK(check_counts(site, 1, 1, 2));
   BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), 0));
   BANTAM_CHECK(check_scales(site, input_width(site.model, site.op)));
   return stores_f32(site.model, site.op) ? Verdict{} : unsupported("an integer row operation stores f32 only");
@@ -78,7 +75,7 @@ Status run_row(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-const Rule kStaticRow = {fb::OpAttributes::Row, 0, verify_row, no_scratch, run_row};
-const Rule kStaticPool = {fb::OpAttributes::Pool, 0b1, verify_pool, no_scratch, run_pool};
+BANTAM_RULE(StaticRow, verify_row, no_scratch, run_row);
+BANTAM_RULE(StaticPool, verify_pool, no_scratch, run_pool);
 
 }  // namespace bantam::ops

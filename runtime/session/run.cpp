@@ -50,12 +50,13 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
       observer->before(observer->context, number, begin, rows, worker);
     }
     tile.scratch = tile.tile + scratch_begin(model, op, run.values);
-    const Status status = ops::find_rule(op)->run(tile, op);
+    const ops::Rule& rule = *ops::find_rule(op);
+    const Status status = rule.run(tile, op);
     if (status != Status::kOk) return status;
     if (observer != nullptr && observer->after != nullptr) {
       observer->after(observer->context, number, begin, rows, worker);
     }
-    if (linked::kHost && op.attributes_type() == fb::OpAttributes::Linear) ++tile.linear_number;
+    if (linked::kHost && rule.facts.kind == fb::OpAttributes::Linear) ++tile.linear_number;
   }
   return Status::kOk;
 }
@@ -108,7 +109,7 @@ Status run_step(StepRun& run) {
   uint32_t linears = 0;
   for (uint32_t i = 0; i < step.op_count(); ++i) {
     const fb::Op& op = *graph(model).ops()->Get(step.first_op() + i);
-    linears += op.attributes_type() == fb::OpAttributes::Linear ? 1u : 0u;
+    linears += ops::executed_kind(op) == fb::OpAttributes::Linear ? 1u : 0u;
   }
   return linears;
 }

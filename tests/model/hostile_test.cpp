@@ -508,5 +508,29 @@ TEST(Fallback, AKnownOperatorIsNeverCopied) {
   EXPECT_EQ(opened(), Status::kUnsupported);
 }
 
+/// A chain of many row operators, each with a tensor of its own: the plan check walks once for many tensors.
+TEST(Plan, ThousandsOfOpsAreWithinTheBudget) {
+  constexpr uint32_t kOps = 5000;
+  ModelBuilder builder = build(random_bert({}, 2), WeightType::kF32);
+  int32_t x = op(builder.model, "classify").inputs[0];
+  std::vector<std::unique_ptr<fb::OpT>> chain;
+  for (uint32_t i = 0; i < kOps; ++i) {
+    auto row = std::make_unique<fb::OpT>();
+    row->attributes.Set(fb::RowT{});
+    row->inputs = {x};
+    x = builder.activation("chain" + std::to_string(i), 2, 40);
+    row->outputs = {x};
+    chain.push_back(std::move(row));
+  }
+  op(builder.model, "classify").inputs[0] = x;
+  auto& ops = builder.model.subgraphs[0]->ops;
+  ops.insert(ops.end() - 1, std::make_move_iterator(chain.begin()), std::make_move_iterator(chain.end()));
+  builder.model.subgraphs[0]->steps.back()->op_count += kOps;
+  const FileBytes file(builder.finish());
+  Model model;
+  Fault fault;
+  EXPECT_EQ(Model::open(file.data(), file.size(), &model, &fault), Status::kOk) << fault.what;
+}
+
 }  // namespace
 }  // namespace bantam::testing

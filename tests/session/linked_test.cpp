@@ -12,7 +12,8 @@
 namespace bantam::testing {
 namespace {
 
-static_assert(!linked::kSlice && !linked::kRow && !linked::kTokenizer && !linked::kFaultText && !linked::kHost);
+static_assert(!linked::op(linked::kOpSlice) && !linked::op(linked::kOpRow) && !linked::kHalf && !linked::kTokenizer &&
+              !linked::kFaultText && !linked::kHost);
 
 struct Arena {
   explicit Arena(size_t size) : storage(size + 64) {
@@ -93,10 +94,10 @@ TEST(Linked, OperatorsLeftOut) {
                 &fault),
             Status::kOpNotLinked);
   // What no build executes is unsupported; what could be copied needs the copy.
-  EXPECT_EQ(open_edited([](auto& m) { op(m, "tag").version = 3; }, &fault), Status::kUnsupported);
+  EXPECT_EQ(open_edited([](auto& m) { op(m, "tag").attributes.Set(fb::SoftmaxT{}); }, &fault), Status::kUnsupported);
   EXPECT_EQ(open_edited(
                 [](auto& m) {
-                  op(m, "tag").version = 3;
+                  op(m, "tag").attributes.Set(fb::SoftmaxT{});
                   op(m, "tag").fallback = true;
                 },
                 &fault),

@@ -31,20 +31,21 @@ inline bool attention(const Attention& a) {
 
 /// Whether an operator that is linked calls a kernel; the others are null, and nothing of them is in an image.
 struct Links {
-  static constexpr bool linear_q8 = linked::kLinear && linked::kDynamic;
-  static constexpr bool linear_f32 = linked::kLinear && linked::kFloat;
-  static constexpr bool tail_rows = linked::kFloats || ((BANTAM_LINK_TASKS) >> 1) != 0;  // scores' exp, too
-  static constexpr bool embed_rows = linked::kEmbed && linked::kFloats;
-  static constexpr bool split_heads = linked::kSplitHeads && linked::kFloats;
-  static constexpr bool attention = linked::kAttention && linked::kFloats;
-  static constexpr bool pool_rows = linked::kPool && linked::kFloats;
+  static constexpr bool linear_q8 = linked::op(linked::kOpLinear) && linked::kDynamic;
+  static constexpr bool linear_f32 = linked::op(linked::kOpLinear) && linked::kFloat;
+  static constexpr bool tail_rows =
+      ((BANTAM_LINK_OPS)&linked::ops_of(1)) != 0 || ((BANTAM_LINK_TASKS) >> 1) != 0;  // scores' exp, too
+  static constexpr bool embed_rows = linked::op(linked::kOpEmbed);
+  static constexpr bool split_heads = linked::op(linked::kOpSplitHeads);
+  static constexpr bool attention = linked::op(linked::kOpAttention);
+  static constexpr bool pool_rows = linked::op(linked::kOpPool);
   static constexpr bool softmax_rows = linked::kFloatAttention;  // no operator's so far
-  static constexpr bool static_linear = linked::kStatic && linked::kLinear;
-  static constexpr bool static_norm = linked::kStatic;
-  static constexpr bool static_embed = linked::kStatic && linked::kEmbed;
-  static constexpr bool static_split = linked::kStatic && linked::kSplitHeads;
-  static constexpr bool static_attention = linked::kStatic && linked::kAttention;
-  static constexpr bool static_pool = linked::kStatic && (linked::kPool || linked::kRow);
+  static constexpr bool static_linear = linked::op(linked::kOpStaticLinear);
+  static constexpr bool static_norm = linked::op(linked::kOpStaticLinear) || linked::op(linked::kOpStaticEmbed);
+  static constexpr bool static_embed = linked::op(linked::kOpStaticEmbed);
+  static constexpr bool static_split = linked::op(linked::kOpStaticSplitHeads);
+  static constexpr bool static_attention = linked::op(linked::kOpStaticAttention);
+  static constexpr bool static_pool = linked::op(linked::kOpStaticPool) || linked::op(linked::kOpStaticRow);
 };
 
 // Included once for each instruction set, in its own namespace.
