@@ -1,5 +1,5 @@
-# bantam_layer(FOLDER BELOW folders...): an object library of a folder's sources, bantam_layer_FOLDER. It sees its own headers, those
-# of the runtime and those of the folders BELOW, by an include directory each that holds nothing but a link to the folder: an include
+# bantam_layer(FOLDER BELOW folders...): an object library of a folder's sources, bantam_layer_FOLDER. It sees its own headers, the
+# public ones (include/), those of the runtime and those of the folders BELOW, by an include directory each that holds nothing but a link to the folder: an include
 # that runs up does not compile. tests/style/layers.py compares the list with the folder's README and with the order.
 function(bantam_layer folder)
   cmake_parse_arguments(arg "" "" "BELOW" ${ARGN})
@@ -9,7 +9,7 @@ function(bantam_layer folder)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${folder} ${root}/${folder} SYMBOLIC)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
   add_library(${target} OBJECT ${sources})
-  target_include_directories(${target} PUBLIC ${root} ${PROJECT_SOURCE_DIR}/runtime)
+  target_include_directories(${target} PUBLIC ${root} ${CMAKE_CURRENT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/runtime)
   list(TRANSFORM arg_BELOW PREPEND bantam_layer_)
   target_link_libraries(${target} PUBLIC ${arg_BELOW} bantam_internal bantam_schema PRIVATE bantam_fuzzed bantam_options)
 endfunction()

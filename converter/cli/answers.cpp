@@ -1,7 +1,6 @@
 #include "cli/answers.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include "cli/errors.h"
@@ -152,25 +151,6 @@ void require_mask(const Predictor& predictor, const Input& input, const Predicti
 }
 
 }  // namespace
-
-std::string label_name(const Model& model, uint32_t label) {
-  if (label < (model.label_set_count() > 0 ? model.label_count(0) : 0)) return to_string(model.label(0, label));
-  const TaskKind task = model.task();
-  if (task == TaskKind::kNextSentence || task == TaskKind::kPretraining) return label == 0 ? "is_next" : "not_next";
-  return fmt::format("LABEL_{}", label);
-}
-
-float cosine(const std::vector<float>& a, const std::vector<float>& b) {
-  double dot = 0;
-  double aa = 0;
-  double bb = 0;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    dot += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-    aa += static_cast<double>(a[i]) * static_cast<double>(a[i]);
-    bb += static_cast<double>(b[i]) * static_cast<double>(b[i]);
-  }
-  return aa > 0 && bb > 0 ? static_cast<float>(dot / std::sqrt(aa * bb)) : 0.0f;
-}
 
 void put_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, Json* object) {
   const Model& model = predictor.engine().model();

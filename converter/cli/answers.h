@@ -2,10 +2,16 @@
 #ifndef BANTAM_CONVERTER_CLI_ANSWERS_H_
 #define BANTAM_CONVERTER_CLI_ANSWERS_H_
 
+#include "cli/engine.h"
 #include "cli/output.h"
-#include "cli/predict.h"
+#include "run/predict.h"
 
 namespace bantam::cli {
+
+using convert::Input;
+using convert::label_name;
+using convert::Prediction;
+using convert::Predictor;
 
 /// The fields of one answer, added to `object` (which has its "schema"): the shapes that --json promises.
 void put_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, Json* object);
@@ -22,12 +28,6 @@ void print_choices(const std::string& prompt, const std::vector<std::string>& ch
 /// {"name": {"shape": [...], "data": [...]}} of every output of the last run, for one sequence (or all of them, as a
 /// multiple-choice model sees them).
 Json raw_outputs(const Session& session, uint32_t sequence);
-
-/// Name of a label of the whole text; next sentence: "is_next", "not_next" unless the file says otherwise.
-std::string label_name(const Model& model, uint32_t label);
-
-/// Cosine of two vectors of the same length.
-float cosine(const std::vector<float>& a, const std::vector<float>& b);
 
 }  // namespace bantam::cli
 

@@ -14,7 +14,7 @@
 #include "cli/commands.h"
 #include "cli/errors.h"
 #include "cli/output.h"
-#include "cli/text_source.h"
+#include "cli/text_options.h"
 
 namespace bantam::cli {
 

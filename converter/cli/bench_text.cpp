@@ -7,10 +7,13 @@
 #include "cli/build_info.h"
 #include "cli/errors.h"
 #include "cli/output.h"
-#include "cli/text_source.h"
 #include "format/view.h"
+#include "run/text_source.h"
 
 namespace bantam::cli {
+
+using convert::TextSource;
+
 namespace {
 
 using Clock = std::chrono::steady_clock;

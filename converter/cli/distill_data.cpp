@@ -9,12 +9,19 @@
 #include "cli/answers.h"
 #include "cli/errors.h"
 #include "cli/output.h"
-#include "cli/text_source.h"
 #include "pack/build.h"
+#include "run/text_source.h"
 #include "tasks/words.h"
 #include "train/augment.h"
 
 namespace bantam::cli {
+
+using convert::Layout;
+using convert::LineReader;
+using convert::Outcome;
+using convert::read_dataset;
+using convert::set_tokens;
+
 namespace {
 
 // What --augment-rate is where nobody says.

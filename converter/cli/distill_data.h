@@ -7,13 +7,17 @@
 #include <vector>
 
 #include "cli/distill.h"
-#include "cli/eval_run.h"
+#include "cli/engine.h"
 #include "format/file.h"
 #include "graph/graph.h"
+#include "run/eval_run.h"
 #include "train/examples.h"
 #include "train/trainer.h"
 
 namespace bantam::cli {
+
+using convert::Dataset;
+using convert::Example;
 
 /// A graph packed in memory, for its tokenizer and labels.
 class PackedModel {

@@ -1,34 +1,8 @@
 #include "cli/engine.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
-
-#include "bantam/host.h"
-#include "cli/errors.h"
-#include "cli/suggest.h"
 
 namespace bantam::cli {
-namespace {
-
-/// --isa, else BANTAM_ISA, else the best there is.
-Isa choose_isa(const std::string& option) {
-  const char* environment = std::getenv("BANTAM_ISA");
-  const bool from_option = !option.empty();
-  const std::string name = from_option ? option : (environment != nullptr ? environment : "");
-  if (name.empty() || name == "auto") return Isa::kAuto;
-  const char* where = from_option ? "--isa" : "BANTAM_ISA";
-  Isa isa = Isa::kAuto;
-  if (!isa_parse({name.data(), name.size()}, &isa)) {
-    fail(ExitCode::kUsage, "{}: there is no instruction set \"{}\"; bantam version lists them", where, name);
-  }
-  if (!isa_available(isa)) {
-    fail(ExitCode::kUnsupported, "{} {}: not on this machine or not in this build; bantam version lists what is", where,
-         name);
-  }
-  return isa;
-}
-
-}  // namespace
 
 void add_engine_options(CLI::App& command, EngineOptions* options) {
   command.add_option("--threads", options->threads, "Threads of one forward pass (default 1)")
@@ -38,98 +12,6 @@ void add_engine_options(CLI::App& command, EngineOptions* options) {
       ->check(CLI::IsMember({"native", "xnnpack"}));
   command.add_flag("--f32-attention", options->f32_attention,
                    "Attention of int8 files in f32, for comparison: slower, more memory");
-}
-
-struct ModelFile::Mapping {
-  host::MappedFile file;
-};
-
-ModelFile::ModelFile(const std::string& path) : path_(path), mapping_(std::make_unique<Mapping>()) {
-  const char* reason = "";
-  if (mapping_->file.open(path.c_str(), &reason) != Status::kOk) {
-    fail(ExitCode::kIo, "{}: {}; {}", path, reason, suggest_file(path));
-  }
-  Fault fault;
-  const Status status = Model::open(mapping_->file.data(), mapping_->file.size(), &model_, &fault);
-  if (status != Status::kOk) throw Error(exit_code(status), fmt::format("{}: {}", path, describe(status, fault)));
-}
-
-ModelFile::~ModelFile() = default;
-
-struct Engine::Pool {
-  explicit Pool(uint32_t count) : threads(count) {}
-  host::ThreadPool threads;
-  host::XnnpackBackend xnnpack;
-};
-
-Engine::Engine(const ModelFile& file, const EngineOptions& options)
-    : file_(file), batch_(options.batch), threads_(options.threads) {
-  SessionOptions session;
-  session.max_sequences = options.batch;
-  session.max_tokens = options.max_tokens;
-  session.isa = choose_isa(options.isa);
-  session.f32_attention = options.f32_attention;
-  pool_ = std::make_unique<Pool>(options.threads);
-  threads_ = pool_->threads.threads();
-  session.workers = threads_;
-  session.parallel = pool_->threads.parallel();
-  if (options.backend == "xnnpack") {
-    if (!host::XnnpackBackend::available()) {
-      fail(ExitCode::kUnsupported, "--backend xnnpack: this build has none; leave the option out");
-    }
-    if (pool_->xnnpack.create(file.model(), &pool_->threads) != Status::kOk) {
-      fail(ExitCode::kUnsupported,
-           "--backend xnnpack: {} has int8 layers; leave the option out, or convert with --weights f32", file.path());
-    }
-    session.backend = pool_->xnnpack.backend();
-  }
-  arena_bytes_ = bantam::arena_bytes(file.model(), session);
-  // Size 0: create() says why.
-  constexpr size_t kAlignment = 64;
-  arena_ = std::aligned_alloc(kAlignment, (arena_bytes_ + kAlignment) / kAlignment * kAlignment);
-  if (arena_ == nullptr) {
-    fail(ExitCode::kOutOfSpace, "out of memory: {} needs an arena of {} bytes; use a smaller --batch", file.path(),
-         arena_bytes_);
-  }
-  Fault fault;
-  const Status status = Session::create(file.model(), session, arena_, arena_bytes_, &session_, &fault);
-  if (status == Status::kOk) return;
-  std::free(arena_);
-  throw Error(exit_code(status), fmt::format("{}: {}", file.path(), describe(status, fault)));
-}
-
-Engine::~Engine() { std::free(arena_); }
-
-const char* task_name(TaskKind kind) {
-  switch (kind) {
-    case TaskKind::kNone:
-      return "none";
-    case TaskKind::kClassify:
-      return "classify";
-    case TaskKind::kMultiLabel:
-      return "multi_label";
-    case TaskKind::kRegress:
-      return "regress";
-    case TaskKind::kChoose:
-      return "choose";
-    case TaskKind::kTag:
-      return "tag";
-    case TaskKind::kJoint:
-      return "joint";
-    case TaskKind::kAnswer:
-      return "answer";
-    case TaskKind::kEmbed:
-      return "embed";
-    case TaskKind::kFill:
-      return "fill";
-    case TaskKind::kNextSentence:
-      return "next_sentence";
-    case TaskKind::kPretraining:
-      return "pretraining";
-    case TaskKind::kGenerate:
-      return "generate";
-  }
-  return "unknown";
 }
 
 }  // namespace bantam::cli

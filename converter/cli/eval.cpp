@@ -4,12 +4,20 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/engine.h"
 #include "cli/errors.h"
-#include "cli/eval_data.h"
-#include "cli/eval_run.h"
 #include "cli/output.h"
+#include "run/eval_data.h"
+#include "run/eval_run.h"
 
 namespace bantam::cli {
+
+using convert::Dataset;
+using convert::Metrics;
+using convert::Outcome;
+using convert::read_dataset;
+using convert::refuse_unknown;
+
 namespace {
 
 struct EvalOptions {

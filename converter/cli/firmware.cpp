@@ -14,7 +14,6 @@
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "cli/signals.h"
-#include "cli/suggest.h"
 #include "firmware/device_file.h"
 #include "firmware/linked.h"
 #include "firmware/memory.h"

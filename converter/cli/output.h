@@ -10,7 +10,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace bantam::cli {
+
+using convert::printable;
 
 /// Keys in the order in which they were put. Numbers are kept as f32: printed with the fewest digits that
 /// read back as the same f32.
@@ -51,9 +55,6 @@ std::string human_bytes(std::uint64_t bytes);
 
 /// Prints a table: the first row is the header; columns whose cells are all numbers are right-aligned.
 void print_table(const std::vector<std::vector<std::string>>& rows);
-
-/// `text` with control characters and invalid UTF-8 made harmless for a terminal.
-std::string printable(std::string_view text);
 
 }  // namespace bantam::cli
 

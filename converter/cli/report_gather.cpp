@@ -8,12 +8,17 @@
 #include "cli/build_info.h"
 #include "cli/convert_progress.h"
 #include "cli/errors.h"
-#include "cli/eval_run.h"
 #include "cli/inspect_tables.h"
 #include "cli/report.h"
 #include "format/view.h"
+#include "run/eval_run.h"
 
 namespace bantam::cli {
+
+using convert::Dataset;
+using convert::Outcome;
+using convert::read_dataset;
+
 namespace {
 
 using convert::FileReport;

@@ -6,7 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/errors.h"
-#include "cli/text_source.h"
+#include "cli/text_options.h"
 
 namespace bantam::cli {
 namespace {

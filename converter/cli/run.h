@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/engine.h"
-#include "cli/predict.h"
+#include "run/predict.h"
 
 namespace bantam::cli {
 

@@ -5,9 +5,15 @@
 #include "cli/answers.h"
 #include "cli/errors.h"
 #include "cli/run.h"
-#include "cli/text_source.h"
+#include "run/eval_metrics.h"
+#include "run/text_source.h"
 
 namespace bantam::cli {
+
+using convert::cosine;
+using convert::PredictOptions;
+using convert::TextSource;
+
 namespace {
 
 /// The task to run: the one named, where the file can do it.

@@ -8,9 +8,13 @@
 #include "cli/engine.h"
 #include "cli/errors.h"
 #include "cli/output.h"
-#include "cli/text_source.h"
+#include "cli/text_options.h"
+#include "run/text_source.h"
 
 namespace bantam::cli {
+
+using convert::TextSource;
+
 namespace {
 
 struct TokenizeOptions {

@@ -1,5 +1,5 @@
 # cmake --install: a tree that can be moved: lib/, include/bantam/, bin/bantam, share/bantam/bantam.fbs, the CMake package
-# bantam (targets bantam::runtime and bantam::host) and pkg-config files (bantam, bantam-host).
+# bantam (targets bantam::runtime, bantam::host, bantam::converter) and pkg-config files (bantam, bantam-host, bantam-converter).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -9,7 +9,26 @@ install(TARGETS bantam_runtime bantam_host EXPORT bantamTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY runtime/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+set(bantam_headers runtime/include/)
+set(BANTAM_HAS_CONVERTER OFF)
+set(bantam_pc_files bantam bantam-host)
+if(TARGET bantam_converter)
+  set(BANTAM_HAS_CONVERTER ON)
+  set(bantam_pc_internal "")
+  set(converter_parts bantam_converter)
+  set_target_properties(bantam_converter PROPERTIES EXPORT_NAME converter)
+  if(BUILD_SHARED_LIBS)
+    # What a shared libbantam hides and the converter uses.
+    list(APPEND converter_parts bantam_internal)
+    set_target_properties(bantam_internal PROPERTIES EXPORT_NAME internal)
+    set(bantam_pc_internal " -lbantam_internal")
+  endif()
+  install(TARGETS ${converter_parts} EXPORT bantamTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  list(APPEND bantam_headers converter/include/)
+  list(APPEND bantam_pc_files bantam-converter)
+endif()
+install(DIRECTORY ${bantam_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES schemas/bantam.fbs DESTINATION ${CMAKE_INSTALL_DATADIR}/bantam)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET bantam_command)
@@ -44,7 +63,7 @@ install(FILES ${package_build}/bantamConfig.cmake ${package_build}/bantamConfigV
 # pkg-config finds the tree from the place of its own file.
 file(RELATIVE_PATH bantam_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" bantam_pc_prefix "${bantam_pc_prefix}")
-foreach(name bantam bantam-host)
+foreach(name ${bantam_pc_files})
   configure_file(targets/cmake/${name}.pc.in ${package_build}/${name}.pc @ONLY)
   install(FILES ${package_build}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

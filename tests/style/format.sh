@@ -20,7 +20,7 @@ esac
 
 formatter=$(command -v clang-format-14 || command -v clang-format)
 # Tables that a script writes keep the script's layout.
-mapfile -t cpp < <(find runtime converter tests targets \( -name '*.cpp' -o -name '*.h' -o -name '*.c' \) \
+mapfile -t cpp < <(find runtime converter tests targets examples \( -name '*.cpp' -o -name '*.h' -o -name '*.c' \) \
   ! -name 'unicode_*_tables.cpp' | sort)
 "$formatter" --version | grep -q 'version 14\.' || echo "format.sh: not clang-format 14; its opinion may differ" >&2
 printf '%s\0' "${cpp[@]}" | xargs -0 "$formatter" "${cpp_mode[@]}"

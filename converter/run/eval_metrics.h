@@ -1,12 +1,12 @@
 // Scores of predictions against labels. All in double; definitions as in scikit-learn, seqeval and SQuAD.
-#ifndef BANTAM_CONVERTER_CLI_EVAL_METRICS_H_
-#define BANTAM_CONVERTER_CLI_EVAL_METRICS_H_
+#ifndef BANTAM_CONVERTER_RUN_EVAL_METRICS_H_
+#define BANTAM_CONVERTER_RUN_EVAL_METRICS_H_
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace bantam::cli {
+namespace bantam::convert {
 
 struct LabelMetrics {
   double accuracy = 0;
@@ -18,6 +18,9 @@ LabelMetrics label_metrics(const std::vector<std::string>& gold, const std::vect
 /// Correlations; 0 where a side is constant. Spearman: mean ranks for ties.
 double pearson(const std::vector<float>& a, const std::vector<float>& b);
 double spearman(const std::vector<float>& a, const std::vector<float>& b);
+
+/// Cosine of two vectors of the same length.
+float cosine(const std::vector<float>& a, const std::vector<float>& b);
 
 /// Entities of one sequence of tags, by token numbers; the rule is the runtime's (tasks/entities.h), which agrees with
 /// seqeval's default mode.
@@ -50,6 +53,6 @@ std::string normalize_answer(const std::string& text);
 double exact_match(const std::vector<std::string>& gold, const std::string& predicted);
 double answer_f1(const std::vector<std::string>& gold, const std::string& predicted);
 
-}  // namespace bantam::cli
+}  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_CLI_EVAL_METRICS_H_
+#endif  // BANTAM_CONVERTER_RUN_EVAL_METRICS_H_

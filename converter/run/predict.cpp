@@ -1,12 +1,12 @@
-#include "cli/predict.h"
+#include "run/predict.h"
 
 #include <algorithm>
 
-#include "cli/errors.h"
-#include "cli/output.h"
+#include "base/printable.h"
 #include "format/view.h"
+#include "run/status_error.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 namespace {
 
 Text view_of(const std::string& text) { return {text.data(), text.size()}; }
@@ -30,6 +30,13 @@ std::string excerpt(const std::string& text) {
 size_t most_words(const std::string& text) { return text.size() / 2 + 1; }
 
 }  // namespace
+
+std::string label_name(const Model& model, uint32_t label) {
+  if (label < (model.label_set_count() > 0 ? model.label_count(0) : 0)) return to_string(model.label(0, label));
+  const TaskKind task = model.task();
+  if (task == TaskKind::kNextSentence || task == TaskKind::kPretraining) return label == 0 ? "is_next" : "not_next";
+  return fmt::format("LABEL_{}", label);
+}
 
 bool can_slide(TaskKind task) { return has_labels(task) || has_words(task) || task == TaskKind::kAnswer; }
 
@@ -240,4 +247,4 @@ Prediction Predictor::choose(const std::string& prompt, const std::vector<std::s
   return prediction;
 }
 
-}  // namespace bantam::cli
+}  // namespace bantam::convert

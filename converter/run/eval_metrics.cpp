@@ -1,4 +1,4 @@
-#include "cli/eval_metrics.h"
+#include "run/eval_metrics.h"
 
 #include <algorithm>
 #include <cctype>
@@ -9,7 +9,7 @@
 
 #include "tasks/entities.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 namespace {
 
 /// Correct predictions, and how often each label occurs on either side.
@@ -107,6 +107,18 @@ LabelMetrics label_metrics(const std::vector<std::string>& gold, const std::vect
   return metrics;
 }
 
+float cosine(const std::vector<float>& a, const std::vector<float>& b) {
+  double dot = 0;
+  double aa = 0;
+  double bb = 0;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    dot += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    aa += static_cast<double>(a[i]) * static_cast<double>(a[i]);
+    bb += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+  }
+  return aa > 0 && bb > 0 ? static_cast<float>(dot / std::sqrt(aa * bb)) : 0.0f;
+}
+
 double pearson(const std::vector<float>& a, const std::vector<float>& b) {
   return correlation({a.begin(), a.end()}, {b.begin(), b.end()});
 }
@@ -174,4 +186,4 @@ double answer_f1(const std::vector<std::string>& gold, const std::string& predic
   return best;
 }
 
-}  // namespace bantam::cli
+}  // namespace bantam::convert

@@ -1,15 +1,15 @@
 // From texts to answers: batches, truncation, sliding windows, task heads. What `run` prints and `eval` scores.
-#ifndef BANTAM_CONVERTER_CLI_PREDICT_H_
-#define BANTAM_CONVERTER_CLI_PREDICT_H_
+#ifndef BANTAM_CONVERTER_RUN_PREDICT_H_
+#define BANTAM_CONVERTER_RUN_PREDICT_H_
 
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bantam/tasks.h"
-#include "cli/engine.h"
+#include "run/engine.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 
 /// One text, or a pair (question and context).
 struct Input {
@@ -82,9 +82,12 @@ class Predictor {
   std::string prompt_;  // embed: what the file puts before every text
 };
 
+/// Name of a label of the whole text; next sentence: "is_next", "not_next" unless the file says otherwise.
+std::string label_name(const Model& model, uint32_t label);
+
 /// Can this task slide windows over long text?
 bool can_slide(TaskKind task);
 
-}  // namespace bantam::cli
+}  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_CLI_PREDICT_H_
+#endif  // BANTAM_CONVERTER_RUN_PREDICT_H_

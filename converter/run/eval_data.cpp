@@ -1,14 +1,14 @@
-#include "cli/eval_data.h"
+#include "run/eval_data.h"
 
 #include <algorithm>
 #include <charconv>
 
-#include "cli/answers.h"
-#include "cli/errors.h"
-#include "cli/output.h"
-#include "cli/text_source.h"
+#include "base/json_file.h"
+#include "base/printable.h"
+#include "run/status_error.h"
+#include "run/text_source.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 namespace {
 
 /// What is wrong with one line; read_dataset adds file and number.
@@ -139,7 +139,7 @@ Example parse(const Json& object, Layout layout, const Model& model) {
   return example;
 }
 
-Json parse_json(const std::string& line) {
+Json parse_line(const std::string& line) {
   Json object = Json::parse(line, nullptr, false);
   if (object.is_discarded()) throw BadLine{"not JSON"};
   if (!object.is_object()) throw BadLine{"no JSON object"};
@@ -206,7 +206,7 @@ Dataset read_dataset(const std::string& path, const Model& model, size_t limit, 
   while ((limit == 0 || data.examples.size() < limit) && reader.next(&line)) {
     if (is_blank(line)) continue;
     try {
-      const Json object = parse_json(line);
+      const Json object = parse_line(line);
       if (!known_layout) {
         data.layout = layout_of(object);
         known_layout = true;
@@ -239,4 +239,4 @@ void refuse_unknown(const Dataset& data, const std::string& model) {
        model, data.first_unknown);
 }
 
-}  // namespace bantam::cli
+}  // namespace bantam::convert

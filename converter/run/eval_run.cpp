@@ -1,4 +1,4 @@
-#include "cli/eval_run.h"
+#include "run/eval_run.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,11 +6,10 @@
 #include <map>
 #include <set>
 
-#include "cli/answers.h"
-#include "cli/errors.h"
-#include "cli/eval_metrics.h"
+#include "run/eval_metrics.h"
+#include "run/status_error.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 namespace {
 
 bool gives_labels(TaskKind task) {
@@ -333,4 +332,4 @@ Metrics compare(const Dataset& data, const Outcome& outcome, const Outcome& agai
   return metrics;
 }
 
-}  // namespace bantam::cli
+}  // namespace bantam::convert

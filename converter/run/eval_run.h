@@ -1,14 +1,14 @@
 // Runs a file over labelled data and scores what it says.
-#ifndef BANTAM_CONVERTER_CLI_EVAL_RUN_H_
-#define BANTAM_CONVERTER_CLI_EVAL_RUN_H_
+#ifndef BANTAM_CONVERTER_RUN_EVAL_RUN_H_
+#define BANTAM_CONVERTER_RUN_EVAL_RUN_H_
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "cli/eval_data.h"
+#include "run/eval_data.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 
 /// What a file says about each example; only the members of the layout are filled.
 struct Outcome {
@@ -35,6 +35,6 @@ Metrics score(const Dataset& data, const Outcome& outcome);
 /// How two files differ: label flips, tag flips, cosines of embeddings, largest difference of scores.
 Metrics compare(const Dataset& data, const Outcome& outcome, const Outcome& against);
 
-}  // namespace bantam::cli
+}  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_CLI_EVAL_RUN_H_
+#endif  // BANTAM_CONVERTER_RUN_EVAL_RUN_H_

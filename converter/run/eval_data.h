@@ -1,13 +1,13 @@
 // Labelled data for `eval`: one JSON object a line, layout told by its fields.
-#ifndef BANTAM_CONVERTER_CLI_EVAL_DATA_H_
-#define BANTAM_CONVERTER_CLI_EVAL_DATA_H_
+#ifndef BANTAM_CONVERTER_RUN_EVAL_DATA_H_
+#define BANTAM_CONVERTER_RUN_EVAL_DATA_H_
 
 #include <string>
 #include <vector>
 
-#include "cli/predict.h"
+#include "run/predict.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 
 enum class Layout {
   kLabel,    // text | text_a, text_b; label (name or number) [, label_name]
@@ -52,6 +52,6 @@ void refuse_unknown(const Dataset& data, const std::string& model);
 /// Makes `tokens`, joined by blanks, the example's text, with a tag each.
 void set_tokens(const std::vector<std::string>& tokens, std::vector<std::string> tags, Example* example);
 
-}  // namespace bantam::cli
+}  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_CLI_EVAL_DATA_H_
+#endif  // BANTAM_CONVERTER_RUN_EVAL_DATA_H_

@@ -1,6 +1,6 @@
-#include "cli/errors.h"
+#include "run/status_error.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 namespace {
 
 /// What the user can do about it; empty where the message says it all.
@@ -74,4 +74,4 @@ std::string describe(Status status, const Fault& fault) {
   return text;
 }
 
-}  // namespace bantam::cli
+}  // namespace bantam::convert

@@ -1,4 +1,4 @@
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/known_keys.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 
 namespace fs = std::filesystem;
 
@@ -34,4 +34,4 @@ std::string suggest_file(const std::string& path) {
   return fmt::format("did you mean {}?", wanted.has_parent_path() ? (directory / best).string() : best);
 }
 
-}  // namespace bantam::cli
+}  // namespace bantam::convert

@@ -1,24 +1,13 @@
 // Where texts come from: arguments, a file, or standard input, a line each, as a stream.
-#ifndef BANTAM_CONVERTER_CLI_TEXT_SOURCE_H_
-#define BANTAM_CONVERTER_CLI_TEXT_SOURCE_H_
+#ifndef BANTAM_CONVERTER_RUN_TEXT_SOURCE_H_
+#define BANTAM_CONVERTER_RUN_TEXT_SOURCE_H_
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
-
-namespace bantam::cli {
-
-/// Options that take any text as it is, once or several times: CLI11's own conversion would take "[a, b]" and "{}"
-/// apart and drop "".
-CLI::Option* add_text(CLI::App& command, const char* name, std::optional<std::string>* text, const char* help);
-CLI::Option* add_texts(CLI::App& command, const char* name, std::vector<std::string>* texts, const char* help);
+namespace bantam::convert {
 
 /// Reads lines of any length and any bytes; '\n' alone ends a line, the last one may lack it.
 class LineReader {
@@ -64,6 +53,6 @@ class TextSource {
   std::unique_ptr<LineReader> reader_;
 };
 
-}  // namespace bantam::cli
+}  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_CLI_TEXT_SOURCE_H_
+#endif  // BANTAM_CONVERTER_RUN_TEXT_SOURCE_H_

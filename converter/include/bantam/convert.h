@@ -1,0 +1,45 @@
+// convert_directory: from a Hugging Face directory to a .bantam file, as `bantam convert` does it.
+#ifndef BANTAM_CONVERT_H_
+#define BANTAM_CONVERT_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bantam/outcome.h"
+
+namespace bantam {
+
+/// The options of `bantam convert` by their names there, with its words and its defaults; `bantam convert --help` explains them.
+struct ConversionOptions {
+  std::string weights = "int8";         // int8, int4, f16, f32
+  std::vector<std::string> keep;        // REGEX=f32|f16|i8|i4 each
+  std::string activations = "dynamic";  // dynamic, static
+  std::string rounding = "nearest";     // nearest, gptq
+  std::string residual = "f32";         // f32, i8
+  uint32_t group = 32;                  // of int4 weights
+  double prune = 0;                     // share
+  std::string pattern = "1x4";          // unstructured, 1x4, 2:4, 4x16, heads, ffn
+  std::string calibrate;                // a file of texts
+  std::string parity;                   // "": built-in texts; none; else a file of texts
+  double max_label_flips = 0.02;        // fraction
+  uint32_t max_tokens = 0;              // 0: all that the model has
+  std::string task;                     // "": what the directory says
+  /// Called with what is being done and how much of it, in [0, 1]. Must not throw.
+  std::function<void(const char* what, double done)> progress;
+};
+
+struct Conversion {
+  uint64_t file_bytes = 0;
+  std::string report;  // one JSON object, schema "bantam.convert/1"; also when the quality gate failed
+};
+
+/// Reads the directory `source` and writes `output`, whole or not at all: not at all where the quality gate fails (code 6).
+/// `result` may be null. Safe to call from several threads for different outputs.
+Outcome convert_directory(const std::string& source, const std::string& output, const ConversionOptions& options = {},
+                          Conversion* result = nullptr);
+
+}  // namespace bantam
+
+#endif  // BANTAM_CONVERT_H_

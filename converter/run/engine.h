@@ -1,0 +1,77 @@
+// A model file, a thread pool and a session over them, as every command that runs a model needs.
+#ifndef BANTAM_CONVERTER_RUN_ENGINE_H_
+#define BANTAM_CONVERTER_RUN_ENGINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "bantam/session.h"
+
+namespace bantam::convert {
+
+/// Options that all commands that run a model share.
+struct EngineOptions {
+  uint32_t threads = 1;
+  std::string isa;                 // empty: BANTAM_ISA, else the best
+  std::string backend = "native";  // or "xnnpack", for files without int8
+  bool f32_attention = false;      // of int8 files
+  uint32_t batch = 1;              // most sequences of one run
+  uint32_t max_tokens = 0;         // rows of one run; 0: batch times the model's longest sequence
+};
+
+/// A mapped and verified file. Not copyable: models and sessions point into it.
+class ModelFile {
+ public:
+  /// Throws with the file's name, the cause and the next step (a likely name when there is no such file).
+  explicit ModelFile(const std::string& path);
+  ~ModelFile();
+  ModelFile(const ModelFile&) = delete;
+  ModelFile& operator=(const ModelFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  const Model& model() const { return model_; }
+  uint64_t size() const { return model_.size(); }
+
+ private:
+  struct Mapping;
+  std::string path_;
+  std::unique_ptr<Mapping> mapping_;
+  Model model_;
+};
+
+/// Session with its arena and threads.
+class Engine {
+ public:
+  /// `file` outlives the engine.
+  Engine(const ModelFile& file, const EngineOptions& options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  Session& session() { return *session_; }
+  const ModelFile& file() const { return file_; }
+  const Model& model() const { return file_.model(); }
+  size_t arena_bytes() const { return arena_bytes_; }
+  uint32_t batch() const { return batch_; }
+  uint32_t threads() const { return threads_; }
+
+ private:
+  struct Pool;
+  const ModelFile& file_;
+  std::unique_ptr<Pool> pool_;
+  void* arena_ = nullptr;
+  size_t arena_bytes_ = 0;
+  uint32_t batch_ = 1;
+  uint32_t threads_ = 1;
+  Session* session_ = nullptr;
+};
+
+/// "classify", "joint", ...: the task as JSON and people see it.
+const char* task_name(TaskKind kind);
+
+inline std::string to_string(Text text) { return std::string(text.data == nullptr ? "" : text.data, text.size); }
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_RUN_ENGINE_H_
