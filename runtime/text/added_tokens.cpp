@@ -29,7 +29,9 @@ Match longest_added(const Lexicon& lexicon, const uint8_t* text, uint32_t at, ui
   Match best = {0, 0};
   uint32_t base = lexicon.roots->added[kRaw];
   bool accepts = false;
-  for (uint32_t i = at; i < size && lexicon.step(&base, &accepts, text[i]); ++i) {
+  const uint32_t longest = lexicon.roots->longest[kRaw];
+  const uint32_t end = size - at < longest ? size : at + longest;
+  for (uint32_t i = at; i < end && lexicon.step(&base, &accepts, text[i]); ++i) {
     if (accepts) best = {lexicon.value(base), i + 1 - at};
   }
   return best;
@@ -51,24 +53,6 @@ bool touches_word(const uint8_t* text, uint32_t size, uint32_t begin, uint32_t e
          (end < size && is_word_character(decode_utf8(text + end, size - end).code));
 }
 
-uint32_t skip_blanks_back(const uint8_t* text, uint32_t at) {
-  while (at > 0) {
-    const CodePoint c = code_before(text, at);
-    if ((character_class(c.code) & kSpace) == 0) break;
-    at -= c.size;
-  }
-  return at;
-}
-
-uint32_t skip_blanks(const uint8_t* text, uint32_t at, uint32_t size) {
-  while (at < size) {
-    const CodePoint c = decode_utf8(text + at, size - at);
-    if ((character_class(c.code) & kSpace) == 0) break;
-    at += c.size;
-  }
-  return at;
-}
-
 /// A match in the normalised text.
 struct NormalMatch {
   uint32_t index = 0;
@@ -78,14 +62,26 @@ struct NormalMatch {
   NormalStream after;
 };
 
+/// The blanks behind a token that strips them. Tokens that are blanks themselves lie within those of the one before, which
+/// are not passed again.
+struct PassedBlanks {
+  uint32_t until = 0;       // normalised code points
+  uint32_t end = 0;         // bytes: of the last of them, or of the token
+  bool more = false;        // whether a code point follows
+  uint32_t next_begin = 0;  // its bytes
+};
+
 NormalMatch longest_normalized(const Lexicon& lexicon, const NormalStream& here) {
   NormalMatch best = {0, 0, 0, 0, here};
   NormalStream stream = here;
   uint32_t base = lexicon.roots->added[kNormalized];
+  uint32_t left = lexicon.roots->longest[kNormalized];
   NormalChar c;
-  for (uint32_t chars = 1; stream.next(&c); ++chars) {
+  for (uint32_t chars = 1; left > 0 && stream.next(&c); ++chars) {
     uint8_t bytes[4];
     const uint32_t size = encode_utf8(c.code, bytes);
+    if (size > left) break;
+    left -= size;
     bool accepts = false;
     for (uint32_t i = 0; i < size; ++i) {
       if (!lexicon.step(&base, &accepts, bytes[i])) return best;
@@ -97,29 +93,51 @@ NormalMatch longest_normalized(const Lexicon& lexicon, const NormalStream& here)
 
 }  // namespace
 
-bool find_added(const Tables& tables, const uint8_t* text, uint32_t size, uint32_t from, uint32_t floor,
-                AddedMatch* out) {
-  if (!tables.has_added[kRaw]) return false;
-  const LexiconRoots& roots = *tables.lexicon.roots;
-  uint32_t at = next_candidate(roots, text, from, size);
-  while (at < size) {
-    const Match match = longest_added(tables.lexicon, text, at, size);
-    uint32_t resume = at + 1;
-    if (match.size != 0 && match.value < tables.added->size()) {
-      const fb::AddedToken& token = *tables.added->Get(match.value);
-      resume = at + match.size;
-      if constexpr (!linked::kTokenEdges) {
-        *out = {token.id(), at, resume, resume};
-        return true;
-      }
-      if (!token.single_word() || !touches_word(text, size, at, resume)) {
-        const uint32_t begin = token.lstrip() ? skip_blanks_back(text, at) : at;
-        *out = {token.id(), token.lstrip() && begin < floor ? floor : begin,
-                token.rstrip() ? skip_blanks(text, resume, size) : resume, resume};
-        return true;
-      }
+/// Where the blanks before text[at) begin, floor_ at the least.
+uint32_t AddedSearch::blanks_begin(uint32_t at) const {
+  while (at > floor_) {
+    const CodePoint c = code_before(text_, at);
+    if ((character_class(c.code) & kSpace) == 0) break;
+    at -= c.size;
+  }
+  return at > floor_ ? at : floor_;
+}
+
+/// Where the blanks from text[at) on end. Tokens that are blanks themselves ask within the blanks of the one before, so
+/// what was passed once is not passed again.
+uint32_t AddedSearch::blanks_end(uint32_t at) {
+  if (at < blanks_end_) return blanks_end_;
+  while (at < size_) {
+    const CodePoint c = decode_utf8(text_ + at, size_ - at);
+    if ((character_class(c.code) & kSpace) == 0) break;
+    at += c.size;
+  }
+  return blanks_end_ = at;
+}
+
+bool AddedSearch::next(AddedMatch* out) {
+  const LexiconRoots& roots = *tables_.lexicon.roots;
+  if (roots.longest[kRaw] == 0) return false;
+  for (uint32_t at = at_; (at = next_candidate(roots, text_, at, size_)) < size_;) {
+    const Match match = longest_added(tables_.lexicon, text_, at, size_);
+    if (match.size == 0 || match.value >= tables_.added->size()) {
+      ++at;
+      continue;
     }
-    at = next_candidate(roots, text, resume, size);
+    const fb::AddedToken& token = *tables_.added->Get(match.value);
+    const uint32_t end = at + match.size;
+    if (linked::kTokenEdges && token.single_word() && touches_word(text_, size_, at, end)) {
+      at = end;
+      continue;
+    }
+    *out = {token.id(), at, end};
+    if constexpr (linked::kTokenEdges) {
+      if (token.lstrip()) out->begin = blanks_begin(at);
+      if (token.rstrip()) out->end = blanks_end(end);
+    }
+    at_ = end;
+    floor_ = out->end;
+    return true;
   }
   return false;
 }
@@ -132,6 +150,7 @@ void encode_with_added(const Tables& tables, const uint8_t* text, uint32_t begin
   uint32_t quiet_until = 0;  // within a match that was discarded
   uint32_t floor = 0;        // end of the previous token, blanks included
   uint32_t floor_begin = 0;  // bytes: where the code point number `floor` begins
+  PassedBlanks passed;
   uint32_t previous = ' ';
   bool after_blanks = false;
   uint32_t blanks_begin = 0;
@@ -147,7 +166,7 @@ void encode_with_added(const Tables& tables, const uint8_t* text, uint32_t begin
       if (match.chars != 0 && match.index < tables.added->size()) {
         const fb::AddedToken& token = *tables.added->Get(match.index);
         NormalStream ahead = match.after;
-        NormalChar next;
+        NormalChar next = {0, 0, 0};
         bool more = ahead.next(&next);
         quiet_until = index + match.chars;
         if (!token.single_word() || !(is_word_character(previous) || (more && is_word_character(next.code)))) {
@@ -155,9 +174,18 @@ void encode_with_added(const Tables& tables, const uint8_t* text, uint32_t begin
           const uint32_t last_floor = floor;
           uint32_t token_end = match.end;
           floor = quiet_until;
-          for (; token.rstrip() && more && (character_class(next.code) & kSpace) != 0; more = ahead.next(&next)) {
-            token_end = next.end;
-            ++floor;
+          if (token.rstrip()) {
+            if (floor >= passed.until) {
+              for (; more && (character_class(next.code) & kSpace) != 0; more = ahead.next(&next)) {
+                token_end = next.end;
+                ++floor;
+              }
+              passed = {floor, token_end, more, next.begin};
+            }
+            floor = passed.until;
+            token_end = passed.end;
+            more = passed.more;
+            next.begin = passed.next_begin;
           }
           uint32_t token_begin = c.begin;
           if (token.lstrip() && after_blanks) token_begin = blanks_begin;

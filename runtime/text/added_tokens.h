@@ -9,17 +9,32 @@
 
 namespace bantam::text {
 
+/// A token and its bytes, blanks that it strips included.
 struct AddedMatch {
   uint32_t id;
-  uint32_t begin;  // of the token, blanks that it strips included
+  uint32_t begin;
   uint32_t end;
-  uint32_t resume;  // where the next search begins
 };
 
-/// The next added token of text[from, size) that is matched in raw text; `floor` is the end of the
-/// previous one, blanks included. False if there is none.
-bool find_added(const Tables& tables, const uint8_t* text, uint32_t size, uint32_t from, uint32_t floor,
-                AddedMatch* out);
+/// The added tokens of a text that are matched in raw text, one after the other. O(bytes * longest of them) in all.
+class AddedSearch {
+ public:
+  AddedSearch(const Tables& tables, const uint8_t* text, uint32_t size) : tables_(tables), text_(text), size_(size) {}
+
+  /// False if there is no more.
+  bool next(AddedMatch* out);
+
+ private:
+  uint32_t blanks_begin(uint32_t at) const;
+  uint32_t blanks_end(uint32_t at);
+
+  const Tables& tables_;
+  const uint8_t* text_;
+  const uint32_t size_;
+  uint32_t at_ = 0;          // where the search goes on
+  uint32_t floor_ = 0;       // end of the previous token, blanks included
+  uint32_t blanks_end_ = 0;  // of the blanks behind a token that were passed last
+};
 
 /// encode_piece for tokenizers with added tokens that are matched in the normalised text.
 void encode_with_added(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);

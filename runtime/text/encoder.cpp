@@ -12,16 +12,15 @@ constexpr uint8_t kSpecial = 255;  // TokenBuffer::sequences of a template token
 void encode_text(const Tables& tables, Text text, TokenSink* sink) {
   const uint8_t* bytes = reinterpret_cast<const uint8_t*>(text.data);
   const uint32_t size = static_cast<uint32_t>(text.size);
-  uint32_t at = 0;
-  uint32_t floor = 0;
+  AddedSearch search(tables, bytes, size);
+  uint32_t done = 0;
   AddedMatch match;
-  while (!sink->is_full() && find_added(tables, bytes, size, at, floor, &match)) {
-    if (floor < match.begin) encode_piece(tables, bytes, floor, match.begin, sink);
+  while (!sink->is_full() && search.next(&match)) {
+    if (done < match.begin) encode_piece(tables, bytes, done, match.begin, sink);
     sink->emit(match.id, match.begin, match.end);
-    floor = match.end;
-    at = match.resume;
+    done = match.end;
   }
-  if (floor < size) encode_piece(tables, bytes, floor, size, sink);
+  if (done < size) encode_piece(tables, bytes, done, size, sink);
 }
 
 fb::Truncation strategy_of(const fb::Tokenizer& tokenizer, TruncationSide asked) {

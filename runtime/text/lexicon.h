@@ -27,25 +27,22 @@ constexpr uint32_t kUnitValueShift = 8;
 constexpr uint32_t kUnitFree = 0xFFFFFFFF;
 /// Most ids: what a leaf can hold.
 constexpr uint32_t kMaxVocabulary = 1u << 22;
+/// Most bytes of an added token: from each byte of a text, so many may be compared.
+constexpr uint32_t kMaxAddedBytes = 512;
 
 /// The beginning of blob `trie_aux`.
 struct LexiconRoots {
-  uint32_t version;        // 1
+  uint32_t version;        // 2
   uint32_t vocabulary;     // base of the root
   uint32_t continuation;   // base; leads nowhere when no token has the prefix
   uint32_t prefix_size;    // bytes of the continuing prefix
   uint32_t added[2];       // bases of the added tokens matched in raw [0] and in normalised [1] text
+  uint32_t longest[2];     // bytes of the longest of these, at most kMaxAddedBytes; 0: there are none
   uint32_t only_first[2];  // the byte with which all of these begin, or 256
   uint32_t first[2][8];    // a bit for each byte with which one of these begins
-
-  bool has_added(int kind) const {
-    uint32_t any = 0;
-    for (const uint32_t bits : first[kind]) any |= bits;
-    return any != 0;
-  }
 };
 
-constexpr uint32_t kLexiconVersion = 1;
+constexpr uint32_t kLexiconVersion = 2;
 
 struct Match {
   uint32_t value;

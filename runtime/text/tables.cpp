@@ -38,7 +38,6 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     if (rules.lowercase) ascii_fold = 0x2020202020202020u;
     if (tokenizer.trie_aux()->size() > sizeof(LexiconRoots)) words = WordTable(data + tokenizer.trie_aux()->offset());
   }
-  for (int kind = 0; kind < 2; ++kind) has_added[kind] = lexicon.roots->has_added(kind);
 }
 
 Tokenizer open_tables(const fb::Tokenizer& tokenizer, const uint8_t* data) {

@@ -29,7 +29,6 @@ struct Tables {
   uint32_t max_word_chars = 0;
   int32_t unknown_id = -1;
   const AddedTokens* added = nullptr;
-  bool has_added[2] = {false, false};  // matched in raw, in normalised text
 
   /// `source` passed verify_tokenizer with this data section.
   Tables(const fb::Tokenizer& tokenizer, const uint8_t* data);

@@ -133,8 +133,11 @@ class Verifier {
     }
     const uint32_t prefix = t_.continuing_prefix() == nullptr ? 0 : t_.continuing_prefix()->size();
     if (roots.prefix_size != prefix) return fail("the trie was made for another continuing_prefix");
-    any_added_ = roots.has_added(0) || roots.has_added(1);
-    if (!linked::kNormalizedTokens && roots.has_added(1)) {
+    if (roots.longest[0] > kMaxAddedBytes || roots.longest[1] > kMaxAddedBytes) {
+      return fail("an added token has more than 512 bytes");
+    }
+    any_added_ = (roots.longest[0] | roots.longest[1]) != 0;
+    if (!linked::kNormalizedTokens && roots.longest[1] != 0) {
       return fail("added tokens in normalised text are not linked", Status::kOpNotLinked);
     }
     return Status::kOk;

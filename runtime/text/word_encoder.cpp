@@ -193,7 +193,7 @@ void WordBuffer::flush() {
 }
 
 void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
-  if (linked::kNormalizedTokens && tables.has_added[1]) {
+  if (linked::kNormalizedTokens && tables.lexicon.roots->longest[1] != 0) {
     encode_with_added(tables, text, begin, end, sink);
     return;
   }

@@ -260,6 +260,12 @@ class Assembler {
       const fb::AddedTokenT& token = *out_->added_tokens[i];
       const std::string pattern = token.normalized ? normalize(token.text) : token.text;
       const std::string where = fmt::format("added token {}", shown(token.text));
+      if (pattern.size() > text::kMaxAddedBytes) {
+        ++source_.unsupported;
+        problem(where, fmt::format("has more than the {} bytes that this version takes; leave it out or shorten it",
+                                   text::kMaxAddedBytes));
+        continue;
+      }
       if (std::all_of(pattern.begin(), pattern.end(), [](char c) { return c == ' '; })) {
         problem(where, "is blank once normalised; leave it out or set normalized to false");
       } else if (!added.at(token.normalized ? 1 : 0).emplace(pattern, i).second) {

@@ -131,6 +131,7 @@ void mark_first_bytes(const TrieKeys& keys, text::LexiconRoots& roots, size_t ki
   for (const auto& [key, value] : keys) {
     const uint32_t byte = static_cast<uint8_t>(key.front());
     roots.first[kind][byte / 32] |= 1u << (byte % 32);
+    roots.longest[kind] = std::max(roots.longest[kind], static_cast<uint32_t>(key.size()));
     several = several || (roots.only_first[kind] != 256 && roots.only_first[kind] != byte);
     roots.only_first[kind] = byte;
   }
