@@ -86,7 +86,9 @@ PackedModel::PackedModel(const convert::Graph& graph, const std::string& directo
     fail(ExitCode::kInvalid, "{}: has no tokenizer, so it cannot learn from texts; add vocab.txt or tokenizer.json",
          directory);
   }
-  max_tokens_ = max_tokens == 0 ? model_.max_sequence() : std::min(max_tokens, model_.max_sequence());
+  // As a session cuts texts when the model runs.
+  const uint32_t stated = tokenizer_.max_tokens() == 0 ? model_.max_sequence() : tokenizer_.max_tokens();
+  max_tokens_ = std::min(max_tokens == 0 ? stated : max_tokens, model_.max_sequence());
 }
 
 train::Encoded PackedModel::encode(const Example& example) const {

@@ -40,6 +40,15 @@ std::vector<uint32_t> arena_lengths(const Model& model) {
   return lengths;
 }
 
+/// What texts are cut at: the tokenizer's own limit, where it is below the model's. 0: the file has no tokenizer.
+uint32_t text_limit(const Model& model) {
+  Tokenizer tokenizer;
+  if (Tokenizer::open(model, 0, &tokenizer) != Status::kOk) return 0;
+  const uint32_t stated = tokenizer.max_tokens();
+  const bool longer = stated == 0 || (model.max_sequence() != 0 && stated > model.max_sequence());
+  return longer ? model.max_sequence() : stated;
+}
+
 Json labels_json(const Model& model) {
   Json sets = Json::array();
   for (uint32_t set = 0; set < model.label_set_count(); ++set) {
@@ -72,6 +81,7 @@ Json summary_json(const ModelFile& file) {
   object["segment_types"] = model.segment_types();
   object["max_tokens"] = model.max_sequence();
   object["tokenizer"] = model.has_tokenizer();
+  object["text_tokens"] = text_limit(model);
   object["outputs"] = Json::array();
   for (uint32_t i = 0; i < model.output_count(); ++i) object["outputs"].push_back(to_string(model.output_name(i)));
   object["label_sets"] = labels_json(model);
@@ -101,8 +111,10 @@ void print_summary(const ModelFile& file) {
   print_line("size", fmt::format("{} ({} parameters)", human_bytes(file.size()), parameter_count(model)));
   print_line("licence", to_string(model.licence()));
   print_line("written by", to_string(model.tool()));
-  print_line("tokens", fmt::format("at most {} of {} ids{}", model.max_sequence(), model.vocabulary(),
-                                   model.has_tokenizer() ? "" : "; no tokenizer: takes ids only"));
+  const uint32_t of_texts = text_limit(model);
+  std::string takes = model.has_tokenizer() ? "" : "; no tokenizer: takes ids only";
+  if (of_texts != 0 && of_texts != model.max_sequence()) takes = fmt::format("; texts are cut at {}", of_texts);
+  print_line("tokens", fmt::format("at most {} of {} ids{}", model.max_sequence(), model.vocabulary(), takes));
   std::string outputs;
   for (uint32_t i = 0; i < model.output_count(); ++i) outputs += (i > 0 ? ", " : "") + to_string(model.output_name(i));
   print_line("outputs", outputs);

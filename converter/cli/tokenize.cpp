@@ -38,6 +38,17 @@ struct Tokens {
   EncodeResult result;
 };
 
+/// The text cannot be cut to --max-tokens.
+[[noreturn]] void refuse_limit(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& text) {
+  const uint32_t specials = options.no_special ? 0 : tokenizer.special_count(options.pair.has_value());
+  if (options.max_tokens != 0 && options.max_tokens < specials) {
+    fail(ExitCode::kUsage, "--max-tokens {}: the special tokens alone are {}; give more, or --no-special",
+         options.max_tokens, specials);
+  }
+  fail(ExitCode::kInvalid, "text \"{}\": the file's tokenizer shortens only one text of a pair, and that is too short; {}",
+       printable(text.substr(0, 40)), "shorten the other");
+}
+
 Tokens encode(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& text) {
   const Text first{text.data(), text.size()};
   const Text second = options.pair ? Text{options.pair->data(), options.pair->size()} : Text{};
@@ -62,6 +73,7 @@ Tokens encode(const Tokenizer& tokenizer, const TokenizeOptions& options, const 
         tokens.result.content[0] + tokens.result.content[1] + tokenizer.special_count(options.pair.has_value());
     const bool cramped = status == Status::kBufferTooSmall || (status == Status::kOk && tokens.result.truncated);
     if (!cramped || capacity >= needed) {
+      if (status == Status::kBufferTooSmall) refuse_limit(tokenizer, options, text);
       check(status, options.model);
       break;
     }

@@ -119,7 +119,21 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
   fb::TokenizerT& tokenizer = *graph.model.tokenizers.front();
   // sentence-transformers truncates at its own limit, whatever the tokenizer's files say.
   if (pooling.max_tokens != 0) tokenizer.max_length = pooling.max_tokens;
-  if (tokenizer.max_length == 0 || tokenizer.max_length > positions) tokenizer.max_length = positions;
+  const bool stated = tokenizer.max_length != 0 && tokenizer.max_length < positions;
+  if (!stated) tokenizer.max_length = positions;
+  const auto is_special = [](const fb::TemplatePiece& piece) { return piece.token() >= 0; };
+  const auto specials = std::count_if(tokenizer.single.begin(), tokenizer.single.end(), is_special);
+  if (tokenizer.max_length <= specials) {
+    problems.add(ExitCode::kInvalid,
+                 fmt::format("{}: texts of at most {} tokens have no room beside {} special tokens; set {} to more",
+                             stated ? "the tokenizer" : "the model", tokenizer.max_length, specials,
+                             stated ? "model_max_length (max_seq_length in sentence_bert_config.json)"
+                                    : "--max-tokens or max_position_embeddings"));
+  } else if (stated) {
+    graph.notes.push_back(fmt::format("texts are cut at {} tokens, as the tokenizer's files say; the model has {} "
+                                      "positions",
+                                      tokenizer.max_length, positions));
+  }
   tokenizer.lowercase = tokenizer.lowercase || pooling.lowercase;
   if (tokenizer.vocab_size > config.vocabulary) {
     graph.notes.push_back(

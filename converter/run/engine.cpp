@@ -84,7 +84,9 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
   const Status status = Session::create(file.model(), session, arena_, arena_bytes_, &session_, &fault);
   if (status == Status::kOk) return;
   std::free(arena_);
-  throw Error(exit_code(status), fmt::format("{}: {}", file.path(), describe(status, fault)));
+  // What is out of range here are options that the user gave.
+  const ExitCode code = status == Status::kInvalidArgument ? ExitCode::kUsage : exit_code(status);
+  throw Error(code, fmt::format("{}: {}", file.path(), describe(status, fault)));
 }
 
 Engine::~Engine() { std::free(arena_); }

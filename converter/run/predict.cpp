@@ -26,8 +26,10 @@ std::string excerpt(const std::string& text) {
   return printable(text.size() <= kMost ? text : text.substr(0, kMost) + "...");
 }
 
-/// A text of n bytes has at most this many words.
-size_t most_words(const std::string& text) { return text.size() / 2 + 1; }
+/// The text has at most this many words: with a blank between them, or, where the tokenizer splits, of a byte each.
+size_t most_words(const Model& model, const std::string& text) {
+  return root(model).task()->blank_words() ? text.size() / 2 + 1 : text.size();
+}
 
 }  // namespace
 
@@ -122,7 +124,7 @@ void Predictor::rank(const float* logits, uint32_t width, Prediction* out) const
 }
 
 void Predictor::decode_words(uint32_t sequence, const Input& input, Prediction* out) {
-  const auto capacity = static_cast<uint32_t>(most_words(input.first));
+  const auto capacity = static_cast<uint32_t>(most_words(engine_.model(), input.first));
   out->words.resize(capacity);
   out->word_labels.resize(capacity);
   uint32_t count = 0;
@@ -182,7 +184,7 @@ void Predictor::slide(const Input& input, Prediction* out) {
   out->windows = window_count(plan);
   WindowSums sums;
   if (has_words(task_)) {
-    out->words.resize(most_words(input.first));
+    out->words.resize(most_words(engine_.model(), input.first));
     out->word_labels.resize(out->words.size());
   }
   for (uint32_t i = 0; i < out->windows; ++i) {

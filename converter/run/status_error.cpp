@@ -13,10 +13,12 @@ std::string_view next_step(Status status) {
     case Status::kTruncated:
     case Status::kCorrupt:
       return "copy or convert the file again";
+    case Status::kInvalidArgument:
+      return "use a smaller --batch or --max-tokens, or fewer --threads";
     case Status::kNoTokenizer:
       return "pass token ids: bantam run FILE --ids 1,2,3 --raw";
     case Status::kTooManyTokens:
-      return "pass fewer tokens; bantam inspect FILE shows the limit";
+      return "shorten it; bantam inspect FILE shows how many are taken";
     case Status::kIndexOutOfRange:
       return "bantam inspect FILE shows the vocabulary and the segment types";
     case Status::kNoSuchTask:

@@ -21,6 +21,7 @@ Status Session::add(Text first, Text second, const EncodeOptions& options) {
   const uint32_t left = s.limits.max_tokens - s.tokens;
   if (left == 0) return Status::kTooManyTokens;
   EncodeOptions limited = options;
+  if (limited.max_tokens == 0) limited.max_tokens = s.tokenizer.max_tokens();
   if (limited.max_tokens == 0 || limited.max_tokens > s.limits.longest) limited.max_tokens = s.limits.longest;
   TokenBuffer buffer;
   buffer.ids = s.ids + s.tokens;
@@ -37,6 +38,8 @@ Status Session::add(Text first, Text second, const EncodeOptions& options) {
   if (cut_by_batch && (status == Status::kBufferTooSmall || (status == Status::kOk && result.truncated))) {
     return Status::kTooManyTokens;
   }
+  // Truncation may not remove enough: the special tokens alone are too many, or the text that may be cut is too short.
+  if (status == Status::kBufferTooSmall) return Status::kTooManyTokens;
   if (status != Status::kOk) return status;
   if (result.count == 0) return Status::kInvalidArgument;
   if (s.sequences == 0) s.offsets[0] = 0;

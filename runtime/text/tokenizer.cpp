@@ -81,6 +81,8 @@ int32_t Tokenizer::cls_id() const { return table_ == nullptr ? -1 : table_of(tab
 int32_t Tokenizer::sep_id() const { return table_ == nullptr ? -1 : table_of(table_).sep_id(); }
 int32_t Tokenizer::pad_id() const { return table_ == nullptr ? -1 : table_of(table_).pad_id(); }
 
+uint32_t Tokenizer::max_tokens() const { return table_ == nullptr ? 0 : table_of(table_).max_length(); }
+
 uint32_t Tokenizer::special_count(bool pair) const {
   return table_ == nullptr ? 0 : text::template_specials(table_of(table_), pair);
 }

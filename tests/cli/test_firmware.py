@@ -125,6 +125,7 @@ class Uart(CommandTest):
         (short,) = self.answers("voice", b"play some jazz from the sixties\n", "--max-tokens", "5")
         self.assertTrue(short.startswith(b"truncated\t"))
         self.fails(2, "run", model("voice"), "x", "--max-tokens", "5", says=["--uart"])
+        self.fails(2, "run", model("voice"), "--uart", "--max-tokens", "16777217", says=["16,777,216", "smaller"])
 
     def test_control_characters_are_not_echoed(self):
         (answer,) = self.bare("voice", b"add \x1b[2Jmiles davis to my late night playlist\n")

@@ -50,6 +50,26 @@ class Tokenize(CommandTest):
         self.fails(4, "tokenize", model("voice"), text, "--truncate", "--strict", says=["--strict"])
         self.assertEqual(len(self.line("tokenize", model("voice"), "jazz", "--no-special", "--json")["ids"]), 1)
 
+    def test_limit_without_room(self):
+        self.fails(2, "tokenize", model("voice"), "hello", "--max-tokens", "1", says=["special tokens", "--no-special"])
+        cut = self.line("tokenize", model("voice"), "hello there", "--max-tokens", "1", "--no-special", "--json")
+        self.assertEqual((len(cut["ids"]), cut["truncated"]), (1, True))
+
+    def test_own_limit_is_that_of_run(self):
+        # The tokenizer says 32 tokens, the model has 40 positions.
+        text = "the cat sat on a mat " * 40
+        cut = self.line("tokenize", model("sentence-mean"), text, "--truncate", "--json")["ids"]
+        whole = self.line("tokenize", model("sentence-mean"), text, "--json")["ids"]
+        self.assertEqual(cut, whole[:31] + whole[-1:])
+        answer = self.line("run", model("sentence-mean"), text, "--raw")
+        self.assertEqual(answer["ids"], cut)
+        by_ids = self.line("run", model("sentence-mean"), "--ids", ",".join(map(str, cut)), "--raw")
+        self.assertEqual(answer["outputs"], by_ids["outputs"])
+        self.fails(4, "embed", model("sentence-mean"), text, "--strict", says=["(30 of them do)"])
+        inspected = self.line("inspect", model("sentence-mean"), "--json")
+        self.assertEqual((inspected["text_tokens"], inspected["max_tokens"]), (32, 40))
+        self.assertIn("texts are cut at 32", self.ok("inspect", model("sentence-mean")).decode())
+
     def test_ids_feed_run(self):
         text = "play some jazz"
         ids = ",".join(map(str, self.line("tokenize", model("voice"), text, "--json")["ids"]))

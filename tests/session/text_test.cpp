@@ -12,6 +12,8 @@ Text view(const std::string& text) { return {text.data(), text.size()}; }
 
 class TextTest : public ::testing::Test {
  protected:
+  explicit TextTest(uint32_t stated = 0) : file_(model_with_tokenizer(WeightType::kI8, stated)) {}
+
   void open(uint32_t max_tokens, uint32_t max_sequences) {
     ASSERT_EQ(Model::open(file_.data(), file_.size(), &model_), Status::kOk);
     SessionOptions options;
@@ -21,7 +23,7 @@ class TextTest : public ::testing::Test {
     ASSERT_EQ(Session::create(model_, options, arena_->data(), arena_->size(), &session_), Status::kOk);
   }
 
-  const FileBytes file_{model_with_tokenizer(WeightType::kI8)};
+  const FileBytes file_;
   Model model_;
   std::unique_ptr<Arena> arena_;
   Session* session_ = nullptr;
@@ -96,6 +98,55 @@ TEST_F(TextTest, TheModelsLongestSequenceHoldsWithinALargerBatch) {
   uint32_t count = 0;
   EXPECT_EQ(classify(*session_, 1, &best, 1, &count), Status::kOk);
   EXPECT_EQ(count, 1u);
+}
+
+TEST_F(TextTest, SpecialTokensThatDoNotFitAreTooManyTokens) {
+  open(1, 1);
+  EXPECT_EQ(session_->add(view("light"), {}, {}), Status::kTooManyTokens);
+  EncodeOptions none;
+  none.truncation = TruncationSide::kNone;
+  open(8, 1);
+  EXPECT_EQ(session_->add(view("a b c d e f g h i j"), {}, none), Status::kTooManyTokens);
+  EXPECT_EQ(session_->run(), Status::kInvalidArgument);
+}
+
+/// The tokenizer says 10 tokens, the model has 96 positions.
+class LimitedTextTest : public TextTest {
+ protected:
+  LimitedTextTest() : TextTest(10) {}
+};
+
+TEST_F(LimitedTextTest, TextsAreCutAtTheTokenizersOwnLimit) {
+  open(0, 2);
+  EXPECT_EQ(session_->tokenizer()->max_tokens(), 10u);
+  std::string text;
+  for (int i = 0; i < 50; ++i) text += i % 2 == 0 ? "light " : "play ";
+  ASSERT_EQ(session_->add(view(text), {}, {}), Status::kOk);
+  ASSERT_EQ(session_->run(), Status::kOk);
+  const EncodedSequence cut = session_->sequence(0);
+  EXPECT_TRUE(cut.result.truncated);
+  EXPECT_EQ(cut.result.kept[0], 8u);
+  const std::vector<int32_t> ids(cut.ids, cut.ids + cut.row_count);
+  OutputView output;
+  ASSERT_EQ(session_->output(0, &output), Status::kOk);
+  const std::vector<float> from_text = values(output);
+
+  // All tokens, cut by hand.
+  EncodeOptions longer;
+  longer.max_tokens = 60;
+  session_->clear();
+  ASSERT_EQ(session_->add(view(text), {}, longer), Status::kOk);
+  const EncodedSequence all = session_->sequence(0);
+  ASSERT_EQ(all.row_count, 52u);
+  Ids by_hand;
+  by_hand.ids.assign(all.ids, all.ids + 9);
+  by_hand.ids.push_back(all.ids[51]);
+  by_hand.segments.assign(10, 0);
+  by_hand.offsets.push_back(10);
+  EXPECT_EQ(ids, by_hand.ids);
+  ASSERT_EQ(session_->run(by_hand.batch()), Status::kOk);
+  ASSERT_EQ(session_->output(0, &output), Status::kOk);
+  EXPECT_EQ(values(output), from_text);
 }
 
 TEST_F(TextTest, EmptyAndInvalidTextRuns) {

@@ -9,7 +9,8 @@
 
 namespace bantam::testing {
 
-inline std::vector<uint8_t> model_with_tokenizer(WeightType type) {
+/// `max_tokens`: what the tokenizer says that texts are cut at; 0: it says nothing.
+inline std::vector<uint8_t> model_with_tokenizer(WeightType type, uint32_t max_tokens = 0) {
   convert::Graph graph;
   std::vector<std::string> problems;
   if (!convert::import_tokenizer(BANTAM_SOURCE_DIR "/models/voice-commands", graph, problems)) {
@@ -24,6 +25,7 @@ inline std::vector<uint8_t> model_with_tokenizer(WeightType type) {
     builder.data.resize((builder.data.size() + 63) / 64 * 64);
   }
   builder.model.tokenizers = std::move(graph.model.tokenizers);
+  builder.model.tokenizers[0]->max_length = max_tokens;
   return builder.finish();
 }
 

@@ -81,6 +81,19 @@ void read_added_decoder(const Json& decoder, const std::string& file, TokenizerS
   for (AddedSource& token : tokens) add(source, std::move(token));
 }
 
+/// transformers cuts texts at model_max_length; what tokenizer.json's own truncation says is for who uses that file alone.
+void read_greatest_length(const Json& length, const std::string& file, TokenizerSource& source) {
+  if (!length.is_number() || length.get<double>() < 1) return;
+  const uint32_t alone = source.max_length;
+  const bool limited = length.get<double>() < kAbsurdLength;
+  source.max_length = limited ? static_cast<uint32_t>(length.get<double>()) : 0;
+  if (alone == 0 || alone == source.max_length) return;
+  source.notes.push_back(fmt::format("tokenizer.json truncates texts at {} tokens, {} {}, which is followed, as "
+                                     "transformers does",
+                                     alone, file,
+                                     limited ? fmt::format("at {}", source.max_length) : "states no limit"));
+}
+
 }  // namespace
 
 void read_vocabulary_text(const std::string& text, const std::string& file, const Json& config,
@@ -158,10 +171,7 @@ void read_tokenizer_config(const Json& config, const std::string& file, Tokenize
   } else if (part(config, "do_lower_case").is_boolean() && part(config, "do_lower_case") != source.lowercase) {
     source.notes.push_back(fmt::format("{}: do_lower_case contradicts tokenizer.json, which is followed", file));
   }
-  const Json& length = part(config, "model_max_length");
-  if (length.is_number() && length.get<double>() >= 1 && length.get<double>() < kAbsurdLength) {
-    source.max_length = static_cast<uint32_t>(length.get<double>());
-  }
+  read_greatest_length(part(config, "model_max_length"), file, source);
   const Json& side = part(config, "truncation_side");
   if (side == "left") source.truncate_left = true;
 }

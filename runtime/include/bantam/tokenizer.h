@@ -26,7 +26,8 @@ struct TokenBuffer {
 enum class TruncationSide : uint8_t { kFromFile = 0, kLongestFirst, kOnlyFirst, kOnlySecond, kNone };
 
 struct EncodeOptions {
-  /// Most tokens, specials included; 0: the file's limit (and never more than the buffer's capacity).
+  /// Most tokens, specials included; 0: Tokenizer::max_tokens(). Never more than the buffer's capacity, nor, in a session,
+  /// than its model has positions for.
   uint32_t max_tokens = 0;
   bool add_special = true;
   TruncationSide truncation = TruncationSide::kFromFile;
@@ -67,6 +68,9 @@ class Tokenizer {
   int32_t pad_id() const;
   /// Special tokens that the template adds to one text / to a pair.
   uint32_t special_count(bool pair) const;
+  /// Tokens, specials included, that texts are cut to unless EncodeOptions say otherwise; 0: no limit. It may be smaller
+  /// than the model's max_sequence: sentence-transformers models state their own.
+  uint32_t max_tokens() const;
 
  private:
   friend struct TokenizerAccess;   // runtime/text/tables.cpp
