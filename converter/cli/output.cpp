@@ -119,4 +119,6 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
+void warn(const std::string& message) { std::fprintf(stderr, "bantam: %s\n", message.c_str()); }
+
 }  // namespace bantam::cli

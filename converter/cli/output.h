@@ -56,6 +56,9 @@ std::string human_bytes(std::uint64_t bytes);
 /// Prints a table: the first row is the header; columns whose cells are all numbers are right-aligned.
 void print_table(const std::vector<std::vector<std::string>>& rows);
 
+/// A line on standard error that is no error.
+void warn(const std::string& message);
+
 }  // namespace bantam::cli
 
 #endif  // BANTAM_CONVERTER_CLI_OUTPUT_H_

@@ -134,7 +134,7 @@ void raw_batch(const RunOptions& options, Engine& engine, const std::vector<Inpu
 }
 
 void choose_stream(const RunOptions& options, Predictor& predictor) {
-  TextSource source(options.texts, options.file);
+  TextSource source(options.texts, options.file, warn);
   const bool several = options.texts.size() != 1 || options.texts[0] == "-" || !options.file.empty();
   std::string prompt;
   while (source.next(&prompt)) {
@@ -215,7 +215,7 @@ void run_similar(const RunOptions& options) {
   if (options.pairs.size() > 1) fail(ExitCode::kUsage, "--pair: similar takes one; pass the others as texts");
   const ModelFile file(options.model);
   const TaskKind task = resolve_task(file, TaskKind::kEmbed, false);
-  TextSource source(options.texts, options.file);
+  TextSource source(options.texts, options.file, warn);
   std::string query;
   if (!options.pairs.empty()) {
     query = options.pairs[0];

@@ -127,7 +127,7 @@ void run_tokenize(const TokenizeOptions& options) {
   if (options.texts.empty() && options.file.empty()) {
     fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or - for standard input");
   }
-  TextSource source(options.texts, options.file);
+  TextSource source(options.texts, options.file, warn);
   std::string text;
   while (source.next(&text)) {
     const Tokens tokens = encode(tokenizer, options, text);

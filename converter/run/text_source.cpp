@@ -6,12 +6,16 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/printable.h"
+#include "base/text_encoding.h"
 #include "run/status_error.h"
 
 namespace bantam::convert {
 
-LineReader::LineReader(const std::string& path)
-    : name_(path == "-" ? "standard input" : path), file_(path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY)) {
+LineReader::LineReader(const std::string& path, Warn warn)
+    : warn_(std::move(warn)),
+      name_(path == "-" ? "standard input" : path),
+      file_(path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY)) {
   if (file_ < 0) fail(ExitCode::kIo, "{}: {}; check the path", name_, std::strerror(errno));
 }
 
@@ -33,10 +37,24 @@ bool LineReader::fill() {
   const int cause = errno;
   buffer_.resize(old + static_cast<size_t>(n > 0 ? n : 0));
   if (n < 0) fail(ExitCode::kIo, "{}: {}", name_, std::strerror(cause));
+  if (old == 0 && line_number_ == 0) refuse_wide_encoding(name_, buffer_);
   return n > 0;
 }
 
 bool LineReader::next(std::string* line) {
+  if (!next_raw(line)) return false;
+  clean_line(line, line_number_ == 1);
+  if (warn_ && !is_utf8(*line)) {
+    warn_(
+        fmt::format("{}: line {} is not UTF-8 (Latin-1?): what is not is read as U+FFFD; "
+                    "iconv -f ISO-8859-1 -t UTF-8 IN > OUT makes it so",
+                    printable(name_), line_number_));
+    warn_ = nullptr;
+  }
+  return true;
+}
+
+bool LineReader::next_raw(std::string* line) {
   for (;;) {
     const size_t end = buffer_.find('\n', searched_);
     if (end != std::string::npos) {
@@ -56,7 +74,8 @@ bool LineReader::next(std::string* line) {
   }
 }
 
-TextSource::TextSource(const std::vector<std::string>& arguments, const std::string& file) {
+TextSource::TextSource(const std::vector<std::string>& arguments, const std::string& file, Warn warn)
+    : warn_(std::move(warn)) {
   for (const std::string& argument : arguments) parts_.push_back({argument, argument == "-"});
   if (!file.empty()) parts_.push_back({file, true});
 }
@@ -73,7 +92,7 @@ bool TextSource::next(std::string* text) {
       *text = part.text;
       return true;
     }
-    reader_ = std::make_unique<LineReader>(part.text);
+    reader_ = std::make_unique<LineReader>(part.text, warn_);
   }
 }
 

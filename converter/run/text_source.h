@@ -3,22 +3,27 @@
 #define BANTAM_CONVERTER_RUN_TEXT_SOURCE_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace bantam::convert {
 
+/// Takes what a user should know and is no error.
+using Warn = std::function<void(const std::string&)>;
+
 /// Reads lines of any length and any bytes; '\n' alone ends a line, the last one may lack it.
 class LineReader {
  public:
   /// "-": standard input. Throws when the file cannot be opened.
-  explicit LineReader(const std::string& path);
+  explicit LineReader(const std::string& path, Warn warn = nullptr);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
-  /// False at the end. Throws on a read error.
+  /// The next line, without its carriage return, nor a byte order mark. Warns, once, where it is not UTF-8. False at the
+  /// end. Throws on a read error, and where the file is in UTF-16 or UTF-32.
   bool next(std::string* line);
   /// Number of the line that next() gave last, from 1.
   size_t line_number() const { return line_number_; }
@@ -26,7 +31,9 @@ class LineReader {
 
  private:
   bool fill();
+  bool next_raw(std::string* line);
 
+  Warn warn_;
   std::string name_;
   int file_;
   std::string buffer_;
@@ -39,7 +46,7 @@ class LineReader {
 /// The texts of one command: `arguments` in order, where "-" stands for standard input; then `file`'s lines.
 class TextSource {
  public:
-  TextSource(const std::vector<std::string>& arguments, const std::string& file);
+  TextSource(const std::vector<std::string>& arguments, const std::string& file, Warn warn = nullptr);
   bool next(std::string* text);
 
  private:
@@ -48,6 +55,7 @@ class TextSource {
     std::string text;
     bool lines = false;
   };
+  Warn warn_;
   std::vector<Part> parts_;
   size_t position_ = 0;
   std::unique_ptr<LineReader> reader_;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text_encoding.h"
 
 namespace bantam::convert {
 
@@ -101,7 +102,8 @@ std::vector<LabelledText> read_labelled(const char* option, const std::filesyste
   std::vector<LabelledText> texts;
   std::string line;
   for (size_t number = 1; std::getline(in, line); ++number) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (number == 1) refuse_wide_encoding(fmt::format("{} {}", option, file.string()), line);
+    clean_line(&line, number == 1);
     if (line.empty()) continue;
     if (line.front() != '{') {
       texts.push_back({line, "", "", ""});

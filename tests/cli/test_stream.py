@@ -80,7 +80,7 @@ class Bytes(CommandTest):
 
     def test_invalid_utf8_is_echoed_as_replacement(self):
         cases = {
-            b"\xff\xfea": "\ufffd\ufffda",
+            b"a\xff\xfe": "a\ufffd\ufffd",
             b"\xe2\x82": "\ufffd",
             b"\xe2\x82A": "\ufffdA",
             b"\xf0\x9f\x98a": "\ufffda",
@@ -92,6 +92,27 @@ class Bytes(CommandTest):
             for command in ("run", "tokenize"):
                 answer = self.line(command, model("voice"), "-", "--json", stdin=raw + b"\n")
                 self.assertEqual(answer["text"], shown, raw)
+
+    def test_files_of_other_systems(self):
+        for raw in (b"\xef\xbb\xbfplay jazz\r\nstop\r\n", b"play jazz\r\nstop", b"\xef\xbb\xbfplay jazz\nstop\n"):
+            path = self.directory / "texts.txt"
+            path.write_bytes(raw)
+            for answers in (
+                self.lines("tokenize", model("voice"), "-", "--json", stdin=raw),
+                self.lines("tokenize", model("voice"), "--file", str(path), "--json"),
+            ):
+                self.assertEqual([answer["text"] for answer in answers], ["play jazz", "stop"])
+                self.assertEqual(answers[0]["offsets"][1], [0, 4])
+
+    def test_other_encodings_are_named(self):
+        text = "play jazz\nturn on the light in the kitchen\n"
+        for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32"):
+            name = "UTF-32" if "32" in encoding else "UTF-16"
+            self.fails(4, "run", model("voice"), "-", stdin=text.encode(encoding), says=[name, "iconv"])
+        done = bantam("run", model("voice"), "-", "--json", stdin="play\ncaf\u00e9\nth\u00e9\n".encode("latin-1"))
+        self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 3))
+        self.assertEqual(done.stderr.count(b"not UTF-8"), 1)
+        self.assertIn(b"line 2", done.stderr)
 
     def test_offsets_are_bytes_of_the_input(self):
         raw = "\u00e9t\u00e9 ".encode() + b"\xff jazz"
