@@ -14,6 +14,7 @@ using convert::Engine;
 using convert::EngineOptions;
 using convert::ModelFile;
 using convert::task_name;
+using convert::text_limit;
 using convert::to_string;
 
 /// Adds --threads, --isa, --backend and --f32-attention.

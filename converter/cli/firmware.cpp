@@ -89,7 +89,8 @@ void choose_tokens(const Arguments& arguments, Image* image) {
   if (arguments.max_tokens > longest && image->model.max_sequence() != 0) {
     fail(ExitCode::kUsage, "--max-tokens {}: the model takes at most {}", arguments.max_tokens, longest);
   }
-  image->wanted_tokens = arguments.max_tokens != 0 ? arguments.max_tokens : longest;
+  const uint32_t of_texts = text_limit(image->model);
+  image->wanted_tokens = arguments.max_tokens != 0 ? arguments.max_tokens : of_texts != 0 ? of_texts : longest;
   const uint32_t fitting = firmware::tokens_that_fit(image->model, target, image->wanted_tokens, arguments.block_rows);
   const uint32_t least = image->model.has_tokenizer() ? 4 : 1;
   if (fitting < least || (arguments.max_tokens != 0 && fitting < arguments.max_tokens)) {

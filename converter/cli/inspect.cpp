@@ -40,15 +40,6 @@ std::vector<uint32_t> arena_lengths(const Model& model) {
   return lengths;
 }
 
-/// What texts are cut at: the tokenizer's own limit, where it is below the model's. 0: the file has no tokenizer.
-uint32_t text_limit(const Model& model) {
-  Tokenizer tokenizer;
-  if (Tokenizer::open(model, 0, &tokenizer) != Status::kOk) return 0;
-  const uint32_t stated = tokenizer.max_tokens();
-  const bool longer = stated == 0 || (model.max_sequence() != 0 && stated > model.max_sequence());
-  return longer ? model.max_sequence() : stated;
-}
-
 Json labels_json(const Model& model) {
   Json sets = Json::array();
   for (uint32_t set = 0; set < model.label_set_count(); ++set) {

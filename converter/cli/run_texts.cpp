@@ -38,7 +38,7 @@ TaskKind resolve_task(const ModelFile& file, TaskKind wanted, bool pair) {
 /// Reads texts and makes inputs of them, as --pair, --question and --context say.
 class Inputs {
  public:
-  explicit Inputs(const RunOptions& options) : options_(options), source_(texts(options), options.file) {
+  explicit Inputs(const RunOptions& options) : options_(options), source_(texts(options), options.file, warn) {
     if (options.pairs.size() > 1)
       fail(ExitCode::kUsage, "--pair: this task takes one; only multiple choice takes several");
     const bool asks = options.question.has_value() || options.context.has_value();

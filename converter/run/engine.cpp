@@ -91,6 +91,14 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
 
 Engine::~Engine() { std::free(arena_); }
 
+uint32_t text_limit(const Model& model) {
+  Tokenizer tokenizer;
+  if (Tokenizer::open(model, 0, &tokenizer) != Status::kOk) return 0;
+  const uint32_t stated = tokenizer.max_tokens();
+  const bool longer = stated == 0 || (model.max_sequence() != 0 && stated > model.max_sequence());
+  return longer ? model.max_sequence() : stated;
+}
+
 const char* task_name(TaskKind kind) {
   switch (kind) {
     case TaskKind::kNone:

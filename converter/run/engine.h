@@ -67,6 +67,9 @@ class Engine {
   Session* session_ = nullptr;
 };
 
+/// What texts are cut at: the tokenizer's own limit, where it is below the model's. 0: there is none, or no tokenizer.
+uint32_t text_limit(const Model& model);
+
 /// "classify", "joint", ...: the task as JSON and people see it.
 const char* task_name(TaskKind kind);
 

@@ -1,10 +1,12 @@
 #include "run/text_source.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/printable.h"
 #include "base/text_encoding.h"
