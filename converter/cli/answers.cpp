@@ -19,8 +19,7 @@ bool is_joint(const Predictor& predictor) { return predictor.task() == TaskKind:
 
 /// A token as part of a text: without the prefix that marks continuations.
 std::string token_text(const Tokenizer& tokenizer, int32_t id) {
-  std::string token = to_string(tokenizer.token(static_cast<uint32_t>(id)));
-  return token.rfind("##", 0) == 0 ? token.substr(2) : token;
+  return to_string(tokenizer.piece(static_cast<uint32_t>(id)));
 }
 
 Json labels_json(const Model& model, const Prediction& prediction) {

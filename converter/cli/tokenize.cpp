@@ -45,7 +45,8 @@ struct Tokens {
     fail(ExitCode::kUsage, "--max-tokens {}: the special tokens alone are {}; give more, or --no-special",
          options.max_tokens, specials);
   }
-  fail(ExitCode::kInvalid, "text \"{}\": the file's tokenizer shortens only one text of a pair, and that is too short; {}",
+  fail(ExitCode::kInvalid,
+       "text \"{}\": the file's tokenizer shortens only one text of a pair, and that is too short; {}",
        printable(text.substr(0, 40)), "shorten the other");
 }
 

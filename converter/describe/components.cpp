@@ -113,16 +113,15 @@ void claim_tensors(const Model& model, Claims* claims) {
 void claim_tokenizers(const Model& model, Claims* claims) {
   for (uint32_t i = 0; i < count(root(model).tokenizers()); ++i) {
     const fb::Tokenizer& tokenizer = *root(model).tokenizers()->Get(i);
-    const auto blob = [&](const char* name, const fb::Blob* bytes) {
+    const auto blob = [&](const std::string& name, const fb::Blob* bytes) {
       claims->add(claims->component("tokenizer", name, Purpose::kTokenizer), bytes);
     };
-    blob("token texts", tokenizer.token_text());
-    blob("token texts", tokenizer.token_begin());
-    blob("lookup", tokenizer.trie());
-    blob("words and roots", tokenizer.trie_aux());
-    blob("character map", tokenizer.charsmap());
-    blob("merges", tokenizer.merges());
-    blob("scores", tokenizer.scores());
+    for (uint32_t k = 0; k < count(tokenizer.blobs()); ++k) {
+      const fb::TokenizerBlob& stored = *tokenizer.blobs()->Get(k);
+      std::string name = fb::EnumNameBlobName(stored.name());
+      std::replace(name.begin(), name.end(), '_', ' ');
+      blob(name.empty() ? "other tables" : name, stored.data());
+    }
     const size_t added = claims->component("tokenizer", "added tokens", Purpose::kTokenizer);
     for (uint32_t k = 0; k < count(tokenizer.added_tokens()); ++k) {
       claims->add(added, tokenizer.added_tokens()->Get(k)->text());

@@ -46,11 +46,8 @@ Parts model_parts(const Model& model) {
   }
   uint64_t tokenizers = 0;
   for (uint32_t i = 0; i < count(m.tokenizers()); ++i) {
-    const fb::Tokenizer& t = *m.tokenizers()->Get(i);
-    for (const fb::Blob* blob :
-         {t.token_text(), t.token_begin(), t.trie(), t.trie_aux(), t.merges(), t.scores(), t.charsmap()}) {
-      tokenizers += bytes_of(blob);
-    }
+    const auto* blobs = m.tokenizers()->Get(i)->blobs();
+    for (uint32_t k = 0; k < count(blobs); ++k) tokenizers += bytes_of(blobs->Get(k)->data());
   }
   const auto tables = static_cast<uint64_t>(model.data() - model.bytes());
   Parts parts = {{"graph", tables}, {"linear weights", weights}, {"embeddings", embeddings}, {"tokenizer", tokenizers}};

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/error.h"
 #include "format/data_section.h"
 #include "format/view.h"
-#include "import/tokenizer/tokenizer_tables.h"
-#include "text/word_table.h"
 
 namespace bantam::convert {
 namespace {
@@ -18,25 +19,8 @@ void for_each_blob(fb::ModelT& model, const Visit& visit) {
     for (auto* blob : {&t->data, &t->scales, &t->sums}) visit(blob->get());
   }
   for (auto& t : model.tokenizers) {
-    for (auto* blob : {&t->token_text, &t->token_begin, &t->trie, &t->trie_aux, &t->merges, &t->scores, &t->charsmap}) {
-      visit(blob->get());
-    }
+    for (auto& blob : t->blobs) visit(blob->data.get());
   }
-}
-
-std::vector<uint8_t> char_map_of(FileEditor& editor, const fb::TokenizerT& tokenizer) {
-  const std::vector<uint8_t>& begins = editor.bytes(tokenizer.token_begin.get());
-  const bool empty = tokenizer.token_text == nullptr || tokenizer.token_text->size() == 0;
-  const std::vector<uint8_t>& joined = empty ? begins : editor.bytes(tokenizer.token_text.get());
-  std::vector<std::string> tokens;
-  for (uint32_t id = 0; id < tokenizer.vocab_size; ++id) {
-    const uint32_t begin = text::load_u32(begins.data() + id * sizeof(uint32_t));
-    const uint32_t end = text::load_u32(begins.data() + (id + 1) * sizeof(uint32_t));
-    tokens.emplace_back(joined.data() + begin, joined.data() + end);
-  }
-  bool all = false;
-  for (const auto& added : tokenizer.added_tokens) all = all || added->normalized;
-  return build_char_map({false, false, tokenizer.lowercase, tokenizer.strip_accents}, all ? nullptr : &tokens);
 }
 
 }  // namespace
@@ -69,9 +53,15 @@ std::unique_ptr<fb::Blob> FileEditor::add(std::vector<uint8_t> content) {
 }
 
 FileBytes FileEditor::assemble() {
+  std::set<Place> named;  // an edit may have taken a blob out
+  for_each_blob(model_, [&](fb::Blob* blob) {
+    if (blob != nullptr) named.emplace(blob->offset(), blob->size());
+  });
   DataSection data;
   std::map<Place, fb::Blob> moved;
-  for (const auto& [place, content] : contents_) moved.emplace(place, data.add(content.data(), content.size()));
+  for (const auto& [place, content] : contents_) {
+    if (named.count(place) != 0) moved.emplace(place, data.add(content.data(), content.size()));
+  }
   for_each_blob(model_, [&](fb::Blob* blob) {
     if (blob == nullptr || blob->size() == 0) return;
     const auto found = moved.find(Place(blob->offset(), blob->size()));
@@ -92,10 +82,9 @@ FileBytes rewrite_file(const uint8_t* bytes, size_t size, const std::function<vo
 FileBytes with_small_tokenizers(const uint8_t* bytes, size_t size) {
   return rewrite_file(bytes, size, [](FileEditor& editor) {
     for (const auto& tokenizer : editor.model().tokenizers) {
-      editor.bytes(tokenizer->trie_aux.get()).resize(sizeof(text::LexiconRoots));
-      if (tokenizer->charsmap == nullptr || tokenizer->charsmap->size() == 0) {
-        tokenizer->charsmap = editor.add(char_map_of(editor, *tokenizer));
-      }
+      auto& blobs = tokenizer->blobs;
+      const auto is_words = [](const auto& blob) { return blob->name == fb::BlobName::words; };
+      blobs.erase(std::remove_if(blobs.begin(), blobs.end(), is_words), blobs.end());
     }
   });
 }

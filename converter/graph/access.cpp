@@ -168,15 +168,9 @@ Graph clone(const Graph& graph) {
   copy.notes = graph.notes;
   std::map<const fb::Blob*, fb::Blob*> moved;
   for (size_t i = 0; i < graph.model.tokenizers.size(); ++i) {
-    const fb::TokenizerT& from = *graph.model.tokenizers[i];
-    fb::TokenizerT& to = *copy.model.tokenizers[i];
-    moved[from.token_text.get()] = to.token_text.get();
-    moved[from.token_begin.get()] = to.token_begin.get();
-    moved[from.trie.get()] = to.trie.get();
-    moved[from.trie_aux.get()] = to.trie_aux.get();
-    moved[from.merges.get()] = to.merges.get();
-    moved[from.scores.get()] = to.scores.get();
-    moved[from.charsmap.get()] = to.charsmap.get();
+    const auto& from = graph.model.tokenizers[i]->blobs;
+    const auto& to = copy.model.tokenizers[i]->blobs;
+    for (size_t k = 0; k < from.size(); ++k) moved[from[k]->data.get()] = to[k]->data.get();
   }
   for (const RawBlob& blob : graph.blobs) {
     const auto found = moved.find(blob.target);

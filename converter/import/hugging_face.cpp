@@ -107,7 +107,7 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
                    const SentencePooling& pooling, uint32_t positions, Problems& problems) {
   std::vector<std::string> found;
   bool unsupported = false;
-  const bool added = import_tokenizer(files, graph, found, &unsupported);
+  const bool added = import_tokenizer(files, graph, found, &unsupported, pooling.lowercase);
   for (std::string& problem : found) {
     problems.add(unsupported ? ExitCode::kUnsupported : ExitCode::kInvalid, std::move(problem));
   }
@@ -130,11 +130,11 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
                              stated ? "model_max_length (max_seq_length in sentence_bert_config.json)"
                                     : "--max-tokens or max_position_embeddings"));
   } else if (stated) {
-    graph.notes.push_back(fmt::format("texts are cut at {} tokens, as the tokenizer's files say; the model has {} "
-                                      "positions",
-                                      tokenizer.max_length, positions));
+    graph.notes.push_back(
+        fmt::format("texts are cut at {} tokens, as the tokenizer's files say; the model has {} "
+                    "positions",
+                    tokenizer.max_length, positions));
   }
-  tokenizer.lowercase = tokenizer.lowercase || pooling.lowercase;
   if (tokenizer.vocab_size > config.vocabulary) {
     graph.notes.push_back(
         fmt::format("the tokenizer knows {} tokens, the model {}: text with one of the last {} cannot be run",
@@ -164,7 +164,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   import_head(kind, {graph, builder, weights, config, fields, encoder, pooling, options, problems});
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
-  add_tokenizer(graph, source.tokenizer, config, pooling, positions, problems);
+  if (!options.ids_only) add_tokenizer(graph, source.tokenizer, config, pooling, positions, problems);
   record_provenance(graph, source, fields);
   problems.raise();
   return graph;

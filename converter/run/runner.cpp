@@ -37,11 +37,8 @@ Runner::~Runner() = default;
 
 Sample Runner::encode(const std::string& text, const std::string& second) {
   session_->clear();
-  EncodeOptions options;
-  options.max_tokens = session_->max_tokens();
-  check(
-      session_->add({text.data(), text.size()}, second.empty() ? Text{} : Text{second.data(), second.size()}, options),
-      "\"" + text + "\"");
+  check(session_->add({text.data(), text.size()}, second.empty() ? Text{} : Text{second.data(), second.size()}, {}),
+        "\"" + text + "\"");
   const EncodedSequence encoded = session_->sequence(0);
   Sample sample;
   sample.text = text;

@@ -38,7 +38,7 @@ class Splitter {
     TypeOptions exact;
     exact.weights = fb::DType::f32;
     bytes_ = build(graph_, exact);
-    max_tokens_ = graph_.model.max_sequence;
+    max_tokens_ = tokenizer().max_length;
     runner_ = std::make_unique<Runner>(bytes_, max_tokens_);
   }
 
@@ -58,7 +58,7 @@ class Splitter {
       for (size_t i = 0; i < sample.ids.size(); ++i) {
         if (!sample.content[i]) continue;
         ++coverage.tokens;
-        coverage.unknown += sample.ids[i] == tokenizer().unknown_id ? 1u : 0u;
+        coverage.unknown += sample.ids[i] == tokenizer().model->unknown_id ? 1u : 0u;
         if (counts != nullptr) (*counts)[static_cast<size_t>(sample.ids[i])] += 1;
       }
       begin = end;
@@ -95,10 +95,10 @@ class Chooser {
  public:
   Chooser(const std::vector<std::string>& tokens, const fb::TokenizerT& tokenizer, uint32_t rows,
           const Recipe::Vocabulary& recipe)
-      : tokens_(tokens), rows_(rows), prefix_(tokenizer.continuing_prefix), recipe_(recipe) {
+      : tokens_(tokens), rows_(rows), prefix_(tokenizer.model->continuing_prefix), recipe_(recipe) {
     for (uint32_t id = 0; id < tokens.size(); ++id) ids_[tokens[id]] = id;
     for (const int32_t id :
-         {tokenizer.unknown_id, tokenizer.pad_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id}) {
+         {tokenizer.model->unknown_id, tokenizer.pad_id, tokenizer.cls_id, tokenizer.sep_id, tokenizer.mask_id}) {
       stays(id);
     }
     for (const auto& added : tokenizer.added_tokens) stays(static_cast<int32_t>(added->id));

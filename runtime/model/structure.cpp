@@ -22,11 +22,12 @@ struct List {
   static constexpr uint32_t kCount = sizeof...(Types);
 };
 
-using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
-                    fb::Elementwise, fb::Softmax, fb::Concat, fb::Gather, fb::Conv, fb::Recurrent, fb::Route,
-                    fb::Retrieve, fb::Viterbi, fb::Symbol, fb::Tensor, fb::Tail, fb::EmbedTable, fb::ScoreTerm,
-                    fb::AttentionBias, fb::Rotary, fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Preprocess,
-                    fb::Input, fb::Output, fb::AddedToken, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
+using Tables =
+    List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice, fb::Elementwise,
+         fb::Softmax, fb::Concat, fb::Gather, fb::Conv, fb::Recurrent, fb::Route, fb::Retrieve, fb::Viterbi, fb::Symbol,
+         fb::Tensor, fb::Tail, fb::EmbedTable, fb::ScoreTerm, fb::AttentionBias, fb::Rotary, fb::Integer, fb::Op,
+         fb::Step, fb::Subgraph, fb::Preprocess, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel,
+         fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
 static_assert(Tables::number<fb::Viterbi>() == kUnionBase + kUnionMembers);
@@ -179,19 +180,21 @@ constexpr Field kList[] = {
     field(&fb::Input::preprocess),  //
     required(&fb::Output::name), field(&fb::Output::tensor), field(&fb::Output::squeeze), field(&fb::Output::debug),
     // Tokenizer
+    field(&fb::Normalizer::kind), field(&fb::Normalizer::clean_text), field(&fb::Normalizer::split_chinese),
+    field(&fb::Normalizer::lowercase), field(&fb::Normalizer::strip_accents),  //
+    field(&fb::Splitter::kind),                                                //
+    field(&fb::TokenModel::kind), field(&fb::TokenModel::unknown_id), field(&fb::TokenModel::max_word_chars),
+    field(&fb::TokenModel::continuing_prefix),  //
     required(&fb::AddedToken::text), field(&fb::AddedToken::id), field(&fb::AddedToken::special),
     field(&fb::AddedToken::single_word), field(&fb::AddedToken::lstrip), field(&fb::AddedToken::rstrip),
-    field(&fb::AddedToken::normalized),  //
-    field(&fb::Tokenizer::name), field(&fb::Tokenizer::kind), field(&fb::Tokenizer::side),
-    field(&fb::Tokenizer::clean_text), field(&fb::Tokenizer::split_chinese), field(&fb::Tokenizer::lowercase),
-    field(&fb::Tokenizer::strip_accents), field(&fb::Tokenizer::vocab_size), field(&fb::Tokenizer::unknown_id),
-    field(&fb::Tokenizer::max_word_chars), field(&fb::Tokenizer::continuing_prefix), field(&fb::Tokenizer::token_text),
-    field(&fb::Tokenizer::token_begin), field(&fb::Tokenizer::trie), field(&fb::Tokenizer::trie_aux),
+    field(&fb::AddedToken::normalized),                                //
+    field(&fb::TokenizerBlob::name), field(&fb::TokenizerBlob::data),  //
+    field(&fb::Tokenizer::name), field(&fb::Tokenizer::normalizers), field(&fb::Tokenizer::splitters),
+    field(&fb::Tokenizer::model), field(&fb::Tokenizer::vocab_size), field(&fb::Tokenizer::blobs),
     field(&fb::Tokenizer::added_tokens), field(&fb::Tokenizer::single), field(&fb::Tokenizer::pair),
     field(&fb::Tokenizer::truncation), field(&fb::Tokenizer::truncate_left), field(&fb::Tokenizer::max_length),
     field(&fb::Tokenizer::pad_id), field(&fb::Tokenizer::cls_id), field(&fb::Tokenizer::sep_id),
-    field(&fb::Tokenizer::mask_id), field(&fb::Tokenizer::merges), field(&fb::Tokenizer::scores),
-    field(&fb::Tokenizer::charsmap), field(&fb::Tokenizer::byte_fallback), field(&fb::Tokenizer::prefix_space),
+    field(&fb::Tokenizer::mask_id),
     // Task, provenance
     field(&fb::LabelSet::output), field(&fb::LabelSet::labels), field(&fb::LabelSet::scheme),
     field(&fb::LabelSet::threshold), field(&fb::LabelSet::temperature), field(&fb::LabelSet::reject_below),  //

@@ -53,8 +53,9 @@ bool WordWalk::next_by_blanks(LabelledWord* out) {
 
 /// Does the token go on with the word before it ("##ing")?
 bool WordWalk::continues(uint32_t row) const {
-  const Text token = tokenizer_.token(static_cast<uint32_t>(encoded_.ids[row]));
-  return token.size > 2 && token.data[0] == '#' && token.data[1] == '#';
+  bool continues = false;
+  tokenizer_.piece(static_cast<uint32_t>(encoded_.ids[row]), &continues);
+  return continues;
 }
 
 bool WordWalk::next_by_pieces(LabelledWord* out) {

@@ -1,5 +1,5 @@
-// What lower case and the stripping of accents make of code points, as far as a vocabulary can tell: blob `charsmap` of a
-// WordPiece tokenizer, from which firmware, which has no tables of Unicode's mappings, takes them.
+// What lower case and the stripping of accents make of code points, as far as a vocabulary can tell: blob `char_map` of a
+// tokenizer with BERT's normaliser, from which firmware, which has no tables of Unicode's mappings, takes them.
 //
 //   u8 version, 1; then runs, ascending:
 //   varint  code points between the previous run's last (at first: -1) and this run's first

@@ -10,8 +10,8 @@
 // so that a token costs little more than its branching points: about 8 bytes. Bytes 0 and 255 never match;
 // the first ends a walk at a terminating zero, neither occurs in a token.
 //
-// Blob `trie_aux`: LexiconRoots, and behind them the table of words (word_table.h) or nothing. The
-// continuation root is where the vocabulary's root leads by the continuing prefix ("##"), which gives Hugging Face's meaning for every vocabulary.
+// Blob `roots`: LexiconRoots. The continuation root is where the vocabulary's root leads by the continuing prefix ("##"),
+// which gives Hugging Face's meaning for every vocabulary.
 #ifndef BANTAM_TEXT_LEXICON_H_
 #define BANTAM_TEXT_LEXICON_H_
 
@@ -30,7 +30,7 @@ constexpr uint32_t kMaxVocabulary = 1u << 22;
 /// Most bytes of an added token: from each byte of a text, so many may be compared.
 constexpr uint32_t kMaxAddedBytes = 512;
 
-/// The beginning of blob `trie_aux`.
+/// Blob `roots`.
 struct LexiconRoots {
   uint32_t version;        // 2
   uint32_t vocabulary;     // base of the root

@@ -15,28 +15,46 @@ struct TokenizerAccess {
 
 namespace bantam::text {
 
+Normalization rules_of(const fb::Tokenizer& tokenizer) {
+  Normalization rules;
+  const auto* normalizers = tokenizer.normalizers();
+  if (normalizers == nullptr || normalizers->size() == 0) return rules;
+  const fb::Normalizer& bert = *normalizers->Get(0);
+  rules.clean_text = bert.clean_text();
+  rules.split_chinese = bert.split_chinese();
+  rules.lowercase = bert.lowercase();
+  rules.strip_accents = bert.strip_accents();
+  return rules;
+}
+
+Lexicon lexicon_of(const fb::Tokenizer& tokenizer, const uint8_t* data) {
+  const auto bytes = [&](fb::BlobName name) { return data + find_blob(tokenizer, name)->offset(); };
+  Lexicon lexicon;
+  lexicon.units = reinterpret_cast<const uint32_t*>(bytes(fb::BlobName::trie));
+  lexicon.begin = reinterpret_cast<const uint32_t*>(bytes(fb::BlobName::token_begin));
+  lexicon.text = bytes(fb::BlobName::token_text);
+  lexicon.roots = reinterpret_cast<const LexiconRoots*>(bytes(fb::BlobName::roots));
+  lexicon.vocab_size = tokenizer.vocab_size();
+  return lexicon;
+}
+
 Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     : source(&tokenizer),
-      max_word_chars(tokenizer.max_word_chars()),
-      unknown_id(tokenizer.unknown_id()),
+      model(tokenizer.model()->kind()),
+      lexicon(lexicon_of(tokenizer, data)),
+      rules(rules_of(tokenizer)),
+      max_word_chars(tokenizer.model()->max_word_chars()),
+      unknown_id(tokenizer.model()->unknown_id()),
       added(tokenizer.added_tokens()) {
-  lexicon.units = reinterpret_cast<const uint32_t*>(data + tokenizer.trie()->offset());
-  lexicon.begin = reinterpret_cast<const uint32_t*>(data + tokenizer.token_begin()->offset());
-  lexicon.text = data + tokenizer.token_text()->offset();
-  lexicon.roots = reinterpret_cast<const LexiconRoots*>(data + tokenizer.trie_aux()->offset());
-  lexicon.vocab_size = tokenizer.vocab_size();
-  rules.clean_text = tokenizer.clean_text();
-  rules.split_chinese = tokenizer.split_chinese();
-  rules.lowercase = tokenizer.lowercase();
-  rules.strip_accents = tokenizer.strip_accents();
   if (kSmall && (rules.lowercase || rules.strip_accents)) {
-    rules.map.begin = data + tokenizer.charsmap()->offset() + 1;
-    rules.map.end = rules.map.begin + tokenizer.charsmap()->size() - 1;
+    const fb::Blob& map = *find_blob(tokenizer, fb::BlobName::char_map);
+    rules.map.begin = data + map.offset() + 1;
+    rules.map.end = data + map.offset() + map.size();
   }
   if constexpr (!kSmall) {  // for the fast path
     table_chars = max_word_chars < kMaxTableWord ? max_word_chars : kMaxTableWord;
     if (rules.lowercase) ascii_fold = 0x2020202020202020u;
-    if (tokenizer.trie_aux()->size() > sizeof(LexiconRoots)) words = WordTable(data + tokenizer.trie_aux()->offset());
+    if (const fb::Blob* table = find_blob(tokenizer, fb::BlobName::words)) words = WordTable(data + table->offset());
   }
 }
 

@@ -13,6 +13,27 @@
 
 namespace bantam::text {
 
+/// The tokenizer's blob of this name, null if there is none. Names ascend.
+inline const fb::Blob* find_blob(const fb::Tokenizer& tokenizer, fb::BlobName name) {
+  const auto* blobs = tokenizer.blobs();
+  uint32_t at = blobs == nullptr ? 0 : blobs->size();
+  if (at > static_cast<uint32_t>(name)) at = static_cast<uint32_t>(name) + 1;
+  while (at > 0) {
+    const fb::TokenizerBlob& blob = *blobs->Get(--at);
+    if (blob.name() <= name) return blob.name() == name ? blob.data() : nullptr;
+  }
+  return nullptr;
+}
+
+/// A token as part of a text; `continues`: it goes on with the word of the token before it.
+struct TokenText {
+  Text text;
+  bool continues = false;
+};
+
+/// What the tokenizer's normalisers do; none: nothing.
+Normalization rules_of(const fb::Tokenizer& tokenizer);
+
 /// Longest word, in code points, that a tokenizer may ask to be looked up; longer ones become [UNK].
 /// Bounds the one buffer: 12 bytes of stack a code point, 4 in firmware. BERT asks for 100.
 constexpr uint32_t kMaxWordChars = kSmall ? 100 : 200;
@@ -21,6 +42,7 @@ using AddedTokens = flatbuffers::Vector<flatbuffers::Offset<fb::AddedToken>>;
 
 struct Tables {
   const fb::Tokenizer* source = nullptr;
+  fb::TokenModelKind model = fb::TokenModelKind::wordpiece;
   Lexicon lexicon;
   WordTable words;
   uint32_t table_chars = 0;  // longest word to look up there
@@ -33,6 +55,9 @@ struct Tables {
   /// `source` passed verify_tokenizer with this data section.
   Tables(const fb::Tokenizer& tokenizer, const uint8_t* data);
 };
+
+/// Tables::lexicon alone.
+Lexicon lexicon_of(const fb::Tokenizer& tokenizer, const uint8_t* data);
 
 /// A tokenizer over tables that verify_tokenizer accepted; both outlive it.
 Tokenizer open_tables(const fb::Tokenizer& tokenizer, const uint8_t* data);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "text/encoder.h"
-#include "text/tables.h"
+#include "text/models.h"
 
 namespace bantam {
 namespace {
@@ -34,7 +34,6 @@ Status Tokenizer::open(const Model& model, uint32_t index, Tokenizer* out) {
   const auto* tokenizers = static_cast<const fb::Model*>(model.root())->tokenizers();
   if (tokenizers == nullptr || index >= tokenizers->size()) return Status::kNoTokenizer;
   const fb::Tokenizer& tokenizer = *tokenizers->Get(index);
-  if (tokenizer.kind() != fb::TokenizerKind::wordpiece) return Status::kUnsupported;
   *out = text::open_tables(tokenizer, model.data());
   return Status::kOk;
 }
@@ -49,18 +48,28 @@ uint32_t Tokenizer::vocab_size() const { return table_ == nullptr ? 0 : table_of
 
 Text Tokenizer::token(uint32_t id) const {
   if (id >= vocab_size()) return {};
-  const text::Lexicon lexicon = text::Tables(table_of(table_), data_).lexicon;
+  const text::Lexicon lexicon = text::lexicon_of(table_of(table_), data_);
   return {reinterpret_cast<const char*>(lexicon.text) + lexicon.begin[id], lexicon.begin[id + 1] - lexicon.begin[id]};
+}
+
+Text Tokenizer::piece(uint32_t id, bool* continues) const {
+  text::TokenText piece;
+  if (id < vocab_size()) {
+    piece = text::with_model(table_of(table_).model()->kind(),
+                             [&](auto model) { return model.decode(table_of(table_), token(id)); });
+  }
+  if (continues != nullptr) *continues = piece.continues;
+  return piece.text;
 }
 
 int32_t Tokenizer::id(Text token) const {
   if (table_ == nullptr || token.size > 0xFFFFFFFE) return -1;
-  const text::Tables tables(table_of(table_), data_);
-  const int32_t found =
-      tables.lexicon.find(reinterpret_cast<const uint8_t*>(token.data), static_cast<uint32_t>(token.size));
-  if (found >= 0 || tables.added == nullptr) return found;
-  for (uint32_t i = 0; i < tables.added->size(); ++i) {
-    const fb::AddedToken& added = *tables.added->Get(i);
+  const int32_t found = text::lexicon_of(table_of(table_), data_)
+                            .find(reinterpret_cast<const uint8_t*>(token.data), static_cast<uint32_t>(token.size));
+  const auto* all = table_of(table_).added_tokens();
+  if (found >= 0 || all == nullptr) return found;
+  for (uint32_t i = 0; i < all->size(); ++i) {
+    const fb::AddedToken& added = *all->Get(i);
     if (added.text()->size() == token.size && memcmp(added.text()->c_str(), token.data, token.size) == 0) {
       return static_cast<int32_t>(added.id());
     }
@@ -75,7 +84,7 @@ bool Tokenizer::is_special(uint32_t id) const {
   return added != nullptr && at < added->size() && added->Get(at)->special();
 }
 
-int32_t Tokenizer::unknown_id() const { return table_ == nullptr ? -1 : table_of(table_).unknown_id(); }
+int32_t Tokenizer::unknown_id() const { return table_ == nullptr ? -1 : table_of(table_).model()->unknown_id(); }
 int32_t Tokenizer::mask_id() const { return table_ == nullptr ? -1 : table_of(table_).mask_id(); }
 int32_t Tokenizer::cls_id() const { return table_ == nullptr ? -1 : table_of(table_).cls_id(); }
 int32_t Tokenizer::sep_id() const { return table_ == nullptr ? -1 : table_of(table_).sep_id(); }

@@ -5,28 +5,11 @@
 #include "linked.h"
 #include "text/added_tokens.h"
 #include "text/ascii_block.h"
+#include "text/models.h"
 #include "text/utf8.h"
 
 namespace bantam::text {
 namespace {
-
-/// Greedy longest match from the left; false, and nothing emitted, when some part of the word is not in the
-/// vocabulary. bytes[size] is 0. `locate(at, size)` gives the offsets of the piece bytes[at, at + size).
-template <typename Locate>
-bool emit_pieces(const Lexicon& lexicon, const uint8_t* bytes, uint32_t size, Locate&& locate, TokenSink* sink) {
-  const uint32_t mark = sink->count;
-  Match match = lexicon.longest(lexicon.roots->vocabulary, 0, bytes, size);
-  uint32_t at = 0;
-  while (match.size != 0) {
-    const Offset where = locate(at, match.size);
-    sink->emit(match.value, where.begin, where.end);
-    at += match.size;
-    if (at >= size) return true;
-    match = lexicon.longest(lexicon.roots->continuation, lexicon.roots->prefix_size, bytes + at, size - at);
-  }
-  sink->count = mark;
-  return false;
-}
 
 /// Whether the fast path is worth taking up at text[at): eight ASCII bytes, or the end.
 bool is_ascii_ahead(const uint8_t* text, uint32_t at, uint32_t end) {
@@ -121,7 +104,7 @@ class Batch {
     for (uint32_t i = 0; i < size; ++i) word[i] = from[i] >= 'A' && from[i] <= 'Z' ? from[i] | fold : from[i];
     word[size] = 0;
     const auto locate = [begin](uint32_t at, uint32_t length) { return Offset{begin + at, begin + at + length}; };
-    if (size > tables_.max_word_chars || !emit_pieces(tables_.lexicon, word, size, locate, sink)) {
+    if (size > tables_.max_word_chars || !encode_word(tables_, word, size, locate, sink)) {
       sink->emit(static_cast<uint32_t>(tables_.unknown_id), begin, begin + size);
     }
   }
@@ -185,7 +168,7 @@ void WordBuffer::flush() {
       // A punctuation character ends a word and is one: for it, there was no mark().
       return chars_ == 1 ? Offset{begin_, end_} : from_.span(first, next);
     };
-    known = emit_pieces(tables_.lexicon, bytes_, size_, locate, sink_);
+    known = encode_word(tables_, bytes_, size_, locate, sink_);
   }
   if (!known) sink_->emit(static_cast<uint32_t>(tables_.unknown_id), begin_, end_);
   chars_ = 0;

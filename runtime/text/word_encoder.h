@@ -1,4 +1,4 @@
-// Words to tokens: the BERT pre-tokenizer and WordPiece over one piece of text.
+// A piece of text to tokens: the BERT normaliser and splitter, and the model for each word.
 #ifndef BANTAM_TEXT_WORD_ENCODER_H_
 #define BANTAM_TEXT_WORD_ENCODER_H_
 
@@ -6,42 +6,11 @@
 
 #include <type_traits>
 
-#include "bantam/tokenizer.h"
 #include "linked.h"
 #include "text/tables.h"
+#include "text/token_sink.h"
 
 namespace bantam::text {
-
-/// Where tokens go. Every token of a text is counted; those numbered [first, first + room) are kept.
-struct TokenSink {
-  int32_t* ids = nullptr;     // null: count only
-  Offset* offsets = nullptr;  // may be null
-  uint32_t first = 0;
-  uint32_t room = 0;
-  uint32_t stop = 0xFFFFFFFF;  // no more tokens are needed once so many were counted
-  uint32_t count = 0;
-
-  bool is_full() const { return count >= stop; }
-
-  void emit(uint32_t id, uint32_t begin, uint32_t end) {
-    const uint32_t at = count++ - first;  // wraps to a large number before `first`
-    if (at >= room) return;
-    ids[at] = static_cast<int32_t>(id);
-    if (linked::kOffsets && offsets != nullptr) offsets[at] = {begin, end};
-  }
-
-  /// Emits `size` tokens; `ranges` holds begin and end of each.
-  void emit_all(const uint32_t* tokens, const uint32_t (*ranges)[2], uint32_t size) {
-    const uint32_t at = count - first;
-    if (at < room && size <= room - at) {
-      for (uint32_t i = 0; i < size; ++i) ids[at + i] = static_cast<int32_t>(tokens[i]);
-      for (uint32_t i = 0; i < size && offsets != nullptr; ++i) offsets[at + i] = {ranges[i][0], ranges[i][1]};
-      count += size;
-    } else {
-      for (uint32_t i = 0; i < size; ++i) emit(tokens[i], ranges[i][0], ranges[i][1]);
-    }
-  }
-};
 
 /// Where the code points of a word came from. Two ways: noted down, or found by normalising the word again, in firmware;
 /// or not at all.

@@ -1,8 +1,8 @@
-// The vocabulary's short words, each found in one step: an optional table behind LexiconRoots in blob `trie_aux`.
+// The vocabulary's short words, each found in one step: optional blob `words` of a WordPiece tokenizer.
 //
 //   u32 bucket_bits   2^bucket_bits buckets, at most 2^24
 //   u32 home_count    homes of words, at least 1
-//   u8  displacements[2^bucket_bits], then zeros to a multiple of 16 bytes from the beginning of the blob
+//   u8  displacements[2^bucket_bits], then zeros to a multiple of 16 bytes from the beginning
 //   WordSlot slots[home_count + 255]
 //
 // A word's hash names a home and a bucket; it lies in slot home + displacement of the bucket. Displacements are chosen so
@@ -14,8 +14,6 @@
 
 #include <stdint.h>
 #include <string.h>
-
-#include "text/lexicon.h"
 
 namespace bantam::text {
 
@@ -52,9 +50,11 @@ inline WordSlot short_word(const uint8_t* bytes, uint32_t size, uint64_t fold) {
           (load_u32(bytes + 8) | static_cast<uint32_t>(fold)) & load_u32(mask + 8), 0};
 }
 
-/// Where the slots begin in trie_aux, and the size of all of it.
+constexpr uint64_t kWordTableHeader = 8;
+
+/// Where the slots begin, and the size of all of it.
 inline uint64_t word_slots_offset(uint32_t bucket_bits) {
-  return (sizeof(LexiconRoots) + 8 + (uint64_t{1} << bucket_bits) + 15) / 16 * 16;
+  return (kWordTableHeader + (uint64_t{1} << bucket_bits) + 15) / 16 * 16;
 }
 inline uint64_t word_table_end(uint32_t bucket_bits, uint32_t home_count) {
   return word_slots_offset(bucket_bits) + (uint64_t{home_count} + kMaxDisplacement) * sizeof(WordSlot);
@@ -71,13 +71,13 @@ struct WordTable {
   uint32_t home_count = 0;
 
   WordTable() = default;
-  /// `aux` is a verified blob with a table.
-  explicit WordTable(const uint8_t* aux) {
-    const uint32_t bucket_bits = load_u32(aux + sizeof(LexiconRoots));
-    displacements = aux + sizeof(LexiconRoots) + 8;
-    slots = reinterpret_cast<const WordSlot*>(aux + word_slots_offset(bucket_bits));
+  /// `table` is a verified blob.
+  explicit WordTable(const uint8_t* table) {
+    const uint32_t bucket_bits = load_u32(table);
+    displacements = table + kWordTableHeader;
+    slots = reinterpret_cast<const WordSlot*>(table + word_slots_offset(bucket_bits));
     bucket_mask = (1u << bucket_bits) - 1;
-    home_count = load_u32(aux + sizeof(LexiconRoots) + 4);
+    home_count = load_u32(table + 4);
   }
 
   /// Where `word` lies if the table holds it.

@@ -74,7 +74,7 @@ TEST(Rewrite, ChangesTablesAndBlobsAndMovesWhatFollows) {
       reversed = bytes;
     }
     // Longer than before: what lies behind it has to move.
-    std::vector<uint8_t>& bytes = editor.bytes(editor.model().tokenizers[0]->trie.get());
+    std::vector<uint8_t>& bytes = editor.bytes(tests::blob_of(*editor.model().tokenizers[0], fb::BlobName::trie).get());
     bytes.resize(bytes.size() + 1024, 255);
   });
   ASSERT_FALSE(reversed.empty());
@@ -112,9 +112,13 @@ TEST(Rewrite, TensorsThatShareABlobStillDo) {
 
 TEST(Rewrite, AddsBlobs) {
   const FileBytes file = rewrite(small_file(), [](FileEditor& editor) {
-    editor.model().tokenizers[0]->merges = editor.add({1, 2, 3});
-    editor.model().tokenizers[0]->scores = editor.add({4, 5});
-    editor.bytes(editor.model().tokenizers[0]->scores.get()).push_back(6);
+    for (const uint8_t number : {uint8_t{100}, uint8_t{101}}) {  // names that this version does not know
+      auto blob = std::make_unique<fb::TokenizerBlobT>();
+      blob->name = static_cast<fb::BlobName>(number);
+      blob->data = editor.add({number, 2, 3});
+      editor.model().tokenizers[0]->blobs.push_back(std::move(blob));
+    }
+    editor.bytes(editor.model().tokenizers[0]->blobs.back()->data.get()).push_back(6);
   });
   const Opened opened(file);
   const fb::Tokenizer& tokenizer = *root(opened.model).tokenizers()->Get(0);
@@ -122,8 +126,9 @@ TEST(Rewrite, AddsBlobs) {
     return std::vector<uint8_t>(opened.model.data() + blob->offset(),
                                 opened.model.data() + blob->offset() + blob->size());
   };
-  EXPECT_EQ(content(tokenizer.merges()), (std::vector<uint8_t>{1, 2, 3}));
-  EXPECT_EQ(content(tokenizer.scores()), (std::vector<uint8_t>{4, 5, 6}));
+  const uint32_t count = tokenizer.blobs()->size();
+  EXPECT_EQ(content(tokenizer.blobs()->Get(count - 2)->data()), (std::vector<uint8_t>{100, 2, 3}));
+  EXPECT_EQ(content(tokenizer.blobs()->Get(count - 1)->data()), (std::vector<uint8_t>{101, 2, 3, 6}));
 }
 
 TEST(Rewrite, WordTablesGoAndTokensStay) {
@@ -131,10 +136,12 @@ TEST(Rewrite, WordTablesGoAndTokensStay) {
   const FileBytes cut = with_small_tokenizers(file.data(), file.size());
   const Opened before(file);
   const Opened after(cut);
-  const uint64_t table = root(before.model).tokenizers()->Get(0)->trie_aux()->size();
-  ASSERT_GT(table, sizeof(text::LexiconRoots) + 64);
-  EXPECT_EQ(root(after.model).tokenizers()->Get(0)->trie_aux()->size(), sizeof(text::LexiconRoots));
-  EXPECT_LE(after.header.data_size, before.header.data_size - table + sizeof(text::LexiconRoots) + kFileAlignment);
+  const auto words = [](const Opened& opened) {
+    return text::find_blob(*root(opened.model).tokenizers()->Get(0), fb::BlobName::words);
+  };
+  ASSERT_NE(words(before), nullptr);
+  EXPECT_EQ(words(after), nullptr);
+  EXPECT_LE(after.header.data_size, before.header.data_size - words(before)->size() + kFileAlignment);
   const std::string text = "Playing some JAZZ, caf\u00e9! playing [MASK] nothing";
   const tests::Encoded one = tests::encode(before.tokenizer, text);
   const tests::Encoded other = tests::encode(after.tokenizer, text);
@@ -142,25 +149,14 @@ TEST(Rewrite, WordTablesGoAndTokensStay) {
   EXPECT_EQ(one.ids, other.ids);
   EXPECT_EQ(one.segments, other.segments);
   EXPECT_EQ(with_small_tokenizers(cut.data(), cut.size()), cut);
-  // A file from before there were maps of code points gets one.
-  std::vector<uint8_t> map;
-  const FileBytes old = rewrite(file, [&](FileEditor& editor) {
-    map = editor.bytes(editor.model().tokenizers[0]->charsmap.get());
-    editor.model().tokenizers[0]->charsmap = nullptr;
-  });
-  const FileBytes renewed = with_small_tokenizers(old.data(), old.size());
-  const Opened again(renewed);
-  const fb::Blob* blob = root(again.model).tokenizers()->Get(0)->charsmap();
-  ASSERT_NE(blob, nullptr);
-  EXPECT_EQ(
-      std::vector<uint8_t>(again.model.data() + blob->offset(), again.model.data() + blob->offset() + blob->size()),
-      map);
 }
 
 TEST(Rewrite, RefusesWhatDoesNotOpen) {
   FileBytes file = small_file();
   problems_of(ExitCode::kInternal, [&] {
-    rewrite(file, [](FileEditor& editor) { editor.bytes(editor.model().tokenizers[0]->token_begin.get()).pop_back(); });
+    rewrite(file, [](FileEditor& editor) {
+      editor.bytes(tests::blob_of(*editor.model().tokenizers[0], fb::BlobName::token_begin).get()).pop_back();
+    });
   });
   problems_of(ExitCode::kInternal, [&] {
     rewrite(file, [](FileEditor& editor) {

@@ -54,10 +54,11 @@ void encode_and_check(const Tokenizer& tokenizer, const std::string& text, uint3
 void fuzz_text(const uint8_t* bytes, size_t size) {
   if (size < 2) return;
   fb::TokenizerT& description = good().description();
-  description.clean_text = (bytes[0] & 1) != 0;
-  description.split_chinese = (bytes[0] & 2) != 0;
-  description.lowercase = (bytes[0] & 4) != 0;
-  description.strip_accents = (bytes[0] & 8) != 0;
+  fb::NormalizerT& rules = *description.normalizers[0];
+  rules.clean_text = (bytes[0] & 1) != 0;
+  rules.split_chinese = (bytes[0] & 2) != 0;
+  rules.lowercase = (bytes[0] & 4) != 0;
+  rules.strip_accents = (bytes[0] & 8) != 0;
   description.truncate_left = (bytes[0] & 16) != 0;
   description.truncation = static_cast<fb::Truncation>(bytes[0] >> 6);
   good().image().repack(description);

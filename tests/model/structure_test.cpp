@@ -172,7 +172,13 @@ fb::ModelT full_model() {
   m.inputs[0]->preprocess->mean = {0.5f};
   auto tokenizer = std::make_unique<fb::TokenizerT>();
   tokenizer->name = "words";
-  tokenizer->trie = std::make_unique<fb::Blob>(0, 64, 0, 0);
+  tokenizer->normalizers.push_back(std::make_unique<fb::NormalizerT>());
+  tokenizer->normalizers[0]->lowercase = true;
+  tokenizer->splitters.push_back(std::make_unique<fb::SplitterT>());
+  tokenizer->model = std::make_unique<fb::TokenModelT>();
+  tokenizer->model->continuing_prefix = "##";
+  tokenizer->blobs.push_back(std::make_unique<fb::TokenizerBlobT>());
+  tokenizer->blobs[0]->data = std::make_unique<fb::Blob>(0, 64, 0, 0);
   tokenizer->single = {fb::TemplatePiece(1, -1, 0), fb::TemplatePiece(-1, 0, 0)};
   tokenizer->added_tokens.push_back(std::make_unique<fb::AddedTokenT>());
   tokenizer->added_tokens[0]->text = "[CLS]";

@@ -100,6 +100,7 @@ const Session& FakeRun::session(bool has_run) {
   }
   auto tokenizer = std::make_unique<fb::TokenizerT>();
   tokenizer->mask_id = mask_id_;
+  tokenizer->model = std::make_unique<fb::TokenModelT>();
   model.tokenizers.push_back(std::move(tokenizer));
   b.builder.Finish(fb::Model::Pack(b.builder, &model));
   const fb::Model* root = fb::GetModel(b.builder.GetBufferPointer());

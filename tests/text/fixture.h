@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,14 @@
 #include "text/verify.h"
 
 namespace bantam::tests {
+
+/// The description's blob of this name, which it has.
+inline std::unique_ptr<fb::Blob>& blob_of(fb::TokenizerT& tokenizer, fb::BlobName name) {
+  for (auto& blob : tokenizer.blobs) {
+    if (blob->name == name) return blob->data;
+  }
+  throw std::out_of_range("the tokenizer has no such blob");
+}
 
 class TokenizerImage {
  public:

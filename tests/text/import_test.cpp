@@ -42,7 +42,7 @@ TEST(ImportTokenizer, ReadsVocabularyText) {
   EXPECT_EQ(encode(tokenizer, "ab A <x>\u00e9[MASK]").ids, (Ids{2, 5, 7, 1, 9, 8, 4, 3}));
   EXPECT_EQ(image.table().max_length(), 64u);
   EXPECT_TRUE(image.table().truncate_left());
-  EXPECT_FALSE(image.table().strip_accents());
+  EXPECT_FALSE(image.table().normalizers()->Get(0)->strip_accents());
   EXPECT_TRUE(tokenizer.is_special(9));
 }
 
@@ -55,6 +55,56 @@ TEST(ImportTokenizer, ReadsCarriageReturnsAndIgnoresAnAbsurdLength) {
   EXPECT_EQ(got.graph.model.tokenizers[0]->max_length, 0u);
   TokenizerImage image(got.graph);
   EXPECT_EQ(encode(image.open(), "a").ids, (Ids{2, 4, 3}));
+}
+
+TEST(ImportTokenizer, TokenizersOfOtherKindsAreNamed) {
+  Folder folder;
+  folder.write("vocab.json", "{}");
+  folder.write("merges.txt", "");
+  convert::Graph graph;
+  std::vector<std::string> problems;
+  bool unsupported = false;
+  EXPECT_FALSE(convert::import_tokenizer(folder.path(), graph, problems, &unsupported));
+  EXPECT_TRUE(unsupported);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].rfind("vocab.json, merges.txt: ", 0), 0u) << problems[0];
+  EXPECT_TRUE(mentions(problems, "--ids-only"));
+  // One that is executed goes before.
+  folder.write("vocab.txt", vocabulary_text(kTokens));
+  EXPECT_TRUE(import_folder(folder).found);
+}
+
+TEST(ImportTokenizer, ModelMaxLengthGoesBeforeTruncation) {
+  json file = tokenizer_json(kTokens);
+  file["truncation"] = {{"max_length", 8}, {"strategy", "LongestFirst"}, {"direction", "Right"}, {"stride", 0}};
+  const auto length_with = [&file](const std::string& config, bool noted) {
+    Folder folder;
+    folder.write("tokenizer.json", file.dump());
+    folder.write("tokenizer_config.json", config);
+    const Imported got = import_folder(folder);
+    EXPECT_TRUE(got.found);
+    EXPECT_EQ(mentions(got.graph.notes, "tokenizer.json truncates texts at 8 tokens"), noted) << config;
+    return got.graph.model.tokenizers.at(0)->max_length;
+  };
+  EXPECT_EQ(length_with("{}", false), 8u);
+  EXPECT_EQ(length_with(R"({"model_max_length": 8})", false), 8u);
+  EXPECT_EQ(length_with(R"({"model_max_length": 16})", true), 16u);
+  EXPECT_EQ(length_with(R"({"model_max_length": 1000000000000000019884624838656})", true), 0u);
+}
+
+TEST(ImportTokenizer, TextsCanBeMadeLowerCaseFirst) {
+  json file = tokenizer_json(kTokens);
+  file["normalizer"]["lowercase"] = false;
+  Folder folder;
+  folder.write("tokenizer.json", file.dump());
+  for (const bool lowercase : {false, true}) {
+    convert::Graph graph;
+    std::vector<std::string> problems;
+    ASSERT_TRUE(
+        convert::import_tokenizer(convert::read_tokenizer_files(folder.path()), graph, problems, nullptr, lowercase));
+    TokenizerImage image(graph);
+    EXPECT_EQ(encode(image.open(), "A b").ids, (lowercase ? Ids{2, 5, 6, 3} : Ids{2, 1, 6, 3}));
+  }
 }
 
 TEST(ImportTokenizer, TokenizerJsonWinsOverVocabularyText) {

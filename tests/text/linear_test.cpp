@@ -27,11 +27,12 @@ EncodeResult count(const Tokenizer& tokenizer, const std::string& text) {
 }
 
 TEST(Linear, AddedTokensWhoseTrieLeadsBackToItself) {
-  SmallTokenizer small({"a", "##a"});
+  SmallTokenizer small(std::vector<std::string>{"a", "##a"});
   ASSERT_TRUE(small.ok());
   uint8_t* data = small.image().data();
-  auto* roots = reinterpret_cast<text::LexiconRoots*>(data + small.description().trie_aux->offset());
-  auto* units = reinterpret_cast<uint32_t*>(data + small.description().trie->offset());
+  auto* roots =
+      reinterpret_cast<text::LexiconRoots*>(data + blob_of(small.description(), fb::BlobName::roots)->offset());
+  auto* units = reinterpret_cast<uint32_t*>(data + blob_of(small.description(), fb::BlobName::trie)->offset());
   const uint32_t base = roots->added[0];
   units[base ^ 'a'] = base << text::kUnitBaseShift | 'a';
   roots->only_first[0] = 256;
@@ -89,10 +90,10 @@ TEST(Linear, AddedTokensAreOfBoundedSize) {
   EXPECT_FALSE(got.found);
   ASSERT_EQ(got.problems.size(), 1u);
   EXPECT_NE(got.problems[0].find("512 bytes"), std::string::npos) << got.problems[0];
-  SmallTokenizer small({"a"});
+  SmallTokenizer small(std::vector<std::string>{"a"});
   ASSERT_TRUE(small.ok());
-  auto* roots =
-      reinterpret_cast<text::LexiconRoots*>(small.image().data() + small.description().trie_aux->offset());
+  auto* roots = reinterpret_cast<text::LexiconRoots*>(small.image().data() +
+                                                      blob_of(small.description(), fb::BlobName::roots)->offset());
   roots->longest[1] = 513;
   EXPECT_EQ(small.image().verify(), Status::kCorrupt);
 }

@@ -231,29 +231,30 @@ TEST(SmallVerify, WantsTheMapOfCodePointsAndWordsThatFit) {
   Both both(json_of(true, true));
   ASSERT_EQ(both.verify(), Status::kOk);
   fb::TokenizerT& t = both.description();
-  const fb::Blob map = *t.charsmap;
+  std::unique_ptr<fb::Blob>& stored = blob_of(t, fb::BlobName::char_map);
+  const fb::Blob map = *stored;
   uint8_t* version = both.image().data() + map.offset();
   *version = 2;
   EXPECT_EQ(both.verify(), Status::kUnsupported);
   *version = 1;
-  t.charsmap = std::make_unique<fb::Blob>(map.offset(), both.image().data_size(), 0, 0);
+  stored = std::make_unique<fb::Blob>(map.offset(), both.image().data_size(), 0, 0);
   both.image().repack(t);
   EXPECT_EQ(both.verify(), Status::kCorrupt);
-  t.charsmap = nullptr;
+  stored = nullptr;
   both.image().repack(t);
   EXPECT_EQ(both.verify(), Status::kUnsupported);
-  t.lowercase = false;
-  t.strip_accents = false;
+  t.normalizers[0]->lowercase = false;
+  t.normalizers[0]->strip_accents = false;
   both.image().repack(t);
   EXPECT_EQ(both.verify(), Status::kOk);
-  t.max_word_chars = 101;
+  t.model->max_word_chars = 101;
   both.image().repack(t);
   EXPECT_EQ(both.verify(), Status::kUnsupported);
 }
 
 RC_GTEST_PROP(SmallProperty, AnyMapIsSafeToRead, (const std::vector<uint8_t>& bytes)) {
   static Both both(json_of(true, true));
-  const fb::Blob& map = *both.description().charsmap;
+  const fb::Blob& map = *blob_of(both.description(), fb::BlobName::char_map);
   uint8_t* begin = both.image().data() + map.offset();
   const std::vector<uint8_t> good(begin, begin + map.size());
   for (size_t i = 1; i < good.size() && i <= bytes.size(); ++i) begin[i] = bytes[i - 1];

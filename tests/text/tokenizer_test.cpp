@@ -44,7 +44,7 @@ TEST(Tokenizer, EmptyAndBlankTextsHoldOnlyTheTemplate) {
 
 TEST(Tokenizer, WordsBeyondTheFilesLimitAreUnknown) {
   SmallTokenizer small(kTokens);
-  small.description().max_word_chars = 2;
+  small.description().model->max_word_chars = 2;
   small.image().repack(small.description());
   EXPECT_EQ(encode(small.open(), "the ab abb abbabbabbabba").ids, (Ids{2, 1, 11, 1, 1, 3}));
 }

@@ -16,6 +16,10 @@ std::unique_ptr<fb::Blob> blob(uint64_t offset, uint64_t size, uint32_t segment 
   return std::make_unique<fb::Blob>(offset, size, segment, 0);
 }
 
+std::unique_ptr<fb::Blob>& trie(fb::TokenizerT& t) { return blob_of(t, fb::BlobName::trie); }
+std::unique_ptr<fb::Blob>& roots(fb::TokenizerT& t) { return blob_of(t, fb::BlobName::roots); }
+std::unique_ptr<fb::Blob>& words(fb::TokenizerT& t) { return blob_of(t, fb::BlobName::words); }
+
 struct Damage {
   const char* name;
   std::function<void(fb::TokenizerT&)> apply;
@@ -32,28 +36,39 @@ TEST(VerifyTokenizer, AcceptsWhatTheConverterMakes) {
 TEST(VerifyTokenizer, RefusesInconsistentDescriptions) {
   using T = fb::TokenizerT;
   const Damage damages[] = {
-      {"kind", [](T& t) { t.kind = fb::TokenizerKind::unigram; }, Status::kUnsupported},
-      {"word length", [](T& t) { t.max_word_chars = 201; }, Status::kUnsupported},
+      {"model", [](T& t) { t.model->kind = static_cast<fb::TokenModelKind>(9); }, Status::kUnsupported},
+      {"no model", [](T& t) { t.model = nullptr; }, Status::kUnsupported},
+      {"normalizer", [](T& t) { t.normalizers[0]->kind = static_cast<fb::NormalizerKind>(9); }, Status::kUnsupported},
+      {"two normalizers", [](T& t) { t.normalizers.push_back(std::make_unique<fb::NormalizerT>()); },
+       Status::kUnsupported},
+      {"splitter", [](T& t) { t.splitters[0]->kind = static_cast<fb::SplitterKind>(9); }, Status::kUnsupported},
+      {"no splitter", [](T& t) { t.splitters.clear(); }, Status::kUnsupported},
+      {"two splitters", [](T& t) { t.splitters.push_back(std::make_unique<fb::SplitterT>()); }, Status::kUnsupported},
+      {"no blobs", [](T& t) { t.blobs.clear(); }, Status::kCorrupt},
+      {"blobs out of order", [](T& t) { std::swap(t.blobs[0], t.blobs[1]); }, Status::kCorrupt},
+      {"a blob twice", [](T& t) { t.blobs[1]->name = fb::BlobName::token_text; }, Status::kCorrupt},
+      {"word length", [](T& t) { t.model->max_word_chars = 201; }, Status::kUnsupported},
       {"vocabulary 0", [](T& t) { t.vocab_size = 0; }, Status::kCorrupt},
       {"vocabulary + 1", [](T& t) { ++t.vocab_size; }, Status::kCorrupt},
       {"vocabulary huge", [](T& t) { t.vocab_size = 0xFFFFFFFF; }, Status::kCorrupt},
-      {"unknown", [](T& t) { t.unknown_id = -1; }, Status::kCorrupt},
+      {"unknown", [](T& t) { t.model->unknown_id = -1; }, Status::kCorrupt},
       {"pad", [](T& t) { t.pad_id = 1000; }, Status::kCorrupt},
       {"mask", [](T& t) { t.mask_id = -2; }, Status::kCorrupt},
       {"truncation", [](T& t) { t.truncation = static_cast<fb::Truncation>(9); }, Status::kCorrupt},
-      {"no trie", [](T& t) { t.trie.reset(); }, Status::kCorrupt},
-      {"no text", [](T& t) { t.token_text.reset(); }, Status::kCorrupt},
-      {"trie beyond", [](T& t) { t.trie = blob(1u << 20, t.trie->size()); }, Status::kCorrupt},
-      {"trie wraps", [](T& t) { t.trie = blob(UINT64_MAX - 3, t.trie->size()); }, Status::kCorrupt},
-      {"trie misaligned", [](T& t) { t.trie = blob(t.trie->offset() + 2, t.trie->size() - 1024); }, Status::kCorrupt},
-      {"trie short", [](T& t) { t.trie = blob(t.trie->offset(), 512); }, Status::kCorrupt},
-      {"trie empty", [](T& t) { t.trie = blob(t.trie->offset(), 0); }, Status::kCorrupt},
-      {"segment", [](T& t) { t.trie = blob(t.trie->offset(), t.trie->size(), 1); }, Status::kCorrupt},
-      {"roots", [](T& t) { t.trie_aux = blob(t.trie_aux->offset(), 8); }, Status::kCorrupt},
-      {"words cut", [](T& t) { t.trie_aux = blob(t.trie_aux->offset(), t.trie_aux->size() - 16); }, Status::kCorrupt},
-      {"words short", [](T& t) { t.trie_aux = blob(t.trie_aux->offset(), sizeof(text::LexiconRoots) + 4); },
+      {"no trie", [](T& t) { trie(t).reset(); }, Status::kCorrupt},
+      {"no text", [](T& t) { blob_of(t, fb::BlobName::token_text).reset(); }, Status::kCorrupt},
+      {"trie beyond", [](T& t) { trie(t) = blob(1u << 20, trie(t)->size()); }, Status::kCorrupt},
+      {"trie wraps", [](T& t) { trie(t) = blob(UINT64_MAX - 3, trie(t)->size()); }, Status::kCorrupt},
+      {"trie misaligned", [](T& t) { trie(t) = blob(trie(t)->offset() + 2, trie(t)->size() - 1024); },
        Status::kCorrupt},
-      {"prefix", [](T& t) { t.continuing_prefix = "#"; }, Status::kCorrupt},
+      {"trie short", [](T& t) { trie(t) = blob(trie(t)->offset(), 512); }, Status::kCorrupt},
+      {"trie empty", [](T& t) { trie(t) = blob(trie(t)->offset(), 0); }, Status::kCorrupt},
+      {"segment", [](T& t) { trie(t) = blob(trie(t)->offset(), trie(t)->size(), 1); }, Status::kCorrupt},
+      {"roots", [](T& t) { roots(t) = blob(roots(t)->offset(), 8); }, Status::kCorrupt},
+      {"words cut", [](T& t) { words(t) = blob(words(t)->offset(), words(t)->size() - 16); }, Status::kCorrupt},
+      {"words short", [](T& t) { words(t) = blob(words(t)->offset(), 4); }, Status::kCorrupt},
+      {"words beyond", [](T& t) { words(t) = blob(1u << 20, words(t)->size()); }, Status::kCorrupt},
+      {"prefix", [](T& t) { t.model->continuing_prefix = "#"; }, Status::kCorrupt},
       {"added id", [](T& t) { t.added_tokens[0]->id = 99; }, Status::kCorrupt},
       {"added order", [](T& t) { std::swap(t.added_tokens[0], t.added_tokens[1]); }, Status::kCorrupt},
       {"added empty", [](T& t) { t.added_tokens[0]->text.clear(); }, Status::kCorrupt},
@@ -79,26 +94,26 @@ TEST(VerifyTokenizer, RefusesInconsistentDescriptions) {
 TEST(VerifyTokenizer, RefusesInconsistentTablesOfWords) {
   SmallTokenizer small(kTokens);
   ASSERT_TRUE(small.ok());
-  uint8_t* aux = small.image().data() + small.description().trie_aux->offset();
+  uint8_t* table = small.image().data() + words(small.description())->offset();
   const auto with = [&](size_t at, uint32_t value) {
     uint32_t before = 0;
-    std::memcpy(&before, aux + at, sizeof(before));
-    std::memcpy(aux + at, &value, sizeof(value));
+    std::memcpy(&before, table + at, sizeof(before));
+    std::memcpy(table + at, &value, sizeof(value));
     const Status status = small.image().verify();
-    std::memcpy(aux + at, &before, sizeof(before));
+    std::memcpy(table + at, &before, sizeof(before));
     return status;
   };
-  constexpr size_t kTable = sizeof(text::LexiconRoots);
-  EXPECT_EQ(with(kTable, 32), Status::kCorrupt) << "buckets";
-  EXPECT_EQ(with(kTable, 20), Status::kCorrupt) << "buckets";
-  EXPECT_EQ(with(kTable + 4, 0), Status::kCorrupt) << "homes";
-  EXPECT_EQ(with(kTable + 4, 0xFFFFFFFF), Status::kCorrupt) << "homes";
+  EXPECT_EQ(with(0, 32), Status::kCorrupt) << "buckets";
+  EXPECT_EQ(with(0, 20), Status::kCorrupt) << "buckets";
+  EXPECT_EQ(with(4, 0), Status::kCorrupt) << "homes";
+  EXPECT_EQ(with(4, 0xFFFFFFFF), Status::kCorrupt) << "homes";
   EXPECT_EQ(small.image().verify(), Status::kOk);
   // A file may do without the table.
   fb::TokenizerT& description = small.description();
   const std::string text = "The ABBA, there; x" + std::string(80, 'b') + "\u4e2d caf\u00e9e";
   const Encoded with_table = encode(small.open(), text);
-  description.trie_aux = blob(description.trie_aux->offset(), kTable);
+  ASSERT_EQ(description.blobs[4]->name, fb::BlobName::words);
+  description.blobs.erase(description.blobs.begin() + 4);
   small.image().repack(description);
   ASSERT_EQ(small.image().verify(), Status::kOk);
   EXPECT_EQ(encode(small.open(), text).ids, with_table.ids);
@@ -111,9 +126,7 @@ TEST(VerifyTokenizer, DamagedTablesAreRefusedOrHarmless) {
   SmallTokenizer small(kTokens);
   ASSERT_TRUE(small.ok());
   for (int round = 0; round < 1000; ++round) {
-    const fb::Blob* blobs[] = {small.description().trie.get(), small.description().trie_aux.get(),
-                               small.description().token_begin.get(), small.description().token_text.get()};
-    const fb::Blob& table = *blobs[round % 4];
+    const fb::Blob& table = *small.description().blobs[static_cast<size_t>(round) % 5]->data;
     // An exact copy on the heap, so that a sanitizer sees any read beyond it.
     std::vector<uint64_t> copy(small.image().data_size() / 8);
     std::memcpy(copy.data(), small.image().data(), copy.size() * 8);

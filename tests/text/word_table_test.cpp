@@ -74,11 +74,11 @@ int64_t find(const text::WordTable& table, const std::string& word) {
   return slot.low == asked.low && slot.high == asked.high ? int64_t{slot.id} : -1;
 }
 
-/// A table behind the roots, as in a file.
+/// A table as in a file: aligned.
 class Stored {
  public:
-  explicit Stored(const std::vector<uint8_t>& table) : bytes_((sizeof(text::LexiconRoots) + table.size()) / 8 + 1) {
-    std::memcpy(reinterpret_cast<uint8_t*>(bytes_.data()) + sizeof(text::LexiconRoots), table.data(), table.size());
+  explicit Stored(const std::vector<uint8_t>& table) : bytes_(table.size() / 8 + 1) {
+    std::memcpy(bytes_.data(), table.data(), table.size());
   }
   text::WordTable open() const { return text::WordTable(reinterpret_cast<const uint8_t*>(bytes_.data())); }
 

@@ -1,6 +1,7 @@
 #include "import/tokenizer/tokenizer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/text_encoding.h"
 #include "import/tokenizer/tokenizer_source.h"
 #include "import/tokenizer/tokenizer_tables.h"
 #include "text/normalizer.h"
@@ -22,17 +24,6 @@ namespace {
 
 constexpr size_t kMaxTokenBytes = 4096;
 constexpr size_t kShownProblems = 8;  // of one kind
-
-bool is_utf8(const std::string& text) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
-  for (size_t at = 0; at < text.size();) {
-    const auto left = static_cast<uint32_t>(std::min<size_t>(text.size() - at, 4));
-    const text::CodePoint c = text::decode_utf8(bytes + at, left);
-    if (c.code == text::kReplacement && !(c.size == 3 && bytes[at] == 0xEF)) return false;
-    at += c.size;
-  }
-  return true;
-}
 
 /// A token as problems show it: quoted, escaped, not too long.
 std::string shown(const std::string& token) {
@@ -177,8 +168,9 @@ class Assembler {
   }
 
   void find_specials() {
-    out_->unknown_id = id_of(source_.unknown);
-    if (out_->unknown_id < 0) {
+    out_->model = std::make_unique<fb::TokenModelT>();
+    out_->model->unknown_id = id_of(source_.unknown);
+    if (out_->model->unknown_id < 0) {
       problem("unk_token",
               fmt::format("{} is not in the vocabulary; name the token for unknown words", shown(source_.unknown)));
     }
@@ -189,14 +181,19 @@ class Assembler {
   }
 
   void fill_settings() {
-    out_->kind = fb::TokenizerKind::wordpiece;
-    out_->clean_text = source_.clean_text;
-    out_->split_chinese = source_.split_chinese;
-    out_->lowercase = source_.lowercase;
-    out_->strip_accents = source_.strip_accents;
+    if (source_.clean_text || source_.split_chinese || source_.lowercase || source_.strip_accents) {
+      auto rules = std::make_unique<fb::NormalizerT>();
+      rules->clean_text = source_.clean_text;
+      rules->split_chinese = source_.split_chinese;
+      rules->lowercase = source_.lowercase;
+      rules->strip_accents = source_.strip_accents;
+      out_->normalizers.push_back(std::move(rules));
+    }
+    out_->splitters.push_back(std::make_unique<fb::SplitterT>());
+    out_->model->kind = fb::TokenModelKind::wordpiece;
+    out_->model->max_word_chars = static_cast<uint32_t>(source_.max_word_chars);
+    out_->model->continuing_prefix = source_.prefix;
     out_->vocab_size = static_cast<uint32_t>(texts_.size());
-    out_->max_word_chars = static_cast<uint32_t>(source_.max_word_chars);
-    out_->continuing_prefix = source_.prefix;
     out_->truncation = source_.truncation;
     out_->truncate_left = source_.truncate_left;
     out_->max_length = source_.max_length;
@@ -273,7 +270,7 @@ class Assembler {
       }
     }
     if (!problems_.empty()) return;
-    const std::vector<uint8_t> words = build_word_table(vocabulary, out_->lowercase);
+    std::vector<uint8_t> words = build_word_table(vocabulary, source_.lowercase);
     bool fits = false;
     const Trie trie = build_trie(std::move(vocabulary), {added[0].begin(), added[0].end()},
                                  {added[1].begin(), added[1].end()}, source_.prefix, &fits);
@@ -288,18 +285,22 @@ class Assembler {
       joined.insert(joined.end(), text.begin(), text.end());
       begins.push_back(static_cast<uint32_t>(joined.size()));
     }
-    blobs.push_back({own(out_->token_text), std::move(joined)});
-    blobs.push_back({own(out_->token_begin), bytes_of(begins.data(), begins.size() * sizeof(uint32_t))});
-    blobs.push_back({own(out_->trie), bytes_of(trie.units.data(), trie.units.size() * sizeof(uint32_t))});
-    std::vector<uint8_t> aux = bytes_of(&trie.roots, sizeof(trie.roots));
-    aux.insert(aux.end(), words.begin(), words.end());
-    blobs.push_back({own(out_->trie_aux), std::move(aux)});
-    blobs.push_back({own(out_->charsmap), build_char_map(rules(), added[1].empty() ? &texts_ : nullptr)});
-  }
-
-  static fb::Blob* own(std::unique_ptr<fb::Blob>& blob) {
-    blob = std::make_unique<fb::Blob>();
-    return blob.get();
+    using Name = fb::BlobName;  // in this order in the file
+    const auto store = [&](Name name, std::vector<uint8_t> bytes) {
+      auto blob = std::make_unique<fb::TokenizerBlobT>();
+      blob->name = name;
+      blob->data = std::make_unique<fb::Blob>();
+      blobs.push_back({blob->data.get(), std::move(bytes)});
+      out_->blobs.push_back(std::move(blob));
+    };
+    store(Name::token_text, std::move(joined));
+    store(Name::token_begin, bytes_of(begins.data(), begins.size() * sizeof(uint32_t)));
+    store(Name::trie, bytes_of(trie.units.data(), trie.units.size() * sizeof(uint32_t)));
+    store(Name::roots, bytes_of(&trie.roots, sizeof(trie.roots)));
+    if (!words.empty()) store(Name::words, std::move(words));
+    if (source_.lowercase || source_.strip_accents) {
+      store(Name::char_map, build_char_map(rules(), added[1].empty() ? &texts_ : nullptr));
+    }
   }
 
   static std::vector<uint8_t> bytes_of(const void* data, size_t size) {
@@ -342,6 +343,12 @@ TokenizerFiles read_tokenizer_files(const fs::path& dir) {
     attempt([&] { files.vocab = read_text_file(dir / "vocab.txt"); });
   }
   object("special_tokens_map.json", files.special);
+  // BPE; SentencePiece; tiktoken.
+  for (const char* name : {"vocab.json", "merges.txt", "vocab.bpe", "bpe.codes", "encoder.json", "spiece.model",
+                           "sentencepiece.bpe.model", "tokenizer.model", "spm.model", "source.spm", "target.spm",
+                           "tokenizer.tiktoken", "qwen.tiktoken", "dict.txt"}) {
+    if (is_there(dir / name)) files.others.emplace_back(name);
+  }
   return files;
 }
 
@@ -349,10 +356,22 @@ bool import_tokenizer(const fs::path& dir, Graph& graph, std::vector<std::string
   return import_tokenizer(read_tokenizer_files(dir), graph, problems, unsupported);
 }
 
-bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std::string>& problems,
-                      bool* unsupported) {
+const char* const kWithoutTokenizer =
+    "convert with --ids-only for a file that takes token ids, and tokenize with the original library";
+
+bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std::string>& problems, bool* unsupported,
+                      bool lowercase) {
   const bool has_json = files.json.is_object();
-  if (!has_json && !files.vocab && files.unreadable.empty()) return false;
+  if (unsupported != nullptr) *unsupported = false;
+  if (!has_json && !files.vocab && files.unreadable.empty()) {
+    if (files.others.empty()) return false;
+    if (unsupported != nullptr) *unsupported = true;
+    problems.push_back(
+        fmt::format("{}: a tokenizer of this kind is not supported; this version takes WordPiece "
+                    "tokenizers, from tokenizer.json or vocab.txt; {}",
+                    fmt::join(files.others, ", "), kWithoutTokenizer));
+    return false;
+  }
   ProblemList found = files.unreadable;
   TokenizerSource source;
   if (has_json) {
@@ -362,6 +381,7 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
   }
   read_tokenizer_config(files.special, "special_tokens_map.json", source, found);
   read_tokenizer_config(files.config, "tokenizer_config.json", source, found);
+  source.lowercase = source.lowercase || lowercase;
   std::vector<RawBlob> blobs;
   std::unique_ptr<fb::TokenizerT> tokenizer;
   if (found.empty()) {

@@ -18,18 +18,23 @@ struct TokenizerFiles {
   std::optional<std::string> vocab;     // vocab.txt; not read where there is a tokenizer.json
   Json config;                          // tokenizer_config.json
   Json special;                         // special_tokens_map.json
+  std::vector<std::string> others;      // names of files that belong to tokenizers of other kinds
   std::vector<std::string> unreadable;  // what was wrong with the files, a line each
 };
 TokenizerFiles read_tokenizer_files(const std::filesystem::path& dir);
+
+/// What to do about a tokenizer that is not executed, as the end of a message.
+extern const char* const kWithoutTokenizer;
 
 /// Reads tokenizer.json, else vocab.txt, with tokenizer_config.json and special_tokens_map.json beside
 /// either, and adds one fb::TokenizerT with its tables to `graph`. What the user should know goes to
 /// graph.notes. False, and nothing added, when the directory holds no tokenizer, or when there were
 /// problems: then `problems` grew by one line for each, naming file, field and what to do; `unsupported` (if
 /// given) says whether all of them are about something well formed that this version does not execute. Never
-/// throws for anything that the files contain.
+/// throws for anything that the files contain. `lowercase`: texts are made lower case first, whatever the files say, as
+/// sentence-transformers' do_lower_case does.
 bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std::string>& problems,
-                      bool* unsupported = nullptr);
+                      bool* unsupported = nullptr, bool lowercase = false);
 bool import_tokenizer(const std::filesystem::path& dir, Graph& graph, std::vector<std::string>& problems,
                       bool* unsupported = nullptr);
 

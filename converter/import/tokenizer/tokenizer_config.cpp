@@ -88,10 +88,10 @@ void read_greatest_length(const Json& length, const std::string& file, Tokenizer
   const bool limited = length.get<double>() < kAbsurdLength;
   source.max_length = limited ? static_cast<uint32_t>(length.get<double>()) : 0;
   if (alone == 0 || alone == source.max_length) return;
-  source.notes.push_back(fmt::format("tokenizer.json truncates texts at {} tokens, {} {}, which is followed, as "
-                                     "transformers does",
-                                     alone, file,
-                                     limited ? fmt::format("at {}", source.max_length) : "states no limit"));
+  source.notes.push_back(
+      fmt::format("tokenizer.json truncates texts at {} tokens, {} {}, which is followed, as "
+                  "transformers does",
+                  alone, file, limited ? fmt::format("at {}", source.max_length) : "states no limit"));
 }
 
 }  // namespace

@@ -78,13 +78,11 @@ std::vector<uint8_t> build_word_table(const TrieKeys& vocabulary, bool lowercase
     while (!bucket.empty() && !place(bucket, home_count, slots, displacements[at])) bucket.pop_back();
   }
 
-  const size_t begin = sizeof(text::LexiconRoots);
-  std::vector<uint8_t> bytes(in_memory(text::word_table_end(bucket_bits, home_count)) - begin);
+  std::vector<uint8_t> bytes(in_memory(text::word_table_end(bucket_bits, home_count)));
   std::memcpy(bytes.data(), &bucket_bits, sizeof(bucket_bits));
   std::memcpy(bytes.data() + sizeof(bucket_bits), &home_count, sizeof(home_count));
-  std::memcpy(bytes.data() + 8, displacements.data(), displacements.size());
-  std::memcpy(bytes.data() + text::word_slots_offset(bucket_bits) - begin, slots.data(),
-              slots.size() * sizeof(text::WordSlot));
+  std::memcpy(bytes.data() + text::kWordTableHeader, displacements.data(), displacements.size());
+  std::memcpy(bytes.data() + text::word_slots_offset(bucket_bits), slots.data(), slots.size() * sizeof(text::WordSlot));
   return bytes;
 }
 

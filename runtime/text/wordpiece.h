@@ -1,0 +1,40 @@
+// WordPiece: a word is cut, from the left, into the longest tokens that there are.
+#ifndef BANTAM_TEXT_WORDPIECE_H_
+#define BANTAM_TEXT_WORDPIECE_H_
+
+#include <stdint.h>
+
+#include "text/check.h"
+#include "text/tables.h"
+#include "text/token_sink.h"
+
+namespace bantam::text {
+
+struct WordPiece {
+  /// TokenModel's fields, the roots' and the table of words. What every model has is verified before.
+  static Status verify(Check& check, const LexiconRoots& roots);
+
+  template <typename Locate>
+  static bool encode_word(const Tables& tables, const uint8_t* bytes, uint32_t size, Locate&& locate, TokenSink* sink) {
+    const Lexicon& lexicon = tables.lexicon;
+    const uint32_t mark = sink->count;
+    Match match = lexicon.longest(lexicon.roots->vocabulary, 0, bytes, size);
+    uint32_t at = 0;
+    while (match.size != 0) {
+      const Offset where = locate(at, match.size);
+      sink->emit(match.value, where.begin, where.end);
+      at += match.size;
+      if (at >= size) return true;
+      match = lexicon.longest(lexicon.roots->continuation, lexicon.roots->prefix_size, bytes + at, size - at);
+    }
+    sink->count = mark;
+    return false;
+  }
+
+  /// The token without the prefix of a continuation.
+  static TokenText decode(const fb::Tokenizer& tokenizer, Text token);
+};
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_WORDPIECE_H_
