@@ -174,6 +174,8 @@ void add_convert(CLI::App& app) {
       ->add_option("--max-tokens", arguments->options.max_tokens, "Most tokens of a text (default: all the model has)")
       ->check(CLI::Range(1u, 1u << 20).description(""))
       ->type_name("N");
+  command->add_flag("--ids-only", arguments->options.ids_only,
+                    "Leave the tokenizer out, one that is not supported too: the file takes token ids");
   command
       ->add_option("--task", arguments->options.task,
                    "What the model is for, when SRC does not say it: classify, multi-label, regress, tag, answer,\n"

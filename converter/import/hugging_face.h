@@ -17,6 +17,8 @@ struct ImportOptions {
   std::string task;
   /// Keeps this many positions; 0: all that the model has.
   uint32_t max_tokens = 0;
+  /// Leaves the tokenizer out: the file takes token ids.
+  bool ids_only = false;
   /// "": guessed from the labels. Else plain, iob1, iob2, bioes.
   std::string tag_scheme;
 };

@@ -36,6 +36,7 @@ struct ConvertOptions {
   PruneOptions prune;
   std::string calibrate;    // a file of texts; "": static activations want one, others take built-in texts
   uint32_t max_tokens = 0;  // 0: all positions of the model
+  bool ids_only = false;    // leaves the tokenizer out
   std::string task;         // "": what the source says
   std::string tag_scheme;   // "": guessed from the labels
   std::string parity;       // "": built-in texts; "none": no parity; else a file of texts

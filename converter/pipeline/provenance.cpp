@@ -71,6 +71,7 @@ std::string recipe_of(const ConvertOptions& options) {
     if (options.max_rejected != unnamed.max_rejected) recipe += fmt::format(" max-rejected={}", options.max_rejected);
   }
   if (options.small_plan()) recipe += " plan=small";
+  if (options.ids_only) recipe += " ids-only";
   if (options.max_tokens != 0) recipe += fmt::format(" max_tokens={}", options.max_tokens);
   if (!options.task.empty()) recipe += fmt::format(" task={}", options.task);
   if (!options.tag_scheme.empty()) recipe += fmt::format(" tag-scheme={}", options.tag_scheme);

@@ -24,6 +24,7 @@ ConvertSource read_source(const ConvertOptions& options) {
   ImportOptions import;
   import.task = options.task;
   import.max_tokens = options.max_tokens;
+  import.ids_only = options.ids_only;
   import.tag_scheme = options.tag_scheme;
   ConvertSource result;
   ModelSource source;

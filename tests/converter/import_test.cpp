@@ -239,6 +239,14 @@ TEST_F(Import, ATokenizerOfAnotherKindIsUnsupportedABrokenOneInvalid) {
   expect_in(refused(ExitCode::kInvalid), {"\"BPE\" is not supported", "added_tokens"});
 }
 
+TEST_F(Import, IdsOnlyLeavesAnyTokenizerOut) {
+  directory_.write("sentencepiece.bpe.model", "");
+  expect_in(refused(ExitCode::kUnsupported), {"sentencepiece.bpe.model", "--ids-only"});
+  ImportOptions options;
+  options.ids_only = true;
+  EXPECT_TRUE(import(options).model.tokenizers.empty());
+}
+
 TEST_F(Import, LabelsComeInOrderOfTheirIndex) {
   config_["id2label"] = {{"2", "c"}, {"0", "a"}, {"1", "b"}};
   const Graph graph = import();

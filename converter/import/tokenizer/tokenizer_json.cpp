@@ -1,6 +1,7 @@
 // tokenizer.json: the format of Hugging Face's `tokenizers`.
 #include <fmt/format.h>
 
+#include "import/tokenizer/tokenizer.h"
 #include "import/tokenizer/tokenizer_source.h"
 
 namespace bantam::convert {
@@ -39,7 +40,7 @@ class Reader {
   /// Well formed, but of a type that is not executed.
   void unsupported(const std::string& field, const std::string& type, const char* taken) {
     ++source_.unsupported;
-    problem(field, fmt::format("\"{}\" is not supported; this version takes {}", type, taken));
+    problem(field, fmt::format("\"{}\" is not supported; this version takes {}; {}", type, taken, kWithoutTokenizer));
   }
 
   bool flag(const Json& json, const char* key, bool otherwise, const std::string& where) {
