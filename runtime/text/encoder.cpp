@@ -119,10 +119,8 @@ bool truncate_counts(fb::Truncation strategy, bool pair, const uint32_t counts[2
 }
 
 uint32_t template_specials(const fb::Tokenizer& tokenizer, bool pair) {
-  const auto* pieces = pair ? tokenizer.pair() : tokenizer.single();
-  uint32_t count = 0;
-  for (uint32_t p = 0; p < pieces->size(); ++p) count += pieces->Get(p)->token() >= 0 ? 1u : 0u;
-  return count;
+  // A template holds each of its texts once; the other pieces are tokens.
+  return pair ? tokenizer.pair()->size() - 2 : tokenizer.single()->size() - 1;
 }
 
 Status encode(const Tables& tables, Text first, Text second, const EncodeOptions& options, const TokenBuffer& out,

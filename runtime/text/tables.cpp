@@ -28,7 +28,9 @@ Normalization rules_of(const fb::Tokenizer& tokenizer) {
 }
 
 Lexicon lexicon_of(const fb::Tokenizer& tokenizer, const uint8_t* data) {
-  const auto bytes = [&](fb::BlobName name) { return data + find_blob(tokenizer, name)->offset(); };
+  // Names ascend, and these are always there: each lies at its own number.
+  const auto& blobs = *tokenizer.blobs();
+  const auto bytes = [&](fb::BlobName name) { return data + blobs.Get(static_cast<uint32_t>(name))->data()->offset(); };
   Lexicon lexicon;
   lexicon.units = reinterpret_cast<const uint32_t*>(bytes(fb::BlobName::trie));
   lexicon.begin = reinterpret_cast<const uint32_t*>(bytes(fb::BlobName::token_begin));
@@ -40,12 +42,13 @@ Lexicon lexicon_of(const fb::Tokenizer& tokenizer, const uint8_t* data) {
 
 Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     : source(&tokenizer),
-      model(tokenizer.model()->kind()),
       lexicon(lexicon_of(tokenizer, data)),
       rules(rules_of(tokenizer)),
-      max_word_chars(tokenizer.model()->max_word_chars()),
-      unknown_id(tokenizer.model()->unknown_id()),
       added(tokenizer.added_tokens()) {
+  const fb::TokenModel& settings = *tokenizer.model();
+  model = settings.kind();
+  max_word_chars = settings.max_word_chars();
+  unknown_id = settings.unknown_id();
   if (kSmall && (rules.lowercase || rules.strip_accents)) {
     const fb::Blob& map = *find_blob(tokenizer, fb::BlobName::char_map);
     rules.map.begin = data + map.offset() + 1;
@@ -54,7 +57,11 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
   if constexpr (!kSmall) {  // for the fast path
     table_chars = max_word_chars < kMaxTableWord ? max_word_chars : kMaxTableWord;
     if (rules.lowercase) ascii_fold = 0x2020202020202020u;
-    if (const fb::Blob* table = find_blob(tokenizer, fb::BlobName::words)) words = WordTable(data + table->offset());
+    constexpr auto kWords = static_cast<uint32_t>(fb::BlobName::words);
+    const auto& blobs = *tokenizer.blobs();
+    if (blobs.size() > kWords && blobs.Get(kWords)->name() == fb::BlobName::words) {
+      words = WordTable(data + blobs.Get(kWords)->data()->offset());
+    }
   }
 }
 
