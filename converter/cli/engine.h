@@ -12,6 +12,7 @@ namespace bantam::cli {
 
 using convert::Engine;
 using convert::EngineOptions;
+using convert::Hold;
 using convert::ModelFile;
 using convert::task_name;
 using convert::text_limit;

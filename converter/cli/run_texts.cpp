@@ -183,7 +183,8 @@ void run_choices(const RunOptions& options, const ModelFile& file) {
 }  // namespace
 
 void run_texts(const RunOptions& options, TaskKind wanted) {
-  const ModelFile file(options.model);
+  const bool waits = options.texts.empty() || options.texts[0] == "-" || !options.file.empty();
+  const ModelFile file(options.model, waits ? Hold::kInMemory : Hold::kMapped);
   const TaskKind task = options.raw ? file.model().task() : resolve_task(file, wanted, !options.pairs.empty());
   if (task == TaskKind::kChoose) return run_choices(options, file);
   if (task == TaskKind::kNone && !options.raw) {

@@ -13,7 +13,7 @@
 namespace bantam::cli {
 
 void run_uart(const RunOptions& options) {
-  const ModelFile file(options.model);
+  const ModelFile file(options.model, Hold::kInMemory);
   Engine engine(file, options.engine);
   const auto terminal = std::make_unique<firmware::Terminal>();
   const auto write = [](void*, const char* data, size_t size) { out().write(std::string_view(data, size)); };

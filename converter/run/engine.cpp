@@ -33,9 +33,11 @@ struct ModelFile::Mapping {
   host::MappedFile file;
 };
 
-ModelFile::ModelFile(const std::string& path) : path_(path), mapping_(std::make_unique<Mapping>()) {
+ModelFile::ModelFile(const std::string& path, Hold hold) : path_(path), mapping_(std::make_unique<Mapping>()) {
   const char* reason = "";
-  if (mapping_->file.open(path.c_str(), &reason) != Status::kOk) {
+  host::MappedFile& file = mapping_->file;
+  const bool mapped = hold == Hold::kMapped;
+  if ((mapped ? file.open(path.c_str(), &reason) : file.read(path.c_str(), &reason)) != Status::kOk) {
     fail(ExitCode::kIo, "{}: {}; {}", path, reason, suggest_file(path));
   }
   Fault fault;

@@ -20,11 +20,15 @@ struct EngineOptions {
   uint32_t max_tokens = 0;         // rows of one run; 0: batch times the model's longest sequence
 };
 
+/// How a program holds a file that it has opened: mapped, or, where it waits for input meanwhile and the file may be written
+/// over, in memory of its own.
+enum class Hold : uint8_t { kMapped, kInMemory };
+
 /// A mapped and verified file. Not copyable: models and sessions point into it.
 class ModelFile {
  public:
   /// Throws with the file's name, the cause and the next step (a likely name when there is no such file).
-  explicit ModelFile(const std::string& path);
+  explicit ModelFile(const std::string& path, Hold hold = Hold::kMapped);
   ~ModelFile();
   ModelFile(const ModelFile&) = delete;
   ModelFile& operator=(const ModelFile&) = delete;

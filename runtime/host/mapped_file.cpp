@@ -21,7 +21,27 @@ Status fail(const char* why, const char** reason) {
 
 }  // namespace
 
-Status MappedFile::open(const char* path, const char** reason) {
+/// Fills data_ and size_ from the open file. Null, or why not.
+const char* MappedFile::take(int descriptor, size_t size, How how) {
+  const bool map = how == How::kMap;
+  void* memory = map ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
+                     : ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return std::strerror(errno);
+  data_ = static_cast<const uint8_t*>(memory);
+  size_ = size;
+  if (map) return nullptr;
+  for (size_t done = 0; done < size;) {
+    const ssize_t got =
+        ::pread(descriptor, static_cast<uint8_t*>(memory) + done, size - done, static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::strerror(errno);
+    if (got == 0) return "Ended while it was read";
+    done += static_cast<size_t>(got);
+  }
+  return ::mprotect(memory, size, PROT_READ) == 0 ? nullptr : std::strerror(errno);
+}
+
+Status MappedFile::load(const char* path, How how, const char** reason) {
   close();
   const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return fail(std::strerror(errno), reason);
@@ -38,18 +58,17 @@ Status MappedFile::open(const char* path, const char** reason) {
   } else if (static_cast<uint64_t>(status.st_size) > PTRDIFF_MAX) {  // in a 32-bit process
     why = "Is larger than memory can be";
   } else {
-    const auto size = static_cast<size_t>(status.st_size);
-    void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (mapped == MAP_FAILED) {
-      why = std::strerror(errno);
-    } else {
-      data_ = static_cast<const uint8_t*>(mapped);
-      size_ = size;
-    }
+    why = take(descriptor, static_cast<size_t>(status.st_size), how);
   }
   ::close(descriptor);
-  return why == nullptr ? Status::kOk : fail(why, reason);
+  if (why == nullptr) return Status::kOk;
+  close();
+  return fail(why, reason);
 }
+
+Status MappedFile::open(const char* path, const char** reason) { return load(path, How::kMap, reason); }
+
+Status MappedFile::read(const char* path, const char** reason) { return load(path, How::kRead, reason); }
 
 void MappedFile::close() {
   if (size_ > 0) ::munmap(const_cast<uint8_t*>(data_), size_);

@@ -53,6 +53,23 @@ TEST_F(MappedFileTest, MapsWhatTheFileHolds) {
   EXPECT_EQ(moved.data(), nullptr);
 }
 
+TEST_F(MappedFileTest, WhatIsReadIsNobodyElses) {
+  const std::string path = write("a", "hello");
+  MappedFile mapped;
+  MappedFile file;
+  ASSERT_EQ(mapped.open(path.c_str()), Status::kOk);
+  ASSERT_EQ(file.read(path.c_str()), Status::kOk);
+  std::fstream(path, std::ios::in | std::ios::out | std::ios::binary) << "J";  // in place, as cp does
+  EXPECT_EQ(mapped.data()[0], 'J');
+  EXPECT_EQ(std::memcmp(file.data(), "hello", 5), 0);
+  ASSERT_EQ(truncate(path.c_str(), 0), 0);
+  EXPECT_EQ(std::memcmp(file.data(), "hello", 5), 0);
+  const char* reason = "";
+  EXPECT_EQ(file.read((folder_ / "none").c_str(), &reason), Status::kIo);
+  EXPECT_STREQ(reason, "No such file or directory");
+  EXPECT_EQ(file.data(), nullptr);
+}
+
 TEST_F(MappedFileTest, AnEmptyFileIsNoModel) {
   MappedFile file;
   ASSERT_EQ(file.open(write("empty", "").c_str()), Status::kOk);

@@ -7,7 +7,12 @@
 
 namespace bantam::host {
 
-/// A file's bytes, mapped read-only, page-aligned. The file must not be cut short while it is mapped.
+/// A file's bytes, page-aligned and read-only: mapped, or read into memory of their own.
+///
+/// A model is verified once, when it is opened, and read from these bytes on every run. So while it is mapped nobody
+/// may write into the file or cut it short: what the verifier has seen would change under the runtime, up to reads and
+/// writes at wild addresses, or SIGBUS. Replacing it by a rename is fine (bantam convert does): the mapping keeps the
+/// old file. Where others may write the file, read() it.
 class MappedFile {
  public:
   MappedFile() = default;
@@ -23,12 +28,18 @@ class MappedFile {
   /// Maps a regular file; an empty one gives zero bytes. kIo otherwise, and `reason` (if given) says why in
   /// words that stay valid until the next failing call of this thread.
   Status open(const char* path, const char** reason = nullptr);
+  /// The same bytes, read once into memory that nobody else can write: takes the time of a copy and the file's size of
+  /// memory, which processes then do not share.
+  Status read(const char* path, const char** reason = nullptr);
   void close();
 
   const uint8_t* data() const { return data_; }
   size_t size() const { return size_; }
 
  private:
+  enum class How : uint8_t { kMap, kRead };
+  Status load(const char* path, How how, const char** reason);
+  const char* take(int descriptor, size_t size, How how);
   void swap(MappedFile& other) {
     const uint8_t* data = data_;
     const size_t size = size_;
