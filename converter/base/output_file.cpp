@@ -2,18 +2,40 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
+#include <string_view>
 
 #include "base/error.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
+
+/// Names of the temporary files that exist, each the string of its OutputFile; a handler reads them.
+constexpr size_t kMostOpen = 16;
+std::atomic<const char*> g_temporaries[kMostOpen];
+
+void announce(const char* name) {
+  for (std::atomic<const char*>& slot : g_temporaries) {
+    const char* empty = nullptr;
+    if (slot.compare_exchange_strong(empty, name)) return;
+  }
+}
+
+void withdraw(const char* name) {
+  for (std::atomic<const char*>& slot : g_temporaries) {
+    const char* own = name;
+    if (slot.compare_exchange_strong(own, nullptr)) return;
+  }
+}
 
 fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
@@ -24,7 +46,51 @@ void sync_directory(const fs::path& directory) {
   close(descriptor);
 }
 
+/// What `path` names after all symbolic links, of which the last may lead to nothing yet.
+fs::path followed(fs::path path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, error); ++i) {
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) break;
+    path = target.is_absolute() ? target : parent_of(path) / target;
+  }
+  return path;
+}
+
+constexpr time_t kYoungSeconds = 60;
+
+/// Is `name` "PREFIX.PID.part", as temporary files for one output are called?
+bool is_temporary_of(const std::string& prefix, const std::string& name) {
+  constexpr std::string_view kEnd = ".part";
+  if (name.size() <= prefix.size() + kEnd.size() || name.compare(0, prefix.size(), prefix) != 0) return false;
+  if (name.compare(name.size() - kEnd.size(), kEnd.size(), kEnd) != 0) return false;
+  const std::string pid = name.substr(prefix.size(), name.size() - prefix.size() - kEnd.size());
+  return pid.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// Removes left-overs that no process holds locked. Young ones may be about to be.
+void remove_stale(const fs::path& directory, const std::string& prefix) {
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+    if (!is_temporary_of(prefix, entry->path().filename().string())) continue;
+    const int descriptor = open(entry->path().c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (descriptor < 0) continue;
+    struct stat status = {};
+    const bool old = fstat(descriptor, &status) == 0 && time(nullptr) - status.st_mtime > kYoungSeconds;
+    if (old && flock(descriptor, LOCK_EX | LOCK_NB) == 0) unlink(entry->path().c_str());
+    close(descriptor);
+  }
+}
+
 }  // namespace
+
+void unlink_temporaries() {
+  for (const std::atomic<const char*>& slot : g_temporaries) {
+    const char* name = slot.load();
+    if (name != nullptr) unlink(name);
+  }
+}
 
 void OutputFile::fail(const char* action, int cause) const {
   const bool full = cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
@@ -36,7 +102,7 @@ void OutputFile::fail(const char* action, int cause) const {
 OutputFile::OutputFile(const fs::path& path) : shown_(path), target_(path) {
   std::error_code ignored;
   if (path.empty()) throw Error(ExitCode::kUsage, "-o: the output's name is empty");
-  if (fs::is_symlink(path, ignored)) target_ = fs::weakly_canonical(path, ignored);
+  target_ = followed(path);
   const fs::file_status status = fs::status(target_, ignored);
   if (fs::is_directory(status)) fail("cannot write", EISDIR);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
@@ -46,16 +112,22 @@ OutputFile::OutputFile(const fs::path& path) : shown_(path), target_(path) {
   }
   if (fs::exists(status) && access(target_.c_str(), W_OK) != 0) fail("cannot replace", errno);
   // The process id keeps two conversions apart; a left-over of a killed process with the same id is replaced.
-  const fs::path beside = parent_of(target_) / fmt::format(".{}.{}.part", target_.filename().string(), getpid());
+  const std::string prefix = fmt::format(".{}.", target_.filename().string());
+  const fs::path beside = parent_of(target_) / fmt::format("{}{}.part", prefix, getpid());
   unlink(beside.c_str());
+  remove_stale(parent_of(target_), prefix);
   descriptor_ = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail("cannot create", errno);
+  flock(descriptor_, LOCK_EX | LOCK_NB);  // best effort: some file systems have no locks
   temporary_ = beside.string();
+  announce(temporary_.c_str());
 }
 
 OutputFile::~OutputFile() {
   if (descriptor_ >= 0) close(descriptor_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (temporary_.empty()) return;
+  unlink(temporary_.c_str());
+  withdraw(temporary_.c_str());
 }
 
 void OutputFile::write_all(const void* bytes, size_t size) {
@@ -78,6 +150,7 @@ void OutputFile::commit(const void* bytes, size_t size) {
   if (closed != 0) fail("cannot close", errno);
   if (temporary_.empty()) return;
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot rename", errno);
+  withdraw(temporary_.c_str());
   temporary_.clear();
   sync_directory(parent_of(target_));
 }

@@ -12,7 +12,8 @@ namespace bantam::convert {
 /// Reserves a temporary file beside `path` when constructed (so that an unwritable place is an error before
 /// the work, not after it), and renames it to `path` once everything is on the disk. Without commit() the
 /// temporary file is removed. Something at `path` that is no regular file (a device, a pipe) is written to
-/// directly. Errors: Error with kIo, or kOutOfSpace when the disk or quota is full.
+/// directly. A symbolic link is followed, also one that leads to nothing yet. Temporary files for the same `path` whose
+/// process was killed are removed. Errors: Error with kIo, or kOutOfSpace when the disk or quota is full.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& path);
@@ -23,7 +24,7 @@ class OutputFile {
   /// Writes everything, flushes it to the disk and gives it its name. Once.
   void commit(const void* bytes, size_t size);
 
-  /// Empty when there is none (a device). To be removed if the process is interrupted.
+  /// Empty when there is none (a device). unlink_temporaries() removes it.
   const std::string& temporary() const { return temporary_; }
 
  private:
@@ -33,8 +34,12 @@ class OutputFile {
   std::filesystem::path shown_;   // as the user wrote it
   std::filesystem::path target_;  // symbolic links followed
   std::string temporary_;
-  int descriptor_ = -1;
+  int descriptor_ = -1;  // locked: whoever finds the temporary file unlocked knows that nobody will finish it
 };
+
+/// Removes the temporary files of all OutputFiles that are open, for a process that is about to end; may be called in a
+/// signal's handler.
+void unlink_temporaries();
 
 /// Throws Error (usage) when `output` is one of `inputs` or lies, under the same name, in a directory among
 /// them.

@@ -12,7 +12,6 @@
 #include "cli/convert_report.h"
 #include "cli/errors.h"
 #include "cli/output.h"
-#include "cli/signals.h"
 #include "cli/student_options.h"
 #include "pipeline/convert.h"
 #include "pipeline/report_json.h"
@@ -57,7 +56,6 @@ void run_convert(Arguments& arguments) {
   if (!arguments.student.recipe.empty()) options.student = layout_recipe(arguments.student);
   Progress progress;
   options.progress = [&progress](const char* what, double done) { progress.show(what, done); };
-  options.on_temporary = [](const char* path) { remove_on_interrupt(path); };
   const convert::Report report = convert::convert(options);
   progress.clear();
   if (arguments.json) {

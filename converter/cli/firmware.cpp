@@ -13,7 +13,6 @@
 #include "cli/engine.h"
 #include "cli/errors.h"
 #include "cli/output.h"
-#include "cli/signals.h"
 #include "firmware/device_file.h"
 #include "firmware/linked.h"
 #include "firmware/memory.h"
@@ -128,13 +127,6 @@ std::string symbol_of(const fs::path& stem) {
   return symbol.empty() || (symbol[0] >= '0' && symbol[0] <= '9') ? "model_" + symbol : symbol;
 }
 
-void write_file(const fs::path& path, const void* bytes, size_t size) {
-  convert::OutputFile file(path);
-  remove_on_interrupt(file.temporary().c_str());
-  file.commit(bytes, size);
-  remove_on_interrupt(nullptr);
-}
-
 void write_outputs(const Arguments& arguments, Image* image) {
   if (arguments.format == "project") {
     check_output(arguments, {arguments.output});
@@ -144,7 +136,7 @@ void write_outputs(const Arguments& arguments, Image* image) {
     image->outputs = {arguments.output};
   } else if (arguments.format == "bin") {
     check_output(arguments, {arguments.output});
-    write_file(arguments.output, image->file.data(), image->file.size());
+    convert::OutputFile(arguments.output).commit(image->file.data(), image->file.size());
     image->outputs = {arguments.output};
   } else {
     fs::path stem = arguments.output;
@@ -155,8 +147,10 @@ void write_outputs(const Arguments& arguments, Image* image) {
     const std::string symbol = symbol_of(stem);
     const std::string declared = firmware::array_header(symbol, image->file.size());
     const std::string defined = firmware::array_source(header.filename().string(), symbol, image->file);
-    write_file(header, declared.data(), declared.size());
-    write_file(source, defined.data(), defined.size());
+    // What is large comes first: without room for it nothing is left.
+    convert::OutputFile header_file(header);
+    convert::OutputFile(source).commit(defined.data(), defined.size());
+    header_file.commit(declared.data(), declared.size());
     image->outputs = {header.string(), source.string()};
   }
 }

@@ -9,7 +9,6 @@
 #include "base/output_file.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
-#include "cli/signals.h"
 #include "describe/report_html.h"
 #include "pages/html.h"
 
@@ -55,15 +54,11 @@ void run_report(const ReportOptions& options) {
   if (options.data == "-") fail(ExitCode::kUsage, "--data -: each file reads it anew; save it and name the file");
   if (options.no_times && (options.tokens != 0 || options.repetitions != 0))
     fail(ExitCode::kUsage, "--no-times: measures nothing; leave out --tokens and --repetitions");
-  if (!path.empty()) {
-    output = std::make_unique<convert::OutputFile>(path);
-    remove_on_interrupt(output->temporary().empty() ? nullptr : output->temporary().c_str());
-  }
+  if (!path.empty()) output = std::make_unique<convert::OutputFile>(path);
   const convert::ReportData data = gather_report(options);
   if (output) {
     const std::string page = convert::report_html(data);
     output->commit(page.data(), page.size());
-    remove_on_interrupt(nullptr);
     if (!options.json) {
       out().print("{}: {} file{}, {}; open it in a browser\n", printable(path), data.files.size(),
                   data.files.size() == 1 ? "" : "s", human_bytes(page.size()));

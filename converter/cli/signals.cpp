@@ -3,18 +3,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cstring>
+#include "base/output_file.h"
 
 namespace bantam::cli {
 namespace {
 
-// Written before `g_armed` is set and read by the handler only after: no lock is possible in a handler.
-char g_path[4096];
-std::atomic<bool> g_armed{false};
-
 extern "C" void leave(int signal_number) {
-  if (g_armed.load(std::memory_order_acquire)) unlink(g_path);
+  convert::unlink_temporaries();
   _exit(128 + signal_number);
 }
 
@@ -23,6 +18,7 @@ sigset_t interrupts() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGHUP);
   return set;
 }
 
@@ -33,15 +29,10 @@ void install_signal_handlers() {
   action.sa_handler = leave;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGHUP, &action, nullptr);  // the terminal is closed
   action.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &action, nullptr);
-}
-
-void remove_on_interrupt(const char* path) {
-  g_armed.store(false, std::memory_order_release);
-  if (path == nullptr || std::strlen(path) >= sizeof g_path) return;
-  std::strcpy(g_path, path);
-  g_armed.store(true, std::memory_order_release);
+  sigaction(SIGXFSZ, &action, nullptr);  // writing beyond ulimit -f then fails with EFBIG
 }
 
 DeferredInterrupts::DeferredInterrupts() {
@@ -57,7 +48,7 @@ DeferredInterrupts::~DeferredInterrupts() {
 bool DeferredInterrupts::pending() const {
   sigset_t set;
   sigpending(&set);
-  return sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1;
+  return sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1 || sigismember(&set, SIGHUP) == 1;
 }
 
 }  // namespace bantam::cli

@@ -4,14 +4,12 @@
 
 namespace bantam::cli {
 
-/// Ignores SIGPIPE (writes then fail with EPIPE) and makes SIGINT and SIGTERM leave at once with 128 + the
-/// signal's number, after unlinking the temporary file that remove_on_interrupt() named.
+/// Ignores SIGPIPE and SIGXFSZ (writes then fail with EPIPE and EFBIG) and makes SIGINT, SIGTERM and SIGHUP leave at
+/// once with 128 + the signal's number, after unlinking every convert::OutputFile's temporary file.
 void install_signal_handlers();
 
-/// `path` (at most 4,095 bytes, copied) is unlinked when the command is interrupted; null: nothing is.
-void remove_on_interrupt(const char* path);
-
-/// While one lives, SIGINT and SIGTERM wait: for work whose traces a handler could not remove. They arrive when it ends.
+/// While one lives, SIGINT, SIGTERM and SIGHUP wait: for work whose traces a handler could not remove. They arrive when
+/// it ends.
 class DeferredInterrupts {
  public:
   DeferredInterrupts();

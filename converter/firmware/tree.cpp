@@ -26,12 +26,14 @@ constexpr const char* kHeading = "# What bantam firmware wrote here, by SHA-256;
 /// Digests of the contents that a path had when the command wrote it: two while a replacement is under way.
 using Manifest = std::map<std::string, std::set<std::string>>;
 
-[[noreturn]] void fail_io(const fs::path& path, const std::string& cause) {
-  throw Error(ExitCode::kIo,
-              fmt::format("{}: cannot write: {}; choose a writable place with -o", path.string(), cause));
+[[noreturn]] void fail_io(const fs::path& path, int cause) {
+  const bool full = cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
+  throw Error(full ? ExitCode::kOutOfSpace : ExitCode::kIo,
+              fmt::format("{}: cannot write: {}; {}", path.string(), std::strerror(cause),
+                          full ? "free some space or choose another place" : "choose a writable place with -o"));
 }
 
-[[noreturn]] void fail_io(const fs::path& path, const std::error_code& error) { fail_io(path, error.message()); }
+[[noreturn]] void fail_io(const fs::path& path, const std::error_code& error) { fail_io(path, error.value()); }
 
 std::string digest_of(const std::string& contents) {
   convert::Sha256 sha;
@@ -72,15 +74,15 @@ void make_folders(const fs::path& folder) {
   if (error) fail_io(folder, error);
 }
 
-/// Everything below `directory`, which is new.
-void fill(const fs::path& directory, const Tree& tree) {
+/// Everything below `directory`, which is new and shall become `shown`.
+void fill(const fs::path& directory, const fs::path& shown, const Tree& tree) {
   for (const auto& [name, contents] : tree) {
     const fs::path path = directory / name;
     make_folders(path.parent_path());
     std::ofstream file(path, std::ios::binary);
     file.write(contents.data(), static_cast<std::streamsize>(contents.size()));
     file.close();
-    if (!file) fail_io(path, std::strerror(errno));
+    if (!file) fail_io(shown / name, errno);
   }
 }
 
@@ -100,7 +102,7 @@ void create(const fs::path& directory, Tree tree) {
   Temporary temporary{parent / fmt::format(".{}.{}.part", directory.filename().string(), getpid())};
   std::error_code error;
   fs::remove_all(temporary.path, error);  // of a killed process with the same id
-  fill(temporary.path, tree);
+  fill(temporary.path, directory, tree);
   fs::rename(temporary.path, directory, error);
   if (error) fail_io(directory, error);
   temporary.path.clear();

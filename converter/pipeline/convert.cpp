@@ -240,29 +240,12 @@ Comparison check_expected(const Graph& graph, const Built& built, const ConvertO
   return comparer.result();
 }
 
-/// Announces the temporary file for as long as it exists.
-class Announced {
- public:
-  Announced(const ConvertOptions& options, const OutputFile& file) : options_(options) {
-    if (options_.on_temporary && !file.temporary().empty()) options_.on_temporary(file.temporary().c_str());
-  }
-  ~Announced() {
-    if (options_.on_temporary) options_.on_temporary(nullptr);
-  }
-  Announced(const Announced&) = delete;
-  Announced& operator=(const Announced&) = delete;
-
- private:
-  const ConvertOptions& options_;
-};
-
 Report convert_checked(ConvertOptions options) {
   const std::filesystem::path texts = options.parity == "none" ? "" : options.parity;
   check_options(options);
   refuse_input_as_output(options.output, {options.source, texts, options.expect, options.calibrate, options.sensitivity,
                                           options.calibrate_scores});
   OutputFile output(options.output);
-  const Announced announced(options, output);
 
   if (options.types.residual == fb::DType::i8 && !is_integer(options.types.weights)) {
     throw Error(ExitCode::kUsage, "--residual i8 is for int8 and int4 files; leave out --weights, or --residual");

@@ -47,9 +47,6 @@ struct ConvertOptions {
   std::string tool = "bantam";             // name and version that the file states
   /// Called with what is being done and how much of it is done, in [0, 1].
   std::function<void(const char* what, double done)> progress;
-  /// Called with the name of the temporary file, and with null once it is gone: to be removed if the process is
-  /// interrupted.
-  std::function<void(const char* path)> on_temporary;
 
   /// Whether one layer's keys and values live at a time: where the residual is int8, unless --plan says otherwise.
   bool small_plan() const {

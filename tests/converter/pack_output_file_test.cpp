@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -55,6 +56,44 @@ TEST(OutputFile, ReplacesWhatASymbolicLinkPointsTo) {
   OutputFile(directory.path() / "link").commit("new", 3);
   EXPECT_TRUE(fs::is_symlink(directory.path() / "link"));
   EXPECT_EQ(content(directory.path() / "real"), "new");
+}
+
+TEST(OutputFile, MakesWhatADanglingSymbolicLinkPointsTo) {
+  const Directory directory;
+  fs::create_directory(directory.path() / "there");
+  fs::create_symlink("there/real", directory.path() / "link");
+  OutputFile(directory.path() / "link").commit("new", 3);
+  EXPECT_TRUE(fs::is_symlink(directory.path() / "link"));
+  EXPECT_EQ(content(directory.path() / "there" / "real"), "new");
+}
+
+TEST(OutputFile, LeftOversOfKilledProcessesAreRemoved) {
+  const Directory directory;
+  const auto leave = [&](const char* name) {
+    directory.write(name, "half");
+    fs::last_write_time(directory.path() / name, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  };
+  leave(".out.bantam.123.part");
+  leave(".out.bantam.backup.part");  // somebody else's
+  leave(".other.bantam.123.part");
+  const OutputFile running(directory.path() / "out.bantam");
+  fs::last_write_time(running.temporary(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  fs::rename(running.temporary(), directory.path() / ".out.bantam.7.part");  // as another process would call it
+  const OutputFile file(directory.path() / "out.bantam");
+  EXPECT_FALSE(fs::exists(directory.path() / ".out.bantam.123.part"));
+  EXPECT_TRUE(fs::exists(directory.path() / ".out.bantam.7.part"));
+  EXPECT_TRUE(fs::exists(directory.path() / ".out.bantam.backup.part"));
+  EXPECT_TRUE(fs::exists(directory.path() / ".other.bantam.123.part"));
+}
+
+TEST(OutputFile, AProcessThatEndsTakesItsTemporaryFilesAlong) {
+  const Directory directory;
+  const OutputFile one(directory.path() / "one");
+  { const OutputFile gone(directory.path() / "gone"); }
+  const OutputFile two(directory.path() / "two");
+  EXPECT_EQ(files_in(directory.path()), 2u);
+  unlink_temporaries();
+  EXPECT_EQ(files_in(directory.path()), 0u);
 }
 
 TEST(OutputFile, PlacesThatCannotBeWrittenAreIoErrors) {
