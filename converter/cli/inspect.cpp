@@ -1,5 +1,6 @@
 // inspect: what is in a file.
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 
 #include "cli/commands.h"
@@ -55,6 +56,19 @@ Json labels_json(const Model& model) {
   return sets;
 }
 
+/// In the file's order, the last of equal keys. Keys are put behind each other: Json would look through all for each.
+Json properties_json(const fb::Model& stored) {
+  std::map<std::string, size_t> place;
+  Json::object_t properties;
+  for (uint32_t i = 0; i < count(stored.properties()); ++i) {
+    const fb::Property& property = *stored.properties()->Get(i);
+    const auto [known, is_new] = place.emplace(to_string(as_text(property.key())), properties.size());
+    if (is_new) properties.emplace_back(known->first, nullptr);
+    (properties.begin() + static_cast<std::ptrdiff_t>(known->second))->second = to_string(as_text(property.value()));
+  }
+  return properties;
+}
+
 Json summary_json(const ModelFile& file) {
   const Model& model = file.model();
   const fb::Model& stored = root(model);
@@ -80,11 +94,7 @@ Json summary_json(const ModelFile& file) {
   for (const uint32_t tokens : arena_lengths(model)) {
     object["arena"].push_back({{"tokens", tokens}, {"bytes", arena_at(model, tokens)}});
   }
-  object["properties"] = Json::object();
-  for (uint32_t i = 0; i < count(stored.properties()); ++i) {
-    const fb::Property& property = *stored.properties()->Get(i);
-    object["properties"][to_string(as_text(property.key()))] = to_string(as_text(property.value()));
-  }
+  object["properties"] = properties_json(stored);
   return object;
 }
 
