@@ -42,7 +42,10 @@ bool is_plain(fb::DType type) {
 StoredMatrix::StoredMatrix(const Model& model, const fb::Tensor& tensor)
     : tensor_(tensor), rows_(extent(tensor, 0)), columns_(extent(tensor, 1)) {
   if (tensor.data() != nullptr && tensor.data()->size() != 0) data_ = model.data() + tensor.data()->offset();
-  if (tensor.scales() != nullptr && tensor.scales()->size() != 0) scales_ = model.data() + tensor.scales()->offset();
+  // Only where the kind of scale says so has anybody checked how many there are.
+  const bool scaled = tensor.scale_kind() == fb::ScaleKind::per_output ||
+                      tensor.scale_kind() == fb::ScaleKind::per_row || tensor.scale_kind() == fb::ScaleKind::per_group;
+  if (scaled && tensor.scales() != nullptr) scales_ = model.data() + tensor.scales()->offset();
   if (!bitmask_weights(tensor) || data_ == nullptr) return;
   const size_t quads = kernels::pad4(columns_) / 4;
   size_t stored = 0;
