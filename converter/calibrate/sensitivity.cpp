@@ -177,14 +177,20 @@ Sensitivity read_sensitivity(const std::filesystem::path& file) {
                 fmt::format("--sensitivity {}: {}; make it with bantam sensitivity", file.string(), what));
   };
   if (!json.contains("schema") || json["schema"] != kSchema) refuse(fmt::format("\"schema\" is not \"{}\"", kSchema));
+  // Numbers that are not whole do not become so: 1.8e19 has no uint64_t.
+  const auto whole = [&](const Json& object, const char* field) {
+    const Json& value = object.at(field);
+    if (!value.is_number_unsigned()) refuse(fmt::format("\"{}\" is no whole number", field));
+    return value.get<uint64_t>();
+  };
   Sensitivity out;
   try {
-    out.file_bytes = json.at("file_bytes").get<uint64_t>();
-    out.texts = json.at("texts").get<uint64_t>();
+    out.file_bytes = whole(json, "file_bytes");
+    out.texts = whole(json, "texts");
     for (const Json& entry : json.at("matrices")) {
       MatrixCosts matrix;
       matrix.name = entry.at("name").get<std::string>();
-      matrix.elements = entry.at("elements").get<uint64_t>();
+      matrix.elements = whole(entry, "elements");
       matrix.multiplies = entry.at("multiplies").get<bool>();
       for (const Json& type : entry.at("types")) {
         TypeCost cost;
@@ -192,7 +198,7 @@ Sensitivity read_sensitivity(const std::filesystem::path& file) {
         const std::optional<fb::DType> known = find_type(name);
         if (!known) refuse(fmt::format("{}: type \"{}\" is not known", matrix.name, name));
         cost.type = *known;
-        cost.saved = type.at("bytes_saved").get<uint64_t>();
+        cost.saved = whole(type, "bytes_saved");
         cost.divergence = type.at("divergence").get<double>();
         if (cost.saved > out.file_bytes || !std::isfinite(cost.divergence))
           refuse(matrix.name + ": costs that cannot be");
