@@ -133,7 +133,7 @@ void print_ops(const BatchTiming& timing) {
   rows = {{"op", "kind"}};
   append(columns, &rows);
   for (const OpTime& op : timing.ops) {
-    rows.push_back({op.name, op.kind});
+    rows.push_back({printable(op.name), op.kind});
     append(op_columns(op, timing), &rows);
   }
   out().print("\n{}, by operator\n", size_name(timing));

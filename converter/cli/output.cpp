@@ -51,7 +51,9 @@ void Output::flush() {
     const int cause = errno;
     pending_.clear();
     if (cause == EPIPE) throw ClosedPipe();
-    fail(ExitCode::kIo, "standard output: {}; nothing after this point was written", std::strerror(cause));
+    const bool full = cause == ENOSPC || cause == EDQUOT || cause == EFBIG;
+    fail(full ? ExitCode::kOutOfSpace : ExitCode::kIo, "standard output: {}; nothing after this point was written",
+         std::strerror(cause));
   }
   pending_.clear();
 }
@@ -120,6 +122,6 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
-void warn(const std::string& message) { std::fprintf(stderr, "bantam: %s\n", message.c_str()); }
+void warn(const std::string& message) { std::fprintf(stderr, "bantam: %s\n", printable(message).c_str()); }
 
 }  // namespace bantam::cli

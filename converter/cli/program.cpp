@@ -22,8 +22,9 @@ constexpr const char* kFooter =
     "Exit codes: 0 success, 2 usage, 3 I/O, 4 invalid input or model, 5 unsupported, 6 quality gate failed,\n"
     "7 out of memory or disk, 70 internal error, 130 interrupted.";
 
+/// One line, whatever names of strangers the message quotes.
 int report(ExitCode code, const std::string& message) {
-  std::fprintf(stderr, "bantam: %s\n", message.c_str());
+  std::fprintf(stderr, "bantam: %s\n", printable(message).c_str());
   return static_cast<int>(code);
 }
 
@@ -35,7 +36,7 @@ int report_parse(const CLI::App& app, const CLI::ParseError& error) {
   out().write(help.str());
   out().flush();
   if (code == 0) return 0;
-  std::fprintf(stderr, "bantam: %s", message.str().c_str());
+  std::fprintf(stderr, "bantam: %s", convert::printable_lines(message.str()).c_str());
   return static_cast<int>(ExitCode::kUsage);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.h"
 #include "firmware/linked.h"
 #include "firmware/memory.h"
 #include "firmware/resources.h"
@@ -124,10 +125,11 @@ std::string readme(const Project& project, const Linked& linked) {
   const std::string name = to_string(project.model.name());
   const std::string licence = to_string(project.model.licence());
   return fmt::format(kReadme, fmt::arg("target", project.target.name), fmt::arg("machine", project.target.machine),
-                     fmt::arg("name", name.empty() ? "A model" : name), fmt::arg("source", project.source),
+                     fmt::arg("name", name.empty() ? "A model" : convert::markdown_text(name)),
+                     fmt::arg("source", convert::shell_word(project.source)),
                      fmt::arg("tokens", project.options.max_tokens), fmt::arg("model_bytes", project.file.size()),
                      fmt::arg("words", fmt::join(linked.words, ", ")),
-                     fmt::arg("licence", licence.empty() ? "not stated in the file" : licence));
+                     fmt::arg("licence", licence.empty() ? "not stated in the file" : convert::markdown_text(licence)));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "run/status_error.h"
 
+#include "base/printable.h"
+
 namespace bantam::convert {
 namespace {
 
@@ -70,7 +72,7 @@ void check(Status status, std::string_view where) {
 std::string describe(Status status, const Fault& fault) {
   std::string text = status_message(status);
   if (fault.what[0] != '\0') text += fmt::format(": {}", fault.what);
-  if (fault.name_size != 0) text += fmt::format(" ({})", std::string_view(fault.name, fault.name_size));
+  if (fault.name_size != 0) text += fmt::format(" ({})", printable({fault.name, fault.name_size}));
   const std::string_view step = next_step(status);
   if (!step.empty()) text += fmt::format("; {}", step);
   return text;

@@ -18,15 +18,20 @@ class Writer {
   void raw(const char* data, size_t size) { sink_.write(sink_.context, data, size); }
   void word(const char* text) { raw(text, strlen(text)); }
 
-  /// Control characters become '?'.
+  /// Control characters (C0, DEL, C1), what turns the order of a line and what is not UTF-8 become '?'.
   void text(Text text) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(text.data);
     size_t begin = 0;
-    for (size_t i = 0; i < text.size; ++i) {
-      const auto byte = static_cast<uint8_t>(text.data[i]);
-      if (byte >= 0x20 && byte != 0x7F) continue;
-      raw(text.data + begin, i - begin);
-      raw("?", 1);
-      begin = i + 1;
+    for (size_t i = 0; i < text.size;) {
+      const size_t left = text.size - i;
+      const text::CodePoint point = text::decode_utf8(bytes + i, static_cast<uint32_t>(left < 4 ? left : 4));
+      const size_t end = i + point.size;
+      if (!is_shown(point, bytes[i])) {
+        raw(text.data + begin, i - begin);
+        raw("?", 1);
+        begin = end;
+      }
+      i = end;
     }
     raw(text.data + begin, text.size - begin);
   }
@@ -66,6 +71,14 @@ class Writer {
   }
 
  private:
+  /// `first`: the code point's first byte; U+FFFD itself begins with 0xEF.
+  static bool is_shown(text::CodePoint point, uint8_t first) {
+    const uint32_t code = point.code;
+    if (code < 0x20 || (code >= 0x7F && code <= 0x9F)) return false;
+    if ((code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069)) return false;
+    return code != 0xFFFD || (first == 0xEF && point.size == 3);
+  }
+
   Sink sink_;
 };
 
