@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "format/view.h"
@@ -15,12 +17,22 @@
 
 namespace bantam::host {
 
+namespace {
+
+/// What a packed layer is made from: places of weights and bias in the file, type, outputs, inputs.
+using Source = std::tuple<uint64_t, uint64_t, fb::DType, uint32_t, uint32_t>;
+
+}  // namespace
+
 struct XnnpackBackend::Layers {
-  std::vector<xnn_operator_t> operators;  // in the order of the file's Linear ops
+  std::map<Source, xnn_operator_t> packed;  // once, however many layers a file has on the same weights
+  std::vector<xnn_operator_t> operators;    // of them, in the order of the file's Linear ops
   pthreadpool_t pool = nullptr;
 
   ~Layers() {
-    for (xnn_operator_t op : operators) xnn_delete_operator(op);
+    for (const auto& layer : packed) {
+      if (layer.second != nullptr) xnn_delete_operator(layer.second);
+    }
   }
 };
 
@@ -86,6 +98,13 @@ std::vector<float> row_major(const fb::Tensor& w, const uint8_t* data) {
   return rows;
 }
 
+Source source_of(const fb::Model& model, const fb::Op& op) {
+  const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
+  const int32_t bias = operand(op.inputs(), 2);
+  return {w.data()->offset(), bias < 0 ? UINT64_MAX : tensor(model, bias).data()->offset(), w.type(), extent(w, 0),
+          extent(w, 1)};
+}
+
 bool create_operator(const fb::Model& model, const fb::Op& op, const uint8_t* data, xnn_operator_t* out) {
   const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
   const int32_t bias = operand(op.inputs(), 2);
@@ -113,13 +132,16 @@ Status XnnpackBackend::create(const Model& model, const ThreadPool* pool) {
   auto* layers = new Layers;
   for (const fb::Op* op : *graph(m).ops()) {
     if (ops::executed_kind(*op) != fb::OpAttributes::Linear) continue;
-    xnn_operator_t created = nullptr;
-    if (tensor(m, operand(op->inputs(), 1)).layout() != fb::Layout::tile_n16 ||
-        !create_operator(m, *op, model.data(), &created)) {
+    bool made = tensor(m, operand(op->inputs(), 1)).layout() == fb::Layout::tile_n16;
+    if (made) {
+      xnn_operator_t& packed = layers->packed[source_of(m, *op)];
+      made = packed != nullptr || create_operator(m, *op, model.data(), &packed);
+      layers->operators.push_back(packed);
+    }
+    if (!made) {
       delete layers;
       return Status::kUnavailable;
     }
-    layers->operators.push_back(created);
   }
   layers->pool = pool == nullptr ? nullptr : static_cast<pthreadpool_t>(pool->handle());
   layers_ = layers;
