@@ -295,7 +295,7 @@ train::Scores DistillData::score(const std::vector<train::Logits>& logits) const
                                                  "spearman",         "micro_f1"};
   train::Scores scores;
   double counted = 0;
-  for (const auto& [name, value] : cli::score(valid_, outcome)) {
+  for (const auto& [name, value] : convert::score(valid_, outcome)) {
     scores.all.emplace_back(name, value);
     if (kCounted.count(name) == 0) continue;
     scores.primary += value;
