@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ops/ops.h"
 
 namespace bantam::convert {
 
@@ -84,10 +85,10 @@ std::vector<int32_t> producers(const Graph& graph) {
 }
 
 bool reads_all_rows(const fb::OpT& op, int32_t input) {
-  if (op.attributes.type == fb::OpAttributes::Pool) return true;
-  if (op.attributes.type != fb::OpAttributes::Attention) return false;
-  for (size_t i = 1; i < op.inputs.size(); ++i) {
-    if (op.inputs[i] == input) return true;
+  const uint32_t row = ops::find_row(op.attributes.type, op.version, op.features.empty());
+  const uint32_t whole = row == linked::kOps ? 0 : ops::kFacts[row].whole;
+  for (size_t i = 0; i < op.inputs.size() && i < 8; ++i) {
+    if ((whole >> i & 1u) != 0 && op.inputs[i] == input) return true;
   }
   return false;
 }

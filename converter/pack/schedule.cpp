@@ -39,7 +39,15 @@ using Key = std::pair<uint32_t, int32_t>;
 class Schedule {
  public:
   Schedule(const Graph& graph, bool small)
-      : graph_(graph), small_(small), ops_(main_subgraph(graph).ops), producer_(producers(graph)), keys_(ops_.size()) {
+      : graph_(graph),
+        small_(small),
+        ops_(main_subgraph(graph).ops),
+        producer_(producers(graph)),
+        readers_(graph.model.tensors.size()),
+        keys_(ops_.size()) {
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      for_each_read(*ops_[i], [&](int32_t read) { readers_[static_cast<size_t>(read)].push_back(i); });
+    }
     for (size_t i = 0; i < ops_.size(); ++i) keys_[i] = earliest(i);
     if (!small) return;
     delay_heads();
@@ -74,13 +82,12 @@ class Schedule {
       if (!queries && !layer) continue;
       uint32_t latest = UINT32_MAX;
       bool feeds_splits = true;
-      for (size_t j = i + 1; j < ops_.size(); ++j) {
-        for_each_read(*ops_[j], [&](int32_t read) {
-          if (producer_[static_cast<size_t>(read)] != static_cast<int32_t>(i)) return;
-          feeds_splits = feeds_splits && splits(*ops_[j]);
-          latest = std::min(latest, keys_[j].first);
-        });
-      }
+      for_each_write(op, [&](int32_t written) {
+        for (const size_t reader : readers_[static_cast<size_t>(written)]) {
+          feeds_splits = feeds_splits && splits(*ops_[reader]);
+          latest = std::min(latest, keys_[reader].first);
+        }
+      });
       if ((queries || feeds_splits) && latest != UINT32_MAX) keys_[i].first = std::max(keys_[i].first, latest);
     }
   }
@@ -88,14 +95,10 @@ class Schedule {
   /// Is `t` read after the step that writes it, whatever this op does?
   bool outlives(int32_t t, size_t reader) const {
     const int32_t from = producer_[static_cast<size_t>(t)];
-    bool found = false;
-    for (size_t j = 0; j < ops_.size(); ++j) {
-      if (j == reader) continue;
-      for_each_read(*ops_[j], [&](int32_t read) {
-        found = found || (read == t && from >= 0 && keys_[j] != keys_[static_cast<size_t>(from)]);
-      });
-    }
-    return found;
+    const auto& others = readers_[static_cast<size_t>(t)];
+    return from >= 0 && std::any_of(others.begin(), others.end(), [&](size_t other) {
+             return other != reader && keys_[other] != keys_[static_cast<size_t>(from)];
+           });
   }
 
   void delay_outputs() {
@@ -103,10 +106,7 @@ class Schedule {
       const fb::OpT& op = *ops_[i];
       if (keys_[i].second != int32_t{kTokens} || op.outputs[0] < 0 || op.inputs.empty()) continue;
       const bool is_output = tensor(graph_, op.outputs[0]).role == fb::Role::output;
-      bool is_read = false;
-      for (const auto& other : ops_) {
-        for_each_read(*other, [&](int32_t read) { is_read = is_read || read == op.outputs[0]; });
-      }
+      const bool is_read = !readers_[static_cast<size_t>(op.outputs[0])].empty();
       const int32_t x = op.inputs[0];
       const bool keeps = tensor(graph_, x).type == fb::DType::i8 || outlives(x, i);
       if (is_output && !is_read && keeps) keys_[i].first = std::max(keys_[i].first, attention_);
@@ -117,6 +117,7 @@ class Schedule {
   const bool small_;
   const std::vector<std::unique_ptr<fb::OpT>>& ops_;
   std::vector<int32_t> producer_;
+  std::vector<std::vector<size_t>> readers_;  // of each tensor, ops in order
   std::vector<Key> keys_;
   uint32_t attention_ = 0;  // barriers behind the last attention so far
 };

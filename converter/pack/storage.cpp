@@ -28,11 +28,11 @@ struct Storage {
   fb::SubgraphT& subgraph = main_subgraph(graph);
   std::vector<size_t> step_of;  // op -> step
   std::vector<Use> uses;        // by tensor
-  std::vector<int32_t> home;    // tensor -> tensor whose storage it uses
+  std::vector<int32_t> parent;  // tensor -> one whose storage it uses, itself at the end of the chain
 
-  explicit Storage(Graph& g) : graph(g), uses(g.model.tensors.size()), home(g.model.tensors.size()) {
+  explicit Storage(Graph& g) : graph(g), uses(g.model.tensors.size()), parent(g.model.tensors.size()) {
     for (size_t s = 0; s < subgraph.steps.size(); ++s) step_of.insert(step_of.end(), subgraph.steps[s]->op_count, s);
-    for (size_t t = 0; t < home.size(); ++t) home[t] = static_cast<int32_t>(t);
+    for (size_t t = 0; t < parent.size(); ++t) parent[t] = static_cast<int32_t>(t);
     for (size_t i = 0; i < subgraph.ops.size(); ++i) {
       for_each_write(*subgraph.ops[i], [&](int32_t t) { uses[static_cast<size_t>(t)].written = i; });
       for_each_read(*subgraph.ops[i], [&](int32_t t) { note_read(t, i); });
@@ -69,12 +69,15 @@ struct Storage {
     return true;
   }
 
-  /// `fresh`, and whatever lies where it lies, moves to where `old` lies.
-  void take_over(int32_t old, int32_t fresh) {
-    const int32_t from = home[static_cast<size_t>(fresh)];
-    const int32_t to = home[static_cast<size_t>(old)];
-    for (int32_t& place : home) place = place == from ? to : place;
+  /// The tensor whose storage `t` uses.
+  int32_t home(int32_t t) {
+    int32_t& up = parent[static_cast<size_t>(t)];
+    while (parent[static_cast<size_t>(up)] != up) up = parent[static_cast<size_t>(up)];
+    return up;
   }
+
+  /// `fresh`, and whatever lies where it lies, moves to where `old` lies.
+  void take_over(int32_t old, int32_t fresh) { parent[static_cast<size_t>(home(fresh))] = home(old); }
 };
 
 void share_residuals(Storage& storage, std::vector<bool>* taken) {
@@ -93,15 +96,18 @@ void share_residuals(Storage& storage, std::vector<bool>* taken) {
 }
 
 void share_successors(Storage& storage, std::vector<bool>* taken) {
-  const auto count = static_cast<int32_t>(storage.uses.size());
+  // Tensors that outlive their step, by the step that reads them last.
+  std::vector<std::vector<int32_t>> ends(storage.subgraph.steps.size());
+  for (size_t t = 0; t < storage.uses.size(); ++t) {
+    const Use& use = storage.uses[t];
+    if (use.outlives_step && use.read) ends[storage.step_of[use.last_read]].push_back(static_cast<int32_t>(t));
+  }
   for (size_t i = 0; i < storage.subgraph.ops.size(); ++i) {
     for_each_write(*storage.subgraph.ops[i], [&](int32_t fresh) {
       if (!storage.uses[static_cast<size_t>(fresh)].outlives_step) return;
-      if (storage.home[static_cast<size_t>(fresh)] != fresh) return;
-      for (int32_t old = 0; old < count; ++old) {
-        const Use& use = storage.uses[static_cast<size_t>(old)];
-        if (!use.outlives_step || !use.read || (*taken)[static_cast<size_t>(old)]) continue;
-        if (storage.step_of[use.last_read] != storage.step_of[i]) continue;
+      if (storage.home(fresh) != fresh) return;
+      for (const int32_t old : ends[storage.step_of[i]]) {
+        if ((*taken)[static_cast<size_t>(old)]) continue;
         if (!storage.same_kind(old, fresh) || !storage.is_free(old, i, false)) continue;
         storage.take_over(old, fresh);
         (*taken)[static_cast<size_t>(old)] = true;
@@ -126,17 +132,17 @@ void share_storage(Graph& graph) {
   std::vector<bool> shared(count, false);
   std::vector<bool> keep(count, false);
   for (size_t t = 0; t < count; ++t) {
-    const int32_t home = storage.home[t];
     const auto index = static_cast<int32_t>(t);
+    const int32_t home = storage.home(index);
     if (face.count(home) == 0 || storage.is_output(index)) face[home] = index;
     if (storage.uses[t].outlives_step) shared[static_cast<size_t>(home)] = true;
   }
   for (size_t t = 0; t < count; ++t) {
-    map[t] = face.at(storage.home[t]);
+    map[t] = face.at(storage.home(static_cast<int32_t>(t)));
     keep[static_cast<size_t>(map[t])] = true;
     if (graph.constants[t]) continue;
     fb::TensorT& activation = *graph.model.tensors[t];
-    const bool in_tile = !shared[static_cast<size_t>(storage.home[t])];
+    const bool in_tile = !shared[static_cast<size_t>(storage.home(static_cast<int32_t>(t)))];
     activation.region = in_tile ? fb::Region::tile : fb::Region::shared;
     if (in_tile) activation.shape.front() = fb::Dim(int32_t{kTile}, 1, 0, 1);
   }

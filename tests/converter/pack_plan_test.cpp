@@ -132,5 +132,27 @@ TEST(Plan, LoweredModels) {
   }
 }
 
+/// Layers run one after the other: memory does not grow with their number, and thousands of operators are planned.
+TEST(Plan, DepthCostsNoMemory) {
+  for (const bool small : {false, true}) {
+    std::vector<std::vector<uint32_t>> bytes;
+    for (const uint32_t layers : {4u, 833u}) {
+      testing::Shape shape;
+      shape.layers = layers;
+      shape.hidden = shape.inner = 8;
+      shape.heads = 1;
+      Graph graph = testing::bert_graph(shape);
+      make_steps(graph, small);
+      share_storage(graph);
+      plan_memory(graph);
+      EXPECT_GE(main_subgraph(graph).ops.size(), layers * 6u);
+      bytes.push_back(graph.model.shared_bytes);
+      bytes.push_back(graph.model.tile_bytes);
+    }
+    EXPECT_EQ(bytes[0], bytes[2]);
+    EXPECT_EQ(bytes[1], bytes[3]);
+  }
+}
+
 }  // namespace
 }  // namespace bantam::convert
