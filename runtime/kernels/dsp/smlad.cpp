@@ -21,8 +21,8 @@ __asm__(R"(
 
 .macro weights even, odd
   ldr.w \even, [r12], #64
-  sxtb16.w \odd, \even, ror #8
-  sxtb16.w \even, \even
+  sxtb16 \odd, \even, ror #8
+  sxtb16 \even, \even
 .endm
 
 .macro quad_1
@@ -133,9 +133,9 @@ bantam_smlad_\rows:
 @ products.
 .macro sparse_block rows, shift
   ldr.w r10, [r12], #16
-  ldrh.w r6, [r4], #8
-  sxtb16.w r11, r10, ror #8
-  sxtb16.w r10, r10
+  ldrh r6, [r4], #8
+  sxtb16 r11, r10, ror #8
+  sxtb16 r10, r10
   add.w r6, r5, r6, lsl #\shift
   .irp row, 0, 1, 2, 3
   .if \row < \rows

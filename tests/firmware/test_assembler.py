@@ -1,0 +1,42 @@
+"""Assembler among the kernels that LLVM's assembler takes too: clang, Arm Compiler 6 and Zephyr's LLVM refuse some of what gas
+accepts, such as `sxtb16.w`. Needs clang with the ARM back end, and neither headers nor libraries of a target."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+CLANG = shutil.which("clang++") or shutil.which("clang++-14")
+TARGETS = {"dsp": "cortex-m4", "mve": "cortex-m55"}
+
+
+class Assembler(unittest.TestCase):
+    def test_clang_assembles(self):
+        files = [
+            path
+            for folder in sorted(TARGETS)
+            for path in sorted((SOURCE / "runtime" / "kernels" / folder).glob("*.cpp"))
+            if "__asm__(R" in path.read_text()
+        ]
+        self.assertEqual({path.parent.name for path in files}, set(TARGETS))
+        for path in files:
+            target = json.loads((SOURCE / "targets" / TARGETS[path.parent.name] / "target.json").read_text())
+            options = ["--target=thumbv7em-none-eabihf", *target["flags"], "-std=c++17", "-ffreestanding", "-Werror"]
+            options += [f"-I{SOURCE}/runtime", f"-I{SOURCE}/runtime/include"]
+            with self.subTest(path.name), tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run(
+                    [CLANG, *options, "-c", path, "-o", pathlib.Path(folder) / "x.o"],
+                    stderr=subprocess.PIPE,
+                    check=False,
+                )
+                self.assertEqual(done.returncode, 0, done.stderr.decode())
+
+
+if __name__ == "__main__":
+    if CLANG is None:
+        sys.exit(77)
+    unittest.main()
