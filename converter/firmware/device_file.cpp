@@ -39,7 +39,7 @@ convert::HeliumFile device_file(const void* bytes, size_t size, const Target& ta
   const convert::FileBytes bare = convert::rewrite_file(
       static_cast<const uint8_t*>(bytes), size, [](convert::FileEditor& editor) { drop_provenance(&editor.model()); });
   convert::FileBytes small = convert::with_small_tokenizers(bare.data(), bare.size());
-  if (target.isa == "mve") {
+  if (target.rows) {
     // choose_tokens of cli/firmware.cpp wants less than all of the flash.
     return convert::with_helium_rows(small.data(), small.size(), {block_rows, keep_sparse, target.model - 1});
   }

@@ -13,8 +13,9 @@ namespace {
 constexpr std::string_view kExample = "targets/firmware/example/";
 
 constexpr const char* kLists = R"(cmake_minimum_required(VERSION 3.20)
+set(BANTAM_BOARD_DIR ${{CMAKE_CURRENT_LIST_DIR}}/bantam/targets/{target} CACHE PATH "Folder of target.json and board.c")
 if(NOT CMAKE_TOOLCHAIN_FILE)
-  set(CMAKE_TOOLCHAIN_FILE ${{CMAKE_CURRENT_LIST_DIR}}/bantam/targets/{target}/toolchain.cmake)
+  set(CMAKE_TOOLCHAIN_FILE ${{CMAKE_CURRENT_LIST_DIR}}/bantam/targets/firmware/toolchain.cmake)
 endif()
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type")
@@ -23,10 +24,12 @@ project(firmware LANGUAGES C CXX ASM)
 include(bantam/targets/firmware/firmware.cmake)
 
 set(STACK_BYTES {stack} CACHE STRING "Bytes of main's stack; the example reports how much of it was used")
+set(HANDLER_STACK_BYTES 256 CACHE STRING "Bytes of the stack of interrupt handlers")
 
 bantam_firmware_library(bantam LINKED ${{CMAKE_CURRENT_SOURCE_DIR}}/bantam_linked.h)
 bantam_firmware_image(firmware SOURCES main.cpp terminal.cpp LIBRARY bantam
-  MODEL ${{CMAKE_CURRENT_SOURCE_DIR}}/model.bantam STACK ${{STACK_BYTES}})
+  MODEL ${{CMAKE_CURRENT_SOURCE_DIR}}/model.bantam STACK ${{STACK_BYTES}}
+  HANDLER_STACK ${{HANDLER_STACK_BYTES}})
 
 find_package(Python3 QUIET COMPONENTS Interpreter)
 if(Python3_FOUND)  # flash and RAM, by part
@@ -61,7 +64,7 @@ constexpr const char* kReadme = R"(# Firmware for {target}
 
 ```sh
 cmake -S . -B build && cmake --build build   # arm-none-eabi-gcc; prints flash and RAM by part
-bantam/targets/firmware/run.py --machine {machine} build/firmware.elf < lines.txt   # in QEMU
+bantam/targets/firmware/run.py --target {target} build/firmware.elf < lines.txt   # in QEMU
 bantam run {source} --uart --max-tokens {tokens} < lines.txt   # the same on this machine, byte for byte
 ```
 
@@ -73,11 +76,12 @@ bantam run {source} --uart --max-tokens {tokens} < lines.txt   # the same on thi
 | `model.bantam` | the model for this target: {model_bytes} bytes, in flash by `.incbin` |
 | `bantam_linked.h` | what the model needs of the runtime: {words} |
 | `bantam_config.h` | session options and the size of the arena |
-| `bantam/targets/{target}/` | `memory.ld`, `board.c`, `toolchain.cmake`: the three files that change for your board |
+| `bantam/targets/{target}/` | `target.json`, `board.c`: the two files that change for your board |
 | `bantam/runtime/`, `bantam/generated/` | bantam's sources and the file format's reader |
 
-Your board: copy `bantam/targets/{target}/` elsewhere, change `board.c` (UART and clock) and `memory.ld` (what memory there
-is), and configure with `-DBANTAM_BOARD_DIR=path/to/it`. `bantam/targets/firmware/board.h` says what a board provides.
+Your board: copy `bantam/targets/{target}/` elsewhere, change `board.c` (UART and clock) and `target.json` (compiler flags of
+the core, what memory there is), and configure with `-DBANTAM_BOARD_DIR=path/to/it`. `bantam/targets/firmware/board.h` says
+what a board provides.
 
 `bantam firmware --force` writes a new model or version over this project; files that you changed stay.
 
@@ -124,7 +128,7 @@ std::string config(const Project& project) {
 std::string readme(const Project& project, const Linked& linked) {
   const std::string name = to_string(project.model.name());
   const std::string licence = to_string(project.model.licence());
-  return fmt::format(kReadme, fmt::arg("target", project.target.name), fmt::arg("machine", project.target.machine),
+  return fmt::format(kReadme, fmt::arg("target", project.target.name),
                      fmt::arg("name", name.empty() ? "A model" : convert::markdown_text(name)),
                      fmt::arg("source", convert::shell_word(project.source)),
                      fmt::arg("tokens", project.options.max_tokens), fmt::arg("model_bytes", project.file.size()),

@@ -27,10 +27,12 @@ function(bantam_firmware_resources target)
     COMMAND ${BANTAM_FLATC} --cpp --scoped-enums -o ${generated} ${PROJECT_SOURCE_DIR}/schemas/bantam.fbs
     DEPENDS ${PROJECT_SOURCE_DIR}/schemas/bantam.fbs COMMENT "flatc bantam.fbs, for firmware")
 
-  # Names in the project, and the files they are here.
+  # Names in the project, and the files they are here. A firmware target is a folder with a target.json.
+  file(GLOB boards CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/targets/*/target.json)
+  list(TRANSFORM boards REPLACE "target\\.json$" "*")
   file(GLOB_RECURSE names CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/runtime/*.h ${PROJECT_SOURCE_DIR}/runtime/*.inc ${PROJECT_SOURCE_DIR}/runtime/*.cpp
-    ${PROJECT_SOURCE_DIR}/targets/firmware/* ${PROJECT_SOURCE_DIR}/targets/cortex-*/*)
+    ${PROJECT_SOURCE_DIR}/targets/firmware/* ${boards})
   # What only an operating system or another processor family has.
   list(FILTER names EXCLUDE REGEX "^runtime/(c|host)/|^runtime/empty.cpp|/(host|bantam)\\.h$|/README\\.md$|__pycache__")
   list(FILTER names EXCLUDE REGEX "^runtime/kernels/(avx|vnni|neon|armv7|aarch64)")

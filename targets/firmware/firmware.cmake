@@ -1,18 +1,19 @@
-# Functions that build the runtime and images for a Cortex-M target. Include after project(C CXX ASM), with a
-# toolchain file of targets/cortex-*. README.md here describes the interface.
+# Functions that build the runtime and images for a Cortex-M target. Include after project(C CXX ASM), with
+# targets/firmware/toolchain.cmake. README.md here describes the interface.
 get_filename_component(BANTAM_FIRMWARE_ROOT "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 set(BANTAM_FIRMWARE_DIR ${CMAKE_CURRENT_LIST_DIR})
-if(NOT BANTAM_TARGET)
-  message(FATAL_ERROR "bantam: configure with -DCMAKE_TOOLCHAIN_FILE=.../targets/cortex-m4/toolchain.cmake (or another)")
+if(NOT BANTAM_FIRMWARE_ISA)
+  message(FATAL_ERROR "bantam: configure with -DCMAKE_TOOLCHAIN_FILE=${BANTAM_FIRMWARE_DIR}/toolchain.cmake")
 endif()
-# Where board.c and memory.ld come from: a board of your own sets it.
-set(BANTAM_BOARD_DIR ${BANTAM_FIRMWARE_ROOT}/targets/${BANTAM_TARGET} CACHE PATH "Folder of board.c and memory.ld")
+include(${BANTAM_FIRMWARE_DIR}/memory.cmake)
+# Memories are read when an image is configured.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${BANTAM_BOARD_DIR}/target.json)
 # Where bantam_generated.h and flatbuffers/ are.
 set(BANTAM_FIRMWARE_INCLUDES ${BANTAM_FIRMWARE_ROOT}/generated CACHE STRING "Folders of bantam_generated.h and flatbuffers/")
 
-# C++ is optimised once more when linked: an eighth less code. Objects are whole (fat) too, for NAME.symbols. Start-up code,
-# whose functions assembler calls by name, is left as it is.
-set(BANTAM_FIRMWARE_OPTIONS $<$<COMPILE_LANGUAGE:CXX>:-flto=auto> $<$<COMPILE_LANGUAGE:CXX>:-ffat-lto-objects>
+# C++ is optimised once more when linked: an eighth less code. Start-up code, whose functions assembler calls by name, is left as
+# it is. Debug information takes no flash; size.py reads in it which source each instruction is from.
+set(BANTAM_FIRMWARE_OPTIONS -g $<$<COMPILE_LANGUAGE:CXX>:-flto=auto>
   -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno
   -fno-unwind-tables -fno-asynchronous-unwind-tables
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit>)
@@ -58,18 +59,25 @@ function(bantam_firmware_library name)
   endif()
 endfunction()
 
-# bantam_firmware_image(NAME SOURCES file... [LIBRARY library] [MODEL file] [STACK bytes] [MEMORY folder]): NAME.elf
-# NAME.map and NAME.symbols from main and what the board, the start-up code and the linker script add. MODEL becomes bantam_model ..
-# bantam_model_end. STACK: bytes of main's stack, 4096 unless told. MEMORY: where memory.ld is, if not BANTAM_BOARD_DIR.
-# Target run-NAME runs the image in QEMU.
+# bantam_firmware_image(NAME SOURCES file... [LIBRARY library] [MODEL file] [STACK bytes] [HANDLER_STACK bytes]
+# [MEMORIES key...]): NAME.elf and NAME.map from main and what the board, the start-up code and the linker script add. MODEL becomes
+# bantam_model .. bantam_model_end. STACK: bytes of main's stack, 4096 unless told; HANDLER_STACK: of the interrupt handlers',
+# 256. MEMORIES: the member of target.json that says what memory there is, `memories` unless told. Target run-NAME runs the
+# image in QEMU.
 function(bantam_firmware_image name)
-  cmake_parse_arguments(arg "" "LIBRARY;MODEL;STACK;MEMORY" "SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "LIBRARY;MODEL;STACK;HANDLER_STACK" "SOURCES;MEMORIES" ${ARGN})
   if(NOT arg_STACK)
     set(arg_STACK 4096)
   endif()
-  if(NOT arg_MEMORY)
-    set(arg_MEMORY ${BANTAM_BOARD_DIR})
+  if(NOT arg_HANDLER_STACK)
+    set(arg_HANDLER_STACK 256)
   endif()
+  if(NOT arg_MEMORIES)
+    set(arg_MEMORIES memories)
+  endif()
+  set(memory ${CMAKE_CURRENT_BINARY_DIR}/${name}.memory)
+  file(READ ${BANTAM_BOARD_DIR}/target.json target)
+  bantam_memory_script(${memory}/memory.ld "${target}" ${arg_MEMORIES})
   add_executable(${name} ${arg_SOURCES} ${BANTAM_BOARD_DIR}/board.c ${BANTAM_FIRMWARE_DIR}/startup.c
     ${BANTAM_FIRMWARE_DIR}/fault.c ${BANTAM_FIRMWARE_DIR}/mpu.c ${BANTAM_FIRMWARE_DIR}/ticks.c
     ${BANTAM_FIRMWARE_DIR}/memory.c)
@@ -90,21 +98,15 @@ function(bantam_firmware_image name)
   if(arg_LIBRARY)
     target_link_libraries(${name} PRIVATE ${arg_LIBRARY})
   endif()
-  set(scripts ${BANTAM_FIRMWARE_DIR}/sections.ld ${arg_MEMORY}/memory.ld)
+  set(scripts ${BANTAM_FIRMWARE_DIR}/sections.ld ${memory}/memory.ld)
   set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${scripts})
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX SUFFIX .elf)
-  target_link_options(${name} PRIVATE -flto=auto -Os -ffunction-sections -fdata-sections --specs=nano.specs -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings
-    -Wl,--no-warn-rwx-segments -L${arg_MEMORY} -T${BANTAM_FIRMWARE_DIR}/sections.ld
-    -Wl,--defsym=stack_bytes=${arg_STACK} -Wl,-Map=${CMAKE_CURRENT_BINARY_DIR}/${name}.map)
-  # After link-time optimisation the map names no source: NAME.symbols says which object each symbol is from.
-  set(objects $<TARGET_OBJECTS:${name}>)
-  if(arg_LIBRARY)
-    list(APPEND objects $<TARGET_OBJECTS:${arg_LIBRARY}>)
-  endif()
-  add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_OBJDUMP} -t ${objects}
-    > ${CMAKE_CURRENT_BINARY_DIR}/${name}.symbols COMMAND_EXPAND_LISTS)
+  target_link_options(${name} PRIVATE -g -flto=auto -Os -ffunction-sections -fdata-sections --specs=nano.specs
+    -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings -Wl,--no-warn-rwx-segments -L${memory} -T${BANTAM_FIRMWARE_DIR}/sections.ld
+    -Wl,--defsym=stack_bytes=${arg_STACK} -Wl,--defsym=handler_stack_bytes=${arg_HANDLER_STACK}
+    -Wl,-Map=${CMAKE_CURRENT_BINARY_DIR}/${name}.map)
   find_package(Python3 QUIET COMPONENTS Interpreter)
-  if(Python3_FOUND)
+  if(Python3_FOUND AND BANTAM_QEMU_MACHINE)
     add_custom_target(run-${name} COMMAND ${Python3_EXECUTABLE} ${BANTAM_FIRMWARE_DIR}/run.py --machine
       ${BANTAM_QEMU_MACHINE} $<TARGET_FILE:${name}> DEPENDS ${name} USES_TERMINAL)
   endif()

@@ -1,7 +1,32 @@
-# What the toolchain files of all Cortex-M targets share. Before including this they set BANTAM_TARGET,
-# BANTAM_FIRMWARE_CPU (compiler flags), BANTAM_FIRMWARE_ISA (enumerator of bantam::Isa) and BANTAM_QEMU_MACHINE.
+# The toolchain file of all Cortex-M targets: -DBANTAM_BOARD_DIR=FOLDER names the folder whose target.json (targets/README.md)
+# says which core it is. Sets BANTAM_FIRMWARE_ISA (an enumerator of bantam::Isa) and BANTAM_QEMU_MACHINE (may be empty).
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR arm)
+set(BANTAM_BOARD_DIR "" CACHE PATH "Folder of target.json and board.c, such as targets/cortex-m4")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES BANTAM_BOARD_DIR)
+if(NOT EXISTS "${BANTAM_BOARD_DIR}/target.json")
+  message(FATAL_ERROR "bantam: there is no \"${BANTAM_BOARD_DIR}/target.json\"; "
+    "configure with -DBANTAM_BOARD_DIR=.../targets/cortex-m4, another target or a folder of your own")
+endif()
+file(READ "${BANTAM_BOARD_DIR}/target.json" target)
+
+set(flags "-mthumb")
+string(JSON count LENGTH "${target}" flags)
+foreach(index RANGE 1 ${count})
+  math(EXPR index "${index} - 1")
+  string(JSON flag GET "${target}" flags ${index})
+  string(APPEND flags " ${flag}")
+endforeach()
+string(JSON kernels GET "${target}" kernels)
+string(SUBSTRING "${kernels}" 0 1 first)
+string(SUBSTRING "${kernels}" 1 -1 rest)
+string(TOUPPER "${first}" first)
+set(BANTAM_FIRMWARE_ISA "k${first}${rest}")
+string(JSON BANTAM_QEMU_MACHINE ERROR_VARIABLE none GET "${target}" qemu machine)
+if(none)
+  set(BANTAM_QEMU_MACHINE "")
+endif()
+
 set(CMAKE_C_COMPILER arm-none-eabi-gcc)
 set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
 set(CMAKE_ASM_COMPILER arm-none-eabi-gcc)
@@ -9,11 +34,9 @@ set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)  # no linker script yet
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
-set(CMAKE_C_FLAGS_INIT "-mthumb ${BANTAM_FIRMWARE_CPU}")
-set(CMAKE_CXX_FLAGS_INIT "-mthumb ${BANTAM_FIRMWARE_CPU}")
-set(CMAKE_ASM_FLAGS_INIT "-mthumb ${BANTAM_FIRMWARE_CPU}")
 # bantam_firmware_library and bantam_firmware_image choose the optimisation of each file.
 foreach(language C CXX ASM)
+  set(CMAKE_${language}_FLAGS_INIT "${flags}")
   set(CMAKE_${language}_FLAGS_RELEASE_INIT "-DNDEBUG")
   set(CMAKE_${language}_FLAGS_RELEASE "-DNDEBUG" CACHE STRING "")
 endforeach()

@@ -26,16 +26,16 @@ def device_models(command, target, models, out):
 
 def build(command, target, models, out, images=()):
     device_models(command, target, models, out / "models")
-    if not (out / "build.ninja").exists():
-        options = [
-            "-DCMAKE_BUILD_TYPE=Release",
-            f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/targets/{target}/toolchain.cmake",
-            f"-DBANTAM_MODELS={out}/models",
-        ]
-        if shutil.which("ccache"):
-            options += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
-        folder = SOURCE / "tests" / "firmware" / "images"
-        subprocess.run(["cmake", "-G", "Ninja", "-S", folder, "-B", out, *options], check=True)
+    options = [
+        "-DCMAKE_BUILD_TYPE=Release",
+        f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/targets/firmware/toolchain.cmake",
+        f"-DBANTAM_BOARD_DIR={SOURCE}/targets/{target}",
+        f"-DBANTAM_MODELS={out}/models",
+    ]
+    if shutil.which("ccache"):
+        options += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
+    folder = SOURCE / "tests" / "firmware" / "images"
+    subprocess.run(["cmake", "--fresh", "-G", "Ninja", "-S", folder, "-B", out, *options], check=True)
     subprocess.run(["cmake", "--build", out, *(["--target", *images] if images else [])], check=True)
 
 

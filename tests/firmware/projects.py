@@ -28,7 +28,9 @@ def build(command, model, target, tokens, out, more=(), cmake=()):
     if shutil.which("ccache"):
         options += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
     subprocess.run(
-        ["cmake", "-G", "Ninja", "-S", out, "-B", out / "build", *options], check=True, stdout=subprocess.DEVNULL
+        ["cmake", "--fresh", "-G", "Ninja", "-S", out, "-B", out / "build", *options],
+        check=True,
+        stdout=subprocess.DEVNULL,
     )
     # The same sources in several projects are compiled once where a compiler cache is.
     cached = {**os.environ, "CCACHE_BASEDIR": str(out.parent), "CCACHE_NOHASHDIR": "1"}

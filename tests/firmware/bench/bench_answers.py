@@ -29,7 +29,7 @@ def answer(command, model, target, options, out):
     shutil.rmtree(out, ignore_errors=True)
     board = out.with_name(out.name + "-board")
     board.mkdir(parents=True, exist_ok=True)
-    shutil.copy(ROOT / "targets" / target / "memory.ld", board)
+    shutil.copy(ROOT / "targets" / target / "target.json", board)
     shutil.copy(ROOT / "targets" / target / "board.c", board / "target_board.c")
     shutil.copy(ROOT / "tests" / "firmware" / "bench" / "counting_board.c", board / "board.c")
     build = projects.build(command, model, target, 0, out, options, [f"-DBANTAM_BOARD_DIR={board}"])

@@ -13,9 +13,10 @@ from run import MACHINES, run  # noqa: E402
 
 
 def build(target, out):
-    toolchain = ROOT / "targets" / target / "toolchain.cmake"
     configure = ["cmake", "-S", ROOT / "tests/firmware/bench", "-B", out, "-G", "Ninja"]
-    subprocess.run([*configure, f"-DCMAKE_TOOLCHAIN_FILE={toolchain}"], check=True, stdout=subprocess.DEVNULL)
+    configure += [f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/targets/firmware/toolchain.cmake"]
+    configure += [f"-DBANTAM_BOARD_DIR={ROOT}/targets/{target}"]
+    subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", out], check=True, stdout=subprocess.DEVNULL)
     return out / "bench_linear.elf"
 

@@ -1,5 +1,0 @@
-set(BANTAM_TARGET cortex-m0plus)
-set(BANTAM_FIRMWARE_CPU "-mcpu=cortex-m0plus -mfloat-abi=soft")
-set(BANTAM_FIRMWARE_ISA kScalar)
-set(BANTAM_QEMU_MACHINE mps2-an385)
-include(${CMAKE_CURRENT_LIST_DIR}/../firmware/toolchain.cmake)

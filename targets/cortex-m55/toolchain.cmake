@@ -1,5 +1,0 @@
-set(BANTAM_TARGET cortex-m55)
-set(BANTAM_FIRMWARE_CPU "-mcpu=cortex-m55 -mfloat-abi=hard")
-set(BANTAM_FIRMWARE_ISA kMve)
-set(BANTAM_QEMU_MACHINE mps3-an547)
-include(${CMAKE_CURRENT_LIST_DIR}/../firmware/toolchain.cmake)

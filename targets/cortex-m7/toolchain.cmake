@@ -1,5 +1,0 @@
-set(BANTAM_TARGET cortex-m7)
-set(BANTAM_FIRMWARE_CPU "-mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard")
-set(BANTAM_FIRMWARE_ISA kDsp)
-set(BANTAM_QEMU_MACHINE mps2-an500)
-include(${CMAKE_CURRENT_LIST_DIR}/../firmware/toolchain.cmake)
