@@ -35,8 +35,16 @@ static const char* fault_name(uint32_t exception) {
   }
 }
 
-// `frame`: where the core has, or would have, put r0-r3, r12, lr, pc and xpsr.
-static void __attribute__((noreturn, used)) fault_report(const uint32_t* frame) {
+static int stack_overflow(const uint32_t* frame, int handler, uint32_t limit) {
+#if __ARM_ARCH < 7
+  if (stack_top[7] != STACK_PAINT) return 1;  // the highest word of the guard, which no MPU guards here
+#endif
+  return limit != 0 || frame < (handler ? handler_stack_bottom : stack_bottom);
+}
+
+// `frame`: where the core has, or would have, put r0-r3, r12, lr, pc and xpsr; `from`: EXC_RETURN, which says what was
+// interrupted: main, or another handler.
+static void __attribute__((noreturn, used)) fault_report(const uint32_t* frame, uint32_t from) {
   uint32_t exception;
   __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
 #if __ARM_ARCH >= 7
@@ -46,10 +54,12 @@ static void __attribute__((noreturn, used)) fault_report(const uint32_t* frame) 
 #endif
   const uint32_t kStackingFailed = 1u << 4 | 1u << 12;
   const uint32_t kLimit = 1u << 20;  // STKOF: below the stack limit register
-  const int in_stack = frame >= stack_bottom && frame + 8 <= stack_top;
-  const int overflow = frame < stack_bottom || (status & kLimit) != 0;
+  const int handler = (from & 8u) == 0;
+  const int in_stack = handler ? frame >= handler_stack_bottom && frame + 8 <= handler_stack_top
+                               : frame >= stack_bottom && frame + 8 <= stack_top;
   put("\nfault: ");
-  put(overflow ? "stack overflow, " : "");
+  put(handler ? "in a handler, " : "");
+  put(stack_overflow(frame, handler, status & kLimit) ? "stack overflow, " : "");
   put(fault_name(exception));
   if (in_stack && (status & (kStackingFailed | kLimit)) == 0) put_hex(", pc", frame[6]);
 #if __ARM_ARCH >= 7
@@ -62,10 +72,16 @@ static void __attribute__((noreturn, used)) fault_report(const uint32_t* frame) 
   board_exit(128 + (int)exception);
 }
 
-// The program is over: the report uses what is free of its stack. That is below the frame, or, when little is left there
+// The program is over: the report uses what is free of main's stack. That is below main's frame, or, when little is left there
 // or the stack pointer is wild, the top.
 void __attribute__((naked)) fault_entry(void) {
   __asm__ volatile(
+      ".syntax unified\n"
+#if __ARM_ARCH >= 8
+      "movs r0, #0\n"
+      "msr msplim, r0\n"  // the limit of the handlers' stack is above main's
+#endif
+      "mrs r3, msp\n"
       "mrs r0, psp\n"
       "ldr r1, =stack_top\n"
       "cmp r0, r1\n"
@@ -75,7 +91,11 @@ void __attribute__((naked)) fault_entry(void) {
       "blo 1f\n"
       "mov r1, r0\n"
       "1: msr msp, r1\n"
-      "ldr r1, =fault_report\n"
-      "bx r1\n"
+      "mov r1, lr\n"
+      "lsls r2, r1, #29\n"  // EXC_RETURN's bit 2: the frame is on the process stack
+      "bmi 2f\n"
+      "mov r0, r3\n"
+      "2: ldr r2, =fault_report\n"
+      "bx r2\n"
       ".ltorg\n");
 }

@@ -1,6 +1,7 @@
 // The memory map as the MPU sees it: flash and model read-only, the model and RAM not executable, peripherals, and
-// nothing else. The stack lies at the bottom of RAM, so that what runs over it leaves the map and traps; Armv8-M has a
-// stack limit register besides.
+// nothing else. main's stack lies at the bottom of RAM, so that what runs over it leaves the map and traps. Below the
+// handlers' stack 32 bytes are out of bounds on Armv7-M; Armv8-M has a limit register for each stack instead (startup.c), and
+// the regions of Armv6-M are too large: there only the fault report tells (fault.c).
 #include "system.h"
 
 static void fence(void) { __asm__ volatile("dsb\n isb" ::: "memory"); }
@@ -8,6 +9,9 @@ static void fence(void) { __asm__ volatile("dsb\n isb" ::: "memory"); }
 enum { kPeripherals = 0x40000000, kPeripheralBytes = 0x20000000 };
 
 #if __ARM_ARCH >= 8
+
+// For sections.ld: what a region's size may be.
+__asm__(".global mpu_power_of_two\n .set mpu_power_of_two, 0\n");
 
 enum { kReadWrite = 1 << 1, kReadOnly = 3 << 1, kNoExecute = 1 };
 enum { kFlashMemory = 0, kRamMemory = 1, kDeviceMemory = 2 };
@@ -32,6 +36,8 @@ void mpu_init(void) {
 
 #else
 
+__asm__(".global mpu_power_of_two\n .set mpu_power_of_two, 1\n");
+
 enum { kReadWrite = 3 << 24, kReadOnly = 6 << 24, kNoExecute = 1 << 28 };
 enum { kFlashMemory = 2 << 16, kRamMemory = 11 << 16, kDeviceMemory = 1 << 16 };  // TEX, C, B
 
@@ -52,6 +58,10 @@ void mpu_init(void) {
   if (model != flash) region(1, model, (uint32_t)model_bytes, kReadOnly | kNoExecute | kFlashMemory);
   region(2, (uint32_t)ram_begin, (uint32_t)ram_bytes, kReadWrite | kNoExecute | kRamMemory);
   region(3, kPeripherals, kPeripheralBytes, kReadWrite | kNoExecute | kDeviceMemory);
+#if __ARM_ARCH >= 7
+  region(4, (uint32_t)stack_top, 32,
+         kNoExecute);  // no access; of overlapping regions the one with the highest number counts
+#endif
   MPU_CTRL = 1;
   fence();
 }

@@ -27,8 +27,6 @@ __attribute__((used, section(".vectors"))) static const Vector kVectors[16] = {
     ticks_wrapped,
 };
 
-static const uint32_t kPaint = 0xA5A5A5A5u;
-
 static void __attribute__((noreturn, used)) run(void) {
   board_init();
   board_exit(main());
@@ -40,17 +38,21 @@ static void __attribute__((noreturn, used)) prepare(void) {
   SCB_CPACR |= 0xFu << 20;  // coprocessors 10 and 11: FPU and MVE
   __asm__ volatile("dsb\n isb" ::: "memory");
 #endif
+#if defined(__ARM_FEATURE_MVE)
+  SCB_CCR |= 1u << 19;  // LOB: low-overhead loops (LE) keep their branch; without it each round fetches anew
+#endif
   SCB_VTOR = (uint32_t)(uintptr_t)kVectors;
   SCB_SHCSR |= 7u << 16;  // MemManage, BusFault and UsageFault have handlers of their own (Armv6-M: ignored)
   const uint32_t* from = data_load;
   for (uint32_t* to = data_begin; to != data_end; ++to) *to = *from++;
   for (uint32_t* to = bss_begin; to != bss_end; ++to) *to = 0;
-  for (uint32_t* to = stack_bottom; to != stack_top; ++to) *to = kPaint;
+  for (uint32_t* to = stack_bottom; to != handler_stack_bottom; ++to)
+    *to = STACK_PAINT;  // and what is between the stacks
   mpu_init();
   ticks_init();
   // main gets the process stack: a fault is then still handled when that has run over.
 #if __ARM_ARCH >= 8
-  __asm__ volatile("msr psplim, %0" ::"r"(stack_bottom));
+  __asm__ volatile("msr psplim, %0\n msr msplim, %1" ::"r"(stack_bottom), "r"(handler_stack_bottom));
 #endif
   __asm__ volatile(
       "msr psp, %0\n"
@@ -68,6 +70,6 @@ size_t stack_size(void) { return (size_t)((uintptr_t)stack_top - (uintptr_t)stac
 
 size_t stack_high_water(void) {
   const volatile uint32_t* at = stack_bottom;
-  while (at != stack_top && *at == kPaint) ++at;
+  while (at != stack_top && *at == STACK_PAINT) ++at;
   return (size_t)((uintptr_t)stack_top - (uintptr_t)at);
 }

@@ -28,9 +28,12 @@
 #define MPU_MAIR0 REGISTER(0xE000EDC0)
 
 // Addresses that sections.ld defines; sizes are addresses too.
-extern uint32_t stack_bottom[], stack_top[], handler_stack_top[];
+extern uint32_t stack_bottom[], stack_top[], handler_stack_bottom[], handler_stack_top[];
 extern uint32_t data_begin[], data_end[], data_load[], bss_begin[], bss_end[];
 extern uint32_t flash_begin[], flash_bytes[], model_begin[], model_bytes[], ram_begin[], ram_bytes[];
+
+/// What stack that was never used holds, and the guard between the stacks.
+#define STACK_PAINT 0xA5A5A5A5u
 
 /// Flash and model read-only, RAM not executable, nothing else mapped: what lies below the stack traps (mpu.c).
 void mpu_init(void);

@@ -22,6 +22,17 @@ void say_number(uint32_t value) {
   board_write(text + at, sizeof text - at);
 }
 
+// An interrupt that software raises: takes more than the handlers' stack.
+__attribute__((noinline)) uint32_t dive(uint32_t levels);
+void handler() { say_number(dive(100)); }
+[[gnu::used, gnu::section(".vectors.board")]] void (*const kInterrupts[])() = {handler};
+
+void raise_interrupt() {
+  *reinterpret_cast<volatile uint32_t*>(0xE000E100) = 1;  // NVIC: enabled,
+  *reinterpret_cast<volatile uint32_t*>(0xE000E200) = 1;  // pending
+  __asm__ volatile("dsb\n isb" ::: "memory");
+}
+
 // Takes about `levels` * 64 bytes of stack.
 __attribute__((noinline)) uint32_t dive(uint32_t levels) {
   volatile uint32_t local[12] = {levels};
@@ -51,6 +62,9 @@ void obey(int order) {
       break;
     case 'o':  // runs over the stack
       say_number(dive(1000));
+      break;
+    case 'h':  // a handler runs over its stack
+      raise_interrupt();
       break;
     case 'c': {  // writes a constant
       const uintptr_t constant = reinterpret_cast<uintptr_t>(&kConstant);
