@@ -1,44 +1,71 @@
-"""What an image takes of flash and RAM, by section and by component, from the linker's map file.
+"""What an image takes of flash and RAM, by section and by component: sections from the linker's map, components from the debug
+information, which knows the source of each instruction even where one function was inlined in another.
 
-size.py NAME.map... prints a table; as a module: `measure(path)`, `report(path)`."""
+size.py NAME.map... prints a table (NAME.elf lies beside); as a module: `measure(path)`, `report(path)`."""
 
+import collections
 import pathlib
 import re
+import subprocess
 import sys
 
-# The first that matches decides: the input section's name, or the path of its object.
+# The first that matches the path of a source, or of an object without debug information, decides.
 COMPONENTS = [
-    ("flatbuffers", re.compile(r"^\S*flatbuffers"), None),
-    ("core", None, re.compile(r"/runtime/(format|model|session)/")),
-    ("ops", None, re.compile(r"/runtime/ops/")),
-    ("kernels", None, re.compile(r"/runtime/kernels/")),
-    ("tokenizer", None, re.compile(r"/runtime/text/")),
-    ("tasks", None, re.compile(r"/runtime/tasks/")),
-    ("model", re.compile(r"^\.model"), None),
-    ("start-up", None, re.compile(r"/(board|startup|fault|memory|mpu|ticks)\.c")),
-    ("libc", None, re.compile(r"\.a\(|/crt\w*\.o")),
-    ("program", None, re.compile(r".")),
+    ("flatbuffers", re.compile(r"/flatbuffers/|bantam_generated\.h$")),
+    ("core", re.compile(r"/runtime/(format|model|session|include)/|/linked\.h$")),
+    ("ops", re.compile(r"/runtime/ops/")),
+    ("kernels", re.compile(r"/runtime/kernels/")),
+    ("tokenizer", re.compile(r"/runtime/text/")),
+    ("tasks", re.compile(r"/runtime/tasks/")),
+    ("start-up", re.compile(r"(^|/)(\w*board|startup|fault|memory|mpu|ticks|cmsdk|system)\.[ch](\.o\w*)?$")),
+    ("libc", re.compile(r"\.a\(|/crt\w*\.o|libgcc|newlib|lib1funcs|\.S$")),
+    ("unnamed", re.compile(r"\.ltrans\d*\.")),  # strings, and the compiler's tables for switches
+    ("program", re.compile(r".")),
 ]
-# Of mangled names; what is in none of them is the program's own.
+# Within bantam; what is in none of them is the core's.
 NAMESPACES = [
-    ("N6bantam3ops", "/runtime/ops/"),
-    ("N6bantam7kernels", "/runtime/kernels/"),
-    ("N6bantam4text", "/runtime/text/"),
-    ("N6bantam8firmware", "program"),
-    ("6bantam", "/runtime/model/"),
+    ("3ops", "/runtime/ops/"),
+    ("7kernels", "/runtime/kernels/"),
+    ("4text", "/runtime/text/"),
+    ("5tasks", "/runtime/tasks/"),
+    ("8firmware", "program"),
 ]
-NAMES = [name for name, _, _ in COMPONENTS]
+NAMES = [name for name, _ in COMPONENTS]
 FLASH = (".text", ".rodata", ".ARM.exidx", ".ARM.extab")
+TOOLS = "arm-none-eabi-"
 
 OUTPUT = re.compile(r"^(\.[\w.]+)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)")
 INPUT = re.compile(r"^ (\.[\w.$]+|COMMON)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S.*)$")
 
 
-def component(section, path):
-    for name, of_section, of_path in COMPONENTS:
-        if (of_section and of_section.search(section)) or (of_path and of_path.search(path)):
-            return name
-    raise AssertionError(path)
+def component(path):
+    return next(name for name, of_path in COMPONENTS if of_path.search(path))
+
+
+def tool(name, *arguments):
+    return subprocess.run([TOOLS + name, *arguments], stdout=subprocess.PIPE, check=True).stdout.decode()
+
+
+def instructions(elf):
+    """(begin, end, source) of what the line tables cover. A row holds until the next; one without a line ends a function."""
+    path = begin = source = None
+    for line in tool("objdump", "--dwarf=decodedline", elf).splitlines():
+        if re.match(r"\S.*:$", line):
+            path = line[:-1]
+        elif found := re.match(r"\S+ +(\d+|-) +(?:0x)?([0-9a-f]+)\b", line):
+            address = int(found[2], 16)
+            if begin is not None:
+                yield begin, address, source
+            begin, source = (None, None) if found[1] == "-" else (address, path)
+
+
+def constants(elf):
+    """(begin, end, source) of constants whose mangled name tells: of a variable the line tables do not."""
+    for line in tool("nm", "--print-size", elf).splitlines():
+        if found := re.match(r"([0-9a-f]+) ([0-9a-f]+) [rRvVwW] _Z\S*?6bantam(?=[0-9])(\S+)$", line):
+            begin = int(found[1], 16)
+            folder = next((folder for name, folder in NAMESPACES if found[3].startswith(name)), "/runtime/model/")
+            yield begin, begin + int(found[2], 16), folder
 
 
 def entries(path):
@@ -53,49 +80,23 @@ def entries(path):
         held = ""
 
 
-def read_owners(path):
-    """{symbol: object} of what `objdump -t` said of the objects before they were linked (nm sees no local symbols there)."""
-    owners = {}
-    place = ""
-    for line in path.read_text().splitlines() if path.exists() else []:
-        if found := re.match(r"(\S+): +file format", line):
-            place = found[1]
-        elif found := re.match(r"[0-9a-f]{8} .* \.(?:text|rodata)\S*\t[0-9a-f]{8} (?:\.hidden )?(\S+)$", line):
-            owners[found[1]] = place
-    return owners
-
-
-def owner(owners, section, path):
-    """The object that an input section is from: link-time optimisation leaves its symbol only, with suffixes such as
-    .constprop.0."""
-    if ".ltrans" not in path:
-        return path
-    symbol = re.sub(r"^\.(text|rodata)\.(startup\.|unlikely\.)?", "", section)
-    while symbol not in owners and "." in symbol:
-        symbol = symbol.rpartition(".")[0]
-    if symbol in owners:
-        return owners[symbol]
-    # Inlined in its object, but no longer when linked: its namespace tells.
-    for namespace, folder in NAMESPACES:
-        if namespace in symbol:
-            return folder
-    return path
-
-
 def measure(path):
     """{"sections": {name: bytes}, "components": {name: bytes of code and constants}, "text", "rodata", "data", "bss",
     "stack", "arena", "model"}: text and rodata as the program says them, data once (it is in flash and in RAM)."""
     sections = {}
-    parts = {}
-    owners = read_owners(pathlib.Path(path).with_suffix(".symbols"))
+    owners = {}  # of each byte of code, by address
     current = ""
     for line in entries(path):
         if found := OUTPUT.match(line):
             current = found[1]
             sections[current] = int(found[3], 16)
         elif current in FLASH and (found := INPUT.match(line)):
-            name = component(found[1], owner(owners, found[1], found[4]))
-            parts[name] = parts.get(name, 0) + int(found[3], 16)
+            begin, size = int(found[2], 16), int(found[3], 16)
+            owners.update(dict.fromkeys(range(begin, begin + size), component(found[4])))
+    elf = pathlib.Path(path).with_suffix(".elf")
+    for begin, end, source in [*constants(elf), *instructions(elf)]:
+        owners.update(dict.fromkeys(owners.keys() & range(begin, end), component(source)))
+    parts = dict(collections.Counter(owners.values()))
     code = sum(sections.get(name, 0) for name in FLASH)
     parts["padding"] = code - sum(parts.values())
     result = {name: sections.get("." + name, 0) for name in ("rodata", "model", "data", "bss", "stack", "arena")}
