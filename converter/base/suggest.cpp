@@ -15,7 +15,7 @@ std::string suggest_file(const std::string& path) {
   const fs::path wanted(path);
   std::error_code error;
   if (fs::is_directory(wanted, error)) {
-    return fmt::format("it is a directory; convert it first: bantam convert {} -o FILE.bantam", path);
+    return fmt::format("convert it first: bantam convert {} -o FILE.bantam", path);
   }
   if (fs::exists(wanted, error)) return "check its permissions";
   const fs::path directory = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");

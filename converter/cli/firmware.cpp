@@ -76,32 +76,38 @@ firmware::Target find_target(const std::string& name) {
        nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest), all);
 }
 
-/// The model must lie in the device's flash, and a session of the wanted length in its RAM.
+/// A project's model must lie in its board's flash, and a session of the wanted length in its RAM. An array or a file is for a
+/// board that only its owner knows.
 void choose_tokens(const Arguments& arguments, Image* image) {
   const firmware::Target& target = image->target;
-  if (image->file.size() >= target.model) {
-    fail(ExitCode::kUnsupported, "{}: {} bytes do not fit the {} bytes of flash that {} has; {}", arguments.model,
-         image->file.size(), target.model, target.name,
-         "use a smaller model, or a board with more (state its flash in memory.ld)");
+  const bool board_known = arguments.format == "project";
+  const char* const other_board = "--format c-array or bin makes it for a board of your own with more";
+  if (board_known && image->file.size() >= target.model) {
+    fail(ExitCode::kUnsupported, "{}: {} bytes do not fit the {} bytes of flash that {} has; use a smaller model; {}",
+         arguments.model, image->file.size(), target.model, target.name, other_board);
   }
   const uint32_t longest = image->model.max_sequence() == 0 ? 512 : image->model.max_sequence();
+  const uint32_t least = image->model.has_tokenizer() ? 4 : 1;
   if (arguments.max_tokens > longest && image->model.max_sequence() != 0) {
     fail(ExitCode::kUsage, "--max-tokens {}: the model takes at most {}", arguments.max_tokens, longest);
+  }
+  if (arguments.max_tokens != 0 && arguments.max_tokens < least) {
+    fail(ExitCode::kUsage, "--max-tokens {}: an image for texts takes at least {}", arguments.max_tokens, least);
   }
   const uint32_t of_texts = text_limit(image->model);
   image->wanted_tokens = arguments.max_tokens != 0 ? arguments.max_tokens : of_texts != 0 ? of_texts : longest;
   const uint32_t fitting = firmware::tokens_that_fit(image->model, target, image->wanted_tokens, arguments.block_rows);
-  const uint32_t least = image->model.has_tokenizer() ? 4 : 1;
-  if (fitting < least || (arguments.max_tokens != 0 && fitting < arguments.max_tokens)) {
+  if (board_known && (fitting < least || (arguments.max_tokens != 0 && fitting < arguments.max_tokens))) {
     const SessionOptions wanted = firmware::image_options(image->model, image->wanted_tokens, arguments.block_rows);
     const uint64_t arena = firmware::sum(firmware::arena_parts(image->model, wanted));
     const uint64_t others = firmware::kStackBytes + firmware::kOtherRam;
     fail(ExitCode::kUnsupported, "{}: {} tokens need {} bytes of RAM ({} arena, {} stack and example), {} has {}; {}",
          arguments.model, image->wanted_tokens, arena + others, arena, others, target.name, target.ram,
-         fitting < least ? std::string("use a smaller model or a board with more (state its RAM in memory.ld)")
+         fitting < least ? fmt::format("use a smaller model; {}", other_board)
                          : fmt::format("--max-tokens {} would fit", fitting));
   }
-  image->options = firmware::image_options(image->model, fitting, arguments.block_rows);
+  image->options =
+      firmware::image_options(image->model, board_known ? fitting : image->wanted_tokens, arguments.block_rows);
 }
 
 void check_output(const Arguments& arguments, const std::vector<fs::path>& outputs) {
@@ -127,6 +133,12 @@ std::string symbol_of(const fs::path& stem) {
   return symbol.empty() || (symbol[0] >= '0' && symbol[0] <= '9') ? "model_" + symbol : symbol;
 }
 
+/// As a project's folders are made. Where that fails, the file's error says why.
+void make_folder_of(const fs::path& path) {
+  std::error_code ignored;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), ignored);
+}
+
 void write_outputs(const Arguments& arguments, Image* image) {
   if (arguments.format == "project") {
     check_output(arguments, {arguments.output});
@@ -136,6 +148,7 @@ void write_outputs(const Arguments& arguments, Image* image) {
     image->outputs = {arguments.output};
   } else if (arguments.format == "bin") {
     check_output(arguments, {arguments.output});
+    make_folder_of(arguments.output);
     convert::OutputFile(arguments.output).commit(image->file.data(), image->file.size());
     image->outputs = {arguments.output};
   } else {
@@ -148,6 +161,7 @@ void write_outputs(const Arguments& arguments, Image* image) {
     const std::string declared = firmware::array_header(symbol, image->file.size());
     const std::string defined = firmware::array_source(header.filename().string(), symbol, image->file);
     // What is large comes first: without room for it nothing is left.
+    make_folder_of(header);
     convert::OutputFile header_file(header);
     convert::OutputFile(source).commit(defined.data(), defined.size());
     header_file.commit(declared.data(), declared.size());
@@ -231,21 +245,23 @@ void print_report(const Arguments& arguments, const Image& image) {
   }
   for (const std::string& kept : image.written.kept) out().print("  kept as you changed it: {}\n", printable(kept));
   out().print("  links {}\n\n", fmt::join(firmware::linked_by(image.model).words, ", "));
-  out().print("{:<28}{:>10}  of {}\n", "flash, bytes", "", target.flash);
+  const bool board_known = arguments.format == "project";
+  const auto of_device = [&](uint64_t bytes) { return board_known ? fmt::format("{:>12}of {}", "", bytes) : ""; };
+  out().print("{:<28}{}\n", "flash, bytes", of_device(target.flash));
   print_parts(target.model_apart ? "model, in its own memory" : "model", firmware::model_parts(image.model));
   const int64_t left_out =
       static_cast<int64_t>(image.source_bytes) + image.layout.expanded_bytes - static_cast<int64_t>(image.file.size());
   if (left_out > 0) out().print("    {:<24}{:>10}  not needed there\n", "left out", left_out);
   out().print("  {:<26}{:>10}\n", "program", "known after linking");
   print_sparse(arguments, image);
-  out().print("{:<28}{:>10}  of {}\n", "RAM, bytes", "", target.ram);
+  out().print("{:<28}{}\n", "RAM, bytes", of_device(target.ram));
   print_parts("arena", firmware::arena_parts(image.model, image.options));
   out().print("  {:<26}{:>10}\n", "stack", firmware::kStackBytes);
   for (const firmware::Saving& saving : firmware::savings(image.model, image.options)) {
     out().print("  {} less with {}{}\n", saving.bytes, saving.convert ? "a file of bantam convert " : "",
                 saving.option);
   }
-  if (arguments.format != "project") return;
+  if (!board_known) return;
   const std::string directory = printable(arguments.output);
   out().print("\nBuild it: cmake -S {0} -B {0}/build && cmake --build {0}/build\n", directory);
 }
@@ -255,7 +271,9 @@ void run_firmware(const Arguments& arguments) {
   image.target = find_target(arguments.target);
   const ModelFile source(arguments.model);
   image.source_bytes = source.size();
-  image.layout = firmware::device_file(source.model().bytes(), convert::in_memory(source.size()), image.target,
+  firmware::Target memory = image.target;
+  if (arguments.format != "project") memory.model = UINT32_MAX;
+  image.layout = firmware::device_file(source.model().bytes(), convert::in_memory(source.size()), memory,
                                        arguments.block_rows, arguments.keep_sparse);
   image.file = std::move(image.layout.bytes);
   Fault fault;

@@ -74,6 +74,15 @@ void make_folders(const fs::path& folder) {
   if (error) fail_io(folder, error);
 }
 
+/// A script, which its first line says, can be executed by everybody who can read it.
+void allow_execution(const fs::path& path, const std::string& contents) {
+  if (contents.compare(0, 2, "#!") != 0) return;
+  std::error_code error;
+  const auto readers = static_cast<unsigned>(fs::status(path, error).permissions()) & 0444u;
+  if (!error) fs::permissions(path, static_cast<fs::perms>(readers >> 2), fs::perm_options::add, error);
+  if (error) fail_io(path, error);
+}
+
 /// Everything below `directory`, which is new and shall become `shown`.
 void fill(const fs::path& directory, const fs::path& shown, const Tree& tree) {
   for (const auto& [name, contents] : tree) {
@@ -83,6 +92,7 @@ void fill(const fs::path& directory, const fs::path& shown, const Tree& tree) {
     file.write(contents.data(), static_cast<std::streamsize>(contents.size()));
     file.close();
     if (!file) fail_io(shown / name, errno);
+    allow_execution(path, contents);
   }
 }
 
@@ -115,6 +125,7 @@ std::string contents_of(const fs::path& path) {
 
 void put(const fs::path& path, const std::string& contents) {
   convert::OutputFile(path).commit(contents.data(), contents.size());
+  allow_execution(path, contents);
 }
 
 bool is_there(const fs::path& path) {
@@ -147,7 +158,10 @@ Written replace(const fs::path& directory, const Tree& tree) {
     ++written.files;
     if (is_there(path)) {
       const std::string digest = digest_of(contents_of(path));
-      if (after.at(name).count(digest) != 0) continue;
+      if (after.at(name).count(digest) != 0) {
+        allow_execution(path, contents);
+        continue;
+      }
       if (both.at(name).count(digest) == 0) {
         written.kept.push_back(name);
         --written.files;

@@ -18,7 +18,7 @@ struct Written {
   std::vector<std::string> kept;
 };
 
-/// Writes `tree` to `directory`. A new or empty one is filled beside its place and renamed to it. One that holds something
+/// Writes `tree` to `directory`; what begins with #! can be executed. A new or empty one is filled beside its place and renamed to it. One that holds something
 /// is refused without `force`; with it, only what an earlier call wrote is replaced or, when it is not in `tree` any more,
 /// removed: the list `.bantam-firmware` with a digest of each file tells. Throws Error: usage for a directory that is not
 /// to be replaced or a foreign file in the way, I/O.

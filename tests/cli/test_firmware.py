@@ -110,6 +110,7 @@ class Uart(CommandTest):
             ],
         )
         self.assertEqual(answers[5:], self.answers("voice", b"play jazz\n"))
+        self.assertEqual(self.answers("voice", b"   \n\t\n \t \n"), [b"error\tempty line"] * 3)
         self.assertRegex(self.answers("voice", b"a " * 256 + b"\n")[0], rb"^truncated\t")
         self.assertTrue(self.answers("voice", "play \ufffd \x01\x00\x7f\n".encode())[0].startswith(b"ok\t"))
 
@@ -171,7 +172,7 @@ class Firmware(CommandTest):
             "bantam/generated/flatbuffers/flatbuffers.h",
             "bantam/runtime/include/bantam/session.h",
             "bantam/runtime/model/verify.cpp",
-            "bantam/targets/cortex-m4/memory.ld",
+            "bantam/targets/cortex-m4/target.json",
             "bantam/targets/firmware/firmware.cmake",
         ):
             self.assertTrue((project / name).is_file(), name)
@@ -375,8 +376,39 @@ class Firmware(CommandTest):
     def test_what_does_not_fit(self):
         # 5.2 MB in f32; flash has 2.
         big = model("voice-f32")
-        self.refuses(5, file=big, output="project", says=["do not fit", "bytes of flash", "cortex-m4"])
+        self.refuses(
+            5, file=big, output="project", says=["do not fit", "bytes of flash", "cortex-m4", "--format c-array"]
+        )
         self.assertFalse((self.directory / "project").exists())
+        # For a board that only its owner knows, nothing is too large; its folders are made as a project's are.
+        file = self.directory / "made" / "for" / "big.bantam"
+        options = ("--target", "cortex-m4", "--format", "bin", "-o", file)
+        answer = self.line("firmware", big, *options, "--json")
+        self.assertGreater(answer["flash"]["model"], answer["flash"]["device"])
+        self.assertEqual(file.stat().st_size, answer["flash"]["model"])
+        self.assertNotIn(b" of ", self.ok("firmware", big, *options))
+
+    def test_targets_say_what_their_files_say(self):
+        sizes = {"K": 1 << 10, "M": 1 << 20}
+        paths = sorted((SOURCE / "targets").glob("*/target.json"))
+        self.assertGreaterEqual(len(paths), 4)
+        for path in paths:
+            target = json.loads(path.read_text())
+            bytes_of = {
+                name: int(memory["size"][:-1]) * sizes[memory["size"][-1]]
+                for name, memory in target["memories"].items()
+            }
+            _, answer = self.make("--format", "bin", target=path.parent.name, output="image")
+            self.assertEqual(answer["flash"]["device"], bytes_of["flash"], path)
+            self.assertEqual(answer["ram"]["device"], bytes_of["ram"], path)
+
+    def test_scripts_can_be_executed(self):
+        for again in ((), ("--force",)):
+            project, _ = self.make(*again)
+            script = project / "bantam/targets/firmware/run.py"
+            self.assertIn(b"--target", subprocess.run([script, "--help"], stdout=subprocess.PIPE, check=True).stdout)
+            self.assertFalse((project / "main.cpp").stat().st_mode & 0o111)
+            script.chmod(0o644)
 
     def test_force(self):
         project, _ = self.make()
@@ -390,8 +422,8 @@ class Firmware(CommandTest):
         self.assertEqual(mine.read_text(), "mine")
         self.assertEqual((project / "main.cpp").read_text(), "int main() {}\n")
         self.assertIn("BANTAM_MAX_TOKENS 16", (project / "bantam_config.h").read_text())
-        self.assertFalse((project / "bantam/targets/cortex-m4/memory.ld").exists())
-        self.assertTrue((project / "bantam/targets/cortex-m7/memory.ld").exists())
+        self.assertFalse((project / "bantam/targets/cortex-m4/target.json").exists())
+        self.assertTrue((project / "bantam/targets/cortex-m7/target.json").exists())
 
     def test_foreign_directories_stay(self):
         folder = self.directory / "folder"
@@ -414,11 +446,13 @@ class Firmware(CommandTest):
             (2, (), {"target": "cortex-m5", "says": ["did you mean cortex-m", "cortex-m0plus"]}),
             (2, (), {"target": "", "says": ["known are"]}),
             (2, ("--max-tokens", "65"), {"says": ["at most 64"]}),
+            (2, ("--max-tokens", "3"), {"says": ["at least 4"]}),
             (2, ("--block-rows", "0"), {"says": ["--block-rows"]}),
             (2, ("--block-rows", "5"), {"says": ["--block-rows"]}),
             (2, ("--format", "elf"), {}),
             (2, ("--sparse", "never"), {"says": ["auto, keep"]}),
             (3, (), {"file": absent}),
+            (3, (), {"file": self.directory, "says": ["Is a directory; convert it first"]}),
             (4, (), {"file": noise}),
             (2, ("--format", "bin"), {"file": copy, "output": "copy.bantam", "says": ["input"]}),
             (2, ("--force",), {"file": copy, "output": ".", "says": ["input"]}),

@@ -314,6 +314,14 @@ class Answerer {
   Text last_;  // the text of an answer's span
 };
 
+/// Blanks and tabs only: no question, and no pair of two.
+bool is_blank(Text text) {
+  for (size_t i = 0; i < text.size; ++i) {
+    if (text.data[i] != ' ' && text.data[i] != '\t') return false;
+  }
+  return true;
+}
+
 bool is_utf8(Text text) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(text.data);
   for (size_t i = 0; i < text.size;) {
@@ -357,8 +365,8 @@ void Terminal::end_line() {
   const Text line{line_, size_};
   size_ = prompt_;
   Answerer answerer(*session_, sink_, entities_);
-  if (line.size == prompt_) return answerer.error("empty line");
   if (line.size > kLineBytes) return answerer.error("line too long");
+  if (is_blank({line_ + prompt_, line.size - prompt_})) return answerer.error("empty line");
   if (!is_utf8(line)) return answerer.error("not UTF-8");
   if (kTakesIds && session_->tokenizer() == nullptr) return answerer.numbers(line, ids_, sizeof(ids_) / sizeof(*ids_));
   answerer.text(line);
