@@ -18,7 +18,7 @@
 namespace bantam::convert {
 namespace {
 
-constexpr uint32_t kMostTokens = 256;
+constexpr uint32_t kMeasuredTokens = 256;
 constexpr const char* kSchema = "bantam.sensitivity/1";
 
 /// A regular expression that matches `name` alone.
@@ -95,7 +95,7 @@ class Measurement {
 
  private:
   uint32_t tokens() const {
-    return graph_.model.max_sequence == 0 ? kMostTokens : std::min(graph_.model.max_sequence, kMostTokens);
+    return graph_.model.max_sequence == 0 ? kMeasuredTokens : std::min(graph_.model.max_sequence, kMeasuredTokens);
   }
 
   Built build_with(std::vector<Keep> keep) const {

@@ -98,6 +98,7 @@ const std::vector<Resource>& resources() {
 
 }  // namespace bantam::firmware
 ]])
-  set_source_files_properties(${generated}/resource_table.cpp PROPERTIES OBJECT_DEPENDS "${files}")
+  set_source_files_properties(${generated}/resource_table.cpp PROPERTIES OBJECT_DEPENDS "${files}"
+    SKIP_UNITY_BUILD_INCLUSION ON)  # which would drop what it depends on
   target_sources(${target} PRIVATE ${generated}/resource_table.cpp)
 endfunction()

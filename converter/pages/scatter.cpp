@@ -13,7 +13,7 @@
 namespace bantam::convert {
 namespace {
 
-constexpr double kFont = 12, kRadius = 6, kGap = 4;
+constexpr double kLabelFont = 12, kRadius = 6, kGap = 4;
 
 bool overlap(const Box& a, const Box& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
@@ -38,7 +38,7 @@ class Words {
 
   std::string write(const ScatterPoint& point) {
     for (const std::string& words : {point.name, point.brief}) {
-      const double width = text_width(words, kFont), height = kFont + 3;
+      const double width = text_width(words, kLabelFont), height = kLabelFont + 3;
       const double x = frame_.x(point.x), y = frame_.y(point.y);
       const double right = x + kRadius + kGap, left = x - kRadius - kGap - width;
       const double above = y - kRadius - kGap - height, below = y + kRadius + kGap;
@@ -52,7 +52,7 @@ class Words {
         if (std::any_of(taken_.begin(), taken_.end(), [&](const Box& other) { return overlap(place, other); }))
           continue;
         taken_.push_back(place);
-        return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", place.x, place.y + kFont - 1,
+        return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", place.x, place.y + kLabelFont - 1,
                            html_escaped(words));
       }
     }

@@ -10,7 +10,7 @@ import shlex
 import sys
 
 # Folders of sources by the optimisation that their build type Release gives them: the last -O of a command counts.
-QUICK_TO_COMPILE = ("converter/cli/", "tests/session/")
+QUICK_TO_COMPILE = ("converter/cli/", "converter/import/", "converter/pages/", "tests/session/")
 
 
 def wanted_of(build_type, source):

@@ -15,7 +15,7 @@ PUBLIC = "include"  # holds public headers, which include each other only
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 MAY = re.compile(r"May depend on:?\s(.*?)\.(?:\s|$)", re.DOTALL)
 ROW = re.compile(r"^\| `([\w/]+)/` \|", re.MULTILINE)
-LAYER = re.compile(r"bantam_layer\(([\w/]+)(?:\s+BELOW\s+([^)]*))?\)")
+LAYER = re.compile(r"bantam_layer\(([\w/]+)(?:\s+QUICK_TO_COMPILE)?(?:\s+BELOW\s+([^)]*))?\)")
 
 
 class Part:

@@ -8,7 +8,7 @@ namespace bantam::convert {
 namespace {
 
 constexpr int64_t kMaxId = int64_t{1} << 32;
-constexpr uint64_t kAbsurdLength = 1u << 30;
+constexpr uint64_t kNoLength = 1u << 30;
 
 /// Reads the parts one by one; each problem names the part by its path in the file.
 class Reader {
@@ -228,7 +228,7 @@ class Reader {
     }
     source_.truncate_left = part(truncation, "direction") == "Left";
     const Json& length = part(truncation, "max_length");
-    if (length.is_number_unsigned() && length.get<uint64_t>() < kAbsurdLength) {
+    if (length.is_number_unsigned() && length.get<uint64_t>() < kNoLength) {
       source_.max_length = length.get<uint32_t>();
     }
   }
