@@ -1,7 +1,7 @@
-# bantam_layer(FOLDER [QUICK_TO_COMPILE] BELOW folders...): an object library of a folder's sources, bantam_layer_FOLDER. It sees its
-# own headers, the public ones (include/), those of the runtime and those of the folders BELOW, by an include directory each that
-# holds nothing but a link to the folder: an include that runs up does not compile. tests/style/layers.py compares the list with
-# the folder's README and with the order.
+# bantam_layer(FOLDER [QUICK_TO_COMPILE] BELOW folders...): an object library of a folder's sources, bantam_layer_FOLDER.
+# It sees its own headers, the public ones (include/), those of the runtime and those of the folders BELOW, by an include
+# directory each that holds nothing but a link to the folder: an include that runs up does not compile.
+# tests/style/layers.py compares the list with the folder's README and with the order.
 # QUICK_TO_COMPILE: nobody waits for what it computes (bantam_quick_to_compile).
 function(bantam_layer folder)
   cmake_parse_arguments(arg "QUICK_TO_COMPILE" "" "BELOW" ${ARGN})

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tidy.sh BUILD_DIR [FILE...]: clang-tidy with the checks of .clang-tidy over the sources that a branch changes (or the given
-# ones), as BUILD_DIR compiles them: those that differ from where the branch left main (on main: from its last commit), and
-# for a changed header one that includes it; at most 40, which is more than a commit of one concern has. A source that passed is not read again until it, a header or .clang-tidy changes.
-# With BANTAM_TIDY=all (`./dev test all`) every source, and the path-sensitive analyzer, which takes two to four times as long
-# as all other checks together: half an hour on two cores.
+# tidy.sh BUILD_DIR [FILE...]: clang-tidy with the checks of .clang-tidy over the sources that a branch changes (or the
+# given ones), as BUILD_DIR compiles them: those that differ from where the branch left main (on main: from its last
+# commit), and for a changed header one that includes it; at most 40, more than a commit of one concern has. A source
+# that passed is not read again until it, a header or .clang-tidy changes. With BANTAM_TIDY=all (`./dev test all`) every
+# source, and the path-sensitive analyzer, which takes two to four times as long as all other checks together.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$(realpath "$1")
@@ -24,8 +24,11 @@ changed_sources() {
   for name in origin/HEAD main master; do
     base=$(git merge-base HEAD "$name" 2>/dev/null) && break
   done
-  [ "${base:-none}" != none ] && [ "$base" != "$(git rev-parse HEAD)" ] || base=$(git rev-parse -q --verify HEAD~1 || git rev-parse HEAD)
-  { git diff --name-only -M --diff-filter=AM "$base" -- runtime converter && git ls-files -o --exclude-standard -- runtime converter; } |
+  if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then
+    base=$(git rev-parse -q --verify HEAD~1 || git rev-parse HEAD)
+  fi
+  { git diff --name-only -M --diff-filter=AM "$base" -- runtime converter &&
+    git ls-files -o --exclude-standard -- runtime converter; } |
     while read -r file; do
       case $file in
         *.cpp) [ ! -e "$file" ] || echo "$file" ;;
