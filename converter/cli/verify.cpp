@@ -8,8 +8,8 @@
 #include "cli/engine.h"
 #include "cli/errors.h"
 #include "cli/output.h"
-#include "cli/verify_data.h"
 #include "format/header.h"
+#include "format/verify_data.h"
 #include "format/view.h"
 
 namespace bantam::cli {
@@ -35,7 +35,7 @@ void run_verify(const std::string& path, bool json) {
   const ModelFile file(path);
   std::vector<std::string> problems;
   check_sums(file.model(), &problems);
-  const DataSummary summary = verify_data(file.model(), &problems);
+  const convert::DataSummary summary = convert::verify_data(file.model(), &problems);
   if (json) {
     Json object = json_object("verify");
     object["file"] = path;

@@ -10,6 +10,7 @@
 #include "format/rewrite.h"
 #include "format/stored_matrix.h"
 #include "format/view.h"
+#include "format/weight_codec.h"
 #include "kernels/kernels.h"
 #include "ops/ops.h"
 #include "prune/costs.h"
@@ -23,19 +24,6 @@ Place place_of(const fb::Tensor& t) { return {t.data()->offset(), t.data()->size
 
 bool without_zeros(const fb::Tensor& t) { return sparse_weights(t) || bitmask_weights(t); }
 
-/// Rows [N][K] of a linear weight, N and K padded to 16.
-std::vector<uint8_t> rows_of(const StoredMatrix& matrix) {
-  const size_t width = kernels::pad16(matrix.columns());
-  std::vector<uint8_t> rows(kernels::pad16(matrix.rows()) * width, 0);
-  std::vector<float> values(matrix.columns());
-  for (uint32_t n = 0; n < matrix.rows(); ++n) {
-    matrix.read(n, values.data());
-    std::transform(values.begin(), values.end(), rows.begin() + static_cast<ptrdiff_t>(n * width),
-                   [](float value) { return static_cast<uint8_t>(static_cast<int8_t>(value)); });
-  }
-  return rows;
-}
-
 /// Lays out those weights in rows of which wanted(tensor) is true.
 template <class Wanted>
 void lay_in_rows(FileEditor& editor, const Wanted& wanted) {
@@ -45,8 +33,10 @@ void lay_in_rows(FileEditor& editor, const Wanted& wanted) {
     const fb::Tensor& t = tensor(root(editor.original()), static_cast<int32_t>(i));
     if (!wanted(t)) continue;
     tensors[i]->layout = fb::Layout::k16n1;
-    if (done.insert(place_of(t)).second)
-      editor.bytes(tensors[i]->data.get()) = rows_of(StoredMatrix(editor.original(), t));
+    if (!done.insert(place_of(t)).second) continue;
+    const std::vector<int8_t> integers = stored_integers(editor.original(), t);
+    editor.bytes(tensors[i]->data.get()) =
+        weight_codec(fb::Layout::k16n1).encode(integers.data(), extent(t, 0), extent(t, 1));
   }
 }
 

@@ -9,9 +9,9 @@
 #include "base/float_bits.h"
 #include "base/half.h"
 #include "base/size.h"
-#include "format/bitmask.h"
 #include "format/header.h"
-#include "format/sparse.h"
+#include "format/sparse_1x4.h"
+#include "format/weight_codec.h"
 #include "graph/access.h"
 #include "quantize/int4.h"
 #include "quantize/int8.h"
@@ -32,15 +32,6 @@ struct Matrix {
   size_t columns;
   const float* row(size_t r) const { return values + r * columns; }
 };
-
-/// [N/16][K/4][16][4], N and K padded with zeros: position of weight (n, k).
-size_t tile_k4n16(size_t n, size_t k, size_t columns) {
-  const size_t groups = (columns + 3) / 4;
-  return ((n / 16 * groups + k / 4) * 16 + n % 16) * 4 + k % 4;
-}
-
-/// [N/16][K][16], N padded with zeros.
-size_t tile_n16(size_t n, size_t k, size_t columns) { return (n / 16 * columns + k) * 16 + n % 16; }
 
 /// Row n of the source as what is rounded: times the factors of its columns.
 std::vector<float> scaled_row(const Matrix& matrix, const Constant& constant, size_t n) {
@@ -70,36 +61,26 @@ void round_row(const Matrix& matrix, const Constant& constant, size_t n, float* 
   int8_quantize(values.data(), matrix.columns, *scale, row);
 }
 
-/// Rows of integers in tiles, N padded to 16 and K to 4 with zeros.
-std::vector<uint8_t> tiles_of(const std::vector<int8_t>& integers, size_t rows, size_t columns) {
-  std::vector<uint8_t> tiles(in_memory(uint64_t{in_memory(round_up(rows, 16))} * round_up(columns, 4)), 0);
-  for (size_t n = 0; n < rows; ++n) {
-    for (size_t k = 0; k < columns; ++k)
-      tiles[tile_k4n16(n, k, columns)] = static_cast<uint8_t>(integers[n * columns + k]);
-  }
-  return tiles;
-}
-
 /// Linear weights in tiles, or in a layout without their zeros.
 std::vector<uint8_t> linear_bytes(const std::vector<int8_t>& integers, const Matrix& matrix, const Constant& constant,
                                   fb::Layout* layout) {
-  const size_t rows = matrix.rows;
-  const size_t columns = matrix.columns;
+  const auto encoded = [&](fb::Layout as) {
+    return weight_codec(as).encode(integers.data(), matrix.rows, matrix.columns);
+  };
   if (!constant.smallest) {
     const bool sparse =
-        constant.sparse_above < 1 && zero_blocks(integers.data(), rows, columns) > constant.sparse_above;
+        constant.sparse_above < 1 && zero_blocks(integers.data(), matrix.rows, matrix.columns) > constant.sparse_above;
     *layout = sparse ? fb::Layout::sparse_1x4 : fb::Layout::tile_k4n16;
-    return sparse ? compress_1x4(integers.data(), rows, columns) : tiles_of(integers, rows, columns);
+    return encoded(*layout);
   }
-  std::vector<uint8_t> best = tiles_of(integers, rows, columns);
   *layout = fb::Layout::tile_k4n16;
-  const auto offer = [&](std::vector<uint8_t> bytes, fb::Layout of) {
-    if (bytes.size() >= best.size()) return;
+  std::vector<uint8_t> best = encoded(*layout);
+  for (const fb::Layout other : {fb::Layout::sparse_1x4, fb::Layout::bitmask_k4n16}) {
+    std::vector<uint8_t> bytes = encoded(other);
+    if (bytes.size() >= best.size()) continue;
     best = std::move(bytes);
-    *layout = of;
-  };
-  offer(compress_1x4(integers.data(), rows, columns), fb::Layout::sparse_1x4);
-  offer(compress_bitmask(integers.data(), rows, columns), fb::Layout::bitmask_k4n16);
+    *layout = other;
+  }
   return best;
 }
 
@@ -148,16 +129,15 @@ Int4Scales round_int4_row(const Matrix& matrix, const Constant& constant, size_t
 void store_int4(DataSection& data, const Matrix& matrix, const Constant& constant, fb::TensorT& tensor) {
   const size_t group = tensor.group;
   const size_t groups = (matrix.columns + group - 1) / group;
-  const size_t eights = (matrix.columns + 7) / 8;
   const size_t padded_rows = in_memory(round_up(matrix.rows, 16));
-  std::vector<uint8_t> stored(in_memory(uint64_t{padded_rows} * eights * 4), 0x88);  // zeros
+  std::vector<int8_t> integers(in_memory(uint64_t{matrix.rows} * matrix.columns));
   std::vector<uint8_t> scales(in_memory(uint64_t{padded_rows} * (sizeof(float) + groups)), 0);
   std::fill(scales.begin() + static_cast<ptrdiff_t>(padded_rows * sizeof(float)), scales.end(), uint8_t{1});
   std::vector<int32_t> sums(padded_rows, 0);
   std::vector<float> reads(matrix.columns);
-  std::vector<int8_t> row(matrix.columns);
   for (size_t n = 0; n < matrix.rows; ++n) {
-    const Int4Scales found = round_int4_row(matrix, constant, n, group, row.data());
+    int8_t* row = integers.data() + n * matrix.columns;
+    const Int4Scales found = round_int4_row(matrix, constant, n, group, row);
     std::memcpy(scales.data() + n * sizeof(float), &found.scale, sizeof(float));
     uint8_t* factors = scales.data() + padded_rows * sizeof(float) + n / 16 * groups * 16 + n % 16;
     for (size_t g = 0; g < groups; ++g) factors[g * 16] = found.factors[g];
@@ -165,15 +145,12 @@ void store_int4(DataSection& data, const Matrix& matrix, const Constant& constan
       const int weight = row[k] * found.factors[k / group];
       reads[k] = static_cast<float>(weight) * found.scale;
       sums[n] += weight;
-      uint8_t& byte = stored[((n / 16 * eights + k / 8) * 16 + n % 16) * 4 + k % 4];
-      const int half = row[k] + 8;
-      byte = static_cast<uint8_t>(k % 8 < 4 ? (byte & 0xF0) | half : (byte & 0x0F) | half << 4);
     }
     note_error(matrix, constant, n, reads, tensor);
   }
   tensor.layout = fb::Layout::tile_i4_k8n16;
   tensor.scale_kind = fb::ScaleKind::per_group;
-  tensor.data = store(data, stored);
+  tensor.data = store(data, weight_codec(tensor.layout).encode(integers.data(), matrix.rows, matrix.columns));
   tensor.scales = store(data, scales);
   tensor.sums = store(data, sums);
 }
@@ -185,7 +162,7 @@ void store_float(DataSection& data, const Matrix& matrix, bool tiled, fb::Tensor
   std::vector<T> stored(in_memory(stored_rows * matrix.columns, sizeof(T)), T{0});
   for (size_t n = 0; n < matrix.rows; ++n) {
     for (size_t k = 0; k < matrix.columns; ++k) {
-      stored[tiled ? tile_n16(n, k, matrix.columns) : n * matrix.columns + k] = encode(matrix.row(n)[k]);
+      stored[tiled ? place_in_tile_n16(n, k, matrix.columns) : n * matrix.columns + k] = encode(matrix.row(n)[k]);
     }
   }
   tensor.layout = tiled ? fb::Layout::tile_n16 : fb::Layout::rows;
@@ -207,32 +184,42 @@ void store_vector(DataSection& data, const Constant& constant, fb::TensorT& tens
   tensor.data = store(data, padded);
 }
 
-/// Integers as they are: vectors padded to 16 with zeros, rows, or the tiles and sums of a linear weight.
+/// Integers as they are: vectors padded to 16 with zeros, or rows.
 template <typename T>
-void store_numbers(DataSection& data, const std::vector<int32_t>& numbers, bool tiled, fb::TensorT& tensor) {
+void store_numbers(DataSection& data, const std::vector<int32_t>& numbers, fb::TensorT& tensor) {
   const bool matrix = tensor.shape.size() == 2;
-  const size_t n = in_memory(matrix ? rows(tensor) : 1);
+  const uint64_t count = matrix ? uint64_t{rows(tensor)} * width(tensor) : width(tensor);
+  if (numbers.size() < count) throw Error(ExitCode::kInternal, tensor.name + " has fewer numbers than its shape");
+  std::vector<T> stored(in_memory(matrix ? count : round_up(count, 16), sizeof(T)), T{0});
+  std::transform(numbers.begin(), numbers.begin() + static_cast<ptrdiff_t>(count), stored.begin(),
+                 [](int32_t number) { return static_cast<T>(number); });
+  tensor.layout = fb::Layout::rows;
+  tensor.data = store(data, stored);
+}
+
+/// Integers of a linear weight as they are, in tiles, with their sums.
+void store_static_weights(DataSection& data, const std::vector<int32_t>& numbers, fb::TensorT& tensor) {
+  const size_t n = in_memory(rows(tensor));
   const size_t k = in_memory(width(tensor));
   if (numbers.size() < uint64_t{n} * k)
     throw Error(ExitCode::kInternal, tensor.name + " has fewer numbers than its shape");
-  const size_t padded_n = in_memory(round_up(n, 16));
-  const uint64_t padded = matrix ? uint64_t{padded_n} * round_up(k, 4) : round_up(k, 16);
-  std::vector<T> stored(in_memory(tiled || !matrix ? padded : uint64_t{n} * k, sizeof(T)), T{0});
-  std::vector<int32_t> sums(padded_n, 0);
+  std::vector<int8_t> integers(n * k);
+  std::vector<int32_t> sums(in_memory(round_up(n, 16)), 0);
   for (size_t i = 0; i < n * k; ++i) {
-    stored[tiled ? tile_k4n16(i / k, i % k, k) : i] = static_cast<T>(numbers[i]);
-    sums[i / k] += tiled ? numbers[i] : 0;
+    integers[i] = static_cast<int8_t>(numbers[i]);
+    sums[i / k] += numbers[i];
   }
-  tensor.layout = tiled ? fb::Layout::tile_k4n16 : fb::Layout::rows;
-  tensor.data = store(data, stored);
-  if (tiled) tensor.sums = store(data, sums);
+  tensor.layout = fb::Layout::tile_k4n16;
+  tensor.data = store(data, weight_codec(tensor.layout).encode(integers.data(), n, k));
+  tensor.sums = store(data, sums);
 }
 
 void store_constant(DataSection& data, const Constant& constant, bool tiled, fb::TensorT& tensor) {
   if (!constant.numbers.empty()) {
-    if (tensor.type == fb::DType::i8) return store_numbers<int8_t>(data, constant.numbers, tiled, tensor);
-    if (tensor.type == fb::DType::i16) return store_numbers<int16_t>(data, constant.numbers, tiled, tensor);
-    return store_numbers<int32_t>(data, constant.numbers, tiled, tensor);
+    if (tiled) return store_static_weights(data, constant.numbers, tensor);
+    if (tensor.type == fb::DType::i8) return store_numbers<int8_t>(data, constant.numbers, tensor);
+    if (tensor.type == fb::DType::i16) return store_numbers<int16_t>(data, constant.numbers, tensor);
+    return store_numbers<int32_t>(data, constant.numbers, tensor);
   }
   if (tensor.shape.size() < 2) {
     if (constant.values.size() != width(tensor)) {

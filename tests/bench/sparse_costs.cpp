@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "format/bitmask.h"
-#include "format/sparse.h"
+#include "format/sparse_1x4.h"
 #include "kernels/kernels.h"
 #include "tests/every_isa.h"
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "converter/pack_graphs.h"
 #include "format/bitmask.h"
-#include "format/sparse.h"
+#include "format/sparse_1x4.h"
 #include "graph/access.h"
 #include "kernels/kernels.h"
 #include "pack/build.h"

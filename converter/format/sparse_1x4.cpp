@@ -1,10 +1,11 @@
-#include "format/sparse.h"
+#include "format/sparse_1x4.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "base/size.h"
+#include "format/bytes.h"
+#include "format/view.h"
 #include "kernels/kernels.h"
 
 namespace bantam::convert {
@@ -73,6 +74,25 @@ std::vector<uint8_t> compress_1x4(const int8_t* weights, size_t rows, size_t col
   append(&bytes, ends);
   append(&bytes, order);
   return bytes;
+}
+
+void visit_1x4(const fb::Tensor& tensor, const uint8_t* data, BlockSink& sink) {
+  const uint32_t padded = kernels::pad16(extent(tensor, 0));
+  const size_t steps = sparse_steps(tensor, padded);
+  const uint8_t* index = data + steps * 16;
+  const uint8_t* ends = index + steps * 8;
+  const uint8_t* order = ends + padded;
+  size_t step = 0;
+  for (uint32_t group = 0; group < padded / 4; ++group) {
+    const uint32_t span = group * 4 / kernels::kSparseSpan * kernels::kSparseSpan;
+    for (const size_t end = load<uint32_t>(ends, group); step < end; ++step) {
+      for (uint32_t j = 0; j < 4; ++j) {
+        const size_t block = step * 4 + j;
+        sink.block(span + order[group * 4 + j], load<uint16_t>(index, block) * 4u,
+                   reinterpret_cast<const int8_t*>(data + block * 4));
+      }
+    }
+  }
 }
 
 }  // namespace bantam::convert

@@ -1,6 +1,6 @@
 // The data section's values: what Model::open, which only bounds-checks it, leaves to `bantam verify`.
-#ifndef BANTAM_CONVERTER_CLI_VERIFY_DATA_H_
-#define BANTAM_CONVERTER_CLI_VERIFY_DATA_H_
+#ifndef BANTAM_CONVERTER_FORMAT_VERIFY_DATA_H_
+#define BANTAM_CONVERTER_FORMAT_VERIFY_DATA_H_
 
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "bantam/model.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 
 struct DataSummary {
   uint32_t constants = 0;
@@ -20,6 +20,6 @@ struct DataSummary {
 /// the weights are not all zero; stated sums are the sums; floats are finite. O(file size).
 DataSummary verify_data(const Model& model, std::vector<std::string>* problems);
 
-}  // namespace bantam::cli
+}  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_CLI_VERIFY_DATA_H_
+#endif  // BANTAM_CONVERTER_FORMAT_VERIFY_DATA_H_

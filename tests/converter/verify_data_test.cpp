@@ -1,5 +1,5 @@
 // What `bantam verify` finds in values: one spoilt constant each, in a file whose checksums are right.
-#include "cli/verify_data.h"
+#include "format/verify_data.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <limits>
 
 #include "format/bitmask.h"
-#include "format/sparse.h"
+#include "format/sparse_1x4.h"
 #include "kernels/kernels.h"
 #include "tests/session/bert.h"
 
-namespace bantam::cli {
+namespace bantam::convert {
 namespace {
 
 using testing::WeightType;
@@ -93,9 +93,9 @@ testing::ModelBuilder sound() {
   builder.weights("half", kRows, kColumns, values, WeightType::kF16);
   builder.weights("float", kRows, kColumns, values, WeightType::kF32);
   add_int4(builder);
-  add_with_zeros(builder, "sparse", fb::Layout::sparse_1x4, kSparseSteps * 24 + 32, convert::compress_1x4);
+  add_with_zeros(builder, "sparse", fb::Layout::sparse_1x4, kSparseSteps * 24 + 32, compress_1x4);
   add_with_zeros(builder, "bits", fb::Layout::bitmask_k4n16, kMaskBytes + 15 * 8 + kernels::kBitmaskSlack,
-                 convert::compress_bitmask);
+                 compress_bitmask);
   return builder;
 }
 
@@ -225,4 +225,4 @@ TEST(VerifyDataScales, ARowOfZerosNeedsNoScale) {
 }
 
 }  // namespace
-}  // namespace bantam::cli
+}  // namespace bantam::convert

@@ -1,0 +1,58 @@
+// Linear weights between rows and the bytes of a file: one row of a table for each layout of schemas/bantam.fbs.
+#ifndef BANTAM_CONVERTER_FORMAT_WEIGHT_CODEC_H_
+#define BANTAM_CONVERTER_FORMAT_WEIGHT_CODEC_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bantam_generated.h"
+
+namespace bantam::convert {
+
+/// Takes the weights of a matrix, four inputs of one output at a time.
+class BlockSink {
+ public:
+  virtual ~BlockSink() = default;
+  /// weights[i] is that of output n and input k + i; k is a multiple of 4. n and k may lie in the padding.
+  virtual void block(uint32_t n, uint32_t k, const int8_t* weights) = 0;
+};
+
+/// How integer weights of one layout are written and read.
+struct WeightCodec {
+  fb::Layout layout;
+  /// The bytes of Tensor.data for weights [rows][columns], row-major. O(rows * columns).
+  std::vector<uint8_t> (*encode)(const int8_t* weights, size_t rows, size_t columns);
+  /// Hands every stored weight to `sink`, padding included; what is not stored is 0. `tensor` is one of an open model, whose
+  /// data begins at `data`. int4 weights come without the factors of their groups. O(bytes of the data).
+  void (*visit)(const fb::Tensor& tensor, const uint8_t* data, BlockSink& sink);
+};
+
+/// The codec of a layout of integer weights, or null: of floats and rows, or of none.
+const WeightCodec* find_weight_codec(fb::Layout layout);
+
+/// The same; a layout without codec is an internal error.
+const WeightCodec& weight_codec(fb::Layout layout);
+
+/// Factors of the groups of int4 weights, 1 everywhere for other layouts: what a stored integer is multiplied by before its
+/// output's scale.
+class GroupFactors {
+ public:
+  /// `scales`: where the tensor's scales begin; the factors lie behind them.
+  GroupFactors(const fb::Tensor& tensor, const uint8_t* scales);
+  int of(uint32_t n, uint32_t k) const {
+    return factors_ == nullptr ? 1 : factors_[(size_t{n} / 16 * groups_ + k / group_) * 16 + n % 16];
+  }
+
+ private:
+  const uint8_t* factors_ = nullptr;
+  size_t groups_ = 0;
+  uint32_t group_ = 1;
+};
+
+/// [N/16][K][16], N padded with zeros: position of weight (n, k) of a float tile.
+inline size_t place_in_tile_n16(size_t n, size_t k, size_t columns) { return (n / 16 * columns + k) * 16 + n % 16; }
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_FORMAT_WEIGHT_CODEC_H_
