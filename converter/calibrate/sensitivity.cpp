@@ -21,16 +21,6 @@ namespace {
 constexpr uint32_t kMeasuredTokens = 256;
 constexpr const char* kSchema = "bantam.sensitivity/1";
 
-/// A regular expression that matches `name` alone.
-std::string exactly(const std::string& name) {
-  std::string pattern = "^";
-  for (const char c : name) {
-    if (std::string_view(".*+?()[]{}|^$\\/").find(c) != std::string_view::npos) pattern += '\\';
-    pattern += c;
-  }
-  return pattern + "$";
-}
-
 /// Elements of each matrix by name, tied ones once.
 std::map<std::string, uint64_t> matrices(const Graph& graph) {
   Graph merged = clone(graph);
@@ -137,6 +127,15 @@ class Measurement {
 
 }  // namespace
 
+std::string exactly(const std::string& name) {
+  std::string pattern = "^";
+  for (const char c : name) {
+    if (std::string_view(".*+?()[]{}|^$\\/").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern + "$";
+}
+
 Sensitivity measure_sensitivity(const Graph& graph, const std::vector<LabelledText>& texts,
                                 const std::vector<fb::DType>& types, const std::function<void(double)>& progress) {
   return Measurement(graph, texts).run(types, progress);
@@ -145,6 +144,7 @@ Sensitivity measure_sensitivity(const Graph& graph, const std::vector<LabelledTe
 std::string sensitivity_json(const Sensitivity& measured) {
   Json json = {{"schema", kSchema},
                {"model", measured.model},
+               {"data", measured.data},
                {"data_sha256", measured.data_sha256},
                {"texts", measured.texts},
                {"decisions", measured.decisions},
@@ -187,6 +187,8 @@ Sensitivity read_sensitivity(const std::filesystem::path& file) {
   try {
     out.file_bytes = whole(json, "file_bytes");
     out.texts = whole(json, "texts");
+    if (json.contains("data")) out.data = json.at("data").get<std::string>();
+    if (json.contains("data_sha256")) out.data_sha256 = json.at("data_sha256").get<std::string>();
     for (const Json& entry : json.at("matrices")) {
       MatrixCosts matrix;
       matrix.name = entry.at("name").get<std::string>();

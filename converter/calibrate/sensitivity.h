@@ -14,6 +14,9 @@
 
 namespace bantam::convert {
 
+/// A regular expression that matches `name` alone.
+std::string exactly(const std::string& name);
+
 /// Every matrix of an importer's `graph` in each of `types` (i4: linear layers only), the rest f32. Labels, where the texts
 /// have them and the model gives one label to a text, make the loss. Native kernels only: the same on every machine.
 /// O(matrices * types * texts). Throws Error: a model without a tokenizer, labels that it does not have.

@@ -1,7 +1,9 @@
 // bantam convert: a Hugging Face directory to a .bantam file.
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,25 +26,93 @@ constexpr const char* kExamples =
     "  bantam convert models/voice-commands -o voice.bantam\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --expect minilm-sst2/expected.jsonl\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --max-tokens 128 --keep 'embeddings=f16'\n"
-    "  bantam convert minilm-sst2 -o sst2.bantam --budget size=16MB --sensitivity costs.json\n"
+    "  bantam convert minilm-sst2 -o sst2.bantam --budget size=21MB --sensitivity costs.json\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --prune 0.25 --pattern heads --calibrate train.txt\n"
     "  bantam convert my-model -o my.bantam --weights f32 --parity texts.txt --json\n"
     "  bantam convert models/voice-commands -o voice.bantam --activations static --calibrate sentences.txt\n\n"
     "SRC is a directory as transformers or sentence-transformers saves it: config.json, model.safetensors (or its\n"
     "shards), tokenizer.json or vocab.txt. The produced file is compared with an f32 build of the same model; when\n"
-    "more than a fraction P of the labels differ nothing is written and the exit code is 6.";
+    "more than a share P of the labels differ for certain, nothing is written, what passes is searched and named,\n"
+    "and the exit code is 6.";
 
 struct Arguments {
+  const CLI::App* command = nullptr;
   convert::ConvertOptions options;
   std::string source;
   std::string output;
   std::string expect;
   std::string sensitivity;
   std::string calibrate_scores;
+  std::string gate_data;
   std::vector<std::string> keep;
   LayoutFlags student;
   bool json = false;
 };
+
+/// For shares: "a number from 0 to 1 is expected, such as 0.02".
+CLI::Validator share_between(double low, double high) {
+  const auto check = [low, high](const std::string& word) -> std::string {
+    char* end = nullptr;
+    const double value = std::strtod(word.c_str(), &end);
+    if (!word.empty() && *end == '\0' && value >= low && value <= high) return "";
+    return fmt::format("{} is not a share: a number from {} to {} is expected, such as 0.02 for 2 %", word, low, high);
+  };
+  return CLI::Validator(check, "");
+}
+
+/// Names of types, as --keep takes them.
+CLI::Validator types() {
+  const auto look_up = [](std::string& word) -> std::string {
+    const std::optional<fb::DType> type = convert::find_type(word);
+    if (!type) return word + " is not one of int8, int4, f16, f32";
+    word = CLI::detail::value_string(*type);
+    return "";
+  };
+  return CLI::Validator(look_up, "");
+}
+
+/// Options that do nothing without another one.
+void check_partners(const CLI::App& command, const convert::ConvertOptions& options) {
+  const auto given = [&command](const char* name) { return command.count(name) > 0; };
+  convert::Problems problems;
+  const auto want = [&](const char* name, bool partner, const char* add) {
+    if (given(name) && !partner)
+      problems.add(ExitCode::kUsage,
+                   fmt::format("{} does nothing without {}: add it, or leave out {}", name, add, name));
+  };
+  bool int4 = options.types.weights == fb::DType::i4;
+  for (const convert::Keep& keep : options.types.keep) int4 = int4 || keep.type == fb::DType::i4;
+  want("--group", int4, "--weights int4 or --keep 'RE=int4'");
+  for (const char* name : {"--pattern", "--prune-scope", "--prune-by"}) want(name, given("--prune"), "--prune SHARE");
+  want("--typical-tokens", options.types.sparse == convert::Sparse::kAuto, "--sparse auto");
+  want("--max-rejected", given("--calibrate-scores"), "--calibrate-scores FILE.jsonl");
+  want("--percentile", given("--calibrate-by"), "--calibrate-by percentile");
+  problems.raise();
+}
+
+/// Why nothing was written, and what passes.
+std::vector<std::string> refusal(const convert::Report& report) {
+  const convert::GateReport& gate = report.gate;
+  std::vector<std::string> lines = {fmt::format("quality gate failed, {} was not written", report.output)};
+  lines.insert(lines.end(), report.gate_failures.begin(), report.gate_failures.end());
+  if (gate.built_in) {
+    lines.push_back(
+        fmt::format("{} judged the file: some hundred texts like those that it will see judge better, by "
+                    "--gate-data FILE, and cost no byte",
+                    gate.texts));
+  }
+  const bool found = !gate.attempts.empty() && gate.attempts.back().passed;
+  if (found) {
+    lines.push_back(
+        fmt::format("what passes: {}; --auto takes it", attempt_line(gate.attempts.back(), gate.refused_file_bytes)));
+  }
+  for (size_t i = 0; i + (found ? 1 : 0) < gate.attempts.size(); ++i)
+    lines.push_back("tried: " + attempt_line(gate.attempts[i], gate.refused_file_bytes));
+  if (gate.out_of_time)
+    lines.emplace_back("the search for what passes ended after three minutes: --auto goes to its end");
+  if (!found) lines.emplace_back("nothing that was tried passes; a larger --max-label-flips allows more");
+  return lines;
+}
 
 void run_convert(Arguments& arguments) {
   convert::ConvertOptions& options = arguments.options;
@@ -51,8 +121,10 @@ void run_convert(Arguments& arguments) {
   options.expect = arguments.expect;
   options.sensitivity = arguments.sensitivity;
   options.calibrate_scores = arguments.calibrate_scores;
+  options.gate_data = arguments.gate_data;
   options.tool = std::string("bantam ") + kVersion;
   for (const std::string& keep : arguments.keep) options.types.keep.push_back(convert::parse_keep(keep));
+  check_partners(*arguments.command, options);
   if (!arguments.student.recipe.empty()) options.student = layout_recipe(arguments.student);
   Progress progress;
   options.progress = [&progress](const char* what, double done) { progress.show(what, done); };
@@ -65,9 +137,7 @@ void run_convert(Arguments& arguments) {
   }
   out().flush();
   if (!report.gate_failures.empty()) {
-    std::vector<std::string> problems = {fmt::format("quality gate failed, {} was not written", arguments.output)};
-    problems.insert(problems.end(), report.gate_failures.begin(), report.gate_failures.end());
-    throw Error(ExitCode::kGate, std::move(problems));
+    throw Error(ExitCode::kGate, refusal(report));
   }
 }
 
@@ -76,6 +146,7 @@ void run_convert(Arguments& arguments) {
 void add_convert(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("convert", "Convert a Hugging Face directory to a .bantam file");
+  arguments->command = command;
   command->footer(kExamples);
   command->add_option("SRC", arguments->source, "Directory of the model")->required();
   command->add_option("-o,--output", arguments->output, "File to write; appears whole or not at all")
@@ -93,13 +164,11 @@ void add_convert(CLI::App& app) {
           "--student", arguments->student.recipe,
           "Convert a smaller layout of SRC: a recipe as for `bantam student`, whose layers may differ in width")
       ->type_name("RECIPE");
-  const std::map<std::string, fb::DType> types = {
-      {"int8", fb::DType::i8}, {"int4", fb::DType::i4}, {"f16", fb::DType::f16}, {"f32", fb::DType::f32}};
   command
-      ->add_option(
-          "--weights", arguments->options.types.weights,
-          "Type of the weights: int8 (default), int4 (of linear layers; tables of embeddings: int8), f16 or f32")
-      ->transform(choices(types))
+      ->add_option("--weights", arguments->options.types.weights,
+                   "Type of the weights: int8 (default), int4 (of linear layers; tables of embeddings: int8), f16\n"
+                   "or f32")
+      ->transform(types())
       ->type_name("TYPE");
   command
       ->add_option("--group", arguments->options.types.group,
@@ -185,7 +254,7 @@ void add_convert(CLI::App& app) {
       ->type_name("SCHEME");
   command
       ->add_option("--keep", arguments->keep,
-                   "REGEX=f32|f16|i8|i4: type of the weights whose name matches; may be given several times")
+                   "REGEX=f32|f16|int8|int4: type of the weights whose name matches; may be given several times")
       ->type_name("RE=TYPE")
       ->allow_extra_args(false);
   const std::map<std::string, convert::Activations> activations = {{"dynamic", convert::Activations::kDynamic},
@@ -231,20 +300,31 @@ void add_convert(CLI::App& app) {
   command
       ->add_option("--max-rejected", arguments->options.max_rejected,
                    "Share of right answers that may be out of scope, where no text is labelled so (default 0.01)")
-      ->check(CLI::Range(0.0, 0.5).description(""))
+      ->check(share_between(0, 0.5))
       ->type_name("P");
   command
+      ->add_option("--gate-data", arguments->gate_data,
+                   "Texts that judge the file, one a line or lines of JSON as for eval: by the labels that are lost\n"
+                   "where the data has labels of the model, else by label flips (default: what --calibrate-scores,\n"
+                   "--calibrate or --sensitivity were given, else built-in texts in the vocabulary's languages)")
+      ->type_name("FILE");
+  command->add_flag("--auto", arguments->options.automatic,
+                    "Where the gate refuses the file try --rounding gptq, larger types for some matrices and for all,\n"
+                    "in the order of what they cost in bytes, and write the first that passes");
+  command
       ->add_option("--parity", arguments->options.parity,
-                   "Texts to compare with f32, one a line (default: built-in texts), or none")
-      ->type_name("FILE|none");
+                   "Texts to compare with f32, one a line, by label flips alone; all: every built-in text, of every\n"
+                   "language, with odd forms; none: nothing is compared")
+      ->type_name("FILE|all|none");
   command
       ->add_option("--expect", arguments->expect,
                    "Also compare with stored outputs: a line of JSON each, with ids and logits")
       ->type_name("FILE.jsonl");
   command
       ->add_option("--max-label-flips", arguments->options.max_label_flips,
-                   "Fraction of labels that may differ (default 0.02)")
-      ->check(CLI::Range(0.0, 1.0).description(""))
+                   "Share of labels that may differ (default 0.02): the file is refused when with 95 % confidence\n"
+                   "more do; of labelled data the share that may be lost, of embeddings 1 - cosine")
+      ->check(share_between(0, 1))
       ->type_name("P");
   command->add_flag("--json", arguments->json, "Print the report as one JSON object");
   command->callback([arguments] { run_convert(*arguments); });

@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,16 +43,45 @@ void print_arena(const Report& report) {
   print_table(rows);
 }
 
-void print_comparison(const Comparison& comparison) {
+const convert::Verdict* verdict_of(const std::vector<convert::Verdict>& verdicts, const std::string& output) {
+  for (const convert::Verdict& verdict : verdicts) {
+    if (verdict.output == output) return &verdict;
+  }
+  return nullptr;
+}
+
+/// `verdicts`: of these outputs, one each.
+void print_comparison(const Comparison& comparison, const std::string& texts, std::vector<convert::Verdict> verdicts) {
   if (!comparison.done()) return;
-  out().print("\n{}\n", bold(fmt::format("Against {}, {} texts", comparison.against, comparison.texts)));
-  std::vector<std::vector<std::string>> rows = {{"output", "labels", "flips", "largest difference", "cosine"}};
+  out().print("\n{}\n", bold(fmt::format("Against {}: {}", comparison.against, texts)));
+  std::vector<std::vector<std::string>> rows = {
+      {"output", "labels", "flips", "at least", "largest difference", "cosine"}};
+  const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
   for (const OutputComparison& output : comparison.outputs) {
+    const convert::Verdict* verdict = verdict_of(verdicts, output.name);
     rows.push_back({output.name, output.decides ? fmt::format("{}", output.decisions) : "",
-                    output.decides ? fmt::format("{} ({:.2f} %)", output.flips, 100 * output.flip_fraction()) : "",
+                    output.decides ? fmt::format("{} ({})", output.flips, percent(output.flip_fraction())) : "",
+                    verdict != nullptr && verdict->measure == "label flips" ? percent(verdict->lower_bound) : "",
                     fmt::format("{:.3g}", output.largest_difference), fmt::format("{:.5f}", output.cosine)});
   }
   print_table(rows);
+  if (!comparison.score) return;
+  const convert::ScoreComparison& score = *comparison.score;
+  const convert::Verdict* verdict = verdict_of(verdicts, score.output);
+  out().print("{}: {} of {} labels right, {} in {}; lost {}, at least {}\n", score.output, score.after,
+              score.lost.texts(), score.before, comparison.against, percent(score.lost.rate()),
+              percent(verdict == nullptr ? 0 : std::max(0.0, verdict->lower_bound)));
+}
+
+void print_gate(const Report& report) {
+  const auto middle = report.gate.verdicts.begin() + static_cast<std::ptrdiff_t>(report.parity.outputs.size());
+  print_comparison(report.parity, report.gate.texts, {report.gate.verdicts.begin(), middle});
+  print_comparison(report.expected, fmt::format("{} lines", report.expected.texts),
+                   {middle, report.gate.verdicts.end()});
+  if (report.gate.taken.empty()) return;
+  out().print("\n{}\n", bold("Tried until the gate passed"));
+  for (const convert::Attempt& attempt : report.gate.attempts)
+    out().print("  {}\n", attempt_line(attempt, report.gate.refused_file_bytes));
 }
 
 void print_list(const char* heading, const std::vector<std::string>& lines) {
@@ -101,9 +132,28 @@ void print_structures(const convert::StructureReport& pruned) {
   out().write("\n");
 }
 
+/// The tables' words.
+void print_words(const Report& report) {
+  out().print("\n{}\n", dim("before: in the source. worst error: the largest difference of a stored weight from the "
+                            "source's. arena: all the memory\nthat one text of so many tokens needs."));
+  if (!report.parity.done() && !report.expected.done()) return;
+  out().print("{}\n", dim(fmt::format("flips: labels that differ; at least: the share that differs with {:.0f} % "
+                                      "confidence, allowed {:.2f} %. cosine: 1 is the\nsame direction.",
+                                      100 * convert::kConfidence, 100 * report.gate.limit)));
+}
+
 std::string rate(const convert::Coverage& coverage) { return fmt::format("{:.3f} %", 100 * coverage.unknown_rate()); }
 
 }  // namespace
+
+std::string attempt_line(const convert::Attempt& attempt, uint64_t refused_bytes) {
+  if (attempt.file_bytes == 0) return fmt::format("{}: {}", attempt.options, attempt.problem);
+  const bool less = attempt.file_bytes < refused_bytes;
+  const uint64_t difference = less ? refused_bytes - attempt.file_bytes : attempt.file_bytes - refused_bytes;
+  const std::string bytes = difference == 0 ? "the same size" : human_bytes(difference) + (less ? " less" : " more");
+  return fmt::format("{} ({}, {}){}", attempt.options, human_bytes(attempt.file_bytes), bytes,
+                     attempt.passed ? " passes" : ": " + attempt.problem);
+}
 
 void print_student(const convert::StudentReport& report) {
   const convert::LayoutSize &a = report.before, &b = report.after;
@@ -145,11 +195,11 @@ void print_report(const Report& report) {
   if (report.budget) print_budget(*report.budget, report.file_bytes);
   print_sizes(report);
   print_arena(report);
-  print_comparison(report.parity);
-  print_comparison(report.expected);
+  print_gate(report);
   if (report.scores) print_scores(*report.scores);
   print_list("Notes", report.notes);
   print_list("Smaller", report.smaller);
+  print_words(report);
 }
 
 }  // namespace bantam::cli

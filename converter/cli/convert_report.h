@@ -2,6 +2,9 @@
 #ifndef BANTAM_CONVERTER_CLI_CONVERT_REPORT_H_
 #define BANTAM_CONVERTER_CLI_CONVERT_REPORT_H_
 
+#include <cstdint>
+#include <string>
+
 #include "pipeline/report.h"
 #include "student/student.h"
 
@@ -9,6 +12,9 @@ namespace bantam::cli {
 
 /// Tables of sizes, arena and parity, then notes and what would make the file smaller, to standard output.
 void print_report(const convert::Report& report);
+
+/// "--rounding gptq (23.1 MB, the same size) passes", or what is against it.
+std::string attempt_line(const convert::Attempt& attempt, uint64_t refused_bytes);
 
 /// What a student keeps of its teacher: a table of sizes, coverage of the vocabulary, steps and notes.
 void print_student(const convert::StudentReport& report);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/readable.h"
 #include "cli/errors.h"
 
 namespace bantam::cli {
@@ -91,13 +92,7 @@ std::string bar(float score, int width) {
   return cells + "\x1b[0m";
 }
 
-std::string human_bytes(std::uint64_t bytes) {
-  const double value = static_cast<double>(bytes);
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  if (bytes < 1024 * 1024) return fmt::format("{:.1f} KB", value / 1024);
-  if (bytes < 1024ull * 1024 * 1024) return fmt::format("{:.1f} MB", value / (1024 * 1024));
-  return fmt::format("{:.1f} GB", value / (1024.0 * 1024 * 1024));
-}
+std::string human_bytes(std::uint64_t bytes) { return convert::readable_bytes(bytes); }
 
 void print_table(const std::vector<std::vector<std::string>>& rows) {
   if (rows.empty()) return;

@@ -50,7 +50,7 @@ std::string dim(std::string_view text);
 /// A bar of `width` cells for a score in [0, 1]; empty unless on a terminal.
 std::string bar(float score, int width);
 
-/// Bytes as a person reads them: "812 B", "34.2 KB", "22.9 MB" (1 KB = 1024 B).
+/// Bytes as a person reads them: "812 B", "34.2 kB", "24.1 MB" (1 MB = 10^6 bytes).
 std::string human_bytes(std::uint64_t bytes);
 
 /// Prints a table: the first row is the header; columns whose cells are all numbers are right-aligned.

@@ -1,6 +1,7 @@
 // bantam sensitivity: what each matrix of a model costs when it alone is quantised.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "base/output_file.h"
@@ -20,7 +21,7 @@ namespace {
 constexpr const char* kExamples =
     "Examples:\n"
     "  bantam sensitivity minilm-sst2 dev.jsonl -o costs.json --html costs.html\n"
-    "  bantam convert minilm-sst2 -o sst2.bantam --budget size=16MB --sensitivity costs.json\n\n"
+    "  bantam convert minilm-sst2 -o sst2.bantam --budget size=21MB --sensitivity costs.json\n\n"
     "DATA holds texts, one a line, or lines of JSON as for `bantam eval`; labels in it make the loss.";
 
 struct Arguments {
@@ -56,6 +57,14 @@ void print_costs(const convert::Sensitivity& measured) {
   print_table(rows);
 }
 
+/// `file` as seen from the folder that holds `from`, so that both can be moved together.
+std::string path_from(const std::filesystem::path& from, const std::filesystem::path& file) {
+  std::error_code error;
+  const std::filesystem::path folder = from.has_parent_path() ? from.parent_path() : std::filesystem::path(".");
+  const std::filesystem::path relative = std::filesystem::proximate(file, folder, error);
+  return (error ? file : relative).generic_string();
+}
+
 void run_sensitivity(const Arguments& arguments) {
   convert::refuse_input_as_output(arguments.output, {arguments.model, arguments.data});
   convert::OutputFile output(arguments.output);
@@ -74,6 +83,7 @@ void run_sensitivity(const Arguments& arguments) {
       graph, texts, types, [&progress](double done) { progress.show("measuring each matrix", done); });
   progress.clear();
   measured.model = arguments.model;
+  measured.data = path_from(arguments.output, arguments.data);
   measured.data_sha256 = convert::sha256_of_file(arguments.data);
   const std::string json = convert::sensitivity_json(measured);
   output.commit(json.data(), json.size());

@@ -12,7 +12,7 @@
 namespace bantam::convert {
 namespace {
 
-constexpr double kMiB = 1024.0 * 1024, kKiB = 1024.0;
+constexpr double kMegabyte = 1e6, kKilobyte = 1e3;
 
 std::string file_name(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -153,8 +153,8 @@ std::string trade_offs(const ReportData& data) {
   if (data.files.size() < 2) return "";
   uint64_t largest = 0;
   for (const FileReport& file : data.files) largest = std::max(largest, file.bytes);
-  const bool megabytes = static_cast<double>(largest) >= kMiB;
-  const Measure size = {megabytes ? "size, MB" : "size, KB", "size", size_of, megabytes ? kMiB : kKiB};
+  const bool megabytes = static_cast<double>(largest) >= kMegabyte;
+  const Measure size = {megabytes ? "size, MB" : "size, kB", "size", size_of, megabytes ? kMegabyte : kKilobyte};
   const Measure latency = {"latency measured here, ms", "latency", latency_of, 1};
   std::string word = metric_words(data.metric);
   const Measure score = {word + ", %", word, score_of, 0.01};

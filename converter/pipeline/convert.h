@@ -39,11 +39,15 @@ struct ConvertOptions {
   bool ids_only = false;    // leaves the tokenizer out
   std::string task;         // "": what the source says
   std::string tag_scheme;   // "": guessed from the labels
-  std::string parity;       // "": built-in texts; "none": no parity; else a file of texts
+  /// What the file is compared with its f32 build on: "": texts of another option, or those of the built-in ones that fit
+  /// (gate_texts.h); "all": every built-in text; "none": nothing is compared; else a file of texts.
+  std::string parity;
+  std::filesystem::path gate_data;         // texts that judge the file, by their labels where they have some; "": none
+  bool automatic = false;                  // take the cheapest remedy that passes the gate (remedies.h)
   std::filesystem::path calibrate_scores;  // labelled texts on which temperature and limit are fitted; "": none
   double max_rejected = 0.01;              // share of right answers that may be out of scope
   std::filesystem::path expect;            // "": none; else stored outputs (run/expect.h)
-  double max_label_flips = 0.02;           // fraction of decisions
+  double max_label_flips = 0.02;           // fraction of decisions; of labelled data: of right answers that are lost
   std::string tool = "bantam";             // name and version that the file states
   /// Called with what is being done and how much of it is done, in [0, 1].
   std::function<void(const char* what, double done)> progress;
@@ -55,7 +59,8 @@ struct ConvertOptions {
   }
 };
 
-/// Writes `options.output` unless the gate failed (report.gate_failures then says why and no file is left).
+/// Writes `options.output` unless the gate failed (report.gate_failures then says why, report.gate.tried what would pass, and no
+/// file is left).
 /// Throws Error for everything else.
 Report convert(const ConvertOptions& options);
 

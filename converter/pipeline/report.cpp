@@ -20,9 +20,6 @@ uint64_t stored_bytes(const fb::TensorT& tensor) {
   return blob_bytes(tensor.data) + blob_bytes(tensor.scales) + blob_bytes(tensor.sums);
 }
 
-/// Bytes of a matrix in int8, with scales.
-uint64_t int8_bytes(const fb::TensorT& tensor) { return rows(tensor) * (width(tensor) + 4); }
-
 void add_type(std::string* types, const char* type) {
   if (types->find(type) != std::string::npos) return;
   *types += types->empty() ? type : std::string(" + ") + type;
@@ -68,22 +65,10 @@ std::vector<ArenaSize> arena_sizes(const FileBytes& bytes) {
   return sizes;
 }
 
-std::vector<std::string> suggest(const Built& built, const TypeOptions& options, const std::vector<ArenaSize>& arena) {
+std::vector<std::string> suggest(const Built& built, const std::vector<ArenaSize>& arena) {
   std::vector<std::string> result;
-  uint64_t saved = 0;
   uint64_t positions = 0;
   const Graph& graph = built.graph;
-  for (size_t i = 0; i < graph.constants.size(); ++i) {
-    const fb::TensorT& tensor = *graph.model.tensors[i];
-    if (!graph.constants[i] || tensor.shape.size() < 2 || is_integer(tensor.type)) continue;
-    const uint64_t now = stored_bytes(tensor);
-    saved += now - std::min(now, int8_bytes(tensor));
-  }
-  if (saved > 0 && !is_integer(options.weights)) {
-    result.push_back(fmt::format("--weights int8: about {} less", readable_bytes(saved)));
-  } else if (saved > 0 && !options.keep.empty()) {
-    result.push_back(fmt::format("without --keep: about {} less", readable_bytes(saved)));
-  }
   constexpr uint32_t kShort = 128;
   if (graph.model.max_sequence <= kShort) return result;
   for (const auto& op : main_subgraph(graph).ops) {
@@ -120,7 +105,7 @@ Report describe(const Built& built, const TypeOptions& options) {
   report.arena = arena_sizes(built.bytes);
   report.passes = built.passes;
   report.notes = graph.notes;
-  report.smaller = suggest(built, options, report.arena);
+  report.smaller = suggest(built, report.arena);
   return report;
 }
 

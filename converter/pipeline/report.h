@@ -11,6 +11,7 @@
 #include "calibrate/calibration.h"
 #include "pack/build.h"
 #include "run/compare.h"
+#include "run/judge.h"
 #include "student/structured.h"
 #include "student/student.h"
 
@@ -41,6 +42,27 @@ struct BudgetReport {
   std::vector<std::pair<std::string, std::string>> types;  // of each matrix
 };
 
+/// What was tried after the gate had refused a file.
+struct Attempt {
+  std::string options;  // as they are typed, added to those that were given
+  uint64_t file_bytes = 0;
+  bool passed = false;
+  std::string problem;  // the first thing against it
+};
+
+/// How the file was judged.
+struct GateReport {
+  std::string texts;  // "45 built-in texts (en, commands)"
+  bool built_in = false;
+  bool labelled = false;
+  double limit = 0;                 // --max-label-flips
+  std::vector<Verdict> verdicts;    // of the outputs, against the f32 build, then against --expect
+  std::vector<Attempt> attempts;    // in the order in which they were made, cheapest first
+  std::string taken;                // of them, by --auto; "": none
+  bool out_of_time = false;         // more could have been tried
+  uint64_t refused_file_bytes = 0;  // of the file that failed first; 0: none did
+};
+
 struct Report {
   std::string source;
   std::string output;
@@ -60,7 +82,7 @@ struct Report {
   std::vector<std::string> smaller;  // options that would make the file or the arena smaller
   Comparison parity;                 // against the f32 build; not done(): left out
   Comparison expected;               // against --expect
-  double max_label_flips = 0;
+  GateReport gate;
   std::vector<std::string> gate_failures;  // empty: passed, or nothing was compared
 };
 

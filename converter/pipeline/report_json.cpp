@@ -92,6 +92,37 @@ OrderedJson to_object(const Comparison& comparison) {
   return object;
 }
 
+OrderedJson to_object(const Verdict& verdict) {
+  return {{"output", verdict.output},
+          {"measure", verdict.measure},
+          {"amount", static_cast<float>(verdict.amount)},
+          {"count", static_cast<uint64_t>(verdict.count)},
+          {"rate", static_cast<float>(verdict.rate)},
+          {"lower_bound", static_cast<float>(verdict.lower_bound)},
+          {"upper_bound", static_cast<float>(verdict.upper_bound)},
+          {"passed", verdict.passed}};
+}
+
+OrderedJson to_object(const GateReport& gate, const std::vector<std::string>& failures) {
+  OrderedJson object = {{"max_label_flips", static_cast<float>(gate.limit)},
+                        {"confidence", static_cast<float>(kConfidence)},
+                        {"passed", failures.empty()},
+                        {"texts", gate.texts},
+                        {"labelled", gate.labelled},
+                        {"outputs", OrderedJson::array()},
+                        {"failures", failures},
+                        {"attempts", OrderedJson::array()},
+                        {"taken", gate.taken.empty() ? OrderedJson(nullptr) : OrderedJson(gate.taken)}};
+  for (const Verdict& verdict : gate.verdicts) object["outputs"].push_back(to_object(verdict));
+  for (const Attempt& attempt : gate.attempts) {
+    object["attempts"].push_back({{"options", attempt.options},
+                                  {"file_bytes", attempt.file_bytes},
+                                  {"passed", attempt.passed},
+                                  {"problem", attempt.problem}});
+  }
+  return object;
+}
+
 }  // namespace
 
 std::string to_json(const Report& report) {
@@ -126,9 +157,7 @@ std::string to_json(const Report& report) {
   object["smaller"] = report.smaller;
   object["parity"] = to_object(report.parity);
   object["expected"] = to_object(report.expected);
-  object["gate"] = {{"max_label_flips", static_cast<float>(report.max_label_flips)},
-                    {"passed", report.gate_failures.empty()},
-                    {"failures", report.gate_failures}};
+  object["gate"] = to_object(report.gate, report.gate_failures);
   return object.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
+#include <optional>
 
 #include "base/error.h"
+#include "base/readable.h"
 
 namespace bantam::convert {
 namespace {
@@ -22,6 +23,7 @@ class Search {
       if (matrix.multiplies) products_ += static_cast<double>(matrix.elements);
     }
     state_.assign(options_.size(), 0);
+    if (budget.kind == BudgetKind::kLatency) shrink_tables();
   }
 
   Choice run() {
@@ -34,9 +36,9 @@ class Search {
     if (budget_.kind == BudgetKind::kSize && static_cast<double>(choice.file_bytes) > budget_.limit) {
       throw Error(
           ExitCode::kInvalid,
-          fmt::format("--budget size={:.0f}: the measured types make no file smaller than {} bytes; ask for more, or "
-                      "make the model smaller first (bantam student)",
-                      budget_.limit, choice.file_bytes));
+          fmt::format("--budget size={:.0f}: the measured types make no file smaller than {} bytes ({}); ask for more, "
+                      "or make the model smaller first (bantam student)",
+                      budget_.limit, choice.file_bytes, readable_bytes(choice.file_bytes)));
     }
     if (budget_.kind == BudgetKind::kLatency && choice.latency > budget_.limit) {
       throw Error(ExitCode::kInvalid,
@@ -53,6 +55,15 @@ class Search {
     double gain = 0;  // of what the budget counts
     double price = 0;
   };
+
+  /// Tables take no time in any type: int8, as without a budget, where it was measured.
+  void shrink_tables() {
+    for (size_t m = 0; m < options_.size(); ++m) {
+      for (size_t o = 0; o < options_[m].size() && !measured_.matrices[m].multiplies; ++o) {
+        if (options_[m][o].type == fb::DType::i8) state_[m] = o;
+      }
+    }
+  }
 
   double time_of(size_t matrix, size_t option) const {
     const MatrixCosts& costs = measured_.matrices[matrix];
@@ -113,25 +124,22 @@ Budget parse_budget(const std::string& text) {
   const size_t equals = text.find('=');
   const std::string kind = text.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
-  char* end = nullptr;
   Budget budget;
-  budget.limit = std::strtod(value.c_str(), &end);
-  const std::string unit = end == nullptr ? "" : end;
-  static const std::map<std::string, double> kUnits = {
-      {"", 1}, {"B", 1}, {"KB", 1024}, {"K", 1024}, {"MB", 1024.0 * 1024}, {"M", 1024.0 * 1024}};
-  const auto scale = kUnits.find(unit);
-  bool known = !value.empty() && end != value.c_str() && budget.limit > 0 && budget.limit < 1e18;
+  bool known = false;
   if (kind == "size") {
-    known = known && scale != kUnits.end();
-    if (known) budget.limit *= scale->second;
-  } else {
+    const std::optional<uint64_t> bytes = parse_bytes(value);
+    known = bytes.has_value();
+    budget.limit = static_cast<double>(bytes.value_or(0));
+  } else if (kind == "loss" || kind == "latency") {
     budget.kind = kind == "loss" ? BudgetKind::kLoss : BudgetKind::kLatency;
-    known = known && unit.empty() && (kind == "loss" || kind == "latency");
+    char* end = nullptr;
+    budget.limit = std::strtod(value.c_str(), &end);
+    known = !value.empty() && *end == '\0' && budget.limit > 0 && budget.limit < 1e18;
   }
   if (known) return budget;
   throw Error(ExitCode::kUsage,
-              fmt::format("--budget {}: expected size=8MB, loss=0.01 (divergence from f32 in nats) or "
-                          "latency=0.4 (share of the time of f32 linear layers)",
+              fmt::format("--budget {}: expected size=8MB (or kB, GB, and KiB, MiB, GiB for powers of two), loss=0.01 "
+                          "(divergence from f32 in nats) or latency=0.4 (share of the time of f32 linear layers)",
                           text));
 }
 

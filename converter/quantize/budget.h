@@ -29,6 +29,7 @@ struct MatrixCosts {
 
 struct Sensitivity {
   std::string model;
+  std::string data;  // the file of texts, as seen from the folder of the file of costs; "": not known
   std::string data_sha256;
   uint64_t texts = 0;
   uint64_t decisions = 0;   // labels that could flip
@@ -46,7 +47,7 @@ struct Budget {
   double limit = 0;  // bytes; divergence in nats; share of the time of f32 linear layers
 };
 
-/// "size=8MB" (or KB, or bytes; 1 MB = 1024 KB), "loss=0.01", "latency=0.4". Throws Error (usage).
+/// "size=8MB" (base/readable.h: 1 MB = 10^6 bytes, 1 MiB = 2^20), "loss=0.01", "latency=0.4". Throws Error (usage).
 Budget parse_budget(const std::string& text);
 
 /// Time of a product in `type` as a share of one in f32: least times of whole passes of minilm-sst2 at 32 tokens, `bantam
@@ -62,6 +63,7 @@ struct Choice {
 
 /// Greedy: from f32, the change with the least divergence for each byte (latency: for each product's time) that it saves,
 /// until size or latency keeps within the limit; for a loss, as many such changes as keep within it. Equal changes: the first.
+/// Tables of embeddings, which take no time, are i8 from the start where the limit is a latency.
 /// Throws Error (invalid) when no choice of the measured types keeps within a size or latency.
 /// O(changes * matrices * types).
 Choice choose_within(const Sensitivity& measured, const Budget& budget);

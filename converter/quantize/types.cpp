@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -60,10 +61,13 @@ bool exceeds_half(const Constant& constant) {
 const char* type_name(fb::DType type) { return fb::EnumNameDType(type); }
 
 std::optional<fb::DType> find_type(const std::string& name) {
-  if (name == "f32") return fb::DType::f32;
-  if (name == "f16") return fb::DType::f16;
-  if (name == "i8" || name == "int8") return fb::DType::i8;
-  if (name == "i4" || name == "int4") return fb::DType::i4;
+  std::string word = name;
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  if (word == "f32" || word == "fp32" || word == "float32") return fb::DType::f32;
+  if (word == "f16" || word == "fp16" || word == "float16") return fb::DType::f16;
+  if (word == "i8" || word == "int8") return fb::DType::i8;
+  if (word == "i4" || word == "int4") return fb::DType::i4;
   return std::nullopt;
 }
 
@@ -71,7 +75,8 @@ Keep parse_keep(const std::string& text) {
   const size_t equals = text.rfind('=');
   const auto type = find_type(equals == std::string::npos ? "" : text.substr(equals + 1));
   if (!type) {
-    throw Error(ExitCode::kUsage, fmt::format("--keep {}: expected REGEX=f32, REGEX=f16, REGEX=i8 or REGEX=i4", text));
+    throw Error(ExitCode::kUsage,
+                fmt::format("--keep {}: expected REGEX=f32, REGEX=f16, REGEX=int8 or REGEX=int4", text));
   }
   Keep keep{text.substr(0, equals), *type};
   compile(keep.pattern);
@@ -114,16 +119,21 @@ void choose_types(Graph& graph, const TypeOptions& options) {
     if (!is_matrix(constant)) continue;
     const bool keep_small = small[i] && is_integer(options.weights);
     constant.type = keep_small ? fb::DType::f32 : options.weights;
+    bool kept = false;
     for (size_t k = 0; k < patterns.size(); ++k) {
       if (!matches(constant, patterns[k])) continue;
-      matched[k] = true;
+      matched[k] = kept = true;
       constant.type = options.keep[k].type;
     }
     if (constant.type == fb::DType::f16 && exceeds_half(*graph.constants[i])) {
       constant.type = fb::DType::f32;
       graph.notes.push_back(fmt::format("{} stays f32: some values exceed what f16 holds", constant.name));
     }
-    if (constant.type == fb::DType::i4 && graph.constants[i]->embedding) constant.type = fb::DType::i8;
+    if (constant.type == fb::DType::i4 && graph.constants[i]->embedding) {
+      constant.type = fb::DType::i8;
+      if (kept)
+        graph.notes.push_back(fmt::format("{} is int8: int4 is for linear layers, not for tables", constant.name));
+    }
     if (is_integer(constant.type) && width(constant) > kMostColumns) {
       constant.type = fb::DType::f32;
       graph.notes.push_back(

@@ -45,7 +45,7 @@ struct TypeOptions {
   uint32_t small_matrix = 64;
 };
 
-/// A type of weights by its name: f32, f16, i8 or int8, i4 or int4; none: another word.
+/// A type by its name, in any case: f32, fp32, float32, f16, fp16, float16, i8, int8, i4, int4; none: another word.
 std::optional<fb::DType> find_type(const std::string& name);
 
 /// Parses "RE=TYPE" (the last '=' splits). Throws Error (usage) for a bad type or regular expression.

@@ -70,15 +70,16 @@ Comparer::Comparer(const fb::ModelT& model, std::string against) : model_(model)
   comparison_.against = std::move(against);
 }
 
-OutputComparison& Comparer::entry(const std::string& name) {
-  for (OutputComparison& known : comparison_.outputs) {
-    if (known.name == name) return known;
+size_t Comparer::entry(const std::string& name) {
+  for (size_t i = 0; i < comparison_.outputs.size(); ++i) {
+    if (comparison_.outputs[i].name == name) return i;
   }
+  counts_.emplace_back();
   comparison_.outputs.emplace_back();
   comparison_.outputs.back().name = name;
   const bool regression = model_.task && model_.task->kind == fb::TaskKind::regress;
   comparison_.outputs.back().decides = is_logits(name) && !regression;
-  return comparison_.outputs.back();
+  return comparison_.outputs.size() - 1;
 }
 
 std::string Comparer::label(const std::string& output, uint32_t index) const {
@@ -91,16 +92,19 @@ std::string Comparer::label(const std::string& output, uint32_t index) const {
   return std::to_string(index);
 }
 
-void Comparer::decide(OutputComparison& entry, const Sample& sample, uint32_t row, const float* reference,
-                      const float* got, uint32_t count) {
+void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const float* reference, const float* got,
+                      uint32_t count) {
+  OutputComparison& entry = comparison_.outputs[output];
   const auto note = [&](float margin, const std::string& expected, const std::string& now) {
     if (!(margin > kFlipMargin)) return;
     ++entry.flips;
+    ++counts_[output].flips;
     if (margin > entry.worst_flip.amount) entry.worst_flip = {shorten(sample.text), row, expected, now, margin};
   };
   if (model_.task && model_.task->kind == fb::TaskKind::multi_label) {
     for (uint32_t i = 0; i < count; ++i) {
       ++entry.decisions;
+      ++counts_[output].decisions;
       entry.divergence_sum += sigmoid_divergence(reference[i], got[i]);
       if ((reference[i] > 0) == (got[i] > 0)) continue;
       const std::string name = label(entry.name, i);
@@ -110,6 +114,7 @@ void Comparer::decide(OutputComparison& entry, const Sample& sample, uint32_t ro
   }
   if (count < 2) return;
   ++entry.decisions;
+  ++counts_[output].decisions;
   entry.divergence_sum += softmax_divergence(reference, got, count);
   const Best expected = best_of(reference, count);
   const Best now = best_of(got, count);
@@ -117,9 +122,9 @@ void Comparer::decide(OutputComparison& entry, const Sample& sample, uint32_t ro
   note(expected.margin, label(entry.name, expected.index), label(entry.name, now.index));
 }
 
-void Comparer::compare(OutputComparison& entry, const Sample& sample, uint32_t row, const float* reference,
-                       const float* got, uint32_t count) {
-  ++entry.vectors;
+void Comparer::compare(size_t output, const Sample& sample, uint32_t row, const float* reference, const float* got,
+                       uint32_t count) {
+  OutputComparison& entry = comparison_.outputs[output];
   for (uint32_t i = 0; i < count; ++i) {
     const float difference = std::fabs(reference[i] - got[i]);
     // "not <=" so that a NaN counts as the worst difference there can be.
@@ -128,6 +133,8 @@ void Comparer::compare(OutputComparison& entry, const Sample& sample, uint32_t r
       entry.worst_difference = {shorten(sample.text), row, "", "", entry.largest_difference};
     }
   }
+  if (sample.odd) return;
+  ++entry.vectors;
   double ab = 0;
   double aa = 0;
   double bb = 0;
@@ -141,10 +148,12 @@ void Comparer::compare(OutputComparison& entry, const Sample& sample, uint32_t r
   entry.other += bb;
   const double similarity = cosine(ab, aa, bb);
   entry.cosine_sum += similarity;
+  ++counts_[output].vectors;
+  counts_[output].distance += 1 - similarity;
   entry.least_cosine = std::min(entry.least_cosine, similarity);
   entry.cosine = entry.decides ? cosine(entry.product, entry.square, entry.other)
                                : entry.cosine_sum / static_cast<double>(entry.vectors);
-  if (entry.decides) decide(entry, sample, row, reference, got, count);
+  if (entry.decides) decide(output, sample, row, reference, got, count);
 }
 
 void Comparer::add_rows(const Sample& sample, const OutputRows& reference, const OutputRows& got,
@@ -154,7 +163,7 @@ void Comparer::add_rows(const Sample& sample, const OutputRows& reference, const
                 fmt::format("{} of \"{}\": expected {} x {} values, the model gives {} x {}", got.name,
                             shorten(sample.text), reference.rows, reference.width, got.rows, got.width));
   }
-  OutputComparison& to = entry(got.name);
+  const size_t to = entry(got.name);
   if (got.per_token && got.width == 1) {
     // Start and end positions: the decision is which token.
     std::vector<float> column;
@@ -181,36 +190,33 @@ void Comparer::add(const Sample& sample, const std::vector<OutputRows>& referenc
     part.rows = static_cast<uint32_t>(rows.size());
     if (part.rows > 0) add_rows(sample, part, got[i], rows);
   }
-  next_text();
+  next_text(sample.odd);
+}
+
+void Comparer::next_text(bool odd) {
+  ++(odd ? comparison_.odd_texts : comparison_.texts);
+  for (size_t i = 0; i < counts_.size(); ++i) {
+    comparison_.outputs[i].flipped.add(counts_[i].flips, counts_[i].decisions);
+    comparison_.outputs[i].distance.add(counts_[i].distance, counts_[i].vectors);
+    counts_[i] = {};
+  }
+}
+
+void Comparer::add_label(int64_t label, const OutputRows& reference, const OutputRows& got) {
+  if (label < 0) return;
+  if (!comparison_.score) comparison_.score = ScoreComparison{got.name, 0, 0, {}};
+  ScoreComparison& score = *comparison_.score;
+  const auto right = [label](const OutputRows& rows) { return best_of(rows.row(0), rows.width).index == label; };
+  const bool before = right(reference), after = right(got);
+  score.before += before ? 1 : 0;
+  score.after += after ? 1 : 0;
+  score.lost.add((before ? 1.0 : 0.0) - (after ? 1.0 : 0.0), 1);
 }
 
 double Comparison::divergence() const {
   double sum = 0;
   for (const OutputComparison& output : outputs) sum += output.divergence();
   return sum;
-}
-
-std::vector<std::string> gate_failures(const Comparison& comparison, double max_flips, const std::string& advice) {
-  std::vector<std::string> failures;
-  for (const OutputComparison& output : comparison.outputs) {
-    if (!std::isfinite(output.largest_difference)) {
-      failures.push_back(fmt::format("{}: not a finite number for \"{}\"", output.name, output.worst_difference.text));
-    } else if (output.decides && output.flip_fraction() > max_flips) {
-      const Place& worst = output.worst_flip;
-      failures.push_back(fmt::format(
-          "{}: {} of {} labels differ from {} ({:.2f} %, allowed {:.2f} %); worst at \"{}\", row {}: {} became {}, "
-          "though it led by {:.3f}; try {}, or a larger --max-label-flips",
-          output.name, output.flips, output.decisions, comparison.against, 100 * output.flip_fraction(),
-          100 * max_flips, worst.text, worst.row, worst.expected, worst.got, worst.amount, advice));
-    } else if (!output.decides && output.cosine < 1 - max_flips) {
-      const Place& worst = output.worst_difference;
-      failures.push_back(fmt::format(
-          "{}: cosine to {} is {:.4f} (at least {:.4f} is asked for); largest difference {:.4f} at \"{}\", row {}; "
-          "try {}, or a larger --max-label-flips",
-          output.name, comparison.against, output.cosine, 1 - max_flips, worst.amount, worst.text, worst.row, advice));
-    }
-  }
-  return failures;
 }
 
 }  // namespace bantam::convert

@@ -3,10 +3,12 @@
 #define BANTAM_CONVERTER_RUN_COMPARE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
+#include "run/confidence.h"
 #include "run/runner.h"
 
 namespace bantam::convert {
@@ -40,6 +42,8 @@ struct OutputComparison {
   double product = 0, square = 0, other = 0;  // of everything
   Place worst_flip;
   Place worst_difference;
+  TextSums flipped;   // flips of the texts' decisions
+  TextSums distance;  // 1 - cosine, over vectors
   /// Mean of a decision; 1 - cosine where nothing is decided.
   double divergence() const {
     if (!decides) return 1 - cosine;
@@ -50,9 +54,18 @@ struct OutputComparison {
   }
 };
 
+/// Labels of the data that two runs name rightly.
+struct ScoreComparison {
+  std::string output;  // that names them
+  uint64_t before = 0, after = 0;
+  TextSums lost;  // right before minus right after
+};
+
 struct Comparison {
   std::string against;  // "f32 build", or the name of a file of expected outputs
   uint64_t texts = 0;
+  uint64_t odd_texts = 0;                // more of them, that show differences of numbers and judge no labels
+  std::optional<ScoreComparison> score;  // where the texts have labels
   std::vector<OutputComparison> outputs;
   bool done() const { return texts > 0; }
   /// Sum over the outputs.
@@ -66,32 +79,34 @@ class Comparer {
   Comparer(const fb::ModelT& model, std::string against);
 
   /// `reference` and `got`: the same outputs in the same order. Token outputs are compared on the sample's
-  /// content rows (positions, one wide, on all rows). Counts one text.
+  /// content rows (positions, one wide, on all rows). Counts one text; of odd ones only the largest difference.
   void add(const Sample& sample, const std::vector<OutputRows>& reference, const std::vector<OutputRows>& got);
   /// One output: row i of the reference belongs to row rows[i] of `got`.
   void add_rows(const Sample& sample, const OutputRows& reference, const OutputRows& got,
                 const std::vector<uint32_t>& rows);
   /// Counts one more text.
-  void next_text() { ++comparison_.texts; }
+  void next_text(bool odd = false);
+  /// Counts whether the outputs that name a text's label name `label` (an index; < 0: the text has none).
+  void add_label(int64_t label, const OutputRows& reference, const OutputRows& got);
 
   const Comparison& result() const { return comparison_; }
 
  private:
-  OutputComparison& entry(const std::string& name);
-  void compare(OutputComparison& entry, const Sample& sample, uint32_t row, const float* reference, const float* got,
+  size_t entry(const std::string& name);
+  void compare(size_t output, const Sample& sample, uint32_t row, const float* reference, const float* got,
                uint32_t count);
-  void decide(OutputComparison& entry, const Sample& sample, uint32_t row, const float* reference, const float* got,
+  void decide(size_t output, const Sample& sample, uint32_t row, const float* reference, const float* got,
               uint32_t count);
   std::string label(const std::string& output, uint32_t index) const;
 
   const fb::ModelT& model_;
   Comparison comparison_;
+  /// Of the text that is being added, one an output.
+  struct Counts {
+    double flips = 0, decisions = 0, distance = 0, vectors = 0;
+  };
+  std::vector<Counts> counts_;
 };
-
-/// What the gate has against a comparison, a sentence each with the worst place; empty: passed. An output
-/// that decides fails when more than `max_flips` of its decisions flip; one that does not (embeddings,
-/// hidden states) when its cosine is below 1 - `max_flips`. `advice`: what may help, "--weights f16".
-std::vector<std::string> gate_failures(const Comparison& comparison, double max_flips, const std::string& advice);
 
 }  // namespace bantam::convert
 

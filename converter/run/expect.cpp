@@ -27,7 +27,9 @@ void flatten(const json& value, size_t depth, Expected::Output* out) {
 }
 
 Expected parse_line(const std::string& line, const std::vector<std::string>& names) {
-  const json object = json::parse(line);
+  const json object = json::parse(line, nullptr, false);
+  if (!object.is_object()) throw std::invalid_argument("this is no JSON object");
+  if (!object.contains("ids")) throw std::invalid_argument("\"ids\" is missing");
   Expected expected;
   expected.sample.ids = object.at("ids").get<std::vector<int32_t>>();
   for (const char* key : {"segments", "token_type_ids"}) {
@@ -83,7 +85,12 @@ std::vector<Expected> read_expected(const std::filesystem::path& file, const std
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     try {
       result.push_back(parse_line(line, names));
-    } catch (const std::exception& error) {
+    } catch (const json::exception&) {
+      throw Error(ExitCode::kInvalid,
+                  fmt::format("--expect {}, line {}: ids, segments, text or first_piece have another "
+                              "type than expected: whole numbers in arrays, and a string",
+                              file.string(), number));
+    } catch (const std::invalid_argument& error) {
       throw Error(ExitCode::kInvalid,
                   fmt::format("--expect {}, line {}: {}; each line is an object with \"ids\" and the "
                               "outputs' values",

@@ -29,6 +29,7 @@ struct Sample {
   std::vector<int32_t> ids;
   std::vector<int32_t> segments;  // empty: all 0
   std::vector<bool> content;      // empty: every row
+  bool odd = false;               // like no text that the model is for: its labels judge nothing (run/compare.h)
 };
 
 /// Who computes f32 linear layers. kNative: bantam's kernels, the same numbers everywhere. kFastest: XNNPACK where

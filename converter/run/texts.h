@@ -1,4 +1,4 @@
-// The texts that the parity gate runs when the user gives none.
+// Texts of files, and ids where there is no tokenizer.
 #ifndef BANTAM_CONVERTER_RUN_TEXTS_H_
 #define BANTAM_CONVERTER_RUN_TEXTS_H_
 
@@ -7,12 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "run/built_in_texts.h"
 #include "run/runner.h"
 
 namespace bantam::convert {
-
-/// About 64 short texts: commands, reviews, questions, names, numbers, several languages and scripts.
-const std::vector<std::string>& built_in_texts();
 
 /// A text a line; of lines that are JSON objects (FILE.jsonl) the field "text" (or "text_a"). Empty lines are
 /// left out. Throws Error (I/O, invalid), which names `option` as where the file comes from, with the line's number.

@@ -206,7 +206,7 @@ Probe make_probe(const Draft& draft, const char* option, const std::filesystem::
   constexpr size_t kTexts = 512;
   constexpr uint32_t kTokens = 128;
   Probe probe;
-  probe.texts = file.empty() ? built_in_texts() : spread(read_texts(option, file), kTexts);
+  probe.texts = file.empty() ? calibration_texts() : spread(read_texts(option, file), kTexts);
   probe.max_tokens = std::min(kTokens, draft.config().positions);
   probe.progress = [](const char*, double) {};
   return probe;

@@ -62,6 +62,23 @@ TEST(Budget, CountsProductsForLatency) {
   EXPECT_EQ(choice.types[1], kF32);
 }
 
+TEST(Budget, ALatencyLeavesNoTableInF32) {
+  Sensitivity measured = example();
+  MatrixCosts table = matrix("table", 2000, 0.02, 0);
+  table.multiplies = false;
+  table.types.pop_back();  // int4 is for linear layers
+  measured.matrices.push_back(table);
+  EXPECT_EQ(choose_within(measured, parse_budget("latency=0.9")).types[3], kI8);
+  EXPECT_EQ(choose_within(measured, parse_budget("loss=0.0004")).types[3], kF32);
+}
+
+TEST(Budget, SizesHaveUnits) {
+  EXPECT_EQ(parse_budget("size=16MB").limit, 16e6);
+  EXPECT_EQ(parse_budget("size=16MiB").limit, 16.0 * 1024 * 1024);
+  EXPECT_EQ(parse_budget("size=2GiB").limit, 2.0 * 1024 * 1024 * 1024);
+  EXPECT_EQ(parse_budget("size=24095393").limit, 24095393);
+}
+
 TEST(Budget, SaysWhatCannotBe) {
   EXPECT_NE(problems_of(ExitCode::kInvalid, [] { types_within("size=7000"); }).find("8000 bytes"), std::string::npos);
   EXPECT_NE(problems_of(ExitCode::kInvalid, [] { types_within("latency=0.01"); }).find("no faster"), std::string::npos);

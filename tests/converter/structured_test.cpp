@@ -39,7 +39,7 @@ PruneOptions options_of(PrunePattern pattern, double share, PruneScope scope, bo
 }
 
 /// Few, because sanitized builds run these too.
-std::vector<std::string> some_texts() { return spread(built_in_texts(), 10); }
+std::vector<std::string> some_texts() { return spread(calibration_texts(), 10); }
 
 Probe probe_of(const Draft& draft) {
   Probe probe = make_probe(draft, "", "");

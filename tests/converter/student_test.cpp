@@ -44,7 +44,7 @@ Comparison compare(const Graph& reference, const Graph& other) {
   const FileBytes a = exact(reference), b = exact(other);
   Runner expected(a, 32), got(b, 32);
   Comparer comparer(reference.model, "the other");
-  for (const std::string& text : built_in_texts()) {
+  for (const std::string& text : calibration_texts()) {
     comparer.add(expected.encode(text), expected.run(expected.encode(text)), got.run(got.encode(text)));
   }
   return comparer.result();
@@ -110,7 +110,7 @@ TEST(Student, DropsTheLayerThatDoesLeast) {
     for (float& value : idle.layer(1, part).values) value = 0;
   }
   Probe probe;
-  probe.texts = built_in_texts();
+  probe.texts = calibration_texts();
   probe.max_tokens = 16;
   probe.progress = [](const char*, double) {};
   EXPECT_EQ(important_layers(idle, 2, probe), (Indices{0, 2}));
@@ -140,7 +140,7 @@ TEST(Student, RemovesUnitsThatDoNothingWithoutATrace) {
   widths.head_width = width;
   widths.ffn = teacher.config().intermediate / 2;
   Probe probe;
-  probe.texts = built_in_texts();
+  probe.texts = calibration_texts();
   probe.max_tokens = 16;
   probe.progress = [](const char*, double) {};
   Draft narrowed = teacher;

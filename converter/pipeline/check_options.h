@@ -1,0 +1,14 @@
+// Whether the options of a conversion go together.
+#ifndef BANTAM_CONVERTER_PIPELINE_CHECK_OPTIONS_H_
+#define BANTAM_CONVERTER_PIPELINE_CHECK_OPTIONS_H_
+
+#include "pipeline/convert.h"
+
+namespace bantam::convert {
+
+/// Throws Error (usage) that lists all that do not.
+void check_options(const ConvertOptions& options);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_PIPELINE_CHECK_OPTIONS_H_

@@ -1,0 +1,92 @@
+#include "run/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bantam::convert {
+namespace {
+
+std::string percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
+
+Verdict verdict_on(const std::string& output, const char* measure, const TextSums& sums) {
+  Verdict verdict;
+  verdict.output = output;
+  verdict.measure = measure;
+  verdict.amount = sums.amount();
+  verdict.count = sums.count();
+  verdict.rate = sums.rate();
+  return verdict;
+}
+
+Verdict judge_labels(const ScoreComparison& score, const std::string& against, double limit) {
+  Verdict verdict = verdict_on(score.output, "labels lost", score.lost);
+  verdict.lower_bound = difference_lower_bound(score.lost);
+  verdict.passed = verdict.lower_bound <= limit;
+  if (!verdict.passed) {
+    verdict.problem = fmt::format(
+        "{}: {} of {} labels are right, {} in {}: {} lost, with {:.0f} % confidence at least {}, allowed {}",
+        score.output, score.after, score.lost.texts(), score.before, against, percent(verdict.rate), 100 * kConfidence,
+        percent(verdict.lower_bound), percent(limit));
+  }
+  return verdict;
+}
+
+Verdict judge_flips(const OutputComparison& output, const std::string& against, double limit) {
+  Verdict verdict = verdict_on(output.name, "label flips", output.flipped);
+  verdict.lower_bound = share_lower_bound(output.flipped);
+  verdict.upper_bound = share_upper_bound(output.flipped);
+  verdict.passed = verdict.lower_bound <= limit;
+  if (!verdict.passed) {
+    const Place& worst = output.worst_flip;
+    verdict.problem = fmt::format(
+        "{}: {} of {} labels differ from {}: {}, with {:.0f} % confidence at least {}, allowed {}; worst at \"{}\", "
+        "row {}: {} became {}, though it led by {:.3f}",
+        output.name, output.flips, output.decisions, against, percent(verdict.rate), 100 * kConfidence,
+        percent(verdict.lower_bound), percent(limit), worst.text, worst.row, worst.expected, worst.got, worst.amount);
+  }
+  return verdict;
+}
+
+Verdict judge_distance(const OutputComparison& output, const std::string& against, double limit) {
+  Verdict verdict = verdict_on(output.name, "distance", output.distance);
+  verdict.lower_bound = mean_lower_bound(output.distance);
+  verdict.passed = verdict.lower_bound <= limit;
+  if (!verdict.passed) {
+    const Place& worst = output.worst_difference;
+    verdict.problem = fmt::format(
+        "{}: the mean cosine to {} is {:.4f}, with {:.0f} % confidence at most {:.4f}; at least {:.4f} is asked for; "
+        "largest difference {:.4f} at \"{}\", row {}",
+        output.name, against, 1 - verdict.rate, 100 * kConfidence, 1 - verdict.lower_bound, 1 - limit, worst.amount,
+        worst.text, worst.row);
+  }
+  return verdict;
+}
+
+}  // namespace
+
+std::vector<Verdict> judge(const Comparison& comparison, double limit) {
+  std::vector<Verdict> verdicts;
+  for (const OutputComparison& output : comparison.outputs) {
+    if (!std::isfinite(output.largest_difference)) {
+      Verdict broken = verdict_on(output.name, "distance", output.distance);
+      broken.passed = false;
+      broken.problem = fmt::format("{}: not a finite number for \"{}\"", output.name, output.worst_difference.text);
+      verdicts.push_back(std::move(broken));
+    } else if (comparison.score && comparison.score->output == output.name) {
+      verdicts.push_back(judge_labels(*comparison.score, comparison.against, limit));
+    } else if (output.decides) {
+      verdicts.push_back(judge_flips(output, comparison.against, limit));
+    } else {
+      verdicts.push_back(judge_distance(output, comparison.against, limit));
+    }
+  }
+  return verdicts;
+}
+
+bool passed(const std::vector<Verdict>& verdicts) {
+  return std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) { return verdict.passed; });
+}
+
+}  // namespace bantam::convert
