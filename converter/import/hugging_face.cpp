@@ -14,6 +14,7 @@
 #include "import/heads.h"
 #include "import/source/checkpoint.h"
 #include "import/source/config.h"
+#include "import/source/explain.h"
 #include "import/source/model_card.h"
 #include "import/source/sentence_transformers.h"
 #include "import/source/weights.h"
@@ -22,17 +23,6 @@
 namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
-
-void check_directory(const fs::path& directory) {
-  std::error_code error;
-  const fs::file_status status = fs::status(directory, error);
-  if (!fs::exists(status)) throw Error(ExitCode::kIo, fmt::format("{}: no such directory", directory.string()));
-  if (!fs::is_directory(status)) {
-    throw Error(ExitCode::kIo, fmt::format("{}: is not a directory; name the one that holds config.json and "
-                                           "model.safetensors",
-                                           directory.string()));
-  }
-}
 
 void property(Graph& graph, const std::string& key, const std::string& value) {
   auto added = std::make_unique<fb::PropertyT>();
@@ -191,7 +181,7 @@ ModelSource open_model_source(const fs::path& directory) {
     source.config = read_json_object(source.directory / "config.json");
     source.checkpoint = std::make_shared<const Checkpoint>(source.directory);
     source.tokenizer = read_tokenizer_files(source.directory);
-    for (const Safetensors& file : source.checkpoint->files()) source.weight_files.push_back(file.path());
+    for (const auto& file : source.checkpoint->files()) source.weight_files.push_back(file->path());
     return source;
   });
 }

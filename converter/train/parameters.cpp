@@ -33,7 +33,7 @@ std::vector<int32_t> constants_of(const fb::OpT& op) {
 /// Bytes of a tensor that nobody trains, as they lie in its file.
 convert::TensorBytes copied(const convert::Checkpoint& checkpoint, const std::string& name) {
   const convert::Checkpoint::Entry& entry = checkpoint.tensors().at(name);
-  return {entry.stored->dtype, entry.stored->shape, checkpoint.files()[entry.file].read_bytes(name)};
+  return {entry.stored->dtype, entry.stored->shape, checkpoint.files()[entry.file]->read_bytes(name)};
 }
 
 }  // namespace

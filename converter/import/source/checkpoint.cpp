@@ -3,38 +3,57 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
 #include "base/json_file.h"
+#include "import/source/explain.h"
+#include "import/source/safetensors.h"
+#include "import/source/torch_file.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
 
+namespace {
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+std::unique_ptr<WeightFile> open_file(const fs::path& path) {
+  refuse_pointer(path);
+  if (path.extension() == ".safetensors") return std::make_unique<Safetensors>(path);
+  return std::make_unique<TorchFile>(path);
+}
+
+}  // namespace
+
 Checkpoint::Checkpoint(const fs::path& directory) {
-  const fs::path single = directory / "model.safetensors";
-  const fs::path index = directory / "model.safetensors.index.json";
-  if (fs::exists(single)) {
-    files_.emplace_back(single);
-  } else if (fs::exists(index)) {
-    open_shards(index);
-  } else {
-    const bool pickle =
-        fs::exists(directory / "pytorch_model.bin") || fs::exists(directory / "pytorch_model.bin.index.json");
+  for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
+    const fs::path single = directory / name;
+    const fs::path index = directory / (std::string(name) + ".index.json");
+    if (is_there(single)) {
+      files_.push_back(open_file(single));
+    } else if (is_there(index)) {
+      open_shards(index);
+    }
+    if (!files_.empty()) break;
+  }
+  if (files_.empty()) {
     throw Error(
         ExitCode::kInvalid,
-        fmt::format("{}: holds neither model.safetensors nor model.safetensors.index.json; {}", directory.string(),
-                    pickle ? "save it again with transformers: "
-                             "AutoModel.from_pretrained(DIR).save_pretrained(NEW_DIR, safe_serialization=True)"
-                           : "name the directory that holds the model's weights"));
+        fmt::format("{}: holds neither model.safetensors nor pytorch_model.bin, nor an index of their shards; {}",
+                    directory.string(), other_weights(directory)));
   }
   for (size_t i = 0; i < files_.size(); ++i) {
-    for (const auto& [name, stored] : files_[i].tensors()) {
+    for (const auto& [name, stored] : files_[i]->tensors()) {
       const auto [place, added] = tensors_.emplace(name, Entry{i, &stored});
       if (!added) {
         throw Error(ExitCode::kInvalid,
                     fmt::format("tensor \"{}\" is in two files: {} and {}", name,
-                                files_[place->second.file].path().string(), files_[i].path().string()));
+                                files_[place->second.file]->path().string(), files_[i]->path().string()));
       }
     }
   }
@@ -61,18 +80,18 @@ void Checkpoint::open_shards(const fs::path& index) {
   files_.reserve(names.size());
   for (const std::string& name : names) {
     const fs::path path = index.parent_path() / name;
-    if (fs::exists(path)) {
-      files_.emplace_back(path);
+    if (is_there(path)) {
+      files_.push_back(open_file(path));
     } else {
       problems.add(ExitCode::kIo, fmt::format("{}: shard {} does not exist; download it too", index.string(), name));
     }
   }
   problems.raise();
   for (const auto& [tensor, file] : json["weight_map"].items()) {
-    for (const Safetensors& shard : files_) {
-      if (shard.path().filename() == file.get<std::string>() && shard.tensors().count(tensor) == 0) {
+    for (const auto& shard : files_) {
+      if (shard->path().filename() == file.get<std::string>() && shard->tensors().count(tensor) == 0) {
         problems.add(ExitCode::kInvalid,
-                     fmt::format("{}: tensor \"{}\" is not in {}, though {} says so", shard.path().string(), tensor,
+                     fmt::format("{}: tensor \"{}\" is not in {}, though {} says so", shard->path().string(), tensor,
                                  file.get<std::string>(), index.filename().string()));
       }
     }
@@ -93,7 +112,7 @@ Checkpoint::Checkpoint(std::map<std::string, MemoryTensor> tensors) : memory_(st
 
 std::vector<float> Checkpoint::read(const std::string& name) const {
   const auto held = memory_.find(name);
-  return held != memory_.end() ? held->second.values : files_[tensors_.at(name).file].read(name);
+  return held != memory_.end() ? held->second.values : files_[tensors_.at(name).file]->read(name);
 }
 
 }  // namespace bantam::convert

@@ -1,13 +1,14 @@
-// Checkpoint: all tensors of a Hugging Face directory, from one safetensors file or from shards.
+// Checkpoint: all tensors of a Hugging Face directory, from one file or from shards, of safetensors or torch.
 #ifndef BANTAM_CONVERTER_IMPORT_SOURCE_CHECKPOINT_H_
 #define BANTAM_CONVERTER_IMPORT_SOURCE_CHECKPOINT_H_
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "import/source/safetensors.h"
+#include "import/source/weight_file.h"
 
 namespace bantam::convert {
 
@@ -19,7 +20,8 @@ struct MemoryTensor {
 
 class Checkpoint {
  public:
-  /// Opens model.safetensors, else the shards that model.safetensors.index.json lists. Throws Error.
+  /// Opens model.safetensors, else the shards that model.safetensors.index.json lists, else pytorch_model.bin, else the
+  /// shards of pytorch_model.bin.index.json. Throws Error.
   explicit Checkpoint(const std::filesystem::path& directory);
   /// Tensors in memory; there are no files then.
   explicit Checkpoint(std::map<std::string, MemoryTensor> tensors);
@@ -32,14 +34,14 @@ class Checkpoint {
   };
 
   const std::map<std::string, Entry>& tensors() const { return tensors_; }
-  const std::vector<Safetensors>& files() const { return files_; }
-  /// See Safetensors::read. `name` is one of tensors().
+  const std::vector<std::unique_ptr<WeightFile>>& files() const { return files_; }
+  /// See WeightFile::read. `name` is one of tensors().
   std::vector<float> read(const std::string& name) const;
 
  private:
   void open_shards(const std::filesystem::path& index);
 
-  std::vector<Safetensors> files_;
+  std::vector<std::unique_ptr<WeightFile>> files_;
   std::map<std::string, Entry> tensors_;
   std::map<std::string, MemoryTensor> memory_;
   std::map<std::string, StoredTensor> described_;  // of memory_

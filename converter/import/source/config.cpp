@@ -120,10 +120,14 @@ EncoderConfig read_encoder_config(const Fields& config) {
   if (out.model_type == "distilbert") {
     out.family = Family::kDistilBert;
   } else if (out.model_type != "bert") {
-    config.problem(ExitCode::kUnsupported, "model_type",
-                   out.model_type.empty()
-                       ? "is missing; \"bert\" and \"distilbert\" are supported"
-                       : fmt::format("\"{}\" is not supported; \"bert\" and \"distilbert\" are", out.model_type));
+    config.problem(
+        ExitCode::kUnsupported, "model_type",
+        out.model_type.empty()
+            ? "is missing; \"bert\" and \"distilbert\" are supported"
+            : fmt::format(
+                  "\"{}\" is not supported; \"bert\" and \"distilbert\" are: use a model of these for the same task, "
+                  "or train one from this model's answers (bantam distill)",
+                  out.model_type));
     return out;  // the other keys have other names there
   }
   const bool bert = out.family == Family::kBert;

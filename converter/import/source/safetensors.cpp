@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
-#include "base/float_bits.h"
 #include "base/json_file.h"
 #include "base/size.h"
 
@@ -145,18 +142,10 @@ void read_range(std::ifstream& stream, const fs::path& path, uint64_t begin, voi
 
 }  // namespace
 
-Safetensors::Safetensors(fs::path path) : path_(std::move(path)) {
+Safetensors::Safetensors(fs::path path) : WeightFile(std::move(path)) {
   const std::string file = path_.string();
-  std::error_code error;
-  const fs::file_status status = fs::status(path_, error);
-  if (!fs::exists(status)) throw Error(ExitCode::kIo, fmt::format("{}: no such file", file));
-  if (!fs::is_regular_file(status)) throw Error(ExitCode::kIo, fmt::format("{}: is not a regular file", file));
-  const uint64_t size = fs::file_size(path_, error);
+  const uint64_t size = size_of_file(path_);
   std::ifstream stream(path_, std::ios::binary);
-  if (error || !stream) {
-    throw Error(ExitCode::kIo, fmt::format("{}: cannot be opened; check its permissions", file));
-  }
-  if (size == 0) throw Error(ExitCode::kInvalid, fmt::format("{}: is empty; copy it again", file));
   if (size < 8) throw Error(ExitCode::kInvalid, fmt::format("{}: {} bytes is too short for safetensors", file, size));
 
   std::array<uint8_t, 8> prefix{};
@@ -192,34 +181,6 @@ std::string Safetensors::read_bytes(const std::string& name) const {
   std::string bytes(in_memory(tensor.size), '\0');
   read_range(stream, path_, tensor.begin, bytes.data(), tensor.size);
   return bytes;
-}
-
-std::vector<float> Safetensors::read(const std::string& name) const {
-  const StoredTensor& tensor = tensors_.at(name);
-  const bool single = tensor.dtype == "F32";
-  const bool half = tensor.dtype == "F16";
-  if (!single && !half && tensor.dtype != "BF16") {
-    throw Error(ExitCode::kUnsupported,
-                fmt::format("{}: tensor \"{}\": type {} is not supported; save the model in F32, F16 or BF16",
-                            path_.string(), name, tensor.dtype));
-  }
-  std::ifstream stream(path_, std::ios::binary);
-  if (!stream) throw Error(ExitCode::kIo, fmt::format("{}: cannot be opened", path_.string()));
-  std::vector<float> values(in_memory(tensor.elements, sizeof(float)));
-  if (single) {
-    read_range(stream, path_, tensor.begin, values.data(), tensor.size);
-  } else {
-    std::vector<uint16_t> halves(values.size());
-    read_range(stream, path_, tensor.begin, halves.data(), tensor.size);
-    std::transform(halves.begin(), halves.end(), values.begin(), half ? float_from_f16 : float_from_bf16);
-  }
-  const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-  if (bad != values.end()) {
-    throw Error(ExitCode::kInvalid,
-                fmt::format("{}: tensor \"{}\": element {} is {}; the training diverged or the file is damaged",
-                            path_.string(), name, bad - values.begin(), std::isnan(*bad) ? "NaN" : "infinite"));
-  }
-  return values;
 }
 
 }  // namespace bantam::convert
