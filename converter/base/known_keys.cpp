@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace bantam::convert {
 
@@ -24,14 +25,35 @@ size_t edit_distance(const std::string& a, const std::string& b) {
   return last.back();
 }
 
-std::string did_you_mean(const std::string& name, const std::vector<std::string>& known) {
-  const auto distance = [&](const std::string& other) { return edit_distance(name, other); };
-  const auto nearest = std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
-    return distance(a) < distance(b);
-  });
-  if (nearest != known.end() && distance(*nearest) <= name.size() / 3 + 1) {
-    return fmt::format("did you mean \"{}\"?", *nearest);
+std::string nearest(const std::string& name, const std::vector<std::string>& known) {
+  const auto lower = [](std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+  };
+  constexpr size_t kShortestBeginning = 3;
+  const std::string wanted = lower(name);
+  std::string best;
+  size_t limit = (wanted.size() + 1) / 4 + 1;
+  std::vector<std::string> continued;
+  for (const std::string& other : known) {
+    const std::string candidate = lower(other);
+    if (wanted.size() >= kShortestBeginning && candidate.rfind(wanted, 0) == 0) continued.push_back(other);
+    const size_t distance = edit_distance(wanted, candidate);
+    if (distance >= limit || distance >= candidate.size()) continue;
+    best = other;
+    limit = distance;
   }
+  return best.empty() && continued.size() == 1 ? continued[0] : best;
+}
+
+std::string guess(const std::string& name, const std::vector<std::string>& known) {
+  const std::string meant = nearest(name, known);
+  return meant.empty() ? "" : fmt::format("; did you mean {}?", meant);
+}
+
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& known) {
+  const std::string meant = nearest(name, known);
+  if (!meant.empty()) return fmt::format("did you mean \"{}\"?", meant);
   return fmt::format("known are {}", fmt::join(known, ", "));
 }
 

@@ -14,6 +14,13 @@ namespace bantam::convert {
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. O(|a| |b|).
 size_t edit_distance(const std::string& a, const std::string& b);
 
+/// The one of `known` that a person who wrote `name` may have meant: at most one letter in four differs (whatever their
+/// case), or it alone begins with `name`. Empty: none.
+std::string nearest(const std::string& name, const std::vector<std::string>& known);
+
+/// "; did you mean X?", or nothing when none is near.
+std::string guess(const std::string& name, const std::vector<std::string>& known);
+
 /// "did you mean X?" for the nearest of `known`, or a list of them when none is near.
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& known);
 

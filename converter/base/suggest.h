@@ -6,8 +6,9 @@
 
 namespace bantam::convert {
 
-/// "did you mean X?" when a .bantam file with a similar name lies in the same directory, else what to check.
-std::string suggest_file(const std::string& path);
+/// Why `path` could not be opened as a .bantam file, and what to do: `reason` is the system's word for it. Names a
+/// .bantam file with a similar name where one lies in the same directory.
+std::string explain_unopened(const std::string& path, const std::string& reason);
 
 }  // namespace bantam::convert
 

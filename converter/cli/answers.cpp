@@ -9,8 +9,6 @@
 namespace bantam::cli {
 namespace {
 
-constexpr int kBarCells = 24;
-
 std::string slice(const std::string& text, Offset span) {
   return span.end <= text.size() && span.begin <= span.end ? text.substr(span.begin, span.end - span.begin) : "";
 }
@@ -75,7 +73,7 @@ void print_labels(const Predictor& predictor, const Prediction& prediction, cons
     const LabelScore& label = prediction.labels[i];
     const std::string name = fmt::format("{:<{}}", printable(label_name(model, label.label)), width);
     out().print("{}{}  {}{}\n", indent, i < prediction.holds ? bold(name) : name, percent(label.score),
-                regression ? "" : bar(label.score, kBarCells));
+                regression ? "" : bar(label.score));
   }
   if (prediction.holds == 0 && predictor.task() == TaskKind::kMultiLabel) {
     out().print("{}{}\n", indent, dim("(no label is over the file's threshold)"));
@@ -102,7 +100,7 @@ void print_candidates(const Predictor& predictor, const Prediction& prediction, 
     for (const Candidate& candidate : prediction.masks[i]) {
       out().print("{}{:<20}  {}{}\n", indent,
                   printable(to_string(tokenizer.token(static_cast<uint32_t>(candidate.id)))), percent(candidate.score),
-                  bar(candidate.score, kBarCells));
+                  bar(candidate.score));
     }
   }
 }
@@ -140,16 +138,25 @@ void put_span(const Input& input, const Prediction& prediction, Json* object) {
 
 bool is_fill(TaskKind task) { return task == TaskKind::kFill || task == TaskKind::kPretraining; }
 
-void require_mask(const Predictor& predictor, const Input& input, const Prediction& prediction) {
-  if (!prediction.masks.empty()) return;
+/// A text as a heading: its beginning, when it is long.
+std::string heading_of(const std::string& text) {
+  constexpr size_t kMost = 200;
+  if (text.size() <= kMost) return printable(text);
+  size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;
+  return printable(text.substr(0, end)) + " ...";
+}
+
+}  // namespace
+
+void require_answer(const Predictor& predictor, const Input& input, const Prediction& prediction) {
+  if (!is_fill(predictor.task()) || !prediction.masks.empty()) return;
   const Tokenizer& tokenizer = *predictor.engine().session().tokenizer();
   const int32_t id = tokenizer.mask_id();
   const std::string mask = id < 0 ? "[MASK]" : to_string(tokenizer.token(static_cast<uint32_t>(id)));
   fail(ExitCode::kInvalid, "text \"{}\": there is no {} in it{}; write {} where a word is missing",
        printable(input.first.substr(0, 40)), mask, prediction.truncated ? " (after truncation)" : "", mask);
 }
-
-}  // namespace
 
 void put_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, Json* object) {
   const Model& model = predictor.engine().model();
@@ -160,7 +167,6 @@ void put_answer(const Predictor& predictor, const Input& input, const Prediction
     (*object)["text"] = input.first;
     if (input.second) (*object)["pair"] = *input.second;
     if (is_fill(task)) {
-      require_mask(predictor, input, prediction);
       put_candidates(predictor, input, prediction, object);
     } else if (task == TaskKind::kTag) {
       (*object)["entities"] = entities_json(input.first, prediction, "label");
@@ -185,10 +191,9 @@ void put_answer(const Predictor& predictor, const Input& input, const Prediction
 void print_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, bool heading) {
   const TaskKind task = predictor.task();
   const char* indent = heading ? "  " : "";
-  if (is_fill(task)) require_mask(predictor, input, prediction);
   if (heading) {
-    out().print("{}{}{}\n", printable(input.first), input.second ? " | " : "",
-                input.second && task != TaskKind::kAnswer ? printable(*input.second) : "");
+    out().print("{}{}{}\n", heading_of(input.first), input.second ? " | " : "",
+                input.second && task != TaskKind::kAnswer ? heading_of(*input.second) : "");
   }
   if (!prediction.labels.empty()) print_labels(predictor, prediction, indent);
   if (task == TaskKind::kTag || is_joint(predictor))
@@ -212,11 +217,11 @@ void put_choices(const std::string& prompt, const std::vector<std::string>& choi
 
 void print_choices(const std::string& prompt, const std::vector<std::string>& choices, const Prediction& prediction,
                    bool heading) {
-  if (heading) out().print("{}\n", printable(prompt));
+  if (heading) out().print("{}\n", heading_of(prompt));
   for (size_t i = 0; i < prediction.labels.size(); ++i) {
     const LabelScore& label = prediction.labels[i];
     const std::string choice = printable(choices[label.label]);
-    out().print("{}{}{}  {}\n", heading ? "  " : "", percent(label.score), bar(label.score, kBarCells),
+    out().print("{}{}{}  {}\n", heading ? "  " : "", percent(label.score), bar(label.score),
                 i == 0 ? bold(choice) : choice);
   }
 }

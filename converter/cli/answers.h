@@ -13,6 +13,9 @@ using convert::label_name;
 using convert::Prediction;
 using convert::Predictor;
 
+/// Throws (kInvalid) where a text cannot have an answer: fill without a mask. To be called before the two below.
+void require_answer(const Predictor& predictor, const Input& input, const Prediction& prediction);
+
 /// The fields of one answer, added to `object` (which has its "schema"): the shapes that --json promises.
 void put_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, Json* object);
 

@@ -11,9 +11,11 @@
 #include <unistd.h>
 #endif
 
+#include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/text_options.h"
 
 namespace bantam::cli {
@@ -163,7 +165,9 @@ void bench_ids(const ModelFile& file, const BenchOptions& options, const StartTi
   const Isa isa = Engine(file, smallest).session().isa();
   std::vector<BatchTiming> timings;
   timings.reserve(batches.size());
+  Progress progress;
   for (const std::vector<uint32_t>& lengths : batches) {
+    progress.count("lengths", timings.size(), batches.size());
     timings.push_back(time_batch(file, options, lengths));
     StartTimes& start = timings.back().start;
     start.open = before.open;
@@ -173,6 +177,7 @@ void bench_ids(const ModelFile& file, const BenchOptions& options, const StartTi
       start.memory.reset();
     }
   }
+  progress.clear();
   print_batches(file, options, timings, isa);
 }
 
@@ -198,21 +203,29 @@ void run_bench(const BenchOptions& options) {
 
 void add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "Measure the latency of a file");
+  command->group(kExamineGroup);
   auto options = std::make_shared<BenchOptions>();
-  command->add_option("FILE", options->model, "A .bantam file")->required();
+  command->add_option("FILE", options->model, "A .bantam file")->required()->type_name("FILE.bantam");
   command
       ->add_option("--seq", options->seq,
                    "Tokens of a sequence, such as 16,128 (the default, or less where the model takes less)")
-      ->delimiter(',');
-  command->add_option("--batch", options->engine.batch, "Sequences of one forward pass")->check(CLI::Range(1, 4096));
+      ->delimiter(',')
+      ->type_name("N,...");
+  command->add_option("--batch", options->engine.batch, "Sequences of one forward pass")
+      ->check(between(1, 4096))
+      ->type_name("N");
   command->add_option("--mix", options->mix, "One batch of sequences of these lengths, such as 9,31,77; not padded")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->type_name("N,...");
   add_texts(*command, "--text", &options->texts, "From this text to its answer, tokenizer included; several times");
-  command->add_option("--texts", options->texts_file, "The same for every line of a file (-: standard input)");
+  command->add_option("--texts", options->texts_file, "The same for every line of a file (-: standard input)")
+      ->type_name("FILE");
   add_text(*command, "--pair", &options->pair, "Second text of each, such as the context of questions");
   add_engine_options(*command, &options->engine);
-  command->add_option("--repetitions", options->repetitions, "Measured runs (default: about a second of them)");
-  command->add_option("--warmup", options->warmup, "Runs before measuring")->capture_default_str();
+  command->add_option("--repetitions", options->repetitions, "Measured runs (default: about a second of them)")
+      ->type_name("N");
+  command->add_option("--warmup", options->warmup, fmt::format("Runs before measuring (default {})", options->warmup))
+      ->type_name("N");
   command->add_flag("--per-op", options->per_op,
                     "Time, share and fraction of the core's peak of every operator; the peak is measured");
   command->add_flag("--json", options->json, "Print one JSON object a length or text");

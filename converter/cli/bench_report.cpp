@@ -157,8 +157,8 @@ void print_people(const ModelFile& file, const BenchOptions& options, const std:
   for (const BatchTiming& t : timings) {
     rows.push_back({fmt::format("{}", options.mix.empty() ? t.longest() : t.tokens), fmt::format("{:.3f}", t.ms.p50),
                     fmt::format("{:.3f}", t.ms.p99), fmt::format("{:.3f}", t.ms.least),
-                    fmt::format("{:.0f}", t.tokens / t.ms.p50 * 1000), human_bytes(t.arena),
-                    t.start.memory ? human_bytes(*t.start.memory) : "", fmt::format("{}", t.repetitions)});
+                    fmt::format("{:.0f}", t.tokens / t.ms.p50 * 1000), readable_bytes(t.arena),
+                    t.start.memory ? readable_bytes(*t.start.memory) : "", fmt::format("{}", t.repetitions)});
   }
   print_table(rows);
   out().print("opened in {:.2f} ms, session made in {:.2f} ms\n", timings[0].start.open, timings[0].start.create);

@@ -10,6 +10,12 @@ class App;
 
 namespace bantam::cli {
 
+// Headings of the list of commands.
+constexpr const char* kMakeGroup = "Make a file";
+constexpr const char* kAnswerGroup = "Answer texts";
+constexpr const char* kExamineGroup = "Examine a file";
+constexpr const char* kAboutGroup = "About bantam";
+
 void add_convert(CLI::App& app);
 void add_sensitivity(CLI::App& app);  // sensitivity
 void add_student(CLI::App& app);      // convert
@@ -22,6 +28,7 @@ void add_firmware(CLI::App& app);     // firmware
 void add_inspect(CLI::App& app);      // inspect
 void add_verify(CLI::App& app);       // verify
 void add_version(CLI::App& app);      // version
+void add_documents(CLI::App& app);    // help, completion, man
 
 }  // namespace bantam::cli
 

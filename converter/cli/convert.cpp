@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "cli/appearance.h"
 #include "cli/build_info.h"
 #include "cli/choices.h"
 #include "cli/commands.h"
-#include "cli/convert_progress.h"
 #include "cli/convert_report.h"
 #include "cli/errors.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/student_options.h"
 #include "pipeline/convert.h"
 #include "pipeline/report_json.h"
@@ -132,7 +133,7 @@ void run_convert(Arguments& arguments) {
   progress.clear();
   if (arguments.json) {
     out().write(convert::to_json(report) + "\n");
-  } else {
+  } else if (!quiet()) {
     print_report(report);
   }
   out().flush();
@@ -147,23 +148,29 @@ void add_convert(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("convert", "Convert a Hugging Face directory to a .bantam file");
   arguments->command = command;
+  command->group(kMakeGroup);
   command->footer(kExamples);
-  command->add_option("SRC", arguments->source, "Directory of the model")->required();
+  command->add_option("SRC", arguments->source, "Directory of the model")->required()->type_name("DIR");
+  command->option_defaults()->group("Files");
   command->add_option("-o,--output", arguments->output, "File to write; appears whole or not at all")
       ->required()
       ->type_name("FILE");
+  command->option_defaults()->group("Types of weights");
   command
-      ->add_option("--budget", arguments->options.budget,
-                   "Choose each matrix's type within size=8MB, loss=0.01 (divergence from f32) or latency=0.4 (share\n"
-                   "of the time of f32 linear layers), by the costs of --sensitivity")
+      ->add_option(
+          "--budget", arguments->options.budget,
+          "Choose each matrix's type within size=8MB (or MiB), loss=0.01 (divergence from f32) or latency=0.4 (share\n"
+          "of the time of f32 linear layers), by the costs of --sensitivity")
       ->type_name("BUDGET");
   command->add_option("--sensitivity", arguments->sensitivity, "What `bantam sensitivity` measured, for --budget")
       ->type_name("FILE.json");
+  command->option_defaults()->group("A smaller model");
   command
       ->add_option(
           "--student", arguments->student.recipe,
           "Convert a smaller layout of SRC: a recipe as for `bantam student`, whose layers may differ in width")
       ->type_name("RECIPE");
+  command->option_defaults()->group("Types of weights");
   command
       ->add_option("--weights", arguments->options.types.weights,
                    "Type of the weights: int8 (default), int4 (of linear layers; tables of embeddings: int8), f16\n"
@@ -173,11 +180,12 @@ void add_convert(CLI::App& app) {
   command
       ->add_option("--group", arguments->options.types.group,
                    "Inputs of int4 weights that share a factor: 8 to 1024, a multiple of 8 (default 32)")
-      ->check(CLI::Range(8u, 1024u).description(""))
+      ->check(between(8u, 1024u))
       ->type_name("N");
   std::map<std::string, convert::PrunePattern> patterns;
   for (const convert::PrunePattern pattern : convert::kPrunePatterns)
     patterns[convert::pattern_name(pattern)] = pattern;
+  command->option_defaults()->group("A smaller model");
   command
       ->add_option(
           "--prune", arguments->options.prune.share,
@@ -219,9 +227,10 @@ void add_convert(CLI::App& app) {
   command
       ->add_option("--typical-tokens", arguments->options.types.typical_tokens,
                    "Tokens of the texts for which --sparse auto shall be faster (default 16)")
-      ->check(CLI::Range(1u, 4096u).description(""))
+      ->check(between(1u, 4096u))
       ->type_name("N");
   const std::map<std::string, fb::DType> residuals = {{"f32", fb::DType::f32}, {"i8", fb::DType::i8}};
+  command->option_defaults()->group("Memory and activations");
   command
       ->add_option("--residual", arguments->options.types.residual,
                    "Type of what flows from layer to layer in int8 files: f32 (default), or i8, which a device with\n"
@@ -239,10 +248,11 @@ void add_convert(CLI::App& app) {
       ->type_name("PLAN");
   command
       ->add_option("--max-tokens", arguments->options.max_tokens, "Most tokens of a text (default: all the model has)")
-      ->check(CLI::Range(1u, 1u << 20).description(""))
+      ->check(between(1u, 1u << 20))
       ->type_name("N");
   command->add_flag("--ids-only", arguments->options.ids_only,
                     "Leave the tokenizer out, one that is not supported too: the file takes token ids");
+  command->option_defaults()->group("Task");
   command
       ->add_option("--task", arguments->options.task,
                    "What the model is for, when SRC does not say it: classify, multi-label, regress, tag, answer,\n"
@@ -252,6 +262,7 @@ void add_convert(CLI::App& app) {
       ->add_option("--tag-scheme", arguments->options.tag_scheme,
                    "plain, iob1, iob2 or bioes (default: from the labels)")
       ->type_name("SCHEME");
+  command->option_defaults()->group("Types of weights");
   command
       ->add_option("--keep", arguments->keep,
                    "REGEX=f32|f16|int8|int4: type of the weights whose name matches; may be given several times")
@@ -259,6 +270,7 @@ void add_convert(CLI::App& app) {
       ->allow_extra_args(false);
   const std::map<std::string, convert::Activations> activations = {{"dynamic", convert::Activations::kDynamic},
                                                                    {"static", convert::Activations::kStatic}};
+  command->option_defaults()->group("Memory and activations");
   command
       ->add_option("--activations", arguments->options.activations,
                    "dynamic (default): int8 layers scale each row while running, f32 between them;\n"
@@ -285,12 +297,14 @@ void add_convert(CLI::App& app) {
       ->type_name("P");
   const std::map<std::string, convert::Rounding> roundings = {{"nearest", convert::Rounding::kNearest},
                                                               {"gptq", convert::Rounding::kGptq}};
+  command->option_defaults()->group("Types of weights");
   command
       ->add_option("--rounding", arguments->options.rounding,
                    "nearest (default), or gptq: integer weights for which the layers' outputs on the texts of\n"
                    "--calibrate (without: built-in texts) come nearest to the model's, in some seconds")
       ->transform(choices(roundings))
       ->type_name("HOW");
+  command->option_defaults()->group("Task");
   command
       ->add_option(
           "--calibrate-scores", arguments->calibrate_scores,
@@ -302,6 +316,7 @@ void add_convert(CLI::App& app) {
                    "Share of right answers that may be out of scope, where no text is labelled so (default 0.01)")
       ->check(share_between(0, 0.5))
       ->type_name("P");
+  command->option_defaults()->group("Quality check");
   command
       ->add_option("--gate-data", arguments->gate_data,
                    "Texts that judge the file, one a line or lines of JSON as for eval: by the labels that are lost\n"
@@ -326,6 +341,7 @@ void add_convert(CLI::App& app) {
                    "more do; of labelled data the share that may be lost, of embeddings 1 - cosine")
       ->check(share_between(0, 1))
       ->type_name("P");
+  command->option_defaults()->group("Files");
   command->add_flag("--json", arguments->json, "Print the report as one JSON object");
   command->callback([arguments] { run_convert(*arguments); });
 }

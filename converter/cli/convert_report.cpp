@@ -22,14 +22,16 @@ void print_sizes(const Report& report) {
   uint64_t before = 0;
   uint32_t count = 0;
   for (const convert::TensorClass& row : report.classes) {
-    rows.push_back({row.name, fmt::format("{}", row.tensors), row.types, human_bytes(row.bytes_before),
-                    human_bytes(row.bytes_after), row.worst_error > 0 ? fmt::format("{:.2g}", row.worst_error) : "0"});
+    rows.push_back({row.name, fmt::format("{}", row.tensors), row.types, readable_bytes(row.bytes_before),
+                    readable_bytes(row.bytes_after),
+                    row.worst_error > 0 ? fmt::format("{:.2g}", row.worst_error) : "0"});
     before += row.bytes_before;
     count += row.tensors;
   }
-  rows.push_back({"tokenizer", "", "", "", human_bytes(report.tokenizer_bytes), ""});
-  rows.push_back({"graph, names, labels", "", "", "", human_bytes(report.graph_bytes), ""});
-  rows.push_back({"total", fmt::format("{}", count), "", human_bytes(before), human_bytes(report.file_bytes), ""});
+  rows.push_back({"tokenizer", "", "", "", readable_bytes(report.tokenizer_bytes), ""});
+  rows.push_back({"graph, names, labels", "", "", "", readable_bytes(report.graph_bytes), ""});
+  rows.push_back(
+      {"total", fmt::format("{}", count), "", readable_bytes(before), readable_bytes(report.file_bytes), ""});
   print_table(rows);
 }
 
@@ -37,7 +39,7 @@ void print_arena(const Report& report) {
   std::vector<std::vector<std::string>> rows = {{"tokens"}, {"arena"}};
   for (const convert::ArenaSize& size : report.arena) {
     rows[0].push_back(fmt::format("{}", size.tokens));
-    rows[1].push_back(human_bytes(size.bytes));
+    rows[1].push_back(readable_bytes(size.bytes));
   }
   out().write("\n");
   print_table(rows);
@@ -109,7 +111,7 @@ void print_budget(const convert::BudgetReport& budget, uint64_t file_bytes) {
   for (const auto& [type, count] : counts) types += fmt::format("{}{} {}", types.empty() ? "" : ", ", count, type);
   out().print("{}\n", bold(fmt::format("--budget {}: {}", budget.budget, types)));
   out().print("predicted: {}, divergence {:.4f}, linear layers {:.2f} of f32's time; the file has {}\n\n",
-              human_bytes(budget.file_bytes), budget.divergence, budget.latency, human_bytes(file_bytes));
+              readable_bytes(budget.file_bytes), budget.divergence, budget.latency, readable_bytes(file_bytes));
 }
 
 void print_structures(const convert::StructureReport& pruned) {
@@ -150,8 +152,8 @@ std::string attempt_line(const convert::Attempt& attempt, uint64_t refused_bytes
   if (attempt.file_bytes == 0) return fmt::format("{}: {}", attempt.options, attempt.problem);
   const bool less = attempt.file_bytes < refused_bytes;
   const uint64_t difference = less ? refused_bytes - attempt.file_bytes : attempt.file_bytes - refused_bytes;
-  const std::string bytes = difference == 0 ? "the same size" : human_bytes(difference) + (less ? " less" : " more");
-  return fmt::format("{} ({}, {}){}", attempt.options, human_bytes(attempt.file_bytes), bytes,
+  const std::string bytes = difference == 0 ? "the same size" : readable_bytes(difference) + (less ? " less" : " more");
+  return fmt::format("{} ({}, {}){}", attempt.options, readable_bytes(attempt.file_bytes), bytes,
                      attempt.passed ? " passes" : ": " + attempt.problem);
 }
 
@@ -186,7 +188,7 @@ void print_student(const convert::StudentReport& report) {
 }
 
 void print_report(const Report& report) {
-  out().print("{} -> {}: {}, {}\n\n", report.source, report.output, report.task, human_bytes(report.file_bytes));
+  out().print("{} -> {}: {}, {}\n\n", report.source, report.output, report.task, readable_bytes(report.file_bytes));
   if (report.student) {
     print_student(*report.student);
     out().write("\n");

@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "cli/choices.h"
+#include "cli/commands.h"
 #include "cli/errors.h"
 
 namespace bantam::cli {
@@ -99,6 +100,7 @@ DistillOptions checked(const Arguments& arguments) {
 }
 
 void add_data_options(CLI::App& command, Arguments* arguments) {
+  command.option_defaults()->group("Data and output");
   DistillOptions& o = arguments->options;
   command.add_option("--teacher", o.teacher, "Directory of the model to learn from")->type_name("DIR");
   command
@@ -119,7 +121,7 @@ void add_data_options(CLI::App& command, Arguments* arguments) {
   command.add_option("--task", o.task, "What the student is for, when its directory does not say it; see convert")
       ->type_name("TASK");
   command.add_option("--max-tokens", o.max_tokens, "Cut texts after so many tokens (default: what the student takes)")
-      ->check(CLI::Range(2U, 1U << 20).description(""))
+      ->check(between(2U, 1U << 20))
       ->type_name("N");
   command.add_option("--texts", o.texts, "Texts without labels, a line each, for which the teacher answers alone")
       ->type_name("FILE");
@@ -128,17 +130,17 @@ void add_data_options(CLI::App& command, Arguments* arguments) {
           "--augment", o.augment,
           "Add N copies: of joint and tag data with slot values exchanged; of texts to classify cut out and with\n"
           "words exchanged, for which the teacher answers alone")
-      ->check(CLI::Range(0U, 1000U).description(""))
+      ->check(between(0U, 1000U))
       ->type_name("N");
   command
       .add_option("--augment-rate", o.augment_rate,
                   "Fraction of slots or words that are exchanged there (default 0.6, of words 0.15)")
-      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->check(between(0.0, 1.0))
       ->type_name("P");
   command.add_option("--limit", o.limit, "Use the first N examples of DATA only")->type_name("N");
   command.add_flag("--skip-bad", o.skip_bad, "Leave malformed lines out and report how many there were");
   command.add_option("--save-every", o.save_every, "Seconds between checkpoints (default 60; on slow disks more)")
-      ->check(CLI::Range(0.0, 86400.0).description(""))
+      ->check(between(0.0, 86400.0))
       ->type_name("S");
   command.add_option("--stop-after", o.stop_after, "Stop with a checkpoint after N steps; the same command goes on")
       ->type_name("N");
@@ -146,9 +148,10 @@ void add_data_options(CLI::App& command, Arguments* arguments) {
 }
 
 void add_loss_options(CLI::App& command, Arguments* arguments) {
+  command.option_defaults()->group("Loss");
   train::Settings& s = arguments->options.settings;
   const auto weight = [&](const char* name, auto& target, const char* what) {
-    command.add_option(name, target, what)->check(CLI::Range(0.0, 1e6).description(""))->type_name("W");
+    command.add_option(name, target, what)->check(between(0.0, 1e6))->type_name("W");
   };
   weight("--hard", arguments->hard, "Weight of the data's labels in the loss (default 1)");
   weight("--soft", arguments->soft, "Weight of the teacher's softened outputs (default 1 with a teacher)");
@@ -156,47 +159,44 @@ void add_loss_options(CLI::App& command, Arguments* arguments) {
   weight("--attention", s.loss.attention, "Weight of the teacher's attention probabilities (default 0)");
   weight("--relation", s.loss.relation, "Weight of relations of queries, keys and values, as in MiniLM (default 0)");
   command.add_option("--temperature", s.temperature, "That softens outputs (default 2)")
-      ->check(CLI::Range(0.1, 100.0).description(""))
+      ->check(between(0.1, 100.0))
       ->type_name("T");
   command.add_option("--layers", arguments->layers, "Layers to compare, STUDENT:TEACHER,... (default: evenly spread)")
       ->type_name("PAIRS");
   command.add_option("--relation-heads", s.relation_heads, "Heads of relations (default: the student's heads)")
-      ->check(CLI::Range(1U, 4096U).description(""))
+      ->check(between(1U, 4096U))
       ->type_name("N");
 }
 
 void add_training_options(CLI::App& command, train::Settings* s) {
+  command.option_defaults()->group("Training");
   command.add_option("--epochs", s->epochs, "Passes over the data (default 3)")
-      ->check(CLI::Range(1U, 1000000U).description(""))
+      ->check(between(1U, 1000000U))
       ->type_name("N");
   command.add_option("--batch", s->batch, "Examples of one step (default 32)")
-      ->check(CLI::Range(1U, 65536U).description(""))
+      ->check(between(1U, 65536U))
       ->type_name("N");
   command.add_option("--learning-rate", s->learning_rate, "Of AdamW, at its highest (default 5e-4)")
-      ->check(CLI::Range(0.0, 10.0).description(""))
+      ->check(between(0.0, 10.0))
       ->type_name("R");
   command.add_option("--weight-decay", s->weight_decay, "Of AdamW, on matrices (default 0.01)")
-      ->check(CLI::Range(0.0, 10.0).description(""))
+      ->check(between(0.0, 10.0))
       ->type_name("D");
   command.add_option("--warmup", s->warmup, "Fraction of all steps in which the rate rises (default 0.05)")
-      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->check(between(0.0, 1.0))
       ->type_name("P");
-  command.add_option("--dropout", s->dropout, "Probability (default 0.1)")
-      ->check(CLI::Range(0.0, 0.99).description(""))
-      ->type_name("P");
+  command.add_option("--dropout", s->dropout, "Probability (default 0.1)")->check(between(0.0, 0.99))->type_name("P");
   command.add_option("--clip", s->clip, "Largest norm of the gradient; 0: any (default 1)")
-      ->check(CLI::Range(0.0, 1e9).description(""))
+      ->check(between(0.0, 1e9))
       ->type_name("G");
   command.add_option("--ema", s->ema, "Decay of a moving average of the weights, such as 0.999; it is what is written")
-      ->check(CLI::Range(0.0, 0.999999).description(""))
+      ->check(between(0.0, 0.999999))
       ->type_name("D");
   command.add_option("--patience", s->patience, "Stop after N epochs without a better validation score")
       ->type_name("N");
   command.add_option("--seed", s->seed, "Of all chance (default 1); the same seed and threads give the same weights")
       ->type_name("N");
-  command.add_option("--threads", s->threads, "Threads (default 1)")
-      ->check(CLI::Range(1U, 1024U).description(""))
-      ->type_name("N");
+  command.add_option("--threads", s->threads, "Threads (default 1)")->check(between(1U, 1024U))->type_name("N");
   const std::map<std::string, train::Precision> precisions = {{"f32", train::Precision::kF32},
                                                               {"bf16", train::Precision::kBf16}};
   command
@@ -212,6 +212,7 @@ void add_training_options(CLI::App& command, train::Settings* s) {
 }
 
 void add_compression_options(CLI::App& command, train::Settings* s) {
+  command.option_defaults()->group("Compression");
   command.add_option("--prune", s->prune.sparsity, "Fraction of zeros in the encoder's linear layers at the end")
       ->type_name("S");
   command
@@ -244,10 +245,10 @@ void add_compression_options(CLI::App& command, train::Settings* s) {
       ->transform(choices(quantize))
       ->type_name("TYPE");
   command.add_option("--group", s->group, "int4: weights that share a scale (default 32)")
-      ->check(CLI::Range(4U, 65536U).description(""))
+      ->check(between(4U, 65536U))
       ->type_name("N");
   command.add_option("--quantize-begin", s->quantize_begin, "Fraction of training at which that begins (default 0)")
-      ->check(CLI::Range(0.0, 1.0).description(""))
+      ->check(between(0.0, 1.0))
       ->type_name("P");
 }
 
@@ -256,6 +257,7 @@ void add_compression_options(CLI::App& command, train::Settings* s) {
 void add_distill(CLI::App& app, const std::function<void(const DistillOptions&)>& run) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("distill", "Train a small model from a large one, or from labels");
+  command->group(kMakeGroup);
   command->footer(kFooter);
   add_data_options(*command, arguments.get());
   add_loss_options(*command, arguments.get());

@@ -10,12 +10,12 @@
 
 #include "base/sha256.h"
 #include "cli/answers.h"
-#include "cli/convert_progress.h"
 #include "cli/distill.h"
 #include "cli/distill_data.h"
 #include "cli/distill_output.h"
 #include "cli/errors.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "import/hugging_face.h"
 #include "student/student.h"
 #include "train/trainer.h"

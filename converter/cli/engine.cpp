@@ -2,14 +2,23 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/build_info.h"
+#include "cli/choices.h"
+
 namespace bantam::cli {
 
 void add_engine_options(CLI::App& command, EngineOptions* options) {
   command.add_option("--threads", options->threads, "Threads of one forward pass (default 1)")
-      ->check(CLI::Range(1, 1024));
-  command.add_option("--isa", options->isa, "Instruction set, such as avx2 (default: $BANTAM_ISA, else the best)");
+      ->check(between(1, 1024))
+      ->type_name("N");
+  std::vector<std::string> sets;
+  for (const Isa isa : kInstructionSets) sets.emplace_back(isa_name(isa));
+  command.add_option("--isa", options->isa, "Instruction set, such as avx2 (default: $BANTAM_ISA, else the best)")
+      ->check(usual_words(sets))
+      ->type_name("NAME");
   command.add_option("--backend", options->backend, "native (default), or xnnpack for f32 and f16 files")
-      ->check(CLI::IsMember({"native", "xnnpack"}));
+      ->check(one_of({"native", "xnnpack"}))
+      ->type_name("NAME");
   command.add_flag("--f32-attention", options->f32_attention,
                    "Attention of int8 files in f32, for comparison: slower, more memory");
 }

@@ -3,10 +3,12 @@
 #include <memory>
 #include <optional>
 
+#include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "run/eval_data.h"
 #include "run/eval_run.h"
 
@@ -47,7 +49,10 @@ Scored score_file(const std::string& path, const EvalOptions& options, const Dat
   Scored scored;
   scored.path = path;
   scored.bytes = file.size();
-  scored.outcome = evaluate(file, options.engine, data);
+  Progress progress;
+  scored.outcome = evaluate(file, options.engine, data,
+                            [&progress](size_t done, size_t total) { progress.count("examples", done, total); });
+  progress.clear();
   scored.metrics = score(data, scored.outcome);
   return scored;
 }
@@ -93,6 +98,9 @@ void print_json(const Dataset& data, const Scored& first, const std::optional<Sc
   out().line(object);
 }
 
+/// Scores as the README and report pages state them.
+std::string percent(double value) { return fmt::format("{:.2f} %", 100 * value); }
+
 const double* find_metric(const Metrics& metrics, const std::string& wanted) {
   for (const auto& [name, value] : metrics) {
     if (name == wanted) return &value;
@@ -111,12 +119,12 @@ void print_plain(const Dataset& data, const Scored& first, const std::optional<S
   };
   for (const auto& [name, value] : first.metrics) {
     const double* other = second ? find_metric(second->metrics, name) : nullptr;
-    add(name, fmt::format("{:.4f}", value), other == nullptr ? "" : fmt::format("{:.4f}", *other),
-        other == nullptr ? "" : fmt::format("{:+.4f}", value - *other));
+    add(name, percent(value), other == nullptr ? "" : percent(*other),
+        other == nullptr ? "" : fmt::format("{:+.2f}", 100 * (value - *other)));
   }
   const size_t n = data.examples.size();
   const auto second_or = [&](auto get) { return second ? get(*second) : std::string(); };
-  add("size", human_bytes(first.bytes), second_or([](const Scored& s) { return human_bytes(s.bytes); }), "");
+  add("size", readable_bytes(first.bytes), second_or([](const Scored& s) { return readable_bytes(s.bytes); }), "");
   add("seconds", fmt::format("{:.2f}", first.outcome.seconds),
       second_or([](const Scored& s) { return fmt::format("{:.2f}", s.outcome.seconds); }), "");
   add("queries/s", fmt::format("{:.0f}", first.queries_per_second(n)),
@@ -156,14 +164,19 @@ void run_eval(const EvalOptions& options) {
 
 void add_eval(CLI::App& app) {
   CLI::App* command = app.add_subcommand("eval", "Score a file on labelled data, beside another file");
+  command->group(kExamineGroup);
   auto options = std::make_shared<EvalOptions>();
-  command->add_option("FILE", options->model, "A .bantam file")->required();
+  command->add_option("FILE", options->model, "A .bantam file")->required()->type_name("FILE.bantam");
   command->add_option("DATA", options->data, "Labelled examples, one JSON object a line (- reads standard input)")
-      ->required();
-  command->add_option("--against", options->against, "Another .bantam file: its scores, and how often the two differ");
-  command->add_option("--limit", options->limit, "Use the first N examples only");
+      ->required()
+      ->type_name("DATA");
+  command->add_option("--against", options->against, "Another .bantam file: its scores, and how often the two differ")
+      ->type_name("FILE.bantam");
+  command->add_option("--limit", options->limit, "Use the first N examples only")->type_name("N");
   command->add_flag("--skip-bad", options->skip_bad, "Leave malformed lines out and report how many there were");
-  command->add_option("--batch", options->engine.batch, "Texts of one forward pass")->check(CLI::Range(1, 4096));
+  command->add_option("--batch", options->engine.batch, "Texts of one forward pass")
+      ->check(between(1, 4096))
+      ->type_name("N");
   add_engine_options(*command, &options->engine);
   command->add_flag("--json", options->json, "Print one JSON object");
   command->footer(

@@ -1,5 +1,8 @@
 // firmware: a CMake project, a C array or a stripped file for a microcontroller.
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -8,6 +11,7 @@
 #include "base/known_keys.h"
 #include "base/output_file.h"
 #include "base/size.h"
+#include "cli/appearance.h"
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
@@ -28,7 +32,8 @@ constexpr const char* kExamples =
     "  bantam firmware voice.bantam --target cortex-m4 -o voice-m4\n"
     "  cmake -S voice-m4 -B voice-m4/build && cmake --build voice-m4/build\n"
     "  bantam firmware voice.bantam --target cortex-m55 --max-tokens 32 -o voice-m55 --force\n"
-    "  bantam firmware voice.bantam --target cortex-m7 --format c-array -o src/voice     # src/voice.h, src/voice.c\n"
+    "  # voice.h and voice.c\n"
+    "  bantam firmware voice.bantam --target cortex-m7 --format c-array -o voice\n"
     "  bantam firmware voice.bantam --target cortex-m7 --format bin -o voice-m7.bantam\n\n"
     "The project holds all that it needs: runtime sources, the target's start-up code and linker script, the model, "
     "an\n"
@@ -61,19 +66,9 @@ struct Image {
 
 firmware::Target find_target(const std::string& name) {
   const std::vector<std::string> known = firmware::target_names();
-  std::string all;
-  std::string nearest;
-  size_t distance = name.size() / 3 + 1;
-  for (const std::string& other : known) {
-    if (other == name) return firmware::read_target(name);
-    all += (all.empty() ? "" : ", ") + other;
-    const size_t away = convert::edit_distance(name, other);
-    if (away >= distance) continue;
-    distance = away;
-    nearest = other;
-  }
-  fail(ExitCode::kUsage, "--target {}: there is no such target; {}known are {}", printable(name),
-       nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest), all);
+  if (std::find(known.begin(), known.end(), name) != known.end()) return firmware::read_target(name);
+  fail(ExitCode::kUsage, "--target {}: there is no such target{}; known are {}", printable(name),
+       convert::guess(name, known), fmt::join(known, ", "));
 }
 
 /// A project's model must lie in its board's flash, and a session of the wanted length in its RAM. An array or a file is for a
@@ -241,7 +236,7 @@ void print_report(const Arguments& arguments, const Image& image) {
               image.options.max_tokens);
   if (image.options.max_tokens < image.wanted_tokens) {
     out().print("  the model takes {} tokens; {} are what fits {} of RAM\n", image.wanted_tokens,
-                image.options.max_tokens, human_bytes(target.ram));
+                image.options.max_tokens, readable_bytes(target.ram));
   }
   for (const std::string& kept : image.written.kept) out().print("  kept as you changed it: {}\n", printable(kept));
   out().print("  links {}\n\n", fmt::join(firmware::linked_by(image.model).words, ", "));
@@ -283,7 +278,7 @@ void run_firmware(const Arguments& arguments) {
   write_outputs(arguments, &image);
   if (arguments.json) {
     print_json(arguments, image);
-  } else {
+  } else if (!quiet()) {
     print_report(arguments, image);
   }
 }
@@ -293,8 +288,9 @@ void run_firmware(const Arguments& arguments) {
 void add_firmware(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("firmware", "Make a project (or an array) for a microcontroller");
+  command->group(kMakeGroup);
   command->footer(kExamples);
-  command->add_option("FILE", arguments->model, "A .bantam file")->required();
+  command->add_option("FILE", arguments->model, "A .bantam file")->required()->type_name("FILE.bantam");
   std::string targets;
   for (const std::string& name : firmware::target_names()) targets += (targets.empty() ? "" : ", ") + name;
   command->add_option("--target", arguments->target, targets)->required()->type_name("NAME");
@@ -302,17 +298,17 @@ void add_firmware(CLI::App& app) {
       ->required()
       ->type_name("PATH");
   command->add_option("--format", arguments->format, "project (default), c-array (.h and .c) or bin (the file alone)")
-      ->check(CLI::IsMember({"project", "c-array", "bin"}).description(""))
+      ->check(one_of({"project", "c-array", "bin"}))
       ->type_name("FORMAT");
   command
       ->add_option("--max-tokens", arguments->max_tokens,
                    "Most tokens of a text (default: what the model takes and fits)")
-      ->check(CLI::Range(1u, 1u << 20).description(""))
+      ->check(between(1u, 1u << 20))
       ->type_name("N");
   command
       ->add_option("--block-rows", arguments->block_rows,
                    "Rows that a layer computes at a time: 4 (default, fast) to 1 (least RAM); the answers are the same")
-      ->check(CLI::Range(1u, firmware::kBlockRows).description(""))
+      ->check(between(1u, firmware::kBlockRows))
       ->type_name("N");
   const std::map<std::string, bool> sparse = {{"auto", false}, {"keep", true}};
   command

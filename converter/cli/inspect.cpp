@@ -109,7 +109,7 @@ void print_summary(const ModelFile& file) {
   print_line("name", to_string(model.name()));
   print_line("architecture", to_string(as_text(stored.architecture())));
   print_line("task", task_name(model.task()));
-  print_line("size", fmt::format("{} ({} parameters)", human_bytes(file.size()), parameter_count(model)));
+  print_line("size", fmt::format("{} ({} parameters)", readable_bytes(file.size()), parameter_count(model)));
   print_line("licence", to_string(model.licence()));
   print_line("written by", to_string(model.tool()));
   const uint32_t of_texts = text_limit(model);
@@ -128,7 +128,8 @@ void print_summary(const ModelFile& file) {
   }
   std::string arena;
   for (const uint32_t tokens : arena_lengths(model)) {
-    arena += fmt::format("{}{} at {} tokens", arena.empty() ? "" : ", ", human_bytes(arena_at(model, tokens)), tokens);
+    arena +=
+        fmt::format("{}{} at {} tokens", arena.empty() ? "" : ", ", readable_bytes(arena_at(model, tokens)), tokens);
   }
   print_line("arena", arena);
   for (uint32_t i = 0; i < count(stored.properties()); ++i) {
@@ -161,8 +162,9 @@ void run_inspect(const InspectOptions& options) {
 
 void add_inspect(CLI::App& app) {
   CLI::App* command = app.add_subcommand("inspect", "Show what is in a file");
+  command->group(kExamineGroup);
   auto options = std::make_shared<InspectOptions>();
-  command->add_option("FILE", options->model, "A .bantam file")->required();
+  command->add_option("FILE", options->model, "A .bantam file")->required()->type_name("FILE.bantam");
   command->add_flag("--ops", options->ops, "Operators, step by step");
   command->add_flag("--tensors", options->tensors, "Constant tensors: type, shape, bytes, error");
   command->add_flag("--plan", options->plan, "Arena tensors: region, offset, bytes, life");

@@ -18,5 +18,6 @@ int main(int argc, char** argv) {
     add_inspect(app);
     add_verify(app);
     add_version(app);
+    add_documents(app);
   });
 }

@@ -6,10 +6,9 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
-#include "base/readable.h"
+#include "cli/appearance.h"
 #include "cli/errors.h"
 
 namespace bantam::cli {
@@ -70,29 +69,26 @@ Json json_object(std::string_view command) {
   return object;
 }
 
-bool fancy() {
-  static const bool value = [] {
-    const char* no_color = std::getenv("NO_COLOR");
-    const char* term = std::getenv("TERM");
-    return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || no_color[0] == '\0') &&
-           (term == nullptr || std::strcmp(term, "dumb") != 0);
-  }();
-  return value;
+std::string bold(std::string_view text) {
+  return colored() ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
+}
+std::string dim(std::string_view text) { return colored() ? fmt::format("\x1b[2m{}\x1b[0m", text) : std::string(text); }
+
+std::string bar_cells(double share, size_t width, bool rest) {
+  const double cells = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) * static_cast<double>(width) : 0.0;
+  const auto filled = static_cast<size_t>(std::lround(cells));
+  const bool utf8 = utf8_terminal();
+  std::string text;
+  for (size_t i = 0; i < width; ++i) text += i < filled ? (utf8 ? "█" : "#") : !rest ? " " : utf8 ? "░" : ".";
+  return text;
 }
 
-std::string bold(std::string_view text) { return fancy() ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text); }
-std::string dim(std::string_view text) { return fancy() ? fmt::format("\x1b[2m{}\x1b[0m", text) : std::string(text); }
-
-std::string bar(float score, int width) {
-  if (!fancy()) return "";
-  const float clamped = std::isfinite(score) ? std::clamp(score, 0.0f, 1.0f) : 0.0f;
-  const int filled = static_cast<int>(std::lround(clamped * static_cast<float>(width)));
-  std::string cells = "  \x1b[36m";
-  for (int i = 0; i < width; ++i) cells += i < filled ? "█" : " ";
-  return cells + "\x1b[0m";
+std::string bar(float score) {
+  constexpr size_t kWidest = 24;
+  if (!colored()) return "";
+  const size_t width = std::min(terminal_width(STDOUT_FILENO) / 4, kWidest);
+  return "  \x1b[36m" + bar_cells(static_cast<double>(score), width, false) + "\x1b[0m";
 }
-
-std::string human_bytes(std::uint64_t bytes) { return convert::readable_bytes(bytes); }
 
 void print_table(const std::vector<std::vector<std::string>>& rows) {
   if (rows.empty()) return;

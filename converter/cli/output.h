@@ -11,10 +11,12 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "base/readable.h"
 
 namespace bantam::cli {
 
 using convert::printable;
+using convert::readable_bytes;
 
 /// Keys in the order in which they were put. Numbers are kept as f32: printed with the fewest digits that
 /// read back as the same f32.
@@ -43,15 +45,13 @@ Output& out();
 /// Starts an object with the "schema" that every JSON object of `command` carries.
 Json json_object(std::string_view command);
 
-/// Is standard output a terminal (and NO_COLOR unset)?
-bool fancy();
 std::string bold(std::string_view text);
 std::string dim(std::string_view text);
-/// A bar of `width` cells for a score in [0, 1]; empty unless on a terminal.
-std::string bar(float score, int width);
-
-/// Bytes as a person reads them: "812 B", "34.2 kB", "24.1 MB" (1 MB = 10^6 bytes).
-std::string human_bytes(std::uint64_t bytes);
+/// A bar for a score in [0, 1], as wide as the terminal allows, at most 24 cells; empty where there are no colours.
+std::string bar(float score);
+/// `width` cells, of which `share` are filled; the others are blank, or shaded when `rest` is set. ASCII where the
+/// terminal does not take UTF-8.
+std::string bar_cells(double share, size_t width, bool rest);
 
 /// Prints a table: the first row is the header; columns whose cells are all numbers are right-aligned.
 void print_table(const std::vector<std::vector<std::string>>& rows);

@@ -4,6 +4,7 @@
 #define BANTAM_CONVERTER_CLI_PROGRAM_H_
 
 #include <functional>
+#include <string>
 
 #include "cli/distill.h"
 
@@ -11,6 +12,9 @@ namespace bantam::cli {
 
 /// The exit status. `add` adds the commands.
 int run_program(int argc, char** argv, const std::function<void(CLI::App&)>& add);
+
+/// Prints the help of `command`; empty: the list of commands. Throws for a command that there is not.
+void show_help(const CLI::App& app, const std::string& command);
 
 }  // namespace bantam::cli
 

@@ -1,5 +1,6 @@
 // report: files side by side as one HTML page.
 #include "cli/report.h"
+#include "cli/appearance.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -7,6 +8,7 @@
 #include <memory>
 
 #include "base/output_file.h"
+#include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
 #include "describe/report_html.h"
@@ -59,9 +61,9 @@ void run_report(const ReportOptions& options) {
   if (output) {
     const std::string page = convert::report_html(data);
     output->commit(page.data(), page.size());
-    if (!options.json) {
+    if (!options.json && !quiet()) {
       out().print("{}: {} file{}, {}; open it in a browser\n", printable(path), data.files.size(),
-                  data.files.size() == 1 ? "" : "s", human_bytes(page.size()));
+                  data.files.size() == 1 ? "" : "s", readable_bytes(page.size()));
       for (const convert::Missing& entry : data.missing)
         out().print("not in it: {}\n  {}\n", printable(entry.what), printable(entry.how));
     }
@@ -74,8 +76,9 @@ void run_report(const ReportOptions& options) {
 
 void add_report(CLI::App& app) {
   CLI::App* command = app.add_subcommand("report", "Show files on a page: bytes, layers, times, scores");
+  command->group(kExamineGroup);
   auto options = std::make_shared<ReportOptions>();
-  command->add_option("FILE", options->files, ".bantam files")->required();
+  command->add_option("FILE", options->files, ".bantam files")->required()->type_name("FILE.bantam");
   command->add_option("-o,--output", options->output, "The page (default: report.html; with --json none)")
       ->type_name("FILE.html");
   command->add_option("--data", options->data, "Labelled examples as for bantam eval: scores, and plots of them")
@@ -90,13 +93,14 @@ void add_report(CLI::App& app) {
   command
       ->add_option("--tokens", options->tokens,
                    "Tokens of the pass that is timed (default: 32, or what the files take)")
-      ->check(CLI::Range(1, 1 << 20).description(""))
+      ->check(between(1, 1 << 20))
       ->type_name("N");
   command->add_option("--repetitions", options->repetitions, "Timed passes (default: about a second of them)")
       ->type_name("N");
   command->add_flag("--no-times", options->no_times, "Measure no times: the same files give the same page");
   command->add_option("--batch", options->engine.batch, "Texts of one forward pass while scoring")
-      ->check(CLI::Range(1, 4096));
+      ->check(between(1, 4096))
+      ->type_name("N");
   add_engine_options(*command, &options->engine);
   command->add_flag("--json", options->json, "Print the same as one JSON object");
   command->footer(kExamples);

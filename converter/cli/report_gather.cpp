@@ -6,9 +6,9 @@
 
 #include "cli/bench.h"
 #include "cli/build_info.h"
-#include "cli/convert_progress.h"
 #include "cli/errors.h"
 #include "cli/inspect_tables.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "format/view.h"
 #include "run/eval_run.h"

@@ -1,8 +1,12 @@
 // The streaming loop behind run, classify, choose, tag, answer, embed and fill.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
 #include "cli/answers.h"
+#include "cli/appearance.h"
 #include "cli/errors.h"
 #include "cli/run.h"
 #include "run/eval_metrics.h"
@@ -38,7 +42,8 @@ TaskKind resolve_task(const ModelFile& file, TaskKind wanted, bool pair) {
 /// Reads texts and makes inputs of them, as --pair, --question and --context say.
 class Inputs {
  public:
-  explicit Inputs(const RunOptions& options) : options_(options), source_(texts(options), options.file, warn) {
+  explicit Inputs(const RunOptions& options)
+      : options_(options), source_(texts(options), options.file, warn, show_prompt) {
     if (options.pairs.size() > 1)
       fail(ExitCode::kUsage, "--pair: this task takes one; only multiple choice takes several");
     const bool asks = options.question.has_value() || options.context.has_value();
@@ -47,14 +52,15 @@ class Inputs {
     const bool more = !options.texts.empty() || !options.file.empty();
     if (both && more) fail(ExitCode::kUsage, "--question with --context: leave out the other texts, or one of the two");
     if (!both && !more) {
-      fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or - for standard input");
+      fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
     }
   }
 
+  /// False at the end. `input` is left without a text where its line holds none, which throws (kInvalid).
   bool next(Input* input) {
     std::string text;
+    *input = {};
     if (!source_.next(&text)) return false;
-    input->second.reset();
     if (options_.question) {
       *input = {*options_.question, std::move(text)};
     } else if (options_.context) {
@@ -66,10 +72,16 @@ class Inputs {
     return true;
   }
 
-  /// Are several answers to be expected, so that each needs its text above it?
-  bool several() const {
+  /// Do texts come one after another, so that one which cannot be answered does not end the command?
+  bool stream() const {
     return options_.texts.size() > 1 || !options_.file.empty() ||
            std::find(options_.texts.begin(), options_.texts.end(), "-") != options_.texts.end();
+  }
+
+  /// Are several answers to be expected, so that each needs its text above it?
+  bool several() const {
+    const bool typed = options_.texts.size() == 1 && options_.file.empty() && convert::input_is_typed();
+    return stream() && !typed;
   }
 
  private:
@@ -92,10 +104,47 @@ void write_time(const RunOptions& options, float milliseconds, Json* object) {
   if (options.time) (*object)["ms"] = milliseconds;
 }
 
+/// What becomes of texts that cannot be answered: of one text alone the command fails at once; in a stream the others are
+/// answered, and the command fails at its end.
+class Failures {
+ public:
+  Failures(const RunOptions& options, bool stream) : options_(options), stream_(stream) {}
+
+  /// Reports it as an object of its own with --json, else on standard error; or throws it on.
+  void take(const Error& error, const std::string& text) {
+    if (!stream_ || error.code() != ExitCode::kInvalid) throw error;
+    ++count_;
+    if (options_.json || options_.raw) {
+      Json object = json_object(options_.command);
+      object["text"] = text;
+      object["error"] = fmt::format("{}", fmt::join(error.problems(), "; "));
+      out().line(object);
+      out().flush();
+      return;
+    }
+    out().flush();
+    for (const std::string& problem : error.problems()) std::fprintf(stderr, "bantam: %s\n", problem.c_str());
+  }
+  void count_answer() { ++answers_; }
+
+  /// Throws when there was one.
+  void raise() const {
+    if (count_ == 0) return;
+    fail(ExitCode::kInvalid, "{} of {} texts could not be answered", count_, count_ + answers_);
+  }
+
+ private:
+  const RunOptions& options_;
+  bool stream_;
+  size_t count_ = 0;
+  size_t answers_ = 0;
+};
+
 void answer_batch(const RunOptions& options, Predictor& predictor, const std::vector<Input>& batch, bool several) {
   const Clock::time_point start = Clock::now();
   const std::vector<Prediction> predictions = predictor.predict(batch);
   const float spent = milliseconds_since(start);
+  for (size_t i = 0; i < batch.size(); ++i) require_answer(predictor, batch[i], predictions[i]);
   for (size_t i = 0; i < batch.size(); ++i) {
     if (options.json || options.raw) {
       Json object = json_object(options.command);
@@ -134,7 +183,7 @@ void raw_batch(const RunOptions& options, Engine& engine, const std::vector<Inpu
 }
 
 void choose_stream(const RunOptions& options, Predictor& predictor) {
-  TextSource source(options.texts, options.file, warn);
+  TextSource source(options.texts, options.file, warn, show_prompt);
   const bool several = options.texts.size() != 1 || options.texts[0] == "-" || !options.file.empty();
   std::string prompt;
   while (source.next(&prompt)) {
@@ -180,6 +229,28 @@ void run_choices(const RunOptions& options, const ModelFile& file) {
   choose_stream(options, predictor);
 }
 
+/// Answers `batch`; where a text of it cannot be answered, each alone.
+template <typename Answer>
+void answer_each(const std::vector<Input>& batch, const Answer& answer, Failures* failures) {
+  if (batch.size() > 1) {
+    try {
+      answer(batch);
+      for (size_t i = 0; i < batch.size(); ++i) failures->count_answer();
+      return;
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::kInvalid) throw;
+    }
+  }
+  for (const Input& input : batch) {
+    try {
+      answer({input});
+      failures->count_answer();
+    } catch (const Error& error) {
+      failures->take(error, input.first);
+    }
+  }
+}
+
 }  // namespace
 
 void run_texts(const RunOptions& options, TaskKind wanted) {
@@ -197,26 +268,39 @@ void run_texts(const RunOptions& options, TaskKind wanted) {
   if (engine.session().tokenizer() == nullptr) check(Status::kNoTokenizer, options.model);
   std::optional<Predictor> predictor;
   if (!options.raw) predictor.emplace(engine, task, predict_options(options));
+  const auto answer = [&](const std::vector<Input>& texts) {
+    if (predictor) {
+      answer_batch(options, *predictor, texts, inputs.several());
+    } else {
+      raw_batch(options, engine, texts);
+    }
+  };
+  Failures failures(options, inputs.stream());
   std::vector<Input> batch;
   Input input;
   for (bool more = true; more;) {
-    more = inputs.next(&input);
-    if (more) batch.push_back(std::move(input));
-    if (batch.empty() || (more && batch.size() < options.engine.batch)) continue;
-    if (predictor) {
-      answer_batch(options, *predictor, batch, inputs.several());
-    } else {
-      raw_batch(options, engine, batch);
+    std::optional<Error> unreadable;
+    try {
+      more = inputs.next(&input);
+      if (more) batch.push_back(std::move(input));
+    } catch (const Error& error) {
+      unreadable = error;
     }
-    batch.clear();
+    const bool full = batch.size() >= options.engine.batch || !more || unreadable;
+    if (!batch.empty() && full) {
+      answer_each(batch, answer, &failures);
+      batch.clear();
+    }
+    if (unreadable) failures.take(*unreadable, "");
   }
+  failures.raise();
 }
 
 void run_similar(const RunOptions& options) {
   if (options.pairs.size() > 1) fail(ExitCode::kUsage, "--pair: similar takes one; pass the others as texts");
   const ModelFile file(options.model);
   const TaskKind task = resolve_task(file, TaskKind::kEmbed, false);
-  TextSource source(options.texts, options.file, warn);
+  TextSource source(options.texts, options.file, warn, show_prompt);
   std::string query;
   if (!options.pairs.empty()) {
     query = options.pairs[0];
@@ -240,7 +324,7 @@ void run_similar(const RunOptions& options) {
       object["truncated"] = other.truncated;
       out().line(object);
     } else {
-      out().print("{:7.4f}{}  {}\n", score, bar(score, 24), printable(text));
+      out().print("{:7.4f}{}  {}\n", score, bar(score), printable(text));
     }
     out().flush();
   }

@@ -7,10 +7,12 @@
 #include "base/output_file.h"
 #include "base/sha256.h"
 #include "calibrate/sensitivity.h"
+#include "cli/appearance.h"
+#include "cli/choices.h"
 #include "cli/commands.h"
-#include "cli/convert_progress.h"
 #include "cli/errors.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/signals.h"
 #include "import/hugging_face.h"
 #include "pages/sensitivity_html.h"
@@ -51,7 +53,7 @@ void print_costs(const convert::Sensitivity& measured) {
     for (const convert::TypeCost& cost : matrix.types) {
       rows.push_back({matrix.name, convert::type_name(cost.type), fmt::format("{:.3g}", cost.divergence),
                       measured.has_loss ? fmt::format("{:+.5f}", cost.loss) : "", fmt::format("{}", cost.flips),
-                      human_bytes(cost.saved)});
+                      readable_bytes(cost.saved)});
     }
   }
   print_table(rows);
@@ -93,7 +95,7 @@ void run_sensitivity(const Arguments& arguments) {
   }
   if (arguments.json) {
     out().write(convert::Json::parse(json).dump() + "\n");
-  } else {
+  } else if (!quiet()) {
     print_costs(measured);
   }
   out().flush();
@@ -104,16 +106,17 @@ void run_sensitivity(const Arguments& arguments) {
 void add_sensitivity(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("sensitivity", "Measure what each matrix costs when it alone is quantised");
+  command->group(kMakeGroup);
   command->footer(kExamples);
-  command->add_option("MODEL", arguments->model, "Directory of the model")->required();
-  command->add_option("DATA", arguments->data, "Texts, or labelled data")->required();
+  command->add_option("MODEL", arguments->model, "Directory of the model")->required()->type_name("DIR");
+  command->add_option("DATA", arguments->data, "Texts, or labelled data")->required()->type_name("DATA");
   command->add_option("-o,--output", arguments->output, "File of costs, for convert --sensitivity")
       ->required()
       ->type_name("FILE.json");
   command->add_option("--html", arguments->html, "Also a page with a plot")->type_name("FILE.html");
   command->add_option("--types", arguments->types, "Types to measure (default: int8 int4)")->type_name("TYPE");
   command->add_option("--limit", arguments->limit, "At most N texts, spread over DATA (default 256)")
-      ->check(CLI::Range(size_t{1}, size_t{1} << 24).description(""))
+      ->check(between(size_t{1}, size_t{1} << 24))
       ->type_name("N");
   command->add_option("--task", arguments->task, "What the model is for, when MODEL does not say it")
       ->type_name("TASK");

@@ -3,13 +3,20 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "base/output_file.h"
 
 namespace bantam::cli {
 namespace {
 
+std::atomic<bool> g_in_line{false};
+
 extern "C" void leave(int signal_number) {
   convert::unlink_temporaries();
+  if (g_in_line.load(std::memory_order_relaxed)) {
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, "\n", 1);
+  }
   _exit(128 + signal_number);
 }
 
@@ -34,6 +41,8 @@ void install_signal_handlers() {
   sigaction(SIGPIPE, &action, nullptr);
   sigaction(SIGXFSZ, &action, nullptr);  // writing beyond ulimit -f then fails with EFBIG
 }
+
+void end_line_on_interrupt(bool on) { g_in_line.store(on, std::memory_order_relaxed); }
 
 DeferredInterrupts::DeferredInterrupts() {
   const sigset_t set = interrupts();

@@ -8,6 +8,9 @@ namespace bantam::cli {
 /// once with 128 + the signal's number, after unlinking every convert::OutputFile's temporary file.
 void install_signal_handlers();
 
+/// Whether an unfinished line stands on standard error, which an interrupt ends before the shell's prompt.
+void end_line_on_interrupt(bool on);
+
 /// While one lives, SIGINT, SIGTERM and SIGHUP wait: for work whose traces a handler could not remove. They arrive when
 /// it ends.
 class DeferredInterrupts {

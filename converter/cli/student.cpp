@@ -2,11 +2,12 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/appearance.h"
 #include "cli/commands.h"
-#include "cli/convert_progress.h"
 #include "cli/convert_report.h"
 #include "cli/errors.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/student_options.h"
 #include "student/student.h"
@@ -52,7 +53,7 @@ void run_student(const Arguments& arguments) {
     convert::Json object = convert::student_json(student.report);
     object["output"] = arguments.output;
     out().write(object.dump(-1, ' ', false, convert::Json::error_handler_t::replace) + "\n");
-  } else {
+  } else if (!quiet()) {
     print_student(student.report);
     out().print("\n{} is written\n", printable(arguments.output));
   }
@@ -64,8 +65,9 @@ void run_student(const Arguments& arguments) {
 void add_student(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("student", "Make a smaller layout of a model, to be trained");
+  command->group(kMakeGroup);
   command->footer(kExamples);
-  command->add_option("TEACHER", arguments->teacher, "Directory of the model")->required();
+  command->add_option("TEACHER", arguments->teacher, "Directory of the model")->required()->type_name("DIR");
   command->add_option("-o,--output", arguments->output, "Directory to write; must not exist, or be empty")
       ->required()
       ->type_name("DIR");

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "cli/appearance.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
@@ -125,10 +126,12 @@ void run_tokenize(const TokenizeOptions& options) {
   const ModelFile file(options.model);
   Tokenizer tokenizer;
   check(Tokenizer::open(file.model(), 0, &tokenizer), options.model);
-  if (options.texts.empty() && options.file.empty()) {
-    fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or - for standard input");
+  std::vector<std::string> texts = options.texts;
+  if (texts.empty() && options.file.empty() && convert::input_is_given()) texts = {"-"};
+  if (texts.empty() && options.file.empty()) {
+    fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
   }
-  TextSource source(options.texts, options.file, warn);
+  TextSource source(texts, options.file, warn, show_prompt);
   std::string text;
   while (source.next(&text)) {
     const Tokens tokens = encode(tokenizer, options, text);
@@ -149,13 +152,17 @@ void run_tokenize(const TokenizeOptions& options) {
 
 void add_tokenize(CLI::App& app) {
   CLI::App* command = app.add_subcommand("tokenize", "Show the ids, tokens and byte offsets of texts");
+  command->group(kExamineGroup);
   auto options = std::make_shared<TokenizeOptions>();
-  command->add_option("FILE", options->model, "A .bantam file")->required();
-  add_texts(*command, "TEXT", &options->texts, "Texts; - reads standard input, one text a line");
-  command->add_option("--file", options->file, "Read texts from this file, one a line");
+  command->add_option("FILE", options->model, "A .bantam file")->required()->type_name("FILE.bantam");
+  add_texts(*command, "TEXT", &options->texts, "Texts; none, or -: standard input, one text a line");
+  command
+      ->add_option("--file", options->file, "Read texts from this file, one a line; of FILE.jsonl each line's \"text\"")
+      ->type_name("FILE");
   add_text(*command, "--pair", &options->pair, "The second text of a pair");
   command->add_flag("--truncate", options->truncate, "Truncate as run does (default: every token is shown)");
-  command->add_option("--max-tokens", options->max_tokens, "Truncate to this many tokens, specials included");
+  command->add_option("--max-tokens", options->max_tokens, "Truncate to this many tokens, specials included")
+      ->type_name("N");
   command->add_flag("--no-special", options->no_special, "Leave out the tokens that the template adds");
   command->add_flag("--strict", options->strict, "Fail (exit 4) where text is truncated");
   command->add_flag("--json", options->json, "Print one JSON object a line");
@@ -163,7 +170,7 @@ void add_tokenize(CLI::App& app) {
       "Offsets are half-open byte ranges of the text; tokens that the template adds have [0,0].\n\n"
       "Examples:\n"
       "  bantam tokenize voice.bantam \"caf\xc3\xa9 au lait\"\n"
-      "  bantam tokenize voice.bantam - --json < lines.txt");
+      "  bantam tokenize voice.bantam --json < lines.txt");
   command->callback([options] { run_tokenize(*options); });
 }
 

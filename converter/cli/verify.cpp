@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/size.h"
+#include "cli/appearance.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
@@ -45,9 +46,9 @@ void run_verify(const std::string& path, bool json) {
     object["weights"] = summary.elements;
     object["problems"] = problems;
     out().line(object);
-  } else if (problems.empty()) {
+  } else if (problems.empty() && !quiet()) {
     out().print("{}: sound; {}, {} constant tensors with {} elements, checksums and ranges hold\n", path,
-                human_bytes(file.size()), summary.constants, summary.elements);
+                readable_bytes(file.size()), summary.constants, summary.elements);
   }
   out().flush();
   if (problems.empty()) return;
@@ -60,9 +61,10 @@ void run_verify(const std::string& path, bool json) {
 
 void add_verify(CLI::App& app) {
   CLI::App* command = app.add_subcommand("verify", "Check a file: structure, checksums, weights, scales");
+  command->group(kExamineGroup);
   auto path = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("FILE", *path, "A .bantam file")->required();
+  command->add_option("FILE", *path, "A .bantam file")->required()->type_name("FILE.bantam");
   command->add_flag("--json", *json, "Print one JSON object");
   command->footer("Examples:\n  bantam verify voice.bantam\n  bantam verify voice.bantam --json");
   command->callback([path, json] { run_verify(*path, *json); });

@@ -42,6 +42,7 @@ void print_version(bool json) {
 
 void add_version(CLI::App& app) {
   CLI::App* command = app.add_subcommand("version", "Print version, build and instruction sets");
+  command->group(kAboutGroup);
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print one JSON object");
   command->footer("Examples:\n  bantam version\n  bantam version --json");

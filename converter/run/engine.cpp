@@ -1,6 +1,8 @@
 #include "run/engine.h"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "bantam/host.h"
 #include "base/suggest.h"
@@ -38,7 +40,8 @@ ModelFile::ModelFile(const std::string& path, Hold hold) : path_(path), mapping_
   host::MappedFile& file = mapping_->file;
   const bool mapped = hold == Hold::kMapped;
   if ((mapped ? file.open(path.c_str(), &reason) : file.read(path.c_str(), &reason)) != Status::kOk) {
-    fail(ExitCode::kIo, "{}: {}; {}", path, reason, suggest_file(path));
+    const bool memory = std::strcmp(reason, std::strerror(ENOMEM)) == 0;
+    fail(memory ? ExitCode::kOutOfSpace : ExitCode::kIo, "{}: {}", path, explain_unopened(path, reason));
   }
   Fault fault;
   const Status status = Model::open(mapping_->file.data(), mapping_->file.size(), &model_, &fault);

@@ -59,10 +59,12 @@ class Evaluation {
                    // Of several labels every one may hold.
                    PredictOptions{engine.model().task() == TaskKind::kMultiLabel ? 0U : 1U, false, std::nullopt}) {}
 
-  Outcome run() {
+  Outcome run(const EvalProgress& progress) {
     std::vector<Input> inputs;
     std::vector<const Example*> examples;
+    size_t done = 0;
     for (const Example& example : data_.examples) {
+      if (progress) progress(done++, data_.examples.size());
       if (data_.layout == Layout::kChoices) {
         choose(example);
         continue;
@@ -256,7 +258,8 @@ void refuse_misfit(const ModelFile& file, const Dataset& data) {
        task_name(file.model().task()), data.path, layout_name(data.layout));
 }
 
-Outcome evaluate(const ModelFile& file, const EngineOptions& engine_options, const Dataset& data) {
+Outcome evaluate(const ModelFile& file, const EngineOptions& engine_options, const Dataset& data,
+                 const EvalProgress& progress) {
   refuse_misfit(file, data);
   EngineOptions options = engine_options;
   if (data.layout == Layout::kChoices) {
@@ -265,7 +268,7 @@ Outcome evaluate(const ModelFile& file, const EngineOptions& engine_options, con
     }
   }
   Engine engine(file, options);
-  return Evaluation(engine, data).run();
+  return Evaluation(engine, data).run(progress);
 }
 
 Metrics score(const Dataset& data, const Outcome& outcome) {

@@ -2,6 +2,7 @@
 #ifndef BANTAM_CONVERTER_RUN_EVAL_RUN_H_
 #define BANTAM_CONVERTER_RUN_EVAL_RUN_H_
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,8 +26,12 @@ struct Outcome {
 /// Throws where a file of this task cannot be scored on the data.
 void refuse_misfit(const ModelFile& file, const Dataset& data);
 
+/// Told of `done` of `total` examples before each; may be empty.
+using EvalProgress = std::function<void(size_t done, size_t total)>;
+
 /// Throws as refuse_misfit does.
-Outcome evaluate(const ModelFile& file, const EngineOptions& engine, const Dataset& data);
+Outcome evaluate(const ModelFile& file, const EngineOptions& engine, const Dataset& data,
+                 const EvalProgress& progress = {});
 
 /// Name and value, in the order in which they are shown.
 using Metrics = std::vector<std::pair<std::string, double>>;

@@ -13,11 +13,15 @@ namespace bantam::convert {
 /// Takes what a user should know and is no error.
 using Warn = std::function<void(const std::string&)>;
 
-/// Reads lines of any length and any bytes; '\n' alone ends a line, the last one may lack it.
+/// Shows `text` to a person who is to type the next line ("> "), or has ended the input ("\n").
+using Prompt = void (*)(const char* text);
+
+/// Reads lines of any length and any bytes; '\n' alone ends a line, the last one may lack it. A person at a terminal is
+/// prompted.
 class LineReader {
  public:
   /// "-": standard input. Throws when the file cannot be opened.
-  explicit LineReader(const std::string& path, Warn warn = nullptr);
+  explicit LineReader(const std::string& path, Warn warn = nullptr, Prompt prompt = nullptr);
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
@@ -34,6 +38,7 @@ class LineReader {
   bool next_raw(std::string* line);
 
   Warn warn_;
+  Prompt prompt_;
   std::string name_;
   int file_;
   std::string buffer_;
@@ -43,19 +48,33 @@ class LineReader {
   bool ended_ = false;
 };
 
-/// The texts of one command: `arguments` in order, where "-" stands for standard input; then `file`'s lines.
+/// Does standard input hold texts without being told so: a pipe, a file, or a person at a terminal?
+bool input_is_given();
+
+/// Is standard input a person at a terminal?
+bool input_is_typed();
+
+/// The texts of one command: `arguments` in order, where "-" stands for standard input; then `file`'s lines. Of a file
+/// whose name ends with .jsonl each line is a JSON object, and its "text" (or "text_a") the text.
 class TextSource {
  public:
-  TextSource(const std::vector<std::string>& arguments, const std::string& file, Warn warn = nullptr);
+  TextSource(const std::vector<std::string>& arguments, const std::string& file, Warn warn = nullptr,
+             Prompt prompt = nullptr);
+  /// False at the end. Throws on a read error, and for a line of a .jsonl file that holds no text (kInvalid): the next
+  /// call goes on behind it.
   bool next(std::string* text);
+  /// "FILE, line N" of the text that next() gave last or refused; empty for an argument.
+  std::string place() const;
 
  private:
   /// One place that texts come from: an argument, or the lines of a file.
   struct Part {
     std::string text;
     bool lines = false;
+    bool json = false;
   };
   Warn warn_;
+  Prompt prompt_;
   std::vector<Part> parts_;
   size_t position_ = 0;
   std::unique_ptr<LineReader> reader_;

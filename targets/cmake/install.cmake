@@ -36,6 +36,23 @@ if(TARGET bantam_command)
   if(TARGET bantam_train)
     install(TARGETS bantam_train RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
+  # The command writes its own manual pages and completions, where it can run.
+  if(NOT CMAKE_CROSSCOMPILING)
+    install(CODE "
+      set(prefix \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+      set(command \"$<TARGET_FILE:bantam_command>\")
+      execute_process(COMMAND \${command} man \${prefix}/${CMAKE_INSTALL_MANDIR}/man1 --quiet COMMAND_ERROR_IS_FATAL ANY)
+      foreach(file bash:bash-completion/completions/bantam zsh:zsh/site-functions/_bantam
+          fish:fish/vendor_completions.d/bantam.fish)
+        string(REPLACE \":\" \";\" file \${file})
+        list(GET file 0 shell)
+        list(GET file 1 path)
+        get_filename_component(folder \${prefix}/${CMAKE_INSTALL_DATADIR}/\${path} DIRECTORY)
+        file(MAKE_DIRECTORY \${folder})
+        execute_process(COMMAND \${command} completion \${shell} COMMAND_ERROR_IS_FATAL ANY
+          OUTPUT_FILE \${prefix}/${CMAKE_INSTALL_DATADIR}/\${path})
+      endforeach()")
+  endif()
 endif()
 
 # What the installed bantam::host links.

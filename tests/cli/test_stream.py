@@ -2,12 +2,15 @@
 
 import json
 import os
+import pty
 import select
 import signal
 import subprocess
 import unittest
 
-from support import COMMAND, CommandTest, model
+from support import COMMAND, SOURCE, CommandTest, bantam, model
+
+VOICE = SOURCE / "models" / "voice-commands"
 
 
 class Stream(CommandTest):
@@ -52,7 +55,8 @@ class Stream(CommandTest):
             process.stdin.close()
         except BrokenPipeError:
             pass
-        self.assertEqual(process.wait(timeout=60), 3)
+        # As other tools end: by the signal, and without a word.
+        self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE)
         self.assertEqual(process.stderr.read(), b"")
 
     def test_full_disk(self):
@@ -66,6 +70,119 @@ class Stream(CommandTest):
         ):
             with open("/dev/full", "wb") as full:
                 self.fails(3, *arguments, stdout=full, says=["standard output"])
+
+
+class Input(CommandTest):
+    def test_a_pipe_or_file_is_read_without_being_named(self):
+        for command in (["run", model("voice")], ["tokenize", model("voice")], ["classify", model("voice")]):
+            wanted = self.ok(*command, "-", "--json", stdin=b"play jazz\nbook a table\n")
+            self.assertEqual(wanted.count(b"\n"), 2)
+            self.assertEqual(self.ok(*command, "--json", stdin=b"play jazz\nbook a table\n"), wanted)
+        path = self.write("lines.txt", "play jazz\n")
+        with open(path, "rb") as file:
+            done = subprocess.run(
+                [COMMAND, "run", model("voice"), "--json"], stdin=file, capture_output=True, timeout=60, check=False
+            )
+        self.assertEqual(json.loads(done.stdout)["text"], "play jazz")
+        # A text that is given is all that is answered.
+        self.assertEqual(len(self.lines("run", model("voice"), "a", "--json", stdin=b"b\n")), 1)
+        self.fails(2, "run", model("voice"), says=["no text"])  # standard input is /dev/null
+
+    def test_bad_lines_do_not_end_a_stream(self):
+        lines = b"no mask\nba [MASK]\nnone here\n[MASK] di\n"
+        for batch in ("1", "3", "8"):
+            done = bantam("fill", model("bert-fill"), "-", "--json", "--batch", batch, stdin=lines)
+            self.assertEqual(done.returncode, 4)
+            answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
+            self.assertEqual([answer["text"] for answer in answers], lines.decode().splitlines())
+            self.assertEqual(["error" in answer for answer in answers], [True, False, True, False])
+            self.assertIn("[MASK]", answers[0]["error"])
+            self.assertIn("2 of 4 texts could not be answered", done.stderr.decode())
+        done = bantam("fill", model("bert-fill"), "-", stdin=lines)
+        self.assertEqual(done.returncode, 4)
+        self.assertEqual(done.stderr.decode().count("bantam: "), 3)
+        self.assertIn("ba [MASK]", done.stdout.decode())
+        long = ("play " * 200).encode()
+        done = bantam("run", model("voice"), "-", "--json", "--strict", stdin=b"a\n" + long + b"\nb\n")
+        self.assertEqual(done.returncode, 4)
+        self.assertEqual(["error" in json.loads(line) for line in done.stdout.splitlines()], [False, True, False])
+
+    def test_json_lines(self):
+        rows = ['{"text": "play jazz", "label": 1}', "play jazz", '{"text_a": "book a table"}', '{"x": 1}']
+        path = self.write("data.jsonl", "\n".join(rows))
+        done = bantam("run", model("voice"), "--file", path, "--json")
+        self.assertEqual(done.returncode, 4)
+        answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
+        self.assertEqual([answer["text"] for answer in answers], ["play jazz", "", "book a table", ""])
+        self.assertIn("data.jsonl, line 2", answers[1]["error"])
+        plain = self.write("data.txt", rows[0])
+        self.assertEqual(self.line("run", model("voice"), "--file", plain, "--json")["text"], rows[0])
+
+    def test_long_texts_are_shortened_as_headings(self):
+        text = self.ok("run", model("voice"), "-", stdin="é".encode() * 100000 + b"\nplay jazz\n").decode()
+        self.assertLess(len(text), 2000)
+        self.assertIn("é ...", text)
+
+
+class Terminal(CommandTest):
+    """What a person sees, over a pseudo-terminal."""
+
+    def talk(self, arguments, typed, interrupt_at=None):
+        """All that appears; `typed` is sent when a prompt is there."""
+        master, slave = pty.openpty()
+        process = subprocess.Popen(
+            [COMMAND, *map(str, arguments)],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            close_fds=True,
+            start_new_session=True,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
+        )
+        os.close(slave)
+        shown = b""
+        try:
+            while True:
+                ready, _, _ = select.select([master], [], [], 60)
+                self.assertTrue(ready, shown)
+                try:
+                    piece = os.read(master, 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not piece:
+                    break
+                shown += piece
+                if typed and shown.endswith(b"> "):
+                    os.write(master, typed.pop(0))
+                if interrupt_at is not None and interrupt_at in shown:
+                    process.send_signal(signal.SIGINT)
+                    interrupt_at = None
+        finally:
+            os.close(master)
+        return process.wait(timeout=60), shown
+
+    def test_prompt(self):
+        code, shown = self.talk(["run", model("voice")], [b"play jazz\n", b"\x04"])
+        self.assertEqual(code, 0, shown)
+        self.assertEqual(shown.count(b"> "), 2)
+        self.assertIn(b"PlayMusic", shown)
+        self.assertEqual(shown.count(b"play jazz"), 1)  # what was typed; no heading repeats it
+        self.assertTrue(shown.endswith(b"\n"))
+
+    def test_progress_and_interrupt(self):
+        texts = self.write("texts.txt", "play some jazz\n" * 500)
+        target = self.directory / "v.bantam"
+        convert = ["convert", VOICE, "-o", target, "--parity", texts]
+        code, shown = self.talk(convert, [], interrupt_at=b" % ")
+        self.assertEqual(code, 130, shown)
+        self.assertRegex(shown, rb"[0-9] %")
+        self.assertTrue(shown.endswith(b"\n"), shown[-100:])
+        code, shown = self.talk([*convert, "--quiet"], [])
+        self.assertEqual((code, shown), (0, b""))
+        data = self.write("data.jsonl", '{"text": "play jazz", "intent": "PlayMusic"}\n' * 500)
+        code, shown = self.talk(["eval", model("voice"), data], [])
+        self.assertEqual(code, 0, shown)
+        self.assertRegex(shown, rb"[0-9]+ of 500 examples")
 
 
 class Bytes(CommandTest):

@@ -1,0 +1,106 @@
+#include "cli/usage_error.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "base/known_keys.h"
+#include "cli/help.h"
+
+namespace bantam::cli {
+namespace {
+
+const OptionText* find_option(const CommandText& command, const std::string& name) {
+  for (const OptionText& option : command.options) {
+    if (std::find(option.names.begin(), option.names.end(), name) != option.names.end()) return &option;
+  }
+  return nullptr;
+}
+
+/// Names of the other commands that take the option `name`.
+std::vector<std::string> takers(const Manual& manual, const std::string& name) {
+  std::vector<std::string> names;
+  for (const CommandText& command : manual.commands) {
+    const OptionText* option = find_option(command, name);
+    if (option != nullptr && !option->positional) names.push_back(command.name);
+  }
+  return names;
+}
+
+std::string unknown_option(const Manual& manual, const CommandText& command, const std::string& name) {
+  std::vector<std::string> known;
+  for (const OptionText& option : command.options) {
+    if (!option.positional) known.insert(known.end(), option.names.begin(), option.names.end());
+  }
+  const std::vector<std::string> others = takers(manual, name);
+  if (!others.empty() && command.name.empty()) {
+    return fmt::format("{}: stands behind a command; {} {}", name, fmt::join(others, ", "),
+                       others.size() == 1 ? "takes it" : "take it");
+  }
+  if (!others.empty()) {
+    return fmt::format("{}: does not go with {}; it is an option of {}", name, command.name, fmt::join(others, ", "));
+  }
+  return fmt::format("{}: there is no such option{}", name, convert::guess(name, known));
+}
+
+/// Of arguments that nothing took: the first unknown option, else the first of them.
+std::string unexpected(const Manual& manual, const CommandText& command, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument.size() > 1 && argument[0] == '-' && argument != "--") {
+      return unknown_option(manual, command, argument.substr(0, argument.find('=')));
+    }
+  }
+  return fmt::format("\"{}\": nothing is expected there; quote a text that has spaces", arguments.front());
+}
+
+/// CLI11 names an option by its longest name, and says what is wrong after a colon.
+std::string in_our_words(const CommandText& command, const CLI::ParseError& error) {
+  const std::string words = error.what();
+  const std::string name = words.substr(0, words.find_first_of(": "));
+  const OptionText* option = find_option(command, name);
+  const std::string spelling = option == nullptr ? name : spelling_of(*option);
+  if (error.get_name() == "RequiredError") return fmt::format("{} is missing", spelling);
+  if (error.get_name() == "ArgumentMismatch") {
+    if (option != nullptr && option->flag()) return fmt::format("{}: takes no value", name);
+    return fmt::format("{}: its value is missing, or it was given twice: {}", name, spelling);
+  }
+  if (error.get_name() == "ConversionError") {
+    const size_t value = words.find(" = ");
+    const size_t begin = words.find(": ");
+    if (value != std::string::npos && begin != std::string::npos) {
+      return fmt::format("{}: \"{}\" is not a number that it takes", words.substr(begin + 2, value - begin - 2),
+                         words.substr(value + 3));
+    }
+  }
+  return words;
+}
+
+/// `mistake`, and which help to read, of a command or of the program.
+std::string with_help(const std::string& mistake, const Manual& manual, const std::string& command,
+                      const char* what = "options") {
+  return fmt::format("{}{} {}{}{} --help lists the {}", mistake, mistake.back() == '?' ? "" : ";", manual.program,
+                     command.empty() ? "" : " ", command, what);
+}
+
+}  // namespace
+
+std::string unknown_command(const Manual& manual, const std::string& word) {
+  return with_help(fmt::format("\"{}\" is no command{}", word, convert::guess(word, manual.command_names())), manual,
+                   "", "commands");
+}
+
+std::string usage_error(const CLI::App& app, const Manual& manual, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  const CommandText* command = parsed.empty() ? nullptr : manual.find(parsed.front()->get_name());
+  const std::vector<std::string> before = app.remaining();
+  if (command == nullptr && !before.empty() && before.front()[0] != '-') return unknown_command(manual, before.front());
+  if (!before.empty()) return with_help(unexpected(manual, manual.overall, before), manual, "");
+  if (command == nullptr) return with_help(in_our_words(manual.overall, error), manual, "");
+  const std::vector<std::string> left = parsed.front()->remaining();
+  const std::string mistake = left.empty() ? in_our_words(*command, error) : unexpected(manual, *command, left);
+  return with_help(command->name + ": " + mistake, manual, command->name);
+}
+
+}  // namespace bantam::cli

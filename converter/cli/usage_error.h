@@ -1,0 +1,23 @@
+// What a wrong use of the command line is answered with: the mistake, what was probably meant, and where to read on.
+#ifndef BANTAM_CONVERTER_CLI_USAGE_ERROR_H_
+#define BANTAM_CONVERTER_CLI_USAGE_ERROR_H_
+
+#include <string>
+
+#include "cli/manual.h"
+
+namespace CLI {
+class ParseError;
+}
+
+namespace bantam::cli {
+
+/// For a first word that is no command.
+std::string unknown_command(const Manual& manual, const std::string& word);
+
+/// For what CLI11 refused.
+std::string usage_error(const CLI::App& app, const Manual& manual, const CLI::ParseError& error);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_USAGE_ERROR_H_
