@@ -33,7 +33,7 @@ std::string replaced(const std::string& text, const std::string& special, const 
 }
 
 /// In single quotes, as POSIX shells and fish take it.
-std::string quoted(const std::string& text) {
+std::string shell_quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? "'\\''" : std::string(1, c);
   return result + "'";
@@ -45,9 +45,9 @@ std::string quoted(const std::string& text) {
 std::string bash_offer(const OptionText& option, const Manual& manual) {
   switch (option.offer) {
     case Offer::kWords:
-      return fmt::format("_bantam_words {}", quoted(fmt::format("{}", fmt::join(option.words, " "))));
+      return fmt::format("_bantam_words {}", shell_quoted(fmt::format("{}", fmt::join(option.words, " "))));
     case Offer::kCommands:
-      return fmt::format("_bantam_words {}", quoted(fmt::format("{}", fmt::join(manual.command_names(), " "))));
+      return fmt::format("_bantam_words {}", shell_quoted(fmt::format("{}", fmt::join(manual.command_names(), " "))));
     case Offer::kModels:
       return "_bantam_files '!*.bantam'";
     case Offer::kFiles:
@@ -139,7 +139,7 @@ std::string zsh_spec(const OptionText& option, const std::string& name, const Ma
   std::string spec = option.repeats ? "*" : "";
   spec += name + "[" + replaced(option.what, "[]\\:", "\\") + "]";
   if (!option.flag()) spec += ":" + replaced(option.value, ":", "\\") + ":" + zsh_offer(option, manual);
-  return quoted(spec);
+  return shell_quoted(spec);
 }
 
 std::string zsh_command(const Manual& manual, const CommandText& command) {
@@ -149,7 +149,7 @@ std::string zsh_command(const Manual& manual, const CommandText& command) {
     for (const std::string& name : option.names) lines += " \\\n        " + zsh_spec(option, name, manual);
   }
   for (const OptionText* argument : positionals(command)) {
-    lines += " \\\n        " + quoted(fmt::format("{}:{}:{}", argument->repeats ? "*" : "", argument->names[0],
+    lines += " \\\n        " + shell_quoted(fmt::format("{}:{}:{}", argument->repeats ? "*" : "", argument->names[0],
                                                   zsh_offer(*argument, manual)));
   }
   return lines + "\n      ;;\n";
@@ -160,9 +160,9 @@ std::string zsh_command(const Manual& manual, const CommandText& command) {
 std::string fish_offer(const OptionText& option, const Manual& manual) {
   switch (option.offer) {
     case Offer::kWords:
-      return fmt::format(" -xa {}", quoted(fmt::format("{}", fmt::join(option.words, " "))));
+      return fmt::format(" -xa {}", shell_quoted(fmt::format("{}", fmt::join(option.words, " "))));
     case Offer::kCommands:
-      return fmt::format(" -xa {}", quoted(fmt::format("{}", fmt::join(manual.command_names(), " "))));
+      return fmt::format(" -xa {}", shell_quoted(fmt::format("{}", fmt::join(manual.command_names(), " "))));
     case Offer::kModels:
       return " -xa '(__fish_complete_suffix .bantam)'";
     case Offer::kFiles:
@@ -176,12 +176,12 @@ std::string fish_offer(const OptionText& option, const Manual& manual) {
 }
 
 std::string fish_option(const Manual& manual, const std::string& condition, const OptionText& option) {
-  std::string line = "complete -c bantam -n " + quoted(condition);
+  std::string line = "complete -c bantam -n " + shell_quoted(condition);
   for (const std::string& name : option.names) {
     line += name.rfind("--", 0) == 0 ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
   if (!option.flag()) line += fish_offer(option, manual);
-  return line + " -d " + quoted(replaced(option.what, "\\", "\\")) + "\n";
+  return line + " -d " + shell_quoted(replaced(option.what, "\\", "\\")) + "\n";
 }
 
 }  // namespace
@@ -193,10 +193,10 @@ std::string bash_completion(const Manual& manual) {
   script += "  esac\n  case $command in\n";
   const auto add = [&](const CommandText& command, const std::string& pattern, const std::string& arguments) {
     script += fmt::format("    {}) if [[ $cur == -* ]]; then _bantam_words {}; else {}; fi ;;\n", pattern,
-                          quoted(fmt::format("{}", fmt::join(option_names(command), " "))), arguments);
+                          shell_quoted(fmt::format("{}", fmt::join(option_names(command), " "))), arguments);
   };
   add(manual.overall, "''",
-      fmt::format("_bantam_words {}", quoted(fmt::format("{}", fmt::join(manual.command_names(), " ")))));
+      fmt::format("_bantam_words {}", shell_quoted(fmt::format("{}", fmt::join(manual.command_names(), " ")))));
   for (const CommandText& command : manual.commands) add(command, command.name, bash_arguments(manual, command));
   return script + "  esac\n}\ncomplete -F _bantam bantam\n";
 }
@@ -213,7 +213,7 @@ std::string zsh_completion(const Manual& manual) {
       " \\\n    '1:command:->command' '*::argument:->argument'\n  case $state in\n  command)\n    local -a "
       "commands=(\n";
   for (const CommandText& command : manual.commands) {
-    script += "      " + quoted(command.name + ":" + replaced(command.summary, ":", "\\")) + "\n";
+    script += "      " + shell_quoted(command.name + ":" + replaced(command.summary, ":", "\\")) + "\n";
   }
   script += "    )\n    _describe command commands\n    ;;\n  argument)\n    case $words[1] in\n";
   for (const CommandText& command : manual.commands) script += zsh_command(manual, command);
@@ -227,13 +227,13 @@ std::string fish_completion(const Manual& manual) {
   const std::string none = "__fish_use_subcommand";
   for (const OptionText& option : manual.overall.options) script += fish_option(manual, none, option);
   for (const CommandText& command : manual.commands) {
-    script += fmt::format("complete -c bantam -n {} -a {} -d {}\n", none, command.name, quoted(command.summary));
+    script += fmt::format("complete -c bantam -n {} -a {} -d {}\n", none, command.name, shell_quoted(command.summary));
     const std::string seen = "__fish_seen_subcommand_from " + command.name;
     for (const OptionText& option : command.options) {
       if (!option.positional) {
         script += fish_option(manual, seen, option);
       } else if (option.offer != Offer::kNothing) {
-        script += fmt::format("complete -c bantam -n {}{}\n", quoted(seen), fish_offer(option, manual));
+        script += fmt::format("complete -c bantam -n {}{}\n", shell_quoted(seen), fish_offer(option, manual));
       }
     }
   }

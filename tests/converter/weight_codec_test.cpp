@@ -61,10 +61,10 @@ TEST(WeightCodec, WhatIsEncodedIsVisited) {
     for (int round = 0; round < 60; ++round) {
       const size_t rows = 1 + random() % 100;
       const size_t columns = 1 + random() % 90;
-      const uint32_t kept = random() % 5 * 25;
+      const auto kept = static_cast<uint32_t>(random() % 5 * 25);
       std::vector<int8_t> weights(rows * columns, 0);
       for (int8_t& w : weights) {
-        if (random() % 100 < kept) w = static_cast<int8_t>(static_cast<int>(random() % (2u * most + 1)) - most);
+        if (random() % 100 < kept) w = static_cast<int8_t>(static_cast<int>(random() % static_cast<uint32_t>(2 * most + 1)) - most);
       }
       const std::vector<uint8_t> bytes = codec.encode(weights.data(), rows, columns);
       const Described described(layout, rows, columns, bytes.size());
