@@ -10,6 +10,7 @@
 #include "bantam/model.h"
 #include "bantam_generated.h"
 #include "kernels/kernels.h"
+#include "linked.h"
 
 namespace bantam {
 
@@ -60,9 +61,10 @@ inline uint32_t extent(const fb::Tensor& t, uint32_t dimension) {
 inline bool int8_weights(const fb::Tensor& t) {
   return t.layout() == fb::Layout::tile_k4n16 || t.layout() == fb::Layout::k16n1;
 }
-inline bool int4_weights(const fb::Tensor& t) { return t.layout() == fb::Layout::tile_i4_k8n16; }
-inline bool sparse_weights(const fb::Tensor& t) { return t.layout() == fb::Layout::sparse_1x4; }
-inline bool bitmask_weights(const fb::Tensor& t) { return t.layout() == fb::Layout::bitmask_k4n16; }
+// Layouts that an image leaves out are refused when it opens a file, and nothing asks for them after that.
+inline bool int4_weights(const fb::Tensor& t) { return linked::kInt4 && t.layout() == fb::Layout::tile_i4_k8n16; }
+inline bool sparse_weights(const fb::Tensor& t) { return linked::kSparse && t.layout() == fb::Layout::sparse_1x4; }
+inline bool bitmask_weights(const fb::Tensor& t) { return linked::kBitmask && t.layout() == fb::Layout::bitmask_k4n16; }
 /// Any of them: what a linear layer multiplies i8 activations by.
 inline bool integer_weights(const fb::Tensor& t) {
   return int8_weights(t) || int4_weights(t) || sparse_weights(t) || bitmask_weights(t);
@@ -85,7 +87,7 @@ inline uint32_t int4_groups(const fb::Tensor& t) { return (extent(t, 1) - 1) / t
 inline bool is_static(const fb::Op& op) { return op.version() == 2; }
 
 /// i8 without scales beside it: what ops of the integer-only form read and write.
-inline bool is_fixed(const fb::Tensor& t) { return t.scale_kind() == fb::ScaleKind::fixed; }
+inline bool is_fixed(const fb::Tensor& t) { return linked::kStatic && t.scale_kind() == fb::ScaleKind::fixed; }
 
 /// Columns of a matrix: [rows, width].
 inline uint32_t width(const fb::Tensor& t) { return extent(t, 1); }

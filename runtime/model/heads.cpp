@@ -18,8 +18,24 @@ int32_t find_name(const fb::Model& model, const char* name) {
   return -1;
 }
 
-constexpr const Head* kHeads[] = {&kLabelHead,  &kTagHead,  &kSlotHead, &kStartHead,    &kEndHead,
-                                  &kChoiceHead, &kFillHead, &kNextHead, &kEmbeddingHead};
+Verdict check_head(const fb::Model& model, const Head& head) {
+  const int32_t output = find_head(model, head);
+  if (output < 0 || fits(head, output_tensor(model, static_cast<uint32_t>(output)))) return {};
+  return corrupt("the task reads an output of other rows or another width than it has",
+                 model.outputs()->Get(static_cast<uint32_t>(output))->tensor());
+}
+
+/// Of tasks that are not linked nothing reads an output, and nothing of their heads is in an image.
+template <const Head&... kHeads>
+Verdict check_each(const fb::Model& model, uint32_t task) {
+  Verdict verdict;
+  const auto holds = [&](const Head& head) {
+    if ((head.tasks & task) != 0) verdict = check_head(model, head);
+    return verdict.ok();
+  };
+  (void)(((kHeads.tasks & (BANTAM_LINK_TASKS)) == 0 || holds(kHeads)) && ...);
+  return verdict;
+}
 
 }  // namespace
 
@@ -38,14 +54,8 @@ int32_t find_head(const fb::Model& model, const Head& head) {
 }
 
 Verdict check_heads(const fb::Model& model, fb::TaskKind task) {
-  for (const Head* head : kHeads) {
-    if ((head->tasks & bit(task)) == 0) continue;
-    const int32_t output = find_head(model, *head);
-    if (output < 0 || fits(*head, output_tensor(model, static_cast<uint32_t>(output)))) continue;
-    return corrupt("the task reads an output of other rows or another width than it has",
-                   model.outputs()->Get(static_cast<uint32_t>(output))->tensor());
-  }
-  return {};
+  return check_each<kLabelHead, kTagHead, kSlotHead, kStartHead, kEndHead, kChoiceHead, kFillHead, kNextHead,
+                    kEmbeddingHead>(model, bit(task));
 }
 
 }  // namespace bantam

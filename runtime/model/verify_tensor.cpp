@@ -8,13 +8,24 @@ namespace {
 
 constexpr uint32_t kMaxRank = 6;
 
+constexpr uint32_t bit(fb::Layout layout) { return 1u << static_cast<uint32_t>(layout); }
+
+/// What format/view.h takes for something else in this build; a bit each. 0 where everything is linked.
+constexpr uint32_t kLayoutsLeftOut = (linked::kInt4 ? 0 : bit(fb::Layout::tile_i4_k8n16)) |
+                                     (linked::kSparse ? 0 : bit(fb::Layout::sparse_1x4)) |
+                                     (linked::kBitmask ? 0 : bit(fb::Layout::bitmask_k4n16));
+
 Verdict check_enums(const fb::Tensor& t) {
   if (t.type() > fb::DType::MAX || t.role() > fb::Role::MAX || t.region() > fb::Region::MAX ||
       t.scale_kind() > fb::ScaleKind::MAX || t.source_type() > fb::DType::MAX) {
     return corrupt("a tensor's type, role, region or kind of scale is unknown");
   }
-  const bool executed = t.layout() <= fb::Layout::MAX && t.layout() != fb::Layout::sparse_4x16;
-  return executed ? Verdict{} : unsupported("tensors of this layout are not executed");
+  if (t.layout() > fb::Layout::MAX || t.layout() == fb::Layout::sparse_4x16) {
+    return unsupported("tensors of this layout are not executed");
+  }
+  const bool left_out = (kLayoutsLeftOut >> static_cast<uint32_t>(t.layout()) & 1) != 0 ||
+                        (!linked::kStatic && t.scale_kind() == fb::ScaleKind::fixed);
+  return left_out ? not_linked("this build leaves out tensors of this layout or kind of scale") : Verdict{};
 }
 
 Verdict check_shape(const fb::Tensor& t) {

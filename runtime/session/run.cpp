@@ -92,7 +92,7 @@ Status run_step(StepRun& run) {
     s.workers[w].marks = 0;
   }
   if (tiles > 1 && s.limits.workers > 1) {
-    s.options.parallel->run(s.options.parallel->context, tiles, run_task, &run);
+    s.parallel->run(s.parallel->context, tiles, run_task, &run);
   } else {
     for (uint32_t i = 0; i < tiles; ++i) run_task(&run, i, 0);
   }
@@ -130,7 +130,11 @@ Status check_outputs(const Session& session, uint32_t outputs) {
   return Status::kOk;
 }
 
-void raise(uint64_t value, uint64_t* mark) { *mark = value > *mark ? value : *mark; }
+/// `value` bytes of the arena, which fits size_t.
+void raise(uint64_t value, size_t* mark) {
+  const auto bytes = static_cast<size_t>(value);
+  *mark = bytes > *mark ? bytes : *mark;
+}
 
 }  // namespace
 
@@ -144,8 +148,8 @@ Status execute(SessionState& s) {
   }
   StepRun run = {};
   run.session = &s;
-  uint64_t worker_high = 0;
-  uint64_t heads_high = 0;
+  size_t worker_high = 0;
+  size_t heads_high = 0;
   for (const fb::Step* step : *graph(model).steps()) {
     run.step = step;
     run.rows = step->rows() == static_cast<int32_t>(kTokens) ? s.tokens : s.sequences;

@@ -2,7 +2,9 @@
 
 #include <new>
 
+#include "format/verdict.h"
 #include "linked.h"
+#include "session/as_written.h"
 #include "session/state.h"
 
 namespace bantam {
@@ -67,10 +69,15 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   if (!lay_out(root(model), limits, &layout) || size < layout.size) return Status::kArenaTooSmall;
   const kernels::Table* table = kernels::table(options.isa);
   if (table == nullptr) return Status::kUnavailable;
+  if (!computes_as_written()) {
+    return refuse(Status::kUnavailable, "this build contracts floats: compile with -ffp-contract=off", "build", 5,
+                  fault);
+  }
   auto* bytes = static_cast<uint8_t*>(arena);
-  auto* s = new (arena) SessionState(model, options, limits, *table);
+  auto* s = new (arena) SessionState(model, limits, *table);
   s->shared = bytes + layout.shared;
   if constexpr (linked::kHost) {
+    s->parallel = options.parallel;
     s->backend = limits.backend ? options.backend : nullptr;
     s->f32_heads = limits.f32_heads ? bytes + layout.f32_heads : nullptr;
   }
@@ -94,7 +101,7 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
       }
     }
   }
-  s->fixed_bytes = layout.shared + (layout.size - layout.ids);
+  s->fixed_bytes = static_cast<size_t>(layout.shared + (layout.size - layout.ids));
   *out = s;
   return Status::kOk;
 }
@@ -170,7 +177,7 @@ uint32_t Session::max_sequences() const { return state(this).limits.max_sequence
 
 size_t Session::arena_high_water() const {
   const SessionState& s = state(this);
-  return static_cast<size_t>(s.fixed_bytes + s.shared_high + s.worker_high);
+  return s.fixed_bytes + s.shared_high + s.worker_high;
 }
 
 void Session::set_observer(const Observer* observer) {

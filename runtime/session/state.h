@@ -19,13 +19,12 @@ struct Worker {
 enum class Filled : uint8_t { kNothing, kIds, kText };
 
 struct SessionState final : Session {
-  SessionState(const Model& m, const SessionOptions& o, const Limits& l, const kernels::Table& k)
-      : model(m), options(o), limits(l), kernels(k) {}
+  SessionState(const Model& m, const Limits& l, const kernels::Table& k) : model(m), limits(l), kernels(k) {}
 
   Model model;
-  SessionOptions options;
   Limits limits;
   const kernels::Table& kernels;
+  const Parallel* parallel = nullptr;
   const LinearBackend* backend = nullptr;  // only for files whose weights are all float
   const Observer* observer = nullptr;
   Tokenizer tokenizer;
@@ -49,9 +48,9 @@ struct SessionState final : Session {
   uint32_t values[kSymbols] = {};  // of the last run
 
   // High-water marks of the parts of the arena that depend on a run's lengths, in bytes.
-  uint64_t fixed_bytes = 0;
-  uint64_t shared_high = 0;
-  uint64_t worker_high = 0;
+  size_t fixed_bytes = 0;
+  size_t shared_high = 0;
+  size_t worker_high = 0;
 };
 
 /// Bytes at the beginning of a one-worker arena that hold pointers, so that machines differ in them; the rest of an arena

@@ -120,7 +120,7 @@ const Session& FakeRun::session(bool has_run) {
     b.results.push_back(result);
     b.offsets.push_back(static_cast<uint32_t>(b.ids.size()));
   }
-  b.state = std::make_unique<SessionState>(b.model, SessionOptions(), Limits(), *kernels::table(Isa::kAuto));
+  b.state = std::make_unique<SessionState>(b.model, Limits(), *kernels::table(Isa::kAuto));
   SessionState& s = *b.state;
   s.tokenizer = text::open_tables(*root->tokenizers()->Get(0), nullptr);
   s.has_tokenizer = true;

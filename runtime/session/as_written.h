@@ -1,0 +1,25 @@
+// Whether the compiler was told to leave floating-point formulas as they are written: the bits of every answer depend on it.
+#ifndef BANTAM_SESSION_AS_WRITTEN_H_
+#define BANTAM_SESSION_AS_WRITTEN_H_
+
+#if defined(__FAST_MATH__)
+#error "bantam: -ffast-math changes the bits of answers; compile without it"
+#endif
+
+namespace bantam {
+
+/// False where the compiler makes a fused multiply-add of a product and a sum, as gcc does unless told -ffp-contract=off. No
+/// macro says so. Internal: it tells about the file that includes it.
+static inline bool computes_as_written() {
+#if defined(__FP_FAST_FMAF) || defined(__ARM_FEATURE_FMA) || defined(__FMA__)
+  volatile float source = 1.0f + 0x1p-12f;
+  const float x = source;
+  return x * x - (1.0f + 0x1p-11f) == 0.0f;  // 2^-24 when fused: the product's last bit is not rounded away
+#else
+  return true;
+#endif
+}
+
+}  // namespace bantam
+
+#endif  // BANTAM_SESSION_AS_WRITTEN_H_

@@ -1,0 +1,19 @@
+// Compiled as the runtime is; contracted.cpp as it must not be.
+#include "session/as_written.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/session/contracted.h"
+
+namespace bantam {
+namespace {
+
+TEST(AsWritten, ThisBuildDoesNotContract) { EXPECT_TRUE(computes_as_written()); }
+
+TEST(AsWritten, ContractionIsFound) {
+  if (!has_fma()) GTEST_SKIP() << "this machine or compiler has no fma";
+  EXPECT_FALSE(computes_as_written_when_contracted());
+}
+
+}  // namespace
+}  // namespace bantam
