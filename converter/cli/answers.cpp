@@ -82,12 +82,21 @@ void print_labels(const Predictor& predictor, const Prediction& prediction, cons
   }
 }
 
+/// A text for people: its beginning, when it is long.
+std::string shortened(const std::string& text) {
+  constexpr size_t kMost = 200;
+  if (text.size() <= kMost) return printable(text);
+  size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;
+  return printable(text.substr(0, end)) + " ...";
+}
+
 void print_entities(const std::string& text, const Prediction& prediction, const char* indent) {
   size_t name_width = 0;
   for (const Entity& entity : prediction.entities) name_width = std::max(name_width, entity.name.size);
   for (const Entity& entity : prediction.entities) {
     const std::string name = fmt::format("{:<{}}", printable(to_string(entity.name)), name_width);
-    out().print("{}{}  {}  {}  {}\n", indent, bold(name), percent(entity.score), printable(slice(text, entity.span)),
+    out().print("{}{}  {}  {}  {}\n", indent, bold(name), percent(entity.score), shortened(slice(text, entity.span)),
                 dim(fmt::format("[{}, {})", entity.span.begin, entity.span.end)));
   }
   if (prediction.entities.empty()) out().print("{}{}\n", indent, dim("(nothing found)"));
@@ -117,7 +126,7 @@ void print_span(const Input& input, const Prediction& prediction, const char* in
   const Answer& answer = prediction.answer;
   const std::string& context = input.second ? *input.second : input.first;
   if (answer.answerable) {
-    out().print("{}{}  {}  {}\n", indent, bold(printable(slice(context, answer.span))), percent(answer.score),
+    out().print("{}{}  {}  {}\n", indent, bold(shortened(slice(context, answer.span))), percent(answer.score),
                 dim(fmt::format("[{}, {})", answer.span.begin, answer.span.end)));
   } else {
     out().print("{}{}  {}\n", indent, dim("(no answer)"), percent(answer.score));
@@ -137,15 +146,6 @@ void put_span(const Input& input, const Prediction& prediction, Json* object) {
 }
 
 bool is_fill(TaskKind task) { return task == TaskKind::kFill || task == TaskKind::kPretraining; }
-
-/// A text as a heading: its beginning, when it is long.
-std::string heading_of(const std::string& text) {
-  constexpr size_t kMost = 200;
-  if (text.size() <= kMost) return printable(text);
-  size_t end = kMost;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;
-  return printable(text.substr(0, end)) + " ...";
-}
 
 }  // namespace
 
@@ -192,8 +192,8 @@ void print_answer(const Predictor& predictor, const Input& input, const Predicti
   const TaskKind task = predictor.task();
   const char* indent = heading ? "  " : "";
   if (heading) {
-    out().print("{}{}{}\n", heading_of(input.first), input.second ? " | " : "",
-                input.second && task != TaskKind::kAnswer ? heading_of(*input.second) : "");
+    out().print("{}{}{}\n", shortened(input.first), input.second ? " | " : "",
+                input.second && task != TaskKind::kAnswer ? shortened(*input.second) : "");
   }
   if (!prediction.labels.empty()) print_labels(predictor, prediction, indent);
   if (task == TaskKind::kTag || is_joint(predictor))
@@ -217,7 +217,7 @@ void put_choices(const std::string& prompt, const std::vector<std::string>& choi
 
 void print_choices(const std::string& prompt, const std::vector<std::string>& choices, const Prediction& prediction,
                    bool heading) {
-  if (heading) out().print("{}\n", heading_of(prompt));
+  if (heading) out().print("{}\n", shortened(prompt));
   for (size_t i = 0; i < prediction.labels.size(); ++i) {
     const LabelScore& label = prediction.labels[i];
     const std::string choice = printable(choices[label.label]);

@@ -150,7 +150,7 @@ std::string zsh_command(const Manual& manual, const CommandText& command) {
   }
   for (const OptionText* argument : positionals(command)) {
     lines += " \\\n        " + shell_quoted(fmt::format("{}:{}:{}", argument->repeats ? "*" : "", argument->names[0],
-                                                  zsh_offer(*argument, manual)));
+                                                        zsh_offer(*argument, manual)));
   }
   return lines + "\n      ;;\n";
 }

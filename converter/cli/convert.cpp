@@ -63,13 +63,14 @@ CLI::Validator share_between(double low, double high) {
 
 /// Names of types, as --keep takes them.
 CLI::Validator types() {
-  const auto look_up = [](std::string& word) -> std::string {
+  const std::vector<std::string> words = {"int8", "int4", "f16", "f32"};
+  const auto look_up = [words](std::string& word) -> std::string {
     const std::optional<fb::DType> type = convert::find_type(word);
-    if (!type) return word + " is not one of int8, int4, f16, f32";
+    if (!type) return one_of(words)(word);
     word = CLI::detail::value_string(*type);
     return "";
   };
-  return CLI::Validator(look_up, "");
+  return CLI::Validator(look_up, word_list(words));
 }
 
 /// Options that do nothing without another one.

@@ -51,7 +51,8 @@ double independent(const TextSums& sums, double share) {
   const double texts = std::min(count, static_cast<double>(sums.texts()));
   if (sums.texts() < 2) return std::min(count, 1.0);
   if (share <= 0 || share >= 1) return texts;
-  const double variance = sums.variance();
+  // Without the correction for few texts, so that one decision a text gives the plain interval.
+  const double variance = sums.variance() * static_cast<double>(sums.texts() - 1) / static_cast<double>(sums.texts());
   return variance <= 0 ? count : std::clamp(share * (1 - share) / variance, 1.0, count);
 }
 

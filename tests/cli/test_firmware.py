@@ -452,7 +452,7 @@ class Firmware(CommandTest):
             (2, ("--format", "elf"), {}),
             (2, ("--sparse", "never"), {"says": ["auto, keep"]}),
             (3, (), {"file": absent}),
-            (3, (), {"file": self.directory, "says": ["Is a directory; convert it first"]}),
+            (3, (), {"file": self.directory, "says": ["is a directory, not a .bantam file"]}),
             (4, (), {"file": noise}),
             (2, ("--format", "bin"), {"file": copy, "output": "copy.bantam", "says": ["input"]}),
             (2, ("--force",), {"file": copy, "output": ".", "says": ["input"]}),

@@ -125,7 +125,7 @@ class Mistakes(CommandTest):
         )
         self.fails(2, "--qiet", says=["--qiet", "did you mean --quiet?"])
         self.fails(2, "--qiet", "version", says=["--qiet", "did you mean --quiet?"])
-        self.fails(2, "--top", "3", says=["--top: stands behind a command"])
+        self.fails(2, "--top", "3", says=["--top: ", "it is an option of run"])
         self.fails(
             2,
             "convert",
@@ -297,7 +297,9 @@ class ManualPages(CommandTest):
                 continue
             for page in sorted(pages.iterdir()):
                 done = subprocess.run([*tool, str(page)], capture_output=True, timeout=60, check=False)
-                self.assertEqual((done.stdout, done.stderr), (b"", b""), (tool[0], page.name))
+                # Pages carry no date, so that the same sources give the same bytes.
+                said = [line for line in (done.stdout + done.stderr).splitlines() if b"missing date" not in line]
+                self.assertEqual(said, [], (tool[0], page.name))
 
     def test_pages_that_cannot_be_written(self):
         self.fails(3, "man", self.write("file", b"") + "/man1", says=["man1"])

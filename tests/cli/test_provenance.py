@@ -10,6 +10,7 @@ VOICE = SOURCE / "models" / "voice-commands"
 STATIC = ("--activations", "static", "--calibrate", VOICE / "commands.txt")
 # Of convert: what a file's bytes do not depend on, and what has a property of its own.
 ELSEWHERE = {"--help", "--output", "--parity", "--gate-data", "--auto", "--expect", "--max-label-flips", "--json"}
+ELSEWHERE |= {"--color", "--quiet"}
 OWN = {"--budget", "--sensitivity", "--student"}
 # Options, and how the recipe says them.
 DECIDING = (
@@ -44,6 +45,7 @@ DECIDING = (
     ),
     (("--residual", "i8"), "weights=i8 residual=i8 plan=small"),
     (("--residual", "i8", "--plan", "fast"), "weights=i8 residual=i8"),
+    (("--ids-only",), "weights=i8 ids-only"),
     (("--max-tokens", "20"), "weights=i8 max_tokens=20"),
     (("--rounding", "gptq"), "weights=i8 rounding=gptq"),
     ((*STATIC,), "weights=i8 activations=static calibrate=sha256:... plan=small"),

@@ -26,7 +26,7 @@ class Convert(CommandTest):
     def test_refuses_ranges(self):
         texts = ("static", "--calibrate", self.write("texts.txt", "play jazz\n"))
         self.refuses(2, VOICE, *texts, "--calibrate-by", "guess", says=["--calibrate-by", "mse", "percentile"])
-        self.refuses(2, VOICE, *texts, "--percentile", "99.9", says=["add it, or leave --percentile out"])
+        self.refuses(2, VOICE, *texts, "--percentile", "99.9", says=["add it, or leave out --percentile"])
         for wrong in ("50", "101", "nan", "-3"):
             self.refuses(
                 2, VOICE, *texts, "--calibrate-by", "percentile", "--percentile", wrong, says=["above 50", "99.99"]

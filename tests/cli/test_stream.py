@@ -69,7 +69,7 @@ class Stream(CommandTest):
             ["inspect", model("voice")],
         ):
             with open("/dev/full", "wb") as full:
-                self.fails(3, *arguments, stdout=full, says=["standard output"])
+                self.fails(7, *arguments, stdout=full, says=["standard output"])
 
 
 class Input(CommandTest):

@@ -64,7 +64,8 @@ TEST(WeightCodec, WhatIsEncodedIsVisited) {
       const auto kept = static_cast<uint32_t>(random() % 5 * 25);
       std::vector<int8_t> weights(rows * columns, 0);
       for (int8_t& w : weights) {
-        if (random() % 100 < kept) w = static_cast<int8_t>(static_cast<int>(random() % static_cast<uint32_t>(2 * most + 1)) - most);
+        if (random() % 100 < kept)
+          w = static_cast<int8_t>(static_cast<int>(random() % static_cast<uint32_t>(2 * most + 1)) - most);
       }
       const std::vector<uint8_t> bytes = codec.encode(weights.data(), rows, columns);
       const Described described(layout, rows, columns, bytes.size());
