@@ -61,7 +61,8 @@ std::string notes(const std::vector<std::string>& paragraphs) {
   std::string result;
   for (const std::string& paragraph : paragraphs) {
     const size_t list = paragraph.find("\n  ");
-    result += ".PP\n" + escaped(paragraph.substr(0, list)) + "\n";
+    if (!result.empty()) result += ".PP\n";  // the first stands behind a heading
+    result += escaped(paragraph.substr(0, list)) + "\n";
     if (list != std::string::npos) result += ".PP\n.nf\n" + escaped(paragraph.substr(list + 1)) + "\n.fi\n";
   }
   return result;

@@ -31,6 +31,7 @@ MODELS_OF = {
     "bantam run --help": {"model": "voice"},
     "bantam tag --help": {"ner": "voice"},
     "README.md": {"model": "voice"},
+    "evaluation.md": {"model": "voice"},
 }
 # Directories, from the source tree or from ../shared.
 DIRECTORIES = {

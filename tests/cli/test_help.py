@@ -168,7 +168,7 @@ class Mistakes(CommandTest):
             "y",
             "--max-label-flips",
             "abc",
-            says=['"abc" is not a number'],
+            says=["abc is not a share", "such as 0.02"],
         )
         self.fails(
             2,

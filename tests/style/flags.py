@@ -13,8 +13,14 @@ import sys
 QUICK_TO_COMPILE = ("converter/cli/", "converter/import/", "converter/pages/", "tests/session/")
 
 
+# Compiled as it must not be, for the test that notices.
+ON_PURPOSE = ("tests/session/contracted.cpp",)
+
+
 def wanted_of(build_type, source):
     """Flags that a source's command must hold, and its optimisation level (None: any)."""
+    if source in ON_PURPOSE:
+        return set(), None
     if build_type == "Sanitize":
         return {"-g1"}, "-O1"
     if build_type == "Release":
