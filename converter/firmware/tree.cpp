@@ -128,7 +128,7 @@ void put(const fs::path& path, const std::string& contents) {
   allow_execution(path, contents);
 }
 
-bool is_there(const fs::path& path) {
+bool has_entry(const fs::path& path) {
   std::error_code ignored;
   return fs::exists(fs::symlink_status(path, ignored));
 }
@@ -137,7 +137,7 @@ bool is_there(const fs::path& path) {
 void refuse_foreign(const fs::path& directory, const Tree& tree, const Manifest& before) {
   std::vector<std::string> problems;
   for (const auto& [name, contents] : tree) {
-    if (before.count(name) != 0 || !is_there(directory / name)) continue;
+    if (before.count(name) != 0 || !has_entry(directory / name)) continue;
     problems.push_back(fmt::format("{}: bantam firmware did not write this; move it away or choose another -o",
                                    (directory / name).string()));
   }
@@ -156,7 +156,7 @@ Written replace(const fs::path& directory, const Tree& tree) {
     const fs::path path = directory / name;
     make_folders(path.parent_path());
     ++written.files;
-    if (is_there(path)) {
+    if (has_entry(path)) {
       const std::string digest = digest_of(contents_of(path));
       if (after.at(name).count(digest) != 0) {
         allow_execution(path, contents);
@@ -172,7 +172,7 @@ Written replace(const fs::path& directory, const Tree& tree) {
   }
   for (const auto& [name, digests] : before) {
     const fs::path path = directory / name;
-    if (tree.count(name) != 0 || !is_there(path)) continue;
+    if (tree.count(name) != 0 || !has_entry(path)) continue;
     std::error_code ignored;
     if (digests.count(digest_of(contents_of(path))) != 0) fs::remove(path, ignored);
   }
@@ -203,7 +203,7 @@ Written write_tree(const fs::path& directory, const Tree& tree, bool force) {
                             "wrote there, nothing else",
                             directory.string()));
   }
-  if (holds_something && !is_there(place / kManifest)) {
+  if (holds_something && !has_entry(place / kManifest)) {
     throw Error(ExitCode::kUsage,
                 fmt::format("-o {}: bantam firmware did not write this directory; choose another", directory.string()));
   }

@@ -13,8 +13,6 @@ namespace {
 /// Weights of a matrix that is decoded as a whole. A file of few bytes may state more: its zeros are not stored.
 constexpr uint64_t kMostWeights = uint64_t{1} << 30;
 
-bool present(const fb::Blob* blob) { return blob != nullptr && blob->size() != 0; }
-
 float load_float(const uint8_t* bytes, fb::DType type, size_t index) {
   switch (type) {
     case fb::DType::f32:

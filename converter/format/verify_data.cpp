@@ -22,8 +22,6 @@ struct Constant {
   const uint8_t* at(const fb::Blob* blob) const { return data + blob->offset(); }
 };
 
-bool present(const fb::Blob* blob) { return blob != nullptr && blob->size() != 0; }
-
 /// Bytes of one line of a tile: 16 outputs by 4 k.
 constexpr uint32_t kLine = 64;
 

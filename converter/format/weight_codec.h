@@ -50,6 +50,9 @@ class GroupFactors {
   uint32_t group_ = 1;
 };
 
+/// Whether a tensor has this blob.
+inline bool present(const fb::Blob* blob) { return blob != nullptr && blob->size() != 0; }
+
 /// [N/16][K][16], N padded with zeros: position of weight (n, k) of a float tile.
 inline size_t place_in_tile_n16(size_t n, size_t k, size_t columns) { return (n / 16 * columns + k) * 16 + n % 16; }
 

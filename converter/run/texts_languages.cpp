@@ -230,7 +230,7 @@ constexpr BuiltInGroup group(const char* language, Script script, const char* co
   return {language, script, TextKind::kStatement, texts, kCount};
 }
 
-constexpr BuiltInGroup kGroups[] = {
+constexpr BuiltInGroup kOtherGroups[] = {
     group("de", Script::kLatin, kGerman),       group("fr", Script::kLatin, kFrench),
     group("es", Script::kLatin, kSpanish),      group("pt", Script::kLatin, kPortuguese),
     group("it", Script::kLatin, kItalian),      group("nl", Script::kLatin, kDutch),
@@ -243,6 +243,6 @@ constexpr BuiltInGroup kGroups[] = {
 
 }  // namespace
 
-std::vector<BuiltInGroup> texts_of_other_languages() { return {std::begin(kGroups), std::end(kGroups)}; }
+std::vector<BuiltInGroup> texts_of_other_languages() { return {std::begin(kOtherGroups), std::end(kOtherGroups)}; }
 
 }  // namespace bantam::convert

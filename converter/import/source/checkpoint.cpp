@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/is_there.h"
 #include "base/json_file.h"
 #include "import/source/explain.h"
 #include "import/source/safetensors.h"
@@ -16,11 +17,6 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 
 namespace {
-
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
 
 std::unique_ptr<WeightFile> open_file(const fs::path& path) {
   refuse_pointer(path);

@@ -9,16 +9,12 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/is_there.h"
 #include "base/json_file.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
-
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
 
 /// "bert-base-uncased" or "org/name": what the hub calls models.
 bool is_hub_name(const std::string& text) {

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/is_there.h"
 #include "base/text_encoding.h"
 #include "import/tokenizer/tokenizer_source.h"
 #include "import/tokenizer/tokenizer_tables.h"
@@ -317,11 +318,6 @@ class Assembler {
   std::map<std::string, uint32_t> ids_;
   std::vector<uint32_t> purely_added_;
 };
-
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
 
 }  // namespace
 
