@@ -8,8 +8,10 @@
 namespace bantam::cli {
 
 void add_engine_options(CLI::App& command, EngineOptions* options) {
-  command.add_option("--threads", options->threads, "Threads of one forward pass (default 1)")
-      ->check(between(1, 1024))
+  command
+      .add_option("--threads", options->threads,
+                  "Threads of one forward pass (default 1; 0: all processors; never more than there are)")
+      ->check(between(0, 1024))
       ->type_name("N");
   std::vector<std::string> sets;
   for (const Isa isa : kInstructionSets) sets.emplace_back(isa_name(isa));

@@ -1,5 +1,6 @@
 #include "run/engine.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -63,7 +64,9 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
   session.max_tokens = options.max_tokens;
   session.isa = choose_isa(options.isa);
   session.f32_attention = options.f32_attention;
-  pool_ = std::make_unique<Pool>(options.threads);
+  // Threads wait for each other by spinning: more than run at a time cost a hundred times the time.
+  const uint32_t most = host::processors();
+  pool_ = std::make_unique<Pool>(options.threads == 0 ? most : std::min(options.threads, most));
   threads_ = pool_->threads.threads();
   session.workers = threads_;
   session.parallel = pool_->threads.parallel();

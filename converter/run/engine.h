@@ -12,7 +12,7 @@ namespace bantam::convert {
 
 /// Options that all commands that run a model share.
 struct EngineOptions {
-  uint32_t threads = 1;
+  uint32_t threads = 1;            // no more than host::processors() are used; 0: as many
   std::string isa;                 // empty: BANTAM_ISA, else the best
   std::string backend = "native";  // or "xnnpack", for files without int8
   bool f32_attention = false;      // of int8 files

@@ -2,6 +2,7 @@
 #include "bantam/host.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -130,6 +131,20 @@ TEST(ThreadPool, EveryTaskRunsOnceAndNoWorkerTwiceAtOnce) {
     for (uint32_t i = 0; i < 1000; ++i) ASSERT_EQ(state.runs[i], i < count ? 1u : 0u);
   }
   EXPECT_FALSE(state.clash);
+}
+
+TEST(Processors, AreThoseOfTheAffinityMask) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_GE(processors(), 1u);
+  EXPECT_LE(processors(), static_cast<uint32_t>(CPU_COUNT(&before)));
+  int first = 0;
+  while (!CPU_ISSET(static_cast<size_t>(first), &before)) ++first;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<size_t>(first), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(processors(), 1u);
+  EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 TEST(ThreadPool, OneThreadIsSerial) {

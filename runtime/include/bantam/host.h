@@ -53,7 +53,12 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-/// Threads for SessionOptions::parallel, the caller's among them (pthreadpool). One session at a time.
+/// Processors that this process may use: those of its affinity mask, and no more than a container's quota gives time for.
+/// At least 1.
+uint32_t processors();
+
+/// Threads for SessionOptions::parallel, the caller's among them (pthreadpool). One session at a time. More threads than
+/// processors() make every run wait for threads that do not run: a hundred times as long, not the same.
 class ThreadPool {
  public:
   /// Whether this build has pthreadpool (CMake option BANTAM_PTHREADPOOL); without it every pool is serial.

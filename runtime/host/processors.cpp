@@ -1,0 +1,35 @@
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "bantam/host.h"
+
+namespace bantam::host {
+namespace {
+
+/// Processors' worth of time that a container's quota leaves (control group v2), or 0: no quota that this process can see.
+uint32_t quota() {
+  FILE* file = fopen("/sys/fs/cgroup/cpu.max", "re");
+  if (file == nullptr) return 0;
+  unsigned long long time = 0, period = 0;
+  const bool limited = fscanf(file, "%llu %llu", &time, &period) == 2 && period != 0;  // NOLINT(cert-err34-c)
+  fclose(file);
+  if (!limited) return 0;
+  const unsigned long long whole = time / period;
+  return whole < 1 ? 1 : whole > 1024 ? 1024 : static_cast<uint32_t>(whole);
+}
+
+}  // namespace
+
+uint32_t processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  // The mask has 1,024 places; where there are more processors, all that run count.
+  const bool known = sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0;
+  const long found = known ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
+  const uint32_t count = found < 1 ? 1 : static_cast<uint32_t>(found);
+  const uint32_t most = quota();
+  return most != 0 && most < count ? most : count;
+}
+
+}  // namespace bantam::host
