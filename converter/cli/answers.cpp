@@ -31,11 +31,13 @@ Json labels_json(const Model& model, const Prediction& prediction) {
 Json entities_json(const std::string& text, const Prediction& prediction, const char* name) {
   Json list = Json::array();
   for (const Entity& entity : prediction.entities) {
-    list.push_back({{name, to_string(entity.name)},
-                    {"text", slice(text, entity.span)},
-                    {"start", entity.span.begin},
-                    {"end", entity.span.end},
-                    {"score", entity.score}});
+    Json one = {{name, to_string(entity.name)},
+                {"text", slice(text, entity.span)},
+                {"start", entity.span.begin},
+                {"end", entity.span.end},
+                {"score", entity.score}};
+    one["label"] = to_string(entity.name);  // by this name in every command
+    list.push_back(std::move(one));
   }
   return list;
 }
@@ -174,6 +176,7 @@ void put_answer(const Predictor& predictor, const Input& input, const Prediction
       const LabelScore best = prediction.labels.at(0);
       (*object)["intent"] = {{"label", label_name(model, best.label)}, {"score", best.score}};
       (*object)["slots"] = entities_json(input.first, prediction, "slot");
+      (*object)["labels"] = labels_json(model, prediction);
     } else if (task == TaskKind::kEmbed) {
       (*object)["embedding"] = prediction.embedding;
     } else {

@@ -39,6 +39,16 @@ TaskKind resolve_task(const ModelFile& file, TaskKind wanted, bool pair) {
   fail(ExitCode::kUnsupported, "{}: the file is for the task \"{}\"; use bantam run", file.path(), task_name(own));
 }
 
+/// A question without a context has no answer, and one sentence no next one: without a second text nothing is computed.
+void require_second(const RunOptions& options, TaskKind task) {
+  const bool second = !options.pairs.empty() || options.question.has_value() || options.context.has_value();
+  if (options.raw || second) return;
+  if (task == TaskKind::kAnswer)
+    fail(ExitCode::kUsage, "this file answers questions from a context: add --context TEXT, or --question TEXT");
+  if (task == TaskKind::kNextSentence)
+    fail(ExitCode::kUsage, "this file compares two texts: add the second by --pair TEXT");
+}
+
 /// Reads texts and makes inputs of them, as --pair, --question and --context say.
 class Inputs {
  public:
@@ -263,6 +273,7 @@ void run_texts(const RunOptions& options, TaskKind wanted) {
          "{}: the file has no task; convert it with --task embed for vectors, or use --raw for the graph's outputs",
          options.model);
   }
+  require_second(options, task);
   Inputs inputs(options);
   Engine engine(file, options.engine);
   if (engine.session().tokenizer() == nullptr) check(Status::kNoTokenizer, options.model);

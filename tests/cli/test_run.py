@@ -11,14 +11,17 @@ TEXT = "play some jazz by miles davis"
 class Shapes(CommandTest):
     def test_joint(self):
         answer = self.line("run", model("voice"), TEXT, "--json")
-        self.assertEqual(list(answer), ["schema", "text", "intent", "slots", "truncated"])
+        self.assertEqual(list(answer), ["schema", "text", "intent", "slots", "labels", "truncated"])
         self.assertEqual(answer["schema"], "bantam.run/1")
         self.assertEqual(answer["text"], TEXT)
         self.assertEqual(answer["intent"]["label"], "PlayMusic")
+        self.assertEqual(answer["labels"][0], answer["intent"])
+        self.assertEqual(len(self.line("run", model("voice"), TEXT, "--json", "--top", "3")["labels"]), 3)
         self.assertGreater(answer["intent"]["score"], 0.9)
         self.assertEqual([slot["text"] for slot in answer["slots"]], ["jazz", "miles davis"])
         for slot in answer["slots"]:
-            self.assertEqual(list(slot), ["slot", "text", "start", "end", "score"])
+            self.assertEqual(list(slot), ["slot", "text", "start", "end", "score", "label"])
+            self.assertEqual(slot["label"], slot["slot"])
             self.assertEqual(TEXT.encode()[slot["start"] : slot["end"]].decode(), slot["text"])
 
     def test_classify(self):
@@ -45,8 +48,8 @@ class Shapes(CommandTest):
         self.assertEqual(answer["pair"], "ko")
         self.assertEqual({label["label"] for label in answer["labels"]}, {"is_next", "not_next"})
         self.assertAlmostEqual(sum(label["score"] for label in answer["labels"]), 1, places=6)
-        alone = self.line("run", model("bert-next-sentence"), "ba di", "--json")
-        self.assertNotEqual(alone["labels"], answer["labels"])
+        self.fails(2, "run", model("bert-next-sentence"), "ba di", says=["--pair"])
+        self.fails(2, "answer", model("bert-answer"), "what is paris?", says=["--context"])
 
     def test_tag(self):
         answer = self.line("tag", model("voice"), TEXT, "--json")
