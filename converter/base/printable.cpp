@@ -57,7 +57,7 @@ std::string printable(std::string_view text) { return made_harmless(text, false)
 std::string printable_lines(std::string_view text) { return made_harmless(text, true); }
 
 std::string shell_word(std::string_view text) {
-  const std::string plain = printable(text);
+  std::string plain = printable(text);
   constexpr const char* kHarmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-+:,@%=";
   if (!plain.empty() && plain[0] != '-' && plain.find_first_not_of(kHarmless) == std::string::npos) return plain;
   std::string word = plain[0] == '-' ? "./'" : "'";

@@ -53,7 +53,8 @@ const convert::Verdict* verdict_of(const std::vector<convert::Verdict>& verdicts
 }
 
 /// `verdicts`: of these outputs, one each.
-void print_comparison(const Comparison& comparison, const std::string& texts, std::vector<convert::Verdict> verdicts) {
+void print_comparison(const Comparison& comparison, const std::string& texts,
+                      const std::vector<convert::Verdict>& verdicts) {
   if (!comparison.done()) return;
   out().print("\n{}\n", bold(fmt::format("Against {}: {}", comparison.against, texts)));
   std::vector<std::vector<std::string>> rows = {

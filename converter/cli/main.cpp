@@ -2,8 +2,10 @@
 #include "cli/commands.h"
 #include "cli/program.h"
 
-int main(int argc, char** argv) {
-  using namespace bantam::cli;
+namespace bantam::cli {
+namespace {
+
+int run(int argc, char** argv) {
   return run_program(argc, argv, [argv](CLI::App& app) {
     add_convert(app);
     add_student(app);
@@ -21,3 +23,8 @@ int main(int argc, char** argv) {
     add_documents(app);
   });
 }
+
+}  // namespace
+}  // namespace bantam::cli
+
+int main(int argc, char** argv) { return bantam::cli::run(argc, argv); }

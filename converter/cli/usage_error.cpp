@@ -57,7 +57,7 @@ std::string unexpected(const Manual& manual, const CommandText& command, const s
 
 /// CLI11 names an option by its longest name, and says what is wrong after a colon.
 std::string in_our_words(const CommandText& command, const CLI::ParseError& error) {
-  const std::string words = error.what();
+  std::string words = error.what();
   const std::string name = words.substr(0, words.find_first_of(": "));
   const OptionText* option = find_option(command, name);
   const std::string spelling = option == nullptr ? name : spelling_of(*option);

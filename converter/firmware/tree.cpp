@@ -50,7 +50,7 @@ Manifest manifest_of(const Tree& tree) {
 std::string to_text(const Manifest& manifest) {
   std::string text = kHeading;
   for (const auto& [path, digests] : manifest) {
-    for (const std::string& digest : digests) text += digest + " " + path + "\n";
+    for (const std::string& digest : digests) text.append(digest).append(" ").append(path).append("\n");
   }
   return text;
 }

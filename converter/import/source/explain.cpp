@@ -97,7 +97,7 @@ void check_directory(const fs::path& named) {
   if (!fs::exists(status)) refuse_missing(named, error);
   if (!fs::is_directory(status)) refuse_file(named);
   if (is_there(named / "config.json")) return;
-  fs::directory_iterator(named, error);
+  const fs::directory_iterator readable(named, error);
   if (error == std::errc::permission_denied) refuse_missing(named, error);
   if (is_there(named / "snapshots")) {
     throw Error(ExitCode::kInvalid,
