@@ -9,7 +9,7 @@
 namespace bantam::convert {
 
 /// Calls `work`; what it throws becomes the outcome: an Error its code and problems, out of memory code 7, everything else code 70.
-Outcome guarded(const std::function<void()>& work);
+bantam::Outcome guarded(const std::function<void()>& work);
 
 }  // namespace bantam::convert
 

@@ -55,7 +55,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double milliseconds_since(Clock::time_point start) {
+double elapsed_ms(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
@@ -86,7 +86,7 @@ struct RandomBatch {
 double run_once(Session& session, const Batch& batch, const std::string& path) {
   const Clock::time_point start = Clock::now();
   const Status status = session.run(batch);
-  const double spent = milliseconds_since(start);
+  const double spent = elapsed_ms(start);
   check(status, path);
   return spent;
 }
@@ -111,7 +111,7 @@ BatchTiming time_batch(const ModelFile& file, const BenchOptions& options, const
   engine_options.max_tokens = batch.tokens;
   const Clock::time_point start = Clock::now();
   Engine engine(file, engine_options);
-  timing.start.create = milliseconds_since(start);
+  timing.start.create = elapsed_ms(start);
   timing.tokens = batch.tokens;
   timing.threads = engine.threads();
   timing.arena = engine.arena_bytes();
@@ -195,7 +195,7 @@ void run_bench(const BenchOptions& options) {
   start.memory = resident_bytes();
   const Clock::time_point begin = Clock::now();
   const ModelFile file(options.model);
-  start.open = milliseconds_since(begin);
+  start.open = elapsed_ms(begin);
   texts ? bench_texts(file, options) : bench_ids(file, options, start);
 }
 

@@ -22,7 +22,7 @@
 namespace bantam::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kConvertExamples =
     "Examples:\n"
     "  bantam convert models/voice-commands -o voice.bantam\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --expect minilm-sst2/expected.jsonl\n"
@@ -36,7 +36,7 @@ constexpr const char* kExamples =
     "more than a share P of the labels differ for certain, nothing is written, what passes is searched and named,\n"
     "and the exit code is 6.";
 
-struct Arguments {
+struct ConvertArguments {
   const CLI::App* command = nullptr;
   convert::ConvertOptions options;
   std::string source;
@@ -116,7 +116,7 @@ std::vector<std::string> refusal(const convert::Report& report) {
   return lines;
 }
 
-void run_convert(Arguments& arguments) {
+void run_convert(ConvertArguments& arguments) {
   convert::ConvertOptions& options = arguments.options;
   options.source = arguments.source;
   options.output = arguments.output;
@@ -146,11 +146,11 @@ void run_convert(Arguments& arguments) {
 }  // namespace
 
 void add_convert(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ConvertArguments>();
   CLI::App* command = app.add_subcommand("convert", "Convert a Hugging Face directory to a .bantam file");
   arguments->command = command;
   command->group(kMakeGroup);
-  command->footer(kExamples);
+  command->footer(kConvertExamples);
   command->add_option("SRC", arguments->source, "Directory of the model")->required()->type_name("DIR");
   command->option_defaults()->group("Files");
   command->add_option("-o,--output", arguments->output, "File to write; appears whole or not at all")

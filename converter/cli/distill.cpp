@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFooter =
+constexpr const char* kDistillFooter =
     "Without --teacher it is fine-tuning: labels alone. DATA has the fields of `bantam eval`: text + label or labels,\n"
     "text_a + text_b + label or score, text + intent + tokens + slots, tokens + tags. Whatever stops it, the same "
     "command\n"
@@ -35,7 +35,7 @@ constexpr const char* kFooter =
     "  bantam distill --teacher big --student small --data train.jsonl -o sparse --prune 0.8 --pattern 1x4 --quantize "
     "int8";
 
-struct Arguments {
+struct DistillArguments {
   DistillOptions options;
   std::optional<double> hard, soft;
   std::string layers;
@@ -62,7 +62,7 @@ std::vector<std::pair<uint32_t, uint32_t>> parse_layers(const std::string& text)
   return layers;
 }
 
-DistillOptions checked(const Arguments& arguments) {
+DistillOptions checked(const DistillArguments& arguments) {
   DistillOptions options = arguments.options;
   train::LossWeights& loss = options.settings.loss;
   const bool teacher = !options.teacher.empty();
@@ -99,7 +99,7 @@ DistillOptions checked(const Arguments& arguments) {
   return options;
 }
 
-void add_data_options(CLI::App& command, Arguments* arguments) {
+void add_data_options(CLI::App& command, DistillArguments* arguments) {
   command.option_defaults()->group("Data and output");
   DistillOptions& o = arguments->options;
   command.add_option("--teacher", o.teacher, "Directory of the model to learn from")->type_name("DIR");
@@ -147,7 +147,7 @@ void add_data_options(CLI::App& command, Arguments* arguments) {
   command.add_flag("--json", o.json, "Print the result as one JSON object");
 }
 
-void add_loss_options(CLI::App& command, Arguments* arguments) {
+void add_loss_options(CLI::App& command, DistillArguments* arguments) {
   command.option_defaults()->group("Loss");
   train::Settings& s = arguments->options.settings;
   const auto weight = [&](const char* name, auto& target, const char* what) {
@@ -255,10 +255,10 @@ void add_compression_options(CLI::App& command, train::Settings* s) {
 }  // namespace
 
 void add_distill(CLI::App& app, const std::function<void(const DistillOptions&)>& run) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<DistillArguments>();
   CLI::App* command = app.add_subcommand("distill", "Train a small model from a large one, or from labels");
   command->group(kMakeGroup);
-  command->footer(kFooter);
+  command->footer(kDistillFooter);
   add_data_options(*command, arguments.get());
   add_loss_options(*command, arguments.get());
   add_training_options(*command, &arguments->options.settings);

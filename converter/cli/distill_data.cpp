@@ -27,15 +27,15 @@ namespace {
 // What --augment-rate is where nobody says.
 constexpr double kSlotRate = 0.6, kWordRate = 0.15;
 
-Text view_of(const std::string& text) { return {text.data(), text.size()}; }
+Text as_text(const std::string& text) { return {text.data(), text.size()}; }
 
 /// Runs of non-blanks.
 std::vector<Offset> blank_words(const std::string& text) {
   std::vector<Offset> words;
-  Offset word = tasks::next_blank_word(view_of(text), 0);
+  Offset word = tasks::next_blank_word(as_text(text), 0);
   while (word.begin != word.end) {
     words.push_back(word);
-    word = tasks::next_blank_word(view_of(text), word.end);
+    word = tasks::next_blank_word(as_text(text), word.end);
   }
   return words;
 }
@@ -99,8 +99,8 @@ train::Encoded PackedModel::encode(const Example& example) const {
   options.max_tokens = max_tokens_;
   EncodeResult result;
   const TokenBuffer buffer{ids.data(), segments.data(), offsets.data(), sequences.data(), max_tokens_};
-  const Text second = example.input.second ? view_of(*example.input.second) : Text{};
-  check(tokenizer_.encode(view_of(example.input.first), second, options, buffer, &result),
+  const Text second = example.input.second ? as_text(*example.input.second) : Text{};
+  check(tokenizer_.encode(as_text(example.input.first), second, options, buffer, &result),
         fmt::format("line {}", example.line));
   train::Encoded out;
   out.ids.assign(ids.begin(), ids.begin() + result.count);

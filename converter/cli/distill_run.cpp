@@ -119,7 +119,7 @@ std::string fingerprint(const DistillOptions& options) {
   return text;
 }
 
-std::string duration(double seconds) {
+std::string rounded_time(double seconds) {
   const auto whole = static_cast<uint64_t>(std::llround(std::max(0.0, seconds)));
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
@@ -129,7 +129,7 @@ std::string duration(double seconds) {
 void watch(train::Job* job, Progress* bar) {
   job->progress = [bar](const train::Progress& p) {
     std::string what = fmt::format("{} {}/{}", p.what, p.done, p.of);
-    if (p.loss != 0) what += fmt::format(", loss {:.4f}, {} left", p.loss, duration(p.seconds_left));
+    if (p.loss != 0) what += fmt::format(", loss {:.4f}, {} left", p.loss, rounded_time(p.seconds_left));
     bar->show(what.c_str(), static_cast<double>(p.done) / static_cast<double>(std::max<uint64_t>(1, p.of)));
   };
   job->on_epoch = [bar](const train::CurvePoint& point) {
@@ -172,7 +172,7 @@ void show(const DistillOptions& options, const train::Job& job, const train::Out
   }
   if (outcome.resumed_from > 0) out().print("went on from step {}\n", outcome.resumed_from);
   out().print("{} epochs, {} steps, {} examples, {}\n", outcome.epochs, outcome.steps, job.examples.size(),
-              duration(outcome.seconds));
+              rounded_time(outcome.seconds));
   for (const auto& [name, value] : outcome.best.all) out().print("{}: {:.4f}\n", name, value);
   if (!outcome.best.all.empty()) out().print("weights of epoch {}, the best on validation\n", outcome.best_epoch);
   out().print("{}: transformers loads it, and so does: bantam convert {} -o FILE.bantam\n", options.output,

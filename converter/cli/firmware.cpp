@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kExamples =
+constexpr const char* kFirmwareExamples =
     "Examples:\n"
     "  bantam firmware voice.bantam --target cortex-m4 -o voice-m4\n"
     "  cmake -S voice-m4 -B voice-m4/build && cmake --build voice-m4/build\n"
@@ -40,7 +40,7 @@ constexpr const char* kExamples =
     "example that answers lines from the UART. It builds with cmake and arm-none-eabi-gcc and prints flash and RAM by\n"
     "part. docs/firmware.md says how to run it in QEMU and on a board of your own.";
 
-struct Arguments {
+struct FirmwareArguments {
   std::string model;
   std::string target;
   std::string output;
@@ -73,7 +73,7 @@ firmware::Target find_target(const std::string& name) {
 
 /// A project's model must lie in its board's flash, and a session of the wanted length in its RAM. An array or a file is for a
 /// board that only its owner knows.
-void choose_tokens(const Arguments& arguments, Image* image) {
+void choose_tokens(const FirmwareArguments& arguments, Image* image) {
   const firmware::Target& target = image->target;
   const bool board_known = arguments.format == "project";
   const char* const other_board = "--format c-array or bin makes it for a board of your own with more";
@@ -105,7 +105,7 @@ void choose_tokens(const Arguments& arguments, Image* image) {
       firmware::image_options(image->model, board_known ? fitting : image->wanted_tokens, arguments.block_rows);
 }
 
-void check_output(const Arguments& arguments, const std::vector<fs::path>& outputs) {
+void check_output(const FirmwareArguments& arguments, const std::vector<fs::path>& outputs) {
   for (const fs::path& output : outputs) {
     convert::refuse_input_as_output(output, {arguments.model});
     std::error_code error;
@@ -134,7 +134,7 @@ void make_folder_of(const fs::path& path) {
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), ignored);
 }
 
-void write_outputs(const Arguments& arguments, Image* image) {
+void write_outputs(const FirmwareArguments& arguments, Image* image) {
   if (arguments.format == "project") {
     check_output(arguments, {arguments.output});
     const firmware::Project project{image->target, image->file, image->model, image->options,
@@ -170,7 +170,7 @@ Json parts_json(const firmware::Parts& parts) {
   return object;
 }
 
-void print_json(const Arguments& arguments, const Image& image) {
+void print_json(const FirmwareArguments& arguments, const Image& image) {
   const firmware::Parts model = firmware::model_parts(image.model);
   const firmware::Parts arena = firmware::arena_parts(image.model, image.options);
   Json object = json_object("firmware");
@@ -216,7 +216,7 @@ void print_parts(const char* title, const firmware::Parts& parts) {
 }
 
 /// What became of layers whose zeros are not stored, where that can be slower than to store them.
-void print_sparse(const Arguments& arguments, const Image& image) {
+void print_sparse(const FirmwareArguments& arguments, const Image& image) {
   const convert::HeliumFile& layout = image.layout;
   if (layout.expanded != 0) {
     out().print("  {} with {} zeros, faster so: {} (--sparse keep: without)\n", layers(layout.expanded),
@@ -230,7 +230,7 @@ void print_sparse(const Arguments& arguments, const Image& image) {
   if (layout.sparse != 0) out().print("  {} without zeros, faster so\n", layers(layout.sparse));
 }
 
-void print_report(const Arguments& arguments, const Image& image) {
+void print_report(const FirmwareArguments& arguments, const Image& image) {
   const firmware::Target& target = image.target;
   out().print("{}: {} for {}, {} tokens\n", bold(printable(image.outputs.front())), arguments.format, target.name,
               image.options.max_tokens);
@@ -261,7 +261,7 @@ void print_report(const Arguments& arguments, const Image& image) {
   out().print("\nBuild it: cmake -S {0} -B {0}/build && cmake --build {0}/build\n", directory);
 }
 
-void run_firmware(const Arguments& arguments) {
+void run_firmware(const FirmwareArguments& arguments) {
   Image image;
   image.target = find_target(arguments.target);
   const ModelFile source(arguments.model);
@@ -286,10 +286,10 @@ void run_firmware(const Arguments& arguments) {
 }  // namespace
 
 void add_firmware(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<FirmwareArguments>();
   CLI::App* command = app.add_subcommand("firmware", "Make a project (or an array) for a microcontroller");
   command->group(kMakeGroup);
-  command->footer(kExamples);
+  command->footer(kFirmwareExamples);
   command->add_option("FILE", arguments->model, "A .bantam file")->required()->type_name("FILE.bantam");
   std::string targets;
   for (const std::string& name : firmware::target_names()) targets += (targets.empty() ? "" : ", ") + name;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kDefaultOutput = "report.html";
 
-constexpr const char* kExamples =
+constexpr const char* kReportExamples =
     "The page needs no network: where the file's bytes are, each matrix's type, layout, zeros and error, time by "
     "operator;\n"
     "of several files also what is gained for what, with the Pareto front.\n\n"
@@ -103,7 +103,7 @@ void add_report(CLI::App& app) {
       ->type_name("N");
   add_engine_options(*command, &options->engine);
   command->add_flag("--json", options->json, "Print the same as one JSON object");
-  command->footer(kExamples);
+  command->footer(kReportExamples);
   command->callback([options] { run_report(*options); });
 }
 

@@ -20,13 +20,13 @@
 namespace bantam::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kSensitivityExamples =
     "Examples:\n"
     "  bantam sensitivity minilm-sst2 dev.jsonl -o costs.json --html costs.html\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --budget size=21MB --sensitivity costs.json\n\n"
     "DATA holds texts, one a line, or lines of JSON as for `bantam eval`; labels in it make the loss.";
 
-struct Arguments {
+struct SensitivityArguments {
   std::string model, data, output, html, task;
   std::vector<std::string> types = {"int8", "int4"};
   size_t limit = 256;
@@ -67,7 +67,7 @@ std::string path_from(const std::filesystem::path& from, const std::filesystem::
   return (error ? file : relative).generic_string();
 }
 
-void run_sensitivity(const Arguments& arguments) {
+void run_sensitivity(const SensitivityArguments& arguments) {
   convert::refuse_input_as_output(arguments.output, {arguments.model, arguments.data});
   convert::OutputFile output(arguments.output);
   std::unique_ptr<convert::OutputFile> page;
@@ -104,10 +104,10 @@ void run_sensitivity(const Arguments& arguments) {
 }  // namespace
 
 void add_sensitivity(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<SensitivityArguments>();
   CLI::App* command = app.add_subcommand("sensitivity", "Measure what each matrix costs when it alone is quantised");
   command->group(kMakeGroup);
-  command->footer(kExamples);
+  command->footer(kSensitivityExamples);
   command->add_option("MODEL", arguments->model, "Directory of the model")->required()->type_name("DIR");
   command->add_option("DATA", arguments->data, "Texts, or labelled data")->required()->type_name("DATA");
   command->add_option("-o,--output", arguments->output, "File of costs, for convert --sensitivity")

@@ -15,7 +15,7 @@
 namespace bantam::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kStudentExamples =
     "Examples:\n"
     "  bantam student minilm-snips --layers 3 -o student\n"
     "  bantam student minilm-snips --layers importance:3 --data train.jsonl --vocabulary train.jsonl -o student\n"
@@ -25,7 +25,7 @@ constexpr const char* kExamples =
     "names\n"
     "of the options (docs/students.md). Layers of different widths (across:N) are for `bantam convert --student`.";
 
-struct Arguments {
+struct StudentArguments {
   std::string teacher;
   std::string output;
   std::string task;
@@ -33,7 +33,7 @@ struct Arguments {
   bool json = false;
 };
 
-void run_student(const Arguments& arguments) {
+void run_student(const StudentArguments& arguments) {
   const convert::Recipe recipe = layout_recipe(arguments.layout);
   convert::check_new_directory(arguments.output);
   Progress progress;
@@ -63,10 +63,10 @@ void run_student(const Arguments& arguments) {
 }  // namespace
 
 void add_student(CLI::App& app) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<StudentArguments>();
   CLI::App* command = app.add_subcommand("student", "Make a smaller layout of a model, to be trained");
   command->group(kMakeGroup);
-  command->footer(kExamples);
+  command->footer(kStudentExamples);
   command->add_option("TEACHER", arguments->teacher, "Directory of the model")->required()->type_name("DIR");
   command->add_option("-o,--output", arguments->output, "Directory to write; must not exist, or be empty")
       ->required()

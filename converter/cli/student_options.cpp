@@ -8,21 +8,20 @@
 namespace bantam::cli {
 namespace {
 
-using Json = convert::Json;
 namespace fs = std::filesystem;
 
 /// "6" or "0.5", as JSON; anything else stays a string, which the recipe's parser refuses with the key's name.
-Json number(const std::string& text) {
-  const Json value = Json::parse(text, nullptr, false);
-  return value.is_number() ? value : Json(text);
+convert::Json number(const std::string& text) {
+  const convert::Json value = convert::Json::parse(text, nullptr, false);
+  return value.is_number() ? value : convert::Json(text);
 }
 
 /// "3", "0.5", "first:3", "importance:0.5" or "0,2,4".
-Json layers(const std::string& text) {
+convert::Json layers(const std::string& text) {
   const size_t colon = text.find(':');
   if (colon != std::string::npos) return {{"by", text.substr(0, colon)}, {"keep", number(text.substr(colon + 1))}};
   if (text.find(',') == std::string::npos) return number(text);
-  Json list = Json::array();
+  convert::Json list = convert::Json::array();
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     list.push_back(number(text.substr(begin, end - begin)));
@@ -32,7 +31,7 @@ Json layers(const std::string& text) {
 }
 
 /// "6", "0.5" or "across:0.5".
-Json units(const std::string& text) {
+convert::Json units(const std::string& text) {
   const std::string across = "across:";
   if (text.compare(0, across.size(), across) != 0) return number(text);
   return {{"across", "model"}, {"keep", number(text.substr(across.size()))}};
@@ -63,7 +62,7 @@ void add_layout_flags(CLI::App& command, LayoutFlags* flags) {
 }
 
 convert::Recipe layout_recipe(const LayoutFlags& flags) {
-  Json json = Json::object();
+  convert::Json json = convert::Json::object();
   std::string where = "the options";
   fs::path base;
   if (!flags.recipe.empty()) {
@@ -81,9 +80,9 @@ convert::Recipe layout_recipe(const LayoutFlags& flags) {
   if (!flags.data.empty()) json["data"] = absolute(flags.data);
   const bool trims = !flags.vocabulary.empty() || !flags.scripts.empty() || flags.vocabulary_size != 0;
   if (trims) {
-    Json& vocabulary = json["vocabulary"];
+    convert::Json& vocabulary = json["vocabulary"];
     if (vocabulary.is_string()) vocabulary = {{"corpus", vocabulary}};
-    if (!flags.vocabulary.empty()) vocabulary["corpus"] = Json::array();
+    if (!flags.vocabulary.empty()) vocabulary["corpus"] = convert::Json::array();
     for (const std::string& file : flags.vocabulary) vocabulary["corpus"].push_back(absolute(file));
     for (const std::string& script : flags.scripts) vocabulary["scripts"].push_back(script);
     if (flags.vocabulary_size != 0) vocabulary["size"] = flags.vocabulary_size;

@@ -67,7 +67,7 @@ Limits limits_of(const Model& model, const SessionOptions& options) {
   return limits;
 }
 
-Parts arena_parts(const fb::Model& model, const Limits& limits) {
+Parts planned_parts(const fb::Model& model, const Limits& limits) {
   Layout layout;
   if (!lay_out(model, limits, &layout)) throw convert::Error(convert::ExitCode::kInternal, "no session for an image");
   return {{"session", layout.shared},
@@ -79,7 +79,7 @@ Parts arena_parts(const fb::Model& model, const Limits& limits) {
 }  // namespace
 
 Parts arena_parts(const Model& model, const SessionOptions& options) {
-  return arena_parts(root(model), limits_of(model, options));
+  return planned_parts(root(model), limits_of(model, options));
 }
 
 SessionOptions image_options(const Model& model, uint32_t max_tokens, uint32_t block_rows) {
@@ -132,7 +132,7 @@ std::vector<Saving> savings(const Model& model, const SessionOptions& options) {
   const std::string option = small_plan_option(root(model));
   if (option.empty()) return found;
   const flatbuffers::DetachedBuffer tables = small_plan_tables(model);
-  const uint64_t small = sum(arena_parts(*fb::GetModel(tables.data()), limits_of(model, options)));
+  const uint64_t small = sum(planned_parts(*fb::GetModel(tables.data()), limits_of(model, options)));
   if (sum(now) > small && sum(now) - small > least) found.push_back({option, true, sum(now) - small});
   return found;
 }

@@ -30,7 +30,7 @@ void lay_in_rows(FileEditor& editor, const Wanted& wanted) {
   std::set<Place> done;
   auto& tensors = editor.model().tensors;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const fb::Tensor& t = tensor(root(editor.original()), static_cast<int32_t>(i));
+    const fb::Tensor& t = bantam::tensor(root(editor.original()), static_cast<int32_t>(i));
     if (!wanted(t)) continue;
     tensors[i]->layout = fb::Layout::k16n1;
     if (!done.insert(place_of(t)).second) continue;
@@ -49,14 +49,14 @@ struct SparseWeights {
   bool slower() const {
     if (bitmask_weights(*tensor)) return true;
     const uint32_t padded = kernels::pad16(extent(*tensor, 0));
-    const uint64_t blocks = uint64_t{padded} * (kernels::pad4(width(*tensor)) / 4);
+    const uint64_t blocks = uint64_t{padded} * (kernels::pad4(bantam::width(*tensor)) / 4);
     const auto stored = static_cast<double>(sparse_steps(*tensor, padded) * 4);
-    return 1 - stored / static_cast<double>(blocks) <= least_zero_blocks(tokens, width(*tensor), "mve");
+    return 1 - stored / static_cast<double>(blocks) <= least_zero_blocks(tokens, bantam::width(*tensor), "mve");
   }
 
   /// Of the file, were they rows.
   int64_t growth() const {
-    const uint64_t rows = uint64_t{kernels::pad16(extent(*tensor, 0))} * kernels::pad16(width(*tensor));
+    const uint64_t rows = uint64_t{kernels::pad16(extent(*tensor, 0))} * kernels::pad16(bantam::width(*tensor));
     return static_cast<int64_t>(round_up(rows, kFileAlignment)) -
            static_cast<int64_t>(round_up(tensor->data()->size(), kFileAlignment));
   }
@@ -70,7 +70,7 @@ std::map<Place, SparseWeights> find_sparse(const fb::Model& model, uint32_t toke
     for (uint32_t i = 0; i < step->op_count(); ++i) {
       const fb::Op& op = *graph(model).ops()->Get(step->first_op() + i);
       if (ops::executed_kind(op) != fb::OpAttributes::Linear) continue;
-      const fb::Tensor& weights = tensor(model, operand(op.inputs(), 1));
+      const fb::Tensor& weights = bantam::tensor(model, operand(op.inputs(), 1));
       if (!without_zeros(weights)) continue;
       const auto at = found.try_emplace(place_of(weights), SparseWeights{&weights, rows}).first;
       at->second.tokens = std::min(at->second.tokens, rows);

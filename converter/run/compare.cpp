@@ -11,7 +11,7 @@ namespace bantam::convert {
 namespace {
 
 /// cos = ab / sqrt(aa * bb); equal zeros are alike.
-double cosine(double ab, double aa, double bb) {
+double cosine_of(double ab, double aa, double bb) {
   if (aa == 0 || bb == 0) return aa == bb ? 1 : 0;
   return ab / std::sqrt(aa * bb);
 }
@@ -146,12 +146,12 @@ void Comparer::compare(size_t output, const Sample& sample, uint32_t row, const 
   entry.product += ab;
   entry.square += aa;
   entry.other += bb;
-  const double similarity = cosine(ab, aa, bb);
+  const double similarity = cosine_of(ab, aa, bb);
   entry.cosine_sum += similarity;
   ++counts_[output].vectors;
   counts_[output].distance += 1 - similarity;
   entry.least_cosine = std::min(entry.least_cosine, similarity);
-  entry.cosine = entry.decides ? cosine(entry.product, entry.square, entry.other)
+  entry.cosine = entry.decides ? cosine_of(entry.product, entry.square, entry.other)
                                : entry.cosine_sum / static_cast<double>(entry.vectors);
   if (entry.decides) decide(output, sample, row, reference, got, count);
 }

@@ -13,7 +13,7 @@ namespace bantam::convert {
 namespace {
 
 /// Correct predictions, and how often each label occurs on either side.
-struct Counts {
+struct LabelCounts {
   double correct = 0;
   double gold = 0;
   double predicted = 0;
@@ -80,7 +80,7 @@ fb::TagScheme scheme_of(const std::vector<std::string>& tags) {
 }  // namespace
 
 LabelMetrics label_metrics(const std::vector<std::string>& gold, const std::vector<std::string>& predicted) {
-  std::map<std::string, Counts> labels;
+  std::map<std::string, LabelCounts> labels;
   double correct = 0;
   for (size_t i = 0; i < gold.size(); ++i) {
     labels[gold[i]].gold += 1;

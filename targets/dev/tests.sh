@@ -87,6 +87,8 @@ test_all() {
     build $preset
     folders+=("build-$preset")
   done
+  configure unity # has no tests
+  build unity
   for preset in aarch64 armv7; do
     build_emulated $preset
     folders+=("build-$preset")

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -41,12 +40,6 @@ constexpr std::array<ElementType, 18> kElementTypes = {{{"F64", 64},
                                                         {"F8_E4M3", 8},
                                                         {"F8_E8M0", 8},
                                                         {"F4", 4}}};
-
-bool multiply(uint64_t a, uint64_t b, uint64_t* out) {
-  if (b != 0 && a > std::numeric_limits<uint64_t>::max() / b) return false;
-  *out = a * b;
-  return true;
-}
 
 class HeaderReader {
  public:

@@ -16,12 +16,6 @@ namespace {
 constexpr uint64_t kMaxPickleBytes = uint64_t{4} << 20;  // some ten thousand tensors
 constexpr const char* kPickle = "data.pkl";
 
-bool multiply(uint64_t a, uint64_t b, uint64_t* out) {
-  if (b != 0 && a > std::numeric_limits<uint64_t>::max() / b) return false;
-  *out = a * b;
-  return true;
-}
-
 /// Only archives are read: what torch before 1.6 wrote begins with a pickle.
 fs::path checked(const fs::path& path) {
   size_of_file(path);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -18,6 +19,12 @@ namespace fs = std::filesystem;
 
 const char* const kSaveAgain =
     "save it again with transformers: AutoModel.from_pretrained(DIR).save_pretrained(NEW_DIR, safe_serialization=True)";
+
+bool multiply(uint64_t a, uint64_t b, uint64_t* out) {
+  if (b != 0 && a > std::numeric_limits<uint64_t>::max() / b) return false;
+  *out = a * b;
+  return true;
+}
 
 uint64_t size_of_file(const fs::path& path) {
   const std::string file = path.string();

@@ -45,6 +45,9 @@ class WeightFile {
 /// Bytes of a regular file that can be opened; throws Error (kIo) for another.
 uint64_t size_of_file(const std::filesystem::path& path);
 
+/// *out = a * b, where that is below 2^64: extents come from strangers.
+bool multiply(uint64_t a, uint64_t b, uint64_t* out);
+
 /// The line with which transformers saves a model as safetensors.
 extern const char* const kSaveAgain;
 

@@ -60,7 +60,7 @@ struct Node {
   std::optional<uint32_t> unit;
 };
 
-class Builder {
+class TrieBuilder {
  public:
   Trie trie;
 
@@ -141,7 +141,7 @@ void mark_first_bytes(const TrieKeys& keys, text::LexiconRoots& roots, size_t ki
 }  // namespace
 
 Trie build_trie(TrieKeys vocabulary, TrieKeys raw, TrieKeys normalized, std::string_view prefix, bool* ok) {
-  Builder builder;
+  TrieBuilder builder;
   text::LexiconRoots& roots = builder.trie.roots;
   roots.version = text::kLexiconVersion;
   roots.prefix_size = static_cast<uint32_t>(prefix.size());

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""private_names.py REPOSITORY: names in the anonymous namespaces of a folder are unique in it.
+
+The preset demo compiles the sources of a folder as one (CMAKE_UNITY_BUILD), where their anonymous namespaces are one. A name
+that two sources define is found here in a second; what else differs then, such as a private name that hides a public one,
+`./dev test all` finds, which compiles the preset.
+"""
+
+import pathlib
+import re
+import sys
+
+# What a declaration at the top of a namespace defines: a type, a function, a variable.
+TYPE = re.compile(r"^(?:template\s*<.*?>\s*)?(?:class|struct|enum(?:\s+class)?|union)\s+(\w+)[^;(]*$", re.S)
+FUNCTION = re.compile(r"(\w+)\s*\($")
+VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:\[.*\]\s*)*(?:=.*|\{)?$", re.S)
+
+
+def blanked(text):
+    """`text` without comments, literals and preprocessor lines."""
+    text = re.sub(r'R"(\w*)\(.*?\)\1"', '""', text, flags=re.S)
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', text)
+    text = re.sub(r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", "0", text)
+    return re.sub(r"^\s*#(?:.*\\\n)*.*$", "", text, flags=re.M)
+
+
+def declared(head):
+    """What a declaration defines whose text up to its first brace or semicolon is `head`: a name, of a function with its
+    parameters; or None. An alias may be declared twice."""
+    head = head.strip()
+    if not head or re.match(r"(?:static_assert|namespace|extern|friend|typedef|using)\b", head):
+        return None
+    found = TYPE.match(head)
+    if found:
+        return found.group(1)
+    without_templates = head
+    while re.search(r"<[^<>]*>", without_templates):
+        without_templates = re.sub(r"<[^<>]*>", "", without_templates)
+    if "(" in without_templates.split("=")[0]:
+        before = without_templates[: without_templates.index("(") + 1]
+        found = FUNCTION.search(before)
+        name = found.group(1) if found else None
+        if name is None or re.search(r"(?:operator\W*|::\s*\w+\s*)\($", before):
+            return None
+        return name + re.sub(r"\s+", " ", head[head.index(name + "(") + len(name) :])
+    found = VARIABLE.search(without_templates)
+    return found.group(1) if found and " " in without_templates else None
+
+
+def private_names(text):
+    """Names that the anonymous namespaces of a source define at their top."""
+    text = blanked(text)
+    names = set()
+    for start in (found.end() for found in re.finditer(r"\bnamespace\s*\{", text)):
+        depth, head = 1, start
+        for at in range(start, len(text)):
+            if text[at] == "{":
+                if depth == 1:
+                    names.add(declared(text[head:at]))
+                depth += 1
+            elif text[at] == "}":
+                depth -= 1
+                if depth == 0:
+                    break
+                if depth == 1:
+                    head = at + 1
+            elif text[at] == ";" and depth == 1:
+                names.add(declared(text[head:at]))
+                head = at + 1
+    return names - {None}
+
+
+def clashes(folder):
+    """Lines that name what two sources under `folder` define privately. Functions of other parameters are overloads."""
+    owners = {}
+    for source in sorted(pathlib.Path(folder).rglob("*.cpp")):
+        for name in private_names(source.read_text(encoding="utf-8")):
+            owners.setdefault(name, []).append(str(source.relative_to(folder)))
+    return [
+        f"{folder}: {name} is private to {' and '.join(sources)}: give one another name"
+        for name, sources in sorted(owners.items())
+        if len(sources) > 1
+    ]
+
+
+def folders(repository):
+    """Those whose sources are compiled as one: layers of the converter and parts of the runtime (its CMakeLists.txt)."""
+    parts = ("runtime/session", "runtime/model", "runtime/format", "runtime/tasks", "runtime/c", "runtime/host")
+    return [*sorted(path for path in (repository / "converter").iterdir() if path.is_dir()), *(repository / part for part in parts)]
+
+
+def main():
+    found = [line for folder in folders(pathlib.Path(sys.argv[1])) for line in clashes(folder)]
+    for line in found:
+        print(line, file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

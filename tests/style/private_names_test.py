@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""private_names.py on sources whose names clash, and on some whose names do not."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import private_names  # noqa: E402
+
+
+class PrivateNames(unittest.TestCase):
+    def clashes(self, *bodies):
+        """Names that clash, of sources that hold `bodies` in an anonymous namespace."""
+        with tempfile.TemporaryDirectory() as folder:
+            for number, body in enumerate(bodies):
+                source = f"namespace bantam {{\nnamespace {{\n{body}\n}}  // namespace\nint shared() {{ return 1; }}\n}}\n"
+                (pathlib.Path(folder) / f"{number}.cpp").write_text(source, encoding="utf-8")
+            return [line.split(": ")[1].split(" is private")[0] for line in private_names.clashes(folder)]
+
+    def test_finds_types_functions_and_variables(self):
+        for body, name in (
+            ("struct Arguments { int a = 0; };", "Arguments"),
+            ("template <typename T>\nclass Box : public Base<T> {\n};", "Box"),
+            ("enum class Kind : int { kOne };", "Kind"),
+            ('constexpr const char* kExamples = "a { b";', "kExamples"),
+            ("const std::map<std::string, int> kWords = {{{0, 1}}};", "kWords"),
+            ("std::vector<int> list{1, 2};", "list"),
+            ("int twice(int a) { return 2 * a; }", "twice(int a)"),
+            ("constexpr char32_t kMark = '{';", "kMark"),
+        ):
+            self.assertEqual(self.clashes(body, f"// as in the other\n{body}"), [name])
+
+    def test_takes_overloads_aliases_and_local_names(self):
+        for one, other in (
+            ("int twice(int a) { return 2 * a; }", "int twice(long a) { return 2; }"),
+            ("using Clock = std::chrono::steady_clock;", "using Clock = std::chrono::steady_clock;"),
+            ("int f() { struct Local {}; int n = 0; return n; }", "int g() { struct Local {}; int n = 0; return n; }"),
+            ("struct A { int n; };", "struct B { int n; };"),
+            ('const char* kText = "struct B {};";', "struct B {};"),
+            ("bool operator<(A a, A b) { return true; }", "bool operator<(A a, A b) { return true; }"),
+        ):
+            self.assertEqual(self.clashes(one, other), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
