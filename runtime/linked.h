@@ -116,7 +116,6 @@ constexpr bool kFaultText = BANTAM_LINK_FAULT_TEXT != 0;
 constexpr bool activation(uint32_t kind) { return ((1u | (BANTAM_LINK_ACTIVATIONS)) >> kind & 1u) != 0; }
 constexpr bool norm(uint32_t kind) { return ((1u | (BANTAM_LINK_NORMS)) >> kind & 1u) != 0; }
 constexpr bool pool(uint32_t kind) { return ((BANTAM_LINK_POOLS) >> kind & 1u) != 0; }
-constexpr bool task(uint32_t kind) { return ((BANTAM_LINK_TASKS) >> kind & 1u) != 0; }
 
 }  // namespace bantam::linked
 

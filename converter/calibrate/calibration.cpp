@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "format/rewrite.h"
+#include "model/task_traits.h"
 #include "run/runner.h"
 #include "run/scores.h"
 
@@ -125,7 +126,8 @@ ScoreCalibration calibrate_scores(const fb::ModelT& model, const FileBytes& byte
                                   const std::vector<LabelledText>& texts, double max_rejected,
                                   const std::function<void(double)>& progress) {
   const bool one_label = model.task && !model.task->label_sets.empty() &&
-                         (model.task->kind == fb::TaskKind::classify || model.task->kind == fb::TaskKind::joint);
+                         has_part(static_cast<TaskKind>(model.task->kind), kLabelsPart) &&
+                         traits(model.task->kind).scores == kSoftmax;
   if (!one_label) {
     throw Error(ExitCode::kUnsupported,
                 "--calibrate-scores: the model does not give one label to a text; leave it out");

@@ -7,13 +7,20 @@
 #include "format/view.h"
 
 namespace bantam::cli {
+
+using convert::TextPositions;
+
 namespace {
 
 std::string slice(const std::string& text, Offset span) {
   return span.end <= text.size() && span.begin <= span.end ? text.substr(span.begin, span.end - span.begin) : "";
 }
 
-bool is_joint(const Predictor& predictor) { return predictor.task() == TaskKind::kJoint; }
+bool has(const Prediction& prediction, uint32_t parts) { return (prediction.parts & parts) != 0; }
+
+std::string range(const TextPositions& positions, Offset span) {
+  return fmt::format("[{}, {})", positions.at(span.begin), positions.at(span.end));
+}
 
 /// A token as part of a text: without the prefix that marks continuations.
 std::string token_text(const Tokenizer& tokenizer, int32_t id) {
@@ -28,13 +35,14 @@ Json labels_json(const Model& model, const Prediction& prediction) {
   return labels;
 }
 
-Json entities_json(const std::string& text, const Prediction& prediction, const char* name) {
+Json entities_json(const std::string& text, const Prediction& prediction, PositionUnit unit, const char* name) {
+  const TextPositions positions(text, unit);
   Json list = Json::array();
   for (const Entity& entity : prediction.entities) {
     Json one = {{name, to_string(entity.name)},
                 {"text", slice(text, entity.span)},
-                {"start", entity.span.begin},
-                {"end", entity.span.end},
+                {"start", positions.at(entity.span.begin)},
+                {"end", positions.at(entity.span.end)},
                 {"score", entity.score}};
     one["label"] = to_string(entity.name);  // by this name in every command
     list.push_back(std::move(one));
@@ -68,16 +76,16 @@ std::string percent(float score) { return fmt::format("{:.4f}", score); }
 
 void print_labels(const Predictor& predictor, const Prediction& prediction, const char* indent) {
   const Model& model = predictor.engine().model();
-  const bool regression = predictor.task() == TaskKind::kRegress;
+  const bool probabilities = predictor.scores() != kUnscored;
   size_t width = 0;
   for (const LabelScore& label : prediction.labels) width = std::max(width, label_name(model, label.label).size());
   for (size_t i = 0; i < prediction.labels.size(); ++i) {
     const LabelScore& label = prediction.labels[i];
     const std::string name = fmt::format("{:<{}}", printable(label_name(model, label.label)), width);
     out().print("{}{}  {}{}\n", indent, i < prediction.holds ? bold(name) : name, percent(label.score),
-                regression ? "" : bar(label.score));
+                probabilities ? bar(label.score) : "");
   }
-  if (prediction.holds == 0 && predictor.task() == TaskKind::kMultiLabel) {
+  if (prediction.holds == 0 && predictor.scores() == kSigmoids) {
     out().print("{}{}\n", indent, dim("(no label is over the file's threshold)"));
   } else if (prediction.holds == 0) {
     out().print("{}{}\n", indent, dim("(out of scope: the best score is under the file's limit)"));
@@ -93,13 +101,14 @@ std::string shortened(const std::string& text) {
   return printable(text.substr(0, end)) + " ...";
 }
 
-void print_entities(const std::string& text, const Prediction& prediction, const char* indent) {
+void print_entities(const std::string& text, const Prediction& prediction, PositionUnit unit, const char* indent) {
+  const TextPositions positions(text, unit);
   size_t name_width = 0;
   for (const Entity& entity : prediction.entities) name_width = std::max(name_width, entity.name.size);
   for (const Entity& entity : prediction.entities) {
     const std::string name = fmt::format("{:<{}}", printable(to_string(entity.name)), name_width);
     out().print("{}{}  {}  {}  {}\n", indent, bold(name), percent(entity.score), shortened(slice(text, entity.span)),
-                dim(fmt::format("[{}, {})", entity.span.begin, entity.span.end)));
+                dim(range(positions, entity.span)));
   }
   if (prediction.entities.empty()) out().print("{}{}\n", indent, dim("(nothing found)"));
 }
@@ -124,35 +133,34 @@ void print_embedding(const Prediction& prediction, const char* indent) {
   out().print("{}{}\n", indent, line);
 }
 
-void print_span(const Input& input, const Prediction& prediction, const char* indent) {
+void print_span(const Input& input, const Prediction& prediction, PositionUnit unit, const char* indent) {
   const Answer& answer = prediction.answer;
   const std::string& context = input.second ? *input.second : input.first;
   if (answer.answerable) {
     out().print("{}{}  {}  {}\n", indent, bold(shortened(slice(context, answer.span))), percent(answer.score),
-                dim(fmt::format("[{}, {})", answer.span.begin, answer.span.end)));
+                dim(range(TextPositions(context, unit), answer.span)));
   } else {
     out().print("{}{}  {}\n", indent, dim("(no answer)"), percent(answer.score));
   }
 }
 
-void put_span(const Input& input, const Prediction& prediction, Json* object) {
+void put_span(const Input& input, const Prediction& prediction, PositionUnit unit, Json* object) {
   const Answer& answer = prediction.answer;
   const std::string& context = input.second ? *input.second : input.first;
   const Offset span = answer.answerable ? answer.span : Offset{};
   (*object)["answer"] = slice(context, span);
-  (*object)["start"] = span.begin;
-  (*object)["end"] = span.end;
+  const TextPositions positions(context, unit);
+  (*object)["start"] = positions.at(span.begin);
+  (*object)["end"] = positions.at(span.end);
   (*object)["score"] = answer.score;
   (*object)["answerable"] = answer.answerable;
   (*object)["question"] = input.first;
 }
 
-bool is_fill(TaskKind task) { return task == TaskKind::kFill || task == TaskKind::kPretraining; }
-
 }  // namespace
 
 void require_answer(const Predictor& predictor, const Input& input, const Prediction& prediction) {
-  if (!is_fill(predictor.task()) || !prediction.masks.empty()) return;
+  if (!has(prediction, kMasksPart) || !prediction.masks.empty()) return;
   const Tokenizer& tokenizer = *predictor.engine().session().tokenizer();
   const int32_t id = tokenizer.mask_id();
   const std::string mask = id < 0 ? "[MASK]" : to_string(tokenizer.token(static_cast<uint32_t>(id)));
@@ -160,50 +168,49 @@ void require_answer(const Predictor& predictor, const Input& input, const Predic
        printable(input.first.substr(0, 40)), mask, prediction.truncated ? " (after truncation)" : "", mask);
 }
 
-void put_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, Json* object) {
+void put_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, PositionUnit unit,
+                Json* object) {
   const Model& model = predictor.engine().model();
-  const TaskKind task = predictor.task();
-  if (task == TaskKind::kAnswer) {
-    put_span(input, prediction, object);
+  const bool labelled = !prediction.labels.empty();
+  if (has(prediction, kSpanPart)) {
+    put_span(input, prediction, unit, object);
   } else {
     (*object)["text"] = input.first;
     if (input.second) (*object)["pair"] = *input.second;
-    if (is_fill(task)) {
-      put_candidates(predictor, input, prediction, object);
-    } else if (task == TaskKind::kTag) {
-      (*object)["entities"] = entities_json(input.first, prediction, "label");
-    } else if (is_joint(predictor)) {
-      const LabelScore best = prediction.labels.at(0);
-      (*object)["intent"] = {{"label", label_name(model, best.label)}, {"score", best.score}};
-      (*object)["slots"] = entities_json(input.first, prediction, "slot");
-      (*object)["labels"] = labels_json(model, prediction);
-    } else if (task == TaskKind::kEmbed) {
-      (*object)["embedding"] = prediction.embedding;
-    } else {
-      (*object)["labels"] = labels_json(model, prediction);
-      if (task == TaskKind::kMultiLabel) (*object)["selected"] = prediction.holds;
-    }
-    if (!prediction.labels.empty() && prediction.holds == 0 && task != TaskKind::kMultiLabel) {
-      (*object)["out_of_scope"] = true;
-    }
+  }
+  if (has(prediction, kMasksPart)) put_candidates(predictor, input, prediction, object);
+  if (has(prediction, kVectorPart)) (*object)["embedding"] = prediction.embedding;
+  if (has(prediction, kWordsPart) && labelled) {
+    const LabelScore best = prediction.labels.at(0);
+    (*object)["intent"] = {{"label", label_name(model, best.label)}, {"score", best.score}};
+    (*object)["slots"] = entities_json(input.first, prediction, unit, "slot");
+  } else if (has(prediction, kWordsPart)) {
+    (*object)["entities"] = entities_json(input.first, prediction, unit, "label");
+  }
+  if (labelled) {
+    const bool several = predictor.scores() == kSigmoids;
+    (*object)["labels"] = labels_json(model, prediction);
+    if (several) (*object)["selected"] = prediction.holds;
+    if (prediction.holds == 0 && !several) (*object)["out_of_scope"] = true;
   }
   (*object)["truncated"] = prediction.truncated;
   if (prediction.windows > 1) (*object)["windows"] = prediction.windows;
 }
 
-void print_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, bool heading) {
-  const TaskKind task = predictor.task();
+void print_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, PositionUnit unit,
+                  bool heading) {
   const char* indent = heading ? "  " : "";
   if (heading) {
+    const bool shows_second = input.second && !has(prediction, kSpanPart);
     out().print("{}{}{}\n", shortened(input.first), input.second ? " | " : "",
-                input.second && task != TaskKind::kAnswer ? shortened(*input.second) : "");
+                shows_second ? shortened(*input.second) : "");
   }
-  if (!prediction.labels.empty()) print_labels(predictor, prediction, indent);
-  if (task == TaskKind::kTag || is_joint(predictor))
-    print_entities(input.first, prediction, is_joint(predictor) ? "  " : indent);
-  if (is_fill(task)) print_candidates(predictor, prediction, indent);
-  if (task == TaskKind::kEmbed) print_embedding(prediction, indent);
-  if (task == TaskKind::kAnswer) print_span(input, prediction, indent);
+  const bool labelled = !prediction.labels.empty();
+  if (labelled) print_labels(predictor, prediction, indent);
+  if (has(prediction, kWordsPart)) print_entities(input.first, prediction, unit, labelled ? "  " : indent);
+  if (has(prediction, kMasksPart)) print_candidates(predictor, prediction, indent);
+  if (has(prediction, kVectorPart)) print_embedding(prediction, indent);
+  if (has(prediction, kSpanPart)) print_span(input, prediction, unit, indent);
   if (prediction.truncated) out().print("{}{}\n", indent, dim("(truncated: the end of the text was not read)"));
 }
 
@@ -231,7 +238,7 @@ void print_choices(const std::string& prompt, const std::vector<std::string>& ch
 
 Json raw_outputs(const Session& session, uint32_t sequence) {
   Json outputs = Json::object();
-  const bool choices = session.model().task() == TaskKind::kChoose;
+  const bool choices = has_part(session.model().task(), kChoicePart);
   for (uint32_t i = 0; i < session.model().output_count(); ++i) {
     OutputView view;
     // transformers shows one row of all choices for multiple choice: [1, choices].

@@ -2,25 +2,25 @@
 #ifndef BANTAM_CONVERTER_CLI_ANSWERS_H_
 #define BANTAM_CONVERTER_CLI_ANSWERS_H_
 
-#include "cli/engine.h"
 #include "cli/output.h"
+#include "cli/run.h"
 #include "run/predict.h"
 
 namespace bantam::cli {
 
-using convert::Input;
 using convert::label_name;
-using convert::Prediction;
-using convert::Predictor;
 
 /// Throws (kInvalid) where a text cannot have an answer: fill without a mask. To be called before the two below.
 void require_answer(const Predictor& predictor, const Input& input, const Prediction& prediction);
 
-/// The fields of one answer, added to `object` (which has its "schema"): the shapes that --json promises.
-void put_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, Json* object);
+/// The fields of one answer, added to `object` (which has its "schema"): the shapes that --json promises, schemas/json/.
+/// `unit`: of "start" and "end".
+void put_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, PositionUnit unit,
+                Json* object);
 
 /// The same for a person. `heading`: print the text above its answer.
-void print_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, bool heading);
+void print_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, PositionUnit unit,
+                  bool heading);
 
 /// Multiple choice.
 void put_choices(const std::string& prompt, const std::vector<std::string>& choices, const Prediction& prediction,

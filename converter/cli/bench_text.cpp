@@ -30,36 +30,23 @@ class Head {
   Head(const Session& session, size_t most_bytes) : session_(session), spans_(most_bytes / 2 + 1) {}
 
   Status decode(Text text) {
-    uint32_t count = 0;
-    switch (session_.model().task()) {
-      case TaskKind::kClassify:
-      case TaskKind::kMultiLabel:
-      case TaskKind::kRegress:
-        return labels();
-      case TaskKind::kJoint: {
-        const Status status = labels();
-        return status != Status::kOk ? status : entities(text);
-      }
-      case TaskKind::kTag:
-        return entities(text);
-      case TaskKind::kAnswer: {
-        Answer answer;
-        return bantam::answer(session_, 0, &answer);
-      }
-      case TaskKind::kEmbed: {
-        const float* values = nullptr;
-        return embed(session_, 0, &values, &count);
-      }
-      case TaskKind::kFill:
-      case TaskKind::kPretraining:
-        return masks();
-      case TaskKind::kNextSentence: {
-        float probability = 0;
-        return next_sentence(session_, 0, &probability);
-      }
-      default:
-        return Status::kNoSuchTask;
+    const uint32_t parts = traits(session_.model().task()).parts;
+    Status status = Status::kOk;
+    if ((parts & kLabelsPart) != 0) status = labels();
+    if (status == Status::kOk && (parts & kWordsPart) != 0) status = entities(text);
+    if (status == Status::kOk && (parts & kSpanPart) != 0) {
+      Answer answer;
+      status = bantam::answer(session_, 0, &answer);
     }
+    if (status == Status::kOk && (parts & kVectorPart) != 0) {
+      const float* values = nullptr;
+      uint32_t width = 0;
+      status = embed(session_, 0, &values, &width);
+    }
+    if (status != Status::kOk) return status;
+    if ((parts & kMasksPart) != 0) return masks();
+    float probability = 0;
+    return (parts & kFollowsPart) != 0 ? next_sentence(session_, 0, &probability) : Status::kOk;
   }
 
  private:
@@ -112,7 +99,7 @@ class TextRunner {
       : session_(engine.session()), path_(engine.file().path()), head_(session_, most_bytes) {
     if (options.pair) second_ = view_of(*options.pair);
     const fb::Task* task = root(session_.model()).task();
-    if (session_.model().task() == TaskKind::kEmbed && task != nullptr) prompt_ = to_string(as_text(task->prompt()));
+    if (has_part(session_.model().task(), kVectorPart) && task != nullptr) prompt_ = to_string(as_text(task->prompt()));
   }
 
   void run(TextTiming* timing, bool keep) {
@@ -252,14 +239,15 @@ void print_texts(const Engine& engine, const BenchOptions& options, const std::v
 
 void refuse_task(const ModelFile& file, const BenchOptions& options) {
   const TaskKind task = file.model().task();
+  const uint32_t parts = traits(task).parts;
   if (!file.model().has_tokenizer()) {
     fail(ExitCode::kInvalid, "{}: --text needs a tokenizer, and the file holds none; use --seq", file.path());
   }
-  if (task == TaskKind::kNone || task == TaskKind::kChoose || task == TaskKind::kGenerate) {
+  if ((parts & ~uint32_t{kChoicePart}) == 0) {
     fail(ExitCode::kUnsupported, "{}: --text does not measure the task \"{}\"; use --seq", file.path(),
          task_name(task));
   }
-  if ((task == TaskKind::kAnswer || task == TaskKind::kNextSentence) && !options.pair) {
+  if (convert::needs_second(parts) && !options.pair) {
     fail(ExitCode::kUsage, "--pair: the task \"{}\" needs a second text", task_name(task));
   }
 }

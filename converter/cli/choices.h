@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/known_keys.h"
+#include "base/text_positions.h"
 
 namespace bantam::cli {
 
@@ -45,6 +46,13 @@ CLI::Validator choices(const std::map<std::string, T>& values) {
     return one_of(words)(word);
   };
   return CLI::Validator(look_up, word_list(words));
+}
+
+/// For --offsets.
+inline CLI::Validator position_units() {
+  return choices<convert::PositionUnit>({{"bytes", convert::PositionUnit::kBytes},
+                                         {"chars", convert::PositionUnit::kCharacters},
+                                         {"utf16", convert::PositionUnit::kUtf16}});
 }
 
 /// For an option that takes other words too: those that completion offers.

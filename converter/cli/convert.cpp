@@ -16,6 +16,8 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/student_options.h"
+#include "graph/task_parts.h"
+#include "import/heads.h"
 #include "pipeline/convert.h"
 #include "pipeline/report_json.h"
 
@@ -256,8 +258,7 @@ void add_convert(CLI::App& app) {
   command->option_defaults()->group("Task");
   command
       ->add_option("--task", arguments->options.task,
-                   "What the model is for, when SRC does not say it: classify, multi-label, regress, tag, answer,\n"
-                   "choose, fill, next-sentence, pretraining, embed, joint, encoder")
+                   "What the model is for, when SRC does not say it: " + convert::task_list(convert::imported_heads()))
       ->type_name("TASK");
   command
       ->add_option("--tag-scheme", arguments->options.tag_scheme,

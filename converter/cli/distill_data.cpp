@@ -58,21 +58,18 @@ uint32_t best(const float* logits, uint32_t width) {
   return static_cast<uint32_t>(std::max_element(logits, logits + width) - logits);
 }
 
-bool fits(TaskKind task, Layout layout) {
-  switch (task) {
-    case TaskKind::kClassify:
-      return layout == Layout::kLabel || layout == Layout::kJoint;
-    case TaskKind::kMultiLabel:
-      return layout == Layout::kLabels;
-    case TaskKind::kRegress:
-      return layout == Layout::kScore;
-    case TaskKind::kJoint:
-      return layout == Layout::kJoint;
-    case TaskKind::kTag:
-      return layout == Layout::kTags;
-    default:
-      return false;
-  }
+/// What data a student learns from: where texts have both labels, both of each.
+bool teaches(const TaskTraits& task, Layout layout) {
+  const bool both = (task.parts & kLabelsPart) != 0 && (task.parts & kWordsPart) != 0;
+  return convert::fits(task, layout) && (!both || layout == Layout::kJoint);
+}
+
+const char* wanted_fields(const TaskTraits& task) {
+  if ((task.parts & kLabelsPart) == 0) return "tokens and tags";
+  if ((task.parts & kWordsPart) != 0) return "text, intent, tokens and slots";
+  return task.scores == kSigmoids   ? "text and labels"
+         : task.scores == kUnscored ? "text_a, text_b and score"
+                                    : "text and label";
 }
 
 }  // namespace
@@ -118,21 +115,21 @@ train::Encoded PackedModel::encode(const Example& example) const {
 DistillData::DistillData(const convert::Graph& student, const convert::Graph* teacher, const DistillOptions& options)
     : options_(options), student_(student, options.student, options.max_tokens) {
   if (teacher != nullptr) teacher_ = std::make_unique<PackedModel>(*teacher, options.teacher, 0);
-  const TaskKind task = student_.model().task();
-  joint_or_tag_ = task == TaskKind::kJoint || task == TaskKind::kTag;
+  task_ = traits(student_.model().task());
+  const bool words = (task_.parts & kWordsPart) != 0;
   train_ = read(options.data, options.limit);
   if (!options.validation.empty()) valid_ = read(options.validation, 0);
-  const bool varied = options.augment > 0 && !joint_or_tag_;
+  const bool varied = options.augment > 0 && !words;
   if (varied && !options.settings.loss.needs_teacher()) {
     fail(ExitCode::kUsage,
          "--augment of texts to classify brings texts for which only a teacher answers; add --teacher and a --soft or "
          "--hidden above 0");
   }
-  if ((varied || !options.texts.empty()) && (task == TaskKind::kRegress || task == TaskKind::kMultiLabel)) {
+  if ((varied || !options.texts.empty()) && task_.scores != kSoftmax) {
     fail(ExitCode::kUnsupported, "--texts and --augment are for one label of several, and for words; {} gives values",
          options.student);
   }
-  if (options.augment > 0) joint_or_tag_ ? exchange_slots(&train_) : vary_texts(&train_);
+  if (options.augment > 0) words ? exchange_slots(&train_) : vary_texts(&train_);
   if (!options.texts.empty()) add_texts(&train_);
 }
 
@@ -140,14 +137,9 @@ Dataset DistillData::read(const std::string& path, size_t limit) const {
   Dataset data = read_dataset(path, student_.model(), limit, options_.skip_bad);
   refuse_unknown(data, "the model");
   const Model& model = student_.model();
-  if (!cli::fits(model.task(), data.layout)) {
+  if (!teaches(task_, data.layout)) {
     fail(ExitCode::kInvalid, "{}: holds {}, but {} is a model for \"{}\"; that needs {}", path,
-         layout_name(data.layout), options_.student, task_name(model.task()),
-         model.task() == TaskKind::kJoint        ? "text, intent, tokens and slots"
-         : model.task() == TaskKind::kTag        ? "tokens and tags"
-         : model.task() == TaskKind::kMultiLabel ? "text and labels"
-         : model.task() == TaskKind::kRegress    ? "text_a, text_b and score"
-                                                 : "text and label");
+         layout_name(data.layout), options_.student, task_name(model.task()), wanted_fields(task_));
   }
   convert::Problems problems;
   if (data.unknown > 0) {
@@ -156,7 +148,7 @@ Dataset DistillData::read(const std::string& path, size_t limit) const {
                              "labels in config.json",
                              path, data.unknown, options_.student, data.first_unknown));
   }
-  if (joint_or_tag_) {
+  if ((task_.parts & kWordsPart) != 0) {
     std::set<std::string> unknown;
     size_t first = 0, lacking = 0, first_lacking = 0;
     for (const Example& example : data.examples) {
@@ -231,15 +223,16 @@ train::Example DistillData::example(const Example& line) const {
   train::Example out;
   out.student = student_.encode(line);
   if (teacher_) out.teacher = teacher_->encode(line);
-  if (model.task() == TaskKind::kRegress) {
+  const bool labels = (task_.parts & kLabelsPart) != 0;
+  if (labels && task_.scores == kUnscored) {
     out.values.push_back(line.score);
-  } else if (model.task() == TaskKind::kMultiLabel) {
+  } else if (labels && task_.scores == kSigmoids) {
     out.values.assign(model.label_count(0), 0.0F);
     for (const std::string& name : line.labels) out.values.at(static_cast<size_t>(label_number(model, 0, name))) = 1;
-  } else if (model.task() != TaskKind::kTag) {
+  } else if (labels) {
     out.label = label_number(model, 0, line.label);
   }
-  if (joint_or_tag_) {
+  if ((task_.parts & kWordsPart) != 0) {
     for (const std::string& tag : line.tags) out.tags.push_back(label_number(model, word_label_set(model), tag));
   }
   return out;
@@ -262,20 +255,21 @@ std::vector<train::Example> DistillData::validation() const {
 train::Scores DistillData::score(const std::vector<train::Logits>& logits) const {
   const Model& model = student_.model();
   Outcome outcome;
+  const bool labels = (task_.parts & kLabelsPart) != 0;
   for (size_t i = 0; i < logits.size(); ++i) {
-    if (model.task() == TaskKind::kRegress) {
+    if (labels && task_.scores == kUnscored) {
       outcome.scores.push_back(logits[i].label.at(0));
-    } else if (model.task() == TaskKind::kMultiLabel) {
+    } else if (labels && task_.scores == kSigmoids) {
       std::vector<std::string> held;
       for (uint32_t k = 0; k < logits[i].label.size(); ++k) {
         if (logits[i].label[k] > 0) held.push_back(label_name(model, k));  // a probability above one half
       }
       outcome.label_lists.push_back(std::move(held));
-    } else if (model.task() != TaskKind::kTag) {
+    } else if (labels) {
       const auto width = static_cast<uint32_t>(logits[i].label.size());
       outcome.labels.push_back(label_name(model, best(logits[i].label.data(), width)));
     }
-    if (!joint_or_tag_) continue;
+    if ((task_.parts & kWordsPart) == 0) continue;
     const uint32_t width = model.label_count(word_label_set(model));
     const float* row = logits[i].words.data();
     std::vector<std::string> tags;

@@ -57,7 +57,7 @@ class DistillData {
   const DistillOptions& options_;
   PackedModel student_;
   std::unique_ptr<PackedModel> teacher_;
-  bool joint_or_tag_ = false;
+  TaskTraits task_ = {};
   Dataset train_, valid_;
   mutable std::vector<train::Example> encoded_validation_;
 };

@@ -31,25 +31,20 @@ train::Heads heads_of(const convert::Graph& graph, const std::string& directory)
   train::Heads heads;
   const auto width = [&](size_t set) { return static_cast<uint32_t>(task.label_sets[set]->labels.size()); };
   const auto output = [&](size_t set) { return static_cast<int32_t>(task.label_sets[set]->output); };
-  switch (task.kind) {
-    case fb::TaskKind::classify:
-    case fb::TaskKind::regress:
-    case fb::TaskKind::multi_label:
-    case fb::TaskKind::joint:
-      heads.classes = width(0);
-      heads.class_output = output(0);
-      heads.values = task.kind == fb::TaskKind::regress || task.kind == fb::TaskKind::multi_label;
-      heads.bounded = task.kind == fb::TaskKind::multi_label;
-      break;
-    case fb::TaskKind::tag:
-      break;
-    default:
-      fail(ExitCode::kUnsupported,
-           "{}: models of the task \"{}\" cannot be trained; classify, multi-label, regress, tag and joint can",
-           directory, fb::EnumNameTaskKind(task.kind));
+  const auto [parts, scores] = traits(task.kind);
+  const bool labels = (parts & kLabelsPart) != 0;
+  if (!labels && (parts & kWordsPart) == 0) {
+    fail(ExitCode::kUnsupported, "{}: models of the task \"{}\" cannot be trained; {} can", directory,
+         fb::EnumNameTaskKind(task.kind), convert::task_list(tasks_with(kLabelsPart | kWordsPart)));
   }
-  if (task.kind == fb::TaskKind::joint || task.kind == fb::TaskKind::tag) {
-    const size_t set = task.kind == fb::TaskKind::joint ? 1 : 0;
+  if (labels) {
+    heads.classes = width(0);
+    heads.class_output = output(0);
+    heads.values = scores != kSoftmax;
+    heads.bounded = scores == kSigmoids;
+  }
+  if ((parts & kWordsPart) != 0) {
+    const size_t set = labels ? 1 : 0;
     heads.tags = width(set);
     heads.tag_output = output(set);
   }
@@ -84,13 +79,15 @@ void fit(const convert::Graph& student, const convert::Graph& teacher, const Dis
         fmt::format("{} is for \"{}\" and {} for \"{}\": teacher and student must have the same task", options.student,
                     fb::EnumNameTaskKind(mine.kind), options.teacher, fb::EnumNameTaskKind(theirs.kind)));
   } else {
-    const bool joint = mine.kind == fb::TaskKind::joint, tag = mine.kind == fb::TaskKind::tag;
-    if (!tag) {
+    const uint32_t parts = traits(mine.kind).parts;
+    const bool labels = (parts & kLabelsPart) != 0, words = (parts & kWordsPart) != 0;
+    const bool joint = labels && words;
+    if (labels) {
       job->teacher_labels =
           match_labels(*mine.label_sets[0], *theirs.label_sets[0], joint ? "intents" : "labels", &problems);
     }
-    if (joint || tag) {
-      const size_t set = joint ? 1 : 0;
+    if (words) {
+      const size_t set = labels ? 1 : 0;
       job->teacher_tags =
           match_labels(*mine.label_sets[set], *theirs.label_sets[set], joint ? "slots" : "tags", &problems);
     }

@@ -24,44 +24,51 @@ enum Takes : unsigned {
   kTime = 1u << 5,
   kRaw = 1u << 6,
   kIds = 1u << 7,
+  kOffsets = 1u << 8,
+  kVectors = 1u << 9,
 };
 
 struct Variant {
   const char* name;
   const char* summary;
-  TaskKind task;
+  uint32_t parts;  // that it is for
   unsigned takes;
   const char* examples;
 };
 
 constexpr Variant kVariants[] = {
-    {"run", "Answer texts with the task that the file is for", TaskKind::kNone,
-     kPair | kQuestion | kTop | kStride | kBatch | kTime | kRaw | kIds,
+    {"run", "Answer texts with the task that the file is for", ~0u,
+     kPair | kQuestion | kTop | kStride | kBatch | kTime | kRaw | kIds | kOffsets,
      "  bantam run voice.bantam \"wake me at seven\"\n"
      "  bantam run voice.bantam --batch 8 --json < lines.txt\n"
      "  bantam run qa.bantam --question \"Who wrote it?\" --context \"Jane Austen wrote it.\"\n"
      "  bantam run voice.bantam --ids 2,2368,3 --raw\n"
      "  # what the firmware would answer\n"
      "  bantam run voice.bantam --uart < lines.txt"},
-    {"classify", "Label whole texts (or pairs)", TaskKind::kClassify, kPair | kTop | kStride | kBatch | kTime | kRaw,
+    {"classify", "Label whole texts (or pairs)", kLabelsPart | kFollowsPart,
+     kPair | kTop | kStride | kBatch | kTime | kRaw,
      "  bantam classify sentiment.bantam \"a joy to watch\" --top 2\n"
      "  bantam classify nli.bantam \"A man sleeps.\" --pair \"A man is awake.\"\n"
      "  bantam classify sentiment.bantam --file lines.txt --stride 32 --json"},
-    {"choose", "Choose the best continuation", TaskKind::kChoose, kPair | kTime | kRaw,
+    {"choose", "Choose the best continuation", kChoicePart, kPair | kTime | kRaw,
      "  bantam choose swag.bantam \"She opened the door and\" --pair \"walked in.\" --pair \"ate it.\""},
-    {"tag", "Find entities or slots, with byte offsets", TaskKind::kTag, kStride | kBatch | kTime | kRaw,
+    {"tag", "Find entities or slots, and where they stand", kWordsPart, kOffsets | kStride | kBatch | kTime | kRaw,
      "  bantam tag ner.bantam \"Ada Lovelace lived in London\" --json\n"
+     "  # places as Python counts them\n"
+     "  bantam tag ner.bantam \"Zo\xc3\xab lived in London\" --offsets chars --json\n"
      "  bantam tag ner.bantam --file lines.txt --stride 8"},
-    {"answer", "Answer a question from a context", TaskKind::kAnswer, kQuestion | kStride | kBatch | kTime | kRaw,
+    {"answer", "Answer a question from a context", kSpanPart, kOffsets | kQuestion | kStride | kBatch | kTime | kRaw,
      "  bantam answer qa.bantam --question \"Who wrote it?\" --context \"Jane Austen wrote it.\"\n"
      "  bantam answer qa.bantam --context \"Jane Austen wrote it.\" < questions.txt\n"
      "  bantam answer qa.bantam --file lines.txt --question \"Who wrote it?\" --stride 8"},
-    {"embed", "Turn texts into vectors", TaskKind::kEmbed, kBatch | kTime | kRaw,
+    {"embed", "Turn texts into vectors", kVectorPart, kVectors | kBatch | kTime | kRaw,
      "  bantam embed minilm.bantam \"a sentence\" --json\n"
-     "  bantam embed minilm.bantam --batch 16 --json < lines.txt"},
-    {"fill", "Guess what stands where [MASK] is", TaskKind::kFill, kTop | kBatch | kTime | kRaw,
+     "  bantam embed minilm.bantam --batch 16 --json < lines.txt\n"
+     "  # a row a line, for numpy.load\n"
+     "  bantam embed minilm.bantam --batch 16 --output vectors.npy < lines.txt"},
+    {"fill", "Guess what stands where [MASK] is", kMasksPart, kTop | kBatch | kTime | kRaw,
      "  bantam fill bert.bantam \"Paris is the [MASK] of France.\" --top 3"},
-    {"similar", "Compare texts by their embeddings", TaskKind::kEmbed, kPair,
+    {"similar", "Compare texts by their embeddings", kVectorPart, kPair,
      "  # the first with each other\n"
      "  bantam similar minilm.bantam \"a cat\" \"a kitten\" \"a car\"\n"
      "  # each line with the pair text\n"
@@ -75,7 +82,7 @@ void add_input_options(CLI::App& command, const Variant& variant, RunOptions* op
       .add_option("--file", options->file, "Read texts from this file, one a line; of FILE.jsonl each line's \"text\"")
       ->type_name("FILE");
   if (variant.takes & kPair) {
-    const bool choose = variant.task == TaskKind::kChoose;
+    const bool choose = variant.parts == kChoicePart;
     const char* what = choose ? "A continuation; give it once for each"
                               : "The second text of a pair; once for each choice in multiple choice";
     const bool similar = std::string_view(variant.name) == "similar";
@@ -111,6 +118,20 @@ void add_output_options(CLI::App& command, const Variant& variant, RunOptions* o
   command.add_flag("--json", options->json, "Print one JSON object a line");
   if (variant.takes & kTime) {
     command.add_flag("--time", options->time, "Also print the milliseconds of each answer (of its batch)");
+  }
+  if (variant.takes & kOffsets) {
+    command
+        .add_option("--offsets", options->offsets,
+                    "What places in a text count: bytes (default), chars (code points, as in Python), or utf16 (as in "
+                    "JavaScript and Java)")
+        ->transform(position_units())
+        ->type_name("UNIT");
+  }
+  if (variant.takes & kVectors) {
+    command
+        .add_option("-o,--output", options->output,
+                    "Write the vectors to this file, a row a text, as f32 for numpy.load")
+        ->type_name("FILE.npy");
   }
   if (variant.takes & kRaw) command.add_flag("--raw", options->raw, "Print every output of the graph as JSON");
 }
@@ -152,7 +173,9 @@ void add_variant(CLI::App& app, const Variant& variant) {
     } else if (options->command == "similar") {
       run_similar(*options);
     } else {
-      run_texts(*options, variant.task);
+      if (!options->output.empty() && (options->json || options->raw || options->time))
+        fail(ExitCode::kUsage, "--output: goes without --json, --raw and --time");
+      run_texts(*options, variant.parts);
     }
   });
 }

@@ -2,14 +2,21 @@
 #ifndef BANTAM_CONVERTER_CLI_RUN_H_
 #define BANTAM_CONVERTER_CLI_RUN_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/text_positions.h"
 #include "cli/engine.h"
 #include "run/predict.h"
 
 namespace bantam::cli {
+
+using convert::Input;
+using convert::PositionUnit;
+using convert::Prediction;
+using convert::Predictor;
 
 struct RunOptions {
   std::string command;  // "run", "classify", ...: names the schema of JSON objects
@@ -24,6 +31,8 @@ struct RunOptions {
   EngineOptions engine;
   std::optional<uint32_t> top;
   std::optional<uint32_t> stride;
+  PositionUnit offsets = PositionUnit::kBytes;
+  std::string output;  // of vectors: a .npy file
   bool strict = false;
   bool raw = false;
   bool json = false;
@@ -31,9 +40,8 @@ struct RunOptions {
   bool uart = false;
 };
 
-/// Answers every text, in order, in batches, as a stream. `wanted`: the task named on the command line, or kNone
-/// for the file's own.
-void run_texts(const RunOptions& options, TaskKind wanted);
+/// Answers every text, in order, in batches, as a stream. `wanted`: the parts that the command is for, as bits of Part.
+void run_texts(const RunOptions& options, uint32_t wanted);
 
 /// run --ids: one forward pass over ids, every graph output as JSON.
 void run_ids(const RunOptions& options);

@@ -1,14 +1,13 @@
 // The streaming loop behind run, classify, choose, tag, answer, embed and fill.
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <chrono>
-#include <cstdio>
 
+#include "base/npy.h"
+#include "base/output_file.h"
 #include "cli/answers.h"
 #include "cli/appearance.h"
 #include "cli/errors.h"
 #include "cli/run.h"
+#include "cli/stream.h"
 #include "run/eval_metrics.h"
 #include "run/text_source.h"
 
@@ -20,33 +19,33 @@ using convert::TextSource;
 
 namespace {
 
-/// The task to run: the one named, where the file can do it.
-TaskKind resolve_task(const ModelFile& file, TaskKind wanted, bool pair) {
-  const TaskKind own = file.model().task();
-  if (wanted == TaskKind::kNone) {
-    if (own == TaskKind::kPretraining && pair) return TaskKind::kNextSentence;
-    return own;
-  }
-  const bool labels = own == TaskKind::kClassify || own == TaskKind::kMultiLabel || own == TaskKind::kRegress;
-  if (wanted == TaskKind::kClassify) {
-    if (labels || own == TaskKind::kNextSentence) return own;
-    if (own == TaskKind::kJoint) return TaskKind::kClassify;
-    if (own == TaskKind::kPretraining) return TaskKind::kNextSentence;
-  }
-  if (wanted == TaskKind::kTag && (own == TaskKind::kTag || own == TaskKind::kJoint)) return TaskKind::kTag;
-  if (wanted == TaskKind::kFill && (own == TaskKind::kFill || own == TaskKind::kPretraining)) return own;
-  if (wanted == own) return own;
-  fail(ExitCode::kUnsupported, "{}: the file is for the task \"{}\"; use bantam run", file.path(), task_name(own));
+/// Of the parts that the command is for, those that the file's answers have.
+uint32_t resolve_parts(const ModelFile& file, uint32_t wanted) {
+  const uint32_t own = traits(file.model().task()).parts;
+  if ((own & wanted) != 0) return own & wanted;
+  fail(ExitCode::kUnsupported, "{}: the file is for the task \"{}\"; use bantam run", file.path(),
+       task_name(file.model().task()));
 }
 
-/// A question without a context has no answer, and one sentence no next one: without a second text nothing is computed.
-void require_second(const RunOptions& options, TaskKind task) {
-  const bool second = !options.pairs.empty() || options.question.has_value() || options.context.has_value();
-  if (options.raw || second) return;
-  if (task == TaskKind::kAnswer)
+/// Options that the file's task has no use for, and a second text that it cannot do without. `--raw` has any use.
+void check_fit(const RunOptions& options, const ModelFile& file, uint32_t parts) {
+  if (options.raw) return;
+  const char* task = task_name(file.model().task());
+  const bool asks = options.question.has_value() || options.context.has_value();
+  const bool second = !options.pairs.empty() || asks;
+  if (second && !convert::takes_second(parts)) {
+    fail(ExitCode::kUsage, "{}: the task \"{}\" answers one text; leave it out", asks ? "--question" : "--pair", task);
+  }
+  if (options.top && !convert::has_best(parts)) {
+    fail(ExitCode::kUsage, "--top: the task \"{}\" gives no list of labels or candidates; leave it out", task);
+  }
+  if (options.offsets != PositionUnit::kBytes && !convert::has_places(parts)) {
+    fail(ExitCode::kUsage, "--offsets: the task \"{}\" gives no places in the text; leave it out", task);
+  }
+  if (second || !convert::needs_second(parts) || (parts & kChoicePart) != 0) return;
+  if ((parts & kSpanPart) != 0)
     fail(ExitCode::kUsage, "this file answers questions from a context: add --context TEXT, or --question TEXT");
-  if (task == TaskKind::kNextSentence)
-    fail(ExitCode::kUsage, "this file compares two texts: add the second by --pair TEXT");
+  fail(ExitCode::kUsage, "this file compares two texts: add the second by --pair TEXT");
 }
 
 /// Reads texts and makes inputs of them, as --pair, --question and --context say.
@@ -82,16 +81,10 @@ class Inputs {
     return true;
   }
 
-  /// Do texts come one after another, so that one which cannot be answered does not end the command?
-  bool stream() const {
-    return options_.texts.size() > 1 || !options_.file.empty() ||
-           std::find(options_.texts.begin(), options_.texts.end(), "-") != options_.texts.end();
-  }
-
   /// Are several answers to be expected, so that each needs its text above it?
   bool several() const {
     const bool typed = options_.texts.size() == 1 && options_.file.empty() && convert::input_is_typed();
-    return stream() && !typed;
+    return is_stream(options_.texts, options_.file) && !typed;
   }
 
  private:
@@ -114,42 +107,6 @@ void write_time(const RunOptions& options, float milliseconds, Json* object) {
   if (options.time) (*object)["ms"] = milliseconds;
 }
 
-/// What becomes of texts that cannot be answered: of one text alone the command fails at once; in a stream the others are
-/// answered, and the command fails at its end.
-class Failures {
- public:
-  Failures(const RunOptions& options, bool stream) : options_(options), stream_(stream) {}
-
-  /// Reports it as an object of its own with --json, else on standard error; or throws it on.
-  void take(const Error& error, const std::string& text) {
-    if (!stream_ || error.code() != ExitCode::kInvalid) throw error;
-    ++count_;
-    if (options_.json || options_.raw) {
-      Json object = json_object(options_.command);
-      object["text"] = text;
-      object["error"] = fmt::format("{}", fmt::join(error.problems(), "; "));
-      out().line(object);
-      out().flush();
-      return;
-    }
-    out().flush();
-    for (const std::string& problem : error.problems()) std::fprintf(stderr, "bantam: %s\n", problem.c_str());
-  }
-  void count_answer() { ++answers_; }
-
-  /// Throws when there was one.
-  void raise() const {
-    if (count_ == 0) return;
-    fail(ExitCode::kInvalid, "{} of {} texts could not be answered", count_, count_ + answers_);
-  }
-
- private:
-  const RunOptions& options_;
-  bool stream_;
-  size_t count_ = 0;
-  size_t answers_ = 0;
-};
-
 void answer_batch(const RunOptions& options, Predictor& predictor, const std::vector<Input>& batch, bool several) {
   const Clock::time_point start = Clock::now();
   const std::vector<Prediction> predictions = predictor.predict(batch);
@@ -158,11 +115,11 @@ void answer_batch(const RunOptions& options, Predictor& predictor, const std::ve
   for (size_t i = 0; i < batch.size(); ++i) {
     if (options.json || options.raw) {
       Json object = json_object(options.command);
-      put_answer(predictor, batch[i], predictions[i], &object);
+      put_answer(predictor, batch[i], predictions[i], options.offsets, &object);
       write_time(options, spent, &object);
       out().line(object);
     } else {
-      print_answer(predictor, batch[i], predictions[i], several);
+      print_answer(predictor, batch[i], predictions[i], options.offsets, several);
       if (options.time) out().print("{}{}\n", several ? "  " : "", dim(fmt::format("{:.2f} ms", spent)));
     }
   }
@@ -192,28 +149,24 @@ void raw_batch(const RunOptions& options, Engine& engine, const std::vector<Inpu
   out().flush();
 }
 
-void choose_stream(const RunOptions& options, Predictor& predictor) {
-  TextSource source(options.texts, options.file, warn, show_prompt);
-  const bool several = options.texts.size() != 1 || options.texts[0] == "-" || !options.file.empty();
-  std::string prompt;
-  while (source.next(&prompt)) {
-    const Clock::time_point start = Clock::now();
-    const Prediction prediction = predictor.choose(prompt, options.pairs);
-    const float spent = milliseconds_since(start);
-    if (options.json) {
-      Json object = json_object(options.command);
-      put_choices(prompt, options.pairs, prediction, &object);
-      write_time(options, spent, &object);
-      out().line(object);
-    } else if (options.raw) {
-      Json object = json_object(options.command);
-      object["outputs"] = raw_outputs(predictor.engine().session(), 0);
-      out().line(object);
-    } else {
-      print_choices(prompt, options.pairs, prediction, several);
-    }
-    out().flush();
+void choose_one(const RunOptions& options, Predictor& predictor, const std::string& prompt) {
+  const Clock::time_point start = Clock::now();
+  const Prediction prediction = predictor.choose(prompt, options.pairs);
+  const float spent = milliseconds_since(start);
+  if (options.json) {
+    Json object = json_object(options.command);
+    put_choices(prompt, options.pairs, prediction, &object);
+    write_time(options, spent, &object);
+    out().line(object);
+  } else if (options.raw) {
+    Json object = json_object(options.command);
+    object["outputs"] = raw_outputs(predictor.engine().session(), 0);
+    out().line(object);
+  } else {
+    print_choices(prompt, options.pairs, prediction, is_stream(options.texts, options.file));
+    if (options.time) out().print("{}\n", dim(fmt::format("{:.2f} ms", spent)));
   }
+  out().flush();
 }
 
 PredictOptions predict_options(const RunOptions& options) {
@@ -235,82 +188,75 @@ void run_choices(const RunOptions& options, const ModelFile& file) {
   EngineOptions engine_options = options.engine;
   engine_options.batch = static_cast<uint32_t>(options.pairs.size());
   Engine engine(file, engine_options);
-  Predictor predictor(engine, TaskKind::kChoose, predict_options(options));
-  choose_stream(options, predictor);
+  Predictor predictor(engine, kChoicePart, predict_options(options));
+  TextSource source(options.texts, options.file, warn, show_prompt);
+  RunOptions one = options;
+  one.engine.batch = 1;
+  answer_stream(one, {[&](Input* input) { return source.next(&input->first); },
+                      [&](const std::vector<Input>& texts) { choose_one(options, predictor, texts.at(0).first); }});
 }
 
-/// Answers `batch`; where a text of it cannot be answered, each alone.
-template <typename Answer>
-void answer_each(const std::vector<Input>& batch, const Answer& answer, Failures* failures) {
-  if (batch.size() > 1) {
-    try {
-      answer(batch);
-      for (size_t i = 0; i < batch.size(); ++i) failures->count_answer();
-      return;
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::kInvalid) throw;
-    }
+/// Vectors of texts, for --output.
+struct Vectors {
+  std::vector<float> values;
+  size_t rows = 0;
+};
+
+void gather(Predictor& predictor, const std::vector<Input>& batch, Vectors* vectors) {
+  for (const Prediction& prediction : predictor.predict(batch)) {
+    vectors->values.insert(vectors->values.end(), prediction.embedding.begin(), prediction.embedding.end());
+    ++vectors->rows;
   }
-  for (const Input& input : batch) {
-    try {
-      answer({input});
-      failures->count_answer();
-    } catch (const Error& error) {
-      failures->take(error, input.first);
-    }
-  }
+}
+
+void write_vectors(const Vectors& vectors, convert::OutputFile* file, const std::string& path) {
+  const size_t columns = vectors.rows == 0 ? 0 : vectors.values.size() / vectors.rows;
+  const std::string bytes = convert::npy_file(vectors.values, vectors.rows, columns);
+  file->commit(bytes.data(), bytes.size());
+  if (!quiet()) out().print("{}: {} vectors of {} numbers\n", printable(path), vectors.rows, columns);
 }
 
 }  // namespace
 
-void run_texts(const RunOptions& options, TaskKind wanted) {
+void run_texts(const RunOptions& options, uint32_t wanted) {
   const bool waits = options.texts.empty() || options.texts[0] == "-" || !options.file.empty();
   const ModelFile file(options.model, waits ? Hold::kInMemory : Hold::kMapped);
-  const TaskKind task = options.raw ? file.model().task() : resolve_task(file, wanted, !options.pairs.empty());
-  if (task == TaskKind::kChoose) return run_choices(options, file);
-  if (task == TaskKind::kNone && !options.raw) {
+  if (file.model().task() == TaskKind::kNone && !options.raw) {
     fail(ExitCode::kUnsupported,
          "{}: the file has no task; convert it with --task embed for vectors, or use --raw for the graph's outputs",
          options.model);
   }
-  require_second(options, task);
+  const uint32_t parts = options.raw ? traits(file.model().task()).parts : resolve_parts(file, wanted);
+  check_fit(options, file, parts);
+  if (parts == kChoicePart) return run_choices(options, file);
   Inputs inputs(options);
   Engine engine(file, options.engine);
   if (engine.session().tokenizer() == nullptr) check(Status::kNoTokenizer, options.model);
   std::optional<Predictor> predictor;
-  if (!options.raw) predictor.emplace(engine, task, predict_options(options));
-  const auto answer = [&](const std::vector<Input>& texts) {
-    if (predictor) {
-      answer_batch(options, *predictor, texts, inputs.several());
-    } else {
-      raw_batch(options, engine, texts);
-    }
-  };
-  Failures failures(options, inputs.stream());
-  std::vector<Input> batch;
-  Input input;
-  for (bool more = true; more;) {
-    std::optional<Error> unreadable;
-    try {
-      more = inputs.next(&input);
-      if (more) batch.push_back(std::move(input));
-    } catch (const Error& error) {
-      unreadable = error;
-    }
-    const bool full = batch.size() >= options.engine.batch || !more || unreadable;
-    if (!batch.empty() && full) {
-      answer_each(batch, answer, &failures);
-      batch.clear();
-    }
-    if (unreadable) failures.take(*unreadable, "");
+  if (!options.raw) predictor.emplace(engine, parts, predict_options(options));
+  Vectors vectors;
+  std::optional<convert::OutputFile> file_of_vectors;
+  if (!options.output.empty()) {
+    convert::refuse_input_as_output(options.output, {options.model, options.file});
+    file_of_vectors.emplace(options.output);
   }
-  failures.raise();
+  answer_stream(options, {[&](Input* input) { return inputs.next(input); },
+                          [&](const std::vector<Input>& texts) {
+                            if (file_of_vectors) {
+                              gather(*predictor, texts, &vectors);
+                            } else if (predictor) {
+                              answer_batch(options, *predictor, texts, inputs.several());
+                            } else {
+                              raw_batch(options, engine, texts);
+                            }
+                          }});
+  if (file_of_vectors) write_vectors(vectors, &*file_of_vectors, options.output);
 }
 
 void run_similar(const RunOptions& options) {
   if (options.pairs.size() > 1) fail(ExitCode::kUsage, "--pair: similar takes one; pass the others as texts");
   const ModelFile file(options.model);
-  const TaskKind task = resolve_task(file, TaskKind::kEmbed, false);
+  const uint32_t parts = resolve_parts(file, kVectorPart);
   TextSource source(options.texts, options.file, warn, show_prompt);
   std::string query;
   if (!options.pairs.empty()) {
@@ -319,26 +265,30 @@ void run_similar(const RunOptions& options) {
     fail(ExitCode::kUsage, "no text: pass two or more, or one and --pair");
   }
   Engine engine(file, options.engine);
-  Predictor predictor(engine, task, predict_options(options));
+  Predictor predictor(engine, parts, predict_options(options));
   const std::vector<float> wanted = predictor.predict({{query, std::nullopt}}).at(0).embedding;
-  std::string text;
   bool any = false;
-  while (source.next(&text)) {
-    any = true;
-    const Prediction other = predictor.predict({{text, std::nullopt}}).at(0);
+  const auto next = [&](Input* input) {
+    const bool more = source.next(&input->first);
+    any = any || more;
+    return more;
+  };
+  const auto answer = [&](const std::vector<Input>& texts) {
+    const Prediction other = predictor.predict(texts).at(0);
     const float score = cosine(wanted, other.embedding);
     if (options.json) {
       Json object = json_object(options.command);
       object["text"] = query;
-      object["pair"] = text;
+      object["pair"] = texts[0].first;
       object["score"] = score;
       object["truncated"] = other.truncated;
       out().line(object);
     } else {
-      out().print("{:7.4f}{}  {}\n", score, bar(score), printable(text));
+      out().print("{:7.4f}{}  {}\n", score, bar(score), printable(texts[0].first));
     }
     out().flush();
-  }
+  };
+  answer_stream(options, {next, answer});
   if (!any) fail(ExitCode::kUsage, "one text alone: pass another to compare it with, or --pair TEXT");
 }
 

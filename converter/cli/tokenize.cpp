@@ -1,10 +1,12 @@
-// tokenize: ids, tokens and byte offsets, as the file's tokenizer gives them.
+// tokenize: ids, tokens and offsets, as the file's tokenizer gives them.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "base/text_positions.h"
 #include "cli/appearance.h"
+#include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
@@ -28,6 +30,7 @@ struct TokenizeOptions {
   bool no_special = false;
   bool strict = false;
   bool json = false;
+  convert::PositionUnit offsets = convert::PositionUnit::kBytes;
 };
 
 /// One encoded text with its own storage.
@@ -85,22 +88,38 @@ Tokens encode(const Tokenizer& tokenizer, const TokenizeOptions& options, const 
   return tokens;
 }
 
+/// Where tokens stand, as --offsets counts.
+class Places {
+ public:
+  Places(const TokenizeOptions& options, const std::string& text)
+      : first_(text, options.offsets), second_(options.pair.value_or(""), options.offsets) {}
+  Offset of(const Tokens& tokens, size_t index) const {
+    const convert::TextPositions& text = tokens.sequences[index] == 1 ? second_ : first_;
+    return {text.at(tokens.offsets[index].begin), text.at(tokens.offsets[index].end)};
+  }
+
+ private:
+  convert::TextPositions first_, second_;
+};
+
 void print_json(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& text,
                 const Tokens& tokens) {
   Json object = json_object("tokenize");
   object["text"] = text;
   object["ids"] = tokens.ids;
+  const Places places(options, text);
   object["tokens"] = Json::array();
   object["offsets"] = Json::array();
   object["segments"] = Json::array();
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
     object["tokens"].push_back(to_string(tokenizer.token(static_cast<uint32_t>(tokens.ids[i]))));
-    object["offsets"].push_back({tokens.offsets[i].begin, tokens.offsets[i].end});
+    const Offset place = places.of(tokens, i);
+    object["offsets"].push_back({place.begin, place.end});
     object["segments"].push_back(tokens.segments[i]);
   }
   if (options.pair) {
     object["pair"] = *options.pair;
-    // Offsets are bytes of sequence 0 or 1; null for special tokens.
+    // Offsets are those of sequence 0 or 1; null for special tokens.
     object["sequences"] = Json::array();
     for (size_t i = 0; i < tokens.ids.size(); ++i) {
       object["sequences"].push_back(tokens.sequences[i] <= 1 ? Json(tokens.sequences[i]) : Json(nullptr));
@@ -110,13 +129,17 @@ void print_json(const Tokenizer& tokenizer, const TokenizeOptions& options, cons
   out().line(object);
 }
 
-void print_plain(const Tokenizer& tokenizer, const Tokens& tokens) {
-  std::vector<std::vector<std::string>> rows = {{"id", "token", "bytes"}};
+void print_plain(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& text,
+                 const Tokens& tokens) {
+  const Places places(options, text);
+  const bool bytes = options.offsets == convert::PositionUnit::kBytes;
+  std::vector<std::vector<std::string>> rows = {{"id", "token", bytes ? "bytes" : "place"}};
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
     const bool special = tokens.sequences[i] > 1;
+    const Offset place = places.of(tokens, i);
     rows.push_back({fmt::format("{}", tokens.ids[i]),
                     printable(to_string(tokenizer.token(static_cast<uint32_t>(tokens.ids[i])))),
-                    special ? "" : fmt::format("{}..{}", tokens.offsets[i].begin, tokens.offsets[i].end)});
+                    special ? "" : fmt::format("{}..{}", place.begin, place.end)});
   }
   print_table(rows);
   if (tokens.result.truncated) out().print("{}\n", dim("(truncated)"));
@@ -142,7 +165,7 @@ void run_tokenize(const TokenizeOptions& options) {
     if (options.json) {
       print_json(tokenizer, options, text, tokens);
     } else {
-      print_plain(tokenizer, tokens);
+      print_plain(tokenizer, options, text, tokens);
     }
     out().flush();
   }
@@ -151,7 +174,7 @@ void run_tokenize(const TokenizeOptions& options) {
 }  // namespace
 
 void add_tokenize(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("tokenize", "Show the ids, tokens and byte offsets of texts");
+  CLI::App* command = app.add_subcommand("tokenize", "Show the ids, tokens and offsets of texts");
   command->group(kExamineGroup);
   auto options = std::make_shared<TokenizeOptions>();
   command->add_option("FILE", options->model, "A .bantam file")->required()->type_name("FILE.bantam");
@@ -165,9 +188,15 @@ void add_tokenize(CLI::App& app) {
       ->type_name("N");
   command->add_flag("--no-special", options->no_special, "Leave out the tokens that the template adds");
   command->add_flag("--strict", options->strict, "Fail (exit 4) where text is truncated");
+  command
+      ->add_option(
+          "--offsets", options->offsets,
+          "What offsets count: bytes (default), chars (code points, as in Python), or utf16 (as in JavaScript)")
+      ->transform(position_units())
+      ->type_name("UNIT");
   command->add_flag("--json", options->json, "Print one JSON object a line");
   command->footer(
-      "Offsets are half-open byte ranges of the text; tokens that the template adds have [0,0].\n\n"
+      "Offsets are half-open ranges of the text; tokens that the template adds have [0,0].\n\n"
       "Examples:\n"
       "  bantam tokenize voice.bantam \"caf\xc3\xa9 au lait\"\n"
       "  bantam tokenize voice.bantam --json < lines.txt");

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "format/view.h"
+#include "graph/task_parts.h"
 #include "linked.h"
 #include "ops/ops.h"
 
@@ -136,9 +137,7 @@ class Needs {
 
 }  // namespace
 
-bool answers_with_places(TaskKind task) {
-  return task == TaskKind::kTag || task == TaskKind::kJoint || task == TaskKind::kAnswer;
-}
+bool answers_with_places(TaskKind task) { return convert::has_places(traits(task).parts); }
 
 Linked linked_by(const Model& model) {
   Needs needs(root(model));
@@ -146,11 +145,9 @@ Linked linked_by(const Model& model) {
   const auto* tokenizers = root(model).tokenizers();
   for (uint32_t i = 0; i < count(tokenizers); ++i) needs.tokenizer(*tokenizers->Get(i));
   // What scores are computed with: softmax's exp, the sigmoid of several labels.
-  const bool independent = model.task() == TaskKind::kMultiLabel;
-  const auto score = independent ? fb::ActivationKind::sigmoid : fb::ActivationKind::exp;
-  const bool scored =
-      model.task() != TaskKind::kNone && model.task() != TaskKind::kEmbed && model.task() != TaskKind::kRegress;
-  if (scored) needs.need("ACTIVATIONS", 1u << static_cast<uint32_t>(score));
+  const Scores scores = traits(model.task()).scores;
+  const auto score = scores == kSigmoids ? fb::ActivationKind::sigmoid : fb::ActivationKind::exp;
+  if (scores != kUnscored) needs.need("ACTIVATIONS", 1u << static_cast<uint32_t>(score));
   if (answers_with_places(model.task()) && count(tokenizers) > 0) needs.need("OFFSETS");
   needs.need("TASKS", 1u << static_cast<uint32_t>(model.task()));
   return needs.finish();

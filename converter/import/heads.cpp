@@ -24,46 +24,87 @@ class HeadImporter {
     task_ = std::make_unique<fb::TaskT>();
   }
 
-  void run(HeadKind kind) {
-    switch (kind) {
-      case HeadKind::kEncoder:
-        encoder();
-        break;
-      case HeadKind::kClassify:
-        sequence(fb::TaskKind::classify);
-        break;
-      case HeadKind::kMultiLabel:
-        sequence(fb::TaskKind::multi_label);
-        break;
-      case HeadKind::kRegress:
-        sequence(fb::TaskKind::regress);
-        break;
-      case HeadKind::kTag:
-        tag();
-        break;
-      case HeadKind::kAnswer:
-        answer();
-        break;
-      case HeadKind::kChoose:
-        choose();
-        break;
-      case HeadKind::kFill:
-        fill();
-        break;
-      case HeadKind::kNextSentence:
-        next_sentence();
-        break;
-      case HeadKind::kPretraining:
-        pretraining();
-        break;
-      case HeadKind::kEmbed:
-        embed();
-        break;
-      case HeadKind::kJoint:
-        joint();
-        break;
-    }
+  /// Appends the head and gives the task its other settings.
+  using Build = void (HeadImporter::*)();
+
+  void run(fb::TaskKind task, Build build) {
+    task_->kind = task;
+    (this->*build)();
     c_.graph.model.task = std::move(task_);
+  }
+
+  void encoder() {
+    c_.builder.output("last_hidden_state", c_.encoder.hidden);
+    if (bert_ && c_.weights.has_encoder("pooler.dense.weight")) c_.builder.output("pooler_output", pooler());
+  }
+
+  void sequence() {
+    auto labels = read_labels(c_.fields, c_.weights.head_rows("classifier.weight"));
+    const int32_t logits = dense("classifier", pooled(), count(labels));
+    label_set(c_.builder.output("logits", logits), std::move(labels));
+  }
+
+  void tag() {
+    auto labels = read_labels(c_.fields, c_.weights.head_rows("classifier.weight"));
+    const fb::TagScheme tags = scheme(labels);
+    const int32_t logits = dense("classifier", c_.encoder.hidden, count(labels));
+    label_set(c_.builder.output("logits", logits), std::move(labels), tags);
+  }
+
+  void answer() {
+    const int32_t both = dense("qa_outputs", c_.encoder.hidden, 2);
+    c_.builder.output("start_logits", c_.builder.slice("qa_outputs.start", both, 0, 1), true);
+    c_.builder.output("end_logits", c_.builder.slice("qa_outputs.end", both, 1, 1), true);
+  }
+
+  void choose() { c_.builder.output("logits", dense("classifier", pooled(), 1)); }
+
+  void fill() { c_.builder.output("logits", predictions()); }
+
+  void next_sentence() {
+    if (!require_bert("next sentence prediction")) return;
+    label_set(c_.builder.output("logits", dense("cls.seq_relationship", pooler(), 2)), {"is_next", "not_next"});
+  }
+
+  void pretraining() {
+    if (!require_bert("pre-training heads")) return;
+    c_.builder.output("prediction_logits", predictions());
+    c_.builder.output("seq_relationship_logits", dense("cls.seq_relationship", pooler(), 2));
+  }
+
+  void embed() {
+    const SentencePooling& pooling = c_.pooling;
+    task_->prompt = pooling.prompt;
+    int32_t x = c_.builder.pool("pooling", c_.encoder.hidden, pooling.pool, pooling.normalize && pooling.dense.empty());
+    for (size_t i = 0; i < pooling.dense.size(); ++i) {
+      const DenseModule& module = pooling.dense[i];
+      TailSpec tail = activated(module.activation);
+      if (pooling.normalize && i + 1 == pooling.dense.size()) {
+        // x / |x| is the RMS norm with gamma 1 / sqrt(width).
+        tail.norm = fb::NormKind::rms;
+        tail.epsilon = 1e-24F;
+        Values gamma;
+        gamma.values.assign(module.out, 1.0F / std::sqrt(static_cast<float>(module.out)));
+        tail.gamma = c_.builder.vector("normalize.gamma", std::move(gamma));
+      }
+      const int32_t weight =
+          c_.builder.linear_weight(module.name + ".linear.weight", module.out, module.in, module.weight);
+      const int32_t bias =
+          module.bias.values.empty() ? kAbsent : c_.builder.vector(module.name + ".linear.bias", module.bias);
+      x = c_.builder.linear(module.name, x, weight, bias, tail);
+    }
+    c_.builder.output("sentence_embedding", x);
+  }
+
+  void joint() {
+    auto intents = read_label_list(c_.fields, "intent_labels");
+    auto slots = read_label_list(c_.fields, "slot_labels");
+    const fb::TagScheme tags = scheme(slots);
+    // The intent is read from token 0 of the last hidden state: there is no pooler.
+    const int32_t intent = dense("intent_classifier", first_token(), count(intents));
+    const int32_t slot = dense("slot_classifier", c_.encoder.hidden, count(slots));
+    label_set(c_.builder.output("intent_logits", intent), std::move(intents));
+    label_set(c_.builder.output("slot_logits", slot), std::move(slots), tags);
   }
 
  private:
@@ -108,39 +149,6 @@ class HeadImporter {
   }
 
   static uint32_t count(const std::vector<std::string>& labels) { return static_cast<uint32_t>(labels.size()); }
-
-  void encoder() {
-    task_->kind = fb::TaskKind::none;
-    c_.builder.output("last_hidden_state", c_.encoder.hidden);
-    if (bert_ && c_.weights.has_encoder("pooler.dense.weight")) c_.builder.output("pooler_output", pooler());
-  }
-
-  void sequence(fb::TaskKind kind) {
-    task_->kind = kind;
-    auto labels = read_labels(c_.fields, c_.weights.head_rows("classifier.weight"));
-    const int32_t logits = dense("classifier", pooled(), count(labels));
-    label_set(c_.builder.output("logits", logits), std::move(labels));
-  }
-
-  void tag() {
-    task_->kind = fb::TaskKind::tag;
-    auto labels = read_labels(c_.fields, c_.weights.head_rows("classifier.weight"));
-    const fb::TagScheme tags = scheme(labels);
-    const int32_t logits = dense("classifier", c_.encoder.hidden, count(labels));
-    label_set(c_.builder.output("logits", logits), std::move(labels), tags);
-  }
-
-  void answer() {
-    task_->kind = fb::TaskKind::answer;
-    const int32_t both = dense("qa_outputs", c_.encoder.hidden, 2);
-    c_.builder.output("start_logits", c_.builder.slice("qa_outputs.start", both, 0, 1), true);
-    c_.builder.output("end_logits", c_.builder.slice("qa_outputs.end", both, 1, 1), true);
-  }
-
-  void choose() {
-    task_->kind = fb::TaskKind::choose;
-    c_.builder.output("logits", dense("classifier", pooled(), 1));
-  }
 
   /// The output layer over the vocabulary: the word embeddings again, unless the file has another matrix.
   int32_t vocabulary_layer(const std::string& name, const std::string& bias_name, int32_t x) {
@@ -188,61 +196,6 @@ class HeadImporter {
                             x);
   }
 
-  void fill() {
-    task_->kind = fb::TaskKind::fill;
-    c_.builder.output("logits", predictions());
-  }
-
-  void next_sentence() {
-    if (!require_bert("next sentence prediction")) return;
-    task_->kind = fb::TaskKind::next_sentence;
-    label_set(c_.builder.output("logits", dense("cls.seq_relationship", pooler(), 2)), {"is_next", "not_next"});
-  }
-
-  void pretraining() {
-    if (!require_bert("pre-training heads")) return;
-    task_->kind = fb::TaskKind::pretraining;
-    c_.builder.output("prediction_logits", predictions());
-    c_.builder.output("seq_relationship_logits", dense("cls.seq_relationship", pooler(), 2));
-  }
-
-  void embed() {
-    task_->kind = fb::TaskKind::embed;
-    const SentencePooling& pooling = c_.pooling;
-    task_->prompt = pooling.prompt;
-    int32_t x = c_.builder.pool("pooling", c_.encoder.hidden, pooling.pool, pooling.normalize && pooling.dense.empty());
-    for (size_t i = 0; i < pooling.dense.size(); ++i) {
-      const DenseModule& module = pooling.dense[i];
-      TailSpec tail = activated(module.activation);
-      if (pooling.normalize && i + 1 == pooling.dense.size()) {
-        // x / |x| is the RMS norm with gamma 1 / sqrt(width).
-        tail.norm = fb::NormKind::rms;
-        tail.epsilon = 1e-24F;
-        Values gamma;
-        gamma.values.assign(module.out, 1.0F / std::sqrt(static_cast<float>(module.out)));
-        tail.gamma = c_.builder.vector("normalize.gamma", std::move(gamma));
-      }
-      const int32_t weight =
-          c_.builder.linear_weight(module.name + ".linear.weight", module.out, module.in, module.weight);
-      const int32_t bias =
-          module.bias.values.empty() ? kAbsent : c_.builder.vector(module.name + ".linear.bias", module.bias);
-      x = c_.builder.linear(module.name, x, weight, bias, tail);
-    }
-    c_.builder.output("sentence_embedding", x);
-  }
-
-  void joint() {
-    task_->kind = fb::TaskKind::joint;
-    auto intents = read_label_list(c_.fields, "intent_labels");
-    auto slots = read_label_list(c_.fields, "slot_labels");
-    const fb::TagScheme tags = scheme(slots);
-    // The intent is read from token 0 of the last hidden state: there is no pooler.
-    const int32_t intent = dense("intent_classifier", first_token(), count(intents));
-    const int32_t slot = dense("slot_classifier", c_.encoder.hidden, count(slots));
-    label_set(c_.builder.output("intent_logits", intent), std::move(intents));
-    label_set(c_.builder.output("slot_logits", slot), std::move(slots), tags);
-  }
-
   bool require_bert(const char* what) {
     if (!bert_)
       c_.problems.add(ExitCode::kUnsupported,
@@ -256,8 +209,48 @@ class HeadImporter {
   std::unique_ptr<fb::TaskT> task_;
 };
 
+/// A task, who builds its head, and what transformers calls models with it (after the family's name, or whole).
+struct Head {
+  fb::TaskKind task;
+  HeadImporter::Build build;
+  const char* architecture;
+};
+
+constexpr Head kHeads[] = {
+    {fb::TaskKind::none, &HeadImporter::encoder, "Model"},
+    // Which of the three: sequence_task in head_kind.cpp.
+    {fb::TaskKind::classify, &HeadImporter::sequence, "ForSequenceClassification"},
+    {fb::TaskKind::multi_label, &HeadImporter::sequence, nullptr},
+    {fb::TaskKind::regress, &HeadImporter::sequence, nullptr},
+    {fb::TaskKind::tag, &HeadImporter::tag, "ForTokenClassification"},
+    {fb::TaskKind::answer, &HeadImporter::answer, "ForQuestionAnswering"},
+    {fb::TaskKind::choose, &HeadImporter::choose, "ForMultipleChoice"},
+    {fb::TaskKind::fill, &HeadImporter::fill, "ForMaskedLM"},
+    {fb::TaskKind::next_sentence, &HeadImporter::next_sentence, "ForNextSentencePrediction"},
+    {fb::TaskKind::pretraining, &HeadImporter::pretraining, "ForPreTraining"},
+    {fb::TaskKind::embed, &HeadImporter::embed, nullptr},  // sentence-transformers says it by modules.json
+    {fb::TaskKind::joint, &HeadImporter::joint, "JointBertForIntentAndSlots"},
+};
+
 }  // namespace
 
-void import_head(HeadKind kind, const HeadContext& context) { HeadImporter(context).run(kind); }
+void import_head(fb::TaskKind task, const HeadContext& context) {
+  for (const Head& head : kHeads) {
+    if (head.task == task) HeadImporter(context).run(task, head.build);
+  }
+}
+
+std::optional<fb::TaskKind> head_of_architecture(std::string_view name) {
+  for (const Head& head : kHeads) {
+    if (head.architecture != nullptr && name == head.architecture) return head.task;
+  }
+  return std::nullopt;
+}
+
+uint32_t imported_heads() {
+  uint32_t tasks = 0;
+  for (const Head& head : kHeads) tasks |= 1u << static_cast<uint32_t>(head.task);
+  return tasks;
+}
 
 }  // namespace bantam::convert

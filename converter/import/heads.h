@@ -3,7 +3,9 @@
 #define BANTAM_CONVERTER_IMPORT_HEADS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/builder.h"
@@ -16,27 +18,18 @@
 
 namespace bantam::convert {
 
-enum class HeadKind {
-  kEncoder,
-  kClassify,
-  kMultiLabel,
-  kRegress,
-  kTag,
-  kAnswer,
-  kChoose,
-  kFill,
-  kNextSentence,
-  kPretraining,
-  kEmbed,
-  kJoint
-};
+/// The task that --task names; throws Error (usage) for another word.
+fb::TaskKind parse_head(const std::string& task);
 
-/// The kind that --task names; throws Error (usage) for another word.
-HeadKind parse_head_kind(const std::string& task);
-
-/// The kind that the directory's architecture ("BertForTokenClassification"), settings and, where those
+/// The task that the directory's architecture ("BertForTokenClassification"), settings and, where those
 /// are silent, tensor names say. Unknown architectures are added to the problems.
-HeadKind detect_head_kind(const Fields& config, const Weights& weights, Problems& problems);
+fb::TaskKind detect_head(const Fields& config, const Weights& weights, Problems& problems);
+
+/// The task of an architecture of transformers: its whole name, or what follows the family's.
+std::optional<fb::TaskKind> head_of_architecture(std::string_view name);
+
+/// Bit i: import_head builds the head of the task of number i.
+uint32_t imported_heads();
 
 /// Everything a head needs; references outlive it.
 struct HeadContext {
@@ -52,7 +45,7 @@ struct HeadContext {
 };
 
 /// Appends the head, the model's outputs (named as in transformers) and the task table.
-void import_head(HeadKind kind, const HeadContext& context);
+void import_head(fb::TaskKind task, const HeadContext& context);
 
 }  // namespace bantam::convert
 

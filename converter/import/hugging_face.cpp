@@ -19,6 +19,7 @@
 #include "import/source/sentence_transformers.h"
 #include "import/source/weights.h"
 #include "import/tokenizer/tokenizer.h"
+#include "model/task_traits.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
@@ -47,7 +48,7 @@ void record_provenance(Graph& graph, const ModelSource& source, const Fields& co
     graph.model.architecture = config.raw("architectures").front().get<std::string>();
   }
   property(graph, "model_type", config.text("model_type", ""));
-  if (graph.model.task->kind == fb::TaskKind::answer && datasets_have(card, "squad_v2")) {
+  if ((traits(graph.model.task->kind).parts & kSpanPart) != 0 && datasets_have(card, "squad_v2")) {
     graph.model.task->no_answer = true;
     graph.notes.emplace_back("the model card names squad_v2: questions may stay without an answer");
   }
@@ -140,9 +141,9 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   const EncoderConfig config = read_encoder_config(fields);
   problems.raise();  // wrong settings would make every tensor's shape wrong
   Weights weights(*source.checkpoint, config.model_type, problems);
-  const HeadKind kind = !options.task.empty() ? parse_head_kind(options.task)
-                        : sentence            ? HeadKind::kEmbed
-                                              : detect_head_kind(fields, weights, problems);
+  const fb::TaskKind task = !options.task.empty() ? parse_head(options.task)
+                            : sentence            ? fb::TaskKind::embed
+                                                  : detect_head(fields, weights, problems);
   check_layers(weights, config, problems);
   problems.raise();
 
@@ -150,8 +151,9 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   const uint32_t positions = kept_positions(config, options, graph);
   const Encoder encoder = import_encoder(builder, weights, config, positions);
   SentencePooling pooling;
-  if (kind == HeadKind::kEmbed) pooling = read_sentence_pooling(source.root, config.hidden, problems, graph.notes);
-  import_head(kind, {graph, builder, weights, config, fields, encoder, pooling, options, problems});
+  const bool pools = (traits(task).parts & kVectorPart) != 0;
+  if (pools) pooling = read_sentence_pooling(source.root, config.hidden, problems, graph.notes);
+  import_head(task, {graph, builder, weights, config, fields, encoder, pooling, options, problems});
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
   if (!options.ids_only) add_tokenizer(graph, source.tokenizer, config, pooling, positions, problems);

@@ -7,6 +7,7 @@
 
 #include "bantam/tokenizer.h"
 #include "base/error.h"
+#include "model/task_traits.h"
 #include "text/utf8.h"
 
 namespace bantam::convert {
@@ -84,7 +85,7 @@ bool prefers_lower_case(const std::vector<std::string>& texts, const Tokenize& t
   return static_cast<double>(lowered) < kLowerCaseGain * static_cast<double>(as_written);
 }
 
-std::vector<std::string> known_ones(std::vector<std::string> texts, const Tokenize& tokenize) {
+std::vector<std::string> known_ones(const std::vector<std::string>& texts, const Tokenize& tokenize) {
   std::vector<std::string> known;
   for (const std::string& text : texts) {
     LanguageCoverage coverage;
@@ -190,8 +191,9 @@ bool LanguageCoverage::fits(Script script) const {
 
 std::optional<TextKind> domain_of(const fb::ModelT& model) {
   if (!model.task) return std::nullopt;
-  if (model.task->kind == fb::TaskKind::joint) return TextKind::kCommand;
-  const bool classifies = model.task->kind == fb::TaskKind::classify || model.task->kind == fb::TaskKind::multi_label;
+  const TaskTraits task = traits(model.task->kind);
+  if (task.parts == (kLabelsPart | kWordsPart)) return TextKind::kCommand;
+  const bool classifies = task.parts == kLabelsPart && task.scores != kUnscored;
   if (!classifies || model.task->label_sets.empty()) return std::nullopt;
   for (const std::string& label : model.task->label_sets.front()->labels) {
     const std::string word = lower(label);

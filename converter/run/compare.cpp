@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "model/task_traits.h"
 
 namespace bantam::convert {
 namespace {
@@ -77,8 +78,8 @@ size_t Comparer::entry(const std::string& name) {
   counts_.emplace_back();
   comparison_.outputs.emplace_back();
   comparison_.outputs.back().name = name;
-  const bool regression = model_.task && model_.task->kind == fb::TaskKind::regress;
-  comparison_.outputs.back().decides = is_logits(name) && !regression;
+  const bool scored = !model_.task || traits(model_.task->kind).scores != kUnscored;
+  comparison_.outputs.back().decides = is_logits(name) && scored;
   return comparison_.outputs.size() - 1;
 }
 
@@ -101,7 +102,7 @@ void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const f
     ++counts_[output].flips;
     if (margin > entry.worst_flip.amount) entry.worst_flip = {shorten(sample.text), row, expected, now, margin};
   };
-  if (model_.task && model_.task->kind == fb::TaskKind::multi_label) {
+  if (model_.task && traits(model_.task->kind).scores == kSigmoids) {
     for (uint32_t i = 0; i < count; ++i) {
       ++entry.decisions;
       ++counts_[output].decisions;

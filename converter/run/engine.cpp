@@ -30,6 +30,13 @@ Isa choose_isa(const std::string& option) {
   return isa;
 }
 
+/// Threads wait for each other by spinning: more than run at a time cost a hundred times the time.
+uint32_t threads_to_use(uint32_t wanted) {
+  if (wanted == 1) return 1;  // how many processors there are takes system calls
+  const uint32_t most = host::processors();
+  return wanted == 0 ? most : std::min(wanted, most);
+}
+
 }  // namespace
 
 struct ModelFile::Mapping {
@@ -64,9 +71,7 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
   session.max_tokens = options.max_tokens;
   session.isa = choose_isa(options.isa);
   session.f32_attention = options.f32_attention;
-  // Threads wait for each other by spinning: more than run at a time cost a hundred times the time.
-  const uint32_t most = host::processors();
-  pool_ = std::make_unique<Pool>(options.threads == 0 ? most : std::min(options.threads, most));
+  pool_ = std::make_unique<Pool>(threads_to_use(options.threads));
   threads_ = pool_->threads.threads();
   session.workers = threads_;
   session.parallel = pool_->threads.parallel();
@@ -105,38 +110,6 @@ uint32_t text_limit(const Model& model) {
   const uint32_t stated = tokenizer.max_tokens();
   const bool longer = stated == 0 || (model.max_sequence() != 0 && stated > model.max_sequence());
   return longer ? model.max_sequence() : stated;
-}
-
-const char* task_name(TaskKind kind) {
-  switch (kind) {
-    case TaskKind::kNone:
-      return "none";
-    case TaskKind::kClassify:
-      return "classify";
-    case TaskKind::kMultiLabel:
-      return "multi_label";
-    case TaskKind::kRegress:
-      return "regress";
-    case TaskKind::kChoose:
-      return "choose";
-    case TaskKind::kTag:
-      return "tag";
-    case TaskKind::kJoint:
-      return "joint";
-    case TaskKind::kAnswer:
-      return "answer";
-    case TaskKind::kEmbed:
-      return "embed";
-    case TaskKind::kFill:
-      return "fill";
-    case TaskKind::kNextSentence:
-      return "next_sentence";
-    case TaskKind::kPretraining:
-      return "pretraining";
-    case TaskKind::kGenerate:
-      return "generate";
-  }
-  return "unknown";
 }
 
 }  // namespace bantam::convert

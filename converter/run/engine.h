@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bantam/session.h"
+#include "graph/task_parts.h"
 
 namespace bantam::convert {
 
@@ -73,9 +74,6 @@ class Engine {
 
 /// What texts are cut at: the tokenizer's own limit, where it is below the model's. 0: there is none, or no tokenizer.
 uint32_t text_limit(const Model& model);
-
-/// "classify", "joint", ...: the task as JSON and people see it.
-const char* task_name(TaskKind kind);
 
 inline std::string to_string(Text text) { return std::string(text.data == nullptr ? "" : text.data, text.size); }
 

@@ -182,6 +182,26 @@ const char* layout_name(Layout layout) {
   return "unknown";
 }
 
+bool fits(const TaskTraits& task, Layout layout) {
+  const bool labels = (task.parts & kLabelsPart) != 0;
+  switch (layout) {
+    case Layout::kLabel:
+    case Layout::kJoint:
+      return gives_one_label(task);
+    case Layout::kLabels:
+      return labels && task.scores == kSigmoids;
+    case Layout::kScore:
+      return (task.parts & kVectorPart) != 0 || (labels && task.scores == kUnscored);
+    case Layout::kTags:
+      return (task.parts & kWordsPart) != 0;
+    case Layout::kAnswers:
+      return (task.parts & kSpanPart) != 0;
+    case Layout::kChoices:
+      return (task.parts & kChoicePart) != 0;
+  }
+  return false;
+}
+
 void set_tokens(const std::vector<std::string>& tokens, std::vector<std::string> tags, Example* example) {
   example->input.first.clear();
   example->tokens.clear();

@@ -21,6 +21,9 @@ enum class Layout {
 
 const char* layout_name(Layout layout);
 
+/// Can a file with such answers be scored on data of this layout?
+bool fits(const TaskTraits& task, Layout layout);
+
 struct Example {
   size_t line = 0;
   Input input;

@@ -12,33 +12,6 @@
 namespace bantam::convert {
 namespace {
 
-bool gives_labels(TaskKind task) {
-  return task == TaskKind::kClassify || task == TaskKind::kJoint || task == TaskKind::kNextSentence;
-}
-
-bool gives_tags(TaskKind task) { return task == TaskKind::kTag || task == TaskKind::kJoint; }
-
-/// Can a file of this task be scored on data of this layout?
-bool fits(TaskKind task, Layout layout) {
-  switch (layout) {
-    case Layout::kLabel:
-      return gives_labels(task);
-    case Layout::kLabels:
-      return task == TaskKind::kMultiLabel;
-    case Layout::kScore:
-      return task == TaskKind::kEmbed || task == TaskKind::kRegress;
-    case Layout::kJoint:
-      return gives_labels(task);
-    case Layout::kTags:
-      return gives_tags(task);
-    case Layout::kAnswers:
-      return task == TaskKind::kAnswer;
-    case Layout::kChoices:
-      return task == TaskKind::kChoose;
-  }
-  return false;
-}
-
 /// The label of each token of the data: that of the predicted word in it; "O" where the word was cut off.
 std::vector<std::string> token_tags(const Model& model, const Example& example, const Prediction& prediction) {
   std::vector<std::string> tags(example.tokens.size(), "O");
@@ -55,9 +28,9 @@ class Evaluation {
  public:
   Evaluation(Engine& engine, const Dataset& data)
       : data_(data),
-        predictor_(engine, engine.model().task(),
+        predictor_(engine, traits(engine.model().task()).parts,
                    // Of several labels every one may hold.
-                   PredictOptions{engine.model().task() == TaskKind::kMultiLabel ? 0U : 1U, false, std::nullopt}) {}
+                   PredictOptions{traits(engine.model().task()).scores == kSigmoids ? 0U : 1U, false, std::nullopt}) {}
 
   Outcome run(const EvalProgress& progress) {
     std::vector<Input> inputs;
@@ -102,7 +75,7 @@ class Evaluation {
 
   void flush(std::vector<Input>* inputs, std::vector<const Example*>* examples) {
     if (inputs->empty()) return;
-    if (predictor_.task() == TaskKind::kEmbed) {
+    if ((predictor_.parts() & kVectorPart) != 0) {
       embed_pairs(*inputs);
     } else {
       const std::vector<Prediction> predictions = predict(*inputs);
@@ -147,7 +120,7 @@ class Evaluation {
       outcome_.answers.push_back(
           answer.answerable ? context.substr(answer.span.begin, answer.span.end - answer.span.begin) : "");
     }
-    if (gives_tags(predictor_.task())) outcome_.tags.push_back(token_tags(model, example, prediction));
+    if ((predictor_.parts() & kWordsPart) != 0) outcome_.tags.push_back(token_tags(model, example, prediction));
   }
 
   const Dataset& data_;
@@ -253,7 +226,7 @@ void compare_embeddings(const Outcome& outcome, const Outcome& against, Metrics*
 }  // namespace
 
 void refuse_misfit(const ModelFile& file, const Dataset& data) {
-  if (fits(file.model().task(), data.layout)) return;
+  if (fits(traits(file.model().task()), data.layout)) return;
   fail(ExitCode::kUnsupported, "{}: the file's task is \"{}\", which cannot be scored on {} ({})", file.path(),
        task_name(file.model().task()), data.path, layout_name(data.layout));
 }

@@ -20,47 +20,52 @@ Verdict verdict_on(const std::string& output, const char* measure, const TextSum
   return verdict;
 }
 
+/// Passes unless the rate is above `limit` for certain; `explain` says what is wrong then.
+template <typename Explain>
+void conclude(double lower_bound, double limit, const Explain& explain, Verdict* verdict) {
+  verdict->lower_bound = lower_bound;
+  verdict->passed = lower_bound <= limit;
+  if (!verdict->passed) verdict->problem = explain();
+}
+
 Verdict judge_labels(const ScoreComparison& score, const std::string& against, double limit) {
   Verdict verdict = verdict_on(score.output, "labels lost", score.lost);
-  verdict.lower_bound = difference_lower_bound(score.lost);
-  verdict.passed = verdict.lower_bound <= limit;
-  if (!verdict.passed) {
-    verdict.problem = fmt::format(
+  const auto explain = [&] {
+    return fmt::format(
         "{}: {} of {} labels are right, {} in {}: {} lost, with {:.0f} % confidence at least {}, allowed {}",
         score.output, score.after, score.lost.texts(), score.before, against, percent(verdict.rate), 100 * kConfidence,
         percent(verdict.lower_bound), percent(limit));
-  }
+  };
+  conclude(difference_lower_bound(score.lost), limit, explain, &verdict);
   return verdict;
 }
 
 Verdict judge_flips(const OutputComparison& output, const std::string& against, double limit) {
   Verdict verdict = verdict_on(output.name, "label flips", output.flipped);
-  verdict.lower_bound = share_lower_bound(output.flipped);
   verdict.upper_bound = share_upper_bound(output.flipped);
-  verdict.passed = verdict.lower_bound <= limit;
-  if (!verdict.passed) {
+  const auto explain = [&] {
     const Place& worst = output.worst_flip;
-    verdict.problem = fmt::format(
+    return fmt::format(
         "{}: {} of {} labels differ from {}: {}, with {:.0f} % confidence at least {}, allowed {}; worst at \"{}\", "
         "row {}: {} became {}, though it led by {:.3f}",
         output.name, output.flips, output.decisions, against, percent(verdict.rate), 100 * kConfidence,
         percent(verdict.lower_bound), percent(limit), worst.text, worst.row, worst.expected, worst.got, worst.amount);
-  }
+  };
+  conclude(share_lower_bound(output.flipped), limit, explain, &verdict);
   return verdict;
 }
 
 Verdict judge_distance(const OutputComparison& output, const std::string& against, double limit) {
   Verdict verdict = verdict_on(output.name, "distance", output.distance);
-  verdict.lower_bound = mean_lower_bound(output.distance);
-  verdict.passed = verdict.lower_bound <= limit;
-  if (!verdict.passed) {
+  const auto explain = [&] {
     const Place& worst = output.worst_difference;
-    verdict.problem = fmt::format(
+    return fmt::format(
         "{}: the mean cosine to {} is {:.4f}, with {:.0f} % confidence at most {:.4f}; at least {:.4f} is asked for; "
         "largest difference {:.4f} at \"{}\", row {}",
         output.name, against, 1 - verdict.rate, 100 * kConfidence, 1 - verdict.lower_bound, 1 - limit, worst.amount,
         worst.text, worst.row);
-  }
+  };
+  conclude(mean_lower_bound(output.distance), limit, explain, &verdict);
   return verdict;
 }
 

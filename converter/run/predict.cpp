@@ -13,13 +13,6 @@ Text view_of(const std::string& text) { return {text.data(), text.size()}; }
 
 Text second_of(const Input& input) { return input.second ? view_of(*input.second) : Text{}; }
 
-bool has_labels(TaskKind task) {
-  return task == TaskKind::kClassify || task == TaskKind::kMultiLabel || task == TaskKind::kRegress ||
-         task == TaskKind::kJoint;
-}
-
-bool has_words(TaskKind task) { return task == TaskKind::kTag || task == TaskKind::kJoint; }
-
 /// A beginning of the text, to name it in a message.
 std::string excerpt(const std::string& text) {
   constexpr size_t kMost = 40;
@@ -35,22 +28,19 @@ size_t most_words(const Model& model, const std::string& text) {
 
 std::string label_name(const Model& model, uint32_t label) {
   if (label < (model.label_set_count() > 0 ? model.label_count(0) : 0)) return to_string(model.label(0, label));
-  const TaskKind task = model.task();
-  if (task == TaskKind::kNextSentence || task == TaskKind::kPretraining) return label == 0 ? "is_next" : "not_next";
+  if (has_part(model.task(), kFollowsPart)) return label == 0 ? "is_next" : "not_next";
   return fmt::format("LABEL_{}", label);
 }
 
-bool can_slide(TaskKind task) { return has_labels(task) || has_words(task) || task == TaskKind::kAnswer; }
-
-Predictor::Predictor(Engine& engine, TaskKind task, const PredictOptions& options)
-    : engine_(engine), task_(task), options_(options) {
+Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& options)
+    : engine_(engine), parts_(parts), options_(options) {
   if (engine.session().tokenizer() == nullptr) check(Status::kNoTokenizer, engine.file().path());
-  if (options.stride && !can_slide(task)) {
+  if (options.stride && !can_slide(parts)) {
     fail(ExitCode::kUsage, "--stride: {} does not slide windows; it works with classify, tag and answer",
-         task_name(task));
+         task_name(engine.model().task()));
   }
   const fb::Task* stored = root(engine.model()).task();
-  if (task == TaskKind::kEmbed && stored != nullptr) prompt_ = to_string(as_text(stored->prompt()));
+  if ((parts & kVectorPart) != 0 && stored != nullptr) prompt_ = to_string(as_text(stored->prompt()));
 }
 
 std::string Predictor::where(const Input& input) const {
@@ -91,16 +81,18 @@ void Predictor::refuse_truncation(const Input& input, const EncodeResult& result
   if (!options_.strict) return;
   fail(ExitCode::kInvalid, "{}: {} tokens do not fit ({} of them do); shorten it, leave out --strict, or {}",
        where(input), result.content[0] + result.content[1], result.kept[0] + result.kept[1],
-       can_slide(task_) ? "slide windows with --stride N" : "use a model that takes longer texts");
+       can_slide(parts_) ? "slide windows with --stride N" : "use a model that takes longer texts");
 }
 
 void Predictor::decode(uint32_t sequence, const Input& input, Prediction* out) {
-  if (has_labels(task_)) decode_labels(sequence, out);
-  if (has_words(task_)) decode_words(sequence, input, out);
-  if (task_ == TaskKind::kAnswer) check(bantam::answer(engine_.session(), sequence, &out->answer), where(input));
-  if (task_ == TaskKind::kFill || task_ == TaskKind::kPretraining) decode_masks(sequence, out);
-  if (task_ == TaskKind::kNextSentence) decode_next(sequence, out);
-  if (task_ == TaskKind::kEmbed) {
+  const uint32_t parts = parts_of_answer(parts_, input.second.has_value());
+  out->parts = parts;
+  if ((parts & kLabelsPart) != 0) decode_labels(sequence, out);
+  if ((parts & kWordsPart) != 0) decode_words(sequence, input, out);
+  if ((parts & kSpanPart) != 0) check(bantam::answer(engine_.session(), sequence, &out->answer), where(input));
+  if ((parts & kMasksPart) != 0) decode_masks(sequence, out);
+  if ((parts & kFollowsPart) != 0) decode_next(sequence, out);
+  if ((parts & kVectorPart) != 0) {
     const float* values = nullptr;
     uint32_t width = 0;
     check(embed(engine_.session(), sequence, &values, &width), where(input));
@@ -183,7 +175,8 @@ void Predictor::slide(const Input& input, Prediction* out) {
   }
   out->windows = window_count(plan);
   WindowSums sums;
-  if (has_words(task_)) {
+  out->parts = parts_;
+  if ((parts_ & kWordsPart) != 0) {
     out->words.resize(most_words(engine_.model(), input.first));
     out->word_labels.resize(out->words.size());
   }
@@ -196,20 +189,20 @@ void Predictor::slide(const Input& input, Prediction* out) {
     merge(input, window, &sums, out);
   }
   for (float& sum : sums.logits) sum /= static_cast<float>(out->windows);
-  if (has_labels(task_)) rank(sums.logits.data(), static_cast<uint32_t>(sums.logits.size()), out);
-  if (has_words(task_)) join_words(sums.words, out);
+  if ((parts_ & kLabelsPart) != 0) rank(sums.logits.data(), static_cast<uint32_t>(sums.logits.size()), out);
+  if ((parts_ & kWordsPart) != 0) join_words(sums.words, out);
 }
 
 void Predictor::merge(const Input& input, const Window& window, WindowSums* sums, Prediction* out) {
   const Session& session = engine_.session();
-  if (has_labels(task_)) {
+  if ((parts_ & kLabelsPart) != 0) {
     const float* logits = nullptr;
     uint32_t width = 0;
     check(label_logits(session, 0, &logits, &width), where(input));
     sums->logits.resize(width, 0.0f);
     for (uint32_t k = 0; k < width; ++k) sums->logits[k] += logits[k];
   }
-  if (has_words(task_)) {
+  if ((parts_ & kWordsPart) != 0) {
     uint32_t count = 0;
     check(tag_window(session, 0, view_of(input.first), window, &sums->resume, out->words.data() + sums->words,
                      out->word_labels.data() + sums->words, static_cast<uint32_t>(out->words.size()) - sums->words,
@@ -217,7 +210,7 @@ void Predictor::merge(const Input& input, const Window& window, WindowSums* sums
           where(input));
     sums->words += count;
   }
-  if (task_ == TaskKind::kAnswer) {
+  if ((parts_ & kSpanPart) != 0) {
     Answer answer;
     check(bantam::answer(session, 0, &answer), where(input));
     if (window.skip == 0) {
@@ -241,6 +234,7 @@ Prediction Predictor::choose(const std::string& prompt, const std::vector<std::s
     prediction.truncated = true;
   }
   check(session.run(), engine_.file().path());
+  prediction.parts = kChoicePart;
   prediction.labels.resize(choices.size());
   const auto count = static_cast<uint32_t>(choices.size());
   uint32_t kept = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bantam/tasks.h"
+#include "graph/task_parts.h"
 #include "run/engine.h"
 
 namespace bantam::convert {
@@ -23,26 +24,26 @@ struct PredictOptions {
   std::optional<uint32_t> stride;  // tokens that neighbouring windows share; none: truncate
 };
 
-/// Only the members of the task are filled.
+/// Only the members of `parts` are filled.
 struct Prediction {
+  uint32_t parts = 0;  // what was asked for: bits of Part
   bool truncated = false;
   uint32_t windows = 1;
-  std::vector<LabelScore> labels;       // classify, joint (intent), next sentence
+  std::vector<LabelScore> labels;       // labels, what follows, choices
   uint32_t holds = 0;                   // labels that hold: see bantam/tasks.h
-  std::vector<Offset> words;            // tag, joint: every labelled word ...
+  std::vector<Offset> words;            // every labelled word ...
   std::vector<LabelScore> word_labels;  // ... and its label
   std::vector<Entity> entities;
   Answer answer;
   std::vector<float> embedding;
-  std::vector<std::vector<Candidate>> masks;  // fill: candidates of each [MASK]
+  std::vector<std::vector<Candidate>> masks;  // candidates of each [MASK]
   std::vector<Offset> mask_spans;
 };
 
 class Predictor {
  public:
-  /// `task` is the file's task or one that the file can do as well (classify and tag for a joint file, fill and
-  /// next sentence for pre-training). `engine` outlives the predictor.
-  Predictor(Engine& engine, TaskKind task, const PredictOptions& options);
+  /// `parts`: those of the file's task, or some of them (the intent of a joint file alone). `engine` outlives the predictor.
+  Predictor(Engine& engine, uint32_t parts, const PredictOptions& options);
 
   /// Answers to at most engine.batch() inputs, in one run (plus one a window where a text does not fit).
   std::vector<Prediction> predict(const std::vector<Input>& inputs);
@@ -50,7 +51,9 @@ class Predictor {
   /// Multiple choice: probabilities of `choices` (at most engine.batch()) following `prompt`, best first.
   Prediction choose(const std::string& prompt, const std::vector<std::string>& choices);
 
-  TaskKind task() const { return task_; }
+  /// Bits of Part, and how the file's scores are made.
+  uint32_t parts() const { return parts_; }
+  Scores scores() const { return traits(engine_.model().task()).scores; }
   Engine& engine() const { return engine_; }
 
  private:
@@ -77,16 +80,13 @@ class Predictor {
   std::string where(const Input& input) const;
 
   Engine& engine_;
-  TaskKind task_;
+  uint32_t parts_;
   PredictOptions options_;
-  std::string prompt_;  // embed: what the file puts before every text
+  std::string prompt_;  // of vectors: what the file puts before every text
 };
 
 /// Name of a label of the whole text; next sentence: "is_next", "not_next" unless the file says otherwise.
 std::string label_name(const Model& model, uint32_t label);
-
-/// Can this task slide windows over long text?
-bool can_slide(TaskKind task);
 
 }  // namespace bantam::convert
 

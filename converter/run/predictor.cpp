@@ -23,7 +23,7 @@ Prediction::Span span_of(std::string name, const std::string& text, Offset span,
 }
 
 Prediction as_public(const convert::Engine& engine, const convert::Input& input, const convert::Prediction& found,
-                     TaskKind task, const Tokenizer& tokenizer) {
+                     const Tokenizer& tokenizer) {
   Prediction out;
   for (const LabelScore& label : found.labels) {
     out.labels.push_back({convert::label_name(engine.model(), label.label), label.score});
@@ -32,12 +32,13 @@ Prediction as_public(const convert::Engine& engine, const convert::Input& input,
   for (const Entity& entity : found.entities) {
     out.entities.push_back(span_of(to_string(entity.name), input.first, entity.span, entity.score));
   }
-  if (task == TaskKind::kAnswer && found.answer.answerable) {
+  if ((found.parts & kSpanPart) != 0 && found.answer.answerable) {
     out.answers.push_back(span_of("", input.second.value_or(""), found.answer.span, found.answer.score));
   }
   out.embedding = found.embedding;
   for (const std::vector<Candidate>& mask : found.masks) {
     std::vector<Prediction::Label> candidates;
+    candidates.reserve(mask.size());
     for (const Candidate& candidate : mask) {
       candidates.push_back({to_string(tokenizer.token(static_cast<uint32_t>(candidate.id))), candidate.score});
     }
@@ -69,13 +70,14 @@ struct Predictor::Open {
   Open(const std::string& path, const PredictorOptions& options)
       : file(path),
         engine(file, engine_options(options)),
-        predictor(engine, file.model().task(), predict_options(options)),
+        predictor(engine, traits(file.model().task()).parts, predict_options(options)),
         task(convert::task_name(file.model().task())) {}
 
   std::vector<Prediction> predict(const std::vector<convert::Input>& inputs) {
-    if (predictor.task() == TaskKind::kNone || predictor.task() == TaskKind::kChoose) {
+    const bool chooses = predictor.parts() == kChoicePart;
+    if (predictor.parts() == 0 || chooses) {
       convert::fail(convert::ExitCode::kUnsupported, "{}: the file's task is \"{}\"; {}", file.path(), task,
-                    predictor.task() == TaskKind::kChoose ? "call choose()" : "convert the model with a task");
+                    chooses ? "call choose()" : "convert the model with a task");
     }
     std::vector<Prediction> out;
     for (size_t begin = 0; begin < inputs.size(); begin += engine.batch()) {
@@ -83,7 +85,7 @@ struct Predictor::Open {
       const std::vector<convert::Input> batch(inputs.data() + begin, inputs.data() + end);
       const std::vector<convert::Prediction> found = predictor.predict(batch);
       for (size_t i = 0; i < found.size(); ++i) {
-        out.push_back(as_public(engine, batch[i], found[i], predictor.task(), *engine.session().tokenizer()));
+        out.push_back(as_public(engine, batch[i], found[i], *engine.session().tokenizer()));
       }
     }
     return out;
@@ -132,6 +134,7 @@ Outcome Predictor::predict(const std::string& text, const std::string& second, P
 Outcome Predictor::predict(const std::vector<std::string>& texts, std::vector<Prediction>* out) {
   return convert::guarded([&] {
     std::vector<convert::Input> inputs;
+    inputs.reserve(texts.size());
     for (const std::string& text : texts) inputs.push_back({text, std::nullopt});
     *out = opened(open_).predict(inputs);
   });

@@ -5,20 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/error.h"
+#include "run/status_error.h"
 
 namespace bantam::convert {
-namespace {
-
-void check_ran(Status status, const std::string& where) {
-  if (status == Status::kOk) return;
-  throw Error(ExitCode::kInvalid, fmt::format("{}: {}", where, status_message(status)));
-}
-
-}  // namespace
 
 Runner::Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears) : arena_(nullptr, std::free) {
-  check_ran(Model::open(bytes.data(), bytes.size(), &model_), "the packed model");
+  check(Model::open(bytes.data(), bytes.size(), &model_), "the packed model");
   SessionOptions options;
   options.max_tokens = max_tokens;
   if (linears == Linears::kFastest && host::XnnpackBackend::available()) {
@@ -30,14 +22,14 @@ Runner::Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears) : a
   // aligned_alloc wants a multiple of the alignment; the session is told the exact size.
   arena_.reset(static_cast<uint8_t*>(std::aligned_alloc(64, (size + 63) / 64 * 64)));
   if (!arena_) throw Error(ExitCode::kOutOfSpace, fmt::format("out of memory: an arena of {} bytes is needed", size));
-  check_ran(Session::create(model_, options, arena_.get(), size, &session_), "the packed model");
+  check(Session::create(model_, options, arena_.get(), size, &session_), "the packed model");
 }
 
 Runner::~Runner() = default;
 
 Sample Runner::encode(const std::string& text, const std::string& second) {
   session_->clear();
-  check_ran(session_->add({text.data(), text.size()}, second.empty() ? Text{} : Text{second.data(), second.size()}, {}),
+  check(session_->add({text.data(), text.size()}, second.empty() ? Text{} : Text{second.data(), second.size()}, {}),
             "\"" + text + "\"");
   const EncodedSequence encoded = session_->sequence(0);
   Sample sample;
@@ -53,11 +45,11 @@ std::vector<OutputRows> Runner::run(const Sample& sample) {
   batch.ids = sample.ids.data();
   batch.segments = sample.segments.empty() ? nullptr : sample.segments.data();
   batch.tokens = static_cast<uint32_t>(sample.ids.size());
-  check_ran(session_->run(batch), "\"" + sample.text + "\"");
+  check(session_->run(batch), "\"" + sample.text + "\"");
   std::vector<OutputRows> outputs(model_.output_count());
   for (uint32_t i = 0; i < model_.output_count(); ++i) {
     OutputView view;
-    check_ran(session_->output(i, &view), "\"" + sample.text + "\"");
+    check(session_->output(i, &view), "\"" + sample.text + "\"");
     OutputRows& out = outputs[i];
     out.name.assign(view.name.data, view.name.size);
     out.rows = view.rows;

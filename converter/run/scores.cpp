@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "graph/task_parts.h"
 
 namespace bantam::convert {
 namespace {
@@ -15,8 +16,7 @@ constexpr size_t kShown = 5;
 
 bool labels_texts(const fb::ModelT& model) {
   if (!model.task || model.task->label_sets.empty()) return false;
-  const fb::TaskKind kind = model.task->kind;
-  return kind == fb::TaskKind::classify || kind == fb::TaskKind::joint || kind == fb::TaskKind::next_sentence;
+  return gives_one_label(traits(model.task->kind));
 }
 
 /// The name's index; else the index that it spells; -1.

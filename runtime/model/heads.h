@@ -5,10 +5,9 @@
 
 #include "format/verdict.h"
 #include "format/view.h"
+#include "model/task_traits.h"
 
 namespace bantam {
-
-constexpr uint32_t bit(fb::TaskKind kind) { return 1u << static_cast<uint32_t>(kind); }
 
 /// An output that tasks read.
 struct Head {
@@ -21,27 +20,19 @@ struct Head {
   bool any = false;   // else the first with such rows
 };
 
-constexpr Head kLabelHead = {bit(fb::TaskKind::classify) | bit(fb::TaskKind::multi_label) | bit(fb::TaskKind::regress) |
-                                 bit(fb::TaskKind::joint),
-                             kSequences,
-                             0,
-                             0,
-                             "logits",
-                             nullptr};
-constexpr Head kTagHead = {bit(fb::TaskKind::tag), kTokens, 0, 0, nullptr, nullptr};
-constexpr Head kSlotHead = {bit(fb::TaskKind::joint), kTokens, 0, 1, nullptr, nullptr};
-constexpr Head kStartHead = {bit(fb::TaskKind::answer), kTokens, 1, -1, "start_logits", nullptr};
-constexpr Head kEndHead = {bit(fb::TaskKind::answer), kTokens, 1, -1, "end_logits", nullptr};
-constexpr Head kChoiceHead = {bit(fb::TaskKind::choose), kSequences, 1, -1, "logits", nullptr};
-constexpr Head kFillHead = {
-    bit(fb::TaskKind::fill) | bit(fb::TaskKind::pretraining), kTokens, 0, -1, "prediction_logits", "logits"};
-constexpr Head kNextHead = {bit(fb::TaskKind::next_sentence) | bit(fb::TaskKind::pretraining),
-                            kSequences,
-                            0,
-                            -1,
-                            "seq_relationship_logits",
-                            "logits"};
-constexpr Head kEmbeddingHead = {bit(fb::TaskKind::embed), kSequences, 0, -1, "sentence_embedding", nullptr, true};
+/// Tasks whose label set 0 is of texts; then that of words is label set 1.
+constexpr uint32_t kLabelled = tasks_with(kLabelsPart);
+constexpr uint32_t kWorded = tasks_with(kWordsPart);
+
+constexpr Head kLabelHead = {kLabelled, kSequences, 0, 0, "logits", nullptr};
+constexpr Head kTagHead = {kWorded & ~kLabelled, kTokens, 0, 0, nullptr, nullptr};
+constexpr Head kSlotHead = {kWorded & kLabelled, kTokens, 0, 1, nullptr, nullptr};
+constexpr Head kStartHead = {tasks_with(kSpanPart), kTokens, 1, -1, "start_logits", nullptr};
+constexpr Head kEndHead = {tasks_with(kSpanPart), kTokens, 1, -1, "end_logits", nullptr};
+constexpr Head kChoiceHead = {tasks_with(kChoicePart), kSequences, 1, -1, "logits", nullptr};
+constexpr Head kFillHead = {tasks_with(kMasksPart), kTokens, 0, -1, "prediction_logits", "logits"};
+constexpr Head kNextHead = {tasks_with(kFollowsPart), kSequences, 0, -1, "seq_relationship_logits", "logits"};
+constexpr Head kEmbeddingHead = {tasks_with(kVectorPart), kSequences, 0, -1, "sentence_embedding", nullptr, true};
 
 /// Index of the output that `head` reads, -1 where the file has none. O(outputs).
 int32_t find_head(const fb::Model& model, const Head& head);

@@ -36,20 +36,14 @@ Verdict check_label_set(const fb::Model& model, const fb::LabelSet& set) {
   return {};
 }
 
-/// Tasks whose scores are made by a softmax, or by one sigmoid for each label.
-constexpr uint32_t kSoftmaxTasks = bit(fb::TaskKind::classify) | bit(fb::TaskKind::tag) | bit(fb::TaskKind::joint) |
-                                   bit(fb::TaskKind::answer) | bit(fb::TaskKind::choose) | bit(fb::TaskKind::fill) |
-                                   bit(fb::TaskKind::next_sentence) | bit(fb::TaskKind::pretraining);
-constexpr uint32_t kSigmoidTasks = bit(fb::TaskKind::multi_label);
-
 /// Of these tasks, those that this build answers for without what their scores are computed with.
 constexpr uint32_t lacking(uint32_t tasks, fb::ActivationKind score) {
   return linked::activation(static_cast<uint32_t>(score)) ? 0 : tasks & (BANTAM_LINK_TASKS);
 }
 
 /// 0 where everything is linked: then nothing of this is in an image.
-constexpr uint32_t kWithoutScores =
-    lacking(kSoftmaxTasks, fb::ActivationKind::exp) | lacking(kSigmoidTasks, fb::ActivationKind::sigmoid);
+constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::ActivationKind::exp) |
+                                    lacking(tasks_scored(kSigmoids), fb::ActivationKind::sigmoid);
 
 }  // namespace
 
@@ -59,7 +53,7 @@ Verdict check_task(const fb::Model& model) {
   if (task == nullptr) return {};
   if (task->kind() > fb::TaskKind::MAX) return corrupt("unknown task");
   if (task->kind() == fb::TaskKind::generate) return unsupported("text generation is not executed");
-  if ((kWithoutScores & bit(task->kind())) != 0) {
+  if ((kWithoutScores >> static_cast<uint32_t>(task->kind()) & 1u) != 0) {
     return not_linked("this build leaves out the activation that the task's scores are computed with");
   }
   if (!is_finite(task->no_answer_threshold())) return corrupt("the no-answer threshold is not a number");

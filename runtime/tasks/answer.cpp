@@ -96,7 +96,7 @@ void settle(const fb::Task& task, const tasks::Probability& math, Answer* answer
 }  // namespace
 
 Status answer(const Session& session, uint32_t sequence, Answer* out) {
-  if (session.model().task() != TaskKind::kAnswer) return Status::kNoSuchTask;
+  if (!has_part(session.model().task(), kSpanPart)) return Status::kNoSuchTask;
   if (out == nullptr) return Status::kInvalidArgument;
   SpanLogits logits;
   const Status status = span_logits(session, sequence, &logits);
@@ -121,7 +121,7 @@ Status answer(const Session& session, uint32_t sequence, Answer* out) {
 }
 
 Status merge_answer(const Model& model, const Answer& window, Answer* best) {
-  if (model.task() != TaskKind::kAnswer) return Status::kNoSuchTask;
+  if (!has_part(model.task(), kSpanPart)) return Status::kNoSuchTask;
   if (best == nullptr) return Status::kInvalidArgument;
   const tasks::Probability math;
   if (window.no_answer < best->no_answer) best->no_answer = window.no_answer;

@@ -1,6 +1,5 @@
 // Whole-text labels: softmax, sigmoid, regression; multiple choice; next sentence.
 #include "bantam/tasks.h"
-#include "linked.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
 #include "tasks/select.h"
@@ -8,13 +7,13 @@
 namespace bantam {
 namespace {
 
-constexpr bool is_linked(TaskKind kind) { return linked::task(static_cast<uint32_t>(kind)); }
+/// Tasks with one row of logits a text; where there are masks as well, next_sentence() alone reads it.
+constexpr uint32_t kRowTasks =
+    tasks_with(kLabelsPart) | (tasks_with(kFollowsPart) & ~tasks_with(kMasksPart | kLabelsPart));
+constexpr uint32_t kRegressions = tasks_with(kLabelsPart) & tasks_scored(kUnscored);
+constexpr uint32_t kSeveralLabels = tasks_with(kLabelsPart) & tasks_scored(kSigmoids);
 
-bool has_labels(TaskKind kind) {
-  if (!is_linked(kind)) return false;
-  return kind == TaskKind::kClassify || kind == TaskKind::kMultiLabel || kind == TaskKind::kRegress ||
-         kind == TaskKind::kJoint || kind == TaskKind::kNextSentence;
-}
+bool has_labels(TaskKind kind) { return one_of(kRowTasks, kind); }
 
 uint32_t regress(const tasks::Logits& values, LabelScore* out, uint32_t capacity) {
   const uint32_t count = values.n < capacity ? values.n : capacity;
@@ -58,10 +57,10 @@ Status classify_logits(const Model& model, const float* logits, uint32_t width, 
   const fb::LabelSet* set = tasks::label_set(model, 0);
   const tasks::Logits row{logits, 1, width};
   uint32_t holds = 1;
-  if (is_linked(TaskKind::kRegress) && model.task() == TaskKind::kRegress) {
+  if (one_of(kRegressions, model.task())) {
     *count = regress(row, out, capacity);
     holds = width;
-  } else if (is_linked(TaskKind::kMultiLabel) && set != nullptr && model.task() == TaskKind::kMultiLabel) {
+  } else if (set != nullptr && one_of(kSeveralLabels, model.task())) {
     *count = multi_label(*set, row, out, capacity, &holds);
   } else {
     *count = single_label(set != nullptr ? set->temperature() : 1.0f, set != nullptr ? set->reject_below() : 0.0f, row,
@@ -75,7 +74,7 @@ Status label_logits(const Session& session, uint32_t sequence, const float** out
   if (!has_labels(session.model().task())) return Status::kNoSuchTask;
   if (out == nullptr || width == nullptr) return Status::kInvalidArgument;
   OutputView view;
-  const Head& head = session.model().task() == TaskKind::kNextSentence ? kNextHead : kLabelHead;
+  const Head& head = has_part(session.model().task(), kLabelsPart) ? kLabelHead : kNextHead;
   const Status status = tasks::head_output(session, head, sequence, &view);
   if (status != Status::kOk) return status;
   *out = view.data;
@@ -94,7 +93,7 @@ Status classify(const Session& session, uint32_t sequence, LabelScore* out, uint
 
 Status choose(const Session& session, uint32_t first, uint32_t choices, LabelScore* out, uint32_t capacity,
               uint32_t* count) {
-  if (session.model().task() != TaskKind::kChoose) return Status::kNoSuchTask;
+  if (!has_part(session.model().task(), kChoicePart)) return Status::kNoSuchTask;
   if (choices == 0 || count == nullptr || (capacity > 0 && out == nullptr)) return Status::kInvalidArgument;
   OutputView view;
   const Status status = tasks::head_output(session, kChoiceHead, &view);
@@ -110,8 +109,7 @@ Status choose(const Session& session, uint32_t first, uint32_t choices, LabelSco
 }
 
 Status next_sentence(const Session& session, uint32_t sequence, float* probability) {
-  const TaskKind kind = session.model().task();
-  if (kind != TaskKind::kNextSentence && kind != TaskKind::kPretraining) return Status::kNoSuchTask;
+  if (!has_part(session.model().task(), kFollowsPart)) return Status::kNoSuchTask;
   if (probability == nullptr) return Status::kInvalidArgument;
   OutputView view;
   const Status status = tasks::head_output(session, kNextHead, sequence, &view);

@@ -4,7 +4,7 @@
 
 namespace bantam {
 Status embed(const Session& session, uint32_t sequence, const float** out, uint32_t* width) {
-  if (session.model().task() != TaskKind::kEmbed) return Status::kNoSuchTask;
+  if (!has_part(session.model().task(), kVectorPart)) return Status::kNoSuchTask;
   if (out == nullptr || width == nullptr) return Status::kInvalidArgument;
   OutputView view;
   const Status status = tasks::head_output(session, kEmbeddingHead, sequence, &view);

@@ -20,7 +20,7 @@ uint32_t mask_row(const EncodedSequence& encoded, int32_t mask_id, uint32_t mask
 Status fill(const Session& session, uint32_t sequence, uint32_t mask, Candidate* out, uint32_t capacity,
             uint32_t* count) {
   const Model& model = session.model();
-  if (model.task() != TaskKind::kFill && model.task() != TaskKind::kPretraining) return Status::kNoSuchTask;
+  if (!has_part(model.task(), kMasksPart)) return Status::kNoSuchTask;
   if (count == nullptr || (capacity > 0 && out == nullptr)) return Status::kInvalidArgument;
   if (session.tokenizer() == nullptr) return Status::kNoTokenizer;
   OutputView view;

@@ -9,8 +9,6 @@
 namespace bantam {
 namespace {
 
-bool has_words(TaskKind kind) { return kind == TaskKind::kTag || kind == TaskKind::kJoint; }
-
 /// Best label of one row of logits (ties: smaller index) with its probability.
 LabelScore best_label(const tasks::Probability& math, const tasks::Logits& logits, float temperature) {
   LabelScore best;
@@ -24,12 +22,12 @@ template <typename Visit>
 Status for_words(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t from,
                  const Visit& visit) {
   const Model& model = session.model();
-  if (!has_words(model.task())) return Status::kNoSuchTask;
+  if (!has_part(model.task(), kWordsPart)) return Status::kNoSuchTask;
   if (text.size > UINT32_MAX || (text.size > 0 && text.data == nullptr)) return Status::kInvalidArgument;
   const Tokenizer* tokenizer = session.tokenizer();
   if (tokenizer == nullptr) return Status::kNoTokenizer;
   OutputView view;
-  const Head& head = model.task() == TaskKind::kJoint ? kSlotHead : kTagHead;
+  const Head& head = word_label_set(model) == 1 ? kSlotHead : kTagHead;
   const Status status = tasks::head_output(session, head, sequence, &view);
   if (status != Status::kOk) return status;
   const EncodedSequence encoded = session.sequence(sequence);
@@ -51,7 +49,7 @@ constexpr Window kWhole = {0, UINT32_MAX, 0, UINT32_MAX};
 
 }  // namespace
 
-uint32_t word_label_set(const Model& model) { return model.task() == TaskKind::kJoint ? 1 : 0; }
+uint32_t word_label_set(const Model& model) { return has_part(model.task(), kLabelsPart) ? 1 : 0; }
 
 Status tag_window(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t* resume,
                   Offset* spans, LabelScore* labels, uint32_t capacity, uint32_t* count) {

@@ -1,6 +1,8 @@
 """run and its named variants: the JSON shape of every task, and what the answers mean."""
 
+import ast
 import json
+import struct
 import unittest
 
 from support import GOLDEN, CommandTest, bantam, model, softmax
@@ -94,6 +96,70 @@ class Shapes(CommandTest):
     def test_pretraining_does_both(self):
         self.assertIn("candidates", self.line("run", model("bert-pretraining"), "ba [MASK]", "--json"))
         self.assertIn("labels", self.line("run", model("bert-pretraining"), "ba", "--pair", "di", "--json"))
+
+    def test_pretraining_with_a_question(self):
+        answer = self.line("run", model("bert-pretraining"), "ba [MASK]", "--question", "di", "--json")
+        self.assertEqual((answer["text"], answer["pair"]), ("di", "ba [MASK]"))
+        self.assertEqual({label["label"] for label in answer["labels"]}, {"is_next", "not_next"})
+
+    def test_what_a_task_has_no_use_for(self):
+        for name, arguments, says in (
+            ("bert-tag", ("--top", "2"), '--top: the task "tag"'),
+            ("sentence-mean", ("--top", "2"), '--top: the task "embed"'),
+            ("bert-answer", ("--question", "di", "--top", "2"), '--top: the task "answer"'),
+            ("bert-joint", ("--pair", "di"), '--pair: the task "joint" answers one text'),
+            ("bert-tag", ("--question", "di"), '--question: the task "tag" answers one text'),
+            ("sentence-mean", ("--pair", "di"), '--pair: the task "embed" answers one text'),
+            ("bert-classify", ("--offsets", "chars"), '--offsets: the task "classify"'),
+        ):
+            with self.subTest(name, arguments=arguments):
+                self.fails(2, "run", model(name), "ba", *arguments, says=[says])
+        self.fails(2, "run", model("bert-tag"), "ba", "--offsets", "words", says=["bytes, chars, utf16"])
+
+    def test_offsets(self):
+        odd = b"caf\xc3\xa9 \xf0\x9f\x98\x80 wake \xff\xf0\x9f me \xe2\x82\xac at seven"
+        for text in (odd, b"play jazz", b"", b"\xf0\x9f\x98\x80" * 5):
+            for command in ("tag", "run"):
+                arguments = (command, model("bert-tag"), "-", "--json")
+                in_bytes = self.line(*arguments, stdin=text + b"\n")["entities"]
+                chars = self.line(*arguments, "--offsets", "chars", stdin=text + b"\n")
+                utf16 = self.line(*arguments, "--offsets", "utf16", stdin=text + b"\n")
+                units = utf16["text"].encode("utf-16-le")
+                for a, b, c in zip(in_bytes, chars["entities"], utf16["entities"], strict=True):
+                    self.assertEqual(text[a["start"] : a["end"]].decode(errors="replace"), a["text"])
+                    self.assertEqual(chars["text"][b["start"] : b["end"]], b["text"])
+                    found = units[2 * c["start"] : 2 * c["end"]].decode("utf-16-le")
+                    self.assertEqual(found, c["text"])
+        context = "caf\u00e9 \U0001f600 ba di ko lan men"
+        answer = self.line("answer", model("bert-answer"), context, "--question", "ko", "--json", "--offsets", "chars")
+        self.assertEqual(context[answer["start"] : answer["end"]], answer["answer"])
+        shown = self.ok("tag", model("bert-tag"), context, "--offsets", "chars").decode()
+        self.assertNotEqual(shown, self.ok("tag", model("bert-tag"), context).decode())
+
+    def test_vectors_as_a_file(self):
+        path = self.directory / "vectors.npy"
+        texts = b"ba di\nko\n\nlan men\n"
+        wanted = self.lines("embed", model("sentence-mean"), "-", "--json", stdin=texts)
+        said = self.ok("embed", model("sentence-mean"), "-o", path, "--batch", "3", stdin=texts).decode()
+        self.assertIn(f"4 vectors of {len(wanted[0]['embedding'])} numbers", said)
+        data = path.read_bytes()
+        self.assertEqual(data[:8], b"\x93NUMPY\x01\x00")
+        (size,) = struct.unpack("<H", data[8:10])
+        self.assertEqual((10 + size) % 64, 0)
+        header = ast.literal_eval(data[10 : 10 + size].decode())
+        shape = (4, len(wanted[0]["embedding"]))
+        self.assertEqual(header, {"descr": "<f4", "fortran_order": False, "shape": shape})
+        values = struct.unpack(f"<{shape[0] * shape[1]}f", data[10 + size :])
+        numbers = [
+            x for row in wanted for x in struct.unpack(f"<{shape[1]}f", struct.pack(f"<{shape[1]}f", *row["embedding"]))
+        ]
+        self.assertEqual(list(values), numbers)
+        bad = self.write("bad.jsonl", '{"text": "ba"}\n{"x": 1}\n')
+        other = self.directory / "other.npy"
+        self.fails(4, "embed", model("sentence-mean"), "--file", bad, "-o", other, says=["line 2"])
+        self.assertFalse(other.exists())
+        self.fails(2, "embed", model("sentence-mean"), "ba", "-o", model("sentence-mean"), says=["input"])
+        self.fails(2, "embed", model("sentence-mean"), "ba", "-o", path, "--json", says=["--output"])
 
     def test_choose(self):
         choices = ["ko", "lan men", "di"]

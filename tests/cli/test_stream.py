@@ -107,6 +107,18 @@ class Input(CommandTest):
         self.assertEqual(done.returncode, 4)
         self.assertEqual(["error" in json.loads(line) for line in done.stdout.splitlines()], [False, True, False])
 
+    def test_bad_lines_of_choose_and_similar(self):
+        path = self.write("data.jsonl", '{"text": "ba"}\n{"x": 1}\n{"text": "di"}\n')
+        for command in (
+            ["choose", model("bert-choose"), "--pair", "ko", "--pair", "lan"],
+            ["similar", model("sentence-mean"), "--pair", "ko"],
+        ):
+            done = bantam(*command, "--file", path, "--json")
+            self.assertEqual(done.returncode, 4)
+            answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
+            self.assertEqual(["error" in answer for answer in answers], [False, True, False])
+            self.assertIn("1 of 3 texts could not be answered", done.stderr.decode())
+
     def test_json_lines(self):
         rows = ['{"text": "play jazz", "label": 1}', "play jazz", '{"text_a": "book a table"}', '{"x": 1}']
         path = self.write("data.jsonl", "\n".join(rows))

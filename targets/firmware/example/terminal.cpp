@@ -8,7 +8,10 @@
 namespace bantam::firmware {
 namespace {
 
-constexpr bool linked(TaskKind task) { return linked::task(static_cast<uint32_t>(task)); }
+/// One label of several holds; else any number of labels or values is the answer.
+constexpr uint32_t kOneLabel = tasks_with(kLabelsPart) & tasks_scored(kSoftmax);
+constexpr uint32_t kSeveralLabels = tasks_with(kLabelsPart) & ~kOneLabel;
+constexpr uint32_t kMostLabels = (kSeveralLabels & (BANTAM_LINK_TASKS)) != 0 ? kMaxLabels : 1;
 
 /// Writes fields: numbers without printf, text without what would move a terminal's cursor.
 class Writer {
@@ -61,6 +64,7 @@ class Writer {
       raw("0x", 2);
       return hex(bits);
     }
+    // Images have no lround. NOLINTNEXTLINE(bugprone-incorrect-roundings)
     const auto thousandths = static_cast<uint32_t>(magnitude * 1000.0f + 0.5f);
     if (value < 0 && thousandths != 0) raw("-", 1);
     number(thousandths / 1000);
@@ -106,8 +110,7 @@ class Answerer {
 
   /// A TAB separates the two texts of a pair, where the task may have one.
   void text(Text line) {
-    const TaskKind task = session_.model().task();
-    const bool single = task == TaskKind::kTag || task == TaskKind::kJoint || task == TaskKind::kEmbed;
+    const bool single = has_part(session_.model().task(), kWordsPart | kVectorPart);
     const void* tab = single ? nullptr : memchr(line.data, '\t', line.size);
     Text second;
     first_ = line;
@@ -115,7 +118,8 @@ class Answerer {
       first_.size = static_cast<size_t>(static_cast<const char*>(tab) - line.data);
       second = {line.data + first_.size + 1, line.size - first_.size - 1};
     }
-    last_ = tab != nullptr ? second : first_;
+    pair_ = tab != nullptr;
+    last_ = pair_ ? second : first_;
     session_.clear();
     Status status = session_.add(first_, second, {});
     if (status == Status::kOk) status = session_.run();
@@ -158,14 +162,11 @@ class Answerer {
  private:
   Status answer() {
     const TaskKind task = session_.model().task();
-    if (linked(TaskKind::kClassify) && task == TaskKind::kClassify) return labels(1);
-    if (linked(TaskKind::kMultiLabel) && task == TaskKind::kMultiLabel) return labels(kMaxLabels);
-    if (linked(TaskKind::kRegress) && task == TaskKind::kRegress) return labels(kMaxLabels);
-    if (linked(TaskKind::kTag) && task == TaskKind::kTag) return spans(false);
-    if (linked(TaskKind::kJoint) && task == TaskKind::kJoint) return spans(true);
-    if (linked(TaskKind::kAnswer) && task == TaskKind::kAnswer) return span();
-    if (linked(TaskKind::kFill) && task == TaskKind::kFill) return candidates();
-    if (linked(TaskKind::kNextSentence) && task == TaskKind::kNextSentence) return next();
+    if (has_part(task, kLabelsPart | kWordsPart)) return labels_and_entities(task);
+    if (has_part(task, kSpanPart)) return span();
+    const bool follows = has_part(task, kFollowsPart);
+    if (has_part(task, kMasksPart) && !(pair_ && follows)) return candidates();
+    if (follows) return next();
     raw_outputs();
     return Status::kOk;
   }
@@ -197,22 +198,34 @@ class Answerer {
     out_.number(index);
   }
 
-  /// The labels that hold; without one, of a single-label file, "none" and the best.
-  Status labels(uint32_t capacity) {
-    LabelScore best[kMaxLabels];
-    uint32_t count = 0;
+  Status labels_and_entities(TaskKind task) {
+    LabelScore best[kMostLabels];
+    uint32_t labels = 0;
     uint32_t above = 0;
-    const Status status = classify(session_, 0, best, capacity, &count, &above);
+    uint32_t entities = 0;
+    const bool labelled = has_part(task, kLabelsPart);
+    const bool one = one_of(kOneLabel, task);
+    Status status = Status::kOk;
+    if (labelled) status = classify(session_, 0, best, one ? 1 : kMostLabels, &labels, &above);
+    if (status == Status::kOk && has_part(task, kWordsPart)) {
+      status = tag(session_, 0, first_, entities_, kMaxEntities, &entities);
+    }
     if (status != Status::kOk) return status;
     begin();
-    write_labels(best, count, above);
+    if (labelled) write_labels(best, labels, above, one);
+    for (uint32_t i = 0; i < entities; ++i) {
+      scored(entities_[i].score);
+      out_.text(entities_[i].name);
+      out_.raw(" ", 1);
+      span_text(entities_[i].span, first_);
+    }
     return Status::kOk;
   }
 
-  void write_labels(const LabelScore* best, uint32_t count, uint32_t above) {
+  /// The labels that hold; without one "none", and where one is wanted the best.
+  void write_labels(const LabelScore* best, uint32_t count, uint32_t above, bool one) {
     if (above == 0) out_.word("\tnone");
-    const uint32_t least = session_.model().task() == TaskKind::kMultiLabel ? 0 : 1;
-    const uint32_t holds = above < least ? least : above;
+    const uint32_t holds = one && above == 0 ? 1 : above;
     for (uint32_t i = 0; i < count && i < holds; ++i) {
       scored(best[i].score);
       label(best[i].label);
@@ -225,26 +238,6 @@ class Answerer {
     out_.number(span.end);
     out_.raw(" ", 1);
     if (span.begin <= span.end && span.end <= text.size) out_.text({text.data + span.begin, span.end - span.begin});
-  }
-
-  Status spans(bool joint) {
-    LabelScore best;
-    uint32_t labels = 0;
-    uint32_t above = 0;
-    Status status = joint ? classify(session_, 0, &best, 1, &labels, &above) : Status::kOk;
-    if (status != Status::kOk) return status;
-    uint32_t count = 0;
-    status = tag(session_, 0, first_, entities_, kMaxEntities, &count);
-    if (status != Status::kOk) return status;
-    begin();
-    if (joint) write_labels(&best, labels, above);
-    for (uint32_t i = 0; i < count; ++i) {
-      scored(entities_[i].score);
-      out_.text(entities_[i].name);
-      out_.raw(" ", 1);
-      span_text(entities_[i].span, first_);
-    }
-    return Status::kOk;
   }
 
   Status span() {
@@ -312,6 +305,7 @@ class Answerer {
   Entity* entities_;  // kMaxEntities
   Text first_;
   Text last_;  // the text of an answer's span
+  bool pair_ = false;
 };
 
 /// Blanks and tabs only: no question, and no pair of two.
@@ -339,7 +333,7 @@ Status Terminal::start(Session* session, Sink sink) {
   session_ = session;
   sink_ = sink;
   const fb::Task* task = root(session->model()).task();
-  const bool embeds = linked(TaskKind::kEmbed) && task != nullptr && task->kind() == fb::TaskKind::embed;
+  const bool embeds = has_part(session->model().task(), kVectorPart);
   const Text prompt = embeds ? as_text(task->prompt()) : Text{};
   if (prompt.size >= kLineBytes) return Status::kTextTooLong;
   prompt_ = static_cast<uint32_t>(prompt.size);

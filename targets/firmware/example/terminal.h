@@ -8,6 +8,7 @@
 
 #include "bantam/tasks.h"
 #include "linked.h"
+#include "model/task_traits.h"
 
 #if !defined(BANTAM_LINE_BYTES)
 #define BANTAM_LINE_BYTES 512
@@ -55,7 +56,7 @@ class Terminal {
   uint32_t size_ = 0;    // bytes of the line so far; more than kLineBytes: overlong
   bool after_return_ = false;
   char line_[kLineBytes] = {};
-  Entity entities_[linked::task(5) || linked::task(6) ? kMaxEntities : 1] = {};  // fb::TaskKind tag, joint
+  Entity entities_[(tasks_with(kWordsPart) & (BANTAM_LINK_TASKS)) != 0 ? kMaxEntities : 1] = {};
   int32_t ids_[kTakesIds ? kLineBytes / 2 : 1] = {};
 };
 

@@ -1,0 +1,34 @@
+// Where something stands in a text, counted as other programs count.
+#ifndef BANTAM_CONVERTER_BASE_TEXT_POSITIONS_H_
+#define BANTAM_CONVERTER_BASE_TEXT_POSITIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace bantam::convert {
+
+/// What positions count. Bytes: C, C++, Go, Rust. Characters (code points): Python. UTF-16 units: JavaScript, Java, C#.
+enum class PositionUnit : uint8_t { kBytes, kCharacters, kUtf16 };
+
+/// Positions of one text, which ill-formed UTF-8 enters as U+FFFD, as in JSON.
+class TextPositions {
+ public:
+  /// O(bytes), but nothing for bytes.
+  TextPositions(std::string_view text, PositionUnit unit);
+
+  /// Of byte `byte`; of one within a character: of the character. O(1).
+  uint32_t at(uint32_t byte) const {
+    if (unit_ == PositionUnit::kBytes) return byte;
+    return positions_[byte < positions_.size() ? byte : positions_.size() - 1];
+  }
+
+ private:
+  PositionUnit unit_;
+  std::vector<uint32_t> positions_;  // of each byte, and behind the last
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_BASE_TEXT_POSITIONS_H_

@@ -1,0 +1,102 @@
+#include "cli/stream.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+#include "cli/errors.h"
+#include "cli/output.h"
+
+namespace bantam::cli {
+namespace {
+
+class Answers {
+ public:
+  Answers(const RunOptions& options, const Stream& stream)
+      : options_(options), stream_(stream), goes_on_(is_stream(options.texts, options.file)) {}
+
+  /// Answers `batch`; where a text of it cannot be answered, each alone.
+  void answer(const std::vector<Input>& batch) {
+    if (batch.size() > 1 && answered_together(batch)) return;
+    for (const Input& input : batch) {
+      try {
+        stream_.answer({input});
+        ++answers_;
+      } catch (const Error& error) {
+        take(error, input.first);
+      }
+    }
+  }
+
+  /// Reports the error; or throws it on.
+  void take(const Error& error, const std::string& text) {
+    if (!goes_on_ || error.code() != ExitCode::kInvalid) throw error;
+    ++failures_;
+    if (options_.json || options_.raw) {
+      Json object = json_object(options_.command);
+      object["text"] = text;
+      object["error"] = fmt::format("{}", fmt::join(error.problems(), "; "));
+      out().line(object);
+      out().flush();
+      return;
+    }
+    out().flush();
+    for (const std::string& problem : error.problems()) std::fprintf(stderr, "bantam: %s\n", problem.c_str());
+  }
+
+  /// Throws when there was a failure.
+  void raise() const {
+    if (failures_ == 0) return;
+    fail(ExitCode::kInvalid, "{} of {} texts could not be answered", failures_, failures_ + answers_);
+  }
+
+ private:
+  bool answered_together(const std::vector<Input>& batch) {
+    try {
+      stream_.answer(batch);
+      answers_ += batch.size();
+      return true;
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::kInvalid) throw;
+      return false;
+    }
+  }
+
+  const RunOptions& options_;
+  const Stream& stream_;
+  bool goes_on_;
+  size_t failures_ = 0;
+  size_t answers_ = 0;
+};
+
+}  // namespace
+
+bool is_stream(const std::vector<std::string>& texts, const std::string& file) {
+  return texts.size() > 1 || !file.empty() || std::find(texts.begin(), texts.end(), "-") != texts.end();
+}
+
+void answer_stream(const RunOptions& options, const Stream& stream) {
+  Answers answers(options, stream);
+  std::vector<Input> batch;
+  for (bool more = true; more;) {
+    std::optional<Error> unreadable;
+    Input input;
+    try {
+      more = stream.next(&input);
+      if (more) batch.push_back(std::move(input));
+    } catch (const Error& error) {
+      unreadable = error;
+    }
+    const bool full = batch.size() >= options.engine.batch || !more || unreadable;
+    if (!batch.empty() && full) {
+      answers.answer(batch);
+      batch.clear();
+    }
+    if (unreadable) answers.take(*unreadable, "");
+  }
+  answers.raise();
+}
+
+}  // namespace bantam::cli

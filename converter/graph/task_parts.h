@@ -1,0 +1,50 @@
+// Names of tasks, and what follows for texts from the parts of an answer (model/task_traits.h).
+#ifndef BANTAM_CONVERTER_GRAPH_TASK_PARTS_H_
+#define BANTAM_CONVERTER_GRAPH_TASK_PARTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "bantam_generated.h"
+#include "model/task_traits.h"
+
+namespace bantam::convert {
+
+/// "classify", "multi_label", ...: the task as JSON and people see it, which is the schema's name.
+const char* task_name(TaskKind kind);
+/// As people type it: "multi-label"; "encoder" for no task.
+std::string typed_name(TaskKind kind);
+/// The task of this typed name; none: there is no such task.
+std::optional<TaskKind> parse_task(const std::string& name);
+/// Typed names of `tasks` (bits) for a sentence: "classify, tag and joint".
+std::string task_list(uint32_t tasks);
+
+/// Has one text one label, so that it is right or wrong: classify, joint, next sentence?
+constexpr bool gives_one_label(const TaskTraits& task) {
+  const bool follows = (task.parts & kFollowsPart) != 0 && (task.parts & kMasksPart) == 0;
+  return task.scores == kSoftmax && ((task.parts & kLabelsPart) != 0 || follows);
+}
+
+/// May a second text come with the first? Labels of words, and vectors, are of one text.
+constexpr bool takes_second(uint32_t parts) { return (parts & (kWordsPart | kVectorPart)) == 0; }
+/// Is there no answer without? Where there are masks as well, these answer a text alone.
+constexpr bool needs_second(uint32_t parts) {
+  return (parts & (kSpanPart | kFollowsPart | kChoicePart)) != 0 && (parts & kMasksPart) == 0;
+}
+/// Are there more labels or candidates than one wants to see?
+constexpr bool has_best(uint32_t parts) { return (parts & (kLabelsPart | kMasksPart)) != 0; }
+/// Can windows slide over a long text?
+constexpr bool can_slide(uint32_t parts) { return (parts & (kLabelsPart | kWordsPart | kSpanPart)) != 0; }
+/// Does an answer say where something stands?
+constexpr bool has_places(uint32_t parts) { return (parts & (kWordsPart | kSpanPart)) != 0; }
+
+/// The parts of one answer: of masks and what follows, a second text decides.
+constexpr uint32_t parts_of_answer(uint32_t parts, bool pair) {
+  constexpr uint32_t kEither = kMasksPart | kFollowsPart;
+  return (parts & kEither) != kEither ? parts : parts & ~(pair ? kMasksPart : kFollowsPart);
+}
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_GRAPH_TASK_PARTS_H_

@@ -1,0 +1,96 @@
+// What tasks have in common and in what they differ: the parts of an answer and how its scores are made. Code asks for a part,
+// not for a task, so that a task which is a new mixture of them is a row in tasks.inc.
+#ifndef BANTAM_MODEL_TASK_TRAITS_H_
+#define BANTAM_MODEL_TASK_TRAITS_H_
+
+#include <stdint.h>
+
+#include "bantam/model.h"
+#include "bantam_generated.h"
+#include "linked.h"
+
+namespace bantam {
+
+/// What an answer holds, as bits.
+enum Part : uint32_t {
+  kLabelsPart = 1u << 0,  // labels of the text, or of a pair: label set 0
+  kWordsPart =
+      1u << 1,  // a label of each word, joined to entities: the label set after kLabelsPart's, in the text alone
+  kSpanPart = 1u << 2,     // a span of the second text that answers the first
+  kMasksPart = 1u << 3,    // tokens for each mask of the text
+  kVectorPart = 1u << 4,   // an embedding of the text
+  kChoicePart = 1u << 5,   // one of several second texts
+  kFollowsPart = 1u << 6,  // whether the second text follows the first
+};
+
+/// How values become scores.
+enum Scores : uint8_t {
+  kUnscored,  // they are the answer
+  kSoftmax,   // one of several holds
+  kSigmoids,  // each holds or not
+};
+
+struct TaskTraits {
+  uint32_t parts;
+  Scores scores;
+};
+
+/// O(1). Of a number that is no task: nothing.
+constexpr TaskTraits traits(TaskKind kind) {
+  switch (static_cast<fb::TaskKind>(kind)) {
+#define BANTAM_TASK(name, parts, scores) \
+  case fb::TaskKind::name:               \
+    return {parts, scores};
+#include "model/tasks.inc"
+#undef BANTAM_TASK
+  }
+  return {0, kUnscored};
+}
+constexpr TaskTraits traits(fb::TaskKind kind) { return traits(static_cast<TaskKind>(kind)); }
+
+namespace task_bits {
+
+enum Row : uint32_t {
+#define BANTAM_TASK(name, ...) k_##name,
+#include "model/tasks.inc"
+#undef BANTAM_TASK
+  kTasks
+};
+#define BANTAM_TASK(name, ...) static_assert(static_cast<uint32_t>(fb::TaskKind::name) == k_##name);
+#include "model/tasks.inc"
+#undef BANTAM_TASK
+static_assert(kTasks == static_cast<uint32_t>(fb::TaskKind::MAX) + 1, "every task has its row in tasks.inc");
+static_assert(kTasks == static_cast<uint32_t>(TaskKind::kGenerate) + 1, "bantam/model.h has every task");
+
+}  // namespace task_bits
+
+/// Bit i: the task of number i has one of `parts`.
+constexpr uint32_t tasks_with(uint32_t parts) {
+  uint32_t bits = 0;
+#define BANTAM_TASK(name, own, ...) bits |= ((own)&parts) != 0 ? 1u << task_bits::k_##name : 0u;
+#include "model/tasks.inc"
+#undef BANTAM_TASK
+  return bits;
+}
+
+/// Bit i: the scores of the task of number i are made like this.
+constexpr uint32_t tasks_scored(Scores scores) {
+  uint32_t bits = 0;
+#define BANTAM_TASK(name, parts, own) bits |= own == scores ? 1u << task_bits::k_##name : 0u;
+#include "model/tasks.inc"
+#undef BANTAM_TASK
+  return bits;
+}
+
+/// Is `kind` one of `tasks` (bits)? Of tasks that this build does not link: no, and nothing is in an image for them.
+constexpr bool one_of(uint32_t tasks, TaskKind kind) {
+  const uint32_t linked = tasks & (BANTAM_LINK_TASKS);
+  return linked != 0 && (linked >> static_cast<uint32_t>(kind) & 1u) != 0;
+}
+
+/// Does an answer of this task hold one of `parts`?
+constexpr bool has_part(TaskKind kind, uint32_t parts) { return one_of(tasks_with(parts), kind); }
+
+}  // namespace bantam
+
+#endif  // BANTAM_MODEL_TASK_TRAITS_H_
