@@ -15,7 +15,9 @@ class PrivateNames(unittest.TestCase):
         """Names that clash, of sources that hold `bodies` in an anonymous namespace."""
         with tempfile.TemporaryDirectory() as folder:
             for number, body in enumerate(bodies):
-                source = f"namespace bantam {{\nnamespace {{\n{body}\n}}  // namespace\nint shared() {{ return 1; }}\n}}\n"
+                source = (
+                    f"namespace bantam {{\nnamespace {{\n{body}\n}}  // namespace\nint shared() {{ return 1; }}\n}}\n"
+                )
                 (pathlib.Path(folder) / f"{number}.cpp").write_text(source, encoding="utf-8")
             return [line.split(": ")[1].split(" is private")[0] for line in private_names.clashes(folder)]
 
