@@ -86,7 +86,15 @@ def clashes(folder):
 
 def folders(repository):
     """Those whose sources are compiled as one: layers of the converter and parts of the runtime (its CMakeLists.txt)."""
-    parts = ("runtime/session", "runtime/model", "runtime/format", "runtime/tasks", "runtime/c", "runtime/host")
+    parts = (
+        "runtime/session",
+        "runtime/text",
+        "runtime/model",
+        "runtime/format",
+        "runtime/tasks",
+        "runtime/c",
+        "runtime/host",
+    )
     return [
         *sorted(path for path in (repository / "converter").iterdir() if path.is_dir()),
         *(repository / part for part in parts),
