@@ -135,18 +135,18 @@ DistillData::DistillData(const convert::Graph& student, const convert::Graph* te
 
 Dataset DistillData::read(const std::string& path, size_t limit) const {
   Dataset data = read_dataset(path, student_.model(), limit, options_.skip_bad);
-  refuse_unknown(data, "the model");
   const Model& model = student_.model();
   if (!teaches(task_, data.layout)) {
     fail(ExitCode::kInvalid, "{}: holds {}, but {} is a model for \"{}\"; that needs {}", path,
          layout_name(data.layout), options_.student, task_name(model.task()), wanted_fields(task_));
   }
+  refuse_unknown(data, model, options_.student);
   convert::Problems problems;
-  if (data.unknown > 0) {
+  if (data.labels.unknown > 0) {
     problems.add(ExitCode::kInvalid,
                  fmt::format("{}: {} examples have a label that {} does not know, such as {}; correct the data or the "
                              "labels in config.json",
-                             path, data.unknown, options_.student, data.first_unknown));
+                             path, data.labels.unknown, options_.student, data.labels.first_unknown));
   }
   if ((task_.parts & kWordsPart) != 0) {
     std::set<std::string> unknown;

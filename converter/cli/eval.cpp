@@ -3,14 +3,18 @@
 #include <memory>
 #include <optional>
 
+#include "base/output_file.h"
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
+#include "cli/eval_details.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "run/eval_data.h"
+#include "run/eval_details.h"
 #include "run/eval_run.h"
+#include "run/records.h"
 
 namespace bantam::cli {
 
@@ -18,6 +22,7 @@ using convert::Dataset;
 using convert::Metrics;
 using convert::Outcome;
 using convert::read_dataset;
+using convert::refuse_misfit;
 using convert::refuse_unknown;
 
 namespace {
@@ -29,6 +34,8 @@ struct EvalOptions {
   EngineOptions engine;
   size_t limit = 0;
   bool skip_bad = false;
+  bool per_label = false;
+  std::string predictions;
   bool json = false;
 };
 
@@ -81,7 +88,8 @@ void put_file(const Scored& scored, size_t queries, Json* object) {
   (*object)["truncated"] = scored.outcome.truncated;
 }
 
-void print_json(const Dataset& data, const Scored& first, const std::optional<Scored>& second) {
+void print_json(const EvalOptions& options, const Dataset& data, const Scored& first,
+                const std::optional<Scored>& second) {
   Json object = json_object("eval");
   object["data"] = data.path;
   object["layout"] = layout_name(data.layout);
@@ -89,9 +97,11 @@ void print_json(const Dataset& data, const Scored& first, const std::optional<Sc
   object["skipped_lines"] = data.skipped;
   object["unknown_labels"] = data.unknown;
   put_file(first, data.examples.size(), &object);
+  if (options.per_label) put_details(details(data, first.outcome), &object);
   if (second) {
     Json other = Json::object();
     put_file(*second, data.examples.size(), &other);
+    if (options.per_label) put_details(details(data, second->outcome), &other);
     object["against"] = other;
     object["difference"] = metrics_json(compare(data, first.outcome, second->outcome));
   }
@@ -138,26 +148,35 @@ void print_plain(const Dataset& data, const Scored& first, const std::optional<S
   if (first.outcome.truncated > 0) out().print("{} examples were truncated\n", first.outcome.truncated);
   if (data.skipped > 0) out().print("{} malformed lines were left out\n", data.skipped);
   if (data.unknown > 0) {
-    out().print("{} examples have a label that the model does not know (counted as wrong), such as {}\n", data.unknown,
-                data.first_unknown);
+    const bool labels = data.labels.unknown > 0;
+    out().print("{} examples have a {} that the model does not know (counted as wrong), such as {}\n", data.unknown,
+                labels ? "label" : "tag", labels ? data.labels.first_unknown : data.tags.first_unknown);
   }
 }
 
 void run_eval(const EvalOptions& options) {
   Dataset data;
+  std::optional<convert::OutputFile> predictions;
+  if (!options.predictions.empty()) {
+    convert::refuse_input_as_output(options.predictions, {options.model, options.data, options.against});
+    predictions.emplace(options.predictions);
+  }
   {
     const ModelFile file(options.model);
     data = read_dataset(options.data, file.model(), options.limit, options.skip_bad);
-    refuse_unknown(data, options.model);
+    refuse_misfit(file, data);
+    refuse_unknown(data, file.model(), options.model);
   }
   const Scored first = score_file(options.model, options, data);
   std::optional<Scored> second;
   if (!options.against.empty()) second = score_file(options.against, options, data);
-  if (options.json) {
-    print_json(data, first, second);
-  } else {
-    print_plain(data, first, second);
+  if (predictions) {
+    const std::string lines = prediction_lines(data, first.outcome);
+    predictions->commit(lines.data(), lines.size());
   }
+  if (options.json) return print_json(options, data, first, second);
+  print_plain(data, first, second);
+  if (options.per_label) print_details(details(data, first.outcome));
 }
 
 }  // namespace
@@ -167,11 +186,20 @@ void add_eval(CLI::App& app) {
   command->group(kExamineGroup);
   auto options = std::make_shared<EvalOptions>();
   command->add_option("FILE", options->model, "A .bantam file")->required()->type_name("FILE.bantam");
-  command->add_option("DATA", options->data, "Labelled examples, one JSON object a line (- reads standard input)")
+  command
+      ->add_option("DATA", options->data,
+                   "Labelled examples: FILE.csv, FILE.tsv, or a JSON object a line (-: standard input)")
       ->required()
       ->type_name("DATA");
   command->add_option("--against", options->against, "Another .bantam file: its scores, and how often the two differ")
       ->type_name("FILE.bantam");
+  command->add_flag(
+      "--per-label", options->per_label,
+      "Also precision, recall, F1 and number of each label or entity, and which labels are taken for which");
+  command
+      ->add_option("--predictions", options->predictions,
+                   "Write what the file says of each example, a JSON object a line")
+      ->type_name("FILE.jsonl");
   command->add_option("--limit", options->limit, "Use the first N examples only")->type_name("N");
   command->add_flag("--skip-bad", options->skip_bad, "Leave malformed lines out and report how many there were");
   command->add_option("--batch", options->engine.batch, "Texts of one forward pass")
@@ -179,18 +207,18 @@ void add_eval(CLI::App& app) {
       ->type_name("N");
   add_engine_options(*command, &options->engine);
   command->add_flag("--json", options->json, "Print one JSON object");
-  command->footer(
-      "Fields of DATA decide what is measured:\n"
-      "  text, label (name or number)            accuracy, macro F1, Matthews (pairs: text_a, text_b)\n"
-      "  text, labels (names)                    micro and macro F1, exact match\n"
-      "  text_a, text_b, score                   Pearson and Spearman of cosine or regression value\n"
-      "  text, intent [, tokens, slots]          intent accuracy, slot F1, sentence accuracy\n"
-      "  tokens, tags                            entity F1\n"
-      "  question, context, answers              exact match and F1\n"
-      "  text, choices, label (number)           accuracy\n\n"
-      "Examples:\n"
-      "  bantam eval voice.bantam test.jsonl\n"
-      "  bantam eval int8.bantam test.jsonl --against f32.bantam --json");
+  std::string help = "Fields of DATA decide what is measured:\n";
+  for (const convert::LayoutText& layout : convert::layouts()) {
+    help += fmt::format("  {:<38}  {}\n", layout.fields, layout.measured);
+  }
+  help += "\nPairs have text_a and text_b. Other names of fields are read too:\n";
+  for (const auto& [name, others] : convert::other_names()) help += fmt::format("  {:<12}  {}\n", name, others);
+  help += "\n";
+  command->footer(help +
+                  "Examples:\n"
+                  "  bantam eval voice.bantam test.jsonl\n"
+                  "  bantam eval voice.bantam test.jsonl --per-label --predictions said.jsonl\n"
+                  "  bantam eval int8.bantam test.jsonl --against f32.bantam --json");
   command->callback([options] { run_eval(*options); });
 }
 

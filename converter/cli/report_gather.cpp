@@ -70,7 +70,7 @@ std::vector<Subject> open_inputs(const ReportOptions& options, std::unique_ptr<c
     gatherer.attempt([&] {
       input.data = read_dataset(options.data, input.file->model(), options.limit, options.skip_bad);
       refuse_misfit(*input.file, *input.data);
-      refuse_unknown(*input.data, input.file->path());
+      refuse_unknown(*input.data, input.file->model(), input.file->path());
     });
   }
   for (const Subject& input : inputs) {

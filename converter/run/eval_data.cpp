@@ -2,185 +2,197 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <optional>
+#include <set>
 
-#include "base/json_file.h"
 #include "base/printable.h"
+#include "run/records.h"
 #include "run/status_error.h"
-#include "run/text_source.h"
 
 namespace bantam::convert {
 namespace {
 
-/// What is wrong with one line; read_dataset adds file and number.
-struct BadLine {
-  std::string what;
-};
-
-std::string string_field(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  if (it == object.end()) throw BadLine{fmt::format("field \"{}\" is missing", name)};
-  if (!it->is_string()) throw BadLine{fmt::format("field \"{}\" is no string", name)};
-  return it->get<std::string>();
-}
-
-std::vector<std::string> list_field(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  if (it == object.end()) throw BadLine{fmt::format("field \"{}\" is missing", name)};
-  if (!it->is_array()) throw BadLine{fmt::format("field \"{}\" is no list", name)};
-  std::vector<std::string> list;
-  for (const Json& item : *it) {
-    if (!item.is_string()) throw BadLine{fmt::format("field \"{}\" holds something that is no string", name)};
-    list.push_back(item.get<std::string>());
-  }
-  return list;
-}
-
-Layout layout_of(const Json& object) {
-  const auto has = [&](const char* name) { return object.contains(name); };
-  if (has("question") && has("context")) return Layout::kAnswers;
-  if (has("choices")) return Layout::kChoices;
-  if (has("tokens") && has("tags")) return Layout::kTags;
-  if (has("intent")) return Layout::kJoint;
-  if (has("score") && has("text_a")) return Layout::kScore;
-  if (has("labels") && (has("text") || has("text_a"))) return Layout::kLabels;
-  if (has("label") && (has("text") || has("text_a"))) return Layout::kLabel;
-  throw BadLine{
-      "no known layout; wanted text + label, text + labels, text_a + text_b + score, text + intent [+ tokens + slots], "
-      "tokens + tags, "
-      "question + context + answers, or text + choices + label"};
-}
-
-/// Index of the label with this name; label_count when there is none.
-uint32_t find_label(const Model& model, const std::string& name) {
-  const uint32_t count = model.label_set_count() == 0 ? 0 : model.label_count(0);
+/// Index of the label with this name in label set `set`; none: there is no such label.
+std::optional<uint32_t> find_label(const Model& model, uint32_t set, const std::string& name) {
+  const uint32_t count = set < model.label_set_count() ? model.label_count(set) : 0;
   for (uint32_t i = 0; i < count; ++i) {
-    if (to_string(model.label(0, i)) == name) return i;
+    if (to_string(model.label(set, i)) == name) return i;
   }
-  return count;
+  return std::nullopt;
 }
 
-bool is_label(const Model& model, const std::string& name) {
-  return model.label_set_count() != 0 && find_label(model, name) < model.label_count(0);
+/// The model's name for the number that `digits` spells; `digits` where it spells none of the model's.
+std::string name_of_number(const Model& model, uint32_t set, const std::string& digits) {
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool whole = error == std::errc() && end == digits.data() + digits.size();
+  const uint32_t count = set < model.label_set_count() ? model.label_count(set) : 0;
+  return whole && number < count ? to_string(model.label(set, number)) : digits;
 }
 
-/// The name of a line's label: its "label_name" or "label" where the model has that name, else the model's name for
-/// the number. Unknown names stay as they are.
-std::string label_field(const Json& object, const Model& model) {
-  const Json& label = object.at("label");
-  const auto name = object.find("label_name");
-  if (name != object.end() && name->is_string() && is_label(model, name->get<std::string>()))
-    return name->get<std::string>();
-  if (label.is_string()) return label.get<std::string>();
-  if (!label.is_number_integer()) throw BadLine{"field \"label\" is neither a string nor a whole number"};
-  const auto number = label.get<int64_t>();
-  const bool in_range = number >= 0 && model.label_set_count() != 0 && number < model.label_count(0);
-  return in_range ? label_name(model, static_cast<uint32_t>(number)) : label.dump();
+/// "LABEL_0", "LABEL_1": names that say nothing.
+bool is_numbered(const std::string& name) { return name.compare(0, 6, "LABEL_") == 0; }
+
+/// The name of an example's label: "label_name" or "label" where the model has that name, else the model's name for the number.
+/// Unknown names stay as they are: also of a number that the data call otherwise than the model does.
+std::string label_of(const Record& record, const Model& model) {
+  const std::string label = record.label(record.has(Field::kLabel) ? Field::kLabel : Field::kLabels);
+  if (record.has(Field::kLabelName)) {
+    std::string name = record.string(Field::kLabelName);
+    const std::string own = name_of_number(model, 0, label);
+    if (find_label(model, 0, name) || (own != label && !is_numbered(own))) return name;
+  }
+  return find_label(model, 0, label) ? label : name_of_number(model, 0, label);
 }
 
-void put_tokens(const std::vector<std::string>& tokens, std::vector<std::string> tags, const char* tags_name,
-                Example* example) {
-  if (tokens.size() != tags.size()) {
-    throw BadLine{fmt::format("{} tokens but {} {}", tokens.size(), tags.size(), tags_name)};
+void put_tokens(const Record& record, Field field, const char* what, const Model& model, Example* example) {
+  const std::vector<std::string> tokens = record.list(Field::kTokens);
+  std::vector<std::string> tags = record.list(field);
+  if (tokens.size() != tags.size())
+    throw BadRecord{fmt::format("{} tokens but {} {}", tokens.size(), tags.size(), what)};
+  const uint32_t set = word_label_set(model);
+  for (std::string& tag : tags) {
+    if (!find_label(model, set, tag)) tag = name_of_number(model, set, tag);
   }
   set_tokens(tokens, std::move(tags), example);
 }
 
-/// SQuAD's {"text": [...]} or a plain list.
-std::vector<std::string> answers_field(const Json& object) {
-  const auto it = object.find("answers");
-  if (it == object.end()) throw BadLine{"field \"answers\" is missing"};
-  return it->is_object() ? list_field(*it, "text") : list_field(object, "answers");
+Layout layout_of(const Record& record) {
+  const auto has = [&](Field field) { return record.has(field); };
+  const bool text = has(Field::kText) || has(Field::kFirst);
+  const bool one = has(Field::kLabel) || (has(Field::kLabels) && !record.is_list(Field::kLabels));
+  if (has(Field::kQuestion) && has(Field::kContext)) return Layout::kAnswers;
+  if (has(Field::kChoices)) return Layout::kChoices;
+  if (has(Field::kTokens) && (has(Field::kTags) || (has(Field::kLabels) && !text))) return Layout::kTags;
+  if (has(Field::kIntent)) return Layout::kJoint;
+  if (has(Field::kScore) && text) return Layout::kScore;
+  if (one && text) return Layout::kLabel;
+  if (has(Field::kLabels) && text) return Layout::kLabels;
+  std::string wanted;
+  for (const LayoutText& layout : layouts()) wanted += fmt::format("{}{}", wanted.empty() ? "" : "; ", layout.fields);
+  throw BadRecord{fmt::format("no known layout; wanted {}", wanted)};
 }
 
-Input text_field(const Json& object) {
-  if (!object.contains("text_a")) return {string_field(object, "text"), std::nullopt};
-  return {string_field(object, "text_a"), string_field(object, "text_b")};
-}
+/// The text, or the two of a pair.
+Input texts_of(const Record& record) { return {record.first(), record.second()}; }
 
-Example parse(const Json& object, Layout layout, const Model& model) {
+Example example_of(const Record& record, Layout layout, const Model& model) {
   Example example;
   switch (layout) {
     case Layout::kLabel:
-      example.input = text_field(object);
-      example.label = label_field(object, model);
+      example.input = texts_of(record);
+      example.label = label_of(record, model);
       break;
     case Layout::kLabels:
-      example.input = text_field(object);
-      example.labels = list_field(object, "labels");
+      example.input = texts_of(record);
+      for (const std::string& label : record.list(Field::kLabels)) {
+        example.labels.push_back(find_label(model, 0, label) ? label : name_of_number(model, 0, label));
+      }
       break;
     case Layout::kScore:
-      example.input = text_field(object);
-      if (!object.at("score").is_number()) throw BadLine{"field \"score\" is no number"};
-      example.score = object.at("score").get<float>();
+      example.input = texts_of(record);
+      if (!example.input.second && has_part(model.task(), kVectorPart)) {
+        throw BadRecord{"scores of embeddings are of two texts: field \"text_b\" is missing"};
+      }
+      example.score = static_cast<float>(record.number(Field::kScore));
       break;
     case Layout::kJoint:
-      example.input = text_field(object);
-      example.label = string_field(object, "intent");
-      if (object.contains("slots"))
-        put_tokens(list_field(object, "tokens"), list_field(object, "slots"), "slots", &example);
+      example.input = texts_of(record);
+      example.label = record.label(Field::kIntent);
+      if (!find_label(model, 0, example.label)) example.label = name_of_number(model, 0, example.label);
+      if (record.has(Field::kSlots)) put_tokens(record, Field::kSlots, "slots", model, &example);
       break;
     case Layout::kTags:
-      put_tokens(list_field(object, "tokens"), list_field(object, "tags"), "tags", &example);
+      put_tokens(record, record.has(Field::kTags) ? Field::kTags : Field::kLabels, "tags", model, &example);
       break;
     case Layout::kAnswers:
-      example.input = {string_field(object, "question"), string_field(object, "context")};
-      example.answers = answers_field(object);
+      example.input = {record.string(Field::kQuestion), record.string(Field::kContext)};
+      // An empty cell of a table: there is no answer.
+      if (record.has(Field::kAnswers) || !record.has_column(Field::kAnswers)) {
+        example.answers = record.list(Field::kAnswers);
+      }
       break;
     case Layout::kChoices: {
-      example.input.first = string_field(object, "text");
-      example.choices = list_field(object, "choices");
-      if (example.choices.size() < 2) throw BadLine{"field \"choices\" holds fewer than two"};
-      const auto label = object.find("label");
-      if (label == object.end() || !label->is_number_integer()) throw BadLine{"field \"label\" is no whole number"};
-      example.label = label->dump();
+      example.input.first = record.first();
+      example.choices = record.list(Field::kChoices);
+      if (example.choices.size() < 2) throw BadRecord{"field \"choices\" holds fewer than two"};
+      const double label = record.number(Field::kLabel);
+      if (label < 0 || label != std::floor(label)) throw BadRecord{"field \"label\" is no whole number"};
+      example.label = fmt::format("{:.0f}", label);
       break;
     }
   }
   return example;
 }
 
-Json parse_line(const std::string& line) {
-  Json object = Json::parse(line, nullptr, false);
-  if (object.is_discarded()) throw BadLine{"not JSON"};
-  if (!object.is_object()) throw BadLine{"no JSON object"};
-  return object;
-}
-
-/// Counts the example where the model does not have its label, or one of them.
-void note_unknown(const Example& example, const Model& model, Dataset* data) {
-  std::vector<std::string> names = example.labels;
-  if (data->layout == Layout::kLabel || data->layout == Layout::kJoint) names.push_back(example.label);
-  if (model.label_set_count() == 0) return;
-  for (const std::string& name : names) {
-    if (is_label(model, name)) continue;
-    if (data->unknown++ == 0) data->first_unknown = fmt::format("\"{}\" in line {}", printable(name), example.line);
-    return;
+/// Which labels and tags of the data the model has.
+class Known {
+ public:
+  explicit Known(const Model& model) : model_(model) {
+    if (!has_part(model.task(), kWordsPart)) return;
+    const uint32_t set = word_label_set(model);
+    for (uint32_t i = 0; i < model.label_count(set); ++i) {
+      const std::string tag = to_string(model.label(set, i));
+      tags_.insert(tag);
+      tags_.insert(entity(tag));
+    }
   }
-}
 
-bool is_blank(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
+  void note(const Example& example, Dataset* data) const {
+    bool unknown = false;
+    if (model_.label_set_count() != 0) {
+      std::vector<std::string> names = example.labels;
+      if (data->layout == Layout::kLabel || data->layout == Layout::kJoint) names.push_back(example.label);
+      for (const std::string& name : names)
+        unknown = !count(find_label(model_, 0, name).has_value(), name, example, &data->labels) || unknown;
+    }
+    for (const std::string& tag : example.tags) {
+      if (tags_.empty() || tag == "O") continue;
+      const bool known = tags_.count(tag) != 0 || tags_.count(entity(tag)) != 0;
+      unknown = !count(known, tag, example, &data->tags) || unknown;
+    }
+    data->unknown += unknown ? 1 : 0;
+  }
+
+ private:
+  /// Data may mark the beginnings of entities otherwise than the model does.
+  static std::string entity(const std::string& tag) {
+    const bool marked = tag.size() > 2 && tag[1] == '-' && std::string("BIESUL").find(tag[0]) != std::string::npos;
+    return marked ? tag.substr(2) : tag;
+  }
+
+  static bool count(bool known, const std::string& name, const Example& example, Names* names) {
+    if (known) {
+      ++names->known;
+    } else if (names->unknown++ == 0) {
+      names->first_unknown = fmt::format("\"{}\" in line {}", printable(name), example.line);
+    }
+    return known;
+  }
+
+  const Model& model_;
+  std::set<std::string> tags_;  // and the names of their entities
+};
 
 }  // namespace
 
-const char* layout_name(Layout layout) {
-  switch (layout) {
-    case Layout::kLabel:
-      return "labels";
-    case Layout::kLabels:
-      return "lists of labels";
-    case Layout::kScore:
-      return "scores";
-    case Layout::kJoint:
-      return "intents and slots";
-    case Layout::kTags:
-      return "tags";
-    case Layout::kAnswers:
-      return "answers";
-    case Layout::kChoices:
-      return "choices";
-  }
-  return "unknown";
+const std::vector<LayoutText>& layouts() {
+  static const std::vector<LayoutText> kLayouts = {
+      {Layout::kLabel, "labels", "text, label (name or number)", "accuracy, macro F1, Matthews, F1 of each label"},
+      {Layout::kLabels, "lists of labels", "text, labels (a list)",
+       "micro and macro F1, exact match, F1 of each label"},
+      {Layout::kScore, "scores", "text_a, text_b, score", "Pearson and Spearman of cosine or regression value"},
+      {Layout::kJoint, "intents and slots", "text, intent [, tokens, slots]",
+       "intent accuracy, slot F1, sentence accuracy"},
+      {Layout::kTags, "tags", "tokens, tags", "entity F1, in all and of each name"},
+      {Layout::kAnswers, "answers", "question, context, answers", "exact match and F1"},
+      {Layout::kChoices, "choices", "text, choices, label (number)", "accuracy"},
+  };
+  return kLayouts;
 }
+
+const char* layout_name(Layout layout) { return layouts().at(static_cast<size_t>(layout)).name; }
 
 bool fits(const TaskTraits& task, Layout layout) {
   const bool labels = (task.parts & kLabelsPart) != 0;
@@ -218,28 +230,26 @@ Dataset read_dataset(const std::string& path, const Model& model, size_t limit, 
   constexpr size_t kMostShown = 10;
   Dataset data;
   data.path = path;
-  LineReader reader(path);
+  RecordReader reader(path);
+  const Known known(model);
   std::vector<std::string> problems;
   size_t bad = 0;
   bool known_layout = false;
-  std::string line;
-  while ((limit == 0 || data.examples.size() < limit) && reader.next(&line)) {
-    if (is_blank(line)) continue;
+  Record record;
+  for (bool more = true; more && (limit == 0 || data.examples.size() < limit);) {
     try {
-      const Json object = parse_line(line);
+      more = reader.next(&record);
+      if (!more) break;
       if (!known_layout) {
-        data.layout = layout_of(object);
+        data.layout = layout_of(record);
         known_layout = true;
       }
-      Example example = parse(object, data.layout, model);
+      Example example = example_of(record, data.layout, model);
       example.line = reader.line_number();
-      note_unknown(example, model, &data);
+      known.note(example, &data);
       data.examples.push_back(std::move(example));
-    } catch (const BadLine& problem) {
+    } catch (const BadRecord& problem) {
       if (bad++ < kMostShown) problems.push_back(fmt::format("{}:{}: {}", path, reader.line_number(), problem.what));
-    } catch (const nlohmann::detail::exception&) {
-      if (bad++ < kMostShown)
-        problems.push_back(fmt::format("{}:{}: a field is missing or of the wrong type", path, reader.line_number()));
     }
   }
   data.skipped = bad;
@@ -249,14 +259,27 @@ Dataset read_dataset(const std::string& path, const Model& model, size_t limit, 
     throw Error(ExitCode::kInvalid, problems);
   }
   if (data.examples.empty())
-    fail(ExitCode::kInvalid, "{}: there is no example in it; pass a JSONL file with labels", path);
+    fail(ExitCode::kInvalid, "{}: there is no example in it; pass lines of JSON, or a table, with labels", path);
   return data;
 }
 
-void refuse_unknown(const Dataset& data, const std::string& model) {
-  if (data.unknown < data.examples.size()) return;
-  fail(ExitCode::kInvalid, "{}: {} knows none of its labels, such as {}; bantam inspect shows the model's", data.path,
-       model, data.first_unknown);
+void refuse_unknown(const Dataset& data, const Model& model, const std::string& called) {
+  const auto refuse = [&](const Names& names, const char* what, uint32_t set) {
+    if (names.known > 0 || names.unknown == 0) return;
+    std::string own;
+    constexpr uint32_t kShown = 5;
+    for (uint32_t i = 0; i < std::min(kShown, model.label_count(set)); ++i) {
+      own += fmt::format("{}{}", i == 0 ? "" : ", ", printable(to_string(model.label(set, i))));
+    }
+    if (model.label_count(set) > kShown) own += ", ...";
+    fail(ExitCode::kInvalid,
+         "{}: {} knows none of its {}, such as {}; the model's are {} (bantam inspect shows all): rename those of the "
+         "data, or "
+         "pass other data",
+         data.path, called, what, names.first_unknown, own);
+  };
+  refuse(data.labels, "labels", 0);
+  refuse(data.tags, data.layout == Layout::kJoint ? "slots" : "tags", word_label_set(model));
 }
 
 }  // namespace bantam::convert

@@ -1,4 +1,4 @@
-// Labelled data for `eval`: one JSON object a line, layout told by its fields.
+// Labelled data for `eval` and training (run/records.h), the layout told by its fields.
 #ifndef BANTAM_CONVERTER_RUN_EVAL_DATA_H_
 #define BANTAM_CONVERTER_RUN_EVAL_DATA_H_
 
@@ -9,16 +9,17 @@
 
 namespace bantam::convert {
 
-enum class Layout {
-  kLabel,    // text | text_a, text_b; label (name or number) [, label_name]
-  kLabels,   // text | text_a, text_b; labels (names: any number of them hold)
-  kScore,    // text_a, text_b, score
-  kJoint,    // text, intent [, tokens, slots]
-  kTags,     // tokens, tags
-  kAnswers,  // question, context, answers (strings, or SQuAD's {"text": [...]})
-  kChoices,  // text, choices, label (number)
-};
+enum class Layout { kLabel, kLabels, kScore, kJoint, kTags, kAnswers, kChoices };
 
+/// A layout in words.
+struct LayoutText {
+  Layout layout;
+  const char* name;
+  const char* fields;    // by the names that documents use; run/records.h has others
+  const char* measured;  // what eval computes
+};
+/// All of them, in the order of Layout.
+const std::vector<LayoutText>& layouts();
 const char* layout_name(Layout layout);
 
 /// Can a file with such answers be scored on data of this layout?
@@ -36,21 +37,29 @@ struct Example {
   std::vector<std::string> answers;  // none: unanswerable
 };
 
+/// How often the data name what the model has, and what it does not have.
+struct Names {
+  size_t known = 0;
+  size_t unknown = 0;
+  std::string first_unknown;  // with its line
+};
+
 struct Dataset {
   std::string path;
   Layout layout = Layout::kLabel;
   std::vector<Example> examples;
   size_t skipped = 0;  // malformed lines, with `skip_bad`
-  size_t unknown = 0;  // examples whose label the model does not have
-  std::string first_unknown;
+  Names labels;
+  Names tags;          // but "O"; an entity's name is enough
+  size_t unknown = 0;  // examples with a label or a tag that the model does not have
 };
 
 /// Reads at most `limit` examples (0: all). Malformed lines are an error that lists them with their numbers, or
 /// counted with `skip_bad`. `model` translates label numbers to names.
 Dataset read_dataset(const std::string& path, const Model& model, size_t limit, bool skip_bad);
 
-/// Throws where the model has no label of any example. `model`: how the message calls it.
-void refuse_unknown(const Dataset& data, const std::string& model);
+/// Throws where the model has none of the labels, or none of the tags. `called`: how the message calls it.
+void refuse_unknown(const Dataset& data, const Model& model, const std::string& called);
 
 /// Makes `tokens`, joined by blanks, the example's text, with a tag each.
 void set_tokens(const std::vector<std::string>& tokens, std::vector<std::string> tags, Example* example);

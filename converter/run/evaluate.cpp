@@ -10,7 +10,8 @@ Outcome evaluate(const std::string& file, const std::string& data, const Evaluat
   return convert::guarded([&] {
     const convert::ModelFile model(file);
     const convert::Dataset examples = convert::read_dataset(data, model.model(), options.limit, options.skip_bad);
-    convert::refuse_unknown(examples, file);
+    convert::refuse_misfit(model, examples);
+    convert::refuse_unknown(examples, model.model(), file);
     convert::EngineOptions engine;
     engine.threads = options.threads;
     engine.batch = options.batch;

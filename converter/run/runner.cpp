@@ -30,7 +30,7 @@ Runner::~Runner() = default;
 Sample Runner::encode(const std::string& text, const std::string& second) {
   session_->clear();
   check(session_->add({text.data(), text.size()}, second.empty() ? Text{} : Text{second.data(), second.size()}, {}),
-            "\"" + text + "\"");
+        "\"" + text + "\"");
   const EncodedSequence encoded = session_->sequence(0);
   Sample sample;
   sample.text = text;

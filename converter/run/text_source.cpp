@@ -7,28 +7,14 @@
 
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
-#include "base/json_file.h"
 #include "base/printable.h"
 #include "base/text_encoding.h"
+#include "run/records.h"
 #include "run/status_error.h"
 
 namespace bantam::convert {
-
-namespace {
-
-std::string text_of_json(const std::string& line, const std::string& place) {
-  const Json object = Json::parse(line, nullptr, false);
-  for (const char* key : {"text", "text_a"}) {
-    if (object.is_object() && object.contains(key) && object[key].is_string()) return object[key].get<std::string>();
-  }
-  fail(ExitCode::kInvalid, "{}: no JSON object with \"text\"; lines that are texts themselves belong in a .txt file",
-       place);
-}
-
-}  // namespace
 
 LineReader::LineReader(const std::string& path, Warn warn, Prompt prompt)
     : warn_(std::move(warn)),
@@ -104,35 +90,57 @@ bool input_is_given() {
 
 bool input_is_typed() { return isatty(STDIN_FILENO) == 1; }
 
+/// One place that texts come from: an argument, or the lines of a file.
+struct TextSource::Part {
+  std::string text;
+  enum class Kind : uint8_t { kText, kLines, kRecords } kind = Kind::kText;
+};
+
 TextSource::TextSource(const std::vector<std::string>& arguments, const std::string& file, Warn warn, Prompt prompt)
     : warn_(std::move(warn)), prompt_(prompt) {
-  for (const std::string& argument : arguments) parts_.push_back({argument, argument == "-", false});
-  constexpr std::string_view kJsonLines = ".jsonl";
-  const bool json = file.size() > kJsonLines.size() &&
-                    file.compare(file.size() - kJsonLines.size(), std::string::npos, kJsonLines) == 0;
-  if (!file.empty()) parts_.push_back({file, true, json});
+  for (const std::string& argument : arguments) {
+    parts_.push_back({argument, argument == "-" ? Part::Kind::kLines : Part::Kind::kText});
+  }
+  if (!file.empty()) parts_.push_back({file, holds_records(file) ? Part::Kind::kRecords : Part::Kind::kLines});
 }
 
+TextSource::~TextSource() = default;
+
 std::string TextSource::place() const {
-  return reader_ == nullptr ? "" : fmt::format("{}, line {}", reader_->name(), reader_->line_number());
+  if (lines_ != nullptr) return fmt::format("{}, line {}", lines_->name(), lines_->line_number());
+  return records_ == nullptr ? "" : fmt::format("{}, line {}", records_->name(), records_->line_number());
+}
+
+bool TextSource::next_record(std::string* text) {
+  try {
+    Record record;
+    if (!records_->next(&record)) return false;
+    *text = record.first();
+    return true;
+  } catch (const BadRecord& bad) {
+    fail(ExitCode::kInvalid, "{}: {}; lines that are texts themselves belong in a .txt file", place(), bad.what);
+  }
 }
 
 bool TextSource::next(std::string* text) {
   for (;;) {
-    if (reader_ != nullptr) {
-      if (reader_->next(text)) {
-        if (parts_[position_ - 1].json) *text = text_of_json(*text, place());
-        return true;
-      }
-      reader_.reset();
-    }
+    if (lines_ != nullptr && lines_->next(text)) return true;
+    if (records_ != nullptr && next_record(text)) return true;
+    lines_.reset();
+    records_.reset();
     if (position_ == parts_.size()) return false;
     const Part& part = parts_[position_++];
-    if (!part.lines) {
-      *text = part.text;
-      return true;
+    switch (part.kind) {
+      case Part::Kind::kText:
+        *text = part.text;
+        return true;
+      case Part::Kind::kLines:
+        lines_ = std::make_unique<LineReader>(part.text, warn_, prompt_);
+        break;
+      case Part::Kind::kRecords:
+        records_ = std::make_unique<RecordReader>(part.text, PlainLine::kBad, warn_);
+        break;
     }
-    reader_ = std::make_unique<LineReader>(part.text, warn_, prompt_);
   }
 }
 

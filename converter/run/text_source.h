@@ -54,30 +54,31 @@ bool input_is_given();
 /// Is standard input a person at a terminal?
 bool input_is_typed();
 
-/// The texts of one command: `arguments` in order, where "-" stands for standard input; then `file`'s lines. Of a file
-/// whose name ends with .jsonl each line is a JSON object, and its "text" (or "text_a") the text.
+class RecordReader;
+
+/// The texts of one command: `arguments` in order, where "-" stands for standard input; then `file`'s lines, or of a .jsonl, .csv
+/// or .tsv file the text of each record (run/records.h).
 class TextSource {
  public:
   TextSource(const std::vector<std::string>& arguments, const std::string& file, Warn warn = nullptr,
              Prompt prompt = nullptr);
-  /// False at the end. Throws on a read error, and for a line of a .jsonl file that holds no text (kInvalid): the next
-  /// call goes on behind it.
+  ~TextSource();
+  /// False at the end. Throws on a read error, and for a record that holds no text (kInvalid): the next call goes on
+  /// behind it.
   bool next(std::string* text);
   /// "FILE, line N" of the text that next() gave last or refused; empty for an argument.
   std::string place() const;
 
  private:
-  /// One place that texts come from: an argument, or the lines of a file.
-  struct Part {
-    std::string text;
-    bool lines = false;
-    bool json = false;
-  };
+  struct Part;
+  bool next_record(std::string* text);
+
   Warn warn_;
   Prompt prompt_;
   std::vector<Part> parts_;
   size_t position_ = 0;
-  std::unique_ptr<LineReader> reader_;
+  std::unique_ptr<LineReader> lines_;
+  std::unique_ptr<RecordReader> records_;
 };
 
 }  // namespace bantam::convert

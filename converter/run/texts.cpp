@@ -3,48 +3,51 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/text_encoding.h"
+#include "run/records.h"
 
 namespace bantam::convert {
 
-std::vector<LabelledText> read_labelled(const char* option, const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(ExitCode::kIo, fmt::format("{} {}: {}", option, file.string(), std::strerror(errno)));
-  std::vector<LabelledText> texts;
-  std::string line;
-  for (size_t number = 1; std::getline(in, line); ++number) {
-    if (number == 1) refuse_wide_encoding(fmt::format("{} {}", option, file.string()), line);
-    clean_line(&line, number == 1);
-    if (line.empty()) continue;
-    if (line.front() != '{') {
-      texts.push_back({line, "", "", ""});
-      continue;
+namespace {
+
+/// The label of a record: its intent, "label_name" or "label"; and its number, where it has a name as well.
+void put_label(const Record& record, LabelledText* text) {
+  for (const Field field : {Field::kLabel, Field::kLabelName, Field::kIntent}) {
+    if (!record.has(field)) continue;
+    text->number = text->label;
+    try {
+      text->label = record.label(field);
+    } catch (const BadRecord&) {  // of another kind, such as a score: no label
     }
-    const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
-    const char* key = object.is_object() && object.contains("text") ? "text" : "text_a";
-    if (!object.is_object() || !object.contains(key) || !object[key].is_string()) {
-      throw Error(ExitCode::kInvalid,
-                  fmt::format("{} {}, line {}: a JSON object without \"text\"", option, file.string(), number));
-    }
-    LabelledText text{object[key].get<std::string>(), "", "", ""};
-    if (object.contains("text_b") && object["text_b"].is_string()) text.second = object["text_b"].get<std::string>();
-    for (const char* name : {"label", "label_name", "intent"}) {
-      if (!object.contains(name)) continue;
-      const nlohmann::json& label = object[name];
-      text.number = text.label;
-      if (label.is_string()) text.label = label.get<std::string>();
-      if (label.is_number_integer()) text.label = label.dump();
-    }
-    texts.push_back(std::move(text));
   }
-  if (in.bad()) throw Error(ExitCode::kIo, fmt::format("{} {}: cannot read it", option, file.string()));
-  if (texts.empty()) throw Error(ExitCode::kInvalid, fmt::format("{} {}: no text in it", option, file.string()));
+}
+
+}  // namespace
+
+std::vector<LabelledText> read_labelled(const char* option, const std::filesystem::path& file) {
+  const std::string called = fmt::format("{} {}", option, file.string());
+  std::vector<LabelledText> texts;
+  try {
+    RecordReader reader(file.string(), PlainLine::kText);
+    for (Record record; true;) {
+      try {
+        if (!reader.next(&record)) break;
+        LabelledText text{record.first(), record.second().value_or(""), "", ""};
+        put_label(record, &text);
+        texts.push_back(std::move(text));
+      } catch (const BadRecord& bad) {
+        throw Error(ExitCode::kInvalid, fmt::format("line {}: {}", reader.line_number(), bad.what));
+      }
+    }
+  } catch (const Error& error) {
+    // The reader names the file; here is who gave it.
+    const std::string& problem = error.problems().front();
+    const std::string name = file.string();
+    const bool named = problem.compare(0, name.size(), name) == 0;
+    throw Error(error.code(), named ? fmt::format("{} {}", option, problem) : fmt::format("{}, {}", called, problem));
+  }
+  if (texts.empty()) throw Error(ExitCode::kInvalid, fmt::format("{}: no text in it", called));
   return texts;
 }
 

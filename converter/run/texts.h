@@ -12,8 +12,8 @@
 
 namespace bantam::convert {
 
-/// A text a line; of lines that are JSON objects (FILE.jsonl) the field "text" (or "text_a"). Empty lines are
-/// left out. Throws Error (I/O, invalid), which names `option` as where the file comes from, with the line's number.
+/// A text a line; of lines that are JSON objects, of FILE.csv and FILE.tsv the text or the first of a pair (run/records.h). Empty
+/// lines are left out. Throws Error (I/O, invalid), which names `option` as where the file comes from, with the line's number.
 std::vector<std::string> read_texts(const char* option, const std::filesystem::path& file);
 
 struct LabelledText {
@@ -23,7 +23,7 @@ struct LabelledText {
   std::string number;  // what "label" says where "label_name" is there too
 };
 
-/// As read_texts, with the label of JSON lines: "intent", "label_name" or "label" (a name or a number), and "text_b".
+/// As read_texts, with the label: "intent", "label_name" or "label" (a name or a number), and the second of a pair.
 std::vector<LabelledText> read_labelled(const char* option, const std::filesystem::path& file);
 
 /// At most `most` of the texts, evenly spread over them.

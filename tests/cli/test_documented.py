@@ -70,6 +70,8 @@ class DocumentedCommands(CommandTest):
         lines = [{"text": text, "intent": "PlayMusic"} for text in spoken]
         for name in ("test.jsonl", "data.jsonl", "dev.jsonl", "train.jsonl", "valid.jsonl"):
             (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+        table = ["utterance,intent", *(f'"{text}",PlayMusic' for text in spoken)]
+        (folder / "data.csv").write_text("".join(f"{line}\n" for line in table))
         (folder / "recipe.json").write_text('{"layers": 3}\n')
         return folder
 

@@ -1,0 +1,21 @@
+// What eval says beside its totals: scores of each label, and of each example.
+#ifndef BANTAM_CONVERTER_CLI_EVAL_DETAILS_H_
+#define BANTAM_CONVERTER_CLI_EVAL_DETAILS_H_
+
+#include <string>
+
+#include "cli/output.h"
+#include "run/eval_details.h"
+
+namespace bantam::cli {
+
+/// Adds "labels", "confusion" and "entities", each where there is one.
+void put_details(const convert::EvalDetails& details, Json* object);
+void print_details(const convert::EvalDetails& details);
+
+/// An object a line for each example: what the data say and what the file says.
+std::string prediction_lines(const convert::Dataset& data, const convert::Outcome& outcome);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_EVAL_DETAILS_H_
