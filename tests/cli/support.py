@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+import json_schema
+
 COMMAND = os.environ.get("BANTAM_COMMAND", "build/bantam")
 MODELS = pathlib.Path(os.environ.get("BANTAM_TEST_MODELS", "build/tests/cli/models"))
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -58,10 +60,13 @@ class CommandTest(unittest.TestCase):
         return done.stdout
 
     def lines(self, *arguments, **options):
-        """Objects of a command that prints one JSON object a line."""
+        """Objects of a command that prints one JSON object a line, each as its schema says."""
         output = self.ok(*arguments, **options)
         self.assertTrue(output.endswith(b"\n") or not output)
-        return [json.loads(line) for line in output.decode("utf-8").split("\n")[:-1]]
+        objects = [json.loads(line) for line in output.decode("utf-8").split("\n")[:-1]]
+        for value in objects:
+            self.assertEqual(json_schema.check(value), [], arguments)
+        return objects
 
     def line(self, *arguments, **options):
         objects = self.lines(*arguments, **options)
