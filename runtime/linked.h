@@ -17,7 +17,7 @@
 #ifndef BANTAM_LINK_OPS
 #define BANTAM_LINK_OPS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
-// Bit i: numbers of this kind in the operators of version 1. Float: f32 weights of linear layers; Half: f16 wherever floats
+// Bit i: numbers of this kind in the operators of dynamic numerics. Float: f32 weights of linear layers; Half: f16 wherever floats
 // are linked; FloatTables: embedding tables; FloatAttention: queries, keys and values; Dynamic: int8 with a scale a row
 // found at run time; beside it Int4: weights of 4 bits, Sparse: sparse weights, Bitmask: a bitmask and what is not 0.
 #define BANTAM_NUMBERS(X) X(Float) X(Half) X(FloatTables) X(FloatAttention) X(Dynamic) X(Int4) X(Sparse) X(Bitmask)
@@ -31,6 +31,10 @@
 #endif
 #ifndef BANTAM_LINK_NORMS
 #define BANTAM_LINK_NORMS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
+#endif
+// Bit i of what an epilogue may do beside activation, residual and norm: 0 a gate, 1 storing the row before the norm.
+#ifndef BANTAM_LINK_EPILOGUE
+#define BANTAM_LINK_EPILOGUE (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
 // Rows that kernels take at a time, at most, where they can choose; more rows are several blocks. Only they look at it.
 #ifndef BANTAM_LINK_ROWS
@@ -80,16 +84,18 @@ enum Op : uint32_t {
 #undef BANTAM_OP
   kOps
 };
-/// Bits of the rows that are operators of this version.
-constexpr uint32_t ops_of(uint32_t of_version) {
+/// fb::Numerics, which this header does without.
+enum Numerics : uint32_t { dynamic = 0, static_int = 1 };
+/// Bits of the rows that are operators of these numerics.
+constexpr uint32_t ops_of(Numerics of) {
   uint32_t bits = 0;
-#define BANTAM_OP(name, kind, version, ...) bits |= version == of_version ? 1u << kOp##name : 0u;
+#define BANTAM_OP(name, kind, numerics, ...) bits |= numerics == of ? 1u << kOp##name : 0u;
 #include "ops/ops.inc"
 #undef BANTAM_OP
   return bits;
 }
 constexpr bool op(uint32_t row) { return ((BANTAM_LINK_OPS) >> row & 1u) != 0; }
-constexpr bool kStatic = ((BANTAM_LINK_OPS)&ops_of(2)) != 0;
+constexpr bool kStatic = ((BANTAM_LINK_OPS)&ops_of(Numerics::static_int)) != 0;
 
 enum Numbers : uint32_t {
 #define BANTAM_NUMBER(name) kNumber##name,
@@ -105,6 +111,8 @@ constexpr bool kDynamic = numbers(kNumberDynamic);
 constexpr bool kInt4 = numbers(kNumberInt4);
 constexpr bool kSparse = numbers(kNumberSparse);
 constexpr bool kBitmask = numbers(kNumberBitmask);
+constexpr bool kGate = ((BANTAM_LINK_EPILOGUE)&1u) != 0;
+constexpr bool kStoreSum = ((BANTAM_LINK_EPILOGUE)&2u) != 0;
 constexpr uint32_t kUnitLengthBit = 31;
 constexpr bool kUnitLength = ((BANTAM_LINK_POOLS) >> kUnitLengthBit & 1u) != 0;
 constexpr bool kTokenizer = BANTAM_LINK_TOKENIZER != 0;

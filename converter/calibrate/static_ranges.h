@@ -1,4 +1,4 @@
-// Ranges of the activations of an integer-only file, measured on calibration texts.
+// Ranges of the activations of a statically quantized file, measured on calibration texts.
 #ifndef BANTAM_CONVERTER_CALIBRATE_STATIC_RANGES_H_
 #define BANTAM_CONVERTER_CALIBRATE_STATIC_RANGES_H_
 

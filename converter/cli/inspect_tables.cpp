@@ -54,16 +54,16 @@ Json names(const fb::Model& model, const flatbuffers::Vector<int32_t>* indices) 
   return list;
 }
 
-/// What the tail does, in order: "gelu", "residual, norm", ...
-std::string tail_text(const fb::Op& op) {
-  const fb::Tail* tail = op.tail();
+/// What the epilogue does, in order: "gelu", "residual, norm", ...
+std::string epilogue_text(const fb::Op& op) {
+  const fb::Epilogue* epilogue = op.epilogue();
   std::string result;
   const auto add = [&](const std::string& part) { result += (result.empty() ? "" : ", ") + part; };
   if (is_static(op)) add("integers");
-  if (tail == nullptr) return result;
-  if (tail->activation() != fb::ActivationKind::none) add(fb::EnumNameActivationKind(tail->activation()));
-  if (tail->residual() >= 0) add("residual");
-  if (tail->norm() != fb::NormKind::none) add(fmt::format("{} norm", fb::EnumNameNormKind(tail->norm())));
+  if (epilogue == nullptr) return result;
+  if (epilogue->activation() != fb::ActivationKind::none) add(fb::EnumNameActivationKind(epilogue->activation()));
+  if (epilogue->residual() >= 0) add("residual");
+  if (epilogue->norm() != fb::NormKind::none) add(fmt::format("{} norm", fb::EnumNameNormKind(epilogue->norm())));
   return result;
 }
 
@@ -139,7 +139,7 @@ Json ops_json(const Model& model) {
                       {"kind", fb::EnumNameOpAttributes(op.attributes_type())},
                       {"inputs", names(stored, op.inputs())},
                       {"outputs", names(stored, op.outputs())},
-                      {"tail", tail_text(op)}});
+                      {"epilogue", epilogue_text(op)}});
     }
   }
   return list;
@@ -185,7 +185,7 @@ Json plan_json(const Model& model) {
 }
 
 Table ops_table(const Model& model) {
-  return table_of(ops_json(model), {"op", "step", "rows", "name", "kind", "inputs", "outputs", "tail"});
+  return table_of(ops_json(model), {"op", "step", "rows", "name", "kind", "inputs", "outputs", "epilogue"});
 }
 Table tensors_table(const Model& model) {
   return table_of(tensors_json(model), {"name", "type", "layout", "shape", "bytes", "source_bytes", "error"});

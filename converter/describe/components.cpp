@@ -152,7 +152,7 @@ void claim_texts(const Model& model, Claims* claims) {
   }
 }
 
-/// The number behind "layer." in an operator's name, with what comes before it; "" when there is none.
+/// The number behind "layer." in a tensor's name, which it is shown without; "" when there is none.
 std::string layer_of(const std::string& name) {
   constexpr const char* kLayer = "layer.";
   const size_t begin = name.find(kLayer);
@@ -193,15 +193,15 @@ std::vector<Owner> tensor_owners(const Graph& graph) {
   std::vector<Owner> owners(graph.model.tensors.size());
   const std::vector<std::string> classes = tensor_classes(graph);
   for (const auto& op : main_subgraph(graph).ops) {
-    const std::string layer = layer_of(op->name);
-    const bool embeds =
-        op->attributes.type == fb::OpAttributes::Embed || op->name.find("embeddings") != std::string::npos;
-    const std::string group = !layer.empty() ? "layer " + layer : embeds ? "embeddings" : "heads";
+    const fb::Tag tag = tag_of(*op);
+    const bool in_layer = tag.layer() >= 0;
+    const std::string group = in_layer                             ? fmt::format("layer {}", tag.layer())
+                              : tag.part() == fb::Part::embeddings ? "embeddings"
+                                                                   : "heads";
     for_each_read(*op, [&](int32_t t) {
       Owner& owner = owners[static_cast<size_t>(t)];
       if (!is_constant(graph, t) || !owner.group.empty()) return;
-      owner = {group, purpose_of(classes[static_cast<size_t>(t)], !layer.empty())};
-      if (embeds && owner.purpose == Purpose::kHead) owner.purpose = Purpose::kEmbedding;
+      owner = {group, purpose_of(classes[static_cast<size_t>(t)], in_layer)};
     });
   }
   return owners;

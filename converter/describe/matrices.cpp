@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kBlock = 4;  // inputs of a block, as sparse layouts skip them
 
-/// What a linear layer's columns are multiplied by before they meet its input (`Tail.smooth` of the op that wrote it):
+/// What a linear layer's columns are multiplied by before they meet its input (`Epilogue.smooth` of the op that wrote it):
 /// weights times this are the source's. Empty: 1. By tensor.
 std::map<int32_t, std::vector<float>> column_factors(const Model& model, const Graph& graph) {
   std::map<int32_t, std::vector<float>> factors;
@@ -24,8 +24,8 @@ std::map<int32_t, std::vector<float>> column_factors(const Model& model, const G
   for (const auto& op : main_subgraph(graph).ops) {
     if (op->attributes.type == fb::OpAttributes::Linear) {
       const auto from = writer.find(op->inputs[0]);
-      const int32_t smooth = from != writer.end() && from->second->tail ? from->second->tail->smooth : -1;
-      // Tail.smooth is of the i8 store only: outputs[1].
+      const int32_t smooth = from != writer.end() ? epilogue_of(*from->second).smooth : -1;
+      // Epilogue.smooth is of the i8 store only: outputs[1].
       const bool stored = smooth >= 0 && from->second->outputs.size() > 1 && from->second->outputs[1] == op->inputs[0];
       if (stored) {
         const fb::Tensor& vector = bantam::tensor(root(model), smooth);
@@ -49,7 +49,8 @@ Uses uses_of(const Graph& graph) {
     if (op->attributes.type == fb::OpAttributes::Linear) uses.linear[static_cast<size_t>(op->inputs[1])] = true;
     if (const fb::EmbedT* embed = op->attributes.AsEmbed()) {
       for (const auto& table : embed->tables) {
-        if (table->source == fb::IndexSource::positions) uses.positions[static_cast<size_t>(table->tensor)] = true;
+        const auto tensor = static_cast<size_t>(named_input(*op, table->tensor));
+        if (table->source == fb::IndexSource::positions) uses.positions[tensor] = true;
       }
     }
   }
@@ -191,7 +192,7 @@ std::vector<MatrixReport> describe_matrices(const Model& model, const ModelSourc
     }
     std::vector<float> values;
     if (source != nullptr && !matrix.has_scales()) {
-      report.incomparable = "the integer-only form folds scales of inputs and outputs into its integers";
+      report.incomparable = "static quantization folds scales of inputs and outputs into its integers";
     } else if (source != nullptr) {
       values = source_rows(*graph.model.tensors[i], uses.positions[i], *source->checkpoint, &report.incomparable)
                    .value_or(std::vector<float>());

@@ -51,14 +51,13 @@ class Needs {
   explicit Needs(const fb::Model& model) : model_(model) {}
 
   void op(const fb::Op& op) {
-    const fb::OpAttributes kind = ops::executed_kind(op);
     // What this version does not know may be copied instead, or the file would not have been opened.
-    const uint32_t row = kind == fb::OpAttributes::NONE ? linked::kOpCopy : ops::find_row(kind, op.version(), true);
-    need("OPS", 1u << row);
+    const uint32_t row = ops::find_row(ops::executed(op));
+    need("OPS", 1u << (row == linked::kOps ? uint32_t{linked::kOpCopy} : row));
     // Integers only: tables stand for activations, and the norm is the integer one.
     if (is_static(op)) return;
     numbers(op);
-    if (op.tail() != nullptr) tail(*op.tail());
+    if (op.epilogue() != nullptr) epilogue(*op.epilogue());
   }
 
   void tokenizer(const fb::Tokenizer& tokenizer) {
@@ -105,7 +104,7 @@ class Needs {
         return;
       case fb::OpAttributes::Embed:
         for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables()) {
-          weights(table->tensor(), std::nullopt, linked::kNumberFloatTables);
+          weights(ops::named_input(op, table->tensor()), std::nullopt, linked::kNumberFloatTables);
         }
         return;
       default:
@@ -124,11 +123,13 @@ class Needs {
     if (t.type() == fb::DType::f16) number(linked::kNumberHalf);
   }
 
-  void tail(const fb::Tail& tail) {
-    const auto activation = static_cast<uint32_t>(tail.activation());
-    const auto norm = static_cast<uint32_t>(tail.norm());
+  void epilogue(const fb::Epilogue& epilogue) {
+    const auto activation = static_cast<uint32_t>(epilogue.activation());
+    const auto norm = static_cast<uint32_t>(epilogue.norm());
     if (activation != 0) need("ACTIVATIONS", 1u << activation);
     if (norm != 0) need("NORMS", 1u << norm);
+    if (epilogue.gate() >= 0) need("EPILOGUE", 1u);
+    if (epilogue.store_sum()) need("EPILOGUE", 2u);
   }
 
   const fb::Model& model_;

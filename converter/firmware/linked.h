@@ -19,7 +19,7 @@ struct Linked {
 /// Whether the task's answers name places in the text, so that a session keeps offsets of tokens.
 bool answers_with_places(TaskKind task);
 
-/// What the operators, their tails, tensors and the task of an open model need, and nothing else.
+/// What the operators, their epilogues, tensors and the task of an open model need, and nothing else.
 Linked linked_by(const Model& model);
 
 /// bantam_linked.h.

@@ -40,7 +40,9 @@ Parts model_parts(const Model& model) {
   uint64_t weights = 0;
   for (const fb::Op* op : *graph(m).ops()) {
     if (ops::executed_kind(*op) == fb::OpAttributes::Embed) {
-      for (const fb::EmbedTable* table : *op->attributes_as_Embed()->tables()) embeddings += take(table->tensor());
+      for (const fb::EmbedTable* table : *op->attributes_as_Embed()->tables()) {
+        embeddings += take(ops::named_input(*op, table->tensor()));
+      }
     }
     if (ops::executed_kind(*op) == fb::OpAttributes::Linear) weights += take(operand(op->inputs(), 1));
   }
@@ -111,8 +113,8 @@ std::string small_plan_option(const fb::Model& m) {
   for (const fb::Op* op : *graph(m).ops()) {
     if (ops::executed_kind(*op) == fb::OpAttributes::Linear)
       int8 = int8 || integer_weights(tensor(m, operand(op->inputs(), 1)));
-    if (op->tail() == nullptr || op->tail()->residual() < 0) continue;
-    f32_residual = f32_residual || tensor(m, op->tail()->residual()).type() == fb::DType::f32;
+    const int32_t residual = op->epilogue() == nullptr ? -1 : ops::named_input(*op, op->epilogue()->residual());
+    if (residual >= 0) f32_residual = f32_residual || tensor(m, residual).type() == fb::DType::f32;
   }
   return !int8 ? "" : f32_residual ? "--residual i8" : "--plan small";
 }

@@ -34,10 +34,6 @@ class Unplanned {
     for (const auto& step : subgraph.steps) {
       for (uint32_t i = 0; i < step->op_count; ++i) unplan(*subgraph.ops[step->first_op + i], step->rows);
     }
-    for (auto* list : {&subgraph.inputs, &subgraph.outputs}) {
-      for (int32_t& slot : *list) move(slot);
-    }
-    for (const auto& input : graph_.model.inputs) move(input->tensor);
     for (const auto& output : graph_.model.outputs) {
       move(output->tensor);
       convert::tensor(graph_, output->tensor).role = fb::Role::output;

@@ -83,10 +83,7 @@ bool StoredMatrix::has_scales() const {
   return tensor_.type() == fb::DType::f32 || tensor_.type() == fb::DType::f16 || scales_ != nullptr;
 }
 
-float StoredMatrix::scale(uint32_t n) const {
-  if (scales_ == nullptr) return 1;
-  return load<float>(scales_, tensor_.scale_kind() == fb::ScaleKind::per_tensor ? 0 : n);
-}
+float StoredMatrix::scale(uint32_t n) const { return scales_ == nullptr ? 1 : load<float>(scales_, n); }
 
 void StoredMatrix::read(uint32_t n, float* values) const {
   const size_t first = size_t{n} * columns_;

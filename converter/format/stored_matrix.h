@@ -24,7 +24,7 @@ class StoredMatrix {
   uint32_t columns() const { return columns_; }
   /// Is the layout one that this class reads, and the matrix no larger than a file of its kind can sensibly be?
   bool readable() const { return readable_; }
-  /// Does the file say what a step of the integers is? Of the integer-only form it does not: scales are in its operators.
+  /// Does the file say what a step of the integers is? Of static quantization it does not: scales are in its operators.
   bool has_scales() const;
 
   /// Values of row n < rows(): floats, or integers (times their group's factor), which scale(n) makes values.

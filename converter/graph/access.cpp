@@ -27,37 +27,96 @@ uint64_t rows(const fb::TensorT& tensor) {
   return product;
 }
 
-void for_each_read(fb::OpT& op, const std::function<void(int32_t&)>& visit) {
-  const auto see = [&](int32_t& slot) {
-    if (slot >= 0) visit(slot);
-  };
-  for (int32_t& input : op.inputs) see(input);
-  if (op.tail) {
-    see(op.tail->residual);
-    see(op.tail->gamma);
-    see(op.tail->beta);
-    see(op.tail->smooth);
-  }
+namespace {
+
+uint32_t row_of(const fb::OpT& op) {
+  return ops::find_row({op.attributes.type, op.numerics, op.version == 1 && op.features.empty()});
+}
+
+/// Each field of the op that names an input by position; ops::for_each_position is the same of an op in a file.
+template <class Visit>
+void for_each_position(fb::OpT& op, const Visit& visit) {
   if (fb::EmbedT* embed = op.attributes.AsEmbed()) {
     for (auto& table : embed->tables) {
-      see(table->tensor);
-      see(table->multiplier);
+      visit(table->tensor);
+      visit(table->multiplier);
     }
   }
-  if (op.integer) {
-    see(op.integer->multiplier);
-    see(op.integer->table);
-    see(op.integer->residual_multiplier);
+  if (fb::EpilogueT* e = op.epilogue.get()) {
+    for (int8_t* position : {&e->gate, &e->residual, &e->gamma, &e->beta, &e->smooth}) visit(*position);
   }
-  if (fb::AttentionT* attention = op.attributes.AsAttention()) {
-    for (auto& term : attention->terms) {
-      see(term->query);
-      see(term->key);
-    }
-    for (auto& bias : attention->biases) see(bias->tensor);
-    see(attention->global_mask);
-    for (int32_t& second : attention->second) see(second);
-    for (int32_t& constant : attention->constants) see(constant);
+  if (fb::IntegerT* n = op.integer.get()) {
+    for (int8_t* position : {&n->multiplier, &n->table, &n->residual_multiplier}) visit(*position);
+  }
+}
+
+}  // namespace
+
+void name_input(fb::OpT& op, int8_t& position, int32_t tensor) {
+  if (tensor >= 0 && position >= 0) {
+    op.inputs[static_cast<size_t>(position)] = tensor;
+  } else if (tensor >= 0) {
+    const uint32_t row = row_of(op);
+    const size_t own = row == linked::kOps ? 0 : ops::kFacts[row].inputs;
+    if (op.inputs.size() < own) op.inputs.resize(own, -1);
+    if (op.inputs.size() > INT8_MAX) throw Error(ExitCode::kInternal, op.name + " reads too many tensors");
+    position = static_cast<int8_t>(op.inputs.size());
+    op.inputs.push_back(tensor);
+  } else if (position >= 0) {
+    const int8_t gone = position;
+    op.inputs.erase(op.inputs.begin() + gone);
+    for_each_position(op, [gone](int8_t& other) {
+      if (other == gone) {
+        other = -1;
+      } else if (other > gone) {
+        --other;
+      }
+    });
+    position = -1;
+  }
+}
+
+std::vector<int32_t> tables_of(const fb::OpT& op) {
+  std::vector<int32_t> tensors;
+  if (const fb::EmbedT* embed = op.attributes.AsEmbed()) {
+    for (const auto& table : embed->tables) tensors.push_back(named_input(op, table->tensor));
+  }
+  return tensors;
+}
+
+EpilogueSpec epilogue_of(const fb::OpT& op) {
+  EpilogueSpec spec;
+  if (op.epilogue == nullptr) return spec;
+  const fb::EpilogueT& e = *op.epilogue;
+  spec.activation = e.activation;
+  spec.gate = named_input(op, e.gate);
+  spec.residual = named_input(op, e.residual);
+  spec.norm = e.norm;
+  spec.gamma = named_input(op, e.gamma);
+  spec.beta = named_input(op, e.beta);
+  spec.epsilon = e.epsilon;
+  spec.smooth = named_input(op, e.smooth);
+  spec.store_sum = e.store_sum;
+  return spec;
+}
+
+void set_epilogue(fb::OpT& op, const EpilogueSpec& spec) {
+  if (op.epilogue == nullptr) op.epilogue = std::make_unique<fb::EpilogueT>();
+  fb::EpilogueT& e = *op.epilogue;
+  e.activation = spec.activation;
+  e.norm = spec.norm;
+  e.epsilon = spec.epsilon;
+  e.store_sum = spec.store_sum;
+  name_input(op, e.gate, spec.gate);
+  name_input(op, e.residual, spec.residual);
+  name_input(op, e.gamma, spec.gamma);
+  name_input(op, e.beta, spec.beta);
+  name_input(op, e.smooth, spec.smooth);
+}
+
+void for_each_read(fb::OpT& op, const std::function<void(int32_t&)>& visit) {
+  for (int32_t& input : op.inputs) {
+    if (input >= 0) visit(input);
   }
 }
 
@@ -85,7 +144,7 @@ std::vector<int32_t> producers(const Graph& graph) {
 }
 
 bool reads_all_rows(const fb::OpT& op, int32_t input) {
-  const uint32_t row = ops::find_row(op.attributes.type, op.version, op.features.empty());
+  const uint32_t row = row_of(op);
   const uint32_t whole = row == linked::kOps ? 0 : ops::kFacts[row].whole;
   for (size_t i = 0; i < op.inputs.size() && i < 8; ++i) {
     if ((whole >> i & 1u) != 0 && op.inputs[i] == input) return true;
@@ -107,14 +166,6 @@ void for_each_reference(Graph& graph, const std::function<void(int32_t&)>& visit
       for_each_read(*op, visit);
       for_each_write(*op, visit);
     }
-    for (auto* list : {&subgraph->inputs, &subgraph->outputs}) {
-      for (int32_t& slot : *list) {
-        if (slot >= 0) visit(slot);
-      }
-    }
-  }
-  for (auto& input : graph.model.inputs) {
-    if (input->tensor >= 0) visit(input->tensor);
   }
   for (auto& output : graph.model.outputs) {
     if (output->tensor >= 0) visit(output->tensor);

@@ -31,8 +31,35 @@ uint64_t width(const fb::TensorT& tensor);
 /// Rows of a constant matrix; 1 for a vector.
 uint64_t rows(const fb::TensorT& tensor);
 
-/// Calls visit(slot) for each tensor index that `op` reads (inputs, residual, norm, tables, attention's
-/// extras), those that are -1 left out. The slot may be overwritten.
+/// The tensor that a field of `op` (of its epilogue, tables or integers) names by its position in op.inputs; -1: none.
+inline int32_t named_input(const fb::OpT& op, int8_t position) {
+  return position < 0 ? -1 : op.inputs[static_cast<size_t>(position)];
+}
+/// Makes that field name `tensor`, -1: nothing. Inputs are appended or removed as needed, and the op's other fields follow.
+/// The op has its attributes and numerics already.
+void name_input(fb::OpT& op, int8_t& position, int32_t tensor);
+
+/// Tensors that an Embed looks up, table by table; none for other ops.
+std::vector<int32_t> tables_of(const fb::OpT& op);
+
+/// What an operator does to each row after its own work, by tensors instead of positions; see Epilogue in the schema.
+struct EpilogueSpec {
+  fb::ActivationKind activation = fb::ActivationKind::none;
+  int32_t gate = -1;
+  int32_t residual = -1;
+  fb::NormKind norm = fb::NormKind::none;
+  int32_t gamma = -1;
+  int32_t beta = -1;
+  float epsilon = 1e-12F;
+  int32_t smooth = -1;
+  bool store_sum = false;
+};
+/// The epilogue of `op`; the default where it has none.
+EpilogueSpec epilogue_of(const fb::OpT& op);
+/// Replaces it.
+void set_epilogue(fb::OpT& op, const EpilogueSpec& spec);
+
+/// Calls visit(slot) for each tensor index that `op` reads, those that are -1 left out. The slot may be overwritten.
 void for_each_read(fb::OpT& op, const std::function<void(int32_t&)>& visit);
 void for_each_read(const fb::OpT& op, const std::function<void(int32_t)>& visit);
 /// The same for the outputs.

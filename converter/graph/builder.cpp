@@ -6,23 +6,8 @@
 namespace bantam::convert {
 namespace {
 
-// Planning counts rows in u32 with strides of up to some KiB; the runtime's session sets its own, smaller limits.
-constexpr uint32_t kMaxRows = 1U << 20;
-constexpr uint32_t kMaxTile = 1U << 10;
-
 fb::Dim fixed(uint32_t value) { return {-1, 0, static_cast<int32_t>(value), 1}; }
 fb::Dim symbolic(int32_t symbol) { return {symbol, 1, 0, 1}; }
-
-std::unique_ptr<fb::TailT> make_tail(const TailSpec& spec) {
-  auto tail = std::make_unique<fb::TailT>();
-  tail->activation = spec.activation;
-  tail->residual = spec.residual;
-  tail->norm = spec.norm;
-  tail->gamma = spec.gamma;
-  tail->beta = spec.beta;
-  tail->epsilon = spec.epsilon;
-  return tail;
-}
 
 template <typename Attributes>
 Attributes& set_attributes(fb::OpT& op) {
@@ -34,18 +19,18 @@ Attributes& set_attributes(fb::OpT& op) {
 }  // namespace
 
 Builder::Builder(Graph& graph) : graph_(graph) {
-  const std::pair<const char*, uint32_t> symbols[] = {
-      {"tokens", kMaxRows}, {"sequences", kMaxRows}, {"tile", kMaxTile}};
-  for (const auto& [name, max] : symbols) {
+  for (const fb::SymbolRole role : fb::EnumValuesSymbolRole()) {
     auto symbol = std::make_unique<fb::SymbolT>();
-    symbol->name = name;
-    symbol->max = max;
+    symbol->name = fb::EnumNameSymbolRole(role);
+    symbol->role = role;
     graph_.model.symbols.push_back(std::move(symbol));
   }
   auto subgraph = std::make_unique<fb::SubgraphT>();
   subgraph->name = "main";
   graph_.model.subgraphs.push_back(std::move(subgraph));
 }
+
+void Builder::enter(fb::Part part, int32_t layer) { tag_ = fb::Tag(layer, part, 0, 0); }
 
 int32_t Builder::constant(const std::string& name, const std::vector<uint32_t>& shape, Values values) {
   auto tensor = std::make_unique<fb::TensorT>();
@@ -55,6 +40,7 @@ int32_t Builder::constant(const std::string& name, const std::vector<uint32_t>& 
   tensor->source = std::move(values.source);
   tensor->source_type = values.source_type;
   tensor->source_bytes = values.source_bytes;
+  tensor->tag = std::make_unique<fb::Tag>(tag_);
   auto data = std::make_shared<Constant>();
   data->values = std::move(values.values);
   graph_.model.tensors.push_back(std::move(tensor));
@@ -108,31 +94,33 @@ fb::OpT& Builder::op(const std::string& name, std::vector<int32_t> inputs, std::
   added->name = name;
   added->inputs = std::move(inputs);
   added->outputs = std::move(outputs);
+  added->tag = std::make_unique<fb::Tag>(tag_);
   auto& ops = graph_.model.subgraphs.front()->ops;
   ops.push_back(std::move(added));
   return *ops.back();
 }
 
-int32_t Builder::embed(const std::string& name, const std::vector<EmbedSpec>& tables, const TailSpec& tail) {
+int32_t Builder::embed(const std::string& name, const std::vector<EmbedSpec>& tables, const EpilogueSpec& epilogue) {
   const int32_t y = activation(name, kTokens, width(tables.front().table));
   fb::OpT& added = op(name, {}, {y, kAbsent});
   auto& attributes = set_attributes<fb::EmbedT>(added);
   for (const EmbedSpec& spec : tables) {
     auto table = std::make_unique<fb::EmbedTableT>();
-    table->tensor = spec.table;
     table->source = spec.source;
+    name_input(added, table->tensor, spec.table);
     attributes.tables.push_back(std::move(table));
   }
-  added.tail = make_tail(tail);
+  set_epilogue(added, epilogue);
   return y;
 }
 
-int32_t Builder::linear(const std::string& name, int32_t x, int32_t weight, int32_t bias, const TailSpec& tail) {
+int32_t Builder::linear(const std::string& name, int32_t x, int32_t weight, int32_t bias,
+                        const EpilogueSpec& epilogue) {
   const auto rows = static_cast<uint32_t>(graph_.model.tensors[static_cast<size_t>(weight)]->shape.front().b());
   const int32_t y = activation(name, rows_symbol(x), rows);
   fb::OpT& added = op(name, {x, weight, bias}, {y, kAbsent});
   set_attributes<fb::LinearT>(added);
-  added.tail = make_tail(tail);
+  set_epilogue(added, epilogue);
   return y;
 }
 
@@ -166,7 +154,7 @@ int32_t Builder::attention(const std::string& name, const Heads& heads) {
   attributes.kv_heads = count;
   attributes.head_width = head_width;
   attributes.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_width)));
-  added.tail = make_tail({});
+  set_epilogue(added, {});
   return y;
 }
 
@@ -188,22 +176,22 @@ int32_t Builder::slice(const std::string& name, int32_t x, uint32_t begin, uint3
   return y;
 }
 
-int32_t Builder::row(const std::string& name, int32_t x, const TailSpec& tail) {
+int32_t Builder::row(const std::string& name, int32_t x, const EpilogueSpec& epilogue) {
   const int32_t y = activation(name, rows_symbol(x), width(x));
   fb::OpT& added = op(name, {x}, {y, kAbsent});
   set_attributes<fb::RowT>(added);
-  added.tail = make_tail(tail);
+  set_epilogue(added, epilogue);
   return y;
 }
 
-uint32_t Builder::output(const std::string& name, int32_t tensor, bool squeeze) {
+uint32_t Builder::output(const std::string& name, fb::OutputRole role, int32_t tensor, bool squeeze) {
   graph_.model.tensors[static_cast<size_t>(tensor)]->role = fb::Role::output;
   auto added = std::make_unique<fb::OutputT>();
   added->name = name;
+  added->role = role;
   added->tensor = tensor;
   added->squeeze = squeeze;
   graph_.model.outputs.push_back(std::move(added));
-  graph_.model.subgraphs.front()->outputs.push_back(tensor);
   return static_cast<uint32_t>(graph_.model.outputs.size() - 1);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/access.h"
 #include "graph/graph.h"
 
 namespace bantam::convert {
@@ -25,16 +26,6 @@ struct Values {
   uint64_t source_bytes = 0;
 };
 
-/// What an operator does to each row after its own work; see Tail in the schema.
-struct TailSpec {
-  fb::ActivationKind activation = fb::ActivationKind::none;
-  int32_t residual = kAbsent;
-  fb::NormKind norm = fb::NormKind::none;
-  int32_t gamma = kAbsent;
-  int32_t beta = kAbsent;
-  float epsilon = 1e-12F;
-};
-
 /// Row of `table` for each value of `source`.
 struct EmbedSpec {
   int32_t table = kAbsent;
@@ -50,6 +41,9 @@ class Builder {
   /// Prepares `graph`'s symbols and subgraph "main"; `graph` outlives the builder.
   explicit Builder(Graph& graph);
 
+  /// What is added from now on is of this part and layer (-1: of none); see Tag in the schema.
+  void enter(fb::Part part, int32_t layer = -1);
+
   /// A vector (bias, gamma, beta) of `width` elements.
   int32_t vector(const std::string& name, Values values);
   /// A matrix [rows, columns] that Linear multiplies with, or Embed looks rows up in.
@@ -59,16 +53,16 @@ class Builder {
   void tie(int32_t embedding);
 
   /// Each returns the new tensor. `symbol` of the rows and widths follow from the inputs.
-  int32_t embed(const std::string& name, const std::vector<EmbedSpec>& tables, const TailSpec& tail);
-  int32_t linear(const std::string& name, int32_t x, int32_t weight, int32_t bias, const TailSpec& tail);
+  int32_t embed(const std::string& name, const std::vector<EmbedSpec>& tables, const EpilogueSpec& epilogue);
+  int32_t linear(const std::string& name, int32_t x, int32_t weight, int32_t bias, const EpilogueSpec& epilogue);
   Heads split_heads(const std::string& name, int32_t x, uint32_t heads);
   int32_t attention(const std::string& name, const Heads& heads);
   int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2);
   int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width);
-  int32_t row(const std::string& name, int32_t x, const TailSpec& tail);
+  int32_t row(const std::string& name, int32_t x, const EpilogueSpec& epilogue);
 
   /// Names `tensor` as an output of the model; returns its index in Model.outputs.
-  uint32_t output(const std::string& name, int32_t tensor, bool squeeze = false);
+  uint32_t output(const std::string& name, fb::OutputRole role, int32_t tensor, bool squeeze = false);
   void input(const std::string& name, fb::InputKind kind, uint32_t limit);
 
   uint32_t width(int32_t tensor) const;
@@ -82,6 +76,7 @@ class Builder {
   fb::OpT& op(const std::string& name, std::vector<int32_t> inputs, std::vector<int32_t> outputs);
 
   Graph& graph_;
+  fb::Tag tag_ = {-1, fb::Part::none, 0, 0};
 };
 
 }  // namespace bantam::convert

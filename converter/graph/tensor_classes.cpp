@@ -4,28 +4,44 @@
 
 namespace bantam::convert {
 
+namespace {
+
+/// Of the matrices that operators of this part multiply with.
+const char* class_of(fb::Part part) {
+  switch (part) {
+    case fb::Part::embeddings:
+      return "embeddings";
+    case fb::Part::attention:
+      return "attention";
+    case fb::Part::feed_forward:
+      return "ffn";
+    default:
+      return "heads";
+  }
+}
+
+}  // namespace
+
+fb::Tag tag_of(const fb::OpT& op) { return op.tag == nullptr ? fb::Tag(-1, fb::Part::none, 0, 0) : *op.tag; }
+
+void tag_constants(Graph& graph) {
+  for (const auto& op : main_subgraph(graph).ops) {
+    for_each_read(*op, [&](int32_t t) {
+      fb::TensorT& read = tensor(graph, t);
+      if (is_constant(graph, t) && read.tag == nullptr) read.tag = std::make_unique<fb::Tag>(tag_of(*op));
+    });
+  }
+}
+
 std::vector<std::string> tensor_classes(const Graph& graph) {
   std::vector<std::string> classes(graph.model.tensors.size());
-  const fb::SubgraphT& subgraph = main_subgraph(graph);
-  // In the executable form a tensor may be written by several ops: the last writer so far is the producer.
-  std::vector<fb::OpAttributes> writer(classes.size(), fb::OpAttributes::NONE);
   const auto name = [&](int32_t t, const char* value) {
     if (is_constant(graph, t) && classes[static_cast<size_t>(t)].empty()) classes[static_cast<size_t>(t)] = value;
   };
-  for (size_t i = 0; i < subgraph.ops.size(); ++i) {
-    const fb::OpT& op = *subgraph.ops[i];
-    if (const fb::EmbedT* embed = op.attributes.AsEmbed()) {
-      for (const auto& table : embed->tables) name(table->tensor, "embeddings");
-    }
-    if (op.attributes.type == fb::OpAttributes::Linear) {
-      const bool after = writer[static_cast<size_t>(op.inputs[0])] == fb::OpAttributes::Attention;
-      const bool before =
-          i + 1 < subgraph.ops.size() && subgraph.ops[i + 1]->attributes.type == fb::OpAttributes::SplitHeads;
-      const bool layer = op.name.find("layer.") != std::string::npos;
-      name(op.inputs[1], after || before ? "attention" : layer ? "ffn" : "heads");
-    }
-    for_each_read(op, [&](int32_t t) { name(t, "norms and biases"); });
-    for_each_write(op, [&](int32_t t) { writer[static_cast<size_t>(t)] = op.attributes.type; });
+  for (const auto& op : main_subgraph(graph).ops) {
+    for (const int32_t table : tables_of(*op)) name(table, "embeddings");
+    if (op->attributes.type == fb::OpAttributes::Linear) name(op->inputs[1], class_of(tag_of(*op).part()));
+    for_each_read(*op, [&](int32_t t) { name(t, "norms and biases"); });
   }
   return classes;
 }

@@ -9,6 +9,12 @@
 
 namespace bantam::convert {
 
+/// Where in the network the operator stands; no part and no layer where it does not say.
+fb::Tag tag_of(const fb::OpT& op);
+
+/// Gives constants that passes have made the tag of the first operator that reads them.
+void tag_constants(Graph& graph);
+
 /// Class of each constant tensor of a packed graph (embeddings, attention, ffn, heads, norms and biases), "" for activations.
 std::vector<std::string> tensor_classes(const Graph& graph);
 

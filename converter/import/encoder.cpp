@@ -41,16 +41,17 @@ class EncoderImporter {
     return builder_.embedding(base_ + name, keep, config_.hidden, weights_.encoder(name, {rows, config_.hidden}, keep));
   }
 
-  TailSpec norm(const std::string& name) {
-    TailSpec tail;
-    tail.norm = fb::NormKind::layer;
-    tail.gamma = builder_.vector(base_ + name + ".weight", weights_.encoder(name + ".weight", {config_.hidden}));
-    tail.beta = builder_.vector(base_ + name + ".bias", weights_.encoder(name + ".bias", {config_.hidden}));
-    tail.epsilon = config_.epsilon;
-    return tail;
+  EpilogueSpec norm(const std::string& name) {
+    EpilogueSpec epilogue;
+    epilogue.norm = fb::NormKind::layer;
+    epilogue.gamma = builder_.vector(base_ + name + ".weight", weights_.encoder(name + ".weight", {config_.hidden}));
+    epilogue.beta = builder_.vector(base_ + name + ".bias", weights_.encoder(name + ".bias", {config_.hidden}));
+    epilogue.epsilon = config_.epsilon;
+    return epilogue;
   }
 
   int32_t embeddings(uint32_t positions, int32_t* word_embeddings) {
+    builder_.enter(fb::Part::embeddings);
     // The order of addition is transformers'.
     std::vector<EmbedSpec> tables;
     builder_.input("input_ids", fb::InputKind::ids, config_.vocabulary);
@@ -74,25 +75,25 @@ class EncoderImporter {
     const int32_t narrow = builder_.embedding(base_ + words, config_.vocabulary, rank,
                                               weights_.encoder(words, {config_.vocabulary, rank}));
     const int32_t rows = builder_.embed(base_ + "embeddings.words", {{narrow, fb::IndexSource::ids}}, {});
-    TailSpec tail = norm("embeddings.LayerNorm");
-    tail.residual = builder_.embed(base_ + "embeddings.positions", tables, {});
-    return dense(kEmbeddingProjection, rows, config_.hidden, rank, tail);
+    EpilogueSpec epilogue = norm("embeddings.LayerNorm");
+    epilogue.residual = builder_.embed(base_ + "embeddings.positions", tables, {});
+    return dense(kEmbeddingProjection, rows, config_.hidden, rank, epilogue);
   }
 
   int32_t matrix(const std::string& name, uint32_t rows, uint32_t columns, Values values) {
     return builder_.linear_weight(base_ + name, rows, columns, std::move(values));
   }
 
-  int32_t dense(const std::string& name, int32_t x, uint32_t out, uint32_t in, const TailSpec& tail) {
+  int32_t dense(const std::string& name, int32_t x, uint32_t out, uint32_t in, const EpilogueSpec& epilogue) {
     const int32_t weight = matrix(name + ".weight", out, in, weights_.encoder(name + ".weight", {out, in}));
     const int32_t bias = builder_.vector(base_ + name + ".bias", weights_.encoder(name + ".bias", {out}));
-    return builder_.linear(base_ + name, x, weight, bias, tail);
+    return builder_.linear(base_ + name, x, weight, bias, epilogue);
   }
 
   /// A linear layer of an encoder layer. Where another layer's matrix is shared (`owner` < `layer`), and has the same values,
   /// there is one constant of it; where training has pulled the two apart, each has its own.
   int32_t dense(uint32_t layer, const char* part, int32_t x, const std::vector<const char*>& sources, uint32_t out,
-                const TailSpec& tail) {
+                const EpilogueSpec& epilogue) {
     const uint32_t in = builder_.width(x);
     const std::string name = prefix(layer) + part;
     std::vector<Values> weights, biases;
@@ -109,7 +110,7 @@ class EncoderImporter {
                                : matrix(name + ".weight", out, in, std::move(values));
     made_.emplace(name, weight);
     const int32_t bias = builder_.vector(base_ + name + ".bias", concatenate(std::move(biases)));
-    return builder_.linear(base_ + name, x, weight, bias, tail);
+    return builder_.linear(base_ + name, x, weight, bias, epilogue);
   }
 
   std::string prefix(uint32_t layer) const { return fmt::format("{}.{}.", names_.stack, layer); }
@@ -117,17 +118,19 @@ class EncoderImporter {
   int32_t layer(uint32_t i, int32_t x) {
     const uint32_t heads = config_.widths.heads[i];
     const uint32_t columns = heads * config_.head_width;
+    builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
     // Queries, keys and values by one multiplication: their weights one above the other.
     const int32_t qkv = dense(i, names_.qkv, x, {names_.query, names_.key, names_.value}, 3 * columns, {});
     const Heads split = builder_.split_heads(base_ + prefix(i) + names_.heads, qkv, heads);
     const int32_t context = builder_.attention(base_ + prefix(i) + names_.attention, split);
-    TailSpec attended = norm(prefix(i) + names_.out_norm);
+    EpilogueSpec attended = norm(prefix(i) + names_.out_norm);
     attended.residual = x;
     x = dense(i, names_.out, context, {names_.out}, config_.hidden, attended);
-    TailSpec activated;
+    builder_.enter(fb::Part::feed_forward, static_cast<int32_t>(i));
+    EpilogueSpec activated;
     activated.activation = config_.activation;
     const int32_t wide = dense(i, names_.up, x, {names_.up}, config_.widths.intermediate[i], activated);
-    TailSpec fed = norm(prefix(i) + names_.down_norm);
+    EpilogueSpec fed = norm(prefix(i) + names_.down_norm);
     fed.residual = x;
     return dense(i, names_.down, wide, {names_.down}, config_.hidden, fed);
   }

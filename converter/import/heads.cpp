@@ -11,10 +11,10 @@
 namespace bantam::convert {
 namespace {
 
-TailSpec activated(fb::ActivationKind kind) {
-  TailSpec tail;
-  tail.activation = kind;
-  return tail;
+EpilogueSpec activated(fb::ActivationKind kind) {
+  EpilogueSpec epilogue;
+  epilogue.activation = kind;
+  return epilogue;
 }
 
 class HeadImporter {
@@ -29,47 +29,48 @@ class HeadImporter {
 
   void run(fb::TaskKind task, Build build) {
     task_->kind = task;
+    c_.builder.enter(fb::Part::head);
     (this->*build)();
     c_.graph.model.task = std::move(task_);
   }
 
   void encoder() {
-    c_.builder.output("last_hidden_state", c_.encoder.hidden);
-    if (bert_ && c_.weights.has_encoder("pooler.dense.weight")) c_.builder.output("pooler_output", pooler());
+    c_.builder.output("last_hidden_state", fb::OutputRole::none, c_.encoder.hidden);
+    if (bert_ && c_.weights.has_encoder("pooler.dense.weight")) c_.builder.output("pooler_output", fb::OutputRole::none, pooler());
   }
 
   void sequence() {
     auto labels = read_labels(c_.fields, c_.weights.head_rows("classifier.weight"));
     const int32_t logits = dense("classifier", pooled(), count(labels));
-    label_set(c_.builder.output("logits", logits), std::move(labels));
+    label_set(c_.builder.output("logits", fb::OutputRole::labels, logits), std::move(labels));
   }
 
   void tag() {
     auto labels = read_labels(c_.fields, c_.weights.head_rows("classifier.weight"));
     const fb::TagScheme tags = scheme(labels);
     const int32_t logits = dense("classifier", c_.encoder.hidden, count(labels));
-    label_set(c_.builder.output("logits", logits), std::move(labels), tags);
+    label_set(c_.builder.output("logits", fb::OutputRole::tags, logits), std::move(labels), tags);
   }
 
   void answer() {
     const int32_t both = dense("qa_outputs", c_.encoder.hidden, 2);
-    c_.builder.output("start_logits", c_.builder.slice("qa_outputs.start", both, 0, 1), true);
-    c_.builder.output("end_logits", c_.builder.slice("qa_outputs.end", both, 1, 1), true);
+    c_.builder.output("start_logits", fb::OutputRole::begin, c_.builder.slice("qa_outputs.start", both, 0, 1), true);
+    c_.builder.output("end_logits", fb::OutputRole::end, c_.builder.slice("qa_outputs.end", both, 1, 1), true);
   }
 
-  void choose() { c_.builder.output("logits", dense("classifier", pooled(), 1)); }
+  void choose() { c_.builder.output("logits", fb::OutputRole::choice, dense("classifier", pooled(), 1)); }
 
-  void fill() { c_.builder.output("logits", predictions()); }
+  void fill() { c_.builder.output("logits", fb::OutputRole::words, predictions()); }
 
   void next_sentence() {
     if (!require_bert("next sentence prediction")) return;
-    label_set(c_.builder.output("logits", dense("cls.seq_relationship", pooler(), 2)), {"is_next", "not_next"});
+    label_set(c_.builder.output("logits", fb::OutputRole::next, dense("cls.seq_relationship", pooler(), 2)), {"is_next", "not_next"});
   }
 
   void pretraining() {
     if (!require_bert("pre-training heads")) return;
-    c_.builder.output("prediction_logits", predictions());
-    c_.builder.output("seq_relationship_logits", dense("cls.seq_relationship", pooler(), 2));
+    c_.builder.output("prediction_logits", fb::OutputRole::words, predictions());
+    c_.builder.output("seq_relationship_logits", fb::OutputRole::next, dense("cls.seq_relationship", pooler(), 2));
   }
 
   void embed() {
@@ -78,22 +79,22 @@ class HeadImporter {
     int32_t x = c_.builder.pool("pooling", c_.encoder.hidden, pooling.pool, pooling.normalize && pooling.dense.empty());
     for (size_t i = 0; i < pooling.dense.size(); ++i) {
       const DenseModule& module = pooling.dense[i];
-      TailSpec tail = activated(module.activation);
+      EpilogueSpec epilogue = activated(module.activation);
       if (pooling.normalize && i + 1 == pooling.dense.size()) {
         // x / |x| is the RMS norm with gamma 1 / sqrt(width).
-        tail.norm = fb::NormKind::rms;
-        tail.epsilon = 1e-24F;
+        epilogue.norm = fb::NormKind::rms;
+        epilogue.epsilon = 1e-24F;
         Values gamma;
         gamma.values.assign(module.out, 1.0F / std::sqrt(static_cast<float>(module.out)));
-        tail.gamma = c_.builder.vector("normalize.gamma", std::move(gamma));
+        epilogue.gamma = c_.builder.vector("normalize.gamma", std::move(gamma));
       }
       const int32_t weight =
           c_.builder.linear_weight(module.name + ".linear.weight", module.out, module.in, module.weight);
       const int32_t bias =
           module.bias.values.empty() ? kAbsent : c_.builder.vector(module.name + ".linear.bias", module.bias);
-      x = c_.builder.linear(module.name, x, weight, bias, tail);
+      x = c_.builder.linear(module.name, x, weight, bias, epilogue);
     }
-    c_.builder.output("sentence_embedding", x);
+    c_.builder.output("sentence_embedding", fb::OutputRole::embedding, x);
   }
 
   void joint() {
@@ -103,18 +104,18 @@ class HeadImporter {
     // The intent is read from token 0 of the last hidden state: there is no pooler.
     const int32_t intent = dense("intent_classifier", first_token(), count(intents));
     const int32_t slot = dense("slot_classifier", c_.encoder.hidden, count(slots));
-    label_set(c_.builder.output("intent_logits", intent), std::move(intents));
-    label_set(c_.builder.output("slot_logits", slot), std::move(slots), tags);
+    label_set(c_.builder.output("intent_logits", fb::OutputRole::labels, intent), std::move(intents));
+    label_set(c_.builder.output("slot_logits", fb::OutputRole::tags, slot), std::move(slots), tags);
   }
 
  private:
   /// Linear over head tensors NAME.weight [out, in] and NAME.bias [out].
-  int32_t dense(const std::string& name, int32_t x, uint32_t out, const TailSpec& tail = {}) {
+  int32_t dense(const std::string& name, int32_t x, uint32_t out, const EpilogueSpec& epilogue = {}) {
     const uint32_t in = c_.builder.width(x);
     const int32_t weight =
         c_.builder.linear_weight(name + ".weight", out, in, c_.weights.head(name + ".weight", {out, in}));
     const int32_t bias = c_.builder.vector(name + ".bias", c_.weights.head(name + ".bias", {out}));
-    return c_.builder.linear(name, x, weight, bias, tail);
+    return c_.builder.linear(name, x, weight, bias, epilogue);
   }
 
   int32_t first_token() {
@@ -123,12 +124,15 @@ class HeadImporter {
 
   /// BERT's pooler: tanh(W x[0] + b). Its tensors belong to the base model.
   int32_t pooler() {
+    c_.builder.enter(fb::Part::pooler);
     const std::string name = "pooler.dense";
     const std::string full = c_.encoder.base + name;
     const int32_t weight = c_.builder.linear_weight(full + ".weight", hidden_, hidden_,
                                                     c_.weights.encoder(name + ".weight", {hidden_, hidden_}));
     const int32_t bias = c_.builder.vector(full + ".bias", c_.weights.encoder(name + ".bias", {hidden_}));
-    return c_.builder.linear(full, first_token(), weight, bias, activated(fb::ActivationKind::tanh));
+    const int32_t pooled = c_.builder.linear(full, first_token(), weight, bias, activated(fb::ActivationKind::tanh));
+    c_.builder.enter(fb::Part::head);
+    return pooled;
   }
 
   /// One row a sequence, as the family's sentence heads see it.
@@ -182,12 +186,12 @@ class HeadImporter {
   int32_t predictions() {
     const std::string transform = bert_ ? "cls.predictions.transform.dense" : "vocab_transform";
     const std::string norm = bert_ ? "cls.predictions.transform.LayerNorm" : "vocab_layer_norm";
-    TailSpec tail = activated(c_.config.activation);
-    tail.norm = fb::NormKind::layer;
-    tail.gamma = c_.builder.vector(norm + ".weight", c_.weights.head(norm + ".weight", {hidden_}));
-    tail.beta = c_.builder.vector(norm + ".bias", c_.weights.head(norm + ".bias", {hidden_}));
-    tail.epsilon = c_.config.epsilon;
-    const int32_t x = dense(transform, c_.encoder.hidden, hidden_, tail);
+    EpilogueSpec epilogue = activated(c_.config.activation);
+    epilogue.norm = fb::NormKind::layer;
+    epilogue.gamma = c_.builder.vector(norm + ".weight", c_.weights.head(norm + ".weight", {hidden_}));
+    epilogue.beta = c_.builder.vector(norm + ".bias", c_.weights.head(norm + ".bias", {hidden_}));
+    epilogue.epsilon = c_.config.epsilon;
+    const int32_t x = dense(transform, c_.encoder.hidden, hidden_, epilogue);
     if (!bert_) return vocabulary_layer("vocab_projector", "vocab_projector.bias", x);
     // Most files hold one bias under one or both names; where they differ the decoder's own is the one added.
     const bool own = c_.weights.has_head("cls.predictions.decoder.bias");

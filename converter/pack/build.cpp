@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "graph/access.h"
+#include "graph/tensor_classes.h"
 #include "pack/layout.h"
 #include "pack/lower.h"
 #include "pack/plan.h"
@@ -26,6 +27,7 @@ Built run_passes(const Graph& graph, bool small, const std::function<void(Built&
   Graph& g = built.graph;
   run_pass(built, "merge tied weights", [&] { merge_tied(g); });
   quantize(built);
+  tag_constants(g);
   run_pass(built, "make steps", [&] { make_steps(g, small); });
   run_pass(built, "share storage", [&] { share_storage(g); });
   run_pass(built, "plan memory", [&] { plan_memory(g); });

@@ -34,7 +34,7 @@ struct Measured {
 /// graph, options and measurements give the same bytes. Throws Error.
 Built build_model(const Graph& graph, const TypeOptions& options, const Measured& measured = {});
 
-/// The same in the integer-only form, from the ranges of `graph` unfused (quantize/static_ranges.h). `small`: for the small plan,
+/// The same in static quantization, from the ranges of `graph` unfused (quantize/static_ranges.h). `small`: for the small plan,
 /// `graph` being what split_for_small_plan gives.
 Built build_static(const Graph& graph, const StaticRanges& ranges, bool small = false);
 

@@ -24,7 +24,7 @@ struct HeliumFile {
   int64_t slower_bytes = 0;
 };
 
-/// The file with its int8 linear weights, also those of the integer-only form, in rows (layout k16n1) rather than in
+/// The file with its int8 linear weights, also those of static quantization, in rows (layout k16n1) rather than in
 /// tiles (tile_k4n16), and with the zeros of sparse ones where that is faster (helium_costs of prune/costs.h) and fits: the same
 /// values, scales and sums, the same bits of every result, a few bytes more where K is no multiple of 16. Every build executes
 /// the result; it is fast on Cortex-M55 and slow elsewhere. A file without such weights comes back as it is. Throws Error as

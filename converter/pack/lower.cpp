@@ -41,13 +41,13 @@ bool is_q8_linear(const Graph& graph, const fb::OpT& op) {
 }
 
 /// The i8 form of f32 activation `x` (same shape, a scale a row), not yet written by any op.
-int32_t add_twin(Graph& graph, int32_t x) {
-  fb::TensorT twin(tensor(graph, x));
-  twin.name += ".i8";
-  twin.type = fb::DType::i8;
-  twin.role = fb::Role::activation;
-  twin.scale_kind = fb::ScaleKind::per_row;
-  return add_tensor(graph, std::move(twin));
+int32_t add_quantized_copy(Graph& graph, int32_t x) {
+  fb::TensorT copy(tensor(graph, x));
+  copy.name += ".i8";
+  copy.type = fb::DType::i8;
+  copy.role = fb::Role::activation;
+  copy.scale_kind = fb::ScaleKind::per_row;
+  return add_tensor(graph, std::move(copy));
 }
 
 void quantize_heads(Graph& graph, fb::OpT& split) {
@@ -79,8 +79,9 @@ void drop_unread_outputs(Graph& graph) {
 std::vector<bool> residual_stream(const Graph& graph) {
   std::vector<bool> stream(graph.model.tensors.size(), false);
   for (const auto& op : main_subgraph(graph).ops) {
-    if (!op->tail || op->tail->residual < 0) continue;
-    stream[static_cast<size_t>(op->tail->residual)] = true;
+    const int32_t residual = epilogue_of(*op).residual;
+    if (residual < 0) continue;
+    stream[static_cast<size_t>(residual)] = true;
     if (op->outputs[0] >= 0) stream[static_cast<size_t>(op->outputs[0])] = true;
   }
   return stream;
@@ -91,14 +92,14 @@ std::vector<bool> residual_stream(const Graph& graph) {
 void quantize_activations(Graph& graph, fb::DType residual) {
   auto& ops = main_subgraph(graph).ops;
   const std::vector<int32_t> producer = producers(graph);
-  std::map<int32_t, int32_t> twins;  // f32 tensor -> its i8 form
+  std::map<int32_t, int32_t> copies;  // f32 tensor -> its i8 form
   for (auto& op : ops) {
     if (op->attributes.type != fb::OpAttributes::SplitHeads) op->outputs.resize(2, -1);
   }
   for (auto& op : ops) {
     if (is_q8_linear(graph, *op)) {
       const int32_t x = op->inputs[0];
-      if (twins.count(x) == 0) twins[x] = add_twin(graph, x);
+      if (copies.count(x) == 0) copies[x] = add_quantized_copy(graph, x);
     } else if (op->attributes.type == fb::OpAttributes::SplitHeads) {
       const int32_t from = producer[static_cast<size_t>(op->inputs[0])];
       if (from >= 0 && is_q8_linear(graph, *ops[static_cast<size_t>(from)])) quantize_heads(graph, *op);
@@ -108,18 +109,19 @@ void quantize_activations(Graph& graph, fb::DType residual) {
     const std::vector<bool> stream = residual_stream(graph);
     for (size_t t = 0; t < stream.size(); ++t) {
       const auto index = static_cast<int32_t>(t);
-      if (stream[t] && twins.count(index) == 0) twins[index] = add_twin(graph, index);
+      if (stream[t] && copies.count(index) == 0) copies[index] = add_quantized_copy(graph, index);
     }
     for (auto& op : ops) {
-      if (op->tail && op->tail->residual >= 0) op->tail->residual = twins.at(op->tail->residual);
+      const int32_t added = epilogue_of(*op).residual;
+      if (added >= 0) name_input(*op, op->epilogue->residual, copies.at(added));
       const bool pools = op->attributes.type == fb::OpAttributes::Pool;
-      if (pools && twins.count(op->inputs[0]) != 0) op->inputs[0] = twins.at(op->inputs[0]);
+      if (pools && copies.count(op->inputs[0]) != 0) op->inputs[0] = copies.at(op->inputs[0]);
     }
   }
   for (auto& op : ops) {
-    if (is_q8_linear(graph, *op)) op->inputs[0] = twins.at(op->inputs[0]);
-    const auto twin = twins.find(op->outputs[0]);
-    if (twin != twins.end()) op->outputs[1] = twin->second;
+    if (is_q8_linear(graph, *op)) op->inputs[0] = copies.at(op->inputs[0]);
+    const auto copy = copies.find(op->outputs[0]);
+    if (copy != copies.end()) op->outputs[1] = copy->second;
   }
   drop_unread_outputs(graph);
 }

@@ -25,8 +25,8 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "format/view.h"
 #include "graph/access.h"
-#include "kernels/kernels.h"
 
 namespace bantam::convert {
 namespace {
@@ -131,32 +131,12 @@ Affine arena_size(const Graph& graph, const fb::TensorT& tensor) {
   if (count.symbol() < 0 || count.a() != 1 || count.b() != 0 || count.c() != 1) {
     throw Error(ExitCode::kInternal, "activation " + tensor.name + " has rows that are not counted by a symbol");
   }
-  const auto columns = static_cast<uint32_t>(width(tensor));
-  const uint32_t heads = std::max(tensor.heads, 1u);
-  const bool q8 = tensor.type == fb::DType::i8;
-  const bool fixed = tensor.scale_kind == fb::ScaleKind::fixed;
-  uint64_t row = 0;
-  switch (tensor.layout) {
-    case fb::Layout::rows:
-      row = uint64_t{kernels::pad16(columns)} * (q8 ? 1 : 4) + (q8 && !fixed ? 4 : 0);
-      break;
-    case fb::Layout::head_rows:
-      row = uint64_t{kernels::pad16(columns)} + uint64_t{4} * heads;
-      break;
-    case fb::Layout::key_pages:
-      row = heads *
-            (fixed ? kernels::static_key_page_bytes(columns / heads) : kernels::key_page_bytes(columns / heads, q8)) /
-            16;
-      break;
-    case fb::Layout::value_pages:
-      row =
-          heads *
-          (fixed ? kernels::static_value_page_bytes(columns / heads) : kernels::value_page_bytes(columns / heads, q8)) /
-          16;
-      break;
-    default:
-      throw Error(ExitCode::kInternal, "activation " + tensor.name + " has a layout of constants");
+  const bool pages = tensor.layout == fb::Layout::key_pages || tensor.layout == fb::Layout::value_pages;
+  if (tensor.layout != fb::Layout::rows && tensor.layout != fb::Layout::head_rows && !pages) {
+    throw Error(ExitCode::kInternal, "activation " + tensor.name + " has a layout of constants");
   }
+  const uint64_t row = row_bytes({tensor.type, tensor.layout, static_cast<uint32_t>(width(tensor)),
+                                  std::max(tensor.heads, 1u), tensor.scale_kind == fb::ScaleKind::fixed});
   size[static_cast<size_t>(count.symbol()) + 1] = row;
   return size;
 }
@@ -175,7 +155,7 @@ Affine live_end(const std::vector<Interval>& intervals, const Placement& placeme
 
 /// f32 rows that an op holds in scratch: those of its result when no f32 store takes them.
 uint64_t scratch_columns(const Graph& graph, const fb::OpT& op) {
-  if (op.outputs.size() != 2 || (op.outputs[0] >= 0 && !(op.tail && op.tail->residual == op.outputs[0]))) return 0;
+  if (op.outputs.size() != 2 || (op.outputs[0] >= 0 && epilogue_of(op).residual != op.outputs[0])) return 0;
   return width(tensor(graph, op.outputs[op.outputs[1] >= 0 ? 1 : 0]));
 }
 

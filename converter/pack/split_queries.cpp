@@ -45,9 +45,10 @@ std::string part_name(const std::string& name, const char* part) {
   return name + "." + part;
 }
 
-bool has_no_tail(const fb::OpT& op) {
-  return !op.tail || (op.tail->activation == fb::ActivationKind::none && op.tail->residual < 0 &&
-                      op.tail->norm == fb::NormKind::none);
+bool has_no_epilogue(const fb::OpT& op) {
+  const EpilogueSpec epilogue = epilogue_of(op);
+  return epilogue.activation == fb::ActivationKind::none && epilogue.gate < 0 && epilogue.residual < 0 &&
+         epilogue.norm == fb::NormKind::none;
 }
 
 class Splitter {
@@ -60,7 +61,7 @@ class Splitter {
   }
 
   bool fits(const fb::OpT& linear, const fb::OpT& split) const {
-    return linear.attributes.type == fb::OpAttributes::Linear && has_no_tail(linear) &&
+    return linear.attributes.type == fb::OpAttributes::Linear && has_no_epilogue(linear) &&
            readers_[static_cast<size_t>(split.inputs[0])] == 1 && split.outputs[0] >= 0 && split.outputs[1] >= 0;
   }
 

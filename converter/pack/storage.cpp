@@ -1,9 +1,10 @@
 // Storage. In the SSA form every op writes a tensor of its own. Two rules let a new tensor take over the
 // storage of an old one row by row, so that the executable form has one residual stream:
-//   residual   y = tail(...) + x, x not needed afterwards: y is written over x;
+//   residual   y = epilogue(...) + x, x not needed afterwards: y is written over x;
 //   successor  x is read for the last time earlier in the step that writes y, and y is of the same kind.
 // Neither holds while another tile of the same step may still read x as a whole (keys, values).
 // What is then read in the step that writes it only lives in a tile; everything else is shared.
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -70,22 +71,22 @@ struct Storage {
   }
 
   /// The tensor whose storage `t` uses.
-  int32_t home(int32_t t) {
+  int32_t buffer(int32_t t) {
     int32_t& up = parent[static_cast<size_t>(t)];
     while (parent[static_cast<size_t>(up)] != up) up = parent[static_cast<size_t>(up)];
     return up;
   }
 
   /// `fresh`, and whatever lies where it lies, moves to where `old` lies.
-  void take_over(int32_t old, int32_t fresh) { parent[static_cast<size_t>(home(fresh))] = home(old); }
+  void take_over(int32_t old, int32_t fresh) { parent[static_cast<size_t>(buffer(fresh))] = buffer(old); }
 };
 
 void share_residuals(Storage& storage, std::vector<bool>* taken) {
   for (size_t i = 0; i < storage.subgraph.ops.size(); ++i) {
     const fb::OpT& op = *storage.subgraph.ops[i];
-    if (!op.tail || op.tail->residual < 0) continue;
-    const int32_t old = op.tail->residual;
-    const bool also_input = !op.inputs.empty() && op.inputs[0] == old;
+    const int32_t old = epilogue_of(op).residual;
+    if (old < 0) continue;
+    const bool also_input = std::count(op.inputs.begin(), op.inputs.end(), old) > 1;
     for (const int32_t fresh : op.outputs) {
       if (fresh < 0 || also_input || (*taken)[static_cast<size_t>(old)]) continue;
       if (!storage.same_kind(old, fresh) || !storage.is_free(old, i, true)) continue;
@@ -105,7 +106,7 @@ void share_successors(Storage& storage, std::vector<bool>* taken) {
   for (size_t i = 0; i < storage.subgraph.ops.size(); ++i) {
     for_each_write(*storage.subgraph.ops[i], [&](int32_t fresh) {
       if (!storage.uses[static_cast<size_t>(fresh)].outlives_step) return;
-      if (storage.home(fresh) != fresh) return;
+      if (storage.buffer(fresh) != fresh) return;
       for (const int32_t old : ends[storage.step_of[i]]) {
         if ((*taken)[static_cast<size_t>(old)]) continue;
         if (!storage.same_kind(old, fresh) || !storage.is_free(old, i, false)) continue;
@@ -128,21 +129,21 @@ void share_storage(Graph& graph) {
 
   // A chain that holds an output is named after it: outputs keep their identity.
   std::vector<int32_t> map(count);
-  std::map<int32_t, int32_t> face;
+  std::map<int32_t, int32_t> representative;
   std::vector<bool> shared(count, false);
   std::vector<bool> keep(count, false);
   for (size_t t = 0; t < count; ++t) {
     const auto index = static_cast<int32_t>(t);
-    const int32_t home = storage.home(index);
-    if (face.count(home) == 0 || storage.is_output(index)) face[home] = index;
-    if (storage.uses[t].outlives_step) shared[static_cast<size_t>(home)] = true;
+    const int32_t buffer = storage.buffer(index);
+    if (representative.count(buffer) == 0 || storage.is_output(index)) representative[buffer] = index;
+    if (storage.uses[t].outlives_step) shared[static_cast<size_t>(buffer)] = true;
   }
   for (size_t t = 0; t < count; ++t) {
-    map[t] = face.at(storage.home(static_cast<int32_t>(t)));
+    map[t] = representative.at(storage.buffer(static_cast<int32_t>(t)));
     keep[static_cast<size_t>(map[t])] = true;
     if (graph.constants[t]) continue;
     fb::TensorT& activation = *graph.model.tensors[t];
-    const bool in_tile = !shared[static_cast<size_t>(storage.home(static_cast<int32_t>(t)))];
+    const bool in_tile = !shared[static_cast<size_t>(storage.buffer(static_cast<int32_t>(t)))];
     activation.region = in_tile ? fb::Region::tile : fb::Region::shared;
     if (in_tile) activation.shape.front() = fb::Dim(int32_t{kTile}, 1, 0, 1);
   }

@@ -75,7 +75,7 @@ std::vector<std::string> suggest(const Built& built, const std::vector<ArenaSize
     const fb::EmbedT* embed = op->attributes.AsEmbed();
     if (embed == nullptr) continue;
     for (const auto& table : embed->tables) {
-      const fb::TensorT& t = tensor(graph, table->tensor);
+      const fb::TensorT& t = tensor(graph, named_input(*op, table->tensor));
       if (table->source != fb::IndexSource::positions || rows(t) <= kShort) continue;
       positions += stored_bytes(t) * (rows(t) - kShort) / rows(t);
     }

@@ -67,13 +67,13 @@ enum class Macs : uint8_t { kNone, kWeights, kScores };
 
 /// By row of ops/ops.inc.
 constexpr Macs kMacs[] = {
-#define BANTAM_OP(name, kind, version, inputs, required, outputs, whole, macs) Macs::macs,
+#define BANTAM_OP(name, kind, numerics, inputs, required, outputs, whole, macs) Macs::macs,
 #include "ops/ops.inc"
 #undef BANTAM_OP
 };
 
 void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const Batch& batch, OpTime* out) {
-  const uint32_t row = ops::find_row(ops::executed_kind(op), op.version(), true);
+  const uint32_t row = ops::find_row(ops::executed(op));
   const Macs macs = row == linked::kOps ? Macs::kNone : kMacs[row];
   if (macs == Macs::kWeights) {
     const fb::Tensor& weight = tensor(model, operand(op.inputs(), 1));

@@ -9,15 +9,13 @@
 namespace bantam::convert {
 namespace {
 
-bool ends_in_norm(const fb::OpT& op) { return op.tail && op.tail->norm != fb::NormKind::none; }
+bool ends_in_norm(const fb::OpT& op) { return op.epilogue && op.epilogue->norm != fb::NormKind::none; }
 
 /// Constants that an Embed looks up: their rows must stay what they are.
 std::set<const Constant*> looked_up(const Graph& graph) {
   std::set<const Constant*> tables;
   for (const auto& op : main_subgraph(graph).ops) {
-    const fb::EmbedT* embed = op->attributes.AsEmbed();
-    if (embed == nullptr) continue;
-    for (const auto& table : embed->tables) tables.insert(graph.constants[static_cast<size_t>(table->tensor)].get());
+    for (const int32_t table : tables_of(*op)) tables.insert(graph.constants[static_cast<size_t>(table)].get());
   }
   return tables;
 }
@@ -66,9 +64,9 @@ int32_t add_factors(Graph& graph, const std::string& name, std::vector<float> fa
 
 void migrate(Graph& graph, fb::OpT& producer, const std::vector<float>& maxima,
              const std::set<const Constant*>& tables) {
-  const int32_t twin = producer.outputs[1];
-  const std::vector<const fb::OpT*> readers = linear_readers(graph, twin);
-  if (readers.empty() || feeds_more_than_layers(graph, twin)) return;
+  const int32_t copy = producer.outputs[1];
+  const std::vector<const fb::OpT*> readers = linear_readers(graph, copy);
+  if (readers.empty() || feeds_more_than_layers(graph, copy)) return;
   std::set<int32_t> weights;
   for (const fb::OpT* op : readers) {
     const auto& constant = graph.constants[static_cast<size_t>(op->inputs[1])];
@@ -82,7 +80,8 @@ void migrate(Graph& graph, fb::OpT& producer, const std::vector<float>& maxima,
     graph.constants[static_cast<size_t>(weight)] = std::move(scaled);
   }
   for (float& factor : factors) factor = 1.0f / factor;
-  producer.tail->smooth = add_factors(graph, tensor(graph, twin).name + ".smooth", std::move(factors));
+  const int32_t smooth = add_factors(graph, tensor(graph, copy).name + ".smooth", std::move(factors));
+  name_input(producer, producer.epilogue->smooth, smooth);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::vector<std::string> migratable(const Graph& graph);
 /// correctly rounded operations, so every machine writes the same bytes. Columns that are always zero: 1.
 std::vector<float> migration_factors(const std::vector<float>& activation, const std::vector<float>& weights);
 
-/// For each i8 store of an activation in `maxima`: gives its op's tail the factors and its readers' constants the
+/// For each i8 store of an activation in `maxima`: gives its op's epilogue the factors and its readers' constants the
 /// inverse. Left alone where a reader's weights are also looked up (tied output layers). To be called on a graph
 /// with quantised activations; does nothing without maxima.
 void migrate_outliers(Graph& graph, const ColumnMaxima& maxima);

@@ -51,7 +51,7 @@ std::vector<float> activate(fb::ActivationKind kind, const std::vector<float>& x
   float* const rows = reinterpret_cast<float*>(from.data());
   float* const results = reinterpret_cast<float*>(to.data());
   std::copy(x.begin(), x.end(), rows);
-  kernels::TailRows args = {};
+  kernels::EpilogueRows args = {};
   args.x = rows;
   args.x_stride = padded;
   args.rows = 1;
@@ -59,7 +59,7 @@ std::vector<float> activate(fb::ActivationKind kind, const std::vector<float>& x
   args.activation = static_cast<kernels::Activation>(kind);
   args.y = results;
   args.y_stride = padded;
-  if (!kernels::table(Isa::kReference)->tail_rows(args)) {
+  if (!kernels::table(Isa::kReference)->epilogue_rows(args)) {
     throw Error(ExitCode::kUnsupported, "an activation leaves the range of floats on the calibration texts");
   }
   return std::vector<float>(results, results + x.size());

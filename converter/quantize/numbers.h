@@ -1,4 +1,4 @@
-// Integer constants of the integer-only form: factors as a multiplier of 16 bits and a shift, and tables of an activation.
+// Integer constants of static quantization: factors as a multiplier of 16 bits and a shift, and tables of an activation.
 #ifndef BANTAM_CONVERTER_QUANTIZE_NUMBERS_H_
 #define BANTAM_CONVERTER_QUANTIZE_NUMBERS_H_
 

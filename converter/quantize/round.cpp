@@ -148,8 +148,8 @@ void correct_bias(Graph& graph, fb::OpT& op, const std::vector<float>& values, c
 /// The name of the f32 activation that `x` is, or whose i8 form it is.
 std::string source_name(const Graph& graph, int32_t x) {
   const std::string& name = tensor(graph, x).name;
-  const bool twin = name.size() > 3 && name.compare(name.size() - 3, 3, ".i8") == 0;
-  return twin ? name.substr(0, name.size() - 3) : name;
+  const bool copy = name.size() > 3 && name.compare(name.size() - 3, 3, ".i8") == 0;
+  return copy ? name.substr(0, name.size() - 3) : name;
 }
 
 }  // namespace

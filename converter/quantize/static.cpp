@@ -64,9 +64,9 @@ class StaticForm {
       fb::OpT& op = *ops[i];
       op.outputs.resize(op.attributes.type == fb::OpAttributes::SplitHeads ? 3 : 2, -1);
       if (op.attributes.type == fb::OpAttributes::Slice) continue;  // of an f32 output
-      op.version = 2;
+      op.numerics = fb::Numerics::static_int;
       op.integer = std::make_unique<fb::IntegerT>();
-      if (!op.tail) op.tail = std::make_unique<fb::TailT>();
+      if (!op.epilogue) op.epilogue = std::make_unique<fb::EpilogueT>();
       rewrite(op);
     }
     store_outputs();
@@ -227,7 +227,6 @@ class StaticForm {
       const double zero = static_cast<double>(layer.sums[i]) * steps(op.inputs[0]).zero;
       bias.push_back(static_cast<int32_t>(round_to(real / layer.step[i] - zero, kMost)));
     }
-    op.inputs.resize(3, -1);
     op.inputs[2] = add_constant(op.name + ".bias", fb::DType::i32, std::move(bias));
   }
 
@@ -245,7 +244,8 @@ class StaticForm {
     Factors rounded = to_factors(factors, op.name);
     op.integer->pre_shift = static_cast<uint8_t>(shift);
     op.integer->post_shift = static_cast<uint8_t>(rounded.shift);
-    op.integer->multiplier = add_constant(op.name + ".multiplier", fb::DType::i16, std::move(rounded.multiplier));
+    name_input(op, op.integer->multiplier,
+               add_constant(op.name + ".multiplier", fb::DType::i16, std::move(rounded.multiplier)));
   }
 
   /// The norm that ends `op`, whose sums h come in steps of `step`.
@@ -256,8 +256,8 @@ class StaticForm {
     const auto values = [&](int32_t t, float otherwise) {
       return t < 0 ? std::vector<float>(n, otherwise) : graph_.constants[static_cast<size_t>(t)]->values;
     };
-    const std::vector<float> gamma = values(op.tail->gamma, 1.0F);
-    const std::vector<float> beta = values(op.tail->beta, 0.0F);
+    const std::vector<float> gamma = values(named_input(op, op.epilogue->gamma), 1.0F);
+    const std::vector<float> beta = values(named_input(op, op.epilogue->beta), 0.0F);
     std::vector<double> factors;
     const double root = std::sqrt(static_cast<double>(n));
     for (size_t i = 0; i < n; ++i) factors.push_back(double{gamma[i]} * root / output.scale[i] / 32768);
@@ -269,18 +269,18 @@ class StaticForm {
       const double b = double{beta[i]} / output.scale[i];
       shifts.push_back(static_cast<int32_t>(round_to(std::ldexp(b, static_cast<int>(rounded.shift)), most)));
     }
-    op.tail->gamma = add_constant(op.name + ".gamma", fb::DType::i16, std::move(rounded.multiplier));
-    op.tail->beta = add_constant(op.name + ".beta", fb::DType::i32, std::move(shifts));
+    name_input(op, op.epilogue->gamma, add_constant(op.name + ".gamma", fb::DType::i16, std::move(rounded.multiplier)));
+    name_input(op, op.epilogue->beta, add_constant(op.name + ".beta", fb::DType::i32, std::move(shifts)));
     op.integer->norm_shift = static_cast<uint8_t>(rounded.shift);
-    const double epsilon = double{op.tail->epsilon} * static_cast<double>(n) / (step * step);
+    const double epsilon = double{op.epilogue->epsilon} * static_cast<double>(n) / (step * step);
     op.integer->epsilon = static_cast<uint64_t>(std::max<int64_t>(1, round_to(epsilon, 1e15)));
-    if (op.tail->residual >= 0) {
+    if (const int32_t added_rows = named_input(op, op.epilogue->residual); added_rows >= 0) {
       std::vector<double> residual;
-      for (const double scale : steps(op.tail->residual).scale) residual.push_back(scale / step);
+      for (const double scale : steps(added_rows).scale) residual.push_back(scale / step);
       Factors added = to_factors(residual, op.name);
       op.integer->residual_shift = static_cast<uint8_t>(added.shift);
-      op.integer->residual_multiplier =
-          add_constant(op.name + ".residual", fb::DType::i16, std::move(added.multiplier));
+      name_input(op, op.integer->residual_multiplier,
+                 add_constant(op.name + ".residual", fb::DType::i16, std::move(added.multiplier)));
     }
     fix(y, output);
   }
@@ -293,7 +293,7 @@ class StaticForm {
   void embed(fb::OpT& op) {
     const double step = sum_step(op);
     for (auto& table : op.attributes.AsEmbed()->tables) {
-      const int32_t t = table->tensor;
+      const int32_t t = named_input(op, table->tensor);
       const auto source = graph_.constants[static_cast<size_t>(t)];
       fb::TensorT& stored = tensor(graph_, t);
       const size_t n = in_memory(rows(stored));
@@ -322,7 +322,8 @@ class StaticForm {
       graph_.constants[static_cast<size_t>(t)] = std::move(constant);
       table->shift = static_cast<uint8_t>(rounded.shift);
       const std::string prefix = stored.name;
-      table->multiplier = add_constant(prefix + ".multiplier", fb::DType::i16, std::move(rounded.multiplier));
+      name_input(op, table->multiplier,
+                 add_constant(prefix + ".multiplier", fb::DType::i16, std::move(rounded.multiplier)));
     }
     set_norm(op, step);
   }
@@ -331,18 +332,18 @@ class StaticForm {
     const int32_t y = op.outputs[0];
     const size_t n = columns(y);
     const Layer layer = fold(op);
-    if (op.tail->norm != fb::NormKind::none) {
+    if (op.epilogue->norm != fb::NormKind::none) {
       const double step = sum_step(op);
       set_bias(op, layer, {});
-      const bool residual = op.tail->residual >= 0;
+      const bool residual = op.epilogue->residual >= 0;
       set_requantise(op, layer, std::vector<double>(n, step),
                      column_maxima(ranges_.all(name(y) + (residual ? ".linear" : ".sum"))));
       return set_norm(op, step);
     }
-    if (op.tail->activation != fb::ActivationKind::none) return function(op, layer);
+    if (op.epilogue->activation != fb::ActivationKind::none) return function(op, layer);
     if (ends(y)) {
       set_bias(op, layer, {});
-      op.integer->multiplier = add_vector(op.name + ".scale", layer.step);
+      name_input(op, op.integer->multiplier, add_vector(op.name + ".scale", layer.step));
       return;
     }
     Steps output = plain_steps(y);
@@ -356,14 +357,15 @@ class StaticForm {
     const int32_t y = op.outputs[0];
     const size_t n = columns(y);
     const ColumnRange& before = ranges_.reach(name(y) + ".linear");
-    FunctionTable table = make_table(op.tail->activation, *std::min_element(before.low.begin(), before.low.end()),
+    FunctionTable table = make_table(op.epilogue->activation, *std::min_element(before.low.begin(), before.low.end()),
                                      *std::max_element(before.high.begin(), before.high.end()),
                                      tensor(graph_, y).role == fb::Role::output);
     // v = x / step - low / step - 128
     set_bias(op, layer, std::vector<double>(n, -table.low - 128 * table.step));
     // The table's ends are all that sums need to reach, and every sum must: those of small outputs lie at the offset.
     set_requantise(op, layer, std::vector<double>(n, table.step), std::vector<double>(n, 65 * table.step));
-    op.integer->table = add_constant(op.name + ".table", fb::DType::i8, std::move(table.values));
+    name_input(op, op.integer->table, add_constant(op.name + ".table", fb::DType::i8, std::move(table.values)));
+    op.epilogue->activation = fb::ActivationKind::none;  // the table is it
     fix(y, {std::vector<double>(n, table.scale), table.zero});
   }
 
@@ -413,7 +415,8 @@ class StaticForm {
       multipliers.push_back(static_cast<int32_t>(std::max<int64_t>(1, round_to(unit, 2147483647.0))));
       for (uint32_t i = 0; i < shape.head_width; ++i) scale.push_back(v[kv + i]);
     }
-    op.integer->multiplier = add_constant(op.name + ".multiplier", fb::DType::i32, std::move(multipliers));
+    name_input(op, op.integer->multiplier,
+               add_constant(op.name + ".multiplier", fb::DType::i32, std::move(multipliers)));
     fix(op.outputs[0], {std::move(scale), 0});
   }
 
@@ -421,7 +424,7 @@ class StaticForm {
     const fb::PoolT& pool = *op.attributes.AsPool();
     const bool sums = pool.kind == fb::PoolKind::mean || pool.kind == fb::PoolKind::sum || pool.l2;
     if (!sums && !ends(op.outputs[0])) return fix(op.outputs[0], steps(op.inputs[0]));
-    op.integer->multiplier = add_vector(op.name + ".scale", steps(op.inputs[0]).scale);
+    name_input(op, op.integer->multiplier, add_vector(op.name + ".scale", steps(op.inputs[0]).scale));
   }
 
   /// Outputs that became i8 are stored as f32 once more.
@@ -446,13 +449,13 @@ class StaticForm {
       output.scale_kind = fb::ScaleKind::none;
       auto row = std::make_unique<fb::OpT>();
       row->name = output.name + ".store";
-      row->version = 2;
+      row->numerics = fb::Numerics::static_int;
       row->inputs = {x};
       row->outputs = {y, -1};
       row->attributes.Set(fb::RowT{});
-      row->tail = std::make_unique<fb::TailT>();
+      row->epilogue = std::make_unique<fb::EpilogueT>();
       row->integer = std::make_unique<fb::IntegerT>();
-      row->integer->multiplier = add_vector(output.name + ".scale", steps(x).scale);
+      name_input(*row, row->integer->multiplier, add_vector(output.name + ".scale", steps(x).scale));
       if (steps(x).zero != 0) throw Error(ExitCode::kInternal, output.name + " is stored with an offset");
       ops.push_back(std::move(row));
     }

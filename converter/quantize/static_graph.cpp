@@ -1,4 +1,4 @@
-// Which graphs have an integer-only form, and the form in which they are calibrated.
+// Which graphs have a static form, and the form in which they are calibrated.
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -22,22 +22,22 @@ bool only_outputs_read(const Graph& graph, int32_t t) {
   return true;
 }
 
-/// Why the op has no integer-only form; empty: it has one.
+/// Why the op has no static form; empty: it has one.
 std::string obstacle(const Graph& graph, const fb::OpT& op) {
-  const fb::NormKind norm = op.tail ? op.tail->norm : fb::NormKind::none;
-  const bool active = op.tail && op.tail->activation != fb::ActivationKind::none;
-  const bool residual = op.tail && op.tail->residual >= 0;
+  const EpilogueSpec epilogue = epilogue_of(op);
+  const fb::NormKind norm = epilogue.norm;
+  const bool active = epilogue.activation != fb::ActivationKind::none;
+  const bool residual = epilogue.residual >= 0;
+  if (epilogue.gate >= 0) return "a gate has no integer form";
   if (norm != fb::NormKind::none && norm != fb::NormKind::layer) return "only layer norm has an integer form";
   if (norm == fb::NormKind::layer && active) return "an activation before a norm has none";
   if (residual && norm == fb::NormKind::none) return "a residual without a norm has none";
   switch (op.attributes.type) {
     case fb::OpAttributes::Linear:
       for (const auto& other : main_subgraph(graph).ops) {
-        const fb::EmbedT* embed = other->attributes.AsEmbed();
-        if (embed == nullptr) continue;
-        for (const auto& table : embed->tables) {
+        for (const int32_t table : tables_of(*other)) {
           const bool tied =
-              graph.constants[static_cast<size_t>(table->tensor)] == graph.constants[static_cast<size_t>(op.inputs[1])];
+              graph.constants[static_cast<size_t>(table)] == graph.constants[static_cast<size_t>(op.inputs[1])];
           if (tied) return "an output layer that shares the embeddings has none";
         }
       }
@@ -66,7 +66,7 @@ std::unique_ptr<fb::OpT> make_row(const std::string& name, int32_t x, int32_t y)
   row->inputs = {x};
   row->outputs = {y, -1};
   row->attributes.Set(fb::RowT{});
-  row->tail = std::make_unique<fb::TailT>();
+  row->epilogue = std::make_unique<fb::EpilogueT>();
   return row;
 }
 
@@ -94,34 +94,36 @@ Graph unfuse(const Graph& graph) {
   std::vector<std::unique_ptr<fb::OpT>> ops;
   for (auto& op : main_subgraph(result).ops) {
     const bool split = op->attributes.type == fb::OpAttributes::SplitHeads;
-    if (!op->tail || split) {
+    if (!op->epilogue || split) {
       ops.push_back(std::move(op));
       continue;
     }
-    const fb::TailT tail(*op->tail);
+    EpilogueSpec epilogue = epilogue_of(*op);
     const int32_t y = op->outputs[0];
     const std::string name = op->name;
     int32_t x = y;
-    const bool more = tail.activation != fb::ActivationKind::none || tail.residual >= 0;
-    const bool norm = tail.norm != fb::NormKind::none;
+    const bool more = epilogue.activation != fb::ActivationKind::none || epilogue.residual >= 0;
+    const bool norm = epilogue.norm != fb::NormKind::none;
     if (more || norm) {
       x = add_step(result, y, more ? ".linear" : ".sum");
       op->outputs[0] = x;
-      op->tail = std::make_unique<fb::TailT>();
+      set_epilogue(*op, {});
     }
     ops.push_back(std::move(op));
     if (more) {
       const int32_t sum = norm ? add_step(result, y, ".sum") : y;
       ops.push_back(make_row(name + ".sum", x, sum));
-      ops.back()->tail->activation = tail.activation;
-      ops.back()->tail->residual = tail.residual;
+      EpilogueSpec before;
+      before.activation = epilogue.activation;
+      before.residual = epilogue.residual;
+      set_epilogue(*ops.back(), before);
       x = sum;
     }
     if (norm) {
       ops.push_back(make_row(name + ".norm", x, y));
-      *ops.back()->tail = tail;
-      ops.back()->tail->activation = fb::ActivationKind::none;
-      ops.back()->tail->residual = -1;
+      epilogue.activation = fb::ActivationKind::none;
+      epilogue.residual = kAbsent;
+      set_epilogue(*ops.back(), epilogue);
     }
   }
   main_subgraph(result).ops = std::move(ops);

@@ -16,10 +16,10 @@ std::map<std::string, RangeWish> static_activations(const Graph& unfused) {
     if (kind != fb::OpAttributes::Row) continue;
     // Before a norm or a residual there are sums; a norm's output is int8.
     wishes[name(op->inputs[0])] = {};
-    if (op->tail->activation != fb::ActivationKind::none) {
-      wishes[name(op->inputs[0])] = {RangeUse::kFunction, op->tail->activation};
+    if (op->epilogue->activation != fb::ActivationKind::none) {
+      wishes[name(op->inputs[0])] = {RangeUse::kFunction, op->epilogue->activation};
     }
-    if (op->tail->norm != fb::NormKind::none) wishes[name(op->outputs[0])] = {RangeUse::kColumns};
+    if (op->epilogue->norm != fb::NormKind::none) wishes[name(op->outputs[0])] = {RangeUse::kColumns};
   }
   return wishes;
 }

@@ -1,4 +1,4 @@
-// Ranges of the activations of an integer-only file: what calibration texts hold, and how much of it int8 shall reach.
+// Ranges of the activations of a statically quantized file: what calibration texts hold, and how much of it int8 shall reach.
 #ifndef BANTAM_CONVERTER_QUANTIZE_STATIC_RANGES_H_
 #define BANTAM_CONVERTER_QUANTIZE_STATIC_RANGES_H_
 

@@ -100,7 +100,7 @@ std::vector<bool> small_matrices(const Graph& graph, uint32_t limit) {
     const bool head = op->attributes.type == fb::OpAttributes::Linear && feeds[static_cast<size_t>(op->outputs[0])];
     if (head) mark(op->inputs[1]);
     if (const fb::EmbedT* embed = op->attributes.AsEmbed()) {
-      for (const auto& table : embed->tables) mark(table->tensor);
+      for (const int32_t table : tables_of(*op)) mark(table);
     }
   }
   return small;

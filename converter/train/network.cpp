@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/access.h"
 #include "train/fake_quant.h"
 
 namespace bantam::train {
@@ -65,7 +66,7 @@ class Pass {
   void execute(const fb::OpT& op) {
     switch (op.attributes.type) {
       case fb::OpAttributes::Embed:
-        put(op, embed(*op.attributes.AsEmbed()));
+        put(op, embed(op));
         break;
       case fb::OpAttributes::Linear:
         put(op, linear(op));
@@ -96,40 +97,38 @@ class Pass {
     return options_.dropout > 0 ? at::dropout(x, options_.dropout, true) : x;
   }
 
-  /// The operator's tail, and its result. Dropout is where transformers has it: before a residual is added, after the
+  /// The operator's epilogue, and its result. Dropout is where transformers has it: before a residual is added, after the
   /// embeddings' norm, and on attention probabilities.
   void put(const fb::OpT& op, at::Tensor x) {
     bool hidden = op.attributes.type == fb::OpAttributes::Embed;
-    if (op.tail != nullptr) {
-      const fb::TailT& tail = *op.tail;
-      x = activate(x, tail.activation);
-      if (tail.residual >= 0) {
-        x = drop(x) + value(tail.residual);
-        hidden = true;
-      }
-      if (tail.norm != fb::NormKind::none) x = norm(x, tail);
+    const convert::EpilogueSpec epilogue = convert::epilogue_of(op);
+    x = activate(x, epilogue.activation);
+    if (epilogue.residual >= 0) {
+      x = drop(x) + value(epilogue.residual);
+      hidden = true;
     }
+    if (epilogue.norm != fb::NormKind::none) x = norm(x, epilogue);
     if (op.attributes.type == fb::OpAttributes::Embed) x = drop(x);
     if (hidden) last_hidden_ = x;
     values_[static_cast<size_t>(op.outputs[0])] = std::move(x);
   }
 
-  at::Tensor norm(const at::Tensor& x, const fb::TailT& tail) const {
-    const at::Tensor gamma = parameters_.of(tail.gamma);
-    const at::Tensor beta = tail.beta >= 0 ? parameters_.of(tail.beta) : at::Tensor();
-    const double epsilon = static_cast<double>(tail.epsilon);
-    if (tail.norm == fb::NormKind::layer) return at::layer_norm(x, {x.size(-1)}, gamma, beta, epsilon);
+  at::Tensor norm(const at::Tensor& x, const convert::EpilogueSpec& epilogue) const {
+    const at::Tensor gamma = parameters_.of(epilogue.gamma);
+    const at::Tensor beta = epilogue.beta >= 0 ? parameters_.of(epilogue.beta) : at::Tensor();
+    const double epsilon = static_cast<double>(epilogue.epsilon);
+    if (epilogue.norm == fb::NormKind::layer) return at::layer_norm(x, {x.size(-1)}, gamma, beta, epsilon);
     at::Tensor y = x;
-    if (tail.norm == fb::NormKind::rms) y = x * (x.square().mean(-1, true) + epsilon).rsqrt();
+    if (epilogue.norm == fb::NormKind::rms) y = x * (x.square().mean(-1, true) + epsilon).rsqrt();
     y = y * gamma;
     return beta.defined() ? y + beta : y;
   }
 
-  at::Tensor embed(const fb::EmbedT& embed) const {
+  at::Tensor embed(const fb::OpT& op) const {
     at::Tensor sum;
-    for (const auto& table : embed.tables) {
+    for (const auto& table : op.attributes.AsEmbed()->tables) {
       at::Tensor rows;
-      const at::Tensor& weight = parameters_.of(table->tensor);
+      const at::Tensor& weight = parameters_.of(convert::named_input(op, table->tensor));
       if (table->source == fb::IndexSource::positions) {
         rows = weight.narrow(0, table->offset, rows_.ids.size(1)).unsqueeze(0);
       } else {
@@ -231,7 +230,6 @@ std::string obstacle(const fb::OpT& op) {
   switch (op.attributes.type) {
     case fb::OpAttributes::Embed: {
       const fb::EmbedT& embed = *op.attributes.AsEmbed();
-      if (embed.context != 1 || embed.reduce != fb::Reduce::none) return "embeddings of several tokens";
       for (const auto& table : embed.tables) {
         const fb::IndexSource source = table->source;
         if (source != fb::IndexSource::ids && source != fb::IndexSource::segments &&
@@ -243,9 +241,8 @@ std::string obstacle(const fb::OpT& op) {
     }
     case fb::OpAttributes::Attention: {
       const fb::AttentionT& attention = *op.attributes.AsAttention();
-      const bool plain = attention.mask == fb::MaskKind::none && attention.terms.empty() && attention.biases.empty() &&
-                         attention.rotary == nullptr && attention.heads == attention.kv_heads;
-      return plain ? "" : "attention with masks, biases or shared keys";
+      const bool plain = attention.mask == fb::MaskKind::none && attention.heads == attention.kv_heads;
+      return plain ? "" : "attention with masks or shared keys";
     }
     case fb::OpAttributes::Linear:
     case fb::OpAttributes::Row:

@@ -7,27 +7,15 @@
 namespace bantam::train {
 namespace {
 
-/// Operators up to the last that attends or follows an attention by a residual: the encoder. What comes after is the head.
+/// Operators up to the last of the encoder. What comes after is the head.
 size_t encoder_ops(const fb::SubgraphT& subgraph) {
   size_t end = 0;
   for (size_t i = 0; i < subgraph.ops.size(); ++i) {
     const fb::OpT& op = *subgraph.ops[i];
-    const bool residual = op.tail != nullptr && op.tail->residual >= 0;
-    if (residual || op.attributes.type == fb::OpAttributes::Attention ||
-        op.attributes.type == fb::OpAttributes::Embed) {
-      end = i + 1;
-    }
+    const fb::Part part = op.tag == nullptr ? fb::Part::none : op.tag->part();
+    if (part == fb::Part::embeddings || part == fb::Part::attention || part == fb::Part::feed_forward) end = i + 1;
   }
   return end;
-}
-
-std::vector<int32_t> constants_of(const fb::OpT& op) {
-  std::vector<int32_t> used = op.inputs;
-  if (const auto* embed = op.attributes.AsEmbed()) {
-    for (const auto& table : embed->tables) used.push_back(table->tensor);
-  }
-  if (op.tail != nullptr) used.insert(used.end(), {op.tail->gamma, op.tail->beta});
-  return used;
 }
 
 /// Bytes of a tensor that nobody trains, as they lie in its file.
@@ -42,7 +30,7 @@ Parameters::Parameters(const convert::Graph& graph) {
   const fb::SubgraphT& subgraph = *graph.model.subgraphs.front();
   const size_t encoder = encoder_ops(subgraph);
   for (size_t i = 0; i < subgraph.ops.size(); ++i) {
-    for (const int32_t tensor : constants_of(*subgraph.ops[i])) {
+    for (const int32_t tensor : subgraph.ops[i]->inputs) {
       if (tensor < 0 || index_.count(tensor) != 0) continue;
       const auto& constant = graph.constants[static_cast<size_t>(tensor)];
       if (!constant) continue;

@@ -14,10 +14,11 @@
 
 namespace bantam {
 
-/// Indices of the symbols that every file of version 1 declares, in this order.
-constexpr uint32_t kTokens = 0;
-constexpr uint32_t kSequences = 1;
-constexpr uint32_t kTile = 2;
+/// Indices of the symbols that every file declares: their roles, which ascend.
+constexpr uint32_t kTokens = static_cast<uint32_t>(fb::SymbolRole::tokens);
+constexpr uint32_t kSequences = static_cast<uint32_t>(fb::SymbolRole::sequences);
+constexpr uint32_t kTile = static_cast<uint32_t>(fb::SymbolRole::tile);
+/// Those that this version executes; a file of others is refused.
 constexpr uint32_t kSymbols = 3;
 
 inline const fb::Model& root(const Model& model) { return *static_cast<const fb::Model*>(model.root()); }
@@ -49,8 +50,8 @@ inline Text as_text(const flatbuffers::String* string) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// constant and random tensors lie in the file, all others in the arena.
-inline bool is_constant(const fb::Tensor& t) { return t.role() == fb::Role::constant || t.role() == fb::Role::random; }
+/// Constants lie in the file, all others in the arena.
+inline bool is_constant(const fb::Tensor& t) { return t.role() == fb::Role::constant; }
 
 /// Value of a dimension that does not depend on a symbol.
 inline uint32_t extent(const fb::Tensor& t, uint32_t dimension) {
@@ -83,10 +84,9 @@ inline size_t bitmask_bytes(const fb::Tensor& t) {
 /// Inputs of int4 weights that share a factor: groups of `Tensor.group`, the last may be shorter.
 inline uint32_t int4_groups(const fb::Tensor& t) { return (extent(t, 1) - 1) / t.group() + 1; }
 
-/// The integer-only form of an op.
-inline bool is_static(const fb::Op& op) { return op.version() == 2; }
+inline bool is_static(const fb::Op& op) { return op.numerics() == fb::Numerics::static_int; }
 
-/// i8 without scales beside it: what ops of the integer-only form read and write.
+/// i8 without scales beside it: what ops of static quantization read and write.
 inline bool is_fixed(const fb::Tensor& t) { return linked::kStatic && t.scale_kind() == fb::ScaleKind::fixed; }
 
 /// Columns of a matrix: [rows, width].
@@ -95,26 +95,35 @@ inline uint32_t width(const fb::Tensor& t) { return extent(t, 1); }
 /// The symbol that counts an arena tensor's rows.
 inline uint32_t rows_symbol(const fb::Tensor& t) { return static_cast<uint32_t>(t.shape()->Get(0)->symbol()); }
 
+/// What a row of an arena tensor takes depends on.
+struct RowForm {
+  fb::DType type;
+  fb::Layout layout;
+  uint32_t width, heads;
+  bool fixed;  // ScaleKind.fixed
+};
+
 /// Bytes of an arena tensor for each row, scales included; its rows are a multiple of 16. Pages hold 16 rows, each with
 /// the same share.
-inline uint64_t row_bytes(const fb::Tensor& t) {
-  const bool q8 = t.type() == fb::DType::i8;
+inline uint64_t row_bytes(const RowForm& row) {
+  const bool q8 = row.type == fb::DType::i8;
   // Widths are at most 2^22, heads no more, and pages pad each head to 16 columns of 4 bytes: all fits 32 bits.
-  const uint32_t padded = kernels::pad16(width(t));
-  const uint32_t heads = t.heads();
-  const bool fixed = is_fixed(t);
-  switch (t.layout()) {
+  const uint32_t padded = kernels::pad16(row.width);
+  switch (row.layout) {
     case fb::Layout::head_rows:
-      return padded + heads * 4;
+      return padded + row.heads * 4;
     case fb::Layout::key_pages:
-      if (fixed) return heads * (kernels::static_key_page_bytes(width(t) / t.heads()) / 16);
-      return heads * (kernels::key_page_bytes(width(t) / t.heads(), q8) / 16);
+      if (row.fixed) return row.heads * (kernels::static_key_page_bytes(row.width / row.heads) / 16);
+      return row.heads * (kernels::key_page_bytes(row.width / row.heads, q8) / 16);
     case fb::Layout::value_pages:
-      if (fixed) return heads * (kernels::static_value_page_bytes(width(t) / t.heads()) / 16);
-      return heads * (kernels::value_page_bytes(width(t) / t.heads(), q8) / 16);
+      if (row.fixed) return row.heads * (kernels::static_value_page_bytes(row.width / row.heads) / 16);
+      return row.heads * (kernels::value_page_bytes(row.width / row.heads, q8) / 16);
     default:
-      return q8 ? padded + (fixed ? 0 : 4) : padded * 4;
+      return q8 ? padded + (row.fixed ? 0 : 4) : padded * 4;
   }
+}
+inline uint64_t row_bytes(const fb::Tensor& t) {
+  return row_bytes({t.type(), t.layout(), width(t), t.heads(), is_fixed(t)});
 }
 
 /// Coefficient `i` (0: constant, 1 + s: of symbol s) of a plan entry; trailing zeros may be left out.

@@ -39,16 +39,10 @@ BANTAM_KERNELS_CONSTEXPR uint32_t pad16(uint32_t n) { return (n + 15u) & ~15u; }
 
 /// Same values as fb::ActivationKind, fb::NormKind, fb::DType (static_asserts in runtime/ops).
 enum class Activation : uint8_t {
-  kNone = 0,
-  kRelu = 1,
-  kGelu = 2,
-  kGeluTanh = 3,
-  kTanh = 4,
-  kSigmoid = 5,
-  kSilu = 6,
-  kQuickGelu = 7,
-  kExp = 8,
-  kReluSquared = 9
+  kNone,
+#define BANTAM_ACTIVATION(kind, name, formula, names) k##name,
+#include "kernels/activations.inc"
+#undef BANTAM_ACTIVATION
 };
 enum class Norm : uint8_t { kNone = 0, kLayer = 1, kRms = 2, kAffine = 3 };
 enum class Element : uint8_t { kF32 = 0, kF16 = 1, kI8 = 3 };
@@ -104,8 +98,8 @@ struct LinearQ8 {
   Activation activation;
   float* y;
   size_t y_stride;  // floats, multiple of 16
-  /// Null, or [rows][16], 64-byte aligned, for TailRows: the largest of the 16 is the largest |y[r][n]|, as bits.
-  int32_t* row_bits;
+  /// Null, or [rows][16], 64-byte aligned, for EpilogueRows: the largest of the 16 is the largest |y[r][n]|, as bits.
+  int32_t* row_maximum;
   /// The weights lie in rows [n][pad16(k)] (layout k16n1), 0 beyond their k, and x is read as far: fast with Helium only.
   bool k16 = false;
   /// Null, or the factors of weights of 4 bits (layout tile_i4_k8n16), [n/16][groups of `group` k][16], 1 to 15. Then w is
@@ -136,18 +130,20 @@ struct LinearF32 {
   size_t y_stride;
 };
 
-/// For each row, in this order: v = act(x); v += residual; v = norm(v); store f32; store q8.
+/// For each row, in this order: v = act(x); v *= gate; v += residual; v = norm(v); store f32; store q8.
 /// layer norm: mean = sum(v) / width; d = v - mean; var = sum(d * d) / width (d * d by fma into the partial
 /// sum); r = 1 / sqrt(var + epsilon) (correctly rounded); v = fma(d * r, gamma, beta).
 /// rms: the same without the mean. affine: fma(v, gamma, beta). Null gamma: 1; null beta: 0.
 /// q8: v = v * smooth first, where smooth is given; m = max |v| (integer maximum of the bits); scale = m / 127; stored = round-to-nearest-even(v * (127 / m)), which
 /// never passes +-127. When m < 2^-100: scale 1, stored 0.
 /// A q8 residual is float(stored) * residual_scale.
-struct TailRows {
+struct EpilogueRows {
   const float* x;
   size_t x_stride;
   uint32_t rows, width;
   Activation activation;
+  const float* gate;  // f32 rows, or null
+  size_t gate_stride;
   const float* residual;     // f32 rows, or null
   const int8_t* residual_q;  // q8 rows, or null
   const float* residual_scale;
@@ -158,14 +154,15 @@ struct TailRows {
   float epsilon;
   float* y;  // may equal x or residual (then same stride); null: not stored
   size_t y_stride;
+  bool y_before_norm;  // y takes v before the norm
   int8_t*
       q;  // null: not stored; may equal residual_q (then same stride and scales). Lanes [width, pad16(width)) become 0.
   size_t q_stride;
   float* q_scale;       // [rows]
   const float* smooth;  // [width]: factors of the q8 store; null: 1
   /// What linear_q8 measured of these rows, or null. Only for a call that does nothing but store x, whose width is a
-  /// multiple of 16, as q8: no activation, residual, norm, y or smooth.
-  const int32_t* row_bits;
+  /// multiple of 16, as q8: no activation, gate, residual, norm, y or smooth.
+  const int32_t* row_maximum;
 };
 
 /// One table of an embedding: value = float(element) * (scales[index] * scale) for i8, element * scale for float.
@@ -188,7 +185,7 @@ struct EmbedRows {
   size_t y_stride;
 };
 
-/// Bytes of one page of 16 rows for one head; twins of the schema's Layout comments.
+/// Bytes of one page of 16 rows for one head; the same as the schema's Layout comments.
 BANTAM_KERNELS_CONSTEXPR size_t key_page_bytes(uint32_t head_width, bool q8) {
   return q8 ? size_t{pad4(head_width)} * 16 + 64 : size_t{head_width} * 64;
 }
@@ -197,7 +194,7 @@ BANTAM_KERNELS_CONSTEXPR size_t value_page_bytes(uint32_t head_width, bool q8) {
 }
 
 /// Splits f32 rows [q | k | v] of (heads + 2 * kv_heads) * head_width columns. q8: each (row, head) is
-/// quantised with its own scale as in TailRows; where offset_xor is not 0 keys are stored as u8 (k + 128) and queries as
+/// quantised with its own scale as in EpilogueRows; where offset_xor is not 0 keys are stored as u8 (k + 128) and queries as
 /// s8, so that the correction, -128 times a query's sum, is one number a query. Either number of heads may be 0: then x has
 /// none of those columns and their tensors are not looked at. Row r of this call is row `row_begin + r` of the tensors: q
 /// goes to row row_begin + r; k and v to lane (row_begin + r) % 16 of page (row_begin + r) / 16. When a call

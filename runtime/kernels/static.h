@@ -1,4 +1,4 @@
-// Arguments of the integer-only kernels: no float between ids and logits, so their bits are the same wherever integers
+// Arguments of the static kernels: no float between ids and logits, so their bits are the same wherever integers
 // are. Formulas are those of `Integer` in schemas/bantam.fbs; this adds where things lie. See kernels.h for conventions:
 // i8 rows are stored as x ^ offset_xor, without a scale; vectors of length n are padded to pad16(n).
 #ifndef BANTAM_KERNELS_STATIC_H_

@@ -1,21 +1,10 @@
 #include "model/heads.h"
 
-#include <string.h>
-
 namespace bantam {
 namespace {
 
 const fb::Tensor& output_tensor(const fb::Model& model, uint32_t output) {
   return tensor(model, model.outputs()->Get(output)->tensor());
-}
-
-int32_t find_name(const fb::Model& model, const char* name) {
-  const size_t size = strlen(name);
-  for (uint32_t i = 0; i < count(model.outputs()); ++i) {
-    const flatbuffers::String& own = *model.outputs()->Get(i)->name();
-    if (own.size() == size && memcmp(own.c_str(), name, size) == 0) return static_cast<int32_t>(i);
-  }
-  return -1;
 }
 
 Verdict check_head(const fb::Model& model, const Head& head) {
@@ -45,12 +34,10 @@ int32_t find_head(const fb::Model& model, const Head& head) {
     const uint32_t output = task->label_sets()->Get(static_cast<uint32_t>(head.set))->output();
     return output < count(model.outputs()) ? static_cast<int32_t>(output) : -1;
   }
-  int32_t found = head.name == nullptr ? -1 : find_name(model, head.name);
-  if (found < 0 && head.other != nullptr) found = find_name(model, head.other);
-  for (uint32_t i = 0; found < 0 && head.any && i < count(model.outputs()); ++i) {
-    if (fits(head, output_tensor(model, i))) found = static_cast<int32_t>(i);
+  for (uint32_t i = 0; i < count(model.outputs()); ++i) {
+    if (model.outputs()->Get(i)->role() == head.role) return static_cast<int32_t>(i);
   }
-  return found;
+  return -1;
 }
 
 Verdict check_heads(const fb::Model& model, fb::TaskKind task) {

@@ -15,24 +15,22 @@ struct Head {
   uint32_t rows;      // what its rows are: kTokens or kSequences
   uint32_t width;     // its columns; 0: any number
   int32_t set;        // the label set that names it; -1: none does
-  const char* name;   // without such a set: the output of this name,
-  const char* other;  // else of this one; null: none
-  bool any = false;   // else the first with such rows
+  fb::OutputRole role;  // without such a set: the first output of this role
 };
 
 /// Tasks whose label set 0 is of texts; then that of words is label set 1.
 constexpr uint32_t kLabelled = tasks_with(kLabelsPart);
 constexpr uint32_t kWorded = tasks_with(kWordsPart);
 
-constexpr Head kLabelHead = {kLabelled, kSequences, 0, 0, "logits", nullptr};
-constexpr Head kTagHead = {kWorded & ~kLabelled, kTokens, 0, 0, nullptr, nullptr};
-constexpr Head kSlotHead = {kWorded & kLabelled, kTokens, 0, 1, nullptr, nullptr};
-constexpr Head kStartHead = {tasks_with(kSpanPart), kTokens, 1, -1, "start_logits", nullptr};
-constexpr Head kEndHead = {tasks_with(kSpanPart), kTokens, 1, -1, "end_logits", nullptr};
-constexpr Head kChoiceHead = {tasks_with(kChoicePart), kSequences, 1, -1, "logits", nullptr};
-constexpr Head kFillHead = {tasks_with(kMasksPart), kTokens, 0, -1, "prediction_logits", "logits"};
-constexpr Head kNextHead = {tasks_with(kFollowsPart), kSequences, 0, -1, "seq_relationship_logits", "logits"};
-constexpr Head kEmbeddingHead = {tasks_with(kVectorPart), kSequences, 0, -1, "sentence_embedding", nullptr, true};
+constexpr Head kLabelHead = {kLabelled, kSequences, 0, 0, fb::OutputRole::labels};
+constexpr Head kTagHead = {kWorded & ~kLabelled, kTokens, 0, 0, fb::OutputRole::tags};
+constexpr Head kSlotHead = {kWorded & kLabelled, kTokens, 0, 1, fb::OutputRole::tags};
+constexpr Head kStartHead = {tasks_with(kSpanPart), kTokens, 1, -1, fb::OutputRole::begin};
+constexpr Head kEndHead = {tasks_with(kSpanPart), kTokens, 1, -1, fb::OutputRole::end};
+constexpr Head kChoiceHead = {tasks_with(kChoicePart), kSequences, 1, -1, fb::OutputRole::choice};
+constexpr Head kFillHead = {tasks_with(kMasksPart), kTokens, 0, -1, fb::OutputRole::words};
+constexpr Head kNextHead = {tasks_with(kFollowsPart), kSequences, 0, -1, fb::OutputRole::next};
+constexpr Head kEmbeddingHead = {tasks_with(kVectorPart), kSequences, 0, -1, fb::OutputRole::embedding};
 
 /// Index of the output that `head` reads, -1 where the file has none. O(outputs).
 int32_t find_head(const fb::Model& model, const Head& head);

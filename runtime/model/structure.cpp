@@ -22,15 +22,13 @@ struct List {
   static constexpr uint32_t kCount = sizeof...(Types);
 };
 
-using Tables =
-    List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice, fb::Elementwise,
-         fb::Softmax, fb::Concat, fb::Gather, fb::Conv, fb::Recurrent, fb::Route, fb::Retrieve, fb::Viterbi, fb::Symbol,
-         fb::Tensor, fb::Tail, fb::EmbedTable, fb::ScoreTerm, fb::AttentionBias, fb::Rotary, fb::Integer, fb::Op,
-         fb::Step, fb::Subgraph, fb::Preprocess, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel,
-         fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
+using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
+                    fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op, fb::Step, fb::Subgraph,
+                    fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel, fb::AddedToken,
+                    fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::Viterbi>() == kUnionBase + kUnionMembers);
+static_assert(Tables::number<fb::Slice>() == kUnionBase + kUnionMembers);
 
 template <typename T>
 struct Code {  // of a table by offset
@@ -50,9 +48,9 @@ constexpr uint8_t vector_of() {
 }
 template <typename Struct>
 constexpr uint8_t struct_of() {
-  static_assert(sizeof(Struct) == 16 ? alignof(Struct) == 4 : sizeof(Struct) == 24);
-  static_assert(sizeof(Struct) == 16 || alignof(Struct) == 8);
-  return sizeof(Struct) == 16 ? kStruct16 : kStruct24;
+  static_assert(sizeof(Struct) == 8 || sizeof(Struct) == 16 || sizeof(Struct) == 24);
+  static_assert(alignof(Struct) == (sizeof(Struct) == 24 ? 8 : 4));
+  return sizeof(Struct) == 8 ? kStruct8 : sizeof(Struct) == 16 ? kStruct16 : kStruct24;
 }
 
 /// The code of a field by the type that its accessor returns.
@@ -126,59 +124,39 @@ constexpr Field kList[] = {
     field(&fb::Model::tokenizers), field(&fb::Model::task), field(&fb::Model::max_sequence),
     field(&fb::Model::shared_bytes), field(&fb::Model::tile_bytes), field(&fb::Model::properties),
     // Operators
-    field(&fb::Embed::tables), field(&fb::Embed::context), field(&fb::Embed::reduce),  //
-    field(&fb::Linear::axis),                                                          //
+    field(&fb::Embed::tables),  //
     field(&fb::SplitHeads::heads), field(&fb::SplitHeads::kv_heads), field(&fb::SplitHeads::head_width),
     field(&fb::Attention::heads), field(&fb::Attention::kv_heads), field(&fb::Attention::head_width),
-    field(&fb::Attention::scale), field(&fb::Attention::mask), field(&fb::Attention::window),
-    field(&fb::Attention::dilation), field(&fb::Attention::terms), field(&fb::Attention::biases),
-    field(&fb::Attention::rotary), field(&fb::Attention::global_mask), field(&fb::Attention::second),
-    field(&fb::Attention::constants),                     //
-    field(&fb::Pool::kind), field(&fb::Pool::l2),         //
-    field(&fb::Slice::begin), field(&fb::Slice::width),   //
-    field(&fb::Elementwise::kind),                        //
-    field(&fb::Softmax::axis), field(&fb::Softmax::log),  //
-    field(&fb::Concat::axis),                             //
-    field(&fb::Gather::axis),                             //
-    field(&fb::Conv::kernel), field(&fb::Conv::stride), field(&fb::Conv::padding), field(&fb::Conv::groups),
-    field(&fb::Recurrent::cell), field(&fb::Recurrent::direction), field(&fb::Recurrent::width),
-    field(&fb::Recurrent::projection), field(&fb::Recurrent::reset_after),                       //
-    field(&fb::Route::experts), field(&fb::Route::top), field(&fb::Route::capacity),             //
-    field(&fb::Retrieve::neighbours), field(&fb::Retrieve::chunk), field(&fb::Retrieve::store),  //
-    field(&fb::Viterbi::transitions), field(&fb::Viterbi::start), field(&fb::Viterbi::end),
+    field(&fb::Attention::scale), field(&fb::Attention::mask), field(&fb::Attention::window), field(&fb::Pool::kind),
+    field(&fb::Pool::l2),                                //
+    field(&fb::Slice::begin), field(&fb::Slice::width),  //
     // Symbol, Tensor
-    required(&fb::Symbol::name), field(&fb::Symbol::min), field(&fb::Symbol::max), field(&fb::Symbol::multiple),
-    required(&fb::Tensor::name), field(&fb::Tensor::type), field(&fb::Tensor::layout), field(&fb::Tensor::role),
-    field(&fb::Tensor::region), required(&fb::Tensor::shape), field(&fb::Tensor::heads), field(&fb::Tensor::data),
-    field(&fb::Tensor::scale_kind), field(&fb::Tensor::scales), field(&fb::Tensor::sums), field(&fb::Tensor::group),
-    field(&fb::Tensor::offset), field(&fb::Tensor::capacity), field(&fb::Tensor::source), field(&fb::Tensor::error),
-    field(&fb::Tensor::source_type), field(&fb::Tensor::source_bytes), field(&fb::Tensor::alias),
+    required(&fb::Symbol::name), field(&fb::Symbol::role), field(&fb::Symbol::multiple), required(&fb::Tensor::name),
+    field(&fb::Tensor::type), field(&fb::Tensor::layout), field(&fb::Tensor::role), field(&fb::Tensor::region),
+    required(&fb::Tensor::shape), field(&fb::Tensor::heads), field(&fb::Tensor::data), field(&fb::Tensor::scale_kind),
+    field(&fb::Tensor::scales), field(&fb::Tensor::sums), field(&fb::Tensor::group), field(&fb::Tensor::offset),
+    field(&fb::Tensor::source), field(&fb::Tensor::error), field(&fb::Tensor::source_type),
+    field(&fb::Tensor::source_bytes), field(&fb::Tensor::alias), field(&fb::Tensor::tag),
     // Parts of operators
-    field(&fb::Tail::activation), field(&fb::Tail::residual), field(&fb::Tail::norm), field(&fb::Tail::gamma),
-    field(&fb::Tail::beta), field(&fb::Tail::epsilon), field(&fb::Tail::smooth),  //
+    field(&fb::Epilogue::activation), field(&fb::Epilogue::residual), field(&fb::Epilogue::norm),
+    field(&fb::Epilogue::gamma), field(&fb::Epilogue::beta), field(&fb::Epilogue::epsilon),
+    field(&fb::Epilogue::smooth), field(&fb::Epilogue::gate), field(&fb::Epilogue::store_sum),  //
     field(&fb::EmbedTable::tensor), field(&fb::EmbedTable::source), field(&fb::EmbedTable::offset),
     field(&fb::EmbedTable::scale), field(&fb::EmbedTable::multiplier), field(&fb::EmbedTable::shift),  //
-    field(&fb::ScoreTerm::query), field(&fb::ScoreTerm::key), field(&fb::ScoreTerm::index),
-    field(&fb::ScoreTerm::scale), field(&fb::ScoreTerm::buckets), field(&fb::ScoreTerm::max_distance),
-    field(&fb::AttentionBias::kind), field(&fb::AttentionBias::tensor), field(&fb::AttentionBias::buckets),
-    field(&fb::AttentionBias::max_distance), field(&fb::AttentionBias::bidirectional),  //
-    field(&fb::Rotary::base), field(&fb::Rotary::width), field(&fb::Rotary::interleaved), field(&fb::Rotary::scaling),
     field(&fb::Integer::multiplier), field(&fb::Integer::pre_shift), field(&fb::Integer::post_shift),
     field(&fb::Integer::table), field(&fb::Integer::residual_multiplier), field(&fb::Integer::residual_shift),
     field(&fb::Integer::norm_shift), field(&fb::Integer::epsilon),
     // Graph
-    field(&fb::Op::name), field(&fb::Op::version), field(&fb::Op::features), field(&fb::Op::fallback),
-    field(&fb::Op::inputs), field(&fb::Op::outputs), field(&fb::Op::attributes_type), required(&fb::Op::attributes),
-    field(&fb::Op::tail), field(&fb::Op::integer), field(&fb::Op::scratch),          //
+    field(&fb::Op::name), field(&fb::Op::version), field(&fb::Op::numerics), field(&fb::Op::features),
+    field(&fb::Op::fallback), field(&fb::Op::inputs), field(&fb::Op::outputs), field(&fb::Op::attributes_type),
+    required(&fb::Op::attributes), field(&fb::Op::epilogue), field(&fb::Op::integer), field(&fb::Op::scratch),
+    field(&fb::Op::tag),                                                             //
     field(&fb::Step::first_op), field(&fb::Step::op_count), field(&fb::Step::rows),  //
-    field(&fb::Subgraph::name), field(&fb::Subgraph::inputs), field(&fb::Subgraph::outputs),
-    required(&fb::Subgraph::ops), required(&fb::Subgraph::steps),
+    field(&fb::Subgraph::name), required(&fb::Subgraph::ops), required(&fb::Subgraph::steps),
     // Inputs, outputs
-    field(&fb::Preprocess::mean), field(&fb::Preprocess::std), field(&fb::Preprocess::size),
-    field(&fb::Preprocess::rescale),  //
-    required(&fb::Input::name), field(&fb::Input::kind), field(&fb::Input::limit), field(&fb::Input::tensor),
-    field(&fb::Input::preprocess),  //
-    required(&fb::Output::name), field(&fb::Output::tensor), field(&fb::Output::squeeze), field(&fb::Output::debug),
+    required(&fb::Input::name), field(&fb::Input::kind), field(&fb::Input::limit),  //
+    required(&fb::Output::name), field(&fb::Output::role), field(&fb::Output::tensor), field(&fb::Output::squeeze),
+    field(&fb::Output::debug),
     // Tokenizer
     field(&fb::Normalizer::kind), field(&fb::Normalizer::clean_text), field(&fb::Normalizer::split_chinese),
     field(&fb::Normalizer::lowercase), field(&fb::Normalizer::strip_accents),  //
@@ -345,8 +323,8 @@ class Walk {
       }
       const uint32_t leaf = code & ~uint32_t{kRequiredLeaf};
       if (leaf <= kStruct24) {
-        static constexpr uint8_t kSize[] = {1, 2, 4, 8, 16, 24};
-        static constexpr uint8_t kAlignment[] = {1, 2, 4, 8, 4, 8};
+        static constexpr uint8_t kSize[] = {1, 2, 4, 8, 8, 16, 24};
+        static constexpr uint8_t kAlignment[] = {1, 2, 4, 8, 4, 4, 8};
         if (!holds_aligned(at, kSize[leaf], kAlignment[leaf])) return false;
         continue;
       }

@@ -23,6 +23,7 @@ enum Leaf : uint8_t {
   kBytes2,
   kBytes4,
   kBytes8,
+  kStruct8,   // alignment 4
   kStruct16,  // alignment 4
   kStruct24,  // alignment 8
   // At the end of an offset.

@@ -1,7 +1,5 @@
 #include "model/verify.h"
 
-#include <string.h>
-
 #include "model/structure.h"
 #include "ops/ops.h"
 #include "text/verify.h"
@@ -34,20 +32,19 @@ Status report(const fb::Model& model, const Verdict& verdict, uint32_t op, Fault
 }
 
 Verdict check_symbols(const fb::Model& model) {
-  static constexpr Text kNames[kSymbols] = {{"tokens", 6}, {"sequences", 9}, {"tile", 4}};
-  if (model.symbols()->size() != kSymbols) return unsupported("symbols other than tokens, sequences and tile");
-  for (uint32_t s = 0; s < kSymbols; ++s) {
+  const uint32_t symbols = model.symbols()->size();
+  for (uint32_t s = 0; s < symbols; ++s) {
     const fb::Symbol& symbol = *model.symbols()->Get(s);
-    if (symbol.name()->size() != kNames[s].size ||
-        memcmp(symbol.name()->c_str(), kNames[s].data, kNames[s].size) != 0) {
+    if (s >= kSymbols || symbol.role() > fb::SymbolRole::MAX) {
       return unsupported("symbols other than tokens, sequences and tile");
     }
+    if (static_cast<uint32_t>(symbol.role()) != s) return corrupt("the symbols are not in the order of their roles");
     const uint32_t multiple = symbol.multiple();
     if (multiple == 0 || multiple % 16 != 0 || multiple > 4096) {
       return corrupt("a symbol's multiple is not a multiple of 16 up to 4096");
     }
   }
-  return {};
+  return symbols == kSymbols ? Verdict{} : corrupt("a symbol is missing");
 }
 
 Verdict check_inputs(const fb::Model& model) {
@@ -55,12 +52,11 @@ Verdict check_inputs(const fb::Model& model) {
   uint32_t segments = 0;
   for (uint32_t i = 0; i < count(model.inputs()); ++i) {
     const fb::Input& input = *model.inputs()->Get(i);
-    if (input.kind() != fb::InputKind::ids && input.kind() != fb::InputKind::segments) {
+    if (input.kind() > fb::InputKind::MAX) {
       return unsupported("inputs other than ids and segments are not executed");
     }
     (input.kind() == fb::InputKind::ids ? ids : segments) += 1;
     if (input.limit() == 0 || input.limit() > INT32_MAX) return corrupt("an input's limit is zero or too large");
-    if (input.tensor() != -1) return unsupported("inputs are not tensors in this version");
   }
   return ids == 1 && segments <= 1 ? Verdict{}
                                    : unsupported("a model has one input of ids and at most one of segments");
@@ -75,9 +71,31 @@ bool all_in_range(const flatbuffers::Vector<int32_t>* indices, uint32_t tensors)
   return true;
 }
 
-/// The op has as many operands as its row of ops/ops.inc says.
-Verdict check_counts(const fb::Op& op, const ops::OpFacts& facts) {
-  if (count(op.inputs()) > facts.inputs) return corrupt("the op has the wrong number of inputs");
+/// Each input behind the op's own is named by exactly one field, and no field names anything else. Which inputs are an
+/// unknown op's own is not known: there, fields name different inputs.
+Verdict check_positions(const fb::Op& op, const ops::OpFacts& facts) {
+  static_assert(kMostInputs < 32);
+  const bool known = facts.kind != fb::OpAttributes::NONE;
+  const uint32_t own = known ? facts.inputs : 0;
+  const uint32_t inputs = count(op.inputs());
+  uint32_t named = 0;
+  bool fits = true;
+  ops::for_each_position(op, [&](int8_t position) {
+    if (position == -1) return;
+    const auto at = static_cast<uint32_t>(position);
+    const bool free = position >= 0 && at >= own && at < inputs && (named >> at & 1u) == 0;
+    fits = fits && free && op.inputs()->Get(at) >= 0;
+    if (free) named |= 1u << at;
+  });
+  if (!fits) return corrupt("a field of the op names no input of its own, or one that it takes already");
+  const uint32_t behind = inputs > own ? (1u << inputs) - (1u << own) : 0;
+  return named == behind || !known ? Verdict{} : corrupt("the op has the wrong number of inputs");
+}
+
+/// The op has the operands that its row of ops/ops.inc and its fields say.
+Verdict check_operands(const fb::Op& op, const ops::OpFacts& facts) {
+  BANTAM_CHECK(check_positions(op, facts));
+  if ((op.integer() != nullptr) != is_static(op)) return corrupt("an op has integers where it computes without them");
   for (uint32_t i = 0; i < facts.required; ++i) {
     if (operand(op.inputs(), i) < 0) return corrupt("an input that the op needs is absent");
   }
@@ -94,7 +112,7 @@ Verdict check_ops(const fb::Model& model, uint32_t* op) {
       const ops::Rule* rule = ops::find_rule(o);
       if (rule == nullptr) return unsupported("this operator, its version or a feature it needs is not executed");
       if (rule->verify == nullptr) return not_linked("this build leaves the operator out");
-      BANTAM_CHECK(check_counts(o, rule->facts));
+      BANTAM_CHECK(check_operands(o, rule->facts));
       BANTAM_CHECK(rule->verify({model, o, static_cast<uint32_t>(step->rows())}));
     }
   }
@@ -154,32 +172,16 @@ Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_o
     }
   }
   if (next != graph.ops()->size()) return corrupt("the steps do not cover the ops in order");
-  const auto in_range = [tensors](int32_t index) { return is_tensor_or_none(index, tensors); };
   for (*bad_op = 0; *bad_op < graph.ops()->size(); ++*bad_op) {
     const fb::Op& op = *graph.ops()->Get(*bad_op);
     // Before they are walked: ops may share a long list.
     if (count(op.inputs()) > kMostInputs || count(op.outputs()) > kMostOutputs) {
       return unsupported("an op has too many operands");
     }
-    bool fits = all_in_range(op.inputs(), tensors) && all_in_range(op.outputs(), tensors);
-    if (op.tail() != nullptr) {
-      fits &= in_range(op.tail()->residual()) && in_range(op.tail()->gamma()) && in_range(op.tail()->beta()) &&
-              in_range(op.tail()->smooth());
+    if (!all_in_range(op.inputs(), tensors) || !all_in_range(op.outputs(), tensors)) {
+      return corrupt("an operand is not a tensor of the model");
     }
-    if (const fb::Embed* embed = op.attributes_as_Embed()) {
-      for (uint32_t i = 0; i < count(embed->tables()); ++i) {
-        const fb::EmbedTable& table = *embed->tables()->Get(i);
-        fits &= in_range(table.tensor()) && in_range(table.multiplier());
-      }
-    }
-    if (op.integer() != nullptr) {
-      fits &= in_range(op.integer()->multiplier()) && in_range(op.integer()->table()) &&
-              in_range(op.integer()->residual_multiplier());
-    }
-    if (!fits) return corrupt("an operand is not a tensor of the model");
   }
-  if (!all_in_range(graph.inputs(), tensors)) return corrupt("an input of the graph is not a tensor of the model");
-  if (!all_in_range(graph.outputs(), tensors)) return corrupt("an output of the graph is not a tensor of the model");
   return {};
 }
 

@@ -13,7 +13,7 @@ namespace bantam {
 Status verify_graph(const uint8_t* graph, size_t graph_size, const uint8_t* data, size_t data_size, Fault* fault);
 
 /// Most inputs and most outputs of one op.
-constexpr uint32_t kMostInputs = 8;
+constexpr uint32_t kMostInputs = 24;
 constexpr uint32_t kMostOutputs = 8;
 
 // The parts, in the order in which they run; each relies on the ones before.

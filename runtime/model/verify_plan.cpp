@@ -13,9 +13,6 @@ using ops::Operands;
 
 /// Operands that the verifier may visit before it gives up: seconds at worst, far above what real files take.
 constexpr uint32_t kBudget = 1u << 25;
-/// What one op costs of it when it is walked over, and when its operands are compared by place.
-constexpr uint32_t kVisit = 8;
-constexpr uint32_t kCompare = 16;
 
 /// Tensors whose lives one walk over the ops finds: what of them is kept lies on the stack.
 constexpr uint32_t kTogether = linked::kHost ? 64 : 16;
@@ -78,6 +75,7 @@ class PlanCheck {
   /// behind which its scratch memory begins is in the tile region and no matter of the run's lengths.
   Verdict check_op(const fb::Op& op) {
     const Operands operands(op);
+    operands_ += operands.size();
     for (uint32_t i = 0; i < operands.size(); ++i) {
       const int32_t output = operands.tensor(i);
       if (output < 0 || operands.access(i) != Access::kWrite) continue;
@@ -112,7 +110,7 @@ class PlanCheck {
       }
       ++s;
     }
-    if (!spend(kVisit * ops_.size())) return kOutOfBudget;
+    if (!spend(operands_)) return kOutOfBudget;
     for (uint32_t i = 0; i < n; ++i) {
       const Life& life = lives[i];
       BANTAM_CHECK(leave_step(life));
@@ -181,7 +179,7 @@ class PlanCheck {
           return corrupt("two tensors that are alive together overlap in the arena", other);
         }
       }
-      if (!spend(kCompare)) return kOutOfBudget;
+      if (!spend(operands.size())) return kOutOfBudget;
     }
     return {};
   }
@@ -192,6 +190,7 @@ class PlanCheck {
   const flatbuffers::Vector<flatbuffers::Offset<fb::Op>>& ops_;
   const flatbuffers::Vector<flatbuffers::Offset<fb::Step>>& steps_;
   uint32_t tensors_;
+  uint32_t operands_ = 0;  // of all ops
   uint32_t spent_ = 0;
 };
 

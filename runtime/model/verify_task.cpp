@@ -12,6 +12,7 @@ Verdict check_output(const fb::Model& model, const fb::Output& output) {
   if (output.tensor() < 0 || output.tensor() >= static_cast<int32_t>(model.tensors()->size())) {
     return corrupt("an output is not a tensor of the model");
   }
+  if (output.role() > fb::OutputRole::MAX) return unsupported("an output's role is unknown");
   const fb::Tensor& t = tensor(model, output.tensor());
   if (t.role() != fb::Role::output) {
     return corrupt("an output's tensor does not have the role of an output", output.tensor());
@@ -52,7 +53,6 @@ Verdict check_task(const fb::Model& model) {
   const fb::Task* task = model.task();
   if (task == nullptr) return {};
   if (task->kind() > fb::TaskKind::MAX) return corrupt("unknown task");
-  if (task->kind() == fb::TaskKind::generate) return unsupported("text generation is not executed");
   if ((kWithoutScores >> static_cast<uint32_t>(task->kind()) & 1u) != 0) {
     return not_linked("this build leaves out the activation that the task's scores are computed with");
   }

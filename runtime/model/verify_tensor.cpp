@@ -20,7 +20,7 @@ Verdict check_enums(const fb::Tensor& t) {
       t.scale_kind() > fb::ScaleKind::MAX || t.source_type() > fb::DType::MAX) {
     return corrupt("a tensor's type, role, region or kind of scale is unknown");
   }
-  if (t.layout() > fb::Layout::MAX || t.layout() == fb::Layout::sparse_4x16) {
+  if (t.layout() > fb::Layout::MAX) {
     return unsupported("tensors of this layout are not executed");
   }
   const bool left_out = (kLayoutsLeftOut >> static_cast<uint32_t>(t.layout()) & 1) != 0 ||
@@ -119,9 +119,6 @@ Verdict count_scales(const fb::Tensor& t, uint32_t* scales) {
     case fb::ScaleKind::none:
     case fb::ScaleKind::fixed:
       return {};
-    case fb::ScaleKind::per_tensor:
-      *scales = 1;
-      return {};
     case fb::ScaleKind::per_output:
       *scales = padded_extent(t, 0, 16);
       return {};
@@ -196,9 +193,6 @@ Verdict check_place(const fb::Model& model, const fb::Tensor& t) {
 }
 
 Verdict check_activation(const fb::Model& model, const fb::Tensor& t) {
-  if (t.role() == fb::Role::input || t.role() == fb::Role::state) {
-    return unsupported("tensors of input and state are not executed");
-  }
   const auto& shape = *t.shape();
   if (shape.size() != 2 || shape.Get(0)->symbol() < 0 || shape.Get(1)->symbol() != -1) {
     return unsupported("an activation that is not rows of a fixed width");

@@ -1,6 +1,6 @@
-// Attention: y = tail(softmax(scale * q kt) v), per head, within each sequence.
+// Attention: y = epilogue(softmax(scale * q kt) v), per head, within each sequence.
+#include "ops/epilogue.h"
 #include "ops/heads.h"
-#include "ops/tail.h"
 
 namespace bantam::ops {
 namespace {
@@ -19,14 +19,10 @@ Verdict verify(const Site& site) {
   BANTAM_CHECK(check_head_shape(shape_of(a)));
   if (site.rows_symbol != kTokens) return corrupt("attention runs over tokens");
   if (!(a.scale() > 0.0f && a.scale() <= 1e6f)) return corrupt("attention's scale is not a positive number");
-  if (a.mask() > fb::MaskKind::causal_window) return unsupported("attention with this mask is not executed");
-  if (count(a.terms()) + count(a.biases()) + count(a.second()) + count(a.constants()) > 0 || a.rotary() != nullptr ||
-      a.global_mask() >= 0) {
-    return unsupported("attention with score terms, biases, rotation or a global mask is not executed");
-  }
+  if (a.mask() > fb::MaskKind::MAX) return unsupported("attention with this mask is not executed");
   BANTAM_CHECK(check_head_tensors(site, shape_of(a), operand(site.op.inputs(), 0), operand(site.op.inputs(), 1),
                                   operand(site.op.inputs(), 2)));
-  return check_tail(site, output_width(site.op));
+  return check_epilogue(site, output_width(site.op));
 }
 
 uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed& need) {

@@ -1,12 +1,12 @@
 // Embed: the sum of rows of tables that ids, segments and positions select.
+#include "ops/epilogue.h"
 #include "ops/static.h"
-#include "ops/tail.h"
 
 namespace bantam::ops {
 namespace {
 
 uint32_t output_width(const fb::Model& model, const fb::Op& op) {
-  return width(tensor(model, op.attributes_as_Embed()->tables()->Get(0)->tensor()));
+  return width(tensor(model, named_input(op, op.attributes_as_Embed()->tables()->Get(0)->tensor())));
 }
 
 /// Largest index that `source` can give, without the table's offset.
@@ -39,21 +39,18 @@ Verdict check_embed(const Site& site) {
   const fb::Embed& embed = *site.op.attributes_as_Embed();
   if (count(embed.tables()) == 0) return corrupt("an embedding without tables");
   if (count(embed.tables()) > kMaxEmbedTables) return unsupported("an embedding of more than 8 tables");
-  if (embed.context() != 1 || embed.reduce() != fb::Reduce::none) {
-    return unsupported("embeddings of several neighbours or reduced embeddings are not executed");
-  }
   if (site.rows_symbol != kTokens) return corrupt("an embedding runs over tokens");
-  const int32_t first = embed.tables()->Get(0)->tensor();
+  const int32_t first = named_input(site.op, embed.tables()->Get(0)->tensor());
   if (first < 0 || tensor(site.model, first).shape()->size() != 2) return corrupt("an embedding table is not a matrix");
   return {};
 }
 
 Verdict check_indices(const Site& site, const fb::EmbedTable& table) {
+  const int32_t index = named_input(site.op, table.tensor());
   uint64_t largest = 0;
   BANTAM_CHECK(largest_index(site, table.source(), &largest));
-  if (table.offset() < 0 ||
-      largest + static_cast<uint64_t>(table.offset()) >= extent(tensor(site.model, table.tensor()), 0)) {
-    return corrupt("an index can reach beyond the embedding table", table.tensor());
+  if (table.offset() < 0 || largest + static_cast<uint64_t>(table.offset()) >= extent(tensor(site.model, index), 0)) {
+    return corrupt("an index can reach beyond the embedding table", index);
   }
   return {};
 }
@@ -84,7 +81,7 @@ void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t firs
 namespace {
 
 Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t columns) {
-  const int32_t index = table.tensor();
+  const int32_t index = named_input(site.op, table.tensor());
   if (index < 0) return corrupt("an embedding table is absent");
   const fb::Tensor& t = tensor(site.model, index);
   if (!is_constant(t) || t.shape()->size() != 2) return corrupt("an embedding table is not a constant matrix", index);
@@ -108,7 +105,7 @@ Verdict verify(const Site& site) {
   for (const fb::EmbedTable* table : *embed.tables()) {
     BANTAM_CHECK(verify_table(site, *table, output_width(site.model, site.op)));
   }
-  return check_tail(site, output_width(site.model, site.op));
+  return check_epilogue(site, output_width(site.model, site.op));
 }
 
 uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
@@ -126,7 +123,7 @@ Status run_embed(const TileRun& run, const fb::Op& op) {
   };
   kernels::EmbedSource sources[kMaxEmbedTables];
   for (uint32_t i = 0; i < tables.size(); ++i) {
-    const fb::Tensor& t = tensor(run.model, tables.Get(i)->tensor());
+    const fb::Tensor& t = tensor(run.model, named_input(op, tables.Get(i)->tensor()));
     const bool k16 = t.layout() == fb::Layout::k16n1;
     sources[i] = {blob<void>(run, t.data()),
                   element(t.type()),

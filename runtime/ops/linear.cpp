@@ -1,16 +1,13 @@
-// Linear: y = tail(x Wt + b), int8, sparse, int4 or float weights.
-#include "ops/tail.h"
+// Linear: y = epilogue(x Wt + b), int8, sparse, int4 or float weights.
+#include "ops/epilogue.h"
 
 namespace bantam::ops {
 namespace {
 
-/// Of one row in LinearQ8::row_bits.
-constexpr uint32_t kRowBitsBytes = 16 * sizeof(int32_t);
+/// Of one row in LinearQ8::row_maximum.
+constexpr uint32_t kRowMaximumBytes = 16 * sizeof(int32_t);
 
 Verdict verify(const Site& site) {
-  if (site.op.attributes_as_Linear()->axis() != 0) {
-    return unsupported("a linear layer over the token axis is not executed");
-  }
   const int32_t weights = operand(site.op.inputs(), 1);
   const fb::Tensor& w = tensor(site.model, weights);
   if (!is_constant(w) || w.shape()->size() != 2) return corrupt("the weights are not a constant matrix", weights);
@@ -32,7 +29,7 @@ Verdict verify(const Site& site) {
   if (q8 != (tensor(site.model, x).type() == fb::DType::i8)) return corrupt("int8 weights want int8 inputs", x);
   BANTAM_CHECK(
       check_vector(site, operand(site.op.inputs(), 2), n, "the bias is not an f32 vector of the outputs' width"));
-  return check_tail(site, n);
+  return check_epilogue(site, n);
 }
 
 /// The largest values of a block's rows are measured while they are computed.
@@ -41,8 +38,8 @@ bool measures_rows(const fb::Tensor& weights, const fb::Op& op) {
 }
 
 /// Behind the rows' own: the largest values of rows, then what the kernel wants for weights that are no int8 tiles.
-uint64_t row_bits_bytes(const fb::Tensor& weights, const fb::Op& op, uint32_t block_rows) {
-  return measures_rows(weights, op) ? block_rows * kRowBitsBytes : 0;
+uint64_t row_maximum_bytes(const fb::Tensor& weights, const fb::Op& op, uint32_t block_rows) {
+  return measures_rows(weights, op) ? block_rows * kRowMaximumBytes : 0;
 }
 
 uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
@@ -52,7 +49,7 @@ uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& ne
     own = kernels::unpacked_scratch(extent(w, 1));
   }
   if (linked::kSparse && sparse_weights(w)) own = kernels::sparse_scratch(extent(w, 1));
-  return sink_scratch(op, extent(w, 0), need.block_rows) + row_bits_bytes(w, op, need.block_rows) + own;
+  return sink_scratch(op, extent(w, 0), need.block_rows) + row_maximum_bytes(w, op, need.block_rows) + own;
 }
 
 Status run_linear(const TileRun& run, const fb::Op& op) {
@@ -62,12 +59,12 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   const uint32_t k = extent(w, 1);
   const float* bias = constant<float>(run, operand(op.inputs(), 2));
   const Rows x = tile_rows(run, operand(op.inputs(), 0));
-  const auto activation =
-      op.tail() == nullptr ? kernels::Activation::kNone : static_cast<kernels::Activation>(op.tail()->activation());
+  const auto activation = op.epilogue() == nullptr ? kernels::Activation::kNone
+                                                   : static_cast<kernels::Activation>(op.epilogue()->activation());
   // A back end is slow in small blocks: session/layout.h gives it scratch for a whole tile.
   const bool backend = linked::kHost && run.backend != nullptr;
   const RowSink sink(run, op, n, !backend, backend);
-  int32_t* row_bits =
+  int32_t* row_maximum =
       measures_rows(w, op) ? reinterpret_cast<int32_t*>(run.scratch + sink_scratch(op, n, run.block_rows)) : nullptr;
   kernels::LinearQ8 integers = {};
   integers.w = blob<int8_t>(run, w.data());
@@ -78,7 +75,7 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   integers.n = padded_n;
   integers.activation = activation;
   integers.y_stride = sink.stride();
-  integers.row_bits = row_bits;
+  integers.row_maximum = row_maximum;
   integers.k16 = w.layout() == fb::Layout::k16n1;
   if (linked::kInt4 && int4_weights(w)) {
     integers.factors = blob<uint8_t>(run, w.scales()) + size_t{padded_n} * sizeof(float);
@@ -96,7 +93,7 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
     integers.sparse.order = behind + steps * 8 + padded_n;
   }
   integers.scratch = reinterpret_cast<int8_t*>(run.scratch + sink_scratch(op, n, run.block_rows) +
-                                               row_bits_bytes(w, op, run.block_rows));
+                                               row_maximum_bytes(w, op, run.block_rows));
   bool finite = true;
   for (uint32_t first = 0, rows = 0; first < run.rows; first += rows) {
     rows = sink.block(first);
@@ -117,7 +114,7 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
       finite &= run.kernels.linear_f32({block.f32(), block.stride, rows, blob<void>(run, w.data()), element(w.type()),
                                         bias, k, padded_n, activation, y, sink.stride()});
     }
-    finite &= sink.finish(first, rows, row_bits);
+    finite &= sink.finish(first, rows, row_maximum);
   }
   return finite ? Status::kOk : Status::kNonFinite;
 }

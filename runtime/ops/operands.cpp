@@ -11,7 +11,7 @@ Verdict check_step_rows(const Site& site, int32_t index) {
   const fb::Tensor& t = tensor(site.model, index);
   if (is_constant(t)) return corrupt("an operand that changes with the input is a constant", index);
   if (t.type() == fb::DType::i8 && is_fixed(t) != is_static(site.op)) {
-    return corrupt("i8 rows with scales beside them and those of the integer-only form do not mix", index);
+    return corrupt("i8 rows with scales beside them and those of static quantization do not mix", index);
   }
   const uint32_t symbol = t.region() == fb::Region::tile ? kTile : site.rows_symbol;
   if (rows_symbol(t) != symbol) return corrupt("the tensor's rows are not the step's rows", index);

@@ -10,7 +10,7 @@
 
 namespace bantam::ops {
 
-/// Rows that an op with a tail computes at a time, so that they stay in the first-level cache; SessionOptions::block_rows
+/// Rows that an op with an epilogue computes at a time, so that they stay in the first-level cache; SessionOptions::block_rows
 /// may ask for fewer.
 constexpr uint32_t kBlockRows = 16;
 /// Most tables of one embedding.
@@ -60,7 +60,7 @@ struct ScratchNeed {
 /// A row of ops.inc.
 struct OpFacts {
   fb::OpAttributes kind;
-  uint8_t version;
+  fb::Numerics numerics;
   uint8_t inputs, required, outputs;
   uint8_t whole;
 };
@@ -75,8 +75,8 @@ struct Rule {
 };
 
 constexpr OpFacts kFacts[] = {
-#define BANTAM_OP(name, kind, version, inputs, required, outputs, whole, macs) \
-  {fb::OpAttributes::kind, version, inputs, required, outputs, whole},
+#define BANTAM_OP(name, kind, numerics, inputs, required, outputs, whole, macs) \
+  {fb::OpAttributes::kind, fb::Numerics::numerics, inputs, required, outputs, whole},
 #include "ops/ops.inc"
 #undef BANTAM_OP
 };
@@ -87,15 +87,26 @@ constexpr OpFacts kFacts[] = {
 /// Defines the rule of row `name`.
 #define BANTAM_RULE(name, verify, scratch, run) const Rule k##name = {kFacts[linked::kOp##name], verify, scratch, run}
 
-/// Row of ops.inc that executes an op of this kind, version and no unknown features; kOps: none does.
-constexpr uint32_t find_row(fb::OpAttributes kind, uint32_t version, bool no_features) {
-  for (uint32_t row = 0; row < linked::kOps && no_features && kind != fb::OpAttributes::NONE; ++row) {
-    if (kFacts[row].kind == kind && kFacts[row].version == version) return row;
+/// What an op is executed as: what find_row goes by. `known`: it is of a version and asks for features that this reader
+/// knows.
+struct Executed {
+  fb::OpAttributes kind;
+  fb::Numerics numerics;
+  bool known;
+};
+inline Executed executed(const fb::Op& op) {
+  return {op.attributes_type(), op.numerics(), op.version() == 1 && count(op.features()) == 0};
+}
+
+/// Row of ops.inc that executes this op; kOps: none does.
+constexpr uint32_t find_row(const Executed& op) {
+  for (uint32_t row = 0; row < linked::kOps && op.known && op.kind != fb::OpAttributes::NONE; ++row) {
+    if (kFacts[row].kind == op.kind && kFacts[row].numerics == op.numerics) return row;
   }
   return linked::kOps;
 }
 
-/// An operator of this kind is executed, in one version or another.
+/// An operator of this kind is executed, in one form or another.
 constexpr bool is_known(fb::OpAttributes kind) {
   for (const OpFacts& facts : kFacts) {
     if (facts.kind == kind) return true;
@@ -110,38 +121,53 @@ const Rule* find_rule(const fb::Op& op);
 
 /// What the op is as it is executed, which everybody asks who is not the verifier: NONE for an op that is left out and
 /// copied instead, whatever its attributes say, and for one that this version does not execute.
-constexpr fb::OpAttributes executed_kind(fb::OpAttributes kind, uint32_t version, bool no_features) {
-  return find_row(kind, version, no_features) == linked::kOps ? fb::OpAttributes::NONE : kind;
-}
 inline fb::OpAttributes executed_kind(const fb::Op& op) {
-  return executed_kind(op.attributes_type(), op.version(), count(op.features()) == 0);
+  return find_row(executed(op)) == linked::kOps ? fb::OpAttributes::NONE : op.attributes_type();
+}
+
+/// The tensor that a part of the op names by its position in Op.inputs; -1: none.
+inline int32_t named_input(const fb::Op& op, int8_t position) {
+  return position < 0 ? -1 : op.inputs()->Get(static_cast<flatbuffers::uoffset_t>(position));
+}
+
+/// Calls visit(position) for each field of the op that names an input by position, those that are -1 among them.
+template <class Visit>
+void for_each_position(const fb::Op& op, const Visit& visit) {
+  if (const fb::Embed* embed = op.attributes_as_Embed()) {
+    for (uint32_t i = 0; i < count(embed->tables()); ++i) {
+      visit(embed->tables()->Get(i)->tensor());
+      visit(embed->tables()->Get(i)->multiplier());
+    }
+  }
+  if (const fb::Epilogue* e = op.epilogue()) {
+    for (const int8_t position : {e->gate(), e->residual(), e->gamma(), e->beta(), e->smooth()}) visit(position);
+  }
+  if (const fb::Integer* n = op.integer()) {
+    for (const int8_t position : {n->multiplier(), n->table(), n->residual_multiplier()}) visit(position);
+  }
 }
 
 /// How an op touches a tensor. kResidual: read row by row after everything else, so that outputs may be that tensor.
 enum class Access : uint8_t { kRead, kReadWhole, kResidual, kWrite };
 
-/// The tensors that an op refers to by number, constants and absent ones (-1) among them: reads first.
+/// The tensors that an op refers to, constants and absent ones (-1) among them: reads first.
 class Operands {
  public:
   explicit Operands(const fb::Op& op)
-      : op_(op), inputs_(count(op.inputs())), reads_(inputs_ + 1), size_(reads_ + count(op.outputs())) {}
+      : op_(op), inputs_(count(op.inputs())), size_(inputs_ + count(op.outputs())), row_(find_row(executed(op))) {}
 
   uint32_t size() const { return size_; }
-  int32_t tensor(uint32_t i) const {
-    if (i < inputs_) return op_.inputs()->Get(i);
-    if (i >= reads_) return op_.outputs()->Get(i - reads_);
-    return op_.tail() == nullptr ? -1 : op_.tail()->residual();
-  }
+  int32_t tensor(uint32_t i) const { return i < inputs_ ? op_.inputs()->Get(i) : op_.outputs()->Get(i - inputs_); }
   Access access(uint32_t i) const {
-    if (i >= reads_) return Access::kWrite;
-    if (i >= inputs_) return Access::kResidual;
-    const uint32_t row = find_row(op_.attributes_type(), op_.version(), count(op_.features()) == 0);
-    return row != linked::kOps && (kFacts[row].whole >> i & 1u) != 0 ? Access::kReadWhole : Access::kRead;
+    if (i >= inputs_) return Access::kWrite;
+    if (op_.epilogue() != nullptr && op_.epilogue()->residual() == static_cast<int32_t>(i)) return Access::kResidual;
+    const bool whole = row_ != linked::kOps && i < 8 && (kFacts[row_].whole >> i & 1u) != 0;
+    return whole ? Access::kReadWhole : Access::kRead;
   }
 
  private:
   const fb::Op& op_;
-  uint32_t inputs_, reads_, size_;
+  uint32_t inputs_, size_, row_;
 };
 
 }  // namespace bantam::ops

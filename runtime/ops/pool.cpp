@@ -1,5 +1,5 @@
 // Pool: one row for each sequence from that sequence's rows.
-#include "ops/tail.h"
+#include "ops/epilogue.h"
 
 namespace bantam::ops {
 namespace {
@@ -21,7 +21,7 @@ Verdict verify(const Site& site) {
       (t.type() != fb::DType::f32 && t.type() != fb::DType::i8) || t.layout() != fb::Layout::rows) {
     return corrupt("pooling reads shared f32 or i8 rows of tokens", x);
   }
-  return check_tail(site, width(t));
+  return check_epilogue(site, width(t));
 }
 
 uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {

@@ -1,5 +1,5 @@
-// Row: a tail on its own. Copy: what stands in for an unknown op that allows it.
-#include "ops/tail.h"
+// Row: an epilogue on its own. Copy: what stands in for an unknown op that allows it.
+#include "ops/epilogue.h"
 
 namespace bantam::ops {
 namespace {
@@ -8,7 +8,7 @@ uint32_t input_width(const fb::Model& model, const fb::Op& op) { return width(te
 
 Verdict verify_row(const Site& site) {
   BANTAM_CHECK(check_row_input(site, 0, 0, false));
-  return check_tail(site, input_width(site.model, site.op));
+  return check_epilogue(site, input_width(site.model, site.op));
 }
 
 uint64_t no_scratch(const fb::Model&, const fb::Op&, const ScratchNeed&) { return 0; }

@@ -1,5 +1,5 @@
 // Slice: columns [begin, begin + width) of x.
-#include "ops/tail.h"
+#include "ops/epilogue.h"
 
 namespace bantam::ops {
 namespace {
@@ -12,7 +12,7 @@ Verdict verify(const Site& site) {
   if (slice.width() == 0 || slice.begin() > columns || slice.width() > columns - slice.begin()) {
     return corrupt("a slice reaches beyond its input", x);
   }
-  return check_tail(site, slice.width());
+  return check_epilogue(site, slice.width());
 }
 
 uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed& need) {

@@ -1,13 +1,13 @@
 // SplitHeads: f32 rows [q | k | v] to the layouts that attention reads.
+#include "ops/epilogue.h"
 #include "ops/heads.h"
-#include "ops/tail.h"
 
 namespace bantam::ops {
 namespace {
 
 Verdict verify(const Site& site) {
   const fb::SplitHeads& split = *site.op.attributes_as_SplitHeads();
-  BANTAM_CHECK(check_no_tail(site));
+  BANTAM_CHECK(check_no_epilogue(site));
   const HeadShape shape = {split.heads(), split.kv_heads(), split.head_width()};
   BANTAM_CHECK(check_split_shape(shape));
   if (site.rows_symbol != kTokens) return corrupt("heads are split over tokens");

@@ -1,4 +1,4 @@
-// What the operators of the integer-only form share: their operands, and the norm that may end them. The numbers are those
+// What the operators of static quantization share: their operands, and the norm that may end them. The numbers are those
 // of `Integer` in the schema.
 #ifndef BANTAM_OPS_STATIC_H_
 #define BANTAM_OPS_STATIC_H_
@@ -30,14 +30,16 @@ Verdict check_fixed_rows(const Site& site, int32_t index, uint32_t columns);
 /// `index` is a constant vector of `length` numbers of this type.
 Verdict check_numbers(const Site& site, int32_t index, fb::DType type, uint32_t length);
 
-/// The op has its `Integer` constants, and its tail, if any, holds nothing but what `norm` allows: a residual and a layer
+/// The op has its `Integer` constants, and its epilogue, if any, holds nothing but what `norm` allows: a residual and a layer
 /// norm of `columns`.
 Verdict check_integer(const Site& site, uint32_t columns, bool norm);
 
 /// outputs[0] is fixed i8 rows of `columns`, or, if `may_be_f32`, f32 rows. No other output.
 Verdict check_static_output(const Site& site, uint32_t columns, bool may_be_f32);
 
-inline bool has_norm(const fb::Op& op) { return op.tail() != nullptr && op.tail()->norm() != fb::NormKind::none; }
+inline bool has_norm(const fb::Op& op) {
+  return op.epilogue() != nullptr && op.epilogue()->norm() != fb::NormKind::none;
+}
 inline bool stores_f32(const fb::Model& model, const fb::Op& op) {
   return tensor(model, operand(op.outputs(), 0)).type() == fb::DType::f32;
 }

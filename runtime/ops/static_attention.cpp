@@ -69,14 +69,10 @@ Verdict verify_attention(const Site& site) {
   BANTAM_CHECK(check_head_shape(shape));
   if (site.rows_symbol != kTokens) return corrupt("attention runs over tokens");
   if (a.mask() > fb::MaskKind::causal_window) return unsupported("attention with this mask is not executed");
-  if (count(a.terms()) + count(a.biases()) + count(a.second()) + count(a.constants()) > 0 || a.rotary() != nullptr ||
-      a.global_mask() >= 0) {
-    return unsupported("attention with score terms, biases, rotation or a global mask is not executed");
-  }
   BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), output_width(site.op)));
   BANTAM_CHECK(check_pages(site, operand(site.op.inputs(), 1), shape, fb::Layout::key_pages));
   BANTAM_CHECK(check_pages(site, operand(site.op.inputs(), 2), shape, fb::Layout::value_pages));
-  BANTAM_CHECK(check_numbers(site, site.op.integer()->multiplier(), fb::DType::i32, shape.heads));
+  BANTAM_CHECK(check_numbers(site, named_input(site.op, site.op.integer()->multiplier()), fb::DType::i32, shape.heads));
   return check_static_output(site, output_width(site.op), false);
 }
 
@@ -90,7 +86,7 @@ void attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   const fb::Attention& a = *op.attributes_as_Attention();
   const FixedRows q = fixed_tile_rows(run, operand(op.inputs(), 0)).from(begin - run.row_begin);
   const FixedRows y = fixed_tile_rows(run, operand(op.outputs(), 0)).from(begin - run.row_begin);
-  const auto* multipliers = constant<uint32_t>(run, op.integer()->multiplier());
+  const auto* multipliers = constant<uint32_t>(run, named_input(op, op.integer()->multiplier()));
   const size_t key_page = kernels::static_key_page_bytes(a.head_width());
   const size_t value_page = kernels::static_value_page_bytes(a.head_width());
   kernels::StaticAttention args = {};

@@ -7,19 +7,19 @@ namespace {
 constexpr uint32_t kMaxShift = 31;
 
 uint32_t output_width(const fb::Model& model, const fb::Op& op) {
-  return width(tensor(model, op.attributes_as_Embed()->tables()->Get(0)->tensor()));
+  return width(tensor(model, named_input(op, op.attributes_as_Embed()->tables()->Get(0)->tensor())));
 }
 
 Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t columns) {
-  const int32_t index = table.tensor();
+  const int32_t index = named_input(site.op, table.tensor());
   if (index < 0) return corrupt("an embedding table is absent");
   const fb::Tensor& t = tensor(site.model, index);
   const bool fits = is_constant(t) && t.shape()->size() == 2 && t.layout() == fb::Layout::rows &&
                     (t.type() == fb::DType::i8 || t.type() == fb::DType::i16);
-  if (!fits) return corrupt("an embedding table of the integer-only form is not rows of i8 or i16", index);
+  if (!fits) return corrupt("an embedding table of static quantization is not rows of i8 or i16", index);
   if (width(t) != columns) return corrupt("embedding tables have different widths", index);
   if (table.shift() > kMaxShift) return corrupt("a shift is more than 31");
-  BANTAM_CHECK(check_numbers(site, table.multiplier(), fb::DType::i16, extent(t, 0)));
+  BANTAM_CHECK(check_numbers(site, named_input(site.op, table.multiplier()), fb::DType::i16, extent(t, 0)));
   return check_indices(site, table);
 }
 
@@ -28,7 +28,7 @@ Verdict verify(const Site& site) {
   const fb::Embed& embed = *site.op.attributes_as_Embed();
   const uint32_t columns = output_width(site.model, site.op);
   for (const fb::EmbedTable* table : *embed.tables()) BANTAM_CHECK(verify_table(site, *table, columns));
-  if (!has_norm(site.op)) return unsupported("an integer-only embedding without a norm is not executed");
+  if (!has_norm(site.op)) return unsupported("a statically quantized embedding without a norm is not executed");
   BANTAM_CHECK(check_integer(site, columns, true));
   return check_static_output(site, columns, false);
 }
@@ -48,9 +48,9 @@ Status run_embed(const TileRun& run, const fb::Op& op) {
   kernels::StaticSource sources[kMaxEmbedTables];
   for (uint32_t i = 0; i < tables.size(); ++i) {
     const fb::EmbedTable& table = *tables.Get(i);
-    const fb::Tensor& t = tensor(run.model, table.tensor());
-    sources[i] = {blob<void>(run, t.data()), t.type() == fb::DType::i16, constant<int16_t>(run, table.multiplier()),
-                  table.shift(), indices(i)};
+    const fb::Tensor& t = tensor(run.model, named_input(op, table.tensor()));
+    sources[i] = {blob<void>(run, t.data()), t.type() == fb::DType::i16,
+                  constant<int16_t>(run, named_input(op, table.multiplier())), table.shift(), indices(i)};
   }
   for (uint32_t first = 0, n = 0; first < run.rows; first += n) {
     n = run.rows - first < run.block_rows ? run.rows - first : run.block_rows;

@@ -8,9 +8,6 @@ namespace {
 constexpr uint32_t kTableSize = 256;
 
 Verdict verify(const Site& site) {
-  if (site.op.attributes_as_Linear()->axis() != 0) {
-    return unsupported("a linear layer over the token axis is not executed");
-  }
   const int32_t weights = operand(site.op.inputs(), 1);
   const fb::Tensor& w = tensor(site.model, weights);
   if (!is_constant(w) || !int8_weights(w)) return corrupt("the weights are not int8 tiles", weights);
@@ -26,10 +23,11 @@ Verdict verify(const Site& site) {
   const bool norm = has_norm(site.op);
   BANTAM_CHECK(check_static_output(site, n, !norm));
   const bool f32 = stores_f32(site.model, site.op);
-  BANTAM_CHECK(check_numbers(site, integer.multiplier(), f32 ? fb::DType::f32 : fb::DType::i16, n));
+  BANTAM_CHECK(
+      check_numbers(site, named_input(site.op, integer.multiplier()), f32 ? fb::DType::f32 : fb::DType::i16, n));
   if (integer.table() < 0) return {};
   if (f32 || norm) return corrupt("a table stands before i8 outputs only");
-  return check_numbers(site, integer.table(), fb::DType::i8, kTableSize);
+  return check_numbers(site, named_input(site.op, integer.table()), fb::DType::i8, kTableSize);
 }
 
 uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
@@ -53,11 +51,11 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   const bool norm = has_norm(op);
   if (stores_f32(run.model, op)) {
     args.y_f32 = tile_rows(run, operand(op.outputs(), 0)).f32();
-    args.scale = constant<float>(run, integer.multiplier());
+    args.scale = constant<float>(run, named_input(op, integer.multiplier()));
   } else {
-    args.requantise.multiplier = constant<int16_t>(run, integer.multiplier());
+    args.requantise.multiplier = constant<int16_t>(run, named_input(op, integer.multiplier()));
     args.requantise.post_shift = integer.post_shift();
-    args.table = constant<int8_t>(run, integer.table());
+    args.table = constant<int8_t>(run, named_input(op, integer.table()));
     if (norm) {
       args.y16 = reinterpret_cast<int16_t*>(run.scratch);
     } else {

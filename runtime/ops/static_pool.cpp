@@ -9,8 +9,9 @@ uint32_t input_width(const fb::Model& model, const fb::Op& op) { return width(te
 Verdict check_scales(const Site& site, uint32_t columns) {
   BANTAM_CHECK(check_integer(site, 0, false));
   BANTAM_CHECK(check_static_output(site, columns, true));
-  return stores_f32(site.model, site.op) ? check_numbers(site, site.op.integer()->multiplier(), fb::DType::f32, columns)
-                                         : Verdict{};
+  return stores_f32(site.model, site.op)
+             ? check_numbers(site, named_input(site.op, site.op.integer()->multiplier()), fb::DType::f32, columns)
+             : Verdict{};
 }
 
 Verdict verify_pool(const Site& site) {
@@ -50,7 +51,7 @@ void pool_row(const TileRun& run, const fb::Op& op, const FixedRows& x, uint32_t
   const int32_t output = operand(op.outputs(), 0);
   if (stores_f32(run.model, op)) {
     args.y_f32 = tile_rows(run, output).from(to).f32();
-    args.scale = constant<float>(run, op.integer()->multiplier());
+    args.scale = constant<float>(run, named_input(op, op.integer()->multiplier()));
   } else {
     args.y = fixed_tile_rows(run, output).from(to).data;
   }

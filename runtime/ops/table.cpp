@@ -14,7 +14,7 @@ const Rule* const kRules[] = {
 }  // namespace
 
 const Rule* find_rule(const fb::Op& op) {
-  const uint32_t row = find_row(op.attributes_type(), op.version(), count(op.features()) == 0);
+  const uint32_t row = find_row(executed(op));
   if (row != linked::kOps) return kRules[row];
   return op.fallback() && !is_known(op.attributes_type()) ? kRules[linked::kOpCopy] : nullptr;
 }

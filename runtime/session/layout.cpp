@@ -39,7 +39,7 @@ bool attends_in_i8(const fb::Model& model) {
 /// 16-byte aligned with a quarter of the rows. Keys and values of tokens lie in pages of 16.
 uint32_t row_multiple(const fb::Model& model, const Limits& limits, uint32_t symbol) {
   const uint32_t multiple = model.symbols()->Get(symbol)->multiple();
-  return symbol != kTokens && limits.grain < multiple ? limits.grain : multiple;
+  return symbol != kTokens && limits.row_alignment < multiple ? limits.row_alignment : multiple;
 }
 
 /// Pages that sequences of up to `longest` rows lie in; only the first sequence surely begins with a page.
@@ -98,7 +98,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
     return invalid("tile_rows is not a multiple of 4 up to 4096");
   }
   if (options.block_rows > ops::kBlockRows) return invalid("block_rows is more than 16");
-  limits.grain = options.tile_rows % kPageRows != 0 ? kTileStep : kPageRows;
+  limits.row_alignment = options.tile_rows % kPageRows != 0 ? kTileStep : kPageRows;
   const uint32_t tile = limits.backend ? kBackendTile : kDefaultTile;
   limits.tile_rows = round_rows(options.tile_rows != 0 ? options.tile_rows : tile, row_multiple(m, limits, kTile));
   limits.tile_rows = choose_tile(m, limits, limits.max_tokens);

@@ -19,10 +19,10 @@ constexpr size_t kArenaAlignment = 64;
 struct Limits {
   uint32_t max_tokens = 0;
   uint32_t max_sequences = 0;
-  uint32_t longest = 0;    // rows of one sequence
-  uint32_t workers = 0;    // 1 without `parallel`
-  uint32_t tile_rows = 0;  // largest tile
-  uint32_t grain = 16;     // rows of tiles and sequences are counted in multiples of this, beside the file's
+  uint32_t longest = 0;         // rows of one sequence
+  uint32_t workers = 0;         // 1 without `parallel`
+  uint32_t tile_rows = 0;       // largest tile
+  uint32_t row_alignment = 16;  // rows of tiles and sequences are counted in multiples of this, beside the file's
   uint32_t block_rows = 0;
   bool offsets = false;    // of tokens in their texts are kept
   bool f32_heads = false;  // an int8 file's attention runs in f32
@@ -37,7 +37,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
 /// it gives the same again.
 uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows);
 
-/// Symbol values for addressing: rounded up to their multiples; sequences and tile to the limits' grain if that is less.
+/// Symbol values for addressing: rounded up to their multiples; sequences and tile to the limits' row_alignment if that is less.
 void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens, uint32_t sequences, uint32_t tile,
                    uint32_t (&values)[kSymbols]);
 

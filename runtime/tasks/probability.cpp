@@ -24,7 +24,7 @@ Probability::Probability() : Probability(*kernels::table(linked::kHost ? Isa::kR
 Probability::Probability(const Session& session) : Probability(state(&session).kernels) {}
 
 void Probability::activate(float* block, uint32_t count, kernels::Activation activation) const {
-  kernels::TailRows rows = {};
+  kernels::EpilogueRows rows = {};
   rows.x = block;
   rows.x_stride = kernels::pad16(count);
   rows.rows = 1;
@@ -33,7 +33,7 @@ void Probability::activate(float* block, uint32_t count, kernels::Activation act
   rows.y = block;
   rows.y_stride = rows.x_stride;
   // A non-finite value (exp above 88) is stored all the same, which is what callers want.
-  static_cast<void>(table_->tail_rows(rows));
+  static_cast<void>(table_->epilogue_rows(rows));
 }
 
 float Probability::activate(float x, kernels::Activation activation) const {

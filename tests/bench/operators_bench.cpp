@@ -1,4 +1,4 @@
-// Operators as sessions run them, fused tails and all: time and fraction of the core's peak for each kind of operator of
+// Operators as sessions run them, fused epilogues and all: time and fraction of the core's peak for each kind of operator of
 // each model, on one thread. The session's observer tells the kinds apart; every iteration is one forward pass.
 //
 //   operators_bench --benchmark_filter='minilm-int8/.*/Attention'

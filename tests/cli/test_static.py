@@ -79,7 +79,7 @@ class Commands(CommandTest):
     def test_other_commands(self):
         self.assertTrue(self.line("verify", model("voice-static"), "--json")["ok"])
         answer = self.line("inspect", model("voice-static"), "--ops", "--json")
-        self.assertTrue(all("integers" in op["tail"] for op in answer["ops"]), json.dumps(answer["ops"]))
+        self.assertTrue(all("integers" in op["epilogue"] for op in answer["ops"]), json.dumps(answer["ops"]))
         recipe = answer["properties"]["recipe"]
         self.assertIn("activations=static calibrate=sha256:", recipe)
         self.assertTrue(self.lines("bench", model("voice-static"), "--seq", "8", "--per-op", "--json"))

@@ -171,7 +171,7 @@ TEST_F(SentenceTransformers, ReadsDenseModules) {
   const Graph graph = import(modules);
   const fb::OpT& dense = *graph.model.subgraphs[0]->ops.back();
   EXPECT_EQ(dense.inputs[2], -1);
-  EXPECT_EQ(dense.tail->activation, fb::ActivationKind::none);
+  EXPECT_EQ(dense.epilogue->activation, fb::ActivationKind::none);
   settings["out_features"] = 6;
   write("2_Dense/config.json", settings);
   EXPECT_NE(refused(ExitCode::kInvalid, modules).find("linear.weight"), std::string::npos);

@@ -42,19 +42,20 @@ inline Graph bert_graph(const Shape& shape) {
   const auto vector = [&](const std::string& name, uint32_t width) {
     return build.vector(name, random_values(width, ++seed));
   };
-  const auto linear = [&](const std::string& name, int32_t x, uint32_t rows, TailSpec tail) {
+  const auto linear = [&](const std::string& name, int32_t x, uint32_t rows, EpilogueSpec epilogue) {
     const uint32_t columns = build.width(x);
     const int32_t w =
         build.linear_weight(name + ".weight", rows, columns, random_values(size_t{rows} * columns, ++seed));
-    return build.linear(name, x, w, vector(name + ".bias", rows), tail);
+    return build.linear(name, x, w, vector(name + ".bias", rows), epilogue);
   };
   const auto norm = [&](const std::string& name) {
-    TailSpec tail;
-    tail.norm = fb::NormKind::layer;
-    tail.gamma = vector(name + ".gamma", shape.hidden);
-    tail.beta = vector(name + ".beta", shape.hidden);
-    return tail;
+    EpilogueSpec epilogue;
+    epilogue.norm = fb::NormKind::layer;
+    epilogue.gamma = vector(name + ".gamma", shape.hidden);
+    epilogue.beta = vector(name + ".beta", shape.hidden);
+    return epilogue;
   };
+  build.enter(fb::Part::embeddings);
   build.input("input_ids", fb::InputKind::ids, shape.vocabulary);
   const int32_t words = build.embedding("words", shape.vocabulary, shape.hidden,
                                         random_values(size_t{shape.vocabulary} * shape.hidden, ++seed));
@@ -64,27 +65,30 @@ inline Graph bert_graph(const Shape& shape) {
                           norm("embeddings.norm"));
   for (uint32_t i = 0; i < shape.layers; ++i) {
     const std::string layer = "layer." + std::to_string(i);
+    build.enter(fb::Part::attention, static_cast<int32_t>(i));
     const int32_t qkv = linear(layer + ".qkv", x, 3 * shape.hidden, {});
     const int32_t context =
         build.attention(layer + ".attention", build.split_heads(layer + ".split", qkv, shape.heads));
-    TailSpec after = norm(layer + ".norm1");
+    EpilogueSpec after = norm(layer + ".norm1");
     after.residual = x;
     x = linear(layer + ".out", context, shape.hidden, after);
-    TailSpec gelu;
+    build.enter(fb::Part::feed_forward, static_cast<int32_t>(i));
+    EpilogueSpec gelu;
     gelu.activation = fb::ActivationKind::gelu;
     const int32_t inner = linear(layer + ".ffn1", x, shape.inner, gelu);
     after = norm(layer + ".norm2");
     after.residual = x;
     x = linear(layer + ".ffn2", inner, shape.hidden, after);
   }
-  TailSpec tanh;
+  build.enter(fb::Part::head);
+  EpilogueSpec tanh;
   tanh.activation = fb::ActivationKind::tanh;
   const int32_t pooled = linear("pooler", build.pool("first", x, fb::PoolKind::first, false), shape.hidden, tanh);
-  build.output("logits", linear("classifier", pooled, shape.labels, {}));
-  if (shape.tags != 0) build.output("tags", linear("tagger", x, shape.tags, {}));
+  build.output("logits", fb::OutputRole::labels, linear("classifier", pooled, shape.labels, {}));
+  if (shape.tags != 0) build.output("tags", fb::OutputRole::tags, linear("tagger", x, shape.tags, {}));
   if (shape.tied_output) {
     build.tie(words);
-    build.output("prediction_logits",
+    build.output("prediction_logits", fb::OutputRole::words,
                  build.linear("predictions", x, words, vector("predictions.bias", shape.vocabulary), {}));
   }
   graph.model.max_sequence = shape.positions;

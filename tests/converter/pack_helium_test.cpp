@@ -67,8 +67,8 @@ TEST(HeliumRows, HoldTheSameWeightsAndGiveTheSameBits) {
   ASSERT_EQ(Model::open(rows.data(), rows.size(), &after), Status::kOk);
   uint32_t changed = 0;
   for (uint32_t i = 0; i < root(before).tensors()->size(); ++i) {
-    const fb::Tensor& a = tensor(root(before), static_cast<int32_t>(i));
-    const fb::Tensor& b = tensor(root(after), static_cast<int32_t>(i));
+    const fb::Tensor& a = bantam::tensor(root(before), static_cast<int32_t>(i));
+    const fb::Tensor& b = bantam::tensor(root(after), static_cast<int32_t>(i));
     if (a.layout() != fb::Layout::tile_k4n16) continue;
     ++changed;
     ASSERT_EQ(b.layout(), fb::Layout::k16n1) << a.name()->c_str();

@@ -111,7 +111,7 @@ TEST(Lower, AnInt8ResidualIsTheOnlyThingThatLivesBesideKeysAndValues) {
   for (const char* name : {"layer.0.out", "layer.0.ffn2", "layer.1.out", "layer.1.ffn2"}) {
     EXPECT_EQ(op(graph, name).outputs[0], -1) << name;
     EXPECT_EQ(op(graph, name).outputs[1], x) << name;
-    EXPECT_EQ(op(graph, name).tail->residual, x) << name;
+    EXPECT_EQ(epilogue_of(op(graph, name)).residual, x) << name;
   }
   EXPECT_EQ(op(graph, "first").inputs[0], x);
   EXPECT_EQ(op(graph, "tagger").inputs[0], x);
@@ -130,7 +130,7 @@ TEST(Lower, ResidualStreamIsOneSharedTensor) {
     EXPECT_EQ(tensor(graph, x).region, fb::Region::shared);
     for (const char* name : {"layer.0.out", "layer.0.ffn2", "layer.1.out", "layer.1.ffn2"}) {
       EXPECT_EQ(op(graph, name).outputs[0], x) << name;
-      EXPECT_EQ(op(graph, name).tail->residual, x) << name;
+      EXPECT_EQ(epilogue_of(op(graph, name)).residual, x) << name;
     }
     EXPECT_EQ(op(graph, "first").inputs[0], x);
   }

@@ -1,4 +1,4 @@
-// The integer-only form: what it refuses, its numbers, and that its answers are the f32 model's with the same bits
+// The static form: what it refuses, its numbers, and that its answers are the f32 model's with the same bits
 // everywhere.
 #include "quantize/static.h"
 
@@ -48,7 +48,7 @@ Built build_small_static() {
   return build_static(graph, ranges_of(graph), true);
 }
 
-/// Relative error of the integer-only form's answers to the f32 build's.
+/// Relative error of static quantization's answers to the f32 build's.
 double static_error(const Graph& graph, RangeBy by = RangeBy::kMinMax) {
   TypeOptions exact;
   exact.weights = fb::DType::f32;
@@ -78,7 +78,7 @@ TEST(Static, UnfusedComputesTheSame) {
 TEST(Static, HoldsNoFloatBetweenIdsAndLogits) {
   const Built built = build_random_static();
   for (const auto& op : main_subgraph(built.graph).ops) {
-    EXPECT_EQ(op->version, 2) << op->name;
+    EXPECT_EQ(op->numerics, fb::Numerics::static_int) << op->name;
     for_each_write(*op, [&](int32_t t) {
       const fb::TensorT& written = tensor(built.graph, t);
       if (written.role == fb::Role::output) return;
@@ -173,7 +173,7 @@ TEST(Static, NamesEverythingThatHasNoIntegerForm) {
   testing::Shape tied;
   tied.tied_output = true;
   Graph graph = testing::bert_graph(tied);
-  main_subgraph(graph).ops[3]->tail->norm = fb::NormKind::rms;
+  main_subgraph(graph).ops[3]->epilogue->norm = fb::NormKind::rms;
   const std::string problems = testing::problems_of(ExitCode::kUnsupported, [&] { check_static(graph); });
   for (const char* words : {"only layer norm", "shares the embeddings", "--activations dynamic"}) {
     EXPECT_NE(problems.find(words), std::string::npos) << problems;
@@ -200,6 +200,22 @@ fb::OpT& op_of(fb::ModelT& model, fb::OpAttributes kind) {
   throw std::logic_error("no such op");
 }
 
+// Fields that name inputs by position.
+int8_t& multiplier(fb::OpT& op) { return op.integer->multiplier; }
+int8_t& table(fb::OpT& op) { return op.integer->table; }
+int8_t& gamma(fb::OpT& op) { return op.epilogue->gamma; }
+int8_t& beta(fb::OpT& op) { return op.epilogue->beta; }
+int8_t& first_table(fb::OpT& op) { return op.attributes.AsEmbed()->tables[0]->multiplier; }
+
+/// The field of the first op of this kind names `tensor` instead.
+void rename(fb::ModelT& model, fb::OpAttributes kind, int8_t& (*field)(fb::OpT&), int32_t tensor) {
+  fb::OpT& op = op_of(model, kind);
+  name_input(op, field(op), tensor);
+}
+int32_t multiplier_of(fb::ModelT& model, fb::OpAttributes kind) {
+  return named_input(op_of(model, kind), op_of(model, kind).integer->multiplier);
+}
+
 TEST(Static, TheVerifierTrustsNoNumber) {
   const Built built = build_random_static();
   using Kind = fb::OpAttributes;
@@ -207,25 +223,29 @@ TEST(Static, TheVerifierTrustsNoNumber) {
       [](fb::ModelT& m) { op_of(m, Kind::Linear).integer.reset(); },
       [](fb::ModelT& m) { op_of(m, Kind::Linear).integer->pre_shift = 32; },
       [](fb::ModelT& m) { op_of(m, Kind::Linear).integer->post_shift = 255; },
-      [](fb::ModelT& m) { op_of(m, Kind::Linear).integer->multiplier = -1; },
-      [](fb::ModelT& m) { op_of(m, Kind::Linear).integer->multiplier = 1 << 20; },
+      [](fb::ModelT& m) { rename(m, Kind::Linear, multiplier, -1); },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).integer->multiplier = 100; },
       [](fb::ModelT& m) { op_of(m, Kind::Linear).integer->table = op_of(m, Kind::Linear).integer->multiplier; },
-      [](fb::ModelT& m) { op_of(m, Kind::Linear).version = 1; },
-      [](fb::ModelT& m) { op_of(m, Kind::Linear).version = 3; },
-      [](fb::ModelT& m) { op_of(m, Kind::Linear).inputs[2] = op_of(m, Kind::Linear).integer->multiplier; },
+      [](fb::ModelT& m) { rename(m, Kind::Linear, table, multiplier_of(m, Kind::Linear)); },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).numerics = fb::Numerics::dynamic; },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).version = 2; },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).epilogue->activation = fb::ActivationKind::gelu; },
+      [](fb::ModelT& m) { op_of(m, Kind::Linear).inputs[2] = multiplier_of(m, Kind::Linear); },
       [](fb::ModelT& m) { op_of(m, Kind::Embed).integer->epsilon = 0; },
-      [](fb::ModelT& m) { op_of(m, Kind::Embed).tail->gamma = op_of(m, Kind::Embed).tail->beta; },
-      [](fb::ModelT& m) { op_of(m, Kind::Embed).tail->beta = -1; },
-      [](fb::ModelT& m) { op_of(m, Kind::Embed).tail->norm = fb::NormKind::rms; },
-      [](fb::ModelT& m) { op_of(m, Kind::Embed).attributes.AsEmbed()->tables[0]->multiplier = -1; },
+      [](fb::ModelT& m) {
+        rename(m, Kind::Embed, gamma, named_input(op_of(m, Kind::Embed), op_of(m, Kind::Embed).epilogue->beta));
+      },
+      [](fb::ModelT& m) { rename(m, Kind::Embed, beta, -1); },
+      [](fb::ModelT& m) { op_of(m, Kind::Embed).epilogue->norm = fb::NormKind::rms; },
+      [](fb::ModelT& m) { rename(m, Kind::Embed, first_table, -1); },
       [](fb::ModelT& m) { op_of(m, Kind::Embed).attributes.AsEmbed()->tables[0]->shift = 40; },
-      [](fb::ModelT& m) { op_of(m, Kind::Embed).version = 1; },
-      [](fb::ModelT& m) { op_of(m, Kind::Attention).integer->multiplier = op_of(m, Kind::Linear).integer->multiplier; },
-      [](fb::ModelT& m) { op_of(m, Kind::Attention).version = 1; },
+      [](fb::ModelT& m) { op_of(m, Kind::Embed).numerics = fb::Numerics::dynamic; },
+      [](fb::ModelT& m) { rename(m, Kind::Attention, multiplier, multiplier_of(m, Kind::Linear)); },
+      [](fb::ModelT& m) { op_of(m, Kind::Attention).numerics = fb::Numerics::dynamic; },
       [](fb::ModelT& m) { op_of(m, Kind::SplitHeads).outputs[0] = -1; },
       [](fb::ModelT& m) { op_of(m, Kind::SplitHeads).outputs[2] = -1; },
       [](fb::ModelT& m) { op_of(m, Kind::SplitHeads).attributes.AsSplitHeads()->kv_heads = 0; },
-      [](fb::ModelT& m) { op_of(m, Kind::Pool).version = 1; },
+      [](fb::ModelT& m) { op_of(m, Kind::Pool).numerics = fb::Numerics::dynamic; },
       [](fb::ModelT& m) { op_of(m, Kind::Pool).attributes.AsPool()->kind = fb::PoolKind::mean; },
       [](fb::ModelT& m) {
         // Rows with scales beside them are longer than those without.

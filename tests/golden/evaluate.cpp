@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "graph/access.h"
+
 namespace bantam::golden {
 namespace {
 
@@ -59,7 +61,7 @@ class Evaluator {
     Matrix y;
     switch (op.attributes.type) {
       case fb::OpAttributes::Embed:
-        y = embed(*op.attributes.AsEmbed());
+        y = embed(op);
         break;
       case fb::OpAttributes::Linear:
         y = linear(op);
@@ -83,20 +85,22 @@ class Evaluator {
       default:
         throw std::logic_error("operator without an evaluation: " + op.name);
     }
-    if (op.tail) finish(y, *op.tail);
+    finish(y, convert::epilogue_of(op));
     tensors_[op.outputs.at(0)] = std::move(y);
   }
 
-  Matrix embed(const fb::EmbedT& attributes) const {
-    const size_t width = extent(attributes.tables.at(0)->tensor, 1);
+  Matrix embed(const fb::OpT& op) const {
+    const fb::EmbedT& attributes = *op.attributes.AsEmbed();
+    const size_t width = extent(convert::tables_of(op).at(0), 1);
     Matrix y{ids_.size(), width, std::vector<double>(ids_.size() * width)};
     for (const auto& table : attributes.tables) {
+      const std::vector<float>& values = constant(convert::named_input(op, table->tensor));
       for (size_t row = 0; row < y.rows; ++row) {
         int32_t index = ids_[row];
         if (table->source == fb::IndexSource::segments) index = segments_.empty() ? 0 : segments_[row];
         if (table->source == fb::IndexSource::positions) index = static_cast<int32_t>(row);
         for (size_t i = 0; i < width; ++i) {
-          y.at(row, i) += static_cast<double>(constant(table->tensor).at(static_cast<size_t>(index) * width + i));
+          y.at(row, i) += static_cast<double>(values.at(static_cast<size_t>(index) * width + i));
         }
       }
     }
@@ -185,24 +189,24 @@ class Evaluator {
     return y;
   }
 
-  void finish(Matrix& y, const fb::TailT& tail) const {
-    for (double& value : y.values) value = activate(tail.activation, value);
-    if (tail.residual >= 0) {
-      const Matrix& residual = tensors_.at(tail.residual);
+  void finish(Matrix& y, const convert::EpilogueSpec& epilogue) const {
+    for (double& value : y.values) value = activate(epilogue.activation, value);
+    if (epilogue.residual >= 0) {
+      const Matrix& residual = tensors_.at(epilogue.residual);
       for (size_t i = 0; i < y.values.size(); ++i) y.values[i] += residual.values[i];
     }
-    if (tail.norm == fb::NormKind::none) return;
+    if (epilogue.norm == fb::NormKind::none) return;
     const auto width = static_cast<double>(y.width);
     for (size_t row = 0; row < y.rows; ++row) {
       double mean = 0, square = 0;
-      if (tail.norm == fb::NormKind::layer) {
+      if (epilogue.norm == fb::NormKind::layer) {
         for (size_t i = 0; i < y.width; ++i) mean += y.at(row, i) / width;
       }
       for (size_t i = 0; i < y.width; ++i) square += (y.at(row, i) - mean) * (y.at(row, i) - mean) / width;
       for (size_t i = 0; i < y.width; ++i) {
-        double value = (y.at(row, i) - mean) / std::sqrt(square + static_cast<double>(tail.epsilon));
-        if (tail.gamma >= 0) value *= static_cast<double>(constant(tail.gamma)[i]);
-        if (tail.beta >= 0) value += static_cast<double>(constant(tail.beta)[i]);
+        double value = (y.at(row, i) - mean) / std::sqrt(square + static_cast<double>(epilogue.epsilon));
+        if (epilogue.gamma >= 0) value *= static_cast<double>(constant(epilogue.gamma)[i]);
+        if (epilogue.beta >= 0) value += static_cast<double>(constant(epilogue.beta)[i]);
         y.at(row, i) = value;
       }
     }

@@ -85,7 +85,7 @@ TEST(Limits, LinearReportsOverflow) {
 }
 
 // A NaN or an infinity in any column, through every activation and norm, is noticed; one in the padding is not.
-TEST(Limits, TailRowsNoticeNonFiniteValues) {
+TEST(Limits, EpilogueRowsNoticeNonFiniteValues) {
   const uint32_t width = 37;
   for (const Table* t : tables()) {
     for (int norm = 0; norm < 4; ++norm) {
@@ -94,7 +94,7 @@ TEST(Limits, TailRowsNoticeNonFiniteValues) {
           Guarded x(48 * 4), y(48 * 4), q(48), scale(4);
           for (uint32_t i = 0; i < 48; ++i) x.as<float>()[i] = static_cast<float>(i) * 0.1f;
           x.as<float>()[column] = bad;
-          TailRows a{};
+          EpilogueRows a{};
           a.x = x.as<float>();
           a.x_stride = a.y_stride = a.q_stride = 48;
           a.rows = 1;
@@ -102,25 +102,27 @@ TEST(Limits, TailRowsNoticeNonFiniteValues) {
           a.norm = static_cast<Norm>(norm);
           a.epsilon = 1e-5f;
           a.y = y.as<float>();
-          EXPECT_EQ(t->tail_rows(a), column >= width) << isa_name(t->isa) << " norm " << norm << " column " << column;
+          EXPECT_EQ(t->epilogue_rows(a), column >= width)
+              << isa_name(t->isa) << " norm " << norm << " column " << column;
           a.y = nullptr;
           a.q = q.as<int8_t>();
           a.q_scale = scale.as<float>();
-          EXPECT_EQ(t->tail_rows(a), column >= width) << isa_name(t->isa) << " norm " << norm << " column " << column;
+          EXPECT_EQ(t->epilogue_rows(a), column >= width)
+              << isa_name(t->isa) << " norm " << norm << " column " << column;
         }
       }
     }
     for (int activation = 0; activation <= 9; ++activation) {
       Guarded x(64), y(64);
       for (uint32_t i = 0; i < 16; ++i) x.as<float>()[i] = i == 7 ? kNaN : 1.0f;
-      TailRows a{};
+      EpilogueRows a{};
       a.x = x.as<float>();
       a.x_stride = a.y_stride = 16;
       a.rows = 1;
       a.width = 16;
       a.activation = static_cast<Activation>(activation);
       a.y = y.as<float>();
-      EXPECT_FALSE(t->tail_rows(a)) << isa_name(t->isa) << " activation " << activation;
+      EXPECT_FALSE(t->epilogue_rows(a)) << isa_name(t->isa) << " activation " << activation;
     }
   }
 }

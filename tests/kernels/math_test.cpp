@@ -118,14 +118,14 @@ std::vector<float> activate(const Table& t, Activation activation, const std::ve
   std::vector<float> y(pad16(static_cast<uint32_t>(x.size())), 0.0f);
   std::vector<float> padded = x;
   padded.resize(y.size(), 0.0f);
-  TailRows a{};
+  EpilogueRows a{};
   a.x = padded.data();
   a.y = y.data();
   a.x_stride = a.y_stride = y.size();
   a.rows = 1;
   a.width = static_cast<uint32_t>(x.size());
   a.activation = activation;
-  EXPECT_TRUE(t.tail_rows(a));
+  EXPECT_TRUE(t.epilogue_rows(a));
   y.resize(x.size());
   return y;
 }

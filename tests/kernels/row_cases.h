@@ -1,4 +1,4 @@
-// Random calls of tail_rows, embed_rows, pool_rows and softmax_rows.
+// Random calls of epilogue_rows, embed_rows, pool_rows and softmax_rows.
 #ifndef BANTAM_TESTS_KERNELS_ROW_CASES_H_
 #define BANTAM_TESTS_KERNELS_ROW_CASES_H_
 
@@ -26,7 +26,7 @@ inline Guarded make_f32_rows(Random& random, uint32_t rows, uint32_t width, size
 }
 
 template <>
-class Case<TailRows> {
+class Case<EpilogueRows> {
  public:
   using Shape = RowShape;
 
@@ -48,6 +48,8 @@ class Case<TailRows> {
       residual_kind_ = 0;
       stores_ = 2;
     }
+    has_gate_ = !typical && !measured_ && random_.chance(30);
+    before_norm_ = !typical && stores_ == 3 && norm_ != Norm::kNone && random_.chance(40);
     has_gamma_ = random_.chance(80);
     has_smooth_ = !measured_ && random_.chance(40);
     x_stride_ = some_stride(random_, width);
@@ -55,6 +57,7 @@ class Case<TailRows> {
     const float scale = scales[typical || random_.chance(60) ? 0 : random_.between(1, 5)];
     x_ = make_f32_rows(random_, shape_.rows, width, x_stride_, scale);
     residual_ = make_f32_rows(random_, shape_.rows, width, x_stride_, scale);
+    gate_ = make_f32_rows(random_, shape_.rows, width, x_stride_, 1.0f);
     residual_q_ = Guarded((shape_.rows - 1) * x_stride_ + width);
     for (size_t i = 0; i < residual_q_.size(); ++i) residual_q_.as<int8_t>()[i] = random_.weight();
     residual_scale_ = make_vector(random_, shape_.rows, 0.001f, 0.01f);
@@ -64,7 +67,7 @@ class Case<TailRows> {
     epsilon_ = random_.chance(50) ? 1e-12f : 1e-5f;
   }
 
-  TailRows args(const Table& table) {
+  EpilogueRows args(const Table& table) {
     y_ = make_rows<float>(shape_.rows, x_stride_, pad16(shape_.width));
     q_ = make_rows<int8_t>(shape_.rows, pad16(shape_.width), pad16(shape_.width));
     q_scale_ = Guarded(size_t{shape_.rows} * 4);
@@ -75,12 +78,15 @@ class Case<TailRows> {
     }
     x_copy_ = copy(x_);
     residual_copy_ = copy(residual_);
-    TailRows a{};
+    EpilogueRows a{};
     a.x = x_copy_.as<float>();
     a.x_stride = x_stride_;
     a.rows = shape_.rows;
     a.width = shape_.width;
     a.activation = activation_;
+    if (has_gate_) a.gate = gate_.as<float>();
+    a.gate_stride = x_stride_;
+    a.y_before_norm = before_norm_;
     if (residual_kind_ == 1) a.residual = residual_copy_.as<float>();
     if (residual_kind_ == 2) {
       a.residual_q = stored_residual_.as<int8_t>();
@@ -109,14 +115,14 @@ class Case<TailRows> {
         a.q_scale = residual_scale_copy_.as<float>();
       }
     }
-    if (measured_) a.row_bits = measure();
+    if (measured_) a.row_maximum = measure();
     return a;
   }
 
   Result run(const Table& table) {
-    const TailRows a = args(table);
+    const EpilogueRows a = args(table);
     Result result;
-    result.finite = table.tail_rows(a);
+    result.finite = table.epilogue_rows(a);
     if (!result.finite) return result;
     for (uint32_t r = 0; r < shape_.rows; ++r) {
       if (a.y != nullptr) result.add(a.y + r * a.y_stride, size_t{shape_.width} * 4);
@@ -129,17 +135,17 @@ class Case<TailRows> {
   }
 
   const int32_t* measure() {
-    row_bits_ = Guarded(size_t{shape_.rows} * 64);
-    std::memset(row_bits_.data(), 0, row_bits_.size());
+    row_maximum_ = Guarded(size_t{shape_.rows} * 64);
+    std::memset(row_maximum_.data(), 0, row_maximum_.size());
     for (uint32_t r = 0; r < shape_.rows; ++r) {
       for (uint32_t i = 0; i < shape_.width; ++i) {
         int32_t bits;
         std::memcpy(&bits, x_.as<float>() + r * x_stride_ + i, 4);
-        int32_t& lane = row_bits_.as<int32_t>()[r * 16 + i % 16];
+        int32_t& lane = row_maximum_.as<int32_t>()[r * 16 + i % 16];
         lane = std::max(lane, bits & 0x7fffffff);
       }
     }
-    return row_bits_.as<int32_t>();
+    return row_maximum_.as<int32_t>();
   }
 
   void check(const Result& result) const {
@@ -147,10 +153,12 @@ class Case<TailRows> {
     size_t at = 0;
     for (uint32_t r = 0; r < shape_.rows; ++r) {
       double error = 0;
-      std::vector<double> expected = naive_row(r, &error);
+      std::vector<double> sum;
+      std::vector<double> expected = naive_row(r, &error, &sum);
       if ((stores_ & 1) != 0) {
         const float* y = reinterpret_cast<const float*>(result.bytes.data() + at);
-        for (uint32_t i = 0; i < shape_.width; ++i) ASSERT_NEAR(y[i], expected[i], error) << "column " << i;
+        const std::vector<double>& stored = before_norm_ ? sum : expected;
+        for (uint32_t i = 0; i < shape_.width; ++i) ASSERT_NEAR(y[i], stored[i], error) << "column " << i;
         at += size_t{shape_.width} * 4;
       }
       if ((stores_ & 2) != 0) {
@@ -184,7 +192,8 @@ class Case<TailRows> {
     return to;
   }
 
-  std::vector<double> naive_row(uint32_t r, double* error) const {
+  /// `sum`: the row before its norm.
+  std::vector<double> naive_row(uint32_t r, double* error, std::vector<double>* sum) const {
     const uint32_t width = shape_.width;
     std::vector<double> v(width);
     double mean = 0;
@@ -195,6 +204,11 @@ class Case<TailRows> {
       v[i] = naive_activation(activation_, x);
       *error = std::fmax(
           *error, activation_tolerance(activation_, x, activation_ == Activation::kNone ? 1e-7 * std::fabs(x) : 0));
+      if (has_gate_) {
+        const double gate = gate_.as<float>()[r * x_stride_ + i];
+        *error = std::fmax(*error, *error * std::fabs(gate) + 1e-7 * std::fabs(v[i] * gate));
+        v[i] *= gate;
+      }
       if (residual_kind_ == 1) v[i] += residual_.as<float>()[r * x_stride_ + i];
       if (residual_kind_ == 2) {
         v[i] += residual_q_.as<int8_t>()[r * x_stride_ + i] * double{residual_scale_.as<float>()[r]};
@@ -203,6 +217,7 @@ class Case<TailRows> {
       largest = std::fmax(largest, std::fabs(v[i]));
     }
     *error = std::fmax(*error, largest * 1e-6);
+    *sum = v;
     if (norm_ != Norm::kLayer) mean = 0;
     double variance = 0;
     for (double x : v) variance += (x - mean) * (x - mean) / width;
@@ -226,9 +241,11 @@ class Case<TailRows> {
   bool has_gamma_ = false;
   bool has_smooth_ = false;
   bool measured_ = false;
+  bool has_gate_ = false;
+  bool before_norm_ = false;
   float epsilon_ = 0;
   size_t x_stride_ = 0;
-  Guarded x_, residual_, residual_q_, residual_scale_, gamma_, beta_, smooth_, row_bits_;
+  Guarded x_, gate_, residual_, residual_q_, residual_scale_, gamma_, beta_, smooth_, row_maximum_;
   Guarded x_copy_, residual_copy_, stored_residual_, residual_scale_copy_, y_, q_, q_scale_;
 };
 

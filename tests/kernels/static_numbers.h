@@ -1,4 +1,4 @@
-// The arithmetic of `Integer` in schemas/bantam.fbs in 64 bits, and random numbers for the integer-only kernels.
+// The arithmetic of `Integer` in schemas/bantam.fbs in 64 bits, and random numbers for the static kernels.
 #ifndef BANTAM_TESTS_KERNELS_STATIC_NUMBERS_H_
 #define BANTAM_TESTS_KERNELS_STATIC_NUMBERS_H_
 

@@ -90,15 +90,15 @@ Matrix attend(const Matrix& qkv, const BertShape& s, const std::vector<uint32_t>
   return y;
 }
 
-std::unique_ptr<fb::TailT> tail(fb::ActivationKind activation, int32_t residual = -1, int32_t gamma = -1,
-                                int32_t beta = -1) {
-  auto t = std::make_unique<fb::TailT>();
-  t->activation = activation;
-  t->residual = residual;
-  if (gamma >= 0) t->norm = fb::NormKind::layer;
-  t->gamma = gamma;
-  t->beta = beta;
-  return t;
+void epilogue(fb::OpT& op, fb::ActivationKind activation, int32_t residual = -1, int32_t gamma = -1,
+              int32_t beta = -1) {
+  op.epilogue = std::make_unique<fb::EpilogueT>();
+  op.epilogue->activation = activation;
+  if (residual >= 0) op.epilogue->residual = name_input(op, residual);
+  if (gamma < 0) return;
+  op.epilogue->norm = fb::NormKind::layer;
+  op.epilogue->gamma = name_input(op, gamma);
+  op.epilogue->beta = name_input(op, beta);
 }
 
 }  // namespace
@@ -167,12 +167,12 @@ ModelBuilder build(const Bert& bert, WeightType type) {
   const auto rows = [&](const std::string& name, uint32_t width) {
     return b.activation(name, 2, width, q8 ? fb::DType::i8 : fb::DType::f32);
   };
-  // In an int8 file the linear layers read i8 twins, in a float file the f32 rows themselves.
+  // In an int8 file the linear layers read i8 copies, in a float file the f32 rows themselves.
   const int32_t xq = q8 ? rows("x.i8", s.hidden) : x;
   const int32_t context = rows("context", s.hidden);
   const int32_t ffn = rows("ffn", s.ffn);
-  const auto outputs = [&](int32_t f32, int32_t twin) {
-    return q8 ? std::vector<int32_t>{f32, twin} : std::vector<int32_t>{f32 >= 0 ? f32 : twin};
+  const auto outputs = [&](int32_t f32, int32_t copy) {
+    return q8 ? std::vector<int32_t>{f32, copy} : std::vector<int32_t>{f32 >= 0 ? f32 : copy};
   };
   const auto add_qkv = [&](uint32_t layer) {
     const BertLayer& l = bert.layers[layer];
@@ -186,19 +186,18 @@ ModelBuilder build(const Bert& bert, WeightType type) {
   };
 
   b.step(0);
-  fb::EmbedT embed;
+  fb::OpT& embed = b.op("embed", attributes(fb::EmbedT{}), {}, outputs(x, xq));
   const auto add_table = [&](const char* name, uint32_t n, const std::vector<float>& values, fb::IndexSource source) {
     auto table = std::make_unique<fb::EmbedTableT>();
-    table->tensor = b.table(name, n, s.hidden, values, type);
+    table->tensor = name_input(embed, b.table(name, n, s.hidden, values, type));
     table->source = source;
-    embed.tables.push_back(std::move(table));
+    embed.attributes.AsEmbed()->tables.push_back(std::move(table));
   };
   add_table("words", s.vocabulary, bert.words, fb::IndexSource::ids);
   add_table("types", s.segments, bert.types, fb::IndexSource::segments);
   add_table("places", s.positions, bert.places, fb::IndexSource::positions);
   const int32_t gamma = b.vector("norm", bert.norm), beta = b.vector("shift", bert.shift);
-  b.op("embed", attributes(std::move(embed)), {}, outputs(x, xq)).tail =
-      tail(fb::ActivationKind::none, -1, gamma, beta);
+  epilogue(embed, fb::ActivationKind::none, -1, gamma, beta);
   add_qkv(0);
 
   for (uint32_t i = 0; i < s.layers; ++i) {
@@ -217,12 +216,13 @@ ModelBuilder build(const Bert& bert, WeightType type) {
     };
     const int32_t norm1 = b.vector(name + ".norm1", l.norm1), shift1 = b.vector(name + ".shift1", l.shift1);
     const int32_t norm2 = b.vector(name + ".norm2", l.norm2), shift2 = b.vector(name + ".shift2", l.shift2);
-    add_linear(name + ".out", s.hidden, s.hidden, l.out, l.out_bias, context, outputs(x, xq)).tail =
-        tail(fb::ActivationKind::none, x, norm1, shift1);
-    add_linear(name + ".up", s.ffn, s.hidden, l.up, l.up_bias, xq, outputs(-1, ffn)).tail = tail(s.activation);
+    epilogue(add_linear(name + ".out", s.hidden, s.hidden, l.out, l.out_bias, context, outputs(x, xq)),
+             fb::ActivationKind::none, x, norm1, shift1);
+    epilogue(add_linear(name + ".up", s.ffn, s.hidden, l.up, l.up_bias, xq, outputs(-1, ffn)), s.activation);
     // Nobody reads the last layer's i8 rows.
-    add_linear(name + ".down", s.hidden, s.ffn, l.down, l.down_bias, ffn, outputs(x, i + 1 < s.layers ? xq : -1)).tail =
-        tail(fb::ActivationKind::none, x, norm2, shift2);
+    epilogue(
+        add_linear(name + ".down", s.hidden, s.ffn, l.down, l.down_bias, ffn, outputs(x, i + 1 < s.layers ? xq : -1)),
+        fb::ActivationKind::none, x, norm2, shift2);
     if (i + 1 < s.layers) add_qkv(i + 1);
   }
   const auto head_type_f32 = q8 ? WeightType::kF32 : type;
@@ -235,8 +235,9 @@ ModelBuilder build(const Bert& bert, WeightType type) {
   b.op("first", attributes(fb::PoolT{}), {x}, outputs(-1, pooled));
   const int32_t pool_weights = b.weights("pool", s.hidden, s.hidden, bert.pool, type);
   const int32_t dense = b.activation("dense", 2, s.hidden);
-  b.op("pool", attributes(fb::LinearT{}), {pooled, pool_weights, b.vector("pool.bias", bert.pool_bias)}, {dense}).tail =
-      tail(fb::ActivationKind::tanh);
+  epilogue(
+      b.op("pool", attributes(fb::LinearT{}), {pooled, pool_weights, b.vector("pool.bias", bert.pool_bias)}, {dense}),
+      fb::ActivationKind::tanh);
   const int32_t classify_weights = b.weights("classify", s.labels, s.hidden, bert.classify, head_type_f32);
   const int32_t logits = b.output("logits", 1, s.labels);
   b.op("classify", attributes(fb::LinearT{}), {dense, classify_weights, b.vector("classify.bias", bert.classify_bias)},

@@ -6,6 +6,7 @@
 
 #include "format/header.h"
 #include "kernels/kernels.h"
+#include "ops/ops.h"
 
 namespace bantam::testing {
 namespace {
@@ -47,9 +48,10 @@ uint16_t to_half(float value) {
 ModelBuilder::ModelBuilder() {
   model.tool = "bantam tests";
   model.name = "random";
-  for (const char* name : {"tokens", "sequences", "tile"}) {
+  for (const fb::SymbolRole role : fb::EnumValuesSymbolRole()) {
     auto symbol = std::make_unique<fb::SymbolT>();
-    symbol->name = name;
+    symbol->name = fb::EnumNameSymbolRole(role);
+    symbol->role = role;
     symbol->multiple = 16;
     model.symbols.push_back(std::move(symbol));
   }
@@ -172,6 +174,14 @@ int32_t ModelBuilder::activation(const std::string& name, int32_t symbol, uint32
   return static_cast<int32_t>(model.tensors.size()) - 1;
 }
 
+int8_t name_input(fb::OpT& op, int32_t tensor) {
+  const uint32_t row = ops::find_row({op.attributes.type, op.numerics, true});
+  const size_t own = row == linked::kOps ? 0 : ops::kFacts[row].inputs;
+  if (op.inputs.size() < own) op.inputs.resize(own, -1);
+  op.inputs.push_back(tensor);
+  return static_cast<int8_t>(op.inputs.size() - 1);
+}
+
 int32_t ModelBuilder::output(const std::string& name, int32_t symbol, uint32_t width) {
   const int32_t index = activation(name, symbol, width);
   model.tensors.back()->role = fb::Role::output;
@@ -215,6 +225,18 @@ std::vector<uint8_t> assemble(const fb::ModelT& model, const std::vector<uint8_t
   std::copy(data.begin(), data.end(), file.data() + header.data_offset);
   seal(header, file.data());
   return file;
+}
+
+std::vector<uint8_t> with_unknown_kind(std::vector<uint8_t> file, const std::string& name) {
+  const fb::Model& model = *fb::GetModel(file.data() + kHeaderBytes);
+  for (const fb::Op* op : *model.subgraphs()->Get(0)->ops()) {
+    if (op->name() == nullptr || op->name()->str() != name) continue;
+    const auto* table = reinterpret_cast<const flatbuffers::Table*>(op);
+    file[static_cast<size_t>(table->GetAddressOf(fb::Op::VT_ATTRIBUTES_TYPE) - file.data())] =
+        static_cast<uint8_t>(fb::OpAttributes::MAX) + 1;
+    return file;
+  }
+  throw std::runtime_error("no op " + name);
 }
 
 std::vector<uint8_t> ModelBuilder::finish() const { return assemble(model, data); }

@@ -68,8 +68,14 @@ fb::OpAttributesUnion attributes(Table table) {
   return result;
 }
 
+/// Appends `tensor` to the op's inputs, behind those that it takes by their place: for a field that names it by position.
+int8_t name_input(fb::OpT& op, int32_t tensor);
+
 /// Header, graph and data put together; sizes and checksums are right.
 std::vector<uint8_t> assemble(const fb::ModelT& model, const std::vector<uint8_t>& data);
+
+/// The file with the op of this name turned into one of a kind that no version knows yet.
+std::vector<uint8_t> with_unknown_kind(std::vector<uint8_t> file, const std::string& op);
 
 /// Round to nearest even, no NaN; for test weights of ordinary size.
 uint16_t to_half(float value);

@@ -27,7 +27,7 @@ Model model_of(const fb::Model* root) {
 
 std::unique_ptr<fb::TensorT> output_tensor(const FakeOutput& output, uint32_t offset) {
   auto tensor = std::make_unique<fb::TensorT>();
-  tensor->name = output.name;
+  tensor->name = fb::EnumNameOutputRole(output.role);
   tensor->role = fb::Role::output;
   tensor->shape = {fb::Dim(output.per_token ? 0 : 1, 1, 0, 1), fb::Dim(-1, 0, static_cast<int32_t>(output.width), 1)};
   tensor->offset = {offset};
@@ -88,7 +88,8 @@ const Session& FakeRun::session(bool has_run) {
   for (const FakeOutput& output : outputs_) {
     model.tensors.push_back(output_tensor(output, static_cast<uint32_t>(b.shared.size() * sizeof(float))));
     auto described = std::make_unique<fb::OutputT>();
-    described->name = output.name;
+    described->name = fb::EnumNameOutputRole(output.role);
+    described->role = output.role;
     described->tensor = static_cast<int32_t>(model.tensors.size()) - 1;
     model.outputs.push_back(std::move(described));
     const uint32_t stride = kernels::pad16(output.width);

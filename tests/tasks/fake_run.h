@@ -14,7 +14,7 @@ namespace bantam::tests {
 
 /// One output: a row of `width` floats for each token or each sequence.
 struct FakeOutput {
-  std::string name;
+  fb::OutputRole role = fb::OutputRole::none;
   uint32_t width = 0;
   bool per_token = false;
   std::vector<float> values;  // rows one after the other, without padding

@@ -16,9 +16,10 @@ namespace bantam::tests {
 namespace {
 
 /// One sequence "a" with one output of one row.
-void one_row(FakeRun* run, fb::TaskKind kind, const std::vector<float>& logits, const std::string& name = "logits") {
+void one_row(FakeRun* run, fb::TaskKind kind, const std::vector<float>& logits,
+             fb::OutputRole role = fb::OutputRole::labels) {
   run->task().kind = kind;
-  run->add_output({name, static_cast<uint32_t>(logits.size()), false, logits});
+  run->add_output({role, static_cast<uint32_t>(logits.size()), false, logits});
   run->add_words("a");
 }
 
@@ -52,7 +53,7 @@ TEST(Heads, OutputsOfOtherRowsAreRefused) {
   FakeRun run;
   run.task().kind = fb::TaskKind::tag;
   run.add_labels(0, names(2));
-  run.add_output({"logits", 2, false, {1.0f, 2.0f}});  // one row for a sequence of five tokens
+  run.add_output({fb::OutputRole::tags, 2, false, {1.0f, 2.0f}});  // one row for a sequence of five tokens
   run.add_words("a b c");
   LabelScore labels[4];
   Offset spans[4];
@@ -60,8 +61,8 @@ TEST(Heads, OutputsOfOtherRowsAreRefused) {
   EXPECT_EQ(tag_words(run.session(), 0, {"a b c", 5}, spans, labels, 4, &count), Status::kIndexOutOfRange);
   FakeRun answers;
   answers.task().kind = fb::TaskKind::answer;
-  answers.add_output({"start_logits", 1, false, {1.0f}});
-  answers.add_output({"end_logits", 1, true, {1.0f, 2.0f, 3.0f}});
+  answers.add_output({fb::OutputRole::begin, 1, false, {1.0f}});
+  answers.add_output({fb::OutputRole::end, 1, true, {1.0f, 2.0f, 3.0f}});
   answers.add_words("a");
   Answer best;
   EXPECT_EQ(answer(answers.session(), 0, &best), Status::kIndexOutOfRange);
@@ -169,7 +170,7 @@ TEST(Probability, SameBitsFromEveryTable) {
 TEST(Choose, SoftmaxOverSequences) {
   FakeRun run;
   run.task().kind = fb::TaskKind::choose;
-  run.add_output({"logits", 1, false, {9.0f, 0.0f, 2.0f, 1.0f}});
+  run.add_output({fb::OutputRole::choice, 1, false, {9.0f, 0.0f, 2.0f, 1.0f}});
   for (int i = 0; i < 4; ++i) run.add_words("a");
   LabelScore out[3];
   uint32_t count = 0;
@@ -184,8 +185,8 @@ TEST(Choose, SoftmaxOverSequences) {
 /// [CLS] q [SEP] c0 c1 c2 c3 [SEP]; context token i is bytes [2 i, 2 i + 1).
 void question(FakeRun* run, const std::vector<float>& start, const std::vector<float>& end) {
   run->task().kind = fb::TaskKind::answer;
-  run->add_output({"start_logits", 1, true, start});
-  run->add_output({"end_logits", 1, true, end});
+  run->add_output({fb::OutputRole::begin, 1, true, start});
+  run->add_output({fb::OutputRole::end, 1, true, end});
   run->add_sequence(
       {{{0, 0}, 255}, {{0, 1}, 0}, {{0, 0}, 255}, {{0, 1}, 1}, {{2, 3}, 1}, {{4, 5}, 1}, {{6, 7}, 1}, {{0, 0}, 255}});
 }
@@ -241,8 +242,8 @@ TEST(Answer, NoAnswerWhereTheFileKnowsIt) {
 TEST(Answer, EmptyContextHasNone) {
   FakeRun run;
   run.task().kind = fb::TaskKind::answer;
-  run.add_output({"start_logits", 1, true, {0, 0, 0}});
-  run.add_output({"end_logits", 1, true, {0, 0, 0}});
+  run.add_output({fb::OutputRole::begin, 1, true, {0, 0, 0}});
+  run.add_output({fb::OutputRole::end, 1, true, {0, 0, 0}});
   run.add_sequence({{{0, 0}, 255}, {{0, 1}, 0}, {{0, 0}, 255}});
   Answer found;
   ASSERT_EQ(answer(run.session(), 0, &found), Status::kOk);
@@ -271,18 +272,16 @@ TEST(Answer, WindowsMergeAsOneSetOfSpans) {
   EXPECT_NEAR(swapped.score, merged.score, 1e-6);
 }
 
-TEST(Embed, NamedOutputElseTheFirstWithARowASequence) {
+TEST(Embed, IsTheOutputOfThatRole) {
   FakeRun run;
   run.task().kind = fb::TaskKind::embed;
-  run.add_output({"last_hidden_state", 2, true, {1, 1, 2, 2, 3, 3}});
-  run.add_output({"pooler_output", 2, false, {4, 5}});
+  run.add_output({fb::OutputRole::none, 2, true, {1, 1, 2, 2, 3, 3}});
+  run.add_output({fb::OutputRole::none, 2, false, {4, 5}});
   run.add_words("a");
   const float* values = nullptr;
   uint32_t width = 0;
-  ASSERT_EQ(embed(run.session(), 0, &values, &width), Status::kOk);
-  EXPECT_EQ(width, 2u);
-  EXPECT_EQ(values[0], 4.0f);
-  run.add_output({"sentence_embedding", 3, false, {6, 7, 8}});
+  EXPECT_NE(embed(run.session(), 0, &values, &width), Status::kOk);
+  run.add_output({fb::OutputRole::embedding, 3, false, {6, 7, 8}});
   ASSERT_EQ(embed(run.session(), 0, &values, &width), Status::kOk);
   EXPECT_EQ(width, 3u);
   EXPECT_EQ(values[2], 8.0f);
@@ -292,7 +291,7 @@ TEST(Fill, BestTokensOfEachMask) {
   FakeRun run;
   run.task().kind = fb::TaskKind::fill;
   run.set_mask_id(4);
-  run.add_output({"logits", 3, true, {0, 0, 0, 1, 5, 2, 0, 0, 0, 7, 0, 7}});
+  run.add_output({fb::OutputRole::words, 3, true, {0, 0, 0, 1, 5, 2, 0, 0, 0, 7, 0, 7}});
   run.add_sequence({{{0, 0}, 255, 1}, {{0, 6}, 0, 4}, {{7, 8}, 0, 2}, {{9, 15}, 0, 4}});
   Candidate out[2];
   uint32_t count = 0;
@@ -309,12 +308,12 @@ TEST(Fill, BestTokensOfEachMask) {
 
 TEST(NextSentence, FirstLogitMeansNext) {
   FakeRun run;
-  one_row(&run, fb::TaskKind::next_sentence, {1.0f, -1.0f});
+  one_row(&run, fb::TaskKind::next_sentence, {1.0f, -1.0f}, fb::OutputRole::next);
   float probability = 0;
   ASSERT_EQ(next_sentence(run.session(), 0, &probability), Status::kOk);
   EXPECT_NEAR(probability, 1 / (1 + std::exp(-2.0)), 1e-6);
   FakeRun both;
-  one_row(&both, fb::TaskKind::pretraining, {-1.0f, 1.0f}, "seq_relationship_logits");
+  one_row(&both, fb::TaskKind::pretraining, {-1.0f, 1.0f}, fb::OutputRole::next);
   ASSERT_EQ(next_sentence(both.session(), 0, &probability), Status::kOk);
   EXPECT_NEAR(probability, 1 / (1 + std::exp(2.0)), 1e-6);
 }

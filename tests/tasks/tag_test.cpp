@@ -36,7 +36,7 @@ TEST(Words, AreMaximalRunsOfNonBlanks) {
 void prepare(FakeRun* run, const std::vector<uint32_t>& best) {
   run->task().kind = fb::TaskKind::tag;
   run->add_labels(0, {"O", "B-x", "I-x"}, fb::TagScheme::iob2);
-  FakeOutput output{"logits", 3, true, {}};
+  FakeOutput output{fb::OutputRole::tags, 3, true, {}};
   for (const uint32_t label : best) {
     for (uint32_t i = 0; i < 3; ++i) output.values.push_back(i == label ? 5.0f : 0.0f);
   }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <sstream>
 
 namespace bantam::convert {
 namespace {
@@ -86,32 +86,27 @@ void read_widths(const Fields& config, EncoderConfig& out, const char* heads_key
 }  // namespace
 
 fb::ActivationKind read_activation(const Fields& config, const std::string& key, const std::string& otherwise) {
-  using Kind = fb::ActivationKind;
-  // gelu_fast and gelu_accurate are the tanh formula in other words.
-  static const std::map<std::string, Kind> kKinds = {{"relu", Kind::relu},
-                                                     {"gelu", Kind::gelu},
-                                                     {"gelu_python", Kind::gelu},
-                                                     {"gelu_new", Kind::gelu_tanh},
-                                                     {"gelu_pytorch_tanh", Kind::gelu_tanh},
-                                                     {"gelu_python_tanh", Kind::gelu_tanh},
-                                                     {"gelu_fast", Kind::gelu_tanh},
-                                                     {"gelu_accurate", Kind::gelu_tanh},
-                                                     {"tanh", Kind::tanh},
-                                                     {"sigmoid", Kind::sigmoid},
-                                                     {"silu", Kind::silu},
-                                                     {"swish", Kind::silu},
-                                                     {"quick_gelu", Kind::quick_gelu},
-                                                     {"relu2", Kind::relu_squared},
-                                                     {"linear", Kind::none}};
+  struct Known {
+    fb::ActivationKind kind;
+    const char* names;
+  };
+  static constexpr Known kKnown[] = {
+#define BANTAM_ACTIVATION(kind, name, formula, names) {fb::ActivationKind::kind, names},
+#include "kernels/activations.inc"
+#undef BANTAM_ACTIVATION
+      {fb::ActivationKind::none, "linear"}};
   const std::string name = config.text(key, otherwise);
-  const auto found = kKinds.find(name);
-  if (found != kKinds.end()) return found->second;
-  config.problem(
-      ExitCode::kUnsupported, key,
-      fmt::format("activation \"{}\" is not supported; relu, gelu, gelu_new, gelu_pytorch_tanh, tanh, sigmoid, "
-                  "silu, quick_gelu and relu2 are",
-                  name));
-  return Kind::gelu;
+  std::string all;
+  for (const Known& known : kKnown) {
+    std::istringstream names(known.names);
+    for (std::string one; names >> one;) {
+      if (one == name) return known.kind;
+      all += (all.empty() ? "" : ", ") + one;
+    }
+  }
+  config.problem(ExitCode::kUnsupported, key,
+                 fmt::format("activation \"{}\" is not supported; those that are: {}", name, all));
+  return fb::ActivationKind::gelu;
 }
 
 EncoderConfig read_encoder_config(const Fields& config) {

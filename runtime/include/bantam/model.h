@@ -31,7 +31,6 @@ enum class TaskKind : uint8_t {
   kFill = 9,
   kNextSentence = 10,
   kPretraining = 11,
-  kGenerate = 12
 };
 
 /// Copyable view, at most 128 bytes. The bytes outlive it and every session made from it. Shareable

@@ -63,9 +63,9 @@ inline bool dequantize_rows(const LinearQ8& a) {
       dequantize_row<false>(copy, r, finite);
     }
   }
-  if (a.activation == Activation::kNone && a.row_bits == nullptr) return finite.all();
-  if (a.row_bits != nullptr) memset(a.row_bits, 0, a.rows * 16 * sizeof(int32_t));
-  return activate_block(a.activation, a.y, a.y_stride, a.rows, a.n / 16, a.row_bits);
+  if (a.activation == Activation::kNone && a.row_maximum == nullptr) return finite.all();
+  if (a.row_maximum != nullptr) memset(a.row_maximum, 0, a.rows * 16 * sizeof(int32_t));
+  return activate_block(a.activation, a.y, a.y_stride, a.rows, a.n / 16, a.row_maximum);
 }
 
 /// linear_q8 of weights in rows.

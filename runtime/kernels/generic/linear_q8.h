@@ -37,9 +37,9 @@ BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t p
       store(a.y + at * a.y_stride + column, v);
     }
   }
-  if (a.activation == Activation::kNone && a.row_bits == nullptr) return largest(worst) < kInfinityBits;
+  if (a.activation == Activation::kNone && a.row_maximum == nullptr) return largest(worst) < kInfinityBits;
   return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels,
-                        a.row_bits == nullptr ? nullptr : a.row_bits + row * 16);
+                        a.row_maximum == nullptr ? nullptr : a.row_maximum + row * 16);
 }
 
 static_assert(even_blocks(block_panels, kMaxRows), "see linear_blocks");
@@ -75,7 +75,7 @@ inline bool linear_unpacked(const LinearQ8& a) {
 
 inline bool linear_q8(const LinearQ8& a) {
   if (a.k16) return linear_k16(a);
-  if (a.row_bits != nullptr) memset(a.row_bits, 0, a.rows * 16 * sizeof(int32_t));
+  if (a.row_maximum != nullptr) memset(a.row_maximum, 0, a.rows * 16 * sizeof(int32_t));
   if (Unpacker::wanted(a)) return linear_unpacked(a);
   if (a.sparse.ends != nullptr) return linear_sparse(a);
   return linear_q8_with(a, MakeIndices<kMaxRows>::type{});

@@ -120,20 +120,20 @@ constexpr uint32_t kActivatedOutputs = 256;
 /// At most 16 rows of all outputs.
 BANTAM_INLINE bool linear_sparse_rows(const LinearQ8& a) {
   // Who activates looks for the largest itself.
-  const bool plain = a.activation == Activation::kNone && a.row_bits == nullptr;
+  const bool plain = a.activation == Activation::kNone && a.row_maximum == nullptr;
   bool finite = true;
   for (uint32_t first = 0, begin = 0; first < a.n;) {
     const uint32_t outputs = a.n - first < kSparseSpan ? a.n - first : kSparseSpan;
     finite &= plain ? linear_sparse_span<true>(a, first, outputs) : linear_sparse_span<false>(a, first, outputs);
     first += outputs;
     if (plain || (first < a.n && first < begin + kActivatedOutputs)) continue;
-    finite &= activate_block(a.activation, a.y + begin, a.y_stride, a.rows, (first - begin) / 16, a.row_bits);
+    finite &= activate_block(a.activation, a.y + begin, a.y_stride, a.rows, (first - begin) / 16, a.row_maximum);
     begin = first;
   }
   return finite;
 }
 
-/// `a.row_bits` are 0 where there are any.
+/// `a.row_maximum` are 0 where there are any.
 inline bool linear_sparse(const LinearQ8& a) {
   bool finite = true;
   LinearQ8 block = a;
@@ -142,7 +142,7 @@ inline bool linear_sparse(const LinearQ8& a) {
     block.x = a.x + row * a.x_stride;
     block.x_scale = a.x_scale + row;
     block.y = a.y + row * a.y_stride;
-    if (a.row_bits != nullptr) block.row_bits = a.row_bits + row * 16;
+    if (a.row_maximum != nullptr) block.row_maximum = a.row_maximum + row * 16;
     rows_to_tokens(block.x, a.x_stride, block.rows, a.k / 4, a.scratch);
     finite &= linear_sparse_rows(block);
   }

@@ -106,15 +106,10 @@ BANTAM_INLINE F32 relu(F32 x) { return max(splat(0.0f), x); }
 /// f(x) with the activation as a compile-time constant.
 template <Activation kActivation>
 BANTAM_INLINE F32 activate(F32 x) {
-  if constexpr (kActivation == Activation::kRelu) return relu(x);
-  if constexpr (kActivation == Activation::kGelu) return gelu(x);
-  if constexpr (kActivation == Activation::kGeluTanh) return gelu_tanh(x);
-  if constexpr (kActivation == Activation::kTanh) return tanh(x);
-  if constexpr (kActivation == Activation::kSigmoid) return sigmoid(x);
-  if constexpr (kActivation == Activation::kSilu) return x * sigmoid(x);
-  if constexpr (kActivation == Activation::kQuickGelu) return x * sigmoid(splat(1.702f) * x);
-  if constexpr (kActivation == Activation::kExp) return exp(x);
-  if constexpr (kActivation == Activation::kReluSquared) return relu(x) * relu(x);
+#define BANTAM_ACTIVATION(kind, name, formula, names) \
+  if constexpr (kActivation == Activation::k##name) return formula;
+#include "kernels/activations.inc"
+#undef BANTAM_ACTIVATION
   return x;
 }
 
@@ -129,24 +124,11 @@ BANTAM_INLINE auto if_linked(const F& f) {
 template <class F>
 BANTAM_INLINE auto with_activation(Activation activation, const F& f) {
   switch (activation) {
-    case Activation::kRelu:
-      return if_linked<Activation::kRelu>(f);
-    case Activation::kGelu:
-      return if_linked<Activation::kGelu>(f);
-    case Activation::kGeluTanh:
-      return if_linked<Activation::kGeluTanh>(f);
-    case Activation::kTanh:
-      return if_linked<Activation::kTanh>(f);
-    case Activation::kSigmoid:
-      return if_linked<Activation::kSigmoid>(f);
-    case Activation::kSilu:
-      return if_linked<Activation::kSilu>(f);
-    case Activation::kQuickGelu:
-      return if_linked<Activation::kQuickGelu>(f);
-    case Activation::kExp:
-      return if_linked<Activation::kExp>(f);
-    case Activation::kReluSquared:
-      return if_linked<Activation::kReluSquared>(f);
+#define BANTAM_ACTIVATION(kind, name, formula, names) \
+  case Activation::k##name:                           \
+    return if_linked<Activation::k##name>(f);
+#include "kernels/activations.inc"
+#undef BANTAM_ACTIVATION
     case Activation::kNone:
       break;
   }
@@ -154,12 +136,12 @@ BANTAM_INLINE auto with_activation(Activation activation, const F& f) {
 }
 
 /// y[r][0, 16 * panels) = activation(y), in place. Not inlined: callers have their registers full. The largest of
-/// row_bits[r], where given, becomes the largest |y[r][n]| so far, as bits.
+/// row_maximum[r], where given, becomes the largest |y[r][n]| so far, as bits.
 struct ActivateBlock {
   float* y;
   size_t stride;
   uint32_t rows, panels;
-  int32_t* row_bits;
+  int32_t* row_maximum;
   template <Activation kActivation>
   BANTAM_INLINE bool operator()() const {
     I32 worst = splat(int32_t{0});
@@ -173,7 +155,7 @@ struct ActivateBlock {
         if constexpr (kActivation != Activation::kNone) store(row + i, v);
       }
       worst = max(worst, worst_of_row);
-      if (row_bits != nullptr) store(row_bits + r * 16, max(load(row_bits + r * 16), worst_of_row));
+      if (row_maximum != nullptr) store(row_maximum + r * 16, max(load(row_maximum + r * 16), worst_of_row));
     }
     return largest(worst) < 0x7f800000;
   }
@@ -181,8 +163,8 @@ struct ActivateBlock {
 
 /// False when some result is not finite.
 [[maybe_unused]] static BANTAM_NOINLINE bool activate_block(Activation activation, float* y, size_t stride,
-                                                            uint32_t rows, uint32_t panels, int32_t* row_bits) {
-  return with_activation(activation, ActivateBlock{y, stride, rows, panels, row_bits});
+                                                            uint32_t rows, uint32_t panels, int32_t* row_maximum) {
+  return with_activation(activation, ActivateBlock{y, stride, rows, panels, row_maximum});
 }
 
 struct ActivateVector {

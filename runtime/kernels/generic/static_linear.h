@@ -117,7 +117,7 @@ BANTAM_INLINE void static_linear_panels(const StaticLinear& a, uint32_t panel) {
   for (; row < a.rows; ++row) static_linear_block<1, kPanels>(a, row, panel);
 }
 
-/// Machines with 16 lanes run integer-only files to try them out: two sizes of blocks are enough.
+/// Machines with 16 lanes run static files to try them out: two sizes of blocks are enough.
 inline bool static_linear(const StaticLinear& a) {
   if constexpr (!linked::kStatic) return false;
   if (a.k16) return static_linear_k16(a);

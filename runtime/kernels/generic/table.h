@@ -5,9 +5,9 @@
 
 #include "kernels/generic/attention_f32.h"
 #include "kernels/generic/embed.h"
+#include "kernels/generic/epilogue.h"
 #include "kernels/generic/softmax.h"
 #include "kernels/generic/split_heads.h"
-#include "kernels/generic/tail.h"
 #include "kernels/tables.h"
 #if defined(BANTAM_KERNEL_ONE_LANE)
 #include "kernels/generic/attention_sums.h"
@@ -33,8 +33,8 @@ inline bool attention(const Attention& a) {
 struct Links {
   static constexpr bool linear_q8 = linked::op(linked::kOpLinear) && linked::kDynamic;
   static constexpr bool linear_f32 = linked::op(linked::kOpLinear) && linked::kFloat;
-  static constexpr bool tail_rows =
-      ((BANTAM_LINK_OPS)&linked::ops_of(1)) != 0 || ((BANTAM_LINK_TASKS) >> 1) != 0;  // scores' exp, too
+  static constexpr bool epilogue_rows =
+      ((BANTAM_LINK_OPS)&linked::ops_of(linked::dynamic)) != 0 || ((BANTAM_LINK_TASKS) >> 1) != 0;  // scores' exp, too
   static constexpr bool embed_rows = linked::op(linked::kOpEmbed);
   static constexpr bool split_heads = linked::op(linked::kOpSplitHeads);
   static constexpr bool attention = linked::op(linked::kOpAttention);

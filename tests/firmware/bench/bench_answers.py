@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Instructions and RAM of the answers of models/voice-commands on each Cortex-M target: files with f32 and i8 residuals and the
-integer-only form, layers computed 4 rows at a time and 1. Projects of `bantam firmware`, in QEMU, where every instruction takes
+static form, layers computed 4 rows at a time and 1. Projects of `bantam firmware`, in QEMU, where every instruction takes
 1 ns; thousands of instructions of all lines of commands.txt, reading ids from the text and writing answers included."""
 
 import argparse

@@ -1,16 +1,16 @@
-// The tail that ends every row operator: activation, residual, norm, store as f32 and as i8.
-#ifndef BANTAM_OPS_TAIL_H_
-#define BANTAM_OPS_TAIL_H_
+// The epilogue that ends every row operator: activation, gate, residual, norm, store as f32 and as i8.
+#ifndef BANTAM_OPS_EPILOGUE_H_
+#define BANTAM_OPS_EPILOGUE_H_
 
 #include "ops/operands.h"
 
 namespace bantam::ops {
 
-/// outputs[0] (f32) and outputs[1] (i8) are [step rows, width]; the tail's operands fit them.
-Verdict check_tail(const Site& site, uint32_t width);
+/// outputs[0] (f32) and outputs[1] (i8) are [step rows, width]; the epilogue's operands fit them.
+Verdict check_epilogue(const Site& site, uint32_t width);
 
-/// The op has no tail, or one that does nothing.
-Verdict check_no_tail(const Site& site);
+/// The op has no epilogue, or one that does nothing.
+Verdict check_no_epilogue(const Site& site);
 
 /// Bytes of scratch that RowSink needs at the start of the op's scratch, a multiple of 64.
 uint64_t sink_scratch(const fb::Op& op, uint32_t width, uint32_t block_rows);
@@ -18,7 +18,7 @@ uint64_t sink_scratch(const fb::Op& op, uint32_t width, uint32_t block_rows);
 /// After its activation the op does nothing but store whole vectors as i8.
 bool stores_q8_only(const fb::Op& op, uint32_t width);
 
-/// Takes the f32 rows that an op computes and puts them through its tail, a block of rows at a time:
+/// Takes the f32 rows that an op computes and puts them through its epilogue, a block of rows at a time:
 ///
 ///   for (first = 0; first < run.rows; first += n) {
 ///     n = sink.block(first);                      // rows to compute now
@@ -29,7 +29,7 @@ bool stores_q8_only(const fb::Op& op, uint32_t width);
 /// Rows go straight into outputs[0] wherever nothing still needs what lies there; else to scratch.
 class RowSink {
  public:
-  /// `activated`: the producer applies the tail's activation itself. `whole`: it wants all rows in one block, and scratch
+  /// `activated`: the producer applies the epilogue's activation itself. `whole`: it wants all rows in one block, and scratch
   /// holds them.
   RowSink(const TileRun& run, const fb::Op& op, uint32_t width, bool activated, bool whole = false);
 
@@ -39,13 +39,13 @@ class RowSink {
   }
   float* rows(uint32_t first) const { return in_output_ ? f32_.from(first).f32() : scratch_; }
   size_t stride() const { return stride_; }
-  /// `row_bits`: see kernels::TailRows; only where stores_q8_only(op, width).
-  bool finish(uint32_t first, uint32_t n, const int32_t* row_bits = nullptr) const {
-    return straight_ || apply(first, n, rows(first), stride_, row_bits);
+  /// `row_maximum`: see kernels::EpilogueRows; only where stores_q8_only(op, width).
+  bool finish(uint32_t first, uint32_t n, const int32_t* row_maximum = nullptr) const {
+    return straight_ || apply(first, n, rows(first), stride_, row_maximum);
   }
 
-  /// Puts rows that lie elsewhere through the tail; they may be outputs[0]'s own.
-  bool apply(uint32_t first, uint32_t n, const float* x, size_t x_stride, const int32_t* row_bits = nullptr) const;
+  /// Puts rows that lie elsewhere through the epilogue; they may be outputs[0]'s own.
+  bool apply(uint32_t first, uint32_t n, const float* x, size_t x_stride, const int32_t* row_maximum = nullptr) const;
 
  private:
   const TileRun& run_;
@@ -55,6 +55,7 @@ class RowSink {
   Rows f32_ = {};  // outputs[0]
   Rows i8_ = {};   // outputs[1]
   Rows residual_ = {};
+  Rows gate_ = {};
   float* scratch_;
   kernels::Activation activation_;
   bool in_output_;  // rows are computed in outputs[0]
@@ -64,4 +65,4 @@ class RowSink {
 
 }  // namespace bantam::ops
 
-#endif  // BANTAM_OPS_TAIL_H_
+#endif  // BANTAM_OPS_EPILOGUE_H_

@@ -1,9 +1,10 @@
-// tail_rows: activation, residual, norm, f32 store, q8 store of each row, in passes over a row that lies in L1.
-#ifndef BANTAM_KERNELS_GENERIC_TAIL_H_
-#define BANTAM_KERNELS_GENERIC_TAIL_H_
+// epilogue_rows: activation, gate, residual, norm, f32 store, q8 store of each row, in passes over a row that lies in L1.
+#ifndef BANTAM_KERNELS_GENERIC_EPILOGUE_H_
+#define BANTAM_KERNELS_GENERIC_EPILOGUE_H_
 
 #include "kernels/generic/math.h"
 #include "kernels/generic/rows.h"
+#include "linked.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -11,47 +12,56 @@ enum class Residual : uint8_t { kNone = 0, kF32 = 1, kQ8 = 2 };
 
 /// What a call does, known at compile time (the calls that transformers spend their time in) ...
 template <Norm kNorm, Residual kResidual>
-struct KnownTail {
+struct KnownEpilogue {
   static constexpr bool kFast = true;  // several rows at once
-  BANTAM_INLINE explicit KnownTail(const TailRows&) {}
+  BANTAM_INLINE explicit KnownEpilogue(const EpilogueRows&) {}
   static constexpr Activation activation() { return Activation::kNone; }
   static constexpr Residual residual() { return kResidual; }
   static constexpr Norm norm() { return kNorm; }
+  static constexpr bool gate() { return false; }
+  static constexpr bool before_norm() { return false; }
 };
 /// ... or at run time.
-struct AnyTail {
+struct AnyEpilogue {
   static constexpr bool kFast = false;
   Activation activation_;
   Residual residual_;
   Norm norm_;
-  BANTAM_INLINE explicit AnyTail(const TailRows& a)
+  bool gate_, before_norm_;
+  BANTAM_INLINE explicit AnyEpilogue(const EpilogueRows& a)
       : activation_(a.activation),
         residual_(a.residual != nullptr     ? Residual::kF32
                   : a.residual_q != nullptr ? Residual::kQ8
                                             : Residual::kNone),
-        norm_(a.norm) {}
+        norm_(a.norm),
+        gate_(a.gate != nullptr),
+        before_norm_(a.y_before_norm) {}
   BANTAM_INLINE Activation activation() const { return activation_; }
   BANTAM_INLINE Residual residual() const { return residual_; }
   BANTAM_INLINE Norm norm() const { return norm_; }
+  BANTAM_INLINE bool gate() const { return linked::kGate && gate_; }
+  BANTAM_INLINE bool before_norm() const { return linked::kStoreSum && before_norm_; }
 };
 
 /// kRows rows at once: their sums are independent chains. Values are computed anew in each pass: cheaper than a
 /// buffer, and y may be absent or be x.
 template <uint32_t kRows, class Kind>
-struct TailBlock {
-  const TailRows a;  // a copy: stores cannot alias it, so its fields stay in registers
+struct EpilogueBlock {
+  const EpilogueRows a;  // a copy: stores cannot alias it, so its fields stay in registers
   const Kind kind;
   const float* x[kRows];
+  const float* gate[kRows];
   const float* residual[kRows];
   const int8_t* residual_q[kRows];
   F32 residual_scale[kRows];
   float mean[kRows], reciprocal[kRows];
 
-  BANTAM_INLINE TailBlock(const TailRows& args, uint32_t first) : a(args), kind(args) {
+  BANTAM_INLINE EpilogueBlock(const EpilogueRows& args, uint32_t first) : a(args), kind(args) {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       const uint32_t row = first + r;
       x[r] = a.x + row * a.x_stride;
+      gate[r] = kind.gate() ? a.gate + row * a.gate_stride : nullptr;
       residual[r] = a.residual != nullptr ? a.residual + row * a.residual_stride : nullptr;
       residual_q[r] = a.residual_q != nullptr ? a.residual_q + row * a.residual_stride : nullptr;
       residual_scale[r] = splat(a.residual_q != nullptr ? a.residual_scale[row] : 0.0f);
@@ -65,6 +75,7 @@ struct TailBlock {
   BANTAM_INLINE F32 value(uint32_t r, uint32_t i, Lanes lanes) const {
     F32 v = load(x[r] + i);
     if (kind.activation() != Activation::kNone) v = activate_vector(kind.activation(), v);
+    if (kind.gate()) v = v * load(gate[r] + i);
     if (kind.residual() == Residual::kF32) {
       v = v + load(residual[r] + i);
     } else if (kind.residual() == Residual::kQ8) {
@@ -108,10 +119,8 @@ struct TailBlock {
     }
   }
 
-  /// After the norm.
-  template <class Lanes>
-  BANTAM_INLINE F32 normed(uint32_t r, uint32_t i, Lanes lanes) const {
-    const F32 v = value(r, i, lanes);
+  /// `v` after the norm.
+  BANTAM_INLINE F32 normed(uint32_t r, uint32_t i, F32 v) const {
     if (kind.norm() == Norm::kNone) return v;
     const F32 gamma = a.gamma != nullptr ? load(a.gamma + i) : splat(1.0f);
     const F32 beta = a.beta != nullptr ? load(a.beta + i) : splat(0.0f);
@@ -126,9 +135,9 @@ struct TailBlock {
 
 /// Rows [first, first + kRows).
 template <uint32_t kRows, class Kind>
-BANTAM_NOINLINE bool tail_block(const TailRows& args, uint32_t first) {
-  TailBlock<kRows, Kind> block(args, first);
-  const TailRows a = args;
+BANTAM_NOINLINE bool epilogue_block(const EpilogueRows& args, uint32_t first) {
+  EpilogueBlock<kRows, Kind> block(args, first);
+  const EpilogueRows a = args;
   if (block.kind.norm() == Norm::kLayer || block.kind.norm() == Norm::kRms) block.measure();
   float* y = a.y != nullptr ? a.y + first * a.y_stride : nullptr;
   I32 worst[kRows];
@@ -138,10 +147,11 @@ BANTAM_NOINLINE bool tail_block(const TailRows& args, uint32_t first) {
       a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
         BANTAM_UNROLL
         for (uint32_t r = 0; r < kRows; ++r) {
-          const F32 v = block.normed(r, i, lanes);
+          const F32 sum = block.value(r, i, lanes);
+          const F32 v = block.normed(r, i, sum);
           const F32 stored = a.q != nullptr ? block.smoothed(i, v) : v;
           worst[r] = max(worst[r], magnitude_bits(lanes.keep_row(stored)));
-          if (y != nullptr) store(y + r * a.y_stride + i, v);
+          if (y != nullptr) store(y + r * a.y_stride + i, block.kind.before_norm() ? sum : v);
         }
       });
   bool finite = true;
@@ -161,7 +171,8 @@ BANTAM_NOINLINE bool tail_block(const TailRows& args, uint32_t first) {
       a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
         BANTAM_UNROLL
         for (uint32_t r = 0; r < kRows; ++r) {
-          const F32 v = y != nullptr ? load(y + r * a.y_stride + i) : block.normed(r, i, lanes);
+          F32 v = y != nullptr ? load(y + r * a.y_stride + i) : block.value(r, i, lanes);
+          if (y == nullptr || block.kind.before_norm()) v = block.normed(r, i, v);
           store_bytes(q + r * a.q_stride + i, flip_offset(quantize(lanes.keep_row(block.smoothed(i, v)), inverse[r])));
         }
       });
@@ -171,24 +182,24 @@ BANTAM_NOINLINE bool tail_block(const TailRows& args, uint32_t first) {
 }
 
 template <class Kind>
-BANTAM_INLINE bool tail_blocks(const TailRows& a) {
+BANTAM_INLINE bool epilogue_blocks(const EpilogueRows& a) {
   bool finite = true;
   uint32_t r = 0;
   // As many rows as there are registers for.
   constexpr uint32_t kTogether = kMaxRows == 8 ? 4 : 2;
   if constexpr (Kind::kFast && kMaxRows > 1) {
-    for (; r + kTogether <= a.rows; r += kTogether) finite &= tail_block<kTogether, Kind>(a, r);
+    for (; r + kTogether <= a.rows; r += kTogether) finite &= epilogue_block<kTogether, Kind>(a, r);
   }
-  for (; r < a.rows; ++r) finite &= tail_block<1, Kind>(a, r);
+  for (; r < a.rows; ++r) finite &= epilogue_block<1, Kind>(a, r);
   return finite;
 }
 
 /// Rows whose largest values are known already: one pass.
-inline bool store_measured_rows(const TailRows& a) {
+inline bool store_measured_rows(const EpilogueRows& a) {
   bool finite = true;
   for (uint32_t r = 0; r < a.rows; ++r) {
-    I32 worst = load(a.row_bits + r * 16);
-    for (uint32_t i = kLanes; i < 16; i += kLanes) worst = max(worst, load(a.row_bits + r * 16 + i));
+    I32 worst = load(a.row_maximum + r * 16);
+    for (uint32_t i = kLanes; i < 16; i += kLanes) worst = max(worst, load(a.row_maximum + r * 16 + i));
     const int32_t m = largest(worst);
     finite &= m < kInfinityBits;
     const RowScale scale = row_scale(m);
@@ -201,24 +212,24 @@ inline bool store_measured_rows(const TailRows& a) {
   return finite;
 }
 
-inline bool tail_rows(const TailRows& a) {
-  if (a.row_bits != nullptr) return store_measured_rows(a);
-  const AnyTail kind(a);
-  if constexpr (kLanes == 1) return tail_blocks<AnyTail>(a);
-  if (kind.activation() == Activation::kNone) {
+inline bool epilogue_rows(const EpilogueRows& a) {
+  if (a.row_maximum != nullptr) return store_measured_rows(a);
+  const AnyEpilogue kind(a);
+  if constexpr (kLanes == 1) return epilogue_blocks<AnyEpilogue>(a);
+  if (kind.activation() == Activation::kNone && !kind.gate() && !kind.before_norm()) {
     if (kind.norm() == Norm::kNone && kind.residual() == Residual::kNone) {
-      return tail_blocks<KnownTail<Norm::kNone, Residual::kNone>>(a);
+      return epilogue_blocks<KnownEpilogue<Norm::kNone, Residual::kNone>>(a);
     }
     if (kind.norm() == Norm::kLayer && kind.residual() == Residual::kF32) {
-      return tail_blocks<KnownTail<Norm::kLayer, Residual::kF32>>(a);
+      return epilogue_blocks<KnownEpilogue<Norm::kLayer, Residual::kF32>>(a);
     }
     if (kind.norm() == Norm::kLayer && kind.residual() == Residual::kQ8) {
-      return tail_blocks<KnownTail<Norm::kLayer, Residual::kQ8>>(a);
+      return epilogue_blocks<KnownEpilogue<Norm::kLayer, Residual::kQ8>>(a);
     }
   }
-  return tail_blocks<AnyTail>(a);
+  return epilogue_blocks<AnyEpilogue>(a);
 }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
-#endif  // BANTAM_KERNELS_GENERIC_TAIL_H_
+#endif  // BANTAM_KERNELS_GENERIC_EPILOGUE_H_

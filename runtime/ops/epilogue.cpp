@@ -1,0 +1,166 @@
+#include "ops/epilogue.h"
+
+namespace bantam::ops {
+namespace {
+
+#define BANTAM_ACTIVATION(kind, name, formula, names) \
+  static_assert(static_cast<int>(kernels::Activation::k##name) == static_cast<int>(fb::ActivationKind::kind));
+#include "kernels/activations.inc"
+#undef BANTAM_ACTIVATION
+static_assert(static_cast<int>(kernels::Norm::kLayer) == static_cast<int>(fb::NormKind::layer));
+static_assert(static_cast<int>(kernels::Norm::kAffine) == static_cast<int>(fb::NormKind::affine));
+
+int32_t residual_of(const fb::Op& op) {
+  return op.epilogue() == nullptr ? -1 : named_input(op, op.epilogue()->residual());
+}
+
+/// Rows can be computed in outputs[0]: it exists and is not the residual that is still to be added.
+bool computes_in_output(const fb::Op& op) {
+  const int32_t output = operand(op.outputs(), 0);
+  return output >= 0 && output != residual_of(op);
+}
+
+Verdict check_output(const Site& site, uint32_t position, fb::DType type, uint32_t columns) {
+  const int32_t index = operand(site.op.outputs(), position);
+  if (index < 0) return {};
+  BANTAM_CHECK(check_step_rows(site, index));
+  const fb::Tensor& t = tensor(site.model, index);
+  if (t.layout() != fb::Layout::rows) return corrupt("the output's layout is not rows", index);
+  if (t.type() != type) return corrupt("the output has the wrong type", index);
+  if (width(t) != columns) return corrupt("the output has the wrong width", index);
+  return {};
+}
+
+}  // namespace
+
+Verdict check_epilogue(const Site& site, uint32_t columns) {
+  BANTAM_CHECK(check_output(site, 0, fb::DType::f32, columns));
+  BANTAM_CHECK(check_output(site, 1, fb::DType::i8, columns));
+  const int32_t f32 = operand(site.op.outputs(), 0);
+  const int32_t i8 = operand(site.op.outputs(), 1);
+  if (f32 < 0 && i8 < 0) return corrupt("the op has no output");
+  const fb::Epilogue* epilogue = site.op.epilogue();
+  if (epilogue == nullptr) return {};
+  if (epilogue->activation() > fb::ActivationKind::MAX) return corrupt("unknown activation");
+  if (epilogue->norm() > fb::NormKind::MAX) return corrupt("unknown norm");
+  if (!linked::activation(static_cast<uint32_t>(epilogue->activation()))) {
+    return not_linked("this build leaves the activation out");
+  }
+  if (!linked::norm(static_cast<uint32_t>(epilogue->norm()))) return not_linked("this build leaves the norm out");
+  if (!(epilogue->epsilon() >= 0.0f && epilogue->epsilon() <= 1.0f))
+    return corrupt("the norm's epsilon is not in [0, 1]");
+  const auto vector = [&](int8_t position, const char* what) {
+    return check_vector(site, named_input(site.op, position), columns, what);
+  };
+  BANTAM_CHECK(vector(epilogue->gamma(), "gamma is not an f32 vector of the output's width"));
+  BANTAM_CHECK(vector(epilogue->beta(), "beta is not an f32 vector of the output's width"));
+  BANTAM_CHECK(vector(epilogue->smooth(), "smooth is not an f32 vector of the output's width"));
+  if (epilogue->gate() >= 0) {
+    if (!linked::kGate) return not_linked("this build leaves gates out");
+    const int32_t gate = named_input(site.op, epilogue->gate());
+    BANTAM_CHECK(check_step_rows(site, gate));
+    const fb::Tensor& t = tensor(site.model, gate);
+    if (t.layout() != fb::Layout::rows || width(t) != columns || t.type() != fb::DType::f32) {
+      return corrupt("the gate is not f32 rows of the output's width", gate);
+    }
+  }
+  if (epilogue->store_sum()) {
+    if (!linked::kStoreSum) return not_linked("this build leaves out what stores rows before a norm");
+    if (epilogue->norm() == fb::NormKind::none || f32 < 0 || i8 < 0) {
+      return corrupt("an op that stores its rows before the norm wants a norm and both outputs");
+    }
+  }
+  const int32_t residual = residual_of(site.op);
+  if (residual >= 0) {
+    BANTAM_CHECK(check_step_rows(site, residual));
+    const fb::Tensor& t = tensor(site.model, residual);
+    if (t.layout() != fb::Layout::rows || width(t) != columns ||
+        (t.type() != fb::DType::f32 && t.type() != fb::DType::i8)) {
+      return corrupt("the residual is not f32 or i8 rows of the output's width", residual);
+    }
+  }
+  return {};
+}
+
+Verdict check_no_epilogue(const Site& site) {
+  const fb::Epilogue* epilogue = site.op.epilogue();
+  const bool none = epilogue == nullptr ||
+                    (epilogue->activation() == fb::ActivationKind::none && epilogue->gate() < 0 &&
+                     epilogue->residual() < 0 && epilogue->norm() == fb::NormKind::none && epilogue->smooth() < 0);
+  return none ? Verdict{} : corrupt("this op takes no epilogue");
+}
+
+uint64_t sink_scratch(const fb::Op& op, uint32_t columns, uint32_t block_rows) {
+  return computes_in_output(op) ? 0 : uint64_t{block_rows} * kernels::pad16(columns) * 4;
+}
+
+bool stores_q8_only(const fb::Op& op, uint32_t columns) {
+  const fb::Epilogue* epilogue = op.epilogue();
+  const bool plain = epilogue == nullptr || (epilogue->gate() < 0 && epilogue->residual() < 0 &&
+                                             epilogue->norm() == fb::NormKind::none && epilogue->smooth() < 0);
+  return plain && operand(op.outputs(), 0) < 0 && columns % 16 == 0;
+}
+
+RowSink::RowSink(const TileRun& run, const fb::Op& op, uint32_t columns, bool activated, bool whole)
+    : run_(run), op_(op), width_(columns), stride_(kernels::pad16(columns)), whole_(whole) {
+  const fb::Epilogue* epilogue = op.epilogue();
+  const int32_t f32 = operand(op.outputs(), 0);
+  const int32_t i8 = operand(op.outputs(), 1);
+  const int32_t residual = residual_of(op);
+  if (f32 >= 0) f32_ = tile_rows(run, f32);
+  if (i8 >= 0) i8_ = tile_rows(run, i8);
+  if (residual >= 0) residual_ = tile_rows(run, residual);
+  if (linked::kGate && epilogue != nullptr && epilogue->gate() >= 0) {
+    gate_ = tile_rows(run, named_input(op, epilogue->gate()));
+  }
+  scratch_ = reinterpret_cast<float*>(run.scratch);
+  activation_ = epilogue == nullptr || activated ? kernels::Activation::kNone
+                                                 : static_cast<kernels::Activation>(epilogue->activation());
+  in_output_ = computes_in_output(op);
+  straight_ = in_output_ && i8 < 0 && residual < 0 && gate_.data == nullptr &&
+              activation_ == kernels::Activation::kNone &&
+              (epilogue == nullptr || epilogue->norm() == fb::NormKind::none);
+}
+
+bool RowSink::apply(uint32_t first, uint32_t n, const float* x, size_t x_stride, const int32_t* row_maximum) const {
+  const fb::Epilogue* epilogue = op_.epilogue();
+  kernels::EpilogueRows args = {};
+  args.x = x;
+  args.x_stride = x_stride;
+  args.rows = n;
+  args.width = width_;
+  args.activation = activation_;
+  if (residual_.data != nullptr) {
+    const Rows rows = residual_.from(first);
+    args.residual = rows.q8 ? nullptr : rows.f32();
+    args.residual_q = rows.q8 ? rows.i8() : nullptr;
+    args.residual_scale = rows.scales;
+    args.residual_stride = rows.stride;
+  }
+  if (linked::kGate && gate_.data != nullptr) {
+    args.gate = gate_.from(first).f32();
+    args.gate_stride = gate_.stride;
+  }
+  if (epilogue != nullptr && epilogue->norm() != fb::NormKind::none) {
+    args.norm = static_cast<kernels::Norm>(epilogue->norm());
+    args.gamma = constant<float>(run_, named_input(op_, epilogue->gamma()));
+    args.beta = constant<float>(run_, named_input(op_, epilogue->beta()));
+    args.y_before_norm = linked::kStoreSum && epilogue->store_sum();
+    args.epsilon = epilogue->epsilon();
+  }
+  if (f32_.data != nullptr) {
+    args.y = f32_.from(first).f32();
+    args.y_stride = f32_.stride;
+  }
+  if (i8_.data != nullptr) {
+    const Rows rows = i8_.from(first);
+    args.q = rows.i8();
+    args.q_stride = rows.stride;
+    args.q_scale = rows.scales;
+    if (epilogue != nullptr) args.smooth = constant<float>(run_, named_input(op_, epilogue->smooth()));
+  }
+  args.row_maximum = row_maximum;
+  return run_.kernels.epilogue_rows(args);
+}
+
+}  // namespace bantam::ops
