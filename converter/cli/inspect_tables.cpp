@@ -46,9 +46,11 @@ std::string tensor_name(const fb::Model& model, int32_t index) {
   return index < 0 ? "-" : to_string(as_text(tensor(model, index).name()));
 }
 
-Json names(const fb::Model& model, const flatbuffers::Vector<int32_t>* indices) {
+/// Those of [first, last), which may end early.
+Json names(const fb::Model& model, const flatbuffers::Vector<int32_t>* indices, uint32_t first = 0,
+           uint32_t last = UINT32_MAX) {
   Json list = Json::array();
-  for (uint32_t i = 0; i < count(indices); ++i) {
+  for (uint32_t i = first; i < std::min(count(indices), last); ++i) {
     if (indices->Get(i) >= 0) list.push_back(tensor_name(model, indices->Get(i)));
   }
   return list;
@@ -60,9 +62,12 @@ std::string epilogue_text(const fb::Op& op) {
   std::string result;
   const auto add = [&](const std::string& part) { result += (result.empty() ? "" : ", ") + part; };
   if (is_static(op)) add("integers");
+  if (op.integer() != nullptr && op.integer()->table() >= 0) add("table");
   if (epilogue == nullptr) return result;
   if (epilogue->activation() != fb::ActivationKind::none) add(fb::EnumNameActivationKind(epilogue->activation()));
+  if (epilogue->gate() >= 0) add("gate");
   if (epilogue->residual() >= 0) add("residual");
+  if (epilogue->store_sum()) add("stored");
   if (epilogue->norm() != fb::NormKind::none) add(fmt::format("{} norm", fb::EnumNameNormKind(epilogue->norm())));
   return result;
 }
@@ -132,12 +137,18 @@ Json ops_json(const Model& model) {
     const fb::Step& step = *ops.steps()->Get(s);
     for (uint32_t i = step.first_op(); i < step.first_op() + step.op_count(); ++i) {
       const fb::Op& op = *ops.ops()->Get(i);
+      const uint32_t row = ops::find_row(ops::executed(op));
+      const uint32_t own = row == linked::kOps ? UINT32_MAX : ops::kFacts[row].inputs;
+      const fb::Tag tag = op.tag() == nullptr ? fb::Tag(-1, fb::Part::none, 0, 0) : *op.tag();
       list.push_back({{"op", i},
                       {"step", s},
                       {"rows", symbol_name(stored, step.rows())},
                       {"name", to_string(as_text(op.name()))},
                       {"kind", fb::EnumNameOpAttributes(op.attributes_type())},
-                      {"inputs", names(stored, op.inputs())},
+                      {"part", fb::EnumNamePart(tag.part())},
+                      {"layer", tag.layer() < 0 ? Json() : Json(tag.layer())},
+                      {"inputs", names(stored, op.inputs(), 0, own)},
+                      {"named_inputs", names(stored, op.inputs(), own)},
                       {"outputs", names(stored, op.outputs())},
                       {"epilogue", epilogue_text(op)}});
     }
