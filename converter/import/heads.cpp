@@ -36,7 +36,8 @@ class HeadImporter {
 
   void encoder() {
     c_.builder.output("last_hidden_state", fb::OutputRole::none, c_.encoder.hidden);
-    if (bert_ && c_.weights.has_encoder("pooler.dense.weight")) c_.builder.output("pooler_output", fb::OutputRole::none, pooler());
+    if (bert_ && c_.weights.has_encoder("pooler.dense.weight"))
+      c_.builder.output("pooler_output", fb::OutputRole::none, pooler());
   }
 
   void sequence() {
@@ -64,7 +65,8 @@ class HeadImporter {
 
   void next_sentence() {
     if (!require_bert("next sentence prediction")) return;
-    label_set(c_.builder.output("logits", fb::OutputRole::next, dense("cls.seq_relationship", pooler(), 2)), {"is_next", "not_next"});
+    label_set(c_.builder.output("logits", fb::OutputRole::next, dense("cls.seq_relationship", pooler(), 2)),
+              {"is_next", "not_next"});
   }
 
   void pretraining() {

@@ -11,10 +11,10 @@ namespace bantam {
 
 /// An output that tasks read.
 struct Head {
-  uint32_t tasks;     // bits of the tasks that do
-  uint32_t rows;      // what its rows are: kTokens or kSequences
-  uint32_t width;     // its columns; 0: any number
-  int32_t set;        // the label set that names it; -1: none does
+  uint32_t tasks;       // bits of the tasks that do
+  uint32_t rows;        // what its rows are: kTokens or kSequences
+  uint32_t width;       // its columns; 0: any number
+  int32_t set;          // the label set that names it; -1: none does
   fb::OutputRole role;  // without such a set: the first output of this role
 };
 

@@ -109,8 +109,8 @@ class Case<LinearQ8> {
     for (size_t i = 0; i < x_.size(); ++i) stored_.data()[i] = static_cast<uint8_t>(x_.data()[i] ^ table.offset_xor);
     y_stride_ = shape_.n + (shape_.rows % 3 == 0 ? 16 : 0);
     y_ = make_rows<float>(shape_.rows, y_stride_, shape_.n);
-    row_bits_ = Guarded(size_t{shape_.rows} * 64);
-    std::memset(row_bits_.data(), 0x7f, row_bits_.size());
+    row_maximum_ = Guarded(size_t{shape_.rows} * 64);
+    std::memset(row_maximum_.data(), 0x7f, row_maximum_.size());
     const bool int4 = shape_.group != 0;
     return {stored_.as<int8_t>(),
             x_stride_,
@@ -127,7 +127,7 @@ class Case<LinearQ8> {
             shape_.activation,
             y_.as<float>(),
             y_stride_,
-            shape_.measured ? row_bits_.as<int32_t>() : nullptr,
+            shape_.measured ? row_maximum_.as<int32_t>() : nullptr,
             shape_.k16,
             int4 ? factors_.as<uint8_t>() : nullptr,
             shape_.group,
@@ -141,7 +141,7 @@ class Case<LinearQ8> {
     result.finite = table.linear_q8(args(table));
     EXPECT_TRUE(untouched(y_.data(), shape_.rows, y_stride_ * 4, size_t{shape_.n} * 4, y_stride_ * 4));
     for (uint32_t r = 0; r < shape_.rows; ++r) result.add(y_.as<float>() + r * y_stride_, size_t{shape_.n} * 4);
-    if (shape_.measured) check_row_bits();
+    if (shape_.measured) check_row_maximum();
     return result;
   }
 
@@ -165,7 +165,7 @@ class Case<LinearQ8> {
   double multiplications() const { return double{1} * shape_.rows * shape_.k * shape_.n; }
 
  private:
-  void check_row_bits() const {
+  void check_row_maximum() const {
     for (uint32_t r = 0; r < shape_.rows; ++r) {
       int32_t expected = 0;
       for (uint32_t o = 0; o < shape_.n; ++o) {
@@ -173,7 +173,7 @@ class Case<LinearQ8> {
         std::memcpy(&bits, y_.as<float>() + r * y_stride_ + o, 4);
         expected = std::max(expected, bits & 0x7fffffff);
       }
-      const int32_t* found = row_bits_.as<int32_t>() + r * 16;
+      const int32_t* found = row_maximum_.as<int32_t>() + r * 16;
       EXPECT_EQ(expected, *std::max_element(found, found + 16)) << "row " << r;
     }
   }
@@ -250,7 +250,7 @@ class Case<LinearQ8> {
   LinearShape shape_{};
   size_t x_stride_ = 0;
   size_t y_stride_ = 0;
-  Guarded x_, stored_, w_, w_scale_, x_scale_, w_sum_, bias_, y_, row_bits_, halves_, factors_, scratch_, blocks_,
+  Guarded x_, stored_, w_, w_scale_, x_scale_, w_sum_, bias_, y_, row_maximum_, halves_, factors_, scratch_, blocks_,
       index_, ends_, order_;
 };
 
