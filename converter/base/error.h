@@ -3,6 +3,7 @@
 #ifndef BANTAM_CONVERTER_BASE_ERROR_H_
 #define BANTAM_CONVERTER_BASE_ERROR_H_
 
+#include <cstddef>
 #include <exception>
 #include <string>
 #include <utility>
@@ -43,19 +44,39 @@ class Error : public std::exception {
   std::string what_;
 };
 
+/// A problem of one of several things that may share it, such as tensors of one type.
+struct SharedProblem {
+  std::string before;  // "FILE: ", or nothing
+  std::string kind;    // "tensor"
+  std::string name;
+  std::string detail;  // " has shape [2]": may differ among those that share the rest
+  std::string cause;   // "; the two do not belong together"
+};
+
 /// Gathers problems so that the user sees them all at once.
 class Problems {
  public:
   void add(ExitCode code, std::string problem);
-  bool empty() const { return texts_.empty(); }
-  size_t size() const { return texts_.size(); }
+  /// Those that differ in name and detail only are shown as one: how many there are, and the first of them.
+  void add(ExitCode code, SharedProblem problem);
+  bool empty() const { return groups_.empty(); }
+  /// As they are shown.
+  size_t size() const { return groups_.size(); }
   /// Throws an Error with everything gathered; its code is the smallest one added (I/O before invalid
   /// before unsupported). Returns when there is nothing to say.
   void raise() const;
 
  private:
+  struct Group {
+    SharedProblem first;  // a problem of its own: its text in `before`
+    std::vector<std::string> names;
+    size_t count = 1;
+  };
+  void note(ExitCode code);
+  static std::string text(const Group& group);
+
   ExitCode code_ = ExitCode::kInternal;
-  std::vector<std::string> texts_;
+  std::vector<Group> groups_;
 };
 
 }  // namespace bantam::convert

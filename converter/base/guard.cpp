@@ -1,7 +1,10 @@
 #include "base/guard.h"
 
+#include <cctype>
+#include <cstddef>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -18,8 +21,38 @@ std::string Outcome::text() const {
 namespace bantam::convert {
 namespace {
 
-Outcome failure(ExitCode code, std::vector<std::string> problems) {
-  return {static_cast<int>(code), std::move(problems)};
+/// The library's options are members of structures: `max_label_flips` for "--max-label-flips". Commands to be typed, from "bantam "
+/// to the end of a clause, stay as they are.
+std::string with_members(const std::string& problem) {
+  constexpr std::string_view kCommand = "bantam ";
+  std::string text;
+  bool command = false;
+  for (size_t i = 0; i < problem.size(); ++i) {
+    const bool word = i == 0 || problem[i - 1] == ' ' || problem[i - 1] == '(';
+    command = (command && problem[i] != ';') || (word && problem.compare(i, kCommand.size(), kCommand) == 0);
+    const bool option = word && !command && problem.compare(i, 2, "--") == 0 && i + 2 < problem.size() &&
+                        std::islower(static_cast<unsigned char>(problem[i + 2])) != 0;
+    if (!option) {
+      text += problem[i];
+      continue;
+    }
+    std::string name;
+    for (i += 2; i < problem.size(); ++i) {
+      const bool part = std::islower(static_cast<unsigned char>(problem[i])) != 0 || problem[i] == '-';
+      if (!part) break;
+      name += problem[i] == '-' ? '_' : problem[i];
+    }
+    --i;
+    text += name == "auto" ? "automatic" : name;
+  }
+  return text;
+}
+
+Outcome failure(ExitCode code, const std::vector<std::string>& problems) {
+  Outcome outcome;
+  outcome.code = static_cast<int>(code);
+  for (const std::string& problem : problems) outcome.problems.push_back(with_members(problem));
+  return outcome;
 }
 
 }  // namespace

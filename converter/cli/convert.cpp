@@ -19,6 +19,7 @@
 #include "graph/task_parts.h"
 #include "import/heads.h"
 #include "pipeline/convert.h"
+#include "pipeline/option_words.h"
 #include "pipeline/report_json.h"
 
 namespace bantam::cli {
@@ -185,9 +186,6 @@ void add_convert(CLI::App& app) {
                    "Inputs of int4 weights that share a factor: 8 to 1024, a multiple of 8 (default 32)")
       ->check(between(8u, 1024u))
       ->type_name("N");
-  std::map<std::string, convert::PrunePattern> patterns;
-  for (const convert::PrunePattern pattern : convert::kPrunePatterns)
-    patterns[convert::pattern_name(pattern)] = pattern;
   command->option_defaults()->group("A smaller model");
   command
       ->add_option(
@@ -199,55 +197,46 @@ void add_convert(CLI::App& app) {
       ->add_option("--pattern", arguments->options.prune.pattern,
                    "What becomes 0 together: 1x4 (default: four inputs of an output, which kernels skip), 4x16,\n"
                    "2:4 or unstructured; or what goes whole: heads (of attention) or ffn (feed-forward columns)")
-      ->transform(choices(patterns))
+      ->transform(choices(convert::pattern_words()))
       ->type_name("PATTERN");
-  const std::map<std::string, convert::PruneScope> scopes = {{"global", convert::PruneScope::kGlobal},
-                                                             {"uniform", convert::PruneScope::kUniform}};
   command
       ->add_option("--prune-scope", arguments->options.prune.scope,
                    "global (default): the smallest of all layers; uniform: the same share of each")
-      ->transform(choices(scopes))
+      ->transform(choices(convert::scope_words()))
       ->type_name("SCOPE");
-  const std::map<std::string, bool> measures = {{"magnitude", false}, {"activations", true}};
   command
       ->add_option(
           "--prune-by", arguments->options.prune.by_activation,
           "magnitude (default), or activations: times the norm of the weight's input on --calibrate's texts; of\n"
           "heads and ffn (default there) what they add to the layer's output on those, or on built-in texts")
-      ->transform(choices(measures))
+      ->transform(choices(convert::measure_words()))
       ->type_name("HOW");
-  const std::map<std::string, convert::Sparse> sparse = {{"auto", convert::Sparse::kAuto},
-                                                         {"never", convert::Sparse::kNever},
-                                                         {"always", convert::Sparse::kAlways},
-                                                         {"smallest", convert::Sparse::kSmallest}};
   command
       ->add_option("--sparse", arguments->options.types.sparse,
                    "Store int8 weights without their zeros: never, always (in blocks of four, which kernels skip),\n"
                    "smallest (in the fewest bytes, whatever the time), or auto (default: where that was measured to\n"
                    "be faster; smallest with --pattern unstructured and 2:4, whose zeros kernels cannot skip)")
-      ->transform(choices(sparse))
+      ->transform(choices(convert::sparse_words()))
       ->type_name("WHEN");
   command
       ->add_option("--typical-tokens", arguments->options.types.typical_tokens,
                    "Tokens of the texts for which --sparse auto shall be faster (default 16)")
       ->check(between(1u, 4096u))
       ->type_name("N");
-  const std::map<std::string, fb::DType> residuals = {{"f32", fb::DType::f32}, {"i8", fb::DType::i8}};
   command->option_defaults()->group("Memory and activations");
   command
       ->add_option("--residual", arguments->options.types.residual,
                    "Type of what flows from layer to layer in int8 files: f32 (default), or i8, which a device with\n"
                    "little memory wants: a quarter of the bytes a token, and --plan small")
-      ->transform(choices(residuals))
+      ->transform(choices(convert::residual_words()))
       ->type_name("TYPE");
-  const std::map<std::string, convert::Plan> plans = {{"fast", convert::Plan::kFast}, {"small", convert::Plan::kSmall}};
   command
       ->add_option(
           "--plan", arguments->options.types.plan,
           "What the memory plan is for: fast (default with f32 residuals), or small (default with i8 ones and\n"
           "static activations): keys and values of one layer at a time, which costs several threads a little\n"
           "speed")
-      ->transform(choices(plans))
+      ->transform(choices(convert::plan_words()))
       ->type_name("PLAN");
   command
       ->add_option("--max-tokens", arguments->options.max_tokens, "Most tokens of a text (default: all the model has)")
@@ -270,41 +259,34 @@ void add_convert(CLI::App& app) {
                    "REGEX=f32|f16|int8|int4: type of the weights whose name matches; may be given several times")
       ->type_name("RE=TYPE")
       ->allow_extra_args(false);
-  const std::map<std::string, convert::Activations> activations = {{"dynamic", convert::Activations::kDynamic},
-                                                                   {"static", convert::Activations::kStatic}};
   command->option_defaults()->group("Memory and activations");
   command
       ->add_option("--activations", arguments->options.activations,
                    "dynamic (default): int8 layers scale each row while running, f32 between them;\n"
                    "static: integers only, for cores without floats, with scales from --calibrate")
-      ->transform(choices(activations))
+      ->transform(choices(convert::activation_words()))
       ->type_name("KIND");
   command
       ->add_option("--calibrate", arguments->options.calibrate,
                    "Some hundred texts like those the model will see, one a line, for --activations static and\n"
                    "--rounding gptq")
       ->type_name("FILE");
-  std::map<std::string, convert::RangeBy> ranges;
-  for (const auto by : {convert::RangeBy::kMinMax, convert::RangeBy::kPercentile, convert::RangeBy::kMse})
-    ranges[convert::range_name(by)] = by;
   command
       ->add_option("--calibrate-by", arguments->options.ranges.by,
                    "What scales of static activations reach: minmax (default: all that --calibrate's texts hold),\n"
                    "percentile (all but the farthest), or mse (the part that loses least)")
-      ->transform(choices(ranges))
+      ->transform(choices(convert::range_words()))
       ->type_name("HOW");
   command
       ->add_option("--percentile", arguments->options.ranges.percentile,
                    "Of an activation's numbers, for --calibrate-by percentile (default 99.99)")
       ->type_name("P");
-  const std::map<std::string, convert::Rounding> roundings = {{"nearest", convert::Rounding::kNearest},
-                                                              {"gptq", convert::Rounding::kGptq}};
   command->option_defaults()->group("Types of weights");
   command
       ->add_option("--rounding", arguments->options.rounding,
                    "nearest (default), or gptq: integer weights for which the layers' outputs on the texts of\n"
                    "--calibrate (without: built-in texts) come nearest to the model's, in some seconds")
-      ->transform(choices(roundings))
+      ->transform(choices(convert::rounding_words()))
       ->type_name("HOW");
   command->option_defaults()->group("Task");
   command

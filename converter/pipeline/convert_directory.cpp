@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/guard.h"
 #include "pipeline/convert.h"
+#include "pipeline/option_words.h"
 #include "pipeline/report_json.h"
 
 namespace bantam {
@@ -19,39 +20,49 @@ fb::DType type_of(const char* option, const std::string& word) {
   return *type;
 }
 
-/// Is `word` the second of two, and not the first?
-bool second_of(const char* option, const std::string& word, const char* first, const char* second) {
-  if (word != first && word != second)
-    fail(ExitCode::kUsage, "{}: \"{}\" is not {} or {}", option, word, first, second);
-  return word == second;
-}
-
-convert::PrunePattern pattern_of(const std::string& word) {
+/// What `word` stands for.
+template <typename T>
+T choice(const char* option, const std::string& word, const convert::OptionWords<T>& words) {
+  const auto found = words.find(word);
+  if (found != words.end()) return found->second;
   std::string known;
-  for (const convert::PrunePattern pattern : convert::kPrunePatterns) {
-    if (word == convert::pattern_name(pattern)) return pattern;
-    known += std::string(known.empty() ? "" : ", ") + convert::pattern_name(pattern);
-  }
-  fail(ExitCode::kUsage, "pattern: \"{}\" is not one of {}", word, known);
+  for (const auto& [name, unused] : words) known += (known.empty() ? "" : ", ") + name;
+  fail(ExitCode::kUsage, "{}: \"{}\" is not one of {}", option, word, known);
 }
 
 convert::ConvertOptions as_internal(const ConversionOptions& options) {
   convert::ConvertOptions result;
   result.types.weights = type_of("weights", options.weights);
   for (const std::string& keep : options.keep) result.types.keep.push_back(convert::parse_keep(keep));
-  result.types.residual = type_of("residual", options.residual);
+  result.types.residual = choice("residual", options.residual, convert::residual_words());
   result.types.group = options.group;
-  if (second_of("activations", options.activations, "dynamic", "static")) {
-    result.activations = convert::Activations::kStatic;
-  }
-  if (second_of("rounding", options.rounding, "nearest", "gptq")) result.rounding = convert::Rounding::kGptq;
+  result.types.sparse = choice("sparse", options.sparse, convert::sparse_words());
+  if (!options.plan.empty()) result.types.plan = choice("plan", options.plan, convert::plan_words());
+  result.activations = choice("activations", options.activations, convert::activation_words());
+  result.rounding = choice("rounding", options.rounding, convert::rounding_words());
+  result.ranges.by = choice("calibrate_by", options.calibrate_by, convert::range_words());
+  result.ranges.percentile = options.percentile;
+  result.budget = options.budget;
+  result.sensitivity = options.sensitivity;
+  if (!options.student.empty()) result.student = convert::read_recipe(options.student);
   result.prune.share = options.prune;
-  result.prune.pattern = pattern_of(options.pattern);
+  result.prune.pattern = choice("pattern", options.pattern, convert::pattern_words());
+  result.prune.scope = choice("prune_scope", options.prune_scope, convert::scope_words());
+  if (!options.prune_by.empty()) {
+    result.prune.by_activation = choice("prune_by", options.prune_by, convert::measure_words());
+  }
   result.calibrate = options.calibrate;
   result.parity = options.parity;
+  result.gate_data = options.gate_data;
+  result.automatic = options.automatic;
+  result.calibrate_scores = options.calibrate_scores;
+  result.max_rejected = options.max_rejected;
+  result.expect = options.expect;
   result.max_label_flips = options.max_label_flips;
   result.max_tokens = options.max_tokens;
+  result.ids_only = options.ids_only;
   result.task = options.task;
+  result.tag_scheme = options.tag_scheme;
   result.tool = "bantam " BANTAM_VERSION;
   result.progress = options.progress;
   return result;

@@ -65,7 +65,41 @@ TEST(LibraryTest, OptionsAreTheCommandsWords) {
   refused([](ConversionOptions* o) { o->weights = "int9"; }, "weights: \"int9\"");
   refused([](ConversionOptions* o) { o->rounding = "up"; }, "rounding: \"up\"");
   refused([](ConversionOptions* o) { o->pattern = "3x3"; }, "2:4");
-  refused([](ConversionOptions* o) { o->activations = "static"; }, "--calibrate");
+  refused([](ConversionOptions* o) { o->activations = "static"; }, "calibrate");
+  refused([](ConversionOptions* o) { o->residual = "f16"; }, "residual: \"f16\" is not one of f32, i8");
+  refused([](ConversionOptions* o) { o->prune_scope = "all"; }, "prune_scope: \"all\"");
+  refused([](ConversionOptions* o) { o->sparse = "no"; }, "sparse: \"no\"");
+  refused([](ConversionOptions* o) { o->budget = "size=1MB"; }, "sensitivity");
+}
+
+TEST(LibraryTest, TakesWhatTheCommandTakes) {
+  Directory directory;
+  const std::string file = (directory.path() / "model.bantam").string();
+  const std::string data = (directory.path() / "data.csv").string();
+  const std::string recipe = (directory.path() / "recipe.json").string();
+  std::ofstream table(data);
+  table << "text,label\n";
+  for (int i = 0; i < 30; ++i) table << "ba di,LABEL_0\n";
+  table.close();
+  std::ofstream(recipe) << R"({"layers": 1})";
+  ConversionOptions options;
+  options.gate_data = data;
+  options.calibrate_scores = data;
+  options.student = recipe;
+  options.max_label_flips = 1;
+  Conversion result;
+  const Outcome outcome = convert_directory(model("bert-classify"), file, options, &result);
+  ASSERT_TRUE(outcome) << outcome.text();
+  for (const char* part :
+       {"data.csv (--gate-data)", "\"temperature\":", "\"layers: 1 of 3 stay: 0\"", "\"labelled\":true"}) {
+    EXPECT_NE(result.report.find(part), std::string::npos) << part << result.report;
+  }
+  options = {};
+  options.ids_only = true;
+  options.parity = "none";
+  ASSERT_TRUE(convert_directory(model("bert-classify"), file, options));
+  Predictor predictor;
+  expect_failure(predictor.open(file), 4, "tokenizer");
 }
 
 TEST(LibraryTest, SaysWhatIsMissing) {

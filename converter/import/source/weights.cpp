@@ -51,6 +51,14 @@ std::string_view harmless(std::string_view name) {
   return {};
 }
 
+/// `problem` says "FILE: tensor "NAME": cause": other tensors may have the same one.
+void add_shared(ExitCode code, const std::string& problem, const std::string& name, Problems* problems) {
+  const std::string subject = fmt::format("tensor \"{}\"", name);
+  const size_t place = problem.find(subject);
+  if (place == std::string::npos) return problems->add(code, problem);
+  problems->add(code, {problem.substr(0, place), "tensor", name, "", problem.substr(place + subject.size())});
+}
+
 std::string_view advice(std::string_view name) {
   if (name.find("lora_") != std::string_view::npos || name.find("adapter") != std::string_view::npos) {
     return "merge the adapters into the model and save it again";
@@ -124,25 +132,24 @@ Values Weights::take(const std::string& full, const std::vector<uint32_t>& shape
   const auto name = find(full);
   if (!name) {
     problems_.add(ExitCode::kInvalid,
-                  fmt::format("tensor \"{}\" is missing (expected shape [{}]); is the file complete, "
-                              "and is this the right --task?",
-                              full, fmt::join(shape, ", ")));
+                  {"", "tensor", full, fmt::format(" is missing (expected shape [{}])", fmt::join(shape, ", ")),
+                   "; is the file complete, and is this the right --task?"});
     return {};
   }
   used_.insert(*name);
   const StoredTensor& stored = *checkpoint_.tensors().at(*name).stored;
   if (!std::equal(shape.begin(), shape.end(), stored.shape.begin(), stored.shape.end())) {
-    problems_.add(
-        ExitCode::kInvalid,
-        fmt::format("tensor \"{}\" has shape [{}], but config.json asks for [{}]; the two do not belong together",
-                    *name, fmt::join(stored.shape, ", "), fmt::join(shape, ", ")));
+    problems_.add(ExitCode::kInvalid, {"", "tensor", *name,
+                                       fmt::format(" has shape [{}], but config.json asks for [{}]",
+                                                   fmt::join(stored.shape, ", "), fmt::join(shape, ", ")),
+                                       "; the two do not belong together"});
     return {};
   }
   Values out;
   try {
     out.values = checkpoint_.read(*name);
   } catch (const Error& error) {
-    for (const std::string& problem : error.problems()) problems_.add(error.code(), problem);
+    for (const std::string& problem : error.problems()) add_shared(error.code(), problem, *name, &problems_);
     return {};
   }
   if (keep != 0 && keep < shape.front()) out.values.resize(out.values.size() / shape.front() * keep);
@@ -184,7 +191,7 @@ void Weights::finish(std::vector<std::string>& notes) {
       dropped[why].push_back(name);
     } else {
       problems_.add(ExitCode::kUnsupported,
-                    fmt::format("tensor \"{}\" has no place in this model; {}", name, advice(name)));
+                    {"", "tensor", name, "", fmt::format(" has no place in this model; {}", advice(name))});
     }
   }
   for (const auto& [why, names] : dropped) notes.push_back(fmt::format("dropped {}: {}", fmt::join(names, ", "), why));
