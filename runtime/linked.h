@@ -103,6 +103,8 @@ enum Numbers : uint32_t {
 #undef BANTAM_NUMBER
 };
 constexpr bool numbers(Numbers kind) { return ((BANTAM_LINK_NUMBERS) >> kind & 1u) != 0; }
+/// Weights that need this number; the dense layouts of int8 serve static quantization, too.
+constexpr bool weights(Numbers kind) { return numbers(kind) || (kind == kNumberDynamic && kStatic); }
 constexpr bool kFloat = numbers(kNumberFloat);
 constexpr bool kHalf = numbers(kNumberHalf);
 constexpr bool kFloatTables = numbers(kNumberFloatTables);

@@ -115,9 +115,10 @@ class Needs {
   void weights(int32_t index, std::optional<linked::Numbers> if_integer, linked::Numbers if_float) {
     const fb::Tensor& t = tensor(model_, index);
     const bool integer = t.type() == fb::DType::i8 || t.type() == fb::DType::i4;
-    if (t.type() == fb::DType::i4) number(linked::kNumberInt4);
-    if (sparse_weights(t)) number(linked::kNumberSparse);
-    if (bitmask_weights(t)) number(linked::kNumberBitmask);
+#define BANTAM_WEIGHTS(own, type, kind, Format) \
+  if (t.layout() == fb::Layout::own && linked::kNumber##kind != linked::kNumberDynamic) number(linked::kNumber##kind);
+#include "format/weights.inc"
+#undef BANTAM_WEIGHTS
     if (!integer) number(if_float);
     if (integer && if_integer) number(*if_integer);
     if (t.type() == fb::DType::f16) number(linked::kNumberHalf);

@@ -94,12 +94,22 @@ void visit_int4(const fb::Tensor& tensor, const uint8_t* data, BlockSink& sink) 
 }
 
 constexpr WeightCodec kCodecs[] = {
-    {fb::Layout::tile_k4n16, encode_tiles, visit_tiles},          {fb::Layout::k16n1, encode_rows, visit_rows},
-    {fb::Layout::tile_i4_k8n16, encode_int4, visit_int4},         {fb::Layout::sparse_1x4, compress_1x4, visit_1x4},
-    {fb::Layout::bitmask_k4n16, compress_bitmask, visit_bitmask},
+    {fb::Layout::tile_k4n16, "i8", false, encode_tiles, visit_tiles},
+    {fb::Layout::k16n1, "i8", false, encode_rows, visit_rows},
+    {fb::Layout::tile_i4_k8n16, "i4", false, encode_int4, visit_int4},
+    {fb::Layout::sparse_1x4, "i8 sparse", true, compress_1x4, visit_1x4},
+    {fb::Layout::bitmask_k4n16, "i8 bitmask", true, compress_bitmask, visit_bitmask},
 };
 
 }  // namespace
+
+std::vector<fb::Layout> compressed_layouts() {
+  std::vector<fb::Layout> layouts;
+  for (const WeightCodec& codec : kCodecs) {
+    if (codec.compresses) layouts.push_back(codec.layout);
+  }
+  return layouts;
+}
 
 const WeightCodec* find_weight_codec(fb::Layout layout) {
   for (const WeightCodec& codec : kCodecs) {

@@ -21,12 +21,19 @@ class BlockSink {
 /// How integer weights of one layout are written and read.
 struct WeightCodec {
   fb::Layout layout;
+  /// What reports call such weights.
+  const char* name;
+  /// int8 weights may take fewer bytes than in tiles: one of those that are tried where the smallest file is wanted.
+  bool compresses;
   /// The bytes of Tensor.data for weights [rows][columns], row-major. O(rows * columns).
   std::vector<uint8_t> (*encode)(const int8_t* weights, size_t rows, size_t columns);
   /// Hands every stored weight to `sink`, padding included; what is not stored is 0. `tensor` is one of an open model, whose
   /// data begins at `data`. int4 weights come without the factors of their groups. O(bytes of the data).
   void (*visit)(const fb::Tensor& tensor, const uint8_t* data, BlockSink& sink);
 };
+
+/// Layouts that may take fewer bytes than tiles, in the order of the table.
+std::vector<fb::Layout> compressed_layouts();
 
 /// The codec of a layout of integer weights, or null: of floats and rows, or of none.
 const WeightCodec* find_weight_codec(fb::Layout layout);

@@ -75,7 +75,7 @@ std::vector<uint8_t> linear_bytes(const std::vector<int8_t>& integers, const Mat
   }
   *layout = fb::Layout::tile_k4n16;
   std::vector<uint8_t> best = encoded(*layout);
-  for (const fb::Layout other : {fb::Layout::sparse_1x4, fb::Layout::bitmask_k4n16}) {
+  for (const fb::Layout other : compressed_layouts()) {
     std::vector<uint8_t> bytes = encoded(other);
     if (bytes.size() >= best.size()) continue;
     best = std::move(bytes);

@@ -6,6 +6,7 @@
 
 #include "bantam/session.h"
 #include "base/readable.h"
+#include "format/weight_codec.h"
 #include "graph/access.h"
 #include "graph/tensor_classes.h"
 
@@ -37,9 +38,8 @@ std::vector<TensorClass> classify_tensors(const Graph& graph) {
       ++row.tensors;
       row.bytes_before += tensor.source_bytes;
       row.bytes_after += stored_bytes(tensor);
-      add_type(&row.types, tensor.layout == fb::Layout::sparse_1x4      ? "i8 sparse"
-                           : tensor.layout == fb::Layout::bitmask_k4n16 ? "i8 bitmask"
-                                                                        : type_name(tensor.type));
+      const WeightCodec* codec = find_weight_codec(tensor.layout);
+      add_type(&row.types, codec != nullptr ? codec->name : type_name(tensor.type));
       if (row.worst_tensor.empty() || tensor.error > row.worst_error) {
         row.worst_error = tensor.error;
         row.worst_tensor = tensor.name;

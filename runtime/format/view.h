@@ -68,7 +68,15 @@ inline bool sparse_weights(const fb::Tensor& t) { return linked::kSparse && t.la
 inline bool bitmask_weights(const fb::Tensor& t) { return linked::kBitmask && t.layout() == fb::Layout::bitmask_k4n16; }
 /// Any of them: what a linear layer multiplies i8 activations by.
 inline bool integer_weights(const fb::Tensor& t) {
-  return int8_weights(t) || int4_weights(t) || sparse_weights(t) || bitmask_weights(t);
+  switch (t.layout()) {
+#define BANTAM_WEIGHTS(layout, type, number, Format) \
+  case fb::Layout::layout:                           \
+    return linked::kNumber##number == linked::kNumberDynamic || linked::numbers(linked::kNumber##number);
+#include "format/weights.inc"
+#undef BANTAM_WEIGHTS
+    default:
+      return false;
+  }
 }
 /// Bytes of sparse weights beside their steps, and of a step; `padded` outputs.
 constexpr uint64_t sparse_order_bytes(uint32_t padded) { return uint64_t{padded} * 2; }

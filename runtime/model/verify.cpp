@@ -128,7 +128,7 @@ Verdict check_meaning(const fb::Model& model, const uint8_t* data, size_t data_s
     const Verdict verdict = check_tensor(model, static_cast<int32_t>(i), data_size);
     if (!verdict.ok()) return verdict.of(static_cast<int32_t>(i));
   }
-  if constexpr (linked::kSparse || linked::kBitmask) BANTAM_CHECK(check_sparse(model, data, data_size));
+  if constexpr (linked::kSparse || linked::kBitmask) BANTAM_CHECK(check_indexed(model, data, data_size));
   BANTAM_CHECK(check_steps(graph(model), tensors, op));
   BANTAM_CHECK(check_ops(model, op));
   BANTAM_CHECK(check_plan(model));

@@ -24,7 +24,7 @@ Verdict check_model(const fb::Model& model);
 Verdict check_tensor(const fb::Model& model, int32_t index, size_t data_size);
 /// Weights stored without their zeros, which are read: which inputs and outputs they name, how many there are. O(their bytes),
 /// of which files have no more than data.
-Verdict check_sparse(const fb::Model& model, const uint8_t* data, size_t data_size);
+Verdict check_indexed(const fb::Model& model, const uint8_t* data, size_t data_size);
 /// Steps cover the ops in order; every op's operands are few and in range.
 Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_op);
 /// Producers before consumers; tile tensors inside their step; nothing that other tiles read is written in

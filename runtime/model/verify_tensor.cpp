@@ -2,6 +2,7 @@
 #include "kernels/kernels.h"
 #include "model/verify.h"
 #include "ops/ops.h"
+#include "ops/weights.h"
 
 namespace bantam {
 namespace {
@@ -11,9 +12,14 @@ constexpr uint32_t kMaxRank = 6;
 constexpr uint32_t bit(fb::Layout layout) { return 1u << static_cast<uint32_t>(layout); }
 
 /// What format/view.h takes for something else in this build; a bit each. 0 where everything is linked.
-constexpr uint32_t kLayoutsLeftOut = (linked::kInt4 ? 0 : bit(fb::Layout::tile_i4_k8n16)) |
-                                     (linked::kSparse ? 0 : bit(fb::Layout::sparse_1x4)) |
-                                     (linked::kBitmask ? 0 : bit(fb::Layout::bitmask_k4n16));
+constexpr uint32_t kLayoutsLeftOut = 0
+#define BANTAM_WEIGHTS(layout, type, number, Format)                                               \
+  | (linked::kNumber##number == linked::kNumberDynamic || linked::numbers(linked::kNumber##number) \
+         ? 0                                                                                       \
+         : bit(fb::Layout::layout))
+#include "format/weights.inc"
+#undef BANTAM_WEIGHTS
+    ;
 
 Verdict check_enums(const fb::Tensor& t) {
   if (t.type() > fb::DType::MAX || t.role() > fb::Role::MAX || t.region() > fb::Region::MAX ||
@@ -89,26 +95,24 @@ uint32_t padded_extent(const fb::Tensor& t, uint32_t dimension, uint32_t multipl
   return (extent(t, dimension) + multiple - 1) & ~(multiple - 1);
 }
 
-/// Elements stored, padding included; pairs of int4 weights; of sparse weights the bytes beside the steps; of a bitmask those
-/// beside the weights.
+/// Elements stored, padding included; of integer weights bytes, at least.
 Verdict stored_elements(const fb::Tensor& t, size_t* elements) {
   const uint32_t rank = t.shape()->size();
-  if (sparse_weights(t)) {
-    *elements = static_cast<size_t>(sparse_order_bytes(padded_extent(t, 0, 16)));
-    return {};
+  if (integer_weights(t)) {
+    const uint64_t bytes = ops::with_weights(t, [&t](auto format) {
+      return static_cast<uint64_t>(decltype(format)::bytes(padded_extent(t, 0, 16), extent(t, 1)));
+    });
+    *elements = static_cast<size_t>(bytes);
+    return *elements == bytes ? Verdict{} : corrupt("a tensor's shape is too large");
   }
   size_t product = rank == 1 ? padded_extent(t, 0, 16) : 1;
   for (uint32_t d = 0; d < rank && rank != 1; ++d) {
-    const bool padded = d == 0 ? t.layout() != fb::Layout::rows : t.layout() == fb::Layout::k16n1;
-    const bool pairs = d == 1 && int4_weights(t);
-    const bool fours = d == 1 && (t.layout() == fb::Layout::tile_k4n16 || bitmask_weights(t));
-    const uint32_t multiple = padded ? 16 : pairs ? 8 : fours ? 4 : 1;
-    const size_t size = padded_extent(t, d, multiple) >> (pairs ? 1 : 0);
+    const size_t size = padded_extent(t, d, d == 0 && t.layout() != fb::Layout::rows ? 16 : 1);
     if (__builtin_mul_overflow(product, size, &product)) {
       return corrupt("a tensor's shape is too large");
     }
   }
-  *elements = bitmask_weights(t) ? product / 8 + kernels::kBitmaskSlack : product;
+  *elements = product;
   return {};
 }
 
@@ -235,6 +239,22 @@ Verdict check_tensor(const fb::Model& model, int32_t index, size_t data_size) {
     return corrupt("a tensor shares the data of one that does not exist");
   }
   return is_constant(t) ? check_constant(t, data_size) : check_activation(model, t);
+}
+
+Verdict check_indexed(const fb::Model& model, const uint8_t* data, size_t data_size) {
+  size_t unread = data_size;  // so that tensors of the same bytes cannot make this slow
+  for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
+    const auto index = static_cast<int32_t>(i);
+    const fb::Tensor& t = tensor(model, index);
+    if (!is_constant(t) || !ops::with_weights(t, [](auto format) { return decltype(format)::kIndexed; })) continue;
+    const auto size = static_cast<size_t>(t.data()->size());
+    if (size > unread) return corrupt("sparse weights share their data", index);
+    unread -= size;
+    const uint8_t* bytes = data + static_cast<size_t>(t.data()->offset());
+    const Verdict verdict = ops::with_weights(t, [&](auto format) { return decltype(format)::check(t, bytes); });
+    if (!verdict.ok()) return verdict.of(index);
+  }
+  return {};
 }
 
 }  // namespace bantam

@@ -1,5 +1,6 @@
 // Linear: y = epilogue(x Wt + b), int8, sparse, int4 or float weights.
 #include "ops/epilogue.h"
+#include "ops/weights.h"
 
 namespace bantam::ops {
 namespace {
@@ -15,9 +16,7 @@ Verdict verify(const Site& site) {
   if (is_fixed(w) || (!q8 && w.layout() != fb::Layout::tile_n16)) {
     return corrupt("the weights are not laid out in tiles, or have no scales", weights);
   }
-  if (q8 ? !linked::kDynamic || (!linked::kInt4 && int4_weights(w)) || (!linked::kSparse && sparse_weights(w)) ||
-               (!linked::kBitmask && bitmask_weights(w))
-         : !linked::kFloat || (!linked::kHalf && w.type() == fb::DType::f16)) {
+  if (q8 ? !linked::kDynamic : !linked::kFloat || (!linked::kHalf && w.type() == fb::DType::f16)) {
     return not_linked("this build leaves out layers with these weights");
   }
   const uint32_t n = extent(w, 0);
@@ -44,11 +43,8 @@ uint64_t row_maximum_bytes(const fb::Tensor& weights, const fb::Op& op, uint32_t
 
 uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
-  uint64_t own = 0;
-  if ((linked::kInt4 && int4_weights(w)) || (linked::kBitmask && bitmask_weights(w))) {
-    own = kernels::unpacked_scratch(extent(w, 1));
-  }
-  if (linked::kSparse && sparse_weights(w)) own = kernels::sparse_scratch(extent(w, 1));
+  const uint64_t own =
+      with_weights(w, [&w](auto format) { return static_cast<uint64_t>(decltype(format)::scratch(extent(w, 1))); });
   return sink_scratch(op, extent(w, 0), need.block_rows) + row_maximum_bytes(w, op, need.block_rows) + own;
 }
 
@@ -76,22 +72,10 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   integers.activation = activation;
   integers.y_stride = sink.stride();
   integers.row_maximum = row_maximum;
-  integers.k16 = w.layout() == fb::Layout::k16n1;
-  if (linked::kInt4 && int4_weights(w)) {
-    integers.factors = blob<uint8_t>(run, w.scales()) + size_t{padded_n} * sizeof(float);
-    integers.group = w.group();
-  }
-  if (linked::kBitmask && bitmask_weights(w)) {
-    integers.masks = blob<uint64_t>(run, w.data());
-    integers.w += bitmask_bytes(w);
-  }
-  if (linked::kSparse && sparse_weights(w)) {
-    const size_t steps = sparse_steps(w, padded_n);
-    const uint8_t* behind = blob<uint8_t>(run, w.data()) + steps * 16;
-    integers.sparse.index = reinterpret_cast<const uint16_t*>(behind);
-    integers.sparse.ends = reinterpret_cast<const uint32_t*>(behind + steps * 8);
-    integers.sparse.order = behind + steps * 8 + padded_n;
-  }
+  with_weights(w, [&](auto format) {
+    decltype(format)::bind(w, &integers);
+    return true;
+  });
   integers.scratch = reinterpret_cast<int8_t*>(run.scratch + sink_scratch(op, n, run.block_rows) +
                                                row_maximum_bytes(w, op, run.block_rows));
   bool finite = true;

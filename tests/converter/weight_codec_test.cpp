@@ -13,8 +13,11 @@
 namespace bantam::convert {
 namespace {
 
-constexpr fb::Layout kIntegerLayouts[] = {fb::Layout::tile_k4n16, fb::Layout::k16n1, fb::Layout::tile_i4_k8n16,
-                                          fb::Layout::sparse_1x4, fb::Layout::bitmask_k4n16};
+constexpr fb::Layout kIntegerLayouts[] = {
+#define BANTAM_WEIGHTS(layout, type, number, Format) fb::Layout::layout,
+#include "format/weights.inc"
+#undef BANTAM_WEIGHTS
+};
 
 class Collect : public BlockSink {
  public:

@@ -1,10 +1,9 @@
-// Sparse weights: kernels follow what lies among their data, so it is read before anything runs.
+// Weights without their zeros: kernels follow what lies among their data, so it is read before anything runs.
+#include "ops/weights.h"
+
 #include <string.h>
 
-#include "kernels/kernels.h"
-#include "model/verify.h"
-
-namespace bantam {
+namespace bantam::ops {
 namespace {
 
 template <typename T>
@@ -29,8 +28,11 @@ bool is_order(const uint8_t* order, uint32_t outputs) {
   return true;
 }
 
-/// Layout sparse_1x4 of `padded` outputs by `quads` times four inputs.
-Verdict check_blocks(const fb::Tensor& t, const uint8_t* bytes, uint32_t padded, uint32_t quads) {
+}  // namespace
+
+Verdict SparseBlocks::check(const fb::Tensor& t, const uint8_t* bytes) {
+  const uint32_t padded = kernels::pad16(extent(t, 0));
+  const uint32_t quads = kernels::pad4(extent(t, 1)) / 4;
   const auto rest = static_cast<size_t>(t.data()->size() - sparse_order_bytes(padded));
   if (rest % kSparseStepBytes != 0) return corrupt("sparse weights are not a whole number of steps");
   const size_t steps = sparse_steps(t, padded);
@@ -49,8 +51,8 @@ Verdict check_blocks(const fb::Tensor& t, const uint8_t* bytes, uint32_t padded,
   return is_order(ends + padded, padded) ? Verdict{} : corrupt("outputs of sparse weights are not in one place each");
 }
 
-/// Layout bitmask_k4n16 with `tiles` masks.
-Verdict check_masks(const fb::Tensor& t, const uint8_t* bytes, size_t tiles) {
+Verdict Bitmasks::check(const fb::Tensor& t, const uint8_t* bytes) {
+  const size_t tiles = bitmask_bytes(t) / sizeof(uint64_t);
   const size_t stored = static_cast<size_t>(t.data()->size()) - tiles * sizeof(uint64_t) - kernels::kBitmaskSlack;
   size_t found = 0;
   for (size_t i = 0; i < tiles; ++i) {
@@ -59,27 +61,4 @@ Verdict check_masks(const fb::Tensor& t, const uint8_t* bytes, size_t tiles) {
   return found == stored ? Verdict{} : corrupt("a bitmask tells of other weights than are stored");
 }
 
-Verdict check_weights(const fb::Tensor& t, const uint8_t* bytes) {
-  if (linked::kBitmask && bitmask_weights(t)) return check_masks(t, bytes, bitmask_bytes(t) / sizeof(uint64_t));
-  return check_blocks(t, bytes, kernels::pad16(extent(t, 0)), kernels::pad4(extent(t, 1)) / 4);
-}
-
-}  // namespace
-
-Verdict check_sparse(const fb::Model& model, const uint8_t* data, size_t data_size) {
-  size_t unread = data_size;  // so that tensors of the same bytes cannot make this slow
-  for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
-    const auto index = static_cast<int32_t>(i);
-    const fb::Tensor& t = tensor(model, index);
-    const bool read = (linked::kSparse && sparse_weights(t)) || (linked::kBitmask && bitmask_weights(t));
-    if (!is_constant(t) || !read) continue;
-    const auto size = static_cast<size_t>(t.data()->size());
-    if (size > unread) return corrupt("sparse weights share their data", index);
-    unread -= size;
-    const Verdict verdict = check_weights(t, data + static_cast<size_t>(t.data()->offset()));
-    if (!verdict.ok()) return verdict.of(index);
-  }
-  return {};
-}
-
-}  // namespace bantam
+}  // namespace bantam::ops

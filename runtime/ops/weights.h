@@ -1,0 +1,87 @@
+// How linear layers read each layout of integer weights: a struct for each row of format/weights.inc, with
+//
+//   kIndexed        what lies among the data says where weights belong: check() reads it before anything runs
+//   bytes(n, k)     least bytes of Tensor.data; n: outputs, a multiple of 16; k: inputs
+//   scratch(k)      bytes that the kernel wants
+//   check(t, data)  of kIndexed layouts, whose data is as long as bytes() at least. O(bytes)
+//   bind(t, args)   tells the kernel; `args` has w, w_scale, w_sum, k and n already, as of the tensor's blobs
+#ifndef BANTAM_OPS_WEIGHTS_H_
+#define BANTAM_OPS_WEIGHTS_H_
+
+#include "format/verdict.h"
+#include "format/view.h"
+#include "kernels/kernels.h"
+
+namespace bantam::ops {
+
+/// What layouts whose bytes are the weights, one after the other, have in common.
+struct DenseWeights {
+  static constexpr bool kIndexed = false;
+  static uint64_t scratch(uint32_t) { return 0; }
+  static Verdict check(const fb::Tensor&, const uint8_t*) { return {}; }
+  static void bind(const fb::Tensor&, kernels::LinearQ8*) {}
+};
+
+struct Tiles : DenseWeights {
+  static uint64_t bytes(uint64_t n, uint64_t k) { return n * round_up(k, 4); }
+};
+
+struct WeightRows : DenseWeights {
+  static uint64_t bytes(uint64_t n, uint64_t k) { return n * round_up(k, 16); }
+  static void bind(const fb::Tensor&, kernels::LinearQ8* args) { args->k16 = true; }
+};
+
+struct Int4Tiles : DenseWeights {
+  static uint64_t bytes(uint64_t n, uint64_t k) { return n * round_up(k, 8) / 2; }
+  static uint64_t scratch(uint32_t k) { return kernels::unpacked_scratch(k); }
+  static void bind(const fb::Tensor& t, kernels::LinearQ8* args) {
+    args->factors = reinterpret_cast<const uint8_t*>(args->w_scale + args->n);
+    args->group = t.group();
+  }
+};
+
+struct SparseBlocks {
+  static constexpr bool kIndexed = true;
+  static uint64_t bytes(uint64_t n, uint64_t) { return 2 * n; }
+  static uint64_t scratch(uint32_t k) { return kernels::sparse_scratch(k); }
+  static Verdict check(const fb::Tensor& t, const uint8_t* data);
+  static void bind(const fb::Tensor& t, kernels::LinearQ8* args) {
+    const size_t steps = sparse_steps(t, args->n);
+    const uint8_t* behind = reinterpret_cast<const uint8_t*>(args->w) + steps * 16;
+    args->sparse.index = reinterpret_cast<const uint16_t*>(behind);
+    args->sparse.ends = reinterpret_cast<const uint32_t*>(behind + steps * 8);
+    args->sparse.order = behind + steps * 8 + args->n;
+  }
+};
+
+struct Bitmasks {
+  static constexpr bool kIndexed = true;
+  static uint64_t bytes(uint64_t n, uint64_t k) { return n * round_up(k, 4) / 8 + kernels::kBitmaskSlack; }
+  static uint64_t scratch(uint32_t k) { return kernels::unpacked_scratch(k); }
+  static Verdict check(const fb::Tensor& t, const uint8_t* data);
+  static void bind(const fb::Tensor& t, kernels::LinearQ8* args) {
+    args->masks = reinterpret_cast<const uint64_t*>(args->w);
+    args->w += bitmask_bytes(t);
+  }
+};
+
+/// f(Format{}) for the tensor's layout of integer weights; a default result for other layouts and for those that this
+/// build leaves out.
+template <class F>
+auto with_weights(const fb::Tensor& t, const F& f) -> decltype(f(Tiles{})) {
+  switch (t.layout()) {
+#define BANTAM_WEIGHTS(layout, type, number, Format)                            \
+  case fb::Layout::layout:                                                      \
+    if constexpr (linked::weights(linked::kNumber##number)) return f(Format{}); \
+    break;
+#include "format/weights.inc"
+#undef BANTAM_WEIGHTS
+    default:
+      break;
+  }
+  return decltype(f(Tiles{}))();
+}
+
+}  // namespace bantam::ops
+
+#endif  // BANTAM_OPS_WEIGHTS_H_
