@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """tasks.py ROOT: does a new task cost the files that CONTRIBUTING.md names? Elsewhere code asks for the parts of an answer
-(runtime/model/task_traits.h), and no task is named but "none"."""
+(runtime/model/task_traits.h), and no task is named but "none". And do the public headers have the schema's tasks?"""
 
 import pathlib
 import re
@@ -8,8 +8,7 @@ import sys
 
 NAMED = re.compile(r"\bTaskKind::(?!kNone\b|MAX\b)\w+")
 MAY = {
-    "runtime/model/task_traits.h",  # asserts that the tables have the same tasks
-    "runtime/model/verify_task.cpp",  # refuses generate
+    "runtime/model/task_traits.h",  # asserts that the schema has the same tasks
     "runtime/c/bantam.cpp",  # asserts that both headers have the same tasks
     "converter/import/heads.cpp",
     "converter/import/head_kind.cpp",
@@ -17,9 +16,27 @@ MAY = {
 }
 
 
+ENUMERATIONS = {
+    "schemas/bantam.fbs": r"enum TaskKind : uint8 \{(.*?)\}",
+    "runtime/include/bantam/model.h": r"enum class TaskKind : uint8_t \{(.*?)\}",
+    "runtime/include/bantam/bantam.h": r"typedef enum bantam_task \{(.*?)\}",
+}
+
+
+def tasks_of(root, name):
+    """{"multilabel": 2, ...}: names without what languages add to them."""
+    body = re.search(ENUMERATIONS[name], (root / name).read_text(), re.DOTALL).group(1)
+    values = re.findall(r"\b(?:BANTAM_TASK_|k(?=[A-Z]))?(\w+) = (\d+)", body)
+    return {task.replace("_", "").lower(): int(number) for task, number in values}
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     problems = []
+    schema, *headers = ENUMERATIONS
+    for name in headers:
+        differing = set(tasks_of(root, schema).items()) ^ set(tasks_of(root, name).items())
+        problems += [f"{name}: task {task} = {number} is not in both it and {schema}" for task, number in differing]
     for folder in ("runtime", "converter", "targets", "examples"):
         for path in sorted((root / folder).rglob("*")):
             name = str(path.relative_to(root))
