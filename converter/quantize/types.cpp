@@ -99,7 +99,7 @@ std::vector<bool> small_matrices(const Graph& graph, uint32_t limit) {
   for (const auto& op : ops) {
     const bool head = op->attributes.type == fb::OpAttributes::Linear && feeds[static_cast<size_t>(op->outputs[0])];
     if (head) mark(op->inputs[1]);
-    if (const fb::EmbedT* embed = op->attributes.AsEmbed()) {
+    if (op->attributes.type == fb::OpAttributes::Embed) {
       for (const int32_t table : tables_of(*op)) mark(table);
     }
   }
