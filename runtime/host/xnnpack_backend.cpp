@@ -38,6 +38,10 @@ struct XnnpackBackend::Layers {
 
 namespace {
 
+/// f16 weights double in f32, and layers may share weights without sharing their bias; a stranger's file may have thousands
+/// that do.
+constexpr uint64_t kMostCopies = 4;
+
 constexpr size_t kHugePage = size_t{2} << 20;
 
 /// XNNPACK's packed weights in huge pages: every pass reads all of them, and a page of 4 KiB at a time that costs a fifth of
@@ -130,12 +134,17 @@ Status XnnpackBackend::create(const Model& model, const ThreadPool* pool) {
   if (xnn_initialize(&kAllocator) != xnn_status_success) return Status::kUnavailable;
   const fb::Model& m = root(model);
   auto* layers = new Layers;
+  uint64_t packed_bytes = 0;
   for (const fb::Op* op : *graph(m).ops()) {
     if (ops::executed_kind(*op) != fb::OpAttributes::Linear) continue;
-    bool made = tensor(m, operand(op->inputs(), 1)).layout() == fb::Layout::tile_n16;
+    const fb::Tensor& weights = tensor(m, operand(op->inputs(), 1));
+    bool made = weights.layout() == fb::Layout::tile_n16;
     if (made) {
       xnn_operator_t& packed = layers->packed[source_of(m, *op)];
-      made = packed != nullptr || create_operator(m, *op, model.data(), &packed);
+      if (packed == nullptr) {
+        packed_bytes += uint64_t{extent(weights, 0)} * extent(weights, 1) * sizeof(float);
+        made = packed_bytes <= kMostCopies * model.size() && create_operator(m, *op, model.data(), &packed);
+      }
       layers->operators.push_back(packed);
     }
     if (!made) {

@@ -217,7 +217,11 @@ struct Frame {
 class Walk {
  public:
   Walk(const uint8_t* bytes, uint32_t size)
-      : bytes_(bytes), size_(size), tables_(size / kLeastTableBytes), strings_(size / kLeastStringBytes) {}
+      : bytes_(bytes),
+        size_(size),
+        tables_(size / kLeastTableBytes),
+        strings_(size / kLeastStringBytes),
+        contents_(uint64_t{kMostCopies} * size) {}
 
   bool run() {
     if (size_ < kLeastBytes) return false;
@@ -259,15 +263,16 @@ class Walk {
   }
 
   /// The vector at `at` lies inside; `end`: first byte behind it.
-  bool check_vector(uint32_t at, uint32_t element, uint32_t* end) const {
+  bool check_vector(uint32_t at, uint32_t element, uint32_t* end) {
     if (!holds_aligned(at, 4, 4)) return false;
     const auto count = read<uint32_t>(at);
-    if (count > size_ / element) return false;  // and so the product fits
+    if (count > size_ / element || count * element > contents_) return false;  // and so the product fits
+    contents_ -= count * element;
     *end = at + 4 + count * element;
     return holds(at, 4 + count * element);
   }
 
-  bool check_string(uint32_t at) const {
+  bool check_string(uint32_t at) {
     uint32_t end = 0;
     return check_vector(at, 1, &end) && holds(end, 1) && bytes_[end] == 0;
   }
@@ -356,8 +361,9 @@ class Walk {
 
   const uint8_t* bytes_;
   uint32_t size_;
-  uint32_t tables_;   // that may still be entered
-  uint32_t strings_;  // of vectors, that may still be looked at
+  uint32_t tables_;    // that may still be entered
+  uint32_t strings_;   // of vectors, that may still be looked at
+  uint64_t contents_;  // bytes of vectors and strings, that may still be looked at
   uint32_t depth_ = 0;
   Frame stack_[kMaxDepth];
 };

@@ -52,8 +52,9 @@ Schema schema();
 /// Whether bytes[0, size) are a FlatBuffer with the schema's identifier in which every offset, vector, string and table
 /// that the schema can reach lies inside and is aligned, what is required is there, and tables nest at most kMaxDepth
 /// deep. Every table counts at least kLeastTableBytes of `size`, every string of a vector kLeastStringBytes, so shared ones
-/// cannot make the check slow: O(size). Accepts what flatbuffers::Verifier accepts, without recursion, but no more shared
-/// strings than that; `bytes` is 8-byte aligned.
+/// cannot make the check slow: O(size). Nor what is copied from the graph large: vectors and strings, each as often as it is
+/// named, have at most kMostCopies * size bytes. Accepts what flatbuffers::Verifier accepts, without recursion, but no more
+/// that is shared than that; `bytes` is 8-byte aligned.
 bool is_well_formed(const uint8_t* bytes, uint64_t size);
 
 constexpr uint32_t kMaxDepth = 12;
@@ -61,6 +62,8 @@ constexpr uint32_t kMaxDepth = 12;
 constexpr uint32_t kLeastTableBytes = 8;
 /// The vector entry that names a string, its length, its end.
 constexpr uint32_t kLeastStringBytes = 9;
+/// The converter shares nothing; other writers may, such as equal names.
+constexpr uint32_t kMostCopies = 4;
 
 }  // namespace bantam::structure
 

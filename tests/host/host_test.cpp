@@ -198,5 +198,40 @@ TEST(XnnpackBackend, Int8FilesKeepTheNativeKernels) {
   EXPECT_EQ(backend.backend(), nullptr);
 }
 
+/// With so many layers more on the weights of the one before them, each with a bias of its own.
+FileBytes layers_on_one_matrix(uint32_t layers) {
+  bantam::testing::BertShape shape;
+  shape.layers = 1;
+  shape.hidden = 64;
+  shape.heads = 4;
+  bantam::testing::ModelBuilder builder = build(random_bert(shape, 5), WeightType::kF32);
+  const auto named = [&](const std::string& name) {
+    int32_t index = 0;
+    while (builder.model.tensors[static_cast<size_t>(index)]->name != name) ++index;
+    return index;
+  };
+  const int32_t weights = named("pool");
+  int32_t x = named("dense");
+  for (uint32_t i = 0; i < layers; ++i) {
+    const std::string name = "more." + std::to_string(i);
+    const int32_t y = builder.activation(name, 2, shape.hidden);
+    const int32_t bias = builder.vector(name + ".bias", std::vector<float>(shape.hidden, 0.5f));
+    builder.op(name, bantam::testing::attributes(fb::LinearT{}), {x, weights, bias}, {y});
+    x = y;
+  }
+  return FileBytes(builder.finish());
+}
+
+TEST(XnnpackBackend, FewBytesDoNotBecomeMany) {
+  if (!XnnpackBackend::available()) GTEST_SKIP() << "built without XNNPACK";
+  for (const auto& [layers, status] : {std::pair(3u, Status::kOk), std::pair(400u, Status::kUnavailable)}) {
+    const FileBytes file = layers_on_one_matrix(layers);
+    Model model;
+    ASSERT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
+    XnnpackBackend backend;
+    EXPECT_EQ(backend.create(model), status) << layers << " layers in " << file.size() << " bytes";
+  }
+}
+
 }  // namespace
 }  // namespace bantam::host

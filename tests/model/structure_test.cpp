@@ -275,9 +275,9 @@ TEST(Structure, EveryLength) {
 }
 
 /// A model of so many tensors, all of one name, each with a `source` of so many strings: one tensor and one vector in all.
-flatbuffers::FlatBufferBuilder many_strings(uint32_t tensors, uint32_t strings) {
+flatbuffers::FlatBufferBuilder many_strings(uint32_t tensors, uint32_t strings, const std::string& text = "name") {
   flatbuffers::FlatBufferBuilder builder;
-  const auto name = builder.CreateString("name");
+  const auto name = builder.CreateString(text);
   const auto source = builder.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>(strings, name));
   const auto shape = builder.CreateVectorOfStructs(std::vector<fb::Dim>{fb::Dim(-1, 0, 1, 1)});
   fb::TensorBuilder tensor(builder);
@@ -301,6 +301,16 @@ TEST(Structure, ManyStringsInFewBytes) {
   };
   EXPECT_TRUE(well_formed(many_strings(1, 10)));
   EXPECT_FALSE(well_formed(many_strings(500, 500)));  // 250,000 in 4 KB, and each is looked at
+}
+
+TEST(Structure, LongStringsSharedByMany) {
+  const auto well_formed = [](const flatbuffers::FlatBufferBuilder& builder) {
+    return structure::is_well_formed(builder.GetBufferPointer(), builder.GetSize());
+  };
+  const std::string text(100000, 'x');
+  EXPECT_TRUE(well_formed(many_strings(1, 2, text)));
+  EXPECT_FALSE(well_formed(many_strings(1000, 0, text)));  // whoever lists the tensors' names would print 100 MB
+  EXPECT_FALSE(well_formed(many_strings(1, 1000, text)));
 }
 
 TEST(Structure, ManyTablesInFewBytes) {

@@ -94,8 +94,9 @@ class XnnpackBackend {
   XnnpackBackend(const XnnpackBackend&) = delete;
   XnnpackBackend& operator=(const XnnpackBackend&) = delete;
 
-  /// Packs the weights of `model`; once. kUnavailable without XNNPACK and for files with int8 layers: run
-  /// those with the native kernels. `pool` (null: one thread) outlives the backend.
+  /// Packs the weights of `model`; once. kUnavailable without XNNPACK, for files with int8 layers, and where layers that
+  /// share weights would take more than four times the file's bytes: run those with the native kernels. `pool` (null: one
+  /// thread) outlives the backend.
   Status create(const Model& model, const ThreadPool* pool = nullptr);
 
   /// Null before create() has succeeded: native kernels.
