@@ -7,6 +7,7 @@
 
 #include "bantam/host.h"
 #include "base/suggest.h"
+#include "format/verify_data.h"
 #include "run/status_error.h"
 
 namespace bantam::convert {
@@ -35,6 +36,15 @@ uint32_t threads_to_use(uint32_t wanted) {
   if (wanted == 1) return 1;  // how many processors there are takes system calls
   const uint32_t most = host::processors();
   return wanted == 0 ? most : std::min(wanted, most);
+}
+
+/// Model::open reads no weights, and kernels that take unsigned activations use the stored sums: a file with others would
+/// answer otherwise on another processor. O(bytes of weights): some milliseconds.
+void check_weights(const ModelFile& file) {
+  std::vector<std::string> problems;
+  verify_data(file.model(), &problems);
+  if (problems.empty()) return;
+  fail(ExitCode::kInvalid, "{}: {}; bantam verify says what else is wrong", file.path(), problems.front());
 }
 
 }  // namespace
@@ -66,6 +76,7 @@ struct Engine::Pool {
 
 Engine::Engine(const ModelFile& file, const EngineOptions& options)
     : file_(file), batch_(options.batch), threads_(options.threads) {
+  check_weights(file);
   SessionOptions session;
   session.max_sequences = options.batch;
   session.max_tokens = options.max_tokens;
@@ -81,7 +92,9 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
     }
     if (pool_->xnnpack.create(file.model(), &pool_->threads) != Status::kOk) {
       fail(ExitCode::kUnsupported,
-           "--backend xnnpack: {} has int8 layers; leave the option out, or convert with --weights f32", file.path());
+           "--backend xnnpack: {} has int8 layers, or many on the same weights; leave the option out, or convert with "
+           "--weights f32",
+           file.path());
     }
     session.backend = pool_->xnnpack.backend();
   }

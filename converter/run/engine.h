@@ -48,7 +48,7 @@ class ModelFile {
 /// Session with its arena and threads.
 class Engine {
  public:
-  /// `file` outlives the engine.
+  /// `file` outlives the engine. Its weights are checked as `bantam verify` does: what runs has the same bits everywhere.
   Engine(const ModelFile& file, const EngineOptions& options);
   ~Engine();
   Engine(const Engine&) = delete;
