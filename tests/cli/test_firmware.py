@@ -180,6 +180,18 @@ class Firmware(CommandTest):
         for foreign in ("avx", "host", "cortex-m7", "/c/"):
             self.assertFalse([name for name in files if foreign in name], foreign)
 
+    def test_readme_holds_no_words_of_a_stranger_as_its_own(self):
+        # Security trial, finding 16: a licence that ends the line and opens a block of shell, a file's name that is one.
+        source = self.directory / "hostile"
+        shutil.copytree(GOLDEN / "bert-joint", source)
+        (source / "README.md").write_text('---\nlicense: "x```sh <b>[a](http://evil.example)"\n---\n', encoding="utf-8")
+        file = self.directory / 'a"$(touch x)b.bantam'
+        self.ok("convert", source, "-o", file, "--parity", "none")
+        self.ok("firmware", file, "--target", "cortex-m4", "-o", self.directory / "project")
+        readme = (self.directory / "project" / "README.md").read_text(encoding="utf-8")
+        self.assertIn(r"licence: x\`\`\`sh \<b\>\[a\](http", readme)
+        self.assertIn(f"run '{file.name}' --uart", readme)
+
     def test_same_input_same_bytes(self):
         first, _ = self.make(output="first")
         second, _ = self.make(output="second")

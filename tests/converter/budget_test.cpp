@@ -121,5 +121,27 @@ TEST(Sensitivity, MeasuresWhatBudgetsNeed) {
             std::string::npos);
 }
 
+/// 1.8e19 has no uint64_t, nor has -1: security trial, finding 15.
+TEST(Budget, RefusesCostsThatAreNoNumbersOfBytes) {
+  const testing::Directory directory;
+  const auto refusal = [&](const std::string& field, const std::string& value) {
+    std::map<std::string, std::string> fields = {
+        {"file_bytes", "1000"}, {"elements", "10"}, {"bytes_saved", "30"}, {"divergence", "0.5"}};
+    fields[field] = value;
+    directory.write("costs.json",
+                    "{\"schema\":\"bantam.sensitivity/1\",\"texts\":4,\"file_bytes\":" + fields["file_bytes"] +
+                        ",\"matrices\":[{\"name\":\"a\",\"elements\":" + fields["elements"] +
+                        ",\"multiplies\":true,\"types\":[{\"type\":\"int8\",\"bytes_saved\":" + fields["bytes_saved"] +
+                        ",\"divergence\":" + fields["divergence"] + ",\"loss\":null,\"label_flips\":0}]}]}");
+    return problems_of(ExitCode::kInvalid, [&] { read_sensitivity(directory.path() / "costs.json"); });
+  };
+  for (const char* field : {"file_bytes", "elements", "bytes_saved"}) {
+    for (const char* value : {"1.8e19", "-1", "1.5", "18446744073709551616", "\"7\"", "null"}) {
+      EXPECT_NE(refusal(field, value).find(field), std::string::npos) << field << " " << value;
+    }
+  }
+  EXPECT_NE(refusal("bytes_saved", "1001").find("costs that cannot be"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace bantam::convert

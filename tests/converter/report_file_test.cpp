@@ -16,6 +16,7 @@
 #include "pack/build.h"
 #include "pages/html.h"
 #include "prune/prune.h"
+#include "tests/session/edit_file.h"
 
 namespace bantam::convert {
 namespace {
@@ -194,6 +195,28 @@ TEST(Matrices, SayWhatCannotBeCompared) {
   EXPECT_NE(reasons.find("has no tensor"), std::string::npos) << reasons;
   EXPECT_NE(reasons.find("vocabulary"), std::string::npos) << reasons;
   EXPECT_FALSE(made_from(opened(bytes), source).has_value());  // the file states no digests
+}
+
+/// How many factors there are, Model::open has checked only where the kind of scale says so: security trial, finding 10.
+TEST(Matrices, ReadNoFactorsThatNobodyChecked) {
+  const FileBytes packed = built({"f32"});
+  const auto edited = bantam::testing::edit_file({packed.begin(), packed.end()}, [](fb::ModelT& m, auto& data) {
+    const uint64_t at = data.size();
+    data.resize(at + 64, 0x40);
+    for (auto& tensor : m.tensors) {
+      if (tensor->data && tensor->shape.size() == 2) tensor->scales = std::make_unique<fb::Blob>(at, 4, 0, 0);
+    }
+  });
+  const FileBytes bytes(edited.begin(), edited.end());
+  const Model model = opened(bytes);
+  size_t matrices = 0;
+  for (const fb::Tensor* tensor : *root(model).tensors()) {
+    if (tensor->scales() == nullptr) continue;
+    const StoredMatrix matrix(model, *tensor);
+    for (const uint32_t row : {0u, matrix.rows() - 1}) EXPECT_EQ(matrix.scale(row), 1) << tensor->name()->str();
+    ++matrices;
+  }
+  EXPECT_GT(matrices, 3U);
 }
 
 TEST(Page, EscapesWhatFilesSay) {
