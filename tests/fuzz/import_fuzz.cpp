@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "import/hugging_face.h"
+#include "tests/fuzz/limits.h"
 
 namespace {
 
@@ -55,6 +56,7 @@ void write(const fs::path& path, const char* data, size_t size) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const bantam::fuzz::Limits limits(size);
   static const Workspace workspace;
   if (size == 0) return 0;
   const fs::path directory = workspace.model(data[0] / std::size(kFiles) % std::size(kModels));

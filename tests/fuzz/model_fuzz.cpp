@@ -1,12 +1,60 @@
-// Any bytes as a .bantam file: open, create a session, run ids and text, read the outputs. Each input is tried as it
-// is and with its header's sizes made true, so that changes of length reach the verifier.
+// Any bytes as a .bantam file: open, create a session, run ids and text, read the outputs, ask all tasks; then the same by the
+// C API. Each input is tried as it is and with its header's sizes made true, so that changes of length reach the verifier. What
+// is said may not depend on what the arena held before.
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "bantam/bantam.h"
 #include "format/header.h"
+#include "tests/fuzz/limits.h"
 #include "tests/session/exercise.h"
 
 namespace {
+
+/// What a program in C does with a file.
+void use_c_api(const uint8_t* bytes, size_t size, std::vector<uint8_t>* arena) {
+  bantam_model model;
+  if (bantam_model_open(bytes, size, &model, nullptr) != BANTAM_OK) return;
+  for (uint32_t set = 0; set < bantam_model_label_set_count(&model); ++set) {
+    bantam_model_label(&model, set, bantam_model_label_count(&model, set) - 1);
+  }
+  bantam_token(&model, bantam_model_vocabulary(&model) - 1);
+  bantam_token_id(&model, {"the", 3});
+  bantam_session_options options;
+  bantam_session_options_init(&options);
+  options.max_tokens = 24;
+  const size_t needed = bantam_arena_bytes(&model, &options);
+  if (needed == 0 || needed > bantam::testing::kLargestArena) return;
+  if (arena->size() < needed + 64) arena->resize(needed + 64);
+  uint8_t* place = arena->data() + (64 - reinterpret_cast<uintptr_t>(arena->data()) % 64) % 64;
+  bantam_session* session = nullptr;
+  if (bantam_session_create(&model, &options, place, needed, &session, nullptr) != BANTAM_OK) return;
+  const bantam_text text = {"who wrote it", 12}, second = {"jane wrote it", 13};
+  if (bantam_session_add(session, text, second, nullptr) != BANTAM_OK) return;
+  if (bantam_session_run(session) != BANTAM_OK) return;
+  const bantam_sequence sequence = bantam_session_sequence(session, 0);
+  (void)sequence;
+  bantam_label_score labels[8];
+  bantam_entity entities[8];
+  bantam_candidate candidates[8];
+  bantam_answer answer;
+  bantam_output output;
+  const float* vector = nullptr;
+  float probability = 0;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < bantam_model_output_count(&model); ++i) {
+    bantam_model_output_name(&model, i);
+    bantam_session_output(session, i, 0, &output);
+  }
+  bantam_classify(session, 0, labels, 8, &count, nullptr);
+  bantam_choose(session, 0, 1, labels, 8, &count);
+  bantam_tag(session, 0, text, entities, 8, &count);
+  bantam_find_answer(session, 0, &answer);
+  bantam_embed(session, 0, &vector, &count);
+  bantam_fill(session, 0, 0, candidates, 8, &count);
+  bantam_next_sentence(session, 0, &probability);
+}
 
 /// An exactly sized, aligned copy: sanitizers see the first byte beyond.
 bantam::Status run_copy(const uint8_t* data, size_t size, bool repair) {
@@ -21,7 +69,13 @@ bantam::Status run_copy(const uint8_t* data, size_t size, bool repair) {
     const uint64_t data_size = data_offset < size ? size - data_offset : 0;
     std::memcpy(bytes + 48, &data_size, sizeof(data_size));
   }
-  const bantam::Status status = bantam::testing::exercise(bytes, size, &arena);
+  bantam::testing::Transcript zeros, ones;
+  const bantam::Status status = bantam::testing::exercise(bytes, size, &arena, 0, &zeros);
+  if (status == bantam::Status::kOk) {
+    bantam::testing::exercise(bytes, size, &arena, 0xFF, &ones);  // NaN, -1
+    if (zeros.hash() != ones.hash()) std::abort();
+    use_c_api(bytes, size, &arena);
+  }
   ::operator delete (bytes, std::align_val_t{64});
   return status;
 }
@@ -29,6 +83,7 @@ bantam::Status run_copy(const uint8_t* data, size_t size, bool repair) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const bantam::fuzz::Limits limits(size);
   if (run_copy(data, size, false) != bantam::Status::kOk && size >= bantam::kHeaderBytes) run_copy(data, size, true);
   return 0;
 }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "import/source/pickle.h"
 #include "import/source/torch_file.h"
+#include "tests/fuzz/limits.h"
 
 namespace {
 
@@ -46,6 +47,7 @@ void may_refuse(const Work& work) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const bantam::fuzz::Limits limits(size);
   static const Place place;
   const auto* text = reinterpret_cast<const char*>(data);
   may_refuse([&] { bantam::convert::read_state_dict(std::string_view(text, size), "pickle"); });

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/fuzz/limits.h"
 #include "tests/text/fixture.h"
 #include "tests/text/vocabulary.h"
 
@@ -85,6 +86,7 @@ void fuzz_tables(const uint8_t* bytes, size_t size) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  const bantam::fuzz::Limits limits(size);
   if (size == 0) return 0;
   if (bytes[0] % 2 == 0) {
     bantam::tests::fuzz_text(bytes + 1, size - 1);

@@ -1,21 +1,95 @@
-// Uses untrusted bytes as a user would: open, create, run, read. For corruption tests and fuzzing.
+// Uses untrusted bytes as a user would: open, create, run, read, ask. For corruption tests and fuzzing.
 #ifndef BANTAM_TESTS_SESSION_EXERCISE_H_
 #define BANTAM_TESTS_SESSION_EXERCISE_H_
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "bantam/session.h"
+#include "bantam/tasks.h"
 
 namespace bantam::testing {
 
 /// Larger arenas are legal, but make no test better.
 constexpr size_t kLargestArena = size_t{32} << 20;
 
-/// Status of open; whatever it is, nothing may crash, hang or leave memory that was handed over. `bytes` is
-/// 16-byte aligned.
-inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* arena_storage) {
+/// Everything that a run and the tasks after it said, as bytes: two runs that gave the same have the same.
+class Transcript {
+ public:
+  template <typename T>
+  void put(const T& value) {
+    put(&value, sizeof(value));
+  }
+  void put(const void* bytes, size_t size) {
+    const auto* all = static_cast<const uint8_t*>(bytes);
+    for (size_t i = 0; i < size; ++i) hash_ = (hash_ ^ all[i]) * 0x100000001B3u;
+  }
+  uint64_t hash() const { return hash_; }
+
+ private:
+  uint64_t hash_ = 0xCBF29CE484222325u;
+};
+
+inline void put_outputs(const Session& session, uint32_t outputs, Transcript* said) {
+  for (uint32_t i = 0; i < outputs; ++i) {
+    OutputView view;
+    said->put(session.output(i, &view));
+    if (view.data == nullptr) continue;
+    for (uint32_t row = 0; row < view.rows; ++row) said->put(view.data + row * view.stride, view.width * sizeof(float));
+  }
+}
+
+/// Asks every task about sequence 0, whatever the file is for; most answer that they are not meant.
+inline void ask_tasks(const Model& model, const Session& session, Text text, Transcript* said) {
+  constexpr uint32_t kMost = 16;
+  LabelScore labels[kMost];
+  uint32_t count = 0, above = 0;
+  const auto put_labels = [&](Status status) {
+    said->put(status);
+    if (status != Status::kOk) return;
+    for (uint32_t i = 0; i < std::min(count, kMost); ++i) {
+      said->put(labels[i].label);
+      said->put(labels[i].score);
+    }
+  };
+  put_labels(classify(session, 0, labels, kMost, &count, &above));
+  put_labels(choose(session, 0, session.sequence_count(), labels, kMost, &count));
+  Offset words[kMost];
+  put_labels(tag_words(session, 0, text, words, labels, kMost, &count));
+  Entity entities[kMost];
+  if (tag(session, 0, text, entities, kMost, &count) == Status::kOk) {
+    for (uint32_t i = 0; i < count; ++i) {
+      said->put(entities[i].name.data, entities[i].name.size);
+      said->put(entities[i].score);
+    }
+  }
+  Answer best;
+  const Status answered = answer(session, 0, &best);
+  said->put(answered);
+  if (answered == Status::kOk) {
+    said->put(best.span.begin);
+    said->put(best.score);
+    said->put(best.mass);
+    said->put(merge_answer(model, best, &best));
+  }
+  const float* values = nullptr;
+  uint32_t width = 0;
+  if (embed(session, 0, &values, &width) == Status::kOk) said->put(values, width * sizeof(float));
+  if (label_logits(session, 0, &values, &width) == Status::kOk) said->put(values, width * sizeof(float));
+  Candidate candidates[kMost];
+  if (fill(session, 0, 0, candidates, kMost, &count) == Status::kOk) {
+    for (uint32_t i = 0; i < count; ++i) said->put(candidates[i].id);
+  }
+  float probability = 0;
+  if (next_sentence(session, 0, &probability) == Status::kOk) said->put(probability);
+}
+
+/// Status of open; whatever it is, nothing may crash, hang or leave memory that was handed over. `bytes` is 16-byte
+/// aligned. The arena is filled with `garbage` first; what is said may not depend on it.
+inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* arena_storage, uint8_t garbage = 0,
+                       Transcript* transcript = nullptr) {
   Model model;
   Fault fault;
   const Status status = Model::open(bytes, size, &model, &fault);
@@ -28,8 +102,11 @@ inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* 
   if (needed == 0 || needed > kLargestArena) return status;
   if (arena_storage->size() < needed + 64) arena_storage->resize(needed + 64);
   uint8_t* arena = arena_storage->data() + (64 - reinterpret_cast<uintptr_t>(arena_storage->data()) % 64) % 64;
+  std::memset(arena, garbage, needed);
   Session* session = nullptr;
   if (Session::create(model, options, arena, needed, &session, &fault) != Status::kOk) return status;
+  Transcript unheard;
+  Transcript& said = transcript == nullptr ? unheard : *transcript;
   const uint32_t longest = model.max_sequence() == 0 ? 12 : std::min(12u, model.max_sequence());
   int32_t ids[24];
   for (uint32_t i = 0; i < 24; ++i) ids[i] = static_cast<int32_t>(i * 7 % model.vocabulary());
@@ -39,19 +116,20 @@ inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* 
   batch.offsets = offsets;
   batch.sequences = 2;
   batch.tokens = 2 * longest;
-  if (session->run(batch) != Status::kOk) return status;
-  volatile float sink = 0;
-  for (uint32_t i = 0; i < model.output_count(); ++i) {
-    OutputView view;
-    if (session->output(i, &view) == Status::kOk) sink = view.data[(view.rows - 1) * view.stride + view.width - 1];
-  }
+  const Status ran = session->run(batch);
+  said.put(ran);
+  if (ran != Status::kOk) return status;
+  put_outputs(*session, model.output_count(), &said);
+  ask_tasks(model, *session, {}, &said);
   if (!model.has_tokenizer()) return status;
-  session->clear();
   const char words[] = "Turn the lights on in the kitchen, \xE4\xBD\xA0\xE5\xA5\xBD \xFF!";
-  if (session->add({words, sizeof(words) - 1}, {}, {}) == Status::kOk && session->run() == Status::kOk) {
-    sink = static_cast<float>(session->sequence(0).result.count);
+  const Text first = {words, sizeof(words) - 1}, second = {words + 9, 10};
+  for (const Text& other : {Text{}, second}) {
+    session->clear();
+    if (session->add(first, other, {}) != Status::kOk || session->run() != Status::kOk) continue;
+    put_outputs(*session, model.output_count(), &said);
+    ask_tasks(model, *session, first, &said);
   }
-  (void)sink;
   return status;
 }
 
