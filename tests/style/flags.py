@@ -7,6 +7,8 @@ A flag that a build file sets too early or too late is dropped without a word; c
 import json
 import pathlib
 import shlex
+import shutil
+import subprocess
 import sys
 
 # Folders of sources by the optimisation that their build type Release gives them: the last -O of a command counts.
@@ -24,8 +26,26 @@ def wanted_of(build_type, source):
     if build_type == "Sanitize":
         return {"-g1"}, "-O1"
     if build_type == "Release":
-        return {"-DNDEBUG"}, "-O1" if source.startswith(QUICK_TO_COMPILE) else None
+        quick = source.startswith(QUICK_TO_COMPILE)
+        checked = {"-D_GLIBCXX_ASSERTIONS"} if quick else set()
+        if source.startswith("converter/") and sys.platform == "linux":
+            checked |= {"-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"}
+        return {"-DNDEBUG"} | checked, "-O1" if quick else None
     return set(), None
+
+
+def unhardened(command):
+    """What a release of the command lacks of what makes an overrun hard to use."""
+    readelf = shutil.which("readelf")
+    if not command.exists() or not readelf:
+        return []
+    said = subprocess.run([readelf, "-hld", command], capture_output=True, text=True, check=True).stdout
+    wanted = {
+        "GNU_RELRO": "read-only relocations",
+        "NOW": "binding at its start",
+        "DYN": "a place of its own each time",
+    }
+    return [f"{command.name}: without {meaning} ({word})" for word, meaning in wanted.items() if word not in said]
 
 
 def main():
@@ -48,6 +68,8 @@ def main():
             wrong.append(f"{source}: without {' '.join(sorted(needed.difference(flags)))}")
         if level and used[-1:] != [level]:
             wrong.append(f"{source}: {' '.join(used) or 'no -O'} instead of {level}")
+    if build_type == "Release" and sys.platform == "linux":
+        wrong += unhardened(build / "bantam")
     print("\n".join(wrong[:20]))
     print(f"{len(wrong)} of {seen} sources of build type {build_type or '(none)'} are not compiled as meant")
     return 1 if wrong or seen == 0 else 0
