@@ -1,4 +1,7 @@
-"""Converts every model that the command-line tests read: convert_models.py COMMAND OUTPUT_DIRECTORY."""
+"""Converts every model that the command-line tests read: convert_models.py COMMAND OUTPUT_DIRECTORY.
+
+Once a build: a file that is newer than the command, this script and all that it was made from stays.
+"""
 
 import pathlib
 import subprocess
@@ -18,6 +21,9 @@ def main():
     jobs += [(voice, "voice-int4", ("--weights", "int4", "--group", "64"))]
     for source, name, options in jobs:
         target = output / f"{name}.bantam"
+        made_from = (pathlib.Path(command), pathlib.Path(__file__), source, *source.rglob("*"))
+        if target.exists() and target.stat().st_mtime_ns > max(path.stat().st_mtime_ns for path in made_from):
+            continue
         subprocess.run(
             [command, "convert", source, "-o", target, *options, "--parity", "none", "--json"],
             check=True,

@@ -4,7 +4,7 @@ import json
 import shlex
 import unittest
 
-from support import GOLDEN, SHARED, SOURCE, CommandTest
+from support import GOLDEN, SOURCE, CommandTest
 
 VOICE = SOURCE / "models" / "voice-commands"
 # Small, because sanitized builds run these too.
@@ -122,13 +122,6 @@ class Gate(CommandTest):
         smaller = self.report(TINY, "--parity", "none", "--keep", "layer=int4")
         self.assertLess(smaller["file_bytes"], plain["file_bytes"])
         self.assertFalse(any("--keep" in line for line in smaller["smaller"]), smaller["smaller"])
-
-
-@unittest.skipUnless((SHARED / "models" / "minilm-snips-joint").is_dir(), "needs the models of ../shared")
-class RealModels(CommandTest):
-    def test_what_the_readme_shows_passes(self):
-        for model, more in (("minilm-snips-joint", ()), ("minilm-sst2", ("--weights", "int4"))):
-            self.ok("convert", SHARED / "models" / model, "-o", self.directory / "out.bantam", *more)
 
 
 if __name__ == "__main__":
