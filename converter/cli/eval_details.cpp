@@ -9,7 +9,6 @@ using convert::Dataset;
 using convert::EvalDetails;
 using convert::Example;
 using convert::LabelDetail;
-using convert::Layout;
 
 namespace {
 
@@ -76,7 +75,7 @@ void print_mistakes(const EvalDetails& details) {
 void put_answers(const Dataset& data, const convert::Outcome& outcome, size_t i, Json* gold, Json* said) {
   const Example& example = data.examples[i];
   if (!outcome.labels.empty()) {
-    const char* name = data.layout == Layout::kJoint ? "intent" : "label";
+    const char* name = data.layout == convert::Layout::kJoint ? "intent" : "label";
     (*gold)[name] = example.label;
     (*said)[name] = outcome.labels[i];
   }
@@ -84,7 +83,7 @@ void put_answers(const Dataset& data, const convert::Outcome& outcome, size_t i,
     (*gold)["labels"] = example.labels;
     (*said)["labels"] = outcome.label_lists[i];
   }
-  if (data.layout == Layout::kScore) {
+  if (data.layout == convert::Layout::kScore) {
     (*gold)["score"] = example.score;
     (*said)["score"] = outcome.scores[i];
   }
