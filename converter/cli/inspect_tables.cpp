@@ -137,7 +137,7 @@ Json ops_json(const Model& model) {
     const fb::Step& step = *ops.steps()->Get(s);
     for (uint32_t i = step.first_op(); i < step.first_op() + step.op_count(); ++i) {
       const fb::Op& op = *ops.ops()->Get(i);
-      const uint32_t row = ops::find_row(ops::executed(op));
+      const uint32_t row = ops::find_row(op);
       const uint32_t own = row == linked::kOps ? UINT32_MAX : ops::kFacts[row].inputs;
       const fb::Tag tag = op.tag() == nullptr ? fb::Tag(-1, fb::Part::none, 0, 0) : *op.tag();
       list.push_back({{"op", i},

@@ -52,7 +52,7 @@ class Needs {
 
   void op(const fb::Op& op) {
     // What this version does not know may be copied instead, or the file would not have been opened.
-    const uint32_t row = ops::find_row(ops::executed(op));
+    const uint32_t row = ops::find_row(op);
     need("OPS", 1u << (row == linked::kOps ? uint32_t{linked::kOpCopy} : row));
     // Integers only: tables stand for activations, and the norm is the integer one.
     if (is_static(op)) return;

@@ -30,7 +30,8 @@ uint64_t rows(const fb::TensorT& tensor) {
 namespace {
 
 uint32_t row_of(const fb::OpT& op) {
-  return ops::find_row({op.attributes.type, op.numerics, op.version == 1 && op.features.empty()});
+  const bool known = op.version == 1 && op.features.empty();
+  return known ? ops::find_row(op.attributes.type, op.numerics) : uint32_t{linked::kOps};
 }
 
 /// Each field of the op that names an input by position; ops::for_each_position is the same of an op in a file.

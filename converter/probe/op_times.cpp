@@ -73,7 +73,7 @@ constexpr Macs kMacs[] = {
 };
 
 void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const Batch& batch, OpTime* out) {
-  const uint32_t row = ops::find_row(ops::executed(op));
+  const uint32_t row = ops::find_row(op);
   const Macs macs = row == linked::kOps ? Macs::kNone : kMacs[row];
   if (macs == Macs::kWeights) {
     const fb::Tensor& weight = tensor(model, operand(op.inputs(), 1));

@@ -95,7 +95,8 @@ Verdict check_positions(const fb::Op& op, const ops::OpFacts& facts) {
 /// The op has the operands that its row of ops/ops.inc and its fields say.
 Verdict check_operands(const fb::Op& op, const ops::OpFacts& facts) {
   BANTAM_CHECK(check_positions(op, facts));
-  if ((op.integer() != nullptr) != is_static(op)) return corrupt("an op has integers where it computes without them");
+  if (linked::kStatic && (op.integer() != nullptr) != is_static(op))
+    return corrupt("an op has integers where it computes without them");
   for (uint32_t i = 0; i < facts.required; ++i) {
     if (operand(op.inputs(), i) < 0) return corrupt("an input that the op needs is absent");
   }

@@ -12,12 +12,9 @@ uint32_t output_width(const fb::Model& model, const fb::Op& op) {
 /// Largest index that `source` can give, without the table's offset.
 Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* largest) {
   switch (source) {
-    case fb::IndexSource::ids: {
-      const fb::Input* ids = find_input(site.model, fb::InputKind::ids);
-      if (ids == nullptr) return corrupt("an embedding of ids in a model without ids");
-      *largest = ids->limit() - 1u;
+    case fb::IndexSource::ids:  // of which a model has one input
+      *largest = find_input(site.model, fb::InputKind::ids)->limit() - 1u;
       return {};
-    }
     case fb::IndexSource::segments:
       *largest = segment_types(site.model) - 1u;
       return {};
@@ -56,25 +53,18 @@ Verdict check_indices(const Site& site, const fb::EmbedTable& table) {
 }
 
 void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
-  const int32_t offset = table.offset();
-  switch (table.source()) {
-    case fb::IndexSource::ids:
-      for (uint32_t i = 0; i < n; ++i) out[i] = run.ids[first + i] + offset;
-      return;
-    case fb::IndexSource::segments:
-      for (uint32_t i = 0; i < n; ++i) out[i] = run.segments[first + i] + offset;
-      return;
-    case fb::IndexSource::positions: {
-      uint32_t sequence = find_sequence(run, first);
-      for (uint32_t i = 0; i < n; ++i) {
-        while (first + i >= run.offsets[sequence + 1]) ++sequence;
-        out[i] = static_cast<int32_t>(first + i - run.offsets[sequence]) + offset;
-      }
-      return;
+  const fb::IndexSource source = table.source();
+  const int32_t* given = source == fb::IndexSource::ids ? run.ids : run.segments;
+  uint32_t sequence = find_sequence(run, first);
+  for (uint32_t i = 0; i < n; ++i) {
+    int32_t index = table.offset();
+    if (source == fb::IndexSource::positions) {
+      while (first + i >= run.offsets[sequence + 1]) ++sequence;
+      index += static_cast<int32_t>(first + i - run.offsets[sequence]);
+    } else if (source != fb::IndexSource::zero) {
+      index += given[first + i];
     }
-    default:
-      for (uint32_t i = 0; i < n; ++i) out[i] = offset;
-      return;
+    out[i] = index;
   }
 }
 

@@ -102,64 +102,59 @@ bool stores_q8_only(const fb::Op& op, uint32_t columns) {
 }
 
 RowSink::RowSink(const TileRun& run, const fb::Op& op, uint32_t columns, bool activated, bool whole)
-    : run_(run), op_(op), width_(columns), stride_(kernels::pad16(columns)), whole_(whole) {
-  const fb::Epilogue* epilogue = op.epilogue();
+    : run_(run), whole_(whole) {
   const int32_t f32 = operand(op.outputs(), 0);
   const int32_t i8 = operand(op.outputs(), 1);
   const int32_t residual = residual_of(op);
-  if (f32 >= 0) f32_ = tile_rows(run, f32);
-  if (i8 >= 0) i8_ = tile_rows(run, i8);
-  if (residual >= 0) residual_ = tile_rows(run, residual);
-  if (linked::kGate && epilogue != nullptr && epilogue->gate() >= 0) {
-    gate_ = tile_rows(run, named_input(op, epilogue->gate()));
+  args_.width = columns;
+  // All are rows of one width.
+  args_.y_stride = args_.q_stride = args_.residual_stride = args_.gate_stride = kernels::pad16(columns);
+  if (f32 >= 0) args_.y = tile_rows(run, f32).f32();
+  if (i8 >= 0) {
+    const Rows rows = tile_rows(run, i8);
+    args_.q = rows.i8();
+    args_.q_scale = rows.scales;
   }
-  scratch_ = reinterpret_cast<float*>(run.scratch);
-  activation_ = epilogue == nullptr || activated ? kernels::Activation::kNone
-                                                 : static_cast<kernels::Activation>(epilogue->activation());
   in_output_ = computes_in_output(op);
-  straight_ = in_output_ && i8 < 0 && residual < 0 && gate_.data == nullptr &&
-              activation_ == kernels::Activation::kNone &&
-              (epilogue == nullptr || epilogue->norm() == fb::NormKind::none);
+  straight_ = in_output_ && i8 < 0 && residual < 0;
+  const fb::Epilogue* epilogue = op.epilogue();
+  if (epilogue == nullptr) return;
+  if (!activated) args_.activation = static_cast<kernels::Activation>(epilogue->activation());
+  if (linked::kGate && epilogue->gate() >= 0) args_.gate = tile_rows(run, named_input(op, epilogue->gate())).f32();
+  if (residual >= 0) {
+    const Rows rows = tile_rows(run, residual);
+    args_.residual = rows.q8 ? nullptr : rows.f32();
+    args_.residual_q = rows.q8 ? rows.i8() : nullptr;
+    args_.residual_scale = rows.scales;
+  }
+  args_.norm = static_cast<kernels::Norm>(epilogue->norm());
+  args_.gamma = constant<float>(run, named_input(op, epilogue->gamma()));
+  args_.beta = constant<float>(run, named_input(op, epilogue->beta()));
+  args_.epsilon = epilogue->epsilon();
+  args_.y_before_norm = linked::kStoreSum && epilogue->store_sum();
+  args_.smooth = constant<float>(run, named_input(op, epilogue->smooth()));
+  straight_ = straight_ && args_.activation == kernels::Activation::kNone && args_.norm == kernels::Norm::kNone &&
+              !(linked::kGate && args_.gate != nullptr);
 }
 
 bool RowSink::apply(uint32_t first, uint32_t n, const float* x, size_t x_stride, const int32_t* row_maximum) const {
-  const fb::Epilogue* epilogue = op_.epilogue();
-  kernels::EpilogueRows args = {};
+  kernels::EpilogueRows args = args_;
   args.x = x;
   args.x_stride = x_stride;
   args.rows = n;
-  args.width = width_;
-  args.activation = activation_;
-  if (residual_.data != nullptr) {
-    const Rows rows = residual_.from(first);
-    args.residual = rows.q8 ? nullptr : rows.f32();
-    args.residual_q = rows.q8 ? rows.i8() : nullptr;
-    args.residual_scale = rows.scales;
-    args.residual_stride = rows.stride;
-  }
-  if (linked::kGate && gate_.data != nullptr) {
-    args.gate = gate_.from(first).f32();
-    args.gate_stride = gate_.stride;
-  }
-  if (epilogue != nullptr && epilogue->norm() != fb::NormKind::none) {
-    args.norm = static_cast<kernels::Norm>(epilogue->norm());
-    args.gamma = constant<float>(run_, named_input(op_, epilogue->gamma()));
-    args.beta = constant<float>(run_, named_input(op_, epilogue->beta()));
-    args.y_before_norm = linked::kStoreSum && epilogue->store_sum();
-    args.epsilon = epilogue->epsilon();
-  }
-  if (f32_.data != nullptr) {
-    args.y = f32_.from(first).f32();
-    args.y_stride = f32_.stride;
-  }
-  if (i8_.data != nullptr) {
-    const Rows rows = i8_.from(first);
-    args.q = rows.i8();
-    args.q_stride = rows.stride;
-    args.q_scale = rows.scales;
-    if (epilogue != nullptr) args.smooth = constant<float>(run_, named_input(op_, epilogue->smooth()));
-  }
   args.row_maximum = row_maximum;
+  const size_t skipped = size_t{first} * stride();
+  if (args.y != nullptr) args.y += skipped;
+  if (args.q != nullptr) {
+    args.q += skipped;
+    args.q_scale += first;
+  }
+  if (args.residual != nullptr) args.residual += skipped;
+  if (args.residual_q != nullptr) {
+    args.residual_q += skipped;
+    args.residual_scale += first;
+  }
+  if (linked::kGate && args.gate != nullptr) args.gate += skipped;
   return run_.kernels.epilogue_rows(args);
 }
 

@@ -37,11 +37,13 @@ class RowSink {
     const uint32_t left = run_.rows - first;
     return straight_ || whole_ || left < run_.block_rows ? left : run_.block_rows;
   }
-  float* rows(uint32_t first) const { return in_output_ ? f32_.from(first).f32() : scratch_; }
-  size_t stride() const { return stride_; }
+  float* rows(uint32_t first) const {
+    return in_output_ ? args_.y + size_t{first} * stride() : reinterpret_cast<float*>(run_.scratch);
+  }
+  size_t stride() const { return args_.y_stride; }
   /// `row_maximum`: see kernels::EpilogueRows; only where stores_q8_only(op, width).
   bool finish(uint32_t first, uint32_t n, const int32_t* row_maximum = nullptr) const {
-    return straight_ || apply(first, n, rows(first), stride_, row_maximum);
+    return straight_ || apply(first, n, rows(first), stride(), row_maximum);
   }
 
   /// Puts rows that lie elsewhere through the epilogue; they may be outputs[0]'s own.
@@ -49,17 +51,9 @@ class RowSink {
 
  private:
   const TileRun& run_;
-  const fb::Op& op_;
-  uint32_t width_;
-  size_t stride_;
-  Rows f32_ = {};  // outputs[0]
-  Rows i8_ = {};   // outputs[1]
-  Rows residual_ = {};
-  Rows gate_ = {};
-  float* scratch_;
-  kernels::Activation activation_;
-  bool in_output_;  // rows are computed in outputs[0]
-  bool straight_;   // and nothing remains to be done to them
+  kernels::EpilogueRows args_ = {};  // as of the tile's first row, without x
+  bool in_output_;                   // rows are computed in outputs[0]
+  bool straight_;                    // and nothing remains to be done to them
   bool whole_;
 };
 

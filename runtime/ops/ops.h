@@ -87,24 +87,15 @@ constexpr OpFacts kFacts[] = {
 /// Defines the rule of row `name`.
 #define BANTAM_RULE(name, verify, scratch, run) const Rule k##name = {kFacts[linked::kOp##name], verify, scratch, run}
 
-/// What an op is executed as: what find_row goes by. `known`: it is of a version and asks for features that this reader
-/// knows.
-struct Executed {
-  fb::OpAttributes kind;
-  fb::Numerics numerics;
-  bool known;
-};
-inline Executed executed(const fb::Op& op) {
-  return {op.attributes_type(), op.numerics(), op.version() == 1 && count(op.features()) == 0};
-}
-
-/// Row of ops.inc that executes this op; kOps: none does.
-constexpr uint32_t find_row(const Executed& op) {
-  for (uint32_t row = 0; row < linked::kOps && op.known && op.kind != fb::OpAttributes::NONE; ++row) {
-    if (kFacts[row].kind == op.kind && kFacts[row].numerics == op.numerics) return row;
+/// Row of ops.inc that executes an op of this kind and numerics; kOps: none does.
+constexpr uint32_t find_row(fb::OpAttributes kind, fb::Numerics numerics) {
+  for (uint32_t row = 0; row < linked::kOps && kind != fb::OpAttributes::NONE; ++row) {
+    if (kFacts[row].kind == kind && kFacts[row].numerics == numerics) return row;
   }
   return linked::kOps;
 }
+/// That of this op, which may be of a version or ask for features that this reader does not know.
+uint32_t find_row(const fb::Op& op);
 
 /// An operator of this kind is executed, in one form or another.
 constexpr bool is_known(fb::OpAttributes kind) {
@@ -122,7 +113,7 @@ const Rule* find_rule(const fb::Op& op);
 /// What the op is as it is executed, which everybody asks who is not the verifier: NONE for an op that is left out and
 /// copied instead, whatever its attributes say, and for one that this version does not execute.
 inline fb::OpAttributes executed_kind(const fb::Op& op) {
-  return find_row(executed(op)) == linked::kOps ? fb::OpAttributes::NONE : op.attributes_type();
+  return find_row(op) == linked::kOps ? fb::OpAttributes::NONE : op.attributes_type();
 }
 
 /// The tensor that a part of the op names by its position in Op.inputs; -1: none.
@@ -131,18 +122,19 @@ inline int32_t named_input(const fb::Op& op, int8_t position) {
 }
 
 /// Calls visit(position) for each field of the op that names an input by position, those that are -1 among them.
+/// Where nothing static is linked, its fields are left out: what only they name is then named by none.
 template <class Visit>
 void for_each_position(const fb::Op& op, const Visit& visit) {
   if (const fb::Embed* embed = op.attributes_as_Embed()) {
     for (uint32_t i = 0; i < count(embed->tables()); ++i) {
       visit(embed->tables()->Get(i)->tensor());
-      visit(embed->tables()->Get(i)->multiplier());
+      if (linked::kStatic) visit(embed->tables()->Get(i)->multiplier());
     }
   }
   if (const fb::Epilogue* e = op.epilogue()) {
     for (const int8_t position : {e->gate(), e->residual(), e->gamma(), e->beta(), e->smooth()}) visit(position);
   }
-  if (const fb::Integer* n = op.integer()) {
+  if (const fb::Integer* n = linked::kStatic ? op.integer() : nullptr) {
     for (const int8_t position : {n->multiplier(), n->table(), n->residual_multiplier()}) visit(position);
   }
 }
@@ -154,7 +146,7 @@ enum class Access : uint8_t { kRead, kReadWhole, kResidual, kWrite };
 class Operands {
  public:
   explicit Operands(const fb::Op& op)
-      : op_(op), inputs_(count(op.inputs())), size_(inputs_ + count(op.outputs())), row_(find_row(executed(op))) {}
+      : op_(op), inputs_(count(op.inputs())), size_(inputs_ + count(op.outputs())), row_(find_row(op)) {}
 
   uint32_t size() const { return size_; }
   int32_t tensor(uint32_t i) const { return i < inputs_ ? op_.inputs()->Get(i) : op_.outputs()->Get(i - inputs_); }

@@ -175,7 +175,7 @@ int32_t ModelBuilder::activation(const std::string& name, int32_t symbol, uint32
 }
 
 int8_t name_input(fb::OpT& op, int32_t tensor) {
-  const uint32_t row = ops::find_row({op.attributes.type, op.numerics, true});
+  const uint32_t row = ops::find_row(op.attributes.type, op.numerics);
   const size_t own = row == linked::kOps ? 0 : ops::kFacts[row].inputs;
   if (op.inputs.size() < own) op.inputs.resize(own, -1);
   op.inputs.push_back(tensor);
