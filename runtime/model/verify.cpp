@@ -80,7 +80,7 @@ Verdict check_positions(const fb::Op& op, const ops::OpFacts& facts) {
   const uint32_t inputs = count(op.inputs());
   uint32_t named = 0;
   bool fits = true;
-  ops::for_each_position(op, [&](int8_t position) {
+  ops::for_each_position(op, [&](int32_t position) {
     if (position == -1) return;
     const auto at = static_cast<uint32_t>(position);
     const bool free = position >= 0 && at >= own && at < inputs && (named >> at & 1u) == 0;

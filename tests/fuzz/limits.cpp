@@ -7,6 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#if defined(BANTAM_SANITIZED)
+#include <sanitizer/allocator_interface.h>
+#endif
 
 namespace {
 
@@ -18,20 +21,40 @@ constexpr size_t kBytesPerByte = 2000;
 /// Sanitizers cost a factor of ten.
 constexpr double kSecondsPerByte = 50e-6;
 
-std::atomic<size_t> live{0};
-std::atomic<size_t> most{0};
+// Signed: what was allocated before anybody counted may be freed.
+std::atomic<int64_t> live{0};
+std::atomic<int64_t> most{0};
+
+void add(size_t bytes) {
+  const int64_t now = live += static_cast<int64_t>(bytes);
+  for (int64_t before = most; now > before && !most.compare_exchange_weak(before, now);) {
+  }
+}
+
+#if defined(BANTAM_SANITIZED)
+
+// The sanitizer's operators match every form of new with its delete: they stay, and say what they do.
+void allocated(const volatile void* block, size_t) {
+  add(__sanitizer_get_allocated_size(const_cast<const void*>(block)));
+}
+void freed(const volatile void* block) {
+  if (block != nullptr) live -= static_cast<int64_t>(__sanitizer_get_allocated_size(const_cast<const void*>(block)));
+}
+[[maybe_unused]] const int installed = __sanitizer_install_malloc_and_free_hooks(allocated, freed);
+
+}  // namespace
+
+#else
 
 void* counted(void* block) {
   if (block == nullptr) throw std::bad_alloc();
-  const size_t now = live += malloc_usable_size(block);
-  for (size_t before = most; now > before && !most.compare_exchange_weak(before, now);) {
-  }
+  add(malloc_usable_size(block));
   return block;
 }
 
 void release(void* block) {
   if (block == nullptr) return;
-  live -= malloc_usable_size(block);
+  live -= static_cast<int64_t>(malloc_usable_size(block));
   std::free(block);
 }
 
@@ -55,14 +78,17 @@ void operator delete[](void* block, std::align_val_t) noexcept { release(block);
 void operator delete(void* block, size_t, std::align_val_t) noexcept { release(block); }
 void operator delete[](void* block, size_t, std::align_val_t) noexcept { release(block); }
 
+#endif
+
 namespace bantam::fuzz {
 
 Limits::Limits(size_t size) : size_(size), start_(std::clock()) { most = live.load(); }
 
 Limits::~Limits() {
   const double seconds = static_cast<double>(std::clock() - start_) / CLOCKS_PER_SEC;
-  if (most > kAnyBytes + kBytesPerByte * size_) {
-    std::fprintf(stderr, "limits: %zu bytes of input took %zu bytes of memory\n", size_, most.load());
+  if (most > static_cast<int64_t>(kAnyBytes + kBytesPerByte * size_)) {
+    std::fprintf(stderr, "limits: %zu bytes of input took %lld bytes of memory\n", size_,
+                 static_cast<long long>(most.load()));
     std::abort();
   }
   if (seconds > kAnySeconds + kSecondsPerByte * static_cast<double>(size_)) {
