@@ -203,7 +203,7 @@ class StaticForm {
       int8_quantize(row.data(), k, scale, stored.data());
       int64_t sum = 0;
       for (size_t i = 0; i < k; ++i) {
-        folded->numbers[r * k + i] = stored[i];
+        folded->numbers[r * k + i] = int32_t{stored[i]};
         sum += stored[i];
         const double read = stored[i] * double{scale} / input.scale[i];
         tensor_of_weights.error =
@@ -394,7 +394,7 @@ class StaticForm {
     auto begin = scale.begin();
     const uint32_t heads[] = {shape.heads, shape.kv_heads, shape.kv_heads};
     for (size_t i = 0; i < 3; ++i) {
-      const auto end = begin + static_cast<std::ptrdiff_t>(heads[i] * shape.head_width);
+      const auto end = begin + std::ptrdiff_t{heads[i]} * shape.head_width;
       if (op.outputs[i] >= 0) fix(op.outputs[i], {std::vector<double>(begin, end), 0});
       begin = end;
     }

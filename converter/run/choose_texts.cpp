@@ -231,7 +231,7 @@ ChosenTexts choose_texts(const Tokenize& tokenize, std::optional<TextKind> domai
   }
   chosen.lower_case = prefers_lower_case(chosen.texts, tokenize);
   if (chosen.lower_case) std::transform(chosen.texts.begin(), chosen.texts.end(), chosen.texts.begin(), lower);
-  chosen.texts = known_ones(std::move(chosen.texts), tokenize);
+  chosen.texts = known_ones(chosen.texts, tokenize);
   return chosen;
 }
 

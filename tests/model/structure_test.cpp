@@ -15,8 +15,6 @@
 namespace bantam::testing {
 namespace {
 
-using structure::Form;
-
 // ------------------------------------------------------------------------------------------- schema
 
 uint8_t leaf(reflection::BaseType type) {

@@ -208,7 +208,7 @@ ModelBuilder build(const Bert& bert, WeightType type) {
     attention.heads = attention.kv_heads = s.heads;
     attention.head_width = s.hidden / s.heads;
     attention.scale = 1.0f / std::sqrt(static_cast<float>(attention.head_width));
-    b.op(name + ".attention", attributes(std::move(attention)), {q, k[i % 2], v[i % 2]}, outputs(-1, context));
+    b.op(name + ".attention", attributes(attention), {q, k[i % 2], v[i % 2]}, outputs(-1, context));
     const auto add_linear = [&](const std::string& part, uint32_t n, uint32_t width, const std::vector<float>& w,
                                 const std::vector<float>& bias, int32_t in, std::vector<int32_t> out) -> fb::OpT& {
       const int32_t weight = b.weights(part, n, width, w, type);
