@@ -103,8 +103,9 @@ enum Numbers : uint32_t {
 #undef BANTAM_NUMBER
 };
 constexpr bool numbers(Numbers kind) { return ((BANTAM_LINK_NUMBERS) >> kind & 1u) != 0; }
-/// Weights that need this number; the dense layouts of int8 serve static quantization, too.
-constexpr bool weights(Numbers kind) { return numbers(kind) || (kind == kNumberDynamic && kStatic); }
+/// Whether this build knows the layouts of weights that need this number. The dense ones of int8 always: static
+/// quantization and tables of embeddings have them, too.
+constexpr bool weights(Numbers kind) { return kind == kNumberDynamic || numbers(kind); }
 constexpr bool kFloat = numbers(kNumberFloat);
 constexpr bool kHalf = numbers(kNumberHalf);
 constexpr bool kFloatTables = numbers(kNumberFloatTables);

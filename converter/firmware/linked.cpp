@@ -115,7 +115,7 @@ class Needs {
   void weights(int32_t index, std::optional<linked::Numbers> if_integer, linked::Numbers if_float) {
     const fb::Tensor& t = tensor(model_, index);
     const bool integer = t.type() == fb::DType::i8 || t.type() == fb::DType::i4;
-#define BANTAM_WEIGHTS(own, type, kind, Format) \
+#define BANTAM_WEIGHTS(own, kind, Format) \
   if (t.layout() == fb::Layout::own && linked::kNumber##kind != linked::kNumberDynamic) number(linked::kNumber##kind);
 #include "format/weights.inc"
 #undef BANTAM_WEIGHTS

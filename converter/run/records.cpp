@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "base/printable.h"
@@ -14,9 +15,7 @@
 namespace bantam::convert {
 namespace {
 
-bool ends_with(const std::string& text, std::string_view end) {
-  return text.size() > end.size() && text.compare(text.size() - end.size(), std::string::npos, end) == 0;
-}
+std::string extension(const std::string& path) { return std::filesystem::path(path).extension().string(); }
 
 bool is_blank_line(const std::string& line) { return line.find_first_not_of(" \t\r") == std::string::npos; }
 
@@ -173,13 +172,15 @@ std::optional<std::string> Record::second() const {
 }
 
 bool holds_records(const std::string& path) {
-  return ends_with(path, ".jsonl") || ends_with(path, ".csv") || ends_with(path, ".tsv");
+  const std::string kind = extension(path);
+  return kind == ".jsonl" || kind == ".csv" || kind == ".tsv";
 }
 
 RecordReader::RecordReader(const std::string& path, PlainLine plain, Warn warn)
     : lines_(path, std::move(warn)), plain_(plain) {
-  if (ends_with(path, ".csv")) separator_ = ',';
-  if (ends_with(path, ".tsv")) separator_ = '\t';
+  const std::string kind = extension(path);
+  if (kind == ".csv") separator_ = ',';
+  if (kind == ".tsv") separator_ = '\t';
 }
 
 bool RecordReader::next_line(std::string* line) {

@@ -69,9 +69,9 @@ inline bool bitmask_weights(const fb::Tensor& t) { return linked::kBitmask && t.
 /// Any of them: what a linear layer multiplies i8 activations by.
 inline bool integer_weights(const fb::Tensor& t) {
   switch (t.layout()) {
-#define BANTAM_WEIGHTS(layout, type, number, Format) \
-  case fb::Layout::layout:                           \
-    return linked::kNumber##number == linked::kNumberDynamic || linked::numbers(linked::kNumber##number);
+#define BANTAM_WEIGHTS(layout, number, Format) \
+  case fb::Layout::layout:                     \
+    return linked::weights(linked::kNumber##number);
 #include "format/weights.inc"
 #undef BANTAM_WEIGHTS
     default:

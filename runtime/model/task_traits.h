@@ -48,25 +48,19 @@ constexpr TaskTraits traits(TaskKind kind) {
 }
 constexpr TaskTraits traits(fb::TaskKind kind) { return traits(static_cast<TaskKind>(kind)); }
 
-namespace task_bits {
-
-enum Row : uint32_t {
-#define BANTAM_TASK(name, ...) k_##name,
+#define BANTAM_TASK(...) +1
+static_assert(0
 #include "model/tasks.inc"
+                  == static_cast<int>(fb::TaskKind::MAX) + 1,
+              "every task has its row in tasks.inc");
 #undef BANTAM_TASK
-  kTasks
-};
-#define BANTAM_TASK(name, ...) static_assert(static_cast<uint32_t>(fb::TaskKind::name) == k_##name);
-#include "model/tasks.inc"
-#undef BANTAM_TASK
-static_assert(kTasks == static_cast<uint32_t>(fb::TaskKind::MAX) + 1, "every task has its row in tasks.inc");
 
-}  // namespace task_bits
+constexpr uint32_t task_bit(fb::TaskKind kind) { return 1u << static_cast<uint32_t>(kind); }
 
 /// Bit i: the task of number i has one of `parts`.
 constexpr uint32_t tasks_with(uint32_t parts) {
   uint32_t bits = 0;
-#define BANTAM_TASK(name, own, ...) bits |= ((own)&parts) != 0 ? 1u << task_bits::k_##name : 0u;
+#define BANTAM_TASK(name, own, ...) bits |= ((own)&parts) != 0 ? task_bit(fb::TaskKind::name) : 0u;
 #include "model/tasks.inc"
 #undef BANTAM_TASK
   return bits;
@@ -75,7 +69,7 @@ constexpr uint32_t tasks_with(uint32_t parts) {
 /// Bit i: the scores of the task of number i are made like this.
 constexpr uint32_t tasks_scored(Scores scores) {
   uint32_t bits = 0;
-#define BANTAM_TASK(name, parts, own) bits |= own == scores ? 1u << task_bits::k_##name : 0u;
+#define BANTAM_TASK(name, parts, own) bits |= own == scores ? task_bit(fb::TaskKind::name) : 0u;
 #include "model/tasks.inc"
 #undef BANTAM_TASK
   return bits;

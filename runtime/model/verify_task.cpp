@@ -53,7 +53,7 @@ Verdict check_task(const fb::Model& model) {
   const fb::Task* task = model.task();
   if (task == nullptr) return {};
   if (task->kind() > fb::TaskKind::MAX) return corrupt("unknown task");
-  if ((kWithoutScores >> static_cast<uint32_t>(task->kind()) & 1u) != 0) {
+  if ((kWithoutScores & task_bit(task->kind())) != 0) {
     return not_linked("this build leaves out the activation that the task's scores are computed with");
   }
   if (!is_finite(task->no_answer_threshold())) return corrupt("the no-answer threshold is not a number");

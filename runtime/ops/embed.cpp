@@ -5,10 +5,6 @@
 namespace bantam::ops {
 namespace {
 
-uint32_t output_width(const fb::Model& model, const fb::Op& op) {
-  return width(tensor(model, named_input(op, op.attributes_as_Embed()->tables()->Get(0)->tensor())));
-}
-
 /// Largest index that `source` can give, without the table's offset.
 Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* largest) {
   switch (source) {
@@ -31,6 +27,10 @@ Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* larges
 }
 
 }  // namespace
+
+uint32_t embed_width(const fb::Model& model, const fb::Op& op) {
+  return width(tensor(model, named_input(op, op.attributes_as_Embed()->tables()->Get(0)->tensor())));
+}
 
 Verdict check_embed(const Site& site) {
   const fb::Embed& embed = *site.op.attributes_as_Embed();
@@ -55,7 +55,7 @@ Verdict check_indices(const Site& site, const fb::EmbedTable& table) {
 void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
   const fb::IndexSource source = table.source();
   const int32_t* given = source == fb::IndexSource::ids ? run.ids : run.segments;
-  uint32_t sequence = find_sequence(run, first);
+  uint32_t sequence = source == fb::IndexSource::positions ? find_sequence(run, first) : 0;
   for (uint32_t i = 0; i < n; ++i) {
     int32_t index = table.offset();
     if (source == fb::IndexSource::positions) {
@@ -93,19 +93,19 @@ Verdict verify(const Site& site) {
   BANTAM_CHECK(check_embed(site));
   const fb::Embed& embed = *site.op.attributes_as_Embed();
   for (const fb::EmbedTable* table : *embed.tables()) {
-    BANTAM_CHECK(verify_table(site, *table, output_width(site.model, site.op)));
+    BANTAM_CHECK(verify_table(site, *table, embed_width(site.model, site.op)));
   }
-  return check_epilogue(site, output_width(site.model, site.op));
+  return check_epilogue(site, embed_width(site.model, site.op));
 }
 
 uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
-  return sink_scratch(op, output_width(model, op), need.block_rows) +
+  return sink_scratch(op, embed_width(model, op), need.block_rows) +
          op.attributes_as_Embed()->tables()->size() * index_bytes(need.block_rows);
 }
 
 Status run_embed(const TileRun& run, const fb::Op& op) {
   const auto& tables = *op.attributes_as_Embed()->tables();
-  const uint32_t columns = output_width(run.model, op);
+  const uint32_t columns = embed_width(run.model, op);
   const RowSink sink(run, op, columns, false);
   uint8_t* index_memory = run.scratch + sink_scratch(op, columns, run.block_rows);
   const auto indices = [&](uint32_t table) {

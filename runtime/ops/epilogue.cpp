@@ -57,12 +57,7 @@ Verdict check_epilogue(const Site& site, uint32_t columns) {
   BANTAM_CHECK(vector(epilogue->smooth(), "smooth is not an f32 vector of the output's width"));
   if (epilogue->gate() >= 0) {
     if (!linked::kGate) return not_linked("this build leaves gates out");
-    const int32_t gate = named_input(site.op, epilogue->gate());
-    BANTAM_CHECK(check_step_rows(site, gate));
-    const fb::Tensor& t = tensor(site.model, gate);
-    if (t.layout() != fb::Layout::rows || width(t) != columns || t.type() != fb::DType::f32) {
-      return corrupt("the gate is not f32 rows of the output's width", gate);
-    }
+    BANTAM_CHECK(check_row_input(site, static_cast<uint32_t>(epilogue->gate()), columns, false));
   }
   if (epilogue->store_sum()) {
     if (!linked::kStoreSum) return not_linked("this build leaves out what stores rows before a norm");
@@ -70,16 +65,8 @@ Verdict check_epilogue(const Site& site, uint32_t columns) {
       return corrupt("an op that stores its rows before the norm wants a norm and both outputs");
     }
   }
-  const int32_t residual = residual_of(site.op);
-  if (residual >= 0) {
-    BANTAM_CHECK(check_step_rows(site, residual));
-    const fb::Tensor& t = tensor(site.model, residual);
-    if (t.layout() != fb::Layout::rows || width(t) != columns ||
-        (t.type() != fb::DType::f32 && t.type() != fb::DType::i8)) {
-      return corrupt("the residual is not f32 or i8 rows of the output's width", residual);
-    }
-  }
-  return {};
+  return epilogue->residual() < 0 ? Verdict{}
+                                  : check_row_input(site, static_cast<uint32_t>(epilogue->residual()), columns, true);
 }
 
 Verdict check_no_epilogue(const Site& site) {

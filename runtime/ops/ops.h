@@ -153,7 +153,7 @@ class Operands {
   Access access(uint32_t i) const {
     if (i >= inputs_) return Access::kWrite;
     if (op_.epilogue() != nullptr && op_.epilogue()->residual() == static_cast<int32_t>(i)) return Access::kResidual;
-    const bool whole = row_ != linked::kOps && i < 8 && (kFacts[row_].whole >> i & 1u) != 0;
+    const bool whole = row_ != linked::kOps && (kFacts[row_].whole >> i & 1u) != 0;
     return whole ? Access::kReadWhole : Access::kRead;
   }
 

@@ -54,6 +54,8 @@ void finish_norm(const TileRun& run, const fb::Op& op, uint32_t columns, uint32_
 inline size_t index_bytes(uint32_t block_rows) { return size_t{(block_rows + 3) / 4} * 16; }
 /// Writes the row numbers that `table` is asked for by rows [first, first + n) of the run (embed.cpp).
 void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out);
+/// Columns of an embedding: those of its first table (embed.cpp).
+uint32_t embed_width(const fb::Model& model, const fb::Op& op);
 /// What both forms of an embedding ask but for each table: 1 to kMaxEmbedTables of them, the first a matrix (embed.cpp).
 Verdict check_embed(const Site& site);
 /// No index that `table.source` can give reaches beyond the table's rows (embed.cpp).

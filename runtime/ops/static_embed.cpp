@@ -6,10 +6,6 @@ namespace {
 
 constexpr uint32_t kMaxShift = 31;
 
-uint32_t output_width(const fb::Model& model, const fb::Op& op) {
-  return width(tensor(model, named_input(op, op.attributes_as_Embed()->tables()->Get(0)->tensor())));
-}
-
 Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t columns) {
   const int32_t index = named_input(site.op, table.tensor());
   if (index < 0) return corrupt("an embedding table is absent");
@@ -26,7 +22,7 @@ Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t col
 Verdict verify(const Site& site) {
   BANTAM_CHECK(check_embed(site));
   const fb::Embed& embed = *site.op.attributes_as_Embed();
-  const uint32_t columns = output_width(site.model, site.op);
+  const uint32_t columns = embed_width(site.model, site.op);
   for (const fb::EmbedTable* table : *embed.tables()) BANTAM_CHECK(verify_table(site, *table, columns));
   if (!has_norm(site.op)) return unsupported("a statically quantized embedding without a norm is not executed");
   BANTAM_CHECK(check_integer(site, columns, true));
@@ -34,13 +30,13 @@ Verdict verify(const Site& site) {
 }
 
 uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
-  return norm_scratch(op, output_width(model, op), need.block_rows) +
+  return norm_scratch(op, embed_width(model, op), need.block_rows) +
          op.attributes_as_Embed()->tables()->size() * index_bytes(need.block_rows);
 }
 
 Status run_embed(const TileRun& run, const fb::Op& op) {
   const auto& tables = *op.attributes_as_Embed()->tables();
-  const uint32_t columns = output_width(run.model, op);
+  const uint32_t columns = embed_width(run.model, op);
   uint8_t* index_memory = run.scratch + norm_scratch(op, columns, run.block_rows);
   const auto indices = [&](uint32_t table) {
     return reinterpret_cast<int32_t*>(index_memory + table * index_bytes(run.block_rows));

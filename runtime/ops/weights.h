@@ -70,7 +70,7 @@ struct Bitmasks {
 template <class F>
 auto with_weights(const fb::Tensor& t, const F& f) -> decltype(f(Tiles{})) {
   switch (t.layout()) {
-#define BANTAM_WEIGHTS(layout, type, number, Format)                            \
+#define BANTAM_WEIGHTS(layout, number, Format)                                  \
   case fb::Layout::layout:                                                      \
     if constexpr (linked::weights(linked::kNumber##number)) return f(Format{}); \
     break;

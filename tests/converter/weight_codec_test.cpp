@@ -14,7 +14,7 @@ namespace bantam::convert {
 namespace {
 
 constexpr fb::Layout kIntegerLayouts[] = {
-#define BANTAM_WEIGHTS(layout, type, number, Format) fb::Layout::layout,
+#define BANTAM_WEIGHTS(layout, number, Format) fb::Layout::layout,
 #include "format/weights.inc"
 #undef BANTAM_WEIGHTS
 };
