@@ -32,6 +32,14 @@
 #ifndef BANTAM_LINK_NORMS
 #define BANTAM_LINK_NORMS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
+// Bit i: the mask of attention of number i (fb::MaskKind). Number 0, none, is always there.
+#ifndef BANTAM_LINK_MASKS
+#define BANTAM_LINK_MASKS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
+#endif
+// Bit i of what else attention knows of places: 0 biases by distance, 1 biases by slopes, 2 rotary queries and keys.
+#ifndef BANTAM_LINK_PLACES
+#define BANTAM_LINK_PLACES (BANTAM_LINK_DEFAULT ? ~0u : 0u)
+#endif
 // Bit i of what an epilogue may do beside activation, residual and norm: 0 a gate, 1 storing the row before the norm.
 #ifndef BANTAM_LINK_EPILOGUE
 #define BANTAM_LINK_EPILOGUE (BANTAM_LINK_DEFAULT ? ~0u : 0u)
@@ -116,6 +124,12 @@ constexpr bool kSparse = numbers(kNumberSparse);
 constexpr bool kBitmask = numbers(kNumberBitmask);
 constexpr bool kGate = ((BANTAM_LINK_EPILOGUE)&1u) != 0;
 constexpr bool kStoreSum = ((BANTAM_LINK_EPILOGUE)&2u) != 0;
+constexpr bool kMasks = ((BANTAM_LINK_MASKS) >> 1) != 0;
+constexpr bool mask(uint32_t kind) { return ((1u | (BANTAM_LINK_MASKS)) >> kind & 1u) != 0; }
+constexpr bool kDistanceBias = ((BANTAM_LINK_PLACES)&1u) != 0;
+constexpr bool kSlopes = ((BANTAM_LINK_PLACES)&2u) != 0;
+constexpr bool kBias = kDistanceBias || kSlopes;
+constexpr bool kRotary = ((BANTAM_LINK_PLACES)&4u) != 0;
 constexpr uint32_t kUnitLengthBit = 31;
 constexpr bool kUnitLength = ((BANTAM_LINK_POOLS) >> kUnitLengthBit & 1u) != 0;
 constexpr bool kTokenizer = BANTAM_LINK_TOKENIZER != 0;

@@ -28,7 +28,7 @@ std::map<std::string, uint64_t> matrices(const Graph& graph) {
   std::map<std::string, uint64_t> elements;
   for (size_t i = 0; i < merged.constants.size(); ++i) {
     const fb::TensorT& tensor = *merged.model.tensors[i];
-    if (merged.constants[i] && tensor.shape.size() >= 2) elements[tensor.name] = rows(tensor) * width(tensor);
+    if (is_weight_matrix(merged, i)) elements[tensor.name] = rows(tensor) * width(tensor);
   }
   return elements;
 }
@@ -63,7 +63,7 @@ class Measurement {
     std::vector<Job> jobs;
     for (size_t i = 0; i < merged_.constants.size(); ++i) {
       const fb::TensorT& tensor = *merged_.model.tensors[i];
-      if (!merged_.constants[i] || tensor.shape.size() < 2) continue;
+      if (!is_weight_matrix(merged_, i)) continue;
       MatrixCosts costs;
       costs.name = tensor.name;
       costs.kind = kinds[i];

@@ -25,6 +25,9 @@ constexpr const char* kNumberNames[] = {
 #undef BANTAM_NUMBER
 };
 
+constexpr const char* kEpilogueWords[] = {"gates", "rows before norms"};
+constexpr const char* kPlaceWords[] = {"biases by distance", "biases by slopes", "rotary positions"};
+
 /// "SplitHeads" and "quick_gelu": "split heads", "quick gelu".
 std::string in_words(const char* name) {
   std::string words;
@@ -41,6 +44,9 @@ std::string bit_words(const std::string& name, uint32_t bit) {
   if (name == "OPS") return in_words(kOpNames[bit]);
   if (name == "NUMBERS") return in_words(kNumberNames[bit]);
   if (name == "ACTIVATIONS") return in_words(fb::EnumNameActivationKind(static_cast<fb::ActivationKind>(bit)));
+  if (name == "MASKS") return in_words(fb::EnumNameMaskKind(static_cast<fb::MaskKind>(bit))) + " mask";
+  if (name == "EPILOGUE" && bit < 2) return kEpilogueWords[bit];
+  if (name == "PLACES" && bit < 3) return kPlaceWords[bit];
   if (name == "NORMS") return in_words(fb::EnumNameNormKind(static_cast<fb::NormKind>(bit))) + " norm";
   return "";
 }
@@ -54,6 +60,7 @@ class Needs {
     // What this version does not know may be copied instead, or the file would not have been opened.
     const uint32_t row = ops::find_row(op);
     need("OPS", 1u << (row == linked::kOps ? uint32_t{linked::kOpCopy} : row));
+    places(op);
     // Integers only: tables stand for activations, and the norm is the integer one.
     if (is_static(op)) return;
     numbers(op);
@@ -110,6 +117,17 @@ class Needs {
       default:
         return;
     }
+  }
+
+  /// What attention knows of places.
+  void places(const fb::Op& op) {
+    const fb::OpAttributes kind = ops::executed_kind(op);
+    if (kind == fb::OpAttributes::SplitHeads && op.attributes_as_SplitHeads()->rotary() >= 0) need("PLACES", 4u);
+    if (kind != fb::OpAttributes::Attention) return;
+    const fb::Attention& attention = *op.attributes_as_Attention();
+    if (attention.mask() != fb::MaskKind::none) need("MASKS", 1u << static_cast<uint32_t>(attention.mask()));
+    if (attention.distance_bias() >= 0) need("PLACES", 1u);
+    if (attention.slopes() >= 0) need("PLACES", 2u);
   }
 
   void weights(int32_t index, std::optional<linked::Numbers> if_integer, linked::Numbers if_float) {

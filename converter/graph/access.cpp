@@ -19,6 +19,12 @@ fb::SubgraphT& main_subgraph(Graph& graph) {
   return const_cast<fb::SubgraphT&>(main_subgraph(static_cast<const Graph&>(graph)));
 }
 
+bool is_weight_matrix(const Graph& graph, size_t index) {
+  const Constant* constant = graph.constants[index].get();
+  return constant != nullptr && graph.model.tensors[index]->shape.size() >= 2 &&
+         (constant->linear_weight || constant->embedding);
+}
+
 uint64_t width(const fb::TensorT& tensor) { return tensor.shape.empty() ? 0 : fixed(tensor.shape.back()); }
 
 uint64_t rows(const fb::TensorT& tensor) {
@@ -42,6 +48,11 @@ void for_each_position(fb::OpT& op, const Visit& visit) {
       visit(table->tensor);
       visit(table->multiplier);
     }
+  }
+  if (fb::SplitHeadsT* split = op.attributes.AsSplitHeads()) visit(split->rotary);
+  if (fb::AttentionT* attention = op.attributes.AsAttention()) {
+    visit(attention->distance_bias);
+    visit(attention->slopes);
   }
   if (fb::EpilogueT* e = op.epilogue.get()) {
     for (int8_t* position : {&e->gate, &e->residual, &e->gamma, &e->beta, &e->smooth}) visit(*position);

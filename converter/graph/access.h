@@ -24,6 +24,10 @@ inline bool is_constant(const Graph& graph, int32_t index) {
   return index >= 0 && graph.constants[static_cast<size_t>(index)] != nullptr;
 }
 
+/// A matrix whose type is chosen: it is multiplied with, or its rows are looked up. Other matrices hold what belongs to places
+/// (biases by distance, rotary positions) and stay f32.
+bool is_weight_matrix(const Graph& graph, size_t index);
+
 /// Value of a constant dimension; 0 for a symbolic one.
 inline uint64_t fixed(const fb::Dim& dim) { return dim.symbol() < 0 ? static_cast<uint64_t>(dim.b()) : 0; }
 /// Columns of a two-dimensional tensor; elements of a vector.

@@ -65,6 +65,10 @@ int32_t Builder::embedding(const std::string& name, uint32_t rows, uint32_t colu
   return index;
 }
 
+int32_t Builder::table(const std::string& name, uint32_t rows, uint32_t columns, Values values) {
+  return constant(name, {rows, columns}, std::move(values));
+}
+
 void Builder::tie(int32_t embedding) { graph_.constants[static_cast<size_t>(embedding)]->linear_weight = true; }
 
 int32_t Builder::activation(const std::string& name, int32_t symbol, uint32_t width) {
@@ -124,7 +128,7 @@ int32_t Builder::linear(const std::string& name, int32_t x, int32_t weight, int3
   return y;
 }
 
-Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads) {
+Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads, int32_t rotary) {
   const uint32_t columns = width(x) / 3;
   Heads out;
   const std::pair<int32_t*, fb::Layout> parts[] = {
@@ -141,10 +145,11 @@ Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads) {
   attributes.heads = heads;
   attributes.kv_heads = heads;
   attributes.head_width = columns / heads;
+  name_input(added, attributes.rotary, rotary);
   return out;
 }
 
-int32_t Builder::attention(const std::string& name, const Heads& heads) {
+int32_t Builder::attention(const std::string& name, const Heads& heads, const AttentionSpec& spec) {
   const uint32_t count = graph_.model.tensors[static_cast<size_t>(heads.q)]->heads;
   const uint32_t head_width = width(heads.q) / count;
   const int32_t y = activation(name, rows_symbol(heads.q), width(heads.q));
@@ -153,7 +158,12 @@ int32_t Builder::attention(const std::string& name, const Heads& heads) {
   attributes.heads = count;
   attributes.kv_heads = count;
   attributes.head_width = head_width;
-  attributes.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_width)));
+  attributes.scale =
+      spec.scale != 0 ? spec.scale : static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_width)));
+  attributes.mask = spec.mask;
+  attributes.window = spec.window;
+  name_input(added, attributes.distance_bias, spec.distance_bias);
+  name_input(added, attributes.slopes, spec.slopes);
   set_epilogue(added, {});
   return y;
 }

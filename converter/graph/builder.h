@@ -36,6 +36,15 @@ struct Heads {
   int32_t q = kAbsent, k = kAbsent, v = kAbsent;
 };
 
+/// What attention knows of places, and its scale; see Attention in the schema.
+struct AttentionSpec {
+  float scale = 0;  // 0: 1 / sqrt(head width)
+  fb::MaskKind mask = fb::MaskKind::none;
+  uint32_t window = 0;
+  int32_t distance_bias = kAbsent;  // a Builder::table [heads, 2 D + 1]
+  int32_t slopes = kAbsent;         // a Builder::vector [heads]
+};
+
 class Builder {
  public:
   /// Prepares `graph`'s symbols and subgraph "main"; `graph` outlives the builder.
@@ -49,14 +58,17 @@ class Builder {
   /// A matrix [rows, columns] that Linear multiplies with, or Embed looks rows up in.
   int32_t linear_weight(const std::string& name, uint32_t rows, uint32_t columns, Values values);
   int32_t embedding(const std::string& name, uint32_t rows, uint32_t columns, Values values);
+  /// A matrix [rows, columns] of places (biases by distance, rotary positions), which is stored as f32 whatever weights are.
+  int32_t table(const std::string& name, uint32_t rows, uint32_t columns, Values values);
   /// Lets an embedding also serve as a Linear weight (tied output layer).
   void tie(int32_t embedding);
 
   /// Each returns the new tensor. `symbol` of the rows and widths follow from the inputs.
   int32_t embed(const std::string& name, const std::vector<EmbedSpec>& tables, const EpilogueSpec& epilogue);
   int32_t linear(const std::string& name, int32_t x, int32_t weight, int32_t bias, const EpilogueSpec& epilogue);
-  Heads split_heads(const std::string& name, int32_t x, uint32_t heads);
-  int32_t attention(const std::string& name, const Heads& heads);
+  /// `rotary`: a table [places, 2 w] of cosines and sines; see SplitHeads in the schema.
+  Heads split_heads(const std::string& name, int32_t x, uint32_t heads, int32_t rotary = kAbsent);
+  int32_t attention(const std::string& name, const Heads& heads, const AttentionSpec& spec = {});
   int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2);
   int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width);
   int32_t row(const std::string& name, int32_t x, const EpilogueSpec& epilogue);

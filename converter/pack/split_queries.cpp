@@ -90,7 +90,7 @@ class Splitter {
     one->outputs = {add_tensor(graph_, std::move(rows)), -1};
     auto two = std::make_unique<fb::OpT>(split);
     two->name = split.name + "." + part;
-    two->inputs = {one->outputs[0]};
+    two->inputs[0] = one->outputs[0];
     fb::SplitHeadsT& attributes = *two->attributes.AsSplitHeads();
     attributes.heads = heads;
     attributes.kv_heads = kv_heads;

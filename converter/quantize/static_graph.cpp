@@ -29,6 +29,7 @@ std::string obstacle(const Graph& graph, const fb::OpT& op) {
   const bool active = epilogue.activation != fb::ActivationKind::none;
   const bool residual = epilogue.residual >= 0;
   if (epilogue.gate >= 0) return "a gate has no integer form";
+  if (epilogue.store_sum) return "a residual that is stored before a norm has no integer form";
   if (norm != fb::NormKind::none && norm != fb::NormKind::layer) return "only layer norm has an integer form";
   if (norm == fb::NormKind::layer && active) return "an activation before a norm has none";
   if (residual && norm == fb::NormKind::none) return "a residual without a norm has none";
@@ -46,6 +47,9 @@ std::string obstacle(const Graph& graph, const fb::OpT& op) {
       return norm == fb::NormKind::layer ? "" : "an embedding without a layer norm has none";
     case fb::OpAttributes::Attention:
     case fb::OpAttributes::SplitHeads:
+      if (op.inputs.size() > 3 || (op.attributes.type == fb::OpAttributes::SplitHeads && op.inputs.size() > 1)) {
+        return "biases of scores and rotary positions have no integer form";
+      }
       return active || norm != fb::NormKind::none ? "what follows attention here has none" : "";
     case fb::OpAttributes::Pool: {
       const fb::PoolT& pool = *op.attributes.AsPool();

@@ -32,8 +32,6 @@ bool matches(const fb::TensorT& tensor, const Pattern& pattern) {
   return false;
 }
 
-bool is_matrix(const fb::TensorT& tensor) { return tensor.shape.size() >= 2; }
-
 void check_finite(const Graph& graph) {
   Problems problems;
   for (size_t i = 0; i < graph.constants.size(); ++i) {
@@ -116,7 +114,7 @@ void choose_types(Graph& graph, const TypeOptions& options) {
     if (!graph.constants[i]) continue;
     fb::TensorT& constant = *graph.model.tensors[i];
     constant.type = fb::DType::f32;
-    if (!is_matrix(constant)) continue;
+    if (!is_weight_matrix(graph, i)) continue;
     const bool keep_small = small[i] && is_integer(options.weights);
     constant.type = keep_small ? fb::DType::f32 : options.weights;
     bool kept = false;

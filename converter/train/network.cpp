@@ -241,12 +241,14 @@ std::string obstacle(const fb::OpT& op) {
     }
     case fb::OpAttributes::Attention: {
       const fb::AttentionT& attention = *op.attributes.AsAttention();
-      const bool plain = attention.mask == fb::MaskKind::none && attention.heads == attention.kv_heads;
-      return plain ? "" : "attention with masks or shared keys";
+      const bool plain = attention.mask == fb::MaskKind::none && attention.heads == attention.kv_heads &&
+                         attention.distance_bias < 0 && attention.slopes < 0;
+      return plain ? "" : "attention with masks, biases or shared keys";
     }
+    case fb::OpAttributes::SplitHeads:
+      return op.attributes.AsSplitHeads()->rotary < 0 ? "" : "rotary positions";
     case fb::OpAttributes::Linear:
     case fb::OpAttributes::Row:
-    case fb::OpAttributes::SplitHeads:
     case fb::OpAttributes::Pool:
     case fb::OpAttributes::Slice:
       return "";

@@ -32,6 +32,7 @@ namespace bantam::kernels {
 // Never emitted as functions: the instruction sets' translation units include this header too, and the linker must not
 // be able to pick their copy for code that runs everywhere.
 #define BANTAM_KERNELS_CONSTEXPR [[gnu::always_inline]] constexpr
+#define BANTAM_KERNELS_INLINE [[gnu::always_inline]]
 
 BANTAM_KERNELS_CONSTEXPR uint32_t pad4(uint32_t n) { return (n + 3u) & ~3u; }
 BANTAM_KERNELS_CONSTEXPR uint32_t pad8(uint32_t n) { return (n + 7u) & ~7u; }
@@ -200,7 +201,31 @@ BANTAM_KERNELS_CONSTEXPR size_t value_page_bytes(uint32_t head_width, bool q8) {
 /// goes to row row_begin + r; k and v to lane (row_begin + r) % 16 of page (row_begin + r) / 16. When a call
 /// begins a page (row_begin % 16 == 0) or ends inside one, lanes of that page that no row has written hold
 /// anything: attention must not depend on them. Value pages' padding columns are set to zero.
-struct SplitHeads {
+/// With rotary positions (arXiv 2104.09864) a head x of queries and keys becomes x' before it is stored: with c = rotary[r][i]
+/// and s = rotary[r][w + i], w = rotary_width, x'[i] = fma(x[i], c, 0 - x[w + i] * s) and x'[w + i] = fma(x[w + i], c, x[i] * s)
+/// for i < w; the head's other elements stay.
+template <bool kLinked>
+struct RotaryHeads {
+  const float* rotary = nullptr;  // [rows][2 w], or null: heads stay as they are
+  uint32_t rotary_width = 0;      // w, at most half a head
+  float* rotated = nullptr;       // scratch: rotary_scratch_bytes(head_width)
+  BANTAM_KERNELS_INLINE void rotate_by(const float* table, uint32_t width, void* scratch) {
+    rotary = table;
+    rotary_width = width;
+    rotated = static_cast<float*>(scratch);
+  }
+};
+/// Takes no room where nothing is rotated.
+template <>
+struct RotaryHeads<false> {
+  static constexpr const float* rotary = nullptr;
+  static constexpr uint32_t rotary_width = 0;
+  static constexpr float* rotated = nullptr;
+  BANTAM_KERNELS_INLINE void rotate_by(const float*, uint32_t, void*) const {}
+};
+BANTAM_KERNELS_CONSTEXPR size_t rotary_scratch_bytes(uint32_t head_width) { return size_t{pad16(head_width)} * 4; }
+
+struct SplitHeads : RotaryHeads<linked::kRotary> {
   const float* x;  // row 0 of this call
   size_t x_stride;
   uint32_t row_begin, rows;
@@ -215,16 +240,64 @@ struct SplitHeads {
 
 enum class Mask : uint8_t { kNone = 0, kCausal = 1, kWindow = 2, kCausalWindow = 3 };
 
-/// Attention of query rows [query_begin, query_begin + queries) over key rows [kv_begin, kv_end), both
-/// numbered as in SplitHeads, for one head. Masked: causal: key > query; window w: |key - query| > w; a query all of
-/// whose keys are masked gives 0. kv_end - kv_begin at most 66,311 in the q8 case.
-/// q8: t = float(acc) * k_scale[j], c = q_scale * scale * log2(e), p = 2^fma(t, c, -max(t) * c) by exp2_of_score.
-/// f32: score = dot in order of d by fma from 0, * scale; p = exp(score - max).
+/// Keys or pages [begin, end).
+struct Range {
+  uint32_t begin, end;
+};
+
+/// The keys that a query sees: every mask leaves an interval. Where it leaves none, end <= begin.
+template <class Args>
+BANTAM_KERNELS_CONSTEXPR Range visible_range(const Args& a, uint32_t query) {
+  Range keys{a.kv_begin, a.kv_end};
+  if constexpr (!linked::kMasks) return keys;
+  const bool causal = a.mask == Mask::kCausal || a.mask == Mask::kCausalWindow;
+  const bool window = a.mask == Mask::kWindow || a.mask == Mask::kCausalWindow;
+  if (window && query > a.window && query - a.window > keys.begin) keys.begin = query - a.window;
+  uint64_t end = keys.end;
+  if (window && uint64_t{query} + a.window + 1 < end) end = uint64_t{query} + a.window + 1;
+  if (causal && uint64_t{query} + 1 < end) end = uint64_t{query} + 1;
+  keys.end = static_cast<uint32_t>(end);
+  return keys;
+}
+
+/// Pages outside which no query of the call sees a key; begin and end of what a query sees grow with the query.
+template <class Args>
+BANTAM_KERNELS_CONSTEXPR Range visible_pages(const Args& a) {
+  const uint32_t begin = visible_range(a, a.query_begin).begin;
+  const uint32_t end = visible_range(a, a.query_begin + a.queries - 1).end;
+  return begin < end ? Range{begin / 16, (end + 15) / 16} : Range{a.kv_begin / 16, a.kv_begin / 16};
+}
+
+/// Most pages that `queries` neighbours see of keys that lie in `pages` pages.
+BANTAM_KERNELS_CONSTEXPR uint32_t most_visible_pages(uint32_t pages, uint32_t queries, Mask mask, uint32_t window) {
+  if (!linked::kMasks || (mask != Mask::kWindow && mask != Mask::kCausalWindow)) return pages;
+  const uint64_t keys = uint64_t{queries} + uint64_t{window} * (mask == Mask::kWindow ? 2 : 1);
+  return (keys + 14) / 16 + 1 < pages ? static_cast<uint32_t>((keys + 14) / 16 + 1) : pages;
+}
+
+/// What is added to scores lies in scratch, page after page of visible_pages: [query][page][16] floats, which the scores
+/// replace. Whoever calls has filled it; elements of keys that a query does not see may be anything.
+template <bool kLinked>
+struct BiasedScores {
+  bool biased = false;
+};
+template <>
+struct BiasedScores<false> {
+  static constexpr bool biased = false;
+};
+
+/// Attention of query rows [query_begin, query_begin + queries) over key rows [kv_begin, kv_end), for one head. Queries are
+/// numbered by the places of keys, which are rows as in SplitHeads: that of a query's own key where it has one. Where queries
+/// lie says q alone. Masked: causal: key > query; window w: |key - query| > w; a query all of whose keys are masked gives 0.
+/// Pages that no query sees are not looked at. kv_end - kv_begin at most 66,311 in the q8 case.
+/// q8: t = float(acc) * k_scale[j], c = q_scale * scale * log2(e), p = 2^fma(t, c, -max(t) * c) by exp2_of_score; biased:
+/// t = fma(float(acc) * k_scale[j], q_scale * scale, bias), c = log2(e).
+/// f32: score = dot in order of d by fma from 0, * scale, or with a bias fma(dot, scale, bias); p = exp(score - max).
 /// l = sum of p, lane (j - kv_begin) % 16, in order of j, then the tree: the result does not depend on where in a batch
 /// the sequence lies.
 /// q8: w = p * v_scale[j]; m = max of w; u = round(w * (255 / m)) in [0, 255] (0 when m < 2^-100); y = float(sum u * v)
 /// * ((m / 255) / l). f32: y = (sum over unmasked j, in order, by fma(p, v, acc) from 0) / l.
-struct Attention {
+struct Attention : BiasedScores<linked::kBias> {
   const void* q;          // this head's columns of query row query_begin
   size_t q_stride;        // elements
   const float* q_scale;   // of query_begin, this head
@@ -242,7 +315,7 @@ struct Attention {
   bool q8;
   float* y;  // [queries][head_width]: only these columns are written
   size_t y_stride;
-  void* scratch;  // attention_scratch_bytes(attention_pages(kv_begin, kv_end), queries), aligned like f32 rows
+  void* scratch;  // attention_scratch_bytes(visible_pages, queries), aligned like f32 rows
 };
 /// Pages that rows [begin, end) lie in.
 BANTAM_KERNELS_CONSTEXPR uint32_t attention_pages(uint32_t begin, uint32_t end) { return (end + 15) / 16 - begin / 16; }

@@ -108,8 +108,7 @@ struct StaticAttention {
   uint32_t window;
   int8_t* y;
   size_t y_stride;
-  void*
-      scratch;  // static_attention_scratch_bytes(attention_pages(kv_begin, kv_end), queries, head_width), 16-byte aligned
+  void* scratch;  // static_attention_scratch_bytes(visible_pages, queries, head_width), 16-byte aligned
 };
 
 /// One row from i8 rows [row_begin, row_end) (at least one). y: the row as it is (first, last, max). y_f32: float(v) * scale,

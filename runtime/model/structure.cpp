@@ -126,8 +126,11 @@ constexpr Field kList[] = {
     // Operators
     field(&fb::Embed::tables),  //
     field(&fb::SplitHeads::heads), field(&fb::SplitHeads::kv_heads), field(&fb::SplitHeads::head_width),
+    field(&fb::SplitHeads::rotary),  //
     field(&fb::Attention::heads), field(&fb::Attention::kv_heads), field(&fb::Attention::head_width),
-    field(&fb::Attention::scale), field(&fb::Attention::mask), field(&fb::Attention::window), field(&fb::Pool::kind),
+    field(&fb::Attention::scale), field(&fb::Attention::mask), field(&fb::Attention::window),
+    field(&fb::Attention::distance_bias), field(&fb::Attention::slopes),  //
+    field(&fb::Pool::kind),
     field(&fb::Pool::l2),                                //
     field(&fb::Slice::begin), field(&fb::Slice::width),  //
     // Symbol, Tensor

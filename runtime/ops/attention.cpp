@@ -1,6 +1,7 @@
 // Attention: y = epilogue(softmax(scale * q kt) v), per head, within each sequence.
 #include "ops/epilogue.h"
 #include "ops/heads.h"
+#include "ops/score_bias.h"
 
 namespace bantam::ops {
 namespace {
@@ -20,14 +21,26 @@ Verdict verify(const Site& site) {
   if (site.rows_symbol != kTokens) return corrupt("attention runs over tokens");
   if (!(a.scale() > 0.0f && a.scale() <= 1e6f)) return corrupt("attention's scale is not a positive number");
   if (a.mask() > fb::MaskKind::MAX) return unsupported("attention with this mask is not executed");
+  if (!linked::mask(static_cast<uint32_t>(a.mask()))) return not_linked("this build leaves the mask out");
   BANTAM_CHECK(check_head_tensors(site, shape_of(a), operand(site.op.inputs(), 0), operand(site.op.inputs(), 1),
                                   operand(site.op.inputs(), 2)));
+  if constexpr (linked::kBias) BANTAM_CHECK(check_bias(site, a.heads()));
   return check_epilogue(site, output_width(site.op));
 }
 
 uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed& need) {
-  return sink_scratch(op, output_width(op), need.block_rows) +
-         kernels::attention_scratch_bytes(need.pages, need.block_rows);
+  const fb::Attention& a = *op.attributes_as_Attention();
+  const uint32_t pages = kernels::most_visible_pages(need.pages, need.block_rows, mask_of(a), a.window());
+  return sink_scratch(op, output_width(op), need.block_rows) + kernels::attention_scratch_bytes(pages, need.block_rows);
+}
+
+/// A template, because `biased` is no field where no bias is linked.
+template <class Call>
+void add_bias(const TileRun& run, const fb::Op& op, Call& call, uint32_t head) {
+  if constexpr (linked::kBias) {
+    call.biased = has_bias(*op.attributes_as_Attention());
+    if (call.biased) fill_bias(run, op, call, head);
+  }
 }
 
 /// All heads of query rows [begin, end) of the run, which belong to one sequence.
@@ -49,7 +62,7 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   args.kv_end = run.offsets[sequence + 1];
   args.head_width = a.head_width();
   args.scale = a.scale();
-  args.mask = static_cast<kernels::Mask>(a.mask());
+  args.mask = mask_of(a);
   args.window = a.window();
   args.q8 = q8;
   args.y_stride = y_stride;
@@ -66,6 +79,7 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
     args.key_pages = keys + head / group * key_page;
     args.value_pages = values + head / group * value_page;
     args.y = y + column;
+    add_bias(run, op, args, head);
     finite &= run.kernels.attention(args);
   }
   return finite;

@@ -12,6 +12,8 @@ struct HeadShape {
   uint32_t head_width;
 };
 
+inline kernels::Mask mask_of(const fb::Attention& a) { return static_cast<kernels::Mask>(a.mask()); }
+
 /// Counts are positive, small enough for 32-bit products, and heads is a multiple of kv_heads.
 Verdict check_head_shape(const HeadShape& shape);
 

@@ -131,6 +131,11 @@ void for_each_position(const fb::Op& op, const Visit& visit) {
       if (linked::kStatic) visit(embed->tables()->Get(i)->multiplier());
     }
   }
+  if (const fb::SplitHeads* split = linked::kRotary ? op.attributes_as_SplitHeads() : nullptr) visit(split->rotary());
+  if (const fb::Attention* attention = linked::kBias ? op.attributes_as_Attention() : nullptr) {
+    visit(attention->distance_bias());
+    visit(attention->slopes());
+  }
   if (const fb::Epilogue* e = op.epilogue()) {
     for (const int8_t position : {e->gate(), e->residual(), e->gamma(), e->beta(), e->smooth()}) visit(position);
   }

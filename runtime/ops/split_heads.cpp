@@ -5,6 +5,19 @@
 namespace bantam::ops {
 namespace {
 
+/// Every place that a token may have has a row, of as many angles as fit a head.
+Verdict check_rotary(const Site& site, uint32_t head_width) {
+  const int32_t index = named_input(site.op, site.op.attributes_as_SplitHeads()->rotary());
+  if (index < 0) return {};
+  const fb::Tensor& t = tensor(site.model, index);
+  const bool fits = is_constant(t) && t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows &&
+                    t.shape()->size() == 2 && width(t) % 2 == 0 && width(t) <= head_width;
+  if (!fits) return corrupt("rotary positions are not an f32 matrix of an even width that fits a head", index);
+  const uint32_t places = site.model.max_sequence();
+  return places != 0 && places <= extent(t, 0) ? Verdict{}
+                                               : corrupt("a place can reach beyond the rotary positions", index);
+}
+
 Verdict verify(const Site& site) {
   const fb::SplitHeads& split = *site.op.attributes_as_SplitHeads();
   BANTAM_CHECK(check_no_epilogue(site));
@@ -16,13 +29,37 @@ Verdict verify(const Site& site) {
   const int32_t k = operand(site.op.outputs(), 1);
   const int32_t v = operand(site.op.outputs(), 2);
   BANTAM_CHECK(check_head_tensors(site, shape, q, k, v));
+  if constexpr (linked::kRotary) BANTAM_CHECK(check_rotary(site, shape.head_width));
   if (q >= 0 && k >= 0 && tensor(site.model, q).region() == fb::Region::tile) {
     return corrupt("queries of a tile are split alone", q);
   }
   return {};
 }
 
-uint64_t scratch(const fb::Model&, const fb::Op&, const ScratchNeed&) { return 0; }
+uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
+  const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
+  return linked::kRotary && split.rotary() >= 0 ? kernels::rotary_scratch_bytes(split.head_width()) : 0;
+}
+
+/// Row by row of sequences, whose tokens' places select rows of the table.
+Status run_rotary(const TileRun& run, const fb::Op& op, kernels::SplitHeads args) {
+  const int32_t index = named_input(op, op.attributes_as_SplitHeads()->rotary());
+  const auto* table = constant<float>(run, index);
+  const uint32_t columns = width(tensor(run.model, index));
+  uint32_t sequence = find_sequence(run, run.row_begin);
+  const uint32_t end = run.row_begin + run.rows;
+  bool finite = true;
+  for (uint32_t row = run.row_begin; row < end; ++sequence) {
+    const uint32_t sequence_end = run.offsets[sequence + 1] < end ? run.offsets[sequence + 1] : end;
+    args.rows = sequence_end - row;
+    args.rotate_by(table + size_t{row - run.offsets[sequence]} * columns, columns / 2, run.scratch);
+    finite &= run.kernels.split_heads(args);
+    args.x += args.rows * args.x_stride;
+    args.row_begin += args.rows;
+    row = sequence_end;
+  }
+  return finite ? Status::kOk : Status::kNonFinite;
+}
 
 Status run_split(const TileRun& run, const fb::Op& op) {
   const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
@@ -49,6 +86,7 @@ Status run_split(const TileRun& run, const fb::Op& op) {
     args.key_pages = head_base(run, tensor(run.model, k));
     args.value_pages = head_base(run, tensor(run.model, operand(op.outputs(), 2)));
   }
+  if (linked::kRotary && split.rotary() >= 0) return run_rotary(run, op, args);
   return run.kernels.split_heads(args) ? Status::kOk : Status::kNonFinite;
 }
 

@@ -18,6 +18,7 @@ Verdict verify_split(const Site& site) {
   const HeadShape shape = {split.heads(), split.kv_heads(), split.head_width()};
   BANTAM_CHECK(check_integer(site, 0, false));
   BANTAM_CHECK(check_split_shape(shape));
+  if (linked::kRotary && split.rotary() >= 0) return unsupported("static rotary positions are not executed");
   if (site.rows_symbol != kTokens) return corrupt("heads are split over tokens");
   BANTAM_CHECK(
       check_fixed_rows(site, operand(site.op.inputs(), 0), (shape.heads + 2 * shape.kv_heads) * shape.head_width));
@@ -69,6 +70,10 @@ Verdict verify_attention(const Site& site) {
   BANTAM_CHECK(check_head_shape(shape));
   if (site.rows_symbol != kTokens) return corrupt("attention runs over tokens");
   if (a.mask() > fb::MaskKind::causal_window) return unsupported("attention with this mask is not executed");
+  if (!linked::mask(static_cast<uint32_t>(a.mask()))) return not_linked("this build leaves the mask out");
+  if (linked::kBias && (a.distance_bias() >= 0 || a.slopes() >= 0)) {
+    return unsupported("static attention with a bias is not executed");
+  }
   BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), output_width(site.op)));
   BANTAM_CHECK(check_pages(site, operand(site.op.inputs(), 1), shape, fb::Layout::key_pages));
   BANTAM_CHECK(check_pages(site, operand(site.op.inputs(), 2), shape, fb::Layout::value_pages));
@@ -77,8 +82,9 @@ Verdict verify_attention(const Site& site) {
 }
 
 uint64_t attention_scratch(const fb::Model&, const fb::Op& op, const ScratchNeed& need) {
-  const uint32_t head_width = op.attributes_as_Attention()->head_width();
-  return round_up(kernels::static_attention_scratch_bytes(need.pages, need.block_rows, head_width), 16);
+  const fb::Attention& a = *op.attributes_as_Attention();
+  const uint32_t pages = kernels::most_visible_pages(need.pages, need.block_rows, mask_of(a), a.window());
+  return round_up(kernels::static_attention_scratch_bytes(pages, need.block_rows, a.head_width()), 16);
 }
 
 /// All heads of query rows [begin, end) of the run, which belong to one sequence.
@@ -98,7 +104,7 @@ void attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   args.kv_begin = run.offsets[sequence];
   args.kv_end = run.offsets[sequence + 1];
   args.head_width = a.head_width();
-  args.mask = static_cast<kernels::Mask>(a.mask());
+  args.mask = mask_of(a);
   args.window = a.window();
   args.y_stride = y.stride;
   args.scratch = run.scratch;

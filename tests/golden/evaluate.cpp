@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <cstdlib>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -133,6 +136,49 @@ class Evaluator {
   void split(const fb::OpT& op) {
     const Matrix& x = tensors_.at(op.inputs.at(0));
     for (size_t part = 0; part < 3; ++part) tensors_[op.outputs.at(part)] = columns(x, part * x.width / 3, x.width / 3);
+    const fb::SplitHeadsT& heads = *op.attributes.AsSplitHeads();
+    if (heads.rotary < 0) return;
+    const int32_t table = convert::named_input(op, heads.rotary);
+    for (size_t part = 0; part < 2; ++part) rotate(tensors_[op.outputs.at(part)], table, heads);
+  }
+
+  /// Points (i, half + i) of each head, as complex numbers.
+  void rotate(Matrix& x, int32_t table, const fb::SplitHeadsT& heads) const {
+    const size_t half = extent(table, 1) / 2;
+    for (size_t row = 0; row < x.rows; ++row) {
+      for (size_t head = 0; head < heads.heads; ++head) {
+        for (size_t i = 0; i < half; ++i) {
+          const float* angle = constant(table).data() + row * 2 * half + i;
+          const std::complex<double> turn(static_cast<double>(angle[0]), static_cast<double>(angle[half]));
+          double& real = x.at(row, head * heads.head_width + i);
+          double& imaginary = x.at(row, head * heads.head_width + half + i);
+          const std::complex<double> turned = std::complex<double>(real, imaginary) * turn;
+          real = turned.real();
+          imaginary = turned.imag();
+        }
+      }
+    }
+  }
+
+  /// What is added to the score of a key so many places behind its query; minus infinity where it is not seen.
+  double bias(const fb::OpT& op, const fb::AttentionT& attributes, size_t head, int64_t distance) const {
+    const bool causal = attributes.mask == fb::MaskKind::causal || attributes.mask == fb::MaskKind::causal_window;
+    const bool window = attributes.mask == fb::MaskKind::window || attributes.mask == fb::MaskKind::causal_window;
+    if ((causal && distance > 0) || (window && std::abs(distance) > int64_t{attributes.window})) {
+      return -std::numeric_limits<double>::infinity();
+    }
+    double sum = 0;
+    if (attributes.distance_bias >= 0) {
+      const int32_t table = convert::named_input(op, attributes.distance_bias);
+      const auto most = static_cast<int64_t>(extent(table, 1) / 2);
+      const int64_t element = std::clamp(distance, -most, most) + most;
+      sum += static_cast<double>(constant(table)[head * extent(table, 1) + static_cast<size_t>(element)]);
+    }
+    if (attributes.slopes >= 0) {
+      sum -= static_cast<double>(constant(convert::named_input(op, attributes.slopes))[head]) *
+             static_cast<double>(std::abs(distance));
+    }
+    return sum;
   }
 
   Matrix attention(const fb::OpT& op, const fb::AttentionT& attributes) const {
@@ -146,6 +192,7 @@ class Evaluator {
         for (size_t key = 0; key < k.rows; ++key) {
           for (size_t i = begin; i < end; ++i) score[key] += q.at(row, i) * k.at(key, i);
           score[key] *= static_cast<double>(attributes.scale);
+          score[key] += bias(op, attributes, head, static_cast<int64_t>(key) - static_cast<int64_t>(row));
         }
         const double best = *std::max_element(score.begin(), score.end());
         double sum = 0;
@@ -191,6 +238,10 @@ class Evaluator {
 
   void finish(Matrix& y, const convert::EpilogueSpec& epilogue) const {
     for (double& value : y.values) value = activate(epilogue.activation, value);
+    if (epilogue.gate >= 0) {
+      const Matrix& gate = tensors_.at(epilogue.gate);
+      for (size_t i = 0; i < y.values.size(); ++i) y.values[i] *= gate.values[i];
+    }
     if (epilogue.residual >= 0) {
       const Matrix& residual = tensors_.at(epilogue.residual);
       for (size_t i = 0; i < y.values.size(); ++i) y.values[i] += residual.values[i];

@@ -72,11 +72,14 @@ class Case<SplitHeads> {
     const float scale = random.chance(90) ? 1.0f : 0.0f;
     for (size_t i = 0; i < x_.size() / 4; ++i) x_.as<float>()[i] = random.normal() * scale;
     pieces_ = wanted != nullptr ? 1 : random.between(1, 3);
+    if (wanted == nullptr && shape_.head_width > 1 && random.chance(40)) make_angles(random);
   }
 
   SplitHeads args(const Table&) {
     tensors_ = HeadTensors(shape_, 0xff);
-    return {x_.as<float>(),
+    rotated_ = Guarded(rotary_scratch_bytes(shape_.head_width));
+    return {{half_ == 0 ? nullptr : angles_.as<float>(), half_, rotated_.as<float>()},
+            x_.as<float>(),
             x_stride_,
             shape_.first_row,
             shape_.rows(),
@@ -102,6 +105,7 @@ class Case<SplitHeads> {
       a.rows = (next < end ? next : end) - a.row_begin;
       finite &= table.split_heads(a);
       a.x += a.rows * a.x_stride;
+      if (a.rotary != nullptr) a.rotary += size_t{a.rows} * 2 * half_;
       a.row_begin += a.rows;
     }
     return finite;
@@ -129,15 +133,19 @@ class Case<SplitHeads> {
             h < shape_.heads ? h : (h - shape_.heads) / 2 + ((h - shape_.heads) % 2) * shape_.kv_heads + shape_.heads;
         const float* x = x_.as<float>() + r * x_stride_ + size_t{g} * width;
         if (!shape_.q8) {
-          ASSERT_EQ(std::memcmp(at, x, width * 4), 0);
-          at += width * 4;
+          ASSERT_TRUE(half_ != 0 || std::memcmp(at, x, width * 4) == 0);
+          for (uint32_t i = 0; i < width; ++i, at += 4) {
+            float stored;
+            std::memcpy(&stored, at, 4);
+            ASSERT_NEAR(stored, value(r, g * width + i), 1e-6);
+          }
           continue;
         }
         float scale;
         std::memcpy(&scale, at + width, 4);
         for (uint32_t i = 0; i < width; ++i) {
           const int8_t v = static_cast<int8_t>(at[i]);
-          ASSERT_NEAR(double{scale} * v, x[i], 0.5001 * scale + 1e-9);
+          ASSERT_NEAR(double{scale} * v, value(r, g * width + i), 0.5001 * scale + 1e-6);
         }
         at += width + 4;
       }
@@ -148,9 +156,31 @@ class Case<SplitHeads> {
   const HeadsShape& shape() const { return shape_; }
   HeadTensors& tensors() { return tensors_; }
   void set_shape_rows(uint32_t first_row) { shape_.first_row = first_row; }
-  double value(uint32_t r, uint32_t column) const { return x_.as<float>()[r * x_stride_ + column]; }
+  /// Of a row as it is to be stored.
+  double value(uint32_t r, uint32_t column) const {
+    const float* x = x_.as<float>() + r * x_stride_;
+    const uint32_t i = column % shape_.head_width;
+    const bool is_value = column >= (shape_.heads + shape_.kv_heads) * shape_.head_width;
+    if (is_value || i >= 2 * half_) return x[column];
+    const float* angle = angles_.as<float>() + size_t{r} * 2 * half_;
+    const bool low = i < half_;
+    const double c = angle[i % half_];
+    const double s = angle[half_ + i % half_];
+    return low ? x[column] * c - x[column + half_] * s : x[column] * c + x[column - half_] * s;
+  }
 
  private:
+  void make_angles(Random& random) {
+    half_ = random.chance(50) ? shape_.head_width / 2 : random.between(1, shape_.head_width / 2);
+    angles_ = Guarded(size_t{shape_.rows()} * 2 * half_ * 4);
+    for (uint32_t r = 0; r < shape_.rows(); ++r) {
+      for (uint32_t i = 0; i < half_; ++i) {
+        const double angle = random.unit() * 4;
+        angles_.as<float>()[(size_t{r} * 2) * half_ + i] = static_cast<float>(std::cos(angle));
+        angles_.as<float>()[(size_t{r} * 2 + 1) * half_ + i] = static_cast<float>(std::sin(angle));
+      }
+    }
+  }
   void add_query(Result& result, uint32_t row, uint32_t h) const {
     const size_t at = row * tensors_.q_stride + size_t{h} * shape_.head_width;
     if (!shape_.q8) {
@@ -182,7 +212,8 @@ class Case<SplitHeads> {
   HeadsShape shape_{};
   size_t x_stride_ = 0;
   uint32_t pieces_ = 1;
-  Guarded x_;
+  uint32_t half_ = 0;  // angles of a row; 0: nothing is rotated
+  Guarded x_, angles_, rotated_;
   HeadTensors tensors_;
 };
 
@@ -199,6 +230,10 @@ class Case<Attention> {
     step_ = wanted != nullptr ? 64 : random.between(1, 40);
     scale_ = 1.0f / std::sqrt(static_cast<float>(shape().head_width)) * (random.chance(20) ? 20.0f : 1.0f);
     y_stride_ = some_stride(random, shape().heads * shape().head_width);
+    if (wanted != nullptr || !random.chance(50)) return;
+    for (size_t i = size_t{shape().heads} * shape().rows() * shape().rows(); i > 0; --i) {
+      biases_.push_back(random.normal() * 3);
+    }
   }
 
   /// Moves the sequences to other rows: results must not change.
@@ -259,27 +294,49 @@ class Case<Attention> {
     const size_t element = s.q8 ? 1 : 4;
     const uint32_t row = s.first_row + query;
     const uint32_t kv_head = s.kv_heads == 1 ? 0 : h;
-    scratch_ = Guarded(attention_scratch_bytes(attention_pages(s.first_row + begin, s.first_row + end), queries));
-    return {t.q.data() + (row * t.q_stride + size_t{h} * s.head_width) * element,
-            t.q_stride,
-            t.q_scale.as<float>() + size_t{row} * s.heads + h,
-            s.heads,
-            row,
-            queries,
-            t.keys.data() + kv_head * s.key_bytes(),
-            s.kv_heads * s.key_bytes(),
-            t.values.data() + kv_head * s.value_bytes(),
-            s.kv_heads * s.value_bytes(),
-            s.first_row + begin,
-            s.first_row + end,
-            s.head_width,
-            scale_,
-            mask_,
-            window_,
-            s.q8,
-            y_.as<float>() + query * y_stride_ + size_t{h} * s.head_width,
-            y_stride_,
-            scratch_.data()};
+    Attention a = {{!biases_.empty()},
+                   t.q.data() + (row * t.q_stride + size_t{h} * s.head_width) * element,
+                   t.q_stride,
+                   t.q_scale.as<float>() + size_t{row} * s.heads + h,
+                   s.heads,
+                   row,
+                   queries,
+                   t.keys.data() + kv_head * s.key_bytes(),
+                   s.kv_heads * s.key_bytes(),
+                   t.values.data() + kv_head * s.value_bytes(),
+                   s.kv_heads * s.value_bytes(),
+                   s.first_row + begin,
+                   s.first_row + end,
+                   s.head_width,
+                   scale_,
+                   mask_,
+                   window_,
+                   s.q8,
+                   y_.as<float>() + query * y_stride_ + size_t{h} * s.head_width,
+                   y_stride_,
+                   nullptr};
+    const Range pages = visible_pages(a);
+    EXPECT_LE(pages.end - pages.begin,
+              most_visible_pages(attention_pages(a.kv_begin, a.kv_end), queries, mask_, window_));
+    scratch_ = Guarded(attention_scratch_bytes(pages.end - pages.begin, queries));
+    a.scratch = scratch_.data();
+    float* scores = scratch_.as<float>();
+    for (uint32_t i = 0; i < queries && a.biased; ++i) {
+      for (uint32_t key = pages.begin * 16; key < pages.end * 16; ++key) {
+        const bool inside = key >= a.kv_begin && key < a.kv_end;
+        *scores++ = inside ? bias(h, query + i, key - s.first_row) : NAN;
+      }
+    }
+    return a;
+  }
+
+  /// Of two rows; NaN where the query does not see the key.
+  float bias(uint32_t h, uint32_t query, uint32_t key) const {
+    Attention a{};
+    a.mask = mask_;
+    a.window = window_;
+    if (!naive_visible(a, query, key)) return NAN;
+    return biases_.empty() ? 0.0f : biases_[(size_t{h} * shape().rows() + query) * shape().rows() + key];
   }
 
   /// The values that storage leaves of every row and column: [rows][columns].
@@ -317,7 +374,7 @@ class Case<Attention> {
       double score = 0;
       for (uint32_t i = 0; i < width; ++i) score += stored(q, h * width + i) * stored(j, key_column + i);
       keys.push_back(j);
-      p.push_back(score * scale_);
+      p.push_back(score * scale_ + bias(h, q, j));
     }
     naive_softmax(p);
     double largest_weight = 0;
@@ -344,6 +401,7 @@ class Case<Attention> {
   float scale_ = 1;
   size_t y_stride_ = 0;
   Guarded y_, scratch_;
+  std::vector<float> biases_;  // [heads][rows][rows]; empty: none
   std::vector<double> stored_;
 };
 

@@ -137,7 +137,7 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
           << isa_name(t->isa);
       for (bool q8 : {false, true}) {
         EXPECT_FALSE(t->split_heads(
-            {x.as<float>(), 48, 0, 1, 1, 1, 16, q8, y.data(), 16, scale.as<float>(), keys.data(), values.data()}))
+            {{}, x.as<float>(), 48, 0, 1, 1, 1, 16, q8, y.data(), 16, scale.as<float>(), keys.data(), values.data()}))
             << isa_name(t->isa);
       }
       const int32_t index = 0;

@@ -62,7 +62,45 @@ void add(Matrix* x, const Matrix& y) {
   for (size_t i = 0; i < x->size(); ++i) (*x)[i] += y[i];
 }
 
-Matrix attend(const Matrix& qkv, const BertShape& s, const std::vector<uint32_t>& offsets) {
+/// Queries and keys turned by the angles of their places.
+void rotate(Matrix* qkv, const Bert& bert, const std::vector<uint32_t>& offsets) {
+  const BertShape& s = bert.shape;
+  const size_t head = s.hidden / s.heads;
+  for (size_t sequence = 0; sequence + 1 < offsets.size(); ++sequence) {
+    for (size_t row = offsets[sequence]; row < offsets[sequence + 1]; ++row) {
+      const float* angles = bert.rotary.data() + (row - offsets[sequence]) * 2 * s.angles;
+      for (size_t h = 0; h < 2 * size_t{s.heads}; ++h) {
+        double* x = qkv->data() + row * 3 * s.hidden + h * head;
+        for (size_t i = 0; i < s.angles; ++i) {
+          const double low = x[i], high = x[s.angles + i];
+          const double cosine = double{angles[i]}, sine = double{angles[s.angles + i]};
+          x[i] = low * cosine - high * sine;
+          x[s.angles + i] = high * cosine + low * sine;
+        }
+      }
+    }
+  }
+}
+
+/// Added to the score of key j and query i; minus infinity: the key is not seen.
+double bias(const Bert& bert, size_t h, int64_t i, int64_t j) {
+  const BertShape& s = bert.shape;
+  const bool causal = s.mask == fb::MaskKind::causal || s.mask == fb::MaskKind::causal_window;
+  const bool window = s.mask == fb::MaskKind::window || s.mask == fb::MaskKind::causal_window;
+  if ((causal && j > i) || (window && std::abs(j - i) > int64_t{s.window})) return -INFINITY;
+  double sum = 0;
+  if (s.distances != 0) {
+    const int64_t most = int64_t{s.distances} - 1;
+    const int64_t element = std::clamp(j - i, -most, most) + most;
+    sum += double{bert.biases[h * (2 * s.distances - 1) + static_cast<size_t>(element)]};
+  }
+  if (s.slopes) sum -= double{bert.slopes[h]} * static_cast<double>(std::abs(j - i));
+  return sum;
+}
+
+Matrix attend(Matrix qkv, const Bert& bert, const std::vector<uint32_t>& offsets) {
+  const BertShape& s = bert.shape;
+  if (s.angles != 0) rotate(&qkv, bert, offsets);
   const size_t width = s.hidden, head = s.hidden / s.heads;
   Matrix y(offsets.back() * width);
   for (size_t sequence = 0; sequence + 1 < offsets.size(); ++sequence) {
@@ -76,7 +114,8 @@ Matrix attend(const Matrix& qkv, const BertShape& s, const std::vector<uint32_t>
           for (size_t d = 0; d < head; ++d) {
             score += qkv[i * 3 * width + h * head + d] * qkv[j * 3 * width + width + h * head + d];
           }
-          p.push_back(std::exp(score / std::sqrt(static_cast<double>(head))));
+          score = score / std::sqrt(static_cast<double>(head)) + bias(bert, h, int64_t(i), int64_t(j));
+          p.push_back(std::exp(score));
           sum += p.back();
         }
         for (size_t d = 0; d < head; ++d) {
@@ -137,6 +176,14 @@ Bert random_bert(const BertShape& s, uint32_t seed) {
   b.classify_bias = normal(random, s.labels, 0.1f);
   b.tag = square(s.tags, s.hidden);
   b.tag_bias = normal(random, s.tags, 0.1f);
+  if (s.distances != 0) b.biases = normal(random, size_t{s.heads} * (2 * s.distances - 1), 1);
+  if (s.slopes) b.slopes = normal(random, s.heads, 0.02f, 0.1f);
+  for (uint32_t place = 0; place < s.positions && s.angles != 0; ++place) {
+    for (uint32_t i = 0; i < 2 * s.angles; ++i) {
+      const float angle = static_cast<float>(place) * 0.4f / static_cast<float>(1 + i % s.angles);
+      b.rotary.push_back(i < s.angles ? std::cos(angle) : std::sin(angle));
+    }
+  }
   return b;
 }
 
@@ -174,6 +221,12 @@ ModelBuilder build(const Bert& bert, WeightType type) {
   const auto outputs = [&](int32_t f32, int32_t copy) {
     return q8 ? std::vector<int32_t>{f32, copy} : std::vector<int32_t>{f32 >= 0 ? f32 : copy};
   };
+  const auto places = [&](const char* name, uint32_t n, uint32_t width, const std::vector<float>& values) {
+    return values.empty() ? -1 : b.table(name, n, width, values, WeightType::kF32);
+  };
+  const int32_t rotary = places("rotary", s.positions, 2 * s.angles, bert.rotary);
+  const int32_t biases = places("biases", s.heads, 2 * s.distances - 1, bert.biases);
+  const int32_t slopes = s.slopes ? b.vector("slopes", bert.slopes) : -1;
   const auto add_qkv = [&](uint32_t layer) {
     const BertLayer& l = bert.layers[layer];
     const std::string name = "layer." + std::to_string(layer);
@@ -182,7 +235,8 @@ ModelBuilder build(const Bert& bert, WeightType type) {
     fb::SplitHeadsT split;
     split.heads = split.kv_heads = s.heads;
     split.head_width = s.hidden / s.heads;
-    b.op(name + ".split", attributes(split), {qkv}, {q, k[layer % 2], v[layer % 2]});
+    fb::OpT& op = b.op(name + ".split", attributes(split), {qkv}, {q, k[layer % 2], v[layer % 2]});
+    if (rotary >= 0) op.attributes.AsSplitHeads()->rotary = name_input(op, rotary);
   };
 
   b.step(0);
@@ -208,7 +262,13 @@ ModelBuilder build(const Bert& bert, WeightType type) {
     attention.heads = attention.kv_heads = s.heads;
     attention.head_width = s.hidden / s.heads;
     attention.scale = 1.0f / std::sqrt(static_cast<float>(attention.head_width));
-    b.op(name + ".attention", attributes(attention), {q, k[i % 2], v[i % 2]}, outputs(-1, context));
+    attention.mask = s.mask;
+    attention.window = s.window;
+    fb::OpT& attend_op =
+        b.op(name + ".attention", attributes(attention), {q, k[i % 2], v[i % 2]}, outputs(-1, context));
+    fb::AttentionT& known = *attend_op.attributes.AsAttention();
+    if (biases >= 0) known.distance_bias = name_input(attend_op, biases);
+    if (slopes >= 0) known.slopes = name_input(attend_op, slopes);
     const auto add_linear = [&](const std::string& part, uint32_t n, uint32_t width, const std::vector<float>& w,
                                 const std::vector<float>& bias, int32_t in, std::vector<int32_t> out) -> fb::OpT& {
       const int32_t weight = b.weights(part, n, width, w, type);
@@ -268,7 +328,7 @@ BertOutput forward(const Bert& bert, const std::vector<int32_t>& ids, const std:
   }
   normalize(&x, rows, bert.norm, bert.shift);
   for (const BertLayer& l : bert.layers) {
-    add(&x, linear(attend(linear(x, rows, l.qkv, l.qkv_bias), s, offsets), rows, l.out, l.out_bias));
+    add(&x, linear(attend(linear(x, rows, l.qkv, l.qkv_bias), bert, offsets), rows, l.out, l.out_bias));
     normalize(&x, rows, l.norm1, l.shift1);
     add(&x, linear(linear(x, rows, l.up, l.up_bias, s.activation), rows, l.down, l.down_bias));
     normalize(&x, rows, l.norm2, l.shift2);

@@ -22,6 +22,12 @@ struct BertShape {
   uint32_t labels = 3;
   uint32_t tags = 5;
   fb::ActivationKind activation = fb::ActivationKind::gelu;
+  // What attention knows of places.
+  fb::MaskKind mask = fb::MaskKind::none;
+  uint32_t window = 0;
+  uint32_t distances = 0;  // biases of distances up to this minus 1; 0: none
+  bool slopes = false;
+  uint32_t angles = 0;  // of rotary positions; 0: none
 };
 
 struct BertLayer {
@@ -31,6 +37,7 @@ struct BertLayer {
 struct Bert {
   BertShape shape;
   std::vector<float> words, places, types, norm, shift;
+  std::vector<float> biases, slopes, rotary;  // [heads][2 distances - 1], [heads], [positions][2 angles]
   std::vector<BertLayer> layers;
   std::vector<float> pool, pool_bias, classify, classify_bias, tag, tag_bias;
 };

@@ -27,6 +27,7 @@ struct BitsCase {
   const char* name;
   WeightType type;
   bool f32_attention;
+  bool places;  // biases, rotary positions and a window
 };
 
 class Bits : public ::testing::TestWithParam<BitsCase> {
@@ -35,6 +36,13 @@ class Bits : public ::testing::TestWithParam<BitsCase> {
     shape_.hidden = 48;
     shape_.heads = 4;
     shape_.positions = 200;
+    if (GetParam().places) {
+      shape_.mask = fb::MaskKind::window;
+      shape_.window = 25;
+      shape_.distances = 40;
+      shape_.slopes = true;
+      shape_.angles = 5;
+    }
     file_ = FileBytes(build(random_bert(shape_, 3), GetParam().type).finish());
     ids_ = random_ids(kLengths, shape_.vocabulary, shape_.segments, 4);
     SessionOptions options = default_options();
@@ -153,10 +161,12 @@ TEST_P(Bits, AFileNeedsNoMoreThanSixteenByteAlignment) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Bits,
-                         ::testing::Values(BitsCase{"f32", WeightType::kF32, false},
-                                           BitsCase{"f16", WeightType::kF16, false},
-                                           BitsCase{"int8", WeightType::kI8, false},
-                                           BitsCase{"int8_with_f32_attention", WeightType::kI8, true}),
+                         ::testing::Values(BitsCase{"f32", WeightType::kF32, false, false},
+                                           BitsCase{"f16", WeightType::kF16, false, false},
+                                           BitsCase{"int8", WeightType::kI8, false, false},
+                                           BitsCase{"int8_with_f32_attention", WeightType::kI8, true, false},
+                                           BitsCase{"f32_places", WeightType::kF32, false, true},
+                                           BitsCase{"int8_places", WeightType::kI8, false, true}),
                          [](const auto& one) { return one.param.name; });
 
 }  // namespace

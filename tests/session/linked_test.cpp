@@ -118,6 +118,22 @@ TEST(Linked, FunctionsAndNumbersLeftOut) {
             Status::kOpNotLinked);
   EXPECT_EQ(name_of(fault), "first");
   EXPECT_EQ(open_edited([](auto& m) { op(m, "first").attributes.AsPool()->l2 = true; }, &fault), Status::kOpNotLinked);
+  EXPECT_EQ(
+      open_edited([](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->mask = fb::MaskKind::window; },
+                  &fault),
+      Status::kOpNotLinked);
+  EXPECT_EQ(name_of(fault), "layer.0.attention");
+}
+
+/// Fields that nothing is linked for are not looked at; an input that only they name is one too many.
+TEST(Linked, PlacesLeftOut) {
+  Fault fault;
+  const auto with_slopes = [](fb::ModelT& m) {
+    fb::OpT& attention = op(m, "layer.0.attention");
+    attention.attributes.AsAttention()->slopes = name_input(attention, op(m, "tag").inputs[2]);
+  };
+  EXPECT_EQ(open_edited(with_slopes, &fault), Status::kCorrupt);
+  EXPECT_EQ(name_of(fault), "layer.0.attention");
 }
 
 TEST(Linked, ScoresThatCouldNotBeComputed) {

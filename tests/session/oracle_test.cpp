@@ -31,8 +31,30 @@ std::vector<Case> cases() {
   narrow.labels = 17;
   narrow.tags = 1;
   narrow.activation = fb::ActivationKind::gelu_tanh;
-  return {{"one token", odd, {1}},         {"one sequence", odd, {23}},      {"longest", odd, {96}},
-          {"ragged", odd, {5, 1, 17, 96}}, {"sixteens", wide, {16, 32, 48}}, {"narrow", narrow, {7, 19, 64, 3}}};
+  BertShape distant = odd;
+  distant.distances = 9;
+  BertShape sloping = wide;
+  sloping.slopes = true;
+  BertShape turning = narrow;
+  turning.angles = 1;
+  BertShape windowed = odd;
+  windowed.mask = fb::MaskKind::window;
+  windowed.window = 20;
+  windowed.angles = 4;
+  BertShape all = wide;
+  all.mask = fb::MaskKind::causal_window;
+  all.window = 5;
+  all.distances = 40;
+  all.slopes = true;
+  all.angles = 11;
+  const std::vector<uint32_t> ragged = {5, 1, 17, 96};
+  return {{"one token", odd, {1}},          {"one sequence", odd, {23}},
+          {"longest", odd, {96}},           {"ragged", odd, ragged},
+          {"sixteens", wide, {16, 32, 48}}, {"narrow", narrow, {7, 19, 64, 3}},
+          {"distances", distant, ragged},   {"distances, one token", distant, {1}},
+          {"slopes", sloping, ragged},      {"rotary", turning, ragged},
+          {"window", windowed, ragged},     {"window beyond the text", windowed, {12}},
+          {"everything", all, ragged},      {"everything, longest", all, {96}}};
 }
 
 /// Largest and root mean square difference from the oracle, and the oracle's root mean square.

@@ -7,7 +7,7 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// Keys [begin, end): every mask leaves an interval of keys visible to a query.
+/// Keys [begin, end) that a query sees; empty: begin is end.
 struct Visible {
   uint32_t begin, end;
   BANTAM_INLINE bool empty() const { return begin >= end; }
@@ -20,25 +20,17 @@ struct Visible {
 
 template <class Args>
 BANTAM_INLINE Visible visible_keys(const Args& a, uint32_t query) {
-  Visible keys{a.kv_begin, a.kv_end};
-  const bool causal = a.mask == Mask::kCausal || a.mask == Mask::kCausalWindow;
-  const bool window = a.mask == Mask::kWindow || a.mask == Mask::kCausalWindow;
-  if (window && query > a.window && query - a.window > keys.begin) keys.begin = query - a.window;
-  uint64_t end = keys.end;
-  if (window && uint64_t{query} + a.window + 1 < end) end = uint64_t{query} + a.window + 1;
-  if (causal && uint64_t{query} + 1 < end) end = uint64_t{query} + 1;
-  keys.end = static_cast<uint32_t>(end);
-  if (keys.empty()) keys = {a.kv_begin, a.kv_begin};
-  return keys;
+  const Range keys = visible_range(a, query);
+  return keys.begin < keys.end ? Visible{keys.begin, keys.end} : Visible{a.kv_begin, a.kv_begin};
 }
 
-/// One block of queries: scores in scratch, [query][page of the sequence][16].
+/// One block of queries: scores in scratch, [query][visible page of the call][16].
 template <uint32_t kRows>
 struct AttentionBlock {
   const Attention& a;
   uint32_t first;                 // query offset in the call
   uint32_t page_begin, page_end;  // pages that some query of the block sees
-  uint32_t first_page;            // page of kv_begin
+  uint32_t first_page;            // that scratch has room for
   size_t stride;                  // scratch elements from query to query
   float* scores;
   Visible visible[kRows];
@@ -55,16 +47,18 @@ struct AttentionBlock {
       begin = visible[r].begin < begin ? visible[r].begin : begin;
       end = visible[r].end > end ? visible[r].end : end;
     }
-    first_page = a.kv_begin / 16;
+    const Range pages = visible_pages(a);
+    first_page = pages.begin;
     page_begin = begin < end ? begin / 16 : first_page;
     page_end = begin < end ? (end + 15) / 16 : first_page;
-    stride = size_t{attention_pages(a.kv_begin, a.kv_end)} * 16;
+    stride = size_t{pages.end - pages.begin} * 16;
     scores = static_cast<float*>(a.scratch);
+    if (a.biased) scores += first * stride;
   }
 
   /// Makes the first query the `r`-th of a larger block, whose queries see keys in pages [begin, end).
   BANTAM_INLINE void move_to(uint32_t r, uint32_t begin, uint32_t end) {
-    scores += r * stride;
+    if (!a.biased) scores += r * stride;
     page_begin = begin;
     page_end = end;
   }

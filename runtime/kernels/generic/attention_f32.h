@@ -38,9 +38,10 @@ struct AttentionF32 : AttentionBlock<kRows> {
         BANTAM_UNROLL
         for (uint32_t u = 0; u < kVectors; ++u) {
           const uint32_t lane = u * kLanes;
-          F32 v = acc[r][p].v[u] * splat(a.scale);
+          float* score = this->score(r, page + p) + lane;
+          F32 v = a.biased ? fma(acc[r][p].v[u], splat(a.scale), load(score)) : acc[r][p].v[u] * splat(a.scale);
           if (!whole) v = select(visible[r].lanes((page + p) * 16 + lane), v, splat(kMinusInfinity));
-          store(this->score(r, page + p) + lane, v);
+          store(score, v);
         }
       }
     }

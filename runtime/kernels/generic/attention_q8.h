@@ -38,13 +38,23 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
       for (uint32_t r = 0; r < kRows; ++r) memcpy(last + r * 4, q + r * a.q_stride + quads * 4, rest);
       block.add_keys(last, 4, tiles + size_t{quads} * 64, a.key_page_stride, 1);
     }
+    if (linked::kBias && a.biased) {
+      take_pages<true>(page, block, keys + tile_bytes);
+    } else {
+      take_pages<false>(page, block, keys + tile_bytes);
+    }
+  }
+
+  /// `scales`: those of the first page's keys.
+  template <bool kBiased, uint32_t kPages>
+  BANTAM_INLINE void take_pages(uint32_t page, RegisterBlock<kRows, kPages>& block, const uint8_t* scales) {
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPages; ++p) {
-      const F32 k_scale = load(reinterpret_cast<const float*>(keys + p * a.key_page_stride + tile_bytes));
+      const F32 k_scale = load(reinterpret_cast<const float*>(scales + p * a.key_page_stride));
       const bool whole = this->whole(page + p);
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
-        this->take_scores(r, page + p, 0, whole, block.get(r, p), k_scale);
+        this->template take_scores<kBiased>(r, page + p, 0, whole, block.get(r, p), k_scale);
       }
     }
   }

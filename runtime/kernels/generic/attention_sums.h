@@ -31,19 +31,20 @@ struct AttentionSums {
     page_count = end - page_begin;
   }
 
-  BANTAM_INLINE void multiply_keys() const {
+  /// Sums of pages [page, page + pages), in `sums`.
+  BANTAM_INLINE void multiply_keys(uint32_t page, uint32_t pages, Sum* sums, size_t sums_stride) const {
     const uint32_t quads = a.head_width / 4;
     const uint32_t rest = a.head_width % 4;
     const int8_t* q = static_cast<const int8_t*>(a.q) + first * a.q_stride;
     DotBlock block = {};
     block.x_stride = a.q_stride;
     block.rows = queries;
-    block.w = reinterpret_cast<const int8_t*>(a.key_pages + page_begin * a.key_page_stride);
+    block.w = reinterpret_cast<const int8_t*>(a.key_pages + page * a.key_page_stride);
     block.panel_stride = a.key_page_stride;
-    block.panels = page_count;
+    block.panels = pages;
     block.quads = quads;
-    block.sums = reinterpret_cast<Sum*>(frame.score(0, page_begin));
-    block.sums_stride = frame.stride;
+    block.sums = sums;
+    block.sums_stride = sums_stride;
     dot_block(q, block);
     if (rest == 0) return;
     // A head may begin anywhere in its row, and end where the memory of rows ends.
@@ -56,17 +57,41 @@ struct AttentionSums {
     dot_block(last, block);
   }
 
+  BANTAM_INLINE const float* k_scale(uint32_t page) const {
+    const size_t scale_at = size_t{pad4(a.head_width)} * 16;
+    return reinterpret_cast<const float*>(a.key_pages + page * a.key_page_stride + scale_at);
+  }
+
+  /// All scores where their biases lie, whose place sums cannot take.
+  BANTAM_INLINE void add_products_to_biases() const {
+    for (uint32_t page = page_begin; page < page_begin + page_count; ++page) {
+      Sum sums[kMost * 16];
+      multiply_keys(page, 1, sums, 16);
+      for (uint32_t r = 0; r < queries; ++r) {
+        const float times = a.q_scale[(first + r) * a.q_scale_stride] * a.scale;
+        float* score = frame.score(0, page) + r * frame.stride;
+        for (uint32_t lane = 0; lane < 16; ++lane) {
+          score[lane] = fma(to_f32(sums[r * 16 + lane]) * k_scale(page)[lane], times, score[lane]);
+        }
+      }
+    }
+  }
+
   /// Query r's scores from its sums, then its probabilities. False: something is not finite.
   BANTAM_INLINE bool weigh_keys(uint32_t r) {
     SoftmaxQ8<1> query(a, first + r);
     query.begin();
     query.move_to(r, page_begin, page_begin + page_count);
-    const size_t scale_at = size_t{pad4(a.head_width)} * 16;
     for (uint32_t page = page_begin; page < page_begin + page_count; ++page) {
-      const float* k_scale = reinterpret_cast<const float*>(a.key_pages + page * a.key_page_stride + scale_at);
       const bool whole = query.whole(page);
+      const float* scale = k_scale(page);
       for (uint32_t lane = 0; lane < 16; ++lane) {
-        query.take_scores(0, page, lane, whole, bits(load(query.score(0, page) + lane)), load(k_scale + lane));
+        const float score = load(query.score(0, page) + lane);
+        if (linked::kBias && a.biased) {
+          query.note_scores(0, page, lane, whole, score);
+        } else {
+          query.template take_scores<false>(0, page, lane, whole, bits(score), load(scale + lane));
+        }
       }
     }
     const bool finite = query.probabilities();
@@ -102,7 +127,11 @@ struct AttentionSums {
 
   BANTAM_INLINE bool run() {
     Finite finite;
-    multiply_keys();
+    if (linked::kBias && a.biased) {
+      add_products_to_biases();
+    } else {
+      multiply_keys(page_begin, page_count, reinterpret_cast<Sum*>(frame.score(0, page_begin)), frame.stride);
+    }
     for (uint32_t r = 0; r < queries; ++r) {
       if (!weigh_keys(r)) return false;
     }

@@ -18,19 +18,29 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
 
   F32 best[kRows];   // the largest scores so far, lane by lane
   float factor[16];  // what the integer sum over values is multiplied with
+  float times[16];   // with a bias: what the product with a key is multiplied with before it
 
   using Base::Base;
 
   BANTAM_INLINE void begin() {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) best[r] = splat(kMinusInfinity);
+    if (!a.biased) return;
+    for (uint32_t r = 0; r < kRows; ++r) times[r] = a.q_scale[(first + r) * a.q_scale_stride] * a.scale;
   }
 
-  /// Scores of a vector of keys of page `page`, from `lane` on, but for the scale of the query, which all of them share.
+  /// Scores of a vector of keys of page `page`, from `lane` on; without a bias but for the scale of the query, which all of
+  /// them share.
+  template <bool kBiased>
   BANTAM_INLINE void take_scores(uint32_t r, uint32_t page, uint32_t lane, bool whole, I32 sums, F32 k_scale) {
-    const F32 v = to_f32(sums) * k_scale;
+    float* score = this->score(r, page) + lane;
+    F32 v = to_f32(sums) * k_scale;
+    if constexpr (kBiased) v = fma(v, splat(times[r]), load(score));
+    note_scores(r, page, lane, whole, v);
+    store(score, v);
+  }
+  BANTAM_INLINE void note_scores(uint32_t r, uint32_t page, uint32_t lane, bool whole, F32 v) {
     best[r] = max(whole ? v : select(visible[r].lanes(page * 16 + lane), v, splat(kMinusInfinity)), best[r]);
-    store(this->score(r, page) + lane, v);
   }
 
   /// Scores to u8 probabilities; all queries together, because each is a chain of dependent steps. False: something is
@@ -43,7 +53,7 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
     float offset[16];
     BANTAM_UNROLL
     for (uint32_t i = 0; i < kRows; ++i) {
-      q_scale[i] = a.q_scale[(first + i) * a.q_scale_stride] * a.scale;
+      q_scale[i] = a.biased ? 1.0f : a.q_scale[(first + i) * a.q_scale_stride] * a.scale;
       total[i] = Sums{};
       worst[i] = splat(int32_t{0});
     }

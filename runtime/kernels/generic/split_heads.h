@@ -84,6 +84,29 @@ BANTAM_INLINE void split_four_values_q8(const float* x, size_t x_stride, uint32_
   for (uint32_t r = 0; r < 4; ++r) memcpy(scale_at + r * 4, &scales[r].scale, 4);
 }
 
+/// Head x of row r, turned by the row's place.
+BANTAM_NOINLINE inline const float* rotate_head(const SplitHeads& a, uint32_t r, const float* x) {
+  if constexpr (!linked::kRotary) return x;
+  const uint32_t half = a.rotary_width;
+  const float* cosines = a.rotary + size_t{r} * 2 * half;
+  float* y = a.rotated;
+  for_vectors(
+      half, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        const F32 low = load_lanes(x + i, lanes);
+        const F32 high = load_lanes(x + half + i, lanes);
+        const F32 c = load_lanes(cosines + i, lanes);
+        const F32 s = load_lanes(cosines + half + i, lanes);
+        store_lanes(y + i, fma(low, c, splat(0.0f) - high * s), lanes);
+        store_lanes(y + half + i, fma(high, c, low * s), lanes);
+      });
+  for (uint32_t i = 2 * half; i < a.head_width; ++i) y[i] = x[i];
+  return y;
+}
+/// The head as it is stored.
+BANTAM_INLINE const float* final_head(const SplitHeads& a, uint32_t r, const float* x) {
+  return linked::kRotary && a.rotary != nullptr ? rotate_head(a, r, x) : x;
+}
+
 /// Row r of the call, all but its values. Returns the largest |x| of its queries and keys, as bits.
 inline int32_t split_queries_and_keys_q8(const SplitHeads& a, uint32_t r) {
   const uint32_t width = a.head_width;
@@ -93,16 +116,18 @@ inline int32_t split_queries_and_keys_q8(const SplitHeads& a, uint32_t r) {
   int8_t* q = a.heads == 0 ? nullptr : static_cast<int8_t*>(a.q) + row * a.q_stride;
   int32_t worst = 0;
   for (uint32_t h = 0; h < a.heads; ++h, x += width) {
-    const int32_t m = head_magnitude(x, width);
+    const float* head = final_head(a, r, x);
+    const int32_t m = head_magnitude(head, width);
     worst = worst > m ? worst : m;
     const RowScale scale = row_scale(m);
     a.q_scale[row * a.heads + h] = scale.scale;
-    split_query_q8(x, width, splat(scale.inverse), q + size_t{h} * width);
+    split_query_q8(head, width, splat(scale.inverse), q + size_t{h} * width);
   }
   for (uint32_t h = 0; h < a.kv_heads; ++h, x += width) {
-    const int32_t m = head_magnitude(x, width);
+    const float* head = final_head(a, r, x);
+    const int32_t m = head_magnitude(head, width);
     worst = worst > m ? worst : m;
-    split_key_q8(x, width, row_scale(m), a.key_pages + (page + h) * key_page_bytes(width, true), row % 16);
+    split_key_q8(head, width, row_scale(m), a.key_pages + (page + h) * key_page_bytes(width, true), row % 16);
   }
   return worst;
 }
@@ -156,11 +181,14 @@ inline bool split_row_f32(const SplitHeads& a, uint32_t r) {
   const size_t page = (row / 16) * a.kv_heads;
   const int32_t worst = head_magnitude(x, (a.heads + 2 * a.kv_heads) * width);
 
-  if (a.heads != 0) memcpy(static_cast<float*>(a.q) + row * a.q_stride, x, size_t{a.heads} * width * sizeof(float));
-  x += size_t{a.heads} * width;
+  float* q = a.heads == 0 ? nullptr : static_cast<float*>(a.q) + row * a.q_stride;
+  for (uint32_t h = 0; h < a.heads; ++h, x += width, q += width) {
+    memcpy(q, final_head(a, r, x), width * sizeof(float));
+  }
   for (uint32_t h = 0; h < a.kv_heads; ++h, x += width) {
+    const float* head = final_head(a, r, x);
     uint8_t* to = a.key_pages + (page + h) * key_page_bytes(width, false) + lane * sizeof(float);
-    for (uint32_t i = 0; i < width; ++i) memcpy(to + size_t{i} * 64, x + i, sizeof(float));
+    for (uint32_t i = 0; i < width; ++i) memcpy(to + size_t{i} * 64, head + i, sizeof(float));
   }
   for (uint32_t h = 0; h < a.kv_heads; ++h, x += width) {
     uint8_t* to = a.value_pages + (page + h) * value_page_bytes(width, false) + size_t{lane} * pad16(width) * 4;

@@ -40,14 +40,15 @@ struct StaticMean {
 struct StaticQueries {
   const StaticAttention& a;
   uint32_t first, count;          // in the call
-  uint32_t page_begin, page_end;  // of the sequence
+  uint32_t page_begin, page_end;  // that some query sees
   size_t stride;                  // scores from query to query
   uint32_t width;                 // of a query in scratch
 
   BANTAM_INLINE StaticQueries(const StaticAttention& args, uint32_t query, uint32_t queries)
       : a(args), first(query), count(queries) {
-    page_begin = a.kv_begin / 16;
-    page_end = page_begin + attention_pages(a.kv_begin, a.kv_end);
+    const Visible most = visible_keys(a, a.query_begin + first + count - 1);
+    page_begin = visible_keys(a, a.query_begin + first).begin / 16;
+    page_end = (most.end + 15) / 16;
     stride = size_t{page_end - page_begin} * 16;
     width = pad4(a.head_width);
   }

@@ -1,0 +1,73 @@
+#include "graph/places.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace bantam::convert {
+
+std::vector<float> rotary_angles(uint32_t places, uint32_t width, double base) {
+  const uint32_t half = width / 2;
+  std::vector<float> angles(size_t{places} * width);
+  for (uint32_t i = 0; i < half; ++i) {
+    const auto power = static_cast<float>(std::pow(base, static_cast<double>(2 * i) / width));
+    const float step = 1.0F / power;
+    for (uint32_t place = 0; place < places; ++place) {
+      const float angle = static_cast<float>(place) * step;
+      angles[size_t{place} * width + i] = static_cast<float>(std::cos(static_cast<double>(angle)));
+      angles[size_t{place} * width + half + i] = static_cast<float>(std::sin(static_cast<double>(angle)));
+    }
+  }
+  return angles;
+}
+
+void halves_of_neighbours(std::vector<float>& values, uint32_t heads, uint32_t columns, uint32_t width) {
+  const size_t head = values.size() / heads;
+  std::vector<float> turned(size_t{width} * columns);
+  for (uint32_t h = 0; h < heads; ++h) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(h * head);
+    for (uint32_t row = 0; row < width; ++row) {
+      const uint32_t to = row % 2 * (width / 2) + row / 2;
+      std::copy_n(begin + std::ptrdiff_t{row} * columns, columns, turned.begin() + std::ptrdiff_t{to} * columns);
+    }
+    std::copy(turned.begin(), turned.end(), begin);
+  }
+}
+
+uint32_t distance_bucket(int32_t distance, uint32_t buckets, uint32_t most) {
+  const uint32_t half = buckets / 2;
+  const uint32_t exact = half / 2;
+  const uint32_t first = distance > 0 ? half : 0;
+  const auto away = static_cast<uint32_t>(std::abs(distance));
+  if (away < exact) return first + away;
+  const float ratio = std::log(static_cast<float>(away) / static_cast<float>(exact));
+  const auto octaves = static_cast<float>(std::log(static_cast<double>(most) / exact));
+  const auto beyond = static_cast<uint32_t>(ratio / octaves * static_cast<float>(half - exact));
+  return first + std::min(exact + beyond, half - 1);
+}
+
+std::vector<float> bucket_biases(const std::vector<float>& table, uint32_t heads, uint32_t buckets, uint32_t most) {
+  std::vector<float> biases;
+  const auto end = static_cast<int32_t>(most);
+  for (uint32_t head = 0; head < heads; ++head) {
+    for (int32_t distance = -end; distance <= end; ++distance) {
+      biases.push_back(table[size_t{distance_bucket(distance, buckets, most)} * heads + head]);
+    }
+  }
+  return biases;
+}
+
+std::vector<float> alibi_slopes(uint32_t heads) {
+  // Those of the power of two below; what is missing are every other one of twice as many.
+  uint32_t power = 1;
+  while (power * 2 <= heads) power *= 2;
+  std::vector<float> slopes;
+  for (uint32_t head = 0; head < heads; ++head) {
+    const bool own = head < power;
+    const double step = -8.0 / (own ? power : 2 * power);
+    slopes.push_back(static_cast<float>(std::exp2(step * (own ? head + 1 : 2 * (head - power) + 1))));
+  }
+  return slopes;
+}
+
+}  // namespace bantam::convert

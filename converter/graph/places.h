@@ -1,0 +1,30 @@
+// Constants of what attention knows of places (Attention and SplitHeads in the schema), made from the settings that models
+// publish. Angles and buckets are rounded as transformers rounds them, so that the last bits of a place agree, too.
+#ifndef BANTAM_CONVERTER_GRAPH_PLACES_H_
+#define BANTAM_CONVERTER_GRAPH_PLACES_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace bantam::convert {
+
+/// [places, width]: row p holds the cosines, then the sines, of p * base^(-2 i / width), i < width / 2. `width` is even.
+std::vector<float> rotary_angles(uint32_t places, uint32_t width, double base);
+
+/// Rows of a matrix (or elements of a bias, `columns` 1) that makes queries or keys, [heads * head_width, columns], whose
+/// rotary positions turn neighbours (2 i, 2 i + 1), reordered for those that turn (i, width / 2 + i). Scores stay the same.
+void halves_of_neighbours(std::vector<float>& values, uint32_t heads, uint32_t columns, uint32_t width);
+
+/// The bucket of a key `distance` places behind its query (T5, arXiv 1910.10683, in both directions): small distances have one
+/// each, larger ones share them by logarithm up to `most`. `buckets` is even, and 4 or more.
+uint32_t distance_bucket(int32_t distance, uint32_t buckets, uint32_t most);
+
+/// [heads, 2 * most + 1] biases by distance from a table [buckets, heads].
+std::vector<float> bucket_biases(const std::vector<float>& table, uint32_t heads, uint32_t buckets, uint32_t most);
+
+/// ALiBi's slopes (arXiv 2108.12409) of so many heads.
+std::vector<float> alibi_slopes(uint32_t heads);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_GRAPH_PLACES_H_

@@ -1,0 +1,78 @@
+#include "ops/score_bias.h"
+
+#include <string.h>
+
+namespace bantam::ops {
+namespace {
+
+/// Keys [first, first + count) of one query's row of biases; places are signed, so that differences are.
+struct BiasRow {
+  float* y;
+  int32_t query, first, count;
+
+  /// Element of the key that stands `distance` behind the query, not beyond the row's ends.
+  int32_t at(int32_t distance) const {
+    const int64_t element = int64_t{query} + distance - first;
+    return element < 0 ? 0 : element > count ? count : static_cast<int32_t>(element);
+  }
+};
+
+/// `table`: of distances -most to most.
+void store_by_distance(const BiasRow& row, const float* table, int32_t most) {
+  const int32_t low = row.at(-most);
+  const int32_t high = row.at(most + 1);
+  for (int32_t i = 0; i < low; ++i) row.y[i] = table[0];
+  if (low < high) {
+    const float* from = table + (most + row.first + low - row.query);
+    memcpy(row.y + low, from, static_cast<size_t>(high - low) * sizeof(float));
+  }
+  for (int32_t i = high; i < row.count; ++i) row.y[i] = table[2 * most];
+}
+
+/// `add`: to what is there.
+void slope(const BiasRow& row, float slope, bool add) {
+  for (int32_t i = 0; i < row.count; ++i) {
+    const int32_t distance = row.first + i - row.query;
+    const float v = static_cast<float>(distance < 0 ? distance : -distance) * slope;
+    row.y[i] = add ? row.y[i] + v : v;
+  }
+}
+
+}  // namespace
+
+Verdict check_bias(const Site& site, uint32_t heads) {
+  const fb::Attention& a = *site.op.attributes_as_Attention();
+  const int32_t table = named_input(site.op, a.distance_bias());
+  if (table >= 0) {
+    if (!linked::kDistanceBias) return not_linked("this build leaves out biases by distance");
+    const fb::Tensor& t = tensor(site.model, table);
+    const bool fits = is_constant(t) && t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows &&
+                      t.shape()->size() == 2 && extent(t, 0) == heads && extent(t, 1) % 2 == 1;
+    if (!fits) return corrupt("biases by distance are not an f32 matrix of a row a head and odd width", table);
+    if (extent(t, 1) > kMaxWidth) return unsupported("biases of too many distances", table);
+  }
+  if (a.slopes() >= 0 && !linked::kSlopes) return not_linked("this build leaves out biases by slopes");
+  return check_vector(site, named_input(site.op, a.slopes()), heads, "slopes are not an f32 vector of a number a head");
+}
+
+void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& call, uint32_t head) {
+  const fb::Attention& a = *op.attributes_as_Attention();
+  const kernels::Range pages = kernels::visible_pages(call);
+  BiasRow row = {};
+  row.first = static_cast<int32_t>(pages.begin * 16);
+  row.count = static_cast<int32_t>((pages.end - pages.begin) * 16);
+  row.y = static_cast<float*>(call.scratch);
+  const int32_t table = linked::kDistanceBias ? named_input(op, a.distance_bias()) : -1;
+  const auto* slopes = linked::kSlopes ? constant<float>(run, named_input(op, a.slopes())) : nullptr;
+  for (uint32_t r = 0; r < call.queries; ++r, row.y += row.count) {
+    row.query = static_cast<int32_t>(call.query_begin + r);
+    if (table >= 0) {
+      const uint32_t width_of_row = extent(tensor(run.model, table), 1);
+      const float* values = constant<float>(run, table) + size_t{head} * width_of_row;
+      store_by_distance(row, values, static_cast<int32_t>(width_of_row / 2));
+    }
+    if (slopes != nullptr) slope(row, slopes[head], table >= 0);
+  }
+}
+
+}  // namespace bantam::ops

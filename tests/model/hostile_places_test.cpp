@@ -1,0 +1,114 @@
+// hostile_test.cpp of what attention knows of places: biases, rotary positions.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "bantam/model.h"
+#include "tests/session/bert.h"
+
+namespace bantam::testing {
+namespace {
+
+BertShape shape_with_places() {
+  BertShape shape;
+  shape.mask = fb::MaskKind::window;
+  shape.window = 7;
+  shape.distances = 5;
+  shape.slopes = true;
+  shape.angles = 3;
+  return shape;
+}
+
+fb::OpT& op(fb::ModelT& m, const std::string& name) {
+  for (const auto& o : m.subgraphs[0]->ops) {
+    if (o->name == name) return *o;
+  }
+  throw std::runtime_error("no op " + name);
+}
+
+fb::OpT& attention(fb::ModelT& m) { return op(m, "layer.0.attention"); }
+fb::TensorT& input(fb::ModelT& m, fb::OpT& of, int8_t position) {
+  return *m.tensors[static_cast<size_t>(of.inputs[static_cast<size_t>(position)])];
+}
+fb::TensorT& biases(fb::ModelT& m) {
+  return input(m, attention(m), attention(m).attributes.AsAttention()->distance_bias);
+}
+fb::TensorT& slopes(fb::ModelT& m) { return input(m, attention(m), attention(m).attributes.AsAttention()->slopes); }
+fb::TensorT& rotary(fb::ModelT& m) {
+  fb::OpT& split = op(m, "layer.0.split");
+  return input(m, split, split.attributes.AsSplitHeads()->rotary);
+}
+void set_extent(fb::TensorT& t, size_t dimension, int32_t n) { t.shape[dimension] = fb::Dim(-1, 0, n, 1); }
+
+struct Edit {
+  const char* name;
+  std::function<void(fb::ModelT&)> apply;
+};
+
+const Edit kEdits[] = {
+    {"biases of fewer heads", [](auto& m) { set_extent(biases(m), 0, 4); }},
+    {"biases of more heads", [](auto& m) { set_extent(biases(m), 0, 6); }},
+    {"biases of an even number of distances", [](auto& m) { set_extent(biases(m), 1, 8); }},
+    {"biases of no distance", [](auto& m) { set_extent(biases(m), 1, 0); }},
+    {"biases that are a vector", [](auto& m) { biases(m).shape.pop_back(); }},
+    {"biases as i32", [](auto& m) { biases(m).type = fb::DType::i32; }},
+    {"biases that are activations",
+     [](auto& m) {
+       fb::OpT& a = attention(m);
+       a.inputs[static_cast<size_t>(a.attributes.AsAttention()->distance_bias)] = a.inputs[0];
+     }},
+    {"biases absent",
+     [](auto& m) {
+       fb::OpT& a = attention(m);
+       a.inputs[static_cast<size_t>(a.attributes.AsAttention()->distance_bias)] = -1;
+     }},
+    {"biases beyond the inputs", [](auto& m) { attention(m).attributes.AsAttention()->distance_bias = 9; }},
+    {"biases at a negative position", [](auto& m) { attention(m).attributes.AsAttention()->distance_bias = -2; }},
+    {"biases named nowhere", [](auto& m) { attention(m).attributes.AsAttention()->distance_bias = -1; }},
+    {"biases where the queries are", [](auto& m) { attention(m).attributes.AsAttention()->distance_bias = 0; }},
+    {"biases and slopes in one place",
+     [](auto& m) {
+       fb::AttentionT& a = *attention(m).attributes.AsAttention();
+       a.slopes = a.distance_bias;
+     }},
+    {"slopes of fewer heads", [](auto& m) { set_extent(slopes(m), 0, 4); }},
+    {"slopes as i8", [](auto& m) { slopes(m).type = fb::DType::i8; }},
+    {"rotary positions of too few places", [](auto& m) { set_extent(rotary(m), 0, 95); }},
+    {"rotary positions of a longer text", [](auto& m) { m.max_sequence = 97; }},
+    {"rotary positions of any length", [](auto& m) { m.max_sequence = 0; }},
+    {"rotary positions of an odd width", [](auto& m) { set_extent(rotary(m), 1, 5); }},
+    {"rotary positions wider than a head",
+     [](auto& m) {
+       set_extent(rotary(m), 1, 10);
+       set_extent(rotary(m), 0, 57);
+     }},
+    {"rotary positions as i32", [](auto& m) { rotary(m).type = fb::DType::i32; }},
+    {"rotary positions that are a vector", [](auto& m) { rotary(m).shape.pop_back(); }},
+    {"rotary positions in tiles", [](auto& m) { rotary(m).layout = fb::Layout::tile_n16; }},
+    {"rotary positions named nowhere", [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->rotary = -1; }},
+    {"rotary positions where the rows are",
+     [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->rotary = 0; }},
+};
+
+Status open(const ModelBuilder& builder, Fault* fault) {
+  const FileBytes file(builder.finish());
+  Model model;
+  return Model::open(file.data(), file.size(), &model, fault);
+}
+
+TEST(HostilePlaces, AreRefusedWithAReason) {
+  for (const WeightType type : {WeightType::kI8, WeightType::kF32}) {
+    for (const Edit& edit : kEdits) {
+      ModelBuilder builder = build(random_bert(shape_with_places(), 2), type);
+      Fault fault;
+      ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what;
+      edit.apply(builder.model);
+      EXPECT_EQ(open(builder, &fault), Status::kCorrupt) << edit.name << ": " << fault.what;
+      EXPECT_STRNE(fault.what, "") << edit.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bantam::testing
