@@ -7,9 +7,40 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "format/header.h"
+#include "graph/task_parts.h"
+#include "import/families/family.h"
 
 namespace bantam::cli {
 namespace {
+
+Json families_json() {
+  Json list = Json::array();
+  for (const convert::Family& family : convert::families()) {
+    Json tasks = Json::array();
+    for (uint32_t task = 0; task < 32; ++task) {
+      if ((family.tasks() >> task & 1u) != 0) tasks.push_back(convert::typed_name(static_cast<TaskKind>(task)));
+    }
+    for (const char* name : family.model_types) list.push_back({{"model_type", name}, {"tasks", tasks}});
+  }
+  return list;
+}
+
+/// What `convert` takes: model types, and the tasks that each has heads for.
+void print_families(bool json) {
+  const Json list = families_json();
+  if (json) {
+    Json object = json_object("families");
+    object["version"] = kVersion;
+    object["families"] = list;
+    out().line(object);
+    return;
+  }
+  for (const Json& family : list) {
+    std::string tasks;
+    for (const Json& task : family["tasks"]) tasks += (tasks.empty() ? "" : ", ") + task.get<std::string>();
+    out().print("{:<16} {}\n", family["model_type"].get<std::string>(), tasks);
+  }
+}
 
 void print_version(bool json) {
   const std::string format = fmt::format("{}.{}", kMajorVersion, kMinorVersion);
@@ -44,9 +75,12 @@ void add_version(CLI::App& app) {
   CLI::App* command = app.add_subcommand("version", "Print version, build and instruction sets");
   command->group(kAboutGroup);
   auto json = std::make_shared<bool>(false);
+  auto list = std::make_shared<bool>(false);
+  command->add_flag("--families", *list,
+                    "List the models that convert: model_type of config.json, and the tasks of each");
   command->add_flag("--json", *json, "Print one JSON object");
-  command->footer("Examples:\n  bantam version\n  bantam version --json");
-  command->callback([json] { print_version(*json); });
+  command->footer("Examples:\n  bantam version\n  bantam version --families\n  bantam version --json");
+  command->callback([json, list] { *list ? print_families(*json) : print_version(*json); });
 }
 
 }  // namespace bantam::cli

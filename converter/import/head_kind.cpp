@@ -1,6 +1,8 @@
 // Which head a directory has: by option, by architecture name, by tensors.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "graph/task_parts.h"
@@ -10,32 +12,74 @@ namespace bantam::convert {
 namespace {
 
 /// Of models that give a row of values a text.
-fb::TaskKind sequence_task(const Fields& config, const Weights& weights) {
+fb::TaskKind sequence_task(const Head& head, const Fields& config, const Weights& weights) {
   const std::string type = config.text("problem_type", "");
   if (type == "regression") return fb::TaskKind::regress;
   if (type == "multi_label_classification") return fb::TaskKind::multi_label;
-  if (type.empty() && weights.head_rows("classifier.weight").value_or(2) == 1) return fb::TaskKind::regress;
+  const std::string last = std::string(head.layers.back().name) + ".weight";
+  if (type.empty() && weights.head_rows(last).value_or(2) == 1) return fb::TaskKind::regress;
   if (!type.empty() && type != "single_label_classification") {
     config.problem(ExitCode::kUnsupported, "problem_type", fmt::format("\"{}\" is not known", type));
   }
   return fb::TaskKind::classify;
 }
 
-/// Files without an architecture: what the tensors could be.
-fb::TaskKind task_by_tensors(const Fields& config, const Weights& weights) {
-  if (weights.has_head("intent_classifier.weight") && weights.has_head("slot_classifier.weight"))
-    return fb::TaskKind::joint;
-  if (weights.has_head("qa_outputs.weight")) return fb::TaskKind::answer;
-  const bool fill =
-      weights.has_head("cls.predictions.transform.dense.weight") || weights.has_head("vocab_transform.weight");
-  const bool next = weights.has_head("cls.seq_relationship.weight");
-  if (weights.has_head("classifier.weight")) {
-    const bool pooled = weights.has_encoder("pooler.dense.weight") || weights.has_head("pre_classifier.weight");
-    return pooled ? sequence_task(config, weights) : fb::TaskKind::tag;
-  }
-  if (fill) return next ? fb::TaskKind::pretraining : fb::TaskKind::fill;
-  return next ? fb::TaskKind::next_sentence : fb::TaskKind::none;
+ChosenHead chosen(const Head& head, const Fields& config, const Weights& weights) {
+  return {head.task == fb::TaskKind::classify ? sequence_task(head, config, weights) : head.task, &head};
 }
+
+/// Are a head's own tensors there? An output layer over the vocabulary may be the word embeddings.
+bool is_there(const Family& family, const Head& head, const Weights& weights) {
+  if (head.rows == Rows::kPooler && !weights.has_encoder(std::string(family.name(Slot::kPooler)) + ".weight")) {
+    return false;
+  }
+  return !head.layers.empty() && std::all_of(head.layers.begin(), head.layers.end(), [&](const HeadLayer& layer) {
+    return layer.out == HeadLayer::Out::kVocabulary || weights.has_head(std::string(layer.name) + ".weight");
+  });
+}
+
+/// Files without an architecture: what the tensors could be.
+ChosenHead head_by_tensors(const Family& family, const Fields& config, const Weights& weights) {
+  const auto there = [&](fb::TaskKind task) -> const Head* {
+    for (const Head& head : family.heads) {
+      if (head.task == task && is_there(family, head, weights)) return &head;
+    }
+    return nullptr;
+  };
+  if (weights.has_head("intent_classifier.weight") && weights.has_head("slot_classifier.weight")) {
+    return {fb::TaskKind::joint, family.head(fb::TaskKind::joint)};
+  }
+  const Head* words = there(fb::TaskKind::fill);
+  const Head* next = there(fb::TaskKind::next_sentence);
+  const Head* both = words != nullptr && next != nullptr ? family.head(fb::TaskKind::pretraining) : nullptr;
+  for (const Head* head :
+       {there(fb::TaskKind::answer), there(fb::TaskKind::classify), there(fb::TaskKind::tag), both, words, next}) {
+    if (head != nullptr) return chosen(*head, config, weights);
+  }
+  return {fb::TaskKind::none, family.head(fb::TaskKind::none)};
+}
+
+/// The head that a class of transformers has: "BertForTokenClassification", "JointBertForIntentAndSlots".
+const Head* head_of_class(const Family& family, std::string_view name) {
+  constexpr std::string_view kJoint = "Joint", kJointEnd = "ForIntentAndSlots";
+  if (name.substr(0, kJoint.size()) == kJoint && name.size() > kJointEnd.size() &&
+      name.substr(name.size() - kJointEnd.size()) == kJointEnd) {
+    return family.head(fb::TaskKind::joint);
+  }
+  // Another family's class: models of one graph are saved under the names of several.
+  for (const Family& other : families()) {
+    for (const std::string_view beginning : other.architectures) {
+      if (name.substr(0, beginning.size()) != beginning) continue;
+      for (const Head& head : family.heads) {
+        if (head.architecture != nullptr && name.substr(beginning.size()) == head.architecture) return &head;
+      }
+    }
+  }
+  return nullptr;
+}
+
+/// Typed names of the tasks that a family has heads for.
+std::string tasks_of(const Family& family) { return task_list(family.tasks()); }
 
 }  // namespace
 
@@ -46,23 +90,34 @@ fb::TaskKind parse_head(const std::string& task) {
               fmt::format("--task {}: there is no such task; {} are known", task, task_list(imported_heads())));
 }
 
-fb::TaskKind detect_head(const Fields& config, const Weights& weights, Problems& problems) {
+ChosenHead head_of_task(const Family& family, fb::TaskKind task, const Weights& weights, Problems& problems) {
+  const bool labels = task == fb::TaskKind::multi_label || task == fb::TaskKind::regress;
+  const Head* found = nullptr;
+  for (const Head& head : family.heads) {
+    if (head.task != (labels ? fb::TaskKind::classify : task)) continue;
+    if (found == nullptr || (!is_there(family, *found, weights) && is_there(family, head, weights))) found = &head;
+  }
+  if (found == nullptr) {
+    problems.add(ExitCode::kUnsupported,
+                 fmt::format("--task {}: {} has no such head; it has {}", typed_name(static_cast<TaskKind>(task)),
+                             family.model_types.front(), tasks_of(family)));
+  }
+  return {task, found};
+}
+
+ChosenHead detect_head(const Family& family, const Fields& config, const Weights& weights, Problems& problems) {
   if (!config.has("architectures") || !config.raw("architectures").is_array() || config.raw("architectures").empty() ||
       !config.raw("architectures").front().is_string()) {
-    return task_by_tensors(config, weights);
+    return head_by_tensors(family, config, weights);
   }
   const auto name = config.raw("architectures").front().get<std::string>();
-  std::optional<fb::TaskKind> found = head_of_architecture(name);
-  for (const std::string_view family : {"Bert", "DistilBert"}) {
-    const bool of_family = name.compare(0, family.size(), family) == 0;
-    if (!found && of_family) found = head_of_architecture(std::string_view(name).substr(family.size()));
-  }
-  if (found) return *found == fb::TaskKind::classify ? sequence_task(config, weights) : *found;
-  problems.add(ExitCode::kUnsupported,
-               fmt::format("config.json: architectures: \"{}\" is not supported; bert and distilbert with the heads of "
-                           "transformers are, and --task NAME chooses a head whatever the architecture says",
-                           name));
-  return fb::TaskKind::none;
+  if (const Head* found = head_of_class(family, name)) return chosen(*found, config, weights);
+  problems.add(
+      ExitCode::kUnsupported,
+      fmt::format("config.json: architectures: \"{}\" is not supported; {} with heads for {} is, and --task NAME "
+                  "chooses one whatever the architecture says",
+                  name, family.model_types.front(), tasks_of(family)));
+  return {};
 }
 
 }  // namespace bantam::convert

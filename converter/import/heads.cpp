@@ -19,63 +19,61 @@ EpilogueSpec activated(fb::ActivationKind kind) {
 
 class HeadImporter {
  public:
-  explicit HeadImporter(const HeadContext& context)
-      : c_(context), bert_(context.config.family == Family::kBert), hidden_(context.config.hidden) {
+  explicit HeadImporter(const HeadContext& context) : c_(context), family_(*context.config.family) {
     task_ = std::make_unique<fb::TaskT>();
   }
 
   /// Appends the head and gives the task its other settings.
-  using Build = void (HeadImporter::*)();
+  using Build = void (HeadImporter::*)(const Head&);
 
-  void run(fb::TaskKind task, Build build) {
-    task_->kind = task;
+  void run(const ChosenHead& chosen, Build build) {
+    task_->kind = chosen.task;
     c_.builder.enter(fb::Part::head);
-    (this->*build)();
+    (this->*build)(*chosen.head);
     c_.graph.model.task = std::move(task_);
   }
 
-  void encoder() {
+  void encoder(const Head&) {
     c_.builder.output("last_hidden_state", fb::OutputRole::none, c_.encoder.hidden);
-    if (bert_ && c_.weights.has_encoder("pooler.dense.weight"))
+    if (family_.has(Slot::kPooler) && c_.weights.has_encoder(std::string(family_.name(Slot::kPooler)) + ".weight"))
       c_.builder.output("pooler_output", fb::OutputRole::none, pooler());
   }
 
-  void sequence() {
-    auto labels = read_labels(c_.fields, c_.weights.head_rows("classifier.weight"));
-    const int32_t logits = dense("classifier", pooled(), count(labels));
+  void sequence(const Head& head) {
+    auto labels = labels_of(head);
+    const int32_t logits = layers(head, count(labels));
     label_set(c_.builder.output("logits", fb::OutputRole::labels, logits), std::move(labels));
   }
 
-  void tag() {
-    auto labels = read_labels(c_.fields, c_.weights.head_rows("classifier.weight"));
+  void tag(const Head& head) {
+    auto labels = labels_of(head);
     const fb::TagScheme tags = scheme(labels);
-    const int32_t logits = dense("classifier", c_.encoder.hidden, count(labels));
+    const int32_t logits = layers(head, count(labels));
     label_set(c_.builder.output("logits", fb::OutputRole::tags, logits), std::move(labels), tags);
   }
 
-  void answer() {
-    const int32_t both = dense("qa_outputs", c_.encoder.hidden, 2);
+  void answer(const Head& head) {
+    const int32_t both = layers(head);
     c_.builder.output("start_logits", fb::OutputRole::begin, c_.builder.slice("qa_outputs.start", both, 0, 1), true);
     c_.builder.output("end_logits", fb::OutputRole::end, c_.builder.slice("qa_outputs.end", both, 1, 1), true);
   }
 
-  void choose() { c_.builder.output("logits", fb::OutputRole::choice, dense("classifier", pooled(), 1)); }
+  void choose(const Head& head) { c_.builder.output("logits", fb::OutputRole::choice, layers(head)); }
 
-  void fill() { c_.builder.output("logits", fb::OutputRole::words, predictions()); }
+  void fill(const Head& head) { c_.builder.output("logits", fb::OutputRole::words, layers(head)); }
 
-  void next_sentence() {
-    if (!require_bert("next sentence prediction")) return;
-    label_set(c_.builder.output("logits", fb::OutputRole::next, dense("cls.seq_relationship", pooler(), 2)),
-              {"is_next", "not_next"});
+  void next_sentence(const Head& head) {
+    label_set(c_.builder.output("logits", fb::OutputRole::next, layers(head)), labels_of(head));
   }
 
-  void pretraining() {
-    if (!require_bert("pre-training heads")) return;
-    c_.builder.output("prediction_logits", fb::OutputRole::words, predictions());
-    c_.builder.output("seq_relationship_logits", fb::OutputRole::next, dense("cls.seq_relationship", pooler(), 2));
+  /// Of the heads for words and for what follows.
+  void pretraining(const Head&) {
+    c_.builder.output("prediction_logits", fb::OutputRole::words, layers(*family_.head(fb::TaskKind::fill)));
+    const Head& next = *family_.head(fb::TaskKind::next_sentence);
+    c_.builder.output(next.output, fb::OutputRole::next, layers(next));
   }
 
-  void embed() {
+  void embed(const Head&) {
     const SentencePooling& pooling = c_.pooling;
     task_->prompt = pooling.prompt;
     int32_t x = c_.builder.pool("pooling", c_.encoder.hidden, pooling.pool, pooling.normalize && pooling.dense.empty());
@@ -99,11 +97,11 @@ class HeadImporter {
     c_.builder.output("sentence_embedding", fb::OutputRole::embedding, x);
   }
 
-  void joint() {
+  /// The intent is read from token 0 of the last hidden state: there is no pooler.
+  void joint(const Head&) {
     auto intents = read_label_list(c_.fields, "intent_labels");
     auto slots = read_label_list(c_.fields, "slot_labels");
     const fb::TagScheme tags = scheme(slots);
-    // The intent is read from token 0 of the last hidden state: there is no pooler.
     const int32_t intent = dense("intent_classifier", first_token(), count(intents));
     const int32_t slot = dense("slot_classifier", c_.encoder.hidden, count(slots));
     label_set(c_.builder.output("intent_logits", fb::OutputRole::labels, intent), std::move(intents));
@@ -127,19 +125,97 @@ class HeadImporter {
   /// BERT's pooler: tanh(W x[0] + b). Its tensors belong to the base model.
   int32_t pooler() {
     c_.builder.enter(fb::Part::pooler);
-    const std::string name = "pooler.dense";
+    const std::string name = family_.name(Slot::kPooler);
     const std::string full = c_.encoder.base + name;
-    const int32_t weight = c_.builder.linear_weight(full + ".weight", hidden_, hidden_,
-                                                    c_.weights.encoder(name + ".weight", {hidden_, hidden_}));
-    const int32_t bias = c_.builder.vector(full + ".bias", c_.weights.encoder(name + ".bias", {hidden_}));
+    const uint32_t width = c_.config.hidden;
+    const int32_t weight =
+        c_.builder.linear_weight(full + ".weight", width, width, c_.weights.encoder(name + ".weight", {width, width}));
+    const int32_t bias = c_.builder.vector(full + ".bias", c_.weights.encoder(name + ".bias", {width}));
     const int32_t pooled = c_.builder.linear(full, first_token(), weight, bias, activated(fb::ActivationKind::tanh));
     c_.builder.enter(fb::Part::head);
     return pooled;
   }
 
-  /// One row a sequence, as the family's sentence heads see it.
-  int32_t pooled() {
-    return bert_ ? pooler() : dense("pre_classifier", first_token(), hidden_, activated(fb::ActivationKind::relu));
+  int32_t rows_of(const Head& head) {
+    return head.rows == Rows::kTokens ? c_.encoder.hidden : head.rows == Rows::kFirst ? first_token() : pooler();
+  }
+
+  fb::ActivationKind activation(const HeadLayer& layer) const {
+    switch (layer.activation) {
+      case HeadLayer::Activation::kNone:
+        break;
+      case HeadLayer::Activation::kRelu:
+        return fb::ActivationKind::relu;
+      case HeadLayer::Activation::kTanh:
+        return fb::ActivationKind::tanh;
+      case HeadLayer::Activation::kGelu:
+        return fb::ActivationKind::gelu;
+      case HeadLayer::Activation::kOfModel:
+        return c_.config.activation;
+      case HeadLayer::Activation::kOfSetting:
+        return read_activation(c_.fields, layer.setting, layer.setting_otherwise);
+    }
+    return fb::ActivationKind::none;
+  }
+
+  uint32_t width_of(HeadLayer::Out out, uint32_t labels) const {
+    switch (out) {
+      case HeadLayer::Out::kLabels:
+        return labels;
+      case HeadLayer::Out::kHidden:
+        return c_.config.hidden;
+      case HeadLayer::Out::kEmbedding:
+        return c_.config.embedding;
+      case HeadLayer::Out::kVocabulary:
+        return c_.config.vocabulary;
+      case HeadLayer::Out::kOne:
+        return 1;
+      case HeadLayer::Out::kTwo:
+        return 2;
+    }
+    return 0;
+  }
+
+  /// The head's layers one after the other.
+  int32_t layers(const Head& head, uint32_t labels = 0) {
+    int32_t x = rows_of(head);
+    for (const HeadLayer& layer : head.layers) {
+      if (layer.out == HeadLayer::Out::kVocabulary) {
+        x = vocabulary_layer(layer, x);
+        continue;
+      }
+      EpilogueSpec epilogue = activated(activation(layer));
+      const uint32_t width = width_of(layer.out, labels);
+      if (layer.norm != nullptr) {
+        const std::string norm = layer.norm;
+        epilogue.norm = fb::NormKind::layer;
+        epilogue.gamma = c_.builder.vector(norm + ".weight", c_.weights.head(norm + ".weight", {width}));
+        epilogue.beta = c_.builder.vector(norm + ".bias", c_.weights.head(norm + ".bias", {width}));
+        epilogue.epsilon = c_.config.epsilon;
+      }
+      const bool score = layer.out == HeadLayer::Out::kOne && head.labels.size() == 2;
+      x = score ? against_zero(layer.name, x) : dense(layer.name, x, width, epilogue);
+    }
+    return x;
+  }
+
+  /// One score s as the two of labels (0, s): their softmax is (1 - sigmoid(s), sigmoid(s)).
+  int32_t against_zero(const std::string& name, int32_t x) {
+    const uint32_t in = c_.builder.width(x);
+    const auto behind_zeros = [](Values values, size_t zeros) {
+      if (!values.values.empty()) values.values.insert(values.values.begin(), zeros, 0.0F);
+      return values;
+    };
+    const int32_t weight =
+        c_.builder.linear_weight(name + ".weight", 2, in, behind_zeros(c_.weights.head(name + ".weight", {1, in}), in));
+    const int32_t bias = c_.builder.vector(name + ".bias", behind_zeros(c_.weights.head(name + ".bias", {1}), 1));
+    return c_.builder.linear(name, x, weight, bias, {});
+  }
+
+  /// The head's own labels, or config.json's.
+  std::vector<std::string> labels_of(const Head& head) const {
+    if (!head.labels.empty()) return {head.labels.begin(), head.labels.end()};
+    return read_labels(c_.fields, c_.weights.head_rows(std::string(head.layers.back().name) + ".weight"));
   }
 
   void label_set(uint32_t output, std::vector<std::string> labels, fb::TagScheme scheme = fb::TagScheme::plain) {
@@ -157,9 +233,13 @@ class HeadImporter {
   static uint32_t count(const std::vector<std::string>& labels) { return static_cast<uint32_t>(labels.size()); }
 
   /// The output layer over the vocabulary: the word embeddings again, unless the file has another matrix.
-  int32_t vocabulary_layer(const std::string& name, const std::string& bias_name, int32_t x) {
-    const uint32_t vocabulary = c_.config.vocabulary;
-    const std::string weight_name = name + ".weight";
+  int32_t vocabulary_layer(const HeadLayer& layer, int32_t x) {
+    const std::string name = layer.name, weight_name = name + ".weight";
+    const uint32_t vocabulary = c_.config.vocabulary, in = c_.builder.width(x);
+    // Most files hold one bias under one or both names; where they differ the layer's own is the one added.
+    const bool own = layer.bias == nullptr || c_.weights.has_head(name + ".bias");
+    const std::string bias_name = own ? name + ".bias" : layer.bias;
+    if (layer.bias != nullptr) c_.weights.use_head(layer.bias);
     if (c_.config.embedding_rank != 0) {
       c_.problems.add(ExitCode::kUnsupported,
                       "factorised embeddings (embedding_rank) cannot serve as an output layer over the vocabulary");
@@ -167,12 +247,11 @@ class HeadImporter {
     }
     const bool present = c_.weights.has_head(weight_name);
     int32_t weight = c_.encoder.word_embeddings;
-    if (present ? c_.weights.same(weight_name, "embeddings.word_embeddings.weight") : c_.config.tie_embeddings) {
+    if (present ? c_.weights.same(weight_name, family_.name(Slot::kWords)) : c_.config.tie_embeddings) {
       c_.weights.use_head(weight_name);
       c_.builder.tie(weight);
     } else {
-      weight = c_.builder.linear_weight(weight_name, vocabulary, hidden_,
-                                        c_.weights.head(weight_name, {vocabulary, hidden_}));
+      weight = c_.builder.linear_weight(weight_name, vocabulary, in, c_.weights.head(weight_name, {vocabulary, in}));
       if (present && c_.config.tie_embeddings) {
         c_.graph.notes.push_back(
             fmt::format("{} differs from the word embeddings, though config.json ties the two: "
@@ -184,78 +263,43 @@ class HeadImporter {
     return c_.builder.linear(name, x, weight, bias, {});
   }
 
-  /// Dense, activation, norm, vocabulary. [tokens, vocabulary].
-  int32_t predictions() {
-    const std::string transform = bert_ ? "cls.predictions.transform.dense" : "vocab_transform";
-    const std::string norm = bert_ ? "cls.predictions.transform.LayerNorm" : "vocab_layer_norm";
-    EpilogueSpec epilogue = activated(c_.config.activation);
-    epilogue.norm = fb::NormKind::layer;
-    epilogue.gamma = c_.builder.vector(norm + ".weight", c_.weights.head(norm + ".weight", {hidden_}));
-    epilogue.beta = c_.builder.vector(norm + ".bias", c_.weights.head(norm + ".bias", {hidden_}));
-    epilogue.epsilon = c_.config.epsilon;
-    const int32_t x = dense(transform, c_.encoder.hidden, hidden_, epilogue);
-    if (!bert_) return vocabulary_layer("vocab_projector", "vocab_projector.bias", x);
-    // Most files hold one bias under one or both names; where they differ the decoder's own is the one added.
-    const bool own = c_.weights.has_head("cls.predictions.decoder.bias");
-    c_.weights.use_head("cls.predictions.bias");
-    return vocabulary_layer("cls.predictions.decoder", own ? "cls.predictions.decoder.bias" : "cls.predictions.bias",
-                            x);
-  }
-
-  bool require_bert(const char* what) {
-    if (!bert_)
-      c_.problems.add(ExitCode::kUnsupported,
-                      fmt::format("{} exist for bert only, not {}", what, c_.config.model_type));
-    return bert_;
-  }
-
   const HeadContext& c_;
-  bool bert_;
-  uint32_t hidden_;
+  const Family& family_;
   std::unique_ptr<fb::TaskT> task_;
 };
 
-/// A task, who builds its head, and what transformers calls models with it (after the family's name, or whole).
-struct Head {
+/// A task, and who builds its heads.
+struct Builds {
   fb::TaskKind task;
   HeadImporter::Build build;
-  const char* architecture;
 };
 
-constexpr Head kHeads[] = {
-    {fb::TaskKind::none, &HeadImporter::encoder, "Model"},
-    // Which of the three: sequence_task in head_kind.cpp.
-    {fb::TaskKind::classify, &HeadImporter::sequence, "ForSequenceClassification"},
-    {fb::TaskKind::multi_label, &HeadImporter::sequence, nullptr},
-    {fb::TaskKind::regress, &HeadImporter::sequence, nullptr},
-    {fb::TaskKind::tag, &HeadImporter::tag, "ForTokenClassification"},
-    {fb::TaskKind::answer, &HeadImporter::answer, "ForQuestionAnswering"},
-    {fb::TaskKind::choose, &HeadImporter::choose, "ForMultipleChoice"},
-    {fb::TaskKind::fill, &HeadImporter::fill, "ForMaskedLM"},
-    {fb::TaskKind::next_sentence, &HeadImporter::next_sentence, "ForNextSentencePrediction"},
-    {fb::TaskKind::pretraining, &HeadImporter::pretraining, "ForPreTraining"},
-    {fb::TaskKind::embed, &HeadImporter::embed, nullptr},  // sentence-transformers says it by modules.json
-    {fb::TaskKind::joint, &HeadImporter::joint, "JointBertForIntentAndSlots"},
+constexpr Builds kBuilds[] = {
+    {fb::TaskKind::none, &HeadImporter::encoder},
+    {fb::TaskKind::classify, &HeadImporter::sequence},
+    {fb::TaskKind::multi_label, &HeadImporter::sequence},
+    {fb::TaskKind::regress, &HeadImporter::sequence},
+    {fb::TaskKind::tag, &HeadImporter::tag},
+    {fb::TaskKind::answer, &HeadImporter::answer},
+    {fb::TaskKind::choose, &HeadImporter::choose},
+    {fb::TaskKind::fill, &HeadImporter::fill},
+    {fb::TaskKind::next_sentence, &HeadImporter::next_sentence},
+    {fb::TaskKind::pretraining, &HeadImporter::pretraining},
+    {fb::TaskKind::embed, &HeadImporter::embed},
+    {fb::TaskKind::joint, &HeadImporter::joint},
 };
 
 }  // namespace
 
-void import_head(fb::TaskKind task, const HeadContext& context) {
-  for (const Head& head : kHeads) {
-    if (head.task == task) HeadImporter(context).run(task, head.build);
+void import_head(const ChosenHead& chosen, const HeadContext& context) {
+  for (const Builds& builds : kBuilds) {
+    if (builds.task == chosen.task) HeadImporter(context).run(chosen, builds.build);
   }
-}
-
-std::optional<fb::TaskKind> head_of_architecture(std::string_view name) {
-  for (const Head& head : kHeads) {
-    if (head.architecture != nullptr && name == head.architecture) return head.task;
-  }
-  return std::nullopt;
 }
 
 uint32_t imported_heads() {
   uint32_t tasks = 0;
-  for (const Head& head : kHeads) tasks |= 1u << static_cast<uint32_t>(head.task);
+  for (const Builds& builds : kBuilds) tasks |= 1u << static_cast<uint32_t>(builds.task);
   return tasks;
 }
 

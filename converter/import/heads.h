@@ -1,34 +1,37 @@
-// Heads: what stands on the encoder, one function for each of transformers' kinds.
+// Heads: what stands on the encoder, one function for each kind of answer; layers and their names are the family's.
 #ifndef BANTAM_CONVERTER_IMPORT_HEADS_H_
 #define BANTAM_CONVERTER_IMPORT_HEADS_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "graph/builder.h"
-#include "import/encoder.h"
+#include "import/families/config.h"
 #include "import/hugging_face.h"
-#include "import/source/config.h"
 #include "import/source/fields.h"
 #include "import/source/sentence_transformers.h"
 #include "import/source/weights.h"
+#include "import/stack.h"
 
 namespace bantam::convert {
 
 /// The task that --task names; throws Error (usage) for another word.
 fb::TaskKind parse_head(const std::string& task);
 
-/// The task that the directory's architecture ("BertForTokenClassification"), settings and, where those
+/// A head of the family, and the task that it serves here.
+struct ChosenHead {
+  fb::TaskKind task{};
+  const Head* head = nullptr;
+};
+
+/// The family's head for `task`, of several the one whose tensors are there; a problem where the family has none.
+ChosenHead head_of_task(const Family& family, fb::TaskKind task, const Weights& weights, Problems& problems);
+
+/// The head that the directory's architecture ("BertForTokenClassification"), settings and, where those
 /// are silent, tensor names say. Unknown architectures are added to the problems.
-fb::TaskKind detect_head(const Fields& config, const Weights& weights, Problems& problems);
+ChosenHead detect_head(const Family& family, const Fields& config, const Weights& weights, Problems& problems);
 
-/// The task of an architecture of transformers: its whole name, or what follows the family's.
-std::optional<fb::TaskKind> head_of_architecture(std::string_view name);
-
-/// Bit i: import_head builds the head of the task of number i.
+/// Bit i: import_head builds the head of the task of number i for some family.
 uint32_t imported_heads();
 
 /// Everything a head needs; references outlive it.
@@ -45,7 +48,7 @@ struct HeadContext {
 };
 
 /// Appends the head, the model's outputs (named as in transformers) and the task table.
-void import_head(fb::TaskKind task, const HeadContext& context);
+void import_head(const ChosenHead& chosen, const HeadContext& context);
 
 }  // namespace bantam::convert
 

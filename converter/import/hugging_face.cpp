@@ -10,14 +10,14 @@
 #include "base/json_file.h"
 #include "base/sha256.h"
 #include "graph/builder.h"
-#include "import/encoder.h"
+#include "import/families/config.h"
 #include "import/heads.h"
 #include "import/source/checkpoint.h"
-#include "import/source/config.h"
 #include "import/source/explain.h"
 #include "import/source/model_card.h"
 #include "import/source/sentence_transformers.h"
 #include "import/source/weights.h"
+#include "import/stack.h"
 #include "import/tokenizer/tokenizer.h"
 #include "model/task_traits.h"
 
@@ -70,18 +70,18 @@ void record_provenance(Graph& graph, const ModelSource& source, const Fields& co
 
 /// The two must agree before layers are read one by one: a wrong count would give a problem for each tensor.
 void check_layers(const Weights& weights, const EncoderConfig& config, Problems& problems) {
-  const uint32_t present = weights.layers(config.family == Family::kBert ? "encoder.layer" : "transformer.layer");
+  const std::string pattern = config.family->layer;
+  const std::string stack = pattern.substr(0, pattern.find("{}"));
+  const uint32_t present = weights.layers(stack);
+  const uint32_t asked = config.groups != 0 ? config.groups : config.layers;
   if (present == 0) {
-    problems.add(
-        ExitCode::kInvalid,
-        fmt::format("the weights hold no {} encoder: no tensor's name contains "
-                    "\"{}.0.\"; is model_type right?",
-                    config.model_type, config.family == Family::kBert ? "encoder.layer" : "transformer.layer"));
-  } else if (present != config.layers) {
     problems.add(ExitCode::kInvalid,
-                 fmt::format("config.json says {} layers, but the weights hold {}; the two do not belong "
-                             "together",
-                             config.layers, present));
+                 fmt::format("the weights hold no {} encoder: no tensor's name contains \"{}0.\"; is model_type right?",
+                             config.model_type, stack));
+  } else if (present != asked) {
+    problems.add(ExitCode::kInvalid,
+                 fmt::format("config.json says {} {}, but the weights hold {}; the two do not belong together", asked,
+                             config.groups != 0 ? "groups of layers" : "layers", present));
   }
 }
 
@@ -140,10 +140,12 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   const Fields fields(source.config, "config.json", problems);
   const EncoderConfig config = read_encoder_config(fields);
   problems.raise();  // wrong settings would make every tensor's shape wrong
-  Weights weights(*source.checkpoint, config.model_type, problems);
-  const fb::TaskKind task = !options.task.empty() ? parse_head(options.task)
-                            : sentence            ? fb::TaskKind::embed
-                                                  : detect_head(fields, weights, problems);
+  const Family& family = *config.family;
+  const ModelNames names = model_names(family);
+  Weights weights(*source.checkpoint, names, problems);
+  const ChosenHead head = !options.task.empty() ? head_of_task(family, parse_head(options.task), weights, problems)
+                          : sentence            ? head_of_task(family, fb::TaskKind::embed, weights, problems)
+                                                : detect_head(family, fields, weights, problems);
   check_layers(weights, config, problems);
   problems.raise();
 
@@ -151,9 +153,9 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   const uint32_t positions = kept_positions(config, options, graph);
   const Encoder encoder = import_encoder(builder, weights, config, positions);
   SentencePooling pooling;
-  const bool pools = (traits(task).parts & kVectorPart) != 0;
+  const bool pools = (traits(head.task).parts & kVectorPart) != 0;
   if (pools) pooling = read_sentence_pooling(source.root, config.hidden, problems, graph.notes);
-  import_head(task, {graph, builder, weights, config, fields, encoder, pooling, options, problems});
+  import_head(head, {graph, builder, weights, config, fields, encoder, pooling, options, problems});
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
   if (!options.ids_only) add_tokenizer(graph, source.tokenizer, config, pooling, positions, problems);

@@ -13,39 +13,26 @@
 namespace bantam::convert {
 namespace {
 
-constexpr const char* kWords = "embeddings.word_embeddings.weight";
-
 bool ends_with(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
-/// Outputs and inputs of a module; a norm has outputs only.
-struct Module {
-  std::string_view name;
-  Axis out, in;
-};
-
-// Relative to the base model.
-constexpr Module kEncoderModules[] = {{"embeddings.LayerNorm", Axis::kHidden, Axis::kNone},
-                                      {"pooler.dense", Axis::kHidden, Axis::kHidden},
-                                      {kEmbeddingProjection, Axis::kHidden, Axis::kNone}};
-constexpr Module kTables[] = {{kWords, Axis::kVocabulary, Axis::kHidden},
-                              {"embeddings.position_embeddings.weight", Axis::kPositions, Axis::kHidden},
-                              {"embeddings.token_type_embeddings.weight", Axis::kNone, Axis::kHidden}};
-// Beside it.
-constexpr Module kHeadModules[] = {{"pre_classifier", Axis::kHidden, Axis::kHidden},
-                                   {"classifier", Axis::kNone, Axis::kHidden},
-                                   {"qa_outputs", Axis::kNone, Axis::kHidden},
-                                   {"intent_classifier", Axis::kNone, Axis::kHidden},
-                                   {"slot_classifier", Axis::kNone, Axis::kHidden},
-                                   {"cls.seq_relationship", Axis::kNone, Axis::kHidden},
-                                   {"cls.predictions.transform.dense", Axis::kHidden, Axis::kHidden},
-                                   {"cls.predictions.transform.LayerNorm", Axis::kHidden, Axis::kNone},
-                                   {"cls.predictions.decoder", Axis::kVocabulary, Axis::kHidden},
-                                   {"cls.predictions", Axis::kVocabulary, Axis::kNone},  // its bias
-                                   {"vocab_transform", Axis::kHidden, Axis::kHidden},
-                                   {"vocab_layer_norm", Axis::kHidden, Axis::kNone},
-                                   {"vocab_projector", Axis::kVocabulary, Axis::kHidden}};
+/// What the outputs of a head's layer count.
+Axis axis_of(HeadLayer::Out out) {
+  switch (out) {
+    case HeadLayer::Out::kHidden:
+      return Axis::kHidden;
+    case HeadLayer::Out::kEmbedding:
+      return Axis::kEmbedding;
+    case HeadLayer::Out::kVocabulary:
+      return Axis::kVocabulary;
+    case HeadLayer::Out::kLabels:
+    case HeadLayer::Out::kOne:
+    case HeadLayer::Out::kTwo:
+      break;
+  }
+  return Axis::kNone;
+}
 
 /// The rows, or columns, `indices` of a matrix; elements of a vector.
 void gather(MemoryTensor& tensor, bool columns, const Indices& indices) {
@@ -79,9 +66,10 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
   Problems problems;
   config_ = read_encoder_config(Fields(source_.config, "config.json", problems));
   problems.raise();
-  base_ = base_prefix(*source_.checkpoint, config_.model_type);
-  outer_ = base_;
-  if (ends_with(outer_, config_.model_type + ".")) outer_.resize(outer_.size() - config_.model_type.size() - 1);
+  const ModelNames names = model_names(family());
+  base_ = base_prefix(*source_.checkpoint, names);
+  outer_ = outer_prefix(base_, names);
+  for (uint32_t i = config_.layers; i-- > 0;) places_[base_ + layer_prefix(config_, i)] = i;
   std::vector<std::string> left;
   for (const auto& [stored, entry] : source_.checkpoint->tensors()) {
     std::string name = stored;
@@ -98,53 +86,52 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
   if (!left.empty()) notes_.push_back(fmt::format("left out: {}", fmt::join(left, ", ")));
 }
 
+Axis Draft::resolved(Axis axis) const { return axis == Axis::kEmbedding && !config_.projects ? Axis::kHidden : axis; }
+
 Draft::Role Draft::role_of(const std::string& name) const {
-  Role role;
-  const auto inside = [&](const std::string& prefix, std::string_view rest) {
-    return name.size() == prefix.size() + rest.size() && name.compare(0, prefix.size(), prefix) == 0 &&
-           name.compare(prefix.size(), rest.size(), rest) == 0;
+  // NAME.weight and NAME.bias of a module: its name, and whether it is the weight.
+  const size_t dot = name.rfind('.');
+  const std::string module = name.substr(0, std::min(dot, name.size()));
+  const std::string kind = dot == std::string::npos ? "" : name.substr(dot);
+  const bool weight = kind == ".weight";
+  const auto role = [&](Axis rows, Axis columns, int64_t layer = -1) {
+    return Role{resolved(rows), weight ? resolved(columns) : Axis::kNone, layer, true};
   };
-  const auto module = [&](const std::string& prefix, const Module& known) {
-    const std::string full = prefix + std::string(known.name);
-    const bool weight = inside(full, ".weight");
-    if (!weight && !inside(full, ".bias")) return;
-    role.known = true;
-    role.rows = known.out;
-    role.columns = weight ? known.in : Axis::kNone;
+  const auto is = [](const std::string& whole, const std::string& prefix, std::string_view rest) {
+    return whole.size() == prefix.size() + rest.size() && whole.compare(0, prefix.size(), prefix) == 0 &&
+           whole.compare(prefix.size(), rest.size(), rest) == 0;
   };
-  for (const Module& table : kTables) {
-    if (inside(base_, table.name)) return {table.out, table.in, -1, true};
+  for (const auto& [slot, of_slot] : family().roles) {
+    const Axes axes = axes_of(slot);
+    if (is_table(slot) && is(name, base_, of_slot)) return role(axes.rows, axes.columns);
   }
-  for (const Module& known : kEncoderModules) module(base_, known);
-  for (const Module& known : kHeadModules) module(outer_, known);
-  const std::string stack = base_ + names().stack + ".";
-  if (role.known || name.compare(0, stack.size(), stack) != 0) return role;
-  uint32_t layer = 0;
-  const char* end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data() + stack.size(), end, layer);
-  if (parsed.ec != std::errc() || parsed.ptr == end || layer >= config_.layers) return role;
-  const std::string prefix(name.data(), parsed.ptr + 1);
-  const LayerNames& part = names();
-  for (const Module& known : {Module{part.query, Axis::kScores, Axis::kHidden},
-                              {part.key, Axis::kScores, Axis::kHidden},
-                              {part.value, Axis::kValues, Axis::kHidden},
-                              {part.out, Axis::kHidden, Axis::kValues},
-                              {part.out_norm, Axis::kHidden, Axis::kNone},
-                              {part.up, Axis::kFfn, Axis::kHidden},
-                              {part.down, Axis::kHidden, Axis::kFfn},
-                              {part.down_norm, Axis::kHidden, Axis::kNone}}) {
-    module(prefix, known);
+  if (!weight && kind != ".bias") return {};
+  for (const auto& [slot, of_slot] : family().roles) {
+    if (is_table(slot) || !is_stored(slot)) continue;
+    const Axes axes = axes_of(slot);
+    if (!is_of_layer(slot) && is(module, base_, of_slot)) return role(axes.rows, axes.columns);
+    if (!is_of_layer(slot) || !ends_with(module, "." + std::string(of_slot))) continue;
+    const auto layer = places_.find(module.substr(0, module.size() - std::string_view(of_slot).size()));
+    if (layer != places_.end()) return role(axes.rows, axes.columns, layer->second);
   }
-  role.layer = layer;
-  return role;
+  for (const char* joint : {"intent_classifier", "slot_classifier"}) {
+    if (is(module, outer_, joint)) return role(Axis::kNone, Axis::kHidden);
+  }
+  for (const Head& head : family().heads) {
+    Axis in = Axis::kHidden;
+    for (const HeadLayer& layer : head.layers) {
+      const Axis out = axis_of(layer.out);
+      if (is(module, outer_, layer.name)) return role(out, in);
+      if (layer.norm != nullptr && is(module, outer_, layer.norm)) return role(out, Axis::kNone);
+      if (layer.bias != nullptr && is(name, outer_, layer.bias)) return role(out, Axis::kNone);
+      in = out;
+    }
+  }
+  return {};
 }
 
-MemoryTensor& Draft::layer(uint32_t layer, const std::string& part) {
-  return encoder(fmt::format("{}.{}.{}", names().stack, layer, part));
-}
-
-const MemoryTensor& Draft::layer(uint32_t layer, const std::string& part) const {
-  return tensors_.at(base_ + fmt::format("{}.{}.{}", names().stack, layer, part));
+std::string Draft::name_in(uint32_t layer, Slot slot) const {
+  return base_ + layer_prefix(config_, layer) + family().name(slot);
 }
 
 void Draft::keep(Axis axis, uint32_t layer, const Indices& indices) {
@@ -155,8 +142,11 @@ void Draft::keep(Axis axis, uint32_t layer, const Indices& indices) {
     if (role.columns == axis) gather(tensor, true, indices);
     if (role.rows == axis) gather(tensor, false, indices);
   }
-  const auto count = static_cast<uint32_t>(indices.size());
-  if (axis == Axis::kHidden) config_.hidden = count;
+  const auto count = static_cast<uint32_t>(indices.size()) - (axis == Axis::kPositions ? config_.first_position : 0);
+  if (axis == Axis::kHidden) {
+    config_.hidden = count;
+    if (!config_.projects) config_.embedding = count;
+  }
   if (axis == Axis::kVocabulary) config_.vocabulary = count;
   if (axis == Axis::kPositions) config_.positions = count;
   if (axis == Axis::kFfn) config_.widths.intermediate[layer] = count;
@@ -164,7 +154,6 @@ void Draft::keep(Axis axis, uint32_t layer, const Indices& indices) {
 
 void Draft::keep_layers(const Indices& layers) {
   std::map<std::string, MemoryTensor> kept;
-  const std::string stack = base_ + names().stack + ".";
   for (auto& [name, tensor] : tensors_) {
     const Role role = role_of(name);
     if (role.layer < 0) {
@@ -173,8 +162,9 @@ void Draft::keep_layers(const Indices& layers) {
     }
     const auto place = std::find(layers.begin(), layers.end(), static_cast<uint32_t>(role.layer));
     if (place == layers.end()) continue;
-    const std::string rest = name.substr(name.find('.', stack.size()));
-    kept[fmt::format("{}{}{}", stack, place - layers.begin(), rest)] = std::move(tensor);
+    const std::string old_place = base_ + layer_prefix(config_, static_cast<uint32_t>(role.layer));
+    const std::string new_place = base_ + layer_prefix(config_, static_cast<uint32_t>(place - layers.begin()));
+    kept[new_place + name.substr(old_place.size())] = std::move(tensor);
   }
   tensors_ = std::move(kept);
   LayerWidths widths;
@@ -190,28 +180,27 @@ void Draft::keep_layers(const Indices& layers) {
 void Draft::share(const std::vector<uint32_t>& owners) {
   config_.widths.shared = owners;
   for (uint32_t i = 0; i < config_.layers; ++i) {
-    const LayerNames& part = names();
-    for (const char* module : {part.query, part.key, part.value, part.out, part.up, part.down}) {
-      for (const char* kind : {".weight", ".bias"}) {
-        layer(i, std::string(module) + kind) = layer(owners[i], std::string(module) + kind);
-      }
+    for (const Slot slot : {Slot::kQuery, Slot::kKey, Slot::kValue, Slot::kAttentionOut, Slot::kUp, Slot::kDown}) {
+      weight(i, slot) = weight(owners[i], slot);
+      bias(i, slot) = bias(owners[i], slot);
     }
   }
 }
 
 void Draft::factorise(MemoryTensor rows, MemoryTensor projection, MemoryTensor bias) {
   config_.embedding_rank = static_cast<uint32_t>(rows.shape[1]);
-  encoder(kWords) = std::move(rows);
-  tensors_[base_ + kEmbeddingProjection + ".weight"] = std::move(projection);
-  tensors_[base_ + kEmbeddingProjection + ".bias"] = std::move(bias);
+  table(Slot::kWords) = std::move(rows);
+  const std::string widens = base_ + family().name(Slot::kFactorProjection);
+  tensors_[widens + ".weight"] = std::move(projection);
+  tensors_[widens + ".bias"] = std::move(bias);
 }
 
 void Draft::multiply_factors() {
   const size_t rank = config_.embedding_rank;
   if (rank == 0) return;
-  const std::string projection = std::string(kEmbeddingProjection);
-  const MemoryTensor factor = encoder(projection + ".weight"), bias = encoder(projection + ".bias");
-  MemoryTensor& words = encoder(kWords);
+  const std::string widens = base_ + family().name(Slot::kFactorProjection);
+  const MemoryTensor factor = tensors_.at(widens + ".weight"), bias = tensors_.at(widens + ".bias");
+  MemoryTensor& words = table(Slot::kWords);
   const size_t width = static_cast<size_t>(factor.shape[0]), count = static_cast<size_t>(words.shape[0]);
   std::vector<float> product(count * width);
   for (size_t row = 0; row < count; ++row) {
@@ -225,8 +214,8 @@ void Draft::multiply_factors() {
   }
   words.values = std::move(product);
   words.shape[1] = width;
-  tensors_.erase(base_ + projection + ".weight");
-  tensors_.erase(base_ + projection + ".bias");
+  tensors_.erase(widens + ".weight");
+  tensors_.erase(widens + ".bias");
   config_.embedding_rank = 0;
 }
 
@@ -253,13 +242,17 @@ LayoutSize Draft::size() const {
 
 void Draft::put_settings() {
   Json& json = source_.config;
-  const bool bert = config_.family == Family::kBert;
-  json[bert ? "hidden_size" : "dim"] = config_.hidden;
-  json[bert ? "num_hidden_layers" : "n_layers"] = config_.layers;
-  json[bert ? "num_attention_heads" : "n_heads"] = config_.widths.heads.front();
-  json[bert ? "intermediate_size" : "hidden_dim"] = config_.widths.intermediate.front();
-  json["vocab_size"] = config_.vocabulary;
-  json["max_position_embeddings"] = config_.positions;
+  const Settings& settings = family().settings;
+  const auto put = [&](const Count& setting, uint32_t value) {
+    if (setting.key != nullptr) json[setting.key] = value;
+  };
+  put(settings.hidden, config_.hidden);
+  put(settings.embedding, config_.embedding);
+  put(settings.layers, config_.layers / config_.inner_layers);
+  put(settings.heads, config_.widths.heads.front());
+  put(settings.intermediate, config_.widths.intermediate.front());
+  put(settings.vocabulary, config_.vocabulary);
+  put(settings.positions, config_.first_position + config_.positions);
   Json layout = Json::object();
   if (!uniform()) {
     layout["heads"] = config_.widths.heads;

@@ -7,14 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "import/layer_names.h"
-#include "import/source/config.h"
+#include "import/families/config.h"
 #include "import/source/model_source.h"
 
 namespace bantam::convert {
-
-/// What an axis of a tensor counts. kScores: columns of queries and keys; kValues: of values and contexts.
-enum class Axis { kNone, kHidden, kVocabulary, kPositions, kScores, kValues, kFfn };
 
 /// Ascending.
 using Indices = std::vector<uint32_t>;
@@ -36,16 +32,17 @@ class Draft {
   ModelSource source() const;
 
   const EncoderConfig& config() const { return config_; }
-  const LayerNames& names() const { return layer_names(config_.family); }
+  const Family& family() const { return *config_.family; }
   Json& settings() { return source_.config; }
   TokenizerFiles& tokenizer() { return source_.tokenizer; }
   const ModelSource& origin() const { return source_; }
   std::vector<std::string>& notes() { return notes_; }
 
-  /// A tensor of the encoder by its name relative to the base model; of a layer by part ("output.dense.weight").
-  MemoryTensor& encoder(const std::string& name) { return tensors_.at(base_ + name); }
-  MemoryTensor& layer(uint32_t layer, const std::string& part);
-  const MemoryTensor& layer(uint32_t layer, const std::string& part) const;
+  /// A table of the encoder; the weight or the bias of a layer's module.
+  MemoryTensor& table(Slot slot) { return tensors_.at(base_ + family().name(slot)); }
+  MemoryTensor& weight(uint32_t layer, Slot slot) { return tensors_.at(name_in(layer, slot) + ".weight"); }
+  MemoryTensor& bias(uint32_t layer, Slot slot) { return tensors_.at(name_in(layer, slot) + ".bias"); }
+  const MemoryTensor& weight(uint32_t layer, Slot slot) const { return tensors_.at(name_in(layer, slot) + ".weight"); }
   const std::map<std::string, MemoryTensor>& tensors() const { return tensors_; }
 
   /// Keeps these indices of an axis: of layer `layer` for kScores, kValues and kFfn, everywhere for the others.
@@ -70,17 +67,21 @@ class Draft {
  private:
   struct Role {
     Axis rows = Axis::kNone, columns = Axis::kNone;
-    int64_t layer = -1;
+    int64_t layer = -1;  // the first of those that have it
     bool known = false;
   };
   Role role_of(const std::string& name) const;
+  /// The axis that is counted where nothing projects embeddings to the hidden width.
+  Axis resolved(Axis axis) const;
+  std::string name_in(uint32_t layer, Slot slot) const;
   /// Writes config_ into the settings.
   void put_settings();
 
   ModelSource source_;
   EncoderConfig config_;
-  std::string base_;   // before encoder names
-  std::string outer_;  // before head names
+  std::string base_;                        // before encoder names
+  std::string outer_;                       // before head names
+  std::map<std::string, uint32_t> places_;  // what the names of layers' tensors begin with; the first layer of each
   std::map<std::string, MemoryTensor> tensors_;
   std::vector<std::string> notes_;
 };

@@ -51,11 +51,6 @@ std::vector<Sample> encode_all(Runner& runner, const std::vector<std::string>& t
   return samples;
 }
 
-/// The part's name in the graph.
-std::string graph_name(const Draft& draft, uint32_t layer, const char* part) {
-  return fmt::format("{}.{}.{}.{}", draft.config().model_type, draft.names().stack, layer, part);
-}
-
 /// Products of the weights of n rows, or columns, from `begin` on: [n][n].
 std::vector<double> row_products(const MemoryTensor& weight, size_t begin, size_t n) {
   const size_t width = static_cast<size_t>(weight.shape[1]);
@@ -110,19 +105,18 @@ std::vector<double> means(const Sums& sums) {
 }
 
 LayerImportance layer_importance(const Draft& draft, uint32_t layer, const std::map<std::string, Sums>& sums) {
-  const LayerNames& names = draft.names();
-  const auto of = [&](const char* part, const char* suffix = "") -> const Sums& {
-    return sums.at(graph_name(draft, layer, part) + suffix);
+  const auto of = [&](Slot slot, const char* suffix = "") -> const Sums& {
+    return sums.at(graph_name(draft.config(), layer, slot) + suffix);
   };
   const uint32_t heads = draft.config().widths.heads[layer];
   const size_t width = draft.config().head_width;
-  const MemoryTensor& out = draft.layer(layer, std::string(names.out) + ".weight");
-  const MemoryTensor& down = draft.layer(layer, std::string(names.down) + ".weight");
-  const Sums& context = of(names.attention);
-  const Sums& wide = of(names.up);
-  const Sums& qkv = of(names.qkv);
-  const double attention_sum = std::max(of(names.out, ".sum").mean_square(), 1e-30);
-  const double ffn_sum = std::max(of(names.down, ".sum").mean_square(), 1e-30);
+  const MemoryTensor& out = draft.weight(layer, Slot::kAttentionOut);
+  const MemoryTensor& down = draft.weight(layer, Slot::kDown);
+  const Sums& context = of(Slot::kAttention);
+  const Sums& wide = of(Slot::kUp);
+  const Sums& qkv = of(Slot::kQkv);
+  const double attention_sum = std::max(of(Slot::kAttentionOut, ".sum").mean_square(), 1e-30);
+  const double ffn_sum = std::max(of(Slot::kDown, ".sum").mean_square(), 1e-30);
   LayerImportance found;
   for (size_t head = 0; head < heads; ++head) {
     found.heads.push_back(block_energy(out, context, head * width, width) / attention_sum);
@@ -149,16 +143,17 @@ FileBytes exact_build(const Draft& draft) {
 
 Importance measure_importance(const Draft& draft, const Probe& probe) {
   const Graph graph = unfuse(import_source(draft.source()));
-  const LayerNames& names = draft.names();
   std::map<std::string, Sums> sums;
-  std::vector<std::string> norms = {draft.config().model_type + ".embeddings"};
+  const Family& family = draft.family();
+  const char* first = draft.config().projects ? family.name(Slot::kEmbeddingProjection) : "embeddings";
+  std::vector<std::string> norms = {fmt::format("{}.{}", family.base, first)};
   sums[norms.front()];
   for (uint32_t i = 0; i < draft.config().layers; ++i) {
-    sums[graph_name(draft, i, names.qkv)];
-    sums[graph_name(draft, i, names.attention)].block = draft.config().head_width;
-    sums[graph_name(draft, i, names.up)];
-    for (const char* part : {names.out, names.down}) {
-      norms.push_back(graph_name(draft, i, part));
+    sums[graph_name(draft.config(), i, Slot::kQkv)];
+    sums[graph_name(draft.config(), i, Slot::kAttention)].block = draft.config().head_width;
+    sums[graph_name(draft.config(), i, Slot::kUp)];
+    for (const Slot slot : {Slot::kAttentionOut, Slot::kDown}) {
+      norms.push_back(graph_name(draft.config(), i, slot));
       sums[norms.back()];
       sums[norms.back() + ".sum"];
     }
@@ -180,21 +175,18 @@ Importance measure_importance(const Draft& draft, const Probe& probe) {
 }
 
 Importance weight_importance(const Draft& draft) {
-  const LayerNames& names = draft.names();
   const size_t width = draft.config().head_width;
   Importance found;
   for (uint32_t layer = 0; layer < draft.config().layers; ++layer) {
-    const auto weight = [&](const char* part) -> const MemoryTensor& {
-      return draft.layer(layer, std::string(part) + ".weight");
-    };
+    const auto weight = [&](Slot slot) -> const MemoryTensor& { return draft.weight(layer, slot); };
     LayerImportance units;
     for (size_t head = 0; head < draft.config().widths.heads[layer]; ++head) {
-      const std::vector<double> in = row_products(weight(names.value), head * width, width);
-      const std::vector<double> out = column_products(weight(names.out), head * width, width);
+      const std::vector<double> in = row_products(weight(Slot::kValue), head * width, width);
+      const std::vector<double> out = column_products(weight(Slot::kAttentionOut), head * width, width);
       units.heads.push_back(std::max(0.0, std::inner_product(in.begin(), in.end(), out.begin(), 0.0)));
     }
     for (size_t i = 0; i < draft.config().widths.intermediate[layer]; ++i) {
-      units.ffn.push_back(row_products(weight(names.up), i, 1).front() * column_square(weight(names.down), i));
+      units.ffn.push_back(row_products(weight(Slot::kUp), i, 1).front() * column_square(weight(Slot::kDown), i));
     }
     found.layers.push_back(std::move(units));
   }

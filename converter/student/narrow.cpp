@@ -56,24 +56,23 @@ Indices narrow_heads(Draft& draft, uint32_t layer, uint32_t heads, uint32_t widt
   Indices kept = largest(importance.heads, heads);
   const Indices scores = head_columns(kept, importance.scores, old_width, width);
   const Indices values = head_columns(kept, importance.values, old_width, width);
-  const LayerNames& names = draft.names();
-  const std::string out = names.out, query = names.query;
-  compensate(draft.layer(layer, out + ".weight"), importance.value_mean, values, draft.layer(layer, out + ".bias"));
+  compensate(draft.weight(layer, Slot::kAttentionOut), importance.value_mean, values,
+             draft.bias(layer, Slot::kAttentionOut));
   draft.keep(Axis::kScores, layer, scores);
   draft.keep(Axis::kValues, layer, values);
   // Scores are divided by the root of the head's width.
   if (width != old_width) {
     const double factor = std::sqrt(static_cast<double>(width) / static_cast<double>(old_width));
-    for (const char* kind : {".weight", ".bias"}) scale(draft.layer(layer, query + kind), factor);
+    scale(draft.weight(layer, Slot::kQuery), factor);
+    scale(draft.bias(layer, Slot::kQuery), factor);
   }
   draft.set_heads(layer, static_cast<uint32_t>(kept.size()));
   return kept;
 }
 
 Indices narrow_ffn(Draft& draft, uint32_t layer, uint32_t width, const LayerImportance& importance) {
-  const std::string down = draft.names().down;
   Indices kept = largest(importance.ffn, width);
-  compensate(draft.layer(layer, down + ".weight"), importance.ffn_mean, kept, draft.layer(layer, down + ".bias"));
+  compensate(draft.weight(layer, Slot::kDown), importance.ffn_mean, kept, draft.bias(layer, Slot::kDown));
   draft.keep(Axis::kFfn, layer, kept);
   return kept;
 }

@@ -88,7 +88,7 @@ class Maker {
   void drop_positions() {
     Draft& draft = student_.draft;
     const uint32_t all = draft.config().positions;
-    Indices kept(recipe_.positions);
+    Indices kept(draft.config().first_position + recipe_.positions);
     std::iota(kept.begin(), kept.end(), 0U);
     draft.keep(Axis::kPositions, 0, kept);
     Json& tokenizer = draft.tokenizer().config;
@@ -98,7 +98,7 @@ class Maker {
     for (const char* key : {"truncation", "padding"}) {
       if (json.is_object() && json.contains(key)) json[key] = nullptr;
     }
-    say(fmt::format("positions: {} of {} stay", kept.size(), all));
+    say(fmt::format("positions: {} of {} stay", recipe_.positions, all));
   }
 
   void drop_layers() {
@@ -111,7 +111,7 @@ class Maker {
 
   void factorise_embeddings() {
     Draft& draft = student_.draft;
-    const MemoryTensor& table = draft.encoder("embeddings.word_embeddings.weight");
+    const MemoryTensor& table = draft.table(Slot::kWords);
     // A token that was not seen still counts: texts to come may hold it.
     std::vector<double> weights(static_cast<size_t>(table.shape[0]), 1);
     for (size_t i = 0; i < uses_.size(); ++i) weights[i] += uses_[i];

@@ -97,6 +97,7 @@ class Schemas(CommandTest):
             self.printed("inspect", model(name), "--json", "--ops", "--tensors", "--plan", "--arena")
         self.printed("verify", model("voice"), "--json")
         self.printed("version", "--json")
+        self.printed("version", "--families", "--json")
         for arguments in (("--seq", "8", "--per-op"), ("--mix", "8,4"), ("--text", "play jazz")):
             self.printed("bench", model("voice"), *arguments, "--repetitions", "1", "--json")
         self.printed("firmware", model("voice-static"), "-o", self.directory / "fw", "--target", "cortex-m4", "--json")

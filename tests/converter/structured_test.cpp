@@ -65,19 +65,19 @@ float difference(const Graph& reference, const Graph& other) {
 }
 
 /// The columns of the matrix that read the removed units, set to 0, and its bias as the pruned model has it.
-Graph silenced(Draft draft, const Draft& pruned, const StructureReport& report) {
+Graph silenced(Draft draft, Draft& pruned, const StructureReport& report) {
   const bool heads = report.options.pattern == PrunePattern::kHeads;
-  const std::string part = heads ? draft.names().out : draft.names().down;
+  const Slot slot = heads ? Slot::kAttentionOut : Slot::kDown;
   const size_t width = heads ? draft.config().head_width : 1;
   for (uint32_t layer = 0; layer < report.removed.size(); ++layer) {
-    MemoryTensor& matrix = draft.layer(layer, part + ".weight");
+    MemoryTensor& matrix = draft.weight(layer, slot);
     const size_t columns = matrix.shape[1];
     for (size_t i = 0; i < matrix.values.size(); ++i) {
       const auto unit = static_cast<uint32_t>(i % columns / width);
       const Indices& gone = report.removed[layer];
       if (std::binary_search(gone.begin(), gone.end(), unit)) matrix.values[i] = 0;
     }
-    draft.layer(layer, part + ".bias") = pruned.layer(layer, part + ".bias");
+    draft.bias(layer, slot) = pruned.bias(layer, slot);
   }
   return import_source(draft.source());
 }
@@ -90,7 +90,7 @@ const std::vector<double> kShares = {0.2, 0.55};
 
 TEST(Structured, IsTheModelWithColumnsOfZero) {
   for (const char* model : {"bert-joint", "distilbert-tag"}) {
-    const Draft whole = draft_of(model);
+    Draft whole = draft_of(model);
     const Probe probe = probe_of(whole);
     for (const PrunePattern pattern : {PrunePattern::kHeads, PrunePattern::kFfn}) {
       for (const PruneScope scope : {PruneScope::kGlobal, PruneScope::kUniform}) {
@@ -104,10 +104,8 @@ TEST(Structured, IsTheModelWithColumnsOfZero) {
             EXPECT_GT(difference(import_source(whole.source()), expected), 1e-3F);
             EXPECT_LT(report.parameters_after, report.parameters_before);
             if (measured) continue;  // biases have moved
-            const std::string bias =
-                (pattern == PrunePattern::kHeads ? std::string(whole.names().out) : std::string(whole.names().down)) +
-                ".bias";
-            EXPECT_EQ(pruned.layer(0, bias).values, whole.layer(0, bias).values);
+            const Slot slot = pattern == PrunePattern::kHeads ? Slot::kAttentionOut : Slot::kDown;
+            EXPECT_EQ(pruned.bias(0, slot).values, whole.bias(0, slot).values);
           }
         }
       }
@@ -147,13 +145,12 @@ TEST(Structured, TakesTheShareOfAllOrOfEach) {
 
 TEST(Structured, TakesUnitsWithTheSmallestWeights) {
   Draft draft = draft_of("bert-joint");
-  const LayerNames& names = draft.names();
-  const auto shrink = [&](const std::string& part, size_t begin, size_t end) {  // rows
-    MemoryTensor& matrix = draft.layer(1, part + ".weight");
+  const auto shrink = [&](Slot slot, size_t begin, size_t end) {  // rows
+    MemoryTensor& matrix = draft.weight(1, slot);
     for (size_t i = begin * matrix.shape[1]; i < end * matrix.shape[1]; ++i) matrix.values[i] *= 0.01F;
   };
-  shrink(names.value, 3 * 8, 4 * 8);
-  for (size_t column = 0; column < 24; ++column) shrink(names.up, 3 * column, 3 * column + 1);
+  shrink(Slot::kValue, 3 * 8, 4 * 8);
+  for (size_t column = 0; column < 24; ++column) shrink(Slot::kUp, 3 * column, 3 * column + 1);
   Draft heads = draft;
   const auto no_heads = prune_structures(heads, options_of(PrunePattern::kHeads, 0.1, PruneScope::kGlobal, false), {});
   EXPECT_EQ(no_heads.removed[1], (Indices{3}));
@@ -175,7 +172,7 @@ TEST(Structured, SharedLayersStayAlike) {
   EXPECT_EQ(report.removed[0], report.removed[1]);
   EXPECT_EQ(report.removed[0], report.removed[2]);
   Draft apart = draft;
-  apart.layer(1, "output.dense.weight").values.front() += 1;
+  apart.weight(1, Slot::kDown).values.front() += 1;
   EXPECT_LT(build(import_source(draft.source())).size(), build(import_source(apart.source())).size());
 }
 

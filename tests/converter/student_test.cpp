@@ -105,9 +105,9 @@ TEST(Student, DropsTheLayerThatDoesLeast) {
   const Draft teacher(open_model_source(kModels + "bert-classify"));
   Draft idle = teacher;
   // The middle layer adds nothing to the residual: only its norms are left.
-  for (const char* part :
-       {"attention.output.dense.weight", "attention.output.dense.bias", "output.dense.weight", "output.dense.bias"}) {
-    for (float& value : idle.layer(1, part).values) value = 0;
+  for (const Slot slot : {Slot::kAttentionOut, Slot::kDown}) {
+    for (float& value : idle.weight(1, slot).values) value = 0;
+    for (float& value : idle.bias(1, slot).values) value = 0;
   }
   Probe probe;
   probe.texts = calibration_texts();
@@ -123,8 +123,8 @@ TEST(Student, RemovesUnitsThatDoNothingWithoutATrace) {
   const Graph whole = [&] {
     // Head 0 and every odd feed-forward column of every layer: read by nobody.
     for (uint32_t layer = 0; layer < teacher.config().layers; ++layer) {
-      MemoryTensor& out = teacher.layer(layer, "attention.output.dense.weight");
-      MemoryTensor& down = teacher.layer(layer, "output.dense.weight");
+      MemoryTensor& out = teacher.weight(layer, Slot::kAttentionOut);
+      MemoryTensor& down = teacher.weight(layer, Slot::kDown);
       for (size_t i = 0; i < out.values.size(); ++i) {
         if (i % out.shape[1] < width) out.values[i] = 0;
       }
@@ -181,7 +181,7 @@ TEST(Student, SharedLayersAreStoredOnce) {
   EXPECT_LT(shared, whole);
   // Where training has pulled layers apart, each keeps its own.
   Draft apart = student.draft;
-  apart.layer(1, "output.dense.weight").values.front() += 1;
+  apart.weight(1, Slot::kDown).values.front() += 1;
   EXPECT_GT(exact(import_source(apart.source())).size(), shared);
 }
 

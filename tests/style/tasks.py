@@ -42,6 +42,8 @@ def main():
             name = str(path.relative_to(root))
             if path.suffix not in {".h", ".cpp", ".c", ".inc"} or name in MAY:
                 continue
+            if name.startswith("converter/import/families/"):
+                continue
             for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
                 if NAMED.search(line):
                     problems.append(f"{name}:{number}: names a task; ask for a part (runtime/model/task_traits.h)")

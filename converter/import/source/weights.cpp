@@ -17,36 +17,20 @@ bool ends_with(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
-constexpr std::string_view kAnchor = "embeddings.word_embeddings.weight";
-
 fb::DType stored_type(const std::string& dtype) {
   return dtype == "F16" ? fb::DType::f16 : dtype == "BF16" ? fb::DType::bf16 : fb::DType::f32;
 }
 
 /// Why an unused tensor does no harm; empty when nobody knows.
-std::string_view harmless(std::string_view name) {
-  struct Rule {
-    std::string_view part;
-    bool at_end;
-    std::string_view why;
-  };
-  static constexpr std::array<Rule, 13> kRules = {{
-      {"position_ids", true, "a buffer, not a weight"},
-      {"token_type_ids", true, "a buffer, not a weight"},
-      {"num_batches_tracked", true, "a buffer, not a weight"},
-      {"pooler.dense.", false, "this head does not use the pooler"},
-      {"cls.predictions.", false, "the masked-language head is not converted for this task"},
-      {"cls.seq_relationship.", false, "the next-sentence head is not converted for this task"},
-      {"vocab_transform.", false, "the masked-language head is not converted for this task"},
-      {"vocab_layer_norm.", false, "the masked-language head is not converted for this task"},
-      {"vocab_projector.", false, "the masked-language head is not converted for this task"},
-      {"classifier.", false, "the classifier is not converted for this task"},
-      {"qa_outputs.", false, "the question-answering head is not converted for this task"},
-      {"optimizer", false, "training state"},
-      {"exp_avg", false, "training state"},
-  }};
-  for (const Rule& rule : kRules) {
-    if (rule.at_end ? ends_with(name, rule.part) : name.find(rule.part) != std::string_view::npos) return rule.why;
+std::string harmless(std::string_view name, const ModelNames& names) {
+  for (const std::string_view buffer : {"position_ids", "token_type_ids", "num_batches_tracked"}) {
+    if (ends_with(name, buffer)) return "a buffer, not a weight";
+  }
+  for (const UnusedTensors& unused : names.unused) {
+    if (name.find(unused.part) != std::string_view::npos) return unused.why;
+  }
+  for (const std::string_view training : {"optimizer", "exp_avg"}) {
+    if (name.find(training) != std::string_view::npos) return "training state";
   }
   return {};
 }
@@ -73,23 +57,31 @@ std::string_view advice(std::string_view name) {
 
 }  // namespace
 
-std::string base_prefix(const Checkpoint& checkpoint, const std::string& base) {
+std::string base_prefix(const Checkpoint& checkpoint, const ModelNames& names) {
+  const std::string_view anchor = names.anchor;
+  const std::string own = names.base + ".";
   std::vector<std::string> found;
   for (const auto& [name, entry] : checkpoint.tensors()) {
-    if (ends_with(name, kAnchor)) found.push_back(name.substr(0, name.size() - kAnchor.size()));
+    if (ends_with(name, anchor)) found.push_back(name.substr(0, name.size() - anchor.size()));
   }
   if (found.empty()) return "";
   return *std::min_element(found.begin(), found.end(), [&](const std::string& a, const std::string& b) {
-    const bool own_a = ends_with(a, base + "."), own_b = ends_with(b, base + ".");
+    const bool own_a = ends_with(a, own), own_b = ends_with(b, own);
     return own_a != own_b ? own_a : a.size() < b.size();
   });
 }
 
-Weights::Weights(const Checkpoint& checkpoint, const std::string& base, Problems& problems)
-    : checkpoint_(checkpoint), problems_(problems), base_(base_prefix(checkpoint, base)) {
-  outer_ = base_;
-  if (ends_with(outer_, base + ".")) outer_.resize(outer_.size() - base.size() - 1);
+std::string outer_prefix(const std::string& base, const ModelNames& names) {
+  const std::string own = names.base + ".";
+  return ends_with(base, own) ? base.substr(0, base.size() - own.size()) : base;
 }
+
+Weights::Weights(const Checkpoint& checkpoint, const ModelNames& names, Problems& problems)
+    : checkpoint_(checkpoint),
+      names_(names),
+      problems_(problems),
+      base_(base_prefix(checkpoint, names)),
+      outer_(outer_prefix(base_, names)) {}
 
 std::optional<std::string> Weights::find(const std::string& full) const {
   const auto& tensors = checkpoint_.tensors();
@@ -113,7 +105,7 @@ std::optional<uint64_t> Weights::rows(const std::string& full) const {
 }
 
 uint32_t Weights::layers(const std::string& stack) const {
-  const std::string prefix = base_ + stack + ".";
+  const std::string prefix = base_ + stack;
   uint32_t count = 0;
   for (auto place = checkpoint_.tensors().lower_bound(prefix);
        place != checkpoint_.tensors().end() && starts_with(place->first, prefix); ++place) {
@@ -184,10 +176,10 @@ bool Weights::same(const std::string& head_name, const std::string& encoder_name
 }
 
 void Weights::finish(std::vector<std::string>& notes) {
-  std::map<std::string_view, std::vector<std::string>> dropped;
+  std::map<std::string, std::vector<std::string>> dropped;
   for (const auto& [name, entry] : checkpoint_.tensors()) {
     if (used_.count(name) != 0) continue;
-    if (const std::string_view why = harmless(name); !why.empty()) {
+    if (const std::string why = harmless(name, names_); !why.empty()) {
       dropped[why].push_back(name);
     } else {
       problems_.add(ExitCode::kUnsupported,

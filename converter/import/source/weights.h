@@ -15,21 +15,33 @@
 
 namespace bantam::convert {
 
+/// Tensors that a model may hold without a use: whose name contains `part`, and why.
+struct UnusedTensors {
+  std::string part, why;
+};
+
+/// What is known of a model's names before any tensor is taken.
+struct ModelNames {
+  std::string base;    // the base model's name: "bert"
+  std::string anchor;  // a tensor of the base model that every file has
+  std::vector<UnusedTensors> unused;
+};
+
 /// Names come in two kinds. Encoder names are relative to the base model ("encoder.layer.0...."); in the
 /// file they carry a base prefix ("bert.", "distilbert.", or nothing for a bare model), found by the
 /// word embeddings. Head names ("classifier.weight") stand beside that prefix. LayerNorm's weight and
 /// bias are also found as gamma and beta.
 class Weights {
  public:
-  /// `base` is the model type ("bert"). All three outlive the object.
-  Weights(const Checkpoint& checkpoint, const std::string& base, Problems& problems);
+  /// All three outlive the object.
+  Weights(const Checkpoint& checkpoint, const ModelNames& names, Problems& problems);
 
   bool has_encoder(const std::string& name) const { return find(base_ + name).has_value(); }
   bool has_head(const std::string& name) const { return find(outer_ + name).has_value(); }
   /// Extent 0 of a tensor, nothing when it is absent or a scalar.
   std::optional<uint64_t> encoder_rows(const std::string& name) const { return rows(base_ + name); }
   std::optional<uint64_t> head_rows(const std::string& name) const { return rows(outer_ + name); }
-  /// Layers present: 1 + the largest N of "<stack>.N." among encoder names.
+  /// Layers present: 1 + the largest N of "<stack>N." among encoder names.
   uint32_t layers(const std::string& stack) const;
 
   /// Values of a tensor that must have `shape` (or its first `keep` rows, when given). A missing tensor,
@@ -42,7 +54,8 @@ class Weights {
   /// True when both tensors exist with the same type and bytes of equal value.
   bool same(const std::string& head_name, const std::string& encoder_name) const;
 
-  /// Sorts what nobody took: harmless tensors become a note each, the rest a problem each.
+  /// Sorts what nobody took, by the names and by rules for all: harmless tensors become a note each, the
+  /// rest a problem each.
   void finish(std::vector<std::string>& notes);
 
  private:
@@ -51,6 +64,7 @@ class Weights {
   Values take(const std::string& full, const std::vector<uint32_t>& shape, uint32_t keep);
 
   const Checkpoint& checkpoint_;
+  const ModelNames& names_;
   Problems& problems_;
   std::string base_;   // before encoder names
   std::string outer_;  // before head names
@@ -58,8 +72,11 @@ class Weights {
 };
 
 /// What comes before the base model's names in this file: "bert.", or nothing for a bare model. A file may hold several
-/// models (a teacher's copy): the one under its own model type wins, then the shortest.
-std::string base_prefix(const Checkpoint& checkpoint, const std::string& base);
+/// models (a teacher's copy): the one under its own base name wins, then the shortest.
+std::string base_prefix(const Checkpoint& checkpoint, const ModelNames& names);
+
+/// What comes before the names of heads, where this comes before those of the base model.
+std::string outer_prefix(const std::string& base, const ModelNames& names);
 
 /// `parts` one after the other, as one matrix or vector; no values when a part has none.
 Values concatenate(std::vector<Values> parts);

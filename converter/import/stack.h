@@ -1,11 +1,11 @@
-// The encoder of BERT and DistilBERT: embeddings and layers, post-norm.
-#ifndef BANTAM_CONVERTER_IMPORT_ENCODER_H_
-#define BANTAM_CONVERTER_IMPORT_ENCODER_H_
+// The stack of an encoder: embeddings and layers, built from its family's roles and recipe.
+#ifndef BANTAM_CONVERTER_IMPORT_STACK_H_
+#define BANTAM_CONVERTER_IMPORT_STACK_H_
 
 #include <string>
 
 #include "graph/builder.h"
-#include "import/source/config.h"
+#include "import/families/config.h"
 #include "import/source/weights.h"
 
 namespace bantam::convert {
@@ -22,4 +22,4 @@ Encoder import_encoder(Builder& builder, Weights& weights, const EncoderConfig& 
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_IMPORT_ENCODER_H_
+#endif  // BANTAM_CONVERTER_IMPORT_STACK_H_

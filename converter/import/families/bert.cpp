@@ -1,0 +1,19 @@
+// BERT (arXiv 1810.04805).
+#include <utility>
+
+#include "import/families/blocks.h"
+
+namespace bantam::convert {
+
+Family bert() {
+  Family family;
+  family.model_types = {"bert"};
+  family.base = "bert";
+  family.architectures = {"Bert"};
+  family.roles = bert_roles();
+  family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
+  family.heads = joined(std::move(family.heads), cls_heads());
+  return family;
+}
+
+}  // namespace bantam::convert

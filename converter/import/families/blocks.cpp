@@ -1,0 +1,73 @@
+#include "import/families/blocks.h"
+
+#include <iterator>
+#include <utility>
+
+namespace bantam::convert {
+
+using Out = HeadLayer::Out;
+using Activation = HeadLayer::Activation;
+
+Roles bert_roles() {
+  return {{Slot::kWords, "embeddings.word_embeddings.weight"},
+          {Slot::kPositions, "embeddings.position_embeddings.weight"},
+          {Slot::kSegments, "embeddings.token_type_embeddings.weight"},
+          {Slot::kEmbeddingNorm, "embeddings.LayerNorm"},
+          {Slot::kFactorProjection, "embeddings.word_projection"},
+          {Slot::kPooler, "pooler.dense"},
+          {Slot::kQuery, "attention.self.query"},
+          {Slot::kKey, "attention.self.key"},
+          {Slot::kValue, "attention.self.value"},
+          {Slot::kAttentionOut, "attention.output.dense"},
+          {Slot::kAttentionNorm, "attention.output.LayerNorm"},
+          {Slot::kUp, "intermediate.dense"},
+          {Slot::kDown, "output.dense"},
+          {Slot::kDownNorm, "output.LayerNorm"},
+          {Slot::kQkv, "attention.self.qkv"},
+          {Slot::kHeads, "attention.self.heads"},
+          {Slot::kAttention, "attention.self"}};
+}
+
+Head tag_head() { return {fb::TaskKind::tag, "ForTokenClassification", Rows::kTokens, {{"classifier", Out::kLabels}}}; }
+
+Head answer_head() {
+  return {fb::TaskKind::answer, "ForQuestionAnswering", Rows::kTokens, {{"qa_outputs", Out::kTwo}}};
+}
+
+Head pooled_classify_head() {
+  return {fb::TaskKind::classify, "ForSequenceClassification", Rows::kPooler, {{"classifier", Out::kLabels}}};
+}
+
+Head pooled_choose_head() {
+  return {fb::TaskKind::choose, "ForMultipleChoice", Rows::kPooler, {{"classifier", Out::kOne}}};
+}
+
+std::vector<Head> cls_heads() {
+  return {
+      {fb::TaskKind::fill,
+       "ForMaskedLM",
+       Rows::kTokens,
+       // Most files hold one bias under one or both names; where they differ the decoder's own is the one added.
+       {{"cls.predictions.transform.dense", Out::kHidden, Activation::kOfModel, "cls.predictions.transform.LayerNorm"},
+        {"cls.predictions.decoder", Out::kVocabulary, Activation::kNone, nullptr, "cls.predictions.bias"}}},
+      {fb::TaskKind::next_sentence,
+       "ForNextSentencePrediction",
+       Rows::kPooler,
+       {{"cls.seq_relationship", Out::kTwo}},
+       {"is_next", "not_next"},
+       "seq_relationship_logits"},
+      {fb::TaskKind::pretraining, "ForPreTraining"}};
+}
+
+std::vector<Head> common_heads() {
+  return {{fb::TaskKind::none, "Model"},
+          {fb::TaskKind::embed, nullptr},  // sentence-transformers says it by modules.json
+          {fb::TaskKind::joint, nullptr}};
+}
+
+std::vector<Head> joined(std::vector<Head> a, std::vector<Head> b) {
+  std::move(b.begin(), b.end(), std::back_inserter(a));
+  return a;
+}
+
+}  // namespace bantam::convert

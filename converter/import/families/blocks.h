@@ -1,0 +1,30 @@
+// Parts that several families have in common.
+#ifndef BANTAM_CONVERTER_IMPORT_FAMILIES_BLOCKS_H_
+#define BANTAM_CONVERTER_IMPORT_FAMILIES_BLOCKS_H_
+
+#include <vector>
+
+#include "import/families/family.h"
+
+namespace bantam::convert {
+
+/// BERT's tensors, which many models kept.
+Roles bert_roles();
+
+/// Heads that are one linear layer: a label a token, the ends of a span.
+Head tag_head();
+Head answer_head();
+/// One linear layer "classifier" on the pooler's row.
+Head pooled_classify_head();
+Head pooled_choose_head();
+/// BERT's masked-language and next-sentence heads, and both.
+std::vector<Head> cls_heads();
+/// What needs no tensors of its own, or bantam's own: the bare encoder, its embeddings, intents with slots.
+std::vector<Head> common_heads();
+
+/// `a` and then `b`.
+std::vector<Head> joined(std::vector<Head> a, std::vector<Head> b);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_FAMILIES_BLOCKS_H_

@@ -1,0 +1,233 @@
+#include "import/families/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "graph/task_parts.h"
+
+namespace bantam::convert {
+namespace {
+
+// Largest values that make sense and keep every product within 64 bits.
+constexpr uint32_t kMaxVocabulary = 1U << 24;
+constexpr uint32_t kMaxWidth = 1U << 16;
+constexpr uint32_t kMaxLayers = 1U << 10;
+constexpr uint32_t kMaxPositions = 1U << 20;
+
+/// Settings that change the mathematics in ways that version 1 does not execute.
+void refuse_unsupported(const Fields& config) {
+  const std::string positions = config.text("position_embedding_type", "absolute");
+  if (positions != "absolute") {
+    config.problem(ExitCode::kUnsupported, "position_embedding_type",
+                   fmt::format("\"{}\" is not supported; only \"absolute\" is", positions));
+  }
+  if (config.flag("is_decoder", false)) {
+    config.problem(ExitCode::kUnsupported, "is_decoder", "decoders are not supported; only encoders are");
+  }
+  if (config.flag("add_cross_attention", false)) {
+    config.problem(ExitCode::kUnsupported, "add_cross_attention", "cross attention is not supported");
+  }
+  if (config.has("pruned_heads") && !config.raw("pruned_heads").empty()) {
+    config.problem(ExitCode::kUnsupported, "pruned_heads", "layers with pruned heads are not supported yet");
+  }
+  if (config.has("quantization_config")) {
+    config.problem(ExitCode::kUnsupported, "quantization_config",
+                   "the weights are already quantized; start from the model before that");
+  }
+}
+
+/// One count a layer under `key`; `otherwise` for each when the key is absent.
+std::vector<uint32_t> per_layer(const Fields& layout, const char* key, const EncoderConfig& config,
+                                uint32_t otherwise) {
+  std::vector<uint32_t> values(config.layers, otherwise);
+  if (!layout.has(key)) return values;
+  const Json& list = layout.raw(key);
+  if (!list.is_array() || list.size() != config.layers) {
+    layout.problem(ExitCode::kInvalid, key, fmt::format("is not a list of {} numbers, one a layer", config.layers));
+    return values;
+  }
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (!list[i].is_number_unsigned() || list[i].get<uint64_t>() > kMaxWidth) {
+      layout.problem(ExitCode::kInvalid, key,
+                     fmt::format("{} is not a whole number up to {}", list[i].dump(), kMaxWidth));
+      return values;
+    }
+    values[i] = list[i].get<uint32_t>();
+  }
+  return values;
+}
+
+void read_widths(const Fields& config, EncoderConfig& out, const char* heads_key) {
+  static const Json kNone = Json::object();
+  const bool own = config.has("bantam_layout") && config.raw("bantam_layout").is_object();
+  Problems nothing;
+  const Fields layout = own ? config.inside("bantam_layout") : Fields(kNone, "", nothing);
+  if (layout.has("head_width")) {
+    out.head_width = layout.count("head_width", kMaxWidth);
+  } else {
+    out.head_width = out.hidden / out.heads;
+    if (out.hidden % out.heads != 0) {
+      config.problem(ExitCode::kInvalid, heads_key,
+                     fmt::format("{} heads do not divide {} columns", out.heads, out.hidden));
+    }
+  }
+  out.widths.heads = per_layer(layout, "heads", out, out.heads);
+  out.widths.intermediate = per_layer(layout, "intermediate", out, out.intermediate);
+  out.widths.shared = per_layer(layout, "shared", out, 0);
+  for (uint32_t i = 0; i < out.layers; ++i) {
+    if (!layout.has("shared")) out.widths.shared[i] = i;
+    if (out.widths.heads[i] == 0 || out.widths.intermediate[i] == 0 || out.widths.shared[i] > i) {
+      layout.problem(ExitCode::kInvalid, fmt::format("layer {}", i),
+                     "has no heads, no feed-forward columns, or shares a later layer's weights");
+    }
+  }
+  if (layout.has("embedding_rank")) out.embedding_rank = layout.count("embedding_rank", kMaxWidth);
+}
+
+/// Says what is known instead.
+void refuse_model_type(const Fields& config, const std::string& model_type) {
+  const std::string nearest = nearest_model_type(model_type);
+  const char* code = config.has("auto_map") ? "; code of its own (auto_map) is never run" : "";
+  config.problem(
+      ExitCode::kUnsupported, "model_type",
+      model_type.empty()
+          ? fmt::format("is missing; what converts: {}", all_model_types())
+          : fmt::format("\"{}\" is not supported{}; {}what converts: {}. Use a model of these for the same task, or "
+                        "train one from this model's answers (bantam distill)",
+                        model_type, code, nearest.empty() ? "" : fmt::format("the nearest is \"{}\", ", nearest),
+                        all_model_types()));
+}
+
+/// The position table may begin with rows that no token has.
+void read_positions(const Fields& config, EncoderConfig& out) {
+  const Settings& settings = out.family->settings;
+  out.positions = config.count(settings.positions.key, kMaxPositions, settings.positions.otherwise);
+  if (settings.padding.key == nullptr) return;
+  const double padding = config.number(settings.padding.key, settings.padding.otherwise);
+  if (!(padding >= 0 && padding < out.positions - 1.0) || padding != std::floor(padding)) {
+    config.problem(
+        ExitCode::kInvalid, settings.padding.key,
+        fmt::format("{} leaves none of the {} positions to tokens, which begin behind it", padding, out.positions));
+    return;
+  }
+  out.first_position = static_cast<uint32_t>(padding) + 1;
+  out.positions -= out.first_position;
+}
+
+void read_layers(const Fields& config, EncoderConfig& out) {
+  const Settings& settings = out.family->settings;
+  const uint32_t rounds = config.count(settings.layers.key, kMaxLayers, settings.layers.otherwise);
+  out.layers = rounds * out.inner_layers;
+  if (out.groups > rounds || out.layers > kMaxLayers) {
+    config.problem(ExitCode::kInvalid, settings.layers.key,
+                   fmt::format("{} layers of {} inner ones are fewer than the {} groups, or more than {}", rounds,
+                               out.inner_layers, out.groups, kMaxLayers));
+    out.groups = std::min(out.groups, rounds);
+    out.layers = rounds;
+    out.inner_layers = 1;
+  }
+}
+
+}  // namespace
+
+fb::ActivationKind read_activation(const Fields& config, const std::string& key, const std::string& otherwise) {
+  struct Known {
+    fb::ActivationKind kind;
+    const char* names;
+  };
+  static constexpr Known kKnown[] = {
+#define BANTAM_ACTIVATION(kind, name, formula, names) {fb::ActivationKind::kind, names},
+#include "kernels/activations.inc"
+#undef BANTAM_ACTIVATION
+      {fb::ActivationKind::none, "linear"}};
+  const std::string name = config.text(key, otherwise);
+  std::string all;
+  for (const Known& known : kKnown) {
+    std::istringstream names(known.names);
+    for (std::string one; names >> one;) {
+      if (one == name) return known.kind;
+      all += (all.empty() ? "" : ", ") + one;
+    }
+  }
+  config.problem(ExitCode::kUnsupported, key,
+                 fmt::format("activation \"{}\" is not supported; those that are: {}", name, all));
+  return fb::ActivationKind::gelu;
+}
+
+EncoderConfig read_encoder_config(const Fields& config) {
+  EncoderConfig out;
+  out.model_type = config.text("model_type", "");
+  out.family = find_family(out.model_type);
+  if (out.family == nullptr) {
+    refuse_model_type(config, out.model_type);
+    return out;  // the other keys have other names there
+  }
+  const Settings& settings = out.family->settings;
+  const auto count = [&](const Count& setting, uint32_t max) {
+    return setting.key == nullptr ? setting.otherwise : config.count(setting.key, max, setting.otherwise);
+  };
+  refuse_unsupported(config);
+  out.vocabulary = count(settings.vocabulary, kMaxVocabulary);
+  out.segments = count(settings.segments, kMaxWidth);
+  out.hidden = count(settings.hidden, kMaxWidth);
+  out.inner_layers = count(settings.inner_layers, kMaxLayers);
+  out.groups = count(settings.groups, kMaxLayers);
+  out.heads = count(settings.heads, kMaxWidth);
+  out.intermediate = count(settings.intermediate, kMaxWidth);
+  out.activation = read_activation(config, settings.activation, settings.activation_otherwise);
+  read_positions(config, out);
+  read_layers(config, out);
+  out.embedding = settings.embedding.key == nullptr ? out.hidden : count(settings.embedding, kMaxWidth);
+  // ELECTRA has a projection only where the widths differ, ALBERT always.
+  out.projects =
+      out.family->has(Slot::kEmbeddingProjection) && (out.embedding != out.hidden || out.family->shares_layers());
+  if (settings.task_types_if == nullptr || config.flag(settings.task_types_if, false)) {
+    out.task_types = count(settings.task_types, kMaxWidth);
+  }
+  const double epsilon = settings.epsilon != nullptr ? config.number(settings.epsilon, settings.epsilon_otherwise)
+                                                     : settings.epsilon_otherwise;
+  if (!(epsilon > 0 && epsilon < 1)) {
+    config.problem(ExitCode::kInvalid, settings.epsilon, fmt::format("{} is not between 0 and 1", epsilon));
+  }
+  out.epsilon = static_cast<float>(epsilon);
+  out.tie_embeddings = config.flag("tie_word_embeddings", true);
+  read_widths(config, out, settings.heads.key);
+  return out;
+}
+
+ModelNames model_names(const Family& family) {
+  ModelNames names{family.base, family.name(Slot::kWords), {}};
+  if (family.has(Slot::kPooler)) {
+    names.unused.push_back({std::string(family.name(Slot::kPooler)) + ".", "this head does not use the pooler"});
+  }
+  for (const Head& head : family.heads) {
+    const std::string task = typed_name(static_cast<TaskKind>(head.task));
+    for (const HeadLayer& layer : head.layers) {
+      const std::string why = fmt::format("the head for {} is not converted for this task", task);
+      names.unused.push_back({std::string(layer.name) + ".", why});
+      if (layer.norm != nullptr) names.unused.push_back({std::string(layer.norm) + ".", why});
+      if (layer.bias != nullptr) names.unused.push_back({layer.bias, why});
+    }
+  }
+  return names;
+}
+
+std::string layer_prefix(const EncoderConfig& config, uint32_t layer) {
+  const std::string pattern = config.family->layer;
+  if (config.groups == 0) return fmt::format(fmt::runtime(pattern), layer) + ".";
+  // As transformers computes it, in double precision.
+  const uint32_t round = layer / config.inner_layers;
+  const double rounds = static_cast<double>(config.layers) / config.inner_layers;
+  const auto group = static_cast<uint32_t>(round / (rounds / config.groups));
+  return fmt::format(fmt::runtime(pattern), group, layer % config.inner_layers) + ".";
+}
+
+std::string graph_name(const EncoderConfig& config, uint32_t layer, Slot slot) {
+  const std::string place = config.groups == 0 ? layer_prefix(config, layer) : fmt::format("encoder.layer.{}.", layer);
+  return fmt::format("{}.{}{}", config.family->base, place, config.family->name(slot));
+}
+
+}  // namespace bantam::convert

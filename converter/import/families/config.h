@@ -1,0 +1,65 @@
+// EncoderConfig: what config.json says about an encoder, read as its family says.
+#ifndef BANTAM_CONVERTER_IMPORT_FAMILIES_CONFIG_H_
+#define BANTAM_CONVERTER_IMPORT_FAMILIES_CONFIG_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bantam_generated.h"
+#include "import/families/family.h"
+#include "import/source/fields.h"
+#include "import/source/weights.h"
+
+namespace bantam::convert {
+
+/// Widths that transformers' own settings cannot express, one value a layer; config.json's "bantam_layout" (see
+/// ../student). Without it every layer has the same.
+struct LayerWidths {
+  std::vector<uint32_t> heads;         // attention heads
+  std::vector<uint32_t> intermediate;  // columns between the two feed-forward layers
+  /// The layer whose matrices each layer shares: itself, or an earlier one.
+  std::vector<uint32_t> shared;
+};
+
+struct EncoderConfig {
+  const Family* family = nullptr;
+  std::string model_type;
+  uint32_t vocabulary = 0;
+  uint32_t hidden = 0;
+  uint32_t layers = 0;
+  uint32_t heads = 0;
+  uint32_t intermediate = 0;
+  uint32_t positions = 0;       // that tokens can have
+  uint32_t first_position = 0;  // the position table's row of the first token
+  uint32_t segments = 0;        // rows of the segment table; 0: the model has none
+  fb::ActivationKind activation = fb::ActivationKind::gelu;
+  float epsilon = 1e-12F;
+  bool tie_embeddings = true;
+  uint32_t head_width = 0;
+  LayerWidths widths;
+  uint32_t embedding_rank = 0;  // columns of the word embeddings, before a projection to `hidden`; 0: no projection
+  uint32_t embedding = 0;       // columns of all embedding tables; `hidden` where nothing projects them
+  bool projects = false;        // there is Slot::kEmbeddingProjection
+  uint32_t task_types = 0;      // rows of the task type table; 0: there is none
+  uint32_t groups = 0;          // of layers with one set of weights (Family::shares_layers); 0: each has its own
+  uint32_t inner_layers = 1;    // layers inside each of a group; `layers` counts all that run
+};
+
+/// What Weights has to know of a family's names: tensors of its pooler and of heads that another task has do no harm.
+ModelNames model_names(const Family& family);
+/// The place of a layer's tensors, relative to the base model: "encoder.layer.3.".
+std::string layer_prefix(const EncoderConfig& config, uint32_t layer);
+/// The name in the graph of what layer `layer` does with `slot`, or of a tensor of it: unique where layers share weights too.
+std::string graph_name(const EncoderConfig& config, uint32_t layer, Slot slot);
+
+/// Reads the encoder's settings, with transformers' defaults. Settings that version 1 cannot express are
+/// added to the problems as unsupported; values out of range as invalid.
+EncoderConfig read_encoder_config(const Fields& config);
+
+/// An activation by transformers' name; records a problem under `key` when it is unknown.
+fb::ActivationKind read_activation(const Fields& config, const std::string& key, const std::string& otherwise);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_FAMILIES_CONFIG_H_

@@ -1,0 +1,155 @@
+// Family: what a kind of encoder is, as data. Its settings in config.json, its tensors by what they are, its heads. The stack,
+// the heads, students and the tests are built from it; a family is one file of this folder and a row of families.inc.
+#ifndef BANTAM_CONVERTER_IMPORT_FAMILIES_FAMILY_H_
+#define BANTAM_CONVERTER_IMPORT_FAMILIES_FAMILY_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bantam_generated.h"
+
+namespace bantam::convert {
+
+/// What an axis of a tensor counts. kEmbedding: columns of embedding tables, which are the hidden width where nothing projects
+/// them to it. kScores: columns of queries and keys; kValues: of values and contexts.
+enum class Axis { kNone, kHidden, kEmbedding, kVocabulary, kPositions, kScores, kValues, kFfn };
+
+/// What a tensor is to an encoder: a table, or a module with NAME.weight and NAME.bias.
+enum class Slot {
+  // Tables.
+  kWords,
+  kPositions,
+  kSegments,
+  kTaskTypes,  // row 0 is added to every token, as transformers does unless told otherwise
+  // Modules of the model.
+  kEmbeddingNorm,
+  kEmbeddingProjection,  // from the tables' columns to the hidden width, behind their norm
+  kFactorProjection,     // bantam's own layouts: from factors of the word table to the hidden width, before the norm
+  kPooler,
+  // Modules of each layer.
+  kQuery,
+  kKey,
+  kValue,
+  kAttentionOut,
+  kAttentionNorm,
+  kUp,
+  kDown,
+  kDownNorm,
+  // Names in the graph of what a file has no tensor for: the three above each other, and operators without weights.
+  kQkv,
+  kHeads,
+  kAttention
+};
+
+constexpr bool is_table(Slot slot) { return slot <= Slot::kTaskTypes; }
+constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery; }
+constexpr bool is_stored(Slot slot) { return slot < Slot::kQkv; }
+
+/// Rows and columns of a table or of a module's weight; a norm has rows only.
+struct Axes {
+  Axis rows, columns;
+};
+Axes axes_of(Slot slot);
+
+/// Names by slot, relative to the base model or to a layer; tables' are whole ("....weight").
+using Roles = std::map<Slot, const char*>;
+
+/// A count in config.json. Without a key it is always `otherwise`.
+struct Count {
+  const char* key = nullptr;
+  uint32_t otherwise = 0;
+};
+
+struct Settings {
+  Count vocabulary{"vocab_size", 30522};
+  Count positions{"max_position_embeddings", 512};
+  Count segments{"type_vocab_size", 2};
+  Count hidden{"hidden_size", 768};
+  Count layers{"num_hidden_layers", 12};
+  Count heads{"num_attention_heads", 12};
+  Count intermediate{"intermediate_size", 3072};
+  /// Columns of embedding tables; no key: `hidden`.
+  Count embedding;
+  /// Rows of the task type table; no key: there is none. It is there only where the flag `task_types_if` is set.
+  Count task_types;
+  const char* task_types_if = nullptr;
+  /// Layers that share one set of weights are in as many groups, and run as many inner layers each time (ALBERT).
+  Count groups;
+  Count inner_layers{nullptr, 1};
+  const char* activation = "hidden_act";
+  const char* activation_otherwise = "gelu";
+  /// Without a key it is fixed.
+  const char* epsilon = "layer_norm_eps";
+  double epsilon_otherwise = 1e-12;
+  /// The first row of the position table that a token has is this one + 1; no key: row 0.
+  Count padding;
+};
+
+/// What a head reads: every token, the first one, or the pooler's row of the first one.
+enum class Rows { kTokens, kFirst, kPooler };
+
+/// A linear layer of a head, with its activation and norm.
+struct HeadLayer {
+  enum class Out { kLabels, kHidden, kEmbedding, kVocabulary, kOne, kTwo };
+  enum class Activation { kNone, kRelu, kTanh, kGelu, kOfModel, kOfSetting };
+  const char* name;
+  Out out;
+  Activation activation = Activation::kNone;
+  const char* norm = nullptr;
+  /// Vocabulary: where the bias stands in files that have no NAME.bias.
+  const char* bias = nullptr;
+  /// kOfSetting: the key in config.json and its default.
+  const char* setting = nullptr;
+  const char* setting_otherwise = nullptr;
+};
+
+struct Head {
+  fb::TaskKind task;
+  /// What transformers calls the model, behind the family's own name; null: no class is called so.
+  const char* architecture;
+  Rows rows = Rows::kTokens;
+  std::vector<HeadLayer> layers = {};
+  /// Names of labels that are no setting of the model. Of two labels and one score, the second's, the first has the score 0.
+  std::vector<const char*> labels = {};
+  /// Of the output beside another head's (pre-training).
+  const char* output = nullptr;
+};
+
+struct Family {
+  /// "model_type" of config.json.
+  std::vector<const char*> model_types;
+  /// The base model's name in checkpoints ("bert" of "bert.encoder..."), and in the graph.
+  const char* base = nullptr;
+  /// What transformers' classes begin with.
+  std::vector<const char*> architectures;
+  Settings settings;
+  /// A layer's place; {} is its number. With two, those of its group and of the layer inside (ALBERT).
+  const char* layer = "encoder.layer.{}";
+  Roles roles;
+  std::vector<Head> heads;
+
+  bool has(Slot slot) const { return roles.count(slot) != 0; }
+  const char* name(Slot slot) const { return roles.at(slot); }
+  /// Do several layers run the same weights?
+  bool shares_layers() const { return settings.groups.key != nullptr; }
+  /// The first head for `task`; null: there is none.
+  const Head* head(fb::TaskKind task) const;
+  /// Bit i: there is a head for the task of number i. Several labels and regression come with one of labels.
+  uint32_t tasks() const;
+};
+
+/// Every family, in the order of families.inc.
+const std::vector<Family>& families();
+/// The family of this model_type; null: unknown.
+const Family* find_family(std::string_view model_type);
+/// The known model_type that is spelled most like it; "" where none is near.
+std::string nearest_model_type(std::string_view model_type);
+/// "bert, distilbert, ...".
+std::string all_model_types();
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_FAMILIES_FAMILY_H_

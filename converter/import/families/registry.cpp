@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <numeric>
+
+#include "import/families/family.h"
+
+namespace bantam::convert {
+
+#define BANTAM_FAMILY(name) Family name();
+#include "import/families/families.inc"
+#undef BANTAM_FAMILY
+
+namespace {
+
+/// Insertions, deletions and changes of letters that make one of the other.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t before = row[0]++;
+    for (size_t k = 0; k < b.size(); ++k) {
+      const size_t changed = before + (a[i] == b[k] ? 0 : 1);
+      before = row[k + 1];
+      row[k + 1] = std::min({changed, before + 1, row[k] + 1});
+    }
+  }
+  return row.back();
+}
+
+template <typename Visit>
+void for_each_model_type(const Visit& visit) {
+  for (const Family& family : families()) {
+    for (const char* name : family.model_types) visit(family, name);
+  }
+}
+
+}  // namespace
+
+Axes axes_of(Slot slot) {
+  switch (slot) {
+    case Slot::kWords:
+      return {Axis::kVocabulary, Axis::kEmbedding};
+    case Slot::kPositions:
+      return {Axis::kPositions, Axis::kEmbedding};
+    case Slot::kSegments:
+    case Slot::kTaskTypes:
+      return {Axis::kNone, Axis::kEmbedding};
+    case Slot::kEmbeddingNorm:
+      return {Axis::kEmbedding, Axis::kNone};
+    case Slot::kEmbeddingProjection:
+      return {Axis::kHidden, Axis::kEmbedding};
+    case Slot::kFactorProjection:
+      return {Axis::kHidden, Axis::kNone};
+    case Slot::kPooler:
+      return {Axis::kHidden, Axis::kHidden};
+    case Slot::kQuery:
+    case Slot::kKey:
+      return {Axis::kScores, Axis::kHidden};
+    case Slot::kValue:
+      return {Axis::kValues, Axis::kHidden};
+    case Slot::kAttentionOut:
+      return {Axis::kHidden, Axis::kValues};
+    case Slot::kUp:
+      return {Axis::kFfn, Axis::kHidden};
+    case Slot::kDown:
+      return {Axis::kHidden, Axis::kFfn};
+    case Slot::kAttentionNorm:
+    case Slot::kDownNorm:
+      return {Axis::kHidden, Axis::kNone};
+    case Slot::kQkv:
+    case Slot::kHeads:
+    case Slot::kAttention:
+      break;
+  }
+  return {Axis::kNone, Axis::kNone};
+}
+
+const Head* Family::head(fb::TaskKind task) const {
+  const auto found = std::find_if(heads.begin(), heads.end(), [&](const Head& head) { return head.task == task; });
+  return found == heads.end() ? nullptr : &*found;
+}
+
+uint32_t Family::tasks() const {
+  uint32_t tasks = 0;
+  for (const Head& head : heads) {
+    tasks |= 1u << static_cast<uint32_t>(head.task);
+    if (head.task != fb::TaskKind::classify) continue;
+    for (const fb::TaskKind also : {fb::TaskKind::multi_label, fb::TaskKind::regress}) {
+      tasks |= 1u << static_cast<uint32_t>(also);
+    }
+  }
+  return tasks;
+}
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> kFamilies = {
+#define BANTAM_FAMILY(name) name(),
+#include "import/families/families.inc"
+#undef BANTAM_FAMILY
+  };
+  return kFamilies;
+}
+
+const Family* find_family(std::string_view model_type) {
+  const Family* found = nullptr;
+  for_each_model_type([&](const Family& family, std::string_view name) {
+    if (name == model_type) found = &family;
+  });
+  return found;
+}
+
+std::string nearest_model_type(std::string_view model_type) {
+  constexpr size_t kLongest = 64;  // no name of a family is as long
+  if (model_type.size() > kLongest) return "";
+  std::string nearest;
+  // More than half of the letters differ: another word.
+  size_t least = model_type.size() / 2 + 1;
+  for_each_model_type([&](const Family&, std::string_view name) {
+    const size_t distance = edit_distance(model_type, name);
+    if (distance >= least) return;
+    least = distance;
+    nearest = name;
+  });
+  return nearest;
+}
+
+std::string all_model_types() {
+  std::string all;
+  for_each_model_type([&](const Family&, const char* name) { all += (all.empty() ? "" : ", ") + std::string(name); });
+  return all;
+}
+
+}  // namespace bantam::convert
