@@ -62,7 +62,9 @@ class Stack {
       *word_embeddings = table(Slot::kWords, config_.vocabulary);
       tables.push_back({*word_embeddings, fb::IndexSource::ids});
     }
-    if (config_.segments != 0) {
+    if (config_.segments == 1 && family_.settings.lone_segment) {
+      tables.push_back({table(Slot::kSegments, 1), fb::IndexSource::zero});
+    } else if (config_.segments != 0) {
       tables.push_back({table(Slot::kSegments, config_.segments), fb::IndexSource::segments});
       builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
     }

@@ -16,6 +16,7 @@ class Checker {
   Checker(const Recipe& recipe, const Draft& teacher) : recipe_(recipe), teacher_(teacher), config_(teacher.config()) {}
 
   Widths check() {
+    check_family();
     check_layers();
     const Widths widths = resolve();
     if (recipe_.positions > config_.positions) {
@@ -52,6 +53,28 @@ class Checker {
     const uint32_t count = amount.of(all);
     if (count > all) problem(key, fmt::format("{} are more than the teacher's {}", count, all));
     return std::min(count, all);
+  }
+
+  /// Steps that the teacher's family has no place for.
+  void check_family() {
+    const char* name = teacher_.config().model_type.c_str();
+    const bool layers = recipe_.layers.given() || !recipe_.layer_list.empty() || recipe_.heads.given() ||
+                        recipe_.ffn.given() || recipe_.hidden.given() || recipe_.head_width != 0 || recipe_.share != 0;
+    if (layers && teacher_.family().shares_layers()) {
+      problems_.add(ExitCode::kUnsupported,
+                    fmt::format("recipe: layers of {} run one set of weights, which cannot be narrowed layer by layer; "
+                                "\"vocabulary\" and \"positions\" can be changed",
+                                name));
+    }
+    if (recipe_.embedding_rank != 0 && config_.projects) {
+      problems_.add(ExitCode::kUnsupported,
+                    fmt::format("recipe: \"embedding_rank\": embeddings of {} are factorised already", name));
+    }
+    if (config_.projects && recipe_.hidden.given() && recipe_.hidden.of(config_.hidden) == config_.embedding) {
+      problem("hidden", fmt::format("{} columns are those of the embeddings, which would need no projection any more; "
+                                    "name another number",
+                                    config_.embedding));
+    }
   }
 
   void check_layers() {

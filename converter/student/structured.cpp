@@ -45,6 +45,11 @@ class Pruner {
   /// Throws where a share cannot be.
   void check() const {
     if (const std::string problem = prune_problem(options_); !problem.empty()) throw Error(ExitCode::kUsage, problem);
+    if (draft_.family().shares_layers()) {
+      throw Error(ExitCode::kUnsupported, fmt::format("--pattern {}: layers of {} run one set of weights, of which no "
+                                                      "layer can lose a part alone; use --pattern 1x4 or unstructured",
+                                                      pattern_name(options_.pattern), draft_.config().model_type));
+    }
     const bool global = options_.scope == PruneScope::kGlobal;
     if (global && shares_matrices(draft_.config())) {
       throw Error(ExitCode::kUsage, fmt::format("--pattern {}: layers that share matrices stay alike; add "

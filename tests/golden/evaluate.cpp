@@ -102,6 +102,7 @@ class Evaluator {
         int32_t index = ids_[row];
         if (table->source == fb::IndexSource::segments) index = segments_.empty() ? 0 : segments_[row];
         if (table->source == fb::IndexSource::positions) index = static_cast<int32_t>(row);
+        if (table->source == fb::IndexSource::zero) index = 0;
         for (size_t i = 0; i < width; ++i) {
           y.at(row, i) += static_cast<double>(values.at(static_cast<size_t>(index) * width + i));
         }

@@ -1,10 +1,11 @@
 """Writes tests/golden/models: tiny random models of every head, each with the answers of transformers.
 
-Usage: python make_golden.py [OUTPUT_DIRECTORY]
+Usage: python make_golden.py [OUTPUT_DIRECTORY [PATTERN ...]]   (names of models; without a pattern all)
 Needs torch, transformers, safetensors and sentence-transformers (README.md has the versions). The output is
 committed; run this again only to add a model. Seeds are fixed; weights are stored as f16 unless said.
 """
 
+import fnmatch
 import json
 import pathlib
 import random
@@ -29,6 +30,16 @@ SHAPE = dict(
 )
 DISTIL_SHAPE = dict(
     vocab_size=VOCABULARY, dim=40, n_heads=5, n_layers=2, hidden_dim=72, max_position_embeddings=POSITIONS
+)
+# The other families: smaller, heads of 6 columns; ids only, and none of the first five, which are special.
+SMALL = dict(
+    vocab_size=61,
+    hidden_size=18,
+    num_attention_heads=3,
+    num_hidden_layers=1,
+    intermediate_size=28,
+    max_position_embeddings=24,
+    type_vocab_size=2,
 )
 INTENTS = ["on", "off", "dim"]
 TAGS = ["O", "B-room", "I-room", "B-level", "I-level"]
@@ -94,6 +105,44 @@ MODELS = {
     "distilbert-encoder": ("DistilBertModel", dict(n_layers=1), torch.float16, 11),
 }
 
+ROBERTA = dict(type_vocab_size=1, pad_token_id=1, layer_norm_eps=1e-5, max_position_embeddings=26)
+ELECTRA = dict(embedding_size=10)
+ERNIE = dict(use_task_id=True, task_type_vocab_size=3)
+ALBERT = dict(embedding_size=10)
+FIVE_TAGS = dict(id2label=dict(enumerate(TAGS)))
+
+# name: class, settings beside SMALL; stored as f16
+SMALL_MODELS = {
+    "roberta-classify": ("RobertaForSequenceClassification", dict(**ROBERTA, num_labels=3, num_hidden_layers=2)),
+    "roberta-tag": ("RobertaForTokenClassification", dict(**ROBERTA, **FIVE_TAGS)),
+    "roberta-answer": ("RobertaForQuestionAnswering", {**ROBERTA, "type_vocab_size": 2}),
+    "roberta-choose": ("RobertaForMultipleChoice", ROBERTA),
+    "roberta-fill": ("RobertaForMaskedLM", ROBERTA),
+    "roberta-encoder": ("RobertaModel", ROBERTA),
+    "xlm-roberta-regress": ("XLMRobertaForSequenceClassification", dict(**ROBERTA, num_labels=1)),
+    "camembert-tag": ("CamembertForTokenClassification", dict(**ROBERTA, **FIVE_TAGS)),
+    "electra-classify": ("ElectraForSequenceClassification", dict(**ELECTRA, num_labels=3, num_hidden_layers=2)),
+    "electra-tag": ("ElectraForTokenClassification", dict(embedding_size=18, **FIVE_TAGS)),
+    "electra-answer": ("ElectraForQuestionAnswering", ELECTRA),
+    "electra-choose": ("ElectraForMultipleChoice", ELECTRA),
+    "electra-fill": ("ElectraForMaskedLM", ELECTRA),
+    "electra-replaced": ("ElectraForPreTraining", dict(**ELECTRA, hidden_act="gelu_new")),
+    "electra-encoder": ("ElectraModel", ELECTRA),
+    "ernie-classify": ("ErnieForSequenceClassification", dict(**ERNIE, num_labels=3, num_hidden_layers=2)),
+    "ernie-pretraining": ("ErnieForPreTraining", ERNIE),
+    "ernie-encoder": ("ErnieModel", dict(use_task_id=False)),
+    "albert-classify": (
+        "AlbertForSequenceClassification",
+        dict(**ALBERT, num_labels=3, num_hidden_layers=5, num_hidden_groups=2, inner_group_num=2),
+    ),
+    "albert-tag": ("AlbertForTokenClassification", dict(**ALBERT, **FIVE_TAGS, num_hidden_layers=2)),
+    "albert-answer": ("AlbertForQuestionAnswering", dict(embedding_size=18, hidden_act="relu")),
+    "albert-choose": ("AlbertForMultipleChoice", ALBERT),
+    "albert-fill": ("AlbertForMaskedLM", ALBERT),
+    "albert-pretraining": ("AlbertForPreTraining", ALBERT),
+    "albert-encoder": ("AlbertModel", ALBERT),
+}
+
 
 def vocabulary():
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -125,26 +174,26 @@ def randomize(model, seed):
         parameter.data = values
 
 
-def inputs(longest, seed):
+def inputs(longest, seed, first=0, vocabulary=VOCABULARY):
     """Ids and segments: one token, a few, a pair, one more than a page of 16, the longest."""
     draw = random.Random(seed)
 
     def ids(count):
-        return [draw.randrange(VOCABULARY) for _ in range(count)]
+        return [draw.randrange(first, vocabulary) for _ in range(count)]
 
     yield ids(1), None
     yield ids(6), None
     yield ids(11), [0] * 4 + [1] * 7
     if longest >= 17:
         yield ids(17), None
-    if longest >= POSITIONS:
-        yield ids(POSITIONS), [0] * 23 + [1] * 17
+    if longest >= 24:
+        yield ids(longest), [0] * 23 + [1] * (longest - 23)
 
 
-def write_expected(directory, longest, seed):
+def write_expected(directory, longest, seed, first=0, vocabulary=VOCABULARY):
     model = reference.Reference(directory)
     with open(directory / "expected.jsonl", "w") as file:
-        for ids, segments in inputs(longest, seed):
+        for ids, segments in inputs(longest, seed, first, vocabulary):
             line = {"ids": ids}
             if segments is not None and model.segmented():
                 line["segments"] = segments
@@ -167,6 +216,18 @@ def make(root, name, seed):
     model.to(dtype).save_pretrained(directory, max_shard_size="20KB" if name == "bert-choose" else "5GB")
     write_tokenizer(directory)
     write_expected(directory, longest, seed)
+
+
+def make_small(root, name, seed):
+    kind, settings = SMALL_MODELS[name]
+    model_class = getattr(transformers, kind)
+    model = model_class(model_class.config_class(**{**SMALL, **settings}))
+    randomize(model, seed)
+    model.tie_weights()
+    directory = root / name
+    model.half().save_pretrained(directory)
+    outputs_a_token = any(word in name for word in ("fill", "pretraining", "encoder"))
+    write_expected(directory, 11 if outputs_a_token else 24, seed, first=5, vocabulary=SMALL["vocab_size"])
 
 
 def make_sentence_transformer(root, name, seed):
@@ -243,12 +304,16 @@ def make_old_sentence_transformer(root, name, seed):
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "models")
-    shutil.rmtree(root, ignore_errors=True)
-    root.mkdir(parents=True)
-    for seed, name in enumerate(MODELS, start=20):
-        make(root, name, seed)
-    make_sentence_transformer(root, "sentence-mean", 90)
-    make_old_sentence_transformer(root, "sentence-cls-dense", 91)
+    root.mkdir(parents=True, exist_ok=True)
+    makers = [(name, make, seed) for seed, name in enumerate(MODELS, start=20)]
+    makers += [("sentence-mean", make_sentence_transformer, 90)]
+    makers += [("sentence-cls-dense", make_old_sentence_transformer, 91)]
+    makers += [(name, make_small, seed) for seed, name in enumerate(SMALL_MODELS, start=100)]
+    for name, maker, seed in makers:
+        if not any(fnmatch.fnmatch(name, pattern) for pattern in sys.argv[2:] or ["*"]):
+            continue
+        shutil.rmtree(root / name, ignore_errors=True)
+        maker(root, name, seed)
     # git keeps no empty folders, and nothing reads this one.
     for leftover in [*root.rglob("README.md"), *root.rglob(".gitattributes")]:
         leftover.unlink()

@@ -15,6 +15,7 @@ OUTPUTS = (
     "end_logits",
     "prediction_logits",
     "seq_relationship_logits",
+    "sop_logits",
     "last_hidden_state",
     "pooler_output",
 )
@@ -61,7 +62,7 @@ class Reference:
 
     def segmented(self):
         config = self.model[0].auto_model.config if self.sentence else self.model.config
-        return config.model_type == "bert"
+        return getattr(config, "type_vocab_size", 0) > 1
 
     @torch.no_grad()
     def __call__(self, ids, segments=None):
@@ -74,5 +75,8 @@ class Reference:
         if type(self.model).__name__.endswith("ForMultipleChoice"):
             inputs = {name: value[None] for name, value in inputs.items()}
         out = self.model(**inputs)
+        if type(self.model).__name__ == "ElectraForPreTraining":
+            # One score a token that it was replaced, which a file has as scores of two labels.
+            out["logits"] = torch.stack([torch.zeros_like(out["logits"]), out["logits"]], dim=-1)
         names = [name for name in (*OUTPUTS, "intent_logits", "slot_logits") if out.get(name) is not None]
         return {name: as_lists(out[name]) for name in names}

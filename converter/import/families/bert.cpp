@@ -1,4 +1,4 @@
-// BERT (arXiv 1810.04805).
+// BERT (arXiv 1810.04805), and StructBERT (arXiv 1908.04577), which trains the same graph otherwise.
 #include <utility>
 
 #include "import/families/blocks.h"
@@ -7,9 +7,9 @@ namespace bantam::convert {
 
 Family bert() {
   Family family;
-  family.model_types = {"bert"};
+  family.model_types = {"bert", "structbert"};
   family.base = "bert";
-  family.architectures = {"Bert"};
+  family.architectures = {"Bert", "StructBert", "Sbert"};
   family.roles = bert_roles();
   family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
   family.heads = joined(std::move(family.heads), cls_heads());

@@ -42,6 +42,13 @@ Head pooled_choose_head() {
   return {fb::TaskKind::choose, "ForMultipleChoice", Rows::kPooler, {{"classifier", Out::kOne}}};
 }
 
+Head first_classify_head(HeadLayer::Activation activation) {
+  return {fb::TaskKind::classify,
+          "ForSequenceClassification",
+          Rows::kFirst,
+          {{"classifier.dense", Out::kHidden, activation}, {"classifier.out_proj", Out::kLabels}}};
+}
+
 std::vector<Head> cls_heads() {
   return {
       {fb::TaskKind::fill,

@@ -17,6 +17,8 @@ Head answer_head();
 /// One linear layer "classifier" on the pooler's row.
 Head pooled_classify_head();
 Head pooled_choose_head();
+/// "classifier.dense" on the first token, the activation, and "classifier.out_proj".
+Head first_classify_head(HeadLayer::Activation activation);
 /// BERT's masked-language and next-sentence heads, and both.
 std::vector<Head> cls_heads();
 /// What needs no tensors of its own, or bantam's own: the bare encoder, its embeddings, intents with slots.

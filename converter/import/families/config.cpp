@@ -190,7 +190,8 @@ EncoderConfig read_encoder_config(const Fields& config) {
   const double epsilon = settings.epsilon != nullptr ? config.number(settings.epsilon, settings.epsilon_otherwise)
                                                      : settings.epsilon_otherwise;
   if (!(epsilon > 0 && epsilon < 1)) {
-    config.problem(ExitCode::kInvalid, settings.epsilon, fmt::format("{} is not between 0 and 1", epsilon));
+    config.problem(ExitCode::kInvalid, settings.epsilon == nullptr ? "epsilon" : settings.epsilon,
+                   fmt::format("{} is not between 0 and 1", epsilon));
   }
   out.epsilon = static_cast<float>(epsilon);
   out.tie_embeddings = config.flag("tie_word_embeddings", true);

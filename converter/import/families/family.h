@@ -67,6 +67,8 @@ struct Settings {
   Count vocabulary{"vocab_size", 30522};
   Count positions{"max_position_embeddings", 512};
   Count segments{"type_vocab_size", 2};
+  /// A segment table of one row is added to every token, and no segments are read.
+  bool lone_segment = false;
   Count hidden{"hidden_size", 768};
   Count layers{"num_hidden_layers", 12};
   Count heads{"num_attention_heads", 12};

@@ -1,0 +1,318 @@
+// Every family of the registry, with every head: random weights for its roles convert, and the file answers what an independent
+// evaluation of the graph does. Students of it convert too. What the graph has to mean is the golden models' to say.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "golden/evaluate.h"
+#include "graph/task_parts.h"
+#include "import/families/config.h"
+#include "import/hugging_face.h"
+#include "pack/build.h"
+#include "run/runner.h"
+#include "student/draft.h"
+#include "student/structured.h"
+
+namespace bantam::golden {
+namespace {
+
+using convert::Axis;
+using convert::Count;
+using convert::Family;
+using convert::Head;
+using convert::HeadLayer;
+using convert::Json;
+using convert::MemoryTensor;
+using convert::Slot;
+
+constexpr uint32_t kVocabulary = 37, kHidden = 18, kHeads = 3, kFfn = 20, kPositions = 20, kLabels = 5;
+constexpr double kLargestDifference = 2e-4, kSmallestCosine = 0.98;
+
+/// A model of a family as config.json and tensors.
+class Tiny {
+ public:
+  Tiny(const Family& family, const Head& head, uint32_t embedding) : family_(family), head_(head) {
+    const convert::Settings& settings = family.settings;
+    config_["model_type"] = family.model_types.front();
+    const auto set = [&](const Count& setting, uint32_t value) {
+      if (setting.key != nullptr) config_[setting.key] = value;
+    };
+    set(settings.vocabulary, kVocabulary);
+    set(settings.hidden, kHidden);
+    set(settings.heads, kHeads);
+    set(settings.intermediate, kFfn);
+    set(settings.positions, kPositions);
+    set(settings.layers, 2);
+    set(settings.groups, 2);
+    set(settings.inner_layers, 2);
+    set(settings.embedding, embedding);
+    if (settings.task_types_if != nullptr) config_[settings.task_types_if] = true;
+    config_["num_labels"] = kLabels;
+    config_["intent_labels"] = {"on", "off"};
+    config_["slot_labels"] = {"O", "B-room", "I-room"};
+    if (head.architecture != nullptr) {
+      config_["architectures"] = {std::string(family.architectures.front()) + head.architecture};
+    }
+    Problems problems;
+    read_ = convert::read_encoder_config(convert::Fields(config_, "config.json", problems));
+    problems.raise();
+    encoder();
+    heads();
+  }
+
+  convert::ModelSource source() const {
+    convert::ModelSource source;
+    source.root = source.directory = testing::TempDir();
+    source.config = config_;
+    source.checkpoint = std::make_shared<const convert::Checkpoint>(tensors_);
+    return source;
+  }
+
+  convert::ImportOptions options() const {
+    convert::ImportOptions options;
+    options.ids_only = true;
+    if (head_.architecture == nullptr) options.task = convert::typed_name(static_cast<TaskKind>(head_.task));
+    return options;
+  }
+
+  const convert::EncoderConfig& config() const { return read_; }
+
+ private:
+  using Problems = convert::Problems;
+
+  uint64_t extent(Axis axis) const {
+    switch (axis) {
+      case Axis::kNone:
+        return 0;
+      case Axis::kEmbedding:
+        return read_.embedding;
+      case Axis::kVocabulary:
+        return read_.vocabulary;
+      case Axis::kPositions:
+        return read_.first_position + read_.positions;
+      case Axis::kFfn:
+        return read_.intermediate;
+      case Axis::kHidden:
+      case Axis::kScores:
+      case Axis::kValues:
+        return read_.hidden;
+    }
+    return 0;
+  }
+
+  void add(const std::string& name, std::vector<uint64_t> shape, float spread, float centre = 0) {
+    size_t count = 1;
+    for (const uint64_t size : shape) count *= static_cast<size_t>(size);
+    std::normal_distribution<float> draw(centre, spread);
+    MemoryTensor tensor{std::move(shape), {}};
+    for (size_t i = 0; i < count; ++i) tensor.values.push_back(draw(random_));
+    tensors_[name] = std::move(tensor);
+  }
+
+  void linear(const std::string& name, uint64_t out, uint64_t in) {
+    add(name + ".weight", {out, in}, 1.5F / std::sqrt(static_cast<float>(in)));
+    add(name + ".bias", {out}, 0.2F);
+  }
+
+  void norm(const std::string& name, uint64_t width) {
+    add(name + ".weight", {width}, 0.2F, 1);
+    add(name + ".bias", {width}, 0.2F);
+  }
+
+  void module(const std::string& name, Slot slot) {
+    const convert::Axes axes = convert::axes_of(slot);
+    if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
+    linear(name, extent(axes.rows), extent(axes.columns));
+  }
+
+  void encoder() {
+    const std::string base = std::string(family_.base) + ".";
+    for (const auto& [slot, name] : family_.roles) {
+      if (!convert::is_stored(slot) || slot == Slot::kFactorProjection) continue;
+      if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
+      if (convert::is_table(slot)) {
+        const convert::Axes axes = convert::axes_of(slot);
+        const uint64_t types = slot == Slot::kSegments ? read_.segments : read_.task_types;
+        add(base + name, {axes.rows == Axis::kNone ? types : extent(axes.rows), extent(axes.columns)}, 1);
+      } else if (convert::is_of_layer(slot)) {
+        for (uint32_t i = 0; i < read_.layers; ++i) module(base + convert::layer_prefix(read_, i) + name, slot);
+      } else {
+        module(base + name, slot);
+      }
+    }
+  }
+
+  void heads() {
+    if (head_.task == fb::TaskKind::joint) {
+      linear("intent_classifier", 2, kHidden);
+      linear("slot_classifier", 3, kHidden);
+    }
+    const bool both = head_.task == fb::TaskKind::pretraining;
+    for (const fb::TaskKind part : {fb::TaskKind::fill, fb::TaskKind::next_sentence}) {
+      if (both) layers(*family_.head(part));
+    }
+    layers(head_);
+  }
+
+  void layers(const Head& head) {
+    uint64_t in = kHidden;
+    for (const HeadLayer& layer : head.layers) {
+      if (layer.out == HeadLayer::Out::kVocabulary) {  // tied
+        add(layer.bias != nullptr ? layer.bias : std::string(layer.name) + ".bias", {kVocabulary}, 0.2F);
+        continue;
+      }
+      const std::map<HeadLayer::Out, uint64_t> widths = {{HeadLayer::Out::kLabels, kLabels},
+                                                         {HeadLayer::Out::kHidden, kHidden},
+                                                         {HeadLayer::Out::kEmbedding, read_.embedding},
+                                                         {HeadLayer::Out::kOne, 1},
+                                                         {HeadLayer::Out::kTwo, 2}};
+      const uint64_t out = widths.at(layer.out);
+      linear(layer.name, out, in);
+      if (layer.norm != nullptr) norm(layer.norm, out);
+      in = out;
+    }
+  }
+
+  const Family& family_;
+  const Head& head_;
+  Json config_ = Json::object();
+  convert::EncoderConfig read_;
+  std::map<std::string, MemoryTensor> tensors_;
+  std::mt19937 random_{7};
+};
+
+std::vector<convert::Sample> samples(uint32_t segments, uint32_t vocabulary, uint32_t longest) {
+  std::vector<convert::Sample> all;
+  std::mt19937 random(3);
+  for (const uint32_t length : {1U, 7U, longest}) {
+    convert::Sample sample;
+    for (uint32_t i = 0; i < length; ++i) {
+      sample.ids.push_back(static_cast<int32_t>(random() % vocabulary));
+      if (segments > 1) sample.segments.push_back(i < length / 2 ? 0 : 1);
+    }
+    all.push_back(std::move(sample));
+  }
+  return all;
+}
+
+struct Agreement {
+  double largest = 0, both = 0, expected = 0, actual = 0;
+  double cosine() const { return both / std::sqrt(expected * actual); }
+};
+
+Agreement compare(const convert::Graph& graph, fb::DType weights, const std::vector<convert::Sample>& samples) {
+  convert::TypeOptions types;
+  types.weights = weights;
+  const convert::FileBytes bytes = convert::build(graph, types);
+  convert::Runner runner(bytes, graph.model.max_sequence);
+  Agreement found;
+  for (const convert::Sample& sample : samples) {
+    const auto expected = evaluate(graph, sample.ids, sample.segments);
+    for (const convert::OutputRows& output : runner.run(sample)) {
+      const Matrix& values = expected.at(output.name);
+      EXPECT_EQ(values.values.size(), output.values.size()) << output.name;
+      for (size_t row = 0; row < values.rows; ++row) {
+        for (size_t i = 0; i < values.width; ++i) {
+          const double e = values.at(row, i), a = static_cast<double>(output.row(row)[i]);
+          // A NaN is never the larger one: written so that it fails.
+          if (!(std::abs(e - a) <= found.largest)) found.largest = std::abs(e - a);
+          found.both += e * a;
+          found.expected += e * e;
+          found.actual += a * a;
+        }
+      }
+    }
+  }
+  return found;
+}
+
+class Families : public testing::TestWithParam<const Family*> {
+ protected:
+  template <typename Use>
+  static void for_each_model(const Use& use) {
+    const Family& family = *GetParam();
+    for (const Head& head : family.heads) {
+      for (const uint32_t embedding : {10U, kHidden}) {
+        if (family.settings.embedding.key == nullptr && embedding != kHidden) continue;
+        SCOPED_TRACE(convert::typed_name(static_cast<TaskKind>(head.task)) + " of " + std::to_string(embedding));
+        use(Tiny(family, head, embedding));
+      }
+    }
+  }
+};
+
+TEST_P(Families, ConvertAndAnswer) {
+  for_each_model([](const Tiny& model) {
+    const convert::Graph graph = convert::import_source(model.source(), model.options());
+    const auto inputs = samples(model.config().segments, kVocabulary, graph.model.max_sequence);
+    EXPECT_EQ(graph.model.max_sequence + model.config().first_position, kPositions);
+    EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
+    EXPECT_GE(compare(graph, fb::DType::i8, inputs).cosine(), kSmallestCosine);
+  });
+}
+
+TEST_P(Families, KeepTheirNamesAndLeaveNothingOver) {
+  for_each_model([](const Tiny& model) {
+    const convert::Graph graph = convert::import_source(model.source(), model.options());
+    std::map<std::string, int> names;
+    for (const auto& op : graph.model.subgraphs.front()->ops) ++names[op->name];
+    for (const auto& [name, count] : names) EXPECT_EQ(count, 1) << name;
+    convert::Draft draft(model.source());
+    EXPECT_EQ(draft.tensors().size(), model.source().checkpoint->tensors().size());
+    EXPECT_TRUE(draft.notes().empty());
+  });
+}
+
+/// Every axis narrowed at once.
+TEST_P(Families, StudentsAnswer) {
+  for_each_model([](const Tiny& model) {
+    convert::Draft draft(model.source());
+    const auto first = [](uint32_t count) {
+      convert::Indices kept;
+      for (uint32_t i = 0; i < count; ++i) kept.push_back(i);
+      return kept;
+    };
+    draft.keep(Axis::kVocabulary, 0, first(30));
+    draft.keep(Axis::kPositions, 0, first(draft.config().first_position + 9));
+    if (GetParam()->shares_layers()) {
+      convert::PruneOptions options;
+      options.pattern = convert::PrunePattern::kHeads;
+      options.share = 0.5;
+      options.by_activation = false;
+      EXPECT_THROW(convert::prune_structures(draft, options, {}), convert::Error);
+    } else {
+      for (uint32_t layer = 0; layer < draft.config().layers; ++layer) {
+        draft.keep(Axis::kFfn, layer, first(12));
+        draft.keep(Axis::kScores, layer, first(12));
+        draft.keep(Axis::kValues, layer, first(12));
+        draft.set_heads(layer, 2);
+      }
+      draft.keep_layers({1});
+      draft.keep(Axis::kHidden, 0, first(15));
+    }
+    const convert::Graph graph = convert::import_source(draft.source(), model.options());
+    EXPECT_EQ(graph.model.max_sequence, 9U);
+    const auto inputs = samples(model.config().segments, 30, 9);
+    EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
+  });
+}
+
+std::vector<const Family*> all_families() {
+  std::vector<const Family*> all;
+  for (const Family& family : convert::families()) all.push_back(&family);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Families, testing::ValuesIn(all_families()),
+                         [](const auto& family) { return std::string(family.param->base); });
+
+}  // namespace
+}  // namespace bantam::golden
