@@ -74,7 +74,7 @@ struct Rule {
   Status (*run)(const TileRun&, const fb::Op&);
 };
 
-constexpr OpFacts kFacts[] = {
+inline constexpr OpFacts kFacts[] = {
 #define BANTAM_OP(name, kind, numerics, inputs, required, outputs, whole, macs) \
   {fb::OpAttributes::kind, fb::Numerics::numerics, inputs, required, outputs, whole},
 #include "ops/ops.inc"

@@ -2,11 +2,9 @@
 #include "board.h"
 #include "system.h"
 
-static void put(const char* text) {
-  size_t size = 0;
-  while (text[size] != 0) ++size;
-  board_write(text, size);
-}
+#include <string.h>
+
+static void put(const char* text) { board_write(text, strlen(text)); }
 
 static void put_hex(const char* name, uint32_t value) {
   char text[8];

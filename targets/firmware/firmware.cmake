@@ -18,6 +18,11 @@ set(BANTAM_FIRMWARE_OPTIONS -g $<$<COMPILE_LANGUAGE:CXX>:-flto=auto>
   -fno-unwind-tables -fno-asynchronous-unwind-tables
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit>)
 
+# What makes loops faster and code larger, for kernels only: guessing which way branches go, moving what does not change out of
+# loops, keeping values in registers over calls, ordering instructions for the pipeline. A classifier is 0.5 KB less.
+set(BANTAM_FIRMWARE_SMALL -fno-guess-branch-probability -fno-tree-loop-optimize -fno-tree-loop-im
+  -fno-move-loop-invariants -fno-caller-saves -fno-schedule-insns2)
+
 # bantam_firmware_library(NAME [LINKED HEADER] [REFERENCE]): the runtime as an object library.
 # LINKED: the bantam_linked.h that says what the image's model needs; without it everything is linked.
 # REFERENCE: the reference kernels besides those of the target, for tests.
@@ -35,10 +40,9 @@ function(bantam_firmware_library name)
     file(GLOB found CONFIGURE_DEPENDS ${runtime}/${folder}/*.cpp)
     list(APPEND sources ${found})
   endforeach()
-  # Guessing which way branches go makes loops faster and code larger: for kernels only.
   foreach(source ${sources})
     if(NOT source MATCHES "/runtime/kernels/")
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -fno-guess-branch-probability)
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${BANTAM_FIRMWARE_SMALL}")
     endif()
   endforeach()
   # Assembler at the top level has no symbols before link-time optimisation.
@@ -83,7 +87,7 @@ function(bantam_firmware_image name)
     ${BANTAM_FIRMWARE_DIR}/memory.c)
   set_source_files_properties(${BANTAM_FIRMWARE_DIR}/memory.c PROPERTIES COMPILE_OPTIONS
     -fno-tree-loop-distribute-patterns)
-  set_source_files_properties(${arg_SOURCES} PROPERTIES COMPILE_OPTIONS -fno-guess-branch-probability)
+  set_source_files_properties(${arg_SOURCES} PROPERTIES COMPILE_OPTIONS "${BANTAM_FIRMWARE_SMALL}")
   if(arg_MODEL)
     get_filename_component(model ${arg_MODEL} ABSOLUTE)
     # One object a model: a source file has one set of properties in a folder, and a folder may have several images.
@@ -101,7 +105,7 @@ function(bantam_firmware_image name)
   set(scripts ${BANTAM_FIRMWARE_DIR}/sections.ld ${memory}/memory.ld)
   set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${scripts})
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX SUFFIX .elf)
-  target_link_options(${name} PRIVATE -g -flto=auto -Os -ffunction-sections -fdata-sections --specs=nano.specs
+  target_link_options(${name} PRIVATE -g -flto=auto -flto-partition=one -Os -ffunction-sections -fdata-sections --specs=nano.specs
     -nostartfiles -Wl,--gc-sections -Wl,--fatal-warnings -Wl,--no-warn-rwx-segments -L${memory} -T${BANTAM_FIRMWARE_DIR}/sections.ld
     -Wl,--defsym=stack_bytes=${arg_STACK} -Wl,--defsym=handler_stack_bytes=${arg_HANDLER_STACK}
     -Wl,-Map=${CMAKE_CURRENT_BINARY_DIR}/${name}.map)

@@ -1,5 +1,6 @@
 // What the compiler and the runtime want of the C library, small: newlib's take a kilobyte more on an Armv7-M, to be fast
-// with long blocks, which an image does not have. Compiled so that no loop here becomes a call of itself.
+// with long blocks, which an image does not have. Compiled so that no loop here becomes a call of itself. And what a core
+// without instructions for floats wants of the compiler's library.
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,3 +51,22 @@ size_t strlen(const char* text) {
   while (*end != 0) ++end;
   return (size_t)(end - text);
 }
+
+#if defined(__SOFTFP__)
+// a - b as a + -b, the same bits but for the sign of a NaN: the library's own subtraction is 800 bytes, a copy of its addition.
+__asm__(
+    "  .syntax unified\n"
+    "  .section .text.__aeabi_fsub, \"ax\", %progbits\n"
+    "  .global __aeabi_fsub\n"
+    "  .type __aeabi_fsub, %function\n"
+    "  .thumb_func\n"
+    "__aeabi_fsub:\n"
+    "  push {r4, lr}\n"
+    "  movs r2, #1\n"
+    "  lsls r2, r2, #31\n"
+    "  eors r1, r2\n"
+    "  bl __aeabi_fadd\n"
+    "  pop {r4, pc}\n"
+    "  .size __aeabi_fsub, . - __aeabi_fsub\n"
+    "  .text\n");
+#endif

@@ -53,9 +53,10 @@ inline void dot_panels(const DotBlock& a, uint32_t rows, const uint32_t* x, uint
   }
 }
 
-/// Activations as 16-bit halves in expanded[words], a chunk of k at a time, for all outputs.
-template <class Stored>
-BANTAM_NOINLINE void dot_expanded(const Stored* x, const DotBlock& a, uint32_t* expanded, uint32_t words) {
+/// Activations as 16-bit halves in expanded[words], a chunk of k at a time, for all outputs. One function for both kinds of
+/// bytes: what differs is the little that expands them.
+BANTAM_NOINLINE inline void dot_expanded(const int8_t* x, bool is_signed, const DotBlock& a, uint32_t* expanded,
+                                         uint32_t words) {
   for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
     const uint32_t left = a.rows - row;
     rows = kMostRows >= 6 && left >= 6 && left != 8 ? 6
@@ -66,25 +67,32 @@ BANTAM_NOINLINE void dot_expanded(const Stored* x, const DotBlock& a, uint32_t* 
     const uint32_t most = words / (2 * rows);
     for (uint32_t quad = 0; quad < a.quads; quad += most) {
       const uint32_t quads = a.quads - quad < most ? a.quads - quad : most;
-      expand_rows(x + row * a.x_stride + quad * 4, a.x_stride, rows, quads, expanded);
+      const int8_t* from = x + row * a.x_stride + quad * 4;
+      if (is_signed) {
+        expand_rows(from, a.x_stride, rows, quads, expanded);
+      } else {
+        expand_rows(reinterpret_cast<const uint8_t*>(from), a.x_stride, rows, quads, expanded);
+      }
       dot_panels(a, rows, expanded, quads, a.w + size_t{quad} * 64, sums, a.add || quad != 0);
     }
   }
 }
 
 /// With that much stack.
-template <uint32_t kWords, class Stored>
-BANTAM_NOINLINE void dot_on_stack(const Stored* x, const DotBlock& a) {
+template <uint32_t kWords>
+BANTAM_NOINLINE void dot_on_stack(const int8_t* x, bool is_signed, const DotBlock& a) {
   uint32_t expanded[kWords];
-  dot_expanded(x, a, expanded, kWords);
+  dot_expanded(x, is_signed, a, expanded, kWords);
 }
 
 /// 1.5 KB of stack are 6 rows of 128; 4 rows, which are a tile of a small session, want 1 KB, and heads of 64 half of that.
 template <class Stored>
 inline void dot_block(const Stored* x, const DotBlock& a) {
-  if (kMostRows > 4 && a.rows > 4) return dot_on_stack<384>(x, a);
+  constexpr bool kSigned = static_cast<Stored>(-1) < 0;
+  const auto* bytes = reinterpret_cast<const int8_t*>(x);
+  if (kMostRows > 4 && a.rows > 4) return dot_on_stack<384>(bytes, kSigned, a);
   constexpr uint32_t kWords = 64 * (kMostRows < 4 ? kMostRows : 4);
-  a.quads > 16 ? dot_on_stack<kWords>(x, a) : dot_on_stack<kWords / 2>(x, a);
+  a.quads > 16 ? dot_on_stack<kWords>(bytes, kSigned, a) : dot_on_stack<kWords / 2>(bytes, kSigned, a);
 }
 
 #if !defined(BANTAM_KERNEL_OWN_SPARSE)

@@ -3,11 +3,26 @@
 // SXTB16 of weights, which come straight from the file's tiles, three loads of two rows each, twelve SMLAD. What does not fit
 // waits on the stack, read once an output.
 //
-// The loop over quads is unrolled eight times; its first round begins where as many quads remain as are left over. Every
-// instruction of a quad is 32 bits wide, so that place is computed.
+// The loop over quads is unrolled eight times, four times for rows that are only left over; its first round begins where as many
+// quads remain as are left over. Every instruction of a quad is 32 bits wide, so that place is computed.
 #include "kernels/dsp/smlad.h"
 
-__asm__(R"(
+#include "linked.h"
+
+#if BANTAM_LINK_ROWS < 2
+#define BANTAM_UNROLL_1 "8"
+#else
+#define BANTAM_UNROLL_1 "4"
+#endif
+#if BANTAM_LINK_ROWS < 4
+#define BANTAM_UNROLL_2 "8"
+#else
+#define BANTAM_UNROLL_2 "4"
+#endif
+
+__asm__(".set bantam_unroll_1, " BANTAM_UNROLL_1 "\n.set bantam_unroll_2, " BANTAM_UNROLL_2
+        "\n"
+        R"(
   .syntax unified
   .thumb
 
@@ -66,7 +81,7 @@ __asm__(R"(
 .endm
 
 @ Stack: 0 sums, 4 stride, 8 w_end, 12 w, 16 x, 20 x_end, 24 where the first round of quads begins, 28 where an output does.
-.macro panel rows, quad_bytes
+.macro panel rows, quad_bytes, unroll
   .section .text.bantam_smlad_\rows, "ax", %progbits
   .global bantam_smlad_\rows
   .type bantam_smlad_\rows, %function
@@ -76,7 +91,7 @@ bantam_smlad_\rows:
   push {r4-r11, lr}
   ldmia r0, {r1-r8}
   rsb r7, r7, #0
-  and r7, r7, #7
+  and r7, r7, #(\unroll - 1)
   mov r9, #\quad_bytes
   adr r10, 2f
   mla r7, r7, r9, r10
@@ -105,7 +120,7 @@ bantam_smlad_\rows:
   ldr.w pc, [sp, #24]
   .balign 4
 2:
-  .rept 8
+  .rept \unroll
   quad_\rows
   .endr
   ldr r6, [sp, #20]
@@ -124,10 +139,10 @@ bantam_smlad_\rows:
   .size bantam_smlad_\rows, . - bantam_smlad_\rows
 .endm
 
-  panel 1, 24
-  panel 2, 32
-  panel 4, 52
-  panel 6, 72
+  panel 1, 24, bantam_unroll_1
+  panel 2, 32, bantam_unroll_2
+  panel 4, 52, 8
+  panel 6, 72, 8
 
 @ A block of four weights; 2 to the power of \shift bytes are a quad of all rows. Four rows take 17 instructions for 16
 @ products.

@@ -13,13 +13,26 @@ constexpr uint32_t kOneLabel = tasks_with(kLabelsPart) & tasks_scored(kSoftmax);
 constexpr uint32_t kSeveralLabels = tasks_with(kLabelsPart) & ~kOneLabel;
 constexpr uint32_t kMostLabels = (kSeveralLabels & (BANTAM_LINK_TASKS)) != 0 ? kMaxLabels : 1;
 
+/// What decode_utf8 made of bytes that begin with `first` is what they say: U+FFFD, which ill-formed bytes give, is three bytes
+/// that begin with 0xEF.
+bool is_utf8(text::CodePoint point, uint8_t first) {
+  return point.code != 0xFFFD || (first == 0xEF && point.size == 3);
+}
+
 /// Writes fields: numbers without printf, text without what would move a terminal's cursor.
 class Writer {
  public:
   explicit Writer(Sink sink) : sink_(sink) {}
 
   void raw(const char* data, size_t size) { sink_.write(sink_.context, data, size); }
+  void put(char c) { raw(&c, 1); }
   void word(const char* text) { raw(text, strlen(text)); }
+  /// Its number and what it means.
+  void status(Status status) {
+    number(static_cast<uint32_t>(status));
+    put(' ');
+    word(status_message(status));
+  }
 
   /// Control characters (C0, DEL, C1), what turns the order of a line and what is not UTF-8 become '?'.
   void text(Text text) {
@@ -29,9 +42,9 @@ class Writer {
       const size_t left = text.size - i;
       const text::CodePoint point = text::decode_utf8(bytes + i, static_cast<uint32_t>(left < 4 ? left : 4));
       const size_t end = i + point.size;
-      if (!is_shown(point, bytes[i])) {
+      if (!is_utf8(point, bytes[i]) || !is_shown(point.code)) {
         raw(text.data + begin, i - begin);
-        raw("?", 1);
+        put('?');
         begin = end;
       }
       i = end;
@@ -66,7 +79,7 @@ class Writer {
     }
     // Images have no lround. NOLINTNEXTLINE(bugprone-incorrect-roundings)
     const auto thousandths = static_cast<uint32_t>(magnitude * 1000.0f + 0.5f);
-    if (value < 0 && thousandths != 0) raw("-", 1);
+    if (value < 0 && thousandths != 0) put('-');
     number(thousandths / 1000);
     const uint32_t rest = thousandths % 1000;
     const char digits[4] = {'.', static_cast<char>('0' + rest / 100), static_cast<char>('0' + rest / 10 % 10),
@@ -75,12 +88,9 @@ class Writer {
   }
 
  private:
-  /// `first`: the code point's first byte; U+FFFD itself begins with 0xEF.
-  static bool is_shown(text::CodePoint point, uint8_t first) {
-    const uint32_t code = point.code;
-    if (code < 0x20 || (code >= 0x7F && code <= 0x9F)) return false;
-    if ((code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069)) return false;
-    return code != 0xFFFD || (first == 0xEF && point.size == 3);
+  static bool is_shown(uint32_t code) {
+    return code >= 0x20 && code - 0x7F > 0x9F - 0x7F && code - 0x202A > 0x202E - 0x202A &&
+           code - 0x2066 > 0x2069 - 0x2066;
   }
 
   Sink sink_;
@@ -156,7 +166,7 @@ class Answerer {
   void error(const char* what) {
     out_.word("error\t");
     out_.word(what);
-    out_.raw("\n", 1);
+    out_.put('\n');
   }
 
  private:
@@ -176,19 +186,18 @@ class Answerer {
   void end(Status status) {
     if (status != Status::kOk) {
       out_.word("error\t");
-      out_.number(static_cast<uint32_t>(status));
-      out_.raw(" ", 1);
-      return out_.word(status_message(status)), out_.raw("\n", 1);
+      out_.status(status);
+      return out_.put('\n');
     }
     out_.word("\t#");
     out_.hex(output_hash(session_));
-    out_.raw("\n", 1);
+    out_.put('\n');
   }
 
   void scored(float score) {
-    out_.raw("\t", 1);
+    out_.put('\t');
     out_.decimal(score);
-    out_.raw(" ", 1);
+    out_.put(' ');
   }
 
   void label(uint32_t index) {
@@ -216,7 +225,7 @@ class Answerer {
     for (uint32_t i = 0; i < entities; ++i) {
       scored(entities_[i].score);
       out_.text(entities_[i].name);
-      out_.raw(" ", 1);
+      out_.put(' ');
       span_text(entities_[i].span, first_);
     }
     return Status::kOk;
@@ -234,9 +243,9 @@ class Answerer {
 
   void span_text(Offset span, Text text) {
     out_.number(span.begin);
-    out_.raw("-", 1);
+    out_.put('-');
     out_.number(span.end);
-    out_.raw(" ", 1);
+    out_.put(' ');
     if (span.begin <= span.end && span.end <= text.size) out_.text({text.data + span.begin, span.end - span.begin});
   }
 
@@ -287,14 +296,14 @@ class Answerer {
     for (uint32_t i = 0; i < session_.model().output_count(); ++i) {
       OutputView view;
       if (session_.output(i, &view) != Status::kOk) continue;
-      out_.raw("\t", 1);
+      out_.put('\t');
       out_.text(view.name);
-      out_.raw(" ", 1);
+      out_.put(' ');
       out_.number(view.rows);
-      out_.raw("x", 1);
+      out_.put('x');
       out_.number(view.width);
       for (uint32_t column = 0; column < view.width && column < kMaxLabels; ++column) {
-        out_.raw(" ", 1);
+        out_.put(' ');
         out_.decimal(view.data[column]);
       }
     }
@@ -320,8 +329,7 @@ bool is_utf8(Text text) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(text.data);
   for (size_t i = 0; i < text.size;) {
     const text::CodePoint point = text::decode_utf8(bytes + i, static_cast<uint32_t>(text.size - i));
-    // U+FFFD itself is three bytes that begin with 0xEF; whatever else gives it is ill-formed.
-    if (point.code == 0xFFFD && (bytes[i] != 0xEF || point.size != 3)) return false;
+    if (!is_utf8(point, bytes[i])) return false;
     i += point.size;
   }
   return true;
@@ -370,11 +378,9 @@ void report(Sink sink, const char* where, Status status, const Fault& fault) {
   Writer out(sink);
   out.word("error\t");
   out.word(where);
-  out.raw("\t", 1);
-  out.number(static_cast<uint32_t>(status));
-  out.raw(" ", 1);
-  out.word(status_message(status));
-  if (fault.what[0] != 0) {
+  out.put('\t');
+  out.status(status);
+  if (linked::kFaultText && fault.what[0] != 0) {
     out.word(": ");
     out.word(fault.what);
   }
@@ -382,7 +388,7 @@ void report(Sink sink, const char* where, Status status, const Fault& fault) {
     out.word(", at ");
     out.text({fault.name, fault.name_size});
   }
-  out.raw("\n", 1);
+  out.put('\n');
 }
 
 void report_memory(Sink sink, const Session& session, size_t arena, size_t stack_high, size_t stack) {
@@ -395,7 +401,7 @@ void report_memory(Sink sink, const Session& session, size_t arena, size_t stack
   out.number(static_cast<uint32_t>(stack_high));
   out.word(" of ");
   out.number(static_cast<uint32_t>(stack));
-  out.raw("\n", 1);
+  out.put('\n');
 }
 
 }  // namespace bantam::firmware
