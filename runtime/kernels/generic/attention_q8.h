@@ -38,23 +38,44 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
       for (uint32_t r = 0; r < kRows; ++r) memcpy(last + r * 4, q + r * a.q_stride + quads * 4, rest);
       block.add_keys(last, 4, tiles + size_t{quads} * 64, a.key_page_stride, 1);
     }
-    if (linked::kBias && a.biased) {
-      take_pages<true>(page, block, keys + tile_bytes);
-    } else {
-      take_pages<false>(page, block, keys + tile_bytes);
-    }
-  }
-
-  /// `scales`: those of the first page's keys.
-  template <bool kBiased, uint32_t kPages>
-  BANTAM_INLINE void take_pages(uint32_t page, RegisterBlock<kRows, kPages>& block, const uint8_t* scales) {
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPages; ++p) {
-      const F32 k_scale = load(reinterpret_cast<const float*>(scales + p * a.key_page_stride));
+      const F32 k_scale = load(reinterpret_cast<const float*>(keys + p * a.key_page_stride + tile_bytes));
       const bool whole = this->whole(page + p);
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
-        this->template take_scores<kBiased>(r, page + p, 0, whole, block.get(r, p), k_scale);
+        this->take_scores(r, page + p, 0, whole, block.get(r, p), k_scale);
+      }
+    }
+  }
+
+  BANTAM_INLINE void multiply_keys() {
+    uint32_t page = page_begin;
+    for (; page + block_panels(kRows) <= page_end; page += block_panels(kRows)) {
+      scores_of_pages<block_panels(kRows)>(page);
+    }
+    for (; page < page_end; ++page) scores_of_pages<1>(page);
+  }
+
+  /// All scores where their biases lie: those of a page are put aside while its products take their place.
+  BANTAM_INLINE void add_products_to_biases() {
+    F32 most[kRows];
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) most[r] = splat(kMinusInfinity);
+    for (uint32_t page = page_begin; page < page_end; ++page) {
+      float biases[kRows][16];
+      BANTAM_UNROLL
+      for (uint32_t r = 0; r < kRows; ++r) store(biases[r], load(this->score(r, page)));
+      scores_of_pages<1>(page);
+      const bool whole = this->whole(page);
+      BANTAM_UNROLL
+      for (uint32_t r = 0; r < kRows; ++r) {
+        const float times = a.q_scale[(first + r) * a.q_scale_stride] * a.scale;
+        this->best[r] = most[r];
+        const F32 v = fma(load(this->score(r, page)), splat(times), load(biases[r]));
+        this->note_scores(r, page, 0, whole, v);
+        store(this->score(r, page), v);
+        most[r] = this->best[r];
       }
     }
   }
@@ -91,11 +112,11 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
   BANTAM_INLINE bool run() {
     this->begin();
     measure_queries(query_starts, static_cast<const int8_t*>(a.q) + first * a.q_stride, a.q_stride, a.head_width);
-    uint32_t page = page_begin;
-    for (; page + block_panels(kRows) <= page_end; page += block_panels(kRows)) {
-      scores_of_pages<block_panels(kRows)>(page);
+    if (linked::kBias && a.biased) {
+      add_products_to_biases();
+    } else {
+      multiply_keys();
     }
-    for (; page < page_end; ++page) scores_of_pages<1>(page);
     if (!this->probabilities()) return false;
     bool finite = true;
     constexpr uint32_t kGroup = block_panels(kRows);

@@ -90,7 +90,7 @@ struct AttentionSums {
         if (linked::kBias && a.biased) {
           query.note_scores(0, page, lane, whole, score);
         } else {
-          query.template take_scores<false>(0, page, lane, whole, bits(score), load(scale + lane));
+          query.take_scores(0, page, lane, whole, bits(score), load(scale + lane));
         }
       }
     }

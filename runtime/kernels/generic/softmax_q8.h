@@ -18,26 +18,19 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
 
   F32 best[kRows];   // the largest scores so far, lane by lane
   float factor[16];  // what the integer sum over values is multiplied with
-  float times[16];   // with a bias: what the product with a key is multiplied with before it
 
   using Base::Base;
 
   BANTAM_INLINE void begin() {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) best[r] = splat(kMinusInfinity);
-    if (!a.biased) return;
-    for (uint32_t r = 0; r < kRows; ++r) times[r] = a.q_scale[(first + r) * a.q_scale_stride] * a.scale;
   }
 
-  /// Scores of a vector of keys of page `page`, from `lane` on; without a bias but for the scale of the query, which all of
-  /// them share.
-  template <bool kBiased>
+  /// Scores of a vector of keys of page `page`, from `lane` on, but for the scale of the query, which all of them share.
   BANTAM_INLINE void take_scores(uint32_t r, uint32_t page, uint32_t lane, bool whole, I32 sums, F32 k_scale) {
-    float* score = this->score(r, page) + lane;
-    F32 v = to_f32(sums) * k_scale;
-    if constexpr (kBiased) v = fma(v, splat(times[r]), load(score));
+    const F32 v = to_f32(sums) * k_scale;
     note_scores(r, page, lane, whole, v);
-    store(score, v);
+    store(this->score(r, page) + lane, v);
   }
   BANTAM_INLINE void note_scores(uint32_t r, uint32_t page, uint32_t lane, bool whole, F32 v) {
     best[r] = max(whole ? v : select(visible[r].lanes(page * 16 + lane), v, splat(kMinusInfinity)), best[r]);
