@@ -30,6 +30,15 @@ struct AttentionF32 : AttentionBlock<kRows> {
     }
     fma_rows(acc, static_cast<const float*>(a.q) + first * a.q_stride, a.q_stride, keys,
              a.key_page_stride / sizeof(float), a.head_width);
+    if (linked::kBias && a.biased) {
+      store_scores<true>(page, acc);
+    } else {
+      store_scores<false>(page, acc);
+    }
+  }
+
+  template <bool kBiased, uint32_t kPages>
+  BANTAM_INLINE void store_scores(uint32_t page, const Panel (&products)[kRows][kPages]) {
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPages; ++p) {
       const bool whole = this->whole(page + p);
@@ -39,7 +48,8 @@ struct AttentionF32 : AttentionBlock<kRows> {
         for (uint32_t u = 0; u < kVectors; ++u) {
           const uint32_t lane = u * kLanes;
           float* score = this->score(r, page + p) + lane;
-          F32 v = a.biased ? fma(acc[r][p].v[u], splat(a.scale), load(score)) : acc[r][p].v[u] * splat(a.scale);
+          F32 v = products[r][p].v[u];
+          v = kBiased ? fma(v, splat(a.scale), load(score)) : v * splat(a.scale);
           if (!whole) v = select(visible[r].lanes((page + p) * 16 + lane), v, splat(kMinusInfinity));
           store(score, v);
         }
