@@ -114,8 +114,14 @@ class HeadImporter {
     const uint32_t in = c_.builder.width(x);
     const int32_t weight =
         c_.builder.linear_weight(name + ".weight", out, in, c_.weights.head(name + ".weight", {out, in}));
-    const int32_t bias = c_.builder.vector(name + ".bias", c_.weights.head(name + ".bias", {out}));
-    return c_.builder.linear(name, x, weight, bias, epilogue);
+    return c_.builder.linear(name, x, weight, bias_of(name, out), epilogue);
+  }
+
+  /// NAME.bias, where the family has it.
+  int32_t bias_of(const std::string& name, uint32_t width) {
+    const std::string bias = name + ".bias";
+    if (family_.block.optional_biases && !c_.weights.has_head(bias)) return kAbsent;
+    return c_.builder.vector(bias, c_.weights.head(bias, {width}));
   }
 
   int32_t first_token() {
@@ -137,6 +143,16 @@ class HeadImporter {
   }
 
   int32_t rows_of(const Head& head) {
+    if (head.rows == Rows::kOfSetting) {
+      const std::string pooling = c_.fields.text("classifier_pooling", "cls");
+      if (pooling == "mean") {
+        return c_.builder.pool(c_.encoder.base + "mean", c_.encoder.hidden, fb::PoolKind::mean, false);
+      }
+      if (pooling != "cls") {
+        c_.fields.problem(ExitCode::kUnsupported, "classifier_pooling", "only \"cls\" and \"mean\" are supported");
+      }
+      return first_token();
+    }
     return head.rows == Rows::kTokens ? c_.encoder.hidden : head.rows == Rows::kFirst ? first_token() : pooler();
   }
 
@@ -190,7 +206,7 @@ class HeadImporter {
         const std::string norm = layer.norm;
         epilogue.norm = fb::NormKind::layer;
         epilogue.gamma = c_.builder.vector(norm + ".weight", c_.weights.head(norm + ".weight", {width}));
-        epilogue.beta = c_.builder.vector(norm + ".bias", c_.weights.head(norm + ".bias", {width}));
+        epilogue.beta = bias_of(norm, width);
         epilogue.epsilon = c_.config.epsilon;
       }
       const bool score = layer.out == HeadLayer::Out::kOne && head.labels.size() == 2;
@@ -259,7 +275,8 @@ class HeadImporter {
                         weight_name));
       }
     }
-    const int32_t bias = c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary}));
+    const bool absent = family_.block.optional_biases && !c_.weights.has_head(bias_name);
+    const int32_t bias = absent ? kAbsent : c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary}));
     return c_.builder.linear(name, x, weight, bias, {});
   }
 

@@ -1,7 +1,11 @@
 #include "import/stack.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <utility>
+
+#include "graph/places.h"
 
 namespace bantam::convert {
 namespace {
@@ -19,7 +23,15 @@ class Stack {
     Encoder out;
     out.base = base_;
     int32_t x = embeddings(positions, &out.word_embeddings);
-    for (uint32_t i = 0; i < config_.layers; ++i) x = layer(i, x);
+    if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
+    for (uint32_t i = 0; i < config_.layers; ++i) {
+      know_places(i, positions);
+      x = family_.block.norm_first ? layer_behind_norms(i, x) : layer(i, x);
+    }
+    if (family_.has(Slot::kFinalNorm)) {
+      const std::string name = family_.name(Slot::kFinalNorm);
+      x = builder_.row(base_ + name, x, norm(name, config_.hidden));
+    }
     out.hidden = x;
     return out;
   }
@@ -44,11 +56,17 @@ class Stack {
     return index;
   }
 
+  /// NAME.bias, where the family has it.
+  int32_t bias_of(const std::string& name, uint32_t width) {
+    const bool absent = family_.block.optional_biases && !weights_.has_encoder(name + ".bias");
+    return absent ? kAbsent : vector(name + ".bias", width);
+  }
+
   EpilogueSpec norm(const std::string& name, uint32_t width) {
     EpilogueSpec epilogue;
     epilogue.norm = fb::NormKind::layer;
     epilogue.gamma = vector(name + ".weight", width);
-    epilogue.beta = vector(name + ".bias", width);
+    epilogue.beta = bias_of(name, width);
     epilogue.epsilon = config_.epsilon;
     return epilogue;
   }
@@ -68,9 +86,11 @@ class Stack {
       tables.push_back({table(Slot::kSegments, config_.segments), fb::IndexSource::segments});
       builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
     }
-    tables.push_back(
-        {table(Slot::kPositions, config_.first_position + config_.positions, config_.first_position, positions),
-         fb::IndexSource::positions});
+    if (family_.has(Slot::kPositions)) {
+      tables.push_back(
+          {table(Slot::kPositions, config_.first_position + config_.positions, config_.first_position, positions),
+           fb::IndexSource::positions});
+    }
     if (config_.task_types != 0) {
       tables.push_back({table(Slot::kTaskTypes, config_.task_types, 0, 1), fb::IndexSource::zero});
     }
@@ -92,6 +112,18 @@ class Stack {
     return dense(family_.name(Slot::kFactorProjection), rows, config_.hidden, epilogue);
   }
 
+  /// Each distance with its bucket's bias.
+  int32_t distance_bias() {
+    const std::string name = family_.name(Slot::kDistances);
+    const uint32_t most = family_.settings.most_distance;
+    Values values = weights_.encoder(name, {family_.settings.buckets, config_.heads});
+    if (!values.values.empty()) {
+      values.values = bucket_biases(values.values, config_.heads, family_.settings.buckets, most);
+    }
+    builder_.enter(fb::Part::attention);
+    return builder_.table(base_ + name, config_.heads, 2 * most + 1, std::move(values));
+  }
+
   int32_t matrix(const std::string& name, uint32_t rows, uint32_t columns, Values values) {
     return builder_.linear_weight(base_ + name, rows, columns, std::move(values));
   }
@@ -99,8 +131,7 @@ class Stack {
   int32_t dense(const std::string& name, int32_t x, uint32_t out, const EpilogueSpec& epilogue) {
     const uint32_t in = builder_.width(x);
     const int32_t weight = matrix(name + ".weight", out, in, weights_.encoder(name + ".weight", {out, in}));
-    const int32_t bias = vector(name + ".bias", out);
-    return builder_.linear(base_ + name, x, weight, bias, epilogue);
+    return builder_.linear(base_ + name, x, weight, bias_of(name, out), epilogue);
   }
 
   /// A linear layer of an encoder layer, of one or several modules above each other. Where another layer's matrix is shared
@@ -133,6 +164,75 @@ class Stack {
     return builder_.linear(op, x, weight, bias, epilogue);
   }
 
+  /// A module of one layer.
+  int32_t module(uint32_t layer, Slot slot, int32_t x, uint32_t rows, const EpilogueSpec& epilogue) {
+    return part(layer, slot, graph_name(config_, layer, slot), x, 0, rows, rows, epilogue);
+  }
+  /// `rows` of the `all` rows of a module, from `first` on, as the layer `op`.
+  int32_t part(uint32_t layer, Slot slot, const std::string& op, int32_t x, uint32_t first, uint32_t rows, uint32_t all,
+               const EpilogueSpec& epilogue) {
+    const uint32_t in = builder_.width(x);
+    const std::string name = layer_prefix(config_, layer) + family_.name(slot);
+    Values weight = weights_.encoder(name + ".weight", {all, in});
+    keep_rows(weight, first, rows, in);
+    int32_t bias = kAbsent;
+    if (!family_.block.optional_biases || weights_.has_encoder(name + ".bias")) {
+      Values values = weights_.encoder(name + ".bias", {all});
+      keep_rows(values, first, rows, 1);
+      bias = builder_.vector(op + ".bias", std::move(values));
+    }
+    return builder_.linear(op, x, builder_.linear_weight(op + ".weight", rows, in, std::move(weight)), bias, epilogue);
+  }
+  static void keep_rows(Values& values, uint32_t first, uint32_t rows, uint32_t columns) {
+    if (values.values.empty()) return;
+    const auto begin = values.values.begin() + std::ptrdiff_t{first} * columns;
+    values.source_bytes = values.source_bytes * rows * columns / values.values.size();
+    values.values = std::vector<float>(begin, begin + std::ptrdiff_t{rows} * columns);
+  }
+
+  /// What attention of this layer knows of places.
+  void know_places(uint32_t layer, uint32_t positions) {
+    if (config_.places.empty()) return;
+    const LayerPlaces& places = config_.places[layer];
+    scores_.mask = places.window != 0 ? fb::MaskKind::window : fb::MaskKind::none;
+    scores_.window = places.window;
+    rotary_ = kAbsent;
+    if (places.rotary_base == 0) return;
+    const auto [found, fresh] = angles_.emplace(places.rotary_base, kAbsent);
+    if (fresh) {
+      Values values;
+      values.values = rotary_angles(positions, config_.head_width, places.rotary_base);
+      builder_.enter(fb::Part::attention);
+      found->second = builder_.table(fmt::format("{}rotary.{}", base_, places.rotary_base), positions,
+                                     config_.head_width, std::move(values));
+    }
+    rotary_ = found->second;
+  }
+
+  /// A layer with norms in front.
+  int32_t layer_behind_norms(uint32_t i, int32_t x) {
+    const uint32_t heads = config_.widths.heads[i], inner = config_.widths.intermediate[i];
+    const auto normed = [&](Slot slot) { return builder_.row(graph_name(config_, i, slot), x, layer_norm(i, slot)); };
+    builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
+    const int32_t qkv =
+        module(i, Slot::kPackedQkv, i == 0 ? x : normed(Slot::kAttentionNorm), 3 * heads * config_.head_width, {});
+    const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, rotary_);
+    const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split, scores_);
+    EpilogueSpec added;
+    added.residual = x;
+    x = module(i, Slot::kAttentionOut, context, config_.hidden, added);
+    builder_.enter(fb::Part::feed_forward, static_cast<int32_t>(i));
+    const int32_t in = normed(Slot::kDownNorm);
+    const std::string up = graph_name(config_, i, Slot::kPackedUp);
+    EpilogueSpec activated;
+    activated.activation = config_.activation;
+    const uint32_t all = family_.block.gated ? 2 * inner : inner;
+    if (family_.block.gated) activated.gate = part(i, Slot::kPackedUp, up + "_gate", in, inner, inner, all, {});
+    const int32_t wide = part(i, Slot::kPackedUp, up, in, 0, inner, all, activated);
+    added.residual = x;
+    return module(i, Slot::kDown, wide, config_.hidden, added);
+  }
+
   EpilogueSpec layer_norm(uint32_t layer, Slot slot) {
     return norm(layer_prefix(config_, layer) + family_.name(slot), config_.hidden);
   }
@@ -144,7 +244,7 @@ class Stack {
     // Queries, keys and values by one multiplication: their weights one above the other.
     const int32_t qkv = dense(i, Slot::kQkv, x, {Slot::kQuery, Slot::kKey, Slot::kValue}, 3 * columns, {});
     const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads);
-    const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split);
+    const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split, scores_);
     EpilogueSpec attended = layer_norm(i, Slot::kAttentionNorm);
     attended.residual = x;
     x = dense(i, Slot::kAttentionOut, context, {Slot::kAttentionOut}, config_.hidden, attended);
@@ -162,6 +262,9 @@ class Stack {
   const EncoderConfig& config_;
   const Family& family_;
   std::string base_;
+  AttentionSpec scores_;                 // what attention of a layer knows of places
+  int32_t rotary_ = kAbsent;             // angles of the layer's queries and keys
+  std::map<double, int32_t> angles_;     // by the base of rotary positions
   std::map<std::string, int32_t> made_;  // constants by the names of their tensors
 };
 

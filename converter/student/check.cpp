@@ -60,11 +60,11 @@ class Checker {
     const char* name = teacher_.config().model_type.c_str();
     const bool layers = recipe_.layers.given() || !recipe_.layer_list.empty() || recipe_.heads.given() ||
                         recipe_.ffn.given() || recipe_.hidden.given() || recipe_.head_width != 0 || recipe_.share != 0;
-    if (layers && teacher_.family().shares_layers()) {
-      problems_.add(ExitCode::kUnsupported,
-                    fmt::format("recipe: layers of {} run one set of weights, which cannot be narrowed layer by layer; "
-                                "\"vocabulary\" and \"positions\" can be changed",
-                                name));
+    if (layers && !teacher_.family().narrows_layers()) {
+      problems_.add(ExitCode::kUnsupported, fmt::format("recipe: layers of {} share weights or keep several in one "
+                                                        "tensor, which cannot be narrowed layer by layer; "
+                                                        "\"vocabulary\" and \"positions\" can be changed",
+                                                        name));
     }
     if (recipe_.embedding_rank != 0 && config_.projects) {
       problems_.add(ExitCode::kUnsupported,

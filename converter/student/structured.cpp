@@ -45,9 +45,10 @@ class Pruner {
   /// Throws where a share cannot be.
   void check() const {
     if (const std::string problem = prune_problem(options_); !problem.empty()) throw Error(ExitCode::kUsage, problem);
-    if (draft_.family().shares_layers()) {
-      throw Error(ExitCode::kUnsupported, fmt::format("--pattern {}: layers of {} run one set of weights, of which no "
-                                                      "layer can lose a part alone; use --pattern 1x4 or unstructured",
+    if (!draft_.family().narrows_layers()) {
+      throw Error(ExitCode::kUnsupported, fmt::format("--pattern {}: layers of {} share weights or keep several in one "
+                                                      "tensor, so that no layer can lose a part alone; use --pattern "
+                                                      "1x4 or unstructured",
                                                       pattern_name(options_.pattern), draft_.config().model_type));
     }
     const bool global = options_.scope == PruneScope::kGlobal;

@@ -128,6 +128,8 @@ class Tiny {
   }
 
   void module(const std::string& name, Slot slot) {
+    if (slot == Slot::kPackedQkv) return linear(name, 3 * kHidden, kHidden);
+    if (slot == Slot::kPackedUp) return linear(name, (family_.block.gated ? 2 : 1) * kFfn, kHidden);
     const convert::Axes axes = convert::axes_of(slot);
     if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
     linear(name, extent(axes.rows), extent(axes.columns));
@@ -140,10 +142,17 @@ class Tiny {
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
       if (convert::is_table(slot)) {
         const convert::Axes axes = convert::axes_of(slot);
+        if (slot == Slot::kDistances) {
+          add(base + name, {family_.settings.buckets, kHeads}, 1);
+          continue;
+        }
         const uint64_t types = slot == Slot::kSegments ? read_.segments : read_.task_types;
         add(base + name, {axes.rows == Axis::kNone ? types : extent(axes.rows), extent(axes.columns)}, 1);
       } else if (convert::is_of_layer(slot)) {
-        for (uint32_t i = 0; i < read_.layers; ++i) module(base + convert::layer_prefix(read_, i) + name, slot);
+        for (uint32_t i = 0; i < read_.layers; ++i) {
+          const bool none = i == 0 && slot == Slot::kAttentionNorm && family_.block.norm_first;
+          if (!none) module(base + convert::layer_prefix(read_, i) + name, slot);
+        }
       } else {
         module(base + name, slot);
       }
@@ -282,7 +291,7 @@ TEST_P(Families, StudentsAnswer) {
     };
     draft.keep(Axis::kVocabulary, 0, first(30));
     draft.keep(Axis::kPositions, 0, first(draft.config().first_position + 9));
-    if (GetParam()->shares_layers()) {
+    if (!GetParam()->narrows_layers()) {
       convert::PruneOptions options;
       options.pattern = convert::PrunePattern::kHeads;
       options.share = 0.5;

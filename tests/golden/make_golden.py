@@ -109,6 +109,11 @@ ROBERTA = dict(type_vocab_size=1, pad_token_id=1, layer_norm_eps=1e-5, max_posit
 ELECTRA = dict(embedding_size=10)
 ERNIE = dict(use_task_id=True, task_type_vocab_size=3)
 ALBERT = dict(embedding_size=10)
+MODERNBERT = dict(
+    type_vocab_size=0, num_hidden_layers=3, local_attention=8, pad_token_id=0, bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2
+)
+BIASES = dict(attention_bias=True, mlp_bias=True, norm_bias=True, classifier_bias=True)
+MPNET = dict(type_vocab_size=0, pad_token_id=1, layer_norm_eps=1e-5, max_position_embeddings=26)
 FIVE_TAGS = dict(id2label=dict(enumerate(TAGS)))
 
 # name: class, settings beside SMALL; stored as f16
@@ -141,6 +146,24 @@ SMALL_MODELS = {
     "albert-fill": ("AlbertForMaskedLM", ALBERT),
     "albert-pretraining": ("AlbertForPreTraining", ALBERT),
     "albert-encoder": ("AlbertModel", ALBERT),
+    "mpnet-classify": (
+        "MPNetForSequenceClassification",
+        dict(**MPNET, num_labels=3, num_hidden_layers=2),
+    ),
+    "mpnet-tag": ("MPNetForTokenClassification", dict(**MPNET, **FIVE_TAGS)),
+    "mpnet-answer": ("MPNetForQuestionAnswering", MPNET),
+    "mpnet-choose": ("MPNetForMultipleChoice", MPNET),
+    "mpnet-fill": ("MPNetForMaskedLM", MPNET),
+    "mpnet-encoder": ("MPNetModel", MPNET),
+    "modernbert-classify": (
+        "ModernBertForSequenceClassification",
+        dict(**{**MODERNBERT, "num_hidden_layers": 4}, num_labels=3, classifier_pooling="mean"),
+    ),
+    "modernbert-tag": ("ModernBertForTokenClassification", dict(**MODERNBERT, **FIVE_TAGS)),
+    "modernbert-answer": ("ModernBertForQuestionAnswering", dict(**MODERNBERT, **BIASES)),
+    "modernbert-choose": ("ModernBertForMultipleChoice", MODERNBERT),
+    "modernbert-fill": ("ModernBertForMaskedLM", dict(**MODERNBERT, **BIASES, hidden_activation="silu")),
+    "modernbert-encoder": ("ModernBertModel", MODERNBERT),
 }
 
 

@@ -196,6 +196,7 @@ EncoderConfig read_encoder_config(const Fields& config) {
   out.epsilon = static_cast<float>(epsilon);
   out.tie_embeddings = config.flag("tie_word_embeddings", true);
   read_widths(config, out, settings.heads.key);
+  if (out.family->read_places != nullptr) out.family->read_places(config, out);
   return out;
 }
 

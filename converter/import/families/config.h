@@ -22,6 +22,12 @@ struct LayerWidths {
   std::vector<uint32_t> shared;
 };
 
+/// What a layer's attention knows of places.
+struct LayerPlaces {
+  double rotary_base = 0;  // of rotary positions; 0: there are none
+  uint32_t window = 0;     // tokens on each side that a token sees; 0: all
+};
+
 struct EncoderConfig {
   const Family* family = nullptr;
   std::string model_type;
@@ -38,12 +44,13 @@ struct EncoderConfig {
   bool tie_embeddings = true;
   uint32_t head_width = 0;
   LayerWidths widths;
-  uint32_t embedding_rank = 0;  // columns of the word embeddings, before a projection to `hidden`; 0: no projection
-  uint32_t embedding = 0;       // columns of all embedding tables; `hidden` where nothing projects them
-  bool projects = false;        // there is Slot::kEmbeddingProjection
-  uint32_t task_types = 0;      // rows of the task type table; 0: there is none
-  uint32_t groups = 0;          // of layers with one set of weights (Family::shares_layers); 0: each has its own
-  uint32_t inner_layers = 1;    // layers inside each of a group; `layers` counts all that run
+  std::vector<LayerPlaces> places;  // of each layer; empty: of none
+  uint32_t embedding_rank = 0;      // columns of the word embeddings, before a projection to `hidden`; 0: no projection
+  uint32_t embedding = 0;           // columns of all embedding tables; `hidden` where nothing projects them
+  bool projects = false;            // there is Slot::kEmbeddingProjection
+  uint32_t task_types = 0;          // rows of the task type table; 0: there is none
+  uint32_t groups = 0;              // of layers with one set of weights (Family::shares_layers); 0: each has its own
+  uint32_t inner_layers = 1;        // layers inside each of a group; `layers` counts all that run
 };
 
 /// What Weights has to know of a family's names: tensors of its pooler and of heads that another task has do no harm.

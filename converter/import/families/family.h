@@ -24,6 +24,7 @@ enum class Slot {
   kPositions,
   kSegments,
   kTaskTypes,  // row 0 is added to every token, as transformers does unless told otherwise
+  kDistances,  // biases of scores by buckets of distances, [buckets, heads], the same in all layers
   // Modules of the model.
   kEmbeddingNorm,
   kEmbeddingProjection,  // from the tables' columns to the hidden width, behind their norm
@@ -38,14 +39,18 @@ enum class Slot {
   kUp,
   kDown,
   kDownNorm,
+  kFinalNorm,  // behind the last layer
+  // Modules of each layer that hold several above each other: queries, keys and values; what is activated and its gate.
+  kPackedQkv,
+  kPackedUp,
   // Names in the graph of what a file has no tensor for: the three above each other, and operators without weights.
   kQkv,
   kHeads,
   kAttention
 };
 
-constexpr bool is_table(Slot slot) { return slot <= Slot::kTaskTypes; }
-constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery; }
+constexpr bool is_table(Slot slot) { return slot <= Slot::kDistances; }
+constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
 constexpr bool is_stored(Slot slot) { return slot < Slot::kQkv; }
 
 /// Rows and columns of a table or of a module's weight; a norm has rows only.
@@ -88,10 +93,14 @@ struct Settings {
   double epsilon_otherwise = 1e-12;
   /// The first row of the position table that a token has is this one + 1; no key: row 0.
   Count padding;
+  /// Buckets of distances (Slot::kDistances), the last of which holds those from `most_distance` on. 0: there are none.
+  uint32_t buckets = 0;
+  uint32_t most_distance = 128;
 };
 
-/// What a head reads: every token, the first one, or the pooler's row of the first one.
-enum class Rows { kTokens, kFirst, kPooler };
+/// What a head reads: every token, the first one, the pooler's row of the first one, or as "classifier_pooling" says: "cls" (the
+/// first one) or "mean".
+enum class Rows { kTokens, kFirst, kPooler, kOfSetting };
 
 /// A linear layer of a head, with its activation and norm.
 struct HeadLayer {
@@ -120,6 +129,20 @@ struct Head {
   const char* output = nullptr;
 };
 
+struct EncoderConfig;
+class Fields;
+
+/// What stands where in a layer.
+struct Block {
+  /// Norms stand in front of attention and feed-forward layers instead of behind them; the first layer has none in front of its
+  /// attention, which reads what the embeddings' norm leaves. One more stands behind the last layer.
+  bool norm_first = false;
+  /// Feed-forward layers multiply what they activate by a gate (arXiv 2002.05202); both are Slot::kPackedUp.
+  bool gated = false;
+  /// Linear layers and norms have a bias where the file has one.
+  bool optional_biases = false;
+};
+
 struct Family {
   /// "model_type" of config.json.
   std::vector<const char*> model_types;
@@ -131,12 +154,18 @@ struct Family {
   /// A layer's place; {} is its number. With two, those of its group and of the layer inside (ALBERT).
   const char* layer = "encoder.layer.{}";
   Roles roles;
+  Block block;
+  /// What settings say of places, layer by layer (EncoderConfig::places); null: nothing.
+  void (*read_places)(const Fields& config, EncoderConfig& out) = nullptr;
   std::vector<Head> heads;
 
   bool has(Slot slot) const { return roles.count(slot) != 0; }
   const char* name(Slot slot) const { return roles.at(slot); }
   /// Do several layers run the same weights?
   bool shares_layers() const { return settings.groups.key != nullptr; }
+  /// Can a layer lose heads or columns alone? Not where weights or biases of scores belong to several, nor where a tensor holds
+  /// several matrices.
+  bool narrows_layers() const { return !shares_layers() && has(Slot::kQuery) && !has(Slot::kDistances); }
   /// The first head for `task`; null: there is none.
   const Head* head(fb::TaskKind task) const;
   /// Bit i: there is a head for the task of number i. Several labels and regression come with one of labels.

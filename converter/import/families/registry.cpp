@@ -44,6 +44,8 @@ Axes axes_of(Slot slot) {
     case Slot::kSegments:
     case Slot::kTaskTypes:
       return {Axis::kNone, Axis::kEmbedding};
+    case Slot::kDistances:
+      return {Axis::kNone, Axis::kNone};
     case Slot::kEmbeddingNorm:
       return {Axis::kEmbedding, Axis::kNone};
     case Slot::kEmbeddingProjection:
@@ -65,7 +67,11 @@ Axes axes_of(Slot slot) {
       return {Axis::kHidden, Axis::kFfn};
     case Slot::kAttentionNorm:
     case Slot::kDownNorm:
+    case Slot::kFinalNorm:
       return {Axis::kHidden, Axis::kNone};
+    case Slot::kPackedQkv:
+    case Slot::kPackedUp:
+      return {Axis::kNone, Axis::kHidden};
     case Slot::kQkv:
     case Slot::kHeads:
     case Slot::kAttention:
