@@ -59,6 +59,13 @@
 #ifndef BANTAM_LINK_TOKENIZER
 #define BANTAM_LINK_TOKENIZER BANTAM_LINK_DEFAULT
 #endif
+// Bit i: the splitter of number i (fb::SplitterKind), the token model of number i (fb::TokenModelKind).
+#ifndef BANTAM_LINK_SPLITTERS
+#define BANTAM_LINK_SPLITTERS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
+#endif
+#ifndef BANTAM_LINK_TOKEN_MODELS
+#define BANTAM_LINK_TOKEN_MODELS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
+#endif
 // What only programs on an operating system use: several workers, linear back ends, observers, f32 attention for
 // comparison, the choice among instruction sets. A session of an image refuses such options with kUnavailable.
 #if defined(BANTAM_FIRMWARE)
@@ -133,6 +140,8 @@ constexpr bool kRotary = ((BANTAM_LINK_PLACES)&4u) != 0;
 constexpr uint32_t kUnitLengthBit = 31;
 constexpr bool kUnitLength = ((BANTAM_LINK_POOLS) >> kUnitLengthBit & 1u) != 0;
 constexpr bool kTokenizer = BANTAM_LINK_TOKENIZER != 0;
+constexpr bool splitter(uint32_t kind) { return ((BANTAM_LINK_SPLITTERS) >> kind & 1u) != 0; }
+constexpr bool token_model(uint32_t kind) { return ((BANTAM_LINK_TOKEN_MODELS) >> kind & 1u) != 0; }
 constexpr bool kHost = BANTAM_LINK_HOST != 0;
 constexpr bool kOffsets = BANTAM_LINK_OFFSETS != 0;
 constexpr bool kNormalizedTokens = BANTAM_LINK_NORMALIZED_TOKENS != 0;

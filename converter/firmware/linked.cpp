@@ -47,6 +47,9 @@ std::string bit_words(const std::string& name, uint32_t bit) {
   if (name == "MASKS") return in_words(fb::EnumNameMaskKind(static_cast<fb::MaskKind>(bit))) + " mask";
   if (name == "EPILOGUE" && bit < 2) return kEpilogueWords[bit];
   if (name == "PLACES" && bit < 3) return kPlaceWords[bit];
+  if (name == "TOKEN_MODELS") return fb::EnumNameTokenModelKind(static_cast<fb::TokenModelKind>(bit));
+  if (name == "SPLITTERS")
+    return std::string(fb::EnumNameSplitterKind(static_cast<fb::SplitterKind>(bit))) + " splitter";
   if (name == "NORMS") return in_words(fb::EnumNameNormKind(static_cast<fb::NormKind>(bit))) + " norm";
   return "";
 }
@@ -69,6 +72,10 @@ class Needs {
 
   void tokenizer(const fb::Tokenizer& tokenizer) {
     need("TOKENIZER");
+    need("TOKEN_MODELS", 1u << static_cast<uint32_t>(tokenizer.model()->kind()));
+    for (const fb::Splitter* splitter : *tokenizer.splitters()) {
+      need("SPLITTERS", 1u << static_cast<uint32_t>(splitter->kind()));
+    }
     for (uint32_t i = 0; i < count(tokenizer.added_tokens()); ++i) {
       const fb::AddedToken& added = *tokenizer.added_tokens()->Get(i);
       if (added.normalized()) need("NORMALIZED_TOKENS");

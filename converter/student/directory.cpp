@@ -95,6 +95,10 @@ void write_files(const Student& student, Draft& draft, const fs::path& root, con
   writer.put(inside / "config.json", config);
   if (source.tokenizer.json.is_object()) writer.put(inside / "tokenizer.json", source.tokenizer.json);
   if (source.tokenizer.vocab) writer.put(inside / "vocab.txt", *source.tokenizer.vocab);
+  if (source.tokenizer.merges) {
+    writer.put(inside / "vocab.json", source.tokenizer.letters.dump() + "\n");
+    writer.put(inside / "merges.txt", *source.tokenizer.merges);
+  }
   if (source.tokenizer.config.is_object()) writer.put(inside / "tokenizer_config.json", source.tokenizer.config);
   if (source.tokenizer.special.is_object()) writer.put(inside / "special_tokens_map.json", source.tokenizer.special);
   std::map<std::string, TensorBytes> tensors;

@@ -170,6 +170,13 @@ VocabularyReport trim_vocabulary(Draft& draft, const Recipe::Vocabulary& recipe,
                                  const std::function<void(const char*, double)>& progress) {
   const std::vector<std::string> texts = read_corpus(recipe);
   Splitter before(draft);
+  if (before.tokenizer().model->kind != fb::TokenModelKind::wordpiece) {
+    throw Error(
+        ExitCode::kUnsupported,
+        fmt::format("{}: the vocabulary of a WordPiece tokenizer only can be made smaller by this version; leave "
+                    "vocabulary out of the recipe",
+                    draft.origin().directory.string()));
+  }
   const std::vector<std::string> tokens = tokens_of(draft.tokenizer());
   const uint32_t rows = draft.config().vocabulary;
   const Chooser chooser(tokens, before.tokenizer(), rows, recipe);

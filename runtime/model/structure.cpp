@@ -163,9 +163,9 @@ constexpr Field kList[] = {
     // Tokenizer
     field(&fb::Normalizer::kind), field(&fb::Normalizer::clean_text), field(&fb::Normalizer::split_chinese),
     field(&fb::Normalizer::lowercase), field(&fb::Normalizer::strip_accents),  //
-    field(&fb::Splitter::kind),                                                //
+    field(&fb::Splitter::kind), field(&fb::Splitter::prefix_blank),            //
     field(&fb::TokenModel::kind), field(&fb::TokenModel::unknown_id), field(&fb::TokenModel::max_word_chars),
-    field(&fb::TokenModel::continuing_prefix),  //
+    field(&fb::TokenModel::continuing_prefix), field(&fb::TokenModel::whole_words),  //
     required(&fb::AddedToken::text), field(&fb::AddedToken::id), field(&fb::AddedToken::special),
     field(&fb::AddedToken::single_word), field(&fb::AddedToken::lstrip), field(&fb::AddedToken::rstrip),
     field(&fb::AddedToken::normalized),                                //
@@ -175,7 +175,7 @@ constexpr Field kList[] = {
     field(&fb::Tokenizer::added_tokens), field(&fb::Tokenizer::single), field(&fb::Tokenizer::pair),
     field(&fb::Tokenizer::truncation), field(&fb::Tokenizer::truncate_left), field(&fb::Tokenizer::max_length),
     field(&fb::Tokenizer::pad_id), field(&fb::Tokenizer::cls_id), field(&fb::Tokenizer::sep_id),
-    field(&fb::Tokenizer::mask_id),
+    field(&fb::Tokenizer::mask_id), field(&fb::Tokenizer::trim_blanks), field(&fb::Tokenizer::trim_prefix),
     // Task, provenance
     field(&fb::LabelSet::output), field(&fb::LabelSet::labels), field(&fb::LabelSet::scheme),
     field(&fb::LabelSet::threshold), field(&fb::LabelSet::temperature), field(&fb::LabelSet::reject_below),  //

@@ -130,14 +130,15 @@ bool AddedSearch::next(AddedMatch* out) {
       at = end;
       continue;
     }
-    *out = {token.id(), at, end};
+    *out = {&token, at, end};
     if constexpr (linked::kTokenEdges) {
       if (token.lstrip()) out->begin = blanks_begin(at);
       if (token.rstrip()) out->end = blanks_end(end);
     }
     at_ = end;
     floor_ = out->end;
-    return true;
+    if (out->begin < out->end) return true;
+    at = end;  // blanks that all belong to the token before
   }
   return false;
 }
@@ -190,8 +191,9 @@ void encode_with_added(const Tables& tables, const uint8_t* text, uint32_t begin
           uint32_t token_begin = c.begin;
           if (token.lstrip() && after_blanks) token_begin = blanks_begin;
           if (token.lstrip() && index < last_floor) token_begin = floor_begin;
-          if (more) floor_begin = next.begin;
-          sink->emit(token.id(), token_begin, token_end);
+          floor_begin = more ? next.begin : token_end;
+          // Blanks that all belong to the token before are none of this one's.
+          if (token_begin < token_end) sink->emit(token.id(), token_begin, token_end);
           stream = match.after;
           index = quiet_until;
           previous = match.last;

@@ -9,9 +9,9 @@
 
 namespace bantam::text {
 
-/// A token and its bytes, blanks that it strips included.
+/// A token and its bytes in the text, blanks that it strips included.
 struct AddedMatch {
-  uint32_t id;
+  const fb::AddedToken* token;
   uint32_t begin;
   uint32_t end;
 };

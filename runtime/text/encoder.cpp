@@ -1,12 +1,19 @@
 #include "text/encoder.h"
 
 #include "text/added_tokens.h"
-#include "text/word_encoder.h"
+#include "text/blank_trim.h"
+#include "text/splitters.h"
 
 namespace bantam::text {
 namespace {
 
 constexpr uint8_t kSpecial = 255;  // TokenBuffer::sequences of a template token
+
+void emit_added(const Tables& tables, const uint8_t* text, const AddedMatch& match, TokenSink* sink) {
+  Offset where = {match.begin, match.end};
+  if (trims_blanks(tables)) trim_added(tables, text, *sink, &where);
+  sink->emit(match.token->id(), where.begin, where.end);
+}
 
 /// Tokens [sink->first, + sink->room) of one text go to the sink; all are counted up to sink->stop.
 void encode_text(const Tables& tables, Text text, TokenSink* sink) {
@@ -17,7 +24,7 @@ void encode_text(const Tables& tables, Text text, TokenSink* sink) {
   AddedMatch match;
   while (!sink->is_full() && search.next(&match)) {
     if (done < match.begin) encode_piece(tables, bytes, done, match.begin, sink);
-    sink->emit(match.id, match.begin, match.end);
+    emit_added(tables, bytes, match, sink);
     done = match.end;
   }
   if (done < size) encode_piece(tables, bytes, done, size, sink);

@@ -25,6 +25,8 @@ constexpr uint32_t kUnitBaseShift = 10;
 constexpr uint32_t kUnitValueLabel = 255;
 constexpr uint32_t kUnitValueShift = 8;
 constexpr uint32_t kUnitFree = 0xFFFFFFFF;
+/// Label of byte 0 in tokens that are bytes (bpe).
+constexpr uint32_t kZeroLabel = 254;
 /// Most ids: what a leaf can hold.
 constexpr uint32_t kMaxVocabulary = 1u << 22;
 /// Most bytes of an added token: from each byte of a text, so many may be compared.
@@ -82,6 +84,31 @@ struct Lexicon {
       }
     }
     if (best.size != 0) best.value = units[accepted] >> kUnitValueShift;
+    return best;
+  }
+
+  /// The same for tokens of any bytes, of which `trie` holds 0 as kZeroLabel: the longest that is a prefix of
+  /// bytes[0, size), which need not end with a zero. Bytes from kZeroLabel on, which UTF-8 does not have, match nothing.
+  Match longest_of_bytes(const uint8_t* bytes, uint32_t size) const {
+    Match best = {0, 0};
+    uint32_t base = roots->vocabulary;
+    uint32_t accepted = 0;
+    for (uint32_t at = 0; at < size;) {
+      const uint32_t c = bytes[at] == 0 ? kZeroLabel : bytes[at];
+      const uint32_t unit = units[base ^ c];
+      if ((unit & 0xFF) != c || bytes[at] >= kZeroLabel) break;
+      ++at;
+      base = unit >> kUnitBaseShift;
+      if ((unit & kUnitLeaf) != 0) {
+        if (const uint32_t end = tail(base, at, bytes + at, size - at); end != kNoTail) return {base, at + end};
+        break;
+      }
+      if ((unit & kUnitAccept) != 0) {
+        accepted = base;
+        best.size = at;
+      }
+    }
+    if (best.size != 0) best.value = value(accepted);
     return best;
   }
 

@@ -2,17 +2,22 @@
 #ifndef BANTAM_TEXT_MODELS_H_
 #define BANTAM_TEXT_MODELS_H_
 
+#include "linked.h"
+#include "text/bpe.h"
 #include "text/wordpiece.h"
 
 namespace bantam::text {
 
 /// visit(model) for the row of `kind`, which is one that the verifier accepted.
 template <typename Visit>
-decltype(auto) with_model(fb::TokenModelKind kind, Visit&& visit) {
+auto with_model(fb::TokenModelKind kind, [[maybe_unused]] Visit&& visit) -> decltype(visit(WordPiece())) {
   switch (kind) {
-#define BANTAM_TOKEN_MODEL(KIND, MODEL) \
-  case fb::TokenModelKind::KIND:        \
-    return visit(MODEL());
+#define BANTAM_TOKEN_MODEL(KIND, MODEL)                                                   \
+  case fb::TokenModelKind::KIND:                                                          \
+    if constexpr (linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::KIND))) { \
+      return visit(MODEL());                                                              \
+    }                                                                                     \
+    break;
 #include "text/models.inc"
 #undef BANTAM_TOKEN_MODEL
   }

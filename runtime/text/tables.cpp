@@ -1,5 +1,7 @@
 #include "text/tables.h"
 
+#include "linked.h"
+
 namespace bantam {
 
 struct TokenizerAccess {
@@ -53,6 +55,22 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     const fb::Blob& map = *find_blob(tokenizer, fb::BlobName::char_map);
     rules.map.begin = data + map.offset() + 1;
     rules.map.end = data + map.offset() + map.size();
+  }
+  splitter = tokenizer.splitters()->Get(0)->kind();
+  if (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::pattern)) && splitter == fb::SplitterKind::pattern) {
+    split = SplitTable(data + find_blob(tokenizer, fb::BlobName::split)->offset());
+    prefix_blank = tokenizer.splitters()->Get(0)->prefix_blank();
+    trim_blanks = tokenizer.trim_blanks();
+    trim_prefix = tokenizer.trim_prefix();
+  }
+  if (linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::bpe)) && model == fb::TokenModelKind::bpe) {
+    const uint8_t* pairs = data + find_blob(tokenizer, fb::BlobName::pairs)->offset();
+    merges.entries = reinterpret_cast<const MergeEntry*>(data + find_blob(tokenizer, fb::BlobName::merges)->offset());
+    merges.bits = load_u32(pairs);
+    merges.slots = reinterpret_cast<const uint32_t*>(pairs) + 1;
+    merges.vocab_size = tokenizer.vocab_size();
+    whole_words = settings.whole_words();
+    max_word_chars = kMaxTableWord;  // of words to look up; there is no limit to others
   }
   if constexpr (!kSmall) {  // for the fast path
     table_chars = max_word_chars < kMaxTableWord ? max_word_chars : kMaxTableWord;

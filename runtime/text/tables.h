@@ -8,7 +8,9 @@
 #include "bantam/tokenizer.h"
 #include "bantam_generated.h"
 #include "text/lexicon.h"
+#include "text/merge_table.h"
 #include "text/normalizer.h"
+#include "text/split_table.h"
 #include "text/word_table.h"
 
 namespace bantam::text {
@@ -42,6 +44,7 @@ using AddedTokens = flatbuffers::Vector<flatbuffers::Offset<fb::AddedToken>>;
 
 struct Tables {
   const fb::Tokenizer* source = nullptr;
+  fb::SplitterKind splitter = fb::SplitterKind::bert;
   fb::TokenModelKind model = fb::TokenModelKind::wordpiece;
   Lexicon lexicon;
   WordTable words;
@@ -51,6 +54,15 @@ struct Tables {
   uint32_t max_word_chars = 0;
   int32_t unknown_id = -1;
   const AddedTokens* added = nullptr;
+
+  // pattern
+  SplitTable split;
+  bool prefix_blank = false;
+  bool trim_blanks = false;
+  bool trim_prefix = false;
+  // bpe
+  MergeTable merges;
+  bool whole_words = false;
 
   /// `source` passed verify_tokenizer with this data section.
   Tables(const fb::Tokenizer& tokenizer, const uint8_t* data);

@@ -11,6 +11,9 @@ struct CodePoint {
   uint32_t size;  // bytes
 };
 
+/// Whether a byte goes on with the code point of the one before it.
+inline bool goes_on_code(uint8_t byte) { return (byte & 0xC0) == 0x80; }
+
 /// Decodes the code point at `bytes` (size >= 1). A maximal ill-formed subsequence (The Unicode Standard,
 /// table 3-7 and definition D93b) gives U+FFFD and its own length, at least 1.
 inline CodePoint decode_utf8(const uint8_t* bytes, uint32_t size) {

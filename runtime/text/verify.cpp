@@ -3,6 +3,7 @@
 #include "linked.h"
 #include "text/char_map.h"
 #include "text/models.h"
+#include "text/splitters.h"
 
 namespace bantam::text {
 
@@ -43,6 +44,9 @@ class Verifier {
     if (const Status status = check_added(); status != Status::kOk) return status;
     if (const Status status = check_template(t_.single(), false); status != Status::kOk) return status;
     if (const Status status = check_template(t_.pair(), true); status != Status::kOk) return status;
+    const Status status = with_splitter(t_.splitters()->Get(0)->kind(),
+                                        [this](auto splitter) { return splitter.verify(check_, *roots_); });
+    if (status != Status::kOk) return status;
     return with_model(t_.model()->kind(), [this](auto model) { return model.verify(check_, *roots_); });
   }
 
@@ -55,11 +59,15 @@ class Verifier {
         (normalizers->size() > 1 || normalizers->Get(0)->kind() != fb::NormalizerKind::bert)) {
       return check_.fail("only BERT's normaliser is executed by this version, once", Status::kUnsupported);
     }
-    if (splitters == nullptr || splitters->size() != 1 || splitters->Get(0)->kind() != fb::SplitterKind::bert) {
-      return check_.fail("only BERT's splitter is executed by this version, once", Status::kUnsupported);
+    if (splitters == nullptr || splitters->size() != 1 || !is_executed(splitters->Get(0)->kind())) {
+      return check_.fail("this version executes one splitter, of the kinds that it knows", Status::kUnsupported);
     }
     if (t_.model() == nullptr || !is_executed(t_.model()->kind())) {
-      return check_.fail("only WordPiece tokenizers are executed by this version", Status::kUnsupported);
+      return check_.fail("this kind of tokenizer model is not executed by this version", Status::kUnsupported);
+    }
+    if (!linked::splitter(static_cast<uint32_t>(splitters->Get(0)->kind())) ||
+        !linked::token_model(static_cast<uint32_t>(t_.model()->kind()))) {
+      return check_.fail("this kind of tokenizer is not linked", Status::kOpNotLinked);
     }
     return Status::kOk;
   }

@@ -175,7 +175,13 @@ void WordBuffer::flush() {
   size_ = 0;
 }
 
-void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
+Status BertSplitter::verify(Check& check, const LexiconRoots& /*roots*/) {
+  if (check.tokenizer.model()->kind() == fb::TokenModelKind::wordpiece) return Status::kOk;
+  return check.fail("BERT's words go with WordPiece only", Status::kUnsupported);
+}
+
+void BertSplitter::encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end,
+                                TokenSink* sink) {
   if (linked::kNormalizedTokens && tables.lexicon.roots->longest[1] != 0) {
     encode_with_added(tables, text, begin, end, sink);
     return;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "linked.h"
+#include "text/check.h"
 #include "text/tables.h"
 #include "text/token_sink.h"
 
@@ -97,9 +98,11 @@ class WordBuffer {
   uint8_t bytes_[4 * kMaxWordChars + 1];
 };
 
-/// Encodes text[begin, end), which holds no added token matched in raw text. O(bytes * longest token) at
-/// worst, O(bytes) on real text.
-void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);
+/// Words are what lies between white space; each punctuation character is one of its own.
+struct BertSplitter {
+  static Status verify(Check& check, const LexiconRoots& roots);
+  static void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);
+};
 
 }  // namespace bantam::text
 

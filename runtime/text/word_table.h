@@ -1,4 +1,4 @@
-// The vocabulary's short words, each found in one step: optional blob `words` of a WordPiece tokenizer.
+// The vocabulary's short words, each found in one step: optional blob `words` of a tokenizer.
 //
 //   u32 bucket_bits   2^bucket_bits buckets, at most 2^24
 //   u32 home_count    homes of words, at least 1
@@ -6,8 +6,9 @@
 //   WordSlot slots[home_count + 255]
 //
 // A word's hash names a home and a bucket; it lies in slot home + displacement of the bucket. Displacements are chosen so
-// that no two words share a slot; a word for which there was none is missing. Only words that ASCII text can reach are
-// here: letters and digits, at most kMaxTableWord bytes, or one punctuation character. What is not is left to the trie.
+// that no two words share a slot; a word for which there was none is missing. Words have at most kMaxTableWord bytes.
+// wordpiece: only those that ASCII text can reach, letters and digits, or one punctuation character. bpe: all that are one
+// token and hold no zero. What is not here is left to the trie.
 // Opening a file does not read the slots: who takes an id from one compares it with the vocabulary's size.
 #ifndef BANTAM_TEXT_WORD_TABLE_H_
 #define BANTAM_TEXT_WORD_TABLE_H_
@@ -15,7 +16,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "bantam/status.h"
+
 namespace bantam::text {
+
+struct Check;
 
 constexpr uint32_t kMaxTableWord = 12;
 constexpr uint32_t kMaxDisplacement = 255;
@@ -96,6 +101,9 @@ struct WordTable {
     return static_cast<size_t>((hash ^ hash >> 32) >> 8 & bucket_mask);
   }
 };
+
+/// The blob `words` of a tokenizer that has one; firmware does not read it. Ids in it are judged where a word leads to them.
+Status check_words(Check& check);
 
 }  // namespace bantam::text
 

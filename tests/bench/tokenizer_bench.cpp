@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/text/bpe_vocabulary.h"
 #include "tests/text/fixture.h"
 #include "tests/text/vocabulary.h"
 
@@ -25,6 +26,19 @@ std::string read_file(const std::filesystem::path& path) {
   std::ostringstream text;
   text << stream.rdbuf();
   return text.str();
+}
+
+/// RoBERTa's vocabulary, or a small one of merges.
+Tokenizer& bpe_tokenizer() {
+  static SmallTokenizer small(bpe_json({{" ", "t"}, {" t", "h"}, {" th", "e"}, {"o", "x"}, {" ", "f"}, {" f", "ox"}}));
+  static Tokenizer result = [] {
+    static convert::Graph graph;
+    std::vector<std::string> problems;
+    if (!convert::import_tokenizer(shared_folder() / "tokenizers/roberta", graph, problems)) return small.open();
+    static TokenizerImage image(graph);
+    return image.open();
+  }();
+  return result;
 }
 
 /// The real vocabulary, or a small one of common words.
@@ -47,7 +61,7 @@ std::string fallback_text() {
   return text;
 }
 
-void run(benchmark::State& state, const std::string& text) {
+void run(benchmark::State& state, const std::string& text, const Tokenizer& with = tokenizer()) {
   std::vector<int32_t> ids(text.size() + 2);
   std::vector<Offset> offsets(ids.size());
   const TokenBuffer buffer = {ids.data(), nullptr, offsets.data(), nullptr, static_cast<uint32_t>(ids.size())};
@@ -55,7 +69,7 @@ void run(benchmark::State& state, const std::string& text) {
   options.max_tokens = buffer.capacity;
   EncodeResult result;
   for (auto _ : state) {
-    if (tokenizer().encode({text.data(), text.size()}, {}, options, buffer, &result) != Status::kOk) {
+    if (with.encode({text.data(), text.size()}, {}, options, buffer, &result) != Status::kOk) {
       state.SkipWithError("encode failed");
       break;
     }
@@ -86,6 +100,27 @@ BENCHMARK(BM_ManyScripts);
 
 void BM_OneShortSentence(benchmark::State& state) { run(state, "Play some jazz in the kitchen, please."); }
 BENCHMARK(BM_OneShortSentence);
+
+void BM_BpeEnglish(benchmark::State& state) {
+  const std::string text = read_file(shared_folder() / "data/text/tinyshakespeare.txt");
+  run(state, text.empty() ? fallback_text() : text, bpe_tokenizer());
+}
+BENCHMARK(BM_BpeEnglish);
+
+void BM_BpeWikipedia(benchmark::State& state) {
+  const std::string text = read_file(shared_folder() / "data/text/wikitext2.valid.txt");
+  run(state, text.empty() ? fallback_text() : text, bpe_tokenizer());
+}
+BENCHMARK(BM_BpeWikipedia);
+
+void BM_BpeManyScripts(benchmark::State& state) {
+  const std::string text = read_file(shared_folder() / "data/multilingual/udhr_core.jsonl");
+  run(state, text.empty() ? fallback_text() : text, bpe_tokenizer());
+}
+BENCHMARK(BM_BpeManyScripts);
+
+void BM_BpeOneLetter(benchmark::State& state) { run(state, std::string(1000000, 'a'), bpe_tokenizer()); }
+BENCHMARK(BM_BpeOneLetter);
 
 }  // namespace
 }  // namespace bantam::tests

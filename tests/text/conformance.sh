@@ -14,5 +14,9 @@ cmake --build "$build" --target tokenize_lines
 venv=$build/conformance-venv
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 "$venv/bin/pip" install --quiet -r "$here/requirements.txt"
+if [ -e "$shared/tokenizers/roberta/merges.txt" ]; then
+  "$venv/bin/python" "$here/conformance_bpe.py" "$build/tests/text/tokenize_lines" \
+    "$shared/tokenizers/roberta/vocab.json" "$shared/tokenizers/roberta/merges.txt" --data "$shared/data" "$@"
+fi
 exec "$venv/bin/python" "$here/conformance.py" "$build/tests/text/tokenize_lines" \
   "$shared/models/minilm-sst2/tokenizer.json" --data "$shared/data" "$@"

@@ -47,7 +47,7 @@ TEST_P(Golden, IdsOffsetsAndSegments) {
 
 INSTANTIATE_TEST_SUITE_P(Settings, Golden,
                          testing::Values("uncased", "cased", "accents", "raw", "added", "truncate_right",
-                                         "truncate_left"),
+                                         "truncate_left", "roberta", "llama_words"),
                          [](const auto& setting) { return std::string(setting.param); });
 
 }  // namespace

@@ -60,14 +60,14 @@ TEST(ImportTokenizer, ReadsCarriageReturnsAndIgnoresAnAbsurdLength) {
 TEST(ImportTokenizer, TokenizersOfOtherKindsAreNamed) {
   Folder folder;
   folder.write("vocab.json", "{}");
-  folder.write("merges.txt", "");
+  folder.write("spiece.model", "");
   convert::Graph graph;
   std::vector<std::string> problems;
   bool unsupported = false;
   EXPECT_FALSE(convert::import_tokenizer(folder.path(), graph, problems, &unsupported));
   EXPECT_TRUE(unsupported);
   ASSERT_EQ(problems.size(), 1u);
-  EXPECT_EQ(problems[0].rfind("vocab.json, merges.txt: ", 0), 0u) << problems[0];
+  EXPECT_EQ(problems[0].rfind("vocab.json, spiece.model: ", 0), 0u) << problems[0];
   EXPECT_TRUE(mentions(problems, "--ids-only"));
   // One that is executed goes before.
   folder.write("vocab.txt", vocabulary_text(kTokens));
@@ -136,13 +136,14 @@ struct Case {
 
 TEST(ImportTokenizer, NamesWhatIsWrong) {
   const Case cases[] = {
-      {"model", [](json& f) { f["model"]["type"] = "BPE"; }, "model.type: \"BPE\""},
+      {"model", [](json& f) { f["model"]["type"] = "Unigram"; }, "model.type: \"Unigram\""},
       {"no model", [](json& f) { f.erase("model"); }, "model"},
       {"normaliser", [](json& f) { f["normalizer"]["type"] = "NFKC"; }, "normalizer.type: \"NFKC\""},
       {"flag", [](json& f) { f["normalizer"]["lowercase"] = 3; }, "normalizer.lowercase"},
       {"pre-tokenizer", [](json& f) { f["pre_tokenizer"]["type"] = "Whitespace"; }, "pre_tokenizer.type"},
       {"no pre-tokenizer", [](json& f) { f.erase("pre_tokenizer"); }, "pre_tokenizer.type"},
-      {"post-processor", [](json& f) { f["post_processor"]["type"] = "RobertaProcessing"; }, "post_processor.type"},
+      {"post-processor", [](json& f) { f["post_processor"]["type"] = "RobertaProcessing"; },
+       "post_processor.trim_offsets"},
       {"id of cls", [](json& f) { f["post_processor"]["cls"][1] = 4000; }, "4000"},
       {"vocabulary", [](json& f) { f["model"]["vocab"] = json::array(); }, "model.vocab"},
       {"empty vocabulary", [](json& f) { f["model"]["vocab"] = json::object(); }, "model.vocab"},

@@ -6,9 +6,10 @@ ids, byte offsets and segments that Hugging Face `tokenizers` gives them. Needs 
 import json
 import pathlib
 
-from tokenizers import AddedToken, normalizers
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from conformance import SPECIALS, Truncating, make_tokenizer, to_bytes
+from conformance_bpe import LLAMA3, make
 
 TEXTS = [
     "",
@@ -171,6 +172,25 @@ def main():
         tokenizer = Truncating(make_tokenizer(vocabulary, bert()), "longest_first", side)
         cut = [(a, b, most) for a, b in PAIRS for most in (3, 4, 7, 8, 12)] + [(t, None, 6) for t in TEXTS]
         write(folder, "truncate_" + side, tokenizer, cut)
+
+    trained = train([t for t in TEXTS + ADDED_TEXTS])
+    words, merges = trained["vocab"], [tuple(m) if isinstance(m, list) else tuple(m.split(" ")) for m in trained["merges"]]
+    mask = [AddedToken("<mask>", lstrip=True, normalized=False)]
+    roberta = make(words, merges, prefix=True, trim=True, trim_prefix=True, added=mask)
+    write(folder, "roberta", roberta, requests + [(" a <mask> b", None, 0), (TEXTS[3], TEXTS[2], 9)])
+    write(folder, "llama_words", make(words, merges, pattern=LLAMA3, ignore_merges=True), requests)
+
+
+def train(texts):
+    """A byte-level BPE of a few hundred tokens, as tokenizer.json has it."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=420, special_tokens=["<s>", "</s>"], initial_alphabet=alphabet, show_progress=False
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return json.loads(tokenizer.to_str())["model"]
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ namespace bantam::convert {
 struct TokenizerFiles {
   Json json;                            // tokenizer.json
   std::optional<std::string> vocab;     // vocab.txt; not read where there is a tokenizer.json
+  Json letters;                         // vocab.json, and merges.txt; likewise
+  std::optional<std::string> merges;    //
   Json config;                          // tokenizer_config.json
   Json special;                         // special_tokens_map.json
   std::vector<std::string> others;      // names of files that belong to tokenizers of other kinds
@@ -26,8 +28,8 @@ TokenizerFiles read_tokenizer_files(const std::filesystem::path& dir);
 /// What to do about a tokenizer that is not executed, as the end of a message.
 extern const char* const kWithoutTokenizer;
 
-/// Reads tokenizer.json, else vocab.txt, with tokenizer_config.json and special_tokens_map.json beside
-/// either, and adds one fb::TokenizerT with its tables to `graph`. What the user should know goes to
+/// Reads tokenizer.json, else vocab.txt, else vocab.json and merges.txt, with tokenizer_config.json and special_tokens_map.json beside
+/// them, and adds one fb::TokenizerT with its tables to `graph`. What the user should know goes to
 /// graph.notes. False, and nothing added, when the directory holds no tokenizer, or when there were
 /// problems: then `problems` grew by one line for each, naming file, field and what to do; `unsupported` (if
 /// given) says whether all of them are about something well formed that this version does not execute. Never

@@ -119,10 +119,11 @@ void read_vocabulary_text(const std::string& text, const std::string& file, cons
                     "tokenizer.json",
                     config_file));
   }
-  source.clean_text = true;
-  source.split_chinese = flag(config, "tokenize_chinese_chars", true, config_file, problems);
-  source.lowercase = flag(config, "do_lower_case", true, config_file, problems);
-  source.strip_accents = flag(config, "strip_accents", source.lowercase, config_file, problems);
+  source.bert.clean_text = true;
+  source.bert.split_chinese = flag(config, "tokenize_chinese_chars", true, config_file, problems);
+  source.bert.lowercase = flag(config, "do_lower_case", true, config_file, problems);
+  source.bert.strip_accents = flag(config, "strip_accents", source.bert.lowercase, config_file, problems);
+  source.model.continuing_prefix = "##";
 
   int64_t id = 0;
   size_t at = 0;
@@ -168,7 +169,8 @@ void read_tokenizer_config(const Json& config, const std::string& file, Tokenize
       token.single_word = optional_flag(more[i], "single_word", false);
       add(source, token);
     }
-  } else if (part(config, "do_lower_case").is_boolean() && part(config, "do_lower_case") != source.lowercase) {
+  } else if (part(config, "do_lower_case").is_boolean() && !source.is_bpe() &&
+             part(config, "do_lower_case") != source.bert.lowercase) {
     source.notes.push_back(fmt::format("{}: do_lower_case contradicts tokenizer.json, which is followed", file));
   }
   read_greatest_length(part(config, "model_max_length"), file, source);

@@ -1,6 +1,10 @@
 // tokenizer.json: the format of Hugging Face's `tokenizers`.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "import/tokenizer/split_pattern.h"
 #include "import/tokenizer/tokenizer.h"
 #include "import/tokenizer/tokenizer_source.h"
 
@@ -9,6 +13,7 @@ namespace {
 
 constexpr int64_t kMaxId = int64_t{1} << 32;
 constexpr uint64_t kNoLength = 1u << 30;
+constexpr size_t kMaxParts = 64;  // of a Sequence
 
 /// Reads the parts one by one; each problem names the part by its path in the file.
 class Reader {
@@ -80,56 +85,121 @@ class Reader {
     return "?";
   }
 
-  /// A Sequence of one part is that part.
-  const Json& unwrap(const Json& json, const char* list) {
-    const Json& items = part(json, list);
-    const Json& type = part(json, "type");
-    return type == "Sequence" && items.is_array() && items.size() == 1 ? items[0] : json;
+  /// The parts of a Sequence, sequences within it too; of anything else, itself. None for null.
+  std::vector<const Json*> parts(const Json& json, const char* list, const std::string& where) {
+    std::vector<const Json*> found;
+    std::vector<const Json*> open = {&json};
+    while (!open.empty()) {
+      const Json& next = *open.back();
+      open.pop_back();
+      const Json& items = part(next, list);
+      if (part(next, "type") == "Sequence" && items.is_array()) {
+        for (size_t i = items.size(); i-- > 0;) open.push_back(&items[i]);
+      } else if (!next.is_null()) {
+        found.push_back(&next);
+      }
+    }
+    if (found.size() > kMaxParts) problem(where, fmt::format("has more than {} parts", kMaxParts));
+    return found;
   }
 
   void read_model(const Json& model) {
-    const std::string type = type_of(model, "model", "WordPiece");
+    const std::string type = type_of(model, "model", part(model, "merges").is_array() ? "BPE" : "WordPiece");
     if (type == "?") return;
-    if (type != "WordPiece") {
-      unsupported("model.type", type, "WordPiece tokenizers");
+    if (type == "WordPiece") {
+      source_.unknown = text(model, "unk_token", "model");
+      source_.model.continuing_prefix = text(model, "continuing_subword_prefix", "model");
+      const int64_t chars = number(part(model, "max_input_chars_per_word"), kMaxId, "model.max_input_chars_per_word");
+      if (chars >= 0) source_.max_word_chars = static_cast<uint64_t>(chars);
+    } else if (type == "BPE") {
+      read_bpe(model);
+    } else {
+      unsupported("model.type", type, "WordPiece and byte-level BPE");
       return;
     }
-    source_.unknown = text(model, "unk_token", "model");
-    source_.prefix = text(model, "continuing_subword_prefix", "model");
-    const int64_t chars = number(part(model, "max_input_chars_per_word"), kMaxId, "model.max_input_chars_per_word");
-    if (chars >= 0) source_.max_word_chars = static_cast<uint64_t>(chars);
-    const Json& vocabulary = part(model, "vocab");
-    if (!vocabulary.is_object()) {
-      problem("model.vocab", "should be an object of tokens and their ids");
-      return;
+    read_vocabulary_object(part(model, "vocab"), "model.vocab", source_, problems_);
+  }
+
+  void read_bpe(const Json& model) {
+    source_.model.kind = fb::TokenModelKind::bpe;
+    source_.model.whole_words = flag(model, "ignore_merges", false, "model");
+    source_.unknown = part(model, "unk_token").is_null() ? "" : text(model, "unk_token", "model");
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+      const Json& value = part(model, key);
+      if (!value.is_null() && value != "") unsupported(std::string("model.") + key, value.dump(), "none");
     }
-    for (const auto& [token, id] : vocabulary.items()) {
-      const int64_t value = number(id, kMaxId, fmt::format("model.vocab[{}]", Json(token).dump()));
-      if (value < 0) return;  // one bad id is enough to name
-      source_.vocabulary.emplace_back(token, value);
+    const Json& dropout = part(model, "dropout");
+    if (!dropout.is_null() && dropout != 0.0) unsupported("model.dropout", dropout.dump(), "null");
+    if (flag(model, "byte_fallback", false, "model")) unsupported("model.byte_fallback", "true", "false");
+    const Json& merges = part(model, "merges");
+    if (!merges.is_array()) problem("model.merges", "should be a list of merges");
+    for (size_t i = 0; merges.is_array() && i < merges.size(); ++i) {
+      const Json& merge = merges[i];
+      std::pair<std::string, std::string> two;
+      if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
+        two = {merge[0].get<std::string>(), merge[1].get<std::string>()};
+      } else if (const std::string line = merge.is_string() ? merge.get<std::string>() : ""; !line.empty()) {
+        const size_t blank = line.find(' ');
+        if (blank != std::string::npos) two = {line.substr(0, blank), line.substr(blank + 1)};
+      }
+      if (two.first.empty() || two.second.empty() || two.second.find(' ') != std::string::npos) {
+        problem(fmt::format("model.merges[{}]", i), "should be two tokens with a blank between them, or a list of two");
+        return;
+      }
+      source_.merges.push_back(std::move(two));
     }
   }
 
   void read_normalizer(const Json& json) {
-    if (json.is_null()) return;
-    const Json& normalizer = unwrap(json, "normalizers");
-    const std::string type = type_of(normalizer, "normalizer");
+    const std::vector<const Json*> found = parts(json, "normalizers", "normalizer");
+    if (found.empty()) return;
+    const std::string type = type_of(*found[0], "normalizer");
     if (type == "?") return;
-    if (type != "BertNormalizer") {
-      unsupported("normalizer.type", type, "BertNormalizer or none");
+    if (type != "BertNormalizer" || found.size() > 1 || source_.is_bpe()) {
+      unsupported("normalizer.type", found.size() > 1 ? "Sequence" : type,
+                  source_.is_bpe() ? "none with BPE" : "BertNormalizer or none");
       return;
     }
-    source_.clean_text = flag(normalizer, "clean_text", true, "normalizer");
-    source_.split_chinese = flag(normalizer, "handle_chinese_chars", true, "normalizer");
-    source_.lowercase = flag(normalizer, "lowercase", true, "normalizer");
-    source_.strip_accents = flag(normalizer, "strip_accents", source_.lowercase, "normalizer");
+    const Json& normalizer = *found[0];
+    source_.bert.clean_text = flag(normalizer, "clean_text", true, "normalizer");
+    source_.bert.split_chinese = flag(normalizer, "handle_chinese_chars", true, "normalizer");
+    source_.bert.lowercase = flag(normalizer, "lowercase", true, "normalizer");
+    source_.bert.strip_accents = flag(normalizer, "strip_accents", source_.bert.lowercase, "normalizer");
   }
 
   void read_pre_tokenizer(const Json& json) {
-    const Json& pre_tokenizer = unwrap(json, "pretokenizers");
-    const std::string type = json.is_null() ? "none" : type_of(pre_tokenizer, "pre_tokenizer");
-    if (type == "?" || type == "BertPreTokenizer") return;
-    unsupported("pre_tokenizer.type", type, "BertPreTokenizer");
+    const std::vector<const Json*> found = parts(json, "pretokenizers", "pre_tokenizer");
+    std::vector<std::string> types;
+    for (const Json* step : found) types.push_back(type_of(*step, "pre_tokenizer"));
+    if (std::find(types.begin(), types.end(), "?") != types.end()) return;
+    const std::string all = types.empty() ? "none" : fmt::format("{}", fmt::join(types, ", "));
+    if (!source_.is_bpe()) {
+      if (all != "BertPreTokenizer") unsupported("pre_tokenizer.type", all, "BertPreTokenizer");
+      return;
+    }
+    if (all != "ByteLevel" && all != "Split, ByteLevel") {
+      unsupported("pre_tokenizer.type", all, "ByteLevel, alone or behind one Split");
+      return;
+    }
+    source_.splitter.kind = fb::SplitterKind::pattern;
+    const Json& bytes = *found.back();
+    source_.splitter.prefix_blank = flag(bytes, "add_prefix_space", true, "pre_tokenizer");
+    const bool splits = flag(bytes, "use_regex", true, "pre_tokenizer");
+    source_.pattern = splits ? kByteLevelPattern : kWholeTextPattern;
+    if (found.size() == 1) return;
+    if (splits) unsupported("pre_tokenizer.use_regex", "true", "false behind a Split");
+    if (source_.splitter.prefix_blank) unsupported("pre_tokenizer.add_prefix_space", "true", "false behind a Split");
+    const Json& regex = part(part(*found[0], "pattern"), "Regex");
+    if (!regex.is_string()) {
+      unsupported("pre_tokenizer.pattern", part(*found[0], "pattern").dump(), "a Regex");
+      return;
+    }
+    source_.pattern = regex.get<std::string>();
+    const Json& behaviour = part(*found[0], "behavior");
+    if (behaviour != "Isolated" && behaviour != "isolated") {
+      unsupported("pre_tokenizer.behavior", behaviour.dump(), "Isolated");
+    }
+    if (flag(*found[0], "invert", false, "pre_tokenizer")) unsupported("pre_tokenizer.invert", "true", "false");
   }
 
   void read_added_tokens(const Json& tokens) {
@@ -157,31 +227,57 @@ class Reader {
   }
 
   void read_post_processor(const Json& json) {
-    if (json.is_null()) return;
-    const Json& processor = unwrap(json, "processors");
-    const std::string type = type_of(processor, "post_processor");
-    if (type == "?") return;
-    if (type == "TemplateProcessing") {
-      source_.single = read_template(processor, "single");
-      source_.pair = read_template(processor, "pair");
-    } else if (type == "BertProcessing") {
-      const int32_t cls = read_bert_token(processor, "cls");
-      const int32_t sep = read_bert_token(processor, "sep");
-      using Piece = fb::TemplatePiece;
-      source_.single = {Piece(cls, -1, 0), Piece(-1, 0, 0), Piece(sep, -1, 0)};
-      source_.pair = {Piece(cls, -1, 0), Piece(-1, 0, 0), Piece(sep, -1, 0), Piece(-1, 1, 1), Piece(sep, -1, 1)};
-    } else {
-      unsupported("post_processor.type", type, "TemplateProcessing, BertProcessing or none");
+    bool has_template = false;
+    for (const Json* step : parts(json, "processors", "post_processor")) {
+      const std::string type = type_of(*step, "post_processor");
+      if (type == "?") return;
+      const bool is_template = type != "ByteLevel";
+      if (is_template && has_template) unsupported("post_processor.type", "Sequence of several templates", "one");
+      has_template = has_template || is_template;
+      read_processor(*step, type);
     }
   }
 
-  int32_t read_bert_token(const Json& processor, const char* key) {
+  void read_processor(const Json& processor, const std::string& type) {
+    using Piece = fb::TemplatePiece;
+    if (type == "TemplateProcessing") {
+      source_.single = read_template(processor, "single");
+      source_.pair = read_template(processor, "pair");
+    } else if (type == "BertProcessing" || type == "RobertaProcessing") {
+      const int32_t cls = read_bert_token(processor, "cls", source_.cls);
+      const int32_t sep = read_bert_token(processor, "sep", source_.sep);
+      source_.single = {Piece(cls, -1, 0), Piece(-1, 0, 0), Piece(sep, -1, 0)};
+      if (type == "RobertaProcessing") {
+        source_.pair = {Piece(cls, -1, 0), Piece(-1, 0, 0), Piece(sep, -1, 0),
+                        Piece(sep, -1, 0), Piece(-1, 1, 0), Piece(sep, -1, 0)};
+        read_trimming(processor);
+      } else {
+        source_.pair = {Piece(cls, -1, 0), Piece(-1, 0, 0), Piece(sep, -1, 0), Piece(-1, 1, 1), Piece(sep, -1, 1)};
+      }
+    } else if (type == "ByteLevel") {
+      read_trimming(processor);
+    } else {
+      unsupported("post_processor.type", type,
+                  "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel or none");
+    }
+  }
+
+  void read_trimming(const Json& processor) {
+    if (!flag(processor, "trim_offsets", true, "post_processor")) return;
+    if (source_.trim_blanks) unsupported("post_processor.trim_offsets", "true twice", "one step that trims");
+    if (!source_.is_bpe()) unsupported("post_processor.trim_offsets", "true", "it with BPE only");
+    source_.trim_blanks = true;
+    source_.trim_prefix = flag(processor, "add_prefix_space", true, "post_processor");
+  }
+
+  int32_t read_bert_token(const Json& processor, const char* key, std::string& name) {
     const Json& token = part(processor, key);
     const std::string where = fmt::format("post_processor.{}", key);
     if (!token.is_array() || token.size() != 2) {
       problem(where, "should be a token and its id");
       return 0;
     }
+    if (token[0].is_string()) name = token[0].get<std::string>();
     return static_cast<int32_t>(number(token[1], INT32_MAX, where));
   }
 
@@ -239,6 +335,22 @@ class Reader {
 };
 
 }  // namespace
+
+void read_vocabulary_object(const Json& vocabulary, const std::string& where, TokenizerSource& source,
+                            ProblemList& problems) {
+  if (!vocabulary.is_object()) {
+    problems.push_back(fmt::format("{}: {}: should be an object of tokens and their ids", source.file, where));
+    return;
+  }
+  for (const auto& [token, id] : vocabulary.items()) {
+    if (!id.is_number_integer() || id.get<int64_t>() < 0 || id.get<int64_t>() > kMaxId) {
+      problems.push_back(fmt::format("{}: {}[{}]: should be a whole number from 0 to {}", source.file, where,
+                                     Json(token).dump(), kMaxId));
+      return;  // one bad id is enough to name
+    }
+    source.vocabulary.emplace_back(token, id.get<int64_t>());
+  }
+}
 
 void read_tokenizer_json(const Json& json, const std::string& file, TokenizerSource& source, ProblemList& problems) {
   source.file = file;

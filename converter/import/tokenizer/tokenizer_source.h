@@ -23,17 +23,23 @@ struct AddedSource {
   bool normalized = false;
 };
 
+/// The pipeline as the files describe it, in the terms of a .bantam file.
 struct TokenizerSource {
   std::string file;  // what problems call the vocabulary's file
   std::vector<std::pair<std::string, int64_t>> vocabulary;
-  std::string unknown = "[UNK]";
-  std::string prefix = "##";
-  uint64_t max_word_chars = 100;
-  bool clean_text = false;
-  bool split_chinese = false;
-  bool lowercase = false;
-  bool strip_accents = false;
+  fb::NormalizerT bert;  // flags none: no normaliser
+  fb::SplitterT splitter;
+  std::string pattern;  // of the splitter `pattern`
+  fb::TokenModelT model;
+  uint64_t max_word_chars = 100;                            // model.max_word_chars, as large as a file can say
+  std::string unknown = "[UNK]";                            // empty: there is none
+  std::vector<std::pair<std::string, std::string>> merges;  // bpe: in the letters of the vocabulary
+  bool trim_blanks = false;
+  bool trim_prefix = false;
   std::vector<AddedSource> added;
+
+  bool is_bpe() const { return model.kind == fb::TokenModelKind::bpe; }
+  bool normalizes() const { return bert.clean_text || bert.split_chinese || bert.lowercase || bert.strip_accents; }
   /// token -1: the text of `sequence`; -2: the token `cls`; -3: the token `sep`.
   std::vector<fb::TemplatePiece> single = {fb::TemplatePiece(-1, 0, 0)};
   std::vector<fb::TemplatePiece> pair = {fb::TemplatePiece(-1, 0, 0), fb::TemplatePiece(-1, 1, 1)};
@@ -62,6 +68,14 @@ void read_tokenizer_json(const Json& json, const std::string& file, TokenizerSou
 /// Fills `source` from the lines of a vocab.txt, with BERT's own settings where `config` is silent.
 void read_vocabulary_text(const std::string& text, const std::string& file, const Json& config,
                           const std::string& config_file, TokenizerSource& source, ProblemList& problems);
+
+/// Fills `source` from vocab.json and merges.txt, with RoBERTa's or GPT-2's own settings where `config` is silent.
+void read_bpe_files(const Json& vocabulary, const std::string& merges, const Json& config,
+                    const std::string& config_file, TokenizerSource& source, ProblemList& problems);
+
+/// Reads a list of tokens from an object of tokens and their ids; `where` is the object's place in source.file.
+void read_vocabulary_object(const Json& vocabulary, const std::string& where, TokenizerSource& source,
+                            ProblemList& problems);
 
 /// What tokenizer_config.json and special_tokens_map.json say beside either: special tokens' names, the
 /// greatest length, contradictions worth a note.

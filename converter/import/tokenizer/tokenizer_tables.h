@@ -25,8 +25,10 @@ struct Trie {
 /// 2^22. Deterministic. `ok` is false when the units would not fit 22 bits.
 Trie build_trie(TrieKeys vocabulary, TrieKeys raw, TrieKeys normalized, std::string_view prefix, bool* ok);
 
-/// The bytes of runtime/text/word_table.h for `vocabulary` (token, id), none if it holds no short word. `lowercase`: upper
-/// case is not looked up. Deterministic.
+/// The bytes of runtime/text/word_table.h for `words` (1 to kMaxTableWord bytes without a zero, id), none if there are none.
+/// Deterministic.
+std::vector<uint8_t> build_word_table(const TrieKeys& words);
+/// The same for those of a WordPiece vocabulary (token, id) that are looked up. `lowercase`: upper case is not.
 std::vector<uint8_t> build_word_table(const TrieKeys& vocabulary, bool lowercase);
 
 /// The bytes of runtime/text/char_map.h for a tokenizer with these rules and these tokens in its vocabulary; null: of every

@@ -15,7 +15,7 @@ constexpr size_t kBucketSize = 3;
 /// Homes for each 16 words: the fewer, the closer the words and the more of them without a place.
 constexpr size_t kHomesPer16 = 17;
 
-/// Whether the fast path of the runtime can come to look up `token`.
+/// Whether the fast path of the runtime can come to look up `token` of a WordPiece vocabulary.
 bool is_reachable(const std::string& token, bool lowercase) {
   const auto is_word = [lowercase](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (!lowercase && c >= 'A' && c <= 'Z');
@@ -54,10 +54,16 @@ bool place(const std::vector<text::WordSlot>& bucket, uint32_t home_count, std::
 }  // namespace
 
 std::vector<uint8_t> build_word_table(const TrieKeys& vocabulary, bool lowercase) {
-  std::vector<text::WordSlot> words;
-  for (const auto& [token, id] : vocabulary) {
-    if (is_reachable(token, lowercase)) words.push_back(slot_of(token, id));
+  TrieKeys words;
+  for (const auto& word : vocabulary) {
+    if (is_reachable(word.first, lowercase)) words.push_back(word);
   }
+  return build_word_table(words);
+}
+
+std::vector<uint8_t> build_word_table(const TrieKeys& keys) {
+  std::vector<text::WordSlot> words;
+  for (const auto& [token, id] : keys) words.push_back(slot_of(token, id));
   if (words.empty()) return {};
   uint32_t bucket_bits = 0;
   while (words.size() > kBucketSize << bucket_bits) ++bucket_bits;

@@ -1,0 +1,434 @@
+#include "import/tokenizer/assembler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+
+#include "base/text_encoding.h"
+#include "import/tokenizer/added_texts.h"
+#include "import/tokenizer/bpe_tables.h"
+#include "import/tokenizer/byte_alphabet.h"
+#include "import/tokenizer/split_pattern.h"
+#include "import/tokenizer/tokenizer.h"
+#include "import/tokenizer/tokenizer_tables.h"
+#include "text/bpe.h"
+#include "text/normalizer.h"
+#include "text/tables.h"
+#include "text/utf8.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr size_t kMaxTokenBytes = 4096;
+constexpr size_t kShownProblems = 8;  // of one kind
+
+/// A token as problems show it: quoted, escaped, not too long.
+std::string shown(const std::string& token) {
+  std::string text = Json(token.substr(0, 40)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return token.size() > 40 ? text + "..." : text;
+}
+
+/// Makes a fb::TokenizerT of a source.
+class Assembler {
+ public:
+  Assembler(TokenizerSource& source, ProblemList& problems) : source_(source), problems_(problems) {}
+
+  std::unique_ptr<fb::TokenizerT> assemble(std::vector<RawBlob>& blobs) {
+    collect_vocabulary();
+    if (!problems_.empty()) return nullptr;
+    collect_added();
+    find_specials();
+    if (source_.max_word_chars > text::kMaxWordChars) {
+      ++source_.unsupported;
+      problem("model.max_input_chars_per_word",
+              fmt::format("{} is more than the {} that this version takes; set it lower if no word is so long",
+                          source_.max_word_chars, text::kMaxWordChars));
+    }
+    const std::string& prefix = source_.model.continuing_prefix;
+    if (prefix.size() > 64 || prefix.find('\0') != std::string::npos) {
+      problem("model.continuing_subword_prefix", "is longer than 64 bytes or holds U+0000");
+    }
+    if (!problems_.empty()) return nullptr;
+    fill_settings();
+    fill_templates();
+    fill_tables(blobs);
+    return problems_.empty() ? std::move(out_) : nullptr;
+  }
+
+ private:
+  void problem(const std::string& field, const std::string& what) {
+    problems_.push_back(fmt::format("{}: {}: {}", source_.file, field, what));
+  }
+
+  /// texts_[id] for the model's own vocabulary; every rule broken is shown a few times.
+  void collect_vocabulary() {
+    if (source_.vocabulary.empty()) problem("model.vocab", "holds no tokens");
+    size_t count = 0;
+    const auto complain = [&](const std::string& token, const std::string& what) {
+      if (++count <= kShownProblems) problem("model.vocab", fmt::format("token {} {}", shown(token), what));
+    };
+    for (const auto& [token, id] : source_.vocabulary) {
+      if (id < 0 || id >= int64_t{text::kMaxVocabulary}) {
+        complain(token, fmt::format("has id {}, more than the {} that this version takes; renumber the tokens", id,
+                                    text::kMaxVocabulary - 1));
+        continue;
+      }
+      if (token.size() > kMaxTokenBytes) {
+        complain(token, fmt::format("has {} bytes, more than {}; leave it out", token.size(), kMaxTokenBytes));
+      }
+      if (!is_utf8(token)) complain(token, "is not valid UTF-8; correct the file's encoding");
+      if (!source_.bert.clean_text && token.find('\0') != std::string::npos) {
+        complain(token, "holds U+0000, which is only supported with clean_text; leave it out");
+      }
+      const auto place = static_cast<size_t>(id);
+      if (place >= texts_.size()) texts_.resize(place + 1);
+      if (place >= known_.size()) known_.resize(place + 1, false);
+      if (known_[place]) {
+        complain(token, fmt::format("has the id {} of another token; give each its own", id));
+        continue;
+      }
+      known_[place] = true;
+      if (!ids_.emplace(token, static_cast<uint32_t>(id)).second && !token.empty()) {
+        complain(token, fmt::format("stands there twice, the second time as {}; remove one", id));
+      }
+      texts_[place] = token;
+    }
+    if (count > kShownProblems) problem("model.vocab", fmt::format("{} more such tokens", count - kShownProblems));
+  }
+
+  /// Numbers added tokens as Hugging Face does: those of the vocabulary keep their id, others follow it in
+  /// order, whatever the file says.
+  void collect_added() {
+    const size_t vocabulary = ids_.size();
+    uint32_t next = static_cast<uint32_t>(vocabulary);
+    std::map<std::string, AddedSource> latest;
+    std::vector<std::string> order;
+    for (const AddedSource& added : source_.added) {
+      const std::string where = fmt::format("added token {}", shown(added.text));
+      if (added.text.empty()) continue;  // as Hugging Face
+      if (added.text.size() > kMaxTokenBytes || added.text.find('\0') != std::string::npos || !is_utf8(added.text)) {
+        problem(where, fmt::format("has more than {} bytes, holds U+0000 or is not valid UTF-8; leave it out",
+                                   kMaxTokenBytes));
+        continue;
+      }
+      if (latest.find(added.text) == latest.end()) order.push_back(added.text);
+      latest[added.text] = added;
+    }
+    for (const std::string& text : order) {
+      auto token = std::make_unique<fb::AddedTokenT>();
+      const AddedSource& added = latest[text];
+      const auto found = ids_.find(text);
+      token->id = found != ids_.end() ? found->second : next++;
+      if (found == ids_.end()) {
+        if (token->id >= text::kMaxVocabulary) {
+          problem(fmt::format("added token {}", shown(text)), "makes the vocabulary too large; leave it out");
+          return;
+        }
+        if (token->id < known_.size() && known_[token->id]) {
+          problem(fmt::format("added token {}", shown(text)),
+                  fmt::format("would get id {}, which another token has, because ids are missing; renumber the tokens",
+                              token->id));
+          continue;
+        }
+        if (token->id >= texts_.size()) {
+          texts_.resize(token->id + 1);
+          known_.resize(token->id + 1, false);
+        }
+        texts_[token->id] = text;
+        known_[token->id] = true;
+        ids_.emplace(text, token->id);
+        purely_added_.push_back(token->id);
+      }
+      if (added.id >= 0 && added.id != int64_t{token->id}) {
+        source_.notes.push_back(fmt::format("{}: added token {} has id {} there; as Hugging Face does, it is given {}",
+                                            source_.file, shown(text), added.id, token->id));
+      }
+      token->text = text;
+      token->special = added.special;
+      token->single_word = added.single_word;
+      token->lstrip = added.lstrip;
+      token->rstrip = added.rstrip;
+      token->normalized = added.normalized;
+      out_->added_tokens.push_back(std::move(token));
+    }
+    std::sort(out_->added_tokens.begin(), out_->added_tokens.end(),
+              [](const auto& a, const auto& b) { return a->id < b->id; });
+    const auto holes = std::count(known_.begin(), known_.end(), false);
+    if (holes > 0) {
+      source_.notes.push_back(fmt::format("{}: {} ids between 0 and {} have no token; they are never produced",
+                                          source_.file, holes, known_.size() - 1));
+    }
+  }
+
+  int32_t id_of(const std::string& token) const {
+    const auto found = ids_.find(token);
+    return found == ids_.end() || token.empty() ? -1 : static_cast<int32_t>(found->second);
+  }
+
+  void find_specials() {
+    out_->model = std::make_unique<fb::TokenModelT>(source_.model);
+    out_->model->unknown_id = id_of(source_.unknown);
+    if (out_->model->unknown_id < 0 && !source_.is_bpe()) {
+      problem("unk_token",
+              fmt::format("{} is not in the vocabulary; name the token for unknown words", shown(source_.unknown)));
+    }
+    out_->pad_id = special_id(source_.pad, "<pad>");
+    out_->cls_id = special_id(source_.cls, "<s>");
+    out_->sep_id = special_id(source_.sep, "</s>");
+    out_->mask_id = special_id(source_.mask, "<mask>");
+    if (source_.is_bpe() && out_->model->unknown_id < 0) out_->model->unknown_id = special_id("", "<unk>");
+  }
+
+  /// Byte-level tokenizers, whose files often leave the special tokens' names to the code that reads them, have RoBERTa's.
+  int32_t special_id(const std::string& token, const std::string& usual) const {
+    const int32_t id = id_of(token);
+    return id < 0 && source_.is_bpe() ? id_of(usual) : id;
+  }
+
+  void fill_settings() {
+    if (source_.normalizes()) out_->normalizers.push_back(std::make_unique<fb::NormalizerT>(source_.bert));
+    out_->splitters.push_back(std::make_unique<fb::SplitterT>(source_.splitter));
+    if (!source_.is_bpe()) out_->model->max_word_chars = static_cast<uint32_t>(source_.max_word_chars);
+    out_->trim_blanks = source_.trim_blanks;
+    out_->trim_prefix = source_.trim_prefix;
+    out_->vocab_size = static_cast<uint32_t>(texts_.size());
+    out_->truncation = source_.truncation;
+    out_->truncate_left = source_.truncate_left;
+    out_->max_length = source_.max_length;
+  }
+
+  void fill_templates() {
+    out_->single = resolve(source_.single, "single", false);
+    out_->pair = resolve(source_.pair, "pair", true);
+  }
+
+  std::vector<fb::TemplatePiece> resolve(const std::vector<fb::TemplatePiece>& pieces, const char* name, bool pair) {
+    std::vector<fb::TemplatePiece> resolved;
+    std::array<int, 2> texts = {0, 0};
+    for (const fb::TemplatePiece& piece : pieces) {
+      int32_t token = piece.token();
+      if (token == kTemplateCls) token = out_->cls_id;
+      if (token == kTemplateSep) token = out_->sep_id;
+      if (token == -1 && piece.token() != -1) {
+        problem(piece.token() == kTemplateCls ? "cls_token" : "sep_token",
+                "is not in the vocabulary; name it in tokenizer_config.json");
+      } else if (token == -1) {
+        ++texts.at(piece.sequence() == 1 ? 1 : 0);
+      } else if (static_cast<size_t>(token) >= texts_.size()) {
+        problem(fmt::format("post_processor.{}", name), fmt::format("token id {} is not in the vocabulary", token));
+      }
+      resolved.emplace_back(token, piece.sequence(), piece.segment());
+    }
+    if (texts[0] != 1 || texts[1] != (pair ? 1 : 0) || pieces.size() > 64) {
+      problem(fmt::format("post_processor.{}", name), "should hold each text once, and at most 64 pieces");
+    }
+    return resolved;
+  }
+
+  text::Normalization rules() const {
+    return {source_.bert.clean_text, source_.bert.split_chinese, source_.bert.lowercase, source_.bert.strip_accents};
+  }
+
+  /// What the runtime's own normaliser makes of an added token's text.
+  std::string normalize(const std::string& text) const {
+    text::NormalStream stream(rules(), reinterpret_cast<const uint8_t*>(text.data()), 0,
+                              static_cast<uint32_t>(text.size()));
+    std::string result;
+    for (text::NormalChar c{}; stream.next(&c);) {
+      std::array<uint8_t, 4> bytes{};
+      const uint32_t size = text::encode_utf8(c.code, bytes.data());
+      result.append(reinterpret_cast<const char*>(bytes.data()), size);
+    }
+    return result;
+  }
+
+  AddedTexts added_texts() {
+    AddedTexts added;
+    for (uint32_t i = 0; i < out_->added_tokens.size(); ++i) {
+      const fb::AddedTokenT& token = *out_->added_tokens[i];
+      const std::string pattern = token.normalized ? normalize(token.text) : token.text;
+      const std::string where = fmt::format("added token {}", shown(token.text));
+      if (pattern.size() > text::kMaxAddedBytes) {
+        ++source_.unsupported;
+        problem(where, fmt::format("has more than the {} bytes that this version takes; leave it out or shorten it",
+                                   text::kMaxAddedBytes));
+        continue;
+      }
+      if (!source_.is_bpe() && std::all_of(pattern.begin(), pattern.end(), [](char c) { return c == ' '; })) {
+        problem(where, "is blank once normalised; leave it out or set normalized to false");
+      } else if (!added.at(token.normalized ? 1 : 0).emplace(pattern, i).second) {
+        problem(where, "is the same as another added token once normalised; leave one out");
+      }
+    }
+    return added;
+  }
+
+  /// Nothing is normalised before BPE: one search finds both kinds.
+  void join_added_texts(AddedTexts& added) {
+    if (const auto rivals = find_rivals(added, out_->added_tokens)) {
+      ++source_.unsupported;
+      problem(fmt::format("added token {}", shown(out_->added_tokens[rivals->first]->text)),
+              fmt::format("and {} may claim the same text, one with normalized and one without; give both the same",
+                          shown(out_->added_tokens[rivals->second]->text)));
+      return;
+    }
+    added[0].insert(added[1].begin(), added[1].end());
+    added[1].clear();
+    for (auto& token : out_->added_tokens) token->normalized = false;
+  }
+
+  void fill_tables(std::vector<RawBlob>& blobs) {
+    std::vector<bool> in_model(texts_.size(), true);
+    for (const uint32_t id : purely_added_) in_model[id] = false;
+    AddedTexts added = added_texts();
+    BpeTables bpe;
+    std::vector<uint8_t> split;
+    if (source_.is_bpe()) {
+      join_added_texts(added);
+      split = compile_split();
+      bpe = merge_tables(in_model);
+    }
+    if (!problems_.empty()) return;
+    TrieKeys vocabulary;
+    for (uint32_t id = 0; id < texts_.size(); ++id) {
+      const std::string& text = texts_[id];
+      if (in_model[id] && !text.empty() && (source_.is_bpe() || text.find('\0') == std::string::npos)) {
+        vocabulary.emplace_back(text, id);
+      }
+    }
+    std::vector<uint8_t> words = source_.is_bpe()
+                                     ? build_word_table(bpe_words(vocabulary, bpe.entries, source_.model.whole_words))
+                                     : build_word_table(vocabulary, source_.bert.lowercase);
+    if (source_.is_bpe()) vocabulary = trie_keys_of_bytes(vocabulary);
+    bool fits = false;
+    const Trie trie = build_trie(std::move(vocabulary), {added[0].begin(), added[0].end()},
+                                 {added[1].begin(), added[1].end()}, source_.model.continuing_prefix, &fits);
+    if (!fits) {
+      ++source_.unsupported;
+      problem("model.vocab", "needs more lookup table than this version takes (16 MiB); use a smaller vocabulary");
+      return;
+    }
+    std::vector<uint32_t> begins = {0};
+    std::vector<uint8_t> joined;
+    for (const std::string& text : texts_) {
+      joined.insert(joined.end(), text.begin(), text.end());
+      begins.push_back(static_cast<uint32_t>(joined.size()));
+    }
+    using Name = fb::BlobName;  // in this order in the file
+    const auto store = [&](Name name, std::vector<uint8_t> bytes) {
+      auto blob = std::make_unique<fb::TokenizerBlobT>();
+      blob->name = name;
+      blob->data = std::make_unique<fb::Blob>();
+      blobs.push_back({blob->data.get(), std::move(bytes)});
+      out_->blobs.push_back(std::move(blob));
+    };
+    store(Name::token_text, std::move(joined));
+    store(Name::token_begin, bytes_of(begins.data(), begins.size() * sizeof(uint32_t)));
+    store(Name::trie, bytes_of(trie.units.data(), trie.units.size() * sizeof(uint32_t)));
+    store(Name::roots, bytes_of(&trie.roots, sizeof(trie.roots)));
+    if (!words.empty()) store(Name::words, std::move(words));
+    if (source_.bert.lowercase || source_.bert.strip_accents) {
+      store(Name::char_map, build_char_map(rules(), added[1].empty() ? &texts_ : nullptr));
+    }
+    if (source_.is_bpe()) {
+      store(Name::merges, bytes_of(bpe.entries.data(), bpe.entries.size() * sizeof(text::MergeEntry)));
+      store(Name::pairs, bytes_of(bpe.pairs.data(), bpe.pairs.size() * sizeof(uint32_t)));
+      store(Name::split, std::move(split));
+    }
+  }
+
+  std::vector<uint8_t> compile_split() {
+    try {
+      return compile_pattern(source_.pattern);
+    } catch (const std::invalid_argument& error) {
+      ++source_.unsupported;
+      problem("pre_tokenizer.pattern",
+              fmt::format("{} is not supported: {}; {}", shown(source_.pattern), error.what(), kWithoutTokenizer));
+      return {};
+    }
+  }
+
+  /// Makes bytes of the model's token texts, and tables of the merges. Texts that are no letters of bytes stay as they are,
+  /// and are the model's no longer: no word leads to them.
+  BpeTables merge_tables(std::vector<bool>& in_model) {
+    const std::vector<Merge> merges = resolve_merges(in_model);
+    std::vector<std::string> tokens(texts_.size());
+    for (uint32_t id = 0; id < texts_.size(); ++id) {
+      std::string bytes;
+      if (!in_model[id]) continue;
+      in_model[id] = bytes_of_letters(texts_[id], &bytes);
+      if (in_model[id]) texts_[id] = tokens[id] = bytes;
+      if (in_model[id] && bytes.size() > text::kMaxBpeToken) {
+        ++source_.unsupported;
+        problem("model.vocab", fmt::format("token {} has more than the {} bytes that this version takes", shown(bytes),
+                                           text::kMaxBpeToken));
+      }
+    }
+    BpeTables tables = build_bpe_tables(tokens, merges);
+    if (!tables.missing.empty()) {
+      ++source_.unsupported;
+      problem("model.vocab",
+              fmt::format("{} bytes that texts may have are no tokens, the first of them 0x{:02x}; byte-level "
+                          "BPE needs all of them; {}",
+                          tables.missing.size(), tables.missing.front(), kWithoutTokenizer));
+    }
+    if (!tables.disorder.empty()) {
+      ++source_.unsupported;
+      problem("model.merges",
+              fmt::format("token {} is made by a merge that comes before that of one of its parts, as are {} "
+                          "others; this version takes merges in the order of training; {}",
+                          shown(texts_[tables.disorder.front()]), tables.disorder.size() - 1, kWithoutTokenizer));
+    }
+    if (tables.pairs.empty()) problem("model.merges", "are too many");
+    return tables;
+  }
+
+  std::vector<Merge> resolve_merges(const std::vector<bool>& in_model) {
+    std::vector<Merge> merges;
+    size_t bad = 0;
+    const auto find = [&](const std::string& token) {
+      const auto found = ids_.find(token);
+      return found == ids_.end() || !in_model[found->second] ? text::kNoToken : found->second;
+    };
+    for (size_t i = 0; i < source_.merges.size(); ++i) {
+      const auto& [left, right] = source_.merges[i];
+      const Merge merge = {find(left), find(right), find(left + right)};
+      merges.push_back(merge);
+      const bool has_left = merge.left != text::kNoToken;
+      if (has_left && merge.right != text::kNoToken && merge.whole != text::kNoToken) continue;
+      if (++bad > kShownProblems) continue;
+      const std::string missing = !has_left ? left : merge.right == text::kNoToken ? right : left + right;
+      problem(fmt::format("model.merges[{}]", i),
+              fmt::format("names token {}, which is not in model.vocab; add it or remove the merge", shown(missing)));
+    }
+    if (bad > kShownProblems) problem("model.merges", fmt::format("{} more such merges", bad - kShownProblems));
+    return merges;
+  }
+
+  static std::vector<uint8_t> bytes_of(const void* data, size_t size) {
+    std::vector<uint8_t> bytes(size);
+    std::memcpy(bytes.data(), data, size);
+    return bytes;
+  }
+
+  TokenizerSource& source_;
+  ProblemList& problems_;
+  std::unique_ptr<fb::TokenizerT> out_ = std::make_unique<fb::TokenizerT>();
+  std::vector<std::string> texts_;  // by id, added tokens too
+  std::vector<bool> known_;
+  std::map<std::string, uint32_t> ids_;
+  std::vector<uint32_t> purely_added_;
+};
+
+}  // namespace
+
+std::unique_ptr<fb::TokenizerT> assemble_tokenizer(TokenizerSource& source, ProblemList& problems,
+                                                   std::vector<RawBlob>& blobs) {
+  return Assembler(source, problems).assemble(blobs);
+}
+
+}  // namespace bantam::convert

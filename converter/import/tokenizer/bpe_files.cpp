@@ -1,0 +1,112 @@
+// vocab.json and merges.txt: what transformers' RobertaTokenizer and GPT2Tokenizer read.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "import/tokenizer/split_pattern.h"
+#include "import/tokenizer/tokenizer_source.h"
+
+namespace bantam::convert {
+namespace {
+
+enum class Kin { kGpt2, kRoberta, kOther };
+
+const Json& setting(const Json& json, const char* key) {
+  static const Json kNull;
+  if (!json.is_object()) return kNull;
+  const auto found = json.find(key);
+  return found == json.end() ? kNull : *found;
+}
+
+/// Whose settings the tokenizer has. A directory that does not say has RoBERTa's special tokens or is GPT-2's.
+Kin kin_of(const std::string& name, const Json& vocabulary) {
+  constexpr std::array<std::string_view, 4> kRobertas = {"RobertaTokenizer", "LongformerTokenizer", "BartTokenizer",
+                                                         "LEDTokenizer"};
+  std::string_view slow = name;
+  if (slow.size() > 4 && slow.substr(slow.size() - 4) == "Fast") slow.remove_suffix(4);
+  if (std::find(kRobertas.begin(), kRobertas.end(), slow) != kRobertas.end()) return Kin::kRoberta;
+  if (slow == "GPT2Tokenizer") return Kin::kGpt2;
+  if (!slow.empty() && slow != "PreTrainedTokenizer") return Kin::kOther;
+  const bool marks = vocabulary.contains("<s>") && vocabulary.contains("</s>") && vocabulary.contains("<mask>");
+  return marks ? Kin::kRoberta : Kin::kGpt2;
+}
+
+void add(TokenizerSource& source, const std::string& text, bool lstrip) {
+  const auto same = [&text](const AddedSource& other) { return other.text == text; };
+  const auto in = [&text](const auto& entry) { return entry.first == text; };
+  if (std::any_of(source.added.begin(), source.added.end(), same)) return;
+  if (std::none_of(source.vocabulary.begin(), source.vocabulary.end(), in)) return;
+  AddedSource token;
+  token.text = text;
+  token.special = true;
+  token.lstrip = lstrip;
+  source.added.push_back(token);
+}
+
+void read_merges(const std::string& text, TokenizerSource& source, ProblemList& problems) {
+  size_t line_number = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string line = text.substr(at, end - at);
+    at = end + 1;
+    ++line_number;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty() || line.rfind("#version", 0) == 0) continue;
+    const size_t blank = line.find(' ');
+    if (blank == 0 || blank == std::string::npos || blank + 1 == line.size() || line.rfind(' ') != blank) {
+      problems.push_back(
+          fmt::format("merges.txt: line {}: should be two tokens with a blank between them", line_number));
+      return;
+    }
+    source.merges.emplace_back(line.substr(0, blank), line.substr(blank + 1));
+  }
+}
+
+}  // namespace
+
+void read_bpe_files(const Json& vocabulary, const std::string& merges, const Json& config,
+                    const std::string& config_file, TokenizerSource& source, ProblemList& problems) {
+  source.file = "vocab.json";
+  const Json& named = setting(config, "tokenizer_class");
+  const std::string name = named.is_string() ? named.get<std::string>() : "";
+  const Kin kin = kin_of(name, vocabulary);
+  if (kin == Kin::kOther) {
+    ++source.unsupported;
+    problems.push_back(fmt::format(
+        "{}: tokenizer_class: \"{}\" is not supported from vocab.json and merges.txt; save the tokenizer with "
+        "transformers so that the directory has a tokenizer.json",
+        config_file, name));
+  }
+  read_vocabulary_object(vocabulary, "tokens", source, problems);
+  read_merges(merges, source, problems);
+  source.model.kind = fb::TokenModelKind::bpe;
+  source.splitter.kind = fb::SplitterKind::pattern;
+  source.pattern = kByteLevelPattern;
+  const Json& prefix = setting(config, "add_prefix_space");
+  source.splitter.prefix_blank = prefix.is_boolean() && prefix.get<bool>();
+  if (kin != Kin::kRoberta) {
+    source.unknown = "<|endoftext|>";
+    add(source, "<|endoftext|>", false);
+    return;
+  }
+  source.unknown = "<unk>";
+  source.cls = "<s>";
+  source.sep = "</s>";
+  source.pad = "<pad>";
+  source.mask = "<mask>";
+  for (const std::string* special : {&source.cls, &source.pad, &source.sep, &source.unknown}) {
+    add(source, *special, false);
+  }
+  add(source, source.mask, true);
+  source.trim_blanks = true;
+  source.trim_prefix = source.splitter.prefix_blank;
+  using Piece = fb::TemplatePiece;
+  const Piece cls(kTemplateCls, -1, 0);
+  const Piece sep(kTemplateSep, -1, 0);
+  source.single = {cls, Piece(-1, 0, 0), sep};
+  source.pair = {cls, Piece(-1, 0, 0), sep, sep, Piece(-1, 1, 0), sep};
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,131 @@
+#include "import/tokenizer/bpe_tables.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "text/bpe.h"
+
+namespace bantam::convert {
+namespace {
+
+uint64_t key_of(uint32_t left, uint32_t right) { return uint64_t{left} << 32 | right; }
+
+/// The bytes that UTF-8 has.
+bool is_in_text(uint32_t byte) { return byte < 0xC0 || (byte > 0xC1 && byte < 0xF5); }
+
+/// The slots for pairs, or nothing if some did not find a place.
+std::vector<uint32_t> place_pairs(const std::vector<text::MergeEntry>& entries, uint32_t bits) {
+  std::vector<uint32_t> words(size_t{1} + (size_t{1} << bits) + text::kMaxPairProbes, text::kNoPair);
+  words[0] = bits;
+  for (uint32_t id = 0; id < entries.size(); ++id) {
+    const text::MergeEntry& entry = entries[id];
+    if (entry.left == text::kNoToken) continue;
+    const uint64_t hash = text::hash_pair(entry.left, entry.right);
+    const size_t home = size_t{1} + text::MergeTable::home_of(hash, bits);
+    size_t slot = home;
+    while (slot < home + text::kMaxPairProbes && words[slot] != text::kNoPair) ++slot;
+    if (slot == home + text::kMaxPairProbes) return {};
+    words[slot] = text::MergeTable::mark_of(hash) | id;
+  }
+  return words;
+}
+
+}  // namespace
+
+Merging::Merging(const std::vector<Merge>& merges) {
+  for (size_t i = 0; i < merges.size(); ++i) {
+    pairs_[key_of(merges[i].left, merges[i].right)] = {merges[i].whole, static_cast<uint32_t>(i + 1)};
+  }
+}
+
+void Merging::merge(std::vector<uint32_t>* ids, Result* last, Merge* pair) const {
+  while (true) {
+    size_t best = 0;
+    Result found = {text::kNoToken, text::kNeverMade};
+    for (size_t i = 0; i + 1 < ids->size(); ++i) {
+      const auto merged = pairs_.find(key_of((*ids)[i], (*ids)[i + 1]));
+      if (merged == pairs_.end() || merged->second.rank >= found.rank) continue;
+      best = i;
+      found = merged->second;
+    }
+    if (found.whole == text::kNoToken) return;
+    *last = found;
+    *pair = {(*ids)[best], (*ids)[best + 1], found.whole};
+    (*ids)[best] = found.whole;
+    ids->erase(ids->begin() + static_cast<std::ptrdiff_t>(best) + 1);
+  }
+}
+
+BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::vector<Merge>& merges) {
+  BpeTables out;
+  out.entries.assign(tokens.size(), {text::kNoToken, text::kNoToken, text::kNeverMade, text::kNoToken});
+  std::array<uint32_t, 256> of_byte{};
+  of_byte.fill(text::kNoToken);
+  std::unordered_map<std::string_view, uint32_t> ids;
+  for (uint32_t id = 0; id < tokens.size(); ++id) {
+    if (tokens[id].empty()) continue;
+    ids.emplace(tokens[id], id);
+    if (tokens[id].size() > 1) continue;
+    of_byte.at(static_cast<uint8_t>(tokens[id][0])) = id;
+    out.entries[id].rank = 0;
+  }
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    if (is_in_text(byte) && of_byte.at(byte) == text::kNoToken) out.missing.push_back(byte);
+  }
+  const Merging merging(merges);
+  for (uint32_t id = 0; id < tokens.size(); ++id) {
+    const std::string& token = tokens[id];
+    for (size_t size = token.size(); size-- > 1;) {
+      const auto found = ids.find(std::string_view(token).substr(0, size));
+      if (found == ids.end()) continue;
+      out.entries[id].shorter = found->second;
+      break;
+    }
+    if (token.size() < 2 || token.size() > text::kMaxBpeToken) continue;
+    std::vector<uint32_t> parts;
+    for (const char c : token) parts.push_back(of_byte.at(static_cast<uint8_t>(c)));
+    Merging::Result last = {text::kNoToken, 0};
+    Merge pair = {text::kNoToken, text::kNoToken, text::kNoToken};
+    merging.merge(&parts, &last, &pair);
+    if (parts.size() != 1 || parts[0] != id) continue;
+    out.entries[id].left = pair.left;
+    out.entries[id].right = pair.right;
+    out.entries[id].rank = last.rank;
+  }
+  for (uint32_t id = 0; id < tokens.size(); ++id) {
+    const text::MergeEntry& entry = out.entries[id];
+    if (entry.left == text::kNoToken) continue;
+    // A part stands here as it stands in a text of its own, so it is made of its own bytes.
+    if (out.entries[entry.left].rank >= entry.rank || out.entries[entry.right].rank >= entry.rank) {
+      out.disorder.push_back(id);
+    }
+  }
+  uint32_t bits = 0;
+  while (size_t{1} << bits < 2 * tokens.size()) ++bits;
+  while (bits <= text::kMaxPairBits && (out.pairs = place_pairs(out.entries, bits)).empty()) ++bits;
+  return out;
+}
+
+TrieKeys bpe_words(const TrieKeys& tokens, const std::vector<text::MergeEntry>& entries, bool whole_words) {
+  TrieKeys words;
+  for (const auto& token : tokens) {
+    if (token.first.size() > text::kMaxTableWord || token.first.find('\0') != std::string::npos) continue;
+    if (whole_words || entries[token.second].rank != text::kNeverMade) words.push_back(token);
+  }
+  return words;
+}
+
+TrieKeys trie_keys_of_bytes(const TrieKeys& tokens) {
+  TrieKeys keys;
+  for (const auto& [token, id] : tokens) {
+    std::string key = token;
+    const auto beyond = [](char c) { return static_cast<uint8_t>(c) >= text::kZeroLabel; };
+    if (std::any_of(key.begin(), key.end(), beyond)) continue;
+    std::replace(key.begin(), key.end(), '\0', static_cast<char>(text::kZeroLabel));
+    keys.emplace_back(std::move(key), id);
+  }
+  return keys;
+}
+
+}  // namespace bantam::convert

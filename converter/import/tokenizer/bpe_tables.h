@@ -1,0 +1,60 @@
+// From the merges of a byte pair encoding to the tables of runtime/text/merge_table.h.
+#ifndef BANTAM_CONVERTER_IMPORT_TOKENIZER_BPE_TABLES_H_
+#define BANTAM_CONVERTER_IMPORT_TOKENIZER_BPE_TABLES_H_
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "import/tokenizer/tokenizer_tables.h"
+#include "text/merge_table.h"
+
+namespace bantam::convert {
+
+/// Two tokens that become a third.
+struct Merge {
+  uint32_t left;
+  uint32_t right;
+  uint32_t whole;
+};
+
+/// Merging as it is defined: of all neighbours the pair with the lowest rank, the leftmost of equals. O(n^2).
+class Merging {
+ public:
+  struct Result {
+    uint32_t whole;
+    uint32_t rank;
+  };
+
+  /// A pair that stands twice among `merges` has its last place.
+  explicit Merging(const std::vector<Merge>& merges);
+
+  /// Merges `ids` in place. *last: the merge done last, if there was one; *pair: what it merged.
+  void merge(std::vector<uint32_t>* ids, Result* last, Merge* pair) const;
+
+ private:
+  std::unordered_map<uint64_t, Result> pairs_;
+};
+
+struct BpeTables {
+  std::vector<text::MergeEntry> entries;
+  std::vector<uint32_t> pairs;     // the blob's words
+  std::vector<uint32_t> disorder;  // tokens made by a merge that comes before one of their parts' own
+  std::vector<uint32_t> missing;   // bytes that are no token
+};
+
+/// `tokens` by id, as bytes; empty: not the model's. A token that no merge can leave is entered as never made.
+BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::vector<Merge>& merges);
+
+/// Tokens (bytes, id) that words can be looked up as in a table; all that fit it with `whole_words`, else those made of
+/// their own bytes.
+TrieKeys bpe_words(const TrieKeys& tokens, const std::vector<text::MergeEntry>& entries, bool whole_words);
+
+/// The keys under which a trie has tokens that are bytes: without those that UTF-8 never leads to, and zeros as the label
+/// that stands for them.
+TrieKeys trie_keys_of_bytes(const TrieKeys& tokens);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_TOKENIZER_BPE_TABLES_H_

@@ -1,0 +1,45 @@
+// Sets of code points, as split patterns name them.
+#ifndef BANTAM_CONVERTER_IMPORT_TOKENIZER_CODE_SET_H_
+#define BANTAM_CONVERTER_IMPORT_TOKENIZER_CODE_SET_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace bantam::convert {
+
+constexpr uint32_t kCodePoints = 0x110000;
+
+/// The code points in [begin, end).
+struct CodeRange {
+  uint32_t begin;
+  uint32_t end;
+};
+
+/// What Hugging Face's regular expressions match with \p{L}, \p{M}, \p{N}, \p{P}, \p{S} and \s. Ranges ascend and do not touch.
+const std::vector<CodeRange>& matched_by_L();
+const std::vector<CodeRange>& matched_by_M();
+const std::vector<CodeRange>& matched_by_N();
+const std::vector<CodeRange>& matched_by_P();
+const std::vector<CodeRange>& matched_by_S();
+const std::vector<CodeRange>& matched_by_blank();
+
+class CodeSet {
+ public:
+  CodeSet() = default;
+  explicit CodeSet(std::vector<CodeRange> ranges) : ranges_(std::move(ranges)) {}
+
+  void add(uint32_t begin, uint32_t end);
+  void add(const CodeSet& other);
+  void complement();
+  bool has(uint32_t code) const;
+
+  /// Ascending, and none touches the next.
+  const std::vector<CodeRange>& ranges() const { return ranges_; }
+
+ private:
+  std::vector<CodeRange> ranges_;
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_TOKENIZER_CODE_SET_H_

@@ -1,0 +1,249 @@
+#include "import/tokenizer/split_pattern.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "text/split_table.h"
+
+namespace bantam::convert {
+namespace {
+
+using Kind = PatternNode::Kind;
+
+constexpr uint32_t kMaxThreads = 4096;
+constexpr uint32_t kTextEnd = 0;  // the class of the end of the text
+
+/// One step of the pattern.
+struct Step {
+  enum class Do { kTake, kNotNext, kFork, kMatch };
+  Do what = Do::kMatch;
+  uint32_t set = 0;     // kTake, kNotNext
+  uint32_t first = 0;   // where it goes on; kFork: what is preferred
+  uint32_t second = 0;  // kFork
+};
+
+/// The pattern as steps. Building goes backwards: each part knows the step that follows it.
+class Steps {
+ public:
+  std::vector<Step> steps;
+  std::vector<CodeSet> sets;
+  uint32_t start = 0;
+
+  explicit Steps(const PatternNode& pattern) {
+    const uint32_t match = add({});
+    start = build(pattern, match);
+  }
+
+ private:
+  uint32_t add(const Step& step) {
+    if (steps.size() >= kMaxThreads) throw std::invalid_argument("the pattern is too large");
+    steps.push_back(step);
+    return static_cast<uint32_t>(steps.size() - 1);
+  }
+
+  uint32_t build(const PatternNode& node, uint32_t next) {
+    switch (node.kind) {
+      case Kind::kSet:
+      case Kind::kNotNext:
+        sets.push_back(node.set);
+        return add({node.kind == Kind::kSet ? Step::Do::kTake : Step::Do::kNotNext,
+                    static_cast<uint32_t>(sets.size() - 1), next, 0});
+      case Kind::kAll:
+        for (size_t i = node.parts.size(); i-- > 0;) next = build(*node.parts[i], next);
+        return next;
+      case Kind::kAny: {
+        uint32_t step = build(*node.parts.back(), next);
+        for (size_t i = node.parts.size() - 1; i-- > 0;) {
+          const uint32_t first = build(*node.parts[i], next);
+          step = add({Step::Do::kFork, 0, first, step});
+        }
+        return step;
+      }
+      case Kind::kRepeat:
+        break;
+    }
+    uint32_t step = next;
+    if (node.most == PatternNode::kEndless) {
+      step = add({Step::Do::kFork, 0, 0, next});
+      const uint32_t inside = build(*node.parts[0], step);
+      steps[step].first = inside;
+    } else {
+      for (uint32_t i = node.least; i < node.most; ++i) {
+        const uint32_t inside = build(*node.parts[0], step);
+        step = add({Step::Do::kFork, 0, inside, next});
+      }
+    }
+    for (uint32_t i = 0; i < node.least; ++i) step = build(*node.parts[0], step);
+    return step;
+  }
+};
+
+/// Code points that no set of the pattern tells apart are one class, numbered from 1.
+class Classes {
+ public:
+  explicit Classes(const std::vector<CodeSet>& sets) : code_class_(kCodePoints) {
+    std::set<uint32_t> borders = {0};
+    for (const CodeSet& set : sets) {
+      for (const CodeRange& range : set.ranges()) {
+        borders.insert(range.begin);
+        borders.insert(range.end);
+      }
+    }
+    borders.erase(kCodePoints);
+    std::map<std::vector<bool>, uint8_t> known;
+    for (auto border = borders.begin(); border != borders.end(); ++border) {
+      std::vector<bool> members;
+      for (const CodeSet& set : sets) members.push_back(set.has(*border));
+      const auto [found, is_new] = known.emplace(members, static_cast<uint8_t>(known.size() + 1));
+      if (is_new) {
+        if (known.size() >= text::kMaxSplitStride) throw std::invalid_argument("the pattern has too many classes");
+        members_.push_back(members);
+      }
+      const uint32_t end = std::next(border) == borders.end() ? kCodePoints : *std::next(border);
+      std::fill(code_class_.begin() + *border, code_class_.begin() + end, found->second);
+    }
+  }
+
+  uint32_t count() const { return static_cast<uint32_t>(members_.size()); }
+  /// Whether the code points of class `c` are in set `set`; at the end there is none.
+  bool has(uint32_t c, uint32_t set) const { return c != kTextEnd && members_[c - 1][set]; }
+  uint8_t of(uint32_t code) const { return code_class_[code]; }
+
+ private:
+  std::vector<uint8_t> code_class_;
+  std::vector<std::vector<bool>> members_;
+};
+
+/// The states: lists of steps, in the order of preference, of which each may come next.
+class States {
+ public:
+  std::vector<uint16_t> next;
+
+  States(const Steps& steps, const Classes& classes)
+      : next(size_t{2} * (classes.count() + 1), 0), steps_(steps), classes_(classes), stride_(classes.count() + 1) {
+    lists_ = {{}, {steps.start}};
+    numbers_[lists_[1]] = 1;
+    for (size_t state = 1; state < lists_.size(); ++state) {
+      for (uint32_t c = 0; c < stride_; ++c) next[state * stride_ + c] = follow(state, c);
+    }
+    check_total();
+  }
+
+  uint32_t stride() const { return stride_; }
+  uint32_t count() const { return static_cast<uint32_t>(lists_.size()); }
+
+ private:
+  using List = std::vector<uint32_t>;
+
+  uint16_t follow(size_t state, uint32_t c) {
+    List after;
+    std::vector<bool> seen(steps_.steps.size(), false);
+    std::vector<bool> added(steps_.steps.size(), false);
+    bool match = false;
+    for (const uint32_t first : List(lists_[state])) {
+      // What a step forks to is looked at in the order of preference; nothing counts behind a match.
+      List open = {first};
+      while (!open.empty() && !match) {
+        const uint32_t at = open.back();
+        open.pop_back();
+        if (seen[at]) continue;
+        seen[at] = true;
+        const Step& step = steps_.steps[at];
+        switch (step.what) {
+          case Step::Do::kMatch:
+            match = true;
+            break;
+          case Step::Do::kFork:
+            open.push_back(step.second);
+            open.push_back(step.first);
+            break;
+          case Step::Do::kNotNext:
+            if (!classes_.has(c, step.set)) open.push_back(step.first);
+            break;
+          case Step::Do::kTake:
+            if (classes_.has(c, step.set) && !added[step.first]) {
+              added[step.first] = true;
+              after.push_back(step.first);
+            }
+            break;
+        }
+      }
+      if (match) break;
+    }
+    return static_cast<uint16_t>(number_of(after) * stride_ | (match ? text::kSplitMatch : 0));
+  }
+
+  uint32_t number_of(const List& list) {
+    if (list.empty()) return 0;
+    const auto [found, is_new] = numbers_.emplace(list, static_cast<uint32_t>(lists_.size()));
+    if (is_new) {
+      lists_.push_back(list);
+      next.resize(lists_.size() * stride_, 0);
+      if (lists_.size() > text::kMaxSplitStates || next.size() >= text::kMaxSplitEntries) {
+        throw std::invalid_argument("the pattern needs too many states");
+      }
+    }
+    return found->second;
+  }
+
+  /// Words share the text out if one code point is always a word, unless there is a longer one.
+  void check_total() const {
+    for (uint32_t c = 1; c < stride_; ++c) {
+      const uint32_t state = (next[stride_ + c] & (text::kSplitMatch - 1)) / stride_;
+      for (uint32_t d = 0; d < stride_; ++d) {
+        if (state == 0 || (next[state * stride_ + d] & text::kSplitMatch) == 0) {
+          throw std::invalid_argument("the pattern leaves characters out");
+        }
+      }
+      if ((next[stride_ + c] & text::kSplitMatch) != 0) throw std::invalid_argument("the pattern matches nothing");
+    }
+  }
+
+  const Steps& steps_;
+  const Classes& classes_;
+  uint32_t stride_;
+  std::vector<List> lists_;
+  std::map<List, uint32_t> numbers_;
+};
+
+}  // namespace
+
+const char* const kByteLevelPattern =
+    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+const char* const kWholeTextPattern = "[\\s\\S]+";
+
+std::vector<uint8_t> compile_pattern(const std::string& pattern) {
+  const Steps steps(*parse_pattern(pattern));
+  const Classes classes(steps.sets);
+  const States states(steps, classes);
+  std::map<std::array<uint8_t, 256>, uint8_t> blocks;
+  std::vector<uint8_t> top;
+  std::vector<uint8_t> leaves;
+  for (uint32_t code = 0; code < kCodePoints; code += 256) {
+    std::array<uint8_t, 256> block{};
+    for (uint32_t i = 0; i < 256; ++i) block.at(i) = classes.of(code + i);
+    if (blocks.size() == 256 && blocks.find(block) == blocks.end()) {
+      throw std::invalid_argument("the pattern tells too many characters apart");
+    }
+    const auto [found, is_new] = blocks.emplace(block, static_cast<uint8_t>(blocks.size()));
+    if (is_new) leaves.insert(leaves.end(), block.begin(), block.end());
+    top.push_back(found->second);
+  }
+  const text::SplitHeader header = {text::kSplitVersion, states.stride(), states.count(),
+                                    static_cast<uint32_t>(blocks.size())};
+  const uint32_t begin = text::split_next_offset(header.blocks);
+  std::vector<uint8_t> bytes(begin + states.next.size() * sizeof(uint16_t));
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  uint8_t* at = bytes.data() + sizeof(header);
+  for (uint32_t code = 0; code < text::kSplitAscii; ++code) *at++ = classes.of(code);
+  at = std::copy(top.begin(), top.end(), at);
+  std::copy(leaves.begin(), leaves.end(), at);
+  std::memcpy(bytes.data() + begin, states.next.data(), states.next.size() * sizeof(uint16_t));
+  return bytes;
+}
+
+}  // namespace bantam::convert

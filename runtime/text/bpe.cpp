@@ -1,0 +1,128 @@
+#include "text/bpe.h"
+
+namespace bantam::text {
+namespace {
+
+/// Looks that a window may cost for each of its bytes. Published vocabularies take a few.
+constexpr uint32_t kLooksPerByte = 64;
+
+/// The places of a window from which there is no way to its end.
+class DeadEnds {
+ public:
+  explicit DeadEnds(uint32_t size) {
+    for (uint32_t i = 0; i <= size / 32; ++i) bits_[i] = 0;
+  }
+  void add(uint32_t at) { bits_[at / 32] |= 1u << (at % 32); }
+  bool has(uint32_t at) const { return (bits_[at / 32] >> (at % 32) & 1u) != 0; }
+
+ private:
+  uint32_t bits_[kBpeWindow / 32 + 1];
+};
+
+/// The next shorter token that begins as `match` does; size 0: none.
+Match shorten(const Tables& tables, const Match& match) {
+  const uint32_t shorter = tables.merges.entries[match.value].shorter;
+  if (shorter == kNoToken) return {0, 0};
+  const uint32_t size = tables.lexicon.begin[shorter + 1] - tables.lexicon.begin[shorter];
+  return {shorter, size < match.size ? size : 0};
+}
+
+/// False, and nothing in *out that counts, if there is no way through or it would take too many looks.
+bool cut_exactly(const Tables& tables, uint32_t before, const uint8_t* bytes, uint32_t size, BpeCut* out) {
+  const MergeTable& merges = tables.merges;
+  uint32_t budget = size * kLooksPerByte;
+  DeadEnds dead(size);
+  uint32_t count = 0;
+  uint32_t at = 0;
+  Match match = tables.lexicon.longest_of_bytes(bytes, size);
+  while (budget > 0) {
+    const uint32_t last = count == 0 ? before : out->ids[count - 1];
+    for (; match.size != 0 && budget > 0; match = shorten(tables, match), --budget) {
+      if (dead.has(at + match.size) || merges.entries[match.value].rank == kNeverMade) continue;
+      if (last == kNoToken || merges.stay_apart(last, match.value, &budget)) break;
+    }
+    if (match.size != 0) {
+      at += match.size;
+      out->ids[count] = match.value;
+      out->ends[count++] = static_cast<uint16_t>(at);
+      if (at == size) {
+        out->count = count;
+        return budget > 0;
+      }
+      match = tables.lexicon.longest_of_bytes(bytes + at, size - at);
+      continue;
+    }
+    if (count == 0) return false;
+    dead.add(at);
+    const uint32_t end = at;
+    --count;
+    at = count == 0 ? 0 : out->ends[count - 1];
+    match = shorten(tables, {out->ids[count], end - at});
+  }
+  return false;
+}
+
+void cut_greedily(const Tables& tables, const uint8_t* bytes, uint32_t size, BpeCut* out) {
+  out->count = 0;
+  for (uint32_t at = 0; at < size;) {
+    Match match = tables.lexicon.longest_of_bytes(bytes + at, size - at);
+    while (match.size != 0 && tables.merges.entries[match.value].rank == kNeverMade) match = shorten(tables, match);
+    at += match.size == 0 ? 1 : match.size;
+    out->ids[out->count] = match.size == 0 ? kNoToken : match.value;
+    out->ends[out->count++] = static_cast<uint16_t>(at);
+  }
+}
+
+Status check_merges(Check& check) {
+  const fb::Blob* blob = find_blob(check.tokenizer, fb::BlobName::merges);
+  const uint32_t count = check.tokenizer.vocab_size();
+  if (!check.lies_inside(blob) || blob->size() != uint64_t{count} * sizeof(MergeEntry)) {
+    return check.fail("the table of merges does not hold an entry a token");
+  }
+  const auto* entries = reinterpret_cast<const MergeEntry*>(check.data + blob->offset());
+  const auto* begin = lexicon_of(check.tokenizer, check.data).begin;
+  for (uint32_t id = 0; id < count; ++id) {
+    const MergeEntry& e = entries[id];
+    if (begin[id + 1] - begin[id] > kMaxBpeToken && e.rank != kNeverMade) {
+      return check.fail("a token has more bytes than this build takes", Status::kUnsupported);
+    }
+    if (e.shorter != kNoToken && e.shorter >= count) return check.fail("a token begins with one that is not there");
+    const bool is_whole = e.rank == 0 || e.rank == kNeverMade;
+    if (is_whole ? e.left != kNoToken || e.right != kNoToken : e.left >= count || e.right >= count) {
+      return check.fail("a merge's part is not a token");
+    }
+    if (!is_whole && (entries[e.left].rank >= e.rank || entries[e.right].rank >= e.rank)) {
+      return check.fail("a merge comes before one of its parts is made");
+    }
+  }
+  return Status::kOk;
+}
+
+Status check_pairs(Check& check) {
+  const fb::Blob* blob = find_blob(check.tokenizer, fb::BlobName::pairs);
+  if (!check.lies_inside(blob) || blob->size() < sizeof(uint32_t)) return check.fail("the table of pairs is not there");
+  const uint32_t bits = load_u32(check.data + blob->offset());
+  if (bits > kMaxPairBits || blob->size() != 4 * ((uint64_t{1} << bits) + kMaxPairProbes + 1)) {
+    return check.fail("the table of pairs is not of the size that it says");
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status Bpe::verify(Check& check, const LexiconRoots& /*roots*/) {
+  if (const Status status = check_merges(check); status != Status::kOk) return status;
+  if (const Status status = check_pairs(check); status != Status::kOk) return status;
+  return check_words(check);
+}
+
+void Bpe::cut(const Tables& tables, uint32_t before, const uint8_t* bytes, uint32_t size, BpeCut* out) {
+  if (!cut_exactly(tables, before, bytes, size, out)) cut_greedily(tables, bytes, size, out);
+}
+
+TokenText Bpe::decode(const fb::Tokenizer& /*tokenizer*/, Text token) {
+  if (token.size > 0 && token.data[0] == ' ') return {{token.data + 1, token.size - 1}, false};
+  return {token, true};
+}
+
+}  // namespace bantam::text

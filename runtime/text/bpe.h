@@ -1,0 +1,88 @@
+// Byte pair encoding, exact and in linear time: instead of merging, the tokens that merging would leave are looked for.
+//
+// Tokens in a row are what merging makes of their bytes if, and only if, each is what merging makes of its own bytes and
+// every two neighbours stay as they are side by side (MergeTable::stay_apart). So a word is cut, from the left, into the
+// longest tokens that get on with the one before; where none does, the token before was wrong and a shorter one takes its
+// place. The tokens up to a place are known once they fit each other, so no place is tried twice.
+//
+// A word of more than kBpeWindow bytes is cut a window at a time, of which the first half is kept: the end of a window,
+// which stands there as the end of a word, would have to matter over half a window. Should tables be made so that a window
+// cannot be cut with a bounded number of looks, it is cut into the longest tokens, whatever merging would leave.
+#ifndef BANTAM_TEXT_BPE_H_
+#define BANTAM_TEXT_BPE_H_
+
+#include <stdint.h>
+
+#include "text/check.h"
+#include "text/tables.h"
+#include "text/token_sink.h"
+
+namespace bantam::text {
+
+/// Bytes of text that are looked at together; most bytes of a token.
+constexpr uint32_t kBpeWindow = kSmall ? 256 : 1024;
+constexpr uint32_t kMaxBpeToken = kBpeWindow / 2;
+
+/// The tokens of a window: ids and where each ends.
+struct BpeCut {
+  uint32_t count;
+  uint32_t ids[kBpeWindow];
+  uint16_t ends[kBpeWindow];
+};
+
+struct Bpe {
+  /// The merges, the pairs and the table of words.
+  static Status verify(Check& check, const LexiconRoots& roots);
+
+  /// Cuts bytes[0, size), 1 to kBpeWindow of them, that follow the token `before` (kNoToken: begin a word). O(size).
+  static void cut(const Tables& tables, uint32_t before, const uint8_t* bytes, uint32_t size, BpeCut* out);
+
+  /// Emits tokens of the next bytes[0, size) of a word: all if it ends there, else those in the first half of the window,
+  /// which is then full. `locate(at, size)` gives the offsets of the part bytes[at, at + size). *before is the token
+  /// before, at first kNoToken. Returns how many bytes were encoded; bytes that are no tokens are left out.
+  template <typename Locate>
+  static uint32_t encode_part(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size, bool ends,
+                              Locate&& locate, TokenSink* sink) {
+    if (ends && *before == kNoToken && tables.whole_words) {
+      const Match whole = tables.lexicon.longest_of_bytes(bytes, size);
+      if (whole.size == size) {
+        const Offset where = locate(0, size);
+        sink->emit(whole.value, where.begin, where.end);
+        return size;
+      }
+    }
+    BpeCut cut_here;
+    cut(tables, *before, bytes, size, &cut_here);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < cut_here.count; ++i) {
+      const uint32_t end = cut_here.ends[i];
+      if (!ends && i > 0 && end > kBpeWindow / 2) return at;
+      *before = cut_here.ids[i];
+      if (*before != kNoToken) {
+        const Offset where = locate(at, end - at);
+        sink->emit(*before, where.begin, where.end);
+      }
+      at = end;
+    }
+    return at;
+  }
+
+  /// A whole word.
+  template <typename Locate>
+  static bool encode_word(const Tables& tables, const uint8_t* bytes, uint32_t size, Locate&& locate, TokenSink* sink) {
+    uint32_t before = kNoToken;
+    for (uint32_t at = 0; at < size && !sink->is_full();) {
+      const bool ends = size - at <= kBpeWindow;
+      const auto part = [&](uint32_t begin, uint32_t length) { return locate(at + begin, length); };
+      at += encode_part(tables, &before, bytes + at, ends ? size - at : kBpeWindow, ends, part, sink);
+    }
+    return true;
+  }
+
+  /// The token without the blank that begins it; one that has none goes on with the word before.
+  static TokenText decode(const fb::Tokenizer& tokenizer, Text token);
+};
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_BPE_H_

@@ -1,0 +1,259 @@
+#include "text/pattern_splitter.h"
+
+#include <string.h>
+
+#include "text/blank_trim.h"
+#include "text/bpe.h"
+#include "text/utf8.h"
+
+namespace bantam::text {
+namespace {
+
+constexpr uint32_t kAtEnd = 0;  // entry of the end of the text
+
+/// How much more of a stretch of text may be read behind words in search of longer ones: bytes, or code points. Published
+/// patterns read two or three behind a word, and white space twice.
+class Reserve {
+ public:
+  explicit Reserve(uint32_t size) : left_(uint64_t{8} * size) {}
+  bool allows(uint32_t behind) const { return behind <= left_ || behind <= kAlways; }
+  void take(uint32_t behind) { left_ -= behind < left_ ? behind : left_; }
+
+ private:
+  static constexpr uint32_t kAlways = 16;
+  uint64_t left_;
+};
+
+/// Where the word that begins at text[begin) ends, begin < end; 0: what is not UTF-8 was met before that was known.
+uint32_t word_end(const SplitTable& split, const uint8_t* text, uint32_t begin, uint32_t end, Reserve* reserve) {
+  uint32_t state = split.start;
+  uint32_t at = begin;
+  uint32_t match = begin;
+  uint32_t first = 0;  // where the first code point ends
+  while (state != 0) {
+    uint32_t kind = kAtEnd;
+    uint32_t size = 0;
+    if (at < end) {
+      const uint32_t byte = text[at];
+      if (byte < kSplitAscii) {
+        kind = split.ascii[byte];
+        size = 1;
+      } else {
+        const CodePoint c = decode_utf8(text + at, end - at);
+        if (c.code == kReplacement && (c.size != 3 || text[at + 1] != 0xBF)) return 0;
+        kind = split.class_of(c.code);
+        size = c.size;
+      }
+    }
+    const uint32_t entry = split.next[state + kind];
+    if ((entry & kSplitMatch) != 0) {
+      match = at;
+    } else if (!reserve->allows(at - match)) {
+      break;
+    }
+    state = entry & (kSplitMatch - 1);
+    at += size;
+    if (first == 0) first = at;
+  }
+  reserve->take(at - match);
+  return match > begin ? match : first;
+}
+
+/// The words of a text that is read in place.
+class InPlace {
+ public:
+  InPlace(const Tables& tables, const uint8_t* text, uint32_t end, TokenSink* sink)
+      : tables_(tables), text_(text), end_(end), sink_(sink) {}
+
+  /// text[begin, stop) to tokens.
+  void encode(uint32_t begin, uint32_t stop) {
+    const uint32_t size = stop - begin;
+    if constexpr (!kSmall) {
+      if (size <= tables_.table_chars && text_[stop - 1] != 0 && look_up(begin, size)) return;
+    }
+    const uint8_t* bytes = text_ + begin;
+    Bpe::encode_word(
+        tables_, bytes, size, [&](uint32_t at, uint32_t length) { return locate(begin + at, length); }, sink_);
+  }
+
+ private:
+  /// Whether the table of words holds the word; then it is emitted.
+  bool look_up(uint32_t begin, uint32_t size) {
+    uint8_t padded[kMaxTableWord];
+    const uint8_t* bytes = text_ + begin;
+    if (end_ - begin < kMaxTableWord) {
+      memset(padded, 0, sizeof(padded));
+      memcpy(padded, bytes, size);
+      bytes = padded;
+    }
+    const WordSlot word = short_word(bytes, size, 0);
+    const WordSlot& slot = tables_.words.slot(word);
+    if (slot.low != word.low || slot.high != word.high || slot.id >= tables_.lexicon.vocab_size || word.low == 0) {
+      return false;
+    }
+    Offset where = {begin, begin + size};
+    if (trims_blanks(tables_)) trim_bytes(tables_, text_, bytes, size, *sink_, &where);
+    sink_->emit(slot.id, where.begin, where.end);
+    return true;
+  }
+
+  /// A token that is part of a character has the offsets of all of it.
+  Offset locate(uint32_t begin, uint32_t size) const {
+    Offset where = {begin, begin + size};
+    if constexpr (!linked::kOffsets) return where;
+    while (where.begin > 0 && goes_on_code(text_[where.begin])) --where.begin;
+    while (where.end < end_ && goes_on_code(text_[where.end])) ++where.end;
+    if (trims_blanks(tables_)) trim_bytes(tables_, text_, text_ + begin, size, *sink_, &where);
+    return where;
+  }
+
+  const Tables& tables_;
+  const uint8_t* text_;
+  const uint32_t end_;
+  TokenSink* sink_;
+};
+
+/// The code points of a piece of text, with a blank before the first if `prefix`.
+class Characters {
+ public:
+  Characters(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool prefix)
+      : stream_(tables.rules, text, begin, end) {
+    NormalStream ahead = stream_;
+    NormalChar first = {0, 0, 0};
+    prefixed_ = prefix && ahead.next(&first) && first.code != ' ';
+    if (prefixed_) prefix_ = {' ', first.begin, first.end};
+  }
+  bool next(NormalChar* out) {
+    if (prefixed_) {
+      *out = prefix_;
+      prefixed_ = false;
+      return true;
+    }
+    return stream_.next(out);
+  }
+  uint32_t position() const { return stream_.position(); }
+  bool is_settled() const { return !prefixed_ && stream_.is_settled(); }
+
+ private:
+  NormalStream stream_;
+  bool prefixed_ = false;
+  NormalChar prefix_ = {0, 0, 0};
+};
+
+/// How many code points the next word has; 0 at the end.
+uint32_t word_length(const SplitTable& split, Characters stream, Reserve* reserve) {
+  uint32_t state = split.start;
+  uint32_t match = 0;
+  uint32_t at = 0;
+  for (; state != 0; ++at) {
+    NormalChar c;
+    const bool more = stream.next(&c);
+    if (!more && at == 0) return 0;
+    const uint32_t entry = split.next[state + (more ? split.class_of(c.code) : kAtEnd)];
+    if ((entry & kSplitMatch) != 0) {
+      match = at;
+    } else if (!reserve->allows(at - match)) {
+      break;
+    }
+    state = entry & (kSplitMatch - 1);
+  }
+  reserve->take(at - match);
+  return match > 0 ? match : 1;
+}
+
+/// A word that is not in the text as it stands: its bytes and what each came from.
+class Gathered {
+ public:
+  Gathered(const Tables& tables, const uint8_t* text, TokenSink* sink) : tables_(tables), text_(text), sink_(sink) {}
+
+  /// The next `length` code points of `stream`, which has so many, are a word.
+  void encode(Characters* stream, uint32_t length) {
+    uint32_t before = kNoToken;
+    size_ = 0;
+    for (uint32_t left = length; left > 0 || size_ > 0;) {
+      for (; left > 0 && size_ < kBpeWindow; --left) append(stream);
+      encode_part(&before, left == 0 && size_ <= kBpeWindow);
+    }
+  }
+
+ private:
+  static constexpr uint32_t kLongestCode = 4;
+
+  void append(Characters* stream) {
+    NormalChar c;
+    if (!stream->next(&c)) return;
+    const uint32_t size = encode_utf8(c.code, bytes_ + size_);
+    for (uint32_t i = 0; i < size; ++i) {
+      from_[size_ + i] = c.begin;
+      to_[size_ + i] = c.end;
+    }
+    size_ += size;
+  }
+
+  void encode_part(uint32_t* before, bool ends) {
+    const auto locate = [this](uint32_t at, uint32_t size) {
+      Offset where = {from_[at], to_[at + size - 1]};
+      if (trims_blanks(tables_)) trim_bytes(tables_, text_, bytes_ + at, size, *sink_, &where);
+      return where;
+    };
+    const uint32_t window = size_ < kBpeWindow ? size_ : kBpeWindow;
+    const uint32_t done = window == 0 ? 0 : Bpe::encode_part(tables_, before, bytes_, window, ends, locate, sink_);
+    size_ -= done;
+    memmove(bytes_, bytes_ + done, size_);
+    memmove(from_, from_ + done, size_ * sizeof(from_[0]));
+    memmove(to_, to_ + done, size_ * sizeof(to_[0]));
+  }
+
+  const Tables& tables_;
+  const uint8_t* text_;
+  TokenSink* sink_;
+  uint32_t size_ = 0;
+  uint8_t bytes_[kBpeWindow + kLongestCode];
+  uint32_t from_[kBpeWindow + kLongestCode];
+  uint32_t to_[kBpeWindow + kLongestCode];
+};
+
+/// Words from text[begin) on that cannot be read in place, until one can again. Returns where that is.
+uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool prefix,
+                         Reserve* reserve, TokenSink* sink) {
+  Characters stream(tables, text, begin, end, prefix);
+  Gathered word(tables, text, sink);
+  while (const uint32_t length = word_length(tables.split, stream, reserve)) {
+    word.encode(&stream, length);
+    if (stream.is_settled() || sink->is_full()) return stream.position();
+  }
+  return end;
+}
+
+}  // namespace
+
+Status PatternSplitter::verify(Check& check, const LexiconRoots& roots) {
+  const auto* normalizers = check.tokenizer.normalizers();
+  if (check.tokenizer.model()->kind() != fb::TokenModelKind::bpe ||
+      (normalizers != nullptr && normalizers->size() > 0)) {
+    return check.fail("words by a pattern go with byte pair encoding of plain text only", Status::kUnsupported);
+  }
+  if (roots.longest[1] != 0) {
+    return check.fail("words by a pattern do not go with added tokens in normalised text", Status::kUnsupported);
+  }
+  return verify_split(check);
+}
+
+void PatternSplitter::encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end,
+                                   TokenSink* sink) {
+  InPlace words(tables, text, end, sink);
+  Reserve reserve(end - begin);
+  uint32_t at = begin;
+  if (tables.prefix_blank && text[at] != ' ') at = encode_gathered(tables, text, at, end, true, &reserve, sink);
+  while (at < end && !sink->is_full()) {
+    const uint32_t stop = word_end(tables.split, text, at, end, &reserve);
+    if (stop == 0) {
+      at = encode_gathered(tables, text, at, end, false, &reserve, sink);
+    } else {
+      words.encode(at, stop);
+      at = stop;
+    }
+  }
+}
+
+}  // namespace bantam::text

@@ -1,0 +1,24 @@
+// Words are the matches of a regular expression, which the file holds as tables (split_table.h).
+#ifndef BANTAM_TEXT_PATTERN_SPLITTER_H_
+#define BANTAM_TEXT_PATTERN_SPLITTER_H_
+
+#include <stdint.h>
+
+#include "text/check.h"
+#include "text/tables.h"
+#include "text/token_sink.h"
+
+namespace bantam::text {
+
+struct PatternSplitter {
+  /// The table of the split, and what this splitter does not go with.
+  static Status verify(Check& check, const LexiconRoots& roots);
+
+  /// text[begin, end) to tokens. Well-formed text is read in place: each byte once or twice to find a word, and a look at
+  /// the table of words.
+  static void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);
+};
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_PATTERN_SPLITTER_H_

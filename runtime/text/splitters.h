@@ -1,0 +1,46 @@
+// What is asked of a splitter, whichever row of splitters.inc it is.
+#ifndef BANTAM_TEXT_SPLITTERS_H_
+#define BANTAM_TEXT_SPLITTERS_H_
+
+#include "linked.h"
+#include "text/pattern_splitter.h"
+#include "text/word_encoder.h"
+
+namespace bantam::text {
+
+/// visit(splitter) for the row of `kind`, which is one that the verifier accepted.
+template <typename Visit>
+auto with_splitter(fb::SplitterKind kind, [[maybe_unused]] Visit&& visit) -> decltype(visit(BertSplitter())) {
+  switch (kind) {
+#define BANTAM_SPLITTER(KIND, SPLITTER)                                              \
+  case fb::SplitterKind::KIND:                                                       \
+    if constexpr (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::KIND))) { \
+      return visit(SPLITTER());                                                      \
+    }                                                                                \
+    break;
+#include "text/splitters.inc"
+#undef BANTAM_SPLITTER
+  }
+  __builtin_unreachable();
+}
+
+/// Whether there is a row for `kind`, which may be any number.
+inline bool is_executed(fb::SplitterKind kind) {
+  switch (kind) {
+#define BANTAM_SPLITTER(KIND, SPLITTER) case fb::SplitterKind::KIND:
+#include "text/splitters.inc"
+#undef BANTAM_SPLITTER
+    return true;
+  }
+  return false;
+}
+
+/// Encodes text[begin, end), in which no added token is matched in raw text. O(bytes * longest token) at worst, O(bytes) on
+/// real text.
+inline void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
+  with_splitter(tables.splitter, [&](auto splitter) { splitter.encode_piece(tables, text, begin, end, sink); });
+}
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_SPLITTERS_H_

@@ -1,0 +1,76 @@
+// Hostile text and hostile tables of byte-level BPE: the first byte chooses, as in wordpiece_fuzz.cpp.
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/fuzz/limits.h"
+#include "tests/text/bpe_vocabulary.h"
+
+namespace bantam::tests {
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+SmallTokenizer& good() {
+  static SmallTokenizer small = [] {
+    nlohmann::json json = bpe_json({{"a", "b"}, {" ", "ab"}, {"b", "a"}, {"ab", "ab"}, {"a", "a"}, {"\xc3", "\xa9"}});
+    json["added_tokens"].push_back({{"id", 265}, {"content", "  "}, {"rstrip", true}, {"normalized", false}});
+    return SmallTokenizer(json);
+  }();
+  return small;
+}
+
+void encode_and_check(const Tokenizer& tokenizer, const std::string& text, uint32_t max_tokens) {
+  EncodeOptions options;
+  options.max_tokens = max_tokens;
+  const uint32_t capacity = max_tokens != 0 ? max_tokens : static_cast<uint32_t>(4 * text.size() + 64);
+  const Encoded got = encode(tokenizer, text, nullptr, options, capacity);
+  check(got.ids.size() <= capacity);
+  for (size_t i = 0; i < got.ids.size(); ++i) {
+    check(static_cast<uint32_t>(got.ids[i]) < tokenizer.vocab_size());
+    check(got.offsets[i].begin <= got.offsets[i].end && got.offsets[i].end <= text.size());
+  }
+}
+
+void fuzz_text(const uint8_t* bytes, size_t size) {
+  if (size < 2) return;
+  fb::TokenizerT& description = good().description();
+  description.splitters[0]->prefix_blank = (bytes[0] & 1) != 0;
+  description.trim_blanks = (bytes[0] & 2) != 0;
+  description.trim_prefix = (bytes[0] & 4) != 0;
+  description.model->whole_words = (bytes[0] & 8) != 0;
+  description.truncate_left = (bytes[0] & 16) != 0;
+  good().image().repack(description);
+  encode_and_check(good().open(), std::string(reinterpret_cast<const char*>(bytes) + 2, size - 2), bytes[1]);
+}
+
+void fuzz_tables(const uint8_t* bytes, size_t size) {
+  std::vector<uint64_t> copy(good().image().data_size() / 8);
+  std::memcpy(copy.data(), good().image().data(), copy.size() * 8);
+  auto* data = reinterpret_cast<uint8_t*>(copy.data());
+  for (size_t i = 0; i + 4 <= size; i += 4) {
+    const size_t at = bytes[i] | static_cast<size_t>(bytes[i + 1]) << 8 | static_cast<size_t>(bytes[i + 2]) << 16;
+    data[at % (copy.size() * 8)] = bytes[i + 3];
+  }
+  if (text::verify_tokenizer(good().image().table(), data, copy.size() * 8, nullptr) != Status::kOk) return;
+  const Tokenizer tokenizer = text::open_tables(good().image().table(), data);
+  encode_and_check(tokenizer, "abab aaba  a\u00e9\u00e8 's <mask>  1 \xff \n\n ab", 0);
+  for (uint32_t id = 0; id < tokenizer.vocab_size(); ++id) tokenizer.id(tokenizer.token(id));
+}
+
+}  // namespace
+}  // namespace bantam::tests
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size);
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  const bantam::fuzz::Limits limits(size);
+  if (size == 0) return 0;
+  if (bytes[0] % 2 == 0) {
+    bantam::tests::fuzz_text(bytes + 1, size - 1);
+  } else {
+    bantam::tests::fuzz_tables(bytes + 1, size - 1);
+  }
+  return 0;
+}
