@@ -20,7 +20,7 @@ class Assembler(unittest.TestCase):
             path
             for folder in sorted(TARGETS)
             for path in sorted((SOURCE / "runtime" / "kernels" / folder).glob("*.cpp"))
-            if "__asm__(R" in path.read_text()
+            if "__asm__(" in path.read_text()
         ]
         self.assertEqual({path.parent.name for path in files}, set(TARGETS))
         for path in files:
