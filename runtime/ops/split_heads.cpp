@@ -6,7 +6,7 @@ namespace bantam::ops {
 namespace {
 
 /// Every place that a token may have has a row, of as many angles as fit a head.
-Verdict check_rotary(const Site& site, uint32_t head_width) {
+[[maybe_unused]] Verdict check_rotary(const Site& site, uint32_t head_width) {
   const int32_t index = named_input(site.op, site.op.attributes_as_SplitHeads()->rotary());
   if (index < 0) return {};
   const fb::Tensor& t = tensor(site.model, index);
