@@ -35,9 +35,9 @@ constexpr const char* kConvertExamples =
     "  bantam convert my-model -o my.bantam --weights f32 --parity texts.txt --json\n"
     "  bantam convert models/voice-commands -o voice.bantam --activations static --calibrate sentences.txt\n\n"
     "SRC is a directory as transformers or sentence-transformers saves it: config.json, model.safetensors (or its\n"
-    "shards), tokenizer.json or vocab.txt. The produced file is compared with an f32 build of the same model; when\n"
-    "more than a share P of the labels differ for certain, nothing is written, what passes is searched and named,\n"
-    "and the exit code is 6.";
+    "shards), and tokenizer.json, vocab.txt, or vocab.json with merges.txt. The produced file is compared with an f32\n"
+    "build of the same model; when more than a share P of the labels differ for certain, nothing is written, what\n"
+    "passes is searched and named, and the exit code is 6.";
 
 struct ConvertArguments {
   const CLI::App* command = nullptr;

@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "import/hugging_face.h"
+#include "import/tokenizer/tokenizer.h"
 #include "student/student.h"
 #include "train/trainer.h"
 
@@ -109,10 +110,13 @@ std::string fingerprint(const DistillOptions& options) {
   digest("data", options.data);
   digest("validation", options.validation);
   digest("texts", options.texts);
-  for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "vocab.txt"}) {
+  const auto digest_models = [&](const char* file) {
     digest("student", fs::path(options.student) / file);
     if (!options.teacher.empty()) digest("teacher", fs::path(options.teacher) / file);
-  }
+  };
+  digest_models("config.json");
+  digest_models("model.safetensors");
+  for (const char* file : convert::kTokenizerFiles) digest_models(file);
   return text;
 }
 

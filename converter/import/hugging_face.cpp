@@ -53,13 +53,14 @@ void record_provenance(Graph& graph, const ModelSource& source, const Fields& co
     graph.notes.emplace_back("the model card names squad_v2: questions may stay without an answer");
   }
   for (const auto& [key, value] : card.fields) property(graph, "card." + key, value);
-  for (const char* name :
-       {"config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"}) {
+  const auto record = [&](const char* name) {
     std::error_code error;
     if (fs::is_regular_file(source.directory / name, error)) {
       property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.directory / name));
     }
-  }
+  };
+  record("config.json");
+  for (const char* name : kTokenizerFiles) record(name);
   for (const std::string& name : sentence_transformers_files(source.root)) {
     property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.root / name));
   }

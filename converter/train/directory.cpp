@@ -7,13 +7,11 @@
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/output_file.h"
+#include "import/tokenizer/tokenizer.h"
 
 namespace bantam::train {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr const char* kCopied[] = {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt",
-                                   "added_tokens.json"};
 
 /// config.json with the type that the weights have now. Keys keep their order.
 std::string config_text(const fs::path& file, const std::string& dtype) {
@@ -36,12 +34,14 @@ void write_text(const fs::path& file, const std::string& text) {
 
 void write_directory(const fs::path& student, const fs::path& output, const Parameters& parameters,
                      const std::vector<at::Tensor>& values, const std::string& dtype) {
-  for (const char* name : kCopied) {
+  const auto copy = [&](const char* name) {
     std::error_code ignored;
     if (fs::is_regular_file(student / name, ignored)) {
       write_text(output / name, convert::read_text_file(student / name));
     }
-  }
+  };
+  for (const char* name : convert::kTokenizerFiles) copy(name);
+  copy("added_tokens.json");
   write_text(output / "config.json", config_text(student / "config.json", dtype));
   write_text(output / "model.safetensors",
              convert::safetensors_file(source_tensors(student, parameters, values, dtype)));

@@ -23,6 +23,9 @@ struct TokenizerFiles {
   std::vector<std::string> others;      // names of files that belong to tokenizers of other kinds
   std::vector<std::string> unreadable;  // what was wrong with the files, a line each
 };
+/// What of a directory is read for its tokenizer, where it is there.
+constexpr const char* kTokenizerFiles[] = {
+    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "vocab.json", "merges.txt"};
 TokenizerFiles read_tokenizer_files(const std::filesystem::path& dir);
 
 /// What to do about a tokenizer that is not executed, as the end of a message.
