@@ -110,7 +110,14 @@ ELECTRA = dict(embedding_size=10)
 ERNIE = dict(use_task_id=True, task_type_vocab_size=3)
 ALBERT = dict(embedding_size=10)
 MODERNBERT = dict(
-    type_vocab_size=0, num_hidden_layers=3, local_attention=8, pad_token_id=0, bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2
+    type_vocab_size=0,
+    num_hidden_layers=3,
+    local_attention=8,
+    pad_token_id=0,
+    bos_token_id=1,
+    eos_token_id=2,
+    cls_token_id=1,
+    sep_token_id=2,
 )
 BIASES = dict(attention_bias=True, mlp_bias=True, norm_bias=True, classifier_bias=True)
 MPNET = dict(type_vocab_size=0, pad_token_id=1, layer_norm_eps=1e-5, max_position_embeddings=26)

@@ -18,10 +18,10 @@ import sys
 from conformance import Comparator, Truncating, code_point_texts, read_lines
 from tokenizers import AddedToken, Regex, Tokenizer, models, pre_tokenizers, processors
 
-LLAMA3 = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+QWEN2 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 TRICKY = (
     "aZ9 .'#\t\n\rstreveml ld\u00e9\u0130\u017f\u212a\u00df\u0300\u0301\u093c\u0e33\uac00\u4e2d\u00a0\u2028\u3000\u0085"
     "\u0000\ufffd\u200d\u00ad\ue000\U0001f600\u2019\u00bd\u0663\U0001d7d8_-=<>/\u1680 \u2009  "
@@ -55,7 +55,23 @@ def tricky_texts(count, seed, most=12):
 def long_texts(seed):
     dice = random.Random(seed)
     yield "", None, 0
-    for piece in ("a", " ", "-", "\n", "ab", "=", "\u4e2d", "\u00e9", "\U0001f600", "'", "e\u0301", "\r\n", "the", "0", " a"):
+    for piece in (
+        "a",
+        " ",
+        "-",
+        "\n",
+        "ab",
+        "=",
+        "\u4e2d",
+        "\u00e9",
+        "\U0001f600",
+        "'",
+        "e\u0301",
+        "\r\n",
+        "the",
+        "0",
+        " a",
+    ):
         for size in (100, 1000, 1024, 1025, 3000):
             yield piece * size, None, 0
     for size in (500, 1500, 5000):
@@ -128,7 +144,9 @@ def main():
             texts = ["".join(dice.choice(parts) for _ in range(dice.randint(1, 8))) for _ in range(mixtures // 20)]
             for setting in ("roberta", "prefix"):
                 tokenizer = make(vocabulary, merges, added=added, **settings[setting])
-                comparator.compare("added, %s, %s, %s" % (setting, normalized, named), tokenizer, ((t, None, 0) for t in texts))
+                comparator.compare(
+                    "added, %s, %s, %s" % (setting, normalized, named), tokenizer, ((t, None, 0) for t in texts)
+                )
 
     for seed in range(20 if options.quick else 200):
         dice = random.Random(seed)

@@ -174,7 +174,10 @@ def main():
         write(folder, "truncate_" + side, tokenizer, cut)
 
     trained = train([t for t in TEXTS + ADDED_TEXTS])
-    words, merges = trained["vocab"], [tuple(m) if isinstance(m, list) else tuple(m.split(" ")) for m in trained["merges"]]
+    words, merges = (
+        trained["vocab"],
+        [tuple(m) if isinstance(m, list) else tuple(m.split(" ")) for m in trained["merges"]],
+    )
     mask = [AddedToken("<mask>", lstrip=True, normalized=False)]
     roberta = make(words, merges, prefix=True, trim=True, trim_prefix=True, added=mask)
     write(folder, "roberta", roberta, requests + [(" a <mask> b", None, 0), (TEXTS[3], TEXTS[2], 9)])

@@ -50,12 +50,16 @@ def table(name, pattern):
 
 
 def main():
-    head = "// Written by scripts/make_letter_tables.py with tokenizers %s.\n// clang-format off\n" % tokenizers.__version__
+    head = (
+        "// Written by scripts/make_letter_tables.py with tokenizers %s.\n// clang-format off\n"
+        % tokenizers.__version__
+    )
     head += '#include "import/tokenizer/code_set.h"\n\nnamespace bantam::convert {\n\n'
     body = ""
     for name, pattern in SETS.items():
-        body += "const std::vector<CodeRange>& matched_by_%s() {\n  static const std::vector<CodeRange> ranges = {\n" % (
-            name if name != "s" else "blank"
+        body += (
+            "const std::vector<CodeRange>& matched_by_%s() {\n  static const std::vector<CodeRange> ranges = {\n"
+            % (name if name != "s" else "blank")
         )
         body += table(pattern, pattern) + "  };\n  return ranges;\n}\n\n"
     path = pathlib.Path(__file__).resolve().parent.parent / "letter_tables.cpp"
