@@ -41,9 +41,8 @@ class Board(unittest.TestCase):
     def test_counts_instructions(self):
         _, output = run_image("board_image", b"t", icount=True)
         count = int(re.match(rb"(\d+) instructions\n", output)[1])
-        # 1000 rounds of three nops, counter and branch; a tick is up to 40 instructions. A low-overhead loop branches
-        # for nothing.
-        self.assertTrue(3000 <= count <= 7000, output)
+        # 1000 rounds of three nops, counter and branch; a tick is up to 40 instructions.
+        self.assertTrue(4900 <= count <= 5300, output)
 
     def test_stack_guard(self):
         self.traps(b"o", rb"stack overflow, (memory management|usage|hard fault)")
