@@ -25,11 +25,18 @@ uint32_t bits_of(float f) {
 
 void check_fma(float a, float b, float c) {
   const float expected = std::fma(a, b, c);
-  const float got = math_test::soft_fma(a, b, c);
-  if (std::isnan(expected)) {
-    ASSERT_TRUE(std::isnan(got));
-  } else {
-    ASSERT_EQ(bits_of(got), bits_of(expected)) << std::hexfloat << a << " * " << b << " + " << c;
+  const float ways[] = {
+    math_test::soft_fma(a, b, c),
+#if BANTAM_KERNEL_DOUBLES
+    math_test::double_fma(a, b, c),
+#endif
+  };
+  for (const float got : ways) {
+    if (std::isnan(expected)) {
+      ASSERT_TRUE(std::isnan(got));
+    } else {
+      ASSERT_EQ(bits_of(got), bits_of(expected)) << std::hexfloat << a << " * " << b << " + " << c;
+    }
   }
 }
 

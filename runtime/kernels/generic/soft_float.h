@@ -1,8 +1,16 @@
-// Correctly rounded f32 operations for machines without the instruction: fma and f16 -> f32.
+// Correctly rounded f32 operations for machines without the instruction: fma (through doubles, or in integers where those
+// are software too) and f16 -> f32.
 #ifndef BANTAM_KERNELS_GENERIC_SOFT_FLOAT_H_
 #define BANTAM_KERNELS_GENERIC_SOFT_FLOAT_H_
 
 #include "kernels/generic/config.h"
+
+// Doubles that the processor computes itself, each operation rounded once to 53 bits.
+#if defined(__SSE2_MATH__) || (defined(__ARM_FP) && (__ARM_FP & 8) != 0) || defined(__wasm__)
+#define BANTAM_KERNEL_DOUBLES 1
+#else
+#define BANTAM_KERNEL_DOUBLES 0
+#endif
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -81,6 +89,27 @@ inline float soft_fma(float a, float b, float c) {
   memcpy(&value, &result, sizeof value);
   return value;
 }
+
+#if BANTAM_KERNEL_DOUBLES
+/// The same in doubles. The product is exact; the sum is rounded to odd, whose 53 bits then round once more to the 24 of a float
+/// as the exact sum does (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE TC 57(4), 2008). What the
+/// sum lost is exact too (Knuth's TwoSum), and NaN where the sum is not finite.
+inline float double_fma(float a, float b, float c) {
+  const double p = static_cast<double>(a) * static_cast<double>(b);
+  const double q = static_cast<double>(c);
+  double sum = p + q;
+  const double of_q = sum - p;
+  const double lost = (p - (sum - of_q)) + (q - of_q);
+  const bool more = lost > 0;
+  if (more || lost < 0) {
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    if ((bits & 1) == 0) bits += more == (sum > 0) ? uint64_t{1} : ~uint64_t{0};
+    memcpy(&sum, &bits, sizeof sum);
+  }
+  return static_cast<float>(sum);
+}
+#endif
 
 /// IEEE half to float, exact; subnormals, infinities and NaN (made quiet, payload kept) included.
 inline float soft_f16(uint16_t half) {

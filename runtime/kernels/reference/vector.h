@@ -39,6 +39,8 @@ BANTAM_TINY int32_t splat(int32_t a) { return a; }
 BANTAM_TINY float fma(float a, float b, float c) {
 #if defined(__ARM_FEATURE_FMA)
   return __builtin_fmaf(a, b, c);
+#elif BANTAM_KERNEL_DOUBLES
+  return double_fma(a, b, c);
 #else
   return soft_fma(a, b, c);
 #endif
