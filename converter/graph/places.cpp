@@ -6,12 +6,12 @@
 
 namespace bantam::convert {
 
-std::vector<float> rotary_angles(uint32_t places, uint32_t width, double base) {
+std::vector<float> rotary_angles(uint32_t places, uint32_t width, double base, double scale) {
   const uint32_t half = width / 2;
   std::vector<float> angles(size_t{places} * width);
   for (uint32_t i = 0; i < half; ++i) {
     const auto power = static_cast<float>(std::pow(base, static_cast<double>(2 * i) / width));
-    const float step = 1.0F / power;
+    const float step = 1.0F / power * static_cast<float>(scale);
     for (uint32_t place = 0; place < places; ++place) {
       const float angle = static_cast<float>(place) * step;
       angles[size_t{place} * width + i] = static_cast<float>(std::cos(static_cast<double>(angle)));

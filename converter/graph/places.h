@@ -8,8 +8,8 @@
 
 namespace bantam::convert {
 
-/// [places, width]: row p holds the cosines, then the sines, of p * base^(-2 i / width), i < width / 2. `width` is even.
-std::vector<float> rotary_angles(uint32_t places, uint32_t width, double base);
+/// [places, width]: row p holds the cosines, then the sines, of p * step * base^(-2 i / width), i < width / 2. `width` is even.
+std::vector<float> rotary_angles(uint32_t places, uint32_t width, double base, double step = 1);
 
 /// Rows of a matrix (or elements of a bias, `columns` 1) that makes queries or keys, [heads * head_width, columns], whose
 /// rotary positions turn neighbours (2 i, 2 i + 1), reordered for those that turn (i, width / 2 + i). Scores stay the same.

@@ -136,7 +136,9 @@ class HeadImporter {
     const uint32_t width = c_.config.hidden;
     const int32_t weight =
         c_.builder.linear_weight(full + ".weight", width, width, c_.weights.encoder(name + ".weight", {width, width}));
-    const int32_t bias = c_.builder.vector(full + ".bias", c_.weights.encoder(name + ".bias", {width}));
+    const bool biased = !family_.block.optional_biases || c_.weights.has_encoder(name + ".bias");
+    const int32_t bias =
+        biased ? c_.builder.vector(full + ".bias", c_.weights.encoder(name + ".bias", {width})) : kAbsent;
     const int32_t pooled = c_.builder.linear(full, first_token(), weight, bias, activated(fb::ActivationKind::tanh));
     c_.builder.enter(fb::Part::head);
     return pooled;

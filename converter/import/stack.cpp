@@ -26,7 +26,7 @@ class Stack {
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
     for (uint32_t i = 0; i < config_.layers; ++i) {
       know_places(i, positions);
-      x = family_.block.norm_first ? layer_behind_norms(i, x) : layer(i, x);
+      x = feed_forward(i, attention(i, x));
     }
     if (family_.has(Slot::kFinalNorm)) {
       const std::string name = family_.name(Slot::kFinalNorm);
@@ -56,10 +56,12 @@ class Stack {
     return index;
   }
 
-  /// NAME.bias, where the family has it.
+  /// A module that this model has without a bias.
+  bool lacks_bias(const std::string& name) const {
+    return family_.block.optional_biases && !weights_.has_encoder(name + ".bias");
+  }
   int32_t bias_of(const std::string& name, uint32_t width) {
-    const bool absent = family_.block.optional_biases && !weights_.has_encoder(name + ".bias");
-    return absent ? kAbsent : vector(name + ".bias", width);
+    return lacks_bias(name) ? kAbsent : vector(name + ".bias", width);
   }
 
   EpilogueSpec norm(const std::string& name, uint32_t width) {
@@ -140,18 +142,19 @@ class Stack {
   int32_t dense(uint32_t layer, Slot slot, int32_t x, const std::vector<Slot>& sources, uint32_t out,
                 const EpilogueSpec& epilogue) {
     const uint32_t in = builder_.width(x);
-    const std::string part = family_.name(slot), prefix = layer_prefix(config_, layer), name = prefix + part;
+    const std::string part = plain_name(family_, slot), prefix = layer_prefix(config_, layer), name = prefix + part;
     const std::string op = graph_name(config_, layer, slot);
     const auto same = made_.find(name + ".weight");
     if (same != made_.end()) {
-      return builder_.linear(op, x, same->second, made_.at(name + ".bias"), epilogue);
+      const auto bias = made_.find(name + ".bias");
+      return builder_.linear(op, x, same->second, bias == made_.end() ? kAbsent : bias->second, epilogue);
     }
     std::vector<Values> weights, biases;
     for (const Slot source : sources) {
       const uint32_t rows = out / static_cast<uint32_t>(sources.size());
       const std::string stored = prefix + family_.name(source);
       weights.push_back(weights_.encoder(stored + ".weight", {rows, in}));
-      biases.push_back(weights_.encoder(stored + ".bias", {rows}));
+      if (!lacks_bias(stored)) biases.push_back(weights_.encoder(stored + ".bias", {rows}));
     }
     Values values = concatenate(std::move(weights));
     const auto owner = made_.find(layer_prefix(config_, config_.widths.shared[layer]) + part + ".weight");
@@ -159,35 +162,10 @@ class Stack {
                                ? owner->second
                                : matrix(name + ".weight", out, in, std::move(values));
     made_.emplace(name + ".weight", weight);
+    if (biases.empty()) return builder_.linear(op, x, weight, kAbsent, epilogue);
     const int32_t bias = builder_.vector(base_ + name + ".bias", concatenate(std::move(biases)));
     made_.emplace(name + ".bias", bias);
     return builder_.linear(op, x, weight, bias, epilogue);
-  }
-
-  /// A module of one layer.
-  int32_t module(uint32_t layer, Slot slot, int32_t x, uint32_t rows, const EpilogueSpec& epilogue) {
-    return part(layer, slot, graph_name(config_, layer, slot), x, 0, rows, rows, epilogue);
-  }
-  /// `rows` of the `all` rows of a module, from `first` on, as the layer `op`.
-  int32_t part(uint32_t layer, Slot slot, const std::string& op, int32_t x, uint32_t first, uint32_t rows, uint32_t all,
-               const EpilogueSpec& epilogue) {
-    const uint32_t in = builder_.width(x);
-    const std::string name = layer_prefix(config_, layer) + family_.name(slot);
-    Values weight = weights_.encoder(name + ".weight", {all, in});
-    keep_rows(weight, first, rows, in);
-    int32_t bias = kAbsent;
-    if (!family_.block.optional_biases || weights_.has_encoder(name + ".bias")) {
-      Values values = weights_.encoder(name + ".bias", {all});
-      keep_rows(values, first, rows, 1);
-      bias = builder_.vector(op + ".bias", std::move(values));
-    }
-    return builder_.linear(op, x, builder_.linear_weight(op + ".weight", rows, in, std::move(weight)), bias, epilogue);
-  }
-  static void keep_rows(Values& values, uint32_t first, uint32_t rows, uint32_t columns) {
-    if (values.values.empty()) return;
-    const auto begin = values.values.begin() + std::ptrdiff_t{first} * columns;
-    values.source_bytes = values.source_bytes * rows * columns / values.values.size();
-    values.values = std::vector<float>(begin, begin + std::ptrdiff_t{rows} * columns);
   }
 
   /// What attention of this layer knows of places.
@@ -201,7 +179,7 @@ class Stack {
     const auto [found, fresh] = angles_.emplace(places.rotary_base, kAbsent);
     if (fresh) {
       Values values;
-      values.values = rotary_angles(positions, config_.head_width, places.rotary_base);
+      values.values = rotary_angles(positions, config_.head_width, places.rotary_base, places.rotary_step);
       builder_.enter(fb::Part::attention);
       found->second = builder_.table(fmt::format("{}rotary.{}", base_, places.rotary_base), positions,
                                      config_.head_width, std::move(values));
@@ -209,52 +187,46 @@ class Stack {
     rotary_ = found->second;
   }
 
-  /// A layer with norms in front.
-  int32_t layer_behind_norms(uint32_t i, int32_t x) {
-    const uint32_t heads = config_.widths.heads[i], inner = config_.widths.intermediate[i];
-    const auto normed = [&](Slot slot) { return builder_.row(graph_name(config_, i, slot), x, layer_norm(i, slot)); };
-    builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
-    const int32_t qkv =
-        module(i, Slot::kPackedQkv, i == 0 ? x : normed(Slot::kAttentionNorm), 3 * heads * config_.head_width, {});
-    const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, rotary_);
-    const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split, scores_);
-    EpilogueSpec added;
-    added.residual = x;
-    x = module(i, Slot::kAttentionOut, context, config_.hidden, added);
-    builder_.enter(fb::Part::feed_forward, static_cast<int32_t>(i));
-    const int32_t in = normed(Slot::kDownNorm);
-    const std::string up = graph_name(config_, i, Slot::kPackedUp);
-    EpilogueSpec activated;
-    activated.activation = config_.activation;
-    const uint32_t all = family_.block.gated ? 2 * inner : inner;
-    if (family_.block.gated) activated.gate = part(i, Slot::kPackedUp, up + "_gate", in, inner, inner, all, {});
-    const int32_t wide = part(i, Slot::kPackedUp, up, in, 0, inner, all, activated);
-    added.residual = x;
-    return module(i, Slot::kDown, wide, config_.hidden, added);
-  }
-
   EpilogueSpec layer_norm(uint32_t layer, Slot slot) {
     return norm(layer_prefix(config_, layer) + family_.name(slot), config_.hidden);
   }
 
-  int32_t layer(uint32_t i, int32_t x) {
+  /// What the part of a layer that `slot` norms reads, where norms stand in front.
+  int32_t normed(uint32_t layer, Slot slot, int32_t x) {
+    const bool first = layer == 0 && slot == Slot::kAttentionNorm;
+    if (!family_.block.norm_first || first) return x;
+    return builder_.row(graph_name(config_, layer, slot), x, layer_norm(layer, slot));
+  }
+
+  /// The sum of `x` and what a part of a layer makes of it, normed where norms stand behind.
+  EpilogueSpec added(uint32_t layer, Slot slot, int32_t x) {
+    EpilogueSpec epilogue = family_.block.norm_first ? EpilogueSpec{} : layer_norm(layer, slot);
+    epilogue.residual = x;
+    return epilogue;
+  }
+
+  int32_t attention(uint32_t i, int32_t x) {
     const uint32_t heads = config_.widths.heads[i];
     const uint32_t columns = heads * config_.head_width;
     builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
+    const int32_t in = normed(i, Slot::kAttentionNorm, x);
     // Queries, keys and values by one multiplication: their weights one above the other.
-    const int32_t qkv = dense(i, Slot::kQkv, x, {Slot::kQuery, Slot::kKey, Slot::kValue}, 3 * columns, {});
-    const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads);
+    const int32_t qkv = dense(i, Slot::kQkv, in, {Slot::kQuery, Slot::kKey, Slot::kValue}, 3 * columns, {});
+    const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, rotary_);
     const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split, scores_);
-    EpilogueSpec attended = layer_norm(i, Slot::kAttentionNorm);
-    attended.residual = x;
-    x = dense(i, Slot::kAttentionOut, context, {Slot::kAttentionOut}, config_.hidden, attended);
+    return dense(i, Slot::kAttentionOut, context, {Slot::kAttentionOut}, config_.hidden,
+                 added(i, Slot::kAttentionNorm, x));
+  }
+
+  int32_t feed_forward(uint32_t i, int32_t x) {
+    const uint32_t width = config_.widths.intermediate[i];
     builder_.enter(fb::Part::feed_forward, static_cast<int32_t>(i));
+    const int32_t in = normed(i, Slot::kDownNorm, x);
     EpilogueSpec activated;
+    if (family_.has(Slot::kGate)) activated.gate = dense(i, Slot::kGate, in, {Slot::kGate}, width, {});
     activated.activation = config_.activation;
-    const int32_t wide = dense(i, Slot::kUp, x, {Slot::kUp}, config_.widths.intermediate[i], activated);
-    EpilogueSpec fed = layer_norm(i, Slot::kDownNorm);
-    fed.residual = x;
-    return dense(i, Slot::kDown, wide, {Slot::kDown}, config_.hidden, fed);
+    const int32_t wide = dense(i, Slot::kUp, in, {Slot::kUp}, width, activated);
+    return dense(i, Slot::kDown, wide, {Slot::kDown}, config_.hidden, added(i, Slot::kDownNorm, x));
   }
 
   Builder& builder_;

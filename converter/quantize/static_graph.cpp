@@ -106,7 +106,7 @@ Graph unfuse(const Graph& graph) {
     const int32_t y = op->outputs[0];
     const std::string name = op->name;
     int32_t x = y;
-    const bool more = epilogue.activation != fb::ActivationKind::none || epilogue.residual >= 0;
+    const bool more = epilogue.activation != fb::ActivationKind::none || epilogue.residual >= 0 || epilogue.gate >= 0;
     const bool norm = epilogue.norm != fb::NormKind::none;
     if (more || norm) {
       x = add_step(result, y, more ? ".linear" : ".sum");
@@ -119,6 +119,7 @@ Graph unfuse(const Graph& graph) {
       ops.push_back(make_row(name + ".sum", x, sum));
       EpilogueSpec before;
       before.activation = epilogue.activation;
+      before.gate = epilogue.gate;
       before.residual = epilogue.residual;
       set_epilogue(*ops.back(), before);
       x = sum;
@@ -126,6 +127,7 @@ Graph unfuse(const Graph& graph) {
     if (norm) {
       ops.push_back(make_row(name + ".norm", x, y));
       epilogue.activation = fb::ActivationKind::none;
+      epilogue.gate = kAbsent;
       epilogue.residual = kAbsent;
       set_epilogue(*ops.back(), epilogue);
     }

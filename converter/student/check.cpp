@@ -61,19 +61,42 @@ class Checker {
     const bool layers = recipe_.layers.given() || !recipe_.layer_list.empty() || recipe_.heads.given() ||
                         recipe_.ffn.given() || recipe_.hidden.given() || recipe_.head_width != 0 || recipe_.share != 0;
     if (layers && !teacher_.family().narrows_layers()) {
-      problems_.add(ExitCode::kUnsupported, fmt::format("recipe: layers of {} share weights or keep several in one "
-                                                        "tensor, which cannot be narrowed layer by layer; "
-                                                        "\"vocabulary\" and \"positions\" can be changed",
+      problems_.add(ExitCode::kUnsupported, fmt::format("recipe: layers of {} share weights, which cannot be narrowed "
+                                                        "layer by layer; \"vocabulary\" and \"positions\" can be "
+                                                        "changed",
                                                         name));
+    } else {
+      check_heads();
     }
-    if (recipe_.embedding_rank != 0 && config_.projects) {
-      problems_.add(ExitCode::kUnsupported,
-                    fmt::format("recipe: \"embedding_rank\": embeddings of {} are factorised already", name));
+    const bool place = teacher_.family().has(Slot::kFactorProjection) && !config_.projects;
+    if (recipe_.embedding_rank != 0 && !place) {
+      problems_.add(ExitCode::kUnsupported, fmt::format("recipe: \"embedding_rank\": embeddings of {} are factorised "
+                                                        "already, or have no place for factors",
+                                                        name));
     }
     if (config_.projects && recipe_.hidden.given() && recipe_.hidden.of(config_.hidden) == config_.embedding) {
       problem("hidden", fmt::format("{} columns are those of the embeddings, which would need no projection any more; "
                                     "name another number",
                                     config_.embedding));
+    }
+  }
+
+  void check_heads() {
+    const char* name = teacher_.config().model_type.c_str();
+    const bool rotary = teacher_.family().settings.rotary.otherwise != 0;
+    const bool narrow = recipe_.hidden.given();
+    if (!teacher_.family().narrows_heads() && (recipe_.heads.given() || recipe_.head_width != 0 || narrow)) {
+      problems_.add(ExitCode::kUnsupported, fmt::format("recipe: heads of {} stay, because all layers add one table of "
+                                                        "biases a head; leave out \"heads\", \"head_width\" and "
+                                                        "\"hidden\"",
+                                                        name));
+    }
+    if (rotary && (recipe_.head_width != 0 || (narrow && recipe_.heads.given()))) {
+      problems_.add(ExitCode::kUnsupported,
+                    fmt::format("recipe: heads of {} keep their width, because rotary positions "
+                                "turn pairs of its columns; leave out \"head_width\", and "
+                                "\"heads\" beside \"hidden\"",
+                                name));
     }
   }
 

@@ -77,13 +77,47 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
          {std::pair("LayerNorm.gamma", "LayerNorm.weight"), std::pair("LayerNorm.beta", "LayerNorm.bias")}) {
       if (ends_with(name, legacy)) name = name.substr(0, name.size() - std::string_view(legacy).size()) + modern;
     }
-    if (!role_of(name).known) {
-      left.push_back(stored);
-      continue;
-    }
-    tensors_[name] = {entry.stored->shape, source_.checkpoint->read(stored)};
+    if (!take(name, {entry.stored->shape, source_.checkpoint->read(stored)})) left.push_back(stored);
   }
   if (!left.empty()) notes_.push_back(fmt::format("left out: {}", fmt::join(left, ", ")));
+}
+
+bool Draft::take(const std::string& name, const MemoryTensor& tensor) {
+  if (role_of(name).known) {
+    tensors_[name] = tensor;
+    return true;
+  }
+  const size_t dot = name.rfind('.');
+  if (dot == std::string::npos || tensor.shape.empty()) return false;
+  for (const uint32_t parts : {2U, 3U}) {
+    const auto part_name = [&](uint32_t part) {
+      return fmt::format("{}[{}/{}]{}", name.substr(0, dot), part, parts, name.substr(dot));
+    };
+    if (tensor.shape.front() % parts != 0 || !role_of(part_name(0)).known) continue;
+    const size_t count = tensor.values.size() / parts;
+    for (uint32_t part = 0; part < parts; ++part) {
+      const auto begin = tensor.values.begin() + static_cast<std::ptrdiff_t>(part * count);
+      MemoryTensor piece{tensor.shape, {begin, begin + static_cast<std::ptrdiff_t>(count)}};
+      piece.shape.front() /= parts;
+      tensors_[part_name(part)] = std::move(piece);
+    }
+    return true;
+  }
+  return false;
+}
+
+std::map<std::string, MemoryTensor> Draft::tensors() const {
+  std::map<std::string, MemoryTensor> whole;
+  for (const auto& [name, tensor] : tensors_) {  // parts come in their order
+    MemoryTensor& into = whole[tensor_part(name).name];
+    if (into.shape.empty()) {
+      into = tensor;
+      continue;
+    }
+    into.shape.front() += tensor.shape.front();
+    into.values.insert(into.values.end(), tensor.values.begin(), tensor.values.end());
+  }
+  return whole;
 }
 
 Axis Draft::resolved(Axis axis) const { return axis == Axis::kEmbedding && !config_.projects ? Axis::kHidden : axis; }
@@ -175,14 +209,26 @@ void Draft::keep_layers(const Indices& layers) {
   }
   config_.widths = std::move(widths);
   config_.layers = static_cast<uint32_t>(layers.size());
+  std::vector<LayerPlaces> places;
+  for (const uint32_t layer : layers) {
+    if (!config_.places.empty()) places.push_back(config_.places[layer]);
+  }
+  config_.places = std::move(places);
+  if (!family().block.norm_first) return;
+  // The first layer's attention reads what the embeddings' norm left.
+  const std::string first = name_in(0, Slot::kAttentionNorm);
+  tensors_.erase(first + ".weight");
+  tensors_.erase(first + ".bias");
 }
 
 void Draft::share(const std::vector<uint32_t>& owners) {
   config_.widths.shared = owners;
   for (uint32_t i = 0; i < config_.layers; ++i) {
-    for (const Slot slot : {Slot::kQuery, Slot::kKey, Slot::kValue, Slot::kAttentionOut, Slot::kUp, Slot::kDown}) {
+    for (const Slot slot :
+         {Slot::kQuery, Slot::kKey, Slot::kValue, Slot::kAttentionOut, Slot::kUp, Slot::kGate, Slot::kDown}) {
+      if (!family().has(slot)) continue;
       weight(i, slot) = weight(owners[i], slot);
-      bias(i, slot) = bias(owners[i], slot);
+      if (has_bias(i, slot)) bias(i, slot) = bias(owners[i], slot);
     }
   }
 }
@@ -253,6 +299,12 @@ void Draft::put_settings() {
   put(settings.intermediate, config_.widths.intermediate.front());
   put(settings.vocabulary, config_.vocabulary);
   put(settings.positions, config_.first_position + config_.positions);
+  if (settings.window.key != nullptr) {
+    json["layer_types"] = Json::array();
+    for (const LayerPlaces& places : config_.places) {
+      json["layer_types"].push_back(places.window != 0 ? "sliding_attention" : "full_attention");
+    }
+  }
   Json layout = Json::object();
   if (!uniform()) {
     layout["heads"] = config_.widths.heads;
@@ -270,7 +322,7 @@ void Draft::put_settings() {
 ModelSource Draft::source() const {
   Draft copy = *this;
   copy.put_settings();
-  copy.source_.checkpoint = std::make_shared<const Checkpoint>(std::move(copy.tensors_));
+  copy.source_.checkpoint = std::make_shared<const Checkpoint>(tensors());
   return copy.source_;
 }
 

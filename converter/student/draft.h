@@ -42,8 +42,10 @@ class Draft {
   MemoryTensor& table(Slot slot) { return tensors_.at(base_ + family().name(slot)); }
   MemoryTensor& weight(uint32_t layer, Slot slot) { return tensors_.at(name_in(layer, slot) + ".weight"); }
   MemoryTensor& bias(uint32_t layer, Slot slot) { return tensors_.at(name_in(layer, slot) + ".bias"); }
+  bool has_bias(uint32_t layer, Slot slot) const { return tensors_.count(name_in(layer, slot) + ".bias") != 0; }
   const MemoryTensor& weight(uint32_t layer, Slot slot) const { return tensors_.at(name_in(layer, slot) + ".weight"); }
-  const std::map<std::string, MemoryTensor>& tensors() const { return tensors_; }
+  /// By the names of files: parts of one tensor (tensor_part) are one again.
+  std::map<std::string, MemoryTensor> tensors() const;
 
   /// Keeps these indices of an axis: of layer `layer` for kScores, kValues and kFfn, everywhere for the others.
   void keep(Axis axis, uint32_t layer, const Indices& indices);
@@ -74,6 +76,8 @@ class Draft {
   /// The axis that is counted where nothing projects embeddings to the hidden width.
   Axis resolved(Axis axis) const;
   std::string name_in(uint32_t layer, Slot slot) const;
+  /// Adds a tensor of the file, or each of the parts that it is made of; false where no role knows it.
+  bool take(const std::string& name, const MemoryTensor& tensor);
   /// Writes config_ into the settings.
   void put_settings();
 

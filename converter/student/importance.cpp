@@ -104,6 +104,9 @@ std::vector<double> means(const Sums& sums) {
   return out;
 }
 
+/// Of the activations that are the residual stream: what norms behind the sums leave has the layers' own names.
+const char* sum_suffix(const Draft& draft) { return draft.family().block.norm_first ? "" : ".sum"; }
+
 LayerImportance layer_importance(const Draft& draft, uint32_t layer, const std::map<std::string, Sums>& sums) {
   const auto of = [&](Slot slot, const char* suffix = "") -> const Sums& {
     return sums.at(graph_name(draft.config(), layer, slot) + suffix);
@@ -115,8 +118,9 @@ LayerImportance layer_importance(const Draft& draft, uint32_t layer, const std::
   const Sums& context = of(Slot::kAttention);
   const Sums& wide = of(Slot::kUp);
   const Sums& qkv = of(Slot::kQkv);
-  const double attention_sum = std::max(of(Slot::kAttentionOut, ".sum").mean_square(), 1e-30);
-  const double ffn_sum = std::max(of(Slot::kDown, ".sum").mean_square(), 1e-30);
+  const char* sum = sum_suffix(draft);
+  const double attention_sum = std::max(of(Slot::kAttentionOut, sum).mean_square(), 1e-30);
+  const double ffn_sum = std::max(of(Slot::kDown, sum).mean_square(), 1e-30);
   LayerImportance found;
   for (size_t head = 0; head < heads; ++head) {
     found.heads.push_back(block_energy(out, context, head * width, width) / attention_sum);
@@ -147,17 +151,20 @@ Importance measure_importance(const Draft& draft, const Probe& probe) {
   const Family& family = draft.family();
   const char* first = draft.config().projects ? family.name(Slot::kEmbeddingProjection) : "embeddings";
   std::vector<std::string> norms = {fmt::format("{}.{}", family.base, first)};
-  sums[norms.front()];
   for (uint32_t i = 0; i < draft.config().layers; ++i) {
     sums[graph_name(draft.config(), i, Slot::kQkv)];
     sums[graph_name(draft.config(), i, Slot::kAttention)].block = draft.config().head_width;
     sums[graph_name(draft.config(), i, Slot::kUp)];
     for (const Slot slot : {Slot::kAttentionOut, Slot::kDown}) {
-      norms.push_back(graph_name(draft.config(), i, slot));
-      sums[norms.back()];
-      sums[norms.back() + ".sum"];
+      const std::string name = graph_name(draft.config(), i, slot);
+      if (!family.block.norm_first) norms.push_back(name);
+      sums[name + sum_suffix(draft)];
     }
+    if (!family.block.norm_first) continue;
+    if (i != 0) norms.push_back(graph_name(draft.config(), i, Slot::kAttentionNorm));
+    norms.push_back(graph_name(draft.config(), i, Slot::kDownNorm));
   }
+  for (const std::string& norm : norms) sums[norm];
   std::vector<std::string> wanted;
   wanted.reserve(sums.size());
   for (const auto& [name, unused] : sums) wanted.push_back(name);
@@ -187,6 +194,7 @@ Importance weight_importance(const Draft& draft) {
     }
     for (size_t i = 0; i < draft.config().widths.intermediate[layer]; ++i) {
       units.ffn.push_back(row_products(weight(Slot::kUp), i, 1).front() * column_square(weight(Slot::kDown), i));
+      if (draft.family().has(Slot::kGate)) units.ffn.back() *= row_products(weight(Slot::kGate), i, 1).front();
     }
     found.layers.push_back(std::move(units));
   }

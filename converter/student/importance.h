@@ -39,7 +39,7 @@ struct Probe {
 Probe make_probe(const Draft& draft, const char* option, const std::filesystem::path& file);
 
 /// Of heads and feed-forward columns by their weights alone: the energies above for inputs that are white, |W_out W_value|^2 of
-/// a head and |w_in|^2 |w_out|^2 of a column. No means, scores or values.
+/// a head and |w_in|^2 |w_out|^2 of a column (times its gate's |w|^2). No means, scores or values.
 Importance weight_importance(const Draft& draft);
 
 /// Runs the draft in f32 over the texts.

@@ -10,9 +10,11 @@
 namespace bantam::convert {
 namespace {
 
-/// bias += weight[:, removed] * mean[removed]; nothing without means.
-void compensate(const MemoryTensor& weight, const std::vector<double>& mean, const Indices& kept, MemoryTensor& bias) {
-  if (mean.empty()) return;
+/// bias += weight[:, removed] * mean[removed]; nothing without means, or without a bias.
+void compensate(Draft& draft, uint32_t layer, Slot slot, const std::vector<double>& mean, const Indices& kept) {
+  if (mean.empty() || !draft.has_bias(layer, slot)) return;
+  const MemoryTensor& weight = draft.weight(layer, slot);
+  MemoryTensor& bias = draft.bias(layer, slot);
   const size_t width = static_cast<size_t>(weight.shape[1]);
   for (size_t row = 0; row < bias.values.size(); ++row) {
     double sum = double{bias.values[row]};
@@ -56,15 +58,14 @@ Indices narrow_heads(Draft& draft, uint32_t layer, uint32_t heads, uint32_t widt
   Indices kept = largest(importance.heads, heads);
   const Indices scores = head_columns(kept, importance.scores, old_width, width);
   const Indices values = head_columns(kept, importance.values, old_width, width);
-  compensate(draft.weight(layer, Slot::kAttentionOut), importance.value_mean, values,
-             draft.bias(layer, Slot::kAttentionOut));
+  compensate(draft, layer, Slot::kAttentionOut, importance.value_mean, values);
   draft.keep(Axis::kScores, layer, scores);
   draft.keep(Axis::kValues, layer, values);
   // Scores are divided by the root of the head's width.
   if (width != old_width) {
     const double factor = std::sqrt(static_cast<double>(width) / static_cast<double>(old_width));
     scale(draft.weight(layer, Slot::kQuery), factor);
-    scale(draft.bias(layer, Slot::kQuery), factor);
+    if (draft.has_bias(layer, Slot::kQuery)) scale(draft.bias(layer, Slot::kQuery), factor);
   }
   draft.set_heads(layer, static_cast<uint32_t>(kept.size()));
   return kept;
@@ -72,7 +73,7 @@ Indices narrow_heads(Draft& draft, uint32_t layer, uint32_t heads, uint32_t widt
 
 Indices narrow_ffn(Draft& draft, uint32_t layer, uint32_t width, const LayerImportance& importance) {
   Indices kept = largest(importance.ffn, width);
-  compensate(draft.weight(layer, Slot::kDown), importance.ffn_mean, kept, draft.bias(layer, Slot::kDown));
+  compensate(draft, layer, Slot::kDown, importance.ffn_mean, kept);
   draft.keep(Axis::kFfn, layer, kept);
   return kept;
 }

@@ -46,10 +46,15 @@ class Pruner {
   void check() const {
     if (const std::string problem = prune_problem(options_); !problem.empty()) throw Error(ExitCode::kUsage, problem);
     if (!draft_.family().narrows_layers()) {
-      throw Error(ExitCode::kUnsupported, fmt::format("--pattern {}: layers of {} share weights or keep several in one "
-                                                      "tensor, so that no layer can lose a part alone; use --pattern "
-                                                      "1x4 or unstructured",
+      throw Error(ExitCode::kUnsupported, fmt::format("--pattern {}: layers of {} share weights, so that no layer can "
+                                                      "lose a part alone; use --pattern 1x4 or unstructured",
                                                       pattern_name(options_.pattern), draft_.config().model_type));
+    }
+    if (heads_ && !draft_.family().narrows_heads()) {
+      throw Error(ExitCode::kUnsupported,
+                  fmt::format("--pattern heads: all layers of {} add one table of biases a head, so that no layer can "
+                              "lose a head alone; use --pattern ffn",
+                              draft_.config().model_type));
     }
     const bool global = options_.scope == PruneScope::kGlobal;
     if (global && shares_matrices(draft_.config())) {

@@ -39,7 +39,8 @@ constexpr double kLargestDifference = 2e-4, kSmallestCosine = 0.98;
 /// A model of a family as config.json and tensors.
 class Tiny {
  public:
-  Tiny(const Family& family, const Head& head, uint32_t embedding) : family_(family), head_(head) {
+  Tiny(const Family& family, const Head& head, uint32_t embedding, bool biases)
+      : family_(family), head_(head), biases_(biases) {
     const convert::Settings& settings = family.settings;
     config_["model_type"] = family.model_types.front();
     const auto set = [&](const Count& setting, uint32_t value) {
@@ -54,6 +55,8 @@ class Tiny {
     set(settings.groups, 2);
     set(settings.inner_layers, 2);
     set(settings.embedding, embedding);
+    set(settings.window, 6);
+    set(settings.full_every, 3);
     if (settings.task_types_if != nullptr) config_[settings.task_types_if] = true;
     config_["num_labels"] = kLabels;
     config_["intent_labels"] = {"on", "off"};
@@ -117,19 +120,21 @@ class Tiny {
     tensors_[name] = std::move(tensor);
   }
 
+  /// Parts of one tensor make it longer, one after the other.
   void linear(const std::string& name, uint64_t out, uint64_t in) {
-    add(name + ".weight", {out, in}, 1.5F / std::sqrt(static_cast<float>(in)));
-    add(name + ".bias", {out}, 0.2F);
+    const std::string whole = convert::tensor_part(name).name;
+    const auto before = tensors_.find(whole + ".weight");
+    const uint64_t rows = before != tensors_.end() ? before->second.shape[0] + out : out;
+    add(whole + ".weight", {rows, in}, 1.5F / std::sqrt(static_cast<float>(in)));
+    if (biases_) add(whole + ".bias", {rows}, 0.2F);
   }
 
   void norm(const std::string& name, uint64_t width) {
     add(name + ".weight", {width}, 0.2F, 1);
-    add(name + ".bias", {width}, 0.2F);
+    if (biases_) add(name + ".bias", {width}, 0.2F);
   }
 
   void module(const std::string& name, Slot slot) {
-    if (slot == Slot::kPackedQkv) return linear(name, 3 * kHidden, kHidden);
-    if (slot == Slot::kPackedUp) return linear(name, (family_.block.gated ? 2 : 1) * kFfn, kHidden);
     const convert::Axes axes = convert::axes_of(slot);
     if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
     linear(name, extent(axes.rows), extent(axes.columns));
@@ -192,6 +197,7 @@ class Tiny {
 
   const Family& family_;
   const Head& head_;
+  const bool biases_;
   Json config_ = Json::object();
   convert::EncoderConfig read_;
   std::map<std::string, MemoryTensor> tensors_;
@@ -252,7 +258,8 @@ class Families : public testing::TestWithParam<const Family*> {
       for (const uint32_t embedding : {10U, kHidden}) {
         if (family.settings.embedding.key == nullptr && embedding != kHidden) continue;
         SCOPED_TRACE(convert::typed_name(static_cast<TaskKind>(head.task)) + " of " + std::to_string(embedding));
-        use(Tiny(family, head, embedding));
+        use(Tiny(family, head, embedding, true));
+        if (family.block.optional_biases) use(Tiny(family, head, embedding, false));
       }
     }
   }
@@ -291,15 +298,10 @@ TEST_P(Families, StudentsAnswer) {
     };
     draft.keep(Axis::kVocabulary, 0, first(30));
     draft.keep(Axis::kPositions, 0, first(draft.config().first_position + 9));
-    if (!GetParam()->narrows_layers()) {
-      convert::PruneOptions options;
-      options.pattern = convert::PrunePattern::kHeads;
-      options.share = 0.5;
-      options.by_activation = false;
-      EXPECT_THROW(convert::prune_structures(draft, options, {}), convert::Error);
-    } else {
+    if (GetParam()->narrows_layers()) {
       for (uint32_t layer = 0; layer < draft.config().layers; ++layer) {
         draft.keep(Axis::kFfn, layer, first(12));
+        if (!GetParam()->narrows_heads()) continue;
         draft.keep(Axis::kScores, layer, first(12));
         draft.keep(Axis::kValues, layer, first(12));
         draft.set_heads(layer, 2);
@@ -314,10 +316,79 @@ TEST_P(Families, StudentsAnswer) {
   });
 }
 
+/// Structured pruning by magnitude, or an error that names why the family has none.
+TEST_P(Families, PruneOrSayWhyNot) {
+  for_each_model([](const Tiny& model) {
+    for (const auto pattern : {convert::PrunePattern::kHeads, convert::PrunePattern::kFfn}) {
+      convert::PruneOptions options;
+      options.pattern = pattern;
+      options.share = 0.2;
+      options.by_activation = false;
+      convert::Draft draft(model.source());
+      const bool heads = pattern == convert::PrunePattern::kHeads;
+      if (!(heads ? GetParam()->narrows_heads() : GetParam()->narrows_layers())) {
+        EXPECT_THROW(convert::prune_structures(draft, options, {}), convert::Error);
+        continue;
+      }
+      const convert::StructureReport report = convert::prune_structures(draft, options, {});
+      EXPECT_LT(report.parameters_after, report.parameters_before);
+      const convert::Graph graph = convert::import_source(draft.source(), model.options());
+      const auto inputs = samples(model.config().segments, kVocabulary, graph.model.max_sequence);
+      EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
+    }
+  });
+}
+
 std::vector<const Family*> all_families() {
   std::vector<const Family*> all;
   for (const Family& family : convert::families()) all.push_back(&family);
   return all;
+}
+
+convert::EncoderConfig read(const Json& json) {
+  convert::Problems problems;
+  const Json parsed = Json::parse(json.dump());  // as a file's numbers are
+  convert::EncoderConfig config = convert::read_encoder_config(convert::Fields(parsed, "config.json", problems));
+  problems.raise();
+  return config;
+}
+
+TEST(PublishedSettings, OlderNamesServeWhereTheOthersAreMissing) {
+  const Json old = {{"model_type", "nomic_bert"},
+                    {"n_embd", 24},
+                    {"n_head", 3},
+                    {"n_layer", 2},
+                    {"n_inner", 40},
+                    {"activation_function", "swiglu"},
+                    {"rotary_emb_base", 500},
+                    {"prenorm", false},
+                    {"layer_norm_epsilon", 1e-6}};
+  const convert::EncoderConfig config = read(old);
+  EXPECT_EQ(config.hidden, 24U);
+  EXPECT_EQ(config.heads, 3U);
+  EXPECT_EQ(config.layers, 2U);
+  EXPECT_EQ(config.intermediate, 40U);
+  EXPECT_EQ(config.activation, fb::ActivationKind::silu);
+  EXPECT_EQ(config.places.at(1).rotary_base, 500);
+  EXPECT_FLOAT_EQ(config.epsilon, 1e-6F);
+  for (const auto& [key, value] : std::map<std::string, Json>{
+           {"prenorm", true}, {"rotary_emb_interleaved", true}, {"rotary_emb_fraction", 0.5}, {"num_experts", 8}}) {
+    Json other = old;
+    other[key] = value;
+    EXPECT_THROW(read(other), convert::Error) << key;
+  }
+}
+
+TEST(PublishedSettings, RotaryPositionsThatNtkScales) {
+  Json json = {{"model_type", "new"},      {"hidden_size", 24},
+               {"num_attention_heads", 3}, {"position_embedding_type", "rope"},
+               {"rope_theta", 20000},      {"rope_scaling", {{"type", "ntk"}, {"factor", 8.0}}}};
+  // As the models' own code computes it: the base times the factor, angles divided by factor^(2 / head width).
+  const convert::LayerPlaces places = read(json).places.at(0);
+  EXPECT_EQ(places.rotary_base, 160000);
+  EXPECT_DOUBLE_EQ(places.rotary_step, std::pow(8.0, -2.0 / 8));
+  json["rope_scaling"]["type"] = "yarn";
+  EXPECT_THROW(read(json), convert::Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Families, testing::ValuesIn(all_families()),

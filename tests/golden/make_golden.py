@@ -121,6 +121,7 @@ MODERNBERT = dict(
 )
 BIASES = dict(attention_bias=True, mlp_bias=True, norm_bias=True, classifier_bias=True)
 MPNET = dict(type_vocab_size=0, pad_token_id=1, layer_norm_eps=1e-5, max_position_embeddings=26)
+GATED = dict(num_hidden_layers=2, pad_token_id=0)
 FIVE_TAGS = dict(id2label=dict(enumerate(TAGS)))
 
 # name: class, settings beside SMALL; stored as f16
@@ -171,6 +172,14 @@ SMALL_MODELS = {
     "modernbert-choose": ("ModernBertForMultipleChoice", MODERNBERT),
     "modernbert-fill": ("ModernBertForMaskedLM", dict(**MODERNBERT, **BIASES, hidden_activation="silu")),
     "modernbert-encoder": ("ModernBertModel", MODERNBERT),
+    "nomic-classify": ("NomicBertForSequenceClassification", dict(**GATED, num_labels=3)),
+    "nomic-tag": ("NomicBertForTokenClassification", dict(**GATED, **FIVE_TAGS)),
+    "nomic-fill": ("NomicBertForMaskedLM", GATED),
+    "nomic-encoder": ("NomicBertModel", GATED),
+    "gte-classify": ("GteForSequenceClassification", {**GATED, "num_labels": 3, "type_vocab_size": 1}),
+    "gte-tag": ("GteForTokenClassification", dict(**GATED, **FIVE_TAGS)),
+    "gte-fill": ("GteForMaskedLM", {**GATED, "type_vocab_size": 0}),
+    "gte-encoder": ("GteModel", GATED),
 }
 
 

@@ -49,6 +49,14 @@ Head first_classify_head(HeadLayer::Activation activation) {
           {{"classifier.dense", Out::kHidden, activation}, {"classifier.out_proj", Out::kLabels}}};
 }
 
+Head lm_head(const char* norm) {
+  return {fb::TaskKind::fill,
+          "ForMaskedLM",
+          Rows::kTokens,
+          {{"lm_head.dense", Out::kHidden, Activation::kGelu, norm},
+           {"lm_head.decoder", Out::kVocabulary, Activation::kNone, nullptr, "lm_head.bias"}}};
+}
+
 std::vector<Head> cls_heads() {
   return {
       {fb::TaskKind::fill,

@@ -19,6 +19,8 @@ Head pooled_classify_head();
 Head pooled_choose_head();
 /// "classifier.dense" on the first token, the activation, and "classifier.out_proj".
 Head first_classify_head(HeadLayer::Activation activation);
+/// RoBERTa's masked-language head "lm_head", whose norm is called so.
+Head lm_head(const char* norm = "lm_head.layer_norm");
 /// BERT's masked-language and next-sentence heads, and both.
 std::vector<Head> cls_heads();
 /// What needs no tensors of its own, or bantam's own: the bare encoder, its embeddings, intents with slots.

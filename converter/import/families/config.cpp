@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string_view>
 
 #include "graph/task_parts.h"
 
@@ -18,11 +19,17 @@ constexpr uint32_t kMaxLayers = 1U << 10;
 constexpr uint32_t kMaxPositions = 1U << 20;
 
 /// Settings that change the mathematics in ways that version 1 does not execute.
-void refuse_unsupported(const Fields& config) {
+void refuse_unsupported(const Fields& config, const Settings& settings) {
   const std::string positions = config.text("position_embedding_type", "absolute");
-  if (positions != "absolute") {
+  const bool rotary = settings.rotary.otherwise != 0 && positions == "rope";
+  if (positions != "absolute" && !rotary) {
     config.problem(ExitCode::kUnsupported, "position_embedding_type",
                    fmt::format("\"{}\" is not supported; only \"absolute\" is", positions));
+  }
+  for (const auto& [key, value] : settings.required) {
+    if (config.has(key) && config.raw(key) != Json::parse(value)) {
+      config.problem(ExitCode::kUnsupported, key, fmt::format("only {} is supported", value));
+    }
   }
   if (config.flag("is_decoder", false)) {
     config.problem(ExitCode::kUnsupported, "is_decoder", "decoders are not supported; only encoders are");
@@ -101,10 +108,20 @@ void refuse_model_type(const Fields& config, const std::string& model_type) {
                         all_model_types()));
 }
 
+/// `key`, or what this file has in its place.
+const char* key_in(const Fields& config, const Settings& settings, const char* key) {
+  if (key == nullptr || config.has(key)) return key;
+  for (const auto& [other, known] : settings.synonyms) {
+    if (std::string_view(known) == key && config.has(other)) return other;
+  }
+  return key;
+}
+
 /// The position table may begin with rows that no token has.
 void read_positions(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
-  out.positions = config.count(settings.positions.key, kMaxPositions, settings.positions.otherwise);
+  const char* key = key_in(config, settings, settings.positions.key);
+  out.positions = config.count(key, kMaxPositions, settings.positions.otherwise);
   if (settings.padding.key == nullptr) return;
   const double padding = config.number(settings.padding.key, settings.padding.otherwise);
   if (!(padding >= 0 && padding < out.positions - 1.0) || padding != std::floor(padding)) {
@@ -117,9 +134,94 @@ void read_positions(const Fields& config, EncoderConfig& out) {
   out.positions -= out.first_position;
 }
 
+struct Rotary {
+  double base = 0, step = 1;
+};
+
+/// Published scalings of rotary positions: those that "ntk" names multiply the base by a factor, and divide angles by its power
+/// 2 / head width, so that the slowest turns by the factor more slowly.
+void scale(const Fields& scaling, uint32_t head_width, Rotary* rotary) {
+  const std::string type = scaling.text("type", scaling.text("rope_type", "default"));
+  if (type == "default") return;
+  const double factor = scaling.number("factor", 1);
+  if (type != "ntk" || scaling.has("mixed_b") || !(factor >= 1 && factor <= 1e6)) {
+    scaling.problem(ExitCode::kUnsupported, "type",
+                    fmt::format("rotary positions scaled by \"{}\" (factor {}) are not supported; \"ntk\" with a "
+                                "factor of 1 or more is",
+                                type, factor));
+    return;
+  }
+  rotary->base *= factor;
+  rotary->step = std::pow(factor, -2.0 / head_width);
+}
+
+/// Rotary positions from rope_parameters (of `kind` of layers, where it tells them apart), or a key of their own.
+Rotary read_rotary(const Fields& config, const Settings::Rotary& rotary, const char* kind, uint32_t head_width) {
+  Rotary out{rotary.otherwise};
+  if (rotary.otherwise == 0) return out;
+  if (rotary.key != nullptr) out.base = config.number(rotary.key, rotary.otherwise);
+  const auto read = [&](const Fields& fields) {
+    out.base = fields.number("rope_theta", out.base);
+    const std::string type = fields.text("rope_type", "default");
+    if (type != "default") {
+      fields.problem(ExitCode::kUnsupported, "rope_type",
+                     fmt::format("\"{}\" is not supported; only \"default\" is", type));
+    }
+    if (fields.number("partial_rotary_factor", 1) != 1) {
+      fields.problem(ExitCode::kUnsupported, "partial_rotary_factor",
+                     "heads that are turned in part are not supported");
+    }
+  };
+  if (config.has("rope_parameters") && config.raw("rope_parameters").is_object()) {
+    const Fields all = config.inside("rope_parameters");
+    const bool apart = all.has(kind) && all.raw(kind).is_object();
+    read(apart ? all.inside(kind) : all);
+  }
+  if (!(out.base >= 1 && out.base <= 1e12)) {
+    config.problem(ExitCode::kInvalid, rotary.key == nullptr ? "rope_theta" : rotary.key,
+                   "the base of rotary positions is not a number from 1 to 1e12");
+    out.base = rotary.otherwise;
+  }
+  if (config.has("rope_scaling") && config.raw("rope_scaling").is_object()) {
+    scale(config.inside("rope_scaling"), head_width, &out);
+  }
+  return out;
+}
+
+/// What settings say of places, layer by layer.
+void read_places(const Fields& config, EncoderConfig& out) {
+  const Settings& settings = out.family->settings;
+  if (settings.rotary.otherwise == 0) return;
+  const Rotary full = read_rotary(config, settings.rotary, "full_attention", out.head_width);
+  const Rotary local = read_rotary(config, settings.local_rotary, "sliding_attention", out.head_width);
+  if (out.head_width % 2 != 0) {
+    config.problem(ExitCode::kUnsupported, settings.heads.key,
+                   fmt::format("rotary positions want heads of an even width, not of {}", out.head_width));
+  }
+  out.places.assign(out.layers, {full.base, full.step, 0});
+  if (settings.window.key == nullptr) return;
+  const uint32_t window = config.count(settings.window.key, kMaxPositions, settings.window.otherwise) / 2;
+  const uint32_t every = config.count(settings.full_every.key, kMaxPositions, settings.full_every.otherwise);
+  if (window == 0) config.problem(ExitCode::kUnsupported, settings.window.key, "a window of no tokens");
+  const bool listed = config.has("layer_types");
+  const Json kinds = listed ? config.raw("layer_types") : Json();
+  if (listed && (!kinds.is_array() || kinds.size() != out.layers)) {
+    config.problem(ExitCode::kInvalid, "layer_types", "is not a list of a word a layer");
+    return;
+  }
+  for (uint32_t i = 0; i < out.layers; ++i) {
+    const bool sees_all = listed ? kinds[i] == "full_attention" : i % every == 0;
+    if (listed && !sees_all && kinds[i] != "sliding_attention") {
+      config.problem(ExitCode::kUnsupported, "layer_types", "only full_attention and sliding_attention are supported");
+    }
+    if (!sees_all) out.places[i] = {local.base, local.step, window};
+  }
+}
+
 void read_layers(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
-  const uint32_t rounds = config.count(settings.layers.key, kMaxLayers, settings.layers.otherwise);
+  const uint32_t rounds =
+      config.count(key_in(config, settings, settings.layers.key), kMaxLayers, settings.layers.otherwise);
   out.layers = rounds * out.inner_layers;
   if (out.groups > rounds || out.layers > kMaxLayers) {
     config.problem(ExitCode::kInvalid, settings.layers.key,
@@ -157,6 +259,18 @@ fb::ActivationKind read_activation(const Fields& config, const std::string& key,
   return fb::ActivationKind::gelu;
 }
 
+namespace {
+
+/// Of feed-forward layers; gated ones also by the names of activation and gate together (arXiv 2002.05202).
+fb::ActivationKind read_unit(const Fields& config, const std::string& key, const Family& family) {
+  const std::string name = config.text(key, family.settings.activation_otherwise);
+  if (family.has(Slot::kGate) && name == "swiglu") return fb::ActivationKind::silu;
+  if (family.has(Slot::kGate) && name == "geglu") return fb::ActivationKind::gelu;
+  return read_activation(config, key, family.settings.activation_otherwise);
+}
+
+}  // namespace
+
 EncoderConfig read_encoder_config(const Fields& config) {
   EncoderConfig out;
   out.model_type = config.text("model_type", "");
@@ -167,17 +281,20 @@ EncoderConfig read_encoder_config(const Fields& config) {
   }
   const Settings& settings = out.family->settings;
   const auto count = [&](const Count& setting, uint32_t max) {
-    return setting.key == nullptr ? setting.otherwise : config.count(setting.key, max, setting.otherwise);
+    const char* key = key_in(config, settings, setting.key);
+    return key == nullptr ? setting.otherwise : config.count(key, max, setting.otherwise);
   };
-  refuse_unsupported(config);
+  refuse_unsupported(config, settings);
   out.vocabulary = count(settings.vocabulary, kMaxVocabulary);
-  out.segments = count(settings.segments, kMaxWidth);
+  const char* segments = settings.segments.key;
+  const bool no_segments = segments != nullptr && config.has(segments) && config.raw(segments) == 0;
+  out.segments = no_segments ? 0 : count(settings.segments, kMaxWidth);
   out.hidden = count(settings.hidden, kMaxWidth);
   out.inner_layers = count(settings.inner_layers, kMaxLayers);
   out.groups = count(settings.groups, kMaxLayers);
   out.heads = count(settings.heads, kMaxWidth);
   out.intermediate = count(settings.intermediate, kMaxWidth);
-  out.activation = read_activation(config, settings.activation, settings.activation_otherwise);
+  out.activation = read_unit(config, key_in(config, settings, settings.activation), *out.family);
   read_positions(config, out);
   read_layers(config, out);
   out.embedding = settings.embedding.key == nullptr ? out.hidden : count(settings.embedding, kMaxWidth);
@@ -187,16 +304,17 @@ EncoderConfig read_encoder_config(const Fields& config) {
   if (settings.task_types_if == nullptr || config.flag(settings.task_types_if, false)) {
     out.task_types = count(settings.task_types, kMaxWidth);
   }
-  const double epsilon = settings.epsilon != nullptr ? config.number(settings.epsilon, settings.epsilon_otherwise)
-                                                     : settings.epsilon_otherwise;
+  const char* epsilon_key = key_in(config, settings, settings.epsilon);
+  const double epsilon =
+      epsilon_key != nullptr ? config.number(epsilon_key, settings.epsilon_otherwise) : settings.epsilon_otherwise;
   if (!(epsilon > 0 && epsilon < 1)) {
-    config.problem(ExitCode::kInvalid, settings.epsilon == nullptr ? "epsilon" : settings.epsilon,
+    config.problem(ExitCode::kInvalid, epsilon_key == nullptr ? "epsilon" : epsilon_key,
                    fmt::format("{} is not between 0 and 1", epsilon));
   }
   out.epsilon = static_cast<float>(epsilon);
   out.tie_embeddings = config.flag("tie_word_embeddings", true);
   read_widths(config, out, settings.heads.key);
-  if (out.family->read_places != nullptr) out.family->read_places(config, out);
+  read_places(config, out);
   return out;
 }
 
@@ -227,9 +345,14 @@ std::string layer_prefix(const EncoderConfig& config, uint32_t layer) {
   return fmt::format(fmt::runtime(pattern), group, layer % config.inner_layers) + ".";
 }
 
+std::string plain_name(const Family& family, Slot slot) {
+  const TensorPart part = tensor_part(family.name(slot));
+  return part.parts > 1 && slot == Slot::kGate ? part.name + "_gate" : part.name;
+}
+
 std::string graph_name(const EncoderConfig& config, uint32_t layer, Slot slot) {
   const std::string place = config.groups == 0 ? layer_prefix(config, layer) : fmt::format("encoder.layer.{}.", layer);
-  return fmt::format("{}.{}{}", config.family->base, place, config.family->name(slot));
+  return fmt::format("{}.{}{}", config.family->base, place, plain_name(*config.family, slot));
 }
 
 }  // namespace bantam::convert

@@ -25,6 +25,7 @@ struct LayerWidths {
 /// What a layer's attention knows of places.
 struct LayerPlaces {
   double rotary_base = 0;  // of rotary positions; 0: there are none
+  double rotary_step = 1;  // what their angles are multiplied by
   uint32_t window = 0;     // tokens on each side that a token sees; 0: all
 };
 
@@ -57,6 +58,8 @@ struct EncoderConfig {
 ModelNames model_names(const Family& family);
 /// The place of a layer's tensors, relative to the base model: "encoder.layer.3.".
 std::string layer_prefix(const EncoderConfig& config, uint32_t layer);
+/// A role's name, of parts of one tensor without "[i/n]": the whole tensor's, and that with "_gate".
+std::string plain_name(const Family& family, Slot slot);
 /// The name in the graph of what layer `layer` does with `slot`, or of a tensor of it: unique where layers share weights too.
 std::string graph_name(const EncoderConfig& config, uint32_t layer, Slot slot);
 

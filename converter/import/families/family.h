@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bantam_generated.h"
@@ -36,13 +37,11 @@ enum class Slot {
   kValue,
   kAttentionOut,
   kAttentionNorm,
-  kUp,
+  kUp,    // what is activated
+  kGate,  // and multiplied by this
   kDown,
   kDownNorm,
   kFinalNorm,  // behind the last layer
-  // Modules of each layer that hold several above each other: queries, keys and values; what is activated and its gate.
-  kPackedQkv,
-  kPackedUp,
   // Names in the graph of what a file has no tensor for: the three above each other, and operators without weights.
   kQkv,
   kHeads,
@@ -59,7 +58,8 @@ struct Axes {
 };
 Axes axes_of(Slot slot);
 
-/// Names by slot, relative to the base model or to a layer; tables' are whole ("....weight").
+/// Names by slot, relative to the base model or to a layer; tables' are whole ("....weight"). "NAME[1/3]" is the second of three
+/// equal parts of the rows of NAME (tensor_part).
 using Roles = std::map<Slot, const char*>;
 
 /// A count in config.json. Without a key it is always `otherwise`.
@@ -88,6 +88,10 @@ struct Settings {
   Count inner_layers{nullptr, 1};
   const char* activation = "hidden_act";
   const char* activation_otherwise = "gelu";
+  /// Keys by which published files have some of these, where they lack the others: {other, key}.
+  std::vector<std::pair<const char*, const char*>> synonyms = {};
+  /// Flags and settings that must have this value where they are there: other graphs of the same name.
+  std::vector<std::pair<const char*, const char*>> required = {};
   /// Without a key it is fixed.
   const char* epsilon = "layer_norm_eps";
   double epsilon_otherwise = 1e-12;
@@ -96,6 +100,16 @@ struct Settings {
   /// Buckets of distances (Slot::kDistances), the last of which holds those from `most_distance` on. 0: there are none.
   uint32_t buckets = 0;
   uint32_t most_distance = 128;
+  /// What angles of rotary positions are powers of; 0: there are none. `local_rotary` is that of layers with a window. config.json
+  /// has it as "rope_theta" in "rope_parameters" (there also by the kind of layer), or under this key.
+  struct Rotary {
+    double otherwise = 0;
+    const char* key = nullptr;
+  };
+  Rotary rotary, local_rotary;
+  /// Tokens that local layers see, half of them on each side; no key: no layer is local. All are but each `full_every`th, or as
+  /// "layer_types" says.
+  Count window, full_every;
 };
 
 /// What a head reads: every token, the first one, the pooler's row of the first one, or as "classifier_pooling" says: "cls" (the
@@ -129,16 +143,11 @@ struct Head {
   const char* output = nullptr;
 };
 
-struct EncoderConfig;
-class Fields;
-
 /// What stands where in a layer.
 struct Block {
   /// Norms stand in front of attention and feed-forward layers instead of behind them; the first layer has none in front of its
   /// attention, which reads what the embeddings' norm leaves. One more stands behind the last layer.
   bool norm_first = false;
-  /// Feed-forward layers multiply what they activate by a gate (arXiv 2002.05202); both are Slot::kPackedUp.
-  bool gated = false;
   /// Linear layers and norms have a bias where the file has one.
   bool optional_biases = false;
 };
@@ -155,17 +164,16 @@ struct Family {
   const char* layer = "encoder.layer.{}";
   Roles roles;
   Block block;
-  /// What settings say of places, layer by layer (EncoderConfig::places); null: nothing.
-  void (*read_places)(const Fields& config, EncoderConfig& out) = nullptr;
   std::vector<Head> heads;
 
   bool has(Slot slot) const { return roles.count(slot) != 0; }
   const char* name(Slot slot) const { return roles.at(slot); }
   /// Do several layers run the same weights?
   bool shares_layers() const { return settings.groups.key != nullptr; }
-  /// Can a layer lose heads or columns alone? Not where weights or biases of scores belong to several, nor where a tensor holds
-  /// several matrices.
-  bool narrows_layers() const { return !shares_layers() && has(Slot::kQuery) && !has(Slot::kDistances); }
+  /// Can a layer lose columns alone, or go? Not where several run its weights.
+  bool narrows_layers() const { return !shares_layers(); }
+  /// Can a layer lose heads alone? Not where biases of scores belong to those of all layers.
+  bool narrows_heads() const { return narrows_layers() && !has(Slot::kDistances); }
   /// The first head for `task`; null: there is none.
   const Head* head(fb::TaskKind task) const;
   /// Bit i: there is a head for the task of number i. Several labels and regression come with one of labels.

@@ -3,7 +3,6 @@
 
 namespace bantam::convert {
 
-using Out = HeadLayer::Out;
 using Activation = HeadLayer::Activation;
 
 Family mpnet() {
@@ -28,16 +27,8 @@ Family mpnet() {
                            {Slot::kAttentionOut, "attention.attn.o"},
                            {Slot::kAttentionNorm, "attention.LayerNorm"}};
   for (const auto& [slot, name] : attention) family.roles[slot] = name;
-  family.heads =
-      joined(common_heads(), {first_classify_head(Activation::kTanh),
-                              tag_head(),
-                              answer_head(),
-                              pooled_choose_head(),
-                              {fb::TaskKind::fill,
-                               "ForMaskedLM",
-                               Rows::kTokens,
-                               {{"lm_head.dense", Out::kHidden, Activation::kGelu, "lm_head.layer_norm"},
-                                {"lm_head.decoder", Out::kVocabulary, Activation::kNone, nullptr, "lm_head.bias"}}}});
+  family.heads = joined(common_heads(), {first_classify_head(Activation::kTanh), tag_head(), answer_head(),
+                                         pooled_choose_head(), lm_head()});
   return family;
 }
 

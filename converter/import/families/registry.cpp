@@ -62,6 +62,7 @@ Axes axes_of(Slot slot) {
     case Slot::kAttentionOut:
       return {Axis::kHidden, Axis::kValues};
     case Slot::kUp:
+    case Slot::kGate:
       return {Axis::kFfn, Axis::kHidden};
     case Slot::kDown:
       return {Axis::kHidden, Axis::kFfn};
@@ -69,9 +70,6 @@ Axes axes_of(Slot slot) {
     case Slot::kDownNorm:
     case Slot::kFinalNorm:
       return {Axis::kHidden, Axis::kNone};
-    case Slot::kPackedQkv:
-    case Slot::kPackedUp:
-      return {Axis::kNone, Axis::kHidden};
     case Slot::kQkv:
     case Slot::kHeads:
     case Slot::kAttention:

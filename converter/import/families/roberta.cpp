@@ -6,7 +6,6 @@
 
 namespace bantam::convert {
 
-using Out = HeadLayer::Out;
 using Activation = HeadLayer::Activation;
 
 Family roberta() {
@@ -18,16 +17,8 @@ Family roberta() {
   family.settings.padding = {"pad_token_id", 1};
   family.settings.lone_segment = true;
   family.roles = bert_roles();
-  family.heads =
-      joined(common_heads(), {first_classify_head(Activation::kTanh),
-                              tag_head(),
-                              answer_head(),
-                              pooled_choose_head(),
-                              {fb::TaskKind::fill,
-                               "ForMaskedLM",
-                               Rows::kTokens,
-                               {{"lm_head.dense", Out::kHidden, Activation::kGelu, "lm_head.layer_norm"},
-                                {"lm_head.decoder", Out::kVocabulary, Activation::kNone, nullptr, "lm_head.bias"}}}});
+  family.heads = joined(common_heads(), {first_classify_head(Activation::kTanh), tag_head(), answer_head(),
+                                         pooled_choose_head(), lm_head()});
   return family;
 }
 

@@ -71,6 +71,17 @@ std::string base_prefix(const Checkpoint& checkpoint, const ModelNames& names) {
   });
 }
 
+TensorPart tensor_part(const std::string& name) {
+  constexpr size_t kLength = 5;  // of "[1/3]"
+  const size_t open = name.rfind('[');
+  if (open == std::string::npos || name.size() - open < kLength) return {name};
+  const char part = name[open + 1], parts = name[open + 3];
+  const bool is_part = part >= '0' && part < parts && parts <= '9' && name[open + 2] == '/' && name[open + 4] == ']';
+  if (!is_part) return {name};
+  return {name.substr(0, open) + name.substr(open + kLength), static_cast<uint32_t>(part - '0'),
+          static_cast<uint32_t>(parts - '0')};
+}
+
 std::string outer_prefix(const std::string& base, const ModelNames& names) {
   const std::string own = names.base + ".";
   return ends_with(base, own) ? base.substr(0, base.size() - own.size()) : base;
@@ -120,11 +131,14 @@ uint32_t Weights::layers(const std::string& stack) const {
   return count;
 }
 
-Values Weights::take(const std::string& full, const std::vector<uint32_t>& shape, uint32_t keep) {
-  const auto name = find(full);
+Values Weights::take(const std::string& full, const std::vector<uint32_t>& part_shape, uint32_t keep) {
+  const TensorPart part = tensor_part(full);
+  std::vector<uint32_t> shape = part_shape;
+  shape.front() *= part.parts;
+  const auto name = find(part.name);
   if (!name) {
     problems_.add(ExitCode::kInvalid,
-                  {"", "tensor", full, fmt::format(" is missing (expected shape [{}])", fmt::join(shape, ", ")),
+                  {"", "tensor", part.name, fmt::format(" is missing (expected shape [{}])", fmt::join(shape, ", ")),
                    "; is the file complete, and is this the right --task?"});
     return {};
   }
@@ -144,10 +158,15 @@ Values Weights::take(const std::string& full, const std::vector<uint32_t>& shape
     for (const std::string& problem : error.problems()) add_shared(error.code(), problem, *name, &problems_);
     return {};
   }
+  if (part.parts != 1) {
+    const auto rows = static_cast<std::ptrdiff_t>(out.values.size() / part.parts);
+    const auto begin = out.values.begin() + rows * part.part;
+    out.values = std::vector<float>(begin, begin + rows);
+  }
   if (keep != 0 && keep < shape.front()) out.values.resize(out.values.size() / shape.front() * keep);
   out.source = {*name};
   out.source_type = stored_type(stored.dtype);
-  out.source_bytes = stored.size;
+  out.source_bytes = stored.size / part.parts;
   return out;
 }
 
@@ -196,7 +215,10 @@ Values concatenate(std::vector<Values> parts) {
   for (Values& part : parts) {
     if (part.values.empty()) return {};
     out.values.insert(out.values.end(), part.values.begin(), part.values.end());
-    out.source.insert(out.source.end(), part.source.begin(), part.source.end());
+    // Parts of one tensor name it once.
+    for (std::string& name : part.source) {
+      if (out.source.empty() || out.source.back() != name) out.source.push_back(std::move(name));
+    }
     out.source_bytes += part.source_bytes;
   }
   return out;

@@ -27,6 +27,13 @@ struct ModelNames {
   std::vector<UnusedTensors> unused;
 };
 
+/// One of the equal parts of a tensor's rows: "attn.Wqkv[1/3].weight" is the second third of "attn.Wqkv.weight".
+struct TensorPart {
+  std::string name;
+  uint32_t part = 0, parts = 1;
+};
+TensorPart tensor_part(const std::string& name);
+
 /// Names come in two kinds. Encoder names are relative to the base model ("encoder.layer.0...."); in the
 /// file they carry a base prefix ("bert.", "distilbert.", or nothing for a bare model), found by the
 /// word embeddings. Head names ("classifier.weight") stand beside that prefix. LayerNorm's weight and
@@ -36,7 +43,7 @@ class Weights {
   /// All three outlive the object.
   Weights(const Checkpoint& checkpoint, const ModelNames& names, Problems& problems);
 
-  bool has_encoder(const std::string& name) const { return find(base_ + name).has_value(); }
+  bool has_encoder(const std::string& name) const { return find(tensor_part(base_ + name).name).has_value(); }
   bool has_head(const std::string& name) const { return find(outer_ + name).has_value(); }
   /// Extent 0 of a tensor, nothing when it is absent or a scalar.
   std::optional<uint64_t> encoder_rows(const std::string& name) const { return rows(base_ + name); }
