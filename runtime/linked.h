@@ -36,7 +36,8 @@
 #ifndef BANTAM_LINK_MASKS
 #define BANTAM_LINK_MASKS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
-// Bit i of what else attention knows of places: 0 biases by distance, 1 biases by slopes, 2 rotary queries and keys.
+// Bit i of what else attention knows of places: 0 biases by distance, 1 biases by slopes, 2 rotary queries and keys,
+// 3 embeddings of neighbours.
 #ifndef BANTAM_LINK_PLACES
 #define BANTAM_LINK_PLACES (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
@@ -137,6 +138,7 @@ constexpr bool kDistanceBias = ((BANTAM_LINK_PLACES)&1u) != 0;
 constexpr bool kSlopes = ((BANTAM_LINK_PLACES)&2u) != 0;
 constexpr bool kBias = kDistanceBias || kSlopes;
 constexpr bool kRotary = ((BANTAM_LINK_PLACES)&4u) != 0;
+constexpr bool kNeighbours = ((BANTAM_LINK_PLACES)&8u) != 0;
 constexpr uint32_t kUnitLengthBit = 31;
 constexpr bool kUnitLength = ((BANTAM_LINK_POOLS) >> kUnitLengthBit & 1u) != 0;
 constexpr bool kTokenizer = BANTAM_LINK_TOKENIZER != 0;

@@ -26,7 +26,8 @@ constexpr const char* kNumberNames[] = {
 };
 
 constexpr const char* kEpilogueWords[] = {"gates", "rows before norms"};
-constexpr const char* kPlaceWords[] = {"biases by distance", "biases by slopes", "rotary positions"};
+constexpr const char* kPlaceWords[] = {"biases by distance", "biases by slopes", "rotary positions",
+                                       "embeddings of neighbours"};
 
 /// "SplitHeads" and "quick_gelu": "split heads", "quick gelu".
 std::string in_words(const char* name) {
@@ -46,7 +47,7 @@ std::string bit_words(const std::string& name, uint32_t bit) {
   if (name == "ACTIVATIONS") return in_words(fb::EnumNameActivationKind(static_cast<fb::ActivationKind>(bit)));
   if (name == "MASKS") return in_words(fb::EnumNameMaskKind(static_cast<fb::MaskKind>(bit))) + " mask";
   if (name == "EPILOGUE" && bit < 2) return kEpilogueWords[bit];
-  if (name == "PLACES" && bit < 3) return kPlaceWords[bit];
+  if (name == "PLACES" && bit < 4) return kPlaceWords[bit];
   if (name == "TOKEN_MODELS") return fb::EnumNameTokenModelKind(static_cast<fb::TokenModelKind>(bit));
   if (name == "SPLITTERS")
     return std::string(fb::EnumNameSplitterKind(static_cast<fb::SplitterKind>(bit))) + " splitter";
@@ -130,6 +131,11 @@ class Needs {
   void places(const fb::Op& op) {
     const fb::OpAttributes kind = ops::executed_kind(op);
     if (kind == fb::OpAttributes::SplitHeads && op.attributes_as_SplitHeads()->rotary() >= 0) need("PLACES", 4u);
+    if (kind == fb::OpAttributes::Embed) {
+      for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables()) {
+        if (table->source() >= fb::IndexSource::next) need("PLACES", 8u);
+      }
+    }
     if (kind != fb::OpAttributes::Attention) return;
     const fb::Attention& attention = *op.attributes_as_Attention();
     if (attention.mask() != fb::MaskKind::none) need("MASKS", 1u << static_cast<uint32_t>(attention.mask()));

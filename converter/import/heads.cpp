@@ -35,7 +35,8 @@ class HeadImporter {
 
   void encoder(const Head&) {
     c_.builder.output("last_hidden_state", fb::OutputRole::none, c_.encoder.hidden);
-    if (family_.has(Slot::kPooler) && c_.weights.has_encoder(std::string(family_.name(Slot::kPooler)) + ".weight"))
+    if (family_.has(Slot::kPooler) && !c_.config.plain_pooler &&
+        c_.weights.has_encoder(std::string(family_.name(Slot::kPooler)) + ".weight"))
       c_.builder.output("pooler_output", fb::OutputRole::none, pooler());
   }
 
@@ -130,6 +131,7 @@ class HeadImporter {
 
   /// BERT's pooler: tanh(W x[0] + b). Its tensors belong to the base model.
   int32_t pooler() {
+    if (c_.config.plain_pooler) return first_token();
     c_.builder.enter(fb::Part::pooler);
     const std::string name = family_.name(Slot::kPooler);
     const std::string full = c_.encoder.base + name;
@@ -265,6 +267,13 @@ class HeadImporter {
     }
     const bool present = c_.weights.has_head(weight_name);
     int32_t weight = c_.encoder.word_embeddings;
+    if (layer.beside != nullptr && in == c_.config.embedding)
+      c_.weights.use_head(std::string(layer.beside) + ".weight");
+    if (layer.beside != nullptr && weight == kAbsent) {
+      weight = widened(layer, vocabulary, in);
+      return c_.builder.linear(name, x, weight, c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary})),
+                               {});
+    }
     if (present ? c_.weights.same(weight_name, family_.name(Slot::kWords)) : c_.config.tie_embeddings) {
       c_.weights.use_head(weight_name);
       c_.builder.tie(weight);
@@ -280,6 +289,28 @@ class HeadImporter {
     const bool absent = family_.block.optional_biases && !c_.weights.has_head(bias_name);
     const int32_t bias = absent ? kAbsent : c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary}));
     return c_.builder.linear(name, x, weight, bias, {});
+  }
+
+  /// The word embeddings, or the layer's own matrix, with further columns.
+  int32_t widened(const HeadLayer& layer, uint32_t vocabulary, uint32_t in) {
+    const uint32_t narrow = c_.config.embedding;
+    const std::string own = std::string(layer.name) + ".weight";
+    Values words = c_.weights.has_head(own) ? c_.weights.head(own, {vocabulary, narrow})
+                                            : c_.weights.encoder(family_.name(Slot::kWords), {vocabulary, narrow});
+    if (in == narrow) return c_.builder.linear_weight(own, vocabulary, in, std::move(words));
+    const Values beside = c_.weights.head(std::string(layer.beside) + ".weight", {in - narrow, vocabulary});
+    if (words.values.empty() || beside.values.empty()) return c_.builder.linear_weight(own, vocabulary, in, {});
+    std::vector<float> rows;
+    rows.reserve(size_t{vocabulary} * in);
+    for (size_t row = 0; row < vocabulary; ++row) {
+      const auto begin = words.values.begin() + static_cast<std::ptrdiff_t>(row * narrow);
+      rows.insert(rows.end(), begin, begin + narrow);
+      for (size_t column = 0; column < in - narrow; ++column) rows.push_back(beside.values[column * vocabulary + row]);
+    }
+    words.values = std::move(rows);
+    words.source.insert(words.source.end(), beside.source.begin(), beside.source.end());
+    words.source_bytes += beside.source_bytes;
+    return c_.builder.linear_weight(own, vocabulary, in, std::move(words));
   }
 
   const HeadContext& c_;

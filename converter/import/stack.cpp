@@ -26,7 +26,7 @@ class Stack {
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
     for (uint32_t i = 0; i < config_.layers; ++i) {
       know_places(i, positions);
-      x = feed_forward(i, attention(i, x));
+      x = feed_forward(i, attention(i, x), x);
     }
     if (family_.has(Slot::kFinalNorm)) {
       const std::string name = family_.name(Slot::kFinalNorm);
@@ -40,7 +40,7 @@ class Stack {
   /// The first `keep` of a table's rows, without the first `skip`.
   int32_t table(Slot slot, uint32_t rows, uint32_t skip, uint32_t keep) {
     const std::string name = family_.name(slot);
-    const uint32_t width = config_.embedding;
+    const uint32_t width = extent_of(config_, axes_of(family_, slot).columns);
     Values values = weights_.encoder(name, {rows, width}, skip + keep);
     if (!values.values.empty()) values.values.erase(values.values.begin(), values.values.begin() + skip * width);
     return builder_.embedding(base_ + name, keep, width, std::move(values));
@@ -66,7 +66,7 @@ class Stack {
 
   EpilogueSpec norm(const std::string& name, uint32_t width) {
     EpilogueSpec epilogue;
-    epilogue.norm = fb::NormKind::layer;
+    epilogue.norm = family_.block.affine_norms ? fb::NormKind::affine : fb::NormKind::layer;
     epilogue.gamma = vector(name + ".weight", width);
     epilogue.beta = bias_of(name, width);
     epilogue.epsilon = config_.epsilon;
@@ -78,7 +78,8 @@ class Stack {
     // The order of addition is transformers'.
     std::vector<EmbedSpec> tables;
     builder_.input("input_ids", fb::InputKind::ids, config_.vocabulary);
-    if (config_.embedding_rank == 0) {
+    const bool words_apart = family_.block.bottlenecks && config_.projects;
+    if (config_.embedding_rank == 0 && !words_apart) {
       *word_embeddings = table(Slot::kWords, config_.vocabulary);
       tables.push_back({*word_embeddings, fb::IndexSource::ids});
     }
@@ -96,6 +97,7 @@ class Stack {
     if (config_.task_types != 0) {
       tables.push_back({table(Slot::kTaskTypes, config_.task_types, 0, 1), fb::IndexSource::zero});
     }
+    if (words_apart) return widened(tables);
     if (config_.embedding_rank != 0) return factorised(tables);
     const int32_t sum =
         builder_.embed(base_ + "embeddings", tables, norm(family_.name(Slot::kEmbeddingNorm), config_.embedding));
@@ -112,6 +114,56 @@ class Stack {
     EpilogueSpec epilogue = norm(family_.name(Slot::kEmbeddingNorm), config_.hidden);
     epilogue.residual = builder_.embed(base_ + "embeddings.positions", others, {});
     return dense(family_.name(Slot::kFactorProjection), rows, config_.hidden, epilogue);
+  }
+
+  /// Narrow words, or three neighbours of them, and a matrix that widens them to the columns of the other tables.
+  int32_t widened(const std::vector<EmbedSpec>& others) {
+    const std::string name = family_.name(Slot::kEmbeddingProjection), words = family_.name(Slot::kWords);
+    const uint32_t width = config_.embedding, hidden = config_.hidden;
+    Values rows = weights_.encoder(words, {config_.vocabulary, width});
+    // Behind the last token's row, and in front of the first one's, stands one of zeros.
+    if (config_.trigrams && !rows.values.empty()) rows.values.resize(rows.values.size() + width);
+    const uint32_t count = config_.vocabulary + (config_.trigrams ? 1 : 0);
+    const int32_t table = builder_.embedding(base_ + words, count, width, std::move(rows));
+    EpilogueSpec epilogue;
+    epilogue.residual = builder_.embed(base_ + "embeddings.places", others, {});
+    const auto normed = [&] {
+      EpilogueSpec last = norm(family_.name(Slot::kEmbeddingNorm), hidden);
+      last.residual = epilogue.residual;
+      return last;
+    };
+    if (!config_.trigrams) {
+      const int32_t x = builder_.embed(base_ + "embeddings.words", {{table, fb::IndexSource::ids}}, {});
+      return dense(name, x, hidden, normed());
+    }
+    const Values weight = weights_.encoder(name + ".weight", {hidden, 3 * width});
+    struct Part {
+      const char* name;
+      fb::IndexSource source;
+    };
+    constexpr Part kParts[] = {
+        {".next", fb::IndexSource::next}, {".self", fb::IndexSource::ids}, {".previous", fb::IndexSource::previous}};
+    for (uint32_t i = 0; i < 3; ++i) {
+      const std::string op = base_ + name + kParts[i].name;
+      const int32_t x = builder_.embed(base_ + "embeddings.words" + kParts[i].name, {{table, kParts[i].source}}, {});
+      const int32_t columns =
+          builder_.linear_weight(op + ".weight", hidden, width, keep_columns(weight, i * width, width));
+      const int32_t bias = i == 1 ? bias_of(name, hidden) : kAbsent;
+      epilogue.residual = builder_.linear(op, x, columns, bias, i == 2 ? normed() : epilogue);
+    }
+    return epilogue.residual;
+  }
+  /// Of a matrix of three such parts.
+  static Values keep_columns(const Values& from, uint32_t first, uint32_t count) {
+    Values kept;
+    kept.source = from.source;
+    kept.source_type = from.source_type;
+    kept.source_bytes = from.source_bytes / 3;
+    for (size_t at = first; at < from.values.size(); at += size_t{3} * count) {
+      const auto begin = from.values.begin() + static_cast<std::ptrdiff_t>(at);
+      kept.values.insert(kept.values.end(), begin, begin + count);
+    }
+    return kept;
   }
 
   /// Each distance with its bucket's bias.
@@ -188,7 +240,7 @@ class Stack {
   }
 
   EpilogueSpec layer_norm(uint32_t layer, Slot slot) {
-    return norm(layer_prefix(config_, layer) + family_.name(slot), config_.hidden);
+    return norm(layer_prefix(config_, layer) + family_.name(slot), extent_of(config_, axes_of(family_, slot).rows));
   }
 
   /// What the part of a layer that `slot` norms reads, where norms stand in front.
@@ -209,24 +261,99 @@ class Stack {
     const uint32_t heads = config_.widths.heads[i];
     const uint32_t columns = heads * config_.head_width;
     builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
-    const int32_t in = normed(i, Slot::kAttentionNorm, x);
+    const int32_t in = normed(i, Slot::kAttentionNorm, narrowed(i, x));
     // Queries, keys and values by one multiplication: their weights one above the other.
-    const int32_t qkv = dense(i, Slot::kQkv, in, {Slot::kQuery, Slot::kKey, Slot::kValue}, 3 * columns, {});
+    const int32_t qkv = config_.narrow_scores
+                            ? through_bottleneck(i, x, columns)
+                            : dense(i, Slot::kQkv, in, {Slot::kQuery, Slot::kKey, Slot::kValue}, 3 * columns, {});
     const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, rotary_);
     const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split, scores_);
-    return dense(i, Slot::kAttentionOut, context, {Slot::kAttentionOut}, config_.hidden,
-                 added(i, Slot::kAttentionNorm, x));
+    return dense(i, Slot::kAttentionOut, context, {Slot::kAttentionOut}, config_.inner,
+                 added(i, Slot::kAttentionNorm, config_.bottlenecks ? in : x));
   }
 
-  int32_t feed_forward(uint32_t i, int32_t x) {
+  /// `x` behind the bottleneck in front of layer i.
+  int32_t narrowed(uint32_t i, int32_t x) {
+    if (!config_.bottlenecks) return x;
+    return dense(layer_prefix(config_, i) + family_.name(Slot::kNarrow), x, config_.inner,
+                 layer_norm(i, Slot::kNarrowNorm));
+  }
+
+  /// Queries, keys and values of layer i where queries and keys have a bottleneck of their own. It is linear, norm included: its
+  /// matrix is multiplied with theirs, so that one multiplication makes all three.
+  int32_t through_bottleneck(uint32_t i, int32_t x, uint32_t columns) {
+    const uint32_t hidden = config_.hidden, inner = config_.inner;
+    const std::string prefix = layer_prefix(config_, i);
+    const auto take = [&](Slot slot, const char* kind, const std::vector<uint32_t>& shape) {
+      return weights_.encoder(prefix + family_.name(slot) + kind, shape);
+    };
+    const Values narrow = take(Slot::kNarrowScores, ".weight", {inner, hidden});
+    const Values shift = take(Slot::kNarrowScores, ".bias", {inner});
+    const Values gamma = take(Slot::kNarrowScoresNorm, ".weight", {inner});
+    const Values beta = take(Slot::kNarrowScoresNorm, ".bias", {inner});
+    std::vector<Values> weights, biases;
+    for (const Slot slot : {Slot::kQuery, Slot::kKey}) {
+      Values weight = take(slot, ".weight", {columns, inner}), bias = take(slot, ".bias", {columns});
+      const bool all = !narrow.values.empty() && !shift.values.empty() && !gamma.values.empty() &&
+                       !beta.values.empty() && !weight.values.empty() && !bias.values.empty();
+      if (all) {
+        std::vector<float> product;
+        product.reserve(size_t{columns} * hidden);
+        for (size_t row = 0; row < columns; ++row) {
+          std::vector<double> sums(hidden);
+          double constant = double{bias.values[row]};
+          for (size_t k = 0; k < inner; ++k) {
+            const double w = double{weight.values[row * inner + k]}, scaled = w * double{gamma.values[k]};
+            constant += scaled * double{shift.values[k]} + w * double{beta.values[k]};
+            for (size_t c = 0; c < hidden; ++c) sums[c] += scaled * double{narrow.values[k * hidden + c]};
+          }
+          for (const double sum : sums) product.push_back(static_cast<float>(sum));
+          bias.values[row] = static_cast<float>(constant);
+        }
+        weight.values = std::move(product);
+        weight.source.insert(weight.source.end(), narrow.source.begin(), narrow.source.end());
+      }
+      weights.push_back(std::move(weight));
+      biases.push_back(std::move(bias));
+    }
+    weights.push_back(take(Slot::kValue, ".weight", {columns, hidden}));
+    biases.push_back(take(Slot::kValue, ".bias", {columns}));
+    const std::string op = graph_name(config_, i, Slot::kQkv);
+    const int32_t weight = builder_.linear_weight(op + ".weight", 3 * columns, hidden, concatenate(std::move(weights)));
+    return builder_.linear(op, x, weight, builder_.vector(op + ".bias", concatenate(std::move(biases))), {});
+  }
+
+  /// The feed-forward layers in front of layer i's last one.
+  int32_t stacked(uint32_t i, int32_t x, uint32_t width) {
+    const auto name = [&](Slot slot, uint32_t number) {
+      return layer_prefix(config_, i) + fmt::format(fmt::runtime(family_.name(slot)), number);
+    };
+    for (uint32_t k = 0; k + 1 < config_.feed_forwards; ++k) {
+      EpilogueSpec activated;
+      activated.activation = config_.activation;
+      const int32_t wide = dense(name(Slot::kStackUp, k), x, width, activated);
+      EpilogueSpec added = norm(name(Slot::kStackDownNorm, k), config_.inner);
+      added.residual = x;
+      x = dense(name(Slot::kStackDown, k), wide, config_.inner, added);
+    }
+    return x;
+  }
+
+  /// `outer`: what the layer reads.
+  int32_t feed_forward(uint32_t i, int32_t x, int32_t outer) {
     const uint32_t width = config_.widths.intermediate[i];
     builder_.enter(fb::Part::feed_forward, static_cast<int32_t>(i));
+    x = stacked(i, x, width);
     const int32_t in = normed(i, Slot::kDownNorm, x);
     EpilogueSpec activated;
     if (family_.has(Slot::kGate)) activated.gate = dense(i, Slot::kGate, in, {Slot::kGate}, width, {});
     activated.activation = config_.activation;
     const int32_t wide = dense(i, Slot::kUp, in, {Slot::kUp}, width, activated);
-    return dense(i, Slot::kDown, wide, {Slot::kDown}, config_.hidden, added(i, Slot::kDownNorm, x));
+    x = dense(i, Slot::kDown, wide, {Slot::kDown}, config_.inner, added(i, Slot::kDownNorm, x));
+    if (!config_.bottlenecks) return x;
+    EpilogueSpec widens = layer_norm(i, Slot::kWidenNorm);
+    widens.residual = outer;
+    return dense(layer_prefix(config_, i) + family_.name(Slot::kWiden), x, config_.hidden, widens);
   }
 
   Builder& builder_;

@@ -61,10 +61,12 @@ class Checker {
     const bool layers = recipe_.layers.given() || !recipe_.layer_list.empty() || recipe_.heads.given() ||
                         recipe_.ffn.given() || recipe_.hidden.given() || recipe_.head_width != 0 || recipe_.share != 0;
     if (layers && !teacher_.family().narrows_layers()) {
-      problems_.add(ExitCode::kUnsupported, fmt::format("recipe: layers of {} share weights, which cannot be narrowed "
-                                                        "layer by layer; \"vocabulary\" and \"positions\" can be "
-                                                        "changed",
-                                                        name));
+      problems_.add(
+          ExitCode::kUnsupported,
+          fmt::format("recipe: layers of {} share weights or stand between bottlenecks, and cannot be narrowed "
+                      "layer by layer; \"vocabulary\" and \"positions\" can be "
+                      "changed",
+                      name));
     } else {
       check_heads();
     }

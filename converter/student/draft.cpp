@@ -66,6 +66,7 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
   Problems problems;
   config_ = read_encoder_config(Fields(source_.config, "config.json", problems));
   problems.raise();
+  roles_ = stored_roles(config_);
   const ModelNames names = model_names(family());
   base_ = base_prefix(*source_.checkpoint, names);
   outer_ = outer_prefix(base_, names);
@@ -135,17 +136,17 @@ Draft::Role Draft::role_of(const std::string& name) const {
     return whole.size() == prefix.size() + rest.size() && whole.compare(0, prefix.size(), prefix) == 0 &&
            whole.compare(prefix.size(), rest.size(), rest) == 0;
   };
-  for (const auto& [slot, of_slot] : family().roles) {
-    const Axes axes = axes_of(slot);
+  for (const auto& [slot, of_slot] : roles_) {
+    const Axes axes = axes_of(family(), slot);
     if (is_table(slot) && is(name, base_, of_slot)) return role(axes.rows, axes.columns);
   }
   if (!weight && kind != ".bias") return {};
-  for (const auto& [slot, of_slot] : family().roles) {
-    if (is_table(slot) || !is_stored(slot)) continue;
-    const Axes axes = axes_of(slot);
+  for (const auto& [slot, of_slot] : roles_) {
+    if (is_table(slot)) continue;
+    const Axes axes = axes_of(family(), slot);
     if (!is_of_layer(slot) && is(module, base_, of_slot)) return role(axes.rows, axes.columns);
-    if (!is_of_layer(slot) || !ends_with(module, "." + std::string(of_slot))) continue;
-    const auto layer = places_.find(module.substr(0, module.size() - std::string_view(of_slot).size()));
+    if (!is_of_layer(slot) || !ends_with(module, "." + of_slot)) continue;
+    const auto layer = places_.find(module.substr(0, module.size() - of_slot.size()));
     if (layer != places_.end()) return role(axes.rows, axes.columns, layer->second);
   }
   for (const char* joint : {"intent_classifier", "slot_classifier"}) {
@@ -158,6 +159,7 @@ Draft::Role Draft::role_of(const std::string& name) const {
       if (is(module, outer_, layer.name)) return role(out, in);
       if (layer.norm != nullptr && is(module, outer_, layer.norm)) return role(out, Axis::kNone);
       if (layer.bias != nullptr && is(name, outer_, layer.bias)) return role(out, Axis::kNone);
+      if (layer.beside != nullptr && is(module, outer_, layer.beside)) return role(Axis::kNone, out);
       in = out;
     }
   }
@@ -179,6 +181,7 @@ void Draft::keep(Axis axis, uint32_t layer, const Indices& indices) {
   const auto count = static_cast<uint32_t>(indices.size()) - (axis == Axis::kPositions ? config_.first_position : 0);
   if (axis == Axis::kHidden) {
     config_.hidden = count;
+    if (!config_.bottlenecks) config_.inner = count;
     if (!config_.projects) config_.embedding = count;
   }
   if (axis == Axis::kVocabulary) config_.vocabulary = count;
@@ -267,7 +270,7 @@ void Draft::multiply_factors() {
 
 bool Draft::uniform() const {
   return all_same(config_.widths.heads) && all_same(config_.widths.intermediate) && config_.embedding_rank == 0 &&
-         config_.widths.heads.front() * config_.head_width == config_.hidden;
+         config_.widths.heads.front() * config_.head_width == config_.inner;
 }
 
 LayoutSize Draft::size() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "import/families/config.h"
@@ -83,6 +84,7 @@ class Draft {
 
   ModelSource source_;
   EncoderConfig config_;
+  std::vector<std::pair<Slot, std::string>> roles_;
   std::string base_;                        // before encoder names
   std::string outer_;                       // before head names
   std::map<std::string, uint32_t> places_;  // what the names of layers' tensors begin with; the first layer of each

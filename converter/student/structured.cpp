@@ -46,9 +46,11 @@ class Pruner {
   void check() const {
     if (const std::string problem = prune_problem(options_); !problem.empty()) throw Error(ExitCode::kUsage, problem);
     if (!draft_.family().narrows_layers()) {
-      throw Error(ExitCode::kUnsupported, fmt::format("--pattern {}: layers of {} share weights, so that no layer can "
-                                                      "lose a part alone; use --pattern 1x4 or unstructured",
-                                                      pattern_name(options_.pattern), draft_.config().model_type));
+      throw Error(
+          ExitCode::kUnsupported,
+          fmt::format("--pattern {}: layers of {} share weights or stand between bottlenecks, so that no layer can "
+                      "lose a part alone; use --pattern 1x4 or unstructured",
+                      pattern_name(options_.pattern), draft_.config().model_type));
     }
     if (heads_ && !draft_.family().narrows_heads()) {
       throw Error(ExitCode::kUnsupported,

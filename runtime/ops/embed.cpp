@@ -21,6 +21,11 @@ Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* larges
     case fb::IndexSource::zero:
       *largest = 0;
       return {};
+    case fb::IndexSource::next:
+    case fb::IndexSource::previous:
+      if (!linked::kNeighbours) return not_linked("this build leaves out embeddings of neighbours");
+      *largest = find_input(site.model, fb::InputKind::ids)->limit();
+      return {};
     default:
       return unsupported("an embedding of this index source is not executed");
   }
@@ -52,8 +57,26 @@ Verdict check_indices(const Site& site, const fb::EmbedTable& table) {
   return {};
 }
 
+namespace {
+
+/// Of the neighbours of tokens.
+void fill_neighbours(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
+  const bool next = table.source() == fb::IndexSource::next;
+  const auto none = static_cast<int32_t>(find_input(run.model, fb::InputKind::ids)->limit());
+  uint32_t sequence = find_sequence(run, first);
+  for (uint32_t i = 0; i < n; ++i) {
+    const uint32_t row = first + i;
+    while (row >= run.offsets[sequence + 1]) ++sequence;
+    const bool last = next ? row + 1 == run.offsets[sequence + 1] : row == run.offsets[sequence];
+    out[i] = table.offset() + (last ? none : run.ids[next ? row + 1 : row - 1]);
+  }
+}
+
+}  // namespace
+
 void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
   const fb::IndexSource source = table.source();
+  if (linked::kNeighbours && source >= fb::IndexSource::next) return fill_neighbours(run, table, first, n, out);
   const int32_t* given = source == fb::IndexSource::ids ? run.ids : run.segments;
   uint32_t sequence = source == fb::IndexSource::positions ? find_sequence(run, first) : 0;
   for (uint32_t i = 0; i < n; ++i) {

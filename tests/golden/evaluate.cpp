@@ -103,6 +103,11 @@ class Evaluator {
         if (table->source == fb::IndexSource::segments) index = segments_.empty() ? 0 : segments_[row];
         if (table->source == fb::IndexSource::positions) index = static_cast<int32_t>(row);
         if (table->source == fb::IndexSource::zero) index = 0;
+        const bool next = table->source == fb::IndexSource::next;
+        if (next || table->source == fb::IndexSource::previous) {
+          const bool none = row == (next ? y.rows - 1 : 0);
+          index = none ? static_cast<int32_t>(graph_.model.inputs.at(0)->limit) : ids_[next ? row + 1 : row - 1];
+        }
         for (size_t i = 0; i < width; ++i) {
           y.at(row, i) += static_cast<double>(values.at(static_cast<size_t>(index) * width + i));
         }
@@ -251,6 +256,13 @@ class Evaluator {
     const auto width = static_cast<double>(y.width);
     for (size_t row = 0; row < y.rows; ++row) {
       double mean = 0, square = 0;
+      if (epilogue.norm == fb::NormKind::affine) {
+        for (size_t i = 0; i < y.width; ++i) {
+          y.at(row, i) = y.at(row, i) * static_cast<double>(constant(epilogue.gamma)[i]) +
+                         static_cast<double>(constant(epilogue.beta)[i]);
+        }
+        continue;
+      }
       if (epilogue.norm == fb::NormKind::layer) {
         for (size_t i = 0; i < y.width; ++i) mean += y.at(row, i) / width;
       }

@@ -57,6 +57,7 @@ class Tiny {
     set(settings.embedding, embedding);
     set(settings.window, 6);
     set(settings.full_every, 3);
+    if (family.block.bottlenecks) config_["intra_bottleneck_size"] = 12U;
     if (settings.task_types_if != nullptr) config_[settings.task_types_if] = true;
     config_["num_labels"] = kLabels;
     config_["intent_labels"] = {"on", "off"};
@@ -91,25 +92,7 @@ class Tiny {
  private:
   using Problems = convert::Problems;
 
-  uint64_t extent(Axis axis) const {
-    switch (axis) {
-      case Axis::kNone:
-        return 0;
-      case Axis::kEmbedding:
-        return read_.embedding;
-      case Axis::kVocabulary:
-        return read_.vocabulary;
-      case Axis::kPositions:
-        return read_.first_position + read_.positions;
-      case Axis::kFfn:
-        return read_.intermediate;
-      case Axis::kHidden:
-      case Axis::kScores:
-      case Axis::kValues:
-        return read_.hidden;
-    }
-    return 0;
-  }
+  uint64_t extent(Axis axis) const { return convert::extent_of(read_, axis); }
 
   void add(const std::string& name, std::vector<uint64_t> shape, float spread, float centre = 0) {
     size_t count = 1;
@@ -125,7 +108,9 @@ class Tiny {
     const std::string whole = convert::tensor_part(name).name;
     const auto before = tensors_.find(whole + ".weight");
     const uint64_t rows = before != tensors_.end() ? before->second.shape[0] + out : out;
-    add(whole + ".weight", {rows, in}, 1.5F / std::sqrt(static_cast<float>(in)));
+    // Nothing keeps what grows in bounds where norms have no statistics.
+    const float gain = family_.block.affine_norms ? 0.6F : 1.5F;
+    add(whole + ".weight", {rows, in}, gain / std::sqrt(static_cast<float>(in)));
     if (biases_) add(whole + ".bias", {rows}, 0.2F);
   }
 
@@ -135,18 +120,18 @@ class Tiny {
   }
 
   void module(const std::string& name, Slot slot) {
-    const convert::Axes axes = convert::axes_of(slot);
+    const convert::Axes axes = convert::axes_of(family_, slot);
     if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
     linear(name, extent(axes.rows), extent(axes.columns));
   }
 
   void encoder() {
     const std::string base = std::string(family_.base) + ".";
-    for (const auto& [slot, name] : family_.roles) {
-      if (!convert::is_stored(slot) || slot == Slot::kFactorProjection) continue;
+    for (const auto& [slot, name] : convert::stored_roles(read_)) {
+      if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
       if (convert::is_table(slot)) {
-        const convert::Axes axes = convert::axes_of(slot);
+        const convert::Axes axes = convert::axes_of(family_, slot);
         if (slot == Slot::kDistances) {
           add(base + name, {family_.settings.buckets, kHeads}, 1);
           continue;
@@ -181,6 +166,9 @@ class Tiny {
     for (const HeadLayer& layer : head.layers) {
       if (layer.out == HeadLayer::Out::kVocabulary) {  // tied
         add(layer.bias != nullptr ? layer.bias : std::string(layer.name) + ".bias", {kVocabulary}, 0.2F);
+        const uint64_t beside = kHidden - read_.embedding;
+        if (layer.beside != nullptr && beside != 0)
+          add(layer.beside + std::string(".weight"), {beside, kVocabulary}, 0.3F);
         continue;
       }
       const std::map<HeadLayer::Out, uint64_t> widths = {{HeadLayer::Out::kLabels, kLabels},

@@ -121,6 +121,7 @@ MODERNBERT = dict(
 )
 BIASES = dict(attention_bias=True, mlp_bias=True, norm_bias=True, classifier_bias=True)
 MPNET = dict(type_vocab_size=0, pad_token_id=1, layer_norm_eps=1e-5, max_position_embeddings=26)
+MOBILE = dict(embedding_size=10, intra_bottleneck_size=12, num_feedforward_networks=3, num_attention_heads=2)
 GATED = dict(num_hidden_layers=2, pad_token_id=0)
 FIVE_TAGS = dict(id2label=dict(enumerate(TAGS)))
 
@@ -180,6 +181,17 @@ SMALL_MODELS = {
     "gte-tag": ("GteForTokenClassification", dict(**GATED, **FIVE_TAGS)),
     "gte-fill": ("GteForMaskedLM", {**GATED, "type_vocab_size": 0}),
     "gte-encoder": ("GteModel", GATED),
+    "mobilebert-classify": ("MobileBertForSequenceClassification", dict(**MOBILE, num_labels=3, num_hidden_layers=2)),
+    "mobilebert-tag": ("MobileBertForTokenClassification", dict(**MOBILE, **FIVE_TAGS, use_bottleneck_attention=True)),
+    "mobilebert-answer": ("MobileBertForQuestionAnswering", dict(**MOBILE, trigram_input=False)),
+    "mobilebert-choose": ("MobileBertForMultipleChoice", dict(**MOBILE, classifier_activation=False)),
+    "mobilebert-fill": ("MobileBertForMaskedLM", {**MOBILE, "num_feedforward_networks": 1}),
+    "mobilebert-pretraining": (
+        "MobileBertForPreTraining",
+        dict(embedding_size=18, use_bottleneck=False, trigram_input=False, num_feedforward_networks=2),
+    ),
+    "mobilebert-next-sentence": ("MobileBertForNextSentencePrediction", MOBILE),
+    "mobilebert-encoder": ("MobileBertModel", {**MOBILE, "hidden_act": "gelu"}),
 }
 
 
@@ -199,7 +211,7 @@ def write_tokenizer(directory):
     (directory / "tokenizer_config.json").write_text(json.dumps(settings) + "\n")
 
 
-def randomize(model, seed):
+def randomize(model, seed, gain=1.5):
     """Weights that make every part matter: attention with contrast, norms away from 1 and 0, biases away from 0."""
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
@@ -209,7 +221,7 @@ def randomize(model, seed):
         elif parameter.dim() == 1:
             values = values * 0.2
         elif "embeddings" not in name:
-            values = values * 1.5 / parameter.shape[1] ** 0.5
+            values = values * gain / parameter.shape[1] ** 0.5
         parameter.data = values
 
 
@@ -261,7 +273,8 @@ def make_small(root, name, seed):
     kind, settings = SMALL_MODELS[name]
     model_class = getattr(transformers, kind)
     model = model_class(model_class.config_class(**{**SMALL, **settings}))
-    randomize(model, seed)
+    # Without statistics in norms nothing keeps what grows in bounds.
+    randomize(model, seed, gain=0.6 if name.startswith("mobilebert") else 1.5)
     model.tie_weights()
     directory = root / name
     model.half().save_pretrained(directory)

@@ -75,10 +75,10 @@ void read_widths(const Fields& config, EncoderConfig& out, const char* heads_key
   if (layout.has("head_width")) {
     out.head_width = layout.count("head_width", kMaxWidth);
   } else {
-    out.head_width = out.hidden / out.heads;
-    if (out.hidden % out.heads != 0) {
+    out.head_width = out.inner / out.heads;
+    if (out.inner % out.heads != 0) {
       config.problem(ExitCode::kInvalid, heads_key,
-                     fmt::format("{} heads do not divide {} columns", out.heads, out.hidden));
+                     fmt::format("{} heads do not divide {} columns", out.heads, out.inner));
     }
   }
   out.widths.heads = per_layer(layout, "heads", out, out.heads);
@@ -218,6 +218,24 @@ void read_places(const Fields& config, EncoderConfig& out) {
   }
 }
 
+/// MobileBERT's settings (arXiv 2004.02984).
+void read_bottlenecks(const Fields& config, EncoderConfig& out) {
+  out.inner = out.hidden;
+  if (!out.family->block.bottlenecks) return;
+  out.trigrams = config.flag("trigram_input", true);
+  out.plain_pooler = !config.flag("classifier_activation", true);
+  out.feed_forwards = config.count("num_feedforward_networks", kMaxLayers, 4);
+  out.bottlenecks = config.flag("use_bottleneck", true);
+  if (!out.bottlenecks) return;
+  out.inner = config.count("intra_bottleneck_size", kMaxWidth, 128);
+  if (config.flag("use_bottleneck_attention", false)) return;
+  out.narrow_scores = config.flag("key_query_shared_bottleneck", true);
+  if (!out.narrow_scores) {
+    config.problem(ExitCode::kUnsupported, "key_query_shared_bottleneck",
+                   "queries and keys without a bottleneck are not supported; use_bottleneck_attention gives them one");
+  }
+}
+
 void read_layers(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
   const uint32_t rounds =
@@ -298,9 +316,10 @@ EncoderConfig read_encoder_config(const Fields& config) {
   read_positions(config, out);
   read_layers(config, out);
   out.embedding = settings.embedding.key == nullptr ? out.hidden : count(settings.embedding, kMaxWidth);
+  read_bottlenecks(config, out);
   // ELECTRA has a projection only where the widths differ, ALBERT always.
-  out.projects =
-      out.family->has(Slot::kEmbeddingProjection) && (out.embedding != out.hidden || out.family->shares_layers());
+  out.projects = out.family->has(Slot::kEmbeddingProjection) &&
+                 (out.embedding != out.hidden || out.family->shares_layers() || out.trigrams);
   if (settings.task_types_if == nullptr || config.flag(settings.task_types_if, false)) {
     out.task_types = count(settings.task_types, kMaxWidth);
   }
@@ -323,6 +342,12 @@ ModelNames model_names(const Family& family) {
   if (family.has(Slot::kPooler)) {
     names.unused.push_back({std::string(family.name(Slot::kPooler)) + ".", "this head does not use the pooler"});
   }
+  if (family.block.bottlenecks) {
+    names.unused.push_back({std::string(family.name(Slot::kEmbeddingProjection)) + ".", "words need no projection"});
+    for (const Slot slot : {Slot::kNarrowScores, Slot::kNarrowScoresNorm}) {
+      names.unused.push_back({std::string(family.name(slot)) + ".", "queries and keys share the bottleneck of values"});
+    }
+  }
   for (const Head& head : family.heads) {
     const std::string task = typed_name(static_cast<TaskKind>(head.task));
     for (const HeadLayer& layer : head.layers) {
@@ -330,6 +355,7 @@ ModelNames model_names(const Family& family) {
       names.unused.push_back({std::string(layer.name) + ".", why});
       if (layer.norm != nullptr) names.unused.push_back({std::string(layer.norm) + ".", why});
       if (layer.bias != nullptr) names.unused.push_back({layer.bias, why});
+      if (layer.beside != nullptr) names.unused.push_back({std::string(layer.beside) + ".", why});
     }
   }
   return names;
@@ -343,6 +369,48 @@ std::string layer_prefix(const EncoderConfig& config, uint32_t layer) {
   const double rounds = static_cast<double>(config.layers) / config.inner_layers;
   const auto group = static_cast<uint32_t>(round / (rounds / config.groups));
   return fmt::format(fmt::runtime(pattern), group, layer % config.inner_layers) + ".";
+}
+
+std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& config) {
+  std::vector<std::pair<Slot, std::string>> all;
+  for (const auto& [slot, name] : config.family->roles) {
+    if (!is_stored(slot)) continue;
+    const std::string pattern = name;
+    if (pattern.find("{}") == std::string::npos) {
+      all.emplace_back(slot, pattern);
+      continue;
+    }
+    for (uint32_t i = 0; i + 1 < config.feed_forwards; ++i) {
+      all.emplace_back(slot, fmt::format(fmt::runtime(pattern), i));
+    }
+  }
+  return all;
+}
+
+uint32_t extent_of(const EncoderConfig& config, Axis axis) {
+  switch (axis) {
+    case Axis::kNone:
+      return 0;
+    case Axis::kHidden:
+      return config.hidden;
+    case Axis::kEmbedding:
+      return config.embedding;
+    case Axis::kVocabulary:
+      return config.vocabulary;
+    case Axis::kPositions:
+      return config.first_position + config.positions;
+    case Axis::kFfn:
+      return config.intermediate;
+    case Axis::kScores:
+    case Axis::kValues:
+    case Axis::kInner:
+      return config.inner;
+    case Axis::kValueInput:
+      return config.narrow_scores ? config.hidden : config.inner;
+    case Axis::kWordInput:
+      return config.trigrams ? 3 * config.embedding : config.embedding;
+  }
+  return 0;
 }
 
 std::string plain_name(const Family& family, Slot slot) {

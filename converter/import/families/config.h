@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bantam_generated.h"
@@ -36,6 +37,7 @@ struct EncoderConfig {
   uint32_t hidden = 0;
   uint32_t layers = 0;
   uint32_t heads = 0;
+  uint32_t inner = 0;  // columns between bottlenecks; `hidden` where there are none
   uint32_t intermediate = 0;
   uint32_t positions = 0;       // that tokens can have
   uint32_t first_position = 0;  // the position table's row of the first token
@@ -51,6 +53,11 @@ struct EncoderConfig {
   bool projects = false;            // there is Slot::kEmbeddingProjection
   uint32_t task_types = 0;          // rows of the task type table; 0: there is none
   uint32_t groups = 0;              // of layers with one set of weights (Family::shares_layers); 0: each has its own
+  bool bottlenecks = false;         // `inner` is another width
+  bool narrow_scores = false;       // queries and keys have a bottleneck of their own, values none
+  bool trigrams = false;            // words are projected with their neighbours
+  bool plain_pooler = false;        // the pooler's row is the first token's
+  uint32_t feed_forwards = 1;       // of each layer, one after the other
   uint32_t inner_layers = 1;        // layers inside each of a group; `layers` counts all that run
 };
 
@@ -58,6 +65,10 @@ struct EncoderConfig {
 ModelNames model_names(const Family& family);
 /// The place of a layer's tensors, relative to the base model: "encoder.layer.3.".
 std::string layer_prefix(const EncoderConfig& config, uint32_t layer);
+/// The stored roles with their names; of those that are numbered inside a layer each.
+std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& config);
+/// How many an axis counts where no layer has been narrowed; 0: kNone.
+uint32_t extent_of(const EncoderConfig& config, Axis axis);
 /// A role's name, of parts of one tensor without "[i/n]": the whole tensor's, and that with "_gate".
 std::string plain_name(const Family& family, Slot slot);
 /// The name in the graph of what layer `layer` does with `slot`, or of a tensor of it: unique where layers share weights too.

@@ -15,8 +15,21 @@
 namespace bantam::convert {
 
 /// What an axis of a tensor counts. kEmbedding: columns of embedding tables, which are the hidden width where nothing projects
-/// them to it. kScores: columns of queries and keys; kValues: of values and contexts.
-enum class Axis { kNone, kHidden, kEmbedding, kVocabulary, kPositions, kScores, kValues, kFfn };
+/// them to it. kScores: columns of queries and keys; kValues: of values and contexts. kInner: columns between bottlenecks;
+/// kValueInput: of what values are made of there; kWordInput: of what projects words.
+enum class Axis {
+  kNone,
+  kHidden,
+  kEmbedding,
+  kVocabulary,
+  kPositions,
+  kScores,
+  kValues,
+  kFfn,
+  kInner,
+  kValueInput,
+  kWordInput
+};
 
 /// What a tensor is to an encoder: a table, or a module with NAME.weight and NAME.bias.
 enum class Slot {
@@ -37,6 +50,17 @@ enum class Slot {
   kValue,
   kAttentionOut,
   kAttentionNorm,
+  // Of bottlenecks: their dense layers and norms, in front (of the residual; of queries and keys) and behind; feed-forward
+  // layers in front of the last one, numbered inside the layer ("ffn.{}.").
+  kNarrow,
+  kNarrowNorm,
+  kNarrowScores,
+  kNarrowScoresNorm,
+  kStackUp,
+  kStackDown,
+  kStackDownNorm,
+  kWiden,
+  kWidenNorm,
   kUp,    // what is activated
   kGate,  // and multiplied by this
   kDown,
@@ -56,7 +80,6 @@ constexpr bool is_stored(Slot slot) { return slot < Slot::kQkv; }
 struct Axes {
   Axis rows, columns;
 };
-Axes axes_of(Slot slot);
 
 /// Names by slot, relative to the base model or to a layer; tables' are whole ("....weight"). "NAME[1/3]" is the second of three
 /// equal parts of the rows of NAME (tensor_part).
@@ -129,6 +152,8 @@ struct HeadLayer {
   /// kOfSetting: the key in config.json and its default.
   const char* setting = nullptr;
   const char* setting_otherwise = nullptr;
+  /// Vocabulary: where the columns stand that the embeddings do not have, [columns, vocabulary] in NAME.weight.
+  const char* beside = nullptr;
 };
 
 struct Head {
@@ -150,6 +175,11 @@ struct Block {
   bool norm_first = false;
   /// Linear layers and norms have a bias where the file has one.
   bool optional_biases = false;
+  /// Norms of the encoder are gamma * x + beta.
+  bool affine_norms = false;
+  /// Layers work in fewer columns than they pass on, as settings say (MobileBERT, arXiv 2004.02984); the projection of embeddings
+  /// widens words alone, or three neighbours of them.
+  bool bottlenecks = false;
 };
 
 struct Family {
@@ -170,8 +200,8 @@ struct Family {
   const char* name(Slot slot) const { return roles.at(slot); }
   /// Do several layers run the same weights?
   bool shares_layers() const { return settings.groups.key != nullptr; }
-  /// Can a layer lose columns alone, or go? Not where several run its weights.
-  bool narrows_layers() const { return !shares_layers(); }
+  /// Can a layer lose columns alone? Not where several run its weights, nor between bottlenecks.
+  bool narrows_layers() const { return !shares_layers() && !block.bottlenecks; }
   /// Can a layer lose heads alone? Not where biases of scores belong to those of all layers.
   bool narrows_heads() const { return narrows_layers() && !has(Slot::kDistances); }
   /// The first head for `task`; null: there is none.
@@ -179,6 +209,8 @@ struct Family {
   /// Bit i: there is a head for the task of number i. Several labels and regression come with one of labels.
   uint32_t tasks() const;
 };
+
+Axes axes_of(const Family& family, Slot slot);
 
 /// Every family, in the order of families.inc.
 const std::vector<Family>& families();

@@ -35,7 +35,10 @@ void for_each_model_type(const Visit& visit) {
 
 }  // namespace
 
-Axes axes_of(Slot slot) {
+namespace {
+
+/// Of layers without bottlenecks.
+Axes plain_axes(Slot slot) {
   switch (slot) {
     case Slot::kWords:
       return {Axis::kVocabulary, Axis::kEmbedding};
@@ -66,8 +69,22 @@ Axes axes_of(Slot slot) {
       return {Axis::kFfn, Axis::kHidden};
     case Slot::kDown:
       return {Axis::kHidden, Axis::kFfn};
+    case Slot::kNarrow:
+    case Slot::kNarrowScores:
+      return {Axis::kInner, Axis::kHidden};
+    case Slot::kWiden:
+      return {Axis::kHidden, Axis::kInner};
+    case Slot::kNarrowNorm:
+    case Slot::kNarrowScoresNorm:
+      return {Axis::kInner, Axis::kNone};
+    case Slot::kStackUp:
+      return {Axis::kFfn, Axis::kHidden};
+    case Slot::kStackDown:
+      return {Axis::kHidden, Axis::kFfn};
     case Slot::kAttentionNorm:
     case Slot::kDownNorm:
+    case Slot::kStackDownNorm:
+    case Slot::kWidenNorm:
     case Slot::kFinalNorm:
       return {Axis::kHidden, Axis::kNone};
     case Slot::kQkv:
@@ -76,6 +93,45 @@ Axes axes_of(Slot slot) {
       break;
   }
   return {Axis::kNone, Axis::kNone};
+}
+
+}  // namespace
+
+Axes axes_of(const Family& family, Slot slot) {
+  Axes axes = plain_axes(slot);
+  if (!family.block.bottlenecks) return axes;
+  const auto change = [&](Axis from, Axis to) {
+    if (axes.rows == from) axes.rows = to;
+    if (axes.columns == from) axes.columns = to;
+  };
+  switch (slot) {
+    case Slot::kPositions:
+    case Slot::kSegments:
+    case Slot::kEmbeddingNorm:
+      change(Axis::kEmbedding, Axis::kHidden);
+      break;
+    case Slot::kEmbeddingProjection:
+      change(Axis::kEmbedding, Axis::kWordInput);
+      break;
+    case Slot::kValue:
+      change(Axis::kHidden, Axis::kValueInput);
+      break;
+    case Slot::kQuery:
+    case Slot::kKey:
+    case Slot::kAttentionOut:
+    case Slot::kAttentionNorm:
+    case Slot::kUp:
+    case Slot::kDown:
+    case Slot::kDownNorm:
+    case Slot::kStackUp:
+    case Slot::kStackDown:
+    case Slot::kStackDownNorm:
+      change(Axis::kHidden, Axis::kInner);
+      break;
+    default:
+      break;
+  }
+  return axes;
 }
 
 const Head* Family::head(fb::TaskKind task) const {
