@@ -10,7 +10,10 @@ extern const Table kTable;
 }
 namespace avx2 {
 extern const Table kTable;
+namespace shared {
+#include "kernels/declarations.inc"
 }
+}  // namespace avx2
 namespace avxvnni {
 extern const Table kTable;
 }
@@ -28,7 +31,10 @@ extern const Table kTable;
 }
 namespace neon {
 extern const Table kTable;
+namespace shared {
+#include "kernels/declarations.inc"
 }
+}  // namespace neon
 namespace neondot {
 extern const Table kTable;
 }

@@ -7,7 +7,9 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-constexpr uint8_t kOffsetXor = 0;
+/// Rows are stored as 256-bit VNNI takes them, which has the other kernels from here; they become signed before a dot product.
+constexpr uint8_t kOffsetXor = 0x80;
+constexpr bool kOffsetInDots = false;
 
 struct Weights {
   __m256i a, b;
@@ -41,28 +43,43 @@ BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
 }
 
 /// |x| and the signs of a block's rows, some quads at a time: made once for all panels of the block, not with every dot
-/// product, whose four instructions fill the processor already.
+/// product, whose four instructions fill the processor already. Rows are stored as x ^ offset.
 constexpr uint32_t kPreparedQuads = 64;
 template <uint32_t kRows>
 struct PreparedRows {
   alignas(32) uint8_t magnitude[kRows][kPreparedQuads * 4];
   alignas(32) uint8_t negative[kRows][kPreparedQuads * 4];
 
+  /// The sum of |x| over the negative elements of each row: see Accumulator::add.
+  int32_t below[kRows];
+
   /// `count` elements of each row, a multiple of 4.
-  BANTAM_INLINE PreparedRows(const int8_t* x, size_t x_stride, uint32_t count) {
+  BANTAM_INLINE PreparedRows(const int8_t* x, size_t x_stride, uint32_t count, uint8_t offset) {
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i flip = _mm256_set1_epi8(static_cast<char>(offset));
     for (uint32_t r = 0; r < kRows; ++r, x += x_stride) {
+      __v4di total = {0, 0, 0, 0};
       uint32_t i = 0;
       for (; i + 32 <= count; i += 32) {
-        const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i));
-        _mm256_store_si256(reinterpret_cast<__m256i*>(magnitude[r] + i), _mm256_abs_epi8(v));
-        _mm256_store_si256(reinterpret_cast<__m256i*>(negative[r] + i), _mm256_cmpgt_epi8(_mm256_setzero_si256(), v));
+        const __m256i v = _mm256_xor_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i)), flip);
+        const SignedQuad parts = {_mm256_abs_epi8(v), _mm256_cmpgt_epi8(zero, v)};
+        _mm256_store_si256(reinterpret_cast<__m256i*>(magnitude[r] + i), parts.magnitude);
+        _mm256_store_si256(reinterpret_cast<__m256i*>(negative[r] + i), parts.negative);
+        total += reinterpret_cast<__v4di>(_mm256_sad_epu8(_mm256_and_si256(parts.magnitude, parts.negative), zero));
       }
+      below[r] = static_cast<int32_t>(total[0] + total[1] + total[2] + total[3]);
       for (; i < count; i += 4) {
-        const SignedQuad quad = signed_quad(x + i);
-        const int32_t m = _mm256_cvtsi256_si32(quad.magnitude);
-        const int32_t n = _mm256_cvtsi256_si32(quad.negative);
+        int32_t stored;
+        memcpy(&stored, x + i, 4);
+        const __m128i v = _mm_xor_si128(_mm_cvtsi32_si128(stored), _mm256_castsi256_si128(flip));
+        const __m128i absolute = _mm_abs_epi8(v);
+        const __m128i below_zero = _mm_cmpgt_epi8(_mm_setzero_si128(), v);
+        const int32_t m = _mm_cvtsi128_si32(absolute);
+        const int32_t n = _mm_cvtsi128_si32(below_zero);
         memcpy(magnitude[r] + i, &m, 4);
         memcpy(negative[r] + i, &n, 4);
+        const __m128i four = _mm_cvtsi32_si128(m & n);
+        below[r] += _mm_cvtsi128_si32(_mm_sad_epu8(four, _mm_setzero_si128()));
       }
     }
   }
@@ -70,25 +87,6 @@ struct PreparedRows {
     return {broadcast_four(magnitude[r] + size_t{i} * 4), broadcast_four(negative[r] + size_t{i} * 4)};
   }
 };
-
-/// The sum of -x over the negative elements of row x.
-BANTAM_INLINE int32_t row_start(const int8_t* x, uint32_t count) {
-  const __m256i zero = _mm256_setzero_si256();
-  const auto of = [zero](__m256i v) __attribute__((always_inline)) {
-    return reinterpret_cast<__v4di>(_mm256_sad_epu8(_mm256_abs_epi8(_mm256_min_epi8(v, zero)), zero));
-  };
-  __v4di total = {0, 0, 0, 0};
-  uint32_t i = 0;
-  for (; i + 32 <= count; i += 32) total += of(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i)));
-  for (; i + 4 <= count; i += 4) {
-    int32_t four;
-    memcpy(&four, x + i, 4);
-    total += of(_mm256_setr_epi32(four, 0, 0, 0, 0, 0, 0, 0));
-  }
-  int64_t start = total[0] + total[1] + total[2] + total[3];
-  for (; i < count; ++i) start += x[i] < 0 ? -x[i] : 0;
-  return static_cast<int32_t>(start);
-}
 
 /// The four products of each lane, added; |u| * 127 * 2 must fit s16, so u <= 128.
 BANTAM_INLINE __v8si dot_u8_s8(__m256i u, __m256i s) {
@@ -102,12 +100,17 @@ struct Accumulator {
   Accumulator() = default;
   BANTAM_INLINE explicit Accumulator(I32x16 start)
       : a(reinterpret_cast<__v8si>(start.a)), b(reinterpret_cast<__v8si>(start.b)) {}
-  /// |x| by w, or by ~w where x is negative: x * w = |x| * ~w + |x| there, and row_start has added those |x|. Half the
+  /// |x| by w, or by ~w where x is negative: x * w = |x| * ~w + |x| there, and those |x| are added at the end. Half the
   /// cost of vpsignb, which competes with the multiplications. |x| * |~w| * 2 <= 127 * 128 * 2; a garbage x of -128
   /// meets weights of 0 only.
   BANTAM_INLINE void add(SignedQuad q, Weights w) {
     a += dot_u8_s8(q.magnitude, _mm256_xor_si256(w.a, q.negative));
     b += dot_u8_s8(q.magnitude, _mm256_xor_si256(w.b, q.negative));
+  }
+  /// Keys lie as k + 128.
+  BANTAM_INLINE void add_keys(SignedQuad q, Weights k) {
+    const __m256i flip = _mm256_set1_epi8(static_cast<char>(kOffsetXor));
+    add(q, {_mm256_xor_si256(k.a, flip), _mm256_xor_si256(k.b, flip)});
   }
   BANTAM_INLINE void add(UnsignedQuad q, Weights w) {
     a += dot_u8_s8(q.half, w.a) + dot_u8_s8(q.rest, w.a);
@@ -127,10 +130,12 @@ struct WeightQuads {
 struct RowSums {
   __v8si a = {0, 0, 0, 0, 0, 0, 0, 0};
   __v8si b = {0, 0, 0, 0, 0, 0, 0, 0};
-  /// rows[16][4]; |w| by x with the sign of w. A garbage x of -128 meets weights of 0 only.
+  /// rows[16][4], stored; |w| by x with the sign of w. A garbage x of -128 meets weights of 0 only.
   template <int kOutput>
   BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {
-    const Weights x = load_weights(rows);
+    const __m256i flip = _mm256_set1_epi8(static_cast<char>(kOffsetXor));
+    const Weights stored = load_weights(rows);
+    const Weights x = {_mm256_xor_si256(stored.a, flip), _mm256_xor_si256(stored.b, flip)};
     const __m256i magnitude = _mm256_shuffle_epi32(quads.magnitudes, kOutput * 0x55);
     const __m256i w = _mm256_shuffle_epi32(quads.four, kOutput * 0x55);
     a += dot_u8_s8(magnitude, _mm256_sign_epi8(x.a, w));

@@ -7,6 +7,7 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr uint8_t kOffsetXor = 0x80;
+constexpr bool kOffsetInDots = true;
 
 struct Weights {
   __m512i v;
@@ -21,9 +22,6 @@ using UnsignedQuad = Quad;
 constexpr uint32_t kPreparedQuads = 0;
 template <uint32_t kRows>
 struct PreparedRows;
-
-/// What the accumulators of a row x start with, beside -128 times the weights' sum.
-BANTAM_INLINE int32_t row_start(const int8_t*, uint32_t) { return 0; }
 
 BANTAM_INLINE Weights load_weights(const int8_t* p) { return {_mm512_loadu_si512(p)}; }
 BANTAM_INLINE Quad signed_quad(const void* p) {

@@ -1,6 +1,7 @@
 // 256-bit VNNI, VEX encoded.
 #define BANTAM_KERNEL_NAMESPACE avxvnni
 #define BANTAM_KERNEL_ISA kAvxVnni
+#define BANTAM_KERNEL_BASE avx2
 
 #include "kernels/vnni256/dot.h"
 

@@ -112,18 +112,17 @@ BANTAM_NOINLINE bool attention_block(const Attention& a, uint32_t query) {
   return Kernel<kRows>(a, query).run();
 }
 
-/// Queries of a block: every size that is built is a dozen kilobytes, so there are at most three.
-constexpr uint32_t kManyQueries = kMaxRows == 8 ? 8 : kMaxRows < 4 ? kMaxRows : 4;
-constexpr uint32_t kSomeQueries = kMaxRows < 4 ? kMaxRows : 4;
+/// Queries of a block where a linear layer takes `rows`. Every size that is built is a dozen kilobytes, so there are at most
+/// three: 8 where there are registers for it, these, one.
+constexpr uint32_t some_queries(uint32_t rows) { return rows < 4 ? rows : 4; }
+constexpr uint32_t many_queries(uint32_t rows) { return rows == 8 ? 8 : some_queries(rows); }
 
 /// Kernel<queries>(args, query).run() serves one block.
-template <template <uint32_t> class Kernel, uint32_t kSome>
+template <template <uint32_t> class Kernel, uint32_t kMany, uint32_t kSome>
 BANTAM_INLINE bool attention_blocks(const Attention& a) {
   bool finite = true;
   uint32_t query = 0;
-  for (; query + kManyQueries <= a.queries; query += kManyQueries) {
-    finite &= attention_block<Kernel, kManyQueries>(a, query);
-  }
+  for (; query + kMany <= a.queries; query += kMany) finite &= attention_block<Kernel, kMany>(a, query);
   for (; query + kSome <= a.queries; query += kSome) finite &= attention_block<Kernel, kSome>(a, query);
   for (; query < a.queries; ++query) finite &= attention_block<Kernel, 1>(a, query);
   return finite;

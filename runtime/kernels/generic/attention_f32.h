@@ -173,6 +173,10 @@ struct AttentionF32 : AttentionBlock<kRows> {
   }
 };
 
+inline bool attention_f32(const Attention& a) {
+  return attention_blocks<AttentionF32, many_queries(kMaxRowsF32), many_queries(kMaxRowsF32)>(a);
+}
+
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
 #endif  // BANTAM_KERNELS_GENERIC_ATTENTION_F32_H_

@@ -128,7 +128,9 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
   }
 };
 
-inline bool attention_q8(const Attention& a) { return attention_blocks<AttentionQ8, kSomeQueries>(a); }
+inline bool attention_q8(const Attention& a) {
+  return attention_blocks<AttentionQ8, many_queries(kMaxRows), some_queries(kMaxRows)>(a);
+}
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

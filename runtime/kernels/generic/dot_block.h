@@ -8,34 +8,24 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// What RegisterBlock::start wants to know of the rows.
-template <uint32_t kRows>
-BANTAM_INLINE void measure_rows(int32_t (&row_starts)[kRows], const int8_t* x, size_t x_stride, uint32_t count) {
-  BANTAM_UNROLL
-  for (uint32_t r = 0; r < kRows; ++r) row_starts[r] = row_start(x + r * x_stride, count);
-}
-
-/// Starts the sums of a RegisterBlock<kRows, kPanels>: rows x, `k` long, by panels of a layer whose weights' sums are `w_sum`.
-template <uint32_t kRows, uint32_t kPanels, class Block>
-BANTAM_INLINE void start_sums(Block& block, const int8_t* x, size_t x_stride, uint32_t k, const int32_t* w_sum) {
-  if constexpr (kOffsetXor != 0) {
+/// Starts the sums of a RegisterBlock for panels of a layer whose weights' sums are `w_sum`.
+template <uint32_t kPanels, class Block>
+BANTAM_INLINE void start_sums(Block& block, const int32_t* w_sum) {
+  if constexpr (kOffsetInDots) {
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPanels; ++p) block.start(p, w_sum + p * 16);
   } else {
-    int32_t row_starts[kRows];
-    measure_rows(row_starts, x, x_stride, k);
-    block.start(row_starts);
+    block.clear();
   }
 }
 
-/// What the accumulators of queries start with when they meet keys: -128 times the query's sum where keys are stored as
-/// k + 128, else what the instruction set's signs need.
+/// What the accumulators of queries start with when they meet keys: -128 times the query's sum where dot products take keys as
+/// k + 128, else 0.
 template <uint32_t kRows>
 BANTAM_INLINE void measure_queries(int32_t (&starts)[kRows], const int8_t* q, size_t q_stride, uint32_t count) {
-  if constexpr (kOffsetXor == 0) {
-    measure_rows(starts, q, q_stride, count);
-  } else {
-    for (uint32_t r = 0; r < kRows; ++r, q += q_stride) {
+  for (uint32_t r = 0; r < kRows; ++r, q += q_stride) {
+    starts[r] = 0;
+    if constexpr (kOffsetInDots) {
       I32 total = splat(int32_t{0});
       for_vectors(
           count, [&](uint32_t i, auto lanes)

@@ -14,7 +14,7 @@ template <uint32_t kRows, uint32_t kPanels>
 BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t panel, Ahead ahead) {
   const int8_t* x = a.x + row * a.x_stride;
   RegisterBlock<kRows, kPanels> block;
-  start_sums<kRows, kPanels>(block, x, a.x_stride, a.k, a.w_sum + panel * 16);
+  start_sums<kPanels>(block, a.w_sum + panel * 16);
   const size_t w_stride = size_t{a.k} * 16;
   if constexpr (kRows <= 2) {
     // Bound by the weights' stream, which the processor fetches ahead itself.

@@ -92,7 +92,7 @@ BANTAM_INLINE void dot_sparse_span(const LinearQ8& a, uint32_t first, uint32_t o
 /// Rows, at most 16, of a panel from its sums. `worst` is raised to what the largest y has of bits, if wanted.
 template <bool kWorst>
 BANTAM_INLINE void dequantize_panel(const LinearQ8& a, uint32_t column, const int32_t (&found)[16][16], I32& worst) {
-  const I32 start = kOffsetXor != 0 ? times_minus_128(load(a.w_sum + column)) : splat(int32_t{0});
+  const I32 start = kOffsetInDots ? times_minus_128(load(a.w_sum + column)) : splat(int32_t{0});
   const F32 w_scale = load(a.w_scale + column);
   const F32 bias = a.bias != nullptr ? load(a.bias + column) : splat(0.0f);
   for_rows_of(

@@ -18,7 +18,7 @@ struct RegisterBlock {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) acc[r][p] = Accumulator(value);
   }
-  /// Otherwise, and for keys: all sums of a row start at what measure_rows, or measure_queries, found.
+  /// For keys: all sums of a row start at what measure_queries found.
   BANTAM_INLINE void start(const int32_t (&row_starts)[kRows]) {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
@@ -26,7 +26,7 @@ struct RegisterBlock {
       for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = Accumulator(splat(row_starts[r]));
     }
   }
-  /// For probabilities.
+  /// Otherwise.
   BANTAM_INLINE void clear() {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
@@ -61,12 +61,14 @@ struct RegisterBlock {
  private:
   /// Templates: the member need not exist where it is not used.
   struct LayerWeights {
+    static constexpr uint8_t kOffset = kOffsetXor;  // of the rows
     template <class Sums, class Quad, class Tile>
     static BANTAM_INLINE void add(Sums& sums, const Quad& quad, const Tile& weights) {
       sums.add(quad, weights);
     }
   };
   struct Keys {
+    static constexpr uint8_t kOffset = 0;
     template <class Sums, class Quad, class Tile>
     static BANTAM_INLINE void add(Sums& sums, const Quad& quad, const Tile& keys) {
       if constexpr (kOffsetXor != 0) {
@@ -92,9 +94,14 @@ struct RegisterBlock {
     } else {
       for (uint32_t begin = 0; begin < quads; begin += kPreparedQuads) {
         const uint32_t count = quads - begin < kPreparedQuads ? quads - begin : kPreparedQuads;
-        const PreparedRows<kRows> rows(x + size_t{begin} * 4, x_stride, count * 4);
+        const PreparedRows<kRows> rows(x + size_t{begin} * 4, x_stride, count * 4, Kind::kOffset);
         for (uint32_t i = 0; i < count; ++i) {
           step([&](uint32_t r) __attribute__((always_inline)) { return rows.quad(r, i); });
+        }
+        BANTAM_UNROLL
+        for (uint32_t r = 0; r < kRows; ++r) {
+          BANTAM_UNROLL
+          for (uint32_t p = 0; p < kPanels; ++p) acc[r][p] = Accumulator(acc[r][p].get() + splat(rows.below[r]));
         }
       }
     }

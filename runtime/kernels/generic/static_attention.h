@@ -181,7 +181,8 @@ BANTAM_NOINLINE void static_attend(const StaticAttention& a, uint32_t query) {
 inline bool static_attention(const StaticAttention& a) {
   if constexpr (!linked::kStatic) return false;
   uint32_t query = 0;
-  for (; query + kSomeQueries <= a.queries; query += kSomeQueries) static_attend<kSomeQueries>(a, query);
+  constexpr uint32_t kSome = some_queries(kMaxRows);
+  for (; query + kSome <= a.queries; query += kSome) static_attend<kSome>(a, query);
   for (; query < a.queries; ++query) static_attend<1>(a, query);
   return true;
 }

@@ -97,7 +97,7 @@ template <uint32_t kRows, uint32_t kPanels>
 BANTAM_NOINLINE void static_linear_block(const StaticLinear& a, uint32_t row, uint32_t panel) {
   const int8_t* x = a.x + row * a.x_stride;
   RegisterBlock<kRows, kPanels> block;
-  start_sums<kRows, kPanels>(block, x, a.x_stride, a.k, a.w_sum + panel * 16);
+  start_sums<kPanels>(block, a.w_sum + panel * 16);
   const size_t w_stride = size_t{a.k} * 16;
   block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4);
   int32_t sums[kRows][kPanels * 16];

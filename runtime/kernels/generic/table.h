@@ -1,5 +1,6 @@
 // The last header of a translation unit: all kernels of one instruction set and their table.
-// BANTAM_KERNEL_ISA names the enumerator, e.g. kAvx2.
+// BANTAM_KERNEL_ISA names the enumerator, e.g. kAvx2. BANTAM_KERNEL_BASE, where it is defined, names the instruction set that
+// has the same vectors and another dot product: kernels without one are its. BANTAM_KERNEL_IS_BASE: others may say so of this.
 #ifndef BANTAM_KERNELS_GENERIC_TABLE_H_
 #define BANTAM_KERNELS_GENERIC_TABLE_H_
 
@@ -25,8 +26,12 @@ inline bool attention(const Attention& a) {
   if constexpr (linked::kDynamic) {
     if (a.q8) return attention_q8(a);
   }
-  if constexpr (linked::kFloatAttention) return attention_blocks<AttentionF32, kManyQueries>(a);
+#if defined(BANTAM_KERNEL_BASE)
+  return BANTAM_KERNEL_BASE::shared::attention(a);
+#else
+  if constexpr (linked::kFloatAttention) return attention_f32(a);
   return false;
+#endif
 }
 
 /// Whether an operator that is linked calls a kernel; the others are null, and nothing of them is in an image.
@@ -48,12 +53,28 @@ struct Links {
   static constexpr bool static_pool = linked::op(linked::kOpStaticPool) || linked::op(linked::kOpStaticRow);
 };
 
+#if defined(BANTAM_KERNEL_IS_BASE)
+namespace shared {
+#define BANTAM_KERNEL(name, Args) \
+  bool name(const Args& a) { return BANTAM_KERNEL_NAMESPACE::name(a); }
+#include "kernels/kernels.inc"
+#undef BANTAM_KERNEL
+}  // namespace shared
+#endif
+
 // Included once for each instruction set, in its own namespace.
 // NOLINTNEXTLINE(misc-definitions-in-headers)
 const Table kTable = {
     Isa::BANTAM_KERNEL_ISA,
     kOffsetXor,
+#if defined(BANTAM_KERNEL_BASE)
+#define BANTAM_KERNEL(name, Args) BANTAM_KERNEL_BASE::shared::name,
+#define BANTAM_KERNEL_DOT(name, Args) name,
+#elif defined(BANTAM_KERNEL_IS_BASE)
+#define BANTAM_KERNEL(name, Args) shared::name,
+#else
 #define BANTAM_KERNEL(name, Args) Links::name ? name : nullptr,
+#endif
 #include "kernels/kernels.inc"
 #undef BANTAM_KERNEL
 };

@@ -11,7 +11,7 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr uint8_t kOffsetXor = 0;
-BANTAM_INLINE int32_t row_start(const int8_t*, uint32_t) { return 0; }
+constexpr bool kOffsetInDots = false;
 
 /// See generic/quad_block.h.
 template <uint32_t kRows, uint32_t kPanels>

@@ -1,6 +1,7 @@
 // aarch64 with sdot (FEAT_DotProd).
 #define BANTAM_KERNEL_NAMESPACE neondot
 #define BANTAM_KERNEL_ISA kNeonDot
+#define BANTAM_KERNEL_BASE neon
 
 #include "kernels/neondot/dot.h"
 

@@ -11,7 +11,7 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr uint8_t kOffsetXor = 0;
-BANTAM_INLINE int32_t row_start(const int8_t*, uint32_t) { return 0; }
+constexpr bool kOffsetInDots = false;
 
 BANTAM_INLINE int8x16_t load_sixteen(const int8_t* p) { return vld1q_s8(p); }
 BANTAM_INLINE uint8x16_t load_sixteen(const uint8_t* p) { return vld1q_u8(p); }

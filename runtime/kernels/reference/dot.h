@@ -9,7 +9,8 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// XORed into stored q8 activations; 0x80 where the dot product takes u8, and then accumulators start at -128 * sum.
+/// XORed into stored q8 activations. 0x80 where a dot product takes u8: it takes them as they are then, and accumulators start
+/// at -128 * sum (kOffsetInDots); or where kernels are shared with such an instruction set.
 constexpr uint8_t kOffsetXor = 0;
 
 /// Sums of rows x and x + x_step by output w; one row twice where x_step is 0. Weights and sums of two rows are what eight

@@ -8,6 +8,7 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr uint8_t kOffsetXor = 0x80;
+constexpr bool kOffsetInDots = true;
 
 struct Weights {
   __m256i a, b;
@@ -22,9 +23,6 @@ using UnsignedQuad = Quad;
 constexpr uint32_t kPreparedQuads = 0;
 template <uint32_t kRows>
 struct PreparedRows;
-
-/// What the accumulators of a row x start with, beside -128 times the weights' sum.
-BANTAM_INLINE int32_t row_start(const int8_t*, uint32_t) { return 0; }
 
 BANTAM_INLINE Weights load_weights(const int8_t* p) {
   return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)),
