@@ -12,6 +12,7 @@ import sys
 
 # What a declaration at the top of a namespace defines: a type, a function, a variable.
 TYPE = re.compile(r"^(?:template\s*<.*?>\s*)?(?:class|struct|enum(?:\s+class)?|union)\s+(\w+)[^;(]*$", re.S)
+ALIAS = re.compile(r"^using\s+(\w+)\s*=(.*)$", re.S)
 FUNCTION = re.compile(r"(\w+)\s*\($")
 VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:\[.*\]\s*)*(?:=.*|\{)?$", re.S)
 
@@ -27,8 +28,11 @@ def blanked(text):
 
 def declared(head):
     """What a declaration defines whose text up to its first brace or semicolon is `head`: a name, of a function with its
-    parameters; or None. An alias may be declared twice."""
+    parameters, of an alias with what it stands for; or None."""
     head = head.strip()
+    alias = ALIAS.match(head)
+    if alias:
+        return f"{alias.group(1)} = {' '.join(alias.group(2).split())}"
     if not head or re.match(r"(?:static_assert|namespace|extern|friend|typedef|using)\b", head):
         return None
     found = TYPE.match(head)
@@ -72,11 +76,21 @@ def private_names(text):
 
 
 def clashes(folder):
-    """Lines that name what two sources under `folder` define privately. Functions of other parameters are overloads."""
+    """Lines that name what two sources under `folder` define privately. Functions of other parameters are overloads; an alias
+    may be declared again as the same."""
     owners = {}
+    aliases = {}
     for source in sorted(pathlib.Path(folder).rglob("*.cpp")):
         for name in private_names(source.read_text(encoding="utf-8")):
-            owners.setdefault(name, []).append(str(source.relative_to(folder)))
+            own = str(source.relative_to(folder))
+            alias, _, means = name.partition(" = ")
+            if not means:
+                owners.setdefault(name, []).append(own)
+            elif means not in aliases.setdefault(alias, {}):
+                aliases[alias][means] = own
+    for alias, meanings in aliases.items():
+        if alias in owners or len(meanings) > 1:
+            owners.setdefault(alias, []).extend(meanings.values())
     return [
         f"{folder}: {name} is private to {' and '.join(sources)}: give one another name"
         for name, sources in sorted(owners.items())

@@ -34,6 +34,11 @@ class PrivateNames(unittest.TestCase):
         ):
             self.assertEqual(self.clashes(body, f"// as in the other\n{body}"), [name])
 
+    def test_finds_aliases_of_other_things(self):
+        one = "using Kind = Node::Kind;"
+        self.assertEqual(self.clashes(one, "using Kind =\n    Other::Kind;"), ["Kind"])
+        self.assertEqual(self.clashes("enum class Kind { kOne };", one), ["Kind"])
+
     def test_takes_overloads_aliases_and_local_names(self):
         for one, other in (
             ("int twice(int a) { return 2 * a; }", "int twice(long a) { return 2; }"),

@@ -9,14 +9,14 @@
 namespace bantam::convert {
 namespace {
 
-using Kind = PatternNode::Kind;
-using Node = std::unique_ptr<PatternNode>;
+using Syntax = PatternNode::Kind;
+using Branch = std::unique_ptr<PatternNode>;
 
 constexpr size_t kMaxPattern = 4096;
 constexpr uint32_t kMaxDepth = 32;
 constexpr uint32_t kMaxRepeat = 32;
 
-Node make(Kind kind) {
+Branch make(Syntax kind) {
   auto node = std::make_unique<PatternNode>();
   node->kind = kind;
   return node;
@@ -26,9 +26,9 @@ class Parser {
  public:
   explicit Parser(const std::string& pattern) : pattern_(pattern) {}
 
-  Node parse() {
+  Branch parse() {
     if (pattern_.size() > kMaxPattern) throw std::invalid_argument("the pattern is too long");
-    Node node = alternatives(0);
+    Branch node = alternatives(0);
     if (at_ < pattern_.size()) fail("\")\" without its \"(\"");
     return node;
   }
@@ -46,19 +46,19 @@ class Parser {
     return true;
   }
 
-  Node alternatives(uint32_t depth) {
+  Branch alternatives(uint32_t depth) {
     if (depth > kMaxDepth) fail("groups too deep");
-    Node any = make(Kind::kAny);
+    Branch any = make(Syntax::kAny);
     do {
-      Node all = make(Kind::kAll);
+      Branch all = make(Syntax::kAll);
       while (more() && pattern_[at_] != '|' && pattern_[at_] != ')') all->parts.push_back(repeated(depth));
       any->parts.push_back(std::move(all));
     } while (skip("|"));
     return any;
   }
 
-  Node repeated(uint32_t depth) {
-    Node node = one(depth);
+  Branch repeated(uint32_t depth) {
+    Branch node = one(depth);
     uint32_t least = 1;
     uint32_t most = 1;
     if (skip("?")) {
@@ -76,8 +76,8 @@ class Parser {
       return node;
     }
     if (more() && (pattern_[at_] == '?' || pattern_[at_] == '+')) fail("a lazy or possessive repetition");
-    if (node->kind == Kind::kNotNext) fail("a repeated (?!");
-    Node repeat = make(Kind::kRepeat);
+    if (node->kind == Syntax::kNotNext) fail("a repeated (?!");
+    Branch repeat = make(Syntax::kRepeat);
     repeat->parts.push_back(std::move(node));
     repeat->least = least;
     repeat->most = most;
@@ -94,22 +94,22 @@ class Parser {
     return value;
   }
 
-  Node one(uint32_t depth) {
+  Branch one(uint32_t depth) {
     if (skip("(?!")) {
-      Node inside = closed(depth);
-      Node node = make(Kind::kNotNext);
+      Branch inside = closed(depth);
+      Branch node = make(Syntax::kNotNext);
       const PatternNode* only = inside.get();
-      while ((only->kind == Kind::kAny || only->kind == Kind::kAll) && only->parts.size() == 1) {
+      while ((only->kind == Syntax::kAny || only->kind == Syntax::kAll) && only->parts.size() == 1) {
         only = only->parts[0].get();
       }
-      if (only->kind != Kind::kSet) fail("(?!...) of more than one character");
+      if (only->kind != Syntax::kSet) fail("(?!...) of more than one character");
       node->set = only->set;
       return node;
     }
     if (skip("(?i:")) {
       const bool outside = ignore_case_;
       ignore_case_ = true;
-      Node node = closed(depth);
+      Branch node = closed(depth);
       ignore_case_ = outside;
       return node;
     }
@@ -118,7 +118,7 @@ class Parser {
       ++at_;
       return closed(depth);
     }
-    Node node = make(Kind::kSet);
+    Branch node = make(Syntax::kSet);
     if (skip("[")) {
       node->set = bracket();
     } else if (std::string_view("^$.*+?{}()|]").find(pattern_[at_]) != std::string_view::npos) {
@@ -129,8 +129,8 @@ class Parser {
     return node;
   }
 
-  Node closed(uint32_t depth) {
-    Node node = alternatives(depth + 1);
+  Branch closed(uint32_t depth) {
+    Branch node = alternatives(depth + 1);
     if (!skip(")")) fail("\"(\" without its \")\"");
     return node;
   }

@@ -12,7 +12,7 @@
 namespace bantam::convert {
 namespace {
 
-using Kind = PatternNode::Kind;
+using Syntax = PatternNode::Kind;
 
 constexpr uint32_t kMaxThreads = 4096;
 constexpr uint32_t kTextEnd = 0;  // the class of the end of the text
@@ -47,15 +47,15 @@ class Steps {
 
   uint32_t build(const PatternNode& node, uint32_t next) {
     switch (node.kind) {
-      case Kind::kSet:
-      case Kind::kNotNext:
+      case Syntax::kSet:
+      case Syntax::kNotNext:
         sets.push_back(node.set);
-        return add({node.kind == Kind::kSet ? Step::Do::kTake : Step::Do::kNotNext,
+        return add({node.kind == Syntax::kSet ? Step::Do::kTake : Step::Do::kNotNext,
                     static_cast<uint32_t>(sets.size() - 1), next, 0});
-      case Kind::kAll:
+      case Syntax::kAll:
         for (size_t i = node.parts.size(); i-- > 0;) next = build(*node.parts[i], next);
         return next;
-      case Kind::kAny: {
+      case Syntax::kAny: {
         uint32_t step = build(*node.parts.back(), next);
         for (size_t i = node.parts.size() - 1; i-- > 0;) {
           const uint32_t first = build(*node.parts[i], next);
@@ -63,7 +63,7 @@ class Steps {
         }
         return step;
       }
-      case Kind::kRepeat:
+      case Syntax::kRepeat:
         break;
     }
     uint32_t step = next;
