@@ -44,9 +44,9 @@ namespace {
 
 /// Builds the document from the parser's events and stops at the first rule broken. O(size): nlohmann's own builder with
 /// a callback looks through the whole parent after each object.
-class Builder final : public Json::json_sax_t {
+class TreeBuilder final : public Json::json_sax_t {
  public:
-  explicit Builder(Json* root) : next_(root) {}
+  explicit TreeBuilder(Json* root) : next_(root) {}
   const std::string& problem() const { return problem_; }
 
   bool null() override { return put(nullptr); }
@@ -114,7 +114,7 @@ class Builder final : public Json::json_sax_t {
 
 Json parse_json(std::string_view text, const std::string& where) {
   Json json;
-  Builder builder(&json);
+  TreeBuilder builder(&json);
   if (Json::sax_parse(text, &builder)) return json;
   throw Error(ExitCode::kInvalid, fmt::format("{}: {}", where, builder.problem()));
 }

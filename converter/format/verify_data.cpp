@@ -14,7 +14,7 @@ namespace bantam::convert {
 namespace {
 
 /// One constant tensor and where its bytes are.
-struct Constant {
+struct CheckedTensor {
   const fb::Tensor& tensor;
   const uint8_t* data;  // the data section
 
@@ -56,13 +56,14 @@ uint64_t count_below(const uint8_t* bytes, uint64_t size) {
   return static_cast<uint64_t>(std::count(bytes, bytes + size, uint8_t{0x80}));
 }
 
-void report_below(const Constant& constant, uint64_t below, std::vector<std::string>* problems) {
+void report_below(const CheckedTensor& constant, uint64_t below, std::vector<std::string>* problems) {
   if (below == 0) return;
   problems->push_back(
       fmt::format("tensor {}: {} weights are -128; they must lie in [-127, 127]", constant.name(), below));
 }
 
-void verify_scales(const Constant& constant, const std::vector<uint8_t>& used, std::vector<std::string>* problems) {
+void verify_scales(const CheckedTensor& constant, const std::vector<uint8_t>& used,
+                   std::vector<std::string>* problems) {
   const fb::Blob* blob = constant.tensor.scales();
   if (!present(blob)) return;
   // Behind the scales of int4 weights lie factors. The model is open: its blobs lie in memory.
@@ -79,7 +80,7 @@ void verify_scales(const Constant& constant, const std::vector<uint8_t>& used, s
 }
 
 /// `sums`: of the weights of each output.
-void check_padding_and_sums(const Constant& constant, bool padding, const std::vector<int64_t>& sums,
+void check_padding_and_sums(const CheckedTensor& constant, bool padding, const std::vector<int64_t>& sums,
                             std::vector<std::string>* problems) {
   if (padding) problems->push_back(fmt::format("tensor {}: padding elements are not 0", constant.name()));
   const fb::Blob* stated = constant.tensor.sums();
@@ -95,7 +96,7 @@ void check_padding_and_sums(const Constant& constant, bool padding, const std::v
 
 /// Ranges, padding and sums of an int8 weight tile [N/16][K/4][16][4], a line at a time: most weights of most files, and
 /// three times as quick as block by block. `used[n]`: row n holds something other than 0.
-void verify_tile(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
+void verify_tile(const CheckedTensor& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
   const uint32_t n_count = extent(constant.tensor, 0);
   const uint32_t k_count = extent(constant.tensor, 1);
   const uint32_t padded_n = kernels::pad16(n_count);
@@ -126,7 +127,7 @@ void verify_tile(const Constant& constant, std::vector<uint8_t>* used, std::vect
 /// The same of any layout, block by block.
 class Blocks : public BlockSink {
  public:
-  Blocks(const Constant& constant, std::vector<uint8_t>* used)
+  Blocks(const CheckedTensor& constant, std::vector<uint8_t>* used)
       : rows_(extent(constant.tensor, 0)),
         columns_(extent(constant.tensor, 1)),
         factors_(constant.tensor, present(constant.tensor.scales()) ? constant.at(constant.tensor.scales()) : nullptr),
@@ -147,7 +148,7 @@ class Blocks : public BlockSink {
     if (sum != 0) sums_[n] += k < columns_ ? sum * factors_.of(n, k) : sum;
   }
 
-  void report(const Constant& constant, std::vector<std::string>* problems) const {
+  void report(const CheckedTensor& constant, std::vector<std::string>* problems) const {
     report_below(constant, below_, problems);
     check_padding_and_sums(constant, padding_, sums_, problems);
   }
@@ -162,7 +163,7 @@ class Blocks : public BlockSink {
 };
 
 /// Factors of int4 weights, of outputs that are not padding.
-void verify_factors(const Constant& constant, std::vector<std::string>* problems) {
+void verify_factors(const CheckedTensor& constant, std::vector<std::string>* problems) {
   const GroupFactors factors(constant.tensor, constant.at(constant.tensor.scales()));
   for (uint32_t n = 0; n < extent(constant.tensor, 0); ++n) {
     for (uint32_t k = 0; k < extent(constant.tensor, 1); k += constant.tensor.group()) {
@@ -173,7 +174,7 @@ void verify_factors(const Constant& constant, std::vector<std::string>* problems
   }
 }
 
-void verify_weights(const Constant& constant, const WeightCodec& codec, std::vector<uint8_t>* used,
+void verify_weights(const CheckedTensor& constant, const WeightCodec& codec, std::vector<uint8_t>* used,
                     std::vector<std::string>* problems) {
   if (int4_weights(constant.tensor)) verify_factors(constant, problems);
   Blocks blocks(constant, used);
@@ -181,7 +182,7 @@ void verify_weights(const Constant& constant, const WeightCodec& codec, std::vec
   blocks.report(constant, problems);
 }
 
-void verify_rows(const Constant& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
+void verify_rows(const CheckedTensor& constant, std::vector<uint8_t>* used, std::vector<std::string>* problems) {
   const fb::Blob* blob = constant.tensor.data();
   const size_t row_width = constant.tensor.shape()->size() > 1 ? extent(constant.tensor, 1) : 1;
   const size_t rows = static_cast<size_t>(blob->size()) / row_width;
@@ -207,7 +208,7 @@ uint64_t count_not_finite(const uint8_t* bytes, uint64_t count, T exponent) {
   return bad;
 }
 
-void verify_floats(const Constant& constant, std::vector<std::string>* problems) {
+void verify_floats(const CheckedTensor& constant, std::vector<std::string>* problems) {
   const fb::Blob* blob = constant.tensor.data();
   const bool half = constant.tensor.type() == fb::DType::f16;
   const uint64_t bad = half ? count_not_finite<uint16_t>(constant.at(blob), blob->size() / 2, 0x7C00u)
@@ -227,7 +228,7 @@ DataSummary verify_data(const Model& model, std::vector<std::string>* problems) 
   DataSummary summary;
   for (const fb::Tensor* t : *root(model).tensors()) {
     if (!is_constant(*t) || !present(t->data())) continue;
-    const Constant constant{*t, model.data()};
+    const CheckedTensor constant{*t, model.data()};
     ++summary.constants;
     summary.elements += element_count(*t);
     std::vector<uint8_t> used;

@@ -19,15 +19,15 @@ namespace bantam::convert {
 namespace {
 
 /// Of a blob, which several tensors may share.
-using Place = std::pair<uint64_t, uint64_t>;
-Place place_of(const fb::Tensor& t) { return {t.data()->offset(), t.data()->size()}; }
+using Range = std::pair<uint64_t, uint64_t>;
+Range place_of(const fb::Tensor& t) { return {t.data()->offset(), t.data()->size()}; }
 
 bool without_zeros(const fb::Tensor& t) { return sparse_weights(t) || bitmask_weights(t); }
 
 /// Lays out those weights in rows of which wanted(tensor) is true.
 template <class Wanted>
 void lay_in_rows(FileEditor& editor, const Wanted& wanted) {
-  std::set<Place> done;
+  std::set<Range> done;
   auto& tensors = editor.model().tensors;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const fb::Tensor& t = bantam::tensor(root(editor.original()), static_cast<int32_t>(i));
@@ -62,8 +62,8 @@ struct SparseWeights {
   }
 };
 
-std::map<Place, SparseWeights> find_sparse(const fb::Model& model, uint32_t tokens) {
-  std::map<Place, SparseWeights> found;
+std::map<Range, SparseWeights> find_sparse(const fb::Model& model, uint32_t tokens) {
+  std::map<Range, SparseWeights> found;
   for (const fb::Step* step : *graph(model).steps()) {
     // What is read once a text (a pooled layer) has one row.
     const uint32_t rows = step->rows() == kTokens ? tokens : 1;
@@ -97,7 +97,7 @@ HeliumFile with_helium_rows(const uint8_t* bytes, size_t size, const HeliumOptio
       return std::make_pair(!bitmask_weights(*a.tensor), a.growth()) <
              std::make_pair(!bitmask_weights(*b.tensor), b.growth());
     });
-    std::set<Place> expanded;
+    std::set<Range> expanded;
     auto now = static_cast<int64_t>(dense.size());
     for (const SparseWeights& weights : slower) {
       const bool fits = static_cast<uint64_t>(now + weights.growth()) <= options.most_bytes;

@@ -15,9 +15,9 @@ double worst_ratio(double sum, double least, double largest, double side) {
 }
 
 /// What is not laid out yet, and the rows cut off its shorter side.
-class Rows {
+class Squares {
  public:
-  Rows(const Box& whole, std::vector<Box>* boxes) : rest_(whole), boxes_(*boxes) {}
+  Squares(const Box& whole, std::vector<Box>* boxes) : rest_(whole), boxes_(*boxes) {}
 
   double side() const { return std::min(rest_.width, rest_.height); }
 
@@ -60,7 +60,7 @@ std::vector<Box> squarify(const std::vector<double>& values, const Box& whole) {
   }
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return areas[a] > areas[b]; });
 
-  Rows rows(whole, &boxes);
+  Squares rows(whole, &boxes);
   std::vector<size_t> row;
   double row_sum = 0, ratio = std::numeric_limits<double>::infinity();
   for (const size_t next : order) {

@@ -37,10 +37,10 @@ struct Target {
 };
 
 /// Mean squares of each measured input.
-using Importance = std::map<std::string, std::vector<double>>;
+using InputImportance = std::map<std::string, std::vector<double>>;
 
-Importance importance_of(const InputMoments& moments) {
-  Importance importance;
+InputImportance importance_of(const InputMoments& moments) {
+  InputImportance importance;
   for (const auto& [name, m] : moments) {
     if (m.rows == 0) continue;
     std::vector<double>& squares = importance[name];
@@ -49,7 +49,7 @@ Importance importance_of(const InputMoments& moments) {
   return importance;
 }
 
-std::vector<Target> find_targets(const Graph& graph, const TypeOptions& types, const Importance& importance) {
+std::vector<Target> find_targets(const Graph& graph, const TypeOptions& types, const InputImportance& importance) {
   Graph typed = clone(graph);
   choose_types(typed, types);
   std::map<size_t, Target> targets;  // in the order of tensors; a matrix that two layers share is pruned once
@@ -68,11 +68,11 @@ std::vector<Target> find_targets(const Graph& graph, const TypeOptions& types, c
   return result;
 }
 
-struct Block {
+struct PrunedBlock {
   double score;
   uint32_t target;
   uint32_t block;
-  bool operator<(const Block& other) const {
+  bool operator<(const PrunedBlock& other) const {
     if (score != other.score) return score < other.score;
     return target != other.target ? target < other.target : block < other.block;
   }
@@ -94,7 +94,7 @@ double score_of(const Target& target, size_t r, size_t c) {
   return w * w * (target.importance == nullptr ? 1.0 : target.importance[c]);
 }
 
-void add_blocks(const Target& target, uint32_t number, BlockShape shape, std::vector<Block>* blocks) {
+void add_blocks(const Target& target, uint32_t number, BlockShape shape, std::vector<PrunedBlock>* blocks) {
   const size_t across = (target.columns + shape.columns - 1) / shape.columns;
   const size_t count = (target.rows + shape.rows - 1) / shape.rows * across;
   for (uint32_t block = 0; block < count; ++block) {
@@ -105,7 +105,8 @@ void add_blocks(const Target& target, uint32_t number, BlockShape shape, std::ve
 }
 
 /// Sets the share of `blocks` with the least scores to 0.
-void remove_least(const std::vector<Target>& targets, BlockShape shape, double share, std::vector<Block>* blocks) {
+void remove_least(const std::vector<Target>& targets, BlockShape shape, double share,
+                  std::vector<PrunedBlock>* blocks) {
   const auto count = static_cast<size_t>(std::ceil(share * static_cast<double>(blocks->size()) - 1e-9));
   if (count < blocks->size()) {
     std::nth_element(blocks->begin(), blocks->begin() + static_cast<ptrdiff_t>(count), blocks->end());
@@ -136,7 +137,7 @@ void prune_together(const std::vector<Target>& targets, PrunePattern pattern, do
     return;
   }
   const BlockShape shape = block_shape(pattern);
-  std::vector<Block> blocks;
+  std::vector<PrunedBlock> blocks;
   for (size_t i = 0; i < targets.size(); ++i) add_blocks(targets[i], static_cast<uint32_t>(i), shape, &blocks);
   remove_least(targets, shape, share, &blocks);
 }
@@ -176,7 +177,7 @@ std::string prune_problem(const PruneOptions& options) {
 void prune(Graph& graph, const PruneOptions& options, const TypeOptions& types, const InputMoments& moments) {
   if (const std::string problem = prune_problem(options); !problem.empty()) throw Error(ExitCode::kUsage, problem);
   if (!options.zeros()) return;
-  const Importance importance = importance_of(moments);
+  const InputImportance importance = importance_of(moments);
   std::vector<Target> targets = find_targets(graph, types, importance);
   for (Target& target : targets) {
     auto copy = std::make_shared<Constant>(*graph.constants[target.tensor]);

@@ -8,13 +8,13 @@
 namespace bantam::convert {
 namespace {
 
-struct Block {
+struct CodeBlock {
   uint32_t begin, end;  // half-open
   const char* script;   // null: common to all
 };
 
 // Unicode 15's Blocks.txt, joined where neighbours belong to one script. What is not listed belongs to no script here.
-constexpr std::array<Block, 50> kBlocks = {{
+constexpr std::array<CodeBlock, 50> kBlocks = {{
     {0x0000, 0x0041, nullptr},    {0x0041, 0x005B, "latin"},      {0x005B, 0x0061, nullptr},
     {0x0061, 0x007B, "latin"},    {0x007B, 0x00AA, nullptr},      {0x00AA, 0x00AB, "latin"},
     {0x00AB, 0x00BA, nullptr},    {0x00BA, 0x00BB, "latin"},      {0x00BB, 0x00C0, nullptr},
@@ -41,7 +41,7 @@ const char* script_of(uint32_t code) {
   if (code >= 0x1F000 && code < 0x1FB00) return nullptr;  // emoji
   if (code >= 0x20000 && code < 0x32000) return "han";
   const auto* after = std::upper_bound(kBlocks.begin(), kBlocks.end(), code,
-                                       [](uint32_t value, const Block& block) { return value < block.end; });
+                                       [](uint32_t value, const CodeBlock& block) { return value < block.end; });
   return after != kBlocks.end() && code >= after->begin ? after->script : kNone;
 }
 
@@ -50,7 +50,7 @@ const char* script_of(uint32_t code) {
 const std::vector<std::string>& script_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> found;
-    for (const Block& block : kBlocks) {
+    for (const CodeBlock& block : kBlocks) {
       if (block.script != nullptr) found.emplace_back(block.script);
     }
     std::sort(found.begin(), found.end());

@@ -2,8 +2,8 @@
 """private_names.py REPOSITORY: names in the anonymous namespaces of a folder are unique in it.
 
 The preset demo compiles the sources of a folder as one (CMAKE_UNITY_BUILD), where their anonymous namespaces are one. A name
-that two sources define is found here in a second; what else differs then, such as a private name that hides a public one,
-`./dev test all` finds, which compiles the preset.
+that two sources define is found here in a second, and a private type with the name of one that a header defines in the same
+namespace, which any other source may include; what else differs then, `./dev test all` finds, which compiles the preset.
 """
 
 import pathlib
@@ -12,6 +12,8 @@ import sys
 
 # What a declaration at the top of a namespace defines: a type, a function, a variable.
 TYPE = re.compile(r"^(?:template\s*<.*?>\s*)?(?:class|struct|enum(?:\s+class)?|union)\s+(\w+)[^;(]*$", re.S)
+PUBLIC = re.compile(r"^(?:class|struct|enum(?:\s+class)?|union)\s+(\w+)", re.M)
+NAMESPACE = re.compile(r"^namespace (bantam[\w:]*) \{$", re.M)
 ALIAS = re.compile(r"^using\s+(\w+)\s*=(.*)$", re.S)
 FUNCTION = re.compile(r"(\w+)\s*\($")
 VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:\[.*\]\s*)*(?:=.*|\{)?$", re.S)
@@ -75,6 +77,29 @@ def private_names(text):
     return names - {None}
 
 
+def public_types(headers):
+    """Those that headers define at the top of a namespace: (namespace, name), with the header."""
+    found = {}
+    for header in headers:
+        text = blanked(header.read_text(encoding="utf-8"))
+        for namespace in NAMESPACE.findall(text):
+            found.update({(namespace, name): header.name for name in PUBLIC.findall(text)})
+    return found
+
+
+def hidden(folder, public):
+    """Lines that name private types of sources under `folder` that hide a public one."""
+    lines = []
+    for source in sorted(pathlib.Path(folder).rglob("*.cpp")):
+        text = source.read_text(encoding="utf-8")
+        for namespace in set(NAMESPACE.findall(text)):
+            for name in sorted(private_names(text)):
+                header = public.get((namespace, name.partition(" = ")[0]))
+                if header:
+                    lines.append(f"{source}: {name} is private here and public in {header}: give it another name")
+    return lines
+
+
 def clashes(folder):
     """Lines that name what two sources under `folder` define privately. Functions of other parameters are overloads; an alias
     may be declared again as the same."""
@@ -116,7 +141,9 @@ def folders(repository):
 
 
 def main():
-    found = [line for folder in folders(pathlib.Path(sys.argv[1])) for line in clashes(folder)]
+    repository = pathlib.Path(sys.argv[1])
+    public = public_types([*(repository / "converter").rglob("*.h"), *(repository / "runtime").rglob("*.h")])
+    found = [line for folder in folders(repository) for line in (*clashes(folder), *hidden(folder, public))]
     for line in found:
         print(line, file=sys.stderr)
     return 1 if found else 0

@@ -39,6 +39,17 @@ class PrivateNames(unittest.TestCase):
         self.assertEqual(self.clashes(one, "using Kind =\n    Other::Kind;"), ["Kind"])
         self.assertEqual(self.clashes("enum class Kind { kOne };", one), ["Kind"])
 
+    def test_finds_types_that_hide_public_ones(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "box.h").write_text("namespace bantam {\nstruct Box {\n  int n;\n};\n}\n", encoding="utf-8")
+            for namespace, count in (("bantam", 1), ("bantam::cli", 0)):
+                (folder / "a.cpp").write_text(
+                    f"namespace {namespace} {{\nnamespace {{\nstruct Box {{}};\n}}\n}}\n", encoding="utf-8"
+                )
+                public = private_names.public_types(folder.glob("*.h"))
+                self.assertEqual(len(private_names.hidden(folder, public)), count)
+
     def test_takes_overloads_aliases_and_local_names(self):
         for one, other in (
             ("int twice(int a) { return 2 * a; }", "int twice(long a) { return 2; }"),
