@@ -190,6 +190,7 @@ void prune(Graph& graph, const PruneOptions& options, const TypeOptions& types, 
 void prune_matrices(const std::vector<PrunedMatrix>& matrices, PrunePattern pattern, double share, PruneScope scope) {
   if (share <= 0) return;
   std::vector<Target> targets;
+  targets.reserve(matrices.size());
   for (const PrunedMatrix& m : matrices) targets.push_back({targets.size(), m.rows, m.columns, nullptr, m.values});
   prune_targets(targets, pattern, share, scope);
 }

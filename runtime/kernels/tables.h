@@ -32,7 +32,7 @@ extern const Table kTable;
 namespace neon {
 extern const Table kTable;
 namespace shared {
-#include "kernels/declarations.inc"
+#include "kernels/declarations.inc"  // NOLINT(readability-duplicate-include): in another namespace
 }
 }  // namespace neon
 namespace neondot {

@@ -97,6 +97,7 @@ class Classes {
     std::map<std::vector<bool>, uint8_t> known;
     for (auto border = borders.begin(); border != borders.end(); ++border) {
       std::vector<bool> members;
+      members.reserve(sets.size());
       for (const CodeSet& set : sets) members.push_back(set.has(*border));
       const auto [found, is_new] = known.emplace(members, static_cast<uint8_t>(known.size() + 1));
       if (is_new) {
