@@ -1,0 +1,290 @@
+// bantam index, bantam search: the texts nearest in meaning to one.
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "base/output_file.h"
+#include "base/sha256.h"
+#include "cli/appearance.h"
+#include "cli/choices.h"
+#include "cli/commands.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/stream.h"
+#include "cli/text_options.h"
+#include "run/text_source.h"
+#include "search/search.h"
+
+namespace bantam::cli {
+
+using convert::IndexContents;
+using convert::SearchIndex;
+using convert::TextSource;
+
+namespace {
+
+struct IndexArguments {
+  std::string model, texts, output;
+  std::vector<std::string> remove;
+  EngineOptions engine;
+  bool add = false;
+  bool compact = false;
+  bool json = false;
+};
+
+struct SearchArguments {
+  RunOptions run;
+  std::string index;
+  uint32_t top = 10;
+};
+
+/// Numbers of lines, from 1, in "3" and "7-9".
+std::set<uint32_t> parse_lines(const std::vector<std::string>& words, uint32_t count) {
+  std::set<uint32_t> lines;
+  for (const std::string& word : words) {
+    uint32_t first = 0, last = 0;
+    const char* end = word.data() + word.size();
+    auto read = std::from_chars(word.data(), end, first);
+    last = first;
+    if (read.ec == std::errc() && read.ptr != end && *read.ptr == '-') read = std::from_chars(read.ptr + 1, end, last);
+    if (read.ec != std::errc() || read.ptr != end || first == 0 || last < first)
+      fail(ExitCode::kUsage, "--remove {}: wanted numbers of lines as search shows them, such as 3 or 7-9", word);
+    if (last > count) fail(ExitCode::kUsage, "--remove {}: the index has {} lines", word, count);
+    for (uint32_t line = first; line <= last; ++line) lines.insert(line);
+  }
+  return lines;
+}
+
+void require_same_model(const SearchIndex& index, const std::string& path, const std::string& model) {
+  if (index.model() == convert::sha256_of_file(model)) return;
+  fail(ExitCode::kInvalid, "{}: was made with another model, {}; use that file, or make the index again with {}", path,
+       printable(index.model_name()), model);
+}
+
+uint32_t require_vectors(const ModelFile& file) {
+  const uint32_t parts = traits(file.model().task()).parts & kVectorPart;
+  if (parts != 0) return parts;
+  fail(ExitCode::kUnsupported,
+       "{}: the file is for the task \"{}\", search needs vectors; convert it with --task embed", file.path(),
+       task_name(file.model().task()));
+}
+
+/// Appends what TEXTS holds, a batch at a time. Returns how many were cut.
+size_t embed_all(const IndexArguments& arguments, const ModelFile& file, IndexContents* contents) {
+  Engine engine(file, arguments.engine);
+  Predictor predictor(engine, require_vectors(file), {});
+  TextSource source({}, arguments.texts, warn, show_prompt);
+  Progress progress;
+  size_t cut = 0;
+  std::vector<Input> batch;
+  const auto finish = [&] {
+    const std::vector<Prediction> vectors = predictor.predict(batch);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      contents->width = static_cast<uint32_t>(vectors[i].embedding.size());
+      contents->entries.push_back(
+          convert::round_vector(std::move(batch[i].first), vectors[i].embedding, contents->compact));
+      cut += vectors[i].truncated ? 1U : 0U;
+    }
+    batch.clear();
+    progress.show(fmt::format("{} texts", contents->entries.size()), 0);
+  };
+  std::string text;
+  while (source.next(&text)) {
+    if (text.empty()) continue;
+    batch.push_back({std::move(text), std::nullopt});
+    if (batch.size() == engine.batch()) finish();
+  }
+  if (!batch.empty()) finish();
+  return cut;
+}
+
+/// What the index holds already, without the lines that are to go.
+IndexContents read_old(const IndexArguments& arguments) {
+  const SearchIndex old(arguments.output);
+  require_same_model(old, arguments.output, arguments.model);
+  const std::set<uint32_t> removed = parse_lines(arguments.remove, old.count());
+  IndexContents contents = old.contents();
+  size_t kept = 0;
+  for (uint32_t i = 0; i < old.count(); ++i) {
+    if (removed.count(i + 1) == 0) std::swap(contents.entries[kept++], contents.entries[i]);
+  }
+  contents.entries.resize(kept);
+  return contents;
+}
+
+void run_index(const IndexArguments& arguments) {
+  const bool changes = arguments.add || !arguments.remove.empty();
+  if (arguments.texts.empty() != (!arguments.remove.empty() && !arguments.add)) {
+    fail(ExitCode::kUsage, arguments.texts.empty()
+                               ? "TEXTS: missing; name a file of texts, one a line, or - for standard input"
+                               : "TEXTS: --remove alone takes none; with --add texts are appended");
+  }
+  if (changes && arguments.compact) fail(ExitCode::kUsage, "--compact: a new index only; the old one says what it is");
+  convert::refuse_input_as_output(arguments.output, {arguments.model, arguments.texts});
+  convert::OutputFile output(arguments.output);
+  const ModelFile file(arguments.model);
+  require_vectors(file);
+  IndexContents contents;
+  if (changes) {
+    contents = read_old(arguments);
+  } else {
+    contents.model = convert::sha256_of_file(arguments.model);
+    contents.model_name = std::filesystem::path(arguments.model).filename().string();
+    contents.compact = arguments.compact;
+  }
+  const size_t old = contents.entries.size();
+  const size_t cut = arguments.texts.empty() ? 0 : embed_all(arguments, file, &contents);
+  if (contents.width == 0)
+    fail(ExitCode::kInvalid, "{}: holds no text, so that there is nothing to index", arguments.texts);
+  if (cut != 0) warn(fmt::format("{} texts are longer than the model reads; their ends were not", cut));
+  const std::vector<uint8_t> bytes = convert::index_bytes(contents);
+  output.commit(bytes.data(), bytes.size());
+  if (arguments.json) {
+    Json object = json_object("index");
+    object["output"] = arguments.output;
+    object["texts"] = contents.entries.size();
+    object["added"] = contents.entries.size() - old;
+    object["truncated"] = cut;
+    object["width"] = contents.width;
+    object["bytes"] = bytes.size();
+    out().line(object);
+  } else if (!quiet()) {
+    out().print("{}: {} texts, vectors of {} numbers, {}\n", printable(arguments.output), contents.entries.size(),
+                contents.width, readable_bytes(bytes.size()));
+  }
+  out().flush();
+}
+
+void show_found(const SearchArguments& arguments, const SearchIndex& index, const std::string& query,
+                const std::vector<convert::Found>& found, bool several) {
+  if (arguments.run.json) {
+    Json object = json_object("search");
+    object["text"] = query;
+    object["found"] = Json::array();
+    for (const convert::Found& f : found) {
+      Json one;
+      one["line"] = f.entry + 1;
+      one["score"] = f.score;
+      one["text"] = std::string(index.text(f.entry));
+      object["found"].push_back(std::move(one));
+    }
+    out().line(object);
+  } else {
+    if (several) out().print("{}\n", bold(printable(query)));
+    for (const convert::Found& f : found)
+      out().print("{}{:7.4f}{} {:7}  {}\n", several ? "  " : "", f.score, bar(f.score), f.entry + 1,
+                  printable(std::string(index.text(f.entry))));
+  }
+  out().flush();
+}
+
+void run_search(SearchArguments& arguments) {
+  RunOptions& run = arguments.run;
+  if (run.texts.empty() && run.file.empty()) {
+    if (!convert::input_is_given())
+      fail(ExitCode::kUsage, "no query: pass it as an argument, by --file, or on standard input");
+    run.texts = {"-"};
+  }
+  const ModelFile file(run.model);
+  const uint32_t parts = require_vectors(file);
+  const SearchIndex index(arguments.index);
+  require_same_model(index, arguments.index, run.model);
+  Engine engine(file, run.engine);
+  Predictor predictor(engine, parts, {});
+  TextSource source(run.texts, run.file, warn, show_prompt);
+  const bool several = is_stream(run.texts, run.file) && !convert::input_is_typed();
+  answer_stream(run, {[&](Input* input) {
+                        *input = {};
+                        return source.next(&input->first);
+                      },
+                      [&](const std::vector<Input>& texts) {
+                        const std::vector<Prediction> queries = predictor.predict(texts);
+                        for (size_t i = 0; i < texts.size(); ++i) {
+                          const std::vector<float>& vector = queries[i].embedding;
+                          if (vector.size() != index.width())
+                            fail(ExitCode::kInvalid, "{}: vectors of {} numbers, the model's have {}; make it again",
+                                 arguments.index, index.width(), vector.size());
+                          show_found(arguments, index, texts[i].first,
+                                     find_nearest(index, vector, arguments.top, engine.session().isa()), several);
+                        }
+                      }});
+}
+
+void add_index(CLI::App& app) {
+  auto arguments = std::make_shared<IndexArguments>();
+  arguments->engine.batch = 16;
+  CLI::App* command = app.add_subcommand("index", "Make an index of texts, for search");
+  command->group(kMakeGroup);
+  command->option_defaults()->group("Input");
+  command->add_option("FILE", arguments->model, "A .bantam file that gives vectors")
+      ->required()
+      ->type_name("FILE.bantam");
+  command
+      ->add_option("TEXTS", arguments->texts,
+                   "Texts, one a line, or of FILE.jsonl, .csv and .tsv each record's text; - is standard input")
+      ->type_name("TEXTS");
+  command->option_defaults()->group("Output");
+  command->add_option("-o,--output", arguments->output, "The index")->required()->type_name("FILE.index");
+  command->add_flag("--add", arguments->add, "Append the texts to the index that is there");
+  command
+      ->add_option("--remove", arguments->remove,
+                   "Take lines out of the index that is there, by the numbers that search shows; those behind move up")
+      ->delimiter(',')
+      ->type_name("LINES");
+  command->add_flag("--compact", arguments->compact,
+                    "One byte a number instead of two: half of the file; a near tie may come out in another order");
+  command->add_flag("--json", arguments->json, "Print one JSON object");
+  command->option_defaults()->group("Running");
+  command->add_option("--batch", arguments->engine.batch, "Texts of one forward pass (default 16)")
+      ->check(between(1, 4096))
+      ->type_name("N");
+  add_engine_options(*command, &arguments->engine);
+  command->footer(
+      "Examples:\n"
+      "  bantam index minilm.bantam lines.txt -o lines.index\n"
+      "  bantam index minilm.bantam more.txt -o lines.index --add\n"
+      "  bantam index minilm.bantam -o lines.index --remove 2,4-5");
+  command->callback([arguments] { run_index(*arguments); });
+}
+
+void add_find(CLI::App& app) {
+  auto arguments = std::make_shared<SearchArguments>();
+  arguments->run.command = "search";
+  CLI::App* command = app.add_subcommand("search", "Find the texts of an index nearest to a query");
+  command->group(kAnswerGroup);
+  command->option_defaults()->group("Input");
+  command->add_option("FILE", arguments->run.model, "The .bantam file that the index was made with")
+      ->required()
+      ->type_name("FILE.bantam");
+  command->add_option("INDEX", arguments->index, "What bantam index wrote")->required()->type_name("FILE.index");
+  add_texts(*command, "QUERY", &arguments->run.texts, "Queries; none, or -: standard input, one a line");
+  command->add_option("--file", arguments->run.file, "Read queries from this file, one a line")->type_name("FILE");
+  command->option_defaults()->group("Output");
+  command->add_option("--top", arguments->top, "Most texts of a query (default 10)")
+      ->check(between(1, 1000000))
+      ->type_name("N");
+  command->add_flag("--json", arguments->run.json, "Print one JSON object a query");
+  command->option_defaults()->group("Running");
+  command->add_option("--batch", arguments->run.engine.batch, "Queries of one forward pass (default 1)")
+      ->check(between(1, 4096))
+      ->type_name("N");
+  add_engine_options(*command, &arguments->run.engine);
+  command->footer(
+      "Scores are cosines: 1 is the same direction. The search is exact: it looks at every vector.\n\n"
+      "Examples:\n"
+      "  bantam search minilm.bantam lines.index \"a small cat\"\n"
+      "  bantam search minilm.bantam lines.index --file queries.txt --top 3 --json");
+  command->callback([arguments] { run_search(*arguments); });
+}
+
+}  // namespace
+
+void add_search(CLI::App& app) {
+  add_index(app);
+  add_find(app);
+}
+
+}  // namespace bantam::cli

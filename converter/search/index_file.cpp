@@ -1,0 +1,209 @@
+// schemas/index.fbs written, mapped and checked.
+#include "search/index_file.h"
+
+#include <flatbuffers/flatbuffers.h>
+#include <index_generated.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/fail.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr size_t kLane = 16;  // outputs of a tile
+constexpr size_t kQuad = 4;   // numbers of a vector that lie together
+constexpr uint32_t kWidest = 16384;
+constexpr size_t kAlignment = 64;
+
+size_t padded(size_t n, size_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+/// Where number `column` of vector `row` lies in tiles of `width` numbers.
+size_t tile_byte(size_t row, size_t column, size_t width) {
+  const size_t quads = padded(width, kQuad) / kQuad;
+  return ((row / kLane * quads + column / kQuad) * kLane + row % kLane) * kQuad + column % kQuad;
+}
+
+[[noreturn]] void refuse(const std::string& path, const char* what) {
+  fail(ExitCode::kInvalid, "{}: not a sound search index ({}); make it again with bantam index", path, what);
+}
+
+}  // namespace
+
+IndexedText round_vector(std::string text, const std::vector<float>& vector, bool compact) {
+  double squares = 0;
+  for (const float v : vector) squares += double{v} * double{v};
+  if (!std::isfinite(squares)) fail(ExitCode::kInvalid, "text \"{}\": its vector is not finite", text);
+  const double length = squares > 0 ? std::sqrt(squares) : 1;
+  double most = 0;
+  for (const float v : vector) most = std::max(most, std::fabs(double{v}) / length);
+  IndexedText entry;
+  entry.text = std::move(text);
+  entry.scale = static_cast<float>(most / 127);
+  const double scale = entry.scale > 0 ? double{entry.scale} : 1;
+  const auto rounded = [](double v) {
+    return static_cast<int8_t>(std::min(127.0, std::max(-127.0, std::nearbyint(v))));
+  };
+  for (const float v : vector) {
+    const double exact = double{v} / length / scale;
+    entry.coarse.push_back(rounded(exact));
+    if (!compact) entry.fine.push_back(rounded((exact - entry.coarse.back()) * 256));
+  }
+  return entry;
+}
+
+std::vector<uint8_t> index_bytes(const IndexContents& contents) {
+  const size_t count = contents.entries.size();
+  const size_t quads = padded(contents.width, kQuad);
+  size_t letters = 0;
+  for (const IndexedText& entry : contents.entries) letters += entry.text.size();
+  const size_t size = padded(count, kLane) * (quads * (contents.compact ? 1 : 2) + sizeof(float)) + count * 4 + letters;
+  if (size > FLATBUFFERS_MAX_BUFFER_SIZE - 4096) {
+    fail(ExitCode::kUnsupported, "an index of {} texts would take {} bytes, more than 2 GB: split it in several files",
+         count, size);
+  }
+  flatbuffers::FlatBufferBuilder builder(size + 4096);
+  builder.ForceVectorAlignment(padded(count, kLane) * quads, 1, kAlignment);
+  uint8_t* tiles = nullptr;
+  const auto coarse = builder.CreateUninitializedVector(padded(count, kLane) * quads, 1, &tiles);
+  std::memset(tiles, 0, padded(count, kLane) * quads);
+  for (size_t i = 0; i < count; ++i) {
+    const IndexedText& entry = contents.entries[i];
+    for (size_t c = 0; c < entry.coarse.size(); ++c)
+      tiles[tile_byte(i, c, contents.width)] = static_cast<uint8_t>(entry.coarse[c]);
+  }
+  flatbuffers::Offset<flatbuffers::Vector<int8_t>> fine;
+  if (!contents.compact) {
+    uint8_t* rows = nullptr;
+    fine = builder.CreateUninitializedVector(count * quads, 1, &rows);
+    std::memset(rows, 0, count * quads);
+    for (size_t i = 0; i < count; ++i)
+      std::memcpy(rows + i * quads, contents.entries[i].fine.data(), contents.entries[i].fine.size());
+  }
+  std::vector<float> scales(padded(count, kLane));
+  std::vector<uint32_t> starts = {0};
+  std::vector<uint8_t> texts;
+  texts.reserve(letters);
+  starts.reserve(count + 1);
+  for (size_t i = 0; i < count; ++i) {
+    const IndexedText& entry = contents.entries[i];
+    scales[i] = entry.scale;
+    texts.insert(texts.end(), entry.text.begin(), entry.text.end());
+    starts.push_back(static_cast<uint32_t>(texts.size()));
+  }
+  const auto scale_vector = builder.CreateVector(scales);
+  const auto text_vector = builder.CreateVector(texts);
+  const auto start_vector = builder.CreateVector(starts);
+  const auto model = builder.CreateString(contents.model);
+  const auto name = builder.CreateString(contents.model_name);
+  builder.Finish(fb::CreateSearchIndex(builder, model, name, contents.width, static_cast<uint32_t>(count),
+                                       flatbuffers::Offset<flatbuffers::Vector<int8_t>>(coarse), scale_vector, fine,
+                                       text_vector, start_vector),
+                 fb::SearchIndexIdentifier());
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+SearchIndex::SearchIndex(const std::string& path) {
+  const char* reason = "";
+  if (file_.open(path.c_str(), &reason) != Status::kOk)
+    fail(ExitCode::kIo, "{}: {}; make an index with bantam index", path, reason);
+  open(file_.data(), file_.size(), path);
+}
+
+SearchIndex::SearchIndex(const uint8_t* data, size_t size, const std::string& name) { open(data, size, name); }
+
+void SearchIndex::open(const uint8_t* data, size_t size, const std::string& name) {
+  flatbuffers::Verifier verifier(data, size);
+  if (size < 16 || size > FLATBUFFERS_MAX_BUFFER_SIZE || !fb::SearchIndexBufferHasIdentifier(data) ||
+      !fb::VerifySearchIndexBuffer(verifier)) {
+    refuse(name, "its structure");
+  }
+  index_ = fb::GetSearchIndex(data);
+  width_ = index_->width();
+  count_ = index_->count();
+  if (width_ == 0 || width_ > kWidest) refuse(name, "width");
+  const size_t rows = padded(count_, kLane);
+  const size_t columns = padded(width_, kQuad);
+  if (index_->coarse()->size() != rows * columns) refuse(name, "coarse");
+  if (rows != 0 && reinterpret_cast<uintptr_t>(index_->coarse()->data()) % kAlignment != 0)
+    refuse(name, "alignment of coarse");
+  if (index_->scales()->size() != rows) refuse(name, "scales");
+  if (index_->fine() != nullptr && index_->fine()->size() != size_t{count_} * columns) refuse(name, "fine");
+  if (index_->starts()->size() != size_t{count_} + 1) refuse(name, "starts");
+  uint32_t last = 0;
+  for (uint32_t i = 0; i <= count_; ++i) {
+    const uint32_t start = index_->starts()->Get(i);
+    if (start < last || (i == 0 && start != 0)) refuse(name, "starts");
+    last = start;
+  }
+  if (last != index_->texts()->size()) refuse(name, "starts");
+  for (size_t i = 0; i < rows; ++i) {
+    const float scale = scales()[i];
+    if (!(scale >= 0) || scale > 1) refuse(name, "scales");
+  }
+  sum_tiles(name);
+}
+
+void SearchIndex::sum_tiles(const std::string& name) {
+  const size_t quads = padded(width_, kQuad) / kQuad;
+  const size_t rows = padded(count_, kLane);
+  sums_.assign(rows, 0);
+  const int8_t* at = tiles();
+  int8_t least = 0;
+  for (size_t panel = 0; panel < rows; panel += kLane) {
+    int32_t* sums = sums_.data() + panel;
+    for (size_t quad = 0; quad < quads; ++quad) {
+      for (size_t lane = 0; lane < kLane; ++lane, at += kQuad) {
+        sums[lane] += at[0] + at[1] + at[2] + at[3];
+        least = std::min({least, at[0], at[1], at[2], at[3]});
+      }
+    }
+  }
+  if (least == std::numeric_limits<int8_t>::min()) refuse(name, "coarse");
+}
+
+std::string SearchIndex::model() const { return index_->model()->str(); }
+std::string SearchIndex::model_name() const { return index_->model_name()->str(); }
+bool SearchIndex::compact() const { return index_->fine() == nullptr; }
+const int8_t* SearchIndex::tiles() const { return index_->coarse()->data(); }
+const float* SearchIndex::scales() const { return index_->scales()->data(); }
+
+std::string_view SearchIndex::text(uint32_t i) const {
+  const uint32_t begin = index_->starts()->Get(i);
+  return {reinterpret_cast<const char*>(index_->texts()->data()) + begin, index_->starts()->Get(i + 1) - begin};
+}
+
+void SearchIndex::read(uint32_t i, float* out) const {
+  const size_t columns = padded(width_, kQuad);
+  const int8_t* fine = compact() ? nullptr : index_->fine()->data() + size_t{i} * columns;
+  const int8_t* coarse = tiles() + tile_byte(i, 0, width_);
+  for (uint32_t c = 0; c < width_; ++c) {
+    const size_t byte = c / kQuad * kLane * kQuad + c % kQuad;
+    out[c] = static_cast<float>(coarse[byte]);
+    if (fine != nullptr) out[c] += static_cast<float>(fine[c]) / 256;
+  }
+}
+
+IndexedText SearchIndex::entry(uint32_t i) const {
+  IndexedText found;
+  found.text = std::string(text(i));
+  found.scale = scales()[i];
+  const size_t columns = padded(width_, kQuad);
+  for (uint32_t c = 0; c < width_; ++c) {
+    found.coarse.push_back(tiles()[tile_byte(i, c, width_)]);
+    if (!compact())
+      found.fine.push_back(index_->fine()->Get(static_cast<flatbuffers::uoffset_t>(size_t{i} * columns + c)));
+  }
+  return found;
+}
+
+IndexContents SearchIndex::contents() const {
+  IndexContents all = {model(), model_name(), width_, compact(), {}};
+  all.entries.reserve(count_);
+  for (uint32_t i = 0; i < count_; ++i) all.entries.push_back(entry(i));
+  return all;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,84 @@
+// A search index: texts and their vectors in one file (schemas/index.fbs), read in place.
+#ifndef BANTAM_CONVERTER_SEARCH_INDEX_FILE_H_
+#define BANTAM_CONVERTER_SEARCH_INDEX_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bantam/host.h"
+
+namespace bantam::fb {
+struct SearchIndex;
+}
+
+namespace bantam::convert {
+
+/// A text and its vector, rounded: scale * (coarse + fine / 256).
+struct IndexedText {
+  std::string text;
+  float scale = 0;
+  std::vector<int8_t> coarse;
+  std::vector<int8_t> fine;  // empty in a compact index
+};
+
+/// What a file of texts is made of.
+struct IndexContents {
+  std::string model;       // SHA-256 of the model's file
+  std::string model_name;  // for messages
+  uint32_t width = 0;
+  bool compact = false;
+  std::vector<IndexedText> entries;
+};
+
+/// `vector`, divided by its length first. Throws Error where a number is not finite. A vector of zeros stays one.
+IndexedText round_vector(std::string text, const std::vector<float>& vector, bool compact);
+
+/// The file's bytes; the same for the same contents. Throws Error (kUnsupported) where they would pass 2 GB.
+std::vector<uint8_t> index_bytes(const IndexContents& contents);
+
+/// A mapped index. Every field was checked when it was opened, so that no reader can leave its arrays.
+class SearchIndex {
+ public:
+  /// Throws Error with the file's name, the cause and the next step. Reads the whole file once: sums of the vectors, and
+  /// whether bytes are what they may be.
+  explicit SearchIndex(const std::string& path);
+  /// The same of bytes that outlive it, 64-byte aligned; `name` is for messages.
+  SearchIndex(const uint8_t* data, size_t size, const std::string& name);
+  SearchIndex(const SearchIndex&) = delete;
+  SearchIndex& operator=(const SearchIndex&) = delete;
+
+  uint32_t width() const { return width_; }
+  uint32_t count() const { return count_; }
+  std::string model() const;
+  std::string model_name() const;
+  bool compact() const;
+  /// The text of vector `i` < count(); lives as long as the index.
+  std::string_view text(uint32_t i) const;
+
+  /// Tiles [padded(count, 16) / 16][padded(width, 4) / 4][16][4], 64-byte aligned; a scale and a sum an output.
+  const int8_t* tiles() const;
+  const float* scales() const;
+  const int32_t* sums() const { return sums_.data(); }
+
+  /// Both bytes of vector `i`, as floats without the scale: out[width].
+  void read(uint32_t i, float* out) const;
+  IndexedText entry(uint32_t i) const;
+  IndexContents contents() const;
+
+ private:
+  void open(const uint8_t* data, size_t size, const std::string& name);
+  void sum_tiles(const std::string& name);
+
+  host::MappedFile file_;
+  const fb::SearchIndex* index_ = nullptr;
+  uint32_t width_ = 0;
+  uint32_t count_ = 0;
+  std::vector<int32_t> sums_;
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_SEARCH_INDEX_FILE_H_

@@ -1,0 +1,115 @@
+// A search is a linear layer of one row, whose weights are the vectors.
+#include "search/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kernels/kernels.h"
+
+namespace bantam::convert {
+namespace {
+
+constexpr uint32_t kChunk = 2048;  // scores that lie in L1 until they are looked at
+constexpr uint32_t kSixteen = 16;
+
+bool better(const Found& a, const Found& b) { return a.score != b.score ? a.score > b.score : a.entry < b.entry; }
+
+/// The best `most` of all that it is shown, in no order.
+class Candidates {
+ public:
+  explicit Candidates(size_t most) : most_(most) { heap_.reserve(most + 1); }
+
+  void show(const float* scores, uint32_t first, uint32_t count) {
+    uint32_t i = 0;
+    for (; i + kSixteen <= count; i += kSixteen) {
+      // One comparison for sixteen: after a while hardly any is good enough.
+      float largest = scores[i];
+      for (uint32_t j = 1; j < kSixteen; ++j) largest = std::max(largest, scores[i + j]);
+      if (heap_.size() == most_ && !(largest > heap_.front().score)) continue;
+      for (uint32_t j = i; j < i + kSixteen; ++j) add({first + j, scores[j]});
+    }
+    for (; i < count; ++i) add({first + i, scores[i]});
+  }
+  std::vector<Found> take() { return std::move(heap_); }
+
+ private:
+  void add(const Found& found) {
+    if (heap_.size() == most_) {
+      if (!better(found, heap_.front())) return;
+      std::pop_heap(heap_.begin(), heap_.end(), better);
+      heap_.pop_back();
+    }
+    heap_.push_back(found);
+    std::push_heap(heap_.begin(), heap_.end(), better);
+  }
+
+  size_t most_;
+  std::vector<Found> heap_;  // the worst in front
+};
+
+/// A query as kernels take it.
+struct Query {
+  std::vector<int8_t> row;
+  float scale = 1;
+
+  Query(const std::vector<float>& unit, uint8_t offset_xor)
+      : row((unit.size() + 15) / 16 * 16, static_cast<int8_t>(offset_xor)) {
+    float most = 0;
+    for (const float v : unit) most = std::max(most, std::fabs(v));
+    if (most > 0) scale = most / 127;
+    for (size_t i = 0; i < unit.size(); ++i)
+      row[i] = static_cast<int8_t>(static_cast<int32_t>(std::nearbyint(unit[i] / scale)) ^ offset_xor);
+  }
+};
+
+std::vector<Found> rough(const SearchIndex& index, const std::vector<float>& unit, size_t most, Isa isa) {
+  const kernels::Table* table = kernels::table(isa);
+  const Query query(unit, table->offset_xor);
+  alignas(64) float scores[kChunk];
+  kernels::LinearQ8 layer = {};
+  layer.x = query.row.data();
+  layer.x_stride = query.row.size();
+  layer.x_scale = &query.scale;
+  layer.rows = 1;
+  layer.k = (index.width() + 3) / 4 * 4;
+  layer.y = scores;
+  layer.y_stride = kChunk;
+  Candidates candidates(most);
+  for (uint32_t first = 0; first < index.count(); first += kChunk) {
+    const uint32_t count = std::min(kChunk, index.count() - first);
+    layer.w = index.tiles() + size_t{first} * layer.k;
+    layer.w_scale = index.scales() + first;
+    layer.w_sum = index.sums() + first;
+    layer.n = (count + kSixteen - 1) / kSixteen * kSixteen;
+    table->linear_q8(layer);
+    candidates.show(scores, first, count);
+  }
+  return candidates.take();
+}
+
+}  // namespace
+
+std::vector<Found> find_nearest(const SearchIndex& index, const std::vector<float>& query, uint32_t top, Isa isa) {
+  double squares = 0;
+  for (const float v : query) squares += double{v} * double{v};
+  const double length = squares > 0 ? std::sqrt(squares) : 1;
+  std::vector<float> unit;
+  unit.reserve(query.size());
+  for (const float v : query) unit.push_back(static_cast<float>(v / length));
+  const size_t most = std::min<size_t>(index.count(), size_t{top} * 4 + 40);
+  if (top == 0 || most == 0) return {};
+  std::vector<Found> found = rough(index, unit, most, isa);
+  std::vector<float> vector(index.width());
+  for (Found& f : found) {
+    index.read(f.entry, vector.data());
+    double sum = 0;
+    for (uint32_t c = 0; c < index.width(); ++c) sum += double{vector[c]} * double{unit[c]};
+    f.score = static_cast<float>(sum * double{index.scales()[f.entry]});
+  }
+  std::sort(found.begin(), found.end(), better);
+  if (found.size() > top) found.resize(top);
+  return found;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,172 @@
+// The nearest vectors against all products in double, every instruction set against the reference, and damaged indexes.
+#include "search/search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <random>
+
+#include "base/error.h"
+
+namespace bantam::convert {
+namespace {
+
+std::vector<float> random_vector(std::mt19937& random, uint32_t width) {
+  std::normal_distribution<float> normal;
+  std::vector<float> vector(width);
+  for (float& v : vector) v = normal(random);
+  return vector;
+}
+
+/// An index over bytes that are aligned as a mapped file's.
+class Opened {
+ public:
+  explicit Opened(const std::vector<uint8_t>& bytes)
+      : bytes_(static_cast<uint8_t*>(std::aligned_alloc(64, (bytes.size() + 64) / 64 * 64)), &std::free) {
+    if (!bytes.empty()) std::memcpy(bytes_.get(), bytes.data(), bytes.size());
+    index_ = std::make_unique<SearchIndex>(bytes_.get(), bytes.size(), "an index");
+  }
+  const SearchIndex& operator*() const { return *index_; }
+
+ private:
+  std::unique_ptr<uint8_t, decltype(&std::free)> bytes_;
+  std::unique_ptr<SearchIndex> index_;
+};
+
+struct Collection {
+  std::vector<std::vector<float>> vectors;
+  std::vector<uint8_t> bytes;
+};
+
+Collection make(uint32_t seed, uint32_t count, uint32_t width, bool compact) {
+  std::mt19937 random(seed);
+  IndexContents contents = {"0123", "a.bantam", width, compact, {}};
+  Collection made;
+  for (uint32_t i = 0; i < count; ++i) {
+    made.vectors.push_back(random_vector(random, width));
+    contents.entries.push_back(round_vector("text " + std::to_string(i), made.vectors.back(), compact));
+  }
+  made.bytes = index_bytes(contents);
+  return made;
+}
+
+double cosine_of(const std::vector<float>& a, const std::vector<float>& b) {
+  double ab = 0, aa = 0, bb = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    ab += double{a[i]} * double{b[i]};
+    aa += double{a[i]} * double{a[i]};
+    bb += double{b[i]} * double{b[i]};
+  }
+  return ab / std::sqrt(aa * bb);
+}
+
+TEST(Search, FindsTheNearestOfAll) {
+  struct Shape {
+    uint32_t count, width, top;
+  };
+  for (const Shape s : {Shape{5000, 384, 10}, Shape{100, 37, 10}, Shape{17, 1, 3}, Shape{3, 130, 10}, Shape{1, 8, 1}}) {
+    for (const bool compact : {false, true}) {
+      const Collection made = make(s.count, s.count, s.width, compact);
+      const Opened index(made.bytes);
+      std::mt19937 random(7);
+      size_t agree = 0, wanted = 0;
+      for (int q = 0; q < 20; ++q) {
+        const std::vector<float> query = random_vector(random, s.width);
+        std::vector<double> exact;
+        for (const auto& vector : made.vectors) exact.push_back(cosine_of(query, vector));
+        std::vector<double> best = exact;
+        std::sort(best.begin(), best.end(), std::greater<>());
+        const std::vector<Found> found = find_nearest(*index, query, s.top);
+        ASSERT_EQ(found.size(), std::min(s.top, s.count));
+        for (size_t i = 0; i < found.size(); ++i) {
+          EXPECT_NEAR(double{found[i].score}, exact[found[i].entry], compact ? 2e-2 : 5e-5);
+          EXPECT_GE(found[i == 0 ? 0 : i - 1].score, found[i].score);
+          agree += exact[found[i].entry] >= best[found.size() - 1] ? 1U : 0U;
+        }
+        wanted += found.size();
+      }
+      EXPECT_GE(static_cast<double>(agree), (compact ? 0.95 : 0.99) * static_cast<double>(wanted))
+          << s.count << " " << s.width << " " << compact;
+    }
+  }
+}
+
+TEST(Search, EveryInstructionSetFindsTheSame) {
+  const Collection made = make(3, 3000, 96, false);
+  const Opened index(made.bytes);
+  std::mt19937 random(1);
+  const std::vector<float> query = random_vector(random, 96);
+  const std::vector<Found> expected = find_nearest(*index, query, 25, Isa::kReference);
+  int others = 0;
+  for (uint8_t i = 0; i < 32; ++i) {
+    const Isa isa = static_cast<Isa>(i);
+    if (!isa_available(isa)) continue;
+    ++others;
+    const std::vector<Found> found = find_nearest(*index, query, 25, isa);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t j = 0; j < found.size(); ++j) {
+      EXPECT_EQ(found[j].entry, expected[j].entry) << isa_name(isa);
+      EXPECT_EQ(found[j].score, expected[j].score) << isa_name(isa);
+    }
+  }
+  EXPECT_GE(others, 2);
+}
+
+TEST(Search, TakesEmptyIndexesAndVectorsOfZeros) {
+  const Opened none(index_bytes({"0", "a", 4, false, {}}));
+  EXPECT_TRUE(find_nearest(*none, {1, 0, 0, 0}, 5).empty());
+  const Opened one(index_bytes({"0", "a", 4, false, {round_vector("zero", {0, 0, 0, 0}, false)}}));
+  const std::vector<Found> found = find_nearest(*one, {0, 0, 0, 0}, 5);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].score, 0.0F);
+  EXPECT_EQ((*one).text(0), "zero");
+  EXPECT_THROW(round_vector("bad", {1, std::numeric_limits<float>::quiet_NaN()}, false), Error);
+  EXPECT_THROW(round_vector("bad", {1, std::numeric_limits<float>::infinity()}, false), Error);
+}
+
+TEST(Search, ReadsBackWhatWasWritten) {
+  for (const bool compact : {false, true}) {
+    const Collection made = make(9, 21, 13, compact);
+    const Opened index(made.bytes);
+    EXPECT_EQ((*index).text(20), "text 20");
+    EXPECT_EQ(index_bytes((*index).contents()), made.bytes);
+  }
+}
+
+TEST(SearchHostile, DamagedIndexesAreRefusedOrHarmless) {
+  const Collection made = make(5, 19, 10, false);
+  const std::vector<float> query(10, 1.0F);
+  size_t refused = 0;
+  const auto attempt = [&](const std::vector<uint8_t>& bytes) {
+    try {
+      const Opened index(bytes);
+      for (const Found& found : find_nearest(*index, std::vector<float>((*index).width(), 1.0F), 50)) {
+        EXPECT_LE((*index).text(found.entry).size(), bytes.size());
+      }
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kInvalid);
+      ++refused;
+    }
+  };
+  for (size_t size = 0; size < made.bytes.size(); ++size) {
+    attempt({made.bytes.begin(), made.bytes.begin() + static_cast<ptrdiff_t>(size)});
+  }
+  EXPECT_EQ(refused, made.bytes.size());
+  refused = 0;
+  for (size_t at = 0; at < made.bytes.size(); ++at) {
+    for (const uint32_t flip : {0x01U, 0x80U, 0xffU}) {
+      std::vector<uint8_t> bytes = made.bytes;
+      bytes[at] = static_cast<uint8_t>(bytes[at] ^ flip);
+      attempt(bytes);
+    }
+  }
+  EXPECT_GT(refused, 50U);
+}
+
+}  // namespace
+}  // namespace bantam::convert

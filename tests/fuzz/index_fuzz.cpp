@@ -1,0 +1,26 @@
+// A search index from a stranger: it is refused by an Error, or searched without leaving its arrays.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/error.h"
+#include "search/search.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  // As aligned as a mapped file.
+  const std::unique_ptr<uint8_t, decltype(&std::free)> bytes(
+      static_cast<uint8_t*>(std::aligned_alloc(64, (size + 64) / 64 * 64)), &std::free);
+  if (size != 0) std::memcpy(bytes.get(), data, size);
+  try {
+    const bantam::convert::SearchIndex index(bytes.get(), size, "index");
+    const std::vector<float> query(index.width(), 0.5F);
+    size_t letters = 0;
+    for (const bantam::convert::Found& found : find_nearest(index, query, 3)) letters += index.text(found.entry).size();
+    if (index.contents().entries.size() != index.count() || letters > 3 * size) std::abort();
+  } catch (const bantam::convert::Error&) {  // refused
+    return 0;
+  }
+  return 0;
+}
