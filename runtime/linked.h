@@ -37,7 +37,8 @@
 #define BANTAM_LINK_MASKS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
 // Bit i of what else attention knows of places: 0 biases by distance, 1 biases by slopes, 2 rotary queries and keys,
-// 3 embeddings of neighbours.
+// 3 embeddings of neighbours, 4 scores of places
+// (which need BANTAM_NUMBERS' Float).
 #ifndef BANTAM_LINK_PLACES
 #define BANTAM_LINK_PLACES (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
@@ -136,7 +137,8 @@ constexpr bool kMasks = ((BANTAM_LINK_MASKS) >> 1) != 0;
 constexpr bool mask(uint32_t kind) { return ((1u | (BANTAM_LINK_MASKS)) >> kind & 1u) != 0; }
 constexpr bool kDistanceBias = ((BANTAM_LINK_PLACES)&1u) != 0;
 constexpr bool kSlopes = ((BANTAM_LINK_PLACES)&2u) != 0;
-constexpr bool kBias = kDistanceBias || kSlopes;
+constexpr bool kPlaceScores = ((BANTAM_LINK_PLACES)&16u) != 0 && kFloat;
+constexpr bool kBias = kDistanceBias || kSlopes || kPlaceScores;
 constexpr bool kRotary = ((BANTAM_LINK_PLACES)&4u) != 0;
 constexpr bool kNeighbours = ((BANTAM_LINK_PLACES)&8u) != 0;
 constexpr uint32_t kUnitLengthBit = 31;

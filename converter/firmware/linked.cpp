@@ -27,7 +27,7 @@ constexpr const char* kNumberNames[] = {
 
 constexpr const char* kEpilogueWords[] = {"gates", "rows before norms"};
 constexpr const char* kPlaceWords[] = {"biases by distance", "biases by slopes", "rotary positions",
-                                       "embeddings of neighbours"};
+                                       "embeddings of neighbours", "scores of places"};
 
 /// "SplitHeads" and "quick_gelu": "split heads", "quick gelu".
 std::string in_words(const char* name) {
@@ -47,7 +47,7 @@ std::string bit_words(const std::string& name, uint32_t bit) {
   if (name == "ACTIVATIONS") return in_words(fb::EnumNameActivationKind(static_cast<fb::ActivationKind>(bit)));
   if (name == "MASKS") return in_words(fb::EnumNameMaskKind(static_cast<fb::MaskKind>(bit))) + " mask";
   if (name == "EPILOGUE" && bit < 2) return kEpilogueWords[bit];
-  if (name == "PLACES" && bit < 4) return kPlaceWords[bit];
+  if (name == "PLACES" && bit < 5) return kPlaceWords[bit];
   if (name == "TOKEN_MODELS") return fb::EnumNameTokenModelKind(static_cast<fb::TokenModelKind>(bit));
   if (name == "SPLITTERS")
     return std::string(fb::EnumNameSplitterKind(static_cast<fb::SplitterKind>(bit))) + " splitter";
@@ -141,6 +141,10 @@ class Needs {
     if (attention.mask() != fb::MaskKind::none) need("MASKS", 1u << static_cast<uint32_t>(attention.mask()));
     if (attention.distance_bias() >= 0) need("PLACES", 1u);
     if (attention.slopes() >= 0) need("PLACES", 2u);
+    if (attention.place_rows() >= 0) {
+      need("PLACES", 16u);
+      number(linked::kNumberFloat);
+    }
   }
 
   void weights(int32_t index, std::optional<linked::Numbers> if_integer, linked::Numbers if_float) {

@@ -53,6 +53,9 @@ void for_each_position(fb::OpT& op, const Visit& visit) {
   if (fb::AttentionT* attention = op.attributes.AsAttention()) {
     visit(attention->distance_bias);
     visit(attention->slopes);
+    for (int8_t* position : {&attention->place_rows, &attention->place_keys, &attention->place_queries}) {
+      visit(*position);
+    }
   }
   if (fb::EpilogueT* e = op.epilogue.get()) {
     for (int8_t* position : {&e->gate, &e->residual, &e->gamma, &e->beta, &e->smooth}) visit(*position);

@@ -164,6 +164,9 @@ int32_t Builder::attention(const std::string& name, const Heads& heads, const At
   attributes.window = spec.window;
   name_input(added, attributes.distance_bias, spec.distance_bias);
   name_input(added, attributes.slopes, spec.slopes);
+  name_input(added, attributes.place_rows, spec.place_rows);
+  name_input(added, attributes.place_keys, spec.place_keys);
+  name_input(added, attributes.place_queries, spec.place_queries);
   set_epilogue(added, {});
   return y;
 }

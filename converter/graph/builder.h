@@ -43,6 +43,8 @@ struct AttentionSpec {
   uint32_t window = 0;
   int32_t distance_bias = kAbsent;  // a Builder::table [heads, 2 D + 1]
   int32_t slopes = kAbsent;         // a Builder::vector [heads]
+  // Scores of places: a Builder::vector and Builder::tables
+  int32_t place_rows = kAbsent, place_keys = kAbsent, place_queries = kAbsent;
 };
 
 class Builder {

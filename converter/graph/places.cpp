@@ -46,6 +46,17 @@ uint32_t distance_bucket(int32_t distance, uint32_t buckets, uint32_t most) {
   return first + std::min(exact + beyond, half - 1);
 }
 
+int32_t signed_bucket(int32_t distance, uint32_t buckets, uint32_t most) {
+  const auto half = static_cast<int32_t>(buckets / 2);
+  const int32_t away = std::abs(distance);
+  if (away <= half) return distance;
+  const float ratio = std::log(static_cast<float>(away) / static_cast<float>(half));
+  const float all = std::log(static_cast<float>((static_cast<double>(most) - 1) / half));
+  const float beyond = std::ceil(ratio / all * static_cast<float>(half - 1));
+  const int32_t bucket = beyond > 0 && beyond < 1e6F ? static_cast<int32_t>(beyond) + half : half;
+  return distance < 0 ? -bucket : bucket;
+}
+
 std::vector<float> bucket_biases(const std::vector<float>& table, uint32_t heads, uint32_t buckets, uint32_t most) {
   std::vector<float> biases;
   const auto end = static_cast<int32_t>(most);

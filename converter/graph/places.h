@@ -22,6 +22,10 @@ uint32_t distance_bucket(int32_t distance, uint32_t buckets, uint32_t most);
 /// [heads, 2 * most + 1] biases by distance from a table [buckets, heads].
 std::vector<float> bucket_biases(const std::vector<float>& table, uint32_t heads, uint32_t buckets, uint32_t most);
 
+/// DeBERTa's bucket (arXiv 2111.09543) of a key `distance` places in front of its query: distances up to half of `buckets` have
+/// one each, larger ones share them by logarithm up to `most`.
+int32_t signed_bucket(int32_t distance, uint32_t buckets, uint32_t most);
+
 /// ALiBi's slopes (arXiv 2108.12409) of so many heads.
 std::vector<float> alibi_slopes(uint32_t heads);
 

@@ -60,19 +60,22 @@ ChosenHead head_by_tensors(const Family& family, const Fields& config, const Wei
 }
 
 /// The head that a class of transformers has: "BertForTokenClassification", "JointBertForIntentAndSlots".
-const Head* head_of_class(const Family& family, std::string_view name) {
+const Head* head_of_class(const Family& family, const Weights& weights, std::string_view name) {
   constexpr std::string_view kJoint = "Joint", kJointEnd = "ForIntentAndSlots";
   if (name.substr(0, kJoint.size()) == kJoint && name.size() > kJointEnd.size() &&
       name.substr(name.size() - kJointEnd.size()) == kJointEnd) {
     return family.head(fb::TaskKind::joint);
   }
-  // Another family's class: models of one graph are saved under the names of several.
+  // Of several heads of one class the one whose tensors are there. Another family's class: models of one graph are saved under the names of several.
   for (const Family& other : families()) {
     for (const std::string_view beginning : other.architectures) {
       if (name.substr(0, beginning.size()) != beginning) continue;
+      const Head* found = nullptr;
       for (const Head& head : family.heads) {
-        if (head.architecture != nullptr && name.substr(beginning.size()) == head.architecture) return &head;
+        if (head.architecture == nullptr || name.substr(beginning.size()) != head.architecture) continue;
+        if (found == nullptr || (!is_there(family, *found, weights) && is_there(family, head, weights))) found = &head;
       }
+      if (found != nullptr) return found;
     }
   }
   return nullptr;
@@ -111,7 +114,7 @@ ChosenHead detect_head(const Family& family, const Fields& config, const Weights
     return head_by_tensors(family, config, weights);
   }
   const auto name = config.raw("architectures").front().get<std::string>();
-  if (const Head* found = head_of_class(family, name)) return chosen(*found, config, weights);
+  if (const Head* found = head_of_class(family, weights, name)) return chosen(*found, config, weights);
   problems.add(
       ExitCode::kUnsupported,
       fmt::format("config.json: architectures: \"{}\" is not supported; {} with heads for {} is, and --task NAME "

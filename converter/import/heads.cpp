@@ -28,6 +28,7 @@ class HeadImporter {
 
   void run(const ChosenHead& chosen, Build build) {
     task_->kind = chosen.task;
+    require(c_.fields, chosen.head->required);
     c_.builder.enter(fb::Part::head);
     (this->*build)(*chosen.head);
     c_.graph.model.task = std::move(task_);

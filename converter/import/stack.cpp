@@ -2,13 +2,70 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "graph/places.h"
 
 namespace bantam::convert {
 namespace {
+
+/// Rows of constants of relative places in the order of keys: that of a place is the last one minus its row in the file. Only
+/// those that some distance of so many positions has.
+struct PlaceRows {
+  const RelativePlaces& relative;
+  int32_t most, last, first;
+  uint32_t count;  // a multiple of 16
+
+  PlaceRows(const RelativePlaces& places, uint32_t positions)
+      : relative(places),
+        most(static_cast<int32_t>(positions) - 1),
+        last(2 * static_cast<int32_t>(places.span) - 1),
+        first(row_of(-most)),
+        count((static_cast<uint32_t>(row_of(most) - first) / 16 + 1) * 16) {}
+
+  /// Of a key so far behind its query, from the place of the farthest in front on.
+  int32_t row_of(int32_t distance) const {
+    const int32_t place = relative.buckets != 0 ? signed_bucket(-distance, relative.buckets, relative.most) : -distance;
+    return last - std::clamp(place + static_cast<int32_t>(relative.span), 0, last);
+  }
+  std::vector<float> of_distances() const {
+    std::vector<float> rows;
+    for (int32_t distance = -most; distance <= most; ++distance) {
+      rows.push_back(static_cast<float>(row_of(distance) - first));
+    }
+    return rows;
+  }
+  /// From [2 span, heads * head]: [heads][count][head], zeros behind the last row.
+  std::vector<float> heads(const std::vector<float>& from, uint32_t heads, uint32_t head) const {
+    std::vector<float> rows;
+    for (uint32_t h = 0; !from.empty() && h < heads; ++h) {
+      for (uint32_t row = 0; row < count; ++row) {
+        const int32_t stored = last - first - static_cast<int32_t>(row);
+        for (size_t i = 0; i < head; ++i) {
+          const size_t column = size_t{h} * head + i, width = size_t{heads} * head;
+          rows.push_back(stored < 0 ? 0.0F : from[static_cast<size_t>(stored) * width + column]);
+        }
+      }
+    }
+    return rows;
+  }
+  /// The same in tiles [heads][count / 16][head][16].
+  std::vector<float> tiles(const std::vector<float>& from, uint32_t heads_, uint32_t head) const {
+    const std::vector<float> rows = heads(from, heads_, head);
+    std::vector<float> tiles;
+    tiles.reserve(rows.size());
+    for (size_t tile = 0; tile < rows.size(); tile += size_t{16} * head) {
+      for (size_t i = 0; i < head; ++i) {
+        for (size_t lane = 0; lane < 16; ++lane) tiles.push_back(rows[tile + lane * head + i]);
+      }
+    }
+    return tiles;
+  }
+};
 
 class Stack {
  public:
@@ -26,6 +83,7 @@ class Stack {
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
     for (uint32_t i = 0; i < config_.layers; ++i) {
       know_places(i, positions);
+      know_relative(i, positions);
       x = feed_forward(i, attention(i, x), x);
     }
     if (family_.has(Slot::kFinalNorm)) {
@@ -89,7 +147,7 @@ class Stack {
       tables.push_back({table(Slot::kSegments, config_.segments), fb::IndexSource::segments});
       builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
     }
-    if (family_.has(Slot::kPositions)) {
+    if (config_.position_table) {
       tables.push_back(
           {table(Slot::kPositions, config_.first_position + config_.positions, config_.first_position, positions),
            fb::IndexSource::positions});
@@ -239,6 +297,107 @@ class Stack {
     rotary_ = found->second;
   }
 
+  /// Embeddings of relative places, behind their norm.
+  const std::vector<double>& place_embeddings() {
+    if (!places_.empty()) return places_;
+    const uint32_t rows = 2 * config_.relative.span, width = config_.hidden;
+    const Values table = weights_.encoder(family_.name(Slot::kPlaces), {rows, width});
+    places_.assign(table.values.begin(), table.values.end());
+    if (!config_.relative.norm) return places_;
+    const std::string norm = family_.name(Slot::kPlacesNorm);
+    const Values gamma = weights_.encoder(norm + ".weight", {width}), beta = weights_.encoder(norm + ".bias", {width});
+    if (gamma.values.empty() || beta.values.empty()) return places_;
+    for (size_t at = 0; at < places_.size(); at += width) {
+      double* x = places_.data() + at;
+      const double mean = std::accumulate(x, x + width, 0.0) / width;
+      double square = 0;
+      for (size_t i = 0; i < width; ++i) square += (x[i] - mean) * (x[i] - mean) / width;
+      const double factor = 1 / std::sqrt(square + double{config_.epsilon});
+      for (size_t i = 0; i < width; ++i)
+        x[i] = (x[i] - mean) * factor * double{gamma.values[i]} + double{beta.values[i]};
+    }
+    return places_;
+  }
+
+  /// What a layer's module makes of the embeddings of places, times `scale`: [2 span, columns].
+  Values project_places(uint32_t layer, Slot slot, uint32_t columns, double scale) {
+    const uint32_t rows = 2 * config_.relative.span, width = config_.hidden;
+    const std::string name = layer_prefix(config_, layer) + family_.name(slot);
+    Values out = weights_.encoder(name + ".weight", {columns, width});
+    const bool biased = weights_.has_encoder(name + ".bias");
+    const Values bias = biased ? weights_.encoder(name + ".bias", {columns}) : Values{};
+    const std::vector<double>& places = place_embeddings();
+    if (out.values.empty() || places.empty() || (biased && bias.values.empty())) return {};
+    std::vector<double> weight(out.values.size());  // [width, columns]: sums of neighbours grow together
+    for (size_t c = 0; c < columns; ++c) {
+      for (size_t k = 0; k < width; ++k) weight[k * columns + c] = double{out.values[c * width + k]} * scale;
+    }
+    std::vector<float> made;
+    made.reserve(size_t{rows} * columns);
+    for (size_t row = 0; row < rows; ++row) {
+      std::vector<double> sums(columns);
+      for (size_t c = 0; biased && c < columns; ++c) sums[c] = double{bias.values[c]} * scale;
+      for (size_t k = 0; k < width; ++k) {
+        const double x = places[row * width + k];
+        for (size_t c = 0; c < columns; ++c) sums[c] += x * weight[k * columns + c];
+      }
+      for (const double sum : sums) made.push_back(static_cast<float>(sum));
+    }
+    out.values = std::move(made);
+    return out;
+  }
+
+  /// Scores of relative places of a layer: distances select rows of what its matrices make of the places' embeddings.
+  void know_relative(uint32_t layer, uint32_t positions) {
+    if (!family_.block.places) return;
+    const RelativePlaces& relative = config_.relative;
+    const double divisor = std::sqrt(static_cast<double>(config_.head_width) * relative.terms);
+    scores_.scale = static_cast<float>(1 / divisor);
+    if (!relative.keys && !relative.queries) return;
+    builder_.enter(fb::Part::attention, static_cast<int32_t>(layer));
+    const PlaceRows rows(relative, positions);
+    if (scores_.place_rows == kAbsent) {
+      Values of_distances;
+      of_distances.values = rows.of_distances();
+      scores_.place_rows = builder_.vector(base_ + "places.rows", std::move(of_distances));
+    }
+    const uint32_t heads = config_.widths.heads[layer], head = config_.head_width, columns = heads * head;
+    const auto name = [&](const char* what) { return base_ + layer_prefix(config_, layer) + what; };
+    if (relative.keys) {
+      Values made = project_places(layer, relative.shared ? Slot::kKey : Slot::kPlaceKey, columns, 1 / divisor);
+      made.values = rows.tiles(made.values, heads, head);
+      scores_.place_keys = builder_.table(name("places.keys"), heads * (rows.count / 16) * head, 16, std::move(made));
+    }
+    if (relative.queries) {
+      Values made = project_places(layer, relative.shared ? Slot::kQuery : Slot::kPlaceQuery, columns, 1 / divisor);
+      made.values = rows.heads(made.values, heads, head);
+      scores_.place_queries = builder_.table(name("places.queries"), heads * rows.count, head, std::move(made));
+    }
+  }
+
+  /// Queries, keys and values that a file has mixed, head by head.
+  int32_t unmixed(uint32_t layer, int32_t x, uint32_t heads) {
+    const uint32_t head = config_.head_width, columns = heads * head, in = config_.hidden;
+    const std::string prefix = layer_prefix(config_, layer), op = graph_name(config_, layer, Slot::kQkv);
+    Values weight = weights_.encoder(prefix + family_.name(Slot::kQueriesKeysValues) + ".weight", {3 * columns, in});
+    std::vector<float> apart;
+    for (uint32_t part = 0; part < 3 && !weight.values.empty(); ++part) {
+      for (uint32_t h = 0; h < heads; ++h) {
+        const auto begin = weight.values.begin() + static_cast<std::ptrdiff_t>(size_t{h * 3 + part} * head * in);
+        apart.insert(apart.end(), begin, begin + static_cast<std::ptrdiff_t>(size_t{head} * in));
+      }
+    }
+    weight.values = std::move(apart);
+    Values zeros;
+    zeros.values.assign(columns, 0.0F);
+    std::vector<Values> biases;
+    biases.push_back(weights_.encoder(prefix + family_.name(Slot::kQueryBias), {columns}));
+    biases.push_back(std::move(zeros));
+    biases.push_back(weights_.encoder(prefix + family_.name(Slot::kValueBias), {columns}));
+    const int32_t matrix = builder_.linear_weight(op + ".weight", 3 * columns, in, std::move(weight));
+    return builder_.linear(op, x, matrix, builder_.vector(op + ".bias", concatenate(std::move(biases))), {});
+  }
+
   EpilogueSpec layer_norm(uint32_t layer, Slot slot) {
     return norm(layer_prefix(config_, layer) + family_.name(slot), extent_of(config_, axes_of(family_, slot).rows));
   }
@@ -263,8 +422,9 @@ class Stack {
     builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
     const int32_t in = normed(i, Slot::kAttentionNorm, narrowed(i, x));
     // Queries, keys and values by one multiplication: their weights one above the other.
-    const int32_t qkv = config_.narrow_scores
-                            ? through_bottleneck(i, x, columns)
+    const int32_t qkv = config_.narrow_scores ? through_bottleneck(i, x, columns)
+                        : family_.has(Slot::kQueriesKeysValues)
+                            ? unmixed(i, in, heads)
                             : dense(i, Slot::kQkv, in, {Slot::kQuery, Slot::kKey, Slot::kValue}, 3 * columns, {});
     const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, rotary_);
     const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split, scores_);
@@ -363,6 +523,7 @@ class Stack {
   std::string base_;
   AttentionSpec scores_;                 // what attention of a layer knows of places
   int32_t rotary_ = kAbsent;             // angles of the layer's queries and keys
+  std::vector<double> places_;           // embeddings of relative places
   std::map<double, int32_t> angles_;     // by the base of rotary positions
   std::map<std::string, int32_t> made_;  // constants by the names of their tensors
 };

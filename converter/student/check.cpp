@@ -85,7 +85,7 @@ class Checker {
 
   void check_heads() {
     const char* name = teacher_.config().model_type.c_str();
-    const bool rotary = teacher_.family().settings.rotary.otherwise != 0;
+    const bool rotary = teacher_.family().settings.rotary.otherwise != 0 || teacher_.family().block.places;
     const bool narrow = recipe_.hidden.given();
     if (!teacher_.family().narrows_heads() && (recipe_.heads.given() || recipe_.head_width != 0 || narrow)) {
       problems_.add(ExitCode::kUnsupported, fmt::format("recipe: heads of {} stay, because all layers add one table of "
@@ -94,11 +94,10 @@ class Checker {
                                                         name));
     }
     if (rotary && (recipe_.head_width != 0 || (narrow && recipe_.heads.given()))) {
-      problems_.add(ExitCode::kUnsupported,
-                    fmt::format("recipe: heads of {} keep their width, because rotary positions "
-                                "turn pairs of its columns; leave out \"head_width\", and "
-                                "\"heads\" beside \"hidden\"",
-                                name));
+      problems_.add(ExitCode::kUnsupported, fmt::format("recipe: heads of {} keep their width, because places turn or "
+                                                        "multiply all of its columns; leave out \"head_width\", and "
+                                                        "\"heads\" beside \"hidden\"",
+                                                        name));
     }
   }
 

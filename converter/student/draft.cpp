@@ -140,9 +140,14 @@ Draft::Role Draft::role_of(const std::string& name) const {
     const Axes axes = axes_of(family(), slot);
     if (is_table(slot) && is(name, base_, of_slot)) return role(axes.rows, axes.columns);
   }
+  for (const auto& [slot, of_slot] : roles_) {
+    if (!is_vector(slot) || !ends_with(name, "." + of_slot)) continue;
+    const auto layer = places_.find(name.substr(0, name.size() - of_slot.size()));
+    if (layer != places_.end()) return role(axes_of(family(), slot).rows, Axis::kNone, layer->second);
+  }
   if (!weight && kind != ".bias") return {};
   for (const auto& [slot, of_slot] : roles_) {
-    if (is_table(slot)) continue;
+    if (is_table(slot) || is_vector(slot)) continue;
     const Axes axes = axes_of(family(), slot);
     if (!is_of_layer(slot) && is(module, base_, of_slot)) return role(axes.rows, axes.columns);
     if (!is_of_layer(slot) || !ends_with(module, "." + of_slot)) continue;
@@ -302,6 +307,8 @@ void Draft::put_settings() {
   put(settings.intermediate, config_.widths.intermediate.front());
   put(settings.vocabulary, config_.vocabulary);
   put(settings.positions, config_.first_position + config_.positions);
+  // Fewer positions have the same places.
+  if (config_.relative.most != 0) json["max_relative_positions"] = config_.relative.most;
   if (settings.window.key != nullptr) {
     json["layer_types"] = Json::array();
     for (const LayerPlaces& places : config_.places) {

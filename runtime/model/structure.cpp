@@ -129,7 +129,8 @@ constexpr Field kList[] = {
     field(&fb::SplitHeads::rotary),  //
     field(&fb::Attention::heads), field(&fb::Attention::kv_heads), field(&fb::Attention::head_width),
     field(&fb::Attention::scale), field(&fb::Attention::mask), field(&fb::Attention::window),
-    field(&fb::Attention::distance_bias), field(&fb::Attention::slopes),  //
+    field(&fb::Attention::distance_bias), field(&fb::Attention::slopes), field(&fb::Attention::place_rows),
+    field(&fb::Attention::place_keys), field(&fb::Attention::place_queries),  //
     field(&fb::Pool::kind),
     field(&fb::Pool::l2),                                //
     field(&fb::Slice::begin), field(&fb::Slice::width),  //

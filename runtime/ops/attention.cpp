@@ -28,25 +28,28 @@ Verdict verify(const Site& site) {
   return check_epilogue(site, output_width(site.op));
 }
 
-uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed& need) {
+uint64_t scratch([[maybe_unused]] const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const fb::Attention& a = *op.attributes_as_Attention();
   const uint32_t pages = kernels::most_visible_pages(need.pages, need.block_rows, mask_of(a), a.window());
-  return sink_scratch(op, output_width(op), need.block_rows) + kernels::attention_scratch_bytes(pages, need.block_rows);
+  const uint64_t all =
+      sink_scratch(op, output_width(op), need.block_rows) + kernels::attention_scratch_bytes(pages, need.block_rows);
+  return linked::kPlaceScores ? all + place_scratch(model, op, need.block_rows) : all;
 }
 
 /// A template, because `biased` is no field where no bias is linked.
 template <class Call>
-void add_bias(const TileRun& run, const fb::Op& op, Call& call, uint32_t head) {
+void add_bias(const TileRun& run, const fb::Op& op, Call& call, uint32_t head, [[maybe_unused]] void* scratch) {
   if constexpr (linked::kBias) {
     call.biased = has_bias(*op.attributes_as_Attention());
-    if (call.biased) fill_bias(run, op, call, head);
+    if (call.biased) fill_bias(run, op, call, head, scratch);
   }
 }
 
 /// All heads of query rows [begin, end) of the run, which belong to one sequence.
 bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, uint32_t sequence, float* y,
-            size_t y_stride, void* scratch_bytes) {
+            size_t y_stride, uint8_t* scratch_bytes) {
   const fb::Attention& a = *op.attributes_as_Attention();
+  const uint64_t places = linked::kPlaceScores ? place_scratch(run.model, op, run.block_rows) : 0;
   const QueryRows q = query_rows(run, operand(op.inputs(), 0));
   const bool q8 = q.scales != nullptr;
   const size_t key_page = kernels::key_page_bytes(a.head_width(), q8);
@@ -66,7 +69,7 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   args.window = a.window();
   args.q8 = q8;
   args.y_stride = y_stride;
-  args.scratch = scratch_bytes;
+  args.scratch = scratch_bytes + places;
   const uint8_t* keys = head_base(run, tensor(run.model, operand(op.inputs(), 1)));
   const uint8_t* values = head_base(run, tensor(run.model, operand(op.inputs(), 2)));
   const uint32_t group = a.heads() / a.kv_heads();
@@ -79,7 +82,7 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
     args.key_pages = keys + head / group * key_page;
     args.value_pages = values + head / group * value_page;
     args.y = y + column;
-    add_bias(run, op, args, head);
+    add_bias(run, op, args, head, scratch_bytes);
     finite &= run.kernels.attention(args);
   }
   return finite;
@@ -88,7 +91,7 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
 Status run_attention(const TileRun& run, const fb::Op& op) {
   const uint32_t columns = output_width(op);
   const RowSink sink(run, op, columns, false);
-  void* kernel_scratch = run.scratch + sink_scratch(op, columns, run.block_rows);
+  uint8_t* kernel_scratch = run.scratch + sink_scratch(op, columns, run.block_rows);
   uint32_t sequence = find_sequence(run, run.row_begin);
   bool finite = true;
   for (uint32_t first = 0, n = 0; first < run.rows; first += n) {

@@ -135,6 +135,11 @@ void for_each_position(const fb::Op& op, const Visit& visit) {
   if (const fb::Attention* attention = linked::kBias ? op.attributes_as_Attention() : nullptr) {
     visit(attention->distance_bias());
     visit(attention->slopes());
+    if (linked::kPlaceScores) {
+      visit(attention->place_rows());
+      visit(attention->place_keys());
+      visit(attention->place_queries());
+    }
   }
   if (const fb::Epilogue* e = op.epilogue()) {
     for (const int8_t position : {e->gate(), e->residual(), e->gamma(), e->beta(), e->smooth()}) visit(position);

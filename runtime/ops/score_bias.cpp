@@ -52,10 +52,12 @@ Verdict check_bias(const Site& site, uint32_t heads) {
     if (extent(t, 1) > kMaxWidth) return unsupported("biases of too many distances", table);
   }
   if (a.slopes() >= 0 && !linked::kSlopes) return not_linked("this build leaves out biases by slopes");
-  return check_vector(site, named_input(site.op, a.slopes()), heads, "slopes are not an f32 vector of a number a head");
+  BANTAM_CHECK(
+      check_vector(site, named_input(site.op, a.slopes()), heads, "slopes are not an f32 vector of a number a head"));
+  return check_place_scores(site);
 }
 
-void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& call, uint32_t head) {
+void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& call, uint32_t head, void* scratch) {
   const fb::Attention& a = *op.attributes_as_Attention();
   const kernels::Range pages = kernels::visible_pages(call);
   BiasRow row = {};
@@ -73,6 +75,7 @@ void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& c
     }
     if (slopes != nullptr) slope(row, slopes[head], table >= 0);
   }
+  if (has_place_scores(a)) add_place_scores(run, op, call, head, scratch, table >= 0 || slopes != nullptr);
 }
 
 }  // namespace bantam::ops

@@ -3,18 +3,20 @@
 #ifndef BANTAM_OPS_SCORE_BIAS_H_
 #define BANTAM_OPS_SCORE_BIAS_H_
 
-#include "ops/operands.h"
+#include "ops/place_scores.h"
 
 namespace bantam::ops {
 
-inline bool has_bias(const fb::Attention& a) { return linked::kBias && (a.distance_bias() >= 0 || a.slopes() >= 0); }
+inline bool has_bias(const fb::Attention& a) {
+  return linked::kBias && (a.distance_bias() >= 0 || a.slopes() >= 0 || has_place_scores(a));
+}
 
 /// The constants have the shapes that the schema states for so many heads.
 Verdict check_bias(const Site& site, uint32_t heads);
 
 /// Fills the biases of `head` for the queries of `call`, page after page of those that they see; see kernels::BiasedScores.
-/// Call only where has_bias.
-void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& call, uint32_t head);
+/// Call only where has_bias. `scratch`: place_scratch bytes.
+void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& call, uint32_t head, void* scratch);
 
 }  // namespace bantam::ops
 

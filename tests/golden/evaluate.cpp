@@ -198,7 +198,29 @@ class Evaluator {
         for (size_t key = 0; key < k.rows; ++key) {
           for (size_t i = begin; i < end; ++i) score[key] += q.at(row, i) * k.at(key, i);
           score[key] *= static_cast<double>(attributes.scale);
-          score[key] += bias(op, attributes, head, static_cast<int64_t>(key) - static_cast<int64_t>(row));
+          const int64_t distance = static_cast<int64_t>(key) - static_cast<int64_t>(row);
+          score[key] += bias(op, attributes, head, distance);
+          if (attributes.place_rows < 0) continue;
+          const int32_t places = convert::named_input(op, attributes.place_rows);
+          const auto most = static_cast<int64_t>(extent(places, 0) / 2);
+          const auto place =
+              static_cast<size_t>(constant(places)[static_cast<size_t>(std::clamp(distance, -most, most) + most)]);
+          const size_t width = attributes.head_width;
+          for (size_t i = 0; i < width; ++i) {
+            if (attributes.place_keys >= 0) {
+              const int32_t keys = convert::named_input(op, attributes.place_keys);
+              const size_t tiles = extent(keys, 0) / attributes.heads / width;
+              score[key] +=
+                  q.at(row, begin + i) *
+                  static_cast<double>(constant(keys)[((head * tiles + place / 16) * width + i) * 16 + place % 16]);
+            }
+            if (attributes.place_queries >= 0) {
+              const int32_t queries = convert::named_input(op, attributes.place_queries);
+              const size_t count = extent(queries, 0) / attributes.heads;
+              score[key] +=
+                  k.at(key, begin + i) * static_cast<double>(constant(queries)[(head * count + place) * width + i]);
+            }
+          }
         }
         const double best = *std::max_element(score.begin(), score.end());
         double sum = 0;

@@ -57,6 +57,12 @@ class Tiny {
     set(settings.embedding, embedding);
     set(settings.window, 6);
     set(settings.full_every, 3);
+    if (family.block.places) {
+      config_["relative_attention"] = true;
+      config_["pos_att_type"] = {"p2c", "c2p"};
+      config_["position_buckets"] = 4U;
+      config_["norm_rel_ebd"] = family.has(Slot::kPlacesNorm) ? "layer_norm" : "none";
+    }
     if (family.block.bottlenecks) config_["intra_bottleneck_size"] = 12U;
     if (settings.task_types_if != nullptr) config_[settings.task_types_if] = true;
     config_["num_labels"] = kLabels;
@@ -120,7 +126,9 @@ class Tiny {
   }
 
   void module(const std::string& name, Slot slot) {
+    if (slot == Slot::kQueriesKeysValues) return add(name + ".weight", {3 * kHidden, kHidden}, 0.4F);
     const convert::Axes axes = convert::axes_of(family_, slot);
+    if (convert::is_vector(slot)) return add(name, {extent(axes.rows)}, 0.2F);
     if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
     linear(name, extent(axes.rows), extent(axes.columns));
   }
@@ -130,10 +138,15 @@ class Tiny {
     for (const auto& [slot, name] : convert::stored_roles(read_)) {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
+      if (slot == Slot::kSegments && read_.segments == 0) continue;
       if (convert::is_table(slot)) {
         const convert::Axes axes = convert::axes_of(family_, slot);
         if (slot == Slot::kDistances) {
           add(base + name, {family_.settings.buckets, kHeads}, 1);
+          continue;
+        }
+        if (slot == Slot::kPlaces) {
+          add(base + name, {2 * read_.relative.span, kHidden}, 1);
           continue;
         }
         const uint64_t types = slot == Slot::kSegments ? read_.segments : read_.task_types;
@@ -367,6 +380,19 @@ TEST(PublishedSettings, OlderNamesServeWhereTheOthersAreMissing) {
   }
 }
 
+TEST(PublishedSettings, ElectraChoosesByTheFirstTokenOnly) {
+  const Family& electra = *convert::find_family("electra");
+  const Tiny model(electra, *electra.head(fb::TaskKind::choose), kHidden, true);
+  convert::ModelSource source = model.source();
+  source.config["summary_type"] = "mean";
+  try {
+    convert::import_source(source, model.options());
+    ADD_FAILURE() << "was not refused";
+  } catch (const convert::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("summary_type"), std::string::npos) << error.what();
+  }
+}
+
 TEST(PublishedSettings, RotaryPositionsThatNtkScales) {
   Json json = {{"model_type", "new"},      {"hidden_size", 24},
                {"num_attention_heads", 3}, {"position_embedding_type", "rope"},
@@ -379,8 +405,11 @@ TEST(PublishedSettings, RotaryPositionsThatNtkScales) {
   EXPECT_THROW(read(json), convert::Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, Families, testing::ValuesIn(all_families()),
-                         [](const auto& family) { return std::string(family.param->base); });
+INSTANTIATE_TEST_SUITE_P(Registry, Families, testing::ValuesIn(all_families()), [](const auto& family) {
+  std::string name = family.param->model_types.front();
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
 
 }  // namespace
 }  // namespace bantam::golden

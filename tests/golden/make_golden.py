@@ -122,6 +122,10 @@ MODERNBERT = dict(
 BIASES = dict(attention_bias=True, mlp_bias=True, norm_bias=True, classifier_bias=True)
 MPNET = dict(type_vocab_size=0, pad_token_id=1, layer_norm_eps=1e-5, max_position_embeddings=26)
 MOBILE = dict(embedding_size=10, intra_bottleneck_size=12, num_feedforward_networks=3, num_attention_heads=2)
+DEBERTA = dict(
+    relative_attention=True, pos_att_type="c2p|p2c", position_biased_input=False, type_vocab_size=0, pad_token_id=0
+)
+DEBERTA3 = dict(**DEBERTA, position_buckets=6, share_att_key=True, norm_rel_ebd="layer_norm")
 GATED = dict(num_hidden_layers=2, pad_token_id=0)
 FIVE_TAGS = dict(id2label=dict(enumerate(TAGS)))
 
@@ -192,6 +196,24 @@ SMALL_MODELS = {
     ),
     "mobilebert-next-sentence": ("MobileBertForNextSentencePrediction", MOBILE),
     "mobilebert-encoder": ("MobileBertModel", {**MOBILE, "hidden_act": "gelu"}),
+    "deberta-classify": ("DebertaForSequenceClassification", dict(**DEBERTA, num_labels=3, num_hidden_layers=2)),
+    "deberta-tag": (
+        "DebertaForTokenClassification",
+        {**DEBERTA, **FIVE_TAGS, "pos_att_type": ["c2p"], "max_relative_positions": 5},
+    ),
+    "deberta-answer": (
+        "DebertaForQuestionAnswering",
+        {**DEBERTA, "pos_att_type": ["p2c"], "position_biased_input": True, "type_vocab_size": 2},
+    ),
+    "deberta-fill": ("DebertaForMaskedLM", dict(**DEBERTA, legacy=False)),
+    "deberta-encoder": ("DebertaModel", {**DEBERTA, "relative_attention": False}),
+    "deberta-v3-classify": ("DebertaV2ForSequenceClassification", dict(**DEBERTA3, num_labels=3, num_hidden_layers=2)),
+    "deberta-v3-tag": ("DebertaV2ForTokenClassification", {**DEBERTA3, **FIVE_TAGS, "share_att_key": False}),
+    "deberta-v3-answer": ("DebertaV2ForQuestionAnswering", {**DEBERTA3, "pos_att_type": "p2c", "position_buckets": 4}),
+    "deberta-v3-choose": ("DebertaV2ForMultipleChoice", {**DEBERTA3, "pos_att_type": "c2p", "type_vocab_size": 2}),
+    "deberta-v3-fill": ("DebertaV2ForMaskedLM", DEBERTA3),
+    "deberta-v3-fill-new": ("DebertaV2ForMaskedLM", dict(**DEBERTA3, legacy=False)),
+    "deberta-v3-encoder": ("DebertaV2Model", {**DEBERTA3, "position_buckets": -1, "max_relative_positions": 7}),
 }
 
 

@@ -17,6 +17,7 @@ BertShape shape_with_places() {
   shape.distances = 5;
   shape.slopes = true;
   shape.angles = 3;
+  shape.placed = 9;
   return shape;
 }
 
@@ -38,6 +39,15 @@ fb::TensorT& slopes(fb::ModelT& m) { return input(m, attention(m), attention(m).
 fb::TensorT& rotary(fb::ModelT& m) {
   fb::OpT& split = op(m, "layer.0.split");
   return input(m, split, split.attributes.AsSplitHeads()->rotary);
+}
+fb::TensorT& place_rows(fb::ModelT& m) {
+  return input(m, attention(m), attention(m).attributes.AsAttention()->place_rows);
+}
+fb::TensorT& place_keys(fb::ModelT& m) {
+  return input(m, attention(m), attention(m).attributes.AsAttention()->place_keys);
+}
+fb::TensorT& place_queries(fb::ModelT& m) {
+  return input(m, attention(m), attention(m).attributes.AsAttention()->place_queries);
 }
 void set_extent(fb::TensorT& t, size_t dimension, int32_t n) { t.shape[dimension] = fb::Dim(-1, 0, n, 1); }
 
@@ -74,6 +84,24 @@ const Edit kEdits[] = {
      }},
     {"slopes of fewer heads", [](auto& m) { set_extent(slopes(m), 0, 4); }},
     {"slopes as i8", [](auto& m) { slopes(m).type = fb::DType::i8; }},
+    {"places of an even number of distances", [](auto& m) { set_extent(place_rows(m), 0, 18); }},
+    {"places of no distance", [](auto& m) { set_extent(place_rows(m), 0, 0); }},
+    {"places of a matrix of distances", [](auto& m) { place_rows(m).shape.push_back(fb::Dim(-1, 0, 1, 1)); }},
+    {"places as i32", [](auto& m) { place_rows(m).type = fb::DType::i32; }},
+    {"places that select nothing",
+     [](auto& m) {
+       fb::OpT& a = attention(m);
+       a.attributes.AsAttention()->place_keys = a.attributes.AsAttention()->place_queries = -1;
+       a.inputs.resize(a.inputs.size() - 2);
+     }},
+    {"keys of fewer places", [](auto& m) { set_extent(place_keys(m), 0, 8 * 5); }},
+    {"keys of uneven places", [](auto& m) { set_extent(place_keys(m), 0, 79); }},
+    {"keys of no place", [](auto& m) { set_extent(place_keys(m), 0, 0); }},
+    {"keys of other tiles", [](auto& m) { set_extent(place_keys(m), 1, 8); }},
+    {"keys in tiles", [](auto& m) { place_keys(m).layout = fb::Layout::tile_n16; }},
+    {"queries of other heads", [](auto& m) { set_extent(place_queries(m), 1, 7); }},
+    {"queries of fewer places", [](auto& m) { set_extent(place_queries(m), 0, 5 * 16); }},
+    {"queries as i8", [](auto& m) { place_queries(m).type = fb::DType::i8; }},
     {"rotary positions of too few places", [](auto& m) { set_extent(rotary(m), 0, 95); }},
     {"rotary positions of a longer text", [](auto& m) { m.max_sequence = 97; }},
     {"rotary positions of any length", [](auto& m) { m.max_sequence = 0; }},

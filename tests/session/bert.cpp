@@ -98,6 +98,21 @@ double bias(const Bert& bert, size_t h, int64_t i, int64_t j) {
   return sum;
 }
 
+/// Scores of places of key j and query i, whose columns of head h begin at q and k.
+double place_score(const Bert& bert, size_t h, int64_t i, int64_t j, const double* q, const double* k) {
+  const BertShape& s = bert.shape;
+  if (s.placed == 0) return 0;
+  const size_t width = s.hidden / s.heads;
+  const auto most = static_cast<int64_t>(s.placed);
+  const auto place = static_cast<size_t>(bert.place_rows[static_cast<size_t>(std::clamp(j - i, -most, most) + most)]);
+  double sum = 0;
+  for (size_t d = 0; d < width; ++d) {
+    sum += q[d] * double{bert.place_keys[((h * kPlaces / 16 + place / 16) * width + d) * 16 + place % 16]};
+    sum += k[d] * double{bert.place_queries[(h * kPlaces + place) * width + d]};
+  }
+  return sum;
+}
+
 Matrix attend(Matrix qkv, const Bert& bert, const std::vector<uint32_t>& offsets) {
   const BertShape& s = bert.shape;
   if (s.angles != 0) rotate(&qkv, bert, offsets);
@@ -115,6 +130,8 @@ Matrix attend(Matrix qkv, const Bert& bert, const std::vector<uint32_t>& offsets
             score += qkv[i * 3 * width + h * head + d] * qkv[j * 3 * width + width + h * head + d];
           }
           score = score / std::sqrt(static_cast<double>(head)) + bias(bert, h, int64_t(i), int64_t(j));
+          const double* row = qkv.data() + h * head;
+          score += place_score(bert, h, int64_t(i), int64_t(j), row + i * 3 * width, row + j * 3 * width + width);
           p.push_back(std::exp(score));
           sum += p.back();
         }
@@ -184,6 +201,18 @@ Bert random_bert(const BertShape& s, uint32_t seed) {
       b.rotary.push_back(i < s.angles ? std::cos(angle) : std::sin(angle));
     }
   }
+  if (s.placed != 0) {
+    // Far distances share places, two by two.
+    const auto most = static_cast<int64_t>(s.placed);
+    const auto place = [](int64_t distance) { return distance < 5 ? distance : 4 + (distance - 4) / 2; };
+    for (int64_t d = -most; d <= most; ++d) {
+      b.place_rows.push_back(static_cast<float>(place(most) + (d < 0 ? -place(-d) : place(d))));
+    }
+    const size_t count = size_t{s.hidden} * kPlaces;
+    const float spread = 0.3f / std::sqrt(static_cast<float>(s.hidden / s.heads));
+    b.place_keys = normal(random, count, spread);
+    b.place_queries = normal(random, count, spread);
+  }
   return b;
 }
 
@@ -227,6 +256,10 @@ ModelBuilder build(const Bert& bert, WeightType type) {
   const int32_t rotary = places("rotary", s.positions, 2 * s.angles, bert.rotary);
   const int32_t biases = places("biases", s.heads, 2 * s.distances - 1, bert.biases);
   const int32_t slopes = s.slopes ? b.vector("slopes", bert.slopes) : -1;
+  const uint32_t head_width = s.hidden / s.heads;
+  const int32_t place_rows = s.placed != 0 ? b.vector("place_rows", bert.place_rows) : -1;
+  const int32_t place_keys = places("place_keys", s.heads * kPlaces / 16 * head_width, 16, bert.place_keys);
+  const int32_t place_queries = places("place_queries", s.heads * kPlaces, head_width, bert.place_queries);
   const auto add_qkv = [&](uint32_t layer) {
     const BertLayer& l = bert.layers[layer];
     const std::string name = "layer." + std::to_string(layer);
@@ -269,6 +302,11 @@ ModelBuilder build(const Bert& bert, WeightType type) {
     fb::AttentionT& known = *attend_op.attributes.AsAttention();
     if (biases >= 0) known.distance_bias = name_input(attend_op, biases);
     if (slopes >= 0) known.slopes = name_input(attend_op, slopes);
+    if (place_rows >= 0) {
+      known.place_rows = name_input(attend_op, place_rows);
+      known.place_keys = name_input(attend_op, place_keys);
+      known.place_queries = name_input(attend_op, place_queries);
+    }
     const auto add_linear = [&](const std::string& part, uint32_t n, uint32_t width, const std::vector<float>& w,
                                 const std::vector<float>& bias, int32_t in, std::vector<int32_t> out) -> fb::OpT& {
       const int32_t weight = b.weights(part, n, width, w, type);

@@ -28,7 +28,11 @@ struct BertShape {
   uint32_t distances = 0;  // biases of distances up to this minus 1; 0: none
   bool slopes = false;
   uint32_t angles = 0;  // of rotary positions; 0: none
+  uint32_t placed = 0;  // distances with a place of their own or shared; 0: no scores of places
 };
+
+/// Places that scores have, if they have any.
+constexpr uint32_t kPlaces = 32;
 
 struct BertLayer {
   std::vector<float> qkv, qkv_bias, out, out_bias, norm1, shift1, up, up_bias, down, down_bias, norm2, shift2;
@@ -37,7 +41,8 @@ struct BertLayer {
 struct Bert {
   BertShape shape;
   std::vector<float> words, places, types, norm, shift;
-  std::vector<float> biases, slopes, rotary;  // [heads][2 distances - 1], [heads], [positions][2 angles]
+  std::vector<float> biases, slopes, rotary;                 // [heads][2 distances - 1], [heads], [positions][2 angles]
+  std::vector<float> place_rows, place_keys, place_queries;  // as Attention in the schema says, of kPlaces places
   std::vector<BertLayer> layers;
   std::vector<float> pool, pool_bias, classify, classify_bias, tag, tag_bias;
 };

@@ -125,14 +125,14 @@ TEST(Linked, FunctionsAndNumbersLeftOut) {
   EXPECT_EQ(name_of(fault), "layer.0.attention");
 }
 
-/// Fields that nothing is linked for are not looked at; an input that only they name is one too many.
+/// Fields that nothing is linked for are not looked at; an input that only they name tells of them.
 TEST(Linked, PlacesLeftOut) {
   Fault fault;
   const auto with_slopes = [](fb::ModelT& m) {
     fb::OpT& attention = op(m, "layer.0.attention");
     attention.attributes.AsAttention()->slopes = name_input(attention, op(m, "tag").inputs[2]);
   };
-  EXPECT_EQ(open_edited(with_slopes, &fault), Status::kCorrupt);
+  EXPECT_EQ(open_edited(with_slopes, &fault), Status::kOpNotLinked);
   EXPECT_EQ(name_of(fault), "layer.0.attention");
 }
 

@@ -37,6 +37,8 @@ std::vector<Case> cases() {
   sloping.slopes = true;
   BertShape turning = narrow;
   turning.angles = 1;
+  BertShape placed = odd;
+  placed.placed = 17;
   BertShape windowed = odd;
   windowed.mask = fb::MaskKind::window;
   windowed.window = 20;
@@ -47,11 +49,13 @@ std::vector<Case> cases() {
   all.distances = 40;
   all.slopes = true;
   all.angles = 11;
+  all.placed = 22;
   const std::vector<uint32_t> ragged = {5, 1, 17, 96};
   return {{"one token", odd, {1}},          {"one sequence", odd, {23}},
           {"longest", odd, {96}},           {"ragged", odd, ragged},
           {"sixteens", wide, {16, 32, 48}}, {"narrow", narrow, {7, 19, 64, 3}},
           {"distances", distant, ragged},   {"distances, one token", distant, {1}},
+          {"places", placed, ragged},       {"places, one token", placed, {1}},
           {"slopes", sloping, ragged},      {"rotary", turning, ragged},
           {"window", windowed, ragged},     {"window beyond the text", windowed, {12}},
           {"everything", all, ragged},      {"everything, longest", all, {96}}};

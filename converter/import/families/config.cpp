@@ -26,11 +26,7 @@ void refuse_unsupported(const Fields& config, const Settings& settings) {
     config.problem(ExitCode::kUnsupported, "position_embedding_type",
                    fmt::format("\"{}\" is not supported; only \"absolute\" is", positions));
   }
-  for (const auto& [key, value] : settings.required) {
-    if (config.has(key) && config.raw(key) != Json::parse(value)) {
-      config.problem(ExitCode::kUnsupported, key, fmt::format("only {} is supported", value));
-    }
-  }
+  require(config, settings.required);
   if (config.flag("is_decoder", false)) {
     config.problem(ExitCode::kUnsupported, "is_decoder", "decoders are not supported; only encoders are");
   }
@@ -236,6 +232,48 @@ void read_bottlenecks(const Fields& config, EncoderConfig& out) {
   }
 }
 
+/// DeBERTa's settings (arXiv 2006.03654, 2111.09543). "pos_att_type" is a list, or "p2c|c2p".
+void read_relative(const Fields& config, EncoderConfig& out) {
+  out.position_table = out.family->has(Slot::kPositions);
+  if (!out.family->block.places) return;
+  out.position_table = config.flag("position_biased_input", true);
+  RelativePlaces& places = out.relative;
+  if (config.has("pos_att_type")) {
+    const Json& types = config.raw("pos_att_type");
+    for (const auto& [name, flag] : {std::pair("c2p", &places.keys), std::pair("p2c", &places.queries)}) {
+      *flag = types.is_string() ? types.get<std::string>().find(name) != std::string::npos
+                                : types.is_array() && std::find(types.begin(), types.end(), name) != types.end();
+      places.terms += *flag ? 1 : 0;
+    }
+  }
+  if (config.has("embedding_size") && config.raw("embedding_size") != out.hidden) {
+    config.problem(ExitCode::kUnsupported, "embedding_size", "embeddings narrower than layers are not supported");
+  }
+  if (config.has("pooler_hidden_size") && config.raw("pooler_hidden_size") != out.hidden) {
+    config.problem(ExitCode::kUnsupported, "pooler_hidden_size", "another width than hidden_size is not supported");
+  }
+  if (config.has("conv_kernel_size") && config.raw("conv_kernel_size") != 0) {
+    config.problem(ExitCode::kUnsupported, "conv_kernel_size",
+                   "a convolution behind the first layer is not supported; checkpoints of version 3 have none");
+  }
+  if (!config.flag("relative_attention", false)) {
+    places.keys = places.queries = false;
+    return;
+  }
+  const double most = config.number("max_relative_positions", -1);
+  const bool second = out.family->has(Slot::kPlacesNorm);  // the first version has no such settings
+  const double buckets = second ? config.number("position_buckets", -1) : -1;
+  if (!(most <= kMaxPositions && buckets <= kMaxPositions) || (buckets >= 1 && buckets < 4)) {
+    config.problem(ExitCode::kInvalid, "max_relative_positions", "this or position_buckets is out of range");
+    return;
+  }
+  places.most = most < 1 ? out.first_position + out.positions : static_cast<uint32_t>(most);
+  places.buckets = buckets < 1 ? 0 : static_cast<uint32_t>(buckets);
+  places.span = places.buckets != 0 ? places.buckets : places.most;
+  places.shared = second && config.flag("share_att_key", false);
+  places.norm = second && config.text("norm_rel_ebd", "none").find("layer_norm") != std::string::npos;
+}
+
 void read_layers(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
   const uint32_t rounds =
@@ -252,6 +290,14 @@ void read_layers(const Fields& config, EncoderConfig& out) {
 }
 
 }  // namespace
+
+void require(const Fields& config, const std::vector<std::pair<const char*, const char*>>& settings) {
+  for (const auto& [key, value] : settings) {
+    if (config.has(key) && config.raw(key) != Json::parse(value)) {
+      config.problem(ExitCode::kUnsupported, key, fmt::format("only {} is supported", value));
+    }
+  }
+}
 
 fb::ActivationKind read_activation(const Fields& config, const std::string& key, const std::string& otherwise) {
   struct Known {
@@ -317,6 +363,7 @@ EncoderConfig read_encoder_config(const Fields& config) {
   read_layers(config, out);
   out.embedding = settings.embedding.key == nullptr ? out.hidden : count(settings.embedding, kMaxWidth);
   read_bottlenecks(config, out);
+  read_relative(config, out);
   // ELECTRA has a projection only where the widths differ, ALBERT always.
   out.projects = out.family->has(Slot::kEmbeddingProjection) &&
                  (out.embedding != out.hidden || out.family->shares_layers() || out.trigrams);
@@ -348,6 +395,7 @@ ModelNames model_names(const Family& family) {
       names.unused.push_back({std::string(family.name(slot)) + ".", "queries and keys share the bottleneck of values"});
     }
   }
+  for (const auto& [name, why] : family.unused) names.unused.push_back({name, why});
   for (const Head& head : family.heads) {
     const std::string task = typed_name(static_cast<TaskKind>(head.task));
     for (const HeadLayer& layer : head.layers) {

@@ -30,6 +30,18 @@ struct LayerPlaces {
   uint32_t window = 0;     // tokens on each side that a token sees; 0: all
 };
 
+/// Scores of relative places (Block::places).
+struct RelativePlaces {
+  uint32_t span = 0;     // half the rows of Slot::kPlaces; 0: there are none
+  uint32_t buckets = 0;  // 0: each distance is a place
+  uint32_t most = 0;     // distance that the last bucket ends with
+  bool keys = false;     // queries are multiplied with places ("c2p")
+  bool queries = false;  // keys are ("p2c")
+  bool shared = false;   // places go through the layers' own queries and keys
+  bool norm = false;     // there is Slot::kPlacesNorm
+  uint32_t terms = 1;    // of a score: it is divided by the root of so many head widths
+};
+
 struct EncoderConfig {
   const Family* family = nullptr;
   std::string model_type;
@@ -48,17 +60,19 @@ struct EncoderConfig {
   uint32_t head_width = 0;
   LayerWidths widths;
   std::vector<LayerPlaces> places;  // of each layer; empty: of none
-  uint32_t embedding_rank = 0;      // columns of the word embeddings, before a projection to `hidden`; 0: no projection
-  uint32_t embedding = 0;           // columns of all embedding tables; `hidden` where nothing projects them
-  bool projects = false;            // there is Slot::kEmbeddingProjection
-  uint32_t task_types = 0;          // rows of the task type table; 0: there is none
-  uint32_t groups = 0;              // of layers with one set of weights (Family::shares_layers); 0: each has its own
-  bool bottlenecks = false;         // `inner` is another width
-  bool narrow_scores = false;       // queries and keys have a bottleneck of their own, values none
-  bool trigrams = false;            // words are projected with their neighbours
-  bool plain_pooler = false;        // the pooler's row is the first token's
-  uint32_t feed_forwards = 1;       // of each layer, one after the other
-  uint32_t inner_layers = 1;        // layers inside each of a group; `layers` counts all that run
+  RelativePlaces relative;
+  bool position_table = false;  // there is Slot::kPositions
+  uint32_t embedding_rank = 0;  // columns of the word embeddings, before a projection to `hidden`; 0: no projection
+  uint32_t embedding = 0;       // columns of all embedding tables; `hidden` where nothing projects them
+  bool projects = false;        // there is Slot::kEmbeddingProjection
+  uint32_t task_types = 0;      // rows of the task type table; 0: there is none
+  uint32_t groups = 0;          // of layers with one set of weights (Family::shares_layers); 0: each has its own
+  bool bottlenecks = false;     // `inner` is another width
+  bool narrow_scores = false;   // queries and keys have a bottleneck of their own, values none
+  bool trigrams = false;        // words are projected with their neighbours
+  bool plain_pooler = false;    // the pooler's row is the first token's
+  uint32_t feed_forwards = 1;   // of each layer, one after the other
+  uint32_t inner_layers = 1;    // layers inside each of a group; `layers` counts all that run
 };
 
 /// What Weights has to know of a family's names: tensors of its pooler and of heads that another task has do no harm.
@@ -77,6 +91,9 @@ std::string graph_name(const EncoderConfig& config, uint32_t layer, Slot slot);
 /// Reads the encoder's settings, with transformers' defaults. Settings that version 1 cannot express are
 /// added to the problems as unsupported; values out of range as invalid.
 EncoderConfig read_encoder_config(const Fields& config);
+
+/// Adds a problem for each setting that has another value than here, where it is there.
+void require(const Fields& config, const std::vector<std::pair<const char*, const char*>>& settings);
 
 /// An activation by transformers' name; records a problem under `key` when it is unknown.
 fb::ActivationKind read_activation(const Fields& config, const std::string& key, const std::string& otherwise);

@@ -39,15 +39,22 @@ enum class Slot {
   kSegments,
   kTaskTypes,  // row 0 is added to every token, as transformers does unless told otherwise
   kDistances,  // biases of scores by buckets of distances, [buckets, heads], the same in all layers
+  kPlaces,     // embeddings of relative places, the same in all layers (DeBERTa, arXiv 2006.03654)
   // Modules of the model.
   kEmbeddingNorm,
   kEmbeddingProjection,  // from the tables' columns to the hidden width, behind their norm
-  kFactorProjection,     // bantam's own layouts: from factors of the word table to the hidden width, before the norm
+  kPlacesNorm,
+  kFactorProjection,  // bantam's own layouts: from factors of the word table to the hidden width, before the norm
   kPooler,
   // Modules of each layer.
   kQuery,
   kKey,
   kValue,
+  kQueriesKeysValues,  // of one head after the other, without a bias
+  kQueryBias,          // vectors, whose names are whole
+  kValueBias,
+  kPlaceKey,  // of relative places: their keys and queries
+  kPlaceQuery,
   kAttentionOut,
   kAttentionNorm,
   // Of bottlenecks: their dense layers and norms, in front (of the residual; of queries and keys) and behind; feed-forward
@@ -72,7 +79,8 @@ enum class Slot {
   kAttention
 };
 
-constexpr bool is_table(Slot slot) { return slot <= Slot::kDistances; }
+constexpr bool is_table(Slot slot) { return slot <= Slot::kPlaces; }
+constexpr bool is_vector(Slot slot) { return slot == Slot::kQueryBias || slot == Slot::kValueBias; }
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
 constexpr bool is_stored(Slot slot) { return slot < Slot::kQkv; }
 
@@ -166,6 +174,8 @@ struct Head {
   std::vector<const char*> labels = {};
   /// Of the output beside another head's (pre-training).
   const char* output = nullptr;
+  /// As Settings::required.
+  std::vector<std::pair<const char*, const char*>> required = {};
 };
 
 /// What stands where in a layer.
@@ -180,6 +190,8 @@ struct Block {
   /// Layers work in fewer columns than they pass on, as settings say (MobileBERT, arXiv 2004.02984); the projection of embeddings
   /// widens words alone, or three neighbours of them.
   bool bottlenecks = false;
+  /// Scores have terms of relative places, as settings say.
+  bool places = false;
 };
 
 struct Family {
@@ -195,13 +207,16 @@ struct Family {
   Roles roles;
   Block block;
   std::vector<Head> heads;
+  /// Tensors of files that nothing uses: what their names begin with, and why.
+  std::vector<std::pair<const char*, const char*>> unused = {};
 
   bool has(Slot slot) const { return roles.count(slot) != 0; }
   const char* name(Slot slot) const { return roles.at(slot); }
   /// Do several layers run the same weights?
   bool shares_layers() const { return settings.groups.key != nullptr; }
-  /// Can a layer lose columns alone? Not where several run its weights, nor between bottlenecks.
-  bool narrows_layers() const { return !shares_layers() && !block.bottlenecks; }
+  /// Can a layer lose columns alone? Not where several run its weights, between bottlenecks, or where queries, keys and values are
+  /// mixed.
+  bool narrows_layers() const { return !shares_layers() && !block.bottlenecks && has(Slot::kQuery); }
   /// Can a layer lose heads alone? Not where biases of scores belong to those of all layers.
   bool narrows_heads() const { return narrows_layers() && !has(Slot::kDistances); }
   /// The first head for `task`; null: there is none.

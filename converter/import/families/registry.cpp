@@ -49,6 +49,12 @@ Axes plain_axes(Slot slot) {
       return {Axis::kNone, Axis::kEmbedding};
     case Slot::kDistances:
       return {Axis::kNone, Axis::kNone};
+    case Slot::kPlaces:
+    case Slot::kQueriesKeysValues:
+      return {Axis::kNone, Axis::kHidden};
+    case Slot::kQueryBias:
+    case Slot::kValueBias:
+      return {Axis::kScores, Axis::kNone};
     case Slot::kEmbeddingNorm:
       return {Axis::kEmbedding, Axis::kNone};
     case Slot::kEmbeddingProjection:
@@ -59,6 +65,8 @@ Axes plain_axes(Slot slot) {
       return {Axis::kHidden, Axis::kHidden};
     case Slot::kQuery:
     case Slot::kKey:
+    case Slot::kPlaceKey:
+    case Slot::kPlaceQuery:
       return {Axis::kScores, Axis::kHidden};
     case Slot::kValue:
       return {Axis::kValues, Axis::kHidden};
@@ -86,6 +94,7 @@ Axes plain_axes(Slot slot) {
     case Slot::kStackDownNorm:
     case Slot::kWidenNorm:
     case Slot::kFinalNorm:
+    case Slot::kPlacesNorm:
       return {Axis::kHidden, Axis::kNone};
     case Slot::kQkv:
     case Slot::kHeads:

@@ -1,0 +1,80 @@
+// DeBERTa (arXiv 2006.03654) and its versions 2 and 3 (arXiv 2111.09543): scores have terms of a query and a place, and of a key and
+// a place. Versions 2 and 3 are one graph, in which far places share buckets.
+#include <utility>
+
+#include "import/families/blocks.h"
+
+namespace bantam::convert {
+namespace {
+
+using Out = HeadLayer::Out;
+using Activation = HeadLayer::Activation;
+
+Family with_places() {
+  Family family;
+  family.base = "deberta";
+  family.settings.segments.otherwise = 0;
+  family.settings.epsilon_otherwise = 1e-7;
+  family.block.places = true;
+  family.roles = bert_roles();
+  family.roles.erase(Slot::kPooler);
+  family.roles.erase(Slot::kFactorProjection);
+  family.roles[Slot::kPlaces] = "encoder.rel_embeddings.weight";
+  family.unused = {{"mask_predictions.", "what pre-training made of masks is not converted"},
+                   {"embeddings.position_embeddings.", "embeddings have no positions here"}};
+  const HeadLayer pooler{"pooler.dense",      Out::kHidden, Activation::kOfSetting, nullptr, nullptr,
+                         "pooler_hidden_act", "gelu"};
+  const std::vector<Head> legacy = cls_heads();
+  family.heads = joined(
+      common_heads(),
+      {{fb::TaskKind::classify, "ForSequenceClassification", Rows::kFirst, {pooler, {"classifier", Out::kLabels}}},
+       tag_head(),
+       answer_head(),
+       {fb::TaskKind::choose, "ForMultipleChoice", Rows::kFirst, {pooler, {"classifier", Out::kOne}}},
+       legacy.front(),
+       {fb::TaskKind::fill,
+        "ForMaskedLM",
+        Rows::kTokens,
+        {{"lm_predictions.lm_head.dense", Out::kHidden, Activation::kOfModel, "lm_predictions.lm_head.LayerNorm"},
+         {"lm_predictions.lm_head.decoder", Out::kVocabulary, Activation::kNone, nullptr,
+          "lm_predictions.lm_head.bias"}}}});
+  return family;
+}
+
+}  // namespace
+
+Family deberta() {
+  Family family = with_places();
+  family.model_types = {"deberta"};
+  family.architectures = {"Deberta"};
+  family.settings.vocabulary.otherwise = 50265;
+  family.settings.required = {{"talking_head", "false"}};
+  for (const Slot slot : {Slot::kQuery, Slot::kKey, Slot::kValue}) family.roles.erase(slot);
+  family.roles.insert({{Slot::kQueriesKeysValues, "attention.self.in_proj"},
+                       {Slot::kQueryBias, "attention.self.q_bias"},
+                       {Slot::kValueBias, "attention.self.v_bias"},
+                       {Slot::kPlaceKey, "attention.self.pos_proj"},
+                       {Slot::kPlaceQuery, "attention.self.pos_q_proj"}});
+  return family;
+}
+
+Family deberta_v2() {
+  Family family = with_places();
+  family.model_types = {"deberta-v2"};
+  family.architectures = {"DebertaV2"};
+  Settings& settings = family.settings;
+  settings.vocabulary.otherwise = 128100;
+  settings.hidden.otherwise = 1536;
+  settings.layers.otherwise = 24;
+  settings.heads.otherwise = 24;
+  settings.intermediate.otherwise = 6144;
+  family.roles[Slot::kPlacesNorm] = "encoder.LayerNorm";
+  family.roles[Slot::kQuery] = "attention.self.query_proj";
+  family.roles[Slot::kKey] = "attention.self.key_proj";
+  family.roles[Slot::kValue] = "attention.self.value_proj";
+  family.roles[Slot::kPlaceKey] = "attention.self.pos_key_proj";
+  family.roles[Slot::kPlaceQuery] = "attention.self.pos_query_proj";
+  return family;
+}
+
+}  // namespace bantam::convert
