@@ -8,6 +8,7 @@
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
+#include "cli/pairs.h"
 #include "cli/text_options.h"
 #include "run/text_source.h"
 
@@ -26,6 +27,7 @@ enum Takes : unsigned {
   kIds = 1u << 7,
   kOffsets = 1u << 8,
   kVectors = 1u << 9,
+  kZeroShot = 1u << 10,
 };
 
 struct Variant {
@@ -46,10 +48,12 @@ constexpr Variant kVariants[] = {
      "  # what the firmware would answer\n"
      "  bantam run voice.bantam --uart < lines.txt"},
     {"classify", "Label whole texts (or pairs)", kLabelsPart | kFollowsPart,
-     kPair | kTop | kStride | kBatch | kTime | kRaw,
+     kPair | kTop | kStride | kBatch | kTime | kRaw | kZeroShot,
      "  bantam classify sentiment.bantam \"a joy to watch\" --top 2\n"
      "  bantam classify nli.bantam \"A man sleeps.\" --pair \"A man is awake.\"\n"
-     "  bantam classify sentiment.bantam --file lines.txt --stride 32 --json"},
+     "  bantam classify sentiment.bantam --file lines.txt --stride 32 --json\n"
+     "  # labels of your own, by a model of inference\n"
+     "  bantam classify nli.bantam \"wake me at seven\" --labels music,alarms,weather --entailment LABEL_0"},
     {"choose", "Choose the best continuation", kChoicePart, kPair | kTime | kRaw,
      "  bantam choose swag.bantam \"She opened the door and\" --pair \"walked in.\" --pair \"ate it.\""},
     {"tag", "Find entities or slots, and where they stand", kWordsPart, kOffsets | kStride | kBatch | kTime | kRaw,
@@ -111,6 +115,22 @@ void add_input_options(CLI::App& command, const Variant& variant, RunOptions* op
   command.add_flag("--strict", options->strict, "Fail (exit 4) where text would be truncated");
 }
 
+void add_zero_shot_options(CLI::App& command, ZeroShot* asked) {
+  command
+      .add_option("--labels", asked->labels,
+                  "Labels of your own, for a model of natural language inference: how far the text entails each")
+      ->delimiter(',')
+      ->type_name("A,B,C");
+  command
+      .add_option(
+          "--hypothesis", asked->hypothesis,
+          "With --labels: what may follow, two braces for the label (default: \"This example is\" and the label)")
+      ->type_name("TEXT");
+  command.add_option("--entailment", asked->entailment, "With --labels: the model's label for what follows")
+      ->type_name("LABEL");
+  command.add_flag("--several", asked->several, "With --labels: several may hold; each is judged alone");
+}
+
 void add_output_options(CLI::App& command, const Variant& variant, RunOptions* options) {
   if (variant.takes & kTop) {
     command.add_option("--top", options->top, "Most labels or candidates (default 5; 0: all)")->type_name("N");
@@ -143,6 +163,9 @@ void add_variant(CLI::App& app, const Variant& variant) {
   options->command = variant.name;
   command->option_defaults()->group("Input");
   add_input_options(*command, variant, options.get());
+  auto zero_shot = std::make_shared<ZeroShot>();
+  const std::string hypothesis = zero_shot->hypothesis;
+  if (variant.takes & kZeroShot) add_zero_shot_options(*command, zero_shot.get());
   command->option_defaults()->group("Output");
   add_output_options(*command, variant, options.get());
   command->option_defaults()->group("Running");
@@ -153,7 +176,7 @@ void add_variant(CLI::App& app, const Variant& variant) {
   }
   add_engine_options(*command, &options->engine);
   command->footer(std::string("Examples:\n") + variant.examples);
-  command->callback([options, variant] {
+  command->callback([options, variant, zero_shot, hypothesis] {
     const bool ids = !options->ids.empty();
     if (!ids && !options->segments.empty()) fail(ExitCode::kUsage, "--segments: goes with --ids only; leave it out");
     if (ids && (!options->texts.empty() || !options->file.empty())) {
@@ -166,7 +189,14 @@ void add_variant(CLI::App& app, const Variant& variant) {
       fail(ExitCode::kUsage, "--max-tokens: goes with --uart only");
     texts = texts || ids || options->uart || (options->question && options->context);
     if (!texts && convert::input_is_given()) options->texts = {"-"};
-    if (options->uart) {
+    const bool asks_more = zero_shot->several || !zero_shot->entailment.empty() || zero_shot->hypothesis != hypothesis;
+    if (zero_shot->labels.empty() && asks_more)
+      fail(ExitCode::kUsage, "--labels: missing; --hypothesis, --entailment and --several go with it");
+    if (!zero_shot->labels.empty() && (options->raw || options->time || options->stride || !options->pairs.empty()))
+      fail(ExitCode::kUsage, "--labels: goes without --pair, --stride, --time and --raw");
+    if (!zero_shot->labels.empty()) {
+      run_zero_shot(*options, *zero_shot);
+    } else if (options->uart) {
       run_uart(*options);
     } else if (ids) {
       run_ids(*options);

@@ -17,6 +17,7 @@ MODELS = {
     "f32": "voice-f32",
     "model": "bert-classify",
     "sentiment": "bert-classify",
+    "reranker": "bert-regress",
     "topics": "bert-classify",
     "nli": "bert-classify",
     "qa": "bert-answer",

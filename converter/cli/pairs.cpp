@@ -1,0 +1,267 @@
+// What a file that judges pairs is used for besides: rank, and classify --labels.
+#include "cli/pairs.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <memory>
+
+#include "cli/appearance.h"
+#include "cli/choices.h"
+#include "cli/commands.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/stream.h"
+#include "cli/text_options.h"
+#include "run/text_source.h"
+
+namespace bantam::cli {
+
+using convert::TextSource;
+
+namespace {
+
+constexpr const char* kPlace = "{}";
+
+struct ScoredText {
+  size_t number = 0;
+  float score = 0;
+};
+
+void sort_best_first(std::vector<ScoredText>* scored) {
+  std::stable_sort(scored->begin(), scored->end(),
+                   [](const ScoredText& a, const ScoredText& b) { return a.score > b.score; });
+}
+
+/// A file of text labels, and which of them answers what is asked.
+class Judge {
+ public:
+  Judge(const ModelFile& file, const EngineOptions& options)
+      : engine_(file, options), predictor_(engine_, require_labels(file), {}), count_(file.model().label_count(0)) {}
+
+  uint32_t count() const { return count_; }
+  std::string name(uint32_t label) const { return convert::label_name(engine_.model(), label); }
+  /// The label of that name, in any case of letters.
+  uint32_t require(const char* option, const std::string& wanted) const {
+    for (uint32_t i = 0; i < count_; ++i) {
+      if (lower(name(i)) == lower(wanted)) return i;
+    }
+    fail(ExitCode::kUsage, "{} {}: the file has no such label, it has {}", option, printable(wanted), names());
+  }
+  /// The first label whose name begins like that; count() where there is none.
+  uint32_t find_beginning(const std::string& beginning) const {
+    uint32_t i = 0;
+    while (i < count_ && lower(name(i)).compare(0, beginning.size(), beginning) != 0) ++i;
+    return i;
+  }
+  std::string names() const {
+    std::string all;
+    for (uint32_t i = 0; i < count_; ++i) all += (i == 0 ? "" : ", ") + printable(name(i));
+    return all;
+  }
+
+  /// Logits of each pair, count() of them; whether an end was cut is or-ed to `truncated`.
+  std::vector<std::vector<float>> logits(const std::vector<Input>& pairs, bool* truncated) {
+    std::vector<std::vector<float>> all;
+    for (size_t begin = 0; begin < pairs.size(); begin += engine_.batch()) {
+      const size_t end = std::min<size_t>(pairs.size(), begin + engine_.batch());
+      const std::vector<Input> batch(pairs.begin() + static_cast<ptrdiff_t>(begin),
+                                     pairs.begin() + static_cast<ptrdiff_t>(end));
+      for (const Prediction& prediction : predictor_.predict(batch)) *truncated = *truncated || prediction.truncated;
+      for (uint32_t i = 0; i < batch.size(); ++i) {
+        OutputView view;
+        check(engine_.session().output(0, i, &view), engine_.file().path());
+        all.emplace_back(view.data, view.data + count_);
+      }
+    }
+    return all;
+  }
+
+ private:
+  static uint32_t require_labels(const ModelFile& file) {
+    const uint32_t parts = traits(file.model().task()).parts;
+    if (parts == kLabelsPart) return kLabelsPart;
+    fail(ExitCode::kUnsupported, "{}: the file is for the task \"{}\"; this needs a classifier of pairs{}", file.path(),
+         task_name(file.model().task()), (parts & kVectorPart) != 0 ? "; bantam search compares vectors" : "");
+  }
+  static std::string lower(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+  }
+
+  Engine engine_;
+  Predictor predictor_;
+  uint32_t count_;
+};
+
+/// Probability of `label` among `count` logits.
+float softmax_at(const std::vector<float>& logits, uint32_t label) {
+  double sum = 0;
+  for (const float v : logits) sum += std::exp(double{v} - double{logits[label]});
+  return static_cast<float>(1 / sum);
+}
+
+struct RankArguments {
+  RunOptions run;  // texts: the query, then candidates
+  std::string label;
+  std::optional<uint32_t> top;
+};
+
+void show_ranked(const RankArguments& arguments, const std::vector<ScoredText>& ranked, const std::string& query,
+                 const std::vector<std::string>& candidates, bool truncated) {
+  if (arguments.run.json) {
+    Json object = json_object("rank");
+    object["text"] = query;
+    object["found"] = Json::array();
+    for (const ScoredText& one : ranked) {
+      Json found;
+      found["line"] = one.number + 1;
+      found["score"] = one.score;
+      found["text"] = candidates[one.number];
+      object["found"].push_back(std::move(found));
+    }
+    object["truncated"] = truncated;
+    out().line(object);
+  } else {
+    for (const ScoredText& one : ranked)
+      out().print("{:9.4f} {:7}  {}\n", one.score, one.number + 1, printable(candidates[one.number]));
+    if (truncated) out().print("{}\n", dim("(truncated: the ends of some texts were not read)"));
+  }
+  out().flush();
+}
+
+void run_rank(const RankArguments& arguments) {
+  if (arguments.run.texts.empty()) fail(ExitCode::kUsage, "QUERY: missing; pass the query, then texts or --file");
+  const std::string& query = arguments.run.texts[0];
+  std::vector<std::string> given(arguments.run.texts.begin() + 1, arguments.run.texts.end());
+  if (given.empty() && arguments.run.file.empty()) {
+    if (!convert::input_is_given())
+      fail(ExitCode::kUsage, "no text to rank: pass it as an argument, by --file, or on standard input");
+    given = {"-"};
+  }
+  const ModelFile file(arguments.run.model);
+  Judge judge(file, arguments.run.engine);
+  if (judge.count() > 1 && arguments.label.empty()) {
+    fail(ExitCode::kUsage, "--label: the file has several labels, {}; say whose probability ranks", judge.names());
+  }
+  const uint32_t label = arguments.label.empty() ? 0 : judge.require("--label", arguments.label);
+  TextSource source(given, arguments.run.file, warn, show_prompt);
+  std::vector<std::string> candidates;
+  std::vector<Input> pairs;
+  std::string text;
+  while (source.next(&text)) {
+    if (text.empty()) continue;
+    candidates.push_back(text);
+    pairs.push_back({query, std::move(text)});
+  }
+  bool truncated = false;
+  std::vector<ScoredText> ranked;
+  for (const std::vector<float>& logits : judge.logits(pairs, &truncated)) {
+    ranked.push_back({ranked.size(), judge.count() == 1 ? logits[0] : softmax_at(logits, label)});
+  }
+  sort_best_first(&ranked);
+  if (arguments.top && ranked.size() > *arguments.top) ranked.resize(*arguments.top);
+  show_ranked(arguments, ranked, query, candidates, truncated);
+}
+
+}  // namespace
+
+void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
+  if (options.texts.empty() && options.file.empty())
+    fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
+  const size_t place = asked.hypothesis.find(kPlace);
+  if (place == std::string::npos)
+    fail(ExitCode::kUsage, "--hypothesis: wanted {} where the label goes, as in \"This text is about {}.\"", kPlace,
+         kPlace);
+  const ModelFile file(options.model);
+  Judge judge(file, options.engine);
+  const uint32_t holds =
+      asked.entailment.empty() ? judge.find_beginning("entail") : judge.require("--entailment", asked.entailment);
+  if (holds == judge.count() || judge.count() < 2) {
+    fail(ExitCode::kUnsupported,
+         "{}: --labels needs a model of natural language inference; none of its labels ({}) is called entailment: name "
+         "it by "
+         "--entailment LABEL",
+         options.model, judge.names());
+  }
+  uint32_t denied = judge.find_beginning("contra");
+  if (denied == judge.count() || denied == holds) denied = holds == 0 ? judge.count() - 1 : 0;
+  TextSource source(options.texts, options.file, warn, show_prompt);
+  const bool several_texts = is_stream(options.texts, options.file) && !convert::input_is_typed();
+  RunOptions one_by_one = options;  // a text is a batch of its own: its labels
+  one_by_one.engine.batch = 1;
+  const auto answer = [&](const std::vector<Input>& texts) {
+    std::vector<Input> pairs;
+    for (const std::string& label : asked.labels) {
+      std::string hypothesis = asked.hypothesis;
+      hypothesis.replace(place, 2, label);
+      pairs.push_back({texts[0].first, std::move(hypothesis)});
+    }
+    bool truncated = false;
+    const std::vector<std::vector<float>> logits = judge.logits(pairs, &truncated);
+    std::vector<float> entailed;
+    for (const std::vector<float>& of_label : logits) entailed.push_back(of_label[holds]);
+    std::vector<ScoredText> scored;
+    for (size_t i = 0; i < logits.size(); ++i) {
+      const float score = asked.several ? softmax_at({logits[i][holds], logits[i][denied]}, 0)
+                                        : softmax_at(entailed, static_cast<uint32_t>(i));
+      scored.push_back({i, score});
+    }
+    sort_best_first(&scored);
+    if (options.top.value_or(0) != 0 && scored.size() > *options.top) scored.resize(*options.top);
+    if (options.json) {
+      Json object = json_object(options.command);
+      object["text"] = texts[0].first;
+      object["labels"] = Json::array();
+      for (const ScoredText& s : scored)
+        object["labels"].push_back({{"label", asked.labels[s.number]}, {"score", s.score}});
+      object["truncated"] = truncated;
+      out().line(object);
+    } else {
+      if (several_texts) out().print("{}\n", bold(printable(texts[0].first)));
+      for (const ScoredText& s : scored)
+        out().print("{}{:7.4f}{}  {}\n", several_texts ? "  " : "", s.score, bar(s.score),
+                    printable(asked.labels[s.number]));
+    }
+    out().flush();
+  };
+  answer_stream(one_by_one, {[&](Input* input) {
+                               *input = {};
+                               return source.next(&input->first);
+                             },
+                             answer});
+}
+
+void add_rank(CLI::App& app) {
+  auto arguments = std::make_shared<RankArguments>();
+  arguments->run.command = "rank";
+  arguments->run.engine.batch = 16;
+  CLI::App* command = app.add_subcommand("rank", "Rank texts by how well they answer a query");
+  command->group(kAnswerGroup);
+  command->option_defaults()->group("Input");
+  command->add_option("FILE", arguments->run.model, "A .bantam file that judges pairs: a cross-encoder")
+      ->required()
+      ->type_name("FILE.bantam");
+  add_texts(*command, "TEXT", &arguments->run.texts, "The query, then the texts to rank; none, or -: standard input");
+  command->add_option("--file", arguments->run.file, "Read the texts from this file, one a line")->type_name("FILE");
+  command->option_defaults()->group("Output");
+  command
+      ->add_option("--label", arguments->label,
+                   "Of a file with several labels, the one whose probability ranks; of one label its number does")
+      ->type_name("LABEL");
+  command->add_option("--top", arguments->top, "Most texts (default: all)")->check(between(1, 1000000))->type_name("N");
+  command->add_flag("--json", arguments->run.json, "Print one JSON object");
+  command->option_defaults()->group("Running");
+  command->add_option("--batch", arguments->run.engine.batch, "Texts of one forward pass (default 16)")
+      ->check(between(1, 4096))
+      ->type_name("N");
+  add_engine_options(*command, &arguments->run.engine);
+  command->footer(
+      "Examples:\n"
+      "  bantam rank reranker.bantam \"a small cat\" \"a kitten\" \"a car\"\n"
+      "  bantam rank nli.bantam \"a small cat\" --file lines.txt --label LABEL_0 --top 3 --json");
+  command->callback([arguments] { run_rank(*arguments); });
+}
+
+}  // namespace bantam::cli
