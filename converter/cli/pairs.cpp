@@ -201,6 +201,7 @@ void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
     bool truncated = false;
     const std::vector<std::vector<float>> logits = judge.logits(pairs, &truncated);
     std::vector<float> entailed;
+    entailed.reserve(logits.size());
     for (const std::vector<float>& of_label : logits) entailed.push_back(of_label[holds]);
     std::vector<ScoredText> scored;
     for (size_t i = 0; i < logits.size(); ++i) {
