@@ -61,6 +61,10 @@
 #ifndef BANTAM_LINK_TOKENIZER
 #define BANTAM_LINK_TOKENIZER BANTAM_LINK_DEFAULT
 #endif
+// Bit i: the normaliser of number i (fb::NormalizerKind). Number 0, BERT's, is always there.
+#ifndef BANTAM_LINK_NORMALIZERS
+#define BANTAM_LINK_NORMALIZERS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
+#endif
 // Bit i: the splitter of number i (fb::SplitterKind), the token model of number i (fb::TokenModelKind).
 #ifndef BANTAM_LINK_SPLITTERS
 #define BANTAM_LINK_SPLITTERS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
@@ -144,6 +148,9 @@ constexpr bool kNeighbours = ((BANTAM_LINK_PLACES)&8u) != 0;
 constexpr uint32_t kUnitLengthBit = 31;
 constexpr bool kUnitLength = ((BANTAM_LINK_POOLS) >> kUnitLengthBit & 1u) != 0;
 constexpr bool kTokenizer = BANTAM_LINK_TOKENIZER != 0;
+constexpr bool normalizer(uint32_t kind) { return ((1u | (BANTAM_LINK_NORMALIZERS)) >> kind & 1u) != 0; }
+/// Whether there is any but BERT's.
+constexpr bool kNormalSequence = ((BANTAM_LINK_NORMALIZERS) >> 1) != 0;
 constexpr bool splitter(uint32_t kind) { return ((BANTAM_LINK_SPLITTERS) >> kind & 1u) != 0; }
 constexpr bool token_model(uint32_t kind) { return ((BANTAM_LINK_TOKEN_MODELS) >> kind & 1u) != 0; }
 constexpr bool kHost = BANTAM_LINK_HOST != 0;

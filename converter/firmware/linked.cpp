@@ -49,6 +49,9 @@ std::string bit_words(const std::string& name, uint32_t bit) {
   if (name == "EPILOGUE" && bit < 2) return kEpilogueWords[bit];
   if (name == "PLACES" && bit < 5) return kPlaceWords[bit];
   if (name == "TOKEN_MODELS") return fb::EnumNameTokenModelKind(static_cast<fb::TokenModelKind>(bit));
+  if (name == "NORMALIZERS") {
+    return std::string("normaliser ") + fb::EnumNameNormalizerKind(static_cast<fb::NormalizerKind>(bit));
+  }
   if (name == "SPLITTERS")
     return std::string(fb::EnumNameSplitterKind(static_cast<fb::SplitterKind>(bit))) + " splitter";
   if (name == "NORMS") return in_words(fb::EnumNameNormKind(static_cast<fb::NormKind>(bit))) + " norm";
@@ -74,6 +77,10 @@ class Needs {
   void tokenizer(const fb::Tokenizer& tokenizer) {
     need("TOKENIZER");
     need("TOKEN_MODELS", 1u << static_cast<uint32_t>(tokenizer.model()->kind()));
+    for (uint32_t i = 0; i < count(tokenizer.normalizers()); ++i) {
+      const auto kind = static_cast<uint32_t>(tokenizer.normalizers()->Get(i)->kind());
+      if (kind != 0) need("NORMALIZERS", 1u << kind);
+    }
     for (const fb::Splitter* splitter : *tokenizer.splitters()) {
       need("SPLITTERS", 1u << static_cast<uint32_t>(splitter->kind()));
     }

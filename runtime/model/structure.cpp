@@ -163,10 +163,14 @@ constexpr Field kList[] = {
     field(&fb::Output::debug),
     // Tokenizer
     field(&fb::Normalizer::kind), field(&fb::Normalizer::clean_text), field(&fb::Normalizer::split_chinese),
-    field(&fb::Normalizer::lowercase), field(&fb::Normalizer::strip_accents),  //
-    field(&fb::Splitter::kind), field(&fb::Splitter::prefix_blank),            //
+    field(&fb::Normalizer::lowercase), field(&fb::Normalizer::strip_accents), field(&fb::Normalizer::table),
+    field(&fb::Normalizer::compose), field(&fb::Normalizer::text), field(&fb::Normalizer::content),
+    field(&fb::Normalizer::least), field(&fb::Normalizer::left), field(&fb::Normalizer::right),  //
+    field(&fb::Splitter::kind), field(&fb::Splitter::prefix_blank), field(&fb::Splitter::first_only),
+    field(&fb::Splitter::white_words), field(&fb::Splitter::whole),  //
     field(&fb::TokenModel::kind), field(&fb::TokenModel::unknown_id), field(&fb::TokenModel::max_word_chars),
-    field(&fb::TokenModel::continuing_prefix), field(&fb::TokenModel::whole_words),  //
+    field(&fb::TokenModel::continuing_prefix), field(&fb::TokenModel::whole_words),
+    field(&fb::TokenModel::unknown_score),  //
     required(&fb::AddedToken::text), field(&fb::AddedToken::id), field(&fb::AddedToken::special),
     field(&fb::AddedToken::single_word), field(&fb::AddedToken::lstrip), field(&fb::AddedToken::rstrip),
     field(&fb::AddedToken::normalized),                                //

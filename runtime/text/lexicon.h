@@ -112,6 +112,25 @@ struct Lexicon {
     return best;
   }
 
+  /// visit(token, size) for each token that is a prefix of bytes[0, size), the shortest first, in a `trie` that
+  /// has 0 as kZeroLabel.
+  template <typename Visit>
+  void each_prefix(const uint8_t* bytes, uint32_t size, Visit&& visit) const {
+    uint32_t base = roots->vocabulary;
+    for (uint32_t at = 0; at < size;) {
+      const uint32_t c = bytes[at] == 0 ? kZeroLabel : bytes[at];
+      const uint32_t unit = units[base ^ c];
+      if ((unit & 0xFF) != c || bytes[at] >= kZeroLabel) return;
+      ++at;
+      base = unit >> kUnitBaseShift;
+      if ((unit & kUnitLeaf) != 0) {
+        if (const uint32_t end = tail(base, at, bytes + at, size - at); end != kNoTail) visit(base, at + end);
+        return;
+      }
+      if ((unit & kUnitAccept) != 0) visit(value(base), at);
+    }
+  }
+
   /// One step from a node's base along byte c; false when there is no such child. Leaves are for walks of
   /// the vocabulary only and lead nowhere here.
   bool step(uint32_t* base, bool* accepts, uint32_t c) const {

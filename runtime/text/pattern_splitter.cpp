@@ -24,8 +24,11 @@ class Reserve {
   uint64_t left_;
 };
 
-/// Where the word that begins at text[begin) ends, begin < end; 0: what is not UTF-8 was met before that was known.
-uint32_t word_end(const SplitTable& split, const uint8_t* text, uint32_t begin, uint32_t end, Reserve* reserve) {
+/// Where the word that begins at text[begin) ends, begin < end; 0: what is not UTF-8, or may be changed by normalisers, was
+/// met before that was known, or follows.
+uint32_t word_end(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, Reserve* reserve) {
+  const SplitTable& split = tables.split;
+  const NormalSequence& rules = tables.sequence;
   uint32_t state = split.start;
   uint32_t at = begin;
   uint32_t match = begin;
@@ -36,9 +39,11 @@ uint32_t word_end(const SplitTable& split, const uint8_t* text, uint32_t begin, 
     if (at < end) {
       const uint32_t byte = text[at];
       if (byte < kSplitAscii) {
+        if (!rules.is_plain(byte)) return 0;
         kind = split.ascii[byte];
         size = 1;
       } else {
+        if (rules.is_there()) return 0;
         const CodePoint c = decode_utf8(text + at, end - at);
         if (c.code == kReplacement && (c.size != 3 || text[at + 1] != 0xBF)) return 0;
         kind = split.class_of(c.code);
@@ -56,7 +61,8 @@ uint32_t word_end(const SplitTable& split, const uint8_t* text, uint32_t begin, 
     if (first == 0) first = at;
   }
   reserve->take(at - match);
-  return match > begin ? match : first;
+  const uint32_t stop = match > begin ? match : first;
+  return stop < end && rules.is_there() && !rules.is_plain(text[stop]) ? 0 : stop;
 }
 
 /// The words of a text that is read in place.
@@ -116,9 +122,9 @@ class InPlace {
 /// The code points of a piece of text, with a blank before the first if `prefix`.
 class Characters {
  public:
-  Characters(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool prefix)
-      : stream_(tables.rules, text, begin, end) {
-    NormalStream ahead = stream_;
+  Characters(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool inside, bool prefix)
+      : stream_(tables.sequence, text, begin, end, inside) {
+    SequenceStream ahead = stream_;
     NormalChar first = {0, 0, 0};
     prefixed_ = prefix && ahead.next(&first) && first.code != ' ';
     if (prefixed_) prefix_ = {' ', first.begin, first.end};
@@ -135,7 +141,7 @@ class Characters {
   bool is_settled() const { return !prefixed_ && stream_.is_settled(); }
 
  private:
-  NormalStream stream_;
+  SequenceStream stream_;
   bool prefixed_ = false;
   NormalChar prefix_ = {0, 0, 0};
 };
@@ -213,10 +219,11 @@ class Gathered {
   uint32_t to_[kBpeWindow + kLongestCode];
 };
 
-/// Words from text[begin) on that cannot be read in place, until one can again. Returns where that is.
-uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool prefix,
-                         Reserve* reserve, TokenSink* sink) {
-  Characters stream(tables, text, begin, end, prefix);
+/// Words from text[begin) on that cannot be read in place, until one can again. Returns where that is. `inside`: words lie
+/// before.
+uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool inside,
+                         bool prefix, Reserve* reserve, TokenSink* sink) {
+  Characters stream(tables, text, begin, end, inside, prefix);
   Gathered word(tables, text, sink);
   while (const uint32_t length = word_length(tables.split, stream, reserve)) {
     word.encode(&stream, length);
@@ -229,9 +236,11 @@ uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t beg
 
 Status PatternSplitter::verify(Check& check, const LexiconRoots& roots) {
   const auto* normalizers = check.tokenizer.normalizers();
-  if (check.tokenizer.model()->kind() != fb::TokenModelKind::bpe ||
-      (normalizers != nullptr && normalizers->size() > 0)) {
-    return check.fail("words by a pattern go with byte pair encoding of plain text only", Status::kUnsupported);
+  const bool bert =
+      normalizers != nullptr && normalizers->size() > 0 && normalizers->Get(0)->kind() == fb::NormalizerKind::bert;
+  if (check.tokenizer.model()->kind() != fb::TokenModelKind::bpe || bert) {
+    return check.fail("words by a pattern go with byte pair encoding, and not with BERT's normaliser",
+                      Status::kUnsupported);
   }
   if (roots.longest[1] != 0) {
     return check.fail("words by a pattern do not go with added tokens in normalised text", Status::kUnsupported);
@@ -241,14 +250,19 @@ Status PatternSplitter::verify(Check& check, const LexiconRoots& roots) {
 
 void PatternSplitter::encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end,
                                    TokenSink* sink) {
+  const NormalSequence& rules = tables.sequence;
+  end = SequenceStream::stripped_end(rules, text, begin, end);
+  if (begin == end) return;
   InPlace words(tables, text, end, sink);
   Reserve reserve(end - begin);
   uint32_t at = begin;
-  if (tables.prefix_blank && text[at] != ' ') at = encode_gathered(tables, text, at, end, true, &reserve, sink);
+  if ((tables.prefix_blank && text[at] != ' ') || rules.changes_edges) {
+    at = encode_gathered(tables, text, at, end, false, tables.prefix_blank, &reserve, sink);
+  }
   while (at < end && !sink->is_full()) {
-    const uint32_t stop = word_end(tables.split, text, at, end, &reserve);
+    const uint32_t stop = word_end(tables, text, at, end, &reserve);
     if (stop == 0) {
-      at = encode_gathered(tables, text, at, end, false, &reserve, sink);
+      at = encode_gathered(tables, text, at, end, at > begin, false, &reserve, sink);
     } else {
       words.encode(at, stop);
       at = stop;

@@ -3,6 +3,7 @@
 #define BANTAM_TEXT_SPLITTERS_H_
 
 #include "linked.h"
+#include "text/metaspace_splitter.h"
 #include "text/pattern_splitter.h"
 #include "text/word_encoder.h"
 

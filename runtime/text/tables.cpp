@@ -21,6 +21,7 @@ Normalization rules_of(const fb::Tokenizer& tokenizer) {
   Normalization rules;
   const auto* normalizers = tokenizer.normalizers();
   if (normalizers == nullptr || normalizers->size() == 0) return rules;
+  if (normalizers->Get(0)->kind() != fb::NormalizerKind::bert) return rules;
   const fb::Normalizer& bert = *normalizers->Get(0);
   rules.clean_text = bert.clean_text();
   rules.split_chinese = bert.split_chinese();
@@ -46,6 +47,7 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     : source(&tokenizer),
       lexicon(lexicon_of(tokenizer, data)),
       rules(rules_of(tokenizer)),
+      sequence(NormalSequence::of(tokenizer, data)),
       added(tokenizer.added_tokens()) {
   const fb::TokenModel& settings = *tokenizer.model();
   model = settings.kind();
@@ -71,6 +73,20 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     merges.vocab_size = tokenizer.vocab_size();
     whole_words = settings.whole_words();
     max_word_chars = kMaxTableWord;  // of words to look up; there is no limit to others
+  }
+  if (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::metaspace)) && splitter == fb::SplitterKind::metaspace) {
+    const fb::Splitter& rules_of_words = *tokenizer.splitters()->Get(0);
+    metaspace = {rules_of_words.prefix_blank(), rules_of_words.first_only(), rules_of_words.white_words(),
+                 rules_of_words.whole()};
+  }
+  if (linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram)) && model == fb::TokenModelKind::unigram) {
+    const fb::Blob& blob = *find_blob(tokenizer, fb::BlobName::scores);
+    const bool wide = blob.size() != uint64_t{4} * tokenizer.vocab_size();
+    scores = UnigramScores(data + blob.offset(), wide, settings.unknown_score());
+    scores.unknown_id = static_cast<uint32_t>(unknown_id);
+    const fb::Blob* bytes = find_blob(tokenizer, fb::BlobName::byte_tokens);
+    if (bytes != nullptr) scores.of_byte = reinterpret_cast<const uint32_t*>(data + bytes->offset());
+    max_word_chars = kMaxTableWord;
   }
   if constexpr (!kSmall) {  // for the fast path
     table_chars = max_word_chars < kMaxTableWord ? max_word_chars : kMaxTableWord;

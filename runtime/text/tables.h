@@ -9,8 +9,10 @@
 #include "bantam_generated.h"
 #include "text/lexicon.h"
 #include "text/merge_table.h"
+#include "text/normal_sequence.h"
 #include "text/normalizer.h"
 #include "text/split_table.h"
+#include "text/unigram_scores.h"
 #include "text/word_table.h"
 
 namespace bantam::text {
@@ -40,6 +42,14 @@ Normalization rules_of(const fb::Tokenizer& tokenizer);
 /// Bounds the one buffer: 12 bytes of stack a code point, 4 in firmware. BERT asks for 100.
 constexpr uint32_t kMaxWordChars = kSmall ? 100 : 200;
 
+/// fb::Splitter's fields for metaspace.
+struct MetaspaceRules {
+  bool prefix_blank = false;
+  bool first_only = false;
+  bool white_words = false;
+  bool whole = false;
+};
+
 using AddedTokens = flatbuffers::Vector<flatbuffers::Offset<fb::AddedToken>>;
 
 struct Tables {
@@ -51,6 +61,7 @@ struct Tables {
   uint32_t table_chars = 0;  // longest word to look up there
   uint64_t ascii_fold = 0;   // what lowercase sets in eight letters or digits
   Normalization rules;
+  NormalSequence sequence;
   uint32_t max_word_chars = 0;
   int32_t unknown_id = -1;
   const AddedTokens* added = nullptr;
@@ -63,6 +74,9 @@ struct Tables {
   // bpe
   MergeTable merges;
   bool whole_words = false;
+  // metaspace, unigram
+  MetaspaceRules metaspace;
+  UnigramScores scores;
 
   /// `source` passed verify_tokenizer with this data section.
   Tables(const fb::Tokenizer& tokenizer, const uint8_t* data);

@@ -27,6 +27,13 @@ struct TokenSink {
     if (linked::kOffsets && offsets != nullptr) offsets[at] = {begin, end};
   }
 
+  /// The tokens from number `from` on end at `end`.
+  void set_end(uint32_t from, uint32_t end) {
+    for (uint32_t i = from; linked::kOffsets && offsets != nullptr && i < count; ++i) {
+      if (i - first < room) offsets[i - first].end = end;
+    }
+  }
+
   /// Emits `size` tokens; `ranges` holds begin and end of each.
   void emit_all(const uint32_t* tokens, const uint32_t (*ranges)[2], uint32_t size) {
     const uint32_t at = count - first;

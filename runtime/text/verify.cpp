@@ -38,6 +38,11 @@ class Verifier {
     }
     if (const Status status = check_kinds(); status != Status::kOk) return status;
     if (const Status status = check_blobs(); status != Status::kOk) return status;
+    if constexpr (linked::kNormalSequence) {
+      if (const Status status = has_sequence_ ? verify_sequence(check_) : Status::kOk; status != Status::kOk) {
+        return status;
+      }
+    }
     if (const Status status = check_tokens(); status != Status::kOk) return status;
     if (const Status status = check_units(); status != Status::kOk) return status;
     if (const Status status = check_roots(); status != Status::kOk) return status;
@@ -51,13 +56,14 @@ class Verifier {
   }
 
  private:
-  /// The stages of the pipeline that this version executes: at most one normaliser, one splitter, one model.
+  /// The stages of the pipeline that this version executes: BERT's normaliser or others in a row, one splitter, one model.
   Status check_kinds() {
     const auto* normalizers = t_.normalizers();
     const auto* splitters = t_.splitters();
-    if (normalizers != nullptr && normalizers->size() > 0 &&
-        (normalizers->size() > 1 || normalizers->Get(0)->kind() != fb::NormalizerKind::bert)) {
-      return check_.fail("only BERT's normaliser is executed by this version, once", Status::kUnsupported);
+    const uint32_t count = normalizers == nullptr ? 0 : normalizers->size();
+    has_sequence_ = count > 0 && (count > 1 || normalizers->Get(0)->kind() != fb::NormalizerKind::bert);
+    if (has_sequence_ && !linked::kNormalSequence) {
+      return check_.fail("normalisers other than BERT's are not linked", Status::kOpNotLinked);
     }
     if (splitters == nullptr || splitters->size() != 1 || !is_executed(splitters->Get(0)->kind())) {
       return check_.fail("this version executes one splitter, of the kinds that it knows", Status::kUnsupported);
@@ -208,6 +214,7 @@ class Verifier {
   Check check_;
   const fb::Tokenizer& t_ = check_.tokenizer;
   uint32_t unit_count_ = 0;
+  bool has_sequence_ = false;
   const LexiconRoots* roots_ = nullptr;
 };
 

@@ -41,6 +41,27 @@ Tokenizer& bpe_tokenizer() {
   return result;
 }
 
+/// T5's vocabulary, or a small one of pieces.
+Tokenizer& unigram_tokenizer() {
+  static SmallTokenizer small([] {
+    nlohmann::json json;
+    json["model"] = {
+        {"type", "Unigram"},
+        {"unk_id", 0},
+        {"vocab", nlohmann::json::parse(R"([["<unk>", 0], ["\u2581", -2], ["\u2581the", -1], ["ox", -3]])")}};
+    json["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "\u2581"}};
+    return json;
+  }());
+  static Tokenizer result = [] {
+    static convert::Graph graph;
+    std::vector<std::string> problems;
+    if (!convert::import_tokenizer(shared_folder() / "tokenizers/t5_small", graph, problems)) return small.open();
+    static TokenizerImage image(graph);
+    return image.open();
+  }();
+  return result;
+}
+
 /// The real vocabulary, or a small one of common words.
 Tokenizer& tokenizer() {
   static SmallTokenizer small(
@@ -121,6 +142,27 @@ BENCHMARK(BM_BpeManyScripts);
 
 void BM_BpeOneLetter(benchmark::State& state) { run(state, std::string(1000000, 'a'), bpe_tokenizer()); }
 BENCHMARK(BM_BpeOneLetter);
+
+void BM_UnigramEnglish(benchmark::State& state) {
+  const std::string text = read_file(shared_folder() / "data/text/tinyshakespeare.txt");
+  run(state, text.empty() ? fallback_text() : text, unigram_tokenizer());
+}
+BENCHMARK(BM_UnigramEnglish);
+
+void BM_UnigramWikipedia(benchmark::State& state) {
+  const std::string text = read_file(shared_folder() / "data/text/wikitext2.valid.txt");
+  run(state, text.empty() ? fallback_text() : text, unigram_tokenizer());
+}
+BENCHMARK(BM_UnigramWikipedia);
+
+void BM_UnigramManyScripts(benchmark::State& state) {
+  const std::string text = read_file(shared_folder() / "data/multilingual/udhr_core.jsonl");
+  run(state, text.empty() ? fallback_text() : text, unigram_tokenizer());
+}
+BENCHMARK(BM_UnigramManyScripts);
+
+void BM_UnigramOneLetter(benchmark::State& state) { run(state, std::string(1000000, 'a'), unigram_tokenizer()); }
+BENCHMARK(BM_UnigramOneLetter);
 
 }  // namespace
 }  // namespace bantam::tests

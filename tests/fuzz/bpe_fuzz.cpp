@@ -1,4 +1,6 @@
-// Hostile text and hostile tables of byte-level BPE: the first byte chooses, as in wordpiece_fuzz.cpp.
+// Hostile text and hostile tables of byte-level BPE: the first byte chooses, as in wordpiece_fuzz.cpp; its next two bits,
+// whether normalisers stand before, and whether the model is a unigram one.
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -12,13 +14,43 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-SmallTokenizer& good() {
-  static SmallTokenizer small = [] {
+nlohmann::json unigram() {
+  const std::vector<std::pair<const char*, double>> pieces = {{"<unk>", 0.0},     {"\u2581", -2.0}, {"a", -1.5},
+                                                              {"ab", -2.5},       {"aaaa", -2.25},  {"\u2581the", -1.0},
+                                                              {"\u2581ab", -3.0}, {"\u00e9", -4.0}};
+  nlohmann::json vocabulary;
+  for (const auto& [piece, score] : pieces) vocabulary.push_back({piece, score});
+  for (int byte = 0; byte < 256; ++byte) {
+    char name[8];
+    std::snprintf(name, sizeof(name), "<0x%02X>", static_cast<unsigned>(byte));
+    vocabulary.push_back({name, -9.0});
+  }
+  nlohmann::json json;
+  json["model"] = {{"type", "Unigram"}, {"unk_id", 0}, {"vocab", vocabulary}, {"byte_fallback", true}};
+  json["normalizer"] = {{"type", "NFKC"}};
+  json["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}};
+  return json;
+}
+
+SmallTokenizer& good(uint32_t kind) {
+  const auto make = [](bool normalizes) {
     nlohmann::json json = bpe_json({{"a", "b"}, {" ", "ab"}, {"b", "a"}, {"ab", "ab"}, {"a", "a"}, {"\xc3", "\xa9"}});
     json["added_tokens"].push_back({{"id", 265}, {"content", "  "}, {"rstrip", true}, {"normalized", false}});
+    if (normalizes) {
+      json["normalizer"] = {{"type", "Sequence"},
+                            {"normalizers",
+                             {{{"type", "Replace"}, {"pattern", {{"String", "``"}}}, {"content", "\""}},
+                              {{"type", "NFKC"}},
+                              {{"type", "Strip"}},
+                              {{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}},
+                              {{"type", "Prepend"}, {"prepend", " "}}}}};
+    }
     return SmallTokenizer(json);
-  }();
-  return small;
+  };
+  static SmallTokenizer plain = make(false);
+  static SmallTokenizer behind_normalizers = make(true);
+  static SmallTokenizer pieces(unigram());
+  return kind == 0 ? plain : kind == 1 ? behind_normalizers : pieces;
 }
 
 void encode_and_check(const Tokenizer& tokenizer, const std::string& text, uint32_t max_tokens) {
@@ -33,28 +65,28 @@ void encode_and_check(const Tokenizer& tokenizer, const std::string& text, uint3
   }
 }
 
-void fuzz_text(const uint8_t* bytes, size_t size) {
+void fuzz_text(SmallTokenizer& small, const uint8_t* bytes, size_t size) {
   if (size < 2) return;
-  fb::TokenizerT& description = good().description();
+  fb::TokenizerT& description = small.description();
   description.splitters[0]->prefix_blank = (bytes[0] & 1) != 0;
   description.trim_blanks = (bytes[0] & 2) != 0;
   description.trim_prefix = (bytes[0] & 4) != 0;
   description.model->whole_words = (bytes[0] & 8) != 0;
   description.truncate_left = (bytes[0] & 16) != 0;
-  good().image().repack(description);
-  encode_and_check(good().open(), std::string(reinterpret_cast<const char*>(bytes) + 2, size - 2), bytes[1]);
+  small.image().repack(description);
+  encode_and_check(small.open(), std::string(reinterpret_cast<const char*>(bytes) + 2, size - 2), bytes[1]);
 }
 
-void fuzz_tables(const uint8_t* bytes, size_t size) {
-  std::vector<uint64_t> copy(good().image().data_size() / 8);
-  std::memcpy(copy.data(), good().image().data(), copy.size() * 8);
+void fuzz_tables(SmallTokenizer& small, const uint8_t* bytes, size_t size) {
+  std::vector<uint64_t> copy(small.image().data_size() / 8);
+  std::memcpy(copy.data(), small.image().data(), copy.size() * 8);
   auto* data = reinterpret_cast<uint8_t*>(copy.data());
   for (size_t i = 0; i + 4 <= size; i += 4) {
     const size_t at = bytes[i] | static_cast<size_t>(bytes[i + 1]) << 8 | static_cast<size_t>(bytes[i + 2]) << 16;
     data[at % (copy.size() * 8)] = bytes[i + 3];
   }
-  if (text::verify_tokenizer(good().image().table(), data, copy.size() * 8, nullptr) != Status::kOk) return;
-  const Tokenizer tokenizer = text::open_tables(good().image().table(), data);
+  if (text::verify_tokenizer(small.image().table(), data, copy.size() * 8, nullptr) != Status::kOk) return;
+  const Tokenizer tokenizer = text::open_tables(small.image().table(), data);
   encode_and_check(tokenizer, "abab aaba  a\u00e9\u00e8 's <mask>  1 \xff \n\n ab", 0);
   for (uint32_t id = 0; id < tokenizer.vocab_size(); ++id) tokenizer.id(tokenizer.token(id));
 }
@@ -67,10 +99,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const bantam::fuzz::Limits limits(size);
   if (size == 0) return 0;
+  bantam::tests::SmallTokenizer& small = bantam::tests::good(bytes[0] >> 1 & 3);
   if (bytes[0] % 2 == 0) {
-    bantam::tests::fuzz_text(bytes + 1, size - 1);
+    bantam::tests::fuzz_text(small, bytes + 1, size - 1);
   } else {
-    bantam::tests::fuzz_tables(bytes + 1, size - 1);
+    bantam::tests::fuzz_tables(small, bytes + 1, size - 1);
   }
   return 0;
 }

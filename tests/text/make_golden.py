@@ -6,10 +6,11 @@ ids, byte offsets and segments that Hugging Face `tokenizers` gives them. Needs 
 import json
 import pathlib
 
-from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
 from conformance import SPECIALS, Truncating, make_tokenizer, to_bytes
 from conformance_bpe import LLAMA3, make
+from conformance_normal import SETTINGS
 
 TEXTS = [
     "",
@@ -181,7 +182,48 @@ def main():
     mask = [AddedToken("<mask>", lstrip=True, normalized=False)]
     roberta = make(words, merges, prefix=True, trim=True, trim_prefix=True, added=mask)
     write(folder, "roberta", roberta, requests + [(" a <mask> b", None, 0), (TEXTS[3], TEXTS[2], 9)])
+    for name in ("nfc", "albert"):
+        normal = make(words, merges)
+        normal.normalizer = SETTINGS[name]
+        write(folder, "forms_" + name, normal, requests)
+    for name, fallback in (("unigram", False), ("unigram_bytes", True)):
+        tokenizer = train_unigram(TEXTS + ADDED_TEXTS, fallback)
+        extra = [
+            ("the world " + "\u4eca\u5929" * 150, None, 0),
+            ("word" * 100, None, 0),
+            ("\u2581a <mask> b  c ", None, 0),
+        ]
+        write(folder, name, tokenizer, requests + extra)
     write(folder, "llama_words", make(words, merges, pattern=LLAMA3, ignore_merges=True), requests)
+
+
+def train_unigram(texts, fallback):
+    """A unigram model of a few hundred tokens, as XLM-R's is built, or with tokens of bytes."""
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    specials = ["<s>", "</s>", "<unk>", "<mask>"]
+    trainer = trainers.UnigramTrainer(
+        vocab_size=300, special_tokens=specials, unk_token="<unk>", show_progress=False, max_piece_length=12
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    pieces = [tuple(p) for p in json.loads(tokenizer.to_str())["model"]["vocab"]]
+    # The trainer gives equal scores an order that differs from run to run.
+    pieces = pieces[:4] + sorted(pieces[4:], key=lambda p: (-p[1], p[0]))
+    if fallback:
+        pieces += [("<0x%02X>" % i, -30.0) for i in range(256)]
+    result = Tokenizer(models.Unigram(pieces, 2, fallback))
+    replace = normalizers.Replace(Regex(" {2,}"), "\u2581")
+    result.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Strip(left=False), replace])
+    metaspace = pre_tokenizers.Metaspace(prepend_scheme="first" if fallback else "always")
+    result.pre_tokenizer = metaspace
+    if not fallback:
+        result.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), metaspace])
+    result.add_special_tokens([AddedToken(t, special=True, lstrip=t == "<mask>", normalized=False) for t in specials])
+    result.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
+    )
+    return result
 
 
 def train(texts):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <stdexcept>
@@ -12,12 +13,15 @@
 #include "import/tokenizer/added_texts.h"
 #include "import/tokenizer/bpe_tables.h"
 #include "import/tokenizer/byte_alphabet.h"
+#include "import/tokenizer/normal_tables.h"
 #include "import/tokenizer/split_pattern.h"
 #include "import/tokenizer/tokenizer.h"
 #include "import/tokenizer/tokenizer_tables.h"
+#include "import/tokenizer/unigram_tables.h"
 #include "text/bpe.h"
 #include "text/normalizer.h"
 #include "text/tables.h"
+#include "text/unigram.h"
 #include "text/utf8.h"
 
 namespace bantam::convert {
@@ -38,6 +42,7 @@ class Assembler {
   Assembler(TokenizerSource& source, ProblemList& problems) : source_(source), problems_(problems) {}
 
   std::unique_ptr<fb::TokenizerT> assemble(std::vector<RawBlob>& blobs) {
+    if (!source_.stages.empty()) forms_ = build_forms(source_.stages, source_.charsmap);
     collect_vocabulary();
     if (!problems_.empty()) return nullptr;
     collect_added();
@@ -81,7 +86,7 @@ class Assembler {
         complain(token, fmt::format("has {} bytes, more than {}; leave it out", token.size(), kMaxTokenBytes));
       }
       if (!is_utf8(token)) complain(token, "is not valid UTF-8; correct the file's encoding");
-      if (!source_.bert.clean_text && token.find('\0') != std::string::npos) {
+      if (source_.is_wordpiece() && !source_.bert.clean_text && token.find('\0') != std::string::npos) {
         complain(token, "holds U+0000, which is only supported with clean_text; leave it out");
       }
       const auto place = static_cast<size_t>(id);
@@ -172,6 +177,7 @@ class Assembler {
   void find_specials() {
     out_->model = std::make_unique<fb::TokenModelT>(source_.model);
     out_->model->unknown_id = id_of(source_.unknown);
+    if (source_.is_unigram()) out_->model->unknown_score = unknown_score(source_.scores);
     if (out_->model->unknown_id < 0 && !source_.is_bpe()) {
       problem("unk_token",
               fmt::format("{} is not in the vocabulary; name the token for unknown words", shown(source_.unknown)));
@@ -183,16 +189,19 @@ class Assembler {
     if (source_.is_bpe() && out_->model->unknown_id < 0) out_->model->unknown_id = special_id("", "<unk>");
   }
 
-  /// Byte-level tokenizers, whose files often leave the special tokens' names to the code that reads them, have RoBERTa's.
+  /// Tokenizers that are not BERT's, whose files often leave the special tokens' names to the code that reads them, have RoBERTa's.
   int32_t special_id(const std::string& token, const std::string& usual) const {
     const int32_t id = id_of(token);
-    return id < 0 && source_.is_bpe() ? id_of(usual) : id;
+    return id < 0 && !source_.is_wordpiece() ? id_of(usual) : id;
   }
 
   void fill_settings() {
+    for (const NormalStage& stage : source_.stages) {
+      out_->normalizers.push_back(std::make_unique<fb::NormalizerT>(stage.rule));
+    }
     if (source_.normalizes()) out_->normalizers.push_back(std::make_unique<fb::NormalizerT>(source_.bert));
     out_->splitters.push_back(std::make_unique<fb::SplitterT>(source_.splitter));
-    if (!source_.is_bpe()) out_->model->max_word_chars = static_cast<uint32_t>(source_.max_word_chars);
+    if (source_.is_wordpiece()) out_->model->max_word_chars = static_cast<uint32_t>(source_.max_word_chars);
     out_->trim_blanks = source_.trim_blanks;
     out_->trim_prefix = source_.trim_prefix;
     out_->vocab_size = static_cast<uint32_t>(texts_.size());
@@ -235,6 +244,7 @@ class Assembler {
 
   /// What the runtime's own normaliser makes of an added token's text.
   std::string normalize(const std::string& text) const {
+    if (!source_.stages.empty()) return normalize_in_row(source_.stages, forms_, source_.charsmap, text);
     text::NormalStream stream(rules(), reinterpret_cast<const uint8_t*>(text.data()), 0,
                               static_cast<uint32_t>(text.size()));
     std::string result;
@@ -252,13 +262,21 @@ class Assembler {
       const fb::AddedTokenT& token = *out_->added_tokens[i];
       const std::string pattern = token.normalized ? normalize(token.text) : token.text;
       const std::string where = fmt::format("added token {}", shown(token.text));
+      if (!source_.stages.empty() && pattern != token.text) {
+        ++source_.unsupported;
+        problem(
+            where,
+            fmt::format("is changed by the normaliser, in whose text it is to be found; set normalized to false, or {}",
+                        kWithoutTokenizer));
+        continue;
+      }
       if (pattern.size() > text::kMaxAddedBytes) {
         ++source_.unsupported;
         problem(where, fmt::format("has more than the {} bytes that this version takes; leave it out or shorten it",
                                    text::kMaxAddedBytes));
         continue;
       }
-      if (!source_.is_bpe() && std::all_of(pattern.begin(), pattern.end(), [](char c) { return c == ' '; })) {
+      if (source_.is_wordpiece() && std::all_of(pattern.begin(), pattern.end(), [](char c) { return c == ' '; })) {
         problem(where, "is blank once normalised; leave it out or set normalized to false");
       } else if (!added.at(token.normalized ? 1 : 0).emplace(pattern, i).second) {
         problem(where, "is the same as another added token once normalised; leave one out");
@@ -267,7 +285,7 @@ class Assembler {
     return added;
   }
 
-  /// Nothing is normalised before BPE: one search finds both kinds.
+  /// Normalisers in a row leave these tokens as they are (added_texts): one search of the raw text finds both kinds.
   void join_added_texts(AddedTexts& added) {
     if (const auto rivals = find_rivals(added, out_->added_tokens)) {
       ++source_.unsupported;
@@ -287,23 +305,25 @@ class Assembler {
     AddedTexts added = added_texts();
     BpeTables bpe;
     std::vector<uint8_t> split;
+    if (!source_.is_wordpiece()) join_added_texts(added);
     if (source_.is_bpe()) {
-      join_added_texts(added);
       split = compile_split();
       bpe = merge_tables(in_model);
     }
+    if (source_.is_unigram()) take_blanks(in_model);
     if (!problems_.empty()) return;
     TrieKeys vocabulary;
     for (uint32_t id = 0; id < texts_.size(); ++id) {
       const std::string& text = texts_[id];
-      if (in_model[id] && !text.empty() && (source_.is_bpe() || text.find('\0') == std::string::npos)) {
+      if (in_model[id] && !text.empty() && (!source_.is_wordpiece() || text.find('\0') == std::string::npos)) {
         vocabulary.emplace_back(text, id);
       }
     }
-    std::vector<uint8_t> words = source_.is_bpe()
-                                     ? build_word_table(bpe_words(vocabulary, bpe.entries, source_.model.whole_words))
-                                     : build_word_table(vocabulary, source_.bert.lowercase);
-    if (source_.is_bpe()) vocabulary = trie_keys_of_bytes(vocabulary);
+    std::vector<uint8_t> words;
+    if (source_.is_wordpiece()) words = build_word_table(vocabulary, source_.bert.lowercase);
+    if (source_.is_bpe()) words = build_word_table(bpe_words(vocabulary, bpe.entries, source_.model.whole_words));
+    const TrieKeys tokens = source_.is_unigram() ? vocabulary : TrieKeys();
+    if (!source_.is_wordpiece()) vocabulary = trie_keys_of_bytes(vocabulary);
     bool fits = false;
     const Trie trie = build_trie(std::move(vocabulary), {added[0].begin(), added[0].end()},
                                  {added[1].begin(), added[1].end()}, source_.model.continuing_prefix, &fits);
@@ -311,6 +331,11 @@ class Assembler {
       ++source_.unsupported;
       problem("model.vocab", "needs more lookup table than this version takes (16 MiB); use a smaller vocabulary");
       return;
+    }
+    const std::vector<uint8_t> scores = build_scores(source_.scores);
+    if (source_.is_unigram()) {
+      words = build_word_table(unigram_words(tokens, trie, texts_, scores, out_->model->unknown_score,
+                                             static_cast<uint32_t>(out_->model->unknown_id)));
     }
     std::vector<uint32_t> begins = {0};
     std::vector<uint8_t> joined;
@@ -338,6 +363,39 @@ class Assembler {
       store(Name::merges, bytes_of(bpe.entries.data(), bpe.entries.size() * sizeof(text::MergeEntry)));
       store(Name::pairs, bytes_of(bpe.pairs.data(), bpe.pairs.size() * sizeof(uint32_t)));
       store(Name::split, std::move(split));
+    }
+    if (!forms_.empty()) store(Name::forms, std::move(forms_));
+    if (!source_.charsmap.empty()) store(Name::charsmap, bytes_of(source_.charsmap.data(), source_.charsmap.size()));
+    if (source_.is_unigram()) store(Name::scores, scores);
+    if (!byte_tokens_.empty()) store(Name::byte_tokens, bytes_of(byte_tokens_.data(), 4 * byte_tokens_.size()));
+  }
+
+  /// Blanks instead of U+2581 in the model's tokens. A blank that stands there already is in no word.
+  void take_blanks(std::vector<bool>& in_model) {
+    source_.scores.resize(texts_.size(), 0);
+    for (uint32_t id = 0; id < texts_.size(); ++id) {
+      std::string& text = texts_[id];
+      if (!in_model[id]) continue;
+      if (text.find(' ') != std::string::npos) in_model[id] = false;
+      for (size_t at = 0; (at = text.find("\u2581", at)) != std::string::npos;) text.replace(at, 3, " ");
+      if (text.size() > text::kMaxUnigramToken) {
+        ++source_.unsupported;
+        problem("model.vocab", fmt::format("token {} has more than the {} bytes that this version takes", shown(text),
+                                           text::kMaxUnigramToken));
+      }
+    }
+    const auto is_bad = [](double score) { return !std::isfinite(score); };
+    const auto bad = std::find_if(source_.scores.begin(), source_.scores.end(), is_bad) - source_.scores.begin();
+    if (static_cast<size_t>(bad) < source_.scores.size()) {
+      problem(fmt::format("model.vocab[{}]", bad), "has a score that is no finite number; correct it");
+    }
+    for (uint32_t byte = 0; source_.byte_fallback && byte < 256; ++byte) {
+      const auto found = ids_.find(fmt::format("<0x{:02X}>", byte));
+      if (found != ids_.end()) byte_tokens_.push_back(found->second);
+    }
+    if (byte_tokens_.size() != (source_.byte_fallback ? 256 : 0)) {
+      ++source_.unsupported;
+      problem("model.byte_fallback", "needs all of the tokens <0x00> to <0xFF>, and some are not in the vocabulary");
     }
   }
 
@@ -418,6 +476,8 @@ class Assembler {
   TokenizerSource& source_;
   ProblemList& problems_;
   std::unique_ptr<fb::TokenizerT> out_ = std::make_unique<fb::TokenizerT>();
+  std::vector<uint8_t> forms_;
+  std::vector<uint32_t> byte_tokens_;
   std::vector<std::string> texts_;  // by id, added tokens too
   std::vector<bool> known_;
   std::map<std::string, uint32_t> ids_;

@@ -59,11 +59,11 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
   if (!has_json && !files.vocab && !files.merges && files.unreadable.empty()) {
     if (files.others.empty()) return false;
     if (unsupported != nullptr) *unsupported = true;
-    problems.push_back(fmt::format(
-        "{}: a tokenizer of this kind is not supported; this version takes WordPiece "
-        "tokenizers, from tokenizer.json or vocab.txt, and byte-level BPE, from tokenizer.json or vocab.json "
-        "with merges.txt; {}",
-        fmt::join(files.others, ", "), kWithoutTokenizer));
+    problems.push_back(
+        fmt::format("{}: a tokenizer of this kind is not supported; this version takes WordPiece "
+                    "tokenizers, from tokenizer.json or vocab.txt, byte-level BPE, from tokenizer.json or vocab.json "
+                    "with merges.txt, and SentencePiece's unigram models, from tokenizer.json; {}",
+                    fmt::join(files.others, ", "), kWithoutTokenizer));
     return false;
   }
   ProblemList found = files.unreadable;
@@ -78,10 +78,10 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
   read_tokenizer_config(files.special, "special_tokens_map.json", source, found);
   read_tokenizer_config(files.config, "tokenizer_config.json", source, found);
   source.bert.lowercase = source.bert.lowercase || lowercase;
-  if (lowercase && source.is_bpe()) {
+  if (lowercase && !source.is_wordpiece()) {
     ++source.unsupported;
-    found.push_back(
-        fmt::format("sentence_bert_config.json: do_lower_case: is not supported with BPE; {}", kWithoutTokenizer));
+    found.push_back(fmt::format("sentence_bert_config.json: do_lower_case: is supported with WordPiece only; {}",
+                                kWithoutTokenizer));
   }
   std::vector<RawBlob> blobs;
   std::unique_ptr<fb::TokenizerT> tokenizer;

@@ -169,7 +169,7 @@ void read_tokenizer_config(const Json& config, const std::string& file, Tokenize
       token.single_word = optional_flag(more[i], "single_word", false);
       add(source, token);
     }
-  } else if (part(config, "do_lower_case").is_boolean() && !source.is_bpe() &&
+  } else if (part(config, "do_lower_case").is_boolean() && source.is_wordpiece() &&
              part(config, "do_lower_case") != source.bert.lowercase) {
     source.notes.push_back(fmt::format("{}: do_lower_case contradicts tokenizer.json, which is followed", file));
   }

@@ -104,7 +104,7 @@ class Reader {
   }
 
   void read_model(const Json& model) {
-    const std::string type = type_of(model, "model", part(model, "merges").is_array() ? "BPE" : "WordPiece");
+    const std::string type = type_of(model, "model", model_type(model));
     if (type == "?") return;
     if (type == "WordPiece") {
       source_.unknown = text(model, "unk_token", "model");
@@ -113,11 +113,44 @@ class Reader {
       if (chars >= 0) source_.max_word_chars = static_cast<uint64_t>(chars);
     } else if (type == "BPE") {
       read_bpe(model);
+    } else if (type == "Unigram") {
+      read_unigram(model);
+      return;
     } else {
-      unsupported("model.type", type, "WordPiece and byte-level BPE");
+      unsupported("model.type", type, "WordPiece, byte-level BPE and Unigram");
       return;
     }
     read_vocabulary_object(part(model, "vocab"), "model.vocab", source_, problems_);
+  }
+
+  /// Of a model that does not say: old files leave it out.
+  static std::string model_type(const Json& model) {
+    if (part(model, "merges").is_array()) return "BPE";
+    return part(model, "vocab").is_array() ? "Unigram" : "WordPiece";
+  }
+
+  void read_unigram(const Json& model) {
+    source_.model.kind = fb::TokenModelKind::unigram;
+    source_.unknown.clear();
+    source_.byte_fallback = flag(model, "byte_fallback", false, "model");
+    const Json& vocabulary = part(model, "vocab");
+    if (!vocabulary.is_array()) {
+      problem("model.vocab", "should be a list of tokens and their scores");
+      return;
+    }
+    for (size_t i = 0; i < vocabulary.size(); ++i) {
+      const Json& entry = vocabulary[i];
+      if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) {
+        problem(fmt::format("model.vocab[{}]", i), "should be a token and its score");
+        return;
+      }
+      source_.vocabulary.emplace_back(entry[0].get<std::string>(), static_cast<int64_t>(i));
+      source_.scores.push_back(entry[1].get<double>());
+    }
+    const Json& unknown = part(model, "unk_id");
+    const auto most = static_cast<int64_t>(vocabulary.size()) - 1;
+    const int64_t id = number(unknown, most, "model.unk_id");
+    if (id >= 0) source_.unknown = source_.vocabulary[static_cast<size_t>(id)].first;
   }
 
   void read_bpe(const Json& model) {
@@ -153,11 +186,25 @@ class Reader {
   void read_normalizer(const Json& json) {
     const std::vector<const Json*> found = parts(json, "normalizers", "normalizer");
     if (found.empty()) return;
-    const std::string type = type_of(*found[0], "normalizer");
-    if (type == "?") return;
-    if (type != "BertNormalizer" || found.size() > 1 || source_.is_bpe()) {
-      unsupported("normalizer.type", found.size() > 1 ? "Sequence" : type,
-                  source_.is_bpe() ? "none with BPE" : "BertNormalizer or none");
+    std::vector<std::string> types;
+    for (const Json* step : found) types.push_back(type_of(*step, "normalizer"));
+    if (std::find(types.begin(), types.end(), "?") != types.end()) return;
+    if (source_.is_unigram() && types.size() == 1 && types[0] == "BertNormalizer") {
+      unsupported("normalizer.type", types[0], "it with WordPiece only");
+      return;
+    }
+    const bool is_bert = types.size() == 1 && types[0] == "BertNormalizer";
+    if (source_.model.kind == fb::TokenModelKind::wordpiece && !is_bert) {
+      unsupported("normalizer.type", fmt::format("{}", fmt::join(types, ", ")),
+                  "BertNormalizer or none with WordPiece");
+      return;
+    }
+    if (!is_bert) {
+      read_normalizers(found, source_, problems_);
+      return;
+    }
+    if (source_.is_bpe()) {
+      unsupported("normalizer.type", types[0], "it with WordPiece only");
       return;
     }
     const Json& normalizer = *found[0];
@@ -173,6 +220,10 @@ class Reader {
     for (const Json* step : found) types.push_back(type_of(*step, "pre_tokenizer"));
     if (std::find(types.begin(), types.end(), "?") != types.end()) return;
     const std::string all = types.empty() ? "none" : fmt::format("{}", fmt::join(types, ", "));
+    if (source_.is_unigram()) {
+      read_metaspace(found, all);
+      return;
+    }
     if (!source_.is_bpe()) {
       if (all != "BertPreTokenizer") unsupported("pre_tokenizer.type", all, "BertPreTokenizer");
       return;
@@ -200,6 +251,27 @@ class Reader {
       unsupported("pre_tokenizer.behavior", behaviour.dump(), "Isolated");
     }
     if (flag(*found[0], "invert", false, "pre_tokenizer")) unsupported("pre_tokenizer.invert", "true", "false");
+  }
+
+  void read_metaspace(const std::vector<const Json*>& found, const std::string& all) {
+    source_.splitter.kind = fb::SplitterKind::metaspace;
+    if (all != "Metaspace" && all != "WhitespaceSplit, Metaspace") {
+      unsupported("pre_tokenizer.type", all, "Metaspace, alone or behind WhitespaceSplit, with Unigram");
+      return;
+    }
+    const Json& mark = *found.back();
+    if (part(mark, "replacement") != "\u2581") {
+      unsupported("pre_tokenizer.replacement", part(mark, "replacement").dump(), "U+2581");
+    }
+    const Json& scheme = part(mark, "prepend_scheme");
+    const bool old = scheme.is_null();
+    if (!old && scheme != "always" && scheme != "first" && scheme != "never") {
+      problem("pre_tokenizer.prepend_scheme", "should be always, first or never");
+    }
+    source_.splitter.prefix_blank = old ? flag(mark, "add_prefix_space", true, "pre_tokenizer") : scheme != "never";
+    source_.splitter.first_only = scheme == "first";
+    source_.splitter.white_words = found.size() > 1;
+    source_.splitter.whole = !flag(mark, "split", true, "pre_tokenizer");
   }
 
   void read_added_tokens(const Json& tokens) {
@@ -265,7 +337,10 @@ class Reader {
   void read_trimming(const Json& processor) {
     if (!flag(processor, "trim_offsets", true, "post_processor")) return;
     if (source_.trim_blanks) unsupported("post_processor.trim_offsets", "true twice", "one step that trims");
-    if (!source_.is_bpe()) unsupported("post_processor.trim_offsets", "true", "it with BPE only");
+    if (!source_.is_bpe()) {
+      unsupported("post_processor.trim_offsets", "true", "it with BPE only");
+      return;
+    }
     source_.trim_blanks = true;
     source_.trim_prefix = flag(processor, "add_prefix_space", true, "post_processor");
   }

@@ -23,11 +23,22 @@ struct AddedSource {
   bool normalized = false;
 };
 
+/// Tables of what code points become (form_tables.h).
+enum class CodeMap { kNone, kCanonical, kCompatible, kLowercase, kStripAccents, kNmt };
+
+/// A normaliser in a row of them.
+struct NormalStage {
+  fb::NormalizerT rule;
+  CodeMap map = CodeMap::kNone;
+};
+
 /// The pipeline as the files describe it, in the terms of a .bantam file.
 struct TokenizerSource {
   std::string file;  // what problems call the vocabulary's file
   std::vector<std::pair<std::string, int64_t>> vocabulary;
-  fb::NormalizerT bert;  // flags none: no normaliser
+  fb::NormalizerT bert;             // flags none: no normaliser
+  std::vector<NormalStage> stages;  // instead of it
+  std::string charsmap;             // of the one that has it
   fb::SplitterT splitter;
   std::string pattern;  // of the splitter `pattern`
   fb::TokenModelT model;
@@ -38,6 +49,11 @@ struct TokenizerSource {
   bool trim_prefix = false;
   std::vector<AddedSource> added;
 
+  std::vector<double> scores;  // unigram: of the vocabulary's tokens, which have the ids 0, 1, ...
+  bool byte_fallback = false;  // unigram: the tokens of its bytes stand for what is unknown
+
+  bool is_wordpiece() const { return model.kind == fb::TokenModelKind::wordpiece; }
+  bool is_unigram() const { return model.kind == fb::TokenModelKind::unigram; }
   bool is_bpe() const { return model.kind == fb::TokenModelKind::bpe; }
   bool normalizes() const { return bert.clean_text || bert.split_chinese || bert.lowercase || bert.strip_accents; }
   /// token -1: the text of `sequence`; -2: the token `cls`; -3: the token `sep`.
@@ -64,6 +80,9 @@ using ProblemList = std::vector<std::string>;
 
 /// Fills `source` from a parsed tokenizer.json.
 void read_tokenizer_json(const Json& json, const std::string& file, TokenizerSource& source, ProblemList& problems);
+
+/// Fills source.stages from the parts of a tokenizer.json's normaliser, which are objects.
+void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& source, ProblemList& problems);
 
 /// Fills `source` from the lines of a vocab.txt, with BERT's own settings where `config` is silent.
 void read_vocabulary_text(const std::string& text, const std::string& file, const Json& config,

@@ -40,7 +40,7 @@ def bert(**on):
     return normalizers.BertNormalizer(**{**options, **on})
 
 
-def probe_ranks(nfd):
+def probe_classes(nfd):
     """Combining class of every code point that `tokenizers` reorders, measured against known ones."""
     known = {}
     for c in range(0x300, 0x3100):
@@ -66,7 +66,7 @@ def probe_ranks(nfd):
         first = ord(nfd(chr(c))[0])
         if c not in classes and first in classes:
             classes[c] = classes[first]
-    return {c: rank_of(v) for c, v in classes.items()}
+    return classes
 
 
 def probe_words():
@@ -187,7 +187,7 @@ def main():
     )
     nfd = normalizers.NFD().normalize_str
     pieces = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
-    ranks = probe_ranks(nfd)
+    ranks = {c: rank_of(v) for c, v in probe_classes(nfd).items()}
 
     stripped, lowered, classes = {}, {}, [0] * 0x110000
     differences = 0

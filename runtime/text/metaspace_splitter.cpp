@@ -1,0 +1,218 @@
+#include "text/metaspace_splitter.h"
+
+#include <string.h>
+
+#include "text/unigram.h"
+#include "text/unigram_long.h"
+#include "text/utf8.h"
+
+namespace bantam::text {
+namespace {
+
+/// A piece of text as words: their code points, with a blank for each mark and before a word that lacks it.
+class Words {
+ public:
+  /// text[begin, end) is the piece, of which what lies before `at` was read.
+  Words(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t at, uint32_t end)
+      : splitter_(tables.metaspace),
+        stream_(tables.sequence, text, at, end, at > begin),
+        is_first_(at == begin),
+        is_text_(begin == 0) {
+    has_char_ = stream_.next(&char_);
+  }
+
+  /// To the next word; false if there is none.
+  bool begin() {
+    while (splitter_.white_words && has_char_ && is_white(char_)) advance();
+    if (!has_char_) return false;
+    const bool lacks = splitter_.white_words ? char_.code != kMetaspace : is_first_ && !is_blank(char_);
+    const bool at_text = splitter_.white_words ? char_.begin == 0 : is_text_;
+    prefixes_ = lacks && splitter_.prefix_blank && (at_text || !splitter_.first_only);
+    is_first_ = false;
+    is_inside_ = false;
+    return true;
+  }
+
+  /// The word's next code point; false at its end.
+  bool next(NormalChar* out) {
+    if (prefixes_) {
+      *out = {' ', char_.begin, char_.end};
+      prefixes_ = false;
+      is_inside_ = true;
+      return true;
+    }
+    if (!has_char_ || (splitter_.white_words && is_white(char_))) return false;
+    const bool blank = is_blank(char_);
+    if (blank && is_inside_ && !splitter_.whole) return false;
+    *out = {blank ? uint32_t{' '} : char_.code, char_.begin, char_.end};
+    is_inside_ = true;
+    advance();
+    return true;
+  }
+
+  /// Whether what follows the word is a blank of the text from which on it may be read in place.
+  bool is_before_blank(const uint8_t* text, uint32_t* position) const {
+    const bool blank = char_.code == ' ' || (char_.code == kMetaspace && !splitter_.white_words);
+    if (!has_char_ || !blank || char_.end != char_.begin + 1 || text[char_.begin] != ' ' || stream_.lags()) {
+      return false;
+    }
+    *position = char_.begin;
+    return true;
+  }
+
+ private:
+  static bool is_white(const NormalChar& c) { return (character_class(c.code) & kSpace) != 0; }
+  static bool is_blank(const NormalChar& c) { return c.code == ' ' || c.code == kMetaspace; }
+  void advance() { has_char_ = stream_.next(&char_); }
+
+  MetaspaceRules splitter_;
+  SequenceStream stream_;
+  NormalChar char_ = {0, 0, 0};
+  bool has_char_ = false;
+  bool is_first_;  // no word of the piece was begun
+  bool is_text_;   // the piece begins the text
+  bool prefixes_ = false;
+  bool is_inside_ = false;
+};
+
+/// A byte of a word that may be read in place.
+bool is_plain(const NormalSequence& rules, uint8_t byte) { return byte - 0x21u < 0x5E && rules.is_plain(byte); }
+
+/// The rest of a piece in place, as far as that goes. Returns where it stopped: at a blank, or the piece's beginning.
+class InPlace {
+ public:
+  InPlace(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink)
+      : tables_(tables), text_(text), begin_(begin), end_(end), sink_(sink) {}
+
+  uint32_t encode(uint32_t at) const {
+    const NormalSequence& rules = tables_.sequence;
+    const MetaspaceRules& splitter = tables_.metaspace;
+    if (splitter.whole || !rules.keeps_blanks() || (at == begin_ && rules.changes_edges)) return at;
+    while (at < end_ && !sink_->is_full()) {
+      const bool blank = text_[at] == ' ';
+      const uint32_t word = at + (blank ? 1 : 0);
+      uint32_t stop = word;
+      while (stop < end_ && is_plain(rules, text_[stop])) ++stop;
+      if (stop == word) return at;
+      if (stop < end_ && (text_[stop] != ' ' || stop + 1 == end_ || !is_plain(rules, text_[stop + 1]))) return at;
+      const bool own = blank && !splitter.white_words;
+      const bool first = splitter.first_only && (splitter.white_words ? word > 0 : begin_ > 0);
+      if (!own && (!splitter.prefix_blank || first)) return at;
+      if (!encode_word(own ? at : word, word, stop)) return at;
+      at = stop;
+    }
+    return at;
+  }
+
+ private:
+  /// A word text[word, stop), with a blank before it that lies at `begin`, or nowhere if that is `word`.
+  bool encode_word(uint32_t begin, uint32_t word, uint32_t stop) const {
+    const uint32_t size = stop - word;
+    if constexpr (!kSmall) {
+      if (size <= kMaxTableWord && look_up(begin, word, stop)) return true;
+    }
+    uint8_t bytes[kUnigramWord];
+    if (size + 1 > sizeof(bytes)) return false;
+    bytes[0] = ' ';
+    memcpy(bytes + 1, text_ + word, size);
+    const auto locate = [&](uint32_t at, uint32_t length) {
+      const uint32_t from = at == 0 ? begin : word + at - 1;
+      const uint32_t to = word + at + length - 1;
+      return Offset{from, to > from ? to : from + 1};
+    };
+    return Unigram::encode_word(tables_, bytes, size + 1, locate, sink_);
+  }
+
+  bool look_up(uint32_t begin, uint32_t word, uint32_t stop) const {
+    uint8_t padded[kMaxTableWord];
+    const uint8_t* bytes = text_ + word;
+    const uint32_t size = stop - word;
+    if (end_ - word < kMaxTableWord) {
+      memset(padded, 0, sizeof(padded));
+      memcpy(padded, bytes, size);
+      bytes = padded;
+    }
+    const WordSlot key = short_word(bytes, size, 0);
+    const WordSlot& slot = tables_.words.slot(key);
+    if (slot.low != key.low || slot.high != key.high || slot.id >= tables_.lexicon.vocab_size) return false;
+    sink_->emit(slot.id, begin, stop);
+    return true;
+  }
+
+  const Tables& tables_;
+  const uint8_t* text_;
+  const uint32_t begin_;
+  const uint32_t end_;
+  TokenSink* sink_;
+};
+
+/// A word's bytes and what each came from.
+struct Gathered {
+  uint32_t size = 0;
+  uint8_t bytes[kUnigramWord];
+  uint32_t from[kUnigramWord];
+  uint32_t to[kUnigramWord];
+
+  void append(const NormalChar& c) {
+    const uint32_t more = encode_utf8(c.code, bytes + size);
+    for (uint32_t i = size; i < size + more; ++i) {
+      from[i] = c.begin;
+      to[i] = c.end;
+    }
+    size += more;
+  }
+};
+
+/// Words from text[at) on, until they may be read in place again. Returns where that is.
+uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t at, uint32_t end,
+                         TokenSink* sink) {
+  Words words(tables, text, begin, at, end);
+  while (!sink->is_full() && words.begin()) {
+    const Words start = words;
+    Gathered word;
+    NormalChar c;
+    bool more = true;
+    while (word.size + 4 <= kUnigramWord && (more = words.next(&c))) word.append(c);
+    if (more) {
+      LongWord<Words> rest(tables, start, sink);
+      rest.encode();
+      while (!sink->is_full() && words.next(&c)) {
+      }
+    } else {
+      const auto locate = [&word](uint32_t from, uint32_t size) {
+        return Offset{word.from[from], word.to[from + size - 1]};
+      };
+      Unigram::encode_word(tables, word.bytes, word.size, locate, sink);
+    }
+    uint32_t position = 0;
+    if (words.is_before_blank(text, &position) && position > at) return position;
+  }
+  return end;
+}
+
+}  // namespace
+
+Status MetaspaceSplitter::verify(Check& check, const LexiconRoots& roots) {
+  const auto* normalizers = check.tokenizer.normalizers();
+  const bool bert =
+      normalizers != nullptr && normalizers->size() > 0 && normalizers->Get(0)->kind() == fb::NormalizerKind::bert;
+  if (check.tokenizer.model()->kind() != fb::TokenModelKind::unigram || bert) {
+    return check.fail("metaspace goes with unigram models, and not with BERT's normaliser", Status::kUnsupported);
+  }
+  if (roots.longest[1] != 0) {
+    return check.fail("metaspace does not go with added tokens in normalised text", Status::kUnsupported);
+  }
+  return Status::kOk;
+}
+
+void MetaspaceSplitter::encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end,
+                                     TokenSink* sink) {
+  end = SequenceStream::stripped_end(tables.sequence, text, begin, end);
+  const InPlace words(tables, text, begin, end, sink);
+  for (uint32_t at = begin; at < end && !sink->is_full();) {
+    at = words.encode(at);
+    if (at < end) at = encode_gathered(tables, text, begin, at, end, sink);
+  }
+}
+
+}  // namespace bantam::text

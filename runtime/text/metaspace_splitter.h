@@ -1,0 +1,26 @@
+// Words are what a blank begins, with the blank (SentencePiece's metaspace).
+#ifndef BANTAM_TEXT_METASPACE_SPLITTER_H_
+#define BANTAM_TEXT_METASPACE_SPLITTER_H_
+
+#include <stdint.h>
+
+#include "text/check.h"
+#include "text/tables.h"
+#include "text/token_sink.h"
+
+namespace bantam::text {
+
+/// The mark that stands for a blank in files, and in texts is one.
+constexpr uint32_t kMetaspace = 0x2581;
+
+struct MetaspaceSplitter {
+  /// What this splitter does not go with.
+  static Status verify(Check& check, const LexiconRoots& roots);
+
+  /// text[begin, end) to tokens. Words of printed ASCII that normalisers leave alone are read in place.
+  static void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);
+};
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_METASPACE_SPLITTER_H_

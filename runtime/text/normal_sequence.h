@@ -1,0 +1,143 @@
+// Normalisers in a row, as a stream: code point after code point, with the bytes of the text each came from.
+//
+// A text is taken a chunk at a time: from one code point up to the next that nothing before it can change (table 0 of
+// code_table.h), at most kChunkChars. Each normaliser turns the chunk into what the next one gets. What it cannot tell yet,
+// a run of blanks or the beginning of a text to be replaced, it keeps for the next chunk.
+#ifndef BANTAM_TEXT_NORMAL_SEQUENCE_H_
+#define BANTAM_TEXT_NORMAL_SEQUENCE_H_
+
+#include <stdint.h>
+
+#include "bantam/tokenizer.h"
+#include "linked.h"
+#include "text/charsmap.h"
+#include "text/check.h"
+#include "text/code_table.h"
+#include "text/normalizer.h"
+
+namespace bantam::text {
+
+constexpr uint32_t kMaxNormalizers = 12;
+/// Code points of the text in a chunk; longer runs of marks are brought into order in parts.
+constexpr uint32_t kChunkChars = 32;
+/// Code points that a chunk may become; what would be more is left out.
+constexpr uint32_t kChunkRoom = kChunkChars * kMaxParts;
+/// Code points of a text to be replaced, and of what is put in its place or before a text.
+constexpr uint32_t kMaxReplaced = 4;
+constexpr uint32_t kMaxContent = 8;
+/// Code points that a charsmap may leave out at the beginning of a text with every offset behind them still as Hugging
+/// Face has it, which is as many code points too early.
+constexpr uint32_t kMaxLag = 16;
+
+/// The normalisers of a tokenizer, none where it has BERT's or none.
+struct NormalSequence {
+  const flatbuffers::Vector<flatbuffers::Offset<fb::Normalizer>>* stages = nullptr;
+  const uint8_t* forms = nullptr;
+  const uint32_t* plain = nullptr;
+  Charsmap charsmap;
+  bool changes_edges = false;  // strips or prepends: the beginning of a text is not plain
+  bool blanks = false;         // a single blank between plain characters stays one
+  uint32_t strips_end = 0;     // normalisers up to the last that strips the end
+
+  bool is_there() const { return linked::kNormalSequence && stages != nullptr; }
+  bool is_plain(uint32_t byte) const {
+    return byte < 0x80 && (!is_there() || (plain[byte / 32] >> byte % 32 & 1) != 0);
+  }
+
+  /// Whether a single blank between plain characters stays one.
+  bool keeps_blanks() const { return !is_there() || blanks; }
+
+  /// `tokenizer` is verified.
+  static NormalSequence of(const fb::Tokenizer& tokenizer, const uint8_t* data);
+};
+
+/// The kinds, settings and tables of normalisers that stand in a row.
+Status verify_sequence(Check& check);
+
+class SequenceStream {
+ public:
+  /// Of a text that ends where stripped_end() says. `inside`: something of it lies before `begin`, and was returned by another
+  /// stream that was settled there.
+  SequenceStream(const NormalSequence& rules, const uint8_t* text, uint32_t begin, uint32_t end, bool inside);
+  SequenceStream(const SequenceStream& other) { copy(other); }
+  SequenceStream& operator=(const SequenceStream& other) {
+    if (this != &other) copy(other);
+    return *this;
+  }
+
+  /// Where text[begin, end) ends without what `strip` takes from its end. O(what it takes).
+  static uint32_t stripped_end(const NormalSequence& rules, const uint8_t* text, uint32_t begin, uint32_t end);
+
+  /// False at the end of the text; `out` is then untouched.
+  bool next(NormalChar* out) {
+    if (queue_at_ < queue_size_) {
+      *out = queue_[queue_at_++];
+      return true;
+    }
+    State& s = state_;
+    if (s.quiet && s.at < s.end && s.rules->is_plain(s.text[s.at]) &&
+        (s.at + 1 == s.end || s.text[s.at + 1] - 0x20u < 0x5F)) {
+      *out = {s.text[s.at], s.at, s.at + 1};
+      ++s.at;
+      return true;
+    }
+    return next_slow(out);
+  }
+
+  /// Whether all that the text before position() stands for has been returned, and it does not matter any more.
+  bool is_settled() const { return queue_at_ == queue_size_ && state_.quiet; }
+  uint32_t position() const { return state_.at; }
+  /// Whether offsets are those of code points before, and will be to the end.
+  bool lags() const { return state_.lag > 0; }
+
+ private:
+  /// What a normaliser keeps for the next chunk.
+  struct Carry {
+    bool begun = false;                  // strip, prepend: the text's beginning is passed
+    uint32_t count = 0;                  // replace: code points of the run or of `kept`
+    NormalChar kept[kMaxReplaced] = {};  // the run's last one, or the beginning of what may be replaced
+  };
+  struct State {
+    const NormalSequence* rules = nullptr;
+    const uint8_t* text = nullptr;
+    uint32_t at = 0;
+    uint32_t end = 0;
+    bool quiet = true;  // nothing is kept
+    bool finished = false;
+    bool mapped = false;  // charsmap: it has returned something
+    uint32_t lag = 0;     // inputs whose bytes stand for outputs to come
+    Offset late[kMaxLag] = {};
+    Carry carries[kMaxNormalizers];
+  };
+  struct Chunk {
+    uint32_t size = 0;
+    NormalChar chars[kChunkRoom];
+    void add(const NormalChar& c) {
+      if (size < kChunkRoom) chars[size++] = c;
+    }
+  };
+  struct Changes;
+
+  static bool becomes_white(const NormalSequence& rules, const uint8_t* text, uint32_t begin, uint32_t end,
+                            uint32_t stages);
+  void copy(const SequenceStream& other);
+  bool next_slow(NormalChar* out);
+  void read(Chunk* out);
+  void process(Chunk* chunk, Chunk* other, uint32_t stages, bool last);
+  void apply(uint32_t stage, const Chunk& in, Chunk* out, bool last);
+  void map(const fb::Normalizer& rule, const Chunk& in, Chunk* out) const;
+  void form(const fb::Normalizer& rule, const Chunk& in, Chunk* out);
+  void replace_by_charsmap(const Chunk& in, Chunk* out);
+  static void replace_text(const fb::Normalizer& rule, const Chunk& in, Chunk* out, bool last, Carry* carry);
+  static void replace_runs(const fb::Normalizer& rule, const Chunk& in, Chunk* out, bool last, Carry* carry);
+  bool is_quiet() const;
+
+  State state_;
+  uint32_t queue_at_ = 0;
+  uint32_t queue_size_ = 0;
+  NormalChar queue_[kChunkRoom];
+};
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_NORMAL_SEQUENCE_H_

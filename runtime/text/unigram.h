@@ -1,0 +1,74 @@
+// SentencePiece's unigram model: of all ways to cut a word into tokens, the one with the greatest sum of their scores.
+//
+// Viterbi's algorithm from the left, with sums in f64 as Hugging Face has them: of equal sums the one whose last token begins
+// first stays. A code point that is no token is unknown, at the least score of all tokens less 10; unknown ones beside each
+// other are one. A word of up to kUnigramWord bytes is cut in one go; longer ones are unigram_long.h's.
+#ifndef BANTAM_TEXT_UNIGRAM_H_
+#define BANTAM_TEXT_UNIGRAM_H_
+
+#include <stdint.h>
+
+#include "text/check.h"
+#include "text/tables.h"
+#include "text/token_sink.h"
+
+namespace bantam::text {
+
+constexpr uint32_t kUnigramWord = 256;
+/// Most bytes of a token; longer ones are never found.
+constexpr uint32_t kMaxUnigramToken = 255;
+
+/// The tokens of a word: ids, kNoToken where it is unknown, and where each ends.
+struct UnigramCut {
+  uint32_t count;
+  uint32_t ids[kUnigramWord];
+  uint16_t ends[kUnigramWord];
+};
+
+/// Bytes of the code point that begins with this one.
+inline uint32_t code_size(uint8_t lead) { return lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
+
+struct Unigram {
+  /// The scores, the tokens of bytes and the table of words.
+  static Status verify(Check& check, const LexiconRoots& roots);
+
+  /// Cuts bytes[0, size), 1 to kUnigramWord of them. O(size * longest token).
+  static void cut(const Lexicon& lexicon, const UnigramScores& scores, const uint8_t* bytes, uint32_t size,
+                  UnigramCut* out);
+
+  /// The unknown bytes[0, size), which lie at `where`: the tokens of its bytes, or the unknown token.
+  static void emit_unknown(const Tables& tables, const uint8_t* bytes, uint32_t size, Offset where, TokenSink* sink) {
+    const uint32_t* of_byte = tables.scores.of_byte;
+    if (of_byte == nullptr) sink->emit(static_cast<uint32_t>(tables.unknown_id), where.begin, where.end);
+    for (uint32_t i = 0; i < size && of_byte != nullptr; ++i) sink->emit(of_byte[bytes[i]], where.begin, where.end);
+  }
+
+  /// A word of at most kUnigramWord bytes. `locate(at, size)` gives the offsets of the part bytes[at, at + size).
+  template <typename Locate>
+  static bool encode_word(const Tables& tables, const uint8_t* bytes, uint32_t size, Locate&& locate, TokenSink* sink) {
+    UnigramCut here;
+    here.count = 0;
+    if (size > 0 && size <= kUnigramWord) cut(tables.lexicon, tables.scores, bytes, size, &here);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < here.count; ++i) {
+      const bool known = here.ids[i] != kNoToken;
+      while (!known && i + 1 < here.count && here.ids[i + 1] == kNoToken) ++i;
+      const uint32_t end = here.ends[i];
+      const Offset where = locate(at, end - at);
+      if (known) {
+        sink->emit(here.ids[i], where.begin, where.end);
+      } else {
+        emit_unknown(tables, bytes + at, end - at, where, sink);
+      }
+      at = end;
+    }
+    return true;
+  }
+
+  /// The token without the blank that begins it; one that has none goes on with the word before.
+  static TokenText decode(const fb::Tokenizer& tokenizer, Text token);
+};
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_UNIGRAM_H_
