@@ -170,15 +170,17 @@ uint32_t SequenceStream::stripped_end(const NormalSequence& rules, const uint8_t
       const CodeTable starts = code_table(rules.forms, 0);
       uint32_t at = end;
       uint32_t stop = end;
-      // One code point; or, where that leaves something, all from one that nothing before it can change.
+      // One code point that no grapheme takes; or all from one that nothing before it can change. What ends a chunk that
+      // leaves something is stripped in it.
       for (uint32_t i = 0; i < kChunkChars && at > begin && stop == end; ++i) {
         uint32_t before = at - 1;
         while (before > begin && at - before < 4 && goes_on_code(text[before])) --before;
         const CodePoint c = decode_utf8(text + before, at - before);
         if (c.size != at - before) break;
         at = before;
-        const bool is_start = (starts.class_of(c.code) & kGoesOn) == 0;
-        if (!is_start && i > 0) continue;
+        const uint32_t bits = starts.class_of(c.code);
+        const bool is_start = (bits & kGoesOn) == 0 || at == begin;
+        if (!is_start && (i > 0 || (bits & kExtends) != 0)) continue;
         if (becomes_white(rules, text, at, end, rules.strips_end - 1)) stop = at;
         if (is_start) break;
       }
@@ -267,11 +269,12 @@ void SequenceStream::apply(uint32_t stage, const Chunk& in, Chunk* out, bool las
         rule.least() > 0 ? replace_runs(rule, in, out, last, &carry) : replace_text(rule, in, out, last, &carry);
       }
       return;
-    case NormalizerKind::strip:  // the end is stripped beforehand
+    case NormalizerKind::strip:  // most of the end is stripped beforehand
       for (uint32_t i = 0; i < in.size; ++i) {
         carry.begun = carry.begun || !rule.left() || !is_white(in.chars[i].code);
         if (carry.begun) out->add(in.chars[i]);
       }
+      while (rule.right() && last && out->size > 0 && is_white(out->chars[out->size - 1].code)) --out->size;
       return;
     case NormalizerKind::prepend:
       if (in.size > 0 && !carry.begun) add_content(rule, in.chars[0], out);
