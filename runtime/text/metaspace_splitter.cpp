@@ -79,9 +79,9 @@ class Words {
 bool is_plain(const NormalSequence& rules, uint8_t byte) { return byte - 0x21u < 0x5E && rules.is_plain(byte); }
 
 /// The rest of a piece in place, as far as that goes. Returns where it stopped: at a blank, or the piece's beginning.
-class InPlace {
+class PlainWords {
  public:
-  InPlace(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink)
+  PlainWords(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink)
       : tables_(tables), text_(text), begin_(begin), end_(end), sink_(sink) {}
 
   uint32_t encode(uint32_t at) const {
@@ -147,7 +147,7 @@ class InPlace {
 };
 
 /// A word's bytes and what each came from.
-struct Gathered {
+struct GatheredWord {
   uint32_t size = 0;
   uint8_t bytes[kUnigramWord];
   uint32_t from[kUnigramWord];
@@ -169,7 +169,7 @@ uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t beg
   Words words(tables, text, begin, at, end);
   while (!sink->is_full() && words.begin()) {
     const Words start = words;
-    Gathered word;
+    GatheredWord word;
     NormalChar c;
     bool more = true;
     while (word.size + 4 <= kUnigramWord && (more = words.next(&c))) word.append(c);
@@ -208,7 +208,7 @@ Status MetaspaceSplitter::verify(Check& check, const LexiconRoots& roots) {
 void MetaspaceSplitter::encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end,
                                      TokenSink* sink) {
   end = SequenceStream::stripped_end(tables.sequence, text, begin, end);
-  const InPlace words(tables, text, begin, end, sink);
+  const PlainWords words(tables, text, begin, end, sink);
   for (uint32_t at = begin; at < end && !sink->is_full();) {
     at = words.encode(at);
     if (at < end) at = encode_gathered(tables, text, begin, at, end, sink);

@@ -62,14 +62,16 @@ Status verify_sequence(Check& check) {
   const auto& stages = *check.tokenizer.normalizers();
   uint32_t tables = 0;
   if (stages.size() > kMaxNormalizers) return check.fail("more than 12 normalisers", Status::kUnsupported);
+  for (const fb::Normalizer* rule : stages) {
+    if (rule->kind() == NormalizerKind::bert || rule->kind() > NormalizerKind::prepend) {
+      return check.fail("a normaliser in a row is of a kind that is not executed there", Status::kUnsupported);
+    }
+    if (!is_linked(rule->kind())) return check.fail("this kind of normaliser is not linked", Status::kOpNotLinked);
+  }
   if (const Status status = verify_forms(check, &tables); status != Status::kOk) return status;
   bool has_charsmap = false;
   for (const fb::Normalizer* rule : stages) {
     const auto kind = rule->kind();
-    if (kind == NormalizerKind::bert || kind > NormalizerKind::prepend) {
-      return check.fail("a normaliser in a row is of a kind that is not executed there", Status::kUnsupported);
-    }
-    if (!is_linked(kind)) return check.fail("this kind of normaliser is not linked", Status::kOpNotLinked);
     if ((kind == NormalizerKind::map || kind == NormalizerKind::form) && rule->table() >= tables) {
       return check.fail("a normaliser names a table that is not there");
     }

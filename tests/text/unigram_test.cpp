@@ -45,7 +45,7 @@ std::vector<int32_t> by_definition(const Pieces& pieces, const std::string& word
   ends[0].sum = 0;
   for (size_t at = 0; at < word.size(); ++at) {
     bool single = false;
-    for (size_t end = at + 1; end <= word.size(); ++end) {
+    for (size_t end = at + 1; end <= std::min(word.size(), at + 6); ++end) {  // pieces have 6 bytes at most
       const std::string part = word.substr(at, end - at);
       for (size_t i = 0; i < pieces.size(); ++i) {
         if (pieces[i].first != part) continue;

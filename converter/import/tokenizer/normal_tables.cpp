@@ -14,7 +14,7 @@
 namespace bantam::convert {
 namespace {
 
-using Kind = fb::NormalizerKind;
+using StageKind = fb::NormalizerKind;
 
 /// A table while it is filled: what each code point becomes, and its class.
 class Table {
@@ -141,9 +141,9 @@ Table table_of(CodeMap map) {
 
 bool leaves(const NormalStage& stage, const Table& table, const text::Charsmap& charsmap, uint8_t byte) {
   const fb::NormalizerT& rule = stage.rule;
-  if (rule.kind == Kind::map || rule.kind == Kind::form) return !table.changes(byte);
-  if (rule.kind == Kind::charsmap) return charsmap.find(&byte, 1).text == nullptr;
-  if (rule.kind != Kind::replace) return true;
+  if (rule.kind == StageKind::map || rule.kind == StageKind::form) return !table.changes(byte);
+  if (rule.kind == StageKind::charsmap) return charsmap.find(&byte, 1).text == nullptr;
+  if (rule.kind != StageKind::replace) return true;
   const bool white = rule.text.empty() && byte == ' ';
   return !white && rule.text.find(static_cast<char>(byte)) == std::string::npos;
 }
@@ -181,7 +181,8 @@ std::vector<uint8_t> build_forms(std::vector<NormalStage>& stages, const std::st
   }
   const auto loses_blanks = [](const NormalStage& stage) {
     const fb::NormalizerT& rule = stage.rule;
-    if (rule.kind != Kind::replace || (rule.text.find(' ') == std::string::npos && !rule.text.empty())) return false;
+    if (rule.kind != StageKind::replace || (rule.text.find(' ') == std::string::npos && !rule.text.empty()))
+      return false;
     return rule.least < 2 && rule.content != " " && rule.content != "\u2581";
   };
   std::vector<uint32_t> words = {text::kFormsVersion,

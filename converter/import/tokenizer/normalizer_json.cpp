@@ -13,23 +13,23 @@
 namespace bantam::convert {
 namespace {
 
-using Kind = fb::NormalizerKind;
+using RuleKind = fb::NormalizerKind;
 
 struct Named {
   const char* type;
-  Kind kind;
+  RuleKind kind;
   CodeMap map;
   bool compose;
 };
-constexpr std::array<Named, 7> kTables = {{{"NFC", Kind::form, CodeMap::kCanonical, true},
-                                           {"NFD", Kind::form, CodeMap::kCanonical, false},
-                                           {"NFKC", Kind::form, CodeMap::kCompatible, true},
-                                           {"NFKD", Kind::form, CodeMap::kCompatible, false},
-                                           {"Lowercase", Kind::map, CodeMap::kLowercase, false},
-                                           {"StripAccents", Kind::map, CodeMap::kStripAccents, false},
-                                           {"Nmt", Kind::map, CodeMap::kNmt, false}}};
+constexpr std::array<Named, 7> kTables = {{{"NFC", RuleKind::form, CodeMap::kCanonical, true},
+                                           {"NFD", RuleKind::form, CodeMap::kCanonical, false},
+                                           {"NFKC", RuleKind::form, CodeMap::kCompatible, true},
+                                           {"NFKD", RuleKind::form, CodeMap::kCompatible, false},
+                                           {"Lowercase", RuleKind::map, CodeMap::kLowercase, false},
+                                           {"StripAccents", RuleKind::map, CodeMap::kStripAccents, false},
+                                           {"Nmt", RuleKind::map, CodeMap::kNmt, false}}};
 
-const Json& part(const Json& json, const char* key) {
+const Json& member(const Json& json, const char* key) {
   static const Json kNull;
   const auto found = json.find(key);
   return found == json.end() ? kNull : *found;
@@ -113,7 +113,7 @@ void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& so
     problem(field, fmt::format("{}; {}", what, kWithoutTokenizer));
   };
   for (const Json* json : parts) {
-    const std::string type = text_of(part(*json, "type"));
+    const std::string type = text_of(member(*json, "type"));
     NormalStage stage;
     fb::NormalizerT& rule = stage.rule;
     const auto* named = std::find_if(kTables.begin(), kTables.end(), [&](const Named& n) { return type == n.type; });
@@ -122,29 +122,29 @@ void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& so
       rule.compose = named->compose;
       stage.map = named->map;
     } else if (type == "Precompiled") {
-      const Json& map = part(*json, "precompiled_charsmap");
+      const Json& map = member(*json, "precompiled_charsmap");
       if (map.is_null() || map == "") continue;
-      rule.kind = Kind::charsmap;
+      rule.kind = RuleKind::charsmap;
       if (!source.charsmap.empty()) unsupported("type", "two steps Precompiled are not supported");
       if (!map.is_string() || !decode_base64(text_of(map), &source.charsmap) || !is_charsmap(source.charsmap)) {
         problem("precompiled_charsmap",
                 "should be base64 of SentencePiece's table, whose size its first four bytes say");
       }
     } else if (type == "Strip") {
-      rule.kind = Kind::strip;
-      const Json& left = part(*json, "strip_left");
-      const Json& right = part(*json, "strip_right");
+      rule.kind = RuleKind::strip;
+      const Json& left = member(*json, "strip_left");
+      const Json& right = member(*json, "strip_right");
       rule.left = !left.is_boolean() || left.get<bool>();
       rule.right = !right.is_boolean() || right.get<bool>();
     } else if (type == "Prepend") {
-      rule.kind = Kind::prepend;
-      rule.content = text_of(part(*json, "prepend"));
+      rule.kind = RuleKind::prepend;
+      rule.content = text_of(member(*json, "prepend"));
     } else if (type == "Replace") {
-      rule.kind = Kind::replace;
-      rule.content = text_of(part(*json, "content"));
-      const Json& pattern = part(*json, "pattern");
-      const std::string text = pattern.is_object() ? text_of(part(pattern, "String")) : "";
-      const std::string regex = pattern.is_object() ? text_of(part(pattern, "Regex")) : "";
+      rule.kind = RuleKind::replace;
+      rule.content = text_of(member(*json, "content"));
+      const Json& pattern = member(*json, "pattern");
+      const std::string text = pattern.is_object() ? text_of(member(pattern, "String")) : "";
+      const std::string regex = pattern.is_object() ? text_of(member(pattern, "Regex")) : "";
       rule.text = text;
       if (text.empty() && !read_simple_pattern(regex, &rule)) {
         unsupported("pattern", fmt::format("{} is not supported; this version takes a text, or one code point or \\s "
