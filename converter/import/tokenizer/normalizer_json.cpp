@@ -88,7 +88,7 @@ bool read_simple_pattern(const std::string& regex, fb::NormalizerT* rule) {
   rule->text = text;
   const std::string tail = regex.substr(at);
   if (tail.empty()) {
-    rule->least = white ? 0 : 0;
+    rule->least = 0;
     return !white && !text.empty();
   }
   if (!white && code_points(text) != 1) return false;
@@ -123,7 +123,7 @@ void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& so
       stage.map = named->map;
     } else if (type == "Precompiled") {
       const Json& map = member(*json, "precompiled_charsmap");
-      if (map.is_null() || map == "") continue;
+      if (map.is_null() || (map.is_string() && text_of(map).empty())) continue;
       rule.kind = RuleKind::charsmap;
       if (!source.charsmap.empty()) unsupported("type", "two steps Precompiled are not supported");
       if (!map.is_string() || !decode_base64(text_of(map), &source.charsmap) || !is_charsmap(source.charsmap)) {
