@@ -12,17 +12,17 @@ namespace bantam::text {
 
 /// View of such a blob; any bytes are safe to read.
 struct Charsmap {
-  const uint32_t* units = nullptr;
-  uint32_t unit_count = 0;
-  const uint8_t* strings = nullptr;
-  uint32_t strings_size = 0;
+  const uint32_t* units;
+  uint32_t unit_count;
+  const uint8_t* strings;
+  uint32_t strings_size;
 
   struct Found {
     const uint8_t* text = nullptr;  // null: no key
     uint32_t size = 0;
   };
 
-  Charsmap() = default;
+  Charsmap() = default;  // no value; Charsmap{} finds nothing
   /// bytes[0, size) of a verified blob.
   Charsmap(const uint8_t* bytes, uint32_t size) {
     const uint32_t array = *reinterpret_cast<const uint32_t*>(bytes);

@@ -37,7 +37,7 @@ void add_content(const fb::Normalizer& rule, const NormalChar& where, Out* out) 
 }  // namespace
 
 NormalSequence NormalSequence::of(const fb::Tokenizer& tokenizer, const uint8_t* data) {
-  NormalSequence result;
+  NormalSequence result = {};
   const auto* stages = tokenizer.normalizers();
   if (!linked::kNormalSequence || stages == nullptr || stages->size() == 0) return result;
   if (stages->Get(0)->kind() == NormalizerKind::bert) return result;

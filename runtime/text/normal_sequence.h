@@ -31,13 +31,13 @@ constexpr uint32_t kMaxLag = 16;
 
 /// The normalisers of a tokenizer, none where it has BERT's or none.
 struct NormalSequence {
-  const flatbuffers::Vector<flatbuffers::Offset<fb::Normalizer>>* stages = nullptr;
-  const uint8_t* forms = nullptr;
-  const uint32_t* plain = nullptr;
+  const flatbuffers::Vector<flatbuffers::Offset<fb::Normalizer>>* stages;
+  const uint8_t* forms;
+  const uint32_t* plain;
   Charsmap charsmap;
-  bool changes_edges = false;  // strips or prepends: the beginning of a text is not plain
-  bool blanks = false;         // a single blank between plain characters stays one
-  uint32_t strips_end = 0;     // normalisers up to the last that strips the end
+  bool changes_edges;   // strips or prepends: the beginning of a text is not plain
+  bool blanks;          // a single blank between plain characters stays one
+  uint32_t strips_end;  // normalisers up to the last that strips the end
 
   bool is_there() const { return linked::kNormalSequence && stages != nullptr; }
   bool is_plain(uint32_t byte) const {

@@ -21,7 +21,7 @@ Normalization rules_of(const fb::Tokenizer& tokenizer) {
   Normalization rules;
   const auto* normalizers = tokenizer.normalizers();
   if (normalizers == nullptr || normalizers->size() == 0) return rules;
-  if (normalizers->Get(0)->kind() != fb::NormalizerKind::bert) return rules;
+  if (linked::kNormalSequence && normalizers->Get(0)->kind() != fb::NormalizerKind::bert) return rules;
   const fb::Normalizer& bert = *normalizers->Get(0);
   rules.clean_text = bert.clean_text();
   rules.split_chinese = bert.split_chinese();
@@ -47,8 +47,8 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     : source(&tokenizer),
       lexicon(lexicon_of(tokenizer, data)),
       rules(rules_of(tokenizer)),
-      sequence(NormalSequence::of(tokenizer, data)),
       added(tokenizer.added_tokens()) {
+  if constexpr (linked::kNormalSequence) sequence = NormalSequence::of(tokenizer, data);
   const fb::TokenModel& settings = *tokenizer.model();
   model = settings.kind();
   max_word_chars = settings.max_word_chars();
@@ -74,6 +74,8 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     whole_words = settings.whole_words();
     max_word_chars = kMaxTableWord;  // of words to look up; there is no limit to others
   }
+  if constexpr (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::metaspace))) metaspace = {};
+  if constexpr (linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram))) scores = {nullptr, false, 0};
   if (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::metaspace)) && splitter == fb::SplitterKind::metaspace) {
     const fb::Splitter& rules_of_words = *tokenizer.splitters()->Get(0);
     metaspace = {rules_of_words.prefix_blank(), rules_of_words.first_only(), rules_of_words.white_words(),

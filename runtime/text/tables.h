@@ -44,10 +44,10 @@ constexpr uint32_t kMaxWordChars = kSmall ? 100 : 200;
 
 /// fb::Splitter's fields for metaspace.
 struct MetaspaceRules {
-  bool prefix_blank = false;
-  bool first_only = false;
-  bool white_words = false;
-  bool whole = false;
+  bool prefix_blank;
+  bool first_only;
+  bool white_words;
+  bool whole;
 };
 
 using AddedTokens = flatbuffers::Vector<flatbuffers::Offset<fb::AddedToken>>;
@@ -74,7 +74,7 @@ struct Tables {
   // bpe
   MergeTable merges;
   bool whole_words = false;
-  // metaspace, unigram
+  // metaspace, unigram. These and `sequence` are without a value where nothing that reads them is linked.
   MetaspaceRules metaspace;
   UnigramScores scores;
 

@@ -11,14 +11,15 @@ namespace bantam::text {
 
 /// View of verified blobs.
 struct UnigramScores {
-  const float* narrow = nullptr;
-  const double* wide = nullptr;
-  double unknown = 0;       // of a code point that is no token
-  uint32_t unknown_id = 0;  // a token that is as good as none
-  const uint32_t* of_byte = nullptr;
+  const float* narrow;
+  const double* wide;
+  double unknown;       // of a code point that is no token
+  uint32_t unknown_id;  // a token that is as good as none
+  const uint32_t* of_byte;
 
-  UnigramScores() = default;
-  UnigramScores(const void* scores, bool is_wide, double of_unknown) : unknown(of_unknown) {
+  UnigramScores() = default;  // no value
+  UnigramScores(const void* scores, bool is_wide, double of_unknown)
+      : narrow(nullptr), wide(nullptr), unknown(of_unknown), unknown_id(0), of_byte(nullptr) {
     if (is_wide) {
       wide = static_cast<const double*>(scores);
     } else {

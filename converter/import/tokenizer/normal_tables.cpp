@@ -164,7 +164,7 @@ std::vector<uint8_t> build_forms(std::vector<NormalStage>& stages, const std::st
   for (uint32_t c = 0x20; c < 0x7F; ++c) plain.at(c / 32) |= 1u << (c % 32);
   std::vector<uint32_t> aligned((charsmap.size() + 3) / 4);
   if (!charsmap.empty()) std::memcpy(aligned.data(), charsmap.data(), charsmap.size());
-  text::Charsmap map;
+  text::Charsmap map = {};
   if (is_charsmap(charsmap)) {
     map = {reinterpret_cast<const uint8_t*>(aligned.data()), static_cast<uint32_t>(charsmap.size())};
   }
