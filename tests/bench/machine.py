@@ -1,4 +1,4 @@
-"""What the machine is, for docs/benchmarks.md."""
+"""What the machine is, for docs/benchmarks."""
 
 import datetime
 import json

@@ -1,15 +1,17 @@
-"""Writes docs/benchmarks.md from the results of a run: report.py RESULTS_DIRECTORY docs/benchmarks.md [README.md]
+"""Writes the figures of one kind of core: report.py RESULTS_DIRECTORY docs/benchmarks [README.md]
 
 RESULTS_DIRECTORY holds what ./dev bench leaves in build/bench: *_bench.json of the Google Benchmark suites,
-commands.json, peers.json. The page has two parts, one for the suites and commands, one for the peers; a part whose
-results are not there stays as it is. README.md has a part of its own with the single int8 requests.
+commands.json, peers.json. Each kind of core has a page of its own (intel-xeon-amx.md), so that none overwrites another's.
+It has two parts, one for the suites and commands, one for the peers; a part whose results are not there stays as it is.
+README.md has a part a kind with the single int8 requests.
 """
 
 import json
 import pathlib
+import re
 import sys
 
-HEAD = """# Benchmarks
+HEAD = """# Benchmarks: {}
 Made by `./dev bench` (the first part) and `./dev bench --peers` (both); do not edit the parts by hand. Absolute times are
 this machine's; ratios and fractions carry over to others of its kind.
 """
@@ -35,6 +37,17 @@ def table(head, rows):
         return []
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows] + [""]
+
+
+def kind(machine):
+    """What tells kinds of core apart, in words: maker and name, and whether there are matrix units, which peers use."""
+    name = re.sub(r"\((R|TM)\)|CPU|Processor|@.*|[0-9]+-Core", "", machine["processor"])
+    return " ".join(name.split()) + (" with AMX" if machine["amx"] else "")
+
+
+def slug(words):
+    """Words as a file's name."""
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
 
 def describe(machine):
@@ -264,41 +277,52 @@ def peers_part(results):
 
 def readme_part(results):
     """Single int8 requests on one thread."""
-    path = results / "peers.json"
-    if not path.exists():
-        return None
-    found = json.loads(path.read_text())
+    found = json.loads((results / "peers.json").read_text())
     rows = []
     for peer, words in PEERS.items():
         name = f"{words} {found['versions'].get(peer, '')}"
         rows.append([name, *ratios(found, SINGLES, 1, "bantam", peer, "int8")])
-    return table(["tokens", *SINGLES], [row for row in rows if any(row[1:])])
+    return table([kind(found["machine"]), *SINGLES], [row for row in rows if any(row[1:])])
 
 
 # ---- page ------------------------------------------------------------------------------------------------------
 
 
-def replace_part(page, name, lines):
-    """The page with the part between its markers replaced, or appended."""
+def replace_part(page, name, lines, after=None):
+    """The page with the part between its markers replaced; or put behind the last line that begins with `after`, or appended."""
     begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     part = "\n".join([begin, "", *lines, end])
     if begin in page and end in page:
         return page[: page.index(begin)] + part + page[page.index(end) + len(end) :]
+    place = page.rfind("\n" + after) if after else -1
+    if place >= 0:
+        place = page.find("\n", place + 1)
+        return page[:place] + "\n\n" + part + page[place:]
     return page.rstrip("\n") + "\n\n" + part + "\n"
 
 
+def machine_of(results):
+    """As the newest of the results says."""
+    files = [results / name for name in ("commands.json", "peers.json") if (results / name).exists()]
+    if not files:
+        sys.exit(f"{results}: neither commands.json nor peers.json; ./dev bench makes them")
+    return json.loads(max(files, key=lambda file: file.stat().st_mtime).read_text())["machine"]
+
+
 def main():
-    results, path = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    page = path.read_text() if path.exists() else HEAD
+    results, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    words = kind(machine_of(results))
+    path = folder / f"{slug(words)}.md"
+    page = path.read_text() if path.exists() else HEAD.format(words)
     for name, lines in (("suites", suites_part(results)), ("peers", peers_part(results))):
         if lines:
             page = replace_part(page, name, lines)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     path.write_text(page)
-    lines = readme_part(results)
-    if lines and len(sys.argv) > 3:
+    if (results / "peers.json").exists() and len(sys.argv) > 3:
         readme = pathlib.Path(sys.argv[3])
-        readme.write_text(replace_part(readme.read_text(), "peers", lines))
+        name = f"peers {slug(words)}"
+        readme.write_text(replace_part(readme.read_text(), name, readme_part(results), after="<!-- end of peers"))
     print(f"{path}: written from {results}/*.json")
 
 
