@@ -16,6 +16,7 @@
 #include "import/source/explain.h"
 #include "import/source/model_card.h"
 #include "import/source/sentence_transformers.h"
+#include "import/source/static_embeddings.h"
 #include "import/source/weights.h"
 #include "import/stack.h"
 #include "import/tokenizer/tokenizer.h"
@@ -75,6 +76,7 @@ void check_layers(const Weights& weights, const EncoderConfig& config, Problems&
   const std::string stack = pattern.substr(0, pattern.find("{}"));
   const uint32_t present = weights.layers(stack);
   const uint32_t asked = config.groups != 0 ? config.groups : config.layers;
+  if (config.layers == 0) return;
   if (present == 0) {
     problems.add(ExitCode::kInvalid,
                  fmt::format("the weights hold no {} encoder: no tensor's name contains \"{}0.\"; is model_type right?",
@@ -94,6 +96,13 @@ uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& option
   return options.max_tokens == 0 ? config.positions : std::min(options.max_tokens, config.positions);
 }
 
+/// The average of a static table's rows, divided by its length where the table's own settings say so.
+SentencePooling read_static_pooling(const Fields& config) {
+  SentencePooling pooling;
+  pooling.normalize = config.flag("normalize", false);
+  return pooling;
+}
+
 /// The tokenizer, with the limits that the rest of the directory puts on it.
 void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfig& config,
                    const SentencePooling& pooling, uint32_t positions, Problems& problems) {
@@ -109,6 +118,12 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
     return;
   }
   fb::TokenizerT& tokenizer = *graph.model.tokenizers.front();
+  if (config.family->block.averaged) {
+    // The libraries add no special tokens, and cut texts at their own limit.
+    tokenizer.single = {fb::TemplatePiece(-1, 0, 0)};
+    tokenizer.pair = {fb::TemplatePiece(-1, 0, 0), fb::TemplatePiece(-1, 1, 0)};
+    tokenizer.max_length = positions;
+  }
   // sentence-transformers truncates at its own limit, whatever the tokenizer's files say.
   if (pooling.max_tokens != 0) tokenizer.max_length = pooling.max_tokens;
   const bool stated = tokenizer.max_length != 0 && tokenizer.max_length < positions;
@@ -135,7 +150,6 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
 }
 
 Graph import_checked(const ModelSource& source, const ImportOptions& options) {
-  const bool sentence = is_sentence_transformers(source.root);
   Graph graph;
   Problems problems;
   const Fields fields(source.config, "config.json", problems);
@@ -143,9 +157,10 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   problems.raise();  // wrong settings would make every tensor's shape wrong
   const Family& family = *config.family;
   const ModelNames names = model_names(family);
+  const bool embeds = is_sentence_transformers(source.root) || family.block.averaged;
   Weights weights(*source.checkpoint, names, problems);
   const ChosenHead head = !options.task.empty() ? head_of_task(family, parse_head(options.task), weights, problems)
-                          : sentence            ? head_of_task(family, fb::TaskKind::embed, weights, problems)
+                          : embeds              ? head_of_task(family, fb::TaskKind::embed, weights, problems)
                                                 : detect_head(family, fields, weights, problems);
   check_layers(weights, config, problems);
   problems.raise();
@@ -155,7 +170,11 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   const Encoder encoder = import_encoder(builder, weights, config, positions);
   SentencePooling pooling;
   const bool pools = (traits(head.task).parts & kVectorPart) != 0;
-  if (pools) pooling = read_sentence_pooling(source.root, config.hidden, problems, graph.notes);
+  if (pools) {
+    pooling = family.block.averaged && !is_sentence_transformers(source.root)
+                  ? read_static_pooling(fields)
+                  : read_sentence_pooling(source.root, config.hidden, problems, graph.notes);
+  }
   import_head(head, {graph, builder, weights, config, fields, encoder, pooling, options, problems});
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
@@ -180,6 +199,7 @@ auto with_files(const Work& work) {
 ModelSource open_model_source(const fs::path& directory) {
   return with_files([&] {
     check_directory(directory);
+    if (is_static_embeddings(directory)) return open_static_embeddings(directory);
     ModelSource source;
     source.root = directory;
     source.directory = transformer_directory(directory);
@@ -187,6 +207,11 @@ ModelSource open_model_source(const fs::path& directory) {
     source.checkpoint = std::make_shared<const Checkpoint>(source.directory);
     source.tokenizer = read_tokenizer_files(source.directory);
     for (const auto& file : source.checkpoint->files()) source.weight_files.push_back(file->path());
+    std::vector<std::string> tensors;
+    for (const auto& tensor : source.checkpoint->tensors()) tensors.push_back(tensor.first);
+    if (const Family* family = find_published(source.config, tensors)) {
+      source.config["model_type"] = family->model_types.front();
+    }
     return source;
   });
 }

@@ -81,6 +81,7 @@ class Stack {
     out.base = base_;
     int32_t x = embeddings(positions, &out.word_embeddings);
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
+    if (family_.settings.slopes) scores_.slopes = slopes();
     for (uint32_t i = 0; i < config_.layers; ++i) {
       know_places(i, positions);
       know_relative(i, positions);
@@ -157,6 +158,7 @@ class Stack {
     }
     if (words_apart) return widened(tables);
     if (config_.embedding_rank != 0) return factorised(tables);
+    if (family_.block.averaged) return builder_.embed(base_ + "embeddings", tables, {});
     const int32_t sum =
         builder_.embed(base_ + "embeddings", tables, norm(family_.name(Slot::kEmbeddingNorm), config_.embedding));
     return config_.projects ? dense(family_.name(Slot::kEmbeddingProjection), sum, config_.hidden, {}) : sum;
@@ -234,6 +236,13 @@ class Stack {
     }
     builder_.enter(fb::Part::attention);
     return builder_.table(base_ + name, config_.heads, 2 * most + 1, std::move(values));
+  }
+
+  int32_t slopes() {
+    Values values;
+    values.values = alibi_slopes(config_.heads);
+    builder_.enter(fb::Part::attention);
+    return builder_.vector(base_ + "slopes", std::move(values));
   }
 
   int32_t matrix(const std::string& name, uint32_t rows, uint32_t columns, Values values) {

@@ -47,19 +47,40 @@ std::string Predictor::where(const Input& input) const {
   return fmt::format("{}: text \"{}\"", engine_.file().path(), excerpt(input.first));
 }
 
-void Predictor::add(const Input& input, const EncodeOptions& options) {
+bool Predictor::add(const Input& input, const EncodeOptions& options) {
   const std::string first = prompt_ + input.first;
-  check(engine_.session().add(view_of(first), second_of(input), options), where(input));
+  const Status status = engine_.session().add(view_of(first), second_of(input), options);
+  if (status == Status::kInvalidArgument) {
+    if ((parts_ & kVectorPart) != 0) return false;
+    fail(ExitCode::kInvalid, "{}: the tokenizer finds no token in it", where(input));
+  }
+  check(status, where(input));
+  return true;
+}
+
+std::vector<float> Predictor::zeros() const {
+  const fb::Model& model = root(engine_.model());
+  return std::vector<float>(width(tensor(model, model.outputs()->Get(0)->tensor())));
 }
 
 std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
   Session& session = engine_.session();
   session.clear();
-  for (const Input& input : inputs) add(input, {});
   std::vector<Prediction> predictions(inputs.size());
-  std::vector<size_t> overlong;
+  std::vector<size_t> added;  // inputs by their sequences
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const EncodeResult& result = session.sequence(static_cast<uint32_t>(i)).result;
+    if (add(inputs[i], {})) {
+      added.push_back(i);
+    } else {
+      predictions[i].parts = kVectorPart;
+      predictions[i].embedding = zeros();
+    }
+  }
+  if (added.empty()) return predictions;
+  std::vector<size_t> overlong;
+  for (size_t sequence = 0; sequence < added.size(); ++sequence) {
+    const size_t i = added[sequence];
+    const EncodeResult& result = session.sequence(static_cast<uint32_t>(sequence)).result;
     if (!result.truncated) continue;
     if (options_.stride) {
       overlong.push_back(i);
@@ -69,9 +90,10 @@ std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
     }
   }
   check(session.run(), inputs.size() == 1 ? where(inputs[0]) : engine_.file().path());
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t sequence = 0; sequence < added.size(); ++sequence) {
+    const size_t i = added[sequence];
     if (std::find(overlong.begin(), overlong.end(), i) != overlong.end()) continue;
-    decode(static_cast<uint32_t>(i), inputs[i], &predictions[i]);
+    decode(static_cast<uint32_t>(sequence), inputs[i], &predictions[i]);
   }
   for (const size_t i : overlong) slide(inputs[i], &predictions[i]);
   return predictions;

@@ -45,7 +45,8 @@ class Predictor {
   /// `parts`: those of the file's task, or some of them (the intent of a joint file alone). `engine` outlives the predictor.
   Predictor(Engine& engine, uint32_t parts, const PredictOptions& options);
 
-  /// Answers to at most engine.batch() inputs, in one run (plus one a window where a text does not fit).
+  /// Answers to at most engine.batch() inputs, in one run (plus one a window where a text does not fit). The vector of a text
+  /// without a token is 0.
   std::vector<Prediction> predict(const std::vector<Input>& inputs);
 
   /// Multiple choice: probabilities of `choices` (at most engine.batch()) following `prompt`, best first.
@@ -57,7 +58,9 @@ class Predictor {
   Engine& engine() const { return engine_; }
 
  private:
-  void add(const Input& input, const EncodeOptions& options);
+  /// False, and nothing added: no token is in it, and its vector is `zeros()`.
+  bool add(const Input& input, const EncodeOptions& options);
+  std::vector<float> zeros() const;
   void decode(uint32_t sequence, const Input& input, Prediction* out);
   void decode_labels(uint32_t sequence, Prediction* out);
   void decode_words(uint32_t sequence, const Input& input, Prediction* out);

@@ -63,10 +63,10 @@ class Checker {
     if (layers && !teacher_.family().narrows_layers()) {
       problems_.add(
           ExitCode::kUnsupported,
-          fmt::format("recipe: layers of {} share weights or stand between bottlenecks, and cannot be narrowed "
-                      "layer by layer; \"vocabulary\" and \"positions\" can be "
-                      "changed",
-                      name));
+          fmt::format(
+              "recipe: layers of {} cannot be narrowed one by one, because {}; \"vocabulary\" and \"positions\" can "
+              "be changed",
+              name, teacher_.family().why_layers_stay()));
     } else {
       check_heads();
     }
@@ -88,10 +88,10 @@ class Checker {
     const bool rotary = teacher_.family().settings.rotary.otherwise != 0 || teacher_.family().block.places;
     const bool narrow = recipe_.hidden.given();
     if (!teacher_.family().narrows_heads() && (recipe_.heads.given() || recipe_.head_width != 0 || narrow)) {
-      problems_.add(ExitCode::kUnsupported, fmt::format("recipe: heads of {} stay, because all layers add one table of "
-                                                        "biases a head; leave out \"heads\", \"head_width\" and "
-                                                        "\"hidden\"",
-                                                        name));
+      problems_.add(
+          ExitCode::kUnsupported,
+          fmt::format("recipe: heads of {} stay, because {}; leave out \"heads\", \"head_width\" and \"hidden\"", name,
+                      teacher_.family().why_heads_stay()));
     }
     if (rotary && (recipe_.head_width != 0 || (narrow && recipe_.heads.given()))) {
       problems_.add(ExitCode::kUnsupported, fmt::format("recipe: heads of {} keep their width, because places turn or "

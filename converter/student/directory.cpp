@@ -132,7 +132,9 @@ void write_student(const Student& student, const fs::path& directory, const std:
   Draft draft = student.draft;
   draft.multiply_factors();
   const EncoderConfig& config = draft.config();
-  refuse_uneven(draft.uniform(), config.widths.heads.front(), config.head_width, config.hidden);
+  if (config.layers != 0) {
+    refuse_uneven(draft.uniform(), config.widths.heads.front(), config.head_width, config.hidden);
+  }
   Folder folder(directory);
   try {
     write_files(student, draft, folder.path(), stopped);

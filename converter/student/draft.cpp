@@ -274,13 +274,15 @@ void Draft::multiply_factors() {
 }
 
 bool Draft::uniform() const {
+  if (config_.layers == 0) return true;
   return all_same(config_.widths.heads) && all_same(config_.widths.intermediate) && config_.embedding_rank == 0 &&
          config_.widths.heads.front() * config_.head_width == config_.inner;
 }
 
 LayoutSize Draft::size() const {
-  LayoutSize size{config_.layers,     config_.widths.heads.front(),
-                  config_.head_width, config_.widths.intermediate.front(),
+  const bool layers = config_.layers != 0;
+  LayoutSize size{config_.layers,     layers ? config_.widths.heads.front() : 0,
+                  config_.head_width, layers ? config_.widths.intermediate.front() : 0,
                   config_.hidden,     config_.vocabulary};
   for (const auto& [name, tensor] : tensors_) {
     const int64_t layer = role_of(name).layer;
@@ -303,8 +305,10 @@ void Draft::put_settings() {
   put(settings.hidden, config_.hidden);
   put(settings.embedding, config_.embedding);
   put(settings.layers, config_.layers / config_.inner_layers);
-  put(settings.heads, config_.widths.heads.front());
-  put(settings.intermediate, config_.widths.intermediate.front());
+  if (config_.layers != 0) {
+    put(settings.heads, config_.widths.heads.front());
+    put(settings.intermediate, config_.widths.intermediate.front());
+  }
   put(settings.vocabulary, config_.vocabulary);
   put(settings.positions, config_.first_position + config_.positions);
   // Fewer positions have the same places.

@@ -48,15 +48,15 @@ class Pruner {
     if (!draft_.family().narrows_layers()) {
       throw Error(
           ExitCode::kUnsupported,
-          fmt::format("--pattern {}: layers of {} share weights or stand between bottlenecks, so that no layer can "
-                      "lose a part alone; use --pattern 1x4 or unstructured",
-                      pattern_name(options_.pattern), draft_.config().model_type));
+          fmt::format(
+              "--pattern {}: layers of {} cannot lose parts one by one, because {}; use --pattern 1x4 or unstructured",
+              pattern_name(options_.pattern), draft_.config().model_type, draft_.family().why_layers_stay()));
     }
     if (heads_ && !draft_.family().narrows_heads()) {
-      throw Error(ExitCode::kUnsupported,
-                  fmt::format("--pattern heads: all layers of {} add one table of biases a head, so that no layer can "
-                              "lose a head alone; use --pattern ffn",
-                              draft_.config().model_type));
+      throw Error(
+          ExitCode::kUnsupported,
+          fmt::format("--pattern heads: layers of {} cannot lose heads one by one, because {}; use --pattern ffn",
+                      draft_.config().model_type, draft_.family().why_heads_stay()));
     }
     const bool global = options_.scope == PruneScope::kGlobal;
     if (global && shares_matrices(draft_.config())) {

@@ -33,6 +33,15 @@ class Search(CommandTest):
             self.assertAlmostEqual(one["score"], similar["score"], places=3)
         self.assertEqual([one["score"] for one in found], sorted((one["score"] for one in found), reverse=True))
 
+    def test_searches_by_static_embeddings(self):
+        for name in ("static-plain", "static-mapped"):
+            with self.subTest(model=name):
+                self.ok("index", model(name), self.texts, "-o", self.index)
+                found = self.lines("search", model(name), self.index, "ko", "--json")[0]["found"]
+                self.assertEqual((found[0]["text"], round(found[0]["score"], 3)), ("ko", 1.0))
+                nothing = self.line("embed", model(name), " ", "--json")["embedding"]
+                self.assertEqual(nothing, [0.0] * 22)
+
     def test_streams_queries_and_shows_a_table(self):
         self.make(self.texts)
         streamed = self.search("--top", "2", stdin=b"ba di\nko\n")

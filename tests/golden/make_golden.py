@@ -12,9 +12,11 @@ import random
 import shutil
 import sys
 
+import tokenizers
 import torch
 import transformers
 
+import jina_bert
 import reference
 
 VOCABULARY = 211
@@ -217,6 +219,14 @@ SMALL_MODELS = {
 }
 
 
+# name: class, settings beside SMALL, whether it is of the later kind
+JINA_MODELS = {
+    "jina-encoder": ("Model", dict(num_hidden_layers=2), False),
+    "jina-rank": ("ForSequenceClassification", dict(num_labels=1, feed_forward_type="reglu"), False),
+    "jina-fill": ("ForMaskedLM", dict(), False),
+}
+
+
 def vocabulary():
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -304,6 +314,72 @@ def make_small(root, name, seed):
     write_expected(directory, 11 if outputs_a_token else 24, seed, first=5, vocabulary=SMALL["vocab_size"])
 
 
+def make_jina(root, name, seed):
+    """As published: the settings' model_type is BERT's, and the code they name is nowhere."""
+    import safetensors.torch
+
+    kind, settings, later = JINA_MODELS[name]
+    config = {
+        "model_type": "bert",
+        "architectures": ["JinaBert" + kind],
+        "auto_map": {"AutoModel": "jinaai/jina-bert-implementation--modeling_bert.JinaBertModel"},
+        **SMALL,
+        "layer_norm_eps": 1e-12,
+        "hidden_act": "gelu",
+        "position_embedding_type": "alibi",
+        "feed_forward_type": "geglu",
+        "pad_token_id": 0,
+        **settings,
+    }
+    generator = torch.Generator().manual_seed(seed)
+    tensors = {}
+    for tensor, shape in jina_bert.shapes(config, later, kind.removeprefix("Model")).items():
+        values = torch.randn(shape, generator=generator)
+        if "norm" in tensor.lower():
+            values = values * 0.2 + (1.0 if tensor.endswith("weight") else 0.0)
+        elif len(shape) == 1:
+            values = values * 0.2
+        elif "embeddings" not in tensor:
+            values = values * 1.5 / shape[1] ** 0.5
+        tensors[tensor] = values.half()
+    directory = root / name
+    directory.mkdir(parents=True)
+    (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n")
+    safetensors.torch.save_file(tensors, directory / "model.safetensors")
+    longest = 24 if kind == "ForSequenceClassification" else 11
+    write_expected(directory, longest, seed, first=5, vocabulary=SMALL["vocab_size"])
+
+
+def make_static(root, name, seed):
+    """A table with a row a token; "static-mapped" as model2vec makes it smaller: whole numbers, places and weights of tokens."""
+    import safetensors.torch
+
+    directory = root / name
+    directory.mkdir(parents=True)
+    generator = torch.Generator().manual_seed(seed)
+    width, words = 22, vocabulary()
+    tokenizer = tokenizers.BertWordPieceTokenizer({word: i for i, word in enumerate(words)}, lowercase=True)
+    tokenizer.save(str(directory / "tokenizer.json"))
+    if name == "static-mapped":
+        tensors = {
+            "embeddings": torch.randint(-127, 128, (50, width), generator=generator, dtype=torch.int8),
+            "mapping": torch.randint(0, 50, (len(words),), generator=generator),
+            "weights": torch.rand(len(words), generator=generator) + 0.1,
+        }
+        settings = {"normalize": True, "embedding_dtype": "int8", "vocabulary_quantization": 50}
+        (directory / "config.json").write_text(json.dumps(settings, indent=1) + "\n")
+    else:
+        tensors = {"embedding.weight": torch.randn(len(words), width, generator=generator).half()}
+        kinds = {"": "StaticEmbedding", "1_Normalize": "Normalize"}
+        modules = [
+            {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+            for i, (path, kind) in enumerate(kinds.items())
+        ]
+        (directory / "modules.json").write_text(json.dumps(modules, indent=1) + "\n")
+    safetensors.torch.save_file(tensors, directory / "model.safetensors")
+    write_expected(directory, POSITIONS, seed)
+
+
 def make_sentence_transformer(root, name, seed):
     """As the library itself writes it: mean pooling, normalised."""
     from sentence_transformers import SentenceTransformer, models
@@ -383,6 +459,8 @@ def main():
     makers += [("sentence-mean", make_sentence_transformer, 90)]
     makers += [("sentence-cls-dense", make_old_sentence_transformer, 91)]
     makers += [(name, make_small, seed) for seed, name in enumerate(SMALL_MODELS, start=100)]
+    makers += [(name, make_jina, seed) for seed, name in enumerate(JINA_MODELS, start=300)]
+    makers += [(name, make_static, seed) for seed, name in enumerate(("static-plain", "static-mapped"), start=320)]
     for name, maker, seed in makers:
         if not any(fnmatch.fnmatch(name, pattern) for pattern in sys.argv[2:] or ["*"]):
             continue

@@ -9,6 +9,9 @@ import pathlib
 import torch
 import transformers
 
+import jina_bert
+import static_embeddings
+
 OUTPUTS = (
     "logits",
     "start_logits",
@@ -53,19 +56,31 @@ class Reference:
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
         self.sentence = (self.directory / "modules.json").exists()
-        if self.sentence:
+        self.plain = None
+        if static_embeddings.is_one(self.directory):
+            self.plain = static_embeddings.StaticEmbeddings(self.directory)
+        elif self.directory.joinpath("config.json").exists() and self.settings().get("position_embedding_type") == "alibi":
+            self.plain = jina_bert.JinaBert(self.directory)
+        elif self.sentence:
             import sentence_transformers
 
             self.model = sentence_transformers.SentenceTransformer(str(directory), device="cpu").double().eval()
         else:
             self.model = model_class(directory).from_pretrained(directory, dtype=torch.float64).eval()
 
+    def settings(self):
+        return json.loads((self.directory / "config.json").read_text())
+
     def segmented(self):
+        if self.plain:
+            return isinstance(self.plain, jina_bert.JinaBert)
         config = self.model[0].auto_model.config if self.sentence else self.model.config
         return getattr(config, "type_vocab_size", 0) > 1
 
     @torch.no_grad()
     def __call__(self, ids, segments=None):
+        if self.plain:
+            return {name: as_lists(value[None]) for name, value in self.plain(ids, segments).items()}
         inputs = {"input_ids": torch.tensor([ids])}
         if segments is not None and self.segmented():
             inputs["token_type_ids"] = torch.tensor([segments])

@@ -22,7 +22,8 @@ constexpr uint32_t kMaxPositions = 1U << 20;
 void refuse_unsupported(const Fields& config, const Settings& settings) {
   const std::string positions = config.text("position_embedding_type", "absolute");
   const bool rotary = settings.rotary.otherwise != 0 && positions == "rope";
-  if (positions != "absolute" && !rotary) {
+  const bool slopes = settings.slopes && positions == "alibi";
+  if (positions != "absolute" && !rotary && !slopes) {
     config.problem(ExitCode::kUnsupported, "position_embedding_type",
                    fmt::format("\"{}\" is not supported; only \"absolute\" is", positions));
   }
@@ -276,8 +277,9 @@ void read_relative(const Fields& config, EncoderConfig& out) {
 
 void read_layers(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
+  const char* key = key_in(config, settings, settings.layers.key);
   const uint32_t rounds =
-      config.count(key_in(config, settings, settings.layers.key), kMaxLayers, settings.layers.otherwise);
+      key == nullptr ? settings.layers.otherwise : config.count(key, kMaxLayers, settings.layers.otherwise);
   out.layers = rounds * out.inner_layers;
   if (out.groups > rounds || out.layers > kMaxLayers) {
     config.problem(ExitCode::kInvalid, settings.layers.key,
@@ -330,6 +332,7 @@ fb::ActivationKind read_unit(const Fields& config, const std::string& key, const
   const std::string name = config.text(key, family.settings.activation_otherwise);
   if (family.has(Slot::kGate) && name == "swiglu") return fb::ActivationKind::silu;
   if (family.has(Slot::kGate) && name == "geglu") return fb::ActivationKind::gelu;
+  if (family.has(Slot::kGate) && name == "reglu") return fb::ActivationKind::relu;
   return read_activation(config, key, family.settings.activation_otherwise);
 }
 

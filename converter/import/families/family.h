@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bantam_generated.h"
+#include "base/json_file.h"
 
 namespace bantam::convert {
 
@@ -131,6 +132,8 @@ struct Settings {
   /// Buckets of distances (Slot::kDistances), the last of which holds those from `most_distance` on. 0: there are none.
   uint32_t buckets = 0;
   uint32_t most_distance = 128;
+  /// Scores fall with the distance, in each head by its own slope (ALiBi, arXiv 2108.12409).
+  bool slopes = false;
   /// What angles of rotary positions are powers of; 0: there are none. `local_rotary` is that of layers with a window. config.json
   /// has it as "rope_theta" in "rope_parameters" (there also by the kind of layer), or under this key.
   struct Rotary {
@@ -192,11 +195,23 @@ struct Block {
   bool bottlenecks = false;
   /// Scores have terms of relative places, as settings say.
   bool places = false;
+  /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
+  bool averaged = false;
+};
+
+/// How published files of a family are told from those of another one whose model_type they bear: by a setting, and by a part of
+/// some tensor's name.
+struct Published {
+  const char* model_type = nullptr;  // null: they are not
+  const char* key = nullptr;
+  const char* value = nullptr;
+  const char* tensor = nullptr;
 };
 
 struct Family {
-  /// "model_type" of config.json.
+  /// "model_type" of config.json; files that bear another's are taken for the first of them.
   std::vector<const char*> model_types;
+  Published published = {};
   /// The base model's name in checkpoints ("bert" of "bert.encoder..."), and in the graph.
   const char* base = nullptr;
   /// What transformers' classes begin with.
@@ -214,11 +229,11 @@ struct Family {
   const char* name(Slot slot) const { return roles.at(slot); }
   /// Do several layers run the same weights?
   bool shares_layers() const { return settings.groups.key != nullptr; }
-  /// Can a layer lose columns alone? Not where several run its weights, between bottlenecks, or where queries, keys and values are
-  /// mixed.
-  bool narrows_layers() const { return !shares_layers() && !block.bottlenecks && has(Slot::kQuery); }
-  /// Can a layer lose heads alone? Not where biases of scores belong to those of all layers.
-  bool narrows_heads() const { return narrows_layers() && !has(Slot::kDistances); }
+  /// Why no layer can lose columns alone, or none of its heads, as the middle of a sentence; null: it can.
+  const char* why_layers_stay() const;
+  const char* why_heads_stay() const;
+  bool narrows_layers() const { return why_layers_stay() == nullptr; }
+  bool narrows_heads() const { return why_heads_stay() == nullptr; }
   /// The first head for `task`; null: there is none.
   const Head* head(fb::TaskKind task) const;
   /// Bit i: there is a head for the task of number i. Several labels and regression come with one of labels.
@@ -231,6 +246,9 @@ Axes axes_of(const Family& family, Slot slot);
 const std::vector<Family>& families();
 /// The family of this model_type; null: unknown.
 const Family* find_family(std::string_view model_type);
+/// The family that published files with these settings and tensors are of, though their model_type is another's; null: there is
+/// none. O(tensors * families).
+const Family* find_published(const Json& config, const std::vector<std::string>& tensors);
 /// The known model_type that is spelled most like it; "" where none is near.
 std::string nearest_model_type(std::string_view model_type);
 /// "bert, distilbert, ...".

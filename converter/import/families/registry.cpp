@@ -148,6 +148,19 @@ const Head* Family::head(fb::TaskKind task) const {
   return found == heads.end() ? nullptr : &*found;
 }
 
+const char* Family::why_layers_stay() const {
+  if (block.averaged) return "there are none";
+  if (shares_layers()) return "several run the same weights";
+  if (block.bottlenecks) return "they stand between bottlenecks";
+  return has(Slot::kQuery) ? nullptr : "their queries, keys and values are mixed in one matrix";
+}
+
+const char* Family::why_heads_stay() const {
+  if (const char* why = why_layers_stay()) return why;
+  if (has(Slot::kDistances)) return "all layers add one table of biases a head";
+  return settings.slopes ? "scores of each head fall with the distance by a slope of its own" : nullptr;
+}
+
 uint32_t Family::tasks() const {
   uint32_t tasks = 0;
   for (const Head& head : heads) {
@@ -175,6 +188,20 @@ const Family* find_family(std::string_view model_type) {
     if (name == model_type) found = &family;
   });
   return found;
+}
+
+const Family* find_published(const Json& config, const std::vector<std::string>& tensors) {
+  const auto says = [&](const char* key, const char* value) {
+    return config.contains(key) && config.at(key).is_string() && config.at(key).get_ref<const std::string&>() == value;
+  };
+  for (const Family& family : families()) {
+    const Published& published = family.published;
+    const bool bears = published.model_type != nullptr && says("model_type", published.model_type) &&
+                       says(published.key, published.value);
+    const auto has_part = [&](const std::string& name) { return name.find(published.tensor) != std::string::npos; };
+    if (bears && std::any_of(tensors.begin(), tensors.end(), has_part)) return &family;
+  }
+  return nullptr;
 }
 
 std::string nearest_model_type(std::string_view model_type) {

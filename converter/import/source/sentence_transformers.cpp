@@ -13,6 +13,8 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr const char* kStaticModule = "StaticEmbedding";
+
 struct Module {
   std::string type;  // last part of the class's dotted name: "Pooling"
   fs::path directory;
@@ -156,15 +158,20 @@ void read_prompts(const fs::path& directory, SentencePooling& out, Problems& pro
 
 }  // namespace
 
+bool has_static_module(const fs::path& directory) {
+  return is_sentence_transformers(directory) && read_modules(directory).front().type == kStaticModule;
+}
+
 bool is_sentence_transformers(const fs::path& directory) { return file_exists(directory / "modules.json"); }
 
 fs::path transformer_directory(const fs::path& directory) {
   if (!is_sentence_transformers(directory)) return directory;
   for (const Module& module : read_modules(directory)) {
-    if (module.type == "Transformer") return module.directory;
+    if (module.type == "Transformer" || module.type == kStaticModule) return module.directory;
   }
   throw Error(ExitCode::kUnsupported,
-              fmt::format("{}: has no Transformer module; other sentence encoders are not supported",
+              fmt::format("{}: has neither a Transformer nor a StaticEmbedding module; other sentence encoders are "
+                          "not supported",
                           (directory / "modules.json").string()));
 }
 
@@ -173,6 +180,7 @@ std::vector<std::string> sentence_transformers_files(const fs::path& directory) 
   std::vector<fs::path> candidates = {"modules.json", "config_sentence_transformers.json"};
   for (const Module& module : read_modules(directory)) {
     const fs::path folder = module.directory.lexically_relative(directory);
+    if (module.type == kStaticModule) continue;
     if (module.type == "Transformer") {
       candidates.push_back(folder / "sentence_bert_config.json");
     } else {
@@ -201,6 +209,8 @@ SentencePooling read_sentence_pooling(const fs::path& directory, uint32_t hidden
   for (const Module& module : read_modules(directory)) {
     if (module.type == "Transformer") {
       read_transformer_settings(module.directory, out, problems);
+    } else if (module.type == kStaticModule && !pooled) {
+      pooled = true;  // the mean
     } else if (module.type == "Pooling" && !pooled) {
       out.pool = read_pooling(module, problems);
       pooled = true;

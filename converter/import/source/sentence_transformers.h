@@ -33,7 +33,10 @@ struct SentencePooling {
 /// True when `directory` has a modules.json.
 bool is_sentence_transformers(const std::filesystem::path& directory);
 
-/// Where the transformer itself lies: `directory` or the subfolder that modules.json names.
+/// True when the first of its modules is a table of static embeddings.
+bool has_static_module(const std::filesystem::path& directory);
+
+/// Where the transformer, or the table, itself lies: `directory` or the subfolder that modules.json names.
 std::filesystem::path transformer_directory(const std::filesystem::path& directory);
 
 /// Files that say what stands after the transformer, relative to `directory`; only those that exist.

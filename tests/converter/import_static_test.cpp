@@ -1,0 +1,131 @@
+// Directories of static embeddings, and files that bear another family's model_type.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "converter/import_fixture.h"
+#include "import/families/family.h"
+#include "import/hugging_face.h"
+
+namespace bantam::convert::testing {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kTokens = 6, kRows = 4, kWidth = 3;
+
+template <typename T>
+TensorData numbers(const char* dtype, std::vector<uint64_t> shape, const std::vector<T>& values) {
+  TensorData out;
+  out.dtype = dtype;
+  out.shape = std::move(shape);
+  out.bytes.resize(values.size() * sizeof(T));
+  std::memcpy(out.bytes.data(), values.data(), out.bytes.size());
+  return out;
+}
+
+/// Six tokens that share four rows, each with its weight, token 1 unknown.
+TensorMap mapped() {
+  TensorMap tensors;
+  tensors["embeddings"] = numbers<int8_t>("I8", {kRows, kWidth}, {1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -127, 127});
+  tensors["mapping"] = numbers<int64_t>("I64", {kTokens}, {0, 1, 2, 3, 0, 1});
+  tensors["weights"] = numbers<double>("F64", {kTokens}, {1, 2, 0.5, 1, -1, 3});
+  return tensors;
+}
+
+const json kTokenizer = {{"version", "1.0"},
+                         {"normalizer", nullptr},
+                         {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+                         {"post_processor", nullptr},
+                         {"model",
+                          {{"type", "WordPiece"},
+                           {"unk_token", "[UNK]"},
+                           {"continuing_subword_prefix", "##"},
+                           {"max_input_chars_per_word", 100},
+                           {"vocab", {{"[PAD]", 0}, {"[UNK]", 1}, {"a", 2}, {"b", 3}, {"##c", 4}, {"d", 5}}}}}};
+
+class StaticEmbeddings : public ::testing::Test {
+ protected:
+  Graph import(const json& config, const TensorMap& tensors) {
+    directory_.write_model(config, tensors);
+    directory_.write("tokenizer.json", kTokenizer.dump());
+    return import_hugging_face(directory_.path());
+  }
+  void expect_refused(const TensorMap& tensors, const std::string& words) {
+    const std::string problems = problems_of(ExitCode::kInvalid, [&] { import(json::object(), tensors); });
+    EXPECT_NE(problems.find(words), std::string::npos) << problems;
+  }
+  static const std::vector<float>& table(const Graph& graph) { return graph.constants.front()->values; }
+
+  Directory directory_;
+};
+
+TEST_F(StaticEmbeddings, AreARowATokenOfWhatTheyShare) {
+  const Graph graph = import({{"normalize", true}}, mapped());
+  const std::vector<float> expected = {1,    2, 3,   0,  0,    0,  // unknown: model2vec leaves it out
+                                       3.5F, 4, 4.5, -1, -127, 127, -1, -2, -3, 12, 15, 18};
+  EXPECT_EQ(table(graph), expected);
+  EXPECT_EQ(graph.model.max_sequence, 512U);
+  EXPECT_EQ(graph.model.task->kind, fb::TaskKind::embed);
+  const fb::TokenizerT& tokenizer = *graph.model.tokenizers.at(0);
+  EXPECT_EQ(tokenizer.single.size(), 1U);
+  EXPECT_EQ(tokenizer.max_length, 512U);
+  const fb::OpT& pool = *graph.model.subgraphs.at(0)->ops.back();
+  EXPECT_EQ(pool.attributes.AsPool()->kind, fb::PoolKind::mean);
+  EXPECT_TRUE(pool.attributes.AsPool()->l2);
+}
+
+TEST_F(StaticEmbeddings, GoByTheirSettings) {
+  const Graph graph = import({{"model_type", "model2vec"}, {"max_length", 40}}, mapped());
+  EXPECT_EQ(graph.model.max_sequence, 40U);
+  EXPECT_FALSE(graph.model.subgraphs.at(0)->ops.back()->attributes.AsPool()->l2);
+  EXPECT_EQ(import({{"max_length", nullptr}}, mapped()).model.max_sequence, 8192U);
+}
+
+TEST_F(StaticEmbeddings, OfSentenceTransformersKeepTheUnknownToken) {
+  directory_.write("modules.json",
+                   json({{{"idx", 0}, {"path", ""}, {"type", "sentence_transformers.models.StaticEmbedding"}},
+                         {{"idx", 1}, {"path", "1"}, {"type", "sentence_transformers.models.Normalize"}}})
+                       .dump());
+  TensorMap tensors;
+  tensors["embedding.weight"] = tensor({kTokens, kWidth});
+  const Graph graph = import(json::object(), tensors);
+  EXPECT_NE(table(graph).at(kWidth), 0.0F);
+  EXPECT_TRUE(graph.model.subgraphs.at(0)->ops.back()->attributes.AsPool()->l2);
+}
+
+TEST_F(StaticEmbeddings, NamesWhatIsWrong) {
+  TensorMap tensors = mapped();
+  tensors["mapping"] = numbers<int64_t>("I64", {kTokens}, {0, 1, 2, 4, 0, 1});
+  expect_refused(tensors, "tensor \"mapping\": token 3 has row 4 of a table of 4");
+  tensors["mapping"] = numbers<int64_t>("I64", {kTokens}, {0, 1, -1, 1, 0, 1});
+  expect_refused(tensors, "token 2 has row -1");
+  tensors["mapping"] = numbers<uint8_t>("U8", {kTokens}, {0, 1, 2, 3, 0, 1});
+  expect_refused(tensors, "type U8");
+  tensors = mapped();
+  tensors["weights"] = numbers<double>("F64", {2}, {1, 2});
+  expect_refused(tensors, "tensor \"weights\": holds 2 numbers, of 6 tokens");
+  tensors["weights"] = numbers<double>("F64", {kTokens}, {1, 1, std::numeric_limits<double>::infinity(), 1, 1, 1});
+  expect_refused(tensors, "token 2 has no finite weight");
+  tensors = mapped();
+  tensors["embeddings"] = numbers<int8_t>("I8", {3}, {1, 2, 3});
+  expect_refused(tensors, "is not a matrix of a row a token");
+  tensors["embeddings"] = numbers<int8_t>("I8", {0, 3}, {});
+  expect_refused(tensors, "is not a matrix of a row a token");
+}
+
+TEST(Published, FamiliesAreToldBySettingsAndTensors) {
+  const json config = {{"model_type", "bert"}, {"position_embedding_type", "alibi"}};
+  const std::vector<std::string> tensors = {"embeddings.LayerNorm.bias", "encoder.layer.0.mlp.gated_layers.weight"};
+  ASSERT_NE(find_published(config, tensors), nullptr);
+  EXPECT_EQ(find_published(config, tensors)->model_types.front(), std::string("jina_bert"));
+  EXPECT_EQ(find_published(config, {tensors.front()}), nullptr);
+  EXPECT_EQ(find_published({{"model_type", "bert"}, {"position_embedding_type", "absolute"}}, tensors), nullptr);
+  EXPECT_EQ(find_published({{"model_type", 3}, {"position_embedding_type", "alibi"}}, tensors), nullptr);
+  EXPECT_EQ(find_published({{"model_type", "roberta"}, {"position_embedding_type", "alibi"}}, tensors), nullptr);
+}
+
+}  // namespace
+}  // namespace bantam::convert::testing
