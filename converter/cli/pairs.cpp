@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
+#include "format/view.h"
 #include "run/text_source.h"
 
 namespace bantam::cli {
@@ -59,6 +60,19 @@ class Judge {
     std::string all;
     for (uint32_t i = 0; i < count_; ++i) all += (i == 0 ? "" : ", ") + printable(name(i));
     return all;
+  }
+
+  /// Of a file of one number a pair: is its score the number itself, or, as in sentence-transformers' CrossEncoder, its sigmoid?
+  bool scores_are_numbers() const {
+    const fb::Model& stored = root(engine_.model());
+    std::string function;
+    for (uint32_t i = 0; i < ::bantam::count(stored.properties()); ++i) {
+      const fb::Property& property = *stored.properties()->Get(i);
+      if (convert::to_string(as_text(property.key())) == convert::kScoreFunction) {
+        function = convert::to_string(as_text(property.value()));
+      }
+    }
+    return function == "Identity";
   }
 
   /// Logits of each pair, count() of them; whether an end was cut is or-ed to `truncated`.
@@ -161,6 +175,9 @@ void run_rank(const RankArguments& arguments) {
     ranked.push_back({ranked.size(), judge.count() == 1 ? logits[0] : softmax_at(logits, label)});
   }
   sort_best_first(&ranked);
+  if (judge.count() == 1 && !judge.scores_are_numbers()) {
+    for (ScoredText& one : ranked) one.score = static_cast<float>(1 / (1 + std::exp(-double{one.score})));
+  }
   if (arguments.top && ranked.size() > *arguments.top) ranked.resize(*arguments.top);
   show_ranked(arguments, ranked, query, candidates, truncated);
 }
@@ -249,7 +266,7 @@ void add_rank(CLI::App& app) {
   command->option_defaults()->group("Output");
   command
       ->add_option("--label", arguments->label,
-                   "Of a file with several labels, the one whose probability ranks; of one label its number does")
+                   "Of a file with several labels, the one whose probability ranks; of one label its sigmoid does")
       ->type_name("LABEL");
   command->add_option("--top", arguments->top, "Most texts (default: all)")->check(between(1, 1000000))->type_name("N");
   command->add_flag("--json", arguments->run.json, "Print one JSON object");

@@ -45,6 +45,9 @@ constexpr uint32_t parts_of_answer(uint32_t parts, bool pair) {
   return (parts & kEither) != kEither ? parts : parts & ~(pair ? kMasksPart : kFollowsPart);
 }
 
+/// The property that names what makes a score of a pair's number: "Identity"; else the sigmoid does.
+constexpr const char* kScoreFunction = "score_function";
+
 }  // namespace bantam::convert
 
 #endif  // BANTAM_CONVERTER_GRAPH_TASK_PARTS_H_

@@ -38,6 +38,20 @@ bool datasets_have(const ModelCard& card, const std::string& name) {
   return datasets != card.fields.end() && datasets->second.find(name) != std::string::npos;
 }
 
+/// What sentence-transformers' CrossEncoder makes of a pair's number, where config.json says it.
+void record_score_function(Graph& graph, const Fields& config) {
+  std::string function = config.text("sbert_ce_default_activation_function", "");
+  if (config.has("sentence_transformers") && config.raw("sentence_transformers").is_object()) {
+    function = config.inside("sentence_transformers").text("activation_fn", function);
+  }
+  if (function.empty() || (traits(graph.model.task->kind).parts & kLabelsPart) == 0) return;
+  const std::string name = function.substr(function.rfind('.') + 1);
+  property(graph, kScoreFunction, name);
+  if (name != "Identity" && name != "Sigmoid") {
+    graph.notes.push_back(fmt::format("bantam rank shows the sigmoid of scores, not {} as config.json says", function));
+  }
+}
+
 /// Names, licence and the digests of all files that the graph was made of.
 void record_provenance(Graph& graph, const ModelSource& source, const Fields& config) {
   const ModelCard card = read_model_card(source.root);
@@ -49,6 +63,7 @@ void record_provenance(Graph& graph, const ModelSource& source, const Fields& co
     graph.model.architecture = config.raw("architectures").front().get<std::string>();
   }
   property(graph, "model_type", config.text("model_type", ""));
+  record_score_function(graph, config);
   if ((traits(graph.model.task->kind).parts & kSpanPart) != 0 && datasets_have(card, "squad_v2")) {
     graph.model.task->no_answer = true;
     graph.notes.emplace_back("the model card names squad_v2: questions may stay without an answer");

@@ -1,9 +1,11 @@
 """rank and classify --labels: scores of pairs, against the logits that the graph gives."""
 
+import json
 import math
+import shutil
 import unittest
 
-from support import CommandTest, bantam, model, softmax
+from support import GOLDEN, CommandTest, bantam, model, softmax
 
 TEXTS = ["ko", "lu lu ba", "di", "ba di ko"]
 
@@ -21,7 +23,21 @@ class Pairs(CommandTest):
         self.assertEqual(sorted(one["line"] for one in ranked["found"]), [1, 2, 3, 4])
         for one in ranked["found"]:
             self.assertEqual(one["text"], TEXTS[one["line"] - 1])
-            self.assertAlmostEqual(one["score"], self.logits("bert-regress", "ba di", one["text"])[0], places=5)
+            logit = self.logits("bert-regress", "ba di", one["text"])[0]
+            self.assertAlmostEqual(one["score"], 1 / (1 + math.exp(-logit)), places=5)
+
+    def test_ranks_by_the_function_that_the_source_names(self):
+        source = self.directory / "source"
+        shutil.copytree(GOLDEN / "bert-regress", source)
+        config = json.loads((source / "config.json").read_text())
+        linear = "torch.nn.modules.linear.Identity"
+        for stated in ({"sbert_ce_default_activation_function": linear}, {"sentence_transformers": {"activation_fn": linear}}):
+            (source / "config.json").write_text(json.dumps({**config, **stated}))
+            file = self.directory / "rank.bantam"
+            self.ok("convert", source, "-o", file, "--parity", "none")
+            for one in self.line("rank", file, "ba di", *TEXTS, "--json")["found"]:
+                logit = self.line("classify", file, "ba di", "--pair", one["text"], "--raw")["outputs"]["logits"]["data"][0]
+                self.assertAlmostEqual(one["score"], logit, places=5)
 
     def test_ranks_by_a_label(self):
         ranked = self.line(
