@@ -10,6 +10,7 @@
 #include "base/json_file.h"
 #include "base/sha256.h"
 #include "graph/builder.h"
+#include "graph/task_parts.h"
 #include "import/families/config.h"
 #include "import/heads.h"
 #include "import/source/checkpoint.h"

@@ -37,9 +37,9 @@ std::vector<double> numbers_as(const std::string& bytes) {
   return out;
 }
 
-class Table {
+class StoredTable {
  public:
-  explicit Table(const fs::path& directory) : checkpoint_(directory), where_(directory.string()) {
+  explicit StoredTable(const fs::path& directory) : checkpoint_(directory), where_(directory.string()) {
     const auto& tensors = checkpoint_.tensors();
     name_ = tensors.count(kModuleTable) != 0 ? kModuleTable : kTable;
     if (tensors.count(name_) == 0) {
@@ -165,7 +165,7 @@ ModelSource open_static_embeddings(const fs::path& directory) {
   ModelSource source;
   source.root = directory;
   source.directory = transformer_directory(directory);
-  const Table table(source.directory);
+  const StoredTable table(source.directory);
   const fs::path config = source.directory / "config.json";
   const Json stated = is_there(config) ? read_json_object(config) : Json::object();
   source.tokenizer = read_tokenizer_files(source.directory);
