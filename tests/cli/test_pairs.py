@@ -31,12 +31,17 @@ class Pairs(CommandTest):
         shutil.copytree(GOLDEN / "bert-regress", source)
         config = json.loads((source / "config.json").read_text())
         linear = "torch.nn.modules.linear.Identity"
-        for stated in ({"sbert_ce_default_activation_function": linear}, {"sentence_transformers": {"activation_fn": linear}}):
+        for stated in (
+            {"sbert_ce_default_activation_function": linear},
+            {"sentence_transformers": {"activation_fn": linear}},
+        ):
             (source / "config.json").write_text(json.dumps({**config, **stated}))
             file = self.directory / "rank.bantam"
             self.ok("convert", source, "-o", file, "--parity", "none")
             for one in self.line("rank", file, "ba di", *TEXTS, "--json")["found"]:
-                logit = self.line("classify", file, "ba di", "--pair", one["text"], "--raw")["outputs"]["logits"]["data"][0]
+                logit = self.line("classify", file, "ba di", "--pair", one["text"], "--raw")["outputs"]["logits"][
+                    "data"
+                ][0]
                 self.assertAlmostEqual(one["score"], logit, places=5)
 
     def test_ranks_by_a_label(self):

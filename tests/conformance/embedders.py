@@ -29,7 +29,9 @@ def ours(bantam, directory, weights, texts, folder):
     file, lines, vectors = folder / "model.bantam", folder / "texts.txt", folder / "vectors.npy"
     lines.write_text("".join(text + "\n" for text in texts))
     subprocess.run(
-        [bantam, "convert", directory, "-o", file, "--weights", weights, "--parity", "none"], check=True, capture_output=True
+        [bantam, "convert", directory, "-o", file, "--weights", weights, "--parity", "none"],
+        check=True,
+        capture_output=True,
     )
     subprocess.run([bantam, "embed", file, "--file", lines, "--output", vectors], check=True, capture_output=True)
     return numpy.load(vectors)

@@ -87,13 +87,18 @@ class JinaBert:
         heads, (tokens, hidden) = self.config["num_attention_heads"], x.shape
         q, k, v = (self.linear(f"{layer}attention.self.{part}", x) for part in ("query", "key", "value"))
         if self.code:
-            q, k = self.norm(layer + "attention.self.layer_norm_q", q), self.norm(layer + "attention.self.layer_norm_k", k)
+            q, k = (
+                self.norm(layer + "attention.self.layer_norm_q", q),
+                self.norm(layer + "attention.self.layer_norm_k", k),
+            )
         q, k, v = (part.view(tokens, heads, -1).transpose(0, 1) for part in (q, k, v))
         place = torch.arange(tokens, dtype=torch.float64)
         distance = (place[None, :] - place[:, None]).abs()
         scores = q @ k.transpose(1, 2) / (hidden // heads) ** 0.5 - slopes(heads)[:, None, None] * distance
         context = (scores.softmax(-1) @ v).transpose(0, 1).reshape(tokens, hidden)
-        return self.norm(layer + "attention.output.LayerNorm", self.linear(layer + "attention.output.dense", context) + x)
+        return self.norm(
+            layer + "attention.output.LayerNorm", self.linear(layer + "attention.output.dense", context) + x
+        )
 
     def feed_forward(self, layer, x):
         act = {"geglu": torch.nn.functional.gelu, "reglu": torch.nn.functional.relu}[self.config["feed_forward_type"]]

@@ -59,7 +59,10 @@ class Reference:
         self.plain = None
         if static_embeddings.is_one(self.directory):
             self.plain = static_embeddings.StaticEmbeddings(self.directory)
-        elif self.directory.joinpath("config.json").exists() and self.settings().get("position_embedding_type") == "alibi":
+        elif (
+            self.directory.joinpath("config.json").exists()
+            and self.settings().get("position_embedding_type") == "alibi"
+        ):
             self.plain = jina_bert.JinaBert(self.directory)
         elif self.sentence:
             import sentence_transformers

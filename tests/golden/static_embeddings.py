@@ -4,7 +4,6 @@ import json
 import pathlib
 
 import safetensors.torch
-import torch
 
 
 def is_one(directory):
