@@ -11,6 +11,8 @@
 #include "cli/engine.h"
 #include "cli/errors.h"
 #include "cli/output.h"
+#include "cli/run.h"
+#include "cli/stream.h"
 #include "cli/text_options.h"
 #include "run/text_source.h"
 
@@ -145,6 +147,20 @@ void print_plain(const Tokenizer& tokenizer, const TokenizeOptions& options, con
   if (tokens.result.truncated) out().print("{}\n", dim("(truncated)"));
 }
 
+void print_tokens(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& text) {
+  const Tokens tokens = encode(tokenizer, options, text);
+  if (options.strict && tokens.result.truncated) {
+    fail(ExitCode::kInvalid, "--strict: text \"{}\" has more tokens than fit; shorten it or leave out --strict",
+         printable(text.substr(0, 40)));
+  }
+  if (options.json) {
+    print_json(tokenizer, options, text, tokens);
+  } else {
+    print_plain(tokenizer, options, text, tokens);
+  }
+  out().flush();
+}
+
 void run_tokenize(const TokenizeOptions& options) {
   const ModelFile file(options.model);
   Tokenizer tokenizer;
@@ -155,20 +171,17 @@ void run_tokenize(const TokenizeOptions& options) {
     fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
   }
   TextSource source(texts, options.file, warn, show_prompt);
-  std::string text;
-  while (source.next(&text)) {
-    const Tokens tokens = encode(tokenizer, options, text);
-    if (options.strict && tokens.result.truncated) {
-      fail(ExitCode::kInvalid, "--strict: text \"{}\" has more tokens than fit; shorten it or leave out --strict",
-           printable(text.substr(0, 40)));
-    }
-    if (options.json) {
-      print_json(tokenizer, options, text, tokens);
-    } else {
-      print_plain(tokenizer, options, text, tokens);
-    }
-    out().flush();
-  }
+  RunOptions lines;
+  lines.command = "tokenize";
+  lines.texts = texts;
+  lines.file = options.file;
+  lines.json = options.json;
+  lines.engine.batch = 1;
+  const auto next = [&source](Input* input) { return source.next(&input->first); };
+  const auto answer = [&](const std::vector<Input>& batch) {
+    for (const Input& input : batch) print_tokens(tokenizer, options, input.first);
+  };
+  answer_stream(lines, {next, answer});
 }
 
 }  // namespace

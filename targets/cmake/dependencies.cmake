@@ -24,6 +24,10 @@ if(NOT BANTAM_FLATC OR NOT BANTAM_FLATBUFFERS_INCLUDE)
 endif()
 
 if(BANTAM_CONVERTER)
+  find_path(BANTAM_PROTOZERO_INCLUDE protozero/pbf_reader.hpp)  # headers only, without a CMake package
+  if(NOT BANTAM_PROTOZERO_INCLUDE)
+    bantam_missing(protozero libprotozero-dev "BANTAM_CONVERTER=OFF")
+  endif()
   find_package(CLI11 QUIET)
   find_package(nlohmann_json QUIET)
   find_package(fmt QUIET)

@@ -107,11 +107,12 @@ class Input(CommandTest):
         self.assertEqual(done.returncode, 4)
         self.assertEqual(["error" in json.loads(line) for line in done.stdout.splitlines()], [False, True, False])
 
-    def test_bad_lines_of_choose_and_similar(self):
+    def test_bad_lines_of_choose_similar_and_tokenize(self):
         path = self.write("data.jsonl", '{"text": "ba"}\n{"x": 1}\n{"text": "di"}\n')
         for command in (
             ["choose", model("bert-choose"), "--pair", "ko", "--pair", "lan"],
             ["similar", model("sentence-mean"), "--pair", "ko"],
+            ["tokenize", model("voice")],
         ):
             done = bantam(*command, "--file", path, "--json")
             self.assertEqual(done.returncode, 4)

@@ -58,12 +58,16 @@ class Comparator:
         self.compared = 0
         self.different = 0
 
-    def compare(self, name, tokenizer, requests):
-        """`requests`: tuples (first, second or None, most tokens or 0)."""
+    def compare(self, name, tokenizer, requests, files=None):
+        """`requests`: tuples (first, second or None, most tokens or 0). `files`: names and bytes of the directory that is
+        imported, instead of the tokenizer's own tokenizer.json."""
         compared, different = 0, 0
         requests = list(requests)
         with tempfile.TemporaryDirectory() as folder:
-            tokenizer.save(folder + "/tokenizer.json")
+            if files is None:
+                tokenizer.save(folder + "/tokenizer.json")
+            for file, content in (files or {}).items():
+                pathlib.Path(folder, file).write_bytes(content)
             asked, answered = folder + "/requests.jsonl", folder + "/answers.jsonl"
             with open(asked, "w", encoding="utf-8") as out:
                 for first, second, most in requests:

@@ -22,6 +22,10 @@ if [ -e "$shared/tokenizers/xlmr/tokenizer.json.gz" ]; then
   "$venv/bin/python" "$here/conformance_unigram.py" "$build/tests/text/tokenize_lines" \
     "$shared/tokenizers/xlmr/tokenizer.json.gz" "$shared/tokenizers/t5_small/tokenizer.json" --data "$shared/data" "$@"
 fi
+if [ -e "$shared/tokenizers/deberta_v3/spm.model" ]; then
+  "$venv/bin/python" "$here/conformance_sentencepiece.py" "$build/tests/text/tokenize_lines" \
+    "$shared/tokenizers/deberta_v3/spm.model" --data "$shared/data" "$@"
+fi
 "$venv/bin/python" "$here/conformance_normal.py" "$build/tests/text/tokenize_lines" --data "$shared/data" "$@"
 exec "$venv/bin/python" "$here/conformance.py" "$build/tests/text/tokenize_lines" \
   "$shared/models/minilm-sst2/tokenizer.json" --data "$shared/data" "$@"

@@ -60,14 +60,14 @@ TEST(ImportTokenizer, ReadsCarriageReturnsAndIgnoresAnAbsurdLength) {
 TEST(ImportTokenizer, TokenizersOfOtherKindsAreNamed) {
   Folder folder;
   folder.write("vocab.json", "{}");
-  folder.write("spiece.model", "");
+  folder.write("tokenizer.tiktoken", "");
   convert::Graph graph;
   std::vector<std::string> problems;
   bool unsupported = false;
   EXPECT_FALSE(convert::import_tokenizer(folder.path(), graph, problems, &unsupported));
   EXPECT_TRUE(unsupported);
   ASSERT_EQ(problems.size(), 1u);
-  EXPECT_EQ(problems[0].rfind("vocab.json, spiece.model: ", 0), 0u) << problems[0];
+  EXPECT_EQ(problems[0].rfind("vocab.json, tokenizer.tiktoken: ", 0), 0u) << problems[0];
   EXPECT_TRUE(mentions(problems, "--ids-only"));
   // One that is executed goes before.
   folder.write("vocab.txt", vocabulary_text(kTokens));

@@ -14,6 +14,22 @@
 namespace bantam::convert {
 namespace fs = std::filesystem;
 
+namespace {
+
+void read_pieces(const fs::path& dir, TokenizerFiles& files) {
+  for (const char* name : {"spiece.model", "sentencepiece.bpe.model", "spm.model", "tokenizer.model"}) {
+    if (!is_there(dir / name)) continue;
+    files.pieces = SentencePieceFile{name, read_text_file(dir / name), ""};
+    if (!is_there(dir / "config.json")) return;
+    const Json config = read_json_object(dir / "config.json");
+    const auto type = config.find("model_type");
+    if (type != config.end() && type->is_string()) files.pieces->model_type = type->get<std::string>();
+    return;
+  }
+}
+
+}  // namespace
+
 TokenizerFiles read_tokenizer_files(const fs::path& dir) {
   TokenizerFiles files;
   const auto attempt = [&files](const auto& read) {
@@ -35,6 +51,7 @@ TokenizerFiles read_tokenizer_files(const fs::path& dir) {
     object("vocab.json", files.letters);
     if (files.letters.is_object()) attempt([&] { files.merges = read_text_file(dir / "merges.txt"); });
   }
+  if (!is_there(dir / "tokenizer.json") && !files.vocab && !files.merges) attempt([&] { read_pieces(dir, files); });
   object("special_tokens_map.json", files.special);
   // BPE; SentencePiece; tiktoken.
   for (const char* name : {"vocab.json", "merges.txt", "vocab.bpe", "bpe.codes", "encoder.json", "spiece.model",
@@ -56,13 +73,13 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
                       bool lowercase) {
   const bool has_json = files.json.is_object();
   if (unsupported != nullptr) *unsupported = false;
-  if (!has_json && !files.vocab && !files.merges && files.unreadable.empty()) {
+  if (!has_json && !files.vocab && !files.merges && !files.pieces && files.unreadable.empty()) {
     if (files.others.empty()) return false;
     if (unsupported != nullptr) *unsupported = true;
     problems.push_back(
         fmt::format("{}: a tokenizer of this kind is not supported; this version takes WordPiece "
                     "tokenizers, from tokenizer.json or vocab.txt, byte-level BPE, from tokenizer.json or vocab.json "
-                    "with merges.txt, and SentencePiece's unigram models, from tokenizer.json; {}",
+                    "with merges.txt, and SentencePiece's unigram models, from tokenizer.json or spiece.model; {}",
                     fmt::join(files.others, ", "), kWithoutTokenizer));
     return false;
   }
@@ -74,6 +91,8 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
     read_vocabulary_text(*files.vocab, "vocab.txt", files.config, "tokenizer_config.json", source, found);
   } else if (files.merges) {
     read_bpe_files(files.letters, *files.merges, files.config, "tokenizer_config.json", source, found);
+  } else if (files.pieces) {
+    read_sentencepiece(*files.pieces, files.config, source, found);
   }
   read_tokenizer_config(files.special, "special_tokens_map.json", source, found);
   read_tokenizer_config(files.config, "tokenizer_config.json", source, found);

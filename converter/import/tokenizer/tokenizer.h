@@ -9,30 +9,40 @@
 
 #include "base/json_file.h"
 #include "graph/graph.h"
+#include "import/tokenizer/tokenizer_source.h"
 
 namespace bantam::convert {
 
 /// The files of a tokenizer; null or nothing: the directory has none.
 struct TokenizerFiles {
-  Json json;                            // tokenizer.json
-  std::optional<std::string> vocab;     // vocab.txt; not read where there is a tokenizer.json
-  Json letters;                         // vocab.json, and merges.txt; likewise
-  std::optional<std::string> merges;    //
-  Json config;                          // tokenizer_config.json
-  Json special;                         // special_tokens_map.json
-  std::vector<std::string> others;      // names of files that belong to tokenizers of other kinds
-  std::vector<std::string> unreadable;  // what was wrong with the files, a line each
+  Json json;                                // tokenizer.json
+  std::optional<std::string> vocab;         // vocab.txt; not read where there is a tokenizer.json
+  Json letters;                             // vocab.json, and merges.txt; likewise
+  std::optional<std::string> merges;        //
+  std::optional<SentencePieceFile> pieces;  // spiece.model or its like; likewise
+  Json config;                              // tokenizer_config.json
+  Json special;                             // special_tokens_map.json
+  std::vector<std::string> others;          // names of files that belong to tokenizers of other kinds
+  std::vector<std::string> unreadable;      // what was wrong with the files, a line each
 };
 /// What of a directory is read for its tokenizer, where it is there.
-constexpr const char* kTokenizerFiles[] = {
-    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "vocab.json", "merges.txt"};
+constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
+                                           "tokenizer_config.json",
+                                           "special_tokens_map.json",
+                                           "vocab.txt",
+                                           "vocab.json",
+                                           "merges.txt",
+                                           "spiece.model",
+                                           "spm.model",
+                                           "sentencepiece.bpe.model",
+                                           "tokenizer.model"};
 TokenizerFiles read_tokenizer_files(const std::filesystem::path& dir);
 
 /// What to do about a tokenizer that is not executed, as the end of a message.
 extern const char* const kWithoutTokenizer;
 
-/// Reads tokenizer.json, else vocab.txt, else vocab.json and merges.txt, with tokenizer_config.json and special_tokens_map.json beside
-/// them, and adds one fb::TokenizerT with its tables to `graph`. What the user should know goes to
+/// Reads tokenizer.json, else vocab.txt, else vocab.json and merges.txt, else a SentencePiece model, with tokenizer_config.json and
+/// special_tokens_map.json beside them, and adds one fb::TokenizerT with its tables to `graph`. What the user should know goes to
 /// graph.notes. False, and nothing added, when the directory holds no tokenizer, or when there were
 /// problems: then `problems` grew by one line for each, naming file, field and what to do; `unsupported` (if
 /// given) says whether all of them are about something well formed that this version does not execute. Never

@@ -54,7 +54,23 @@ bool is_bert_like(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-void read_added_decoder(const Json& decoder, const std::string& file, TokenizerSource& source, ProblemList& problems) {
+/// transformers cuts texts at model_max_length; what tokenizer.json's own truncation says is for who uses that file alone.
+void read_greatest_length(const Json& length, const std::string& file, TokenizerSource& source) {
+  if (!length.is_number() || length.get<double>() < 1) return;
+  const uint32_t alone = source.max_length;
+  const bool limited = length.get<double>() < kAbsurdLength;
+  source.max_length = limited ? static_cast<uint32_t>(length.get<double>()) : 0;
+  if (alone == 0 || alone == source.max_length) return;
+  source.notes.push_back(
+      fmt::format("tokenizer.json truncates texts at {} tokens, {} {}, which is followed, as "
+                  "transformers does",
+                  alone, file, limited ? fmt::format("at {}", source.max_length) : "states no limit"));
+}
+
+}  // namespace
+
+void read_added_tokens(const Json& config, const std::string& file, TokenizerSource& source, ProblemList& problems) {
+  const Json& decoder = part(config, "added_tokens_decoder");
   if (!decoder.is_object()) return;
   std::vector<AddedSource> tokens;
   for (const auto& [key, value] : decoder.items()) {
@@ -80,21 +96,6 @@ void read_added_decoder(const Json& decoder, const std::string& file, TokenizerS
   std::sort(tokens.begin(), tokens.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   for (AddedSource& token : tokens) add(source, std::move(token));
 }
-
-/// transformers cuts texts at model_max_length; what tokenizer.json's own truncation says is for who uses that file alone.
-void read_greatest_length(const Json& length, const std::string& file, TokenizerSource& source) {
-  if (!length.is_number() || length.get<double>() < 1) return;
-  const uint32_t alone = source.max_length;
-  const bool limited = length.get<double>() < kAbsurdLength;
-  source.max_length = limited ? static_cast<uint32_t>(length.get<double>()) : 0;
-  if (alone == 0 || alone == source.max_length) return;
-  source.notes.push_back(
-      fmt::format("tokenizer.json truncates texts at {} tokens, {} {}, which is followed, as "
-                  "transformers does",
-                  alone, file, limited ? fmt::format("at {}", source.max_length) : "states no limit"));
-}
-
-}  // namespace
 
 void read_vocabulary_text(const std::string& text, const std::string& file, const Json& config,
                           const std::string& config_file, TokenizerSource& source, ProblemList& problems) {
@@ -138,7 +139,7 @@ void read_vocabulary_text(const std::string& text, const std::string& file, cons
   const Piece cls(kTemplateCls, -1, 0);
   source.single = {cls, Piece(-1, 0, 0), Piece(kTemplateSep, -1, 0)};
   source.pair = {cls, Piece(-1, 0, 0), Piece(kTemplateSep, -1, 0), Piece(-1, 1, 1), Piece(kTemplateSep, -1, 1)};
-  read_added_decoder(part(config, "added_tokens_decoder"), config_file, source, problems);
+  read_added_tokens(config, config_file, source, problems);
 }
 
 void read_tokenizer_config(const Json& config, const std::string& file, TokenizerSource& source,

@@ -187,6 +187,7 @@ class Reader {
     const std::vector<const Json*> found = parts(json, "normalizers", "normalizer");
     if (found.empty()) return;
     std::vector<std::string> types;
+    types.reserve(found.size());
     for (const Json* step : found) types.push_back(type_of(*step, "normalizer"));
     if (std::find(types.begin(), types.end(), "?") != types.end()) return;
     if (source_.is_unigram() && types.size() == 1 && types[0] == "BertNormalizer") {
@@ -217,6 +218,7 @@ class Reader {
   void read_pre_tokenizer(const Json& json) {
     const std::vector<const Json*> found = parts(json, "pretokenizers", "pre_tokenizer");
     std::vector<std::string> types;
+    types.reserve(found.size());
     for (const Json* step : found) types.push_back(type_of(*step, "pre_tokenizer"));
     if (std::find(types.begin(), types.end(), "?") != types.end()) return;
     const std::string all = types.empty() ? "none" : fmt::format("{}", fmt::join(types, ", "));

@@ -96,6 +96,21 @@ void read_bpe_files(const Json& vocabulary, const std::string& merges, const Jso
 void read_vocabulary_object(const Json& vocabulary, const std::string& where, TokenizerSource& source,
                             ProblemList& problems);
 
+/// A SentencePiece model and what says whose it is.
+struct SentencePieceFile {
+  std::string name;        // of the file
+  std::string bytes;       //
+  std::string model_type;  // of config.json, or nothing
+};
+
+/// Fills `source` from a SentencePiece model, with the settings of the tokenizer that `config` (tokenizer_config.json) names,
+/// else of the family of config.json, else of the one that has such special pieces.
+void read_sentencepiece(const SentencePieceFile& file, const Json& config, TokenizerSource& source,
+                        ProblemList& problems);
+
+/// Fills source.added from added_tokens_decoder of a tokenizer_config.json.
+void read_added_tokens(const Json& config, const std::string& file, TokenizerSource& source, ProblemList& problems);
+
 /// What tokenizer_config.json and special_tokens_map.json say beside either: special tokens' names, the
 /// greatest length, contradictions worth a note.
 void read_tokenizer_config(const Json& config, const std::string& file, TokenizerSource& source, ProblemList& problems);

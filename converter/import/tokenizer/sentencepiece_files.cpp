@@ -1,0 +1,318 @@
+// spiece.model and its like: what transformers' tokenizers of SentencePiece models make of such a file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <stdexcept>
+#include <string_view>
+
+#include "import/tokenizer/normal_tables.h"
+#include "import/tokenizer/sentencepiece_model.h"
+#include "import/tokenizer/tokenizer.h"
+#include "import/tokenizer/tokenizer_source.h"
+
+namespace bantam::convert {
+namespace {
+
+/// Whose settings a SentencePiece model has.
+enum class SpmKin { kXlmRoberta, kCamembert, kAlbert, kT5, kXlnet, kDeberta, kUnknown, kOther };
+
+struct SpmName {
+  std::string_view tokenizer;  // tokenizer_class
+  std::string_view model;      // model_type of config.json
+  SpmKin kin;
+};
+constexpr std::array<SpmName, 10> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-roberta", SpmKin::kXlmRoberta},
+                                                {"XLMRobertaTokenizer", "xlm-roberta-xl", SpmKin::kXlmRoberta},
+                                                {"CamembertTokenizer", "camembert", SpmKin::kCamembert},
+                                                {"AlbertTokenizer", "albert", SpmKin::kAlbert},
+                                                {"T5Tokenizer", "t5", SpmKin::kT5},
+                                                {"T5Tokenizer", "mt5", SpmKin::kT5},
+                                                {"MT5Tokenizer", "umt5", SpmKin::kT5},
+                                                {"XLNetTokenizer", "xlnet", SpmKin::kXlnet},
+                                                {"DebertaV2Tokenizer", "deberta-v2", SpmKin::kDeberta},
+                                                {"DebertaV2Tokenizer", "deberta-v3", SpmKin::kDeberta}}};
+
+const Json& entry(const Json& json, const char* key) {
+  static const Json kNull;
+  if (!json.is_object()) return kNull;
+  const auto found = json.find(key);
+  return found == json.end() ? kNull : *found;
+}
+
+std::string string_of(const Json& json) { return json.is_string() ? json.get<std::string>() : std::string(); }
+
+bool truth(const Json& config, const char* key, bool otherwise) {
+  const Json& value = entry(config, key);
+  return value.is_boolean() ? value.get<bool>() : otherwise;
+}
+
+class SpmReader {
+ public:
+  SpmReader(const SentencePieceFile& file, const Json& config, TokenizerSource& source, ProblemList& problems)
+      : file_(file), config_(config), source_(source), problems_(problems) {}
+
+  void read() {
+    source_.file = file_.name;
+    try {
+      model_ = parse_sentencepiece(file_.bytes);
+    } catch (const std::invalid_argument& error) {
+      problems_.push_back(fmt::format("{}: {}", file_.name, error.what()));
+      return;
+    }
+    kin_ = kin();
+    check();
+    if (!problems_.empty()) return;
+    read_pieces();
+    read_words();
+    read_specials();
+    read_templates();
+  }
+
+ private:
+  void unsupported(const std::string& field, const std::string& what) {
+    ++source_.unsupported;
+    problems_.push_back(fmt::format("{}: {}: {}; {}", file_.name, field, what, kWithoutTokenizer));
+  }
+
+  bool has(const std::string& piece) const {
+    const auto is = [&piece](const SentencePiece& p) { return p.text == piece; };
+    return std::any_of(model_.pieces.begin(), model_.pieces.end(), is);
+  }
+
+  SpmKin kin() const {
+    std::string name = string_of(entry(config_, "tokenizer_class"));
+    if (name.size() > 4 && name.compare(name.size() - 4, 4, "Fast") == 0) name.resize(name.size() - 4);
+    for (const SpmName& known : kSpmNames) {
+      if (name == known.tokenizer) return known.kin;
+    }
+    const bool says = !name.empty() && name != "PreTrainedTokenizer" && name != "TokenizersBackend";
+    if (says) return SpmKin::kOther;
+    for (const SpmName& known : kSpmNames) {
+      if (file_.model_type == known.model) return known.kin;
+    }
+    // Files whose directory says nothing: by their special pieces.
+    if (file_.name == "sentencepiece.bpe.model") return SpmKin::kXlmRoberta;
+    if (has("[CLS]") && has("[SEP]")) return has("[UNK]") ? SpmKin::kDeberta : SpmKin::kAlbert;
+    if (has("<sep>") && has("<cls>")) return SpmKin::kXlnet;
+    const bool t5 = model_.pieces.size() > 2 && model_.pieces[0].text == "<pad>" && model_.pieces[1].text == "</s>";
+    return t5 ? SpmKin::kT5 : SpmKin::kUnknown;
+  }
+
+  void check() {
+    if (kin_ == SpmKin::kOther) {
+      ++source_.unsupported;
+      problems_.push_back(
+          fmt::format("tokenizer_config.json: tokenizer_class: \"{}\" is not supported from {}; save the tokenizer "
+                      "with transformers so "
+                      "that the directory has a tokenizer.json",
+                      string_of(entry(config_, "tokenizer_class")), file_.name));
+    }
+    if (model_.pieces.empty()) {
+      problems_.push_back(fmt::format("{}: pieces: there are none; is this a SentencePiece model?", file_.name));
+    }
+    constexpr std::array<const char*, 5> kTypes = {"of another kind", "Unigram", "BPE", "Word", "Char"};
+    if (model_.type != SentencePieceModel::kUnigram) {
+      const bool known = model_.type >= 0 && model_.type < 5;
+      unsupported("trainer_spec.model_type",
+                  fmt::format("is {}; this version takes Unigram",
+                              known ? kTypes.at(static_cast<size_t>(model_.type)) : kTypes[0]));
+    } else if (kin_ == SpmKin::kUnknown) {
+      ++source_.unsupported;
+      problems_.push_back(fmt::format(
+          "{}: it does not say where its special tokens go; name tokenizer_class in tokenizer_config.json: {} or {}",
+          file_.name, "XLMRobertaTokenizer, CamembertTokenizer, AlbertTokenizer, T5Tokenizer, XLNetTokenizer",
+          "DebertaV2Tokenizer"));
+    }
+    if (model_.blanks_end_words) unsupported("trainer_spec.treat_whitespace_as_suffix", "true is not supported");
+    if (!model_.escape_blanks) unsupported("normalizer_spec.escape_whitespaces", "false is not supported");
+    if (!model_.charsmap.empty() && !is_charsmap(model_.charsmap)) {
+      problems_.push_back(
+          fmt::format("{}: normalizer_spec.precompiled_charsmap: is not of the size that its first four "
+                      "bytes say; the file is damaged",
+                      file_.name));
+    }
+    if (kin_ == SpmKin::kDeberta && truth(config_, "split_by_punct", false)) {
+      unsupported("split_by_punct", "true (tokenizer_config.json) is not supported");
+    }
+    for (size_t i = 0; i < model_.pieces.size(); ++i) {
+      if (std::isfinite(model_.pieces[i].score)) continue;
+      problems_.push_back(fmt::format("{}: pieces[{}].score: is no finite number; the file is damaged", file_.name, i));
+      return;
+    }
+  }
+
+  void token(const std::string& text, double score) {
+    source_.vocabulary.emplace_back(text, static_cast<int64_t>(source_.vocabulary.size()));
+    source_.scores.push_back(score);
+  }
+
+  /// Fairseq's numbers of XLM-R and CamemBERT go before the pieces, what training added goes behind them.
+  void read_pieces() {
+    source_.model.kind = fb::TokenModelKind::unigram;
+    size_t from = 0;
+    if (kin_ == SpmKin::kXlmRoberta) {
+      for (const char* text : {"<s>", "<pad>", "</s>", "<unk>"}) token(text, 0);
+      from = 3;
+    }
+    if (kin_ == SpmKin::kCamembert) {
+      for (const char* text : {"<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>"}) token(text, 0);
+      token("<unk>NOTUSED", -100);
+      from = 1;
+    }
+    for (; from < model_.pieces.size(); ++from) {
+      const SentencePiece& piece = model_.pieces[from];
+      token(piece.text, static_cast<double>(piece.score) - (is_avoided(piece.text) ? kAvoided : 0));
+    }
+    if (kin_ == SpmKin::kXlmRoberta || kin_ == SpmKin::kCamembert) token("<mask>", 0);
+    if (kin_ != SpmKin::kT5) return;
+    const Json& extra = entry(config_, "extra_ids");
+    const bool given = extra.is_number_unsigned() && extra.get<uint64_t>() <= kMostExtra;
+    const auto count = static_cast<uint32_t>(given ? extra.get<uint64_t>() : kUsualExtra);
+    for (uint32_t i = count; i-- > 0;) {
+      const std::string text = fmt::format("<extra_id_{}>", i);
+      if (!has(text)) token(text, 0);
+    }
+  }
+
+  /// ALBERT and XLNet cut a comma from the digits before it.
+  bool is_avoided(const std::string& piece) const {
+    if (kin_ != SpmKin::kAlbert && kin_ != SpmKin::kXlnet) return false;
+    const size_t size = piece.size();
+    return size > 1 && piece[size - 1] == ',' && piece[size - 2] >= '0' && piece[size - 2] <= '9';
+  }
+
+  void stage(fb::NormalizerKind kind, CodeMap map = CodeMap::kNone) {
+    source_.stages.emplace_back();
+    source_.stages.back().rule.kind = kind;
+    source_.stages.back().map = map;
+  }
+  void replace(const char* text, const char* content, uint32_t least = 0) {
+    stage(fb::NormalizerKind::replace);
+    source_.stages.back().rule.text = text;
+    source_.stages.back().rule.content = content;
+    source_.stages.back().rule.least = least;
+  }
+
+  /// Normalisers, and how blanks begin words.
+  void read_words() {
+    const bool quotes = kin_ == SpmKin::kAlbert || kin_ == SpmKin::kXlnet;
+    const bool deberta = kin_ == SpmKin::kDeberta;
+    if (quotes) {
+      replace("``", "\"");
+      replace("''", "\"");
+    }
+    if (quotes && !truth(config_, "keep_accents", false)) {
+      stage(fb::NormalizerKind::form, CodeMap::kCompatible);
+      stage(fb::NormalizerKind::map, CodeMap::kStripAccents);
+    }
+    if ((quotes || deberta) && truth(config_, "do_lower_case", kin_ == SpmKin::kAlbert)) {
+      stage(fb::NormalizerKind::map, CodeMap::kLowercase);
+    }
+    // Without a blank before the text, words of white space alone would lose what stands between them.
+    const bool runs = deberta || (model_.remove_extra_blanks && !model_.add_dummy_prefix);
+    if (runs) {
+      stage(fb::NormalizerKind::strip);
+      source_.stages.back().rule.left = true;
+      source_.stages.back().rule.right = true;
+    }
+    if (!model_.charsmap.empty()) {
+      stage(fb::NormalizerKind::charsmap);
+      source_.charsmap = model_.charsmap;
+    }
+    if (runs) replace(" ", " ", 2);
+    source_.splitter.kind = fb::SplitterKind::metaspace;
+    source_.splitter.prefix_blank = model_.add_dummy_prefix && truth(config_, "add_prefix_space", true);
+    source_.splitter.white_words = model_.remove_extra_blanks && !runs;
+    // Byte fallback is left out as transformers leaves it out: what has no piece is unknown, even where bytes have pieces.
+  }
+
+  void read_specials() {
+    const bool brackets = kin_ == SpmKin::kAlbert || kin_ == SpmKin::kDeberta;
+    const bool xlnet = kin_ == SpmKin::kXlnet;
+    source_.unknown = kin_ == SpmKin::kDeberta ? "[UNK]" : "<unk>";
+    source_.pad = kin_ == SpmKin::kDeberta ? "[PAD]" : "<pad>";
+    source_.cls = brackets ? "[CLS]" : xlnet ? "<cls>" : "<s>";
+    source_.sep = brackets ? "[SEP]" : xlnet ? "<sep>" : "</s>";
+    source_.mask = brackets ? "[MASK]" : "<mask>";
+    read_added_tokens(config_, "tokenizer_config.json", source_, problems_);
+    for (const SentencePiece& piece : model_.pieces) {
+      const bool control = piece.kind == SentencePiece::kControl;
+      if (control || piece.kind == SentencePiece::kUserDefined) add(piece.text, control, false);
+    }
+    const bool t5 = kin_ == SpmKin::kT5;
+    for (const std::string* text : {&source_.cls, &source_.sep, &source_.unknown, &source_.pad}) {
+      if (!t5 || text != &source_.cls) add(*text, true, false);
+    }
+    if (!t5) add(source_.mask, true, kin_ != SpmKin::kDeberta);
+    if (kin_ == SpmKin::kCamembert) {
+      for (const char* text : {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"}) add(text, true, false);
+    }
+    for (const auto& [text, id] : source_.vocabulary) {
+      if (t5 && text.rfind("<extra_id_", 0) == 0) add(text, true, false);
+    }
+    if (xlnet) {
+      for (const char* text : {"<eop>", "<eod>"}) add(text, true, false);
+    }
+  }
+
+  void add(const std::string& text, bool special, bool lstrip) {
+    if (!added_.insert(text).second) return;
+    const auto same = [&text](const AddedSource& other) { return other.text == text; };
+    if (std::any_of(source_.added.begin(), source_.added.end(), same)) return;
+    source_.added.push_back({text, -1, special, false, lstrip, false, false});
+  }
+
+  void read_templates() {
+    using Piece = fb::TemplatePiece;
+    const Piece first(-1, 0, 0);
+    const Piece cls(kTemplateCls, -1, 0);
+    const Piece sep(kTemplateSep, -1, 0);
+    switch (kin_) {
+      case SpmKin::kXlmRoberta:
+      case SpmKin::kCamembert:
+        source_.single = {cls, first, sep};
+        source_.pair = {cls, first, sep, sep, Piece(-1, 1, 0), sep};
+        return;
+      case SpmKin::kAlbert:
+      case SpmKin::kDeberta:
+        source_.single = {cls, first, sep};
+        source_.pair = {cls, first, sep, Piece(-1, 1, 1), Piece(kTemplateSep, -1, 1)};
+        return;
+      case SpmKin::kT5:
+        source_.single = {first, sep};
+        source_.pair = {first, sep, Piece(-1, 1, 0), sep};
+        return;
+      case SpmKin::kXlnet:
+        source_.single = {first, sep, Piece(kTemplateCls, -1, 2)};
+        source_.pair = {first, sep, Piece(-1, 1, 1), Piece(kTemplateSep, -1, 1), Piece(kTemplateCls, -1, 2)};
+        return;
+      case SpmKin::kUnknown:
+      case SpmKin::kOther:
+        return;
+    }
+  }
+
+  static constexpr double kAvoided = 100;
+  static constexpr uint32_t kUsualExtra = 100;
+  static constexpr uint32_t kMostExtra = 10000;
+
+  const SentencePieceFile& file_;
+  const Json& config_;
+  TokenizerSource& source_;
+  ProblemList& problems_;
+  SentencePieceModel model_;
+  SpmKin kin_ = SpmKin::kUnknown;
+  std::set<std::string> added_;
+};
+
+}  // namespace
+
+void read_sentencepiece(const SentencePieceFile& file, const Json& config, TokenizerSource& source,
+                        ProblemList& problems) {
+  SpmReader(file, config, source, problems).read();
+}
+
+}  // namespace bantam::convert
