@@ -242,8 +242,8 @@ TEST_F(Import, ATokenizerOfAnotherKindIsUnsupportedABrokenOneInvalid) {
 }
 
 TEST_F(Import, IdsOnlyLeavesAnyTokenizerOut) {
-  directory_.write("sentencepiece.bpe.model", "");
-  expect_in(refused(ExitCode::kUnsupported), {"sentencepiece.bpe.model", "--ids-only"});
+  directory_.write("tokenizer.tiktoken", "");
+  expect_in(refused(ExitCode::kUnsupported), {"tokenizer.tiktoken", "--ids-only"});
   ImportOptions options;
   options.ids_only = true;
   EXPECT_TRUE(import(options).model.tokenizers.empty());

@@ -159,7 +159,8 @@ class Reader {
     source_.unknown = part(model, "unk_token").is_null() ? "" : text(model, "unk_token", "model");
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
       const Json& value = part(model, key);
-      if (!value.is_null() && value != "") unsupported(std::string("model.") + key, value.dump(), "none");
+      const bool none = value.is_null() || (value.is_string() && value.get<std::string>().empty());
+      if (!none) unsupported(std::string("model.") + key, value.dump(), "none");
     }
     const Json& dropout = part(model, "dropout");
     if (!dropout.is_null() && dropout != 0.0) unsupported("model.dropout", dropout.dump(), "null");
