@@ -4,6 +4,7 @@
 
 #include "cli/build_info.h"
 #include "cli/choices.h"
+#include "cli/errors.h"
 
 namespace bantam::cli {
 
@@ -23,6 +24,14 @@ void add_engine_options(CLI::App& command, EngineOptions* options) {
       ->type_name("NAME");
   command.add_flag("--f32-attention", options->f32_attention,
                    "Attention of int8 files in f32, for comparison: slower, more memory");
+}
+
+uint32_t require_vectors(const ModelFile& file) {
+  const uint32_t parts = traits(file.model().task()).parts & kVectorPart;
+  if (parts != 0) return parts;
+  fail(ExitCode::kUnsupported,
+       "{}: the file is for the task \"{}\", this needs vectors of texts; convert it with --task embed", file.path(),
+       task_name(file.model().task()));
 }
 
 }  // namespace bantam::cli

@@ -21,6 +21,9 @@ using convert::to_string;
 /// Adds --threads, --isa, --backend and --f32-attention.
 void add_engine_options(CLI::App& command, EngineOptions* options);
 
+/// kVectorPart, of a file that gives vectors; throws (unsupported) for another.
+uint32_t require_vectors(const ModelFile& file);
+
 }  // namespace bantam::cli
 
 #endif  // BANTAM_CONVERTER_CLI_ENGINE_H_

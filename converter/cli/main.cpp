@@ -12,6 +12,7 @@ int run(int argc, char** argv) {
     add_sensitivity(app);
     add_run(app);
     add_search(app);
+    add_phrases(app);
     add_rank(app);
     add_tokenize(app);
     add_eval(app);

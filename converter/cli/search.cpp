@@ -64,14 +64,6 @@ void require_same_model(const SearchIndex& index, const std::string& path, const
        printable(index.model_name()), model);
 }
 
-uint32_t require_vectors(const ModelFile& file) {
-  const uint32_t parts = traits(file.model().task()).parts & kVectorPart;
-  if (parts != 0) return parts;
-  fail(ExitCode::kUnsupported,
-       "{}: the file is for the task \"{}\", search needs vectors; convert it with --task embed", file.path(),
-       task_name(file.model().task()));
-}
-
 /// Appends what TEXTS holds, a batch at a time. Returns how many were cut.
 size_t embed_all(const IndexArguments& arguments, const ModelFile& file, IndexContents* contents) {
   Engine engine(file, arguments.engine);

@@ -79,7 +79,7 @@ class Search(CommandTest):
         self.refused(2, "TEXTS: missing", "index", mean, "-o", self.index)
         self.refused(2, "--remove alone", "index", mean, self.texts, "-o", self.index, "--remove", "1")
         self.refused(2, "--compact", "index", mean, self.texts, "-o", self.index, "--add", "--compact")
-        self.refused(5, "search needs vectors", "index", model("bert-classify"), self.texts, "-o", self.index)
+        self.refused(5, "this needs vectors of texts", "index", model("bert-classify"), self.texts, "-o", self.index)
         self.refused(4, "another model", "search", model("sentence-cls-dense"), self.index, "ko")
         self.refused(3, "make an index", "search", mean, self.directory / "none.index", "ko")
         broken = self.directory / "broken.index"

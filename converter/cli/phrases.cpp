@@ -1,0 +1,339 @@
+// bantam keywords, bantam topics: what texts are about.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "cli/appearance.h"
+#include "cli/choices.h"
+#include "cli/commands.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/stream.h"
+#include "cli/text_options.h"
+#include "run/text_source.h"
+#include "search/phrases.h"
+#include "search/topics.h"
+
+namespace bantam::cli {
+
+using convert::StopWords;
+using convert::TextSource;
+
+namespace {
+
+struct WordOptions {
+  uint32_t most = 1;  // words of a phrase
+  std::string stop_words = "english";
+};
+
+struct KeywordArguments {
+  RunOptions run;
+  WordOptions words;
+  uint32_t top = 5;
+  float diversity = 0;
+  bool whole = false;
+};
+
+struct TopicArguments {
+  std::string model, texts;
+  EngineOptions engine;
+  WordOptions words;
+  uint32_t topics = 0;
+  uint32_t top = 8;
+  uint32_t examples = 1;
+  bool json = false;
+};
+
+void add_word_options(CLI::App& command, WordOptions* words) {
+  command.add_option("--words", words->most, fmt::format("Most words of a phrase (default {})", words->most))
+      ->check(between(1, 5))
+      ->type_name("N");
+  command
+      .add_option("--stop-words", words->stop_words,
+                  "Words that phrases leave out: \"english\" (the default), \"none\", or a file of them, one a line")
+      ->type_name("WORDS|FILE");
+}
+
+StopWords read_stop_words(const std::string& option) {
+  if (option == "english") return convert::english_stop_words();
+  StopWords words;
+  if (option == "none") return words;
+  convert::LineReader lines(option, warn);
+  std::string line;
+  while (lines.next(&line)) {
+    for (std::string& word : convert::words_of(line)) words.insert(std::move(word));
+  }
+  return words;
+}
+
+/// Of unit length; a vector of zeros stays.
+void append_unit(const std::vector<float>& vector, std::vector<float>* to) {
+  const float length = std::sqrt(convert::dot(vector.data(), vector.data(), vector.size()));
+  for (const float value : vector) to->push_back(length > 0 ? value / length : 0.0F);
+}
+
+/// Vectors of texts, in batches.
+class Embedder {
+ public:
+  Embedder(const ModelFile& file, const EngineOptions& options)
+      : engine_(file, options), predictor_(engine_, require_vectors(file), {}) {}
+
+  /// Appends the texts' vectors, one after the other. Returns how many texts were cut.
+  size_t embed(const std::vector<std::string>& texts, std::vector<float>* vectors, Progress* progress) {
+    size_t cut = 0;
+    for (size_t begin = 0; begin < texts.size(); begin += engine_.batch()) {
+      std::vector<Input> batch;
+      for (size_t i = begin; i < std::min<size_t>(texts.size(), begin + engine_.batch()); ++i) {
+        batch.push_back({texts[i], std::nullopt});
+      }
+      for (const Prediction& one : predictor_.predict(batch)) {
+        append_unit(one.embedding, vectors);
+        cut += one.truncated ? 1U : 0U;
+      }
+      if (progress != nullptr) progress->show(fmt::format("{} texts", begin + batch.size()), 0);
+    }
+    return cut;
+  }
+
+ private:
+  Engine engine_;
+  Predictor predictor_;
+};
+
+// --------------------------------------------------------------------------------------- keywords
+
+void show_keywords(const KeywordArguments& arguments, const std::string& text, Embedder& embedder,
+                   const StopWords& stop, bool several) {
+  const std::vector<std::string> phrases = convert::phrases_of(text, 1, arguments.words.most, stop);
+  std::vector<float> of_text, of_phrases;
+  const bool truncated = embedder.embed({text}, &of_text, nullptr) != 0;
+  embedder.embed(phrases, &of_phrases, nullptr);
+  const auto chosen = convert::choose_phrases(of_text, of_phrases, arguments.top, arguments.diversity);
+  if (arguments.run.json) {
+    Json object = json_object("keywords");
+    object["text"] = text;
+    object["keywords"] = Json::array();
+    for (const convert::ScoredPhrase& one : chosen) {
+      Json keyword;
+      keyword["phrase"] = phrases[one.phrase];
+      keyword["score"] = one.score;
+      object["keywords"].push_back(std::move(keyword));
+    }
+    object["truncated"] = truncated;
+    out().line(object);
+  } else {
+    if (several) out().print("{}\n", bold(printable(text)));
+    for (const convert::ScoredPhrase& one : chosen) {
+      out().print("{}{:7.4f}{}  {}\n", several ? "  " : "", one.score, bar(one.score), printable(phrases[one.phrase]));
+    }
+    if (truncated) out().print("{}\n", dim("(truncated: the end of the text was not read)"));
+  }
+  out().flush();
+}
+
+/// All lines of all texts as one.
+std::string join_texts(TextSource& source) {
+  std::string whole, line;
+  while (source.next(&line)) whole += (whole.empty() ? "" : "\n") + line;
+  return whole;
+}
+
+void run_keywords(KeywordArguments& arguments) {
+  RunOptions& run = arguments.run;
+  if (run.texts.empty() && run.file.empty()) {
+    if (!convert::input_is_given())
+      fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
+    run.texts = {"-"};
+  }
+  const StopWords stop = read_stop_words(arguments.words.stop_words);
+  const ModelFile file(run.model);
+  Embedder embedder(file, run.engine);
+  TextSource source(run.texts, run.file, warn, show_prompt);
+  if (arguments.whole) {
+    show_keywords(arguments, join_texts(source), embedder, stop, false);
+    return;
+  }
+  const bool several = is_stream(run.texts, run.file) && !convert::input_is_typed();
+  answer_stream(run, {[&](Input* input) {
+                        *input = {};
+                        return source.next(&input->first);
+                      },
+                      [&](const std::vector<Input>& texts) {
+                        for (const Input& text : texts) show_keywords(arguments, text.first, embedder, stop, several);
+                      }});
+}
+
+void add_keywords(CLI::App& app) {
+  auto arguments = std::make_shared<KeywordArguments>();
+  arguments->run.command = "keywords";
+  CLI::App* command = app.add_subcommand("keywords", "Find the words that say what a text is about");
+  command->group(kAnswerGroup);
+  command->option_defaults()->group("Input");
+  command->add_option("FILE", arguments->run.model, "A .bantam file that gives vectors")
+      ->required()
+      ->type_name("FILE.bantam");
+  add_texts(*command, "TEXT", &arguments->run.texts, "Texts; none, or -: standard input, one a line");
+  command->add_option("--file", arguments->run.file, "Read texts from this file, one a line")->type_name("FILE");
+  command->add_flag("--whole", arguments->whole, "All lines are one text");
+  command->option_defaults()->group("Choice");
+  add_word_options(*command, &arguments->words);
+  command
+      ->add_option("--diversity", arguments->diversity,
+                   "0 to 1 (default 0): how much a phrase shall differ from those that are chosen before it")
+      ->check(between(0.0F, 1.0F))
+      ->type_name("SHARE");
+  command->option_defaults()->group("Output");
+  command->add_option("--top", arguments->top, "Most phrases of a text (default 5)")
+      ->check(between(1, 1000000))
+      ->type_name("N");
+  command->add_flag("--json", arguments->run.json, "Print one JSON object a text");
+  command->option_defaults()->group("Running");
+  arguments->run.engine.batch = 16;
+  command->add_option("--batch", arguments->run.engine.batch, "Phrases of one forward pass (default 16)")
+      ->check(between(1, 4096))
+      ->type_name("N");
+  add_engine_options(*command, &arguments->run.engine);
+  command->footer(
+      "Scores are cosines between a phrase's vector and the text's.\n\n"
+      "Examples:\n"
+      "  bantam keywords minilm.bantam \"The moon pulls the water of the sea\" --words 2\n"
+      "  bantam keywords minilm.bantam --file paragraphs.txt --whole --top 8 --diversity 0.4 --json");
+  command->callback([arguments] { run_keywords(*arguments); });
+}
+
+// ----------------------------------------------------------------------------------------- topics
+
+/// Members of each group, nearest to its middle first; groups by their size.
+std::vector<std::vector<size_t>> members_of(const convert::Groups& groups) {
+  std::vector<std::vector<size_t>> members(groups.count);
+  for (size_t i = 0; i < groups.of.size(); ++i) members[groups.of[i]].push_back(i);
+  for (auto& group : members) {
+    std::stable_sort(group.begin(), group.end(),
+                     [&](size_t a, size_t b) { return groups.nearness[a] > groups.nearness[b]; });
+  }
+  return members;
+}
+
+std::vector<uint32_t> by_size(const std::vector<std::vector<size_t>>& members) {
+  std::vector<uint32_t> order(members.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return members[a].size() > members[b].size(); });
+  return order;
+}
+
+void show_topics(const TopicArguments& arguments, const std::vector<std::string>& texts, const convert::Groups& groups,
+                 const std::vector<std::vector<convert::ScoredWord>>& words, size_t cut) {
+  const auto members = members_of(groups);
+  const std::vector<uint32_t> order = by_size(members);
+  Json object = json_object("topics");
+  object["texts"] = texts.size();
+  object["truncated"] = cut;
+  object["topics"] = Json::array();
+  Json of = Json::array();
+  std::vector<size_t> number(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    const uint32_t group = order[i];
+    number[group] = i + 1;
+    Json topic;
+    topic["topic"] = i + 1;
+    topic["size"] = members[group].size();
+    topic["words"] = Json::array();
+    std::string line;
+    for (const convert::ScoredWord& word : words[group]) {
+      Json one;
+      one["phrase"] = word.word;
+      one["score"] = word.score;
+      topic["words"].push_back(std::move(one));
+      line += (line.empty() ? "" : ", ") + printable(word.word);
+    }
+    topic["examples"] = Json::array();
+    const size_t shown = std::min<size_t>(arguments.examples, members[group].size());
+    for (size_t k = 0; k < shown; ++k) topic["examples"].push_back(texts[members[group][k]]);
+    if (!arguments.json) {
+      out().print("{:3} {:6} {}  {}\n", i + 1, members[group].size(), members[group].size() == 1 ? "text " : "texts",
+                  bold(line));
+      for (size_t k = 0; k < shown; ++k) out().print("{:18}{}\n", "", printable(texts[members[group][k]]));
+    }
+    object["topics"].push_back(std::move(topic));
+  }
+  for (const uint32_t group : groups.of) of.push_back(number[group]);
+  object["of"] = std::move(of);
+  if (arguments.json) out().line(object);
+  out().flush();
+}
+
+void run_topics(const TopicArguments& arguments) {
+  const StopWords stop = read_stop_words(arguments.words.stop_words);
+  const ModelFile file(arguments.model);
+  Embedder embedder(file, arguments.engine);
+  TextSource source({}, arguments.texts, warn, show_prompt);
+  std::vector<std::string> texts;
+  std::string text;
+  while (source.next(&text)) {
+    if (!text.empty()) texts.push_back(text);
+  }
+  if (texts.empty()) fail(ExitCode::kInvalid, "{}: holds no text, so that there are no topics", arguments.texts);
+  Progress progress;
+  convert::UnitVectors vectors;
+  const size_t cut = embedder.embed(texts, &vectors.values, &progress);
+  vectors.width = vectors.values.size() / texts.size();
+  if (cut != 0) warn(fmt::format("{} texts are longer than the model reads; their ends were not", cut));
+  const convert::Groups groups =
+      convert::group_vectors(vectors, arguments.topics, [&] { progress.show("grouping", 0); });
+  show_topics(arguments, texts, groups,
+              convert::words_of_groups(texts, groups, arguments.top, arguments.words.most, stop), cut);
+}
+
+void add_topics(CLI::App& app) {
+  auto arguments = std::make_shared<TopicArguments>();
+  CLI::App* command = app.add_subcommand("topics", "Group texts by meaning, and name each group's words");
+  command->group(kAnswerGroup);
+  command->option_defaults()->group("Input");
+  command->add_option("FILE", arguments->model, "A .bantam file that gives vectors")
+      ->required()
+      ->type_name("FILE.bantam");
+  command
+      ->add_option("TEXTS", arguments->texts,
+                   "Texts, one a line, or of FILE.jsonl, .csv and .tsv each record's text; - is standard input")
+      ->required()
+      ->type_name("TEXTS");
+  command->option_defaults()->group("Choice");
+  command->add_option("--topics", arguments->topics, "Groups (default: as many, of 2 to 30, as lie apart most clearly)")
+      ->check(between(1, 10000))
+      ->type_name("N");
+  add_word_options(*command, &arguments->words);
+  command->option_defaults()->group("Output");
+  command->add_option("--top", arguments->top, "Most words of a topic (default 8)")
+      ->check(between(1, 1000))
+      ->type_name("N");
+  command->add_option("--examples", arguments->examples, "Texts shown of a topic, the most typical (default 1)")
+      ->check(between(0, 1000000))
+      ->type_name("N");
+  command->add_flag("--json", arguments->json, "Print one JSON object");
+  command->option_defaults()->group("Running");
+  arguments->engine.batch = 16;
+  command->add_option("--batch", arguments->engine.batch, "Texts of one forward pass (default 16)")
+      ->check(between(1, 4096))
+      ->type_name("N");
+  add_engine_options(*command, &arguments->engine);
+  command->footer(
+      "Groups are found by k-means over directions; words by how much oftener a group uses them than the others do "
+      "(class-based tf-idf). The same texts give the same topics.\n\n"
+      "Examples:\n"
+      "  bantam topics minilm.bantam lines.txt\n"
+      "  bantam topics minilm.bantam lines.txt --topics 6 --words 2 --examples 3 --json");
+  command->callback([arguments] { run_topics(*arguments); });
+}
+
+}  // namespace
+
+void add_phrases(CLI::App& app) {
+  add_keywords(app);
+  add_topics(app);
+}
+
+}  // namespace bantam::cli
