@@ -25,10 +25,10 @@ void halves_of_neighbours(std::vector<float>& values, uint32_t heads, uint32_t c
   const size_t head = values.size() / heads;
   std::vector<float> turned(size_t{width} * columns);
   for (uint32_t h = 0; h < heads; ++h) {
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(h * head);
+    float* const begin = values.data() + h * head;
     for (uint32_t row = 0; row < width; ++row) {
       const uint32_t to = row % 2 * (width / 2) + row / 2;
-      std::copy_n(begin + std::ptrdiff_t{row} * columns, columns, turned.begin() + std::ptrdiff_t{to} * columns);
+      std::copy_n(begin + size_t{row} * columns, columns, turned.data() + size_t{to} * columns);
     }
     std::copy(turned.begin(), turned.end(), begin);
   }
