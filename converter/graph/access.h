@@ -28,6 +28,11 @@ inline bool is_constant(const Graph& graph, int32_t index) {
 /// (biases by distance, rotary positions) and stay f32.
 bool is_weight_matrix(const Graph& graph, size_t index);
 
+/// Does the op give another shape or meaning to scores that are an output, rather than compute with what layers pass on?
+inline bool shapes_output(const fb::OpT& op) {
+  return op.attributes.type == fb::OpAttributes::Slice || op.attributes.type == fb::OpAttributes::Crf;
+}
+
 /// Value of a constant dimension; 0 for a symbolic one.
 inline uint64_t fixed(const fb::Dim& dim) { return dim.symbol() < 0 ? static_cast<uint64_t>(dim.b()) : 0; }
 /// Columns of a two-dimensional tensor; elements of a vector.

@@ -189,6 +189,16 @@ int32_t Builder::slice(const std::string& name, int32_t x, uint32_t begin, uint3
   return y;
 }
 
+int32_t Builder::crf(const std::string& name, int32_t x, int32_t transitions, int32_t members, uint32_t skip_first,
+                     uint32_t skip_last) {
+  const int32_t y = activation(name, rows_symbol(x), width(x));
+  fb::OpT& added = op(name, {x, transitions, members}, {y});
+  auto& attributes = set_attributes<fb::CrfT>(added);
+  attributes.skip_first = skip_first;
+  attributes.skip_last = skip_last;
+  return y;
+}
+
 int32_t Builder::row(const std::string& name, int32_t x, const EpilogueSpec& epilogue) {
   const int32_t y = activation(name, rows_symbol(x), width(x));
   fb::OpT& added = op(name, {x}, {y, kAbsent});

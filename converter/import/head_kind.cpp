@@ -49,11 +49,12 @@ ChosenHead head_by_tensors(const Family& family, const Fields& config, const Wei
   if (weights.has_head("intent_classifier.weight") && weights.has_head("slot_classifier.weight")) {
     return {fb::TaskKind::joint, family.head(fb::TaskKind::joint)};
   }
+  const Head* tags = there(fb::TaskKind::tag);
+  if (tags != nullptr && weights.has_head("crf.transitions")) return {fb::TaskKind::tag, tags};
   const Head* words = there(fb::TaskKind::fill);
   const Head* next = there(fb::TaskKind::next_sentence);
   const Head* both = words != nullptr && next != nullptr ? family.head(fb::TaskKind::pretraining) : nullptr;
-  for (const Head* head :
-       {there(fb::TaskKind::answer), there(fb::TaskKind::classify), there(fb::TaskKind::tag), both, words, next}) {
+  for (const Head* head : {there(fb::TaskKind::answer), there(fb::TaskKind::classify), tags, both, words, next}) {
     if (head != nullptr) return chosen(*head, config, weights);
   }
   return {fb::TaskKind::none, family.head(fb::TaskKind::none)};
@@ -115,6 +116,8 @@ ChosenHead detect_head(const Family& family, const Fields& config, const Weights
   }
   const auto name = config.raw("architectures").front().get<std::string>();
   if (const Head* found = head_of_class(family, weights, name)) return chosen(*found, config, weights);
+  // A chain of tags is a class of its own in every program that trains one.
+  if (weights.has_head("crf.transitions")) return head_by_tensors(family, config, weights);
   problems.add(
       ExitCode::kUnsupported,
       fmt::format("config.json: architectures: \"{}\" is not supported; {} with heads for {} is, and --task NAME "

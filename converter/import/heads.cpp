@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "import/chain.h"
 #include "import/source/labels.h"
 
 namespace bantam::convert {
@@ -50,7 +51,7 @@ class HeadImporter {
   void tag(const Head& head) {
     auto labels = labels_of(head);
     const fb::TagScheme tags = scheme(labels);
-    const int32_t logits = layers(head, count(labels));
+    const int32_t logits = chain(layers(head, count(labels)));
     label_set(c_.builder.output("logits", fb::OutputRole::tags, logits), std::move(labels), tags);
   }
 
@@ -105,12 +106,14 @@ class HeadImporter {
     auto slots = read_label_list(c_.fields, "slot_labels");
     const fb::TagScheme tags = scheme(slots);
     const int32_t intent = dense("intent_classifier", first_token(), count(intents));
-    const int32_t slot = dense("slot_classifier", c_.encoder.hidden, count(slots));
+    const int32_t slot = chain(dense("slot_classifier", c_.encoder.hidden, count(slots)));
     label_set(c_.builder.output("intent_logits", fb::OutputRole::labels, intent), std::move(intents));
     label_set(c_.builder.output("slot_logits", fb::OutputRole::tags, slot), std::move(slots), tags);
   }
 
  private:
+  int32_t chain(int32_t scores) { return add_chain(c_.builder, c_.fields, c_.weights, "crf", scores); }
+
   /// Linear over head tensors NAME.weight [out, in] and NAME.bias [out].
   int32_t dense(const std::string& name, int32_t x, uint32_t out, const EpilogueSpec& epilogue = {}) {
     const uint32_t in = c_.builder.width(x);

@@ -11,6 +11,7 @@
 #include "base/sha256.h"
 #include "graph/builder.h"
 #include "graph/task_parts.h"
+#include "import/chain.h"
 #include "import/families/config.h"
 #include "import/heads.h"
 #include "import/source/checkpoint.h"
@@ -195,6 +196,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
   if (!options.ids_only) add_tokenizer(graph, source.tokenizer, config, pooling, positions, problems);
+  choose_members(graph, fields, problems);
   record_provenance(graph, source, fields);
   problems.raise();
   return graph;

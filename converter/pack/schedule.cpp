@@ -18,12 +18,14 @@
 
 #include "base/error.h"
 #include "graph/access.h"
+#include "graph/builder.h"
 #include "pack/lower.h"
 
 namespace bantam::convert {
 namespace {
 
 int32_t row_symbol(const Graph& graph, const fb::OpT& op) {
+  if (op.attributes.type == fb::OpAttributes::Crf) return kSequences;
   for (const int32_t output : op.outputs) {
     if (output >= 0) return tensor(graph, output).shape.front().symbol();
   }

@@ -63,7 +63,7 @@ class StaticForm {
     for (size_t i = 0; i < ops.size(); ++i) {
       fb::OpT& op = *ops[i];
       op.outputs.resize(op.attributes.type == fb::OpAttributes::SplitHeads ? 3 : 2, -1);
-      if (op.attributes.type == fb::OpAttributes::Slice) continue;  // of an f32 output
+      if (shapes_output(op)) continue;  // of an f32 output
       op.numerics = fb::Numerics::static_int;
       op.integer = std::make_unique<fb::IntegerT>();
       if (!op.epilogue) op.epilogue = std::make_unique<fb::EpilogueT>();
@@ -130,10 +130,10 @@ class StaticForm {
     }
     return result;
   }
-  /// Nobody computes with `t`: an output, or what outputs are slices of.
+  /// Nobody computes with `t`: an output, or what outputs are made of.
   bool ends(int32_t t) const {
     for (const fb::OpT* op : readers(t)) {
-      if (op->attributes.type != fb::OpAttributes::Slice) return false;
+      if (!shapes_output(*op)) return false;
     }
     return true;
   }

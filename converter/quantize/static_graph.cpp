@@ -17,7 +17,7 @@ bool only_outputs_read(const Graph& graph, int32_t t) {
   for (const auto& op : main_subgraph(graph).ops) {
     bool reads = false;
     for_each_read(*op, [&](int32_t read) { reads = reads || read == t; });
-    if (reads && op->attributes.type != fb::OpAttributes::Slice) return false;
+    if (reads && !shapes_output(*op)) return false;
   }
   return true;
 }
@@ -57,6 +57,7 @@ std::string obstacle(const Graph& graph, const fb::OpT& op) {
       return sums && !only_outputs_read(graph, op.outputs[0]) ? "a mean that other layers read has none" : "";
     }
     case fb::OpAttributes::Slice:
+    case fb::OpAttributes::Crf:
       return is_output(graph, op.outputs[0]) ? "" : "slices of anything but outputs have none";
     default:
       return fmt::format("{} has none", fb::EnumNameOpAttributes(op.attributes.type));

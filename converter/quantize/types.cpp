@@ -86,7 +86,7 @@ std::vector<bool> small_matrices(const Graph& graph, uint32_t limit) {
   for (const auto& output : graph.model.outputs) feeds[static_cast<size_t>(output->tensor)] = true;
   const auto& ops = main_subgraph(graph).ops;
   for (const auto& op : ops) {
-    if (op->attributes.type == fb::OpAttributes::Slice && feeds[static_cast<size_t>(op->outputs[0])]) {
+    if (shapes_output(*op) && feeds[static_cast<size_t>(op->outputs[0])]) {
       feeds[static_cast<size_t>(op->inputs[0])] = true;
     }
   }
@@ -111,7 +111,7 @@ void choose_types(Graph& graph, const TypeOptions& options) {
   for (const Keep& keep : options.keep) patterns.push_back(compile(keep.pattern));
   std::vector<bool> matched(patterns.size(), false);
   for (size_t i = 0; i < graph.constants.size(); ++i) {
-    if (!graph.constants[i]) continue;
+    if (!graph.constants[i] || !graph.constants[i]->numbers.empty()) continue;
     fb::TensorT& constant = *graph.model.tensors[i];
     constant.type = fb::DType::f32;
     if (!is_weight_matrix(graph, i)) continue;

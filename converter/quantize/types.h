@@ -58,7 +58,7 @@ Keep parse_keep(const std::string& text);
 /// matrix, (invalid) naming every constant with a NaN or an infinity.
 void choose_types(Graph& graph, const TypeOptions& options);
 
-/// Marks matrices of fewer than `limit` rows that are looked up, or feed an output directly or through a Slice.
+/// Marks matrices of fewer than `limit` rows that are looked up, or feed an output directly or through what shapes outputs.
 std::vector<bool> small_matrices(const Graph& graph, uint32_t limit);
 
 /// i8 or i4: what meets i8 activations.

@@ -85,11 +85,67 @@ class Evaluator {
         y = columns(tensors_.at(op.inputs.at(0)), slice.begin, slice.width);
         break;
       }
+      case fb::OpAttributes::Crf:
+        y = chains(tensors_.at(op.inputs.at(0)), constant(op.inputs.at(1)), members(op));
+        break;
       default:
         throw std::logic_error("operator without an evaluation: " + op.name);
     }
     finish(y, convert::epilogue_of(op));
     tensors_[op.outputs.at(0)] = std::move(y);
+  }
+
+  /// The best chain of tags, where `tag` of token `forced` is given; -1: nothing is.
+  static double best_chain(const Matrix& x, const std::vector<float>& transitions, size_t forced, int tag) {
+    const size_t tags = x.width;
+    std::vector<double> total(tags, 0);
+    for (size_t row = 0; row < x.rows; ++row) {
+      std::vector<double> next(tags);
+      for (size_t to = 0; to < tags; ++to) {
+        double best = row == 0 ? double{transitions[to]} : -INFINITY;
+        for (size_t from = 0; row > 0 && from < tags; ++from) {
+          best = std::max(best, total[from] + double{transitions[(2 + from) * tags + to]});
+        }
+        const bool out = tag >= 0 && row == forced && to != static_cast<size_t>(tag);
+        next[to] = out ? -INFINITY : best + x.values[row * tags + to];
+      }
+      total = std::move(next);
+    }
+    double best = -INFINITY;
+    for (size_t to = 0; to < tags; ++to) best = std::max(best, total[to] + double{transitions[tags + to]});
+    return best;
+  }
+
+  /// Rows that a chain goes through.
+  std::vector<size_t> members(const fb::OpT& op) const {
+    const fb::CrfT& crf = *op.attributes.AsCrf();
+    std::vector<size_t> rows;
+    for (size_t row = 0; row < ids_.size(); ++row) {
+      if (row < crf.skip_first || ids_.size() - row <= crf.skip_last) continue;
+      const auto id = static_cast<size_t>(ids_[row]);
+      if (op.inputs.at(2) >= 0) {
+        const auto& words = graph_.constants.at(static_cast<size_t>(op.inputs[2]))->numbers;
+        if ((static_cast<uint32_t>(words.at(id / 32)) >> id % 32 & 1U) == 0) continue;
+      }
+      rows.push_back(row);
+    }
+    return rows;
+  }
+
+  /// By definition: for each token and tag the best chain that has it, less the best of all.
+  static Matrix chains(const Matrix& x, const std::vector<float>& transitions, const std::vector<size_t>& rows) {
+    Matrix y = x;
+    Matrix chain{rows.size(), x.width, {}};
+    for (const size_t row : rows) {
+      for (size_t tag = 0; tag < x.width; ++tag) chain.values.push_back(x.at(row, tag));
+    }
+    const double all = best_chain(chain, transitions, 0, -1);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      for (size_t tag = 0; tag < x.width; ++tag) {
+        y.at(rows[i], tag) = best_chain(chain, transitions, i, static_cast<int>(tag)) - all;
+      }
+    }
+    return y;
   }
 
   Matrix embed(const fb::OpT& op) const {

@@ -105,6 +105,12 @@ MODELS = {
     "distilbert-choose": ("DistilBertForMultipleChoice", dict(n_layers=1), torch.float16, POSITIONS),
     "distilbert-fill": ("DistilBertForMaskedLM", dict(n_layers=1), torch.float16, 11),
     "distilbert-encoder": ("DistilBertModel", dict(n_layers=1), torch.float16, 11),
+    "bert-tag-crf": (
+        "BertCrfForTokenClassification",
+        dict(num_labels=5, num_hidden_layers=1),
+        torch.float16,
+        24,
+    ),
 }
 
 ROBERTA = dict(type_vocab_size=1, pad_token_id=1, layer_norm_eps=1e-5, max_position_embeddings=26)
@@ -288,10 +294,8 @@ def make(root, name, seed):
     kind, settings, dtype, longest = MODELS[name]
     shape = DISTIL_SHAPE if kind.startswith("DistilBert") else SHAPE
     family = transformers.DistilBertConfig if kind.startswith("DistilBert") else transformers.BertConfig
-    joint = kind == "JointBertForIntentAndSlots"
-    model = (reference.JointBertForIntentAndSlots if joint else getattr(transformers, kind))(
-        family(**{**shape, **settings})
-    )
+    model_class = reference.OWN[kind] if kind in reference.OWN else getattr(transformers, kind)
+    model = model_class(family(**{**shape, **settings}))
     randomize(model, seed)
     model.tie_weights()
     directory = root / name

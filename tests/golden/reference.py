@@ -39,10 +39,56 @@ class JointBertForIntentAndSlots(transformers.BertPreTrainedModel):
         return {"intent_logits": self.intent_classifier(hidden[:, 0]), "slot_logits": self.slot_classifier(hidden)}
 
 
+class Crf(torch.nn.Module):
+    """A linear-chain conditional random field in the names of pytorch-crf: transitions go from row to column."""
+
+    def __init__(self, tags):
+        super().__init__()
+        self.start_transitions = torch.nn.Parameter(torch.empty(tags))
+        self.end_transitions = torch.nn.Parameter(torch.empty(tags))
+        self.transitions = torch.nn.Parameter(torch.empty(tags, tags))
+
+    def best(self, scores):
+        """Score of the best of all chains."""
+        total = self.start_transitions + scores[0]
+        for row in scores[1:]:
+            total = (total[:, None] + self.transitions).max(dim=0).values + row
+        return (total + self.end_transitions).max()
+
+    def forward(self, scores):
+        """For each token and tag the best chain with this tag there, less the best of all: each by itself, by definition."""
+        found = torch.empty_like(scores)
+        for token in range(scores.shape[0]):
+            for tag in range(scores.shape[1]):
+                forced = scores.clone()
+                forced[token] = -torch.inf
+                forced[token, tag] = scores[token, tag]
+                found[token, tag] = self.best(forced)
+        return found - self.best(scores)
+
+
+class BertCrfForTokenClassification(transformers.BertPreTrainedModel):
+    """A tag for each token, of the best chain of tags of all tokens."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.bert = transformers.BertModel(config, add_pooling_layer=False)
+        self.classifier = torch.nn.Linear(config.hidden_size, config.num_labels)
+        self.crf = Crf(config.num_labels)
+        self.post_init()
+
+    def forward(self, input_ids, token_type_ids=None):
+        hidden = self.bert(input_ids=input_ids, token_type_ids=token_type_ids).last_hidden_state
+        return {"logits": self.crf(self.classifier(hidden)[0])[None]}
+
+
+OWN = {own.__name__: own for own in (JointBertForIntentAndSlots, BertCrfForTokenClassification)}
+
+
 def model_class(directory):
     config = json.loads((pathlib.Path(directory) / "config.json").read_text())
     name = (config.get("architectures") or ["AutoModel"])[0]
-    return JointBertForIntentAndSlots if name == "JointBertForIntentAndSlots" else getattr(transformers, name)
+    return OWN[name] if name in OWN else getattr(transformers, name)
 
 
 def as_lists(value):

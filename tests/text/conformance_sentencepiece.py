@@ -137,9 +137,7 @@ def xlnet(model):
     tokenizer = unigram(model, scores(model, True), "<unk>", quotes(False, False))
     special(tokenizer, ["<cls>", "<sep>", "<unk>", "<pad>"], "<mask>")
     special(tokenizer, ["<eop>", "<eod>"])
-    template(
-        tokenizer, "$A:0 <sep>:0 <cls>:2", "$A:0 <sep>:0 $B:1 <sep>:1 <cls>:2", ["<sep>", "<cls>"]
-    )
+    template(tokenizer, "$A:0 <sep>:0 <cls>:2", "$A:0 <sep>:0 $B:1 <sep>:1 <cls>:2", ["<sep>", "<cls>"])
     return tokenizer
 
 
