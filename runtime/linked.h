@@ -72,6 +72,10 @@
 #ifndef BANTAM_LINK_TOKEN_MODELS
 #define BANTAM_LINK_TOKEN_MODELS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
+// Bit 0: byte pair encoding of code points.
+#ifndef BANTAM_LINK_BPE
+#define BANTAM_LINK_BPE (BANTAM_LINK_DEFAULT ? ~0u : 0u)
+#endif
 // What only programs on an operating system use: several workers, linear back ends, observers, f32 attention for
 // comparison, the choice among instruction sets. A session of an image refuses such options with kUnavailable.
 #if defined(BANTAM_FIRMWARE)
@@ -153,6 +157,7 @@ constexpr bool normalizer(uint32_t kind) { return ((1u | (BANTAM_LINK_NORMALIZER
 constexpr bool kNormalSequence = ((BANTAM_LINK_NORMALIZERS) >> 1) != 0;
 constexpr bool splitter(uint32_t kind) { return ((BANTAM_LINK_SPLITTERS) >> kind & 1u) != 0; }
 constexpr bool token_model(uint32_t kind) { return ((BANTAM_LINK_TOKEN_MODELS) >> kind & 1u) != 0; }
+constexpr bool kBpeOfCodePoints = ((BANTAM_LINK_BPE)&1u) != 0;
 constexpr bool kHost = BANTAM_LINK_HOST != 0;
 constexpr bool kOffsets = BANTAM_LINK_OFFSETS != 0;
 constexpr bool kNormalizedTokens = BANTAM_LINK_NORMALIZED_TOKENS != 0;

@@ -9,6 +9,7 @@
 #include "graph/task_parts.h"
 #include "linked.h"
 #include "ops/ops.h"
+#include "text/tables.h"
 
 namespace bantam::firmware {
 namespace {
@@ -54,6 +55,7 @@ std::string bit_words(const std::string& name, uint32_t bit) {
   }
   if (name == "SPLITTERS")
     return std::string(fb::EnumNameSplitterKind(static_cast<fb::SplitterKind>(bit))) + " splitter";
+  if (name == "BPE") return "byte pairs of code points";
   if (name == "NORMS") return in_words(fb::EnumNameNormKind(static_cast<fb::NormKind>(bit))) + " norm";
   return "";
 }
@@ -77,6 +79,7 @@ class Needs {
   void tokenizer(const fb::Tokenizer& tokenizer) {
     need("TOKENIZER");
     need("TOKEN_MODELS", 1u << static_cast<uint32_t>(tokenizer.model()->kind()));
+    if ((tokenizer.model()->traits() & text::kCodePoints) != 0) need("BPE");
     for (uint32_t i = 0; i < count(tokenizer.normalizers()); ++i) {
       const auto kind = static_cast<uint32_t>(tokenizer.normalizers()->Get(i)->kind());
       if (kind != 0) need("NORMALIZERS", 1u << kind);

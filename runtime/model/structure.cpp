@@ -171,9 +171,9 @@ constexpr Field kList[] = {
     field(&fb::Splitter::white_words), field(&fb::Splitter::whole),  //
     field(&fb::TokenModel::kind), field(&fb::TokenModel::unknown_id), field(&fb::TokenModel::max_word_chars),
     field(&fb::TokenModel::continuing_prefix), field(&fb::TokenModel::whole_words),
-    field(&fb::TokenModel::unknown_score),  //
-    required(&fb::AddedToken::text), field(&fb::AddedToken::id), field(&fb::AddedToken::special),
-    field(&fb::AddedToken::single_word), field(&fb::AddedToken::lstrip), field(&fb::AddedToken::rstrip),
+    field(&fb::TokenModel::unknown_score), field(&fb::TokenModel::traits), required(&fb::AddedToken::text),
+    field(&fb::AddedToken::id), field(&fb::AddedToken::special), field(&fb::AddedToken::single_word),
+    field(&fb::AddedToken::lstrip), field(&fb::AddedToken::rstrip),
     field(&fb::AddedToken::normalized),                                //
     field(&fb::TokenizerBlob::name), field(&fb::TokenizerBlob::data),  //
     field(&fb::Tokenizer::name), field(&fb::Tokenizer::normalizers), field(&fb::Tokenizer::splitters),

@@ -108,12 +108,41 @@ Status check_pairs(Check& check) {
   return Status::kOk;
 }
 
+/// Words of code points have what becomes of those that are no token.
+Status check_traits(Check& check) {
+  const fb::TokenModel& model = *check.tokenizer.model();
+  if (model.traits() == 0) return Status::kOk;
+  if ((model.traits() & kCodePoints) != 0 && !linked::kBpeOfCodePoints) {
+    return check.fail("byte pair encoding of code points is not linked", Status::kOpNotLinked);
+  }
+  if ((model.traits() & kCodePoints) == 0 || model.traits() > (kCodePoints | kFuseUnknown)) {
+    return check.fail("a trait of byte pair encoding is not known", Status::kUnsupported);
+  }
+  if (find_blob(check.tokenizer, fb::BlobName::byte_tokens) == nullptr && !check.is_id(model.unknown_id())) {
+    return check.fail("unknown_id is not a token");
+  }
+  return check_byte_tokens(check);
+}
+
 }  // namespace
 
 Status Bpe::verify(Check& check, const LexiconRoots& /*roots*/) {
+  if (const Status status = check_traits(check); status != Status::kOk) return status;
   if (const Status status = check_merges(check); status != Status::kOk) return status;
   if (const Status status = check_pairs(check); status != Status::kOk) return status;
   return check_words(check);
+}
+
+uint32_t Bpe::known_size(const Tables& tables, const uint8_t* bytes, uint32_t size, bool* unknown) {
+  uint32_t at = 0;
+  while (at < size && !*unknown) {
+    const uint32_t code = code_size(bytes[at]);
+    if (code > size - at) break;
+    const Match match = tables.lexicon.longest_of_bytes(bytes + at, code);
+    *unknown = match.size != code || tables.merges.entries[match.value].rank != 0;
+    if (!*unknown) at += code;
+  }
+  return at;
 }
 
 void Bpe::cut(const Tables& tables, uint32_t before, const uint8_t* bytes, uint32_t size, BpeCut* out) {

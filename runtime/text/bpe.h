@@ -13,9 +13,11 @@
 
 #include <stdint.h>
 
+#include "text/byte_tokens.h"
 #include "text/check.h"
 #include "text/tables.h"
 #include "text/token_sink.h"
+#include "text/utf8.h"
 
 namespace bantam::text {
 
@@ -51,20 +53,10 @@ struct Bpe {
         return size;
       }
     }
-    BpeCut cut_here;
-    cut(tables, *before, bytes, size, &cut_here);
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < cut_here.count; ++i) {
-      const uint32_t end = cut_here.ends[i];
-      if (!ends && i > 0 && end > kBpeWindow / 2) return at;
-      *before = cut_here.ids[i];
-      if (*before != kNoToken) {
-        const Offset where = locate(at, end - at);
-        sink->emit(*before, where.begin, where.end);
-      }
-      at = end;
+    if (linked::kBpeOfCodePoints && (tables.traits & kCodePoints) != 0) {
+      return encode_code_points(tables, before, bytes, size, ends, locate, sink);
     }
-    return at;
+    return encode_known(tables, before, bytes, size, ends, locate, sink);
   }
 
   /// A whole word.
@@ -81,6 +73,51 @@ struct Bpe {
 
   /// The token without the blank that begins it; one that has none goes on with the word before.
   static TokenText decode(const fb::Tokenizer& tokenizer, Text token);
+
+ private:
+  /// Code points of bytes[0, size) up to the first that is no token, or that bytes[size) cuts; *unknown: it is the former.
+  static uint32_t known_size(const Tables& tables, const uint8_t* bytes, uint32_t size, bool* unknown);
+
+  /// encode_part for words of code points: tokens of those up to one that is none, or what becomes of that one.
+  template <typename Locate>
+  static uint32_t encode_code_points(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size,
+                                     bool ends, Locate&& locate, TokenSink* sink) {
+    bool unknown = false;
+    const uint32_t known = known_size(tables, bytes, size, &unknown);
+    const bool fuses = *before == kUnknownBefore && tables.of_byte == nullptr && (tables.traits & kFuseUnknown) != 0;
+    if (known > 0) {
+      if (*before == kUnknownBefore) *before = kNoToken;
+      return encode_known(tables, before, bytes, known, ends || unknown, locate, sink);
+    }
+    const uint32_t code = code_size(bytes[0]) < size ? code_size(bytes[0]) : size;
+    const Offset where = locate(0, code);
+    if (fuses) {
+      sink->set_end(sink->count - 1, where.end);
+    } else {
+      emit_unknown(tables, bytes, code, where, sink);
+    }
+    *before = kUnknownBefore;
+    return code;
+  }
+
+  template <typename Locate>
+  static uint32_t encode_known(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size, bool ends,
+                               Locate&& locate, TokenSink* sink) {
+    BpeCut cut_here;
+    cut(tables, *before, bytes, size, &cut_here);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < cut_here.count; ++i) {
+      const uint32_t end = cut_here.ends[i];
+      if (!ends && i > 0 && end > kBpeWindow / 2) return at;
+      *before = cut_here.ids[i];
+      if (*before != kNoToken) {
+        const Offset where = locate(at, end - at);
+        sink->emit(*before, where.begin, where.end);
+      }
+      at = end;
+    }
+    return at;
+  }
 };
 
 }  // namespace bantam::text

@@ -14,6 +14,8 @@
 namespace bantam::text {
 
 constexpr uint32_t kNoToken = 0xFFFFFFFF;
+/// What stands before a token that follows what is unknown: nothing that it could be merged with, but it begins no word.
+constexpr uint32_t kUnknownBefore = 0xFFFFFFFE;
 constexpr uint32_t kNeverMade = 0xFFFFFFFF;
 
 /// One byte: no parts, rank 0. Never made: no parts, rank kNeverMade; what the merges make of its bytes are other tokens.

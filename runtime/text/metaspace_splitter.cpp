@@ -2,12 +2,21 @@
 
 #include <string.h>
 
+#include "text/bpe.h"
+#include "text/bpe_gather.h"
 #include "text/unigram.h"
 #include "text/unigram_long.h"
 #include "text/utf8.h"
 
 namespace bantam::text {
 namespace {
+
+/// Which of the models that go with this splitter it is; known beforehand where only one is linked.
+bool is_bpe(const Tables& tables) {
+  if constexpr (!linked::kBpeOfCodePoints) return false;
+  if constexpr (!linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram))) return true;
+  return tables.model == fb::TokenModelKind::bpe;
+}
 
 /// A piece of text as words: their code points, with a blank for each mark and before a word that lacks it.
 class Words {
@@ -120,6 +129,7 @@ class PlainWords {
       const uint32_t to = word + at + length - 1;
       return Offset{from, to > from ? to : from + 1};
     };
+    if (is_bpe(tables_)) return Bpe::encode_word(tables_, bytes, size + 1, locate, sink_);
     return Unigram::encode_word(tables_, bytes, size + 1, locate, sink_);
   }
 
@@ -145,6 +155,19 @@ class PlainWords {
   const uint32_t end_;
   TokenSink* sink_;
 };
+
+/// Pieces for byte pair encoding: as encode_gathered.
+uint32_t encode_gathered_bpe(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t at, uint32_t end,
+                             TokenSink* sink) {
+  Words words(tables, text, begin, at, end);
+  BpeGather word(tables, text, sink);
+  while (!sink->is_full() && words.begin()) {
+    word.encode([&words](NormalChar* c) { return words.next(c); });
+    uint32_t position = 0;
+    if (words.is_before_blank(text, &position) && position > at) return position;
+  }
+  return end;
+}
 
 /// A word's bytes and what each came from.
 struct GatheredWord {
@@ -196,8 +219,11 @@ Status MetaspaceSplitter::verify(Check& check, const LexiconRoots& roots) {
   const auto* normalizers = check.tokenizer.normalizers();
   const bool bert =
       normalizers != nullptr && normalizers->size() > 0 && normalizers->Get(0)->kind() == fb::NormalizerKind::bert;
-  if (check.tokenizer.model()->kind() != fb::TokenModelKind::unigram || bert) {
-    return check.fail("metaspace goes with unigram models, and not with BERT's normaliser", Status::kUnsupported);
+  const fb::TokenModel& model = *check.tokenizer.model();
+  const bool bpe = model.kind() == fb::TokenModelKind::bpe && (model.traits() & kCodePoints) != 0;
+  if ((model.kind() != fb::TokenModelKind::unigram && !bpe) || bert) {
+    return check.fail("metaspace goes with unigram models and byte pairs of code points, not with BERT's normaliser",
+                      Status::kUnsupported);
   }
   if (roots.longest[1] != 0) {
     return check.fail("metaspace does not go with added tokens in normalised text", Status::kUnsupported);
@@ -211,7 +237,9 @@ void MetaspaceSplitter::encode_piece(const Tables& tables, const uint8_t* text, 
   const PlainWords words(tables, text, begin, end, sink);
   for (uint32_t at = begin; at < end && !sink->is_full();) {
     at = words.encode(at);
-    if (at < end) at = encode_gathered(tables, text, begin, at, end, sink);
+    if (at >= end) break;
+    at = is_bpe(tables) ? encode_gathered_bpe(tables, text, begin, at, end, sink)
+                        : encode_gathered(tables, text, begin, at, end, sink);
   }
 }
 

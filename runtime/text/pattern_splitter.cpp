@@ -4,6 +4,7 @@
 
 #include "text/blank_trim.h"
 #include "text/bpe.h"
+#include "text/bpe_gather.h"
 #include "text/utf8.h"
 
 namespace bantam::text {
@@ -167,66 +168,15 @@ uint32_t word_length(const SplitTable& split, Characters stream, Reserve* reserv
   return match > 0 ? match : 1;
 }
 
-/// A word that is not in the text as it stands: its bytes and what each came from.
-class Gathered {
- public:
-  Gathered(const Tables& tables, const uint8_t* text, TokenSink* sink) : tables_(tables), text_(text), sink_(sink) {}
-
-  /// The next `length` code points of `stream`, which has so many, are a word.
-  void encode(Characters* stream, uint32_t length) {
-    uint32_t before = kNoToken;
-    size_ = 0;
-    for (uint32_t left = length; left > 0 || size_ > 0;) {
-      for (; left > 0 && size_ < kBpeWindow; --left) append(stream);
-      encode_part(&before, left == 0 && size_ <= kBpeWindow);
-    }
-  }
-
- private:
-  static constexpr uint32_t kLongestCode = 4;
-
-  void append(Characters* stream) {
-    NormalChar c;
-    if (!stream->next(&c)) return;
-    const uint32_t size = encode_utf8(c.code, bytes_ + size_);
-    for (uint32_t i = 0; i < size; ++i) {
-      from_[size_ + i] = c.begin;
-      to_[size_ + i] = c.end;
-    }
-    size_ += size;
-  }
-
-  void encode_part(uint32_t* before, bool ends) {
-    const auto locate = [this](uint32_t at, uint32_t size) {
-      Offset where = {from_[at], to_[at + size - 1]};
-      if (trims_blanks(tables_)) trim_bytes(tables_, text_, bytes_ + at, size, *sink_, &where);
-      return where;
-    };
-    const uint32_t window = size_ < kBpeWindow ? size_ : kBpeWindow;
-    const uint32_t done = window == 0 ? 0 : Bpe::encode_part(tables_, before, bytes_, window, ends, locate, sink_);
-    size_ -= done;
-    memmove(bytes_, bytes_ + done, size_);
-    memmove(from_, from_ + done, size_ * sizeof(from_[0]));
-    memmove(to_, to_ + done, size_ * sizeof(to_[0]));
-  }
-
-  const Tables& tables_;
-  const uint8_t* text_;
-  TokenSink* sink_;
-  uint32_t size_ = 0;
-  uint8_t bytes_[kBpeWindow + kLongestCode];
-  uint32_t from_[kBpeWindow + kLongestCode];
-  uint32_t to_[kBpeWindow + kLongestCode];
-};
-
 /// Words from text[begin) on that cannot be read in place, until one can again. Returns where that is. `inside`: words lie
 /// before.
 uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool inside,
                          bool prefix, Reserve* reserve, TokenSink* sink) {
   Characters stream(tables, text, begin, end, inside, prefix);
-  Gathered word(tables, text, sink);
+  BpeGather word(tables, text, sink);
   while (const uint32_t length = word_length(tables.split, stream, reserve)) {
-    word.encode(&stream, length);
+    uint32_t left = length;
+    word.encode([&](NormalChar* c) { return left-- > 0 && stream.next(c); });
     if (stream.is_settled() || sink->is_full()) return stream.position();
   }
   return end;

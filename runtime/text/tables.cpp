@@ -65,6 +65,12 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     trim_blanks = tokenizer.trim_blanks();
     trim_prefix = tokenizer.trim_prefix();
   }
+  constexpr bool kUnigram = linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram));
+  if constexpr (linked::kBpeOfCodePoints || kUnigram) {
+    const fb::Blob* bytes = find_blob(tokenizer, fb::BlobName::byte_tokens);
+    of_byte = bytes == nullptr ? nullptr : reinterpret_cast<const uint32_t*>(data + bytes->offset());
+  }
+  if constexpr (linked::kBpeOfCodePoints) traits = settings.traits();
   if (linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::bpe)) && model == fb::TokenModelKind::bpe) {
     const uint8_t* pairs = data + find_blob(tokenizer, fb::BlobName::pairs)->offset();
     merges.entries = reinterpret_cast<const MergeEntry*>(data + find_blob(tokenizer, fb::BlobName::merges)->offset());
@@ -75,19 +81,17 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     max_word_chars = kMaxTableWord;  // of words to look up; there is no limit to others
   }
   if constexpr (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::metaspace))) metaspace = {};
-  if constexpr (linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram))) scores = {nullptr, false, 0};
+  if constexpr (kUnigram) scores = {nullptr, false, 0};
   if (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::metaspace)) && splitter == fb::SplitterKind::metaspace) {
     const fb::Splitter& rules_of_words = *tokenizer.splitters()->Get(0);
     metaspace = {rules_of_words.prefix_blank(), rules_of_words.first_only(), rules_of_words.white_words(),
                  rules_of_words.whole()};
   }
-  if (linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram)) && model == fb::TokenModelKind::unigram) {
+  if (kUnigram && model == fb::TokenModelKind::unigram) {
     const fb::Blob& blob = *find_blob(tokenizer, fb::BlobName::scores);
     const bool wide = blob.size() != uint64_t{4} * tokenizer.vocab_size();
     scores = UnigramScores(data + blob.offset(), wide, settings.unknown_score());
     scores.unknown_id = static_cast<uint32_t>(unknown_id);
-    const fb::Blob* bytes = find_blob(tokenizer, fb::BlobName::byte_tokens);
-    if (bytes != nullptr) scores.of_byte = reinterpret_cast<const uint32_t*>(data + bytes->offset());
     max_word_chars = kMaxTableWord;
   }
   if constexpr (!kSmall) {  // for the fast path

@@ -74,13 +74,20 @@ struct Tables {
   // bpe
   MergeTable merges;
   bool whole_words = false;
-  // metaspace, unigram. These and `sequence` are without a value where nothing that reads them is linked.
+  // Those from here on and `sequence` are without a value where nothing that reads them is linked.
+  uint32_t traits;          // bpe
+  const uint32_t* of_byte;  // bpe, unigram: the tokens of bytes; null: there are none
+  // metaspace, unigram
   MetaspaceRules metaspace;
   UnigramScores scores;
 
   /// `source` passed verify_tokenizer with this data section.
   Tables(const fb::Tokenizer& tokenizer, const uint8_t* data);
 };
+
+/// Bits of TokenModel.traits.
+constexpr uint32_t kCodePoints = 1;
+constexpr uint32_t kFuseUnknown = 2;
 
 /// Tables::lexicon alone.
 Lexicon lexicon_of(const fb::Tokenizer& tokenizer, const uint8_t* data);

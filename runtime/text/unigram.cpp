@@ -27,14 +27,7 @@ Status Unigram::verify(Check& check, const LexiconRoots& /*roots*/) {
   bool good = true;
   for (uint32_t id = 0; id < count; ++id) good = good && is_finite(scores.of(id));
   if (!good) return check.fail("a score is not a number");
-  if (const fb::Blob* bytes = find_blob(check.tokenizer, fb::BlobName::byte_tokens); bytes != nullptr) {
-    if (!check.lies_inside(bytes) || bytes->size() != 4 * 256) {
-      return check.fail("the table of bytes' tokens does not hold 256 of them");
-    }
-    const auto* ids = reinterpret_cast<const uint32_t*>(check.data + bytes->offset());
-    for (uint32_t i = 0; i < 256; ++i) good = good && ids[i] < count;
-    if (!good) return check.fail("a byte's token is not a token");
-  }
+  if (const Status status = check_byte_tokens(check); status != Status::kOk) return status;
   return check_words(check);
 }
 

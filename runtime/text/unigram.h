@@ -8,9 +8,11 @@
 
 #include <stdint.h>
 
+#include "text/byte_tokens.h"
 #include "text/check.h"
 #include "text/tables.h"
 #include "text/token_sink.h"
+#include "text/utf8.h"
 
 namespace bantam::text {
 
@@ -25,9 +27,6 @@ struct UnigramCut {
   uint16_t ends[kUnigramWord];
 };
 
-/// Bytes of the code point that begins with this one.
-inline uint32_t code_size(uint8_t lead) { return lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
-
 struct Unigram {
   /// The scores, the tokens of bytes and the table of words.
   static Status verify(Check& check, const LexiconRoots& roots);
@@ -35,13 +34,6 @@ struct Unigram {
   /// Cuts bytes[0, size), 1 to kUnigramWord of them. O(size * longest token).
   static void cut(const Lexicon& lexicon, const UnigramScores& scores, const uint8_t* bytes, uint32_t size,
                   UnigramCut* out);
-
-  /// The unknown bytes[0, size), which lie at `where`: the tokens of its bytes, or the unknown token.
-  static void emit_unknown(const Tables& tables, const uint8_t* bytes, uint32_t size, Offset where, TokenSink* sink) {
-    const uint32_t* of_byte = tables.scores.of_byte;
-    if (of_byte == nullptr) sink->emit(static_cast<uint32_t>(tables.unknown_id), where.begin, where.end);
-    for (uint32_t i = 0; i < size && of_byte != nullptr; ++i) sink->emit(of_byte[bytes[i]], where.begin, where.end);
-  }
 
   /// A word of at most kUnigramWord bytes. `locate(at, size)` gives the offsets of the part bytes[at, at + size).
   template <typename Locate>

@@ -137,14 +137,14 @@ class LongWord {
     }
     is_unknown_ = true;
     unknown_.end = c.end;
-    if (tables_.scores.of_byte != nullptr) Unigram::emit_unknown(tables_, bytes, got, unknown_, sink_);
+    if (tables_.of_byte != nullptr) emit_unknown(tables_, bytes, got, unknown_, sink_);
   }
 
   void end_unknown() {
     if (!is_unknown_) return;
     is_unknown_ = false;
-    if (tables_.scores.of_byte == nullptr) {
-      Unigram::emit_unknown(tables_, nullptr, 0, unknown_, sink_);
+    if (tables_.of_byte == nullptr) {
+      emit_unknown(tables_, nullptr, 0, unknown_, sink_);
     } else {
       sink_->set_end(unknown_count_, unknown_.end);
     }

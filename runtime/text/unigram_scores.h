@@ -15,11 +15,10 @@ struct UnigramScores {
   const double* wide;
   double unknown;       // of a code point that is no token
   uint32_t unknown_id;  // a token that is as good as none
-  const uint32_t* of_byte;
 
   UnigramScores() = default;  // no value
   UnigramScores(const void* scores, bool is_wide, double of_unknown)
-      : narrow(nullptr), wide(nullptr), unknown(of_unknown), unknown_id(0), of_byte(nullptr) {
+      : narrow(nullptr), wide(nullptr), unknown(of_unknown), unknown_id(0) {
     if (is_wide) {
       wide = static_cast<const double*>(scores);
     } else {

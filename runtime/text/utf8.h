@@ -11,6 +11,9 @@ struct CodePoint {
   uint32_t size;  // bytes
 };
 
+/// Bytes of the code point that begins with this one.
+inline uint32_t code_size(uint8_t lead) { return lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4; }
+
 /// Whether a byte goes on with the code point of the one before it.
 inline bool goes_on_code(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 

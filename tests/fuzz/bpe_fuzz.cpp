@@ -1,5 +1,5 @@
 // Hostile text and hostile tables of byte-level BPE: the first byte chooses, as in wordpiece_fuzz.cpp; its next two bits,
-// whether normalisers stand before, and whether the model is a unigram one.
+// whether normalisers stand before, the model is a unigram one, or one of code points.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,6 +32,28 @@ nlohmann::json unigram() {
   return json;
 }
 
+/// Byte pairs of code points, with byte fallback.
+nlohmann::json pieces() {
+  nlohmann::json vocabulary = {{"<unk>", 0}};
+  for (const char* piece : {"\u2581", "a", "b", "\u00e9", "\u2581a", "ab", "\u2581ab", "aa", "\u2581\u2581"}) {
+    const size_t id = vocabulary.size();
+    vocabulary[piece] = id;
+  }
+  for (int byte = 0; byte < 256; ++byte) {
+    char name[8];
+    std::snprintf(name, sizeof(name), "<0x%02X>", static_cast<unsigned>(byte));
+    const size_t id = vocabulary.size();
+    vocabulary[name] = id;
+  }
+  nlohmann::json json;
+  const std::vector<std::string> merges = {"\u2581 a", "a b", "\u2581 ab", "a a", "\u2581 \u2581"};
+  json["model"] = {
+      {"type", "BPE"}, {"vocab", vocabulary}, {"merges", merges}, {"byte_fallback", true}, {"fuse_unk", true}};
+  json["pre_tokenizer"] = {
+      {"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "first"}, {"split", false}};
+  return json;
+}
+
 SmallTokenizer& good(uint32_t kind) {
   const auto make = [](bool normalizes) {
     nlohmann::json json = bpe_json({{"a", "b"}, {" ", "ab"}, {"b", "a"}, {"ab", "ab"}, {"a", "a"}, {"\xc3", "\xa9"}});
@@ -49,8 +71,10 @@ SmallTokenizer& good(uint32_t kind) {
   };
   static SmallTokenizer plain = make(false);
   static SmallTokenizer behind_normalizers = make(true);
-  static SmallTokenizer pieces(unigram());
-  return kind == 0 ? plain : kind == 1 ? behind_normalizers : pieces;
+  static SmallTokenizer scored(unigram());
+  static SmallTokenizer of_code_points(pieces());
+  if (kind > 1) return kind == 2 ? scored : of_code_points;
+  return kind == 0 ? plain : behind_normalizers;
 }
 
 void encode_and_check(const Tokenizer& tokenizer, const std::string& text, uint32_t max_tokens) {

@@ -26,6 +26,10 @@ if [ -e "$shared/tokenizers/deberta_v3/spm.model" ]; then
   "$venv/bin/python" "$here/conformance_sentencepiece.py" "$build/tests/text/tokenize_lines" \
     "$shared/tokenizers/deberta_v3/spm.model" --data "$shared/data" "$@"
 fi
+if [ -e "$shared/tokenizers/llama2/tokenizer.model" ]; then
+  "$venv/bin/python" "$here/conformance_pieces.py" "$build/tests/text/tokenize_lines" \
+    "$shared/tokenizers/llama2/tokenizer.model" --data "$shared/data" "$@"
+fi
 "$venv/bin/python" "$here/conformance_normal.py" "$build/tests/text/tokenize_lines" --data "$shared/data" "$@"
 exec "$venv/bin/python" "$here/conformance.py" "$build/tests/text/tokenize_lines" \
   "$shared/models/minilm-sst2/tokenizer.json" --data "$shared/data" "$@"

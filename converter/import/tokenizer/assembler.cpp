@@ -178,7 +178,8 @@ class Assembler {
     out_->model = std::make_unique<fb::TokenModelT>(source_.model);
     out_->model->unknown_id = id_of(source_.unknown);
     if (source_.is_unigram()) out_->model->unknown_score = unknown_score(source_.scores);
-    if (out_->model->unknown_id < 0 && !source_.is_bpe()) {
+    const bool needed = source_.is_of_code_points() ? !source_.byte_fallback : !source_.is_bpe();
+    if (out_->model->unknown_id < 0 && needed) {
       problem("unk_token",
               fmt::format("{} is not in the vocabulary; name the token for unknown words", shown(source_.unknown)));
     }
@@ -306,11 +307,11 @@ class Assembler {
     BpeTables bpe;
     std::vector<uint8_t> split;
     if (!source_.is_wordpiece()) join_added_texts(added);
-    if (source_.is_bpe()) {
-      split = compile_split();
-      bpe = merge_tables(in_model);
-    }
-    if (source_.is_unigram()) take_blanks(in_model);
+    if (source_.is_bpe() && !source_.has_marks()) split = compile_split();
+    if (source_.has_marks()) take_blanks(in_model);
+    if (source_.is_bpe()) bpe = merge_tables(in_model);
+    if (source_.is_unigram()) check_unigram(in_model);
+    if (source_.byte_fallback) take_byte_tokens();
     if (!problems_.empty()) return;
     TrieKeys vocabulary;
     for (uint32_t id = 0; id < texts_.size(); ++id) {
@@ -321,7 +322,10 @@ class Assembler {
     }
     std::vector<uint8_t> words;
     if (source_.is_wordpiece()) words = build_word_table(vocabulary, source_.bert.lowercase);
-    if (source_.is_bpe()) words = build_word_table(bpe_words(vocabulary, bpe.entries, source_.model.whole_words));
+    if (source_.is_bpe()) {
+      const auto choose = source_.has_marks() ? bpe_words_behind_blanks : bpe_words;
+      words = build_word_table(choose(vocabulary, bpe.entries, source_.model.whole_words));
+    }
     const TrieKeys tokens = source_.is_unigram() ? vocabulary : TrieKeys();
     if (!source_.is_wordpiece()) vocabulary = trie_keys_of_bytes(vocabulary);
     bool fits = false;
@@ -362,7 +366,7 @@ class Assembler {
     if (source_.is_bpe()) {
       store(Name::merges, bytes_of(bpe.entries.data(), bpe.entries.size() * sizeof(text::MergeEntry)));
       store(Name::pairs, bytes_of(bpe.pairs.data(), bpe.pairs.size() * sizeof(uint32_t)));
-      store(Name::split, std::move(split));
+      if (!split.empty()) store(Name::split, std::move(split));
     }
     if (!forms_.empty()) store(Name::forms, std::move(forms_));
     if (!source_.charsmap.empty()) store(Name::charsmap, bytes_of(source_.charsmap.data(), source_.charsmap.size()));
@@ -372,13 +376,19 @@ class Assembler {
 
   /// Blanks instead of U+2581 in the model's tokens. A blank that stands there already is in no word.
   void take_blanks(std::vector<bool>& in_model) {
-    source_.scores.resize(texts_.size(), 0);
     for (uint32_t id = 0; id < texts_.size(); ++id) {
       std::string& text = texts_[id];
       if (!in_model[id]) continue;
       if (text.find(' ') != std::string::npos) in_model[id] = false;
       for (size_t at = 0; (at = text.find("\u2581", at)) != std::string::npos;) text.replace(at, 3, " ");
-      if (text.size() > text::kMaxUnigramToken) {
+    }
+  }
+
+  void check_unigram(const std::vector<bool>& in_model) {
+    source_.scores.resize(texts_.size(), 0);
+    for (uint32_t id = 0; id < texts_.size(); ++id) {
+      const std::string& text = texts_[id];
+      if (in_model[id] && text.size() > text::kMaxUnigramToken) {
         ++source_.unsupported;
         problem("model.vocab", fmt::format("token {} has more than the {} bytes that this version takes", shown(text),
                                            text::kMaxUnigramToken));
@@ -389,11 +399,14 @@ class Assembler {
     if (static_cast<size_t>(bad) < source_.scores.size()) {
       problem(fmt::format("model.vocab[{}]", bad), "has a score that is no finite number; correct it");
     }
-    for (uint32_t byte = 0; source_.byte_fallback && byte < 256; ++byte) {
+  }
+
+  void take_byte_tokens() {
+    for (uint32_t byte = 0; byte < 256; ++byte) {
       const auto found = ids_.find(fmt::format("<0x{:02X}>", byte));
       if (found != ids_.end()) byte_tokens_.push_back(found->second);
     }
-    if (byte_tokens_.size() != (source_.byte_fallback ? 256 : 0)) {
+    if (byte_tokens_.size() != 256) {
       ++source_.unsupported;
       problem("model.byte_fallback", "needs all of the tokens <0x00> to <0xFF>, and some are not in the vocabulary");
     }
@@ -418,7 +431,8 @@ class Assembler {
     for (uint32_t id = 0; id < texts_.size(); ++id) {
       std::string bytes;
       if (!in_model[id]) continue;
-      in_model[id] = bytes_of_letters(texts_[id], &bytes);
+      if (source_.is_of_code_points()) bytes = texts_[id];
+      in_model[id] = source_.is_of_code_points() || bytes_of_letters(texts_[id], &bytes);
       if (in_model[id]) texts_[id] = tokens[id] = bytes;
       if (in_model[id] && bytes.size() > text::kMaxBpeToken) {
         ++source_.unsupported;
@@ -426,7 +440,7 @@ class Assembler {
                                            text::kMaxBpeToken));
       }
     }
-    BpeTables tables = build_bpe_tables(tokens, merges);
+    BpeTables tables = build_bpe_tables(tokens, merges, source_.is_of_code_points());
     if (!tables.missing.empty()) {
       ++source_.unsupported;
       problem("model.vocab",

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "text/bpe.h"
+#include "text/utf8.h"
 
 namespace bantam::convert {
 namespace {
@@ -13,6 +14,12 @@ uint64_t key_of(uint32_t left, uint32_t right) { return uint64_t{left} << 32 | r
 
 /// The bytes that UTF-8 has.
 bool is_in_text(uint32_t byte) { return byte < 0xC0 || (byte > 0xC1 && byte < 0xF5); }
+
+/// Bytes of what stands at token[at) before merging.
+size_t unit_size(const std::string& token, size_t at, bool code_points) {
+  const size_t size = code_points ? text::code_size(static_cast<uint8_t>(token[at])) : 1;
+  return std::min(size, token.size() - at);
+}
 
 /// The slots for pairs, or nothing if some did not find a place.
 std::vector<uint32_t> place_pairs(const std::vector<text::MergeEntry>& entries, uint32_t bits) {
@@ -57,21 +64,17 @@ void Merging::merge(std::vector<uint32_t>* ids, Result* last, Merge* pair) const
   }
 }
 
-BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::vector<Merge>& merges) {
+BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::vector<Merge>& merges, bool code_points) {
   BpeTables out;
   out.entries.assign(tokens.size(), {text::kNoToken, text::kNoToken, text::kNeverMade, text::kNoToken});
-  std::array<uint32_t, 256> of_byte{};
-  of_byte.fill(text::kNoToken);
   std::unordered_map<std::string_view, uint32_t> ids;
   for (uint32_t id = 0; id < tokens.size(); ++id) {
     if (tokens[id].empty()) continue;
     ids.emplace(tokens[id], id);
-    if (tokens[id].size() > 1) continue;
-    of_byte.at(static_cast<uint8_t>(tokens[id][0])) = id;
-    out.entries[id].rank = 0;
+    if (unit_size(tokens[id], 0, code_points) == tokens[id].size()) out.entries[id].rank = 0;
   }
-  for (uint32_t byte = 0; byte < 256; ++byte) {
-    if (is_in_text(byte) && of_byte.at(byte) == text::kNoToken) out.missing.push_back(byte);
+  for (uint32_t byte = 0; !code_points && byte < 256; ++byte) {
+    if (is_in_text(byte) && ids.count(std::string(1, static_cast<char>(byte))) == 0) out.missing.push_back(byte);
   }
   const Merging merging(merges);
   for (uint32_t id = 0; id < tokens.size(); ++id) {
@@ -82,9 +85,14 @@ BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::ve
       out.entries[id].shorter = found->second;
       break;
     }
-    if (token.size() < 2 || token.size() > text::kMaxBpeToken) continue;
+    if (token.empty() || out.entries[id].rank == 0 || token.size() > text::kMaxBpeToken) continue;
     std::vector<uint32_t> parts;
-    for (const char c : token) parts.push_back(of_byte.at(static_cast<uint8_t>(c)));
+    for (size_t at = 0; at < token.size();) {
+      const size_t size = unit_size(token, at, code_points);
+      const auto part = ids.find(std::string_view(token).substr(at, size));
+      parts.push_back(part == ids.end() ? text::kNoToken : part->second);
+      at += size;
+    }
     Merging::Result last = {text::kNoToken, 0};
     Merge pair = {text::kNoToken, text::kNoToken, text::kNoToken};
     merging.merge(&parts, &last, &pair);
@@ -114,6 +122,16 @@ TrieKeys bpe_words(const TrieKeys& tokens, const std::vector<text::MergeEntry>& 
     if (whole_words || entries[token.second].rank != text::kNeverMade) words.push_back(token);
   }
   return words;
+}
+
+TrieKeys bpe_words_behind_blanks(const TrieKeys& tokens, const std::vector<text::MergeEntry>& entries,
+                                 bool whole_words) {
+  TrieKeys words;
+  for (const auto& [token, id] : tokens) {
+    if (token.size() < 2 || token[0] != ' ' || token.find(' ', 1) != std::string::npos) continue;
+    words.emplace_back(token.substr(1), id);
+  }
+  return bpe_words(words, entries, whole_words);
 }
 
 TrieKeys trie_keys_of_bytes(const TrieKeys& tokens) {

@@ -44,12 +44,17 @@ struct BpeTables {
   std::vector<uint32_t> missing;   // bytes that are no token
 };
 
-/// `tokens` by id, as bytes; empty: not the model's. A token that no merge can leave is entered as never made.
-BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::vector<Merge>& merges);
+/// `tokens` by id, as bytes; empty: not the model's. A token that no merge can leave is entered as never made. Words are code
+/// points at first, or bytes, of which `missing` tells those without a token.
+BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::vector<Merge>& merges, bool code_points);
 
 /// Tokens (bytes, id) that words can be looked up as in a table; all that fit it with `whole_words`, else those made of
 /// their own bytes.
 TrieKeys bpe_words(const TrieKeys& tokens, const std::vector<text::MergeEntry>& entries, bool whole_words);
+
+/// The same of tokens that begin with a blank, without it.
+TrieKeys bpe_words_behind_blanks(const TrieKeys& tokens, const std::vector<text::MergeEntry>& entries,
+                                 bool whole_words);
 
 /// The keys under which a trie has tokens that are bytes: without those that UTF-8 never leads to, and zeros as the label
 /// that stands for them.

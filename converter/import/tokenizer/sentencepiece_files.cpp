@@ -7,24 +7,26 @@
 #include <set>
 #include <stdexcept>
 #include <string_view>
+#include <unordered_map>
 
 #include "import/tokenizer/normal_tables.h"
 #include "import/tokenizer/sentencepiece_model.h"
 #include "import/tokenizer/tokenizer.h"
 #include "import/tokenizer/tokenizer_source.h"
+#include "text/bpe.h"
 
 namespace bantam::convert {
 namespace {
 
 /// Whose settings a SentencePiece model has.
-enum class SpmKin { kXlmRoberta, kCamembert, kAlbert, kT5, kXlnet, kDeberta, kUnknown, kOther };
+enum class SpmKin { kXlmRoberta, kCamembert, kAlbert, kT5, kXlnet, kDeberta, kLlama, kUnknown, kOther };
 
 struct SpmName {
   std::string_view tokenizer;  // tokenizer_class
   std::string_view model;      // model_type of config.json
   SpmKin kin;
 };
-constexpr std::array<SpmName, 10> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-roberta", SpmKin::kXlmRoberta},
+constexpr std::array<SpmName, 12> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-roberta", SpmKin::kXlmRoberta},
                                                 {"XLMRobertaTokenizer", "xlm-roberta-xl", SpmKin::kXlmRoberta},
                                                 {"CamembertTokenizer", "camembert", SpmKin::kCamembert},
                                                 {"AlbertTokenizer", "albert", SpmKin::kAlbert},
@@ -33,7 +35,9 @@ constexpr std::array<SpmName, 10> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-rob
                                                 {"MT5Tokenizer", "umt5", SpmKin::kT5},
                                                 {"XLNetTokenizer", "xlnet", SpmKin::kXlnet},
                                                 {"DebertaV2Tokenizer", "deberta-v2", SpmKin::kDeberta},
-                                                {"DebertaV2Tokenizer", "deberta-v3", SpmKin::kDeberta}}};
+                                                {"DebertaV2Tokenizer", "deberta-v3", SpmKin::kDeberta},
+                                                {"LlamaTokenizer", "llama", SpmKin::kLlama},
+                                                {"LlamaTokenizer", "mistral", SpmKin::kLlama}}};
 
 const Json& entry(const Json& json, const char* key) {
   static const Json kNull;
@@ -66,7 +70,12 @@ class SpmReader {
     check();
     if (!problems_.empty()) return;
     read_pieces();
-    read_words();
+    if (kin_ == SpmKin::kLlama) {
+      read_merges_of_pieces();
+      read_llama_words();
+    } else {
+      read_words();
+    }
     read_specials();
     read_templates();
   }
@@ -98,6 +107,7 @@ class SpmReader {
     if (has("[CLS]") && has("[SEP]")) return has("[UNK]") ? SpmKin::kDeberta : SpmKin::kAlbert;
     if (has("<sep>") && has("<cls>")) return SpmKin::kXlnet;
     const bool t5 = model_.pieces.size() > 2 && model_.pieces[0].text == "<pad>" && model_.pieces[1].text == "</s>";
+    if (model_.type == SentencePieceModel::kBpe) return SpmKin::kLlama;
     return t5 ? SpmKin::kT5 : SpmKin::kUnknown;
   }
 
@@ -114,17 +124,19 @@ class SpmReader {
       problems_.push_back(fmt::format("{}: pieces: there are none; is this a SentencePiece model?", file_.name));
     }
     constexpr std::array<const char*, 5> kTypes = {"of another kind", "Unigram", "BPE", "Word", "Char"};
-    if (model_.type != SentencePieceModel::kUnigram) {
+    const bool llama = kin_ == SpmKin::kLlama;
+    if (model_.type != (llama ? SentencePieceModel::kBpe : SentencePieceModel::kUnigram)) {
       const bool known = model_.type >= 0 && model_.type < 5;
       unsupported("trainer_spec.model_type",
-                  fmt::format("is {}; this version takes Unigram",
+                  fmt::format("is {}; this version takes BPE with LlamaTokenizer, Unigram with others",
                               known ? kTypes.at(static_cast<size_t>(model_.type)) : kTypes[0]));
     } else if (kin_ == SpmKin::kUnknown) {
       ++source_.unsupported;
       problems_.push_back(fmt::format(
           "{}: it does not say where its special tokens go; name tokenizer_class in tokenizer_config.json: {} or {}",
-          file_.name, "XLMRobertaTokenizer, CamembertTokenizer, AlbertTokenizer, T5Tokenizer, XLNetTokenizer",
-          "DebertaV2Tokenizer"));
+          file_.name,
+          "XLMRobertaTokenizer, CamembertTokenizer, AlbertTokenizer, T5Tokenizer, XLNetTokenizer, DebertaV2Tokenizer",
+          "LlamaTokenizer (BPE)"));
     }
     if (model_.blanks_end_words) unsupported("trainer_spec.treat_whitespace_as_suffix", "true is not supported");
     if (!model_.escape_blanks) unsupported("normalizer_spec.escape_whitespaces", "false is not supported");
@@ -151,7 +163,8 @@ class SpmReader {
 
   /// Fairseq's numbers of XLM-R and CamemBERT go before the pieces, what training added goes behind them.
   void read_pieces() {
-    source_.model.kind = fb::TokenModelKind::unigram;
+    const bool llama = kin_ == SpmKin::kLlama;
+    source_.model.kind = llama ? fb::TokenModelKind::bpe : fb::TokenModelKind::unigram;
     size_t from = 0;
     if (kin_ == SpmKin::kXlmRoberta) {
       for (const char* text : {"<s>", "<pad>", "</s>", "<unk>"}) token(text, 0);
@@ -175,6 +188,51 @@ class SpmReader {
       const std::string text = fmt::format("<extra_id_{}>", i);
       if (!has(text)) token(text, 0);
     }
+  }
+
+  /// Every two pieces that are a third merge into it, in the order of the numbers of those.
+  void read_merges_of_pieces() {
+    std::unordered_map<std::string_view, size_t> ids;
+    for (size_t i = 0; i < model_.pieces.size(); ++i) ids.emplace(model_.pieces[i].text, i);
+    struct Pair {
+      size_t left, right, size;  // size: bytes of the left one
+    };
+    for (const SentencePiece& piece : model_.pieces) {
+      const std::string_view text = piece.text;
+      if (text.size() > text::kMaxBpeToken) continue;  // refused later on
+      std::vector<Pair> pairs;
+      for (size_t at = 1; at < text.size(); ++at) {
+        const auto left = ids.find(text.substr(0, at));
+        const auto right = left == ids.end() ? ids.end() : ids.find(text.substr(at));
+        if (right != ids.end()) pairs.push_back({left->second, right->second, at});
+      }
+      std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.size < b.size; });
+      for (const Pair& pair : pairs) {
+        source_.merges.emplace_back(model_.pieces[pair.left].text, model_.pieces[pair.right].text);
+      }
+    }
+  }
+
+  void read_llama_words() {
+    source_.model.traits = text::kCodePoints | text::kFuseUnknown;
+    source_.byte_fallback = model_.byte_fallback;
+    read_charsmap();
+    source_.splitter.kind = fb::SplitterKind::metaspace;
+    source_.splitter.whole = true;
+    if (!model_.add_dummy_prefix || !truth(config_, "add_prefix_space", true)) return;
+    if (truth(config_, "legacy", false)) {
+      stage(fb::NormalizerKind::prepend);
+      source_.stages.back().rule.content = "\u2581";
+    } else {
+      source_.splitter.prefix_blank = true;
+      source_.splitter.first_only = true;
+    }
+  }
+
+  void read_charsmap() {
+    if (model_.charsmap.empty()) return;
+    stage(fb::NormalizerKind::charsmap);
+    source_.charsmap = model_.charsmap;
   }
 
   /// ALBERT and XLNet cut a comma from the digits before it.
@@ -218,10 +276,7 @@ class SpmReader {
       source_.stages.back().rule.left = true;
       source_.stages.back().rule.right = true;
     }
-    if (!model_.charsmap.empty()) {
-      stage(fb::NormalizerKind::charsmap);
-      source_.charsmap = model_.charsmap;
-    }
+    read_charsmap();
     if (runs) replace(" ", " ", 2);
     source_.splitter.kind = fb::SplitterKind::metaspace;
     source_.splitter.prefix_blank = model_.add_dummy_prefix && truth(config_, "add_prefix_space", true);
@@ -244,9 +299,10 @@ class SpmReader {
     }
     const bool t5 = kin_ == SpmKin::kT5;
     for (const std::string* text : {&source_.cls, &source_.sep, &source_.unknown, &source_.pad}) {
-      if (!t5 || text != &source_.cls) add(*text, true, false);
+      if (text == &source_.cls && t5) continue;
+      if (text != &source_.pad || kin_ != SpmKin::kLlama) add(*text, true, false);
     }
-    if (!t5) add(source_.mask, true, kin_ != SpmKin::kDeberta);
+    if (!t5 && kin_ != SpmKin::kLlama) add(source_.mask, true, kin_ != SpmKin::kDeberta);
     if (kin_ == SpmKin::kCamembert) {
       for (const char* text : {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"}) add(text, true, false);
     }
@@ -288,6 +344,21 @@ class SpmReader {
       case SpmKin::kXlnet:
         source_.single = {first, sep, Piece(kTemplateCls, -1, 2)};
         source_.pair = {first, sep, Piece(-1, 1, 1), Piece(kTemplateSep, -1, 1), Piece(kTemplateCls, -1, 2)};
+        return;
+      case SpmKin::kLlama:
+        source_.single = {first};
+        source_.pair = {first, Piece(-1, 1, 1)};
+        if (truth(config_, "add_bos_token", true)) {
+          source_.single.insert(source_.single.begin(), cls);
+          source_.pair = {cls, first, Piece(kTemplateCls, -1, 1), Piece(-1, 1, 1)};
+        }
+        if (truth(config_, "add_eos_token", false)) {
+          source_.single.push_back(sep);
+          const auto second = std::find_if(source_.pair.begin() + 1, source_.pair.end(),
+                                           [](const Piece& piece) { return piece.segment() == 1; });
+          source_.pair.insert(second, sep);
+          source_.pair.emplace_back(kTemplateSep, -1, 1);
+        }
         return;
       case SpmKin::kUnknown:
       case SpmKin::kOther:

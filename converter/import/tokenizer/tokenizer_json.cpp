@@ -117,7 +117,7 @@ class Reader {
       read_unigram(model);
       return;
     } else {
-      unsupported("model.type", type, "WordPiece, byte-level BPE and Unigram");
+      unsupported("model.type", type, "WordPiece, BPE and Unigram");
       return;
     }
     read_vocabulary_object(part(model, "vocab"), "model.vocab", source_, problems_);
@@ -164,7 +164,8 @@ class Reader {
     }
     const Json& dropout = part(model, "dropout");
     if (!dropout.is_null() && dropout != 0.0) unsupported("model.dropout", dropout.dump(), "null");
-    if (flag(model, "byte_fallback", false, "model")) unsupported("model.byte_fallback", "true", "false");
+    source_.byte_fallback = flag(model, "byte_fallback", false, "model");
+    source_.fuse_unknown = flag(model, "fuse_unk", false, "model");
     const Json& merges = part(model, "merges");
     if (!merges.is_array()) problem("model.merges", "should be a list of merges");
     for (size_t i = 0; merges.is_array() && i < merges.size(); ++i) {
@@ -231,10 +232,15 @@ class Reader {
       if (all != "BertPreTokenizer") unsupported("pre_tokenizer.type", all, "BertPreTokenizer");
       return;
     }
+    if (types.empty() || types.back() != "ByteLevel") {
+      read_words_of_code_points(found, all);
+      return;
+    }
     if (all != "ByteLevel" && all != "Split, ByteLevel") {
       unsupported("pre_tokenizer.type", all, "ByteLevel, alone or behind one Split");
       return;
     }
+    if (source_.byte_fallback) unsupported("model.byte_fallback", "true", "false with ByteLevel");
     source_.splitter.kind = fb::SplitterKind::pattern;
     const Json& bytes = *found.back();
     source_.splitter.prefix_blank = flag(bytes, "add_prefix_space", true, "pre_tokenizer");
@@ -243,23 +249,60 @@ class Reader {
     if (found.size() == 1) return;
     if (splits) unsupported("pre_tokenizer.use_regex", "true", "false behind a Split");
     if (source_.splitter.prefix_blank) unsupported("pre_tokenizer.add_prefix_space", "true", "false behind a Split");
-    const Json& regex = part(part(*found[0], "pattern"), "Regex");
+    read_split(*found[0]);
+  }
+
+  void read_split(const Json& split) {
+    const Json& regex = part(part(split, "pattern"), "Regex");
     if (!regex.is_string()) {
-      unsupported("pre_tokenizer.pattern", part(*found[0], "pattern").dump(), "a Regex");
+      unsupported("pre_tokenizer.pattern", part(split, "pattern").dump(), "a Regex");
       return;
     }
     source_.pattern = regex.get<std::string>();
-    const Json& behaviour = part(*found[0], "behavior");
+    const Json& behaviour = part(split, "behavior");
     if (behaviour != "Isolated" && behaviour != "isolated") {
       unsupported("pre_tokenizer.behavior", behaviour.dump(), "Isolated");
     }
-    if (flag(*found[0], "invert", false, "pre_tokenizer")) unsupported("pre_tokenizer.invert", "true", "false");
+    if (flag(split, "invert", false, "pre_tokenizer")) unsupported("pre_tokenizer.invert", "true", "false");
+  }
+
+  /// BPE that is not byte-level: SentencePiece's with marks for blanks, or words by a pattern.
+  void read_words_of_code_points(const std::vector<const Json*>& found, const std::string& all) {
+    source_.model.traits = text::kCodePoints | (source_.fuse_unknown ? text::kFuseUnknown : 0);
+    if (all.find("Metaspace") != std::string::npos) {
+      read_metaspace(found, all);
+      return;
+    }
+    // Behind a normaliser that makes marks of all blanks, a split at blanks finds none.
+    const bool at_blanks = all == "Split" && part(part(*found[0], "pattern"), "String") == " ";
+    if ((found.empty() || at_blanks) && take_marking()) {
+      source_.splitter.kind = fb::SplitterKind::metaspace;
+      source_.splitter.whole = true;
+      return;
+    }
+    source_.splitter.kind = fb::SplitterKind::pattern;
+    source_.pattern = kWholeTextPattern;
+    if (all == "Split") {
+      read_split(*found[0]);
+    } else if (!found.empty()) {
+      unsupported("pre_tokenizer.type", all, "ByteLevel, Metaspace, Split or none with BPE");
+    }
+  }
+
+  /// Whether the last normaliser replaces blanks by marks; then that is left to the splitter.
+  bool take_marking() {
+    if (source_.stages.empty()) return false;
+    const fb::NormalizerT& last = source_.stages.back().rule;
+    const bool marks = last.kind == fb::NormalizerKind::replace && last.text == " " && last.least == 0;
+    if (!marks || last.content != "\u2581") return false;
+    source_.stages.pop_back();
+    return true;
   }
 
   void read_metaspace(const std::vector<const Json*>& found, const std::string& all) {
     source_.splitter.kind = fb::SplitterKind::metaspace;
     if (all != "Metaspace" && all != "WhitespaceSplit, Metaspace") {
-      unsupported("pre_tokenizer.type", all, "Metaspace, alone or behind WhitespaceSplit, with Unigram");
+      unsupported("pre_tokenizer.type", all, "Metaspace alone or behind WhitespaceSplit");
       return;
     }
     const Json& mark = *found.back();
@@ -340,8 +383,8 @@ class Reader {
   void read_trimming(const Json& processor) {
     if (!flag(processor, "trim_offsets", true, "post_processor")) return;
     if (source_.trim_blanks) unsupported("post_processor.trim_offsets", "true twice", "one step that trims");
-    if (!source_.is_bpe()) {
-      unsupported("post_processor.trim_offsets", "true", "it with BPE only");
+    if (!source_.is_bpe() || source_.is_of_code_points()) {
+      unsupported("post_processor.trim_offsets", "true", "it with byte-level BPE only");
       return;
     }
     source_.trim_blanks = true;

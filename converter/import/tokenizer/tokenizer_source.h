@@ -10,6 +10,7 @@
 
 #include "bantam_generated.h"
 #include "base/json_file.h"
+#include "text/tables.h"
 
 namespace bantam::convert {
 
@@ -50,11 +51,14 @@ struct TokenizerSource {
   std::vector<AddedSource> added;
 
   std::vector<double> scores;  // unigram: of the vocabulary's tokens, which have the ids 0, 1, ...
-  bool byte_fallback = false;  // unigram: the tokens of its bytes stand for what is unknown
+  bool byte_fallback = false;  // unigram, bpe: the tokens of its bytes stand for what is unknown
+  bool fuse_unknown = false;   // bpe: of code points
 
   bool is_wordpiece() const { return model.kind == fb::TokenModelKind::wordpiece; }
   bool is_unigram() const { return model.kind == fb::TokenModelKind::unigram; }
   bool is_bpe() const { return model.kind == fb::TokenModelKind::bpe; }
+  bool is_of_code_points() const { return (model.traits & text::kCodePoints) != 0; }
+  bool has_marks() const { return splitter.kind == fb::SplitterKind::metaspace; }
   bool normalizes() const { return bert.clean_text || bert.split_chinese || bert.lowercase || bert.strip_accents; }
   /// token -1: the text of `sequence`; -2: the token `cls`; -3: the token `sep`.
   std::vector<fb::TemplatePiece> single = {fb::TemplatePiece(-1, 0, 0)};

@@ -1,0 +1,25 @@
+// What becomes of text that is no token: the tokens of its bytes (blob `byte_tokens`), or the unknown token.
+#ifndef BANTAM_TEXT_BYTE_TOKENS_H_
+#define BANTAM_TEXT_BYTE_TOKENS_H_
+
+#include <stdint.h>
+
+#include "text/check.h"
+#include "text/tables.h"
+#include "text/token_sink.h"
+
+namespace bantam::text {
+
+/// The blob `byte_tokens` of check.tokenizer, where there is one: 256 tokens.
+Status check_byte_tokens(Check& check);
+
+/// Emits the unknown bytes[0, size), which lie at `where`.
+inline void emit_unknown(const Tables& tables, const uint8_t* bytes, uint32_t size, Offset where, TokenSink* sink) {
+  const uint32_t* of_byte = tables.of_byte;
+  if (of_byte == nullptr) sink->emit(static_cast<uint32_t>(tables.unknown_id), where.begin, where.end);
+  for (uint32_t i = 0; i < size && of_byte != nullptr; ++i) sink->emit(of_byte[bytes[i]], where.begin, where.end);
+}
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_BYTE_TOKENS_H_
