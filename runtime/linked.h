@@ -76,6 +76,10 @@
 #ifndef BANTAM_LINK_BPE
 #define BANTAM_LINK_BPE (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
+// Token ids to text.
+#ifndef BANTAM_LINK_DECODE
+#define BANTAM_LINK_DECODE BANTAM_LINK_DEFAULT
+#endif
 // What only programs on an operating system use: several workers, linear back ends, observers, f32 attention for
 // comparison, the choice among instruction sets. A session of an image refuses such options with kUnavailable.
 #if defined(BANTAM_FIRMWARE)
@@ -158,6 +162,7 @@ constexpr bool kNormalSequence = ((BANTAM_LINK_NORMALIZERS) >> 1) != 0;
 constexpr bool splitter(uint32_t kind) { return ((BANTAM_LINK_SPLITTERS) >> kind & 1u) != 0; }
 constexpr bool token_model(uint32_t kind) { return ((BANTAM_LINK_TOKEN_MODELS) >> kind & 1u) != 0; }
 constexpr bool kBpeOfCodePoints = ((BANTAM_LINK_BPE)&1u) != 0;
+constexpr bool kDecode = BANTAM_LINK_DECODE != 0;
 constexpr bool kHost = BANTAM_LINK_HOST != 0;
 constexpr bool kOffsets = BANTAM_LINK_OFFSETS != 0;
 constexpr bool kNormalizedTokens = BANTAM_LINK_NORMALIZED_TOKENS != 0;

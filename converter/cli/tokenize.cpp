@@ -4,12 +4,14 @@
 #include <optional>
 #include <vector>
 
+#include "bantam/decode.h"
 #include "base/text_positions.h"
 #include "cli/appearance.h"
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
+#include "cli/numbers.h"
 #include "cli/output.h"
 #include "cli/run.h"
 #include "cli/stream.h"
@@ -31,6 +33,7 @@ struct TokenizeOptions {
   bool truncate = false;
   bool no_special = false;
   bool strict = false;
+  bool decode = false;
   bool json = false;
   convert::PositionUnit offsets = convert::PositionUnit::kBytes;
 };
@@ -161,6 +164,41 @@ void print_tokens(const Tokenizer& tokenizer, const TokenizeOptions& options, co
   out().flush();
 }
 
+/// A list of ids to text. Errors are of the line, not of the command: a stream goes on behind them.
+void print_text(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& line) {
+  std::vector<int32_t> ids;
+  try {
+    ids = parse_numbers(line, "--decode");
+  } catch (const Error& error) {
+    throw Error(ExitCode::kInvalid, error.problems().front());
+  }
+  check_range(ids, tokenizer.vocab_size(), "--decode");
+  std::string text;
+  const auto decoded = [&](size_t* size) {
+    return decode(tokenizer, ids.data(), ids.size(), options.no_special, text.data(), text.size(), size);
+  };
+  size_t size = 0;
+  Status status = decoded(&size);  // how much it is
+  if (status == Status::kBufferTooSmall) {
+    text.resize(size);
+    status = decoded(&size);
+  }
+  if (status == Status::kUnsupported) {
+    fail(ExitCode::kUnsupported, "{}: the file does not say how its tokens become text; convert it again",
+         options.model);
+  }
+  check(status, options.model);
+  if (options.json) {
+    Json object = json_object("tokenize");
+    object["ids"] = ids;
+    object["text"] = text;
+    out().line(object);
+  } else {
+    out().print("{}\n", printable(text));
+  }
+  out().flush();
+}
+
 void run_tokenize(const TokenizeOptions& options) {
   const ModelFile file(options.model);
   Tokenizer tokenizer;
@@ -179,7 +217,9 @@ void run_tokenize(const TokenizeOptions& options) {
   lines.engine.batch = 1;
   const auto next = [&source](Input* input) { return source.next(&input->first); };
   const auto answer = [&](const std::vector<Input>& batch) {
-    for (const Input& input : batch) print_tokens(tokenizer, options, input.first);
+    for (const Input& input : batch) {
+      options.decode ? print_text(tokenizer, options, input.first) : print_tokens(tokenizer, options, input.first);
+    }
   };
   answer_stream(lines, {next, answer});
 }
@@ -199,7 +239,8 @@ void add_tokenize(CLI::App& app) {
   command->add_flag("--truncate", options->truncate, "Truncate as run does (default: every token is shown)");
   command->add_option("--max-tokens", options->max_tokens, "Truncate to this many tokens, specials included")
       ->type_name("N");
-  command->add_flag("--no-special", options->no_special, "Leave out the tokens that the template adds");
+  command->add_flag("--no-special", options->no_special,
+                    "Leave out the tokens that the template adds; with --decode, special tokens");
   command->add_flag("--strict", options->strict, "Fail (exit 4) where text is truncated");
   command
       ->add_option(
@@ -207,12 +248,21 @@ void add_tokenize(CLI::App& app) {
           "What offsets count: bytes (default), chars (code points, as in Python), or utf16 (as in JavaScript)")
       ->transform(position_units())
       ->type_name("UNIT");
+  command
+      ->add_flag("--decode", options->decode,
+                 "Texts are lists of ids, with commas or blanks between them: print their text")
+      ->excludes("--pair")
+      ->excludes("--truncate")
+      ->excludes("--max-tokens")
+      ->excludes("--strict")
+      ->excludes("--offsets");
   command->add_flag("--json", options->json, "Print one JSON object a line");
   command->footer(
       "Offsets are half-open ranges of the text; tokens that the template adds have [0,0].\n\n"
       "Examples:\n"
       "  bantam tokenize voice.bantam \"caf\xc3\xa9 au lait\"\n"
-      "  bantam tokenize voice.bantam --json < lines.txt");
+      "  bantam tokenize voice.bantam --json < lines.txt\n"
+      "  bantam tokenize voice.bantam --decode \"2 6891 2145 3\"");
   command->callback([options] { run_tokenize(*options); });
 }
 

@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "bantam/decode.h"
 #include "bantam/session.h"
 #include "bantam/tasks.h"
 
@@ -301,6 +302,14 @@ bantam_text bantam_token(const bantam_model* model, uint32_t id) {
   bantam::Tokenizer tokenizer;
   const bool open = bantam::Tokenizer::open(to_cpp(model), 0, &tokenizer) == Status::kOk;
   return open ? to_c(tokenizer.token(id)) : bantam_text{nullptr, 0};
+}
+
+bantam_status bantam_decode(const bantam_model* model, const int32_t* ids, size_t count, int skip_special, char* out,
+                            size_t capacity, size_t* size) {
+  bantam::Tokenizer tokenizer;
+  const Status status = bantam::Tokenizer::open(to_cpp(model), 0, &tokenizer);
+  if (status != Status::kOk) return to_c(status);
+  return to_c(bantam::decode(tokenizer, ids, count, skip_special != 0, out, capacity, size));
 }
 
 int32_t bantam_token_id(const bantam_model* model, bantam_text token) {

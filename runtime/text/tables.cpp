@@ -11,6 +11,10 @@ struct TokenizerAccess {
     result.data_ = data;
     return result;
   }
+  static const fb::Tokenizer* table(const Tokenizer& tokenizer) {
+    return static_cast<const fb::Tokenizer*>(tokenizer.table_);
+  }
+  static const uint8_t* data(const Tokenizer& tokenizer) { return tokenizer.data_; }
 };
 
 }  // namespace bantam
@@ -104,6 +108,9 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     }
   }
 }
+
+const fb::Tokenizer* table_of(const Tokenizer& tokenizer) { return TokenizerAccess::table(tokenizer); }
+const uint8_t* data_of(const Tokenizer& tokenizer) { return TokenizerAccess::data(tokenizer); }
 
 Tokenizer open_tables(const fb::Tokenizer& tokenizer, const uint8_t* data) {
   return TokenizerAccess::make(tokenizer, data);

@@ -95,6 +95,10 @@ Lexicon lexicon_of(const fb::Tokenizer& tokenizer, const uint8_t* data);
 /// A tokenizer over tables that verify_tokenizer accepted; both outlive it.
 Tokenizer open_tables(const fb::Tokenizer& tokenizer, const uint8_t* data);
 
+/// The tables of a tokenizer and the data section they lie in; null where it is not open.
+const fb::Tokenizer* table_of(const Tokenizer& tokenizer);
+const uint8_t* data_of(const Tokenizer& tokenizer);
+
 }  // namespace bantam::text
 
 #endif  // BANTAM_TEXT_TABLES_H_

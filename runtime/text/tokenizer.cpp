@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "text/added_ids.h"
 #include "text/encoder.h"
 #include "text/models.h"
 
@@ -9,23 +10,6 @@ namespace bantam {
 namespace {
 
 const fb::Tokenizer& table_of(const void* table) { return *static_cast<const fb::Tokenizer*>(table); }
-
-/// Index into added_tokens (ascending ids) of `id`, or their count.
-uint32_t find_added(const fb::Tokenizer& tokenizer, uint32_t id) {
-  const auto* added = tokenizer.added_tokens();
-  if (added == nullptr) return 0;
-  uint32_t low = 0;
-  uint32_t high = added->size();
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (added->Get(middle)->id() < id) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < added->size() && added->Get(low)->id() == id ? low : added->size();
-}
 
 }  // namespace
 
@@ -78,10 +62,8 @@ int32_t Tokenizer::id(Text token) const {
 }
 
 bool Tokenizer::is_special(uint32_t id) const {
-  if (table_ == nullptr) return false;
-  const auto* added = table_of(table_).added_tokens();
-  const uint32_t at = find_added(table_of(table_), id);
-  return added != nullptr && at < added->size() && added->Get(at)->special();
+  const fb::AddedToken* added = table_ == nullptr ? nullptr : text::find_added(table_of(table_), id);
+  return added != nullptr && added->special();
 }
 
 int32_t Tokenizer::unknown_id() const { return table_ == nullptr ? -1 : table_of(table_).model()->unknown_id(); }

@@ -2,6 +2,7 @@
 
 #include "linked.h"
 #include "text/char_map.h"
+#include "text/decode_rules.h"
 #include "text/models.h"
 #include "text/splitters.h"
 
@@ -46,6 +47,9 @@ class Verifier {
     if (const Status status = check_tokens(); status != Status::kOk) return status;
     if (const Status status = check_units(); status != Status::kOk) return status;
     if (const Status status = check_roots(); status != Status::kOk) return status;
+    if constexpr (linked::kDecode) {
+      if (const Status status = check_decoder(check_); status != Status::kOk) return status;
+    }
     if (const Status status = check_added(); status != Status::kOk) return status;
     if (const Status status = check_template(t_.single(), false); status != Status::kOk) return status;
     if (const Status status = check_template(t_.pair(), true); status != Status::kOk) return status;

@@ -84,6 +84,7 @@ class Schemas(CommandTest):
         self.printed("embed", model("sentence-mean"), "ba", "--json")
         self.printed("similar", model("sentence-mean"), "ba", "di", "--json")
         self.printed("tokenize", model("voice"), "ba", "--pair", "di", "--json")
+        self.printed("tokenize", model("voice"), "--decode", "-", "--json", stdin=b"2 3\nx\n", code=4)
 
     def test_scores(self):
         good = {"text": "play jazz", "intent": "PlayMusic", "tokens": ["play", "jazz"], "slots": ["O", "B-genre"]}

@@ -120,6 +120,19 @@ class Input(CommandTest):
             self.assertEqual(["error" in answer for answer in answers], [False, True, False])
             self.assertIn("1 of 3 texts could not be answered", done.stderr.decode())
 
+    def test_ids_become_text(self):
+        ids = self.lines("tokenize", model("voice"), "play some jazz", "--json")[0]["ids"]
+        words = " ".join(map(str, ids))
+        said = self.lines("tokenize", model("voice"), "--decode", words, "--no-special", "--json")[0]
+        self.assertEqual((said["ids"], said["text"]), (ids, "play some jazz"))
+        self.assertIn(b"[CLS] play some jazz", self.ok("tokenize", model("voice"), "--decode", words))
+        done = bantam("tokenize", model("voice"), "--decode", "-", stdin=b"x\n" + words.encode() + b"\n99999999\n")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("play some jazz", done.stdout.decode())
+        for part in ("no token number", "99999999 (number 1 of 1) is out of range", "2 of 3 texts"):
+            self.assertIn(part, done.stderr.decode())
+        self.fails(2, "tokenize", model("voice"), "--decode", words, "--pair", "a", says=["--pair"])
+
     def test_json_lines(self):
         rows = ['{"text": "play jazz", "label": 1}', "play jazz", '{"text_a": "book a table"}', '{"x": 1}']
         path = self.write("data.jsonl", "\n".join(rows))

@@ -1,9 +1,10 @@
 // Hostile text and hostile tables of byte-level BPE: the first byte chooses, as in wordpiece_fuzz.cpp; its next two bits,
-// whether normalisers stand before, the model is a unigram one, or one of code points.
+// whether normalisers stand before, the model is a unigram one, or one of code points. What comes out is decoded.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "bantam/decode.h"
 #include "tests/fuzz/limits.h"
 #include "tests/text/bpe_vocabulary.h"
 
@@ -77,6 +78,17 @@ SmallTokenizer& good(uint32_t kind) {
   return kind == 0 ? plain : behind_normalizers;
 }
 
+/// What does not fit is counted all the same, and no byte is written behind the room.
+void decode_and_check(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
+  size_t size = 0;
+  const Status status = decode(tokenizer, ids.data(), ids.size(), false, nullptr, 0, &size);
+  if (status == Status::kUnsupported) return;
+  check(status == (size == 0 ? Status::kOk : Status::kBufferTooSmall));
+  std::vector<char> text(size + 1, 'x');
+  check(decode(tokenizer, ids.data(), ids.size(), false, text.data(), size, &size) == Status::kOk);
+  check(text[size] == 'x' && size + 1 == text.size());
+}
+
 void encode_and_check(const Tokenizer& tokenizer, const std::string& text, uint32_t max_tokens) {
   EncodeOptions options;
   options.max_tokens = max_tokens;
@@ -87,6 +99,7 @@ void encode_and_check(const Tokenizer& tokenizer, const std::string& text, uint3
     check(static_cast<uint32_t>(got.ids[i]) < tokenizer.vocab_size());
     check(got.offsets[i].begin <= got.offsets[i].end && got.offsets[i].end <= text.size());
   }
+  decode_and_check(tokenizer, got.ids);
 }
 
 void fuzz_text(SmallTokenizer& small, const uint8_t* bytes, size_t size) {
@@ -112,7 +125,12 @@ void fuzz_tables(SmallTokenizer& small, const uint8_t* bytes, size_t size) {
   if (text::verify_tokenizer(small.image().table(), data, copy.size() * 8, nullptr) != Status::kOk) return;
   const Tokenizer tokenizer = text::open_tables(small.image().table(), data);
   encode_and_check(tokenizer, "abab aaba  a\u00e9\u00e8 's <mask>  1 \xff \n\n ab", 0);
-  for (uint32_t id = 0; id < tokenizer.vocab_size(); ++id) tokenizer.id(tokenizer.token(id));
+  std::vector<int32_t> all;
+  for (uint32_t id = 0; id < tokenizer.vocab_size(); ++id) {
+    tokenizer.id(tokenizer.token(id));
+    all.push_back(static_cast<int32_t>(id));
+  }
+  decode_and_check(tokenizer, all);
 }
 
 }  // namespace

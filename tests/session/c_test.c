@@ -86,6 +86,8 @@ int main(int argc, char** argv) {
   bantam_label_score best[3];
   bantam_offset offsets[32];
   bantam_text text, none = {NULL, 0}, first_token;
+  char decoded[64];
+  size_t text_size = 0;
   int32_t ids[32];
   uint32_t count = 0, above = 0;
   size_t size = 0, arena_size;
@@ -147,6 +149,11 @@ int main(int argc, char** argv) {
   first_token = bantam_token(&model, (uint32_t)ids[0]);
   CHECK(first_token.size == 5 && memcmp(first_token.data, "[CLS]", 5) == 0);
   CHECK(bantam_token_id(&model, first_token) == ids[0]);
+  CHECK(bantam_decode(&model, ids, result.count, 1, NULL, 0, &text_size) == BANTAM_BUFFER_TOO_SMALL);
+  CHECK(text_size > 0 && text_size <= sizeof(decoded));
+  CHECK(bantam_decode(&model, ids, result.count, 1, decoded, sizeof(decoded), &text_size) == BANTAM_OK);
+  CHECK(bantam_decode(&model, NULL, 1, 1, decoded, sizeof(decoded), &text_size) == BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_decode(NULL, ids, 1, 1, decoded, sizeof(decoded), &text_size) != BANTAM_OK);
   free(arena);
   free(bytes);
   return 0;

@@ -30,6 +30,13 @@ if [ -e "$shared/tokenizers/llama2/tokenizer.model" ]; then
   "$venv/bin/python" "$here/conformance_pieces.py" "$build/tests/text/tokenize_lines" \
     "$shared/tokenizers/llama2/tokenizer.model" --data "$shared/data" "$@"
 fi
+decoded=("$shared/models/minilm-sst2/tokenizer.json")
+for name in roberta t5_small xlmr; do
+  for file in "$shared/tokenizers/$name/"tokenizer.json*; do
+    [ ! -e "$file" ] || decoded+=("$file")
+  done
+done
+"$venv/bin/python" "$here/conformance_decode.py" "$build/tests/text/tokenize_lines" "${decoded[@]}" --data "$shared/data" "$@"
 "$venv/bin/python" "$here/conformance_normal.py" "$build/tests/text/tokenize_lines" --data "$shared/data" "$@"
 exec "$venv/bin/python" "$here/conformance.py" "$build/tests/text/tokenize_lines" \
   "$shared/models/minilm-sst2/tokenizer.json" --data "$shared/data" "$@"

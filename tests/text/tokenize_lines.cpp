@@ -1,10 +1,12 @@
 // tokenize_lines DIR: imports the tokenizer of a Hugging Face directory and encodes standard input, one JSON
 // object a line: {"a": text, "b": text or null, "max": n, "special": bool}. Prints, for each line, a JSON list
-// [ids, begins, ends, segments], or an error's message. For conformance.py.
+// [ids, begins, ends, segments], or an error's message. {"ids": list, "skip": bool, "stream": bool} is decoded: a JSON string. For
+// conformance.py.
 #include <cstdio>
 #include <iostream>
 #include <string>
 
+#include "bantam/decode.h"
 #include "base/json_file.h"
 #include "tests/text/fixture.h"
 
@@ -16,6 +18,31 @@ void print_list(std::string& line, const std::vector<int32_t>& values) {
   for (const int32_t value : values) line += std::to_string(value) + ',';
   if (!values.empty()) line.pop_back();
   line += ']';
+}
+
+/// The text of ids, as a whole and, if "stream" is true, one after the other.
+std::string decoded(const Tokenizer& tokenizer, const nlohmann::json& request) {
+  const auto ids = request.at("ids").get<std::vector<int32_t>>();
+  const bool skip = request.value("skip", true);
+  std::string text;
+  if (request.value("stream", false)) {
+    const auto write = [](void* target, const char* bytes, size_t size) {
+      static_cast<std::string*>(target)->append(bytes, size);
+    };
+    TextDecoder decoder;
+    const Status status = TextDecoder::open(tokenizer, skip, write, &text, &decoder);
+    if (status != Status::kOk) return status_message(status);
+    for (const int32_t id : ids) decoder.add(id);
+    decoder.finish();
+    return text;
+  }
+  size_t size = 0;
+  Status status = decode(tokenizer, ids.data(), ids.size(), skip, nullptr, 0, &size);
+  text.resize(size);
+  if (status == Status::kOk || status == Status::kBufferTooSmall) {
+    status = decode(tokenizer, ids.data(), ids.size(), skip, text.data(), text.size(), &size);
+  }
+  return status == Status::kOk ? text : status_message(status);
 }
 
 int run(const char* directory) {
@@ -37,6 +64,10 @@ int run(const char* directory) {
   std::string out;
   while (std::getline(std::cin, line)) {
     const auto request = nlohmann::json::parse(line);
+    if (request.contains("ids")) {
+      std::puts(nlohmann::json(decoded(tokenizer, request)).dump().c_str());
+      continue;
+    }
     const std::string first = request.at("a").get<std::string>();
     const bool pair = request.contains("b") && !request.at("b").is_null();
     const std::string second = pair ? request.at("b").get<std::string>() : "";

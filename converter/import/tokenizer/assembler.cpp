@@ -372,6 +372,7 @@ class Assembler {
     if (!source_.charsmap.empty()) store(Name::charsmap, bytes_of(source_.charsmap.data(), source_.charsmap.size()));
     if (source_.is_unigram()) store(Name::scores, scores);
     if (!byte_tokens_.empty()) store(Name::byte_tokens, bytes_of(byte_tokens_.data(), 4 * byte_tokens_.size()));
+    if (!source_.decoder.empty()) store(Name::decoder, bytes_of(source_.decoder.data(), source_.decoder.size()));
   }
 
   /// Blanks instead of U+2581 in the model's tokens. A blank that stands there already is in no word.

@@ -76,6 +76,10 @@ class SpmReader {
     } else {
       read_words();
     }
+    if (!truth(config_, "add_prefix_space", true)) {  // no blank to leave out again
+      const uint32_t fallback = kin_ == SpmKin::kLlama ? text::kDecodeByteFallback : 0u;
+      set_decoder(source_, text::kDecodePieces, text::kDecodeMarks | fallback);
+    }
     read_specials();
     read_templates();
   }

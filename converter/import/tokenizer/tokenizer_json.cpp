@@ -28,6 +28,7 @@ class Reader {
     read_added_tokens(part(json, "added_tokens"));
     read_post_processor(part(json, "post_processor"));
     read_truncation(part(json, "truncation"));
+    if (json.contains("decoder")) read_decoder(part(json, "decoder"), source_);
   }
 
  private:

@@ -10,6 +10,7 @@
 
 #include "bantam_generated.h"
 #include "base/json_file.h"
+#include "text/decode_rules.h"
 #include "text/tables.h"
 
 namespace bantam::convert {
@@ -50,6 +51,8 @@ struct TokenizerSource {
   bool trim_prefix = false;
   std::vector<AddedSource> added;
 
+  std::string decoder;  // the blob `decoder`; empty: tokens become text as usual for the model
+
   std::vector<double> scores;  // unigram: of the vocabulary's tokens, which have the ids 0, 1, ...
   bool byte_fallback = false;  // unigram, bpe: the tokens of its bytes stand for what is unknown
   bool fuse_unknown = false;   // bpe: of code points
@@ -84,6 +87,12 @@ using ProblemList = std::vector<std::string>;
 
 /// Fills `source` from a parsed tokenizer.json.
 void read_tokenizer_json(const Json& json, const std::string& file, TokenizerSource& source, ProblemList& problems);
+
+/// Fills source.decoder from a tokenizer.json's decoder, what is not executed with a note.
+void read_decoder(const Json& decoder, TokenizerSource& source);
+/// Fills it with these rules, or with nothing where they are as usual.
+void set_decoder(TokenizerSource& source, text::DecodeKind kind, uint32_t flags, const std::string& text = "",
+                 uint32_t strip = 0);
 
 /// Fills source.stages from the parts of a tokenizer.json's normaliser, which are objects.
 void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& source, ProblemList& problems);

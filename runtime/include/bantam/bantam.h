@@ -225,6 +225,10 @@ bantam_status bantam_encode(const bantam_model* model, bantam_text first, bantam
                             bantam_encode_result* result);
 /* The token's text; empty when out of range or without a tokenizer. */
 bantam_text bantam_token(const bantam_model* model, uint32_t id);
+/* The text of ids[0, count) in out[0, capacity), without special tokens if skip_special, not zero-terminated. *size: its bytes
+ * in all; BANTAM_BUFFER_TOO_SMALL where they do not fit. bantam/decode.h has a stream of it. */
+bantam_status bantam_decode(const bantam_model* model, const int32_t* ids, size_t count, int skip_special, char* out,
+                            size_t capacity, size_t* size);
 /* Id of exactly this token, -1 if there is none. */
 int32_t bantam_token_id(const bantam_model* model, bantam_text token);
 

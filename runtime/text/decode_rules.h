@@ -1,0 +1,61 @@
+// How tokens become text: blob `decoder` of a tokenizer, where it is not as usual for its model.
+//
+//   u32 version, 1
+//   u32 kind      DecodeKind
+//   u32 flags     DecodeFlags
+//   u32 strip     blanks at the beginning of the text that are left out
+//   u32 size      bytes of the text that follows, at most 64: wordpiece's prefix, suffix
+#ifndef BANTAM_TEXT_DECODE_RULES_H_
+#define BANTAM_TEXT_DECODE_RULES_H_
+
+#include <stdint.h>
+
+#include "text/check.h"
+
+namespace bantam::text {
+
+constexpr uint32_t kDecoderVersion = 1;
+constexpr uint32_t kMaxDecoderText = 64;
+
+enum DecodeKind : uint32_t {
+  kDecodeJoin = 0,       // a blank between tokens
+  kDecodeBytes = 1,      // tokens are bytes; added ones too, if all their characters are letters of bytes
+  kDecodeWordPiece = 2,  // a blank before each token that does not begin with the prefix, but the first
+  kDecodeSuffix = 3,     // the suffix is a blank, in the last token nothing
+  kDecodePieces = 4,     // tokens one after the other
+  kDecodeNot = 5,        // in a way that is not known
+  kDecodeKinds
+};
+
+enum DecodeFlags : uint32_t {
+  kDecodeCleans = 1,        // wordpiece: no blank before punctuation and endings of English
+  kDecodeMarks = 2,         // pieces: U+2581 is a blank
+  kDecodeDropsFirst = 4,    // pieces: those of the first token are none
+  kDecodeByteFallback = 8,  // pieces: <0x00> to <0xFF> are bytes
+  kDecodeFlagsEnd = 16
+};
+
+struct DecodeRules {
+  uint32_t version;
+  uint32_t kind;
+  uint32_t flags;
+  uint32_t strip;
+  uint32_t size;
+};
+
+/// What a tokenizer without the blob has: of WordPiece with the model's prefix as its text.
+inline DecodeRules usual_rules(fb::TokenModelKind kind, bool code_points) {
+  if (kind == fb::TokenModelKind::wordpiece) return {kDecoderVersion, kDecodeWordPiece, kDecodeCleans, 0, 0};
+  if (kind == fb::TokenModelKind::unigram) {
+    return {kDecoderVersion, kDecodePieces, kDecodeMarks | kDecodeDropsFirst, 0, 0};
+  }
+  if (code_points) return {kDecoderVersion, kDecodePieces, kDecodeMarks | kDecodeByteFallback, 1, 0};
+  return {kDecoderVersion, kDecodeBytes, 0, 0, 0};
+}
+
+/// The blob `decoder` of check.tokenizer, where there is one.
+Status check_decoder(Check& check);
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_DECODE_RULES_H_
