@@ -35,7 +35,10 @@ Sample Runner::encode(const std::string& text, const std::string& second) {
   Sample sample;
   sample.text = text;
   sample.ids.assign(encoded.ids, encoded.ids + encoded.row_count);
-  sample.segments.assign(encoded.segments, encoded.segments + encoded.row_count);
+  // Models without segments take pairs too; their tokenizers may still number them.
+  if (model_.segment_types() > 1) {
+    sample.segments.assign(encoded.segments, encoded.segments + encoded.row_count);
+  }
   for (uint32_t i = 0; i < encoded.row_count; ++i) sample.content.push_back(encoded.sequences[i] != 255);
   return sample;
 }

@@ -12,11 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "calibrate/sensitivity.h"
+#include "calibrate/static_ranges.h"
+#include "describe/components.h"
+#include "firmware/linked.h"
 #include "golden/evaluate.h"
 #include "graph/task_parts.h"
 #include "import/families/config.h"
 #include "import/hugging_face.h"
 #include "pack/build.h"
+#include "quantize/static.h"
 #include "run/runner.h"
 #include "student/draft.h"
 #include "student/structured.h"
@@ -34,7 +39,7 @@ using convert::MemoryTensor;
 using convert::Slot;
 
 constexpr uint32_t kVocabulary = 37, kHidden = 18, kHeads = 3, kFfn = 20, kPositions = 20, kLabels = 5;
-constexpr double kLargestDifference = 2e-4, kSmallestCosine = 0.98;
+constexpr double kLargestDifference = 2e-4, kSmallestCosine = 0.98, kSmallestStaticCosine = 0.9;
 
 /// A model of a family as config.json and tensors.
 class Tiny {
@@ -78,25 +83,35 @@ class Tiny {
     heads();
   }
 
-  convert::ModelSource source() const {
+  /// With `texts` it has a tokenizer, of letters.
+  convert::ModelSource source(bool texts = false) const {
     convert::ModelSource source;
     source.root = source.directory = testing::TempDir();
     source.config = config_;
+    if (texts) source.tokenizer.vocab = vocabulary();
     source.checkpoint = std::make_shared<const convert::Checkpoint>(tensors_);
     return source;
   }
 
-  convert::ImportOptions options() const {
+  convert::ImportOptions options(bool texts = false) const {
     convert::ImportOptions options;
-    options.ids_only = true;
+    options.ids_only = !texts;
     if (head_.architecture == nullptr) options.task = convert::typed_name(static_cast<TaskKind>(head_.task));
     return options;
   }
 
   const convert::EncoderConfig& config() const { return read_; }
+  bool has_biases() const { return biases_; }
+  bool gives_words() const { return head_.task == fb::TaskKind::fill || head_.task == fb::TaskKind::pretraining; }
 
  private:
   using Problems = convert::Problems;
+
+  static std::string vocabulary() {
+    std::string lines = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+    for (uint32_t i = 5; i < kVocabulary; ++i) lines += std::string(1, static_cast<char>('A' + i)) + "\n";
+    return lines;
+  }
 
   uint64_t extent(Axis axis) const { return convert::extent_of(read_, axis); }
 
@@ -224,6 +239,20 @@ struct Agreement {
   double cosine() const { return both / std::sqrt(expected * actual); }
 };
 
+void add(const Matrix& expected, const convert::OutputRows& output, Agreement* found) {
+  EXPECT_EQ(expected.values.size(), output.values.size()) << output.name;
+  for (size_t row = 0; row < expected.rows; ++row) {
+    for (size_t i = 0; i < expected.width; ++i) {
+      const double e = expected.at(row, i), a = static_cast<double>(output.row(row)[i]);
+      // A NaN is never the larger one: written so that it fails.
+      if (!(std::abs(e - a) <= found->largest)) found->largest = std::abs(e - a);
+      found->both += e * a;
+      found->expected += e * e;
+      found->actual += a * a;
+    }
+  }
+}
+
 Agreement compare(const convert::Graph& graph, fb::DType weights, const std::vector<convert::Sample>& samples) {
   convert::TypeOptions types;
   types.weights = weights;
@@ -233,18 +262,7 @@ Agreement compare(const convert::Graph& graph, fb::DType weights, const std::vec
   for (const convert::Sample& sample : samples) {
     const auto expected = evaluate(graph, sample.ids, sample.segments);
     for (const convert::OutputRows& output : runner.run(sample)) {
-      const Matrix& values = expected.at(output.name);
-      EXPECT_EQ(values.values.size(), output.values.size()) << output.name;
-      for (size_t row = 0; row < values.rows; ++row) {
-        for (size_t i = 0; i < values.width; ++i) {
-          const double e = values.at(row, i), a = static_cast<double>(output.row(row)[i]);
-          // A NaN is never the larger one: written so that it fails.
-          if (!(std::abs(e - a) <= found.largest)) found.largest = std::abs(e - a);
-          found.both += e * a;
-          found.expected += e * e;
-          found.actual += a * a;
-        }
-      }
+      add(expected.at(output.name), output, &found);
     }
   }
   return found;
@@ -327,8 +345,15 @@ TEST_P(Families, PruneOrSayWhyNot) {
       options.by_activation = false;
       convert::Draft draft(model.source());
       const bool heads = pattern == convert::PrunePattern::kHeads;
-      if (!(heads ? GetParam()->narrows_heads() : GetParam()->narrows_layers())) {
-        EXPECT_THROW(convert::prune_structures(draft, options, {}), convert::Error);
+      const char* why = heads ? GetParam()->why_heads_stay() : GetParam()->why_layers_stay();
+      if (why != nullptr) {
+        try {
+          convert::prune_structures(draft, options, {});
+          ADD_FAILURE() << "was not refused";
+        } catch (const convert::Error& error) {
+          EXPECT_EQ(error.code(), convert::ExitCode::kUnsupported);
+          EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
+        }
         continue;
       }
       const convert::StructureReport report = convert::prune_structures(draft, options, {});
@@ -338,6 +363,76 @@ TEST_P(Families, PruneOrSayWhyNot) {
       EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
     }
   });
+}
+
+/// Every byte of a file belongs to some component, and its image links what the family needs.
+TEST_P(Families, ReportsAndImagesKnowThem) {
+  for_each_model([](const Tiny& model) {
+    const convert::FileBytes bytes =
+        convert::build(convert::import_source(model.source(), model.options()), convert::TypeOptions());
+    Model file;
+    ASSERT_EQ(Model::open(bytes.data(), bytes.size(), &file, nullptr), Status::kOk);
+    uint64_t size = 0;
+    for (const convert::Component& component : convert::file_components(file)) size += component.bytes;
+    EXPECT_EQ(size, bytes.size());
+    const std::vector<std::string> words = firmware::linked_by(file).words;
+    const auto links = [&](const char* what) { return std::find(words.begin(), words.end(), what) != words.end(); };
+    const Family& family = *GetParam();
+    EXPECT_EQ(links("biases by distance"), family.has(Slot::kDistances));
+    EXPECT_EQ(links("biases by slopes"), family.settings.slopes);
+    EXPECT_EQ(links("rotary positions"), family.settings.rotary.otherwise != 0);
+    EXPECT_EQ(links("scores of places"), family.block.places);
+    EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
+    EXPECT_EQ(links("gates"), family.has(Slot::kGate));
+    EXPECT_EQ(links("attention"), !family.block.averaged);
+  });
+}
+
+/// What has no integer form is refused by name, with the next step; the rest points the same way.
+TEST_P(Families, AreStaticOrSayWhyNot) {
+  for_each_model([](const Tiny& model) {
+    const Family& family = *GetParam();
+    const convert::Graph graph = convert::import_source(model.source(), model.options());
+    const bool refused = family.has(Slot::kDistances) || family.has(Slot::kGate) || family.block.places ||
+                         family.block.bottlenecks || family.block.averaged || !model.has_biases() ||
+                         model.gives_words();
+    try {
+      convert::check_static(graph);
+      EXPECT_FALSE(refused);
+    } catch (const convert::Error& error) {
+      EXPECT_TRUE(refused) << error.what();
+      EXPECT_EQ(error.code(), convert::ExitCode::kUnsupported);
+      EXPECT_NE(std::string(error.what()).find("; "), std::string::npos) << error.what();
+      return;
+    }
+    const uint32_t longest = graph.model.max_sequence;
+    const auto choose = [&](convert::Runner&) { return samples(model.config().segments, kVocabulary, longest); };
+    const convert::StaticRanges ranges =
+        convert::measure_static(convert::unfuse(graph), {}, longest, choose, [](double) {});
+    const convert::Built built = convert::build_static(graph, ranges);
+    convert::Runner runner(built.bytes, longest);
+    Agreement found;
+    for (const convert::Sample& sample : samples(model.config().segments, kVocabulary, longest)) {
+      const auto expected = evaluate(graph, sample.ids, sample.segments);
+      for (const convert::OutputRows& output : runner.run(sample)) add(expected.at(output.name), output, &found);
+    }
+    EXPECT_GE(found.cosine(), kSmallestStaticCosine);
+  });
+}
+
+TEST_P(Families, SensitivityMeasuresEveryMatrix) {
+  const Family& family = *GetParam();
+  const Head* classify = family.head(fb::TaskKind::classify);
+  const Tiny model(family, classify != nullptr ? *classify : family.heads.front(), kHidden, true);
+  const convert::Graph graph = convert::import_source(model.source(true), model.options(true));
+  const std::vector<convert::LabelledText> texts = {{"h i j", "", "", ""}, {"k", "l m", "", ""}};
+  const convert::Sensitivity measured =
+      convert::measure_sensitivity(graph, texts, {fb::DType::i8, fb::DType::i4}, [](double) {});
+  EXPECT_FALSE(measured.matrices.empty());
+  for (const convert::MatrixCosts& costs : measured.matrices) {
+    EXPECT_FALSE(costs.types.empty()) << costs.name;
+    for (const convert::TypeCost& cost : costs.types) EXPECT_TRUE(std::isfinite(cost.divergence)) << costs.name;
+  }
 }
 
 std::vector<const Family*> all_families() {
