@@ -43,6 +43,7 @@ class HeadImporter {
   }
 
   void sequence(const Head& head) {
+    if (c_.setfit.rows != 0) return over_vector();
     auto labels = labels_of(head);
     const int32_t logits = layers(head, count(labels));
     label_set(c_.builder.output("logits", fb::OutputRole::labels, logits), std::move(labels));
@@ -77,8 +78,38 @@ class HeadImporter {
   }
 
   void embed(const Head&) {
-    const SentencePooling& pooling = c_.pooling;
-    task_->prompt = pooling.prompt;
+    task_->prompt = c_.pooling.prompt;
+    c_.builder.output("sentence_embedding", fb::OutputRole::embedding, vector(c_.pooling));
+  }
+
+  /// SetFit's classifier.
+  void over_vector() {
+    const SetFitHead& head = c_.setfit;
+    SentencePooling pooling = c_.pooling;
+    pooling.normalize = pooling.normalize || head.normalize;
+    const int32_t x = vector(pooling);
+    const bool two = head.rows == 1;
+    const int32_t weight = c_.builder.linear_weight("model_head.coef", count(head.labels), c_.builder.width(x),
+                                                    behind_zeros(head.weight, two ? c_.builder.width(x) : 0));
+    const int32_t bias = c_.builder.vector("model_head.intercept", behind_zeros(head.bias, two ? 1 : 0));
+    const int32_t logits = c_.builder.linear("model_head", x, weight, bias, {});
+    label_set(c_.builder.output("logits", fb::OutputRole::labels, logits), head.labels);
+  }
+
+  /// The intent is read from token 0 of the last hidden state: there is no pooler.
+  void joint(const Head&) {
+    auto intents = read_label_list(c_.fields, "intent_labels");
+    auto slots = read_label_list(c_.fields, "slot_labels");
+    const fb::TagScheme tags = scheme(slots);
+    const int32_t intent = dense("intent_classifier", first_token(), count(intents));
+    const int32_t slot = chain(dense("slot_classifier", c_.encoder.hidden, count(slots)));
+    label_set(c_.builder.output("intent_logits", fb::OutputRole::labels, intent), std::move(intents));
+    label_set(c_.builder.output("slot_logits", fb::OutputRole::tags, slot), std::move(slots), tags);
+  }
+
+ private:
+  /// What sentence-transformers' modules make of a text.
+  int32_t vector(const SentencePooling& pooling) {
     int32_t x = c_.builder.pool("pooling", c_.encoder.hidden, pooling.pool, pooling.normalize && pooling.dense.empty());
     for (size_t i = 0; i < pooling.dense.size(); ++i) {
       const DenseModule& module = pooling.dense[i];
@@ -97,22 +128,15 @@ class HeadImporter {
           module.bias.values.empty() ? kAbsent : c_.builder.vector(module.name + ".linear.bias", module.bias);
       x = c_.builder.linear(module.name, x, weight, bias, epilogue);
     }
-    c_.builder.output("sentence_embedding", fb::OutputRole::embedding, x);
+    return x;
   }
 
-  /// The intent is read from token 0 of the last hidden state: there is no pooler.
-  void joint(const Head&) {
-    auto intents = read_label_list(c_.fields, "intent_labels");
-    auto slots = read_label_list(c_.fields, "slot_labels");
-    const fb::TagScheme tags = scheme(slots);
-    const int32_t intent = dense("intent_classifier", first_token(), count(intents));
-    const int32_t slot = chain(dense("slot_classifier", c_.encoder.hidden, count(slots)));
-    label_set(c_.builder.output("intent_logits", fb::OutputRole::labels, intent), std::move(intents));
-    label_set(c_.builder.output("slot_logits", fb::OutputRole::tags, slot), std::move(slots), tags);
-  }
-
- private:
   int32_t chain(int32_t scores) { return add_chain(c_.builder, c_.fields, c_.weights, "crf", scores); }
+
+  static Values behind_zeros(Values values, size_t zeros) {
+    if (!values.values.empty()) values.values.insert(values.values.begin(), zeros, 0.0F);
+    return values;
+  }
 
   /// Linear over head tensors NAME.weight [out, in] and NAME.bias [out].
   int32_t dense(const std::string& name, int32_t x, uint32_t out, const EpilogueSpec& epilogue = {}) {
@@ -226,10 +250,6 @@ class HeadImporter {
   /// One score s as the two of labels (0, s): their softmax is (1 - sigmoid(s), sigmoid(s)).
   int32_t against_zero(const std::string& name, int32_t x) {
     const uint32_t in = c_.builder.width(x);
-    const auto behind_zeros = [](Values values, size_t zeros) {
-      if (!values.values.empty()) values.values.insert(values.values.begin(), zeros, 0.0F);
-      return values;
-    };
     const int32_t weight =
         c_.builder.linear_weight(name + ".weight", 2, in, behind_zeros(c_.weights.head(name + ".weight", {1, in}), in));
     const int32_t bias = c_.builder.vector(name + ".bias", behind_zeros(c_.weights.head(name + ".bias", {1}), 1));

@@ -10,6 +10,7 @@
 #include "import/hugging_face.h"
 #include "import/source/fields.h"
 #include "import/source/sentence_transformers.h"
+#include "import/source/setfit.h"
 #include "import/source/weights.h"
 #include "import/stack.h"
 
@@ -42,7 +43,8 @@ struct HeadContext {
   const EncoderConfig& config;
   const Fields& fields;
   const Encoder& encoder;
-  const SentencePooling& pooling;  // embed only
+  const SentencePooling& pooling;  // embed, and over a vector
+  const SetFitHead& setfit;        // no rows: there is none
   const ImportOptions& options;
   Problems& problems;
 };

@@ -18,6 +18,7 @@
 #include "import/source/explain.h"
 #include "import/source/model_card.h"
 #include "import/source/sentence_transformers.h"
+#include "import/source/setfit.h"
 #include "import/source/static_embeddings.h"
 #include "import/source/weights.h"
 #include "import/stack.h"
@@ -175,10 +176,12 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   const Family& family = *config.family;
   const ModelNames names = model_names(family);
   const bool embeds = is_sentence_transformers(source.root) || family.block.averaged;
+  const bool classifies = embeds && is_setfit(source.root) && (options.task.empty() || options.task == "classify");
   Weights weights(*source.checkpoint, names, problems);
-  const ChosenHead head = !options.task.empty() ? head_of_task(family, parse_head(options.task), weights, problems)
-                          : embeds              ? head_of_task(family, fb::TaskKind::embed, weights, problems)
-                                                : detect_head(family, fields, weights, problems);
+  const ChosenHead head = classifies              ? ChosenHead{fb::TaskKind::classify, family.head(fb::TaskKind::embed)}
+                          : !options.task.empty() ? head_of_task(family, parse_head(options.task), weights, problems)
+                          : embeds                ? head_of_task(family, fb::TaskKind::embed, weights, problems)
+                                                  : detect_head(family, fields, weights, problems);
   check_layers(weights, config, problems);
   problems.raise();
 
@@ -186,13 +189,22 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   const uint32_t positions = kept_positions(config, options, graph);
   const Encoder encoder = import_encoder(builder, weights, config, positions);
   SentencePooling pooling;
-  const bool pools = (traits(head.task).parts & kVectorPart) != 0;
+  const bool pools = classifies || (traits(head.task).parts & kVectorPart) != 0;
   if (pools) {
     pooling = family.block.averaged && !is_sentence_transformers(source.root)
                   ? read_static_pooling(fields)
                   : read_sentence_pooling(source.root, config.hidden, problems, graph.notes);
   }
-  import_head(head, {graph, builder, weights, config, fields, encoder, pooling, options, problems});
+  SetFitHead setfit;
+  if (classifies) {
+    setfit = read_setfit(source.root, pooling.dense.empty() ? config.hidden : pooling.dense.back().out, problems);
+    problems.raise();
+    if (!pooling.prompt.empty()) {
+      graph.notes.push_back(
+          fmt::format("the prompt \"{}\" is not put before texts to classify: write it there", pooling.prompt));
+    }
+  }
+  import_head(head, {graph, builder, weights, config, fields, encoder, pooling, setfit, options, problems});
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
   if (!options.ids_only) add_tokenizer(graph, source.tokenizer, config, pooling, positions, problems);

@@ -116,6 +116,77 @@ TEST_F(StaticEmbeddings, NamesWhatIsWrong) {
   expect_refused(tensors, "is not a matrix of a row a token");
 }
 
+/// What SetFit and ColBERT put beside the modules of sentence-transformers.
+class BesideModules : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory_.write_model(tiny_config(), tiny_bert());
+    write_modules({"Transformer", "Pooling"});
+    directory_.write("config.json", tiny_config().dump());
+  }
+  void write_modules(const std::vector<std::string>& kinds) {
+    json modules = json::array();
+    for (const std::string& kind : kinds) {
+      modules.push_back(
+          {{"path", kind == "Pooling" ? "1_Pooling" : ""}, {"type", "sentence_transformers.models." + kind}});
+    }
+    directory_.write("modules.json", modules.dump());
+    std::filesystem::create_directories(directory_.path() / "1_Pooling");
+    directory_.write("1_Pooling/config.json", R"({"pooling_mode_mean_tokens": true})");
+  }
+  void write_head(const std::vector<double>& coef, uint64_t rows) {
+    TensorMap head;
+    head["coef"] = numbers<double>("F64", {rows, coef.size() / rows}, coef);
+    head["intercept"] = numbers<double>("F64", {rows}, std::vector<double>(rows, 0.5));
+    directory_.write("model_head.safetensors", safetensors_bytes(head));
+  }
+  std::string refused(ExitCode code, const ImportOptions& options = {}) {
+    return problems_of(code, [&] { import_hugging_face(directory_.path(), options); });
+  }
+
+  Directory directory_;
+};
+
+TEST_F(BesideModules, APickledHeadIsRefusedWithTheNextStep) {
+  directory_.write("model_head.pkl", "never read");
+  const std::string problems = refused(ExitCode::kUnsupported);
+  EXPECT_NE(problems.find("model_head.pkl: a pickle, which is never executed"), std::string::npos) << problems;
+  EXPECT_NE(problems.find("--task embed"), std::string::npos) << problems;
+  ImportOptions options;
+  options.task = "embed";
+  EXPECT_EQ(import_hugging_face(directory_.path(), options).model.task->kind, fb::TaskKind::embed);
+}
+
+TEST_F(BesideModules, HeadsOfOneRowHaveTwoLabels) {
+  write_head({1, 2, 3, 4, 5, 6, 7, 8}, 1);
+  directory_.write("config_setfit.json", R"({"labels": ["no", "yes"], "normalize_embeddings": true})");
+  const Graph graph = import_hugging_face(directory_.path());
+  EXPECT_EQ(graph.model.task->kind, fb::TaskKind::classify);
+  EXPECT_EQ(graph.model.task->label_sets.front()->labels, (std::vector<std::string>{"no", "yes"}));
+  const auto& ops = graph.model.subgraphs.at(0)->ops;
+  EXPECT_TRUE(ops.at(ops.size() - 2)->attributes.AsPool()->l2);
+  const auto weight = static_cast<size_t>(ops.back()->inputs.at(1));
+  EXPECT_EQ(graph.constants[weight]->values, (std::vector<float>{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+TEST_F(BesideModules, HeadsOfAnotherShapeAreNamed) {
+  write_head({1, 2, 3, 4}, 1);
+  EXPECT_NE(refused(ExitCode::kInvalid).find("\"coef\""), std::string::npos);
+  write_head({1, 2, 3, 4, 5, 6, 7, 8}, 1);
+  directory_.write("config_setfit.json", R"({"labels": ["one"]})");
+  EXPECT_NE(refused(ExitCode::kInvalid).find("names 1 labels, but the head has scores of 2"), std::string::npos);
+}
+
+TEST_F(BesideModules, VectorsATokenAreRefused) {
+  write_modules({"Transformer", "Dense"});
+  EXPECT_NE(refused(ExitCode::kUnsupported).find("is a ColBERT model"), std::string::npos);
+  std::filesystem::remove(directory_.path() / "modules.json");
+  json config = tiny_config();
+  config["architectures"] = {"HF_ColBERT"};
+  directory_.write("config.json", config.dump());
+  EXPECT_NE(refused(ExitCode::kUnsupported).find("gives a vector a token"), std::string::npos);
+}
+
 TEST(Published, FamiliesAreToldBySettingsAndTensors) {
   const json config = {{"model_type", "bert"}, {"position_embedding_type", "alibi"}};
   const std::vector<std::string> tensors = {"embeddings.LayerNorm.bias", "encoder.layer.0.mlp.gated_layers.weight"};

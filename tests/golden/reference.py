@@ -96,6 +96,15 @@ def as_lists(value):
     return json.loads(json.dumps(value[0].tolist()), parse_float=lambda digits: float(f"{float(digits):.8g}"))
 
 
+def setfit_scores(head, vector):
+    """What SetFit's logistic regression takes the softmax of; of two labels the first has the score 0."""
+    import safetensors.torch
+
+    weights = safetensors.torch.load_file(head)
+    scores = vector @ weights["coef"].T + weights["intercept"]
+    return as_lists(torch.cat([torch.zeros_like(scores), scores], dim=-1) if scores.shape[-1] == 1 else scores)
+
+
 class Reference:
     """Call it with ids and segments; the answer is {output name: nested lists} in transformers' shapes."""
 
@@ -135,7 +144,11 @@ class Reference:
             inputs["token_type_ids"] = torch.tensor([segments])
         if self.sentence:
             inputs["attention_mask"] = torch.ones(1, len(ids), dtype=torch.long)
-            return {"sentence_embedding": as_lists(self.model(inputs)["sentence_embedding"])}
+            vector = self.model(inputs)["sentence_embedding"]
+            head = self.directory / "model_head.safetensors"
+            return (
+                {"logits": setfit_scores(head, vector)} if head.exists() else {"sentence_embedding": as_lists(vector)}
+            )
         if type(self.model).__name__.endswith("ForMultipleChoice"):
             inputs = {name: value[None] for name, value in inputs.items()}
         out = self.model(**inputs)

@@ -57,6 +57,16 @@ std::vector<Module> read_modules(const fs::path& directory) {
   return modules;
 }
 
+/// Dense modules on tokens, or what hides some of them.
+bool gives_token_vectors(const std::vector<Module>& modules) {
+  bool dense = false;
+  for (const Module& module : modules) {
+    if (module.type == "Pooling") return false;
+    dense = dense || module.type == "Dense" || module.type == "MultiVectorMask";
+  }
+  return dense;
+}
+
 fb::PoolKind read_pooling(const Module& module, Problems& problems) {
   const fs::path file = module.directory / "config.json";
   const Json json = read_json_object(file);
@@ -206,7 +216,13 @@ SentencePooling read_sentence_pooling(const fs::path& directory, uint32_t hidden
   out.normalize = false;
   bool pooled = false;
   uint32_t width = hidden;
-  for (const Module& module : read_modules(directory)) {
+  const std::vector<Module> modules = read_modules(directory);
+  if (gives_token_vectors(modules)) {
+    problems.add(ExitCode::kUnsupported, fmt::format("{}: is a ColBERT model, of a vector a token: {}",
+                                                     (directory / "modules.json").string(), kWithoutTokenVectors));
+    return out;
+  }
+  for (const Module& module : modules) {
     if (module.type == "Transformer") {
       read_transformer_settings(module.directory, out, problems);
     } else if (module.type == kStaticModule && !pooled) {

@@ -30,6 +30,12 @@ struct SentencePooling {
   bool lowercase = false;   // its do_lower_case
 };
 
+/// Why models of a vector a token (ColBERT, arXiv 2004.12832) do not convert, and what to do.
+constexpr const char* kWithoutTokenVectors =
+    "queries are filled up with tokens that no token attends to, which this version does not execute; convert an "
+    "embedding model "
+    "for search, or the transformer alone with --task encoder, whose rows the model's linear layer projects";
+
 /// True when `directory` has a modules.json.
 bool is_sentence_transformers(const std::filesystem::path& directory);
 

@@ -41,6 +41,23 @@ uint64_t size_of_file(const fs::path& path) {
 
 WeightFile::WeightFile(fs::path path) : path_(std::move(path)) {}
 
+std::vector<float> read_floats(const WeightFile& file, const std::string& name) {
+  const StoredTensor& tensor = file.tensors().at(name);
+  if (tensor.dtype != "F64") return file.read(name);
+  const std::string bytes = file.read_bytes(name);
+  std::vector<float> values;
+  for (size_t i = 0; i < bytes.size() / sizeof(double); ++i) {
+    double value = 0;
+    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+    values.push_back(static_cast<float>(value));
+    if (!std::isfinite(values.back())) {
+      throw Error(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\": element {} is {}, which is no finite f32",
+                                                  file.path().string(), name, i, value));
+    }
+  }
+  return values;
+}
+
 std::vector<float> WeightFile::read(const std::string& name) const {
   const StoredTensor& tensor = tensors_.at(name);
   const bool single = tensor.dtype == "F32";

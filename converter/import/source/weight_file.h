@@ -42,6 +42,9 @@ class WeightFile {
   std::map<std::string, StoredTensor> tensors_;
 };
 
+/// Values of a tensor as WeightFile::read gives them, or of F64 rounded to f32; what rounds to infinity is refused, too.
+std::vector<float> read_floats(const WeightFile& file, const std::string& name);
+
 /// Bytes of a regular file that can be opened; throws Error (kIo) for another.
 uint64_t size_of_file(const std::filesystem::path& path);
 
