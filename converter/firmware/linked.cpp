@@ -27,8 +27,8 @@ constexpr const char* kNumberNames[] = {
 };
 
 constexpr const char* kEpilogueWords[] = {"gates", "rows before norms"};
-constexpr const char* kPlaceWords[] = {"biases by distance", "biases by slopes", "rotary positions",
-                                       "embeddings of neighbours", "scores of places"};
+constexpr const char* kPlaceWords[] = {"biases by distance",       "biases by slopes", "rotary positions",
+                                       "embeddings of neighbours", "scores of places", "norms of queries and keys"};
 
 /// "SplitHeads" and "quick_gelu": "split heads", "quick gelu".
 std::string in_words(const char* name) {
@@ -48,7 +48,7 @@ std::string bit_words(const std::string& name, uint32_t bit) {
   if (name == "ACTIVATIONS") return in_words(fb::EnumNameActivationKind(static_cast<fb::ActivationKind>(bit)));
   if (name == "MASKS") return in_words(fb::EnumNameMaskKind(static_cast<fb::MaskKind>(bit))) + " mask";
   if (name == "EPILOGUE" && bit < 2) return kEpilogueWords[bit];
-  if (name == "PLACES" && bit < 5) return kPlaceWords[bit];
+  if (name == "PLACES" && bit < 6) return kPlaceWords[bit];
   if (name == "TOKEN_MODELS") return fb::EnumNameTokenModelKind(static_cast<fb::TokenModelKind>(bit));
   if (name == "NORMALIZERS") {
     return std::string("normaliser ") + fb::EnumNameNormalizerKind(static_cast<fb::NormalizerKind>(bit));
@@ -140,7 +140,13 @@ class Needs {
   /// What attention knows of places.
   void places(const fb::Op& op) {
     const fb::OpAttributes kind = ops::executed_kind(op);
-    if (kind == fb::OpAttributes::SplitHeads && op.attributes_as_SplitHeads()->rotary() >= 0) need("PLACES", 4u);
+    if (kind == fb::OpAttributes::SplitHeads) {
+      if (op.attributes_as_SplitHeads()->rotary() >= 0) need("PLACES", 4u);
+      if (op.attributes_as_SplitHeads()->norms() >= 0) {
+        need("PLACES", 32u);
+        need("NORMS", 1u << static_cast<uint32_t>(fb::NormKind::layer));
+      }
+    }
     if (kind == fb::OpAttributes::Embed) {
       for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables()) {
         if (table->source() >= fb::IndexSource::next) need("PLACES", 8u);

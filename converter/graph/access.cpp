@@ -49,7 +49,10 @@ void for_each_position(fb::OpT& op, const Visit& visit) {
       visit(table->multiplier);
     }
   }
-  if (fb::SplitHeadsT* split = op.attributes.AsSplitHeads()) visit(split->rotary);
+  if (fb::SplitHeadsT* split = op.attributes.AsSplitHeads()) {
+    visit(split->rotary);
+    visit(split->norms);
+  }
   if (fb::AttentionT* attention = op.attributes.AsAttention()) {
     visit(attention->distance_bias);
     visit(attention->slopes);

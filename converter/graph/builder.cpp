@@ -128,7 +128,7 @@ int32_t Builder::linear(const std::string& name, int32_t x, int32_t weight, int3
   return y;
 }
 
-Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads, int32_t rotary) {
+Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads, const TurnSpec& turn) {
   const uint32_t columns = width(x) / 3;
   Heads out;
   const std::pair<int32_t*, fb::Layout> parts[] = {
@@ -145,7 +145,9 @@ Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads, i
   attributes.heads = heads;
   attributes.kv_heads = heads;
   attributes.head_width = columns / heads;
-  name_input(added, attributes.rotary, rotary);
+  name_input(added, attributes.rotary, turn.rotary);
+  name_input(added, attributes.norms, turn.norms);
+  attributes.epsilon = turn.norms >= 0 ? turn.epsilon : 0;
   return out;
 }
 

@@ -36,6 +36,13 @@ struct Heads {
   int32_t q = kAbsent, k = kAbsent, v = kAbsent;
 };
 
+/// What is done to queries and keys before attention; see SplitHeads in the schema.
+struct TurnSpec {
+  int32_t rotary = kAbsent;  // a Builder::table [places, 2 w] of cosines and sines
+  int32_t norms = kAbsent;   // a Builder::table [4, W] of gammas and betas
+  float epsilon = 0;
+};
+
 /// What attention knows of places, and its scale; see Attention in the schema.
 struct AttentionSpec {
   float scale = 0;  // 0: 1 / sqrt(head width)
@@ -68,8 +75,7 @@ class Builder {
   /// Each returns the new tensor. `symbol` of the rows and widths follow from the inputs.
   int32_t embed(const std::string& name, const std::vector<EmbedSpec>& tables, const EpilogueSpec& epilogue);
   int32_t linear(const std::string& name, int32_t x, int32_t weight, int32_t bias, const EpilogueSpec& epilogue);
-  /// `rotary`: a table [places, 2 w] of cosines and sines; see SplitHeads in the schema.
-  Heads split_heads(const std::string& name, int32_t x, uint32_t heads, int32_t rotary = kAbsent);
+  Heads split_heads(const std::string& name, int32_t x, uint32_t heads, const TurnSpec& turn = {});
   int32_t attention(const std::string& name, const Heads& heads, const AttentionSpec& spec = {});
   int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2);
   int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width);

@@ -435,10 +435,31 @@ class Stack {
                         : family_.has(Slot::kQueriesKeysValues)
                             ? unmixed(i, in, heads)
                             : dense(i, Slot::kQkv, in, {Slot::kQuery, Slot::kKey, Slot::kValue}, 3 * columns, {});
-    const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, rotary_);
+    TurnSpec turn{rotary_, kAbsent, config_.epsilon};
+    if (family_.has(Slot::kQueryNorm)) turn.norms = query_norms(i, columns);
+    const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, turn);
     const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split, scores_);
-    return dense(i, Slot::kAttentionOut, context, {Slot::kAttentionOut}, config_.inner,
-                 added(i, Slot::kAttentionNorm, config_.bottlenecks ? in : x));
+    const int32_t out = dense(i, Slot::kAttentionOut, context, {Slot::kAttentionOut}, config_.inner,
+                              added(i, Slot::kAttentionNorm, config_.bottlenecks ? in : x));
+    if (!family_.has(Slot::kSumNorm)) return out;
+    return builder_.row(graph_name(config_, i, Slot::kSumNorm), out, added(i, Slot::kSumNorm, x));
+  }
+
+  /// Norms of the queries and keys of layer i.
+  int32_t query_norms(uint32_t i, uint32_t columns) {
+    const uint32_t padded = (columns + 15) / 16 * 16;
+    std::vector<Values> rows;
+    for (const Slot slot : {Slot::kQueryNorm, Slot::kKeyNorm}) {
+      const std::string name = layer_prefix(config_, i) + family_.name(slot);
+      rows.push_back(weights_.encoder(name + ".weight", {columns}));
+      Values none;
+      none.values.assign(columns, 0.0F);
+      rows.push_back(lacks_bias(name) ? none : weights_.encoder(name + ".bias", {columns}));
+    }
+    for (Values& row : rows) {
+      if (!row.values.empty()) row.values.resize(padded);
+    }
+    return builder_.table(graph_name(config_, i, Slot::kQueryNorm) + ".norms", 4, padded, concatenate(std::move(rows)));
   }
 
   /// `x` behind the bottleneck in front of layer i.

@@ -48,7 +48,7 @@ std::string obstacle(const Graph& graph, const fb::OpT& op) {
     case fb::OpAttributes::Attention:
     case fb::OpAttributes::SplitHeads:
       if (op.inputs.size() > 3 || (op.attributes.type == fb::OpAttributes::SplitHeads && op.inputs.size() > 1)) {
-        return "biases of scores and rotary positions have no integer form";
+        return "biases of scores, rotary positions and norms of queries and keys have no integer form";
       }
       return active || norm != fb::NormKind::none ? "what follows attention here has none" : "";
     case fb::OpAttributes::Pool: {

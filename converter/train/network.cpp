@@ -246,7 +246,9 @@ std::string obstacle(const fb::OpT& op) {
       return plain ? "" : "attention with masks, biases or shared keys";
     }
     case fb::OpAttributes::SplitHeads:
-      return op.attributes.AsSplitHeads()->rotary < 0 ? "" : "rotary positions";
+      return op.attributes.AsSplitHeads()->rotary >= 0  ? "rotary positions"
+             : op.attributes.AsSplitHeads()->norms >= 0 ? "norms of queries and keys"
+                                                        : "";
     case fb::OpAttributes::Linear:
     case fb::OpAttributes::Row:
     case fb::OpAttributes::Pool:

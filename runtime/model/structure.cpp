@@ -126,7 +126,7 @@ constexpr Field kList[] = {
     // Operators
     field(&fb::Embed::tables),  //
     field(&fb::SplitHeads::heads), field(&fb::SplitHeads::kv_heads), field(&fb::SplitHeads::head_width),
-    field(&fb::SplitHeads::rotary),  //
+    field(&fb::SplitHeads::rotary), field(&fb::SplitHeads::norms), field(&fb::SplitHeads::epsilon),  //
     field(&fb::Attention::heads), field(&fb::Attention::kv_heads), field(&fb::Attention::head_width),
     field(&fb::Attention::scale), field(&fb::Attention::mask), field(&fb::Attention::window),
     field(&fb::Attention::distance_bias), field(&fb::Attention::slopes), field(&fb::Attention::place_rows),

@@ -131,7 +131,11 @@ void for_each_position(const fb::Op& op, const Visit& visit) {
       if (linked::kStatic) visit(embed->tables()->Get(i)->multiplier());
     }
   }
-  if (const fb::SplitHeads* split = linked::kRotary ? op.attributes_as_SplitHeads() : nullptr) visit(split->rotary());
+  constexpr bool kTurns = linked::kRotary || linked::kHeadNorms;
+  if (const fb::SplitHeads* split = kTurns ? op.attributes_as_SplitHeads() : nullptr) {
+    if (linked::kRotary) visit(split->rotary());
+    if (linked::kHeadNorms) visit(split->norms());
+  }
   if (const fb::Attention* attention = linked::kBias ? op.attributes_as_Attention() : nullptr) {
     visit(attention->distance_bias());
     visit(attention->slopes());

@@ -1,4 +1,6 @@
 // SplitHeads: f32 rows [q | k | v] to the layouts that attention reads.
+#include <string.h>
+
 #include "ops/epilogue.h"
 #include "ops/heads.h"
 
@@ -18,6 +20,31 @@ namespace {
                                                : corrupt("a place can reach beyond the rotary positions", index);
 }
 
+/// Columns of queries and of keys.
+struct Columns {
+  uint32_t q, k;
+  uint32_t wider() const { return q > k ? q : k; }
+  uint32_t all() const { return q + 2 * k; }
+};
+Columns columns_of(const fb::SplitHeads& split) {
+  return {split.heads() * split.head_width(), split.kv_heads() * split.head_width()};
+}
+
+[[maybe_unused]] Verdict check_norms(const Site& site) {
+  const fb::SplitHeads& split = *site.op.attributes_as_SplitHeads();
+  const int32_t index = named_input(site.op, split.norms());
+  if (index < 0) return {};
+  const fb::Tensor& t = tensor(site.model, index);
+  const Columns columns = columns_of(split);
+  const bool fits = is_constant(t) && t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows &&
+                    t.shape()->size() == 2 && extent(t, 0) == 4 && width(t) == kernels::pad16(columns.wider());
+  if (!fits || (columns.q != 0 && columns.k != 0 && columns.q != columns.k)) {
+    return corrupt("norms of queries and keys are not four rows of an f32 matrix of their width", index);
+  }
+  return split.epsilon() >= 0.0f && split.epsilon() <= 1.0f ? Verdict{}
+                                                            : corrupt("the norms' epsilon is not in [0, 1]", index);
+}
+
 Verdict verify(const Site& site) {
   const fb::SplitHeads& split = *site.op.attributes_as_SplitHeads();
   BANTAM_CHECK(check_no_epilogue(site));
@@ -30,26 +57,38 @@ Verdict verify(const Site& site) {
   const int32_t v = operand(site.op.outputs(), 2);
   BANTAM_CHECK(check_head_tensors(site, shape, q, k, v));
   if constexpr (linked::kRotary) BANTAM_CHECK(check_rotary(site, shape.head_width));
+  if constexpr (linked::kHeadNorms) BANTAM_CHECK(check_norms(site));
   if (q >= 0 && k >= 0 && tensor(site.model, q).region() == fb::Region::tile) {
     return corrupt("queries of a tile are split alone", q);
   }
   return {};
 }
 
-uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
-  const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
+size_t rotary_bytes(const fb::SplitHeads& split) {
   return linked::kRotary && split.rotary() >= 0 ? kernels::rotary_scratch_bytes(split.head_width()) : 0;
 }
 
-/// Row by row of sequences, whose tokens' places select rows of the table.
-Status run_rotary(const TileRun& run, const fb::Op& op, kernels::SplitHeads args) {
+/// Behind what rotary positions need: a row, and its queries or keys alone.
+uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
+  const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
+  uint64_t bytes = rotary_bytes(split);
+  if (linked::kHeadNorms && split.norms() >= 0) {
+    const Columns columns = columns_of(split);
+    bytes += (uint64_t{kernels::pad16(columns.all())} + kernels::pad16(columns.wider())) * 4;
+  }
+  return bytes;
+}
+
+/// Row by row of sequences, whose tokens' places select rows of the table. args.x: row `first` of the tile.
+Status run_rotary(const TileRun& run, const fb::Op& op, kernels::SplitHeads args, uint32_t first) {
   const int32_t index = named_input(op, op.attributes_as_SplitHeads()->rotary());
   const auto* table = constant<float>(run, index);
   const uint32_t columns = width(tensor(run.model, index));
-  uint32_t sequence = find_sequence(run, run.row_begin);
-  const uint32_t end = run.row_begin + run.rows;
+  uint32_t row = run.row_begin + first;
+  uint32_t sequence = find_sequence(run, row);
+  const uint32_t end = row + args.rows;
   bool finite = true;
-  for (uint32_t row = run.row_begin; row < end; ++sequence) {
+  for (; row < end; ++sequence) {
     const uint32_t sequence_end = run.offsets[sequence + 1] < end ? run.offsets[sequence + 1] : end;
     args.rows = sequence_end - row;
     args.rotate_by(table + size_t{row - run.offsets[sequence]} * columns, columns / 2, run.scratch);
@@ -57,6 +96,46 @@ Status run_rotary(const TileRun& run, const fb::Op& op, kernels::SplitHeads args
     args.x += args.rows * args.x_stride;
     args.row_begin += args.rows;
     row = sequence_end;
+  }
+  return finite ? Status::kOk : Status::kNonFinite;
+}
+
+Status split_rows(const TileRun& run, const fb::Op& op, const kernels::SplitHeads& args, uint32_t first) {
+  if (linked::kRotary && op.attributes_as_SplitHeads()->rotary() >= 0) return run_rotary(run, op, args, first);
+  return run.kernels.split_heads(args) ? Status::kOk : Status::kNonFinite;
+}
+
+/// Row by row, whose queries and keys are normed in scratch.
+[[maybe_unused]] Status run_normed(const TileRun& run, const fb::Op& op, kernels::SplitHeads args) {
+  const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
+  const auto* table = constant<float>(run, named_input(op, split.norms()));
+  const Columns columns = columns_of(split);
+  auto* row = reinterpret_cast<float*>(run.scratch + rotary_bytes(split));
+  float* part = row + kernels::pad16(columns.all());
+  kernels::EpilogueRows norm = {};
+  norm.x = norm.y = part;
+  norm.x_stride = norm.y_stride = kernels::pad16(columns.wider());
+  norm.rows = 1;
+  norm.norm = kernels::Norm::kLayer;
+  norm.epsilon = split.epsilon();
+  const auto apply = [&](float* values, uint32_t width_of_part, uint32_t first_row) {
+    norm.width = width_of_part;
+    norm.gamma = table + first_row * norm.x_stride;
+    norm.beta = norm.gamma + norm.x_stride;
+    memcpy(part, values, width_of_part * sizeof(float));
+    const bool finite = width_of_part == 0 || run.kernels.epilogue_rows(norm);
+    memcpy(values, part, width_of_part * sizeof(float));
+    return finite;
+  };
+  const float* x = args.x;
+  args.x = row;
+  args.rows = 1;
+  bool finite = true;
+  for (uint32_t i = 0; i < run.rows; ++i, x += args.x_stride, ++args.row_begin) {
+    memcpy(row, x, columns.all() * sizeof(float));
+    finite &= apply(row, columns.q, 0);
+    finite &= apply(row + columns.q, columns.k, 2);
+    finite &= split_rows(run, op, args, i) == Status::kOk;
   }
   return finite ? Status::kOk : Status::kNonFinite;
 }
@@ -86,8 +165,10 @@ Status run_split(const TileRun& run, const fb::Op& op) {
     args.key_pages = head_base(run, tensor(run.model, k));
     args.value_pages = head_base(run, tensor(run.model, operand(op.outputs(), 2)));
   }
-  if (linked::kRotary && split.rotary() >= 0) return run_rotary(run, op, args);
-  return run.kernels.split_heads(args) ? Status::kOk : Status::kNonFinite;
+  if constexpr (linked::kHeadNorms) {
+    if (split.norms() >= 0) return run_normed(run, op, args);
+  }
+  return split_rows(run, op, args, 0);
 }
 
 }  // namespace

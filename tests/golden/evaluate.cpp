@@ -199,9 +199,29 @@ class Evaluator {
     const Matrix& x = tensors_.at(op.inputs.at(0));
     for (size_t part = 0; part < 3; ++part) tensors_[op.outputs.at(part)] = columns(x, part * x.width / 3, x.width / 3);
     const fb::SplitHeadsT& heads = *op.attributes.AsSplitHeads();
+    for (size_t part = 0; part < 2 && heads.norms >= 0; ++part) {
+      norm_rows(tensors_[op.outputs.at(part)], convert::named_input(op, heads.norms), 2 * part,
+                static_cast<double>(heads.epsilon));
+    }
     if (heads.rotary < 0) return;
     const int32_t table = convert::named_input(op, heads.rotary);
     for (size_t part = 0; part < 2; ++part) rotate(tensors_[op.outputs.at(part)], table, heads);
+  }
+
+  /// Layer norms by rows `first` (gamma) and `first` + 1 (beta) of a table.
+  void norm_rows(Matrix& x, int32_t table, size_t first, double epsilon) const {
+    const float* gamma = constant(table).data() + first * extent(table, 1);
+    const float* beta = gamma + extent(table, 1);
+    const auto width = static_cast<double>(x.width);
+    for (size_t row = 0; row < x.rows; ++row) {
+      double mean = 0, square = 0;
+      for (size_t i = 0; i < x.width; ++i) mean += x.at(row, i) / width;
+      for (size_t i = 0; i < x.width; ++i) square += (x.at(row, i) - mean) * (x.at(row, i) - mean) / width;
+      for (size_t i = 0; i < x.width; ++i) {
+        const double unit = (x.at(row, i) - mean) / std::sqrt(square + epsilon);
+        x.at(row, i) = unit * static_cast<double>(gamma[i]) + static_cast<double>(beta[i]);
+      }
+    }
   }
 
   /// Points (i, half + i) of each head, as complex numbers.

@@ -135,6 +135,8 @@ DEBERTA = dict(
 )
 DEBERTA3 = dict(**DEBERTA, position_buckets=6, share_att_key=True, norm_rel_ebd="layer_norm")
 GATED = dict(num_hidden_layers=2, pad_token_id=0)
+# Turns of a dialogue are numbered where other models number segments.
+ROLES = {**ERNIE, "type_vocab_size": 4}
 FIVE_TAGS = dict(id2label=dict(enumerate(TAGS)))
 
 # name: class, settings beside SMALL; stored as f16
@@ -222,6 +224,7 @@ SMALL_MODELS = {
     "deberta-v3-fill": ("DebertaV2ForMaskedLM", DEBERTA3),
     "deberta-v3-fill-new": ("DebertaV2ForMaskedLM", dict(**DEBERTA3, legacy=False)),
     "deberta-v3-encoder": ("DebertaV2Model", {**DEBERTA3, "position_buckets": -1, "max_relative_positions": 7}),
+    "ernie-roles": ("ErnieForSequenceClassification", dict(**ROLES, num_labels=3)),
 }
 
 
@@ -230,6 +233,8 @@ JINA_MODELS = {
     "jina-encoder": ("Model", dict(num_hidden_layers=2), False),
     "jina-rank": ("ForSequenceClassification", dict(num_labels=1, feed_forward_type="reglu"), False),
     "jina-fill": ("ForMaskedLM", dict(), False),
+    "jina-code-encoder": ("Model", dict(num_hidden_layers=2), True),
+    "jina-code-rank": ("ForSequenceClassification", dict(num_labels=1), True),
 }
 
 
@@ -284,6 +289,8 @@ def write_expected(directory, longest, seed, first=0, vocabulary=VOCABULARY):
     with open(directory / "expected.jsonl", "w") as file:
         for ids, segments in inputs(longest, seed, first, vocabulary):
             line = {"ids": ids}
+            if "roles" in directory.name:
+                segments = [i % 4 for i in range(len(ids))]
             if segments is not None and model.segmented():
                 line["segments"] = segments
             line.update(model(ids, segments))
@@ -404,6 +411,34 @@ def make_sentence_transformer(root, name, seed):
     write_expected(directory, POSITIONS, seed)
 
 
+def make_setfit(root, name, seed):
+    """A sentence-transformers directory with the weights of a logistic regression, of two labels or of several."""
+    import safetensors.torch
+    from sentence_transformers import SentenceTransformer, models
+
+    directory, bare = root / name, root / "bare"
+    model = transformers.BertModel(transformers.BertConfig(**SMALL))
+    randomize(model, seed)
+    model.half().save_pretrained(bare)
+    write_tokenizer(bare)
+    (bare / "vocab.txt").write_text("\n".join(vocabulary()[: SMALL["vocab_size"]]) + "\n")
+    transformer = models.Transformer(str(bare), max_seq_length=24)
+    pipeline = SentenceTransformer(modules=[transformer, models.Pooling(18, pooling_mode="mean")], device="cpu")
+    pipeline.half().save(str(directory), create_model_card=False)
+    shutil.rmtree(bare)
+    labels = ["calm", "angry"] if name == "setfit-two" else ["red", "green", "blue"]
+    rows = len(labels) if len(labels) > 2 else 1
+    generator = torch.Generator().manual_seed(seed + 1)
+    head = {
+        "coef": torch.randn(rows, 18, generator=generator, dtype=torch.float64),
+        "intercept": torch.randn(rows, generator=generator, dtype=torch.float64),
+    }
+    safetensors.torch.save_file(head, directory / "model_head.safetensors")
+    settings = {"normalize_embeddings": False, "labels": labels}
+    (directory / "config_setfit.json").write_text(json.dumps(settings, indent=1) + "\n")
+    write_expected(directory, 24, seed, first=5, vocabulary=SMALL["vocab_size"])
+
+
 def make_old_sentence_transformer(root, name, seed):
     """The layout of older releases: the transformer in a folder of its own, then cls pooling and a Dense module."""
     import safetensors.torch
@@ -464,6 +499,7 @@ def main():
     makers += [("sentence-cls-dense", make_old_sentence_transformer, 91)]
     makers += [(name, make_small, seed) for seed, name in enumerate(SMALL_MODELS, start=100)]
     makers += [(name, make_jina, seed) for seed, name in enumerate(JINA_MODELS, start=300)]
+    makers += [(name, make_setfit, seed) for seed, name in enumerate(("setfit-two", "setfit-several"), start=330)]
     makers += [(name, make_static, seed) for seed, name in enumerate(("static-plain", "static-mapped"), start=320)]
     for name, maker, seed in makers:
         if not any(fnmatch.fnmatch(name, pattern) for pattern in sys.argv[2:] or ["*"]):

@@ -63,7 +63,7 @@ class Stack {
 
   int32_t attend(int32_t x, int32_t rotary, const AttentionSpec& spec) {
     const int32_t qkv = linear(x, 3 * kHidden, {}, rotary < 0);
-    return build_.attention(name("attention"), build_.split_heads(name("heads"), qkv, kHeads, rotary), spec);
+    return build_.attention(name("attention"), build_.split_heads(name("heads"), qkv, kHeads, {rotary}), spec);
   }
 
   /// Norms in front, gated feed-forward layers, no biases; `rotary`: of each layer.

@@ -18,6 +18,7 @@ BertShape shape_with_places() {
   shape.slopes = true;
   shape.angles = 3;
   shape.placed = 9;
+  shape.head_norms = true;
   return shape;
 }
 
@@ -39,6 +40,10 @@ fb::TensorT& slopes(fb::ModelT& m) { return input(m, attention(m), attention(m).
 fb::TensorT& rotary(fb::ModelT& m) {
   fb::OpT& split = op(m, "layer.0.split");
   return input(m, split, split.attributes.AsSplitHeads()->rotary);
+}
+fb::TensorT& norms(fb::ModelT& m) {
+  fb::OpT& split = op(m, "layer.0.split");
+  return input(m, split, split.attributes.AsSplitHeads()->norms);
 }
 fb::TensorT& place_rows(fb::ModelT& m) {
   return input(m, attention(m), attention(m).attributes.AsAttention()->place_rows);
@@ -115,6 +120,14 @@ const Edit kEdits[] = {
     {"rotary positions that are a vector", [](auto& m) { rotary(m).shape.pop_back(); }},
     {"rotary positions in tiles", [](auto& m) { rotary(m).layout = fb::Layout::tile_n16; }},
     {"rotary positions named nowhere", [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->rotary = -1; }},
+    {"norms of three rows", [](auto& m) { set_extent(norms(m), 0, 3); }},
+    {"norms of other columns", [](auto& m) { set_extent(norms(m), 1, 40); }},
+    {"norms as i8", [](auto& m) { norms(m).type = fb::DType::i8; }},
+    {"norms that are a vector", [](auto& m) { norms(m).shape.pop_back(); }},
+    {"norms in tiles", [](auto& m) { norms(m).layout = fb::Layout::tile_n16; }},
+    {"norms named nowhere", [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->norms = -1; }},
+    {"norms without an epsilon that makes sense",
+     [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->epsilon = -1; }},
     {"rotary positions where the rows are",
      [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->rotary = 0; }},
 };

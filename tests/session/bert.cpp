@@ -113,8 +113,23 @@ double place_score(const Bert& bert, size_t h, int64_t i, int64_t j, const doubl
   return sum;
 }
 
-Matrix attend(Matrix qkv, const Bert& bert, const std::vector<uint32_t>& offsets) {
+void norm_heads(Matrix* qkv, size_t hidden, const std::vector<float>& table) {
+  for (size_t row = 0; row < qkv->size() / (3 * hidden); ++row) {
+    for (size_t part = 0; part < 2; ++part) {
+      const auto begin = qkv->begin() + static_cast<ptrdiff_t>((3 * row + part) * hidden);
+      Matrix x(begin, begin + static_cast<ptrdiff_t>(hidden));
+      const auto gamma = table.begin() + static_cast<ptrdiff_t>(2 * part * (table.size() / 4));
+      const auto beta = gamma + static_cast<ptrdiff_t>(table.size() / 4);
+      const auto count = static_cast<ptrdiff_t>(hidden);
+      normalize(&x, 1, {gamma, gamma + count}, {beta, beta + count});
+      std::copy(x.begin(), x.end(), begin);
+    }
+  }
+}
+
+Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::vector<uint32_t>& offsets) {
   const BertShape& s = bert.shape;
+  if (s.head_norms) norm_heads(&qkv, s.hidden, layer.head_norms);
   if (s.angles != 0) rotate(&qkv, bert, offsets);
   const size_t width = s.hidden, head = s.hidden / s.heads;
   Matrix y(offsets.back() * width);
@@ -185,6 +200,7 @@ Bert random_bert(const BertShape& s, uint32_t seed) {
     l.down_bias = normal(random, s.hidden, 0.1f);
     l.norm2 = normal(random, s.hidden, 0.1f, 1);
     l.shift2 = normal(random, s.hidden, 0.1f);
+    if (s.head_norms) l.head_norms = normal(random, size_t{4} * ((s.hidden + 15) / 16 * 16), 0.1f, 1);
     b.layers.push_back(std::move(l));
   }
   b.pool = square(s.hidden, s.hidden);
@@ -270,6 +286,12 @@ ModelBuilder build(const Bert& bert, WeightType type) {
     split.head_width = s.hidden / s.heads;
     fb::OpT& op = b.op(name + ".split", attributes(split), {qkv}, {q, k[layer % 2], v[layer % 2]});
     if (rotary >= 0) op.attributes.AsSplitHeads()->rotary = name_input(op, rotary);
+    if (s.head_norms) {
+      const int32_t norms =
+          b.table(name + ".norms", 4, static_cast<uint32_t>(l.head_norms.size()) / 4, l.head_norms, WeightType::kF32);
+      op.attributes.AsSplitHeads()->norms = name_input(op, norms);
+      op.attributes.AsSplitHeads()->epsilon = 1e-12f;
+    }
   };
 
   b.step(0);
@@ -366,7 +388,7 @@ BertOutput forward(const Bert& bert, const std::vector<int32_t>& ids, const std:
   }
   normalize(&x, rows, bert.norm, bert.shift);
   for (const BertLayer& l : bert.layers) {
-    add(&x, linear(attend(linear(x, rows, l.qkv, l.qkv_bias), bert, offsets), rows, l.out, l.out_bias));
+    add(&x, linear(attend(linear(x, rows, l.qkv, l.qkv_bias), bert, l, offsets), rows, l.out, l.out_bias));
     normalize(&x, rows, l.norm1, l.shift1);
     add(&x, linear(linear(x, rows, l.up, l.up_bias, s.activation), rows, l.down, l.down_bias));
     normalize(&x, rows, l.norm2, l.shift2);

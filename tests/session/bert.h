@@ -27,14 +27,16 @@ struct BertShape {
   uint32_t window = 0;
   uint32_t distances = 0;  // biases of distances up to this minus 1; 0: none
   bool slopes = false;
-  uint32_t angles = 0;  // of rotary positions; 0: none
-  uint32_t placed = 0;  // distances with a place of their own or shared; 0: no scores of places
+  uint32_t angles = 0;      // of rotary positions; 0: none
+  bool head_norms = false;  // of queries and keys
+  uint32_t placed = 0;      // distances with a place of their own or shared; 0: no scores of places
 };
 
 /// Places that scores have, if they have any.
 constexpr uint32_t kPlaces = 32;
 
 struct BertLayer {
+  std::vector<float> head_norms;  // four rows of `hidden`, rounded up to 16
   std::vector<float> qkv, qkv_bias, out, out_bias, norm1, shift1, up, up_bias, down, down_bias, norm2, shift2;
 };
 

@@ -43,6 +43,7 @@ class Bits : public ::testing::TestWithParam<BitsCase> {
       shape_.slopes = true;
       shape_.angles = 5;
       shape_.placed = 24;
+      shape_.head_norms = true;
     }
     file_ = FileBytes(build(random_bert(shape_, 3), GetParam().type).finish());
     ids_ = random_ids(kLengths, shape_.vocabulary, shape_.segments, 4);

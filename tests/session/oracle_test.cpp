@@ -37,6 +37,8 @@ std::vector<Case> cases() {
   sloping.slopes = true;
   BertShape turning = narrow;
   turning.angles = 1;
+  BertShape normed = odd;
+  normed.head_norms = true;
   BertShape placed = odd;
   placed.placed = 17;
   BertShape windowed = odd;
@@ -50,15 +52,26 @@ std::vector<Case> cases() {
   all.slopes = true;
   all.angles = 11;
   all.placed = 22;
+  all.head_norms = true;
   const std::vector<uint32_t> ragged = {5, 1, 17, 96};
-  return {{"one token", odd, {1}},          {"one sequence", odd, {23}},
-          {"longest", odd, {96}},           {"ragged", odd, ragged},
-          {"sixteens", wide, {16, 32, 48}}, {"narrow", narrow, {7, 19, 64, 3}},
-          {"distances", distant, ragged},   {"distances, one token", distant, {1}},
-          {"places", placed, ragged},       {"places, one token", placed, {1}},
-          {"slopes", sloping, ragged},      {"rotary", turning, ragged},
-          {"window", windowed, ragged},     {"window beyond the text", windowed, {12}},
-          {"everything", all, ragged},      {"everything, longest", all, {96}}};
+  return {{"one token", odd, {1}},
+          {"one sequence", odd, {23}},
+          {"longest", odd, {96}},
+          {"ragged", odd, ragged},
+          {"sixteens", wide, {16, 32, 48}},
+          {"narrow", narrow, {7, 19, 64, 3}},
+          {"distances", distant, ragged},
+          {"distances, one token", distant, {1}},
+          {"places", placed, ragged},
+          {"places, one token", placed, {1}},
+          {"slopes", sloping, ragged},
+          {"rotary", turning, ragged},
+          {"norms of heads", normed, ragged},
+          {"norms of heads, one token", normed, {1}},
+          {"window", windowed, ragged},
+          {"window beyond the text", windowed, {12}},
+          {"everything", all, ragged},
+          {"everything, longest", all, {96}}};
 }
 
 /// Largest and root mean square difference from the oracle, and the oracle's root mean square.

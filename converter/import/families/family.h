@@ -56,8 +56,11 @@ enum class Slot {
   kValueBias,
   kPlaceKey,  // of relative places: their keys and queries
   kPlaceQuery,
+  kQueryNorm,  // of queries, and of keys: all heads of a token together
+  kKeyNorm,
   kAttentionOut,
   kAttentionNorm,
+  kSumNorm,  // behind it, of its sum with what the layer reads
   // Of bottlenecks: their dense layers and norms, in front (of the residual; of queries and keys) and behind; feed-forward
   // layers in front of the last one, numbered inside the layer ("ffn.{}.").
   kNarrow,

@@ -38,4 +38,21 @@ Family jina_bert() {
   return family;
 }
 
+/// Later files ("qk-post-norm"), first of models of code: queries and keys have norms, what attention adds has a second one, and the
+/// halves of the gated layers' matrix stand in the other order.
+Family jina_bert_code() {
+  Family family = jina_bert();
+  family.model_types = {"jina_bert_code"};
+  family.published.tensor = ".mlp.up_gated_layer.";
+  Roles& roles = family.roles;
+  roles.insert({{Slot::kQueryNorm, "attention.self.layer_norm_q"},
+                {Slot::kKeyNorm, "attention.self.layer_norm_k"},
+                {Slot::kSumNorm, "layer_norm_1"}});
+  roles[Slot::kUp] = "mlp.up_gated_layer[1/2]";
+  roles[Slot::kGate] = "mlp.up_gated_layer[0/2]";
+  roles[Slot::kDown] = "mlp.down_layer";
+  roles[Slot::kDownNorm] = "layer_norm_2";
+  return family;
+}
+
 }  // namespace bantam::convert

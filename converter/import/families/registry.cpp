@@ -54,6 +54,8 @@ Axes plain_axes(Slot slot) {
       return {Axis::kNone, Axis::kHidden};
     case Slot::kQueryBias:
     case Slot::kValueBias:
+    case Slot::kQueryNorm:
+    case Slot::kKeyNorm:
       return {Axis::kScores, Axis::kNone};
     case Slot::kEmbeddingNorm:
       return {Axis::kEmbedding, Axis::kNone};
@@ -90,6 +92,7 @@ Axes plain_axes(Slot slot) {
     case Slot::kStackDown:
       return {Axis::kHidden, Axis::kFfn};
     case Slot::kAttentionNorm:
+    case Slot::kSumNorm:
     case Slot::kDownNorm:
     case Slot::kStackDownNorm:
     case Slot::kWidenNorm:
