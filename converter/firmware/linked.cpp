@@ -160,6 +160,9 @@ class Needs {
     if (attention.place_rows() >= 0) {
       need("PLACES", 16u);
       number(linked::kNumberFloat);
+      for (const int8_t at : {attention.place_keys(), attention.place_queries()}) {
+        if (at >= 0) weights(ops::named_input(op, at), std::nullopt, linked::kNumberFloat);
+      }
     }
   }
 

@@ -59,6 +59,12 @@ int32_t Builder::linear_weight(const std::string& name, uint32_t rows, uint32_t 
   return index;
 }
 
+int32_t Builder::places(const std::string& name, uint32_t rows, uint32_t columns, Values values) {
+  const int32_t index = embedding(name, rows, columns, std::move(values));
+  tie(index);
+  return index;
+}
+
 int32_t Builder::embedding(const std::string& name, uint32_t rows, uint32_t columns, Values values) {
   const int32_t index = constant(name, {rows, columns}, std::move(values));
   graph_.constants[static_cast<size_t>(index)]->embedding = true;

@@ -50,7 +50,7 @@ struct AttentionSpec {
   uint32_t window = 0;
   int32_t distance_bias = kAbsent;  // a Builder::table [heads, 2 D + 1]
   int32_t slopes = kAbsent;         // a Builder::vector [heads]
-  // Scores of places: a Builder::vector and Builder::tables
+  // Scores of places: a Builder::vector and Builder::places
   int32_t place_rows = kAbsent, place_keys = kAbsent, place_queries = kAbsent;
 };
 
@@ -66,6 +66,8 @@ class Builder {
   int32_t vector(const std::string& name, Values values);
   /// A matrix [rows, columns] that Linear multiplies with, or Embed looks rows up in.
   int32_t linear_weight(const std::string& name, uint32_t rows, uint32_t columns, Values values);
+  /// Constants that attention multiplies queries or keys with: laid out as linear weights, never in 4 bits or without zeros.
+  int32_t places(const std::string& name, uint32_t rows, uint32_t columns, Values values);
   int32_t embedding(const std::string& name, uint32_t rows, uint32_t columns, Values values);
   /// A matrix [rows, columns] of places (biases by distance, rotary positions), which is stored as f32 whatever weights are.
   int32_t table(const std::string& name, uint32_t rows, uint32_t columns, Values values);

@@ -33,7 +33,7 @@ struct Constant {
   /// for each row, and for i4 the factors of each row's groups. Absent: layout rounds to nearest.
   std::shared_ptr<const Rounded> rounded;
   bool linear_weight = false;  // goes to tiles (tile_k4n16 / tile_n16)
-  bool embedding = false;      // looked up by row
+  bool embedding = false;      // looked up by row; not pruned, int8 at least
   /// int8 linear weights are stored without the blocks that are 0 (layout sparse_1x4) when more of them are than this share;
   /// above 1: never.
   double sparse_above = 2;

@@ -24,6 +24,17 @@ const char* class_of(fb::Part part) {
 
 fb::Tag tag_of(const fb::OpT& op) { return op.tag == nullptr ? fb::Tag(-1, fb::Part::none, 0, 0) : *op.tag; }
 
+std::vector<int32_t> multiplied_by(const fb::OpT& op) {
+  std::vector<int32_t> matrices;
+  if (op.attributes.type == fb::OpAttributes::Linear) matrices.push_back(op.inputs[1]);
+  if (const fb::AttentionT* attention = op.attributes.AsAttention()) {
+    for (const int8_t position : {attention->place_keys, attention->place_queries}) {
+      if (position >= 0) matrices.push_back(named_input(op, position));
+    }
+  }
+  return matrices;
+}
+
 void tag_constants(Graph& graph) {
   for (const auto& op : main_subgraph(graph).ops) {
     for_each_read(*op, [&](int32_t t) {
@@ -40,7 +51,7 @@ std::vector<std::string> tensor_classes(const Graph& graph) {
   };
   for (const auto& op : main_subgraph(graph).ops) {
     for (const int32_t table : tables_of(*op)) name(table, "embeddings");
-    if (op->attributes.type == fb::OpAttributes::Linear) name(op->inputs[1], class_of(tag_of(*op).part()));
+    for (const int32_t matrix : multiplied_by(*op)) name(matrix, class_of(tag_of(*op).part()));
     for_each_read(*op, [&](int32_t t) { name(t, "norms and biases"); });
   }
   return classes;

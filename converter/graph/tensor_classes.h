@@ -12,6 +12,9 @@ namespace bantam::convert {
 /// Where in the network the operator stands; no part and no layer where it does not say.
 fb::Tag tag_of(const fb::OpT& op);
 
+/// The matrices that an operator multiplies rows with, which are laid out in tiles.
+std::vector<int32_t> multiplied_by(const fb::OpT& op);
+
 /// Gives constants that passes have made the tag of the first operator that reads them.
 void tag_constants(Graph& graph);
 

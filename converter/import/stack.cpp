@@ -53,18 +53,6 @@ struct PlaceRows {
     }
     return rows;
   }
-  /// The same in tiles [heads][count / 16][head][16].
-  std::vector<float> tiles(const std::vector<float>& from, uint32_t heads_, uint32_t head) const {
-    const std::vector<float> rows = heads(from, heads_, head);
-    std::vector<float> tiles;
-    tiles.reserve(rows.size());
-    for (size_t tile = 0; tile < rows.size(); tile += size_t{16} * head) {
-      for (size_t i = 0; i < head; ++i) {
-        for (size_t lane = 0; lane < 16; ++lane) tiles.push_back(rows[tile + lane * head + i]);
-      }
-    }
-    return tiles;
-  }
 };
 
 class Stack {
@@ -374,13 +362,13 @@ class Stack {
     const auto name = [&](const char* what) { return base_ + layer_prefix(config_, layer) + what; };
     if (relative.keys) {
       Values made = project_places(layer, relative.shared ? Slot::kKey : Slot::kPlaceKey, columns, 1 / divisor);
-      made.values = rows.tiles(made.values, heads, head);
-      scores_.place_keys = builder_.table(name("places.keys"), heads * (rows.count / 16) * head, 16, std::move(made));
+      made.values = rows.heads(made.values, heads, head);
+      scores_.place_keys = builder_.places(name("places.keys"), heads * rows.count, head, std::move(made));
     }
     if (relative.queries) {
       Values made = project_places(layer, relative.shared ? Slot::kQuery : Slot::kPlaceQuery, columns, 1 / divisor);
       made.values = rows.heads(made.values, heads, head);
-      scores_.place_queries = builder_.table(name("places.queries"), heads * rows.count, head, std::move(made));
+      scores_.place_queries = builder_.places(name("places.queries"), heads * rows.count, head, std::move(made));
     }
   }
 

@@ -13,6 +13,7 @@
 #include "format/sparse_1x4.h"
 #include "format/weight_codec.h"
 #include "graph/access.h"
+#include "graph/tensor_classes.h"
 #include "quantize/int4.h"
 #include "quantize/int8.h"
 
@@ -260,7 +261,7 @@ DataSection lay_out(Graph& graph) {
   std::vector<int32_t> order;
   std::vector<bool> seen(count, false);
   for (const auto& op : main_subgraph(graph).ops) {
-    if (op->attributes.type == fb::OpAttributes::Linear) tiled[static_cast<size_t>(op->inputs[1])] = true;
+    for (const int32_t matrix : multiplied_by(*op)) tiled[static_cast<size_t>(matrix)] = true;
     for_each_read(*op, [&](int32_t t) {
       if (!is_constant(graph, t) || seen[static_cast<size_t>(t)]) return;
       seen[static_cast<size_t>(t)] = true;

@@ -1,6 +1,6 @@
 // Scores of places: what attention adds for where a key stands, as products of queries and keys with constants
-// (arXiv 2006.03654). Products are computed for a few queries and one head at a time, by the kernel of f32 linear layers, for those
-// places alone that the queries and keys have.
+// (arXiv 2006.03654). Products are computed for a few queries and one head at a time, by the kernels of linear layers (int8 where
+// queries, keys and constants are), for those places alone that the queries and keys have.
 #ifndef BANTAM_OPS_PLACE_SCORES_H_
 #define BANTAM_OPS_PLACE_SCORES_H_
 

@@ -285,10 +285,9 @@ class Evaluator {
           for (size_t i = 0; i < width; ++i) {
             if (attributes.place_keys >= 0) {
               const int32_t keys = convert::named_input(op, attributes.place_keys);
-              const size_t tiles = extent(keys, 0) / attributes.heads / width;
+              const size_t count = extent(keys, 0) / attributes.heads;
               score[key] +=
-                  q.at(row, begin + i) *
-                  static_cast<double>(constant(keys)[((head * tiles + place / 16) * width + i) * 16 + place % 16]);
+                  q.at(row, begin + i) * static_cast<double>(constant(keys)[(head * count + place) * width + i]);
             }
             if (attributes.place_queries >= 0) {
               const int32_t queries = convert::named_input(op, attributes.place_queries);

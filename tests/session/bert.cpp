@@ -107,7 +107,7 @@ double place_score(const Bert& bert, size_t h, int64_t i, int64_t j, const doubl
   const auto place = static_cast<size_t>(bert.place_rows[static_cast<size_t>(std::clamp(j - i, -most, most) + most)]);
   double sum = 0;
   for (size_t d = 0; d < width; ++d) {
-    sum += q[d] * double{bert.place_keys[((h * kPlaces / 16 + place / 16) * width + d) * 16 + place % 16]};
+    sum += q[d] * double{bert.place_keys[(h * kPlaces + place) * width + d]};
     sum += k[d] * double{bert.place_queries[(h * kPlaces + place) * width + d]};
   }
   return sum;
@@ -272,10 +272,12 @@ ModelBuilder build(const Bert& bert, WeightType type) {
   const int32_t rotary = places("rotary", s.positions, 2 * s.angles, bert.rotary);
   const int32_t biases = places("biases", s.heads, 2 * s.distances - 1, bert.biases);
   const int32_t slopes = s.slopes ? b.vector("slopes", bert.slopes) : -1;
-  const uint32_t head_width = s.hidden / s.heads;
   const int32_t place_rows = s.placed != 0 ? b.vector("place_rows", bert.place_rows) : -1;
-  const int32_t place_keys = places("place_keys", s.heads * kPlaces / 16 * head_width, 16, bert.place_keys);
-  const int32_t place_queries = places("place_queries", s.heads * kPlaces, head_width, bert.place_queries);
+  const auto place_matrix = [&](const char* name, const std::vector<float>& values) {
+    return s.placed == 0 ? -1 : b.weights(name, s.heads * kPlaces, s.hidden / s.heads, values, type);
+  };
+  const int32_t place_keys = place_matrix("place_keys", bert.place_keys);
+  const int32_t place_queries = place_matrix("place_queries", bert.place_queries);
   const auto add_qkv = [&](uint32_t layer) {
     const BertLayer& l = bert.layers[layer];
     const std::string name = "layer." + std::to_string(layer);

@@ -41,6 +41,8 @@ std::vector<Case> cases() {
   normed.head_norms = true;
   BertShape placed = odd;
   placed.placed = 17;
+  BertShape placed_narrow = narrow;
+  placed_narrow.placed = 20;
   BertShape windowed = odd;
   windowed.mask = fb::MaskKind::window;
   windowed.window = 20;
@@ -64,6 +66,7 @@ std::vector<Case> cases() {
           {"distances, one token", distant, {1}},
           {"places", placed, ragged},
           {"places, one token", placed, {1}},
+          {"places, narrow", placed_narrow, ragged},
           {"slopes", sloping, ragged},
           {"rotary", turning, ragged},
           {"norms of heads", normed, ragged},
