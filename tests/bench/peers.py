@@ -69,13 +69,14 @@ class OnnxRuntime:
 
 class OpenVino:
     package = "openvino"
+    precision = None  # of what is not int8; None: what OpenVINO takes
 
     def __init__(self, path, threads):
         import openvino
 
         settings = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "PERFORMANCE_HINT": "LATENCY"}
-        if "f32" in pathlib.Path(path).name:
-            settings["INFERENCE_PRECISION_HINT"] = "f32"  # else bf16 where the processor has it
+        if self.precision is not None or "f32" in pathlib.Path(path).name:
+            settings["INFERENCE_PRECISION_HINT"] = self.precision or "f32"  # else bf16 where the processor has it
         self.model = openvino.Core().compile_model(str(path), "CPU", settings)
         self.request = self.model.create_infer_request()
         self.names = [entry.any_name for entry in self.model.inputs]
