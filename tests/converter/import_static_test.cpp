@@ -22,7 +22,7 @@ TensorData numbers(const char* dtype, std::vector<uint64_t> shape, const std::ve
   out.dtype = dtype;
   out.shape = std::move(shape);
   out.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(out.bytes.data(), values.data(), out.bytes.size());
+  if (!values.empty()) std::memcpy(out.bytes.data(), values.data(), out.bytes.size());
   return out;
 }
 
