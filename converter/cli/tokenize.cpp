@@ -262,7 +262,7 @@ void add_tokenize(CLI::App& app) {
       "Examples:\n"
       "  bantam tokenize voice.bantam \"caf\xc3\xa9 au lait\"\n"
       "  bantam tokenize voice.bantam --json < lines.txt\n"
-      "  bantam tokenize voice.bantam --decode \"2 6891 2145 3\"");
+      "  bantam tokenize voice.bantam --decode \"2 384 122 1437 3\"");
   command->callback([options] { run_tokenize(*options); });
 }
 
