@@ -57,6 +57,10 @@
 #ifndef BANTAM_LINK_TASKS
 #define BANTAM_LINK_TASKS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
+// Bit 0: label sets beyond those of the task; 1: labels above others.
+#ifndef BANTAM_LINK_LABELS
+#define BANTAM_LINK_LABELS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
+#endif
 #ifndef BANTAM_LINK_TOKENIZER
 #define BANTAM_LINK_TOKENIZER BANTAM_LINK_DEFAULT
 #endif
@@ -155,6 +159,8 @@ constexpr bool kHeadNorms = ((BANTAM_LINK_PLACES)&32u) != 0;
 constexpr bool kNeighbours = ((BANTAM_LINK_PLACES)&8u) != 0;
 constexpr uint32_t kUnitLengthBit = 31;
 constexpr bool kUnitLength = ((BANTAM_LINK_POOLS) >> kUnitLengthBit & 1u) != 0;
+constexpr bool kFurtherSets = ((BANTAM_LINK_LABELS)&1u) != 0;
+constexpr bool kParents = ((BANTAM_LINK_LABELS)&2u) != 0;
 constexpr bool kTokenizer = BANTAM_LINK_TOKENIZER != 0;
 constexpr bool normalizer(uint32_t kind) { return ((1u | (BANTAM_LINK_NORMALIZERS)) >> kind & 1u) != 0; }
 /// Whether there is any but BERT's.

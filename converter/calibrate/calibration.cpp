@@ -127,10 +127,11 @@ ScoreCalibration calibrate_scores(const fb::ModelT& model, const FileBytes& byte
                                   const std::function<void(double)>& progress) {
   const bool one_label = model.task && !model.task->label_sets.empty() &&
                          has_part(static_cast<TaskKind>(model.task->kind), kLabelsPart) &&
-                         traits(model.task->kind).scores == kSoftmax;
+                         traits(model.task->kind).scores == kSoftmax && model.task->label_sets.front()->parents.empty();
   if (!one_label) {
-    throw Error(ExitCode::kUnsupported,
-                "--calibrate-scores: the model does not give one label to a text; leave it out");
+    throw Error(
+        ExitCode::kUnsupported,
+        "--calibrate-scores: the model does not give one label to a text, or gives one at every level; leave it out");
   }
   std::vector<LabelledText> inside = texts;
   const std::vector<std::string>& names = model.task->label_sets.front()->labels;

@@ -8,6 +8,9 @@
 
 namespace bantam::cli {
 
+using convert::best_label;
+using convert::set_name;
+using convert::SetAnswer;
 using convert::TextPositions;
 
 namespace {
@@ -27,18 +30,25 @@ std::string token_text(const Tokenizer& tokenizer, int32_t id) {
   return to_string(tokenizer.piece(static_cast<uint32_t>(id)));
 }
 
-Json labels_json(const Model& model, const Prediction& prediction) {
-  Json labels = Json::array();
-  for (const LabelScore& label : prediction.labels) {
-    labels.push_back({{"label", label_name(model, label.label)}, {"score", label.score}});
+/// "labels", and what holds of them.
+void put_labels(const Predictor& predictor, const std::vector<LabelScore>& labels, uint32_t holds, uint32_t set,
+                Json* object) {
+  const Model& model = predictor.engine().model();
+  Json list = Json::array();
+  for (const LabelScore& label : labels) {
+    list.push_back({{"label", label_name(model, label.label, set)}, {"score", label.score}});
   }
-  return labels;
+  (*object)["labels"] = std::move(list);
+  const bool several = predictor.scores() == kSigmoids;
+  // Of labels at levels those of the first ones hold, too.
+  if (several || model.has_levels(set)) (*object)["selected"] = holds;
+  if (holds == 0 && !several) (*object)["out_of_scope"] = true;
 }
 
-Json entities_json(const std::string& text, const Prediction& prediction, PositionUnit unit, const char* name) {
+Json entities_json(const std::string& text, const std::vector<Entity>& entities, PositionUnit unit, const char* name) {
   const TextPositions positions(text, unit);
   Json list = Json::array();
-  for (const Entity& entity : prediction.entities) {
+  for (const Entity& entity : entities) {
     Json one = {{name, to_string(entity.name)},
                 {"text", slice(text, entity.span)},
                 {"start", positions.at(entity.span.begin)},
@@ -74,20 +84,24 @@ void put_candidates(const Predictor& predictor, const Input& input, const Predic
 
 std::string percent(float score) { return fmt::format("{:.4f}", score); }
 
-void print_labels(const Predictor& predictor, const Prediction& prediction, const char* indent) {
+void print_labels(const Predictor& predictor, const std::vector<LabelScore>& labels, uint32_t holds, uint32_t set,
+                  const std::string& indent) {
   const Model& model = predictor.engine().model();
   const bool probabilities = predictor.scores() != kUnscored;
+  const bool levels = model.has_levels(set) && predictor.scores() == kSoftmax;
+  const auto name_of = [&](size_t i) {
+    return std::string(levels ? 2 * i : 0, ' ') + printable(label_name(model, labels[i].label, set));
+  };
   size_t width = 0;
-  for (const LabelScore& label : prediction.labels) width = std::max(width, label_name(model, label.label).size());
-  for (size_t i = 0; i < prediction.labels.size(); ++i) {
-    const LabelScore& label = prediction.labels[i];
-    const std::string name = fmt::format("{:<{}}", printable(label_name(model, label.label)), width);
-    out().print("{}{}  {}{}\n", indent, i < prediction.holds ? bold(name) : name, percent(label.score),
-                probabilities ? bar(label.score) : "");
+  for (size_t i = 0; i < labels.size(); ++i) width = std::max(width, name_of(i).size());
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const std::string name = fmt::format("{:<{}}", name_of(i), width);
+    out().print("{}{}  {}{}\n", indent, i < holds ? bold(name) : name, percent(labels[i].score),
+                probabilities ? bar(labels[i].score) : "");
   }
-  if (prediction.holds == 0 && predictor.scores() == kSigmoids) {
+  if (holds == 0 && predictor.scores() == kSigmoids) {
     out().print("{}{}\n", indent, dim("(no label is over the file's threshold)"));
-  } else if (prediction.holds == 0) {
+  } else if (holds == 0) {
     out().print("{}{}\n", indent, dim("(out of scope: the best score is under the file's limit)"));
   }
 }
@@ -101,16 +115,43 @@ std::string shortened(const std::string& text) {
   return printable(text.substr(0, end)) + " ...";
 }
 
-void print_entities(const std::string& text, const Prediction& prediction, PositionUnit unit, const char* indent) {
+void print_entities(const std::string& text, const std::vector<Entity>& entities, PositionUnit unit,
+                    const std::string& indent) {
   const TextPositions positions(text, unit);
   size_t name_width = 0;
-  for (const Entity& entity : prediction.entities) name_width = std::max(name_width, entity.name.size);
-  for (const Entity& entity : prediction.entities) {
+  for (const Entity& entity : entities) name_width = std::max(name_width, entity.name.size);
+  for (const Entity& entity : entities) {
     const std::string name = fmt::format("{:<{}}", printable(to_string(entity.name)), name_width);
     out().print("{}{}  {}  {}  {}\n", indent, bold(name), percent(entity.score), shortened(slice(text, entity.span)),
                 dim(range(positions, entity.span)));
   }
-  if (prediction.entities.empty()) out().print("{}{}\n", indent, dim("(nothing found)"));
+  if (entities.empty()) out().print("{}{}\n", indent, dim("(nothing found)"));
+}
+
+/// "sets": {"sentiment": {"labels": [...]}, ...}
+void put_further(const Predictor& predictor, const Input& input, const Prediction& prediction, PositionUnit unit,
+                 Json* object) {
+  for (const SetAnswer& set : prediction.further) {
+    Json one = Json::object();
+    if (set.labels.empty()) {
+      one["entities"] = entities_json(input.first, set.entities, unit, "label");
+    } else {
+      put_labels(predictor, set.labels, set.holds, set.set, &one);
+    }
+    (*object)["sets"][set_name(predictor.engine().model(), set.set)] = std::move(one);
+  }
+}
+
+void print_further(const Predictor& predictor, const Input& input, const Prediction& prediction, PositionUnit unit,
+                   const std::string& indent) {
+  for (const SetAnswer& set : prediction.further) {
+    out().print("{}{}\n", indent, dim(printable(set_name(predictor.engine().model(), set.set)) + ":"));
+    if (set.labels.empty()) {
+      print_entities(input.first, set.entities, unit, indent + "  ");
+    } else {
+      print_labels(predictor, set.labels, set.holds, set.set, indent + "  ");
+    }
+  }
 }
 
 void print_candidates(const Predictor& predictor, const Prediction& prediction, const char* indent) {
@@ -181,18 +222,14 @@ void put_answer(const Predictor& predictor, const Input& input, const Prediction
   if (has(prediction, kMasksPart)) put_candidates(predictor, input, prediction, object);
   if (has(prediction, kVectorPart)) (*object)["embedding"] = prediction.embedding;
   if (has(prediction, kWordsPart) && labelled) {
-    const LabelScore best = prediction.labels.at(0);
+    const LabelScore best = best_label(model, 0, prediction.labels, prediction.holds);
     (*object)["intent"] = {{"label", label_name(model, best.label)}, {"score", best.score}};
-    (*object)["slots"] = entities_json(input.first, prediction, unit, "slot");
+    (*object)["slots"] = entities_json(input.first, prediction.entities, unit, "slot");
   } else if (has(prediction, kWordsPart)) {
-    (*object)["entities"] = entities_json(input.first, prediction, unit, "label");
+    (*object)["entities"] = entities_json(input.first, prediction.entities, unit, "label");
   }
-  if (labelled) {
-    const bool several = predictor.scores() == kSigmoids;
-    (*object)["labels"] = labels_json(model, prediction);
-    if (several) (*object)["selected"] = prediction.holds;
-    if (prediction.holds == 0 && !several) (*object)["out_of_scope"] = true;
-  }
+  if (labelled) put_labels(predictor, prediction.labels, prediction.holds, 0, object);
+  put_further(predictor, input, prediction, unit, object);
   (*object)["truncated"] = prediction.truncated;
   if (prediction.windows > 1) (*object)["windows"] = prediction.windows;
 }
@@ -206,8 +243,9 @@ void print_answer(const Predictor& predictor, const Input& input, const Predicti
                 shows_second ? shortened(*input.second) : "");
   }
   const bool labelled = !prediction.labels.empty();
-  if (labelled) print_labels(predictor, prediction, indent);
-  if (has(prediction, kWordsPart)) print_entities(input.first, prediction, unit, labelled ? "  " : indent);
+  if (labelled) print_labels(predictor, prediction.labels, prediction.holds, 0, indent);
+  if (has(prediction, kWordsPart)) print_entities(input.first, prediction.entities, unit, labelled ? "  " : indent);
+  print_further(predictor, input, prediction, unit, indent);
   if (has(prediction, kMasksPart)) print_candidates(predictor, prediction, indent);
   if (has(prediction, kVectorPart)) print_embedding(prediction, indent);
   if (has(prediction, kSpanPart)) print_span(input, prediction, unit, indent);

@@ -83,6 +83,17 @@ void fit(const convert::Graph& student, const convert::Graph& teacher, const Dis
     const uint32_t parts = traits(mine.kind).parts;
     const bool labels = (parts & kLabelsPart) != 0, words = (parts & kWordsPart) != 0;
     const bool joint = labels && words;
+    for (const auto& [task, name] : {std::pair{&mine, &options.student}, std::pair{&theirs, &options.teacher}}) {
+      const auto levels = [](const auto& set) { return !set->parents.empty(); };
+      if (task->label_sets.size() <= own_label_sets(parts) &&
+          std::none_of(task->label_sets.begin(), task->label_sets.end(), levels)) {
+        continue;
+      }
+      problems.add(ExitCode::kUnsupported,
+                   fmt::format("{}: distillation trains one set of labels that stand side by side; take label_sets and "
+                               "label_parents out of config.json",
+                               *name));
+    }
     if (labels) {
       job->teacher_labels =
           match_labels(*mine.label_sets[0], *theirs.label_sets[0], joint ? "intents" : "labels", &problems);

@@ -52,6 +52,12 @@ Json labels_json(const Model& model) {
                     {"threshold", stored.threshold()},
                     {"temperature", stored.temperature()},
                     {"reject_below", stored.reject_below()}});
+    if (stored.name() != nullptr) sets.back()["name"] = to_string(model.label_set_name(set));
+    if (!model.has_levels(set)) continue;
+    for (uint32_t i = 0; i < model.label_count(set); ++i) {
+      const int32_t above = model.label_above(set, i);
+      if (above >= 0) sets.back()["label_parents"][to_string(model.label(set, i))] = labels[static_cast<size_t>(above)];
+    }
   }
   return sets;
 }

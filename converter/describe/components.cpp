@@ -133,7 +133,9 @@ void claim_texts(const Model& model, Claims* claims) {
   const fb::Model& stored = root(model);
   const size_t labels = claims->component("labels", "labels", Purpose::kLabels);
   for (uint32_t i = 0; i < model.label_set_count(); ++i) {
-    claims->add_strings(labels, stored.task()->label_sets()->Get(i)->labels());
+    const fb::LabelSet& set = *stored.task()->label_sets()->Get(i);
+    claims->add_strings(labels, set.labels());
+    claims->add(labels, set.name());
   }
   const size_t names = claims->component("graph", "names", Purpose::kGraph);
   for (const fb::Tensor* t : *stored.tensors()) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "bantam/tasks.h"
 #include "format/view.h"
 #include "graph/task_parts.h"
 #include "linked.h"
@@ -49,6 +50,7 @@ std::string bit_words(const std::string& name, uint32_t bit) {
   if (name == "MASKS") return in_words(fb::EnumNameMaskKind(static_cast<fb::MaskKind>(bit))) + " mask";
   if (name == "EPILOGUE" && bit < 2) return kEpilogueWords[bit];
   if (name == "PLACES" && bit < 6) return kPlaceWords[bit];
+  if (name == "LABELS" && bit < 2) return bit == 0 ? "further label sets" : "labels above each other";
   if (name == "TOKEN_MODELS") return fb::EnumNameTokenModelKind(static_cast<fb::TokenModelKind>(bit));
   if (name == "NORMALIZERS") {
     return std::string("normaliser ") + fb::EnumNameNormalizerKind(static_cast<fb::NormalizerKind>(bit));
@@ -206,6 +208,10 @@ Linked linked_by(const Model& model) {
   if (scores != kUnscored) needs.need("ACTIVATIONS", 1u << static_cast<uint32_t>(score));
   if (answers_with_places(model.task()) && count(tokenizers) > 0) needs.need("OFFSETS");
   needs.need("TASKS", 1u << static_cast<uint32_t>(model.task()));
+  if (model.label_set_count() > task_label_sets(model)) needs.need("LABELS", 1u);
+  for (uint32_t set = 0; set < model.label_set_count(); ++set) {
+    if (model.has_levels(set)) needs.need("LABELS", 2u);
+  }
   return needs.finish();
 }
 

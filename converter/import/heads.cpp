@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "import/chain.h"
+#include "import/source/label_sets.h"
 #include "import/source/labels.h"
 
 namespace bantam::convert {
@@ -44,17 +45,10 @@ class HeadImporter {
 
   void sequence(const Head& head) {
     if (c_.setfit.rows != 0) return over_vector();
-    auto labels = labels_of(head);
-    const int32_t logits = layers(head, count(labels));
-    label_set(c_.builder.output("logits", fb::OutputRole::labels, logits), std::move(labels));
+    label_sets(head, fb::OutputRole::labels);
   }
 
-  void tag(const Head& head) {
-    auto labels = labels_of(head);
-    const fb::TagScheme tags = scheme(labels);
-    const int32_t logits = chain(layers(head, count(labels)));
-    label_set(c_.builder.output("logits", fb::OutputRole::tags, logits), std::move(labels), tags);
-  }
+  void tag(const Head& head) { label_sets(head, fb::OutputRole::tags); }
 
   void answer(const Head& head) {
     const int32_t both = layers(head);
@@ -101,13 +95,69 @@ class HeadImporter {
     auto intents = read_label_list(c_.fields, "intent_labels");
     auto slots = read_label_list(c_.fields, "slot_labels");
     const fb::TagScheme tags = scheme(slots);
-    const int32_t intent = dense("intent_classifier", first_token(), count(intents));
+    const int32_t first = first_token();
+    const int32_t intent = dense("intent_classifier", first, count(intents));
     const int32_t slot = chain(dense("slot_classifier", c_.encoder.hidden, count(slots)));
-    label_set(c_.builder.output("intent_logits", fb::OutputRole::labels, intent), std::move(intents));
+    NamedLabels of_text;
+    of_text.parents = read_label_parents(c_.fields, intents);
+    of_text.labels = std::move(intents);
+    label_set(c_.builder.output("intent_logits", fb::OutputRole::labels, intent), std::move(of_text));
     label_set(c_.builder.output("slot_logits", fb::OutputRole::tags, slot), std::move(slots), tags);
+    for (NamedLabels& set : read_label_sets(c_.fields)) {
+      if (set.tensor.empty()) {
+        c_.fields.problem(
+            ExitCode::kInvalid, "label_sets",
+            fmt::format("\"{}\" has no \"tensor\", the name of its layer: intents and slots have the others",
+                        set.name));
+      } else {
+        own_set(std::move(set), first, fb::OutputRole::labels);
+      }
+    }
   }
 
  private:
+  /// The head's scores as one label set, or cut into several; then sets that have layers of their own over the same rows.
+  void label_sets(const Head& head, fb::OutputRole role) {
+    std::vector<NamedLabels> cut, own;
+    for (NamedLabels& set : read_label_sets(c_.fields)) (set.tensor.empty() ? cut : own).push_back(std::move(set));
+    if (cut.empty()) {
+      NamedLabels all;
+      all.labels = labels_of(head);
+      all.parents = read_label_parents(c_.fields, all.labels);
+      cut.push_back(std::move(all));
+    }
+    uint32_t columns = 0;
+    for (const NamedLabels& set : cut) columns += count(set.labels);
+    const int32_t rows = rows_of(head);
+    int32_t scores = layers(head, rows, columns);
+    if (role == fb::OutputRole::tags && c_.weights.has_head("crf.transitions")) {
+      if (cut.size() > 1) {
+        c_.fields.problem(ExitCode::kUnsupported, "label_sets", "the scores of a chain of tags (crf) are one set");
+      }
+      scores = chain(scores);
+    }
+    uint32_t begin = 0;
+    for (NamedLabels& set : cut) {
+      const std::string output = begin == 0 ? "logits" : set.name + "_logits";
+      const uint32_t width = count(set.labels);
+      const int32_t part = cut.size() == 1 ? scores : c_.builder.slice(output, scores, begin, width);
+      begin += width;
+      add_set(output, part, std::move(set), role);
+    }
+    for (NamedLabels& set : own) own_set(std::move(set), rows, role);
+  }
+
+  void own_set(NamedLabels set, int32_t rows, fb::OutputRole role) {
+    const int32_t scores = dense(set.tensor, rows, count(set.labels));
+    const std::string output = set.name + "_logits";
+    add_set(output, scores, std::move(set), role);
+  }
+
+  void add_set(const std::string& output, int32_t scores, NamedLabels set, fb::OutputRole role) {
+    const fb::TagScheme tags = role == fb::OutputRole::tags ? scheme(set.labels) : fb::TagScheme::plain;
+    label_set(c_.builder.output(output, role, scores), std::move(set), tags);
+  }
+
   /// What sentence-transformers' modules make of a text.
   int32_t vector(const SentencePooling& pooling) {
     int32_t x = c_.builder.pool("pooling", c_.encoder.hidden, pooling.pool, pooling.normalize && pooling.dense.empty());
@@ -225,8 +275,8 @@ class HeadImporter {
   }
 
   /// The head's layers one after the other.
-  int32_t layers(const Head& head, uint32_t labels = 0) {
-    int32_t x = rows_of(head);
+  int32_t layers(const Head& head, uint32_t labels = 0) { return layers(head, rows_of(head), labels); }
+  int32_t layers(const Head& head, int32_t x, uint32_t labels) {
     for (const HeadLayer& layer : head.layers) {
       if (layer.out == HeadLayer::Out::kVocabulary) {
         x = vocabulary_layer(layer, x);
@@ -263,9 +313,16 @@ class HeadImporter {
   }
 
   void label_set(uint32_t output, std::vector<std::string> labels, fb::TagScheme scheme = fb::TagScheme::plain) {
+    NamedLabels named;
+    named.labels = std::move(labels);
+    label_set(output, std::move(named), scheme);
+  }
+  void label_set(uint32_t output, NamedLabels labels, fb::TagScheme scheme = fb::TagScheme::plain) {
     auto set = std::make_unique<fb::LabelSetT>();
     set->output = output;
-    set->labels = std::move(labels);
+    set->labels = std::move(labels.labels);
+    set->name = std::move(labels.name);
+    set->parents = std::move(labels.parents);
     set->scheme = scheme;
     task_->label_sets.push_back(std::move(set));
   }

@@ -93,6 +93,15 @@ std::string Comparer::label(const std::string& output, uint32_t index) const {
   return std::to_string(index);
 }
 
+const std::vector<int32_t>* Comparer::parents_of(const std::string& output) const {
+  if (!model_.task) return nullptr;
+  for (const auto& set : model_.task->label_sets) {
+    const bool same = set->output < model_.outputs.size() && model_.outputs[set->output]->name == output;
+    if (same && !set->parents.empty()) return &set->parents;
+  }
+  return nullptr;
+}
+
 void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const float* reference, const float* got,
                       uint32_t count) {
   OutputComparison& entry = comparison_.outputs[output];
@@ -116,6 +125,27 @@ void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const f
   if (count < 2) return;
   ++entry.decisions;
   ++counts_[output].decisions;
+  if (const std::vector<int32_t>* parents = parents_of(entry.name)) {
+    // Down from the top, as long as both go the same way.
+    for (int32_t under = -1;;) {
+      std::vector<uint32_t> labels;
+      std::vector<float> expected, now;
+      for (uint32_t i = 0; i < std::min<size_t>(count, parents->size()); ++i) {
+        if ((*parents)[i] != under) continue;
+        labels.push_back(i);
+        expected.push_back(reference[i]);
+        now.push_back(got[i]);
+      }
+      if (labels.empty()) return;
+      const auto siblings = static_cast<uint32_t>(labels.size());
+      entry.divergence_sum += softmax_divergence(expected.data(), now.data(), siblings);
+      const Best best = best_of(expected.data(), siblings), found = best_of(now.data(), siblings);
+      if (best.index != found.index) {
+        return note(best.margin, label(entry.name, labels[best.index]), label(entry.name, labels[found.index]));
+      }
+      under = static_cast<int32_t>(labels[best.index]);
+    }
+  }
   entry.divergence_sum += softmax_divergence(reference, got, count);
   const Best expected = best_of(reference, count);
   const Best now = best_of(got, count);

@@ -98,6 +98,8 @@ class Comparer {
   void decide(size_t output, const Sample& sample, uint32_t row, const float* reference, const float* got,
               uint32_t count);
   std::string label(const std::string& output, uint32_t index) const;
+  /// Of the label set of this output, where its labels stand above each other; else null.
+  const std::vector<int32_t>* parents_of(const std::string& output) const;
 
   const fb::ModelT& model_;
   Comparison comparison_;

@@ -34,9 +34,20 @@ std::string name_of_number(const Model& model, uint32_t set, const std::string& 
 /// "LABEL_0", "LABEL_1": names that say nothing.
 bool is_numbered(const std::string& name) { return name.compare(0, 6, "LABEL_") == 0; }
 
+/// What the labels of a file that has several sets are of: data may call them so, instead of "label" and "tags".
+std::string first_set(const Model& model) {
+  return model.label_set_count() > 0 ? to_string(model.label_set_name(0)) : "";
+}
+
 /// The name of an example's label: "label_name" or "label" where the model has that name, else the model's name for the number.
 /// Unknown names stay as they are: also of a number that the data call otherwise than the model does.
 std::string label_of(const Record& record, const Model& model) {
+  const std::string set = first_set(model);
+  if (!set.empty() && record.has(set)) {
+    const std::vector<std::string> names = record.names(set, false);
+    if (names.size() != 1) throw BadRecord{fmt::format("field \"{}\" holds {} labels", set, names.size())};
+    return find_label(model, 0, names.front()) ? names.front() : name_of_number(model, 0, names.front());
+  }
   const std::string label = record.label(record.has(Field::kLabel) ? Field::kLabel : Field::kLabels);
   if (record.has(Field::kLabelName)) {
     std::string name = record.string(Field::kLabelName);
@@ -48,7 +59,8 @@ std::string label_of(const Record& record, const Model& model) {
 
 void put_tokens(const Record& record, Field field, const char* what, const Model& model, Example* example) {
   const std::vector<std::string> tokens = record.list(Field::kTokens);
-  std::vector<std::string> tags = record.list(field);
+  const std::string own = first_set(model);
+  std::vector<std::string> tags = !own.empty() && record.has(own) ? record.names(own, true) : record.list(field);
   if (tokens.size() != tags.size())
     throw BadRecord{fmt::format("{} tokens but {} {}", tokens.size(), tags.size(), what)};
   const uint32_t set = word_label_set(model);
@@ -58,9 +70,12 @@ void put_tokens(const Record& record, Field field, const char* what, const Model
   set_tokens(tokens, std::move(tags), example);
 }
 
-Layout layout_of(const Record& record) {
+Layout layout_of(const Record& record, const Model& model) {
   const auto has = [&](Field field) { return record.has(field); };
   const bool text = has(Field::kText) || has(Field::kFirst);
+  const bool named = !first_set(model).empty() && record.has(first_set(model));
+  if (named && has(Field::kTokens)) return Layout::kTags;
+  if (named && text) return traits(model.task()).scores == kSigmoids ? Layout::kLabels : Layout::kLabel;
   const bool one = has(Field::kLabel) || (has(Field::kLabels) && !record.is_list(Field::kLabels));
   if (has(Field::kQuestion) && has(Field::kContext)) return Layout::kAnswers;
   if (has(Field::kChoices)) return Layout::kChoices;
@@ -86,7 +101,8 @@ Example example_of(const Record& record, Layout layout, const Model& model) {
       break;
     case Layout::kLabels:
       example.input = texts_of(record);
-      for (const std::string& label : record.list(Field::kLabels)) {
+      for (const std::string& label :
+           record.has(first_set(model)) ? record.names(first_set(model), false) : record.list(Field::kLabels)) {
         example.labels.push_back(find_label(model, 0, label) ? label : name_of_number(model, 0, label));
       }
       break;
@@ -230,6 +246,7 @@ Dataset read_dataset(const std::string& path, const Model& model, size_t limit, 
   constexpr size_t kMostShown = 10;
   Dataset data;
   data.path = path;
+  data.sets = further_sets(model);
   RecordReader reader(path);
   const Known known(model);
   std::vector<std::string> problems;
@@ -241,10 +258,11 @@ Dataset read_dataset(const std::string& path, const Model& model, size_t limit, 
       more = reader.next(&record);
       if (!more) break;
       if (!known_layout) {
-        data.layout = layout_of(record);
+        data.layout = layout_of(record, model);
         known_layout = true;
       }
       Example example = example_of(record, data.layout, model);
+      example.sets = gold_of_sets(record, model, example.tokens.size());
       example.line = reader.line_number();
       known.note(example, &data);
       data.examples.push_back(std::move(example));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "run/eval_sets.h"
 #include "run/predict.h"
 
 namespace bantam::convert {
@@ -35,6 +36,7 @@ struct Example {
   std::vector<std::string> tags;     // one a token of the data
   std::vector<Offset> tokens;        // their bytes in input.first
   std::vector<std::string> answers;  // none: unanswerable
+  std::vector<SetLabels> sets;       // of label sets beyond the task's own
 };
 
 /// How often the data name what the model has, and what it does not have.
@@ -48,7 +50,8 @@ struct Dataset {
   std::string path;
   Layout layout = Layout::kLabel;
   std::vector<Example> examples;
-  size_t skipped = 0;  // malformed lines, with `skip_bad`
+  std::vector<SetKind> sets;  // label sets beyond the task's own
+  size_t skipped = 0;         // malformed lines, with `skip_bad`
   Names labels;
   Names tags;          // but "O"; an entity's name is enough
   size_t unknown = 0;  // examples with a label or a tag that the model does not have

@@ -12,18 +12,6 @@
 namespace bantam::convert {
 namespace {
 
-/// The label of each token of the data: that of the predicted word in it; "O" where the word was cut off.
-std::vector<std::string> token_tags(const Model& model, const Example& example, const Prediction& prediction) {
-  std::vector<std::string> tags(example.tokens.size(), "O");
-  size_t word = 0;
-  for (size_t token = 0; token < tags.size(); ++token) {
-    while (word < prediction.words.size() && prediction.words[word].begin < example.tokens[token].begin) ++word;
-    if (word == prediction.words.size() || prediction.words[word].begin >= example.tokens[token].end) continue;
-    tags[token] = to_string(model.label(word_label_set(model), prediction.word_labels[word].label));
-  }
-  return tags;
-}
-
 class Evaluation {
  public:
   Evaluation(Engine& engine, const Dataset& data)
@@ -106,7 +94,7 @@ class Evaluation {
     const Model& model = predictor_.engine().model();
     if (data_.layout == Layout::kScore) outcome_.scores.push_back(prediction.labels.at(0).score);
     if (data_.layout == Layout::kLabel || data_.layout == Layout::kJoint) {
-      outcome_.labels.push_back(label_name(model, prediction.labels.at(0).label));
+      outcome_.labels.push_back(label_name(model, best_label(model, 0, prediction.labels, prediction.holds).label));
     }
     if (data_.layout == Layout::kLabels) {
       std::vector<std::string> names;
@@ -120,7 +108,11 @@ class Evaluation {
       outcome_.answers.push_back(
           answer.answerable ? context.substr(answer.span.begin, answer.span.end - answer.span.begin) : "");
     }
-    if ((predictor_.parts() & kWordsPart) != 0) outcome_.tags.push_back(token_tags(model, example, prediction));
+    if ((predictor_.parts() & kWordsPart) != 0) {
+      outcome_.tags.push_back(
+          token_tags(model, word_label_set(model), example.tokens, prediction.words, prediction.word_labels));
+    }
+    if (!prediction.further.empty()) outcome_.sets.push_back(said_of_sets(model, example.tokens, prediction));
   }
 
   const Dataset& data_;
@@ -269,6 +261,11 @@ Metrics score(const Dataset& data, const Outcome& outcome) {
     }
     metrics.emplace_back("exact_match", exact / static_cast<double>(outcome.answers.size()));
     metrics.emplace_back("f1", f1 / static_cast<double>(outcome.answers.size()));
+  }
+  if (!outcome.sets.empty()) {
+    std::vector<const std::vector<SetLabels>*> gold;
+    for (const Example& example : data.examples) gold.push_back(&example.sets);
+    for (auto& metric : score_sets(data.sets, gold, outcome.sets)) metrics.push_back(std::move(metric));
   }
   return metrics;
 }

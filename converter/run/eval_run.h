@@ -19,6 +19,7 @@ struct Outcome {
   std::vector<std::vector<std::string>> tags;         // one for each token of the data
   std::vector<std::string> answers;
   std::vector<std::vector<float>> embeddings;  // two an example
+  std::vector<std::vector<SetLabels>> sets;    // of label sets beyond the task's own
   size_t truncated = 0;
   double seconds = 0;  // in tokenizer, forward passes and task heads
 };

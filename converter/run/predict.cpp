@@ -26,8 +26,8 @@ size_t most_words(const Model& model, const std::string& text) {
 
 }  // namespace
 
-std::string label_name(const Model& model, uint32_t label) {
-  if (label < (model.label_set_count() > 0 ? model.label_count(0) : 0)) return to_string(model.label(0, label));
+std::string label_name(const Model& model, uint32_t label, uint32_t set) {
+  if (label < (set < model.label_set_count() ? model.label_count(set) : 0)) return to_string(model.label(set, label));
   if (has_part(model.task(), kFollowsPart)) return label == 0 ? "is_next" : "not_next";
   return fmt::format("LABEL_{}", label);
 }
@@ -109,8 +109,9 @@ void Predictor::refuse_truncation(const Input& input, const EncodeResult& result
 void Predictor::decode(uint32_t sequence, const Input& input, Prediction* out) {
   const uint32_t parts = parts_of_answer(parts_, input.second.has_value());
   out->parts = parts;
-  if ((parts & kLabelsPart) != 0) decode_labels(sequence, out);
-  if ((parts & kWordsPart) != 0) decode_words(sequence, input, out);
+  std::vector<SetAnswer> sets = sets_asked();
+  for (SetAnswer& set : sets) decode_set(sequence, input, &set);
+  put(std::move(sets), engine_.model(), out);
   if ((parts & kSpanPart) != 0) check(bantam::answer(engine_.session(), sequence, &out->answer), where(input));
   if ((parts & kMasksPart) != 0) decode_masks(sequence, out);
   if ((parts & kFollowsPart) != 0) decode_next(sequence, out);
@@ -122,38 +123,75 @@ void Predictor::decode(uint32_t sequence, const Input& input, Prediction* out) {
   }
 }
 
-void Predictor::decode_labels(uint32_t sequence, Prediction* out) {
+bool Predictor::of_words(uint32_t set) const {
+  const Model& model = engine_.model();
+  if (set < task_label_sets(model)) return has_part(model.task(), kWordsPart) && set == word_label_set(model);
+  return !has_part(model.task(), kLabelsPart);
+}
+
+std::vector<SetAnswer> Predictor::sets_asked() const {
+  std::vector<SetAnswer> sets;
+  const Model& model = engine_.model();
+  if (!has_part(model.task(), kLabelsPart | kWordsPart)) return sets;
+  // A file may name no labels; its task's sets are there all the same.
+  const uint32_t count = std::max(model.label_set_count(), task_label_sets(model));
+  for (uint32_t set = 0; set < count; ++set) {
+    if ((parts_ & (of_words(set) ? kWordsPart : kLabelsPart)) == 0) continue;
+    sets.emplace_back();
+    sets.back().set = set;
+  }
+  return sets;
+}
+
+void Predictor::put(std::vector<SetAnswer> sets, const Model& model, Prediction* out) {
+  for (SetAnswer& set : sets) {
+    if (set.set >= task_label_sets(model)) {
+      out->further.push_back(std::move(set));
+    } else if (has_part(model.task(), kLabelsPart) && set.set == 0) {
+      out->labels = std::move(set.labels);
+      out->holds = set.holds;
+    } else {
+      out->words = std::move(set.words);
+      out->word_labels = std::move(set.word_labels);
+      out->entities = std::move(set.entities);
+    }
+  }
+}
+
+void Predictor::decode_set(uint32_t sequence, const Input& input, SetAnswer* out) {
+  if (of_words(out->set)) {
+    const auto capacity = static_cast<uint32_t>(most_words(engine_.model(), input.first));
+    out->words.resize(capacity);
+    out->word_labels.resize(capacity);
+    uint32_t count = 0;
+    check(tag_words(engine_.session(), sequence, view_of(input.first), out->words.data(), out->word_labels.data(),
+                    capacity, &count, out->set),
+          where(input));
+    return join_words(count, out);
+  }
   const float* logits = nullptr;
   uint32_t width = 0;
-  check(label_logits(engine_.session(), sequence, &logits, &width), engine_.file().path());
+  check(label_logits(engine_.session(), sequence, &logits, &width, out->set), engine_.file().path());
   rank(logits, width, out);
 }
 
-void Predictor::rank(const float* logits, uint32_t width, Prediction* out) const {
-  out->labels.resize(options_.top == 0 ? width : std::min(options_.top, width));
+void Predictor::rank(const float* logits, uint32_t width, SetAnswer* out) const {
+  // Of labels that stand above each other the lowest are asked for: all levels of one text are few.
+  const uint32_t most = engine_.model().has_levels(out->set) && scores() == kSoftmax ? kMostLevels : options_.top;
+  out->labels.resize(most == 0 ? width : std::min(most, width));
   uint32_t count = 0;
   check(classify_logits(engine_.model(), logits, width, out->labels.data(), static_cast<uint32_t>(out->labels.size()),
-                        &count, &out->holds),
+                        &count, &out->holds, out->set),
         engine_.file().path());
+  out->labels.resize(count);
 }
 
-void Predictor::decode_words(uint32_t sequence, const Input& input, Prediction* out) {
-  const auto capacity = static_cast<uint32_t>(most_words(engine_.model(), input.first));
-  out->words.resize(capacity);
-  out->word_labels.resize(capacity);
-  uint32_t count = 0;
-  check(tag_words(engine_.session(), sequence, view_of(input.first), out->words.data(), out->word_labels.data(),
-                  capacity, &count),
-        where(input));
-  join_words(count, out);
-}
-
-void Predictor::join_words(uint32_t count, Prediction* out) const {
+void Predictor::join_words(uint32_t count, SetAnswer* out) const {
   out->words.resize(count);
   out->word_labels.resize(count);
   out->entities.resize(count);
-  check(entities(engine_.model(), word_label_set(engine_.model()), out->words.data(), out->word_labels.data(), count,
-                 out->entities.data(), count, &count),
+  check(entities(engine_.model(), out->set, out->words.data(), out->word_labels.data(), count, out->entities.data(),
+                 count, &count),
         engine_.file().path());
   out->entities.resize(count);
 }
@@ -196,11 +234,14 @@ void Predictor::slide(const Input& input, Prediction* out) {
          plan.overlap, plan.size);
   }
   out->windows = window_count(plan);
-  WindowSums sums;
+  std::vector<WindowSums> sums;
   out->parts = parts_;
-  if ((parts_ & kWordsPart) != 0) {
-    out->words.resize(most_words(engine_.model(), input.first));
-    out->word_labels.resize(out->words.size());
+  for (SetAnswer& set : sets_asked()) {
+    sums.emplace_back();
+    sums.back().answer = std::move(set);
+    if (!of_words(sums.back().answer.set)) continue;
+    sums.back().answer.words.resize(most_words(engine_.model(), input.first));
+    sums.back().answer.word_labels.resize(sums.back().answer.words.size());
   }
   for (uint32_t i = 0; i < out->windows; ++i) {
     const Window window = window_at(plan, i);
@@ -210,28 +251,41 @@ void Predictor::slide(const Input& input, Prediction* out) {
     check(session.run(), where(input));
     merge(input, window, &sums, out);
   }
-  for (float& sum : sums.logits) sum /= static_cast<float>(out->windows);
-  if ((parts_ & kLabelsPart) != 0) rank(sums.logits.data(), static_cast<uint32_t>(sums.logits.size()), out);
-  if ((parts_ & kWordsPart) != 0) join_words(sums.words, out);
+  std::vector<SetAnswer> sets;
+  for (WindowSums& sum : sums) {
+    for (float& logit : sum.logits) logit /= static_cast<float>(out->windows);
+    if (of_words(sum.answer.set)) {
+      join_words(sum.words, &sum.answer);
+    } else {
+      rank(sum.logits.data(), static_cast<uint32_t>(sum.logits.size()), &sum.answer);
+    }
+    sets.push_back(std::move(sum.answer));
+  }
+  put(std::move(sets), engine_.model(), out);
 }
 
-void Predictor::merge(const Input& input, const Window& window, WindowSums* sums, Prediction* out) {
+void Predictor::merge_set(const Input& input, const Window& window, WindowSums* sums) {
   const Session& session = engine_.session();
-  if ((parts_ & kLabelsPart) != 0) {
-    const float* logits = nullptr;
-    uint32_t width = 0;
-    check(label_logits(session, 0, &logits, &width), where(input));
-    sums->logits.resize(width, 0.0f);
-    for (uint32_t k = 0; k < width; ++k) sums->logits[k] += logits[k];
-  }
-  if ((parts_ & kWordsPart) != 0) {
+  SetAnswer& answer = sums->answer;
+  if (of_words(answer.set)) {
     uint32_t count = 0;
-    check(tag_window(session, 0, view_of(input.first), window, &sums->resume, out->words.data() + sums->words,
-                     out->word_labels.data() + sums->words, static_cast<uint32_t>(out->words.size()) - sums->words,
-                     &count),
+    check(tag_window(session, 0, view_of(input.first), window, &sums->resume, answer.words.data() + sums->words,
+                     answer.word_labels.data() + sums->words, static_cast<uint32_t>(answer.words.size()) - sums->words,
+                     &count, answer.set),
           where(input));
     sums->words += count;
+    return;
   }
+  const float* logits = nullptr;
+  uint32_t width = 0;
+  check(label_logits(session, 0, &logits, &width, answer.set), where(input));
+  sums->logits.resize(width, 0.0f);
+  for (uint32_t k = 0; k < width; ++k) sums->logits[k] += logits[k];
+}
+
+void Predictor::merge(const Input& input, const Window& window, std::vector<WindowSums>* sums, Prediction* out) {
+  const Session& session = engine_.session();
+  for (WindowSums& set : *sums) merge_set(input, window, &set);
   if ((parts_ & kSpanPart) != 0) {
     Answer answer;
     check(bantam::answer(session, 0, &answer), where(input));
@@ -263,6 +317,16 @@ Prediction Predictor::choose(const std::string& prompt, const std::vector<std::s
   check(bantam::choose(session, 0, count, prediction.labels.data(), count, &kept), engine_.file().path());
   prediction.holds = 1;
   return prediction;
+}
+
+std::string set_name(const Model& model, uint32_t set) {
+  const std::string name = to_string(model.label_set_name(set));
+  return name.empty() ? fmt::format("set {}", set) : name;
+}
+
+LabelScore best_label(const Model& model, uint32_t set, const std::vector<LabelScore>& labels, uint32_t holds) {
+  const bool levels = model.has_levels(set) && traits(model.task()).scores == kSoftmax;
+  return labels.at(levels && holds > 0 ? std::min<size_t>(holds, labels.size()) - 1 : 0);
 }
 
 }  // namespace bantam::convert

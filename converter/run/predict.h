@@ -24,6 +24,16 @@ struct PredictOptions {
   std::optional<uint32_t> stride;  // tokens that neighbouring windows share; none: truncate
 };
 
+/// What a label set beyond the task's own says: labels of the text, or of its words.
+struct SetAnswer {
+  uint32_t set = 0;
+  std::vector<LabelScore> labels;
+  uint32_t holds = 0;
+  std::vector<Offset> words;
+  std::vector<LabelScore> word_labels;
+  std::vector<Entity> entities;
+};
+
 /// Only the members of `parts` are filled.
 struct Prediction {
   uint32_t parts = 0;  // what was asked for: bits of Part
@@ -38,7 +48,14 @@ struct Prediction {
   std::vector<float> embedding;
   std::vector<std::vector<Candidate>> masks;  // candidates of each [MASK]
   std::vector<Offset> mask_spans;
+  std::vector<SetAnswer> further;
 };
+
+/// What a further label set is of, by name or by number: "sentiment", "set 2".
+std::string set_name(const Model& model, uint32_t set);
+
+/// The label that an answer names: the best; where labels stand above each other, the lowest that holds. There is one at least.
+LabelScore best_label(const Model& model, uint32_t set, const std::vector<LabelScore>& labels, uint32_t holds);
 
 class Predictor {
  public:
@@ -62,22 +79,27 @@ class Predictor {
   bool add(const Input& input, const EncodeOptions& options);
   std::vector<float> zeros() const;
   void decode(uint32_t sequence, const Input& input, Prediction* out);
-  void decode_labels(uint32_t sequence, Prediction* out);
-  void decode_words(uint32_t sequence, const Input& input, Prediction* out);
+  void decode_set(uint32_t sequence, const Input& input, SetAnswer* out);
   void decode_masks(uint32_t sequence, Prediction* out);
   void decode_next(uint32_t sequence, Prediction* out);
+  /// The label sets that are asked for, the task's own first; and their answers put where they belong.
+  std::vector<SetAnswer> sets_asked() const;
+  static void put(std::vector<SetAnswer> sets, const Model& model, Prediction* out);
+  bool of_words(uint32_t set) const;
   /// Labels of a text from its logits; entities from its first `count` labelled words.
-  void rank(const float* logits, uint32_t width, Prediction* out) const;
-  void join_words(uint32_t count, Prediction* out) const;
+  void rank(const float* logits, uint32_t width, SetAnswer* out) const;
+  void join_words(uint32_t count, SetAnswer* out) const;
 
-  /// What is carried from window to window: label logits are averaged, words are appended.
+  /// What is carried of a set from window to window: label logits are averaged, words are appended.
   struct WindowSums {
+    SetAnswer answer;
     std::vector<float> logits;
     uint32_t words = 0;
     uint32_t resume = 0;
   };
   void slide(const Input& input, Prediction* out);
-  void merge(const Input& input, const Window& window, WindowSums* sums, Prediction* out);
+  void merge(const Input& input, const Window& window, std::vector<WindowSums>* sums, Prediction* out);
+  void merge_set(const Input& input, const Window& window, WindowSums* sums);
 
   void refuse_truncation(const Input& input, const EncodeResult& result) const;
   std::string where(const Input& input) const;
@@ -88,8 +110,8 @@ class Predictor {
   std::string prompt_;  // of vectors: what the file puts before every text
 };
 
-/// Name of a label of the whole text; next sentence: "is_next", "not_next" unless the file says otherwise.
-std::string label_name(const Model& model, uint32_t label);
+/// Name of a label of a set of the whole text; next sentence: "is_next", "not_next" unless the file says otherwise.
+std::string label_name(const Model& model, uint32_t label, uint32_t set = 0);
 
 }  // namespace bantam::convert
 

@@ -22,15 +22,31 @@ Prediction::Span span_of(std::string name, const std::string& text, Offset span,
   return out;
 }
 
+std::vector<Prediction::Label> labels_of(const Model& model, uint32_t set, const std::vector<LabelScore>& labels) {
+  std::vector<Prediction::Label> out;
+  out.reserve(labels.size());
+  for (const LabelScore& label : labels) out.push_back({convert::label_name(model, label.label, set), label.score});
+  return out;
+}
+
+std::vector<Prediction::Span> entities_of(const std::string& text, const std::vector<Entity>& entities) {
+  std::vector<Prediction::Span> out;
+  out.reserve(entities.size());
+  for (const Entity& entity : entities) {
+    out.push_back(span_of(to_string(entity.name), text, entity.span, entity.score));
+  }
+  return out;
+}
+
 Prediction as_public(const convert::Engine& engine, const convert::Input& input, const convert::Prediction& found,
                      const Tokenizer& tokenizer) {
   Prediction out;
-  for (const LabelScore& label : found.labels) {
-    out.labels.push_back({convert::label_name(engine.model(), label.label), label.score});
-  }
+  out.labels = labels_of(engine.model(), 0, found.labels);
   out.holds = found.holds;
-  for (const Entity& entity : found.entities) {
-    out.entities.push_back(span_of(to_string(entity.name), input.first, entity.span, entity.score));
+  out.entities = entities_of(input.first, found.entities);
+  for (const convert::SetAnswer& set : found.further) {
+    out.sets.push_back({convert::set_name(engine.model(), set.set), labels_of(engine.model(), set.set, set.labels),
+                        set.holds, entities_of(input.first, set.entities)});
   }
   if ((found.parts & kSpanPart) != 0 && found.answer.answerable) {
     out.answers.push_back(span_of("", input.second.value_or(""), found.answer.span, found.answer.score));

@@ -157,6 +157,29 @@ std::string Record::label(Field field) const {
   throw BadRecord{fmt::format("field \"{}\" is neither a string nor a whole number", name(field))};
 }
 
+bool Record::has(const std::string& name) const {
+  const auto it = object_.find(name);
+  return it != object_.end() && !it->is_null() && !(table_ && it->get_ref<const std::string&>().empty());
+}
+
+std::vector<std::string> Record::names(const std::string& name, bool words) const {
+  const Json& value = object_.at(name);
+  if (table_) return split(value.get_ref<const std::string&>(), words ? " " : ",;");
+  std::vector<std::string> list;
+  const auto add = [&](const Json& item) {
+    if (!item.is_string() && !item.is_number_integer()) {
+      throw BadRecord{fmt::format("field \"{}\" holds something that is no name", name)};
+    }
+    list.push_back(item.is_string() ? item.get<std::string>() : item.dump());
+  };
+  if (value.is_array()) {
+    std::for_each(value.begin(), value.end(), add);
+  } else {
+    add(value);
+  }
+  return list;
+}
+
 std::string Record::first() const {
   for (const Field field : {Field::kText, Field::kFirst, Field::kQuestion}) {
     if (object_.contains(name(field))) return string(field);

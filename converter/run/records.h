@@ -63,6 +63,11 @@ class Record {
   /// A label: its name, or its number in digits.
   std::string label(Field field) const;
 
+  /// Fields by a name that a file gives: a name or a number in digits, or a list of them; of a table names with blanks between
+  /// them (`words`), else with commas or semicolons. Throws as the others do.
+  bool has(const std::string& name) const;
+  std::vector<std::string> names(const std::string& name, bool words) const;
+
   /// The text or the first of a pair: also tokens joined by blanks, or a question. Throws BadRecord where there is none.
   std::string first() const;
   /// The second of a pair, or a context.

@@ -16,7 +16,8 @@ constexpr size_t kShown = 5;
 
 bool labels_texts(const fb::ModelT& model) {
   if (!model.task || model.task->label_sets.empty()) return false;
-  return gives_one_label(traits(model.task->kind));
+  // The best of all is no answer where labels stand above each other.
+  return gives_one_label(traits(model.task->kind)) && model.task->label_sets.front()->parents.empty();
 }
 
 /// The name's index; else the index that it spells; -1.

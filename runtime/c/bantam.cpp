@@ -206,6 +206,14 @@ bantam_text bantam_model_label(const bantam_model* model, uint32_t set, uint32_t
   const Model* m = opened(model);
   return m == nullptr ? bantam_text{nullptr, 0} : to_c(m->label(set, index));
 }
+bantam_text bantam_model_label_set_name(const bantam_model* model, uint32_t set) {
+  const Model* m = opened(model);
+  return m == nullptr ? bantam_text{nullptr, 0} : to_c(m->label_set_name(set));
+}
+int32_t bantam_model_label_above(const bantam_model* model, uint32_t set, uint32_t index) {
+  const Model* m = opened(model);
+  return m == nullptr ? -1 : m->label_above(set, index);
+}
 
 // -------------------------------------------------------------------------------------------- session
 
@@ -328,6 +336,18 @@ bantam_status bantam_classify(const bantam_session* session, uint32_t sequence, 
   });
 }
 
+uint32_t bantam_task_label_sets(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? 0 : bantam::task_label_sets(*m);
+}
+
+bantam_status bantam_classify_set(const bantam_session* session, uint32_t sequence, uint32_t set,
+                                  bantam_label_score* out, uint32_t capacity, uint32_t* count, uint32_t* above) {
+  return with(session, [&](const Session& s) {
+    return bantam::classify(s, sequence, same<bantam::LabelScore>(out), capacity, count, above, set);
+  });
+}
+
 bantam_status bantam_choose(const bantam_session* session, uint32_t first, uint32_t choices, bantam_label_score* out,
                             uint32_t capacity, uint32_t* count) {
   return with(session, [&](const Session& s) {
@@ -339,6 +359,13 @@ bantam_status bantam_tag(const bantam_session* session, uint32_t sequence, banta
                          uint32_t capacity, uint32_t* count) {
   return with(session, [&](const Session& s) {
     return bantam::tag(s, sequence, to_cpp(text), same<bantam::Entity>(out), capacity, count);
+  });
+}
+
+bantam_status bantam_tag_set(const bantam_session* session, uint32_t sequence, uint32_t set, bantam_text text,
+                             bantam_entity* out, uint32_t capacity, uint32_t* count) {
+  return with(session, [&](const Session& s) {
+    return bantam::tag(s, sequence, to_cpp(text), same<bantam::Entity>(out), capacity, count, set);
   });
 }
 

@@ -32,6 +32,17 @@ constexpr Head kFillHead = {tasks_with(kMasksPart), kTokens, 0, -1, fb::OutputRo
 constexpr Head kNextHead = {tasks_with(kFollowsPart), kSequences, 0, -1, fb::OutputRole::next};
 constexpr Head kEmbeddingHead = {tasks_with(kVectorPart), kSequences, 0, -1, fb::OutputRole::embedding};
 
+/// Label sets of the task itself; those from this number on are further ones.
+constexpr uint32_t own_label_sets(uint32_t parts) {
+  return ((parts & (kLabelsPart | kFollowsPart)) != 0 ? 1u : 0u) + ((parts & kWordsPart) != 0 ? 1u : 0u);
+}
+/// Rows of the outputs that further label sets name.
+constexpr uint32_t further_rows(uint32_t parts) { return (parts & kLabelsPart) != 0 ? kSequences : kTokens; }
+/// Of a set that there is.
+constexpr Head further_head(uint32_t set, uint32_t rows) {
+  return {0, rows, 0, static_cast<int32_t>(set), fb::OutputRole::none};
+}
+
 /// Index of the output that `head` reads, -1 where the file has none. O(outputs).
 int32_t find_head(const fb::Model& model, const Head& head);
 

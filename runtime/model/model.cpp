@@ -72,4 +72,19 @@ Text Model::label(uint32_t set, uint32_t index) const {
   return index < label_count(set) ? as_text(label_set(*this, set)->labels()->Get(index)) : Text{};
 }
 
+Text Model::label_set_name(uint32_t set) const {
+  const fb::LabelSet* labels = label_set(*this, set);
+  return labels == nullptr ? Text{} : as_text(labels->name());
+}
+
+bool Model::has_levels(uint32_t set) const {
+  const fb::LabelSet* labels = label_set(*this, set);
+  return labels != nullptr && count(labels->parents()) > 0;
+}
+
+int32_t Model::label_above(uint32_t set, uint32_t index) const {
+  const fb::LabelSet* labels = label_set(*this, set);
+  return labels == nullptr || index >= count(labels->parents()) ? -1 : labels->parents()->Get(index);
+}
+
 }  // namespace bantam

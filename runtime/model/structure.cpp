@@ -184,7 +184,8 @@ constexpr Field kList[] = {
     field(&fb::Tokenizer::mask_id), field(&fb::Tokenizer::trim_blanks), field(&fb::Tokenizer::trim_prefix),
     // Task, provenance
     field(&fb::LabelSet::output), field(&fb::LabelSet::labels), field(&fb::LabelSet::scheme),
-    field(&fb::LabelSet::threshold), field(&fb::LabelSet::temperature), field(&fb::LabelSet::reject_below),  //
+    field(&fb::LabelSet::threshold), field(&fb::LabelSet::temperature), field(&fb::LabelSet::reject_below),
+    field(&fb::LabelSet::name), field(&fb::LabelSet::parents),  //
     field(&fb::Task::kind), field(&fb::Task::label_sets), field(&fb::Task::max_answer_tokens),
     field(&fb::Task::no_answer), field(&fb::Task::no_answer_threshold), field(&fb::Task::prompt),
     field(&fb::Task::blank_words),  //

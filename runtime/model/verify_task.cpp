@@ -4,7 +4,8 @@
 namespace bantam {
 namespace {
 
-constexpr uint32_t kMaxLabelSets = 16;
+/// Intents and slots, and in builds that read further ones some more.
+constexpr uint32_t kMaxLabelSets = linked::kFurtherSets ? 16 : 2;
 
 bool is_finite(float value) { return value - value == 0.0f; }
 
@@ -37,6 +38,40 @@ Verdict check_label_set(const fb::Model& model, const fb::LabelSet& set) {
   return {};
 }
 
+/// Labels of texts stand under labels, kMostLevels at most above each other.
+Verdict check_parents(const fb::Model& model, const fb::LabelSet& set, Scores scores) {
+  if (set.parents() == nullptr) return {};
+  if (!linked::kParents) return not_linked("this build leaves out labels that stand above each other");
+  const int32_t output = model.outputs()->Get(set.output())->tensor();
+  const fb::Tensor& t = tensor(model, output);
+  const auto& parents = *set.parents();
+  if (parents.size() == 0) return {};
+  if (scores == kUnscored || rows_symbol(t) != kSequences || parents.size() != width(t)) {
+    return corrupt("a label set has labels above others that are not one for each column of scores of texts", output);
+  }
+  const auto labels = static_cast<int32_t>(parents.size());
+  for (int32_t label = 0; label < labels; ++label) {
+    uint32_t levels = 0;
+    for (int32_t above = label; above != -1; above = parents.Get(static_cast<uint32_t>(above))) {
+      if (above < -1 || above >= labels || levels++ == kMostLevels) {
+        return corrupt("a label stands under one that there is not, or under too many", output);
+      }
+    }
+  }
+  return {};
+}
+
+Verdict check_further(const fb::Model& model, uint32_t parts) {
+  if (!linked::kFurtherSets || (parts & (kLabelsPart | kWordsPart)) == 0) return {};
+  for (uint32_t i = own_label_sets(parts); i < count(model.task()->label_sets()); ++i) {
+    const int32_t output = model.outputs()->Get(model.task()->label_sets()->Get(i)->output())->tensor();
+    if (!fits(further_head(i, further_rows(parts)), tensor(model, output))) {
+      return corrupt("a further label set is of an output with other rows than the task's", output);
+    }
+  }
+  return {};
+}
+
 /// Of these tasks, those that this build answers for without what their scores are computed with.
 constexpr uint32_t lacking(uint32_t tasks, fb::ActivationKind score) {
   return linked::activation(static_cast<uint32_t>(score)) ? 0 : tasks & (BANTAM_LINK_TASKS);
@@ -60,7 +95,9 @@ Verdict check_task(const fb::Model& model) {
   if (count(task->label_sets()) > kMaxLabelSets) return unsupported("too many label sets");
   for (uint32_t i = 0; i < count(task->label_sets()); ++i) {
     BANTAM_CHECK(check_label_set(model, *task->label_sets()->Get(i)));
+    BANTAM_CHECK(check_parents(model, *task->label_sets()->Get(i), traits(task->kind()).scores));
   }
+  BANTAM_CHECK(check_further(model, traits(task->kind()).parts));
   return check_heads(model, task->kind());
 }
 

@@ -1,5 +1,6 @@
 // Whole-text labels: softmax, sigmoid, regression; multiple choice; next sentence.
 #include "bantam/tasks.h"
+#include "tasks/label_tree.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
 #include "tasks/select.h"
@@ -22,8 +23,8 @@ uint32_t regress(const tasks::Logits& values, LabelScore* out, uint32_t capacity
 }
 
 // Both below: out[] holds logits in `score` while selecting, so that ties are judged before rounding to probabilities.
-uint32_t multi_label(const fb::LabelSet& set, const tasks::Logits& logits, LabelScore* out, uint32_t capacity,
-                     uint32_t* above) {
+template <typename Row>
+uint32_t multi_label(const fb::LabelSet& set, const Row& logits, LabelScore* out, uint32_t capacity, uint32_t* above) {
   const tasks::Probability math;
   const uint32_t count = tasks::select_best<uint32_t>(logits, out, capacity);
   for (uint32_t i = 0; i < count; ++i) out[i].score = math.sigmoid(out[i].score / set.temperature());
@@ -33,6 +34,28 @@ uint32_t multi_label(const fb::LabelSet& set, const tasks::Logits& logits, Label
   }
   *above = over;
   return count;
+}
+
+/// A label of each level from the top, the best of those under the one before it: Redmon and Farhadi, "YOLO9000", 2017,
+/// section 4. O(labels * levels).
+uint32_t best_path(const fb::LabelSet& set, const tasks::Parents& parents, const tasks::Logits& logits, LabelScore* out,
+                   uint32_t capacity, uint32_t* above) {
+  const tasks::Probability math;
+  uint32_t length = 0;
+  uint32_t holds = 0;
+  float score = 1.0f;
+  for (int32_t under = -1;;) {
+    const tasks::Siblings row{logits, &parents, under};
+    LabelScore best;
+    tasks::select_best<uint32_t>(row, &best, 1);
+    if (!row.has(best.label)) break;
+    score *= math.of(math.softmax_of(row, set.temperature()), best.score);
+    if (length < capacity) out[length++] = {best.label, score};
+    holds += score >= set.reject_below() ? 1u : 0u;
+    under = static_cast<int32_t>(best.label);
+  }
+  *above = holds;
+  return length;
 }
 
 uint32_t single_label(float temperature, float reject_below, const tasks::Logits& logits, LabelScore* out,
@@ -49,19 +72,24 @@ uint32_t single_label(float temperature, float reject_below, const tasks::Logits
 }  // namespace
 
 Status classify_logits(const Model& model, const float* logits, uint32_t width, LabelScore* out, uint32_t capacity,
-                       uint32_t* count, uint32_t* above) {
+                       uint32_t* count, uint32_t* above, uint32_t number) {
   if (!has_labels(model.task())) return Status::kNoSuchTask;
   if (logits == nullptr || width == 0 || count == nullptr || (capacity > 0 && out == nullptr)) {
     return Status::kInvalidArgument;
   }
-  const fb::LabelSet* set = tasks::label_set(model, 0);
+  const fb::LabelSet* set = tasks::label_set(model, number);
+  const tasks::Parents* parents = set != nullptr ? tasks::parents_of(*set) : nullptr;
+  if (parents != nullptr && parents->size() != width) return Status::kInvalidArgument;
   const tasks::Logits row{logits, 1, width};
   uint32_t holds = 1;
   if (one_of(kRegressions, model.task())) {
     *count = regress(row, out, capacity);
     holds = width;
   } else if (set != nullptr && one_of(kSeveralLabels, model.task())) {
-    *count = multi_label(*set, row, out, capacity, &holds);
+    *count = parents != nullptr ? multi_label(*set, tasks::Bounded{row, parents}, out, capacity, &holds)
+                                : multi_label(*set, row, out, capacity, &holds);
+  } else if (parents != nullptr) {
+    *count = best_path(*set, *parents, row, out, capacity, &holds);
   } else {
     *count = single_label(set != nullptr ? set->temperature() : 1.0f, set != nullptr ? set->reject_below() : 0.0f, row,
                           out, capacity, &holds);
@@ -70,11 +98,15 @@ Status classify_logits(const Model& model, const float* logits, uint32_t width, 
   return Status::kOk;
 }
 
-Status label_logits(const Session& session, uint32_t sequence, const float** out, uint32_t* width) {
-  if (!has_labels(session.model().task())) return Status::kNoSuchTask;
+Status label_logits(const Session& session, uint32_t sequence, const float** out, uint32_t* width, uint32_t set) {
+  const Model& model = session.model();
+  if (!has_labels(model.task())) return Status::kNoSuchTask;
   if (out == nullptr || width == nullptr) return Status::kInvalidArgument;
+  if (set != 0 && !tasks::is_further(model, set)) return Status::kNoSuchTask;
   OutputView view;
-  const Head& head = has_part(session.model().task(), kLabelsPart) ? kLabelHead : kNextHead;
+  const Head head = set != 0                              ? further_head(set, kSequences)
+                    : has_part(model.task(), kLabelsPart) ? kLabelHead
+                                                          : kNextHead;
   const Status status = tasks::head_output(session, head, sequence, &view);
   if (status != Status::kOk) return status;
   *out = view.data;
@@ -83,12 +115,12 @@ Status label_logits(const Session& session, uint32_t sequence, const float** out
 }
 
 Status classify(const Session& session, uint32_t sequence, LabelScore* out, uint32_t capacity, uint32_t* count,
-                uint32_t* above) {
+                uint32_t* above, uint32_t set) {
   const float* logits = nullptr;
   uint32_t width = 0;
-  const Status status = label_logits(session, sequence, &logits, &width);
+  const Status status = label_logits(session, sequence, &logits, &width, set);
   if (status != Status::kOk) return status;
-  return classify_logits(session.model(), logits, width, out, capacity, count, above);
+  return classify_logits(session.model(), logits, width, out, capacity, count, above, set);
 }
 
 Status choose(const Session& session, uint32_t first, uint32_t choices, LabelScore* out, uint32_t capacity,

@@ -64,3 +64,9 @@ Tag parse_tag(Text label, fb::TagScheme scheme) {
 }
 
 }  // namespace bantam::tasks
+
+namespace bantam {
+
+uint32_t task_label_sets(const Model& model) { return own_label_sets(traits(model.task()).parts); }
+
+}  // namespace bantam

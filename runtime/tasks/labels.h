@@ -3,6 +3,7 @@
 #define BANTAM_TASKS_LABELS_H_
 
 #include "bantam/session.h"
+#include "bantam/tasks.h"
 #include "bantam_generated.h"
 #include "model/heads.h"
 
@@ -12,6 +13,11 @@ namespace bantam::tasks {
 const fb::Task* task_of(const Model& model);
 /// Null when there is no such set.
 const fb::LabelSet* label_set(const Model& model, uint32_t set);
+
+/// Is there a label set of this number beyond the task's own?
+[[gnu::always_inline]] inline bool is_further(const Model& model, uint32_t set) {
+  return linked::kFurtherSets && set >= task_label_sets(model) && set < model.label_set_count();
+}
 
 /// The last run's rows of the output that `head` reads: all of them, or those of one sequence, of which there is one at
 /// least. kNoSuchTask where the file names no such output, kIndexOutOfRange where it has other rows than the head's.

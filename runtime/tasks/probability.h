@@ -37,15 +37,44 @@ class Probability {
 
   /// Over a row of at least one logit; temperature > 0 (1: none). O(n).
   Softmax softmax(const Logits& logits, float temperature) const;
+  /// The same of another kind of row.
+  template <typename Row>
+  Softmax softmax_of(const Row& logits, float temperature) const;
   /// Probability of one logit of the row that `row` was made from.
   float of(const Softmax& row, float x) const { return exponential(x / row.temperature - row.max) / row.sum; }
 
  private:
+  static constexpr uint32_t kLanes = 16;
+
   float activate(float x, kernels::Activation activation) const;
   void activate(float* block, uint32_t count, kernels::Activation activation) const;
 
   const kernels::Table* table_;
 };
+
+template <typename Row>
+Softmax Probability::softmax_of(const Row& logits, float temperature) const {
+  Softmax row;
+  row.temperature = temperature;
+  // Rounding keeps the order: the largest quotient is that of the largest logit.
+  float largest = logits[0];
+  for (uint32_t i = 1; i < logits.n; ++i) largest = logits[i] > largest ? logits[i] : largest;
+  row.max = largest / temperature;
+  float lanes[kLanes] = {};
+  alignas(64) float block[kBlock];
+  for (uint32_t begin = 0; begin < logits.n; begin += kBlock) {
+    const uint32_t count = logits.n - begin < kBlock ? logits.n - begin : kBlock;
+    for (uint32_t i = 0; i < count; ++i) block[i] = logits[begin + i] / temperature - row.max;
+    exponentials(block, count);
+    for (uint32_t i = 0; i < count; ++i) lanes[i % kLanes] += block[i];
+  }
+  // Lanes l and l + 8, then l and l + 4, l + 2, l + 1: the tree of kernels.h.
+  for (uint32_t half = kLanes / 2; half > 0; half /= 2) {
+    for (uint32_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  }
+  row.sum = lanes[0];
+  return row;
+}
 
 }  // namespace bantam::tasks
 

@@ -16,9 +16,9 @@ struct Logits {
 };
 
 /// Writes {index, logit} of the largest `capacity` to out[] in descending order (ties: smaller index first).
-/// Item is LabelScore or Candidate. Returns how many. O(n * capacity) at worst, near O(n) in practice.
-template <typename Index, typename Item>
-uint32_t select_best(const Logits& row, Item* out, uint32_t capacity) {
+/// Item is LabelScore or Candidate, Row is Logits or a row of label_tree.h. Returns how many. O(n * capacity) at worst, near O(n) in practice.
+template <typename Index, typename Item, typename Row>
+uint32_t select_best(const Row& row, Item* out, uint32_t capacity) {
   if (capacity == 0) return 0;
   uint32_t count = 0;
   for (uint32_t i = 0; i < row.n; ++i) {

@@ -17,23 +17,29 @@ LabelScore best_label(const tasks::Probability& math, const tasks::Logits& logit
   return best;
 }
 
+/// The label set of words that `set` names.
+uint32_t words_of(const Model& model, uint32_t set) { return set == kTaskSet ? word_label_set(model) : set; }
+
 /// Calls visit(span, label) for each labelled word of [window.own_begin, window.own_end) from byte `from` on.
 template <typename Visit>
 Status for_words(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t from,
-                 const Visit& visit) {
+                 uint32_t set, const Visit& visit) {
   const Model& model = session.model();
   if (!has_part(model.task(), kWordsPart)) return Status::kNoSuchTask;
   if (text.size > UINT32_MAX || (text.size > 0 && text.data == nullptr)) return Status::kInvalidArgument;
   const Tokenizer* tokenizer = session.tokenizer();
   if (tokenizer == nullptr) return Status::kNoTokenizer;
   OutputView view;
-  const Head& head = word_label_set(model) == 1 ? kSlotHead : kTagHead;
+  const bool own = set == word_label_set(model);
+  if (!own && !tasks::is_further(model, set)) return Status::kNoSuchTask;
+  const Head head = !own ? further_head(set, kTokens) : set == 1 ? kSlotHead : kTagHead;
   const Status status = tasks::head_output(session, head, sequence, &view);
   if (status != Status::kOk) return status;
   const EncodedSequence encoded = session.sequence(sequence);
   if (encoded.offsets == nullptr || encoded.sequences == nullptr) return Status::kNotRun;  // ids, not text
   const tasks::Probability math(session);
-  const float temperature = tasks::label_set(model, word_label_set(model))->temperature();
+  const fb::LabelSet* labels = tasks::label_set(model, set);
+  const float temperature = labels != nullptr ? labels->temperature() : 1.0f;
   tasks::WordWalk walk(encoded, *tokenizer, text, root(model).task()->blank_words());
   walk.limit(window.own_begin - window.skip, window.own_end - window.skip, from);
   tasks::LabelledWord word;
@@ -52,14 +58,15 @@ constexpr Window kWhole = {0, UINT32_MAX, 0, UINT32_MAX};
 uint32_t word_label_set(const Model& model) { return has_part(model.task(), kLabelsPart) ? 1 : 0; }
 
 Status tag_window(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t* resume,
-                  Offset* spans, LabelScore* labels, uint32_t capacity, uint32_t* count) {
+                  Offset* spans, LabelScore* labels, uint32_t capacity, uint32_t* count, uint32_t set) {
   if (resume == nullptr || count == nullptr || window.own_begin < window.skip || window.own_end < window.own_begin) {
     return Status::kInvalidArgument;
   }
   if (capacity > 0 && (spans == nullptr || labels == nullptr)) return Status::kInvalidArgument;
   uint32_t found = 0;
   uint32_t last = *resume;
-  const Status status = for_words(session, sequence, text, window, *resume, [&](Offset span, LabelScore label) {
+  const uint32_t words = words_of(session.model(), set);
+  const Status status = for_words(session, sequence, text, window, *resume, words, [&](Offset span, LabelScore label) {
     if (found < capacity) {
       spans[found] = span;
       labels[found] = label;
@@ -74,18 +81,20 @@ Status tag_window(const Session& session, uint32_t sequence, Text text, const Wi
 }
 
 Status tag_words(const Session& session, uint32_t sequence, Text text, Offset* spans, LabelScore* labels,
-                 uint32_t capacity, uint32_t* count) {
+                 uint32_t capacity, uint32_t* count, uint32_t set) {
   uint32_t resume = 0;
-  return tag_window(session, sequence, text, kWhole, &resume, spans, labels, capacity, count);
+  return tag_window(session, sequence, text, kWhole, &resume, spans, labels, capacity, count, set);
 }
 
-Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, uint32_t capacity, uint32_t* count) {
+Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, uint32_t capacity, uint32_t* count,
+           uint32_t set) {
   if (count == nullptr || (capacity > 0 && out == nullptr)) return Status::kInvalidArgument;
-  const tasks::TagSet tags(session.model(), word_label_set(session.model()));
+  const uint32_t words = words_of(session.model(), set);
+  const tasks::TagSet tags(session.model(), words);
   tasks::EntityDecoder decoder;
   tasks::EntitySink sink{out, capacity};
   Entity done;
-  const Status status = for_words(session, sequence, text, kWhole, 0, [&](Offset span, LabelScore label) {
+  const Status status = for_words(session, sequence, text, kWhole, 0, words, [&](Offset span, LabelScore label) {
     if (decoder.push(span, tags.tag(label.label), label, &done)) sink.put(done);
   });
   if (status != Status::kOk) return status;

@@ -22,7 +22,10 @@ import peer_models
 import peers
 
 ENCODERS = {
-    "RoBERTa-base": ("RobertaModel", {"vocab_size": 50265, "max_position_embeddings": 514, "type_vocab_size": 1}),
+    "RoBERTa-base": (
+        "RobertaModel",
+        {"vocab_size": 50265, "max_position_embeddings": 514, "type_vocab_size": 1},
+    ),
     "MobileBERT": ("MobileBertModel", {}),
     "ModernBERT-base": ("ModernBertModel", {}),
     "DeBERTa-v3-small": (
@@ -110,8 +113,14 @@ def quantize_for_openvino(f32, path):
 
 def quantized(name, folder):
     """System -> its int8 model, made where it is not there."""
-    f32 = peers.made(folder / f"{name}.onnx", lambda: export(directory_of(name, folder), folder / f"{name}.onnx"))
-    paths = {"onnxruntime": folder / f"{name}-int8.onnx", "openvino": folder / f"{name}-int8.xml"}
+    f32 = peers.made(
+        folder / f"{name}.onnx",
+        lambda: export(directory_of(name, folder), folder / f"{name}.onnx"),
+    )
+    paths = {
+        "onnxruntime": folder / f"{name}-int8.onnx",
+        "openvino": folder / f"{name}-int8.xml",
+    }
     makers = {"onnxruntime": peer_models.onnx_int8, "openvino": quantize_for_openvino}
     return {system: lambda s=system, p=path: peers.made(p, makers[s], f32, p) for system, path in paths.items()}
 
@@ -119,7 +128,13 @@ def quantized(name, folder):
 def ours(name, options):
     path = options.folder / f"{name}.bantam"
     if not path.exists():
-        command = [options.command, "convert", directory_of(name, options.folder), "-o", path]
+        command = [
+            options.command,
+            "convert",
+            directory_of(name, options.folder),
+            "-o",
+            path,
+        ]
         command += ["--task", "encoder", "--parity", "none"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return peers.Ours(options.command, path, 1)
@@ -139,7 +154,11 @@ def systems_of(name, options, left_out):
 
 
 def measure(options):
-    results = {"times": {}, "left_out": [], "machine": machine.describe(options.command)}
+    results = {
+        "times": {},
+        "left_out": [],
+        "machine": machine.describe(options.command),
+    }
     for name in options.only.split(","):
         systems = systems_of(name, options, results["left_out"])
         for tokens in (16, 128):
@@ -152,7 +171,10 @@ def measure(options):
 
 
 def table(results):
-    lines = ["| int8, ms | tokens | bantam | ONNX Runtime | OpenVINO | of the fastest |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| int8, ms | tokens | bantam | ONNX Runtime | OpenVINO | of the fastest |",
+        "|---|---|---|---|---|---|",
+    ]
     long = []
     for shape, times in results["times"].items():
         name, tokens = shape.split("/")
@@ -171,7 +193,12 @@ def table(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--command", default="build/bantam")
-    parser.add_argument("--folder", type=pathlib.Path, default="build/bench/encoders", help="for the models")
+    parser.add_argument(
+        "--folder",
+        type=pathlib.Path,
+        default="build/bench/encoders",
+        help="for the models",
+    )
     parser.add_argument("--out", type=pathlib.Path, default="build/bench/encoders.json")
     parser.add_argument("--only", default=",".join(ENCODERS), help="of these encoders")
     parser.add_argument("--rounds", type=int, default=5)

@@ -66,6 +66,12 @@ int32_t& table(fb::ModelT& m, size_t i) {
 void name_smooth(fb::OpT& op, int32_t tensor) { op.epilogue->smooth = name_input(op, tensor); }
 void name_gate(fb::OpT& op, int32_t tensor) { op.epilogue->gate = name_input(op, tensor); }
 
+/// Labels under others: those given, the rest under none.
+void put_parents(fb::ModelT& m, std::vector<int32_t> parents) {
+  parents.resize(m.task->label_sets[0]->labels.size(), -1);
+  m.task->label_sets[0]->parents = std::move(parents);
+}
+
 std::vector<Edit> model_edits() {
   const auto corrupt = Status::kCorrupt;
   const auto unsupported = Status::kUnsupported;
@@ -133,6 +139,25 @@ std::vector<Edit> model_edits() {
        [](auto& m) {
          m.task->kind = fb::TaskKind::embed;
          m.outputs[1]->role = fb::OutputRole::embedding;
+       }},
+      {"a further label set of tokens", corrupt,
+       [](auto& m) {
+         m.task->label_sets.push_back(std::make_unique<fb::LabelSetT>());
+         m.task->label_sets[1]->output = 1;
+       }},
+      {"parents of fewer labels", corrupt, [](auto& m) { m.task->label_sets[0]->parents = {-1}; }},
+      {"a label under itself", corrupt, [](auto& m) { put_parents(m, {0}); }},
+      {"labels under each other", corrupt,
+       [](auto& m) {
+         put_parents(m, {1, 0});
+       }},
+      {"a label under one beyond the last", corrupt,
+       [](auto& m) { put_parents(m, {static_cast<int32_t>(m.task->label_sets[0]->labels.size())}); }},
+      {"a label under -2", corrupt, [](auto& m) { put_parents(m, {-2}); }},
+      {"values of a regression under each other", corrupt,
+       [](auto& m) {
+         m.task->kind = fb::TaskKind::regress;
+         put_parents(m, {-1, 0});
        }},
       {"unknown scheme", corrupt, [](auto& m) { m.task->label_sets[0]->scheme = value<fb::TagScheme>(9); }},
       {"temperature 0", corrupt, [](auto& m) { m.task->label_sets[0]->temperature = 0; }},

@@ -62,10 +62,7 @@ class Decoding:
             if json.loads(line) != want:
                 different += 1
                 if different <= 10:
-                    print(
-                        "  %s %s\n    want %s\n    got  %s"
-                        % (name, request, ascii(want), line)
-                    )
+                    print("  %s %s\n    want %s\n    got  %s" % (name, request, ascii(want), line))
         different += abs(len(asked) - len(answers))
         self.compared += len(asked)
         self.different += different
@@ -117,19 +114,11 @@ def of_pieces(fallback, decoder, metaspace=True):
         "\u2581\u2581a\u2581",
     ]
     vocabulary = {word: i for i, word in enumerate(words)}
-    tokenizer = Tokenizer(
-        models.BPE(
-            vocabulary, [], unk_token="<unk>", fuse_unk=True, byte_fallback=fallback
-        )
-    )
+    tokenizer = Tokenizer(models.BPE(vocabulary, [], unk_token="<unk>", fuse_unk=True, byte_fallback=fallback))
     if metaspace:
-        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(
-            prepend_scheme="first", split=False
-        )
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
     tokenizer.decoder = decoder
-    tokenizer.add_special_tokens(
-        [AddedToken("<s>", normalized=False), AddedToken("<\u2581>", normalized=False)]
-    )
+    tokenizer.add_special_tokens([AddedToken("<s>", normalized=False), AddedToken("<\u2581>", normalized=False)])
     tokenizer.add_tokens(
         [
             AddedToken(" more ", normalized=False),
@@ -140,8 +129,10 @@ def of_pieces(fallback, decoder, metaspace=True):
 
 
 def of_words(decoder):
-    words = "[UNK] [CLS] the cat ##s ##ing . , ? ! ' n't 'm 's 've 're do not don ##. ##, ##'s '' .. ' . don't ###".split(
-        " "
+    words = (
+        "[UNK] [CLS] the cat ##s ##ing . , ? ! ' n't 'm 's 've 're do not don ##. ##, ##'s '' .. ' . don't ###".split(
+            " "
+        )
     )
     vocabulary = {word: i for i, word in enumerate(dict.fromkeys(words))}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
@@ -179,9 +170,7 @@ def of_bytes(seed):
         "\u00e4",
         "\u0120",
     ):
-        tokenizer.add_tokens(
-            [AddedToken(text, normalized=False, special=text == "<|end|>")]
-        )
+        tokenizer.add_tokens([AddedToken(text, normalized=False, special=text == "<|end|>")])
     return tokenizer
 
 
@@ -219,9 +208,7 @@ def main():
     parser.add_argument("comparator")
     parser.add_argument("tokenizers", type=pathlib.Path, nargs="*")
     parser.add_argument("--data", type=pathlib.Path)
-    parser.add_argument(
-        "--quick", action="store_true", help="every 61st id and line only"
-    )
+    parser.add_argument("--quick", action="store_true", help="every 61st id and line only")
     options = parser.parse_args()
     decoding = Decoding(options.comparator)
     lines = (
@@ -233,12 +220,8 @@ def main():
     for name, tokenizer in made():
         decoding.compare(name, tokenizer, requests(tokenizer, [], 1, 1))
     for path in options.tokenizers:
-        tokenizer = Tokenizer.from_str(
-            json.dumps(dict(read(path), truncation=None, padding=None))
-        )
-        decoding.compare(
-            path.parent.name, tokenizer, requests(tokenizer, lines[::step], 2, step)
-        )
+        tokenizer = Tokenizer.from_str(json.dumps(dict(read(path), truncation=None, padding=None)))
+        decoding.compare(path.parent.name, tokenizer, requests(tokenizer, lines[::step], 2, step))
     print("total: %d compared, %d different" % (decoding.compared, decoding.different))
     return 1 if decoding.different else 0
 

@@ -31,6 +31,11 @@ class Fields {
   /// A view of the object under `key`, called "FILE: KEY".
   Fields inside(const std::string& key) const { return {json_.at(key), file_ + ": " + key, problems_}; }
 
+  /// The same of an object in the list under `key`, called "FILE: KEY[i]".
+  Fields inside(const std::string& key, size_t i) const {
+    return {json_.at(key).at(i), file_ + ": " + key + "[" + std::to_string(i) + "]", problems_};
+  }
+
   /// Adds "FILE: KEY: why".
   void problem(ExitCode code, const std::string& key, const std::string& why) const;
 

@@ -33,15 +33,24 @@ struct Prediction {
     size_t end = 0;    // ... and the one behind the last
     float score = 0;   // probability
   };
-  std::vector<Label> labels;  // best first
-  /// How many of `labels` hold: of several labels those over the file's threshold; else 1, or 0 for what is out of scope.
+  std::vector<Label> labels;  // best first; where labels stand above each other, from the top down
+  /// How many of `labels` hold: of several labels those over the file's threshold; of levels those not under the file's limit;
+  /// else 1, or 0 for what is out of scope.
   uint32_t holds = 0;
   std::vector<Span> entities;             // tags; slots of joint models
   std::vector<Span> answers;              // one, or none where the text has no answer
   std::vector<float> embedding;           // one value a dimension
   std::vector<std::vector<Label>> masks;  // candidates for each [MASK]
-  bool truncated = false;                 // the end of the text was not read
-  uint32_t windows = 1;                   // that were run
+  /// What each label set beyond the task's own says: labels of the text, or entities where the task has no labels of texts.
+  struct Set {
+    std::string name;
+    std::vector<Label> labels;
+    uint32_t holds = 0;
+    std::vector<Span> entities;
+  };
+  std::vector<Set> sets;
+  bool truncated = false;  // the end of the text was not read
+  uint32_t windows = 1;    // that were run
 };
 
 class Predictor {

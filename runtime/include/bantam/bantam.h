@@ -107,6 +107,10 @@ bantam_text bantam_model_output_name(const bantam_model* model, uint32_t output)
 uint32_t bantam_model_label_set_count(const bantam_model* model);
 uint32_t bantam_model_label_count(const bantam_model* model, uint32_t set);
 bantam_text bantam_model_label(const bantam_model* model, uint32_t set, uint32_t index);
+/* What a further label set is of; empty of the task's own. */
+bantam_text bantam_model_label_set_name(const bantam_model* model, uint32_t set);
+/* The label above this one in its set, -1: none. */
+int32_t bantam_model_label_above(const bantam_model* model, uint32_t set, uint32_t index);
 
 /* ------------------------------------------------------------------------------------------- session */
 
@@ -242,6 +246,11 @@ typedef struct bantam_label_score {
 /* Best `capacity` labels, best first. `above` may be null. */
 bantam_status bantam_classify(const bantam_session* session, uint32_t sequence, bantam_label_score* out,
                               uint32_t capacity, uint32_t* count, uint32_t* above);
+/* Label sets that the task reads; those from this number on are further ones. */
+uint32_t bantam_task_label_sets(const bantam_model* model);
+/* The same of a further label set of texts. */
+bantam_status bantam_classify_set(const bantam_session* session, uint32_t sequence, uint32_t set,
+                                  bantam_label_score* out, uint32_t capacity, uint32_t* count, uint32_t* above);
 /* Softmax over sequences [first, first + choices). */
 bantam_status bantam_choose(const bantam_session* session, uint32_t first, uint32_t choices, bantam_label_score* out,
                             uint32_t capacity, uint32_t* count);
@@ -256,6 +265,9 @@ typedef struct bantam_entity {
 /* Entities of a tag file, slots of a joint one. `text` is the text that was added. */
 bantam_status bantam_tag(const bantam_session* session, uint32_t sequence, bantam_text text, bantam_entity* out,
                          uint32_t capacity, uint32_t* count);
+/* The same of a further label set of words. */
+bantam_status bantam_tag_set(const bantam_session* session, uint32_t sequence, uint32_t set, bantam_text text,
+                             bantam_entity* out, uint32_t capacity, uint32_t* count);
 
 typedef struct bantam_answer {
   bantam_offset span;

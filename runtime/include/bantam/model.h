@@ -33,6 +33,9 @@ enum class TaskKind : uint8_t {
   kPretraining = 11,
 };
 
+/// Levels of labels that stand above each other, at most.
+constexpr uint32_t kMostLevels = 16;
+
 /// Copyable view, at most 128 bytes. The bytes outlive it and every session made from it. Shareable
 /// across threads: nothing is ever written through it.
 class Model {
@@ -60,10 +63,15 @@ class Model {
   /// Index limits of input ids and segment ids: legal values are [0, limit).
   uint32_t vocabulary() const;
   uint32_t segment_types() const;
-  /// Label sets: joint models have two (sentence, slots).
+  /// Label sets: joint models have two (sentence, slots); further ones follow those of the task.
   uint32_t label_set_count() const;
   uint32_t label_count(uint32_t set) const;
   Text label(uint32_t set, uint32_t index) const;
+  /// What the labels of a set are of ("sentiment"); empty of the task's own.
+  Text label_set_name(uint32_t set) const;
+  /// Labels of a set may stand above each other, in kMostLevels at most: the one above this one, -1: none.
+  bool has_levels(uint32_t set) const;
+  int32_t label_above(uint32_t set, uint32_t index) const;
 
   /// For the rest of the runtime (runtime/format/view.h): the verified FlatBuffer root, the data
   /// section, the whole file.

@@ -15,19 +15,26 @@ struct LabelScore {
   float score = 0;     // softmax or sigmoid probability; the raw value for regression
 };
 
-/// Best `capacity` labels of label set 0, best first (ties: smaller index first). Softmax with the file's
-/// temperature; multi-label: sigmoid of each; regression: raw values in the order of the labels. Writes
-/// *count. `*above` (if given): how many labels hold: multi-label: those over the file's threshold;
-/// else 1, or 0 when the best score is under the file's reject_below. O(labels * capacity).
+/// Label sets that the task itself reads: 1, of joint 2. Sets of this number and above are further ones, of texts (or of
+/// words, where the task has no labels of texts); Model::label_set_name() says what they are of.
+uint32_t task_label_sets(const Model& model);
+
+/// Best `capacity` labels of label set `set` (0, or a further one), best first (ties: smaller index first). Softmax with
+/// the set's temperature; multi-label: sigmoid of each; regression: raw values in the order of the labels. Writes
+/// *count. `*above` (if given): how many labels hold: multi-label: those over the set's threshold;
+/// else 1, or 0 when the best score is under the set's reject_below. O(labels * capacity).
+/// Where labels stand above each other (Model::label_above()): softmax: a label of each level from the top, the best of
+/// those under the one before it, kMostLevels at most, each with the product of the scores down to it; `*above`: those not
+/// under reject_below. Multi-label: a label scores at most what the one above it does. O(labels * levels).
 Status classify(const Session& session, uint32_t sequence, LabelScore* out, uint32_t capacity, uint32_t* count,
-                uint32_t* above = nullptr);
+                uint32_t* above = nullptr, uint32_t set = 0);
 
-/// The same from `width` logits of label set 0, one a label: merged windows.
+/// The same from `width` logits of the label set, one a label: merged windows.
 Status classify_logits(const Model& model, const float* logits, uint32_t width, LabelScore* out, uint32_t capacity,
-                       uint32_t* count, uint32_t* above = nullptr);
+                       uint32_t* count, uint32_t* above = nullptr, uint32_t set = 0);
 
-/// Logits of label set 0 of one sequence: `*out` points into the session's output.
-Status label_logits(const Session& session, uint32_t sequence, const float** out, uint32_t* width);
+/// Logits of the label set of one sequence: `*out` points into the session's output.
+Status label_logits(const Session& session, uint32_t sequence, const float** out, uint32_t* width, uint32_t set = 0);
 
 /// Multiple choice: softmax over sequences [first, first + choices) of the last run.
 Status choose(const Session& session, uint32_t first, uint32_t choices, LabelScore* out, uint32_t capacity,
@@ -40,15 +47,19 @@ struct Entity {
   float score = 0;     // smallest of its words' label probabilities
 };
 
-/// Entities (tag) or slots (joint) of one sequence. `text` is the original first text. Writes *count,
-/// kBufferTooSmall if there are more than `capacity`.
-Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, uint32_t capacity, uint32_t* count);
+/// The label set of words that the task reads: word_label_set().
+constexpr uint32_t kTaskSet = UINT32_MAX;
+
+/// Entities (tag) or slots (joint) of one sequence, or those of a further label set of words. `text` is the original first
+/// text. Writes *count, kBufferTooSmall if there are more than `capacity`.
+Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, uint32_t capacity, uint32_t* count,
+           uint32_t set = kTaskSet);
 
 /// Label of every word (a maximal run of non-blanks): for evaluation. `spans` and `labels` of capacity.
 Status tag_words(const Session& session, uint32_t sequence, Text text, Offset* spans, LabelScore* labels,
-                 uint32_t capacity, uint32_t* count);
+                 uint32_t capacity, uint32_t* count, uint32_t set = kTaskSet);
 
-/// Labelled words in text order to the entities of label set `set` (0: tag, 1: joint). What tag() does with what
+/// Labelled words in text order to the entities of label set `set` (0: tag, 1: joint, or a further one). What tag() does with what
 /// tag_words() gives. Writes *count, kBufferTooSmall if there are more than `capacity`.
 Status entities(const Model& model, uint32_t set, const Offset* words, const LabelScore* labels, uint32_t word_count,
                 Entity* out, uint32_t capacity, uint32_t* count);
@@ -110,7 +121,7 @@ Window window_at(const WindowPlan& plan, uint32_t index);  // index < window_cou
 /// tag_words() of one window: only words whose first piece the window decides. `*resume` is 0 before the first
 /// window and carries the end of the last labelled word from window to window, in order.
 Status tag_window(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t* resume,
-                  Offset* spans, LabelScore* labels, uint32_t capacity, uint32_t* count);
+                  Offset* spans, LabelScore* labels, uint32_t capacity, uint32_t* count, uint32_t set = kTaskSet);
 
 }  // namespace bantam
 BANTAM_EXPORT_END

@@ -11,7 +11,7 @@ namespace {
 /// One label of several holds; else any number of labels or values is the answer.
 constexpr uint32_t kOneLabel = tasks_with(kLabelsPart) & tasks_scored(kSoftmax);
 constexpr uint32_t kSeveralLabels = tasks_with(kLabelsPart) & ~kOneLabel;
-constexpr uint32_t kMostLabels = (kSeveralLabels & (BANTAM_LINK_TASKS)) != 0 ? kMaxLabels : 1;
+constexpr uint32_t kMostLabels = linked::kParents || (kSeveralLabels & (BANTAM_LINK_TASKS)) != 0 ? kMaxLabels : 1;
 
 /// What decode_utf8 made of bytes that begin with `first` is what they say: U+FFFD, which ill-formed bytes give, is three bytes
 /// that begin with 0xEF.
@@ -215,7 +215,7 @@ class Answerer {
     const bool labelled = has_part(task, kLabelsPart);
     const bool one = one_of(kOneLabel, task);
     Status status = Status::kOk;
-    if (labelled) status = classify(session_, 0, best, one ? 1 : kMostLabels, &labels, &above);
+    if (labelled) status = classify(session_, 0, best, one && !linked::kParents ? 1 : kMostLabels, &labels, &above);
     if (status == Status::kOk && has_part(task, kWordsPart)) {
       status = tag(session_, 0, first_, entities_, kMaxEntities, &entities);
     }
@@ -231,7 +231,7 @@ class Answerer {
     return Status::kOk;
   }
 
-  /// The labels that hold; without one "none", and where one is wanted the best.
+  /// The labels that hold, of each level one where they stand above each other; without one "none", and where one is wanted the best.
   void write_labels(const LabelScore* best, uint32_t count, uint32_t above, bool one) {
     if (above == 0) out_.word("\tnone");
     const uint32_t holds = one && above == 0 ? 1 : above;
