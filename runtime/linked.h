@@ -37,7 +37,8 @@
 #define BANTAM_LINK_MASKS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
 // Bit i of what else attention knows of places: 0 biases by distance, 1 biases by slopes, 2 rotary queries and keys,
-// 3 embeddings of neighbours, 4 scores of places (which need BANTAM_NUMBERS' Float), 5 norms of queries and keys.
+// 3 embeddings of neighbours, 4 scores of places (which need BANTAM_NUMBERS' Float), 5 norms of queries and keys,
+// 6 keys of segments.
 #ifndef BANTAM_LINK_PLACES
 #define BANTAM_LINK_PLACES (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
@@ -153,7 +154,8 @@ constexpr bool mask(uint32_t kind) { return ((1u | (BANTAM_LINK_MASKS)) >> kind 
 constexpr bool kDistanceBias = ((BANTAM_LINK_PLACES)&1u) != 0;
 constexpr bool kSlopes = ((BANTAM_LINK_PLACES)&2u) != 0;
 constexpr bool kPlaceScores = ((BANTAM_LINK_PLACES)&16u) != 0 && kFloat;
-constexpr bool kBias = kDistanceBias || kSlopes || kPlaceScores;
+constexpr bool kSegmentKeys = ((BANTAM_LINK_PLACES)&64u) != 0;
+constexpr bool kBias = kDistanceBias || kSlopes || kPlaceScores || kSegmentKeys;
 constexpr bool kRotary = ((BANTAM_LINK_PLACES)&4u) != 0;
 constexpr bool kHeadNorms = ((BANTAM_LINK_PLACES)&32u) != 0;
 constexpr bool kNeighbours = ((BANTAM_LINK_PLACES)&8u) != 0;

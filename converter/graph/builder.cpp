@@ -175,6 +175,8 @@ int32_t Builder::attention(const std::string& name, const Heads& heads, const At
   name_input(added, attributes.place_rows, spec.place_rows);
   name_input(added, attributes.place_keys, spec.place_keys);
   name_input(added, attributes.place_queries, spec.place_queries);
+  attributes.shared_places = spec.shared_places;
+  name_input(added, attributes.segment_keys, spec.segment_keys);
   set_epilogue(added, {});
   return y;
 }
@@ -204,6 +206,15 @@ int32_t Builder::crf(const std::string& name, int32_t x, int32_t transitions, in
   auto& attributes = set_attributes<fb::CrfT>(added);
   attributes.skip_first = skip_first;
   attributes.skip_last = skip_last;
+  return y;
+}
+
+int32_t Builder::unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after) {
+  const int32_t y = activation(name, rows_symbol(x), width(x) * (before + 1 + after));
+  fb::OpT& added = op(name, {x}, {y, kAbsent});
+  auto& attributes = set_attributes<fb::UnfoldT>(added);
+  attributes.before = before;
+  attributes.after = after;
   return y;
 }
 

@@ -52,6 +52,8 @@ struct AttentionSpec {
   int32_t slopes = kAbsent;         // a Builder::vector [heads]
   // Scores of places: a Builder::vector and Builder::places
   int32_t place_rows = kAbsent, place_keys = kAbsent, place_queries = kAbsent;
+  bool shared_places = false;      // by all heads
+  int32_t segment_keys = kAbsent;  // a Builder::table [heads, head width + 1]
 };
 
 class Builder {
@@ -85,6 +87,8 @@ class Builder {
   int32_t crf(const std::string& name, int32_t x, int32_t transitions, int32_t members, uint32_t skip_first,
               uint32_t skip_last);
   int32_t row(const std::string& name, int32_t x, const EpilogueSpec& epilogue);
+  /// Each row of tokens between so many that stand before and behind it.
+  int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
 
   /// Names `tensor` as an output of the model; returns its index in Model.outputs.
   uint32_t output(const std::string& name, fb::OutputRole role, int32_t tensor, bool squeeze = false);

@@ -68,6 +68,21 @@ std::vector<float> bucket_biases(const std::vector<float>& table, uint32_t heads
   return biases;
 }
 
+std::vector<float> sinusoids(uint32_t distances, uint32_t width) {
+  const uint32_t half = width / 2;
+  std::vector<float> rows(size_t{distances} * width);
+  for (uint32_t i = 0; i < half; ++i) {
+    const float exponent = static_cast<float>(2 * i) / static_cast<float>(width);
+    const float step = 1.0F / static_cast<float>(std::pow(10000.0, static_cast<double>(exponent)));
+    for (uint32_t distance = 0; distance < distances; ++distance) {
+      const auto angle = static_cast<double>(static_cast<float>(distance) * step);
+      rows[size_t{distance} * width + i] = static_cast<float>(std::sin(angle));
+      rows[size_t{distance} * width + half + i] = static_cast<float>(std::cos(angle));
+    }
+  }
+  return rows;
+}
+
 std::vector<float> alibi_slopes(uint32_t heads) {
   // Those of the power of two below; what is missing are every other one of twice as many.
   uint32_t power = 1;

@@ -26,6 +26,10 @@ std::vector<float> bucket_biases(const std::vector<float>& table, uint32_t heads
 /// one each, larger ones share them by logarithm up to `most`.
 int32_t signed_bucket(int32_t distance, uint32_t buckets, uint32_t most);
 
+/// [distances, width]: row d holds the sines, then the cosines, of d / 10000^(2 i / width), i < width / 2 (XLNet's places, arXiv
+/// 1906.08237). `width` is even.
+std::vector<float> sinusoids(uint32_t distances, uint32_t width);
+
 /// ALiBi's slopes (arXiv 2108.12409) of so many heads.
 std::vector<float> alibi_slopes(uint32_t heads);
 

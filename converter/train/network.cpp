@@ -242,7 +242,8 @@ std::string obstacle(const fb::OpT& op) {
     case fb::OpAttributes::Attention: {
       const fb::AttentionT& attention = *op.attributes.AsAttention();
       const bool plain = attention.mask == fb::MaskKind::none && attention.heads == attention.kv_heads &&
-                         attention.distance_bias < 0 && attention.slopes < 0 && attention.place_rows < 0;
+                         attention.distance_bias < 0 && attention.slopes < 0 && attention.place_rows < 0 &&
+                         attention.segment_keys < 0;
       return plain ? "" : "attention with masks, biases or shared keys";
     }
     case fb::OpAttributes::SplitHeads:

@@ -23,12 +23,12 @@ struct List {
 };
 
 using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
-                    fb::Crf, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op, fb::Step,
-                    fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel, fb::AddedToken,
-                    fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
+                    fb::Crf, fb::Unfold, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op,
+                    fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel,
+                    fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::Crf>() == kUnionBase + kUnionMembers);
+static_assert(Tables::number<fb::Unfold>() == kUnionBase + kUnionMembers);
 
 template <typename T>
 struct Code {  // of a table by offset
@@ -130,11 +130,13 @@ constexpr Field kList[] = {
     field(&fb::Attention::heads), field(&fb::Attention::kv_heads), field(&fb::Attention::head_width),
     field(&fb::Attention::scale), field(&fb::Attention::mask), field(&fb::Attention::window),
     field(&fb::Attention::distance_bias), field(&fb::Attention::slopes), field(&fb::Attention::place_rows),
-    field(&fb::Attention::place_keys), field(&fb::Attention::place_queries),  //
+    field(&fb::Attention::place_keys), field(&fb::Attention::place_queries), field(&fb::Attention::shared_places),
+    field(&fb::Attention::segment_keys),  //
     field(&fb::Pool::kind),
     field(&fb::Pool::l2),                                     //
     field(&fb::Slice::begin), field(&fb::Slice::width),       //
     field(&fb::Crf::skip_first), field(&fb::Crf::skip_last),  //
+    field(&fb::Unfold::before), field(&fb::Unfold::after),    //
     // Symbol, Tensor
     required(&fb::Symbol::name), field(&fb::Symbol::role), field(&fb::Symbol::multiple), required(&fb::Tensor::name),
     field(&fb::Tensor::type), field(&fb::Tensor::layout), field(&fb::Tensor::role), field(&fb::Tensor::region),

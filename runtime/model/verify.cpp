@@ -91,7 +91,7 @@ Verdict check_positions(const fb::Op& op, const ops::OpFacts& facts) {
   const uint32_t behind = inputs > own ? (1u << inputs) - (1u << own) : 0;
   if (named == behind || !known) return {};
   // A build that leaves out what names inputs does not see who names them.
-  constexpr bool all = linked::kBias && linked::kPlaceScores && linked::kRotary;
+  constexpr bool all = linked::kBias && linked::kPlaceScores && linked::kSegmentKeys && linked::kRotary;
   return all ? corrupt("the op has the wrong number of inputs")
              : not_linked("the op has inputs for what this build leaves out, or too many");
 }
@@ -117,7 +117,7 @@ Verdict check_ops(const fb::Model& model, uint32_t* op) {
       const ops::Rule* rule = ops::find_rule(o);
       if (rule == nullptr) return unsupported("this operator, its version or a feature it needs is not executed");
       if (rule->verify == nullptr) return not_linked("this build leaves the operator out");
-      BANTAM_CHECK(check_operands(o, rule->facts));
+      BANTAM_CHECK(check_operands(o, *rule->facts));
       BANTAM_CHECK(rule->verify({model, o, static_cast<uint32_t>(step->rows())}));
     }
   }

@@ -57,16 +57,17 @@ struct ScratchNeed {
   uint32_t block_rows;  // 1..kBlockRows
 };
 
-/// A row of ops.inc.
+/// A row of ops.inc; images have all of them.
 struct OpFacts {
   fb::OpAttributes kind;
   fb::Numerics numerics;
-  uint8_t inputs, required, outputs;
+  uint8_t inputs;
+  uint8_t required : 4, outputs : 4;
   uint8_t whole;
 };
 
 struct Rule {
-  OpFacts facts;
+  const OpFacts* facts;
   /// Null: this build leaves the operator out. Asked for ops whose numbers of operands fit `facts`.
   Verdict (*verify)(const Site&);
   /// Bytes of scratch for one tile. A multiple of 16.
@@ -85,7 +86,7 @@ inline constexpr OpFacts kFacts[] = {
 #include "ops/ops.inc"
 #undef BANTAM_OP
 /// Defines the rule of row `name`.
-#define BANTAM_RULE(name, verify, scratch, run) const Rule k##name = {kFacts[linked::kOp##name], verify, scratch, run}
+#define BANTAM_RULE(name, verify, scratch, run) const Rule k##name = {&kFacts[linked::kOp##name], verify, scratch, run}
 
 /// Row of ops.inc that executes an op of this kind and numerics; kOps: none does.
 constexpr uint32_t find_row(fb::OpAttributes kind, fb::Numerics numerics) {
@@ -144,6 +145,7 @@ void for_each_position(const fb::Op& op, const Visit& visit) {
       visit(attention->place_keys());
       visit(attention->place_queries());
     }
+    if (linked::kSegmentKeys) visit(attention->segment_keys());
   }
   if (const fb::Epilogue* e = op.epilogue()) {
     for (const int8_t position : {e->gate(), e->residual(), e->gamma(), e->beta(), e->smooth()}) visit(position);

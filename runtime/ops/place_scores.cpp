@@ -32,7 +32,8 @@ Span span_of(const Places& places, uint32_t query, uint32_t queries, uint32_t fi
   return {begin, end <= begin ? begin + 1 : end - begin > most ? begin + most : end};
 }
 
-/// What queries or keys are multiplied with: rows [heads * P] of `head_width`, laid out as weights of linear layers.
+/// What queries or keys are multiplied with: rows [heads * P] of `head_width` (of one head where all share their places), laid out
+/// as weights of linear layers.
 struct PlaceMatrix {
   const uint8_t* tiles;  // null: absent
   const float* scales;   // of int8 rows; null: floats
@@ -54,8 +55,11 @@ int32_t any_matrix(const fb::Op& op) {
   return named_input(op, a.place_keys() >= 0 ? a.place_keys() : a.place_queries());
 }
 
+/// Heads that have places of their own.
+uint32_t heads_of(const fb::Attention& a) { return a.shared_places() ? 1 : a.heads(); }
+
 uint32_t count_of(const fb::Model& model, const fb::Op& op) {
-  return extent(tensor(model, any_matrix(op)), 0) / op.attributes_as_Attention()->heads();
+  return extent(tensor(model, any_matrix(op)), 0) / heads_of(*op.attributes_as_Attention());
 }
 
 /// Places that 16 keys and so many queries have, and columns of the tiles that those lie in.
@@ -92,7 +96,7 @@ struct Block {
   const TileRun& run;
   const kernels::Attention& call;
   const Places& places;
-  uint32_t head;
+  uint32_t head;  // of the places
   kernels::Range pages;
   Parts parts;
 
@@ -289,7 +293,7 @@ Verdict check_place_scores(const Site& site) {
   const uint64_t count = count_of(site.model, site.op);
   if (count == 0 || count % 16 != 0 || count > kMaxWidth) return corrupt("scores of no or uneven places");
   for (const int32_t matrix : {keys, queries}) {
-    if (matrix >= 0 && extent(tensor(site.model, matrix), 0) != count * a.heads()) {
+    if (matrix >= 0 && extent(tensor(site.model, matrix), 0) != count * heads_of(a)) {
       return corrupt("scores of places have constants of different sizes");
     }
   }
@@ -317,7 +321,7 @@ void add_place_scores(const TileRun& run, const fb::Op& op, const kernels::Atten
   parts.scales = parts.products + product_floats(places.count, run.block_rows);
   parts.rows = parts.scales + kernels::pad16(most);
   parts.tile = parts.rows + size_t{most} * kernels::pad16(a.head_width());
-  const Block block = {run, call, places, head, pages, parts};
+  const Block block = {run, call, places, a.shared_places() ? 0 : head, pages, parts};
   const PlaceMatrix keys = matrix_of(run, named_input(op, a.place_keys()));
   const PlaceMatrix queries = matrix_of(run, named_input(op, a.place_queries()));
   if (keys.tiles != nullptr) block.add_queries(keys, add);

@@ -38,6 +38,34 @@ void slope(const BiasRow& row, float slope, bool add) {
   }
 }
 
+/// query r . keys, by sums of every eighth element.
+float multiply(const kernels::Attention& call, uint32_t r, const float* keys) {
+  constexpr uint32_t kLanes = 8;
+  float sums[kLanes] = {};
+  const size_t from = r * call.q_stride;
+  const auto* integers = static_cast<const int8_t*>(call.q) + (call.q8 ? from : 0);
+  const auto* floats = static_cast<const float*>(call.q) + (call.q8 ? 0 : from);
+  for (uint32_t i = 0; i < call.head_width; ++i) {
+    sums[i % kLanes] += (call.q8 ? static_cast<float>(integers[i]) : floats[i]) * keys[i];
+  }
+  float sum = 0;
+  for (const float lane : sums) sum += lane;
+  return call.q8 ? sum * call.q_scale[r * call.q_scale_stride] : sum;
+}
+
+/// `keys`: of the head, and what is added to their products. `add`: to what is there.
+void add_segments(const TileRun& run, const kernels::Attention& call, const float* keys, BiasRow row, bool add) {
+  const auto begin = static_cast<uint32_t>(row.first), end = static_cast<uint32_t>(row.first + row.count);
+  for (uint32_t r = 0; r < call.queries; ++r, row.y += row.count) {
+    if (!add) memset(row.y, 0, static_cast<size_t>(row.count) * sizeof(float));
+    const float score = multiply(call, r, keys) + keys[call.head_width];
+    const int32_t own = run.segments[call.query_begin + r];
+    for (uint32_t key = begin < call.kv_begin ? call.kv_begin : begin; key < end && key < call.kv_end; ++key) {
+      if (run.segments[key] != own) row.y[key - begin] += score;
+    }
+  }
+}
+
 }  // namespace
 
 Verdict check_bias(const Site& site, uint32_t heads) {
@@ -54,6 +82,14 @@ Verdict check_bias(const Site& site, uint32_t heads) {
   if (a.slopes() >= 0 && !linked::kSlopes) return not_linked("this build leaves out biases by slopes");
   BANTAM_CHECK(
       check_vector(site, named_input(site.op, a.slopes()), heads, "slopes are not an f32 vector of a number a head"));
+  const int32_t segments = named_input(site.op, a.segment_keys());
+  if (segments >= 0) {
+    if (!linked::kSegmentKeys) return not_linked("this build leaves out keys of segments");
+    const fb::Tensor& t = tensor(site.model, segments);
+    const bool fits = is_constant(t) && t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows &&
+                      t.shape()->size() == 2 && extent(t, 0) == heads && extent(t, 1) == a.head_width() + 1;
+    if (!fits) return corrupt("keys of segments are not an f32 matrix of a row a head, one wider than it", segments);
+  }
   return check_place_scores(site);
 }
 
@@ -75,7 +111,16 @@ void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& c
     }
     if (slopes != nullptr) slope(row, slopes[head], table >= 0);
   }
-  if (has_place_scores(a)) add_place_scores(run, op, call, head, scratch, table >= 0 || slopes != nullptr);
+  bool filled = table >= 0 || slopes != nullptr;
+  if (has_place_scores(a)) {
+    add_place_scores(run, op, call, head, scratch, filled);
+    filled = true;
+  }
+  const auto* keys = linked::kSegmentKeys ? constant<float>(run, named_input(op, a.segment_keys())) : nullptr;
+  if (keys == nullptr) return;
+  row.y = static_cast<float*>(call.scratch);
+  const uint32_t width_of_row = extent(tensor(run.model, named_input(op, a.segment_keys())), 1);
+  add_segments(run, call, keys + size_t{head} * width_of_row, row, filled);
 }
 
 }  // namespace bantam::ops

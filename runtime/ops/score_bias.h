@@ -8,7 +8,8 @@
 namespace bantam::ops {
 
 inline bool has_bias(const fb::Attention& a) {
-  return linked::kBias && (a.distance_bias() >= 0 || a.slopes() >= 0 || has_place_scores(a));
+  return linked::kBias && (a.distance_bias() >= 0 || a.slopes() >= 0 || has_place_scores(a) ||
+                           (linked::kSegmentKeys && a.segment_keys() >= 0));
 }
 
 /// The constants have the shapes that the schema states for so many heads.

@@ -1,5 +1,5 @@
 // SplitHeads and Attention in integers.
-#include "ops/heads.h"
+#include "ops/score_bias.h"
 #include "ops/static.h"
 
 namespace bantam::ops {
@@ -71,7 +71,7 @@ Verdict verify_attention(const Site& site) {
   if (site.rows_symbol != kTokens) return corrupt("attention runs over tokens");
   if (a.mask() > fb::MaskKind::causal_window) return unsupported("attention with this mask is not executed");
   if (!linked::mask(static_cast<uint32_t>(a.mask()))) return not_linked("this build leaves the mask out");
-  if (linked::kBias && (a.distance_bias() >= 0 || a.slopes() >= 0)) {
+  if (has_bias(a)) {
     return unsupported("static attention with a bias is not executed");
   }
   BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), output_width(site.op)));

@@ -160,7 +160,7 @@ uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step
     const fb::Op& op = *graph(model).ops()->Get(step.first_op() + i);
     const ops::Rule& rule = *ops::find_rule(op);
     uint64_t bytes = rule.scratch(model, op, {most_pages(limits, longest), limits.block_rows});
-    if (linked::kHost && limits.backend && rule.facts.kind == fb::OpAttributes::Linear) {
+    if (linked::kHost && limits.backend && rule.facts->kind == fb::OpAttributes::Linear) {
       const uint32_t outputs = extent(tensor(model, operand(op.inputs(), 1)), 0);
       bytes = uint64_t{values[kTile]} * kernels::pad16(outputs) * sizeof(float);
     }

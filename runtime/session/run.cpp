@@ -56,7 +56,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
     if (observer != nullptr && observer->after != nullptr) {
       observer->after(observer->context, number, begin, rows, worker);
     }
-    if (linked::kHost && rule.facts.kind == fb::OpAttributes::Linear) ++tile.linear_number;
+    if (linked::kHost && rule.facts->kind == fb::OpAttributes::Linear) ++tile.linear_number;
   }
   return Status::kOk;
 }

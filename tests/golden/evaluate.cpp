@@ -85,6 +85,11 @@ class Evaluator {
         y = columns(tensors_.at(op.inputs.at(0)), slice.begin, slice.width);
         break;
       }
+      case fb::OpAttributes::Unfold: {
+        const fb::UnfoldT& unfold = *op.attributes.AsUnfold();
+        y = neighbours(tensors_.at(op.inputs.at(0)), int64_t{unfold.before}, int64_t{unfold.after});
+        break;
+      }
       case fb::OpAttributes::Crf:
         y = chains(tensors_.at(op.inputs.at(0)), constant(op.inputs.at(1)), members(op));
         break;
@@ -195,6 +200,17 @@ class Evaluator {
     return y;
   }
 
+  static Matrix neighbours(const Matrix& x, int64_t before, int64_t after) {
+    Matrix y{x.rows, x.width * static_cast<size_t>(before + 1 + after), {}};
+    for (int64_t row = 0; row < static_cast<int64_t>(x.rows); ++row) {
+      for (int64_t at = row - before; at <= row + after; ++at) {
+        const bool none = at < 0 || at >= static_cast<int64_t>(x.rows);
+        for (size_t i = 0; i < x.width; ++i) y.values.push_back(none ? 0 : x.at(static_cast<size_t>(at), i));
+      }
+    }
+    return y;
+  }
+
   void split(const fb::OpT& op) {
     const Matrix& x = tensors_.at(op.inputs.at(0));
     for (size_t part = 0; part < 3; ++part) tensors_[op.outputs.at(part)] = columns(x, part * x.width / 3, x.width / 3);
@@ -263,6 +279,10 @@ class Evaluator {
     return sum;
   }
 
+  size_t place_row(const fb::AttentionT& attributes, int32_t table, size_t head, size_t place) const {
+    return attributes.shared_places ? place : head * (extent(table, 0) / attributes.heads) + place;
+  }
+
   Matrix attention(const fb::OpT& op, const fb::AttentionT& attributes) const {
     const Matrix &q = tensors_.at(op.inputs.at(0)), &k = tensors_.at(op.inputs.at(1)),
                  &v = tensors_.at(op.inputs.at(2));
@@ -276,6 +296,12 @@ class Evaluator {
           score[key] *= static_cast<double>(attributes.scale);
           const int64_t distance = static_cast<int64_t>(key) - static_cast<int64_t>(row);
           score[key] += bias(op, attributes, head, distance);
+          if (attributes.segment_keys >= 0 && !segments_.empty() && segments_[row] != segments_[key]) {
+            const float* keys =
+                constant(convert::named_input(op, attributes.segment_keys)).data() + head * (attributes.head_width + 1);
+            score[key] += static_cast<double>(keys[attributes.head_width]);
+            for (size_t i = begin; i < end; ++i) score[key] += q.at(row, i) * static_cast<double>(keys[i - begin]);
+          }
           if (attributes.place_rows < 0) continue;
           const int32_t places = convert::named_input(op, attributes.place_rows);
           const auto most = static_cast<int64_t>(extent(places, 0) / 2);
@@ -285,15 +311,14 @@ class Evaluator {
           for (size_t i = 0; i < width; ++i) {
             if (attributes.place_keys >= 0) {
               const int32_t keys = convert::named_input(op, attributes.place_keys);
-              const size_t count = extent(keys, 0) / attributes.heads;
-              score[key] +=
-                  q.at(row, begin + i) * static_cast<double>(constant(keys)[(head * count + place) * width + i]);
+              score[key] += q.at(row, begin + i) *
+                            static_cast<double>(constant(keys)[place_row(attributes, keys, head, place) * width + i]);
             }
             if (attributes.place_queries >= 0) {
               const int32_t queries = convert::named_input(op, attributes.place_queries);
-              const size_t count = extent(queries, 0) / attributes.heads;
               score[key] +=
-                  k.at(key, begin + i) * static_cast<double>(constant(queries)[(head * count + place) * width + i]);
+                  k.at(key, begin + i) *
+                  static_cast<double>(constant(queries)[place_row(attributes, queries, head, place) * width + i]);
             }
           }
         }

@@ -103,6 +103,15 @@ class Stack {
     return finish(x);
   }
 
+  /// A layer over each token's row and its neighbours'.
+  convert::Graph convolved(uint32_t before, uint32_t after) {
+    const int32_t x = build_.embed("embeddings", {{words_, fb::IndexSource::ids}}, norm());
+    EpilogueSpec added = norm();
+    added.activation = fb::ActivationKind::gelu;
+    added.residual = x;
+    return finish(linear(build_.unfold("tokens", x, before, after), kHidden, added, true));
+  }
+
   convert::Graph finish(int32_t hidden) {
     build_.output("last_hidden_state", fb::OutputRole::none, hidden);
     graph_.model.max_sequence = kPlaces;
@@ -131,9 +140,11 @@ void compare(const convert::Graph& graph, const std::string& what) {
     double both = 0, wanted = 0, got = 0;
     for (const uint32_t length : {1U, 2U, 7U, 16U, 17U, 50U, kPlaces}) {
       convert::Sample sample;
-      for (uint32_t i = 0; i < length; ++i)
+      for (uint32_t i = 0; i < length; ++i) {
         sample.ids.push_back(static_cast<int32_t>((i * i * 31 + 7 * length) % kVocabulary));
-      const Matrix expected = evaluate(graph, sample.ids, {}).at("last_hidden_state");
+        if (graph.model.inputs.size() > 1) sample.segments.push_back(i + 1 == length ? 2 : i < length / 3 ? 0 : 1);
+      }
+      const Matrix expected = evaluate(graph, sample.ids, sample.segments).at("last_hidden_state");
       const auto outputs = runner.run(sample);
       ASSERT_EQ(outputs.front().values.size(), expected.values.size());
       for (size_t i = 0; i < expected.values.size(); ++i) {
@@ -183,6 +194,47 @@ TEST(Places, SlopesBehindNorms) {
   compare(stack.post_norm(spec), "slopes");
 }
 
+/// XLNet's three terms: distances that queries are multiplied with, biases by distance, segments.
+TEST(Places, DistancesAndSegmentsBehindNorms) {
+  Stack stack(8);
+  AttentionSpec spec;
+  std::vector<float> rows;
+  for (uint32_t i = 0; i < 2 * 20 + 1; ++i) rows.push_back(static_cast<float>(i));
+  stack.build().input("token_type_ids", fb::InputKind::segments, 3);
+  spec.place_rows = stack.build().vector("rows", Stack::made(rows));
+  spec.place_keys = stack.build().places("keys", kHeads * 48, kHeadWidth, stack.values(kHeads * 48 * kHeadWidth, 0.1F));
+  spec.distance_bias = stack.build().table("biases", kHeads, 41, stack.values(kHeads * 41, 0.3F));
+  spec.segment_keys =
+      stack.build().table("segments", kHeads, kHeadWidth + 1, stack.values(kHeads * (kHeadWidth + 1), 0.2F));
+  compare(stack.post_norm(spec), "distances and segments");
+  Stack alone(9);
+  AttentionSpec segments;
+  alone.build().input("token_type_ids", fb::InputKind::segments, 3);
+  segments.segment_keys =
+      alone.build().table("segments", kHeads, kHeadWidth + 1, alone.values(kHeads * (kHeadWidth + 1), 0.3F));
+  compare(alone.post_norm(segments), "segments alone");
+}
+
+/// One constant for queries and keys of all heads.
+TEST(Places, VectorsOfDistancesThatHeadsShare) {
+  Stack stack(10);
+  AttentionSpec spec;
+  std::vector<float> rows;
+  for (uint32_t i = 0; i < 2 * 30 + 1; ++i) rows.push_back(static_cast<float>(i));
+  spec.place_rows = stack.build().vector("rows", Stack::made(rows));
+  spec.place_keys = spec.place_queries =
+      stack.build().places("vectors", 64, kHeadWidth, stack.values(64 * kHeadWidth, 0.2F));
+  spec.shared_places = true;
+  compare(stack.post_norm(spec), "vectors of distances");
+}
+
+TEST(Places, ConvolutionsOverTokens) {
+  for (const uint32_t before : {0U, 1U, 3U}) {
+    Stack stack(11);
+    compare(stack.convolved(before, 2), "convolutions");
+  }
+}
+
 /// Neighbours that are turned as halves, after their rows were put in order, have the same scores.
 TEST(Places, NeighboursAsHalves) {
   constexpr uint32_t kWidth = 6, kHead = 8;
@@ -220,6 +272,15 @@ TEST(Places, BucketsAreThoseOfTransformers) {
   for (const auto& [distance, bucket] : cases) {
     EXPECT_EQ(convert::distance_bucket(distance, 32, 128), bucket) << distance;
   }
+}
+
+/// transformers' XLNetModel.positional_embedding of six columns.
+TEST(Places, SinusoidsAreThoseOfTransformers) {
+  const std::vector<float> rows = convert::sinusoids(8, 6);
+  const std::vector<float> none(rows.begin(), rows.begin() + 6), wanted = {0, 0, 0, 1, 1, 1};
+  EXPECT_EQ(none, wanted);
+  const float seven[] = {0.65698659F, 0.31922463F, 0.015080469F, 0.75390226F, 0.9476791F, 0.99988627F};
+  for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(rows[42 + i], seven[i], 1e-7F) << i;
 }
 
 TEST(Places, SlopesArePowersOfTwo) {

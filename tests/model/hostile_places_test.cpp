@@ -19,6 +19,7 @@ BertShape shape_with_places() {
   shape.angles = 3;
   shape.placed = 9;
   shape.head_norms = true;
+  shape.segment_keys = true;
   return shape;
 }
 
@@ -53,6 +54,9 @@ fb::TensorT& place_keys(fb::ModelT& m) {
 }
 fb::TensorT& place_queries(fb::ModelT& m) {
   return input(m, attention(m), attention(m).attributes.AsAttention()->place_queries);
+}
+fb::TensorT& segment_keys(fb::ModelT& m) {
+  return input(m, attention(m), attention(m).attributes.AsAttention()->segment_keys);
 }
 void set_extent(fb::TensorT& t, size_t dimension, int32_t n) { t.shape[dimension] = fb::Dim(-1, 0, n, 1); }
 
@@ -96,8 +100,26 @@ const Edit kEdits[] = {
     {"places that select nothing",
      [](auto& m) {
        fb::OpT& a = attention(m);
-       a.attributes.AsAttention()->place_keys = a.attributes.AsAttention()->place_queries = -1;
-       a.inputs.resize(a.inputs.size() - 2);
+       fb::AttentionT& known = *a.attributes.AsAttention();
+       a.inputs.erase(a.inputs.begin() + known.place_keys, a.inputs.begin() + known.place_queries + 1);
+       known.place_keys = known.place_queries = -1;
+       known.segment_keys = static_cast<int8_t>(known.segment_keys - 2);
+     }},
+    {"places that all heads share but are of each",
+     [](auto& m) {
+       attention(m).attributes.AsAttention()->shared_places = true;
+       set_extent(place_queries(m), 0, 32);
+     }},
+    {"keys of segments of fewer heads", [](auto& m) { set_extent(segment_keys(m), 0, 4); }},
+    {"keys of segments without a last element", [](auto& m) { set_extent(segment_keys(m), 1, 8); }},
+    {"keys of segments that are a vector", [](auto& m) { segment_keys(m).shape.pop_back(); }},
+    {"keys of segments as i8", [](auto& m) { segment_keys(m).type = fb::DType::i8; }},
+    {"keys of segments in tiles", [](auto& m) { segment_keys(m).layout = fb::Layout::tile_n16; }},
+    {"keys of segments named nowhere", [](auto& m) { attention(m).attributes.AsAttention()->segment_keys = -1; }},
+    {"keys of segments that are activations",
+     [](auto& m) {
+       fb::OpT& a = attention(m);
+       a.inputs[static_cast<size_t>(a.attributes.AsAttention()->segment_keys)] = a.inputs[0];
      }},
     {"keys of fewer places", [](auto& m) { set_extent(place_keys(m), 0, 5 * 16); }},
     {"keys of uneven places", [](auto& m) { set_extent(place_keys(m), 0, 5 * 31); }},

@@ -106,11 +106,37 @@ double place_score(const Bert& bert, size_t h, int64_t i, int64_t j, const doubl
   const auto most = static_cast<int64_t>(s.placed);
   const auto place = static_cast<size_t>(bert.place_rows[static_cast<size_t>(std::clamp(j - i, -most, most) + most)]);
   double sum = 0;
+  const size_t first = (s.shared_places ? 0 : h) * kPlaces;
   for (size_t d = 0; d < width; ++d) {
-    sum += q[d] * double{bert.place_keys[(h * kPlaces + place) * width + d]};
-    sum += k[d] * double{bert.place_queries[(h * kPlaces + place) * width + d]};
+    sum += q[d] * double{bert.place_keys[(first + place) * width + d]};
+    sum += k[d] * double{bert.place_queries[(first + place) * width + d]};
   }
   return sum;
+}
+
+/// Added where query and key are of different segments.
+double segment_score(const Bert& bert, size_t h, const double* q) {
+  const size_t width = bert.shape.hidden / bert.shape.heads;
+  const float* row = bert.segment_keys.data() + h * (width + 1);
+  double sum = double{row[width]};
+  for (size_t d = 0; d < width; ++d) sum += q[d] * double{row[d]};
+  return sum;
+}
+
+/// Each row between its neighbours.
+Matrix unfold(const Matrix& x, const BertShape& s, const std::vector<uint32_t>& offsets) {
+  const size_t width = s.hidden;
+  Matrix y;
+  for (size_t sequence = 0; sequence + 1 < offsets.size(); ++sequence) {
+    const auto begin = static_cast<int64_t>(offsets[sequence]), end = static_cast<int64_t>(offsets[sequence + 1]);
+    for (int64_t row = begin; row < end; ++row) {
+      for (int64_t at = row - int64_t{s.before}; at <= row + int64_t{s.after}; ++at) {
+        const bool inside = at >= begin && at < end;
+        for (size_t i = 0; i < width; ++i) y.push_back(inside ? x[static_cast<size_t>(at) * width + i] : 0);
+      }
+    }
+  }
+  return y;
 }
 
 void norm_heads(Matrix* qkv, size_t hidden, const std::vector<float>& table) {
@@ -127,7 +153,8 @@ void norm_heads(Matrix* qkv, size_t hidden, const std::vector<float>& table) {
   }
 }
 
-Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::vector<uint32_t>& offsets) {
+Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::vector<uint32_t>& offsets,
+              const std::vector<int32_t>& segments) {
   const BertShape& s = bert.shape;
   if (s.head_norms) norm_heads(&qkv, s.hidden, layer.head_norms);
   if (s.angles != 0) rotate(&qkv, bert, offsets);
@@ -147,6 +174,7 @@ Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::v
           score = score / std::sqrt(static_cast<double>(head)) + bias(bert, h, int64_t(i), int64_t(j));
           const double* row = qkv.data() + h * head;
           score += place_score(bert, h, int64_t(i), int64_t(j), row + i * 3 * width, row + j * 3 * width + width);
+          if (s.segment_keys && segments[i] != segments[j]) score += segment_score(bert, h, row + i * 3 * width);
           p.push_back(std::exp(score));
           sum += p.back();
         }
@@ -207,7 +235,7 @@ Bert random_bert(const BertShape& s, uint32_t seed) {
   b.pool_bias = normal(random, s.hidden, 0.1f);
   b.classify = square(s.labels, s.hidden);
   b.classify_bias = normal(random, s.labels, 0.1f);
-  b.tag = square(s.tags, s.hidden);
+  b.tag = square(s.tags, s.hidden * (s.before + 1 + s.after));
   b.tag_bias = normal(random, s.tags, 0.1f);
   if (s.distances != 0) b.biases = normal(random, size_t{s.heads} * (2 * s.distances - 1), 1);
   if (s.slopes) b.slopes = normal(random, s.heads, 0.02f, 0.1f);
@@ -224,11 +252,12 @@ Bert random_bert(const BertShape& s, uint32_t seed) {
     for (int64_t d = -most; d <= most; ++d) {
       b.place_rows.push_back(static_cast<float>(place(most) + (d < 0 ? -place(-d) : place(d))));
     }
-    const size_t count = size_t{s.hidden} * kPlaces;
+    const size_t count = size_t{s.hidden} / (s.shared_places ? s.heads : 1) * kPlaces;
     const float spread = 0.3f / std::sqrt(static_cast<float>(s.hidden / s.heads));
     b.place_keys = normal(random, count, spread);
     b.place_queries = normal(random, count, spread);
   }
+  if (s.segment_keys) b.segment_keys = normal(random, s.hidden + s.heads, 0.3f);
   return b;
 }
 
@@ -274,10 +303,12 @@ ModelBuilder build(const Bert& bert, WeightType type) {
   const int32_t slopes = s.slopes ? b.vector("slopes", bert.slopes) : -1;
   const int32_t place_rows = s.placed != 0 ? b.vector("place_rows", bert.place_rows) : -1;
   const auto place_matrix = [&](const char* name, const std::vector<float>& values) {
-    return s.placed == 0 ? -1 : b.weights(name, s.heads * kPlaces, s.hidden / s.heads, values, type);
+    const uint32_t heads = s.shared_places ? 1 : s.heads;
+    return s.placed == 0 ? -1 : b.weights(name, heads * kPlaces, s.hidden / s.heads, values, type);
   };
   const int32_t place_keys = place_matrix("place_keys", bert.place_keys);
   const int32_t place_queries = place_matrix("place_queries", bert.place_queries);
+  const int32_t segment_keys = places("segment_keys", s.heads, s.hidden / s.heads + 1, bert.segment_keys);
   const auto add_qkv = [&](uint32_t layer) {
     const BertLayer& l = bert.layers[layer];
     const std::string name = "layer." + std::to_string(layer);
@@ -330,7 +361,9 @@ ModelBuilder build(const Bert& bert, WeightType type) {
       known.place_rows = name_input(attend_op, place_rows);
       known.place_keys = name_input(attend_op, place_keys);
       known.place_queries = name_input(attend_op, place_queries);
+      known.shared_places = s.shared_places;
     }
+    if (segment_keys >= 0) known.segment_keys = name_input(attend_op, segment_keys);
     const auto add_linear = [&](const std::string& part, uint32_t n, uint32_t width, const std::vector<float>& w,
                                 const std::vector<float>& bias, int32_t in, std::vector<int32_t> out) -> fb::OpT& {
       const int32_t weight = b.weights(part, n, width, w, type);
@@ -348,9 +381,19 @@ ModelBuilder build(const Bert& bert, WeightType type) {
     if (i + 1 < s.layers) add_qkv(i + 1);
   }
   const auto head_type_f32 = q8 ? WeightType::kF32 : type;
-  const int32_t tag_weights = b.weights("tag", s.tags, s.hidden, bert.tag, head_type_f32);
+  const uint32_t tag_width = s.hidden * (s.before + 1 + s.after);
+  int32_t tag_rows = x;
+  if (tag_width != s.hidden) {
+    fb::UnfoldT unfold_rows;
+    unfold_rows.before = s.before;
+    unfold_rows.after = s.after;
+    b.step(0);
+    tag_rows = b.activation("unfolded", 2, tag_width);
+    b.op("unfold", attributes(unfold_rows), {x}, {tag_rows});
+  }
+  const int32_t tag_weights = b.weights("tag", s.tags, tag_width, bert.tag, head_type_f32);
   const int32_t tags = b.output("tags", 0, s.tags);
-  b.op("tag", attributes(fb::LinearT{}), {x, tag_weights, b.vector("tag.bias", bert.tag_bias)}, {tags});
+  b.op("tag", attributes(fb::LinearT{}), {tag_rows, tag_weights, b.vector("tag.bias", bert.tag_bias)}, {tags});
 
   b.step(1);
   const int32_t pooled = rows("pooled", s.hidden);
@@ -390,13 +433,14 @@ BertOutput forward(const Bert& bert, const std::vector<int32_t>& ids, const std:
   }
   normalize(&x, rows, bert.norm, bert.shift);
   for (const BertLayer& l : bert.layers) {
-    add(&x, linear(attend(linear(x, rows, l.qkv, l.qkv_bias), bert, l, offsets), rows, l.out, l.out_bias));
+    const Matrix context = attend(linear(x, rows, l.qkv, l.qkv_bias), bert, l, offsets, segments);
+    add(&x, linear(context, rows, l.out, l.out_bias));
     normalize(&x, rows, l.norm1, l.shift1);
     add(&x, linear(linear(x, rows, l.up, l.up_bias, s.activation), rows, l.down, l.down_bias));
     normalize(&x, rows, l.norm2, l.shift2);
   }
   BertOutput out;
-  out.tags = linear(x, rows, bert.tag, bert.tag_bias);
+  out.tags = linear(unfold(x, s, offsets), rows, bert.tag, bert.tag_bias);
   Matrix first;
   for (size_t sequence = 0; sequence + 1 < offsets.size(); ++sequence) {
     const double* row = x.data() + size_t{offsets[sequence]} * s.hidden;

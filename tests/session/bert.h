@@ -27,9 +27,12 @@ struct BertShape {
   uint32_t window = 0;
   uint32_t distances = 0;  // biases of distances up to this minus 1; 0: none
   bool slopes = false;
-  uint32_t angles = 0;      // of rotary positions; 0: none
-  bool head_norms = false;  // of queries and keys
-  uint32_t placed = 0;      // distances with a place of their own or shared; 0: no scores of places
+  uint32_t angles = 0;             // of rotary positions; 0: none
+  bool head_norms = false;         // of queries and keys
+  uint32_t placed = 0;             // distances with a place of their own or shared; 0: no scores of places
+  bool shared_places = false;      // by all heads
+  bool segment_keys = false;       // scores of keys of another segment
+  uint32_t before = 0, after = 0;  // rows beside its own that the tagger reads
 };
 
 /// Places that scores have, if they have any.
@@ -43,8 +46,9 @@ struct BertLayer {
 struct Bert {
   BertShape shape;
   std::vector<float> words, places, types, norm, shift;
-  std::vector<float> biases, slopes, rotary;                 // [heads][2 distances - 1], [heads], [positions][2 angles]
-  std::vector<float> place_rows, place_keys, place_queries;  // as Attention in the schema says, of kPlaces places
+  std::vector<float> biases, slopes, rotary;  // [heads][2 distances - 1], [heads], [positions][2 angles]
+  // As Attention in the schema says, of kPlaces places.
+  std::vector<float> place_rows, place_keys, place_queries, segment_keys;
   std::vector<BertLayer> layers;
   std::vector<float> pool, pool_bias, classify, classify_bias, tag, tag_bias;
 };

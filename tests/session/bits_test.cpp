@@ -44,6 +44,9 @@ class Bits : public ::testing::TestWithParam<BitsCase> {
       shape_.angles = 5;
       shape_.placed = 24;
       shape_.head_norms = true;
+      shape_.segment_keys = true;
+      shape_.before = 2;
+      shape_.after = 1;
     }
     file_ = FileBytes(build(random_bert(shape_, 3), GetParam().type).finish());
     ids_ = random_ids(kLengths, shape_.vocabulary, shape_.segments, 4);

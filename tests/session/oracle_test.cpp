@@ -43,6 +43,18 @@ std::vector<Case> cases() {
   placed.placed = 17;
   BertShape placed_narrow = narrow;
   placed_narrow.placed = 20;
+  BertShape shared = odd;
+  shared.placed = 17;
+  shared.shared_places = true;
+  BertShape segmented = narrow;
+  segmented.segment_keys = true;
+  BertShape segmented_wide = wide;
+  segmented_wide.segment_keys = true;
+  BertShape unfolded = odd;
+  unfolded.before = 1;
+  unfolded.after = 1;
+  BertShape unfolded_ahead = narrow;
+  unfolded_ahead.after = 5;
   BertShape windowed = odd;
   windowed.mask = fb::MaskKind::window;
   windowed.window = 20;
@@ -55,6 +67,8 @@ std::vector<Case> cases() {
   all.angles = 11;
   all.placed = 22;
   all.head_norms = true;
+  all.segment_keys = true;
+  all.before = 3;
   const std::vector<uint32_t> ragged = {5, 1, 17, 96};
   return {{"one token", odd, {1}},
           {"one sequence", odd, {23}},
@@ -71,6 +85,12 @@ std::vector<Case> cases() {
           {"rotary", turning, ragged},
           {"norms of heads", normed, ragged},
           {"norms of heads, one token", normed, {1}},
+          {"places of all heads", shared, ragged},
+          {"segments", segmented, ragged},
+          {"segments, wide", segmented_wide, {16, 32, 48}},
+          {"neighbours", unfolded, ragged},
+          {"neighbours, one token", unfolded, {1}},
+          {"neighbours in front", unfolded_ahead, ragged},
           {"window", windowed, ragged},
           {"window beyond the text", windowed, {12}},
           {"everything", all, ragged},

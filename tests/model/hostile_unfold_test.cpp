@@ -1,0 +1,78 @@
+// hostile_test.cpp of rows beside their neighbours.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "bantam/model.h"
+#include "tests/session/bert.h"
+
+namespace bantam::testing {
+namespace {
+
+BertShape shape_with_neighbours() {
+  BertShape shape;
+  shape.before = 2;
+  shape.after = 1;
+  return shape;
+}
+
+fb::OpT& unfold(fb::ModelT& m) {
+  for (const auto& o : m.subgraphs[0]->ops) {
+    if (o->name == "unfold") return *o;
+  }
+  throw std::runtime_error("no op");
+}
+fb::TensorT& read(fb::ModelT& m) { return *m.tensors[static_cast<size_t>(unfold(m).inputs[0])]; }
+fb::TensorT& written(fb::ModelT& m) { return *m.tensors[static_cast<size_t>(unfold(m).outputs[0])]; }
+fb::UnfoldT& attributes_of(fb::ModelT& m) { return *unfold(m).attributes.AsUnfold(); }
+
+struct Edit {
+  const char* name;
+  std::function<void(fb::ModelT&)> apply;
+};
+
+const Edit kEdits[] = {
+    {"rows absent", [](auto& m) { unfold(m).inputs[0] = -1; }},
+    {"rows that are a constant", [](auto& m) { unfold(m).inputs[0] = m.subgraphs[0]->ops[1]->inputs[1]; }},
+    {"rows as i8", [](auto& m) { read(m).type = fb::DType::i8; }},
+    {"rows of a tile", [](auto& m) { read(m).region = fb::Region::tile; }},
+    {"rows of sequences", [](auto& m) { read(m).shape[0] = fb::Dim(1, 1, 0, 1); }},
+    {"rows that the same step writes",
+     [](auto& m) {
+       auto& steps = m.subgraphs[0]->steps;
+       const auto last = steps.end() - 2;  // that of tokens
+       (*(last - 1))->op_count += (*last)->op_count;
+       steps.erase(last);
+     }},
+    {"an output of one neighbour less", [](auto& m) { attributes_of(m).after = 0; }},
+    {"an output of one neighbour more", [](auto& m) { attributes_of(m).before = 3; }},
+    {"neighbours beyond every width", [](auto& m) { attributes_of(m).before = UINT32_MAX; }},
+    {"neighbours whose count wraps", [](auto& m) { attributes_of(m).before = attributes_of(m).after = UINT32_MAX; }},
+    {"an output over its input", [](auto& m) { unfold(m).outputs[0] = unfold(m).inputs[0]; }},
+    {"an output of another width", [](auto& m) { written(m).shape[1] = fb::Dim(-1, 0, 150, 1); }},
+    {"no output", [](auto& m) { unfold(m).outputs[0] = -1; }},
+    {"an input too many", [](auto& m) { unfold(m).inputs.push_back(unfold(m).inputs[0]); }},
+};
+
+Status open(const ModelBuilder& builder, Fault* fault) {
+  const FileBytes file(builder.finish());
+  Model model;
+  return Model::open(file.data(), file.size(), &model, fault);
+}
+
+TEST(HostileUnfold, IsRefusedWithAReason) {
+  for (const WeightType type : {WeightType::kI8, WeightType::kF32}) {
+    for (const Edit& edit : kEdits) {
+      ModelBuilder builder = build(random_bert(shape_with_neighbours(), 2), type);
+      Fault fault;
+      ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what;
+      edit.apply(builder.model);
+      EXPECT_EQ(open(builder, &fault), Status::kCorrupt) << edit.name << ": " << fault.what;
+      EXPECT_STRNE(fault.what, "") << edit.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bantam::testing
