@@ -357,6 +357,12 @@ class HeadImporter {
     }
     if (present ? c_.weights.same(weight_name, family_.name(Slot::kWords)) : c_.config.tie_embeddings) {
       c_.weights.use_head(weight_name);
+      if (c_.builder.width(weight) != in) {
+        c_.problems.add(ExitCode::kUnsupported,
+                        fmt::format("{}: a head of {} columns cannot share word embeddings of {} (embedding_size)",
+                                    name, in, c_.builder.width(weight)));
+        return x;
+      }
       c_.builder.tie(weight);
     } else {
       weight = c_.builder.linear_weight(weight_name, vocabulary, in, c_.weights.head(weight_name, {vocabulary, in}));

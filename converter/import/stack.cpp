@@ -9,51 +9,10 @@
 #include <utility>
 
 #include "graph/places.h"
+#include "import/relative.h"
 
 namespace bantam::convert {
 namespace {
-
-/// Rows of constants of relative places in the order of keys: that of a place is the last one minus its row in the file. Only
-/// those that some distance of so many positions has.
-struct PlaceRows {
-  const RelativePlaces& relative;
-  int32_t most, last, first;
-  uint32_t count;  // a multiple of 16
-
-  PlaceRows(const RelativePlaces& places, uint32_t positions)
-      : relative(places),
-        most(static_cast<int32_t>(positions) - 1),
-        last(2 * static_cast<int32_t>(places.span) - 1),
-        first(row_of(-most)),
-        count((static_cast<uint32_t>(row_of(most) - first) / 16 + 1) * 16) {}
-
-  /// Of a key so far behind its query, from the place of the farthest in front on.
-  int32_t row_of(int32_t distance) const {
-    const int32_t place = relative.buckets != 0 ? signed_bucket(-distance, relative.buckets, relative.most) : -distance;
-    return last - std::clamp(place + static_cast<int32_t>(relative.span), 0, last);
-  }
-  std::vector<float> of_distances() const {
-    std::vector<float> rows;
-    for (int32_t distance = -most; distance <= most; ++distance) {
-      rows.push_back(static_cast<float>(row_of(distance) - first));
-    }
-    return rows;
-  }
-  /// From [2 span, heads * head]: [heads][count][head], zeros behind the last row.
-  std::vector<float> heads(const std::vector<float>& from, uint32_t heads, uint32_t head) const {
-    std::vector<float> rows;
-    for (uint32_t h = 0; !from.empty() && h < heads; ++h) {
-      for (uint32_t row = 0; row < count; ++row) {
-        const int32_t stored = last - first - static_cast<int32_t>(row);
-        for (size_t i = 0; i < head; ++i) {
-          const size_t column = size_t{h} * head + i, width = size_t{heads} * head;
-          rows.push_back(stored < 0 ? 0.0F : from[static_cast<size_t>(stored) * width + column]);
-        }
-      }
-    }
-    return rows;
-  }
-};
 
 class Stack {
  public:
@@ -70,10 +29,13 @@ class Stack {
     int32_t x = embeddings(positions, &out.word_embeddings);
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
     if (family_.settings.slopes) scores_.slopes = slopes();
+    RelativeConstants relative(builder_, weights_, config_, positions);
     for (uint32_t i = 0; i < config_.layers; ++i) {
       know_places(i, positions);
-      know_relative(i, positions);
-      x = feed_forward(i, attention(i, x), x);
+      relative.add(i, scores_);
+      const int32_t in = x;
+      x = feed_forward(i, attention(i, in), in);
+      if (i == 0 && config_.convolution != 0) x = convolution(in, x);
     }
     if (family_.has(Slot::kFinalNorm)) {
       const std::string name = family_.name(Slot::kFinalNorm);
@@ -147,6 +109,7 @@ class Stack {
     if (words_apart) return widened(tables);
     if (config_.embedding_rank != 0) return factorised(tables);
     if (family_.block.averaged) return builder_.embed(base_ + "embeddings", tables, {});
+    if (family_.block.sums_projected && config_.projects) return projected(tables);
     const int32_t sum =
         builder_.embed(base_ + "embeddings", tables, norm(family_.name(Slot::kEmbeddingNorm), config_.embedding));
     return config_.projects ? dense(family_.name(Slot::kEmbeddingProjection), sum, config_.hidden, {}) : sum;
@@ -162,6 +125,35 @@ class Stack {
     EpilogueSpec epilogue = norm(family_.name(Slot::kEmbeddingNorm), config_.hidden);
     epilogue.residual = builder_.embed(base_ + "embeddings.positions", others, {});
     return dense(family_.name(Slot::kFactorProjection), rows, config_.hidden, epilogue);
+  }
+
+  /// Narrow sums, and a matrix that widens them before their norm.
+  int32_t projected(const std::vector<EmbedSpec>& tables) {
+    const std::string name = family_.name(Slot::kEmbeddingProjection) + std::string(".weight");
+    const uint32_t width = config_.embedding, hidden = config_.hidden;
+    const int32_t sum = builder_.embed(base_ + "embeddings", tables, {});
+    const int32_t widens = builder_.linear_weight(base_ + name, hidden, width, weights_.encoder(name, {hidden, width}));
+    return builder_.linear(base_ + family_.name(Slot::kEmbeddingProjection), sum, widens, kAbsent,
+                           norm(family_.name(Slot::kEmbeddingNorm), hidden));
+  }
+
+  /// What a convolution over the tokens of `x` adds to `sum`.
+  int32_t convolution(int32_t x, int32_t sum) {
+    const std::string name = family_.name(Slot::kConvolution);
+    const uint32_t hidden = config_.hidden, count = config_.convolution;
+    Values weight = weights_.encoder(name + ".weight", {hidden, hidden, count});
+    std::vector<float> by_token(weight.values.size());  // [out][in][token] as [out][token][in]
+    for (size_t at = 0; at < by_token.size(); ++at) {
+      const size_t token = at % count, in = at / count % hidden, out = at / count / hidden;
+      by_token[(out * count + token) * hidden + in] = weight.values[at];
+    }
+    weight.values = std::move(by_token);
+    const int32_t matrix = builder_.linear_weight(base_ + name + ".weight", hidden, count * hidden, std::move(weight));
+    EpilogueSpec added = norm(family_.name(Slot::kConvolutionNorm), hidden);
+    added.activation = config_.convolution_activation;
+    added.residual = sum;
+    const int32_t tokens = builder_.unfold(base_ + name + ".tokens", x, count / 2, count / 2);
+    return builder_.linear(base_ + name, tokens, matrix, bias_of(name, hidden), added);
   }
 
   /// Narrow words, or three neighbours of them, and a matrix that widens them to the columns of the other tables.
@@ -292,84 +284,6 @@ class Stack {
                                      config_.head_width, std::move(values));
     }
     rotary_ = found->second;
-  }
-
-  /// Embeddings of relative places, behind their norm.
-  const std::vector<double>& place_embeddings() {
-    if (!places_.empty()) return places_;
-    const uint32_t rows = 2 * config_.relative.span, width = config_.hidden;
-    const Values table = weights_.encoder(family_.name(Slot::kPlaces), {rows, width});
-    places_.assign(table.values.begin(), table.values.end());
-    if (!config_.relative.norm) return places_;
-    const std::string norm = family_.name(Slot::kPlacesNorm);
-    const Values gamma = weights_.encoder(norm + ".weight", {width}), beta = weights_.encoder(norm + ".bias", {width});
-    if (gamma.values.empty() || beta.values.empty()) return places_;
-    for (size_t at = 0; at < places_.size(); at += width) {
-      double* x = places_.data() + at;
-      const double mean = std::accumulate(x, x + width, 0.0) / width;
-      double square = 0;
-      for (size_t i = 0; i < width; ++i) square += (x[i] - mean) * (x[i] - mean) / width;
-      const double factor = 1 / std::sqrt(square + double{config_.epsilon});
-      for (size_t i = 0; i < width; ++i)
-        x[i] = (x[i] - mean) * factor * double{gamma.values[i]} + double{beta.values[i]};
-    }
-    return places_;
-  }
-
-  /// What a layer's module makes of the embeddings of places, times `scale`: [2 span, columns].
-  Values project_places(uint32_t layer, Slot slot, uint32_t columns, double scale) {
-    const uint32_t rows = 2 * config_.relative.span, width = config_.hidden;
-    const std::string name = layer_prefix(config_, layer) + family_.name(slot);
-    Values out = weights_.encoder(name + ".weight", {columns, width});
-    const bool biased = weights_.has_encoder(name + ".bias");
-    const Values bias = biased ? weights_.encoder(name + ".bias", {columns}) : Values{};
-    const std::vector<double>& places = place_embeddings();
-    if (out.values.empty() || places.empty() || (biased && bias.values.empty())) return {};
-    std::vector<double> weight(out.values.size());  // [width, columns]: sums of neighbours grow together
-    for (size_t c = 0; c < columns; ++c) {
-      for (size_t k = 0; k < width; ++k) weight[k * columns + c] = double{out.values[c * width + k]} * scale;
-    }
-    std::vector<float> made;
-    made.reserve(size_t{rows} * columns);
-    for (size_t row = 0; row < rows; ++row) {
-      std::vector<double> sums(columns);
-      for (size_t c = 0; biased && c < columns; ++c) sums[c] = double{bias.values[c]} * scale;
-      for (size_t k = 0; k < width; ++k) {
-        const double x = places[row * width + k];
-        for (size_t c = 0; c < columns; ++c) sums[c] += x * weight[k * columns + c];
-      }
-      for (const double sum : sums) made.push_back(static_cast<float>(sum));
-    }
-    out.values = std::move(made);
-    return out;
-  }
-
-  /// Scores of relative places of a layer: distances select rows of what its matrices make of the places' embeddings.
-  void know_relative(uint32_t layer, uint32_t positions) {
-    if (!family_.block.places) return;
-    const RelativePlaces& relative = config_.relative;
-    const double divisor = std::sqrt(static_cast<double>(config_.head_width) * relative.terms);
-    scores_.scale = static_cast<float>(1 / divisor);
-    if (!relative.keys && !relative.queries) return;
-    builder_.enter(fb::Part::attention, static_cast<int32_t>(layer));
-    const PlaceRows rows(relative, positions);
-    if (scores_.place_rows == kAbsent) {
-      Values of_distances;
-      of_distances.values = rows.of_distances();
-      scores_.place_rows = builder_.vector(base_ + "places.rows", std::move(of_distances));
-    }
-    const uint32_t heads = config_.widths.heads[layer], head = config_.head_width, columns = heads * head;
-    const auto name = [&](const char* what) { return base_ + layer_prefix(config_, layer) + what; };
-    if (relative.keys) {
-      Values made = project_places(layer, relative.shared ? Slot::kKey : Slot::kPlaceKey, columns, 1 / divisor);
-      made.values = rows.heads(made.values, heads, head);
-      scores_.place_keys = builder_.places(name("places.keys"), heads * rows.count, head, std::move(made));
-    }
-    if (relative.queries) {
-      Values made = project_places(layer, relative.shared ? Slot::kQuery : Slot::kPlaceQuery, columns, 1 / divisor);
-      made.values = rows.heads(made.values, heads, head);
-      scores_.place_queries = builder_.places(name("places.queries"), heads * rows.count, head, std::move(made));
-    }
   }
 
   /// Queries, keys and values that a file has mixed, head by head.
@@ -541,7 +455,6 @@ class Stack {
   std::string base_;
   AttentionSpec scores_;                 // what attention of a layer knows of places
   int32_t rotary_ = kAbsent;             // angles of the layer's queries and keys
-  std::vector<double> places_;           // embeddings of relative places
   std::map<double, int32_t> angles_;     // by the base of rotary positions
   std::map<std::string, int32_t> made_;  // constants by the names of their tensors
 };

@@ -34,15 +34,20 @@ Axis axis_of(HeadLayer::Out out) {
   return Axis::kNone;
 }
 
-/// The rows, or columns, `indices` of a matrix; elements of a vector.
+/// The rows, or columns, `indices` of a matrix (of a convolution's, inputs); elements of a vector.
 void gather(MemoryTensor& tensor, bool columns, const Indices& indices) {
-  const size_t width = tensor.shape.size() == 2 ? static_cast<size_t>(tensor.shape[1]) : 1;
+  size_t width = 1, inner = 1;
+  for (size_t i = 1; i < tensor.shape.size(); ++i) width *= static_cast<size_t>(tensor.shape[i]);
+  for (size_t i = 2; i < tensor.shape.size(); ++i) inner *= static_cast<size_t>(tensor.shape[i]);
   const size_t height = static_cast<size_t>(tensor.shape[0]);
   std::vector<float> out;
-  out.reserve(columns ? height * indices.size() : indices.size() * width);
+  out.reserve(columns ? height * indices.size() * inner : indices.size() * width);
   if (columns) {
     for (size_t row = 0; row < height; ++row) {
-      for (const uint32_t i : indices) out.push_back(tensor.values[row * width + i]);
+      for (const uint32_t i : indices) {
+        const float* column = tensor.values.data() + row * width + i * inner;
+        out.insert(out.end(), column, column + inner);
+      }
     }
     tensor.shape[1] = indices.size();
   } else {
@@ -303,7 +308,10 @@ void Draft::put_settings() {
     if (setting.key != nullptr) json[setting.key] = value;
   };
   put(settings.hidden, config_.hidden);
-  put(settings.embedding, config_.embedding);
+  const char* embedding = settings.embedding.key;
+  if (embedding != nullptr && (settings.embedding.otherwise != 0 || json.contains(embedding))) {
+    json[embedding] = config_.embedding;
+  }
   put(settings.layers, config_.layers / config_.inner_layers);
   if (config_.layers != 0) {
     put(settings.heads, config_.widths.heads.front());

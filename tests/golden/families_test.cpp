@@ -68,6 +68,7 @@ class Tiny {
       config_["position_buckets"] = 4U;
       config_["norm_rel_ebd"] = family.has(Slot::kPlacesNorm) ? "layer_norm" : "none";
     }
+    if (family.has(Slot::kConvolution) && embedding != kHidden) config_["conv_kernel_size"] = 3U;
     if (family.block.bottlenecks) config_["intra_bottleneck_size"] = 12U;
     if (settings.task_types_if != nullptr) config_[settings.task_types_if] = true;
     config_["num_labels"] = kLabels;
@@ -142,6 +143,13 @@ class Tiny {
 
   void module(const std::string& name, Slot slot) {
     if (slot == Slot::kQueriesKeysValues) return add(name + ".weight", {3 * kHidden, kHidden}, 0.4F);
+    if (slot == Slot::kConvolution) {
+      add(name + ".weight", {kHidden, kHidden, read_.convolution}, 0.2F);
+      return add(name + ".bias", {kHidden}, 0.2F);
+    }
+    if (slot == Slot::kEmbeddingProjection && family_.block.sums_projected) {
+      return add(name + ".weight", {kHidden, read_.embedding}, 0.4F);
+    }
     const convert::Axes axes = convert::axes_of(family_, slot);
     if (convert::is_vector(slot)) return add(name, {extent(axes.rows)}, 0.2F);
     if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
@@ -154,6 +162,7 @@ class Tiny {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
       if (slot == Slot::kSegments && read_.segments == 0) continue;
+      if (read_.convolution == 0 && (slot == Slot::kConvolution || slot == Slot::kConvolutionNorm)) continue;
       if (convert::is_table(slot)) {
         const convert::Axes axes = convert::axes_of(family_, slot);
         if (slot == Slot::kDistances) {
@@ -268,6 +277,16 @@ Agreement compare(const convert::Graph& graph, fb::DType weights, const std::vec
   return found;
 }
 
+/// A head as wide as layers multiplies with the word embeddings: they cannot be narrower.
+bool shares_wide_words(const Head& head) {
+  for (size_t i = 1; i < head.layers.size(); ++i) {
+    const HeadLayer& layer = head.layers[i];
+    const bool words = layer.out == HeadLayer::Out::kVocabulary && layer.beside == nullptr;
+    if (words && head.layers[i - 1].out == HeadLayer::Out::kHidden) return true;
+  }
+  return false;
+}
+
 class Families : public testing::TestWithParam<const Family*> {
  protected:
   template <typename Use>
@@ -275,7 +294,7 @@ class Families : public testing::TestWithParam<const Family*> {
     const Family& family = *GetParam();
     for (const Head& head : family.heads) {
       for (const uint32_t embedding : {10U, kHidden}) {
-        if (family.settings.embedding.key == nullptr && embedding != kHidden) continue;
+        if (embedding != kHidden && (family.settings.embedding.key == nullptr || shares_wide_words(head))) continue;
         SCOPED_TRACE(convert::typed_name(static_cast<TaskKind>(head.task)) + " of " + std::to_string(embedding));
         use(Tiny(family, head, embedding, true));
         if (family.block.optional_biases) use(Tiny(family, head, embedding, false));
@@ -382,6 +401,7 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("biases by slopes"), family.settings.slopes);
     EXPECT_EQ(links("rotary positions"), family.settings.rotary.otherwise != 0);
     EXPECT_EQ(links("scores of places"), family.block.places);
+    EXPECT_EQ(links("unfold"), model.config().convolution != 0);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("gates"), family.has(Slot::kGate));
     EXPECT_EQ(links("attention"), !family.block.averaged);
@@ -498,6 +518,42 @@ TEST(PublishedSettings, RotaryPositionsThatNtkScales) {
   EXPECT_DOUBLE_EQ(places.rotary_step, std::pow(8.0, -2.0 / 8));
   json["rope_scaling"]["type"] = "yarn";
   EXPECT_THROW(read(json), convert::Error);
+}
+
+/// What this source is refused for.
+std::string refusal(const convert::ModelSource& source, const convert::ImportOptions& options) {
+  try {
+    convert::import_source(source, options);
+  } catch (const convert::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(PublishedSettings, ConvolutionsOfWholeTokensAroundEachOne) {
+  const Family& family = *convert::find_family("deberta-v2");
+  const Tiny model(family, *family.head(fb::TaskKind::classify), 10, true);
+  EXPECT_EQ(refusal(model.source(), model.options()), "");
+  const std::pair<const char*, Json> wrong[] = {
+      {"conv_kernel_size", 2},    {"conv_kernel_size", -3},     {"conv_kernel_size", 1.5}, {"conv_kernel_size", "3"},
+      {"conv_kernel_size", 4001}, {"conv_kernel_size", 5},      {"conv_groups", 2},        {"conv_act", "maxout"},
+      {"embedding_size", 0},      {"embedding_size", 1u << 30}, {"embedding_size", 11}};
+  for (const auto& [key, value] : wrong) {
+    convert::ModelSource source = model.source();
+    source.config[key] = value;
+    EXPECT_NE(refusal(source, model.options()), "") << key << " " << value;
+  }
+  convert::ModelSource without = model.source();
+  without.config.erase("conv_kernel_size");
+  EXPECT_NE(refusal(without, model.options()).find("encoder.conv"), std::string::npos);
+}
+
+TEST(PublishedSettings, AHeadAsWideAsLayersHasNoNarrowWords) {
+  const Family& family = *convert::find_family("deberta-v2");
+  const auto wide = std::find_if(family.heads.begin(), family.heads.end(), shares_wide_words);
+  ASSERT_NE(wide, family.heads.end());
+  const Tiny model(family, *wide, 10, true);
+  EXPECT_NE(refusal(model.source(), model.options()).find("embedding_size"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Families, testing::ValuesIn(all_families()), [](const auto& family) {

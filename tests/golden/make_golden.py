@@ -225,6 +225,15 @@ SMALL_MODELS = {
     "deberta-v3-fill-new": ("DebertaV2ForMaskedLM", dict(**DEBERTA3, legacy=False)),
     "deberta-v3-encoder": ("DebertaV2Model", {**DEBERTA3, "position_buckets": -1, "max_relative_positions": 7}),
     "ernie-roles": ("ErnieForSequenceClassification", dict(**ROLES, num_labels=3)),
+    "deberta-v2-convolution": (
+        "DebertaV2ForSequenceClassification",
+        dict(**DEBERTA3, num_labels=3, num_hidden_layers=2, conv_kernel_size=3, conv_act="gelu"),
+    ),
+    "deberta-v2-narrow": ("DebertaV2ForMaskedLM", dict(**DEBERTA3, embedding_size=10, conv_kernel_size=5)),
+    "deberta-narrow": (
+        "DebertaForTokenClassification",
+        {**DEBERTA, **FIVE_TAGS, "embedding_size": 10, "position_biased_input": True, "type_vocab_size": 2},
+    ),
 }
 
 

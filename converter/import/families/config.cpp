@@ -17,6 +17,7 @@ constexpr uint32_t kMaxVocabulary = 1U << 24;
 constexpr uint32_t kMaxWidth = 1U << 16;
 constexpr uint32_t kMaxLayers = 1U << 10;
 constexpr uint32_t kMaxPositions = 1U << 20;
+constexpr uint32_t kMaxConvolution = 31;
 
 /// Settings that change the mathematics in ways that version 1 does not execute.
 void refuse_unsupported(const Fields& config, const Settings& settings) {
@@ -247,15 +248,8 @@ void read_relative(const Fields& config, EncoderConfig& out) {
       places.terms += *flag ? 1 : 0;
     }
   }
-  if (config.has("embedding_size") && config.raw("embedding_size") != out.hidden) {
-    config.problem(ExitCode::kUnsupported, "embedding_size", "embeddings narrower than layers are not supported");
-  }
   if (config.has("pooler_hidden_size") && config.raw("pooler_hidden_size") != out.hidden) {
     config.problem(ExitCode::kUnsupported, "pooler_hidden_size", "another width than hidden_size is not supported");
-  }
-  if (config.has("conv_kernel_size") && config.raw("conv_kernel_size") != 0) {
-    config.problem(ExitCode::kUnsupported, "conv_kernel_size",
-                   "a convolution behind the first layer is not supported; checkpoints of version 3 have none");
   }
   if (!config.flag("relative_attention", false)) {
     places.keys = places.queries = false;
@@ -273,6 +267,17 @@ void read_relative(const Fields& config, EncoderConfig& out) {
   places.span = places.buckets != 0 ? places.buckets : places.most;
   places.shared = second && config.flag("share_att_key", false);
   places.norm = second && config.text("norm_rel_ebd", "none").find("layer_norm") != std::string::npos;
+}
+
+/// Of the convolution beside the first layer; torch pads it so that an even one leaves a token out.
+void read_convolution(const Fields& config, EncoderConfig& out) {
+  constexpr const char* kSize = "conv_kernel_size";
+  if (!out.family->has(Slot::kConvolution) || !config.has(kSize) || config.raw(kSize) == 0) return;
+  out.convolution = config.count(kSize, kMaxConvolution);
+  if (out.convolution % 2 == 0)
+    config.problem(ExitCode::kInvalid, kSize, "convolutions are of an odd number of tokens");
+  require(config, {{"conv_groups", "1"}});
+  out.convolution_activation = read_activation(config, "conv_act", "tanh");
 }
 
 void read_layers(const Fields& config, EncoderConfig& out) {
@@ -364,9 +369,12 @@ EncoderConfig read_encoder_config(const Fields& config) {
   out.activation = read_unit(config, key_in(config, settings, settings.activation), *out.family);
   read_positions(config, out);
   read_layers(config, out);
-  out.embedding = settings.embedding.key == nullptr ? out.hidden : count(settings.embedding, kMaxWidth);
+  const bool narrows =
+      settings.embedding.key != nullptr && (settings.embedding.otherwise != 0 || config.has(settings.embedding.key));
+  out.embedding = narrows ? count(settings.embedding, kMaxWidth) : out.hidden;
   read_bottlenecks(config, out);
   read_relative(config, out);
+  read_convolution(config, out);
   // ELECTRA has a projection only where the widths differ, ALBERT always.
   out.projects = out.family->has(Slot::kEmbeddingProjection) &&
                  (out.embedding != out.hidden || out.family->shares_layers() || out.trigrams);

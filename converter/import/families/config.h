@@ -65,14 +65,16 @@ struct EncoderConfig {
   uint32_t embedding_rank = 0;  // columns of the word embeddings, before a projection to `hidden`; 0: no projection
   uint32_t embedding = 0;       // columns of all embedding tables; `hidden` where nothing projects them
   bool projects = false;        // there is Slot::kEmbeddingProjection
-  uint32_t task_types = 0;      // rows of the task type table; 0: there is none
-  uint32_t groups = 0;          // of layers with one set of weights (Family::shares_layers); 0: each has its own
-  bool bottlenecks = false;     // `inner` is another width
-  bool narrow_scores = false;   // queries and keys have a bottleneck of their own, values none
-  bool trigrams = false;        // words are projected with their neighbours
-  bool plain_pooler = false;    // the pooler's row is the first token's
-  uint32_t feed_forwards = 1;   // of each layer, one after the other
-  uint32_t inner_layers = 1;    // layers inside each of a group; `layers` counts all that run
+  uint32_t convolution = 0;     // tokens that Slot::kConvolution reads at a time; 0: there is none
+  fb::ActivationKind convolution_activation = fb::ActivationKind::none;
+  uint32_t task_types = 0;     // rows of the task type table; 0: there is none
+  uint32_t groups = 0;         // of layers with one set of weights (Family::shares_layers); 0: each has its own
+  bool bottlenecks = false;    // `inner` is another width
+  bool narrow_scores = false;  // queries and keys have a bottleneck of their own, values none
+  bool trigrams = false;       // words are projected with their neighbours
+  bool plain_pooler = false;   // the pooler's row is the first token's
+  uint32_t feed_forwards = 1;  // of each layer, one after the other
+  uint32_t inner_layers = 1;   // layers inside each of a group; `layers` counts all that run
 };
 
 /// What Weights has to know of a family's names: tensors of its pooler and of heads that another task has do no harm.

@@ -15,23 +15,27 @@ Family with_places() {
   family.base = "deberta";
   family.settings.segments.otherwise = 0;
   family.settings.epsilon_otherwise = 1e-7;
+  family.settings.embedding = {"embedding_size", 0};
   family.block.places = true;
+  family.block.sums_projected = true;
   family.roles = bert_roles();
   family.roles.erase(Slot::kPooler);
   family.roles.erase(Slot::kFactorProjection);
   family.roles[Slot::kPlaces] = "encoder.rel_embeddings.weight";
+  family.roles[Slot::kEmbeddingProjection] = "embeddings.embed_proj";
   family.unused = {{"mask_predictions.", "what pre-training made of masks is not converted"},
                    {"embeddings.position_embeddings.", "embeddings have no positions here"}};
   const HeadLayer pooler{"pooler.dense",      Out::kHidden, Activation::kOfSetting, nullptr, nullptr,
                          "pooler_hidden_act", "gelu"};
-  const std::vector<Head> legacy = cls_heads();
+  Head legacy = cls_heads().front();
+  legacy.layers.front().out = Out::kEmbedding;
   family.heads = joined(
       common_heads(),
       {{fb::TaskKind::classify, "ForSequenceClassification", Rows::kFirst, {pooler, {"classifier", Out::kLabels}}},
        tag_head(),
        answer_head(),
        {fb::TaskKind::choose, "ForMultipleChoice", Rows::kFirst, {pooler, {"classifier", Out::kOne}}},
-       legacy.front(),
+       legacy,
        {fb::TaskKind::fill,
         "ForMaskedLM",
         Rows::kTokens,
@@ -69,6 +73,8 @@ Family deberta_v2() {
   settings.heads.otherwise = 24;
   settings.intermediate.otherwise = 6144;
   family.roles[Slot::kPlacesNorm] = "encoder.LayerNorm";
+  family.roles[Slot::kConvolution] = "encoder.conv.conv";
+  family.roles[Slot::kConvolutionNorm] = "encoder.conv.LayerNorm";
   family.roles[Slot::kQuery] = "attention.self.query_proj";
   family.roles[Slot::kKey] = "attention.self.key_proj";
   family.roles[Slot::kValue] = "attention.self.value_proj";

@@ -43,7 +43,9 @@ enum class Slot {
   kPlaces,     // embeddings of relative places, the same in all layers (DeBERTa, arXiv 2006.03654)
   // Modules of the model.
   kEmbeddingNorm,
-  kEmbeddingProjection,  // from the tables' columns to the hidden width, behind their norm
+  kEmbeddingProjection,  // from the tables' columns to the hidden width, behind their norm (Block::sums_projected: in front)
+  kConvolution,          // over tokens, of what the first layer reads; added to what it makes, and normed
+  kConvolutionNorm,
   kPlacesNorm,
   kFactorProjection,  // bantam's own layouts: from factors of the word table to the hidden width, before the norm
   kPooler,
@@ -113,7 +115,7 @@ struct Settings {
   Count layers{"num_hidden_layers", 12};
   Count heads{"num_attention_heads", 12};
   Count intermediate{"intermediate_size", 3072};
-  /// Columns of embedding tables; no key: `hidden`.
+  /// Columns of embedding tables; no key, or 0: `hidden`.
   Count embedding;
   /// Rows of the task type table; no key: there is none. It is there only where the flag `task_types_if` is set.
   Count task_types;
@@ -198,6 +200,8 @@ struct Block {
   bool bottlenecks = false;
   /// Scores have terms of relative places, as settings say.
   bool places = false;
+  /// What projects embeddings stands in front of their norm, and has no bias.
+  bool sums_projected = false;
   /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
   bool averaged = false;
 };

@@ -61,6 +61,8 @@ Axes plain_axes(Slot slot) {
       return {Axis::kEmbedding, Axis::kNone};
     case Slot::kEmbeddingProjection:
       return {Axis::kHidden, Axis::kEmbedding};
+    case Slot::kConvolution:
+      return {Axis::kHidden, Axis::kHidden};
     case Slot::kFactorProjection:
       return {Axis::kHidden, Axis::kNone};
     case Slot::kPooler:
@@ -98,6 +100,7 @@ Axes plain_axes(Slot slot) {
     case Slot::kWidenNorm:
     case Slot::kFinalNorm:
     case Slot::kPlacesNorm:
+    case Slot::kConvolutionNorm:
       return {Axis::kHidden, Axis::kNone};
     case Slot::kQkv:
     case Slot::kHeads:
@@ -111,6 +114,7 @@ Axes plain_axes(Slot slot) {
 
 Axes axes_of(const Family& family, Slot slot) {
   Axes axes = plain_axes(slot);
+  if (family.block.sums_projected && slot == Slot::kEmbeddingNorm) axes.rows = Axis::kHidden;
   if (!family.block.bottlenecks) return axes;
   const auto change = [&](Axis from, Axis to) {
     if (axes.rows == from) axes.rows = to;

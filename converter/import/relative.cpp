@@ -1,0 +1,150 @@
+#include "import/relative.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "graph/places.h"
+
+namespace bantam::convert {
+namespace {
+
+/// Rows of constants of relative places in the order of keys: that of a place is the last one minus its row in the file. Only
+/// those that some distance of so many positions has.
+struct PlaceRows {
+  const RelativePlaces& relative;
+  int32_t most, last, first;
+  uint32_t count;  // a multiple of 16
+
+  PlaceRows(const RelativePlaces& places, uint32_t positions)
+      : relative(places),
+        most(static_cast<int32_t>(positions) - 1),
+        last(2 * static_cast<int32_t>(places.span) - 1),
+        first(row_of(-most)),
+        count((static_cast<uint32_t>(row_of(most) - first) / 16 + 1) * 16) {}
+
+  /// Of a key so far behind its query, from the place of the farthest in front on.
+  int32_t row_of(int32_t distance) const {
+    const int32_t place = relative.buckets != 0 ? signed_bucket(-distance, relative.buckets, relative.most) : -distance;
+    return last - std::clamp(place + static_cast<int32_t>(relative.span), 0, last);
+  }
+  std::vector<float> of_distances() const {
+    std::vector<float> rows;
+    for (int32_t distance = -most; distance <= most; ++distance) {
+      rows.push_back(static_cast<float>(row_of(distance) - first));
+    }
+    return rows;
+  }
+  /// From [2 span, heads * head]: [heads][count][head], zeros behind the last row.
+  std::vector<float> heads(const std::vector<float>& from, uint32_t heads, uint32_t head) const {
+    std::vector<float> rows;
+    for (uint32_t h = 0; !from.empty() && h < heads; ++h) {
+      for (uint32_t row = 0; row < count; ++row) {
+        const int32_t stored = last - first - static_cast<int32_t>(row);
+        for (size_t i = 0; i < head; ++i) {
+          const size_t column = size_t{h} * head + i, width = size_t{heads} * head;
+          rows.push_back(stored < 0 ? 0.0F : from[static_cast<size_t>(stored) * width + column]);
+        }
+      }
+    }
+    return rows;
+  }
+};
+
+}  // namespace
+
+RelativeConstants::RelativeConstants(Builder& builder, Weights& weights, const EncoderConfig& config,
+                                     uint32_t positions)
+    : builder_(builder), weights_(weights), config_(config), family_(*config.family), positions_(positions) {}
+
+void RelativeConstants::add(uint32_t layer, AttentionSpec& scores) {
+  if (family_.block.places) disentangled(layer, scores);
+}
+
+std::string RelativeConstants::name(uint32_t layer, const char* what) const {
+  return fmt::format("{}.{}{}", family_.base, layer_prefix(config_, layer), what);
+}
+
+int32_t RelativeConstants::rows(std::vector<float> of_distances) {
+  if (rows_ != kAbsent) return rows_;
+  Values values;
+  values.values = std::move(of_distances);
+  rows_ = builder_.vector(std::string(family_.base) + ".places.rows", std::move(values));
+  return rows_;
+}
+
+/// Embeddings of relative places, behind their norm.
+const std::vector<double>& RelativeConstants::place_embeddings() {
+  if (!places_.empty()) return places_;
+  const uint32_t rows = 2 * config_.relative.span, width = config_.hidden;
+  const Values table = weights_.encoder(family_.name(Slot::kPlaces), {rows, width});
+  places_.assign(table.values.begin(), table.values.end());
+  if (!config_.relative.norm) return places_;
+  const std::string norm = family_.name(Slot::kPlacesNorm);
+  const Values gamma = weights_.encoder(norm + ".weight", {width}), beta = weights_.encoder(norm + ".bias", {width});
+  if (gamma.values.empty() || beta.values.empty()) return places_;
+  for (size_t at = 0; at < places_.size(); at += width) {
+    double* x = places_.data() + at;
+    const double mean = std::accumulate(x, x + width, 0.0) / width;
+    double square = 0;
+    for (size_t i = 0; i < width; ++i) square += (x[i] - mean) * (x[i] - mean) / width;
+    const double factor = 1 / std::sqrt(square + double{config_.epsilon});
+    for (size_t i = 0; i < width; ++i) x[i] = (x[i] - mean) * factor * double{gamma.values[i]} + double{beta.values[i]};
+  }
+  return places_;
+}
+
+/// What a layer's module makes of the embeddings of places, times `scale`: [2 span, columns].
+Values RelativeConstants::project_places(uint32_t layer, Slot slot, uint32_t columns, double scale) {
+  const uint32_t rows = 2 * config_.relative.span, width = config_.hidden;
+  const std::string module = layer_prefix(config_, layer) + family_.name(slot);
+  Values out = weights_.encoder(module + ".weight", {columns, width});
+  const bool biased = weights_.has_encoder(module + ".bias");
+  const Values bias = biased ? weights_.encoder(module + ".bias", {columns}) : Values{};
+  const std::vector<double>& places = place_embeddings();
+  if (out.values.empty() || places.empty() || (biased && bias.values.empty())) return {};
+  std::vector<double> weight(out.values.size());  // [width, columns]: sums of neighbours grow together
+  for (size_t c = 0; c < columns; ++c) {
+    for (size_t k = 0; k < width; ++k) weight[k * columns + c] = double{out.values[c * width + k]} * scale;
+  }
+  std::vector<float> made;
+  made.reserve(size_t{rows} * columns);
+  for (size_t row = 0; row < rows; ++row) {
+    std::vector<double> sums(columns);
+    for (size_t c = 0; biased && c < columns; ++c) sums[c] = double{bias.values[c]} * scale;
+    for (size_t k = 0; k < width; ++k) {
+      const double x = places[row * width + k];
+      for (size_t c = 0; c < columns; ++c) sums[c] += x * weight[k * columns + c];
+    }
+    for (const double sum : sums) made.push_back(static_cast<float>(sum));
+  }
+  out.values = std::move(made);
+  return out;
+}
+
+/// Scores of relative places of a layer: distances select rows of what its matrices make of the places' embeddings.
+void RelativeConstants::disentangled(uint32_t layer, AttentionSpec& scores) {
+  const RelativePlaces& relative = config_.relative;
+  const double divisor = std::sqrt(static_cast<double>(config_.head_width) * relative.terms);
+  scores.scale = static_cast<float>(1 / divisor);
+  if (!relative.keys && !relative.queries) return;
+  builder_.enter(fb::Part::attention, static_cast<int32_t>(layer));
+  const PlaceRows places(relative, positions_);
+  scores.place_rows = rows(places.of_distances());
+  const uint32_t heads = config_.widths.heads[layer], head = config_.head_width, columns = heads * head;
+  if (relative.keys) {
+    Values made = project_places(layer, relative.shared ? Slot::kKey : Slot::kPlaceKey, columns, 1 / divisor);
+    made.values = places.heads(made.values, heads, head);
+    scores.place_keys = builder_.places(name(layer, "places.keys"), heads * places.count, head, std::move(made));
+  }
+  if (relative.queries) {
+    Values made = project_places(layer, relative.shared ? Slot::kQuery : Slot::kPlaceQuery, columns, 1 / divisor);
+    made.values = places.heads(made.values, heads, head);
+    scores.place_queries = builder_.places(name(layer, "places.queries"), heads * places.count, head, std::move(made));
+  }
+}
+
+}  // namespace bantam::convert
