@@ -118,6 +118,11 @@ ChosenHead detect_head(const Family& family, const Fields& config, const Weights
   if (const Head* found = head_of_class(family, weights, name)) return chosen(*found, config, weights);
   // A chain of tags is a class of its own in every program that trains one.
   if (weights.has_head("crf.transitions")) return head_by_tensors(family, config, weights);
+  for (const auto& [refused, why] : family.refused) {
+    if (name != std::string(family.architectures.front()) + refused) continue;
+    problems.add(ExitCode::kUnsupported, fmt::format("config.json: architectures: \"{}\" {}", name, why));
+    return {};
+  }
   if (name == "HF_ColBERT") {
     problems.add(ExitCode::kUnsupported, fmt::format("config.json: architectures: \"{}\" gives a vector a token: {}",
                                                      name, kWithoutTokenVectors));

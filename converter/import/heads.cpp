@@ -90,13 +90,16 @@ class HeadImporter {
     label_set(c_.builder.output("logits", fb::OutputRole::labels, logits), head.labels);
   }
 
-  /// The intent is read from token 0 of the last hidden state: there is no pooler.
+  /// The intent is read from token 0 of the last hidden state, or from the last one where a text's token is that: there is no
+  /// pooler.
   void joint(const Head&) {
     auto intents = read_label_list(c_.fields, "intent_labels");
     auto slots = read_label_list(c_.fields, "slot_labels");
     const fb::TagScheme tags = scheme(slots);
-    const int32_t first = first_token();
-    const int32_t intent = dense("intent_classifier", first, count(intents));
+    const Head* classify = family_.head(fb::TaskKind::classify);
+    const bool last = classify != nullptr && classify->rows == Rows::kSummary;
+    const int32_t token = last ? pooled("last_token", fb::PoolKind::last) : first_token();
+    const int32_t intent = dense("intent_classifier", token, count(intents));
     const int32_t slot = chain(dense("slot_classifier", c_.encoder.hidden, count(slots)));
     NamedLabels of_text;
     of_text.parents = read_label_parents(c_.fields, intents);
@@ -110,7 +113,7 @@ class HeadImporter {
             fmt::format("\"{}\" has no \"tensor\", the name of its layer: intents and slots have the others",
                         set.name));
       } else {
-        own_set(std::move(set), first, fb::OutputRole::labels);
+        own_set(std::move(set), token, fb::OutputRole::labels);
       }
     }
   }
@@ -203,8 +206,21 @@ class HeadImporter {
     return c_.builder.vector(bias, c_.weights.head(bias, {width}));
   }
 
-  int32_t first_token() {
-    return c_.builder.pool(c_.encoder.base + "first_token", c_.encoder.hidden, fb::PoolKind::first, false);
+  int32_t pooled(const char* name, fb::PoolKind kind) {
+    return c_.builder.pool(c_.encoder.base + name, c_.encoder.hidden, kind, false);
+  }
+  int32_t first_token() { return pooled("first_token", fb::PoolKind::first); }
+
+  /// As transformers' SequenceSummary takes a text's row.
+  int32_t summary() {
+    const std::string type = c_.fields.text("summary_type", "last");
+    if (type == "first") return first_token();
+    if (type == "mean") return pooled("mean", fb::PoolKind::mean);
+    if (type != "last" && type != "cls_index") {
+      c_.fields.problem(ExitCode::kUnsupported, "summary_type",
+                        fmt::format("\"{}\" is not supported; \"last\", \"first\" and \"mean\" are", type));
+    }
+    return pooled("last_token", fb::PoolKind::last);
   }
 
   /// BERT's pooler: tanh(W x[0] + b). Its tensors belong to the base model.
@@ -228,13 +244,14 @@ class HeadImporter {
     if (head.rows == Rows::kOfSetting) {
       const std::string pooling = c_.fields.text("classifier_pooling", "cls");
       if (pooling == "mean") {
-        return c_.builder.pool(c_.encoder.base + "mean", c_.encoder.hidden, fb::PoolKind::mean, false);
+        return pooled("mean", fb::PoolKind::mean);
       }
       if (pooling != "cls") {
         c_.fields.problem(ExitCode::kUnsupported, "classifier_pooling", "only \"cls\" and \"mean\" are supported");
       }
       return first_token();
     }
+    if (head.rows == Rows::kSummary) return summary();
     return head.rows == Rows::kTokens ? c_.encoder.hidden : head.rows == Rows::kFirst ? first_token() : pooler();
   }
 
@@ -278,6 +295,10 @@ class HeadImporter {
   int32_t layers(const Head& head, uint32_t labels = 0) { return layers(head, rows_of(head), labels); }
   int32_t layers(const Head& head, int32_t x, uint32_t labels) {
     for (const HeadLayer& layer : head.layers) {
+      if (layer.only_if != nullptr && !c_.fields.flag(layer.only_if, true)) {
+        x = c_.builder.row(layer.name, x, activated(activation(layer)));
+        continue;
+      }
       if (layer.out == HeadLayer::Out::kVocabulary) {
         x = vocabulary_layer(layer, x);
         continue;

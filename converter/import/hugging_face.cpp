@@ -107,11 +107,13 @@ void check_layers(const Weights& weights, const EncoderConfig& config, Problems&
 }
 
 uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& options, Graph& graph) {
-  if (options.max_tokens > config.positions) {
-    graph.notes.push_back(
-        fmt::format("the model has {} positions: --max-tokens {} has no effect", config.positions, options.max_tokens));
+  const bool any = config.family->settings.any_length && options.max_tokens != 0;
+  const uint32_t most = any ? kMostPlaces : config.positions;
+  if (options.max_tokens > most) {
+    graph.notes.push_back(fmt::format("the model has {} positions: --max-tokens {} has no effect{}", most,
+                                      options.max_tokens, any ? " beyond them" : ""));
   }
-  return options.max_tokens == 0 ? config.positions : std::min(options.max_tokens, config.positions);
+  return options.max_tokens == 0 ? most : std::min(options.max_tokens, most);
 }
 
 /// The average of a static table's rows, divided by its length where the table's own settings say so.

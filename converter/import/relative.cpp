@@ -54,7 +54,44 @@ struct PlaceRows {
   }
 };
 
+uint32_t padded(uint32_t count) { return (count + 15) / 16 * 16; }
+
+/// 0, 1, ...: each distance has a row of its own.
+std::vector<float> counted(uint32_t count) {
+  std::vector<float> rows(count);
+  std::iota(rows.begin(), rows.end(), 0.0F);
+  return rows;
+}
+
+/// What a matrix [width, columns] makes of the sinusoids of distances -most to most of a key behind its query:
+/// [2 most + 1, columns]. Sines of distances in front are minus those behind, cosines are the same.
+std::vector<double> project_sinusoids(uint32_t most, const std::vector<float>& matrix, uint32_t width) {
+  const size_t columns = matrix.size() / width;
+  const std::vector<float> waves = sinusoids(most + 1, width);
+  std::vector<double> made((size_t{2} * most + 1) * columns);
+  for (size_t distance = 0; distance <= most; ++distance) {
+    // A key in front has the positive distance.
+    double* front = made.data() + (most - distance) * columns;
+    double* behind = made.data() + (most + distance) * columns;
+    std::vector<double> sines(columns), cosines(columns);
+    for (size_t k = 0; k < width; ++k) {
+      std::vector<double>& sums = k < width / 2 ? sines : cosines;
+      const auto wave = static_cast<double>(waves[distance * width + k]);
+      for (size_t c = 0; c < columns; ++c) sums[c] += wave * static_cast<double>(matrix[k * columns + c]);
+    }
+    for (size_t c = 0; c < columns; ++c) {
+      behind[c] = cosines[c] - sines[c];
+      front[c] = cosines[c] + sines[c];
+    }
+  }
+  return made;
+}
+
 }  // namespace
+
+Values take_by_head(Weights& weights, const EncoderConfig& config, uint32_t layer, Slot slot) {
+  return weights.encoder(layer_prefix(config, layer) + config.family->name(slot), shape_by_head(config, slot));
+}
 
 RelativeConstants::RelativeConstants(Builder& builder, Weights& weights, const EncoderConfig& config,
                                      uint32_t positions)
@@ -62,6 +99,7 @@ RelativeConstants::RelativeConstants(Builder& builder, Weights& weights, const E
 
 void RelativeConstants::add(uint32_t layer, AttentionSpec& scores) {
   if (family_.block.places) disentangled(layer, scores);
+  if (family_.block.shifted) shifted(layer, scores);
 }
 
 std::string RelativeConstants::name(uint32_t layer, const char* what) const {
@@ -145,6 +183,52 @@ void RelativeConstants::disentangled(uint32_t layer, AttentionSpec& scores) {
     made.values = places.heads(made.values, heads, head);
     scores.place_queries = builder_.places(name(layer, "places.queries"), heads * places.count, head, std::move(made));
   }
+}
+
+/// XLNet's scores are (q + w) k + (q + r) p + (q + s) e for a key k, its place p and the pair's segments e. Queries of the graph are
+/// q + w (Slot::kQueryBias), so that a place adds (q + w) p + (r - w) p: a product and a bias by distance. Of segments, what keys of
+/// the query's own add is the same for all of its keys but those of another one, which get the difference.
+void RelativeConstants::shifted(uint32_t layer, AttentionSpec& scores) {
+  const uint32_t heads = config_.heads, head = config_.head_width, columns = heads * head;
+  const uint32_t clamp = config_.relative.clamp, most = positions_ - 1;
+  const uint32_t farthest = clamp != 0 ? std::min(clamp, most) : most, distances = 2 * farthest + 1;
+  const double scale = 1 / std::sqrt(static_cast<double>(head));
+  builder_.enter(fb::Part::attention, static_cast<int32_t>(layer));
+  const auto take = [&](Slot slot) { return take_by_head(weights_, config_, layer, slot); };
+  const Values words = take(Slot::kQueryBias), places = take(Slot::kPlaceBias);
+  const Values segments = take(Slot::kSegmentBias), ends = take(Slot::kSegmentKeys);
+  Values keys = take(Slot::kPlaceKey), biases, pairs;
+  const bool all = !words.values.empty() && !places.values.empty() && !segments.values.empty() &&
+                   !ends.values.empty() && !keys.values.empty();
+  const uint32_t count = padded(distances);
+  if (all) {
+    const std::vector<double> made = project_sinusoids(farthest, keys.values, config_.hidden);
+    keys.values.assign(size_t{count} * columns, 0.0F);
+    for (size_t h = 0; h < heads; ++h) {
+      for (size_t row = 0; row < distances; ++row) {
+        double bias = 0;
+        for (size_t i = h * head; i < (h + 1) * head; ++i) {
+          const double key = made[row * columns + i] * scale;
+          keys.values[(h * count + row) * head + i - h * head] = static_cast<float>(key);
+          bias += (static_cast<double>(places.values[i]) - static_cast<double>(words.values[i])) * key;
+        }
+        biases.values.push_back(static_cast<float>(bias));
+      }
+      double bias = 0;
+      for (size_t i = h * head; i < (h + 1) * head; ++i) {
+        const double other = static_cast<double>(ends.values[columns + i]) - static_cast<double>(ends.values[i]);
+        pairs.values.push_back(static_cast<float>(other * scale));
+        bias += (static_cast<double>(segments.values[i]) - static_cast<double>(words.values[i])) * other * scale;
+      }
+      pairs.values.push_back(static_cast<float>(bias));
+    }
+  }
+  biases.source = places.source;
+  pairs.source = ends.source;
+  scores.place_rows = rows(counted(distances));
+  scores.place_keys = builder_.places(name(layer, "places.keys"), heads * count, head, std::move(keys));
+  scores.distance_bias = builder_.table(name(layer, "places.biases"), heads, distances, std::move(biases));
+  scores.segment_keys = builder_.table(name(layer, "segments.keys"), heads, head + 1, std::move(pairs));
 }
 
 }  // namespace bantam::convert

@@ -13,6 +13,9 @@
 
 namespace bantam::convert {
 
+/// A tensor of a layer that is stored by head (Block::shifted).
+Values take_by_head(Weights& weights, const EncoderConfig& config, uint32_t layer, Slot slot);
+
 class RelativeConstants {
  public:
   /// All outlive the object. `positions`: tokens of the longest text.
@@ -26,6 +29,7 @@ class RelativeConstants {
   void disentangled(uint32_t layer, AttentionSpec& scores);
   const std::vector<double>& place_embeddings();
   Values project_places(uint32_t layer, Slot slot, uint32_t columns, double scale);
+  void shifted(uint32_t layer, AttentionSpec& scores);
 
   std::string name(uint32_t layer, const char* what) const;
   /// Rows that distances select, the same in all layers.

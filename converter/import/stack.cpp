@@ -92,7 +92,9 @@ class Stack {
       *word_embeddings = table(Slot::kWords, config_.vocabulary);
       tables.push_back({*word_embeddings, fb::IndexSource::ids});
     }
-    if (config_.segments == 1 && family_.settings.lone_segment) {
+    if (config_.segments != 0 && !family_.has(Slot::kSegments)) {
+      builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
+    } else if (config_.segments == 1 && family_.settings.lone_segment) {
       tables.push_back({table(Slot::kSegments, 1), fb::IndexSource::zero});
     } else if (config_.segments != 0) {
       tables.push_back({table(Slot::kSegments, config_.segments), fb::IndexSource::segments});
@@ -108,7 +110,7 @@ class Stack {
     }
     if (words_apart) return widened(tables);
     if (config_.embedding_rank != 0) return factorised(tables);
-    if (family_.block.averaged) return builder_.embed(base_ + "embeddings", tables, {});
+    if (!family_.has(Slot::kEmbeddingNorm)) return builder_.embed(base_ + "embeddings", tables, {});
     if (family_.block.sums_projected && config_.projects) return projected(tables);
     const int32_t sum =
         builder_.embed(base_ + "embeddings", tables, norm(family_.name(Slot::kEmbeddingNorm), config_.embedding));
@@ -286,6 +288,33 @@ class Stack {
     rotary_ = found->second;
   }
 
+  /// Queries, keys and values by matrices that are stored from inputs to heads. Queries have the bias that they have for keys.
+  int32_t by_head(uint32_t layer, int32_t x) {
+    const uint32_t columns = config_.heads * config_.head_width, in = config_.hidden;
+    const std::string op = graph_name(config_, layer, Slot::kQkv);
+    std::vector<Values> matrices;
+    for (const Slot slot : {Slot::kQuery, Slot::kKey, Slot::kValue}) {
+      Values stored = take_by_head(weights_, config_, layer, slot);
+      std::vector<float> turned(stored.values.size());
+      for (size_t at = 0; at < turned.size(); ++at) turned[at % columns * in + at / columns] = stored.values[at];
+      stored.values = std::move(turned);
+      matrices.push_back(std::move(stored));
+    }
+    Values bias = take_by_head(weights_, config_, layer, Slot::kQueryBias);
+    if (!bias.values.empty()) bias.values.resize(size_t{3} * columns);
+    const int32_t matrix = builder_.linear_weight(op + ".weight", 3 * columns, in, concatenate(std::move(matrices)));
+    return builder_.linear(op, x, matrix, builder_.vector(op + ".bias", std::move(bias)), {});
+  }
+
+  /// What a layer makes of its heads' contexts, where that matrix is stored by head, too.
+  int32_t of_heads(uint32_t layer, int32_t x, const EpilogueSpec& epilogue) {
+    const std::string op = graph_name(config_, layer, Slot::kAttentionOut);
+    const uint32_t columns = config_.heads * config_.head_width;
+    const int32_t matrix = builder_.linear_weight(op + ".weight", config_.hidden, columns,
+                                                  take_by_head(weights_, config_, layer, Slot::kAttentionOut));
+    return builder_.linear(op, x, matrix, kAbsent, epilogue);
+  }
+
   /// Queries, keys and values that a file has mixed, head by head.
   int32_t unmixed(uint32_t layer, int32_t x, uint32_t heads) {
     const uint32_t head = config_.head_width, columns = heads * head, in = config_.hidden;
@@ -333,16 +362,18 @@ class Stack {
     builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
     const int32_t in = normed(i, Slot::kAttentionNorm, narrowed(i, x));
     // Queries, keys and values by one multiplication: their weights one above the other.
-    const int32_t qkv = config_.narrow_scores ? through_bottleneck(i, x, columns)
-                        : family_.has(Slot::kQueriesKeysValues)
-                            ? unmixed(i, in, heads)
+    const int32_t qkv = config_.narrow_scores                   ? through_bottleneck(i, x, columns)
+                        : family_.has(Slot::kQueriesKeysValues) ? unmixed(i, in, heads)
+                        : family_.block.shifted
+                            ? by_head(i, in)
                             : dense(i, Slot::kQkv, in, {Slot::kQuery, Slot::kKey, Slot::kValue}, 3 * columns, {});
     TurnSpec turn{rotary_, kAbsent, config_.epsilon};
     if (family_.has(Slot::kQueryNorm)) turn.norms = query_norms(i, columns);
     const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, turn);
     const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split, scores_);
-    const int32_t out = dense(i, Slot::kAttentionOut, context, {Slot::kAttentionOut}, config_.inner,
-                              added(i, Slot::kAttentionNorm, config_.bottlenecks ? in : x));
+    const EpilogueSpec after = added(i, Slot::kAttentionNorm, config_.bottlenecks ? in : x);
+    if (family_.block.shifted) return of_heads(i, context, after);
+    const int32_t out = dense(i, Slot::kAttentionOut, context, {Slot::kAttentionOut}, config_.inner, after);
     if (!family_.has(Slot::kSumNorm)) return out;
     return builder_.row(graph_name(config_, i, Slot::kSumNorm), out, added(i, Slot::kSumNorm, x));
   }

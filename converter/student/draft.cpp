@@ -146,13 +146,13 @@ Draft::Role Draft::role_of(const std::string& name) const {
     if (is_table(slot) && is(name, base_, of_slot)) return role(axes.rows, axes.columns);
   }
   for (const auto& [slot, of_slot] : roles_) {
-    if (!is_vector(slot) || !ends_with(name, "." + of_slot)) continue;
+    if (!family().is_whole(slot) || !ends_with(name, "." + of_slot)) continue;
     const auto layer = places_.find(name.substr(0, name.size() - of_slot.size()));
     if (layer != places_.end()) return role(axes_of(family(), slot).rows, Axis::kNone, layer->second);
   }
   if (!weight && kind != ".bias") return {};
   for (const auto& [slot, of_slot] : roles_) {
-    if (is_table(slot) || is_vector(slot)) continue;
+    if (is_table(slot) || family().is_whole(slot)) continue;
     const Axes axes = axes_of(family(), slot);
     if (!is_of_layer(slot) && is(module, base_, of_slot)) return role(axes.rows, axes.columns);
     if (!is_of_layer(slot) || !ends_with(module, "." + of_slot)) continue;

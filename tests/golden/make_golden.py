@@ -43,6 +43,7 @@ SMALL = dict(
     max_position_embeddings=24,
     type_vocab_size=2,
 )
+XLNET = dict(vocab_size=61, d_model=18, n_head=3, n_layer=1, d_inner=28)
 INTENTS = ["on", "off", "dim"]
 TAGS = ["O", "B-room", "I-room", "B-level", "I-level"]
 
@@ -234,6 +235,16 @@ SMALL_MODELS = {
         "DebertaForTokenClassification",
         {**DEBERTA, **FIVE_TAGS, "embedding_size": 10, "position_biased_input": True, "type_vocab_size": 2},
     ),
+    "xlnet-classify": ("XLNetForSequenceClassification", dict(num_labels=3, n_layer=2)),
+    "xlnet-regress": (
+        "XLNetForSequenceClassification",
+        dict(num_labels=1, summary_type="mean", summary_use_proj=False),
+    ),
+    "xlnet-tag": ("XLNetForTokenClassification", dict(**FIVE_TAGS, clamp_len=5)),
+    "xlnet-answer": ("XLNetForQuestionAnsweringSimple", dict(ff_activation="relu")),
+    "xlnet-choose": ("XLNetForMultipleChoice", dict(summary_type="first", summary_activation="relu")),
+    "xlnet-fill": ("XLNetLMHeadModel", dict()),
+    "xlnet-encoder": ("XLNetModel", dict(n_layer=2)),
 }
 
 
@@ -273,7 +284,8 @@ def randomize(model, seed, gain=1.5):
         elif parameter.dim() == 1:
             values = values * 0.2
         elif "embeddings" not in name:
-            values = values * gain / parameter.shape[1] ** 0.5
+            inputs_first = parameter.dim() == 3 and "rel_attn" in name
+            values = values * gain / parameter.shape[0 if inputs_first else 1] ** 0.5
         parameter.data = values
 
 
@@ -300,6 +312,8 @@ def write_expected(directory, longest, seed, first=0, vocabulary=VOCABULARY):
             line = {"ids": ids}
             if "roles" in directory.name:
                 segments = [i % 4 for i in range(len(ids))]
+            if "xlnet" in directory.name and segments is not None:
+                segments[-1] = 2
             if segments is not None and model.segmented():
                 line["segments"] = segments
             line.update(model(ids, segments))
@@ -324,7 +338,8 @@ def make(root, name, seed):
 def make_small(root, name, seed):
     kind, settings = SMALL_MODELS[name]
     model_class = getattr(transformers, kind)
-    model = model_class(model_class.config_class(**{**SMALL, **settings}))
+    shape = XLNET if name.startswith("xlnet") else SMALL
+    model = model_class(model_class.config_class(**{**shape, **settings}))
     # Without statistics in norms nothing keeps what grows in bounds.
     randomize(model, seed, gain=0.6 if name.startswith("mobilebert") else 1.5)
     model.tie_weights()

@@ -124,7 +124,7 @@ class Reference:
 
             self.model = sentence_transformers.SentenceTransformer(str(directory), device="cpu").double().eval()
         else:
-            self.model = model_class(directory).from_pretrained(directory, dtype=torch.float64).eval()
+            self.model = model_class(directory).from_pretrained(directory, dtype=torch.float64).double().eval()
 
     def settings(self):
         return json.loads((self.directory / "config.json").read_text())
@@ -133,7 +133,7 @@ class Reference:
         if self.plain:
             return isinstance(self.plain, jina_bert.JinaBert)
         config = self.model[0].auto_model.config if self.sentence else self.model.config
-        return getattr(config, "type_vocab_size", 0) > 1
+        return getattr(config, "type_vocab_size", 0) > 1 or config.model_type == "xlnet"
 
     @torch.no_grad()
     def __call__(self, ids, segments=None):

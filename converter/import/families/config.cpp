@@ -119,7 +119,7 @@ const char* key_in(const Fields& config, const Settings& settings, const char* k
 void read_positions(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
   const char* key = key_in(config, settings, settings.positions.key);
-  out.positions = config.count(key, kMaxPositions, settings.positions.otherwise);
+  out.positions = config.count(key, settings.any_length ? kMostPlaces : kMaxPositions, settings.positions.otherwise);
   if (settings.padding.key == nullptr) return;
   const double padding = config.number(settings.padding.key, settings.padding.otherwise);
   if (!(padding >= 0 && padding < out.positions - 1.0) || padding != std::floor(padding)) {
@@ -269,6 +269,20 @@ void read_relative(const Fields& config, EncoderConfig& out) {
   places.norm = second && config.text("norm_rel_ebd", "none").find("layer_norm") != std::string::npos;
 }
 
+/// XLNet's settings (arXiv 1906.08237).
+void read_shift(const Fields& config, EncoderConfig& out) {
+  if (!out.family->block.shifted) return;
+  const double clamp = config.number("clamp_len", -1);
+  if (!(clamp <= kMaxPositions) || clamp != std::floor(clamp)) {
+    config.problem(ExitCode::kInvalid, "clamp_len", "is no number of tokens");
+    return;
+  }
+  out.relative.clamp = clamp < 1 ? 0 : static_cast<uint32_t>(clamp);
+  if (out.hidden % 2 != 0) {
+    config.problem(ExitCode::kInvalid, "d_model", "an odd number of columns has no sinusoids of sines and cosines");
+  }
+}
+
 /// Of the convolution beside the first layer; torch pads it so that an even one leaves a token out.
 void read_convolution(const Fields& config, EncoderConfig& out) {
   constexpr const char* kSize = "conv_kernel_size";
@@ -374,6 +388,7 @@ EncoderConfig read_encoder_config(const Fields& config) {
   out.embedding = narrows ? count(settings.embedding, kMaxWidth) : out.hidden;
   read_bottlenecks(config, out);
   read_relative(config, out);
+  read_shift(config, out);
   read_convolution(config, out);
   // ELECTRA has a projection only where the widths differ, ALBERT always.
   out.projects = out.family->has(Slot::kEmbeddingProjection) &&
@@ -470,6 +485,19 @@ uint32_t extent_of(const EncoderConfig& config, Axis axis) {
       return config.trigrams ? 3 * config.embedding : config.embedding;
   }
   return 0;
+}
+
+std::vector<uint32_t> shape_by_head(const EncoderConfig& config, Slot slot) {
+  switch (slot) {
+    case Slot::kQueryBias:
+    case Slot::kPlaceBias:
+    case Slot::kSegmentBias:
+      return {config.heads, config.head_width};
+    case Slot::kSegmentKeys:
+      return {2, config.heads, config.head_width};
+    default:
+      return {config.hidden, config.heads, config.head_width};
+  }
 }
 
 std::string plain_name(const Family& family, Slot slot) {

@@ -14,6 +14,10 @@
 
 namespace bantam::convert {
 
+/// Most tokens of texts of any length (Settings::any_length): what scores know of places are constants a distance, which would be
+/// larger than the model beyond this.
+constexpr uint32_t kMostPlaces = 1U << 13;
+
 /// Widths that transformers' own settings cannot express, one value a layer; config.json's "bantam_layout" (see
 /// ../student). Without it every layer has the same.
 struct LayerWidths {
@@ -40,6 +44,7 @@ struct RelativePlaces {
   bool shared = false;   // places go through the layers' own queries and keys
   bool norm = false;     // there is Slot::kPlacesNorm
   uint32_t terms = 1;    // of a score: it is divided by the root of so many head widths
+  uint32_t clamp = 0;    // XLNet: distances beyond it are as it; 0: each is a place
 };
 
 struct EncoderConfig {
@@ -85,6 +90,8 @@ std::string layer_prefix(const EncoderConfig& config, uint32_t layer);
 std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& config);
 /// How many an axis counts where no layer has been narrowed; 0: kNone.
 uint32_t extent_of(const EncoderConfig& config, Axis axis);
+/// Of what Block::shifted stores of a layer by head.
+std::vector<uint32_t> shape_by_head(const EncoderConfig& config, Slot slot);
 /// A role's name, of parts of one tensor without "[i/n]": the whole tensor's, and that with "_gate".
 std::string plain_name(const Family& family, Slot slot);
 /// The name in the graph of what layer `layer` does with `slot`, or of a tensor of it: unique where layers share weights too.

@@ -58,6 +58,9 @@ enum class Slot {
   kValueBias,
   kPlaceKey,  // of relative places: their keys and queries
   kPlaceQuery,
+  kPlaceBias,  // of XLNet's attention (Block::shifted), whole names: what queries are for places and for segments, less what
+  kSegmentBias,  // the layer makes of tokens (kQueryBias: for keys); and keys of the same segment and of another one
+  kSegmentKeys,
   kQueryNorm,  // of queries, and of keys: all heads of a token together
   kKeyNorm,
   kAttentionOut,
@@ -86,7 +89,10 @@ enum class Slot {
 };
 
 constexpr bool is_table(Slot slot) { return slot <= Slot::kPlaces; }
-constexpr bool is_vector(Slot slot) { return slot == Slot::kQueryBias || slot == Slot::kValueBias; }
+constexpr bool is_vector(Slot slot) {
+  return slot == Slot::kQueryBias || slot == Slot::kValueBias || slot == Slot::kPlaceBias ||
+         slot == Slot::kSegmentBias || slot == Slot::kSegmentKeys;
+}
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
 constexpr bool is_stored(Slot slot) { return slot < Slot::kQkv; }
 
@@ -108,6 +114,8 @@ struct Count {
 struct Settings {
   Count vocabulary{"vocab_size", 30522};
   Count positions{"max_position_embeddings", 512};
+  /// Texts may be longer than that where --max-tokens says so.
+  bool any_length = false;
   Count segments{"type_vocab_size", 2};
   /// A segment table of one row is added to every token, and no segments are read.
   bool lone_segment = false;
@@ -152,8 +160,8 @@ struct Settings {
 };
 
 /// What a head reads: every token, the first one, the pooler's row of the first one, or as "classifier_pooling" says: "cls" (the
-/// first one) or "mean".
-enum class Rows { kTokens, kFirst, kPooler, kOfSetting };
+/// first one) or "mean"; or as "summary_type" does: "last" (the default), "first" or "mean".
+enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary };
 
 /// A linear layer of a head, with its activation and norm.
 struct HeadLayer {
@@ -170,6 +178,8 @@ struct HeadLayer {
   const char* setting_otherwise = nullptr;
   /// Vocabulary: where the columns stand that the embeddings do not have, [columns, vocabulary] in NAME.weight.
   const char* beside = nullptr;
+  /// A flag without which (it is true where it is absent) nothing but the layer's activation is there.
+  const char* only_if = nullptr;
 };
 
 struct Head {
@@ -202,6 +212,9 @@ struct Block {
   bool places = false;
   /// What projects embeddings stands in front of their norm, and has no bias.
   bool sums_projected = false;
+  /// Attention is XLNet's (arXiv 1906.08237): scores have terms of sinusoids of distances and of segments. Its tensors are those of
+  /// heads ([hidden, heads, head width]); their names are whole.
+  bool shifted = false;
   /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
   bool averaged = false;
 };
@@ -232,7 +245,12 @@ struct Family {
   /// Tensors of files that nothing uses: what their names begin with, and why.
   std::vector<std::pair<const char*, const char*>> unused = {};
 
+  /// Classes of transformers that do not convert, behind the family's own name, and what to do instead.
+  std::vector<std::pair<const char*, const char*>> refused = {};
+
   bool has(Slot slot) const { return roles.count(slot) != 0; }
+  /// Is the role's name in files the tensor's, without ".weight"?
+  bool is_whole(Slot slot) const;
   const char* name(Slot slot) const { return roles.at(slot); }
   /// Do several layers run the same weights?
   bool shares_layers() const { return settings.groups.key != nullptr; }

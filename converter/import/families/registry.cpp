@@ -54,6 +54,9 @@ Axes plain_axes(Slot slot) {
       return {Axis::kNone, Axis::kHidden};
     case Slot::kQueryBias:
     case Slot::kValueBias:
+    case Slot::kPlaceBias:
+    case Slot::kSegmentBias:
+    case Slot::kSegmentKeys:
     case Slot::kQueryNorm:
     case Slot::kKeyNorm:
       return {Axis::kScores, Axis::kNone};
@@ -112,7 +115,14 @@ Axes plain_axes(Slot slot) {
 
 }  // namespace
 
+bool Family::is_whole(Slot slot) const {
+  const bool matrix = slot == Slot::kQuery || slot == Slot::kKey || slot == Slot::kValue ||
+                      slot == Slot::kAttentionOut || slot == Slot::kPlaceKey;
+  return is_vector(slot) || (block.shifted && matrix);
+}
+
 Axes axes_of(const Family& family, Slot slot) {
+  if (family.block.shifted && family.is_whole(slot)) return {Axis::kNone, Axis::kNone};
   Axes axes = plain_axes(slot);
   if (family.block.sums_projected && slot == Slot::kEmbeddingNorm) axes.rows = Axis::kHidden;
   if (!family.block.bottlenecks) return axes;
@@ -159,6 +169,7 @@ const char* Family::why_layers_stay() const {
   if (block.averaged) return "there are none";
   if (shares_layers()) return "several run the same weights";
   if (block.bottlenecks) return "they stand between bottlenecks";
+  if (block.shifted) return "their attention is stored head by head";
   return has(Slot::kQuery) ? nullptr : "their queries, keys and values are mixed in one matrix";
 }
 

@@ -1,0 +1,150 @@
+// Settings of config.json as published files have them, and what of them is refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "golden/tiny.h"
+
+namespace bantam::golden {
+namespace {
+
+convert::EncoderConfig read(const Json& json) {
+  convert::Problems problems;
+  const Json parsed = Json::parse(json.dump());  // as a file's numbers are
+  convert::EncoderConfig config = convert::read_encoder_config(convert::Fields(parsed, "config.json", problems));
+  problems.raise();
+  return config;
+}
+
+TEST(PublishedSettings, OlderNamesServeWhereTheOthersAreMissing) {
+  const Json old = {{"model_type", "nomic_bert"},
+                    {"n_embd", 24},
+                    {"n_head", 3},
+                    {"n_layer", 2},
+                    {"n_inner", 40},
+                    {"activation_function", "swiglu"},
+                    {"rotary_emb_base", 500},
+                    {"prenorm", false},
+                    {"layer_norm_epsilon", 1e-6}};
+  const convert::EncoderConfig config = read(old);
+  EXPECT_EQ(config.hidden, 24U);
+  EXPECT_EQ(config.heads, 3U);
+  EXPECT_EQ(config.layers, 2U);
+  EXPECT_EQ(config.intermediate, 40U);
+  EXPECT_EQ(config.activation, fb::ActivationKind::silu);
+  EXPECT_EQ(config.places.at(1).rotary_base, 500);
+  EXPECT_FLOAT_EQ(config.epsilon, 1e-6F);
+  for (const auto& [key, value] : std::map<std::string, Json>{
+           {"prenorm", true}, {"rotary_emb_interleaved", true}, {"rotary_emb_fraction", 0.5}, {"num_experts", 8}}) {
+    Json other = old;
+    other[key] = value;
+    EXPECT_THROW(read(other), convert::Error) << key;
+  }
+}
+
+TEST(PublishedSettings, ElectraChoosesByTheFirstTokenOnly) {
+  const Family& electra = *convert::find_family("electra");
+  const Tiny model(electra, *electra.head(fb::TaskKind::choose), kHidden, true);
+  convert::ModelSource source = model.source();
+  source.config["summary_type"] = "mean";
+  try {
+    convert::import_source(source, model.options());
+    ADD_FAILURE() << "was not refused";
+  } catch (const convert::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("summary_type"), std::string::npos) << error.what();
+  }
+}
+
+/// What this source is refused for.
+std::string refusal(const convert::ModelSource& source, const convert::ImportOptions& options) {
+  try {
+    convert::import_source(source, options);
+  } catch (const convert::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(PublishedSettings, ConvolutionsOfWholeTokensAroundEachOne) {
+  const Family& family = *convert::find_family("deberta-v2");
+  const Tiny model(family, *family.head(fb::TaskKind::classify), 10, true);
+  EXPECT_EQ(refusal(model.source(), model.options()), "");
+  const std::pair<const char*, Json> wrong[] = {
+      {"conv_kernel_size", 2},    {"conv_kernel_size", -3},     {"conv_kernel_size", 1.5}, {"conv_kernel_size", "3"},
+      {"conv_kernel_size", 4001}, {"conv_kernel_size", 5},      {"conv_groups", 2},        {"conv_act", "maxout"},
+      {"embedding_size", 0},      {"embedding_size", 1u << 30}, {"embedding_size", 11}};
+  for (const auto& [key, value] : wrong) {
+    convert::ModelSource source = model.source();
+    source.config[key] = value;
+    EXPECT_NE(refusal(source, model.options()), "") << key << " " << value;
+  }
+  convert::ModelSource without = model.source();
+  without.config.erase("conv_kernel_size");
+  EXPECT_NE(refusal(without, model.options()).find("encoder.conv"), std::string::npos);
+}
+
+TEST(PublishedSettings, AHeadAsWideAsLayersHasNoNarrowWords) {
+  const Family& family = *convert::find_family("deberta-v2");
+  const auto wide = std::find_if(family.heads.begin(), family.heads.end(), shares_wide_words);
+  ASSERT_NE(wide, family.heads.end());
+  const Tiny model(family, *wide, 10, true);
+  EXPECT_NE(refusal(model.source(), model.options()).find("embedding_size"), std::string::npos);
+}
+
+TEST(PublishedSettings, XlnetTellsWhatItRefuses) {
+  const Family& xlnet = *convert::find_family("xlnet");
+  const Tiny model(xlnet, *xlnet.head(fb::TaskKind::classify), kHidden, true);
+  const std::pair<const char*, Json> wrong[] = {{"attn_type", "uni"},
+                                                {"bi_data", true},
+                                                {"clamp_len", 1e300},
+                                                {"clamp_len", 2.5},
+                                                {"n_head", 4},
+                                                {"d_model", 17},
+                                                {"summary_type", "attn"},
+                                                {"d_inner", 21},
+                                                {"bantam_positions", 0},
+                                                {"summary_activation", 7},
+                                                {"vocab_size", 38},
+                                                {"n_layer", 3},
+                                                {"bantam_positions", 1u << 20}};
+  for (const auto& [key, value] : wrong) {
+    convert::ModelSource source = model.source();
+    source.config[key] = value;
+    EXPECT_NE(refusal(source, model.options()), "") << key << " " << value;
+  }
+  convert::ModelSource beam = model.source();
+  beam.config["architectures"] = {"XLNetForQuestionAnswering"};
+  EXPECT_NE(refusal(beam, model.options()).find("XLNetForQuestionAnsweringSimple"), std::string::npos);
+}
+
+TEST(PublishedSettings, XlnetTakesTextsOfTheLengthThatIsAsked) {
+  const Family& xlnet = *convert::find_family("xlnet");
+  const Tiny model(xlnet, *xlnet.head(fb::TaskKind::tag), kHidden, true);
+  convert::ImportOptions options = model.options();
+  for (const uint32_t length : {1U, 7U, 300U}) {
+    options.max_tokens = length;
+    const convert::Graph graph = convert::import_source(model.source(), options);
+    EXPECT_EQ(graph.model.max_sequence, length);
+    if (length < 7) continue;
+    EXPECT_LE(compare(graph, fb::DType::f32, samples(4, kVocabulary, length)).largest, kLargestDifference);
+  }
+}
+
+TEST(PublishedSettings, RotaryPositionsThatNtkScales) {
+  Json json = {{"model_type", "new"},      {"hidden_size", 24},
+               {"num_attention_heads", 3}, {"position_embedding_type", "rope"},
+               {"rope_theta", 20000},      {"rope_scaling", {{"type", "ntk"}, {"factor", 8.0}}}};
+  // As the models' own code computes it: the base times the factor, angles divided by factor^(2 / head width).
+  const convert::LayerPlaces places = read(json).places.at(0);
+  EXPECT_EQ(places.rotary_base, 160000);
+  EXPECT_DOUBLE_EQ(places.rotary_step, std::pow(8.0, -2.0 / 8));
+  json["rope_scaling"]["type"] = "yarn";
+  EXPECT_THROW(read(json), convert::Error);
+}
+
+}  // namespace
+}  // namespace bantam::golden
