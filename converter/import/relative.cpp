@@ -100,6 +100,7 @@ RelativeConstants::RelativeConstants(Builder& builder, Weights& weights, const E
 void RelativeConstants::add(uint32_t layer, AttentionSpec& scores) {
   if (family_.block.places) disentangled(layer, scores);
   if (family_.block.shifted) shifted(layer, scores);
+  if (config_.relative.vectors) by_distance(layer, scores);
 }
 
 std::string RelativeConstants::name(uint32_t layer, const char* what) const {
@@ -229,6 +230,34 @@ void RelativeConstants::shifted(uint32_t layer, AttentionSpec& scores) {
   scores.place_keys = builder_.places(name(layer, "places.keys"), heads * count, head, std::move(keys));
   scores.distance_bias = builder_.table(name(layer, "places.biases"), heads, distances, std::move(biases));
   scores.segment_keys = builder_.table(name(layer, "segments.keys"), heads, head + 1, std::move(pairs));
+}
+
+/// A vector a distance of each layer, which all heads share. The table's middle is the distance 0, whatever positions were cut off.
+void RelativeConstants::by_distance(uint32_t layer, AttentionSpec& scores) {
+  const uint32_t head = config_.head_width, most = positions_ - 1;
+  const double scale = 1 / std::sqrt(static_cast<double>(head));
+  const std::string table = layer_prefix(config_, layer) + family_.name(Slot::kDistanceKeys) + ".weight";
+  const uint64_t stored = weights_.encoder_rows(table).value_or(0);
+  const bool fits = stored % 2 == 1 && stored > 2 * uint64_t{most} && stored <= UINT32_MAX;
+  const uint32_t rows_there =
+      fits ? static_cast<uint32_t>(stored) : 2 * (config_.first_position + config_.positions) - 1;
+  builder_.enter(fb::Part::attention, static_cast<int32_t>(layer));
+  Values vectors = weights_.encoder(table, {rows_there, head});
+  const uint32_t distances = 2 * most + 1, count = padded(distances);
+  if (!vectors.values.empty()) {
+    std::vector<float> made(size_t{count} * head);
+    for (size_t row = 0; row < distances; ++row) {  // of the key farthest in front on
+      const size_t from = rows_there / 2 + most - row;
+      for (size_t i = 0; i < head; ++i) {
+        made[row * head + i] = static_cast<float>(static_cast<double>(vectors.values[from * head + i]) * scale);
+      }
+    }
+    vectors.values = std::move(made);
+  }
+  scores.place_rows = rows(counted(distances));
+  scores.place_keys = builder_.places(name(layer, "places"), count, head, std::move(vectors));
+  scores.place_queries = config_.relative.queries ? scores.place_keys : kAbsent;
+  scores.shared_places = true;
 }
 
 }  // namespace bantam::convert

@@ -30,6 +30,7 @@ class RelativeConstants {
   const std::vector<double>& place_embeddings();
   Values project_places(uint32_t layer, Slot slot, uint32_t columns, double scale);
   void shifted(uint32_t layer, AttentionSpec& scores);
+  void by_distance(uint32_t layer, AttentionSpec& scores);
 
   std::string name(uint32_t layer, const char* what) const;
   /// Rows that distances select, the same in all layers.

@@ -85,7 +85,8 @@ class Checker {
 
   void check_heads() {
     const char* name = teacher_.config().model_type.c_str();
-    const bool rotary = teacher_.family().settings.rotary.otherwise != 0 || teacher_.family().block.places;
+    const bool rotary = teacher_.family().settings.rotary.otherwise != 0 || teacher_.family().block.places ||
+                        teacher_.config().relative.vectors;
     const bool narrow = recipe_.hidden.given();
     if (!teacher_.family().narrows_heads() && (recipe_.heads.given() || recipe_.head_width != 0 || narrow)) {
       problems_.add(

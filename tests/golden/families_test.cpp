@@ -31,6 +31,7 @@ class Families : public testing::TestWithParam<const Family*> {
         SCOPED_TRACE(convert::typed_name(static_cast<TaskKind>(head.task)) + " of " + std::to_string(embedding));
         use(Tiny(family, head, embedding, true));
         if (family.block.optional_biases) use(Tiny(family, head, embedding, false));
+        if (family.has(Slot::kDistanceKeys)) use(Tiny(family, head, embedding, true, "relative_key_query"));
       }
     }
   }
@@ -133,7 +134,8 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("biases by distance"), family.has(Slot::kDistances) || family.block.shifted);
     EXPECT_EQ(links("biases by slopes"), family.settings.slopes);
     EXPECT_EQ(links("rotary positions"), family.settings.rotary.otherwise != 0);
-    EXPECT_EQ(links("scores of places"), family.block.places || family.block.shifted);
+    EXPECT_EQ(links("scores of places"),
+              family.block.places || family.block.shifted || model.config().relative.vectors);
     EXPECT_EQ(links("keys of segments"), family.block.shifted);
     EXPECT_EQ(links("unfold"), model.config().convolution != 0);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
@@ -148,8 +150,8 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
     const Family& family = *GetParam();
     const convert::Graph graph = convert::import_source(model.source(), model.options());
     const bool refused = family.has(Slot::kDistances) || family.has(Slot::kGate) || family.block.places ||
-                         family.block.shifted || family.block.bottlenecks || family.block.averaged ||
-                         !model.has_biases() || model.gives_words();
+                         family.block.shifted || model.config().relative.vectors || family.block.bottlenecks ||
+                         family.block.averaged || !model.has_biases() || model.gives_words();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

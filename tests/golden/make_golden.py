@@ -18,6 +18,7 @@ import transformers
 
 import jina_bert
 import reference
+import shaw
 
 VOCABULARY = 211
 POSITIONS = 40
@@ -245,6 +246,18 @@ SMALL_MODELS = {
     "xlnet-choose": ("XLNetForMultipleChoice", dict(summary_type="first", summary_activation="relu")),
     "xlnet-fill": ("XLNetLMHeadModel", dict()),
     "xlnet-encoder": ("XLNetModel", dict(n_layer=2)),
+    "shaw-classify": (
+        "BertForSequenceClassification",
+        dict(position_embedding_type="relative_key", num_labels=3, num_hidden_layers=2),
+    ),
+    "shaw-tag": (
+        "RobertaForTokenClassification",
+        dict(**ROBERTA, **FIVE_TAGS, position_embedding_type="relative_key_query"),
+    ),
+    "shaw-fill": (
+        "ElectraForMaskedLM",
+        dict(**ELECTRA, position_embedding_type="relative_key_query"),
+    ),
 }
 
 
@@ -340,6 +353,7 @@ def make_small(root, name, seed):
     model_class = getattr(transformers, kind)
     shape = XLNET if name.startswith("xlnet") else SMALL
     model = model_class(model_class.config_class(**{**shape, **settings}))
+    shaw.add_vectors(model)
     # Without statistics in norms nothing keeps what grows in bounds.
     randomize(model, seed, gain=0.6 if name.startswith("mobilebert") else 1.5)
     model.tie_weights()

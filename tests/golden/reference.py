@@ -10,6 +10,7 @@ import torch
 import transformers
 
 import jina_bert
+import shaw
 import static_embeddings
 
 OUTPUTS = (
@@ -125,6 +126,7 @@ class Reference:
             self.model = sentence_transformers.SentenceTransformer(str(directory), device="cpu").double().eval()
         else:
             self.model = model_class(directory).from_pretrained(directory, dtype=torch.float64).double().eval()
+            shaw.load_vectors(self.model, self.directory)
 
     def settings(self):
         return json.loads((self.directory / "config.json").read_text())

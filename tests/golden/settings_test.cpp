@@ -134,6 +134,24 @@ TEST(PublishedSettings, XlnetTakesTextsOfTheLengthThatIsAsked) {
   }
 }
 
+TEST(PublishedSettings, VectorsOfDistancesNeedATableOfThem) {
+  const Family& bert = *convert::find_family("bert");
+  const Head& head = *bert.head(fb::TaskKind::classify);
+  const Tiny plain(bert, head, kHidden, true);
+  convert::ModelSource source = plain.source();
+  source.config["position_embedding_type"] = "relative_key";
+  EXPECT_NE(refusal(source, plain.options()).find("distance_embedding"), std::string::npos);
+  source.config["position_embedding_type"] = "relative";
+  EXPECT_NE(refusal(source, plain.options()).find("relative_key_query"), std::string::npos);
+  const Tiny relative(bert, head, kHidden, true, "relative_key");
+  source = relative.source();
+  source.config.erase("position_embedding_type");
+  EXPECT_NE(refusal(source, relative.options()).find("distance_embedding"), std::string::npos);
+  source = relative.source();
+  source.config["max_position_embeddings"] = kPositions + 1;  // that a row of the table would be for
+  EXPECT_NE(refusal(source, relative.options()), "");
+}
+
 TEST(PublishedSettings, RotaryPositionsThatNtkScales) {
   Json json = {{"model_type", "new"},      {"hidden_size", 24},
                {"num_attention_heads", 3}, {"position_embedding_type", "rope"},

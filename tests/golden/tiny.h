@@ -37,8 +37,9 @@ inline constexpr double kLargestDifference = 2e-4, kSmallestCosine = 0.98, kSmal
 /// A model of a family as config.json and tensors.
 class Tiny {
  public:
-  Tiny(const Family& family, const Head& head, uint32_t embedding, bool biases)
+  Tiny(const Family& family, const Head& head, uint32_t embedding, bool biases, const char* positions = nullptr)
       : family_(family), head_(head), biases_(biases) {
+    if (positions != nullptr) config_["position_embedding_type"] = positions;
     const convert::Settings& settings = family.settings;
     config_["model_type"] = family.model_types.front();
     const auto set = [&](const Count& setting, uint32_t value) {
@@ -149,6 +150,7 @@ class Tiny {
       return add(name, {shape.begin(), shape.end()}, slot == Slot::kAttentionOut || shape.size() == 2 ? 0.3F : 0.4F);
     }
     if (convert::is_vector(slot)) return add(name, {extent(axes.rows)}, 0.2F);
+    if (slot == Slot::kDistanceKeys) return add(name + ".weight", {2 * kPositions - 1, read_.head_width}, 1);
     if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
     linear(name, extent(axes.rows), extent(axes.columns));
   }
@@ -159,6 +161,7 @@ class Tiny {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
       if (slot == Slot::kSegments && read_.segments == 0) continue;
+      if (slot == Slot::kDistanceKeys && !read_.relative.vectors) continue;
       if (read_.convolution == 0 && (slot == Slot::kConvolution || slot == Slot::kConvolutionNorm)) continue;
       if (convert::is_table(slot)) {
         const convert::Axes axes = convert::axes_of(family_, slot);

@@ -11,6 +11,7 @@ Family bert() {
   family.base = "bert";
   family.architectures = {"Bert", "StructBert", "Sbert"};
   family.roles = bert_roles();
+  family.roles[Slot::kDistanceKeys] = kDistanceEmbedding;
   family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
   family.heads = joined(std::move(family.heads), cls_heads());
   return family;

@@ -10,6 +10,8 @@ namespace bantam::convert {
 
 /// BERT's tensors, which many models kept.
 Roles bert_roles();
+/// Of a layer, in models that were told to have vectors of distances ("position_embedding_type": "relative_key").
+inline constexpr const char* kDistanceEmbedding = "attention.self.distance_embedding";
 
 /// Heads that are one linear layer: a label a token, the ends of a span.
 Head tag_head();

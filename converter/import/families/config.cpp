@@ -19,14 +19,24 @@ constexpr uint32_t kMaxLayers = 1U << 10;
 constexpr uint32_t kMaxPositions = 1U << 20;
 constexpr uint32_t kMaxConvolution = 31;
 
+/// Of queries with vectors of distances, and of keys with them, too.
+constexpr std::string_view kQueriesAndDistances = "relative_key", kAllAndDistances = "relative_key_query";
+bool is_of_distances(const std::string& positions) {
+  return positions == kQueriesAndDistances || positions == kAllAndDistances;
+}
+
 /// Settings that change the mathematics in ways that version 1 does not execute.
-void refuse_unsupported(const Fields& config, const Settings& settings) {
+void refuse_unsupported(const Fields& config, const Family& family) {
+  const Settings& settings = family.settings;
   const std::string positions = config.text("position_embedding_type", "absolute");
   const bool rotary = settings.rotary.otherwise != 0 && positions == "rope";
   const bool slopes = settings.slopes && positions == "alibi";
-  if (positions != "absolute" && !rotary && !slopes) {
+  const bool vectors = family.has(Slot::kDistanceKeys);
+  if (positions != "absolute" && !rotary && !slopes && !(vectors && is_of_distances(positions))) {
     config.problem(ExitCode::kUnsupported, "position_embedding_type",
-                   fmt::format("\"{}\" is not supported; only \"absolute\" is", positions));
+                   fmt::format("\"{}\" is not supported; {}", positions,
+                               vectors ? "\"absolute\", \"relative_key\" and \"relative_key_query\" are"
+                                       : "only \"absolute\" is"));
   }
   require(config, settings.required);
   if (config.flag("is_decoder", false)) {
@@ -237,6 +247,12 @@ void read_bottlenecks(const Fields& config, EncoderConfig& out) {
 /// DeBERTa's settings (arXiv 2006.03654, 2111.09543). "pos_att_type" is a list, or "p2c|c2p".
 void read_relative(const Fields& config, EncoderConfig& out) {
   out.position_table = out.family->has(Slot::kPositions);
+  const std::string positions = config.text("position_embedding_type", "absolute");
+  if (out.family->has(Slot::kDistanceKeys) && is_of_distances(positions)) {
+    out.position_table = false;
+    out.relative.vectors = out.relative.keys = true;
+    out.relative.queries = positions == kAllAndDistances;
+  }
   if (!out.family->block.places) return;
   out.position_table = config.flag("position_biased_input", true);
   RelativePlaces& places = out.relative;
@@ -370,7 +386,7 @@ EncoderConfig read_encoder_config(const Fields& config) {
     const char* key = key_in(config, settings, setting.key);
     return key == nullptr ? setting.otherwise : config.count(key, max, setting.otherwise);
   };
-  refuse_unsupported(config, settings);
+  refuse_unsupported(config, *out.family);
   out.vocabulary = count(settings.vocabulary, kMaxVocabulary);
   const char* segments = settings.segments.key;
   const bool no_segments = segments != nullptr && config.has(segments) && config.raw(segments) == 0;
@@ -421,6 +437,7 @@ ModelNames model_names(const Family& family) {
       names.unused.push_back({std::string(family.name(slot)) + ".", "queries and keys share the bottleneck of values"});
     }
   }
+  if (family.has(Slot::kDistanceKeys)) names.unused.push_back({family.name(Slot::kPositions), "places are distances"});
   for (const auto& [name, why] : family.unused) names.unused.push_back({name, why});
   for (const Head& head : family.heads) {
     const std::string task = typed_name(static_cast<TaskKind>(head.task));

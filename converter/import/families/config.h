@@ -44,6 +44,7 @@ struct RelativePlaces {
   bool shared = false;   // places go through the layers' own queries and keys
   bool norm = false;     // there is Slot::kPlacesNorm
   uint32_t terms = 1;    // of a score: it is divided by the root of so many head widths
+  bool vectors = false;  // each distance has one, Slot::kDistanceKeys
   uint32_t clamp = 0;    // XLNet: distances beyond it are as it; 0: each is a place
 };
 

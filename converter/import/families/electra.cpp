@@ -20,6 +20,7 @@ Family electra() {
   settings.intermediate.otherwise = 1024;
   settings.embedding = {"embedding_size", 128};
   family.roles = bert_roles();
+  family.roles[Slot::kDistanceKeys] = kDistanceEmbedding;
   family.roles.erase(Slot::kPooler);
   family.roles[Slot::kEmbeddingProjection] = "embeddings_project";
   const HeadLayer summary{"sequence_summary.summary", Out::kHidden, Activation::kOfSetting, nullptr, nullptr,

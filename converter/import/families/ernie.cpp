@@ -13,6 +13,7 @@ Family ernie() {
   family.settings.task_types = {"task_type_vocab_size", 3};
   family.settings.task_types_if = "use_task_id";
   family.roles = bert_roles();
+  family.roles[Slot::kDistanceKeys] = kDistanceEmbedding;
   family.roles[Slot::kTaskTypes] = "embeddings.task_type_embeddings.weight";
   family.heads = joined(common_heads(), {pooled_classify_head(), tag_head(), answer_head(), pooled_choose_head()});
   family.heads = joined(std::move(family.heads), cls_heads());

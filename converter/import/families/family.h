@@ -61,7 +61,8 @@ enum class Slot {
   kPlaceBias,  // of XLNet's attention (Block::shifted), whole names: what queries are for places and for segments, less what
   kSegmentBias,  // the layer makes of tokens (kQueryBias: for keys); and keys of the same segment and of another one
   kSegmentKeys,
-  kQueryNorm,  // of queries, and of keys: all heads of a token together
+  kDistanceKeys,  // of distances, with which queries of all heads are multiplied, and keys (Shaw et al., arXiv 1803.02155)
+  kQueryNorm,     // of queries, and of keys: all heads of a token together
   kKeyNorm,
   kAttentionOut,
   kAttentionNorm,

@@ -48,6 +48,7 @@ Axes plain_axes(Slot slot) {
     case Slot::kTaskTypes:
       return {Axis::kNone, Axis::kEmbedding};
     case Slot::kDistances:
+    case Slot::kDistanceKeys:
       return {Axis::kNone, Axis::kNone};
     case Slot::kPlaces:
     case Slot::kQueriesKeysValues:

@@ -17,6 +17,7 @@ Family roberta() {
   family.settings.padding = {"pad_token_id", 1};
   family.settings.lone_segment = true;
   family.roles = bert_roles();
+  family.roles[Slot::kDistanceKeys] = kDistanceEmbedding;
   family.heads = joined(common_heads(), {first_classify_head(Activation::kTanh), tag_head(), answer_head(),
                                          pooled_choose_head(), lm_head()});
   return family;
