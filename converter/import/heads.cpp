@@ -412,7 +412,7 @@ class HeadImporter {
     rows.reserve(size_t{vocabulary} * in);
     for (size_t row = 0; row < vocabulary; ++row) {
       const auto begin = words.values.begin() + static_cast<std::ptrdiff_t>(row * narrow);
-      rows.insert(rows.end(), begin, begin + narrow);
+      rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(narrow));
       for (size_t column = 0; column < in - narrow; ++column) rows.push_back(beside.values[column * vocabulary + row]);
     }
     words.values = std::move(rows);

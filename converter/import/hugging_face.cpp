@@ -149,7 +149,8 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
   const bool stated = tokenizer.max_length != 0 && tokenizer.max_length < positions;
   if (!stated) tokenizer.max_length = positions;
   const auto is_special = [](const fb::TemplatePiece& piece) { return piece.token() >= 0; };
-  const auto specials = std::count_if(tokenizer.single.begin(), tokenizer.single.end(), is_special);
+  const auto specials =
+      static_cast<size_t>(std::count_if(tokenizer.single.begin(), tokenizer.single.end(), is_special));
   if (tokenizer.max_length <= specials) {
     problems.add(ExitCode::kInvalid,
                  fmt::format("{}: texts of at most {} tokens have no room beside {} special tokens; set {} to more",

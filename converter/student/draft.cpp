@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "import/source/label_sets.h"
 #include "import/source/weights.h"
 
 namespace bantam::convert {
@@ -69,7 +70,11 @@ bool all_same(const std::vector<T>& values) {
 
 Draft::Draft(ModelSource source) : source_(std::move(source)) {
   Problems problems;
-  config_ = read_encoder_config(Fields(source_.config, "config.json", problems));
+  const Fields fields(source_.config, "config.json", problems);
+  config_ = read_encoder_config(fields);
+  for (NamedLabels& set : read_label_sets(fields)) {
+    if (!set.tensor.empty()) classifiers_.push_back(std::move(set.tensor));
+  }
   problems.raise();
   roles_ = stored_roles(config_);
   const ModelNames names = model_names(family());
@@ -150,6 +155,8 @@ Draft::Role Draft::role_of(const std::string& name) const {
     const auto layer = places_.find(name.substr(0, name.size() - of_slot.size()));
     if (layer != places_.end()) return role(axes_of(family(), slot).rows, Axis::kNone, layer->second);
   }
+  // A chain of tags has no column that could go.
+  if (is(module, outer_, "crf")) return Role{Axis::kNone, Axis::kNone, -1, true};
   if (!weight && kind != ".bias") return {};
   for (const auto& [slot, of_slot] : roles_) {
     if (is_table(slot) || family().is_whole(slot)) continue;
@@ -159,8 +166,8 @@ Draft::Role Draft::role_of(const std::string& name) const {
     const auto layer = places_.find(module.substr(0, module.size() - of_slot.size()));
     if (layer != places_.end()) return role(axes.rows, axes.columns, layer->second);
   }
-  for (const char* joint : {"intent_classifier", "slot_classifier"}) {
-    if (is(module, outer_, joint)) return role(Axis::kNone, Axis::kHidden);
+  for (const std::string& classifier : classifiers_) {
+    if (is(module, outer_, classifier)) return role(Axis::kNone, Axis::kHidden);
   }
   for (const Head& head : family().heads) {
     Axis in = Axis::kHidden;

@@ -85,8 +85,10 @@ class Draft {
   ModelSource source_;
   EncoderConfig config_;
   std::vector<std::pair<Slot, std::string>> roles_;
-  std::string base_;                        // before encoder names
-  std::string outer_;                       // before head names
+  std::string base_;   // before encoder names
+  std::string outer_;  // before head names
+  /// Layers over the hidden state that no family names: those of intents and slots, and of label sets.
+  std::vector<std::string> classifiers_ = {"intent_classifier", "slot_classifier"};
   std::map<std::string, uint32_t> places_;  // what the names of layers' tensors begin with; the first layer of each
   std::map<std::string, MemoryTensor> tensors_;
   std::vector<std::string> notes_;

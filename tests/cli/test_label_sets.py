@@ -2,9 +2,24 @@
 
 import json
 import shutil
+import struct
 import unittest
 
 from support import GOLDEN, CommandTest, model, softmax
+
+
+def with_tensors(path, more):
+    """Adds float tensors, {name: (shape, values)}, to a safetensors file."""
+    data = path.read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    header, body = json.loads(data[8 : 8 + size]), data[8 + size :]
+    for name, (shape, values) in more.items():
+        begin = len(body)
+        body += struct.pack(f"<{len(values)}f", *values)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, len(body)]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + body)
 
 
 class LabelSets(CommandTest):
@@ -55,6 +70,29 @@ class LabelSets(CommandTest):
             json.dumps({"text": "ba", "label": "a", "mood": ["x", "y"]}) + "\n",
         )
         self.fails(4, "eval", target, bad, says=['field "mood" holds 2 labels instead of one'])
+
+    def test_layer_of_its_own(self):
+        """A student keeps the layer and narrows it with the others."""
+        teacher = self.directory / "teacher"
+        shutil.copytree(GOLDEN / "bert-classify", teacher)
+        config = json.loads((teacher / "config.json").read_text())
+        width = config["hidden_size"]
+        moods = ["sad", "glad", "calm"]
+        config["label_sets"] = [{"name": "mood", "labels": moods, "tensor": "mood_classifier"}]
+        (teacher / "config.json").write_text(json.dumps(config))
+        weight = [((i * 37) % 19 - 9) / 50 for i in range(3 * width)]
+        bias = [0.5, 0, -0.5]
+        tensors = {"mood_classifier.weight": ([3, width], weight), "mood_classifier.bias": ([3], bias)}
+        with_tensors(teacher / "model.safetensors", tensors)
+        target = self.directory / "teacher.bantam"
+        self.ok("convert", teacher, "-o", target, "--weights", "f32")
+        answer = self.line("run", target, "ba di", "--json")
+        self.assertEqual(answer["labels"], self.line("run", model("bert-classify"), "ba di", "--json")["labels"])
+        self.assertEqual({label["label"] for label in answer["sets"]["mood"]["labels"]}, set(moods))
+        student = self.directory / "student"
+        self.ok("student", teacher, "-o", student, "--hidden", 32)
+        self.ok("convert", student, "-o", self.directory / "student.bantam", "--weights", "f32")
+        self.assertIn("mood", self.line("run", self.directory / "student.bantam", "ba di", "--json")["sets"])
 
     def test_sets_of_words(self):
         config = json.loads((GOLDEN / "bert-tag" / "config.json").read_text())

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from support import COMMAND, GOLDEN, SOURCE, CommandTest
+from support import COMMAND, GOLDEN, SOURCE, CommandTest, model
 
 MODEL = GOLDEN / "bert-joint"
 COMMANDS = SOURCE / "models" / "voice-commands" / "commands.txt"
@@ -29,6 +29,16 @@ class Student(CommandTest):
         answer = self.line("run", self.directory / "out.bantam", "play some jazz", "--json")
         self.assertIn("intent", answer)
         self.assertIn("student", self.ok("student", MODEL, "--layers", "1", "-o", self.directory / "again").decode())
+
+    def test_keeps_the_chain_of_tags(self):
+        """All layers stay, and so do the answers: those of the best chain."""
+        target = self.directory / "student"
+        self.ok("student", GOLDEN / "bert-tag-crf", "--layers", "first:1", "-o", target)
+        self.ok("convert", target, "-o", self.directory / "student.bantam", "--weights", "f32")
+        teacher = model("bert-tag-crf")
+        for text in ("ba di ko", "ko", "di di ba ko ba"):
+            answers = [self.line("run", file, text, "--json") for file in (teacher, self.directory / "student.bantam")]
+            self.assertEqual(answers[0], answers[1])
 
     def test_same_bytes_again(self):
         for name in ("a", "b"):
