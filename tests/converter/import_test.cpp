@@ -164,12 +164,12 @@ TEST_F(Import, LayersMustAgree) {
 }
 
 TEST_F(Import, ListsUnsupportedSettingsTogether) {
-  config_["position_embedding_type"] = "relative_key";
+  config_["position_embedding_type"] = "relative_ramp";
   config_["is_decoder"] = true;
   config_["add_cross_attention"] = true;
   config_["hidden_act"] = "mish";
   config_["quantization_config"] = {{"bits", 4}};
-  expect_in(refused(ExitCode::kUnsupported), {"position_embedding_type: \"relative_key\"", "is_decoder",
+  expect_in(refused(ExitCode::kUnsupported), {"position_embedding_type: \"relative_ramp\"", "is_decoder",
                                               "add_cross_attention", "\"mish\"", "quantization_config"});
 }
 
