@@ -84,6 +84,28 @@ BANTAM_PEAK_LOOP(int8_zmm, BANTAM_INT8_ZMM, "vpdpbusd %%zmm13, %%zmm12, %%zmm\\r
 BANTAM_PEAK_LOOP(f32_ymm, BANTAM_F32_YMM, "vfmadd231ps %%ymm12, %%ymm12, %%ymm\\r\n")
 BANTAM_PEAK_LOOP(f32_zmm, BANTAM_F32_ZMM, "vfmadd231ps %%zmm12, %%zmm12, %%zmm\\r\n")
 
+/// Products of AMX's tiles 6 and 7, of zeros, in sums 0 to 5.
+void int8_tiles(uint64_t rounds) {
+  struct alignas(64) {
+    uint8_t palette[16] = {1};
+    uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  } const config;
+  __asm__ volatile(
+      "ldtilecfg %1\n"
+      ".p2align 6\n"
+      "1:\n"
+      ".irp r,0,1,2,3,4,5,0,1,2,3,4,5\n"
+      "tdpbusd %%tmm7, %%tmm6, %%tmm\\r\n"
+      ".endr\n"
+      "dec %0\n"
+      "jnz 1b\n"
+      "tilerelease\n"
+      : "+r"(rounds)
+      : "m"(config)
+      : "cc", "memory");
+}
+
 // One pass over `bytes`, each line loaded once, nothing done with it.
 #define BANTAM_LOAD_ONE(name, load)                                               \
   void name(const void* bytes, size_t blocks, size_t /*stride*/) {                \
@@ -139,6 +161,8 @@ Loops loops_of(Isa isa) {
       return {int8_ymm, f32_ymm, load_one_ymm, load_four_ymm, 32, 8};
     case Isa::kAvx512Vnni:
       return {int8_zmm, f32_zmm, load_one_zmm, load_four_zmm, 64, 16};
+    case Isa::kAmx:
+      return {int8_tiles, f32_zmm, load_one_zmm, load_four_zmm, 16384, 16};
     default:
       return {};
   }

@@ -52,6 +52,10 @@ bool isa_parse(Text name, Isa* out) {
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
@@ -64,11 +68,23 @@ namespace {
 
 #if defined(__x86_64__)
 
+/// Linux saves the eight kilobytes of tiles for processes that have asked for it (Documentation/arch/x86/xstate.rst): all their
+/// threads may use them from then on. Signal stacks that were made too small before are refused by it.
+bool may_use_tiles() {
+#if defined(__linux__)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
 /// What cpuid reports and the operating system saves (xgetbv).
 struct Machine {
   bool avx2 = false;     // with FMA and F16C
   bool avxvnni = false;  // VEX encoded, 256 bit
   bool avx512 = false;   // F, BW, DQ, VL, VNNI
+  bool amx = false;      // TILE, INT8; whether Linux lets this process use them is another question
 
   Machine() {
     uint32_t a = 0;
@@ -86,8 +102,10 @@ struct Machine {
     const bool zmm = (state & 0xe6u) == 0xe6u;
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return;
     const uint32_t subleaves = a;
+    const bool tiles = (state & 0x60000u) == 0x60000u && has_bit(d, 24) && has_bit(d, 25);
     avx2 = ymm && has_bit(b, 5);
     avx512 = avx2 && zmm && has_bit(b, 16) && has_bit(b, 17) && has_bit(b, 30) && has_bit(b, 31) && has_bit(c, 11);
+    amx = avx512 && tiles;
     if (subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) avxvnni = avx2 && has_bit(a, 4);
   }
 
@@ -95,12 +113,15 @@ struct Machine {
     if (isa == Isa::kAvx2) return avx2;
     if (isa == Isa::kAvxVnni) return avxvnni;
     if (isa == Isa::kAvx512Vnni256 || isa == Isa::kAvx512Vnni) return avx512;
+    if (isa == Isa::kAmx) return amx && may_use_tiles();
     return isa == Isa::kReference;
   }
 };
 
 const Table* built_table(Isa isa) {
   switch (isa) {
+    case Isa::kAmx:
+      return &amx::kTable;
     case Isa::kReference:
       return &reference::kTable;
     case Isa::kAvx2:
@@ -181,6 +202,7 @@ constexpr struct {
              {Isa::kAvxVnni, "avxvnni"},
              {Isa::kAvx512Vnni256, "avx512vnni256"},
              {Isa::kAvx512Vnni, "avx512vnni"},
+             {Isa::kAmx, "amx"},
              {Isa::kArmv7Neon, "armv7neon"},
              {Isa::kNeon, "neon"},
              {Isa::kNeonDot, "neondot"},

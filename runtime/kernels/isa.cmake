@@ -1,7 +1,7 @@
 # Compiler flags of the instruction-set folders; BANTAM_ISA_FOLDERS lists those that this processor family has.
 set(BANTAM_ISA_FOLDERS)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-  set(BANTAM_ISA_FOLDERS avx2 avxvnni avx512vl avx512)
+  set(BANTAM_ISA_FOLDERS avx2 avxvnni avx512vl avx512 amx)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
   set(BANTAM_ISA_FOLDERS neon neondot neoni8mm)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^arm" AND CMAKE_SYSTEM_NAME MATCHES "Linux|Android")
@@ -11,6 +11,7 @@ set(avx2_flags -mavx2 -mfma -mf16c -mno-avx512f)
 # 256-bit VNNI loses nothing at -Os (measured as avx512vl); AVX2 loses 3 %, AVX-512 at few rows 5 %.
 set(avxvnni_flags ${avx2_flags} -mavxvnni $<$<CONFIG:Release>:-Os>)
 set(avx512_flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c -mavx2)
+set(amx_flags ${avx512_flags} -mamx-tile -mamx-int8)
 set(avx512vl_flags ${avx512_flags} $<$<CONFIG:Release>:-Os>)
 # gcc's scheduling before register allocation moves loads up until sums no longer fit into registers; not so with sdot.
 set(arm_order_flags $<$<CXX_COMPILER_ID:GNU>:-fno-schedule-insns>)

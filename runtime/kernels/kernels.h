@@ -355,7 +355,8 @@ namespace bantam::kernels {
 /// The table: one function pointer a row of kernels.inc. Chosen when a session is created.
 struct Table {
   Isa isa;
-  uint8_t offset_xor;  // 0x80: q8 activations are kept as u8 (x + 128)
+  uint8_t offset_xor;   // 0x80: q8 activations are kept as u8 (x + 128)
+  uint8_t linear_rows;  // of a linear layer at a time, where there is room for their sums
 #define BANTAM_KERNEL(name, Args) bool (*name)(const Args&);
 #include "kernels/kernels.inc"
 #undef BANTAM_KERNEL

@@ -22,6 +22,12 @@ extern const Table kTable;
 }
 namespace avx512 {
 extern const Table kTable;
+namespace shared {
+#include "kernels/declarations.inc"  // NOLINT(readability-duplicate-include): in another namespace
+}
+}  // namespace avx512
+namespace amx {
+extern const Table kTable;
 }
 namespace armv7neon {
 extern const Table kTable;

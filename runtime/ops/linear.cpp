@@ -45,7 +45,8 @@ uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& ne
   const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
   const uint64_t own =
       with_weights(w, [&w](auto format) { return static_cast<uint64_t>(decltype(format)::scratch(extent(w, 1))); });
-  return sink_scratch(op, extent(w, 0), need.block_rows) + row_maximum_bytes(w, op, need.block_rows) + own;
+  const uint32_t rows = linked::kHost ? need.linear_rows : need.block_rows;
+  return sink_scratch(op, extent(w, 0), rows) + row_maximum_bytes(w, op, rows) + own;
 }
 
 Status run_linear(const TileRun& run, const fb::Op& op) {
@@ -59,9 +60,10 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
                                                    : static_cast<kernels::Activation>(op.epilogue()->activation());
   // A back end is slow in small blocks: session/layout.h gives it scratch for a whole tile.
   const bool backend = linked::kHost && run.backend != nullptr;
-  const RowSink sink(run, op, n, !backend, backend);
+  const uint32_t most_rows = linked::kHost ? run.linear_rows : run.block_rows;
+  const RowSink sink(run, op, n, !backend, backend ? run.rows : most_rows);
   int32_t* row_maximum =
-      measures_rows(w, op) ? reinterpret_cast<int32_t*>(run.scratch + sink_scratch(op, n, run.block_rows)) : nullptr;
+      measures_rows(w, op) ? reinterpret_cast<int32_t*>(run.scratch + sink_scratch(op, n, most_rows)) : nullptr;
   kernels::LinearQ8 integers = {};
   integers.w = blob<int8_t>(run, w.data());
   integers.w_scale = blob<float>(run, w.scales());
@@ -76,8 +78,8 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
     decltype(format)::bind(w, &integers);
     return true;
   });
-  integers.scratch = reinterpret_cast<int8_t*>(run.scratch + sink_scratch(op, n, run.block_rows) +
-                                               row_maximum_bytes(w, op, run.block_rows));
+  integers.scratch =
+      reinterpret_cast<int8_t*>(run.scratch + sink_scratch(op, n, most_rows) + row_maximum_bytes(w, op, most_rows));
   bool finite = true;
   for (uint32_t first = 0, rows = 0; first < run.rows; first += rows) {
     rows = sink.block(first);

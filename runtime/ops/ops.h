@@ -13,6 +13,9 @@ namespace bantam::ops {
 /// Rows that an op with an epilogue computes at a time, so that they stay in the first-level cache; SessionOptions::block_rows
 /// may ask for fewer.
 constexpr uint32_t kBlockRows = 16;
+/// Rows of layers' matrix products that there is room for on hosts, unless that asks for less: kernels that are faster than weights
+/// come from memory take as many as there are (kernels::Table::linear_rows).
+constexpr uint32_t kLinearRows = 128;
 /// Most tables of one embedding.
 constexpr uint32_t kMaxEmbedTables = 8;
 /// K beyond which int8 dot products may leave int32: 128 * 128 * K < 2^31, whatever the numbers in the file are.
@@ -48,6 +51,7 @@ struct TileRun {
   uint32_t row_begin;  // multiple of 4
   uint32_t rows;
   uint32_t block_rows;     // 1..kBlockRows: what scratch was made for
+  uint32_t linear_rows;    // the same of layers' matrix products; hosts only
   uint32_t linear_number;  // of the next Linear, in file order
 };
 
@@ -55,6 +59,7 @@ struct TileRun {
 struct ScratchNeed {
   uint32_t pages;       // of 16 keys, that the longest sequence lies in
   uint32_t block_rows;  // 1..kBlockRows
+  uint32_t linear_rows;
 };
 
 /// A row of ops.inc; images have all of them.

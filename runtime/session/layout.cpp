@@ -8,9 +8,8 @@
 namespace bantam {
 namespace {
 
-constexpr uint32_t kDefaultTile = 64;
-/// Of a back end, which prefers many rows at once; more would leave the second-level cache.
-constexpr uint32_t kBackendTile = 128;
+/// What is far away (the weights of large models) is read once a tile; what more rows hold would leave the second-level cache.
+constexpr uint32_t kDefaultTile = 128;
 /// Tiles of several workers are a multiple of this: rows whose bytes in a value page lie together.
 constexpr uint32_t kTileStep = 4;
 constexpr uint32_t kPageRows = 16;
@@ -99,11 +98,13 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   }
   if (options.block_rows > ops::kBlockRows) return invalid("block_rows is more than 16");
   limits.row_alignment = options.tile_rows % kPageRows != 0 ? kTileStep : kPageRows;
-  const uint32_t tile = limits.backend ? kBackendTile : kDefaultTile;
-  limits.tile_rows = round_rows(options.tile_rows != 0 ? options.tile_rows : tile, row_multiple(m, limits, kTile));
+  const uint32_t tile = options.tile_rows != 0 ? options.tile_rows : kDefaultTile;
+  limits.tile_rows = round_rows(tile, row_multiple(m, limits, kTile));
   limits.tile_rows = choose_tile(m, limits, limits.max_tokens);
   limits.block_rows = options.block_rows != 0 ? options.block_rows : ops::kBlockRows;
   if (limits.block_rows > limits.tile_rows) limits.block_rows = limits.tile_rows;
+  limits.linear_rows = options.block_rows != 0 ? limits.block_rows : ops::kLinearRows;
+  if (limits.linear_rows > limits.tile_rows) limits.linear_rows = limits.tile_rows;
   const bool i8 = attends_in_i8(m);
   limits.f32_heads = linked::kHost && i8 && options.f32_attention && !is_static(*graph(m).ops()->Get(0));
   limits.offsets = linked::kOffsets && model.has_tokenizer() && options.text_offsets;
@@ -159,7 +160,7 @@ uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step
   for (uint32_t i = 0; i < step.op_count(); ++i) {
     const fb::Op& op = *graph(model).ops()->Get(step.first_op() + i);
     const ops::Rule& rule = *ops::find_rule(op);
-    uint64_t bytes = rule.scratch(model, op, {most_pages(limits, longest), limits.block_rows});
+    uint64_t bytes = rule.scratch(model, op, {most_pages(limits, longest), limits.block_rows, limits.linear_rows});
     if (linked::kHost && limits.backend && rule.facts->kind == fb::OpAttributes::Linear) {
       const uint32_t outputs = extent(tensor(model, operand(op.inputs(), 1)), 0);
       bytes = uint64_t{values[kTile]} * kernels::pad16(outputs) * sizeof(float);

@@ -40,6 +40,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
                        begin,
                        rows,
                        s.limits.block_rows,
+                       s.linear_rows,
                        run.linear_number};
   const FloatEnvironment environment;
   for (uint32_t i = 0; i < run.step->op_count(); ++i) {

@@ -19,11 +19,13 @@ struct Worker {
 enum class Filled : uint8_t { kNothing, kIds, kText };
 
 struct SessionState final : Session {
-  SessionState(const Model& m, const Limits& l, const kernels::Table& k) : model(m), limits(l), kernels(k) {}
+  SessionState(const Model& m, const Limits& l, const kernels::Table& k)
+      : model(m), limits(l), kernels(k), linear_rows(l.linear_rows < k.linear_rows ? l.linear_rows : k.linear_rows) {}
 
   Model model;
   Limits limits;
   const kernels::Table& kernels;
+  uint32_t linear_rows;  // of a layer's matrix product at a time
   const Parallel* parallel = nullptr;
   const LinearBackend* backend = nullptr;  // only for files whose weights are all float
   const Observer* observer = nullptr;

@@ -15,7 +15,7 @@ HEAD = """# Benchmarks: {}
 Made by `./dev bench` (the first part) and `./dev bench --peers` (both); do not edit the parts by hand. Absolute times are
 this machine's; ratios and fractions carry over to others of its kind.
 """
-ISAS = ("avx512vnni", "avx512vnni256", "avxvnni", "avx2")
+ISAS = ("amx", "avx512vnni", "avx512vnni256", "avxvnni", "avx2")
 PEERS = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "ctranslate2": "CTranslate2"}
 SINGLES = [str(length) for length in (8, 16, 32, 64, 128, 256)]
 BATCHES = ["8x32", "32x32", "mix"]

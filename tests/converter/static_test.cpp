@@ -130,7 +130,7 @@ void expect_same_bits(const Built& built) {
   SessionOptions options;
   options.isa = Isa::kReference;
   const std::vector<float> expected = run_once(file, ids, options);
-  for (uint32_t isa = 0; isa <= static_cast<uint32_t>(Isa::kMve); ++isa) {
+  for (uint32_t isa = 0; isa <= static_cast<uint32_t>(Isa::kAmx); ++isa) {
     options.isa = static_cast<Isa>(isa);
     if (!isa_available(options.isa)) continue;
     EXPECT_EQ(run_once(file, ids, options), expected) << isa_name(options.isa);

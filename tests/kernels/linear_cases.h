@@ -37,7 +37,7 @@ struct LinearShape {
     return shape;
   }
   static LinearShape some(Random& random) {
-    return {random.chance(80) ? random.between(1, 20) : random.between(1, 70),
+    return {random.chance(70) ? random.between(1, 20) : random.between(1, 100),
             random.chance(20) ? random.between(300, 500) : random.between(1, 130),
             16 * (random.chance(20) ? random.between(9, 20) : random.between(1, 9)),
             static_cast<Activation>(random.chance(50) ? 0 : random.between(1, 9)),

@@ -23,7 +23,8 @@ enum class Isa : uint8_t {
   kArmv7Neon = 9,
   kScalar = 10 /* portable C for microcontrollers */,
   kDsp = 11 /* Armv7E-M: SMLAD */,
-  kMve = 12 /* Armv8.1-M: Helium */
+  kMve = 12 /* Armv8.1-M: Helium */,
+  kAmx = 13 /* tiles of int8 beside AVX-512 VNNI */
 };
 
 const char* isa_name(Isa isa);        // "reference", "avx2", ...
@@ -55,7 +56,7 @@ struct SessionOptions {
   uint32_t max_new_tokens = 0;  // decoders; reserved
   uint32_t beams = 1;           // decoders; reserved
   uint32_t workers = 1;         // worker ids that `parallel` may use
-  /// Most rows of a tile, a multiple of 4; 0: 64, with a back end 128. See "Small devices" below.
+  /// Most rows of a tile, a multiple of 4; 0: 128. See "Small devices" below.
   uint32_t tile_rows = 0;
   uint32_t text_bytes = 0;  // reserved for tokenizers that need the whole normalised text
   Isa isa = Isa::kAuto;
@@ -64,8 +65,8 @@ struct SessionOptions {
   const LinearBackend* backend = nullptr;  // null: native kernels. Outlives the session.
   /// f32 attention instead of int8 in a quantised file: for comparison only.
   bool f32_attention = false;
-  /// Rows that an operator holds in f32 at a time, and queries that attend at a time: 1 to 16; 0: 16. Never more than
-  /// tile_rows.
+  /// Rows that an operator holds in f32 at a time, and queries that attend at a time: 1 to 16; 0: 16, of linear layers on hosts
+  /// 128 where the instruction set has use for them (amx). Never more than tile_rows.
   uint32_t block_rows = 0;
   /// Keep each token's byte offsets and text of origin: tag, answer and the slots of a joint file need them. Without, add()
   /// takes 9 bytes a token less.

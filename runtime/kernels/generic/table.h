@@ -53,6 +53,9 @@ struct Links {
   static constexpr bool static_pool = linked::op(linked::kOpStaticPool) || linked::op(linked::kOpStaticRow);
 };
 
+/// Rows whose sums stay in the first-level cache until they are stored.
+constexpr uint8_t kLinearRows = 16;
+
 #if defined(BANTAM_KERNEL_IS_BASE)
 namespace shared {
 #define BANTAM_KERNEL(name, Args) \
@@ -67,6 +70,7 @@ namespace shared {
 const Table kTable = {
     Isa::BANTAM_KERNEL_ISA,
     kOffsetXor,
+    kLinearRows,
 #if defined(BANTAM_KERNEL_BASE)
 #define BANTAM_KERNEL(name, Args) BANTAM_KERNEL_BASE::shared::name,
 #define BANTAM_KERNEL_DOT(name, Args) name,

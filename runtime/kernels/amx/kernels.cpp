@@ -1,0 +1,62 @@
+// AMX: products of several rows in tiles; all else is AVX-512's.
+#define BANTAM_KERNEL_NAMESPACE amx
+#define BANTAM_KERNEL_ISA kAmx
+
+#include "kernels/avx512/dot.h"
+// The products in tiles, over the vectors above.
+#include "kernels/amx/linear.h"
+#include "kernels/generic/unpack.h"
+#include "kernels/tables.h"
+
+namespace bantam::kernels::amx {
+namespace {
+
+/// With fewer rows a layer waits for its weights, which come faster by the line than by the tile.
+constexpr uint32_t kLeastRows = 20;
+/// Weights come from memory more slowly than tiles multiply: they are read once for as many rows as can be.
+constexpr uint8_t kLinearRows = 128;
+
+/// One panel after the other as int8.
+bool linear_unpacked(const LinearQ8& a) {
+  LinearQ8 one = a;
+  one.w = a.scratch;
+  one.n = 16;
+  one.factors = nullptr;
+  one.masks = nullptr;
+  bool finite = true;
+  Unpacker unpacker(a);
+  for (uint32_t panel = 0; panel < a.n / 16; ++panel) {
+    unpacker.take(panel, 0, a.k);
+    finite &= TiledLinear(one).run();
+    one.w_scale += 16;
+    one.w_sum += 16;
+    one.y += 16;
+    if (one.bias != nullptr) one.bias += 16;
+  }
+  return finite;
+}
+
+bool linear_q8(const LinearQ8& a) {
+  if (a.rows < kLeastRows || a.k16 || a.sparse.ends != nullptr) return avx512::shared::linear_q8(a);
+  if (a.row_maximum != nullptr) memset(a.row_maximum, 0, a.rows * 16 * sizeof(int32_t));
+  return Unpacker::wanted(a) ? linear_unpacked(a) : TiledLinear(a).run();
+}
+
+}  // namespace
+
+/// The name of a kernel that is not this instruction set's own.
+namespace others {
+using namespace avx512::shared;
+using amx::linear_q8;
+}  // namespace others
+
+const Table kTable = {
+    Isa::BANTAM_KERNEL_ISA,
+    kOffsetXor,
+    kLinearRows,
+#define BANTAM_KERNEL(name, Args) others::name,
+#include "kernels/kernels.inc"
+#undef BANTAM_KERNEL
+};
+
+}  // namespace bantam::kernels::amx

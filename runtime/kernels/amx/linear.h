@@ -1,0 +1,161 @@
+// linear_q8 in tiles: groups of up to 32 rows by 32 outputs, or up to 16 rows by 64. Panels of outputs outside, so that a group's
+// weights, once they have come from far away, stay in the cache while all rows pass.
+#ifndef BANTAM_KERNELS_AMX_LINEAR_H_
+#define BANTAM_KERNELS_AMX_LINEAR_H_
+
+#include "kernels/amx/tiles.h"
+#include "kernels/generic/linear.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// One matrix product in tiles.
+class TiledLinear {
+ public:
+  BANTAM_INLINE explicit TiledLinear(const LinearQ8& layer)
+      : a_(layer),
+        whole_(layer.k / kTileBytes),
+        rest_(layer.k % kTileBytes),
+        groups_((layer.rows + kMostRows - 1) / kMostRows),
+        // Groups are of one size, so that tiles keep their shapes; the last one computes some rows again.
+        size_((layer.rows + groups_ - 1) / groups_),
+        second_(size_ > kTileRows ? size_ / 2 : 0),
+        first_(size_ - second_) {}
+
+  /// False when some y is not finite.
+  BANTAM_INLINE bool run() {
+    const TileScope tiles(first_, second_);
+    return second_ != 0 ? all_panels<2, 2>() : all_panels<1, 4>();
+  }
+
+ private:
+  static constexpr uint32_t kMostRows = 2 * kTileRows;
+
+  uint32_t row_of(uint32_t group) const { return group + 1 == groups_ ? a_.rows - size_ : group * size_; }
+
+  template <uint32_t kRowTiles, uint32_t kPanels>
+  BANTAM_INLINE bool all_panels() {
+    const uint32_t panels = a_.n / 16;
+    bool finite = true;
+    uint32_t panel = 0;
+    for (; panel + kPanels <= panels; panel += kPanels) finite &= panels_of_all_rows<kRowTiles, kPanels>(panel);
+    for (; panel < panels; ++panel) finite &= panels_of_all_rows<kRowTiles, 1>(panel);
+    return finite;
+  }
+
+  template <uint32_t kRowTiles, uint32_t kPanels>
+  BANTAM_INLINE bool panels_of_all_rows(uint32_t panel) {
+    const size_t panel_bytes = size_t{a_.k} * 16;
+    const int8_t* w = a_.w + panel * panel_bytes;
+    // The last inputs of each panel, with zeros behind them.
+    alignas(64) int8_t last[kPanels][kTileRows * kTileBytes];
+    if (rest_ != 0) {
+      memset(last, 0, sizeof(last));
+      for (uint32_t p = 0; p < kPanels; ++p) {
+        memcpy(last[p], w + p * panel_bytes + size_t{whole_} * sizeof(last[p]), rest_ * 16);
+      }
+    }
+    // The next panels come from further away; every group fetches its share of them.
+    const uint32_t next = panel + kPanels;
+    const bool more = next < a_.n / 16;
+    const size_t share = more ? kPanels * sizeof(last[0]) / groups_ : 0;
+    bool finite = true;
+    for (uint32_t group = 0; group < groups_; ++group) {
+      const int8_t* ahead = w + kPanels * panel_bytes + group * share * whole_;
+      finite &= block<kRowTiles, kPanels>(row_of(group), panel, w, last[0], ahead, share);
+    }
+    return finite;
+  }
+
+  template <uint32_t kRowTiles, uint32_t kPanels>
+  BANTAM_NOINLINE bool block(uint32_t row, uint32_t panel, const int8_t* w, const int8_t* last, const int8_t* ahead,
+                             size_t share) {
+    alignas(64) int32_t sums[kRowTiles * kTileRows][kPanels * 16];
+    multiply<kRowTiles, kPanels>(row, w, last, ahead, share);
+    constexpr size_t kStride = sizeof(sums[0]);
+    store_tile<0>(sums[0], kStride);
+    if constexpr (kPanels > 1) store_tile<1>(&sums[0][16], kStride);
+    if constexpr (kRowTiles == 2) {
+      store_tile<2>(sums[first_], kStride);
+      if constexpr (kPanels > 1) store_tile<3>(&sums[first_][16], kStride);
+    } else if constexpr (kPanels > 2) {
+      store_tile<2>(&sums[0][32], kStride);
+      store_tile<3>(&sums[0][48], kStride);
+    }
+    I32 worst = splat(int32_t{0});
+    BANTAM_UNROLL
+    for (uint32_t p = 0; p < kPanels; ++p) {
+      const uint32_t column = (panel + p) * 16;
+      const F32 w_scale = load(a_.w_scale + column);
+      const F32 bias = a_.bias != nullptr ? load(a_.bias + column) : splat(0.0f);
+      const I32 start = times_minus_128(load(a_.w_sum + column));
+      const float* x_scale = a_.x_scale + row;
+      float* y = a_.y + row * a_.y_stride + column;
+      for (uint32_t r = 0; r < size_; ++r, y += a_.y_stride) {
+        const F32 v = dequantize(load(&sums[r][p * 16]) + start, splat(x_scale[r]), w_scale, bias);
+        worst = max(worst, magnitude_bits(v));
+        store(y, v);
+      }
+    }
+    if (a_.activation == Activation::kNone && a_.row_maximum == nullptr) return largest(worst) < kInfinityBits;
+    return activate_block(a_.activation, a_.y + row * a_.y_stride + panel * 16, a_.y_stride, size_, kPanels,
+                          a_.row_maximum == nullptr ? nullptr : a_.row_maximum + row * 16);
+  }
+
+  /// Sums of rows [row, row + size_) by kPanels panels, in tiles 0 to 3.
+  template <uint32_t kRowTiles, uint32_t kPanels>
+  BANTAM_INLINE void multiply(uint32_t row, const int8_t* w, const int8_t* last, const int8_t* ahead, size_t share) {
+    const size_t panel_bytes = size_t{a_.k} * 16;
+    const int8_t* x = a_.x + row * a_.x_stride;
+    clear_tile<0>();
+    clear_tile<1>();
+    clear_tile<2>();
+    clear_tile<3>();
+    for (uint32_t i = 0; i < whole_; ++i) {
+      for (size_t line = 0; line < share; line += 64) prefetch(ahead + line);
+      ahead += share;
+      step<kRowTiles, kPanels>(x, a_.x_stride, w, panel_bytes);
+      x += kTileBytes;
+      w += kTileRows * kTileBytes;
+    }
+    if (rest_ == 0) return;
+    alignas(64) int8_t rows[kMostRows][kTileBytes] = {};
+    for (uint32_t r = 0; r < size_; ++r) memcpy(rows[r], x + r * a_.x_stride, rest_);
+    step<kRowTiles, kPanels>(rows[0], kTileBytes, last, kTileRows * kTileBytes);
+  }
+
+  /// 64 inputs.
+  template <uint32_t kRowTiles, uint32_t kPanels>
+  BANTAM_INLINE void step(const int8_t* x, size_t x_stride, const int8_t* w, size_t panel_bytes) {
+    load_tile<4>(x, x_stride);
+    if constexpr (kRowTiles == 2) {
+      load_tile<6>(w, kTileBytes);
+      add_products<0, 4, 6>();
+      if constexpr (kPanels == 2) {
+        load_tile<7>(w + panel_bytes, kTileBytes);
+        add_products<1, 4, 7>();
+      }
+      load_tile<5>(x + first_ * x_stride, x_stride);
+      add_products<2, 5, 6>();
+      if constexpr (kPanels == 2) add_products<3, 5, 7>();
+    } else {
+      load_tile<5>(w, kTileBytes);
+      add_products<0, 4, 5>();
+      if constexpr (kPanels == 4) {
+        load_tile<6>(w + panel_bytes, kTileBytes);
+        add_products<1, 4, 6>();
+        load_tile<7>(w + 2 * panel_bytes, kTileBytes);
+        add_products<2, 4, 7>();
+        load_tile<5>(w + 3 * panel_bytes, kTileBytes);
+        add_products<3, 4, 5>();
+      }
+    }
+  }
+
+  const LinearQ8& a_;
+  const uint32_t whole_, rest_;  // steps of 64 inputs, and inputs behind them
+  const uint32_t groups_, size_, second_, first_;
+};
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_AMX_LINEAR_H_
