@@ -81,6 +81,27 @@ class TiledLinear {
       store_tile<2>(&sums[0][32], kStride);
       store_tile<3>(&sums[0][48], kStride);
     }
+    float* y = a_.y + row * a_.y_stride + panel * 16;
+    if (a_.activation == Activation::kNone && a_.row_maximum == nullptr) {
+      return dequantize_block<kPanels>(sums, row, panel, y, a_.y_stride);
+    }
+    // Rows of y are often so far apart that they compete for a few places of the first-level cache.
+    alignas(64) float values[kRowTiles * kTileRows][kPanels * 16];
+    constexpr uint32_t kColumns = kPanels * 16;
+    dequantize_block<kPanels>(sums, row, panel, values[0], kColumns);
+    const bool finite = activate_block(a_.activation, values[0], kColumns, size_, kPanels,
+                                       a_.row_maximum == nullptr ? nullptr : a_.row_maximum + row * 16);
+    for (uint32_t r = 0; r < size_; ++r, y += a_.y_stride) {
+      BANTAM_UNROLL
+      for (uint32_t p = 0; p < kPanels; ++p) store(y + p * 16, load(&values[r][p * 16]));
+    }
+    return finite;
+  }
+
+  /// False when some value is not finite.
+  template <uint32_t kPanels, size_t kColumns>
+  BANTAM_INLINE bool dequantize_block(const int32_t (*sums)[kColumns], uint32_t row, uint32_t panel, float* y,
+                                      size_t y_stride) {
     I32 worst = splat(int32_t{0});
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPanels; ++p) {
@@ -89,16 +110,13 @@ class TiledLinear {
       const F32 bias = a_.bias != nullptr ? load(a_.bias + column) : splat(0.0f);
       const I32 start = times_minus_128(load(a_.w_sum + column));
       const float* x_scale = a_.x_scale + row;
-      float* y = a_.y + row * a_.y_stride + column;
-      for (uint32_t r = 0; r < size_; ++r, y += a_.y_stride) {
+      for (uint32_t r = 0; r < size_; ++r) {
         const F32 v = dequantize(load(&sums[r][p * 16]) + start, splat(x_scale[r]), w_scale, bias);
         worst = max(worst, magnitude_bits(v));
-        store(y, v);
+        store(y + r * y_stride + p * 16, v);
       }
     }
-    if (a_.activation == Activation::kNone && a_.row_maximum == nullptr) return largest(worst) < kInfinityBits;
-    return activate_block(a_.activation, a_.y + row * a_.y_stride + panel * 16, a_.y_stride, size_, kPanels,
-                          a_.row_maximum == nullptr ? nullptr : a_.row_maximum + row * 16);
+    return largest(worst) < kInfinityBits;
   }
 
   /// Sums of rows [row, row + size_) by kPanels panels, in tiles 0 to 3.
