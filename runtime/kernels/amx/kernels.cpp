@@ -12,7 +12,7 @@ namespace bantam::kernels::amx {
 namespace {
 
 /// With fewer rows a layer waits for its weights, which come faster by the line than by the tile.
-constexpr uint32_t kLeastRows = 20;
+constexpr uint32_t kLeastRows = 12;
 /// Weights come from memory more slowly than tiles multiply: they are read once for as many rows as can be.
 constexpr uint8_t kLinearRows = 128;
 
