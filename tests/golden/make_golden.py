@@ -17,6 +17,7 @@ import torch
 import transformers
 
 import jina_bert
+import multilingual
 import reference
 import shaw
 
@@ -529,6 +530,10 @@ def make_old_sentence_transformer(root, name, seed):
     write_expected(directory, POSITIONS, seed)
 
 
+def make_multilingual(root, name, seed):
+    multilingual.make(root / name, SMALL, randomize, seed)
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "models")
     root.mkdir(parents=True, exist_ok=True)
@@ -538,6 +543,7 @@ def main():
     makers += [(name, make_small, seed) for seed, name in enumerate(SMALL_MODELS, start=100)]
     makers += [(name, make_jina, seed) for seed, name in enumerate(JINA_MODELS, start=300)]
     makers += [(name, make_setfit, seed) for seed, name in enumerate(("setfit-two", "setfit-several"), start=330)]
+    makers += [("minilm-multilingual", make_multilingual, 340)]
     makers += [(name, make_static, seed) for seed, name in enumerate(("static-plain", "static-mapped"), start=320)]
     for name, maker, seed in makers:
         if not any(fnmatch.fnmatch(name, pattern) for pattern in sys.argv[2:] or ["*"]):

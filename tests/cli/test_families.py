@@ -1,0 +1,80 @@
+"""Models of several families as people use them: vectors of the multilingual MiniLM, pairs judged by families other than BERT."""
+
+import json
+import math
+import shutil
+import unittest
+
+from support import GOLDEN, CommandTest, softmax
+
+TOKENIZER = GOLDEN / "minilm-multilingual"
+QUERY = "the cat sat"
+TEXTS = ["le chat", "a", "кот 猫", "eine Katze at sea"]
+# Names that published models of inference give their labels, in the order of theirs.
+INFERENCE = {
+    "xlnet-classify": "CONTRADICTION NEUTRAL ENTAILMENT",
+    "deberta-v3-classify": "entailment neutral contradiction",
+}
+
+
+class Families(CommandTest):
+    def convert(self, name, tokenizer=True, **settings):
+        """A golden model with the small tokenizer of XLM-R, whose vocabulary fits every small model."""
+        source, target = self.directory / name, self.directory / f"{name}.bantam"
+        shutil.copytree(GOLDEN / name, source, dirs_exist_ok=True)
+        if tokenizer:
+            for file in ("tokenizer.json", "tokenizer_config.json"):
+                shutil.copy(TOKENIZER / file, source)
+        config = json.loads((source / "config.json").read_text())
+        (source / "config.json").write_text(json.dumps({**config, **settings}))
+        self.ok("convert", source, "-o", target, "--weights", "f32", "--parity", "none", "--quiet")
+        return target
+
+    def logits(self, file, first, second):
+        """By token ids, as transformers writes a pair."""
+        ids = self.line("tokenize", file, first, "--pair", second, "--json")["ids"]
+        outputs = self.line("run", file, "--ids", ",".join(map(str, ids)))["outputs"]
+        return outputs["logits"]["data"]
+
+    def test_vectors_of_texts_are_the_library_s(self):
+        file = self.convert("minilm-multilingual", tokenizer=False)
+        for line in (TOKENIZER / "expected.jsonl").read_text().splitlines():
+            expected = json.loads(line)
+            found = self.line("embed", file, expected["text"], "--json")["embedding"]
+            for a, b in zip(found, expected["sentence_embedding"], strict=True):
+                self.assertAlmostEqual(a, b, delta=1e-5)
+
+    def test_ranks_by_families_with_one_number(self):
+        for name in ("xlm-roberta-regress", "jina-rank", "xlnet-regress"):
+            for function in (None, "torch.nn.modules.linear.Identity"):
+                settings = {"sentence_transformers": {"activation_fn": function}} if function else {}
+                file = self.convert(name, **settings)
+                ranked = self.line("rank", file, QUERY, *TEXTS, "--json")["found"]
+                self.assertEqual(len(ranked), len(TEXTS))
+                self.assertEqual(
+                    [one["score"] for one in ranked], sorted((one["score"] for one in ranked), reverse=True)
+                )
+                for one in ranked:
+                    number = self.logits(file, QUERY, one["text"])[0]
+                    score = number if function else 1 / (1 + math.exp(-number))
+                    self.assertAlmostEqual(one["score"], score, places=5, msg=name)
+
+    def test_gives_labels_of_ones_own_by_families_of_inference(self):
+        usual = "contradiction neutral entailment"
+        for name in ("roberta-classify", "modernbert-classify", "electra-classify", *INFERENCE):
+            labels = INFERENCE.get(name, usual).split()
+            file = self.convert(name, id2label=dict(enumerate(labels)), label2id={x: i for i, x in enumerate(labels)})
+            holds = [x.lower() for x in labels].index("entailment")
+            wanted = ["cat", "chat", "sea"]
+            found = [self.logits(file, QUERY, f"a {label}")[holds] for label in wanted]
+            expected = dict(zip(wanted, softmax(found), strict=True))
+            answer = self.line("classify", file, QUERY, "--labels", ",".join(wanted), "--hypothesis", "a {}", "--json")[
+                "labels"
+            ]
+            self.assertEqual(len(answer), 3)
+            for one in answer:
+                self.assertAlmostEqual(one["score"], expected[one["label"]], places=5, msg=name)
+
+
+if __name__ == "__main__":
+    unittest.main()
