@@ -174,6 +174,30 @@ void print_embedding(const Prediction& prediction, const char* indent) {
   out().print("{}{}\n", indent, line);
 }
 
+Json tokens_json(const Tokenizer& tokenizer, const convert::TokenVectors& tokens) {
+  Json list = Json::array();
+  for (size_t i = 0; i < tokens.ids.size(); ++i) {
+    const auto begin = tokens.values.begin() + static_cast<std::ptrdiff_t>(i * tokens.width);
+    list.push_back({{"token", to_string(tokenizer.token(static_cast<uint32_t>(tokens.ids[i])))},
+                    {"id", tokens.ids[i]},
+                    {"embedding", std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(tokens.width))}});
+  }
+  return list;
+}
+
+void print_tokens(const Tokenizer& tokenizer, const convert::TokenVectors& tokens, const char* indent) {
+  constexpr size_t kShown = 5;
+  for (size_t i = 0; i < tokens.ids.size(); ++i) {
+    std::string line = fmt::format("{:<16}", to_string(tokenizer.token(static_cast<uint32_t>(tokens.ids[i]))));
+    for (size_t k = 0; k < std::min<size_t>(tokens.width, kShown); ++k) {
+      line += fmt::format(" {:7.4f}", tokens.values[i * tokens.width + k]);
+    }
+    out().print("{}{}\n", indent, printable(line));
+  }
+  out().print("{}{}\n", indent,
+              dim(fmt::format("({} vectors of {} numbers; all of them with --json)", tokens.ids.size(), tokens.width)));
+}
+
 void print_span(const Input& input, const Prediction& prediction, PositionUnit unit, const char* indent) {
   const Answer& answer = prediction.answer;
   const std::string& context = input.second ? *input.second : input.first;
@@ -221,6 +245,9 @@ void put_answer(const Predictor& predictor, const Input& input, const Prediction
   }
   if (has(prediction, kMasksPart)) put_candidates(predictor, input, prediction, object);
   if (has(prediction, kVectorPart)) (*object)["embedding"] = prediction.embedding;
+  if (has(prediction, kTokenVectorsPart)) {
+    (*object)["tokens"] = tokens_json(*predictor.engine().session().tokenizer(), prediction.tokens);
+  }
   if (has(prediction, kWordsPart) && labelled) {
     const LabelScore best = best_label(model, 0, prediction.labels, prediction.holds);
     (*object)["intent"] = {{"label", label_name(model, best.label)}, {"score", best.score}};
@@ -248,6 +275,9 @@ void print_answer(const Predictor& predictor, const Input& input, const Predicti
   print_further(predictor, input, prediction, unit, indent);
   if (has(prediction, kMasksPart)) print_candidates(predictor, prediction, indent);
   if (has(prediction, kVectorPart)) print_embedding(prediction, indent);
+  if (has(prediction, kTokenVectorsPart)) {
+    print_tokens(*predictor.engine().session().tokenizer(), prediction.tokens, indent);
+  }
   if (has(prediction, kSpanPart)) print_span(input, prediction, unit, indent);
   if (prediction.truncated) out().print("{}{}\n", indent, dim("(truncated: the end of the text was not read)"));
 }

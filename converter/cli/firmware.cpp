@@ -265,6 +265,13 @@ void run_firmware(const FirmwareArguments& arguments) {
   Image image;
   image.target = find_target(arguments.target);
   const ModelFile source(arguments.model);
+  if (has_part(source.model().task(), kTokenVectorsPart) && arguments.format == "project") {
+    fail(ExitCode::kUnsupported,
+         "{}: the example of a project puts no markers into texts, which vectors of tokens need; --format c-array or "
+         "bin "
+         "makes a file for a program of your own",
+         arguments.model);
+  }
   image.source_bytes = source.size();
   firmware::Target memory = image.target;
   if (arguments.format != "project") memory.model = UINT32_MAX;

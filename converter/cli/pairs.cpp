@@ -35,6 +35,13 @@ void sort_best_first(std::vector<ScoredText>* scored) {
                    [](const ScoredText& a, const ScoredText& b) { return a.score > b.score; });
 }
 
+uint32_t require_labels(const ModelFile& file) {
+  const uint32_t parts = traits(file.model().task()).parts;
+  if (parts == kLabelsPart) return kLabelsPart;
+  fail(ExitCode::kUnsupported, "{}: the file is for the task \"{}\"; this needs a classifier of pairs{}", file.path(),
+       task_name(file.model().task()), (parts & kVectorPart) != 0 ? "; bantam search compares vectors" : "");
+}
+
 /// A file of text labels, and which of them answers what is asked.
 class Judge {
  public:
@@ -93,12 +100,6 @@ class Judge {
   }
 
  private:
-  static uint32_t require_labels(const ModelFile& file) {
-    const uint32_t parts = traits(file.model().task()).parts;
-    if (parts == kLabelsPart) return kLabelsPart;
-    fail(ExitCode::kUnsupported, "{}: the file is for the task \"{}\"; this needs a classifier of pairs{}", file.path(),
-         task_name(file.model().task()), (parts & kVectorPart) != 0 ? "; bantam search compares vectors" : "");
-  }
   static std::string lower(std::string text) {
     for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return text;
@@ -145,6 +146,49 @@ void show_ranked(const RankArguments& arguments, const std::vector<ScoredText>& 
   out().flush();
 }
 
+/// Texts by the largest products of the query's tokens with theirs.
+std::vector<ScoredText> match_tokens(const ModelFile& file, const EngineOptions& options, const std::string& query,
+                                     const std::vector<std::string>& candidates, bool* truncated) {
+  Engine engine(file, options);
+  convert::TokenEmbedder embedder(engine);
+  const convert::TokenVectors asked = embedder.embed({query}, convert::TextRole::kQuery).front();
+  *truncated = asked.truncated;
+  std::vector<ScoredText> scored;
+  for (size_t begin = 0; begin < candidates.size(); begin += engine.batch()) {
+    const size_t end = std::min<size_t>(candidates.size(), begin + engine.batch());
+    const std::vector<std::string> batch(candidates.begin() + static_cast<ptrdiff_t>(begin),
+                                         candidates.begin() + static_cast<ptrdiff_t>(end));
+    for (const convert::TokenVectors& text : embedder.embed(batch, convert::TextRole::kDocument)) {
+      *truncated = *truncated || text.truncated;
+      scored.push_back({scored.size(), convert::max_similarity(asked, text)});
+    }
+  }
+  return scored;
+}
+
+/// The scores that a cross-encoder gives.
+std::vector<ScoredText> judge_pairs(const ModelFile& file, const RankArguments& arguments,
+                                    const std::vector<std::string>& candidates, bool* truncated) {
+  Judge judge(file, arguments.run.engine);
+  if (judge.count() > 1 && arguments.label.empty()) {
+    fail(ExitCode::kUsage, "--label: the file has several labels, {}; say whose probability ranks", judge.names());
+  }
+  const uint32_t label = arguments.label.empty() ? 0 : judge.require("--label", arguments.label);
+  std::vector<Input> pairs;
+  pairs.reserve(candidates.size());
+  for (const std::string& text : candidates) pairs.push_back({arguments.run.texts[0], text});
+  const bool sigmoid = judge.count() == 1 && !judge.scores_are_numbers();
+  std::vector<ScoredText> scored;
+  for (const std::vector<float>& logits : judge.logits(pairs, truncated)) {
+    scored.push_back({scored.size(), judge.count() == 1 ? logits[0] : softmax_at(logits, label)});
+  }
+  sort_best_first(&scored);  // of sigmoids close to 1 several are equal
+  for (ScoredText& one : scored) {
+    if (sigmoid) one.score = static_cast<float>(1 / (1 + std::exp(-double{one.score})));
+  }
+  return scored;
+}
+
 void run_rank(const RankArguments& arguments) {
   if (arguments.run.texts.empty()) fail(ExitCode::kUsage, "QUERY: missing; pass the query, then texts or --file");
   const std::string& query = arguments.run.texts[0];
@@ -155,29 +199,20 @@ void run_rank(const RankArguments& arguments) {
     given = {"-"};
   }
   const ModelFile file(arguments.run.model);
-  Judge judge(file, arguments.run.engine);
-  if (judge.count() > 1 && arguments.label.empty()) {
-    fail(ExitCode::kUsage, "--label: the file has several labels, {}; say whose probability ranks", judge.names());
+  const bool per_token = has_part(file.model().task(), kTokenVectorsPart);
+  if (per_token && !arguments.label.empty()) {
+    fail(ExitCode::kUsage, "--label: the file has no labels, its tokens' vectors rank; leave it out");
   }
-  const uint32_t label = arguments.label.empty() ? 0 : judge.require("--label", arguments.label);
+  if (!per_token) require_labels(file);
   TextSource source(given, arguments.run.file, warn, show_prompt);
   std::vector<std::string> candidates;
-  std::vector<Input> pairs;
-  std::string text;
-  while (source.next(&text)) {
-    if (text.empty()) continue;
-    candidates.push_back(text);
-    pairs.push_back({query, std::move(text)});
+  for (std::string text; source.next(&text);) {
+    if (!text.empty()) candidates.push_back(std::move(text));
   }
   bool truncated = false;
-  std::vector<ScoredText> ranked;
-  for (const std::vector<float>& logits : judge.logits(pairs, &truncated)) {
-    ranked.push_back({ranked.size(), judge.count() == 1 ? logits[0] : softmax_at(logits, label)});
-  }
-  sort_best_first(&ranked);
-  if (judge.count() == 1 && !judge.scores_are_numbers()) {
-    for (ScoredText& one : ranked) one.score = static_cast<float>(1 / (1 + std::exp(-double{one.score})));
-  }
+  std::vector<ScoredText> ranked = per_token ? match_tokens(file, arguments.run.engine, query, candidates, &truncated)
+                                             : judge_pairs(file, arguments, candidates, &truncated);
+  if (per_token) sort_best_first(&ranked);
   if (arguments.top && ranked.size() > *arguments.top) ranked.resize(*arguments.top);
   show_ranked(arguments, ranked, query, candidates, truncated);
 }
@@ -258,7 +293,9 @@ void add_rank(CLI::App& app) {
   CLI::App* command = app.add_subcommand("rank", "Rank texts by how well they answer a query");
   command->group(kAnswerGroup);
   command->option_defaults()->group("Input");
-  command->add_option("FILE", arguments->run.model, "A .bantam file that judges pairs: a cross-encoder")
+  command
+      ->add_option("FILE", arguments->run.model,
+                   "A .bantam file that judges pairs (a cross-encoder), or that gives a vector a token (ColBERT)")
       ->required()
       ->type_name("FILE.bantam");
   add_texts(*command, "TEXT", &arguments->run.texts, "The query, then the texts to rank; none, or -: standard input");

@@ -65,11 +65,13 @@ constexpr Variant kVariants[] = {
      "  bantam answer qa.bantam --question \"Who wrote it?\" --context \"Jane Austen wrote it.\"\n"
      "  bantam answer qa.bantam --context \"Jane Austen wrote it.\" < questions.txt\n"
      "  bantam answer qa.bantam --file lines.txt --question \"Who wrote it?\" --stride 8"},
-    {"embed", "Turn texts into vectors", kVectorPart, kVectors | kBatch | kTime | kRaw,
+    {"embed", "Turn texts into vectors", kVectorPart | kTokenVectorsPart, kVectors | kBatch | kTime | kRaw,
      "  bantam embed minilm.bantam \"a sentence\" --json\n"
      "  bantam embed minilm.bantam --batch 16 --json < lines.txt\n"
      "  # a row a line, for numpy.load\n"
-     "  bantam embed minilm.bantam --batch 16 --output vectors.npy < lines.txt"},
+     "  bantam embed minilm.bantam --batch 16 --output vectors.npy < lines.txt\n"
+     "  # a vector a token, of a query\n"
+     "  bantam embed colbert.bantam --query \"a sentence\" --json"},
     {"fill", "Guess what stands where [MASK] is", kMasksPart, kTop | kBatch | kTime | kRaw,
      "  bantam fill bert.bantam \"Paris is the [MASK] of France.\" --top 3"},
     {"similar", "Compare texts by their embeddings", kVectorPart, kPair,
@@ -152,6 +154,8 @@ void add_output_options(CLI::App& command, const Variant& variant, RunOptions* o
         .add_option("-o,--output", options->output,
                     "Write the vectors to this file, a row a text, as f32 for numpy.load")
         ->type_name("FILE.npy");
+    command.add_flag("--query", options->query,
+                     "Of a file that gives a vector a token (ColBERT): texts are queries, not documents");
   }
   if (variant.takes & kRaw) command.add_flag("--raw", options->raw, "Print every output of the graph as JSON");
 }

@@ -33,6 +33,7 @@ struct RunOptions {
   std::optional<uint32_t> stride;
   PositionUnit offsets = PositionUnit::kBytes;
   std::string output;  // of vectors: a .npy file
+  bool query = false;  // of vectors of tokens: texts are queries
   bool strict = false;
   bool raw = false;
   bool json = false;

@@ -29,8 +29,15 @@ uint32_t resolve_parts(const ModelFile& file, uint32_t wanted) {
 
 /// Options that the file's task has no use for, and a second text that it cannot do without. `--raw` has any use.
 void check_fit(const RunOptions& options, const ModelFile& file, uint32_t parts) {
-  if (options.raw) return;
   const char* task = task_name(file.model().task());
+  const bool per_token = (parts & kTokenVectorsPart) != 0;
+  if (options.query && (!per_token || options.raw)) {
+    fail(ExitCode::kUsage, "--query: {} knows no queries; leave it out", options.raw ? "--raw" : task);
+  }
+  if (!options.output.empty() && per_token) {
+    fail(ExitCode::kUsage, "--output: holds a row a text, the task \"{}\" gives several; use --json", task);
+  }
+  if (options.raw) return;
   const bool asks = options.question.has_value() || options.context.has_value();
   const bool second = !options.pairs.empty() || asks;
   if (second && !convert::takes_second(parts)) {
@@ -173,6 +180,7 @@ PredictOptions predict_options(const RunOptions& options) {
   PredictOptions predict;
   predict.top = options.top.value_or(5);
   predict.strict = options.strict;
+  predict.role = options.query ? convert::TextRole::kQuery : convert::TextRole::kDocument;
   predict.stride = options.stride;
   return predict;
 }

@@ -253,4 +253,14 @@ Graph clone(const Graph& graph) {
   return copy;
 }
 
+const std::vector<uint8_t>* blob_bytes(const Graph& graph, const fb::TokenizerT& tokenizer, fb::BlobName name) {
+  for (const auto& blob : tokenizer.blobs) {
+    if (blob->name != name) continue;
+    for (const RawBlob& raw : graph.blobs) {
+      if (raw.target == blob->data.get()) return &raw.bytes;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace bantam::convert

@@ -91,6 +91,9 @@ void remap_tensors(Graph& graph, const std::vector<int32_t>& map, const std::vec
 /// Removes tensors that no op, input or output names. Returns the names of constants that went.
 std::vector<std::string> remove_unused_tensors(Graph& graph);
 
+/// Bytes of a tokenizer's table; null: it has none of this name.
+const std::vector<uint8_t>* blob_bytes(const Graph& graph, const fb::TokenizerT& tokenizer, fb::BlobName name);
+
 /// A deep copy of the model that shares the constants' values; blobs point into the copy.
 Graph clone(const Graph& graph);
 

@@ -27,7 +27,7 @@ constexpr bool gives_one_label(const TaskTraits& task) {
 }
 
 /// May a second text come with the first? Labels of words, and vectors, are of one text.
-constexpr bool takes_second(uint32_t parts) { return (parts & (kWordsPart | kVectorPart)) == 0; }
+constexpr bool takes_second(uint32_t parts) { return (parts & (kWordsPart | kVectorPart | kTokenVectorsPart)) == 0; }
 /// Is there no answer without? Where there are masks as well, these answer a text alone.
 constexpr bool needs_second(uint32_t parts) {
   return (parts & (kSpanPart | kFollowsPart | kChoicePart)) != 0 && (parts & kMasksPart) == 0;

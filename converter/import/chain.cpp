@@ -48,16 +48,6 @@ void forbid(Values& transitions, const Values& mask, size_t tags) {
   }
 }
 
-const std::vector<uint8_t>* bytes_of(const Graph& graph, const fb::TokenizerT& tokenizer, fb::BlobName name) {
-  for (const auto& blob : tokenizer.blobs) {
-    if (blob->name != name) continue;
-    for (const RawBlob& raw : graph.blobs) {
-      if (raw.target == blob->data.get()) return &raw.bytes;
-    }
-  }
-  return nullptr;
-}
-
 /// Does a token of this text begin a word?
 bool begins_word(const fb::TokenizerT& tokenizer, std::string_view text) {
   if (tokenizer.model->kind != fb::TokenModelKind::wordpiece) return !text.empty() && text.front() == ' ';
@@ -87,8 +77,8 @@ void choose_members(Graph& graph, const Fields& fields, Problems& problems) {
       std::find_if(ops.begin(), ops.end(), [](const auto& op) { return op->attributes.type == fb::OpAttributes::Crf; });
   if (chain == ops.end() || fields.text("crf_rows", "all") != "words") return;
   const fb::TokenizerT* tokenizer = graph.model.tokenizers.empty() ? nullptr : graph.model.tokenizers.front().get();
-  const auto* text = tokenizer == nullptr ? nullptr : bytes_of(graph, *tokenizer, fb::BlobName::token_text);
-  const auto* begin = tokenizer == nullptr ? nullptr : bytes_of(graph, *tokenizer, fb::BlobName::token_begin);
+  const auto* text = tokenizer == nullptr ? nullptr : blob_bytes(graph, *tokenizer, fb::BlobName::token_text);
+  const auto* begin = tokenizer == nullptr ? nullptr : blob_bytes(graph, *tokenizer, fb::BlobName::token_begin);
   if (text == nullptr || begin == nullptr) {
     problems.add(ExitCode::kInvalid,
                  "config.json: crf_rows: \"words\" needs the tokenizer, which says what tokens begin words");

@@ -123,11 +123,6 @@ ChosenHead detect_head(const Family& family, const Fields& config, const Weights
     problems.add(ExitCode::kUnsupported, fmt::format("config.json: architectures: \"{}\" {}", name, why));
     return {};
   }
-  if (name == "HF_ColBERT") {
-    problems.add(ExitCode::kUnsupported, fmt::format("config.json: architectures: \"{}\" gives a vector a token: {}",
-                                                     name, kWithoutTokenVectors));
-    return {};
-  }
   problems.add(
       ExitCode::kUnsupported,
       fmt::format("config.json: architectures: \"{}\" is not supported; {} with heads for {} is, and --task NAME "

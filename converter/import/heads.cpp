@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -74,6 +75,27 @@ class HeadImporter {
   void embed(const Head&) {
     task_->prompt = c_.pooling.prompt;
     c_.builder.output("sentence_embedding", fb::OutputRole::embedding, vector(c_.pooling));
+  }
+
+  /// A vector of length 1 for each token.
+  void token_vectors(const Head& head) {
+    SentencePooling modules = c_.pooling;
+    modules.normalize = true;
+    const std::string name = head.layers.front().name, weight = name + ".weight", bias = name + ".bias";
+    constexpr uint64_t kMostColumns = 1U << 16;
+    const auto width = static_cast<uint32_t>(std::min(c_.weights.head_rows(weight).value_or(0), kMostColumns));
+    if (modules.dense.empty() && width != 0) {
+      DenseModule own;
+      own.name = own.tensors = name;
+      own.in = c_.builder.width(c_.encoder.hidden);
+      own.out = width;
+      own.weight = c_.weights.head(weight, {own.out, own.in});
+      if (c_.weights.has_head(bias)) own.bias = c_.weights.head(bias, {own.out});
+      modules.dense.push_back(std::move(own));
+    }
+    int32_t x = c_.encoder.hidden;
+    if (modules.dense.empty()) x = c_.builder.row("normalize", x, unit_length(c_.builder.width(x)));
+    c_.builder.output("token_embeddings", fb::OutputRole::token_embeddings, dense_modules(x, modules));
   }
 
   /// SetFit's classifier.
@@ -163,22 +185,31 @@ class HeadImporter {
 
   /// What sentence-transformers' modules make of a text.
   int32_t vector(const SentencePooling& pooling) {
-    int32_t x = c_.builder.pool("pooling", c_.encoder.hidden, pooling.pool, pooling.normalize && pooling.dense.empty());
+    return dense_modules(
+        c_.builder.pool("pooling", c_.encoder.hidden, pooling.pool, pooling.normalize && pooling.dense.empty()),
+        pooling);
+  }
+
+  /// x / |x| is the RMS norm with gamma 1 / sqrt(width).
+  EpilogueSpec unit_length(uint32_t width) {
+    EpilogueSpec epilogue;
+    epilogue.norm = fb::NormKind::rms;
+    epilogue.epsilon = 1e-24F;
+    Values gamma;
+    gamma.values.assign(width, 1.0F / std::sqrt(static_cast<float>(width)));
+    epilogue.gamma = c_.builder.vector("normalize.gamma", std::move(gamma));
+    return epilogue;
+  }
+
+  int32_t dense_modules(int32_t x, const SentencePooling& pooling) {
     for (size_t i = 0; i < pooling.dense.size(); ++i) {
       const DenseModule& module = pooling.dense[i];
-      EpilogueSpec epilogue = activated(module.activation);
-      if (pooling.normalize && i + 1 == pooling.dense.size()) {
-        // x / |x| is the RMS norm with gamma 1 / sqrt(width).
-        epilogue.norm = fb::NormKind::rms;
-        epilogue.epsilon = 1e-24F;
-        Values gamma;
-        gamma.values.assign(module.out, 1.0F / std::sqrt(static_cast<float>(module.out)));
-        epilogue.gamma = c_.builder.vector("normalize.gamma", std::move(gamma));
-      }
-      const int32_t weight =
-          c_.builder.linear_weight(module.name + ".linear.weight", module.out, module.in, module.weight);
+      const bool last = pooling.normalize && i + 1 == pooling.dense.size();
+      EpilogueSpec epilogue = last ? unit_length(module.out) : EpilogueSpec{};
+      epilogue.activation = module.activation;
+      const int32_t weight = c_.builder.linear_weight(module.tensors + ".weight", module.out, module.in, module.weight);
       const int32_t bias =
-          module.bias.values.empty() ? kAbsent : c_.builder.vector(module.name + ".linear.bias", module.bias);
+          module.bias.values.empty() ? kAbsent : c_.builder.vector(module.tensors + ".bias", module.bias);
       x = c_.builder.linear(module.name, x, weight, bias, epilogue);
     }
     return x;
@@ -287,6 +318,8 @@ class HeadImporter {
         return 1;
       case HeadLayer::Out::kTwo:
         return 2;
+      case HeadLayer::Out::kVector:
+        break;  // read where it is built
     }
     return 0;
   }
@@ -445,6 +478,7 @@ constexpr Builds kBuilds[] = {
     {fb::TaskKind::pretraining, &HeadImporter::pretraining},
     {fb::TaskKind::embed, &HeadImporter::embed},
     {fb::TaskKind::joint, &HeadImporter::joint},
+    {fb::TaskKind::token_vectors, &HeadImporter::token_vectors},
 };
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "import/source/static_embeddings.h"
 #include "import/source/weights.h"
 #include "import/stack.h"
+#include "import/token_vectors.h"
 #include "import/tokenizer/tokenizer.h"
 #include "model/task_traits.h"
 
@@ -79,6 +80,7 @@ void record_provenance(Graph& graph, const ModelSource& source, const Fields& co
     }
   };
   record("config.json");
+  record("artifact.metadata");
   for (const char* name : kTokenizerFiles) record(name);
   for (const std::string& name : sentence_transformers_files(source.root)) {
     property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.root / name));
@@ -178,11 +180,13 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   problems.raise();  // wrong settings would make every tensor's shape wrong
   const Family& family = *config.family;
   const ModelNames names = model_names(family);
+  const bool gives_tokens = gives_token_vectors(source.root) || is_colbert(source.config);
   const bool embeds = is_sentence_transformers(source.root) || family.block.averaged;
   const bool classifies = embeds && is_setfit(source.root) && (options.task.empty() || options.task == "classify");
   Weights weights(*source.checkpoint, names, problems);
   const ChosenHead head = classifies              ? ChosenHead{fb::TaskKind::classify, family.head(fb::TaskKind::embed)}
                           : !options.task.empty() ? head_of_task(family, parse_head(options.task), weights, problems)
+                          : gives_tokens          ? head_of_task(family, fb::TaskKind::token_vectors, weights, problems)
                           : embeds                ? head_of_task(family, fb::TaskKind::embed, weights, problems)
                                                   : detect_head(family, fields, weights, problems);
   check_layers(weights, config, problems);
@@ -198,6 +202,12 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
                   ? read_static_pooling(fields)
                   : read_sentence_pooling(source.root, config.hidden, problems, graph.notes);
   }
+  const bool per_token = (traits(head.task).parts & kTokenVectorsPart) != 0;
+  if (per_token) pooling = read_token_modules(source.root, config.hidden, problems);
+  if (per_token && is_colbert(source.config) && options.task.empty() && !weights.has_head("linear.weight")) {
+    problems.add(ExitCode::kInvalid,
+                 "tensor \"linear.weight\" is missing, which makes vectors of tokens; is the directory complete?");
+  }
   SetFitHead setfit;
   if (classifies) {
     setfit = read_setfit(source.root, pooling.dense.empty() ? config.hidden : pooling.dense.back().out, problems);
@@ -211,6 +221,9 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
   if (!options.ids_only) add_tokenizer(graph, source.tokenizer, config, pooling, positions, problems);
+  if (per_token) {
+    resolve_token_vectors(graph, read_token_vector_settings(source.root, source.config, problems), problems);
+  }
   choose_members(graph, fields, problems);
   record_provenance(graph, source, fields);
   problems.raise();

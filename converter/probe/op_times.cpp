@@ -46,7 +46,8 @@ void after(void* context, uint32_t op, uint32_t, uint32_t, uint32_t worker) {
 /// Keys that the query at `position` of `length` tokens attends to.
 uint64_t visible_keys(const fb::Attention& attention, uint64_t position, uint64_t length) {
   const bool causal = attention.mask() == fb::MaskKind::causal || attention.mask() == fb::MaskKind::causal_window;
-  const bool window = attention.mask() == fb::MaskKind::window || attention.mask() == fb::MaskKind::causal_window;
+  const bool window = attention.mask() == fb::MaskKind::window || attention.mask() == fb::MaskKind::window_fillers ||
+                      attention.mask() == fb::MaskKind::causal_window;
   const uint64_t reach = window ? attention.window() : length;
   const uint64_t first = position > reach ? position - reach : 0;
   const uint64_t last = causal ? position : std::min(length - 1, position + reach);

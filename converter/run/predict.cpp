@@ -39,6 +39,7 @@ Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& optio
     fail(ExitCode::kUsage, "--stride: {} does not slide windows; it works with classify, tag and answer",
          task_name(engine.model().task()));
   }
+  if ((parts & kTokenVectorsPart) != 0) tokens_.emplace(engine);
   const fb::Task* stored = root(engine.model()).task();
   if ((parts & kVectorPart) != 0 && stored != nullptr) prompt_ = to_string(as_text(stored->prompt()));
 }
@@ -63,7 +64,25 @@ std::vector<float> Predictor::zeros() const {
   return std::vector<float>(width(tensor(model, model.outputs()->Get(0)->tensor())));
 }
 
+std::vector<Prediction> Predictor::predict_tokens(const std::vector<Input>& inputs) {
+  std::vector<std::string> texts;
+  texts.reserve(inputs.size());
+  for (const Input& input : inputs) texts.push_back(input.first);
+  std::vector<Prediction> predictions(inputs.size());
+  std::vector<TokenVectors> found = tokens_->embed(texts, options_.role);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (found[i].truncated && options_.strict) {
+      fail(ExitCode::kInvalid, "{}: it does not fit; shorten it, or leave out --strict", where(inputs[i]));
+    }
+    predictions[i].parts = parts_;
+    predictions[i].truncated = found[i].truncated;
+    predictions[i].tokens = std::move(found[i]);
+  }
+  return predictions;
+}
+
 std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
+  if (tokens_) return predict_tokens(inputs);
   Session& session = engine_.session();
   session.clear();
   std::vector<Prediction> predictions(inputs.size());

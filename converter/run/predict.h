@@ -9,6 +9,7 @@
 #include "bantam/tasks.h"
 #include "graph/task_parts.h"
 #include "run/engine.h"
+#include "run/token_vectors.h"
 
 namespace bantam::convert {
 
@@ -19,9 +20,10 @@ struct Input {
 };
 
 struct PredictOptions {
-  uint32_t top = 5;                // labels or candidates kept
-  bool strict = false;             // truncation is an error
-  std::optional<uint32_t> stride;  // tokens that neighbouring windows share; none: truncate
+  uint32_t top = 5;                     // labels or candidates kept
+  bool strict = false;                  // truncation is an error
+  std::optional<uint32_t> stride;       // tokens that neighbouring windows share; none: truncate
+  TextRole role = TextRole::kDocument;  // of texts whose tokens have vectors
 };
 
 /// What a label set beyond the task's own says: labels of the text, or of its words.
@@ -46,6 +48,7 @@ struct Prediction {
   std::vector<Entity> entities;
   Answer answer;
   std::vector<float> embedding;
+  TokenVectors tokens;
   std::vector<std::vector<Candidate>> masks;  // candidates of each [MASK]
   std::vector<Offset> mask_spans;
   std::vector<SetAnswer> further;
@@ -101,13 +104,15 @@ class Predictor {
   void merge(const Input& input, const Window& window, std::vector<WindowSums>* sums, Prediction* out);
   void merge_set(const Input& input, const Window& window, WindowSums* sums);
 
+  std::vector<Prediction> predict_tokens(const std::vector<Input>& inputs);
   void refuse_truncation(const Input& input, const EncodeResult& result) const;
   std::string where(const Input& input) const;
 
   Engine& engine_;
   uint32_t parts_;
   PredictOptions options_;
-  std::string prompt_;  // of vectors: what the file puts before every text
+  std::optional<TokenEmbedder> tokens_;  // of files of token vectors
+  std::string prompt_;                   // of vectors: what the file puts before every text
 };
 
 /// Name of a label of a set of the whole text; next sentence: "is_next", "not_next" unless the file says otherwise.

@@ -30,6 +30,7 @@ Axis axis_of(HeadLayer::Out out) {
     case HeadLayer::Out::kLabels:
     case HeadLayer::Out::kOne:
     case HeadLayer::Out::kTwo:
+    case HeadLayer::Out::kVector:
       break;
   }
   return Axis::kNone;

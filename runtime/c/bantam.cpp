@@ -22,7 +22,7 @@ static_assert(alignof(Model) <= alignof(bantam_model));
 static_assert(sizeof(bantam_status) == sizeof(Status));
 static_assert(int{BANTAM_INTERNAL} == static_cast<int>(Status::kInternal));
 static_assert(int{BANTAM_UNAVAILABLE} == static_cast<int>(Status::kUnavailable));
-static_assert(int{BANTAM_TASK_PRETRAINING} == static_cast<int>(bantam::TaskKind::kPretraining));
+static_assert(int{BANTAM_TASK_TOKEN_VECTORS} == static_cast<int>(bantam::TaskKind::kTokenVectors));
 static_assert(sizeof(bantam_parallel) == sizeof(bantam::Parallel));
 static_assert(offsetof(bantam_parallel, run) == offsetof(bantam::Parallel, run));
 static_assert(sizeof(bantam_offset) == sizeof(bantam::Offset));

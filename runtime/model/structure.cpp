@@ -131,7 +131,7 @@ constexpr Field kList[] = {
     field(&fb::Attention::scale), field(&fb::Attention::mask), field(&fb::Attention::window),
     field(&fb::Attention::distance_bias), field(&fb::Attention::slopes), field(&fb::Attention::place_rows),
     field(&fb::Attention::place_keys), field(&fb::Attention::place_queries), field(&fb::Attention::shared_places),
-    field(&fb::Attention::segment_keys),  //
+    field(&fb::Attention::segment_keys), field(&fb::Attention::filler),  //
     field(&fb::Pool::kind),
     field(&fb::Pool::l2),                                     //
     field(&fb::Slice::begin), field(&fb::Slice::width),       //

@@ -16,11 +16,12 @@ enum Part : uint32_t {
   kLabelsPart = 1u << 0,  // labels of the text, or of a pair: label set 0
   kWordsPart =
       1u << 1,  // a label of each word, joined to entities: the label set after kLabelsPart's, in the text alone
-  kSpanPart = 1u << 2,     // a span of the second text that answers the first
-  kMasksPart = 1u << 3,    // tokens for each mask of the text
-  kVectorPart = 1u << 4,   // an embedding of the text
-  kChoicePart = 1u << 5,   // one of several second texts
-  kFollowsPart = 1u << 6,  // whether the second text follows the first
+  kSpanPart = 1u << 2,          // a span of the second text that answers the first
+  kMasksPart = 1u << 3,         // tokens for each mask of the text
+  kVectorPart = 1u << 4,        // an embedding of the text
+  kChoicePart = 1u << 5,        // one of several second texts
+  kFollowsPart = 1u << 6,       // whether the second text follows the first
+  kTokenVectorsPart = 1u << 7,  // an embedding of each token
 };
 
 /// How values become scores.

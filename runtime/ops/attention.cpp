@@ -22,6 +22,9 @@ Verdict verify(const Site& site) {
   if (!(a.scale() > 0.0f && a.scale() <= 1e6f)) return corrupt("attention's scale is not a positive number");
   if (a.mask() > fb::MaskKind::MAX) return unsupported("attention with this mask is not executed");
   if (!linked::mask(static_cast<uint32_t>(a.mask()))) return not_linked("this build leaves the mask out");
+  if constexpr (linked::kFillers) {
+    if (hides_fillers(a) != (a.filler() >= 0)) return corrupt("attention's mask and its filler do not belong together");
+  }
   BANTAM_CHECK(check_head_tensors(site, shape_of(a), operand(site.op.inputs(), 0), operand(site.op.inputs(), 1),
                                   operand(site.op.inputs(), 2)));
   if constexpr (linked::kBias) BANTAM_CHECK(check_bias(site, a.heads()));
@@ -45,6 +48,16 @@ void add_bias(const TileRun& run, const fb::Op& op, Call& call, uint32_t head, [
   }
 }
 
+/// Behind the last key of a sequence that is seen.
+uint32_t end_of_keys(const TileRun& run, const fb::Attention& a, uint32_t sequence) {
+  uint32_t end = run.offsets[sequence + 1];
+  if constexpr (linked::kFillers) {
+    if (!hides_fillers(a)) return end;
+    while (end > run.offsets[sequence] + 1 && run.ids[end - 1] == a.filler()) --end;
+  }
+  return end;
+}
+
 /// All heads of query rows [begin, end) of the run, which belong to one sequence.
 bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, uint32_t sequence, float* y,
             size_t y_stride, uint8_t* scratch_bytes) {
@@ -62,7 +75,7 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   args.key_page_stride = key_page * a.kv_heads();
   args.value_page_stride = value_page * a.kv_heads();
   args.kv_begin = run.offsets[sequence];
-  args.kv_end = run.offsets[sequence + 1];
+  args.kv_end = end_of_keys(run, a, sequence);
   args.head_width = a.head_width();
   args.scale = a.scale();
   args.mask = mask_of(a);

@@ -12,7 +12,13 @@ struct HeadShape {
   uint32_t head_width;
 };
 
-inline kernels::Mask mask_of(const fb::Attention& a) { return static_cast<kernels::Mask>(a.mask()); }
+inline bool hides_fillers(const fb::Attention& a) { return linked::kFillers && a.mask() >= fb::MaskKind::fillers; }
+
+/// What kernels do of the mask. They do not know fillers, which are no keys of a call.
+inline kernels::Mask mask_of(const fb::Attention& a) {
+  if (!hides_fillers(a)) return static_cast<kernels::Mask>(a.mask());
+  return a.mask() == fb::MaskKind::fillers ? kernels::Mask::kNone : kernels::Mask::kWindow;
+}
 
 /// Counts are positive, small enough for 32-bit products, and heads is a multiple of kv_heads.
 Verdict check_head_shape(const HeadShape& shape);

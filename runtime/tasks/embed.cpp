@@ -14,4 +14,10 @@ Status embed(const Session& session, uint32_t sequence, const float** out, uint3
   return Status::kOk;
 }
 
+Status embed_tokens(const Session& session, uint32_t sequence, OutputView* out) {
+  if (!has_part(session.model().task(), kTokenVectorsPart)) return Status::kNoSuchTask;
+  if (out == nullptr) return Status::kInvalidArgument;
+  return tasks::head_output(session, kTokenVectorHead, sequence, out);
+}
+
 }  // namespace bantam

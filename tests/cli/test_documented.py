@@ -18,6 +18,7 @@ MODELS = {
     "model": "bert-classify",
     "sentiment": "bert-classify",
     "reranker": "bert-regress",
+    "colbert": "colbert",
     "topics": "bert-classify",
     "nli": "bert-classify",
     "qa": "bert-answer",

@@ -177,14 +177,18 @@ TEST_F(BesideModules, HeadsOfAnotherShapeAreNamed) {
   EXPECT_NE(refused(ExitCode::kInvalid).find("names 1 labels, but the head has scores of 2"), std::string::npos);
 }
 
-TEST_F(BesideModules, VectorsATokenAreRefused) {
-  write_modules({"Transformer", "Dense"});
-  EXPECT_NE(refused(ExitCode::kUnsupported).find("is a ColBERT model"), std::string::npos);
+TEST_F(BesideModules, VectorsATokenNeedTheirLayer) {
   std::filesystem::remove(directory_.path() / "modules.json");
   json config = tiny_config();
   config["architectures"] = {"HF_ColBERT"};
   directory_.write("config.json", config.dump());
-  EXPECT_NE(refused(ExitCode::kUnsupported).find("gives a vector a token"), std::string::npos);
+  ImportOptions options;
+  EXPECT_NE(refused(ExitCode::kInvalid, options).find("\"linear.weight\" is missing"), std::string::npos);
+  directory_.write("config.json", tiny_config().dump());
+  options.task = "token-vectors";  // the encoder's own rows
+  const Graph graph = import_hugging_face(directory_.path(), options);
+  EXPECT_EQ(graph.model.task->kind, fb::TaskKind::token_vectors);
+  EXPECT_EQ(graph.model.outputs.front()->role, fb::OutputRole::token_embeddings);
 }
 
 TEST(Published, FamiliesAreToldBySettingsAndTensors) {

@@ -261,7 +261,8 @@ class Evaluator {
   /// What is added to the score of a key so many places behind its query; minus infinity where it is not seen.
   double bias(const fb::OpT& op, const fb::AttentionT& attributes, size_t head, int64_t distance) const {
     const bool causal = attributes.mask == fb::MaskKind::causal || attributes.mask == fb::MaskKind::causal_window;
-    const bool window = attributes.mask == fb::MaskKind::window || attributes.mask == fb::MaskKind::causal_window;
+    const bool window = attributes.mask == fb::MaskKind::window || attributes.mask == fb::MaskKind::causal_window ||
+                        attributes.mask == fb::MaskKind::window_fillers;
     if ((causal && distance > 0) || (window && std::abs(distance) > int64_t{attributes.window})) {
       return -std::numeric_limits<double>::infinity();
     }
@@ -283,6 +284,13 @@ class Evaluator {
     return attributes.shared_places ? place : head * (extent(table, 0) / attributes.heads) + place;
   }
 
+  /// Is this token among the last ones that only fill up?
+  bool fills(const fb::AttentionT& attributes, size_t key) const {
+    if (attributes.filler < 0 || key == 0) return false;
+    return std::all_of(ids_.begin() + static_cast<std::ptrdiff_t>(key), ids_.end(),
+                       [&](int32_t id) { return id == attributes.filler; });
+  }
+
   Matrix attention(const fb::OpT& op, const fb::AttentionT& attributes) const {
     const Matrix &q = tensors_.at(op.inputs.at(0)), &k = tensors_.at(op.inputs.at(1)),
                  &v = tensors_.at(op.inputs.at(2));
@@ -296,6 +304,7 @@ class Evaluator {
           score[key] *= static_cast<double>(attributes.scale);
           const int64_t distance = static_cast<int64_t>(key) - static_cast<int64_t>(row);
           score[key] += bias(op, attributes, head, distance);
+          if (fills(attributes, key)) score[key] = -std::numeric_limits<double>::infinity();
           if (attributes.segment_keys >= 0 && !segments_.empty() && segments_[row] != segments_[key]) {
             const float* keys =
                 constant(convert::named_input(op, attributes.segment_keys)).data() + head * (attributes.head_width + 1);
@@ -323,6 +332,7 @@ class Evaluator {
           }
         }
         const double best = *std::max_element(score.begin(), score.end());
+        if (std::isinf(best)) continue;  // no key is seen
         double sum = 0;
         for (double& value : score) sum += value = std::exp(value - best);
         for (size_t key = 0; key < k.rows; ++key) {

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 bool is_output(std::string_view key) {
-  for (const std::string_view suffix : {"logits", "state", "output", "embedding"}) {
+  for (const std::string_view suffix : {"logits", "state", "output", "embedding", "embeddings"}) {
     if (key.size() >= suffix.size() && key.substr(key.size() - suffix.size()) == suffix) return true;
   }
   return false;

@@ -151,7 +151,8 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
     const convert::Graph graph = convert::import_source(model.source(), model.options());
     const bool refused = family.has(Slot::kDistances) || family.has(Slot::kGate) || family.block.places ||
                          family.block.shifted || model.config().relative.vectors || family.block.bottlenecks ||
-                         family.block.averaged || !model.has_biases() || model.gives_words();
+                         family.block.averaged || !model.has_biases() || model.gives_words() ||
+                         model.gives_token_vectors();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

@@ -16,6 +16,7 @@ import tokenizers
 import torch
 import transformers
 
+import colbert
 import jina_bert
 import multilingual
 import reference
@@ -534,6 +535,19 @@ def make_multilingual(root, name, seed):
     multilingual.make(root / name, SMALL, randomize, seed)
 
 
+def make_colbert(root, name, seed):
+    colbert.make(root / name, SMALL, randomize, seed)
+    model = colbert.ColBert(root / name)
+    draw = random.Random(seed)
+    with open(root / name / "expected.jsonl", "w") as file:
+        # Queries that are filled up, by one token and by many; documents; a mask that is no filler.
+        for own, filled in ((1, 0), (4, 10), (13, 1), (17, 0), (24, 0), (1, 5)):
+            ids = [draw.randrange(5, len(colbert.VOCABULARY)) for _ in range(own)]
+            ids = [4 if own == 17 and i == 9 else x for i, x in enumerate(ids)] + [4] * filled
+            vectors = {output: reference.as_lists(value[None]) for output, value in model(ids).items()}
+            file.write(json.dumps({"ids": ids, **vectors}, separators=(",", ":")) + "\n")
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "models")
     root.mkdir(parents=True, exist_ok=True)
@@ -543,6 +557,7 @@ def main():
     makers += [(name, make_small, seed) for seed, name in enumerate(SMALL_MODELS, start=100)]
     makers += [(name, make_jina, seed) for seed, name in enumerate(JINA_MODELS, start=300)]
     makers += [(name, make_setfit, seed) for seed, name in enumerate(("setfit-two", "setfit-several"), start=330)]
+    makers += [(name, make_colbert, seed) for seed, name in enumerate(colbert.LAYOUTS, start=350)]
     makers += [("minilm-multilingual", make_multilingual, 340)]
     makers += [(name, make_static, seed) for seed, name in enumerate(("static-plain", "static-mapped"), start=320)]
     for name, maker, seed in makers:

@@ -9,6 +9,7 @@ import pathlib
 import torch
 import transformers
 
+import colbert
 import jina_bert
 import shaw
 import static_embeddings
@@ -120,6 +121,8 @@ class Reference:
             and self.settings().get("position_embedding_type") == "alibi"
         ):
             self.plain = jina_bert.JinaBert(self.directory)
+        elif colbert.is_one(self.directory):
+            self.plain = colbert.ColBert(self.directory)
         elif self.sentence:
             import sentence_transformers
 

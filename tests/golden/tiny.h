@@ -97,6 +97,7 @@ class Tiny {
 
   const convert::EncoderConfig& config() const { return read_; }
   bool has_biases() const { return biases_; }
+  bool gives_token_vectors() const { return head_.task == fb::TaskKind::token_vectors; }
   bool gives_words() const { return head_.task == fb::TaskKind::fill || head_.task == fb::TaskKind::pretraining; }
 
  private:
@@ -212,7 +213,8 @@ class Tiny {
                                                          {HeadLayer::Out::kHidden, kHidden},
                                                          {HeadLayer::Out::kEmbedding, read_.embedding},
                                                          {HeadLayer::Out::kOne, 1},
-                                                         {HeadLayer::Out::kTwo, 2}};
+                                                         {HeadLayer::Out::kTwo, 2},
+                                                         {HeadLayer::Out::kVector, 7}};
       const uint64_t out = widths.at(layer.out);
       linear(layer.name, out, in);
       if (layer.norm != nullptr) norm(layer.norm, out);

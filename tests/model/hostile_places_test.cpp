@@ -110,6 +110,8 @@ const Edit kEdits[] = {
        attention(m).attributes.AsAttention()->shared_places = true;
        set_extent(place_queries(m), 0, 32);
      }},
+    {"a filler that the mask does not know", [](auto& m) { attention(m).attributes.AsAttention()->filler = 3; }},
+    {"fillers of no id", [](auto& m) { attention(m).attributes.AsAttention()->mask = fb::MaskKind::window_fillers; }},
     {"keys of segments of fewer heads", [](auto& m) { set_extent(segment_keys(m), 0, 4); }},
     {"keys of segments without a last element", [](auto& m) { set_extent(segment_keys(m), 1, 8); }},
     {"keys of segments that are a vector", [](auto& m) { segment_keys(m).shape.pop_back(); }},

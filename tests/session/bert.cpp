@@ -86,7 +86,8 @@ void rotate(Matrix* qkv, const Bert& bert, const std::vector<uint32_t>& offsets)
 double bias(const Bert& bert, size_t h, int64_t i, int64_t j) {
   const BertShape& s = bert.shape;
   const bool causal = s.mask == fb::MaskKind::causal || s.mask == fb::MaskKind::causal_window;
-  const bool window = s.mask == fb::MaskKind::window || s.mask == fb::MaskKind::causal_window;
+  const bool window =
+      s.mask == fb::MaskKind::window || s.mask == fb::MaskKind::causal_window || s.mask == fb::MaskKind::window_fillers;
   if ((causal && j > i) || (window && std::abs(j - i) > int64_t{s.window})) return -INFINITY;
   double sum = 0;
   if (s.distances != 0) {
@@ -154,7 +155,7 @@ void norm_heads(Matrix* qkv, size_t hidden, const std::vector<float>& table) {
 }
 
 Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::vector<uint32_t>& offsets,
-              const std::vector<int32_t>& segments) {
+              const std::vector<int32_t>& ids, const std::vector<int32_t>& segments) {
   const BertShape& s = bert.shape;
   if (s.head_norms) norm_heads(&qkv, s.hidden, layer.head_norms);
   if (s.angles != 0) rotate(&qkv, bert, offsets);
@@ -162,11 +163,13 @@ Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::v
   Matrix y(offsets.back() * width);
   for (size_t sequence = 0; sequence + 1 < offsets.size(); ++sequence) {
     const size_t begin = offsets[sequence], end = offsets[sequence + 1];
+    size_t keys = end;
+    while (s.filler >= 0 && keys > begin + 1 && ids[keys - 1] == s.filler) --keys;
     for (size_t h = 0; h < s.heads; ++h) {
       for (size_t i = begin; i < end; ++i) {
         std::vector<double> p;
         double sum = 0;
-        for (size_t j = begin; j < end; ++j) {
+        for (size_t j = begin; j < keys; ++j) {
           double score = 0;
           for (size_t d = 0; d < head; ++d) {
             score += qkv[i * 3 * width + h * head + d] * qkv[j * 3 * width + width + h * head + d];
@@ -180,7 +183,7 @@ Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::v
         }
         for (size_t d = 0; d < head; ++d) {
           double value = 0;
-          for (size_t j = begin; j < end; ++j) value += p[j - begin] * qkv[j * 3 * width + 2 * width + h * head + d];
+          for (size_t j = begin; j < keys; ++j) value += p[j - begin] * qkv[j * 3 * width + 2 * width + h * head + d];
           y[i * width + h * head + d] = value / sum;
         }
       }
@@ -352,6 +355,7 @@ ModelBuilder build(const Bert& bert, WeightType type) {
     attention.scale = 1.0f / std::sqrt(static_cast<float>(attention.head_width));
     attention.mask = s.mask;
     attention.window = s.window;
+    attention.filler = s.filler;
     fb::OpT& attend_op =
         b.op(name + ".attention", attributes(attention), {q, k[i % 2], v[i % 2]}, outputs(-1, context));
     fb::AttentionT& known = *attend_op.attributes.AsAttention();
@@ -433,7 +437,7 @@ BertOutput forward(const Bert& bert, const std::vector<int32_t>& ids, const std:
   }
   normalize(&x, rows, bert.norm, bert.shift);
   for (const BertLayer& l : bert.layers) {
-    const Matrix context = attend(linear(x, rows, l.qkv, l.qkv_bias), bert, l, offsets, segments);
+    const Matrix context = attend(linear(x, rows, l.qkv, l.qkv_bias), bert, l, offsets, ids, segments);
     add(&x, linear(context, rows, l.out, l.out_bias));
     normalize(&x, rows, l.norm1, l.shift1);
     add(&x, linear(linear(x, rows, l.up, l.up_bias, s.activation), rows, l.down, l.down_bias));

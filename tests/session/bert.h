@@ -25,6 +25,7 @@ struct BertShape {
   // What attention knows of places.
   fb::MaskKind mask = fb::MaskKind::none;
   uint32_t window = 0;
+  int32_t filler = -1;     // the id that masks of fillers know
   uint32_t distances = 0;  // biases of distances up to this minus 1; 0: none
   bool slopes = false;
   uint32_t angles = 0;             // of rotary positions; 0: none

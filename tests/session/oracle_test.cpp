@@ -59,6 +59,13 @@ std::vector<Case> cases() {
   windowed.mask = fb::MaskKind::window;
   windowed.window = 20;
   windowed.angles = 4;
+  BertShape filled = odd;
+  filled.mask = fb::MaskKind::fillers;
+  filled.filler = 3;
+  BertShape filled_window = filled;
+  filled_window.mask = fb::MaskKind::window_fillers;
+  filled_window.window = 60;
+  filled_window.distances = 30;
   BertShape all = wide;
   all.mask = fb::MaskKind::causal_window;
   all.window = 5;
@@ -93,6 +100,9 @@ std::vector<Case> cases() {
           {"neighbours in front", unfolded_ahead, ragged},
           {"window", windowed, ragged},
           {"window beyond the text", windowed, {12}},
+          {"fillers", filled, {5, 1, 17, 2, 96}},
+          {"fillers, one token", filled, {1}},
+          {"fillers in a window", filled_window, {96, 7, 33}},
           {"everything", all, ragged},
           {"everything, longest", all, {96}}};
 }
@@ -113,6 +123,10 @@ struct Question {
 
 Question ask(const Case& c, uint32_t seed = 7) {
   Question q{random_bert(c.shape, seed), random_ids(c.lengths, c.shape.vocabulary, c.shape.segments, 11), {}};
+  for (size_t i = 0; c.shape.filler >= 0 && i + 1 < q.ids.offsets.size(); ++i) {  // a third, or all of two tokens
+    const uint32_t begin = q.ids.offsets[i], end = q.ids.offsets[i + 1];
+    for (uint32_t at = end - (end - begin == 2 ? 2 : (end - begin) / 3); at < end; ++at) q.ids.ids[at] = c.shape.filler;
+  }
   const BertOutput expected = forward(q.bert, q.ids.ids, q.ids.segments, q.ids.offsets);
   q.answer = expected.logits;
   q.answer.insert(q.answer.end(), expected.tags.begin(), expected.tags.end());

@@ -77,7 +77,9 @@ std::vector<Head> cls_heads() {
 std::vector<Head> common_heads() {
   return {{fb::TaskKind::none, "Model"},
           {fb::TaskKind::embed, nullptr},  // sentence-transformers says it by modules.json
-          {fb::TaskKind::joint, nullptr}};
+          {fb::TaskKind::joint, nullptr},
+          // colbert-ir's layout; others have their modules apart
+          {fb::TaskKind::token_vectors, nullptr, Rows::kTokens, {{"linear", Out::kVector}}}};
 }
 
 std::vector<Head> joined(std::vector<Head> a, std::vector<Head> b) {

@@ -166,7 +166,7 @@ enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary };
 
 /// A linear layer of a head, with its activation and norm.
 struct HeadLayer {
-  enum class Out { kLabels, kHidden, kEmbedding, kVocabulary, kOne, kTwo };
+  enum class Out { kLabels, kHidden, kEmbedding, kVocabulary, kOne, kTwo, kVector /* as the tensor is */ };
   enum class Activation { kNone, kRelu, kTanh, kGelu, kOfModel, kOfSetting };
   const char* name;
   Out out;

@@ -57,16 +57,6 @@ std::vector<Module> read_modules(const fs::path& directory) {
   return modules;
 }
 
-/// Dense modules on tokens, or what hides some of them.
-bool gives_token_vectors(const std::vector<Module>& modules) {
-  bool dense = false;
-  for (const Module& module : modules) {
-    if (module.type == "Pooling") return false;
-    dense = dense || module.type == "Dense" || module.type == "MultiVectorMask";
-  }
-  return dense;
-}
-
 fb::PoolKind read_pooling(const Module& module, Problems& problems) {
   const fs::path file = module.directory / "config.json";
   const Json json = read_json_object(file);
@@ -99,10 +89,14 @@ DenseModule read_dense(const Module& module, uint32_t in, Problems& problems) {
   const Fields fields(json, file.string(), problems);
   DenseModule out;
   out.name = module.directory.filename().string();
+  out.tensors = out.name + ".linear";
   out.in = fields.count("in_features", 1U << 16);
   out.out = fields.count("out_features", 1U << 16);
   if (out.in != in) {
     fields.problem(ExitCode::kInvalid, "in_features", fmt::format("is {}, but {} columns come in", out.in, in));
+  }
+  if (fields.flag("use_residual", false)) {
+    fields.problem(ExitCode::kUnsupported, "use_residual", "a sum with what comes in is not supported");
   }
   const std::string function = fields.text("activation_function", "torch.nn.modules.activation.Tanh");
   static const std::map<std::string, fb::ActivationKind> kFunctions = {
@@ -172,6 +166,24 @@ bool has_static_module(const fs::path& directory) {
   return is_sentence_transformers(directory) && read_modules(directory).front().type == kStaticModule;
 }
 
+bool gives_token_vectors(const fs::path& directory) {
+  if (!is_sentence_transformers(directory)) return false;
+  bool projects = false;
+  for (const Module& module : read_modules(directory)) {
+    if (module.type == "Pooling") return false;
+    projects = projects || module.type == "Dense" || module.type == "MultiVectorMask";
+  }
+  return projects;
+}
+
+std::vector<fs::path> module_directories(const fs::path& directory, const std::string& type) {
+  std::vector<fs::path> found;
+  for (const Module& module : read_modules(directory)) {
+    if (module.type == type) found.push_back(module.directory);
+  }
+  return found;
+}
+
 bool is_sentence_transformers(const fs::path& directory) { return file_exists(directory / "modules.json"); }
 
 fs::path transformer_directory(const fs::path& directory) {
@@ -217,11 +229,6 @@ SentencePooling read_sentence_pooling(const fs::path& directory, uint32_t hidden
   bool pooled = false;
   uint32_t width = hidden;
   const std::vector<Module> modules = read_modules(directory);
-  if (gives_token_vectors(modules)) {
-    problems.add(ExitCode::kUnsupported, fmt::format("{}: is a ColBERT model, of a vector a token: {}",
-                                                     (directory / "modules.json").string(), kWithoutTokenVectors));
-    return out;
-  }
   for (const Module& module : modules) {
     if (module.type == "Transformer") {
       read_transformer_settings(module.directory, out, problems);
@@ -249,6 +256,27 @@ SentencePooling read_sentence_pooling(const fs::path& directory, uint32_t hidden
                              (directory / "modules.json").string()));
   }
   read_prompts(directory, out, problems, notes);
+  return out;
+}
+
+SentencePooling read_token_modules(const fs::path& directory, uint32_t hidden, Problems& problems) {
+  SentencePooling out;
+  if (!is_sentence_transformers(directory)) return out;
+  uint32_t width = hidden;
+  for (const Module& module : read_modules(directory)) {
+    if (module.type == "Dense") {
+      out.dense.push_back(read_dense(module, width, problems));
+      width = out.dense.back().out;
+    } else if (module.type == "Transformer") {
+      read_transformer_settings(module.directory, out, problems);
+      out.max_tokens = 0;  // queries and documents have limits of their own
+    } else if (module.type != "MultiVectorMask" && module.type != "Normalize") {
+      problems.add(ExitCode::kUnsupported,
+                   fmt::format("{}: module {} ({}) is not supported here; Transformer, Dense, MultiVectorMask and "
+                               "Normalize are",
+                               (directory / "modules.json").string(), module.type, module.directory.string()));
+    }
+  }
   return out;
 }
 

@@ -12,9 +12,10 @@
 
 namespace bantam::convert {
 
-/// A Dense module: Linear and an activation on the pooled row.
+/// A Dense module: Linear and an activation on the pooled row, or on each token's.
 struct DenseModule {
-  std::string name;  // of the folder: "2_Dense"
+  std::string name;     // of the folder: "2_Dense"
+  std::string tensors;  // what its tensors' names begin with: "2_Dense.linear"
   uint32_t in = 0, out = 0;
   Values weight, bias;  // bias without values: none
   fb::ActivationKind activation = fb::ActivationKind::none;
@@ -30,17 +31,17 @@ struct SentencePooling {
   bool lowercase = false;   // its do_lower_case
 };
 
-/// Why models of a vector a token (ColBERT, arXiv 2004.12832) do not convert, and what to do.
-constexpr const char* kWithoutTokenVectors =
-    "queries are filled up with tokens that no token attends to, which this version does not execute; convert an "
-    "embedding model "
-    "for search, or the transformer alone with --task encoder, whose rows the model's linear layer projects";
-
 /// True when `directory` has a modules.json.
 bool is_sentence_transformers(const std::filesystem::path& directory);
 
 /// True when the first of its modules is a table of static embeddings.
 bool has_static_module(const std::filesystem::path& directory);
+
+/// True when its modules give a vector a token: none pools, and some project tokens or say which of them count.
+bool gives_token_vectors(const std::filesystem::path& directory);
+
+/// The folders of its modules of this type, in their order.
+std::vector<std::filesystem::path> module_directories(const std::filesystem::path& directory, const std::string& type);
 
 /// Where the transformer, or the table, itself lies: `directory` or the subfolder that modules.json names.
 std::filesystem::path transformer_directory(const std::filesystem::path& directory);
@@ -52,6 +53,10 @@ std::vector<std::string> sentence_transformers_files(const std::filesystem::path
 /// prompts than the default one to `notes`. `hidden`: width of the encoder.
 SentencePooling read_sentence_pooling(const std::filesystem::path& directory, uint32_t hidden, Problems& problems,
                                       std::vector<std::string>& notes);
+
+/// The same of a directory that gives token vectors, where nothing pools. PyLate's modules leave out the last one, which divides
+/// vectors by their length.
+SentencePooling read_token_modules(const std::filesystem::path& directory, uint32_t hidden, Problems& problems);
 
 }  // namespace bantam::convert
 

@@ -89,7 +89,8 @@ typedef enum bantam_task {
   BANTAM_TASK_EMBED = 8,
   BANTAM_TASK_FILL = 9,
   BANTAM_TASK_NEXT_SENTENCE = 10,
-  BANTAM_TASK_PRETRAINING = 11
+  BANTAM_TASK_PRETRAINING = 11,
+  BANTAM_TASK_TOKEN_VECTORS = 12
 } bantam_task;
 
 /* Verifies `bytes` (16-byte aligned; 64 for full speed) and fills `out`. `fault` may be null. */

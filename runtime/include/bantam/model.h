@@ -31,6 +31,7 @@ enum class TaskKind : uint8_t {
   kFill = 9,
   kNextSentence = 10,
   kPretraining = 11,
+  kTokenVectors = 12,
 };
 
 /// Levels of labels that stand above each other, at most.

@@ -87,6 +87,8 @@ Status merge_answer(const Model& model, const Answer& window, Answer* best);
 
 /// The sentence embedding: points into the session's output.
 Status embed(const Session& session, uint32_t sequence, const float** out, uint32_t* width);
+/// The embeddings of a sequence's tokens, a row each, of length 1 where the model divides them by it.
+Status embed_tokens(const Session& session, uint32_t sequence, OutputView* out);
 
 struct Candidate {
   int32_t id = 0;
