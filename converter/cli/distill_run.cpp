@@ -1,4 +1,6 @@
 // distill, the work: directories to graphs, data to examples, predictions to scores; the training is converter/train's.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,7 +19,10 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "import/hugging_face.h"
+#include "import/source/sentence_transformers.h"
+#include "import/source/write_back.h"
 #include "import/tokenizer/tokenizer.h"
+#include "model/heads.h"
 #include "student/student.h"
 #include "train/trainer.h"
 
@@ -221,10 +226,22 @@ void note_slow_precision([[maybe_unused]] train::Precision precision) {
 #endif
 }
 
+/// Before anything is trained: could the student's directory hold it?
+void require_way_back(const convert::Graph& student, const std::string& directory) {
+  const std::vector<std::string> lost =
+      convert::not_written_back(student, convert::Checkpoint(convert::transformer_directory(directory)));
+  if (lost.empty()) return;
+  fail(ExitCode::kUnsupported,
+       "{}: training cannot store {}, which the graph holds in another form than the directory; train it with its own "
+       "library and convert the result",
+       directory, fmt::join(lost, ", "));
+}
+
 void distill(const DistillOptions& options, DistillOutput* output) {
   convert::ImportOptions import;
   import.task = options.task;
   const convert::Graph student = convert::import_hugging_face(options.student, import);
+  require_way_back(student, options.student);
   std::optional<convert::Graph> teacher;
   if (!options.teacher.empty()) teacher.emplace(convert::import_hugging_face(options.teacher, import));
   train::Job job;

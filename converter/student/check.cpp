@@ -58,18 +58,20 @@ class Checker {
   /// Steps that the teacher's family has no place for.
   void check_family() {
     const char* name = teacher_.config().model_type.c_str();
-    const bool layers = recipe_.layers.given() || !recipe_.layer_list.empty() || recipe_.heads.given() ||
-                        recipe_.ffn.given() || recipe_.hidden.given() || recipe_.head_width != 0 || recipe_.share != 0;
-    if (layers && !teacher_.family().narrows_layers()) {
-      problems_.add(
-          ExitCode::kUnsupported,
-          fmt::format(
-              "recipe: layers of {} cannot be narrowed one by one, because {}; \"vocabulary\" and \"positions\" can "
-              "be changed",
-              name, teacher_.family().why_layers_stay()));
-    } else {
-      check_heads();
-    }
+    const Family& family = teacher_.family();
+    const auto refuse = [&](const char* key, bool asked, const char* what, const char* why) {
+      if (!asked || why == nullptr) return false;
+      problems_.add(ExitCode::kUnsupported,
+                    fmt::format("recipe: \"{}\": {} of {} stay, because {}; leave it out", key, what, name, why));
+      return true;
+    };
+    refuse("layers", recipe_.layers.given() || !recipe_.layer_list.empty(), "layers", family.why_layers_stay());
+    refuse("ffn", recipe_.ffn.given(), "feed-forward columns", family.why_columns_stay());
+    refuse("share", recipe_.share != 0, "matrices", family.why_matrices_stay());
+    refuse("hidden", recipe_.hidden.given(), "hidden columns", family.why_hidden_stays());
+    const bool heads = refuse("heads", recipe_.heads.given(), "heads", family.why_heads_stay());
+    const bool width = refuse("head_width", recipe_.head_width != 0, "heads", family.why_heads_stay());
+    if (!heads && !width) check_heads();
     const bool place = teacher_.family().has(Slot::kFactorProjection) && !config_.projects;
     if (recipe_.embedding_rank != 0 && !place) {
       problems_.add(ExitCode::kUnsupported, fmt::format("recipe: \"embedding_rank\": embeddings of {} are factorised "
@@ -88,11 +90,12 @@ class Checker {
     const bool rotary = teacher_.family().settings.rotary.otherwise != 0 || teacher_.family().block.places ||
                         teacher_.config().relative.vectors;
     const bool narrow = recipe_.hidden.given();
-    if (!teacher_.family().narrows_heads() && (recipe_.heads.given() || recipe_.head_width != 0 || narrow)) {
-      problems_.add(
-          ExitCode::kUnsupported,
-          fmt::format("recipe: heads of {} stay, because {}; leave out \"heads\", \"head_width\" and \"hidden\"", name,
-                      teacher_.family().why_heads_stay()));
+    const char* why = teacher_.family().why_heads_stay();
+    if (why != nullptr && narrow && teacher_.family().why_hidden_stays() == nullptr) {
+      problems_.add(ExitCode::kUnsupported,
+                    fmt::format("recipe: \"hidden\": heads of {} stay, because {}, and would be "
+                                "more than fill fewer hidden columns; leave it out",
+                                name, why));
     }
     if (rotary && (recipe_.head_width != 0 || (narrow && recipe_.heads.given()))) {
       problems_.add(ExitCode::kUnsupported, fmt::format("recipe: heads of {} keep their width, because places turn or "

@@ -113,7 +113,7 @@ LayerImportance layer_importance(const Draft& draft, uint32_t layer, const std::
   };
   const uint32_t heads = draft.config().widths.heads[layer];
   const size_t width = draft.config().head_width;
-  const MemoryTensor& out = draft.weight(layer, Slot::kAttentionOut);
+  const bool by_heads = draft.family().why_heads_stay() == nullptr;
   const MemoryTensor& down = draft.weight(layer, Slot::kDown);
   const Sums& context = of(Slot::kAttention);
   const Sums& wide = of(Slot::kUp);
@@ -122,12 +122,13 @@ LayerImportance layer_importance(const Draft& draft, uint32_t layer, const std::
   const double attention_sum = std::max(of(Slot::kAttentionOut, sum).mean_square(), 1e-30);
   const double ffn_sum = std::max(of(Slot::kDown, sum).mean_square(), 1e-30);
   LayerImportance found;
-  for (size_t head = 0; head < heads; ++head) {
+  for (size_t head = 0; by_heads && head < heads; ++head) {
+    const MemoryTensor& out = draft.weight(layer, Slot::kAttentionOut);
     found.heads.push_back(block_energy(out, context, head * width, width) / attention_sum);
-  }
-  for (size_t i = 0; i < heads * width; ++i) {
-    found.scores.push_back(qkv.square[i] / qkv.rows * (qkv.square[heads * width + i] / qkv.rows));
-    found.values.push_back(context.variance(i) * column_square(out, i) / attention_sum);
+    for (size_t i = head * width; i < (head + 1) * width; ++i) {
+      found.scores.push_back(qkv.square[i] / qkv.rows * (qkv.square[heads * width + i] / qkv.rows));
+      found.values.push_back(context.variance(i) * column_square(out, i) / attention_sum);
+    }
   }
   for (size_t i = 0; i < wide.square.size(); ++i) {
     found.ffn.push_back(wide.variance(i) * column_square(down, i) / ffn_sum);
@@ -187,7 +188,8 @@ Importance weight_importance(const Draft& draft) {
   for (uint32_t layer = 0; layer < draft.config().layers; ++layer) {
     const auto weight = [&](Slot slot) -> const MemoryTensor& { return draft.weight(layer, slot); };
     LayerImportance units;
-    for (size_t head = 0; head < draft.config().widths.heads[layer]; ++head) {
+    const uint32_t heads = draft.family().why_heads_stay() == nullptr ? draft.config().widths.heads[layer] : 0;
+    for (size_t head = 0; head < heads; ++head) {
       const std::vector<double> in = row_products(weight(Slot::kValue), head * width, width);
       const std::vector<double> out = column_products(weight(Slot::kAttentionOut), head * width, width);
       units.heads.push_back(std::max(0.0, std::inner_product(in.begin(), in.end(), out.begin(), 0.0)));

@@ -14,6 +14,7 @@ namespace bantam::convert {
 /// Energies are means over tokens of the squared length of what a unit adds to the residual stream, divided by that of the
 /// whole sum, so that units of different layers can be compared.
 struct LayerImportance {
+  // Those of heads are empty where heads stay (Family::why_heads_stay).
   std::vector<double> heads;   // [heads]
   std::vector<double> scores;  // [heads * head width]: mean square of query times that of key
   std::vector<double> values;  // [heads * head width]: energy of a context column

@@ -45,18 +45,14 @@ class Pruner {
   /// Throws where a share cannot be.
   void check() const {
     if (const std::string problem = prune_problem(options_); !problem.empty()) throw Error(ExitCode::kUsage, problem);
-    if (!draft_.family().narrows_layers()) {
-      throw Error(
-          ExitCode::kUnsupported,
-          fmt::format(
-              "--pattern {}: layers of {} cannot lose parts one by one, because {}; use --pattern 1x4 or unstructured",
-              pattern_name(options_.pattern), draft_.config().model_type, draft_.family().why_layers_stay()));
-    }
-    if (heads_ && !draft_.family().narrows_heads()) {
-      throw Error(
-          ExitCode::kUnsupported,
-          fmt::format("--pattern heads: layers of {} cannot lose heads one by one, because {}; use --pattern ffn",
-                      draft_.config().model_type, draft_.family().why_heads_stay()));
+    const Family& family = draft_.family();
+    if (const char* why = heads_ ? family.why_heads_stay() : family.why_columns_stay()) {
+      const bool other = heads_ && family.why_columns_stay() == nullptr;
+      throw Error(ExitCode::kUnsupported,
+                  fmt::format("--pattern {}: layers of {} cannot lose {} one by one, because {}; use --pattern {}",
+                              pattern_name(options_.pattern), draft_.config().model_type,
+                              heads_ ? "heads" : "feed-forward columns", why,
+                              other ? "ffn, 1x4 or unstructured" : "1x4 or unstructured"));
     }
     const bool global = options_.scope == PruneScope::kGlobal;
     if (global && shares_matrices(draft_.config())) {

@@ -66,7 +66,7 @@ class Maker {
     const EncoderConfig& teacher = student_.draft.config();
     const bool across = (widths.heads_across && widths.heads < teacher.heads) ||
                         (widths.ffn_across && widths.ffn < teacher.intermediate);
-    const bool fills = widths.heads * widths.head_width == widths.hidden;
+    const bool fills = widths.heads * widths.head_width == (teacher.bottlenecks ? teacher.inner : widths.hidden);
     refuse_uneven(!across && fills, widths.heads, widths.head_width, widths.hidden);
   }
 

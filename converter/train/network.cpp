@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "graph/access.h"
+#include "graph/training.h"
 #include "train/fake_quant.h"
 
 namespace bantam::train {
@@ -225,41 +226,6 @@ class Pass {
   Forward out_;
 };
 
-/// Why training cannot execute this operator; empty: it can.
-std::string obstacle(const fb::OpT& op) {
-  switch (op.attributes.type) {
-    case fb::OpAttributes::Embed: {
-      const fb::EmbedT& embed = *op.attributes.AsEmbed();
-      for (const auto& table : embed.tables) {
-        const fb::IndexSource source = table->source;
-        if (source != fb::IndexSource::ids && source != fb::IndexSource::segments &&
-            source != fb::IndexSource::positions) {
-          return "embeddings of inputs other than ids, segments and positions";
-        }
-      }
-      return "";
-    }
-    case fb::OpAttributes::Attention: {
-      const fb::AttentionT& attention = *op.attributes.AsAttention();
-      const bool plain = attention.mask == fb::MaskKind::none && attention.heads == attention.kv_heads &&
-                         attention.distance_bias < 0 && attention.slopes < 0 && attention.place_rows < 0 &&
-                         attention.segment_keys < 0;
-      return plain ? "" : "attention with masks, biases or shared keys";
-    }
-    case fb::OpAttributes::SplitHeads:
-      return op.attributes.AsSplitHeads()->rotary >= 0  ? "rotary positions"
-             : op.attributes.AsSplitHeads()->norms >= 0 ? "norms of queries and keys"
-                                                        : "";
-    case fb::OpAttributes::Linear:
-    case fb::OpAttributes::Row:
-    case fb::OpAttributes::Pool:
-    case fb::OpAttributes::Slice:
-      return "";
-    default:
-      return fb::EnumNameOpAttributes(op.attributes.type);
-  }
-}
-
 }  // namespace
 
 Rows pad(const std::vector<const Encoded*>& members) {
@@ -287,7 +253,7 @@ Network::Network(const convert::Graph& graph, const Parameters& parameters) : gr
   Problems problems;
   for (const auto& op : graph.model.subgraphs.front()->ops) {
     if (op->attributes.type == fb::OpAttributes::Attention) ++layers_;
-    const std::string why = obstacle(*op);
+    const std::string why = convert::why_untrained(*op);
     if (!why.empty()) {
       problems.add(ExitCode::kUnsupported, fmt::format("{}: training does not know {}", op->name, why));
     }

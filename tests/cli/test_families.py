@@ -75,6 +75,28 @@ class Families(CommandTest):
             for one in answer:
                 self.assertAlmostEqual(one["score"], expected[one["label"]], places=5, msg=name)
 
+    def test_students_of_families_whose_layers_stay_in_part(self):
+        for name, option, says in (
+            ("xlnet-classify", ("--ffn", "0.5"), None),
+            ("deberta-classify", ("--ffn", "0.5"), None),
+            ("mobilebert-classify", ("--ffn", "0.5"), "several feed-forward layers"),
+            ("deberta-classify", ("--heads", "2"), "mixed in one matrix"),
+            ("albert-classify", ("--layers", "1"), "run the same weights"),
+        ):
+            with self.subTest(name=name, option=option):
+                self.convert(name)
+                source, student = self.directory / name, self.directory / "student"
+                shutil.rmtree(student, ignore_errors=True)
+                if says:
+                    self.fails(5, "student", source, *option, "-o", student, says=[says, f'"{option[0][2:]}"'])
+                    if "--layers" in option:
+                        continue
+                    option = ()
+                self.ok("student", source, "--layers", "1", *option, "-o", student)
+                file = self.directory / "student.bantam"
+                self.ok("convert", student, "-o", file, "--parity", "none", "--quiet")
+                self.assertEqual(len(self.line("classify", file, QUERY, "--json")["labels"]), 3)
+
 
 if __name__ == "__main__":
     unittest.main()

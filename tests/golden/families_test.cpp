@@ -70,17 +70,16 @@ TEST_P(Families, StudentsAnswer) {
     };
     draft.keep(Axis::kVocabulary, 0, first(30));
     draft.keep(Axis::kPositions, 0, first(draft.config().first_position + 9));
-    if (GetParam()->narrows_layers()) {
-      for (uint32_t layer = 0; layer < draft.config().layers; ++layer) {
-        draft.keep(Axis::kFfn, layer, first(12));
-        if (!GetParam()->narrows_heads()) continue;
-        draft.keep(Axis::kScores, layer, first(12));
-        draft.keep(Axis::kValues, layer, first(12));
-        draft.set_heads(layer, 2);
-      }
-      draft.keep_layers({1});
-      draft.keep(Axis::kHidden, 0, first(15));
+    const Family& family = *GetParam();
+    for (uint32_t layer = 0; layer < draft.config().layers; ++layer) {
+      if (family.why_columns_stay() == nullptr) draft.keep(Axis::kFfn, layer, first(12));
+      if (family.why_heads_stay() != nullptr) continue;
+      draft.keep(Axis::kScores, layer, first(12));
+      draft.keep(Axis::kValues, layer, first(12));
+      draft.set_heads(layer, 2);
     }
+    if (family.why_layers_stay() == nullptr) draft.keep_layers({1});
+    if (family.why_hidden_stays() == nullptr) draft.keep(Axis::kHidden, 0, first(15));
     const convert::Graph graph = convert::import_source(draft.source(), model.options());
     EXPECT_EQ(graph.model.max_sequence, 9U);
     const auto inputs = samples(model.config().segments, 30, 9);
@@ -98,7 +97,7 @@ TEST_P(Families, PruneOrSayWhyNot) {
       options.by_activation = false;
       convert::Draft draft(model.source());
       const bool heads = pattern == convert::PrunePattern::kHeads;
-      const char* why = heads ? GetParam()->why_heads_stay() : GetParam()->why_layers_stay();
+      const char* why = heads ? GetParam()->why_heads_stay() : GetParam()->why_columns_stay();
       if (why != nullptr) {
         try {
           convert::prune_structures(draft, options, {});

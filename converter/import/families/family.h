@@ -255,11 +255,13 @@ struct Family {
   const char* name(Slot slot) const { return roles.at(slot); }
   /// Do several layers run the same weights?
   bool shares_layers() const { return settings.groups.key != nullptr; }
-  /// Why no layer can lose columns alone, or none of its heads, as the middle of a sentence; null: it can.
+  /// Why layers cannot go, lose feed-forward columns or heads each for itself, lose hidden columns, or share matrices with others, as
+  /// the middle of a sentence; null: they can. docs/students.md has the table of all families.
   const char* why_layers_stay() const;
+  const char* why_columns_stay() const;
   const char* why_heads_stay() const;
-  bool narrows_layers() const { return why_layers_stay() == nullptr; }
-  bool narrows_heads() const { return why_heads_stay() == nullptr; }
+  const char* why_hidden_stays() const;
+  const char* why_matrices_stay() const;
   /// The first head for `task`; null: there is none.
   const Head* head(fb::TaskKind task) const;
   /// Bit i: there is a head for the task of number i. Several labels and regression come with one of labels.

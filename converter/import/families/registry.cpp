@@ -168,16 +168,34 @@ const Head* Family::head(fb::TaskKind task) const {
 
 const char* Family::why_layers_stay() const {
   if (block.averaged) return "there are none";
-  if (shares_layers()) return "several run the same weights";
-  if (block.bottlenecks) return "they stand between bottlenecks";
-  if (block.shifted) return "their attention is stored head by head";
-  return has(Slot::kQuery) ? nullptr : "their queries, keys and values are mixed in one matrix";
+  return shares_layers() ? "several run the same weights" : nullptr;
+}
+
+const char* Family::why_columns_stay() const {
+  if (const char* why = why_layers_stay()) return why;
+  return has(Slot::kStackUp) ? "several feed-forward layers of one width stand in each" : nullptr;
 }
 
 const char* Family::why_heads_stay() const {
   if (const char* why = why_layers_stay()) return why;
+  if (block.bottlenecks) return "they stand between bottlenecks";
+  if (block.shifted) return "their attention is stored head by head";
+  if (!has(Slot::kQuery)) return "their queries, keys and values are mixed in one matrix";
   if (has(Slot::kDistances)) return "all layers add one table of biases a head";
   return settings.slopes ? "scores of each head fall with the distance by a slope of its own" : nullptr;
+}
+
+const char* Family::why_hidden_stays() const {
+  if (const char* why = why_layers_stay()) return why;
+  if (block.bottlenecks) return "they stand between bottlenecks";
+  return block.shifted ? "their attention is stored head by head" : nullptr;
+}
+
+const char* Family::why_matrices_stay() const {
+  if (const char* why = why_layers_stay()) return why;
+  if (block.bottlenecks) return "they stand between bottlenecks";
+  if (block.shifted) return "their attention is stored head by head";
+  return has(Slot::kQuery) ? nullptr : "their queries, keys and values are mixed in one matrix";
 }
 
 uint32_t Family::tasks() const {

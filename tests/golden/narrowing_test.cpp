@@ -1,0 +1,101 @@
+// What students, pruning, training and integer files can do with each family: the table of docs/students.md says what the registry and
+// the passes say.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "golden/tiny.h"
+#include "graph/training.h"
+#include "import/source/write_back.h"
+#include "quantize/static.h"
+
+namespace bantam::golden {
+namespace {
+
+/// A classifier as its published files are, where the family has one.
+Tiny usual(const Family& family) {
+  const Head* classify = family.head(fb::TaskKind::classify);
+  const bool biases = !family.block.norm_first;
+  return {family, classify != nullptr ? *classify : family.heads.front(), kHidden, biases};
+}
+
+const char* cell(bool can) { return can ? "yes" : "-"; }
+
+/// What has labels of texts or words is trained.
+bool trains(const Family& family, const convert::Graph& graph, const convert::Checkpoint& checkpoint) {
+  if (family.head(fb::TaskKind::classify) == nullptr) return false;
+  for (const auto& op : graph.model.subgraphs.front()->ops) {
+    if (!convert::why_untrained(*op).empty()) return false;
+  }
+  return convert::not_written_back(graph, checkpoint).empty();
+}
+
+bool is_static(const convert::Graph& graph) {
+  try {
+    convert::check_static(graph);
+    return true;
+  } catch (const convert::Error&) {
+    return false;
+  }
+}
+
+std::string row(const Family& family) {
+  const Tiny model = usual(family);
+  const convert::ModelSource source = model.source();
+  const convert::Graph graph = convert::import_source(source, model.options());
+  std::string names;
+  for (const char* name : family.model_types) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", name);
+  const bool heads = family.why_heads_stay() == nullptr;
+  const std::vector<bool> cells = {family.why_layers_stay() == nullptr,
+                                   family.why_columns_stay() == nullptr,
+                                   heads,
+                                   heads && family.why_hidden_stays() == nullptr,
+                                   family.why_matrices_stay() == nullptr,
+                                   trains(family, graph, *source.checkpoint),
+                                   is_static(graph)};
+  std::string line = "| " + names + " |";
+  for (const bool can : cells) line += fmt::format(" {} |", cell(can));
+  return line;
+}
+
+std::string document() {
+  std::ifstream stream(BANTAM_SOURCE_DIR "/docs/students.md");
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(Narrowing, TheTableOfTheDocumentIsTheRegistrys) {
+  const std::string text = document();
+  for (const Family& family : convert::families()) {
+    EXPECT_NE(text.find(row(family)), std::string::npos) << "docs/students.md lacks the row\n" << row(family);
+  }
+}
+
+TEST(Narrowing, TheDocumentHasEveryReason) {
+  const std::string text = document();
+  for (const Family& family : convert::families()) {
+    for (const char* why : {family.why_layers_stay(), family.why_columns_stay(), family.why_heads_stay(),
+                            family.why_hidden_stays(), family.why_matrices_stay()}) {
+      if (why == nullptr) continue;
+      EXPECT_NE(text.find(why), std::string::npos) << "docs/students.md lacks: " << why;
+    }
+  }
+}
+
+TEST(Narrowing, WhatTheGraphHoldsInAnotherFormIsNotWrittenBack) {
+  const Tiny roberta = usual(*convert::find_family("roberta"));
+  const convert::ModelSource source = roberta.source();
+  const convert::Graph graph = convert::import_source(source, roberta.options());
+  EXPECT_EQ(convert::not_written_back(graph, *source.checkpoint),
+            std::vector<std::string>{"roberta.embeddings.position_embeddings.weight"});
+  const Tiny bert = usual(*convert::find_family("bert"));
+  const convert::ModelSource plain = bert.source();
+  EXPECT_TRUE(convert::not_written_back(convert::import_source(plain, bert.options()), *plain.checkpoint).empty());
+}
+
+}  // namespace
+}  // namespace bantam::golden
