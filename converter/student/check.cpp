@@ -156,7 +156,7 @@ class Checker {
 
   void check_files() {
     const TokenizerFiles& tokenizer = teacher_.origin().tokenizer;
-    const bool has_tokenizer = tokenizer.json.is_object() || tokenizer.vocab || tokenizer.merges;
+    const bool has_tokenizer = tokenizer.json.is_object() || tokenizer.vocab || tokenizer.merges || tokenizer.pieces;
     if (!has_tokenizer && (recipe_.measures() || recipe_.vocabulary)) {
       problems_.add(ExitCode::kInvalid, fmt::format("{}: has no tokenizer, so that no texts can be run to see what is "
                                                     "important; add tokenizer.json or vocab.txt",

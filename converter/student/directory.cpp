@@ -6,10 +6,12 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/is_there.h"
 #include "base/output_file.h"
 #include "import/source/model_card.h"
 #include "import/source/safetensors_writer.h"
 #include "import/source/sentence_transformers.h"
+#include "import/source/token_vectors.h"
 #include "student/student.h"
 
 namespace bantam::convert {
@@ -75,9 +77,11 @@ std::string card(const StudentReport& report, const ModelCard& teacher) {
   return text;
 }
 
-/// What stands around the transformer of a sentence-transformers model.
+/// What stands around the transformer of a sentence-transformers model, and ColBERT's settings.
 void copy_modules(const ModelSource& source, const fs::path& to) {
-  for (const std::string& name : sentence_transformers_files(source.root)) {
+  std::vector<std::string> names = sentence_transformers_files(source.root);
+  if (is_there(source.root / kColbertSettings)) names.emplace_back(kColbertSettings);
+  for (const std::string& name : names) {
     fs::create_directories((to / name).parent_path());
     fs::copy_file(source.root / name, to / name, fs::copy_options::overwrite_existing);
   }
@@ -99,6 +103,7 @@ void write_files(const Student& student, Draft& draft, const fs::path& root, con
     writer.put(inside / "vocab.json", source.tokenizer.letters.dump() + "\n");
     writer.put(inside / "merges.txt", *source.tokenizer.merges);
   }
+  if (source.tokenizer.pieces) writer.put(inside / source.tokenizer.pieces->name, source.tokenizer.pieces->bytes);
   if (source.tokenizer.config.is_object()) writer.put(inside / "tokenizer_config.json", source.tokenizer.config);
   if (source.tokenizer.special.is_object()) writer.put(inside / "special_tokens_map.json", source.tokenizer.special);
   std::map<std::string, TensorBytes> tensors;

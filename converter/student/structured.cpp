@@ -132,7 +132,7 @@ StructureReport prune_structures(Draft& draft, const PruneOptions& options, cons
   Pruner pruner(draft, options);
   pruner.check();
   const TokenizerFiles& tokenizer = draft.origin().tokenizer;
-  if (options.measured() && !tokenizer.json.is_object() && !tokenizer.vocab && !tokenizer.merges) {
+  if (options.measured() && !tokenizer.json.is_object() && !tokenizer.vocab && !tokenizer.merges && !tokenizer.pieces) {
     throw Error(ExitCode::kInvalid,
                 fmt::format("--pattern {}: {} has no tokenizer, so that no texts can be run to see what is "
                             "important; add tokenizer.json or vocab.txt, or --prune-by magnitude",

@@ -132,6 +132,15 @@ class TokenVectors(CommandTest):
                 self.fails(code, "convert", source, "-o", target, says=says)
                 shutil.rmtree(source)
 
+    def test_students_keep_the_settings(self):
+        for name in ("colbert", "colbert-modules"):
+            student, file = self.directory / name, self.directory / "student.bantam"
+            self.ok("student", GOLDEN / name, "--ffn", "0.5", "-o", student)
+            self.ok("convert", student, "-o", file, "--parity", "none", "-q")
+            settings = [self.line("inspect", f, "--json")["properties"]["late_interaction"] for f in (model(name), file)]
+            self.assertEqual(*settings)
+            self.assertEqual(len(self.line("rank", file, "ba", "di", "ko", "--json")["found"]), 2)
+
     def test_without_a_tokenizer_queries_cannot_be_filled(self):
         self.fails(5, "convert", GOLDEN / "colbert", "-o", self.directory / "x", "--ids-only", says=["filled up"])
 
