@@ -80,7 +80,7 @@ void record_provenance(Graph& graph, const ModelSource& source, const Fields& co
     }
   };
   record("config.json");
-  record("artifact.metadata");
+  record(kColbertSettings);
   for (const char* name : kTokenizerFiles) record(name);
   for (const std::string& name : sentence_transformers_files(source.root)) {
     property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.root / name));
@@ -250,6 +250,7 @@ ModelSource open_model_source(const fs::path& directory) {
     source.root = directory;
     source.directory = transformer_directory(directory);
     source.config = read_json_object(source.directory / "config.json");
+    refuse_unexecuted(source.directory, source.config);
     source.checkpoint = std::make_shared<const Checkpoint>(source.directory);
     source.tokenizer = read_tokenizer_files(source.directory);
     for (const auto& file : source.checkpoint->files()) source.weight_files.push_back(file->path());

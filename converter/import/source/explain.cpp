@@ -89,14 +89,40 @@ std::string one_entry(const fs::path& directory) {
                           directory.string(), base));
 }
 
+[[noreturn]] void refuse_entities(const fs::path& where) {
+  throw Error(
+      ExitCode::kUnsupported,
+      fmt::format("{}: is ERNIE with entities (arXiv 1905.07129): vectors of entities beside tokens are no input "
+                  "that this version has; its text layers alone would answer otherwise. Fine-tune BERT or "
+                  "Baidu's ERNIE, which convert",
+                  where.string()));
+}
+
 }  // namespace
+
+void refuse_unexecuted(const fs::path& directory, const Json& config) {
+  const auto types = config.find("layer_types");
+  if (types == config.end() || !types->is_array()) return;
+  for (const Json& type : *types) {
+    if (type == "mix") refuse_entities(directory / "config.json");
+  }
+}
 
 void check_directory(const fs::path& named) {
   std::error_code error;
   const fs::file_status status = fs::status(named, error);
   if (!fs::exists(status)) refuse_missing(named, error);
   if (!fs::is_directory(status)) refuse_file(named);
+  if (is_there(named / "gliner_config.json")) {
+    throw Error(
+        ExitCode::kUnsupported,
+        fmt::format("{}: is a GLiNER model: its recurrent layer over words, and scores of spans against labels that "
+                    "come with the text, are not executed; train a token classifier on its answers, or give "
+                    "whole texts labels of your own by a model of inference (classify --labels)",
+                    (named / "gliner_config.json").string()));
+  }
   if (is_there(named / "config.json")) return;
+  if (is_there(named / "ernie_config.json")) refuse_entities(named / "ernie_config.json");
   const fs::directory_iterator readable(named, error);
   if (error == std::errc::permission_denied) refuse_missing(named, error);
   if (is_there(named / "snapshots")) {
