@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <optional>
 
@@ -58,7 +59,11 @@ std::string bit_words(const std::string& name, uint32_t bit) {
   }
   if (name == "SPLITTERS")
     return std::string(fb::EnumNameSplitterKind(static_cast<fb::SplitterKind>(bit))) + " splitter";
-  if (name == "BPE") return "byte pairs of code points";
+  if (name == "BPE") {
+    constexpr std::array<const char*, 4> kParts = {"byte pairs of code points", "marks of words in tokens",
+                                                   "words that are one token", "splits in several passes"};
+    return bit < kParts.size() ? kParts.at(bit) : "";
+  }
   if (name == "NORMS") return in_words(fb::EnumNameNormKind(static_cast<fb::NormKind>(bit))) + " norm";
   return "";
 }
@@ -79,10 +84,17 @@ class Needs {
     if (op.epilogue() != nullptr) epilogue(*op.epilogue());
   }
 
-  void tokenizer(const fb::Tokenizer& tokenizer) {
+  void tokenizer(const fb::Tokenizer& tokenizer, const uint8_t* data) {
     need("TOKENIZER");
     need("TOKEN_MODELS", 1u << static_cast<uint32_t>(tokenizer.model()->kind()));
-    if ((tokenizer.model()->traits() & text::kCodePoints) != 0) need("BPE");
+    const uint32_t traits = tokenizer.model()->traits();
+    if ((traits & text::kCodePoints) != 0) need("BPE", 1u);
+    if ((traits & (text::kEndMarks | text::kBeginMarks)) != 0) need("BPE", 2u);
+    if ((traits & text::kWordLevel) != 0) need("BPE", 4u);
+    if (const fb::Blob* split = text::find_blob(tokenizer, fb::BlobName::split); split != nullptr) {
+      const auto* header = reinterpret_cast<const text::SplitHeader*>(data + split->offset());
+      if (header->version == text::kSplitPassVersion) need("BPE", 8u);
+    }
     for (uint32_t i = 0; i < count(tokenizer.normalizers()); ++i) {
       const auto kind = static_cast<uint32_t>(tokenizer.normalizers()->Get(i)->kind());
       if (kind != 0) need("NORMALIZERS", 1u << kind);
@@ -203,7 +215,7 @@ Linked linked_by(const Model& model) {
   Needs needs(root(model));
   for (const fb::Op* op : *graph(root(model)).ops()) needs.op(*op);
   const auto* tokenizers = root(model).tokenizers();
-  for (uint32_t i = 0; i < count(tokenizers); ++i) needs.tokenizer(*tokenizers->Get(i));
+  for (uint32_t i = 0; i < count(tokenizers); ++i) needs.tokenizer(*tokenizers->Get(i), model.data());
   // What scores are computed with: softmax's exp, the sigmoid of several labels.
   const Scores scores = traits(model.task()).scores;
   const auto score = scores == kSigmoids ? fb::ActivationKind::sigmoid : fb::ActivationKind::exp;

@@ -108,19 +108,24 @@ Status check_pairs(Check& check) {
   return Status::kOk;
 }
 
-/// Words of code points have what becomes of those that are no token.
+/// Words of code points, and those that are one token, have what becomes of what is no token.
 Status check_traits(Check& check) {
   const fb::TokenModel& model = *check.tokenizer.model();
-  if (model.traits() == 0) return Status::kOk;
-  if ((model.traits() & kCodePoints) != 0 && !linked::kBpeOfCodePoints) {
-    return check.fail("byte pair encoding of code points is not linked", Status::kOpNotLinked);
-  }
-  if ((model.traits() & kCodePoints) == 0 || model.traits() > (kCodePoints | kFuseUnknown)) {
+  const uint32_t traits = model.traits();
+  if (traits == 0) return Status::kOk;
+  if (!linked::kBpeTraits) return check.fail("this kind of byte pair encoding is not linked", Status::kOpNotLinked);
+  if (traits >= kTraitsEnd || (traits & (kCodePoints | kFuseUnknown)) == kFuseUnknown) {
     return check.fail("a trait of byte pair encoding is not known", Status::kUnsupported);
   }
-  if (find_blob(check.tokenizer, fb::BlobName::byte_tokens) == nullptr && !check.is_id(model.unknown_id())) {
-    return check.fail("unknown_id is not a token");
+  const bool marked = (traits & (kEndMarks | kBeginMarks)) != 0;
+  const bool whole = (traits & kWordLevel) != 0;
+  if (((traits & kCodePoints) != 0 && !linked::kBpeOfCodePoints) || (marked && !linked::kWordMarks) ||
+      (whole && !linked::kWordLevel)) {
+    return check.fail("this kind of byte pair encoding is not linked", Status::kOpNotLinked);
   }
+  const bool bytes = find_blob(check.tokenizer, fb::BlobName::byte_tokens) != nullptr;
+  const bool unknown = whole || ((traits & kCodePoints) != 0 && !bytes);
+  if (unknown && !check.is_id(model.unknown_id())) return check.fail("unknown_id is not a token");
   return check_byte_tokens(check);
 }
 
@@ -133,11 +138,21 @@ Status Bpe::verify(Check& check, const LexiconRoots& /*roots*/) {
   return check_words(check);
 }
 
-uint32_t Bpe::known_size(const Tables& tables, const uint8_t* bytes, uint32_t size, bool* unknown) {
+uint32_t Bpe::unit_size(const Tables& tables, const uint8_t* bytes, uint32_t at, uint32_t size) {
+  uint32_t end = at;
+  if (linked::kWordMarks && (tables.traits & kBeginMarks) != 0 && bytes[at] == kBeginMark && at + 1 < size) ++end;
+  end += code_size(bytes[end]);
+  if (linked::kWordMarks && (tables.traits & kEndMarks) != 0 && end < size && bytes[end] == kEndMark) ++end;
+  return end - at;
+}
+
+uint32_t Bpe::known_size(const Tables& tables, const uint8_t* bytes, uint32_t size, bool ends, bool* unknown) {
   uint32_t at = 0;
   while (at < size && !*unknown) {
-    const uint32_t code = code_size(bytes[at]);
+    const uint32_t code = unit_size(tables, bytes, at, size);
     if (code > size - at) break;
+    // What follows may belong to the last code point.
+    if (linked::kWordMarks && !ends && at > 0 && at + code == size && (tables.traits & kEndMarks) != 0) break;
     const Match match = tables.lexicon.longest_of_bytes(bytes + at, code);
     *unknown = match.size != code || tables.merges.entries[match.value].rank != 0;
     if (!*unknown) at += code;
@@ -149,7 +164,18 @@ void Bpe::cut(const Tables& tables, uint32_t before, const uint8_t* bytes, uint3
   if (!cut_exactly(tables, before, bytes, size, out)) cut_greedily(tables, bytes, size, out);
 }
 
-TokenText Bpe::decode(const fb::Tokenizer& /*tokenizer*/, Text token) {
+TokenText Bpe::decode(const fb::Tokenizer& tokenizer, Text token) {
+  const uint32_t traits = linked::kBpeTraits ? tokenizer.model()->traits() : 0;
+  if (linked::kWordLevel && (traits & kWordLevel) != 0) return {token, false};
+  if (linked::kWordMarks && (traits & kBeginMarks) != 0 && token.size > 0) {
+    if (static_cast<uint8_t>(token.data[0]) != kBeginMark) return {token, true};
+    token = {token.data + 1, token.size - 1};
+    return {token, false};
+  }
+  if (linked::kWordMarks && (traits & kEndMarks) != 0) {
+    const bool last = token.size > 1 && static_cast<uint8_t>(token.data[token.size - 1]) == kEndMark;
+    return {{token.data, last ? token.size - 1 : token.size}, false};
+  }
   if (token.size > 0 && token.data[0] == ' ') return {{token.data + 1, token.size - 1}, false};
   return {token, true};
 }

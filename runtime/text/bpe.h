@@ -8,6 +8,9 @@
 // A word of more than kBpeWindow bytes is cut a window at a time, of which the first half is kept: the end of a window,
 // which stands there as the end of a word, would have to matter over half a window. Should tables be made so that a window
 // cannot be cut with a bounded number of looks, it is cut into the longest tokens, whatever merging would leave.
+//
+// Where tokens say that a word ends with them ("low</w>"), or that they go on with one ("##er"), marks are among the bytes of
+// words and of tokens (kEndMark, kBeginMark), and what stands beside one is another symbol before merging.
 #ifndef BANTAM_TEXT_BPE_H_
 #define BANTAM_TEXT_BPE_H_
 
@@ -42,9 +45,13 @@ struct Bpe {
   /// Emits tokens of the next bytes[0, size) of a word: all if it ends there, else those in the first half of the window,
   /// which is then full. `locate(at, size)` gives the offsets of the part bytes[at, at + size). *before is the token
   /// before, at first kNoToken. Returns how many bytes were encoded; bytes that are no tokens are left out.
+  /// With marks, `size` counts those of the word's beginning and end.
   template <typename Locate>
   static uint32_t encode_part(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size, bool ends,
                               Locate&& locate, TokenSink* sink) {
+    if (linked::kWordLevel && (tables.traits & kWordLevel) != 0) {
+      return encode_whole(tables, before, bytes, size, ends, locate, sink);
+    }
     if (ends && *before == kNoToken && tables.whole_words) {
       const Match whole = tables.lexicon.longest_of_bytes(bytes, size);
       if (whole.size == size) {
@@ -75,21 +82,41 @@ struct Bpe {
   static TokenText decode(const fb::Tokenizer& tokenizer, Text token);
 
  private:
+  /// Bytes of the code point at bytes[at, size) with the marks beside it, more than size - at if that cuts it.
+  static uint32_t unit_size(const Tables& tables, const uint8_t* bytes, uint32_t at, uint32_t size);
+
   /// Code points of bytes[0, size) up to the first that is no token, or that bytes[size) cuts; *unknown: it is the former.
-  static uint32_t known_size(const Tables& tables, const uint8_t* bytes, uint32_t size, bool* unknown);
+  static uint32_t known_size(const Tables& tables, const uint8_t* bytes, uint32_t size, bool ends, bool* unknown);
+
+  /// encode_part for words that are a token or unknown.
+  template <typename Locate>
+  static uint32_t encode_whole(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size, bool ends,
+                               Locate&& locate, TokenSink* sink) {
+    const Offset where = locate(0, size);
+    if (*before == kUnknownBefore) {
+      sink->set_end(sink->count - 1, where.end);
+      return size;
+    }
+    const Match whole = ends ? tables.lexicon.longest_of_bytes(bytes, size) : Match{0, 0};
+    const bool known = whole.size == size;
+    sink->emit(known ? whole.value : static_cast<uint32_t>(tables.unknown_id), where.begin, where.end);
+    *before = kUnknownBefore;
+    return size;
+  }
 
   /// encode_part for words of code points: tokens of those up to one that is none, or what becomes of that one.
   template <typename Locate>
   static uint32_t encode_code_points(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size,
                                      bool ends, Locate&& locate, TokenSink* sink) {
     bool unknown = false;
-    const uint32_t known = known_size(tables, bytes, size, &unknown);
+    const uint32_t known = known_size(tables, bytes, size, ends, &unknown);
     const bool fuses = *before == kUnknownBefore && tables.of_byte == nullptr && (tables.traits & kFuseUnknown) != 0;
     if (known > 0) {
       if (*before == kUnknownBefore) *before = kNoToken;
       return encode_known(tables, before, bytes, known, ends || unknown, locate, sink);
     }
-    const uint32_t code = code_size(bytes[0]) < size ? code_size(bytes[0]) : size;
+    const uint32_t unit = unit_size(tables, bytes, 0, size);
+    const uint32_t code = unit < size ? unit : size;
     const Offset where = locate(0, code);
     if (fuses) {
       sink->set_end(sink->count - 1, where.end);

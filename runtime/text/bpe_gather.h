@@ -22,10 +22,12 @@ class BpeGather {
   void encode(Next&& next) {
     uint32_t before = kNoToken;
     size_ = 0;
-    for (bool more = true; (more || size_ > 0) && !sink_->is_full();) {
-      NormalChar c;
+    NormalChar c = {0, 0, 0};
+    for (bool more = true, begun = false; (more || size_ > 0) && !sink_->is_full();) {
       while (more && size_ < kBpeWindow) {
         more = next(&c);
+        if (linked::kWordMarks && begun != more) mark(more ? kBeginMarks : kEndMarks, c);
+        begun = more;
         if (more) append(c);
       }
       encode_part(&before, !more && size_ <= kBpeWindow);
@@ -33,7 +35,15 @@ class BpeGather {
   }
 
  private:
-  static constexpr uint32_t kLongestCode = 4;
+  static constexpr uint32_t kLongestCode = linked::kWordMarks ? 5 : 4;  // with a mark
+
+  /// The mark of a word's beginning or end, where tokens have it, beside `c`.
+  void mark(uint32_t which, const NormalChar& c) {
+    if ((tables_.traits & which) == 0) return;
+    bytes_[size_] = which == kBeginMarks ? kBeginMark : kEndMark;
+    from_[size_] = c.begin;
+    to_[size_++] = c.end;
+  }
 
   void append(const NormalChar& c) {
     const uint32_t size = encode_utf8(c.code, bytes_ + size_);

@@ -169,11 +169,18 @@ struct DecoderAccess {
       letters = text::byte_of_letter(c.code) != text::kNoByte;
       at += c.size;
     }
-    for (uint32_t at = 0; at < token.size;) {
+    const bool ends = ends_word(token);
+    for (uint32_t at = 0; at < token.size - (ends ? 1u : 0u);) {
       const text::CodePoint c = text::decode_utf8(token.bytes + at, token.size - at);
       put_byte(letters ? static_cast<uint8_t>(text::byte_of_letter(c.code)) : token.bytes[at]);
       at += letters ? c.size : 1;
     }
+    for (uint32_t at = 0; ends && at < d.text_size_; ++at) put_byte(d.text_[at]);
+  }
+
+  /// Whether a mark is the token's last byte.
+  bool ends_word(const text::TokenBytes& token) const {
+    return has(text::kDecodeEndMarks) && token.own && token.size > 1 && token.bytes[token.size - 1] == text::kEndMark;
   }
 
   void put_word(const text::TokenBytes& token) {
@@ -234,6 +241,8 @@ struct DecoderAccess {
     text::TokenBytes token;
     if (d.held_ < 0 || !find(d.held_, &token)) return;
     d.held_ = -1;
+    const bool ends = ends_word(token);
+    if (ends) --token.size;
     uint32_t done = 0;
     for (uint32_t at = 0; d.text_size_ > 0 && at < token.size;) {
       const bool found = token.begins_with(at, d.text_, d.text_size_);
@@ -245,6 +254,7 @@ struct DecoderAccess {
       at += found ? d.text_size_ : 1;
     }
     put(token.bytes + done, token.size - done);
+    if (ends && !last) put(" ", 1);
   }
 
   void add(int32_t id) {

@@ -4,7 +4,7 @@
 //   u32 kind      DecodeKind
 //   u32 flags     DecodeFlags
 //   u32 strip     blanks at the beginning of the text that are left out
-//   u32 size      bytes of the text that follows, at most 64: wordpiece's prefix, suffix
+//   u32 size      bytes of the text that follows, at most 64: wordpiece's prefix, suffix, what an end mark stands for
 #ifndef BANTAM_TEXT_DECODE_RULES_H_
 #define BANTAM_TEXT_DECODE_RULES_H_
 
@@ -32,7 +32,8 @@ enum DecodeFlags : uint32_t {
   kDecodeMarks = 2,         // pieces: U+2581 is a blank
   kDecodeDropsFirst = 4,    // pieces: those of the first token are none
   kDecodeByteFallback = 8,  // pieces: <0x00> to <0xFF> are bytes
-  kDecodeFlagsEnd = 16
+  kDecodeEndMarks = 16,     // bytes, suffix: the mark at a token's end is the text
+  kDecodeFlagsEnd = 32
 };
 
 struct DecodeRules {

@@ -220,7 +220,7 @@ Status MetaspaceSplitter::verify(Check& check, const LexiconRoots& roots) {
   const bool bert =
       normalizers != nullptr && normalizers->size() > 0 && normalizers->Get(0)->kind() == fb::NormalizerKind::bert;
   const fb::TokenModel& model = *check.tokenizer.model();
-  const bool bpe = model.kind() == fb::TokenModelKind::bpe && (model.traits() & kCodePoints) != 0;
+  const bool bpe = model.kind() == fb::TokenModelKind::bpe && (model.traits() & ~kFuseUnknown) == kCodePoints;
   if ((model.kind() != fb::TokenModelKind::unigram && !bpe) || bert) {
     return check.fail("metaspace goes with unigram models and byte pairs of code points, not with BERT's normaliser",
                       Status::kUnsupported);

@@ -63,7 +63,7 @@ Status verify_sequence(Check& check) {
   uint32_t tables = 0;
   if (stages.size() > kMaxNormalizers) return check.fail("more than 12 normalisers", Status::kUnsupported);
   for (const fb::Normalizer* rule : stages) {
-    if (rule->kind() == NormalizerKind::bert || rule->kind() > NormalizerKind::prepend) {
+    if (rule->kind() == NormalizerKind::bert || rule->kind() > NormalizerKind::ideographs) {
       return check.fail("a normaliser in a row is of a kind that is not executed there", Status::kUnsupported);
     }
     if (!is_linked(rule->kind())) return check.fail("this kind of normaliser is not linked", Status::kOpNotLinked);
@@ -282,6 +282,15 @@ void SequenceStream::apply(uint32_t stage, const Chunk& in, Chunk* out, bool las
       if (in.size > 0 && !carry.begun) add_content(rule, in.chars[0], out);
       carry.begun = carry.begun || in.size > 0;
       for (uint32_t i = 0; i < in.size; ++i) out->add(in.chars[i]);
+      return;
+    case NormalizerKind::ideographs:
+      for (uint32_t i = 0; is_linked(NormalizerKind::ideographs) && i < in.size; ++i) {
+        const NormalChar blank = {' ', in.chars[i].begin, in.chars[i].end};
+        const bool apart = is_chinese(in.chars[i].code);
+        if (apart) out->add(blank);
+        out->add(in.chars[i]);
+        if (apart) out->add(blank);
+      }
       return;
     case NormalizerKind::bert:
       return;

@@ -16,7 +16,7 @@ constexpr uint32_t kAtEnd = 0;  // entry of the end of the text
 /// patterns read two or three behind a word, and white space twice.
 class Reserve {
  public:
-  explicit Reserve(uint32_t size) : left_(uint64_t{8} * size) {}
+  explicit Reserve(uint64_t size) : left_(8 * size) {}
   bool allows(uint32_t behind) const { return behind <= left_ || behind <= kAlways; }
   void take(uint32_t behind) { left_ -= behind < left_ ? behind : left_; }
 
@@ -27,8 +27,8 @@ class Reserve {
 
 /// Where the word that begins at text[begin) ends, begin < end; 0: what is not UTF-8, or may be changed by normalisers, was
 /// met before that was known, or follows.
-uint32_t word_end(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, Reserve* reserve) {
-  const SplitTable& split = tables.split;
+uint32_t word_end(const Tables& tables, const SplitTable& split, const uint8_t* text, uint32_t begin, uint32_t end,
+                  Reserve* reserve) {
   const NormalSequence& rules = tables.sequence;
   uint32_t state = split.start;
   uint32_t at = begin;
@@ -66,6 +66,9 @@ uint32_t word_end(const Tables& tables, const uint8_t* text, uint32_t begin, uin
   return stop < end && rules.is_there() && !rules.is_plain(text[stop]) ? 0 : stop;
 }
 
+/// Whether the table leaves text out, or further ones split its words.
+bool is_in_passes(const Tables& tables) { return linked::kSplitPasses && tables.split_passes != nullptr; }
+
 /// The words of a text that is read in place.
 class InPlace {
  public:
@@ -76,14 +79,42 @@ class InPlace {
   void encode(uint32_t begin, uint32_t stop) {
     const uint32_t size = stop - begin;
     if constexpr (!kSmall) {
+      // A word with marks is there without them.
       if (size <= tables_.table_chars && text_[stop - 1] != 0 && look_up(begin, size)) return;
     }
     const uint8_t* bytes = text_ + begin;
+    if (marks()) return encode_marked(begin, size);
     Bpe::encode_word(
-        tables_, bytes, size, [&](uint32_t at, uint32_t length) { return locate(begin + at, length); }, sink_);
+        tables_, bytes, size,
+        [&](uint32_t at, uint32_t length) { return locate(begin + at, length, bytes + at, length); }, sink_);
   }
 
+  /// Most bytes of a word for encode().
+  uint32_t most() const { return marks() ? kBpeWindow - 2 : UINT32_MAX; }
+
  private:
+  bool marks() const { return linked::kWordMarks && (tables_.traits & (kBeginMarks | kEndMarks)) != 0; }
+
+  /// text[begin, begin + size), at most most() bytes, with marks to tokens.
+  void encode_marked(uint32_t begin, uint32_t size) {
+    uint8_t bytes[kBpeWindow];
+    const uint32_t lead = (tables_.traits & kBeginMarks) != 0 ? 1 : 0;
+    const uint32_t tail = (tables_.traits & kEndMarks) != 0 ? 1 : 0;
+    bytes[0] = kBeginMark;
+    memcpy(bytes + lead, text_ + begin, size);
+    bytes[lead + size] = kEndMark;
+    const auto where = [&](uint32_t at, uint32_t length) {
+      // A mark alone, which no good file has as a token, counts as what it stands beside.
+      uint32_t first = at > lead ? at - lead : 0;
+      if (first >= size) first = size - 1;
+      uint32_t last = at + length - lead;
+      if (last > size) last = size;
+      if (last <= first) last = first + 1;
+      return locate(begin + first, last - first, bytes + at, length);
+    };
+    Bpe::encode_word(tables_, bytes, lead + size + tail, where, sink_);
+  }
+
   /// Whether the table of words holds the word; then it is emitted.
   bool look_up(uint32_t begin, uint32_t size) {
     uint8_t padded[kMaxTableWord];
@@ -104,13 +135,13 @@ class InPlace {
     return true;
   }
 
-  /// A token that is part of a character has the offsets of all of it.
-  Offset locate(uint32_t begin, uint32_t size) const {
+  /// Of token[0, length), which stands for text[begin, begin + size). Part of a character has the offsets of all of it.
+  Offset locate(uint32_t begin, uint32_t size, const uint8_t* token, uint32_t length) const {
     Offset where = {begin, begin + size};
     if constexpr (!linked::kOffsets) return where;
     while (where.begin > 0 && goes_on_code(text_[where.begin])) --where.begin;
     while (where.end < end_ && goes_on_code(text_[where.end])) ++where.end;
-    if (trims_blanks(tables_)) trim_bytes(tables_, text_, text_ + begin, size, *sink_, &where);
+    if (trims_blanks(tables_)) trim_bytes(tables_, text_, token, length, *sink_, &where);
     return where;
   }
 
@@ -147,16 +178,18 @@ class Characters {
   NormalChar prefix_ = {0, 0, 0};
 };
 
-/// How many code points the next word has; 0 at the end.
-uint32_t word_length(const SplitTable& split, Characters stream, Reserve* reserve) {
+/// How many of the next `most` code points the next word has; 0 at the end. *lead: the class of its first one.
+uint32_t word_length(const SplitTable& split, Characters stream, uint32_t most, Reserve* reserve, uint32_t* lead) {
   uint32_t state = split.start;
   uint32_t match = 0;
   uint32_t at = 0;
   for (; state != 0; ++at) {
     NormalChar c;
-    const bool more = stream.next(&c);
+    const bool more = at < most && stream.next(&c);
     if (!more && at == 0) return 0;
-    const uint32_t entry = split.next[state + (more ? split.class_of(c.code) : kAtEnd)];
+    const uint32_t kind = more ? split.class_of(c.code) : kAtEnd;
+    if (at == 0) *lead = kind;
+    const uint32_t entry = split.next[state + kind];
     if ((entry & kSplitMatch) != 0) {
       match = at;
     } else if (!reserve->allows(at - match)) {
@@ -168,18 +201,111 @@ uint32_t word_length(const SplitTable& split, Characters stream, Reserve* reserv
   return match > 0 ? match : 1;
 }
 
+/// The tables that split words again, one after the other, and where the word of each ends.
+struct Passes {
+  uint32_t count = 0;
+  SplitTable tables[kMaxSplitPasses];
+  uint32_t dropped[kMaxSplitPasses];  // the first class that begins words that are left out
+  uint32_t ends[kMaxSplitPasses] = {};
+
+  explicit Passes(const uint8_t* table) {
+    for (bool more = true; more && count < kMaxSplitPasses; ++count) {
+      const SplitPass& pass = split_pass(table);
+      tables[count] = SplitTable(table);
+      dropped[count] = pass.dropped;
+      more = pass.more != 0;
+      table = reinterpret_cast<const uint8_t*>(&pass + 1);
+    }
+  }
+};
+
+/// How many code points the next word has that every table leaves in the text, *skipped those before it; 0 at the end.
+/// `left`: code points of each table's word that lie ahead.
+uint32_t inner_length(Passes* passes, Characters stream, Reserve* reserve, uint32_t* skipped) {
+  *skipped = 0;
+  for (uint32_t pass = 0; pass < passes->count;) {
+    uint32_t& left = passes->ends[pass];
+    if (left > 0) {
+      ++pass;
+      continue;
+    }
+    const SplitTable& split = passes->tables[pass];
+    const uint32_t most = pass == 0 ? UINT32_MAX : passes->ends[pass - 1];
+    uint32_t lead = kAtEnd;
+    left = word_length(split, stream, most, reserve, &lead);
+    if (left == 0) return 0;
+    if (lead < passes->dropped[pass]) continue;
+    NormalChar c;
+    const uint32_t size = left;
+    for (uint32_t i = 0; i < size; ++i) stream.next(&c);
+    for (uint32_t i = 0; i <= pass; ++i) passes->ends[i] -= size;
+    *skipped += size;
+    pass = 0;
+  }
+  return passes->ends[passes->count - 1];
+}
+
+/// encode_gathered for tables that leave text out or split words again.
+uint32_t encode_passes(const Tables& tables, const uint8_t* text, Characters stream, uint32_t end, Reserve* reserve,
+                       TokenSink* sink) {
+  BpeGather word(tables, text, sink);
+  Passes passes(tables.split_passes);
+  uint32_t skipped = 0;
+  while (const uint32_t length = inner_length(&passes, stream, reserve, &skipped)) {
+    NormalChar c;
+    for (; skipped > 0; --skipped) stream.next(&c);
+    uint32_t left = length;
+    word.encode([&](NormalChar* out) { return left-- > 0 && stream.next(out); });
+    for (uint32_t i = 0; i < passes.count; ++i) passes.ends[i] -= length;
+    if (passes.ends[0] == 0 && stream.is_settled()) return stream.position();
+    if (sink->is_full()) break;
+  }
+  return end;
+}
+
 /// Words from text[begin) on that cannot be read in place, until one can again. Returns where that is. `inside`: words lie
 /// before.
 uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool inside,
                          bool prefix, Reserve* reserve, TokenSink* sink) {
   Characters stream(tables, text, begin, end, inside, prefix);
+  if (is_in_passes(tables)) return encode_passes(tables, text, stream, end, reserve, sink);
   BpeGather word(tables, text, sink);
-  while (const uint32_t length = word_length(tables.split, stream, reserve)) {
+  uint32_t lead = kAtEnd;
+  while (const uint32_t length = word_length(tables.split, stream, UINT32_MAX, reserve, &lead)) {
     uint32_t left = length;
     word.encode([&](NormalChar* c) { return left-- > 0 && stream.next(c); });
     if (stream.is_settled() || sink->is_full()) return stream.position();
   }
   return end;
+}
+
+/// encode_piece for tables that leave text out or split words again, from text[at) on.
+void encode_in_passes(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t at, uint32_t end,
+                      InPlace* words, Reserve* reserve, TokenSink* sink) {
+  Passes passes(tables.split_passes);
+  for (uint32_t pass = 0; at < end && !sink->is_full();) {
+    const SplitTable& split = passes.tables[pass];
+    if (passes.ends[pass] <= at) {
+      const uint32_t limit = pass == 0 ? end : passes.ends[pass - 1];
+      passes.ends[pass] = word_end(tables, split, text, at, limit, reserve);
+      // Only a whole word of the first table can be gathered; what the others read, it has read before.
+      if (passes.ends[pass] == 0 || (pass == 0 && passes.ends[pass] - at > words->most())) {
+        at = encode_gathered(tables, text, at, end, at > begin, false, reserve, sink);
+        passes.ends[0] = 0;
+        pass = 0;
+        continue;
+      }
+      if (split.class_of(decode_utf8(text + at, limit - at).code) >= passes.dropped[pass]) {
+        at = passes.ends[pass];
+        pass = 0;
+        continue;
+      }
+    }
+    if (++pass < passes.count) continue;
+    words->encode(at, passes.ends[pass - 1]);
+    at = passes.ends[pass - 1];
+    pass = 0;
+  }
 }
 
 }  // namespace
@@ -204,14 +330,18 @@ void PatternSplitter::encode_piece(const Tables& tables, const uint8_t* text, ui
   end = SequenceStream::stripped_end(rules, text, begin, end);
   if (begin == end) return;
   InPlace words(tables, text, end, sink);
-  Reserve reserve(end - begin);
+  Reserve reserve(uint64_t{end - begin} * (is_in_passes(tables) ? kMaxSplitPasses : 1));
   uint32_t at = begin;
   if ((tables.prefix_blank && text[at] != ' ') || rules.changes_edges) {
     at = encode_gathered(tables, text, at, end, false, tables.prefix_blank, &reserve, sink);
   }
+  if (is_in_passes(tables)) {
+    encode_in_passes(tables, text, begin, at, end, &words, &reserve, sink);
+    return;
+  }
   while (at < end && !sink->is_full()) {
-    const uint32_t stop = word_end(tables, text, at, end, &reserve);
-    if (stop == 0) {
+    const uint32_t stop = word_end(tables, tables.split, text, at, end, &reserve);
+    if (stop == 0 || stop - at > words.most()) {
       at = encode_gathered(tables, text, at, end, at > begin, false, &reserve, sink);
     } else {
       words.encode(at, stop);

@@ -4,14 +4,14 @@
 
 namespace bantam::text {
 
-Status verify_split(Check& check) {
-  const fb::Blob* blob = find_blob(check.tokenizer, fb::BlobName::split);
-  if (!check.lies_inside(blob) || blob->size() < split_next_offset(1)) {
-    return check.fail("the table of the split is not there, not aligned or cut short");
-  }
-  const uint8_t* table = check.data + blob->offset();
+namespace {
+
+/// One table, of which there are `left` bytes. *size: its bytes, and whether *more follow.
+Status verify_table(Check& check, const uint8_t* table, uint64_t left, uint64_t* size, bool* more) {
+  if (left < split_next_offset(1)) return check.fail("the table of the split is cut short");
   const auto& header = *reinterpret_cast<const SplitHeader*>(table);
-  if (header.version != kSplitVersion) {
+  const bool passes = linked::kSplitPasses && header.version == kSplitPassVersion;
+  if (header.version != kSplitVersion && !passes) {
     return check.fail("the version of the table of the split is not known", Status::kUnsupported);
   }
   if (header.stride < 2 || header.stride > kMaxSplitStride || header.states < 2 || header.states > kMaxSplitStates ||
@@ -19,8 +19,17 @@ Status verify_split(Check& check) {
     return check.fail("the table of the split has too many or too few states, classes or blocks");
   }
   const uint32_t entries = header.states * header.stride;
-  if (blob->size() != split_next_offset(header.blocks) + uint64_t{2} * entries) {
+  *size = split_next_offset(header.blocks) + uint64_t{2} * entries;
+  const uint32_t pass = split_pass_offset(header.blocks, entries);
+  if (passes) *size = uint64_t{pass} + sizeof(SplitPass);
+  *more = false;
+  if (linked::kSplitPasses ? *size > left : *size != left) {
     return check.fail("the table of the split is not of the size that it says");
+  }
+  if (passes) {
+    const SplitPass& rules = split_pass(table);
+    if (rules.more > 1) return check.fail("the table of the split is not of the size that it says");
+    *more = rules.more != 0;
   }
   const SplitTable split(table);
   bool good = true;
@@ -38,6 +47,25 @@ Status verify_split(Check& check) {
     good = good && (split.next[state * header.stride] & (kSplitMatch - 1)) == 0;
   }
   if (!good) return check.fail("the table of the split goes on behind its end");
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status verify_split(Check& check) {
+  const fb::Blob* blob = find_blob(check.tokenizer, fb::BlobName::split);
+  if (!check.lies_inside(blob)) return check.fail("the table of the split is not there or not aligned");
+  uint64_t at = 0;
+  bool more = true;
+  for (uint32_t pass = 0; more && pass < (linked::kSplitPasses ? kMaxSplitPasses : 1); ++pass) {
+    uint64_t size = 0;
+    const Status status = verify_table(check, check.data + blob->offset() + at, blob->size() - at, &size, &more);
+    if (status != Status::kOk) return status;
+    at += size;
+  }
+  if (linked::kSplitPasses && (more || at != blob->size())) {
+    return check.fail("the table of the split is not of the size that it says");
+  }
   return Status::kOk;
 }
 

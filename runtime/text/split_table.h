@@ -1,6 +1,6 @@
 // A regular expression that splits texts into words, as tables: blob `split` of a tokenizer whose splitter is `pattern`.
 //
-//   u32 version, 1
+//   u32 version, 1 or 2
 //   u32 stride    entries of a state, 2 to 128: entry 0 is for the end of the text, the others for classes of code points
 //   u32 states    number 0 is the end of the search, number 1 its beginning
 //   u32 blocks    1 to 256
@@ -8,6 +8,9 @@
 //   u8  top[4352]              number of the block for each 256 code points
 //   u8  block[blocks][256]     classes of their code points
 //   u16 next[states][stride]   4-byte aligned: number of the next state times stride; bit 15: a match ends before this
+// Version 2, 4-byte aligned:
+//   u32 dropped   words whose first code point is of this class or a later one are left out of the text
+//   u32 more      1: a further such table follows, which splits the words of this one; at most 4 tables in all
 //
 // From the beginning of a word, code points are followed until state 0. The word ends where a match ended last; it has at
 // least one code point, whatever the tables say. What a search reads behind its last match is read again for the next word;
@@ -17,11 +20,14 @@
 
 #include <stdint.h>
 
+#include "linked.h"
 #include "text/check.h"
 
 namespace bantam::text {
 
 constexpr uint32_t kSplitVersion = 1;
+constexpr uint32_t kSplitPassVersion = 2;
+constexpr uint32_t kMaxSplitPasses = 4;
 constexpr uint32_t kSplitMatch = 1u << 15;
 constexpr uint32_t kSplitTop = 0x110000 >> 8;
 constexpr uint32_t kSplitAscii = 128;
@@ -36,12 +42,23 @@ struct SplitHeader {
   uint32_t blocks;
 };
 
+/// What version 2 has behind its entries.
+struct SplitPass {
+  uint32_t dropped;
+  uint32_t more;
+};
+
 /// Where the entries of states begin, for at most 256 blocks.
 constexpr uint32_t split_next_offset(uint32_t blocks) {
   return static_cast<uint32_t>(sizeof(SplitHeader)) + kSplitAscii + kSplitTop + blocks * 256;
 }
 
-/// View of such a blob.
+/// Where what follows the entries begins.
+constexpr uint32_t split_pass_offset(uint32_t blocks, uint32_t entries) {
+  return (split_next_offset(blocks) + 2 * entries + 3) / 4 * 4;
+}
+
+/// View of such a table.
 struct SplitTable {
   const uint8_t* ascii = nullptr;
   const uint8_t* top = nullptr;
@@ -64,6 +81,12 @@ struct SplitTable {
     return code < kSplitAscii ? ascii[code] : blocks[top[code >> 8] * 256u + (code & 255)];
   }
 };
+
+/// What stands behind the entries of a verified table of version 2; the next table, if there is one, follows it.
+inline const SplitPass& split_pass(const uint8_t* table) {
+  const auto& header = *reinterpret_cast<const SplitHeader*>(table);
+  return *reinterpret_cast<const SplitPass*>(table + split_pass_offset(header.blocks, header.states * header.stride));
+}
 
 /// The blob `split` of check.tokenizer. One pass over it.
 Status verify_split(Check& check);

@@ -64,7 +64,12 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
   }
   splitter = tokenizer.splitters()->Get(0)->kind();
   if (linked::splitter(static_cast<uint32_t>(fb::SplitterKind::pattern)) && splitter == fb::SplitterKind::pattern) {
-    split = SplitTable(data + find_blob(tokenizer, fb::BlobName::split)->offset());
+    const uint8_t* table = data + find_blob(tokenizer, fb::BlobName::split)->offset();
+    split = SplitTable(table);
+    if constexpr (linked::kSplitPasses) {
+      const bool passes = reinterpret_cast<const SplitHeader*>(table)->version == kSplitPassVersion;
+      split_passes = passes ? table : nullptr;
+    }
     prefix_blank = tokenizer.splitters()->Get(0)->prefix_blank();
     trim_blanks = tokenizer.trim_blanks();
     trim_prefix = tokenizer.trim_prefix();
@@ -74,7 +79,7 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     const fb::Blob* bytes = find_blob(tokenizer, fb::BlobName::byte_tokens);
     of_byte = bytes == nullptr ? nullptr : reinterpret_cast<const uint32_t*>(data + bytes->offset());
   }
-  if constexpr (linked::kBpeOfCodePoints) traits = settings.traits();
+  if constexpr (linked::kBpeTraits) traits = settings.traits();
   if (linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::bpe)) && model == fb::TokenModelKind::bpe) {
     const uint8_t* pairs = data + find_blob(tokenizer, fb::BlobName::pairs)->offset();
     merges.entries = reinterpret_cast<const MergeEntry*>(data + find_blob(tokenizer, fb::BlobName::merges)->offset());

@@ -75,8 +75,9 @@ struct Tables {
   MergeTable merges;
   bool whole_words = false;
   // Those from here on and `sequence` are without a value where nothing that reads them is linked.
-  uint32_t traits;          // bpe
-  const uint32_t* of_byte;  // bpe, unigram: the tokens of bytes; null: there are none
+  uint32_t traits;              // bpe
+  const uint8_t* split_passes;  // pattern: the blob `split`, where it says how words are split again; else null
+  const uint32_t* of_byte;      // bpe, unigram: the tokens of bytes; null: there are none
   // metaspace, unigram
   MetaspaceRules metaspace;
   UnigramScores scores;
@@ -88,6 +89,14 @@ struct Tables {
 /// Bits of TokenModel.traits.
 constexpr uint32_t kCodePoints = 1;
 constexpr uint32_t kFuseUnknown = 2;
+constexpr uint32_t kEndMarks = 4;
+constexpr uint32_t kBeginMarks = 8;
+constexpr uint32_t kWordLevel = 16;
+constexpr uint32_t kTraitsEnd = 32;
+
+/// What stands where words end and begin in tokens, and no text has: bytes that UTF-8 does without.
+constexpr uint8_t kEndMark = 0xF8;
+constexpr uint8_t kBeginMark = 0xF9;
 
 /// Tables::lexicon alone.
 Lexicon lexicon_of(const fb::Tokenizer& tokenizer, const uint8_t* data);
