@@ -179,7 +179,7 @@ class Assembler {
     out_->model->unknown_id = id_of(source_.unknown);
     if (source_.is_unigram()) out_->model->unknown_score = unknown_score(source_.scores);
     const bool needed = source_.is_of_code_points() ? !source_.byte_fallback : !source_.is_bpe();
-    if (out_->model->unknown_id < 0 && needed) {
+    if (out_->model->unknown_id < 0 && (needed || source_.is_word_level())) {
       problem("unk_token",
               fmt::format("{} is not in the vocabulary; name the token for unknown words", shown(source_.unknown)));
     }
@@ -307,7 +307,7 @@ class Assembler {
     BpeTables bpe;
     std::vector<uint8_t> split;
     if (!source_.is_wordpiece()) join_added_texts(added);
-    if (source_.is_bpe() && !source_.has_marks()) split = compile_split();
+    if (source_.is_bpe() && !source_.has_marks()) split = split_tables();
     if (source_.has_marks()) take_blanks(in_model);
     if (source_.is_bpe()) bpe = merge_tables(in_model);
     if (source_.is_unigram()) check_unigram(in_model);
@@ -324,7 +324,8 @@ class Assembler {
     if (source_.is_wordpiece()) words = build_word_table(vocabulary, source_.bert.lowercase);
     if (source_.is_bpe()) {
       const auto choose = source_.has_marks() ? bpe_words_behind_blanks : bpe_words;
-      words = build_word_table(choose(vocabulary, bpe.entries, source_.model.whole_words));
+      const TrieKeys all = marked_words(vocabulary, source_.model.traits);
+      words = build_word_table(choose(all, bpe.entries, source_.model.whole_words || source_.is_word_level()));
     }
     const TrieKeys tokens = source_.is_unigram() ? vocabulary : TrieKeys();
     if (!source_.is_wordpiece()) vocabulary = trie_keys_of_bytes(vocabulary);
@@ -413,13 +414,15 @@ class Assembler {
     }
   }
 
-  std::vector<uint8_t> compile_split() {
+  std::vector<uint8_t> split_tables() {
     try {
-      return compile_pattern(source_.pattern);
+      return compile_split(source_.rules);
     } catch (const std::invalid_argument& error) {
+      std::string patterns;
+      for (const SplitRule& rule : source_.rules) patterns += (patterns.empty() ? "" : ", ") + rule.pattern;
       ++source_.unsupported;
       problem("pre_tokenizer.pattern",
-              fmt::format("{} is not supported: {}; {}", shown(source_.pattern), error.what(), kWithoutTokenizer));
+              fmt::format("{} is not supported: {}; {}", shown(patterns), error.what(), kWithoutTokenizer));
       return {};
     }
   }
@@ -427,21 +430,26 @@ class Assembler {
   /// Makes bytes of the model's token texts, and tables of the merges. Texts that are no letters of bytes stay as they are,
   /// and are the model's no longer: no word leads to them.
   BpeTables merge_tables(std::vector<bool>& in_model) {
-    const std::vector<Merge> merges = resolve_merges(in_model);
+    std::vector<Merge> merges = resolve_merges(in_model);
     std::vector<std::string> tokens(texts_.size());
+    const Spelling spelling = {source_.is_of_code_points(), source_.end_suffix, source_.inner_prefix};
+    const uint32_t most = source_.is_word_level() ? text::kMaxBpeToken / 4 : text::kMaxBpeToken;
     for (uint32_t id = 0; id < texts_.size(); ++id) {
-      std::string bytes;
       if (!in_model[id]) continue;
-      if (source_.is_of_code_points()) bytes = texts_[id];
-      in_model[id] = source_.is_of_code_points() || bytes_of_letters(texts_[id], &bytes);
-      if (in_model[id]) texts_[id] = tokens[id] = bytes;
-      if (in_model[id] && bytes.size() > text::kMaxBpeToken) {
+      std::string bytes;
+      const Spelling::Token is = spelling.spell(texts_[id], &bytes);
+      in_model[id] = is == Spelling::Token::kOwn;
+      if (is != Spelling::Token::kNone) texts_[id] = bytes;
+      if (in_model[id]) tokens[id] = bytes;
+      if (in_model[id] && bytes.size() > most) {
         ++source_.unsupported;
-        problem("model.vocab", fmt::format("token {} has more than the {} bytes that this version takes", shown(bytes),
-                                           text::kMaxBpeToken));
+        problem("model.vocab",
+                fmt::format("token {} has more than the {} bytes that this version takes", shown(bytes), most));
       }
     }
-    BpeTables tables = build_bpe_tables(tokens, merges, source_.is_of_code_points());
+    check_marks(in_model, merges);
+    check_unknown(merges);
+    BpeTables tables = build_bpe_tables(tokens, merges, source_.model.traits);
     if (!tables.missing.empty()) {
       ++source_.unsupported;
       problem("model.vocab",
@@ -460,21 +468,62 @@ class Assembler {
     return tables;
   }
 
+  /// Merging goes on with the unknown token in Hugging Face's library; here nothing is merged with it.
+  void check_unknown(const std::vector<Merge>& merges) {
+    const int32_t unknown = source_.is_of_code_points() && !source_.byte_fallback ? id_of(source_.unknown) : -1;
+    const auto names = [unknown](const Merge& merge) {
+      return unknown >= 0 &&
+             (merge.left == static_cast<uint32_t>(unknown) || merge.right == static_cast<uint32_t>(unknown));
+    };
+    if (std::none_of(merges.begin(), merges.end(), names)) return;
+    ++source_.unsupported;
+    problem("model.merges", fmt::format("merge the unknown token {} with others, which this version does not; {}",
+                                        shown(source_.unknown), kWithoutTokenizer));
+  }
+
+  /// A merge leaves what its two tokens say when they stand side by side, marks as well. One behind the end of a word, or before
+  /// the beginning of one, is never done.
+  void check_marks(const std::vector<bool>& in_model, std::vector<Merge>& merges) {
+    if ((source_.model.traits & (text::kEndMarks | text::kBeginMarks)) == 0) return;
+    const auto never = [&](const Merge& merge) {
+      const std::string& left = texts_[merge.left];
+      const std::string& right = texts_[merge.right];
+      const bool own = in_model[merge.left] && in_model[merge.right];
+      return !own || (!source_.end_suffix.empty() && static_cast<uint8_t>(left.back()) == text::kEndMark) ||
+             (!source_.inner_prefix.empty() && static_cast<uint8_t>(right.front()) == text::kBeginMark);
+    };
+    merges.erase(std::remove_if(merges.begin(), merges.end(), never), merges.end());
+    for (const Merge& merge : merges) {
+      if (in_model[merge.whole] && texts_[merge.left] + texts_[merge.right] == texts_[merge.whole]) continue;
+      ++source_.unsupported;
+      problem("model.merges",
+              fmt::format("what {} and {} make looks like a token with {} {}; {}", shown(texts_[merge.left]),
+                          shown(texts_[merge.right]),
+                          source_.end_suffix.empty() ? "continuing_subword_prefix" : "end_of_word_suffix",
+                          shown(source_.end_suffix.empty() ? source_.inner_prefix : source_.end_suffix),
+                          kWithoutTokenizer));
+      return;
+    }
+  }
+
   std::vector<Merge> resolve_merges(const std::vector<bool>& in_model) {
     std::vector<Merge> merges;
     size_t bad = 0;
+    const size_t prefix = source_.inner_prefix.size();
     const auto find = [&](const std::string& token) {
       const auto found = ids_.find(token);
       return found == ids_.end() || !in_model[found->second] ? text::kNoToken : found->second;
     };
     for (size_t i = 0; i < source_.merges.size(); ++i) {
       const auto& [left, right] = source_.merges[i];
-      const Merge merge = {find(left), find(right), find(left + right)};
+      // As in Hugging Face's library, which takes as many bytes from whatever stands there.
+      const std::string whole = left + (right.size() < prefix ? "" : right.substr(prefix));
+      const Merge merge = {find(left), find(right), find(whole)};
       merges.push_back(merge);
       const bool has_left = merge.left != text::kNoToken;
       if (has_left && merge.right != text::kNoToken && merge.whole != text::kNoToken) continue;
       if (++bad > kShownProblems) continue;
-      const std::string missing = !has_left ? left : merge.right == text::kNoToken ? right : left + right;
+      const std::string missing = !has_left ? left : merge.right == text::kNoToken ? right : whole;
       problem(fmt::format("model.merges[{}]", i),
               fmt::format("names token {}, which is not in model.vocab; add it or remove the merge", shown(missing)));
     }

@@ -1,4 +1,4 @@
-// vocab.json and merges.txt: what transformers' RobertaTokenizer and GPT2Tokenizer read.
+// vocab.json and merges.txt: what transformers' tokenizers of RoBERTa, GPT-2, CLIP and GPT read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace bantam::convert {
 namespace {
 
-enum class Kin { kGpt2, kRoberta, kOther };
+enum class Kin { kGpt2, kRoberta, kClip, kGpt, kOther };
 
 const Json& setting(const Json& json, const char* key) {
   static const Json kNull;
@@ -21,14 +21,18 @@ const Json& setting(const Json& json, const char* key) {
 }
 
 /// Whose settings the tokenizer has. A directory that does not say has RoBERTa's special tokens or is GPT-2's.
-Kin kin_of(const std::string& name, const Json& vocabulary) {
+Kin kin_of(const std::string& name, const std::string& model_type, const Json& vocabulary) {
   constexpr std::array<std::string_view, 4> kRobertas = {"RobertaTokenizer", "LongformerTokenizer", "BartTokenizer",
                                                          "LEDTokenizer"};
   std::string_view slow = name;
   if (slow.size() > 4 && slow.substr(slow.size() - 4) == "Fast") slow.remove_suffix(4);
   if (std::find(kRobertas.begin(), kRobertas.end(), slow) != kRobertas.end()) return Kin::kRoberta;
   if (slow == "GPT2Tokenizer") return Kin::kGpt2;
+  if (slow == "CLIPTokenizer") return Kin::kClip;
+  if (slow == "OpenAIGPTTokenizer") return Kin::kGpt;
   if (!slow.empty() && slow != "PreTrainedTokenizer") return Kin::kOther;
+  if (model_type.compare(0, 4, "clip") == 0) return Kin::kClip;
+  if (model_type == "openai-gpt") return Kin::kGpt;
   const bool marks = vocabulary.contains("<s>") && vocabulary.contains("</s>") && vocabulary.contains("<mask>");
   return marks ? Kin::kRoberta : Kin::kGpt2;
 }
@@ -64,26 +68,78 @@ void read_merges(const std::string& text, TokenizerSource& source, ProblemList& 
   }
 }
 
+/// What transformers puts around the models of CLIP and GPT, whose tokens end words with "</w>".
+void read_end_suffix(Kin kin, TokenizerSource& source) {
+  source.end_suffix = "</w>";
+  source.model.traits = text::kEndMarks;
+  std::vector<Json> steps;
+  bool bytes = false;
+  ProblemList none;
+  if (kin == Kin::kGpt) {
+    source.model.traits |= text::kCodePoints;
+    source.unknown = "<unk>";
+    add(source, source.unknown, false);
+    read_bert_normalizer(Json::object(), source);
+    steps = {{{"type", "BertPreTokenizer"}}};
+  } else {
+    source.unknown = source.pad = source.sep = "<|endoftext|>";
+    source.cls = "<|startoftext|>";
+    add(source, source.cls, false);
+    add(source, source.sep, false);
+    const Json row = {{{"type", "NFC"}},
+                      {{"type", "Replace"}, {"pattern", {{"Regex", "\\s+"}}}, {"content", " "}},
+                      {{"type", "Lowercase"}}};
+    read_normalizers({&row[0], &row[1], &row[2]}, source, none);
+    steps = {{{"type", "Split"},
+              {"pattern",
+               {{"Regex",
+                 "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|"
+                 "[^\\s\\p{L}\\p{N}]+"}}},
+              {"behavior", "Removed"},
+              {"invert", true}},
+             {{"type", "ByteLevel"}, {"add_prefix_space", false}}};
+  }
+  std::vector<const Json*> parts;
+  for (const Json& step : steps) parts.push_back(&step);
+  read_splitters(parts, source, none, &bytes);
+  set_decoder(source, kin == Kin::kGpt ? text::kDecodeSuffix : text::kDecodeBytes, text::kDecodeEndMarks, "</w>");
+}
+
+/// Two texts with `cls` before and `sep` behind each, as RoBERTa has them.
+void set_roberta_template(TokenizerSource& source) {
+  using Piece = fb::TemplatePiece;
+  const Piece cls(kTemplateCls, -1, 0);
+  const Piece sep(kTemplateSep, -1, 0);
+  source.single = {cls, Piece(-1, 0, 0), sep};
+  source.pair = {cls, Piece(-1, 0, 0), sep, sep, Piece(-1, 1, 0), sep};
+}
+
 }  // namespace
 
 void read_bpe_files(const Json& vocabulary, const std::string& merges, const Json& config,
-                    const std::string& config_file, TokenizerSource& source, ProblemList& problems) {
+                    const std::string& model_type, TokenizerSource& source, ProblemList& problems) {
   source.file = "vocab.json";
   const Json& named = setting(config, "tokenizer_class");
   const std::string name = named.is_string() ? named.get<std::string>() : "";
-  const Kin kin = kin_of(name, vocabulary);
+  const Kin kin = kin_of(name, model_type, vocabulary);
   if (kin == Kin::kOther) {
     ++source.unsupported;
-    problems.push_back(fmt::format(
-        "{}: tokenizer_class: \"{}\" is not supported from vocab.json and merges.txt; save the tokenizer with "
-        "transformers so that the directory has a tokenizer.json",
-        config_file, name));
+    problems.push_back(
+        fmt::format("tokenizer_config.json: tokenizer_class: \"{}\" is not supported from vocab.json and merges.txt; "
+                    "save the tokenizer with "
+                    "transformers so that the directory has a tokenizer.json",
+                    name));
   }
   read_vocabulary_object(vocabulary, "tokens", source, problems);
   read_merges(merges, source, problems);
   source.model.kind = fb::TokenModelKind::bpe;
+  if (kin == Kin::kClip || kin == Kin::kGpt) {
+    read_end_suffix(kin, source);
+    if (kin == Kin::kClip) set_roberta_template(source);
+    return;
+  }
   source.splitter.kind = fb::SplitterKind::pattern;
-  source.pattern = kByteLevelPattern;
+  source.rules = {{kByteLevelPattern, {}, SplitBehaviour::kIsolated, false}};
   const Json& prefix = setting(config, "add_prefix_space");
   source.splitter.prefix_blank = prefix.is_boolean() && prefix.get<bool>();
   if (kin != Kin::kRoberta) {
@@ -102,11 +158,7 @@ void read_bpe_files(const Json& vocabulary, const std::string& merges, const Jso
   add(source, source.mask, true);
   source.trim_blanks = true;
   source.trim_prefix = source.splitter.prefix_blank;
-  using Piece = fb::TemplatePiece;
-  const Piece cls(kTemplateCls, -1, 0);
-  const Piece sep(kTemplateSep, -1, 0);
-  source.single = {cls, Piece(-1, 0, 0), sep};
-  source.pair = {cls, Piece(-1, 0, 0), sep, sep, Piece(-1, 1, 0), sep};
+  set_roberta_template(source);
 }
 
 }  // namespace bantam::convert

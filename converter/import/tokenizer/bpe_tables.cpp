@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "import/tokenizer/byte_alphabet.h"
 #include "text/bpe.h"
 #include "text/utf8.h"
 
@@ -16,9 +17,26 @@ uint64_t key_of(uint32_t left, uint32_t right) { return uint64_t{left} << 32 | r
 bool is_in_text(uint32_t byte) { return byte < 0xC0 || (byte > 0xC1 && byte < 0xF5); }
 
 /// Bytes of what stands at token[at) before merging.
-size_t unit_size(const std::string& token, size_t at, bool code_points) {
-  const size_t size = code_points ? text::code_size(static_cast<uint8_t>(token[at])) : 1;
-  return std::min(size, token.size() - at);
+size_t unit_size(const std::string& token, size_t at, uint32_t traits) {
+  const auto is = [&token](size_t place, uint8_t mark) {
+    return place < token.size() && static_cast<uint8_t>(token[place]) == mark;
+  };
+  size_t end = at;
+  if ((traits & text::kBeginMarks) != 0 && at == 0 && is(0, text::kBeginMark) && token.size() > 1) ++end;
+  end += (traits & text::kCodePoints) != 0 ? text::code_size(static_cast<uint8_t>(token[end])) : 1;
+  if ((traits & text::kEndMarks) != 0 && is(end, text::kEndMark)) ++end;
+  return std::min(end, token.size()) - at;
+}
+
+/// A byte as it stands at the places where words may have it.
+std::vector<std::string> units_of_byte(uint32_t byte, uint32_t traits) {
+  std::vector<std::string> units = {std::string(1, static_cast<char>(byte))};
+  const auto add_marked = [&units](const std::string& before, const std::string& behind) {
+    for (size_t i = 0, count = units.size(); i < count; ++i) units.push_back(before + units[i] + behind);
+  };
+  if ((traits & text::kBeginMarks) != 0) add_marked(std::string(1, static_cast<char>(text::kBeginMark)), "");
+  if ((traits & text::kEndMarks) != 0) add_marked("", std::string(1, static_cast<char>(text::kEndMark)));
+  return units;
 }
 
 /// The slots for pairs, or nothing if some did not find a place.
@@ -64,17 +82,40 @@ void Merging::merge(std::vector<uint32_t>* ids, Result* last, Merge* pair) const
   }
 }
 
-BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::vector<Merge>& merges, bool code_points) {
+Spelling::Token Spelling::spell(const std::string& token, std::string* bytes) const {
+  std::string body = token;
+  const bool inner = !inner_prefix.empty() && body.compare(0, inner_prefix.size(), inner_prefix) == 0;
+  if (inner) body.erase(0, inner_prefix.size());
+  const bool ends = !end_suffix.empty() && body.size() >= end_suffix.size() &&
+                    body.compare(body.size() - end_suffix.size(), end_suffix.size(), end_suffix) == 0;
+  if (ends) body.erase(body.size() - end_suffix.size());
+  if (body.empty() && (inner || ends)) return Token::kNone;
+  std::string letters = body;
+  if (!code_points && !bytes_of_letters(body, &letters)) return Token::kNone;
+  const bool marks = !end_suffix.empty() || !inner_prefix.empty();
+  const bool beyond =
+      marks && std::any_of(letters.begin(), letters.end(), [](char c) { return !is_in_text(static_cast<uint8_t>(c)); });
+  bytes->clear();
+  if (!inner_prefix.empty() && !inner) bytes->push_back(static_cast<char>(text::kBeginMark));
+  *bytes += letters;
+  if (ends) bytes->push_back(static_cast<char>(text::kEndMark));
+  return beyond ? Token::kUnreachable : Token::kOwn;
+}
+
+BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::vector<Merge>& merges, uint32_t traits) {
+  const bool code_points = (traits & text::kCodePoints) != 0;
   BpeTables out;
   out.entries.assign(tokens.size(), {text::kNoToken, text::kNoToken, text::kNeverMade, text::kNoToken});
   std::unordered_map<std::string_view, uint32_t> ids;
   for (uint32_t id = 0; id < tokens.size(); ++id) {
     if (tokens[id].empty()) continue;
     ids.emplace(tokens[id], id);
-    if (unit_size(tokens[id], 0, code_points) == tokens[id].size()) out.entries[id].rank = 0;
+    if (unit_size(tokens[id], 0, traits) == tokens[id].size()) out.entries[id].rank = 0;
   }
-  for (uint32_t byte = 0; !code_points && byte < 256; ++byte) {
-    if (is_in_text(byte) && ids.count(std::string(1, static_cast<char>(byte))) == 0) out.missing.push_back(byte);
+  for (uint32_t byte = 0; !code_points && (traits & text::kWordLevel) == 0 && byte < 256; ++byte) {
+    const auto lacks = [&ids](const std::string& unit) { return ids.count(unit) == 0; };
+    const std::vector<std::string> units = units_of_byte(byte, traits);
+    if (is_in_text(byte) && std::any_of(units.begin(), units.end(), lacks)) out.missing.push_back(byte);
   }
   const Merging merging(merges);
   for (uint32_t id = 0; id < tokens.size(); ++id) {
@@ -88,7 +129,7 @@ BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::ve
     if (token.empty() || out.entries[id].rank == 0 || token.size() > text::kMaxBpeToken) continue;
     std::vector<uint32_t> parts;
     for (size_t at = 0; at < token.size();) {
-      const size_t size = unit_size(token, at, code_points);
+      const size_t size = unit_size(token, at, traits);
       const auto part = ids.find(std::string_view(token).substr(at, size));
       parts.push_back(part == ids.end() ? text::kNoToken : part->second);
       at += size;
@@ -120,6 +161,22 @@ TrieKeys bpe_words(const TrieKeys& tokens, const std::vector<text::MergeEntry>& 
   for (const auto& token : tokens) {
     if (token.first.size() > text::kMaxTableWord || token.first.find('\0') != std::string::npos) continue;
     if (whole_words || entries[token.second].rank != text::kNeverMade) words.push_back(token);
+  }
+  return words;
+}
+
+TrieKeys marked_words(const TrieKeys& tokens, uint32_t traits) {
+  const size_t begins = (traits & text::kBeginMarks) != 0 ? 1 : 0;
+  const size_t ends = (traits & text::kEndMarks) != 0 ? 1 : 0;
+  if (begins + ends == 0) return tokens;
+  TrieKeys words;
+  for (const auto& [token, id] : tokens) {
+    if (token.size() <= begins + ends) continue;
+    if (begins > 0 && static_cast<uint8_t>(token.front()) != text::kBeginMark) continue;
+    if (ends > 0 && static_cast<uint8_t>(token.back()) != text::kEndMark) continue;
+    const std::string word = token.substr(begins, token.size() - begins - ends);
+    // Offsets that leave blanks out look at the token itself.
+    if (word.find(' ') == std::string::npos) words.emplace_back(word, id);
   }
   return words;
 }

@@ -44,13 +44,30 @@ struct BpeTables {
   std::vector<uint32_t> missing;   // bytes that are no token
 };
 
-/// `tokens` by id, as bytes; empty: not the model's. A token that no merge can leave is entered as never made. Words are code
-/// points at first, or bytes, of which `missing` tells those without a token.
-BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::vector<Merge>& merges, bool code_points);
+/// `tokens` by id, as bytes; empty: not the model's. A token that no merge can leave is entered as never made. `traits`: of
+/// TokenModel. Words are code points at first, or bytes, of which `missing` tells those without a token.
+BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::vector<Merge>& merges, uint32_t traits);
+
+/// How tokens of a vocabulary become those that the runtime reads.
+struct Spelling {
+  enum class Token {
+    kOwn,          // words may lead to it
+    kUnreachable,  // its bytes are in no text
+    kNone,         // it stays as it is
+  };
+  bool code_points = false;  // letters stand for themselves, not for bytes
+  std::string end_suffix;    // of tokens that end a word, which get a mark instead
+  std::string inner_prefix;  // of tokens that go on with one; the others get a mark
+
+  Token spell(const std::string& token, std::string* bytes) const;
+};
 
 /// Tokens (bytes, id) that words can be looked up as in a table; all that fit it with `whole_words`, else those made of
 /// their own bytes.
 TrieKeys bpe_words(const TrieKeys& tokens, const std::vector<text::MergeEntry>& entries, bool whole_words);
+
+/// Tokens that are words as a whole, without their marks; with no such traits, all as they are.
+TrieKeys marked_words(const TrieKeys& tokens, uint32_t traits);
 
 /// The same of tokens that begin with a blank, without it.
 TrieKeys bpe_words_behind_blanks(const TrieKeys& tokens, const std::vector<text::MergeEntry>& entries,

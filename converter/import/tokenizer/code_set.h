@@ -15,13 +15,19 @@ struct CodeRange {
   uint32_t end;
 };
 
-/// What Hugging Face's regular expressions match with \p{L}, \p{M}, \p{N}, \p{P}, \p{S} and \s. Ranges ascend and do not touch.
+/// What Hugging Face's regular expressions match with \p{L}, \p{M}, \p{N}, \p{P}, \p{S}, \s, \w and \d. Ranges ascend and do not
+/// touch.
 const std::vector<CodeRange>& matched_by_L();
 const std::vector<CodeRange>& matched_by_M();
 const std::vector<CodeRange>& matched_by_N();
 const std::vector<CodeRange>& matched_by_P();
 const std::vector<CodeRange>& matched_by_S();
 const std::vector<CodeRange>& matched_by_blank();
+const std::vector<CodeRange>& matched_by_w();
+const std::vector<CodeRange>& matched_by_d();
+/// What its splitters Whitespace and Digits, which have other tables, count as letters of words and as digits.
+const std::vector<CodeRange>& matched_by_word();
+const std::vector<CodeRange>& numerals();
 
 class CodeSet {
  public:

@@ -63,7 +63,7 @@ bool read_step(const Json& step, TokenizerSource& source) {
   const std::string type = words_of(field_of(step, "type"));
   if (type == "ByteLevel") {
     if (!source.is_bpe() || source.is_of_code_points()) return false;
-    set_decoder(source, text::kDecodeBytes, 0);
+    set_decoder(source, text::kDecodeBytes, source.end_suffix.empty() ? 0u : text::kDecodeEndMarks, source.end_suffix);
   } else if (type == "WordPiece" && !source.has_marks()) {
     const std::string prefix = words_of(field_of(step, "prefix"));
     if (prefix.size() > text::kMaxDecoderText) return false;
@@ -75,8 +75,9 @@ bool read_step(const Json& step, TokenizerSource& source) {
     set_decoder(source, text::kDecodePieces, text::kDecodeMarks | (drops ? text::kDecodeDropsFirst : 0u));
   } else if (type == "BPEDecoder" && !source.has_marks()) {
     const std::string suffix = words_of(field_of(step, "suffix"));
-    if (suffix.size() > text::kMaxDecoderText) return false;
-    set_decoder(source, text::kDecodeSuffix, 0, suffix);
+    if (suffix.size() > text::kMaxDecoderText || (!source.end_suffix.empty() && suffix != source.end_suffix))
+      return false;
+    set_decoder(source, text::kDecodeSuffix, source.end_suffix.empty() ? 0u : text::kDecodeEndMarks, suffix);
   } else {
     return read_row({&step}, source);
   }
@@ -101,7 +102,12 @@ void read_decoder(const Json& decoder, TokenizerSource& source) {
   const bool letters = source.is_bpe() && !source.is_of_code_points();  // of bytes: other decoders know nothing of them
   bool good = false;
   std::string types = "none";
-  if (decoder.is_null()) {
+  // Marks in tokens are text again in these only.
+  const std::string named = words_of(field_of(decoder, "type"));
+  const bool unmarked = source.end_suffix.empty() && source.inner_prefix.empty();
+  if (!unmarked && (!source.inner_prefix.empty() || (named != "ByteLevel" && named != "BPEDecoder"))) {
+    types = named;
+  } else if (decoder.is_null()) {
     good = !letters && !source.has_marks();
     if (good) set_decoder(source, text::kDecodeJoin, 0);
   } else if (const Json& list = field_of(decoder, "decoders"); list.is_array()) {

@@ -5,10 +5,12 @@
 #include <cstring>
 #include <map>
 
+#include "import/tokenizer/code_set.h"
 #include "import/tokenizer/form_tables.h"
 #include "text/charsmap.h"
 #include "text/code_table.h"
 #include "text/normal_sequence.h"
+#include "text/unicode.h"
 #include "text/utf8.h"
 
 namespace bantam::convert {
@@ -54,21 +56,24 @@ class Table {
     for (const auto& [code, bits] : classes_) {
       if (!changes(code)) enter(code, text::kStaysItself << 8 | bits);
     }
+    const bool large = parts_.size() > kLargeTable;
     for (const auto& [code, part] : parts_) {
-      const auto place = static_cast<uint32_t>(codes.size());
+      const auto place = large && part.second.empty() ? 0 : static_cast<uint32_t>(codes.size());
       codes.insert(codes.end(), part.second.begin(), part.second.end());
       enter(code, class_of(code) | static_cast<uint32_t>(part.second.size()) << 8 | place << 13);
     }
-    std::vector<uint8_t> top(text::kCodeTop, 0);
+    std::vector<uint32_t> tops(text::kCodeTop, 0);
     std::vector<std::array<uint16_t, 256>> blocks = {{}};
     for (const auto& [code, number] : of_code) {
-      uint8_t& block = top[code >> 8];
+      uint32_t& block = tops[code >> 8];
       if (block == 0) {
-        block = static_cast<uint8_t>(blocks.size());
+        block = static_cast<uint32_t>(blocks.size());
         blocks.emplace_back();
       }
       blocks[block][code & 255] = number;
     }
+    if (large) share(tops, blocks);
+    const std::vector<uint8_t> top(tops.begin(), tops.end());
     std::vector<uint32_t> words = {static_cast<uint32_t>(blocks.size()), static_cast<uint32_t>(entries.size()),
                                    static_cast<uint32_t>(codes.size()), static_cast<uint32_t>(pairs_.size())};
     append(words, top.data(), top.size());
@@ -80,6 +85,22 @@ class Table {
   }
 
  private:
+  /// Code points that change; with more, blocks that are the same are one.
+  static constexpr size_t kLargeTable = 100000;
+
+  static void share(std::vector<uint32_t>& tops, std::vector<std::array<uint16_t, 256>>& blocks) {
+    std::map<std::array<uint16_t, 256>, uint32_t> known;
+    std::vector<uint32_t> places;
+    std::vector<std::array<uint16_t, 256>> kept;
+    for (const auto& block : blocks) {
+      const auto [found, is_new] = known.emplace(block, static_cast<uint32_t>(kept.size()));
+      if (is_new) kept.push_back(block);
+      places.push_back(found->second);
+    }
+    for (uint32_t& top : tops) top = places[top];
+    blocks = std::move(kept);
+  }
+
   /// `size` is a multiple of 4.
   static void append(std::vector<uint32_t>& words, const void* bytes, size_t size) {
     const size_t at = words.size();
@@ -113,6 +134,21 @@ Table starts() {
   return table;
 }
 
+/// What BERT's normaliser makes of code points, as the runtime's own has it.
+std::vector<uint32_t> bert_changes(CodeMap map) {
+  std::vector<uint32_t> changes;
+  for (uint32_t code = 0; code < kCodePoints; ++code) {
+    const uint32_t bits = text::character_class(code);
+    const uint32_t left_out = map == CodeMap::kBertText ? text::kControl : text::kMark;
+    if ((bits & left_out) != 0) {
+      changes.insert(changes.end(), {code, 0});
+    } else if (map == CodeMap::kBertText && (bits & text::kSpace) != 0 && code != ' ') {
+      changes.insert(changes.end(), {code, 1, ' '});
+    }
+  }
+  return changes;
+}
+
 Table table_of(CodeMap map) {
   Table table;
   switch (map) {
@@ -134,6 +170,10 @@ Table table_of(CodeMap map) {
       break;
     case CodeMap::kNmt:
       table.become(nmt_changes());
+      break;
+    case CodeMap::kBertText:
+    case CodeMap::kBertAccents:
+      table.become(bert_changes(map));
       break;
   }
   return table;

@@ -104,6 +104,27 @@ bool read_simple_pattern(const std::string& regex, fb::NormalizerT* rule) {
 
 }  // namespace
 
+void read_bert_normalizer(const Json& normalizer, TokenizerSource& source) {
+  const auto flag = [&normalizer](const char* key, bool otherwise) {
+    const Json& value = member(normalizer, key);
+    return value.is_boolean() ? value.get<bool>() : otherwise;
+  };
+  const auto add = [&source](RuleKind kind, CodeMap map) {
+    NormalStage stage;
+    stage.rule.kind = kind;
+    stage.map = map;
+    source.stages.push_back(std::move(stage));
+  };
+  const bool lowercase = flag("lowercase", true);
+  if (flag("clean_text", true)) add(RuleKind::map, CodeMap::kBertText);
+  if (flag("handle_chinese_chars", true)) add(RuleKind::ideographs, CodeMap::kNone);
+  if (flag("strip_accents", lowercase)) {
+    add(RuleKind::form, CodeMap::kCanonical);
+    add(RuleKind::map, CodeMap::kBertAccents);
+  }
+  if (lowercase) add(RuleKind::map, CodeMap::kLowercase);
+}
+
 void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& source, ProblemList& problems) {
   const auto problem = [&](const std::string& field, const std::string& what) {
     problems.push_back(fmt::format("{}: normalizer.{}: {}", source.file, field, what));
@@ -117,6 +138,10 @@ void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& so
     NormalStage stage;
     fb::NormalizerT& rule = stage.rule;
     const auto* named = std::find_if(kTables.begin(), kTables.end(), [&](const Named& n) { return type == n.type; });
+    if (type == "BertNormalizer" && source.is_bpe()) {
+      read_bert_normalizer(*json, source);
+      continue;
+    }
     if (named != kTables.end()) {
       rule.kind = named->kind;
       rule.compose = named->compose;

@@ -197,6 +197,12 @@ class Parser {
         set.complement();
         return set;
       }
+      case 'w':
+      case 'W':
+        return either(matched_by_w(), c == 'W');
+      case 'd':
+      case 'D':
+        return either(matched_by_d(), c == 'D');
       case 'r':
         return literal('\r');
       case 'n':
@@ -213,6 +219,12 @@ class Parser {
         }
         return literal(static_cast<uint8_t>(c));
     }
+  }
+
+  static CodeSet either(const std::vector<CodeRange>& ranges, bool others) {
+    CodeSet set(ranges);
+    if (others) set.complement();
+    return set;
   }
 
   CodeSet property(bool others) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -85,20 +84,24 @@ class Steps {
 /// Code points that no set of the pattern tells apart are one class, numbered from 1.
 class Classes {
  public:
-  explicit Classes(const std::vector<CodeSet>& sets) : code_class_(kCodePoints) {
+  /// Those of the set `last` have the last numbers.
+  Classes(const std::vector<CodeSet>& sets, const CodeSet& last) : code_class_(kCodePoints) {
     std::set<uint32_t> borders = {0};
-    for (const CodeSet& set : sets) {
+    const auto add_borders = [&borders](const CodeSet& set) {
       for (const CodeRange& range : set.ranges()) {
         borders.insert(range.begin);
         borders.insert(range.end);
       }
-    }
+    };
+    for (const CodeSet& set : sets) add_borders(set);
+    add_borders(last);
     borders.erase(kCodePoints);
     std::map<std::vector<bool>, uint8_t> known;
     for (auto border = borders.begin(); border != borders.end(); ++border) {
       std::vector<bool> members;
-      members.reserve(sets.size());
+      members.reserve(sets.size() + 1);
       for (const CodeSet& set : sets) members.push_back(set.has(*border));
+      members.push_back(last.has(*border));
       const auto [found, is_new] = known.emplace(members, static_cast<uint8_t>(known.size() + 1));
       if (is_new) {
         if (known.size() >= text::kMaxSplitStride) throw std::invalid_argument("the pattern has too many classes");
@@ -107,14 +110,32 @@ class Classes {
       const uint32_t end = std::next(border) == borders.end() ? kCodePoints : *std::next(border);
       std::fill(code_class_.begin() + *border, code_class_.begin() + end, found->second);
     }
+    number_last();
   }
 
   uint32_t count() const { return static_cast<uint32_t>(members_.size()); }
   /// Whether the code points of class `c` are in set `set`; at the end there is none.
   bool has(uint32_t c, uint32_t set) const { return c != kTextEnd && members_[c - 1][set]; }
-  uint8_t of(uint32_t code) const { return code_class_[code]; }
+  const std::vector<uint8_t>& all() const { return code_class_; }
+  uint32_t first_of_last() const { return first_of_last_; }
 
  private:
+  void number_last() {
+    std::vector<uint8_t> numbers(members_.size() + 1);
+    std::vector<std::vector<bool>> sorted;
+    for (const bool last : {false, true}) {
+      if (last) first_of_last_ = static_cast<uint32_t>(sorted.size() + 1);
+      for (size_t i = 0; i < members_.size(); ++i) {
+        if (members_[i].back() != last) continue;
+        sorted.push_back(members_[i]);
+        numbers[i + 1] = static_cast<uint8_t>(sorted.size());
+      }
+    }
+    members_ = std::move(sorted);
+    for (uint8_t& number : code_class_) number = numbers[number];
+  }
+
+  uint32_t first_of_last_ = 0;
   std::vector<uint8_t> code_class_;
   std::vector<std::vector<bool>> members_;
 };
@@ -131,7 +152,6 @@ class States {
     for (size_t state = 1; state < lists_.size(); ++state) {
       for (uint32_t c = 0; c < stride_; ++c) next[state * stride_ + c] = follow(state, c);
     }
-    check_total();
   }
 
   uint32_t stride() const { return stride_; }
@@ -191,19 +211,6 @@ class States {
     return found->second;
   }
 
-  /// Words share the text out if one code point is always a word, unless there is a longer one.
-  void check_total() const {
-    for (uint32_t c = 1; c < stride_; ++c) {
-      const uint32_t state = (next[stride_ + c] & (text::kSplitMatch - 1)) / stride_;
-      for (uint32_t d = 0; d < stride_; ++d) {
-        if (state == 0 || (next[state * stride_ + d] & text::kSplitMatch) == 0) {
-          throw std::invalid_argument("the pattern leaves characters out");
-        }
-      }
-      if ((next[stride_ + c] & text::kSplitMatch) != 0) throw std::invalid_argument("the pattern matches nothing");
-    }
-  }
-
   const Steps& steps_;
   const Classes& classes_;
   uint32_t stride_;
@@ -217,34 +224,17 @@ const char* const kByteLevelPattern =
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 const char* const kWholeTextPattern = "[\\s\\S]+";
 
-std::vector<uint8_t> compile_pattern(const std::string& pattern) {
-  const Steps steps(*parse_pattern(pattern));
-  const Classes classes(steps.sets);
-  const States states(steps, classes);
-  std::map<std::array<uint8_t, 256>, uint8_t> blocks;
-  std::vector<uint8_t> top;
-  std::vector<uint8_t> leaves;
-  for (uint32_t code = 0; code < kCodePoints; code += 256) {
-    std::array<uint8_t, 256> block{};
-    for (uint32_t i = 0; i < 256; ++i) block.at(i) = classes.of(code + i);
-    if (blocks.size() == 256 && blocks.find(block) == blocks.end()) {
-      throw std::invalid_argument("the pattern tells too many characters apart");
-    }
-    const auto [found, is_new] = blocks.emplace(block, static_cast<uint8_t>(blocks.size()));
-    if (is_new) leaves.insert(leaves.end(), block.begin(), block.end());
-    top.push_back(found->second);
-  }
-  const text::SplitHeader header = {text::kSplitVersion, states.stride(), states.count(),
-                                    static_cast<uint32_t>(blocks.size())};
-  const uint32_t begin = text::split_next_offset(header.blocks);
-  std::vector<uint8_t> bytes(begin + states.next.size() * sizeof(uint16_t));
-  std::memcpy(bytes.data(), &header, sizeof(header));
-  uint8_t* at = bytes.data() + sizeof(header);
-  for (uint32_t code = 0; code < text::kSplitAscii; ++code) *at++ = classes.of(code);
-  at = std::copy(top.begin(), top.end(), at);
-  std::copy(leaves.begin(), leaves.end(), at);
-  std::memcpy(bytes.data() + begin, states.next.data(), states.next.size() * sizeof(uint16_t));
-  return bytes;
+SplitStates compile_states(const PatternNode& pattern, const CodeSet& last) {
+  const Steps steps(pattern);
+  const Classes classes(steps.sets, last);
+  States states(steps, classes);
+  SplitStates out;
+  out.stride = states.stride();
+  out.count = states.count();
+  out.next = std::move(states.next);
+  out.class_of = classes.all();
+  out.first_of_last = classes.first_of_last();
+  return out;
 }
 
 }  // namespace bantam::convert

@@ -16,6 +16,29 @@ extern const char* const kByteLevelPattern;
 /// A text is one word.
 extern const char* const kWholeTextPattern;
 
+/// What becomes of a pattern's matches and of what lies between them.
+enum class SplitBehaviour {
+  kIsolated,            // words, both
+  kRemoved,             // matches are left out
+  kMergedWithPrevious,  // a match is the end of what lies before it
+  kMergedWithNext,      // and the beginning of what lies behind it
+  kContiguous,          // matches beside each other are one
+};
+
+/// Code points of a set: each a match, or runs of them.
+struct SplitSet {
+  CodeSet set;
+  bool runs = false;
+};
+
+/// One step of splitting.
+struct SplitRule {
+  std::string pattern;         // a regular expression, or, where it is empty,
+  std::vector<SplitSet> sets;  // what matches; these have no code point in common
+  SplitBehaviour behaviour = SplitBehaviour::kIsolated;
+  bool invert = false;  // what lies between matches is what `behaviour` says of matches
+};
+
 /// A parsed pattern.
 struct PatternNode {
   enum class Kind {
@@ -34,12 +57,27 @@ struct PatternNode {
   uint32_t most = kEndless;
 };
 
+/// A pattern as the states of runtime/text/split_table.h.
+struct SplitStates {
+  uint32_t stride = 0;
+  uint32_t count = 0;
+  std::vector<uint16_t> next;
+  std::vector<uint8_t> class_of;  // of each code point
+  uint32_t first_of_last = 0;     // first class of the set that is numbered last
+};
+
+/// Code points of the set `last` have the last classes. Throws std::invalid_argument where the tables have no room for it.
+SplitStates compile_states(const PatternNode& pattern, const CodeSet& last);
+
 /// Parses literals, classes, \p{L} \p{M} \p{N} \p{P} \p{S} \s \r \n \t, groups, (?i: ), repetitions and (?!x) of one code
 /// point. Throws std::invalid_argument with what is wrong, and where, for anything else.
 std::unique_ptr<PatternNode> parse_pattern(const std::string& pattern);
 
-/// The bytes of runtime/text/split_table.h. Throws std::invalid_argument with the reason for a pattern that does not parse,
-/// needs more states or classes than the tables have, or leaves code points out. Deterministic.
+/// The bytes of runtime/text/split_table.h for rules that are applied one after the other. Throws std::invalid_argument with
+/// the reason for a pattern that does not parse, needs more states or classes than the tables have, or of which it takes more
+/// than one code point to know that there is no match. Deterministic.
+std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules);
+/// For a pattern that shares texts out among its matches.
 std::vector<uint8_t> compile_pattern(const std::string& pattern);
 
 }  // namespace bantam::convert

@@ -16,14 +16,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The model_type of config.json, or nothing.
+std::string read_model_type(const fs::path& dir) {
+  if (!is_there(dir / "config.json")) return "";
+  const Json config = read_json_object(dir / "config.json");
+  const auto type = config.find("model_type");
+  return type != config.end() && type->is_string() ? type->get<std::string>() : "";
+}
+
 void read_pieces(const fs::path& dir, TokenizerFiles& files) {
   for (const char* name : {"spiece.model", "sentencepiece.bpe.model", "spm.model", "tokenizer.model"}) {
     if (!is_there(dir / name)) continue;
     files.pieces = SentencePieceFile{name, read_text_file(dir / name), ""};
-    if (!is_there(dir / "config.json")) return;
-    const Json config = read_json_object(dir / "config.json");
-    const auto type = config.find("model_type");
-    if (type != config.end() && type->is_string()) files.pieces->model_type = type->get<std::string>();
+    files.pieces->model_type = read_model_type(dir);
     return;
   }
 }
@@ -50,6 +55,7 @@ TokenizerFiles read_tokenizer_files(const fs::path& dir) {
   if (!is_there(dir / "tokenizer.json") && !is_there(dir / "vocab.txt") && is_there(dir / "merges.txt")) {
     object("vocab.json", files.letters);
     if (files.letters.is_object()) attempt([&] { files.merges = read_text_file(dir / "merges.txt"); });
+    if (files.letters.is_object()) attempt([&] { files.model_type = read_model_type(dir); });
   }
   if (!is_there(dir / "tokenizer.json") && !files.vocab && !files.merges) attempt([&] { read_pieces(dir, files); });
   object("special_tokens_map.json", files.special);
@@ -78,8 +84,9 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
     if (unsupported != nullptr) *unsupported = true;
     problems.push_back(
         fmt::format("{}: a tokenizer of this kind is not supported; this version takes WordPiece "
-                    "tokenizers, from tokenizer.json or vocab.txt, byte-level BPE, from tokenizer.json or vocab.json "
-                    "with merges.txt, and SentencePiece's unigram models, from tokenizer.json or spiece.model; {}",
+                    "tokenizers, from tokenizer.json or vocab.txt, BPE, from tokenizer.json or vocab.json "
+                    "with merges.txt, WordLevel, from tokenizer.json, and SentencePiece's unigram models, from "
+                    "tokenizer.json or spiece.model; {}",
                     fmt::join(files.others, ", "), kWithoutTokenizer));
     return false;
   }
@@ -90,7 +97,7 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
   } else if (files.vocab) {
     read_vocabulary_text(*files.vocab, "vocab.txt", files.config, "tokenizer_config.json", source, found);
   } else if (files.merges) {
-    read_bpe_files(files.letters, *files.merges, files.config, "tokenizer_config.json", source, found);
+    read_bpe_files(files.letters, *files.merges, files.config, files.model_type, source, found);
   } else if (files.pieces) {
     read_sentencepiece(*files.pieces, files.config, source, found);
   }

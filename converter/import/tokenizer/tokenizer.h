@@ -19,6 +19,7 @@ struct TokenizerFiles {
   std::optional<std::string> vocab;         // vocab.txt; not read where there is a tokenizer.json
   Json letters;                             // vocab.json, and merges.txt; likewise
   std::optional<std::string> merges;        //
+  std::string model_type;                   // of config.json, where there is merges.txt, or nothing
   std::optional<SentencePieceFile> pieces;  // spiece.model or its like; likewise
   Json config;                              // tokenizer_config.json
   Json special;                             // special_tokens_map.json

@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kMaxId = int64_t{1} << 32;
 constexpr uint64_t kNoLength = 1u << 30;
 constexpr size_t kMaxParts = 64;  // of a Sequence
+constexpr size_t kMaxAffix = 16;
 
 /// Reads the parts one by one; each problem names the part by its path in the file.
 class Reader {
@@ -114,11 +115,15 @@ class Reader {
       if (chars >= 0) source_.max_word_chars = static_cast<uint64_t>(chars);
     } else if (type == "BPE") {
       read_bpe(model);
+    } else if (type == "WordLevel") {
+      source_.unknown = text(model, "unk_token", "model");
+      source_.model.kind = fb::TokenModelKind::bpe;
+      source_.model.traits = text::kWordLevel;
     } else if (type == "Unigram") {
       read_unigram(model);
       return;
     } else {
-      unsupported("model.type", type, "WordPiece, BPE and Unigram");
+      unsupported("model.type", type, "WordPiece, BPE, Unigram and WordLevel");
       return;
     }
     read_vocabulary_object(part(model, "vocab"), "model.vocab", source_, problems_);
@@ -154,19 +159,38 @@ class Reader {
     if (id >= 0) source_.unknown = source_.vocabulary[static_cast<size_t>(id)].first;
   }
 
+  /// What tokens at places of words begin or end with: null or a text of two characters or more, which none alone is.
+  void read_affix(const Json& model, const char* key, uint32_t trait, std::string& affix) {
+    const Json& value = part(model, key);
+    if (value.is_null() || (value.is_string() && value.get<std::string>().empty())) return;
+    if (!value.is_string() || value.get<std::string>().size() < 2 || value.get<std::string>().size() > kMaxAffix ||
+        !is_ascii(value.get<std::string>())) {
+      unsupported(std::string("model.") + key, value.dump(-1, ' ', true, Json::error_handler_t::replace),
+                  "null or 2 to 16 characters of ASCII");
+      return;
+    }
+    affix = value.get<std::string>();
+    source_.model.traits |= trait;
+  }
+
+  static bool is_ascii(const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7F; });
+  }
+
   void read_bpe(const Json& model) {
     source_.model.kind = fb::TokenModelKind::bpe;
     source_.model.whole_words = flag(model, "ignore_merges", false, "model");
     source_.unknown = part(model, "unk_token").is_null() ? "" : text(model, "unk_token", "model");
-    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-      const Json& value = part(model, key);
-      const bool none = value.is_null() || (value.is_string() && value.get<std::string>().empty());
-      if (!none) unsupported(std::string("model.") + key, value.dump(), "none");
-    }
+    read_affix(model, "continuing_subword_prefix", text::kBeginMarks, source_.inner_prefix);
+    read_affix(model, "end_of_word_suffix", text::kEndMarks, source_.end_suffix);
     const Json& dropout = part(model, "dropout");
     if (!dropout.is_null() && dropout != 0.0) unsupported("model.dropout", dropout.dump(), "null");
     source_.byte_fallback = flag(model, "byte_fallback", false, "model");
     source_.fuse_unknown = flag(model, "fuse_unk", false, "model");
+    if (source_.model.traits != 0) {
+      if (source_.model.whole_words) unsupported("model.ignore_merges", "true", "false with a prefix or suffix");
+      if (source_.byte_fallback) unsupported("model.byte_fallback", "true", "false with a prefix or suffix");
+    }
     const Json& merges = part(model, "merges");
     if (!merges.is_array()) problem("model.merges", "should be a list of merges");
     for (size_t i = 0; merges.is_array() && i < merges.size(); ++i) {
@@ -178,7 +202,7 @@ class Reader {
         const size_t blank = line.find(' ');
         if (blank != std::string::npos) two = {line.substr(0, blank), line.substr(blank + 1)};
       }
-      if (two.first.empty() || two.second.empty() || two.second.find(' ') != std::string::npos) {
+      if (two.first.empty() || two.second.empty() || (merge.is_string() && two.second.find(' ') != std::string::npos)) {
         problem(fmt::format("model.merges[{}]", i), "should be two tokens with a blank between them, or a list of two");
         return;
       }
@@ -208,7 +232,7 @@ class Reader {
       return;
     }
     if (source_.is_bpe()) {
-      unsupported("normalizer.type", types[0], "it with WordPiece only");
+      read_normalizers(found, source_, problems_);
       return;
     }
     const Json& normalizer = *found[0];
@@ -233,61 +257,32 @@ class Reader {
       if (all != "BertPreTokenizer") unsupported("pre_tokenizer.type", all, "BertPreTokenizer");
       return;
     }
-    if (types.empty() || types.back() != "ByteLevel") {
-      read_words_of_code_points(found, all);
-      return;
-    }
-    if (all != "ByteLevel" && all != "Split, ByteLevel") {
-      unsupported("pre_tokenizer.type", all, "ByteLevel, alone or behind one Split");
-      return;
-    }
-    if (source_.byte_fallback) unsupported("model.byte_fallback", "true", "false with ByteLevel");
-    source_.splitter.kind = fb::SplitterKind::pattern;
-    const Json& bytes = *found.back();
-    source_.splitter.prefix_blank = flag(bytes, "add_prefix_space", true, "pre_tokenizer");
-    const bool splits = flag(bytes, "use_regex", true, "pre_tokenizer");
-    source_.pattern = splits ? kByteLevelPattern : kWholeTextPattern;
-    if (found.size() == 1) return;
-    if (splits) unsupported("pre_tokenizer.use_regex", "true", "false behind a Split");
-    if (source_.splitter.prefix_blank) unsupported("pre_tokenizer.add_prefix_space", "true", "false behind a Split");
-    read_split(*found[0]);
-  }
-
-  void read_split(const Json& split) {
-    const Json& regex = part(part(split, "pattern"), "Regex");
-    if (!regex.is_string()) {
-      unsupported("pre_tokenizer.pattern", part(split, "pattern").dump(), "a Regex");
-      return;
-    }
-    source_.pattern = regex.get<std::string>();
-    const Json& behaviour = part(split, "behavior");
-    if (behaviour != "Isolated" && behaviour != "isolated") {
-      unsupported("pre_tokenizer.behavior", behaviour.dump(), "Isolated");
-    }
-    if (flag(split, "invert", false, "pre_tokenizer")) unsupported("pre_tokenizer.invert", "true", "false");
-  }
-
-  /// BPE that is not byte-level: SentencePiece's with marks for blanks, or words by a pattern.
-  void read_words_of_code_points(const std::vector<const Json*>& found, const std::string& all) {
-    source_.model.traits = text::kCodePoints | (source_.fuse_unknown ? text::kFuseUnknown : 0);
     if (all.find("Metaspace") != std::string::npos) {
+      set_code_points();
+      if (source_.is_word_level() || !source_.end_suffix.empty() || !source_.inner_prefix.empty()) {
+        unsupported("pre_tokenizer.type", all, "Metaspace with BPE without affixes, and with Unigram");
+      }
       read_metaspace(found, all);
       return;
     }
     // Behind a normaliser that makes marks of all blanks, a split at blanks finds none.
     const bool at_blanks = all == "Split" && part(part(*found[0], "pattern"), "String") == " ";
-    if ((found.empty() || at_blanks) && take_marking()) {
+    const bool plain = source_.end_suffix.empty() && source_.inner_prefix.empty() && !source_.is_word_level();
+    if ((found.empty() || at_blanks) && plain && take_marking()) {
+      set_code_points();
       source_.splitter.kind = fb::SplitterKind::metaspace;
       source_.splitter.whole = true;
       return;
     }
-    source_.splitter.kind = fb::SplitterKind::pattern;
-    source_.pattern = kWholeTextPattern;
-    if (all == "Split") {
-      read_split(*found[0]);
-    } else if (!found.empty()) {
-      unsupported("pre_tokenizer.type", all, "ByteLevel, Metaspace, Split or none with BPE");
-    }
+    bool bytes = false;
+    read_splitters(found, source_, problems_, &bytes);
+    if (!bytes) set_code_points();
+    if (bytes && source_.byte_fallback) unsupported("model.byte_fallback", "true", "false with ByteLevel");
+  }
+
+  /// BPE that is not byte-level: SentencePiece's with marks for blanks, or words by a pattern.
+  void set_code_points() {
+    source_.model.traits |= text::kCodePoints | (source_.fuse_unknown ? text::kFuseUnknown : 0);
   }
 
   /// Whether the last normaliser replaces blanks by marks; then that is left to the splitter.

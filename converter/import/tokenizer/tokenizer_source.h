@@ -10,6 +10,7 @@
 
 #include "bantam_generated.h"
 #include "base/json_file.h"
+#include "import/tokenizer/split_pattern.h"
 #include "text/decode_rules.h"
 #include "text/tables.h"
 
@@ -26,7 +27,7 @@ struct AddedSource {
 };
 
 /// Tables of what code points become (form_tables.h).
-enum class CodeMap { kNone, kCanonical, kCompatible, kLowercase, kStripAccents, kNmt };
+enum class CodeMap { kNone, kCanonical, kCompatible, kLowercase, kStripAccents, kNmt, kBertText, kBertAccents };
 
 /// A normaliser in a row of them.
 struct NormalStage {
@@ -42,11 +43,13 @@ struct TokenizerSource {
   std::vector<NormalStage> stages;  // instead of it
   std::string charsmap;             // of the one that has it
   fb::SplitterT splitter;
-  std::string pattern;  // of the splitter `pattern`
+  std::vector<SplitRule> rules;  // of the splitter `pattern`, one after the other
   fb::TokenModelT model;
   uint64_t max_word_chars = 100;                            // model.max_word_chars, as large as a file can say
   std::string unknown = "[UNK]";                            // empty: there is none
   std::vector<std::pair<std::string, std::string>> merges;  // bpe: in the letters of the vocabulary
+  std::string end_suffix;                                   // bpe: of tokens that end a word
+  std::string inner_prefix;                                 // bpe: of tokens that go on with one
   bool trim_blanks = false;
   bool trim_prefix = false;
   std::vector<AddedSource> added;
@@ -61,6 +64,7 @@ struct TokenizerSource {
   bool is_unigram() const { return model.kind == fb::TokenModelKind::unigram; }
   bool is_bpe() const { return model.kind == fb::TokenModelKind::bpe; }
   bool is_of_code_points() const { return (model.traits & text::kCodePoints) != 0; }
+  bool is_word_level() const { return (model.traits & text::kWordLevel) != 0; }
   bool has_marks() const { return splitter.kind == fb::SplitterKind::metaspace; }
   bool normalizes() const { return bert.clean_text || bert.split_chinese || bert.lowercase || bert.strip_accents; }
   /// token -1: the text of `sequence`; -2: the token `cls`; -3: the token `sep`.
@@ -94,6 +98,13 @@ void read_decoder(const Json& decoder, TokenizerSource& source);
 void set_decoder(TokenizerSource& source, text::DecodeKind kind, uint32_t flags, const std::string& text = "",
                  uint32_t strip = 0);
 
+/// Fills source.rules from the parts of a tokenizer.json's splitter, which are objects, but not Metaspace. *bytes: the last of
+/// them makes bytes of words.
+void read_splitters(const std::vector<const Json*>& parts, TokenizerSource& source, ProblemList& problems, bool* bytes);
+
+/// Fills source.stages with what BERT's normaliser, a part of a tokenizer.json's, does.
+void read_bert_normalizer(const Json& normalizer, TokenizerSource& source);
+
 /// Fills source.stages from the parts of a tokenizer.json's normaliser, which are objects.
 void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& source, ProblemList& problems);
 
@@ -101,9 +112,10 @@ void read_normalizers(const std::vector<const Json*>& parts, TokenizerSource& so
 void read_vocabulary_text(const std::string& text, const std::string& file, const Json& config,
                           const std::string& config_file, TokenizerSource& source, ProblemList& problems);
 
-/// Fills `source` from vocab.json and merges.txt, with RoBERTa's or GPT-2's own settings where `config` is silent.
+/// Fills `source` from vocab.json and merges.txt, with the settings of the tokenizer that `config` (tokenizer_config.json) or else
+/// `model_type` (config.json) names: RoBERTa's, GPT-2's, CLIP's or GPT's.
 void read_bpe_files(const Json& vocabulary, const std::string& merges, const Json& config,
-                    const std::string& config_file, TokenizerSource& source, ProblemList& problems);
+                    const std::string& model_type, TokenizerSource& source, ProblemList& problems);
 
 /// Reads a list of tokens from an object of tokens and their ids; `where` is the object's place in source.file.
 void read_vocabulary_object(const Json& vocabulary, const std::string& where, TokenizerSource& source,

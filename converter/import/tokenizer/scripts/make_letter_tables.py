@@ -12,7 +12,7 @@ import tokenizers
 from tokenizers import Regex, pre_tokenizers
 
 CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
-SETS = {"L": r"\p{L}", "M": r"\p{M}", "N": r"\p{N}", "P": r"\p{P}", "S": r"\p{S}", "s": r"\s"}
+SETS = {"L": r"\p{L}", "M": r"\p{M}", "N": r"\p{N}", "P": r"\p{P}", "S": r"\p{S}", "s": r"\s", "w": r"\w", "d": r"\d"}
 CHUNK = 4096
 
 
@@ -28,6 +28,11 @@ def members(pattern):
     return found
 
 
+def touching(splitter):
+    """The code points that `splitter` leaves with a letter ("word") or sets apart from it ("numerals")."""
+    return {c for c in CODE_POINTS if len(splitter.pre_tokenize_str("a" + chr(c) + "a")) > 1}
+
+
 def ranges(points):
     out = []
     for c in points:
@@ -38,9 +43,9 @@ def ranges(points):
     return out
 
 
-def table(name, pattern):
+def table(name, points):
     lines, line = [], "   "
-    for begin, end in ranges(members(pattern)):
+    for begin, end in ranges(points):
         text = " {%d, %d}," % (begin, end)
         if len(line) + len(text) > 118:
             lines.append(line)
@@ -56,12 +61,13 @@ def main():
     )
     head += '#include "import/tokenizer/code_set.h"\n\nnamespace bantam::convert {\n\n'
     body = ""
-    for name, pattern in SETS.items():
-        body += (
-            "const std::vector<CodeRange>& matched_by_%s() {\n  static const std::vector<CodeRange> ranges = {\n"
-            % (name if name != "s" else "blank")
-        )
-        body += table(pattern, pattern) + "  };\n  return ranges;\n}\n\n"
+    sets = [("matched_by_" + ("blank" if k == "s" else k), p, members(p)) for k, p in SETS.items()]
+    others = touching(pre_tokenizers.Whitespace())
+    sets.append(("matched_by_word", "Whitespace", [c for c in CODE_POINTS if c not in others]))
+    sets.append(("numerals", "Digits", sorted(touching(pre_tokenizers.Digits(individual_digits=True)))))
+    for name, comment, points in sets:
+        body += "const std::vector<CodeRange>& %s() {\n  static const std::vector<CodeRange> ranges = {\n" % name
+        body += table(comment, points) + "  };\n  return ranges;\n}\n\n"
     path = pathlib.Path(__file__).resolve().parent.parent / "letter_tables.cpp"
     path.write_text(head + body + "}  // namespace bantam::convert\n")
 
