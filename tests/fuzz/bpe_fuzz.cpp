@@ -1,5 +1,6 @@
-// Hostile text and hostile tables of byte-level BPE: the first byte chooses, as in wordpiece_fuzz.cpp; its next two bits,
-// whether normalisers stand before, the model is a unigram one, or one of code points. What comes out is decoded.
+// Hostile text and hostile tables of byte-level BPE: the first byte chooses, as in wordpiece_fuzz.cpp; its next three bits,
+// whether normalisers stand before, the model is a unigram one, one of code points, of marked words or of whole ones. What comes
+// out is decoded.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -55,6 +56,26 @@ nlohmann::json pieces() {
   return json;
 }
 
+/// Byte pairs whose tokens end words with "</w>", behind BERT's normaliser; or whole words. Both behind splitters in a row.
+nlohmann::json words(bool whole) {
+  nlohmann::json vocabulary = {{"<unk>", 0}, {"a", 1},       {"b", 2},      {"a</w>", 3},     {"b</w>", 4},
+                               {"ab", 5},    {"aba</w>", 6}, {"\u00e9", 7}, {"\u00e9</w>", 8}};
+  nlohmann::json json;
+  json["model"] = {{"type", whole ? "WordLevel" : "BPE"}, {"vocab", vocabulary}, {"unk_token", "<unk>"}};
+  if (!whole) {
+    json["model"]["merges"] = {"a b", "ab a</w>"};
+    json["model"]["end_of_word_suffix"] = "</w>";
+    json["normalizer"] = {{"type", "BertNormalizer"}};
+    json["decoder"] = {{"type", "BPEDecoder"}, {"suffix", "</w>"}};
+  }
+  json["pre_tokenizer"] = {{"type", "Sequence"},
+                           {"pretokenizers",
+                            {{{"type", "WhitespaceSplit"}},
+                             {{"type", "Punctuation"}, {"behavior", "MergedWithNext"}},
+                             {{"type", "Digits"}, {"individual_digits", false}}}}};
+  return json;
+}
+
 SmallTokenizer& good(uint32_t kind) {
   const auto make = [](bool normalizes) {
     nlohmann::json json = bpe_json({{"a", "b"}, {" ", "ab"}, {"b", "a"}, {"ab", "ab"}, {"a", "a"}, {"\xc3", "\xa9"}});
@@ -74,6 +95,9 @@ SmallTokenizer& good(uint32_t kind) {
   static SmallTokenizer behind_normalizers = make(true);
   static SmallTokenizer scored(unigram());
   static SmallTokenizer of_code_points(pieces());
+  static SmallTokenizer marked(words(false));
+  static SmallTokenizer of_words(words(true));
+  if (kind > 3) return kind % 2 == 0 ? marked : of_words;
   if (kind > 1) return kind == 2 ? scored : of_code_points;
   return kind == 0 ? plain : behind_normalizers;
 }
@@ -141,7 +165,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const bantam::fuzz::Limits limits(size);
   if (size == 0) return 0;
-  bantam::tests::SmallTokenizer& small = bantam::tests::good(bytes[0] >> 1 & 3);
+  bantam::tests::SmallTokenizer& small = bantam::tests::good(bytes[0] >> 1 & 7);
   if (bytes[0] % 2 == 0) {
     bantam::tests::fuzz_text(small, bytes + 1, size - 1);
   } else {

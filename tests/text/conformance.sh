@@ -30,6 +30,9 @@ if [ -e "$shared/tokenizers/llama2/tokenizer.model" ]; then
   "$venv/bin/python" "$here/conformance_pieces.py" "$build/tests/text/tokenize_lines" \
     "$shared/tokenizers/llama2/tokenizer.model" --data "$shared/data" "$@"
 fi
+clip=()
+[ ! -e "$shared/tokenizers/clip/tokenizer.json" ] || clip=("$shared/tokenizers/clip/tokenizer.json")
+"$venv/bin/python" "$here/conformance_words.py" "$build/tests/text/tokenize_lines" "${clip[@]}" --data "$shared/data" "$@"
 decoded=("$shared/models/minilm-sst2/tokenizer.json")
 for name in roberta t5_small xlmr; do
   for file in "$shared/tokenizers/$name/"tokenizer.json*; do

@@ -48,7 +48,7 @@ TEST_P(Golden, IdsOffsetsAndSegments) {
 INSTANTIATE_TEST_SUITE_P(Settings, Golden,
                          testing::Values("uncased", "cased", "accents", "raw", "added", "truncate_right",
                                          "truncate_left", "roberta", "llama_words", "forms_nfc", "forms_albert",
-                                         "unigram", "unigram_bytes"),
+                                         "unigram", "unigram_bytes", "clip", "gpt", "prefix", "words", "passes"),
                          [](const auto& setting) { return std::string(setting.param); });
 
 }  // namespace

@@ -136,7 +136,7 @@ struct Case {
 
 TEST(ImportTokenizer, NamesWhatIsWrong) {
   const Case cases[] = {
-      {"model", [](json& f) { f["model"]["type"] = "WordLevel"; }, "model.type: \"WordLevel\""},
+      {"model", [](json& f) { f["model"]["type"] = "Klingon"; }, "model.type: \"Klingon\""},
       {"no model", [](json& f) { f.erase("model"); }, "model"},
       {"normaliser", [](json& f) { f["normalizer"]["type"] = "NFKC"; }, "normalizer.type: \"NFKC\""},
       {"flag", [](json& f) { f["normalizer"]["lowercase"] = 3; }, "normalizer.lowercase"},

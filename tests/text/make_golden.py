@@ -11,6 +11,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_to
 from conformance import SPECIALS, Truncating, make_tokenizer, to_bytes
 from conformance_bpe import LLAMA3, make
 from conformance_normal import SETTINGS
+from conformance_words import CLIP, byte_pairs, normal, split, splitters, words
 
 TEXTS = [
     "",
@@ -194,7 +195,24 @@ def main():
             ("\u2581a <mask> b  c ", None, 0),
         ]
         write(folder, name, tokenizer, requests + extra)
+    write_words(folder, requests)
     write(folder, "llama_words", make(words, merges, pattern=LLAMA3, ignore_merges=True), requests)
+
+
+def write_words(folder, requests):
+    """Tokens that say where words begin or end, whole words, and splitters in a row."""
+    by = dict(splitters())
+    lines = TEXTS + ADDED_TEXTS
+    clip = pre_tokenizers.Sequence([split(CLIP, "removed", True), pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    bytes_of_clip = byte_pairs(
+        lines, clip, normal("clip"), "</w>", unknown="<|endoftext|>", size=700, alphabet=alphabet
+    )
+    write(folder, "clip", bytes_of_clip, requests)
+    write(folder, "gpt", byte_pairs(lines, by["bert"], normal("bert"), "</w>", size=300), requests)
+    write(folder, "prefix", byte_pairs(lines, by["bert"], normal("bert, cased"), prefix="##", size=300), requests)
+    write(folder, "words", words(lines, by["whitespace"], normal("nfkc"), 80), requests)
+    write(folder, "passes", words(lines, by["words, then digits, then marks"], normal("none"), 80), requests)
 
 
 def train_unigram(texts, fallback):

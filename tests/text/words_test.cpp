@@ -1,0 +1,254 @@
+// Tokens that say where words begin or end, words that are one token, splitters in a row.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "import/tokenizer/bpe_tables.h"
+#include "import/tokenizer/split_pattern.h"
+#include "tests/text/bpe_vocabulary.h"
+#include "text/split_table.h"
+#include "text/tables.h"
+
+namespace bantam::tests {
+namespace {
+
+using Ids = std::vector<int32_t>;
+using Json = nlohmann::json;
+using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
+
+Ranges ranges(const Encoded& encoded) {
+  Ranges found;
+  for (const Offset& offset : encoded.offsets) found.emplace_back(offset.begin, offset.end);
+  return found;
+}
+
+/// Byte pairs whose tokens end words with "</w>", of the letters a, b and c; what is none of them is <unk>.
+Json suffix_json(const Merges& merges) {
+  Json vocabulary = {{"<unk>", 0}, {"a", 1}, {"b", 2}, {"c", 3}, {"a</w>", 4}, {"b</w>", 5}, {"c</w>", 6}};
+  Json list = Json::array();
+  for (const auto& [left, right] : merges) {
+    const size_t id = vocabulary.size();
+    if (!vocabulary.contains(left + right)) vocabulary[left + right] = id;
+    list.push_back({left, right});
+  }
+  Json json;
+  json["model"] = {{"type", "BPE"},        {"vocab", vocabulary},          {"merges", list},
+                   {"unk_token", "<unk>"}, {"end_of_word_suffix", "</w>"}, {"fuse_unk", false}};
+  json["pre_tokenizer"] = {{"type", "WhitespaceSplit"}};
+  json["decoder"] = {{"type", "BPEDecoder"}, {"suffix", "</w>"}};
+  return json;
+}
+
+/// Merging by the definition, of one word.
+Ids naive(const Json& json, const Merges& merges, const std::string& word) {
+  const Json& vocabulary = json["model"]["vocab"];
+  std::vector<convert::Merge> resolved;
+  for (const auto& [left, right] : merges) {
+    resolved.push_back({vocabulary[left], vocabulary[right], vocabulary[left + right]});
+  }
+  std::vector<uint32_t> ids;
+  for (size_t i = 0; i < word.size(); ++i) {
+    ids.push_back(vocabulary[word.substr(i, 1) + (i + 1 == word.size() ? "</w>" : "")]);
+  }
+  convert::Merging::Result last{};
+  convert::Merge pair{};
+  convert::Merging(resolved).merge(&ids, &last, &pair);
+  return {ids.begin(), ids.end()};
+}
+
+TEST(WordMarks, AreWhatMergingMakes) {
+  std::mt19937 dice(7);
+  for (const size_t count : {0u, 4u, 15u, 60u}) {
+    for (int round = 0; round < 10; ++round) {
+      std::vector<std::string> inner = {"a", "b", "c"};
+      std::vector<std::string> last = {"a</w>", "b</w>", "c</w>"};
+      Merges merges;
+      for (size_t i = 0; i < count; ++i) {
+        auto& pool = dice() % 2 == 0 ? inner : last;
+        const std::string left = inner[dice() % inner.size()];
+        const std::string right = pool[dice() % pool.size()];
+        const bool known = std::find(pool.begin(), pool.end(), left + right) != pool.end();
+        if (known || (left + right).size() > 40) continue;
+        merges.emplace_back(left, right);
+        pool.push_back(left + right);
+      }
+      const Json json = suffix_json(merges);
+      SmallTokenizer small(json);
+      ASSERT_TRUE(small.ok());
+      ASSERT_EQ(small.image().verify(), Status::kOk);
+      for (const size_t size : {1u, 2u, 5u, 30u, 1021u, 1022u, 1023u, 1024u, 2500u}) {
+        std::string word;
+        while (word.size() < size) word += static_cast<char>('a' + dice() % 3);
+        EXPECT_EQ(encode(small.open(), word).ids, naive(json, merges, word)) << count << ", " << size;
+      }
+    }
+  }
+}
+
+TEST(WordMarks, AreNoPartOfOffsetsOrText) {
+  SmallTokenizer small(suffix_json({{"a", "b"}, {"ab", "c</w>"}, {"b", "c"}}));
+  ASSERT_TRUE(small.ok());
+  const Encoded got = encode(small.open(), " abc  ab x\u00e9c bca");
+  EXPECT_EQ(got.ids, (Ids{8, 1, 5, 0, 0, 6, 9, 4}));
+  EXPECT_EQ(ranges(got), (Ranges{{1, 4}, {6, 7}, {7, 8}, {9, 10}, {10, 12}, {12, 13}, {14, 16}, {16, 17}}));
+  const Text piece = small.open().piece(8);
+  EXPECT_EQ(std::string(piece.data, piece.size), "abc");
+}
+
+TEST(WordMarks, AreRefusedWhereTheyAreAmbiguous) {
+  const auto problem = [](const Json& json) {
+    Folder folder;
+    folder.write("tokenizer.json", json.dump());
+    const Imported got = import_folder(folder);
+    EXPECT_FALSE(got.found);
+    return got.problems.empty() ? std::string() : got.problems.front();
+  };
+  Json text = suffix_json({{"a", "b"}});
+  for (const char* token : {"<", "/", "w", ">", "</", "</w", "b</", "</w>"}) {
+    const size_t id = text["model"]["vocab"].size();
+    text["model"]["vocab"][token] = id;
+  }
+  text["model"]["merges"] = {"< /", "</ w", "</w >"};
+  EXPECT_NE(problem(text).find("looks like a token with end_of_word_suffix"), std::string::npos) << problem(text);
+  Json number = suffix_json({});
+  number["model"]["end_of_word_suffix"] = 3;
+  EXPECT_NE(problem(number).find("model.end_of_word_suffix"), std::string::npos);
+  Json fallback = suffix_json({});
+  fallback["model"]["byte_fallback"] = true;
+  EXPECT_NE(problem(fallback).find("model.byte_fallback"), std::string::npos);
+  Json lacking = bpe_json({});
+  lacking["model"]["end_of_word_suffix"] = "</w>";
+  EXPECT_NE(problem(lacking).find("are no tokens"), std::string::npos);
+}
+
+/// A vocabulary of whole words.
+Json words_json(const Json& splitter) {
+  Json json;
+  json["model"] = {
+      {"type", "WordLevel"},
+      {"vocab", {{"<unk>", 0}, {"the", 1}, {"dog", 2}, {"4", 3}, {"42", 4}, {"!", 5}, {"\u00e9t\u00e9", 6}}},
+      {"unk_token", "<unk>"}};
+  json["pre_tokenizer"] = splitter;
+  return json;
+}
+
+TEST(WordLevel, IsAWordOrUnknown) {
+  SmallTokenizer small(words_json({{"type", "Whitespace"}}));
+  ASSERT_TRUE(small.ok());
+  EXPECT_EQ(small.image().verify(), Status::kOk);
+  const Encoded got = encode(small.open(), "the  d\u00f6g! \u00e9t\u00e9");
+  EXPECT_EQ(got.ids, (Ids{1, 0, 5, 6}));
+  EXPECT_EQ(ranges(got), (Ranges{{0, 3}, {5, 9}, {9, 10}, {11, 16}}));
+  // However long it is, a word is one token.
+  for (const char* letter : {"d", "\u00e9"}) {
+    std::string text = "dog ";
+    while (text.size() < 5000) text += letter;
+    const Encoded whole = encode(small.open(), text + " dog");
+    EXPECT_EQ(whole.ids, (Ids{2, 0, 2}));
+    EXPECT_EQ(whole.offsets[1].begin, 4u);
+    EXPECT_EQ(whole.offsets[1].end, text.size());
+  }
+  EXPECT_EQ(encode(small.open(), "").ids, Ids{});
+  EXPECT_EQ(encode(small.open(), " \n").ids, Ids{});
+}
+
+TEST(Splitters, StandInARow) {
+  const Json row = {{"type", "Sequence"},
+                    {"pretokenizers",
+                     {{{"type", "WhitespaceSplit"}},
+                      {{"type", "Punctuation"}, {"behavior", "Isolated"}},
+                      {{"type", "Digits"}, {"individual_digits", true}}}}};
+  SmallTokenizer small(words_json(row));
+  ASSERT_TRUE(small.ok());
+  EXPECT_EQ(small.image().verify(), Status::kOk);
+  const Encoded got = encode(small.open(), "the42dog! \u00e94");
+  EXPECT_EQ(got.ids, (Ids{1, 3, 0, 2, 5, 0, 3}));
+  EXPECT_EQ(ranges(got), (Ranges{{0, 3}, {3, 4}, {4, 5}, {5, 8}, {8, 9}, {10, 12}, {12, 13}}));
+}
+
+TEST(Splitters, DoWithMatchesAsTheySay) {
+  const auto cut = [](const char* behaviour, bool invert) {
+    SmallTokenizer small(words_json(
+        {{"type", "Split"}, {"pattern", {{"Regex", "[0-9]"}}}, {"behavior", behaviour}, {"invert", invert}}));
+    EXPECT_TRUE(small.ok());
+    return ranges(encode(small.open(), "ab12c3"));
+  };
+  EXPECT_EQ(cut("Isolated", false), (Ranges{{0, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}}));
+  EXPECT_EQ(cut("Removed", false), (Ranges{{0, 2}, {4, 5}}));
+  EXPECT_EQ(cut("Removed", true), (Ranges{{2, 3}, {3, 4}, {5, 6}}));
+  EXPECT_EQ(cut("Contiguous", false), (Ranges{{0, 2}, {2, 4}, {4, 5}, {5, 6}}));
+  EXPECT_EQ(cut("MergedWithPrevious", false), (Ranges{{0, 3}, {3, 4}, {4, 6}}));
+  EXPECT_EQ(cut("MergedWithPrevious", true), (Ranges{{0, 2}, {2, 3}, {3, 5}, {5, 6}}));
+  EXPECT_EQ(cut("MergedWithNext", false), (Ranges{{0, 2}, {2, 3}, {3, 5}, {5, 6}}));
+}
+
+TEST(Splitters, TablesOfPassesAreVerified) {
+  const Json row = {
+      {"type", "Sequence"},
+      {"pretokenizers", {{{"type", "WhitespaceSplit"}}, {{"type", "Digits"}, {"individual_digits", true}}}}};
+  SmallTokenizer small(words_json(row));
+  ASSERT_TRUE(small.ok());
+  const auto& blob = blob_of(small.description(), fb::BlobName::split);
+  uint8_t* table = small.image().data() + blob->offset();
+  const auto* header = reinterpret_cast<const text::SplitHeader*>(table);
+  ASSERT_EQ(header->version, text::kSplitPassVersion);
+  auto* pass = reinterpret_cast<text::SplitPass*>(
+      table + text::split_pass_offset(header->blocks, header->states * header->stride));
+  EXPECT_EQ(pass->more, 1u);
+  for (const uint32_t more : {0u, 2u}) {
+    pass->more = more;
+    EXPECT_EQ(small.image().verify(), Status::kCorrupt) << more;
+  }
+  pass->more = 1;
+  // Whatever it says is left out, the words lie in the text.
+  for (const uint32_t dropped : {0u, 1u, 99u, 0xFFFFFFFFu}) {
+    pass->dropped = dropped;
+    EXPECT_EQ(small.image().verify(), Status::kOk);
+    EXPECT_LE(encode(small.open(), "the 42 dogs \u00e9").ids.size(), 13u);
+  }
+}
+
+TEST(Splitters, TooManyAreRefused) {
+  Json row = {{"type", "Sequence"}, {"pretokenizers", Json::array()}};
+  for (const char* letter : {"a", "b", "c", "d", "e"}) {
+    row["pretokenizers"].push_back({{"type", "CharDelimiterSplit"}, {"delimiter", letter}});
+  }
+  Folder folder;
+  folder.write("tokenizer.json", words_json(row).dump());
+  const Imported got = import_folder(folder);
+  ASSERT_FALSE(got.found);
+  EXPECT_NE(got.problems.front().find("more than 4"), std::string::npos) << got.problems.front();
+}
+
+TEST(Splitters, LongTextsTakeTimeThatGrowsWithThem) {
+  const Json row = {{"type", "Sequence"},
+                    {"pretokenizers",
+                     {{{"type", "Whitespace"}},
+                      {{"type", "Digits"}, {"individual_digits", false}},
+                      {{"type", "ByteLevel"}, {"add_prefix_space", false}}}}};
+  Json json = suffix_json({{"a", "a"}, {"aa", "aa"}});
+  json["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
+  json["normalizer"] = {{"type", "BertNormalizer"}};
+  SmallTokenizer marked(json);
+  SmallTokenizer passes(words_json(row));
+  ASSERT_TRUE(marked.ok());
+  ASSERT_TRUE(passes.ok());
+  for (const char* piece : {"a", " ", "1", "a1", "\u00e9", "\u4e2d", "e\u0301", "'"}) {
+    std::string text;
+    while (text.size() < (size_t{1} << 20)) text += piece;
+    for (const SmallTokenizer* small : {&marked, &passes}) {
+      EncodeResult result;
+      const EncodeOptions options;
+      std::vector<int32_t> ids(16);
+      TokenBuffer out;
+      out.ids = ids.data();
+      out.capacity = 16;
+      EXPECT_EQ(
+          const_cast<SmallTokenizer*>(small)->open().encode({text.data(), text.size()}, {}, options, out, &result),
+          Status::kOk);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bantam::tests
