@@ -15,8 +15,9 @@ constexpr const char* kCompiler = "gcc " __VERSION__;
 #endif
 
 /// Every instruction set of machines with an operating system; among those that one machine runs, slowest first.
-constexpr Isa kInstructionSets[] = {Isa::kReference, Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni256, Isa::kAvx512Vnni,
-                                    Isa::kAmx,       Isa::kArmv7Neon, Isa::kNeon, Isa::kNeonDot, Isa::kNeonI8mm};
+constexpr Isa kInstructionSets[] = {Isa::kReference,  Isa::kAvx2,    Isa::kAvxVnni,   Isa::kAvx512Vnni256,
+                                    Isa::kAvx512Vnni, Isa::kAmx,     Isa::kArmv7Neon, Isa::kNeon,
+                                    Isa::kNeonDot,    Isa::kNeonI8mm};
 
 /// What Isa::kAuto chooses here.
 inline Isa best_isa() {

@@ -88,8 +88,7 @@ bool stores_q8_only(const fb::Op& op, uint32_t columns) {
   return plain && operand(op.outputs(), 0) < 0 && columns % 16 == 0;
 }
 
-RowSink::RowSink(const TileRun& run, const fb::Op& op, uint32_t columns, bool activated,
-                 uint32_t block_rows)
+RowSink::RowSink(const TileRun& run, const fb::Op& op, uint32_t columns, bool activated, uint32_t block_rows)
     : run_(run), rows_(block_rows) {
   const int32_t f32 = operand(op.outputs(), 0);
   const int32_t i8 = operand(op.outputs(), 1);

@@ -25,9 +25,9 @@ struct Limits {
   uint32_t row_alignment = 16;  // rows of tiles and sequences are counted in multiples of this, beside the file's
   uint32_t block_rows = 0;
   uint32_t linear_rows = 0;  // that there is scratch for
-  bool offsets = false;    // of tokens in their texts are kept
-  bool f32_heads = false;  // an int8 file's attention runs in f32
-  bool backend = false;    // linear layers run in the options' back end
+  bool offsets = false;      // of tokens in their texts are kept
+  bool f32_heads = false;    // an int8 file's attention runs in f32
+  bool backend = false;      // linear layers run in the options' back end
 };
 
 /// Checks the options against the model. kInvalidArgument.

@@ -21,6 +21,7 @@ import sys
 import machine
 import peer_models
 import peers
+import report
 
 ENCODERS = {
     "RoBERTa-base": (
@@ -187,25 +188,6 @@ def measure(options):
     return results
 
 
-def table(results):
-    lines = [
-        "| int8, ms | tokens | bantam | ONNX Runtime | OpenVINO | of the fastest |",
-        "|---|---|---|---|---|---|",
-    ]
-    for shape, times in results["times"].items():
-        name, tokens = shape.split("/")
-        others = [times[system] for system in SYSTEMS if system in times]
-        share = f"{times['bantam'] / min(others):.2f}" if others else ""
-        cells = [f"{times[system]:.2f}" if system in times else "-" for system in ("bantam", *SYSTEMS)]
-        lines.append(f"| {' | '.join([name, tokens, *cells, share])} |")
-    local = results.get("local_us_a_token")
-    if local:
-        of_lengths = ", ".join(f"of {tokens} tokens {time:.1f} us" for tokens, time in local.items())
-        share = local[max(LONG)] / local[min(LONG)]
-        lines += ["", f"{WINDOWED}, all layers with a window, a token of texts {of_lengths}: {share:.2f}."]
-    return "\n".join(lines + [""] + [f"Left out: {line}" for line in results["left_out"]])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--command", default="build/bantam")
@@ -227,7 +209,7 @@ def main():
         return
     results = measure(options)
     options.out.write_text(json.dumps(results, indent=1))
-    print(table(results))
+    print("\n".join(report.encoders(results)))
 
 
 if __name__ == "__main__":

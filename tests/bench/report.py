@@ -1,8 +1,9 @@
 """Writes the figures of one kind of core: report.py RESULTS_DIRECTORY docs/benchmarks [README.md]
 
 RESULTS_DIRECTORY holds what ./dev bench leaves in build/bench: *_bench.json of the Google Benchmark suites,
-commands.json, peers.json. Each kind of core has a page of its own (intel-xeon-amx.md), so that none overwrites another's.
-It has two parts, one for the suites and commands, one for the peers; a part whose results are not there stays as it is.
+commands.json, peers.json, encoders.json. Each kind of core has a page of its own (intel-xeon-amx.md), so that none overwrites another's.
+It has a part for the suites and commands, one for the peers, one for other encoders (peers_encoders.py); a part whose results are
+not there stays as it is.
 README.md has a part a kind with the single int8 requests.
 """
 
@@ -275,6 +276,37 @@ def peers_part(results):
     return lines
 
 
+def encoders(found):
+    """Lines of what peers_encoders.py found: milliseconds, and bantam's time as a share of the fastest peer's."""
+    peers = ("onnxruntime", "openvino")
+    rows = []
+    for shape, times in found["times"].items():
+        others = [times[peer] for peer in peers if peer in times]
+        share = f"{times['bantam'] / min(others):.2f}" if others else ""
+        cells = [f"{times[system]:.2f}" if system in times else "" for system in ("bantam", *peers)]
+        rows.append([*shape.split("/"), *cells, share])
+    lines = table(["int8, ms", "tokens", "bantam", *(PEERS[peer] for peer in peers), "of the fastest"], rows)
+    local = {int(tokens): time for tokens, time in found.get("local_us_a_token", {}).items()}
+    if local:
+        of_lengths = ", ".join(f"of {tokens} tokens {time:.1f} us" for tokens, time in local.items())
+        share = local[max(local)] / local[min(local)]
+        lines += [f"ModernBERT's layers with a window, a token of texts {of_lengths}: {share:.2f}.", ""]
+    return lines + [f"Left out: {line}" for line in found["left_out"]]
+
+
+def encoders_part(results):
+    path = results / "encoders.json"
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text())
+    lines = ["## Other encoders beside peers", "", describe(found["machine"]), ""]
+    lines += [
+        "One thread, by `python3 tests/bench/peers_encoders.py`: shapes of the published models with random weights.",
+        "",
+    ]
+    return lines + encoders(found)
+
+
 def readme_part(results):
     """Single int8 requests on one thread."""
     found = json.loads((results / "peers.json").read_text())
@@ -314,7 +346,8 @@ def main():
     words = kind(machine_of(results))
     path = folder / f"{slug(words)}.md"
     page = path.read_text() if path.exists() else HEAD.format(words)
-    for name, lines in (("suites", suites_part(results)), ("peers", peers_part(results))):
+    parts = {"suites": suites_part, "peers": peers_part, "encoders": encoders_part}
+    for name, lines in ((name, part(results)) for name, part in parts.items()):
         if lines:
             page = replace_part(page, name, lines)
     folder.mkdir(parents=True, exist_ok=True)

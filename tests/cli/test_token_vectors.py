@@ -137,7 +137,9 @@ class TokenVectors(CommandTest):
             student, file = self.directory / name, self.directory / "student.bantam"
             self.ok("student", GOLDEN / name, "--ffn", "0.5", "-o", student)
             self.ok("convert", student, "-o", file, "--parity", "none", "-q")
-            settings = [self.line("inspect", f, "--json")["properties"]["late_interaction"] for f in (model(name), file)]
+            settings = [
+                self.line("inspect", f, "--json")["properties"]["late_interaction"] for f in (model(name), file)
+            ]
             self.assertEqual(*settings)
             self.assertEqual(len(self.line("rank", file, "ba", "di", "ko", "--json")["found"]), 2)
 

@@ -12,7 +12,18 @@ import unittest
 
 from make_models import EXPECTED, KERNEL_SEEDS
 
-ISAS = ["reference", "avx2", "avxvnni", "avx512vnni256", "avx512vnni", "amx", "neon", "neondot", "neoni8mm", "armv7neon"]
+ISAS = [
+    "reference",
+    "avx2",
+    "avxvnni",
+    "avx512vnni256",
+    "avx512vnni",
+    "amx",
+    "neon",
+    "neondot",
+    "neoni8mm",
+    "armv7neon",
+]
 EMULATOR = shlex.split(os.environ.get("BANTAM_EMULATOR", ""))
 given = None
 

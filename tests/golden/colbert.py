@@ -16,7 +16,10 @@ import transformers
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]"]
 VOCABULARY += [*"abdeikolmnt.,!?-", *("##" + letter for letter in "abdeikolmnt"), "ba", "di", "ko", "lu", "na", "ti"]
 WIDTH, FILLED = 8, 14
-QUERY, DOCUMENTS = "ba di ko", ["Ba, lu!", "ti", "na ko - di ba. The abba", "ko ko ko ko ko ko ko ko ko ko ko ko ko ko ko"]
+QUERY, DOCUMENTS = (
+    "ba di ko",
+    ["Ba, lu!", "ti", "na ko - di ba. The abba", "ko ko ko ko ko ko ko ko ko ko ko ko ko ko ko"],
+)
 BERT = dict(pad_token_id=0)
 MODERN = dict(pad_token_id=0, bos_token_id=2, eos_token_id=3, cls_token_id=2, sep_token_id=3, local_attention=8)
 # name: model, settings, whether tokens see what fills queries up
@@ -80,7 +83,12 @@ def write_settings(directory, filled=FILLED):
     name, _, attends = directory.name, None, LAYOUTS[directory.name][2]
     marks = list(string.punctuation)
     if name == "colbert":
-        settings = {"query_token_id": "[unused0]", "doc_token_id": "[unused1]", "query_maxlen": filled, "doc_maxlen": 12}
+        settings = {
+            "query_token_id": "[unused0]",
+            "doc_token_id": "[unused1]",
+            "query_maxlen": filled,
+            "doc_maxlen": 12,
+        }
         settings |= {"dim": WIDTH, "similarity": "cosine", "mask_punctuation": True, "attend_to_mask_tokens": attends}
         return write(directory / "artifact.metadata", settings)
     dense = {"in_features": 18, "out_features": WIDTH, "bias": False}
