@@ -100,6 +100,7 @@ void read_end_suffix(Kin kin, TokenizerSource& source) {
              {{"type", "ByteLevel"}, {"add_prefix_space", false}}};
   }
   std::vector<const Json*> parts;
+  parts.reserve(steps.size());
   for (const Json& step : steps) parts.push_back(&step);
   read_splitters(parts, source, none, &bytes);
   set_decoder(source, kin == Kin::kGpt ? text::kDecodeSuffix : text::kDecodeBytes, text::kDecodeEndMarks, "</w>");

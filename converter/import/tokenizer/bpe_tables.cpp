@@ -31,11 +31,16 @@ size_t unit_size(const std::string& token, size_t at, uint32_t traits) {
 /// A byte as it stands at the places where words may have it.
 std::vector<std::string> units_of_byte(uint32_t byte, uint32_t traits) {
   std::vector<std::string> units = {std::string(1, static_cast<char>(byte))};
-  const auto add_marked = [&units](const std::string& before, const std::string& behind) {
-    for (size_t i = 0, count = units.size(); i < count; ++i) units.push_back(before + units[i] + behind);
+  const auto add_marked = [&units](const char* before, const char* behind) {
+    for (size_t i = 0, count = units.size(); i < count; ++i) {
+      std::string unit = before;
+      unit += units[i];
+      unit += behind;
+      units.push_back(std::move(unit));
+    }
   };
-  if ((traits & text::kBeginMarks) != 0) add_marked(std::string(1, static_cast<char>(text::kBeginMark)), "");
-  if ((traits & text::kEndMarks) != 0) add_marked("", std::string(1, static_cast<char>(text::kEndMark)));
+  if ((traits & text::kBeginMarks) != 0) add_marked("\xF9", "");
+  if ((traits & text::kEndMarks) != 0) add_marked("", "\xF8");
   return units;
 }
 
