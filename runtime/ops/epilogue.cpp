@@ -89,7 +89,7 @@ bool stores_q8_only(const fb::Op& op, uint32_t columns) {
 }
 
 RowSink::RowSink(const TileRun& run, const fb::Op& op, uint32_t columns, bool activated, uint32_t block_rows)
-    : run_(run), rows_(block_rows) {
+    : run_(run), rows_(linked::kHost && block_rows != 0 ? block_rows : run.block_rows) {
   const int32_t f32 = operand(op.outputs(), 0);
   const int32_t i8 = operand(op.outputs(), 1);
   const int32_t residual = residual_of(op);

@@ -29,14 +29,14 @@ bool stores_q8_only(const fb::Op& op, uint32_t width);
 /// Rows go straight into outputs[0] wherever nothing still needs what lies there; else to scratch.
 class RowSink {
  public:
-  /// `activated`: the producer applies the epilogue's activation itself. `block_rows`: of a block, which scratch has room for.
-  RowSink(const TileRun& run, const fb::Op& op, uint32_t width, bool activated, uint32_t block_rows);
-  RowSink(const TileRun& run, const fb::Op& op, uint32_t width, bool activated)
-      : RowSink(run, op, width, activated, run.block_rows) {}
+  /// `activated`: the producer applies the epilogue's activation itself. `block_rows`: of a block, which scratch has room for;
+  /// 0, and in images: the run's.
+  RowSink(const TileRun& run, const fb::Op& op, uint32_t width, bool activated, uint32_t block_rows = 0);
 
   uint32_t block(uint32_t first) const {
     const uint32_t left = run_.rows - first;
-    return straight_ || left < rows_ ? left : rows_;
+    const uint32_t most = linked::kHost ? rows_ : run_.block_rows;
+    return straight_ || left < most ? left : most;
   }
   float* rows(uint32_t first) const {
     return in_output_ ? args_.y + size_t{first} * stride() : reinterpret_cast<float*>(run_.scratch);
@@ -55,7 +55,7 @@ class RowSink {
   kernels::EpilogueRows args_ = {};  // as of the tile's first row, without x
   bool in_output_;                   // rows are computed in outputs[0]
   bool straight_;                    // and nothing remains to be done to them
-  uint32_t rows_;
+  uint32_t rows_;                    // of a block
 };
 
 }  // namespace bantam::ops

@@ -61,7 +61,7 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   // A back end is slow in small blocks: session/layout.h gives it scratch for a whole tile.
   const bool backend = linked::kHost && run.backend != nullptr;
   const uint32_t most_rows = linked::kHost ? run.linear_rows : run.block_rows;
-  const RowSink sink(run, op, n, !backend, backend ? run.rows : most_rows);
+  const RowSink sink(run, op, n, !backend, backend ? run.rows : linked::kHost ? most_rows : 0);
   int32_t* row_maximum =
       measures_rows(w, op) ? reinterpret_cast<int32_t*>(run.scratch + sink_scratch(op, n, most_rows)) : nullptr;
   kernels::LinearQ8 integers = {};
