@@ -24,6 +24,7 @@ std::vector<std::string> shared_tensors(const fb::Model& model, const uint32_t (
     return evaluate(a->offset(), values) < evaluate(b->offset(), values);
   });
   std::vector<std::string> lines;
+  lines.reserve(tensors.size());
   for (const fb::Tensor* t : tensors) {
     lines.push_back(fmt::format("{} at {}: {}", to_string(as_text(t->name())), evaluate(t->offset(), values),
                                 row_bytes(*t) * values[rows_symbol(*t)]));

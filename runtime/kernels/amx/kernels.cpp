@@ -46,7 +46,7 @@ bool linear_q8(const LinearQ8& a) {
 
 /// The name of a kernel that is not this instruction set's own.
 namespace others {
-using namespace avx512::shared;
+using namespace avx512::shared;  // NOLINT(google-build-using-namespace): the rows of kernels.inc
 using amx::linear_q8;
 }  // namespace others
 
