@@ -29,7 +29,7 @@ ChosenHead chosen(const Head& head, const Fields& config, const Weights& weights
 }
 
 /// Are a head's own tensors there? An output layer over the vocabulary may be the word embeddings.
-bool is_there(const Family& family, const Head& head, const Weights& weights) {
+bool has_tensors(const Family& family, const Head& head, const Weights& weights) {
   if (head.rows == Rows::kPooler && !weights.has_encoder(std::string(family.name(Slot::kPooler)) + ".weight")) {
     return false;
   }
@@ -42,7 +42,7 @@ bool is_there(const Family& family, const Head& head, const Weights& weights) {
 ChosenHead head_by_tensors(const Family& family, const Fields& config, const Weights& weights) {
   const auto there = [&](fb::TaskKind task) -> const Head* {
     for (const Head& head : family.heads) {
-      if (head.task == task && is_there(family, head, weights)) return &head;
+      if (head.task == task && has_tensors(family, head, weights)) return &head;
     }
     return nullptr;
   };
@@ -74,7 +74,8 @@ const Head* head_of_class(const Family& family, const Weights& weights, std::str
       const Head* found = nullptr;
       for (const Head& head : family.heads) {
         if (head.architecture == nullptr || name.substr(beginning.size()) != head.architecture) continue;
-        if (found == nullptr || (!is_there(family, *found, weights) && is_there(family, head, weights))) found = &head;
+        if (found == nullptr || (!has_tensors(family, *found, weights) && has_tensors(family, head, weights)))
+          found = &head;
       }
       if (found != nullptr) return found;
     }
@@ -99,7 +100,8 @@ ChosenHead head_of_task(const Family& family, fb::TaskKind task, const Weights& 
   const Head* found = nullptr;
   for (const Head& head : family.heads) {
     if (head.task != (labels ? fb::TaskKind::classify : task)) continue;
-    if (found == nullptr || (!is_there(family, *found, weights) && is_there(family, head, weights))) found = &head;
+    if (found == nullptr || (!has_tensors(family, *found, weights) && has_tensors(family, head, weights)))
+      found = &head;
   }
   if (found == nullptr) {
     problems.add(ExitCode::kUnsupported,

@@ -92,12 +92,12 @@ class SplitterReader {
   }
 
   SplitBehaviour behaviour(const Json& json, SplitBehaviour otherwise) {
-    struct Named {
+    struct NamedBehaviour {
       const char* name;
       const char* old_name;
       SplitBehaviour behaviour;
     };
-    constexpr std::array<Named, 5> kNames = {{
+    constexpr std::array<NamedBehaviour, 5> kNames = {{
         {"Isolated", "isolated", SplitBehaviour::kIsolated},
         {"Removed", "removed", SplitBehaviour::kRemoved},
         {"MergedWithPrevious", "merged_with_previous", SplitBehaviour::kMergedWithPrevious},
@@ -106,7 +106,7 @@ class SplitterReader {
     }};
     const Json& value = member_of(json, "behavior");
     if (value.is_null()) return otherwise;
-    for (const Named& named : kNames) {
+    for (const NamedBehaviour& named : kNames) {
       if (value == named.name || value == named.old_name) return named.behaviour;
     }
     problems_.push_back(fmt::format(
