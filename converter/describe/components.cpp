@@ -168,6 +168,7 @@ Purpose purpose_of(const std::string& tensor_class, bool in_layer) {
   if (tensor_class == "embeddings") return Purpose::kEmbedding;
   if (tensor_class == "attention") return Purpose::kAttention;
   if (tensor_class == "ffn") return Purpose::kFeedForward;
+  if (tensor_class == "recurrent") return Purpose::kRecurrent;
   if (tensor_class == "heads" && !in_layer) return Purpose::kHead;
   return Purpose::kVectors;
 }
@@ -175,8 +176,9 @@ Purpose purpose_of(const std::string& tensor_class, bool in_layer) {
 }  // namespace
 
 const char* purpose_name(Purpose purpose) {
-  constexpr const char* kNames[kPurposes] = {"embeddings", "attention", "feed-forward", "norms and biases", "heads",
-                                             "tokenizer",  "labels",    "graph",        "padding"};
+  constexpr const char* kNames[kPurposes] = {"embeddings", "attention",       "feed-forward", "norms and biases",
+                                             "heads",      "tokenizer",       "labels",       "graph",
+                                             "padding",    "recurrent layers"};
   return kNames[static_cast<size_t>(purpose)];
 }
 

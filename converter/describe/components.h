@@ -22,8 +22,9 @@ enum class Purpose {
   kLabels,
   kGraph,  // operators, tensors, plan, names, provenance, header
   kPadding,
+  kRecurrent,
 };
-constexpr size_t kPurposes = 9;
+constexpr size_t kPurposes = 10;
 const char* purpose_name(Purpose purpose);
 
 /// What an operator's constants belong to.

@@ -136,6 +136,12 @@ class Needs {
     switch (ops::executed_kind(op)) {
       case fb::OpAttributes::Linear:
         return weights(operand(op.inputs(), 1), linked::kNumberDynamic, linked::kNumberFloat);
+      case fb::OpAttributes::Recurrent:
+        for (const uint32_t at : ops::kRecurrentMatrices) {
+          const int32_t index = operand(op.inputs(), at);
+          if (index >= 0) weights(index, linked::kNumberDynamic, linked::kNumberFloat);
+        }
+        return;
       case fb::OpAttributes::Attention:
         return weights(operand(op.inputs(), 0), linked::kNumberDynamic, linked::kNumberFloatAttention);
       case fb::OpAttributes::Pool:

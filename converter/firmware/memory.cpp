@@ -45,6 +45,9 @@ Parts model_parts(const Model& model) {
       }
     }
     if (ops::executed_kind(*op) == fb::OpAttributes::Linear) weights += take(operand(op->inputs(), 1));
+    if (ops::executed_kind(*op) == fb::OpAttributes::Recurrent) {
+      for (const uint32_t at : ops::kRecurrentMatrices) weights += take(operand(op->inputs(), at));
+    }
   }
   uint64_t tokenizers = 0;
   for (uint32_t i = 0; i < count(m.tokenizers()); ++i) {

@@ -9,6 +9,7 @@
 
 #include "format/view.h"
 #include "graph/access.h"
+#include "graph/builder.h"
 #include "graph/graph.h"
 #include "pack/lower.h"
 #include "pack/plan.h"
@@ -52,14 +53,18 @@ class Unplanned {
     convert::for_each_read(op, [this](int32_t& slot) { move(slot); });
     const bool parts = op.attributes.type == fb::OpAttributes::SplitHeads;
     int32_t written = -1;
-    convert::for_each_write(op, [&](int32_t& slot) {
+    for (size_t i = 0; i < op.outputs.size(); ++i) {
+      int32_t& slot = op.outputs[i];
+      if (slot < 0) continue;
       const auto at = static_cast<size_t>(slot);
       // An f32 result and its i8 form are one.
-      if (fixed_ || parts || written < 0) written = add(slot, rows);
+      if (fixed_ || parts || i > 1 || written < 0) written = add(slot, rows);
       slot = now_[at] = written;
-    });
+    }
     if (fixed_ || parts || written < 0) return;
-    op.outputs.assign({written, -1});
+    op.outputs.resize(std::max<size_t>(op.outputs.size(), 2), -1);
+    if (op.outputs[0] < 0) op.outputs[0] = op.outputs[1];
+    op.outputs[1] = -1;
   }
 
   /// A tensor like `model`, which nobody has written yet.
@@ -68,7 +73,8 @@ class Unplanned {
     fresh.role = fb::Role::activation;
     fresh.region = fb::Region::shared;
     fresh.offset.clear();
-    fresh.shape.front() = fb::Dim(rows, 1, 0, 1);
+    // What runs over sequences may write rows of tokens.
+    if (fresh.shape.front().symbol() == convert::kTile) fresh.shape.front() = fb::Dim(rows, 1, 0, 1);
     if (!fixed_) {
       fresh.type = fb::DType::f32;
       fresh.scale_kind = fb::ScaleKind::none;

@@ -33,6 +33,11 @@ inline bool shapes_output(const fb::OpT& op) {
   return op.attributes.type == fb::OpAttributes::Slice || op.attributes.type == fb::OpAttributes::Crf;
 }
 
+/// Does the op run over sequences, whatever it writes rows of?
+inline bool runs_over_sequences(const fb::OpT& op) {
+  return op.attributes.type == fb::OpAttributes::Crf || op.attributes.type == fb::OpAttributes::Recurrent;
+}
+
 /// Value of a constant dimension; 0 for a symbolic one.
 inline uint64_t fixed(const fb::Dim& dim) { return dim.symbol() < 0 ? static_cast<uint64_t>(dim.b()) : 0; }
 /// Columns of a two-dimensional tensor; elements of a vector.

@@ -218,6 +218,39 @@ int32_t Builder::unfold(const std::string& name, int32_t x, uint32_t before, uin
   return y;
 }
 
+int32_t Builder::recurrent(const std::string& name, fb::Cell cell, int32_t x,
+                           const std::vector<RecurrentWeights>& weights, bool reverse, const RecurrentState& first,
+                           RecurrentState* last, int32_t members, int32_t after) {
+  const auto directions = static_cast<uint32_t>(weights.size());
+  const uint32_t state = width(weights.front().weights);
+  const int32_t projection = weights.front().projection;
+  const uint32_t cells = projection >= 0 ? width(projection) : state;
+  const int32_t y = activation(name, rows_symbol(x), directions * state);
+  std::vector<int32_t> outputs = {y, kAbsent};
+  if (last != nullptr) {
+    last->state = activation(name + ".last", kSequences, directions * state);
+    outputs.push_back(last->state);
+    if (cell == fb::Cell::lstm) {
+      last->cells = activation(name + ".last_cells", kSequences, directions * cells);
+      outputs.push_back(last->cells);
+    }
+  }
+  std::vector<int32_t> inputs = {x};
+  for (size_t d = 0; d < 2; ++d) {
+    const RecurrentWeights of = d < weights.size() ? weights[d] : RecurrentWeights{};
+    inputs.insert(inputs.end(), {of.weights, of.bias, of.projection});
+  }
+  inputs.insert(inputs.end(), {first.state, first.cells, members});
+  while (inputs.back() < 0) inputs.pop_back();
+  auto& attributes = set_attributes<fb::RecurrentT>(op(name, std::move(inputs), std::move(outputs)));
+  attributes.cell = cell;
+  attributes.direction = directions == 2 ? fb::Direction::both
+                         : reverse       ? fb::Direction::reverse
+                                         : fb::Direction::forward;
+  attributes.after = after;
+  return y;
+}
+
 int32_t Builder::row(const std::string& name, int32_t x, const EpilogueSpec& epilogue) {
   const int32_t y = activation(name, rows_symbol(x), width(x));
   fb::OpT& added = op(name, {x}, {y, kAbsent});

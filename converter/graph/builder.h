@@ -56,6 +56,17 @@ struct AttentionSpec {
   int32_t segment_keys = kAbsent;  // a Builder::table [heads, head width + 1]
 };
 
+/// Matrices and biases of one direction of a recurrent layer: linear_weight [gates, state], vector [gates] or kAbsent, and linear_weight
+/// [state, cells] or kAbsent; see Recurrent in the schema.
+struct RecurrentWeights {
+  int32_t weights = kAbsent, bias = kAbsent, projection = kAbsent;
+};
+
+/// Rows of sequences that a recurrent layer begins with, or leaves.
+struct RecurrentState {
+  int32_t state = kAbsent, cells = kAbsent;
+};
+
 class Builder {
  public:
   /// Prepares `graph`'s symbols and subgraph "main"; `graph` outlives the builder.
@@ -89,6 +100,13 @@ class Builder {
   int32_t row(const std::string& name, int32_t x, const EpilogueSpec& epilogue);
   /// Each row of tokens between so many that stand before and behind it.
   int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
+
+  /// The states of each row, [rows, directions * state]. `x`: what rows give the gates. `reverse`: the direction of one set of
+  /// weights; two are for both directions. `last`, where given, becomes the tensors of the last states and cells. `members`, integers,
+  /// and `after`: the tokens that it goes through; see Recurrent in the schema.
+  int32_t recurrent(const std::string& name, fb::Cell cell, int32_t x, const std::vector<RecurrentWeights>& weights,
+                    bool reverse, const RecurrentState& first = {}, RecurrentState* last = nullptr,
+                    int32_t members = kAbsent, int32_t after = -1);
 
   /// Names `tensor` as an output of the model; returns its index in Model.outputs.
   uint32_t output(const std::string& name, fb::OutputRole role, int32_t tensor, bool squeeze = false);

@@ -1,6 +1,7 @@
 #include "graph/tensor_classes.h"
 
 #include "graph/access.h"
+#include "ops/ops.h"
 
 namespace bantam::convert {
 
@@ -15,6 +16,8 @@ const char* class_of(fb::Part part) {
       return "attention";
     case fb::Part::feed_forward:
       return "ffn";
+    case fb::Part::recurrent:
+      return "recurrent";
     default:
       return "heads";
   }
@@ -27,6 +30,11 @@ fb::Tag tag_of(const fb::OpT& op) { return op.tag == nullptr ? fb::Tag(-1, fb::P
 std::vector<int32_t> multiplied_by(const fb::OpT& op) {
   std::vector<int32_t> matrices;
   if (op.attributes.type == fb::OpAttributes::Linear) matrices.push_back(op.inputs[1]);
+  if (op.attributes.type == fb::OpAttributes::Recurrent) {
+    for (const uint32_t at : ops::kRecurrentMatrices) {
+      if (at < op.inputs.size() && op.inputs[at] >= 0) matrices.push_back(op.inputs[at]);
+    }
+  }
   if (const fb::AttentionT* attention = op.attributes.AsAttention()) {
     for (const int8_t position : {attention->place_keys, attention->place_queries}) {
       if (position >= 0) matrices.push_back(named_input(op, position));

@@ -70,8 +70,30 @@ void drop_unread_outputs(Graph& graph) {
   }
   for (const auto& output : graph.model.outputs) read[static_cast<size_t>(output->tensor)] = true;
   for (auto& op : main_subgraph(graph).ops) {
-    if (op->outputs.size() != 2 || op->outputs[1] < 0) continue;
+    // A recurrent layer collects its rows as f32.
+    const bool collects = op->attributes.type == fb::OpAttributes::Recurrent;
+    if (op->outputs.size() != 2 || op->outputs[1] < 0 || collects) continue;
     if (op->outputs[0] >= 0 && !read[static_cast<size_t>(op->outputs[0])]) op->outputs[0] = -1;
+  }
+}
+
+/// Of what an op writes besides its rows, copies are made by ops of their own behind it.
+void copy_further_outputs(Graph& graph, const std::map<int32_t, int32_t>& copies) {
+  auto& ops = main_subgraph(graph).ops;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (ops[i]->attributes.type != fb::OpAttributes::Recurrent) continue;
+    for (size_t k = ops[i]->outputs.size(); k-- > 2;) {
+      const auto copy = copies.find(ops[i]->outputs[k]);
+      if (copy == copies.end()) continue;
+      auto row = std::make_unique<fb::OpT>();
+      row->name = tensor(graph, copy->second).name;
+      row->inputs = {copy->first};
+      row->outputs = {-1, copy->second};
+      row->attributes.Set(fb::RowT{});
+      set_epilogue(*row, {});
+      if (ops[i]->tag != nullptr) row->tag = std::make_unique<fb::Tag>(*ops[i]->tag);
+      ops.insert(ops.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(row));
+    }
   }
 }
 
@@ -94,7 +116,7 @@ void quantize_activations(Graph& graph, fb::DType residual) {
   const std::vector<int32_t> producer = producers(graph);
   std::map<int32_t, int32_t> copies;  // f32 tensor -> its i8 form
   for (auto& op : ops) {
-    if (op->attributes.type != fb::OpAttributes::SplitHeads) op->outputs.resize(2, -1);
+    if (op->outputs.size() < 2) op->outputs.resize(2, -1);
   }
   for (auto& op : ops) {
     if (is_q8_linear(graph, *op)) {
@@ -118,6 +140,7 @@ void quantize_activations(Graph& graph, fb::DType residual) {
       if (pools && copies.count(op->inputs[0]) != 0) op->inputs[0] = copies.at(op->inputs[0]);
     }
   }
+  copy_further_outputs(graph, copies);
   for (auto& op : ops) {
     if (is_q8_linear(graph, *op)) op->inputs[0] = copies.at(op->inputs[0]);
     const auto copy = copies.find(op->outputs[0]);

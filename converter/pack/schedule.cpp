@@ -25,7 +25,7 @@ namespace bantam::convert {
 namespace {
 
 int32_t row_symbol(const Graph& graph, const fb::OpT& op) {
-  if (op.attributes.type == fb::OpAttributes::Crf) return kSequences;
+  if (runs_over_sequences(op)) return kSequences;
   for (const int32_t output : op.outputs) {
     if (output >= 0) return tensor(graph, output).shape.front().symbol();
   }

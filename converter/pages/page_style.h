@@ -1,4 +1,4 @@
-// The look of all pages, and the script that sorts tables and says what the pointer is on. Colours c0 to c8 are those of
+// The look of all pages, and the script that sorts tables and says what the pointer is on. Colours c0 to c9 are those of
 // Purpose, in its order: pale under dark text, dark under pale text, at least 4.5 : 1 (WCAG 2.1). k0 to k5 are lines'.
 #ifndef BANTAM_CONVERTER_PAGES_PAGE_STYLE_H_
 #define BANTAM_CONVERTER_PAGES_PAGE_STYLE_H_
@@ -7,11 +7,11 @@ namespace bantam::convert {
 
 constexpr const char* kPageStyle = R"(
 :root{color-scheme:light dark;--page:#fff;--text:#1b1f24;--soft:#57606a;--line:#d0d7de;--panel:#f6f8fa;--strong:#0a58b0;
---c0:#f7cf9b;--c1:#a9cdf3;--c2:#b2deb0;--c3:#c5c6ee;--c4:#edbce3;--c5:#f3eda2;--c6:#f6b9b1;--c7:#ccd3da;--c8:#eaeef2;
+--c0:#f7cf9b;--c1:#a9cdf3;--c2:#b2deb0;--c3:#c5c6ee;--c4:#edbce3;--c5:#f3eda2;--c6:#f6b9b1;--c7:#ccd3da;--c8:#eaeef2;--c9:#a6e3da;
 --k0:#0a58b0;--k1:#b3261e;--k2:#17702e;--k3:#8a5a00;--k4:#7a3cc2;--k5:#57606a}
 @media screen and (prefers-color-scheme:dark){:root{--page:#0f1419;--text:#e8ecf0;--soft:#a3adb8;--line:#39424d;
 --panel:#1a2129;--strong:#74b4ff;
---c0:#754a0d;--c1:#1c4c82;--c2:#1f5c2c;--c3:#45437f;--c4:#6b2b63;--c5:#5a5410;--c6:#852f28;--c7:#424c58;--c8:#29313a;
+--c0:#754a0d;--c1:#1c4c82;--c2:#1f5c2c;--c3:#45437f;--c4:#6b2b63;--c5:#5a5410;--c6:#852f28;--c7:#424c58;--c8:#29313a;--c9:#14595a;
 --k0:#74b4ff;--k1:#ff8b82;--k2:#6bd083;--k3:#e8b04a;--k4:#c79bff;--k5:#a3adb8}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
@@ -27,7 +27,7 @@ svg.chart text{paint-order:stroke;stroke:var(--page);stroke-width:3px}
 svg .s{font-size:11px}svg .b{font-weight:600}svg .soft{fill:var(--soft)}
 .grid{stroke:var(--line);stroke-width:1}.edge{fill:none;stroke:var(--page)}
 .c0{fill:var(--c0)}.c1{fill:var(--c1)}.c2{fill:var(--c2)}.c3{fill:var(--c3)}.c4{fill:var(--c4)}.c5{fill:var(--c5)}
-.c6{fill:var(--c6)}.c7{fill:var(--c7)}.c8{fill:var(--c8)}
+.c6{fill:var(--c6)}.c7{fill:var(--c7)}.c8{fill:var(--c8)}.c9{fill:var(--c9)}
 .k0{--k:var(--k0)}.k1{--k:var(--k1)}.k2{--k:var(--k2)}.k3{--k:var(--k3)}.k4{--k:var(--k4)}.k5{--k:var(--k5)}
 rect.k0,rect.k1,rect.k2,rect.k3,rect.k4,rect.k5{fill:var(--k)}polyline{fill:none;stroke:var(--k);stroke-width:2}.dashed{stroke-dasharray:6 3}
 .front{fill:none;stroke:var(--strong);stroke-width:2}.point{fill:var(--page);stroke:var(--soft);stroke-width:2}

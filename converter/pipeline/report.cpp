@@ -13,7 +13,7 @@
 namespace bantam::convert {
 namespace {
 
-constexpr const char* kClasses[] = {"embeddings", "attention", "ffn", "heads", "norms and biases"};
+constexpr const char* kClasses[] = {"embeddings", "attention", "ffn", "recurrent", "heads", "norms and biases"};
 
 uint64_t blob_bytes(const std::unique_ptr<fb::Blob>& blob) { return blob ? blob->size() : 0; }
 

@@ -64,7 +64,7 @@ uint64_t count_pairs(const fb::Attention& attention, const Batch& batch) {
   return pairs;
 }
 
-enum class Macs : uint8_t { kNone, kWeights, kScores };
+enum class Macs : uint8_t { kNone, kWeights, kScores, kState };
 
 /// By row of ops/ops.inc.
 constexpr Macs kMacs[] = {
@@ -85,6 +85,15 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
     const fb::Attention& attention = *op.attributes_as_Attention();
     out->macs = 2 * count_pairs(attention, batch) * attention.heads() * attention.head_width();
     out->int8 = tensor(model, operand(op.inputs(), 0)).type() == fb::DType::i8;
+  }
+  if (macs == Macs::kState) {
+    for (const uint32_t at : ops::kRecurrentMatrices) {
+      const int32_t index = operand(op.inputs(), at);
+      if (index < 0) continue;
+      const fb::Tensor& weight = tensor(model, index);
+      out->macs += uint64_t{batch.tokens} * extent(weight, 0) * extent(weight, 1);
+      out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
+    }
   }
 }
 

@@ -22,13 +22,14 @@ struct List {
   static constexpr uint32_t kCount = sizeof...(Types);
 };
 
-using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
-                    fb::Crf, fb::Unfold, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op,
-                    fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel,
-                    fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
+using Tables =
+    List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice, fb::Crf,
+         fb::Unfold, fb::Recurrent, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op, fb::Step,
+         fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel, fb::AddedToken,
+         fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::Unfold>() == kUnionBase + kUnionMembers);
+static_assert(Tables::number<fb::Recurrent>() == kUnionBase + kUnionMembers);
 
 template <typename T>
 struct Code {  // of a table by offset
@@ -137,6 +138,7 @@ constexpr Field kList[] = {
     field(&fb::Slice::begin), field(&fb::Slice::width),       //
     field(&fb::Crf::skip_first), field(&fb::Crf::skip_last),  //
     field(&fb::Unfold::before), field(&fb::Unfold::after),    //
+    field(&fb::Recurrent::cell), field(&fb::Recurrent::direction), field(&fb::Recurrent::after),
     // Symbol, Tensor
     required(&fb::Symbol::name), field(&fb::Symbol::role), field(&fb::Symbol::multiple), required(&fb::Tensor::name),
     field(&fb::Tensor::type), field(&fb::Tensor::layout), field(&fb::Tensor::role), field(&fb::Tensor::region),

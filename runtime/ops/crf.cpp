@@ -14,13 +14,6 @@ constexpr float kBehind = 1e-6F;
 
 const fb::Tensor& scores_of(const fb::Model& model, const fb::Op& op) { return tensor(model, operand(op.inputs(), 0)); }
 
-uint32_t ids_limit(const fb::Model& model) {
-  for (const fb::Input* input : *model.inputs()) {
-    if (input->kind() == fb::InputKind::ids) return input->limit();
-  }
-  return 0;
-}
-
 bool is_token_rows(const fb::Tensor& t) {
   return !is_constant(t) && t.region() == fb::Region::shared && rows_symbol(t) == kTokens &&
          t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows;

@@ -68,6 +68,14 @@ inline uint32_t find_sequence(const TileRun& run, uint32_t row) {
   return low;
 }
 
+/// Ids are below it; 0: the model takes none.
+inline uint32_t ids_limit(const fb::Model& model) {
+  for (const fb::Input* input : *model.inputs()) {
+    if (input->kind() == fb::InputKind::ids) return input->limit();
+  }
+  return 0;
+}
+
 inline kernels::Element element(fb::DType type) { return static_cast<kernels::Element>(type); }
 
 // ------------------------------------------------------------------------------------------- checks

@@ -90,6 +90,8 @@ class Evaluator {
         y = neighbours(tensors_.at(op.inputs.at(0)), int64_t{unfold.before}, int64_t{unfold.after});
         break;
       }
+      case fb::OpAttributes::Recurrent:
+        return recurrent(op);
       case fb::OpAttributes::Crf:
         y = chains(tensors_.at(op.inputs.at(0)), constant(op.inputs.at(1)), members(op));
         break;
@@ -98,6 +100,73 @@ class Evaluator {
     }
     finish(y, convert::epilogue_of(op));
     tensors_[op.outputs.at(0)] = std::move(y);
+  }
+
+  /// W h + bias by definition, for a matrix [rows, columns].
+  std::vector<double> product(int32_t weights, int32_t bias, const std::vector<double>& h) const {
+    const std::vector<float>& w = constant(weights);
+    std::vector<double> y(extent(weights, 0));
+    for (size_t n = 0; n < y.size(); ++n) {
+      y[n] = bias < 0 ? 0.0 : double{constant(bias)[n]};
+      for (size_t k = 0; k < h.size(); ++k) y[n] += double{w[n * h.size() + k]} * h[k];
+    }
+    return y;
+  }
+
+  bool is_member(const fb::RecurrentT& layer, int32_t members, size_t row) const {
+    const auto before = ids_.begin() + static_cast<std::ptrdiff_t>(row);
+    if (layer.after >= 0 && std::find(ids_.begin(), before, layer.after) == before) return false;
+    const auto id = static_cast<uint32_t>(ids_.at(row));
+    if (members < 0) return true;
+    const auto& words = graph_.constants.at(static_cast<size_t>(members))->numbers;
+    return (static_cast<uint32_t>(words.at(id / 32)) >> id % 32 & 1U) != 0;
+  }
+
+  /// LSTM and GRU as PyTorch writes them, row after row; ids are one sequence.
+  void recurrent(const fb::OpT& op) {
+    const fb::RecurrentT& layer = *op.attributes.AsRecurrent();
+    const auto input = [&](size_t at) { return at < op.inputs.size() ? op.inputs[at] : -1; };
+    const Matrix& x = tensors_.at(op.inputs.at(0));
+    const bool lstm = layer.cell == fb::Cell::lstm, both = layer.direction == fb::Direction::both;
+    const size_t directions = both ? 2 : 1, state = extent(op.inputs.at(1), 1);
+    const size_t cells = input(3) < 0 ? state : extent(input(3), 1), block = (cells + 15) / 16 * 16;
+    const size_t gates = (lstm ? 4 : 3) * block;
+    Matrix y{x.rows, directions * state, std::vector<double>(x.rows * directions * state)};
+    Matrix last{1, directions * state, {}}, last_cells{1, directions * cells, {}};
+    const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+    for (size_t d = 0; d < directions; ++d) {
+      const auto begin = [&](size_t at, size_t width) {
+        std::vector<double> values(width, 0.0);
+        for (size_t i = 0; i < width && input(at) >= 0; ++i) values[i] = tensors_.at(input(at)).at(0, d * width + i);
+        return values;
+      };
+      std::vector<double> h = begin(7, state), c = begin(8, cells);
+      const bool reverse = d == 1 || layer.direction == fb::Direction::reverse;
+      for (size_t step = 0; step < x.rows; ++step) {
+        const size_t row = reverse ? x.rows - 1 - step : step;
+        if (!is_member(layer, input(9), row)) continue;
+        const std::vector<double> s = product(input(1 + 3 * d), input(2 + 3 * d), h);
+        std::vector<double> out(cells);
+        for (size_t i = 0; i < cells; ++i) {
+          const auto given = [&](size_t gate) { return x.at(row, d * gates + gate * block + i); };
+          const auto both_of = [&](size_t gate) { return given(gate) + s[gate * block + i]; };
+          if (lstm) {
+            c[i] = sigmoid(both_of(1)) * c[i] + sigmoid(both_of(0)) * std::tanh(both_of(2));
+            out[i] = sigmoid(both_of(3)) * std::tanh(c[i]);
+          } else {
+            const double n = std::tanh(given(2) + sigmoid(both_of(0)) * s[2 * block + i]), z = sigmoid(both_of(1));
+            out[i] = (1 - z) * n + z * h[i];
+          }
+        }
+        h = input(3) < 0 ? out : product(input(3 + 3 * d), -1, out);
+        for (size_t i = 0; i < state; ++i) y.at(row, d * state + i) = h[i];
+      }
+      last.values.insert(last.values.end(), h.begin(), h.end());
+      last_cells.values.insert(last_cells.values.end(), c.begin(), c.end());
+    }
+    tensors_[op.outputs.at(0)] = std::move(y);
+    if (op.outputs.size() > 2) tensors_[op.outputs[2]] = std::move(last);
+    if (op.outputs.size() > 3) tensors_[op.outputs[3]] = std::move(last_cells);
   }
 
   /// The best chain of tags, where `tag` of token `forced` is given; -1: nothing is.

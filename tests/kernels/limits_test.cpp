@@ -143,6 +143,15 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
       const int32_t index = 0;
       const EmbedSource source{x.data(), Element::kF32, false, 48, nullptr, 1.0f, &index};
       EXPECT_FALSE(t->embed_rows({&source, 1, 1, 48, keys.as<float>(), 48})) << isa_name(t->isa);
+      Guarded gates(64 * 12), state(64 * 3), cells(64 * 3);
+      for (uint32_t i = 0; i < 48; ++i) cells.as<float>()[i] = state.as<float>()[i] = i == 41 ? bad : 0.5f;
+      const RecurrentRow lstm{gates.as<float>(), gates.as<float>(), 41, cells.as<float>(), state.as<float>()};
+      EXPECT_TRUE(t->recurrent_row(lstm)) << isa_name(t->isa);
+      cells.as<float>()[40] = state.as<float>()[40] = bad;
+      EXPECT_FALSE(t->recurrent_row(lstm)) << isa_name(t->isa);
+      state.as<float>()[40] = bad;
+      EXPECT_FALSE(t->recurrent_row({gates.as<float>(), gates.as<float>(), 41, nullptr, state.as<float>()}))
+          << isa_name(t->isa);
       EXPECT_FALSE(t->softmax_rows({x.as<float>(), 48, 1, 41})) << isa_name(t->isa);
     }
   }

@@ -1,4 +1,4 @@
-// Random calls of epilogue_rows, embed_rows, pool_rows and softmax_rows.
+// Random calls of epilogue_rows, embed_rows, pool_rows, softmax_rows and recurrent_row.
 #ifndef BANTAM_TESTS_KERNELS_ROW_CASES_H_
 #define BANTAM_TESTS_KERNELS_ROW_CASES_H_
 
@@ -490,6 +490,65 @@ class Case<SoftmaxRows> {
   RowShape shape_{};
   size_t stride_ = 0;
   Guarded x_, y_;
+};
+
+template <>
+class Case<RecurrentRow> {
+ public:
+  using Shape = RowShape;
+
+  explicit Case(uint64_t seed) : Case(seed, nullptr) {}
+  Case(uint64_t seed, const RowShape* wanted) {
+    Random random(seed);
+    width_ = (wanted != nullptr ? *wanted : RowShape::random(random)).width;
+    lstm_ = wanted != nullptr || random.chance(50);
+    const float scale = random.chance(20) ? 40.0f : 2.0f;
+    x_ = make_f32_rows(random, gates(), width_, pad16(width_), scale);
+    s_ = make_f32_rows(random, gates(), width_, pad16(width_), scale);
+    c_ = make_f32_rows(random, 1, width_, pad16(width_), 3.0f);
+    h_ = make_f32_rows(random, 1, width_, pad16(width_), 1.0f);
+  }
+
+  RecurrentRow args(const Table&) {
+    c_now_ = Guarded(c_.size());
+    h_now_ = Guarded(h_.size());
+    std::memcpy(c_now_.data(), c_.data(), c_.size());
+    std::memcpy(h_now_.data(), h_.data(), h_.size());
+    return {x_.as<float>(), s_.as<float>(), width_, lstm_ ? c_now_.as<float>() : nullptr, h_now_.as<float>()};
+  }
+
+  Result run(const Table& table) {
+    Result result;
+    result.finite = table.recurrent_row(args(table));
+    result.add(h_now_.data(), size_t{width_} * 4);
+    result.add(c_now_.data(), size_t{width_} * 4);
+    return result;
+  }
+
+  void check(const Result& result) const {
+    ASSERT_TRUE(result.finite);
+    const float* h = reinterpret_cast<const float*>(result.bytes.data());
+    for (uint32_t i = 0; i < width_; ++i) {
+      const auto x = [&](uint32_t gate) { return double{x_.as<float>()[gate * pad16(width_) + i]}; };
+      const auto s = [&](uint32_t gate) { return double{s_.as<float>()[gate * pad16(width_) + i]}; };
+      const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+      if (!lstm_) {
+        const double n = std::tanh(x(2) + sigmoid(x(0) + s(0)) * s(2)), z = sigmoid(x(1) + s(1));
+        ASSERT_NEAR(h[i], (1 - z) * n + z * double{h_.as<float>()[i]}, 4e-6);
+        continue;
+      }
+      const double c = sigmoid(x(1) + s(1)) * double{c_.as<float>()[i]} + sigmoid(x(0) + s(0)) * std::tanh(x(2) + s(2));
+      ASSERT_NEAR(h[width_ + i], c, 8e-6);
+      ASSERT_NEAR(h[i], sigmoid(x(3) + s(3)) * std::tanh(c), 4e-6);
+    }
+  }
+
+ private:
+  uint32_t gates() const { return lstm_ ? 4 : 3; }
+
+  uint32_t width_ = 0;
+  bool lstm_ = false;
+  Guarded x_, s_, c_, h_, c_now_, h_now_;
 };
 
 }  // namespace bantam::kernels::test

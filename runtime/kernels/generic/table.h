@@ -7,6 +7,7 @@
 #include "kernels/generic/attention_f32.h"
 #include "kernels/generic/embed.h"
 #include "kernels/generic/epilogue.h"
+#include "kernels/generic/recurrent.h"
 #include "kernels/generic/softmax.h"
 #include "kernels/generic/split_heads.h"
 #include "kernels/tables.h"
@@ -51,6 +52,7 @@ struct Links {
   static constexpr bool static_split = linked::op(linked::kOpStaticSplitHeads);
   static constexpr bool static_attention = linked::op(linked::kOpStaticAttention);
   static constexpr bool static_pool = linked::op(linked::kOpStaticPool) || linked::op(linked::kOpStaticRow);
+  static constexpr bool recurrent_row = linked::op(linked::kOpRecurrent);
 };
 
 /// Rows whose sums stay in the first-level cache until they are stored.

@@ -1,0 +1,43 @@
+// recurrent_row: the gates of LSTM and GRU cells.
+#ifndef BANTAM_KERNELS_GENERIC_RECURRENT_H_
+#define BANTAM_KERNELS_GENERIC_RECURRENT_H_
+
+#include "kernels/generic/math.h"
+#include "kernels/generic/rows.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+BANTAM_INLINE F32 lstm_vector(const RecurrentRow& a, uint32_t i, size_t block) {
+  const auto gate = [&](size_t k) __attribute__((always_inline)) {
+    return load(a.x + k * block + i) + load(a.s + k * block + i);
+  };
+  const F32 added = sigmoid(gate(0)) * tanh(gate(2));
+  const F32 c = fma(sigmoid(gate(1)), load(a.c + i), added);
+  store(a.c + i, c);
+  return sigmoid(gate(3)) * tanh(c);
+}
+
+BANTAM_INLINE F32 gru_vector(const RecurrentRow& a, uint32_t i, size_t block) {
+  const F32 r = sigmoid(load(a.x + i) + load(a.s + i));
+  const F32 z = sigmoid(load(a.x + block + i) + load(a.s + block + i));
+  const F32 n = tanh(fma(r, load(a.s + 2 * block + i), load(a.x + 2 * block + i)));
+  return fma(z, load(a.h + i) - n, n);
+}
+
+inline bool recurrent_row(const RecurrentRow& a) {
+  const size_t block = pad16(a.width);
+  Finite finite;
+  for_vectors(
+      a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
+        const F32 h = a.c != nullptr ? lstm_vector(a, i, block) : gru_vector(a, i, block);
+        finite.note(lanes.keep_row(h));
+        // h is finite where c is infinite.
+        if (a.c != nullptr) finite.note(lanes.keep_row(load(a.c + i)));
+        store(a.h + i, h);
+      });
+  return finite.all();
+}
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_RECURRENT_H_

@@ -1,0 +1,408 @@
+// Recurrent: LSTM and GRU layers, whose state goes from row to row of each sequence.
+#include <string.h>
+
+#include "ops/operands.h"
+#include "ops/static.h"
+#include "ops/weights.h"
+
+namespace bantam::ops {
+namespace {
+
+// Positions in Op.inputs; a direction has three neighbours of its own.
+constexpr uint32_t kWeights = 1, kBias = 2, kProjection = 3, kOfReverse = 3, kFirstState = 7, kFirstCells = 8,
+                   kMembers = 9;
+// In Op.outputs.
+constexpr uint32_t kStates = 0, kCopy = 1, kLastState = 2, kLastCells = 3;
+
+/// What the op's matrices say.
+struct Sizes {
+  uint32_t directions, gates, cells, state;
+  Sizes(const fb::Model& model, const fb::Op& op) {
+    const fb::Recurrent& layer = *op.attributes_as_Recurrent();
+    directions = layer.direction() == fb::Direction::both ? 2 : 1;
+    gates = layer.cell() == fb::Cell::lstm ? 4 : 3;
+    state = extent(tensor(model, operand(op.inputs(), kWeights)), 1);
+    const int32_t projection = operand(op.inputs(), kProjection);
+    cells = projection < 0 ? state : extent(tensor(model, projection), 1);
+  }
+  uint32_t block() const { return kernels::pad16(cells); }
+  uint32_t columns() const { return gates * block(); }
+};
+
+/// `index` is -1 or rows of tokens or sequences, of this type and width.
+Verdict check_rows(const Site& site, int32_t index, uint32_t symbol, fb::DType type, uint32_t columns) {
+  if (index < 0) return {};
+  const fb::Tensor& t = tensor(site.model, index);
+  const bool tile = symbol == kSequences && t.region() == fb::Region::tile;
+  const bool fits = !is_constant(t) && (tile || t.region() == fb::Region::shared) && !is_fixed(t) &&
+                    rows_symbol(t) == (tile ? uint32_t{kTile} : symbol) && t.type() == type &&
+                    t.layout() == fb::Layout::rows && width(t) == columns;
+  return fits ? Verdict{} : corrupt("rows of a recurrent layer are of another kind, type or width", index);
+}
+
+/// `index` is a matrix of this shape as linear layers have it.
+Verdict check_matrix(const Site& site, int32_t index, uint32_t n, uint32_t k) {
+  if (index < 0) return corrupt("a recurrent layer lacks a matrix");
+  const fb::Tensor& w = tensor(site.model, index);
+  if (!is_constant(w) || w.shape()->size() != 2 || is_fixed(w)) {
+    return corrupt("the weights are not a constant matrix", index);
+  }
+  const bool integers = integer_weights(w);
+  if (!integers && w.layout() != fb::Layout::tile_n16) return corrupt("the weights are not laid out in tiles", index);
+  if (integers && k > kMaxLinearK) return unsupported("an int8 layer has more than 131,071 inputs", index);
+  if (integers ? !linked::kDynamic : !linked::kFloat || (!linked::kHalf && w.type() == fb::DType::f16)) {
+    return not_linked("this build leaves out layers with these weights");
+  }
+  return extent(w, 0) == n && extent(w, 1) == k ? Verdict{} : corrupt("the matrix has another shape", index);
+}
+
+Verdict verify(const Site& site) {
+  const fb::Recurrent& layer = *site.op.attributes_as_Recurrent();
+  if (site.rows_symbol != kSequences) return corrupt("recurrent layers run over sequences");
+  if (site.op.epilogue() != nullptr) return corrupt("nothing follows a recurrent layer within its op");
+  if (layer.cell() > fb::Cell::MAX || layer.direction() > fb::Direction::MAX) {
+    return corrupt("unknown cell or direction of a recurrent layer");
+  }
+  const auto input = [&](uint32_t position) { return operand(site.op.inputs(), position); };
+  for (const uint32_t at : {kWeights, kProjection}) {
+    const bool there = input(at) >= 0;
+    if (there && tensor(site.model, input(at)).shape()->size() != 2) {
+      return corrupt("a recurrent layer's matrix has not two dimensions", input(at));
+    }
+  }
+  const Sizes sizes(site.model, site.op);
+  if (sizes.cells > kMaxWidth / 8 || sizes.state > kMaxWidth / 2) {
+    return unsupported("a recurrent layer is too wide", input(kWeights));
+  }
+  const bool lstm = layer.cell() == fb::Cell::lstm;
+  if (!lstm && (input(kProjection) >= 0 || input(kFirstCells) >= 0 || operand(site.op.outputs(), kLastCells) >= 0)) {
+    return corrupt("a GRU has neither cells nor a projection");
+  }
+  for (uint32_t d = 0; d < 2; ++d) {
+    const uint32_t own = d * kOfReverse;
+    const int32_t bias = input(kBias + own), projection = input(kProjection + own);
+    if (d == sizes.directions) {
+      const bool none = input(kWeights + own) < 0 && bias < 0 && projection < 0;
+      if (!none) return corrupt("a recurrent layer of one direction has the weights of two");
+      break;
+    }
+    BANTAM_CHECK(check_matrix(site, input(kWeights + own), sizes.columns(), sizes.state));
+    BANTAM_CHECK(check_vector(site, bias, sizes.columns(), "the bias is not an f32 vector of the gates' width"));
+    if ((projection >= 0) != (input(kProjection) >= 0)) return corrupt("one direction alone has a projection");
+    if (projection >= 0) BANTAM_CHECK(check_matrix(site, projection, sizes.state, sizes.cells));
+  }
+  const uint32_t states = sizes.directions * sizes.state, cells = sizes.directions * sizes.cells;
+  const auto output = [&](uint32_t position) { return operand(site.op.outputs(), position); };
+  if (input(kMembers) >= 0) {
+    BANTAM_CHECK(check_numbers(site, input(kMembers), fb::DType::i32, (ids_limit(site.model) + 31) / 32));
+  }
+  if (input(0) < 0 || output(kStates) < 0) return corrupt("a recurrent layer lacks its input or output");
+  BANTAM_CHECK(check_rows(site, input(0), kTokens, fb::DType::f32, sizes.directions * sizes.columns()));
+  BANTAM_CHECK(check_rows(site, input(kFirstState), kSequences, fb::DType::f32, states));
+  BANTAM_CHECK(check_rows(site, input(kFirstCells), kSequences, fb::DType::f32, cells));
+  BANTAM_CHECK(check_rows(site, output(kStates), kTokens, fb::DType::f32, states));
+  BANTAM_CHECK(check_rows(site, output(kCopy), kTokens, fb::DType::i8, states));
+  BANTAM_CHECK(check_rows(site, output(kLastState), kSequences, fb::DType::f32, states));
+  return check_rows(site, output(kLastCells), kSequences, fb::DType::f32, cells);
+}
+
+/// Takes the next part of scratch memory. A host's parts begin where vectors do.
+constexpr uint64_t part(uint64_t bytes) { return round_up(bytes, linked::kHost ? 64 : 16); }
+
+/// A matrix that rows are multiplied with; rows for integers are made int8 first.
+class Product {
+ public:
+  /// Bytes of scratch for `rows` rows.
+  static uint64_t scratch(const fb::Tensor& w, uint32_t rows) {
+    if (!integer_weights(w)) return 0;
+    const uint64_t own =
+        with_weights(w, [&w](auto format) { return static_cast<uint64_t>(decltype(format)::scratch(extent(w, 1))); });
+    return part(uint64_t{rows} * kernels::pad16(extent(w, 1))) + part(uint64_t{rows} * sizeof(float)) + part(own);
+  }
+
+  /// `at`: scratch for `rows` rows.
+  Product(const TileRun& run, int32_t weights, int32_t bias, uint32_t rows, uint8_t* at)
+      : run_(run), w_(tensor(run.model, weights)), bias_(constant<float>(run, bias)), integers_(integer_weights(w_)) {
+    k_ = extent(w_, 1);
+    n_ = kernels::pad16(extent(w_, 0));
+    if (!integers_) return;
+    copies_ = reinterpret_cast<int8_t*>(at);
+    at += part(uint64_t{rows} * kernels::pad16(k_));
+    scales_ = reinterpret_cast<float*>(at);
+    at += part(uint64_t{rows} * sizeof(float));
+    args_.x = copies_;
+    args_.x_stride = kernels::pad16(k_);
+    args_.x_scale = scales_;
+    args_.w = blob<int8_t>(run, w_.data());
+    args_.w_scale = blob<float>(run, w_.scales());
+    args_.w_sum = blob<int32_t>(run, w_.sums());
+    args_.bias = bias_;
+    args_.k = kernels::pad4(k_);
+    args_.n = n_;
+    args_.scratch = reinterpret_cast<int8_t*>(at);
+    with_weights(w_, [&](auto format) {
+      decltype(format)::bind(w_, &args_);
+      return true;
+    });
+  }
+
+  /// y = W x + bias, for rows pad16 of their width apart.
+  bool operator()(const float* x, uint32_t rows, float* y) {
+    const uint32_t x_stride = kernels::pad16(k_);
+    if (!linked::kFloat || (linked::kDynamic && integers_)) {
+      const bool finite = quantize(x, rows, k_, copies_, scales_);
+      args_.rows = rows;
+      args_.y = y;
+      args_.y_stride = n_;
+      return run_.kernels.linear_q8(args_) && finite;
+    }
+    return run_.kernels.linear_f32({x, x_stride, rows, blob<void>(run_, w_.data()), element(w_.type()), bias_, k_, n_,
+                                    kernels::Activation::kNone, y, n_});
+  }
+
+  bool quantize(const float* x, uint32_t rows, uint32_t columns, int8_t* q, float* scales) const {
+    kernels::EpilogueRows copy = {};
+    copy.x = x;
+    copy.rows = rows;
+    copy.width = columns;
+    copy.x_stride = copy.q_stride = kernels::pad16(columns);
+    copy.q = q;
+    copy.q_scale = scales;
+    return run_.kernels.epilogue_rows(copy);
+  }
+
+ private:
+  const TileRun& run_;
+  const fb::Tensor& w_;
+  const float* bias_;
+  bool integers_;
+  uint32_t k_, n_;
+  int8_t* copies_ = nullptr;
+  float* scales_ = nullptr;
+  kernels::LinearQ8 args_ = {};
+};
+
+/// Memory of `lanes` sequences that go ahead together: a state, cells, what the state gives the gates, and with a projection what
+/// it projects.
+struct Places {
+  uint64_t state, cells, sums, wide, products, size;
+  Places(const fb::Model& model, const fb::Op& op, uint32_t lanes) {
+    const Sizes sizes(model, op);
+    const auto floats = [lanes](uint32_t columns) { return part(uint64_t{lanes} * columns * sizeof(float)); };
+    const int32_t projection = operand(op.inputs(), kProjection);
+    state = 0;
+    cells = state + floats(kernels::pad16(sizes.state));
+    sums = cells + (sizes.gates == 4 ? floats(sizes.block()) : 0);
+    wide = sums + floats(sizes.columns());
+    products = wide + (projection < 0 ? 0 : floats(sizes.block()));
+    // The matrices of both directions may be stored in different ways.
+    uint64_t most = 0;
+    for (uint32_t d = 0; d < sizes.directions; ++d) {
+      const auto of = [&](uint32_t at) -> uint64_t {
+        const int32_t index = operand(op.inputs(), at + d * kOfReverse);
+        return index < 0 ? 0 : Product::scratch(tensor(model, index), lanes);
+      };
+      const uint64_t bytes = of(kWeights) + of(kProjection);
+      most = bytes > most ? bytes : most;
+    }
+    size = products + most;
+  }
+};
+
+uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+  return Places(model, op, need.block_rows).size;
+}
+
+/// Which tokens a layer goes through.
+class Members {
+ public:
+  Members(const TileRun& run, const fb::Op& op)
+      : ids_(run.ids),
+        bits_(constant<int32_t>(run, operand(op.inputs(), kMembers))),
+        after_(op.attributes_as_Recurrent()->after()) {}
+
+  /// The first row of [begin, end) that may be one.
+  uint32_t first(uint32_t begin, uint32_t end) const {
+    if (after_ < 0) return begin;
+    while (begin < end && ids_[begin] != after_) ++begin;
+    return begin < end ? begin + 1 : end;
+  }
+  bool has(uint32_t row) const {
+    const auto id = static_cast<uint32_t>(ids_[row]);
+    return bits_ == nullptr || (static_cast<uint32_t>(bits_[id / 32]) >> id % 32 & 1u) != 0;
+  }
+
+ private:
+  const int32_t* ids_;
+  const int32_t* bits_;  // null: all
+  int32_t after_;
+};
+
+/// One direction over the sequences of a tile. As many go ahead together as there is room for, each by itself: a matrix is then
+/// read once for all of them.
+class Layer {
+ public:
+  Layer(const TileRun& run, const fb::Op& op, uint32_t direction)
+      : run_(run),
+        sizes_(run.model, op),
+        members_(run, op),
+        direction_(direction),
+        reverse_(direction == 1 || op.attributes_as_Recurrent()->direction() == fb::Direction::reverse),
+        x_(all_rows(run, operand(op.inputs(), 0))),
+        y_(all_rows(run, operand(op.outputs(), kStates))),
+        first_state_(rows_of(op.inputs(), kFirstState)),
+        first_cells_(rows_of(op.inputs(), kFirstCells)),
+        last_state_(rows_of(op.outputs(), kLastState)),
+        last_cells_(rows_of(op.outputs(), kLastCells)),
+        places_(run.model, op, run.block_rows),
+        projects_(operand(op.inputs(), kProjection) >= 0),
+        weights_(run, operand(op.inputs(), kWeights + direction * kOfReverse),
+                 operand(op.inputs(), kBias + direction * kOfReverse), run.block_rows, run.scratch + places_.products),
+        projection_(run, operand(op.inputs(), projects_ ? kProjection + direction * kOfReverse : kWeights), -1,
+                    run.block_rows, run.scratch + places_.products + weights_bytes(op)) {}
+
+  /// False: a value is not finite.
+  bool run() {
+    bool finite = true;
+    uint32_t next = 0;  // sequence of the tile
+    for (;;) {
+      while (lanes_ < run_.block_rows && next < run_.rows) begin(next++);
+      if (lanes_ == 0) return finite;
+      finite &= step();
+      for (uint32_t lane = lanes_; lane-- > 0;) pass_over(lane);
+    }
+  }
+
+ private:
+  Rows rows_of(const flatbuffers::Vector<int32_t>* tensors, uint32_t position) const {
+    const int32_t index = operand(tensors, position);
+    return index < 0 ? Rows{} : tile_rows(run_, index);
+  }
+  uint64_t weights_bytes(const fb::Op& op) const {
+    const int32_t index = operand(op.inputs(), kWeights + direction_ * kOfReverse);
+    return Product::scratch(tensor(run_.model, index), run_.block_rows);
+  }
+  float* floats(uint64_t place, uint32_t lane, uint32_t columns) const {
+    return reinterpret_cast<float*>(run_.scratch + place) + size_t{lane} * columns;
+  }
+  float* state(uint32_t lane) const { return floats(places_.state, lane, kernels::pad16(sizes_.state)); }
+  float* cells(uint32_t lane) const { return floats(places_.cells, lane, sizes_.block()); }
+  bool has_cells() const { return sizes_.gates == 4; }
+
+  /// Between row `sequence` of a tensor of sequences and a lane.
+  static float* of_sequence(const Rows& rows, uint32_t sequence, uint32_t column) {
+    return rows.data == nullptr ? nullptr : rows.from(sequence).f32() + column;
+  }
+  static void start(float* lane, const float* from, uint32_t count) {
+    memset(lane, 0, kernels::pad16(count) * sizeof(float));
+    if (from != nullptr) memcpy(lane, from, count * sizeof(float));
+  }
+  static void keep(float* to, const float* lane, uint32_t count) {
+    if (to != nullptr) memcpy(to, lane, count * sizeof(float));
+  }
+
+  /// What the layer leaves in a row.
+  float* states(uint32_t row) const { return y_.from(row).f32() + direction_ * sizes_.state; }
+  void leave_out(uint32_t row) const { memset(states(row), 0, sizes_.state * sizeof(float)); }
+
+  void begin(uint32_t sequence) {
+    const uint32_t lane = lanes_++;
+    const uint32_t begin = run_.offsets[run_.row_begin + sequence], end = run_.offsets[run_.row_begin + sequence + 1];
+    const uint32_t first = members_.first(begin, end);
+    for (uint32_t row = begin; row < first; ++row) leave_out(row);
+    sequence_[lane] = sequence;
+    left_[lane] = end - first;
+    row_[lane] = reverse_ ? end - 1 : first;
+    start(state(lane), of_sequence(first_state_, sequence, direction_ * sizes_.state), sizes_.state);
+    if (has_cells()) {
+      start(cells(lane), of_sequence(first_cells_, sequence, direction_ * sizes_.cells), sizes_.cells);
+    }
+    pass_over(lane);
+  }
+
+  void next(uint32_t lane) {
+    row_[lane] += reverse_ ? UINT32_MAX : 1u;
+    --left_[lane];
+  }
+
+  /// Goes to the lane's next member, or ends it.
+  void pass_over(uint32_t lane) {
+    for (; left_[lane] != 0 && !members_.has(row_[lane]); next(lane)) leave_out(row_[lane]);
+    if (left_[lane] == 0) end(lane);
+  }
+
+  /// The last lane takes the place of one whose sequence has ended.
+  void end(uint32_t lane) {
+    keep(of_sequence(last_state_, sequence_[lane], direction_ * sizes_.state), state(lane), sizes_.state);
+    keep(of_sequence(last_cells_, sequence_[lane], direction_ * sizes_.cells), cells(lane), sizes_.cells);
+    const uint32_t last = --lanes_;
+    if (lane == last) return;
+    sequence_[lane] = sequence_[last];
+    left_[lane] = left_[last];
+    row_[lane] = row_[last];
+    memcpy(state(lane), state(last), kernels::pad16(sizes_.state) * sizeof(float));
+    if (has_cells()) memcpy(cells(lane), cells(last), sizes_.block() * sizeof(float));
+  }
+
+  /// One row of each lane's sequence.
+  bool step() {
+    float* sums = floats(places_.sums, 0, 0);
+    bool finite = weights_(state(0), lanes_, sums);
+    for (uint32_t lane = 0; lane < lanes_; ++lane) {
+      kernels::RecurrentRow row;
+      row.x = x_.from(row_[lane]).f32() + direction_ * sizes_.columns();
+      row.s = sums + size_t{lane} * sizes_.columns();
+      row.width = sizes_.cells;
+      row.c = has_cells() ? cells(lane) : nullptr;
+      row.h = projects_ ? floats(places_.wide, lane, sizes_.block()) : state(lane);
+      finite &= run_.kernels.recurrent_row(row);
+    }
+    if (projects_) finite &= projection_(floats(places_.wide, 0, 0), lanes_, state(0));
+    for (uint32_t lane = 0; lane < lanes_; ++lane) {
+      keep(states(row_[lane]), state(lane), sizes_.state);
+      next(lane);
+    }
+    return finite;
+  }
+
+  const TileRun& run_;
+  Sizes sizes_;
+  Members members_;
+  uint32_t direction_;
+  bool reverse_;
+  Rows x_, y_, first_state_, first_cells_, last_state_, last_cells_;
+  Places places_;
+  bool projects_;
+  Product weights_, projection_;
+  uint32_t lanes_ = 0;
+  uint32_t sequence_[kBlockRows], row_[kBlockRows], left_[kBlockRows];  // of each lane; left_: rows to come
+};
+
+/// The int8 copies of the tile's rows.
+bool copy_rows(const TileRun& run, const fb::Op& op) {
+  const int32_t copies = operand(op.outputs(), kCopy);
+  if (!linked::kDynamic || copies < 0) return true;
+  const uint32_t begin = run.offsets[run.row_begin], end = run.offsets[run.row_begin + run.rows];
+  const Rows x = all_rows(run, operand(op.outputs(), kStates)).from(begin), q = all_rows(run, copies).from(begin);
+  kernels::EpilogueRows args = {};
+  args.x = x.f32();
+  args.rows = end - begin;
+  args.width = width(tensor(run.model, copies));
+  args.x_stride = args.q_stride = x.stride;
+  args.q = q.i8();
+  args.q_scale = q.scales;
+  return run.kernels.epilogue_rows(args);
+}
+
+Status run_recurrent(const TileRun& run, const fb::Op& op) {
+  bool finite = true;
+  const uint32_t directions = op.attributes_as_Recurrent()->direction() == fb::Direction::both ? 2 : 1;
+  for (uint32_t d = 0; d < directions; ++d) finite &= Layer(run, op, d).run();
+  return finite && copy_rows(run, op) ? Status::kOk : Status::kNonFinite;
+}
+
+}  // namespace
+
+BANTAM_RULE(Recurrent, verify, scratch, run_recurrent);
+
+}  // namespace bantam::ops

@@ -1,0 +1,246 @@
+// Recurrent layers: graphs of every cell, direction and width against evaluate's definition; the same bits for every instruction set,
+// tile and company in the batch.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+
+#include "golden/evaluate.h"
+#include "graph/builder.h"
+#include "pack/build.h"
+#include "run/runner.h"
+#include "tests/every_isa.h"
+#include "tests/session/run_helpers.h"
+
+namespace bantam::golden {
+namespace {
+
+using convert::Builder;
+using convert::kAbsent;
+using convert::RecurrentState;
+using convert::RecurrentWeights;
+using convert::Values;
+
+constexpr uint32_t kVocabulary = 70, kEmbedding = 20, kLongest = 45;
+
+struct Layer {
+  fb::Cell cell;
+  fb::Direction direction;
+  uint32_t cells, state;  // state < cells: projected
+  bool first, last;
+  bool members = false;
+  int32_t after = -1;
+};
+
+constexpr Layer kLayers[] = {
+    {fb::Cell::lstm, fb::Direction::forward, 16, 16, false, false},
+    {fb::Cell::lstm, fb::Direction::reverse, 7, 7, false, true},
+    {fb::Cell::lstm, fb::Direction::both, 33, 33, true, true},
+    {fb::Cell::lstm, fb::Direction::both, 21, 9, true, true},
+    {fb::Cell::lstm, fb::Direction::forward, 1, 1, false, false},
+    {fb::Cell::gru, fb::Direction::forward, 16, 16, true, false},
+    {fb::Cell::gru, fb::Direction::reverse, 30, 30, false, true},
+    {fb::Cell::gru, fb::Direction::both, 13, 13, true, true},
+    {fb::Cell::lstm, fb::Direction::both, 18, 18, true, true, true},
+    {fb::Cell::gru, fb::Direction::reverse, 5, 5, false, true, true, 3},
+    {fb::Cell::lstm, fb::Direction::forward, 16, 16, false, true, false, 3},
+};
+
+std::string name_of(const Layer& layer) {
+  return std::string(fb::EnumNameCell(layer.cell)) + ", " + fb::EnumNameDirection(layer.direction) + ", " +
+         std::to_string(layer.cells) + " cells, state " + std::to_string(layer.state) +
+         (layer.members ? ", members" : "") + (layer.after < 0 ? "" : ", behind a token");
+}
+
+class Maker {
+ public:
+  explicit Maker(const Layer& layer) : layer_(layer), random_(layer.cells * 7 + layer.state), build_(graph_) {}
+
+  /// A layer above embeddings, and linear layers that read its rows and its last state. The first state is what a layer makes of a
+  /// text's average.
+  convert::Graph make() {
+    build_.input("input_ids", fb::InputKind::ids, kVocabulary);
+    const int32_t words =
+        build_.embedding("words", kVocabulary, kEmbedding, values(size_t{kVocabulary} * kEmbedding, 1.0F));
+    const int32_t x = build_.embed("embeddings", {{words, fb::IndexSource::ids}}, {});
+    const bool lstm = layer_.cell == fb::Cell::lstm, both = layer_.direction == fb::Direction::both;
+    const uint32_t directions = both ? 2 : 1, block = (layer_.cells + 15) / 16 * 16, gates = (lstm ? 4 : 3) * block;
+    std::vector<RecurrentWeights> weights;
+    for (uint32_t d = 0; d < directions; ++d) {
+      RecurrentWeights own;
+      own.weights = matrix(gates, layer_.state);
+      own.bias = d == 0 || !both ? build_.vector(name(), values(gates, 0.3F)) : kAbsent;
+      if (layer_.state < layer_.cells) own.projection = matrix(layer_.state, layer_.cells);
+      weights.push_back(own);
+    }
+    RecurrentState first, last;
+    if (layer_.first) {
+      const int32_t mean = build_.pool("mean", x, fb::PoolKind::mean, false);
+      first.state = linear(mean, directions * layer_.state);
+      if (lstm) first.cells = linear(mean, directions * layer_.cells);
+    }
+    const int32_t y = build_.recurrent("layer", layer_.cell, linear(x, directions * gates), weights,
+                                       layer_.direction == fb::Direction::reverse, first, layer_.last ? &last : nullptr,
+                                       layer_.members ? members() : kAbsent, layer_.after);
+    build_.output("rows", fb::OutputRole::none, y);
+    build_.output("above", fb::OutputRole::none, linear(y, 17));
+    if (layer_.last) build_.output("state", fb::OutputRole::none, last.state);
+    if (layer_.last) build_.output("above_state", fb::OutputRole::none, linear(last.state, 18));
+    if (last.cells >= 0) build_.output("cells", fb::OutputRole::none, last.cells);
+    graph_.model.max_sequence = kLongest;
+    return convert::clone(graph_);
+  }
+
+ private:
+  std::string name() { return "constant" + std::to_string(names_++); }
+  Values values(size_t count, float deviation) {
+    std::normal_distribution<float> normal(0, deviation);
+    Values out;
+    for (size_t i = 0; i < count; ++i) out.values.push_back(normal(random_));
+    return out;
+  }
+  int32_t members() {
+    fb::TensorT tensor;
+    tensor.name = "members";
+    tensor.type = fb::DType::i32;
+    tensor.shape = {fb::Dim(-1, 0, (kVocabulary + 31) / 32, 1)};
+    auto constant = std::make_shared<convert::Constant>();
+    for (uint32_t i = 0; i < (kVocabulary + 31) / 32; ++i) constant->numbers.push_back(static_cast<int32_t>(random_()));
+    const int32_t index = convert::add_tensor(graph_, std::move(tensor));
+    graph_.constants[static_cast<size_t>(index)] = std::move(constant);
+    return index;
+  }
+  int32_t matrix(uint32_t rows, uint32_t columns) {
+    const float deviation = 1.0F / std::sqrt(static_cast<float>(columns));
+    return build_.linear_weight(name(), rows, columns, values(size_t{rows} * columns, deviation));
+  }
+  int32_t linear(int32_t x, uint32_t rows) {
+    return build_.linear(name(), x, matrix(rows, build_.width(x)), kAbsent, {});
+  }
+
+  Layer layer_;
+  std::mt19937 random_;
+  convert::Graph graph_;
+  Builder build_;
+  uint32_t names_ = 0;
+};
+
+convert::FileBytes file_of(const convert::Graph& graph, fb::DType type) {
+  convert::TypeOptions types;
+  types.weights = type;
+  types.small_matrix = 0;
+  return convert::build(convert::clone(graph), types);
+}
+
+double cosine(const std::vector<float>& a, const std::vector<double>& b) {
+  double product = 0, aa = 0, bb = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    product += double{a[i]} * b[i];
+    aa += double{a[i]} * double{a[i]};
+    bb += b[i] * b[i];
+  }
+  return bb == 0 ? (aa == 0 ? 1 : 0) : product / std::sqrt(aa * bb);
+}
+
+TEST(Recurrent, RowsAreThoseOfTheDefinition) {
+  std::mt19937 random(3);
+  for (const Layer& layer : kLayers) {
+    SCOPED_TRACE(name_of(layer));
+    const convert::Graph graph = Maker(layer).make();
+    const convert::FileBytes f32 = file_of(graph, fb::DType::f32), f16 = file_of(graph, fb::DType::f16),
+                             i8 = file_of(graph, fb::DType::i8), i4 = file_of(graph, fb::DType::i4);
+    convert::Runner exact(f32, kLongest), half(f16, kLongest), bytes(i8, kLongest), nibbles(i4, kLongest);
+    for (const uint32_t length : {1U, 2U, 17U, kLongest}) {
+      convert::Sample sample;
+      for (uint32_t i = 0; i < length; ++i) sample.ids.push_back(static_cast<int32_t>(random() % kVocabulary));
+      if (length > 9) sample.ids[5] = sample.ids[8] = 3;
+      const auto expected = evaluate(graph, sample.ids, {});
+      const auto a = exact.run(sample), b = half.run(sample), c = bytes.run(sample), d = nibbles.run(sample);
+      ASSERT_EQ(a.size(), expected.size());
+      for (size_t o = 0; o < a.size(); ++o) {
+        const std::vector<double>& want = expected.at(a[o].name).values;
+        ASSERT_EQ(a[o].values.size(), want.size());
+        for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(double{a[o].values[i]}, want[i], 1e-5) << a[o].name;
+        if (want.size() < 8) continue;
+        EXPECT_GE(cosine(b[o].values, want), 0.9999) << a[o].name;
+        EXPECT_GE(cosine(c[o].values, want), 0.995) << a[o].name;
+        EXPECT_GE(cosine(d[o].values, want), 0.9) << a[o].name;
+      }
+    }
+  }
+}
+
+std::vector<float> run_batch(const convert::FileBytes& file, const testing::Ids& ids, SessionOptions options) {
+  Model model;
+  EXPECT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
+  options.max_tokens = ids.offsets.back();
+  options.max_sequences = static_cast<uint32_t>(ids.offsets.size()) - 1;
+  testing::Arena arena(arena_bytes(model, options));
+  Session* session = nullptr;
+  EXPECT_EQ(Session::create(model, options, arena.data(), arena.size(), &session), Status::kOk);
+  Batch batch = ids.batch();
+  batch.segments = nullptr;
+  EXPECT_EQ(session->run(batch), Status::kOk);
+  std::vector<float> values;
+  for (uint32_t s = 0; s < batch.sequences; ++s) {
+    for (uint32_t o = 0; o < model.output_count(); ++o) {
+      OutputView view;
+      EXPECT_EQ(session->output(o, s, &view), Status::kOk);
+      for (uint32_t r = 0; r < view.rows; ++r) {
+        values.insert(values.end(), view.data + r * view.stride, view.data + r * view.stride + view.width);
+      }
+    }
+  }
+  return values;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+TEST(Recurrent, SameBitsEverywhereAndInAnyCompany) {
+  std::vector<uint32_t> lengths;
+  for (uint32_t i = 0; i < 37; ++i) lengths.push_back(1 + i * 7 % 19);
+  const testing::Ids all = testing::random_ids(lengths, kVocabulary, 1, 5);
+  for (const Layer& layer : kLayers) {
+    const convert::Graph graph = Maker(layer).make();
+    for (const fb::DType type : {fb::DType::f32, fb::DType::i8, fb::DType::i4}) {
+      SCOPED_TRACE(name_of(layer) + ", " + fb::EnumNameDType(type));
+      const convert::FileBytes file = file_of(graph, type);
+      SessionOptions options;
+      options.isa = Isa::kReference;
+      const std::vector<float> expected = run_batch(file, all, options);
+      std::vector<float> alone;
+      options.isa = Isa::kAuto;
+      for (size_t s = 0; s < lengths.size(); ++s) {
+        testing::Ids one;
+        one.ids.assign(all.ids.begin() + all.offsets[s], all.ids.begin() + all.offsets[s + 1]);
+        one.offsets = {0, lengths[s]};
+        const std::vector<float> values = run_batch(file, one, options);
+        alone.insert(alone.end(), values.begin(), values.end());
+      }
+      EXPECT_TRUE(same_bits(alone, expected));
+      for (const Isa isa : testing::every_isa()) {
+        if (!isa_available(isa)) continue;
+        options.isa = isa;
+        EXPECT_TRUE(same_bits(run_batch(file, all, options), expected)) << isa_name(isa);
+      }
+      options.isa = Isa::kAuto;
+      options.tile_rows = 4;
+      options.block_rows = 1;
+      EXPECT_TRUE(same_bits(run_batch(file, all, options), expected));
+      options.tile_rows = 8;
+      options.block_rows = 3;
+      const testing::Threads threads(3);
+      options.workers = 3;
+      options.parallel = threads.get();
+      EXPECT_TRUE(same_bits(run_batch(file, all, options), expected));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bantam::golden
