@@ -119,8 +119,10 @@ class HeadImporter {
     auto slots = read_label_list(c_.fields, "slot_labels");
     const fb::TagScheme tags = scheme(slots);
     const Head* classify = family_.head(fb::TaskKind::classify);
-    const bool last = classify != nullptr && classify->rows == Rows::kSummary;
-    const int32_t token = last ? pooled("last_token", fb::PoolKind::last) : first_token();
+    const Rows rows = classify != nullptr ? classify->rows : Rows::kFirst;
+    const int32_t token = rows == Rows::kSummary ? pooled("last_token", fb::PoolKind::last)
+                          : rows == Rows::kState ? state()
+                                                 : first_token();
     const int32_t intent = dense("intent_classifier", token, count(intents));
     const int32_t slot = chain(dense("slot_classifier", c_.encoder.hidden, count(slots)));
     NamedLabels of_text;
@@ -254,6 +256,19 @@ class HeadImporter {
     return pooled("last_token", fb::PoolKind::last);
   }
 
+  /// As "pooling" says of recurrent layers.
+  int32_t state() {
+    const std::string pooling = c_.fields.text("pooling", "last");
+    if (pooling == "mean") return pooled("mean", fb::PoolKind::mean);
+    if (pooling == "max") return pooled("max", fb::PoolKind::max);
+    if (pooling != "last") {
+      c_.fields.problem(ExitCode::kUnsupported, "pooling",
+                        fmt::format("\"{}\" is not supported; \"last\", \"mean\" and \"max\" are", pooling));
+      return first_token();
+    }
+    return c_.encoder.state;
+  }
+
   /// BERT's pooler: tanh(W x[0] + b). Its tensors belong to the base model.
   int32_t pooler() {
     if (c_.config.plain_pooler) return first_token();
@@ -283,6 +298,7 @@ class HeadImporter {
       return first_token();
     }
     if (head.rows == Rows::kSummary) return summary();
+    if (head.rows == Rows::kState) return state();
     return head.rows == Rows::kTokens ? c_.encoder.hidden : head.rows == Rows::kFirst ? first_token() : pooler();
   }
 

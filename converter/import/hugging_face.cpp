@@ -14,6 +14,7 @@
 #include "import/chain.h"
 #include "import/families/config.h"
 #include "import/heads.h"
+#include "import/recurrent.h"
 #include "import/source/checkpoint.h"
 #include "import/source/explain.h"
 #include "import/source/model_card.h"
@@ -194,7 +195,11 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
 
   Builder builder(graph);
   const uint32_t positions = kept_positions(config, options, graph);
-  const Encoder encoder = import_encoder(builder, weights, config, positions);
+  Encoder encoder = import_encoder(builder, weights, config, positions);
+  if (family.block.recurrent) {
+    const bool of_texts = (traits(head.task).parts & kLabelsPart) != 0;
+    add_recurrent_layers(builder, weights, fields, of_texts && fields.text("pooling", "last") == "last", &encoder);
+  }
   SentencePooling pooling;
   const bool pools = classifies || (traits(head.task).parts & kVectorPart) != 0;
   if (pools) {

@@ -14,6 +14,7 @@ namespace bantam::convert {
 struct Encoder {
   int32_t hidden = kAbsent;           // last_hidden_state [tokens, hidden]
   int32_t word_embeddings = kAbsent;  // for tied output layers
+  int32_t state = kAbsent;            // [sequences, hidden], where recurrent layers keep what they end with
   std::string base;                   // prefix of names in the graph: "bert."
 };
 

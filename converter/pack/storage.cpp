@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/access.h"
+#include "graph/builder.h"
 #include "pack/lower.h"
 
 namespace bantam::convert {
@@ -35,7 +36,13 @@ struct Storage {
     for (size_t s = 0; s < subgraph.steps.size(); ++s) step_of.insert(step_of.end(), subgraph.steps[s]->op_count, s);
     for (size_t t = 0; t < parent.size(); ++t) parent[t] = static_cast<int32_t>(t);
     for (size_t i = 0; i < subgraph.ops.size(); ++i) {
-      for_each_write(*subgraph.ops[i], [&](int32_t t) { uses[static_cast<size_t>(t)].written = i; });
+      for_each_write(*subgraph.ops[i], [&](int32_t t) {
+        Use& use = uses[static_cast<size_t>(t)];
+        use.written = i;
+        // Rows of other tiles than the one that writes them.
+        const bool of_tokens = tensor(graph, t).shape.front().symbol() == kTokens;
+        use.outlives_step = use.outlives_step || (of_tokens && runs_over_sequences(*subgraph.ops[i]));
+      });
       for_each_read(*subgraph.ops[i], [&](int32_t t) { note_read(t, i); });
     }
     for (const auto& output : graph.model.outputs) uses[static_cast<size_t>(output->tensor)].outlives_step = true;

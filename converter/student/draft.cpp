@@ -158,6 +158,9 @@ Draft::Role Draft::role_of(const std::string& name) const {
   }
   // A chain of tags has no column that could go.
   if (is(module, outer_, "crf")) return Role{Axis::kNone, Axis::kNone, -1, true};
+  for (const char* recurrent : {"lstm", "gru", "rnn"}) {
+    if (family().block.recurrent && is(module, base_, recurrent)) return Role{Axis::kNone, Axis::kNone, -1, true};
+  }
   if (!weight && kind != ".bias") return {};
   for (const auto& [slot, of_slot] : roles_) {
     if (is_table(slot) || family().is_whole(slot)) continue;

@@ -27,7 +27,7 @@ class Splitter {
  public:
   explicit Splitter(const Draft& draft) {
     Draft small = draft;
-    small.keep_layers({0});
+    if (small.config().layers != 0) small.keep_layers({0});
     graph_ = import_source(small.source());
     if (graph_.model.tokenizers.empty()) {
       throw Error(ExitCode::kInvalid,

@@ -41,7 +41,9 @@ class Report(CommandTest):
             self.assertEqual((file["file"], file["bytes"]), (str(path), size))
             self.assertEqual(sum(component["bytes"] for component in file["components"]), size)
             kinds = {component["kind"] for component in file["components"]}
-            layers = set() if path.stem.startswith("static-") else {"attention", "feed-forward"}
+            layers = {"attention", "feed-forward"}
+            if path.stem.startswith(("static-", "recurrent-")):
+                layers = {"recurrent layers"} if path.stem.startswith("recurrent-") else set()
             self.assertLessEqual({"embeddings", "graph", "padding"} | layers, kinds)
             golden = SOURCE / "tests" / "golden" / "models" / path.stem
             if any(golden.rglob("vocab.txt")):

@@ -139,7 +139,8 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("unfold"), model.config().convolution != 0);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("gates"), family.has(Slot::kGate));
-    EXPECT_EQ(links("attention"), !family.block.averaged);
+    EXPECT_EQ(links("attention"), !family.block.averaged && !family.block.recurrent);
+    EXPECT_EQ(links("recurrent"), family.block.recurrent);
   });
 }
 
@@ -150,8 +151,8 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
     const convert::Graph graph = convert::import_source(model.source(), model.options());
     const bool refused = family.has(Slot::kDistances) || family.has(Slot::kGate) || family.block.places ||
                          family.block.shifted || model.config().relative.vectors || family.block.bottlenecks ||
-                         family.block.averaged || !model.has_biases() || model.gives_words() ||
-                         model.gives_token_vectors();
+                         family.block.averaged || family.block.recurrent || !model.has_biases() ||
+                         model.gives_words() || model.gives_token_vectors();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

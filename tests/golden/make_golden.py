@@ -19,6 +19,7 @@ import transformers
 import colbert
 import jina_bert
 import multilingual
+import recurrent
 import reference
 import shaw
 
@@ -548,6 +549,11 @@ def make_colbert(root, name, seed):
             file.write(json.dumps({"ids": ids, **vectors}, separators=(",", ":")) + "\n")
 
 
+def make_recurrent(root, name, seed):
+    recurrent.make(root / name, reference.Crf, randomize, seed)
+    write_expected(root / name, 24 if "classify" in name else 17, seed, vocabulary=recurrent.VOCABULARY)
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "models")
     root.mkdir(parents=True, exist_ok=True)
@@ -560,6 +566,7 @@ def main():
     makers += [(name, make_colbert, seed) for seed, name in enumerate(colbert.LAYOUTS, start=350)]
     makers += [("minilm-multilingual", make_multilingual, 340)]
     makers += [(name, make_static, seed) for seed, name in enumerate(("static-plain", "static-mapped"), start=320)]
+    makers += [(name, make_recurrent, seed) for seed, name in enumerate(recurrent.LAYOUTS, start=360)]
     for name, maker, seed in makers:
         if not any(fnmatch.fnmatch(name, pattern) for pattern in sys.argv[2:] or ["*"]):
             continue

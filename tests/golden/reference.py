@@ -11,6 +11,7 @@ import transformers
 
 import colbert
 import jina_bert
+import recurrent
 import shaw
 import static_embeddings
 
@@ -116,6 +117,8 @@ class Reference:
         self.plain = None
         if static_embeddings.is_one(self.directory):
             self.plain = static_embeddings.StaticEmbeddings(self.directory)
+        elif recurrent.is_one(self.directory):
+            self.plain = recurrent.load(self.directory, Crf)
         elif (
             self.directory.joinpath("config.json").exists()
             and self.settings().get("position_embedding_type") == "alibi"

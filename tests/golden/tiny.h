@@ -64,6 +64,10 @@ class Tiny {
     }
     if (family.has(Slot::kConvolution) && embedding != kHidden) config_["conv_kernel_size"] = 3U;
     if (family.block.bottlenecks) config_["intra_bottleneck_size"] = 12U;
+    if (family.block.recurrent) {
+      config_["hidden_size"] = kHidden / 2;
+      config_["bidirectional"] = true;
+    }
     if (settings.task_types_if != nullptr) config_[settings.task_types_if] = true;
     config_["num_labels"] = kLabels;
     config_["intent_labels"] = {"on", "off"};
@@ -158,6 +162,7 @@ class Tiny {
 
   void encoder() {
     const std::string base = std::string(family_.base) + ".";
+    if (family_.block.recurrent) recurrent(base + "lstm.");
     for (const auto& [slot, name] : convert::stored_roles(read_)) {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
@@ -184,6 +189,18 @@ class Tiny {
       } else {
         module(base + name, slot);
       }
+    }
+  }
+
+  /// torch.nn.LSTM's, both directions.
+  void recurrent(const std::string& module) {
+    const uint64_t gates = 2 * kHidden;
+    for (const char* direction : {"", "_reverse"}) {
+      add(module + "weight_ih_l0" + direction, {gates, kHidden}, 0.4F);
+      add(module + "weight_hh_l0" + direction, {gates, kHidden / 2}, 0.4F);
+      if (!biases_) continue;
+      add(module + "bias_ih_l0" + direction, {gates}, 0.2F);
+      add(module + "bias_hh_l0" + direction, {gates}, 0.2F);
     }
   }
 

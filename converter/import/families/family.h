@@ -161,8 +161,9 @@ struct Settings {
 };
 
 /// What a head reads: every token, the first one, the pooler's row of the first one, or as "classifier_pooling" says: "cls" (the
-/// first one) or "mean"; or as "summary_type" does: "last" (the default), "first" or "mean".
-enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary };
+/// first one) or "mean"; or as "summary_type" does: "last" (the default), "first" or "mean"; of recurrent layers as "pooling" says:
+/// "last" (what each direction ends with, the default), "mean" or "max".
+enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary, kState };
 
 /// A linear layer of a head, with its activation and norm.
 struct HeadLayer {
@@ -216,6 +217,8 @@ struct Block {
   /// Attention is XLNet's (arXiv 1906.08237): scores have terms of sinusoids of distances and of segments. Its tensors are those of
   /// heads ([hidden, heads, head width]); their names are whole.
   bool shifted = false;
+  /// Layers are recurrent (import/recurrent.h).
+  bool recurrent = false;
   /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
   bool averaged = false;
 };

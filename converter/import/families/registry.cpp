@@ -168,6 +168,7 @@ const Head* Family::head(fb::TaskKind task) const {
 
 const char* Family::why_layers_stay() const {
   if (block.averaged) return "there are none";
+  if (block.recurrent) return "they are recurrent";
   return shares_layers() ? "several run the same weights" : nullptr;
 }
 

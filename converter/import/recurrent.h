@@ -1,0 +1,40 @@
+// Recurrent layers above embeddings, from tensors as torch.nn.LSTM and torch.nn.GRU name them.
+#ifndef BANTAM_CONVERTER_IMPORT_RECURRENT_H_
+#define BANTAM_CONVERTER_IMPORT_RECURRENT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "graph/builder.h"
+#include "import/source/fields.h"
+#include "import/source/weights.h"
+#include "import/stack.h"
+
+namespace bantam::convert {
+
+/// What config.json says of a module of recurrent layers.
+struct RecurrentSettings {
+  fb::Cell cell = fb::Cell::lstm;
+  uint32_t cells = 0, state = 0;  // of one direction; state: what a projection leaves
+  uint32_t layers = 1;
+  bool both = false;  // directions
+
+  uint32_t gates() const { return cell == fb::Cell::lstm ? 4 : 3; }
+  uint32_t directions() const { return both ? 2 : 1; }
+};
+
+/// "cell_type" ("lstm" or "gru"), "hidden_size", "num_layers" (1), "bidirectional" (false), "proj_size" (0: none). What is out of range
+/// is added to the problems.
+RecurrentSettings read_recurrent(const Fields& fields);
+
+/// The layers of module `module` above `x` [tokens, width]: its states. `last`, where given: the last one's last states. Tensors that
+/// are missing or of another shape are added to the problems of `weights`.
+int32_t import_recurrent(Builder& builder, Weights& weights, const RecurrentSettings& settings,
+                         const std::string& module, const std::string& base, int32_t x, int32_t* last);
+
+/// Puts the layers of a family with Block::recurrent on its embeddings. `keep_state`: Encoder::state, too.
+void add_recurrent_layers(Builder& builder, Weights& weights, const Fields& fields, bool keep_state, Encoder* encoder);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_RECURRENT_H_
