@@ -64,12 +64,13 @@ struct ScratchNeed {
 
 /// A row of ops.inc; images have all of them.
 struct OpFacts {
-  fb::OpAttributes kind;
-  fb::Numerics numerics;
+  fb::OpAttributes kind : 7;
+  fb::Numerics numerics : 1;
   uint8_t inputs;
   uint8_t required : 4, outputs : 4;
   uint8_t whole;
 };
+static_assert(sizeof(OpFacts) == 4, "what every image has is small");
 
 struct Rule {
   const OpFacts* facts;
