@@ -5,9 +5,16 @@
 #include <stdint.h>
 
 #include "text/tables.h"
-#include "text/word_encoder.h"
 
 namespace bantam::text {
+
+/// In which text an added token is matched.
+enum AddedKind : uint32_t { kRaw = 0, kNormalized = 1 };
+
+/// Whether one of this kind may begin with `byte`.
+inline bool may_start(const LexiconRoots& roots, AddedKind kind, uint32_t byte) {
+  return (roots.first[kind][byte / 32] >> (byte % 32) & 1) != 0;
+}
 
 /// A token and its bytes in the text, blanks that it strips included.
 struct AddedMatch {
@@ -16,7 +23,7 @@ struct AddedMatch {
   uint32_t end;
 };
 
-/// The added tokens of a text that are matched in raw text, one after the other. O(bytes * longest of them) in all.
+/// The added tokens of a text that are matched in raw text, one after the other (in normalised text: normal_added.h). O(bytes * longest of them) in all.
 class AddedSearch {
  public:
   AddedSearch(const Tables& tables, const uint8_t* text, uint32_t size) : tables_(tables), text_(text), size_(size) {}
@@ -35,9 +42,6 @@ class AddedSearch {
   uint32_t floor_ = 0;       // end of the previous token, blanks included
   uint32_t blanks_end_ = 0;  // of the blanks behind a token that were passed last
 };
-
-/// encode_piece for tokenizers with added tokens that are matched in the normalised text.
-void encode_with_added(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);
 
 }  // namespace bantam::text
 

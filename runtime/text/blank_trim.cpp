@@ -3,13 +3,7 @@
 #include "text/utf8.h"
 
 namespace bantam::text {
-namespace {
-
-/// Whether Hugging Face counts the code point as a blank of an added token: white space, or the letter that stands for a
-/// blank among bytes.
-bool is_blank(uint32_t code) { return code == 0x120 || (character_class(code) & kSpace) != 0; }
-
-}  // namespace
+bool is_trimmed(uint32_t code) { return code == 0x120 || (character_class(code) & kSpace) != 0; }
 
 void trim_blanks(const Tables& tables, const uint8_t* text, uint32_t leading, uint32_t trailing, const TokenSink& sink,
                  Offset* where) {
@@ -38,7 +32,7 @@ void trim_added(const Tables& tables, const uint8_t* text, const TokenSink& sink
   for (uint32_t at = where->begin; at < where->end;) {
     const CodePoint c = decode_utf8(text + at, where->end - at);
     at += c.size;
-    trailing = is_blank(c.code) ? trailing + 1 : 0;
+    trailing = is_trimmed(c.code) ? trailing + 1 : 0;
     only_blanks = only_blanks && trailing > 0;
     if (only_blanks) ++leading;
   }

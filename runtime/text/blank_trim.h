@@ -14,6 +14,9 @@ inline bool trims_blanks(const Tables& tables) {
   return linked::kOffsets && linked::splitter(static_cast<uint32_t>(fb::SplitterKind::pattern)) && tables.trim_blanks;
 }
 
+/// Whether the code point counts as a blank of an added token: white space, or the letter that stands for a blank among bytes.
+bool is_trimmed(uint32_t code);
+
 /// Takes a token's blanks away from its offsets: `leading` and `trailing` of them, but at most the code points that lie in
 /// *where, of which the text may have fewer or others (prefix_blank). For the token that the sink gets next.
 void trim_blanks(const Tables& tables, const uint8_t* text, uint32_t leading, uint32_t trailing, const TokenSink& sink,

@@ -4,6 +4,7 @@
 
 #include "text/bpe.h"
 #include "text/bpe_gather.h"
+#include "text/normal_added.h"
 #include "text/unigram.h"
 #include "text/unigram_long.h"
 #include "text/utf8.h"
@@ -23,11 +24,16 @@ class Words {
  public:
   /// text[begin, end) is the piece, of which what lies before `at` was read.
   Words(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t at, uint32_t end)
-      : splitter_(tables.metaspace),
-        stream_(tables.sequence, text, at, end, at > begin),
-        is_first_(at == begin),
-        is_text_(begin == 0) {
-    has_char_ = stream_.next(&char_);
+      : splitter_(tables.metaspace), stream_(tables.sequence, text, at, end, at > begin), is_first_(at == begin) {
+    advance();
+    is_text_ = char_.begin == 0;
+  }
+
+  /// A piece of the normalised text: `left` code points of the stream, at least one.
+  Words(const Tables& tables, const SequenceStream& stream, uint64_t left)
+      : splitter_(tables.metaspace), stream_(stream), left_(left), is_first_(true) {
+    advance();
+    is_text_ = char_.begin == 0;
   }
 
   /// To the next word; false if there is none.
@@ -62,6 +68,7 @@ class Words {
   /// Whether what follows the word is a blank of the text from which on it may be read in place.
   bool is_before_blank(const uint8_t* text, uint32_t* position) const {
     const bool blank = char_.code == ' ' || (char_.code == kMetaspace && !splitter_.white_words);
+    if (linked::kNormalizedTokens && left_ != kAll) return false;
     if (!has_char_ || !blank || char_.end != char_.begin + 1 || text[char_.begin] != ' ' || stream_.lags()) {
       return false;
     }
@@ -72,14 +79,24 @@ class Words {
  private:
   static bool is_white(const NormalChar& c) { return (character_class(c.code) & kSpace) != 0; }
   static bool is_blank(const NormalChar& c) { return c.code == ' ' || c.code == kMetaspace; }
-  void advance() { has_char_ = stream_.next(&char_); }
+  void advance() {
+    if constexpr (linked::kNormalizedTokens) {
+      has_char_ = left_ > 0 && stream_.next(&char_);
+      if (left_ != kAll && left_ > 0) --left_;
+    } else {
+      has_char_ = stream_.next(&char_);
+    }
+  }
+
+  static constexpr uint64_t kAll = UINT64_MAX;
 
   MetaspaceRules splitter_;
   SequenceStream stream_;
+  uint64_t left_ = kAll;  // of the stream
   NormalChar char_ = {0, 0, 0};
   bool has_char_ = false;
   bool is_first_;  // no word of the piece was begun
-  bool is_text_;   // the piece begins the text
+  bool is_text_;   // the first word that is read begins with the text's beginning
   bool prefixes_ = false;
   bool is_inside_ = false;
 };
@@ -157,9 +174,8 @@ class PlainWords {
 };
 
 /// Pieces for byte pair encoding: as encode_gathered.
-uint32_t encode_gathered_bpe(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t at, uint32_t end,
+uint32_t encode_gathered_bpe(const Tables& tables, const uint8_t* text, Words words, uint32_t at, uint32_t end,
                              TokenSink* sink) {
-  Words words(tables, text, begin, at, end);
   BpeGather word(tables, text, sink);
   while (!sink->is_full() && words.begin()) {
     word.encode([&words](NormalChar* c) { return words.next(c); });
@@ -186,10 +202,10 @@ struct GatheredWord {
   }
 };
 
-/// Words from text[at) on, until they may be read in place again. Returns where that is.
-uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t at, uint32_t end,
+/// Words that begin at text[at), until they may be read in place again. Returns where that is.
+uint32_t encode_gathered(const Tables& tables, const uint8_t* text, Words words, uint32_t at, uint32_t end,
                          TokenSink* sink) {
-  Words words(tables, text, begin, at, end);
+  if (is_bpe(tables)) return encode_gathered_bpe(tables, text, words, at, end, sink);
   while (!sink->is_full() && words.begin()) {
     const Words start = words;
     GatheredWord word;
@@ -213,9 +229,19 @@ uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t beg
   return end;
 }
 
+/// A piece without added tokens.
+void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink) {
+  const PlainWords words(tables, text, begin, end, sink);
+  for (uint32_t at = begin; at < end && !sink->is_full();) {
+    at = words.encode(at);
+    if (at >= end) break;
+    at = encode_gathered(tables, text, Words(tables, text, begin, at, end), at, end, sink);
+  }
+}
+
 }  // namespace
 
-Status MetaspaceSplitter::verify(Check& check, const LexiconRoots& roots) {
+Status MetaspaceSplitter::verify(Check& check, const LexiconRoots& /*roots*/) {
   const auto* normalizers = check.tokenizer.normalizers();
   const bool bert =
       normalizers != nullptr && normalizers->size() > 0 && normalizers->Get(0)->kind() == fb::NormalizerKind::bert;
@@ -225,22 +251,22 @@ Status MetaspaceSplitter::verify(Check& check, const LexiconRoots& roots) {
     return check.fail("metaspace goes with unigram models and byte pairs of code points, not with BERT's normaliser",
                       Status::kUnsupported);
   }
-  if (roots.longest[1] != 0) {
-    return check.fail("metaspace does not go with added tokens in normalised text", Status::kUnsupported);
-  }
   return Status::kOk;
 }
 
 void MetaspaceSplitter::encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end,
                                      TokenSink* sink) {
   end = SequenceStream::stripped_end(tables.sequence, text, begin, end);
-  const PlainWords words(tables, text, begin, end, sink);
-  for (uint32_t at = begin; at < end && !sink->is_full();) {
-    at = words.encode(at);
-    if (at >= end) break;
-    at = is_bpe(tables) ? encode_gathered_bpe(tables, text, begin, at, end, sink)
-                        : encode_gathered(tables, text, begin, at, end, sink);
+  if constexpr (linked::kNormalizedTokens) {
+    if (has_normal_added(tables)) {
+      const auto stretch = [&](const SequenceStream& stream, uint64_t count) {
+        encode_gathered(tables, text, Words(tables, stream, count), begin, end, sink);
+      };
+      const auto plain = [&] { encode_plain(tables, text, begin, end, sink); };
+      return encode_stretches(tables, text, begin, end, stretch, plain, sink);
+    }
   }
+  encode_plain(tables, text, begin, end, sink);
 }
 
 }  // namespace bantam::text

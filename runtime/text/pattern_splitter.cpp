@@ -5,6 +5,7 @@
 #include "text/blank_trim.h"
 #include "text/bpe.h"
 #include "text/bpe_gather.h"
+#include "text/normal_added.h"
 #include "text/utf8.h"
 
 namespace bantam::text {
@@ -155,7 +156,10 @@ class InPlace {
 class Characters {
  public:
   Characters(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool inside, bool prefix)
-      : stream_(tables.sequence, text, begin, end, inside) {
+      : Characters(SequenceStream(tables.sequence, text, begin, end, inside), kAll, prefix) {}
+
+  /// `left` of them, at least one, or kAll.
+  Characters(const SequenceStream& stream, uint64_t left, bool prefix) : stream_(stream), left_(left) {
     SequenceStream ahead = stream_;
     NormalChar first = {0, 0, 0};
     prefixed_ = prefix && ahead.next(&first) && first.code != ' ';
@@ -167,13 +171,23 @@ class Characters {
       prefixed_ = false;
       return true;
     }
+    if constexpr (linked::kNormalizedTokens) {
+      if (left_ == 0) return false;
+      if (left_ != kAll) --left_;
+    }
     return stream_.next(out);
   }
   uint32_t position() const { return stream_.position(); }
-  bool is_settled() const { return !prefixed_ && stream_.is_settled(); }
+  /// Whether what follows may be read in place; never where code points are counted.
+  bool is_settled() const {
+    return !prefixed_ && stream_.is_settled() && (!linked::kNormalizedTokens || left_ == kAll);
+  }
+
+  static constexpr uint64_t kAll = UINT64_MAX;
 
  private:
   SequenceStream stream_;
+  uint64_t left_;
   bool prefixed_ = false;
   NormalChar prefix_ = {0, 0, 0};
 };
@@ -263,11 +277,9 @@ uint32_t encode_passes(const Tables& tables, const uint8_t* text, Characters str
   return end;
 }
 
-/// Words from text[begin) on that cannot be read in place, until one can again. Returns where that is. `inside`: words lie
-/// before.
-uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool inside,
-                         bool prefix, Reserve* reserve, TokenSink* sink) {
-  Characters stream(tables, text, begin, end, inside, prefix);
+/// Words that cannot be read in place, until one can again. Returns where that is.
+uint32_t encode_characters(const Tables& tables, const uint8_t* text, Characters stream, uint32_t end, Reserve* reserve,
+                           TokenSink* sink) {
   if (is_in_passes(tables)) return encode_passes(tables, text, stream, end, reserve, sink);
   BpeGather word(tables, text, sink);
   uint32_t lead = kAtEnd;
@@ -277,6 +289,13 @@ uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t beg
     if (stream.is_settled() || sink->is_full()) return stream.position();
   }
   return end;
+}
+
+/// encode_characters from text[begin) on. `inside`: words lie before.
+uint32_t encode_gathered(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool inside,
+                         bool prefix, Reserve* reserve, TokenSink* sink) {
+  const Characters stream(tables, text, begin, end, inside, prefix);
+  return encode_characters(tables, text, stream, end, reserve, sink);
 }
 
 /// encode_piece for tables that leave text out or split words again, from text[at) on.
@@ -308,9 +327,32 @@ void encode_in_passes(const Tables& tables, const uint8_t* text, uint32_t begin,
   }
 }
 
+/// A piece without added tokens.
+void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, Reserve* reserve,
+                  TokenSink* sink) {
+  InPlace words(tables, text, end, sink);
+  uint32_t at = begin;
+  if ((tables.prefix_blank && text[at] != ' ') || tables.sequence.changes_edges) {
+    at = encode_gathered(tables, text, at, end, false, tables.prefix_blank, reserve, sink);
+  }
+  if (is_in_passes(tables)) {
+    encode_in_passes(tables, text, begin, at, end, &words, reserve, sink);
+    return;
+  }
+  while (at < end && !sink->is_full()) {
+    const uint32_t stop = word_end(tables, tables.split, text, at, end, reserve);
+    if (stop == 0 || stop - at > words.most()) {
+      at = encode_gathered(tables, text, at, end, at > begin, false, reserve, sink);
+    } else {
+      words.encode(at, stop);
+      at = stop;
+    }
+  }
+}
+
 }  // namespace
 
-Status PatternSplitter::verify(Check& check, const LexiconRoots& roots) {
+Status PatternSplitter::verify(Check& check, const LexiconRoots& /*roots*/) {
   const auto* normalizers = check.tokenizer.normalizers();
   const bool bert =
       normalizers != nullptr && normalizers->size() > 0 && normalizers->Get(0)->kind() == fb::NormalizerKind::bert;
@@ -318,36 +360,24 @@ Status PatternSplitter::verify(Check& check, const LexiconRoots& roots) {
     return check.fail("words by a pattern go with byte pair encoding, and not with BERT's normaliser",
                       Status::kUnsupported);
   }
-  if (roots.longest[1] != 0) {
-    return check.fail("words by a pattern do not go with added tokens in normalised text", Status::kUnsupported);
-  }
   return verify_split(check);
 }
 
 void PatternSplitter::encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end,
                                    TokenSink* sink) {
-  const NormalSequence& rules = tables.sequence;
-  end = SequenceStream::stripped_end(rules, text, begin, end);
+  end = SequenceStream::stripped_end(tables.sequence, text, begin, end);
   if (begin == end) return;
-  InPlace words(tables, text, end, sink);
   Reserve reserve(uint64_t{end - begin} * (is_in_passes(tables) ? kMaxSplitPasses : 1));
-  uint32_t at = begin;
-  if ((tables.prefix_blank && text[at] != ' ') || rules.changes_edges) {
-    at = encode_gathered(tables, text, at, end, false, tables.prefix_blank, &reserve, sink);
-  }
-  if (is_in_passes(tables)) {
-    encode_in_passes(tables, text, begin, at, end, &words, &reserve, sink);
-    return;
-  }
-  while (at < end && !sink->is_full()) {
-    const uint32_t stop = word_end(tables, tables.split, text, at, end, &reserve);
-    if (stop == 0 || stop - at > words.most()) {
-      at = encode_gathered(tables, text, at, end, at > begin, false, &reserve, sink);
-    } else {
-      words.encode(at, stop);
-      at = stop;
+  const auto plain = [&] { encode_plain(tables, text, begin, end, &reserve, sink); };
+  if constexpr (linked::kNormalizedTokens) {
+    if (has_normal_added(tables)) {
+      const auto stretch = [&](const SequenceStream& stream, uint64_t count) {
+        encode_characters(tables, text, Characters(stream, count, tables.prefix_blank), end, &reserve, sink);
+      };
+      return encode_stretches(tables, text, begin, end, stretch, plain, sink);
     }
   }
+  plain();
 }
 
 }  // namespace bantam::text

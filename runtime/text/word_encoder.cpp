@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "linked.h"
-#include "text/added_tokens.h"
 #include "text/ascii_block.h"
 #include "text/models.h"
+#include "text/normal_added.h"
 #include "text/utf8.h"
 
 namespace bantam::text {
@@ -141,6 +141,16 @@ uint32_t encode_batch(const Tables& tables, const uint8_t* text, uint32_t begin,
   return stop.at;
 }
 
+/// Words between added tokens.
+struct AddedWords {
+  WordBuffer word;
+
+  void mark(const NormalStream& stream) { word.mark(stream); }
+  void feed(const NormalChar& c, uint32_t properties) { word.feed(c, properties); }
+  void flush(uint64_t /*begin*/, uint64_t /*end*/, bool /*last*/) { word.flush(); }
+  void restart(const NormalStream& /*stream*/, uint64_t /*index*/) {}
+};
+
 }  // namespace
 
 void WordBuffer::append(const NormalChar& c) {
@@ -182,8 +192,10 @@ Status BertSplitter::verify(Check& check, const LexiconRoots& /*roots*/) {
 
 void BertSplitter::encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end,
                                 TokenSink* sink) {
-  if (linked::kNormalizedTokens && tables.lexicon.roots->longest[1] != 0) {
-    encode_with_added(tables, text, begin, end, sink);
+  if (has_normal_added(tables)) {
+    const NormalStream stream(tables.rules, text, begin, end);
+    AddedWords words = {WordBuffer(tables, stream, sink)};
+    encode_with_added(tables, text, stream, &words, sink);
     return;
   }
   if constexpr (kSmall) {

@@ -32,6 +32,7 @@ if [ -e "$shared/tokenizers/llama2/tokenizer.model" ]; then
 fi
 clip=()
 [ ! -e "$shared/tokenizers/clip/tokenizer.json" ] || clip=("$shared/tokenizers/clip/tokenizer.json")
+"$venv/bin/python" "$here/conformance_added.py" "$build/tests/text/tokenize_lines" "${clip[@]}" "$@"
 "$venv/bin/python" "$here/conformance_words.py" "$build/tests/text/tokenize_lines" "${clip[@]}" --data "$shared/data" "$@"
 decoded=("$shared/models/minilm-sst2/tokenizer.json")
 for name in roberta t5_small xlmr; do

@@ -121,6 +121,65 @@ TEST(WordMarks, AreRefusedWhereTheyAreAmbiguous) {
   EXPECT_NE(problem(lacking).find("are no tokens"), std::string::npos);
 }
 
+/// An added token that is looked for in the normalised text.
+Json normal_token(int id, const char* text, bool single_word = false, bool lstrip = false, bool rstrip = false) {
+  return {{"id", id},         {"content", text},  {"normalized", true},        {"lstrip", lstrip},
+          {"rstrip", rstrip}, {"special", false}, {"single_word", single_word}};
+}
+
+TEST(AddedInNormalisedText, AreFoundThereWithBytesOfTheText) {
+  Json json = suffix_json({{"a", "b"}});
+  json["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}, {{"type", "Lowercase"}}}}};
+  json["added_tokens"] = {normal_token(8, "<AB>"), normal_token(9, "\u00e9", false, true, true),
+                          normal_token(10, "bc", true)};
+  SmallTokenizer small(json);
+  ASSERT_TRUE(small.ok());
+  EXPECT_EQ(small.image().verify(), Status::kOk);
+  // "e" with an accent of its own is the letter with one; "abc" is a word, so "bc" in it is none.
+  const Encoded got = encode(small.open(), "AB<aB>a E\u0301  BC abc");
+  EXPECT_EQ(got.ids, (Ids{1, 5, 8, 4, 9, 10, 7, 6}));
+  EXPECT_EQ(ranges(got), (Ranges{{0, 1}, {1, 2}, {2, 6}, {6, 7}, {7, 13}, {13, 15}, {16, 18}, {18, 19}}));
+}
+
+TEST(AddedInNormalisedText, AreNoneWhereNothingIsLeft) {
+  Json json = suffix_json({});
+  json["normalizer"] = {{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}};
+  json["added_tokens"] = {normal_token(7, "  ")};
+  Folder folder;
+  folder.write("tokenizer.json", json.dump());
+  const Imported got = import_folder(folder);
+  ASSERT_FALSE(got.found);
+  EXPECT_NE(got.problems.front().find("is nothing once normalised"), std::string::npos) << got.problems.front();
+}
+
+TEST(AddedInNormalisedText, LongTextsTakeTimeThatGrowsWithThem) {
+  Json json = suffix_json({{"a", "a"}});
+  json["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFKC"}}, {{"type", "Lowercase"}}}}};
+  json["added_tokens"] = {normal_token(8, "aab"), normal_token(9, "\u3000", false, true, true),
+                          normal_token(10, "\u0301"), normal_token(11, (std::string(30, 'a') + "x").c_str())};
+  Json mark = json;
+  mark["model"] = {{"type", "Unigram"}, {"unk_id", 0}, {"byte_fallback", false}, {"vocab", Json::array()}};
+  for (const char* token : {"<unk>", "a", "\u2581"}) mark["model"]["vocab"].push_back(Json::array({token, -1.0}));
+  mark["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}};
+  mark.erase("decoder");
+  SmallTokenizer pattern(json);
+  SmallTokenizer metaspace(mark);
+  ASSERT_TRUE(pattern.ok());
+  ASSERT_TRUE(metaspace.ok());
+  for (const char* piece : {"a", "aab", "aa", " ", "\u3000", "\u0301", "e\u0301", "\uff21 ", "x"}) {
+    std::string text;
+    while (text.size() < (size_t{1} << 20)) text += piece;
+    for (SmallTokenizer* small : {&pattern, &metaspace}) {
+      EncodeResult result;
+      std::vector<int32_t> ids(16);
+      TokenBuffer out;
+      out.ids = ids.data();
+      out.capacity = 16;
+      EXPECT_EQ(small->open().encode({text.data(), text.size()}, {}, EncodeOptions(), out, &result), Status::kOk);
+    }
+  }
+}
+
 /// A vocabulary of whole words.
 Json words_json(const Json& splitter) {
   Json json;

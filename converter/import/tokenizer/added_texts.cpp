@@ -38,19 +38,17 @@ bool is_minded(const fb::AddedTokenT& normalized, const std::string& text, const
 
 }  // namespace
 
-std::optional<std::pair<uint32_t, uint32_t>> find_rivals(const AddedTexts& added,
-                                                         const std::vector<std::unique_ptr<fb::AddedTokenT>>& tokens) {
+bool may_rival(const AddedTexts& added, const std::vector<std::unique_ptr<fb::AddedTokenT>>& tokens) {
   const bool many = !added[1].empty() && added[0].size() > kMostPairs / added[1].size();
   for (const auto& [normalized, index] : added[1]) {
     const fb::AddedTokenT& token = *tokens[index];
     const bool blank = normalized.find_first_of(" \t\r\n\f\v") != std::string::npos;
     for (const auto& [raw, other] : added[0]) {
       const bool strips = tokens[other]->lstrip || tokens[other]->rstrip;
-      if (many || is_minded(token, raw, *tokens[other]) || (strips && blank) || overlap(raw, normalized))
-        return std::make_pair(index, other);
+      if (many || is_minded(token, raw, *tokens[other]) || (strips && blank) || overlap(raw, normalized)) return true;
     }
   }
-  return std::nullopt;
+  return false;
 }
 
 }  // namespace bantam::convert

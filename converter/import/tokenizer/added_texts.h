@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bantam_generated.h"
@@ -18,10 +16,9 @@ namespace bantam::convert {
 /// By kind, 0: looked for in raw, 1: in normalised text; the text and its token's place in added_tokens.
 using AddedTexts = std::array<std::map<std::string, uint32_t>, 2>;
 
-/// Where nothing is normalised, both kinds are looked for in the same text, raw ones first. Two tokens, one of each kind, for
-/// which that could make a difference to looking for all at once; nothing if there are none.
-std::optional<std::pair<uint32_t, uint32_t>> find_rivals(const AddedTexts& added,
-                                                         const std::vector<std::unique_ptr<fb::AddedTokenT>>& tokens);
+/// Where nothing is normalised, both kinds are looked for in the same text, raw ones first: whether that could make a difference
+/// to looking for all at once.
+bool may_rival(const AddedTexts& added, const std::vector<std::unique_ptr<fb::AddedTokenT>>& tokens);
 
 }  // namespace bantam::convert
 

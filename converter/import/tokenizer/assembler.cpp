@@ -263,12 +263,8 @@ class Assembler {
       const fb::AddedTokenT& token = *out_->added_tokens[i];
       const std::string pattern = token.normalized ? normalize(token.text) : token.text;
       const std::string where = fmt::format("added token {}", shown(token.text));
-      if (!source_.stages.empty() && pattern != token.text) {
-        ++source_.unsupported;
-        problem(
-            where,
-            fmt::format("is changed by the normaliser, in whose text it is to be found; set normalized to false, or {}",
-                        kWithoutTokenizer));
+      if (!source_.is_wordpiece() && pattern.empty()) {
+        problem(where, "is nothing once normalised; leave it out or set normalized to false");
         continue;
       }
       if (pattern.size() > text::kMaxAddedBytes) {
@@ -286,15 +282,9 @@ class Assembler {
     return added;
   }
 
-  /// Normalisers in a row leave these tokens as they are (added_texts): one search of the raw text finds both kinds.
+  /// Where nothing is normalised and none may claim the same text, one search of the raw text finds both kinds.
   void join_added_texts(AddedTexts& added) {
-    if (const auto rivals = find_rivals(added, out_->added_tokens)) {
-      ++source_.unsupported;
-      problem(fmt::format("added token {}", shown(out_->added_tokens[rivals->first]->text)),
-              fmt::format("and {} may claim the same text, one with normalized and one without; give both the same",
-                          shown(out_->added_tokens[rivals->second]->text)));
-      return;
-    }
+    if (!source_.stages.empty() || may_rival(added, out_->added_tokens)) return;
     added[0].insert(added[1].begin(), added[1].end());
     added[1].clear();
     for (auto& token : out_->added_tokens) token->normalized = false;

@@ -25,8 +25,8 @@ class Reader {
   void read(const Json& json) {
     read_model(part(json, "model"));
     read_normalizer(part(json, "normalizer"));
-    read_pre_tokenizer(part(json, "pre_tokenizer"));
     read_added_tokens(part(json, "added_tokens"));
+    read_pre_tokenizer(part(json, "pre_tokenizer"));
     read_post_processor(part(json, "post_processor"));
     read_truncation(part(json, "truncation"));
     if (json.contains("decoder")) read_decoder(part(json, "decoder"), source_);
@@ -285,13 +285,14 @@ class Reader {
     source_.model.traits |= text::kCodePoints | (source_.fuse_unknown ? text::kFuseUnknown : 0);
   }
 
-  /// Whether the last normaliser replaces blanks by marks; then that is left to the splitter.
+  /// Whether the last normaliser replaces blanks by marks; then that is left to the splitter, unless marks are looked for.
   bool take_marking() {
     if (source_.stages.empty()) return false;
     const fb::NormalizerT& last = source_.stages.back().rule;
     const bool marks = last.kind == fb::NormalizerKind::replace && last.text == " " && last.least == 0;
     if (!marks || last.content != "\u2581") return false;
-    source_.stages.pop_back();
+    const auto is_normalized = [](const AddedSource& added) { return added.normalized; };
+    if (std::none_of(source_.added.begin(), source_.added.end(), is_normalized)) source_.stages.pop_back();
     return true;
   }
 
