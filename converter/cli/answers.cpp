@@ -243,7 +243,7 @@ void put_answer(const Predictor& predictor, const Input& input, const Prediction
     (*object)["text"] = input.first;
     if (input.second) (*object)["pair"] = *input.second;
   }
-  if (has(prediction, kMasksPart)) put_candidates(predictor, input, prediction, object);
+  if (has(prediction, kMasksPart | kNextWordsPart)) put_candidates(predictor, input, prediction, object);
   if (has(prediction, kVectorPart)) (*object)["embedding"] = prediction.embedding;
   if (has(prediction, kTokenVectorsPart)) {
     (*object)["tokens"] = tokens_json(*predictor.engine().session().tokenizer(), prediction.tokens);
@@ -273,7 +273,7 @@ void print_answer(const Predictor& predictor, const Input& input, const Predicti
   if (labelled) print_labels(predictor, prediction.labels, prediction.holds, 0, indent);
   if (has(prediction, kWordsPart)) print_entities(input.first, prediction.entities, unit, labelled ? "  " : indent);
   print_further(predictor, input, prediction, unit, indent);
-  if (has(prediction, kMasksPart)) print_candidates(predictor, prediction, indent);
+  if (has(prediction, kMasksPart | kNextWordsPart)) print_candidates(predictor, prediction, indent);
   if (has(prediction, kVectorPart)) print_embedding(prediction, indent);
   if (has(prediction, kTokenVectorsPart)) {
     print_tokens(*predictor.engine().session().tokenizer(), prediction.tokens, indent);

@@ -45,6 +45,10 @@ class Head {
     }
     if (status != Status::kOk) return status;
     if ((parts & kMasksPart) != 0) return masks();
+    if ((parts & kNextWordsPart) != 0) {
+      uint32_t count = 0;
+      return next_words(session_, 0, candidates_.data(), static_cast<uint32_t>(candidates_.size()), &count);
+    }
     float probability = 0;
     return (parts & kFollowsPart) != 0 ? next_sentence(session_, 0, &probability) : Status::kOk;
   }

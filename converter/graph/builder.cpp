@@ -134,23 +134,25 @@ int32_t Builder::linear(const std::string& name, int32_t x, int32_t weight, int3
   return y;
 }
 
-Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads, const TurnSpec& turn) {
-  const uint32_t columns = width(x) / 3;
+Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads, uint32_t kv_heads,
+                           const TurnSpec& turn) {
+  const uint32_t head_width = width(x) / (heads + 2 * kv_heads);
   Heads out;
   const std::pair<int32_t*, fb::Layout> parts[] = {
       {&out.q, fb::Layout::rows}, {&out.k, fb::Layout::key_pages}, {&out.v, fb::Layout::value_pages}};
   const char* suffix[] = {".query", ".key", ".value"};
   for (size_t i = 0; i < 3; ++i) {
-    *parts[i].first = activation(name + suffix[i], rows_symbol(x), columns);
+    const uint32_t count = i == 0 ? heads : kv_heads;
+    *parts[i].first = activation(name + suffix[i], rows_symbol(x), count * head_width);
     fb::TensorT& tensor = *graph_.model.tensors.back();
     tensor.layout = parts[i].second;
-    tensor.heads = heads;
+    tensor.heads = count;
   }
   fb::OpT& added = op(name, {x}, {out.q, out.k, out.v});
   auto& attributes = set_attributes<fb::SplitHeadsT>(added);
   attributes.heads = heads;
-  attributes.kv_heads = heads;
-  attributes.head_width = columns / heads;
+  attributes.kv_heads = kv_heads;
+  attributes.head_width = head_width;
   name_input(added, attributes.rotary, turn.rotary);
   name_input(added, attributes.norms, turn.norms);
   attributes.epsilon = turn.norms >= 0 ? turn.epsilon : 0;
@@ -164,7 +166,7 @@ int32_t Builder::attention(const std::string& name, const Heads& heads, const At
   fb::OpT& added = op(name, {heads.q, heads.k, heads.v}, {y, kAbsent});
   auto& attributes = set_attributes<fb::AttentionT>(added);
   attributes.heads = count;
-  attributes.kv_heads = count;
+  attributes.kv_heads = graph_.model.tensors[static_cast<size_t>(heads.k)]->heads;
   attributes.head_width = head_width;
   attributes.scale =
       spec.scale != 0 ? spec.scale : static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_width)));

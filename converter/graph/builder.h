@@ -90,7 +90,11 @@ class Builder {
   /// Each returns the new tensor. `symbol` of the rows and widths follow from the inputs.
   int32_t embed(const std::string& name, const std::vector<EmbedSpec>& tables, const EpilogueSpec& epilogue);
   int32_t linear(const std::string& name, int32_t x, int32_t weight, int32_t bias, const EpilogueSpec& epilogue);
-  Heads split_heads(const std::string& name, int32_t x, uint32_t heads, const TurnSpec& turn = {});
+  Heads split_heads(const std::string& name, int32_t x, uint32_t heads, const TurnSpec& turn = {}) {
+    return split_heads(name, x, heads, heads, turn);
+  }
+  /// `kv_heads`: of keys and of values, each of which so many of the others share.
+  Heads split_heads(const std::string& name, int32_t x, uint32_t heads, uint32_t kv_heads, const TurnSpec& turn);
   int32_t attention(const std::string& name, const Heads& heads, const AttentionSpec& spec = {});
   int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2);
   int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width);

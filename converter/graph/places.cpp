@@ -6,12 +6,29 @@
 
 namespace bantam::convert {
 
-std::vector<float> rotary_angles(uint32_t places, uint32_t width, double base, double scale) {
+namespace {
+
+/// What angle number i of `width` / 2 grows by from place to place.
+float rotary_step(uint32_t i, uint32_t width, const Rotary& rotary) {
+  const auto power = static_cast<float>(std::pow(rotary.base, static_cast<double>(2 * i) / width));
+  const float step = 1.0F / power * static_cast<float>(rotary.step);
+  if (rotary.factor == 1) return step;
+  constexpr double kTurn = 6.283185307179586;
+  const auto factor = static_cast<float>(rotary.factor);
+  const auto turns = static_cast<float>(rotary.original / (kTurn / double{step}));
+  if (double{turns} < rotary.low) return step / factor;
+  if (double{turns} > rotary.high) return step;
+  const float share = (turns - static_cast<float>(rotary.low)) / static_cast<float>(rotary.high - rotary.low);
+  return (1.0F - share) * step / factor + share * step;
+}
+
+}  // namespace
+
+std::vector<float> rotary_angles(uint32_t places, uint32_t width, const Rotary& rotary) {
   const uint32_t half = width / 2;
   std::vector<float> angles(size_t{places} * width);
   for (uint32_t i = 0; i < half; ++i) {
-    const auto power = static_cast<float>(std::pow(base, static_cast<double>(2 * i) / width));
-    const float step = 1.0F / power * static_cast<float>(scale);
+    const float step = rotary_step(i, width, rotary);
     for (uint32_t place = 0; place < places; ++place) {
       const float angle = static_cast<float>(place) * step;
       angles[size_t{place} * width + i] = static_cast<float>(std::cos(static_cast<double>(angle)));

@@ -8,8 +8,17 @@
 
 namespace bantam::convert {
 
-/// [places, width]: row p holds the cosines, then the sines, of p * step * base^(-2 i / width), i < width / 2. `width` is even.
-std::vector<float> rotary_angles(uint32_t places, uint32_t width, double base, double step = 1);
+/// Angles of rotary positions: at place p, p * step * base^(-2 i / width). With a `factor` (Llama 3.1's scaling, arXiv 2407.21783),
+/// those that turn less than `low` times over `original` places are divided by it, those that turn more than `high` times stay, and
+/// between them the two are mixed.
+struct Rotary {
+  double base = 0;  // 0: there are none
+  double step = 1;
+  double factor = 1, low = 1, high = 4, original = 8192;
+};
+
+/// [places, width]: row p holds the cosines, then the sines, of its angles, i < width / 2. `width` is even.
+std::vector<float> rotary_angles(uint32_t places, uint32_t width, const Rotary& rotary);
 
 /// Rows of a matrix (or elements of a bias, `columns` 1) that makes queries or keys, [heads * head_width, columns], whose
 /// rotary positions turn neighbours (2 i, 2 i + 1), reordered for those that turn (i, width / 2 + i). Scores stay the same.

@@ -26,14 +26,16 @@ constexpr bool gives_one_label(const TaskTraits& task) {
   return task.scores == kSoftmax && ((task.parts & kLabelsPart) != 0 || follows);
 }
 
-/// May a second text come with the first? Labels of words, and vectors, are of one text.
-constexpr bool takes_second(uint32_t parts) { return (parts & (kWordsPart | kVectorPart | kTokenVectorsPart)) == 0; }
+/// May a second text come with the first? Labels of words, vectors, and what follows are of one text.
+constexpr bool takes_second(uint32_t parts) {
+  return (parts & (kWordsPart | kVectorPart | kTokenVectorsPart | kNextWordsPart)) == 0;
+}
 /// Is there no answer without? Where there are masks as well, these answer a text alone.
 constexpr bool needs_second(uint32_t parts) {
   return (parts & (kSpanPart | kFollowsPart | kChoicePart)) != 0 && (parts & kMasksPart) == 0;
 }
 /// Are there more labels or candidates than one wants to see?
-constexpr bool has_best(uint32_t parts) { return (parts & (kLabelsPart | kMasksPart)) != 0; }
+constexpr bool has_best(uint32_t parts) { return (parts & (kLabelsPart | kMasksPart | kNextWordsPart)) != 0; }
 /// Can windows slide over a long text?
 constexpr bool can_slide(uint32_t parts) { return (parts & (kLabelsPart | kWordsPart | kSpanPart)) != 0; }
 /// Does an answer say where something stands?

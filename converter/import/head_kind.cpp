@@ -54,7 +54,9 @@ ChosenHead head_by_tensors(const Family& family, const Fields& config, const Wei
   const Head* words = there(fb::TaskKind::fill);
   const Head* next = there(fb::TaskKind::next_sentence);
   const Head* both = words != nullptr && next != nullptr ? family.head(fb::TaskKind::pretraining) : nullptr;
-  for (const Head* head : {there(fb::TaskKind::answer), there(fb::TaskKind::classify), tags, both, words, next}) {
+  const Head* follows = there(fb::TaskKind::generate);
+  for (const Head* head :
+       {there(fb::TaskKind::answer), there(fb::TaskKind::classify), tags, both, words, next, follows}) {
     if (head != nullptr) return chosen(*head, config, weights);
   }
   return {fb::TaskKind::none, family.head(fb::TaskKind::none)};

@@ -61,6 +61,11 @@ class HeadImporter {
 
   void fill(const Head& head) { c_.builder.output("logits", fb::OutputRole::words, layers(head)); }
 
+  void generate(const Head& head) {
+    c_.builder.output("logits", fb::OutputRole::next_words, layers(head));
+    task_->end_ids = read_end_ids(c_.fields, c_.config.vocabulary);
+  }
+
   void next_sentence(const Head& head) {
     label_set(c_.builder.output("logits", fb::OutputRole::next, layers(head)), labels_of(head));
   }
@@ -225,11 +230,12 @@ class HeadImporter {
   }
 
   /// Linear over head tensors NAME.weight [out, in] and NAME.bias [out].
-  int32_t dense(const std::string& name, int32_t x, uint32_t out, const EpilogueSpec& epilogue = {}) {
+  int32_t dense(const std::string& name, int32_t x, uint32_t out, const EpilogueSpec& epilogue = {},
+                bool bare = false) {
     const uint32_t in = c_.builder.width(x);
     const int32_t weight =
         c_.builder.linear_weight(name + ".weight", out, in, c_.weights.head(name + ".weight", {out, in}));
-    return c_.builder.linear(name, x, weight, bias_of(name, out), epilogue);
+    return c_.builder.linear(name, x, weight, bare ? kAbsent : bias_of(name, out), epilogue);
   }
 
   /// NAME.bias, where the family has it.
@@ -299,6 +305,7 @@ class HeadImporter {
     }
     if (head.rows == Rows::kSummary) return summary();
     if (head.rows == Rows::kState) return state();
+    if (head.rows == Rows::kLast) return pooled("last_token", fb::PoolKind::last);
     return head.rows == Rows::kTokens ? c_.encoder.hidden : head.rows == Rows::kFirst ? first_token() : pooler();
   }
 
@@ -362,7 +369,7 @@ class HeadImporter {
         epilogue.epsilon = c_.config.epsilon;
       }
       const bool score = layer.out == HeadLayer::Out::kOne && head.labels.size() == 2;
-      x = score ? against_zero(layer.name, x) : dense(layer.name, x, width, epilogue);
+      x = score ? against_zero(layer.name, x) : dense(layer.name, x, width, epilogue, layer.bare);
     }
     return x;
   }
@@ -443,7 +450,7 @@ class HeadImporter {
                         weight_name));
       }
     }
-    const bool absent = family_.block.optional_biases && !c_.weights.has_head(bias_name);
+    const bool absent = layer.bare || (family_.block.optional_biases && !c_.weights.has_head(bias_name));
     const int32_t bias = absent ? kAbsent : c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary}));
     return c_.builder.linear(name, x, weight, bias, {});
   }
@@ -495,6 +502,7 @@ constexpr Builds kBuilds[] = {
     {fb::TaskKind::embed, &HeadImporter::embed},
     {fb::TaskKind::joint, &HeadImporter::joint},
     {fb::TaskKind::token_vectors, &HeadImporter::token_vectors},
+    {fb::TaskKind::generate, &HeadImporter::generate},
 };
 
 }  // namespace

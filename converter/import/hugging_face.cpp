@@ -235,6 +235,15 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   return graph;
 }
 
+/// What ends a text is said there, in newer directories, or in config.json.
+void read_generation_settings(const fs::path& path, Json* config) {
+  constexpr const char* kEnd = "eos_token_id";
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return;
+  const Json settings = read_json_object(path);
+  if (settings.contains(kEnd) && !settings.at(kEnd).is_null()) (*config)[kEnd] = settings.at(kEnd);
+}
+
 /// Runs `work`; what the file system refuses becomes an Error.
 template <typename Work>
 auto with_files(const Work& work) {
@@ -256,6 +265,7 @@ ModelSource open_model_source(const fs::path& directory) {
     source.directory = transformer_directory(directory);
     source.config = read_json_object(source.directory / "config.json");
     refuse_unexecuted(source.directory, source.config);
+    read_generation_settings(source.directory / "generation_config.json", &source.config);
     source.checkpoint = std::make_shared<const Checkpoint>(source.directory);
     source.tokenizer = read_tokenizer_files(source.directory);
     for (const auto& file : source.checkpoint->files()) source.weight_files.push_back(file->path());

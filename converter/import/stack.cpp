@@ -29,6 +29,8 @@ class Stack {
     int32_t x = embeddings(positions, &out.word_embeddings);
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
     if (family_.settings.slopes) scores_.slopes = slopes();
+    if (family_.block.causal) scores_.mask = fb::MaskKind::causal;
+    if (family_.block.unscaled) scores_.scale = 1;
     RelativeConstants relative(builder_, weights_, config_, positions);
     for (uint32_t i = 0; i < config_.layers; ++i) {
       know_places(i, positions);
@@ -75,9 +77,11 @@ class Stack {
 
   EpilogueSpec norm(const std::string& name, uint32_t width) {
     EpilogueSpec epilogue;
-    epilogue.norm = family_.block.affine_norms ? fb::NormKind::affine : fb::NormKind::layer;
+    epilogue.norm = family_.block.affine_norms ? fb::NormKind::affine
+                    : family_.block.rms_norms  ? fb::NormKind::rms
+                                               : fb::NormKind::layer;
     epilogue.gamma = vector(name + ".weight", width);
-    epilogue.beta = bias_of(name, width);
+    epilogue.beta = family_.block.rms_norms ? kAbsent : bias_of(name, width);
     epilogue.epsilon = config_.epsilon;
     return epilogue;
   }
@@ -237,12 +241,14 @@ class Stack {
     return builder_.linear(base_ + name, x, weight, bias_of(name, out), epilogue);
   }
 
-  /// A linear layer of an encoder layer, of one or several modules above each other. Where another layer's matrix is shared
+  /// A linear layer of an encoder layer, of one or several modules above each other, of `rows` outputs each. Where another layer's matrix is shared
   /// (`owner` < `layer`), and has the same values, there is one constant of it; where training has pulled the two apart, each
   /// has its own. Layers that name the same tensors have the same constants.
-  int32_t dense(uint32_t layer, Slot slot, int32_t x, const std::vector<Slot>& sources, uint32_t out,
+  int32_t dense(uint32_t layer, Slot slot, int32_t x, const std::vector<std::pair<Slot, uint32_t>>& sources,
                 const EpilogueSpec& epilogue) {
     const uint32_t in = builder_.width(x);
+    uint32_t out = 0;
+    for (const auto& [source, rows] : sources) out += rows;
     const std::string part = plain_name(family_, slot), prefix = layer_prefix(config_, layer), name = prefix + part;
     const std::string op = graph_name(config_, layer, slot);
     const auto same = made_.find(name + ".weight");
@@ -251,11 +257,18 @@ class Stack {
       return builder_.linear(op, x, same->second, bias == made_.end() ? kAbsent : bias->second, epilogue);
     }
     std::vector<Values> weights, biases;
-    for (const Slot source : sources) {
-      const uint32_t rows = out / static_cast<uint32_t>(sources.size());
+    bool biased = false;
+    for (const auto& [source, rows] : sources) {
       const std::string stored = prefix + family_.name(source);
       weights.push_back(weights_.encoder(stored + ".weight", {rows, in}));
-      if (!lacks_bias(stored)) biases.push_back(weights_.encoder(stored + ".bias", {rows}));
+      Values bias;
+      if (lacks_bias(stored)) {
+        bias.values.assign(rows, 0.0F);
+      } else {
+        bias = weights_.encoder(stored + ".bias", {rows});
+        biased = true;
+      }
+      biases.push_back(std::move(bias));
     }
     Values values = concatenate(std::move(weights));
     const auto owner = made_.find(layer_prefix(config_, config_.widths.shared[layer]) + part + ".weight");
@@ -263,7 +276,7 @@ class Stack {
                                ? owner->second
                                : matrix(name + ".weight", out, in, std::move(values));
     made_.emplace(name + ".weight", weight);
-    if (biases.empty()) return builder_.linear(op, x, weight, kAbsent, epilogue);
+    if (!biased) return builder_.linear(op, x, weight, kAbsent, epilogue);
     const int32_t bias = builder_.vector(base_ + name + ".bias", concatenate(std::move(biases)));
     made_.emplace(name + ".bias", bias);
     return builder_.linear(op, x, weight, bias, epilogue);
@@ -273,16 +286,18 @@ class Stack {
   void know_places(uint32_t layer, uint32_t positions) {
     if (config_.places.empty()) return;
     const LayerPlaces& places = config_.places[layer];
-    scores_.mask = places.window != 0 ? fb::MaskKind::window : fb::MaskKind::none;
+    scores_.mask = family_.block.causal ? places.sees_all ? fb::MaskKind::causal : fb::MaskKind::causal_window
+                   : places.sees_all    ? fb::MaskKind::none
+                                        : fb::MaskKind::window;
     scores_.window = places.window;
     rotary_ = kAbsent;
-    if (places.rotary_base == 0) return;
-    const auto [found, fresh] = angles_.emplace(places.rotary_base, kAbsent);
+    if (places.rotary.base == 0) return;
+    const auto [found, fresh] = angles_.emplace(places.rotary.base, kAbsent);
     if (fresh) {
       Values values;
-      values.values = rotary_angles(positions, config_.head_width, places.rotary_base, places.rotary_step);
+      values.values = rotary_angles(positions, config_.head_width, places.rotary);
       builder_.enter(fb::Part::attention);
-      found->second = builder_.table(fmt::format("{}rotary.{}", base_, places.rotary_base), positions,
+      found->second = builder_.table(fmt::format("{}rotary.{}", base_, places.rotary.base), positions,
                                      config_.head_width, std::move(values));
     }
     rotary_ = found->second;
@@ -344,7 +359,7 @@ class Stack {
 
   /// What the part of a layer that `slot` norms reads, where norms stand in front.
   int32_t normed(uint32_t layer, Slot slot, int32_t x) {
-    const bool first = layer == 0 && slot == Slot::kAttentionNorm;
+    const bool first = layer == 0 && slot == Slot::kAttentionNorm && !family_.block.norm_before_all;
     if (!family_.block.norm_first || first) return x;
     return builder_.row(graph_name(config_, layer, slot), x, layer_norm(layer, slot));
   }
@@ -357,23 +372,25 @@ class Stack {
   }
 
   int32_t attention(uint32_t i, int32_t x) {
-    const uint32_t heads = config_.widths.heads[i];
-    const uint32_t columns = heads * config_.head_width;
+    const uint32_t heads = config_.widths.heads[i], kv_heads = kv_heads_of(config_, i);
+    const uint32_t columns = heads * config_.head_width, kv_columns = kv_heads * config_.head_width;
     builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
     const int32_t in = normed(i, Slot::kAttentionNorm, narrowed(i, x));
     // Queries, keys and values by one multiplication: their weights one above the other.
-    const int32_t qkv = config_.narrow_scores                   ? through_bottleneck(i, x, columns)
-                        : family_.has(Slot::kQueriesKeysValues) ? unmixed(i, in, heads)
-                        : family_.block.shifted
-                            ? by_head(i, in)
-                            : dense(i, Slot::kQkv, in, {Slot::kQuery, Slot::kKey, Slot::kValue}, 3 * columns, {});
+    const int32_t qkv =
+        config_.narrow_scores                   ? through_bottleneck(i, x, columns)
+        : family_.has(Slot::kQueriesKeysValues) ? unmixed(i, in, heads)
+        : family_.block.shifted
+            ? by_head(i, in)
+            : dense(i, Slot::kQkv, in, {{Slot::kQuery, columns}, {Slot::kKey, kv_columns}, {Slot::kValue, kv_columns}},
+                    {});
     TurnSpec turn{rotary_, kAbsent, config_.epsilon};
     if (family_.has(Slot::kQueryNorm)) turn.norms = query_norms(i, columns);
-    const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, turn);
+    const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, kv_heads, turn);
     const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split, scores_);
     const EpilogueSpec after = added(i, Slot::kAttentionNorm, config_.bottlenecks ? in : x);
     if (family_.block.shifted) return of_heads(i, context, after);
-    const int32_t out = dense(i, Slot::kAttentionOut, context, {Slot::kAttentionOut}, config_.inner, after);
+    const int32_t out = dense(i, Slot::kAttentionOut, context, {{Slot::kAttentionOut, config_.inner}}, after);
     if (!family_.has(Slot::kSumNorm)) return out;
     return builder_.row(graph_name(config_, i, Slot::kSumNorm), out, added(i, Slot::kSumNorm, x));
   }
@@ -469,10 +486,10 @@ class Stack {
     x = stacked(i, x, width);
     const int32_t in = normed(i, Slot::kDownNorm, x);
     EpilogueSpec activated;
-    if (family_.has(Slot::kGate)) activated.gate = dense(i, Slot::kGate, in, {Slot::kGate}, width, {});
+    if (family_.has(Slot::kGate)) activated.gate = dense(i, Slot::kGate, in, {{Slot::kGate, width}}, {});
     activated.activation = config_.activation;
-    const int32_t wide = dense(i, Slot::kUp, in, {Slot::kUp}, width, activated);
-    x = dense(i, Slot::kDown, wide, {Slot::kDown}, config_.inner, added(i, Slot::kDownNorm, x));
+    const int32_t wide = dense(i, Slot::kUp, in, {{Slot::kUp, width}}, activated);
+    x = dense(i, Slot::kDown, wide, {{Slot::kDown, config_.inner}}, added(i, Slot::kDownNorm, x));
     if (!config_.bottlenecks) return x;
     EpilogueSpec widens = layer_norm(i, Slot::kWidenNorm);
     widens.residual = outer;

@@ -133,6 +133,7 @@ void Predictor::decode(uint32_t sequence, const Input& input, Prediction* out) {
   put(std::move(sets), engine_.model(), out);
   if ((parts & kSpanPart) != 0) check(bantam::answer(engine_.session(), sequence, &out->answer), where(input));
   if ((parts & kMasksPart) != 0) decode_masks(sequence, out);
+  if ((parts & kNextWordsPart) != 0) decode_next_words(sequence, input, out);
   if ((parts & kFollowsPart) != 0) decode_next(sequence, out);
   if ((parts & kVectorPart) != 0) {
     const float* values = nullptr;
@@ -229,6 +230,17 @@ void Predictor::decode_masks(uint32_t sequence, Prediction* out) {
     out->masks.push_back(std::move(candidates));
     out->mask_spans.push_back(encoded.offsets[row]);
   }
+}
+
+void Predictor::decode_next_words(uint32_t sequence, const Input& input, Prediction* out) {
+  std::vector<Candidate> candidates(options_.top == 0 ? engine_.model().vocabulary() : options_.top);
+  uint32_t count = 0;
+  check(next_words(engine_.session(), sequence, candidates.data(), static_cast<uint32_t>(candidates.size()), &count),
+        engine_.file().path());
+  candidates.resize(count);
+  const auto end = static_cast<uint32_t>(input.first.size());
+  out->masks = {std::move(candidates)};
+  out->mask_spans = {{end, end}};
 }
 
 void Predictor::decode_next(uint32_t sequence, Prediction* out) {

@@ -49,7 +49,7 @@ struct Prediction {
   Answer answer;
   std::vector<float> embedding;
   TokenVectors tokens;
-  std::vector<std::vector<Candidate>> masks;  // candidates of each [MASK]
+  std::vector<std::vector<Candidate>> masks;  // candidates of each [MASK], or of what follows the text
   std::vector<Offset> mask_spans;
   std::vector<SetAnswer> further;
 };
@@ -84,6 +84,7 @@ class Predictor {
   void decode(uint32_t sequence, const Input& input, Prediction* out);
   void decode_set(uint32_t sequence, const Input& input, SetAnswer* out);
   void decode_masks(uint32_t sequence, Prediction* out);
+  void decode_next_words(uint32_t sequence, const Input& input, Prediction* out);
   void decode_next(uint32_t sequence, Prediction* out);
   /// The label sets that are asked for, the task's own first; and their answers put where they belong.
   std::vector<SetAnswer> sets_asked() const;

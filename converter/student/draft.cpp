@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -62,6 +63,12 @@ void gather(MemoryTensor& tensor, bool columns, const Indices& indices) {
   tensor.values = std::move(out);
 }
 
+/// A matrix with its columns as rows where `turns`.
+MemoryTensor turned_as(bool turns, const MemoryTensor& tensor) {
+  if (!turns || tensor.shape.size() != 2) return tensor;
+  return {{tensor.shape[1], tensor.shape[0]}, turned(tensor.values, static_cast<size_t>(tensor.shape[0]))};
+}
+
 template <typename T>
 bool all_same(const std::vector<T>& values) {
   return std::all_of(values.begin(), values.end(), [&](const T& value) { return value == values.front(); });
@@ -101,27 +108,39 @@ bool Draft::take(const std::string& name, const MemoryTensor& tensor) {
   }
   const size_t dot = name.rfind('.');
   if (dot == std::string::npos || tensor.shape.empty()) return false;
-  for (const uint32_t parts : {2U, 3U}) {
-    const auto part_name = [&](uint32_t part) {
-      return fmt::format("{}[{}/{}]{}", name.substr(0, dot), part, parts, name.substr(dot));
-    };
-    if (tensor.shape.front() % parts != 0 || !role_of(part_name(0)).known) continue;
-    const size_t count = tensor.values.size() / parts;
-    for (uint32_t part = 0; part < parts; ++part) {
-      const auto begin = tensor.values.begin() + static_cast<std::ptrdiff_t>(part * count);
-      MemoryTensor piece{tensor.shape, {begin, begin + static_cast<std::ptrdiff_t>(count)}};
-      piece.shape.front() /= parts;
-      tensors_[part_name(part)] = std::move(piece);
-    }
+  const std::string module = name.substr(0, dot), kind = name.substr(dot);
+  if (role_of(module + "^" + kind).known) {
+    tensors_[module + "^" + kind] = turned_as(true, tensor);
     return true;
+  }
+  for (const char* mark : {"", "^"}) {
+    for (const uint32_t parts : {2U, 3U}) {
+      const auto part_name = [&](uint32_t part) {
+        return fmt::format("{}{}[{}/{}]{}", module, mark, part, parts, kind);
+      };
+      if (!role_of(part_name(0)).known) continue;
+      const MemoryTensor whole = turned_as(*mark != 0, tensor);
+      if (whole.shape.front() % parts != 0) continue;
+      const size_t count = whole.values.size() / parts;
+      for (uint32_t part = 0; part < parts; ++part) {
+        const auto begin = whole.values.begin() + static_cast<std::ptrdiff_t>(part * count);
+        MemoryTensor piece{whole.shape, {begin, begin + static_cast<std::ptrdiff_t>(count)}};
+        piece.shape.front() /= parts;
+        tensors_[part_name(part)] = std::move(piece);
+      }
+      return true;
+    }
   }
   return false;
 }
 
 std::map<std::string, MemoryTensor> Draft::tensors() const {
   std::map<std::string, MemoryTensor> whole;
+  std::set<std::string> turned;
   for (const auto& [name, tensor] : tensors_) {  // parts come in their order
-    MemoryTensor& into = whole[tensor_part(name).name];
+    const TensorPart part = tensor_part(name);
+    MemoryTensor& into = whole[part.name];
+    if (part.turned) turned.insert(part.name);
     if (into.shape.empty()) {
       into = tensor;
       continue;
@@ -129,6 +148,7 @@ std::map<std::string, MemoryTensor> Draft::tensors() const {
     into.shape.front() += tensor.shape.front();
     into.values.insert(into.values.end(), tensor.values.begin(), tensor.values.end());
   }
+  for (const std::string& name : turned) whole[name] = turned_as(true, whole[name]);
   return whole;
 }
 
@@ -238,7 +258,7 @@ void Draft::keep_layers(const Indices& layers) {
     if (!config_.places.empty()) places.push_back(config_.places[layer]);
   }
   config_.places = std::move(places);
-  if (!family().block.norm_first) return;
+  if (!family().block.norm_first || family().block.norm_before_all) return;
   // The first layer's attention reads what the embeddings' norm left.
   const std::string first = name_in(0, Slot::kAttentionNorm);
   tensors_.erase(first + ".weight");
@@ -329,13 +349,13 @@ void Draft::put_settings() {
     put(settings.intermediate, config_.widths.intermediate.front());
   }
   put(settings.vocabulary, config_.vocabulary);
-  put(settings.positions, config_.first_position + config_.positions);
+  put(settings.positions, config_.first_position + config_.positions - settings.positions_in_front);
   // Fewer positions have the same places.
   if (config_.relative.most != 0) json["max_relative_positions"] = config_.relative.most;
   if (settings.window.key != nullptr) {
     json["layer_types"] = Json::array();
     for (const LayerPlaces& places : config_.places) {
-      json["layer_types"].push_back(places.window != 0 ? "sliding_attention" : "full_attention");
+      json["layer_types"].push_back(places.sees_all ? "full_attention" : "sliding_attention");
     }
   }
   Json layout = Json::object();

@@ -22,7 +22,7 @@ static_assert(alignof(Model) <= alignof(bantam_model));
 static_assert(sizeof(bantam_status) == sizeof(Status));
 static_assert(int{BANTAM_INTERNAL} == static_cast<int>(Status::kInternal));
 static_assert(int{BANTAM_UNAVAILABLE} == static_cast<int>(Status::kUnavailable));
-static_assert(int{BANTAM_TASK_TOKEN_VECTORS} == static_cast<int>(bantam::TaskKind::kTokenVectors));
+static_assert(int{BANTAM_TASK_GENERATE} == static_cast<int>(bantam::TaskKind::kGenerate));
 static_assert(sizeof(bantam_parallel) == sizeof(bantam::Parallel));
 static_assert(offsetof(bantam_parallel, run) == offsetof(bantam::Parallel, run));
 static_assert(sizeof(bantam_offset) == sizeof(bantam::Offset));
@@ -389,6 +389,13 @@ bantam_status bantam_fill(const bantam_session* session, uint32_t sequence, uint
                           uint32_t capacity, uint32_t* count) {
   return with(session, [&](const Session& s) {
     return bantam::fill(s, sequence, mask, same<bantam::Candidate>(out), capacity, count);
+  });
+}
+
+bantam_status bantam_next_words(const bantam_session* session, uint32_t sequence, bantam_candidate* out,
+                                uint32_t capacity, uint32_t* count) {
+  return with(session, [&](const Session& s) {
+    return bantam::next_words(s, sequence, same<bantam::Candidate>(out), capacity, count);
   });
 }
 

@@ -31,6 +31,7 @@ constexpr Head kChoiceHead = {tasks_with(kChoicePart), kSequences, 1, -1, fb::Ou
 constexpr Head kFillHead = {tasks_with(kMasksPart), kTokens, 0, -1, fb::OutputRole::words};
 constexpr Head kNextHead = {tasks_with(kFollowsPart), kSequences, 0, -1, fb::OutputRole::next};
 constexpr Head kEmbeddingHead = {tasks_with(kVectorPart), kSequences, 0, -1, fb::OutputRole::embedding};
+constexpr Head kNextWordHead = {tasks_with(kNextWordsPart), kTokens, 0, -1, fb::OutputRole::next_words};
 constexpr Head kTokenVectorHead = {tasks_with(kTokenVectorsPart), kTokens, 0, -1, fb::OutputRole::token_embeddings};
 
 /// Label sets of the task itself; those from this number on are further ones.

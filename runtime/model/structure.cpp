@@ -192,7 +192,7 @@ constexpr Field kList[] = {
     field(&fb::LabelSet::name), field(&fb::LabelSet::parents),  //
     field(&fb::Task::kind), field(&fb::Task::label_sets), field(&fb::Task::max_answer_tokens),
     field(&fb::Task::no_answer), field(&fb::Task::no_answer_threshold), field(&fb::Task::prompt),
-    field(&fb::Task::blank_words),  //
+    field(&fb::Task::blank_words), field(&fb::Task::end_ids),  //
     required(&fb::Property::key), field(&fb::Property::value)};
 constexpr uint32_t kFieldCount = sizeof(kList) / sizeof(kList[0]);
 

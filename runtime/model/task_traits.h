@@ -22,6 +22,7 @@ enum Part : uint32_t {
   kChoicePart = 1u << 5,        // one of several second texts
   kFollowsPart = 1u << 6,       // whether the second text follows the first
   kTokenVectorsPart = 1u << 7,  // an embedding of each token
+  kNextWordsPart = 1u << 8,     // tokens that may follow the text
 };
 
 /// How values become scores.

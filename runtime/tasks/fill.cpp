@@ -1,4 +1,4 @@
-// Fill-mask: the best tokens for one [MASK].
+// The best tokens for one [MASK], or behind a text.
 #include "bantam/tasks.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
@@ -13,6 +13,16 @@ uint32_t mask_row(const EncodedSequence& encoded, int32_t mask_id, uint32_t mask
     if (encoded.ids[row] == mask_id && mask-- == 0) return row;
   }
   return encoded.row_count;
+}
+
+/// The best by the scores of row `row`.
+void best_words(const Session& session, const OutputView& view, uint32_t row, Candidate* out, uint32_t capacity,
+                uint32_t* count) {
+  const tasks::Logits logits{view.data + row * view.stride, 1, view.width};
+  const tasks::Probability math(session);
+  const tasks::Softmax softmax = math.softmax(logits, 1.0f);
+  *count = tasks::select_best<int32_t>(logits, out, capacity);
+  for (uint32_t i = 0; i < *count; ++i) out[i].score = math.of(softmax, out[i].score);
 }
 
 }  // namespace
@@ -30,11 +40,17 @@ Status fill(const Session& session, uint32_t sequence, uint32_t mask, Candidate*
   const int32_t mask_id = session.tokenizer()->mask_id();
   const uint32_t row = mask_id < 0 ? encoded.row_count : mask_row(encoded, mask_id, mask);
   if (row >= encoded.row_count || row >= view.rows) return Status::kIndexOutOfRange;
-  const tasks::Logits logits{view.data + row * view.stride, 1, view.width};
-  const tasks::Probability math(session);
-  const tasks::Softmax softmax = math.softmax(logits, 1.0f);
-  *count = tasks::select_best<int32_t>(logits, out, capacity);
-  for (uint32_t i = 0; i < *count; ++i) out[i].score = math.of(softmax, out[i].score);
+  best_words(session, view, row, out, capacity, count);
+  return Status::kOk;
+}
+
+Status next_words(const Session& session, uint32_t sequence, Candidate* out, uint32_t capacity, uint32_t* count) {
+  if (!has_part(session.model().task(), kNextWordsPart)) return Status::kNoSuchTask;
+  if (count == nullptr || (capacity > 0 && out == nullptr)) return Status::kInvalidArgument;
+  OutputView view;
+  const Status status = tasks::head_output(session, kNextWordHead, sequence, &view);
+  if (status != Status::kOk) return status;
+  best_words(session, view, view.rows - 1, out, capacity, count);
   return Status::kOk;
 }
 

@@ -282,8 +282,13 @@ class Evaluator {
 
   void split(const fb::OpT& op) {
     const Matrix& x = tensors_.at(op.inputs.at(0));
-    for (size_t part = 0; part < 3; ++part) tensors_[op.outputs.at(part)] = columns(x, part * x.width / 3, x.width / 3);
     const fb::SplitHeadsT& heads = *op.attributes.AsSplitHeads();
+    size_t begin = 0;
+    for (size_t part = 0; part < 3; ++part) {
+      const size_t width = size_t{part == 0 ? heads.heads : heads.kv_heads} * heads.head_width;
+      tensors_[op.outputs.at(part)] = columns(x, begin, width);
+      begin += width;
+    }
     for (size_t part = 0; part < 2 && heads.norms >= 0; ++part) {
       norm_rows(tensors_[op.outputs.at(part)], convert::named_input(op, heads.norms), 2 * part,
                 static_cast<double>(heads.epsilon));
@@ -313,7 +318,7 @@ class Evaluator {
   void rotate(Matrix& x, int32_t table, const fb::SplitHeadsT& heads) const {
     const size_t half = extent(table, 1) / 2;
     for (size_t row = 0; row < x.rows; ++row) {
-      for (size_t head = 0; head < heads.heads; ++head) {
+      for (size_t head = 0; head < x.width / heads.head_width; ++head) {
         for (size_t i = 0; i < half; ++i) {
           const float* angle = constant(table).data() + row * 2 * half + i;
           const std::complex<double> turn(static_cast<double>(angle[0]), static_cast<double>(angle[half]));
@@ -366,10 +371,12 @@ class Evaluator {
     Matrix y{q.rows, q.width, std::vector<double>(q.values.size())};
     for (size_t head = 0; head < attributes.heads; ++head) {
       const size_t begin = head * attributes.head_width, end = begin + attributes.head_width;
+      // Of keys and values that several heads share, behind where they would begin by themselves.
+      const size_t shared = begin - head / (attributes.heads / attributes.kv_heads) * attributes.head_width;
       for (size_t row = 0; row < q.rows; ++row) {
         std::vector<double> score(k.rows);
         for (size_t key = 0; key < k.rows; ++key) {
-          for (size_t i = begin; i < end; ++i) score[key] += q.at(row, i) * k.at(key, i);
+          for (size_t i = begin; i < end; ++i) score[key] += q.at(row, i) * k.at(key, i - shared);
           score[key] *= static_cast<double>(attributes.scale);
           const int64_t distance = static_cast<int64_t>(key) - static_cast<int64_t>(row);
           score[key] += bias(op, attributes, head, distance);
@@ -395,7 +402,7 @@ class Evaluator {
             if (attributes.place_queries >= 0) {
               const int32_t queries = convert::named_input(op, attributes.place_queries);
               score[key] +=
-                  k.at(key, begin + i) *
+                  k.at(key, begin - shared + i) *
                   static_cast<double>(constant(queries)[place_row(attributes, queries, head, place) * width + i]);
             }
           }
@@ -405,7 +412,7 @@ class Evaluator {
         double sum = 0;
         for (double& value : score) sum += value = std::exp(value - best);
         for (size_t key = 0; key < k.rows; ++key) {
-          for (size_t i = begin; i < end; ++i) y.at(row, i) += score[key] / sum * v.at(key, i);
+          for (size_t i = begin; i < end; ++i) y.at(row, i) += score[key] / sum * v.at(key, i - shared);
         }
       }
     }

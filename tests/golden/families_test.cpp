@@ -41,7 +41,8 @@ TEST_P(Families, ConvertAndAnswer) {
   for_each_model([](const Tiny& model) {
     const convert::Graph graph = convert::import_source(model.source(), model.options());
     const auto inputs = samples(model.config().segments, kVocabulary, graph.model.max_sequence);
-    EXPECT_EQ(graph.model.max_sequence + model.config().first_position, kPositions);
+    EXPECT_EQ(graph.model.max_sequence + model.config().first_position,
+              kPositions + GetParam()->settings.positions_in_front);
     EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
     EXPECT_GE(compare(graph, fb::DType::i8, inputs).cosine(), kSmallestCosine);
   });
@@ -151,8 +152,8 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
     const convert::Graph graph = convert::import_source(model.source(), model.options());
     const bool refused = family.has(Slot::kDistances) || family.has(Slot::kGate) || family.block.places ||
                          family.block.shifted || model.config().relative.vectors || family.block.bottlenecks ||
-                         family.block.averaged || family.block.recurrent || !model.has_biases() ||
-                         model.gives_words() || model.gives_token_vectors();
+                         family.block.averaged || family.block.recurrent || !family.has(Slot::kEmbeddingNorm) ||
+                         !model.has_biases() || model.gives_words() || model.gives_token_vectors();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

@@ -17,6 +17,7 @@ import torch
 import transformers
 
 import colbert
+import generation
 import jina_bert
 import multilingual
 import recurrent
@@ -48,6 +49,43 @@ SMALL = dict(
     type_vocab_size=2,
 )
 XLNET = dict(vocab_size=61, d_model=18, n_head=3, n_layer=1, d_inner=28)
+# Decoders, in the names of their settings.
+GPT = dict(vocab_size=61, n_embd=18, n_head=3, n_layer=2, n_positions=24)
+NEO = dict(
+    vocab_size=61,
+    hidden_size=18,
+    num_heads=3,
+    num_layers=2,
+    max_position_embeddings=24,
+    attention_types=[[["global", "local"], 1]],
+    window_size=4,
+)
+OPT = dict(
+    vocab_size=61,
+    hidden_size=18,
+    word_embed_proj_dim=18,
+    num_attention_heads=3,
+    num_hidden_layers=2,
+    ffn_dim=28,
+    max_position_embeddings=24,
+)
+LLAMA = dict(
+    vocab_size=61,
+    hidden_size=24,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    num_hidden_layers=2,
+    intermediate_size=28,
+    max_position_embeddings=24,
+)
+SCALED = dict(
+    rope_type="llama3",
+    rope_theta=100.0,
+    factor=4.0,
+    low_freq_factor=1.0,
+    high_freq_factor=4.0,
+    original_max_position_embeddings=12,
+)
 INTENTS = ["on", "off", "dim"]
 TAGS = ["O", "B-room", "I-room", "B-level", "I-level"]
 
@@ -274,6 +312,32 @@ JINA_MODELS = {
 }
 
 
+TOKENS = dict(bos_token_id=1, eos_token_id=2, pad_token_id=0)
+DECODER_MODELS = {
+    "gpt2-generate": ("GPT2LMHeadModel", GPT),
+    "gpt2-classify": ("GPT2ForSequenceClassification", dict(**GPT, num_labels=3, n_inner=20)),
+    "gpt2-tag": ("GPT2ForTokenClassification", dict(**GPT, **FIVE_TAGS)),
+    "gpt2-answer": ("GPT2ForQuestionAnswering", GPT),
+    "gpt2-encoder": ("GPT2Model", GPT),
+    "gpt-generate": ("OpenAIGPTLMHeadModel", GPT),
+    "gpt-classify": ("OpenAIGPTForSequenceClassification", dict(**GPT, num_labels=3)),
+    "gpt-neo-generate": ("GPTNeoForCausalLM", NEO),
+    "gpt-neo-classify": ("GPTNeoForSequenceClassification", dict(**NEO, num_labels=3)),
+    "opt-generate": ("OPTForCausalLM", OPT),
+    "opt-classify": ("OPTForSequenceClassification", dict(**OPT, num_labels=3)),
+    "llama-generate": ("LlamaForCausalLM", LLAMA),
+    "llama-scaled": ("LlamaForCausalLM", dict(**LLAMA, rope_parameters=SCALED, tie_word_embeddings=True)),
+    "llama-tag": ("LlamaForTokenClassification", dict(**LLAMA, **FIVE_TAGS, attention_bias=True, mlp_bias=True)),
+    "llama-answer": ("LlamaForQuestionAnswering", LLAMA),
+    "mistral-generate": ("MistralForCausalLM", dict(**LLAMA, sliding_window=5, head_dim=8)),
+    "qwen2-generate": (
+        "Qwen2ForCausalLM",
+        dict(**LLAMA, use_sliding_window=True, sliding_window=6, max_window_layers=1),
+    ),
+    "qwen2-classify": ("Qwen2ForSequenceClassification", dict(**LLAMA, num_labels=3)),
+}
+
+
 def vocabulary():
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -295,7 +359,7 @@ def randomize(model, seed, gain=1.5):
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
         values = torch.randn(parameter.shape, generator=generator)
-        if "norm" in name.lower():
+        if "norm" in name.lower() or ".ln_" in name:
             values = values * 0.2 + (1.0 if name.endswith("weight") else 0.0)
         elif parameter.dim() == 1:
             values = values * 0.2
@@ -364,6 +428,24 @@ def make_small(root, name, seed):
     model.half().save_pretrained(directory)
     outputs_a_token = any(word in name for word in ("fill", "pretraining", "encoder"))
     write_expected(directory, 11 if outputs_a_token else 24, seed, first=5, vocabulary=SMALL["vocab_size"])
+
+
+def make_decoder(root, name, seed):
+    kind, settings = DECODER_MODELS[name]
+    model_class = getattr(transformers, kind)
+    model = model_class(model_class.config_class(**{**settings, **TOKENS}))
+    randomize(model, seed)
+    model.tie_weights()
+    directory = root / name
+    model.half().save_pretrained(directory)
+    (directory / "generation_config.json").unlink(missing_ok=True)
+    outputs_a_token = any(word in name for word in ("generate", "scaled", "encoder"))
+    write_expected(directory, 11 if outputs_a_token else 24, seed, first=5, vocabulary=settings["vocab_size"])
+
+
+def make_text_decoder(root, name, seed):
+    generation.make(root / name, randomize, seed)
+    write_expected(root / name, 11, seed)
 
 
 def make_jina(root, name, seed):
@@ -563,6 +645,8 @@ def main():
     makers += [(name, make_small, seed) for seed, name in enumerate(SMALL_MODELS, start=100)]
     makers += [(name, make_jina, seed) for seed, name in enumerate(JINA_MODELS, start=300)]
     makers += [(name, make_setfit, seed) for seed, name in enumerate(("setfit-two", "setfit-several"), start=330)]
+    makers += [(name, make_decoder, seed) for seed, name in enumerate(DECODER_MODELS, start=400)]
+    makers += [(generation.NAME, make_text_decoder, 450)]
     makers += [(name, make_colbert, seed) for seed, name in enumerate(colbert.LAYOUTS, start=350)]
     makers += [("minilm-multilingual", make_multilingual, 340)]
     makers += [(name, make_static, seed) for seed, name in enumerate(("static-plain", "static-mapped"), start=320)]

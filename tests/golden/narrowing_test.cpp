@@ -20,7 +20,7 @@ namespace {
 /// A classifier as its published files are, where the family has one.
 Tiny usual(const Family& family) {
   const Head* classify = family.head(fb::TaskKind::classify);
-  const bool biases = !family.block.norm_first;
+  const bool biases = !family.block.norm_first || !family.block.optional_biases;
   return {family, classify != nullptr ? *classify : family.heads.front(), kHidden, biases};
 }
 

@@ -163,11 +163,11 @@ TEST(Places, RotaryWindowsAndGatesInFrontOfNorms) {
   for (const fb::NormKind kind : {fb::NormKind::layer, fb::NormKind::rms}) {
     Stack stack(3);
     const int32_t global = stack.build().table("global", kPlaces, kHeadWidth,
-                                               Stack::made(convert::rotary_angles(kPlaces, kHeadWidth, 160000)));
+                                               Stack::made(convert::rotary_angles(kPlaces, kHeadWidth, {160000})));
     const int32_t local = stack.build().table("local", kPlaces, kHeadWidth,
-                                              Stack::made(convert::rotary_angles(kPlaces, kHeadWidth, 10000)));
+                                              Stack::made(convert::rotary_angles(kPlaces, kHeadWidth, {10000})));
     const int32_t part =
-        stack.build().table("part", kPlaces, 6, Stack::made(convert::rotary_angles(kPlaces, 6, 10000)));
+        stack.build().table("part", kPlaces, 6, Stack::made(convert::rotary_angles(kPlaces, 6, {10000})));
     AttentionSpec window;
     window.mask = fb::MaskKind::window;
     window.window = 9;
@@ -241,7 +241,7 @@ TEST(Places, NeighboursAsHalves) {
   std::vector<float> q(kHead), k(kHead);
   for (uint32_t i = 0; i < kHead; ++i)
     q[i] = 0.3F * static_cast<float>(i) - 1, k[i] = 1.1F - 0.2F * static_cast<float>(i * i % 7);
-  const std::vector<float> angles = convert::rotary_angles(5, kWidth, 100);
+  const std::vector<float> angles = convert::rotary_angles(5, kWidth, {100});
   const auto turned = [&](const std::vector<float>& x, uint32_t place, uint32_t step, uint32_t apart) {
     std::vector<float> y = x;
     for (uint32_t i = 0; i < kWidth / 2; ++i) {

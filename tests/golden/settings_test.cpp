@@ -36,7 +36,7 @@ TEST(PublishedSettings, OlderNamesServeWhereTheOthersAreMissing) {
   EXPECT_EQ(config.layers, 2U);
   EXPECT_EQ(config.intermediate, 40U);
   EXPECT_EQ(config.activation, fb::ActivationKind::silu);
-  EXPECT_EQ(config.places.at(1).rotary_base, 500);
+  EXPECT_EQ(config.places.at(1).rotary.base, 500);
   EXPECT_FLOAT_EQ(config.epsilon, 1e-6F);
   for (const auto& [key, value] : std::map<std::string, Json>{
            {"prenorm", true}, {"rotary_emb_interleaved", true}, {"rotary_emb_fraction", 0.5}, {"num_experts", 8}}) {
@@ -158,8 +158,8 @@ TEST(PublishedSettings, RotaryPositionsThatNtkScales) {
                {"rope_theta", 20000},      {"rope_scaling", {{"type", "ntk"}, {"factor", 8.0}}}};
   // As the models' own code computes it: the base times the factor, angles divided by factor^(2 / head width).
   const convert::LayerPlaces places = read(json).places.at(0);
-  EXPECT_EQ(places.rotary_base, 160000);
-  EXPECT_DOUBLE_EQ(places.rotary_step, std::pow(8.0, -2.0 / 8));
+  EXPECT_EQ(places.rotary.base, 160000);
+  EXPECT_DOUBLE_EQ(places.rotary.step, std::pow(8.0, -2.0 / 8));
   json["rope_scaling"]["type"] = "yarn";
   EXPECT_THROW(read(json), convert::Error);
 }

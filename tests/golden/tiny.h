@@ -49,6 +49,7 @@ class Tiny {
     set(settings.hidden, kHidden);
     set(settings.heads, kHeads);
     set(settings.intermediate, kFfn);
+    set(settings.kv_heads, 1);
     set(settings.positions, kPositions);
     set(settings.layers, 2);
     set(settings.groups, 2);
@@ -56,6 +57,14 @@ class Tiny {
     set(settings.embedding, embedding);
     set(settings.window, 6);
     set(settings.full_every, 3);
+    if (settings.windows == convert::Settings::Windows::kKinds) {
+      config_["attention_types"] = Json::parse(R"([[["global", "local"], 1]])");
+    }
+    if (settings.windows == convert::Settings::Windows::kFrom) {
+      config_["use_sliding_window"] = true;
+      config_["max_window_layers"] = 1U;
+    }
+    if (settings.untied) config_["tie_word_embeddings"] = true;
     if (family.block.places) {
       config_["relative_attention"] = true;
       config_["pos_att_type"] = {"p2c", "c2p"};
@@ -102,7 +111,10 @@ class Tiny {
   const convert::EncoderConfig& config() const { return read_; }
   bool has_biases() const { return biases_; }
   bool gives_token_vectors() const { return head_.task == fb::TaskKind::token_vectors; }
-  bool gives_words() const { return head_.task == fb::TaskKind::fill || head_.task == fb::TaskKind::pretraining; }
+  bool gives_words() const {
+    return head_.task == fb::TaskKind::fill || head_.task == fb::TaskKind::pretraining ||
+           head_.task == fb::TaskKind::generate;
+  }
 
  private:
   using Problems = convert::Problems;
@@ -125,19 +137,21 @@ class Tiny {
   }
 
   /// Parts of one tensor make it longer, one after the other.
-  void linear(const std::string& name, uint64_t out, uint64_t in) {
+  void linear(const std::string& name, uint64_t out, uint64_t in, bool bare = false) {
+    const bool turned = convert::tensor_part(name).turned;
     const std::string whole = convert::tensor_part(name).name;
     const auto before = tensors_.find(whole + ".weight");
-    const uint64_t rows = before != tensors_.end() ? before->second.shape[0] + out : out;
+    const uint64_t rows = before != tensors_.end() ? before->second.shape[turned ? 1 : 0] + out : out;
     // Nothing keeps what grows in bounds where norms have no statistics.
     const float gain = family_.block.affine_norms ? 0.6F : 1.5F;
-    add(whole + ".weight", {rows, in}, gain / std::sqrt(static_cast<float>(in)));
-    if (biases_) add(whole + ".bias", {rows}, 0.2F);
+    add(whole + ".weight", turned ? std::vector<uint64_t>{in, rows} : std::vector<uint64_t>{rows, in},
+        gain / std::sqrt(static_cast<float>(in)));
+    if (biases_ && !bare) add(whole + ".bias", {rows}, 0.2F);
   }
 
   void norm(const std::string& name, uint64_t width) {
     add(name + ".weight", {width}, 0.2F, 1);
-    if (biases_) add(name + ".bias", {width}, 0.2F);
+    if (biases_ && !family_.block.rms_norms) add(name + ".bias", {width}, 0.2F);
   }
 
   void module(const std::string& name, Slot slot) {
@@ -183,7 +197,8 @@ class Tiny {
         add(base + name, {axes.rows == Axis::kNone ? types : extent(axes.rows), extent(axes.columns)}, 1);
       } else if (convert::is_of_layer(slot)) {
         for (uint32_t i = 0; i < read_.layers; ++i) {
-          const bool none = i == 0 && slot == Slot::kAttentionNorm && family_.block.norm_first;
+          const bool none =
+              i == 0 && slot == Slot::kAttentionNorm && family_.block.norm_first && !family_.block.norm_before_all;
           if (!none) module(base + convert::layer_prefix(read_, i) + name, slot);
         }
       } else {
@@ -220,6 +235,7 @@ class Tiny {
     uint64_t in = kHidden;
     for (const HeadLayer& layer : head.layers) {
       if (layer.out == HeadLayer::Out::kVocabulary) {  // tied
+        if (layer.bare) continue;
         add(layer.bias != nullptr ? layer.bias : std::string(layer.name) + ".bias", {kVocabulary}, 0.2F);
         const uint64_t beside = kHidden - read_.embedding;
         if (layer.beside != nullptr && beside != 0)
@@ -233,7 +249,7 @@ class Tiny {
                                                          {HeadLayer::Out::kTwo, 2},
                                                          {HeadLayer::Out::kVector, 7}};
       const uint64_t out = widths.at(layer.out);
-      linear(layer.name, out, in);
+      linear(layer.name, out, in, layer.bare);
       if (layer.norm != nullptr) norm(layer.norm, out);
       in = out;
     }

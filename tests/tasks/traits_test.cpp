@@ -11,7 +11,7 @@ namespace {
 TEST(TaskTraits, PartsSayWhichTasksHaveThem) {
   for (const fb::TaskKind kind : fb::EnumValuesTaskKind()) {
     const uint32_t bit = 1u << static_cast<uint32_t>(kind);
-    for (uint32_t part = 1; part <= kTokenVectorsPart; part *= 2) {
+    for (uint32_t part = 1; part <= kNextWordsPart; part *= 2) {
       const bool has = (traits(kind).parts & part) != 0;
       EXPECT_EQ((tasks_with(part) & bit) != 0, has) << fb::EnumNameTaskKind(kind);
       EXPECT_EQ(has_part(static_cast<TaskKind>(kind), part), has);
@@ -33,6 +33,7 @@ TEST(TaskTraits, EveryPartHasAHead) {
   EXPECT_EQ(tasks({&kFillHead}), tasks_with(kMasksPart));
   EXPECT_EQ(tasks({&kEmbeddingHead}), tasks_with(kVectorPart));
   EXPECT_EQ(tasks({&kTokenVectorHead}), tasks_with(kTokenVectorsPart));
+  EXPECT_EQ(tasks({&kNextWordHead}), tasks_with(kNextWordsPart));
   EXPECT_EQ(tasks({&kChoiceHead}), tasks_with(kChoicePart));
   EXPECT_EQ(tasks({&kNextHead}), tasks_with(kFollowsPart));
 }

@@ -82,6 +82,15 @@ std::vector<Head> common_heads() {
           {fb::TaskKind::token_vectors, nullptr, Rows::kTokens, {{"linear", Out::kVector}}}};
 }
 
+std::vector<Head> decoder_heads(const char* generates) {
+  HeadLayer words{"lm_head", Out::kVocabulary}, scores{"score", Out::kLabels};
+  words.bare = scores.bare = true;
+  return {{fb::TaskKind::none, "Model"},
+          {fb::TaskKind::embed, nullptr},
+          {fb::TaskKind::generate, generates, Rows::kTokens, {words}},
+          {fb::TaskKind::classify, "ForSequenceClassification", Rows::kLast, {scores}}};
+}
+
 std::vector<Head> joined(std::vector<Head> a, std::vector<Head> b) {
   std::move(b.begin(), b.end(), std::back_inserter(a));
   return a;

@@ -28,6 +28,12 @@ std::vector<Head> cls_heads();
 /// What needs no tensors of its own, or bantam's own: the bare encoder, its embeddings, intents with slots.
 std::vector<Head> common_heads();
 
+/// A decoder's: the next token by the class called so behind the family's name, and a label of the text by its last token; the bare
+/// model, and its embeddings.
+std::vector<Head> decoder_heads(const char* generates);
+/// Of Llama and those like it: rotary positions, norms without means, gated feed-forward layers, keys and values that heads share.
+Family llama_like(const char* model_type, const char* architecture);
+
 /// `a` and then `b`.
 std::vector<Head> joined(std::vector<Head> a, std::vector<Head> b);
 

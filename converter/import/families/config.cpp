@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "graph/task_parts.h"
+#include "import/families/places.h"
 
 namespace bantam::convert {
 namespace {
@@ -16,7 +17,6 @@ namespace {
 constexpr uint32_t kMaxVocabulary = 1U << 24;
 constexpr uint32_t kMaxWidth = 1U << 16;
 constexpr uint32_t kMaxLayers = 1U << 10;
-constexpr uint32_t kMaxPositions = 1U << 20;
 constexpr uint32_t kMaxConvolution = 31;
 
 /// Of queries with vectors of distances, and of keys with them, too.
@@ -39,8 +39,8 @@ void refuse_unsupported(const Fields& config, const Family& family) {
                                        : "only \"absolute\" is"));
   }
   require(config, settings.required);
-  if (config.flag("is_decoder", false)) {
-    config.problem(ExitCode::kUnsupported, "is_decoder", "decoders are not supported; only encoders are");
+  if (config.flag("is_decoder", false) && !family.block.causal) {
+    config.problem(ExitCode::kUnsupported, "is_decoder", "this family is supported as an encoder only");
   }
   if (config.flag("add_cross_attention", false)) {
     config.problem(ExitCode::kUnsupported, "add_cross_attention", "cross attention is not supported");
@@ -80,8 +80,11 @@ void read_widths(const Fields& config, EncoderConfig& out, const char* heads_key
   const bool own = config.has("bantam_layout") && config.raw("bantam_layout").is_object();
   Problems nothing;
   const Fields layout = own ? config.inside("bantam_layout") : Fields(kNone, "", nothing);
+  const char* own_width = out.family->settings.head_width;
   if (layout.has("head_width")) {
     out.head_width = layout.count("head_width", kMaxWidth);
+  } else if (own_width != nullptr && config.has(own_width)) {
+    out.head_width = config.count(own_width, kMaxWidth);
   } else {
     out.head_width = out.inner / out.heads;
     if (out.inner % out.heads != 0) {
@@ -130,6 +133,7 @@ void read_positions(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
   const char* key = key_in(config, settings, settings.positions.key);
   out.positions = config.count(key, settings.any_length ? kMostPlaces : kMaxPositions, settings.positions.otherwise);
+  out.first_position = settings.positions_in_front;
   if (settings.padding.key == nullptr) return;
   const double padding = config.number(settings.padding.key, settings.padding.otherwise);
   if (!(padding >= 0 && padding < out.positions - 1.0) || padding != std::floor(padding)) {
@@ -140,90 +144,6 @@ void read_positions(const Fields& config, EncoderConfig& out) {
   }
   out.first_position = static_cast<uint32_t>(padding) + 1;
   out.positions -= out.first_position;
-}
-
-struct Rotary {
-  double base = 0, step = 1;
-};
-
-/// Published scalings of rotary positions: those that "ntk" names multiply the base by a factor, and divide angles by its power
-/// 2 / head width, so that the slowest turns by the factor more slowly.
-void scale(const Fields& scaling, uint32_t head_width, Rotary* rotary) {
-  const std::string type = scaling.text("type", scaling.text("rope_type", "default"));
-  if (type == "default") return;
-  const double factor = scaling.number("factor", 1);
-  if (type != "ntk" || scaling.has("mixed_b") || !(factor >= 1 && factor <= 1e6)) {
-    scaling.problem(ExitCode::kUnsupported, "type",
-                    fmt::format("rotary positions scaled by \"{}\" (factor {}) are not supported; \"ntk\" with a "
-                                "factor of 1 or more is",
-                                type, factor));
-    return;
-  }
-  rotary->base *= factor;
-  rotary->step = std::pow(factor, -2.0 / head_width);
-}
-
-/// Rotary positions from rope_parameters (of `kind` of layers, where it tells them apart), or a key of their own.
-Rotary read_rotary(const Fields& config, const Settings::Rotary& rotary, const char* kind, uint32_t head_width) {
-  Rotary out{rotary.otherwise};
-  if (rotary.otherwise == 0) return out;
-  if (rotary.key != nullptr) out.base = config.number(rotary.key, rotary.otherwise);
-  const auto read = [&](const Fields& fields) {
-    out.base = fields.number("rope_theta", out.base);
-    const std::string type = fields.text("rope_type", "default");
-    if (type != "default") {
-      fields.problem(ExitCode::kUnsupported, "rope_type",
-                     fmt::format("\"{}\" is not supported; only \"default\" is", type));
-    }
-    if (fields.number("partial_rotary_factor", 1) != 1) {
-      fields.problem(ExitCode::kUnsupported, "partial_rotary_factor",
-                     "heads that are turned in part are not supported");
-    }
-  };
-  if (config.has("rope_parameters") && config.raw("rope_parameters").is_object()) {
-    const Fields all = config.inside("rope_parameters");
-    const bool apart = all.has(kind) && all.raw(kind).is_object();
-    read(apart ? all.inside(kind) : all);
-  }
-  if (!(out.base >= 1 && out.base <= 1e12)) {
-    config.problem(ExitCode::kInvalid, rotary.key == nullptr ? "rope_theta" : rotary.key,
-                   "the base of rotary positions is not a number from 1 to 1e12");
-    out.base = rotary.otherwise;
-  }
-  if (config.has("rope_scaling") && config.raw("rope_scaling").is_object()) {
-    scale(config.inside("rope_scaling"), head_width, &out);
-  }
-  return out;
-}
-
-/// What settings say of places, layer by layer.
-void read_places(const Fields& config, EncoderConfig& out) {
-  const Settings& settings = out.family->settings;
-  if (settings.rotary.otherwise == 0) return;
-  const Rotary full = read_rotary(config, settings.rotary, "full_attention", out.head_width);
-  const Rotary local = read_rotary(config, settings.local_rotary, "sliding_attention", out.head_width);
-  if (out.head_width % 2 != 0) {
-    config.problem(ExitCode::kUnsupported, settings.heads.key,
-                   fmt::format("rotary positions want heads of an even width, not of {}", out.head_width));
-  }
-  out.places.assign(out.layers, {full.base, full.step, 0});
-  if (settings.window.key == nullptr) return;
-  const uint32_t window = config.count(settings.window.key, kMaxPositions, settings.window.otherwise) / 2;
-  const uint32_t every = config.count(settings.full_every.key, kMaxPositions, settings.full_every.otherwise);
-  if (window == 0) config.problem(ExitCode::kUnsupported, settings.window.key, "a window of no tokens");
-  const bool listed = config.has("layer_types");
-  const Json kinds = listed ? config.raw("layer_types") : Json();
-  if (listed && (!kinds.is_array() || kinds.size() != out.layers)) {
-    config.problem(ExitCode::kInvalid, "layer_types", "is not a list of a word a layer");
-    return;
-  }
-  for (uint32_t i = 0; i < out.layers; ++i) {
-    const bool sees_all = listed ? kinds[i] == "full_attention" : i % every == 0;
-    if (listed && !sees_all && kinds[i] != "sliding_attention") {
-      config.problem(ExitCode::kUnsupported, "layer_types", "only full_attention and sliding_attention are supported");
-    }
-    if (!sees_all) out.places[i] = {local.base, local.step, window};
-  }
 }
 
 /// MobileBERT's settings (arXiv 2004.02984).
@@ -368,6 +288,7 @@ fb::ActivationKind read_unit(const Fields& config, const std::string& key, const
   if (family.has(Slot::kGate) && name == "swiglu") return fb::ActivationKind::silu;
   if (family.has(Slot::kGate) && name == "geglu") return fb::ActivationKind::gelu;
   if (family.has(Slot::kGate) && name == "reglu") return fb::ActivationKind::relu;
+  if (family.settings.tanh_gelu && name == "gelu") return fb::ActivationKind::gelu_tanh;
   return read_activation(config, key, family.settings.activation_otherwise);
 }
 
@@ -395,7 +316,16 @@ EncoderConfig read_encoder_config(const Fields& config) {
   out.inner_layers = count(settings.inner_layers, kMaxLayers);
   out.groups = count(settings.groups, kMaxLayers);
   out.heads = count(settings.heads, kMaxWidth);
-  out.intermediate = count(settings.intermediate, kMaxWidth);
+  const bool multiple =
+      settings.widening != 0 && (settings.intermediate.key == nullptr || !config.has(settings.intermediate.key));
+  out.intermediate = multiple ? settings.widening * out.hidden : count(settings.intermediate, kMaxWidth);
+  out.kv_heads = count(settings.kv_heads, kMaxWidth);
+  if (out.kv_heads == 0) out.kv_heads = out.heads;
+  if (out.heads % out.kv_heads != 0) {
+    config.problem(ExitCode::kInvalid, settings.kv_heads.key,
+                   fmt::format("{} heads of keys and values do not divide {} heads", out.kv_heads, out.heads));
+    out.kv_heads = out.heads;
+  }
   out.activation = read_unit(config, key_in(config, settings, settings.activation), *out.family);
   read_positions(config, out);
   read_layers(config, out);
@@ -420,14 +350,14 @@ EncoderConfig read_encoder_config(const Fields& config) {
                    fmt::format("{} is not between 0 and 1", epsilon));
   }
   out.epsilon = static_cast<float>(epsilon);
-  out.tie_embeddings = config.flag("tie_word_embeddings", true);
+  out.tie_embeddings = config.flag("tie_word_embeddings", !settings.untied);
   read_widths(config, out, settings.heads.key);
   read_places(config, out);
   return out;
 }
 
 ModelNames model_names(const Family& family) {
-  ModelNames names{family.base, family.name(Slot::kWords), {}};
+  ModelNames names{family.base, family.name(Slot::kWords), {}, family.other_bases};
   if (family.has(Slot::kPooler)) {
     names.unused.push_back({std::string(family.name(Slot::kPooler)) + ".", "this head does not use the pooler"});
   }
@@ -450,6 +380,10 @@ ModelNames model_names(const Family& family) {
     }
   }
   return names;
+}
+
+uint32_t kv_heads_of(const EncoderConfig& config, uint32_t layer) {
+  return config.kv_heads == config.heads ? config.widths.heads[layer] : config.kv_heads;
 }
 
 std::string layer_prefix(const EncoderConfig& config, uint32_t layer) {
@@ -494,6 +428,9 @@ uint32_t extent_of(const EncoderConfig& config, Axis axis) {
       return config.intermediate;
     case Axis::kScores:
     case Axis::kValues:
+      return config.family->settings.head_width != nullptr ? config.heads * config.head_width : config.inner;
+    case Axis::kShared:
+      return config.kv_heads * config.head_width;
     case Axis::kInner:
       return config.inner;
     case Axis::kValueInput:

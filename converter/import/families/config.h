@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bantam_generated.h"
+#include "graph/places.h"
 #include "import/families/family.h"
 #include "import/source/fields.h"
 #include "import/source/weights.h"
@@ -17,6 +18,8 @@ namespace bantam::convert {
 /// Most tokens of texts of any length (Settings::any_length): what scores know of places are constants a distance, which would be
 /// larger than the model beyond this.
 constexpr uint32_t kMostPlaces = 1U << 13;
+/// Most positions that settings may state, so that every product keeps within 64 bits.
+constexpr uint32_t kMaxPositions = 1U << 20;
 
 /// Widths that transformers' own settings cannot express, one value a layer; config.json's "bantam_layout" (see
 /// ../student). Without it every layer has the same.
@@ -29,9 +32,9 @@ struct LayerWidths {
 
 /// What a layer's attention knows of places.
 struct LayerPlaces {
-  double rotary_base = 0;  // of rotary positions; 0: there are none
-  double rotary_step = 1;  // what their angles are multiplied by
-  uint32_t window = 0;     // tokens on each side that a token sees; 0: all
+  Rotary rotary;
+  bool sees_all = true;
+  uint32_t window = 0;  // otherwise: tokens on each side that a token sees; of decoders, in front of it
 };
 
 /// Scores of relative places (Block::places).
@@ -55,7 +58,8 @@ struct EncoderConfig {
   uint32_t hidden = 0;
   uint32_t layers = 0;
   uint32_t heads = 0;
-  uint32_t inner = 0;  // columns between bottlenecks; `hidden` where there are none
+  uint32_t kv_heads = 0;  // of keys and values; as many as `heads` where they are not shared
+  uint32_t inner = 0;     // columns between bottlenecks; `hidden` where there are none
   uint32_t intermediate = 0;
   uint32_t positions = 0;       // that tokens can have
   uint32_t first_position = 0;  // the position table's row of the first token
@@ -83,6 +87,8 @@ struct EncoderConfig {
   uint32_t inner_layers = 1;   // layers inside each of a group; `layers` counts all that run
 };
 
+/// Heads of keys and values of a layer, which a student may have fewer of.
+uint32_t kv_heads_of(const EncoderConfig& config, uint32_t layer);
 /// What Weights has to know of a family's names: tensors of its pooler and of heads that another task has do no harm.
 ModelNames model_names(const Family& family);
 /// The place of a layer's tensors, relative to the base model: "encoder.layer.3.".

@@ -16,7 +16,8 @@
 namespace bantam::convert {
 
 /// What an axis of a tensor counts. kEmbedding: columns of embedding tables, which are the hidden width where nothing projects
-/// them to it. kScores: columns of queries and keys; kValues: of values and contexts. kInner: columns between bottlenecks;
+/// them to it. kScores: columns of queries and keys; kValues: of values and contexts; kShared: of keys and of values that several
+/// heads may share. kInner: columns between bottlenecks;
 /// kValueInput: of what values are made of there; kWordInput: of what projects words.
 enum class Axis {
   kNone,
@@ -26,6 +27,7 @@ enum class Axis {
   kPositions,
   kScores,
   kValues,
+  kShared,
   kFfn,
   kInner,
   kValueInput,
@@ -103,7 +105,7 @@ struct Axes {
 };
 
 /// Names by slot, relative to the base model or to a layer; tables' are whole ("....weight"). "NAME[1/3]" is the second of three
-/// equal parts of the rows of NAME (tensor_part).
+/// equal parts of the rows of NAME; "NAME^" is stored from inputs to outputs (tensor_part).
 using Roles = std::map<Slot, const char*>;
 
 /// A count in config.json. Without a key it is always `otherwise`.
@@ -143,6 +145,17 @@ struct Settings {
   double epsilon_otherwise = 1e-12;
   /// The first row of the position table that a token has is this one + 1; no key: row 0.
   Count padding;
+  /// Rows of the position table in front of the first token's, which `positions` does not count.
+  uint32_t positions_in_front = 0;
+  /// Heads of keys and values; 0: as many as of queries. The key of the width of a head (absent: `hidden` / `heads`).
+  Count kv_heads;
+  const char* head_width = nullptr;
+  /// Without a setting, or where it is null, `intermediate` is so many times `hidden`.
+  uint32_t widening = 0;
+  /// "gelu" is its form with tanh.
+  bool tanh_gelu = false;
+  /// Output layers over the vocabulary are not the word embeddings, unless "tie_word_embeddings" says so.
+  bool untied = false;
   /// Buckets of distances (Slot::kDistances), the last of which holds those from `most_distance` on. 0: there are none.
   uint32_t buckets = 0;
   uint32_t most_distance = 128;
@@ -156,14 +169,18 @@ struct Settings {
   };
   Rotary rotary, local_rotary;
   /// Tokens that local layers see, half of them on each side; no key: no layer is local. All are but each `full_every`th, or as
-  /// "layer_types" says.
+  /// "layer_types" says. Of decoders: tokens that a token sees, itself included, in the layers that `windows` says.
   Count window, full_every;
+  /// kAll: in all layers, where the setting is there. kFrom: with "use_sliding_window", from layer "max_window_layers" on. kKinds: as
+  /// "attention_types" says, [[["global", "local"], 12]].
+  enum class Windows { kAll, kFrom, kKinds };
+  Windows windows = Windows::kAll;
 };
 
 /// What a head reads: every token, the first one, the pooler's row of the first one, or as "classifier_pooling" says: "cls" (the
 /// first one) or "mean"; or as "summary_type" does: "last" (the default), "first" or "mean"; of recurrent layers as "pooling" says:
-/// "last" (what each direction ends with, the default), "mean" or "max".
-enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary, kState };
+/// "last" (what each direction ends with, the default), "mean" or "max"; or the last token.
+enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary, kState, kLast };
 
 /// A linear layer of a head, with its activation and norm.
 struct HeadLayer {
@@ -182,6 +199,8 @@ struct HeadLayer {
   const char* beside = nullptr;
   /// A flag without which (it is true where it is absent) nothing but the layer's activation is there.
   const char* only_if = nullptr;
+  /// There is no bias.
+  bool bare = false;
 };
 
 struct Head {
@@ -219,6 +238,14 @@ struct Block {
   bool shifted = false;
   /// Layers are recurrent (import/recurrent.h).
   bool recurrent = false;
+  /// With `norm_first`: the first layer's attention has a norm in front, too, and embeddings have none.
+  bool norm_before_all = false;
+  /// Tokens see themselves and those in front of them: the layers of a decoder.
+  bool causal = false;
+  /// Norms are divisions by the root of the mean square.
+  bool rms_norms = false;
+  /// Scores are not divided by the root of a head's width.
+  bool unscaled = false;
   /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
   bool averaged = false;
 };
@@ -238,6 +265,8 @@ struct Family {
   Published published = {};
   /// The base model's name in checkpoints ("bert" of "bert.encoder..."), and in the graph.
   const char* base = nullptr;
+  /// What stands in its place in files of some classes.
+  std::vector<const char*> other_bases = {};
   /// What transformers' classes begin with.
   std::vector<const char*> architectures;
   Settings settings;

@@ -20,7 +20,8 @@ Family modernbert() {
   family.settings.epsilon = "norm_eps";
   family.settings.epsilon_otherwise = 1e-5;
   family.layer = "layers.{}";
-  family.block = {true, true};
+  family.block.norm_first = true;
+  family.block.optional_biases = true;
   family.settings.rotary = {160000, "global_rope_theta"};
   family.settings.local_rotary = {10000, "local_rope_theta"};
   family.settings.window = {"local_attention", 128};

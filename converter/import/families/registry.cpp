@@ -123,6 +123,8 @@ bool Family::is_whole(Slot slot) const {
 }
 
 Axes axes_of(const Family& family, Slot slot) {
+  const bool shared = family.settings.kv_heads.key != nullptr && (slot == Slot::kKey || slot == Slot::kValue);
+  if (shared) return {Axis::kShared, Axis::kHidden};
   if (family.block.shifted && family.is_whole(slot)) return {Axis::kNone, Axis::kNone};
   Axes axes = plain_axes(slot);
   if (family.block.sums_projected && slot == Slot::kEmbeddingNorm) axes.rows = Axis::kHidden;
@@ -182,6 +184,7 @@ const char* Family::why_heads_stay() const {
   if (block.bottlenecks) return "they stand between bottlenecks";
   if (block.shifted) return "their attention is stored head by head";
   if (!has(Slot::kQuery)) return "their queries, keys and values are mixed in one matrix";
+  if (settings.kv_heads.key != nullptr) return "several may share keys and values";
   if (has(Slot::kDistances)) return "all layers add one table of biases a head";
   return settings.slopes ? "scores of each head fall with the distance by a slope of its own" : nullptr;
 }

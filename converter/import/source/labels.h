@@ -1,4 +1,4 @@
-// Labels of a head: from config.json, or transformers' defaults; and the tag scheme they follow.
+// Labels of a head: from config.json, or transformers' defaults; and the tag scheme they follow. Tokens that end a text.
 #ifndef BANTAM_CONVERTER_IMPORT_SOURCE_LABELS_H_
 #define BANTAM_CONVERTER_IMPORT_SOURCE_LABELS_H_
 
@@ -18,6 +18,9 @@ std::vector<std::string> read_labels(const Fields& config, std::optional<uint64_
 
 /// A plain list of strings under `key`; its absence is a problem.
 std::vector<std::string> read_label_list(const Fields& config, const std::string& key);
+
+/// The tokens that end a text, "eos_token_id": a number, or a list of them; empty where it is not set.
+std::vector<int32_t> read_end_ids(const Fields& config, uint32_t vocabulary);
 
 /// Plain without B- and I-; BIOES where E-/S- (or L-/U-) occur too; IOB1 where some name has an I- but no
 /// B- (in IOB2 every entity begins with B-); else IOB2.

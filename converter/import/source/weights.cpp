@@ -72,19 +72,44 @@ std::string base_prefix(const Checkpoint& checkpoint, const ModelNames& names) {
 }
 
 TensorPart tensor_part(const std::string& name) {
+  TensorPart out{name};
   constexpr size_t kLength = 5;  // of "[1/3]"
   const size_t open = name.rfind('[');
-  if (open == std::string::npos || name.size() - open < kLength) return {name};
-  const char part = name[open + 1], parts = name[open + 3];
-  const bool is_part = part >= '0' && part < parts && parts <= '9' && name[open + 2] == '/' && name[open + 4] == ']';
-  if (!is_part) return {name};
-  return {name.substr(0, open) + name.substr(open + kLength), static_cast<uint32_t>(part - '0'),
-          static_cast<uint32_t>(parts - '0')};
+  if (open != std::string::npos && name.size() - open >= kLength) {
+    const char part = name[open + 1], parts = name[open + 3];
+    if (part >= '0' && part < parts && parts <= '9' && name[open + 2] == '/' && name[open + 4] == ']') {
+      out = {name.substr(0, open) + name.substr(open + kLength), static_cast<uint32_t>(part - '0'),
+             static_cast<uint32_t>(parts - '0')};
+    }
+  }
+  const size_t mark = out.name.rfind('^');
+  if (mark != std::string::npos && (mark + 1 == out.name.size() || out.name[mark + 1] == '.')) {
+    out.name.erase(mark, 1);
+    out.turned = true;
+  }
+  return out;
+}
+
+std::vector<float> turned(const std::vector<float>& values, size_t rows) {
+  if (rows == 0) return values;
+  const size_t columns = values.size() / rows;
+  std::vector<float> out(values.size());
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t column = 0; column < columns; ++column) out[column * rows + row] = values[row * columns + column];
+  }
+  return out;
 }
 
 std::string outer_prefix(const std::string& base, const ModelNames& names) {
-  const std::string own = names.base + ".";
-  return ends_with(base, own) ? base.substr(0, base.size() - own.size()) : base;
+  std::vector<std::string> bases = {names.base + "."};
+  for (const char* other : names.other_bases) bases.push_back(other + std::string("."));
+  size_t longest = 0;
+  for (const std::string& own : bases) {
+    const bool whole =
+        base.size() == own.size() || (base.size() > own.size() && base[base.size() - own.size() - 1] == '.');
+    if (whole && ends_with(base, own)) longest = std::max(longest, own.size());
+  }
+  return base.substr(0, base.size() - longest);
 }
 
 Weights::Weights(const Checkpoint& checkpoint, const ModelNames& names, Problems& problems)
@@ -135,6 +160,8 @@ Values Weights::take(const std::string& full, const std::vector<uint32_t>& part_
   const TensorPart part = tensor_part(full);
   std::vector<uint32_t> shape = part_shape;
   shape.front() *= part.parts;
+  const bool turns = part.turned && shape.size() == 2;
+  if (turns) std::swap(shape[0], shape[1]);
   const auto name = find(part.name);
   if (!name) {
     problems_.add(ExitCode::kInvalid,
@@ -158,6 +185,7 @@ Values Weights::take(const std::string& full, const std::vector<uint32_t>& part_
     for (const std::string& problem : error.problems()) add_shared(error.code(), problem, *name, &problems_);
     return {};
   }
+  if (turns) out.values = turned(out.values, shape.front());
   if (part.parts != 1) {
     const auto rows = static_cast<std::ptrdiff_t>(out.values.size() / part.parts);
     const auto begin = out.values.begin() + rows * part.part;

@@ -25,14 +25,20 @@ struct ModelNames {
   std::string base;    // the base model's name: "bert"
   std::string anchor;  // a tensor of the base model that every file has
   std::vector<UnusedTensors> unused;
+  std::vector<const char*> other_bases = {};  // what stands in its place in some files
 };
 
-/// One of the equal parts of a tensor's rows: "attn.Wqkv[1/3].weight" is the second third of "attn.Wqkv.weight".
+/// One of the equal parts of a tensor's rows: "attn.Wqkv[1/3].weight" is the second third of "attn.Wqkv.weight". With "^" behind the
+/// module's name ("attn.c_attn^[1/3].weight") matrices are stored with inputs as rows.
 struct TensorPart {
   std::string name;
   uint32_t part = 0, parts = 1;
+  bool turned = false;
 };
 TensorPart tensor_part(const std::string& name);
+
+/// A matrix of `rows` rows, columns as rows.
+std::vector<float> turned(const std::vector<float>& values, size_t rows);
 
 /// Names come in two kinds. Encoder names are relative to the base model ("encoder.layer.0...."); in the
 /// file they carry a base prefix ("bert.", "distilbert.", or nothing for a bare model), found by the

@@ -90,7 +90,8 @@ typedef enum bantam_task {
   BANTAM_TASK_FILL = 9,
   BANTAM_TASK_NEXT_SENTENCE = 10,
   BANTAM_TASK_PRETRAINING = 11,
-  BANTAM_TASK_TOKEN_VECTORS = 12
+  BANTAM_TASK_TOKEN_VECTORS = 12,
+  BANTAM_TASK_GENERATE = 13
 } bantam_task;
 
 /* Verifies `bytes` (16-byte aligned; 64 for full speed) and fills `out`. `fault` may be null. */
@@ -292,6 +293,9 @@ typedef struct bantam_candidate {
 /* Best tokens for the mask-th [MASK]. */
 bantam_status bantam_fill(const bantam_session* session, uint32_t sequence, uint32_t mask, bantam_candidate* out,
                           uint32_t capacity, uint32_t* count);
+/* Best tokens behind the sequence's last one. */
+bantam_status bantam_next_words(const bantam_session* session, uint32_t sequence, bantam_candidate* out,
+                                uint32_t capacity, uint32_t* count);
 bantam_status bantam_next_sentence(const bantam_session* session, uint32_t sequence, float* probability);
 
 /* NOLINTEND(modernize-use-using) */

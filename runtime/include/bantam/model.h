@@ -32,6 +32,7 @@ enum class TaskKind : uint8_t {
   kNextSentence = 10,
   kPretraining = 11,
   kTokenVectors = 12,
+  kGenerate = 13,
 };
 
 /// Levels of labels that stand above each other, at most.

@@ -99,6 +99,9 @@ struct Candidate {
 Status fill(const Session& session, uint32_t sequence, uint32_t mask, Candidate* out, uint32_t capacity,
             uint32_t* count);
 
+/// Generate: best tokens behind the sequence's last one.
+Status next_words(const Session& session, uint32_t sequence, Candidate* out, uint32_t capacity, uint32_t* count);
+
 /// Probability that the second text follows the first (next sentence prediction).
 Status next_sentence(const Session& session, uint32_t sequence, float* probability);
 

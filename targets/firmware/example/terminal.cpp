@@ -177,6 +177,7 @@ class Answerer {
     const bool follows = has_part(task, kFollowsPart);
     if (has_part(task, kMasksPart) && !(pair_ && follows)) return candidates();
     if (follows) return next();
+    if (has_part(task, kNextWordsPart)) return next_words();
     raw_outputs();
     return Status::kOk;
   }
@@ -273,10 +274,24 @@ class Answerer {
       if (status != Status::kOk) return status;
       if (!begun) begin();
       begun = true;
-      for (uint32_t i = 0; i < count; ++i) {
-        scored(best[i].score);
-        out_.text(session_.tokenizer()->token(static_cast<uint32_t>(best[i].id)));
-      }
+      words(best, count);
+    }
+  }
+
+  Status next_words() {
+    Candidate best[kMaxCandidates];
+    uint32_t count = 0;
+    const Status status = bantam::next_words(session_, 0, best, kMaxCandidates, &count);
+    if (status != Status::kOk) return status;
+    begin();
+    words(best, count);
+    return Status::kOk;
+  }
+
+  void words(const Candidate* best, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      scored(best[i].score);
+      out_.text(session_.tokenizer()->token(static_cast<uint32_t>(best[i].id)));
     }
   }
 

@@ -1,0 +1,158 @@
+"""A decoder with a tokenizer of bytes, and what transformers' generate() goes on with from fifty prompts.
+
+Where chance decides, the numbers are those of runtime/include/bantam/sampling.h (SplitMix64 of seed and count of tokens), and the
+token is the first up to which the probabilities of transformers' own processors reach the number.
+"""
+
+import json
+import random
+
+import tokenizers
+import torch
+import transformers
+
+NAME = "gpt2-text"
+LENGTH = 20
+# A choice that hangs on less is left out: f32 and f64 may differ in it.
+MARGIN = 2e-3
+WORDS = "the a cat dog sun rain runs sings sees likes and or when café naïve Zürich 東京 🙂 1999 don't ,".split()
+SETTINGS = {
+    "greedy": {},
+    "penalty": {"repetition_penalty": 1.4},
+    "ngram": {"no_repeat_ngram_size": 2},
+    "minimum": {"min_new_tokens": 12},
+    "temperature": {"temperature": 0.9},
+    "top_k": {"temperature": 1.3, "top_k": 9},
+    "top_p": {"temperature": 1.1, "top_p": 0.8},
+    "min_p": {"temperature": 1.5, "min_p": 0.1},
+    "all": {
+        "temperature": 1.2,
+        "top_k": 40,
+        "top_p": 0.9,
+        "min_p": 0.01,
+        "repetition_penalty": 1.2,
+        "no_repeat_ngram_size": 3,
+    },
+}
+
+
+def tokenizer():
+    made = tokenizers.Tokenizer(tokenizers.models.BPE())
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=300,
+        special_tokens=["<|endoftext|>"],
+        initial_alphabet=sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    draw = random.Random(1)
+    made.train_from_iterator([" ".join(draw.choices(WORDS, k=12)) for _ in range(400)], trainer)
+    return made
+
+
+def prompts():
+    draw = random.Random(2)
+    return [" ".join(draw.choices(WORDS, k=draw.randrange(1, 9))) for _ in range(200)]
+
+
+def number(seed, count):
+    mask = (1 << 64) - 1
+    z = (seed + (count + 1) * 0x9E3779B97F4A7C15) & mask
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+    return ((z ^ (z >> 31)) >> 40) / (1 << 24)
+
+
+def sampled(model, ids, seed, settings):
+    """Tokens by chance; None where a choice hangs on rounding."""
+    processors = transformers.LogitsProcessorList()
+    if "repetition_penalty" in settings:
+        processors.append(transformers.RepetitionPenaltyLogitsProcessor(settings["repetition_penalty"]))
+    if "no_repeat_ngram_size" in settings:
+        processors.append(transformers.NoRepeatNGramLogitsProcessor(settings["no_repeat_ngram_size"]))
+    processors.append(transformers.TemperatureLogitsWarper(settings["temperature"]))
+    for key, kind in (
+        ("top_k", transformers.TopKLogitsWarper),
+        ("top_p", transformers.TopPLogitsWarper),
+        ("min_p", transformers.MinPLogitsWarper),
+    ):
+        if key in settings:
+            processors.append(kind(settings[key]))
+    ids = list(ids)
+    first = len(ids)
+    for _ in range(LENGTH):
+        given = torch.tensor([ids])
+        with torch.no_grad():
+            scores = model(given).logits[:, -1]
+        shares = processors(given, scores).softmax(-1)[0]
+        # What is left out must not hang on rounding, either.
+        moved = processors(given, scores * (1 + 1e-6)).softmax(-1)[0]
+        if ((shares == 0) != (moved == 0)).any():
+            return None
+        sums = shares.cumsum(0)
+        wanted = number(seed, len(ids))
+        if (sums - wanted).abs().min() < 1e-4:
+            return None
+        ids.append(int((sums > wanted).nonzero()[0]))
+        if ids[-1] == model.config.eos_token_id:
+            break
+    return ids[first:]
+
+
+def deterministic(model, ids, settings):
+    given = torch.tensor([ids])
+    made = model.generate(
+        given,
+        attention_mask=torch.ones_like(given),
+        max_new_tokens=LENGTH,
+        do_sample=False,
+        pad_token_id=0,
+        return_dict_in_generate=True,
+        output_scores=True,
+        **settings,
+    )
+    for scores in made.scores:
+        best = scores[0].topk(2).values
+        if best[0] - best[1] < MARGIN:
+            return None
+    return made.sequences[0, len(ids) :].tolist()
+
+
+def make(directory, randomize, seed):
+    words = tokenizer()
+    config = transformers.GPT2Config(
+        vocab_size=words.get_vocab_size(),
+        n_embd=18,
+        n_head=3,
+        n_layer=2,
+        n_positions=96,
+        bos_token_id=0,
+        eos_token_id=0,
+        pad_token_id=0,
+    )
+    model = transformers.GPT2LMHeadModel(config)
+    randomize(model, seed)
+    model.tie_weights()
+    model.half().save_pretrained(directory)
+    (directory / "generation_config.json").unlink(missing_ok=True)
+    words.save(str(directory / "tokenizer.json"))
+    model = model.double().eval()
+    with open(directory / "generate.jsonl", "w") as file:
+        for name, settings in SETTINGS.items():
+            kept = 0
+            for at, prompt in enumerate(prompts()):
+                ids = words.encode(prompt).ids
+                if "temperature" in settings:
+                    made = sampled(model, ids, at, settings)
+                else:
+                    made = deterministic(model, ids, settings)
+                if made is None:
+                    continue
+                text = words.decode(ids + made)[len(words.decode(ids)) :]
+                line = {"kind": name, "prompt": prompt, "seed": at, "ids": made, "text": text}
+                file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
+                kept += 1
+                if kept == 50:
+                    break
+            assert kept == 50, (name, kept)
