@@ -80,6 +80,7 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
   SessionOptions session;
   session.max_sequences = options.batch;
   session.max_tokens = options.max_tokens;
+  session.max_context = options.max_context;
   session.isa = choose_isa(options.isa);
   session.f32_attention = options.f32_attention;
   pool_ = std::make_unique<Pool>(threads_to_use(options.threads));

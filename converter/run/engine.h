@@ -18,7 +18,8 @@ struct EngineOptions {
   std::string backend = "native";  // or "xnnpack", for files without int8
   bool f32_attention = false;      // of int8 files
   uint32_t batch = 1;              // most sequences of one run
-  uint32_t max_tokens = 0;         // rows of one run; 0: batch times the model's longest sequence
+  uint32_t max_tokens = 0;   // rows of one run; 0: batch times the model's longest sequence, with contexts at most 128
+  uint32_t max_context = 0;  // tokens of a context; 0: there are none
 };
 
 /// How a program holds a file that it has opened: mapped, or, where it waits for input meanwhile and the file may be written

@@ -48,8 +48,8 @@ void add_bias(const TileRun& run, const fb::Op& op, Call& call, uint32_t head, [
   }
 }
 
-/// Behind the last key of a sequence that is seen.
-uint32_t end_of_keys(const TileRun& run, const fb::Attention& a, uint32_t sequence) {
+/// Behind the last row of a sequence whose key is seen.
+uint32_t end_of_keys(const TileRun& run, [[maybe_unused]] const fb::Attention& a, uint32_t sequence) {
   uint32_t end = run.offsets[sequence + 1];
   if constexpr (linked::kFillers) {
     if (!hides_fillers(a)) return end;
@@ -70,12 +70,12 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   kernels::Attention args = {};
   args.q_stride = q.stride;
   args.q_scale_stride = a.heads();
-  args.query_begin = begin;
+  args.query_begin = key_row(run, sequence, begin);
   args.queries = end - begin;
   args.key_page_stride = key_page * a.kv_heads();
   args.value_page_stride = value_page * a.kv_heads();
-  args.kv_begin = run.offsets[sequence];
-  args.kv_end = end_of_keys(run, a, sequence);
+  args.kv_begin = args.query_begin - place_of(run, sequence, begin);
+  args.kv_end = key_row(run, sequence, end_of_keys(run, a, sequence));
   args.head_width = a.head_width();
   args.scale = a.scale();
   args.mask = mask_of(a);
@@ -83,8 +83,8 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   args.q8 = q8;
   args.y_stride = y_stride;
   args.scratch = scratch_bytes + places;
-  const uint8_t* keys = head_base(run, tensor(run.model, operand(op.inputs(), 1)));
-  const uint8_t* values = head_base(run, tensor(run.model, operand(op.inputs(), 2)));
+  const uint8_t* keys = page_base(run, operand(op.inputs(), 1));
+  const uint8_t* values = page_base(run, operand(op.inputs(), 2));
   const uint32_t group = a.heads() / a.kv_heads();
   const size_t row = q.row_begin + (begin - run.row_begin);
   bool finite = true;

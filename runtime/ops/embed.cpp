@@ -83,7 +83,7 @@ void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t firs
     int32_t index = table.offset();
     if (source == fb::IndexSource::positions) {
       while (first + i >= run.offsets[sequence + 1]) ++sequence;
-      index += static_cast<int32_t>(first + i - run.offsets[sequence]);
+      index += static_cast<int32_t>(place_of(run, sequence, first + i));
     } else if (source != fb::IndexSource::zero) {
       index += given[first + i];
     }

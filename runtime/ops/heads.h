@@ -47,6 +47,21 @@ inline uint8_t* head_base(const TileRun& run, const fb::Tensor& t) {
   return region + 4 * evaluate(t.offset(), run.values);
 }
 
+/// First byte of the pages of keys or values `index`: in the arena's plan, or in the contexts.
+inline uint8_t* page_base(const TileRun& run, int32_t index) {
+  if (run.contexts != nullptr) return run.contexts->pages + run.contexts->begins[index];
+  return head_base(run, tensor(run.model, index));
+}
+
+/// The row of keys and values that row `row` of the run has, which is of `sequence`.
+inline uint32_t key_row(const TileRun& run, uint32_t sequence, uint32_t row) {
+  if (run.contexts == nullptr) return row;
+  return run.contexts->numbers[sequence] * run.contexts->rows + place_of(run, sequence, row);
+}
+
+/// Bytes of 16 rows of keys or of values.
+size_t page_bytes(const fb::Tensor& t, bool q8);
+
 /// Bytes that take the place of `region` for these symbol values; grows with each of them.
 uint64_t f32_heads_bytes(const fb::Model& model, fb::Region region, const uint32_t (&values)[kSymbols]);
 

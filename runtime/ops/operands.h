@@ -76,6 +76,12 @@ inline uint32_t ids_limit(const fb::Model& model) {
   return 0;
 }
 
+/// The place of row `row` of the run in its sequence.
+inline uint32_t place_of(const TileRun& run, uint32_t sequence, uint32_t row) {
+  const uint32_t past = run.contexts == nullptr ? 0 : run.contexts->past[sequence];
+  return row - run.offsets[sequence] + past;
+}
+
 inline kernels::Element element(fb::DType type) { return static_cast<kernels::Element>(type); }
 
 // ------------------------------------------------------------------------------------------- checks

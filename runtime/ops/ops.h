@@ -32,8 +32,27 @@ struct Site {
   uint32_t rows_symbol;  // of the step: kTokens or kSequences
 };
 
+/// Keys and values of what sequences have had before a run (Session, "Contexts").
+struct Contexts {
+  uint8_t* pages;
+  const uint64_t* begins;   // of each tensor of keys or values in `pages`, by the tensor's number
+  uint32_t rows;            // of a context, a multiple of 16: context c begins with row c * rows of each tensor
+  const uint32_t* numbers;  // [sequences]: the context that each goes on with
+  const uint32_t* past;     // [sequences]: tokens in it before this run
+};
+
+/// Images that keep no contexts know it when they are compiled.
+template <bool kLinked>
+struct Remembering {
+  const Contexts* contexts = nullptr;
+};
+template <>
+struct Remembering<false> {
+  static constexpr const Contexts* contexts = nullptr;
+};
+
 /// What an op sees when it runs on one tile of rows. Everything in the file has been verified.
-struct TileRun {
+struct TileRun : Remembering<linked::kContexts> {
   const fb::Model& model;
   const uint8_t* data;  // the file's data section
   const kernels::Table& kernels;
@@ -48,7 +67,7 @@ struct TileRun {
   uint8_t* f32_tile_heads;  // the same for this tile's
   uint8_t* tile;
   uint8_t* scratch;    // of the op that runs; 64-byte aligned (small tiles: 16)
-  uint32_t row_begin;  // multiple of 4
+  uint32_t row_begin;  // multiple of 4, or the last row of a sequence
   uint32_t rows;
   uint32_t block_rows;     // 1..kBlockRows: what scratch was made for
   uint32_t linear_rows;    // the same of layers' matrix products; hosts only

@@ -79,11 +79,26 @@ uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
   return bytes;
 }
 
+/// Queries, keys and values of rows of one sequence. Keys and values go to the rows that contexts have for them.
+bool split_sequence(const TileRun& run, kernels::SplitHeads args, uint32_t sequence, uint32_t row) {
+  if (run.contexts == nullptr) return run.kernels.split_heads(args);
+  const uint32_t heads = args.heads, kv_heads = args.kv_heads;
+  bool finite = true;
+  if (heads != 0) {
+    args.kv_heads = 0;
+    finite = run.kernels.split_heads(args);
+  }
+  if (kv_heads == 0) return finite;
+  args.x += heads * args.head_width;
+  args.heads = 0;
+  args.kv_heads = kv_heads;
+  args.row_begin = key_row(run, sequence, row);
+  return finite & run.kernels.split_heads(args);
+}
+
 /// Row by row of sequences, whose tokens' places select rows of the table. args.x: row `first` of the tile.
-Status run_rotary(const TileRun& run, const fb::Op& op, kernels::SplitHeads args, uint32_t first) {
+Status split_by_sequence(const TileRun& run, const fb::Op& op, kernels::SplitHeads args, uint32_t first) {
   const int32_t index = named_input(op, op.attributes_as_SplitHeads()->rotary());
-  const auto* table = constant<float>(run, index);
-  const uint32_t columns = width(tensor(run.model, index));
   uint32_t row = run.row_begin + first;
   uint32_t sequence = find_sequence(run, row);
   const uint32_t end = row + args.rows;
@@ -91,8 +106,12 @@ Status run_rotary(const TileRun& run, const fb::Op& op, kernels::SplitHeads args
   for (; row < end; ++sequence) {
     const uint32_t sequence_end = run.offsets[sequence + 1] < end ? run.offsets[sequence + 1] : end;
     args.rows = sequence_end - row;
-    args.rotate_by(table + size_t{row - run.offsets[sequence]} * columns, columns / 2, run.scratch);
-    finite &= run.kernels.split_heads(args);
+    if (linked::kRotary && index >= 0) {
+      const auto* table = constant<float>(run, index);
+      const uint32_t columns = width(tensor(run.model, index));
+      args.rotate_by(table + size_t{place_of(run, sequence, row)} * columns, columns / 2, run.scratch);
+    }
+    finite &= split_sequence(run, args, sequence, row);
     args.x += args.rows * args.x_stride;
     args.row_begin += args.rows;
     row = sequence_end;
@@ -101,7 +120,8 @@ Status run_rotary(const TileRun& run, const fb::Op& op, kernels::SplitHeads args
 }
 
 Status split_rows(const TileRun& run, const fb::Op& op, const kernels::SplitHeads& args, uint32_t first) {
-  if (linked::kRotary && op.attributes_as_SplitHeads()->rotary() >= 0) return run_rotary(run, op, args, first);
+  const bool rotary = linked::kRotary && op.attributes_as_SplitHeads()->rotary() >= 0;
+  if (rotary || run.contexts != nullptr) return split_by_sequence(run, op, args, first);
   return run.kernels.split_heads(args) ? Status::kOk : Status::kNonFinite;
 }
 
@@ -162,8 +182,8 @@ Status run_split(const TileRun& run, const fb::Op& op) {
     args.q_scale = queries.scales;
   }
   if (k >= 0) {
-    args.key_pages = head_base(run, tensor(run.model, k));
-    args.value_pages = head_base(run, tensor(run.model, operand(op.outputs(), 2)));
+    args.key_pages = page_base(run, k);
+    args.value_pages = page_base(run, operand(op.outputs(), 2));
   }
   if constexpr (linked::kHeadNorms) {
     if (split.norms() >= 0) return run_normed(run, op, args);

@@ -3,6 +3,7 @@
 #include "format/verdict.h"
 #include "linked.h"
 #include "ops/heads.h"
+#include "ops/score_bias.h"
 #include "session/state.h"
 
 namespace bantam {
@@ -41,9 +42,53 @@ uint32_t row_multiple(const fb::Model& model, const Limits& limits, uint32_t sym
   return symbol != kTokens && limits.row_alignment < multiple ? limits.row_alignment : multiple;
 }
 
-/// Pages that sequences of up to `longest` rows lie in; only the first sequence surely begins with a page.
+/// Pages that sequences of up to `longest` rows lie in; only the first sequence, and every context, surely begin with a page.
 uint32_t most_pages(const Limits& limits, uint32_t longest) {
-  return kernels::attention_pages(0, longest + (limits.max_sequences == 1 ? 0 : kPageRows - 1));
+  const bool aligned = limits.max_sequences == 1 || (linked::kContexts && limits.context != 0);
+  return kernels::attention_pages(0, longest + (aligned ? 0 : kPageRows - 1));
+}
+
+/// Most keys of a sequence.
+uint32_t most_keys(const Limits& limits) {
+  return linked::kContexts && limits.context != 0 ? limits.context : limits.longest;
+}
+
+/// Why tokens of this model mind what comes behind them, or what an operator does not keep; null: contexts can be kept.
+[[maybe_unused]] const char* why_no_contexts(const fb::Model& model) {
+  for (const fb::Op* op : *graph(model).ops()) {
+    if (is_static(*op)) return "static quantization keeps no contexts";
+    switch (op->attributes_type()) {
+      case fb::OpAttributes::Attention: {
+        const fb::Attention& a = *op->attributes_as_Attention();
+        const bool causal = a.mask() == fb::MaskKind::causal || a.mask() == fb::MaskKind::causal_window;
+        if (!causal) return "tokens of this model see what is behind them, so that it keeps no contexts";
+        if (linked::kBias && ops::has_bias(a)) return "attention with biases keeps no contexts";
+        break;
+      }
+      case fb::OpAttributes::Pool:
+        if (op->attributes_as_Pool()->kind() != fb::PoolKind::last) {
+          return "a model that takes more than the last token of a text keeps no contexts";
+        }
+        break;
+      case fb::OpAttributes::Embed:
+        for (const fb::EmbedTable* table : *op->attributes_as_Embed()->tables()) {
+          if (table->source() >= fb::IndexSource::next) return "embeddings of neighbours keep no contexts";
+        }
+        break;
+      case fb::OpAttributes::Linear:
+      case fb::OpAttributes::Row:
+      case fb::OpAttributes::SplitHeads:
+      case fb::OpAttributes::Slice:
+        break;
+      default:
+        return "an operator of this model keeps no contexts";
+    }
+  }
+  return nullptr;
+}
+
+bool holds_keys(const fb::Tensor& t) {
+  return t.layout() == fb::Layout::key_pages || t.layout() == fb::Layout::value_pages;
 }
 
 /// At most 2^24 rows, rounded up to a multiple of at most 4096.
@@ -70,14 +115,28 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   const uint32_t length = m.max_sequence();
   Limits limits;
   if (options.max_sequences == 0) return invalid("max_sequences is 0");
-  const uint64_t tokens = options.max_tokens != 0
-                              ? uint64_t{options.max_tokens}
-                              : uint64_t{length != 0 ? length : kDefaultLength} * options.max_sequences;
+  uint64_t tokens = options.max_tokens != 0 ? uint64_t{options.max_tokens}
+                                            : uint64_t{length != 0 ? length : kDefaultLength} * options.max_sequences;
+  if (options.max_context != 0) {
+    if constexpr (!linked::kContexts) {
+      return refuse(Status::kUnavailable, "this build keeps no contexts", "options", 7, fault);
+    } else {
+      if (const char* why = why_no_contexts(m)) return invalid(why);
+      if (length != 0 && options.max_context > length)
+        return invalid("max_context is more than the model has positions");
+      if (uint64_t{options.max_context} * options.max_sequences > kMaxTokens) {
+        return invalid("more than 16,777,216 tokens");
+      }
+      limits.context = options.max_context;
+      if (options.max_tokens == 0 && tokens > kDefaultTile) tokens = kDefaultTile;
+    }
+  }
   if (tokens > kMaxTokens) return invalid("more than 16,777,216 tokens");
   limits.max_tokens = static_cast<uint32_t>(tokens);
   // Every sequence has at least one row.
   limits.max_sequences = options.max_sequences < limits.max_tokens ? options.max_sequences : limits.max_tokens;
   limits.longest = length != 0 && length < limits.max_tokens ? length : limits.max_tokens;
+  if (linked::kContexts && limits.context != 0 && limits.context < limits.longest) limits.longest = limits.context;
   if (!linked::kHost && (options.parallel != nullptr || options.backend != nullptr || options.f32_attention)) {
     return refuse(Status::kUnavailable, "firmware runs without workers, back ends and f32 attention for comparison",
                   "options", 7, fault);
@@ -108,7 +167,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   const bool i8 = attends_in_i8(m);
   limits.f32_heads = linked::kHost && i8 && options.f32_attention && !is_static(*graph(m).ops()->Get(0));
   limits.offsets = linked::kOffsets && model.has_tokenizer() && options.text_offsets;
-  if (i8 && !limits.f32_heads && limits.longest > ops::kMaxAttentionRows) {
+  if (i8 && !limits.f32_heads && most_keys(limits) > ops::kMaxAttentionRows) {
     return invalid("int8 attention takes sequences of up to 66,311 tokens");
   }
   *out = limits;
@@ -187,7 +246,7 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
     uint32_t of_step[kSymbols];
     round_symbols(model, limits, limits.max_tokens, limits.max_sequences,
                   of_tokens ? limits.tile_rows : largest_tile(model, limits, limits.max_sequences), of_step);
-    const uint64_t bytes = step_bytes(model, limits, *step, limits.longest, of_step);
+    const uint64_t bytes = step_bytes(model, limits, *step, most_keys(limits), of_step);
     out->tile_heads = bytes > out->tile_heads ? bytes : out->tile_heads;
   }
   out->worker_size = out->tile_heads + heads_bytes(model, limits, fb::Region::tile, values);
@@ -201,8 +260,28 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
   const uint64_t spans = limits.offsets ? tokens : 0;
   out->text_offsets = take(spans * sizeof(Offset), &at);
   out->text_sequences = take(spans, &at);
+  if (linked::kContexts && limits.context != 0) {
+    const uint64_t contexts = limits.max_sequences;
+    const uint32_t tensors = model.tensors()->size();
+    out->contexts = take(context_begin(model, limits, tensors), &at);
+    out->context_begins = take(uint64_t{tensors} * sizeof(uint64_t), &at);
+    out->context_ids = take(contexts * limits.context * sizeof(int32_t), &at);
+    out->context_lengths = take(contexts * sizeof(uint32_t), &at);
+    out->context_numbers = take(2 * contexts * sizeof(uint32_t), &at);
+  }
   out->size = at;
   return at <= SIZE_MAX;
+}
+
+uint64_t context_begin(const fb::Model& model, const Limits& limits, uint32_t index) {
+  const uint64_t pages = uint64_t{limits.max_sequences} * (context_rows(limits) / kPageRows);
+  uint64_t begin = 0;
+  for (uint32_t i = 0; i < index; ++i) {
+    const fb::Tensor& t = *model.tensors()->Get(i);
+    if (!holds_keys(t)) continue;
+    begin += round_up(pages * ops::page_bytes(t, t.type() == fb::DType::i8 && !limits.f32_heads), 64);
+  }
+  return begin;
 }
 
 }  // namespace bantam

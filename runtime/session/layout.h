@@ -1,4 +1,4 @@
-// The arena: [session][workers][shared region][f32 heads][each worker's memory][batch arrays]. A worker's memory is the
+// The arena: [session][workers][shared region][f32 heads][each worker's memory][batch arrays][contexts]. A worker's memory is the
 // tile region with each op's scratch where the plan has it begin, then the f32 form of the tile's heads.
 #ifndef BANTAM_SESSION_LAYOUT_H_
 #define BANTAM_SESSION_LAYOUT_H_
@@ -20,6 +20,7 @@ struct Limits {
   uint32_t max_tokens = 0;
   uint32_t max_sequences = 0;
   uint32_t longest = 0;         // rows of one sequence
+  uint32_t context = 0;         // tokens of a context; 0: there are none
   uint32_t workers = 0;         // 1 without `parallel`
   uint32_t tile_rows = 0;       // largest tile
   uint32_t row_alignment = 16;  // rows of tiles and sequences are counted in multiples of this, beside the file's
@@ -70,8 +71,17 @@ struct Layout {
   uint64_t results;  // this and the next two: only in models with a tokenizer
   uint64_t text_offsets;
   uint64_t text_sequences;
+  uint64_t contexts;  // this and the next four: only with contexts. Keys and values
+  uint64_t context_begins;
+  uint64_t context_ids;
+  uint64_t context_lengths;
+  uint64_t context_numbers;  // of the batch; behind them how many tokens each held
   uint64_t size;
 };
+
+/// Rows of a context; and where its keys or values of tensor `index` begin behind those of tensors of smaller numbers, in bytes.
+inline uint32_t context_rows(const Limits& limits) { return static_cast<uint32_t>(round_up(limits.context, 16)); }
+uint64_t context_begin(const fb::Model& model, const Limits& limits, uint32_t index);
 
 /// Places everything for these limits. False when the size does not fit size_t.
 bool lay_out(const fb::Model& model, const Limits& limits, Layout* out);

@@ -14,16 +14,25 @@ struct StepRun {
   uint32_t tile;
   uint32_t tiles;          // tasks
   uint32_t linear_number;  // of the step's first Linear
+  bool last_rows;          // a tile is the last row of a sequence
   uint32_t values[kSymbols];
 };
+
+/// A template, because `contexts` is no field where none are linked.
+template <typename Tile>
+void remember(const SessionState& s, Tile* tile) {
+  if constexpr (linked::kContexts) tile->contexts = &s.contexts;
+}
 
 /// All ops of the step on one tile of rows.
 Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   SessionState& s = *run.session;
   const fb::Model& model = root(s.model);
-  const uint32_t begin = index * run.tile;
-  const uint32_t rows = run.rows - begin < run.tile ? run.rows - begin : run.tile;
-  ops::TileRun tile = {model,
+  const bool last = linked::kContexts && run.last_rows;
+  const uint32_t begin = last ? s.offsets[index + 1] - 1 : index * run.tile;
+  const uint32_t rows = last ? 1 : run.rows - begin < run.tile ? run.rows - begin : run.tile;
+  ops::TileRun tile = {{},
+                       model,
                        s.model.data(),
                        s.kernels,
                        s.backend,
@@ -42,6 +51,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
                        s.limits.block_rows,
                        s.linear_rows,
                        run.linear_number};
+  if (linked::kContexts && s.limits.context != 0) remember(s, &tile);
   const FloatEnvironment environment;
   for (uint32_t i = 0; i < run.step->op_count(); ++i) {
     const uint32_t number = run.step->first_op() + i;
@@ -82,7 +92,8 @@ void run_task(void* arg, uint32_t index, uint32_t worker) {
 
 Status run_step(StepRun& run) {
   SessionState& s = *run.session;
-  const uint32_t tiles = run.tiles = (run.rows + run.tile - 1) / run.tile;
+  const bool last = linked::kContexts && run.last_rows;
+  const uint32_t tiles = run.tiles = last ? s.sequences : (run.rows + run.tile - 1) / run.tile;
   if constexpr (!linked::kHost) {
     Status status = Status::kOk;
     for (uint32_t i = 0; i < tiles && status == Status::kOk; ++i) status = run_tile(run, i, 0);
@@ -115,20 +126,49 @@ Status run_step(StepRun& run) {
   return linears;
 }
 
-Status check_outputs(const Session& session, uint32_t outputs) {
+Status check_rows(const OutputView& view) {
+  for (uint32_t r = 0; r < view.rows; ++r) {
+    const float* row = view.data + r * view.stride;
+    // 0 * x is NaN for a NaN or an infinity, else a zero.
+    float sum = 0;
+    for (uint32_t c = 0; c < view.width; ++c) sum += row[c] * 0.0f;
+    if (!(sum == 0.0f)) return Status::kNonFinite;
+  }
+  return Status::kOk;
+}
+
+Status check_outputs(const SessionState& s, uint32_t outputs) {
   for (uint32_t i = 0; i < outputs; ++i) {
     OutputView view;
-    const Status status = session.output(i, &view);
-    if (status != Status::kOk) return status;
-    for (uint32_t r = 0; r < view.rows; ++r) {
-      const float* row = view.data + r * view.stride;
-      // 0 * x is NaN for a NaN or an infinity, else a zero.
-      float sum = 0;
-      for (uint32_t c = 0; c < view.width; ++c) sum += row[c] * 0.0f;
-      if (!(sum == 0.0f)) return Status::kNonFinite;
+    const bool last = linked::kContexts && s.last_rows;
+    for (uint32_t sequence = 0; sequence < (last ? s.sequences : 1); ++sequence) {
+      Status status = last ? s.output(i, sequence, &view) : s.output(i, &view);
+      if (status == Status::kOk) status = check_rows(view);
+      if (status != Status::kOk) return status;
     }
   }
   return Status::kOk;
+}
+
+/// Tokens that each sequence of the batch has in all; the largest number of them.
+[[maybe_unused]] uint32_t take_contexts(SessionState& s) {
+  uint32_t longest = 0;
+  for (uint32_t i = 0; i < s.sequences; ++i) {
+    s.context_past[i] = s.context_lengths[s.context_numbers[i]];
+    const uint32_t length = s.context_past[i] + s.offsets[i + 1] - s.offsets[i];
+    longest = length > longest ? length : longest;
+  }
+  return longest;
+}
+
+/// The batch's tokens belong to its contexts from now on.
+[[maybe_unused]] void keep_contexts(SessionState& s) {
+  for (uint32_t i = 0; i < s.sequences; ++i) {
+    const uint32_t context = s.context_numbers[i], count = s.offsets[i + 1] - s.offsets[i];
+    int32_t* ids = s.context_ids + size_t{context} * s.limits.context + s.context_past[i];
+    for (uint32_t k = 0; k < count; ++k) ids[k] = s.ids[s.offsets[i] + k];
+    s.context_lengths[context] = s.context_past[i] + count;
+  }
 }
 
 /// `value` bytes of the arena, which fits size_t.
@@ -147,13 +187,22 @@ Status execute(SessionState& s) {
     const uint32_t rows = s.offsets[i + 1] - s.offsets[i];
     longest = rows > longest ? rows : longest;
   }
+  const bool contexts = linked::kContexts && s.limits.context != 0;
+  if constexpr (linked::kContexts) {
+    if (contexts) longest = take_contexts(s);
+  }
   StepRun run = {};
   run.session = &s;
   size_t worker_high = 0;
   size_t heads_high = 0;
   for (const fb::Step* step : *graph(model).steps()) {
     run.step = step;
-    run.rows = step->rows() == static_cast<int32_t>(kTokens) ? s.tokens : s.sequences;
+    const bool of_tokens = step->rows() == static_cast<int32_t>(kTokens);
+    run.rows = of_tokens ? s.tokens : s.sequences;
+    // Nothing but outputs is read of what the last step makes.
+    if constexpr (linked::kContexts) {
+      run.last_rows = s.last_rows && of_tokens && step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
+    }
     run.tile = choose_tile(model, s.limits, run.rows);
     round_symbols(model, s.limits, s.tokens, s.sequences, run.tile, run.values);
     raise(step_bytes(model, s.limits, *step, longest, run.values), &worker_high);
@@ -168,6 +217,7 @@ Status execute(SessionState& s) {
   s.has_run = true;
   const Status status = check_outputs(s, s.model.output_count());
   s.has_run = status == Status::kOk;
+  if (contexts && s.has_run) keep_contexts(s);
   return status;
 }
 

@@ -1,9 +1,12 @@
 #include "bantam/session.h"
 
+#include <string.h>
+
 #include <new>
 
 #include "format/verdict.h"
 #include "linked.h"
+#include "ops/heads.h"
 #include "session/as_written.h"
 #include "session/state.h"
 
@@ -24,6 +27,24 @@ void copy_batch(const Batch& batch, SessionState* s) {
   }
   s->tokens = batch.tokens;
   s->sequences = batch.sequences;
+  s->last_rows = linked::kContexts && batch.last_rows;
+  if constexpr (linked::kContexts) {
+    for (uint32_t i = 0; i < batch.sequences && s->limits.context != 0; ++i) {
+      s->context_numbers[i] = batch.contexts != nullptr ? batch.contexts[i] : i;
+    }
+  }
+}
+
+/// Contexts are given in ascending order, and have room for what is to come.
+[[maybe_unused]] Status check_contexts(const Batch& batch, const uint32_t* offsets, const SessionState& s) {
+  if (s.limits.context == 0) return batch.contexts == nullptr ? Status::kOk : Status::kInvalidArgument;
+  for (uint32_t i = 0; i < batch.sequences; ++i) {
+    const uint32_t context = batch.contexts != nullptr ? batch.contexts[i] : i;
+    if (context >= s.limits.max_sequences) return Status::kIndexOutOfRange;
+    if (i > 0 && batch.contexts != nullptr && context <= batch.contexts[i - 1]) return Status::kInvalidArgument;
+    if (offsets[i + 1] - offsets[i] > s.limits.context - s.context_lengths[context]) return Status::kTooManyTokens;
+  }
+  return Status::kOk;
 }
 
 Status check_batch(const Batch& batch, const SessionState& s) {
@@ -38,6 +59,10 @@ Status check_batch(const Batch& batch, const SessionState& s) {
     if (offsets[i + 1] <= offsets[i] || offsets[i + 1] > batch.tokens) return Status::kInvalidArgument;
     if (offsets[i + 1] - offsets[i] > s.limits.longest) return Status::kTooManyTokens;
   }
+  if constexpr (linked::kContexts) {
+    const Status status = check_contexts(batch, offsets, s);
+    if (status != Status::kOk) return status;
+  }
   const uint32_t vocabulary = s.model.vocabulary();
   const uint32_t segment_types = s.model.segment_types();
   for (uint32_t i = 0; i < batch.tokens; ++i) {
@@ -47,6 +72,31 @@ Status check_batch(const Batch& batch, const SessionState& s) {
     }
   }
   return Status::kOk;
+}
+
+/// All rows of an output.
+void view_output(const SessionState& s, uint32_t index, OutputView* out) {
+  const fb::Output& output = *root(s.model).outputs()->Get(index);
+  const fb::Tensor& t = tensor(root(s.model), output.tensor());
+  out->name = as_text(output.name());
+  out->data = reinterpret_cast<const float*>(s.shared + evaluate(t.offset(), s.values));
+  out->per_token = rows_symbol(t) == kTokens;
+  out->rows = out->per_token ? s.tokens : s.sequences;
+  out->width = width(t);
+  out->stride = kernels::pad16(width(t));
+  out->squeeze = output.squeeze();
+}
+
+[[maybe_unused]] void begin_contexts(const Layout& layout, uint8_t* arena, SessionState* s) {
+  const fb::Model& model = root(s->model);
+  auto* begins = part<uint64_t>(arena, layout.context_begins);
+  for (uint32_t i = 0; i < model.tensors()->size(); ++i) begins[i] = context_begin(model, s->limits, i);
+  s->context_ids = part<int32_t>(arena, layout.context_ids);
+  s->context_lengths = part<uint32_t>(arena, layout.context_lengths);
+  s->context_numbers = part<uint32_t>(arena, layout.context_numbers);
+  s->context_past = s->context_numbers + s->limits.max_sequences;
+  for (uint32_t i = 0; i < s->limits.max_sequences; ++i) s->context_lengths[i] = 0;
+  s->contexts = {arena + layout.contexts, begins, context_rows(s->limits), s->context_numbers, s->context_past};
 }
 
 }  // namespace
@@ -101,6 +151,9 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
       }
     }
   }
+  if constexpr (linked::kContexts) {
+    if (limits.context != 0) begin_contexts(layout, bytes, s);
+  }
   s->fixed_bytes = static_cast<size_t>(layout.shared + (layout.size - layout.ids));
   *out = s;
   return Status::kOk;
@@ -141,26 +194,21 @@ Status Session::output(uint32_t index, OutputView* out) const {
   if (out == nullptr) return Status::kInvalidArgument;
   if (!s.has_run) return Status::kNotRun;
   if (index >= s.model.output_count()) return Status::kIndexOutOfRange;
-  const fb::Output& output = *root(s.model).outputs()->Get(index);
-  const fb::Tensor& t = tensor(root(s.model), output.tensor());
-  out->name = as_text(output.name());
-  out->data = reinterpret_cast<const float*>(s.shared + evaluate(t.offset(), s.values));
-  out->per_token = rows_symbol(t) == kTokens;
-  out->rows = out->per_token ? s.tokens : s.sequences;
-  out->width = width(t);
-  out->stride = kernels::pad16(width(t));
-  out->squeeze = output.squeeze();
-  return Status::kOk;
+  view_output(s, index, out);
+  return linked::kContexts && s.last_rows && out->per_token ? Status::kInvalidArgument : Status::kOk;
 }
 
 Status Session::output(uint32_t index, uint32_t sequence, OutputView* out) const {
   const SessionState& s = state(this);
-  const Status status = output(index, out);
-  if (status != Status::kOk) return status;
-  if (sequence >= s.sequences) return Status::kIndexOutOfRange;
-  const uint32_t first = out->per_token ? s.offsets[sequence] : sequence;
+  if (out == nullptr) return Status::kInvalidArgument;
+  if (!s.has_run) return Status::kNotRun;
+  if (index >= s.model.output_count() || sequence >= s.sequences) return Status::kIndexOutOfRange;
+  view_output(s, index, out);
+  const bool last = linked::kContexts && s.last_rows;
+  const uint32_t end = s.offsets[sequence + 1];
+  const uint32_t first = !out->per_token ? sequence : last ? end - 1 : s.offsets[sequence];
   out->data += size_t{first} * out->stride;
-  out->rows = out->per_token ? s.offsets[sequence + 1] - first : 1;
+  out->rows = out->per_token ? end - first : 1;
   return Status::kOk;
 }
 
@@ -174,6 +222,49 @@ const Tokenizer* Session::tokenizer() const {
 Isa Session::isa() const { return state(this).kernels.isa; }
 uint32_t Session::max_tokens() const { return state(this).limits.max_tokens; }
 uint32_t Session::max_sequences() const { return state(this).limits.max_sequences; }
+
+uint32_t Session::max_context() const { return state(this).limits.context; }
+
+uint32_t Session::context_length(uint32_t context) const {
+  const SessionState& s = state(this);
+  const bool known = linked::kContexts && s.limits.context != 0 && context < s.limits.max_sequences;
+  return known ? s.context_lengths[context] : 0;
+}
+
+const int32_t* Session::context_ids(uint32_t context) const {
+  const SessionState& s = state(this);
+  const bool known = linked::kContexts && s.limits.context != 0 && context < s.limits.max_sequences;
+  return known ? s.context_ids + size_t{context} * s.limits.context : nullptr;
+}
+
+Status Session::truncate(uint32_t context, uint32_t length) {
+  SessionState& s = state(this);
+  if (!linked::kContexts || s.limits.context == 0) return Status::kInvalidArgument;
+  if (context >= s.limits.max_sequences || length > s.context_lengths[context]) return Status::kIndexOutOfRange;
+  s.context_lengths[context] = length;
+  return Status::kOk;
+}
+
+Status Session::copy_context(uint32_t from, uint32_t to) {
+  SessionState& s = state(this);
+  if (!linked::kContexts || s.limits.context == 0) return Status::kInvalidArgument;
+  if (from >= s.limits.max_sequences || to >= s.limits.max_sequences) return Status::kIndexOutOfRange;
+  if (from == to) return Status::kOk;
+  const fb::Model& model = root(s.model);
+  const uint32_t tensors = model.tensors()->size();
+  const size_t pages = s.contexts.rows / 16, used = (s.context_lengths[from] + 15) / 16;
+  for (uint32_t i = 0; i < tensors; ++i) {
+    const fb::Tensor& t = *model.tensors()->Get(i);
+    if (t.layout() != fb::Layout::key_pages && t.layout() != fb::Layout::value_pages) continue;
+    const size_t page = ops::page_bytes(t, t.type() == fb::DType::i8 && !s.limits.f32_heads);
+    uint8_t* base = s.contexts.pages + s.contexts.begins[i];
+    memcpy(base + to * pages * page, base + from * pages * page, used * page);
+  }
+  const size_t room = s.limits.context;
+  memcpy(s.context_ids + to * room, s.context_ids + from * room, s.context_lengths[from] * sizeof(int32_t));
+  s.context_lengths[to] = s.context_lengths[from];
+  return Status::kOk;
+}
 
 size_t Session::arena_high_water() const {
   const SessionState& s = state(this);

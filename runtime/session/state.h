@@ -3,6 +3,7 @@
 #define BANTAM_SESSION_STATE_H_
 
 #include "kernels/kernels.h"
+#include "ops/ops.h"
 #include "session/layout.h"
 
 namespace bantam {
@@ -47,7 +48,15 @@ struct SessionState final : Session {
   uint32_t sequences = 0;
   Filled filled = Filled::kNothing;
   bool has_run = false;
+  bool last_rows = false;          // Batch::last_rows of the batch
   uint32_t values[kSymbols] = {};  // of the last run
+
+  // Only where limits.context is not 0.
+  ops::Contexts contexts = {};
+  int32_t* context_ids = nullptr;       // [max_sequences][limits.context]
+  uint32_t* context_lengths = nullptr;  // [max_sequences]
+  uint32_t* context_numbers = nullptr;  // [max_sequences]: contexts.numbers
+  uint32_t* context_past = nullptr;     // [max_sequences]: contexts.past
 
   // High-water marks of the parts of the arena that depend on a run's lengths, in bytes.
   size_t fixed_bytes = 0;

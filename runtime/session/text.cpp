@@ -53,6 +53,13 @@ Status Session::run() {
   SessionState& s = state(this);
   s.has_run = false;
   if (s.filled != Filled::kText || s.sequences == 0) return Status::kInvalidArgument;
+  if constexpr (linked::kContexts) {
+    s.last_rows = false;
+    for (uint32_t i = 0; i < s.sequences && s.limits.context != 0; ++i) {
+      s.context_numbers[i] = i;
+      s.context_lengths[i] = 0;
+    }
+  }
   const uint32_t vocabulary = s.model.vocabulary();
   const uint32_t segment_types = s.model.segment_types();
   for (uint32_t i = 0; i < s.tokens; ++i) {

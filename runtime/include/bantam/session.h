@@ -50,12 +50,12 @@ struct LinearBackend {
 };
 
 struct SessionOptions {
-  /// Rows of all sequences of one run together; 0: the model's max_sequence (or 512) * max_sequences.
+  /// Rows of all sequences of one run together; 0: the model's max_sequence (or 512) * max_sequences, with contexts at most 128.
   uint32_t max_tokens = 0;
   uint32_t max_sequences = 1;
-  uint32_t max_new_tokens = 0;  // decoders; reserved
-  uint32_t beams = 1;           // decoders; reserved
-  uint32_t workers = 1;         // worker ids that `parallel` may use
+  /// Tokens that each of max_sequences contexts holds; 0: there are none, and every run is of whole sequences. See "Contexts" below.
+  uint32_t max_context = 0;
+  uint32_t workers = 1;  // worker ids that `parallel` may use
   /// Most rows of a tile, a multiple of 4; 0: 128. See "Small devices" below.
   uint32_t tile_rows = 0;
   uint32_t text_bytes = 0;  // reserved for tokenizers that need the whole normalised text
@@ -79,6 +79,11 @@ struct SessionOptions {
 /// tensors in the arena are 16-byte aligned instead of 64) with block_rows 4, as many as their kernels take at a time, or
 /// 1 where memory is short: each block reads the layer's weights anew.
 
+/// Contexts: what a decoder's attention keeps of tokens (their keys and values, int8 where the file's attention is), so that a
+/// sequence can come in several runs: a prompt in pieces, then token by token. Every run goes on with one context a sequence, and its
+/// results have the bits that one run of the whole sequence gives. Contexts lie in the arena: 16-row pages, max_context rows
+/// rounded up to 16 each, beside the ids. Models whose tokens see what stands behind them have none: create() says kInvalidArgument.
+
 /// Sequences one after the other, without padding.
 struct Batch {
   const int32_t* ids = nullptr;
@@ -86,6 +91,10 @@ struct Batch {
   const uint32_t* offsets = nullptr;  // sequences + 1 row offsets, offsets[0] == 0; null: one sequence
   uint32_t sequences = 1;
   uint32_t tokens = 0;  // rows in all
+  /// The context that each sequence goes on with, ascending; null: the first ones. Only with contexts.
+  const uint32_t* contexts = nullptr;
+  /// Outputs a token are made for the last token of each sequence only; what precedes them is then computed for fewer rows, too.
+  bool last_rows = false;
 };
 
 /// An output of the last run: rows x width f32, `stride` floats from row to row.
@@ -116,8 +125,17 @@ class Session {
   static Status create(const Model& model, const SessionOptions& options, void* arena, size_t size, Session** out,
                        Fault* fault = nullptr);
 
-  /// One forward pass over `batch`; outputs stay valid until the next call on this session.
+  /// One forward pass over `batch`; outputs stay valid until the next call on this session. After a failure contexts are as before.
   Status run(const Batch& batch);
+
+  /// Tokens in a context; 0 of numbers that are none. run(batch) adds to them, and run() of texts begins the first ones anew.
+  uint32_t context_length(uint32_t context) const;
+  /// The ids of these tokens, until the context changes; null where there is no such context.
+  const int32_t* context_ids(uint32_t context) const;
+  /// Forgets all but the first `length` tokens of a context. kIndexOutOfRange where there are fewer, or no such context.
+  Status truncate(uint32_t context, uint32_t length);
+  /// Context `to` becomes what `from` is. O(bytes of its pages).
+  Status copy_context(uint32_t from, uint32_t to);
 
   /// Text batch: clear(), add() each input (second.data null: no pair), then run().
   void clear();
@@ -126,7 +144,7 @@ class Session {
 
   uint32_t sequence_count() const;  // sequences added or run
   EncodedSequence sequence(uint32_t index) const;
-  Status output(uint32_t index, OutputView* out) const;                     // all rows
+  Status output(uint32_t index, OutputView* out) const;                     // all rows; not after Batch::last_rows
   Status output(uint32_t index, uint32_t sequence, OutputView* out) const;  // rows of one sequence
 
   const Model& model() const;
@@ -134,6 +152,7 @@ class Session {
   Isa isa() const;
   uint32_t max_tokens() const;
   uint32_t max_sequences() const;
+  uint32_t max_context() const;  // tokens; 0: there are no contexts
   /// Bytes of the arena that create() and every run so far have touched at most.
   size_t arena_high_water() const;
 

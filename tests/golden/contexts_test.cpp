@@ -1,0 +1,275 @@
+// Decoders in pieces: a sequence that comes in several runs has the bits that one run of it has; whatever the pieces, the batch, the
+// number of threads and the instruction set. What the whole run gives is compared with transformers in golden_test.cpp.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "golden/expected.h"
+#include "import/hugging_face.h"
+#include "pack/build.h"
+#include "tests/every_isa.h"
+#include "tests/session/run_helpers.h"
+
+namespace bantam::golden {
+namespace {
+
+using testing::Arena;
+using Bits = std::vector<uint32_t>;
+
+constexpr uint32_t kLongest = 24, kVocabulary = 61;
+
+std::vector<int32_t> random_ids(uint32_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<int32_t> ids;
+  for (uint32_t i = 0; i < count; ++i) ids.push_back(static_cast<int32_t>(random() % kVocabulary));
+  return ids;
+}
+
+std::vector<int32_t> slice(const std::vector<int32_t>& ids, uint32_t begin, size_t end) {
+  return {ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+/// A file and a session in an arena that holds what no number is.
+class Decoder {
+ public:
+  Decoder(const std::string& name, fb::DType weights, SessionOptions options) {
+    convert::TypeOptions types;
+    types.weights = weights;
+    bytes_ = convert::build(convert::import_hugging_face(model_directory(name)), types);
+    EXPECT_EQ(Model::open(bytes_.data(), bytes_.size(), &model_), Status::kOk);
+    const size_t size = arena_bytes(model_, options);
+    EXPECT_NE(size, 0U);
+    arena_ = std::make_unique<Arena>(size);
+    std::memset(arena_->data(), 0xFF, size);  // NaNs
+    Fault fault;
+    EXPECT_EQ(Session::create(model_, options, arena_->data(), size, &session_, &fault), Status::kOk)
+        << std::string(fault.what == nullptr ? "" : fault.what);
+  }
+
+  Session& session() { return *session_; }
+
+  /// A run, and the bits of output rows of each sequence.
+  std::vector<Bits> run(const std::vector<std::vector<int32_t>>& sequences, const std::vector<uint32_t>& contexts = {},
+                        bool last_rows = false) {
+    std::vector<int32_t> ids;
+    std::vector<uint32_t> offsets = {0};
+    for (const auto& sequence : sequences) {
+      ids.insert(ids.end(), sequence.begin(), sequence.end());
+      offsets.push_back(static_cast<uint32_t>(ids.size()));
+    }
+    Batch batch;
+    batch.ids = ids.data();
+    batch.offsets = offsets.data();
+    batch.sequences = static_cast<uint32_t>(sequences.size());
+    batch.tokens = offsets.back();
+    batch.contexts = contexts.empty() ? nullptr : contexts.data();
+    batch.last_rows = last_rows;
+    EXPECT_EQ(session_->run(batch), Status::kOk);
+    std::vector<Bits> found(sequences.size());
+    for (uint32_t i = 0; i < sequences.size(); ++i) {
+      OutputView view;
+      EXPECT_EQ(session_->output(0, i, &view), Status::kOk);
+      for (uint32_t row = 0; row < view.rows; ++row) {
+        const size_t at = found[i].size();
+        found[i].resize(at + view.width);
+        std::memcpy(found[i].data() + at, view.data + row * view.stride, view.width * sizeof(float));
+      }
+    }
+    return found;
+  }
+
+ private:
+  convert::FileBytes bytes_;
+  Model model_;
+  std::unique_ptr<Arena> arena_;
+  Session* session_ = nullptr;
+};
+
+/// Rows [begin, end) of an output of kVocabulary columns.
+Bits rows(const Bits& all, size_t begin, size_t end) {
+  const auto at = [&](size_t row) { return all.begin() + static_cast<std::ptrdiff_t>(row * kVocabulary); };
+  return {at(begin), at(end)};
+}
+
+struct Kind {
+  const char* model;
+  fb::DType weights;
+  bool f32_attention;
+};
+
+class Contexts : public ::testing::TestWithParam<Kind> {
+ protected:
+  static SessionOptions options(uint32_t contexts) {
+    SessionOptions options;
+    options.max_sequences = contexts;
+    options.max_tokens = kLongest * contexts;
+    options.max_context = kLongest;
+    options.f32_attention = GetParam().f32_attention;
+    return options;
+  }
+  static Decoder decoder(const SessionOptions& options) { return {GetParam().model, GetParam().weights, options}; }
+
+  /// Of one run without contexts.
+  static Bits whole(const std::vector<int32_t>& ids) {
+    SessionOptions alone = options(1);
+    alone.max_context = 0;
+    return decoder(alone).run({ids})[0];
+  }
+};
+
+TEST_P(Contexts, PiecesOfAnySizeHaveTheSameBits) {
+  const std::vector<int32_t> ids = random_ids(kLongest, 1);
+  const Bits expected = whole(ids);
+  for (const uint32_t piece : {1U, 3U, 7U, 16U, 23U, 24U}) {
+    Decoder pieces = decoder(options(1));
+    Bits found;
+    for (uint32_t begin = 0; begin < kLongest; begin += piece) {
+      const uint32_t end = std::min(begin + piece, kLongest);
+      EXPECT_EQ(pieces.session().context_length(0), begin);
+      const Bits one = pieces.run({slice(ids, begin, end)})[0];
+      found.insert(found.end(), one.begin(), one.end());
+    }
+    EXPECT_EQ(found, expected) << "in pieces of " << piece;
+    EXPECT_EQ(std::vector<int32_t>(pieces.session().context_ids(0), pieces.session().context_ids(0) + kLongest), ids);
+  }
+}
+
+TEST_P(Contexts, LastRowsAreThoseOfAllRows) {
+  const std::vector<int32_t> ids = random_ids(20, 2), others = random_ids(11, 3);
+  const Bits a = whole(ids), b = whole(others);
+  Decoder decoder = Contexts::decoder(options(2));
+  const std::vector<Bits> first = decoder.run({slice(ids, 0, 18), others}, {}, true);
+  EXPECT_EQ(first[0], rows(a, 17, 18));
+  EXPECT_EQ(first[1], rows(b, 10, 11));
+  OutputView all;
+  EXPECT_EQ(decoder.session().output(0, &all), Status::kInvalidArgument);
+  EXPECT_EQ(decoder.run({{ids[18], ids[19]}}, {0}, true)[0], rows(a, 19, 20));
+}
+
+/// Contexts go on in any company; a thread more or less, and where pages are f32.
+TEST_P(Contexts, OthersInTheBatchChangeNothing) {
+  std::vector<std::vector<int32_t>> ids;
+  std::vector<Bits> expected;
+  for (uint32_t i = 0; i < 3; ++i) {
+    ids.push_back(random_ids(17 + 3 * i, 10 + i));
+    expected.push_back(whole(ids.back()));
+  }
+  const testing::Threads threads(3);
+  for (const uint32_t workers : {1U, 3U}) {
+    SessionOptions many = options(3);
+    many.workers = workers;
+    many.tile_rows = 4;
+    many.parallel = workers == 1 ? nullptr : threads.get();
+    Decoder decoder = Contexts::decoder(many);
+    std::mt19937 random(workers);
+    std::vector<uint32_t> done(3, 0);
+    for (;;) {
+      std::vector<std::vector<int32_t>> pieces;
+      std::vector<uint32_t> contexts;
+      for (uint32_t i = 0; i < 3; ++i) {
+        const auto left = static_cast<uint32_t>(ids[i].size()) - done[i];
+        const uint32_t count = std::min(left, static_cast<uint32_t>(random() % 6));
+        if (count == 0) continue;
+        contexts.push_back(i);
+        pieces.push_back(slice(ids[i], done[i], done[i] + count));
+      }
+      if (pieces.empty()) {
+        if (done[0] == ids[0].size() && done[1] == ids[1].size() && done[2] == ids[2].size()) break;
+        continue;
+      }
+      const std::vector<Bits> found = decoder.run(pieces, contexts);
+      for (size_t k = 0; k < contexts.size(); ++k) {
+        const uint32_t i = contexts[k];
+        const auto count = static_cast<uint32_t>(pieces[k].size());
+        EXPECT_EQ(found[k], rows(expected[i], done[i], done[i] + count)) << workers << " workers, context " << i;
+        done[i] += count;
+      }
+    }
+  }
+}
+
+TEST_P(Contexts, AreCutCopiedAndGoneOnWith) {
+  const std::vector<int32_t> one = random_ids(20, 4);
+  std::vector<int32_t> other = one;
+  for (size_t i = 9; i < other.size(); ++i) other[i] = (other[i] + 7) % static_cast<int32_t>(kVocabulary);
+  const Bits a = whole(one), b = whole(other);
+  Decoder decoder = Contexts::decoder(options(2));
+  decoder.run({slice(one, 0, 14)});
+  ASSERT_EQ(decoder.session().copy_context(0, 1), Status::kOk);
+  ASSERT_EQ(decoder.session().truncate(1, 9), Status::kOk);
+  EXPECT_EQ(decoder.session().context_length(0), 14U);
+  EXPECT_EQ(decoder.session().context_length(1), 9U);
+  const std::vector<Bits> found = decoder.run({slice(one, 14, 20), slice(other, 9, 20)});
+  EXPECT_EQ(found[0], rows(a, 14, 20));
+  EXPECT_EQ(found[1], rows(b, 9, 20));
+}
+
+TEST_P(Contexts, EveryInstructionSetHasTheSameBits) {
+  const std::vector<int32_t> ids = random_ids(19, 5);
+  const Bits expected = whole(ids);
+  for (const Isa isa : testing::every_isa()) {
+    if (!isa_available(isa)) continue;
+    SessionOptions of_isa = options(1);
+    of_isa.isa = isa;
+    Decoder decoder = Contexts::decoder(of_isa);
+    decoder.run({slice(ids, 0, 10)});
+    EXPECT_EQ(decoder.run({slice(ids, 10, 19)})[0], rows(expected, 10, 19)) << isa_name(isa);
+  }
+}
+
+TEST_P(Contexts, WhatDoesNotFitChangesNothing) {
+  const std::vector<int32_t> ids = random_ids(kLongest, 6);
+  const Bits expected = whole(ids);
+  Decoder decoder = Contexts::decoder(options(2));
+  Session& session = decoder.session();
+  decoder.run({slice(ids, 0, 20)}, {1});
+  Batch batch;
+  batch.ids = ids.data();
+  batch.tokens = 5;
+  const uint32_t second = 1, beyond = 2, twice[] = {1, 1}, offsets[] = {0, 2, 5};
+  batch.contexts = &second;
+  EXPECT_EQ(session.run(batch), Status::kTooManyTokens);
+  batch.contexts = &beyond;
+  EXPECT_EQ(session.run(batch), Status::kIndexOutOfRange);
+  batch.offsets = offsets;
+  batch.sequences = 2;
+  batch.contexts = twice;
+  EXPECT_EQ(session.run(batch), Status::kInvalidArgument);
+  EXPECT_EQ(session.truncate(1, 21), Status::kIndexOutOfRange);
+  EXPECT_EQ(session.truncate(2, 0), Status::kIndexOutOfRange);
+  EXPECT_EQ(session.copy_context(0, 2), Status::kIndexOutOfRange);
+  EXPECT_EQ(session.context_length(1), 20U);
+  EXPECT_EQ(session.context_length(2), 0U);
+  EXPECT_EQ(session.context_ids(2), nullptr);
+  EXPECT_EQ(decoder.run({slice(ids, 20, kLongest)}, {1})[0], rows(expected, 20, kLongest));
+}
+
+const Kind kKinds[] = {{"gpt2-generate", fb::DType::f32, false},   {"gpt2-generate", fb::DType::i8, false},
+                       {"gpt2-generate", fb::DType::i8, true},     {"gpt-generate", fb::DType::i8, false},
+                       {"gpt-neo-generate", fb::DType::i8, false}, {"opt-generate", fb::DType::i8, false},
+                       {"llama-generate", fb::DType::f32, false},  {"llama-generate", fb::DType::i8, false},
+                       {"mistral-generate", fb::DType::i8, false}, {"mistral-generate", fb::DType::i8, true},
+                       {"qwen2-generate", fb::DType::i8, false},   {"llama-scaled", fb::DType::i4, false}};
+
+INSTANTIATE_TEST_SUITE_P(Decoders, Contexts, ::testing::ValuesIn(kKinds), [](const auto& kind) {
+  std::string name = kind.param.model + std::string("_") + fb::EnumNameDType(kind.param.weights) +
+                     (kind.param.f32_attention ? "_f32_attention" : "");
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+TEST(NoContexts, ForModelsWhoseTokensSeeWhatIsBehindThem) {
+  const convert::FileBytes bytes =
+      convert::build(convert::import_hugging_face(model_directory("bert-classify")), convert::TypeOptions());
+  Model model;
+  ASSERT_EQ(Model::open(bytes.data(), bytes.size(), &model), Status::kOk);
+  SessionOptions options;
+  options.max_context = 8;
+  EXPECT_EQ(arena_bytes(model, options), 0U);
+}
+
+}  // namespace
+}  // namespace bantam::golden
