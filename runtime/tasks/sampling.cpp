@@ -1,0 +1,248 @@
+#include "bantam/sampling.h"
+
+#include <string.h>
+
+#include "session/state.h"
+#include "tasks/labels.h"
+#include "tasks/probability.h"
+
+namespace bantam {
+namespace {
+
+/// Of tokens that are left out; far below what any layer computes, and still finite.
+constexpr float kOut = -3.0e38f;
+
+bool valid(const Sampling& s) {
+  return s.temperature >= 0.0f && s.temperature <= 1e6f && s.top_p > 0.0f && s.top_p <= 1.0f && s.min_p >= 0.0f &&
+         s.min_p <= 1.0f && s.repetition_penalty > 0.0f && s.repetition_penalty <= 1e6f &&
+         (s.banned != nullptr || s.banned_count == 0);
+}
+
+/// Each token of the history once: those of a window of ids at a time, so that marks for them fit the stack.
+void penalise(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count, float penalty) {
+  constexpr uint32_t kWindow = 4096;
+  for (uint32_t first = 0; first < vocabulary; first += kWindow) {
+    uint8_t seen[kWindow / 8] = {};
+    bool any = false;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t at = static_cast<uint32_t>(history[i]) - first;
+      if (at >= kWindow) continue;
+      seen[at / 8] = static_cast<uint8_t>(seen[at / 8] | (1u << at % 8));
+      any = true;
+    }
+    for (uint32_t at = 0; any && at < kWindow && first + at < vocabulary; ++at) {
+      if ((seen[at / 8] >> at % 8 & 1u) == 0) continue;
+      float& score = scores[first + at];
+      score = score < 0.0f ? score * penalty : score / penalty;
+    }
+  }
+}
+
+/// Leaves out what would end a row of `n` tokens that has been.
+void forbid_repeats(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count, uint32_t n) {
+  if (count + 1 < n) return;
+  const int32_t* last = history + (count - (n - 1));
+  for (uint32_t i = 0; i + n <= count; ++i) {
+    uint32_t same = 0;
+    while (same < n - 1 && history[i + same] == last[same]) ++same;
+    const auto id = static_cast<uint32_t>(history[i + n - 1]);
+    if (same == n - 1 && id < vocabulary) scores[id] = kOut;
+  }
+}
+
+/// The order of floats as that of unsigned integers.
+uint32_t key_of(float x) {
+  uint32_t bits = 0;
+  memcpy(&bits, &x, sizeof(bits));
+  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+}
+
+/// The largest key for which `enough` of the keys from it on is true; 0 where it never is. `enough` falls with the key.
+template <typename Enough>
+uint32_t largest_key(const Enough& enough) {
+  uint32_t key = 0;
+  for (uint32_t bit = 1u << 31; bit != 0; bit >>= 1) {
+    if (enough(key | bit)) key |= bit;
+  }
+  return key;
+}
+
+uint32_t likeliest(const float* scores, uint32_t count) {
+  uint32_t best = 0;
+  for (uint32_t i = 1; i < count; ++i) best = scores[i] > scores[best] ? i : best;
+  return best;
+}
+
+void keep_top_k(float* scores, uint32_t count, uint32_t k) {
+  const uint32_t least = largest_key([&](uint32_t key) {
+    uint32_t above = 0;
+    for (uint32_t i = 0; i < count; ++i) above += key_of(scores[i]) >= key ? 1u : 0u;
+    return above >= k;
+  });
+  for (uint32_t i = 0; i < count; ++i) scores[i] = key_of(scores[i]) >= least ? scores[i] : kOut;
+}
+
+/// Sum of the weights whose key is `key` or more, in an order that is the same everywhere.
+double mass(const float* weights, uint32_t count, uint32_t key) {
+  double lanes[4] = {};
+  for (uint32_t i = 0; i < count; ++i) lanes[i % 4] += key_of(weights[i]) >= key ? double{weights[i]} : 0.0;
+  return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+}
+
+void keep_top_p(float* weights, uint32_t count, float p) {
+  const double needed = double{p} * mass(weights, count, 0);
+  const uint32_t least = largest_key([&](uint32_t key) { return mass(weights, count, key) >= needed; });
+  for (uint32_t i = 0; i < count; ++i) weights[i] = key_of(weights[i]) >= least ? weights[i] : 0.0f;
+}
+
+/// Scores as exp((score - largest) / temperature).
+void weigh(const tasks::Probability& math, float* scores, uint32_t count, float temperature) {
+  const float largest = scores[likeliest(scores, count)];
+  for (uint32_t begin = 0; begin < count; begin += tasks::Probability::kBlock) {
+    const uint32_t n = count - begin < tasks::Probability::kBlock ? count - begin : tasks::Probability::kBlock;
+    alignas(64) float block[tasks::Probability::kBlock];
+    for (uint32_t i = 0; i < n; ++i) {
+      const float x = (scores[begin + i] - largest) / temperature;
+      block[i] = x > -80.0f ? x : -88.0f;  // whose exponential is 0
+    }
+    math.exponentials(block, n);
+    for (uint32_t i = 0; i < n; ++i) scores[begin + i] = block[i];
+  }
+}
+
+/// The first token up to which the weights reach `share` of their sum.
+uint32_t draw(const float* weights, uint32_t count, float share) {
+  double all = 0;
+  for (uint32_t i = 0; i < count; ++i) all += double{weights[i]};
+  const double target = double{share} * all;
+  double sum = 0;
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (weights[i] == 0.0f) continue;
+    sum += double{weights[i]};
+    last = i;
+    if (sum > target) break;
+  }
+  return last;
+}
+
+/// ln x of x > 0, within 1e-12: x = m * 2^e with m in [0.7, 1.4], and the series of 2 atanh((m - 1) / (m + 1)).
+double natural_log(double x) {
+  constexpr double kLn2 = 0.6931471805599453;
+  uint64_t bits = 0;
+  memcpy(&bits, &x, sizeof(bits));
+  int32_t exponent = static_cast<int32_t>(bits >> 52) - 1023;
+  bits = (bits & 0xFFFFFFFFFFFFFu) | (uint64_t{1023} << 52);
+  double m = 0;
+  memcpy(&m, &bits, sizeof(m));
+  if (m > 1.4) {
+    m *= 0.5;
+    ++exponent;
+  }
+  const double z = (m - 1) / (m + 1), square = z * z;
+  double sum = 0;
+  for (int32_t n = 15; n > 0; n -= 2) sum = sum * square + 1.0 / n;
+  return 2 * z * sum + exponent * kLn2;
+}
+
+void process(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count, const Sampling& sampling) {
+  if (sampling.repetition_penalty != 1.0f) {
+    penalise(scores, vocabulary, history, count, sampling.repetition_penalty);
+  }
+  if (sampling.no_repeat_ngram != 0) forbid_repeats(scores, vocabulary, history, count, sampling.no_repeat_ngram);
+  for (uint32_t i = 0; i < sampling.banned_count; ++i) {
+    const auto id = static_cast<uint32_t>(sampling.banned[i]);
+    if (id < vocabulary) scores[id] = kOut;
+  }
+}
+
+/// By chance, among what the settings leave; `score` is that of the token as it was before.
+uint32_t sample(const tasks::Probability& math, float* scores, uint32_t vocabulary, uint32_t count,
+                const Sampling& sampling, double* score) {
+  if (sampling.top_k != 0 && sampling.top_k < vocabulary) keep_top_k(scores, vocabulary, sampling.top_k);
+  const double largest = double{scores[likeliest(scores, vocabulary)]};
+  weigh(math, scores, vocabulary, sampling.temperature);
+  if (sampling.top_p < 1.0f) keep_top_p(scores, vocabulary, sampling.top_p);
+  // The largest weight is exp(0).
+  for (uint32_t i = 0; i < vocabulary; ++i) scores[i] = scores[i] >= sampling.min_p ? scores[i] : 0.0f;
+  const uint32_t id = draw(scores, vocabulary, choice_number(sampling.seed, count));
+  *score = largest + double{sampling.temperature} * natural_log(double{scores[id]});
+  return id;
+}
+
+bool contains(const int32_t* ids, uint32_t count, uint32_t id) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (static_cast<uint32_t>(ids[i]) == id) return true;
+  }
+  return false;
+}
+
+Status choose(const tasks::Probability& math, float* scores, uint32_t vocabulary, const int32_t* history,
+              uint32_t history_count, const Sampling& sampling, NextToken* out) {
+  const bool given = scores != nullptr && vocabulary != 0 && (history != nullptr || history_count == 0);
+  if (!given || out == nullptr || !valid(sampling)) return Status::kInvalidArgument;
+  // The settings change the scores: what is asked of them as they were comes first.
+  double log_sum = 0;
+  if (sampling.log_probability) {
+    const tasks::Softmax all = math.softmax({scores, 1, vocabulary}, 1.0f);
+    log_sum = double{all.max} + natural_log(double{all.sum});
+  }
+  process(scores, vocabulary, history, history_count, sampling);
+  uint32_t id = 0;
+  double score = 0;
+  if (sampling.temperature == 0.0f) {
+    id = likeliest(scores, vocabulary);
+    score = double{scores[id]};
+  } else {
+    id = sample(math, scores, vocabulary, history_count, sampling, &score);
+  }
+  out->id = static_cast<int32_t>(id);
+  out->log_probability = 0;
+  if (!sampling.log_probability) return Status::kOk;
+  const double penalty = double{sampling.repetition_penalty};
+  if (penalty != 1 && contains(history, history_count, id)) score = score < 0 ? score / penalty : score * penalty;
+  out->log_probability = static_cast<float>(score - log_sum);
+  return Status::kOk;
+}
+
+}  // namespace
+
+bool ends_text(const Model& model, int32_t id) {
+  const fb::Task* task = tasks::task_of(model);
+  for (uint32_t i = 0; task != nullptr && i < count(task->end_ids()); ++i) {
+    if (task->end_ids()->Get(i) == id) return true;
+  }
+  return false;
+}
+
+float choice_number(uint64_t seed, uint32_t count) {
+  uint64_t z = seed + (uint64_t{count} + 1) * 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  z = z ^ (z >> 31);
+  return static_cast<float>(z >> 40) * 0x1p-24f;
+}
+
+Status choose_token(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t history_count,
+                    const Sampling& sampling, NextToken* out) {
+  return choose(tasks::Probability(), scores, vocabulary, history, history_count, sampling, out);
+}
+
+Status next_token(Session& session, uint32_t sequence, const Sampling& sampling, NextToken* out) {
+  if (!has_part(session.model().task(), kNextWordsPart)) return Status::kNoSuchTask;
+  OutputView view;
+  const Status status = tasks::head_output(session, kNextWordHead, sequence, &view);
+  if (status != Status::kOk) return status;
+  SessionState& s = state(&session);
+  const int32_t* history = s.ids + s.offsets[sequence];
+  uint32_t count = s.offsets[sequence + 1] - s.offsets[sequence];
+  if (linked::kContexts && s.limits.context != 0) {
+    history = session.context_ids(s.context_numbers[sequence]);
+    count = session.context_length(s.context_numbers[sequence]);
+  }
+  // The row belongs to the session, which is not const.
+  auto* scores = const_cast<float*>(view.data) + size_t{view.rows - 1} * view.stride;
+  return choose(tasks::Probability(session), scores, view.width, history, count, sampling, out);
+}
+
+}  // namespace bantam
