@@ -26,6 +26,7 @@ MODELS = {
     "ner": "bert-tag",
     "bert": "bert-fill",
     "minilm": "sentence-mean",
+    "stories": "gpt2-text",
 }
 # Where another model is meant by the same name: longer texts, other tasks.
 MODELS_OF = {
@@ -53,6 +54,7 @@ TEXTS = [
     "paragraphs.txt",
     "queries.txt",
     "more.txt",
+    "prompts.txt",
 ]
 # What fails today, with its exit code: a line goes as soon as the command succeeds.
 FAILING = {
