@@ -39,6 +39,15 @@ bool feeds_more_than_layers(const Graph& graph, int32_t x) {
   return found;
 }
 
+/// Do linear layers read these weights with any other activation than `x`: layers that share them?
+bool meet_others(const Graph& graph, const std::set<int32_t>& weights, int32_t x) {
+  const auto meets = [&](const auto& op) {
+    return op->attributes.type == fb::OpAttributes::Linear && weights.count(op->inputs[1]) != 0 && op->inputs[0] != x;
+  };
+  const auto& ops = main_subgraph(graph).ops;
+  return std::any_of(ops.begin(), ops.end(), meets);
+}
+
 /// Largest |weight| of each column over all readers.
 std::vector<float> weight_maxima(const Graph& graph, const std::vector<const fb::OpT*>& readers, size_t columns) {
   std::vector<float> largest(columns, 0.0f);
@@ -73,6 +82,7 @@ void migrate(Graph& graph, fb::OpT& producer, const std::vector<float>& maxima,
     if (tables.count(constant.get()) != 0 || !constant->column_factors.empty()) return;
     weights.insert(op->inputs[1]);
   }
+  if (meet_others(graph, weights, copy)) return;
   std::vector<float> factors = migration_factors(maxima, weight_maxima(graph, readers, maxima.size()));
   for (const int32_t weight : weights) {
     auto scaled = std::make_shared<Constant>(*graph.constants[static_cast<size_t>(weight)]);

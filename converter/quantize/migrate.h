@@ -35,7 +35,8 @@ std::vector<std::string> migratable(const Graph& graph);
 std::vector<float> migration_factors(const std::vector<float>& activation, const std::vector<float>& weights);
 
 /// For each i8 store of an activation in `maxima`: gives its op's epilogue the factors and its readers' constants the
-/// inverse. Left alone where a reader's weights are also looked up (tied output layers). To be called on a graph
+/// inverse. Left alone where a reader's weights are also looked up (tied output layers), or multiplied with other activations
+/// too (layers that share their weights). To be called on a graph
 /// with quantised activations; does nothing without maxima.
 void migrate_outliers(Graph& graph, const ColumnMaxima& maxima);
 
