@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "format/split_mix.h"
+
 namespace bantam::train {
 
-/// splitmix64 (Steele, Lea, Flood 2014). The standard library's distributions differ from one to the next.
+/// SplitMix64. The standard library's distributions differ from one to the next.
 class Random {
  public:
   /// `stream` keeps apart what is drawn from one seed for several purposes (an epoch, a step).
@@ -18,13 +20,7 @@ class Random {
     state_ = next();
   }
 
-  uint64_t next() {
-    state_ += 0x9E3779B97F4A7C15u;
-    uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  uint64_t next() { return split_mix(state_ += kSplitMixStep); }
   /// In [0, count); count > 0. The bias is below count / 2^64.
   size_t below(size_t count) { return static_cast<size_t>(next() % count); }
   /// In [0, 1).

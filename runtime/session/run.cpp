@@ -1,4 +1,5 @@
 // One forward pass: steps one after the other, each split in tiles of rows that any worker may take.
+#include "format/split_mix.h"
 #include "linked.h"
 #include "ops/ops.h"
 #include "session/float_environment.h"
@@ -72,14 +73,9 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   return Status::kOk;
 }
 
-/// What task `index` adds to its worker's marks: 64 well-mixed bits (the finaliser of SplitMix64), so that each task once
-/// is told from any other tasks, however often, without memory for each.
-constexpr uint64_t mark(uint32_t index) {
-  uint64_t z = (uint64_t{index} + 1) * 0x9E3779B97F4A7C15u;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return z ^ (z >> 31);
-}
+/// What task `index` adds to its worker's marks: 64 well-mixed bits, so that each task once is told from any other tasks,
+/// however often, without memory for each.
+constexpr uint64_t mark(uint32_t index) { return split_mix((uint64_t{index} + 1) * kSplitMixStep); }
 
 void run_task(void* arg, uint32_t index, uint32_t worker) {
   const StepRun& run = *static_cast<const StepRun*>(arg);
