@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "bantam/tasks.h"
+#include "format/split_mix.h"
 #include "session/state.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
@@ -67,9 +69,9 @@ uint32_t largest_key(const Enough& enough) {
   return key;
 }
 
-uint32_t likeliest(const float* scores, uint32_t count) {
-  uint32_t best = 0;
-  for (uint32_t i = 1; i < count; ++i) best = scores[i] > scores[best] ? i : best;
+Candidate likeliest(const float* scores, uint32_t count) {
+  Candidate best;
+  tasks::select_best<int32_t>(tasks::Logits{scores, 1, count}, &best, 1);
   return best;
 }
 
@@ -96,8 +98,7 @@ void keep_top_p(float* weights, uint32_t count, float p) {
 }
 
 /// Scores as exp((score - largest) / temperature).
-void weigh(const tasks::Probability& math, float* scores, uint32_t count, float temperature) {
-  const float largest = scores[likeliest(scores, count)];
+void weigh(const tasks::Probability& math, float* scores, uint32_t count, float largest, float temperature) {
   for (uint32_t begin = 0; begin < count; begin += tasks::Probability::kBlock) {
     const uint32_t n = count - begin < tasks::Probability::kBlock ? count - begin : tasks::Probability::kBlock;
     alignas(64) float block[tasks::Probability::kBlock];
@@ -160,13 +161,13 @@ void process(float* scores, uint32_t vocabulary, const int32_t* history, uint32_
 uint32_t sample(const tasks::Probability& math, float* scores, uint32_t vocabulary, uint32_t count,
                 const Sampling& sampling, double* score) {
   if (sampling.top_k != 0 && sampling.top_k < vocabulary) keep_top_k(scores, vocabulary, sampling.top_k);
-  const double largest = double{scores[likeliest(scores, vocabulary)]};
-  weigh(math, scores, vocabulary, sampling.temperature);
+  const float largest = likeliest(scores, vocabulary).score;
+  weigh(math, scores, vocabulary, largest, sampling.temperature);
   if (sampling.top_p < 1.0f) keep_top_p(scores, vocabulary, sampling.top_p);
   // The largest weight is exp(0).
   for (uint32_t i = 0; i < vocabulary; ++i) scores[i] = scores[i] >= sampling.min_p ? scores[i] : 0.0f;
   const uint32_t id = draw(scores, vocabulary, choice_number(sampling.seed, count));
-  *score = largest + double{sampling.temperature} * natural_log(double{scores[id]});
+  *score = double{largest} + double{sampling.temperature} * natural_log(double{scores[id]});
   return id;
 }
 
@@ -191,8 +192,9 @@ Status choose(const tasks::Probability& math, float* scores, uint32_t vocabulary
   uint32_t id = 0;
   double score = 0;
   if (sampling.temperature == 0.0f) {
-    id = likeliest(scores, vocabulary);
-    score = double{scores[id]};
+    const Candidate best = likeliest(scores, vocabulary);
+    id = static_cast<uint32_t>(best.id);
+    score = double{best.score};
   } else {
     id = sample(math, scores, vocabulary, history_count, sampling, &score);
   }
@@ -216,11 +218,8 @@ bool ends_text(const Model& model, int32_t id) {
 }
 
 float choice_number(uint64_t seed, uint32_t count) {
-  uint64_t z = seed + (uint64_t{count} + 1) * 0x9E3779B97F4A7C15u;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  z = z ^ (z >> 31);
-  return static_cast<float>(z >> 40) * 0x1p-24f;
+  const uint64_t number = split_mix(seed + (uint64_t{count} + 1) * kSplitMixStep);
+  return static_cast<float>(number >> 40) * 0x1p-24f;
 }
 
 Status choose_token(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t history_count,
