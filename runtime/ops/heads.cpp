@@ -18,12 +18,6 @@ Verdict check_head_tensor(const Site& site, int32_t index, uint32_t heads, uint3
 
 }  // namespace
 
-size_t page_bytes(const fb::Tensor& t, bool q8) {
-  const uint32_t heads = t.heads(), head_width = width(t) / heads;
-  return heads * (t.layout() == fb::Layout::key_pages ? kernels::key_page_bytes(head_width, q8)
-                                                      : kernels::value_page_bytes(head_width, q8));
-}
-
 Verdict check_head_shape(const HeadShape& shape) {
   if (shape.heads == 0 || shape.kv_heads == 0 || shape.head_width == 0) return corrupt("heads of no number or width");
   if (shape.heads % shape.kv_heads != 0) return corrupt("heads is not a multiple of kv_heads");

@@ -59,9 +59,6 @@ inline uint32_t key_row(const TileRun& run, uint32_t sequence, uint32_t row) {
   return run.contexts->numbers[sequence] * run.contexts->rows + place_of(run, sequence, row);
 }
 
-/// Bytes of 16 rows of keys or of values.
-size_t page_bytes(const fb::Tensor& t, bool q8);
-
 /// Bytes that take the place of `region` for these symbol values; grows with each of them.
 uint64_t f32_heads_bytes(const fb::Model& model, fb::Region region, const uint32_t (&values)[kSymbols]);
 

@@ -87,10 +87,6 @@ uint32_t most_keys(const Limits& limits) {
   return nullptr;
 }
 
-bool holds_keys(const fb::Tensor& t) {
-  return t.layout() == fb::Layout::key_pages || t.layout() == fb::Layout::value_pages;
-}
-
 /// At most 2^24 rows, rounded up to a multiple of at most 4096.
 uint32_t round_rows(uint32_t rows, uint32_t multiple) { return (rows + multiple - 1) / multiple * multiple; }
 
@@ -263,7 +259,8 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
   if (linked::kContexts && limits.context != 0) {
     const uint64_t contexts = limits.max_sequences;
     const uint32_t tensors = model.tensors()->size();
-    out->contexts = take(context_begin(model, limits, tensors), &at);
+    out->contexts = at;
+    for (const fb::Tensor* t : *model.tensors()) at += contexts * context_rows(limits) * context_row_bytes(*t, limits);
     out->context_begins = take(uint64_t{tensors} * sizeof(uint64_t), &at);
     out->context_ids = take(contexts * limits.context * sizeof(int32_t), &at);
     out->context_lengths = take(contexts * sizeof(uint32_t), &at);
@@ -273,15 +270,9 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
   return at <= SIZE_MAX;
 }
 
-uint64_t context_begin(const fb::Model& model, const Limits& limits, uint32_t index) {
-  const uint64_t pages = uint64_t{limits.max_sequences} * (context_rows(limits) / kPageRows);
-  uint64_t begin = 0;
-  for (uint32_t i = 0; i < index; ++i) {
-    const fb::Tensor& t = *model.tensors()->Get(i);
-    if (!holds_keys(t)) continue;
-    begin += round_up(pages * ops::page_bytes(t, t.type() == fb::DType::i8 && !limits.f32_heads), 64);
-  }
-  return begin;
+uint64_t context_row_bytes(const fb::Tensor& t, const Limits& limits) {
+  if (t.layout() != fb::Layout::key_pages && t.layout() != fb::Layout::value_pages) return 0;
+  return row_bytes({limits.f32_heads ? fb::DType::f32 : t.type(), t.layout(), width(t), t.heads(), is_fixed(t)});
 }
 
 }  // namespace bantam

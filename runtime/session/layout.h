@@ -79,9 +79,10 @@ struct Layout {
   uint64_t size;
 };
 
-/// Rows of a context; and where its keys or values of tensor `index` begin behind those of tensors of smaller numbers, in bytes.
+/// Rows of a context; and the bytes of each in a tensor of keys or values, 0 in others. All contexts of a tensor lie together, tensor
+/// behind tensor.
 inline uint32_t context_rows(const Limits& limits) { return static_cast<uint32_t>(round_up(limits.context, 16)); }
-uint64_t context_begin(const fb::Model& model, const Limits& limits, uint32_t index);
+uint64_t context_row_bytes(const fb::Tensor& t, const Limits& limits);
 
 /// Places everything for these limits. False when the size does not fit size_t.
 bool lay_out(const fb::Model& model, const Limits& limits, Layout* out);

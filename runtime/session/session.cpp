@@ -6,7 +6,6 @@
 
 #include "format/verdict.h"
 #include "linked.h"
-#include "ops/heads.h"
 #include "session/as_written.h"
 #include "session/state.h"
 
@@ -90,7 +89,12 @@ void view_output(const SessionState& s, uint32_t index, OutputView* out) {
 [[maybe_unused]] void begin_contexts(const Layout& layout, uint8_t* arena, SessionState* s) {
   const fb::Model& model = root(s->model);
   auto* begins = part<uint64_t>(arena, layout.context_begins);
-  for (uint32_t i = 0; i < model.tensors()->size(); ++i) begins[i] = context_begin(model, s->limits, i);
+  const uint64_t rows = uint64_t{s->limits.max_sequences} * context_rows(s->limits);
+  uint64_t begin = 0;
+  for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
+    begins[i] = begin;
+    begin += rows * context_row_bytes(*model.tensors()->Get(i), s->limits);
+  }
   s->context_ids = part<int32_t>(arena, layout.context_ids);
   s->context_lengths = part<uint32_t>(arena, layout.context_lengths);
   s->context_numbers = part<uint32_t>(arena, layout.context_numbers);
@@ -252,13 +256,11 @@ Status Session::copy_context(uint32_t from, uint32_t to) {
   if (from == to) return Status::kOk;
   const fb::Model& model = root(s.model);
   const uint32_t tensors = model.tensors()->size();
-  const size_t pages = s.contexts.rows / 16, used = (s.context_lengths[from] + 15) / 16;
+  const uint64_t used = round_up(s.context_lengths[from], 16);  // whole pages
   for (uint32_t i = 0; i < tensors; ++i) {
-    const fb::Tensor& t = *model.tensors()->Get(i);
-    if (t.layout() != fb::Layout::key_pages && t.layout() != fb::Layout::value_pages) continue;
-    const size_t page = ops::page_bytes(t, t.type() == fb::DType::i8 && !s.limits.f32_heads);
+    const uint64_t row = context_row_bytes(*model.tensors()->Get(i), s.limits), context = s.contexts.rows * row;
     uint8_t* base = s.contexts.pages + s.contexts.begins[i];
-    memcpy(base + to * pages * page, base + from * pages * page, used * page);
+    memcpy(base + to * context, base + from * context, static_cast<size_t>(used * row));
   }
   const size_t room = s.limits.context;
   memcpy(s.context_ids + to * room, s.context_ids + from * room, s.context_lengths[from] * sizeof(int32_t));
