@@ -24,17 +24,10 @@ class Words {
  public:
   /// text[begin, end) is the piece, of which what lies before `at` was read.
   Words(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t at, uint32_t end)
-      : splitter_(tables.metaspace), stream_(tables.sequence, text, at, end, at > begin), is_first_(at == begin) {
-    advance();
-    is_text_ = char_.begin == 0;
-  }
+      : Words(tables, {{tables.sequence, text, at, end, at > begin}, CountedStream::kAll}, at == begin) {}
 
   /// A piece of the normalised text: `left` code points of the stream, at least one.
-  Words(const Tables& tables, const SequenceStream& stream, uint64_t left)
-      : splitter_(tables.metaspace), stream_(stream), left_(left), is_first_(true) {
-    advance();
-    is_text_ = char_.begin == 0;
-  }
+  Words(const Tables& tables, const SequenceStream& stream, uint64_t left) : Words(tables, {stream, left}, true) {}
 
   /// To the next word; false if there is none.
   bool begin() {
@@ -68,8 +61,8 @@ class Words {
   /// Whether what follows the word is a blank of the text from which on it may be read in place.
   bool is_before_blank(const uint8_t* text, uint32_t* position) const {
     const bool blank = char_.code == ' ' || (char_.code == kMetaspace && !splitter_.white_words);
-    if (linked::kNormalizedTokens && left_ != kAll) return false;
-    if (!has_char_ || !blank || char_.end != char_.begin + 1 || text[char_.begin] != ' ' || stream_.lags()) {
+    if (stream_.is_counted()) return false;
+    if (!has_char_ || !blank || char_.end != char_.begin + 1 || text[char_.begin] != ' ' || stream_.stream().lags()) {
       return false;
     }
     *position = char_.begin;
@@ -77,22 +70,18 @@ class Words {
   }
 
  private:
-  static bool is_white(const NormalChar& c) { return (character_class(c.code) & kSpace) != 0; }
-  static bool is_blank(const NormalChar& c) { return c.code == ' ' || c.code == kMetaspace; }
-  void advance() {
-    if constexpr (linked::kNormalizedTokens) {
-      has_char_ = left_ > 0 && stream_.next(&char_);
-      if (left_ != kAll && left_ > 0) --left_;
-    } else {
-      has_char_ = stream_.next(&char_);
-    }
+  Words(const Tables& tables, const CountedStream& stream, bool is_first)
+      : splitter_(tables.metaspace), stream_(stream), is_first_(is_first) {
+    advance();
+    is_text_ = char_.begin == 0;
   }
 
-  static constexpr uint64_t kAll = UINT64_MAX;
+  static bool is_white(const NormalChar& c) { return (character_class(c.code) & kSpace) != 0; }
+  static bool is_blank(const NormalChar& c) { return c.code == ' ' || c.code == kMetaspace; }
+  void advance() { has_char_ = stream_.next(&char_); }
 
   MetaspaceRules splitter_;
-  SequenceStream stream_;
-  uint64_t left_ = kAll;  // of the stream
+  CountedStream stream_;
   NormalChar char_ = {0, 0, 0};
   bool has_char_ = false;
   bool is_first_;  // no word of the piece was begun
@@ -241,7 +230,7 @@ void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uin
 
 }  // namespace
 
-Status MetaspaceSplitter::verify(Check& check, const LexiconRoots& /*roots*/) {
+Status MetaspaceSplitter::verify(Check& check) {
   const auto* normalizers = check.tokenizer.normalizers();
   const bool bert =
       normalizers != nullptr && normalizers->size() > 0 && normalizers->Get(0)->kind() == fb::NormalizerKind::bert;

@@ -168,6 +168,29 @@ void encode_with_added(const Tables& tables, const uint8_t* text, Stream stream,
   words->flush(floor, index, true);
 }
 
+/// A stream of which so many code points are taken, or all. Images without such added tokens take all.
+class CountedStream {
+ public:
+  static constexpr uint64_t kAll = UINT64_MAX;
+
+  CountedStream(const SequenceStream& stream, uint64_t left) : stream_(stream), left_(left) {}
+
+  bool next(NormalChar* out) {
+    if constexpr (linked::kNormalizedTokens) {
+      if (left_ == 0) return false;
+      if (left_ != kAll) --left_;
+    }
+    return stream_.next(out);
+  }
+  /// Where it is counted, what follows may not be read in place.
+  bool is_counted() const { return linked::kNormalizedTokens && left_ != kAll; }
+  const SequenceStream& stream() const { return stream_; }
+
+ private:
+  SequenceStream stream_;
+  uint64_t left_;
+};
+
 /// `words` of encode_with_added for a splitter that is given a stream and how many of its code points to take:
 /// stretch(stream, count), or whole() for a piece without added tokens.
 template <typename Stretch, typename Whole>

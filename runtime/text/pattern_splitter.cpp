@@ -156,11 +156,10 @@ class InPlace {
 class Characters {
  public:
   Characters(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, bool inside, bool prefix)
-      : Characters(SequenceStream(tables.sequence, text, begin, end, inside), kAll, prefix) {}
+      : Characters({{tables.sequence, text, begin, end, inside}, CountedStream::kAll}, prefix) {}
 
-  /// `left` of them, at least one, or kAll.
-  Characters(const SequenceStream& stream, uint64_t left, bool prefix) : stream_(stream), left_(left) {
-    SequenceStream ahead = stream_;
+  Characters(const CountedStream& stream, bool prefix) : stream_(stream) {
+    CountedStream ahead = stream_;
     NormalChar first = {0, 0, 0};
     prefixed_ = prefix && ahead.next(&first) && first.code != ' ';
     if (prefixed_) prefix_ = {' ', first.begin, first.end};
@@ -171,23 +170,14 @@ class Characters {
       prefixed_ = false;
       return true;
     }
-    if constexpr (linked::kNormalizedTokens) {
-      if (left_ == 0) return false;
-      if (left_ != kAll) --left_;
-    }
     return stream_.next(out);
   }
-  uint32_t position() const { return stream_.position(); }
-  /// Whether what follows may be read in place; never where code points are counted.
-  bool is_settled() const {
-    return !prefixed_ && stream_.is_settled() && (!linked::kNormalizedTokens || left_ == kAll);
-  }
-
-  static constexpr uint64_t kAll = UINT64_MAX;
+  uint32_t position() const { return stream_.stream().position(); }
+  /// Whether what follows may be read in place.
+  bool is_settled() const { return !prefixed_ && !stream_.is_counted() && stream_.stream().is_settled(); }
 
  private:
-  SequenceStream stream_;
-  uint64_t left_;
+  CountedStream stream_;
   bool prefixed_ = false;
   NormalChar prefix_ = {0, 0, 0};
 };
@@ -352,7 +342,7 @@ void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uin
 
 }  // namespace
 
-Status PatternSplitter::verify(Check& check, const LexiconRoots& /*roots*/) {
+Status PatternSplitter::verify(Check& check) {
   const auto* normalizers = check.tokenizer.normalizers();
   const bool bert =
       normalizers != nullptr && normalizers->size() > 0 && normalizers->Get(0)->kind() == fb::NormalizerKind::bert;
@@ -372,7 +362,7 @@ void PatternSplitter::encode_piece(const Tables& tables, const uint8_t* text, ui
   if constexpr (linked::kNormalizedTokens) {
     if (has_normal_added(tables)) {
       const auto stretch = [&](const SequenceStream& stream, uint64_t count) {
-        encode_characters(tables, text, Characters(stream, count, tables.prefix_blank), end, &reserve, sink);
+        encode_characters(tables, text, Characters({stream, count}, tables.prefix_blank), end, &reserve, sink);
       };
       return encode_stretches(tables, text, begin, end, stretch, plain, sink);
     }
