@@ -15,7 +15,7 @@ constexpr uint32_t kMetaspace = 0x2581;
 
 struct MetaspaceSplitter {
   /// What this splitter does not go with.
-  static Status verify(Check& check, const LexiconRoots& roots);
+  static Status verify(Check& check);
 
   /// text[begin, end) to tokens. Words of printed ASCII that normalisers leave alone are read in place.
   static void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);

@@ -12,7 +12,7 @@ namespace bantam::text {
 
 struct PatternSplitter {
   /// The table of the split, and what this splitter does not go with.
-  static Status verify(Check& check, const LexiconRoots& roots);
+  static Status verify(Check& check);
 
   /// text[begin, end) to tokens. Well-formed text is read in place: each byte once or twice to find a word, and a look at
   /// the table of words.

@@ -53,8 +53,8 @@ class Verifier {
     if (const Status status = check_added(); status != Status::kOk) return status;
     if (const Status status = check_template(t_.single(), false); status != Status::kOk) return status;
     if (const Status status = check_template(t_.pair(), true); status != Status::kOk) return status;
-    const Status status = with_splitter(t_.splitters()->Get(0)->kind(),
-                                        [this](auto splitter) { return splitter.verify(check_, *roots_); });
+    const Status status =
+        with_splitter(t_.splitters()->Get(0)->kind(), [this](auto splitter) { return splitter.verify(check_); });
     if (status != Status::kOk) return status;
     return with_model(t_.model()->kind(), [this](auto model) { return model.verify(check_, *roots_); });
   }

@@ -185,7 +185,7 @@ void WordBuffer::flush() {
   size_ = 0;
 }
 
-Status BertSplitter::verify(Check& check, const LexiconRoots& /*roots*/) {
+Status BertSplitter::verify(Check& check) {
   if (check.tokenizer.model()->kind() == fb::TokenModelKind::wordpiece) return Status::kOk;
   return check.fail("BERT's words go with WordPiece only", Status::kUnsupported);
 }

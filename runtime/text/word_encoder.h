@@ -100,7 +100,7 @@ class WordBuffer {
 
 /// Words are what lies between white space; each punctuation character is one of its own.
 struct BertSplitter {
-  static Status verify(Check& check, const LexiconRoots& roots);
+  static Status verify(Check& check);
   static void encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end, TokenSink* sink);
 };
 
