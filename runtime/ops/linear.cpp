@@ -65,19 +65,13 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   int32_t* row_maximum =
       measures_rows(w, op) ? reinterpret_cast<int32_t*>(run.scratch + sink_scratch(op, n, most_rows)) : nullptr;
   kernels::LinearQ8 integers = {};
-  integers.w = blob<int8_t>(run, w.data());
-  integers.w_scale = blob<float>(run, w.scales());
-  integers.w_sum = blob<int32_t>(run, w.sums());
   integers.bias = bias;
   integers.k = kernels::pad4(k);
   integers.n = padded_n;
   integers.activation = activation;
   integers.y_stride = sink.stride();
   integers.row_maximum = row_maximum;
-  with_weights(w, [&](auto format) {
-    decltype(format)::bind(w, &integers);
-    return true;
-  });
+  bind_weights(run, w, &integers);
   integers.scratch =
       reinterpret_cast<int8_t*>(run.scratch + sink_scratch(op, n, most_rows) + row_maximum_bytes(w, op, most_rows));
   bool finite = true;

@@ -3,6 +3,7 @@
 #define BANTAM_OPS_OPERANDS_H_
 
 #include "ops/ops.h"
+#include "ops/weights.h"
 
 namespace bantam::ops {
 
@@ -80,6 +81,17 @@ inline uint32_t ids_limit(const fb::Model& model) {
 inline uint32_t place_of(const TileRun& run, uint32_t sequence, uint32_t row) {
   const uint32_t past = run.contexts == nullptr ? 0 : run.contexts->past[sequence];
   return row - run.offsets[sequence] + past;
+}
+
+/// Tells the kernel where integer weights are. `args` has k and n already, on which some layouts depend.
+inline void bind_weights(const TileRun& run, const fb::Tensor& w, kernels::LinearQ8* args) {
+  args->w = blob<int8_t>(run, w.data());
+  args->w_scale = blob<float>(run, w.scales());
+  args->w_sum = blob<int32_t>(run, w.sums());
+  with_weights(w, [&](auto format) {
+    decltype(format)::bind(w, args);
+    return true;
+  });
 }
 
 inline kernels::Element element(fb::DType type) { return static_cast<kernels::Element>(type); }

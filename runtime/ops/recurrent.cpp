@@ -133,17 +133,11 @@ class Product {
     args_.x = copies_;
     args_.x_stride = kernels::pad16(k_);
     args_.x_scale = scales_;
-    args_.w = blob<int8_t>(run, w_.data());
-    args_.w_scale = blob<float>(run, w_.scales());
-    args_.w_sum = blob<int32_t>(run, w_.sums());
     args_.bias = bias_;
     args_.k = kernels::pad4(k_);
     args_.n = n_;
+    bind_weights(run, w_, &args_);
     args_.scratch = reinterpret_cast<int8_t*>(at);
-    with_weights(w_, [&](auto format) {
-      decltype(format)::bind(w_, &args_);
-      return true;
-    });
   }
 
   /// y = W x + bias, for rows pad16 of their width apart.
