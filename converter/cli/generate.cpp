@@ -80,12 +80,7 @@ void show(const GenerateArguments& arguments, Engine& engine, const std::string&
 
 void run_generate(GenerateArguments& arguments) {
   RunOptions& run = arguments.run;
-  if (run.texts.empty() && run.file.empty()) {
-    if (!convert::input_is_given()) {
-      fail(ExitCode::kUsage, "no prompt: pass it as an argument, by --file, or on standard input");
-    }
-    run.texts = {"-"};
-  }
+  require_texts("prompt", run.file, &run.texts);
   if (arguments.generate.min_new > arguments.generate.max_new) {
     fail(ExitCode::kUsage, "--min-new {}: is more than --max-new {}", arguments.generate.min_new,
          arguments.generate.max_new);
@@ -108,14 +103,17 @@ void run_generate(GenerateArguments& arguments) {
                       }});
 }
 
+/// A decoder and texts.
+void add_input(CLI::App& command, RunOptions* run, const char* text, const char* texts, const char* lines) {
+  command.option_defaults()->group("Input");
+  command.add_option("FILE", run->model, "A .bantam file of a decoder")->required()->type_name("FILE.bantam");
+  add_texts(command, text, &run->texts, texts);
+  command.add_option("--file", run->file, lines)->type_name("FILE");
+}
+
 void run_perplexity(PerplexityArguments& arguments) {
   RunOptions& run = arguments.run;
-  if (run.texts.empty() && run.file.empty()) {
-    if (!convert::input_is_given()) {
-      fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
-    }
-    run.texts = {"-"};
-  }
+  require_texts("text", run.file, &run.texts);
   const ModelFile file(run.model);
   require_decoder(file);
   run.engine.max_context = room(file, arguments.context);
@@ -131,11 +129,7 @@ void run_perplexity(PerplexityArguments& arguments) {
   convert::Likelihood all;
   size_t texts = 0;
   for (std::string text; source.next(&text); ++texts) {
-    if (text.empty()) continue;
-    const convert::Likelihood one = convert::foretell(engine, text, overlap);
-    all.tokens += one.tokens;
-    all.bytes += one.bytes;
-    all.log += one.log;
+    if (!text.empty()) convert::foretell(engine, text, overlap, &all);
   }
   if (all.tokens == 0) fail(ExitCode::kInvalid, "there is no text of two tokens, of which one foretells the other");
   if (run.json) {
@@ -157,12 +151,8 @@ void add_perplexity(CLI::App& app) {
   auto arguments = std::make_shared<PerplexityArguments>();
   CLI::App* command = app.add_subcommand("perplexity", "Measure how likely a decoder finds texts");
   command->group(kExamineGroup);
-  command->option_defaults()->group("Input");
-  command->add_option("FILE", arguments->run.model, "A .bantam file of a decoder")
-      ->required()
-      ->type_name("FILE.bantam");
-  add_texts(*command, "TEXT", &arguments->run.texts, "Texts; none, or -: standard input, one a line");
-  command->add_option("--file", arguments->run.file, "Read texts from this file, one a line")->type_name("FILE");
+  add_input(*command, &arguments->run, "TEXT", "Texts; none, or -: standard input, one a line",
+            "Read texts from this file, one a line");
   command->option_defaults()->group("Output");
   command->add_flag("--json", arguments->run.json, "Print one JSON object");
   command->option_defaults()->group("Running");
@@ -227,12 +217,8 @@ void add_generate(CLI::App& app) {
   arguments->run.command = "generate";
   CLI::App* command = app.add_subcommand("generate", "Go on with a text");
   command->group(kAnswerGroup);
-  command->option_defaults()->group("Input");
-  command->add_option("FILE", arguments->run.model, "A .bantam file of a decoder")
-      ->required()
-      ->type_name("FILE.bantam");
-  add_texts(*command, "PROMPT", &arguments->run.texts, "Prompts; none, or -: standard input, one a line");
-  command->add_option("--file", arguments->run.file, "Read prompts from this file, one a line")->type_name("FILE");
+  add_input(*command, &arguments->run, "PROMPT", "Prompts; none, or -: standard input, one a line",
+            "Read prompts from this file, one a line");
   command->option_defaults()->group("Choosing tokens");
   add_sampling_options(*command, &arguments->generate);
   command->option_defaults()->group("Output");

@@ -193,11 +193,7 @@ void run_rank(const RankArguments& arguments) {
   if (arguments.run.texts.empty()) fail(ExitCode::kUsage, "QUERY: missing; pass the query, then texts or --file");
   const std::string& query = arguments.run.texts[0];
   std::vector<std::string> given(arguments.run.texts.begin() + 1, arguments.run.texts.end());
-  if (given.empty() && arguments.run.file.empty()) {
-    if (!convert::input_is_given())
-      fail(ExitCode::kUsage, "no text to rank: pass it as an argument, by --file, or on standard input");
-    given = {"-"};
-  }
+  require_texts("text to rank", arguments.run.file, &given);
   const ModelFile file(arguments.run.model);
   const bool per_token = has_part(file.model().task(), kTokenVectorsPart);
   if (per_token && !arguments.label.empty()) {

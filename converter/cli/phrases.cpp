@@ -143,11 +143,7 @@ std::string join_texts(TextSource& source) {
 
 void run_keywords(KeywordArguments& arguments) {
   RunOptions& run = arguments.run;
-  if (run.texts.empty() && run.file.empty()) {
-    if (!convert::input_is_given())
-      fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
-    run.texts = {"-"};
-  }
+  require_texts("text", run.file, &run.texts);
   const StopWords stop = read_stop_words(arguments.words.stop_words);
   const ModelFile file(run.model);
   Embedder embedder(file, run.engine);

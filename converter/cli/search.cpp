@@ -175,11 +175,7 @@ void show_found(const SearchArguments& arguments, const SearchIndex& index, cons
 
 void run_search(SearchArguments& arguments) {
   RunOptions& run = arguments.run;
-  if (run.texts.empty() && run.file.empty()) {
-    if (!convert::input_is_given())
-      fail(ExitCode::kUsage, "no query: pass it as an argument, by --file, or on standard input");
-    run.texts = {"-"};
-  }
+  require_texts("query", run.file, &run.texts);
   const ModelFile file(run.model);
   const uint32_t parts = require_vectors(file);
   const SearchIndex index(arguments.index);

@@ -18,6 +18,9 @@ namespace bantam::cli {
 CLI::Option* add_text(CLI::App& command, const char* name, std::optional<std::string>* text, const char* help);
 CLI::Option* add_texts(CLI::App& command, const char* name, std::vector<std::string>* texts, const char* help);
 
+/// Where neither `texts` nor a file of them are given: standard input, or a failure that asks for a `what` ("query").
+void require_texts(const char* what, const std::string& file, std::vector<std::string>* texts);
+
 }  // namespace bantam::cli
 
 #endif  // BANTAM_CONVERTER_CLI_TEXT_OPTIONS_H_

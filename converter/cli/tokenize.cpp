@@ -204,10 +204,7 @@ void run_tokenize(const TokenizeOptions& options) {
   Tokenizer tokenizer;
   check(Tokenizer::open(file.model(), 0, &tokenizer), options.model);
   std::vector<std::string> texts = options.texts;
-  if (texts.empty() && options.file.empty() && convert::input_is_given()) texts = {"-"};
-  if (texts.empty() && options.file.empty()) {
-    fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
-  }
+  require_texts("text", options.file, &texts);
   TextSource source(texts, options.file, warn, show_prompt);
   RunOptions lines;
   lines.command = "tokenize";

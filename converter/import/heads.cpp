@@ -125,9 +125,7 @@ class HeadImporter {
     const fb::TagScheme tags = scheme(slots);
     const Head* classify = family_.head(fb::TaskKind::classify);
     const Rows rows = classify != nullptr ? classify->rows : Rows::kFirst;
-    const int32_t token = rows == Rows::kSummary ? pooled("last_token", fb::PoolKind::last)
-                          : rows == Rows::kState ? state()
-                                                 : first_token();
+    const int32_t token = rows == Rows::kSummary ? last_token() : rows == Rows::kState ? state() : first_token();
     const int32_t intent = dense("intent_classifier", token, count(intents));
     const int32_t slot = chain(dense("slot_classifier", c_.encoder.hidden, count(slots)));
     NamedLabels of_text;
@@ -249,6 +247,7 @@ class HeadImporter {
     return c_.builder.pool(c_.encoder.base + name, c_.encoder.hidden, kind, false);
   }
   int32_t first_token() { return pooled("first_token", fb::PoolKind::first); }
+  int32_t last_token() { return pooled("last_token", fb::PoolKind::last); }
 
   /// As transformers' SequenceSummary takes a text's row.
   int32_t summary() {
@@ -259,7 +258,7 @@ class HeadImporter {
       c_.fields.problem(ExitCode::kUnsupported, "summary_type",
                         fmt::format("\"{}\" is not supported; \"last\", \"first\" and \"mean\" are", type));
     }
-    return pooled("last_token", fb::PoolKind::last);
+    return last_token();
   }
 
   /// As "pooling" says of recurrent layers.
@@ -305,7 +304,7 @@ class HeadImporter {
     }
     if (head.rows == Rows::kSummary) return summary();
     if (head.rows == Rows::kState) return state();
-    if (head.rows == Rows::kLast) return pooled("last_token", fb::PoolKind::last);
+    if (head.rows == Rows::kLast) return last_token();
     return head.rows == Rows::kTokens ? c_.encoder.hidden : head.rows == Rows::kFirst ? first_token() : pooler();
   }
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/kernels.h"
+
 namespace bantam::convert {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr uint32_t kMostLayers = 64, kMostCells = 1U << 14;
 
 /// Rows of gates, each with so many cells, become blocks of a multiple of 16 rows, zeros behind.
 Values in_blocks(Values values, uint32_t gates, uint32_t cells, uint32_t columns) {
-  const size_t block = (size_t{cells} + 15) / 16 * 16;
+  const size_t block = kernels::pad16(cells);
   if (values.values.empty() || block == cells) return values;
   std::vector<float> padded(gates * block * columns, 0.0F);
   const auto count = static_cast<std::ptrdiff_t>(size_t{cells} * columns);
@@ -64,7 +66,7 @@ class Layers {
 
   int32_t one(uint32_t layer, int32_t x, int32_t* last) {
     const uint32_t in = builder_.width(x), gates = s_.gates() * s_.cells;
-    const uint32_t columns = s_.gates() * ((s_.cells + 15) / 16 * 16);
+    const uint32_t columns = s_.gates() * kernels::pad16(s_.cells);
     const bool biased = weights_.has_encoder(name("bias_ih", layer, 0));
     std::vector<Values> inputs, biases;
     std::vector<RecurrentWeights> states;

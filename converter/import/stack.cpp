@@ -310,9 +310,7 @@ class Stack {
     std::vector<Values> matrices;
     for (const Slot slot : {Slot::kQuery, Slot::kKey, Slot::kValue}) {
       Values stored = take_by_head(weights_, config_, layer, slot);
-      std::vector<float> turned(stored.values.size());
-      for (size_t at = 0; at < turned.size(); ++at) turned[at % columns * in + at / columns] = stored.values[at];
-      stored.values = std::move(turned);
+      stored.values = turned(stored.values, in);
       matrices.push_back(std::move(stored));
     }
     Values bias = take_by_head(weights_, config_, layer, Slot::kQueryBias);

@@ -116,8 +116,8 @@ const char* finish_name(Finish finish) {
 std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt) {
   Tokenizer tokenizer;
   check(Tokenizer::open(model, 0, &tokenizer), "the file");
-  constexpr size_t kTemplate = 64;
-  std::vector<int32_t> ids(prompt.size() + kTemplate);
+  const size_t special = tokenizer.special_count(false);
+  std::vector<int32_t> ids(prompt.size() + special);
   EncodeResult result;
   for (;;) {
     TokenBuffer buffer;
@@ -127,7 +127,7 @@ std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt) {
     options.max_tokens = buffer.capacity;
     check(tokenizer.encode({prompt.data(), prompt.size()}, {}, options, buffer, &result), "the prompt");
     if (!result.truncated) break;
-    ids.resize(result.content[0] + kTemplate);  // a character may become several tokens
+    ids.resize(result.content[0] + special);  // a character may become several tokens
   }
   ids.resize(result.count);
   return ids;
@@ -148,16 +148,15 @@ Generation generate(Engine& engine, const std::string& prompt, const GenerateOpt
          session.max_context() < root(model).max_sequence() ? ", or give a larger --context" : "");
   }
   check(session.truncate(0, 0), engine.file().path());
-  std::vector<int32_t> banned = options.banned;
+  std::vector<int32_t> ends;
   const fb::Task* task = root(model).task();
-  for (uint32_t i = 0; i < count(task->end_ids()); ++i) banned.push_back(task->end_ids()->Get(i));
+  for (uint32_t i = 0; i < count(task->end_ids()); ++i) ends.push_back(task->end_ids()->Get(i));
   TextStream text(*session.tokenizer(), out.prompt, options.stop, take);
   run_tokens(engine, out.prompt);
   for (;;) {
     Sampling sampling = options.sampling;
-    sampling.banned = banned.data();
-    const bool may_end = out.ids.size() >= options.min_new;
-    sampling.banned_count = static_cast<uint32_t>(may_end ? options.banned.size() : banned.size());
+    sampling.banned = ends.data();
+    sampling.banned_count = out.ids.size() < options.min_new ? static_cast<uint32_t>(ends.size()) : 0;
     NextToken next;
     check(next_token(session, 0, sampling, &next), engine.file().path());
     out.ids.push_back(next.id);

@@ -14,10 +14,9 @@
 namespace bantam::convert {
 
 struct GenerateOptions {
-  uint32_t max_new = 128;  // tokens
-  uint32_t min_new = 0;    // of which none ends the text
-  Sampling sampling;       // `banned` is not read
-  std::vector<int32_t> banned;
+  uint32_t max_new = 128;         // tokens
+  uint32_t min_new = 0;           // of which none ends the text
+  Sampling sampling;              // `banned` is not read
   std::vector<std::string> stop;  // texts that end the text, and are left out of it
 };
 

@@ -24,11 +24,10 @@ double log_probability(const float* row, uint32_t width, int32_t id) {
 double Likelihood::perplexity() const { return tokens == 0 ? 1 : std::exp(-log / static_cast<double>(tokens)); }
 double Likelihood::bits_per_byte() const { return bytes == 0 ? 0 : -log / std::log(2.0) / static_cast<double>(bytes); }
 
-Likelihood foretell(Engine& engine, const std::string& text, uint32_t overlap) {
+void foretell(Engine& engine, const std::string& text, uint32_t overlap, Likelihood* all) {
   Session& session = engine.session();
   const std::vector<int32_t> ids = prompt_ids(engine.model(), text);
-  Likelihood out;
-  out.bytes = text.size();
+  all->bytes += text.size();
   check(session.truncate(0, 0), engine.file().path());
   size_t known = 0;  // tokens whose followers have been foretold
   for (size_t at = 0; at + 1 < ids.size();) {
@@ -45,13 +44,12 @@ Likelihood foretell(Engine& engine, const std::string& text, uint32_t overlap) {
     check(session.output(0, 0, &view), engine.file().path());
     for (uint32_t row = 0; row < view.rows; ++row) {
       if (at + row < known) continue;
-      out.log += log_probability(view.data + row * view.stride, view.width, ids[at + row + 1]);
-      ++out.tokens;
+      all->log += log_probability(view.data + row * view.stride, view.width, ids[at + row + 1]);
+      ++all->tokens;
     }
     at += batch.tokens;
     known = std::max(known, at);
   }
-  return out;
 }
 
 }  // namespace bantam::convert

@@ -9,7 +9,7 @@
 
 namespace bantam::convert {
 
-/// Of texts together: add them up.
+/// Of one text or of several.
 struct Likelihood {
   uint64_t tokens = 0;  // that were foretold: all but each text's first
   uint64_t bytes = 0;   // of the texts
@@ -20,10 +20,10 @@ struct Likelihood {
   double bits_per_byte() const;
 };
 
-/// Each token by those in front of it, in context 0 of the engine's session. A text that is longer than the context is foretold in
+/// Adds what `text` has to `all`: each token by those in front of it, in context 0 of the engine's session. A text that is longer than the context is foretold in
 /// windows: when the context is full, all but its last `overlap` tokens are forgotten (less than the context). O(tokens) runs'
 /// worth, times context / (context - overlap).
-Likelihood foretell(Engine& engine, const std::string& text, uint32_t overlap);
+void foretell(Engine& engine, const std::string& text, uint32_t overlap, Likelihood* all);
 
 }  // namespace bantam::convert
 

@@ -216,30 +216,33 @@ void Predictor::join_words(uint32_t count, SetAnswer* out) const {
   out->entities.resize(count);
 }
 
+template <typename Ask>
+std::vector<Candidate> Predictor::candidates(const Ask& ask) const {
+  std::vector<Candidate> best(options_.top == 0 ? engine_.model().vocabulary() : options_.top);
+  uint32_t count = 0;
+  check(ask(best.data(), static_cast<uint32_t>(best.size()), &count), engine_.file().path());
+  best.resize(count);
+  return best;
+}
+
 void Predictor::decode_masks(uint32_t sequence, Prediction* out) {
   const EncodedSequence encoded = engine_.session().sequence(sequence);
   const int32_t mask_id = engine_.session().tokenizer()->mask_id();
   for (uint32_t row = 0; row < encoded.row_count; ++row) {
     if (encoded.ids[row] != mask_id) continue;
-    std::vector<Candidate> candidates(options_.top == 0 ? engine_.model().vocabulary() : options_.top);
-    uint32_t count = 0;
-    check(fill(engine_.session(), sequence, static_cast<uint32_t>(out->masks.size()), candidates.data(),
-               static_cast<uint32_t>(candidates.size()), &count),
-          engine_.file().path());
-    candidates.resize(count);
-    out->masks.push_back(std::move(candidates));
+    const auto mask = static_cast<uint32_t>(out->masks.size());
+    out->masks.push_back(candidates([&](Candidate* best, uint32_t capacity, uint32_t* count) {
+      return fill(engine_.session(), sequence, mask, best, capacity, count);
+    }));
     out->mask_spans.push_back(encoded.offsets[row]);
   }
 }
 
 void Predictor::decode_next_words(uint32_t sequence, const Input& input, Prediction* out) {
-  std::vector<Candidate> candidates(options_.top == 0 ? engine_.model().vocabulary() : options_.top);
-  uint32_t count = 0;
-  check(next_words(engine_.session(), sequence, candidates.data(), static_cast<uint32_t>(candidates.size()), &count),
-        engine_.file().path());
-  candidates.resize(count);
   const auto end = static_cast<uint32_t>(input.first.size());
-  out->masks = {std::move(candidates)};
+  out->masks.push_back(candidates([&](Candidate* best, uint32_t capacity, uint32_t* count) {
+    return next_words(engine_.session(), sequence, best, capacity, count);
+  }));
   out->mask_spans = {{end, end}};
 }
 

@@ -83,6 +83,9 @@ class Predictor {
   std::vector<float> zeros() const;
   void decode(uint32_t sequence, const Input& input, Prediction* out);
   void decode_set(uint32_t sequence, const Input& input, SetAnswer* out);
+  /// As many as the options ask for, by ask(candidates, capacity, &count).
+  template <typename Ask>
+  std::vector<Candidate> candidates(const Ask& ask) const;
   void decode_masks(uint32_t sequence, Prediction* out);
   void decode_next_words(uint32_t sequence, const Input& input, Prediction* out);
   void decode_next(uint32_t sequence, Prediction* out);

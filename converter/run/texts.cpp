@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "format/split_mix.h"
 #include "run/records.h"
 
 namespace bantam::convert {
@@ -60,14 +61,8 @@ std::vector<std::string> read_texts(const char* option, const std::filesystem::p
 std::vector<Sample> random_samples(uint32_t vocabulary, uint32_t max_tokens) {
   constexpr uint32_t kSamples = 128;
   std::vector<Sample> samples;
-  uint64_t state = 0x9E3779B97F4A7C15u;
-  const auto next = [&state] {  // splitmix64 (Steele, Lea, Flood 2014)
-    state += 0x9E3779B97F4A7C15u;
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  };
+  uint64_t state = kSplitMixStep;
+  const auto next = [&state] { return split_mix(state += kSplitMixStep); };
   const uint32_t longest = std::max(1u, std::min(max_tokens, 64u));
   for (uint32_t i = 0; i < kSamples; ++i) {
     Sample sample;

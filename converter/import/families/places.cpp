@@ -120,18 +120,18 @@ std::vector<bool> layers_by_kinds(const Fields& config, const EncoderConfig& out
 void read_causal_windows(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
   if (settings.window.key == nullptr) return;
-  const bool stated = config.has(settings.window.key) || settings.windows != Settings::Windows::kAll;
-  if (!stated) return;
-  const uint32_t seen = config.count(settings.window.key, kMaxPositions, settings.window.otherwise);
+  // kAll and kFrom: in no layer, unless the settings say so.
+  const bool asked = settings.windows == Settings::Windows::kAll    ? config.has(settings.window.key)
+                     : settings.windows == Settings::Windows::kFrom ? config.flag("use_sliding_window", false)
+                                                                    : true;
   std::vector<bool> full = listed_layers(config, out);
-  if (settings.windows == Settings::Windows::kFrom && !config.flag("use_sliding_window", false)) return;
+  if (!asked) return;
+  const uint32_t seen = config.count(settings.window.key, kMaxPositions, settings.window.otherwise);
   if (full.empty() && settings.windows == Settings::Windows::kKinds) full = layers_by_kinds(config, out);
   if (full.empty()) {
-    full.assign(out.layers, false);
-    // Of no layers where it is 0.
     const bool from = settings.windows == Settings::Windows::kFrom;
     const double first = from ? config.number("max_window_layers", 28) : 0;
-    for (uint32_t i = 0; i < out.layers; ++i) full[i] = i < first;
+    for (uint32_t i = 0; i < out.layers; ++i) full.push_back(i < first);
   }
   out.places.resize(out.layers);
   for (uint32_t i = 0; i < out.layers; ++i) {
