@@ -202,17 +202,18 @@ void verify_rows(const CheckedTensor& constant, std::vector<uint8_t>* used, std:
 
 /// Elements of type T whose exponent has all bits of `exponent` are NaN or infinite.
 template <typename T>
-uint64_t count_not_finite(const uint8_t* bytes, uint64_t count, T exponent) {
+uint64_t count_not_finite(const uint8_t* bytes, size_t count, T exponent) {
   uint64_t bad = 0;
-  for (uint64_t i = 0; i < count; ++i) bad += (load<T>(bytes, i) & exponent) == exponent ? 1u : 0u;
+  for (size_t i = 0; i < count; ++i) bad += (load<T>(bytes, i) & exponent) == exponent ? 1u : 0u;
   return bad;
 }
 
 void verify_floats(const CheckedTensor& constant, std::vector<std::string>* problems) {
   const fb::Blob* blob = constant.tensor.data();
   const bool half = constant.tensor.type() == fb::DType::f16;
-  const uint64_t bad = half ? count_not_finite<uint16_t>(constant.at(blob), blob->size() / 2, 0x7C00u)
-                            : count_not_finite<uint32_t>(constant.at(blob), blob->size() / 4, 0x7F800000u);
+  const uint64_t bad =
+      half ? count_not_finite<uint16_t>(constant.at(blob), static_cast<size_t>(blob->size() / 2), 0x7C00u)
+           : count_not_finite<uint32_t>(constant.at(blob), static_cast<size_t>(blob->size() / 4), 0x7F800000u);
   if (bad != 0) problems->push_back(fmt::format("tensor {}: {} elements are NaN or infinite", constant.name(), bad));
 }
 

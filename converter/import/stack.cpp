@@ -53,7 +53,9 @@ class Stack {
     const std::string name = family_.name(slot);
     const uint32_t width = extent_of(config_, axes_of(family_, slot).columns);
     Values values = weights_.encoder(name, {rows, width}, skip + keep);
-    if (!values.values.empty()) values.values.erase(values.values.begin(), values.values.begin() + skip * width);
+    if (!values.values.empty())
+      values.values.erase(values.values.begin(),
+                          values.values.begin() + static_cast<std::ptrdiff_t>(size_t{skip} * width));
     return builder_.embedding(base_ + name, keep, width, std::move(values));
   }
   int32_t table(Slot slot, uint32_t rows) { return table(slot, rows, 0, rows); }
@@ -207,7 +209,7 @@ class Stack {
     kept.source_bytes = from.source_bytes / 3;
     for (size_t at = first; at < from.values.size(); at += size_t{3} * count) {
       const auto begin = from.values.begin() + static_cast<std::ptrdiff_t>(at);
-      kept.values.insert(kept.values.end(), begin, begin + count);
+      kept.values.insert(kept.values.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
     }
     return kept;
   }

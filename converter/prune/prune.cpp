@@ -60,7 +60,8 @@ std::vector<Target> find_targets(const Graph& graph, const TypeOptions& types, c
     if (!is_integer(weight.type) || typed.constants[index]->embedding) continue;
     const auto found = importance.find(tensor(typed, op->inputs[0]).name);
     const double* counts = found == importance.end() ? nullptr : found->second.data();
-    targets.emplace(index, Target{index, rows(weight), width(weight), counts});
+    targets.emplace(index,
+                    Target{index, static_cast<size_t>(rows(weight)), static_cast<size_t>(width(weight)), counts});
   }
   std::vector<Target> result;
   result.reserve(targets.size());

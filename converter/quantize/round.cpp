@@ -217,8 +217,9 @@ void round_weights(Graph& graph, const InputMoments& moments, const std::functio
     if (!is_integer(weight.type) || found == moments.end() || readers[op.inputs[1]] != 1) continue;
     auto& slot = graph.constants[static_cast<size_t>(op.inputs[1])];
     const Moments input = divided(found->second, slot->column_factors);
-    const std::vector<float> values = scaled(*slot, rows(weight), input.width);
-    const Rounded rounded = round_matrix(values, rows(weight), weight.type, weight.group, input);
+    const auto count = static_cast<size_t>(rows(weight));
+    const std::vector<float> values = scaled(*slot, count, input.width);
+    const Rounded rounded = round_matrix(values, count, weight.type, weight.group, input);
     correct_bias(graph, op, values, rounded, weight.group, input);
     auto decided = std::make_shared<Constant>(*slot);
     decided->rounded = std::make_shared<const Rounded>(rounded);

@@ -394,7 +394,7 @@ class StaticForm {
     auto begin = scale.begin();
     const uint32_t heads[] = {shape.heads, shape.kv_heads, shape.kv_heads};
     for (size_t i = 0; i < 3; ++i) {
-      const auto end = begin + std::ptrdiff_t{heads[i]} * shape.head_width;
+      const auto end = begin + static_cast<std::ptrdiff_t>(size_t{heads[i]} * shape.head_width);
       if (op.outputs[i] >= 0) fix(op.outputs[i], {std::vector<double>(begin, end), 0});
       begin = end;
     }

@@ -66,8 +66,9 @@ class Machine {
 
   // bytes of the program
 
-  std::string_view take(uint64_t size) {
-    if (size > pickle_.size() - at_) invalid("truncated");
+  std::string_view take(uint64_t bytes_asked) {
+    if (bytes_asked > pickle_.size() - at_) invalid("truncated");
+    const auto size = static_cast<size_t>(bytes_asked);
     const std::string_view bytes = pickle_.substr(at_, size);
     at_ += size;
     return bytes;

@@ -55,7 +55,7 @@ std::string safetensors_file(const std::map<std::string, TensorBytes>& tensors,
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
   std::string file;
-  file.reserve(8 + text.size() + offset);
+  file.reserve(8 + text.size() + static_cast<size_t>(offset));
   for (uint32_t i = 0; i < 8; ++i) file += static_cast<char>(uint64_t{text.size()} >> (8 * i) & 0xFF);
   file += text;
   for (const auto* tensor : order) file += tensor->second.bytes;

@@ -188,7 +188,7 @@ Values Weights::take(const std::string& full, const std::vector<uint32_t>& part_
   if (turns) out.values = turned(out.values, shape.front());
   if (part.parts != 1) {
     const auto rows = static_cast<std::ptrdiff_t>(out.values.size() / part.parts);
-    const auto begin = out.values.begin() + rows * part.part;
+    const auto begin = out.values.begin() + rows * static_cast<std::ptrdiff_t>(part.part);
     out.values = std::vector<float>(begin, begin + rows);
   }
   if (keep != 0 && keep < shape.front()) out.values.resize(out.values.size() / shape.front() * keep);

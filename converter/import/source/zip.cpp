@@ -23,11 +23,11 @@ constexpr uint32_t kEnd = 0x06054b50;
 constexpr uint32_t kEnd64 = 0x06064b50;
 constexpr uint32_t kEnd64Locator = 0x07064b50;
 constexpr uint64_t kLocalHeaderBytes = 30;
-constexpr uint64_t kEntryBytes = 46;
-constexpr uint64_t kEndBytes = 22;
+constexpr size_t kEntryBytes = 46;
+constexpr size_t kEndBytes = 22;
 constexpr uint64_t kEnd64Bytes = 56;
-constexpr uint64_t kLocatorBytes = 20;
-constexpr uint64_t kMaxCommentBytes = 0xFFFF;
+constexpr size_t kLocatorBytes = 20;
+constexpr size_t kMaxCommentBytes = 0xFFFF;
 constexpr uint64_t kIn64 = 0xFFFFFFFF;  // the value stands in a field of 64 bits elsewhere
 
 /// Little-endian number of `bytes` bytes; the caller has checked that they are there.
@@ -56,7 +56,7 @@ std::string read_range(const fs::path& path, uint64_t begin, uint64_t size) {
 void read_extra64(std::string_view extra, std::array<uint64_t*, 3> fields) {
   for (size_t at = 0; at + 4 <= extra.size();) {
     const uint64_t kind = number(extra, at, 2);
-    const uint64_t size = number(extra, at + 2, 2);
+    const auto size = static_cast<size_t>(number(extra, at + 2, 2));
     at += 4;
     if (size > extra.size() - at) return;
     if (kind == 1) {
@@ -93,7 +93,7 @@ uint32_t crc32(const std::string& bytes) {
 
 ZipFile::ZipFile(fs::path path) : path_(std::move(path)) {
   const uint64_t size = size_of_file(path_);
-  const uint64_t tail_size = std::min(size, kEndBytes + kMaxCommentBytes + kLocatorBytes);
+  const auto tail_size = static_cast<size_t>(std::min<uint64_t>(size, kEndBytes + kMaxCommentBytes + kLocatorBytes));
   const std::string tail = read_range(path_, size - tail_size, tail_size);
   size_t end =
       tail.size() < kEndBytes ? std::string::npos : tail.rfind(std::string("PK\x05\x06", 4), tail.size() - kEndBytes);
@@ -129,9 +129,9 @@ void ZipFile::read_directory(const std::string& directory, uint64_t count, uint6
     const uint64_t flags = number(bytes, at + 8, 2);
     const uint64_t method = number(bytes, at + 10, 2);
     uint64_t packed = number(bytes, at + 20, 4);
-    const uint64_t name_size = number(bytes, at + 28, 2);
-    const uint64_t extra_size = number(bytes, at + 30, 2);
-    const uint64_t comment_size = number(bytes, at + 32, 2);
+    const auto name_size = static_cast<size_t>(number(bytes, at + 28, 2));
+    const auto extra_size = static_cast<size_t>(number(bytes, at + 30, 2));
+    const auto comment_size = static_cast<size_t>(number(bytes, at + 32, 2));
     ZipEntry entry;
     entry.crc = static_cast<uint32_t>(number(bytes, at + 16, 4));
     entry.size = number(bytes, at + 24, 4);

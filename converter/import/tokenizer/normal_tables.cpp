@@ -24,7 +24,7 @@ class Table {
   void become(const std::vector<uint32_t>& mapping) {
     for (size_t i = 0; i < mapping.size(); i += 2 + mapping[i + 1]) {
       const auto first = mapping.begin() + static_cast<std::ptrdiff_t>(i) + 2;
-      parts_[mapping[i]] = {true, {first, first + mapping[i + 1]}};
+      parts_[mapping[i]] = {true, {first, first + static_cast<std::ptrdiff_t>(mapping[i + 1])}};
     }
   }
   void set_class(uint32_t code, uint32_t bits) { classes_[code] |= bits; }

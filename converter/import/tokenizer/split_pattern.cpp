@@ -108,7 +108,7 @@ class Classes {
         members_.push_back(members);
       }
       const uint32_t end = std::next(border) == borders.end() ? kCodePoints : *std::next(border);
-      std::fill(code_class_.begin() + *border, code_class_.begin() + end, found->second);
+      std::fill(&code_class_[*border], code_class_.data() + end, found->second);
     }
     number_last();
   }

@@ -159,7 +159,7 @@ void append_table(const SplitStates& states, const text::SplitPass* pass, std::v
   std::vector<uint8_t> leaves;
   for (uint32_t code = 0; code < kCodePoints; code += 256) {
     std::array<uint8_t, 256> block{};
-    std::copy_n(states.class_of.begin() + code, block.size(), block.begin());
+    std::copy_n(&states.class_of[code], block.size(), block.begin());
     if (blocks.size() == 256 && blocks.find(block) == blocks.end()) {
       throw std::invalid_argument("the pattern tells too many characters apart");
     }
