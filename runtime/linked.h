@@ -76,8 +76,8 @@
 #ifndef BANTAM_LINK_TOKEN_MODELS
 #define BANTAM_LINK_TOKEN_MODELS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
-// Of byte pair encoding, bit 0: words of code points; 1: marks where words begin or end; 2: words that are one token, or
-// unknown; 3: splits that leave text out or go over it several times.
+// Of byte pair encoding, bit 0: words of which parts may be unknown, of code points or of bytes; 1: marks where words begin or end; 2: words that are one token, or
+// unknown; 3: splits that leave text out or go over it several times; 4: merges in any order.
 #ifndef BANTAM_LINK_BPE
 #define BANTAM_LINK_BPE (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
@@ -175,11 +175,12 @@ constexpr bool normalizer(uint32_t kind) { return ((1u | (BANTAM_LINK_NORMALIZER
 constexpr bool kNormalSequence = ((BANTAM_LINK_NORMALIZERS) >> 1) != 0;
 constexpr bool splitter(uint32_t kind) { return ((BANTAM_LINK_SPLITTERS) >> kind & 1u) != 0; }
 constexpr bool token_model(uint32_t kind) { return ((BANTAM_LINK_TOKEN_MODELS) >> kind & 1u) != 0; }
-constexpr bool kBpeOfCodePoints = ((BANTAM_LINK_BPE)&1u) != 0;
+constexpr bool kBpeWithUnknown = ((BANTAM_LINK_BPE)&1u) != 0;
 constexpr bool kWordMarks = ((BANTAM_LINK_BPE)&2u) != 0;
 constexpr bool kWordLevel = ((BANTAM_LINK_BPE)&4u) != 0;
 constexpr bool kSplitPasses = ((BANTAM_LINK_BPE)&8u) != 0;
-constexpr bool kBpeTraits = ((BANTAM_LINK_BPE)&7u) != 0;
+constexpr bool kMergesInAnyOrder = ((BANTAM_LINK_BPE)&16u) != 0;
+constexpr bool kBpeTraits = ((BANTAM_LINK_BPE)&23u) != 0;
 constexpr bool kDecode = BANTAM_LINK_DECODE != 0;
 constexpr bool kHost = BANTAM_LINK_HOST != 0;
 constexpr bool kOffsets = BANTAM_LINK_OFFSETS != 0;

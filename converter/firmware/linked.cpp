@@ -88,9 +88,10 @@ class Needs {
     need("TOKENIZER");
     need("TOKEN_MODELS", 1u << static_cast<uint32_t>(tokenizer.model()->kind()));
     const uint32_t traits = tokenizer.model()->traits();
-    if ((traits & text::kCodePoints) != 0) need("BPE", 1u);
+    if ((traits & (text::kCodePoints | text::kSomeBytes)) != 0) need("BPE", 1u);
     if ((traits & (text::kEndMarks | text::kBeginMarks)) != 0) need("BPE", 2u);
     if ((traits & text::kWordLevel) != 0) need("BPE", 4u);
+    if ((traits & text::kAnyOrder) != 0) need("BPE", 16u);
     if (const fb::Blob* split = text::find_blob(tokenizer, fb::BlobName::split); split != nullptr) {
       const auto* header = reinterpret_cast<const text::SplitHeader*>(data + split->offset());
       if (header->version == text::kSplitPassVersion) need("BPE", 8u);

@@ -1,5 +1,7 @@
 #include "text/bpe.h"
 
+#include "text/bpe_merging.h"
+
 namespace bantam::text {
 namespace {
 
@@ -81,6 +83,7 @@ Status check_merges(Check& check) {
   }
   const auto* entries = reinterpret_cast<const MergeEntry*>(check.data + blob->offset());
   const auto* begin = lexicon_of(check.tokenizer, check.data).begin;
+  const bool any_order = linked::kMergesInAnyOrder && (check.tokenizer.model()->traits() & kAnyOrder) != 0;
   for (uint32_t id = 0; id < count; ++id) {
     const MergeEntry& e = entries[id];
     if (begin[id + 1] - begin[id] > kMaxBpeToken && e.rank != kNeverMade) {
@@ -91,7 +94,7 @@ Status check_merges(Check& check) {
     if (is_whole ? e.left != kNoToken || e.right != kNoToken : e.left >= count || e.right >= count) {
       return check.fail("a merge's part is not a token");
     }
-    if (!is_whole && (entries[e.left].rank >= e.rank || entries[e.right].rank >= e.rank)) {
+    if (!any_order && !is_whole && (entries[e.left].rank >= e.rank || entries[e.right].rank >= e.rank)) {
       return check.fail("a merge comes before one of its parts is made");
     }
   }
@@ -108,23 +111,24 @@ Status check_pairs(Check& check) {
   return Status::kOk;
 }
 
-/// Words of code points, and those that are one token, have what becomes of what is no token.
+/// What words are at first may be no token; words that have such parts, and those that are one token, say what becomes of it.
 Status check_traits(Check& check) {
   const fb::TokenModel& model = *check.tokenizer.model();
   const uint32_t traits = model.traits();
   if (traits == 0) return Status::kOk;
   if (!linked::kBpeTraits) return check.fail("this kind of byte pair encoding is not linked", Status::kOpNotLinked);
-  if (traits >= kTraitsEnd || (traits & (kCodePoints | kFuseUnknown)) == kFuseUnknown) {
+  if (traits >= kTraitsEnd || ((traits & kFuseUnknown) != 0 && (traits & (kCodePoints | kSomeBytes)) == 0) ||
+      (traits & (kCodePoints | kSomeBytes)) == (kCodePoints | kSomeBytes)) {
     return check.fail("a trait of byte pair encoding is not known", Status::kUnsupported);
   }
   const bool marked = (traits & (kEndMarks | kBeginMarks)) != 0;
   const bool whole = (traits & kWordLevel) != 0;
-  if (((traits & kCodePoints) != 0 && !linked::kBpeOfCodePoints) || (marked && !linked::kWordMarks) ||
-      (whole && !linked::kWordLevel)) {
+  if (((traits & (kCodePoints | kSomeBytes)) != 0 && !linked::kBpeWithUnknown) || (marked && !linked::kWordMarks) ||
+      (whole && !linked::kWordLevel) || ((traits & kAnyOrder) != 0 && !linked::kMergesInAnyOrder)) {
     return check.fail("this kind of byte pair encoding is not linked", Status::kOpNotLinked);
   }
   const bool bytes = find_blob(check.tokenizer, fb::BlobName::byte_tokens) != nullptr;
-  const bool unknown = whole || ((traits & kCodePoints) != 0 && !bytes);
+  const bool unknown = whole || (traits & kSomeBytes) != 0 || ((traits & kCodePoints) != 0 && !bytes);
   if (unknown && !check.is_id(model.unknown_id())) return check.fail("unknown_id is not a token");
   return check_byte_tokens(check);
 }
@@ -141,7 +145,7 @@ Status Bpe::verify(Check& check, const LexiconRoots& /*roots*/) {
 uint32_t Bpe::unit_size(const Tables& tables, const uint8_t* bytes, uint32_t at, uint32_t size) {
   uint32_t end = at;
   if (linked::kWordMarks && (tables.traits & kBeginMarks) != 0 && bytes[at] == kBeginMark && at + 1 < size) ++end;
-  end += code_size(bytes[end]);
+  end += linked::kBpeWithUnknown && (tables.traits & kCodePoints) != 0 ? code_size(bytes[end]) : 1;
   if (linked::kWordMarks && (tables.traits & kEndMarks) != 0 && end < size && bytes[end] == kEndMark) ++end;
   return end - at;
 }
@@ -161,6 +165,7 @@ uint32_t Bpe::known_size(const Tables& tables, const uint8_t* bytes, uint32_t si
 }
 
 void Bpe::cut(const Tables& tables, uint32_t before, const uint8_t* bytes, uint32_t size, BpeCut* out) {
+  if (linked::kMergesInAnyOrder && (tables.traits & kAnyOrder) != 0) return cut_by_merging(tables, bytes, size, out);
   if (!cut_exactly(tables, before, bytes, size, out)) cut_greedily(tables, bytes, size, out);
 }
 

@@ -9,6 +9,9 @@
 // which stands there as the end of a word, would have to matter over half a window. Should tables be made so that a window
 // cannot be cut with a bounded number of looks, it is cut into the longest tokens, whatever merging would leave.
 //
+// All that holds for merges in an order in which the parts of a token are made before it, as training finds them. Other tables
+// (kAnyOrder) are merged by the definition (bpe_merging.h).
+//
 // Where tokens say that a word ends with them ("low</w>"), or that they go on with one ("##er"), marks are among the bytes of
 // words and of tokens (kEndMark, kBeginMark), and what stands beside one is another symbol before merging.
 #ifndef BANTAM_TEXT_BPE_H_
@@ -60,8 +63,8 @@ struct Bpe {
         return size;
       }
     }
-    if (linked::kBpeOfCodePoints && (tables.traits & kCodePoints) != 0) {
-      return encode_code_points(tables, before, bytes, size, ends, locate, sink);
+    if (linked::kBpeWithUnknown && (tables.traits & (kCodePoints | kSomeBytes)) != 0) {
+      return encode_units(tables, before, bytes, size, ends, locate, sink);
     }
     return encode_known(tables, before, bytes, size, ends, locate, sink);
   }
@@ -81,11 +84,12 @@ struct Bpe {
   /// The token without the blank that begins it; one that has none goes on with the word before.
   static TokenText decode(const fb::Tokenizer& tokenizer, Text token);
 
- private:
-  /// Bytes of the code point at bytes[at, size) with the marks beside it, more than size - at if that cuts it.
+  /// Bytes of the unit at bytes[at, size), which is what stands there before merging: a byte or a code point, with the marks beside
+  /// it. More than size - at if that cuts it.
   static uint32_t unit_size(const Tables& tables, const uint8_t* bytes, uint32_t at, uint32_t size);
 
-  /// Code points of bytes[0, size) up to the first that is no token, or that bytes[size) cuts; *unknown: it is the former.
+ private:
+  /// Units of bytes[0, size) up to the first that is no token, or that bytes[size) cuts; *unknown: it is the former.
   static uint32_t known_size(const Tables& tables, const uint8_t* bytes, uint32_t size, bool ends, bool* unknown);
 
   /// encode_part for words that are a token or unknown.
@@ -104,10 +108,10 @@ struct Bpe {
     return size;
   }
 
-  /// encode_part for words of code points: tokens of those up to one that is none, or what becomes of that one.
+  /// encode_part for words whose units may be no tokens: the tokens up to one that is none, or what becomes of that one.
   template <typename Locate>
-  static uint32_t encode_code_points(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size,
-                                     bool ends, Locate&& locate, TokenSink* sink) {
+  static uint32_t encode_units(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size, bool ends,
+                               Locate&& locate, TokenSink* sink) {
     bool unknown = false;
     const uint32_t known = known_size(tables, bytes, size, ends, &unknown);
     const bool fuses = *before == kUnknownBefore && tables.of_byte == nullptr && (tables.traits & kFuseUnknown) != 0;
@@ -116,15 +120,15 @@ struct Bpe {
       return encode_known(tables, before, bytes, known, ends || unknown, locate, sink);
     }
     const uint32_t unit = unit_size(tables, bytes, 0, size);
-    const uint32_t code = unit < size ? unit : size;
-    const Offset where = locate(0, code);
+    const uint32_t taken = unit < size ? unit : size;
+    const Offset where = locate(0, taken);
     if (fuses) {
       sink->set_end(sink->count - 1, where.end);
     } else {
-      emit_unknown(tables, bytes, code, where, sink);
+      emit_unknown(tables, bytes, taken, where, sink);
     }
     *before = kUnknownBefore;
-    return code;
+    return taken;
   }
 
   template <typename Locate>

@@ -14,7 +14,7 @@ namespace {
 
 /// Which of the models that go with this splitter it is; known beforehand where only one is linked.
 bool is_bpe(const Tables& tables) {
-  if constexpr (!linked::kBpeOfCodePoints) return false;
+  if constexpr (!linked::kBpeWithUnknown) return false;
   if constexpr (!linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram))) return true;
   return tables.model == fb::TokenModelKind::bpe;
 }
@@ -235,7 +235,8 @@ Status MetaspaceSplitter::verify(Check& check) {
   const bool bert =
       normalizers != nullptr && normalizers->size() > 0 && normalizers->Get(0)->kind() == fb::NormalizerKind::bert;
   const fb::TokenModel& model = *check.tokenizer.model();
-  const bool bpe = model.kind() == fb::TokenModelKind::bpe && (model.traits() & ~kFuseUnknown) == kCodePoints;
+  const bool bpe =
+      model.kind() == fb::TokenModelKind::bpe && (model.traits() & ~(kFuseUnknown | kAnyOrder)) == kCodePoints;
   if ((model.kind() != fb::TokenModelKind::unigram && !bpe) || bert) {
     return check.fail("metaspace goes with unigram models and byte pairs of code points, not with BERT's normaliser",
                       Status::kUnsupported);

@@ -75,7 +75,7 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     trim_prefix = tokenizer.trim_prefix();
   }
   constexpr bool kUnigram = linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::unigram));
-  if constexpr (linked::kBpeOfCodePoints || kUnigram) {
+  if constexpr (linked::kBpeWithUnknown || kUnigram) {
     const fb::Blob* bytes = find_blob(tokenizer, fb::BlobName::byte_tokens);
     of_byte = bytes == nullptr ? nullptr : reinterpret_cast<const uint32_t*>(data + bytes->offset());
   }

@@ -92,7 +92,9 @@ constexpr uint32_t kFuseUnknown = 2;
 constexpr uint32_t kEndMarks = 4;
 constexpr uint32_t kBeginMarks = 8;
 constexpr uint32_t kWordLevel = 16;
-constexpr uint32_t kTraitsEnd = 32;
+constexpr uint32_t kAnyOrder = 32;
+constexpr uint32_t kSomeBytes = 64;
+constexpr uint32_t kTraitsEnd = 128;
 
 /// What stands where words end and begin in tokens, and no text has: bytes that UTF-8 does without.
 constexpr uint8_t kEndMark = 0xF8;

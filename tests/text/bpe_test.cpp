@@ -42,6 +42,14 @@ Merges random_merges(std::mt19937& dice, const std::string& alphabet, size_t cou
   return merges;
 }
 
+std::string problem_of(const nlohmann::json& json) {
+  Folder folder;
+  folder.write("tokenizer.json", json.dump());
+  const Imported got = import_folder(folder);
+  EXPECT_FALSE(got.found);
+  return got.problems.empty() ? "" : got.problems.front();
+}
+
 TEST(Bpe, IsWhatMergingMakes) {
   std::mt19937 dice(11);
   for (const char* alphabet : {"a", "ab", "abc", "abcdef", "a \n"}) {
@@ -139,14 +147,6 @@ TEST(Bpe, FilesOfRobertaSayTheSame) {
   EXPECT_EQ(got.segments, want.segments);
 }
 
-std::string problem_of(const nlohmann::json& json) {
-  Folder folder;
-  folder.write("tokenizer.json", json.dump());
-  const Imported got = import_folder(folder);
-  EXPECT_FALSE(got.found);
-  return got.problems.empty() ? "" : got.problems.front();
-}
-
 TEST(Bpe, ProblemsNameTheStep) {
   const nlohmann::json good = bpe_json({{"a", "b"}});
   const auto with = [&good](const std::string& where, const nlohmann::json& value) {
@@ -169,10 +169,59 @@ TEST(Bpe, ProblemsNameTheStep) {
   EXPECT_NE(problem_of(lacking).find("0x78"), std::string::npos);
 }
 
-TEST(Bpe, MergesOutOfOrderAreRefused) {
-  nlohmann::json json = bpe_json({{"b", "c"}, {"a", "bc"}});
+TEST(Bpe, IsWhatMergingMakesInAnyOrder) {
+  std::mt19937 dice(12);
+  int disordered = 0;
+  for (const char* alphabet : {"a", "ab", "abc", "abcdef", "a \n"}) {
+    for (const size_t count : {6u, 20u, 80u, 300u}) {
+      for (int round = 0; round < 6; ++round) {
+        Merges merges = random_merges(dice, alphabet, count);
+        std::shuffle(merges.begin(), merges.end(), dice);
+        const nlohmann::json json = whole_text_json(merges);
+        SmallTokenizer small(json);
+        ASSERT_TRUE(small.ok());
+        ASSERT_EQ(small.image().verify(), Status::kOk);
+        disordered += (small.image().table().model()->traits() & text::kAnyOrder) != 0 ? 1 : 0;
+        for (const size_t size : {1u, 2u, 7u, 30u, 200u, 1000u}) {
+          std::string text;
+          while (text.size() < size) text += alphabet[dice() % std::strlen(alphabet)];
+          EXPECT_EQ(encode(small.open(), text).ids, naive(json, merges, text))
+              << alphabet << ", " << count << ", " << size;
+        }
+      }
+    }
+  }
+  EXPECT_GT(disordered, 60);
+}
+
+TEST(Bpe, MergesOfAnyOrderTakeLongWordsAWindowAtATime) {
+  nlohmann::json json = whole_text_json({{"a", "a"}, {"aa", "aa"}, {"aaaa", "aaaa"}});
   std::swap(json["model"]["merges"][0], json["model"]["merges"][1]);
-  EXPECT_NE(problem_of(json).find("comes before"), std::string::npos);
+  SmallTokenizer small(json);
+  ASSERT_TRUE(small.ok());
+  const std::vector<int32_t> ids = encode(small.open(), std::string(5000, 'a')).ids;
+  const int32_t longest = json["model"]["vocab"]["aaaaaaaa"];
+  EXPECT_EQ(ids, std::vector<int32_t>(625, longest));
+}
+
+TEST(Bpe, BytesThatAreNoTokensAreUnknown) {
+  nlohmann::json json = bpe_json({{"a", "b"}});
+  json["model"]["vocab"].erase("x");
+  json["model"]["vocab"].erase(letters("\xa9"));
+  json["model"]["unk_token"] = "<none>";
+  EXPECT_NE(problem_of(json).find("0x78"), std::string::npos);
+  json["model"]["vocab"]["<none>"] = 1000;
+  for (const bool fuse : {false, true}) {
+    json["model"]["fuse_unk"] = fuse;
+    SmallTokenizer with(json);
+    ASSERT_TRUE(with.ok());
+    const Encoded got = encode(with.open(), "abxx\u00e9");
+    std::vector<int32_t> want = {0, 259, 1000, 1000, 0xc3 + kFirstByte, 1000, 1};
+    if (fuse) want.erase(want.begin() + 2);
+    EXPECT_EQ(got.ids, want);
+    EXPECT_EQ(got.offsets[want.size() - 2].begin, 4u);
+    EXPECT_EQ(got.offsets[want.size() - 2].end, 6u);
+  }
 }
 
 TEST(SplitPattern, SaysWhatItDoesNotTake) {

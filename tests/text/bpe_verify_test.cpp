@@ -81,12 +81,12 @@ TEST(VerifyBpe, RefusesWhatDoesNotGoTogether) {
   }
 }
 
-TEST(VerifyBpe, DamagedTablesAreRefusedOrHarmless) {
+void damage(const nlohmann::json& json) {
   std::mt19937 dice(5);
   std::string text = "abab aaaa  \u00e9\u00e8 a's \xff <mask> 12";
   for (int i = 0; i < 1200; ++i) text += "ab"[dice() % 2];
   int accepted = 0;
-  SmallTokenizer small(bpe_json(kMerges));
+  SmallTokenizer small(json);
   ASSERT_TRUE(small.ok());
   for (int round = 0; round < 1500; ++round) {
     const auto& blobs = small.description().blobs;
@@ -106,6 +106,17 @@ TEST(VerifyBpe, DamagedTablesAreRefusedOrHarmless) {
     for (uint32_t id = 0; id < tokenizer.vocab_size(); ++id) tokenizer.id(tokenizer.token(id));
   }
   EXPECT_GT(accepted, 200);
+}
+
+TEST(VerifyBpe, DamagedTablesAreRefusedOrHarmless) {
+  nlohmann::json json = bpe_json(kMerges);
+  damage(json);
+  std::reverse(json["model"]["merges"].begin(), json["model"]["merges"].end());
+  damage(json);
+  json["model"]["vocab"].erase("x");
+  json["model"]["vocab"]["<none>"] = 1000;
+  json["model"]["unk_token"] = "<none>";
+  damage(json);
 }
 
 /// Long texts, whose tokens are counted only. Each of these took minutes where work was done again for each byte.
@@ -138,6 +149,12 @@ TEST(LinearBpe, ChainsOfMergesThatPromiseMore) {
   }
   EXPECT_GT(count(whole_text_json(chain), "a", 1u << 17), 0u);
   EXPECT_GT(count(whole_text_json(chain), std::string(300, 'a') + "b", 1u << 17), 0u);
+}
+
+TEST(LinearBpe, MergesInAnyOrder) {
+  nlohmann::json json = whole_text_json(kMerges);
+  std::reverse(json["model"]["merges"].begin(), json["model"]["merges"].end());
+  for (const char* piece : {"a", "ab", "aab"}) EXPECT_GT(count(json, piece, 1u << 18), 0u) << piece;
 }
 
 TEST(LinearBpe, PatternsThatLookFarAhead) {

@@ -6,7 +6,7 @@ Usage: conformance_bpe.py COMPARATOR VOCAB MERGES [--data DIR] [--quick]
 COMPARATOR is the built program tokenize_lines, VOCAB and MERGES those of GPT-2 or RoBERTa. The vocabulary is tried under
 the split patterns and settings of published tokenizers: every code point alone and in contexts, mixtures of awkward
 characters, long runs, added tokens, pairs with truncation, every line of the data. Then small vocabularies with merges at
-random. Prints the number of comparisons and of differences; exits 1 when there are any.
+random: parts first, in any order, and without some bytes. Prints the number of comparisons and of differences; exits 1 when there are any.
 """
 
 import argparse
@@ -80,7 +80,7 @@ def long_texts(seed):
 
 
 def random_vocabulary(dice, letters, count):
-    """Merges of what is there, in any order that makes parts first."""
+    """Merges of what is there, parts first."""
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokens = sorted(pre_tokenizers.ByteLevel.alphabet())
     pool = [c for letter in letters for c in byte_level.pre_tokenize_str(letter)[0][0]]
@@ -94,6 +94,14 @@ def random_vocabulary(dice, letters, count):
         pool.append(a + b)
     dice.shuffle(tokens)
     return {t: i for i, t in enumerate(tokens)}, merges
+
+
+def without(vocabulary, merges, letter):
+    """Both without the tokens that have this letter."""
+    return (
+        {token: number for token, number in vocabulary.items() if letter not in token},
+        [(a, b) for a, b in merges if letter not in a + b],
+    )
 
 
 def main():
@@ -152,10 +160,20 @@ def main():
         dice = random.Random(seed)
         letters = dice.choice(["a", "ab", "abc", "abcdef", "a ", "\u00e9a"])
         words, joins = random_vocabulary(dice, letters, dice.choice([3, 10, 40, 200]))
-        tokenizer = make(words, joins, pattern="", ignore_merges=bool(seed % 5 == 0))
         sizes = [dice.choice([5, 20, 100, 1500]) for _ in range(60)]
         texts = ["".join(dice.choice(letters) for _ in range(size)) for size in sizes]
+        whole = bool(seed % 5 == 0)
+        tokenizer = make(words, joins, pattern="", ignore_merges=whole)
         comparator.compare("random merges %d" % seed, tokenizer, ((t, None, 0) for t in texts))
+        dice.shuffle(joins)
+        tokenizer = make(words, joins, pattern="", ignore_merges=whole)
+        comparator.compare("merges in any order %d" % seed, tokenizer, ((t, None, 0) for t in texts))
+        for byte in dice.sample(sorted(pre_tokenizers.ByteLevel.alphabet()), dice.choice([1, 20, 128])):
+            words, joins = without(words, joins, byte)
+        words["<unk>"] = max(words.values()) + 1
+        tokenizer = make(words, joins, pattern="", unk_token="<unk>", fuse_unk=bool(seed % 2), ignore_merges=whole)
+        texts = [*texts, *(text for text, _, _ in tricky_texts(300, seed))]
+        comparator.compare("bytes that are no tokens %d" % seed, tokenizer, ((t, None, 0) for t in texts))
     print("total: %d compared, %d different" % (comparator.compared, comparator.different))
     return 1 if comparator.different else 0
 

@@ -438,29 +438,34 @@ class Assembler {
       }
     }
     check_marks(in_model, merges);
-    check_unknown(merges);
     BpeTables tables = build_bpe_tables(tokens, merges, source_.model.traits);
-    if (!tables.missing.empty()) {
-      ++source_.unsupported;
-      problem("model.vocab",
-              fmt::format("{} bytes that texts may have are no tokens, the first of them 0x{:02x}; byte-level "
-                          "BPE needs all of them; {}",
-                          tables.missing.size(), tables.missing.front(), kWithoutTokenizer));
-    }
-    if (!tables.disorder.empty()) {
-      ++source_.unsupported;
-      problem("model.merges",
-              fmt::format("token {} is made by a merge that comes before that of one of its parts, as are {} "
-                          "others; this version takes merges in the order of training; {}",
-                          shown(texts_[tables.disorder.front()]), tables.disorder.size() - 1, kWithoutTokenizer));
-    }
+    if (!tables.missing.empty()) take_missing(tables.missing);
+    if (tables.disorder) source_.model.traits |= text::kAnyOrder;
+    out_->model->traits = source_.model.traits;
+    check_unknown(merges);
     if (tables.pairs.empty()) problem("model.merges", "are too many");
     return tables;
   }
 
+  /// Bytes that are no token are unknown. Without a token for that, Hugging Face's library leaves them out of words, and what
+  /// follows them in a word gets the offsets of as many letters before, which may be half of one.
+  void take_missing(const std::vector<uint32_t>& missing) {
+    const int32_t unknown = id_of(source_.unknown);
+    const auto added = std::find(purely_added_.begin(), purely_added_.end(), static_cast<uint32_t>(unknown));
+    if (unknown >= 0 && added == purely_added_.end()) {
+      source_.model.traits |= text::kSomeBytes | (source_.fuse_unknown ? text::kFuseUnknown : 0);
+      return;
+    }
+    ++source_.unsupported;
+    problem("model.vocab", fmt::format("{} bytes that texts may have are no tokens, the first of them 0x{:02x}, and "
+                                       "model.unk_token names no token for them; name one of model.vocab, or {}",
+                                       missing.size(), missing.front(), kWithoutTokenizer));
+  }
+
   /// Merging goes on with the unknown token in Hugging Face's library; here nothing is merged with it.
   void check_unknown(const std::vector<Merge>& merges) {
-    const int32_t unknown = source_.is_of_code_points() && !source_.byte_fallback ? id_of(source_.unknown) : -1;
+    const bool of_units = source_.is_of_code_points() || (source_.model.traits & text::kSomeBytes) != 0;
+    const int32_t unknown = of_units && !source_.byte_fallback ? id_of(source_.unknown) : -1;
     const auto names = [unknown](const Merge& merge) {
       return unknown >= 0 &&
              (merge.left == static_cast<uint32_t>(unknown) || merge.right == static_cast<uint32_t>(unknown));

@@ -151,9 +151,7 @@ BpeTables build_bpe_tables(const std::vector<std::string>& tokens, const std::ve
     const text::MergeEntry& entry = out.entries[id];
     if (entry.left == text::kNoToken) continue;
     // A part stands here as it stands in a text of its own, so it is made of its own bytes.
-    if (out.entries[entry.left].rank >= entry.rank || out.entries[entry.right].rank >= entry.rank) {
-      out.disorder.push_back(id);
-    }
+    out.disorder |= out.entries[entry.left].rank >= entry.rank || out.entries[entry.right].rank >= entry.rank;
   }
   uint32_t bits = 0;
   while (size_t{1} << bits < 2 * tokens.size()) ++bits;

@@ -39,9 +39,9 @@ class Merging {
 
 struct BpeTables {
   std::vector<text::MergeEntry> entries;
-  std::vector<uint32_t> pairs;     // the blob's words
-  std::vector<uint32_t> disorder;  // tokens made by a merge that comes before one of their parts' own
-  std::vector<uint32_t> missing;   // bytes that are no token
+  std::vector<uint32_t> pairs;    // the blob's words
+  std::vector<uint32_t> missing;  // bytes that are no token
+  bool disorder = false;          // a token is made by a merge that comes before one of its parts' own
 };
 
 /// `tokens` by id, as bytes; empty: not the model's. A token that no merge can leave is entered as never made. `traits`: of
