@@ -5,12 +5,14 @@
 
 #include "cli/errors.h"
 #include "format/view.h"
+#include "run/spelled_token.h"
 
 namespace bantam::cli {
 
 using convert::best_label;
 using convert::set_name;
 using convert::SetAnswer;
+using convert::spelled_token;
 using convert::TextPositions;
 
 namespace {
@@ -64,7 +66,7 @@ Json candidates_json(const Tokenizer& tokenizer, const std::string& text, const 
   Json list = Json::array();
   const Offset span = prediction.mask_spans[mask];
   for (const Candidate& candidate : prediction.masks[mask]) {
-    list.push_back({{"token", to_string(tokenizer.token(static_cast<uint32_t>(candidate.id)))},
+    list.push_back({{"token", spelled_token(tokenizer, static_cast<uint32_t>(candidate.id))},
                     {"text", text.substr(0, span.begin) + token_text(tokenizer, candidate.id) + text.substr(span.end)},
                     {"score", candidate.score},
                     {"id", candidate.id}});
@@ -159,9 +161,8 @@ void print_candidates(const Predictor& predictor, const Prediction& prediction, 
   for (size_t i = 0; i < prediction.masks.size(); ++i) {
     if (prediction.masks.size() > 1) out().print("{}{}\n", indent, dim(fmt::format("mask {}", i + 1)));
     for (const Candidate& candidate : prediction.masks[i]) {
-      out().print("{}{:<20}  {}{}\n", indent,
-                  printable(to_string(tokenizer.token(static_cast<uint32_t>(candidate.id)))), percent(candidate.score),
-                  bar(candidate.score));
+      out().print("{}{:<20}  {}{}\n", indent, printable(spelled_token(tokenizer, static_cast<uint32_t>(candidate.id))),
+                  percent(candidate.score), bar(candidate.score));
     }
   }
 }
@@ -178,7 +179,7 @@ Json tokens_json(const Tokenizer& tokenizer, const convert::TokenVectors& tokens
   Json list = Json::array();
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
     const auto begin = tokens.values.begin() + static_cast<std::ptrdiff_t>(i * tokens.width);
-    list.push_back({{"token", to_string(tokenizer.token(static_cast<uint32_t>(tokens.ids[i])))},
+    list.push_back({{"token", spelled_token(tokenizer, static_cast<uint32_t>(tokens.ids[i]))},
                     {"id", tokens.ids[i]},
                     {"embedding", std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(tokens.width))}});
   }
@@ -188,7 +189,7 @@ Json tokens_json(const Tokenizer& tokenizer, const convert::TokenVectors& tokens
 void print_tokens(const Tokenizer& tokenizer, const convert::TokenVectors& tokens, const char* indent) {
   constexpr size_t kShown = 5;
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
-    std::string line = fmt::format("{:<16}", to_string(tokenizer.token(static_cast<uint32_t>(tokens.ids[i]))));
+    std::string line = fmt::format("{:<16}", spelled_token(tokenizer, static_cast<uint32_t>(tokens.ids[i])));
     for (size_t k = 0; k < std::min<size_t>(tokens.width, kShown); ++k) {
       line += fmt::format(" {:7.4f}", tokens.values[i * tokens.width + k]);
     }
@@ -228,7 +229,7 @@ void require_answer(const Predictor& predictor, const Input& input, const Predic
   if (!has(prediction, kMasksPart) || !prediction.masks.empty()) return;
   const Tokenizer& tokenizer = *predictor.engine().session().tokenizer();
   const int32_t id = tokenizer.mask_id();
-  const std::string mask = id < 0 ? "[MASK]" : to_string(tokenizer.token(static_cast<uint32_t>(id)));
+  const std::string mask = id < 0 ? "[MASK]" : spelled_token(tokenizer, static_cast<uint32_t>(id));
   fail(ExitCode::kInvalid, "text \"{}\": there is no {} in it{}; write {} where a word is missing",
        printable(input.first.substr(0, 40)), mask, prediction.truncated ? " (after truncation)" : "", mask);
 }

@@ -16,10 +16,12 @@
 #include "cli/run.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
+#include "run/spelled_token.h"
 #include "run/text_source.h"
 
 namespace bantam::cli {
 
+using convert::spelled_token;
 using convert::TextSource;
 
 namespace {
@@ -117,7 +119,7 @@ void print_json(const Tokenizer& tokenizer, const TokenizeOptions& options, cons
   object["offsets"] = Json::array();
   object["segments"] = Json::array();
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
-    object["tokens"].push_back(to_string(tokenizer.token(static_cast<uint32_t>(tokens.ids[i]))));
+    object["tokens"].push_back(spelled_token(tokenizer, static_cast<uint32_t>(tokens.ids[i])));
     const Offset place = places.of(tokens, i);
     object["offsets"].push_back({place.begin, place.end});
     object["segments"].push_back(tokens.segments[i]);
@@ -143,7 +145,7 @@ void print_plain(const Tokenizer& tokenizer, const TokenizeOptions& options, con
     const bool special = tokens.sequences[i] > 1;
     const Offset place = places.of(tokens, i);
     rows.push_back({fmt::format("{}", tokens.ids[i]),
-                    printable(to_string(tokenizer.token(static_cast<uint32_t>(tokens.ids[i])))),
+                    printable(spelled_token(tokenizer, static_cast<uint32_t>(tokens.ids[i]))),
                     special ? "" : fmt::format("{}..{}", place.begin, place.end)});
   }
   print_table(rows);

@@ -5,11 +5,13 @@
 #include "bantam/predict.h"
 #include "base/guard.h"
 #include "run/predict.h"
+#include "run/spelled_token.h"
 #include "run/status_error.h"
 
 namespace bantam {
 namespace {
 
+using convert::spelled_token;
 using convert::to_string;
 
 Prediction::Span span_of(std::string name, const std::string& text, Offset span, float score) {
@@ -56,7 +58,7 @@ Prediction as_public(const convert::Engine& engine, const convert::Input& input,
     std::vector<Prediction::Label> candidates;
     candidates.reserve(mask.size());
     for (const Candidate& candidate : mask) {
-      candidates.push_back({to_string(tokenizer.token(static_cast<uint32_t>(candidate.id))), candidate.score});
+      candidates.push_back({spelled_token(tokenizer, static_cast<uint32_t>(candidate.id)), candidate.score});
     }
     out.masks.push_back(std::move(candidates));
   }

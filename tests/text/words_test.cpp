@@ -5,6 +5,7 @@
 
 #include "import/tokenizer/bpe_tables.h"
 #include "import/tokenizer/split_pattern.h"
+#include "run/spelled_token.h"
 #include "tests/text/bpe_vocabulary.h"
 #include "text/split_table.h"
 #include "text/tables.h"
@@ -54,6 +55,27 @@ Ids naive(const Json& json, const Merges& merges, const std::string& word) {
   convert::Merge pair{};
   convert::Merging(resolved).merge(&ids, &last, &pair);
   return {ids.begin(), ids.end()};
+}
+
+TEST(WordMarks, AreShownAsTheFileSpellsThem) {
+  Json json = suffix_json({{"a", "b"}, {"ab", "c</w>"}});
+  SmallTokenizer ends(json);
+  ASSERT_TRUE(ends.ok());
+  for (const auto& [token, id] : json["model"]["vocab"].items()) {
+    EXPECT_EQ(convert::spelled_token(ends.open(), id.get<uint32_t>()), token);
+  }
+  EXPECT_EQ(convert::spelled_token(ends.open(), 1000), "");
+  json["model"]["end_of_word_suffix"] = nullptr;
+  json["model"]["continuing_subword_prefix"] = "##";
+  json["model"]["vocab"] = {{"<unk>", 0}, {"a", 1}, {"##b", 2}, {"ab", 3}};
+  json["model"]["merges"] = Json::array({Json::array({"a", "##b"})});
+  json["decoder"] = nullptr;
+  json["added_tokens"] = Json::array({{{"id", 0}, {"content", "<unk>"}, {"special", true}, {"normalized", false}}});
+  SmallTokenizer begins(json);
+  ASSERT_TRUE(begins.ok());
+  for (const auto& [token, id] : json["model"]["vocab"].items()) {
+    EXPECT_EQ(convert::spelled_token(begins.open(), id.get<uint32_t>()), token);
+  }
 }
 
 TEST(WordMarks, AreWhatMergingMakes) {
