@@ -5,9 +5,9 @@ namespace {
 
 /// What stands in a window, by where it begins in a list of its units; and the rank of each with the one behind it, under a
 /// tournament that knows which is the lowest.
-class Window {
+class MergedWindow {
  public:
-  Window(const Tables& tables, const uint8_t* bytes, uint32_t size) : merges_(tables.merges) {
+  MergedWindow(const Tables& tables, const uint8_t* bytes, uint32_t size) : merges_(tables.merges) {
     for (uint32_t at = 0; at < size;) {
       const uint32_t unit = Bpe::unit_size(tables, bytes, at, size);
       const uint32_t end = unit < size - at ? at + unit : size;
@@ -80,7 +80,7 @@ class Window {
 }  // namespace
 
 void cut_by_merging(const Tables& tables, const uint8_t* bytes, uint32_t size, BpeCut* out) {
-  Window window(tables, bytes, size);
+  MergedWindow window(tables, bytes, size);
   while (window.merge()) {
   }
   window.cut(out);

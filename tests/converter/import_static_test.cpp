@@ -137,7 +137,7 @@ class BesideModules : public ::testing::Test {
   void write_head(const std::vector<double>& coef, uint64_t rows) {
     TensorMap head;
     head["coef"] = numbers<double>("F64", {rows, coef.size() / rows}, coef);
-    head["intercept"] = numbers<double>("F64", {rows}, std::vector<double>(rows, 0.5));
+    head["intercept"] = numbers<double>("F64", {rows}, std::vector<double>(static_cast<size_t>(rows), 0.5));
     directory_.write("model_head.safetensors", safetensors_bytes(head));
   }
   std::string refused(ExitCode code, const ImportOptions& options = {}) {

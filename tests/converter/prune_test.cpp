@@ -38,7 +38,8 @@ std::vector<Matrix> prune_matrices(const Graph& graph, const PruneOptions& optio
     const fb::TensorT& t = *typed.model.tensors[i];
     const bool linear = graph.constants[i]->linear_weight && !graph.constants[i]->embedding;
     if (linear && t.type == fb::DType::i8) {
-      found.push_back({rows(t), width(t), graph.constants[i]->values, pruned.constants[i]->values});
+      found.push_back({static_cast<size_t>(rows(t)), static_cast<size_t>(width(t)), graph.constants[i]->values,
+                       pruned.constants[i]->values});
     } else {
       EXPECT_EQ(graph.constants[i]->values, pruned.constants[i]->values) << t.name;
     }
@@ -137,7 +138,7 @@ TEST(Prune, WeightsOfLargeInputsStay) {
   size_t checked = 0;
   for (size_t i = 0; i < graph.constants.size(); ++i) {
     if (!graph.constants[i] || graph.constants[i]->values == pruned.constants[i]->values) continue;
-    const size_t columns = width(*graph.model.tensors[i]);
+    const auto columns = static_cast<size_t>(width(*graph.model.tensors[i]));
     for (size_t at = 0; at < pruned.constants[i]->values.size(); at += columns, ++checked) {
       for (size_t c = 0; c < 4; ++c) {
         EXPECT_EQ(pruned.constants[i]->values[at + c], graph.constants[i]->values[at + c]);
@@ -304,8 +305,8 @@ TEST(Bitmask, FilesGiveTheSameBitsAsDenseOnes) {
   size_t tiles = 0;
   for (size_t i = 0; i < small.graph.model.tensors.size(); ++i) {
     if (small.graph.model.tensors[i]->layout != fb::Layout::bitmask_k4n16) continue;
-    bytes += small.graph.model.tensors[i]->data->size();
-    tiles += dense.graph.model.tensors[i]->data->size();
+    bytes += static_cast<size_t>(small.graph.model.tensors[i]->data->size());
+    tiles += static_cast<size_t>(dense.graph.model.tensors[i]->data->size());
   }
   EXPECT_LE(static_cast<double>(bytes), 0.34 * static_cast<double>(tiles));
   expect_same_bits(small, dense);

@@ -184,7 +184,7 @@ TEST(Matrices, SayWhatCannotBeCompared) {
     std::vector<float> values = source.checkpoint->read(name);
     if (name.find("words") != std::string::npos) {  // another vocabulary
       shape[0] += 1;
-      values.resize(shape[0] * shape[1]);
+      values.resize(static_cast<size_t>(shape[0] * shape[1]));
     }
     changed[name] = {shape, values};
   }
@@ -201,7 +201,7 @@ TEST(Matrices, SayWhatCannotBeCompared) {
 TEST(Matrices, ReadNoFactorsThatNobodyChecked) {
   const FileBytes packed = built({"f32"});
   const auto edited = bantam::testing::edit_file({packed.begin(), packed.end()}, [](fb::ModelT& m, auto& data) {
-    const uint64_t at = data.size();
+    const size_t at = data.size();
     data.resize(at + 64, 0x40);
     for (auto& tensor : m.tensors) {
       if (tensor->data && tensor->shape.size() == 2) tensor->scales = std::make_unique<fb::Blob>(at, 4, 0, 0);

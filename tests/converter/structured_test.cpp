@@ -71,7 +71,7 @@ Graph silenced(Draft draft, Draft& pruned, const StructureReport& report) {
   const size_t width = heads ? draft.config().head_width : 1;
   for (uint32_t layer = 0; layer < report.removed.size(); ++layer) {
     MemoryTensor& matrix = draft.weight(layer, slot);
-    const size_t columns = matrix.shape[1];
+    const auto columns = static_cast<size_t>(matrix.shape[1]);
     for (size_t i = 0; i < matrix.values.size(); ++i) {
       const auto unit = static_cast<uint32_t>(i % columns / width);
       const Indices& gone = report.removed[layer];
@@ -147,7 +147,8 @@ TEST(Structured, TakesUnitsWithTheSmallestWeights) {
   Draft draft = draft_of("bert-joint");
   const auto shrink = [&](Slot slot, size_t begin, size_t end) {  // rows
     MemoryTensor& matrix = draft.weight(1, slot);
-    for (size_t i = begin * matrix.shape[1]; i < end * matrix.shape[1]; ++i) matrix.values[i] *= 0.01F;
+    const auto columns = static_cast<size_t>(matrix.shape[1]);
+    for (size_t i = begin * columns; i < end * columns; ++i) matrix.values[i] *= 0.01F;
   };
   shrink(Slot::kValue, 3 * 8, 4 * 8);
   for (size_t column = 0; column < 24; ++column) shrink(Slot::kUp, 3 * column, 3 * column + 1);

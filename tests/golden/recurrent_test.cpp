@@ -217,7 +217,7 @@ TEST(Recurrent, SameBitsEverywhereAndInAnyCompany) {
       options.isa = Isa::kAuto;
       for (size_t s = 0; s < lengths.size(); ++s) {
         testing::Ids one;
-        one.ids.assign(all.ids.begin() + all.offsets[s], all.ids.begin() + all.offsets[s + 1]);
+        one.ids.assign(all.ids.data() + all.offsets[s], all.ids.data() + all.offsets[s + 1]);
         one.offsets = {0, lengths[s]};
         const std::vector<float> values = run_batch(file, one, options);
         alone.insert(alone.end(), values.begin(), values.end());

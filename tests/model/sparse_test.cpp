@@ -26,7 +26,7 @@ struct Sparse {
     for (const auto& t : builder.model.tensors) {
       if (t->name == name) tensor = t.get();
     }
-    const size_t tiles = tensor->data->offset();
+    const auto tiles = static_cast<size_t>(tensor->data->offset());
     std::vector<uint8_t> bytes(kOrderAt + kOutputs);
     for (size_t step = 0; step < kSteps; ++step) {
       for (size_t j = 0; j < 4; ++j) {
@@ -123,7 +123,9 @@ struct Bitmask {
     tensor->data = std::make_unique<fb::Blob>(builder.store(bytes.data(), bytes.size()));
   }
 
-  void flip(size_t bit) { builder.data[tensor->data->offset() + bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8)); }
+  void flip(size_t bit) {
+    builder.data[static_cast<size_t>(tensor->data->offset()) + bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));
+  }
   void grow(int bytes) {
     *tensor->data = fb::Blob(tensor->data->offset(), tensor->data->size() + static_cast<uint64_t>(bytes), 0, 0);
   }
