@@ -38,7 +38,7 @@
 #endif
 // Bit i of what else attention knows of places: 0 biases by distance, 1 biases by slopes, 2 rotary queries and keys,
 // 3 embeddings of neighbours, 4 scores of places (which need BANTAM_NUMBERS' Float), 5 norms of queries and keys,
-// 6 keys of segments.
+// 6 keys of segments, 7 scores that are capped.
 #ifndef BANTAM_LINK_PLACES
 #define BANTAM_LINK_PLACES (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
@@ -161,7 +161,9 @@ constexpr bool kDistanceBias = ((BANTAM_LINK_PLACES)&1u) != 0;
 constexpr bool kSlopes = ((BANTAM_LINK_PLACES)&2u) != 0;
 constexpr bool kPlaceScores = ((BANTAM_LINK_PLACES)&16u) != 0 && kFloat;
 constexpr bool kSegmentKeys = ((BANTAM_LINK_PLACES)&64u) != 0;
-constexpr bool kBias = kDistanceBias || kSlopes || kPlaceScores || kSegmentKeys;
+constexpr bool kSoftCap = ((BANTAM_LINK_PLACES)&128u) != 0;
+/// What is added to scores, or needs them as if something were.
+constexpr bool kBias = kDistanceBias || kSlopes || kPlaceScores || kSegmentKeys || kSoftCap;
 constexpr bool kRotary = ((BANTAM_LINK_PLACES)&4u) != 0;
 constexpr bool kHeadNorms = ((BANTAM_LINK_PLACES)&32u) != 0;
 constexpr bool kNeighbours = ((BANTAM_LINK_PLACES)&8u) != 0;

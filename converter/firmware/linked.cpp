@@ -31,7 +31,7 @@ constexpr const char* kNumberNames[] = {
 constexpr const char* kEpilogueWords[] = {"gates", "rows before norms"};
 constexpr const char* kPlaceWords[] = {"biases by distance",       "biases by slopes", "rotary positions",
                                        "embeddings of neighbours", "scores of places", "norms of queries and keys",
-                                       "keys of segments"};
+                                       "keys of segments",         "scores that are capped"};
 
 /// "SplitHeads" and "quick_gelu": "split heads", "quick gelu".
 std::string in_words(const char* name) {
@@ -51,7 +51,7 @@ std::string bit_words(const std::string& name, uint32_t bit) {
   if (name == "ACTIVATIONS") return in_words(fb::EnumNameActivationKind(static_cast<fb::ActivationKind>(bit)));
   if (name == "MASKS") return in_words(fb::EnumNameMaskKind(static_cast<fb::MaskKind>(bit))) + " mask";
   if (name == "EPILOGUE" && bit < 2) return kEpilogueWords[bit];
-  if (name == "PLACES" && bit < 7) return kPlaceWords[bit];
+  if (name == "PLACES" && bit < 8) return kPlaceWords[bit];
   if (name == "LABELS" && bit < 2) return bit == 0 ? "further label sets" : "labels above each other";
   if (name == "TOKEN_MODELS") return fb::EnumNameTokenModelKind(static_cast<fb::TokenModelKind>(bit));
   if (name == "NORMALIZERS") {
@@ -166,7 +166,7 @@ class Needs {
       if (op.attributes_as_SplitHeads()->rotary() >= 0) need("PLACES", 4u);
       if (op.attributes_as_SplitHeads()->norms() >= 0) {
         need("PLACES", 32u);
-        need("NORMS", 1u << static_cast<uint32_t>(fb::NormKind::layer));
+        need("NORMS", 1u << static_cast<uint32_t>(op.attributes_as_SplitHeads()->norm()));
       }
     }
     if (kind == fb::OpAttributes::Embed) {
@@ -180,6 +180,7 @@ class Needs {
     if (attention.distance_bias() >= 0) need("PLACES", 1u);
     if (attention.slopes() >= 0) need("PLACES", 2u);
     if (attention.segment_keys() >= 0) need("PLACES", 64u);
+    if (attention.soft_cap() > 0.0f) need("PLACES", 128u);
     if (attention.place_rows() >= 0) {
       need("PLACES", 16u);
       number(linked::kNumberFloat);

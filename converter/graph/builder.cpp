@@ -91,6 +91,11 @@ uint32_t Builder::width(int32_t tensor) const {
   return static_cast<uint32_t>(graph_.model.tensors[static_cast<size_t>(tensor)]->shape.back().b());
 }
 
+void Builder::multiply(int32_t index, float factor) {
+  auto& constant = graph_.constants[static_cast<size_t>(index)];
+  for (float& value : constant->values) value *= factor;
+}
+
 bool Builder::holds(int32_t constant, const Values& values) const {
   return graph_.constants[static_cast<size_t>(constant)]->values == values.values;
 }
@@ -118,6 +123,7 @@ int32_t Builder::embed(const std::string& name, const std::vector<EmbedSpec>& ta
     auto table = std::make_unique<fb::EmbedTableT>();
     table->source = spec.source;
     name_input(added, table->tensor, spec.table);
+    table->scale = spec.scale;
     attributes.tables.push_back(std::move(table));
   }
   set_epilogue(added, epilogue);
@@ -155,7 +161,11 @@ Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads, u
   attributes.head_width = head_width;
   name_input(added, attributes.rotary, turn.rotary);
   name_input(added, attributes.norms, turn.norms);
-  attributes.epsilon = turn.norms >= 0 ? turn.epsilon : 0;
+  if (turn.norms >= 0) {
+    attributes.epsilon = turn.epsilon;
+    attributes.each_head = turn.each_head;
+    attributes.norm = turn.norm;
+  }
   return out;
 }
 
@@ -179,6 +189,7 @@ int32_t Builder::attention(const std::string& name, const Heads& heads, const At
   name_input(added, attributes.place_queries, spec.place_queries);
   attributes.shared_places = spec.shared_places;
   name_input(added, attributes.segment_keys, spec.segment_keys);
+  attributes.soft_cap = spec.soft_cap;
   set_epilogue(added, {});
   return y;
 }

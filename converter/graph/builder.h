@@ -30,6 +30,7 @@ struct Values {
 struct EmbedSpec {
   int32_t table = kAbsent;
   fb::IndexSource source = fb::IndexSource::ids;
+  float scale = 1;
 };
 
 struct Heads {
@@ -41,6 +42,8 @@ struct TurnSpec {
   int32_t rotary = kAbsent;  // a Builder::table [places, 2 w] of cosines and sines
   int32_t norms = kAbsent;   // a Builder::table [4, W] of gammas and betas
   float epsilon = 0;
+  bool each_head = false;  // norms are of each head by itself
+  fb::NormKind norm = fb::NormKind::layer;
 };
 
 /// What attention knows of places, and its scale; see Attention in the schema.
@@ -54,6 +57,7 @@ struct AttentionSpec {
   int32_t place_rows = kAbsent, place_keys = kAbsent, place_queries = kAbsent;
   bool shared_places = false;      // by all heads
   int32_t segment_keys = kAbsent;  // a Builder::table [heads, head width + 1]
+  float soft_cap = 0;              // scores are capped; 0: they are not
 };
 
 /// Matrices and biases of one direction of a recurrent layer: linear_weight [gates, state], vector [gates] or kAbsent, and linear_weight
@@ -117,6 +121,8 @@ class Builder {
   void input(const std::string& name, fb::InputKind kind, uint32_t limit);
 
   uint32_t width(int32_t tensor) const;
+  /// Multiplies a constant's values.
+  void multiply(int32_t constant, float factor);
   /// True when the constant's values are these.
   bool holds(int32_t constant, const Values& values) const;
 

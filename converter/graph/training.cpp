@@ -23,8 +23,8 @@ std::string why_untrained(const fb::OpT& op) {
       const fb::AttentionT& attention = *op.attributes.AsAttention();
       const bool plain = attention.mask == fb::MaskKind::none && attention.heads == attention.kv_heads &&
                          attention.distance_bias < 0 && attention.slopes < 0 && attention.place_rows < 0 &&
-                         attention.segment_keys < 0;
-      return plain ? "" : "attention with masks, biases or shared keys";
+                         attention.segment_keys < 0 && attention.soft_cap == 0;
+      return plain ? "" : "attention with masks, biases, caps or shared keys";
     }
     case fb::OpAttributes::SplitHeads:
       return op.attributes.AsSplitHeads()->rotary >= 0  ? "rotary positions"

@@ -50,6 +50,9 @@ std::string obstacle(const Graph& graph, const fb::OpT& op) {
       if (op.inputs.size() > 3 || (op.attributes.type == fb::OpAttributes::SplitHeads && op.inputs.size() > 1)) {
         return "biases of scores, rotary positions and norms of queries and keys have no integer form";
       }
+      if (op.attributes.type == fb::OpAttributes::Attention && op.attributes.AsAttention()->soft_cap != 0) {
+        return "scores that are capped have no integer form";
+      }
       return active || norm != fb::NormKind::none ? "what follows attention here has none" : "";
     case fb::OpAttributes::Pool: {
       const fb::PoolT& pool = *op.attributes.AsPool();

@@ -277,13 +277,16 @@ BANTAM_KERNELS_CONSTEXPR uint32_t most_visible_pages(uint32_t pages, uint32_t qu
 
 /// What is added to scores lies in scratch, page after page of visible_pages: [query][page][16] floats, which the scores
 /// replace. Whoever calls has filled it; elements of keys that a query does not see may be anything.
+/// With a soft cap c above 0 (biased, too), a score s, its bias added, becomes c * tanh(s / c).
 template <bool kLinked>
 struct BiasedScores {
   bool biased = false;
+  float soft_cap = 0;
 };
 template <>
 struct BiasedScores<false> {
   static constexpr bool biased = false;
+  static constexpr float soft_cap = 0;
 };
 
 /// Attention of query rows [query_begin, query_begin + queries) over key rows [kv_begin, kv_end), for one head. Queries are
@@ -291,8 +294,8 @@ struct BiasedScores<false> {
 /// lie says q alone. Masked: causal: key > query; window w: |key - query| > w; a query all of whose keys are masked gives 0.
 /// Pages that no query sees are not looked at. kv_end - kv_begin at most 66,311 in the q8 case.
 /// q8: t = float(acc) * k_scale[j], c = q_scale * scale * log2(e), p = 2^fma(t, c, -max(t) * c) by exp2_of_score; biased:
-/// t = fma(float(acc) * k_scale[j], q_scale * scale, bias), c = log2(e).
-/// f32: score = dot in order of d by fma from 0, * scale, or with a bias fma(dot, scale, bias); p = exp(score - max).
+/// t = fma(float(acc) * k_scale[j], q_scale * scale, bias), capped where the call says so, c = log2(e).
+/// f32: score = dot in order of d by fma from 0, * scale, or with a bias fma(dot, scale, bias), capped; p = exp(score - max).
 /// l = sum of p, lane (j - kv_begin) % 16, in order of j, then the tree: the result does not depend on where in a batch
 /// the sequence lies.
 /// q8: w = p * v_scale[j]; m = max of w; u = round(w * (255 / m)) in [0, 255] (0 when m < 2^-100); y = float(sum u * v)

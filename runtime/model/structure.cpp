@@ -127,12 +127,13 @@ constexpr Field kList[] = {
     // Operators
     field(&fb::Embed::tables),  //
     field(&fb::SplitHeads::heads), field(&fb::SplitHeads::kv_heads), field(&fb::SplitHeads::head_width),
-    field(&fb::SplitHeads::rotary), field(&fb::SplitHeads::norms), field(&fb::SplitHeads::epsilon),  //
+    field(&fb::SplitHeads::rotary), field(&fb::SplitHeads::norms), field(&fb::SplitHeads::epsilon),
+    field(&fb::SplitHeads::each_head), field(&fb::SplitHeads::norm),  //
     field(&fb::Attention::heads), field(&fb::Attention::kv_heads), field(&fb::Attention::head_width),
     field(&fb::Attention::scale), field(&fb::Attention::mask), field(&fb::Attention::window),
     field(&fb::Attention::distance_bias), field(&fb::Attention::slopes), field(&fb::Attention::place_rows),
     field(&fb::Attention::place_keys), field(&fb::Attention::place_queries), field(&fb::Attention::shared_places),
-    field(&fb::Attention::segment_keys), field(&fb::Attention::filler),  //
+    field(&fb::Attention::segment_keys), field(&fb::Attention::filler), field(&fb::Attention::soft_cap),  //
     field(&fb::Pool::kind),
     field(&fb::Pool::l2),                                     //
     field(&fb::Slice::begin), field(&fb::Slice::width),       //

@@ -22,6 +22,7 @@ Verdict verify(const Site& site) {
   if (!(a.scale() > 0.0f && a.scale() <= 1e6f)) return corrupt("attention's scale is not a positive number");
   if (a.mask() > fb::MaskKind::MAX) return unsupported("attention with this mask is not executed");
   if (!linked::mask(static_cast<uint32_t>(a.mask()))) return not_linked("this build leaves the mask out");
+  if (!linked::kSoftCap && a.soft_cap() != 0.0f) return not_linked("this build leaves out scores that are capped");
   if constexpr (linked::kFillers) {
     if (hides_fillers(a) != (a.filler() >= 0)) return corrupt("attention's mask and its filler do not belong together");
   }
@@ -43,7 +44,9 @@ uint64_t scratch([[maybe_unused]] const fb::Model& model, const fb::Op& op, cons
 template <class Call>
 void add_bias(const TileRun& run, const fb::Op& op, Call& call, uint32_t head, [[maybe_unused]] void* scratch) {
   if constexpr (linked::kBias) {
-    call.biased = has_bias(*op.attributes_as_Attention());
+    const fb::Attention& a = *op.attributes_as_Attention();
+    call.biased = has_bias(a) || has_soft_cap(a);
+    call.soft_cap = a.soft_cap();
     if (call.biased) fill_bias(run, op, call, head, scratch);
   }
 }

@@ -90,6 +90,7 @@ Verdict check_bias(const Site& site, uint32_t heads) {
                       t.shape()->size() == 2 && extent(t, 0) == heads && extent(t, 1) == a.head_width() + 1;
     if (!fits) return corrupt("keys of segments are not an f32 matrix of a row a head, one wider than it", segments);
   }
+  if (!(a.soft_cap() >= 0.0f && a.soft_cap() <= 1e6f)) return corrupt("attention's cap is not a number of at least 0");
   return check_place_scores(site);
 }
 
@@ -110,6 +111,7 @@ void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& c
       store_by_distance(row, values, static_cast<int32_t>(width_of_row / 2));
     }
     if (slopes != nullptr) slope(row, slopes[head], table >= 0);
+    if (!has_bias(a)) memset(row.y, 0, static_cast<size_t>(row.count) * sizeof(float));
   }
   bool filled = table >= 0 || slopes != nullptr;
   if (has_place_scores(a)) {

@@ -12,11 +12,14 @@ inline bool has_bias(const fb::Attention& a) {
                            (linked::kSegmentKeys && a.segment_keys() >= 0));
 }
 
+inline bool has_soft_cap(const fb::Attention& a) { return linked::kSoftCap && a.soft_cap() > 0.0f; }
+
 /// The constants have the shapes that the schema states for so many heads.
 Verdict check_bias(const Site& site, uint32_t heads);
 
 /// Fills the biases of `head` for the queries of `call`, page after page of those that they see; see kernels::BiasedScores.
-/// Call only where has_bias. `scratch`: place_scratch bytes.
+/// Call where has_bias, or has_soft_cap: then they
+/// may be zeros. `scratch`: place_scratch bytes.
 void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& call, uint32_t head, void* scratch);
 
 }  // namespace bantam::ops

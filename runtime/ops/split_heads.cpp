@@ -30,17 +30,23 @@ Columns columns_of(const fb::SplitHeads& split) {
   return {split.heads() * split.head_width(), split.kv_heads() * split.head_width()};
 }
 
+/// Of rows of the norms' table.
+[[maybe_unused]] uint32_t norm_stride(const fb::SplitHeads& split) {
+  return kernels::pad16(split.each_head() ? split.head_width() : columns_of(split).wider());
+}
+
 [[maybe_unused]] Verdict check_norms(const Site& site) {
   const fb::SplitHeads& split = *site.op.attributes_as_SplitHeads();
   const int32_t index = named_input(site.op, split.norms());
   if (index < 0) return {};
   const fb::Tensor& t = tensor(site.model, index);
-  const Columns columns = columns_of(split);
   const bool fits = is_constant(t) && t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows &&
-                    t.shape()->size() == 2 && extent(t, 0) == 4 && width(t) == kernels::pad16(columns.wider());
-  if (!fits || (columns.q != 0 && columns.k != 0 && columns.q != columns.k)) {
-    return corrupt("norms of queries and keys are not four rows of an f32 matrix of their width", index);
+                    t.shape()->size() == 2 && extent(t, 0) == 4 && width(t) == norm_stride(split);
+  if (!fits) return corrupt("norms of queries and keys are not four rows of an f32 matrix of their width", index);
+  if (split.norm() != fb::NormKind::layer && split.norm() != fb::NormKind::rms) {
+    return corrupt("norms of queries and keys are neither layer norms nor rms norms", index);
   }
+  if (!linked::norm(static_cast<uint32_t>(split.norm()))) return not_linked("this build leaves the norm out");
   return split.epsilon() >= 0.0f && split.epsilon() <= 1.0f ? Verdict{}
                                                             : corrupt("the norms' epsilon is not in [0, 1]", index);
 }
@@ -73,8 +79,7 @@ uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
   const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
   uint64_t bytes = rotary_bytes(split);
   if (linked::kHeadNorms && split.norms() >= 0) {
-    const Columns columns = columns_of(split);
-    bytes += (uint64_t{kernels::pad16(columns.all())} + kernels::pad16(columns.wider())) * 4;
+    bytes += (uint64_t{kernels::pad16(columns_of(split).all())} + norm_stride(split)) * 4;
   }
   return bytes;
 }
@@ -134,17 +139,21 @@ Status split_rows(const TileRun& run, const fb::Op& op, const kernels::SplitHead
   float* part = row + kernels::pad16(columns.all());
   kernels::EpilogueRows norm = {};
   norm.x = norm.y = part;
-  norm.x_stride = norm.y_stride = kernels::pad16(columns.wider());
+  norm.x_stride = norm.y_stride = norm_stride(split);
   norm.rows = 1;
-  norm.norm = kernels::Norm::kLayer;
+  norm.norm = static_cast<kernels::Norm>(split.norm());
   norm.epsilon = split.epsilon();
+  // In parts of one head, or of all.
   const auto apply = [&](float* values, uint32_t width_of_part, uint32_t first_row) {
-    norm.width = width_of_part;
+    norm.width = split.each_head() ? split.head_width() : width_of_part;
     norm.gamma = table + first_row * norm.x_stride;
-    norm.beta = norm.gamma + norm.x_stride;
-    memcpy(part, values, width_of_part * sizeof(float));
-    const bool finite = width_of_part == 0 || run.kernels.epilogue_rows(norm);
-    memcpy(values, part, width_of_part * sizeof(float));
+    norm.beta = split.norm() == fb::NormKind::rms ? nullptr : norm.gamma + norm.x_stride;
+    bool finite = true;
+    for (uint32_t done = 0; done < width_of_part; done += norm.width) {
+      memcpy(part, values + done, norm.width * sizeof(float));
+      finite &= run.kernels.epilogue_rows(norm);
+      memcpy(values + done, part, norm.width * sizeof(float));
+    }
     return finite;
   };
   const float* x = args.x;

@@ -239,7 +239,8 @@ class Evaluator {
           index = none ? static_cast<int32_t>(graph_.model.inputs.at(0)->limit) : ids_[next ? row + 1 : row - 1];
         }
         for (size_t i = 0; i < width; ++i) {
-          y.at(row, i) += static_cast<double>(values.at(static_cast<size_t>(index) * width + i));
+          y.at(row, i) += static_cast<double>(table->scale) *
+                          static_cast<double>(values.at(static_cast<size_t>(index) * width + i));
         }
       }
     }
@@ -290,26 +291,28 @@ class Evaluator {
       begin += width;
     }
     for (size_t part = 0; part < 2 && heads.norms >= 0; ++part) {
-      norm_rows(tensors_[op.outputs.at(part)], convert::named_input(op, heads.norms), 2 * part,
-                static_cast<double>(heads.epsilon));
+      norm_rows(tensors_[op.outputs.at(part)], convert::named_input(op, heads.norms), 2 * part, heads);
     }
     if (heads.rotary < 0) return;
     const int32_t table = convert::named_input(op, heads.rotary);
     for (size_t part = 0; part < 2; ++part) rotate(tensors_[op.outputs.at(part)], table, heads);
   }
 
-  /// Layer norms by rows `first` (gamma) and `first` + 1 (beta) of a table.
-  void norm_rows(Matrix& x, int32_t table, size_t first, double epsilon) const {
+  /// Norms of all heads of a row, or of each, by rows `first` (gamma) and `first` + 1 (beta) of a table.
+  void norm_rows(Matrix& x, int32_t table, size_t first, const fb::SplitHeadsT& heads) const {
     const float* gamma = constant(table).data() + first * extent(table, 1);
     const float* beta = gamma + extent(table, 1);
-    const auto width = static_cast<double>(x.width);
-    for (size_t row = 0; row < x.rows; ++row) {
+    const size_t part = heads.each_head ? heads.head_width : x.width;
+    const bool rms = heads.norm == fb::NormKind::rms;
+    const auto width = static_cast<double>(part);
+    for (size_t begin = 0; begin < x.values.size(); begin += part) {
+      double* values = x.values.data() + begin;
       double mean = 0, square = 0;
-      for (size_t i = 0; i < x.width; ++i) mean += x.at(row, i) / width;
-      for (size_t i = 0; i < x.width; ++i) square += (x.at(row, i) - mean) * (x.at(row, i) - mean) / width;
-      for (size_t i = 0; i < x.width; ++i) {
-        const double unit = (x.at(row, i) - mean) / std::sqrt(square + epsilon);
-        x.at(row, i) = unit * static_cast<double>(gamma[i]) + static_cast<double>(beta[i]);
+      for (size_t i = 0; i < part && !rms; ++i) mean += values[i] / width;
+      for (size_t i = 0; i < part; ++i) square += (values[i] - mean) * (values[i] - mean) / width;
+      for (size_t i = 0; i < part; ++i) {
+        const double unit = (values[i] - mean) / std::sqrt(square + static_cast<double>(heads.epsilon));
+        values[i] = unit * static_cast<double>(gamma[i]) + (rms ? 0.0 : static_cast<double>(beta[i]));
       }
     }
   }
@@ -407,6 +410,8 @@ class Evaluator {
             }
           }
         }
+        const auto cap = static_cast<double>(attributes.soft_cap);
+        for (double& value : score) value = cap > 0 && !std::isinf(value) ? cap * std::tanh(value / cap) : value;
         const double best = *std::max_element(score.begin(), score.end());
         if (std::isinf(best)) continue;  // no key is seen
         double sum = 0;
@@ -466,8 +471,8 @@ class Evaluator {
       double mean = 0, square = 0;
       if (epilogue.norm == fb::NormKind::affine) {
         for (size_t i = 0; i < y.width; ++i) {
-          y.at(row, i) = y.at(row, i) * static_cast<double>(constant(epilogue.gamma)[i]) +
-                         static_cast<double>(constant(epilogue.beta)[i]);
+          const double beta = epilogue.beta < 0 ? 0.0 : static_cast<double>(constant(epilogue.beta)[i]);
+          y.at(row, i) = y.at(row, i) * static_cast<double>(constant(epilogue.gamma)[i]) + beta;
         }
         continue;
       }

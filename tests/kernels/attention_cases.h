@@ -234,6 +234,7 @@ class Case<Attention> {
     for (size_t i = size_t{shape().heads} * shape().rows() * shape().rows(); i > 0; --i) {
       biases_.push_back(random.normal() * 3);
     }
+    if (random.chance(40)) soft_cap_ = 0.5f + 4 * std::fabs(random.normal());
   }
 
   /// Moves the sequences to other rows: results must not change.
@@ -294,7 +295,7 @@ class Case<Attention> {
     const size_t element = s.q8 ? 1 : 4;
     const uint32_t row = s.first_row + query;
     const uint32_t kv_head = s.kv_heads == 1 ? 0 : h;
-    Attention a = {{!biases_.empty()},
+    Attention a = {{!biases_.empty(), soft_cap_},
                    t.q.data() + (row * t.q_stride + size_t{h} * s.head_width) * element,
                    t.q_stride,
                    t.q_scale.as<float>() + size_t{row} * s.heads + h,
@@ -374,7 +375,8 @@ class Case<Attention> {
       double score = 0;
       for (uint32_t i = 0; i < width; ++i) score += stored(q, h * width + i) * stored(j, key_column + i);
       keys.push_back(j);
-      p.push_back(score * scale_ + bias(h, q, j));
+      score = score * scale_ + bias(h, q, j);
+      p.push_back(soft_cap_ == 0 ? score : soft_cap_ * std::tanh(score / soft_cap_));
     }
     naive_softmax(p);
     double largest_weight = 0;
@@ -402,6 +404,7 @@ class Case<Attention> {
   size_t y_stride_ = 0;
   Guarded y_, scratch_;
   std::vector<float> biases_;  // [heads][rows][rows]; empty: none
+  float soft_cap_ = 0;
   std::vector<double> stored_;
 };
 

@@ -1,6 +1,7 @@
 // hostile_test.cpp of what attention knows of places: biases, rotary positions.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <string>
 
@@ -152,6 +153,17 @@ const Edit kEdits[] = {
     {"norms named nowhere", [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->norms = -1; }},
     {"norms without an epsilon that makes sense",
      [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->epsilon = -1; }},
+    {"norms of each head by a wider table",
+     [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->each_head = true; }},
+    {"norms of no kind",
+     [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->norm = fb::NormKind::none; }},
+    {"norms that are affine",
+     [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->norm = fb::NormKind::affine; }},
+    {"norms of a kind beyond all",
+     [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->norm = static_cast<fb::NormKind>(77); }},
+    {"a cap below 0", [](auto& m) { attention(m).attributes.AsAttention()->soft_cap = -1; }},
+    {"a cap that is no number", [](auto& m) { attention(m).attributes.AsAttention()->soft_cap = NAN; }},
+    {"a cap without end", [](auto& m) { attention(m).attributes.AsAttention()->soft_cap = INFINITY; }},
     {"rotary positions where the rows are",
      [](auto& m) { op(m, "layer.1.split").attributes.AsSplitHeads()->rotary = 0; }},
 };

@@ -24,6 +24,13 @@ BANTAM_INLINE Visible visible_keys(const Args& a, uint32_t query) {
   return keys.begin < keys.end ? Visible{keys.begin, keys.end} : Visible{a.kv_begin, a.kv_begin};
 }
 
+/// A biased score, capped where the call asks for it.
+BANTAM_INLINE F32 capped(const Attention& a, F32 score) {
+  if (!linked::kSoftCap || a.soft_cap == 0.0f) return score;
+  const F32 cap = splat(a.soft_cap);
+  return cap * tanh(score / cap);
+}
+
 /// One block of queries: scores in scratch, [query][visible page of the call][16].
 template <uint32_t kRows>
 struct AttentionBlock {

@@ -49,7 +49,7 @@ struct AttentionF32 : AttentionBlock<kRows> {
           const uint32_t lane = u * kLanes;
           float* score = this->score(r, page + p) + lane;
           F32 v = products[r][p].v[u];
-          v = kBiased ? fma(v, splat(a.scale), load(score)) : v * splat(a.scale);
+          v = kBiased ? capped(a, fma(v, splat(a.scale), load(score))) : v * splat(a.scale);
           if (!whole) v = select(visible[r].lanes((page + p) * 16 + lane), v, splat(kMinusInfinity));
           store(score, v);
         }

@@ -72,7 +72,7 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
       for (uint32_t r = 0; r < kRows; ++r) {
         const float times = a.q_scale[(first + r) * a.q_scale_stride] * a.scale;
         this->best[r] = most[r];
-        const F32 v = fma(load(this->score(r, page)), splat(times), load(biases[r]));
+        const F32 v = capped(a, fma(load(this->score(r, page)), splat(times), load(biases[r])));
         this->note_scores(r, page, 0, whole, v);
         store(this->score(r, page), v);
         most[r] = this->best[r];

@@ -71,7 +71,7 @@ struct AttentionSums {
         const float times = a.q_scale[(first + r) * a.q_scale_stride] * a.scale;
         float* score = frame.score(0, page) + r * frame.stride;
         for (uint32_t lane = 0; lane < 16; ++lane) {
-          score[lane] = fma(to_f32(sums[r * 16 + lane]) * k_scale(page)[lane], times, score[lane]);
+          score[lane] = capped(a, fma(to_f32(sums[r * 16 + lane]) * k_scale(page)[lane], times, score[lane]));
         }
       }
     }
