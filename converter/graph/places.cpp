@@ -8,12 +8,35 @@ namespace bantam::convert {
 
 namespace {
 
-/// What angle number i of `width` / 2 grows by from place to place.
-float rotary_step(uint32_t i, uint32_t width, const Rotary& rotary) {
+constexpr double kTurn = 6.283185307179586;
+
+/// Between which angles YaRN mixes: the one that turns so many times over the original places.
+double angle_of_turns(double turns, uint32_t width, const Rotary& rotary) {
+  return width * std::log(rotary.original / (turns * kTurn)) / (2 * std::log(rotary.base));
+}
+
+/// YaRN's mixture of an angle's step and the same divided by the factor.
+float mixed_step(uint32_t i, uint32_t width, float power, const Rotary& rotary) {
+  double low = angle_of_turns(rotary.high, width, rotary), high = angle_of_turns(rotary.low, width, rotary);
+  if (rotary.whole) low = std::floor(low), high = std::ceil(high);
+  low = std::max(low, 0.0);
+  high = std::min(high, width - 1.0);
+  if (low == high) high += 0.001;
+  const float ramp = (static_cast<float>(i) - static_cast<float>(low)) / static_cast<float>(high - low);
+  const float kept = 1.0F - std::clamp(ramp, 0.0F, 1.0F);
+  return 1.0F / (static_cast<float>(rotary.factor) * power) * (1.0F - kept) + 1.0F / power * kept;
+}
+
+/// What angle number i of `width` / 2 grows by from place to place, in texts of up to `places`.
+float rotary_step(uint32_t i, uint32_t width, uint32_t places, const Rotary& rotary) {
   const auto power = static_cast<float>(std::pow(rotary.base, static_cast<double>(2 * i) / width));
+  if (!rotary.divisors.empty()) {
+    const auto& divisors = places > rotary.original ? rotary.divisors : rotary.short_divisors;
+    return 1.0F / (static_cast<float>(divisors.at(i)) * power);
+  }
+  if (rotary.kind == Rotary::Kind::kColumns) return mixed_step(i, width, power, rotary);
   const float step = 1.0F / power * static_cast<float>(rotary.step);
   if (rotary.factor == 1) return step;
-  constexpr double kTurn = 6.283185307179586;
   const auto factor = static_cast<float>(rotary.factor);
   const auto turns = static_cast<float>(rotary.original / (kTurn / double{step}));
   if (double{turns} < rotary.low) return step / factor;
@@ -24,15 +47,24 @@ float rotary_step(uint32_t i, uint32_t width, const Rotary& rotary) {
 
 }  // namespace
 
+bool operator==(const Rotary& a, const Rotary& b) {
+  return a.base == b.base && a.step == b.step && a.kind == b.kind && a.factor == b.factor && a.low == b.low &&
+         a.high == b.high && a.original == b.original && a.whole == b.whole && a.divisors == b.divisors &&
+         a.short_divisors == b.short_divisors && a.amplitude == b.amplitude;
+}
+
 std::vector<float> rotary_angles(uint32_t places, uint32_t width, const Rotary& rotary) {
   const uint32_t half = width / 2;
+  const auto amplitude = static_cast<float>(rotary.amplitude);
   std::vector<float> angles(size_t{places} * width);
   for (uint32_t i = 0; i < half; ++i) {
-    const float step = rotary_step(i, width, rotary);
+    const float step = rotary_step(i, width, places, rotary);
     for (uint32_t place = 0; place < places; ++place) {
       const float angle = static_cast<float>(place) * step;
-      angles[size_t{place} * width + i] = static_cast<float>(std::cos(static_cast<double>(angle)));
-      angles[size_t{place} * width + half + i] = static_cast<float>(std::sin(static_cast<double>(angle)));
+      const auto cosine = static_cast<float>(std::cos(static_cast<double>(angle)));
+      const auto sine = static_cast<float>(std::sin(static_cast<double>(angle)));
+      angles[size_t{place} * width + i] = cosine * amplitude;
+      angles[size_t{place} * width + half + i] = sine * amplitude;
     }
   }
   return angles;

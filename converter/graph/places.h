@@ -8,20 +8,29 @@
 
 namespace bantam::convert {
 
-/// Angles of rotary positions: at place p, p * step * base^(-2 i / width). With a `factor` (Llama 3.1's scaling, arXiv 2407.21783),
-/// those that turn less than `low` times over `original` places are divided by it, those that turn more than `high` times stay, and
-/// between them the two are mixed.
+/// Angles of rotary positions: at place p, p * step * base^(-2 i / width). With a `factor` some are divided by it, as `kind` says.
+/// kTurns (Llama 3.1, arXiv 2407.21783): those that turn less than `low` times over `original` places are, those that turn more than
+/// `high` times are not, and between them the two are mixed by how often they turn. kColumns (YaRN, arXiv 2309.00071): the same, mixed
+/// by number of angle, from and to whole ones where `whole`. With `divisors` (LongRoPE, arXiv 2402.13753) each is divided by its own:
+/// by that of `short_divisors` where no text is longer than `original` places.
 struct Rotary {
+  enum class Kind { kTurns, kColumns };
   double base = 0;  // 0: there are none
   double step = 1;
+  Kind kind = Kind::kTurns;
   double factor = 1, low = 1, high = 4, original = 8192;
+  bool whole = true;
+  std::vector<double> divisors, short_divisors;
+  double amplitude = 1;  // cosines and sines are multiplied with it
 };
+bool operator==(const Rotary& a, const Rotary& b);
 
-/// [places, width]: row p holds the cosines, then the sines, of its angles, i < width / 2. `width` is even.
+/// [places, width]: row p holds the cosines, then the sines, of its angles, i < width / 2. `width` is even. Divisors are as many as angles.
 std::vector<float> rotary_angles(uint32_t places, uint32_t width, const Rotary& rotary);
 
 /// Rows of a matrix (or elements of a bias, `columns` 1) that makes queries or keys, [heads * head_width, columns], whose
-/// rotary positions turn neighbours (2 i, 2 i + 1), reordered for those that turn (i, width / 2 + i). Scores stay the same.
+/// rotary positions turn neighbours (2 i, 2 i + 1), reordered for those that turn (i, width / 2 + i); of heads that are turned in part,
+/// `width` columns of each. Scores stay the same.
 void halves_of_neighbours(std::vector<float>& values, uint32_t heads, uint32_t columns, uint32_t width);
 
 /// The bucket of a key `distance` places behind its query (T5, arXiv 1910.10683, in both directions): small distances have one

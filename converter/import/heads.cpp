@@ -451,7 +451,33 @@ class HeadImporter {
     }
     const bool absent = layer.bare || (family_.block.optional_biases && !c_.weights.has_head(bias_name));
     const int32_t bias = absent ? kAbsent : c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary}));
-    return c_.builder.linear(name, x, weight, bias, {});
+    const float cap = number(layer.cap, 0);
+    scale_hidden(number(layer.factor, layer.factor_otherwise) / number(layer.divisor, 1) / (cap == 0 ? 1 : cap), bias);
+    if (cap == 0) return c_.builder.linear(name, x, weight, bias, {});
+    EpilogueSpec capped = activated(fb::ActivationKind::tanh);
+    Values caps;
+    caps.values.assign(vocabulary, cap);
+    capped.norm = fb::NormKind::affine;
+    capped.gamma = c_.builder.vector(name + ".cap", std::move(caps));
+    return c_.builder.linear(name, x, weight, bias, capped);
+  }
+
+  /// A setting above 0, which may be absent or null.
+  float number(const char* key, double otherwise) const {
+    if (key == nullptr) return static_cast<float>(otherwise);
+    if (!c_.fields.has(key)) return static_cast<float>(otherwise);
+    const double value = c_.fields.number(key, otherwise);
+    if (value > 1e-6 && value <= 1e6) return static_cast<float>(value);
+    c_.fields.problem(ExitCode::kInvalid, key, fmt::format("{} is not a number above 0", value));
+    return static_cast<float>(otherwise);
+  }
+
+  /// Multiplies scores of the vocabulary: what the last norm gives them, since their matrix may be that of the embeddings.
+  void scale_hidden(float factor, int32_t bias) {
+    if (factor == 1) return;
+    for (const int32_t constant : {c_.encoder.gamma, c_.encoder.beta, bias}) {
+      if (constant != kAbsent) c_.builder.multiply(constant, factor);
+    }
   }
 
   /// The word embeddings, or the layer's own matrix, with further columns.

@@ -112,6 +112,16 @@ void check_layers(const Weights& weights, const EncoderConfig& config, Problems&
 uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& options, Graph& graph) {
   const bool any = config.family->settings.any_length && options.max_tokens != 0;
   const uint32_t most = any ? kMostPlaces : config.positions;
+  if (options.max_tokens == 0) {
+    for (const LayerPlaces& places : config.places) {
+      if (places.rotary.short_divisors.empty() || places.rotary.original >= most) continue;
+      const auto short_texts = static_cast<uint32_t>(places.rotary.original);
+      graph.notes.push_back(fmt::format(
+          "rotary positions are those of texts of up to {} tokens; --max-tokens {} gives those of longer ones", short_texts,
+          most));
+      return short_texts;
+    }
+  }
   if (options.max_tokens > most) {
     graph.notes.push_back(fmt::format("the model has {} positions: --max-tokens {} has no effect{}", most,
                                       options.max_tokens, any ? " beyond them" : ""));

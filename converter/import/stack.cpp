@@ -29,19 +29,24 @@ class Stack {
     int32_t x = embeddings(positions, &out.word_embeddings);
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
     if (family_.settings.slopes) scores_.slopes = slopes();
-    if (family_.block.causal) scores_.mask = fb::MaskKind::causal;
-    if (family_.block.unscaled) scores_.scale = 1;
+    if (config_.causal) scores_.mask = fb::MaskKind::causal;
+    scores_.scale = config_.score_scale;
+    scores_.soft_cap = config_.soft_cap;
     RelativeConstants relative(builder_, weights_, config_, positions);
     for (uint32_t i = 0; i < config_.layers; ++i) {
       know_places(i, positions);
       relative.add(i, scores_);
       const int32_t in = x;
-      x = feed_forward(i, attention(i, in), in);
+      const int32_t attended = attention(i, in);
+      x = feed_forward(i, attended, in);
       if (i == 0 && config_.convolution != 0) x = convolution(in, x);
     }
     if (family_.has(Slot::kFinalNorm)) {
       const std::string name = family_.name(Slot::kFinalNorm);
-      x = builder_.row(base_ + name, x, norm(name, config_.hidden));
+      const EpilogueSpec last = norm(name, config_.hidden);
+      x = builder_.row(base_ + name, x, last);
+      out.gamma = last.gamma;
+      out.beta = last.beta;
     }
     out.hidden = x;
     return out;
@@ -64,9 +69,19 @@ class Stack {
   int32_t vector(const std::string& name, uint32_t width) {
     const auto made = made_.find(name);
     if (made != made_.end()) return made->second;
-    const int32_t index = builder_.vector(base_ + name, weights_.encoder(name, {width}));
+    return keep(name, weights_.encoder(name, {width}));
+  }
+  int32_t keep(const std::string& name, Values values) {
+    const int32_t index = builder_.vector(base_ + name, std::move(values));
     made_.emplace(name, index);
     return index;
+  }
+  /// The factors of a norm.
+  Values gammas(const std::string& name, uint32_t width) {
+    Values values = weights_.encoder(name, {width});
+    if (!family_.block.gammas_less_one) return values;
+    for (float& value : values.values) value += 1;
+    return values;
   }
 
   /// A module that this model has without a bias.
@@ -82,7 +97,8 @@ class Stack {
     epilogue.norm = family_.block.affine_norms ? fb::NormKind::affine
                     : family_.block.rms_norms  ? fb::NormKind::rms
                                                : fb::NormKind::layer;
-    epilogue.gamma = vector(name + ".weight", width);
+    const auto made = made_.find(name + ".weight");
+    epilogue.gamma = made != made_.end() ? made->second : keep(name + ".weight", gammas(name + ".weight", width));
     epilogue.beta = family_.block.rms_norms ? kAbsent : bias_of(name, width);
     epilogue.epsilon = config_.epsilon;
     return epilogue;
@@ -96,7 +112,7 @@ class Stack {
     const bool words_apart = family_.block.bottlenecks && config_.projects;
     if (config_.embedding_rank == 0 && !words_apart) {
       *word_embeddings = table(Slot::kWords, config_.vocabulary);
-      tables.push_back({*word_embeddings, fb::IndexSource::ids});
+      tables.push_back({*word_embeddings, fb::IndexSource::ids, config_.embedding_factor});
     }
     if (config_.segments != 0 && !family_.has(Slot::kSegments)) {
       builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
@@ -243,6 +259,20 @@ class Stack {
     return builder_.linear(base_ + name, x, weight, bias_of(name, out), epilogue);
   }
 
+  /// Rows of a module's weight or bias as the graph has them: those of queries and keys in the order in which they are turned, those of
+  /// what is added to the residual times the settings' factor.
+  Values fitted(uint32_t layer, Slot source, Values values, uint32_t columns) const {
+    const bool adds = source == Slot::kAttentionOut || source == Slot::kDown;
+    for (float& value : values.values) {
+      if (adds) value *= config_.added_factor;
+    }
+    const bool turns = family_.block.neighbours && (source == Slot::kQuery || source == Slot::kKey);
+    if (!turns || values.values.empty() || config_.places[layer].turned == 0) return values;
+    const uint32_t heads = source == Slot::kQuery ? config_.widths.heads[layer] : kv_heads_of(config_, layer);
+    halves_of_neighbours(values.values, heads, columns, config_.places[layer].turned);
+    return values;
+  }
+
   /// A linear layer of an encoder layer, of one or several modules above each other, of `rows` outputs each. Where another layer's matrix is shared
   /// (`owner` < `layer`), and has the same values, there is one constant of it; where training has pulled the two apart, each
   /// has its own. Layers that name the same tensors have the same constants.
@@ -262,12 +292,12 @@ class Stack {
     bool biased = false;
     for (const auto& [source, rows] : sources) {
       const std::string stored = prefix + family_.name(source);
-      weights.push_back(weights_.encoder(stored + ".weight", {rows, in}));
+      weights.push_back(fitted(layer, source, weights_.encoder(stored + ".weight", {rows, in}), in));
       Values bias;
       if (lacks_bias(stored)) {
         bias.values.assign(rows, 0.0F);
       } else {
-        bias = weights_.encoder(stored + ".bias", {rows});
+        bias = fitted(layer, source, weights_.encoder(stored + ".bias", {rows}), 1);
         biased = true;
       }
       biases.push_back(std::move(bias));
@@ -288,21 +318,23 @@ class Stack {
   void know_places(uint32_t layer, uint32_t positions) {
     if (config_.places.empty()) return;
     const LayerPlaces& places = config_.places[layer];
-    scores_.mask = family_.block.causal ? places.sees_all ? fb::MaskKind::causal : fb::MaskKind::causal_window
+    scores_.mask = config_.causal ? places.sees_all ? fb::MaskKind::causal : fb::MaskKind::causal_window
                    : places.sees_all    ? fb::MaskKind::none
                                         : fb::MaskKind::window;
     scores_.window = places.window;
     rotary_ = kAbsent;
     if (places.rotary.base == 0) return;
-    const auto [found, fresh] = angles_.emplace(places.rotary.base, kAbsent);
-    if (fresh) {
-      Values values;
-      values.values = rotary_angles(positions, config_.head_width, places.rotary);
-      builder_.enter(fb::Part::attention);
-      found->second = builder_.table(fmt::format("{}rotary.{}", base_, places.rotary.base), positions,
-                                     config_.head_width, std::move(values));
+    for (const auto& [rotary, table] : angles_) {
+      if (rotary == places.rotary) rotary_ = table;
     }
-    rotary_ = found->second;
+    if (rotary_ != kAbsent) return;
+    Values values;
+    values.values = rotary_angles(positions, places.turned, places.rotary);
+    builder_.enter(fb::Part::attention);
+    const std::string others = angles_.empty() ? "" : fmt::format(".{}", angles_.size());
+    rotary_ = builder_.table(fmt::format("{}rotary.{}{}", base_, places.rotary.base, others), positions, places.turned,
+                             std::move(values));
+    angles_.emplace_back(places.rotary, rotary_);
   }
 
   /// Queries, keys and values by matrices that are stored from inputs to heads. Queries have the bias that they have for keys.
@@ -330,27 +362,43 @@ class Stack {
     return builder_.linear(op, x, matrix, kAbsent, epilogue);
   }
 
-  /// Queries, keys and values that a file has mixed, head by head.
-  int32_t unmixed(uint32_t layer, int32_t x, uint32_t heads) {
-    const uint32_t head = config_.head_width, columns = heads * head, in = config_.hidden;
-    const std::string prefix = layer_prefix(config_, layer), op = graph_name(config_, layer, Slot::kQkv);
-    Values weight = weights_.encoder(prefix + family_.name(Slot::kQueriesKeysValues) + ".weight", {3 * columns, in});
-    std::vector<float> apart;
-    for (uint32_t part = 0; part < 3 && !weight.values.empty(); ++part) {
-      for (uint32_t h = 0; h < heads; ++h) {
-        const auto begin = weight.values.begin() + static_cast<std::ptrdiff_t>(size_t{h * 3 + part} * head * in);
-        apart.insert(apart.end(), begin, begin + static_cast<std::ptrdiff_t>(size_t{head} * in));
+  /// Queries, keys and values that a file has in one matrix, in groups of queries and the keys and values that they share.
+  int32_t unmixed(uint32_t layer, int32_t x, uint32_t heads, uint32_t kv_heads) {
+    const uint32_t groups = family_.block.together ? 1 : kv_heads, in = config_.hidden;
+    const uint32_t queries = heads / groups * config_.head_width, keys = kv_heads / groups * config_.head_width;
+    const uint32_t columns = heads * config_.head_width, all = groups * (queries + 2 * keys);
+    const std::string name = layer_prefix(config_, layer) + family_.name(Slot::kQueriesKeysValues),
+                      op = graph_name(config_, layer, Slot::kQkv);
+    const auto apart = [&](Values values, uint32_t width) {
+      std::vector<float> rows;
+      rows.reserve(values.values.size());
+      for (uint32_t part = 0; part < 3 && !values.values.empty(); ++part) {
+        const size_t first = part == 0 ? 0 : part == 1 ? queries : queries + keys;
+        const size_t count = (part == 0 ? size_t{queries} : size_t{keys}) * width;
+        for (size_t group = 0; group < groups; ++group) {
+          const auto begin = values.values.begin() +
+                             static_cast<std::ptrdiff_t>((group * (queries + 2 * size_t{keys}) + first) * width);
+          rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+        }
       }
+      values.values = std::move(rows);
+      return values;
+    };
+    Values weight = apart(weights_.encoder(name + ".weight", {all, in}), in);
+    int32_t bias = kAbsent;
+    if (family_.has(Slot::kQueryBias)) {
+      const std::string prefix = layer_prefix(config_, layer);
+      Values zeros;
+      zeros.values.assign(columns, 0.0F);
+      std::vector<Values> biases;
+      biases.push_back(weights_.encoder(prefix + family_.name(Slot::kQueryBias), {columns}));
+      biases.push_back(std::move(zeros));
+      biases.push_back(weights_.encoder(prefix + family_.name(Slot::kValueBias), {columns}));
+      bias = builder_.vector(op + ".bias", concatenate(std::move(biases)));
+    } else if (!lacks_bias(name)) {
+      bias = builder_.vector(op + ".bias", apart(weights_.encoder(name + ".bias", {all}), 1));
     }
-    weight.values = std::move(apart);
-    Values zeros;
-    zeros.values.assign(columns, 0.0F);
-    std::vector<Values> biases;
-    biases.push_back(weights_.encoder(prefix + family_.name(Slot::kQueryBias), {columns}));
-    biases.push_back(std::move(zeros));
-    biases.push_back(weights_.encoder(prefix + family_.name(Slot::kValueBias), {columns}));
-    const int32_t matrix = builder_.linear_weight(op + ".weight", 3 * columns, in, std::move(weight));
-    return builder_.linear(op, x, matrix, builder_.vector(op + ".bias", concatenate(std::move(biases))), {});
+    return builder_.linear(op, x, builder_.linear_weight(op + ".weight", all, in, std::move(weight)), bias, {});
   }
 
   EpilogueSpec layer_norm(uint32_t layer, Slot slot) {
@@ -360,7 +408,7 @@ class Stack {
   /// What the part of a layer that `slot` norms reads, where norms stand in front.
   int32_t normed(uint32_t layer, Slot slot, int32_t x) {
     const bool first = layer == 0 && slot == Slot::kAttentionNorm && !family_.block.norm_before_all;
-    if (!family_.block.norm_first || first) return x;
+    if (!family_.block.norm_first || first || !family_.has(slot)) return x;
     return builder_.row(graph_name(config_, layer, slot), x, layer_norm(layer, slot));
   }
 
@@ -376,35 +424,49 @@ class Stack {
     const uint32_t columns = heads * config_.head_width, kv_columns = kv_heads * config_.head_width;
     builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
     const int32_t in = normed(i, Slot::kAttentionNorm, narrowed(i, x));
+    attended_ = in;
     // Queries, keys and values by one multiplication: their weights one above the other.
     const int32_t qkv =
         config_.narrow_scores                   ? through_bottleneck(i, x, columns)
-        : family_.has(Slot::kQueriesKeysValues) ? unmixed(i, in, heads)
+        : family_.has(Slot::kQueriesKeysValues) ? unmixed(i, in, heads, kv_heads)
         : family_.block.shifted
             ? by_head(i, in)
             : dense(i, Slot::kQkv, in, {{Slot::kQuery, columns}, {Slot::kKey, kv_columns}, {Slot::kValue, kv_columns}},
                     {});
     TurnSpec turn{rotary_, kAbsent, config_.epsilon};
-    if (family_.has(Slot::kQueryNorm)) turn.norms = query_norms(i, columns);
+    if (family_.has(Slot::kQueryNorm)) turn.norms = query_norms(i, columns, kv_columns);
+    turn.each_head = family_.block.head_norms;
+    turn.norm = family_.block.rms_norms ? fb::NormKind::rms : fb::NormKind::layer;
     const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, kv_heads, turn);
     const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split, scores_);
     const EpilogueSpec after = added(i, Slot::kAttentionNorm, config_.bottlenecks ? in : x);
     if (family_.block.shifted) return of_heads(i, context, after);
-    const int32_t out = dense(i, Slot::kAttentionOut, context, {{Slot::kAttentionOut, config_.inner}}, after);
+    const int32_t out = add(i, Slot::kAttentionOut, Slot::kAttentionOutNorm, context, after);
     if (!family_.has(Slot::kSumNorm)) return out;
     return builder_.row(graph_name(config_, i, Slot::kSumNorm), out, added(i, Slot::kSumNorm, x));
   }
 
-  /// Norms of the queries and keys of layer i.
-  int32_t query_norms(uint32_t i, uint32_t columns) {
-    const uint32_t padded = (columns + 15) / 16 * 16;
+  /// What `slot` makes of x, with its sum with the residual of `after`: behind a norm of its own, where there is one.
+  int32_t add(uint32_t i, Slot slot, Slot norm_slot, int32_t x, const EpilogueSpec& after) {
+    const std::vector<std::pair<Slot, uint32_t>> sources = {{slot, config_.inner}};
+    if (!family_.has(norm_slot)) return dense(i, slot, x, sources, after);
+    return builder_.row(graph_name(config_, i, norm_slot), dense(i, slot, x, sources, layer_norm(i, norm_slot)), after);
+  }
+
+  /// Norms of the queries and keys of layer i, which have so many columns.
+  int32_t query_norms(uint32_t i, uint32_t columns, uint32_t key_columns) {
+    const bool each = family_.block.head_norms;
+    const uint32_t widest = each ? config_.head_width : std::max(columns, key_columns);
+    const uint32_t padded = (widest + 15) / 16 * 16;
     std::vector<Values> rows;
     for (const Slot slot : {Slot::kQueryNorm, Slot::kKeyNorm}) {
+      const uint32_t count = each ? config_.head_width : slot == Slot::kQueryNorm ? columns : key_columns;
       const std::string name = layer_prefix(config_, i) + family_.name(slot);
-      rows.push_back(weights_.encoder(name + ".weight", {columns}));
+      rows.push_back(gammas(name + ".weight", count));
       Values none;
-      none.values.assign(columns, 0.0F);
-      rows.push_back(lacks_bias(name) ? none : weights_.encoder(name + ".bias", {columns}));
+      none.values.assign(count, 0.0F);
+      const bool bare = family_.block.rms_norms || lacks_bias(name);
+      rows.push_back(bare ? none : weights_.encoder(name + ".bias", {count}));
     }
     for (Values& row : rows) {
       if (!row.values.empty()) row.values.resize(padded);
@@ -484,12 +546,14 @@ class Stack {
     const uint32_t width = config_.widths.intermediate[i];
     builder_.enter(fb::Part::feed_forward, static_cast<int32_t>(i));
     x = stacked(i, x, width);
-    const int32_t in = normed(i, Slot::kDownNorm, x);
+    const int32_t in = !config_.parallel                 ? normed(i, Slot::kDownNorm, x)
+                       : has_role(config_, Slot::kDownNorm) ? normed(i, Slot::kDownNorm, outer)
+                                                            : attended_;
     EpilogueSpec activated;
     if (family_.has(Slot::kGate)) activated.gate = dense(i, Slot::kGate, in, {{Slot::kGate, width}}, {});
     activated.activation = config_.activation;
     const int32_t wide = dense(i, Slot::kUp, in, {{Slot::kUp, width}}, activated);
-    x = dense(i, Slot::kDown, wide, {{Slot::kDown, config_.inner}}, added(i, Slot::kDownNorm, x));
+    x = add(i, Slot::kDown, Slot::kDownOutNorm, wide, added(i, Slot::kDownNorm, x));
     if (!config_.bottlenecks) return x;
     EpilogueSpec widens = layer_norm(i, Slot::kWidenNorm);
     widens.residual = outer;
@@ -503,7 +567,8 @@ class Stack {
   std::string base_;
   AttentionSpec scores_;                 // what attention of a layer knows of places
   int32_t rotary_ = kAbsent;             // angles of the layer's queries and keys
-  std::map<double, int32_t> angles_;     // by the base of rotary positions
+  int32_t attended_ = kAbsent;           // what the layer's attention reads
+  std::vector<std::pair<Rotary, int32_t>> angles_;
   std::map<std::string, int32_t> made_;  // constants by the names of their tensors
 };
 

@@ -96,6 +96,10 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
          {std::pair("LayerNorm.gamma", "LayerNorm.weight"), std::pair("LayerNorm.beta", "LayerNorm.bias")}) {
       if (ends_with(name, legacy)) name = name.substr(0, name.size() - std::string_view(legacy).size()) + modern;
     }
+    for (const auto& [legacy, modern] : family().renamed) {
+      const std::string before = outer_ + legacy;
+      if (name.compare(0, before.size(), before) == 0) name = outer_ + modern + name.substr(before.size());
+    }
     if (!take(name, {entry.stored->shape, source_.checkpoint->read(stored)})) left.push_back(stored);
   }
   if (!left.empty()) notes_.push_back(fmt::format("left out: {}", fmt::join(left, ", ")));

@@ -252,7 +252,11 @@ const Kind kKinds[] = {{"gpt2-generate", fb::DType::f32, false},   {"gpt2-genera
                        {"gpt-neo-generate", fb::DType::i8, false}, {"opt-generate", fb::DType::i8, false},
                        {"llama-generate", fb::DType::f32, false},  {"llama-generate", fb::DType::i8, false},
                        {"mistral-generate", fb::DType::i8, false}, {"mistral-generate", fb::DType::i8, true},
-                       {"qwen2-generate", fb::DType::i8, false},   {"llama-scaled", fb::DType::i4, false}};
+                       {"qwen2-generate", fb::DType::i8, false},   {"llama-scaled", fb::DType::i4, false},
+                       {"qwen3-generate", fb::DType::i8, false},   {"gemma2-generate", fb::DType::i8, false},
+                       {"gemma2-generate", fb::DType::f32, false}, {"gemma3-generate", fb::DType::i8, false},
+                       {"gptj-generate", fb::DType::i8, false},    {"gpt-neox-generate", fb::DType::i8, false},
+                       {"falcon-generate", fb::DType::i8, false},  {"olmo2-generate", fb::DType::i8, false}};
 
 INSTANTIATE_TEST_SUITE_P(Decoders, Contexts, ::testing::ValuesIn(kKinds), [](const auto& kind) {
   std::string name = kind.param.model + std::string("_") + fb::EnumNameDType(kind.param.weights) +

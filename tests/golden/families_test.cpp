@@ -140,6 +140,7 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("unfold"), model.config().convolution != 0);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("gates"), family.has(Slot::kGate));
+    EXPECT_EQ(links("scores that are capped"), family.settings.soft_cap != nullptr);
     EXPECT_EQ(links("attention"), !family.block.averaged && !family.block.recurrent);
     EXPECT_EQ(links("recurrent"), family.block.recurrent);
   });

@@ -9,9 +9,9 @@
 namespace bantam::golden {
 namespace {
 
-// Both sides compute in double; what differs are f32 constants of our own (the attention scale) and the
+// Both sides compute in double; what differs are f32 constants (the attention scale, angles of rotary positions) and the
 // eight digits of the committed answers.
-constexpr double kTolerance = 2e-6;
+constexpr double kTolerance = 5e-6;
 
 class ImportGolden : public testing::TestWithParam<std::string> {};
 

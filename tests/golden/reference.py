@@ -3,6 +3,7 @@
 f64, because a reference should not carry rounding of its own: transformers in f32 differs from it by about 1e-6.
 """
 
+import contextlib
 import json
 import pathlib
 
@@ -108,6 +109,24 @@ def setfit_scores(head, vector):
     return as_lists(torch.cat([torch.zeros_like(scores), scores], dim=-1) if scores.shape[-1] == 1 else scores)
 
 
+@contextlib.contextmanager
+def all_in_double():
+    """Norms and softmax of some classes go down to f32 by themselves, which is no part of what they compute."""
+    to, down, softmax = torch.Tensor.to, torch.Tensor.float, torch.nn.functional.softmax
+
+    def stay(self, *arguments, **named):
+        down_to_f32 = torch.float32 in (*arguments, named.get("dtype"))
+        return self if self.dtype is torch.float64 and down_to_f32 else to(self, *arguments, **named)
+
+    torch.Tensor.to = stay
+    torch.Tensor.float = lambda self: self if self.dtype is torch.float64 else down(self)
+    torch.nn.functional.softmax = lambda x, dim=None, **_: softmax(x, dim=dim)
+    try:
+        yield
+    finally:
+        torch.Tensor.to, torch.Tensor.float, torch.nn.functional.softmax = to, down, softmax
+
+
 class Reference:
     """Call it with ids and segments; the answer is {output name: nested lists} in transformers' shapes."""
 
@@ -159,7 +178,8 @@ class Reference:
             )
         if type(self.model).__name__.endswith("ForMultipleChoice"):
             inputs = {name: value[None] for name, value in inputs.items()}
-        out = self.model(**inputs)
+        with all_in_double():
+            out = self.model(**inputs)
         if type(self.model).__name__ == "ElectraForPreTraining":
             # One score a token that it was replaced, which a file has as scores of two labels.
             out["logits"] = torch.stack([torch.zeros_like(out["logits"]), out["logits"]], dim=-1)

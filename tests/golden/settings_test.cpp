@@ -160,7 +160,7 @@ TEST(PublishedSettings, RotaryPositionsThatNtkScales) {
   const convert::LayerPlaces places = read(json).places.at(0);
   EXPECT_EQ(places.rotary.base, 160000);
   EXPECT_DOUBLE_EQ(places.rotary.step, std::pow(8.0, -2.0 / 8));
-  json["rope_scaling"]["type"] = "yarn";
+  json["rope_scaling"]["mixed_b"] = 1;
   EXPECT_THROW(read(json), convert::Error);
 }
 

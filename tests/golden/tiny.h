@@ -57,6 +57,14 @@ class Tiny {
     set(settings.embedding, embedding);
     set(settings.window, 6);
     set(settings.full_every, 3);
+    if (settings.head_width != nullptr) config_[settings.head_width] = kHidden / kHeads;
+    if (settings.rotary.part != 1) {
+      config_[settings.rotary.part_key == nullptr ? "partial_rotary_factor" : settings.rotary.part_key] = 0.67;
+    }
+    if (settings.rotary.width_key != nullptr) config_[settings.rotary.width_key] = 4U;
+    for (const char* key : {settings.embedding_factor, settings.score_factor, settings.added_factor, settings.soft_cap}) {
+      if (key != nullptr) config_[key] = 0.9;
+    }
     if (settings.windows == convert::Settings::Windows::kKinds) {
       config_["attention_types"] = Json::parse(R"([[["global", "local"], 1]])");
     }
@@ -150,12 +158,15 @@ class Tiny {
   }
 
   void norm(const std::string& name, uint64_t width) {
-    add(name + ".weight", {width}, 0.2F, 1);
+    add(name + ".weight", {width}, 0.2F, family_.block.gammas_less_one ? 0 : 1);
     if (biases_ && !family_.block.rms_norms) add(name + ".bias", {width}, 0.2F);
   }
 
   void module(const std::string& name, Slot slot) {
-    if (slot == Slot::kQueriesKeysValues) return add(name + ".weight", {3 * kHidden, kHidden}, 0.4F);
+    if (slot == Slot::kQueriesKeysValues) {
+      const uint64_t rows = extent(Axis::kScores) + 2 * extent(Axis::kShared);
+      return linear(name, rows, kHidden, family_.has(Slot::kQueryBias));
+    }
     if (slot == Slot::kConvolution) {
       add(name + ".weight", {kHidden, kHidden, read_.convolution}, 0.2F);
       return add(name + ".bias", {kHidden}, 0.2F);

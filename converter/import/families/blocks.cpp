@@ -30,6 +30,10 @@ Roles bert_roles() {
 
 Head tag_head() { return {fb::TaskKind::tag, "ForTokenClassification", Rows::kTokens, {{"classifier", Out::kLabels}}}; }
 
+Head score_tag_head() {
+  return {fb::TaskKind::tag, "ForTokenClassification", Rows::kTokens, {{"score", Out::kLabels}}};
+}
+
 Head answer_head() {
   return {fb::TaskKind::answer, "ForQuestionAnswering", Rows::kTokens, {{"qa_outputs", Out::kTwo}}};
 }
@@ -82,9 +86,10 @@ std::vector<Head> common_heads() {
           {fb::TaskKind::token_vectors, nullptr, Rows::kTokens, {{"linear", Out::kVector}}}};
 }
 
-std::vector<Head> decoder_heads(const char* generates) {
+std::vector<Head> decoder_heads(const char* generates, bool biased) {
   HeadLayer words{"lm_head", Out::kVocabulary}, scores{"score", Out::kLabels};
-  words.bare = scores.bare = true;
+  words.bare = !biased;
+  scores.bare = true;
   return {{fb::TaskKind::none, "Model"},
           {fb::TaskKind::embed, nullptr},
           {fb::TaskKind::generate, generates, Rows::kTokens, {words}},

@@ -16,6 +16,8 @@ inline constexpr const char* kDistanceEmbedding = "attention.self.distance_embed
 /// Heads that are one linear layer: a label a token, the ends of a span.
 Head tag_head();
 Head answer_head();
+/// The first of these where the layer is called "score".
+Head score_tag_head();
 /// One linear layer "classifier" on the pooler's row.
 Head pooled_classify_head();
 Head pooled_choose_head();
@@ -29,8 +31,8 @@ std::vector<Head> cls_heads();
 std::vector<Head> common_heads();
 
 /// A decoder's: the next token by the class called so behind the family's name, and a label of the text by its last token; the bare
-/// model, and its embeddings.
-std::vector<Head> decoder_heads(const char* generates);
+/// model, and its embeddings. `biased`: scores of the next token have biases.
+std::vector<Head> decoder_heads(const char* generates, bool biased = false);
 /// Of Llama and those like it: rotary positions, norms without means, gated feed-forward layers, keys and values that heads share.
 Family llama_like(const char* model_type, const char* architecture);
 

@@ -85,6 +85,8 @@ void read_widths(const Fields& config, EncoderConfig& out, const char* heads_key
     out.head_width = layout.count("head_width", kMaxWidth);
   } else if (own_width != nullptr && config.has(own_width)) {
     out.head_width = config.count(own_width, kMaxWidth);
+  } else if (out.family->settings.head_width_otherwise != 0) {
+    out.head_width = out.family->settings.head_width_otherwise;
   } else {
     out.head_width = out.inner / out.heads;
     if (out.inner % out.heads != 0) {
@@ -144,6 +146,46 @@ void read_positions(const Fields& config, EncoderConfig& out) {
   }
   out.first_position = static_cast<uint32_t>(padding) + 1;
   out.positions -= out.first_position;
+}
+
+bool read_flag(const Fields& config, const Flag& flag) {
+  return flag.key == nullptr ? flag.otherwise : config.flag(flag.key, flag.otherwise);
+}
+
+uint32_t read_kv_heads(const Fields& config, const Settings& settings, uint32_t heads) {
+  if (settings.one_kv_head.key != nullptr && !read_flag(config, settings.own_kv_heads)) {
+    return read_flag(config, settings.one_kv_head) ? 1 : heads;
+  }
+  if (settings.kv_heads.key == nullptr) return heads;
+  const uint32_t kv_heads = config.count(settings.kv_heads.key, kMaxWidth, settings.kv_heads.otherwise);
+  return kv_heads == 0 ? heads : kv_heads;
+}
+
+/// Numbers that embeddings, scores and sums are multiplied with.
+void read_factors(const Fields& config, EncoderConfig& out) {
+  const Settings& settings = out.family->settings;
+  const auto read = [&](const char* key, float otherwise) {
+    if (key == nullptr || !config.has(key)) return otherwise;
+    const double value = config.number(key, 1);
+    if (!(value > 0 && value <= 1e6)) {
+      config.problem(ExitCode::kInvalid, key, fmt::format("{} is not a number above 0, at most 1e6", value));
+      return otherwise;
+    }
+    return static_cast<float>(value);
+  };
+  out.embedding_factor = settings.scaled_embeddings
+                             ? static_cast<float>(std::sqrt(static_cast<double>(out.hidden)))
+                             : read(settings.embedding_factor, 1);
+  out.score_scale = read(settings.score_factor, settings.score_factor == nullptr ? 0.0F : 1.0F);
+  if (out.family->block.unscaled) out.score_scale = 1;
+  if (settings.score_width.key != nullptr) {
+    const float width = read(settings.score_width.key, static_cast<float>(settings.score_width.otherwise));
+    out.score_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(width)));
+  }
+  out.added_factor = read(settings.added_factor, 1);
+  const char* cap = settings.soft_cap;
+  const bool none = cap == nullptr || (config.stands(cap) && !config.has(cap));
+  out.soft_cap = none ? 0 : read(cap, settings.soft_cap_otherwise);
 }
 
 /// MobileBERT's settings (arXiv 2004.02984).
@@ -319,8 +361,10 @@ EncoderConfig read_encoder_config(const Fields& config) {
   const bool multiple =
       settings.widening != 0 && (settings.intermediate.key == nullptr || !config.has(settings.intermediate.key));
   out.intermediate = multiple ? settings.widening * out.hidden : count(settings.intermediate, kMaxWidth);
-  out.kv_heads = count(settings.kv_heads, kMaxWidth);
-  if (out.kv_heads == 0) out.kv_heads = out.heads;
+  out.kv_heads = read_kv_heads(config, settings, out.heads);
+  out.parallel = read_flag(config, settings.parallel);
+  out.causal = out.family->block.causal && !read_flag(config, settings.both_ways);
+  read_factors(config, out);
   if (out.heads % out.kv_heads != 0) {
     config.problem(ExitCode::kInvalid, settings.kv_heads.key,
                    fmt::format("{} heads of keys and values do not divide {} heads", out.kv_heads, out.heads));
@@ -357,7 +401,7 @@ EncoderConfig read_encoder_config(const Fields& config) {
 }
 
 ModelNames model_names(const Family& family) {
-  ModelNames names{family.base, family.name(Slot::kWords), {}, family.other_bases};
+  ModelNames names{family.base, family.name(Slot::kWords), {}, family.other_bases, family.renamed};
   if (family.has(Slot::kPooler)) {
     names.unused.push_back({std::string(family.name(Slot::kPooler)) + ".", "this head does not use the pooler"});
   }
@@ -396,10 +440,15 @@ std::string layer_prefix(const EncoderConfig& config, uint32_t layer) {
   return fmt::format(fmt::runtime(pattern), group, layer % config.inner_layers) + ".";
 }
 
+bool has_role(const EncoderConfig& config, Slot slot) {
+  const bool shared_norm = config.parallel && !config.family->block.parallel_norms;
+  return config.family->has(slot) && !(shared_norm && slot == Slot::kDownNorm);
+}
+
 std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& config) {
   std::vector<std::pair<Slot, std::string>> all;
   for (const auto& [slot, name] : config.family->roles) {
-    if (!is_stored(slot)) continue;
+    if (!is_stored(slot) || !has_role(config, slot)) continue;
     const std::string pattern = name;
     if (pattern.find("{}") == std::string::npos) {
       all.emplace_back(slot, pattern);
@@ -431,6 +480,8 @@ uint32_t extent_of(const EncoderConfig& config, Axis axis) {
       return config.family->settings.head_width != nullptr ? config.heads * config.head_width : config.inner;
     case Axis::kShared:
       return config.kv_heads * config.head_width;
+    case Axis::kHead:
+      return config.head_width;
     case Axis::kInner:
       return config.inner;
     case Axis::kValueInput:

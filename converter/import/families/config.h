@@ -33,6 +33,7 @@ struct LayerWidths {
 /// What a layer's attention knows of places.
 struct LayerPlaces {
   Rotary rotary;
+  uint32_t turned = 0;  // columns of a head that rotary positions turn
   bool sees_all = true;
   uint32_t window = 0;  // otherwise: tokens on each side that a token sees; of decoders, in front of it
 };
@@ -66,6 +67,12 @@ struct EncoderConfig {
   uint32_t segments = 0;        // rows of the segment table; 0: the model has none
   fb::ActivationKind activation = fb::ActivationKind::gelu;
   float epsilon = 1e-12F;
+  bool causal = false;         // tokens see themselves and those in front of them
+  bool parallel = false;       // attention and feed-forward layers read the same rows
+  float embedding_factor = 1;  // of embeddings
+  float score_scale = 0;       // of scores; 0: 1 / the root of a head's width
+  float added_factor = 1;      // of what attention and feed-forward layers add
+  float soft_cap = 0;          // of scores; 0: none
   bool tie_embeddings = true;
   uint32_t head_width = 0;
   LayerWidths widths;
@@ -93,6 +100,8 @@ uint32_t kv_heads_of(const EncoderConfig& config, uint32_t layer);
 ModelNames model_names(const Family& family);
 /// The place of a layer's tensors, relative to the base model: "encoder.layer.3.".
 std::string layer_prefix(const EncoderConfig& config, uint32_t layer);
+/// Does a model of these settings have the role's tensors?
+bool has_role(const EncoderConfig& config, Slot slot);
 /// The stored roles with their names; of those that are numbered inside a layer each.
 std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& config);
 /// How many an axis counts where no layer has been narrowed; 0: kNone.

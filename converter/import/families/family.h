@@ -17,7 +17,7 @@ namespace bantam::convert {
 
 /// What an axis of a tensor counts. kEmbedding: columns of embedding tables, which are the hidden width where nothing projects
 /// them to it. kScores: columns of queries and keys; kValues: of values and contexts; kShared: of keys and of values that several
-/// heads may share. kInner: columns between bottlenecks;
+/// heads may share; kHead: of one head. kInner: columns between bottlenecks;
 /// kValueInput: of what values are made of there; kWordInput: of what projects words.
 enum class Axis {
   kNone,
@@ -28,6 +28,7 @@ enum class Axis {
   kScores,
   kValues,
   kShared,
+  kHead,
   kFfn,
   kInner,
   kValueInput,
@@ -55,7 +56,7 @@ enum class Slot {
   kQuery,
   kKey,
   kValue,
-  kQueriesKeysValues,  // of one head after the other, without a bias
+  kQueriesKeysValues,  // in one matrix, group by group (Block::together); without a bias where kQueryBias has those of queries
   kQueryBias,          // vectors, whose names are whole
   kValueBias,
   kPlaceKey,  // of relative places: their keys and queries
@@ -64,11 +65,13 @@ enum class Slot {
   kSegmentBias,  // the layer makes of tokens (kQueryBias: for keys); and keys of the same segment and of another one
   kSegmentKeys,
   kDistanceKeys,  // of distances, with which queries of all heads are multiplied, and keys (Shaw et al., arXiv 1803.02155)
-  kQueryNorm,     // of queries, and of keys: all heads of a token together
+  kQueryNorm,     // of queries, and of keys: all heads of a token together, or each (Block::head_norms)
   kKeyNorm,
   kAttentionOut,
   kAttentionNorm,
   kSumNorm,  // behind it, of its sum with what the layer reads
+  kAttentionOutNorm,  // of what attention and what feed-forward layers make, before it is added
+  kDownOutNorm,
   // Of bottlenecks: their dense layers and norms, in front (of the residual; of queries and keys) and behind; feed-forward
   // layers in front of the last one, numbered inside the layer ("ffn.{}.").
   kNarrow,
@@ -114,6 +117,12 @@ struct Count {
   uint32_t otherwise = 0;
 };
 
+/// A flag in config.json. Without a key it is always `otherwise`.
+struct Flag {
+  const char* key = nullptr;
+  bool otherwise = false;
+};
+
 struct Settings {
   Count vocabulary{"vocab_size", 30522};
   Count positions{"max_position_embeddings", 512};
@@ -150,6 +159,24 @@ struct Settings {
   /// Heads of keys and values; 0: as many as of queries. The key of the width of a head (absent: `hidden` / `heads`).
   Count kv_heads;
   const char* head_width = nullptr;
+  uint32_t head_width_otherwise = 0;  // without the setting; 0: `hidden` / `heads`
+  /// One head of keys and values where this flag is true, as many as of queries where it is not; but as `kv_heads` says where the
+  /// flag behind it is true (Falcon).
+  Flag one_kv_head, own_kv_heads;
+  /// Attention and feed-forward layers read the same rows, and both are added to them.
+  Flag parallel;
+  /// Keys of factors: of embeddings (no key, `scaled_embeddings`: the root of `hidden`), of scores (or `score_width`: of a width whose
+  /// root divides them), of what attention and feed-forward layers add; and the cap of scores, null or, without
+  /// another value for that, absent: none.
+  const char* embedding_factor = nullptr;
+  bool scaled_embeddings = false;
+  const char* score_factor = nullptr;
+  Count score_width;
+  const char* added_factor = nullptr;
+  const char* soft_cap = nullptr;
+  float soft_cap_otherwise = 0;
+  /// Tokens of a decoder see those behind them, too.
+  Flag both_ways;
   /// Without a setting, or where it is null, `intermediate` is so many times `hidden`.
   uint32_t widening = 0;
   /// "gelu" is its form with tanh.
@@ -166,15 +193,24 @@ struct Settings {
   struct Rotary {
     double otherwise = 0;
     const char* key = nullptr;
+    /// The part of a head that is turned: as "partial_rotary_factor" says, or this key, or so many columns by a third one.
+    double part = 1;
+    const char* part_key = nullptr;
+    const char* width_key = nullptr;
+    uint32_t width_otherwise = 0;
   };
   Rotary rotary, local_rotary;
   /// Tokens that local layers see, half of them on each side; no key: no layer is local. All are but each `full_every`th, or as
   /// "layer_types" says. Of decoders: tokens that a token sees, itself included, in the layers that `windows` says.
   Count window, full_every;
   /// kAll: in all layers, where the setting is there. kFrom: with "use_sliding_window", from layer "max_window_layers" on. kKinds: as
-  /// "attention_types" says, [[["global", "local"], 12]].
-  enum class Windows { kAll, kFrom, kKinds };
+  /// "attention_types" says, [[["global", "local"], 12]]. kEvery: in all but each
+  /// `full_every`th, or as "layer_types" says.
+  enum class Windows { kAll, kFrom, kKinds, kEvery };
   Windows windows = Windows::kAll;
+  /// Layers without rotary positions: zeros in the list under this key, or without it each of so many by the other one (SmolLM 3).
+  const char* turned_layers = nullptr;
+  Count unturned_every;
 };
 
 /// What a head reads: every token, the first one, the pooler's row of the first one, or as "classifier_pooling" says: "cls" (the
@@ -201,6 +237,12 @@ struct HeadLayer {
   const char* only_if = nullptr;
   /// There is no bias.
   bool bare = false;
+  /// Vocabulary: settings that scores are multiplied with, divided by, and capped at, c tanh(s / c); null, absent or null in the
+  /// settings: they are not.
+  const char* factor = nullptr;
+  double factor_otherwise = 1;
+  const char* divisor = nullptr;
+  const char* cap = nullptr;
 };
 
 struct Head {
@@ -244,14 +286,25 @@ struct Block {
   bool causal = false;
   /// Norms are divisions by the root of the mean square.
   bool rms_norms = false;
+  /// Files have factors of norms less 1.
+  bool gammas_less_one = false;
+  /// Queries and keys have norms of each head by itself.
+  bool head_norms = false;
+  /// In parallel layers (Settings::parallel) feed-forward layers have a norm of their own.
+  bool parallel_norms = false;
+  /// Rotary positions turn neighbours, (2 i, 2 i + 1).
+  bool neighbours = false;
+  /// Slot::kQueriesKeysValues is all queries, all keys, all values. Otherwise each head of keys and values follows the queries that
+  /// share it.
+  bool together = false;
   /// Scores are not divided by the root of a head's width.
   bool unscaled = false;
   /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
   bool averaged = false;
 };
 
-/// How published files of a family are told from those of another one whose model_type they bear: by a setting, and by a part of
-/// some tensor's name.
+/// How published files of a family are told from those of another one whose model_type they bear: by a setting, where a key is given,
+/// and by a part of some tensor's name.
 struct Published {
   const char* model_type = nullptr;  // null: they are not
   const char* key = nullptr;
@@ -277,6 +330,9 @@ struct Family {
   std::vector<Head> heads;
   /// Tensors of files that nothing uses: what their names begin with, and why.
   std::vector<std::pair<const char*, const char*>> unused = {};
+
+  /// What names of heads' tensors begin with in older files, and in newer ones.
+  std::vector<std::pair<const char*, const char*>> renamed = {};
 
   /// Classes of transformers that do not convert, behind the family's own name, and what to do instead.
   std::vector<std::pair<const char*, const char*>> refused = {};

@@ -45,9 +45,7 @@ Family llama_like(const char* model_type, const char* architecture) {
                   {Slot::kFinalNorm, "norm"}};
   family.unused = {{"rotary_emb.inv_freq", "the settings say the angles"}};
   family.heads =
-      joined(decoder_heads("ForCausalLM"),
-             {{fb::TaskKind::tag, "ForTokenClassification", Rows::kTokens, {{"score", HeadLayer::Out::kLabels}}},
-              answer_head()});
+      joined(decoder_heads("ForCausalLM"), {score_tag_head(), answer_head()});
   return family;
 }
 

@@ -99,6 +99,8 @@ Axes plain_axes(Slot slot) {
       return {Axis::kHidden, Axis::kFfn};
     case Slot::kAttentionNorm:
     case Slot::kSumNorm:
+    case Slot::kAttentionOutNorm:
+    case Slot::kDownOutNorm:
     case Slot::kDownNorm:
     case Slot::kStackDownNorm:
     case Slot::kWidenNorm:
@@ -123,6 +125,10 @@ bool Family::is_whole(Slot slot) const {
 }
 
 Axes axes_of(const Family& family, Slot slot) {
+  if (slot == Slot::kQueryNorm || slot == Slot::kKeyNorm) {
+    if (family.block.head_norms) return {Axis::kHead, Axis::kNone};
+    if (family.settings.kv_heads.key != nullptr && slot == Slot::kKeyNorm) return {Axis::kShared, Axis::kNone};
+  }
   const bool shared = family.settings.kv_heads.key != nullptr && (slot == Slot::kKey || slot == Slot::kValue);
   if (shared) return {Axis::kShared, Axis::kHidden};
   if (family.block.shifted && family.is_whole(slot)) return {Axis::kNone, Axis::kNone};
@@ -238,7 +244,7 @@ const Family* find_published(const Json& config, const std::vector<std::string>&
   for (const Family& family : families()) {
     const Published& published = family.published;
     const bool bears = published.model_type != nullptr && says("model_type", published.model_type) &&
-                       says(published.key, published.value);
+                       (published.key == nullptr || says(published.key, published.value));
     const auto has_part = [&](const std::string& name) { return name.find(published.tensor) != std::string::npos; };
     if (bears && std::any_of(tensors.begin(), tensors.end(), has_part)) return &family;
   }

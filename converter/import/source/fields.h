@@ -19,7 +19,10 @@ class Fields {
   Fields(const Json& json, std::string file, Problems& problems)
       : json_(json), file_(std::move(file)), problems_(problems) {}
 
+  /// Is it there, and not null?
   bool has(const std::string& key) const;
+  /// Is it there, if only as null?
+  bool stands(const std::string& key) const { return json_.is_object() && json_.contains(key); }
   const Json& raw(const std::string& key) const { return json_.at(key); }
 
   /// A count in [1, max]; a missing one without `otherwise` is a problem. 1 after a problem.

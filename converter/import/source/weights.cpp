@@ -129,6 +129,11 @@ std::optional<std::string> Weights::find(const std::string& full) const {
     const std::string renamed = full.substr(0, full.size() - modern.size()) + std::string(legacy);
     if (tensors.count(renamed) != 0) return renamed;
   }
+  for (const auto& [legacy, modern] : names_.renamed) {
+    if (!starts_with(full, outer_ + modern)) continue;
+    const std::string renamed = outer_ + legacy + full.substr(outer_.size() + std::string_view(modern).size());
+    if (tensors.count(renamed) != 0) return renamed;
+  }
   return std::nullopt;
 }
 

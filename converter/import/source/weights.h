@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -26,6 +27,8 @@ struct ModelNames {
   std::string anchor;  // a tensor of the base model that every file has
   std::vector<UnusedTensors> unused;
   std::vector<const char*> other_bases = {};  // what stands in its place in some files
+  /// What heads' names begin with in older files, and in newer ones.
+  std::vector<std::pair<const char*, const char*>> renamed = {};
 };
 
 /// One of the equal parts of a tensor's rows: "attn.Wqkv[1/3].weight" is the second third of "attn.Wqkv.weight". With "^" behind the
