@@ -214,6 +214,9 @@ struct RotaryHeads {
     rotary_width = width;
     rotated = static_cast<float*>(scratch);
   }
+  BANTAM_KERNELS_INLINE void skip_rotary(uint32_t rows) {
+    if (rotary != nullptr) rotary += size_t{rows} * 2 * rotary_width;
+  }
 };
 /// Takes no room where nothing is rotated.
 template <>
@@ -222,6 +225,7 @@ struct RotaryHeads<false> {
   static constexpr uint32_t rotary_width = 0;
   static constexpr float* rotated = nullptr;
   BANTAM_KERNELS_INLINE void rotate_by(const float*, uint32_t, void*) const {}
+  BANTAM_KERNELS_INLINE void skip_rotary(uint32_t) const {}
 };
 BANTAM_KERNELS_CONSTEXPR size_t rotary_scratch_bytes(uint32_t head_width) { return size_t{pad16(head_width)} * 4; }
 
@@ -289,6 +293,25 @@ struct BiasedScores<false> {
   static constexpr float soft_cap = 0;
 };
 
+/// Where the pages of keys and values lie that are numbered from 0 on: page p is page list[p] of the memory. Null: page p is.
+template <bool kLinked>
+struct PageList {
+  const uint32_t* page_list = nullptr;
+  BANTAM_KERNELS_INLINE size_t place(uint32_t page) const { return page_list == nullptr ? page : page_list[page]; }
+  /// Pages [page, page + count) lie one after the other.
+  BANTAM_KERNELS_INLINE bool neighbours(uint32_t page, uint32_t count) const {
+    for (uint32_t i = 1; page_list != nullptr && i < count; ++i) {
+      if (page_list[page + i] != page_list[page] + i) return false;
+    }
+    return true;
+  }
+};
+template <>
+struct PageList<false> {
+  BANTAM_KERNELS_INLINE size_t place(uint32_t page) const { return page; }
+  BANTAM_KERNELS_INLINE bool neighbours(uint32_t, uint32_t) const { return true; }
+};
+
 /// Attention of query rows [query_begin, query_begin + queries) over key rows [kv_begin, kv_end), for one head. Queries are
 /// numbered by the places of keys, which are rows as in SplitHeads: that of a query's own key where it has one. Where queries
 /// lie says q alone. Masked: causal: key > query; window w: |key - query| > w; a query all of whose keys are masked gives 0.
@@ -300,13 +323,13 @@ struct BiasedScores<false> {
 /// the sequence lies.
 /// q8: w = p * v_scale[j]; m = max of w; u = round(w * (255 / m)) in [0, 255] (0 when m < 2^-100); y = float(sum u * v)
 /// * ((m / 255) / l). f32: y = (sum over unmasked j, in order, by fma(p, v, acc) from 0) / l.
-struct Attention : BiasedScores<linked::kBias> {
+struct Attention : BiasedScores<linked::kBias>, PageList<linked::kContexts> {
   const void* q;          // this head's columns of query row query_begin
   size_t q_stride;        // elements
   const float* q_scale;   // of query_begin, this head
   size_t q_scale_stride;  // floats from query to query
   uint32_t query_begin, queries;
-  const uint8_t* key_pages;  // page 0 of this head
+  const uint8_t* key_pages;  // the memory's page 0 of this head
   size_t key_page_stride;    // bytes from page to page
   const uint8_t* value_pages;
   size_t value_page_stride;

@@ -51,6 +51,12 @@ void add_bias(const TileRun& run, const fb::Op& op, Call& call, uint32_t head, [
   }
 }
 
+/// A template, because `page_list` is no field where no contexts are linked.
+template <class Call>
+void find_pages(const TileRun& run, [[maybe_unused]] Call& call, [[maybe_unused]] uint32_t sequence) {
+  if constexpr (linked::kContexts) call.page_list = page_list(run, sequence);
+}
+
 /// Behind the last row of a sequence whose key is seen.
 uint32_t end_of_keys(const TileRun& run, [[maybe_unused]] const fb::Attention& a, uint32_t sequence) {
   uint32_t end = run.offsets[sequence + 1];
@@ -86,6 +92,7 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   args.q8 = q8;
   args.y_stride = y_stride;
   args.scratch = scratch_bytes + places;
+  find_pages(run, args, sequence);
   const uint8_t* keys = page_base(run, operand(op.inputs(), 1));
   const uint8_t* values = page_base(run, operand(op.inputs(), 2));
   const uint32_t group = a.heads() / a.kv_heads();

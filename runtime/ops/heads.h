@@ -53,10 +53,15 @@ inline uint8_t* page_base(const TileRun& run, int32_t index) {
   return head_base(run, tensor(run.model, index));
 }
 
-/// The row of keys and values that row `row` of the run has, which is of `sequence`.
+/// The row of keys and values that row `row` of the run has, which is of `sequence`: in contexts counted from their beginning.
 inline uint32_t key_row(const TileRun& run, uint32_t sequence, uint32_t row) {
-  if (run.contexts == nullptr) return row;
-  return run.contexts->numbers[sequence] * run.contexts->rows + place_of(run, sequence, row);
+  return run.contexts == nullptr ? row : place_of(run, sequence, row);
+}
+
+/// The pages of the context that `sequence` goes on with; null without contexts.
+inline const uint32_t* page_list(const TileRun& run, uint32_t sequence) {
+  if (run.contexts == nullptr) return nullptr;
+  return run.contexts->lists + size_t{run.contexts->numbers[sequence]} * run.contexts->list_pages;
 }
 
 /// Bytes that take the place of `region` for these symbol values; grows with each of them.

@@ -35,8 +35,9 @@ struct Site {
 /// Keys and values of what sequences have had before a run (Session, "Contexts").
 struct Contexts {
   uint8_t* pages;
-  const uint64_t* begins;   // of each tensor of keys or values in `pages`, by the tensor's number
-  uint32_t rows;            // of a context, a multiple of 16: context c begins with row c * rows of each tensor
+  const uint64_t* begins;  // of each tensor of keys or values in `pages`, by the tensor's number
+  const uint32_t* lists;   // [contexts][list_pages]: where in each tensor the pages of a context lie, in order
+  uint32_t list_pages;
   const uint32_t* numbers;  // [sequences]: the context that each goes on with
   const uint32_t* past;     // [sequences]: tokens in it before this run
 };

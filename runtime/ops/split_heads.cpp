@@ -84,7 +84,7 @@ uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
   return bytes;
 }
 
-/// Queries, keys and values of rows of one sequence. Keys and values go to the rows that contexts have for them.
+/// Queries, keys and values of rows of one sequence. Keys and values go to the pages that contexts have for them.
 bool split_sequence(const TileRun& run, kernels::SplitHeads args, uint32_t sequence, uint32_t row) {
   if (run.contexts == nullptr) return run.kernels.split_heads(args);
   const uint32_t heads = args.heads, kv_heads = args.kv_heads;
@@ -97,8 +97,18 @@ bool split_sequence(const TileRun& run, kernels::SplitHeads args, uint32_t seque
   args.x += heads * args.head_width;
   args.heads = 0;
   args.kv_heads = kv_heads;
-  args.row_begin = key_row(run, sequence, row);
-  return finite & run.kernels.split_heads(args);
+  const uint32_t* pages = page_list(run, sequence);
+  uint32_t place = key_row(run, sequence, row);
+  for (uint32_t left = args.rows; left != 0; left -= args.rows) {
+    const uint32_t lane = place % 16;
+    args.rows = left < 16 - lane ? left : 16 - lane;
+    args.row_begin = pages[place / 16] * 16 + lane;
+    finite &= run.kernels.split_heads(args);
+    args.x += args.rows * args.x_stride;
+    args.skip_rotary(args.rows);
+    place += args.rows;
+  }
+  return finite;
 }
 
 /// Row by row of sequences, whose tokens' places select rows of the table. args.x: row `first` of the tile.

@@ -62,7 +62,8 @@ uint32_t most_keys(const Limits& limits) {
         const fb::Attention& a = *op->attributes_as_Attention();
         const bool causal = a.mask() == fb::MaskKind::causal || a.mask() == fb::MaskKind::causal_window;
         if (!causal) return "tokens of this model see what is behind them, so that it keeps no contexts";
-        if (linked::kBias && ops::has_bias(a)) return "attention with biases keeps no contexts";
+        if (linked::kPlaceScores && ops::has_place_scores(a)) return "scores of places keep no contexts";
+        if (linked::kSegmentKeys && a.segment_keys() >= 0) return "keys of segments keep no contexts";
         break;
       }
       case fb::OpAttributes::Pool:
@@ -232,7 +233,7 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
   round_symbols(model, limits, limits.max_tokens, limits.max_sequences, limits.tile_rows, values);
   // Coefficients are below 2^32, symbols at most 2^24, workers 2^10: no sum leaves 64 bits.
   uint64_t at = 0;
-  take(sizeof(SessionState), &at);
+  take(kStateBytes, &at);
   out->workers = take(uint64_t{limits.workers} * sizeof(Worker), &at);
   out->shared = take(shared_bytes(model, values), &at);
   out->f32_heads = take(heads_bytes(model, limits, fb::Region::shared, values), &at);
@@ -260,11 +261,11 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
     const uint64_t contexts = limits.max_sequences;
     const uint32_t tensors = model.tensors()->size();
     out->contexts = at;
-    for (const fb::Tensor* t : *model.tensors()) at += contexts * context_rows(limits) * context_row_bytes(*t, limits);
-    out->context_begins = take(uint64_t{tensors} * sizeof(uint64_t), &at);
-    out->context_ids = take(contexts * limits.context * sizeof(int32_t), &at);
-    out->context_lengths = take(contexts * sizeof(uint32_t), &at);
-    out->context_numbers = take(2 * contexts * sizeof(uint32_t), &at);
+    const uint64_t pages = context_pages(limits);
+    for (const fb::Tensor* t : *model.tensors()) at += contexts * pages * 16 * context_row_bytes(*t, limits);
+    out->context_begins = take((uint64_t{tensors} + 1) * sizeof(uint64_t), &at);
+    out->context_numbers = take(context_numbers(contexts, pages) * sizeof(uint32_t), &at);
+    out->context_ids = take(context_id_rows(contexts) * limits.context * sizeof(int32_t), &at);
   }
   out->size = at;
   return at <= SIZE_MAX;

@@ -71,17 +71,16 @@ struct Layout {
   uint64_t results;  // this and the next two: only in models with a tokenizer
   uint64_t text_offsets;
   uint64_t text_sequences;
-  uint64_t contexts;  // this and the next four: only with contexts. Keys and values
+  uint64_t contexts;  // this and the next three: only with contexts. Keys and values
   uint64_t context_begins;
+  uint64_t context_numbers;  // session/contexts.h says what is in these two
   uint64_t context_ids;
-  uint64_t context_lengths;
-  uint64_t context_numbers;  // of the batch; behind them how many tokens each held
   uint64_t size;
 };
 
-/// Rows of a context; and the bytes of each in a tensor of keys or values, 0 in others. All contexts of a tensor lie together, tensor
+/// Pages of a context; and the bytes of each row in a tensor of keys or values, 0 in others. All pages of a tensor lie together, tensor
 /// behind tensor.
-inline uint32_t context_rows(const Limits& limits) { return static_cast<uint32_t>(round_up(limits.context, 16)); }
+inline uint32_t context_pages(const Limits& limits) { return (limits.context + 15) / 16; }
 uint64_t context_row_bytes(const fb::Tensor& t, const Limits& limits);
 
 /// Places everything for these limits. False when the size does not fit size_t.

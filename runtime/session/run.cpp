@@ -22,7 +22,7 @@ struct StepRun {
 /// A template, because `contexts` is no field where none are linked.
 template <typename Tile>
 void remember(const SessionState& s, Tile* tile) {
-  if constexpr (linked::kContexts) tile->contexts = &s.contexts;
+  if constexpr (linked::kContexts) tile->contexts = &s.store->view;
 }
 
 /// All ops of the step on one tile of rows.
@@ -146,12 +146,14 @@ Status check_outputs(const SessionState& s, uint32_t outputs) {
   return Status::kOk;
 }
 
-/// Tokens that each sequence of the batch has in all; the largest number of them.
+/// Room for the batch's tokens in its contexts; the most tokens that one of them then has.
 [[maybe_unused]] uint32_t take_contexts(SessionState& s) {
   uint32_t longest = 0;
   for (uint32_t i = 0; i < s.sequences; ++i) {
-    s.context_past[i] = s.context_lengths[s.context_numbers[i]];
-    const uint32_t length = s.context_past[i] + s.offsets[i + 1] - s.offsets[i];
+    const uint32_t context = s.store->numbers[i], tokens = s.offsets[i + 1] - s.offsets[i];
+    s.store->prepare(context, tokens);
+    s.store->past[i] = s.store->lengths[context];
+    const uint32_t length = s.store->past[i] + tokens;
     longest = length > longest ? length : longest;
   }
   return longest;
@@ -160,10 +162,7 @@ Status check_outputs(const SessionState& s, uint32_t outputs) {
 /// The batch's tokens belong to its contexts from now on.
 [[maybe_unused]] void keep_contexts(SessionState& s) {
   for (uint32_t i = 0; i < s.sequences; ++i) {
-    const uint32_t context = s.context_numbers[i], count = s.offsets[i + 1] - s.offsets[i];
-    int32_t* ids = s.context_ids + size_t{context} * s.limits.context + s.context_past[i];
-    for (uint32_t k = 0; k < count; ++k) ids[k] = s.ids[s.offsets[i] + k];
-    s.context_lengths[context] = s.context_past[i] + count;
+    s.store->append(s.store->numbers[i], s.ids + s.offsets[i], s.offsets[i + 1] - s.offsets[i]);
   }
 }
 

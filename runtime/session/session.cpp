@@ -1,7 +1,5 @@
 #include "bantam/session.h"
 
-#include <string.h>
-
 #include <new>
 
 #include "format/verdict.h"
@@ -29,7 +27,7 @@ void copy_batch(const Batch& batch, SessionState* s) {
   s->last_rows = linked::kContexts && batch.last_rows;
   if constexpr (linked::kContexts) {
     for (uint32_t i = 0; i < batch.sequences && s->limits.context != 0; ++i) {
-      s->context_numbers[i] = batch.contexts != nullptr ? batch.contexts[i] : i;
+      s->store->numbers[i] = batch.contexts != nullptr ? batch.contexts[i] : i;
     }
   }
 }
@@ -41,7 +39,7 @@ void copy_batch(const Batch& batch, SessionState* s) {
     const uint32_t context = batch.contexts != nullptr ? batch.contexts[i] : i;
     if (context >= s.limits.max_sequences) return Status::kIndexOutOfRange;
     if (i > 0 && batch.contexts != nullptr && context <= batch.contexts[i - 1]) return Status::kInvalidArgument;
-    if (offsets[i + 1] - offsets[i] > s.limits.context - s.context_lengths[context]) return Status::kTooManyTokens;
+    if (offsets[i + 1] - offsets[i] > s.limits.context - s.store->lengths[context]) return Status::kTooManyTokens;
   }
   return Status::kOk;
 }
@@ -88,19 +86,24 @@ void view_output(const SessionState& s, uint32_t index, OutputView* out) {
 
 [[maybe_unused]] void begin_contexts(const Layout& layout, uint8_t* arena, SessionState* s) {
   const fb::Model& model = root(s->model);
-  auto* begins = part<uint64_t>(arena, layout.context_begins);
-  const uint64_t rows = uint64_t{s->limits.max_sequences} * context_rows(s->limits);
+  auto& store = *new (arena + round_up(sizeof(SessionState), 16)) ContextStore();
+  s->store = &store;
+  store.count = s->limits.max_sequences;
+  store.room = s->limits.context;
+  store.list_pages = context_pages(s->limits);
+  store.tensors = model.tensors()->size();
+  store.pages = arena + layout.contexts;
+  store.begins = part<uint64_t>(arena, layout.context_begins);
+  const uint64_t rows = uint64_t{store.count} * store.list_pages * 16;
   uint64_t begin = 0;
-  for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
-    begins[i] = begin;
+  for (uint32_t i = 0; i < store.tensors; ++i) {
+    store.begins[i] = begin;
     begin += rows * context_row_bytes(*model.tensors()->Get(i), s->limits);
   }
-  s->context_ids = part<int32_t>(arena, layout.context_ids);
-  s->context_lengths = part<uint32_t>(arena, layout.context_lengths);
-  s->context_numbers = part<uint32_t>(arena, layout.context_numbers);
-  s->context_past = s->context_numbers + s->limits.max_sequences;
-  for (uint32_t i = 0; i < s->limits.max_sequences; ++i) s->context_lengths[i] = 0;
-  s->contexts = {arena + layout.contexts, begins, context_rows(s->limits), s->context_numbers, s->context_past};
+  store.begins[store.tensors] = begin;
+  place_contexts(part<uint32_t>(arena, layout.context_numbers), part<int32_t>(arena, layout.context_ids), &store);
+  store.clear();
+  store.view = {store.pages, store.begins, store.lists, store.list_pages, store.numbers, store.past};
 }
 
 }  // namespace
@@ -232,20 +235,20 @@ uint32_t Session::max_context() const { return state(this).limits.context; }
 uint32_t Session::context_length(uint32_t context) const {
   const SessionState& s = state(this);
   const bool known = linked::kContexts && s.limits.context != 0 && context < s.limits.max_sequences;
-  return known ? s.context_lengths[context] : 0;
+  return known ? s.store->lengths[context] : 0;
 }
 
 const int32_t* Session::context_ids(uint32_t context) const {
   const SessionState& s = state(this);
   const bool known = linked::kContexts && s.limits.context != 0 && context < s.limits.max_sequences;
-  return known ? s.context_ids + size_t{context} * s.limits.context : nullptr;
+  return known ? s.store->ids_of(context) : nullptr;
 }
 
 Status Session::truncate(uint32_t context, uint32_t length) {
   SessionState& s = state(this);
   if (!linked::kContexts || s.limits.context == 0) return Status::kInvalidArgument;
-  if (context >= s.limits.max_sequences || length > s.context_lengths[context]) return Status::kIndexOutOfRange;
-  s.context_lengths[context] = length;
+  if (context >= s.limits.max_sequences || length > s.store->lengths[context]) return Status::kIndexOutOfRange;
+  s.store->truncate(context, length);
   return Status::kOk;
 }
 
@@ -254,17 +257,18 @@ Status Session::copy_context(uint32_t from, uint32_t to) {
   if (!linked::kContexts || s.limits.context == 0) return Status::kInvalidArgument;
   if (from >= s.limits.max_sequences || to >= s.limits.max_sequences) return Status::kIndexOutOfRange;
   if (from == to) return Status::kOk;
-  const fb::Model& model = root(s.model);
-  const uint32_t tensors = model.tensors()->size();
-  const uint64_t used = round_up(s.context_lengths[from], 16);  // whole pages
-  for (uint32_t i = 0; i < tensors; ++i) {
-    const uint64_t row = context_row_bytes(*model.tensors()->Get(i), s.limits), context = s.contexts.rows * row;
-    uint8_t* base = s.contexts.pages + s.contexts.begins[i];
-    memcpy(base + to * context, base + from * context, static_cast<size_t>(used * row));
+  s.store->copy(from, to);
+  return Status::kOk;
+}
+
+Status Session::reorder_contexts(const uint32_t* from, uint32_t count) {
+  SessionState& s = state(this);
+  if (!linked::kContexts || s.limits.context == 0 || from == nullptr) return Status::kInvalidArgument;
+  if (count > s.limits.max_sequences) return Status::kIndexOutOfRange;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (from[i] >= s.limits.max_sequences) return Status::kIndexOutOfRange;
   }
-  const size_t room = s.limits.context;
-  memcpy(s.context_ids + to * room, s.context_ids + from * room, s.context_lengths[from] * sizeof(int32_t));
-  s.context_lengths[to] = s.context_lengths[from];
+  s.store->reorder(from, count);
   return Status::kOk;
 }
 

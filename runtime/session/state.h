@@ -4,6 +4,7 @@
 
 #include "kernels/kernels.h"
 #include "ops/ops.h"
+#include "session/contexts.h"
 #include "session/layout.h"
 
 namespace bantam {
@@ -51,12 +52,7 @@ struct SessionState final : Session {
   bool last_rows = false;          // Batch::last_rows of the batch
   uint32_t values[kSymbols] = {};  // of the last run
 
-  // Only where limits.context is not 0.
-  ops::Contexts contexts = {};
-  int32_t* context_ids = nullptr;       // [max_sequences][limits.context]
-  uint32_t* context_lengths = nullptr;  // [max_sequences]
-  uint32_t* context_numbers = nullptr;  // [max_sequences]: contexts.numbers
-  uint32_t* context_past = nullptr;     // [max_sequences]: contexts.past
+  ContextStore* store = nullptr;  // behind the session; only where limits.context is not 0
 
   // High-water marks of the parts of the arena that depend on a run's lengths, in bytes.
   size_t fixed_bytes = 0;
@@ -64,9 +60,11 @@ struct SessionState final : Session {
   size_t worker_high = 0;
 };
 
+/// The session object with its contexts, where this build has them.
+constexpr uint64_t kStateBytes = round_up(sizeof(SessionState), 16) + (linked::kContexts ? sizeof(ContextStore) : 0);
 /// Bytes at the beginning of a one-worker arena that hold pointers, so that machines differ in them; the rest of an arena
 /// is the same everywhere.
-constexpr uint64_t kSessionBytes = round_up(sizeof(SessionState), 64) + round_up(sizeof(Worker), 64);
+constexpr uint64_t kSessionBytes = round_up(kStateBytes, 64) + round_up(sizeof(Worker), 64);
 
 inline SessionState& state(Session* session) { return *static_cast<SessionState*>(session); }
 inline const SessionState& state(const Session* session) { return *static_cast<const SessionState*>(session); }

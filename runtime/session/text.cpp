@@ -56,8 +56,8 @@ Status Session::run() {
   if constexpr (linked::kContexts) {
     s.last_rows = false;
     for (uint32_t i = 0; i < s.sequences && s.limits.context != 0; ++i) {
-      s.context_numbers[i] = i;
-      s.context_lengths[i] = 0;
+      s.store->numbers[i] = i;
+      s.store->truncate(i, 0);
     }
   }
   const uint32_t vocabulary = s.model.vocabulary();

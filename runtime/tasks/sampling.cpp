@@ -236,8 +236,8 @@ Status next_token(Session& session, uint32_t sequence, const Sampling& sampling,
   const int32_t* history = s.ids + s.offsets[sequence];
   uint32_t count = s.offsets[sequence + 1] - s.offsets[sequence];
   if (linked::kContexts && s.limits.context != 0) {
-    history = session.context_ids(s.context_numbers[sequence]);
-    count = session.context_length(s.context_numbers[sequence]);
+    history = session.context_ids(s.store->numbers[sequence]);
+    count = session.context_length(s.store->numbers[sequence]);
   }
   // The row belongs to the session, which is not const.
   auto* scores = const_cast<float*>(view.data) + size_t{view.rows - 1} * view.stride;

@@ -207,6 +207,63 @@ TEST_P(Contexts, AreCutCopiedAndGoneOnWith) {
   EXPECT_EQ(found[1], rows(b, 9, 20));
 }
 
+/// Whatever is cut, copied and exchanged: a context has the bits of its own tokens.
+TEST_P(Contexts, ShareWhatTheyHaveInCommon) {
+  constexpr uint32_t kContexts = 4;
+  Decoder decoder = Contexts::decoder(options(kContexts));  // of a page of 16 tokens, and one that is not whole
+  Session& session = decoder.session();
+  std::vector<std::vector<int32_t>> held(kContexts);
+  std::mt19937 random(3);
+  const auto below = [&](size_t limit) { return static_cast<uint32_t>(random() % limit); };
+  for (uint32_t step = 0; step < 60; ++step) {
+    const uint32_t one = below(kContexts), other = below(kContexts);
+    switch (below(4)) {
+      case 0: {
+        const uint32_t length = below(held[one].size() + 1);
+        ASSERT_EQ(session.truncate(one, length), Status::kOk);
+        held[one].resize(length);
+        break;
+      }
+      case 1:
+        ASSERT_EQ(session.copy_context(one, other), Status::kOk);
+        held[other] = held[one];
+        break;
+      case 2: {
+        const uint32_t count = 1 + below(kContexts);
+        uint32_t from[kContexts];
+        const auto before = held;
+        for (uint32_t i = 0; i < count; ++i) held[i] = before[from[i] = below(kContexts)];
+        ASSERT_EQ(session.reorder_contexts(from, count), Status::kOk);
+        break;
+      }
+      default:
+        break;
+    }
+    std::vector<std::vector<int32_t>> pieces;
+    std::vector<uint32_t> numbers;
+    for (uint32_t i = 0; i < kContexts; ++i) {
+      const auto count = static_cast<uint32_t>(std::min<size_t>(below(8), kLongest - held[i].size()));
+      if (count == 0) continue;
+      pieces.push_back(random_ids(count, step));
+      numbers.push_back(i);
+    }
+    if (pieces.empty()) continue;
+    const std::vector<Bits> found = decoder.run(pieces, numbers);
+    for (size_t k = 0; k < numbers.size(); ++k) {
+      std::vector<int32_t>& all = held[numbers[k]];
+      const size_t past = all.size();
+      all.insert(all.end(), pieces[k].begin(), pieces[k].end());
+      ASSERT_EQ(session.context_length(numbers[k]), all.size());
+      ASSERT_EQ(std::vector<int32_t>(session.context_ids(numbers[k]), session.context_ids(numbers[k]) + all.size()),
+                all);
+      ASSERT_EQ(found[k], rows(whole(all), past, all.size())) << "step " << step << ", context " << numbers[k];
+    }
+  }
+  const uint32_t beyond[] = {0, kContexts};
+  EXPECT_EQ(session.reorder_contexts(beyond, 2), Status::kIndexOutOfRange);
+  EXPECT_EQ(session.reorder_contexts(nullptr, 1), Status::kInvalidArgument);
+}
+
 TEST_P(Contexts, EveryInstructionSetHasTheSameBits) {
   const std::vector<int32_t> ids = random_ids(19, 5);
   const Bits expected = whole(ids);

@@ -230,7 +230,9 @@ class Case<Attention> {
     step_ = wanted != nullptr ? 64 : random.between(1, 40);
     scale_ = 1.0f / std::sqrt(static_cast<float>(shape().head_width)) * (random.chance(20) ? 20.0f : 1.0f);
     y_stride_ = some_stride(random, shape().heads * shape().head_width);
-    if (wanted != nullptr || !random.chance(50)) return;
+    if (wanted != nullptr) return;
+    scatters_ = Random(seed ^ 0x9a6e5).chance(50) ? seed : 0;
+    if (!random.chance(50)) return;
     for (size_t i = size_t{shape().heads} * shape().rows() * shape().rows(); i > 0; --i) {
       biases_.push_back(random.normal() * 3);
     }
@@ -243,7 +245,9 @@ class Case<Attention> {
   /// Fills the tensors that calls read.
   bool prepare(const Table& table) {
     y_ = make_rows<float>(shape().rows(), y_stride_, size_t{shape().heads} * shape().head_width);
-    return split_.fill(table);
+    const bool finite = split_.fill(table);
+    if (scatters_ != 0) scatter();
+    return finite;
   }
 
   Attention args(const Table&) {
@@ -288,6 +292,24 @@ class Case<Attention> {
   HeadTensors& tensors() { return split_.tensors(); }
 
  private:
+  /// Moves pages to random places, some of them neighbours still, which a list tells of: results must not change.
+  void scatter() {
+    Random random(scatters_);
+    list_.resize(shape().pages());
+    for (uint32_t p = 0; p < list_.size(); ++p) list_[p] = p;
+    for (uint32_t swaps = random.between(1, 4); swaps > 0; --swaps) {
+      std::swap(list_[random.between(0, shape().pages() - 1)], list_[random.between(0, shape().pages() - 1)]);
+    }
+    for (Guarded* tensor : {&split_.tensors().keys, &split_.tensors().values}) {
+      Guarded moved(tensor->size());
+      const size_t page = tensor->size() / list_.size();
+      for (size_t p = 0; p < list_.size(); ++p) {
+        std::memcpy(moved.data() + list_[p] * page, tensor->data() + p * page, page);
+      }
+      *tensor = std::move(moved);
+    }
+  }
+
   /// Rows here count from the first row of the first sequence.
   Attention call(uint32_t h, uint32_t query, uint32_t queries, uint32_t begin, uint32_t end) {
     const HeadsShape& s = shape();
@@ -296,6 +318,7 @@ class Case<Attention> {
     const uint32_t row = s.first_row + query;
     const uint32_t kv_head = s.kv_heads == 1 ? 0 : h;
     Attention a = {{!biases_.empty(), soft_cap_},
+                   {list_.empty() ? nullptr : list_.data()},
                    t.q.data() + (row * t.q_stride + size_t{h} * s.head_width) * element,
                    t.q_stride,
                    t.q_scale.as<float>() + size_t{row} * s.heads + h,
@@ -403,6 +426,8 @@ class Case<Attention> {
   float scale_ = 1;
   size_t y_stride_ = 0;
   Guarded y_, scratch_;
+  uint64_t scatters_ = 0;  // seed; 0: pages lie in order
+  std::vector<uint32_t> list_;
   std::vector<float> biases_;  // [heads][rows][rows]; empty: none
   float soft_cap_ = 0;
   std::vector<double> stored_;

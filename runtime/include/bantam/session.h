@@ -134,8 +134,10 @@ class Session {
   const int32_t* context_ids(uint32_t context) const;
   /// Forgets all but the first `length` tokens of a context. kIndexOutOfRange where there are fewer, or no such context.
   Status truncate(uint32_t context, uint32_t length);
-  /// Context `to` becomes what `from` is. O(bytes of its pages).
+  /// Context `to` becomes what `from` is. Pages are shared until one of them writes to its own. O(tokens / 16 + ids).
   Status copy_context(uint32_t from, uint32_t to);
+  /// Context i becomes what context from[i] was, for all i < count at once: beams. O(tokens / 16 + ids) each.
+  Status reorder_contexts(const uint32_t* from, uint32_t count);
 
   /// Text batch: clear(), add() each input (second.data null: no pair), then run().
   void clear();

@@ -31,6 +31,10 @@ BANTAM_INLINE F32 capped(const Attention& a, F32 score) {
   return cap * tanh(score / cap);
 }
 
+/// A count of pages as a type.
+template <uint32_t kCount>
+struct Pages {};
+
 /// One block of queries: scores in scratch, [query][visible page of the call][16].
 template <uint32_t kRows>
 struct AttentionBlock {
@@ -75,6 +79,23 @@ struct AttentionBlock {
   /// Lies in the scores' place: page after page, each is read before its bytes are written over.
   BANTAM_INLINE uint8_t* probability(uint32_t r, uint32_t page) const {
     return reinterpret_cast<uint8_t*>(scores + r * stride) + size_t{page - first_page} * 16;
+  }
+  BANTAM_INLINE const uint8_t* keys(uint32_t page) const { return a.key_pages + a.place(page) * a.key_page_stride; }
+  BANTAM_INLINE const uint8_t* values(uint32_t page) const {
+    return a.value_pages + a.place(page) * a.value_page_stride;
+  }
+  /// f(Pages<n>, page) for the pages that queries see, kMany that lie one after the other at a time where there are so many.
+  template <uint32_t kMany, class F>
+  BANTAM_INLINE void for_pages(const F& f) const {
+    for (uint32_t page = page_begin; page < page_end;) {
+      if (kMany > 1 && page + kMany <= page_end && a.neighbours(page, kMany)) {
+        f(Pages<kMany>(), page);
+        page += kMany;
+      } else {
+        f(Pages<1>(), page);
+        ++page;
+      }
+    }
   }
   /// Every query sees all keys of the page.
   BANTAM_INLINE bool whole(uint32_t page) const { return same_keys && visible[0].covers(page); }

@@ -21,7 +21,7 @@ struct AttentionF32 : AttentionBlock<kRows> {
   /// Scores of pages [page, page + kPages).
   template <uint32_t kPages>
   BANTAM_INLINE void scores_of_pages(uint32_t page) {
-    const float* keys = reinterpret_cast<const float*>(a.key_pages + page * a.key_page_stride);
+    const float* keys = reinterpret_cast<const float*>(this->keys(page));
     Panel acc[kRows][kPages];
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
@@ -35,6 +35,11 @@ struct AttentionF32 : AttentionBlock<kRows> {
     } else {
       store_scores<false>(page, acc);
     }
+  }
+
+  template <uint32_t kPages>
+  BANTAM_INLINE void scores_of(Pages<kPages>, uint32_t page) {
+    scores_of_pages<kPages>(page);
   }
 
   template <bool kBiased, uint32_t kPages>
@@ -101,8 +106,7 @@ struct AttentionF32 : AttentionBlock<kRows> {
     const uint32_t width = pad16(a.head_width);
     const float* weights = this->score(r, this->first_page);
     for (uint32_t j = visible[r].begin; j < visible[r].end;) {
-      const float* row = reinterpret_cast<const float*>(a.value_pages + (j / 16) * a.value_page_stride) +
-                         size_t{j % 16} * width + panel * 16;
+      const float* row = reinterpret_cast<const float*>(this->values(j / 16)) + size_t{j % 16} * width + panel * 16;
       const uint32_t page_ends = (j / 16 + 1) * 16;
       const uint32_t end = page_ends < visible[r].end ? page_ends : visible[r].end;
       const float* weight = weights + (j - this->first_page * 16);
@@ -156,9 +160,8 @@ struct AttentionF32 : AttentionBlock<kRows> {
   BANTAM_INLINE bool run() {
     constexpr uint32_t kTogether = kRows < 4 ? kRows : 4;
     constexpr uint32_t kGroup = block_panels_f32(kRows);
-    uint32_t page = page_begin;
-    for (; page + kGroup <= page_end; page += kGroup) scores_of_pages<kGroup>(page);
-    for (; page < page_end; ++page) scores_of_pages<1>(page);
+    this->template for_pages<kGroup>([&](auto pages, uint32_t page)
+                                         __attribute__((always_inline)) { this->scores_of(pages, page); });
     bool finite = true;
     uint32_t query = 0;
     for (; query + kTogether <= kRows; query += kTogether) finite &= probabilities_of<kTogether>(query);

@@ -25,7 +25,7 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     const uint32_t quads = a.head_width / 4;
     const uint32_t rest = a.head_width % 4;
     const size_t tile_bytes = size_t{pad4(a.head_width)} * 16;
-    const uint8_t* keys = a.key_pages + page * a.key_page_stride;
+    const uint8_t* keys = this->keys(page);
     const int8_t* tiles = reinterpret_cast<const int8_t*>(keys);
     const int8_t* q = static_cast<const int8_t*>(a.q) + first * a.q_stride;
 
@@ -49,12 +49,14 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     }
   }
 
+  template <uint32_t kPages>
+  BANTAM_INLINE void scores_of(Pages<kPages>, uint32_t page) {
+    scores_of_pages<kPages>(page);
+  }
+
   BANTAM_INLINE void multiply_keys() {
-    uint32_t page = page_begin;
-    for (; page + block_panels(kRows) <= page_end; page += block_panels(kRows)) {
-      scores_of_pages<block_panels(kRows)>(page);
-    }
-    for (; page < page_end; ++page) scores_of_pages<1>(page);
+    this->template for_pages<block_panels(kRows)>([&](auto pages, uint32_t page)
+                                                      __attribute__((always_inline)) { this->scores_of(pages, page); });
   }
 
   /// All scores where their biases lie: those of a page are put aside while its products take their place.
@@ -86,7 +88,7 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     RegisterBlock<kRows, kPanels> block;
     block.clear();
     for (uint32_t page = page_begin; page < page_end; ++page) {
-      const int8_t* values = reinterpret_cast<const int8_t*>(a.value_pages + page * a.value_page_stride) + panel * 256;
+      const int8_t* values = reinterpret_cast<const int8_t*>(this->values(page)) + panel * 256;
       block.add_page(this->probability(0, page), this->stride * sizeof(float), values, 256);
     }
     const bool all_columns = (panel + kPanels) * 16 <= a.head_width;

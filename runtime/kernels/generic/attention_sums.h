@@ -33,13 +33,19 @@ struct AttentionSums {
 
   /// Sums of pages [page, page + pages), in `sums`.
   BANTAM_INLINE void multiply_keys(uint32_t page, uint32_t pages, Sum* sums, size_t sums_stride) const {
+    if (a.neighbours(page, pages)) return multiply_neighbours(page, pages, sums, sums_stride);
+    for (uint32_t i = 0; i < pages; ++i) multiply_neighbours(page + i, 1, sums + i * 16, sums_stride);
+  }
+
+  /// The same of pages that lie one after the other.
+  BANTAM_INLINE void multiply_neighbours(uint32_t page, uint32_t pages, Sum* sums, size_t sums_stride) const {
     const uint32_t quads = a.head_width / 4;
     const uint32_t rest = a.head_width % 4;
     const int8_t* q = static_cast<const int8_t*>(a.q) + first * a.q_stride;
     DotBlock block = {};
     block.x_stride = a.q_stride;
     block.rows = queries;
-    block.w = reinterpret_cast<const int8_t*>(a.key_pages + page * a.key_page_stride);
+    block.w = reinterpret_cast<const int8_t*>(frame.keys(page));
     block.panel_stride = a.key_page_stride;
     block.panels = pages;
     block.quads = quads;
@@ -59,7 +65,7 @@ struct AttentionSums {
 
   BANTAM_INLINE const float* k_scale(uint32_t page) const {
     const size_t scale_at = size_t{pad4(a.head_width)} * 16;
-    return reinterpret_cast<const float*>(a.key_pages + page * a.key_page_stride + scale_at);
+    return reinterpret_cast<const float*>(frame.keys(page) + scale_at);
   }
 
   /// All scores where their biases lie, whose place sums cannot take.
@@ -111,7 +117,7 @@ struct AttentionSums {
     block.sums_stride = 16;
     block.add = true;
     for (uint32_t page = page_begin; page < page_begin + page_count; ++page) {
-      block.w = reinterpret_cast<const int8_t*>(a.value_pages + page * a.value_page_stride) + panel * 256;
+      block.w = reinterpret_cast<const int8_t*>(frame.values(page)) + panel * 256;
       dot_block(frame.probability(0, page), block);
     }
     const uint32_t left = a.head_width - panel * 16;

@@ -55,8 +55,7 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
     store(offset, splat(0.0f) - largest_of(best) * to_base_2);
 
     for (uint32_t page = page_begin; page < page_end; ++page) {
-      const uint8_t* values = a.value_pages + page * a.value_page_stride;
-      const float* v_scales = reinterpret_cast<const float*>(values + scale_at);
+      const float* v_scales = reinterpret_cast<const float*>(this->values(page) + scale_at);
       const bool whole = this->whole(page);
       for_sixteen([&](uint32_t lane) __attribute__((always_inline)) {
         const F32 v_scale = load(v_scales + lane);
