@@ -108,6 +108,10 @@
 #ifndef BANTAM_LINK_CONTEXTS
 #define BANTAM_LINK_CONTEXTS BANTAM_LINK_DEFAULT
 #endif
+// Encoder-decoders: a pass over a source, and attention to what it leaves.
+#ifndef BANTAM_LINK_SOURCES
+#define BANTAM_LINK_SOURCES BANTAM_LINK_DEFAULT
+#endif
 // The sentences of Fault::what. Without them a fault still has its status and the name of the tensor or op.
 #ifndef BANTAM_LINK_FAULT_TEXT
 #define BANTAM_LINK_FAULT_TEXT BANTAM_LINK_DEFAULT
@@ -189,6 +193,7 @@ constexpr bool kOffsets = BANTAM_LINK_OFFSETS != 0;
 constexpr bool kNormalizedTokens = BANTAM_LINK_NORMALIZED_TOKENS != 0;
 constexpr bool kTokenEdges = BANTAM_LINK_TOKEN_EDGES != 0;
 constexpr bool kContexts = BANTAM_LINK_CONTEXTS != 0;
+constexpr bool kSources = BANTAM_LINK_SOURCES != 0;
 constexpr bool kFaultText = BANTAM_LINK_FAULT_TEXT != 0;
 constexpr bool activation(uint32_t kind) { return ((1u | (BANTAM_LINK_ACTIVATIONS)) >> kind & 1u) != 0; }
 constexpr bool norm(uint32_t kind) { return ((1u | (BANTAM_LINK_NORMS)) >> kind & 1u) != 0; }

@@ -11,6 +11,7 @@ namespace {
 /// `graph` with the named activations as outputs of their own names, after the model's outputs.
 Graph with_outputs(const Graph& graph, const std::set<std::string>& names) {
   Graph open = clone(graph);
+  const std::vector<int32_t> producer = producers(open);
   std::vector<bool> is_output(open.model.tensors.size(), false);
   for (const auto& output : open.model.outputs) is_output[static_cast<size_t>(output->tensor)] = true;
   for (size_t i = 0; i < open.model.tensors.size(); ++i) {
@@ -21,6 +22,7 @@ Graph with_outputs(const Graph& graph, const std::set<std::string>& names) {
     output->name = tensor.name;
     output->tensor = static_cast<int32_t>(i);
     output->debug = true;
+    if (producer[i] >= 0) output->phase = phase_of(*main_subgraph(open).ops[static_cast<size_t>(producer[i])]);
     open.model.outputs.push_back(std::move(output));
   }
   return open;

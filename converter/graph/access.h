@@ -38,6 +38,13 @@ inline bool runs_over_sequences(const fb::OpT& op) {
   return op.attributes.type == fb::OpAttributes::Crf || op.attributes.type == fb::OpAttributes::Recurrent;
 }
 
+/// The pass that an op belongs to: its tag says on which side it is.
+inline fb::Phase phase_of(const fb::OpT& op) {
+  return op.tag != nullptr && op.tag->side() != 0 ? fb::Phase::source : fb::Phase::main;
+}
+/// Left by the pass over a source: it lies in the session's memory, not in the plan.
+inline bool is_state(const fb::TensorT& tensor) { return tensor.role == fb::Role::state; }
+
 /// Value of a constant dimension; 0 for a symbolic one.
 inline uint64_t fixed(const fb::Dim& dim) { return dim.symbol() < 0 ? static_cast<uint64_t>(dim.b()) : 0; }
 /// Columns of a two-dimensional tensor; elements of a vector.

@@ -30,7 +30,7 @@ Builder::Builder(Graph& graph) : graph_(graph) {
   graph_.model.subgraphs.push_back(std::move(subgraph));
 }
 
-void Builder::enter(fb::Part part, int32_t layer) { tag_ = fb::Tag(layer, part, 0, 0); }
+void Builder::enter(fb::Part part, int32_t layer) { tag_ = fb::Tag(layer, part, static_cast<uint8_t>(phase_), 0); }
 
 int32_t Builder::constant(const std::string& name, const std::vector<uint32_t>& shape, Values values) {
   auto tensor = std::make_unique<fb::TensorT>();
@@ -122,6 +122,7 @@ int32_t Builder::embed(const std::string& name, const std::vector<EmbedSpec>& ta
   for (const EmbedSpec& spec : tables) {
     auto table = std::make_unique<fb::EmbedTableT>();
     table->source = spec.source;
+    table->scale = spec.scale;
     name_input(added, table->tensor, spec.table);
     table->scale = spec.scale;
     attributes.tables.push_back(std::move(table));
@@ -140,25 +141,32 @@ int32_t Builder::linear(const std::string& name, int32_t x, int32_t weight, int3
   return y;
 }
 
+int32_t Builder::part_of_heads(const std::string& name, int32_t x, fb::Layout layout, uint32_t heads,
+                               uint32_t head_width) {
+  const int32_t part = activation(name, rows_symbol(x), heads * head_width);
+  graph_.model.tensors.back()->layout = layout;
+  graph_.model.tensors.back()->heads = heads;
+  return part;
+}
+
+fb::SplitHeadsT& Builder::split(const std::string& name, int32_t x, const Heads& heads, uint32_t head_width) {
+  const auto count = [&](int32_t t) { return t < 0 ? 0 : graph_.model.tensors[static_cast<size_t>(t)]->heads; };
+  auto& attributes = set_attributes<fb::SplitHeadsT>(op(name, {x}, {heads.q, heads.k, heads.v}));
+  attributes.heads = count(heads.q);
+  attributes.kv_heads = count(heads.k);
+  attributes.head_width = head_width;
+  return attributes;
+}
+
 Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads, uint32_t kv_heads,
                            const TurnSpec& turn) {
   const uint32_t head_width = width(x) / (heads + 2 * kv_heads);
   Heads out;
-  const std::pair<int32_t*, fb::Layout> parts[] = {
-      {&out.q, fb::Layout::rows}, {&out.k, fb::Layout::key_pages}, {&out.v, fb::Layout::value_pages}};
-  const char* suffix[] = {".query", ".key", ".value"};
-  for (size_t i = 0; i < 3; ++i) {
-    const uint32_t count = i == 0 ? heads : kv_heads;
-    *parts[i].first = activation(name + suffix[i], rows_symbol(x), count * head_width);
-    fb::TensorT& tensor = *graph_.model.tensors.back();
-    tensor.layout = parts[i].second;
-    tensor.heads = count;
-  }
-  fb::OpT& added = op(name, {x}, {out.q, out.k, out.v});
-  auto& attributes = set_attributes<fb::SplitHeadsT>(added);
-  attributes.heads = heads;
-  attributes.kv_heads = kv_heads;
-  attributes.head_width = head_width;
+  out.q = part_of_heads(name + ".query", x, fb::Layout::rows, heads, head_width);
+  out.k = part_of_heads(name + ".key", x, fb::Layout::key_pages, kv_heads, head_width);
+  out.v = part_of_heads(name + ".value", x, fb::Layout::value_pages, kv_heads, head_width);
+  fb::SplitHeadsT& attributes = split(name, x, out, head_width);
+  fb::OpT& added = *graph_.model.subgraphs.front()->ops.back();
   name_input(added, attributes.rotary, turn.rotary);
   name_input(added, attributes.norms, turn.norms);
   if (turn.norms >= 0) {
@@ -166,6 +174,25 @@ Heads Builder::split_heads(const std::string& name, int32_t x, uint32_t heads, u
     attributes.each_head = turn.each_head;
     attributes.norm = turn.norm;
   }
+  return out;
+}
+
+int32_t Builder::split_queries(const std::string& name, int32_t x, uint32_t heads) {
+  const uint32_t head_width = width(x) / heads;
+  Heads out;
+  out.q = part_of_heads(name + ".query", x, fb::Layout::rows, heads, head_width);
+  split(name, x, out, head_width);
+  return out.q;
+}
+
+Heads Builder::split_states(const std::string& name, int32_t x, uint32_t kv_heads) {
+  const uint32_t head_width = width(x) / (2 * kv_heads);
+  Heads out;
+  out.k = part_of_heads(name + ".key", x, fb::Layout::key_pages, kv_heads, head_width);
+  graph_.model.tensors.back()->role = fb::Role::state;
+  out.v = part_of_heads(name + ".value", x, fb::Layout::value_pages, kv_heads, head_width);
+  graph_.model.tensors.back()->role = fb::Role::state;
+  split(name, x, out, head_width);
   return out;
 }
 
@@ -180,6 +207,7 @@ int32_t Builder::attention(const std::string& name, const Heads& heads, const At
   attributes.head_width = head_width;
   attributes.scale =
       spec.scale != 0 ? spec.scale : static_cast<float>(1.0 / std::sqrt(static_cast<double>(head_width)));
+  attributes.cross = is_state(*graph_.model.tensors[static_cast<size_t>(heads.k)]);
   attributes.mask = spec.mask;
   attributes.window = spec.window;
   name_input(added, attributes.distance_bias, spec.distance_bias);

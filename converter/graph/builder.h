@@ -78,6 +78,8 @@ class Builder {
 
   /// What is added from now on is of this part and layer (-1: of none); see Tag in the schema.
   void enter(fb::Part part, int32_t layer = -1);
+  /// And of this pass; of the main one at first. Passes have constants in common, and states.
+  void enter(fb::Phase phase) { phase_ = phase; }
 
   /// A vector (bias, gamma, beta) of `width` elements.
   int32_t vector(const std::string& name, Values values);
@@ -99,6 +101,10 @@ class Builder {
   }
   /// `kv_heads`: of keys and of values, each of which so many of the others share.
   Heads split_heads(const std::string& name, int32_t x, uint32_t heads, uint32_t kv_heads, const TurnSpec& turn);
+  /// Queries alone; and keys and values alone, which the pass over a source leaves to attention of the main pass.
+  int32_t split_queries(const std::string& name, int32_t x, uint32_t heads);
+  Heads split_states(const std::string& name, int32_t x, uint32_t kv_heads);
+  /// Attention to a source where keys and values are states.
   int32_t attention(const std::string& name, const Heads& heads, const AttentionSpec& spec = {});
   int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2);
   int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width);
@@ -131,9 +137,13 @@ class Builder {
   int32_t activation(const std::string& name, int32_t symbol, uint32_t width);
   int32_t rows_symbol(int32_t tensor) const;
   fb::OpT& op(const std::string& name, std::vector<int32_t> inputs, std::vector<int32_t> outputs);
+  /// A tensor of heads, and its op's attributes.
+  int32_t part_of_heads(const std::string& name, int32_t x, fb::Layout layout, uint32_t heads, uint32_t head_width);
+  fb::SplitHeadsT& split(const std::string& name, int32_t x, const Heads& heads, uint32_t head_width);
 
   Graph& graph_;
   fb::Tag tag_ = {-1, fb::Part::none, 0, 0};
+  fb::Phase phase_ = fb::Phase::main;
 };
 
 }  // namespace bantam::convert

@@ -83,11 +83,11 @@ void halves_of_neighbours(std::vector<float>& values, uint32_t heads, uint32_t c
   }
 }
 
-uint32_t distance_bucket(int32_t distance, uint32_t buckets, uint32_t most) {
-  const uint32_t half = buckets / 2;
+uint32_t distance_bucket(int32_t distance, uint32_t buckets, uint32_t most, bool causal) {
+  const uint32_t half = causal ? buckets : buckets / 2;
   const uint32_t exact = half / 2;
-  const uint32_t first = distance > 0 ? half : 0;
-  const auto away = static_cast<uint32_t>(std::abs(distance));
+  const uint32_t first = !causal && distance > 0 ? half : 0;
+  const auto away = causal && distance > 0 ? 0 : static_cast<uint32_t>(std::abs(distance));
   if (away < exact) return first + away;
   const float ratio = std::log(static_cast<float>(away) / static_cast<float>(exact));
   const auto octaves = static_cast<float>(std::log(static_cast<double>(most) / exact));
@@ -106,12 +106,13 @@ int32_t signed_bucket(int32_t distance, uint32_t buckets, uint32_t most) {
   return distance < 0 ? -bucket : bucket;
 }
 
-std::vector<float> bucket_biases(const std::vector<float>& table, uint32_t heads, uint32_t buckets, uint32_t most) {
+std::vector<float> bucket_biases(const std::vector<float>& table, uint32_t heads, uint32_t buckets, uint32_t most,
+                                 bool causal) {
   std::vector<float> biases;
   const auto end = static_cast<int32_t>(most);
   for (uint32_t head = 0; head < heads; ++head) {
     for (int32_t distance = -end; distance <= end; ++distance) {
-      biases.push_back(table[size_t{distance_bucket(distance, buckets, most)} * heads + head]);
+      biases.push_back(table[size_t{distance_bucket(distance, buckets, most, causal)} * heads + head]);
     }
   }
   return biases;
@@ -127,6 +128,34 @@ std::vector<float> sinusoids(uint32_t distances, uint32_t width) {
       const auto angle = static_cast<double>(static_cast<float>(distance) * step);
       rows[size_t{distance} * width + i] = static_cast<float>(std::sin(angle));
       rows[size_t{distance} * width + half + i] = static_cast<float>(std::cos(angle));
+    }
+  }
+  return rows;
+}
+
+std::vector<float> precise_sinusoids(uint32_t places, uint32_t width) {
+  const uint32_t half = width / 2;
+  std::vector<float> rows(size_t{places} * width);
+  for (uint32_t i = 0; i < half; ++i) {
+    const double power = std::pow(10000.0, static_cast<double>(2 * i) / width);
+    for (uint32_t place = 0; place < places; ++place) {
+      rows[size_t{place} * width + i] = static_cast<float>(std::sin(place / power));
+      rows[size_t{place} * width + half + i] = static_cast<float>(std::cos(place / power));
+    }
+  }
+  return rows;
+}
+
+std::vector<float> stepped_sinusoids(uint32_t places, uint32_t width) {
+  const uint32_t half = width / 2;
+  const double step = std::log(10000.0) / (half - 1);
+  std::vector<float> rows(size_t{places} * width);
+  for (uint32_t i = 0; i < half; ++i) {
+    const float frequency = std::exp(static_cast<float>(i) * static_cast<float>(-step));
+    for (uint32_t place = 0; place < places; ++place) {
+      const auto angle = static_cast<double>(static_cast<float>(place) * frequency);
+      rows[size_t{place} * width + i] = static_cast<float>(std::sin(angle));
+      rows[size_t{place} * width + half + i] = static_cast<float>(std::cos(angle));
     }
   }
   return rows;

@@ -33,12 +33,14 @@ std::vector<float> rotary_angles(uint32_t places, uint32_t width, const Rotary& 
 /// `width` columns of each. Scores stay the same.
 void halves_of_neighbours(std::vector<float>& values, uint32_t heads, uint32_t columns, uint32_t width);
 
-/// The bucket of a key `distance` places behind its query (T5, arXiv 1910.10683, in both directions): small distances have one
-/// each, larger ones share them by logarithm up to `most`. `buckets` is even, and 4 or more.
-uint32_t distance_bucket(int32_t distance, uint32_t buckets, uint32_t most);
+/// The bucket of a key `distance` places behind its query (T5, arXiv 1910.10683): small distances have one each, larger ones share
+/// them by logarithm up to `most`. `buckets` is even, and 4 or more. `causal`: all buckets are of keys in front of their query; else
+/// half of them.
+uint32_t distance_bucket(int32_t distance, uint32_t buckets, uint32_t most, bool causal = false);
 
 /// [heads, 2 * most + 1] biases by distance from a table [buckets, heads].
-std::vector<float> bucket_biases(const std::vector<float>& table, uint32_t heads, uint32_t buckets, uint32_t most);
+std::vector<float> bucket_biases(const std::vector<float>& table, uint32_t heads, uint32_t buckets, uint32_t most,
+                                 bool causal = false);
 
 /// DeBERTa's bucket (arXiv 2111.09543) of a key `distance` places in front of its query: distances up to half of `buckets` have
 /// one each, larger ones share them by logarithm up to `most`.
@@ -47,6 +49,10 @@ int32_t signed_bucket(int32_t distance, uint32_t buckets, uint32_t most);
 /// [distances, width]: row d holds the sines, then the cosines, of d / 10000^(2 i / width), i < width / 2 (XLNet's places, arXiv
 /// 1906.08237). `width` is even.
 std::vector<float> sinusoids(uint32_t distances, uint32_t width);
+/// The same in double precision, as places of encoder-decoders (arXiv 1706.03762) are made.
+std::vector<float> precise_sinusoids(uint32_t places, uint32_t width);
+/// The same of p / 10000^(i / (width / 2 - 1)), as tensor2tensor and fairseq have them. `width` is even, and 4 or more.
+std::vector<float> stepped_sinusoids(uint32_t places, uint32_t width);
 
 /// ALiBi's slopes (arXiv 2108.12409) of so many heads.
 std::vector<float> alibi_slopes(uint32_t heads);

@@ -21,10 +21,10 @@ std::string why_untrained(const fb::OpT& op) {
       return "";
     case fb::OpAttributes::Attention: {
       const fb::AttentionT& attention = *op.attributes.AsAttention();
-      const bool plain = attention.mask == fb::MaskKind::none && attention.heads == attention.kv_heads &&
-                         attention.distance_bias < 0 && attention.slopes < 0 && attention.place_rows < 0 &&
-                         attention.segment_keys < 0 && attention.soft_cap == 0;
-      return plain ? "" : "attention with masks, biases, caps or shared keys";
+      const bool plain = !attention.cross && attention.mask == fb::MaskKind::none &&
+                         attention.heads == attention.kv_heads && attention.distance_bias < 0 && attention.slopes < 0 &&
+                         attention.place_rows < 0 && attention.segment_keys < 0 && attention.soft_cap == 0;
+      return plain ? "" : "attention with masks, biases, caps or shared keys, or to a source";
     }
     case fb::OpAttributes::SplitHeads:
       return op.attributes.AsSplitHeads()->rotary >= 0  ? "rotary positions"

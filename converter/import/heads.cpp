@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "import/chain.h"
+#include "import/source/generation.h"
 #include "import/source/label_sets.h"
 #include "import/source/labels.h"
 
@@ -34,6 +35,10 @@ class HeadImporter {
     require(c_.fields, chosen.head->required);
     c_.builder.enter(fb::Part::head);
     (this->*build)(*chosen.head);
+    if (of_pair(*chosen.head) && chosen.task != fb::TaskKind::generate && chosen.task != fb::TaskKind::none) {
+      task_->shift_id = read_token(c_.fields, "decoder_start_token_id", c_.config.vocabulary);
+      if (task_->shift_id < 0) c_.fields.problem(ExitCode::kInvalid, "decoder_start_token_id", kStartIsMissing);
+    }
     c_.graph.model.task = std::move(task_);
   }
 
@@ -64,6 +69,7 @@ class HeadImporter {
   void generate(const Head& head) {
     c_.builder.output("logits", fb::OutputRole::next_words, layers(head));
     task_->end_ids = read_end_ids(c_.fields, c_.config.vocabulary);
+    task_->generations = read_generations(c_.fields, c_.config.vocabulary, of_pair(head));
   }
 
   void next_sentence(const Head& head) {
@@ -146,6 +152,9 @@ class HeadImporter {
   }
 
  private:
+  /// It stands on a decoder that goes with an encoder.
+  bool of_pair(const Head& head) const { return family_.source != nullptr && !head.of_source; }
+
   /// The head's scores as one label set, or cut into several; then sets that have layers of their own over the same rows.
   void label_sets(const Head& head, fb::OutputRole role) {
     std::vector<NamedLabels> cut, own;
@@ -431,7 +440,7 @@ class HeadImporter {
       return c_.builder.linear(name, x, weight, c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary})),
                                {});
     }
-    if (present ? c_.weights.same(weight_name, family_.name(Slot::kWords)) : c_.config.tie_embeddings) {
+    if (present ? c_.weights.same(weight_name, c_.encoder.words) : c_.config.tie_embeddings) {
       c_.weights.use_head(weight_name);
       if (c_.builder.width(weight) != in) {
         c_.problems.add(ExitCode::kUnsupported,
@@ -449,7 +458,12 @@ class HeadImporter {
                         weight_name));
       }
     }
-    const bool absent = layer.bare || (family_.block.optional_biases && !c_.weights.has_head(bias_name));
+    if (layer.row_bias && c_.weights.has_head(bias_name)) {
+      const Values row = c_.weights.head(bias_name, {1, vocabulary});
+      return c_.builder.linear(name, x, weight, c_.builder.vector(bias_name, row), {});
+    }
+    const bool absent =
+        layer.bare || layer.row_bias || (family_.block.optional_biases && !c_.weights.has_head(bias_name));
     const int32_t bias = absent ? kAbsent : c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary}));
     const float cap = number(layer.cap, 0);
     scale_hidden(number(layer.factor, layer.factor_otherwise) / number(layer.divisor, 1) / (cap == 0 ? 1 : cap), bias);

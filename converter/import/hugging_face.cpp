@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "import/recurrent.h"
 #include "import/source/checkpoint.h"
 #include "import/source/explain.h"
+#include "import/source/generation.h"
 #include "import/source/model_card.h"
 #include "import/source/sentence_transformers.h"
 #include "import/source/setfit.h"
@@ -109,6 +111,25 @@ void check_layers(const Weights& weights, const EncoderConfig& config, Problems&
   }
 }
 
+/// The encoder of an encoder-decoder, in a pass of its own.
+Encoder import_source_stack(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions) {
+  Beside beside;
+  beside.phase = fb::Phase::source;
+  return import_encoder(builder, weights, config, positions, beside);
+}
+
+/// The decoder, which stands on the encoder where there is one.
+Encoder import_main_stack(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions,
+                          const Encoder* source, const ChosenHead& head) {
+  Beside beside;
+  beside.source = source;
+  const bool words = (traits(head.task).parts & kNextWordsPart) != 0;
+  if (words && config.divides_last) {
+    beside.last_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(config.hidden)));
+  }
+  return import_encoder(builder, weights, config, positions, beside);
+}
+
 uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& options, Graph& graph) {
   const bool any = config.family->settings.any_length && options.max_tokens != 0;
   const uint32_t most = any ? kMostPlaces : config.positions;
@@ -187,10 +208,10 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   Graph graph;
   Problems problems;
   const Fields fields(source.config, "config.json", problems);
-  const EncoderConfig config = read_encoder_config(fields);
+  const EncoderConfig whole_config = read_encoder_config(fields);
   problems.raise();  // wrong settings would make every tensor's shape wrong
-  const Family& family = *config.family;
-  const ModelNames names = model_names(family);
+  const Family& family = *whole_config.family;
+  ModelNames names = model_names(family);
   const bool gives_tokens = gives_token_vectors(source.root) || is_colbert(source.config);
   const bool embeds = is_sentence_transformers(source.root) || family.block.averaged;
   const bool classifies = embeds && is_setfit(source.root) && (options.task.empty() || options.task == "classify");
@@ -200,12 +221,23 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
                           : gives_tokens          ? head_of_task(family, fb::TaskKind::token_vectors, weights, problems)
                           : embeds                ? head_of_task(family, fb::TaskKind::embed, weights, problems)
                                                   : detect_head(family, fields, weights, problems);
+  const bool of_source = family.source != nullptr && head.head != nullptr && head.head->of_source;
+  const bool of_pair = family.source != nullptr && !of_source;
+  const EncoderConfig source_config = family.source == nullptr ? whole_config : read_source_config(fields, family);
+  const EncoderConfig& config = of_source ? source_config : whole_config;
+  if (of_pair) check_layers(weights, source_config, problems);
+  if (of_source) names.unused.push_back({"decoder.", "nothing of the decoder is in the encoder's answers"});
   check_layers(weights, config, problems);
   problems.raise();
 
   Builder builder(graph);
   const uint32_t positions = kept_positions(config, options, graph);
-  Encoder encoder = import_encoder(builder, weights, config, positions);
+  Encoder beneath;
+  if (of_pair) {
+    graph.model.max_source = kept_positions(source_config, options, graph);
+    beneath = import_source_stack(builder, weights, source_config, graph.model.max_source);
+  }
+  Encoder encoder = import_main_stack(builder, weights, config, positions, of_pair ? &beneath : nullptr, head);
   if (family.block.recurrent) {
     const bool of_texts = (traits(head.task).parts & kLabelsPart) != 0;
     add_recurrent_layers(builder, weights, fields, of_texts && fields.text("pooling", "last") == "last", &encoder);
@@ -245,15 +277,6 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   return graph;
 }
 
-/// What ends a text is said there, in newer directories, or in config.json.
-void read_generation_settings(const fs::path& path, Json* config) {
-  constexpr const char* kEnd = "eos_token_id";
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return;
-  const Json settings = read_json_object(path);
-  if (settings.contains(kEnd) && !settings.at(kEnd).is_null()) (*config)[kEnd] = settings.at(kEnd);
-}
-
 /// Runs `work`; what the file system refuses becomes an Error.
 template <typename Work>
 auto with_files(const Work& work) {
@@ -275,7 +298,7 @@ ModelSource open_model_source(const fs::path& directory) {
     source.directory = transformer_directory(directory);
     source.config = read_json_object(source.directory / "config.json");
     refuse_unexecuted(source.directory, source.config);
-    read_generation_settings(source.directory / "generation_config.json", &source.config);
+    add_generation_settings(source.directory / "generation_config.json", &source.config);
     source.checkpoint = std::make_shared<const Checkpoint>(source.directory);
     source.tokenizer = read_tokenizer_files(source.directory);
     for (const auto& file : source.checkpoint->files()) source.weight_files.push_back(file->path());

@@ -16,17 +16,22 @@ namespace {
 
 class Stack {
  public:
-  Stack(Builder& builder, Weights& weights, const EncoderConfig& config)
+  Stack(Builder& builder, Weights& weights, const EncoderConfig& config, const Beside& beside)
       : builder_(builder),
         weights_(weights),
         config_(config),
+        beside_(beside),
         family_(*config.family),
-        base_(std::string(config.family->base) + ".") {}
+        base_(std::string(config.family->base) + "."),
+        side_(base_ + (beside.phase == fb::Phase::source ? "encoder."
+                       : beside.source != nullptr        ? "decoder."
+                                                         : "")) {}
 
   Encoder run(uint32_t positions) {
     Encoder out;
     out.base = base_;
-    int32_t x = embeddings(positions, &out.word_embeddings);
+    builder_.enter(beside_.phase);
+    int32_t x = embeddings(positions, &out);
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
     if (family_.settings.slopes) scores_.slopes = slopes();
     if (config_.causal) scores_.mask = fb::MaskKind::causal;
@@ -38,16 +43,17 @@ class Stack {
       relative.add(i, scores_);
       const int32_t in = x;
       const int32_t attended = attention(i, in);
-      x = feed_forward(i, attended, in);
+      x = feed_forward(i, beside_.source == nullptr ? attended : cross_attention(i, attended), in);
       if (i == 0 && config_.convolution != 0) x = convolution(in, x);
     }
     if (family_.has(Slot::kFinalNorm)) {
       const std::string name = family_.name(Slot::kFinalNorm);
-      const EpilogueSpec last = norm(name, config_.hidden);
+      const EpilogueSpec last = last_norm(name);
       x = builder_.row(base_ + name, x, last);
       out.gamma = last.gamma;
       out.beta = last.beta;
     }
+    builder_.enter(fb::Phase::main);
     out.hidden = x;
     return out;
   }
@@ -104,15 +110,57 @@ class Stack {
     return epilogue;
   }
 
-  int32_t embeddings(uint32_t positions, int32_t* word_embeddings) {
+  EpilogueSpec last_norm(const std::string& name) {
+    EpilogueSpec epilogue = norm(name, config_.hidden);
+    if (beside_.last_scale == 1) return epilogue;
+    Values gamma = gammas(name + ".weight", config_.hidden);
+    for (float& value : gamma.values) value *= beside_.last_scale;
+    epilogue.gamma = builder_.vector(base_ + name + ".scaled", std::move(gamma));
+    return epilogue;
+  }
+
+  /// The table of words, which an encoder and its decoder may share.
+  int32_t words(std::string* tensor) {
+    const char* own = family_.own_words;
+    const std::string name = own != nullptr && weights_.has_encoder(own) ? own : family_.name(Slot::kWords);
+    *tensor = name;
+    Values values = weights_.encoder(name, {config_.vocabulary, config_.embedding});
+    const int32_t shared = beside_.source == nullptr ? kAbsent : beside_.source->word_embeddings;
+    if (shared != kAbsent && builder_.holds(shared, values)) return shared;
+    return builder_.embedding(base_ + name, config_.vocabulary, config_.embedding, std::move(values));
+  }
+
+  /// Rows of places, as the file has them or as the settings say.
+  int32_t sinusoid_table(uint32_t positions) {
+    const std::string name = family_.name(Slot::kPositions);
+    if (weights_.has_encoder(name)) {
+      return builder_.table(
+          base_ + name, positions, config_.embedding,
+          weights_.encoder(name, {config_.first_position + config_.positions, config_.embedding}, positions));
+    }
+    constexpr uint32_t kInFront = 2;  // of stepped ones: the rows of tokens that fill up
+    const bool halves = family_.settings.sinusoids == Settings::Sinusoids::kHalves;
+    Values values;
+    values.values = halves ? precise_sinusoids(positions, config_.embedding)
+                           : stepped_sinusoids(positions + kInFront, config_.embedding);
+    if (!halves) {
+      values.values.erase(values.values.begin(),
+                          values.values.begin() + static_cast<std::ptrdiff_t>(size_t{kInFront} * config_.embedding));
+    }
+    return builder_.table(side_ + "sinusoids", positions, config_.embedding, std::move(values));
+  }
+
+  int32_t embeddings(uint32_t positions, Encoder* out) {
     builder_.enter(fb::Part::embeddings);
     // The order of addition is transformers'.
     std::vector<EmbedSpec> tables;
-    builder_.input("input_ids", fb::InputKind::ids, config_.vocabulary);
+    const bool of_source = beside_.phase == fb::Phase::source;
+    builder_.input(beside_.source == nullptr ? "input_ids" : "decoder_input_ids",
+                   of_source ? fb::InputKind::source_ids : fb::InputKind::ids, config_.vocabulary);
     const bool words_apart = family_.block.bottlenecks && config_.projects;
     if (config_.embedding_rank == 0 && !words_apart) {
-      *word_embeddings = table(Slot::kWords, config_.vocabulary);
-      tables.push_back({*word_embeddings, fb::IndexSource::ids, config_.embedding_factor});
+      out->word_embeddings = words(&out->words);
+      tables.push_back({out->word_embeddings, fb::IndexSource::ids, config_.embedding_factor});
     }
     if (config_.segments != 0 && !family_.has(Slot::kSegments)) {
       builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
@@ -122,20 +170,30 @@ class Stack {
       tables.push_back({table(Slot::kSegments, config_.segments), fb::IndexSource::segments});
       builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
     }
-    if (config_.position_table) {
+    const bool sinusoids = family_.settings.sinusoids != Settings::Sinusoids::kNone;
+    if (config_.position_table && !sinusoids) {
       tables.push_back(
           {table(Slot::kPositions, config_.first_position + config_.positions, config_.first_position, positions),
            fb::IndexSource::positions});
+    }
+    if (sinusoids) {
+      tables.push_back({sinusoid_table(positions), fb::IndexSource::positions});
     }
     if (config_.task_types != 0) {
       tables.push_back({table(Slot::kTaskTypes, config_.task_types, 0, 1), fb::IndexSource::zero});
     }
     if (words_apart) return widened(tables);
     if (config_.embedding_rank != 0) return factorised(tables);
-    if (!family_.has(Slot::kEmbeddingNorm)) return builder_.embed(base_ + "embeddings", tables, {});
+    if (!family_.has(Slot::kEmbeddingNorm)) return builder_.embed(side_ + "embeddings", tables, {});
     if (family_.block.sums_projected && config_.projects) return projected(tables);
+    if (family_.block.words_normed) {
+      EpilogueSpec words;
+      words.residual = builder_.embed(side_ + "embeddings.words", {tables.front()},
+                                      norm(family_.name(Slot::kEmbeddingNorm), config_.embedding));
+      return builder_.embed(side_ + "embeddings", {tables.begin() + 1, tables.end()}, words);
+    }
     const int32_t sum =
-        builder_.embed(base_ + "embeddings", tables, norm(family_.name(Slot::kEmbeddingNorm), config_.embedding));
+        builder_.embed(side_ + "embeddings", tables, norm(family_.name(Slot::kEmbeddingNorm), config_.embedding));
     return config_.projects ? dense(family_.name(Slot::kEmbeddingProjection), sum, config_.hidden, {}) : sum;
   }
 
@@ -145,9 +203,9 @@ class Stack {
     const std::string words = family_.name(Slot::kWords);
     const int32_t narrow = builder_.embedding(base_ + words, config_.vocabulary, rank,
                                               weights_.encoder(words, {config_.vocabulary, rank}));
-    const int32_t rows = builder_.embed(base_ + "embeddings.words", {{narrow, fb::IndexSource::ids}}, {});
+    const int32_t rows = builder_.embed(side_ + "embeddings.words", {{narrow, fb::IndexSource::ids}}, {});
     EpilogueSpec epilogue = norm(family_.name(Slot::kEmbeddingNorm), config_.hidden);
-    epilogue.residual = builder_.embed(base_ + "embeddings.positions", others, {});
+    epilogue.residual = builder_.embed(side_ + "embeddings.positions", others, {});
     return dense(family_.name(Slot::kFactorProjection), rows, config_.hidden, epilogue);
   }
 
@@ -155,7 +213,7 @@ class Stack {
   int32_t projected(const std::vector<EmbedSpec>& tables) {
     const std::string name = family_.name(Slot::kEmbeddingProjection) + std::string(".weight");
     const uint32_t width = config_.embedding, hidden = config_.hidden;
-    const int32_t sum = builder_.embed(base_ + "embeddings", tables, {});
+    const int32_t sum = builder_.embed(side_ + "embeddings", tables, {});
     const int32_t widens = builder_.linear_weight(base_ + name, hidden, width, weights_.encoder(name, {hidden, width}));
     return builder_.linear(base_ + family_.name(Slot::kEmbeddingProjection), sum, widens, kAbsent,
                            norm(family_.name(Slot::kEmbeddingNorm), hidden));
@@ -190,14 +248,14 @@ class Stack {
     const uint32_t count = config_.vocabulary + (config_.trigrams ? 1 : 0);
     const int32_t table = builder_.embedding(base_ + words, count, width, std::move(rows));
     EpilogueSpec epilogue;
-    epilogue.residual = builder_.embed(base_ + "embeddings.places", others, {});
+    epilogue.residual = builder_.embed(side_ + "embeddings.places", others, {});
     const auto normed = [&] {
       EpilogueSpec last = norm(family_.name(Slot::kEmbeddingNorm), hidden);
       last.residual = epilogue.residual;
       return last;
     };
     if (!config_.trigrams) {
-      const int32_t x = builder_.embed(base_ + "embeddings.words", {{table, fb::IndexSource::ids}}, {});
+      const int32_t x = builder_.embed(side_ + "embeddings.words", {{table, fb::IndexSource::ids}}, {});
       return dense(name, x, hidden, normed());
     }
     const Values weight = weights_.encoder(name + ".weight", {hidden, 3 * width});
@@ -209,7 +267,7 @@ class Stack {
         {".next", fb::IndexSource::next}, {".self", fb::IndexSource::ids}, {".previous", fb::IndexSource::previous}};
     for (uint32_t i = 0; i < 3; ++i) {
       const std::string op = base_ + name + kParts[i].name;
-      const int32_t x = builder_.embed(base_ + "embeddings.words" + kParts[i].name, {{table, kParts[i].source}}, {});
+      const int32_t x = builder_.embed(side_ + "embeddings.words" + kParts[i].name, {{table, kParts[i].source}}, {});
       const int32_t columns =
           builder_.linear_weight(op + ".weight", hidden, width, keep_columns(weight, i * width, width));
       const int32_t bias = i == 1 ? bias_of(name, hidden) : kAbsent;
@@ -233,10 +291,10 @@ class Stack {
   /// Each distance with its bucket's bias.
   int32_t distance_bias() {
     const std::string name = family_.name(Slot::kDistances);
-    const uint32_t most = family_.settings.most_distance;
-    Values values = weights_.encoder(name, {family_.settings.buckets, config_.heads});
+    const uint32_t most = config_.most_distance;
+    Values values = weights_.encoder(name, {config_.buckets, config_.heads});
     if (!values.values.empty()) {
-      values.values = bucket_biases(values.values, config_.heads, family_.settings.buckets, most);
+      values.values = bucket_biases(values.values, config_.heads, config_.buckets, most, family_.block.causal);
     }
     builder_.enter(fb::Part::attention);
     return builder_.table(base_ + name, config_.heads, 2 * most + 1, std::move(values));
@@ -446,6 +504,30 @@ class Stack {
     return builder_.row(graph_name(config_, i, Slot::kSumNorm), out, added(i, Slot::kSumNorm, x));
   }
 
+  /// What layer i takes of the source: keys and values are made of it once, by the pass over it.
+  int32_t cross_attention(uint32_t i, int32_t x) {
+    const uint32_t heads = config_.heads, columns = heads * config_.head_width;
+    const auto layer = static_cast<int32_t>(i);
+    const std::string name = graph_name(config_, i, Slot::kCrossAttention);
+    builder_.enter(fb::Part::attention, layer);
+    const int32_t in = family_.block.norm_first
+                           ? builder_.row(graph_name(config_, i, Slot::kCrossNorm), x, layer_norm(i, Slot::kCrossNorm))
+                           : x;
+    const int32_t queries = builder_.split_queries(
+        name + ".heads", dense(i, Slot::kCrossQuery, in, {{Slot::kCrossQuery, columns}}, {}), heads);
+    builder_.enter(fb::Phase::source);
+    builder_.enter(fb::Part::attention, layer);
+    const int32_t both = dense(i, Slot::kCrossKeysValues, beside_.source->hidden,
+                               {{Slot::kCrossKey, columns}, {Slot::kCrossValue, columns}}, {});
+    const Heads states = builder_.split_states(name + ".states", both, heads);
+    builder_.enter(fb::Phase::main);
+    builder_.enter(fb::Part::attention, layer);
+    AttentionSpec all;
+    all.scale = config_.score_scale;
+    const int32_t context = builder_.attention(name, {queries, states.k, states.v}, all);
+    return dense(i, Slot::kCrossOut, context, {{Slot::kCrossOut, config_.hidden}}, added(i, Slot::kCrossNorm, x));
+  }
+
   /// What `slot` makes of x, with its sum with the residual of `after`: behind a norm of its own, where there is one.
   int32_t add(uint32_t i, Slot slot, Slot norm_slot, int32_t x, const EpilogueSpec& after) {
     const std::vector<std::pair<Slot, uint32_t>> sources = {{slot, config_.inner}};
@@ -563,8 +645,10 @@ class Stack {
   Builder& builder_;
   Weights& weights_;
   const EncoderConfig& config_;
+  const Beside& beside_;
   const Family& family_;
   std::string base_;
+  std::string side_;                     // before names that both stacks of a pair have
   AttentionSpec scores_;                 // what attention of a layer knows of places
   int32_t rotary_ = kAbsent;             // angles of the layer's queries and keys
   int32_t attended_ = kAbsent;           // what the layer's attention reads
@@ -574,8 +658,9 @@ class Stack {
 
 }  // namespace
 
-Encoder import_encoder(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions) {
-  return Stack(builder, weights, config).run(positions);
+Encoder import_encoder(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions,
+                       const Beside& beside) {
+  return Stack(builder, weights, config, beside).run(positions);
 }
 
 }  // namespace bantam::convert

@@ -16,12 +16,23 @@ struct Encoder {
   int32_t gamma = kAbsent;            // of the norm that it comes from, where that is a decoder's last one
   int32_t beta = kAbsent;
   int32_t word_embeddings = kAbsent;  // for tied output layers
+  std::string words;                  // their tensor, relative to the base model
   int32_t state = kAbsent;            // [sequences, hidden], where recurrent layers keep what they end with
   std::string base;                   // prefix of names in the graph: "bert."
 };
 
-/// Appends the encoder with its inputs; positions beyond `positions` (1 or more) are left out.
-Encoder import_encoder(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions);
+/// What a stack stands beside.
+struct Beside {
+  fb::Phase phase = fb::Phase::main;
+  /// The encoder whose rows a decoder's layers attend to; null: they do not.
+  const Encoder* source = nullptr;
+  /// What the last norm leaves is multiplied by.
+  float last_scale = 1;
+};
+
+/// Appends the encoder (or decoder) with its inputs; positions beyond `positions` (1 or more) are left out.
+Encoder import_encoder(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions,
+                       const Beside& beside = {});
 
 }  // namespace bantam::convert
 

@@ -63,6 +63,21 @@ void quantize_heads(Graph& graph, fb::OpT& split) {
   query.heads = split.attributes.AsSplitHeads()->heads;
 }
 
+/// Queries of one split and keys of another that attend to each other have one type.
+void agree_on_heads(Graph& graph, std::vector<bool>& integer, const std::vector<int32_t>& producer) {
+  const auto split_of = [&](int32_t t) { return static_cast<size_t>(producer[static_cast<size_t>(t)]); };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& op : main_subgraph(graph).ops) {
+      if (op->attributes.type != fb::OpAttributes::Attention) continue;
+      const size_t q = split_of(op->inputs[0]), k = split_of(op->inputs[1]);
+      if (integer[q] == integer[k]) continue;
+      integer[q] = integer[k] = false;
+      changed = true;
+    }
+  }
+}
+
 void drop_unread_outputs(Graph& graph) {
   std::vector<bool> read(graph.model.tensors.size(), false);
   for (const auto& op : main_subgraph(graph).ops) {
@@ -118,14 +133,20 @@ void quantize_activations(Graph& graph, fb::DType residual) {
   for (auto& op : ops) {
     if (op->outputs.size() < 2) op->outputs.resize(2, -1);
   }
-  for (auto& op : ops) {
+  std::vector<bool> integer_heads(ops.size(), false);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const auto& op = ops[i];
     if (is_q8_linear(graph, *op)) {
       const int32_t x = op->inputs[0];
       if (copies.count(x) == 0) copies[x] = add_quantized_copy(graph, x);
     } else if (op->attributes.type == fb::OpAttributes::SplitHeads) {
       const int32_t from = producer[static_cast<size_t>(op->inputs[0])];
-      if (from >= 0 && is_q8_linear(graph, *ops[static_cast<size_t>(from)])) quantize_heads(graph, *op);
+      integer_heads[i] = from >= 0 && is_q8_linear(graph, *ops[static_cast<size_t>(from)]);
     }
+  }
+  agree_on_heads(graph, integer_heads, producer);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (integer_heads[i]) quantize_heads(graph, *ops[i]);
   }
   if (residual == fb::DType::i8) {
     const std::vector<bool> stream = residual_stream(graph);

@@ -178,19 +178,22 @@ Placement place_tile(const Graph& graph, const std::vector<Interval>& intervals,
   return worst(last) < worst(largest) ? last : largest;
 }
 
-/// Places all tensors of `region`; times are steps for shared tensors and ops for tile tensors.
-void plan_region(Graph& graph, fb::Region region, const std::vector<uint64_t>& typical, std::vector<uint32_t>* total) {
-  const fb::SubgraphT& subgraph = main_subgraph(graph);
+/// Places all tensors of `region` that a pass has; times are steps for shared tensors and ops for tile tensors.
+void plan_region(Graph& graph, fb::Phase phase, fb::Region region, const std::vector<uint64_t>& typical,
+                 std::vector<uint32_t>* total) {
+  fb::SubgraphT& subgraph = main_subgraph(graph);
   std::vector<Interval> intervals;
   std::vector<int32_t> interval_of(graph.model.tensors.size(), -1);
   std::vector<size_t> tensors;
   for (size_t s = 0; s < subgraph.steps.size(); ++s) {
     const fb::StepT& step = *subgraph.steps[s];
+    if (step.phase != phase) continue;
     for (size_t i = step.first_op; i < size_t{step.first_op} + step.op_count; ++i) {
       const uint64_t time = region == fb::Region::shared ? s : i;
       const auto touch = [&](int32_t t) {
         const auto at = static_cast<size_t>(t);
-        if (graph.constants[at] || graph.model.tensors[at]->region != region) return;
+        const fb::TensorT& touched = *graph.model.tensors[at];
+        if (graph.constants[at] || touched.region != region || is_state(touched)) return;
         if (interval_of[at] < 0) {
           interval_of[at] = static_cast<int32_t>(intervals.size());
           intervals.push_back({arena_size(graph, *graph.model.tensors[at]), time, time});
@@ -220,7 +223,7 @@ void plan_region(Graph& graph, fb::Region region, const std::vector<uint64_t>& t
   *total = narrow(placement.total);
   if (!in_tile) return;
   for (size_t i = 0; i < subgraph.ops.size(); ++i) {
-    main_subgraph(graph).ops[i]->scratch = narrow(live_end(intervals, placement, i));
+    if (phase_of(*subgraph.ops[i]) == phase) subgraph.ops[i]->scratch = narrow(live_end(intervals, placement, i));
   }
 }
 
@@ -230,8 +233,12 @@ void plan_memory(Graph& graph) {
   // Typical: one sequence of 128 tokens, tiles of 4 rows, as on devices that are short of memory.
   std::vector<uint64_t> typical;
   for (size_t s = 0; s < graph.model.symbols.size(); ++s) typical.push_back(s == kTokens ? 128 : 4);
-  plan_region(graph, fb::Region::shared, typical, &graph.model.shared_bytes);
-  plan_region(graph, fb::Region::tile, typical, &graph.model.tile_bytes);
+  fb::ModelT& model = graph.model;
+  plan_region(graph, fb::Phase::main, fb::Region::shared, typical, &model.shared_bytes);
+  plan_region(graph, fb::Phase::main, fb::Region::tile, typical, &model.tile_bytes);
+  if (main_subgraph(graph).steps.front()->phase == fb::Phase::main) return;
+  plan_region(graph, fb::Phase::source, fb::Region::shared, typical, &model.source_shared_bytes);
+  plan_region(graph, fb::Phase::source, fb::Region::tile, typical, &model.source_tile_bytes);
 }
 
 }  // namespace bantam::convert

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,8 +36,17 @@ int32_t row_symbol(const Graph& graph, const fb::OpT& op) {
 bool splits(const fb::OpT& op) { return op.attributes.type == fb::OpAttributes::SplitHeads; }
 bool makes_keys(const fb::OpT& op) { return splits(op) && op.outputs.size() > 1 && op.outputs[1] >= 0; }
 
-/// Barriers before an op, and its row symbol.
-using Key = std::pair<uint32_t, int32_t>;
+/// The op's pass, that over the source first; barriers before it in its pass; and its row symbol.
+struct Key {
+  bool main;
+  uint32_t first;
+  int32_t second;
+  bool operator==(const Key& other) const { return !(*this < other) && !(other < *this); }
+  bool operator!=(const Key& other) const { return !(*this == other); }
+  bool operator<(const Key& other) const {
+    return std::tie(main, first, second) < std::tie(other.main, other.first, other.second);
+  }
+};
 
 class Schedule {
  public:
@@ -61,17 +71,19 @@ class Schedule {
  private:
   Key earliest(size_t i) {
     const fb::OpT& op = *ops_[i];
-    Key key = {0, row_symbol(graph_, op)};
+    Key key = {phase_of(op) == fb::Phase::main, 0, row_symbol(graph_, op)};
     for_each_read(op, [&](int32_t read) {
       const int32_t from = producer_[static_cast<size_t>(read)];
       if (from < 0) return;
       if (static_cast<size_t>(from) >= i) throw Error(ExitCode::kInternal, "op " + op.name + " reads ahead");
       const Key& before = keys_[static_cast<size_t>(from)];
+      if (before.main != key.main) return;  // a state
       const bool barrier = reads_all_rows(op, read) || before.second != key.second;
       key.first = std::max(key.first, before.first + (barrier ? 1 : 0));
     });
-    if (op.attributes.type == fb::OpAttributes::Attention) attention_ = std::max(attention_, key.first + 1);
-    if (small_ && makes_keys(op)) key.first = std::max(key.first, attention_);
+    uint32_t& attention = attention_[key.main ? 1 : 0];
+    if (op.attributes.type == fb::OpAttributes::Attention) attention = std::max(attention, key.first + 1);
+    if (small_ && makes_keys(op)) key.first = std::max(key.first, attention);
     return key;
   }
 
@@ -85,7 +97,9 @@ class Schedule {
       uint32_t latest = UINT32_MAX;
       bool feeds_splits = true;
       for_each_write(op, [&](int32_t written) {
+        if (is_state(tensor(graph_, written))) latest = keys_[i].first;  // its readers are of another pass
         for (const size_t reader : readers_[static_cast<size_t>(written)]) {
+          if (keys_[reader].main != keys_[i].main) continue;
           feeds_splits = feeds_splits && splits(*ops_[reader]);
           latest = std::min(latest, keys_[reader].first);
         }
@@ -111,7 +125,7 @@ class Schedule {
       const bool is_read = !readers_[static_cast<size_t>(op.outputs[0])].empty();
       const int32_t x = op.inputs[0];
       const bool keeps = tensor(graph_, x).type == fb::DType::i8 || outlives(x, i);
-      if (is_output && !is_read && keeps) keys_[i].first = std::max(keys_[i].first, attention_);
+      if (is_output && !is_read && keeps) keys_[i].first = std::max(keys_[i].first, attention_[1]);
     }
   }
 
@@ -121,7 +135,7 @@ class Schedule {
   std::vector<int32_t> producer_;
   std::vector<std::vector<size_t>> readers_;  // of each tensor, ops in order
   std::vector<Key> keys_;
-  uint32_t attention_ = 0;  // barriers behind the last attention so far
+  uint32_t attention_[2] = {};  // barriers behind the last attention so far, of each pass
 };
 
 }  // namespace
@@ -139,6 +153,7 @@ void make_steps(Graph& graph, bool small) {
     step->first_op = static_cast<uint32_t>(subgraph.ops.size());
     step->op_count = static_cast<uint32_t>(ops.size());
     step->rows = order.second;
+    step->phase = order.main ? fb::Phase::main : fb::Phase::source;
     subgraph.steps.push_back(std::move(step));
     for (auto& op : ops) subgraph.ops.push_back(std::move(op));
   }

@@ -69,7 +69,8 @@ struct Storage {
   /// May a tensor that op `i` writes lie where `old` lies, as far as the readers of `old` go?
   bool is_free(int32_t old, size_t i, bool read_by_op_too) const {
     const Use& use = uses[static_cast<size_t>(old)];
-    if (is_constant(graph, old) || is_output(old) || use.written == kNever) return false;
+    if (is_constant(graph, old) || is_output(old) || is_state(tensor(graph, old)) || use.written == kNever)
+      return false;
     if (use.read && use.last_read >= i + (read_by_op_too ? 1 : 0)) return false;
     for (const size_t step : use.whole) {
       if (step == step_of[i]) return false;
@@ -112,7 +113,7 @@ void share_successors(Storage& storage, std::vector<bool>* taken) {
   }
   for (size_t i = 0; i < storage.subgraph.ops.size(); ++i) {
     for_each_write(*storage.subgraph.ops[i], [&](int32_t fresh) {
-      if (!storage.uses[static_cast<size_t>(fresh)].outlives_step) return;
+      if (!storage.uses[static_cast<size_t>(fresh)].outlives_step || is_state(tensor(storage.graph, fresh))) return;
       if (storage.buffer(fresh) != fresh) return;
       for (const int32_t old : ends[storage.step_of[i]]) {
         if ((*taken)[static_cast<size_t>(old)]) continue;

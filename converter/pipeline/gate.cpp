@@ -47,6 +47,7 @@ void Gate::prepare() {
     samples_.push_back(reference_->encode(text));
     samples_.back().odd = true;
   }
+  for (Sample& sample : samples_) reference_->complete(&sample, kCompletionTokens);
 }
 
 const std::vector<OutputRows>& Gate::reference(size_t sample) {
@@ -82,7 +83,9 @@ Comparison Gate::compare_with_expected(const FileBytes& file) {
   for (const auto& output : graph_.model.outputs) names.push_back(output->name);
   const std::vector<Expected> expected = read_expected(options_.expect, names);
   size_t longest = 1;
-  for (const Expected& line : expected) longest = std::max(longest, line.sample.ids.size());
+  for (const Expected& line : expected) {
+    longest = std::max({longest, line.sample.ids.size(), line.sample.decoder_ids.size()});
+  }
   Runner runner(file, static_cast<uint32_t>(longest));
   Comparer comparer(graph_.model, options_.expect.filename().string());
   compare_expected(runner, expected, comparer, [&](size_t done, size_t all) {

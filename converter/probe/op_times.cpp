@@ -116,7 +116,8 @@ std::vector<OpTime> list_ops(const Model& model, const Batch& batch) {
   return list;
 }
 
-Status time_ops(Session& session, const Batch& batch, uint32_t workers, uint32_t passes, std::vector<OpTime>* out) {
+Status time_ops(Session& session, const Batch& batch, uint32_t workers, uint32_t passes, RunPasses run,
+                std::vector<OpTime>* out) {
   *out = list_ops(session.model(), batch);
   std::vector<WorkerClock> clocks(workers);
   const double cost = clock_cost();
@@ -126,7 +127,7 @@ Status time_ops(Session& session, const Batch& batch, uint32_t workers, uint32_t
   Status status = Status::kOk;
   for (uint32_t pass = 0; pass < passes && status == Status::kOk; ++pass) {
     for (WorkerClock& clock : clocks) clock.milliseconds.assign(out->size(), 0.0);
-    status = session.run(batch);
+    status = run(session, batch);
     for (size_t i = 0; i < out->size(); ++i) {
       OpTime& op = (*out)[i];
       double spent = 0;

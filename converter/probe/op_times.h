@@ -38,10 +38,14 @@ double total_least(const std::vector<OpTime>& ops);
 /// Every operator of the model on this batch, in the order of the file; times are 0.
 std::vector<OpTime> list_ops(const Model& model, const Batch& batch);
 
-/// The same with times of `passes` runs of `batch` (at least 1). `workers` is the session's. Removes the session's
+/// One run of a batch through all that a model is.
+using RunPasses = Status (*)(Session&, const Batch&);
+
+/// The same with times of `passes` runs of `batch` (at least 1) by `run`. `workers` is the session's. Removes the session's
 /// observer. The time that the clock itself takes is taken off, at most half
 /// of an interval.
-Status time_ops(Session& session, const Batch& batch, uint32_t workers, uint32_t passes, std::vector<OpTime>* out);
+Status time_ops(Session& session, const Batch& batch, uint32_t workers, uint32_t passes, RunPasses run,
+                std::vector<OpTime>* out);
 
 /// Milliseconds that so many multiplications take one core at its peak: the dot-product limit. 0: no peak is known.
 double limit_ms(const Peaks& peaks, uint64_t int8_macs, uint64_t f32_macs);

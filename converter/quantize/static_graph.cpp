@@ -47,6 +47,10 @@ std::string obstacle(const Graph& graph, const fb::OpT& op) {
       return norm == fb::NormKind::layer ? "" : "an embedding without a layer norm has none";
     case fb::OpAttributes::Attention:
     case fb::OpAttributes::SplitHeads:
+      if (phase_of(op) != fb::Phase::main ||
+          (op.attributes.type == fb::OpAttributes::Attention && op.attributes.AsAttention()->cross)) {
+        return "attention of encoder-decoders has no integer form";
+      }
       if (op.inputs.size() > 3 || (op.attributes.type == fb::OpAttributes::SplitHeads && op.inputs.size() > 1)) {
         return "biases of scores, rotary positions and norms of queries and keys have no integer form";
       }

@@ -80,6 +80,10 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
   Problems problems;
   const Fields fields(source_.config, "config.json", problems);
   config_ = read_encoder_config(fields);
+  if (config_.family != nullptr && config_.family->source != nullptr) {
+    problems.add(ExitCode::kUnsupported, fmt::format("config.json: model_type: \"{}\": {}; convert the model as it is",
+                                                     config_.model_type, config_.family->why_layers_stay()));
+  }
   for (NamedLabels& set : read_label_sets(fields)) {
     if (!set.tensor.empty()) classifiers_.push_back(std::move(set.tensor));
   }

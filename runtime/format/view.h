@@ -53,6 +53,9 @@ inline Text as_text(const flatbuffers::String* string) {
 /// Constants lie in the file, all others in the arena.
 inline bool is_constant(const fb::Tensor& t) { return t.role() == fb::Role::constant; }
 
+/// Of a source, which the pass over it writes; the session has memory for it.
+inline bool is_state(const fb::Tensor& t) { return linked::kSources && t.role() == fb::Role::state; }
+
 /// Value of a dimension that does not depend on a symbol.
 inline uint32_t extent(const fb::Tensor& t, uint32_t dimension) {
   return static_cast<uint32_t>(t.shape()->Get(dimension)->b());
@@ -152,6 +155,27 @@ inline const fb::Input* find_input(const fb::Model& model, fb::InputKind kind) {
     if (model.inputs()->Get(i)->kind() == kind) return model.inputs()->Get(i);
   }
   return nullptr;
+}
+
+/// There is a pass over a source: the model is an encoder-decoder.
+inline bool has_source(const fb::Model& model) {
+  return linked::kSources && find_input(model, fb::InputKind::source_ids) != nullptr;
+}
+
+// Of the tokens of a pass, which the model has: their input, most of a sequence (0: no limit), and bytes of its plan.
+inline const fb::Input* ids_input(const fb::Model& model, fb::Phase phase) {
+  const bool source = linked::kSources && phase == fb::Phase::source;
+  return find_input(model, source ? fb::InputKind::source_ids : fb::InputKind::ids);
+}
+inline uint32_t longest_sequence(const fb::Model& model, fb::Phase phase) {
+  return linked::kSources && phase == fb::Phase::source ? model.max_source() : model.max_sequence();
+}
+using Affine = flatbuffers::Vector<uint32_t>;
+inline const Affine* plan_bytes(const fb::Model& model, fb::Phase phase, fb::Region region) {
+  if (linked::kSources && phase == fb::Phase::source) {
+    return region == fb::Region::tile ? model.source_tile_bytes() : model.source_shared_bytes();
+  }
+  return region == fb::Region::tile ? model.tile_bytes() : model.shared_bytes();
 }
 
 /// Legal segment ids are [0, segment_types): 1 when the model has no segments.

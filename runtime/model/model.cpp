@@ -42,6 +42,11 @@ Text Model::name() const { return as_text(bantam::root(*this).name()); }
 Text Model::tool() const { return as_text(bantam::root(*this).tool()); }
 Text Model::licence() const { return as_text(bantam::root(*this).licence()); }
 uint32_t Model::max_sequence() const { return bantam::root(*this).max_sequence(); }
+uint32_t Model::max_source() const { return bantam::root(*this).max_source(); }
+uint32_t Model::source_vocabulary() const {
+  const fb::Model& model = bantam::root(*this);
+  return has_source(model) ? ids_input(model, fb::Phase::source)->limit() : 0;
+}
 uint32_t Model::input_count() const { return count(bantam::root(*this).inputs()); }
 uint32_t Model::output_count() const { return count(bantam::root(*this).outputs()); }
 

@@ -26,7 +26,7 @@ using Tables =
     List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice, fb::Crf,
          fb::Unfold, fb::Recurrent, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op, fb::Step,
          fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel, fb::AddedToken,
-         fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
+         fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation, fb::Language, fb::Task, fb::Property>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
 static_assert(Tables::number<fb::Recurrent>() == kUnionBase + kUnionMembers);
@@ -124,6 +124,8 @@ constexpr Field kList[] = {
     required(&fb::Model::subgraphs), field(&fb::Model::inputs), field(&fb::Model::outputs),
     field(&fb::Model::tokenizers), field(&fb::Model::task), field(&fb::Model::max_sequence),
     field(&fb::Model::shared_bytes), field(&fb::Model::tile_bytes), field(&fb::Model::properties),
+    field(&fb::Model::max_source), field(&fb::Model::source_shared_bytes), field(&fb::Model::source_tile_bytes),
+    field(&fb::Model::source_tokenizer),
     // Operators
     field(&fb::Embed::tables),  //
     field(&fb::SplitHeads::heads), field(&fb::SplitHeads::kv_heads), field(&fb::SplitHeads::head_width),
@@ -133,7 +135,8 @@ constexpr Field kList[] = {
     field(&fb::Attention::scale), field(&fb::Attention::mask), field(&fb::Attention::window),
     field(&fb::Attention::distance_bias), field(&fb::Attention::slopes), field(&fb::Attention::place_rows),
     field(&fb::Attention::place_keys), field(&fb::Attention::place_queries), field(&fb::Attention::shared_places),
-    field(&fb::Attention::segment_keys), field(&fb::Attention::filler), field(&fb::Attention::soft_cap),  //
+    field(&fb::Attention::segment_keys), field(&fb::Attention::filler), field(&fb::Attention::soft_cap),
+    field(&fb::Attention::cross),  //
     field(&fb::Pool::kind),
     field(&fb::Pool::l2),                                     //
     field(&fb::Slice::begin), field(&fb::Slice::width),       //
@@ -160,13 +163,13 @@ constexpr Field kList[] = {
     field(&fb::Op::name), field(&fb::Op::version), field(&fb::Op::numerics), field(&fb::Op::features),
     field(&fb::Op::fallback), field(&fb::Op::inputs), field(&fb::Op::outputs), field(&fb::Op::attributes_type),
     required(&fb::Op::attributes), field(&fb::Op::epilogue), field(&fb::Op::integer), field(&fb::Op::scratch),
-    field(&fb::Op::tag),                                                             //
-    field(&fb::Step::first_op), field(&fb::Step::op_count), field(&fb::Step::rows),  //
+    field(&fb::Op::tag),                                                                                      //
+    field(&fb::Step::first_op), field(&fb::Step::op_count), field(&fb::Step::rows), field(&fb::Step::phase),  //
     field(&fb::Subgraph::name), required(&fb::Subgraph::ops), required(&fb::Subgraph::steps),
     // Inputs, outputs
     required(&fb::Input::name), field(&fb::Input::kind), field(&fb::Input::limit),  //
     required(&fb::Output::name), field(&fb::Output::role), field(&fb::Output::tensor), field(&fb::Output::squeeze),
-    field(&fb::Output::debug),
+    field(&fb::Output::debug), field(&fb::Output::phase),
     // Tokenizer
     field(&fb::Normalizer::kind), field(&fb::Normalizer::clean_text), field(&fb::Normalizer::split_chinese),
     field(&fb::Normalizer::lowercase), field(&fb::Normalizer::strip_accents), field(&fb::Normalizer::table),
@@ -191,9 +194,15 @@ constexpr Field kList[] = {
     field(&fb::LabelSet::output), field(&fb::LabelSet::labels), field(&fb::LabelSet::scheme),
     field(&fb::LabelSet::threshold), field(&fb::LabelSet::temperature), field(&fb::LabelSet::reject_below),
     field(&fb::LabelSet::name), field(&fb::LabelSet::parents),  //
+    field(&fb::Generation::name), field(&fb::Generation::prefix), field(&fb::Generation::start_id), field(&fb::Generation::first_id), field(&fb::Generation::last_id),
+    field(&fb::Generation::banned), field(&fb::Generation::max_new), field(&fb::Generation::min_new),
+    field(&fb::Generation::beams), field(&fb::Generation::length_penalty), field(&fb::Generation::early_stopping),
+    field(&fb::Generation::no_repeat_ngram), field(&fb::Generation::repetition_penalty),  //
+    required(&fb::Language::code), field(&fb::Language::token),                                                  //
     field(&fb::Task::kind), field(&fb::Task::label_sets), field(&fb::Task::max_answer_tokens),
     field(&fb::Task::no_answer), field(&fb::Task::no_answer_threshold), field(&fb::Task::prompt),
-    field(&fb::Task::blank_words), field(&fb::Task::end_ids),  //
+    field(&fb::Task::blank_words), field(&fb::Task::end_ids), field(&fb::Task::generations), field(&fb::Task::languages), field(&fb::Task::language_place),
+    field(&fb::Task::shift_id),  //
     required(&fb::Property::key), field(&fb::Property::value)};
 constexpr uint32_t kFieldCount = sizeof(kList) / sizeof(kList[0]);
 

@@ -48,18 +48,38 @@ Verdict check_symbols(const fb::Model& model) {
 }
 
 Verdict check_inputs(const fb::Model& model) {
-  uint32_t ids = 0;
-  uint32_t segments = 0;
+  uint32_t kinds[static_cast<uint32_t>(fb::InputKind::MAX) + 1] = {};
   for (uint32_t i = 0; i < count(model.inputs()); ++i) {
     const fb::Input& input = *model.inputs()->Get(i);
-    if (input.kind() > fb::InputKind::MAX) {
-      return unsupported("inputs other than ids and segments are not executed");
-    }
-    (input.kind() == fb::InputKind::ids ? ids : segments) += 1;
+    if (input.kind() > fb::InputKind::MAX) return unsupported("inputs of this kind are not executed");
+    kinds[static_cast<uint32_t>(input.kind())] += 1;
     if (input.limit() == 0 || input.limit() > INT32_MAX) return corrupt("an input's limit is zero or too large");
   }
-  return ids == 1 && segments <= 1 ? Verdict{}
-                                   : unsupported("a model has one input of ids and at most one of segments");
+  if (!linked::kSources && kinds[static_cast<uint32_t>(fb::InputKind::source_ids)] != 0) {
+    return not_linked("this build leaves out encoder-decoders");
+  }
+  for (const uint32_t inputs : kinds) {
+    if (inputs > 1) return unsupported("a model has several inputs of one kind");
+  }
+  return kinds[static_cast<uint32_t>(fb::InputKind::ids)] == 1 ? Verdict{} : unsupported("a model has no input of ids");
+}
+
+/// Steps of the source, where there are some, and where its ids are an input, stand in front of others.
+[[maybe_unused]] Verdict check_phases(const fb::Model& model) {
+  const auto& steps = *graph(model).steps();
+  const bool source = has_source(model);
+  fb::Phase last = source ? fb::Phase::source : fb::Phase::main;
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    const fb::Phase phase = steps.Get(i)->phase();
+    if (phase > fb::Phase::MAX) return unsupported("passes of this kind are not executed");
+    if (i == 0 ? phase != last : phase > last)
+      return corrupt("the steps' passes are not those of the inputs, or in no order");
+    last = phase;
+  }
+  if (last != fb::Phase::main) return corrupt("the model has no main pass");
+  const uint32_t tokenizers = count(model.tokenizers());
+  const bool known = model.source_tokenizer() == 0 || (source && model.source_tokenizer() < tokenizers);
+  return known ? Verdict{} : corrupt("the source's tokenizer does not exist");
 }
 
 bool is_tensor_or_none(int32_t index, uint32_t tensors) { return index >= -1 && index < static_cast<int32_t>(tensors); }
@@ -118,7 +138,7 @@ Verdict check_ops(const fb::Model& model, uint32_t* op) {
       if (rule == nullptr) return unsupported("this operator, its version or a feature it needs is not executed");
       if (rule->verify == nullptr) return not_linked("this build leaves the operator out");
       BANTAM_CHECK(check_operands(o, *rule->facts));
-      BANTAM_CHECK(rule->verify({model, o, static_cast<uint32_t>(step->rows())}));
+      BANTAM_CHECK(rule->verify({model, o, static_cast<uint32_t>(step->rows()), step->phase()}));
     }
   }
   return {};
@@ -135,6 +155,7 @@ Verdict check_meaning(const fb::Model& model, const uint8_t* data, size_t data_s
   }
   if constexpr (linked::kSparse || linked::kBitmask) BANTAM_CHECK(check_indexed(model, data, data_size));
   BANTAM_CHECK(check_steps(graph(model), tensors, op));
+  if constexpr (linked::kSources) BANTAM_CHECK(check_phases(model));
   BANTAM_CHECK(check_ops(model, op));
   BANTAM_CHECK(check_plan(model));
   return check_task(model);
@@ -171,6 +192,8 @@ Verdict check_steps(const fb::Subgraph& graph, uint32_t tensors, uint32_t* bad_o
   uint64_t next = 0;
   for (const fb::Step* step : *graph.steps()) {
     if (step->first_op() != next || step->op_count() == 0) return corrupt("the steps do not cover the ops in order");
+    if (!linked::kSources && step->phase() != fb::Phase::main)
+      return not_linked("this build leaves out passes over sources");
     next += step->op_count();
     if (step->rows() != static_cast<int32_t>(kTokens) && step->rows() != static_cast<int32_t>(kSequences)) {
       return corrupt("a step runs over neither tokens nor sequences");

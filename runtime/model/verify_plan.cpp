@@ -25,6 +25,8 @@ struct Life {
   uint32_t first;
   uint32_t end;
   bool written;
+  bool touched;
+  fb::Phase phase;    // of the steps that touch it
   bool written_here;  // in `step`
   bool read_whole;    // in `step`
 };
@@ -52,12 +54,24 @@ class PlanCheck {
       : model_(model), ops_(*graph(model).ops()), steps_(*graph(model).steps()), tensors_(model.tensors()->size()) {}
 
   Verdict run() {
-    for (const fb::Op* op : ops_) BANTAM_CHECK(check_op(*op));
+    for (uint32_t p = 0; p < (linked::kSources ? 2 : 1); ++p) {
+      for (const fb::Region region : {fb::Region::shared, fb::Region::tile}) {
+        if (count(plan_bytes(model_, static_cast<fb::Phase>(p), region)) > 1 + kSymbols) {
+          return corrupt("the plan names unknown symbols");
+        }
+      }
+    }
+    for (const fb::Step* step : steps_) {
+      const Affine* tile = plan_bytes(model_, step->phase(), fb::Region::tile);
+      for (uint32_t i = 0; i < step->op_count(); ++i) BANTAM_CHECK(check_op(*ops_.Get(step->first_op() + i), tile));
+    }
     Life lives[kTogether];
     for (uint32_t next = 0; next < tensors_;) {
       uint32_t n = 0;
       for (; next < tensors_ && n < kTogether; ++next) {
-        if (!is_constant(at(static_cast<int32_t>(next)))) lives[n++] = {static_cast<int32_t>(next), 0, 0, 0, 0, 0, 0};
+        if (is_constant(at(static_cast<int32_t>(next)))) continue;
+        lives[n] = {};
+        lives[n++].tensor = static_cast<int32_t>(next);
       }
       if (n > 0) BANTAM_CHECK(check_lives(lives, n));
     }
@@ -73,7 +87,7 @@ class PlanCheck {
 
   /// An op writes no tensor twice and none that it reads, except the residual that its outputs update in place. The place
   /// behind which its scratch memory begins is in the tile region and no matter of the run's lengths.
-  Verdict check_op(const fb::Op& op) {
+  Verdict check_op(const fb::Op& op, const Affine* tile) {
     const Operands operands(op);
     operands_ += operands.size();
     for (uint32_t i = 0; i < operands.size(); ++i) {
@@ -88,7 +102,7 @@ class PlanCheck {
     if (count(op.scratch()) > 1 + kSymbols) return corrupt("the plan names unknown symbols");
     for (uint32_t i = 0; i < count(op.scratch()); ++i) {
       const uint32_t begin = op.scratch()->Get(i);
-      if (begin > coefficient(model_.tile_bytes(), i) || (begin != 0 && i != 0 && i != 1 + kTile)) {
+      if (begin > coefficient(tile, i) || (begin != 0 && i != 0 && i != 1 + kTile)) {
         return corrupt("scratch memory begins outside the tile region");
       }
     }
@@ -117,8 +131,35 @@ class PlanCheck {
       const fb::Tensor& t = at(life.tensor);
       const bool output = t.role() == fb::Role::output;
       if (output && !life.written) return corrupt("an output is never written", life.tensor);
+      if (is_state(t)) continue;
+      // One that nothing touches, too.
+      if (!ends_before(t, plan_bytes(model_, life.phase, t.region()))) {
+        return corrupt("a tensor's place is outside its region of the arena", life.tensor);
+      }
       if (t.region() != fb::Region::tile) {
-        BANTAM_CHECK(check_alone(life.tensor, life.first, output ? ops_.size() : life.end));
+        BANTAM_CHECK(check_alone(life.tensor, life.first, output ? end_of(life.phase) : life.end));
+      }
+      if constexpr (linked::kSources) {
+        if (output) BANTAM_CHECK(check_output_phase(life));
+      }
+    }
+    return {};
+  }
+
+  /// Behind the last op of a pass.
+  uint32_t end_of(fb::Phase phase) const {
+    if (!linked::kSources || phase == fb::Phase::main) return ops_.size();
+    uint32_t end = 0;
+    for (const fb::Step* step : steps_) {
+      if (step->phase() == phase) end = step->first_op() + step->op_count();
+    }
+    return end;
+  }
+
+  Verdict check_output_phase(const Life& life) const {
+    for (const fb::Output* output : *model_.outputs()) {
+      if (output->tensor() == life.tensor && output->phase() != life.phase) {
+        return corrupt("an output is made by another pass than it says", life.tensor);
       }
     }
     return {};
@@ -134,8 +175,18 @@ class PlanCheck {
     return lives[low].tensor == tensor ? lives + low : nullptr;
   }
 
+  /// Of which pass the tensor is.
+  Verdict meet(Life& life, Access access, fb::Phase phase) {
+    const bool state = is_state(at(life.tensor));
+    if (!life.touched) life.phase = phase;
+    life.touched = true;
+    if (state && access == Access::kWrite && life.written) return corrupt("a state is written twice", life.tensor);
+    return state || life.phase == phase ? Verdict{} : corrupt("a tensor is of two passes", life.tensor);
+  }
+
   Verdict touch(Life& life, Access access, uint32_t step_number, const fb::Step& step, uint32_t op) {
     const bool in_tile = at(life.tensor).region() == fb::Region::tile;
+    if constexpr (linked::kSources) BANTAM_CHECK(meet(life, access, step.phase()));
     if (life.step != step_number) {
       BANTAM_CHECK(leave_step(life));
       life.step = step_number;
@@ -159,6 +210,7 @@ class PlanCheck {
   Verdict leave_step(const Life& life) {
     if (life.written_here && life.read_whole)
       return corrupt("a step writes rows that its other tiles read", life.tensor);
+    if (is_state(at(life.tensor))) return {};
     return at(life.tensor).region() == fb::Region::tile ? check_alone(life.tensor, life.first, life.end) : Verdict{};
   }
 
@@ -174,7 +226,7 @@ class PlanCheck {
       const Operands operands(op);
       for (uint32_t i = 0; i < operands.size(); ++i) {
         const int32_t other = operands.tensor(i);
-        if (other < 0 || other == index || is_constant(at(other))) continue;
+        if (other < 0 || other == index || is_constant(at(other)) || is_state(at(other))) continue;
         if (at(other).region() == t.region() && !disjoint(t, at(other))) {
           return corrupt("two tensors that are alive together overlap in the arena", other);
         }

@@ -14,6 +14,10 @@ Verdict check_output(const fb::Model& model, const fb::Output& output) {
     return corrupt("an output is not a tensor of the model");
   }
   if (output.role() > fb::OutputRole::MAX) return unsupported("an output's role is unknown");
+  const bool main = output.phase() == fb::Phase::main;
+  if (!main && (!has_source(model) || output.phase() > fb::Phase::MAX || output.role() != fb::OutputRole::none)) {
+    return corrupt("an output's pass is none of the model's, or a task reads one of the source's pass");
+  }
   const fb::Tensor& t = tensor(model, output.tensor());
   if (t.role() != fb::Role::output) {
     return corrupt("an output's tensor does not have the role of an output", output.tensor());
@@ -81,6 +85,63 @@ constexpr uint32_t lacking(uint32_t tasks, fb::ActivationKind score) {
 constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::ActivationKind::exp) |
                                     lacking(tasks_scored(kSigmoids), fb::ActivationKind::sigmoid);
 
+[[maybe_unused]] bool is_token(const fb::Model& model, int32_t id) {
+  return id >= 0 && static_cast<uint32_t>(id) < find_input(model, fb::InputKind::ids)->limit();
+}
+
+/// Tokens are tokens, and numbers in their ranges.
+[[maybe_unused]] Verdict check_generation(const fb::Model& model, const fb::Generation& generation, bool starts) {
+  if ((generation.start_id() != -1) != starts) {
+    return corrupt("an encoder-decoder that generates begins with a token that the task names, others do not");
+  }
+  for (const int32_t id : {generation.start_id(), generation.first_id(), generation.last_id()}) {
+    if (id != -1 && !is_token(model, id)) return corrupt("what generating begins or ends with is no token");
+  }
+  for (uint32_t i = 0; i < count(generation.banned()); ++i) {
+    if (!is_token(model, generation.banned()->Get(i))) return corrupt("a banned token is none");
+  }
+  const float penalty = generation.length_penalty(), repetition = generation.repetition_penalty();
+  const bool fits = generation.beams() != 0 && generation.early_stopping() <= fb::EarlyStopping::MAX &&
+                    penalty >= -1e3f && penalty <= 1e3f && repetition > 0.0f && repetition <= 1e6f;
+  return fits ? Verdict{} : corrupt("a setting of generating is out of range");
+}
+
+/// Languages are tokens of the texts in which they are said.
+[[maybe_unused]] Verdict check_languages(const fb::Model& model, const fb::Task& task) {
+  constexpr uint32_t kMostLanguages = 1024;
+  if (task.language_place() > fb::LanguagePlace::MAX) return corrupt("unknown place of languages");
+  if (count(task.languages()) > kMostLanguages) return unsupported("too many languages");
+  if ((count(task.languages()) != 0) != (task.language_place() != fb::LanguagePlace::none)) {
+    return corrupt("there are languages without a place, or a place without languages");
+  }
+  for (uint32_t i = 0; i < count(task.languages()); ++i) {
+    const int32_t id = task.languages()->Get(i)->token();
+    const bool fits = task.language_place() == fb::LanguagePlace::source
+                          ? id >= 0 && static_cast<uint32_t>(id) < ids_input(model, fb::Phase::source)->limit()
+                          : is_token(model, id);
+    if (!fits) return corrupt("a language is no token");
+  }
+  return {};
+}
+
+/// What generating begins with, and how it goes on.
+[[maybe_unused]] Verdict check_generations(const fb::Model& model, const fb::Task& task) {
+  constexpr uint32_t kMostGenerations = 64;
+  const bool starts = has_source(model) && (traits(task.kind()).parts & kNextWordsPart) != 0;
+  if (task.shift_id() != -1 && (!has_source(model) || !is_token(model, task.shift_id()))) {
+    return corrupt("what the main pass begins with is no token, or there is no source to shift");
+  }
+  if (starts && count(task.generations()) == 0) {
+    return corrupt("an encoder-decoder that generates begins with a token that the task names, others do not");
+  }
+  if (count(task.generations()) > kMostGenerations) return unsupported("too many ways of generating");
+  for (uint32_t i = 0; i < count(task.generations()); ++i) {
+    BANTAM_CHECK(check_generation(model, *task.generations()->Get(i), starts));
+  }
+  if (count(task.languages()) != 0 && !starts) return corrupt("languages without an encoder-decoder that generates");
+  return check_languages(model, task);
+}
+
 }  // namespace
 
 Verdict check_task(const fb::Model& model) {
@@ -91,6 +152,7 @@ Verdict check_task(const fb::Model& model) {
   if ((kWithoutScores & task_bit(task->kind())) != 0) {
     return not_linked("this build leaves out the activation that the task's scores are computed with");
   }
+  if constexpr (linked::kContexts || linked::kSources) BANTAM_CHECK(check_generations(model, *task));
   if (!is_finite(task->no_answer_threshold())) return corrupt("the no-answer threshold is not a number");
   if (count(task->label_sets()) > kMaxLabelSets) return unsupported("too many label sets");
   for (uint32_t i = 0; i < count(task->label_sets()); ++i) {

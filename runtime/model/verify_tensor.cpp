@@ -20,7 +20,8 @@ constexpr uint32_t kLayoutsLeftOut = 0
     ;
 
 Verdict check_enums(const fb::Tensor& t) {
-  if (t.type() > fb::DType::MAX || t.role() > fb::Role::MAX || t.region() > fb::Region::MAX ||
+  constexpr fb::Role kLastRole = linked::kSources ? fb::Role::MAX : fb::Role::output;
+  if (t.type() > fb::DType::MAX || t.role() > kLastRole || t.region() > fb::Region::MAX ||
       t.scale_kind() > fb::ScaleKind::MAX || t.source_type() > fb::DType::MAX) {
     return corrupt("a tensor's type, role, region or kind of scale is unknown");
   }
@@ -171,21 +172,15 @@ Verdict check_constant(const fb::Tensor& t, size_t data_size) {
   return check_blob(t.sums(), sums, 2, data_size);
 }
 
-/// Offsets are 64-byte aligned for every value of the symbols, and the tensor ends inside its region.
+/// Offsets are 64-byte aligned for every value of the symbols. That the tensor ends inside its region says check_plan, which knows
+/// its pass.
 Verdict check_place(const fb::Model& model, const fb::Tensor& t) {
   const bool in_tile = t.region() == fb::Region::tile;
-  const auto* region = in_tile ? model.tile_bytes() : model.shared_bytes();
-  if (count(t.offset()) > 1 + kSymbols || count(region) > 1 + kSymbols) {
-    return corrupt("the plan names unknown symbols");
-  }
+  if (count(t.offset()) > 1 + kSymbols) return corrupt("the plan names unknown symbols");
   for (uint32_t i = 0; i <= kSymbols; ++i) {
     const uint32_t multiple = i == 0 ? 1 : model.symbols()->Get(i - 1)->multiple();
     const uint32_t begin = coefficient(t.offset(), i);
-    const uint32_t end = coefficient(region, i);
     if (begin * multiple % 64 != 0) return corrupt("a tensor's place in the arena is not 64-byte aligned");
-    if (begin > end || (i == 1 + rows_symbol(t) && row_bytes(t) > end - begin)) {
-      return corrupt("a tensor's place is outside its region of the arena");
-    }
     // Steps choose the tile; tiles know nothing of the run's lengths.
     if (i > 0 && begin != 0 && in_tile != (i == 1 + kTile)) {
       return corrupt("a tensor's place depends on another region's symbol");
@@ -220,6 +215,13 @@ Verdict check_activation(const fb::Model& model, const fb::Tensor& t) {
       break;
     default:
       return corrupt("an activation has the layout of a weight");
+  }
+  if (is_state(t)) {
+    const bool pages = t.layout() == fb::Layout::key_pages || t.layout() == fb::Layout::value_pages;
+    if (!pages || rows_symbol(t) != kTokens || t.scale_kind() != scales || count(t.offset()) != 0) {
+      return corrupt("a state is not keys or values of tokens that the session has a place for");
+    }
+    return {};
   }
   const bool fixed = q8 && is_fixed(t) && t.layout() != fb::Layout::head_rows;
   if (t.scale_kind() != scales && !fixed)

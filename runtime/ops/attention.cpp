@@ -8,6 +8,8 @@ namespace {
 
 static_assert(static_cast<int>(kernels::Mask::kCausalWindow) == static_cast<int>(fb::MaskKind::causal_window));
 
+bool is_cross(const fb::Attention& a) { return linked::kSources && a.cross(); }
+
 HeadShape shape_of(const fb::Attention& a) { return {a.heads(), a.kv_heads(), a.head_width()}; }
 
 uint32_t output_width(const fb::Op& op) {
@@ -29,12 +31,19 @@ Verdict verify(const Site& site) {
   BANTAM_CHECK(check_head_tensors(site, shape_of(a), operand(site.op.inputs(), 0), operand(site.op.inputs(), 1),
                                   operand(site.op.inputs(), 2)));
   if constexpr (linked::kBias) BANTAM_CHECK(check_bias(site, a.heads()));
+  if (a.cross() && !linked::kSources) return not_linked("this build leaves out attention to sources");
+  const int32_t keys = operand(site.op.inputs(), 1);
+  if (a.cross() != is_state(tensor(site.model, keys))) return corrupt("attention to a source reads states", keys);
+  if (a.cross() && (site.phase != fb::Phase::main || a.mask() != fb::MaskKind::none || has_bias(a))) {
+    return corrupt("attention to a source has a mask or a bias, or is in the source's own pass");
+  }
   return check_epilogue(site, output_width(site.op));
 }
 
 uint64_t scratch([[maybe_unused]] const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const fb::Attention& a = *op.attributes_as_Attention();
-  const uint32_t pages = kernels::most_visible_pages(need.pages, need.block_rows, mask_of(a), a.window());
+  const uint32_t all_pages = is_cross(a) ? need.source_pages : need.pages;
+  const uint32_t pages = kernels::most_visible_pages(all_pages, need.block_rows, mask_of(a), a.window());
   const uint64_t all =
       sink_scratch(op, output_width(op), need.block_rows) + kernels::attention_scratch_bytes(pages, need.block_rows);
   return linked::kPlaceScores ? all + place_scratch(model, op, need.block_rows) : all;
@@ -85,6 +94,12 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   args.value_page_stride = value_page * a.kv_heads();
   args.kv_begin = args.query_begin - place_of(run, sequence, begin);
   args.kv_end = key_row(run, sequence, end_of_keys(run, a, sequence));
+  if (linked::kSources && a.cross()) {
+    args.query_begin = args.kv_begin = source_row(run, sequence);
+    args.kv_end = args.kv_begin + run.sources->lengths[run.sources->numbers[sequence]];
+  } else {
+    find_pages(run, args, sequence);
+  }
   args.head_width = a.head_width();
   args.scale = a.scale();
   args.mask = mask_of(a);
@@ -92,7 +107,6 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   args.q8 = q8;
   args.y_stride = y_stride;
   args.scratch = scratch_bytes + places;
-  find_pages(run, args, sequence);
   const uint8_t* keys = page_base(run, operand(op.inputs(), 1));
   const uint8_t* values = page_base(run, operand(op.inputs(), 2));
   const uint32_t group = a.heads() / a.kv_heads();

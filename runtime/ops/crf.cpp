@@ -37,7 +37,7 @@ Verdict verify(const Site& site) {
                     t.shape()->size() == 2 && extent(t, 1) == tags && extent(t, 0) == tags + 2;
   if (!fits) return corrupt("transitions are not an f32 matrix of a row more a tag, and two", transitions);
   if (members < 0) return {};
-  return check_numbers(site, members, fb::DType::i32, (ids_limit(site.model) + 31) / 32);
+  return check_numbers(site, members, fb::DType::i32, (ids_limit(site.model, site.phase) + 31) / 32);
 }
 
 /// Two rows of scores.

@@ -8,15 +8,18 @@ namespace {
 /// Largest index that `source` can give, without the table's offset.
 Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* largest) {
   switch (source) {
-    case fb::IndexSource::ids:  // of which a model has one input
-      *largest = find_input(site.model, fb::InputKind::ids)->limit() - 1u;
+    case fb::IndexSource::ids:  // of which a pass has one input
+      *largest = ids_limit(site.model, site.phase) - 1u;
       return {};
     case fb::IndexSource::segments:
+      if (linked::kSources && site.phase != fb::Phase::main) return corrupt("tokens of a source have no segments");
       *largest = segment_types(site.model) - 1u;
       return {};
     case fb::IndexSource::positions:
-      if (site.model.max_sequence() == 0) return corrupt("an embedding of positions needs a longest sequence");
-      *largest = site.model.max_sequence() - 1u;
+      if (longest_sequence(site.model, site.phase) == 0) {
+        return corrupt("an embedding of positions needs a longest sequence");
+      }
+      *largest = longest_sequence(site.model, site.phase) - 1u;
       return {};
     case fb::IndexSource::zero:
       *largest = 0;
@@ -24,7 +27,7 @@ Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* larges
     case fb::IndexSource::next:
     case fb::IndexSource::previous:
       if (!linked::kNeighbours) return not_linked("this build leaves out embeddings of neighbours");
-      *largest = find_input(site.model, fb::InputKind::ids)->limit();
+      *largest = ids_limit(site.model, site.phase);
       return {};
     default:
       return unsupported("an embedding of this index source is not executed");
@@ -62,7 +65,7 @@ namespace {
 /// Of the neighbours of tokens.
 void fill_neighbours(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
   const bool next = table.source() == fb::IndexSource::next;
-  const auto none = static_cast<int32_t>(find_input(run.model, fb::InputKind::ids)->limit());
+  const auto none = static_cast<int32_t>(ids_limit(run.model, run.phase));
   uint32_t sequence = find_sequence(run, first);
   for (uint32_t i = 0; i < n; ++i) {
     const uint32_t row = first + i;

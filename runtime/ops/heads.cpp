@@ -5,8 +5,11 @@ namespace {
 
 Verdict check_head_tensor(const Site& site, int32_t index, uint32_t heads, uint32_t head_width, bool q8,
                           fb::Layout layout) {
-  BANTAM_CHECK(check_step_rows(site, index));
   const fb::Tensor& t = tensor(site.model, index);
+  // Rows of a state are tokens of a source; queries are no state.
+  if (layout == fb::Layout::rows || layout == fb::Layout::head_rows || !is_state(t)) {
+    BANTAM_CHECK(check_step_rows(site, index));
+  }
   if (t.type() != (q8 ? fb::DType::i8 : fb::DType::f32)) {
     return corrupt("queries, keys and values differ in type", index);
   }
@@ -50,6 +53,9 @@ Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, 
   if (tensor(site.model, k).region() != fb::Region::shared || tensor(site.model, v).region() != fb::Region::shared) {
     return corrupt("keys and values are shared by all rows", k);
   }
+  if (is_state(tensor(site.model, k)) != is_state(tensor(site.model, v))) {
+    return corrupt("keys are a state where values are none, or the other way round", k);
+  }
   return {};
 }
 
@@ -60,7 +66,7 @@ uint64_t f32_heads_bytes(const fb::Model& model, fb::Region region, const uint32
     for (uint32_t i = 0; i < count(op->outputs()); ++i) {
       if (operand(op->outputs(), i) < 0) continue;
       const fb::Tensor& t = tensor(model, operand(op->outputs(), i));
-      if (t.type() != fb::DType::i8 || t.region() != region) continue;
+      if (t.type() != fb::DType::i8 || t.region() != region || is_state(t)) continue;
       const uint64_t ends = evaluate(t.offset(), values) + row_bytes(t) * values[rows_symbol(t)];
       end = ends > end ? ends : end;
     }

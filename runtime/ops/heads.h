@@ -47,8 +47,9 @@ inline uint8_t* head_base(const TileRun& run, const fb::Tensor& t) {
   return region + 4 * evaluate(t.offset(), run.values);
 }
 
-/// First byte of the pages of keys or values `index`: in the arena's plan, or in the contexts.
+/// First byte of the pages of keys or values `index`: in the arena's plan, in the contexts or of the sources.
 inline uint8_t* page_base(const TileRun& run, int32_t index) {
+  if (linked::kSources && is_state(tensor(run.model, index))) return run.sources->pages + run.sources->begins[index];
   if (run.contexts != nullptr) return run.contexts->pages + run.contexts->begins[index];
   return head_base(run, tensor(run.model, index));
 }
@@ -56,6 +57,11 @@ inline uint8_t* page_base(const TileRun& run, int32_t index) {
 /// The row of keys and values that row `row` of the run has, which is of `sequence`: in contexts counted from their beginning.
 inline uint32_t key_row(const TileRun& run, uint32_t sequence, uint32_t row) {
   return run.contexts == nullptr ? row : place_of(run, sequence, row);
+}
+
+/// The first row that states have of the source that `sequence` writes, or goes with.
+inline uint32_t source_row(const TileRun& run, uint32_t sequence) {
+  return run.sources->numbers[sequence] * run.sources->rows;
 }
 
 /// The pages of the context that `sequence` goes on with; null without contexts.

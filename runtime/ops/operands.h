@@ -69,13 +69,8 @@ inline uint32_t find_sequence(const TileRun& run, uint32_t row) {
   return low;
 }
 
-/// Ids are below it; 0: the model takes none.
-inline uint32_t ids_limit(const fb::Model& model) {
-  for (const fb::Input* input : *model.inputs()) {
-    if (input->kind() == fb::InputKind::ids) return input->limit();
-  }
-  return 0;
-}
+/// Ids of the pass are below it.
+inline uint32_t ids_limit(const fb::Model& model, fb::Phase phase) { return ids_input(model, phase)->limit(); }
 
 /// The place of row `row` of the run in its sequence.
 inline uint32_t place_of(const TileRun& run, uint32_t sequence, uint32_t row) {

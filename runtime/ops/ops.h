@@ -30,6 +30,7 @@ struct Site {
   const fb::Model& model;
   const fb::Op& op;
   uint32_t rows_symbol;  // of the step: kTokens or kSequences
+  fb::Phase phase;       // of the step
 };
 
 /// Keys and values of what sequences have had before a run (Session, "Contexts").
@@ -52,8 +53,28 @@ struct Remembering<false> {
   static constexpr const Contexts* contexts = nullptr;
 };
 
+/// Keys and values of sources (Session, "Sources").
+struct Sources {
+  uint8_t* pages;
+  const uint64_t* begins;   // of each state in `pages`, by the tensor's number
+  uint32_t rows;            // of a source, a multiple of 16: source s begins with row s * rows of each state
+  const uint32_t* numbers;  // [sequences]: the source that each writes, or goes with
+  const uint32_t* lengths;  // [sources]: tokens
+};
+
+template <bool kLinked>
+struct Passing {
+  fb::Phase phase = fb::Phase::main;
+  const Sources* sources = nullptr;
+};
+template <>
+struct Passing<false> {
+  static constexpr fb::Phase phase = fb::Phase::main;
+  static constexpr const Sources* sources = nullptr;
+};
+
 /// What an op sees when it runs on one tile of rows. Everything in the file has been verified.
-struct TileRun : Remembering<linked::kContexts> {
+struct TileRun : Remembering<linked::kContexts>, Passing<linked::kSources> {
   const fb::Model& model;
   const uint8_t* data;  // the file's data section
   const kernels::Table& kernels;
@@ -77,8 +98,9 @@ struct TileRun : Remembering<linked::kContexts> {
 
 /// What scratch memory depends on beside the op.
 struct ScratchNeed {
-  uint32_t pages;       // of 16 keys, that the longest sequence lies in
-  uint32_t block_rows;  // 1..kBlockRows
+  uint32_t pages;         // of 16 keys, that the longest sequence lies in
+  uint32_t source_pages;  // the same of sources
+  uint32_t block_rows;    // 1..kBlockRows
   uint32_t linear_rows;
 };
 

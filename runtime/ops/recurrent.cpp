@@ -94,7 +94,7 @@ Verdict verify(const Site& site) {
   const uint32_t states = sizes.directions * sizes.state, cells = sizes.directions * sizes.cells;
   const auto output = [&](uint32_t position) { return operand(site.op.outputs(), position); };
   if (input(kMembers) >= 0) {
-    BANTAM_CHECK(check_numbers(site, input(kMembers), fb::DType::i32, (ids_limit(site.model) + 31) / 32));
+    BANTAM_CHECK(check_numbers(site, input(kMembers), fb::DType::i32, (ids_limit(site.model, site.phase) + 31) / 32));
   }
   if (input(0) < 0 || output(kStates) < 0) return corrupt("a recurrent layer lacks its input or output");
   BANTAM_CHECK(check_rows(site, input(0), kTokens, fb::DType::f32, sizes.directions * sizes.columns()));

@@ -15,7 +15,7 @@ namespace {
   const bool fits = is_constant(t) && t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows &&
                     t.shape()->size() == 2 && width(t) % 2 == 0 && width(t) <= head_width;
   if (!fits) return corrupt("rotary positions are not an f32 matrix of an even width that fits a head", index);
-  const uint32_t places = site.model.max_sequence();
+  const uint32_t places = longest_sequence(site.model, site.phase);
   return places != 0 && places <= extent(t, 0) ? Verdict{}
                                                : corrupt("a place can reach beyond the rotary positions", index);
 }
@@ -62,6 +62,11 @@ Verdict verify(const Site& site) {
   const int32_t k = operand(site.op.outputs(), 1);
   const int32_t v = operand(site.op.outputs(), 2);
   BANTAM_CHECK(check_head_tensors(site, shape, q, k, v));
+  // Other passes' tiles do not see what a source leaves, so nothing of the step itself may be among it.
+  const bool leaves = k >= 0 && is_state(tensor(site.model, k));
+  if (leaves && (q >= 0 || site.phase != fb::Phase::source)) {
+    return corrupt("states are split alone, by the pass over a source", k);
+  }
   if constexpr (linked::kRotary) BANTAM_CHECK(check_rotary(site, shape.head_width));
   if constexpr (linked::kHeadNorms) BANTAM_CHECK(check_norms(site));
   if (q >= 0 && k >= 0 && tensor(site.model, q).region() == fb::Region::tile) {
@@ -85,8 +90,9 @@ uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
 }
 
 /// Queries, keys and values of rows of one sequence. Keys and values go to the pages that contexts have for them.
-bool split_sequence(const TileRun& run, kernels::SplitHeads args, uint32_t sequence, uint32_t row) {
-  if (run.contexts == nullptr) return run.kernels.split_heads(args);
+bool split_sequence(const TileRun& run, kernels::SplitHeads args, bool state, uint32_t sequence, uint32_t row) {
+  if (linked::kSources && state) args.row_begin = source_row(run, sequence) + (row - run.offsets[sequence]);
+  if (state || run.contexts == nullptr) return run.kernels.split_heads(args);
   const uint32_t heads = args.heads, kv_heads = args.kv_heads;
   bool finite = true;
   if (heads != 0) {
@@ -111,6 +117,12 @@ bool split_sequence(const TileRun& run, kernels::SplitHeads args, uint32_t seque
   return finite;
 }
 
+/// Keys and values stay when the pass over a source has ended.
+bool leaves_state(const TileRun& run, const fb::Op& op) {
+  const int32_t k = linked::kSources ? operand(op.outputs(), 1) : -1;
+  return k >= 0 && is_state(tensor(run.model, k));
+}
+
 /// Row by row of sequences, whose tokens' places select rows of the table. args.x: row `first` of the tile.
 Status split_by_sequence(const TileRun& run, const fb::Op& op, kernels::SplitHeads args, uint32_t first) {
   const int32_t index = named_input(op, op.attributes_as_SplitHeads()->rotary());
@@ -126,7 +138,7 @@ Status split_by_sequence(const TileRun& run, const fb::Op& op, kernels::SplitHea
       const uint32_t columns = width(tensor(run.model, index));
       args.rotate_by(table + size_t{place_of(run, sequence, row)} * columns, columns / 2, run.scratch);
     }
-    finite &= split_sequence(run, args, sequence, row);
+    finite &= split_sequence(run, args, leaves_state(run, op), sequence, row);
     args.x += args.rows * args.x_stride;
     args.row_begin += args.rows;
     row = sequence_end;
@@ -136,7 +148,7 @@ Status split_by_sequence(const TileRun& run, const fb::Op& op, kernels::SplitHea
 
 Status split_rows(const TileRun& run, const fb::Op& op, const kernels::SplitHeads& args, uint32_t first) {
   const bool rotary = linked::kRotary && op.attributes_as_SplitHeads()->rotary() >= 0;
-  if (rotary || run.contexts != nullptr) return split_by_sequence(run, op, args, first);
+  if (rotary || run.contexts != nullptr || leaves_state(run, op)) return split_by_sequence(run, op, args, first);
   return run.kernels.split_heads(args) ? Status::kOk : Status::kNonFinite;
 }
 

@@ -72,8 +72,8 @@ Verdict verify_attention(const Site& site) {
   if (site.rows_symbol != kTokens) return corrupt("attention runs over tokens");
   if (a.mask() > fb::MaskKind::causal_window) return unsupported("attention with this mask is not executed");
   if (!linked::mask(static_cast<uint32_t>(a.mask()))) return not_linked("this build leaves the mask out");
-  if (has_bias(a) || a.soft_cap() != 0.0f) {
-    return unsupported("static attention with a bias or a cap is not executed");
+  if (has_bias(a) || a.soft_cap() != 0.0f || (linked::kSources && a.cross())) {
+    return unsupported("static attention with a bias or a cap, or to a source, is not executed");
   }
   BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), output_width(site.op)));
   BANTAM_CHECK(check_pages(site, operand(site.op.inputs(), 1), shape, fb::Layout::key_pages));

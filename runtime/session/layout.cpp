@@ -52,14 +52,23 @@ uint32_t most_pages(const Limits& limits, uint32_t longest) {
 uint32_t most_keys(const Limits& limits) {
   return linked::kContexts && limits.context != 0 ? limits.context : limits.longest;
 }
+uint32_t most_keys(const Limits& limits, fb::Phase phase) {
+  return linked::kSources && phase == fb::Phase::source ? limits.source : most_keys(limits);
+}
 
 /// Why tokens of this model mind what comes behind them, or what an operator does not keep; null: contexts can be kept.
 [[maybe_unused]] const char* why_no_contexts(const fb::Model& model) {
-  for (const fb::Op* op : *graph(model).ops()) {
+  uint32_t number = 0;
+  for (const fb::Step* step : *graph(model).steps()) {
+    if (linked::kSources && step->phase() != fb::Phase::main) number += step->op_count();
+  }
+  for (; number < graph(model).ops()->size(); ++number) {
+    const fb::Op* op = graph(model).ops()->Get(number);
     if (is_static(*op)) return "static quantization keeps no contexts";
     switch (op->attributes_type()) {
       case fb::OpAttributes::Attention: {
         const fb::Attention& a = *op->attributes_as_Attention();
+        if (linked::kSources && a.cross()) break;
         const bool causal = a.mask() == fb::MaskKind::causal || a.mask() == fb::MaskKind::causal_window;
         if (!causal) return "tokens of this model see what is behind them, so that it keeps no contexts";
         if (linked::kPlaceScores && ops::has_place_scores(a)) return "scores of places keep no contexts";
@@ -95,11 +104,32 @@ uint32_t round_rows(uint32_t rows, uint32_t multiple) { return (rows + multiple 
 /// Not inlined: 64 bits take a small core several instructions.
 [[gnu::noinline]] uint64_t aligned(uint64_t bytes) { return round_up(bytes, 64); }
 
+void raise(uint64_t value, uint64_t* most) { *most = value > *most ? value : *most; }
+
 /// Takes the next `bytes` of the arena, rounded up to 64.
 uint64_t take(uint64_t bytes, uint64_t* at) {
   const uint64_t begin = *at;
   *at += aligned(bytes);
   return begin;
+}
+
+/// Of encoder-decoders, which always keep what they know of sources.
+[[maybe_unused]] Status resolve_sources(const fb::Model& model, const SessionOptions& options, Limits* limits,
+                                        Fault* fault) {
+  const auto invalid = [fault](const char* what) {
+    return refuse(Status::kInvalidArgument, what, "options", 7, fault);
+  };
+  if (!has_source(model)) {
+    const bool asked = options.max_source != 0 || options.max_sources != 0;
+    return asked ? invalid("the model has no sources: it is no encoder-decoder") : Status::kOk;
+  }
+  limits->shifts = model.task() != nullptr && model.task()->shift_id() != -1;
+  const uint32_t most = model.max_source();
+  limits->source = options.max_source != 0 ? options.max_source : most != 0 ? most : kDefaultLength;
+  limits->sources = options.max_sources != 0 ? options.max_sources : options.max_sequences;
+  if (most != 0 && limits->source > most) return invalid("max_source is more than the model has positions");
+  if (uint64_t{limits->source} * limits->sources > kMaxTokens) return invalid("more than 16,777,216 tokens of sources");
+  return Status::kOk;
 }
 
 }  // namespace
@@ -129,6 +159,10 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
     }
   }
   if (tokens > kMaxTokens) return invalid("more than 16,777,216 tokens");
+  if constexpr (linked::kSources) {
+    const Status status = resolve_sources(m, options, &limits, fault);
+    if (status != Status::kOk) return status;
+  }
   limits.max_tokens = static_cast<uint32_t>(tokens);
   // Every sequence has at least one row.
   limits.max_sequences = options.max_sequences < limits.max_tokens ? options.max_sequences : limits.max_tokens;
@@ -156,7 +190,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   limits.row_alignment = options.tile_rows % kPageRows != 0 ? kTileStep : kPageRows;
   const uint32_t tile = options.tile_rows != 0 ? options.tile_rows : kDefaultTile;
   limits.tile_rows = round_rows(tile, row_multiple(m, limits, kTile));
-  limits.tile_rows = choose_tile(m, limits, limits.max_tokens);
+  limits.tile_rows = choose_tile(m, limits, limits.max_tokens > limits.source ? limits.max_tokens : limits.source);
   limits.block_rows = options.block_rows != 0 ? options.block_rows : ops::kBlockRows;
   if (limits.block_rows > limits.tile_rows) limits.block_rows = limits.tile_rows;
   limits.linear_rows = options.block_rows != 0 ? limits.block_rows : ops::kLinearRows;
@@ -164,7 +198,8 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   const bool i8 = attends_in_i8(m);
   limits.f32_heads = linked::kHost && i8 && options.f32_attention && !is_static(*graph(m).ops()->Get(0));
   limits.offsets = linked::kOffsets && model.has_tokenizer() && options.text_offsets;
-  if (i8 && !limits.f32_heads && most_keys(limits) > ops::kMaxAttentionRows) {
+  const bool long_keys = most_keys(limits) > ops::kMaxAttentionRows || limits.source > ops::kMaxAttentionRows;
+  if (i8 && !limits.f32_heads && long_keys) {
     return invalid("int8 attention takes sequences of up to 66,311 tokens");
   }
   *out = limits;
@@ -189,6 +224,15 @@ static uint32_t largest_tile(const fb::Model& model, const Limits& limits, uint3
   return all < limits.tile_rows ? all : limits.tile_rows;
 }
 
+uint32_t most_tokens(const Limits& limits, fb::Phase phase) {
+  return linked::kSources && phase == fb::Phase::source ? limits.source : limits.max_tokens;
+}
+
+uint32_t most_sequences(const Limits& limits, fb::Phase phase) {
+  if (!linked::kSources || phase != fb::Phase::source) return limits.max_sequences;
+  return limits.sources < limits.source ? limits.sources : limits.source;
+}
+
 void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens, uint32_t sequences, uint32_t tile,
                    uint32_t (&values)[kSymbols]) {
   const uint32_t exact[kSymbols] = {tokens, sequences, tile};
@@ -197,8 +241,8 @@ void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens
   }
 }
 
-uint64_t shared_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
-  return aligned(evaluate(model.shared_bytes(), values));
+uint64_t shared_bytes(const fb::Model& model, fb::Phase phase, const uint32_t (&values)[kSymbols]) {
+  return aligned(evaluate(plan_bytes(model, phase, fb::Region::shared), values));
 }
 
 uint64_t heads_bytes(const fb::Model& model, const Limits& limits, fb::Region region,
@@ -206,73 +250,98 @@ uint64_t heads_bytes(const fb::Model& model, const Limits& limits, fb::Region re
   return linked::kHost && limits.f32_heads ? aligned(ops::f32_heads_bytes(model, region, values)) : 0;
 }
 
-uint64_t scratch_begin(const fb::Model& model, const fb::Op& op, const uint32_t (&values)[kSymbols]) {
-  return aligned(evaluate(op.scratch() != nullptr ? op.scratch() : model.tile_bytes(), values));
+uint64_t scratch_begin(const fb::Model& model, fb::Phase phase, const fb::Op& op, const uint32_t (&values)[kSymbols]) {
+  const Affine* tile = plan_bytes(model, phase, fb::Region::tile);
+  return aligned(evaluate(op.scratch() != nullptr ? op.scratch() : tile, values));
 }
 
 uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step& step, uint32_t longest,
-                    const uint32_t (&values)[kSymbols]) {
+                    uint32_t source, const uint32_t (&values)[kSymbols]) {
   uint64_t most = 0;
   for (uint32_t i = 0; i < step.op_count(); ++i) {
     const fb::Op& op = *graph(model).ops()->Get(step.first_op() + i);
     const ops::Rule& rule = *ops::find_rule(op);
-    uint64_t bytes = rule.scratch(model, op, {most_pages(limits, longest), limits.block_rows, limits.linear_rows});
+    const ops::ScratchNeed need = {most_pages(limits, longest), kernels::attention_pages(0, source), limits.block_rows,
+                                   limits.linear_rows};
+    uint64_t bytes = rule.scratch(model, op, need);
     if (linked::kHost && limits.backend && rule.facts->kind == fb::OpAttributes::Linear) {
       const uint32_t outputs = extent(tensor(model, operand(op.inputs(), 1)), 0);
       bytes = uint64_t{values[kTile]} * kernels::pad16(outputs) * sizeof(float);
     }
     // Tile tensors that live while the op runs end where its scratch begins.
-    bytes += scratch_begin(model, op, values);
+    bytes += scratch_begin(model, step.phase(), op, values);
     most = bytes > most ? bytes : most;
   }
   return aligned(most);
 }
 
 bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
-  uint32_t values[kSymbols];
-  round_symbols(model, limits, limits.max_tokens, limits.max_sequences, limits.tile_rows, values);
   // Coefficients are below 2^32, symbols at most 2^24, workers 2^10: no sum leaves 64 bits.
   uint64_t at = 0;
   take(kStateBytes, &at);
   out->workers = take(uint64_t{limits.workers} * sizeof(Worker), &at);
-  out->shared = take(shared_bytes(model, values), &at);
-  out->f32_heads = take(heads_bytes(model, limits, fb::Region::shared, values), &at);
+  uint64_t shared = 0, heads = 0, tile_heads = 0;
+  for (uint32_t p = 0; p < (linked::kSources ? 2 : 1); ++p) {
+    const auto phase = static_cast<fb::Phase>(p);
+    if (p != 0 && limits.source == 0) break;
+    uint32_t values[kSymbols];
+    round_symbols(model, limits, most_tokens(limits, phase), most_sequences(limits, phase), limits.tile_rows, values);
+    raise(shared_bytes(model, phase, values), &shared);
+    raise(heads_bytes(model, limits, fb::Region::shared, values), &heads);
+    raise(heads_bytes(model, limits, fb::Region::tile, values), &tile_heads);
+  }
+  out->shared = take(shared, &at);
+  out->f32_heads = take(heads, &at);
   out->tile_heads = 0;
   for (const fb::Step* step : *graph(model).steps()) {
+    const fb::Phase phase = step->phase();
+    const uint32_t sequences = most_sequences(limits, phase);
     const bool of_tokens = step->rows() == static_cast<int32_t>(kTokens);
     uint32_t of_step[kSymbols];
-    round_symbols(model, limits, limits.max_tokens, limits.max_sequences,
-                  of_tokens ? limits.tile_rows : largest_tile(model, limits, limits.max_sequences), of_step);
-    const uint64_t bytes = step_bytes(model, limits, *step, most_keys(limits), of_step);
-    out->tile_heads = bytes > out->tile_heads ? bytes : out->tile_heads;
+    round_symbols(model, limits, most_tokens(limits, phase), sequences,
+                  of_tokens ? limits.tile_rows : largest_tile(model, limits, sequences), of_step);
+    raise(step_bytes(model, limits, *step, most_keys(limits, phase), limits.source, of_step), &out->tile_heads);
   }
-  out->worker_size = out->tile_heads + heads_bytes(model, limits, fb::Region::tile, values);
+  out->worker_size = out->tile_heads + tile_heads;
   out->worker_memory = take(limits.workers * out->worker_size, &at);
-  const uint64_t tokens = limits.max_tokens;
+  const uint64_t tokens = limits.max_tokens > limits.source ? limits.max_tokens : limits.source;
+  const uint64_t sequences = limits.max_sequences > limits.sources ? limits.max_sequences : limits.sources;
   out->ids = take(tokens * sizeof(int32_t), &at);
   out->segments = take(tokens * sizeof(int32_t), &at);
-  out->offsets = take((uint64_t{limits.max_sequences} + 1) * sizeof(uint32_t), &at);
+  out->offsets = take((sequences + 1) * sizeof(uint32_t), &at);
   const uint64_t texts = linked::kTokenizer && count(model.tokenizers()) > 0 ? 1 : 0;
-  out->results = take(texts * limits.max_sequences * sizeof(EncodeResult), &at);
+  out->results = take(texts * sequences * sizeof(EncodeResult), &at);
   const uint64_t spans = limits.offsets ? tokens : 0;
   out->text_offsets = take(spans * sizeof(Offset), &at);
   out->text_sequences = take(spans, &at);
+  out->contexts = at;
   if (linked::kContexts && limits.context != 0) {
     const uint64_t contexts = limits.max_sequences;
     const uint32_t tensors = model.tensors()->size();
-    out->contexts = at;
     const uint64_t pages = context_pages(limits);
-    for (const fb::Tensor* t : *model.tensors()) at += contexts * pages * 16 * context_row_bytes(*t, limits);
+    for_each_kept(
+        model, [&](uint32_t t) { at += contexts * pages * 16 * context_row_bytes(*model.tensors()->Get(t), limits); });
     out->context_begins = take((uint64_t{tensors} + 1) * sizeof(uint64_t), &at);
     out->context_numbers = take(context_numbers(contexts, pages) * sizeof(uint32_t), &at);
     out->context_ids = take(context_id_rows(contexts) * limits.context * sizeof(int32_t), &at);
+  }
+  out->sources = at;
+  if (linked::kSources && limits.source != 0) {
+    const uint64_t rows = uint64_t{limits.sources} * source_rows(limits);
+    for (const fb::Tensor* t : *model.tensors()) at += rows * source_row_bytes(*t, limits);
+    out->source_begins = take(uint64_t{model.tensors()->size()} * sizeof(uint64_t), &at);
+    out->shifted_ids = take(limits.shifts ? tokens * sizeof(int32_t) : 0, &at);
+    out->source_numbers = take((sequences + limits.sources) * sizeof(uint32_t), &at);
   }
   out->size = at;
   return at <= SIZE_MAX;
 }
 
+uint64_t source_row_bytes(const fb::Tensor& t, const Limits& limits) {
+  return is_state(t) ? context_row_bytes(t, limits) : 0;
+}
+
 uint64_t context_row_bytes(const fb::Tensor& t, const Limits& limits) {
-  if (t.layout() != fb::Layout::key_pages && t.layout() != fb::Layout::value_pages) return 0;
   return row_bytes({limits.f32_heads ? fb::DType::f32 : t.type(), t.layout(), width(t), t.heads(), is_fixed(t)});
 }
 

@@ -5,6 +5,7 @@
 
 #include "bantam/session.h"
 #include "format/view.h"
+#include "ops/ops.h"
 
 namespace bantam {
 
@@ -19,8 +20,11 @@ constexpr size_t kArenaAlignment = 64;
 struct Limits {
   uint32_t max_tokens = 0;
   uint32_t max_sequences = 0;
-  uint32_t longest = 0;         // rows of one sequence
-  uint32_t context = 0;         // tokens of a context; 0: there are none
+  uint32_t longest = 0;  // rows of one sequence
+  uint32_t context = 0;  // tokens of a context; 0: there are none
+  uint32_t source = 0;   // tokens of a source, and of a run over sources; 0: there are none
+  uint32_t sources = 0;
+  bool shifts = false;          // the main pass reads the source's tokens
   uint32_t workers = 0;         // 1 without `parallel`
   uint32_t tile_rows = 0;       // largest tile
   uint32_t row_alignment = 16;  // rows of tiles and sequences are counted in multiples of this, beside the file's
@@ -39,23 +43,27 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
 /// it gives the same again.
 uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows);
 
+/// Most tokens and sequences of a run of this pass.
+uint32_t most_tokens(const Limits& limits, fb::Phase phase);
+uint32_t most_sequences(const Limits& limits, fb::Phase phase);
+
 /// Symbol values for addressing: rounded up to their multiples; sequences and tile to the limits' row_alignment if that is less.
 void round_symbols(const fb::Model& model, const Limits& limits, uint32_t tokens, uint32_t sequences, uint32_t tile,
                    uint32_t (&values)[kSymbols]);
 
-/// Bytes of the shared region (f32 heads behind it not counted) for these symbol values, and of what int8 heads of a region
+/// Bytes of the shared region of a pass (f32 heads behind it not counted) for these symbol values, and of what int8 heads of a region
 /// take in f32 (0 without them); multiples of 64.
-uint64_t shared_bytes(const fb::Model& model, const uint32_t (&values)[kSymbols]);
+uint64_t shared_bytes(const fb::Model& model, fb::Phase phase, const uint32_t (&values)[kSymbols]);
 uint64_t heads_bytes(const fb::Model& model, const Limits& limits, fb::Region region,
                      const uint32_t (&values)[kSymbols]);
 
 /// Where the scratch of `op` begins in a worker's memory.
-uint64_t scratch_begin(const fb::Model& model, const fb::Op& op, const uint32_t (&values)[kSymbols]);
+uint64_t scratch_begin(const fb::Model& model, fb::Phase phase, const fb::Op& op, const uint32_t (&values)[kSymbols]);
 
 /// Bytes of one worker's tile region and scratch in a step whose tile `values` holds, when no sequence has more than
-/// `longest` rows (with a back end linear layers take whole tiles); a multiple of 64.
+/// `longest` rows and goes with no source of more than `source` (with a back end linear layers take whole tiles); a multiple of 64.
 uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step& step, uint32_t longest,
-                    const uint32_t (&values)[kSymbols]);
+                    uint32_t source, const uint32_t (&values)[kSymbols]);
 
 /// Byte offsets from the start of the arena.
 struct Layout {
@@ -71,10 +79,14 @@ struct Layout {
   uint64_t results;  // this and the next two: only in models with a tokenizer
   uint64_t text_offsets;
   uint64_t text_sequences;
-  uint64_t contexts;  // this and the next three: only with contexts. Keys and values
+  uint64_t contexts;  // keys and values; this and the next three are empty without contexts
   uint64_t context_begins;
   uint64_t context_numbers;  // session/contexts.h says what is in these two
   uint64_t context_ids;
+  uint64_t sources;  // keys and values; this and the next two are empty without sources
+  uint64_t source_begins;
+  uint64_t source_numbers;  // of the batch; behind them the tokens of each source
+  uint64_t shifted_ids;     // only where limits.shifts
   uint64_t size;
 };
 
@@ -82,6 +94,24 @@ struct Layout {
 /// behind tensor.
 inline uint32_t context_pages(const Limits& limits) { return (limits.context + 15) / 16; }
 uint64_t context_row_bytes(const fb::Tensor& t, const Limits& limits);
+/// The same of keys and values of sources, which are states.
+uint64_t source_row_bytes(const fb::Tensor& t, const Limits& limits);
+inline uint32_t source_rows(const Limits& limits) { return static_cast<uint32_t>(round_up(limits.source, 16)); }
+
+/// f(tensor number) for each tensor of keys or values that contexts keep: those of the main pass, of attention within a sequence.
+template <class F>
+void for_each_kept(const fb::Model& model, const F& f) {
+  for (const fb::Step* step : *graph(model).steps()) {
+    if (linked::kSources && step->phase() != fb::Phase::main) continue;
+    for (uint32_t i = 0; i < step->op_count(); ++i) {
+      const fb::Op& op = *graph(model).ops()->Get(step->first_op() + i);
+      if (ops::executed_kind(op) != fb::OpAttributes::SplitHeads) continue;
+      for (uint32_t k = 1; k < 3; ++k) {
+        if (operand(op.outputs(), k) >= 0) f(static_cast<uint32_t>(operand(op.outputs(), k)));
+      }
+    }
+  }
+}
 
 /// Places everything for these limits. False when the size does not fit size_t.
 bool lay_out(const fb::Model& model, const Limits& limits, Layout* out);

@@ -19,10 +19,16 @@ struct StepRun {
   uint32_t values[kSymbols];
 };
 
-/// A template, because `contexts` is no field where none are linked.
+/// A template, because `contexts`, `phase` and `sources` are no fields where none are linked.
 template <typename Tile>
-void remember(const SessionState& s, Tile* tile) {
-  if constexpr (linked::kContexts) tile->contexts = &s.store->view;
+void remember(const SessionState& s, fb::Phase phase, Tile* tile) {
+  if constexpr (linked::kContexts) {
+    if (s.limits.context != 0 && phase == fb::Phase::main) tile->contexts = &s.store->view;
+  }
+  if constexpr (linked::kSources) {
+    tile->phase = phase;
+    tile->sources = &s.sources;
+  }
 }
 
 /// All ops of the step on one tile of rows.
@@ -33,6 +39,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   const uint32_t begin = last ? s.offsets[index + 1] - 1 : index * run.tile;
   const uint32_t rows = last ? 1 : run.rows - begin < run.tile ? run.rows - begin : run.tile;
   ops::TileRun tile = {{},
+                       {},
                        model,
                        s.model.data(),
                        s.kernels,
@@ -52,7 +59,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
                        s.limits.block_rows,
                        s.linear_rows,
                        run.linear_number};
-  if (linked::kContexts && s.limits.context != 0) remember(s, &tile);
+  remember(s, run.step->phase(), &tile);
   const FloatEnvironment environment;
   for (uint32_t i = 0; i < run.step->op_count(); ++i) {
     const uint32_t number = run.step->first_op() + i;
@@ -61,7 +68,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
     if (observer != nullptr && observer->before != nullptr) {
       observer->before(observer->context, number, begin, rows, worker);
     }
-    tile.scratch = tile.tile + scratch_begin(model, op, run.values);
+    tile.scratch = tile.tile + scratch_begin(model, run.step->phase(), op, run.values);
     const ops::Rule& rule = *ops::find_rule(op);
     const Status status = rule.run(tile, op);
     if (status != Status::kOk) return status;
@@ -136,6 +143,7 @@ Status check_rows(const OutputView& view) {
 Status check_outputs(const SessionState& s, uint32_t outputs) {
   for (uint32_t i = 0; i < outputs; ++i) {
     OutputView view;
+    if (linked::kSources && root(s.model).outputs()->Get(i)->phase() != s.phase) continue;
     const bool last = linked::kContexts && s.last_rows;
     for (uint32_t sequence = 0; sequence < (last ? s.sequences : 1); ++sequence) {
       Status status = last ? s.output(i, sequence, &view) : s.output(i, &view);
@@ -174,15 +182,22 @@ void raise(uint64_t value, size_t* mark) {
 
 }  // namespace
 
-Status execute(SessionState& s) {
+Status execute(SessionState& s, fb::Phase phase) {
   const fb::Model& model = root(s.model);
+  const bool main = !linked::kSources || phase == fb::Phase::main;
   s.has_run = false;
-  uint32_t longest = 0;
+  uint32_t longest = 0, source = 0;
   for (uint32_t i = 0; i < s.sequences; ++i) {
     const uint32_t rows = s.offsets[i + 1] - s.offsets[i];
     longest = rows > longest ? rows : longest;
   }
-  const bool contexts = linked::kContexts && s.limits.context != 0;
+  const bool contexts = linked::kContexts && s.limits.context != 0 && main;
+  if constexpr (linked::kSources) {
+    for (uint32_t i = 0; i < s.sequences && s.limits.source != 0 && main; ++i) {
+      const uint32_t length = s.source_lengths[s.source_numbers[i]];
+      source = length > source ? length : source;
+    }
+  }
   if constexpr (linked::kContexts) {
     if (contexts) longest = take_contexts(s);
   }
@@ -191,6 +206,10 @@ Status execute(SessionState& s) {
   size_t worker_high = 0;
   size_t heads_high = 0;
   for (const fb::Step* step : *graph(model).steps()) {
+    if (linked::kSources && step->phase() != phase) {
+      if constexpr (linked::kHost) run.linear_number += count_linears(model, *step);
+      continue;
+    }
     run.step = step;
     const bool of_tokens = step->rows() == static_cast<int32_t>(kTokens);
     run.rows = of_tokens ? s.tokens : s.sequences;
@@ -200,16 +219,18 @@ Status execute(SessionState& s) {
     }
     run.tile = choose_tile(model, s.limits, run.rows);
     round_symbols(model, s.limits, s.tokens, s.sequences, run.tile, run.values);
-    raise(step_bytes(model, s.limits, *step, longest, run.values), &worker_high);
+    raise(step_bytes(model, s.limits, *step, longest, source, run.values), &worker_high);
     raise(heads_bytes(model, s.limits, fb::Region::tile, run.values), &heads_high);
     const Status status = run_step(run);
     if (status != Status::kOk) return status;
     if constexpr (linked::kHost) run.linear_number += count_linears(model, *step);
   }
   for (uint32_t i = 0; i < kSymbols; ++i) s.values[i] = run.values[i];
-  raise(shared_bytes(model, run.values) + heads_bytes(model, s.limits, fb::Region::shared, run.values), &s.shared_high);
+  raise(shared_bytes(model, phase, run.values) + heads_bytes(model, s.limits, fb::Region::shared, run.values),
+        &s.shared_high);
   raise(s.limits.workers * (worker_high + heads_high), &s.worker_high);
   s.has_run = true;
+  s.phase = phase;
   const Status status = check_outputs(s, s.model.output_count());
   s.has_run = status == Status::kOk;
   if (contexts && s.has_run) keep_contexts(s);

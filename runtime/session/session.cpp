@@ -30,6 +30,11 @@ void copy_batch(const Batch& batch, SessionState* s) {
       s->store->numbers[i] = batch.contexts != nullptr ? batch.contexts[i] : i;
     }
   }
+  if constexpr (linked::kSources) {
+    for (uint32_t i = 0; i < batch.sequences && s->limits.source != 0; ++i) {
+      s->source_numbers[i] = batch.sources != nullptr ? batch.sources[i] : i;
+    }
+  }
 }
 
 /// Contexts are given in ascending order, and have room for what is to come.
@@ -44,23 +49,41 @@ void copy_batch(const Batch& batch, SessionState* s) {
   return Status::kOk;
 }
 
-Status check_batch(const Batch& batch, const SessionState& s) {
+/// A run goes with sources that are there; encode() makes each once.
+[[maybe_unused]] Status check_sources(const Batch& batch, const SessionState& s, fb::Phase phase) {
+  if (s.limits.source == 0) return batch.sources == nullptr ? Status::kOk : Status::kInvalidArgument;
+  const bool makes = phase == fb::Phase::source;
+  for (uint32_t i = 0; i < batch.sequences; ++i) {
+    const uint32_t source = batch.sources != nullptr ? batch.sources[i] : i;
+    if (source >= s.limits.sources) return Status::kIndexOutOfRange;
+    if (!makes && s.source_lengths[source] == 0) return Status::kNotRun;
+    if (makes && i > 0 && batch.sources != nullptr && source <= batch.sources[i - 1]) return Status::kInvalidArgument;
+  }
+  return Status::kOk;
+}
+
+Status check_batch(const Batch& batch, const SessionState& s, fb::Phase phase) {
+  const bool main = !linked::kSources || phase == fb::Phase::main;
   if (batch.ids == nullptr || batch.tokens == 0 || batch.sequences == 0) return Status::kInvalidArgument;
   if (batch.offsets == nullptr && batch.sequences != 1) return Status::kInvalidArgument;
-  if (batch.tokens > s.limits.max_tokens) return Status::kTooManyTokens;
-  if (batch.sequences > s.limits.max_sequences) return Status::kTooManySequences;
+  if (batch.tokens > most_tokens(s.limits, phase)) return Status::kTooManyTokens;
+  if (batch.sequences > most_sequences(s.limits, phase)) return Status::kTooManySequences;
   const uint32_t whole[2] = {0, batch.tokens};
   const uint32_t* offsets = batch.offsets != nullptr ? batch.offsets : whole;
   if (offsets[0] != 0 || offsets[batch.sequences] != batch.tokens) return Status::kInvalidArgument;
   for (uint32_t i = 0; i < batch.sequences; ++i) {
     if (offsets[i + 1] <= offsets[i] || offsets[i + 1] > batch.tokens) return Status::kInvalidArgument;
-    if (offsets[i + 1] - offsets[i] > s.limits.longest) return Status::kTooManyTokens;
+    if (main && offsets[i + 1] - offsets[i] > s.limits.longest) return Status::kTooManyTokens;
   }
   if constexpr (linked::kContexts) {
-    const Status status = check_contexts(batch, offsets, s);
+    const Status status = main ? check_contexts(batch, offsets, s) : Status::kOk;
     if (status != Status::kOk) return status;
   }
-  const uint32_t vocabulary = s.model.vocabulary();
+  if constexpr (linked::kSources) {
+    const Status status = check_sources(batch, s, phase);
+    if (status != Status::kOk) return status;
+  }
+  const uint32_t vocabulary = ids_input(root(s.model), phase)->limit();
   const uint32_t segment_types = s.model.segment_types();
   for (uint32_t i = 0; i < batch.tokens; ++i) {
     if (static_cast<uint32_t>(batch.ids[i]) >= vocabulary) return Status::kIndexOutOfRange;
@@ -69,6 +92,11 @@ Status check_batch(const Batch& batch, const SessionState& s) {
     }
   }
   return Status::kOk;
+}
+
+/// The last pass was successful, and made this output.
+bool has_output(const SessionState& s, uint32_t index) {
+  return s.has_run && (!linked::kSources || root(s.model).outputs()->Get(index)->phase() == s.phase);
 }
 
 /// All rows of an output.
@@ -95,15 +123,30 @@ void view_output(const SessionState& s, uint32_t index, OutputView* out) {
   store.pages = arena + layout.contexts;
   store.begins = part<uint64_t>(arena, layout.context_begins);
   const uint64_t rows = uint64_t{store.count} * store.list_pages * 16;
-  uint64_t begin = 0;
-  for (uint32_t i = 0; i < store.tensors; ++i) {
-    store.begins[i] = begin;
-    begin += rows * context_row_bytes(*model.tensors()->Get(i), s->limits);
-  }
-  store.begins[store.tensors] = begin;
+  for (uint32_t i = 0; i <= store.tensors; ++i) store.begins[i] = 0;
+  for_each_kept(
+      model, [&](uint32_t t) { store.begins[t + 1] = rows * context_row_bytes(*model.tensors()->Get(t), s->limits); });
+  for (uint32_t i = 0; i < store.tensors; ++i) store.begins[i + 1] += store.begins[i];
   place_contexts(part<uint32_t>(arena, layout.context_numbers), part<int32_t>(arena, layout.context_ids), &store);
   store.clear();
   store.view = {store.pages, store.begins, store.lists, store.list_pages, store.numbers, store.past};
+}
+
+[[maybe_unused]] void begin_sources(const Layout& layout, uint8_t* arena, SessionState* s) {
+  const fb::Model& model = root(s->model);
+  auto* begins = part<uint64_t>(arena, layout.source_begins);
+  const uint64_t rows = uint64_t{s->limits.sources} * source_rows(s->limits);
+  uint64_t begin = 0;
+  for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
+    begins[i] = begin;
+    begin += rows * source_row_bytes(*model.tensors()->Get(i), s->limits);
+  }
+  const uint32_t sequences = s->limits.max_sequences > s->limits.sources ? s->limits.max_sequences : s->limits.sources;
+  s->source_numbers = part<uint32_t>(arena, layout.source_numbers);
+  s->source_lengths = s->source_numbers + sequences;
+  if (s->limits.shifts) s->shifted_ids = part<int32_t>(arena, layout.shifted_ids);
+  for (uint32_t i = 0; i < s->limits.sources; ++i) s->source_lengths[i] = 0;
+  s->sources = {arena + layout.sources, begins, source_rows(s->limits), s->source_numbers, s->source_lengths};
 }
 
 }  // namespace
@@ -149,7 +192,8 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   if constexpr (linked::kTokenizer) {
     s->has_tokenizer = model.has_tokenizer();
     if (s->has_tokenizer) {
-      const Status opened = Tokenizer::open(model, 0, &s->tokenizer);
+      const uint32_t number = limits.source != 0 ? root(model).source_tokenizer() : 0;
+      const Status opened = Tokenizer::open(model, number, &s->tokenizer);
       if (opened != Status::kOk) return opened;
       s->results = part<EncodeResult>(bytes, layout.results);
       if (linked::kOffsets && limits.offsets) {
@@ -161,19 +205,48 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   if constexpr (linked::kContexts) {
     if (limits.context != 0) begin_contexts(layout, bytes, s);
   }
+  if constexpr (linked::kSources) {
+    if (limits.source != 0) begin_sources(layout, bytes, s);
+  }
   s->fixed_bytes = static_cast<size_t>(layout.shared + (layout.size - layout.ids));
   *out = s;
+  return Status::kOk;
+}
+
+Status encode_batch(SessionState& s) {
+  for (uint32_t i = 0; i < s.sequences; ++i) s.source_lengths[s.source_numbers[i]] = 0;
+  const Status status = execute(s, fb::Phase::source);
+  if (status != Status::kOk) return status;
+  for (uint32_t i = 0; i < s.sequences; ++i) {
+    s.source_lengths[s.source_numbers[i]] = s.offsets[i + 1] - s.offsets[i];
+  }
   return Status::kOk;
 }
 
 Status Session::run(const Batch& batch) {
   SessionState& s = state(this);
   s.has_run = false;
-  const Status status = check_batch(batch, s);
+  const Status status = check_batch(batch, s, fb::Phase::main);
   if (status != Status::kOk) return status;
   copy_batch(batch, &s);
   s.filled = Filled::kIds;
-  return execute(s);
+  return execute(s, fb::Phase::main);
+}
+
+Status Session::encode(const Batch& batch) {
+  SessionState& s = state(this);
+  if (!linked::kSources || s.limits.source == 0) return Status::kNoSuchTask;
+  s.has_run = false;
+  const Status status = check_batch(batch, s, fb::Phase::source);
+  if (status != Status::kOk) return status;
+  copy_batch(batch, &s);
+  s.filled = Filled::kIds;
+  return encode_batch(s);
+}
+
+uint32_t Session::source_length(uint32_t source) const {
+  const SessionState& s = state(this);
+  return linked::kSources && source < s.limits.sources ? s.source_lengths[source] : 0;
 }
 
 uint32_t Session::sequence_count() const { return state(this).sequences; }
@@ -199,8 +272,8 @@ EncodedSequence Session::sequence(uint32_t index) const {
 Status Session::output(uint32_t index, OutputView* out) const {
   const SessionState& s = state(this);
   if (out == nullptr) return Status::kInvalidArgument;
-  if (!s.has_run) return Status::kNotRun;
   if (index >= s.model.output_count()) return Status::kIndexOutOfRange;
+  if (!has_output(s, index)) return Status::kNotRun;
   view_output(s, index, out);
   return linked::kContexts && s.last_rows && out->per_token ? Status::kInvalidArgument : Status::kOk;
 }
@@ -208,8 +281,9 @@ Status Session::output(uint32_t index, OutputView* out) const {
 Status Session::output(uint32_t index, uint32_t sequence, OutputView* out) const {
   const SessionState& s = state(this);
   if (out == nullptr) return Status::kInvalidArgument;
-  if (!s.has_run) return Status::kNotRun;
-  if (index >= s.model.output_count() || sequence >= s.sequences) return Status::kIndexOutOfRange;
+  if (index >= s.model.output_count()) return Status::kIndexOutOfRange;
+  if (!has_output(s, index)) return Status::kNotRun;
+  if (sequence >= s.sequences) return Status::kIndexOutOfRange;
   view_output(s, index, out);
   const bool last = linked::kContexts && s.last_rows;
   const uint32_t end = s.offsets[sequence + 1];
@@ -231,6 +305,8 @@ uint32_t Session::max_tokens() const { return state(this).limits.max_tokens; }
 uint32_t Session::max_sequences() const { return state(this).limits.max_sequences; }
 
 uint32_t Session::max_context() const { return state(this).limits.context; }
+uint32_t Session::max_source() const { return state(this).limits.source; }
+uint32_t Session::max_sources() const { return state(this).limits.sources; }
 
 uint32_t Session::context_length(uint32_t context) const {
   const SessionState& s = state(this);

@@ -49,10 +49,17 @@ struct SessionState final : Session {
   uint32_t sequences = 0;
   Filled filled = Filled::kNothing;
   bool has_run = false;
-  bool last_rows = false;          // Batch::last_rows of the batch
-  uint32_t values[kSymbols] = {};  // of the last run
+  fb::Phase phase = fb::Phase::main;  // that ran last
+  bool last_rows = false;             // Batch::last_rows of the batch
+  uint32_t values[kSymbols] = {};     // of the last run
 
   ContextStore* store = nullptr;  // behind the session; only where limits.context is not 0
+
+  // Only where limits.source is not 0.
+  ops::Sources sources = {};
+  uint32_t* source_numbers = nullptr;  // [sequences]: sources.numbers
+  uint32_t* source_lengths = nullptr;  // [limits.sources]: sources.lengths
+  int32_t* shifted_ids = nullptr;      // as ids: what the main pass reads of sources, where it does
 
   // High-water marks of the parts of the arena that depend on a run's lengths, in bytes.
   size_t fixed_bytes = 0;
@@ -69,8 +76,11 @@ constexpr uint64_t kSessionBytes = round_up(kStateBytes, 64) + round_up(sizeof(W
 inline SessionState& state(Session* session) { return *static_cast<SessionState*>(session); }
 inline const SessionState& state(const Session* session) { return *static_cast<const SessionState*>(session); }
 
-/// One forward pass over the batch arrays, which have been checked. runtime/session/run.cpp.
-Status execute(SessionState& session);
+/// One pass over the batch arrays, which have been checked. runtime/session/run.cpp.
+Status execute(SessionState& session, fb::Phase phase);
+
+/// The pass over the sources in the batch arrays, which have been checked. runtime/session/session.cpp.
+Status encode_batch(SessionState& session);
 
 }  // namespace bantam
 

@@ -17,12 +17,14 @@ Status Session::add(Text first, Text second, const EncodeOptions& options) {
   if (!linked::kTokenizer || !s.has_tokenizer) return Status::kNoTokenizer;
   if (s.filled != Filled::kText) clear();
   s.has_run = false;
-  if (s.sequences == s.limits.max_sequences) return Status::kTooManySequences;
-  const uint32_t left = s.limits.max_tokens - s.tokens;
+  const fb::Phase phase = linked::kSources && s.limits.source != 0 ? fb::Phase::source : fb::Phase::main;
+  if (s.sequences == most_sequences(s.limits, phase)) return Status::kTooManySequences;
+  const uint32_t left = most_tokens(s.limits, phase) - s.tokens;
   if (left == 0) return Status::kTooManyTokens;
   EncodeOptions limited = options;
   if (limited.max_tokens == 0) limited.max_tokens = s.tokenizer.max_tokens();
-  if (limited.max_tokens == 0 || limited.max_tokens > s.limits.longest) limited.max_tokens = s.limits.longest;
+  const uint32_t longest = phase == fb::Phase::source ? s.limits.source : s.limits.longest;
+  if (limited.max_tokens == 0 || limited.max_tokens > longest) limited.max_tokens = longest;
   TokenBuffer buffer;
   buffer.ids = s.ids + s.tokens;
   buffer.segments = s.segments + s.tokens;
@@ -49,18 +51,11 @@ Status Session::add(Text first, Text second, const EncodeOptions& options) {
   return Status::kOk;
 }
 
-Status Session::run() {
-  SessionState& s = state(this);
-  s.has_run = false;
-  if (s.filled != Filled::kText || s.sequences == 0) return Status::kInvalidArgument;
-  if constexpr (linked::kContexts) {
-    s.last_rows = false;
-    for (uint32_t i = 0; i < s.sequences && s.limits.context != 0; ++i) {
-      s.store->numbers[i] = i;
-      s.store->truncate(i, 0);
-    }
-  }
-  const uint32_t vocabulary = s.model.vocabulary();
+namespace {
+
+/// Tokens and segments of the batch are such.
+Status check_ids(SessionState& s, fb::Phase phase) {
+  const uint32_t vocabulary = ids_input(root(s.model), phase)->limit();
   const uint32_t segment_types = s.model.segment_types();
   for (uint32_t i = 0; i < s.tokens; ++i) {
     // Models without segments take pairs too; their tokenizers may still number them.
@@ -69,7 +64,58 @@ Status Session::run() {
       return Status::kIndexOutOfRange;
     }
   }
-  return execute(s);
+  return Status::kOk;
+}
+
+/// The main pass over the source's tokens, one later, behind the file's own.
+[[maybe_unused]] Status run_shifted(SessionState& s) {
+  if (s.shifted_ids == nullptr) return Status::kInvalidArgument;
+  if (s.tokens > s.limits.max_tokens) return Status::kTooManyTokens;
+  for (uint32_t i = 0; i < s.sequences; ++i) {
+    if (s.offsets[i + 1] - s.offsets[i] > s.limits.longest) return Status::kTooManyTokens;
+    s.shifted_ids[s.offsets[i]] = root(s.model).task()->shift_id();
+    for (uint32_t row = s.offsets[i] + 1; row < s.offsets[i + 1]; ++row) s.shifted_ids[row] = s.ids[row - 1];
+  }
+  int32_t* const source = s.ids;
+  s.ids = s.shifted_ids;
+  Status status = check_ids(s, fb::Phase::main);
+  if (status == Status::kOk) status = execute(s, fb::Phase::main);
+  s.ids = source;
+  return status;
+}
+
+}  // namespace
+
+Status Session::encode() {
+  SessionState& s = state(this);
+  if (!linked::kSources || s.limits.source == 0) return Status::kNoSuchTask;
+  s.has_run = false;
+  if (s.filled != Filled::kText || s.sequences == 0) return Status::kInvalidArgument;
+  for (uint32_t i = 0; i < s.sequences; ++i) s.source_numbers[i] = i;
+  const Status status = check_ids(s, fb::Phase::source);
+  return status == Status::kOk ? encode_batch(s) : status;
+}
+
+Status Session::run() {
+  SessionState& s = state(this);
+  s.has_run = false;
+  if (s.filled != Filled::kText || s.sequences == 0) return Status::kInvalidArgument;
+  if constexpr (linked::kSources) {
+    if (s.limits.source != 0) {
+      const Status encoded = s.shifted_ids == nullptr ? Status::kInvalidArgument : encode();
+      if (encoded != Status::kOk) return encoded;
+    }
+  }
+  if constexpr (linked::kContexts) {
+    s.last_rows = false;
+    for (uint32_t i = 0; i < s.sequences && s.limits.context != 0; ++i) {
+      s.store->numbers[i] = i;
+      s.store->truncate(i, 0);
+    }
+  }
+  if (linked::kSources && s.limits.source != 0) return run_shifted(s);
+  const Status status = check_ids(s, fb::Phase::main);
+  return status == Status::kOk ? execute(s, fb::Phase::main) : status;
 }
 
 }  // namespace bantam

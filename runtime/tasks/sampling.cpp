@@ -7,49 +7,21 @@
 #include "session/state.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
+#include "tasks/token_scores.h"
 
 namespace bantam {
 namespace {
 
-/// Of tokens that are left out; far below what any layer computes, and still finite.
-constexpr float kOut = -3.0e38f;
+using tasks::kLeftOut;
+using tasks::natural_log;
+
+tasks::TokenRules rules_of(const Sampling& s) {
+  return {s.repetition_penalty, s.no_repeat_ngram, s.banned, s.banned_count, s.forced};
+}
 
 bool valid(const Sampling& s) {
   return s.temperature >= 0.0f && s.temperature <= 1e6f && s.top_p > 0.0f && s.top_p <= 1.0f && s.min_p >= 0.0f &&
-         s.min_p <= 1.0f && s.repetition_penalty > 0.0f && s.repetition_penalty <= 1e6f &&
-         (s.banned != nullptr || s.banned_count == 0);
-}
-
-/// Each token of the history once: those of a window of ids at a time, so that marks for them fit the stack.
-void penalise(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count, float penalty) {
-  constexpr uint32_t kWindow = 4096;
-  for (uint32_t first = 0; first < vocabulary; first += kWindow) {
-    uint8_t seen[kWindow / 8] = {};
-    bool any = false;
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t at = static_cast<uint32_t>(history[i]) - first;
-      if (at >= kWindow) continue;
-      seen[at / 8] = static_cast<uint8_t>(seen[at / 8] | (1u << at % 8));
-      any = true;
-    }
-    for (uint32_t at = 0; any && at < kWindow && first + at < vocabulary; ++at) {
-      if ((seen[at / 8] >> at % 8 & 1u) == 0) continue;
-      float& score = scores[first + at];
-      score = score < 0.0f ? score * penalty : score / penalty;
-    }
-  }
-}
-
-/// Leaves out what would end a row of `n` tokens that has been.
-void forbid_repeats(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count, uint32_t n) {
-  if (count + 1 < n) return;
-  const int32_t* last = history + (count - (n - 1));
-  for (uint32_t i = 0; i + n <= count; ++i) {
-    uint32_t same = 0;
-    while (same < n - 1 && history[i + same] == last[same]) ++same;
-    const auto id = static_cast<uint32_t>(history[i + n - 1]);
-    if (same == n - 1 && id < vocabulary) scores[id] = kOut;
-  }
+         s.min_p <= 1.0f && tasks::are_valid(rules_of(s));
 }
 
 /// The order of floats as that of unsigned integers.
@@ -81,7 +53,7 @@ void keep_top_k(float* scores, uint32_t count, uint32_t k) {
     for (uint32_t i = 0; i < count; ++i) above += key_of(scores[i]) >= key ? 1u : 0u;
     return above >= k;
   });
-  for (uint32_t i = 0; i < count; ++i) scores[i] = key_of(scores[i]) >= least ? scores[i] : kOut;
+  for (uint32_t i = 0; i < count; ++i) scores[i] = key_of(scores[i]) >= least ? scores[i] : kLeftOut;
 }
 
 /// Sum of the weights whose key is `key` or more, in an order that is the same everywhere.
@@ -127,36 +99,6 @@ uint32_t draw(const float* weights, uint32_t count, float share) {
   return last;
 }
 
-/// ln x of x > 0, within 1e-12: x = m * 2^e with m in [0.7, 1.4], and the series of 2 atanh((m - 1) / (m + 1)).
-double natural_log(double x) {
-  constexpr double kLn2 = 0.6931471805599453;
-  uint64_t bits = 0;
-  memcpy(&bits, &x, sizeof(bits));
-  int32_t exponent = static_cast<int32_t>(bits >> 52) - 1023;
-  bits = (bits & 0xFFFFFFFFFFFFFu) | (uint64_t{1023} << 52);
-  double m = 0;
-  memcpy(&m, &bits, sizeof(m));
-  if (m > 1.4) {
-    m *= 0.5;
-    ++exponent;
-  }
-  const double z = (m - 1) / (m + 1), square = z * z;
-  double sum = 0;
-  for (int32_t n = 15; n > 0; n -= 2) sum = sum * square + 1.0 / n;
-  return 2 * z * sum + exponent * kLn2;
-}
-
-void process(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count, const Sampling& sampling) {
-  if (sampling.repetition_penalty != 1.0f) {
-    penalise(scores, vocabulary, history, count, sampling.repetition_penalty);
-  }
-  if (sampling.no_repeat_ngram != 0) forbid_repeats(scores, vocabulary, history, count, sampling.no_repeat_ngram);
-  for (uint32_t i = 0; i < sampling.banned_count; ++i) {
-    const auto id = static_cast<uint32_t>(sampling.banned[i]);
-    if (id < vocabulary) scores[id] = kOut;
-  }
-}
-
 /// By chance, among what the settings leave; `score` is that of the token as it was before.
 uint32_t sample(const tasks::Probability& math, float* scores, uint32_t vocabulary, uint32_t count,
                 const Sampling& sampling, double* score) {
@@ -188,7 +130,9 @@ Status choose(const tasks::Probability& math, float* scores, uint32_t vocabulary
     const tasks::Softmax all = math.softmax({scores, 1, vocabulary}, 1.0f);
     log_sum = double{all.max} + natural_log(double{all.sum});
   }
-  process(scores, vocabulary, history, history_count, sampling);
+  const bool forced = sampling.forced >= 0 && static_cast<uint32_t>(sampling.forced) < vocabulary;
+  const double forced_score = forced ? double{scores[sampling.forced]} : 0;
+  tasks::apply_rules(rules_of(sampling), scores, vocabulary, history, history_count);
   uint32_t id = 0;
   double score = 0;
   if (sampling.temperature == 0.0f) {
@@ -202,7 +146,11 @@ Status choose(const tasks::Probability& math, float* scores, uint32_t vocabulary
   out->log_probability = 0;
   if (!sampling.log_probability) return Status::kOk;
   const double penalty = double{sampling.repetition_penalty};
-  if (penalty != 1 && contains(history, history_count, id)) score = score < 0 ? score / penalty : score * penalty;
+  if (forced) {
+    score = forced_score;
+  } else if (penalty != 1 && contains(history, history_count, id)) {
+    score = score < 0 ? score / penalty : score * penalty;
+  }
   out->log_probability = static_cast<float>(score - log_sum);
   return Status::kOk;
 }

@@ -32,7 +32,10 @@ void run_kind(benchmark::State& state, const ModelFile& file, uint32_t tokens, c
   best.least = 1e9;
   for (auto _ : state) {
     std::vector<OpTime> ops;
-    require(probe::time_ops(runner.session(), runner.batch(), 1, 1, &ops), file.name);
+    require(probe::time_ops(
+                runner.session(), runner.batch(), 1, 1,
+                [](Session& session, const Batch& batch) { return session.run(batch); }, &ops),
+            file.name);
     const OpTime sum = sum_of(ops, kind);
     state.SetIterationTime(sum.mean * 1e-3);
     if (sum.least < best.least) best = sum;

@@ -2,97 +2,20 @@
 // number of threads and the instruction set. What the whole run gives is compared with transformers in golden_test.cpp.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "golden/expected.h"
-#include "import/hugging_face.h"
-#include "pack/build.h"
+#include "golden/decoder.h"
 #include "tests/every_isa.h"
-#include "tests/session/run_helpers.h"
 
 namespace bantam::golden {
 namespace {
 
-using testing::Arena;
-using Bits = std::vector<uint32_t>;
-
 constexpr uint32_t kLongest = 24, kVocabulary = 61;
 
-std::vector<int32_t> random_ids(uint32_t count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::vector<int32_t> ids;
-  for (uint32_t i = 0; i < count; ++i) ids.push_back(static_cast<int32_t>(random() % kVocabulary));
-  return ids;
-}
-
-std::vector<int32_t> slice(const std::vector<int32_t>& ids, uint32_t begin, size_t end) {
-  return {ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.begin() + static_cast<std::ptrdiff_t>(end)};
-}
-
-/// A file and a session in an arena that holds what no number is.
-class Decoder {
- public:
-  Decoder(const std::string& name, fb::DType weights, SessionOptions options) {
-    convert::TypeOptions types;
-    types.weights = weights;
-    bytes_ = convert::build(convert::import_hugging_face(model_directory(name)), types);
-    EXPECT_EQ(Model::open(bytes_.data(), bytes_.size(), &model_), Status::kOk);
-    const size_t size = arena_bytes(model_, options);
-    EXPECT_NE(size, 0U);
-    arena_ = std::make_unique<Arena>(size);
-    std::memset(arena_->data(), 0xFF, size);  // NaNs
-    Fault fault;
-    EXPECT_EQ(Session::create(model_, options, arena_->data(), size, &session_, &fault), Status::kOk)
-        << std::string(fault.what == nullptr ? "" : fault.what);
-  }
-
-  Session& session() { return *session_; }
-
-  /// A run, and the bits of output rows of each sequence.
-  std::vector<Bits> run(const std::vector<std::vector<int32_t>>& sequences, const std::vector<uint32_t>& contexts = {},
-                        bool last_rows = false) {
-    std::vector<int32_t> ids;
-    std::vector<uint32_t> offsets = {0};
-    for (const auto& sequence : sequences) {
-      ids.insert(ids.end(), sequence.begin(), sequence.end());
-      offsets.push_back(static_cast<uint32_t>(ids.size()));
-    }
-    Batch batch;
-    batch.ids = ids.data();
-    batch.offsets = offsets.data();
-    batch.sequences = static_cast<uint32_t>(sequences.size());
-    batch.tokens = offsets.back();
-    batch.contexts = contexts.empty() ? nullptr : contexts.data();
-    batch.last_rows = last_rows;
-    EXPECT_EQ(session_->run(batch), Status::kOk);
-    std::vector<Bits> found(sequences.size());
-    for (uint32_t i = 0; i < sequences.size(); ++i) {
-      OutputView view;
-      EXPECT_EQ(session_->output(0, i, &view), Status::kOk);
-      for (uint32_t row = 0; row < view.rows; ++row) {
-        const size_t at = found[i].size();
-        found[i].resize(at + view.width);
-        std::memcpy(found[i].data() + at, view.data + row * view.stride, view.width * sizeof(float));
-      }
-    }
-    return found;
-  }
-
- private:
-  convert::FileBytes bytes_;
-  Model model_;
-  std::unique_ptr<Arena> arena_;
-  Session* session_ = nullptr;
-};
-
-/// Rows [begin, end) of an output of kVocabulary columns.
-Bits rows(const Bits& all, size_t begin, size_t end) {
-  const auto at = [&](size_t row) { return all.begin() + static_cast<std::ptrdiff_t>(row * kVocabulary); };
-  return {at(begin), at(end)};
-}
+std::vector<int32_t> random_ids(uint32_t count, uint32_t seed) { return random_tokens(count, seed, kVocabulary); }
+Bits rows(const Bits& all, size_t begin, size_t end) { return rows_of(all, begin, end, kVocabulary); }
 
 struct Kind {
   const char* model;

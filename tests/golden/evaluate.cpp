@@ -41,11 +41,26 @@ double activate(fb::ActivationKind kind, double x) {
 
 class Evaluator {
  public:
-  Evaluator(const convert::Graph& graph, const std::vector<int32_t>& ids, const std::vector<int32_t>& segments)
-      : graph_(graph), ids_(ids), segments_(segments) {}
+  Evaluator(const convert::Graph& graph, std::vector<int32_t> ids, const std::vector<int32_t>& segments)
+      : graph_(graph), ids_(std::move(ids)), segments_(segments) {}
 
-  std::map<std::string, Matrix> run() {
-    for (const auto& op : graph_.model.subgraphs.at(0)->ops) step(*op);
+  std::map<std::string, Matrix> run(const std::vector<int32_t>& decoder_ids) {
+    const auto& ops = graph_.model.subgraphs.at(0)->ops;
+    const auto of_source = [](const auto& op) { return convert::phase_of(*op) == fb::Phase::source; };
+    if (std::any_of(ops.begin(), ops.end(), of_source)) {
+      for (const auto& op : ops) {
+        if (of_source(op)) step(*op);
+      }
+      if (decoder_ids.empty()) {
+        ids_.insert(ids_.begin(), graph_.model.task->shift_id);
+        ids_.pop_back();
+      } else {
+        ids_ = decoder_ids;
+      }
+    }
+    for (const auto& op : ops) {
+      if (!of_source(op)) step(*op);
+    }
     std::map<std::string, Matrix> outputs;
     for (const auto& output : graph_.model.outputs) outputs[output->name] = tensors_.at(output->tensor);
     return outputs;
@@ -287,6 +302,7 @@ class Evaluator {
     size_t begin = 0;
     for (size_t part = 0; part < 3; ++part) {
       const size_t width = size_t{part == 0 ? heads.heads : heads.kv_heads} * heads.head_width;
+      if (op.outputs.at(part) < 0) continue;
       tensors_[op.outputs.at(part)] = columns(x, begin, width);
       begin += width;
     }
@@ -490,7 +506,7 @@ class Evaluator {
   }
 
   const convert::Graph& graph_;
-  const std::vector<int32_t>& ids_;
+  std::vector<int32_t> ids_;
   const std::vector<int32_t>& segments_;
   std::map<int32_t, Matrix> tensors_;
 };
@@ -498,8 +514,8 @@ class Evaluator {
 }  // namespace
 
 std::map<std::string, Matrix> evaluate(const convert::Graph& graph, const std::vector<int32_t>& ids,
-                                       const std::vector<int32_t>& segments) {
-  return Evaluator(graph, ids, segments).run();
+                                       const std::vector<int32_t>& segments, const std::vector<int32_t>& decoder_ids) {
+  return Evaluator(graph, ids, segments).run(decoder_ids);
 }
 
 }  // namespace bantam::golden

@@ -40,7 +40,7 @@ class Families : public testing::TestWithParam<const Family*> {
 TEST_P(Families, ConvertAndAnswer) {
   for_each_model([](const Tiny& model) {
     const convert::Graph graph = convert::import_source(model.source(), model.options());
-    const auto inputs = samples(model.config().segments, kVocabulary, graph.model.max_sequence);
+    const auto inputs = samples(model.config().segments, kVocabulary, graph.model.max_sequence, model.is_pair());
     EXPECT_EQ(graph.model.max_sequence + model.config().first_position,
               kPositions + GetParam()->settings.positions_in_front);
     EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
@@ -54,6 +54,7 @@ TEST_P(Families, KeepTheirNamesAndLeaveNothingOver) {
     std::map<std::string, int> names;
     for (const auto& op : graph.model.subgraphs.front()->ops) ++names[op->name];
     for (const auto& [name, count] : names) EXPECT_EQ(count, 1) << name;
+    if (GetParam()->source != nullptr) return;
     convert::Draft draft(model.source());
     EXPECT_EQ(draft.tensors().size(), model.source().checkpoint->tensors().size());
     EXPECT_TRUE(draft.notes().empty());
@@ -62,6 +63,16 @@ TEST_P(Families, KeepTheirNamesAndLeaveNothingOver) {
 
 /// Every axis narrowed at once.
 TEST_P(Families, StudentsAnswer) {
+  if (GetParam()->source != nullptr) {
+    const Tiny model(*GetParam(), GetParam()->heads.front(), kHidden, true);
+    try {
+      const convert::Draft draft(model.source());
+      ADD_FAILURE() << "was not refused";
+    } catch (const convert::Error& error) {
+      EXPECT_EQ(error.code(), convert::ExitCode::kUnsupported) << error.what();
+    }
+    return;
+  }
   for_each_model([](const Tiny& model) {
     convert::Draft draft(model.source());
     const auto first = [](uint32_t count) {
@@ -90,6 +101,7 @@ TEST_P(Families, StudentsAnswer) {
 
 /// Structured pruning by magnitude, or an error that names why the family has none.
 TEST_P(Families, PruneOrSayWhyNot) {
+  if (GetParam()->source != nullptr) return;  // no draft of them is made
   for_each_model([](const Tiny& model) {
     for (const auto pattern : {convert::PrunePattern::kHeads, convert::PrunePattern::kFfn}) {
       convert::PruneOptions options;
@@ -112,7 +124,7 @@ TEST_P(Families, PruneOrSayWhyNot) {
       const convert::StructureReport report = convert::prune_structures(draft, options, {});
       EXPECT_LT(report.parameters_after, report.parameters_before);
       const convert::Graph graph = convert::import_source(draft.source(), model.options());
-      const auto inputs = samples(model.config().segments, kVocabulary, graph.model.max_sequence);
+      const auto inputs = samples(model.config().segments, kVocabulary, graph.model.max_sequence, model.is_pair());
       EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
     }
   });
@@ -151,10 +163,11 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
   for_each_model([](const Tiny& model) {
     const Family& family = *GetParam();
     const convert::Graph graph = convert::import_source(model.source(), model.options());
-    const bool refused = family.has(Slot::kDistances) || family.has(Slot::kGate) || family.block.places ||
-                         family.block.shifted || model.config().relative.vectors || family.block.bottlenecks ||
-                         family.block.averaged || family.block.recurrent || !family.has(Slot::kEmbeddingNorm) ||
-                         !model.has_biases() || model.gives_words() || model.gives_token_vectors();
+    const bool refused = model.is_pair() || family.has(Slot::kDistances) || family.has(Slot::kGate) ||
+                         family.block.places || family.block.shifted || model.config().relative.vectors ||
+                         family.block.bottlenecks || family.block.averaged || family.block.recurrent ||
+                         !family.has(Slot::kEmbeddingNorm) || !model.has_biases() || model.gives_words() ||
+                         model.gives_token_vectors();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

@@ -21,6 +21,8 @@ SETTINGS = {
     "penalty": {"repetition_penalty": 1.4},
     "ngram": {"no_repeat_ngram_size": 2},
     "minimum": {"min_new_tokens": 12},
+    "beams": {"num_beams": 4, "early_stopping": True, "length_penalty": 0.8},
+    "beams_rules": {"num_beams": 3, "min_new_tokens": 5, "repetition_penalty": 1.2, "no_repeat_ngram_size": 3},
     "temperature": {"temperature": 0.9},
     "top_k": {"temperature": 1.3, "top_k": 9},
     "top_p": {"temperature": 1.1, "top_p": 0.8},
@@ -53,7 +55,7 @@ def tokenizer():
 
 def prompts():
     draw = random.Random(2)
-    return [" ".join(draw.choices(WORDS, k=draw.randrange(1, 9))) for _ in range(200)]
+    return [" ".join(draw.choices(WORDS, k=draw.randrange(1, 9))) for _ in range(400)]
 
 
 def number(seed, count):
@@ -98,6 +100,35 @@ def sampled(model, ids, seed, settings):
         if ids[-1] == model.config.eos_token_id:
             break
     return ids[first:]
+
+
+class Shake(transformers.LogitsProcessor):
+    """Scores as another machine might round them, and some more."""
+
+    def __init__(self, seed):
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __call__(self, input_ids, scores):
+        return scores + (torch.rand(scores.shape, generator=self.generator, dtype=scores.dtype) - 0.5) * MARGIN
+
+
+def searched(model, ids, settings):
+    """Tokens by beams; None where they hang on rounding."""
+    given = torch.tensor([ids])
+
+    def made(*processors):
+        return model.generate(
+            given,
+            attention_mask=torch.ones_like(given),
+            max_new_tokens=LENGTH,
+            do_sample=False,
+            pad_token_id=0,
+            logits_processor=transformers.LogitsProcessorList(processors),
+            **settings,
+        )[0, len(ids) :].tolist()
+
+    found = made()
+    return found if all(made(Shake(seed)) == found for seed in range(2)) else None
 
 
 def deterministic(model, ids, settings):
@@ -145,6 +176,8 @@ def make(directory, randomize, seed):
                 ids = words.encode(prompt).ids
                 if "temperature" in settings:
                     made = sampled(model, ids, at, settings)
+                elif "num_beams" in settings:
+                    made = searched(model, ids, settings)
                 else:
                     made = deterministic(model, ids, settings)
                 if made is None:

@@ -49,13 +49,14 @@ void compare(const std::filesystem::path& directory, fb::DType weights, const Us
   const convert::FileBytes bytes = convert::build(convert::import_hugging_face(directory), types);
   const auto cases = read_expected(directory / "expected.jsonl");
   size_t longest = 1;
-  for (const Case& expected : cases) longest = std::max(longest, expected.ids.size());
+  for (const Case& expected : cases) longest = std::max({longest, expected.ids.size(), expected.decoder_ids.size()});
   convert::Runner runner(bytes, static_cast<uint32_t>(longest));
   for (size_t i = 0; i < cases.size(); i += stride) {
     const Case& expected = cases[i];
     convert::Sample sample;
     sample.ids = expected.ids;
     sample.segments = expected.segments;
+    sample.decoder_ids = expected.decoder_ids;
     const std::vector<convert::OutputRows> outputs = runner.run(sample);
     for (const auto& [name, values] : expected.outputs) {
       const auto found = std::find_if(outputs.begin(), outputs.end(),

@@ -17,7 +17,9 @@ import torch
 import transformers
 
 import colbert
+import encoder_decoders
 import generation
+import pair_generation
 import jina_bert
 import multilingual
 import recurrent
@@ -543,8 +545,16 @@ def make_decoder(root, name, seed):
     write_expected(directory, 11 if outputs_a_token else 24, seed, first=5, vocabulary=settings["vocab_size"])
 
 
+def make_pair(root, name, seed):
+    encoder_decoders.make(root / name, randomize, seed)
+
+
 def make_text_decoder(root, name, seed):
     generation.make(root / name, randomize, seed)
+
+
+def make_text_pair(root, name, seed):
+    pair_generation.make(root / name, randomize, seed)
     write_expected(root / name, 11, seed)
 
 
@@ -747,6 +757,8 @@ def main():
     makers += [(name, make_setfit, seed) for seed, name in enumerate(("setfit-two", "setfit-several"), start=330)]
     makers += [(name, make_decoder, seed) for seed, name in enumerate(DECODER_MODELS, start=400)]
     makers += [(generation.NAME, make_text_decoder, 450)]
+    makers += [(pair_generation.NAME, make_text_pair, 451)]
+    makers += [(name, make_pair, seed) for seed, name in enumerate(encoder_decoders.MODELS, start=460)]
     makers += [(name, make_colbert, seed) for seed, name in enumerate(colbert.LAYOUTS, start=350)]
     makers += [("minilm-multilingual", make_multilingual, 340)]
     makers += [(name, make_static, seed) for seed, name in enumerate(("static-plain", "static-mapped"), start=320)]

@@ -241,7 +241,7 @@ TEST(Places, NeighboursAsHalves) {
   std::vector<float> q(kHead), k(kHead);
   for (uint32_t i = 0; i < kHead; ++i)
     q[i] = 0.3F * static_cast<float>(i) - 1, k[i] = 1.1F - 0.2F * static_cast<float>(i * i % 7);
-  const std::vector<float> angles = convert::rotary_angles(5, kWidth, {100});
+  const std::vector<float> angles = convert::rotary_angles(5, kWidth, {100, {}, {}});
   const auto turned = [&](const std::vector<float>& x, uint32_t place, uint32_t step, uint32_t apart) {
     std::vector<float> y = x;
     for (uint32_t i = 0; i < kWidth / 2; ++i) {

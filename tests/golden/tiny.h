@@ -40,39 +40,19 @@ class Tiny {
   Tiny(const Family& family, const Head& head, uint32_t embedding, bool biases, const char* positions = nullptr)
       : family_(family), head_(head), biases_(biases) {
     if (positions != nullptr) config_["position_embedding_type"] = positions;
-    const convert::Settings& settings = family.settings;
     config_["model_type"] = family.model_types.front();
-    const auto set = [&](const Count& setting, uint32_t value) {
-      if (setting.key != nullptr) config_[setting.key] = value;
-    };
-    set(settings.vocabulary, kVocabulary);
-    set(settings.hidden, kHidden);
-    set(settings.heads, kHeads);
-    set(settings.intermediate, kFfn);
-    set(settings.kv_heads, 1);
-    set(settings.positions, kPositions);
-    set(settings.layers, 2);
-    set(settings.groups, 2);
-    set(settings.inner_layers, 2);
-    set(settings.embedding, embedding);
-    set(settings.window, 6);
-    set(settings.full_every, 3);
-    if (settings.head_width != nullptr) config_[settings.head_width] = kHidden / kHeads;
-    if (settings.rotary.part != 1) {
-      config_[settings.rotary.part_key == nullptr ? "partial_rotary_factor" : settings.rotary.part_key] = 0.67;
-    }
-    if (settings.rotary.width_key != nullptr) config_[settings.rotary.width_key] = 4U;
-    for (const char* key : {settings.embedding_factor, settings.score_factor, settings.added_factor, settings.soft_cap}) {
-      if (key != nullptr) config_[key] = 0.9;
-    }
-    if (settings.windows == convert::Settings::Windows::kKinds) {
+    config_["decoder_start_token_id"] = 3U;
+    config_["scale_embedding"] = true;
+    if (family.source != nullptr) settle(family.source->settings, embedding);
+    settle(family.settings, embedding);
+    if (family.settings.windows == convert::Settings::Windows::kKinds) {
       config_["attention_types"] = Json::parse(R"([[["global", "local"], 1]])");
     }
-    if (settings.windows == convert::Settings::Windows::kFrom) {
+    if (family.settings.windows == convert::Settings::Windows::kFrom) {
       config_["use_sliding_window"] = true;
       config_["max_window_layers"] = 1U;
     }
-    if (settings.untied) config_["tie_word_embeddings"] = true;
+    if (family.settings.untied) config_["tie_word_embeddings"] = true;
     if (family.block.places) {
       config_["relative_attention"] = true;
       config_["pos_att_type"] = {"p2c", "c2p"};
@@ -85,7 +65,7 @@ class Tiny {
       config_["hidden_size"] = kHidden / 2;
       config_["bidirectional"] = true;
     }
-    if (settings.task_types_if != nullptr) config_[settings.task_types_if] = true;
+    if (family.settings.task_types_if != nullptr) config_[family.settings.task_types_if] = true;
     config_["num_labels"] = kLabels;
     config_["intent_labels"] = {"on", "off"};
     config_["slot_labels"] = {"O", "B-room", "I-room"};
@@ -93,9 +73,16 @@ class Tiny {
       config_["architectures"] = {std::string(family.architectures.front()) + head.architecture};
     }
     Problems problems;
-    read_ = convert::read_encoder_config(convert::Fields(config_, "config.json", problems));
+    const convert::Fields fields(config_, "config.json", problems);
+    main_ = read_ = convert::read_encoder_config(fields);
+    if (family.source != nullptr) source_ = convert::read_source_config(fields, family);
     problems.raise();
     encoder();
+    if (family.source != nullptr) {
+      read_ = source_;
+      encoder();
+      read_ = head.of_source ? source_ : main_;
+    }
     heads();
   }
 
@@ -117,6 +104,7 @@ class Tiny {
   }
 
   const convert::EncoderConfig& config() const { return read_; }
+  bool is_pair() const { return family_.source != nullptr && !head_.of_source; }
   bool has_biases() const { return biases_; }
   bool gives_token_vectors() const { return head_.task == fb::TaskKind::token_vectors; }
   bool gives_words() const {
@@ -132,6 +120,36 @@ class Tiny {
     for (uint32_t i = 5; i < kVocabulary; ++i) lines += std::string(1, static_cast<char>('A' + i)) + "\n";
     return lines;
   }
+
+  void settle(const convert::Settings& settings, uint32_t embedding) {
+    const auto set = [&](const Count& setting, uint32_t value) {
+      if (setting.key != nullptr) config_[setting.key] = value;
+    };
+    set(settings.vocabulary, kVocabulary);
+    set(settings.hidden, kHidden);
+    set(settings.heads, kHeads);
+    set(settings.intermediate, kFfn);
+    set(settings.kv_heads, 1);
+    set(settings.positions, kPositions);
+    set(settings.layers, 2);
+    set(settings.groups, 2);
+    set(settings.inner_layers, 2);
+    set(settings.embedding, embedding);
+    set(settings.window, 6);
+    set(settings.full_every, 3);
+    if (settings.head_width != nullptr) config_[settings.head_width] = kHidden / kHeads;
+    if (settings.rotary.part != 1) {
+      config_[settings.rotary.part_key == nullptr ? "partial_rotary_factor" : settings.rotary.part_key] = 0.67;
+    }
+    if (settings.rotary.width_key != nullptr) config_[settings.rotary.width_key] = 4U;
+    for (const char* key :
+         {settings.embedding_factor, settings.score_factor, settings.added_factor, settings.soft_cap}) {
+      if (key != nullptr) config_[key] = 0.9;
+    }
+  }
+
+  /// The family of the stack that is being made: of an encoder-decoder one of two.
+  const Family& stack() const { return *read_.family; }
 
   uint64_t extent(Axis axis) const { return convert::extent_of(read_, axis); }
 
@@ -151,15 +169,15 @@ class Tiny {
     const auto before = tensors_.find(whole + ".weight");
     const uint64_t rows = before != tensors_.end() ? before->second.shape[turned ? 1 : 0] + out : out;
     // Nothing keeps what grows in bounds where norms have no statistics.
-    const float gain = family_.block.affine_norms ? 0.6F : 1.5F;
+    const float gain = stack().block.affine_norms ? 0.6F : 1.5F;
     add(whole + ".weight", turned ? std::vector<uint64_t>{in, rows} : std::vector<uint64_t>{rows, in},
         gain / std::sqrt(static_cast<float>(in)));
     if (biases_ && !bare) add(whole + ".bias", {rows}, 0.2F);
   }
 
   void norm(const std::string& name, uint64_t width) {
-    add(name + ".weight", {width}, 0.2F, family_.block.gammas_less_one ? 0 : 1);
-    if (biases_ && !family_.block.rms_norms) add(name + ".bias", {width}, 0.2F);
+    add(name + ".weight", {width}, 0.2F, stack().block.gammas_less_one ? 0 : 1);
+    if (biases_ && !stack().block.rms_norms) add(name + ".bias", {width}, 0.2F);
   }
 
   void module(const std::string& name, Slot slot) {
@@ -171,11 +189,11 @@ class Tiny {
       add(name + ".weight", {kHidden, kHidden, read_.convolution}, 0.2F);
       return add(name + ".bias", {kHidden}, 0.2F);
     }
-    if (slot == Slot::kEmbeddingProjection && family_.block.sums_projected) {
+    if (slot == Slot::kEmbeddingProjection && stack().block.sums_projected) {
       return add(name + ".weight", {kHidden, read_.embedding}, 0.4F);
     }
-    const convert::Axes axes = convert::axes_of(family_, slot);
-    if (family_.block.shifted && family_.is_whole(slot)) {
+    const convert::Axes axes = convert::axes_of(stack(), slot);
+    if (stack().block.shifted && stack().is_whole(slot)) {
       const std::vector<uint32_t> shape = convert::shape_by_head(read_, slot);
       return add(name, {shape.begin(), shape.end()}, slot == Slot::kAttentionOut || shape.size() == 2 ? 0.3F : 0.4F);
     }
@@ -186,8 +204,8 @@ class Tiny {
   }
 
   void encoder() {
-    const std::string base = std::string(family_.base) + ".";
-    if (family_.block.recurrent) recurrent(base + "lstm.");
+    const std::string base = std::string(stack().base) + ".";
+    if (stack().block.recurrent) recurrent(base + "lstm.");
     for (const auto& [slot, name] : convert::stored_roles(read_)) {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
@@ -195,9 +213,9 @@ class Tiny {
       if (slot == Slot::kDistanceKeys && !read_.relative.vectors) continue;
       if (read_.convolution == 0 && (slot == Slot::kConvolution || slot == Slot::kConvolutionNorm)) continue;
       if (convert::is_table(slot)) {
-        const convert::Axes axes = convert::axes_of(family_, slot);
+        const convert::Axes axes = convert::axes_of(stack(), slot);
         if (slot == Slot::kDistances) {
-          add(base + name, {family_.settings.buckets, kHeads}, 1);
+          add(base + name, {read_.buckets, kHeads}, 1);
           continue;
         }
         if (slot == Slot::kPlaces) {
@@ -209,7 +227,7 @@ class Tiny {
       } else if (convert::is_of_layer(slot)) {
         for (uint32_t i = 0; i < read_.layers; ++i) {
           const bool none =
-              i == 0 && slot == Slot::kAttentionNorm && family_.block.norm_first && !family_.block.norm_before_all;
+              i == 0 && slot == Slot::kAttentionNorm && stack().block.norm_first && !stack().block.norm_before_all;
           if (!none) module(base + convert::layer_prefix(read_, i) + name, slot);
         }
       } else {
@@ -247,6 +265,10 @@ class Tiny {
     for (const HeadLayer& layer : head.layers) {
       if (layer.out == HeadLayer::Out::kVocabulary) {  // tied
         if (layer.bare) continue;
+        if (layer.row_bias) {
+          add(layer.bias, {1, kVocabulary}, 0.2F);
+          continue;
+        }
         add(layer.bias != nullptr ? layer.bias : std::string(layer.name) + ".bias", {kVocabulary}, 0.2F);
         const uint64_t beside = kHidden - read_.embedding;
         if (layer.beside != nullptr && beside != 0)
@@ -270,12 +292,14 @@ class Tiny {
   const Head& head_;
   const bool biases_;
   Json config_ = Json::object();
-  convert::EncoderConfig read_;
+  convert::EncoderConfig main_, source_, read_;
   std::map<std::string, MemoryTensor> tensors_;
   std::mt19937 random_{7};
 };
 
-inline std::vector<convert::Sample> samples(uint32_t segments, uint32_t vocabulary, uint32_t longest) {
+/// `pairs`: for encoder-decoders, whose decoders read the ids of another sample.
+inline std::vector<convert::Sample> samples(uint32_t segments, uint32_t vocabulary, uint32_t longest,
+                                            bool pairs = false) {
   std::vector<convert::Sample> all;
   std::mt19937 random(3);
   for (const uint32_t length : {1U, 7U, longest}) {
@@ -286,6 +310,7 @@ inline std::vector<convert::Sample> samples(uint32_t segments, uint32_t vocabula
     }
     all.push_back(std::move(sample));
   }
+  for (size_t i = 0; pairs && i < all.size(); ++i) all[i].decoder_ids = all[all.size() - 1 - i].ids;
   return all;
 }
 
@@ -315,7 +340,7 @@ inline Agreement compare(const convert::Graph& graph, fb::DType weights, const s
   convert::Runner runner(bytes, graph.model.max_sequence);
   Agreement found;
   for (const convert::Sample& sample : samples) {
-    const auto expected = evaluate(graph, sample.ids, sample.segments);
+    const auto expected = evaluate(graph, sample.ids, sample.segments, sample.decoder_ids);
     for (const convert::OutputRows& output : runner.run(sample)) {
       add(expected.at(output.name), output, &found);
     }

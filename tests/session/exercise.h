@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "bantam/sampling.h"
 #include "bantam/session.h"
 #include "bantam/tasks.h"
 
@@ -86,6 +87,30 @@ inline void ask_tasks(const Model& model, const Session& session, Text text, Tra
   if (next_sentence(session, 0, &probability) == Status::kOk) said->put(probability);
 }
 
+/// Contexts that were run are cut, exchanged and gone on with, token by token.
+inline void go_on(Session& session, const int32_t* ids, Transcript* said) {
+  const uint32_t from[2] = {1, 0}, ends[3] = {0, 1, 2};
+  said->put(session.truncate(0, 3));
+  said->put(session.reorder_contexts(from, 2));
+  said->put(session.truncate(0, 5));
+  said->put(session.copy_context(1, 0));
+  Batch batch;
+  batch.ids = ids;
+  batch.offsets = ends;
+  batch.sequences = batch.tokens = 2;
+  batch.last_rows = true;
+  for (uint32_t step = 0; step < 3; ++step) {
+    const Status status = session.run(batch);
+    said->put(status);
+    if (status != Status::kOk) return;
+    for (uint32_t sequence = 0; sequence < 2; ++sequence) {
+      NextToken next;
+      said->put(next_token(session, sequence, {}, &next));
+      said->put(next.id);
+    }
+  }
+}
+
 /// Status of open; whatever it is, nothing may crash, hang or leave memory that was handed over. `bytes` is 16-byte
 /// aligned. The arena is filled with `garbage` first; what is said may not depend on it.
 inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* arena_storage, uint8_t garbage = 0,
@@ -98,6 +123,10 @@ inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* 
   options.max_tokens = 24;
   options.max_sequences = 2;
   options.f32_attention = bytes[size / 2] % 2 == 1;  // either, as the bytes have it
+  const bool pair = model.source_vocabulary() != 0;
+  if (pair) options.max_source = 24;
+  options.max_context = 12;
+  if (arena_bytes(model, options) == 0) options.max_context = 0;  // most models keep none
   const size_t needed = arena_bytes(model, options);
   if (needed == 0 || needed > kLargestArena) return status;
   if (arena_storage->size() < needed + 64) arena_storage->resize(needed + 64);
@@ -116,11 +145,19 @@ inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* 
   batch.offsets = offsets;
   batch.sequences = 2;
   batch.tokens = 2 * longest;
+  if (pair) {
+    int32_t sources[24];
+    for (uint32_t i = 0; i < 24; ++i) sources[i] = static_cast<int32_t>(i * 5 % model.source_vocabulary());
+    batch.ids = sources;
+    said.put(session->encode(batch));
+    batch.ids = ids;
+  }
   const Status ran = session->run(batch);
   said.put(ran);
   if (ran != Status::kOk) return status;
   put_outputs(*session, model.output_count(), &said);
   ask_tasks(model, *session, {}, &said);
+  if (session->max_context() != 0) go_on(*session, ids, &said);
   if (!model.has_tokenizer()) return status;
   const char words[] = "Turn the lights on in the kitchen, \xE4\xBD\xA0\xE5\xA5\xBD \xFF!";
   const Text first = {words, sizeof(words) - 1}, second = {words + 9, 10};

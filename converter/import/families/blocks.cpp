@@ -96,6 +96,14 @@ std::vector<Head> decoder_heads(const char* generates, bool biased) {
           {fb::TaskKind::classify, "ForSequenceClassification", Rows::kLast, {scores}}};
 }
 
+Head source_classify_head() {
+  return {
+      fb::TaskKind::classify,
+      "ForSequenceClassification",
+      Rows::kLast,
+      {{"classification_head.dense", Out::kHidden, Activation::kTanh}, {"classification_head.out_proj", Out::kLabels}}};
+}
+
 std::vector<Head> joined(std::vector<Head> a, std::vector<Head> b) {
   std::move(b.begin(), b.end(), std::back_inserter(a));
   return a;

@@ -33,6 +33,8 @@ std::vector<Head> common_heads();
 /// A decoder's: the next token by the class called so behind the family's name, and a label of the text by its last token; the bare
 /// model, and its embeddings. `biased`: scores of the next token have biases.
 std::vector<Head> decoder_heads(const char* generates, bool biased = false);
+/// Of encoder-decoders: a label of the text by its last token, behind a layer of its own.
+Head source_classify_head();
 /// Of Llama and those like it: rotary positions, norms without means, gated feed-forward layers, keys and values that heads share.
 Family llama_like(const char* model_type, const char* architecture);
 

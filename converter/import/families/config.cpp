@@ -173,7 +173,9 @@ void read_factors(const Fields& config, EncoderConfig& out) {
     }
     return static_cast<float>(value);
   };
-  out.embedding_factor = settings.scaled_embeddings
+  const bool scaled = settings.scaled_embeddings ||
+                      (settings.scaled_if != nullptr && config.flag(settings.scaled_if, false));
+  out.embedding_factor = scaled
                              ? static_cast<float>(std::sqrt(static_cast<double>(out.hidden)))
                              : read(settings.embedding_factor, 1);
   out.score_scale = read(settings.score_factor, settings.score_factor == nullptr ? 0.0F : 1.0F);
@@ -288,6 +290,8 @@ void read_layers(const Fields& config, EncoderConfig& out) {
   }
 }
 
+fb::ActivationKind read_activation_name(const Fields& config, const std::string& key, const std::string& name);
+
 }  // namespace
 
 void require(const Fields& config, const std::vector<std::pair<const char*, const char*>>& settings) {
@@ -299,6 +303,12 @@ void require(const Fields& config, const std::vector<std::pair<const char*, cons
 }
 
 fb::ActivationKind read_activation(const Fields& config, const std::string& key, const std::string& otherwise) {
+  return read_activation_name(config, key, config.text(key, otherwise));
+}
+
+namespace {
+
+fb::ActivationKind read_activation_name(const Fields& config, const std::string& key, const std::string& name) {
   struct Known {
     fb::ActivationKind kind;
     const char* names;
@@ -308,7 +318,6 @@ fb::ActivationKind read_activation(const Fields& config, const std::string& key,
 #include "kernels/activations.inc"
 #undef BANTAM_ACTIVATION
       {fb::ActivationKind::none, "linear"}};
-  const std::string name = config.text(key, otherwise);
   std::string all;
   for (const Known& known : kKnown) {
     std::istringstream names(known.names);
@@ -322,11 +331,31 @@ fb::ActivationKind read_activation(const Fields& config, const std::string& key,
   return fb::ActivationKind::gelu;
 }
 
-namespace {
+EncoderConfig read_as(const Fields& config, const Family& family);
+
+/// T5's biases by distance.
+void read_buckets(const Fields& config, uint32_t buckets, uint32_t most, EncoderConfig& out) {
+  if (!out.family->has(Slot::kDistances)) return;
+  const uint32_t both = out.family->block.causal ? 1 : 2;
+  if (buckets % 2 != 0 || buckets < 2 * both || most <= buckets / (2 * both)) {
+    config.problem(ExitCode::kInvalid, out.family->settings.buckets.key,
+                   fmt::format("{} buckets up to a distance of {} are none of T5's", buckets, most));
+    buckets = 32;
+    most = 128;
+  }
+  out.buckets = buckets;
+  out.most_distance = most;
+}
 
 /// Of feed-forward layers; gated ones also by the names of activation and gate together (arXiv 2002.05202).
 fb::ActivationKind read_unit(const Fields& config, const std::string& key, const Family& family) {
-  const std::string name = config.text(key, family.settings.activation_otherwise);
+  std::string name = config.text(key, family.settings.activation_otherwise);
+  constexpr std::string_view kGated = "gated-";  // T5's
+  if (family.has(Slot::kGate) && name.compare(0, kGated.size(), kGated) == 0) {
+    name.erase(0, kGated.size());
+    if (family.settings.tanh_gelu && name == "gelu") return fb::ActivationKind::gelu_tanh;
+    return read_activation_name(config, key, name);
+  }
   if (family.has(Slot::kGate) && name == "swiglu") return fb::ActivationKind::silu;
   if (family.has(Slot::kGate) && name == "geglu") return fb::ActivationKind::gelu;
   if (family.has(Slot::kGate) && name == "reglu") return fb::ActivationKind::relu;
@@ -337,13 +366,23 @@ fb::ActivationKind read_unit(const Fields& config, const std::string& key, const
 }  // namespace
 
 EncoderConfig read_encoder_config(const Fields& config) {
+  const std::string model_type = config.text("model_type", "");
+  const Family* family = find_family(model_type);
+  if (family != nullptr) return read_as(config, *family);
+  refuse_model_type(config, model_type);
+  EncoderConfig none;  // the other keys have other names there
+  none.model_type = model_type;
+  return none;
+}
+
+EncoderConfig read_source_config(const Fields& config, const Family& family) { return read_as(config, *family.source); }
+
+namespace {
+
+EncoderConfig read_as(const Fields& config, const Family& family) {
   EncoderConfig out;
   out.model_type = config.text("model_type", "");
-  out.family = find_family(out.model_type);
-  if (out.family == nullptr) {
-    refuse_model_type(config, out.model_type);
-    return out;  // the other keys have other names there
-  }
+  out.family = &family;
   const Settings& settings = out.family->settings;
   const auto count = [&](const Count& setting, uint32_t max) {
     const char* key = key_in(config, settings, setting.key);
@@ -395,13 +434,19 @@ EncoderConfig read_encoder_config(const Fields& config) {
   }
   out.epsilon = static_cast<float>(epsilon);
   out.tie_embeddings = config.flag("tie_word_embeddings", !settings.untied);
+  const bool divides = settings.divides == Settings::Divides::kTied && out.tie_embeddings;
+  out.divides_last = settings.divides != Settings::Divides::kNever && config.flag("scale_decoder_outputs", divides);
   read_widths(config, out, settings.heads.key);
   read_places(config, out);
+  read_buckets(config, count(settings.buckets, kMaxWidth), count(settings.most_distance, kMaxWidth), out);
   return out;
 }
 
+}  // namespace
+
 ModelNames model_names(const Family& family) {
-  ModelNames names{family.base, family.name(Slot::kWords), {}, family.other_bases, family.renamed};
+  const char* anchor = family.anchor != nullptr ? family.anchor : family.name(Slot::kWords);
+  ModelNames names{family.base, anchor, {}, family.other_bases, family.renamed};
   if (family.has(Slot::kPooler)) {
     names.unused.push_back({std::string(family.name(Slot::kPooler)) + ".", "this head does not use the pooler"});
   }

@@ -92,6 +92,9 @@ struct EncoderConfig {
   bool plain_pooler = false;   // the pooler's row is the first token's
   uint32_t feed_forwards = 1;  // of each layer, one after the other
   uint32_t inner_layers = 1;   // layers inside each of a group; `layers` counts all that run
+  uint32_t buckets = 0;        // of distances (Slot::kDistances), up to `most_distance`
+  uint32_t most_distance = 0;
+  bool divides_last = false;  // what the output layer over the vocabulary reads, by the root of its width
 };
 
 /// Heads of keys and values of a layer, which a student may have fewer of.
@@ -116,6 +119,8 @@ std::string graph_name(const EncoderConfig& config, uint32_t layer, Slot slot);
 /// Reads the encoder's settings, with transformers' defaults. Settings that version 1 cannot express are
 /// added to the problems as unsupported; values out of range as invalid.
 EncoderConfig read_encoder_config(const Fields& config);
+/// Of the encoder of an encoder-decoder (Family::source).
+EncoderConfig read_source_config(const Fields& config, const Family& family);
 
 /// Adds a problem for each setting that has another value than here, where it is there.
 void require(const Fields& config, const std::vector<std::pair<const char*, const char*>>& settings);

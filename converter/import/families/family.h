@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -87,11 +88,19 @@ enum class Slot {
   kGate,  // and multiplied by this
   kDown,
   kDownNorm,
+  // Of attention to a source, in the layers of an encoder-decoder's decoder.
+  kCrossQuery,
+  kCrossKey,
+  kCrossValue,
+  kCrossOut,
+  kCrossNorm,
   kFinalNorm,  // behind the last layer
   // Names in the graph of what a file has no tensor for: the three above each other, and operators without weights.
   kQkv,
   kHeads,
-  kAttention
+  kAttention,
+  kCrossKeysValues,
+  kCrossAttention
 };
 
 constexpr bool is_table(Slot slot) { return slot <= Slot::kPlaces; }
@@ -100,6 +109,8 @@ constexpr bool is_vector(Slot slot) {
          slot == Slot::kSegmentBias || slot == Slot::kSegmentKeys;
 }
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
+/// Of attention to a source: keys and values are made of what the encoder leaves.
+constexpr bool is_cross(Slot slot) { return slot >= Slot::kCrossQuery && slot <= Slot::kCrossNorm; }
 constexpr bool is_stored(Slot slot) { return slot < Slot::kQkv; }
 
 /// Rows and columns of a table or of a module's weight; a norm has rows only.
@@ -184,8 +195,18 @@ struct Settings {
   /// Output layers over the vocabulary are not the word embeddings, unless "tie_word_embeddings" says so.
   bool untied = false;
   /// Buckets of distances (Slot::kDistances), the last of which holds those from `most_distance` on. 0: there are none.
-  uint32_t buckets = 0;
-  uint32_t most_distance = 128;
+  Count buckets;
+  Count most_distance{nullptr, 128};
+  /// Embeddings are multiplied by the root of their width where this flag is set.
+  const char* scaled_if = nullptr;
+  /// Positions are sinusoids, which not every file holds. kHalves: sines, then cosines, of p / 10000^(2 i / width). kSteps: of
+  /// p / 10000^(i / (width / 2 - 1)).
+  enum class Sinusoids { kNone, kHalves, kSteps };
+  Sinusoids sinusoids = Sinusoids::kNone;
+  /// What the output layer over the vocabulary reads is divided by the root of its width: where "scale_decoder_outputs" says so; with
+  /// kTied also where nothing says so and the layer is the word embeddings.
+  enum class Divides { kNever, kAsked, kTied };
+  Divides divides = Divides::kNever;
   /// Scores fall with the distance, in each head by its own slope (ALiBi, arXiv 2108.12409).
   bool slopes = false;
   /// What angles of rotary positions are powers of; 0: there are none. `local_rotary` is that of layers with a window. config.json
@@ -243,6 +264,8 @@ struct HeadLayer {
   double factor_otherwise = 1;
   const char* divisor = nullptr;
   const char* cap = nullptr;
+  /// Vocabulary: `bias` is a matrix of one row, and not in every file.
+  bool row_bias = false;
 };
 
 struct Head {
@@ -257,6 +280,8 @@ struct Head {
   const char* output = nullptr;
   /// As Settings::required.
   std::vector<std::pair<const char*, const char*>> required = {};
+  /// Of an encoder-decoder: it stands on the encoder, and the decoder is left out.
+  bool of_source = false;
 };
 
 /// What stands where in a layer.
@@ -297,6 +322,8 @@ struct Block {
   /// Slot::kQueriesKeysValues is all queries, all keys, all values. Otherwise each head of keys and values follows the queries that
   /// share it.
   bool together = false;
+  /// The norm of embeddings is that of words alone, in front of the sum with positions.
+  bool words_normed = false;
   /// Scores are not divided by the root of a head's width.
   bool unscaled = false;
   /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
@@ -307,7 +334,7 @@ struct Block {
 /// and by a part of some tensor's name.
 struct Published {
   const char* model_type = nullptr;  // null: they are not
-  const char* key = nullptr;
+  const char* key = nullptr;         // null: the tensor says it all
   const char* value = nullptr;
   const char* tensor = nullptr;
 };
@@ -316,6 +343,10 @@ struct Family {
   /// "model_type" of config.json; files that bear another's are taken for the first of them.
   std::vector<const char*> model_types;
   Published published = {};
+  /// A table of words that some files have in the shared one's place (Slot::kWords).
+  const char* own_words = nullptr;
+  /// A tensor that every file has, whole, relative to the base model; null: Slot::kWords.
+  const char* anchor = nullptr;
   /// The base model's name in checkpoints ("bert" of "bert.encoder..."), and in the graph.
   const char* base = nullptr;
   /// What stands in its place in files of some classes.
@@ -328,6 +359,8 @@ struct Family {
   Roles roles;
   Block block;
   std::vector<Head> heads;
+  /// The encoder of an encoder-decoder, of which this is the decoder; it has no heads.
+  std::shared_ptr<const Family> source = nullptr;
   /// Tensors of files that nothing uses: what their names begin with, and why.
   std::vector<std::pair<const char*, const char*>> unused = {};
 

@@ -14,7 +14,7 @@ Family mpnet() {
   family.settings.segments = {nullptr, 0};
   family.settings.padding = {"pad_token_id", 1};
   // transformers has a setting of the table's rows, but looks up these.
-  family.settings.buckets = 32;
+  family.settings.buckets = {nullptr, 32};
   family.roles = bert_roles();
   family.roles.erase(Slot::kSegments);
   const Roles attention = {{Slot::kDistances, "encoder.relative_attention_bias.weight"},

@@ -79,7 +79,13 @@ Axes plain_axes(Slot slot) {
     case Slot::kValue:
       return {Axis::kValues, Axis::kHidden};
     case Slot::kAttentionOut:
+    case Slot::kCrossOut:
       return {Axis::kHidden, Axis::kValues};
+    case Slot::kCrossQuery:
+    case Slot::kCrossKey:
+      return {Axis::kScores, Axis::kHidden};
+    case Slot::kCrossValue:
+      return {Axis::kValues, Axis::kHidden};
     case Slot::kUp:
     case Slot::kGate:
       return {Axis::kFfn, Axis::kHidden};
@@ -102,6 +108,7 @@ Axes plain_axes(Slot slot) {
     case Slot::kAttentionOutNorm:
     case Slot::kDownOutNorm:
     case Slot::kDownNorm:
+    case Slot::kCrossNorm:
     case Slot::kStackDownNorm:
     case Slot::kWidenNorm:
     case Slot::kFinalNorm:
@@ -111,6 +118,8 @@ Axes plain_axes(Slot slot) {
     case Slot::kQkv:
     case Slot::kHeads:
     case Slot::kAttention:
+    case Slot::kCrossKeysValues:
+    case Slot::kCrossAttention:
       break;
   }
   return {Axis::kNone, Axis::kNone};
@@ -175,6 +184,7 @@ const Head* Family::head(fb::TaskKind task) const {
 }
 
 const char* Family::why_layers_stay() const {
+  if (source != nullptr) return "students of encoder-decoders are not made yet";
   if (block.averaged) return "there are none";
   if (block.recurrent) return "they are recurrent";
   return shares_layers() ? "several run the same weights" : nullptr;

@@ -24,6 +24,7 @@ class Fields {
   /// Is it there, if only as null?
   bool stands(const std::string& key) const { return json_.is_object() && json_.contains(key); }
   const Json& raw(const std::string& key) const { return json_.at(key); }
+  const Json& whole() const { return json_; }
 
   /// A count in [1, max]; a missing one without `otherwise` is a problem. 1 after a problem.
   uint32_t count(const std::string& key, uint32_t max, std::optional<uint32_t> otherwise = std::nullopt) const;
@@ -38,6 +39,9 @@ class Fields {
   Fields inside(const std::string& key, size_t i) const {
     return {json_.at(key).at(i), file_ + ": " + key + "[" + std::to_string(i) + "]", problems_};
   }
+
+  /// A view of another object, called "FILE: NAME"; its problems go where this one's do. `other` outlives it.
+  Fields of(const Json& other, const std::string& name) const { return {other, file_ + ": " + name, problems_}; }
 
   /// Adds "FILE: KEY: why".
   void problem(ExitCode code, const std::string& key, const std::string& why) const;

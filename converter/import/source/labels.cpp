@@ -99,19 +99,4 @@ fb::TagScheme parse_tag_scheme(const std::string& name) {
   throw Error(ExitCode::kUsage, fmt::format("tag scheme \"{}\" is not known; plain, iob1, iob2 and bioes are", name));
 }
 
-std::vector<int32_t> read_end_ids(const Fields& config, uint32_t vocabulary) {
-  constexpr const char* kKey = "eos_token_id";
-  std::vector<int32_t> ids;
-  if (!config.has(kKey)) return ids;
-  const Json& value = config.raw(kKey);
-  for (const Json& id : value.is_array() ? value : Json::array({value})) {
-    if (!id.is_number_unsigned() || id.get<uint64_t>() >= vocabulary) {
-      config.problem(ExitCode::kInvalid, kKey, fmt::format("{} is no token of {}", id.dump(), vocabulary));
-      return ids;
-    }
-    ids.push_back(id.get<int32_t>());
-  }
-  return ids;
-}
-
 }  // namespace bantam::convert

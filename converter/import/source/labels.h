@@ -19,9 +19,6 @@ std::vector<std::string> read_labels(const Fields& config, std::optional<uint64_
 /// A plain list of strings under `key`; its absence is a problem.
 std::vector<std::string> read_label_list(const Fields& config, const std::string& key);
 
-/// The tokens that end a text, "eos_token_id": a number, or a list of them; empty where it is not set.
-std::vector<int32_t> read_end_ids(const Fields& config, uint32_t vocabulary);
-
 /// Plain without B- and I-; BIOES where E-/S- (or L-/U-) occur too; IOB1 where some name has an I- but no
 /// B- (in IOB2 every entity begins with B-); else IOB2.
 fb::TagScheme guess_tag_scheme(const std::vector<std::string>& labels);

@@ -58,6 +58,9 @@ class Model {
   Text licence() const;
   /// Most tokens (specials included) of one sequence; 0: no limit.
   uint32_t max_sequence() const;
+  /// Encoder-decoders: most tokens of a source (0: no limit), and the number of its tokens' ids; 0 for other models.
+  uint32_t max_source() const;
+  uint32_t source_vocabulary() const;
   uint32_t input_count() const;
   uint32_t output_count() const;
   Text output_name(uint32_t output) const;

@@ -21,6 +21,7 @@ struct Sampling {
   uint64_t seed = 0;             // with the number of tokens so far it gives the random number of a choice
   const int32_t* banned = nullptr;  // tokens that are not chosen
   uint32_t banned_count = 0;
+  int32_t forced = -1;           // this token is chosen whatever the scores say; -1: any
   bool log_probability = false;  // NextToken has it
 };
 

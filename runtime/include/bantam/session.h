@@ -55,6 +55,10 @@ struct SessionOptions {
   uint32_t max_sequences = 1;
   /// Tokens that each of max_sequences contexts holds; 0: there are none, and every run is of whole sequences. See "Contexts" below.
   uint32_t max_context = 0;
+  /// Encoder-decoders: tokens of a source, and of all sources of one encode(), and how many sources are kept; 0: the model's
+  /// longest source (or 512), and max_sequences. See "Sources" below. Of other models 0.
+  uint32_t max_source = 0;
+  uint32_t max_sources = 0;
   uint32_t workers = 1;  // worker ids that `parallel` may use
   /// Most rows of a tile, a multiple of 4; 0: 128. See "Small devices" below.
   uint32_t tile_rows = 0;
@@ -84,6 +88,10 @@ struct SessionOptions {
 /// results have the bits that one run of the whole sequence gives. Contexts lie in the arena: 16-row pages, max_context rows
 /// rounded up to 16 each, beside the ids. Models whose tokens see what stands behind them have none: create() says kInvalidArgument.
 
+/// Sources: what the encoder of an encoder-decoder makes of texts: keys and values that each layer of the decoder attends to.
+/// encode() keeps them in the arena, and every run() goes with one source a sequence; several sequences (beams) may share one. The
+/// decoder's own sequences come whole, or in pieces with contexts, as those of any decoder.
+
 /// Sequences one after the other, without padding.
 struct Batch {
   const int32_t* ids = nullptr;
@@ -93,6 +101,8 @@ struct Batch {
   uint32_t tokens = 0;  // rows in all
   /// The context that each sequence goes on with, ascending; null: the first ones. Only with contexts.
   const uint32_t* contexts = nullptr;
+  /// The source that each sequence goes with, or that encode() makes of it; null: the first ones. Only of encoder-decoders.
+  const uint32_t* sources = nullptr;
   /// Outputs a token are made for the last token of each sequence only; what precedes them is then computed for fewer rows, too.
   bool last_rows = false;
 };
@@ -128,6 +138,12 @@ class Session {
   /// One forward pass over `batch`; outputs stay valid until the next call on this session. After a failure contexts are as before.
   Status run(const Batch& batch);
 
+  /// Encoder-decoders: the pass over sources, of whose outputs there are mostly none. Sources are as before after a failure before
+  /// anything ran, else those of the batch are gone. kNoSuchTask: the model has no sources.
+  Status encode(const Batch& batch);
+  /// Tokens of a source; 0: there is none yet.
+  uint32_t source_length(uint32_t source) const;
+
   /// Tokens in a context; 0 of numbers that are none. run(batch) adds to them, and run() of texts begins the first ones anew.
   uint32_t context_length(uint32_t context) const;
   /// The ids of these tokens, until the context changes; null where there is no such context.
@@ -141,11 +157,15 @@ class Session {
 
   /// Text batch: clear(), add() each input (second.data null: no pair), then run().
   void clear();
+  /// Of encoder-decoders the texts are sources: encode() takes them to the first sources, and run() does so too before the main pass
+  /// of models whose decoders read the source's own tokens (kInvalidArgument for others: what they read are the caller's tokens).
   Status add(Text first, Text second, const EncodeOptions& options);
+  Status encode();
   Status run();
 
   uint32_t sequence_count() const;  // sequences added or run
   EncodedSequence sequence(uint32_t index) const;
+  /// kNotRun also for an output that another pass makes than ran last.
   Status output(uint32_t index, OutputView* out) const;                     // all rows; not after Batch::last_rows
   Status output(uint32_t index, uint32_t sequence, OutputView* out) const;  // rows of one sequence
 
@@ -155,6 +175,8 @@ class Session {
   uint32_t max_tokens() const;
   uint32_t max_sequences() const;
   uint32_t max_context() const;  // tokens; 0: there are no contexts
+  uint32_t max_source() const;   // tokens; 0: there are no sources
+  uint32_t max_sources() const;
   /// Bytes of the arena that create() and every run so far have touched at most.
   size_t arena_high_water() const;
 

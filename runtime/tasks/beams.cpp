@@ -1,0 +1,232 @@
+#include "bantam/beams.h"
+
+#include <string.h>
+
+#include "bantam/sampling.h"
+#include "session/state.h"
+#include "tasks/labels.h"
+#include "tasks/probability.h"
+#include "tasks/token_scores.h"
+
+namespace bantam {
+namespace {
+
+tasks::TokenRules rules_of(const BeamOptions& o) {
+  return {o.repetition_penalty, o.no_repeat_ngram, o.banned, o.banned_count, -1};
+}
+
+bool valid(const Session& session, const BeamOptions& o) {
+  return session.max_context() != 0 && o.beams >= 1 && o.beams <= kMostBeams && o.beams <= session.max_sequences() &&
+         o.early_stopping <= EarlyStopping::kNever && o.length_penalty >= -100.0f && o.length_penalty <= 100.0f &&
+         has_part(session.model().task(), kNextWordsPart) && tasks::are_valid(rules_of(o));
+}
+
+uint32_t end_count(const Model& model) {
+  const fb::Task* task = tasks::task_of(model);
+  return task == nullptr ? 0 : count(task->end_ids());
+}
+
+/// So many that as many as beams go on, although each of a beam's likeliest tokens ends a text.
+uint32_t candidates_of(const Model& model, const BeamOptions& o) {
+  const uint32_t ends = end_count(model);
+  return (ends < 1 ? 2 : 1 + ends) * o.beams;
+}
+
+/// Tokens of a text behind a prompt of `prompt`.
+uint32_t most_new(const Session& session, const BeamOptions& o, uint32_t prompt) {
+  const uint32_t room = session.max_context() - prompt;
+  return o.max_new != 0 && o.max_new < room ? o.max_new : room;
+}
+
+/// Takes room for `n` elements from `at`, and its bytes; `base` null: measures.
+template <typename T>
+T* take_room(uint8_t* base, size_t n, size_t* at) {
+  T* const begin = base == nullptr ? nullptr : reinterpret_cast<T*>(base + *at);
+  *at += (n * sizeof(T) + 7) / 8 * 8;
+  return begin;
+}
+
+}  // namespace
+
+size_t BeamSearch::bytes(const Session& session, const BeamOptions& options) {
+  if (!valid(session, options)) return 0;
+  size_t at = 0;
+  const size_t beams = options.beams;
+  take_room<Candidate>(nullptr, candidates_of(session.model(), options), &at);
+  take_room<Ended>(nullptr, beams + 1, &at);
+  take_room<int32_t>(nullptr, (beams + 1) * most_new(session, options, 0), &at);
+  for (uint32_t i = 0; i < 5; ++i) take_room<uint32_t>(nullptr, beams + 1, &at);
+  return at;
+}
+
+Status BeamSearch::begin(Session* session, const BeamOptions& options, const int32_t* prompt, uint32_t prompt_count,
+                         uint32_t source, void* memory, size_t size) {
+  if (session == nullptr || prompt == nullptr || prompt_count == 0 || memory == nullptr)
+    return Status::kInvalidArgument;
+  if (!valid(*session, options)) return Status::kInvalidArgument;
+  if (reinterpret_cast<uintptr_t>(memory) % 8 != 0) return Status::kMisaligned;
+  if (size < bytes(*session, options)) return Status::kBufferTooSmall;
+  if (prompt_count >= session->max_context()) return Status::kTooManyTokens;
+  *this = {};
+  session_ = session;
+  options_ = options;
+  prompt_ = prompt_count;
+  most_ = most_new(*session, options, prompt_count);
+  kept_ = candidates_of(session->model(), options);
+  source_ = source;
+  auto* base = static_cast<uint8_t*>(memory);
+  size_t at = 0;
+  const size_t beams = options.beams;
+  candidates_ = take_room<Candidate>(base, kept_, &at);
+  texts_ = take_room<Ended>(base, beams + 1, &at);
+  tokens_ = take_room<int32_t>(base, (beams + 1) * most_new(*session, options, 0), &at);
+  scores_ = take_room<float>(base, beams + 1, &at);
+  ids_ = take_room<int32_t>(base, beams + 1, &at);
+  parents_ = take_room<uint32_t>(base, beams + 1, &at);
+  sources_ = take_room<uint32_t>(base, beams + 1, &at);
+  offsets_ = take_room<uint32_t>(base, beams + 1, &at);
+  for (uint32_t i = 0; i <= options.beams; ++i) {
+    sources_[i] = source;
+    offsets_[i] = i;
+  }
+  for (uint32_t i = 0; i < options.beams; ++i) {
+    const Status status = session->truncate(i, 0);
+    if (status != Status::kOk) return status;
+  }
+  active_ = 1;
+  scores_[0] = 0;
+  for (uint32_t done = 0; done < prompt_count;) {
+    Batch batch;
+    batch.ids = prompt + done;
+    batch.tokens = prompt_count - done < session->max_tokens() ? prompt_count - done : session->max_tokens();
+    batch.sources = session->max_source() != 0 ? sources_ : nullptr;
+    batch.last_rows = true;
+    const Status status = session->run(batch);
+    if (status != Status::kOk) return status;
+    done += batch.tokens;
+  }
+  return Status::kOk;
+}
+
+/// Puts a candidate behind those that are as good.
+void BeamSearch::take(float score, uint32_t beam, int32_t id) {
+  uint32_t at = held_ < kept_ ? held_++ : kept_ - 1;
+  for (; at > 0 && candidates_[at - 1].score < score; --at) candidates_[at] = candidates_[at - 1];
+  candidates_[at] = {score, beam, id};
+}
+
+/// What may follow a beam: the logarithms of tokens' probabilities, changed by the rules.
+void BeamSearch::consider(uint32_t beam, float* scores, uint32_t vocabulary) {
+  const Model& model = session_->model();
+  const tasks::Softmax all = tasks::Probability(*session_).softmax({scores, 1, vocabulary}, 1.0f);
+  const auto log_sum = static_cast<float>(tasks::natural_log(double{all.sum}));
+  for (uint32_t i = 0; i < vocabulary; ++i) scores[i] = (scores[i] - all.max) - log_sum;
+  tasks::TokenRules rules = rules_of(options_);
+  if (made_ == 0 && options_.first_id >= 0) rules.forced = options_.first_id;
+  if (made_ + 1 == most_ && options_.last_id >= 0) rules.forced = options_.last_id;
+  tasks::apply_rules(rules, scores, vocabulary, session_->context_ids(beam), session_->context_length(beam));
+  const fb::Task* task = tasks::task_of(model);
+  for (uint32_t i = 0; i < end_count(model) && made_ < options_.min_new; ++i) {
+    const auto id = static_cast<uint32_t>(task->end_ids()->Get(i));
+    if (id < vocabulary) scores[id] = tasks::kLeftOut;
+  }
+  const float base = scores_[beam];
+  for (uint32_t i = 0; i < vocabulary; ++i) {
+    const float score = scores[i] + base;
+    if (held_ < kept_ || score > candidates_[held_ - 1].score) take(score, beam, static_cast<int32_t>(i));
+  }
+}
+
+Status BeamSearch::gather() {
+  held_ = 0;
+  for (uint32_t beam = 0; beam < active_; ++beam) {
+    OutputView view;
+    const Status status = tasks::head_output(*session_, kNextWordHead, beam, &view);
+    if (status != Status::kOk) return status;
+    // The row belongs to the session, which is not const.
+    consider(beam, const_cast<float*>(view.data) + size_t{view.rows - 1} * view.stride, view.width);
+  }
+  return Status::kOk;
+}
+
+void BeamSearch::keep_text(const Candidate& candidate, float score) {
+  uint32_t at = ended_ <= options_.beams ? ended_ : options_.beams;
+  if (is_full() && !(score > texts_[ended_ - 1].score)) return;
+  uint32_t slot = 0;
+  for (uint32_t i = 0; i < ended_; ++i) {
+    if (texts_[i].slot == slot) {
+      ++slot;
+      i = UINT32_MAX;  // from the beginning
+    }
+  }
+  int32_t* tokens = tokens_ + size_t{slot} * most_;
+  memcpy(tokens, session_->context_ids(candidate.beam) + prompt_, made_ * sizeof(int32_t));
+  tokens[made_] = candidate.id;
+  for (; at > 0 && texts_[at - 1].score < score; --at) texts_[at] = texts_[at - 1];
+  texts_[at] = {score, slot, made_ + 1};
+  if (!is_full()) ++ended_;
+}
+
+/// Of the best candidates, as many as beams, those that end are texts.
+void BeamSearch::end_texts() {
+  const double length = tasks::power(double{static_cast<float>(made_ + 1)}, double{options_.length_penalty});
+  const bool closed = is_full() && options_.early_stopping == EarlyStopping::kYes;
+  const bool last = made_ + 1 >= most_;
+  for (uint32_t i = 0; i < held_ && i < options_.beams && !closed && improves_; ++i) {
+    const Candidate& candidate = candidates_[i];
+    if (!last && !ends_text(session_->model(), candidate.id)) continue;
+    keep_text(candidate, candidate.score / static_cast<float>(length));
+  }
+}
+
+/// The best candidates that do not end are the next beams.
+void BeamSearch::go_on() {
+  active_ = 0;
+  for (uint32_t i = 0; i < held_ && active_ < options_.beams && made_ + 1 < most_; ++i) {
+    const Candidate& candidate = candidates_[i];
+    if (ends_text(session_->model(), candidate.id)) continue;
+    scores_[active_] = candidate.score;
+    ids_[active_] = candidate.id;
+    parents_[active_++] = candidate.beam;
+  }
+}
+
+Status BeamSearch::run() {
+  const Status status = session_->reorder_contexts(parents_, active_);
+  if (status != Status::kOk) return status;
+  Batch batch;
+  batch.ids = ids_;
+  batch.offsets = offsets_;
+  batch.sequences = batch.tokens = active_;
+  batch.sources = session_->max_source() != 0 ? sources_ : nullptr;
+  batch.last_rows = true;
+  return session_->run(batch);
+}
+
+Status BeamSearch::step(bool* done) {
+  if (session_ == nullptr || done == nullptr) return Status::kInvalidArgument;
+  *done = done_;
+  if (done_) return Status::kOk;
+  const Status status = gather();
+  if (status != Status::kOk) return status;
+  end_texts();
+  go_on();
+  ++made_;
+  if (active_ != 0) {
+    const bool far = options_.early_stopping == EarlyStopping::kNever && options_.length_penalty > 0.0f;
+    const uint32_t length = far ? most_ : made_;
+    const double divisor = tasks::power(double{static_cast<float>(length)}, double{options_.length_penalty});
+    const bool better = !is_full() || scores_[0] / static_cast<float>(divisor) > texts_[ended_ - 1].score;
+    improves_ = improves_ && better;
+  }
+  const bool closed = is_full() && options_.early_stopping == EarlyStopping::kYes;
+  *done = done_ = active_ == 0 || !improves_ || closed;
+  return done_ ? Status::kOk : run();
+}
+
+BeamText BeamSearch::text(uint32_t rank) const {
+  if (rank >= ended_) return {};
+  return {tokens_ + size_t{texts_[rank].slot} * most_, texts_[rank].count, texts_[rank].score};
+}
+
+}  // namespace bantam

@@ -1,0 +1,105 @@
+#include "tasks/token_scores.h"
+
+#include <string.h>
+
+namespace bantam::tasks {
+namespace {
+
+/// Each token of the history once: those of a window of ids at a time, so that marks for them fit the stack.
+void penalise(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count, float penalty) {
+  constexpr uint32_t kWindow = 4096;
+  for (uint32_t first = 0; first < vocabulary; first += kWindow) {
+    uint8_t seen[kWindow / 8] = {};
+    bool any = false;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t at = static_cast<uint32_t>(history[i]) - first;
+      if (at >= kWindow) continue;
+      seen[at / 8] = static_cast<uint8_t>(seen[at / 8] | (1u << at % 8));
+      any = true;
+    }
+    for (uint32_t at = 0; any && at < kWindow && first + at < vocabulary; ++at) {
+      if ((seen[at / 8] >> at % 8 & 1u) == 0) continue;
+      float& score = scores[first + at];
+      score = score < 0.0f ? score * penalty : score / penalty;
+    }
+  }
+}
+
+/// Leaves out what would end a row of `n` tokens that has been.
+void forbid_repeats(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count, uint32_t n) {
+  if (count + 1 < n) return;
+  const int32_t* last = history + (count - (n - 1));
+  for (uint32_t i = 0; i + n <= count; ++i) {
+    uint32_t same = 0;
+    while (same < n - 1 && history[i + same] == last[same]) ++same;
+    const auto id = static_cast<uint32_t>(history[i + n - 1]);
+    if (same == n - 1 && id < vocabulary) scores[id] = kLeftOut;
+  }
+}
+
+constexpr double kLn2 = 0.6931471805599453;
+
+/// 2^e, -1022 <= e <= 1023.
+double two_to(int32_t e) {
+  const uint64_t bits = static_cast<uint64_t>(e + 1023) << 52;
+  double x = 0;
+  memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+
+/// e^x, |x| < 700: x = k ln 2 + r, |r| <= ln 2 / 2, and the series of e^r to its thirteenth power, which leaves 1e-16.
+double exponential(double x) {
+  const double turns = x / kLn2;
+  const auto k = static_cast<int32_t>(turns < 0 ? turns - 0.5 : turns + 0.5);
+  const double r = x - k * kLn2;
+  double sum = 1;
+  for (int32_t n = 13; n > 0; --n) sum = 1 + sum * r / n;
+  return sum * two_to(k);
+}
+
+}  // namespace
+
+bool are_valid(const TokenRules& rules) {
+  return rules.repetition_penalty > 0.0f && rules.repetition_penalty <= 1e6f &&
+         (rules.banned != nullptr || rules.banned_count == 0);
+}
+
+void apply_rules(const TokenRules& rules, float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count) {
+  if (rules.repetition_penalty != 1.0f) penalise(scores, vocabulary, history, count, rules.repetition_penalty);
+  if (rules.no_repeat_ngram != 0) forbid_repeats(scores, vocabulary, history, count, rules.no_repeat_ngram);
+  for (uint32_t i = 0; i < rules.banned_count; ++i) {
+    const auto id = static_cast<uint32_t>(rules.banned[i]);
+    if (id < vocabulary) scores[id] = kLeftOut;
+  }
+  const auto forced = static_cast<uint32_t>(rules.forced);
+  if (rules.forced < 0 || forced >= vocabulary) return;
+  for (uint32_t i = 0; i < vocabulary; ++i) scores[i] = i == forced ? 0.0f : kLeftOut;
+}
+
+double natural_log(double x) {
+  // x = m * 2^e with m in [0.7, 1.4], and the series of 2 atanh((m - 1) / (m + 1)).
+  uint64_t bits = 0;
+  memcpy(&bits, &x, sizeof(bits));
+  int32_t exponent = static_cast<int32_t>(bits >> 52) - 1023;
+  bits = (bits & 0xFFFFFFFFFFFFFu) | (uint64_t{1023} << 52);
+  double m = 0;
+  memcpy(&m, &bits, sizeof(m));
+  if (m > 1.4) {
+    m *= 0.5;
+    ++exponent;
+  }
+  const double z = (m - 1) / (m + 1), square = z * z;
+  double sum = 0;
+  for (int32_t n = 15; n > 0; n -= 2) sum = sum * square + 1.0 / n;
+  return 2 * z * sum + exponent * kLn2;
+}
+
+double power(double x, double y) {
+  if (y == 0 || x == 1) return 1;
+  if (y == 1) return x;
+  constexpr double kMost = 69.07755278982137;  // ln 1e30
+  const double exponent = y * natural_log(x);
+  return exponential(exponent > kMost ? kMost : exponent < -kMost ? -kMost : exponent);
+}
+
+}  // namespace bantam::tasks

@@ -1,0 +1,131 @@
+"""Tiny random encoder-decoders of transformers, and what their decoders answer to given tokens."""
+
+import json
+import random
+
+import torch
+import transformers
+
+import reference
+
+WORDS = 61
+T5 = {
+    "vocab_size": WORDS,
+    "d_model": 18,
+    "d_kv": 6,
+    "d_ff": 26,
+    "num_layers": 2,
+    "num_decoder_layers": 3,
+    "num_heads": 3,
+    "relative_attention_num_buckets": 8,
+    "relative_attention_max_distance": 20,
+    "pad_token_id": 0,
+    "eos_token_id": 1,
+    "decoder_start_token_id": 0,
+}
+BART = {
+    "vocab_size": WORDS,
+    "d_model": 18,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 3,
+    "decoder_attention_heads": 3,
+    "encoder_ffn_dim": 26,
+    "decoder_ffn_dim": 28,
+    "max_position_embeddings": 24,
+    "pad_token_id": 1,
+    "bos_token_id": 0,
+    "eos_token_id": 2,
+    "decoder_start_token_id": 2,
+    "forced_eos_token_id": None,
+}
+MARIAN = {**BART, "pad_token_id": 60, "decoder_start_token_id": 60, "eos_token_id": 0, "bos_token_id": 3}
+APART = {"decoder_vocab_size": 53, "share_encoder_decoder_embeddings": False, "tie_word_embeddings": False}
+LABELS = {"num_labels": 3}
+
+MODELS = {
+    "t5-generate": ("T5ForConditionalGeneration", T5),
+    "t5-untied": ("T5ForConditionalGeneration", {**T5, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}),
+    "t5-classify": ("T5ForSequenceClassification", {**T5, **LABELS}),
+    "t5-answer": ("T5ForQuestionAnswering", T5),
+    "t5-encoder": ("T5EncoderModel", T5),
+    "t5-tag": ("T5ForTokenClassification", {**T5, "num_labels": 5}),
+    "mt5-generate": ("MT5ForConditionalGeneration", {**T5, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}),
+    "bart-generate": ("BartForConditionalGeneration", BART),
+    "bart-scaled": ("BartForConditionalGeneration", {**BART, "scale_embedding": True, "activation_function": "relu"}),
+    "bart-classify": ("BartForSequenceClassification", {**BART, **LABELS}),
+    "bart-answer": ("BartForQuestionAnswering", BART),
+    "bart-model": ("BartModel", BART),
+    "mbart-generate": ("MBartForConditionalGeneration", {**BART, "scale_embedding": True}),
+    "mbart-classify": ("MBartForSequenceClassification", {**BART, **LABELS}),
+    "marian-translate": ("MarianMTModel", {**MARIAN, "scale_embedding": True, "activation_function": "swish"}),
+    "marian-apart": ("MarianMTModel", {**MARIAN, **APART, "pad_token_id": 50, "decoder_start_token_id": 50}),
+    "m2m-translate": ("M2M100ForConditionalGeneration", {**BART, "scale_embedding": True}),
+    "pegasus-summarise": ("PegasusForConditionalGeneration", {**BART, "pad_token_id": 0, "eos_token_id": 1,
+                                                              "decoder_start_token_id": 0, "scale_embedding": True}),
+    "blenderbot-generate": ("BlenderbotForConditionalGeneration", BART),
+    "blenderbot-small-generate": ("BlenderbotSmallForConditionalGeneration", BART),
+}  # fmt: skip
+
+
+def shifted(ids, start):
+    return [start, *ids[:-1]]
+
+
+class Pairs:
+    """Call it with ids of a source and of the decoder's text; nothing is masked."""
+
+    def __init__(self, directory):
+        self.model = reference.model_class(directory).from_pretrained(directory, dtype=torch.float64).double().eval()
+        self.kind = type(self.model).__name__
+
+    def goes_on(self):
+        """The decoder reads tokens of its own."""
+        return self.kind.endswith(("ForConditionalGeneration", "MTModel", "BartModel"))
+
+    def reads_source_alone(self):
+        return self.kind in ("T5EncoderModel", "T5ForTokenClassification")
+
+    @torch.no_grad()
+    def __call__(self, ids, decoder_ids):
+        inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long)}
+        if not self.reads_source_alone():
+            inputs["decoder_input_ids"] = torch.tensor([decoder_ids])
+        out = self.model(**inputs, use_cache=False) if not self.reads_source_alone() else self.model(**inputs)
+        names = [name for name in reference.OUTPUTS if out.get(name) is not None]
+        return {name: reference.as_lists(out[name]) for name in names}
+
+
+def make(directory, randomize, seed):
+    kind, settings = MODELS[directory.name]
+    model_class = getattr(transformers, kind)
+    model = model_class(model_class.config_class(**settings))
+    # Scores that nothing divides stay small in trained models, too.
+    randomize(model, seed, gain=0.8 if "t5" in directory.name else 1.5)
+    model.tie_weights()
+    generator = torch.Generator().manual_seed(seed + 1)
+    if hasattr(model, "final_logits_bias"):
+        model.final_logits_bias = torch.randn(model.final_logits_bias.shape, generator=generator) * 0.2
+    model.half().save_pretrained(directory)
+    (directory / "generation_config.json").unlink(missing_ok=True)
+    pairs = Pairs(directory)
+    draw = random.Random(seed)
+    config = model.config
+    own = getattr(config, "decoder_vocab_size", None) or config.vocab_size
+
+    def tokens(count, limit):
+        return [draw.randrange(4, min(limit, 50)) for _ in range(count)]
+
+    with open(directory / "expected.jsonl", "w") as file:
+        for source, target in ((1, 1), (6, 3), (11, 9), (17, 4), (24, 17)):
+            # One end at each source's end: classifiers take the row of the last one.
+            ids = [*tokens(source - 1, config.vocab_size), config.eos_token_id]
+            if pairs.goes_on():
+                decoder_ids = shifted([*tokens(target, own), 0], config.decoder_start_token_id)
+            else:
+                decoder_ids = shifted(ids, config.decoder_start_token_id)
+            line = {"ids": ids}
+            if pairs.goes_on():
+                line["decoder_ids"] = decoder_ids
+            line.update(pairs(ids, decoder_ids))
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")

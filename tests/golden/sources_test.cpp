@@ -1,0 +1,370 @@
+// Encoder-decoders in pieces: a decoder's tokens have the bits that one run of them has beside their source alone, in any pieces, any
+// batch, with any number of threads and on every instruction set. What that is, is compared with transformers in golden_test.cpp.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/header.h"
+#include "golden/decoder.h"
+#include "tests/every_isa.h"
+#include "tests/session/edit_file.h"
+
+namespace bantam::golden {
+namespace {
+
+constexpr uint32_t kLongest = 24, kVocabulary = 53;  // which all of them have
+
+std::vector<int32_t> random_ids(uint32_t count, uint32_t seed) { return random_tokens(count, seed, kVocabulary); }
+
+struct Pair {
+  const char* model;
+  fb::DType weights;
+  uint32_t width;  // of the output
+  bool f32_attention;
+};
+
+class Sources : public ::testing::TestWithParam<Pair> {
+ protected:
+  static SessionOptions options(uint32_t sequences) {
+    SessionOptions options;
+    options.max_sequences = sequences;
+    options.max_tokens = kLongest * sequences;
+    options.max_context = kLongest;
+    options.max_source = kLongest;
+    options.f32_attention = GetParam().f32_attention;
+    return options;
+  }
+  static Decoder decoder(const SessionOptions& options) { return {GetParam().model, GetParam().weights, options}; }
+
+  /// Of one run without contexts.
+  static Bits whole(const std::vector<int32_t>& source, const std::vector<int32_t>& ids) {
+    SessionOptions alone = options(1);
+    alone.max_context = 0;
+    Decoder decoder = Sources::decoder(alone);
+    decoder.encode({source});
+    return decoder.run({ids})[0];
+  }
+  static Bits rows(const Bits& all, size_t begin, size_t end) { return rows_of(all, begin, end, GetParam().width); }
+};
+
+TEST_P(Sources, PiecesOfAnySizeHaveTheSameBits) {
+  const std::vector<int32_t> source = random_ids(19, 1), ids = random_ids(kLongest, 2);
+  const Bits expected = whole(source, ids);
+  for (const uint32_t piece : {1U, 7U, 16U, 24U}) {
+    Decoder pieces = decoder(options(1));
+    pieces.encode({source});
+    EXPECT_EQ(pieces.session().source_length(0), 19U);
+    Bits found;
+    for (uint32_t begin = 0; begin < kLongest; begin += piece) {
+      const uint32_t end = std::min(begin + piece, kLongest);
+      const Bits one = pieces.run({slice(ids, begin, end)})[0];
+      found.insert(found.end(), one.begin(), one.end());
+    }
+    EXPECT_EQ(found, expected) << "in pieces of " << piece;
+  }
+}
+
+/// Sources of different lengths in one batch and in several; decoders that share one, as beams do, or go with others than their numbers say.
+TEST_P(Sources, OthersInTheBatchChangeNothing) {
+  const std::vector<std::vector<int32_t>> sources = {random_ids(1, 3), random_ids(17, 4), random_ids(6, 5)};
+  const std::vector<int32_t> a = random_ids(9, 6), b = random_ids(21, 7), c = random_ids(2, 8);
+  const testing::Threads threads(3);
+  for (const uint32_t workers : {1U, 3U}) {
+    SessionOptions many = options(3);
+    many.workers = workers;
+    many.tile_rows = 4;
+    many.parallel = workers == 1 ? nullptr : threads.get();
+    Decoder decoder = Sources::decoder(many);
+    decoder.encode(sources);
+    const std::vector<uint32_t> with = {1, 1, 0};
+    const std::vector<Bits> found = decoder.run({a, b, c}, {}, false, with);
+    EXPECT_EQ(found[0], whole(sources[1], a));
+    EXPECT_EQ(found[1], whole(sources[1], b));
+    EXPECT_EQ(found[2], whole(sources[0], c));
+    // One source becomes another; the others stay.
+    decoder.encode({sources[2]}, {0});
+    ASSERT_EQ(decoder.session().truncate(2, 0), Status::kOk);
+    EXPECT_EQ(decoder.run({c}, {2}, true, {0})[0], rows(whole(sources[2], c), 1, 2));
+    EXPECT_EQ(decoder.session().source_length(1), 17U);
+    EXPECT_EQ(decoder.session().source_length(2), 6U);
+  }
+}
+
+TEST_P(Sources, BeamsOfOneSourceAreReordered) {
+  const std::vector<int32_t> source = random_ids(13, 9);
+  Decoder decoder = Sources::decoder(options(4));
+  decoder.encode({source});
+  std::vector<std::vector<int32_t>> beams(4, random_ids(3, 10));
+  const std::vector<uint32_t> first(4, 0);
+  decoder.run(beams, {}, true, first);
+  std::mt19937 random(11);
+  for (uint32_t step = 0; step < 12; ++step) {
+    uint32_t from[4];
+    const auto before = beams;
+    std::vector<std::vector<int32_t>> next;
+    for (uint32_t i = 0; i < 4; ++i) {
+      from[i] = static_cast<uint32_t>(random() % 4);
+      next.push_back({static_cast<int32_t>(random() % kVocabulary)});
+      beams[i] = before[from[i]];
+      beams[i].push_back(next[i][0]);
+    }
+    ASSERT_EQ(decoder.session().reorder_contexts(from, 4), Status::kOk);
+    const std::vector<Bits> found = decoder.run(next, {}, true, first);
+    for (uint32_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(found[i], rows(whole(source, beams[i]), beams[i].size() - 1, beams[i].size())) << step << ", " << i;
+    }
+  }
+}
+
+TEST_P(Sources, EveryInstructionSetHasTheSameBits) {
+  const std::vector<int32_t> source = random_ids(20, 12), ids = random_ids(18, 13);
+  const Bits expected = whole(source, ids);
+  for (const Isa isa : testing::every_isa()) {
+    if (!isa_available(isa)) continue;
+    SessionOptions of_isa = options(1);
+    of_isa.isa = isa;
+    Decoder decoder = Sources::decoder(of_isa);
+    decoder.encode({source});
+    decoder.run({slice(ids, 0, 5)});
+    EXPECT_EQ(decoder.run({slice(ids, 5, 18)})[0], rows(expected, 5, 18)) << isa_name(isa);
+  }
+}
+
+TEST_P(Sources, WhatDoesNotFitIsAStatus) {
+  Decoder decoder = Sources::decoder(options(2));
+  Session& session = decoder.session();
+  const std::vector<int32_t> ids = random_ids(30, 14);
+  Batch batch;
+  batch.ids = ids.data();
+  batch.tokens = 3;
+  EXPECT_EQ(session.run(batch), Status::kNotRun);  // there is no source yet
+  const uint32_t beyond = 2, twice[] = {0, 0}, offsets[] = {0, 1, 3};
+  batch.sources = &beyond;
+  EXPECT_EQ(session.encode(batch), Status::kIndexOutOfRange);
+  EXPECT_EQ(session.run(batch), Status::kIndexOutOfRange);
+  batch.offsets = offsets;
+  batch.sequences = 2;
+  batch.sources = twice;
+  EXPECT_EQ(session.encode(batch), Status::kInvalidArgument);
+  batch = {};
+  batch.ids = ids.data();
+  batch.tokens = 30;
+  EXPECT_EQ(session.encode(batch), Status::kTooManyTokens);
+  batch.tokens = 5;
+  ASSERT_EQ(session.encode(batch), Status::kOk);
+  OutputView view;
+  EXPECT_EQ(session.output(0, &view), Status::kNotRun);
+  EXPECT_EQ(session.run(batch), Status::kOk);
+  EXPECT_EQ(session.source_length(0), 5U);
+  EXPECT_EQ(session.source_length(1), 0U);
+  EXPECT_EQ(session.source_length(7), 0U);
+  const int32_t unknown = 1000;
+  batch.ids = &unknown;
+  batch.tokens = 1;
+  EXPECT_EQ(session.encode(batch), Status::kIndexOutOfRange);
+  EXPECT_EQ(session.source_length(0), 5U);
+}
+
+TEST_P(Sources, TheArenaIsExact) {
+  SessionOptions most = options(3);
+  most.max_source = 24;
+  most.max_sources = 2;
+  Decoder decoder = Sources::decoder(most);
+  decoder.encode({random_ids(24, 15)}, {1});
+  decoder.run({random_ids(24, 16), random_ids(24, 17), random_ids(24, 18)}, {}, false, {1, 1, 1});
+  EXPECT_EQ(decoder.session().arena_high_water(), arena_bytes(decoder.model(), most));
+}
+
+const Pair kPairs[] = {{"bart-generate", fb::DType::f32, 61, false},
+                       {"bart-generate", fb::DType::i8, 61, false},
+                       {"bart-generate", fb::DType::i8, 61, true},
+                       {"t5-generate", fb::DType::f32, 61, false},
+                       {"t5-generate", fb::DType::i8, 61, false},
+                       {"mt5-generate", fb::DType::i4, 61, false},
+                       {"marian-apart", fb::DType::i8, 53, false},
+                       {"m2m-translate", fb::DType::i8, 61, false},
+                       {"blenderbot-small-generate", fb::DType::i8, 61, false}};
+
+INSTANTIATE_TEST_SUITE_P(Pairs, Sources, ::testing::ValuesIn(kPairs), [](const auto& kind) {
+  std::string name = kind.param.model + std::string("_") + fb::EnumNameDType(kind.param.weights) +
+                     (kind.param.f32_attention ? "_f32_attention" : "");
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+// ---------------------------------------------------------------------------------------- hostile files
+
+using Edit = std::function<void(fb::ModelT&)>;
+
+fb::OpT& op_of(fb::ModelT& m, fb::OpAttributes type, const std::function<bool(const fb::OpT&)>& wanted) {
+  for (const auto& op : m.subgraphs[0]->ops) {
+    if (op->attributes.type == type && wanted(*op)) return *op;
+  }
+  throw std::runtime_error("no op");
+}
+fb::OpT& cross(fb::ModelT& m) {
+  return op_of(m, fb::OpAttributes::Attention, [](const fb::OpT& op) { return op.attributes.AsAttention()->cross; });
+}
+fb::OpT& own(fb::ModelT& m) {
+  return op_of(m, fb::OpAttributes::Attention,
+               [](const fb::OpT& op) { return !op.attributes.AsAttention()->cross && op.tag->side() == 0; });
+}
+fb::TensorT& tensor_at(fb::ModelT& m, int32_t index) { return *m.tensors[static_cast<size_t>(index)]; }
+fb::TensorT& state(fb::ModelT& m) { return tensor_at(m, cross(m).inputs[1]); }
+fb::OpT& leaves(fb::ModelT& m) {
+  const int32_t keys = cross(m).inputs[1];
+  return op_of(m, fb::OpAttributes::SplitHeads, [&](const fb::OpT& op) { return op.outputs[1] == keys; });
+}
+fb::OpT& last_linear(fb::ModelT& m) {
+  return op_of(m, fb::OpAttributes::Linear, [&](const fb::OpT& op) { return op.outputs[0] == m.outputs[0]->tensor; });
+}
+size_t source_steps(const fb::ModelT& m) {
+  size_t steps = 0;
+  for (const auto& step : m.subgraphs[0]->steps) steps += step->phase == fb::Phase::source ? 1U : 0U;
+  return steps;
+}
+
+const std::pair<const char*, Edit> kEdits[] = {
+    {"no source ids",
+     [](auto& m) {
+       m.inputs.erase(std::remove_if(m.inputs.begin(), m.inputs.end(),
+                                     [](const auto& i) { return i->kind == fb::InputKind::source_ids; }),
+                      m.inputs.end());
+     }},
+    {"no ids", [](auto& m) { m.inputs.back()->kind = fb::InputKind::source_ids; }},
+    {"source ids of none", [](auto& m) { m.inputs.front()->limit = 0; }},
+    {"source ids beyond the table", [](auto& m) { m.inputs.front()->limit = 62; }},
+    {"places of sources beyond the table", [](auto& m) { m.max_source = 25; }},
+    {"all steps of the source",
+     [](auto& m) {
+       for (auto& step : m.subgraphs[0]->steps) step->phase = fb::Phase::source;
+     }},
+    {"all steps of the main pass",
+     [](auto& m) {
+       for (auto& step : m.subgraphs[0]->steps) step->phase = fb::Phase::main;
+     }},
+    {"a step more of the source", [](auto& m) { m.subgraphs[0]->steps[source_steps(m)]->phase = fb::Phase::source; }},
+    {"a step less of the source", [](auto& m) { m.subgraphs[0]->steps[source_steps(m) - 1]->phase = fb::Phase::main; }},
+    {"a main step first", [](auto& m) { m.subgraphs[0]->steps[0]->phase = fb::Phase::main; }},
+    {"an unknown pass", [](auto& m) { m.subgraphs[0]->steps[0]->phase = static_cast<fb::Phase>(2); }},
+    {"attention to a source that is none", [](auto& m) { cross(m).attributes.AsAttention()->cross = false; }},
+    {"attention to a source without states", [](auto& m) { own(m).attributes.AsAttention()->cross = true; }},
+    {"a mask over a source", [](auto& m) { cross(m).attributes.AsAttention()->mask = fb::MaskKind::causal; }},
+    {"a state that is an activation", [](auto& m) { state(m).role = fb::Role::activation; }},
+    {"a state that is an output", [](auto& m) { state(m).role = fb::Role::output; }},
+    {"values that are no state", [](auto& m) { tensor_at(m, cross(m).inputs[2]).role = fb::Role::activation; }},
+    {"a state with a place", [](auto& m) { state(m).offset = {0}; }},
+    {"a state of a tile",
+     [](auto& m) {
+       state(m).region = fb::Region::tile;
+       state(m).shape[0] = fb::Dim(2, 1, 0, 1);
+     }},
+    {"a state of sequences", [](auto& m) { state(m).shape[0] = fb::Dim(1, 1, 0, 1); }},
+    {"a state in rows", [](auto& m) { state(m).layout = fb::Layout::rows; }},
+    {"a state of another width", [](auto& m) { state(m).shape[1] = fb::Dim(-1, 0, 12, 1); }},
+    {"a state that nothing leaves", [](auto& m) { leaves(m).outputs[1] = leaves(m).outputs[2]; }},
+    {"a state that a row operator reads", [](auto& m) { last_linear(m).inputs[0] = cross(m).inputs[1]; }},
+    {"a state that a row operator writes", [](auto& m) { last_linear(m).outputs[0] = cross(m).inputs[1]; }},
+    {"keys of the source's own pass in the main one",
+     [](auto& m) {
+       const fb::OpT& encoder =
+           op_of(m, fb::OpAttributes::Attention, [](const fb::OpT& op) { return op.tag->side() == 1; });
+       own(m).inputs[1] = encoder.inputs[1];
+       own(m).inputs[2] = encoder.inputs[2];
+     }},
+    {"states that the main pass leaves",
+     [](auto& m) {
+       fb::OpT& split = op_of(m, fb::OpAttributes::SplitHeads,
+                              [](const fb::OpT& op) { return op.tag->side() == 0 && op.outputs[1] >= 0; });
+       split.outputs[1] = cross(m).inputs[1];
+       split.outputs[2] = cross(m).inputs[2];
+     }},
+    {"an output of the source's pass that the main one makes",
+     [](auto& m) {
+       m.outputs[0]->role = fb::OutputRole::none;
+       m.outputs[0]->phase = fb::Phase::source;
+     }},
+    {"an output of a task in the source's pass", [](auto& m) { m.outputs[0]->phase = fb::Phase::source; }},
+    {"an output of an unknown pass", [](auto& m) { m.outputs[0]->phase = static_cast<fb::Phase>(2); }},
+    {"a plan of the source that is too small", [](auto& m) { m.source_shared_bytes = {}; }},
+    {"tiles of the source that are too small", [](auto& m) { m.source_tile_bytes = {}; }},
+    {"a plan of unknown symbols", [](auto& m) { m.source_shared_bytes.resize(9); }},
+    {"a tokenizer that is not there", [](auto& m) { m.source_tokenizer = 1; }},
+    {"a first token that is none", [](auto& m) { m.task->generations.front()->start_id = 61; }},
+    {"no first token", [](auto& m) { m.task->generations.front()->start_id = -1; }},
+    {"nothing said of generating", [](auto& m) { m.task->generations.clear(); }},
+    {"a forced token that is none", [](auto& m) { m.task->generations.front()->first_id = -2; }},
+    {"a last token that is none", [](auto& m) { m.task->generations.front()->last_id = 1 << 20; }},
+    {"a banned token that is none",
+     [](auto& m) {
+       m.task->generations.front()->banned = {5, 61};
+     }},
+    {"no beams", [](auto& m) { m.task->generations.front()->beams = 0; }},
+    {"a length penalty that is no number", [](auto& m) { m.task->generations.front()->length_penalty = NAN; }},
+    {"a repetition penalty of 0", [](auto& m) { m.task->generations.front()->repetition_penalty = 0; }},
+    {"an unknown end of beams",
+     [](auto& m) { m.task->generations.front()->early_stopping = static_cast<fb::EarlyStopping>(3); }},
+    {"a shift by what is no token", [](auto& m) { m.task->shift_id = 61; }},
+};
+
+std::vector<uint8_t> file_of(const char* name, fb::DType weights) {
+  convert::TypeOptions types;
+  types.weights = weights;
+  const convert::FileBytes bytes = convert::build(convert::import_hugging_face(model_directory(name)), types);
+  return {bytes.data(), bytes.data() + bytes.size()};
+}
+
+Status open(const std::vector<uint8_t>& file, Fault* fault) {
+  const testing::FileBytes aligned(file);
+  Model model;
+  return Model::open(aligned.data(), aligned.size(), &model, fault);
+}
+
+TEST(HostileSources, AreRefusedWithAReason) {
+  for (const fb::DType type : {fb::DType::f32, fb::DType::i8}) {
+    const std::vector<uint8_t> file = file_of("bart-generate", type);
+    Fault fault;
+    ASSERT_EQ(open(testing::edit_file(file, [](auto&, auto&) {}), &fault), Status::kOk) << fault.what;
+    for (const auto& [name, edit] : kEdits) {
+      const auto apply = [&edit = edit](fb::ModelT& m, std::vector<uint8_t>&) { edit(m); };
+      const Status status = open(testing::edit_file(file, apply), &fault);
+      EXPECT_TRUE(status == Status::kCorrupt || status == Status::kUnsupported)
+          << name << ": " << status_message(status);
+      EXPECT_STRNE(fault.what, "") << name;
+    }
+  }
+}
+
+TEST(HostileSources, DecodersBeginWithNothing) {
+  const std::vector<uint8_t> file = file_of("gpt2-generate", fb::DType::f32);
+  Fault fault;
+  const auto begin = [](fb::ModelT& m, std::vector<uint8_t>&) {
+    m.task->generations.push_back(std::make_unique<fb::GenerationT>());
+    m.task->generations.front()->start_id = 3;
+  };
+  EXPECT_EQ(open(testing::edit_file(file, begin), &fault), Status::kCorrupt);
+  const auto shift = [](fb::ModelT& m, std::vector<uint8_t>&) { m.task->shift_id = 3; };
+  EXPECT_EQ(open(testing::edit_file(file, shift), &fault), Status::kCorrupt);
+}
+
+TEST(HostileSources, OtherModelsHaveNone) {
+  const std::vector<uint8_t> file = file_of("gpt2-generate", fb::DType::f32);
+  const testing::FileBytes aligned(file);
+  Model model;
+  ASSERT_EQ(Model::open(aligned.data(), aligned.size(), &model), Status::kOk);
+  SessionOptions options;
+  EXPECT_NE(arena_bytes(model, options), 0U);
+  options.max_source = 8;
+  EXPECT_EQ(arena_bytes(model, options), 0U);
+}
+
+}  // namespace
+}  // namespace bantam::golden
