@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/text_options.h"
+#include "run/passes.h"
 
 namespace bantam::cli {
 
@@ -85,7 +86,7 @@ struct RandomBatch {
 
 double run_once(Session& session, const Batch& batch, const std::string& path) {
   const Clock::time_point start = Clock::now();
-  const Status status = session.run(batch);
+  const Status status = convert::run_all_passes(session, batch);
   const double spent = elapsed_ms(start);
   check(status, path);
   return spent;
@@ -94,7 +95,8 @@ double run_once(Session& session, const Batch& batch, const std::string& path) {
 void time_operators(Engine& engine, const Batch& batch, BatchTiming* timing) {
   timing->peaks = probe::measure_peaks(engine.session().isa());
   const uint32_t passes = std::min(timing->repetitions, 200u);
-  check(probe::time_ops(engine.session(), batch, engine.threads(), passes, &timing->ops), engine.file().path());
+  check(probe::time_ops(engine.session(), batch, engine.threads(), passes, convert::run_all_passes, &timing->ops),
+        engine.file().path());
   // A core's speed drifts with its neighbours': what the work is held against is the best that was seen around it.
   timing->peaks = probe::larger(timing->peaks, probe::measure_peaks(engine.session().isa()));
 }
@@ -104,11 +106,12 @@ void time_operators(Engine& engine, const Batch& batch, BatchTiming* timing) {
 BatchTiming time_batch(const ModelFile& file, const BenchOptions& options, const std::vector<uint32_t>& lengths) {
   BatchTiming timing;
   timing.lengths = lengths;
-  const RandomBatch data(file.model().vocabulary(), lengths);
+  const uint32_t of_sources = file.model().source_vocabulary();
+  const RandomBatch data(of_sources != 0 ? of_sources : file.model().vocabulary(), lengths);
   const Batch batch = data.view();
   EngineOptions engine_options = options.engine;
   engine_options.batch = batch.sequences;
-  engine_options.max_tokens = batch.tokens;
+  engine_options.max_tokens = engine_options.max_source = batch.tokens;
   const Clock::time_point start = Clock::now();
   Engine engine(file, engine_options);
   timing.start.create = elapsed_ms(start);

@@ -20,7 +20,8 @@ void add_convert(CLI::App& app);
 void add_sensitivity(CLI::App& app);  // sensitivity
 void add_student(CLI::App& app);      // convert
 void add_run(CLI::App& app);          // run, classify, choose, tag, answer, embed, fill, similar
-void add_generate(CLI::App& app);     // generate, perplexity
+void add_generate(CLI::App& app);     // generate, translate, summarize, complete
+void add_perplexity(CLI::App& app);
 void add_search(CLI::App& app);       // index, search
 void add_phrases(CLI::App& app);      // keywords, topics
 void add_rank(CLI::App& app);         // rank

@@ -1,246 +1,274 @@
-// bantam generate: text that goes on with prompts. bantam perplexity: how likely texts are.
+// bantam generate: text that goes on with prompts, or that an encoder-decoder makes of others. translate, summarize, complete: the
+// same as filters, a line out for each line in.
+#include "run/generate.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "cli/appearance.h"
 #include "cli/choices.h"
 #include "cli/commands.h"
+#include "cli/decoder.h"
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
-#include "run/generate.h"
-#include "run/perplexity.h"
 #include "run/text_source.h"
 
 namespace bantam::cli {
 
+using convert::Decoding;
 using convert::GenerateOptions;
-using convert::Generation;
+using convert::Made;
 using convert::TextSource;
 
 namespace {
+
+/// What a command makes of texts.
+enum class Purpose { kGenerate, kTranslate, kSummarize, kComplete };
 
 struct GenerateArguments {
   RunOptions run;
   GenerateOptions generate;
   uint32_t context = 0;
+  uint32_t batch = 8;
   bool echo = false;
+  Purpose purpose = Purpose::kGenerate;
 };
 
-struct PerplexityArguments {
-  RunOptions run;
-  uint32_t context = 0;
-  std::optional<uint32_t> overlap;
-};
-
-/// `asked`, or tokens of a context that nobody asked for.
-uint32_t room(const ModelFile& file, uint32_t asked) {
-  const uint32_t most = file.model().max_sequence();
-  if (asked != 0) return asked;
-  // More than this is asked for by name: keys and values of long contexts take more memory than the model.
-  constexpr uint32_t kDefault = 2048;
-  return most != 0 && most < kDefault ? most : kDefault;
+void require_source(const ModelFile& file, const char* command) {
+  if (file.model().source_vocabulary() != 0) return;
+  fail(ExitCode::kUnsupported, "{}: is a decoder, which goes on with texts; {} takes an encoder-decoder, generate this",
+       file.path(), command);
 }
 
-void require_decoder(const ModelFile& file) {
-  if (has_part(file.model().task(), kNextWordsPart)) return;
-  fail(ExitCode::kUnsupported, "{}: is for {}, not for generating; convert a decoder with --task generate", file.path(),
-       task_name(file.model().task()));
-}
-
-void show(const GenerateArguments& arguments, Engine& engine, const std::string& prompt, bool several) {
-  if (several && !arguments.run.json) out().print("{}\n", bold(printable(prompt)));
-  const bool text = !arguments.run.json;
-  if (text && arguments.echo) out().write(prompt);
-  bool ended = false;  // what has been shown ends a line
-  const Generation made = convert::generate(engine, prompt, arguments.generate, [&](std::string_view piece) {
-    if (!text) return;
-    out().write(piece);
-    out().flush();
-    ended = !piece.empty() && piece.back() == '\n';
-  });
-  if (text) {
-    if (!ended) out().write("\n");
-    out().flush();
-    return;
-  }
-  Json object = json_object("generate");
-  object["text"] = prompt;
+Json as_json(const GenerateArguments& arguments, const std::string& given, const Made& made) {
+  Json object = json_object(arguments.run.command);
+  object["text"] = given;
   object["generated"] = made.text;
   object["ids"] = made.ids;
-  object["prompt_tokens"] = made.prompt.size();
+  object["prompt_tokens"] = made.given_tokens;
+  if (made.cut_tokens != 0) object["cut_tokens"] = made.cut_tokens;
   object["finish"] = convert::finish_name(made.finish);
-  if (arguments.generate.sampling.log_probability) object["log_probabilities"] = made.log_probabilities;
-  out().line(object);
+  if (made.score != 0) object["score"] = made.score;
+  if (arguments.generate.log_probabilities) object["log_probabilities"] = made.log_probabilities;
+  return object;
+}
+
+/// As it is made.
+void show_one(const GenerateArguments& arguments, Engine& engine, const Decoding& decoding, const std::string& prompt,
+              bool several) {
+  if (arguments.run.json) {
+    out().line(as_json(arguments, prompt, convert::generate(engine, decoding, {prompt}, nullptr).front()));
+    return out().flush();
+  }
+  if (several) out().print("{}\n", bold(printable(prompt)));
+  if (arguments.echo) out().write(prompt);
+  bool ended = false;  // what has been shown ends a line
+  size_t shown = 0;
+  const auto show = [&](std::string_view piece) {
+    out().write(piece);
+    out().flush();
+    shown += piece.size();
+    ended = piece.empty() ? ended : piece.back() == '\n';
+  };
+  const Made made = convert::generate(engine, decoding, {prompt}, show).front();
+  if (shown < made.text.size()) show(std::string_view(made.text).substr(shown));
+  if (!ended) out().write("\n");
   out().flush();
+}
+
+std::string in_a_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::replace(text.begin(), text.end(), '\r', ' ');
+  return text;
+}
+
+void show_lines(const GenerateArguments& arguments, Engine& engine, const Decoding& decoding,
+                const std::vector<Input>& inputs) {
+  std::vector<std::string> texts;
+  for (const Input& input : inputs) texts.push_back(input.first);
+  const std::vector<Made> all = convert::generate(engine, decoding, texts, nullptr);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Made& made = all[i];
+    if (made.cut_tokens != 0 && !arguments.run.json) {
+      warn(fmt::format("the last {} of {} tokens of a text do not fit the model, and are left out", made.cut_tokens,
+                       made.given_tokens + made.cut_tokens));
+    }
+    if (arguments.run.json) {
+      out().line(as_json(arguments, texts[i], made));
+    } else {
+      out().print("{}{}\n", arguments.echo ? in_a_line(texts[i]) : "", in_a_line(made.text));
+    }
+  }
+  out().flush();
+}
+
+/// The way of generating that the command is for, where the file names it.
+std::string way_of(const Model& model, const GenerateArguments& arguments) {
+  if (!arguments.generate.use.empty() || arguments.purpose != Purpose::kSummarize) return arguments.generate.use;
+  for (uint32_t i = 0; i < generation_count(model); ++i) {
+    Generation way;
+    generation(model, i, &way);
+    if (convert::to_string(way.name) == "summarization") return "summarization";
+  }
+  return "";
 }
 
 void run_generate(GenerateArguments& arguments) {
   RunOptions& run = arguments.run;
-  require_texts("prompt", run.file, &run.texts);
-  if (arguments.generate.min_new > arguments.generate.max_new) {
-    fail(ExitCode::kUsage, "--min-new {}: is more than --max-new {}", arguments.generate.min_new,
-         arguments.generate.max_new);
-  }
-  for (const std::string& stop : arguments.generate.stop) {
-    if (stop.empty()) fail(ExitCode::kUsage, "--stop: an empty text would end every text at once");
-  }
+  const bool lines = arguments.purpose != Purpose::kGenerate;
+  require_texts(lines ? "text" : "prompt", run.file, &run.texts);
   const ModelFile file(run.model);
-  require_decoder(file);
-  run.engine.max_context = room(file, arguments.context);
-  Engine engine(file, run.engine);
-  TextSource source(run.texts, run.file, warn, show_prompt);
+  require_generating(file);
+  if (arguments.purpose == Purpose::kTranslate || arguments.purpose == Purpose::kSummarize) {
+    require_source(file, run.command.c_str());
+  }
+  arguments.generate.use = way_of(file.model(), arguments);
+  const Decoding decoding = convert::resolve_decoding(file.model(), arguments.generate);
   const bool several = is_stream(run.texts, run.file) && !convert::input_is_typed();
+  const uint32_t texts = !lines || !several || decoding.has_beams() ? 1 : arguments.batch;
+  Engine engine(file, convert::with_contexts(file.model(), decoding, run.engine, texts, arguments.context));
+  run.engine.batch = texts;
+  TextSource source(run.texts, run.file, warn, show_prompt);
   answer_stream(run, {[&](Input* input) {
                         *input = {};
                         return source.next(&input->first);
                       },
-                      [&](const std::vector<Input>& prompts) {
-                        for (const Input& prompt : prompts) show(arguments, engine, prompt.first, several);
+                      [&](const std::vector<Input>& inputs) {
+                        if (lines) return show_lines(arguments, engine, decoding, inputs);
+                        for (const Input& input : inputs) show_one(arguments, engine, decoding, input.first, several);
                       }});
 }
 
-/// A decoder and texts.
-void add_input(CLI::App& command, RunOptions* run, const char* text, const char* texts, const char* lines) {
-  command.option_defaults()->group("Input");
-  command.add_option("FILE", run->model, "A .bantam file of a decoder")->required()->type_name("FILE.bantam");
-  add_texts(command, text, &run->texts, texts);
-  command.add_option("--file", run->file, lines)->type_name("FILE");
+std::shared_ptr<GenerateArguments> arguments_of(const char* command, Purpose purpose) {
+  auto arguments = std::make_shared<GenerateArguments>();
+  arguments->run.command = command;
+  arguments->purpose = purpose;
+  return arguments;
 }
 
-void run_perplexity(PerplexityArguments& arguments) {
-  RunOptions& run = arguments.run;
-  require_texts("text", run.file, &run.texts);
-  const ModelFile file(run.model);
-  require_decoder(file);
-  run.engine.max_context = room(file, arguments.context);
-  // Scores of the whole vocabulary for each of these rows.
-  constexpr uint32_t kRows = 16;
-  run.engine.max_tokens = std::min(kRows, run.engine.max_context);
-  const uint32_t overlap = arguments.overlap.value_or(run.engine.max_context / 2);
-  if (overlap >= run.engine.max_context) {
-    fail(ExitCode::kUsage, "--overlap {}: windows have {} tokens", overlap, run.engine.max_context);
-  }
-  Engine engine(file, run.engine);
-  TextSource source(run.texts, run.file, warn, show_prompt);
-  convert::Likelihood all;
-  size_t texts = 0;
-  for (std::string text; source.next(&text); ++texts) {
-    if (!text.empty()) convert::foretell(engine, text, overlap, &all);
-  }
-  if (all.tokens == 0) fail(ExitCode::kInvalid, "there is no text of two tokens, of which one foretells the other");
-  if (run.json) {
-    Json object = json_object("perplexity");
-    object["perplexity"] = all.perplexity();
-    object["log_probability"] = all.log;
-    object["tokens"] = all.tokens;
-    object["texts"] = texts;
-    object["bits_per_byte"] = all.bits_per_byte();
-    out().line(object);
-  } else {
-    out().print("perplexity {:.4f}  ({} tokens of {} texts, {:.4f} bits a byte)\n", all.perplexity(), all.tokens, texts,
-                all.bits_per_byte());
-  }
-  out().flush();
+void add_choices(CLI::App& command, GenerateArguments* arguments) {
+  command.option_defaults()->group("Choosing tokens");
+  add_decoding_options(command, &arguments->generate);
 }
 
-void add_perplexity(CLI::App& app) {
-  auto arguments = std::make_shared<PerplexityArguments>();
-  CLI::App* command = app.add_subcommand("perplexity", "Measure how likely a decoder finds texts");
-  command->group(kExamineGroup);
-  add_input(*command, &arguments->run, "TEXT", "Texts; none, or -: standard input, one a line",
-            "Read texts from this file, one a line");
-  command->option_defaults()->group("Output");
-  command->add_flag("--json", arguments->run.json, "Print one JSON object");
-  command->option_defaults()->group("Running");
+void add_running(CLI::App& command, GenerateArguments* arguments) {
+  command.option_defaults()->group("Output");
+  command.add_flag("--json", arguments->run.json, "Print one JSON object a text");
+  command.add_flag("--log-probs", arguments->generate.log_probabilities,
+                   "With --json: the logarithm of each new token's probability");
+  command.option_defaults()->group("Running");
   command
-      ->add_option("--context", arguments->context,
-                   "Most tokens of a window (default: as many as the model has places for, up to 2048)")
+      .add_option("--context", arguments->context,
+                  "Most tokens, a prompt's included (default: as many as the model has places for, up to 2048)")
       ->check(between(2, 1 << 20))
       ->type_name("N");
-  command
-      ->add_option("--overlap", arguments->overlap,
-                   "Tokens that a window shares with the one before it (default: half of --context)")
-      ->type_name("N");
-  add_engine_options(*command, &arguments->run.engine);
-  command->footer(
-      "Perplexity is exp of the mean negative logarithm of each token's probability: as many tokens would be equally\n"
-      "likely. It compares files of one tokenizer, such as int8 with f32.\n\n"
-      "Examples:\n"
-      "  bantam perplexity stories.bantam \"Once upon a time there was a girl.\"\n"
-      "  bantam perplexity stories.bantam --file texts.txt --json");
-  command->callback([arguments] { run_perplexity(*arguments); });
+  if (arguments->purpose != Purpose::kGenerate) {
+    command.add_option("--batch", arguments->batch, "Most texts that are made at a time, without beams (default 8)")
+        ->check(between(1, 64))
+        ->type_name("N");
+  }
+  add_engine_options(command, &arguments->run.engine);
 }
 
-void add_sampling_options(CLI::App& command, convert::GenerateOptions* options) {
-  Sampling& sampling = options->sampling;
-  command.add_option("--max-new", options->max_new, "Most new tokens (default 128)")
-      ->check(between(1, 1 << 20))
-      ->type_name("N");
-  command.add_option("--min-new", options->min_new, "New tokens before one may end the text (default 0)")
-      ->type_name("N");
-  command.add_option("--stop", options->stop, "A text that ends the text, and is left out; may be given several times")
-      ->type_name("TEXT");
+void add_languages(CLI::App& command, GenerateArguments* arguments) {
+  command.option_defaults()->group("Languages");
   command
-      .add_option("--temperature", sampling.temperature,
-                  "Choose by chance: below 1 likelier tokens gain, above 1 others do (default 0: always the likeliest)")
-      ->check(between(0.0F, 100.0F))
-      ->type_name("T");
-  command.add_option("--top-k", sampling.top_k, "By chance: among the K likeliest (default 0: all)")->type_name("K");
-  command.add_option("--top-p", sampling.top_p, "By chance: among the likeliest that have P together (default 1)")
-      ->check(between(1e-6F, 1.0F))
-      ->type_name("P");
-  command
-      .add_option("--min-p", sampling.min_p,
-                  "By chance: among those of at least P of the likeliest's share (default 0)")
-      ->check(between(0.0F, 1.0F))
-      ->type_name("P");
-  command.add_option("--seed", sampling.seed, "By chance: the same seed gives the same text everywhere (default 0)")
-      ->type_name("N");
-  command
-      .add_option("--repetition-penalty", sampling.repetition_penalty,
-                  "Above 1, tokens that have been become less likely (default 1)")
-      ->check(between(0.01F, 100.0F))
-      ->type_name("X");
-  command
-      .add_option("--no-repeat-ngram", sampling.no_repeat_ngram, "No row of N tokens comes twice (default 0: any may)")
-      ->type_name("N");
+      .add_option("--from", arguments->generate.from,
+                  "The texts' language, where the model knows several; inspect lists them")
+      ->type_name("CODE");
+  command.add_option("--to", arguments->generate.to, "The language to translate into, where the model knows several")
+      ->type_name("CODE");
+}
+
+constexpr const char* kCutHelp = "Cut texts that are longer than the model takes";
+
+void add_translate(CLI::App& app) {
+  auto arguments = arguments_of("translate", Purpose::kTranslate);
+  CLI::App* command = app.add_subcommand("translate", "Translate texts, a line each");
+  command->group(kAnswerGroup);
+  add_prompts(*command, &arguments->run, "A .bantam file of an encoder-decoder", "TEXT",
+              "Texts; none, or -: standard input, one a line", "Translate this file, line by line");
+  command->add_flag("--cut", arguments->generate.cut, kCutHelp);
+  add_languages(*command, arguments.get());
+  add_choices(*command, arguments.get());
+  add_running(*command, arguments.get());
+  command->footer(
+      "A line out for each line in. Beams and lengths are as the file says unless options do.\n\n"
+      "Examples:\n"
+      "  bantam translate en-de.bantam \"Good morning.\"\n"
+      "  bantam translate nllb.bantam --from eng_Latn --to deu_Latn --file lines.txt\n"
+      "  bantam translate t5.bantam --from en --to de --beams 1 --json < lines.txt");
+  command->callback([arguments] { run_generate(*arguments); });
+}
+
+void add_summarize(CLI::App& app) {
+  auto arguments = arguments_of("summarize", Purpose::kSummarize);
+  arguments->generate.cut = true;
+  CLI::App* command = app.add_subcommand("summarize", "Summarize texts, a line each");
+  command->group(kAnswerGroup);
+  add_prompts(*command, &arguments->run, "A .bantam file of an encoder-decoder", "TEXT",
+              "Texts; none, or -: standard input, one a line", "Summarize the lines of this file");
+  command->add_flag_callback(
+      "--no-cut", [arguments] { arguments->generate.cut = false; },
+      "Refuse texts that are longer than the model takes; else they are cut, and a warning says so");
+  add_choices(*command, arguments.get());
+  add_running(*command, arguments.get());
+  command->footer(
+      "A line out for each line in. Beams and lengths are as the file says unless options do.\n\n"
+      "Examples:\n"
+      "  bantam summarize bart.bantam \"$(cat article.txt)\"\n"
+      "  bantam summarize bart.bantam --file articles.txt --max-new 60 --json");
+  command->callback([arguments] { run_generate(*arguments); });
+}
+
+void add_complete(CLI::App& app) {
+  auto arguments = arguments_of("complete", Purpose::kComplete);
+  arguments->generate.stop = {"\n"};
+  arguments->echo = true;
+  CLI::App* command = app.add_subcommand("complete", "Complete lines");
+  command->group(kAnswerGroup);
+  add_prompts(*command, &arguments->run, "A .bantam file of a decoder", "TEXT",
+              "Beginnings of lines; none, or -: standard input, one a line", "Complete the lines of this file");
+  command->option_defaults()->group("Output");
+  command->add_flag_callback(
+      "--only-new", [arguments] { arguments->echo = false; }, "Print only what is new of each line");
+  add_choices(*command, arguments.get());
+  add_running(*command, arguments.get());
+  command->footer(
+      "A line out for each line in: it ends where the model ends it, or begins another line.\n\n"
+      "Examples:\n"
+      "  bantam complete stories.bantam \"Once upon a time\" --max-new 12\n"
+      "  bantam complete stories.bantam --file beginnings.txt --only-new");
+  command->callback([arguments] { run_generate(*arguments); });
 }
 
 }  // namespace
 
 void add_generate(CLI::App& app) {
-  auto arguments = std::make_shared<GenerateArguments>();
-  arguments->run.command = "generate";
+  auto arguments = arguments_of("generate", Purpose::kGenerate);
   CLI::App* command = app.add_subcommand("generate", "Go on with a text");
   command->group(kAnswerGroup);
-  add_input(*command, &arguments->run, "PROMPT", "Prompts; none, or -: standard input, one a line",
-            "Read prompts from this file, one a line");
-  command->option_defaults()->group("Choosing tokens");
-  add_sampling_options(*command, &arguments->generate);
+  add_prompts(*command, &arguments->run, "A .bantam file of a decoder or an encoder-decoder", "PROMPT",
+              "Prompts; none, or -: standard input, one a line", "Read prompts from this file, one a line");
+  command->add_flag("--cut", arguments->generate.cut, kCutHelp);
+  add_choices(*command, arguments.get());
   command->option_defaults()->group("Output");
   command->add_flag("--echo", arguments->echo, "Print the prompt, too");
-  command->add_flag("--json", arguments->run.json, "Print one JSON object a prompt");
-  command->add_flag("--log-probs", arguments->generate.sampling.log_probability,
-                    "With --json: the logarithm of each new token's probability");
-  command->option_defaults()->group("Running");
-  command
-      ->add_option("--context", arguments->context,
-                   "Most tokens, the prompt's included (default: as many as the model has places for, up to 2048)")
-      ->check(between(2, 1 << 20))
-      ->type_name("N");
-  add_engine_options(*command, &arguments->run.engine);
+  add_running(*command, arguments.get());
   command->footer(
-      "Text appears as it is made. Without --temperature the likeliest token is taken each time.\n\n"
+      "Text appears as it is made, unless there are beams. Without --temperature the likeliest token is taken each\n"
+      "time.\n\n"
       "Examples:\n"
       "  bantam generate stories.bantam \"Once upon a time\"\n"
       "  bantam generate stories.bantam \"Once upon a time\" --temperature 0.8 --top-p 0.9 --seed 7\n"
       "  bantam generate stories.bantam --file prompts.txt --max-new 32 --json");
   command->callback([arguments] { run_generate(*arguments); });
-  add_perplexity(app);
+  add_translate(app);
+  add_summarize(app);
+  add_complete(app);
 }
 
 }  // namespace bantam::cli

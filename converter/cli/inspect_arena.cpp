@@ -18,7 +18,7 @@ Json part(const char* name, uint64_t bytes, const std::string& what) {
 std::vector<std::string> shared_tensors(const fb::Model& model, const uint32_t (&values)[kSymbols]) {
   std::vector<const fb::Tensor*> tensors;
   for (const fb::Tensor* t : *model.tensors()) {
-    if (!is_constant(*t) && t->region() == fb::Region::shared) tensors.push_back(t);
+    if (!is_constant(*t) && !is_state(*t) && t->region() == fb::Region::shared) tensors.push_back(t);
   }
   std::stable_sort(tensors.begin(), tensors.end(), [&](const fb::Tensor* a, const fb::Tensor* b) {
     return evaluate(a->offset(), values) < evaluate(b->offset(), values);
@@ -32,13 +32,21 @@ std::vector<std::string> shared_tensors(const fb::Model& model, const uint32_t (
   return lines;
 }
 
+/// At the most tokens of a pass.
+void symbols_of(const fb::Model& model, const Limits& limits, fb::Phase phase, uint32_t (*values)[kSymbols]) {
+  round_symbols(model, limits, most_tokens(limits, phase), most_sequences(limits, phase), limits.tile_rows, *values);
+}
+
 /// What each step's tile tensors and scratch take of a worker's memory, by the name of the step's first op.
-std::string steps(const fb::Model& model, const Limits& limits, const uint32_t (&values)[kSymbols]) {
+std::string steps(const fb::Model& model, const Limits& limits) {
   std::string text;
   for (const fb::Step* step : *graph(model).steps()) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ",
-                        to_string(as_text(graph(model).ops()->Get(step->first_op())->name())),
-                        step_bytes(model, limits, *step, limits.longest, values));
+    const bool source = step->phase() == fb::Phase::source;
+    uint32_t values[kSymbols];
+    symbols_of(model, limits, step->phase(), &values);
+    text += fmt::format(
+        "{}{}: {}", text.empty() ? "" : ", ", to_string(as_text(graph(model).ops()->Get(step->first_op())->name())),
+        step_bytes(model, limits, *step, source ? limits.source : limits.longest, limits.source, values));
   }
   return text;
 }
@@ -54,7 +62,7 @@ Json arena_json(const Model& model, const SessionOptions& options) {
     throw Error(ExitCode::kUsage, "the arena is larger than this machine's memory");
   const fb::Model& m = root(model);
   uint32_t values[kSymbols];
-  round_symbols(m, limits, limits.max_tokens, limits.max_sequences, limits.tile_rows, values);
+  symbols_of(m, limits, fb::Phase::main, &values);
   std::string shared;
   for (const std::string& line : shared_tensors(m, values)) shared += (shared.empty() ? "" : ", ") + line;
   Json parts = Json::array();
@@ -63,10 +71,14 @@ Json arena_json(const Model& model, const SessionOptions& options) {
   if (layout.worker_memory != layout.f32_heads) {
     parts.push_back(part("f32 heads", layout.worker_memory - layout.f32_heads, "int8 heads in f32"));
   }
-  parts.push_back(part("tiles", layout.ids - layout.worker_memory, steps(m, limits, values)));
+  parts.push_back(part("tiles", layout.ids - layout.worker_memory, steps(m, limits)));
   parts.push_back(part("ids", layout.offsets - layout.ids, "token ids and segments"));
   parts.push_back(part("sequences", layout.text_offsets - layout.offsets, "row offsets, what encoding said"));
-  parts.push_back(part("text", layout.size - layout.text_offsets, "byte offsets of tokens"));
+  parts.push_back(part("text", layout.contexts - layout.text_offsets, "byte offsets of tokens"));
+  if (limits.source != 0) {
+    const std::string what = fmt::format("keys and values of {} of {} tokens", limits.sources, limits.source);
+    parts.push_back(part("sources", layout.size - layout.sources, what));
+  }
   return {{"tokens", limits.max_tokens},
           {"tile_rows", limits.tile_rows},
           {"block_rows", limits.block_rows},

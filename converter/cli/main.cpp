@@ -12,6 +12,7 @@ int run(int argc, char** argv) {
     add_sensitivity(app);
     add_run(app);
     add_generate(app);
+    add_perplexity(app);
     add_search(app);
     add_phrases(app);
     add_rank(app);

@@ -101,6 +101,10 @@ void add_input_options(CLI::App& command, const Variant& variant, RunOptions* op
   if (variant.takes & kIds) {
     command.add_option("--ids", options->ids, "Token ids instead of text, such as 101,2054,102; prints like --raw")
         ->type_name("IDS");
+    command
+        .add_option("--decoder-ids", options->decoder_ids,
+                    "With --ids, of an encoder-decoder: ids that its decoder reads (default: the first one alone)")
+        ->type_name("IDS");
     command.add_option("--segments", options->segments, "Segment of each id, such as 0,0,1 (default: all 0)")
         ->type_name("SEGMENTS");
     command.add_flag("--uart", options->uart,

@@ -27,6 +27,7 @@ struct RunOptions {
   std::optional<std::string> question;
   std::optional<std::string> context;
   std::string ids;
+  std::string decoder_ids;
   std::string segments;
   EngineOptions engine;
   std::optional<uint32_t> top;

@@ -3,6 +3,7 @@
 #include "cli/errors.h"
 #include "cli/numbers.h"
 #include "cli/run.h"
+#include "run/passes.h"
 
 namespace bantam::cli {
 void run_ids(const RunOptions& options) {
@@ -14,19 +15,37 @@ void run_ids(const RunOptions& options) {
   }
   const ModelFile file(options.model);
   const Model& model = file.model();
-  check_range(ids, model.vocabulary(), "--ids");
-  check_range(segments, model.segment_types(), "--segments");
-  if (model.max_sequence() != 0 && ids.size() > model.max_sequence()) {
-    fail(ExitCode::kInvalid, "--ids: {} tokens, but the model takes at most {}; pass fewer (ids are never truncated)",
-         ids.size(), model.max_sequence());
+  const bool pair = model.source_vocabulary() != 0;
+  std::vector<int32_t> decoder_ids;
+  if (!options.decoder_ids.empty()) {
+    if (!pair) fail(ExitCode::kUsage, "--decoder-ids: {} is no encoder-decoder; pass its ids by --ids", file.path());
+    decoder_ids = parse_numbers(options.decoder_ids, "--decoder-ids");
+    check_range(decoder_ids, model.vocabulary(), "--decoder-ids");
   }
+  check_range(ids, pair ? model.source_vocabulary() : model.vocabulary(), "--ids");
+  if (pair && decoder_ids.empty()) decoder_ids = convert::default_decoder_ids(model, ids);
+  check_range(segments, model.segment_types(), "--segments");
+  const auto require_room = [](const char* option, const std::vector<int32_t>& given, uint32_t most) {
+    if (most == 0 || given.size() <= most) return;
+    fail(ExitCode::kInvalid, "{}: {} tokens, but the model takes at most {}; pass fewer (ids are never truncated)",
+         option, given.size(), most);
+  };
+  require_room("--ids", ids, pair ? model.max_source() : model.max_sequence());
+  require_room("--decoder-ids", decoder_ids, model.max_sequence());
+  const std::vector<int32_t>& main_ids = pair ? decoder_ids : ids;
   EngineOptions engine_options = options.engine;
-  engine_options.max_tokens = static_cast<uint32_t>(ids.size());
+  engine_options.max_tokens = static_cast<uint32_t>(main_ids.size());
+  engine_options.max_source = static_cast<uint32_t>(ids.size());
   Engine engine(file, engine_options);
   Batch batch;
-  batch.ids = ids.data();
+  if (pair) {
+    batch.ids = ids.data();
+    batch.tokens = static_cast<uint32_t>(ids.size());
+    check(engine.session().encode(batch), file.path());
+  }
+  batch.ids = main_ids.data();
   batch.segments = segments.empty() ? nullptr : segments.data();
-  batch.tokens = static_cast<uint32_t>(ids.size());
+  batch.tokens = static_cast<uint32_t>(main_ids.size());
   check(engine.session().run(batch), file.path());
   Json object = json_object(options.command);
   object["outputs"] = raw_outputs(engine.session(), 0);

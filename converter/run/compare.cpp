@@ -213,7 +213,9 @@ void Comparer::add(const Sample& sample, const std::vector<OutputRows>& referenc
     OutputRows part = reference[i];
     part.values.clear();
     for (uint32_t row = 0; row < reference[i].rows; ++row) {
-      const bool skip = got[i].per_token && got[i].width > 1 && !sample.content.empty() && !sample.content[row];
+      // Rows of a decoder are other tokens than those of the text.
+      const bool of_text = sample.decoder_ids.empty() && !sample.content.empty();
+      const bool skip = got[i].per_token && got[i].width > 1 && of_text && !sample.content[row];
       if (skip) continue;
       rows.push_back(row);
       part.values.insert(part.values.end(), reference[i].row(row), reference[i].row(row) + part.width);

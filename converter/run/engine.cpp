@@ -81,6 +81,7 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
   session.max_sequences = options.batch;
   session.max_tokens = options.max_tokens;
   session.max_context = options.max_context;
+  if (file.model().source_vocabulary() != 0) session.max_source = options.max_source;
   session.isa = choose_isa(options.isa);
   session.f32_attention = options.f32_attention;
   pool_ = std::make_unique<Pool>(threads_to_use(options.threads));

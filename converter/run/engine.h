@@ -20,6 +20,7 @@ struct EngineOptions {
   uint32_t batch = 1;              // most sequences of one run
   uint32_t max_tokens = 0;   // rows of one run; 0: batch times the model's longest sequence, with contexts at most 128
   uint32_t max_context = 0;  // tokens of a context; 0: there are none
+  uint32_t max_source = 0;   // of encoder-decoders: rows of one run over sources; 0: the model's longest source
 };
 
 /// How a program holds a file that it has opened: mapped, or, where it waits for input meanwhile and the file may be written

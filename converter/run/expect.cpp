@@ -35,6 +35,7 @@ Expected parse_line(const std::string& line, const std::vector<std::string>& nam
   for (const char* key : {"segments", "token_type_ids"}) {
     if (object.contains(key)) expected.sample.segments = object[key].get<std::vector<int32_t>>();
   }
+  if (object.contains("decoder_ids")) expected.sample.decoder_ids = object["decoder_ids"].get<std::vector<int32_t>>();
   expected.sample.text = object.value("text", fmt::format("{} ids", expected.sample.ids.size()));
   if (object.contains("first_piece")) expected.rows = object["first_piece"].get<std::vector<uint32_t>>();
   const bool segments_fit =

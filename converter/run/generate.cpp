@@ -1,101 +1,269 @@
 #include "run/generate.h"
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 
-#include "bantam/decode.h"
 #include "base/error.h"
 #include "format/view.h"
+#include "run/prompts.h"
 #include "run/status_error.h"
 
 namespace bantam::convert {
 namespace {
 
-/// The text of all tokens so far, of which what follows the prompt is handed on, up to a text that ends it. What could be the
-/// beginning of such a text waits.
-class TextStream {
+/// One text that is being made.
+struct Attempt {
+  uint32_t context = 0, source = 0;
+  uint64_t seed = 0;
+  double log_sum = 0;
+  bool done = false;
+  std::vector<float> logs;
+  std::unique_ptr<TextStream> stream;
+  Made made;
+};
+
+class Generator {
  public:
-  TextStream(const Tokenizer& tokenizer, const std::vector<int32_t>& prompt, const std::vector<std::string>& stop,
-             const TakeText& take)
-      : stop_(stop), take_(take) {
-    const auto append = [](void* target, const char* bytes, size_t size) {
-      static_cast<std::string*>(target)->append(bytes, size);
-    };
-    TextDecoder alone;
-    check(TextDecoder::open(tokenizer, true, append, &text_, &alone), "the tokenizer");
-    for (const int32_t id : prompt) alone.add(id);
-    alone.finish();
-    begin_ = shown_ = text_.size();
-    text_.clear();
-    check(TextDecoder::open(tokenizer, true, append, &text_, &decoder_), "the tokenizer");
-    for (const int32_t id : prompt) decoder_.add(id);
+  Generator(Engine& engine, const Decoding& decoding)
+      : engine_(engine),
+        session_(engine.session()),
+        model_(engine.model()),
+        decoding_(decoding),
+        pair_(session_.max_source() != 0) {
+    check(Tokenizer::open(model_, 0, &tokenizer_), engine.file().path());
   }
 
-  /// False: the text has ended.
-  bool add(int32_t id) {
-    decoder_.add(id);
-    return show(false);
-  }
-  std::string finish() {
-    if (!stopped_) {
-      decoder_.finish();
-      show(true);
+  std::vector<Made> run(const std::vector<std::string>& texts, const TakeText& take) {
+    read(texts);
+    const TakeText silent;
+    const bool alone = texts.size() == 1 && decoding_.contexts() == 1;
+    std::vector<Made> out;
+    if (decoding_.has_beams()) {
+      for (uint32_t i = 0; i < texts.size(); ++i) out.push_back(search(i));
+      return out;
     }
-    return text_.size() > begin_ ? text_.substr(begin_) : "";
+    begin(alone ? take : silent);
+    while (step()) {
+    }
+    for (uint32_t i = 0; i < texts.size(); ++i) out.push_back(best(i));
+    return out;
   }
 
  private:
-  bool show(bool last) {
-    if (text_.size() <= shown_) return true;
-    size_t end = text_.size();
-    for (const std::string& stop : stop_) {
-      const size_t from = shown_ - std::min(shown_ - begin_, stop.size());
-      const size_t found = text_.find(stop, from);
-      if (found < end) {
-        end = found;
-        stopped_ = true;
-      }
+  /// Prompts' tokens; of an encoder-decoder sources', which its encoder reads.
+  void read(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      const SourceIds given = pair_ ? source_ids(model_, decoding_, text, session_.max_source())
+                                    : SourceIds{prompt_ids(model_, to_string(decoding_.said.prefix) + text), 0};
+      given_.push_back(given);
+      prompts_.push_back(pair_ ? std::vector<int32_t>{decoding_.said.start_id} : given.ids);
+      require_room(prompts_.back());
+      if (given.ids.empty()) fail(ExitCode::kInvalid, "the text is empty, and becomes no token");
     }
-    if (stopped_) {
-      text_.resize(end);
-    } else if (!last) {
-      end -= longest_beginning();
+    if (!pair_) return;
+    std::vector<int32_t> ids;
+    std::vector<uint32_t> offsets = {0};
+    for (const SourceIds& given : given_) {
+      ids.insert(ids.end(), given.ids.begin(), given.ids.end());
+      offsets.push_back(static_cast<uint32_t>(ids.size()));
     }
-    if (end > shown_) take_(std::string_view(text_).substr(shown_, end - shown_));
-    shown_ = std::max(shown_, end);
-    return !stopped_;
-  }
-
-  /// Bytes at the text's end that may be the beginning of one that ends it.
-  size_t longest_beginning() const {
-    size_t longest = 0;
-    for (const std::string& stop : stop_) {
-      for (size_t size = std::min(stop.size() - 1, text_.size() - shown_); size > longest; --size) {
-        if (text_.compare(text_.size() - size, size, stop, 0, size) == 0) longest = size;
-      }
-    }
-    return longest;
-  }
-
-  const std::vector<std::string>& stop_;
-  const TakeText& take_;
-  TextDecoder decoder_;
-  std::string text_;
-  size_t begin_ = 0;  // of what follows the prompt
-  size_t shown_ = 0;
-  bool stopped_ = false;
-};
-
-/// In pieces that one run takes; the last one's output stays.
-void run_tokens(Engine& engine, const std::vector<int32_t>& ids) {
-  Session& session = engine.session();
-  for (size_t begin = 0; begin < ids.size(); begin += session.max_tokens()) {
     Batch batch;
-    batch.ids = ids.data() + begin;
-    batch.tokens = static_cast<uint32_t>(std::min<size_t>(session.max_tokens(), ids.size() - begin));
-    batch.last_rows = true;
-    check(session.run(batch), engine.file().path());
+    batch.ids = ids.data();
+    batch.tokens = offsets.back();
+    batch.offsets = offsets.data();
+    batch.sequences = static_cast<uint32_t>(given_.size());
+    check(session_.encode(batch), engine_.file().path());
   }
-}
+
+  void require_room(const std::vector<int32_t>& prompt) const {
+    if (prompt.empty()) {
+      fail(ExitCode::kInvalid, "the prompt is empty, and this model's texts begin with no token of their own");
+    }
+    if (prompt.size() < session_.max_context()) return;
+    const uint32_t places = root(model_).max_sequence();
+    fail(ExitCode::kInvalid,
+         "the prompt has {} tokens, which leave no room for another in a context of {}; shorten it{}", prompt.size(),
+         session_.max_context(), places == 0 || session_.max_context() < places ? ", or give a larger --context" : "");
+  }
+
+  /// Each prompt in pieces that one run takes; behind the last one its texts have their first token.
+  void begin(const TakeText& take) {
+    for (uint32_t i = 0; i < prompts_.size(); ++i) {
+      const std::vector<int32_t>& prompt = prompts_[i];
+      const uint32_t first = i * decoding_.best_of;
+      check(session_.truncate(first, 0), engine_.file().path());
+      for (size_t at = 0; at < prompt.size(); at += session_.max_tokens()) {
+        Batch batch;
+        batch.ids = prompt.data() + at;
+        batch.tokens = static_cast<uint32_t>(std::min<size_t>(session_.max_tokens(), prompt.size() - at));
+        batch.contexts = &first;
+        batch.sources = pair_ ? &i : nullptr;
+        batch.last_rows = true;
+        check(session_.run(batch), engine_.file().path());
+      }
+      OutputView view;
+      check(session_.output(next_words_output(), 0, &view), engine_.file().path());
+      const float* row = view.data + size_t{view.rows - 1} * view.stride;
+      const std::vector<float> scores(row, row + view.width);
+      for (uint32_t k = 0; k < decoding_.best_of; ++k) {
+        if (k != 0) check(session_.copy_context(first, first + k), engine_.file().path());
+        texts_.emplace_back();
+        Attempt& text = texts_.back();
+        text.context = first + k;
+        text.source = i;
+        text.seed = decoding_.sampling.seed + k;
+        text.stream = std::make_unique<TextStream>(tokenizer_, prompt, decoding_.stop, take);
+        std::vector<float> changed = scores;
+        NextToken next;
+        check(choose_token(changed.data(), view.width, prompt.data(), static_cast<uint32_t>(prompt.size()),
+                           settings(text), &next),
+              engine_.file().path());
+        add(text, next);
+      }
+    }
+  }
+
+  uint32_t next_words_output() const {
+    const auto* outputs = root(model_).outputs();
+    for (uint32_t i = 0; i < count(outputs); ++i) {
+      if (outputs->Get(i)->role() == fb::OutputRole::next_words) return i;
+    }
+    return 0;
+  }
+
+  Sampling settings(const Attempt& text) {
+    const BeamOptions& said = decoding_.said.beams;
+    const size_t made = text.made.ids.size();
+    Sampling sampling = decoding_.sampling;
+    sampling.seed = text.seed;
+    banned_.assign(said.banned, said.banned + said.banned_count);
+    if (made < said.min_new) banned_.insert(banned_.end(), decoding_.ends.begin(), decoding_.ends.end());
+    sampling.banned = banned_.data();
+    sampling.banned_count = static_cast<uint32_t>(banned_.size());
+    if (made == 0) sampling.forced = said.first_id;
+    if (made + 1 == said.max_new && said.last_id >= 0) sampling.forced = said.last_id;
+    return sampling;
+  }
+
+  void add(Attempt& text, const NextToken& next) {
+    Made& made = text.made;
+    made.ids.push_back(next.id);
+    text.logs.push_back(next.log_probability);
+    text.log_sum += static_cast<double>(next.log_probability);
+    text.done = true;
+    if (ends_text(model_, next.id)) {
+      made.finish = Finish::kEnd;
+    } else if (!text.stream->add(next.id)) {
+      made.finish = Finish::kStop;
+    } else if (made.ids.size() >= decoding_.said.beams.max_new) {
+      made.finish = Finish::kLength;
+    } else if (session_.context_length(text.context) == session_.max_context()) {
+      made.finish = Finish::kContext;
+    } else {
+      text.done = false;
+    }
+  }
+
+  /// A token more for every text that has not ended; false: all have.
+  bool step() {
+    ids_.clear();
+    contexts_.clear();
+    sources_.clear();
+    live_.clear();
+    offsets_.assign(1, 0);
+    for (Attempt& text : texts_) {
+      if (text.done) continue;
+      ids_.push_back(text.made.ids.back());
+      contexts_.push_back(text.context);
+      sources_.push_back(text.source);
+      offsets_.push_back(static_cast<uint32_t>(ids_.size()));
+      live_.push_back(&text);
+    }
+    if (live_.empty()) return false;
+    Batch batch;
+    batch.ids = ids_.data();
+    batch.tokens = batch.sequences = static_cast<uint32_t>(ids_.size());
+    batch.offsets = offsets_.data();
+    batch.contexts = contexts_.data();
+    batch.sources = pair_ ? sources_.data() : nullptr;
+    batch.last_rows = true;
+    check(session_.run(batch), engine_.file().path());
+    for (uint32_t i = 0; i < live_.size(); ++i) {
+      NextToken next;
+      check(next_token(session_, i, settings(*live_[i]), &next), engine_.file().path());
+      add(*live_[i], next);
+    }
+    return true;
+  }
+
+  void say_given(uint32_t index, Made* made) const {
+    made->given_tokens = static_cast<uint32_t>(given_[index].ids.size());
+    made->cut_tokens = given_[index].cut;
+  }
+
+  /// Of the texts tried for input number `index` the one of the highest score, of equals the first.
+  Made best(uint32_t index) {
+    Attempt* best = nullptr;
+    for (uint32_t k = 0; k < decoding_.best_of; ++k) {
+      Attempt& text = texts_[index * decoding_.best_of + k];
+      const double length = static_cast<double>(text.made.ids.size());
+      text.made.score =
+          static_cast<float>(text.log_sum / std::pow(length, static_cast<double>(decoding_.said.beams.length_penalty)));
+      if (best == nullptr || text.made.score > best->made.score) best = &text;
+    }
+    Made made = std::move(best->made);
+    if (!decoding_.sampling.log_probability) made.score = 0;
+    if (decoding_.log_probabilities) made.log_probabilities = std::move(best->logs);
+    made.text = best->stream->finish();
+    say_given(index, &made);
+    return made;
+  }
+
+  Made search(uint32_t index) {
+    const std::vector<int32_t>& prompt = prompts_[index];
+    const BeamOptions& options = decoding_.said.beams;
+    const size_t size = BeamSearch::bytes(session_, options);
+    std::vector<uint64_t> memory(size / sizeof(uint64_t));
+    BeamSearch beams;
+    check(beams.begin(&session_, options, prompt.data(), static_cast<uint32_t>(prompt.size()), index, memory.data(),
+                      size),
+          engine_.file().path());
+    for (bool done = false; !done;) check(beams.step(&done), engine_.file().path());
+    const BeamText best = beams.text(0);
+    Made made;
+    made.ids.assign(best.ids, best.ids + best.count);
+    made.score = best.score;
+    made.finish = ends_text(model_, made.ids.back())   ? Finish::kEnd
+                  : made.ids.size() >= options.max_new ? Finish::kLength
+                                                       : Finish::kContext;
+    const TakeText silent;
+    TextStream stream(tokenizer_, prompt, decoding_.stop, silent);
+    for (const int32_t id : made.ids) {
+      if (ends_text(model_, id)) break;
+      if (stream.add(id)) continue;
+      made.finish = Finish::kStop;
+      break;
+    }
+    made.text = stream.finish();
+    say_given(index, &made);
+    return made;
+  }
+
+  Engine& engine_;
+  Session& session_;
+  const Model& model_;
+  const Decoding& decoding_;
+  const bool pair_;
+  Tokenizer tokenizer_;
+  std::vector<SourceIds> given_;
+  std::vector<std::vector<int32_t>> prompts_;
+  std::vector<Attempt> texts_;
+  // Of a step.
+  std::vector<int32_t> ids_, banned_;
+  std::vector<uint32_t> contexts_, sources_, offsets_;
+  std::vector<Attempt*> live_;
+};
 
 }  // namespace
 
@@ -114,70 +282,29 @@ const char* finish_name(Finish finish) {
 }
 
 std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt) {
-  Tokenizer tokenizer;
-  check(Tokenizer::open(model, 0, &tokenizer), "the file");
-  const size_t special = tokenizer.special_count(false);
-  std::vector<int32_t> ids(prompt.size() + special);
-  EncodeResult result;
-  for (;;) {
-    TokenBuffer buffer;
-    buffer.ids = ids.data();
-    buffer.capacity = static_cast<uint32_t>(ids.size());
-    EncodeOptions options;
-    options.max_tokens = buffer.capacity;
-    check(tokenizer.encode({prompt.data(), prompt.size()}, {}, options, buffer, &result), "the prompt");
-    if (!result.truncated) break;
-    ids.resize(result.content[0] + special);  // a character may become several tokens
-  }
-  ids.resize(result.count);
-  return ids;
+  return text_ids(model, 0, prompt, 0).ids;
 }
 
-Generation generate(Engine& engine, const std::string& prompt, const GenerateOptions& options, const TakeText& take) {
-  Session& session = engine.session();
-  const Model& model = engine.model();
-  Generation out;
-  out.prompt = prompt_ids(model, prompt);
-  if (out.prompt.empty()) {
-    fail(ExitCode::kInvalid, "the prompt is empty, and this model's texts begin with no token of their own");
+uint32_t default_context(const Model& model, uint32_t asked) {
+  // More than this is asked for by name: keys and values of long contexts take more memory than the model.
+  constexpr uint32_t kDefault = 2048;
+  const uint32_t places = model.max_sequence();
+  return asked != 0 ? asked : places != 0 && places < kDefault ? places : kDefault;
+}
+
+EngineOptions with_contexts(const Model& model, const Decoding& decoding, EngineOptions options, uint32_t texts,
+                            uint32_t context) {
+  options.batch = decoding.has_beams() ? decoding.contexts() : texts * decoding.contexts();
+  options.max_context = default_context(model, context);
+  if (model.source_vocabulary() != 0 && context == 0) {
+    options.max_context = std::min(options.max_context, std::max(decoding.said.beams.max_new, 1U) + 1);
   }
-  if (out.prompt.size() >= session.max_context()) {
-    fail(ExitCode::kInvalid,
-         "the prompt has {} tokens, which leave no room for another in a context of {}; shorten it{}",
-         out.prompt.size(), session.max_context(),
-         session.max_context() < root(model).max_sequence() ? ", or give a larger --context" : "");
-  }
-  check(session.truncate(0, 0), engine.file().path());
-  std::vector<int32_t> ends;
-  const fb::Task* task = root(model).task();
-  for (uint32_t i = 0; i < count(task->end_ids()); ++i) ends.push_back(task->end_ids()->Get(i));
-  TextStream text(*session.tokenizer(), out.prompt, options.stop, take);
-  run_tokens(engine, out.prompt);
-  for (;;) {
-    Sampling sampling = options.sampling;
-    sampling.banned = ends.data();
-    sampling.banned_count = out.ids.size() < options.min_new ? static_cast<uint32_t>(ends.size()) : 0;
-    NextToken next;
-    check(next_token(session, 0, sampling, &next), engine.file().path());
-    out.ids.push_back(next.id);
-    if (sampling.log_probability) out.log_probabilities.push_back(next.log_probability);
-    if (ends_text(model, next.id)) {
-      out.finish = Finish::kEnd;
-      break;
-    }
-    if (!text.add(next.id)) {
-      out.finish = Finish::kStop;
-      break;
-    }
-    if (out.ids.size() >= options.max_new) break;
-    if (session.context_length(0) == session.max_context()) {
-      out.finish = Finish::kContext;
-      break;
-    }
-    run_tokens(engine, {next.id});
-  }
-  out.text = text.finish();
-  return out;
+  return options;
+}
+
+std::vector<Made> generate(Engine& engine, const Decoding& decoding, const std::vector<std::string>& texts,
+                           const TakeText& take) {
+  return Generator(engine, decoding).run(texts, take);
 }
 
 }  // namespace bantam::convert

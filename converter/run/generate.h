@@ -1,34 +1,29 @@
-// Text that goes on with a prompt, token by token, by a decoder whose session keeps a context.
+// Texts that a decoder goes on with, or that an encoder-decoder makes of others.
 #ifndef BANTAM_CONVERTER_RUN_GENERATE_H_
 #define BANTAM_CONVERTER_RUN_GENERATE_H_
 
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "bantam/sampling.h"
+#include "run/decoding.h"
 #include "run/engine.h"
+#include "run/text_stream.h"
 
 namespace bantam::convert {
-
-struct GenerateOptions {
-  uint32_t max_new = 128;         // tokens
-  uint32_t min_new = 0;           // of which none ends the text
-  Sampling sampling;              // `banned` is not read
-  std::vector<std::string> stop;  // texts that end the text, and are left out of it
-};
 
 /// Why a text ended: a token that ends texts, one of the options' texts, so many tokens, or no room in the context.
 enum class Finish { kEnd, kStop, kLength, kContext };
 const char* finish_name(Finish finish);  // "end", "stop", "length", "context"
 
-struct Generation {
-  std::vector<int32_t> prompt;           // its tokens
+/// A text that has been made.
+struct Made {
+  uint32_t given_tokens = 0;             // of the prompt, or of the source
+  uint32_t cut_tokens = 0;               // of a source that was too long
   std::vector<int32_t> ids;              // new ones, with the one that ended the text
-  std::vector<float> log_probabilities;  // of these, where the sampling asks for them
-  std::string text;                      // what follows the prompt
+  std::vector<float> log_probabilities;  // of these, where they are asked for
+  float score = 0;   // of beams, or of the best of several: the sum of these over their number to a power
+  std::string text;  // what follows the prompt
   Finish finish = Finish::kLength;
 };
 
@@ -36,12 +31,19 @@ struct Generation {
 /// tokenizer, or no token.
 std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt);
 
-/// Takes text as soon as it is known.
-using TakeText = std::function<void(std::string_view)>;
+/// Tokens of a context for which nobody asked, or `asked`: as many as the model has places for, up to 2048.
+uint32_t default_context(const Model& model, uint32_t asked);
 
-/// Goes on with `prompt` in context 0 of the engine's session, which begins anew. Throws (kInvalid) where the prompt leaves no room for a
-/// token.
-Generation generate(Engine& engine, const std::string& prompt, const GenerateOptions& options, const TakeText& take);
+/// The options of an engine whose session has room for a decoding: `texts` at a time (one, where there are beams), and contexts of
+/// `context` tokens; 0: as many as there are places, up to 2048, and no more than an encoder-decoder's texts can have.
+EngineOptions with_contexts(const Model& model, const Decoding& decoding, EngineOptions options, uint32_t texts,
+                            uint32_t context);
+
+/// Goes on with `texts` (at most as many as with_contexts() made room for), or makes others of them. `take`: what is handed on of a
+/// text as it is made, where there is one text, without beams, tried once; may be null. Throws (kInvalid) where one is empty or
+/// leaves no room: then none is made.
+std::vector<Made> generate(Engine& engine, const Decoding& decoding, const std::vector<std::string>& texts,
+                           const TakeText& take);
 
 }  // namespace bantam::convert
 

@@ -5,14 +5,28 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "bantam/sampling.h"
+#include "bantam/tasks.h"
+#include "format/view.h"
+#include "model/task_traits.h"
+#include "run/passes.h"
 #include "run/status_error.h"
 
 namespace bantam::convert {
+namespace {
+
+std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
+
+}  // namespace
 
 Runner::Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears) : arena_(nullptr, std::free) {
   check(Model::open(bytes.data(), bytes.size(), &model_), "the packed model");
   SessionOptions options;
   options.max_tokens = max_tokens;
+  if (has_source(root(model_))) {
+    const uint32_t places = model_.max_source();
+    options.max_source = places == 0 ? max_tokens : std::min(max_tokens, places);
+  }
   if (linears == Linears::kFastest && host::XnnpackBackend::available()) {
     backend_ = std::make_unique<host::XnnpackBackend>();
     if (backend_->create(model_) == Status::kOk) options.backend = backend_->backend();
@@ -43,17 +57,67 @@ Sample Runner::encode(const std::string& text, const std::string& second) {
   return sample;
 }
 
+void Runner::encode_source(const Sample& sample) {
+  Batch source;
+  source.ids = sample.ids.data();
+  source.tokens = static_cast<uint32_t>(sample.ids.size());
+  check(session_->encode(source), in_quotes(sample.text));
+}
+
 std::vector<OutputRows> Runner::run(const Sample& sample) {
+  if (session_->max_source() != 0) {
+    if (sample.decoder_ids.empty()) {
+      Sample whole = sample;
+      complete(&whole, 0);
+      return run(whole);
+    }
+    encode_source(sample);
+    std::vector<OutputRows> outputs(model_.output_count());
+    add_outputs(sample.text, &outputs);
+    Batch batch;
+    batch.ids = sample.decoder_ids.data();
+    batch.tokens = static_cast<uint32_t>(sample.decoder_ids.size());
+    check(session_->run(batch), in_quotes(sample.text));
+    add_outputs(sample.text, &outputs);
+    return outputs;
+  }
   Batch batch;
   batch.ids = sample.ids.data();
   batch.segments = sample.segments.empty() ? nullptr : sample.segments.data();
   batch.tokens = static_cast<uint32_t>(sample.ids.size());
-  check(session_->run(batch), "\"" + sample.text + "\"");
+  check(session_->run(batch), in_quotes(sample.text));
   std::vector<OutputRows> outputs(model_.output_count());
+  add_outputs(sample.text, &outputs);
+  return outputs;
+}
+
+void Runner::complete(Sample* sample, uint32_t most) {
+  if (session_->max_source() == 0 || !sample->decoder_ids.empty()) return;
+  std::vector<int32_t>& ids = sample->decoder_ids;
+  ids = default_decoder_ids(model_, sample->ids);
+  if (!has_part(model_.task(), kNextWordsPart)) return;
+  encode_source(*sample);
+  // The whole again each time: these are short texts, and nothing is kept that a session without contexts has not.
+  for (uint32_t i = 0; i < most && ids.size() < session_->max_tokens(); ++i) {
+    Batch batch;
+    batch.ids = ids.data();
+    batch.tokens = static_cast<uint32_t>(ids.size());
+    batch.last_rows = true;
+    check(session_->run(batch), in_quotes(sample->text));
+    NextToken next;
+    check(next_token(*session_, 0, {}, &next), in_quotes(sample->text));
+    if (ends_text(model_, next.id)) return;
+    ids.push_back(next.id);
+  }
+}
+
+void Runner::add_outputs(const std::string& text, std::vector<OutputRows>* outputs) {
   for (uint32_t i = 0; i < model_.output_count(); ++i) {
     OutputView view;
-    check(session_->output(i, &view), "\"" + sample.text + "\"");
-    OutputRows& out = outputs[i];
+    const Status status = session_->output(i, &view);
+    if (status == Status::kNotRun) continue;  // another pass makes it
+    check(status, in_quotes(text));
+    OutputRows& out = (*outputs)[i];
     out.name.assign(view.name.data, view.name.size);
     out.rows = view.rows;
     out.width = view.width;
@@ -64,7 +128,6 @@ std::vector<OutputRows> Runner::run(const Sample& sample) {
       out.values.insert(out.values.end(), row, row + view.width);
     }
   }
-  return outputs;
 }
 
 }  // namespace bantam::convert

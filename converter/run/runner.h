@@ -30,7 +30,12 @@ struct Sample {
   std::vector<int32_t> segments;  // empty: all 0
   std::vector<bool> content;      // empty: every row
   bool odd = false;               // like no text that the model is for: its labels judge nothing (run/compare.h)
+  /// Of encoder-decoders: what the decoder reads, while `ids` are the source; empty: as Runner::complete says.
+  std::vector<int32_t> decoder_ids = {};
 };
+
+/// Tokens that a decoder goes on with, at most, where texts of sources are compared or measured.
+constexpr uint32_t kCompletionTokens = 24;
 
 /// Who computes f32 linear layers. kNative: bantam's kernels, the same numbers everywhere. kFastest: XNNPACK where
 /// this build has it and the file is all-float; good enough to compare with, never to put numbers in a file.
@@ -50,10 +55,19 @@ class Runner {
   /// Tokenizes as the file says, truncated to the session's tokens. Throws Error when the file has no tokenizer.
   Sample encode(const std::string& text, const std::string& second = "");
 
-  /// All outputs for one sequence. Throws Error naming the sample when the runtime refuses it.
+  /// All outputs for one sequence; of an encoder-decoder the decoder's. Throws Error naming the sample when the runtime refuses it.
   std::vector<OutputRows> run(const Sample& sample);
 
+  /// Gives the sample of an encoder-decoder what its decoder reads: the source's own tokens where the file says so, else the token
+  /// that texts begin with and up to `most` that this model finds likeliest behind it. Others stay as they are.
+  void complete(Sample* sample, uint32_t most);
+
  private:
+  /// The pass over the source, and what is true of it.
+  void encode_source(const Sample& sample);
+  /// Copies what the last pass made.
+  void add_outputs(const std::string& text, std::vector<OutputRows>* outputs);
+
   Model model_;
   std::unique_ptr<host::XnnpackBackend> backend_;
   std::unique_ptr<uint8_t, void (*)(void*)> arena_;

@@ -237,9 +237,11 @@ class Meaning(CommandTest):
                 arguments = ["--ids", ",".join(map(str, expected["ids"]))]
                 if "segments" in expected:
                     arguments += ["--segments", ",".join(map(str, expected["segments"]))]
+                if "decoder_ids" in expected:
+                    arguments += ["--decoder-ids", ",".join(map(str, expected["decoder_ids"]))]
                 outputs = self.line("run", model(directory.name), *arguments, "--raw")["outputs"]
                 for name, values in expected.items():
-                    if name in ("ids", "segments", "text"):
+                    if name in ("ids", "segments", "decoder_ids", "text"):
                         continue
                     flat = values
                     while flat and isinstance(flat[0], list):

@@ -244,9 +244,9 @@ class Downloads(Sources):
 
     def test_other_models(self):
         config = json.loads((self.source / "config.json").read_text())
-        config["model_type"] = "t5"
+        config["model_type"] = "flan-x"
         self.put(json.dumps(config).encode(), "config.json")
-        self.refused(5, ['"t5" is not supported', "distill"])
+        self.refused(5, ['"flan-x" is not supported', "distill"])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,101 @@
+// bantam perplexity: how likely a decoder finds texts.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "cli/appearance.h"
+#include "cli/choices.h"
+#include "cli/commands.h"
+#include "cli/decoder.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/text_options.h"
+#include "run/generate.h"
+#include "run/perplexity.h"
+#include "run/text_source.h"
+
+namespace bantam::cli {
+
+using convert::TextSource;
+
+namespace {
+
+struct PerplexityArguments {
+  RunOptions run;
+  uint32_t context = 0;
+  std::optional<uint32_t> overlap;
+};
+
+void run_perplexity(PerplexityArguments& arguments) {
+  RunOptions& run = arguments.run;
+  require_texts("text", run.file, &run.texts);
+  const ModelFile file(run.model);
+  require_generating(file);
+  if (file.model().source_vocabulary() != 0) {
+    fail(ExitCode::kUnsupported,
+         "{}: is an encoder-decoder, whose texts are likely only beside others; perplexity takes a decoder",
+         file.path());
+  }
+  run.engine.max_context = convert::default_context(file.model(), arguments.context);
+  // Scores of the whole vocabulary for each of these rows.
+  constexpr uint32_t kRows = 16;
+  run.engine.max_tokens = std::min(kRows, run.engine.max_context);
+  const uint32_t overlap = arguments.overlap.value_or(run.engine.max_context / 2);
+  if (overlap >= run.engine.max_context) {
+    fail(ExitCode::kUsage, "--overlap {}: windows have {} tokens", overlap, run.engine.max_context);
+  }
+  Engine engine(file, run.engine);
+  TextSource source(run.texts, run.file, warn, show_prompt);
+  convert::Likelihood all;
+  size_t texts = 0;
+  for (std::string text; source.next(&text); ++texts) {
+    if (!text.empty()) convert::foretell(engine, text, overlap, &all);
+  }
+  if (all.tokens == 0) fail(ExitCode::kInvalid, "there is no text of two tokens, of which one foretells the other");
+  if (run.json) {
+    Json object = json_object("perplexity");
+    object["perplexity"] = all.perplexity();
+    object["log_probability"] = all.log;
+    object["tokens"] = all.tokens;
+    object["texts"] = texts;
+    object["bits_per_byte"] = all.bits_per_byte();
+    out().line(object);
+  } else {
+    out().print("perplexity {:.4f}  ({} tokens of {} texts, {:.4f} bits a byte)\n", all.perplexity(), all.tokens, texts,
+                all.bits_per_byte());
+  }
+  out().flush();
+}
+
+}  // namespace
+
+void add_perplexity(CLI::App& app) {
+  auto arguments = std::make_shared<PerplexityArguments>();
+  CLI::App* command = app.add_subcommand("perplexity", "Measure how likely a decoder finds texts");
+  command->group(kExamineGroup);
+  add_prompts(*command, &arguments->run, "A .bantam file of a decoder", "TEXT",
+              "Texts; none, or -: standard input, one a line", "Read texts from this file, one a line");
+  command->option_defaults()->group("Output");
+  command->add_flag("--json", arguments->run.json, "Print one JSON object");
+  command->option_defaults()->group("Running");
+  command
+      ->add_option("--context", arguments->context,
+                   "Most tokens of a window (default: as many as the model has places for, up to 2048)")
+      ->check(between(2, 1 << 20))
+      ->type_name("N");
+  command
+      ->add_option("--overlap", arguments->overlap,
+                   "Tokens that a window shares with the one before it (default: half of --context)")
+      ->type_name("N");
+  add_engine_options(*command, &arguments->run.engine);
+  command->footer(
+      "Perplexity is exp of the mean negative logarithm of each token's probability: as many tokens would be equally\n"
+      "likely. It compares files of one tokenizer, such as int8 with f32.\n\n"
+      "Examples:\n"
+      "  bantam perplexity stories.bantam \"Once upon a time there was a girl.\"\n"
+      "  bantam perplexity stories.bantam --file texts.txt --json");
+  command->callback([arguments] { run_perplexity(*arguments); });
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,61 @@
+// How texts are generated: what a file says, changed by what a caller asks for.
+#ifndef BANTAM_CONVERTER_RUN_DECODING_H_
+#define BANTAM_CONVERTER_RUN_DECODING_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bantam/generation.h"
+#include "bantam/sampling.h"
+
+namespace bantam::convert {
+
+/// What is not given is as the file says.
+struct GenerateOptions {
+  std::optional<uint32_t> max_new;  // tokens; where the file says nothing either, 128
+  std::optional<uint32_t> min_new;  // of which none ends the text
+  std::optional<float> repetition_penalty;
+  std::optional<uint32_t> no_repeat_ngram;
+  // By chance, where the temperature is above 0; then without beams.
+  float temperature = 0;
+  uint32_t top_k = 0;
+  float top_p = 1;
+  float min_p = 0;
+  uint64_t seed = 0;
+  uint32_t best_of = 1;  // texts that are tried: the best by its score is given
+  // Beams; 1: none, the likeliest token each time.
+  std::optional<uint32_t> beams;
+  std::optional<float> length_penalty;
+  std::optional<EarlyStopping> early_stopping;
+  bool log_probabilities = false;
+  std::vector<std::string> stop;  // texts that end the text, and are left out of it
+  std::string use;                // one of the ways of generating that the file names; empty: its first
+  std::string from, to;           // codes of languages; empty: as the file says
+  bool cut = false;               // a source that is too long loses its end; else it is an error
+};
+
+/// What the two say together.
+struct Decoding {
+  Generation said;  // with all that the caller changed; `beams.first_id` is the language's, where one is asked for
+  Sampling sampling;
+  uint32_t best_of = 1;
+  bool log_probabilities = false;
+  std::vector<std::string> stop;
+  std::vector<int32_t> ends;  // tokens that end a text
+  int32_t from_id = -1;       // takes the place of the language in a source's tokens
+  int32_t source_id = -1;     // goes in front of a source's text
+  bool cut = false;
+
+  bool has_beams() const { return said.beams.beams > 1; }
+  /// Contexts that a text takes at a time.
+  uint32_t contexts() const { return has_beams() ? said.beams.beams : best_of; }
+};
+
+/// Throws where the two do not go together (kUsage), with the names that would.
+Decoding resolve_decoding(const Model& model, const GenerateOptions& options);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_RUN_DECODING_H_

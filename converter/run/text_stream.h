@@ -1,0 +1,49 @@
+// Text of tokens as they come, up to one of the texts that end it.
+#ifndef BANTAM_CONVERTER_RUN_TEXT_STREAM_H_
+#define BANTAM_CONVERTER_RUN_TEXT_STREAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bantam/decode.h"
+
+namespace bantam::convert {
+
+/// Takes text as soon as it is known.
+using TakeText = std::function<void(std::string_view)>;
+
+/// The text of all tokens so far, of which what follows the prompt is handed on. What could be the beginning of a text that ends it
+/// waits. Not movable: the decoder writes to it.
+class TextStream {
+ public:
+  /// `tokenizer`, `stop` and `take` (which may be null) outlive the stream.
+  TextStream(const Tokenizer& tokenizer, const std::vector<int32_t>& prompt, const std::vector<std::string>& stop,
+             const TakeText& take);
+  TextStream(const TextStream&) = delete;
+  TextStream& operator=(const TextStream&) = delete;
+
+  /// False: the text has ended.
+  bool add(int32_t id);
+  /// What follows the prompt.
+  std::string finish();
+
+ private:
+  bool show(bool last);
+  size_t longest_beginning() const;
+
+  const std::vector<std::string>& stop_;
+  const TakeText& take_;
+  TextDecoder decoder_;
+  std::string text_;
+  size_t begin_ = 0;  // of what follows the prompt
+  size_t shown_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_RUN_TEXT_STREAM_H_
