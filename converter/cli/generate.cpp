@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
+#include "run/chat.h"
 #include "run/generate.h"
 #include "run/perplexity.h"
 #include "run/text_source.h"
@@ -28,6 +29,8 @@ struct GenerateArguments {
   GenerateOptions generate;
   uint32_t context = 0;
   bool echo = false;
+  bool chat = false, messages = false;
+  std::string system;
 };
 
 struct PerplexityArguments {
@@ -51,8 +54,23 @@ void require_decoder(const ModelFile& file) {
        task_name(file.model().task()));
 }
 
-void show(const GenerateArguments& arguments, Engine& engine, const std::string& prompt, bool several) {
-  if (several && !arguments.run.json) out().print("{}\n", bold(printable(prompt)));
+/// What the model goes on with: the prompt, or the conversation that it is or begins.
+std::string text_of(const GenerateArguments& arguments, const Model& model, const std::string& prompt) {
+  if (!arguments.chat) return prompt;
+  std::vector<convert::Turn> turns;
+  if (arguments.messages) {
+    turns = convert::read_turns(prompt);
+  } else {
+    turns.push_back({ChatRole::kUser, prompt});
+  }
+  const bool own = !turns.empty() && turns.front().role == ChatRole::kSystem;
+  if (!arguments.system.empty() && !own) turns.insert(turns.begin(), {ChatRole::kSystem, arguments.system});
+  return convert::chat_text(model, turns);
+}
+
+void show(const GenerateArguments& arguments, Engine& engine, const std::string& given, bool several) {
+  const std::string prompt = text_of(arguments, engine.model(), given);
+  if (several && !arguments.run.json) out().print("{}\n", bold(printable(given)));
   const bool text = !arguments.run.json;
   if (text && arguments.echo) out().write(prompt);
   bool ended = false;  // what has been shown ends a line
@@ -90,6 +108,11 @@ void run_generate(GenerateArguments& arguments) {
   }
   const ModelFile file(run.model);
   require_decoder(file);
+  arguments.chat = arguments.chat || arguments.messages || !arguments.system.empty();
+  if (arguments.chat) {
+    convert::chat_text(file.model(), {{ChatRole::kUser, ""}});  // says why it knows none before anything is read
+    convert::answer_turns(file.model(), &arguments.generate);
+  }
   run.engine.max_context = room(file, arguments.context);
   Engine engine(file, run.engine);
   TextSource source(run.texts, run.file, warn, show_prompt);
@@ -219,6 +242,10 @@ void add_generate(CLI::App& app) {
   command->group(kAnswerGroup);
   add_input(*command, &arguments->run, "PROMPT", "Prompts; none, or -: standard input, one a line",
             "Read prompts from this file, one a line");
+  command->add_flag("--chat", arguments->chat, "A prompt is what the user says; text goes on with the assistant's answer");
+  command->add_option("--system", arguments->system, "With --chat: what the system says first")->type_name("TEXT");
+  command->add_flag("--messages", arguments->messages,
+                    "A prompt is a conversation: a JSON list of {\"role\": \"user\", \"content\": \"...\"} on one line");
   command->option_defaults()->group("Choosing tokens");
   add_sampling_options(*command, &arguments->generate);
   command->option_defaults()->group("Output");
@@ -238,7 +265,8 @@ void add_generate(CLI::App& app) {
       "Examples:\n"
       "  bantam generate stories.bantam \"Once upon a time\"\n"
       "  bantam generate stories.bantam \"Once upon a time\" --temperature 0.8 --top-p 0.9 --seed 7\n"
-      "  bantam generate stories.bantam --file prompts.txt --max-new 32 --json");
+      "  bantam generate stories.bantam --file prompts.txt --max-new 32 --json\n"
+      "  bantam generate assistant.bantam --chat \"What is the tallest mountain?\" --system \"Answer in one word.\"");
   command->callback([arguments] { run_generate(*arguments); });
   add_perplexity(app);
 }

@@ -113,10 +113,10 @@ const char* finish_name(Finish finish) {
   return "context";
 }
 
-std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt) {
+std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt, bool with_special) {
   Tokenizer tokenizer;
   check(Tokenizer::open(model, 0, &tokenizer), "the file");
-  const size_t special = tokenizer.special_count(false);
+  const size_t special = with_special ? tokenizer.special_count(false) : 0;
   std::vector<int32_t> ids(prompt.size() + special);
   EncodeResult result;
   for (;;) {
@@ -125,6 +125,7 @@ std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt) {
     buffer.capacity = static_cast<uint32_t>(ids.size());
     EncodeOptions options;
     options.max_tokens = buffer.capacity;
+    options.add_special = with_special;
     check(tokenizer.encode({prompt.data(), prompt.size()}, {}, options, buffer, &result), "the prompt");
     if (!result.truncated) break;
     ids.resize(result.content[0] + special);  // a character may become several tokens
@@ -137,7 +138,7 @@ Generation generate(Engine& engine, const std::string& prompt, const GenerateOpt
   Session& session = engine.session();
   const Model& model = engine.model();
   Generation out;
-  out.prompt = prompt_ids(model, prompt);
+  out.prompt = prompt_ids(model, prompt, options.special_tokens);
   if (out.prompt.empty()) {
     fail(ExitCode::kInvalid, "the prompt is empty, and this model's texts begin with no token of their own");
   }
@@ -148,7 +149,7 @@ Generation generate(Engine& engine, const std::string& prompt, const GenerateOpt
          session.max_context() < root(model).max_sequence() ? ", or give a larger --context" : "");
   }
   check(session.truncate(0, 0), engine.file().path());
-  std::vector<int32_t> ends;
+  std::vector<int32_t> ends = options.ends;
   const fb::Task* task = root(model).task();
   for (uint32_t i = 0; i < count(task->end_ids()); ++i) ends.push_back(task->end_ids()->Get(i));
   TextStream text(*session.tokenizer(), out.prompt, options.stop, take);
@@ -161,7 +162,7 @@ Generation generate(Engine& engine, const std::string& prompt, const GenerateOpt
     check(next_token(session, 0, sampling, &next), engine.file().path());
     out.ids.push_back(next.id);
     if (sampling.log_probability) out.log_probabilities.push_back(next.log_probability);
-    if (ends_text(model, next.id)) {
+    if (std::find(ends.begin(), ends.end(), next.id) != ends.end()) {
       out.finish = Finish::kEnd;
       break;
     }

@@ -18,6 +18,8 @@ struct GenerateOptions {
   uint32_t min_new = 0;           // of which none ends the text
   Sampling sampling;              // `banned` is not read
   std::vector<std::string> stop;  // texts that end the text, and are left out of it
+  std::vector<int32_t> ends;      // tokens that end it, beside the file's
+  bool special_tokens = true;     // the prompt gets those of a text's beginning
 };
 
 /// Why a text ended: a token that ends texts, one of the options' texts, so many tokens, or no room in the context.
@@ -32,9 +34,9 @@ struct Generation {
   Finish finish = Finish::kLength;
 };
 
-/// Tokens of `prompt` as the file's tokenizer makes them, special ones of a text's beginning included. Throws where there is no
+/// Tokens of `prompt` as the file's tokenizer makes them, with `special` those of a text's beginning included. Throws where there is no
 /// tokenizer, or no token.
-std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt);
+std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt, bool special = true);
 
 /// Takes text as soon as it is known.
 using TakeText = std::function<void(std::string_view)>;

@@ -26,7 +26,7 @@ using Tables =
     List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice, fb::Crf,
          fb::Unfold, fb::Recurrent, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op, fb::Step,
          fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel, fb::AddedToken,
-         fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Property>;
+         fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Task, fb::Chat, fb::Property>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
 static_assert(Tables::number<fb::Recurrent>() == kUnionBase + kUnionMembers);
@@ -193,7 +193,11 @@ constexpr Field kList[] = {
     field(&fb::LabelSet::name), field(&fb::LabelSet::parents),  //
     field(&fb::Task::kind), field(&fb::Task::label_sets), field(&fb::Task::max_answer_tokens),
     field(&fb::Task::no_answer), field(&fb::Task::no_answer_threshold), field(&fb::Task::prompt),
-    field(&fb::Task::blank_words), field(&fb::Task::end_ids),  //
+    field(&fb::Task::blank_words), field(&fb::Task::end_ids), field(&fb::Task::chat),  //
+    field(&fb::Chat::begin), field(&fb::Chat::system_before), field(&fb::Chat::system_after),
+    field(&fb::Chat::user_before), field(&fb::Chat::user_after), field(&fb::Chat::assistant_before),
+    field(&fb::Chat::assistant_after), field(&fb::Chat::answer), field(&fb::Chat::default_system),
+    field(&fb::Chat::system_place), field(&fb::Chat::strips), field(&fb::Chat::always_system),
     required(&fb::Property::key), field(&fb::Property::value)};
 constexpr uint32_t kFieldCount = sizeof(kList) / sizeof(kList[0]);
 

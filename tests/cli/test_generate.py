@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 import unittest
 
 from support import GOLDEN, SHARED, CommandTest, bantam, model, softmax
@@ -122,6 +123,84 @@ class Generate(CommandTest):
         answer = self.line("run", model(NAME), case["prompt"], "--json", "--top", "2")
         self.assertEqual(answer["candidates"][0]["id"], case["ids"][0])
         self.assertTrue(answer["candidates"][0]["text"].startswith(case["prompt"]))
+
+
+class Chat(CommandTest):
+    """Conversations by templates in published forms; which text they make is golden_chat_test's to say."""
+
+    def source(self, template=None, name="source"):
+        source = self.directory / name
+        shutil.copytree(GOLDEN / NAME, source)
+        settings = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "", "eos_token": "<|endoftext|>"}
+        (source / "tokenizer_config.json").write_text(json.dumps(settings))
+        if template is not None:
+            (source / "chat_template.jinja").write_text(template)
+        return source
+
+    def converted(self, form, name="source"):
+        made = self.directory / f"{name}.bantam"
+        template = (GOLDEN.parent / "chat" / f"{form}.jinja").read_text(encoding="utf-8")
+        self.ok("convert", self.source(template, name), "-o", made, "--weights", "f32")
+        return made
+
+    def test_prompts_are_what_users_say(self):
+        made = self.converted("zephyr")
+        said = "the cat"
+        for options, text in (
+            ([], "<|user|>\nthe cat<|endoftext|>\n<|assistant|>\n"),
+            (["--system", "Sing."], "<|system|>\nSing.<|endoftext|>\n<|user|>\nthe cat<|endoftext|>\n<|assistant|>\n"),
+        ):
+            found = self.line("generate", made, said, "--chat", *options, "--max-new", "8", "--json")
+            self.assertEqual(found["text"], text)
+            # The text has its special tokens itself.
+            plain = self.line("generate", made, text, "--max-new", "8", "--json")
+            self.assertEqual(found["ids"], plain["ids"])
+            self.assertEqual(found["prompt_tokens"], plain["prompt_tokens"])
+        self.assertEqual(self.line("generate", made, said, "--system", "Sing.", "--max-new", "8", "--json"), found)
+
+    def test_conversations_are_lines_of_json(self):
+        made = self.converted("chatml")
+        turns = [("user", "a"), ("assistant", "b"), ("user", "c")]
+        messages = [{"role": role, "content": text} for role, text in turns]
+        lines = [
+            json.dumps(messages),
+            json.dumps({"messages": messages[:1]}),
+            json.dumps(messages[:2]),
+            "[1]",
+            "{",
+            "[]",
+        ]
+        done = bantam("generate", made, "--messages", "--max-new", "2", "--json", stdin="\n".join(lines).encode())
+        found = [json.loads(line) for line in done.stdout.decode().splitlines()]
+        marked = [f"<|im_start|>{role}\n{text}<|im_end|>\n" for role, text in turns]
+        self.assertEqual(found[0]["text"], "".join(marked) + "<|im_start|>assistant\n")
+        self.assertEqual(found[1]["text"], marked[0] + "<|im_start|>assistant\n")
+        self.assertEqual([("error" in one) for one in found], [False, False, True, True, True, True])
+
+    def test_answers_end_with_the_turn(self):
+        # Behind answers stands a text that is no special token.
+        template = (
+            "{% for m in messages %}{{ m.role }}: {{ m.content }}\nthe\n{% endfor %}"
+            "{% if add_generation_prompt %}assistant: {% endif %}"
+        )
+        made = self.directory / "own.bantam"
+        self.ok("convert", self.source(template), "-o", made, "--weights", "f32")
+        text = "user: a dog\nthe\nassistant: "
+        plain = self.line("generate", made, text, "--max-new", "60", "--json")
+        found = self.line("generate", made, "a dog", "--chat", "--max-new", "60", "--json")
+        self.assertEqual(found["text"], text)
+        if "the" in plain["generated"]:
+            self.assertEqual((found["finish"], found["generated"]), ("stop", plain["generated"].split("the")[0]))
+        else:
+            self.assertEqual(found["generated"], plain["generated"])
+
+    def test_says_what_it_cannot_do(self):
+        self.fails(5, "generate", model(NAME), "a", "--chat", says=["chat template", "without --chat"])
+        made = self.converted("gemma")
+        self.fails(5, "generate", made, "a", "--system", "b", says=["no system"])
+        shown = bantam("convert", self.source("{{ messages[0].content }}", "odd"), "-o", self.directory / "odd.bantam")
+        self.assertEqual(shown.returncode, 0)
+        self.assertIn("chat template", (shown.stdout + shown.stderr).decode())
 
 
 @unittest.skipUnless((SHARED / "models" / "stories260k").exists(), "needs ../shared/models/stories260k")

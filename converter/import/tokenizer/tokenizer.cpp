@@ -59,6 +59,7 @@ TokenizerFiles read_tokenizer_files(const fs::path& dir) {
   }
   if (!is_there(dir / "tokenizer.json") && !files.vocab && !files.merges) attempt([&] { read_pieces(dir, files); });
   object("special_tokens_map.json", files.special);
+  if (is_there(dir / "chat_template.jinja")) attempt([&] { files.chat = read_text_file(dir / "chat_template.jinja"); });
   // BPE; SentencePiece; tiktoken.
   for (const char* name : {"vocab.json", "merges.txt", "vocab.bpe", "bpe.codes", "encoder.json", "spiece.model",
                            "sentencepiece.bpe.model", "tokenizer.model", "spm.model", "source.spm", "target.spm",

@@ -23,6 +23,7 @@ struct TokenizerFiles {
   std::optional<SentencePieceFile> pieces;  // spiece.model or its like; likewise
   Json config;                              // tokenizer_config.json
   Json special;                             // special_tokens_map.json
+  std::string chat;                         // chat_template.jinja
   std::vector<std::string> others;          // names of files that belong to tokenizers of other kinds
   std::vector<std::string> unreadable;      // what was wrong with the files, a line each
 };
