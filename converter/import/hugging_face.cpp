@@ -12,6 +12,7 @@
 #include "graph/builder.h"
 #include "graph/task_parts.h"
 #include "import/chain.h"
+#include "import/chat/chat.h"
 #include "import/families/config.h"
 #include "import/heads.h"
 #include "import/recurrent.h"
@@ -239,6 +240,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   if (per_token) {
     resolve_token_vectors(graph, read_token_vector_settings(source.root, source.config, problems), problems);
   }
+  if (graph.model.task->kind == fb::TaskKind::generate) add_chat(graph, source.tokenizer);
   choose_members(graph, fields, problems);
   record_provenance(graph, source, fields);
   problems.raise();

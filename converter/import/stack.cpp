@@ -29,7 +29,7 @@ class Stack {
     int32_t x = embeddings(positions, &out.word_embeddings);
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
     if (family_.settings.slopes) scores_.slopes = slopes();
-    if (config_.causal) scores_.mask = fb::MaskKind::causal;
+    scores_.mask = config_.mask;
     scores_.scale = config_.score_scale;
     scores_.soft_cap = config_.soft_cap;
     RelativeConstants relative(builder_, weights_, config_, positions);
@@ -119,7 +119,8 @@ class Stack {
     } else if (config_.segments == 1 && family_.settings.lone_segment) {
       tables.push_back({table(Slot::kSegments, 1), fb::IndexSource::zero});
     } else if (config_.segments != 0) {
-      tables.push_back({table(Slot::kSegments, config_.segments), fb::IndexSource::segments});
+      tables.push_back(
+          {table(Slot::kSegments, config_.segment_rows, config_.first_segment, config_.segments), fb::IndexSource::segments});
       builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
     }
     if (config_.position_table) {
@@ -236,7 +237,8 @@ class Stack {
     const uint32_t most = family_.settings.most_distance;
     Values values = weights_.encoder(name, {family_.settings.buckets, config_.heads});
     if (!values.values.empty()) {
-      values.values = bucket_biases(values.values, config_.heads, family_.settings.buckets, most);
+      values.values = bucket_biases(values.values, config_.heads, family_.settings.buckets, most,
+                                    config_.causal ? Sides::kBefore : Sides::kBoth);
     }
     builder_.enter(fb::Part::attention);
     return builder_.table(base_ + name, config_.heads, 2 * most + 1, std::move(values));

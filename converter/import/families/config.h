@@ -65,6 +65,9 @@ struct EncoderConfig {
   uint32_t positions = 0;       // that tokens can have
   uint32_t first_position = 0;  // the position table's row of the first token
   uint32_t segments = 0;        // rows of the segment table; 0: the model has none
+  uint32_t first_segment = 0;   // of those that texts have: `segments` from here on
+  uint32_t segment_rows = 0;    // of the table in files
+  fb::MaskKind mask = fb::MaskKind::none;  // of layers without a window
   fb::ActivationKind activation = fb::ActivationKind::gelu;
   float epsilon = 1e-12F;
   bool causal = false;         // tokens see themselves and those in front of them

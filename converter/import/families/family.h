@@ -175,6 +175,9 @@ struct Settings {
   const char* added_factor = nullptr;
   const char* soft_cap = nullptr;
   float soft_cap_otherwise = 0;
+  /// The key of UniLM's mask: "bidirectional" (the default), "left-to-right" or "seq2seq". Of six rows of the segment table the masks
+  /// have two, one and two, from rows 0, 2 and 4 on.
+  const char* mask = nullptr;
   /// Tokens of a decoder see those behind them, too.
   Flag both_ways;
   /// Without a setting, or where it is null, `intermediate` is so many times `hidden`.
@@ -243,6 +246,7 @@ struct HeadLayer {
   double factor_otherwise = 1;
   const char* divisor = nullptr;
   const char* cap = nullptr;
+  bool over_root = false;  // and divided by the root of the columns they are made of
 };
 
 struct Head {
