@@ -193,6 +193,7 @@ class Reference:
                 {"logits": setfit_scores(head, vector)} if head.exists() else {"sentence_embedding": as_lists(vector)}
             )
         if self.settings().get("model_type") == "unilm":
+            segments = segments if self.segmented() else None
             inputs["attention_mask"] = unilm_mask(self.settings(), ids, segments)
             if self.settings()["type_vocab_size"] == 6:
                 first = {"seq2seq": 4, "left-to-right": 2}.get(self.settings()["unilm_mask"], 0)
