@@ -242,10 +242,12 @@ void add_generate(CLI::App& app) {
   command->group(kAnswerGroup);
   add_input(*command, &arguments->run, "PROMPT", "Prompts; none, or -: standard input, one a line",
             "Read prompts from this file, one a line");
-  command->add_flag("--chat", arguments->chat, "A prompt is what the user says; text goes on with the assistant's answer");
+  command->add_flag("--chat", arguments->chat,
+                    "A prompt is what the user says; text goes on with the assistant's answer");
   command->add_option("--system", arguments->system, "With --chat: what the system says first")->type_name("TEXT");
-  command->add_flag("--messages", arguments->messages,
-                    "A prompt is a conversation: a JSON list of {\"role\": \"user\", \"content\": \"...\"} on one line");
+  command->add_flag(
+      "--messages", arguments->messages,
+      "A prompt is a conversation: a JSON list of {\"role\": \"user\", \"content\": \"...\"} on one line");
   command->option_defaults()->group("Choosing tokens");
   add_sampling_options(*command, &arguments->generate);
   command->option_defaults()->group("Output");

@@ -118,8 +118,8 @@ uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& option
       if (places.rotary.short_divisors.empty() || places.rotary.original >= most) continue;
       const auto short_texts = static_cast<uint32_t>(places.rotary.original);
       graph.notes.push_back(fmt::format(
-          "rotary positions are those of texts of up to {} tokens; --max-tokens {} gives those of longer ones", short_texts,
-          most));
+          "rotary positions are those of texts of up to {} tokens; --max-tokens {} gives those of longer ones",
+          short_texts, most));
       return short_texts;
     }
   }

@@ -119,8 +119,8 @@ class Stack {
     } else if (config_.segments == 1 && family_.settings.lone_segment) {
       tables.push_back({table(Slot::kSegments, 1), fb::IndexSource::zero});
     } else if (config_.segments != 0) {
-      tables.push_back(
-          {table(Slot::kSegments, config_.segment_rows, config_.first_segment, config_.segments), fb::IndexSource::segments});
+      tables.push_back({table(Slot::kSegments, config_.segment_rows, config_.first_segment, config_.segments),
+                        fb::IndexSource::segments});
       builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
     }
     if (config_.position_table) {
@@ -320,9 +320,9 @@ class Stack {
   void know_places(uint32_t layer, uint32_t positions) {
     if (config_.places.empty()) return;
     const LayerPlaces& places = config_.places[layer];
-    scores_.mask = config_.causal ? places.sees_all ? fb::MaskKind::causal : fb::MaskKind::causal_window
-                   : places.sees_all    ? fb::MaskKind::none
-                                        : fb::MaskKind::window;
+    scores_.mask = config_.causal    ? places.sees_all ? fb::MaskKind::causal : fb::MaskKind::causal_window
+                   : places.sees_all ? fb::MaskKind::none
+                                     : fb::MaskKind::window;
     scores_.window = places.window;
     rotary_ = kAbsent;
     if (places.rotary.base == 0) return;
@@ -548,7 +548,7 @@ class Stack {
     const uint32_t width = config_.widths.intermediate[i];
     builder_.enter(fb::Part::feed_forward, static_cast<int32_t>(i));
     x = stacked(i, x, width);
-    const int32_t in = !config_.parallel                 ? normed(i, Slot::kDownNorm, x)
+    const int32_t in = !config_.parallel                    ? normed(i, Slot::kDownNorm, x)
                        : has_role(config_, Slot::kDownNorm) ? normed(i, Slot::kDownNorm, outer)
                                                             : attended_;
     EpilogueSpec activated;
@@ -567,9 +567,9 @@ class Stack {
   const EncoderConfig& config_;
   const Family& family_;
   std::string base_;
-  AttentionSpec scores_;                 // what attention of a layer knows of places
-  int32_t rotary_ = kAbsent;             // angles of the layer's queries and keys
-  int32_t attended_ = kAbsent;           // what the layer's attention reads
+  AttentionSpec scores_;        // what attention of a layer knows of places
+  int32_t rotary_ = kAbsent;    // angles of the layer's queries and keys
+  int32_t attended_ = kAbsent;  // what the layer's attention reads
   std::vector<std::pair<Rotary, int32_t>> angles_;
   std::map<std::string, int32_t> made_;  // constants by the names of their tensors
 };

@@ -47,14 +47,16 @@ std::string chat_text(const Model& model, const std::vector<Turn>& turns) {
       return text;
     case Status::kNoSuchTask:
       fail(ExitCode::kUnsupported,
-           "the file does not say how conversations become texts: its source has no chat template, or one that convert did "
+           "the file does not say how conversations become texts: its source has no chat template, or one that convert "
+           "did "
            "not understand; write the text as the model's card shows it, and give it to generate without --chat");
     case Status::kUnsupported:
       fail(ExitCode::kUnsupported, "this model's conversations have no system; say it in the user's first message");
     default:
-      fail(ExitCode::kInvalid,
-           "a conversation has at most one message of the system, the first, and then the user's and the assistant's in "
-           "turns, of which the last is the user's");
+      fail(
+          ExitCode::kInvalid,
+          "a conversation has at most one message of the system, the first, and then the user's and the assistant's in "
+          "turns, of which the last is the user's");
   }
 }
 
@@ -66,7 +68,9 @@ void answer_turns(const Model& model, GenerateOptions* options) {
   check(Tokenizer::open(model, 0, &tokenizer), "the file");
   const std::vector<int32_t> ids = prompt_ids(model, after, false);
   const auto& added = *root(model).tokenizers()->Get(0)->added_tokens();
-  const auto ends = [&](const fb::AddedToken* token) { return !ids.empty() && token->special() && token->id() == static_cast<uint32_t>(ids.front()); };
+  const auto ends = [&](const fb::AddedToken* token) {
+    return !ids.empty() && token->special() && token->id() == static_cast<uint32_t>(ids.front());
+  };
   if (count(root(model).tokenizers()->Get(0)->added_tokens()) != 0 && std::any_of(added.begin(), added.end(), ends)) {
     options->ends.push_back(ids.front());
     return;

@@ -92,9 +92,9 @@ TEST(Chat, OnlyTurnsAreConversations) {
   const Json user = message("user"), assistant = message("assistant"), system = message("system");
   EXPECT_EQ(rendered(chat, Json::array({user})), "U:x");
   EXPECT_EQ(rendered(chat, Json::array({user, assistant, user})), "U:xxU:x");
-  for (const Json& wrong : {Json::array(), Json::array({assistant}), Json::array({user, user}),
-                            Json::array({user, assistant}), Json::array({system}), Json::array({user, system, user}),
-                            Json::array({system, assistant})}) {
+  for (const Json& wrong :
+       {Json::array(), Json::array({assistant}), Json::array({user, user}), Json::array({user, assistant}),
+        Json::array({system}), Json::array({user, system, user}), Json::array({system, assistant})}) {
     EXPECT_EQ(rendered(chat, wrong, Status::kInvalidArgument), "") << wrong.dump();
   }
   EXPECT_EQ(rendered(chat, Json::array({system, user}), Status::kUnsupported), "");
@@ -116,23 +116,46 @@ TEST(Jinja, KnowsWhatTemplatesUse) {
   EXPECT_EQ(render("x  {%- if true -%}  y  {%- endif -%}  z"), "xyz");
   EXPECT_EQ(render("  {% if true %}\ny\n  {% endif %}\nz"), "y\nz");
   EXPECT_EQ(render("{{ 'it''s' ~ 1 + 2 }}|{{ \"a\\n\" }}|{{ none }}|{{ missing }}"), "its3|a\n|None|");
-  EXPECT_EQ(render("{% for a in [1, 2, 3] if a != 2 %}{{ a }}{{ ',' if not loop.last }}{% else %}!{% endfor %}"), "1,3");
+  EXPECT_EQ(render("{% for a in [1, 2, 3] if a != 2 %}{{ a }}{{ ',' if not loop.last }}{% else %}!{% endfor %}"),
+            "1,3");
   EXPECT_EQ(render("{% for a in [] %}x{% else %}none{% endfor %}"), "none");
-  EXPECT_EQ(render("{% set n = namespace(i=1) %}{% for a in [1, 2] %}{% set n.i = n.i + a %}{% endfor %}{{ n.i }}"), "4");
+  EXPECT_EQ(render("{% set n = namespace(i=1) %}{% for a in [1, 2] %}{% set n.i = n.i + a %}{% endfor %}{{ n.i }}"),
+            "4");
   EXPECT_EQ(render("{% set i = 1 %}{% for a in [5] %}{% set i = a %}{% endfor %}{{ i }}"), "1");
   EXPECT_EQ(render("{% set x %}b{{ 1 }}{% endset %}a{{ x }}"), "ab1");
   EXPECT_EQ(render("{{ 'abc'[1:] }}{{ [1, 2, 3][-1] }}{{ 'a-b'.split('-')[1] }}{{ ' x '.strip() | length }}"), "bc3b1");
-  EXPECT_EQ(render("{{ 'a' in 'cat' and 'b' not in ['a'] }}{{ x is defined }}{{ 5 % 3 == 2 or false }}"), "TrueFalseTrue");
+  EXPECT_EQ(render("{{ 'a' in 'cat' and 'b' not in ['a'] }}{{ x is defined }}{{ 5 % 3 == 2 or false }}"),
+            "TrueFalseTrue");
   EXPECT_EQ(render("{% for k, v in {'a': 1}.items() %}{{ k }}={{ v }}{% endfor %}"), "a=1");
 }
 
 TEST(Jinja, RefusesWhatItDoesNotKnowAndEndsSoon) {
-  for (const char* text :
-       {"{{", "{{ }}", "{% if %}", "{% if true %}", "{% endif %}", "{% for %}{% endfor %}", "{% for a in 3 b %}{% endfor %}",
-        "{{ 'a }}", "{{ a. }}", "{{ f(1 }}", "{{ [1, }}", "{{ {'a' 1} }}", "{% include 'x' %}", "{% macro f() %}{% endmacro %}",
-        "{{ a b }}", "{{ 1 // 0 }}", "{{ missing.attribute }}", "{{ 'a' + 1 }}", "{{ open('x') }}", "{{ 'a' | system }}",
-        "{{ 'a'.format(1) }}", "{{ range(99999999) }}", "{% for i in 'text' %}{% endfor %}", "{# ", "{{ 1.2.3 }}",
-        "{{ 9999999999 * 9999999999 }}"}) {
+  for (const char* text : {"{{",
+                           "{{ }}",
+                           "{% if %}",
+                           "{% if true %}",
+                           "{% endif %}",
+                           "{% for %}{% endfor %}",
+                           "{% for a in 3 b %}{% endfor %}",
+                           "{{ 'a }}",
+                           "{{ a. }}",
+                           "{{ f(1 }}",
+                           "{{ [1, }}",
+                           "{{ {'a' 1} }}",
+                           "{% include 'x' %}",
+                           "{% macro f() %}{% endmacro %}",
+                           "{{ a b }}",
+                           "{{ 1 // 0 }}",
+                           "{{ missing.attribute }}",
+                           "{{ 'a' + 1 }}",
+                           "{{ open('x') }}",
+                           "{{ 'a' | system }}",
+                           "{{ 'a'.format(1) }}",
+                           "{{ range(99999999) }}",
+                           "{% for i in 'text' %}{% endfor %}",
+                           "{# ",
+                           "{{ 1.2.3 }}",
+                           "{{ 9999999999 * 9999999999 }}"}) {
     EXPECT_THROW(render(text), Problem) << text;
   }
   std::string deep;
@@ -142,9 +165,12 @@ TEST(Jinja, RefusesWhatItDoesNotKnowAndEndsSoon) {
   for (int i = 0; i < 5000; ++i) nested += "{% if true %}";
   EXPECT_THROW(render(nested), Problem);
   const std::string loops =
-      "{% for a in range(4000) %}{% for b in range(4000) %}{% for c in range(4000) %}{% endfor %}{% endfor %}{% endfor %}";
+      "{% for a in range(4000) %}{% for b in range(4000) %}{% for c in range(4000) %}{% endfor %}{% endfor %}{% endfor "
+      "%}";
   EXPECT_THROW(render(loops), Problem);
-  EXPECT_THROW(render("{% set n = namespace(t='xxxxxxxx') %}{% for a in range(60) %}{% set n.t = n.t + n.t %}{% endfor %}"), Problem);
+  EXPECT_THROW(
+      render("{% set n = namespace(t='xxxxxxxx') %}{% for a in range(60) %}{% set n.t = n.t + n.t %}{% endfor %}"),
+      Problem);
 }
 
 }  // namespace

@@ -283,7 +283,8 @@ TEST(Greedy, DecodersSayWhatTransformersSays) {
       const auto made = expected.at("ids").get<std::vector<int32_t>>();
       SessionOptions options;
       options.max_tokens = options.max_context = static_cast<uint32_t>(ids.size() + made.size());
-      if (name == "phi3-long" && options.max_context > 12) continue;  // where transformers changes to angles of long texts
+      if (name == "phi3-long" && options.max_context > 12)
+        continue;  // where transformers changes to angles of long texts
       ++texts;
       options.f32_attention = true;
       Decoder decoder(name, fb::DType::f32, options);

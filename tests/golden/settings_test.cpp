@@ -188,7 +188,8 @@ TEST(PublishedSettings, RotaryPositionsTurnAsThoseOfTransformers) {
       for (size_t i = 0; i < steps.size(); ++i) {
         const double angle = steps[i].get<double>() * place, amplitude = expected.at("amplitude");
         const double error = 4e-7 * (1 + angle);  // a few steps of an f32 angle
-        EXPECT_NEAR(found[size_t{place} * turned + i], amplitude * std::cos(angle), error * amplitude) << place << " " << i;
+        EXPECT_NEAR(found[size_t{place} * turned + i], amplitude * std::cos(angle), error * amplitude)
+            << place << " " << i;
         EXPECT_NEAR(found[size_t{place} * turned + steps.size() + i], amplitude * std::sin(angle), error * amplitude);
       }
     }
@@ -197,8 +198,8 @@ TEST(PublishedSettings, RotaryPositionsTurnAsThoseOfTransformers) {
 }
 
 TEST(PublishedSettings, ScalingsThatMakeNoSense) {
-  const Json base = {{"model_type", "llama"}, {"hidden_size", 24}, {"num_attention_heads", 4}, {"vocab_size", 30},
-                     {"num_hidden_layers", 1}, {"max_position_embeddings", 64}};
+  const Json base = {{"model_type", "llama"}, {"hidden_size", 24},      {"num_attention_heads", 4},
+                     {"vocab_size", 30},      {"num_hidden_layers", 1}, {"max_position_embeddings", 64}};
   EXPECT_NO_THROW(read(base));
   for (const char* scaling : {
            R"({"rope_type": "spiral"})",

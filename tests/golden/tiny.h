@@ -62,7 +62,8 @@ class Tiny {
       config_[settings.rotary.part_key == nullptr ? "partial_rotary_factor" : settings.rotary.part_key] = 0.67;
     }
     if (settings.rotary.width_key != nullptr) config_[settings.rotary.width_key] = 4U;
-    for (const char* key : {settings.embedding_factor, settings.score_factor, settings.added_factor, settings.soft_cap}) {
+    for (const char* key :
+         {settings.embedding_factor, settings.score_factor, settings.added_factor, settings.soft_cap}) {
       if (key != nullptr) config_[key] = 0.9;
     }
     if (settings.windows == convert::Settings::Windows::kKinds) {

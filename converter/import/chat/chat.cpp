@@ -134,7 +134,8 @@ void read_system(const Template& chat, const std::string& head, const std::strin
   if (all.find(kUser[0]) < all.find(kSystem)) {
     out->begin = head;
     out->system_place = fb::SystemPlace::last_user;
-    out->system_before = without_beginning(between(all, kAssistant[0], kSystem), out->assistant_after + out->user_before);
+    out->system_before =
+        without_beginning(between(all, kAssistant[0], kSystem), out->assistant_after + out->user_before);
     out->system_after = between(all, kSystem, kUser[1]);
     return;
   }
@@ -151,13 +152,13 @@ void read_system(const Template& chat, const std::string& head, const std::strin
   if (begins(front, head)) {
     out->begin = head;
   } else {  // it speaks even where nothing is given
-    if (!begins(head, front) || !ends(head, out->system_after) || head.size() < front.size() + out->system_after.size()) {
+    if (!begins(head, front) || !ends(head, out->system_after) ||
+        head.size() < front.size() + out->system_after.size()) {
       throw Problem("what the system says changes more than its own turn");
     }
     out->begin = begins(front, bos) ? bos : "";
     out->always_system = true;
-    out->default_system =
-        head.substr(front.size(), head.size() - front.size() - out->system_after.size());
+    out->default_system = head.substr(front.size(), head.size() - front.size() - out->system_after.size());
   }
   out->system_before = front.substr(out->begin.size());
 }
@@ -199,9 +200,8 @@ std::string in_plain_texts(const fb::ChatT& chat, const std::vector<Message>& me
   const auto append = [](void* target, const char* bytes, size_t size) {
     static_cast<std::string*>(target)->append(bytes, size);
   };
-  const Status status =
-      render_conversation(*flatbuffers::GetRoot<fb::Chat>(builder.GetBufferPointer()), all.data(),
-                          static_cast<uint32_t>(all.size()), append, &out);
+  const Status status = render_conversation(*flatbuffers::GetRoot<fb::Chat>(builder.GetBufferPointer()), all.data(),
+                                            static_cast<uint32_t>(all.size()), append, &out);
   if (status != Status::kOk) throw Problem("it takes no conversation in turns");
   return out;
 }
@@ -271,7 +271,8 @@ void add_chat(Graph& graph, const TokenizerFiles& files) {
     graph.model.task->chat = read_chat(*text, variables);
   } catch (const Problem& problem) {
     graph.notes.push_back(
-        fmt::format("the tokenizer's chat template is not one of texts around turns ({}): bantam generate --chat has no use for the file; "
+        fmt::format("the tokenizer's chat template is not one of texts around turns ({}): bantam generate --chat has "
+                    "no use for the file; "
                     "without --chat it goes on with a conversation's text as the model's card shows it",
                     problem.what()));
   }

@@ -11,10 +11,9 @@
 namespace bantam::convert::jinja {
 namespace {
 
-using Kind = Node::Kind;
 using Values = std::vector<Json>;
 
-constexpr size_t kMostSteps = 400000;
+constexpr size_t kStepLimit = 400000;
 constexpr size_t kMostBytes = 1U << 20, kMostItems = 1U << 12;
 constexpr const char* kBlanks = " \t\n\r\f\v";
 
@@ -92,8 +91,8 @@ std::string replaced(const std::string& text, const std::string& from, const std
   return out;
 }
 
-bool begins(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }
-bool ends(const std::string& text, const std::string& with) {
+bool text_begins(const std::string& text, const std::string& with) { return text.compare(0, with.size(), with) == 0; }
+bool text_ends(const std::string& text, const std::string& with) {
   return text.size() >= with.size() && text.compare(text.size() - with.size(), with.size(), with) == 0;
 }
 
@@ -116,7 +115,7 @@ class Renderer {
  private:
   void step(size_t count = 1) {
     steps_ += count;
-    if (steps_ > kMostSteps) throw Problem("it takes too many steps");
+    if (steps_ > kStepLimit) throw Problem("it takes too many steps");
   }
   void print(const std::string& text) {
     out_ += text;
@@ -130,19 +129,19 @@ class Renderer {
   void execute(const Node& node) {
     step();
     switch (node.kind) {
-      case Kind::kText:
+      case NodeKind::kText:
         return print(node.text);
-      case Kind::kOutput:
+      case NodeKind::kOutput:
         return print(as_text(value(*node.parts[0])));
-      case Kind::kBlock:
+      case NodeKind::kBlock:
         return block(node);
-      case Kind::kIf:
+      case NodeKind::kIf:
         if (truth(value(*node.parts[0]))) return execute(*node.parts[1]);
         if (node.parts[2] != nullptr) execute(*node.parts[2]);
         return;
-      case Kind::kFor:
+      case NodeKind::kFor:
         return loop(node);
-      case Kind::kSet:
+      case NodeKind::kSet:
         return assign(node);
       default:
         throw Problem("an expression stands alone");
@@ -151,7 +150,7 @@ class Renderer {
 
   void assign(const Node& node) {
     Json made;
-    if (node.parts[0]->kind == Kind::kBlock) {
+    if (node.parts[0]->kind == NodeKind::kBlock) {
       std::string kept = std::exchange(out_, "");
       block(*node.parts[0]);
       made = std::exchange(out_, std::move(kept));
@@ -164,7 +163,8 @@ class Renderer {
       return;
     }
     Json* owner = find(node.text.substr(0, dot));
-    if (owner == nullptr || !owner->is_object()) throw Problem(fmt::format("{} is no namespace", node.text.substr(0, dot)));
+    if (owner == nullptr || !owner->is_object())
+      throw Problem(fmt::format("{} is no namespace", node.text.substr(0, dot)));
     (*owner)[node.text.substr(dot + 1)] = std::move(made);
   }
 
@@ -199,8 +199,12 @@ class Renderer {
     for (size_t i = 0; i < chosen.size(); ++i) {
       scopes_.push_back(Json::object());
       bind(chosen[i]);
-      Json state = {{"index0", i},  {"index", i + 1},          {"revindex", chosen.size() - i},
-                    {"first", i == 0}, {"last", i + 1 == chosen.size()}, {"length", chosen.size()}};
+      Json state = {{"index0", i},
+                    {"index", i + 1},
+                    {"revindex", chosen.size() - i},
+                    {"first", i == 0},
+                    {"last", i + 1 == chosen.size()},
+                    {"length", chosen.size()}};
       if (i > 0) state["previtem"] = chosen[i - 1];
       if (i + 1 < chosen.size()) state["nextitem"] = chosen[i + 1];
       scopes_.back()["loop"] = std::move(state);
@@ -223,44 +227,44 @@ class Renderer {
   Json value(const Node& node) {
     step();
     switch (node.kind) {
-      case Kind::kLiteral:
+      case NodeKind::kLiteral:
         return node.value;
-      case Kind::kName: {
+      case NodeKind::kName: {
         const Json* found = find(node.text);
         if (found == nullptr) return undefined();
         step(weight(*found));
         return *found;
       }
-      case Kind::kList: {
+      case NodeKind::kList: {
         Json all = Json::array();
         for (const auto& part : node.parts) all.push_back(value(*part));
         return all;
       }
-      case Kind::kDict: {
+      case NodeKind::kDict: {
         Json all = Json::object();
         for (size_t i = 0; i + 1 < node.parts.size(); i += 2) {
           all[as_text(value(*node.parts[i]))] = value(*node.parts[i + 1]);
         }
         return all;
       }
-      case Kind::kAttribute:
+      case NodeKind::kAttribute:
         return member(value(*node.parts[0]), node.text);
-      case Kind::kItem:
+      case NodeKind::kItem:
         return item(value(*node.parts[0]), value(*node.parts[1]));
-      case Kind::kSlice:
+      case NodeKind::kSlice:
         return slice(node);
-      case Kind::kCall:
+      case NodeKind::kCall:
         return call(node);
-      case Kind::kFilter:
+      case NodeKind::kFilter:
         return filter(node.text, value(*node.parts[0]), arguments(node));
-      case Kind::kTest:
+      case NodeKind::kTest:
         return test(node.text, value(*node.parts[0]), arguments(node));
-      case Kind::kUnary:
+      case NodeKind::kUnary:
         if (node.text == "not") return !truth(value(*node.parts[0]));
         return 0 - whole(value(*node.parts[0]));
-      case Kind::kBinary:
+      case NodeKind::kBinary:
         return binary(node);
-      case Kind::kChoice:
+      case NodeKind::kChoice:
         if (truth(value(*node.parts[0]))) return value(*node.parts[1]);
         return node.parts[2] == nullptr ? Json("") : value(*node.parts[2]);
       default:
@@ -314,7 +318,8 @@ class Renderer {
       return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
     };
     const int64_t from = bound(node.parts[1], 0), to = std::max(from, bound(node.parts[2], size));
-    if (of.is_string()) return of.get_ref<const std::string&>().substr(static_cast<size_t>(from), static_cast<size_t>(to - from));
+    if (of.is_string())
+      return of.get_ref<const std::string&>().substr(static_cast<size_t>(from), static_cast<size_t>(to - from));
     return Json(of.begin() + from, of.begin() + to);
   }
 
@@ -336,7 +341,8 @@ class Renderer {
     if (!known) throw Problem(fmt::format("what has no value stands beside \"{}\"", sign));
     if (sign == "in") {
       if (b.is_object()) return a.is_string() && b.contains(a.get<std::string>());
-      if (b.is_string()) return a.is_string() && b.get_ref<const std::string&>().find(a.get<std::string>()) != std::string::npos;
+      if (b.is_string())
+        return a.is_string() && b.get_ref<const std::string&>().find(a.get<std::string>()) != std::string::npos;
       return std::find(b.begin(), b.end(), a) != b.end();
     }
     if (sign == "+" && a.is_string() && b.is_string()) return joined(a.get<std::string>(), b.get<std::string>());
@@ -365,10 +371,11 @@ class Renderer {
   Json call(const Node& node) {
     const Node& called = *node.parts[0];
     const Values given = arguments(node);
-    if (called.kind == Kind::kAttribute) return method(value(*called.parts[0]), called.text, given);
-    if (called.kind != Kind::kName) throw Problem("a call of what has no name");
+    if (called.kind == NodeKind::kAttribute) return method(value(*called.parts[0]), called.text, given);
+    if (called.kind != NodeKind::kName) throw Problem("a call of what has no name");
     if (called.text == "raise_exception") {
-      throw Problem(given.empty() || !given[0].is_string() ? "it refuses this conversation" : given[0].get<std::string>());
+      throw Problem(given.empty() || !given[0].is_string() ? "it refuses this conversation"
+                                                           : given[0].get<std::string>());
     }
     if (called.text == "namespace" || called.text == "dict") {
       Json made = Json::object();
@@ -412,8 +419,8 @@ class Renderer {
       return stripped(text, name != "rstrip", name != "lstrip", what.c_str());
     }
     if (name == "split" && !given.empty()) return pieces(text, text_of(given, 0, ""));
-    if (name == "startswith") return begins(text, text_of(given, 0, ""));
-    if (name == "endswith") return ends(text, text_of(given, 0, ""));
+    if (name == "startswith") return text_begins(text, text_of(given, 0, ""));
+    if (name == "endswith") return text_ends(text, text_of(given, 0, ""));
     if (name == "replace" && given.size() == 2) return replaced(text, text_of(given, 0, ""), text_of(given, 1, ""));
     if (name == "upper" || name == "lower") return filter(name, of, given);
     if (name == "capitalize" || name == "title") return filter(name, of, given);
@@ -445,8 +452,9 @@ class Renderer {
       Json chosen = Json::array();
       for (const Json& one : of) {
         const Json value = member(one, text_of(given, 0, ""));
-        const bool holds =
-            given.size() == 1 ? truth(value) : truth(test(text_of(given, 1, ""), value, {given.begin() + 2, given.end()}));
+        const bool holds = given.size() == 1
+                               ? truth(value)
+                               : truth(test(text_of(given, 1, ""), value, {given.begin() + 2, given.end()}));
         if (holds == (name == "selectattr")) chosen.push_back(one);
       }
       return chosen;

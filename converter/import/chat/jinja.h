@@ -53,6 +53,8 @@ struct Node {
   std::vector<std::string> names = {};
 };
 
+using NodeKind = Node::Kind;
+
 /// Reads a template as transformers does (trim_blocks, lstrip_blocks). Throws Problem. O(size).
 std::unique_ptr<Node> parse(std::string_view text);
 

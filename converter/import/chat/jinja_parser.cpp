@@ -11,12 +11,11 @@
 namespace bantam::convert::jinja {
 namespace {
 
-using Kind = Node::Kind;
 using Part = std::unique_ptr<Node>;
 
 constexpr int kMostNested = 60;
 
-Part make(Kind kind, std::string text = {}, std::vector<Part> parts = {}) {
+Part make(NodeKind kind, std::string text = {}, std::vector<Part> parts = {}) {
   auto node = std::make_unique<Node>();
   node->kind = kind;
   node->text = std::move(text);
@@ -36,15 +35,17 @@ struct Piece {
   std::string text;
 };
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
+bool is_white_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
 
 /// Where the mark `end` ("%}", "}}") stands, outside strings.
 size_t find_end(std::string_view text, size_t from, std::string_view end) {
   char quote = 0;
   for (size_t i = from; i < text.size(); ++i) {
     if (quote != 0) {
-      if (text[i] == '\\') ++i;
-      else if (text[i] == quote) quote = 0;
+      if (text[i] == '\\')
+        ++i;
+      else if (text[i] == quote)
+        quote = 0;
     } else if (text.substr(i, 2) == end) {
       return i;
     } else if (text[i] == '"' || text[i] == '\'') {
@@ -59,7 +60,7 @@ std::vector<Piece> cut(std::string_view text) {
   const auto strip_end = [&] {
     if (pieces.empty() || pieces.back().kind != Piece::Kind::kText) return;
     std::string& before = pieces.back().text;
-    while (!before.empty() && is_blank(before.back())) before.pop_back();
+    while (!before.empty() && is_white_space(before.back())) before.pop_back();
   };
   // Blanks in front of a block alone on its line.
   const auto strip_line = [&] {
@@ -100,7 +101,8 @@ std::vector<Piece> cut(std::string_view text) {
     }
     at = close + 2;
     if (mark != '{' && !strip_next && at < text.size() && text[at] == '\n') ++at;
-    if (mark != '#') pieces.push_back({mark == '{' ? Piece::Kind::kOutput : Piece::Kind::kStatement, std::string(inside)});
+    if (mark != '#')
+      pieces.push_back({mark == '{' ? Piece::Kind::kOutput : Piece::Kind::kStatement, std::string(inside)});
   }
   return pieces;
 }
@@ -116,7 +118,7 @@ std::vector<Word> words(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const char c = text[i];
     size_t end = i + 1;
-    if (is_blank(c)) {
+    if (is_white_space(c)) {
       i = end;
       continue;
     }
@@ -141,7 +143,8 @@ std::vector<Word> words(std::string_view text) {
       kind = digits ? Word::Kind::kNumber : Word::Kind::kName;
       while (end < text.size() && letter(text[end])) ++end;
       // A fraction: a digit behind the point.
-      if (digits && end + 1 < text.size() && text[end] == '.' && std::isdigit(static_cast<unsigned char>(text[end + 1]))) {
+      if (digits && end + 1 < text.size() && text[end] == '.' &&
+          std::isdigit(static_cast<unsigned char>(text[end + 1]))) {
         for (++end; end < text.size() && letter(text[end]);) ++end;
       }
     } else {
@@ -184,7 +187,7 @@ class Expressions {
     if (!take("if")) return then;
     Part condition = either(), otherwise;
     if (take("else")) otherwise = expression();
-    return make(Kind::kChoice, "", list(std::move(condition), std::move(then), std::move(otherwise)));
+    return make(NodeKind::kChoice, "", list(std::move(condition), std::move(then), std::move(otherwise)));
   }
   /// Without "if", which ends the list of a loop.
   Part either() {
@@ -204,7 +207,7 @@ class Expressions {
 
   const Word& word() const { return words_[at_]; }
   static Part binary(const char* sign, Part left, Part right) {
-    return make(Kind::kBinary, sign, list(std::move(left), std::move(right)));
+    return make(NodeKind::kBinary, sign, list(std::move(left), std::move(right)));
   }
 
   Part both() {
@@ -214,7 +217,7 @@ class Expressions {
   }
   Part negation() {
     const Depth depth(this);
-    return take("not") ? make(Kind::kUnary, "not", list(negation())) : comparison();
+    return take("not") ? make(NodeKind::kUnary, "not", list(negation())) : comparison();
   }
   Part comparison() {
     Part left = texts();
@@ -229,7 +232,7 @@ class Expressions {
       if (found) continue;
       if (is("not") && words_[at_ + 1].text == "in") {
         at_ += 2;
-        left = make(Kind::kUnary, "not", list(binary("in", std::move(left), texts())));
+        left = make(NodeKind::kUnary, "not", list(binary("in", std::move(left), texts())));
         continue;
       }
       return left;
@@ -260,22 +263,22 @@ class Expressions {
   }
   Part sign() {
     const Depth depth(this);
-    return take("-") ? make(Kind::kUnary, "-", list(sign())) : tested();
+    return take("-") ? make(NodeKind::kUnary, "-", list(sign())) : tested();
   }
   Part tested() {
     Part left = filtered();
     while (take("is")) {
       const bool negated = take("not");
-      Part test = make(Kind::kTest, name(), list(std::move(left)));
+      Part test = make(NodeKind::kTest, name(), list(std::move(left)));
       if (take("(")) arguments(test.get());
-      left = negated ? make(Kind::kUnary, "not", list(std::move(test))) : std::move(test);
+      left = negated ? make(NodeKind::kUnary, "not", list(std::move(test))) : std::move(test);
     }
     return left;
   }
   Part filtered() {
     Part left = reached();
     while (take("|")) {
-      Part filter = make(Kind::kFilter, name(), list(std::move(left)));
+      Part filter = make(NodeKind::kFilter, name(), list(std::move(left)));
       if (take("(")) arguments(filter.get());
       left = further(std::move(filter));
     }
@@ -285,14 +288,14 @@ class Expressions {
   Part further(Part left) {
     for (;;) {
       if (take(".")) {
-        left = make(Kind::kAttribute, name(), list(std::move(left)));
+        left = make(NodeKind::kAttribute, name(), list(std::move(left)));
       } else if (take("(")) {
-        left = make(Kind::kCall, "", list(std::move(left)));
+        left = make(NodeKind::kCall, "", list(std::move(left)));
         arguments(left.get());
       } else if (take("[")) {
         Part from = is(":") ? nullptr : expression();
         if (take("]")) {
-          left = make(Kind::kItem, "", list(std::move(left), std::move(from)));
+          left = make(NodeKind::kItem, "", list(std::move(left), std::move(from)));
           continue;
         }
         expect(":");
@@ -300,7 +303,7 @@ class Expressions {
         Part step;
         if (take(":") && !is("]")) step = expression();
         expect("]");
-        left = make(Kind::kSlice, "", list(std::move(left), std::move(from), std::move(to), std::move(step)));
+        left = make(NodeKind::kSlice, "", list(std::move(left), std::move(from), std::move(to), std::move(step)));
       } else {
         return left;
       }
@@ -327,7 +330,7 @@ class Expressions {
       return inside;
     }
     if (take("[")) {
-      Part all = make(Kind::kList);
+      Part all = make(NodeKind::kList);
       while (!take("]")) {
         all->parts.push_back(expression());
         if (!is("]")) expect(",");
@@ -335,7 +338,7 @@ class Expressions {
       return all;
     }
     if (take("{")) {
-      Part all = make(Kind::kDict);
+      Part all = make(NodeKind::kDict);
       while (!take("}")) {
         all->parts.push_back(expression());
         expect(":");
@@ -345,19 +348,19 @@ class Expressions {
       return all;
     }
     const std::string word = name();
-    const std::pair<std::string_view, Json> constants[] = {{"true", true},  {"True", true},    {"false", false},
+    const std::pair<std::string_view, Json> constants[] = {{"true", true},   {"True", true},    {"false", false},
                                                            {"False", false}, {"none", nullptr}, {"None", nullptr}};
     for (const auto& [text, value] : constants) {
       if (word != text) continue;
-      Part node = make(Kind::kLiteral);
+      Part node = make(NodeKind::kLiteral);
       node->value = value;
       return node;
     }
-    return make(Kind::kName, word);
+    return make(NodeKind::kName, word);
   }
   /// Strings beside each other are one.
   Part literal() {
-    Part node = make(Kind::kLiteral);
+    Part node = make(NodeKind::kLiteral);
     if (word().kind == Word::Kind::kNumber) {
       const std::string text = words_[at_++].text;
       const Json value = Json::parse(text, nullptr, false);
@@ -390,16 +393,16 @@ class Parser {
   /// Up to a statement that begins with one of `ends`, which is left to the caller.
   Part block(const std::vector<std::string_view>& ends) {
     if (++depth_ > kMostNested) throw Problem("it is nested too deeply");
-    Part all = make(Kind::kBlock);
+    Part all = make(NodeKind::kBlock);
     for (; at_ < pieces_.size(); ++at_) {
       const Piece& piece = pieces_[at_];
       if (piece.kind == Piece::Kind::kText) {
-        if (!piece.text.empty()) all->parts.push_back(make(Kind::kText, piece.text));
+        if (!piece.text.empty()) all->parts.push_back(make(NodeKind::kText, piece.text));
         continue;
       }
       Expressions words(piece.text);
       if (piece.kind == Piece::Kind::kOutput) {
-        all->parts.push_back(make(Kind::kOutput, "", list(words.expression())));
+        all->parts.push_back(make(NodeKind::kOutput, "", list(words.expression())));
         words.expect_end();
         continue;
       }
@@ -438,13 +441,13 @@ class Parser {
     const std::string word = ended(&next);
     if (word == "elif") {
       otherwise = choice(&next);
-      return make(Kind::kIf, "", list(std::move(condition), std::move(then), std::move(otherwise)));
+      return make(NodeKind::kIf, "", list(std::move(condition), std::move(then), std::move(otherwise)));
     }
     if (word == "else") {
       ++at_;
       otherwise = block({"endif"});
     }
-    return make(Kind::kIf, "", list(std::move(condition), std::move(then), std::move(otherwise)));
+    return make(NodeKind::kIf, "", list(std::move(condition), std::move(then), std::move(otherwise)));
   }
 
   Part loop(Expressions* words) {
@@ -461,7 +464,8 @@ class Parser {
       ++at_;
       otherwise = block({"endfor"});
     }
-    return make(Kind::kFor, names, list(std::move(all), std::move(body), std::move(otherwise), std::move(condition)));
+    return make(NodeKind::kFor, names,
+                list(std::move(all), std::move(body), std::move(otherwise), std::move(condition)));
   }
 
   Part assignment(Expressions* words) {
@@ -470,11 +474,11 @@ class Parser {
     if (words->take("=")) {
       Part value = words->expression();
       words->expect_end();
-      return make(Kind::kSet, name, list(std::move(value)));
+      return make(NodeKind::kSet, name, list(std::move(value)));
     }
     words->expect_end();
     ++at_;
-    return make(Kind::kSet, name, list(block({"endset"})));
+    return make(NodeKind::kSet, name, list(block({"endset"})));
   }
 
   std::vector<Piece> pieces_;

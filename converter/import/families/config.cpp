@@ -192,9 +192,8 @@ void read_factors(const Fields& config, EncoderConfig& out) {
     }
     return static_cast<float>(value);
   };
-  out.embedding_factor = settings.scaled_embeddings
-                             ? static_cast<float>(std::sqrt(static_cast<double>(out.hidden)))
-                             : read(settings.embedding_factor, 1);
+  out.embedding_factor = settings.scaled_embeddings ? static_cast<float>(std::sqrt(static_cast<double>(out.hidden)))
+                                                    : read(settings.embedding_factor, 1);
   out.score_scale = read(settings.score_factor, settings.score_factor == nullptr ? 0.0F : 1.0F);
   if (out.family->block.unscaled) out.score_scale = 1;
   if (settings.score_width.key != nullptr) {

@@ -69,7 +69,7 @@ enum class Slot {
   kKeyNorm,
   kAttentionOut,
   kAttentionNorm,
-  kSumNorm,  // behind it, of its sum with what the layer reads
+  kSumNorm,           // behind it, of its sum with what the layer reads
   kAttentionOutNorm,  // of what attention and what feed-forward layers make, before it is added
   kDownOutNorm,
   // Of bottlenecks: their dense layers and norms, in front (of the residual; of queries and keys) and behind; feed-forward
