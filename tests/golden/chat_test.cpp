@@ -161,6 +161,18 @@ TEST(Jinja, RefusesWhatItDoesNotKnowAndEndsSoon) {
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "(";
   EXPECT_THROW(render("{{ " + deep), Problem);
+  std::string chain = "{{ 1", reach = "{{ a", tests = "{{ 1", filters = "{{ 1", choices = "{% if false %}";
+  for (int i = 0; i < 100000; ++i) {
+    chain += " + 1";
+    reach += "[0]";
+    tests += " is defined";
+    filters += " | string";
+    choices += "{% elif false %}";
+  }
+  for (const std::string& text :
+       {chain + " }}", reach + " }}", tests + " }}", filters + " }}", choices + "{% endif %}"}) {
+    EXPECT_THROW(render(text), Problem) << text.substr(0, 20);
+  }
   std::string nested;
   for (int i = 0; i < 5000; ++i) nested += "{% if true %}";
   EXPECT_THROW(render(nested), Problem);

@@ -13,7 +13,7 @@ namespace {
 
 using Values = std::vector<Json>;
 
-constexpr size_t kStepLimit = 400000;
+constexpr size_t kStepLimit = 100000;
 constexpr size_t kMostBytes = 1U << 20, kMostItems = 1U << 12;
 constexpr const char* kBlanks = " \t\n\r\f\v";
 

@@ -13,7 +13,7 @@ namespace {
 
 using Part = std::unique_ptr<Node>;
 
-constexpr int kMostNested = 60;
+constexpr int kMostNested = 60, kMostLinks = 400;
 
 Part make(NodeKind kind, std::string text = {}, std::vector<Part> parts = {}) {
   auto node = std::make_unique<Node>();
@@ -206,7 +206,12 @@ class Expressions {
   };
 
   const Word& word() const { return words_[at_]; }
-  static Part binary(const char* sign, Part left, Part right) {
+  /// What hangs on the left of something: rendering goes as deep as such a chain is long.
+  void link() {
+    if (++links_ > kMostLinks) throw Problem("an expression is too long");
+  }
+  Part binary(const char* sign, Part left, Part right) {
+    link();
     return make(NodeKind::kBinary, sign, list(std::move(left), std::move(right)));
   }
 
@@ -268,6 +273,7 @@ class Expressions {
   Part tested() {
     Part left = filtered();
     while (take("is")) {
+      link();
       const bool negated = take("not");
       Part test = make(NodeKind::kTest, name(), list(std::move(left)));
       if (take("(")) arguments(test.get());
@@ -287,6 +293,7 @@ class Expressions {
   Part reached() { return further(primary()); }
   Part further(Part left) {
     for (;;) {
+      link();
       if (take(".")) {
         left = make(NodeKind::kAttribute, name(), list(std::move(left)));
       } else if (take("(")) {
@@ -376,7 +383,7 @@ class Expressions {
 
   std::vector<Word> words_;
   size_t at_ = 0;
-  int depth_ = 0;
+  int depth_ = 0, links_ = 0;
 };
 
 class Parser {
@@ -433,6 +440,7 @@ class Parser {
   }
 
   Part choice(Expressions* words) {
+    if (++choices_ > kMostLinks) throw Problem("it has too many choices");
     Part condition = words->expression();
     words->expect_end();
     ++at_;
@@ -483,7 +491,7 @@ class Parser {
 
   std::vector<Piece> pieces_;
   size_t at_ = 0;
-  int depth_ = 0;
+  int depth_ = 0, choices_ = 0;
 };
 
 }  // namespace
