@@ -160,7 +160,8 @@ constexpr bool kGate = ((BANTAM_LINK_EPILOGUE)&1u) != 0;
 constexpr bool kStoreSum = ((BANTAM_LINK_EPILOGUE)&2u) != 0;
 constexpr bool kMasks = ((BANTAM_LINK_MASKS) >> 1) != 0;
 constexpr bool mask(uint32_t kind) { return ((1u | (BANTAM_LINK_MASKS)) >> kind & 1u) != 0; }
-constexpr bool kFillers = ((BANTAM_LINK_MASKS) >> 4) != 0;
+constexpr bool kFillers = ((BANTAM_LINK_MASKS) >> 4 & 3u) != 0;
+constexpr bool kPrefix = ((BANTAM_LINK_MASKS) >> 6) != 0;
 constexpr bool kDistanceBias = ((BANTAM_LINK_PLACES)&1u) != 0;
 constexpr bool kSlopes = ((BANTAM_LINK_PLACES)&2u) != 0;
 constexpr bool kPlaceScores = ((BANTAM_LINK_PLACES)&16u) != 0 && kFloat;

@@ -22,18 +22,18 @@ void add_student(CLI::App& app);      // convert
 void add_run(CLI::App& app);          // run, classify, choose, tag, answer, embed, fill, similar
 void add_generate(CLI::App& app);     // generate, translate, summarize, complete
 void add_perplexity(CLI::App& app);
-void add_search(CLI::App& app);       // index, search
-void add_phrases(CLI::App& app);      // keywords, topics
-void add_rank(CLI::App& app);         // rank
-void add_tokenize(CLI::App& app);     // tokenize
-void add_eval(CLI::App& app);         // eval
-void add_bench(CLI::App& app);        // bench
-void add_report(CLI::App& app);       // report
-void add_firmware(CLI::App& app);     // firmware
-void add_inspect(CLI::App& app);      // inspect
-void add_verify(CLI::App& app);       // verify
-void add_version(CLI::App& app);      // version
-void add_documents(CLI::App& app);    // help, completion, man
+void add_search(CLI::App& app);     // index, search
+void add_phrases(CLI::App& app);    // keywords, topics
+void add_rank(CLI::App& app);       // rank
+void add_tokenize(CLI::App& app);   // tokenize
+void add_eval(CLI::App& app);       // eval
+void add_bench(CLI::App& app);      // bench
+void add_report(CLI::App& app);     // report
+void add_firmware(CLI::App& app);   // firmware
+void add_inspect(CLI::App& app);    // inspect
+void add_verify(CLI::App& app);     // verify
+void add_version(CLI::App& app);    // version
+void add_documents(CLI::App& app);  // help, completion, man
 
 }  // namespace bantam::cli
 

@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
+#include "run/chat.h"
 #include "run/text_source.h"
 
 namespace bantam::cli {
@@ -35,12 +36,28 @@ struct GenerateArguments {
   uint32_t batch = 8;
   bool echo = false;
   Purpose purpose = Purpose::kGenerate;
+  bool chat = false, messages = false;
+  std::string system;
 };
 
 void require_source(const ModelFile& file, const char* command) {
   if (file.model().source_vocabulary() != 0) return;
   fail(ExitCode::kUnsupported, "{}: is a decoder, which goes on with texts; {} takes an encoder-decoder, generate this",
        file.path(), command);
+}
+
+/// What the model goes on with: the prompt, or the conversation that it is or begins.
+std::string text_of(const GenerateArguments& arguments, const Model& model, const std::string& prompt) {
+  if (!arguments.chat) return prompt;
+  std::vector<convert::Turn> turns;
+  if (arguments.messages) {
+    turns = convert::read_turns(prompt);
+  } else {
+    turns.push_back({ChatRole::kUser, prompt});
+  }
+  const bool own = !turns.empty() && turns.front().role == ChatRole::kSystem;
+  if (!arguments.system.empty() && !own) turns.insert(turns.begin(), {ChatRole::kSystem, arguments.system});
+  return convert::chat_text(model, turns);
 }
 
 Json as_json(const GenerateArguments& arguments, const std::string& given, const Made& made) {
@@ -57,13 +74,14 @@ Json as_json(const GenerateArguments& arguments, const std::string& given, const
 }
 
 /// As it is made.
-void show_one(const GenerateArguments& arguments, Engine& engine, const Decoding& decoding, const std::string& prompt,
+void show_one(const GenerateArguments& arguments, Engine& engine, const Decoding& decoding, const std::string& given,
               bool several) {
+  const std::string prompt = text_of(arguments, engine.model(), given);
   if (arguments.run.json) {
     out().line(as_json(arguments, prompt, convert::generate(engine, decoding, {prompt}, nullptr).front()));
     return out().flush();
   }
-  if (several) out().print("{}\n", bold(printable(prompt)));
+  if (several) out().print("{}\n", bold(printable(given)));
   if (arguments.echo) out().write(prompt);
   bool ended = false;  // what has been shown ends a line
   size_t shown = 0;
@@ -126,6 +144,11 @@ void run_generate(GenerateArguments& arguments) {
     require_source(file, run.command.c_str());
   }
   arguments.generate.use = way_of(file.model(), arguments);
+  arguments.chat = arguments.chat || arguments.messages || !arguments.system.empty();
+  if (arguments.chat) {
+    convert::chat_text(file.model(), {{ChatRole::kUser, ""}});  // says why it knows none before anything is read
+    convert::answer_turns(file.model(), &arguments.generate);
+  }
   const Decoding decoding = convert::resolve_decoding(file.model(), arguments.generate);
   const bool several = is_stream(run.texts, run.file) && !convert::input_is_typed();
   const uint32_t texts = !lines || !several || decoding.has_beams() ? 1 : arguments.batch;
@@ -254,6 +277,13 @@ void add_generate(CLI::App& app) {
   add_prompts(*command, &arguments->run, "A .bantam file of a decoder or an encoder-decoder", "PROMPT",
               "Prompts; none, or -: standard input, one a line", "Read prompts from this file, one a line");
   command->add_flag("--cut", arguments->generate.cut, kCutHelp);
+  command->add_flag("--chat", arguments->chat,
+                    "A prompt is what the user says; text goes on with the assistant's answer");
+  command->add_option("--system", arguments->system, "With --chat: what the system says first")->type_name("TEXT");
+  command->add_flag(
+      "--messages", arguments->messages,
+      "A prompt is a conversation: a JSON list of {\"role\": \"user\", \"content\": \"...\"} on one line");
+  add_languages(*command, arguments.get());
   add_choices(*command, arguments.get());
   command->option_defaults()->group("Output");
   command->add_flag("--echo", arguments->echo, "Print the prompt, too");
@@ -264,7 +294,8 @@ void add_generate(CLI::App& app) {
       "Examples:\n"
       "  bantam generate stories.bantam \"Once upon a time\"\n"
       "  bantam generate stories.bantam \"Once upon a time\" --temperature 0.8 --top-p 0.9 --seed 7\n"
-      "  bantam generate stories.bantam --file prompts.txt --max-new 32 --json");
+      "  bantam generate stories.bantam --file prompts.txt --max-new 32 --json\n"
+      "  bantam generate assistant.bantam --chat \"What is the tallest mountain?\" --system \"Answer in one word.\"");
   command->callback([arguments] { run_generate(*arguments); });
   add_translate(app);
   add_summarize(app);

@@ -7,6 +7,7 @@
 #include "cli/engine.h"
 #include "cli/errors.h"
 #include "cli/inspect_arena.h"
+#include "cli/inspect_generation.h"
 #include "cli/inspect_tables.h"
 #include "cli/output.h"
 #include "format/view.h"
@@ -96,6 +97,7 @@ Json summary_json(const ModelFile& file) {
   object["outputs"] = Json::array();
   for (uint32_t i = 0; i < model.output_count(); ++i) object["outputs"].push_back(to_string(model.output_name(i)));
   object["label_sets"] = labels_json(model);
+  add_generation(model, &object);
   object["arena"] = Json::array();
   for (const uint32_t tokens : arena_lengths(model)) {
     object["arena"].push_back({{"tokens", tokens}, {"bytes", arena_at(model, tokens)}});
@@ -132,6 +134,7 @@ void print_summary(const ModelFile& file) {
     if (shown < model.label_count(set)) labels += fmt::format(", ... ({} in all, with --json)", model.label_count(set));
     print_line("labels", labels);
   }
+  for (const auto& [key, line] : generation_lines(model)) print_line(key.c_str(), line);
   std::string arena;
   for (const uint32_t tokens : arena_lengths(model)) {
     arena +=

@@ -29,8 +29,8 @@ constexpr const char* kNumberNames[] = {
 };
 
 constexpr const char* kEpilogueWords[] = {"gates", "rows before norms"};
-constexpr const char* kPlaceWords[] = {"biases by distance",       "biases by slopes", "rotary positions",
-                                       "embeddings of neighbours", "scores of places", "norms of queries and keys",
+constexpr const char* kPlaceWords[] = {"biases by distance",       "biases by slopes",      "rotary positions",
+                                       "embeddings of neighbours", "scores of places",      "norms of queries and keys",
                                        "keys of segments",         "scores that are capped"};
 
 /// "SplitHeads" and "quick_gelu": "split heads", "quick gelu".

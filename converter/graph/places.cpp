@@ -83,11 +83,12 @@ void halves_of_neighbours(std::vector<float>& values, uint32_t heads, uint32_t c
   }
 }
 
-uint32_t distance_bucket(int32_t distance, uint32_t buckets, uint32_t most, bool causal) {
-  const uint32_t half = causal ? buckets : buckets / 2;
+uint32_t distance_bucket(int32_t distance, uint32_t buckets, uint32_t most, Sides sides) {
+  const bool both = sides == Sides::kBoth;
+  const uint32_t half = both ? buckets / 2 : buckets;
   const uint32_t exact = half / 2;
-  const uint32_t first = !causal && distance > 0 ? half : 0;
-  const auto away = causal && distance > 0 ? 0 : static_cast<uint32_t>(std::abs(distance));
+  const uint32_t first = both && distance > 0 ? half : 0;
+  const auto away = both || distance < 0 ? static_cast<uint32_t>(std::abs(distance)) : 0;
   if (away < exact) return first + away;
   const float ratio = std::log(static_cast<float>(away) / static_cast<float>(exact));
   const auto octaves = static_cast<float>(std::log(static_cast<double>(most) / exact));
@@ -107,12 +108,12 @@ int32_t signed_bucket(int32_t distance, uint32_t buckets, uint32_t most) {
 }
 
 std::vector<float> bucket_biases(const std::vector<float>& table, uint32_t heads, uint32_t buckets, uint32_t most,
-                                 bool causal) {
+                                 Sides sides) {
   std::vector<float> biases;
   const auto end = static_cast<int32_t>(most);
   for (uint32_t head = 0; head < heads; ++head) {
     for (int32_t distance = -end; distance <= end; ++distance) {
-      biases.push_back(table[size_t{distance_bucket(distance, buckets, most, causal)} * heads + head]);
+      biases.push_back(table[size_t{distance_bucket(distance, buckets, most, sides)} * heads + head]);
     }
   }
   return biases;

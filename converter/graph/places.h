@@ -33,14 +33,15 @@ std::vector<float> rotary_angles(uint32_t places, uint32_t width, const Rotary& 
 /// `width` columns of each. Scores stay the same.
 void halves_of_neighbours(std::vector<float>& values, uint32_t heads, uint32_t columns, uint32_t width);
 
-/// The bucket of a key `distance` places behind its query (T5, arXiv 1910.10683): small distances have one each, larger ones share
-/// them by logarithm up to `most`. `buckets` is even, and 4 or more. `causal`: all buckets are of keys in front of their query; else
-/// half of them.
-uint32_t distance_bucket(int32_t distance, uint32_t buckets, uint32_t most, bool causal = false);
+/// The bucket of a key `distance` places behind its query (T5, arXiv 1910.10683): small distances have one each, larger ones share them
+/// by logarithm up to `most`. `buckets` is even, and 4 or more. kBoth: half of them are for keys behind. kBefore: a decoder's, to which
+/// keys behind are as those at its own place.
+enum class Sides { kBoth, kBefore };
+uint32_t distance_bucket(int32_t distance, uint32_t buckets, uint32_t most, Sides sides = Sides::kBoth);
 
 /// [heads, 2 * most + 1] biases by distance from a table [buckets, heads].
 std::vector<float> bucket_biases(const std::vector<float>& table, uint32_t heads, uint32_t buckets, uint32_t most,
-                                 bool causal = false);
+                                 Sides sides = Sides::kBoth);
 
 /// DeBERTa's bucket (arXiv 2111.09543) of a key `distance` places in front of its query: distances up to half of `buckets` have
 /// one each, larger ones share them by logarithm up to `most`.

@@ -466,7 +466,9 @@ class HeadImporter {
         layer.bare || layer.row_bias || (family_.block.optional_biases && !c_.weights.has_head(bias_name));
     const int32_t bias = absent ? kAbsent : c_.builder.vector(bias_name, c_.weights.head(bias_name, {vocabulary}));
     const float cap = number(layer.cap, 0);
-    scale_hidden(number(layer.factor, layer.factor_otherwise) / number(layer.divisor, 1) / (cap == 0 ? 1 : cap), bias);
+    const float root = layer.over_root ? std::sqrt(static_cast<float>(in)) : 1.0F;
+    scale_hidden(number(layer.factor, layer.factor_otherwise) / number(layer.divisor, 1) / (cap == 0 ? 1 : cap) / root,
+                 bias);
     if (cap == 0) return c_.builder.linear(name, x, weight, bias, {});
     EpilogueSpec capped = activated(fb::ActivationKind::tanh);
     Values caps;

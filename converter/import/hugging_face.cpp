@@ -13,8 +13,10 @@
 #include "graph/builder.h"
 #include "graph/task_parts.h"
 #include "import/chain.h"
+#include "import/chat/chat.h"
 #include "import/families/config.h"
 #include "import/heads.h"
+#include "import/languages.h"
 #include "import/recurrent.h"
 #include "import/source/checkpoint.h"
 #include "import/source/explain.h"
@@ -138,8 +140,8 @@ uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& option
       if (places.rotary.short_divisors.empty() || places.rotary.original >= most) continue;
       const auto short_texts = static_cast<uint32_t>(places.rotary.original);
       graph.notes.push_back(fmt::format(
-          "rotary positions are those of texts of up to {} tokens; --max-tokens {} gives those of longer ones", short_texts,
-          most));
+          "rotary positions are those of texts of up to {} tokens; --max-tokens {} gives those of longer ones",
+          short_texts, most));
       return short_texts;
     }
   }
@@ -171,7 +173,7 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
       graph.notes.emplace_back("the directory holds no tokenizer: the file takes token ids only (--ids)");
     return;
   }
-  fb::TokenizerT& tokenizer = *graph.model.tokenizers.front();
+  fb::TokenizerT& tokenizer = *graph.model.tokenizers[graph.model.source_tokenizer];
   if (config.family->block.averaged) {
     // The libraries add no special tokens, and cut texts at their own limit.
     tokenizer.single = {fb::TemplatePiece(-1, 0, 0)};
@@ -196,6 +198,9 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
         fmt::format("texts are cut at {} tokens, as the tokenizer's files say; the model has {} "
                     "positions",
                     tokenizer.max_length, positions));
+  }
+  for (const auto& other : graph.model.tokenizers) {
+    if (other->max_length == 0) other->max_length = positions;
   }
   if (tokenizer.vocab_size > config.vocabulary) {
     graph.notes.push_back(
@@ -267,10 +272,15 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   import_head(head, {graph, builder, weights, config, fields, encoder, pooling, setfit, options, problems});
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
-  if (!options.ids_only) add_tokenizer(graph, source.tokenizer, config, pooling, positions, problems);
+  if (!options.ids_only) {
+    add_tokenizer(graph, source.tokenizer, of_pair ? source_config : config, pooling,
+                  of_pair ? graph.model.max_source : positions, problems);
+    add_languages(graph, of_pair ? std::min(config.vocabulary, source_config.vocabulary) : config.vocabulary);
+  }
   if (per_token) {
     resolve_token_vectors(graph, read_token_vector_settings(source.root, source.config, problems), problems);
   }
+  if (graph.model.task->kind == fb::TaskKind::generate) add_chat(graph, source.tokenizer);
   choose_members(graph, fields, problems);
   record_provenance(graph, source, fields);
   problems.raise();

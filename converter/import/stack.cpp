@@ -34,7 +34,7 @@ class Stack {
     int32_t x = embeddings(positions, &out);
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
     if (family_.settings.slopes) scores_.slopes = slopes();
-    if (config_.causal) scores_.mask = fb::MaskKind::causal;
+    scores_.mask = config_.mask;
     scores_.scale = config_.score_scale;
     scores_.soft_cap = config_.soft_cap;
     RelativeConstants relative(builder_, weights_, config_, positions);
@@ -167,7 +167,8 @@ class Stack {
     } else if (config_.segments == 1 && family_.settings.lone_segment) {
       tables.push_back({table(Slot::kSegments, 1), fb::IndexSource::zero});
     } else if (config_.segments != 0) {
-      tables.push_back({table(Slot::kSegments, config_.segments), fb::IndexSource::segments});
+      tables.push_back({table(Slot::kSegments, config_.segment_rows, config_.first_segment, config_.segments),
+                        fb::IndexSource::segments});
       builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
     }
     const bool sinusoids = family_.settings.sinusoids != Settings::Sinusoids::kNone;
@@ -294,7 +295,8 @@ class Stack {
     const uint32_t most = config_.most_distance;
     Values values = weights_.encoder(name, {config_.buckets, config_.heads});
     if (!values.values.empty()) {
-      values.values = bucket_biases(values.values, config_.heads, config_.buckets, most, family_.block.causal);
+      values.values = bucket_biases(values.values, config_.heads, config_.buckets, most,
+                                    config_.causal ? Sides::kBefore : Sides::kBoth);
     }
     builder_.enter(fb::Part::attention);
     return builder_.table(base_ + name, config_.heads, 2 * most + 1, std::move(values));
@@ -376,9 +378,9 @@ class Stack {
   void know_places(uint32_t layer, uint32_t positions) {
     if (config_.places.empty()) return;
     const LayerPlaces& places = config_.places[layer];
-    scores_.mask = config_.causal ? places.sees_all ? fb::MaskKind::causal : fb::MaskKind::causal_window
-                   : places.sees_all    ? fb::MaskKind::none
-                                        : fb::MaskKind::window;
+    scores_.mask = config_.causal    ? places.sees_all ? fb::MaskKind::causal : fb::MaskKind::causal_window
+                   : places.sees_all ? fb::MaskKind::none
+                                     : fb::MaskKind::window;
     scores_.window = places.window;
     rotary_ = kAbsent;
     if (places.rotary.base == 0) return;
@@ -628,7 +630,7 @@ class Stack {
     const uint32_t width = config_.widths.intermediate[i];
     builder_.enter(fb::Part::feed_forward, static_cast<int32_t>(i));
     x = stacked(i, x, width);
-    const int32_t in = !config_.parallel                 ? normed(i, Slot::kDownNorm, x)
+    const int32_t in = !config_.parallel                    ? normed(i, Slot::kDownNorm, x)
                        : has_role(config_, Slot::kDownNorm) ? normed(i, Slot::kDownNorm, outer)
                                                             : attended_;
     EpilogueSpec activated;
@@ -648,10 +650,10 @@ class Stack {
   const Beside& beside_;
   const Family& family_;
   std::string base_;
-  std::string side_;                     // before names that both stacks of a pair have
-  AttentionSpec scores_;                 // what attention of a layer knows of places
-  int32_t rotary_ = kAbsent;             // angles of the layer's queries and keys
-  int32_t attended_ = kAbsent;           // what the layer's attention reads
+  std::string side_;            // before names that both stacks of a pair have
+  AttentionSpec scores_;        // what attention of a layer knows of places
+  int32_t rotary_ = kAbsent;    // angles of the layer's queries and keys
+  int32_t attended_ = kAbsent;  // what the layer's attention reads
   std::vector<std::pair<Rotary, int32_t>> angles_;
   std::map<std::string, int32_t> made_;  // constants by the names of their tensors
 };

@@ -12,8 +12,8 @@ namespace bantam::convert {
 
 /// What an imported encoder offers to heads.
 struct Encoder {
-  int32_t hidden = kAbsent;           // last_hidden_state [tokens, hidden]
-  int32_t gamma = kAbsent;            // of the norm that it comes from, where that is a decoder's last one
+  int32_t hidden = kAbsent;  // last_hidden_state [tokens, hidden]
+  int32_t gamma = kAbsent;   // of the norm that it comes from, where that is a decoder's last one
   int32_t beta = kAbsent;
   int32_t word_embeddings = kAbsent;  // for tied output layers
   std::string words;                  // their tensor, relative to the base model

@@ -58,6 +58,10 @@ int32_t language_id(const Model& model, const char* option, const std::string& c
 
 void choose_languages(const Model& model, const GenerateOptions& options, Decoding* out) {
   const LanguagePlace place = language_place(model);
+  if (options.to.empty() && place == LanguagePlace::kFirst && out->said.beams.first_id < 0) {
+    fail(ExitCode::kUsage, "--to: is missing; this model translates into {} languages, which inspect lists",
+         language_count(model));
+  }
   if (!options.to.empty()) {
     const int32_t id = language_id(model, "--to", options.to);
     int32_t& target = place == LanguagePlace::kSource  ? out->source_id
@@ -124,6 +128,8 @@ Decoding resolve_decoding(const Model& model, const GenerateOptions& options) {
   out.log_probabilities = options.log_probabilities;
   out.stop = options.stop;
   out.cut = options.cut;
+  out.special_tokens = options.special_tokens;
+  out.ends = options.ends;
   const fb::Task* task = root(model).task();
   for (uint32_t i = 0; task != nullptr && i < count(task->end_ids()); ++i) out.ends.push_back(task->end_ids()->Get(i));
   check_together(options, out);

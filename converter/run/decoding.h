@@ -2,6 +2,7 @@
 #ifndef BANTAM_CONVERTER_RUN_DECODING_H_
 #define BANTAM_CONVERTER_RUN_DECODING_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct GenerateOptions {
   std::optional<EarlyStopping> early_stopping;
   bool log_probabilities = false;
   std::vector<std::string> stop;  // texts that end the text, and are left out of it
+  std::vector<int32_t> ends;      // tokens that end it, beside the file's
+  bool special_tokens = true;     // a prompt gets those of a text's beginning
   std::string use;                // one of the ways of generating that the file names; empty: its first
   std::string from, to;           // codes of languages; empty: as the file says
   bool cut = false;               // a source that is too long loses its end; else it is an error
@@ -43,11 +46,13 @@ struct Decoding {
   uint32_t best_of = 1;
   bool log_probabilities = false;
   std::vector<std::string> stop;
-  std::vector<int32_t> ends;  // tokens that end a text
+  std::vector<int32_t> ends;  // tokens that end a text: the file's, and the caller's
   int32_t from_id = -1;       // takes the place of the language in a source's tokens
   int32_t source_id = -1;     // goes in front of a source's text
   bool cut = false;
+  bool special_tokens = true;  // a prompt gets those of a text's beginning
 
+  bool ends_text(int32_t id) const { return std::find(ends.begin(), ends.end(), id) != ends.end(); }
   bool has_beams() const { return said.beams.beams > 1; }
   /// Contexts that a text takes at a time.
   uint32_t contexts() const { return has_beams() ? said.beams.beams : best_of; }

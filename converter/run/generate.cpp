@@ -54,8 +54,7 @@ class Generator {
   /// Prompts' tokens; of an encoder-decoder sources', which its encoder reads.
   void read(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
-      const SourceIds given = pair_ ? source_ids(model_, decoding_, text, session_.max_source())
-                                    : SourceIds{prompt_ids(model_, to_string(decoding_.said.prefix) + text), 0};
+      const SourceIds given = pair_ ? source_ids(model_, decoding_, text, session_.max_source()) : prompt_of(text);
       given_.push_back(given);
       prompts_.push_back(pair_ ? std::vector<int32_t>{decoding_.said.start_id} : given.ids);
       require_room(prompts_.back());
@@ -74,6 +73,10 @@ class Generator {
     batch.offsets = offsets.data();
     batch.sequences = static_cast<uint32_t>(given_.size());
     check(session_.encode(batch), engine_.file().path());
+  }
+
+  SourceIds prompt_of(const std::string& text) const {
+    return {prompt_ids(model_, to_string(decoding_.said.prefix) + text, decoding_.special_tokens), 0};
   }
 
   void require_room(const std::vector<int32_t>& prompt) const {
@@ -152,7 +155,7 @@ class Generator {
     text.logs.push_back(next.log_probability);
     text.log_sum += static_cast<double>(next.log_probability);
     text.done = true;
-    if (ends_text(model_, next.id)) {
+    if (decoding_.ends_text(next.id)) {
       made.finish = Finish::kEnd;
     } else if (!text.stream->add(next.id)) {
       made.finish = Finish::kStop;
@@ -234,13 +237,13 @@ class Generator {
     Made made;
     made.ids.assign(best.ids, best.ids + best.count);
     made.score = best.score;
-    made.finish = ends_text(model_, made.ids.back())   ? Finish::kEnd
+    made.finish = decoding_.ends_text(made.ids.back()) ? Finish::kEnd
                   : made.ids.size() >= options.max_new ? Finish::kLength
                                                        : Finish::kContext;
     const TakeText silent;
     TextStream stream(tokenizer_, prompt, decoding_.stop, silent);
     for (const int32_t id : made.ids) {
-      if (ends_text(model_, id)) break;
+      if (decoding_.ends_text(id)) break;
       if (stream.add(id)) continue;
       made.finish = Finish::kStop;
       break;
@@ -281,8 +284,8 @@ const char* finish_name(Finish finish) {
   return "context";
 }
 
-std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt) {
-  return text_ids(model, 0, prompt, 0).ids;
+std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt, bool with_special) {
+  return text_ids(model, 0, prompt, 0, with_special).ids;
 }
 
 uint32_t default_context(const Model& model, uint32_t asked) {

@@ -27,9 +27,9 @@ struct Made {
   Finish finish = Finish::kLength;
 };
 
-/// Tokens of `prompt` as the file's tokenizer makes them, special ones of a text's beginning included. Throws where there is no
+/// Tokens of `prompt` as the file's tokenizer makes them, with `special` those of a text's beginning included. Throws where there is no
 /// tokenizer, or no token.
-std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt);
+std::vector<int32_t> prompt_ids(const Model& model, const std::string& prompt, bool special = true);
 
 /// Tokens of a context for which nobody asked, or `asked`: as many as the model has places for, up to 2048.
 uint32_t default_context(const Model& model, uint32_t asked);

@@ -30,10 +30,11 @@ void put_language(const Model& model, int32_t from, std::vector<int32_t>* ids) {
 
 }  // namespace
 
-SourceIds text_ids(const Model& model, uint32_t tokenizer_index, const std::string& text, uint32_t most) {
+SourceIds text_ids(const Model& model, uint32_t tokenizer_index, const std::string& text, uint32_t most,
+                   bool with_special) {
   Tokenizer tokenizer;
   check(Tokenizer::open(model, tokenizer_index, &tokenizer), "the file");
-  const size_t special = tokenizer.special_count(false);
+  const size_t special = with_special ? tokenizer.special_count(false) : 0;
   SourceIds out;
   out.ids.resize(text.size() + special);
   EncodeResult result;
@@ -42,6 +43,7 @@ SourceIds text_ids(const Model& model, uint32_t tokenizer_index, const std::stri
     buffer.ids = out.ids.data();
     buffer.capacity = static_cast<uint32_t>(out.ids.size());
     EncodeOptions options;
+    options.add_special = with_special;
     options.max_tokens = most == 0 ? buffer.capacity : std::min(most, buffer.capacity);
     check(tokenizer.encode({text.data(), text.size()}, {}, options, buffer, &result), "the text");
     const bool small = result.content[0] + special > out.ids.size();

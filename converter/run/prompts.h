@@ -15,8 +15,9 @@ struct SourceIds {
   uint32_t cut = 0;  // tokens that did not fit
 };
 
-/// Tokens of `text` as tokenizer number `tokenizer` makes them, its special ones included; at most `most` of them, 0: any number.
-SourceIds text_ids(const Model& model, uint32_t tokenizer, const std::string& text, uint32_t most);
+/// Tokens of `text` as tokenizer number `tokenizer` makes them, with `special` its special ones included; at most `most` of them, 0: any
+/// number.
+SourceIds text_ids(const Model& model, uint32_t tokenizer, const std::string& text, uint32_t most, bool special = true);
 
 /// What an encoder-decoder reads of `text`: behind the prefix of its way of generating, with the languages that are asked for.
 /// Throws (kInvalid) where it is too long and not to be cut.

@@ -22,11 +22,11 @@ struct List {
   static constexpr uint32_t kCount = sizeof...(Types);
 };
 
-using Tables =
-    List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice, fb::Crf,
-         fb::Unfold, fb::Recurrent, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op, fb::Step,
-         fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel, fb::AddedToken,
-         fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation, fb::Language, fb::Task, fb::Property>;
+using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
+                    fb::Crf, fb::Unfold, fb::Recurrent, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable,
+                    fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter,
+                    fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation,
+                    fb::Language, fb::Task, fb::Chat, fb::Property>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
 static_assert(Tables::number<fb::Recurrent>() == kUnionBase + kUnionMembers);
@@ -194,15 +194,21 @@ constexpr Field kList[] = {
     field(&fb::LabelSet::output), field(&fb::LabelSet::labels), field(&fb::LabelSet::scheme),
     field(&fb::LabelSet::threshold), field(&fb::LabelSet::temperature), field(&fb::LabelSet::reject_below),
     field(&fb::LabelSet::name), field(&fb::LabelSet::parents),  //
-    field(&fb::Generation::name), field(&fb::Generation::prefix), field(&fb::Generation::start_id), field(&fb::Generation::first_id), field(&fb::Generation::last_id),
-    field(&fb::Generation::banned), field(&fb::Generation::max_new), field(&fb::Generation::min_new),
-    field(&fb::Generation::beams), field(&fb::Generation::length_penalty), field(&fb::Generation::early_stopping),
+    field(&fb::Generation::name), field(&fb::Generation::prefix), field(&fb::Generation::start_id),
+    field(&fb::Generation::first_id), field(&fb::Generation::last_id), field(&fb::Generation::banned),
+    field(&fb::Generation::max_new), field(&fb::Generation::min_new), field(&fb::Generation::beams),
+    field(&fb::Generation::length_penalty), field(&fb::Generation::early_stopping),
     field(&fb::Generation::no_repeat_ngram), field(&fb::Generation::repetition_penalty),  //
-    required(&fb::Language::code), field(&fb::Language::token),                                                  //
+    required(&fb::Language::code), field(&fb::Language::token),                           //
     field(&fb::Task::kind), field(&fb::Task::label_sets), field(&fb::Task::max_answer_tokens),
     field(&fb::Task::no_answer), field(&fb::Task::no_answer_threshold), field(&fb::Task::prompt),
-    field(&fb::Task::blank_words), field(&fb::Task::end_ids), field(&fb::Task::generations), field(&fb::Task::languages), field(&fb::Task::language_place),
-    field(&fb::Task::shift_id),  //
+    field(&fb::Task::blank_words), field(&fb::Task::end_ids), field(&fb::Task::generations),
+    field(&fb::Task::languages), field(&fb::Task::language_place), field(&fb::Task::shift_id),
+    field(&fb::Task::chat),  //
+    field(&fb::Chat::begin), field(&fb::Chat::system_before), field(&fb::Chat::system_after),
+    field(&fb::Chat::user_before), field(&fb::Chat::user_after), field(&fb::Chat::assistant_before),
+    field(&fb::Chat::assistant_after), field(&fb::Chat::answer), field(&fb::Chat::default_system),
+    field(&fb::Chat::system_place), field(&fb::Chat::strips), field(&fb::Chat::always_system),
     required(&fb::Property::key), field(&fb::Property::value)};
 constexpr uint32_t kFieldCount = sizeof(kList) / sizeof(kList[0]);
 

@@ -160,6 +160,9 @@ Verdict check_task(const fb::Model& model) {
     BANTAM_CHECK(check_parents(model, *task->label_sets()->Get(i), traits(task->kind()).scores));
   }
   BANTAM_CHECK(check_further(model, traits(task->kind()).parts));
+  if (task->chat() != nullptr && task->chat()->system_place() > fb::SystemPlace::MAX) {
+    return corrupt("what the system says in conversations stands in an unknown place");
+  }
   return check_heads(model, task->kind());
 }
 

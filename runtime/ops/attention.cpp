@@ -76,7 +76,14 @@ uint32_t end_of_keys(const TileRun& run, [[maybe_unused]] const fb::Attention& a
   return end;
 }
 
-/// All heads of query rows [begin, end) of the run, which belong to one sequence.
+/// Behind the last row of a sequence's first segment, where that is a prefix; its first row where none is.
+uint32_t end_of_prefix(const TileRun& run, const fb::Attention& a, uint32_t sequence) {
+  uint32_t end = run.offsets[sequence];
+  while (has_prefix(a) && end < run.offsets[sequence + 1] && run.segments[end] == 0) ++end;
+  return end;
+}
+
+/// All heads of query rows [begin, end) of the run, which belong to one sequence, and to its prefix or to what is behind it.
 bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, uint32_t sequence, float* y,
             size_t y_stride, uint8_t* scratch_bytes) {
   const fb::Attention& a = *op.attributes_as_Attention();
@@ -103,6 +110,11 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   args.head_width = a.head_width();
   args.scale = a.scale();
   args.mask = mask_of(a);
+  if (has_prefix(a)) {
+    const uint32_t prefix = end_of_prefix(run, a, sequence);
+    if (begin < prefix) args.kv_end = key_row(run, sequence, prefix);
+    if (begin >= prefix) args.mask = kernels::Mask::kCausal;
+  }
   args.window = a.window();
   args.q8 = q8;
   args.y_stride = y_stride;
@@ -138,6 +150,8 @@ Status run_attention(const TileRun& run, const fb::Op& op) {
       while (begin >= run.offsets[sequence + 1]) ++sequence;
       end = run.offsets[sequence + 1] < block_end ? run.offsets[sequence + 1] : block_end;
       if (end - begin > run.block_rows) end = begin + run.block_rows;
+      const uint32_t prefix = end_of_prefix(run, *op.attributes_as_Attention(), sequence);
+      if (begin < prefix && prefix < end) end = prefix;
       float* y = sink.rows(first) + size_t{begin - run.row_begin - first} * sink.stride();
       finite &= attend(run, op, begin, end, sequence, y, sink.stride(), kernel_scratch);
     }

@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 import unittest
 
 from support import GOLDEN, SHARED, CommandTest, bantam, model, softmax
@@ -23,9 +24,22 @@ OPTIONS = {
 }
 
 
-def cases(kind):
-    lines = (GOLDEN / NAME / "generate.jsonl").read_text(encoding="utf-8").splitlines()
-    return [case for case in map(json.loads, lines) if case["kind"] == kind]
+PAIR = "bart-text"
+SEARCHES = {
+    "file": [],
+    "greedy": ["--beams", "1"],
+    "no": ["--beams", "4", "--early-stopping", "no", "--length-penalty", "1"],
+    "never": ["--beams", "4", "--early-stopping", "never", "--length-penalty", "0.6"],
+    "short": ["--beams", "3", "--early-stopping", "no", "--length-penalty", "-1"],
+    "rules": ["--beams", "4", "--min-new", "6", "--repetition-penalty", "1.3", "--no-repeat-ngram", "2"],
+    "summarization": ["--use", "summarization"],
+}
+TRANSLATOR = "marian-text"
+
+
+def cases(kind, name=NAME):
+    lines = (GOLDEN / name / "generate.jsonl").read_text(encoding="utf-8").splitlines()
+    return [case for case in map(json.loads, lines) if case.get("kind") == kind]
 
 
 class Generate(CommandTest):
@@ -122,6 +136,218 @@ class Generate(CommandTest):
         answer = self.line("run", model(NAME), case["prompt"], "--json", "--top", "2")
         self.assertEqual(answer["candidates"][0]["id"], case["ids"][0])
         self.assertTrue(answer["candidates"][0]["text"].startswith(case["prompt"]))
+
+
+class Pairs(CommandTest):
+    """Encoder-decoders: beams, settings of the file, lines in and out, languages."""
+
+    def write_lines(self, texts):
+        return self.write("texts.txt", "\n".join(texts) + "\n")
+
+    def test_texts_and_scores_are_those_of_transformers(self):
+        for kind, options in SEARCHES.items():
+            expected = cases(kind, PAIR)
+            self.assertEqual(len(expected), 50)
+            texts = self.write_lines(case["text"] for case in expected)
+            found = self.lines("generate", model(PAIR), "--file", texts, "--json", *options)
+            for case, made in zip(expected, found, strict=True):
+                self.assertEqual(made["ids"], case["ids"], (kind, case["text"]))
+                self.assertEqual(made["generated"], case["generated"], (kind, case["text"]))
+                if "score" in case:
+                    self.assertAlmostEqual(made["score"], case["score"], delta=1e-5)
+
+    def test_batches_make_the_same_texts(self):
+        expected = cases("greedy", PAIR)
+        texts = self.write_lines(case["text"] for case in expected)
+        for options in ([], ["--batch", "3"], ["--batch", "1", "--threads", "2"]):
+            shown = self.ok("translate", model(PAIR), "--beams", "1", "--file", texts, *options).decode()
+            self.assertEqual(shown, "".join(case["generated"] + "\n" for case in expected))
+
+    def test_chance_is_the_seeds_and_the_best_of_several_is_the_likeliest(self):
+        text = cases("greedy", PAIR)[0]["text"]
+        chance = ("generate", model(PAIR), text, "--temperature", "1.2", "--json", "--log-probs")
+        tried = [self.line(*chance, "--seed", str(seed)) for seed in range(5, 9)]
+        self.assertGreater(len({tuple(one["ids"]) for one in tried}), 1)
+        penalty = 1.5  # the file's
+        scores = [sum(one["log_probabilities"]) / len(one["ids"]) ** penalty for one in tried]
+        best = self.line(*chance, "--seed", "5", "--best-of", "4")
+        self.assertEqual(best["ids"], tried[scores.index(max(scores))]["ids"])
+        self.assertAlmostEqual(best["score"], max(scores), delta=1e-5)
+
+    def test_summaries_take_the_files_way_and_cut_long_texts(self):
+        expected = cases("summarization", PAIR)[0]
+        shown = self.ok("summarize", model(PAIR), expected["text"]).decode()
+        self.assertEqual(shown, expected["generated"] + "\n")
+        text = "the cat sees a dog " * 40
+        done = bantam("summarize", model(PAIR), text)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr.decode(), r"the last \d+ of \d+ tokens of a text do not fit the model")
+        self.assertGreater(self.line("summarize", model(PAIR), text, "--json")["cut_tokens"], 0)
+        self.fails(4, "summarize", model(PAIR), text, "--no-cut", says=["tokens", "--cut"])
+        self.fails(4, "translate", model(PAIR), text, says=["tokens", "--cut"])
+
+    def test_translators_read_by_one_vocabulary_and_write_by_another(self):
+        expected = cases(None, TRANSLATOR)
+        self.assertEqual(len(expected), 50)
+        self.assertEqual({case.get("to") for case in expected}, {None, "deu", "fra"})
+        for to in (None, "deu", "fra"):
+            mine = [case for case in expected if case.get("to") == to]
+            texts = self.write_lines(case["text"] for case in mine)
+            options = [] if to is None else ["--to", to]
+            found = self.lines("translate", model(TRANSLATOR), "--file", texts, "--json", *options)
+            for case, made in zip(mine, found, strict=True):
+                self.assertEqual(made["prompt_tokens"], len(case["source"]), case["text"])
+                self.assertEqual(made["ids"], case["ids"], case["text"])
+                self.assertEqual(made["generated"], case["generated"], case["text"])
+        # The language may stand in the text, as the published models have it.
+        case = next(case for case in expected if "to" in case)
+        found = self.line("translate", model(TRANSLATOR), f">>{case['to']}<< {case['text']}", "--json")
+        self.assertEqual(found["ids"], case["ids"])
+        self.fails(2, "translate", model(TRANSLATOR), "a", "--to", "fr", says=["--to fr", "deu, fra"])
+        self.fails(2, "translate", model(TRANSLATOR), "a", "--from", "deu", says=["--from deu"])
+
+    def test_languages_of_both_sides(self):
+        # NLLB's form: tokens of languages in front of the source, and first in the translation.
+        source = self.directory / "source"
+        shutil.copytree(GOLDEN / PAIR, source)
+        path = source / "tokenizer.json"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('"<s>"', '"eng_Latn"').replace('"<pad>"', '"deu_Latn"'), encoding="utf-8")
+        made = self.directory / "made.bantam"
+        self.ok("convert", source, "-o", made, "--weights", "f32")
+        listed = self.line("inspect", made, "--json")
+        self.assertEqual(
+            listed["languages"], [{"code": "eng_Latn", "token": 0}, {"code": "deu_Latn", "token": 1}]
+        )
+        self.fails(2, "translate", made, "the cat", says=["--to", "2 languages"])
+        english = self.line("translate", made, "the cat", "--to", "deu_Latn", "--json")
+        self.assertEqual(english["ids"][0], 1)
+        said = self.line("translate", made, "the cat", "--from", "eng_Latn", "--to", "deu_Latn", "--json")
+        self.assertEqual(said, english)
+        german = self.line("translate", made, "the cat", "--from", "deu_Latn", "--to", "deu_Latn", "--json")
+        self.assertEqual(german["prompt_tokens"], english["prompt_tokens"])
+        self.assertNotEqual(german["score"], english["score"])
+
+    def test_inspect_shows_how_texts_are_made(self):
+        found = self.line("inspect", model(PAIR), "--json")
+        self.assertEqual([way["name"] for way in found["generations"]], ["", "summarization"])
+        way = found["generations"][1]
+        self.assertEqual((way["prefix"], way["beams"], way["length_penalty"], way["max_new"]), ("say: ", 2, 2.0, 8))
+        self.assertEqual(found["source"]["max_tokens"], 64)
+        shown = self.ok("inspect", model(PAIR)).decode()
+        self.assertIn("summarization, behind \"say: \", 2 beams", shown)
+        self.assertRegex(self.ok("inspect", model(TRANSLATOR)).decode(), r"languages +deu, fra")
+
+    def test_complete_goes_on_with_lines(self):
+        case = cases("greedy")[0]
+        shown = self.ok("complete", model(NAME), case["prompt"], "--max-new", "20").decode()
+        text = case["text"].split("\n")[0]
+        self.assertEqual(shown, case["prompt"] + text + "\n")
+        shown = self.ok("complete", model(NAME), "--only-new", "--max-new", "20", stdin=case["prompt"].encode()).decode()
+        self.assertEqual(shown, text + "\n")
+
+    def test_decoders_of_pairs_read_ids(self):
+        alone = self.line("run", model(PAIR), "--ids", "0,9,2", "--raw")["outputs"]["logits"]
+        some = self.line("run", model(PAIR), "--ids", "0,9,2", "--decoder-ids", "2,7", "--raw")["outputs"]["logits"]
+        self.assertEqual((alone["shape"][1], some["shape"][1]), (1, 2))
+        self.assertEqual(alone["data"], some["data"][: alone["shape"][2]])
+        self.fails(2, "run", model(NAME), "--ids", "1", "--decoder-ids", "2", says=["--decoder-ids"])
+
+    def test_says_what_does_not_go_together(self):
+        pair = ("generate", model(PAIR), "the cat")
+        self.fails(2, *pair, "--beams", "3", "--temperature", "1", says=["--beams", "--temperature"])
+        self.fails(2, *pair, "--beams", "1", "--best-of", "2", says=["--best-of", "--temperature"])
+        self.fails(2, *pair, "--log-probs", says=["--log-probs", "--beams 1"])
+        self.fails(2, *pair, "--beams", "65", says=["--beams"])
+        self.fails(2, *pair, "--use", "summarisation", says=["summarization"])
+        self.fails(2, *pair, "--to", "de", says=["--to", "no languages"])
+        self.fails(5, "translate", model(NAME), "a", says=["decoder", "generate"])
+        self.fails(5, "summarize", model("bert-classify"), "a", says=["--task generate"])
+        self.fails(5, "perplexity", model(PAIR), "a cat", says=["encoder-decoder"])
+        self.fails(4, "generate", model("bart-generate"), "a", says=["tokenizer"])
+
+
+class Chat(CommandTest):
+    """Conversations by templates in published forms; which text they make is golden_chat_test's to say."""
+
+    def source(self, template=None, name="source"):
+        source = self.directory / name
+        shutil.copytree(GOLDEN / NAME, source)
+        settings = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "", "eos_token": "<|endoftext|>"}
+        (source / "tokenizer_config.json").write_text(json.dumps(settings))
+        if template is not None:
+            (source / "chat_template.jinja").write_text(template)
+        return source
+
+    def converted(self, form, name="source"):
+        made = self.directory / f"{name}.bantam"
+        template = (GOLDEN.parent / "chat" / f"{form}.jinja").read_text(encoding="utf-8")
+        self.ok("convert", self.source(template, name), "-o", made, "--weights", "f32")
+        return made
+
+    def test_prompts_are_what_users_say(self):
+        made = self.converted("zephyr")
+        said = "the cat"
+        for options, text in (
+            ([], "<|user|>\nthe cat<|endoftext|>\n<|assistant|>\n"),
+            (["--system", "Sing."], "<|system|>\nSing.<|endoftext|>\n<|user|>\nthe cat<|endoftext|>\n<|assistant|>\n"),
+        ):
+            found = self.line("generate", made, said, "--chat", *options, "--max-new", "8", "--json")
+            self.assertEqual(found["text"], text)
+            # The text has its special tokens itself.
+            plain = self.line("generate", made, text, "--max-new", "8", "--json")
+            self.assertEqual(found["ids"], plain["ids"])
+            self.assertEqual(found["prompt_tokens"], plain["prompt_tokens"])
+        self.assertEqual(self.line("generate", made, said, "--system", "Sing.", "--max-new", "8", "--json"), found)
+
+    def test_conversations_are_lines_of_json(self):
+        template = (
+            "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+            "{% if add_generation_prompt %}assistant: {% endif %}"
+        )
+        made = self.directory / "short.bantam"  # the model has few positions
+        self.ok("convert", self.source(template), "-o", made, "--weights", "f32")
+        turns = [("user", "a"), ("assistant", "b"), ("user", "c")]
+        messages = [{"role": role, "content": text} for role, text in turns]
+        lines = [
+            json.dumps(messages),
+            json.dumps({"messages": messages[:1]}),
+            json.dumps(messages[:2]),
+            "[1]",
+            "{",
+            "[]",
+        ]
+        done = bantam("generate", made, "--messages", "--max-new", "2", "--json", stdin="\n".join(lines).encode())
+        found = [json.loads(line) for line in done.stdout.decode().splitlines()]
+        marked = [f"{role}: {text}\n" for role, text in turns]
+        self.assertEqual(found[0]["text"], "".join(marked) + "assistant: ")
+        self.assertEqual(found[1]["text"], marked[0] + "assistant: ")
+        self.assertEqual([("error" in one) for one in found], [False, False, True, True, True, True])
+
+    def test_answers_end_with_the_turn(self):
+        # Behind answers stands a text that is no special token.
+        template = (
+            "{% for m in messages %}{{ m.role }}: {{ m.content }}\nthe\n{% endfor %}"
+            "{% if add_generation_prompt %}assistant: {% endif %}"
+        )
+        made = self.directory / "own.bantam"
+        self.ok("convert", self.source(template), "-o", made, "--weights", "f32")
+        text = "user: a dog\nthe\nassistant: "
+        plain = self.line("generate", made, text, "--max-new", "60", "--json")
+        found = self.line("generate", made, "a dog", "--chat", "--max-new", "60", "--json")
+        self.assertEqual(found["text"], text)
+        if "the" in plain["generated"]:
+            self.assertEqual((found["finish"], found["generated"]), ("stop", plain["generated"].split("the")[0]))
+        else:
+            self.assertEqual(found["generated"], plain["generated"])
+
+    def test_says_what_it_cannot_do(self):
+        self.fails(5, "generate", model(NAME), "a", "--chat", says=["chat template", "without --chat"])
+        made = self.converted("gemma")
+        self.fails(5, "generate", made, "a", "--system", "b", says=["no system"])
+        shown = bantam("convert", self.source("{{ messages[0].content }}", "odd"), "-o", self.directory / "odd.bantam")
+        self.assertEqual(shown.returncode, 0)
+        self.assertIn("chat template", (shown.stdout + shown.stderr).decode())
 
 
 @unittest.skipUnless((SHARED / "models" / "stories260k").exists(), "needs ../shared/models/stories260k")

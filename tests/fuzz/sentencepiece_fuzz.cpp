@@ -13,7 +13,7 @@ constexpr const char* kTokenizers[] = {"XLMRobertaTokenizer", "CamembertTokenize
 
 void import_and_check(const char* name, const std::string& bytes) {
   convert::TokenizerFiles files;
-  files.pieces = convert::SentencePieceFile{"spiece.model", bytes, ""};
+  files.pieces = convert::SentencePieceFile{"spiece.model", bytes, "", {}};
   files.config = {{"tokenizer_class", name}};
   convert::Graph graph;
   std::vector<std::string> problems;

@@ -108,9 +108,13 @@ def make(directory, randomize, seed):
         model.final_logits_bias = torch.randn(model.final_logits_bias.shape, generator=generator) * 0.2
     model.half().save_pretrained(directory)
     (directory / "generation_config.json").unlink(missing_ok=True)
+    write_expected(directory, seed)
+
+
+def write_expected(directory, seed):
     pairs = Pairs(directory)
     draw = random.Random(seed)
-    config = model.config
+    config = pairs.model.config
     own = getattr(config, "decoder_vocab_size", None) or config.vocab_size
 
     def tokens(count, limit):

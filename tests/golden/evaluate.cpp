@@ -384,6 +384,12 @@ class Evaluator {
                        [&](int32_t id) { return id == attributes.filler; });
   }
 
+  /// Is it of the first segment, as all in front of it?
+  bool in_prefix(size_t key) const {
+    return segments_.empty() || std::all_of(segments_.begin(), segments_.begin() + static_cast<std::ptrdiff_t>(key) + 1,
+                                            [](int32_t segment) { return segment == 0; });
+  }
+
   Matrix attention(const fb::OpT& op, const fb::AttentionT& attributes) const {
     const Matrix &q = tensors_.at(op.inputs.at(0)), &k = tensors_.at(op.inputs.at(1)),
                  &v = tensors_.at(op.inputs.at(2));
@@ -399,7 +405,8 @@ class Evaluator {
           score[key] *= static_cast<double>(attributes.scale);
           const int64_t distance = static_cast<int64_t>(key) - static_cast<int64_t>(row);
           score[key] += bias(op, attributes, head, distance);
-          if (fills(attributes, key)) score[key] = -std::numeric_limits<double>::infinity();
+          const bool behind = attributes.mask == fb::MaskKind::prefix && distance > 0 && !in_prefix(key);
+          if (behind || fills(attributes, key)) score[key] = -std::numeric_limits<double>::infinity();
           if (attributes.segment_keys >= 0 && !segments_.empty() && segments_[row] != segments_[key]) {
             const float* keys =
                 constant(convert::named_input(op, attributes.segment_keys)).data() + head * (attributes.head_width + 1);

@@ -12,6 +12,7 @@ import transformers
 
 import colbert
 import jina_bert
+import papers
 import recurrent
 import shaw
 import static_embeddings
@@ -109,6 +110,17 @@ def setfit_scores(head, vector):
     return as_lists(torch.cat([torch.zeros_like(scores), scores], dim=-1) if scores.shape[-1] == 1 else scores)
 
 
+def unilm_mask(config, ids, segments):
+    """Which keys each query sees (arXiv 1905.03197), as numbers that are added to scores."""
+    tokens = len(ids)
+    sees = torch.ones(tokens, tokens, dtype=torch.bool)
+    if config["unilm_mask"] != "bidirectional":
+        sees = sees.tril()
+    if config["unilm_mask"] == "seq2seq":
+        sees = sees | (torch.tensor(segments or [0] * tokens) == 0)[None]
+    return torch.zeros(tokens, tokens, dtype=torch.float64).masked_fill(~sees, -1e30)[None, None]
+
+
 @contextlib.contextmanager
 def all_in_double():
     """Norms and softmax of some classes go down to f32 by themselves, which is no part of what they compute."""
@@ -136,6 +148,8 @@ class Reference:
         self.plain = None
         if static_embeddings.is_one(self.directory):
             self.plain = static_embeddings.StaticEmbeddings(self.directory)
+        elif papers.is_one(self.directory):
+            self.plain = papers.Paper(self.directory)
         elif recurrent.is_one(self.directory):
             self.plain = recurrent.load(self.directory, Crf)
         elif (
@@ -159,6 +173,8 @@ class Reference:
     def segmented(self):
         if self.plain:
             return isinstance(self.plain, jina_bert.JinaBert)
+        if not self.sentence and self.settings().get("unilm_mask") == "left-to-right":
+            return False
         config = self.model[0].auto_model.config if self.sentence else self.model.config
         return getattr(config, "type_vocab_size", 0) > 1 or config.model_type == "xlnet"
 
@@ -176,6 +192,12 @@ class Reference:
             return (
                 {"logits": setfit_scores(head, vector)} if head.exists() else {"sentence_embedding": as_lists(vector)}
             )
+        if self.settings().get("model_type") == "unilm":
+            segments = segments if self.segmented() else None
+            inputs["attention_mask"] = unilm_mask(self.settings(), ids, segments)
+            if self.settings()["type_vocab_size"] == 6:
+                first = {"seq2seq": 4, "left-to-right": 2}.get(self.settings()["unilm_mask"], 0)
+                inputs["token_type_ids"] = first + torch.tensor([segments or [0] * len(ids)])
         if type(self.model).__name__.endswith("ForMultipleChoice"):
             inputs = {name: value[None] for name, value in inputs.items()}
         with all_in_double():

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
@@ -162,6 +163,61 @@ TEST(PublishedSettings, RotaryPositionsThatNtkScales) {
   EXPECT_DOUBLE_EQ(places.rotary.step, std::pow(8.0, -2.0 / 8));
   json["rope_scaling"]["mixed_b"] = 1;
   EXPECT_THROW(read(json), convert::Error);
+}
+
+/// Of a decoder's first layer, with the angles of texts of so many tokens.
+std::vector<float> angles(const Json& settings, uint32_t tokens, uint32_t* turned) {
+  const convert::LayerPlaces places = read(settings).places.at(0);
+  *turned = places.turned;
+  return convert::rotary_angles(tokens, places.turned, places.rotary);
+}
+
+/// tests/golden/rotary/make_expected.py: every published scaling, over lengths of texts, by transformers' own functions.
+TEST(PublishedSettings, RotaryPositionsTurnAsThoseOfTransformers) {
+  std::ifstream lines(std::string(BANTAM_SOURCE_DIR) + "/tests/golden/rotary/expected.jsonl");
+  size_t cases = 0;
+  for (std::string line; std::getline(lines, line); ++cases) {
+    const Json expected = Json::parse(line);
+    const auto length = expected.at("length").get<uint32_t>();
+    SCOPED_TRACE(expected.at("config").at("rope_parameters").dump() + " of " + std::to_string(length));
+    uint32_t turned = 0;
+    const std::vector<float> found = angles(expected.at("config"), length, &turned);
+    const Json& steps = expected.at("steps");
+    ASSERT_EQ(turned, 2 * steps.size());
+    for (const uint32_t place : {0U, 1U, length / 3, length - 1}) {
+      for (size_t i = 0; i < steps.size(); ++i) {
+        const double angle = steps[i].get<double>() * place, amplitude = expected.at("amplitude");
+        const double error = 4e-7 * (1 + angle);  // a few steps of an f32 angle
+        EXPECT_NEAR(found[size_t{place} * turned + i], amplitude * std::cos(angle), error * amplitude)
+            << place << " " << i;
+        EXPECT_NEAR(found[size_t{place} * turned + steps.size() + i], amplitude * std::sin(angle), error * amplitude);
+      }
+    }
+  }
+  EXPECT_EQ(cases, 16U);
+}
+
+TEST(PublishedSettings, ScalingsThatMakeNoSense) {
+  const Json base = {{"model_type", "llama"}, {"hidden_size", 24},      {"num_attention_heads", 4},
+                     {"vocab_size", 30},      {"num_hidden_layers", 1}, {"max_position_embeddings", 64}};
+  EXPECT_NO_THROW(read(base));
+  for (const char* scaling : {
+           R"({"rope_type": "spiral"})",
+           R"({"rope_type": "linear", "factor": 0})",
+           R"({"rope_type": "yarn", "factor": -1})",
+           R"({"rope_type": "yarn", "factor": 2, "beta_fast": 0})",
+           R"({"rope_type": "longrope", "long_factor": [1, 2, 3]})",
+           R"({"rope_type": "longrope", "long_factor": [1, 2, 3], "short_factor": [1, 2]})",
+           R"({"rope_type": "longrope", "long_factor": [1, 2, 3], "short_factor": [1, 0, 2]})",
+           R"({"rope_type": "llama3", "factor": 2, "low_freq_factor": 4, "high_freq_factor": 1})",
+           R"({"rope_type": "linear", "factor": 2, "partial_rotary_factor": 0.5})",
+           R"({"rope_type": "linear", "factor": 2, "partial_rotary_factor": 2})",
+           R"({"rope_theta": 0})",
+       }) {
+    Json json = base;
+    json["rope_parameters"] = Json::parse(scaling);
+    EXPECT_THROW(read(json), convert::Error) << scaling;
+  }
 }
 
 }  // namespace

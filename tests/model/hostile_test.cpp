@@ -103,6 +103,11 @@ std::vector<Edit> model_edits() {
       {"output of an activation", corrupt, [](auto& m) { m.outputs[0]->tensor = index_of(m, "x"); }},
       {"label set of no output", corrupt, [](auto& m) { m.task->label_sets[0]->output = 2; }},
       {"too many labels", corrupt, [](auto& m) { m.task->label_sets[0]->labels.push_back("more"); }},
+      {"a system that stands nowhere known", corrupt,
+       [](auto& m) {
+         m.task->chat = std::make_unique<fb::ChatT>();
+         m.task->chat->system_place = value<fb::SystemPlace>(77);
+       }},
       {"unknown task", corrupt, [](auto& m) { m.task->kind = value<fb::TaskKind>(99); }},
       {"words labelled by sequences", corrupt, [](auto& m) { m.task->kind = fb::TaskKind::tag; }},
       {"slots of sequences", corrupt,

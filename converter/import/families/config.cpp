@@ -152,6 +152,25 @@ bool read_flag(const Fields& config, const Flag& flag) {
   return flag.key == nullptr ? flag.otherwise : config.flag(flag.key, flag.otherwise);
 }
 
+/// UniLM's mask, and which rows of its segment table go with it.
+void read_mask(const Fields& config, EncoderConfig& out) {
+  if (out.causal) out.mask = fb::MaskKind::causal;
+  const char* key = out.family->settings.mask;
+  if (key == nullptr) return;
+  constexpr uint32_t kAllMasks = 6;
+  const std::string name = config.text(key, "bidirectional");
+  const bool left = name == "left-to-right", pairs = name == "seq2seq";
+  if (!left && !pairs && name != "bidirectional") {
+    config.problem(ExitCode::kInvalid, key,
+                   fmt::format("\"{}\" is none of \"bidirectional\", \"left-to-right\" and \"seq2seq\"", name));
+  }
+  if (left) out.mask = fb::MaskKind::causal;
+  if (pairs) out.mask = fb::MaskKind::prefix;
+  if (out.segments != kAllMasks) return;
+  out.first_segment = pairs ? 4 : left ? 2 : 0;
+  out.segments = left ? 1 : 2;
+}
+
 uint32_t read_kv_heads(const Fields& config, const Settings& settings, uint32_t heads) {
   if (settings.one_kv_head.key != nullptr && !read_flag(config, settings.own_kv_heads)) {
     return read_flag(config, settings.one_kv_head) ? 1 : heads;
@@ -173,11 +192,10 @@ void read_factors(const Fields& config, EncoderConfig& out) {
     }
     return static_cast<float>(value);
   };
-  const bool scaled = settings.scaled_embeddings ||
-                      (settings.scaled_if != nullptr && config.flag(settings.scaled_if, false));
-  out.embedding_factor = scaled
-                             ? static_cast<float>(std::sqrt(static_cast<double>(out.hidden)))
-                             : read(settings.embedding_factor, 1);
+  const bool scaled =
+      settings.scaled_embeddings || (settings.scaled_if != nullptr && config.flag(settings.scaled_if, false));
+  out.embedding_factor =
+      scaled ? static_cast<float>(std::sqrt(static_cast<double>(out.hidden))) : read(settings.embedding_factor, 1);
   out.score_scale = read(settings.score_factor, settings.score_factor == nullptr ? 0.0F : 1.0F);
   if (out.family->block.unscaled) out.score_scale = 1;
   if (settings.score_width.key != nullptr) {
@@ -393,6 +411,7 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   const char* segments = settings.segments.key;
   const bool no_segments = segments != nullptr && config.has(segments) && config.raw(segments) == 0;
   out.segments = no_segments ? 0 : count(settings.segments, kMaxWidth);
+  out.segment_rows = out.segments;
   out.hidden = count(settings.hidden, kMaxWidth);
   out.inner_layers = count(settings.inner_layers, kMaxLayers);
   out.groups = count(settings.groups, kMaxLayers);
@@ -403,6 +422,7 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   out.kv_heads = read_kv_heads(config, settings, out.heads);
   out.parallel = read_flag(config, settings.parallel);
   out.causal = out.family->block.causal && !read_flag(config, settings.both_ways);
+  read_mask(config, out);
   read_factors(config, out);
   if (out.heads % out.kv_heads != 0) {
     config.problem(ExitCode::kInvalid, settings.kv_heads.key,

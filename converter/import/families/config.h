@@ -62,9 +62,12 @@ struct EncoderConfig {
   uint32_t kv_heads = 0;  // of keys and values; as many as `heads` where they are not shared
   uint32_t inner = 0;     // columns between bottlenecks; `hidden` where there are none
   uint32_t intermediate = 0;
-  uint32_t positions = 0;       // that tokens can have
-  uint32_t first_position = 0;  // the position table's row of the first token
-  uint32_t segments = 0;        // rows of the segment table; 0: the model has none
+  uint32_t positions = 0;                  // that tokens can have
+  uint32_t first_position = 0;             // the position table's row of the first token
+  uint32_t segments = 0;                   // rows of the segment table; 0: the model has none
+  uint32_t first_segment = 0;              // of those that texts have: `segments` from here on
+  uint32_t segment_rows = 0;               // of the table in files
+  fb::MaskKind mask = fb::MaskKind::none;  // of layers without a window
   fb::ActivationKind activation = fb::ActivationKind::gelu;
   float epsilon = 1e-12F;
   bool causal = false;         // tokens see themselves and those in front of them

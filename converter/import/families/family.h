@@ -70,7 +70,7 @@ enum class Slot {
   kKeyNorm,
   kAttentionOut,
   kAttentionNorm,
-  kSumNorm,  // behind it, of its sum with what the layer reads
+  kSumNorm,           // behind it, of its sum with what the layer reads
   kAttentionOutNorm,  // of what attention and what feed-forward layers make, before it is added
   kDownOutNorm,
   // Of bottlenecks: their dense layers and norms, in front (of the residual; of queries and keys) and behind; feed-forward
@@ -186,6 +186,9 @@ struct Settings {
   const char* added_factor = nullptr;
   const char* soft_cap = nullptr;
   float soft_cap_otherwise = 0;
+  /// The key of UniLM's mask: "bidirectional" (the default), "left-to-right" or "seq2seq". Of six rows of the segment table the masks
+  /// have two, one and two, from rows 0, 2 and 4 on.
+  const char* mask = nullptr;
   /// Tokens of a decoder see those behind them, too.
   Flag both_ways;
   /// Without a setting, or where it is null, `intermediate` is so many times `hidden`.
@@ -266,6 +269,7 @@ struct HeadLayer {
   const char* cap = nullptr;
   /// Vocabulary: `bias` is a matrix of one row, and not in every file.
   bool row_bias = false;
+  bool over_root = false;  // and divided by the root of the columns they are made of
 };
 
 struct Head {

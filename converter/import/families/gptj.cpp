@@ -30,10 +30,10 @@ Family gptj() {
   family.block.norm_first = family.block.norm_before_all = family.block.causal = true;
   family.block.optional_biases = true;
   family.block.neighbours = true;
-  family.roles = {{Slot::kWords, "wte.weight"},          {Slot::kAttentionNorm, "ln_1"},   {Slot::kQuery, "attn.q_proj"},
-                  {Slot::kKey, "attn.k_proj"},           {Slot::kValue, "attn.v_proj"},    {Slot::kQkv, "attn.qkv"},
-                  {Slot::kHeads, "attn.heads"},          {Slot::kAttention, "attn"},       {Slot::kAttentionOut, "attn.out_proj"},
-                  {Slot::kUp, "mlp.fc_in"},              {Slot::kDown, "mlp.fc_out"},      {Slot::kFinalNorm, "ln_f"}};
+  family.roles = {{Slot::kWords, "wte.weight"}, {Slot::kAttentionNorm, "ln_1"}, {Slot::kQuery, "attn.q_proj"},
+                  {Slot::kKey, "attn.k_proj"},  {Slot::kValue, "attn.v_proj"},  {Slot::kQkv, "attn.qkv"},
+                  {Slot::kHeads, "attn.heads"}, {Slot::kAttention, "attn"},     {Slot::kAttentionOut, "attn.out_proj"},
+                  {Slot::kUp, "mlp.fc_in"},     {Slot::kDown, "mlp.fc_out"},    {Slot::kFinalNorm, "ln_f"}};
   family.unused = {{"attn.bias", "the causal mask"}, {"attn.masked_bias", "what the causal mask hides"}};
   family.heads = joined(decoder_heads("ForCausalLM", true), {answer_head()});
   return family;

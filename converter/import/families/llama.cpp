@@ -44,8 +44,7 @@ Family llama_like(const char* model_type, const char* architecture) {
                   {Slot::kDown, "mlp.down_proj"},
                   {Slot::kFinalNorm, "norm"}};
   family.unused = {{"rotary_emb.inv_freq", "the settings say the angles"}};
-  family.heads =
-      joined(decoder_heads("ForCausalLM"), {score_tag_head(), answer_head()});
+  family.heads = joined(decoder_heads("ForCausalLM"), {score_tag_head(), answer_head()});
   return family;
 }
 

@@ -50,7 +50,7 @@ void scale(const Fields& config, const Fields& scaling, const EncoderConfig& out
   const auto positions = static_cast<double>(out.positions);
   rotary->original = number_in(config.has(kOriginal) ? config : scaling, kOriginal, positions, 1, kMaxPositions);
   const bool stated = scaling.has("factor");
-  const double factor = stated                    ? number_in(scaling, "factor", 1, 1, 1e6)
+  const double factor = stated                     ? number_in(scaling, "factor", 1, 1, 1e6)
                         : longer || type == "yarn" ? positions / rotary->original
                                                    : 1;
   if (type == "linear") rotary->step = 1 / factor;
@@ -70,8 +70,8 @@ void scale(const Fields& config, const Fields& scaling, const EncoderConfig& out
     rotary->low = number_in(scaling, "beta_slow", 1, 1e-6, 1e6);
     rotary->whole = scaling.flag("truncate", true);
     const double scale = scaling.number("mscale", 0), all = scaling.number("mscale_all_dim", 0);
-    rotary->amplitude = scale != 0 && all != 0 ? amplitude_of(factor, scale) / amplitude_of(factor, all)
-                                               : amplitude_of(factor, 1);
+    rotary->amplitude =
+        scale != 0 && all != 0 ? amplitude_of(factor, scale) / amplitude_of(factor, all) : amplitude_of(factor, 1);
   }
   if (longer) {
     rotary->divisors = divisors(scaling, "long_factor", turned / 2);
@@ -95,9 +95,9 @@ uint32_t turned_columns(const Fields& config, const Fields& parameters, const Se
   constexpr const char* kPart = "partial_rotary_factor";
   const bool own = rotary.part_key != nullptr && config.has(rotary.part_key);
   const bool inside = parameters.has(kPart);
-  const double part = own                 ? number_in(config, rotary.part_key, rotary.part, 0, 1)
-                      : inside            ? number_in(parameters, kPart, rotary.part, 0, 1)
-                                          : number_in(config, kPart, rotary.part, 0, 1);
+  const double part = own      ? number_in(config, rotary.part_key, rotary.part, 0, 1)
+                      : inside ? number_in(parameters, kPart, rotary.part, 0, 1)
+                               : number_in(config, kPart, rotary.part, 0, 1);
   return static_cast<uint32_t>(static_cast<double>(head_width) * part);
 }
 

@@ -177,7 +177,7 @@ class Assembler {
   void find_specials() {
     out_->model = std::make_unique<fb::TokenModelT>(source_.model);
     out_->model->unknown_id = id_of(source_.unknown);
-    if (source_.is_unigram()) out_->model->unknown_score = unknown_score(source_.scores);
+    if (source_.is_unigram()) out_->model->unknown_score = unknown_score(source_.scores, source_.silent);
     const bool needed = source_.is_of_code_points() ? !source_.byte_fallback : !source_.is_bpe();
     if (out_->model->unknown_id < 0 && (needed || source_.is_word_level())) {
       problem("unk_token",
@@ -300,6 +300,7 @@ class Assembler {
     if (source_.is_bpe() && !source_.has_marks()) split = split_tables();
     if (source_.has_marks()) take_blanks(in_model);
     if (source_.is_bpe()) bpe = merge_tables(in_model);
+    for (size_t id = 0; id < source_.silent.size(); ++id) in_model[id] = in_model[id] && !source_.silent[id];
     if (source_.is_unigram()) check_unigram(in_model);
     if (source_.byte_fallback) take_byte_tokens();
     if (!problems_.empty()) return;

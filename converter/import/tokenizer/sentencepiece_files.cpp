@@ -14,19 +14,20 @@
 #include "import/tokenizer/tokenizer.h"
 #include "import/tokenizer/tokenizer_source.h"
 #include "text/bpe.h"
+#include "text/utf8.h"
 
 namespace bantam::convert {
 namespace {
 
 /// Whose settings a SentencePiece model has.
-enum class SpmKin { kXlmRoberta, kCamembert, kAlbert, kT5, kXlnet, kDeberta, kLlama, kUnknown, kOther };
+enum class SpmKin { kXlmRoberta, kCamembert, kAlbert, kT5, kXlnet, kDeberta, kLlama, kMarian, kUnknown, kOther };
 
 struct SpmName {
   std::string_view tokenizer;  // tokenizer_class
   std::string_view model;      // model_type of config.json
   SpmKin kin;
 };
-constexpr std::array<SpmName, 12> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-roberta", SpmKin::kXlmRoberta},
+constexpr std::array<SpmName, 13> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-roberta", SpmKin::kXlmRoberta},
                                                 {"XLMRobertaTokenizer", "xlm-roberta-xl", SpmKin::kXlmRoberta},
                                                 {"CamembertTokenizer", "camembert", SpmKin::kCamembert},
                                                 {"AlbertTokenizer", "albert", SpmKin::kAlbert},
@@ -37,7 +38,8 @@ constexpr std::array<SpmName, 12> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-rob
                                                 {"DebertaV2Tokenizer", "deberta-v2", SpmKin::kDeberta},
                                                 {"DebertaV2Tokenizer", "deberta-v3", SpmKin::kDeberta},
                                                 {"LlamaTokenizer", "llama", SpmKin::kLlama},
-                                                {"LlamaTokenizer", "mistral", SpmKin::kLlama}}};
+                                                {"LlamaTokenizer", "mistral", SpmKin::kLlama},
+                                                {"MarianTokenizer", "marian", SpmKin::kMarian}}};
 
 const Json& entry(const Json& json, const char* key) {
   static const Json kNull;
@@ -69,7 +71,12 @@ class SpmReader {
     kin_ = kin();
     check();
     if (!problems_.empty()) return;
-    read_pieces();
+    if (kin_ == SpmKin::kMarian) {
+      read_numbered_pieces();
+    } else {
+      read_pieces();
+    }
+    if (!problems_.empty()) return;
     if (kin_ == SpmKin::kLlama) {
       read_merges_of_pieces();
       read_llama_words();
@@ -96,6 +103,7 @@ class SpmReader {
   }
 
   SpmKin kin() const {
+    if (file_.numbers.is_object()) return SpmKin::kMarian;
     std::string name = string_of(entry(config_, "tokenizer_class"));
     if (name.size() > 4 && name.compare(name.size() - 4, 4, "Fast") == 0) name.resize(name.size() - 4);
     for (const SpmName& known : kSpmNames) {
@@ -191,6 +199,43 @@ class SpmReader {
     for (uint32_t i = count; i-- > 0;) {
       const std::string text = fmt::format("<extra_id_{}>", i);
       if (!has(text)) token(text, 0);
+    }
+  }
+
+  /// Marian's vocabulary numbers the pieces of two models, and languages. A token of the other model is one of this one's texts only
+  /// where it is a code point that this one does not know: MarianTokenizer looks that up, too.
+  void read_numbered_pieces() {
+    source_.model.kind = fb::TokenModelKind::unigram;
+    read_vocabulary_object(file_.numbers, "vocabulary", source_, problems_);
+    auto& vocabulary = source_.vocabulary;
+    std::sort(vocabulary.begin(), vocabulary.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::unordered_map<std::string_view, double> scores;
+    double least = 0;
+    for (const SentencePiece& piece : model_.pieces) {
+      const bool normal = piece.kind == SentencePiece::kNormal;
+      if (normal) least = std::min(least, static_cast<double>(piece.score));
+      const bool read = normal || piece.kind == SentencePiece::kUserDefined;
+      if (read) scores.emplace(piece.text, static_cast<double>(piece.score));
+    }
+    size_t known = 0;
+    for (size_t i = 0; i < vocabulary.size(); ++i) {
+      const std::string& text = vocabulary[i].first;
+      if (vocabulary[i].second != static_cast<int64_t>(i)) {
+        problems_.push_back(
+            fmt::format("{}: number {} is missing or given twice; is the file complete?", file_.name, i));
+        return;
+      }
+      const auto found = scores.find(text);
+      if (found != scores.end()) ++known;
+      const bool code = !text.empty() && text.size() == text::code_size(static_cast<uint8_t>(text[0]));
+      source_.silent.push_back(found == scores.end() && !code);
+      source_.scores.push_back(found != scores.end() ? found->second : least - kUnknownPenalty);
+    }
+    if (known < scores.size()) {
+      source_.notes.push_back(
+          fmt::format("{}: {} of {} pieces have no number in the vocabulary; texts with them are cut "
+                      "into smaller pieces, not into unknown ones as MarianTokenizer does",
+                      file_.name, scores.size() - known, scores.size()));
     }
   }
 
@@ -297,21 +342,25 @@ class SpmReader {
     source_.sep = brackets ? "[SEP]" : xlnet ? "<sep>" : "</s>";
     source_.mask = brackets ? "[MASK]" : "<mask>";
     read_added_tokens(config_, "tokenizer_config.json", source_, problems_);
+    const bool marian = kin_ == SpmKin::kMarian;  // its vocabulary says which there are
     for (const SentencePiece& piece : model_.pieces) {
       const bool control = piece.kind == SentencePiece::kControl;
-      if (control || piece.kind == SentencePiece::kUserDefined) add(piece.text, control, false);
+      if (!marian && (control || piece.kind == SentencePiece::kUserDefined)) add(piece.text, control, false);
     }
     const bool t5 = kin_ == SpmKin::kT5;
     for (const std::string* text : {&source_.cls, &source_.sep, &source_.unknown, &source_.pad}) {
-      if (text == &source_.cls && t5) continue;
+      if (text == &source_.cls && (t5 || marian)) continue;
       if (text != &source_.pad || kin_ != SpmKin::kLlama) add(*text, true, false);
     }
-    if (!t5 && kin_ != SpmKin::kLlama) add(source_.mask, true, kin_ != SpmKin::kDeberta);
+    if (!t5 && !marian && kin_ != SpmKin::kLlama) add(source_.mask, true, kin_ != SpmKin::kDeberta);
     if (kin_ == SpmKin::kCamembert) {
       for (const char* text : {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"}) add(text, true, false);
     }
     for (const auto& [text, id] : source_.vocabulary) {
       if (t5 && text.rfind("<extra_id_", 0) == 0) add(text, true, false);
+      if (marian && text.size() > 4 && text.rfind(">>", 0) == 0 && text.substr(text.size() - 2) == "<<") {
+        add(text, false, false);  // a language
+      }
     }
     if (xlnet) {
       for (const char* text : {"<eop>", "<eod>"}) add(text, true, false);
@@ -340,6 +389,10 @@ class SpmReader {
       case SpmKin::kDeberta:
         source_.single = {cls, first, sep};
         source_.pair = {cls, first, sep, Piece(-1, 1, 1), Piece(kTemplateSep, -1, 1)};
+        return;
+      case SpmKin::kMarian:
+        source_.single = {first, sep};
+        source_.pair = {first, Piece(-1, 1, 0), sep};
         return;
       case SpmKin::kT5:
         source_.single = {first, sep};
@@ -371,6 +424,7 @@ class SpmReader {
   }
 
   static constexpr double kAvoided = 100;
+  static constexpr double kUnknownPenalty = 10;  // as SentencePiece's own
   static constexpr uint32_t kUsualExtra = 100;
   static constexpr uint32_t kMostExtra = 10000;
 

@@ -27,10 +27,19 @@ std::string read_model_type(const fs::path& dir) {
 void read_pieces(const fs::path& dir, TokenizerFiles& files) {
   for (const char* name : {"spiece.model", "sentencepiece.bpe.model", "spm.model", "tokenizer.model"}) {
     if (!is_there(dir / name)) continue;
-    files.pieces = SentencePieceFile{name, read_text_file(dir / name), ""};
+    files.pieces = SentencePieceFile{name, read_text_file(dir / name), "", {}};
     files.pieces->model_type = read_model_type(dir);
     return;
   }
+}
+
+/// Two models, whose pieces a vocabulary numbers; or each has one.
+void read_marian(const fs::path& dir, TokenizerFiles& files) {
+  const Json vocabulary = read_json_object(dir / "vocab.json");
+  const bool apart = is_there(dir / "target_vocab.json");
+  files.source = SentencePieceFile{"source.spm", read_text_file(dir / "source.spm"), "marian", vocabulary};
+  files.pieces = SentencePieceFile{"target.spm", read_text_file(dir / "target.spm"), "marian",
+                                   apart ? read_json_object(dir / "target_vocab.json") : vocabulary};
 }
 
 }  // namespace
@@ -57,8 +66,12 @@ TokenizerFiles read_tokenizer_files(const fs::path& dir) {
     if (files.letters.is_object()) attempt([&] { files.merges = read_text_file(dir / "merges.txt"); });
     if (files.letters.is_object()) attempt([&] { files.model_type = read_model_type(dir); });
   }
-  if (!is_there(dir / "tokenizer.json") && !files.vocab && !files.merges) attempt([&] { read_pieces(dir, files); });
+  const bool marian = is_there(dir / "vocab.json") && is_there(dir / "source.spm") && is_there(dir / "target.spm");
+  if (!is_there(dir / "tokenizer.json") && !files.vocab && !files.merges) {
+    attempt([&] { marian ? read_marian(dir, files) : read_pieces(dir, files); });
+  }
   object("special_tokens_map.json", files.special);
+  if (is_there(dir / "chat_template.jinja")) attempt([&] { files.chat = read_text_file(dir / "chat_template.jinja"); });
   // BPE; SentencePiece; tiktoken.
   for (const char* name : {"vocab.json", "merges.txt", "vocab.bpe", "bpe.codes", "encoder.json", "spiece.model",
                            "sentencepiece.bpe.model", "tokenizer.model", "spm.model", "source.spm", "target.spm",
@@ -110,7 +123,15 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
                                 kWithoutTokenizer));
   }
   std::vector<RawBlob> blobs;
-  std::unique_ptr<fb::TokenizerT> tokenizer;
+  std::unique_ptr<fb::TokenizerT> tokenizer, of_sources;
+  if (found.empty() && files.source) {
+    TokenizerSource reads;
+    read_sentencepiece(*files.source, files.config, reads, found);
+    read_tokenizer_config(files.special, "special_tokens_map.json", reads, found);
+    read_tokenizer_config(files.config, "tokenizer_config.json", reads, found);
+    if (found.empty()) of_sources = assemble_tokenizer(reads, found, blobs);
+    source.notes.insert(source.notes.end(), reads.notes.begin(), reads.notes.end());
+  }
   if (found.empty()) {
     if (files.vocab && !has_json) {
       for (const std::string* special : {&source.unknown, &source.sep, &source.pad, &source.cls, &source.mask}) {
@@ -129,6 +150,10 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
   if (unsupported != nullptr) *unsupported = !found.empty() && source.unsupported == found.size();
   if (!tokenizer) return false;
   graph.model.tokenizers.push_back(std::move(tokenizer));
+  if (of_sources) {
+    graph.model.source_tokenizer = static_cast<uint32_t>(graph.model.tokenizers.size());
+    graph.model.tokenizers.push_back(std::move(of_sources));
+  }
   for (RawBlob& blob : blobs) graph.blobs.push_back(std::move(blob));
   return true;
 }

@@ -20,9 +20,11 @@ struct TokenizerFiles {
   Json letters;                             // vocab.json, and merges.txt; likewise
   std::optional<std::string> merges;        //
   std::string model_type;                   // of config.json, where there is merges.txt, or nothing
-  std::optional<SentencePieceFile> pieces;  // spiece.model or its like; likewise
+  std::optional<SentencePieceFile> pieces;  // spiece.model or its like; likewise. Marian: target.spm
+  std::optional<SentencePieceFile> source;  // source.spm, which texts for an encoder are read by; the others have none
   Json config;                              // tokenizer_config.json
   Json special;                             // special_tokens_map.json
+  std::string chat;                         // chat_template.jinja
   std::vector<std::string> others;          // names of files that belong to tokenizers of other kinds
   std::vector<std::string> unreadable;      // what was wrong with the files, a line each
 };
@@ -36,14 +38,18 @@ constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
                                            "spiece.model",
                                            "spm.model",
                                            "sentencepiece.bpe.model",
-                                           "tokenizer.model"};
+                                           "tokenizer.model",
+                                           "source.spm",
+                                           "target.spm",
+                                           "target_vocab.json"};
 TokenizerFiles read_tokenizer_files(const std::filesystem::path& dir);
 
 /// What to do about a tokenizer that is not executed, as the end of a message.
 extern const char* const kWithoutTokenizer;
 
 /// Reads tokenizer.json, else vocab.txt, else vocab.json and merges.txt, else a SentencePiece model, with tokenizer_config.json and
-/// special_tokens_map.json beside them, and adds one fb::TokenizerT with its tables to `graph`. What the user should know goes to
+/// special_tokens_map.json beside them, and adds one fb::TokenizerT with its tables to `graph`; of Marian's files two, of the target's texts
+/// and of the source's (Model.source_tokenizer). What the user should know goes to
 /// graph.notes. False, and nothing added, when the directory holds no tokenizer, or when there were
 /// problems: then `problems` grew by one line for each, naming file, field and what to do; `unsupported` (if
 /// given) says whether all of them are about something well formed that this version does not execute. Never

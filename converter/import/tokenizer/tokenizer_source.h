@@ -57,6 +57,7 @@ struct TokenizerSource {
   std::string decoder;  // the blob `decoder`; empty: tokens become text as usual for the model
 
   std::vector<double> scores;  // unigram: of the vocabulary's tokens, which have the ids 0, 1, ...
+  std::vector<bool> silent;    // unigram: of these, which no text becomes; shorter: the others are not
   bool byte_fallback = false;  // unigram, bpe: the tokens of its bytes stand for what is unknown
   bool fuse_unknown = false;   // bpe: of code points
 
@@ -126,6 +127,7 @@ struct SentencePieceFile {
   std::string name;        // of the file
   std::string bytes;       //
   std::string model_type;  // of config.json, or nothing
+  Json numbers;            // of pieces, where a vocabulary beside it has them (Marian)
 };
 
 /// Fills `source` from a SentencePiece model, with the settings of the tokenizer that `config` (tokenizer_config.json) names,

@@ -19,9 +19,16 @@ std::vector<uint8_t> build_scores(const std::vector<double>& scores) {
   return bytes;
 }
 
-double unknown_score(const std::vector<double>& scores) {
+double unknown_score(const std::vector<double>& scores, const std::vector<bool>& silent) {
   constexpr double kPenalty = 10;  // SentencePiece's kUnkPenalty
-  return scores.empty() ? 0 : *std::min_element(scores.begin(), scores.end()) - kPenalty;
+  double least = 0;
+  bool first = true;
+  for (size_t id = 0; id < scores.size(); ++id) {
+    if (id < silent.size() && silent[id]) continue;
+    least = first ? scores[id] : std::min(least, scores[id]);
+    first = false;
+  }
+  return first ? 0 : least - kPenalty;
 }
 
 TrieKeys unigram_words(const TrieKeys& vocabulary, const Trie& trie, const std::vector<std::string>& texts,

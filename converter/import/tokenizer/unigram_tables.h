@@ -13,8 +13,8 @@ namespace bantam::convert {
 /// The blob `scores`: f32 where every score is one, else f64.
 std::vector<uint8_t> build_scores(const std::vector<double>& scores);
 
-/// The score of what is no token: the least of all less 10.
-double unknown_score(const std::vector<double>& scores);
+/// The score of what is no token: the least of all that are not `silent` less 10.
+double unknown_score(const std::vector<double>& scores, const std::vector<bool>& silent = {});
 
 /// Of the tokens of `vocabulary` that begin with a blank and lie in `trie`, what follows the blank, where the model leaves the
 /// token as it is. `texts` by id.

@@ -1,0 +1,20 @@
+// Conversations by the texts of a file's table; see bantam/chat.h.
+#ifndef BANTAM_TASKS_CHAT_H_
+#define BANTAM_TASKS_CHAT_H_
+
+#include "bantam/chat.h"
+#include "format/view.h"
+
+namespace bantam {
+
+/// Bits of fb::Chat::strips: whose texts lose white space (of ASCII) at both ends, and whether the user's does so together with that of
+/// the system in front of it.
+constexpr uint32_t kStripsSystem = 1, kStripsUser = 2, kStripsAssistant = 4, kStripsTogether = 8;
+
+/// As render_chat.
+Status render_conversation(const fb::Chat& chat, const ChatMessage* messages, uint32_t count,
+                           void (*write)(void* target, const char* bytes, size_t size), void* target);
+
+}  // namespace bantam
+
+#endif  // BANTAM_TASKS_CHAT_H_

@@ -1,0 +1,166 @@
+"""Decoders of which transformers has a class: their tiny shapes, and a model of every head."""
+
+from tags import FIVE_TAGS
+
+# Decoders, in the names of their settings.
+GPT = dict(vocab_size=61, n_embd=18, n_head=3, n_layer=2, n_positions=24)
+NEO = dict(
+    vocab_size=61,
+    hidden_size=18,
+    num_heads=3,
+    num_layers=2,
+    max_position_embeddings=24,
+    attention_types=[[["global", "local"], 1]],
+    window_size=4,
+)
+OPT = dict(
+    vocab_size=61,
+    hidden_size=18,
+    word_embed_proj_dim=18,
+    num_attention_heads=3,
+    num_hidden_layers=2,
+    ffn_dim=28,
+    max_position_embeddings=24,
+)
+LLAMA = dict(
+    vocab_size=61,
+    hidden_size=24,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    num_hidden_layers=2,
+    intermediate_size=28,
+    max_position_embeddings=24,
+)
+SCALED = dict(
+    rope_type="llama3",
+    rope_theta=100.0,
+    factor=4.0,
+    low_freq_factor=1.0,
+    high_freq_factor=4.0,
+    original_max_position_embeddings=12,
+)
+YARN = dict(rope_type="yarn", rope_theta=100.0, factor=4.0, beta_fast=3.0, original_max_position_embeddings=12)
+DYNAMIC = dict(rope_type="dynamic", rope_theta=100.0, factor=4.0)
+LONG = dict(
+    rope_type="longrope", rope_theta=100.0, short_factor=[1.0, 1.25, 1.5], long_factor=[1.5, 2.0, 3.0], factor=None
+)
+PART = dict(rope_type="default", rope_theta=100.0, partial_rotary_factor=0.67)
+GEMMA2 = dict(
+    **LLAMA,
+    head_dim=8,
+    sliding_window=5,
+    query_pre_attn_scalar=12,
+    attn_logit_softcapping=2.0,
+    final_logit_softcapping=3.0,
+)
+GEMMA3 = dict(**{**LLAMA, "num_hidden_layers": 3}, head_dim=8, sliding_window=5, sliding_window_pattern=3)
+NEOX = dict(
+    vocab_size=61,
+    hidden_size=24,
+    num_attention_heads=4,
+    num_hidden_layers=2,
+    intermediate_size=28,
+    max_position_embeddings=24,
+    rope_parameters=PART,
+)
+GPTJ = dict(vocab_size=61, n_embd=24, n_head=3, n_layer=2, n_positions=24, rotary_dim=6)
+FALCON = dict(vocab_size=61, hidden_size=24, num_attention_heads=4, num_hidden_layers=2, max_position_embeddings=24)
+
+TOKENS = dict(bos_token_id=1, eos_token_id=2, pad_token_id=0)
+DECODER_MODELS = {
+    "gpt2-generate": ("GPT2LMHeadModel", GPT),
+    "gpt2-classify": ("GPT2ForSequenceClassification", dict(**GPT, num_labels=3, n_inner=20)),
+    "gpt2-tag": ("GPT2ForTokenClassification", dict(**GPT, **FIVE_TAGS)),
+    "gpt2-answer": ("GPT2ForQuestionAnswering", GPT),
+    "gpt2-encoder": ("GPT2Model", GPT),
+    "gpt-generate": ("OpenAIGPTLMHeadModel", GPT),
+    "gpt-classify": ("OpenAIGPTForSequenceClassification", dict(**GPT, num_labels=3)),
+    "gpt-neo-generate": ("GPTNeoForCausalLM", NEO),
+    "gpt-neo-classify": ("GPTNeoForSequenceClassification", dict(**NEO, num_labels=3)),
+    "opt-generate": ("OPTForCausalLM", OPT),
+    "opt-classify": ("OPTForSequenceClassification", dict(**OPT, num_labels=3)),
+    "llama-generate": ("LlamaForCausalLM", LLAMA),
+    "llama-scaled": ("LlamaForCausalLM", dict(**LLAMA, rope_parameters=SCALED, tie_word_embeddings=True)),
+    "llama-tag": ("LlamaForTokenClassification", dict(**LLAMA, **FIVE_TAGS, attention_bias=True, mlp_bias=True)),
+    "llama-answer": ("LlamaForQuestionAnswering", LLAMA),
+    "mistral-generate": ("MistralForCausalLM", dict(**LLAMA, sliding_window=5, head_dim=8)),
+    "qwen2-generate": (
+        "Qwen2ForCausalLM",
+        dict(**LLAMA, use_sliding_window=True, sliding_window=6, max_window_layers=1),
+    ),
+    "qwen2-classify": ("Qwen2ForSequenceClassification", dict(**LLAMA, num_labels=3)),
+    "llama-yarn": ("LlamaForCausalLM", dict(**LLAMA, head_dim=10, rope_parameters=YARN)),
+    "llama-dynamic": ("LlamaForCausalLM", dict(**LLAMA, rope_parameters=DYNAMIC)),
+    "qwen3-generate": ("Qwen3ForCausalLM", dict(**LLAMA, head_dim=10)),
+    "qwen3-classify": (
+        "Qwen3ForSequenceClassification",
+        dict(**LLAMA, num_labels=3, head_dim=8, use_sliding_window=True, sliding_window=6, max_window_layers=1),
+    ),
+    "qwen3-tag": ("Qwen3ForTokenClassification", dict(**LLAMA, **FIVE_TAGS, head_dim=6, attention_bias=True)),
+    "qwen3-answer": ("Qwen3ForQuestionAnswering", dict(**LLAMA, head_dim=6)),
+    "gemma-generate": ("GemmaForCausalLM", dict(**LLAMA, head_dim=10)),
+    "gemma-classify": ("GemmaForSequenceClassification", dict(**LLAMA, head_dim=6, num_labels=3)),
+    "gemma-tag": ("GemmaForTokenClassification", dict(**LLAMA, **FIVE_TAGS, head_dim=6)),
+    "gemma2-generate": ("Gemma2ForCausalLM", GEMMA2),
+    "gemma2-classify": ("Gemma2ForSequenceClassification", dict(**GEMMA2, num_labels=3)),
+    "gemma2-tag": ("Gemma2ForTokenClassification", {**GEMMA2, **FIVE_TAGS, "attn_logit_softcapping": None}),
+    "gemma3-generate": ("Gemma3ForCausalLM", GEMMA3),
+    "gemma3-classify": ("Gemma3TextForSequenceClassification", dict(**GEMMA3, num_labels=3)),
+    "gemma3-encoder": ("Gemma3TextModel", dict(**GEMMA3, use_bidirectional_attention=True)),
+    "phi3-generate": ("Phi3ForCausalLM", LLAMA),
+    "phi3-classify": ("Phi3ForSequenceClassification", dict(**LLAMA, num_labels=3, sliding_window=5)),
+    "phi3-tag": ("Phi3ForTokenClassification", dict(**LLAMA, **FIVE_TAGS)),
+    "phi3-long": (
+        "Phi3ForCausalLM",
+        dict(**LLAMA, original_max_position_embeddings=12, rope_parameters=LONG, tie_word_embeddings=True),
+    ),
+    "phi-generate": ("PhiForCausalLM", dict(**LLAMA, rope_parameters=PART)),
+    "phi-classify": ("PhiForSequenceClassification", dict(**LLAMA, num_labels=3, rope_parameters=PART)),
+    "phi-tag": ("PhiForTokenClassification", dict(**LLAMA, **FIVE_TAGS, rope_parameters=PART)),
+    "gpt-neox-generate": ("GPTNeoXForCausalLM", NEOX),
+    "gpt-neox-serial": ("GPTNeoXForCausalLM", dict(**NEOX, use_parallel_residual=False)),
+    "gpt-neox-classify": ("GPTNeoXForSequenceClassification", dict(**NEOX, num_labels=3, attention_bias=False)),
+    "gpt-neox-tag": ("GPTNeoXForTokenClassification", dict(**NEOX, **FIVE_TAGS)),
+    "gpt-neox-answer": ("GPTNeoXForQuestionAnswering", NEOX),
+    "gptj-generate": ("GPTJForCausalLM", GPTJ),
+    "gptj-classify": ("GPTJForSequenceClassification", dict(**GPTJ, num_labels=3)),
+    "gptj-answer": ("GPTJForQuestionAnswering", GPTJ),
+    "falcon-generate": ("FalconForCausalLM", FALCON),
+    "falcon-classify": (
+        "FalconForSequenceClassification",
+        dict(**FALCON, num_labels=3, parallel_attn=False, multi_query=False, bias=True),
+    ),
+    "falcon-tag": (
+        "FalconForTokenClassification",
+        dict(**FALCON, **FIVE_TAGS, new_decoder_architecture=True, num_kv_heads=2, num_ln_in_parallel_attn=1),
+    ),
+    "falcon-answer": ("FalconForQuestionAnswering", FALCON),
+    "falcon-two-norms": ("FalconForCausalLM", dict(**FALCON, new_decoder_architecture=True, num_kv_heads=2)),
+    "stablelm-generate": ("StableLmForCausalLM", dict(**LLAMA, rope_parameters=PART)),
+    "stablelm-classify": (
+        "StableLmForSequenceClassification",
+        dict(**LLAMA, num_labels=3, rope_parameters=PART, use_parallel_residual=True, use_qkv_bias=True),
+    ),
+    "stablelm-tag": ("StableLmForTokenClassification", dict(**LLAMA, **FIVE_TAGS, rope_parameters=PART)),
+    "smollm3-generate": ("SmolLM3ForCausalLM", dict(**LLAMA, no_rope_layer_interval=2)),
+    "smollm3-classify": ("SmolLM3ForSequenceClassification", dict(**LLAMA, num_labels=3, no_rope_layers=[0, 1])),
+    "smollm3-tag": ("SmolLM3ForTokenClassification", dict(**LLAMA, **FIVE_TAGS)),
+    "smollm3-answer": ("SmolLM3ForQuestionAnswering", LLAMA),
+    "olmo2-generate": ("Olmo2ForCausalLM", LLAMA),
+    "olmo2-classify": ("Olmo2ForSequenceClassification", dict(**LLAMA, num_labels=3)),
+    "granite-generate": (
+        "GraniteForCausalLM",
+        dict(
+            **LLAMA,
+            embedding_multiplier=3.0,
+            attention_multiplier=0.3,
+            residual_multiplier=0.7,
+            logits_scaling=2.5,
+            tie_word_embeddings=True,
+        ),
+    ),
+    "starcoder2-generate": ("Starcoder2ForCausalLM", dict(**LLAMA, sliding_window=5)),
+    "starcoder2-classify": ("Starcoder2ForSequenceClassification", dict(**LLAMA, num_labels=3, use_bias=False)),
+    "starcoder2-tag": ("Starcoder2ForTokenClassification", dict(**LLAMA, **FIVE_TAGS)),
+    "cohere-generate": ("CohereForCausalLM", dict(**LLAMA, logit_scale=0.4)),
+}
