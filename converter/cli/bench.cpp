@@ -11,6 +11,7 @@
 #include <unistd.h>
 #endif
 
+#include "bantam/beams.h"
 #include "cli/choices.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
@@ -33,6 +34,16 @@ Spread spread_of(std::vector<double> sample) {
 
 uint32_t choose_repetitions(double milliseconds) {
   return static_cast<uint32_t>(std::clamp(1000.0 / std::max(milliseconds, 1e-3), 20.0, 2000.0));
+}
+
+std::vector<int32_t> random_ids(uint32_t vocabulary, uint32_t count) {
+  std::vector<int32_t> ids;
+  uint64_t state = 0x9E3779B97F4A7C15u + count;
+  for (uint32_t i = 0; i < count; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    ids.push_back(static_cast<int32_t>((state >> 33) % vocabulary));
+  }
+  return ids;
 }
 
 std::optional<uint64_t> resident_bytes() {
@@ -67,11 +78,7 @@ struct RandomBatch {
 
   RandomBatch(uint32_t vocabulary, const std::vector<uint32_t>& lengths) {
     for (const uint32_t length : lengths) offsets.push_back(offsets.back() + length);
-    uint64_t state = 0x9E3779B97F4A7C15u + offsets.back();
-    for (uint32_t i = 0; i < offsets.back(); ++i) {
-      state = state * 6364136223846793005u + 1442695040888963407u;
-      ids.push_back(static_cast<int32_t>((state >> 33) % vocabulary));
-    }
+    ids = random_ids(vocabulary, offsets.back());
   }
 
   Batch view() const {
@@ -194,11 +201,17 @@ void run_bench(const BenchOptions& options) {
     fail(ExitCode::kUsage, "--text, --texts: one text at a time; leave out --seq, --mix, --batch and --per-op");
   }
   if (options.pair && !texts) fail(ExitCode::kUsage, "--pair: goes with --text or --texts");
+  const bool other = texts || !options.seq.empty() || !options.mix.empty() || options.engine.batch != 1;
+  if (options.prompt != 0 && (other || options.per_op || options.csv)) {
+    fail(ExitCode::kUsage, "--prompt: one text at a time is generated; leave out --seq, --mix, --batch, --text, --per-op "
+                           "and --csv");
+  }
   StartTimes start;
   start.memory = resident_bytes();
   const Clock::time_point begin = Clock::now();
   const ModelFile file(options.model);
   start.open = elapsed_ms(begin);
+  if (options.prompt != 0) return bench_generating(file, options);
   texts ? bench_texts(file, options) : bench_ids(file, options, start);
 }
 
@@ -224,6 +237,15 @@ void add_bench(CLI::App& app) {
   command->add_option("--texts", options->texts_file, "The same for every line of a file (-: standard input)")
       ->type_name("FILE");
   add_text(*command, "--pair", &options->pair, "Second text of each, such as the context of questions");
+  command->add_option("--prompt", options->prompt, "Generate behind so many tokens, or from a source of so many")
+      ->check(between(1, 1 << 20))
+      ->type_name("N");
+  command->add_option("--generate", options->generate, "With --prompt: tokens to generate (default 16)")
+      ->check(between(1, 1 << 20))
+      ->type_name("N");
+  command->add_option("--beam", options->beams, "With --prompt: beams (default 1: the likeliest token each time)")
+      ->check(between(1U, kMostBeams))
+      ->type_name("N");
   add_engine_options(*command, &options->engine);
   command->add_option("--repetitions", options->repetitions, "Measured runs (default: about a second of them)")
       ->type_name("N");
@@ -240,6 +262,7 @@ void add_bench(CLI::App& app) {
       "  bantam bench minilm.bantam --seq 128 --per-op\n"
       "  bantam bench minilm.bantam --mix 8,64,23,120 --threads 2\n"
       "  bantam bench voice.bantam --text \"play some jazz from the sixties\"\n"
+      "  bantam bench stories.bantam --prompt 16 --generate 64\n"
       "  bantam bench minilm.bantam --seq 16 --threads 1 --plain");
   command->callback([options] { run_bench(*options); });
 }

@@ -18,6 +18,9 @@ struct BenchOptions {
   std::vector<std::string> texts;
   std::string texts_file;
   std::optional<std::string> pair;
+  uint32_t prompt = 0;  // tokens; 0: nothing is generated
+  uint32_t generate = 16;
+  uint32_t beams = 1;
   EngineOptions engine;
   uint32_t repetitions = 0;  // 0: about a second of them
   uint32_t warmup = 3;
@@ -32,6 +35,9 @@ struct Spread {
   double least = 0, p50 = 0, p99 = 0, mean = 0;
 };
 Spread spread_of(std::vector<double> sample);  // not empty
+
+/// Ids of [0, vocabulary), the same for the same numbers.
+std::vector<int32_t> random_ids(uint32_t vocabulary, uint32_t count);
 
 /// Enough runs of `milliseconds` each for a steady median: about a second of them, at least 20.
 uint32_t choose_repetitions(double milliseconds);
@@ -71,6 +77,9 @@ BatchTiming time_batch(const ModelFile& file, const BenchOptions& options, const
 /// bench over ids: prints times of every length, or of the mix.
 void print_batches(const ModelFile& file, const BenchOptions& options, const std::vector<BatchTiming>& timings,
                    Isa isa);
+
+/// bench --prompt: what generating takes.
+void bench_generating(const ModelFile& file, const BenchOptions& options);
 
 /// bench --text and --texts: from text to answer.
 void bench_texts(const ModelFile& file, const BenchOptions& options);

@@ -13,7 +13,7 @@ namespace bantam::convert {
 namespace {
 
 /// One text that is being made.
-struct Attempt {
+struct TriedText {
   uint32_t context = 0, source = 0;
   uint64_t seed = 0;
   double log_sum = 0;
@@ -112,7 +112,7 @@ class Generator {
       for (uint32_t k = 0; k < decoding_.best_of; ++k) {
         if (k != 0) check(session_.copy_context(first, first + k), engine_.file().path());
         texts_.emplace_back();
-        Attempt& text = texts_.back();
+        TriedText& text = texts_.back();
         text.context = first + k;
         text.source = i;
         text.seed = decoding_.sampling.seed + k;
@@ -135,7 +135,7 @@ class Generator {
     return 0;
   }
 
-  Sampling settings(const Attempt& text) {
+  Sampling settings(const TriedText& text) {
     const BeamOptions& said = decoding_.said.beams;
     const size_t made = text.made.ids.size();
     Sampling sampling = decoding_.sampling;
@@ -149,7 +149,7 @@ class Generator {
     return sampling;
   }
 
-  void add(Attempt& text, const NextToken& next) {
+  void add(TriedText& text, const NextToken& next) {
     Made& made = text.made;
     made.ids.push_back(next.id);
     text.logs.push_back(next.log_probability);
@@ -175,7 +175,7 @@ class Generator {
     sources_.clear();
     live_.clear();
     offsets_.assign(1, 0);
-    for (Attempt& text : texts_) {
+    for (TriedText& text : texts_) {
       if (text.done) continue;
       ids_.push_back(text.made.ids.back());
       contexts_.push_back(text.context);
@@ -207,9 +207,9 @@ class Generator {
 
   /// Of the texts tried for input number `index` the one of the highest score, of equals the first.
   Made best(uint32_t index) {
-    Attempt* best = nullptr;
+    TriedText* best = nullptr;
     for (uint32_t k = 0; k < decoding_.best_of; ++k) {
-      Attempt& text = texts_[index * decoding_.best_of + k];
+      TriedText& text = texts_[index * decoding_.best_of + k];
       const double length = static_cast<double>(text.made.ids.size());
       text.made.score =
           static_cast<float>(text.log_sum / std::pow(length, static_cast<double>(decoding_.said.beams.length_penalty)));
@@ -261,11 +261,11 @@ class Generator {
   Tokenizer tokenizer_;
   std::vector<SourceIds> given_;
   std::vector<std::vector<int32_t>> prompts_;
-  std::vector<Attempt> texts_;
+  std::vector<TriedText> texts_;
   // Of a step.
   std::vector<int32_t> ids_, banned_;
   std::vector<uint32_t> contexts_, sources_, offsets_;
-  std::vector<Attempt*> live_;
+  std::vector<TriedText*> live_;
 };
 
 }  // namespace

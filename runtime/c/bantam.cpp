@@ -1,16 +1,16 @@
 // The C API: each function turns its arguments into the C++ ones and back. No logic of its own.
 #include "bantam/bantam.h"
 
-#include <string.h>
-
 #include <new>
 
 #include "bantam/decode.h"
 #include "bantam/session.h"
 #include "bantam/tasks.h"
+#include "c/same.h"
 
 namespace {
 
+using namespace bantam::c;  // NOLINT(google-build-using-namespace): the other half of these files
 using bantam::Model;
 using bantam::Session;
 using bantam::Status;
@@ -38,61 +38,6 @@ static_assert(offsetof(bantam_entity, score) == offsetof(bantam::Entity, score))
 static_assert(sizeof(bantam_text) == sizeof(bantam::Text));
 static_assert(offsetof(bantam_text, size) == offsetof(bantam::Text, size));
 
-/// Structures of the same layout, checked above.
-template <typename To, typename From>
-To* same(From* pointer) {
-  static_assert(sizeof(To) == sizeof(From));
-  return reinterpret_cast<To*>(pointer);
-}
-
-bantam_status to_c(Status status) { return static_cast<bantam_status>(status); }
-bantam_text to_c(bantam::Text text) { return {text.data, text.size}; }
-bantam::Text to_cpp(bantam_text text) { return {text.data, text.size}; }
-constexpr Model kNoModel;  // opened from nothing: the C++ calls refuse it
-
-/// The model, or kNoModel in place of none.
-const Model& to_cpp(const bantam_model* model) {
-  return model == nullptr ? kNoModel : *reinterpret_cast<const Model*>(model);
-}
-/// Null: there is none to ask.
-const Model* opened(const bantam_model* model) {
-  const Model& found = to_cpp(model);
-  return found.is_open() ? &found : nullptr;
-}
-Session* to_cpp(bantam_session* session) { return reinterpret_cast<Session*>(session); }
-const Session* to_cpp(const bantam_session* session) { return reinterpret_cast<const Session*>(session); }
-
-/// What `call` says of the session, if there is one.
-template <typename Handle, typename Call>
-bantam_status with(Handle* session, const Call& call) {
-  return session == nullptr ? BANTAM_INVALID_ARGUMENT : to_c(call(*to_cpp(session)));
-}
-
-/// The options that the caller has, the rest as initialised. False: they do not say how many, or are from a later
-/// header and ask for what this library does not know.
-template <typename Options>
-bool read_options(const Options* options, Options* out) {
-  size_t size = 0;
-  memcpy(&size, options, sizeof(size));
-  if (size < sizeof(size)) return false;
-  const auto* bytes = reinterpret_cast<const unsigned char*>(options);
-  for (size_t i = sizeof(Options); i < size; ++i) {
-    if (bytes[i] != 0) return false;
-  }
-  const size_t known = size < sizeof(Options) ? size : sizeof(Options);
-  memcpy(out, options, known);
-  return true;
-}
-
-/// The first `size` bytes of `defaults`, zeros behind them.
-template <typename Options>
-void write_options(Options defaults, Options* options, size_t size) {
-  if (options == nullptr || size < sizeof(size_t)) return;
-  defaults.size = size;
-  memset(options, 0, size);
-  memcpy(options, &defaults, size < sizeof(Options) ? size : sizeof(Options));
-}
-
 bantam_session_options session_defaults() {
   const bantam::SessionOptions defaults;
   return {sizeof(bantam_session_options),
@@ -103,7 +48,10 @@ bantam_session_options session_defaults() {
           0,
           0,
           nullptr,
-          defaults.block_rows};
+          defaults.block_rows,
+          defaults.max_context,
+          defaults.max_source,
+          defaults.max_sources};
 }
 
 bantam_encode_options encode_defaults() {
@@ -138,6 +86,9 @@ bool to_cpp(const bantam_session_options* given, bantam::SessionOptions* result)
   result->workers = options.workers;
   result->tile_rows = options.tile_rows;
   result->block_rows = options.block_rows;
+  result->max_context = options.max_context;
+  result->max_source = options.max_source;
+  result->max_sources = options.max_sources;
   result->isa = static_cast<bantam::Isa>(options.isa);
   result->f32_attention = options.f32_attention != 0;
   result->parallel = same<const bantam::Parallel>(options.parallel);

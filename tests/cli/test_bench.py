@@ -204,5 +204,40 @@ class Texts(CommandTest):
         self.fails(3, "bench", model("voice"), "--texts", str(self.directory / "absent.txt"), says=["absent.txt"])
 
 
+class Generating(CommandTest):
+    def test_plain_is_the_median_of_whole_calls(self):
+        for name, *more in (("gpt2-text",), ("bart-text",), ("bart-text", "--beam", "3"), ("gpt2-text", "--beam", "2")):
+            options = ("--prompt", "9", "--generate", "5", *more, *QUICK)
+            output = self.ok("bench", model(name), *options, "--plain").decode()
+            self.assertGreater(float(output), 0)
+            found = self.line("bench", model(name), *options, "--json")
+            made = found["generate"]
+            self.assertEqual((found["tokens"], made["tokens"], found["repetitions"]), (9, 5, 3))
+            self.assertEqual(made["beams"], int(more[1]) if more else 1)
+            self.assertLess(0, made["token_ms"])
+            self.assertLess(made["first_ms"], found["p99_ms"])
+
+    def test_weights_that_a_token_reads(self):
+        # Three matrices of two layers and the output layer; the file is f32, whose matrices are padded in columns.
+        width, vocabulary = 18, 300
+        found = self.line("bench", model("gpt2-text"), "--prompt", "3", "--generate", "2", "--json", *QUICK)
+        least = 4 * (2 * 12 * width * width + vocabulary * width)
+        self.assertGreaterEqual(found["generate"]["weight_bytes"], least)
+        self.assertLess(found["generate"]["weight_bytes"], 2 * least)
+
+    def test_one_token_has_none_that_follow(self):
+        found = self.line("bench", model("gpt2-text"), "--prompt", "3", "--generate", "1", "--json", *QUICK)
+        self.assertNotIn("token_ms", found["generate"])
+        shown = self.ok("bench", model("gpt2-text"), "--prompt", "3", "--generate", "4", *QUICK).decode()
+        self.assertRegex(shown, r"first token +[\d.]+ ms .*\neach other +[\d.]+ ms")
+
+    def test_wrong_options(self):
+        self.fails(4, "bench", model("gpt2-text"), "--prompt", "90", "--generate", "7", says=["97", "96"])
+        self.fails(4, "bench", model("bart-text"), "--prompt", "65", says=["--prompt", "64"])
+        self.fails(2, "bench", model("gpt2-text"), "--prompt", "0", says=["--prompt"])
+        self.fails(2, "bench", model("gpt2-text"), "--prompt", "3", "--seq", "4", says=["--prompt", "--seq"])
+        self.fails(5, "bench", model("voice"), "--prompt", "3", says=["--task generate"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -134,6 +134,9 @@ typedef struct bantam_session_options {
   uint8_t f32_attention;           /* 0; else attention of int8 files in f32, for comparison */
   const bantam_parallel* parallel; /* null: serial; outlives the session */
   uint32_t block_rows;             /* 0: 16; fewer for small devices, see session.h */
+  uint32_t max_context;            /* 0: no contexts; else tokens of each, see bantam_generate.h */
+  uint32_t max_source;             /* encoder-decoders: tokens of a source; 0: the longest */
+  uint32_t max_sources;            /* encoder-decoders: how many are kept; 0: max_sequences */
 } bantam_session_options;
 
 /* Defaults for the first `size` bytes, of which `size` says that they are there. */

@@ -1,0 +1,160 @@
+/* Generating text from C: contexts and sources of sessions, the next token, beams, conversations. The rules are those of
+ * bantam.h; meanings those of bantam/session.h, sampling.h, beams.h, generation.h and chat.h. */
+#ifndef BANTAM_BANTAM_GENERATE_H_
+#define BANTAM_BANTAM_GENERATE_H_
+
+#include "bantam/bantam.h"
+
+BANTAM_EXPORT_BEGIN
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* C has no `using`. NOLINTBEGIN(modernize-use-using) */
+
+/* ----------------------------------------------------------------------------- contexts and sources */
+
+/* Sequences one after the other, each behind what its context holds. Null arrays: as in bantam_session_run_ids; the first
+ * contexts; the first sources. */
+typedef struct bantam_batch {
+  size_t size; /* sizeof(bantam_batch): bantam_batch_init writes it */
+  const int32_t* ids;
+  const int32_t* segments;
+  const uint32_t* offsets;  /* sequences + 1 */
+  const uint32_t* contexts; /* ascending */
+  const uint32_t* sources;
+  uint32_t sequences; /* 1 */
+  uint32_t tokens;
+  uint8_t last_rows; /* 0; else outputs a token are of the last token of each sequence alone */
+} bantam_batch;
+
+void bantam_batch_init_sized(bantam_batch* batch, size_t size);
+static inline void bantam_batch_init(bantam_batch* batch) { bantam_batch_init_sized(batch, sizeof(bantam_batch)); }
+
+bantam_status bantam_session_run_batch(bantam_session* session, const bantam_batch* batch);
+/* Encoder-decoders: the pass over sources; of ids, or of the texts that were added. */
+bantam_status bantam_session_encode_batch(bantam_session* session, const bantam_batch* batch);
+bantam_status bantam_session_encode(bantam_session* session);
+uint32_t bantam_session_source_length(const bantam_session* session, uint32_t source);
+
+uint32_t bantam_session_context_length(const bantam_session* session, uint32_t context);
+const int32_t* bantam_session_context_ids(const bantam_session* session, uint32_t context);
+bantam_status bantam_session_truncate(bantam_session* session, uint32_t context, uint32_t length);
+bantam_status bantam_session_copy_context(bantam_session* session, uint32_t from, uint32_t to);
+bantam_status bantam_session_reorder_contexts(bantam_session* session, const uint32_t* from, uint32_t count);
+
+/* ------------------------------------------------------------------------------------ the next token */
+
+typedef struct bantam_sampling {
+  size_t size;              /* sizeof(bantam_sampling): bantam_sampling_init writes it */
+  float temperature;        /* 0: the likeliest token */
+  uint32_t top_k;           /* 0: all */
+  float top_p;              /* 1 */
+  float min_p;              /* 0 */
+  float repetition_penalty; /* 1 */
+  uint32_t no_repeat_ngram; /* 0 */
+  uint64_t seed;
+  const int32_t* banned; /* tokens that are not chosen */
+  uint32_t banned_count;
+  int32_t forced;          /* -1: any */
+  uint8_t log_probability; /* 0; else bantam_next_token has it */
+} bantam_sampling;
+
+void bantam_sampling_init_sized(bantam_sampling* sampling, size_t size);
+static inline void bantam_sampling_init(bantam_sampling* sampling) {
+  bantam_sampling_init_sized(sampling, sizeof(bantam_sampling));
+}
+
+typedef struct bantam_next {
+  int32_t id;
+  float log_probability;
+} bantam_next;
+
+/* Behind the last token of `sequence` of the last run, whose scores change: ask once a run. */
+bantam_status bantam_next_token(bantam_session* session, uint32_t sequence, const bantam_sampling* sampling,
+                                bantam_next* out);
+/* Does this token end a text, as the file says? */
+int bantam_ends_text(const bantam_model* model, int32_t id);
+
+/* --------------------------------------------------------------------------------------------- beams */
+
+typedef struct bantam_beam_options {
+  size_t size;    /* sizeof(bantam_beam_options): bantam_beam_options_init writes it */
+  uint32_t beams; /* 4 */
+  uint32_t max_new;
+  uint32_t min_new;
+  float length_penalty;     /* 1 */
+  uint32_t early_stopping;  /* a value of bantam::EarlyStopping: 0 no, 1 yes, 2 never */
+  float repetition_penalty; /* 1 */
+  uint32_t no_repeat_ngram;
+  uint32_t banned_count;
+  const int32_t* banned; /* outlives the search */
+  int32_t first_id;      /* -1: any */
+  int32_t last_id;       /* -1: any */
+} bantam_beam_options;
+
+void bantam_beam_options_init_sized(bantam_beam_options* options, size_t size);
+static inline void bantam_beam_options_init(bantam_beam_options* options) {
+  bantam_beam_options_init_sized(options, sizeof(bantam_beam_options));
+}
+
+/* A search; not to be copied while it goes on. */
+typedef struct bantam_beams {
+  uint64_t opaque[32];
+} bantam_beams;
+
+/* A text that has ended: ids point into the memory of the search. */
+typedef struct bantam_beam_text {
+  const int32_t* ids;
+  uint32_t count;
+  float score;
+} bantam_beam_text;
+
+/* Bytes of memory for a search; 0: it cannot be. */
+size_t bantam_beams_bytes(const bantam_session* session, const bantam_beam_options* options);
+/* Behind `prompt`; of an encoder-decoder with `source`, which has been encoded. `memory` is 8-byte aligned. */
+bantam_status bantam_beams_begin(bantam_beams* beams, bantam_session* session, const bantam_beam_options* options,
+                                 const int32_t* prompt, uint32_t count, uint32_t source, void* memory, size_t size);
+/* A token more for every beam; *done: 1 where the search has ended. */
+bantam_status bantam_beams_step(bantam_beams* beams, int* done);
+uint32_t bantam_beams_count(const bantam_beams* beams);
+bantam_beam_text bantam_beams_text(const bantam_beams* beams, uint32_t rank);
+
+/* --------------------------------------------------------------------------------- what a file says */
+
+/* A way of generating; texts and `beams.banned` point into the file. */
+typedef struct bantam_generation {
+  bantam_text name;
+  bantam_text prefix;
+  bantam_beam_options beams;
+  int32_t start_id; /* -1: a decoder */
+} bantam_generation;
+
+uint32_t bantam_generation_count(const bantam_model* model);
+bantam_status bantam_generation_get(const bantam_model* model, uint32_t index, bantam_generation* out);
+/* A value of bantam::LanguagePlace: 0 nowhere, 1 the first new token, 2 the token that texts begin with, 3 in the source. */
+uint32_t bantam_language_place(const bantam_model* model);
+uint32_t bantam_language_count(const bantam_model* model);
+bantam_status bantam_language_get(const bantam_model* model, uint32_t index, bantam_text* code, int32_t* token);
+
+/* ------------------------------------------------------------------------------------- conversations */
+
+typedef struct bantam_chat_message {
+  uint8_t role; /* 0 the system, 1 the user, 2 the assistant */
+  const char* text;
+  size_t size;
+} bantam_chat_message;
+
+int bantam_has_chat(const bantam_model* model);
+/* The text to go on with, piece by piece; its tokens are made without special ones (add_special 0). */
+bantam_status bantam_render_chat(const bantam_model* model, const bantam_chat_message* messages, uint32_t count,
+                                 void (*write)(void* target, const char* bytes, size_t size), void* target);
+
+/* NOLINTEND(modernize-use-using) */
+
+#ifdef __cplusplus
+}
+#endif
+BANTAM_EXPORT_END
+
+#endif /* BANTAM_BANTAM_GENERATE_H_ */
