@@ -72,6 +72,14 @@ void add_chance(CLI::App& command, convert::GenerateOptions* options) {
 
 }  // namespace
 
+void add_language_options(CLI::App& command, convert::GenerateOptions* options) {
+  command
+      .add_option("--from", options->from, "The texts' language, where the model knows several; inspect lists them")
+      ->type_name("CODE");
+  command.add_option("--to", options->to, "The language to translate into, where the model knows several")
+      ->type_name("CODE");
+}
+
 void add_decoding_options(CLI::App& command, convert::GenerateOptions* options) {
   command.add_option("--max-new", options->max_new, "Most new tokens (default: as the file says, else 128)")
       ->check(between(1, 1 << 20))

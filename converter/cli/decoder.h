@@ -21,6 +21,9 @@ void require_generating(const convert::ModelFile& file);
 void add_prompts(CLI::App& command, RunOptions* run, const char* model, const char* text, const char* texts,
                  const char* lines);
 
+/// --from and --to.
+void add_language_options(CLI::App& command, convert::GenerateOptions* options);
+
 /// Settings of generating: how many tokens, which are chosen, and what ends a text.
 void add_decoding_options(CLI::App& command, convert::GenerateOptions* options);
 

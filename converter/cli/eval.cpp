@@ -6,6 +6,7 @@
 #include "base/output_file.h"
 #include "cli/choices.h"
 #include "cli/commands.h"
+#include "cli/decoder.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
 #include "cli/eval_details.h"
@@ -32,6 +33,7 @@ struct EvalOptions {
   std::string data;
   std::string against;
   EngineOptions engine;
+  convert::GenerateOptions generate;
   size_t limit = 0;
   bool skip_bad = false;
   bool per_label = false;
@@ -57,8 +59,9 @@ Scored score_file(const std::string& path, const EvalOptions& options, const Dat
   scored.path = path;
   scored.bytes = file.size();
   Progress progress;
-  scored.outcome = evaluate(file, options.engine, data,
-                            [&progress](size_t done, size_t total) { progress.count("examples", done, total); });
+  scored.outcome = evaluate(
+      file, options.engine, data,
+      [&progress](size_t done, size_t total) { progress.count("examples", done, total); }, options.generate);
   progress.clear();
   scored.metrics = score(data, scored.outcome);
   return scored;
@@ -207,6 +210,9 @@ void add_eval(CLI::App& app) {
       ->type_name("N");
   add_engine_options(*command, &options->engine);
   command->add_flag("--json", options->json, "Print one JSON object");
+  command->option_defaults()->group("Generating texts");
+  add_language_options(*command, &options->generate);
+  add_decoding_options(*command, &options->generate);
   std::string help = "Fields of DATA decide what is measured:\n";
   for (const convert::LayoutText& layout : convert::layouts()) {
     help += fmt::format("  {:<38}  {}\n", layout.fields, layout.measured);
@@ -218,7 +224,8 @@ void add_eval(CLI::App& app) {
                   "Examples:\n"
                   "  bantam eval voice.bantam test.jsonl\n"
                   "  bantam eval voice.bantam test.jsonl --per-label --predictions said.jsonl\n"
-                  "  bantam eval int8.bantam test.jsonl --against f32.bantam --json");
+                  "  bantam eval int8.bantam test.jsonl --against f32.bantam --json\n"
+                  "  bantam eval en-de.bantam pairs.jsonl --beams 4");
   command->callback([options] { run_eval(*options); });
 }
 

@@ -95,6 +95,10 @@ void put_answers(const Dataset& data, const convert::Outcome& outcome, size_t i,
     (*gold)["answers"] = example.answers;
     (*said)["answer"] = outcome.answers[i];
   }
+  if (!outcome.texts.empty()) {
+    (*gold)["texts"] = example.answers;
+    (*said)["text"] = outcome.texts[i];
+  }
   for (size_t set = 0; set < data.sets.size() && i < outcome.sets.size(); ++set) {
     const std::string& name = data.sets[set].name;
     if (example.sets[set].known) (*gold)["sets"][name] = example.sets[set].labels;

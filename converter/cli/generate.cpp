@@ -198,12 +198,7 @@ void add_running(CLI::App& command, GenerateArguments* arguments) {
 
 void add_languages(CLI::App& command, GenerateArguments* arguments) {
   command.option_defaults()->group("Languages");
-  command
-      .add_option("--from", arguments->generate.from,
-                  "The texts' language, where the model knows several; inspect lists them")
-      ->type_name("CODE");
-  command.add_option("--to", arguments->generate.to, "The language to translate into, where the model knows several")
-      ->type_name("CODE");
+  add_language_options(command, &arguments->generate);
 }
 
 constexpr const char* kCutHelp = "Cut texts that are longer than the model takes";

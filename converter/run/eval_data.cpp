@@ -80,6 +80,7 @@ Layout layout_of(const Record& record, const Model& model) {
   if (has(Field::kQuestion) && has(Field::kContext)) return Layout::kAnswers;
   if (has(Field::kChoices)) return Layout::kChoices;
   if (has(Field::kTokens) && (has(Field::kTags) || (has(Field::kLabels) && !text))) return Layout::kTags;
+  if (has(Field::kTarget) && (text || has(Field::kSource))) return Layout::kTexts;
   if (has(Field::kIntent)) return Layout::kJoint;
   if (has(Field::kScore) && text) return Layout::kScore;
   if (one && text) return Layout::kLabel;
@@ -128,6 +129,11 @@ Example example_of(const Record& record, Layout layout, const Model& model) {
       if (record.has(Field::kAnswers) || !record.has_column(Field::kAnswers)) {
         example.answers = record.list(Field::kAnswers);
       }
+      break;
+    case Layout::kTexts:
+      example.input.first = record.has(Field::kSource) ? record.string(Field::kSource) : record.first();
+      example.answers = record.list(Field::kTarget);
+      if (example.answers.empty()) throw BadRecord{"field \"target\" holds no text"};
       break;
     case Layout::kChoices: {
       example.input.first = record.first();
@@ -204,6 +210,7 @@ const std::vector<LayoutText>& layouts() {
       {Layout::kTags, "tags", "tokens, tags", "entity F1, in all and of each name"},
       {Layout::kAnswers, "answers", "question, context, answers", "exact match and F1"},
       {Layout::kChoices, "choices", "text, choices, label (number)", "accuracy"},
+      {Layout::kTexts, "texts", "text, target (a text, or a list)", "BLEU, chrF, ROUGE, word error, exact match"},
   };
   return kLayouts;
 }
@@ -226,6 +233,8 @@ bool fits(const TaskTraits& task, Layout layout) {
       return (task.parts & kSpanPart) != 0;
     case Layout::kChoices:
       return (task.parts & kChoicePart) != 0;
+    case Layout::kTexts:
+      return (task.parts & kNextWordsPart) != 0;
   }
   return false;
 }

@@ -10,7 +10,7 @@
 
 namespace bantam::convert {
 
-enum class Layout { kLabel, kLabels, kScore, kJoint, kTags, kAnswers, kChoices };
+enum class Layout { kLabel, kLabels, kScore, kJoint, kTags, kAnswers, kChoices, kTexts };
 
 /// A layout in words.
 struct LayoutText {
@@ -35,7 +35,7 @@ struct Example {
   float score = 0;
   std::vector<std::string> tags;     // one a token of the data
   std::vector<Offset> tokens;        // their bytes in input.first
-  std::vector<std::string> answers;  // none: unanswerable
+  std::vector<std::string> answers;  // none: unanswerable; texts: references
   std::vector<SetLabels> sets;       // of label sets beyond the task's own
 };
 

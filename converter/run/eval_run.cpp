@@ -7,7 +7,9 @@
 #include <set>
 
 #include "run/eval_metrics.h"
+#include "run/generate.h"
 #include "run/status_error.h"
+#include "run/text_metrics.h"
 
 namespace bantam::convert {
 namespace {
@@ -120,6 +122,43 @@ class Evaluation {
   Outcome outcome_;
 };
 
+/// What the file makes of each text. One that is too long loses its end.
+Outcome generate_texts(const ModelFile& file, const EngineOptions& given, const Dataset& data,
+                       const EvalProgress& progress, GenerateOptions options) {
+  options.cut = true;
+  const Decoding decoding = resolve_decoding(file.model(), options);
+  const uint32_t batch = decoding.has_beams() ? 1 : std::max(given.batch, 1U);
+  Engine engine(file, with_contexts(file.model(), decoding, given, batch, 0));
+  Outcome outcome;
+  for (size_t at = 0; at < data.examples.size(); at += batch) {
+    if (progress) progress(at, data.examples.size());
+    std::vector<std::string> texts;
+    for (size_t i = at; i < std::min(data.examples.size(), at + batch); ++i) {
+      texts.push_back(data.examples[i].input.first);
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const std::vector<Made> all = generate(engine, decoding, texts, nullptr);
+    outcome.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (const Made& made : all) {
+      outcome.truncated += made.cut_tokens != 0 ? 1 : 0;
+      outcome.texts.push_back(made.text);
+    }
+  }
+  return outcome;
+}
+
+void score_texts(const Dataset& data, const Outcome& outcome, Metrics* metrics) {
+  TextMetrics texts;
+  for (size_t i = 0; i < outcome.texts.size(); ++i) texts.add(outcome.texts[i], data.examples[i].answers);
+  metrics->emplace_back("bleu", texts.bleu());
+  metrics->emplace_back("chrf", texts.chrf());
+  metrics->emplace_back("rouge1", texts.rouge_1());
+  metrics->emplace_back("rouge2", texts.rouge_2());
+  metrics->emplace_back("rougeL", texts.rouge_l());
+  metrics->emplace_back("word_error", texts.word_error());
+  metrics->emplace_back("exact_match", texts.exact_match());
+}
+
 /// Micro and macro F1 over labels, and how often all of a text's labels are right.
 void score_label_lists(const Dataset& data, const Outcome& outcome, Metrics* metrics) {
   struct Counts {
@@ -224,8 +263,9 @@ void refuse_misfit(const ModelFile& file, const Dataset& data) {
 }
 
 Outcome evaluate(const ModelFile& file, const EngineOptions& engine_options, const Dataset& data,
-                 const EvalProgress& progress) {
+                 const EvalProgress& progress, const GenerateOptions& generate) {
   refuse_misfit(file, data);
+  if (data.layout == Layout::kTexts) return generate_texts(file, engine_options, data, progress, generate);
   EngineOptions options = engine_options;
   if (data.layout == Layout::kChoices) {
     for (const Example& example : data.examples) {
@@ -244,6 +284,7 @@ Metrics score(const Dataset& data, const Outcome& outcome) {
     metrics.emplace_back("macro_f1", labels.macro_f1);
     metrics.emplace_back("matthews", labels.matthews);
   }
+  if (!outcome.texts.empty()) score_texts(data, outcome, &metrics);
   if (!outcome.label_lists.empty()) score_label_lists(data, outcome, &metrics);
   if (has_tags(data, outcome)) score_tags(data, outcome, &metrics);
   if (data.layout == Layout::kScore) {
@@ -289,6 +330,11 @@ Metrics compare(const Dataset& data, const Outcome& outcome, const Outcome& agai
     const double rate = fraction_different(outcome.answers, against.answers, &flips);
     metrics.emplace_back("answer_flips", flips);
     metrics.emplace_back("answer_flip_rate", rate);
+  }
+  if (!outcome.texts.empty()) {
+    const double rate = fraction_different(outcome.texts, against.texts, &flips);
+    metrics.emplace_back("text_flips", flips);
+    metrics.emplace_back("text_flip_rate", rate);
   }
   if (has_tags(data, outcome) && outcome.tags.size() == against.tags.size()) compare_tags(outcome, against, &metrics);
   if (!outcome.embeddings.empty() && outcome.embeddings.size() == against.embeddings.size()) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "run/decoding.h"
 #include "run/eval_data.h"
 
 namespace bantam::convert {
@@ -18,6 +19,7 @@ struct Outcome {
   std::vector<float> scores;                          // cosine or regression value
   std::vector<std::vector<std::string>> tags;         // one for each token of the data
   std::vector<std::string> answers;
+  std::vector<std::string> texts;              // that were generated
   std::vector<std::vector<float>> embeddings;  // two an example
   std::vector<std::vector<SetLabels>> sets;    // of label sets beyond the task's own
   size_t truncated = 0;
@@ -30,9 +32,9 @@ void refuse_misfit(const ModelFile& file, const Dataset& data);
 /// Told of `done` of `total` examples before each; may be empty.
 using EvalProgress = std::function<void(size_t done, size_t total)>;
 
-/// Throws as refuse_misfit does.
+/// Throws as refuse_misfit does. `generate`: how texts are generated, where the data are texts.
 Outcome evaluate(const ModelFile& file, const EngineOptions& engine, const Dataset& data,
-                 const EvalProgress& progress = {});
+                 const EvalProgress& progress = {}, const GenerateOptions& generate = {});
 
 /// Name and value, in the order in which they are shown.
 using Metrics = std::vector<std::pair<std::string, double>>;

@@ -59,6 +59,8 @@ const std::vector<const char*>& names_of(Field field) {
       {"context"},
       {"answers", "answer"},
       {"choices", "endings"},
+      {"source", "document", "article"},
+      {"target", "reference", "references", "translation", "summary", "highlights"},
   }};
   return kNames.at(static_cast<size_t>(field));
 }
@@ -138,7 +140,7 @@ std::vector<std::string> Record::list(Field field) const {
   const Json* items = table_ ? &cell : &value;
   const bool squad = field == Field::kAnswers && items->is_object() && items->contains("text");
   if (squad) items = &items->at("text");
-  if (field == Field::kAnswers && items->is_string()) return {items->get<std::string>()};
+  if ((field == Field::kAnswers || field == Field::kTarget) && items->is_string()) return {items->get<std::string>()};
   if (!items->is_array()) throw BadRecord{fmt::format("field \"{}\" is no list", name(field))};
   std::vector<std::string> list;
   for (const Json& item : *items) {

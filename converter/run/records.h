@@ -30,6 +30,8 @@ enum class Field : uint8_t {
   kContext,
   kAnswers,
   kChoices,
+  kSource,  // what a text is made of
+  kTarget,  // a text, or a list of texts of which each is as good
   kCount
 };
 
