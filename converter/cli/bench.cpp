@@ -203,8 +203,9 @@ void run_bench(const BenchOptions& options) {
   if (options.pair && !texts) fail(ExitCode::kUsage, "--pair: goes with --text or --texts");
   const bool other = texts || !options.seq.empty() || !options.mix.empty() || options.engine.batch != 1;
   if (options.prompt != 0 && (other || options.per_op || options.csv)) {
-    fail(ExitCode::kUsage, "--prompt: one text at a time is generated; leave out --seq, --mix, --batch, --text, --per-op "
-                           "and --csv");
+    fail(ExitCode::kUsage,
+         "--prompt: one text at a time is generated; leave out --seq, --mix, --batch, --text, --per-op "
+         "and --csv");
   }
   StartTimes start;
   start.memory = resident_bytes();

@@ -320,9 +320,11 @@ void add_convert(CLI::App& app) {
                    "Also compare with stored outputs: a line of JSON each, with ids and logits")
       ->type_name("FILE.jsonl");
   command
-      ->add_option("--max-label-flips", arguments->options.max_label_flips,
-                   "Share of labels that may differ (default 0.02): the file is refused when with 95 % confidence\n"
-                   "more do; of labelled data the share that may be lost, of embeddings 1 - cosine")
+      ->add_option(
+          "--max-label-flips", arguments->options.max_label_flips,
+          "Share of labels that may differ (default 0.02): the file is refused when with 95 % confidence\n"
+          "more do; of labelled data the share that may be lost, of embeddings 1 - cosine, of decoders the rise of\n"
+          "perplexity")
       ->check(share_between(0, 1))
       ->type_name("P");
   command->option_defaults()->group("Files");

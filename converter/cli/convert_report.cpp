@@ -59,13 +59,19 @@ void print_comparison(const Comparison& comparison, const std::string& texts,
   out().print("\n{}\n", bold(fmt::format("Against {}: {}", comparison.against, texts)));
   std::vector<std::vector<std::string>> rows = {
       {"output", "labels", "flips", "at least", "largest difference", "cosine"}};
+  const bool continues = std::any_of(comparison.outputs.begin(), comparison.outputs.end(),
+                                     [](const OutputComparison& output) { return output.continues; });
+  if (continues) rows[0].emplace_back("perplexity");
   const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
   for (const OutputComparison& output : comparison.outputs) {
     const convert::Verdict* verdict = verdict_of(verdicts, output.name);
     rows.push_back({output.name, output.decides ? fmt::format("{}", output.decisions) : "",
                     output.decides ? fmt::format("{} ({})", output.flips, percent(output.flip_fraction())) : "",
-                    verdict != nullptr && verdict->measure == "label flips" ? percent(verdict->lower_bound) : "",
+                    verdict != nullptr && (verdict->measure == "label flips" || verdict->measure == "perplexity")
+                        ? percent(verdict->lower_bound)
+                        : "",
                     fmt::format("{:.3g}", output.largest_difference), fmt::format("{:.5f}", output.cosine)});
+    if (continues) rows.back().push_back(output.continues ? fmt::format("+{}", percent(output.perplexity_rise())) : "");
   }
   print_table(rows);
   if (!comparison.score) return;
@@ -143,6 +149,11 @@ void print_words(const Report& report) {
   out().print("{}\n", dim(fmt::format("flips: labels that differ; at least: the share that differs with {:.0f} % "
                                       "confidence, allowed {:.2f} %. cosine: 1 is the\nsame direction.",
                                       100 * convert::kConfidence, 100 * report.gate.limit)));
+  const auto& outputs = report.parity.done() ? report.parity.outputs : report.expected.outputs;
+  if (std::none_of(outputs.begin(), outputs.end(), [](const auto& output) { return output.continues; })) return;
+  out().print("{}\n",
+              dim("perplexity: how much less likely a token is of texts that are as the reference expects them; at "
+                  "least and allowed are\nof it."));
 }
 
 std::string rate(const convert::Coverage& coverage) { return fmt::format("{:.3f} %", 100 * coverage.unknown_rate()); }

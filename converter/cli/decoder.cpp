@@ -73,8 +73,7 @@ void add_chance(CLI::App& command, convert::GenerateOptions* options) {
 }  // namespace
 
 void add_language_options(CLI::App& command, convert::GenerateOptions* options) {
-  command
-      .add_option("--from", options->from, "The texts' language, where the model knows several; inspect lists them")
+  command.add_option("--from", options->from, "The texts' language, where the model knows several; inspect lists them")
       ->type_name("CODE");
   command.add_option("--to", options->to, "The language to translate into, where the model knows several")
       ->type_name("CODE");

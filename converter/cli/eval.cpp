@@ -60,8 +60,8 @@ Scored score_file(const std::string& path, const EvalOptions& options, const Dat
   scored.bytes = file.size();
   Progress progress;
   scored.outcome = evaluate(
-      file, options.engine, data,
-      [&progress](size_t done, size_t total) { progress.count("examples", done, total); }, options.generate);
+      file, options.engine, data, [&progress](size_t done, size_t total) { progress.count("examples", done, total); },
+      options.generate);
   progress.clear();
   scored.metrics = score(data, scored.outcome);
   return scored;

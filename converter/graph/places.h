@@ -20,7 +20,7 @@ struct Rotary {
   Kind kind = Kind::kTurns;
   double factor = 1, low = 1, high = 4, original = 8192;
   bool whole = true;
-  std::vector<double> divisors, short_divisors;
+  std::vector<double> divisors = {}, short_divisors = {};
   double amplitude = 1;  // cosines and sines are multiplied with it
 };
 bool operator==(const Rotary& a, const Rotary& b);

@@ -80,6 +80,9 @@ size_t Comparer::entry(const std::string& name) {
   comparison_.outputs.back().name = name;
   const bool scored = !model_.task || traits(model_.task->kind).scores != kUnscored;
   comparison_.outputs.back().decides = is_logits(name) && scored;
+  comparison_.outputs.back().continues = std::any_of(
+      model_.outputs.begin(), model_.outputs.end(),
+      [&](const auto& output) { return output->name == name && output->role == fb::OutputRole::next_words; });
   return comparison_.outputs.size() - 1;
 }
 
@@ -102,6 +105,11 @@ const std::vector<int32_t>* Comparer::parents_of(const std::string& output) cons
   return nullptr;
 }
 
+void Comparer::diverge(size_t output, double divergence) {
+  comparison_.outputs[output].divergence_sum += divergence;
+  counts_[output].divergence += divergence;
+}
+
 void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const float* reference, const float* got,
                       uint32_t count) {
   OutputComparison& entry = comparison_.outputs[output];
@@ -115,7 +123,7 @@ void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const f
     for (uint32_t i = 0; i < count; ++i) {
       ++entry.decisions;
       ++counts_[output].decisions;
-      entry.divergence_sum += sigmoid_divergence(reference[i], got[i]);
+      diverge(output, sigmoid_divergence(reference[i], got[i]));
       if ((reference[i] > 0) == (got[i] > 0)) continue;
       const std::string name = label(entry.name, i);
       note(std::fabs(reference[i]), (reference[i] > 0 ? "" : "not ") + name, (got[i] > 0 ? "" : "not ") + name);
@@ -138,7 +146,7 @@ void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const f
       }
       if (labels.empty()) return;
       const auto siblings = static_cast<uint32_t>(labels.size());
-      entry.divergence_sum += softmax_divergence(expected.data(), now.data(), siblings);
+      diverge(output, softmax_divergence(expected.data(), now.data(), siblings));
       const Best best = best_of(expected.data(), siblings), found = best_of(now.data(), siblings);
       if (best.index != found.index) {
         return note(best.margin, label(entry.name, labels[best.index]), label(entry.name, labels[found.index]));
@@ -146,7 +154,7 @@ void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const f
       under = static_cast<int32_t>(labels[best.index]);
     }
   }
-  entry.divergence_sum += softmax_divergence(reference, got, count);
+  diverge(output, softmax_divergence(reference, got, count));
   const Best expected = best_of(reference, count);
   const Best now = best_of(got, count);
   if (expected.index == now.index) return;
@@ -231,6 +239,7 @@ void Comparer::next_text(bool odd) {
   for (size_t i = 0; i < counts_.size(); ++i) {
     comparison_.outputs[i].flipped.add(counts_[i].flips, counts_[i].decisions);
     comparison_.outputs[i].distance.add(counts_[i].distance, counts_[i].vectors);
+    comparison_.outputs[i].diverged.add(counts_[i].divergence, counts_[i].decisions);
     counts_[i] = {};
   }
 }

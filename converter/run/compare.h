@@ -2,6 +2,7 @@
 #ifndef BANTAM_CONVERTER_RUN_COMPARE_H_
 #define BANTAM_CONVERTER_RUN_COMPARE_H_
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ struct OutputComparison {
   std::string name;
   /// Rows are labels' logits: they are decided by their largest value (or by their sign, multi-label).
   bool decides = false;
+  /// Rows are scores of what follows a token: what counts is how likely texts are, not which token is the likeliest.
+  bool continues = false;
   uint64_t vectors = 0;  // rows (or columns of one-wide token outputs) compared
   uint64_t decisions = 0;
   uint64_t flips = 0;
@@ -44,11 +47,14 @@ struct OutputComparison {
   Place worst_difference;
   TextSums flipped;   // flips of the texts' decisions
   TextSums distance;  // 1 - cosine, over vectors
+  TextSums diverged;  // divergences, over decisions
   /// Mean of a decision; 1 - cosine where nothing is decided.
   double divergence() const {
     if (!decides) return 1 - cosine;
     return decisions == 0 ? 0 : divergence_sum / static_cast<double>(decisions);
   }
+  /// How much the perplexity rises of texts that are as the reference expects them: a fraction.
+  double perplexity_rise() const { return std::exp(divergence()) - 1; }
   double flip_fraction() const {
     return decisions == 0 ? 0 : static_cast<double>(flips) / static_cast<double>(decisions);
   }
@@ -95,6 +101,7 @@ class Comparer {
   size_t entry(const std::string& name);
   void compare(size_t output, const Sample& sample, uint32_t row, const float* reference, const float* got,
                uint32_t count);
+  void diverge(size_t output, double divergence);
   void decide(size_t output, const Sample& sample, uint32_t row, const float* reference, const float* got,
               uint32_t count);
   std::string label(const std::string& output, uint32_t index) const;
@@ -105,7 +112,7 @@ class Comparer {
   Comparison comparison_;
   /// Of the text that is being added, one an output.
   struct Counts {
-    double flips = 0, decisions = 0, distance = 0, vectors = 0;
+    double flips = 0, decisions = 0, divergence = 0, distance = 0, vectors = 0;
   };
   std::vector<Counts> counts_;
 };

@@ -55,6 +55,22 @@ Verdict judge_flips(const OutputComparison& output, const std::string& against, 
   return verdict;
 }
 
+/// By the divergence from what the reference expects: the cross entropy of such texts rises by it.
+Verdict judge_perplexity(const OutputComparison& output, const std::string& against, double limit) {
+  Verdict verdict = verdict_on(output.name, "perplexity", output.diverged);
+  verdict.rate = output.perplexity_rise();
+  const auto explain = [&] {
+    return fmt::format(
+        "{}: the perplexity of texts as {} expects them is {} higher, with {:.0f} % confidence at least {}, allowed "
+        "{}; "
+        "another token is the likeliest {} of {} times",
+        output.name, against, percent(verdict.rate), 100 * kConfidence, percent(verdict.lower_bound), percent(limit),
+        output.flips, output.decisions);
+  };
+  conclude(std::exp(std::max(0.0, mean_lower_bound(output.diverged))) - 1, limit, explain, &verdict);
+  return verdict;
+}
+
 Verdict judge_distance(const OutputComparison& output, const std::string& against, double limit) {
   Verdict verdict = verdict_on(output.name, "distance", output.distance);
   const auto explain = [&] {
@@ -81,6 +97,8 @@ std::vector<Verdict> judge(const Comparison& comparison, double limit) {
       verdicts.push_back(std::move(broken));
     } else if (comparison.score && comparison.score->output == output.name) {
       verdicts.push_back(judge_labels(*comparison.score, comparison.against, limit));
+    } else if (output.continues && output.decides) {
+      verdicts.push_back(judge_perplexity(output, comparison.against, limit));
     } else if (output.decides) {
       verdicts.push_back(judge_flips(output, comparison.against, limit));
     } else {

@@ -12,9 +12,10 @@ namespace bantam::convert {
 /// One output against the limit.
 struct Verdict {
   std::string output;
-  std::string measure;  // "label flips", "labels lost" (right before, wrong after; less what was gained), "distance"
-  double amount = 0;    // so many ...
-  double count = 0;     // ... of so many
+  std::string
+      measure;  // "label flips", "labels lost" (right before, wrong after; less what was gained), "perplexity", "distance"
+  double amount = 0;  // so many ...
+  double count = 0;   // ... of so many
   double rate = 0;
   double lower_bound = 0;  // with 95 % confidence the true rate is above
   double upper_bound = 1;  // and below; 1 where it is not known
@@ -23,7 +24,7 @@ struct Verdict {
 };
 
 /// An output passes unless its rate is above `limit` for certain (run/confidence.h). The rate: of labels that the data names,
-/// those that are lost; of other labels those that flip; of outputs that decide nothing (embeddings, hidden states) the mean
+/// those that are lost; of other labels those that flip; of scores of what follows a token the rise of perplexity; of outputs that decide nothing (embeddings, hidden states) the mean
 /// distance, 1 - cosine. A number that is not finite fails.
 std::vector<Verdict> judge(const Comparison& comparison, double limit);
 

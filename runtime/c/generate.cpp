@@ -20,9 +20,7 @@ static_assert(sizeof(bantam_chat_message) == sizeof(bantam::ChatMessage));
 static_assert(offsetof(bantam_chat_message, text) == offsetof(bantam::ChatMessage, text));
 static_assert(offsetof(bantam_chat_message, size) == offsetof(bantam::ChatMessage, size));
 
-bantam_batch batch_defaults() {
-  return {sizeof(bantam_batch), nullptr, nullptr, nullptr, nullptr, nullptr, 1, 0, 0};
-}
+bantam_batch batch_defaults() { return {sizeof(bantam_batch), nullptr, nullptr, nullptr, nullptr, nullptr, 1, 0, 0}; }
 
 bool to_cpp(const bantam_batch* given, bantam::Batch* out) {
   bantam_batch batch = batch_defaults();
@@ -40,31 +38,49 @@ bool to_cpp(const bantam_batch* given, bantam::Batch* out) {
 
 bantam_sampling sampling_defaults() {
   const bantam::Sampling s;
-  return {sizeof(bantam_sampling), s.temperature, s.top_k, s.top_p, s.min_p, s.repetition_penalty, s.no_repeat_ngram,
-          s.seed, nullptr, 0, s.forced, 0};
+  return {sizeof(bantam_sampling), s.temperature, s.top_k, s.top_p, s.min_p,  s.repetition_penalty,
+          s.no_repeat_ngram,       s.seed,        nullptr, 0,       s.forced, 0};
 }
 
 /// Null: as initialised.
 bool to_cpp(const bantam_sampling* given, bantam::Sampling* out) {
   bantam_sampling s = sampling_defaults();
   if (given != nullptr && !read_options(given, &s)) return false;
-  *out = {s.temperature, s.top_k, s.top_p, s.min_p, s.repetition_penalty, s.no_repeat_ngram,
-          s.seed, s.banned, s.banned_count, s.forced, s.log_probability != 0};
+  *out = {s.temperature, s.top_k,  s.top_p,        s.min_p,  s.repetition_penalty,  s.no_repeat_ngram,
+          s.seed,        s.banned, s.banned_count, s.forced, s.log_probability != 0};
   return true;
 }
 
 bantam_beam_options to_c(const bantam::BeamOptions& b) {
-  return {sizeof(bantam_beam_options), b.beams, b.max_new, b.min_new, b.length_penalty,
-          static_cast<uint32_t>(b.early_stopping), b.repetition_penalty, b.no_repeat_ngram, b.banned_count, b.banned,
-          b.first_id, b.last_id};
+  return {sizeof(bantam_beam_options),
+          b.beams,
+          b.max_new,
+          b.min_new,
+          b.length_penalty,
+          static_cast<uint32_t>(b.early_stopping),
+          b.repetition_penalty,
+          b.no_repeat_ngram,
+          b.banned_count,
+          b.banned,
+          b.first_id,
+          b.last_id};
 }
 
 bool to_cpp(const bantam_beam_options* given, bantam::BeamOptions* out) {
   bantam_beam_options b = to_c(bantam::BeamOptions());
   if (given != nullptr && !read_options(given, &b)) return false;
   if (b.early_stopping > static_cast<uint32_t>(bantam::EarlyStopping::kNever)) return false;
-  *out = {b.beams, b.max_new, b.min_new, b.length_penalty, static_cast<bantam::EarlyStopping>(b.early_stopping),
-          b.repetition_penalty, b.no_repeat_ngram, b.banned, b.banned_count, b.first_id, b.last_id};
+  *out = {b.beams,
+          b.max_new,
+          b.min_new,
+          b.length_penalty,
+          static_cast<bantam::EarlyStopping>(b.early_stopping),
+          b.repetition_penalty,
+          b.no_repeat_ngram,
+          b.banned,
+          b.banned_count,
+          b.first_id,
+          b.last_id};
   return true;
 }
 
@@ -227,8 +243,7 @@ bantam_status bantam_render_chat(const bantam_model* model, const bantam_chat_me
   for (uint32_t i = 0; i < count; ++i) {
     if (messages[i].role > 2) return BANTAM_INVALID_ARGUMENT;
   }
-  return bantam::c::to_c(
-      bantam::render_chat(*m, same<const bantam::ChatMessage>(messages), count, write, target));
+  return bantam::c::to_c(bantam::render_chat(*m, same<const bantam::ChatMessage>(messages), count, write, target));
 }
 
 }  // extern "C"

@@ -31,7 +31,9 @@ inline const bantam::Model* opened(const bantam_model* model) {
   return found.is_open() ? &found : nullptr;
 }
 inline bantam::Session* to_cpp(bantam_session* session) { return reinterpret_cast<bantam::Session*>(session); }
-inline const bantam::Session* to_cpp(const bantam_session* session) { return reinterpret_cast<const bantam::Session*>(session); }
+inline const bantam::Session* to_cpp(const bantam_session* session) {
+  return reinterpret_cast<const bantam::Session*>(session);
+}
 
 /// What `call` says of the session, if there is one.
 template <typename Handle, typename Call>

@@ -246,6 +246,24 @@ class Pairs(CommandTest):
         shown = self.ok("complete", model(NAME), "--only-new", "--max-new", "20", stdin=case["prompt"].encode()).decode()
         self.assertEqual(shown, text + "\n")
 
+    def test_eval_scores_what_is_generated(self):
+        expected = cases("file", PAIR)
+        lines = [json.dumps({"source": case["text"], "target": case["generated"]}) for case in expected]
+        data = self.write("data.jsonl", "\n".join(lines) + "\n")
+        said = self.directory / "said.jsonl"
+        found = self.line("eval", model(PAIR), data, "--predictions", said, "--json")
+        self.assertEqual((found["layout"], found["examples"]), ("texts", 50))
+        metrics = found["metrics"]
+        self.assertEqual((metrics["exact_match"], metrics["word_error"]), (1, 0))
+        self.assertAlmostEqual(metrics["bleu"], 1, places=6)
+        self.assertEqual(json.loads(said.read_text().splitlines()[0])["predicted"]["text"], expected[0]["generated"])
+        other = self.line("eval", model(PAIR), data, "--beams", "1", "--against", model(PAIR), "--json")
+        self.assertLess(other["metrics"]["exact_match"], 1)
+        self.assertEqual(other["difference"]["text_flips"], 0)
+        batches = self.line("eval", model(PAIR), data, "--beams", "1", "--batch", "7", "--json")
+        self.assertEqual(batches["metrics"], other["metrics"])
+        self.fails(5, "eval", model("bert-classify"), data, says=["texts"])
+
     def test_decoders_of_pairs_read_ids(self):
         alone = self.line("run", model(PAIR), "--ids", "0,9,2", "--raw")["outputs"]["logits"]
         some = self.line("run", model(PAIR), "--ids", "0,9,2", "--decoder-ids", "2,7", "--raw")["outputs"]["logits"]

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -274,6 +275,31 @@ TEST(Compare, MultiLabelDecidesBySign) {
                {rows_of("logits", {-0.5f, 0.5f}, 2, false)});
   EXPECT_EQ(comparer.result().outputs.at(0).decisions, 2u);
   EXPECT_EQ(comparer.result().outputs.at(0).flips, 1u);
+}
+
+TEST(Compare, WhatFollowsIsJudgedByThePerplexity) {
+  fb::ModelT model = labelled(fb::TaskKind::generate);
+  model.outputs[0]->role = fb::OutputRole::next_words;
+  const Sample sample{"text", {1}, {}, {}};
+  // Two tokens are nearly as likely: another one is the likeliest each time, and next to nothing is lost.
+  Comparer close(model, "reference");
+  for (int i = 0; i < 20; ++i) {
+    close.add(sample, {rows_of("logits", {0.1f, 0}, 2, false)}, {rows_of("logits", {0, 0.1f}, 2, false)});
+  }
+  EXPECT_EQ(close.result().outputs.at(0).flips, 20U);
+  const std::vector<Verdict> verdicts = judge(close.result(), 0.01);
+  EXPECT_TRUE(passed(verdicts));
+  EXPECT_EQ(verdicts.at(0).measure, "perplexity");
+  const double p = 1 / (1 + std::exp(-0.1));
+  EXPECT_NEAR(verdicts.at(0).rate, std::exp((2 * p - 1) * 0.1) - 1, 1e-6);
+  EXPECT_FALSE(passed(judge(close.result(), 0.004)));
+  // Nothing flips, and what was likely is less so.
+  Comparer far(model, "reference");
+  for (int i = 0; i < 20; ++i) {
+    far.add(sample, {rows_of("logits", {4, 0}, 2, false)}, {rows_of("logits", {0.5f, 0}, 2, false)});
+  }
+  EXPECT_EQ(far.result().outputs.at(0).flips, 0U);
+  EXPECT_FALSE(passed(judge(far.result(), 0.3)));
 }
 
 TEST(Compare, EmbeddingsFailByTheirCosineAndNanAlways) {

@@ -127,7 +127,7 @@ struct SentencePieceFile {
   std::string name;        // of the file
   std::string bytes;       //
   std::string model_type;  // of config.json, or nothing
-  Json numbers;            // of pieces, where a vocabulary beside it has them (Marian)
+  Json numbers = {};       // of pieces, where a vocabulary beside it has them (Marian)
 };
 
 /// Fills `source` from a SentencePiece model, with the settings of the tokenizer that `config` (tokenizer_config.json) names,
