@@ -277,7 +277,7 @@ void add_generate(CLI::App& app) {
   command->add_option("--system", arguments->system, "With --chat: what the system says first")->type_name("TEXT");
   command->add_flag(
       "--messages", arguments->messages,
-      "A prompt is a conversation: a JSON list of {\"role\": \"user\", \"content\": \"...\"} on one line");
+      "A prompt is a conversation: a JSON list of messages with role and content, on one line");
   add_languages(*command, arguments.get());
   add_choices(*command, arguments.get());
   command->option_defaults()->group("Output");

@@ -138,6 +138,22 @@ class Generate(CommandTest):
         self.assertTrue(answer["candidates"][0]["text"].startswith(case["prompt"]))
 
 
+class Beams(CommandTest):
+    def test_decoders_search_as_transformers_does(self):
+        options = {
+            "beams": ["--beams", "4", "--early-stopping", "yes", "--length-penalty", "0.8"],
+            "beams_rules": ["--beams", "3", "--min-new", "5", "--repetition-penalty", "1.2", "--no-repeat-ngram", "3"],
+        }
+        for kind, chosen in options.items():
+            expected = cases(kind)
+            self.assertEqual(len(expected), 50)
+            prompts = self.write("prompts.txt", "\n".join(case["prompt"] for case in expected) + "\n")
+            found = self.lines("generate", model(NAME), "--file", prompts, "--max-new", "20", "--json", *chosen)
+            for case, made in zip(expected, found, strict=True):
+                self.assertEqual(made["ids"], case["ids"], (kind, case["prompt"]))
+                self.assertEqual(made["generated"], case["text"], (kind, case["prompt"]))
+
+
 class Pairs(CommandTest):
     """Encoder-decoders: beams, settings of the file, lines in and out, languages."""
 
@@ -255,7 +271,7 @@ class Pairs(CommandTest):
         self.assertEqual((found["layout"], found["examples"]), ("texts", 50))
         metrics = found["metrics"]
         self.assertEqual((metrics["exact_match"], metrics["word_error"]), (1, 0))
-        self.assertAlmostEqual(metrics["bleu"], 1, places=6)
+        self.assertAlmostEqual(metrics["chrf"], 1, places=6)
         self.assertEqual(json.loads(said.read_text().splitlines()[0])["predicted"]["text"], expected[0]["generated"])
         other = self.line("eval", model(PAIR), data, "--beams", "1", "--against", model(PAIR), "--json")
         self.assertLess(other["metrics"]["exact_match"], 1)

@@ -21,8 +21,6 @@ SETTINGS = {
     "penalty": {"repetition_penalty": 1.4},
     "ngram": {"no_repeat_ngram_size": 2},
     "minimum": {"min_new_tokens": 12},
-    "beams": {"num_beams": 4, "early_stopping": True, "length_penalty": 0.8},
-    "beams_rules": {"num_beams": 3, "min_new_tokens": 5, "repetition_penalty": 1.2, "no_repeat_ngram_size": 3},
     "temperature": {"temperature": 0.9},
     "top_k": {"temperature": 1.3, "top_k": 9},
     "top_p": {"temperature": 1.1, "top_p": 0.8},
@@ -35,6 +33,8 @@ SETTINGS = {
         "repetition_penalty": 1.2,
         "no_repeat_ngram_size": 3,
     },
+    "beams": {"num_beams": 4, "early_stopping": True, "length_penalty": 0.8},
+    "beams_rules": {"num_beams": 3, "min_new_tokens": 5, "repetition_penalty": 1.2, "no_repeat_ngram_size": 3},
 }
 
 
@@ -49,13 +49,13 @@ def tokenizer():
         show_progress=False,
     )
     draw = random.Random(1)
-    made.train_from_iterator([" ".join(draw.choices(WORDS, k=12)) for _ in range(400)], trainer)
+    made.train_from_iterator([" ".join(draw.choices(WORDS, k=12)) for _ in range(200)], trainer)
     return made
 
 
 def prompts():
     draw = random.Random(2)
-    return [" ".join(draw.choices(WORDS, k=draw.randrange(1, 9))) for _ in range(400)]
+    return [" ".join(draw.choices(WORDS, k=draw.randrange(1, 9))) for _ in range(200)]
 
 
 def number(seed, count):
