@@ -275,9 +275,8 @@ void add_generate(CLI::App& app) {
   command->add_flag("--chat", arguments->chat,
                     "A prompt is what the user says; text goes on with the assistant's answer");
   command->add_option("--system", arguments->system, "With --chat: what the system says first")->type_name("TEXT");
-  command->add_flag(
-      "--messages", arguments->messages,
-      "A prompt is a conversation: a JSON list of messages with role and content, on one line");
+  command->add_flag("--messages", arguments->messages,
+                    "A prompt is a conversation: a JSON list of messages with role and content, on one line");
   add_languages(*command, arguments.get());
   add_choices(*command, arguments.get());
   command->option_defaults()->group("Output");

@@ -60,19 +60,27 @@ class Generator {
       require_room(prompts_.back());
       if (given.ids.empty()) fail(ExitCode::kInvalid, "the text is empty, and becomes no token");
     }
-    if (!pair_) return;
+    for (uint32_t i = 0; pair_ && i < given_.size();) i = encode_from(i);
+  }
+
+  /// As many sources from number `first` on as one run takes. Returns the first one that it does not.
+  uint32_t encode_from(uint32_t first) {
     std::vector<int32_t> ids;
-    std::vector<uint32_t> offsets = {0};
-    for (const SourceIds& given : given_) {
-      ids.insert(ids.end(), given.ids.begin(), given.ids.end());
+    std::vector<uint32_t> offsets = {0}, numbers;
+    uint32_t i = first;
+    for (; i < given_.size() && (i == first || ids.size() + given_[i].ids.size() <= session_.max_source()); ++i) {
+      ids.insert(ids.end(), given_[i].ids.begin(), given_[i].ids.end());
       offsets.push_back(static_cast<uint32_t>(ids.size()));
+      numbers.push_back(i);
     }
     Batch batch;
     batch.ids = ids.data();
     batch.tokens = offsets.back();
     batch.offsets = offsets.data();
-    batch.sequences = static_cast<uint32_t>(given_.size());
+    batch.sources = numbers.data();
+    batch.sequences = i - first;
     check(session_.encode(batch), engine_.file().path());
+    return i;
   }
 
   SourceIds prompt_of(const std::string& text) const {
