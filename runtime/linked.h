@@ -104,6 +104,10 @@
 #ifndef BANTAM_LINK_TOKEN_EDGES
 #define BANTAM_LINK_TOKEN_EDGES BANTAM_LINK_DEFAULT
 #endif
+// Marks of tokens (InputKind.marks): what is said of each beside its id and segment.
+#ifndef BANTAM_LINK_MARKS
+#define BANTAM_LINK_MARKS BANTAM_LINK_DEFAULT
+#endif
 // Sessions that keep contexts.
 #ifndef BANTAM_LINK_CONTEXTS
 #define BANTAM_LINK_CONTEXTS BANTAM_LINK_DEFAULT
@@ -193,6 +197,9 @@ constexpr bool kHost = BANTAM_LINK_HOST != 0;
 constexpr bool kOffsets = BANTAM_LINK_OFFSETS != 0;
 constexpr bool kNormalizedTokens = BANTAM_LINK_NORMALIZED_TOKENS != 0;
 constexpr bool kTokenEdges = BANTAM_LINK_TOKEN_EDGES != 0;
+/// fb::TaskKind.find.
+constexpr bool kFind = ((BANTAM_LINK_TASKS) >> 14 & 1u) != 0 && kTokenizer;
+constexpr bool kMarks = BANTAM_LINK_MARKS != 0;
 constexpr bool kContexts = BANTAM_LINK_CONTEXTS != 0;
 constexpr bool kSources = BANTAM_LINK_SOURCES != 0;
 constexpr bool kFaultText = BANTAM_LINK_FAULT_TEXT != 0;

@@ -253,7 +253,7 @@ void put_answer(const Predictor& predictor, const Input& input, const Prediction
     const LabelScore best = best_label(model, 0, prediction.labels, prediction.holds);
     (*object)["intent"] = {{"label", label_name(model, best.label)}, {"score", best.score}};
     (*object)["slots"] = entities_json(input.first, prediction.entities, unit, "slot");
-  } else if (has(prediction, kWordsPart)) {
+  } else if (has(prediction, kWordsPart | kFoundPart)) {
     (*object)["entities"] = entities_json(input.first, prediction.entities, unit, "label");
   }
   if (labelled) put_labels(predictor, prediction.labels, prediction.holds, 0, object);
@@ -272,7 +272,8 @@ void print_answer(const Predictor& predictor, const Input& input, const Predicti
   }
   const bool labelled = !prediction.labels.empty();
   if (labelled) print_labels(predictor, prediction.labels, prediction.holds, 0, indent);
-  if (has(prediction, kWordsPart)) print_entities(input.first, prediction.entities, unit, labelled ? "  " : indent);
+  if (has(prediction, kWordsPart | kFoundPart))
+    print_entities(input.first, prediction.entities, unit, labelled ? "  " : indent);
   print_further(predictor, input, prediction, unit, indent);
   if (has(prediction, kMasksPart | kNextWordsPart)) print_candidates(predictor, prediction, indent);
   if (has(prediction, kVectorPart)) print_embedding(prediction, indent);

@@ -18,6 +18,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/text_options.h"
+#include "model/task_traits.h"
 #include "run/passes.h"
 
 namespace bantam::cli {
@@ -74,16 +75,29 @@ double elapsed_ms(Clock::time_point start) {
 /// Sequences of random ids; the same on every run of the command.
 struct RandomBatch {
   std::vector<int32_t> ids;
+  std::vector<int32_t> marks;  // of models that take them
   std::vector<uint32_t> offsets = {0};
 
-  RandomBatch(uint32_t vocabulary, const std::vector<uint32_t>& lengths) {
+  RandomBatch(const Model& model, const std::vector<uint32_t>& lengths) {
+    const uint32_t of_sources = model.source_vocabulary();
+    const uint32_t vocabulary = of_sources != 0 ? of_sources : model.vocabulary();
     for (const uint32_t length : lengths) offsets.push_back(offsets.back() + length);
     ids = random_ids(vocabulary, offsets.back());
+    for (const uint32_t length : lengths) {
+      for (uint32_t i = 0; model.mark_types() > 1 && i < length; ++i) marks.push_back(mark(model, i, length));
+    }
+  }
+
+  /// Of the token number i: labels in front and words behind them, of three tokens in four; else something every eighth.
+  static int32_t mark(const Model& model, uint32_t i, uint32_t length) {
+    if (has_part(model.task(), kFoundPart)) return i < length / 4 ? static_cast<int32_t>(i % 2) : i % 4 == 0 ? 0 : 2;
+    return i % 8 == 0 ? static_cast<int32_t>(1 + i % (model.mark_types() - 1)) : 0;
   }
 
   Batch view() const {
     Batch batch;
     batch.ids = ids.data();
+    batch.marks = marks.empty() ? nullptr : marks.data();
     batch.offsets = offsets.data();
     batch.sequences = static_cast<uint32_t>(offsets.size() - 1);
     batch.tokens = static_cast<uint32_t>(ids.size());
@@ -113,8 +127,7 @@ void time_operators(Engine& engine, const Batch& batch, BatchTiming* timing) {
 BatchTiming time_batch(const ModelFile& file, const BenchOptions& options, const std::vector<uint32_t>& lengths) {
   BatchTiming timing;
   timing.lengths = lengths;
-  const uint32_t of_sources = file.model().source_vocabulary();
-  const RandomBatch data(of_sources != 0 ? of_sources : file.model().vocabulary(), lengths);
+  const RandomBatch data(file.model(), lengths);
   const Batch batch = data.view();
   EngineOptions engine_options = options.engine;
   engine_options.batch = batch.sequences;

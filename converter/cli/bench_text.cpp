@@ -8,6 +8,7 @@
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "format/view.h"
+#include "run/runner.h"
 #include "run/text_source.h"
 
 namespace bantam::cli {
@@ -34,6 +35,10 @@ class Head {
     Status status = Status::kOk;
     if ((parts & kLabelsPart) != 0) status = labels();
     if (status == Status::kOk && (parts & kWordsPart) != 0) status = entities(text);
+    if (status == Status::kOk && (parts & kFoundPart) != 0) {
+      uint32_t count = 0;
+      status = find(session_, 0, {}, spans_.data(), static_cast<uint32_t>(spans_.size()), &count);
+    }
     if (status == Status::kOk && (parts & kSpanPart) != 0) {
       Answer answer;
       status = bantam::answer(session_, 0, &answer);
@@ -110,7 +115,10 @@ class TextRunner {
     const std::string first = prompt_ + timing->text;
     const Clock::time_point begin = Clock::now();
     session_.clear();
-    check(session_.add(view_of(first), second_, {}), where(*timing));
+    const bool finds = has_part(session_.model().task(), kFoundPart);
+    check(finds ? convert::add_labelled(session_, first, convert::common_labels())
+                : session_.add(view_of(first), second_, {}),
+          where(*timing));
     const Clock::time_point tokenized = Clock::now();
     check(session_.run(), where(*timing));
     const Clock::time_point ran = Clock::now();

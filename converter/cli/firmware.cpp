@@ -265,10 +265,10 @@ void run_firmware(const FirmwareArguments& arguments) {
   Image image;
   image.target = find_target(arguments.target);
   const ModelFile source(arguments.model);
-  if (has_part(source.model().task(), kTokenVectorsPart) && arguments.format == "project") {
+  if (has_part(source.model().task(), kTokenVectorsPart | kFoundPart) && arguments.format == "project") {
     fail(ExitCode::kUnsupported,
-         "{}: the example of a project puts no markers into texts, which vectors of tokens need; --format c-array or "
-         "bin "
+         "{}: the example of a project puts neither markers nor labels into texts, which vectors of tokens and found "
+         "spans need; --format c-array or bin "
          "makes a file for a program of your own",
          arguments.model);
   }

@@ -28,6 +28,7 @@ enum Takes : unsigned {
   kOffsets = 1u << 8,
   kVectors = 1u << 9,
   kZeroShot = 1u << 10,
+  kLabels = 1u << 11,
 };
 
 struct Variant {
@@ -40,7 +41,7 @@ struct Variant {
 
 constexpr Variant kVariants[] = {
     {"run", "Answer texts with the task that the file is for", ~0u,
-     kPair | kQuestion | kTop | kStride | kBatch | kTime | kRaw | kIds | kOffsets,
+     kPair | kQuestion | kTop | kStride | kBatch | kTime | kRaw | kIds | kOffsets | kLabels,
      "  bantam run voice.bantam \"wake me at seven\"\n"
      "  bantam run voice.bantam --batch 8 --json < lines.txt\n"
      "  bantam run qa.bantam --question \"Who wrote it?\" --context \"Jane Austen wrote it.\"\n"
@@ -56,11 +57,14 @@ constexpr Variant kVariants[] = {
      "  bantam classify nli.bantam \"wake me at seven\" --labels music,alarms,weather --entailment LABEL_0"},
     {"choose", "Choose the best continuation", kChoicePart, kPair | kTime | kRaw,
      "  bantam choose swag.bantam \"She opened the door and\" --pair \"walked in.\" --pair \"ate it.\""},
-    {"tag", "Find entities or slots, and where they stand", kWordsPart, kOffsets | kStride | kBatch | kTime | kRaw,
+    {"tag", "Find entities or slots, and where they stand", kWordsPart | kFoundPart,
+     kOffsets | kStride | kBatch | kTime | kRaw | kLabels,
      "  bantam tag ner.bantam \"Ada Lovelace lived in London\" --json\n"
      "  # places as Python counts them\n"
      "  bantam tag ner.bantam \"Zo\xc3\xab lived in London\" --offsets chars --json\n"
-     "  bantam tag ner.bantam --file lines.txt --stride 8"},
+     "  bantam tag ner.bantam --file lines.txt --stride 8\n"
+     "  # labels of your own, by a GLiNER model\n"
+     "  bantam tag gliner.bantam \"Ada Lovelace lived in London\" --labels person,city"},
     {"answer", "Answer a question from a context", kSpanPart, kOffsets | kQuestion | kStride | kBatch | kTime | kRaw,
      "  bantam answer qa.bantam --question \"Who wrote it?\" --context \"Jane Austen wrote it.\"\n"
      "  bantam answer qa.bantam --context \"Jane Austen wrote it.\" < questions.txt\n"
@@ -137,6 +141,21 @@ void add_zero_shot_options(CLI::App& command, ZeroShot* asked) {
   command.add_flag("--several", asked->several, "With --labels: several may hold; each is judged alone");
 }
 
+void add_find_options(CLI::App& command, RunOptions* options) {
+  command
+      .add_option("--labels", options->labels,
+                  "What to find, in words of your own, for a file that takes labels (GLiNER)")
+      ->delimiter(',')
+      ->type_name("A,B,C");
+  command
+      .add_option("--threshold", options->find.threshold,
+                  "With --labels: probability over which a span is found (default: the file's)")
+      ->check(between(0.0, 1.0))
+      ->type_name("P");
+  command.add_flag("--nested", options->find.nested, "With --labels: spans may lie inside others");
+  command.add_flag("--several", options->find.several, "With --labels: a span may have several labels");
+}
+
 void add_output_options(CLI::App& command, const Variant& variant, RunOptions* options) {
   if (variant.takes & kTop) {
     command.add_option("--top", options->top, "Most labels or candidates (default 5; 0: all)")->type_name("N");
@@ -174,6 +193,7 @@ void add_variant(CLI::App& app, const Variant& variant) {
   auto zero_shot = std::make_shared<ZeroShot>();
   const std::string hypothesis = zero_shot->hypothesis;
   if (variant.takes & kZeroShot) add_zero_shot_options(*command, zero_shot.get());
+  if (variant.takes & kLabels) add_find_options(*command, options.get());
   command->option_defaults()->group("Output");
   add_output_options(*command, variant, options.get());
   command->option_defaults()->group("Running");
@@ -190,6 +210,11 @@ void add_variant(CLI::App& app, const Variant& variant) {
     if (ids && (!options->texts.empty() || !options->file.empty())) {
       fail(ExitCode::kUsage, "--ids: goes without texts; leave out the text or --ids");
     }
+    const FindOptions& find = options->find;
+    if (options->labels.empty() && (find.threshold != 0 || find.nested || find.several))
+      fail(ExitCode::kUsage, "--labels: missing; --threshold, --nested and --several go with it");
+    if (!options->labels.empty() && (ids || options->uart || options->stride))
+      fail(ExitCode::kUsage, "--labels: goes without --ids, --uart and --stride");
     bool texts = !options->texts.empty() || !options->file.empty();
     if (options->uart && (ids || texts))
       fail(ExitCode::kUsage, "--uart: reads standard input only; leave out the rest");

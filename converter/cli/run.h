@@ -33,8 +33,10 @@ struct RunOptions {
   std::optional<uint32_t> top;
   std::optional<uint32_t> stride;
   PositionUnit offsets = PositionUnit::kBytes;
-  std::string output;  // of vectors: a .npy file
-  bool query = false;  // of vectors of tokens: texts are queries
+  std::string output;               // of vectors: a .npy file
+  bool query = false;               // of vectors of tokens: texts are queries
+  std::vector<std::string> labels;  // of files that find spans for them
+  FindOptions find;
   bool strict = false;
   bool raw = false;
   bool json = false;

@@ -9,6 +9,7 @@
 #include "cli/run.h"
 #include "cli/stream.h"
 #include "run/eval_metrics.h"
+#include "run/runner.h"
 #include "run/text_source.h"
 
 namespace bantam::cli {
@@ -138,7 +139,9 @@ void raw_batch(const RunOptions& options, Engine& engine, const std::vector<Inpu
   session.clear();
   for (const Input& input : batch) {
     const Text second = input.second ? Text{input.second->data(), input.second->size()} : Text{};
-    check(session.add({input.first.data(), input.first.size()}, second, {}), engine.file().path());
+    check(options.labels.empty() ? session.add({input.first.data(), input.first.size()}, second, {})
+                                 : convert::add_labelled(session, input.first, options.labels),
+          engine.file().path());
     const EncodeResult& result = session.sequence(session.sequence_count() - 1).result;
     if (options.strict && result.truncated)
       fail(ExitCode::kInvalid, "--strict: text \"{}\" is too long", printable(input.first));
@@ -182,6 +185,8 @@ PredictOptions predict_options(const RunOptions& options) {
   predict.strict = options.strict;
   predict.role = options.query ? convert::TextRole::kQuery : convert::TextRole::kDocument;
   predict.stride = options.stride;
+  predict.labels = options.labels;
+  predict.find = options.find;
   return predict;
 }
 

@@ -14,8 +14,9 @@ namespace bantam::cli {
 
 void run_uart(const RunOptions& options) {
   const ModelFile file(options.model, Hold::kInMemory);
-  if (has_part(file.model().task(), kTokenVectorsPart)) {
-    fail(ExitCode::kUnsupported, "{}: there are no images of vectors of tokens; leave out --uart", options.model);
+  if (has_part(file.model().task(), kTokenVectorsPart | kFoundPart)) {
+    fail(ExitCode::kUnsupported, "{}: there are no images of vectors of tokens and of found spans; leave out --uart",
+         options.model);
   }
   Engine engine(file, options.engine);
   const auto terminal = std::make_unique<firmware::Terminal>();

@@ -171,7 +171,8 @@ class Needs {
     }
     if (kind == fb::OpAttributes::Embed) {
       for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables()) {
-        if (table->source() >= fb::IndexSource::next) need("PLACES", 8u);
+        const fb::IndexSource source = table->source();
+        if (source == fb::IndexSource::next || source == fb::IndexSource::previous) need("PLACES", 8u);
       }
     }
     if (kind != fb::OpAttributes::Attention) return;
@@ -228,6 +229,7 @@ Linked linked_by(const Model& model) {
   const Scores scores = traits(model.task()).scores;
   const auto score = scores == kSigmoids ? fb::ActivationKind::sigmoid : fb::ActivationKind::exp;
   if (scores != kUnscored) needs.need("ACTIVATIONS", 1u << static_cast<uint32_t>(score));
+  if (model.mark_types() > 1) needs.need("MARKS");
   if (answers_with_places(model.task()) && count(tokenizers) > 0) needs.need("OFFSETS");
   needs.need("TASKS", 1u << static_cast<uint32_t>(model.task()));
   if (model.label_set_count() > task_label_sets(model)) needs.need("LABELS", 1u);

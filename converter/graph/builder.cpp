@@ -261,7 +261,7 @@ int32_t Builder::unfold(const std::string& name, int32_t x, uint32_t before, uin
 
 int32_t Builder::recurrent(const std::string& name, fb::Cell cell, int32_t x,
                            const std::vector<RecurrentWeights>& weights, bool reverse, const RecurrentState& first,
-                           RecurrentState* last, int32_t members, int32_t after) {
+                           RecurrentState* last, int32_t members, int32_t after, uint32_t mark) {
   const auto directions = static_cast<uint32_t>(weights.size());
   const uint32_t state = width(weights.front().weights);
   const int32_t projection = weights.front().projection;
@@ -289,6 +289,16 @@ int32_t Builder::recurrent(const std::string& name, fb::Cell cell, int32_t x,
                          : reverse       ? fb::Direction::reverse
                                          : fb::Direction::forward;
   attributes.after = after;
+  attributes.mark = mark;
+  return y;
+}
+
+int32_t Builder::spans(const std::string& name, int32_t starts, int32_t ends, int32_t labels, uint32_t words,
+                       uint32_t most_labels) {
+  const int32_t y = activation(name, rows_symbol(starts), words * most_labels);
+  auto& attributes = set_attributes<fb::SpansT>(op(name, {starts, ends, labels}, {y}));
+  attributes.width = words;
+  attributes.labels = most_labels;
   return y;
 }
 

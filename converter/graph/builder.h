@@ -117,10 +117,13 @@ class Builder {
 
   /// The states of each row, [rows, directions * state]. `x`: what rows give the gates. `reverse`: the direction of one set of
   /// weights; two are for both directions. `last`, where given, becomes the tensors of the last states and cells. `members`, integers,
-  /// and `after`: the tokens that it goes through; see Recurrent in the schema.
+  /// `after` and `mark`: the tokens that it goes through; see Recurrent in the schema.
   int32_t recurrent(const std::string& name, fb::Cell cell, int32_t x, const std::vector<RecurrentWeights>& weights,
                     bool reverse, const RecurrentState& first = {}, RecurrentState* last = nullptr,
-                    int32_t members = kAbsent, int32_t after = -1);
+                    int32_t members = kAbsent, int32_t after = -1, uint32_t mark = 0);
+  /// Scores of spans of at most `words` words for at most `labels` labels; see Spans in the schema.
+  int32_t spans(const std::string& name, int32_t starts, int32_t ends, int32_t labels, uint32_t words,
+                uint32_t most_labels);
 
   /// Names `tensor` as an output of the model; returns its index in Model.outputs.
   uint32_t output(const std::string& name, fb::OutputRole role, int32_t tensor, bool squeeze = false);

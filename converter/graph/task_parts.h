@@ -28,7 +28,7 @@ constexpr bool gives_one_label(const TaskTraits& task) {
 
 /// May a second text come with the first? Labels of words, vectors, and what follows are of one text.
 constexpr bool takes_second(uint32_t parts) {
-  return (parts & (kWordsPart | kVectorPart | kTokenVectorsPart | kNextWordsPart)) == 0;
+  return (parts & (kWordsPart | kVectorPart | kTokenVectorsPart | kNextWordsPart | kFoundPart)) == 0;
 }
 /// Is there no answer without? Where there are masks as well, these answer a text alone.
 constexpr bool needs_second(uint32_t parts) {
@@ -39,7 +39,7 @@ constexpr bool has_best(uint32_t parts) { return (parts & (kLabelsPart | kMasksP
 /// Can windows slide over a long text?
 constexpr bool can_slide(uint32_t parts) { return (parts & (kLabelsPart | kWordsPart | kSpanPart)) != 0; }
 /// Does an answer say where something stands?
-constexpr bool has_places(uint32_t parts) { return (parts & (kWordsPart | kSpanPart)) != 0; }
+constexpr bool has_places(uint32_t parts) { return (parts & (kWordsPart | kSpanPart | kFoundPart)) != 0; }
 
 /// The parts of one answer: of masks and what follows, a second text decides.
 constexpr uint32_t parts_of_answer(uint32_t parts, bool pair) {

@@ -7,10 +7,12 @@
 #include <memory>
 #include <utility>
 
+#include "bantam/model.h"
 #include "import/chain.h"
 #include "import/source/generation.h"
 #include "import/source/label_sets.h"
 #include "import/source/labels.h"
+#include "import/span_head.h"
 
 namespace bantam::convert {
 namespace {
@@ -70,6 +72,14 @@ class HeadImporter {
     c_.builder.output("logits", fb::OutputRole::next_words, layers(head));
     task_->end_ids = read_end_ids(c_.fields, c_.config.vocabulary);
     task_->generations = read_generations(c_.fields, c_.config.vocabulary, of_pair(head));
+  }
+
+  void find(const Head&) {
+    const GlinerSettings settings = read_gliner(c_.fields.inside(kGliner));
+    c_.problems.raise();  // wrong settings would make every tensor's shape wrong
+    c_.builder.input("marks", fb::InputKind::marks, kWordMark + 1);
+    const int32_t scores = import_span_head(c_.builder, c_.weights, settings, c_.encoder.hidden);
+    c_.builder.output("logits", fb::OutputRole::spans, scores);
   }
 
   void next_sentence(const Head& head) {
@@ -544,6 +554,7 @@ constexpr Builds kBuilds[] = {
     {fb::TaskKind::joint, &HeadImporter::joint},
     {fb::TaskKind::token_vectors, &HeadImporter::token_vectors},
     {fb::TaskKind::generate, &HeadImporter::generate},
+    {fb::TaskKind::find, &HeadImporter::find},
 };
 
 }  // namespace

@@ -21,11 +21,13 @@
 #include "import/source/checkpoint.h"
 #include "import/source/explain.h"
 #include "import/source/generation.h"
+#include "import/source/gliner.h"
 #include "import/source/model_card.h"
 #include "import/source/sentence_transformers.h"
 #include "import/source/setfit.h"
 #include "import/source/static_embeddings.h"
 #include "import/source/weights.h"
+#include "import/span_head.h"
 #include "import/stack.h"
 #include "import/token_vectors.h"
 #include "import/tokenizer/tokenizer.h"
@@ -86,6 +88,7 @@ void record_provenance(Graph& graph, const ModelSource& source, const Fields& co
   };
   record("config.json");
   record(kColbertSettings);
+  record(kGlinerSettings);
   for (const char* name : kTokenizerFiles) record(name);
   for (const std::string& name : sentence_transformers_files(source.root)) {
     property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.root / name));
@@ -132,8 +135,13 @@ Encoder import_main_stack(Builder& builder, Weights& weights, const EncoderConfi
   return import_encoder(builder, weights, config, positions, beside);
 }
 
-uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& options, Graph& graph) {
-  const bool any = config.family->settings.any_length && options.max_tokens != 0;
+/// `usual`: tokens that texts of any length have where --max-tokens is silent; 0: as many as the settings say.
+uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& options, uint32_t usual, Graph& graph) {
+  // A student's places may be fewer than those that its distances were made for.
+  const bool endless = config.family->settings.any_length && !config.position_table &&
+                       config.first_position + config.positions >= config.relative.most;
+  if (endless && options.max_tokens == 0 && usual != 0) return std::min(usual, kMostPlaces);
+  const bool any = endless && options.max_tokens != 0;
   const uint32_t most = any ? kMostPlaces : config.positions;
   if (options.max_tokens == 0) {
     for (const LayerPlaces& places : config.places) {
@@ -217,12 +225,15 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   problems.raise();  // wrong settings would make every tensor's shape wrong
   const Family& family = *whole_config.family;
   ModelNames names = model_names(family);
+  const bool finds = is_gliner(source.config);
+  name_gliner_encoder(source.config, &names);
   const bool gives_tokens = gives_token_vectors(source.root) || is_colbert(source.config);
   const bool embeds = is_sentence_transformers(source.root) || family.block.averaged;
   const bool classifies = embeds && is_setfit(source.root) && (options.task.empty() || options.task == "classify");
   Weights weights(*source.checkpoint, names, problems);
   const ChosenHead head = classifies              ? ChosenHead{fb::TaskKind::classify, family.head(fb::TaskKind::embed)}
                           : !options.task.empty() ? head_of_task(family, parse_head(options.task), weights, problems)
+                          : finds                 ? head_of_task(family, fb::TaskKind::find, weights, problems)
                           : gives_tokens          ? head_of_task(family, fb::TaskKind::token_vectors, weights, problems)
                           : embeds                ? head_of_task(family, fb::TaskKind::embed, weights, problems)
                                                   : detect_head(family, fields, weights, problems);
@@ -233,13 +244,20 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   if (of_pair) check_layers(weights, source_config, problems);
   if (of_source) names.unused.push_back({"decoder.", "nothing of the decoder is in the encoder's answers"});
   check_layers(weights, config, problems);
+  const bool finds_spans = (traits(head.task).parts & kFoundPart) != 0;
+  if (finds_spans && !finds) {
+    problems.add(ExitCode::kUsage,
+                 fmt::format("--task find: is for directories of GLiNER, which have a {}", kGlinerSettings));
+  }
   problems.raise();
 
   Builder builder(graph);
-  const uint32_t positions = kept_positions(config, options, graph);
+  const uint32_t usual = finds_spans ? gliner_tokens(read_gliner(fields.inside(kGliner))) : 0;
+  problems.raise();
+  const uint32_t positions = kept_positions(config, options, usual, graph);
   Encoder beneath;
   if (of_pair) {
-    graph.model.max_source = kept_positions(source_config, options, graph);
+    graph.model.max_source = kept_positions(source_config, options, 0, graph);
     beneath = import_source_stack(builder, weights, source_config, graph.model.max_source);
   }
   Encoder encoder = import_main_stack(builder, weights, config, positions, of_pair ? &beneath : nullptr, head);
@@ -282,6 +300,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   }
   if (graph.model.task->kind == fb::TaskKind::generate) add_chat(graph, source.tokenizer);
   choose_members(graph, fields, problems);
+  if (finds_spans) resolve_finding(graph, read_gliner(fields.inside(kGliner)), problems);
   record_provenance(graph, source, fields);
   problems.raise();
   return graph;
@@ -303,6 +322,7 @@ ModelSource open_model_source(const fs::path& directory) {
   return with_files([&] {
     check_directory(directory);
     if (is_static_embeddings(directory)) return open_static_embeddings(directory);
+    if (is_gliner(directory)) return open_gliner(directory);
     ModelSource source;
     source.root = directory;
     source.directory = transformer_directory(directory);

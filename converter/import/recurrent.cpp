@@ -47,6 +47,10 @@ class Layers {
     return fmt::format("{}.{}_l{}{}", module_, what, layer, direction == 0 ? "" : "_reverse");
   }
 
+  Values take(const std::string& tensor, const std::vector<uint32_t>& shape) {
+    return s_.of_head ? weights_.head(tensor, shape) : weights_.encoder(tensor, shape);
+  }
+
   /// A GRU multiplies what the state gives n with its reset gate, bias included: that bias stays with the state. Others are added to
   /// those of the input.
   Values state_bias(const Values& bias) const {
@@ -67,7 +71,8 @@ class Layers {
   int32_t one(uint32_t layer, int32_t x, int32_t* last) {
     const uint32_t in = builder_.width(x), gates = s_.gates() * s_.cells;
     const uint32_t columns = s_.gates() * kernels::pad16(s_.cells);
-    const bool biased = weights_.has_encoder(name("bias_ih", layer, 0));
+    const std::string first_bias = name("bias_ih", layer, 0);
+    const bool biased = s_.of_head ? weights_.has_head(first_bias) : weights_.has_encoder(first_bias);
     std::vector<Values> inputs, biases;
     std::vector<RecurrentWeights> states;
     for (uint32_t d = 0; d < s_.directions(); ++d) {
@@ -75,13 +80,13 @@ class Layers {
         return in_blocks(std::move(values), s_.gates(), s_.cells, width);
       };
       const std::string weight = name("weight_hh", layer, d);
-      inputs.push_back(blocks(weights_.encoder(name("weight_ih", layer, d), {gates, in}), in));
+      inputs.push_back(blocks(take(name("weight_ih", layer, d), {gates, in}), in));
       RecurrentWeights own;
-      own.weights = builder_.linear_weight(base_ + weight, columns, s_.state,
-                                           blocks(weights_.encoder(weight, {gates, s_.state}), s_.state));
+      own.weights =
+          builder_.linear_weight(base_ + weight, columns, s_.state, blocks(take(weight, {gates, s_.state}), s_.state));
       if (biased) {
-        Values bias = weights_.encoder(name("bias_ih", layer, d), {gates});
-        const Values of_state = weights_.encoder(name("bias_hh", layer, d), {gates});
+        Values bias = take(name("bias_ih", layer, d), {gates});
+        const Values of_state = take(name("bias_hh", layer, d), {gates});
         add_input_bias(bias, of_state);
         biases.push_back(blocks(std::move(bias), 1));
         Values stays = state_bias(of_state);
@@ -91,8 +96,8 @@ class Layers {
       }
       if (s_.state != s_.cells) {
         const std::string projection = name("weight_hr", layer, d);
-        own.projection = builder_.linear_weight(base_ + projection, s_.state, s_.cells,
-                                                weights_.encoder(projection, {s_.state, s_.cells}));
+        own.projection =
+            builder_.linear_weight(base_ + projection, s_.state, s_.cells, take(projection, {s_.state, s_.cells}));
       }
       states.push_back(own);
     }
@@ -101,9 +106,10 @@ class Layers {
     const int32_t bias =
         biased ? builder_.vector(base_ + name("bias_ih", layer, 0), concatenate(std::move(biases))) : kAbsent;
     const int32_t given = builder_.linear(op + ".gates", x, matrix, bias, {});
-    if (last == nullptr) return builder_.recurrent(op, s_.cell, given, states, false);
+    if (last == nullptr)
+      return builder_.recurrent(op, s_.cell, given, states, false, {}, nullptr, kAbsent, -1, s_.mark);
     RecurrentState left;
-    const int32_t y = builder_.recurrent(op, s_.cell, given, states, false, {}, &left);
+    const int32_t y = builder_.recurrent(op, s_.cell, given, states, false, {}, &left, kAbsent, -1, s_.mark);
     *last = left.state;
     return y;
   }

@@ -17,7 +17,9 @@ struct RecurrentSettings {
   fb::Cell cell = fb::Cell::lstm;
   uint32_t cells = 0, state = 0;  // of one direction; state: what a projection leaves
   uint32_t layers = 1;
-  bool both = false;  // directions
+  bool both = false;     // directions
+  bool of_head = false;  // tensors are not the encoder's
+  uint32_t mark = 0;     // of the tokens that layers go through; 0: all
 
   uint32_t gates() const { return cell == fb::Cell::lstm ? 4 : 3; }
   uint32_t directions() const { return both ? 2 : 1; }

@@ -138,7 +138,8 @@ std::vector<Sample> make_samples(Runner& runner, uint32_t max_tokens, const std:
   const uint32_t of_sources = runner.model().source_vocabulary();
   std::vector<Sample> samples;
   if (!runner.model().has_tokenizer()) {
-    samples = random_samples(of_sources != 0 ? of_sources : runner.model().vocabulary(), max_tokens);
+    samples = random_samples(of_sources != 0 ? of_sources : runner.model().vocabulary(), max_tokens,
+                             runner.model().mark_types());
   }
   samples.reserve(texts.size());
   for (const std::string& text : texts) {

@@ -119,6 +119,25 @@ void Comparer::decide(size_t output, const Sample& sample, uint32_t row, const f
     ++counts_[output].flips;
     if (margin > entry.worst_flip.amount) entry.worst_flip = {shorten(sample.text), row, expected, now, margin};
   };
+  if (model_.task && (traits(model_.task->kind).parts & kFoundPart) != 0) {
+    // Of a word: the best span that begins with it and its label, or none where all scores are below 0.
+    std::vector<float> expected = {0}, now = {0};
+    std::vector<std::string> names = {"none"};
+    for (uint32_t i = 0; i < count; ++i) {
+      if (reference[i] == 0) continue;  // of no span or label that the text has
+      expected.push_back(reference[i]);
+      now.push_back(got[i]);
+      names.push_back("span " + std::to_string(i));
+    }
+    if (expected.size() < 2) return;
+    ++entry.decisions;
+    ++counts_[output].decisions;
+    const auto columns = static_cast<uint32_t>(expected.size());
+    const Best best = best_of(expected.data(), columns), found = best_of(now.data(), columns);
+    entry.divergence_sum += softmax_divergence(expected.data(), now.data(), columns);
+    if (best.index != found.index) note(best.margin, names[best.index], names[found.index]);
+    return;
+  }
   if (model_.task && traits(model_.task->kind).scores == kSigmoids) {
     for (uint32_t i = 0; i < count; ++i) {
       ++entry.decisions;

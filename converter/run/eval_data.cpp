@@ -148,6 +148,12 @@ Example example_of(const Record& record, Layout layout, const Model& model) {
   return example;
 }
 
+/// A tag without its mark; data may mark the beginnings of entities otherwise than the model does.
+std::string entity_of(const std::string& tag) {
+  const bool marked = tag.size() > 2 && tag[1] == '-' && std::string("BIESUL").find(tag[0]) != std::string::npos;
+  return marked ? tag.substr(2) : tag;
+}
+
 /// Which labels and tags of the data the model has.
 class Known {
  public:
@@ -157,7 +163,7 @@ class Known {
     for (uint32_t i = 0; i < model.label_count(set); ++i) {
       const std::string tag = to_string(model.label(set, i));
       tags_.insert(tag);
-      tags_.insert(entity(tag));
+      tags_.insert(entity_of(tag));
     }
   }
 
@@ -171,19 +177,13 @@ class Known {
     }
     for (const std::string& tag : example.tags) {
       if (tags_.empty() || tag == "O") continue;
-      const bool known = tags_.count(tag) != 0 || tags_.count(entity(tag)) != 0;
+      const bool known = tags_.count(tag) != 0 || tags_.count(entity_of(tag)) != 0;
       unknown = !count(known, tag, example, &data->tags) || unknown;
     }
     data->unknown += unknown ? 1 : 0;
   }
 
  private:
-  /// Data may mark the beginnings of entities otherwise than the model does.
-  static std::string entity(const std::string& tag) {
-    const bool marked = tag.size() > 2 && tag[1] == '-' && std::string("BIESUL").find(tag[0]) != std::string::npos;
-    return marked ? tag.substr(2) : tag;
-  }
-
   static bool count(bool known, const std::string& name, const Example& example, Names* names) {
     if (known) {
       ++names->known;
@@ -228,7 +228,7 @@ bool fits(const TaskTraits& task, Layout layout) {
     case Layout::kScore:
       return (task.parts & kVectorPart) != 0 || (labels && task.scores == kUnscored);
     case Layout::kTags:
-      return (task.parts & kWordsPart) != 0;
+      return (task.parts & (kWordsPart | kFoundPart)) != 0;
     case Layout::kAnswers:
       return (task.parts & kSpanPart) != 0;
     case Layout::kChoices:
@@ -237,6 +237,17 @@ bool fits(const TaskTraits& task, Layout layout) {
       return (task.parts & kNextWordsPart) != 0;
   }
   return false;
+}
+
+std::vector<std::string> entity_names(const Dataset& data) {
+  std::vector<std::string> names;
+  for (const Example& example : data.examples) {
+    for (const std::string& tag : example.tags) {
+      const std::string name = entity_of(tag);
+      if (tag != "O" && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
 }
 
 void set_tokens(const std::vector<std::string>& tokens, std::vector<std::string> tags, Example* example) {

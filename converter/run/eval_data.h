@@ -64,6 +64,9 @@ Dataset read_dataset(const std::string& path, const Model& model, size_t limit, 
 /// Throws where the model has none of the labels, or none of the tags. `called`: how the message calls it.
 void refuse_unknown(const Dataset& data, const Model& model, const std::string& called);
 
+/// The names of the entities that the examples' tags tell of, each once, in the order of the data.
+std::vector<std::string> entity_names(const Dataset& data);
+
 /// Makes `tokens`, joined by blanks, the example's text, with a tag each.
 void set_tokens(const std::vector<std::string>& tokens, std::vector<std::string> tags, Example* example);
 

@@ -14,13 +14,37 @@
 namespace bantam::convert {
 namespace {
 
+PredictOptions predict_options(const Model& model, const Dataset& data) {
+  PredictOptions options;
+  options.top = traits(model.task()).scores == kSigmoids ? 0 : 1;  // of several labels every one may hold
+  if (!has_part(model.task(), kFoundPart)) return options;
+  options.labels = entity_names(data);
+  if (options.labels.empty()) fail(ExitCode::kInvalid, "{}: no tag in it names an entity to find", data.path);
+  return options;
+}
+
+/// A tag for each token of the data by the entities that reach into it, marked where those of the data are.
+std::vector<std::string> tags_of(const Example& example, const std::vector<Entity>& entities) {
+  const bool marked = std::any_of(example.tags.begin(), example.tags.end(), [](const std::string& tag) {
+    return tag.size() > 2 && tag[1] == '-' && (tag[0] == 'B' || tag[0] == 'I');
+  });
+  std::vector<std::string> tags(example.tokens.size(), "O");
+  for (const Entity& entity : entities) {
+    bool first = true;
+    for (size_t i = 0; i < tags.size(); ++i) {
+      const Offset& token = example.tokens[i];
+      if (token.end <= entity.span.begin || token.begin >= entity.span.end || tags[i] != "O") continue;
+      tags[i] = std::string(!marked ? "" : first ? "B-" : "I-") + to_string(entity.name);
+      first = false;
+    }
+  }
+  return tags;
+}
+
 class Evaluation {
  public:
   Evaluation(Engine& engine, const Dataset& data)
-      : data_(data),
-        predictor_(engine, traits(engine.model().task()).parts,
-                   // Of several labels every one may hold.
-                   PredictOptions{traits(engine.model().task()).scores == kSigmoids ? 0U : 1U, false, std::nullopt}) {}
+      : data_(data), predictor_(engine, traits(engine.model().task()).parts, predict_options(engine.model(), data)) {}
 
   Outcome run(const EvalProgress& progress) {
     std::vector<Input> inputs;
@@ -114,6 +138,7 @@ class Evaluation {
       outcome_.tags.push_back(
           token_tags(model, word_label_set(model), example.tokens, prediction.words, prediction.word_labels));
     }
+    if ((predictor_.parts() & kFoundPart) != 0) outcome_.tags.push_back(tags_of(example, prediction.entities));
     if (!prediction.further.empty()) outcome_.sets.push_back(said_of_sets(model, example.tokens, prediction));
   }
 

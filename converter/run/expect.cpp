@@ -36,12 +36,14 @@ Expected parse_line(const std::string& line, const std::vector<std::string>& nam
     if (object.contains(key)) expected.sample.segments = object[key].get<std::vector<int32_t>>();
   }
   if (object.contains("decoder_ids")) expected.sample.decoder_ids = object["decoder_ids"].get<std::vector<int32_t>>();
+  if (object.contains("marks")) expected.sample.marks = object["marks"].get<std::vector<int32_t>>();
   expected.sample.text = object.value("text", fmt::format("{} ids", expected.sample.ids.size()));
   if (object.contains("first_piece")) expected.rows = object["first_piece"].get<std::vector<uint32_t>>();
   const bool segments_fit =
       expected.sample.segments.empty() || expected.sample.segments.size() == expected.sample.ids.size();
-  if (expected.sample.ids.empty() || !segments_fit)
-    throw std::invalid_argument("ids are empty or segments do not match");
+  const bool marks_fit = expected.sample.marks.empty() || expected.sample.marks.size() == expected.sample.ids.size();
+  if (expected.sample.ids.empty() || !segments_fit || !marks_fit)
+    throw std::invalid_argument("ids are empty, or segments or marks do not match");
   for (const uint32_t row : expected.rows) {
     if (row >= expected.sample.ids.size()) throw std::invalid_argument("first_piece is beyond the ids");
   }

@@ -12,8 +12,8 @@
 
 namespace bantam::convert {
 
-/// One line: an object with "ids", optionally "text", "segments" (or "token_type_ids"), of encoder-decoders "decoder_ids", and under the name of
-/// each output its values: [width] for the whole sequence, [rows][width] for tokens, [rows] for one-wide
+/// One line: an object with "ids", optionally "text", "segments" (or "token_type_ids"), "marks", of encoder-decoders "decoder_ids", and
+/// under the name of each output its values: [width] for the whole sequence, [rows][width] for tokens, [rows] for one-wide
 /// token outputs; a leading dimension of 1 is dropped. "first_piece": the rows that a token output's values
 /// belong to, when they are not all rows; values for the first few of them are enough.
 struct Expected {

@@ -4,6 +4,7 @@
 
 #include "base/printable.h"
 #include "format/view.h"
+#include "run/runner.h"
 #include "run/status_error.h"
 
 namespace bantam::convert {
@@ -40,6 +41,18 @@ Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& optio
          task_name(engine.model().task()));
   }
   if ((parts & kTokenVectorsPart) != 0) tokens_.emplace(engine);
+  const bool finds = (parts & kFoundPart) != 0;
+  if (finds == options.labels.empty()) {
+    fail(ExitCode::kUsage,
+         finds ? "--labels: missing; {} finds spans for labels of yours, such as person,place"
+               : "--labels: {} has labels of its own; leave it out",
+         engine.file().path());
+  }
+  const uint32_t most = finds ? root(engine.model()).task()->finding()->max_labels() : 0;
+  if (options.labels.size() > most) {
+    fail(ExitCode::kUsage, "--labels: {} are more than the {} that {} takes at a time; ask for them in several runs",
+         options.labels.size(), most, engine.file().path());
+  }
   const fb::Task* stored = root(engine.model()).task();
   if ((parts & kVectorPart) != 0 && stored != nullptr) prompt_ = to_string(as_text(stored->prompt()));
 }
@@ -50,7 +63,9 @@ std::string Predictor::where(const Input& input) const {
 
 bool Predictor::add(const Input& input, const EncodeOptions& options) {
   const std::string first = prompt_ + input.first;
-  const Status status = engine_.session().add(view_of(first), second_of(input), options);
+  const bool finds = (parts_ & kFoundPart) != 0;
+  const Status status = finds ? add_labelled(engine_.session(), first, options_.labels)
+                              : engine_.session().add(view_of(first), second_of(input), options);
   if (status == Status::kInvalidArgument) {
     if ((parts_ & kVectorPart) != 0) return false;
     fail(ExitCode::kInvalid, "{}: the tokenizer finds no token in it", where(input));
@@ -135,12 +150,26 @@ void Predictor::decode(uint32_t sequence, const Input& input, Prediction* out) {
   if ((parts & kMasksPart) != 0) decode_masks(sequence, out);
   if ((parts & kNextWordsPart) != 0) decode_next_words(sequence, input, out);
   if ((parts & kFollowsPart) != 0) decode_next(sequence, out);
+  if ((parts & kFoundPart) != 0) decode_found(sequence, input, out);
   if ((parts & kVectorPart) != 0) {
     const float* values = nullptr;
     uint32_t width = 0;
     check(embed(engine_.session(), sequence, &values, &width), where(input));
     out->embedding.assign(values, values + width);
   }
+}
+
+void Predictor::decode_found(uint32_t sequence, const Input& input, Prediction* out) {
+  Status status = Status::kBufferTooSmall;
+  uint32_t count = 0;
+  for (size_t capacity = 32; status == Status::kBufferTooSmall; capacity *= 4) {
+    out->entities.resize(capacity);
+    status =
+        find(engine_.session(), sequence, options_.find, out->entities.data(), static_cast<uint32_t>(capacity), &count);
+  }
+  check(status, where(input));
+  out->entities.resize(count);
+  for (Entity& entity : out->entities) entity.name = view_of(options_.labels.at(entity.label));
 }
 
 bool Predictor::of_words(uint32_t set) const {

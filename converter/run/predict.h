@@ -24,6 +24,8 @@ struct PredictOptions {
   bool strict = false;                  // truncation is an error
   std::optional<uint32_t> stride;       // tokens that neighbouring windows share; none: truncate
   TextRole role = TextRole::kDocument;  // of texts whose tokens have vectors
+  std::vector<std::string> labels;      // of files that find spans for them
+  FindOptions find;
 };
 
 /// What a label set beyond the task's own says: labels of the text, or of its words.
@@ -45,7 +47,7 @@ struct Prediction {
   uint32_t holds = 0;                   // labels that hold: see bantam/tasks.h
   std::vector<Offset> words;            // every labelled word ...
   std::vector<LabelScore> word_labels;  // ... and its label
-  std::vector<Entity> entities;
+  std::vector<Entity> entities;         // names of the caller's labels are the predictor's
   Answer answer;
   std::vector<float> embedding;
   TokenVectors tokens;
@@ -89,6 +91,7 @@ class Predictor {
   void decode_masks(uint32_t sequence, Prediction* out);
   void decode_next_words(uint32_t sequence, const Input& input, Prediction* out);
   void decode_next(uint32_t sequence, Prediction* out);
+  void decode_found(uint32_t sequence, const Input& input, Prediction* out);
   /// The label sets that are asked for, the task's own first; and their answers put where they belong.
   std::vector<SetAnswer> sets_asked() const;
   static void put(std::vector<SetAnswer> sets, const Model& model, Prediction* out);

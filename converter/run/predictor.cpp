@@ -79,6 +79,8 @@ convert::PredictOptions predict_options(const PredictorOptions& options) {
   result.top = options.top;
   result.strict = options.strict;
   if (options.stride >= 0) result.stride = static_cast<uint32_t>(options.stride);
+  result.labels = options.labels;
+  result.find = {options.threshold, options.nested, options.several};
   return result;
 }
 

@@ -41,10 +41,33 @@ Runner::Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears) : a
 
 Runner::~Runner() = default;
 
+const std::vector<std::string>& common_labels() {
+  static const std::vector<std::string> kLabels = {"person", "organization", "location", "date", "product"};
+  return kLabels;
+}
+
+Status add_labelled(Session& session, const std::string& text, const std::vector<std::string>& labels) {
+  std::vector<Text> views;
+  views.reserve(labels.size());
+  for (const std::string& label : labels) views.push_back({label.data(), label.size()});
+  return session.add_labelled({text.data(), text.size()}, views.data(), static_cast<uint32_t>(views.size()));
+}
+
 Sample Runner::encode(const std::string& text, const std::string& second) {
   session_->clear();
-  check(session_->add({text.data(), text.size()}, second.empty() ? Text{} : Text{second.data(), second.size()}, {}),
-        "\"" + text + "\"");
+  const Text other = second.empty() ? Text{} : Text{second.data(), second.size()};
+  if (has_part(model_.task(), kFoundPart)) {
+    std::vector<std::string> labels = common_labels();
+    Status status = convert::add_labelled(*session_, text, labels);
+    // A file of few tokens has no room for them all.
+    for (; status == Status::kTooManyTokens && !labels.empty();
+         status = convert::add_labelled(*session_, text, labels)) {
+      labels.pop_back();
+    }
+    check(status, in_quotes(text));
+  } else {
+    check(session_->add({text.data(), text.size()}, other, {}), in_quotes(text));
+  }
   const EncodedSequence encoded = session_->sequence(0);
   Sample sample;
   sample.text = text;
@@ -53,6 +76,7 @@ Sample Runner::encode(const std::string& text, const std::string& second) {
   if (model_.segment_types() > 1) {
     sample.segments.assign(encoded.segments, encoded.segments + encoded.row_count);
   }
+  if (encoded.marks != nullptr) sample.marks.assign(encoded.marks, encoded.marks + encoded.row_count);
   for (uint32_t i = 0; i < encoded.row_count; ++i) sample.content.push_back(encoded.sequences[i] != 255);
   return sample;
 }
@@ -84,6 +108,7 @@ std::vector<OutputRows> Runner::run(const Sample& sample) {
   Batch batch;
   batch.ids = sample.ids.data();
   batch.segments = sample.segments.empty() ? nullptr : sample.segments.data();
+  batch.marks = sample.marks.empty() ? nullptr : sample.marks.data();
   batch.tokens = static_cast<uint32_t>(sample.ids.size());
   check(session_->run(batch), in_quotes(sample.text));
   std::vector<OutputRows> outputs(model_.output_count());

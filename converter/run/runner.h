@@ -27,12 +27,18 @@ struct OutputRows {
 struct Sample {
   std::string text;  // what to show for it
   std::vector<int32_t> ids;
-  std::vector<int32_t> segments;  // empty: all 0
-  std::vector<bool> content;      // empty: every row
-  bool odd = false;               // like no text that the model is for: its labels judge nothing (run/compare.h)
+  std::vector<int32_t> segments;    // empty: all 0
+  std::vector<bool> content;        // empty: every row
+  std::vector<int32_t> marks = {};  // empty: all 0
+  bool odd = false;                 // like no text that the model is for: its labels judge nothing (run/compare.h)
   /// Of encoder-decoders: what the decoder reads, while `ids` are the source; empty: as Runner::complete says.
   std::vector<int32_t> decoder_ids = {};
 };
+
+/// Labels where nobody has named any: for what a file is compared with, and timed.
+const std::vector<std::string>& common_labels();
+/// As Session::add_labelled.
+Status add_labelled(Session& session, const std::string& text, const std::vector<std::string>& labels);
 
 /// Tokens that a decoder goes on with, at most, where texts of sources are compared or measured.
 constexpr uint32_t kCompletionTokens = 24;
@@ -52,7 +58,8 @@ class Runner {
 
   const Model& model() const { return model_; }
 
-  /// Tokenizes as the file says, truncated to the session's tokens. Throws Error when the file has no tokenizer.
+  /// Tokenizes as the file says, truncated to the session's tokens; where labels come with a text, with some that are common. Throws
+  /// Error when the file has no tokenizer.
   Sample encode(const std::string& text, const std::string& second = "");
 
   /// All outputs for one sequence; of an encoder-decoder the decoder's. Throws Error naming the sample when the runtime refuses it.

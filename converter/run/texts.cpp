@@ -58,7 +58,7 @@ std::vector<std::string> read_texts(const char* option, const std::filesystem::p
   return texts;
 }
 
-std::vector<Sample> random_samples(uint32_t vocabulary, uint32_t max_tokens) {
+std::vector<Sample> random_samples(uint32_t vocabulary, uint32_t max_tokens, uint32_t marks) {
   constexpr uint32_t kSamples = 128;
   std::vector<Sample> samples;
   uint64_t state = kSplitMixStep;
@@ -68,6 +68,7 @@ std::vector<Sample> random_samples(uint32_t vocabulary, uint32_t max_tokens) {
     Sample sample;
     const uint32_t length = i == 0 ? 1 : i == 1 ? longest : 1 + static_cast<uint32_t>(next() % longest);
     for (uint32_t t = 0; t < length; ++t) sample.ids.push_back(static_cast<int32_t>(next() % vocabulary));
+    for (uint32_t t = 0; marks > 1 && t < length; ++t) sample.marks.push_back(static_cast<int32_t>(next() % marks));
     sample.text = fmt::format("random ids {} ({} tokens)", i, length);
     samples.push_back(std::move(sample));
   }

@@ -37,8 +37,8 @@ std::vector<T> spread(std::vector<T> texts, size_t most) {
 }
 
 /// Samples for a file without a tokenizer: pseudo-random ids below `vocabulary`, 1 to `max_tokens` of them,
-/// always the same ones.
-std::vector<Sample> random_samples(uint32_t vocabulary, uint32_t max_tokens);
+/// always the same ones; with marks below `marks`, where tokens have some.
+std::vector<Sample> random_samples(uint32_t vocabulary, uint32_t max_tokens, uint32_t marks = 1);
 
 }  // namespace bantam::convert
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "import/source/gliner.h"
 #include "import/source/sentence_transformers.h"
 
 namespace bantam::convert {
@@ -77,6 +78,13 @@ class Checker {
       problems_.add(ExitCode::kUnsupported, fmt::format("recipe: \"embedding_rank\": embeddings of {} are factorised "
                                                         "already, or have no place for factors",
                                                         name));
+    }
+    const Json& settings = teacher_.origin().config;
+    if (is_gliner(settings) && recipe_.hidden.given() &&
+        settings[kGliner].value("hidden_size", 512U) == config_.hidden) {
+      problem("hidden",
+              "hidden columns stay, because words and labels have as many and nothing projects them; leave "
+              "it out");
     }
     if (config_.projects && recipe_.hidden.given() && recipe_.hidden.of(config_.hidden) == config_.embedding) {
       problem("hidden", fmt::format("{} columns are those of the embeddings, which would need no projection any more; "

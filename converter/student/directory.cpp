@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/is_there.h"
 #include "base/output_file.h"
+#include "import/source/gliner.h"
 #include "import/source/model_card.h"
 #include "import/source/safetensors_writer.h"
 #include "import/source/sentence_transformers.h"
@@ -96,7 +97,11 @@ void write_files(const Student& student, Draft& draft, const fs::path& root, con
   Json config = source.config;
   config.erase("torch_dtype");
   config["dtype"] = "float32";
-  writer.put(inside / "config.json", config);
+  if (is_gliner(config)) {
+    writer.put(inside / kGlinerSettings, gliner_settings_of(config));
+  } else {
+    writer.put(inside / "config.json", config);
+  }
   if (source.tokenizer.json.is_object()) writer.put(inside / "tokenizer.json", source.tokenizer.json);
   if (source.tokenizer.vocab) writer.put(inside / "vocab.txt", *source.tokenizer.vocab);
   if (source.tokenizer.merges) {

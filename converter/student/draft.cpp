@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "import/source/gliner.h"
 #include "import/source/label_sets.h"
 #include "import/source/weights.h"
 
@@ -89,7 +90,8 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
   }
   problems.raise();
   roles_ = stored_roles(config_);
-  const ModelNames names = model_names(family());
+  ModelNames names = model_names(family());
+  name_gliner_encoder(source_.config, &names);
   base_ = base_prefix(*source_.checkpoint, names);
   outer_ = outer_prefix(base_, names);
   for (uint32_t i = config_.layers; i-- > 0;) places_[base_ + layer_prefix(config_, i)] = i;
@@ -188,6 +190,12 @@ Draft::Role Draft::role_of(const std::string& name) const {
   if (is(module, outer_, "crf")) return Role{Axis::kNone, Axis::kNone, -1, true};
   for (const char* recurrent : {"lstm", "gru", "rnn"}) {
     if (family().block.recurrent && is(module, base_, recurrent)) return Role{Axis::kNone, Axis::kNone, -1, true};
+  }
+  if (is_gliner(source_.config) && module.compare(0, outer_.size(), outer_) == 0) {
+    const GlinerPart part = gliner_part(module.substr(outer_.size()));
+    if (part != GlinerPart::kNone) {
+      return role(Axis::kNone, part == GlinerPart::kReadsEncoder ? Axis::kHidden : Axis::kNone);
+    }
   }
   if (!weight && kind != ".bias") return {};
   for (const auto& [slot, of_slot] : roles_) {

@@ -22,7 +22,7 @@ static_assert(alignof(Model) <= alignof(bantam_model));
 static_assert(sizeof(bantam_status) == sizeof(Status));
 static_assert(int{BANTAM_INTERNAL} == static_cast<int>(Status::kInternal));
 static_assert(int{BANTAM_UNAVAILABLE} == static_cast<int>(Status::kUnavailable));
-static_assert(int{BANTAM_TASK_GENERATE} == static_cast<int>(bantam::TaskKind::kGenerate));
+static_assert(int{BANTAM_TASK_FIND} == static_cast<int>(bantam::TaskKind::kFind));
 static_assert(sizeof(bantam_parallel) == sizeof(bantam::Parallel));
 static_assert(offsetof(bantam_parallel, run) == offsetof(bantam::Parallel, run));
 static_assert(sizeof(bantam_offset) == sizeof(bantam::Offset));
@@ -59,6 +59,11 @@ bantam_encode_options encode_defaults() {
   return {sizeof(bantam_encode_options), defaults.max_tokens, defaults.skip, 1, 0};
 }
 
+bantam_find_options find_defaults() {
+  const bantam::FindOptions defaults;
+  return {sizeof(bantam_find_options), defaults.threshold, 0, 0};
+}
+
 void store(const bantam::Fault& from, bantam_fault* to) {
   if (to != nullptr) *to = {from.what, from.name, from.name_size, from.index};
 }
@@ -75,6 +80,15 @@ bool to_cpp(const bantam_encode_options* given, bantam::EncodeOptions* result) {
   result->skip = options.skip;
   result->add_special = options.add_special != 0;
   result->truncation = static_cast<bantam::TruncationSide>(options.truncation);
+  return true;
+}
+
+bool to_cpp(const bantam_find_options* given, bantam::FindOptions* result) {
+  bantam_find_options options = find_defaults();
+  if (given != nullptr && !read_options(given, &options)) return false;
+  result->threshold = options.threshold;
+  result->nested = options.nested != 0;
+  result->several = options.several != 0;
   return true;
 }
 
@@ -132,6 +146,10 @@ uint32_t bantam_model_vocabulary(const bantam_model* model) {
 uint32_t bantam_model_segment_types(const bantam_model* model) {
   const Model* m = opened(model);
   return m == nullptr ? 0 : m->segment_types();
+}
+uint32_t bantam_model_mark_types(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? 0 : m->mark_types();
 }
 int bantam_model_has_tokenizer(const bantam_model* model) {
   const Model* m = opened(model);
@@ -194,6 +212,14 @@ bantam_status bantam_session_run_ids(bantam_session* session, const int32_t* ids
   return with(session, [&](Session& s) { return s.run({ids, segments, offsets, sequences, tokens}); });
 }
 
+bantam_status bantam_session_run_marked_ids(bantam_session* session, const int32_t* ids, const int32_t* segments,
+                                            const int32_t* marks, const uint32_t* offsets, uint32_t sequences,
+                                            uint32_t tokens) {
+  bantam::Batch batch = {ids, segments, offsets, sequences, tokens};
+  batch.marks = marks;
+  return with(session, [&](Session& s) { return s.run(batch); });
+}
+
 void bantam_encode_options_init_sized(bantam_encode_options* options, size_t size) {
   write_options(encode_defaults(), options, size);
 }
@@ -209,6 +235,14 @@ bantam_status bantam_session_add(bantam_session* session, bantam_text first, ban
   return with(session, [&](Session& s) { return s.add(to_cpp(first), to_cpp(second), read); });
 }
 
+bantam_status bantam_session_add_labelled(bantam_session* session, bantam_text text, const bantam_text* labels,
+                                          uint32_t count, const bantam_encode_options* options) {
+  bantam::EncodeOptions read;
+  if (!to_cpp(options, &read)) return BANTAM_INVALID_ARGUMENT;
+  return with(session,
+              [&](Session& s) { return s.add_labelled(to_cpp(text), same<const bantam::Text>(labels), count, read); });
+}
+
 bantam_status bantam_session_run(bantam_session* session) {
   return with(session, [](Session& s) { return s.run(); });
 }
@@ -221,6 +255,10 @@ bantam_sequence bantam_session_sequence(const bantam_session* session, uint32_t 
   const bantam::EncodedSequence s = session == nullptr ? bantam::EncodedSequence() : to_cpp(session)->sequence(index);
   return {s.row_begin, s.row_count,   s.ids, s.segments, same<const bantam_offset>(s.offsets),
           s.sequences, to_c(s.result)};
+}
+
+const int32_t* bantam_session_marks(const bantam_session* session, uint32_t index) {
+  return session == nullptr ? nullptr : to_cpp(session)->sequence(index).marks;
 }
 
 bantam_status bantam_session_output(const bantam_session* session, uint32_t output, uint32_t sequence,
@@ -317,6 +355,19 @@ bantam_status bantam_tag_set(const bantam_session* session, uint32_t sequence, u
                              bantam_entity* out, uint32_t capacity, uint32_t* count) {
   return with(session, [&](const Session& s) {
     return bantam::tag(s, sequence, to_cpp(text), same<bantam::Entity>(out), capacity, count, set);
+  });
+}
+
+void bantam_find_options_init_sized(bantam_find_options* options, size_t size) {
+  write_options(find_defaults(), options, size);
+}
+
+bantam_status bantam_find(const bantam_session* session, uint32_t sequence, const bantam_find_options* options,
+                          bantam_entity* out, uint32_t capacity, uint32_t* count) {
+  bantam::FindOptions read;
+  if (!to_cpp(options, &read)) return BANTAM_INVALID_ARGUMENT;
+  return with(session, [&](const Session& s) {
+    return bantam::find(s, sequence, read, same<bantam::Entity>(out), capacity, count);
   });
 }
 

@@ -184,6 +184,12 @@ inline uint32_t segment_types(const fb::Model& model) {
   return segments == nullptr ? 1 : segments->limit();
 }
 
+/// Legal marks are [0, mark_types): 1 where the model takes none.
+inline uint32_t mark_types(const fb::Model& model) {
+  const fb::Input* marks = linked::kMarks ? find_input(model, fb::InputKind::marks) : nullptr;
+  return marks == nullptr ? 1 : marks->limit();
+}
+
 }  // namespace bantam
 
 #endif  // BANTAM_FORMAT_VIEW_H_

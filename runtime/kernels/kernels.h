@@ -384,6 +384,19 @@ struct RecurrentRow {
   float* h;
 };
 
+/// y[i] = sum over k of max(start[k] + end[k], 0) * label[k], label = labels + rows[i] * stride: the products by fma into partial sums
+/// k % 16, then the tree. Rows are aligned as f32 rows.
+struct SpanScores {
+  const float* start;
+  const float* end;
+  uint32_t width;
+  const float* labels;
+  size_t stride;
+  const uint32_t* rows;
+  uint32_t count;
+  float* y;
+};
+
 }  // namespace bantam::kernels
 
 #include "kernels/static.h"

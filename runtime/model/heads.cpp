@@ -42,7 +42,7 @@ int32_t find_head(const fb::Model& model, const Head& head) {
 
 Verdict check_heads(const fb::Model& model, fb::TaskKind task) {
   return check_each<kLabelHead, kTagHead, kSlotHead, kStartHead, kEndHead, kChoiceHead, kFillHead, kNextHead,
-                    kEmbeddingHead, kTokenVectorHead, kNextWordHead>(model, task_bit(task));
+                    kEmbeddingHead, kTokenVectorHead, kNextWordHead, kFoundHead>(model, task_bit(task));
 }
 
 }  // namespace bantam

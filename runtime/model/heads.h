@@ -34,6 +34,8 @@ constexpr Head kEmbeddingHead = {tasks_with(kVectorPart), kSequences, 0, -1, fb:
 constexpr Head kNextWordHead = {tasks_with(kNextWordsPart), kTokens, 0, -1, fb::OutputRole::next_words};
 constexpr Head kTokenVectorHead = {tasks_with(kTokenVectorsPart), kTokens, 0, -1, fb::OutputRole::token_embeddings};
 
+constexpr Head kFoundHead = {tasks_with(kFoundPart), kTokens, 0, -1, fb::OutputRole::spans};
+
 /// Label sets of the task itself; those from this number on are further ones.
 constexpr uint32_t own_label_sets(uint32_t parts) {
   return ((parts & (kLabelsPart | kFollowsPart)) != 0 ? 1u : 0u) + ((parts & kWordsPart) != 0 ? 1u : 0u);

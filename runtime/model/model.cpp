@@ -63,6 +63,8 @@ uint32_t Model::vocabulary() const {
 
 uint32_t Model::segment_types() const { return bantam::segment_types(bantam::root(*this)); }
 
+uint32_t Model::mark_types() const { return bantam::mark_types(bantam::root(*this)); }
+
 uint32_t Model::label_set_count() const {
   const fb::Task* task = bantam::root(*this).task();
   return task == nullptr ? 0 : count(task->label_sets());

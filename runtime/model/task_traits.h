@@ -23,6 +23,7 @@ enum Part : uint32_t {
   kFollowsPart = 1u << 6,       // whether the second text follows the first
   kTokenVectorsPart = 1u << 7,  // an embedding of each token
   kNextWordsPart = 1u << 8,     // tokens that may follow the text
+  kFoundPart = 1u << 9,         // spans of the text for labels that come with it
 };
 
 /// How values become scores.

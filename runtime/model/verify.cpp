@@ -58,6 +58,9 @@ Verdict check_inputs(const fb::Model& model) {
   if (!linked::kSources && kinds[static_cast<uint32_t>(fb::InputKind::source_ids)] != 0) {
     return not_linked("this build leaves out encoder-decoders");
   }
+  if (!linked::kMarks && kinds[static_cast<uint32_t>(fb::InputKind::marks)] != 0) {
+    return not_linked("this build knows no marks of tokens");
+  }
   for (const uint32_t inputs : kinds) {
     if (inputs > 1) return unsupported("a model has several inputs of one kind");
   }

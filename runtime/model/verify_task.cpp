@@ -76,6 +76,39 @@ Verdict check_further(const fb::Model& model, uint32_t parts) {
   return {};
 }
 
+[[maybe_unused]] bool is_token(const fb::Model& model, int32_t id) {
+  return id >= 0 && static_cast<uint32_t>(id) < find_input(model, fb::InputKind::ids)->limit();
+}
+
+/// What texts and labels become tokens by, and how scores of spans are read.
+[[maybe_unused]] Verdict check_finding(const fb::Model& model) {
+  const fb::Finding* finding = model.task()->finding();
+  if (finding == nullptr) return corrupt("a task that finds spans does not say how");
+  if (has_source(model)) return unsupported("spans are not found in the texts of sources");
+  if (!is_token(model, finding->label_id()) || !is_token(model, finding->text_id())) {
+    return corrupt("the token of labels or of texts is none");
+  }
+  if (!(finding->threshold() >= 0.0f && finding->threshold() <= 1.0f)) {
+    return corrupt("the threshold of spans is no probability");
+  }
+  const int32_t output = find_head(model, kFoundHead);
+  if (output < 0) return corrupt("a task that finds spans has no scores of them");
+  const int32_t scores = model.outputs()->Get(static_cast<uint32_t>(output))->tensor();
+  if (finding->max_labels() == 0 || width(tensor(model, scores)) % finding->max_labels() != 0 ||
+      mark_types(model) <= 2) {
+    return corrupt("scores of spans have no column for each width and label, or tokens no marks", scores);
+  }
+  if (linked::kTokenizer && count(model.tokenizers()) > 0) {
+    const fb::Tokenizer& tokenizer = *model.tokenizers()->Get(0);
+    for (uint32_t i = 0; i < count(tokenizer.blobs()); ++i) {
+      const fb::TokenizerBlob& blob = *tokenizer.blobs()->Get(i);
+      if (blob.name() == fb::BlobName::word_split && blob.data() != nullptr) return {};
+    }
+    return corrupt("a tokenizer whose texts are searched does not say what their words are");
+  }
+  return {};
+}
+
 /// Of these tasks, those that this build answers for without what their scores are computed with.
 constexpr uint32_t lacking(uint32_t tasks, fb::ActivationKind score) {
   return linked::activation(static_cast<uint32_t>(score)) ? 0 : tasks & (BANTAM_LINK_TASKS);
@@ -84,10 +117,6 @@ constexpr uint32_t lacking(uint32_t tasks, fb::ActivationKind score) {
 /// 0 where everything is linked: then nothing of this is in an image.
 constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::ActivationKind::exp) |
                                     lacking(tasks_scored(kSigmoids), fb::ActivationKind::sigmoid);
-
-[[maybe_unused]] bool is_token(const fb::Model& model, int32_t id) {
-  return id >= 0 && static_cast<uint32_t>(id) < find_input(model, fb::InputKind::ids)->limit();
-}
 
 /// Tokens are tokens, and numbers in their ranges.
 [[maybe_unused]] Verdict check_generation(const fb::Model& model, const fb::Generation& generation, bool starts) {
@@ -162,6 +191,9 @@ Verdict check_task(const fb::Model& model) {
   BANTAM_CHECK(check_further(model, traits(task->kind()).parts));
   if (task->chat() != nullptr && task->chat()->system_place() > fb::SystemPlace::MAX) {
     return corrupt("what the system says in conversations stands in an unknown place");
+  }
+  if constexpr (linked::kFind) {
+    if ((traits(task->kind()).parts & kFoundPart) != 0) BANTAM_CHECK(check_finding(model));
   }
   return check_heads(model, task->kind());
 }

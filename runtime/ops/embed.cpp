@@ -24,6 +24,10 @@ Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* larges
     case fb::IndexSource::zero:
       *largest = 0;
       return {};
+    case fb::IndexSource::marks:
+      if (!linked::kMarks) return not_linked("this build knows no marks of tokens");
+      *largest = mark_types(site.model) - 1u;
+      return *largest == 0 ? corrupt("an embedding of marks in a model that takes none") : Verdict{};
     case fb::IndexSource::next:
     case fb::IndexSource::previous:
       if (!linked::kNeighbours) return not_linked("this build leaves out embeddings of neighbours");
@@ -79,8 +83,11 @@ void fill_neighbours(const TileRun& run, const fb::EmbedTable& table, uint32_t f
 
 void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
   const fb::IndexSource source = table.source();
-  if (linked::kNeighbours && source >= fb::IndexSource::next) return fill_neighbours(run, table, first, n, out);
+  if (linked::kNeighbours && (source == fb::IndexSource::next || source == fb::IndexSource::previous)) {
+    return fill_neighbours(run, table, first, n, out);
+  }
   const int32_t* given = source == fb::IndexSource::ids ? run.ids : run.segments;
+  if (linked::kMarks && source == fb::IndexSource::marks) given = run.marks;
   uint32_t sequence = source == fb::IndexSource::positions ? find_sequence(run, first) : 0;
   for (uint32_t i = 0; i < n; ++i) {
     int32_t index = table.offset();

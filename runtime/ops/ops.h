@@ -73,8 +73,17 @@ struct Passing<false> {
   static constexpr const Sources* sources = nullptr;
 };
 
+template <bool kLinked>
+struct Marking {
+  const int32_t* marks = nullptr;  // [tokens], checked; null: the model takes none
+};
+template <>
+struct Marking<false> {
+  static constexpr const int32_t* marks = nullptr;
+};
+
 /// What an op sees when it runs on one tile of rows. Everything in the file has been verified.
-struct TileRun : Remembering<linked::kContexts>, Passing<linked::kSources> {
+struct TileRun : Remembering<linked::kContexts>, Passing<linked::kSources>, Marking<linked::kMarks> {
   const fb::Model& model;
   const uint8_t* data;  // the file's data section
   const kernels::Table& kernels;

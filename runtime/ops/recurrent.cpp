@@ -96,6 +96,9 @@ Verdict verify(const Site& site) {
   if (input(kMembers) >= 0) {
     BANTAM_CHECK(check_numbers(site, input(kMembers), fb::DType::i32, (ids_limit(site.model, site.phase) + 31) / 32));
   }
+  if (layer.mark() != 0 && layer.mark() >= mark_types(site.model)) {
+    return corrupt("a recurrent layer asks for a mark that tokens cannot have");
+  }
   if (input(0) < 0 || output(kStates) < 0) return corrupt("a recurrent layer lacks its input or output");
   BANTAM_CHECK(check_rows(site, input(0), kTokens, fb::DType::f32, sizes.directions * sizes.columns()));
   BANTAM_CHECK(check_rows(site, input(kFirstState), kSequences, fb::DType::f32, states));
@@ -213,6 +216,8 @@ class Members {
   Members(const TileRun& run, const fb::Op& op)
       : ids_(run.ids),
         bits_(constant<int32_t>(run, operand(op.inputs(), kMembers))),
+        marks_(linked::kMarks && op.attributes_as_Recurrent()->mark() != 0 ? run.marks : nullptr),
+        mark_(static_cast<int32_t>(op.attributes_as_Recurrent()->mark())),
         after_(op.attributes_as_Recurrent()->after()) {}
 
   /// The first row of [begin, end) that may be one.
@@ -222,13 +227,16 @@ class Members {
     return begin < end ? begin + 1 : end;
   }
   bool has(uint32_t row) const {
+    if (linked::kMarks && marks_ != nullptr && marks_[row] != mark_) return false;
     const auto id = static_cast<uint32_t>(ids_[row]);
     return bits_ == nullptr || (static_cast<uint32_t>(bits_[id / 32]) >> id % 32 & 1u) != 0;
   }
 
  private:
   const int32_t* ids_;
-  const int32_t* bits_;  // null: all
+  const int32_t* bits_;   // null: all
+  const int32_t* marks_;  // null: all
+  int32_t mark_;
   int32_t after_;
 };
 

@@ -308,6 +308,7 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
   const uint64_t sequences = limits.max_sequences > limits.sources ? limits.max_sequences : limits.sources;
   out->ids = take(tokens * sizeof(int32_t), &at);
   out->segments = take(tokens * sizeof(int32_t), &at);
+  if (linked::kMarks) out->marks = take(mark_types(model) > 1 ? tokens * sizeof(int32_t) : 0, &at);
   out->offsets = take((sequences + 1) * sizeof(uint32_t), &at);
   const uint64_t texts = linked::kTokenizer && count(model.tokenizers()) > 0 ? 1 : 0;
   out->results = take(texts * sequences * sizeof(EncodeResult), &at);

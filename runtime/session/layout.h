@@ -75,6 +75,7 @@ struct Layout {
   uint64_t tile_heads;  // in a worker's memory; its end unless limits.f32_heads
   uint64_t ids;
   uint64_t segments;
+  uint64_t marks;  // only of models that take them
   uint64_t offsets;
   uint64_t results;  // this and the next two: only in models with a tokenizer
   uint64_t text_offsets;

@@ -31,6 +31,12 @@ void remember(const SessionState& s, fb::Phase phase, Tile* tile) {
   }
 }
 
+/// The same of marks.
+template <typename Tile>
+void take_marks(const SessionState& s, Tile* tile) {
+  if constexpr (linked::kMarks) tile->marks = s.marks;
+}
+
 /// All ops of the step on one tile of rows.
 Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   SessionState& s = *run.session;
@@ -39,6 +45,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   const uint32_t begin = last ? s.offsets[index + 1] - 1 : index * run.tile;
   const uint32_t rows = last ? 1 : run.rows - begin < run.tile ? run.rows - begin : run.tile;
   ops::TileRun tile = {{},
+                       {},
                        {},
                        model,
                        s.model.data(),
@@ -60,6 +67,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
                        s.linear_rows,
                        run.linear_number};
   remember(s, run.step->phase(), &tile);
+  if (linked::kMarks) take_marks(s, &tile);
   const FloatEnvironment environment;
   for (uint32_t i = 0; i < run.step->op_count(); ++i) {
     const uint32_t number = run.step->first_op() + i;

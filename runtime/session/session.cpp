@@ -19,6 +19,11 @@ T* part(uint8_t* arena, uint64_t offset) {
 void copy_batch(const Batch& batch, SessionState* s) {
   for (uint32_t i = 0; i < batch.tokens; ++i) s->ids[i] = batch.ids[i];
   for (uint32_t i = 0; i < batch.tokens; ++i) s->segments[i] = batch.segments == nullptr ? 0 : batch.segments[i];
+  if constexpr (linked::kMarks) {
+    for (uint32_t i = 0; s->marks != nullptr && i < batch.tokens; ++i) {
+      s->marks[i] = batch.marks == nullptr ? 0 : batch.marks[i];
+    }
+  }
   for (uint32_t i = 0; i <= batch.sequences; ++i) {
     s->offsets[i] = batch.offsets != nullptr ? batch.offsets[i] : i * batch.tokens;
   }
@@ -90,6 +95,10 @@ Status check_batch(const Batch& batch, const SessionState& s, fb::Phase phase) {
     if (batch.segments != nullptr && static_cast<uint32_t>(batch.segments[i]) >= segment_types) {
       return Status::kIndexOutOfRange;
     }
+  }
+  const uint32_t marks = mark_types(root(s.model));
+  for (uint32_t i = 0; batch.marks != nullptr && i < batch.tokens; ++i) {
+    if (static_cast<uint32_t>(batch.marks[i]) >= marks) return Status::kIndexOutOfRange;
   }
   return Status::kOk;
 }
@@ -189,6 +198,9 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   s->ids = part<int32_t>(bytes, layout.ids);
   s->segments = part<int32_t>(bytes, layout.segments);
   s->offsets = part<uint32_t>(bytes, layout.offsets);
+  if constexpr (linked::kMarks) {
+    if (mark_types(root(model)) > 1) s->keep_marks(part<int32_t>(bytes, layout.marks));
+  }
   if constexpr (linked::kTokenizer) {
     s->has_tokenizer = model.has_tokenizer();
     if (s->has_tokenizer) {
@@ -259,6 +271,7 @@ EncodedSequence Session::sequence(uint32_t index) const {
   out.row_count = s.offsets[index + 1] - out.row_begin;
   out.ids = s.ids + out.row_begin;
   out.segments = s.segments + out.row_begin;
+  if (linked::kMarks && s.marks != nullptr) out.marks = s.marks + out.row_begin;
   if (s.filled == Filled::kText) {
     if (linked::kOffsets && s.text_offsets != nullptr) {
       out.offsets = s.text_offsets + out.row_begin;

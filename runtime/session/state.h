@@ -20,7 +20,19 @@ struct Worker {
 /// Who filled the batch arrays.
 enum class Filled : uint8_t { kNothing, kIds, kText };
 
-struct SessionState final : Session {
+/// The marks of the batch; nothing where none are linked.
+template <bool kLinked>
+struct BatchMarks {
+  int32_t* marks = nullptr;  // [max_tokens]; null: the model takes none
+  void keep_marks(int32_t* at) { marks = at; }
+};
+template <>
+struct BatchMarks<false> {
+  static constexpr int32_t* marks = nullptr;
+  void keep_marks(const int32_t*) {}
+};
+
+struct SessionState final : Session, BatchMarks<linked::kMarks> {
   SessionState(const Model& m, const Limits& l, const kernels::Table& k)
       : model(m), limits(l), kernels(k), linear_rows(l.linear_rows < k.linear_rows ? l.linear_rows : k.linear_rows) {}
 

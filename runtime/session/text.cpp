@@ -1,30 +1,26 @@
 // Text batches: each add() encodes one input behind the ones before.
 #include "linked.h"
+#include "model/task_traits.h"
 #include "session/state.h"
+#include "text/label_encoder.h"
 
 namespace bantam {
+namespace {
 
-void Session::clear() {
-  SessionState& s = state(this);
-  s.tokens = 0;
-  s.sequences = 0;
-  s.filled = Filled::kText;
-  s.has_run = false;
-}
-
-Status Session::add(Text first, Text second, const EncodeOptions& options) {
-  SessionState& s = state(this);
+/// One input: encode(limit, buffer, result) makes at most `limit` tokens of it.
+template <typename Encode>
+Status add_one(SessionState& s, const EncodeOptions& options, const Encode& encode) {
   if (!linked::kTokenizer || !s.has_tokenizer) return Status::kNoTokenizer;
-  if (s.filled != Filled::kText) clear();
+  if (s.filled != Filled::kText) s.clear();
   s.has_run = false;
   const fb::Phase phase = linked::kSources && s.limits.source != 0 ? fb::Phase::source : fb::Phase::main;
   if (s.sequences == most_sequences(s.limits, phase)) return Status::kTooManySequences;
   const uint32_t left = most_tokens(s.limits, phase) - s.tokens;
   if (left == 0) return Status::kTooManyTokens;
-  EncodeOptions limited = options;
-  if (limited.max_tokens == 0) limited.max_tokens = s.tokenizer.max_tokens();
+  uint32_t limit = options.max_tokens;
+  if (limit == 0) limit = s.tokenizer.max_tokens();
   const uint32_t longest = phase == fb::Phase::source ? s.limits.source : s.limits.longest;
-  if (limited.max_tokens == 0 || limited.max_tokens > longest) limited.max_tokens = longest;
+  if (limit == 0 || limit > longest) limit = longest;
   TokenBuffer buffer;
   buffer.ids = s.ids + s.tokens;
   buffer.segments = s.segments + s.tokens;
@@ -34,9 +30,9 @@ Status Session::add(Text first, Text second, const EncodeOptions& options) {
   }
   buffer.capacity = left;
   EncodeResult& result = s.results[s.sequences];
-  const Status status = s.tokenizer.encode(first, second, limited, buffer, &result);
+  const Status status = encode(limit, buffer, &result);
   // What would fit an empty batch is not cut short for the sake of its neighbours.
-  const bool cut_by_batch = s.tokens != 0 && left < limited.max_tokens;
+  const bool cut_by_batch = s.tokens != 0 && left < limit;
   if (cut_by_batch && (status == Status::kBufferTooSmall || (status == Status::kOk && result.truncated))) {
     return Status::kTooManyTokens;
   }
@@ -50,8 +46,6 @@ Status Session::add(Text first, Text second, const EncodeOptions& options) {
   s.offsets[s.sequences] = s.tokens;
   return Status::kOk;
 }
-
-namespace {
 
 /// Tokens and segments of the batch are such.
 Status check_ids(SessionState& s, fb::Phase phase) {
@@ -85,6 +79,44 @@ Status check_ids(SessionState& s, fb::Phase phase) {
 }
 
 }  // namespace
+
+void Session::clear() {
+  SessionState& s = state(this);
+  s.tokens = 0;
+  s.sequences = 0;
+  s.filled = Filled::kText;
+  s.has_run = false;
+}
+
+Status Session::add(Text first, Text second, const EncodeOptions& options) {
+  SessionState& s = state(this);
+  return add_one(s, options, [&](uint32_t limit, const TokenBuffer& buffer, EncodeResult* result) {
+    EncodeOptions limited = options;
+    limited.max_tokens = limit;
+    if constexpr (linked::kMarks) {
+      for (uint32_t i = 0; s.marks != nullptr && i < buffer.capacity; ++i) s.marks[s.tokens + i] = 0;
+    }
+    return s.tokenizer.encode(first, second, limited, buffer, result);
+  });
+}
+
+Status Session::add_labelled(Text text, const Text* labels, uint32_t count, const EncodeOptions& options) {
+  if constexpr (!linked::kFind) {
+    static_cast<void>(text), static_cast<void>(labels), static_cast<void>(count), static_cast<void>(options);
+    return Status::kNoSuchTask;
+  } else {
+    SessionState& s = state(this);
+    if (count > 0 && labels == nullptr) return Status::kInvalidArgument;
+    if (!has_part(s.model.task(), kFoundPart)) return Status::kNoSuchTask;
+    const fb::Finding& finding = *root(s.model).task()->finding();
+    return add_one(s, options, [&](uint32_t limit, const TokenBuffer& buffer, EncodeResult* result) {
+      const text::Tables tables(*text::table_of(s.tokenizer), text::data_of(s.tokenizer));
+      const fb::Blob* split = text::find_blob(*tables.source, fb::BlobName::word_split);
+      const text::LabelledText labelled = {text, labels, count, s.model.data() + split->offset()};
+      return text::encode_labelled(tables, finding, labelled, limit, buffer, s.marks + s.tokens, result);
+    });
+  }
+}
 
 Status Session::encode() {
   SessionState& s = state(this);

@@ -7,27 +7,10 @@
 namespace bantam::text {
 namespace {
 
-constexpr uint8_t kSpecial = 255;  // TokenBuffer::sequences of a template token
-
 void emit_added(const Tables& tables, const uint8_t* text, const AddedMatch& match, TokenSink* sink) {
   Offset where = {match.begin, match.end};
   if (trims_blanks(tables)) trim_added(tables, text, *sink, &where);
   sink->emit(match.token->id(), where.begin, where.end);
-}
-
-/// Tokens [sink->first, + sink->room) of one text go to the sink; all are counted up to sink->stop.
-void encode_text(const Tables& tables, Text text, TokenSink* sink) {
-  const uint8_t* bytes = reinterpret_cast<const uint8_t*>(text.data);
-  const uint32_t size = static_cast<uint32_t>(text.size);
-  AddedSearch search(tables, bytes, size);
-  uint32_t done = 0;
-  AddedMatch match;
-  while (!sink->is_full() && search.next(&match)) {
-    if (done < match.begin) encode_piece(tables, bytes, done, match.begin, sink);
-    emit_added(tables, bytes, match, sink);
-    done = match.end;
-  }
-  if (done < size) encode_piece(tables, bytes, done, size, sink);
 }
 
 fb::Truncation strategy_of(const fb::Tokenizer& tokenizer, TruncationSide asked) {
@@ -91,6 +74,20 @@ void write(const Tables& tables, const Text texts[2], bool pair, bool add_specia
 }
 
 }  // namespace
+
+void encode_text(const Tables& tables, Text text, TokenSink* sink) {
+  const uint8_t* bytes = reinterpret_cast<const uint8_t*>(text.data);
+  const uint32_t size = static_cast<uint32_t>(text.size);
+  AddedSearch search(tables, bytes, size);
+  uint32_t done = 0;
+  AddedMatch match;
+  while (!sink->is_full() && search.next(&match)) {
+    if (done < match.begin) encode_piece(tables, bytes, done, match.begin, sink);
+    emit_added(tables, bytes, match, sink);
+    done = match.end;
+  }
+  if (done < size) encode_piece(tables, bytes, done, size, sink);
+}
 
 bool truncate_counts(fb::Truncation strategy, bool pair, const uint32_t counts[2], uint32_t budget, uint32_t kept[2]) {
   kept[0] = counts[0];

@@ -4,6 +4,7 @@
 
 #include "bantam/tokenizer.h"
 #include "text/tables.h"
+#include "text/token_sink.h"
 
 namespace bantam::text {
 
@@ -12,6 +13,12 @@ namespace bantam::text {
 /// remove enough; `kept` is then unspecified. `longest_first` on a single text, and `only_second` without a
 /// second text, shorten the first.
 bool truncate_counts(fb::Truncation strategy, bool pair, const uint32_t counts[2], uint32_t budget, uint32_t kept[2]);
+
+/// TokenBuffer::sequences of tokens that are no text.
+constexpr uint8_t kSpecial = 255;
+
+/// Tokens [sink->first, + sink->room) of one text go to the sink; all are counted up to sink->stop.
+void encode_text(const Tables& tables, Text text, TokenSink* sink);
 
 /// Tokenizer::encode.
 Status encode(const Tables& tables, Text first, Text second, const EncodeOptions& options, const TokenBuffer& out,

@@ -6,25 +6,11 @@
 #include "text/bpe.h"
 #include "text/bpe_gather.h"
 #include "text/normal_added.h"
+#include "text/split_search.h"
 #include "text/utf8.h"
 
 namespace bantam::text {
 namespace {
-
-constexpr uint32_t kAtEnd = 0;  // entry of the end of the text
-
-/// How much more of a stretch of text may be read behind words in search of longer ones: bytes, or code points. Published
-/// patterns read two or three behind a word, and white space twice.
-class Reserve {
- public:
-  explicit Reserve(uint64_t size) : left_(8 * size) {}
-  bool allows(uint32_t behind) const { return behind <= left_ || behind <= kAlways; }
-  void take(uint32_t behind) { left_ -= behind < left_ ? behind : left_; }
-
- private:
-  static constexpr uint32_t kAlways = 16;
-  uint64_t left_;
-};
 
 /// Where the word that begins at text[begin) ends, begin < end; 0: what is not UTF-8, or may be changed by normalisers, was
 /// met before that was known, or follows.
@@ -182,29 +168,6 @@ class Characters {
   NormalChar prefix_ = {0, 0, 0};
 };
 
-/// How many of the next `most` code points the next word has; 0 at the end. *lead: the class of its first one.
-uint32_t word_length(const SplitTable& split, Characters stream, uint32_t most, Reserve* reserve, uint32_t* lead) {
-  uint32_t state = split.start;
-  uint32_t match = 0;
-  uint32_t at = 0;
-  for (; state != 0; ++at) {
-    NormalChar c;
-    const bool more = at < most && stream.next(&c);
-    if (!more && at == 0) return 0;
-    const uint32_t kind = more ? split.class_of(c.code) : kAtEnd;
-    if (at == 0) *lead = kind;
-    const uint32_t entry = split.next[state + kind];
-    if ((entry & kSplitMatch) != 0) {
-      match = at;
-    } else if (!reserve->allows(at - match)) {
-      break;
-    }
-    state = entry & (kSplitMatch - 1);
-  }
-  reserve->take(at - match);
-  return match > 0 ? match : 1;
-}
-
 /// The tables that split words again, one after the other, and where the word of each ends.
 struct Passes {
   uint32_t count = 0;
@@ -350,7 +313,7 @@ Status PatternSplitter::verify(Check& check) {
     return check.fail("words by a pattern go with byte pair encoding, and not with BERT's normaliser",
                       Status::kUnsupported);
   }
-  return verify_split(check);
+  return verify_split(check, fb::BlobName::split, linked::kSplitPasses ? kMaxSplitPasses : 1);
 }
 
 void PatternSplitter::encode_piece(const Tables& tables, const uint8_t* text, uint32_t begin, uint32_t end,

@@ -52,12 +52,12 @@ Status verify_table(Check& check, const uint8_t* table, uint64_t left, uint64_t*
 
 }  // namespace
 
-Status verify_split(Check& check) {
-  const fb::Blob* blob = find_blob(check.tokenizer, fb::BlobName::split);
+Status verify_split(Check& check, fb::BlobName name, uint32_t most) {
+  const fb::Blob* blob = find_blob(check.tokenizer, name);
   if (!check.lies_inside(blob)) return check.fail("the table of the split is not there or not aligned");
   uint64_t at = 0;
   bool more = true;
-  for (uint32_t pass = 0; more && pass < (linked::kSplitPasses ? kMaxSplitPasses : 1); ++pass) {
+  for (uint32_t pass = 0; more && pass < most; ++pass) {
     uint64_t size = 0;
     const Status status = verify_table(check, check.data + blob->offset() + at, blob->size() - at, &size, &more);
     if (status != Status::kOk) return status;

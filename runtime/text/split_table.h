@@ -88,8 +88,8 @@ inline const SplitPass& split_pass(const uint8_t* table) {
   return *reinterpret_cast<const SplitPass*>(table + split_pass_offset(header.blocks, header.states * header.stride));
 }
 
-/// The blob `split` of check.tokenizer. One pass over it.
-Status verify_split(Check& check);
+/// A blob of check.tokenizer that holds at most `most` such tables. One pass over it.
+Status verify_split(Check& check, fb::BlobName name, uint32_t most);
 
 }  // namespace bantam::text
 

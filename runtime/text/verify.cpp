@@ -44,6 +44,10 @@ class Verifier {
         return status;
       }
     }
+    if (linked::kFind && blob(fb::BlobName::word_split) != nullptr) {
+      const Status status = verify_split(check_, fb::BlobName::word_split, 1);
+      if (status != Status::kOk) return status;
+    }
     if (const Status status = check_tokens(); status != Status::kOk) return status;
     if (const Status status = check_units(); status != Status::kOk) return status;
     if (const Status status = check_roots(); status != Status::kOk) return status;

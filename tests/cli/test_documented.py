@@ -19,6 +19,7 @@ MODELS = {
     "sentiment": "bert-classify",
     "reranker": "bert-regress",
     "colbert": "colbert",
+    "gliner": "gliner-find",
     "topics": "bert-classify",
     "nli": "bert-classify",
     "qa": "bert-answer",

@@ -234,6 +234,8 @@ class Meaning(CommandTest):
         for directory in sorted(GOLDEN.iterdir()):
             for line in (directory / "expected.jsonl").read_text().splitlines():
                 expected = json.loads(line)
+                if "marks" in expected:
+                    continue  # come with texts only: test_find.py
                 arguments = ["--ids", ",".join(map(str, expected["ids"]))]
                 if "segments" in expected:
                     arguments += ["--segments", ",".join(map(str, expected["segments"]))]

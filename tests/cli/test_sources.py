@@ -198,9 +198,6 @@ class Downloads(Sources):
         self.refused(5, ["PEFT adapter of org/base", "merge_and_unload"])
 
     def test_models_of_programs_of_their_own(self):
-        self.put(b"{}", "gliner_config.json")
-        self.refused(5, ["gliner_config.json", "GLiNER", "classify --labels"])
-        (self.source / "gliner_config.json").unlink()
         config = json.loads((self.source / "config.json").read_text())
         config["layer_types"] = ["sim", "mix", "norm"]
         self.put(json.dumps(config).encode(), "config.json")

@@ -31,7 +31,10 @@ void use_c_api(const uint8_t* bytes, size_t size, std::vector<uint8_t>* arena) {
   bantam_session* session = nullptr;
   if (bantam_session_create(&model, &options, place, needed, &session, nullptr) != BANTAM_OK) return;
   const bantam_text text = {"who wrote it", 12}, second = {"jane wrote it", 13};
-  if (bantam_session_add(session, text, second, nullptr) != BANTAM_OK) return;
+  const bool labelled = bantam_model_task(&model) == BANTAM_TASK_FIND;
+  const bantam_status added = labelled ? bantam_session_add_labelled(session, text, &second, 1, nullptr)
+                                       : bantam_session_add(session, text, second, nullptr);
+  if (added != BANTAM_OK) return;
   if (bantam_session_run(session) != BANTAM_OK) return;
   const bantam_sequence sequence = bantam_session_sequence(session, 0);
   (void)sequence;
@@ -50,6 +53,7 @@ void use_c_api(const uint8_t* bytes, size_t size, std::vector<uint8_t>* arena) {
   bantam_classify(session, 0, labels, 8, &count, nullptr);
   bantam_choose(session, 0, 1, labels, 8, &count);
   bantam_tag(session, 0, text, entities, 8, &count);
+  bantam_find(session, 0, nullptr, entities, 8, &count);
   bantam_find_answer(session, 0, &answer);
   bantam_embed(session, 0, &vector, &count);
   bantam_fill(session, 0, 0, candidates, 8, &count);

@@ -41,8 +41,9 @@ double activate(fb::ActivationKind kind, double x) {
 
 class Evaluator {
  public:
-  Evaluator(const convert::Graph& graph, std::vector<int32_t> ids, const std::vector<int32_t>& segments)
-      : graph_(graph), ids_(std::move(ids)), segments_(segments) {}
+  Evaluator(const convert::Graph& graph, std::vector<int32_t> ids, const std::vector<int32_t>& segments,
+            const std::vector<int32_t>& marks)
+      : graph_(graph), ids_(std::move(ids)), segments_(segments), marks_(marks) {}
 
   std::map<std::string, Matrix> run(const std::vector<int32_t>& decoder_ids) {
     const auto& ops = graph_.model.subgraphs.at(0)->ops;
@@ -107,6 +108,8 @@ class Evaluator {
       }
       case fb::OpAttributes::Recurrent:
         return recurrent(op);
+      case fb::OpAttributes::Spans:
+        return spans(op);
       case fb::OpAttributes::Crf:
         y = chains(tensors_.at(op.inputs.at(0)), constant(op.inputs.at(1)), members(op));
         break;
@@ -128,7 +131,35 @@ class Evaluator {
     return y;
   }
 
+  uint32_t mark(size_t row) const { return marks_.empty() ? 0 : static_cast<uint32_t>(marks_.at(row)); }
+
+  /// Each span of words against each label, as GLiNER has it.
+  void spans(const fb::OpT& op) {
+    const fb::SpansT& attributes = *op.attributes.AsSpans();
+    const Matrix &starts = tensors_.at(op.inputs.at(0)), &ends = tensors_.at(op.inputs.at(1)),
+                 &labels = tensors_.at(op.inputs.at(2));
+    const size_t columns = size_t{attributes.width} * attributes.labels;
+    Matrix y{starts.rows, columns, std::vector<double>(starts.rows * columns)};
+    std::vector<size_t> words, given;
+    for (size_t row = 0; row < starts.rows; ++row) {
+      if (mark(row) == 1) given.push_back(row);
+      if (mark(row) == 2) words.push_back(row);
+    }
+    for (size_t first = 0; first < words.size(); ++first) {
+      for (size_t last = first; last < words.size() && last < first + attributes.width; ++last) {
+        for (size_t label = 0; label < given.size() && label < attributes.labels; ++label) {
+          double& score = y.at(words[first], (last - first) * attributes.labels + label);
+          for (size_t k = 0; k < starts.width; ++k) {
+            score += std::max(starts.at(words[first], k) + ends.at(words[last], k), 0.0) * labels.at(given[label], k);
+          }
+        }
+      }
+    }
+    tensors_[op.outputs.at(0)] = std::move(y);
+  }
+
   bool is_member(const fb::RecurrentT& layer, int32_t members, size_t row) const {
+    if (layer.mark != 0 && mark(row) != layer.mark) return false;
     const auto before = ids_.begin() + static_cast<std::ptrdiff_t>(row);
     if (layer.after >= 0 && std::find(ids_.begin(), before, layer.after) == before) return false;
     const auto id = static_cast<uint32_t>(ids_.at(row));
@@ -248,6 +279,7 @@ class Evaluator {
         if (table->source == fb::IndexSource::segments) index = segments_.empty() ? 0 : segments_[row];
         if (table->source == fb::IndexSource::positions) index = static_cast<int32_t>(row);
         if (table->source == fb::IndexSource::zero) index = 0;
+        if (table->source == fb::IndexSource::marks) index = static_cast<int32_t>(mark(row));
         const bool next = table->source == fb::IndexSource::next;
         if (next || table->source == fb::IndexSource::previous) {
           const bool none = row == (next ? y.rows - 1 : 0);
@@ -515,14 +547,16 @@ class Evaluator {
   const convert::Graph& graph_;
   std::vector<int32_t> ids_;
   const std::vector<int32_t>& segments_;
+  const std::vector<int32_t>& marks_;
   std::map<int32_t, Matrix> tensors_;
 };
 
 }  // namespace
 
 std::map<std::string, Matrix> evaluate(const convert::Graph& graph, const std::vector<int32_t>& ids,
-                                       const std::vector<int32_t>& segments, const std::vector<int32_t>& decoder_ids) {
-  return Evaluator(graph, ids, segments).run(decoder_ids);
+                                       const std::vector<int32_t>& segments, const std::vector<int32_t>& decoder_ids,
+                                       const std::vector<int32_t>& marks) {
+  return Evaluator(graph, ids, segments, marks).run(decoder_ids);
 }
 
 }  // namespace bantam::golden

@@ -20,11 +20,12 @@ struct Matrix {
   double at(size_t row, size_t column) const { return values[row * width + column]; }
 };
 
-/// Outputs by name for one sequence; `segments` may be empty (all 0). `decoder_ids`: of encoder-decoders, which read `ids` as their
-/// source; empty where the model says what their decoders read.
+/// Outputs by name for one sequence; `segments` and `marks` may be empty (all 0). `decoder_ids`: of encoder-decoders, which read `ids`
+/// as their source; empty where the model says what their decoders read.
 std::map<std::string, Matrix> evaluate(const convert::Graph& graph, const std::vector<int32_t>& ids,
                                        const std::vector<int32_t>& segments,
-                                       const std::vector<int32_t>& decoder_ids = {});
+                                       const std::vector<int32_t>& decoder_ids = {},
+                                       const std::vector<int32_t>& marks = {});
 
 }  // namespace bantam::golden
 

@@ -40,7 +40,8 @@ class Families : public testing::TestWithParam<const Family*> {
 TEST_P(Families, ConvertAndAnswer) {
   for_each_model([](const Tiny& model) {
     const convert::Graph graph = convert::import_source(model.source(), model.options());
-    const auto inputs = samples(model.config().segments, kVocabulary, graph.model.max_sequence, model.is_pair());
+    const auto inputs =
+        samples(model.config().segments, kVocabulary, graph.model.max_sequence, model.is_pair(), model.finds());
     EXPECT_EQ(graph.model.max_sequence + model.config().first_position,
               kPositions + GetParam()->settings.positions_in_front);
     EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
@@ -92,9 +93,11 @@ TEST_P(Families, StudentsAnswer) {
     }
     if (family.why_layers_stay() == nullptr) draft.keep_layers({1});
     if (family.why_hidden_stays() == nullptr) draft.keep(Axis::kHidden, 0, first(15));
-    const convert::Graph graph = convert::import_source(draft.source(), model.options());
+    convert::ImportOptions options = model.options();
+    if (model.finds()) options.max_tokens = 9;  // of texts of any length
+    const convert::Graph graph = convert::import_source(draft.source(), options);
     EXPECT_EQ(graph.model.max_sequence, 9U);
-    const auto inputs = samples(model.config().segments, 30, 9);
+    const auto inputs = samples(model.config().segments, 30, 9, model.is_pair(), model.finds());
     EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
   });
 }
@@ -124,7 +127,8 @@ TEST_P(Families, PruneOrSayWhyNot) {
       const convert::StructureReport report = convert::prune_structures(draft, options, {});
       EXPECT_LT(report.parameters_after, report.parameters_before);
       const convert::Graph graph = convert::import_source(draft.source(), model.options());
-      const auto inputs = samples(model.config().segments, kVocabulary, graph.model.max_sequence, model.is_pair());
+      const auto inputs =
+          samples(model.config().segments, kVocabulary, graph.model.max_sequence, model.is_pair(), model.finds());
       EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
     }
   });
@@ -154,7 +158,7 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("gates"), family.has(Slot::kGate));
     EXPECT_EQ(links("scores that are capped"), family.settings.soft_cap != nullptr);
     EXPECT_EQ(links("attention"), !family.block.averaged && !family.block.recurrent);
-    EXPECT_EQ(links("recurrent"), family.block.recurrent);
+    EXPECT_EQ(links("recurrent"), family.block.recurrent || model.finds());
   });
 }
 
@@ -167,7 +171,7 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
                          family.block.places || family.block.shifted || model.config().relative.vectors ||
                          family.block.bottlenecks || family.block.averaged || family.block.recurrent ||
                          !family.has(Slot::kEmbeddingNorm) || !model.has_biases() || model.gives_words() ||
-                         model.gives_token_vectors();
+                         model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);
@@ -178,13 +182,15 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
       return;
     }
     const uint32_t longest = graph.model.max_sequence;
-    const auto choose = [&](convert::Runner&) { return samples(model.config().segments, kVocabulary, longest); };
+    const auto choose = [&](convert::Runner&) {
+      return samples(model.config().segments, kVocabulary, longest, false, model.finds());
+    };
     const convert::StaticRanges ranges =
         convert::measure_static(convert::unfuse(graph), {}, longest, choose, [](double) {});
     const convert::Built built = convert::build_static(graph, ranges);
     convert::Runner runner(built.bytes, longest);
     Agreement found;
-    for (const convert::Sample& sample : samples(model.config().segments, kVocabulary, longest)) {
+    for (const convert::Sample& sample : samples(model.config().segments, kVocabulary, longest, false, model.finds())) {
       const auto expected = evaluate(graph, sample.ids, sample.segments);
       for (const convert::OutputRows& output : runner.run(sample)) add(expected.at(output.name), output, &found);
     }

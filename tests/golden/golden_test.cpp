@@ -57,6 +57,7 @@ void compare(const std::filesystem::path& directory, fb::DType weights, const Us
     sample.ids = expected.ids;
     sample.segments = expected.segments;
     sample.decoder_ids = expected.decoder_ids;
+    sample.marks = expected.marks;
     const std::vector<convert::OutputRows> outputs = runner.run(sample);
     for (const auto& [name, values] : expected.outputs) {
       const auto found = std::find_if(outputs.begin(), outputs.end(),

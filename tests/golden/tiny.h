@@ -17,6 +17,7 @@
 #include "graph/task_parts.h"
 #include "import/families/config.h"
 #include "import/hugging_face.h"
+#include "import/source/gliner.h"
 #include "pack/build.h"
 #include "run/runner.h"
 
@@ -67,6 +68,9 @@ class Tiny {
     }
     if (family.settings.task_types_if != nullptr) config_[family.settings.task_types_if] = true;
     config_["num_labels"] = kLabels;
+    if (head.task == fb::TaskKind::find) {
+      config_[convert::kGliner] = {{"hidden_size", 10U}, {"max_width", 3U}, {"max_types", 4U}};
+    }
     config_["intent_labels"] = {"on", "off"};
     config_["slot_labels"] = {"O", "B-room", "I-room"};
     if (head.architecture != nullptr) {
@@ -99,6 +103,7 @@ class Tiny {
   convert::ImportOptions options(bool texts = false) const {
     convert::ImportOptions options;
     options.ids_only = !texts;
+    if (finds()) options.max_tokens = kPositions;
     if (head_.architecture == nullptr) options.task = convert::typed_name(static_cast<TaskKind>(head_.task));
     return options;
   }
@@ -107,6 +112,7 @@ class Tiny {
   bool is_pair() const { return family_.source != nullptr && !head_.of_source; }
   bool has_biases() const { return biases_; }
   bool gives_token_vectors() const { return head_.task == fb::TaskKind::token_vectors; }
+  bool finds() const { return head_.task == fb::TaskKind::find; }
   bool gives_words() const {
     return head_.task == fb::TaskKind::fill || head_.task == fb::TaskKind::pretraining ||
            head_.task == fb::TaskKind::generate;
@@ -248,7 +254,34 @@ class Tiny {
     }
   }
 
+  /// GLiNER's, of 10 columns.
+  void span_head() {
+    constexpr uint64_t kColumns = 10;
+    const auto biased = [&](const std::string& name, uint64_t out, uint64_t in) {
+      linear(name, out, in, true);
+      add(name + ".bias", {out}, 0.2F);
+    };
+    const auto both = [&](const std::string& name, uint64_t in) {
+      biased(name + ".0", 4 * kColumns, in);
+      biased(name + ".3", kColumns, 4 * kColumns);
+    };
+    biased("token_rep_layer.projection", kColumns, kHidden);
+    for (const char* name : {"project_start", "project_end"}) {
+      both(std::string("span_rep_layer.span_rep_layer.") + name, kColumns);
+    }
+    both("span_rep_layer.span_rep_layer.out_project", 2 * kColumns);
+    both("prompt_rep_layer", kColumns);
+    for (const char* direction : {"", "_reverse"}) {
+      for (const char* kind : {"ih", "hh"}) {
+        const std::string end = std::string(kind) + "_l0" + direction;
+        add("rnn.lstm.weight_" + end, {2 * kColumns, *kind == 'i' ? kColumns : kColumns / 2}, 0.4F);
+        add("rnn.lstm.bias_" + end, {2 * kColumns}, 0.2F);
+      }
+    }
+  }
+
   void heads() {
+    if (finds()) span_head();
     if (head_.task == fb::TaskKind::joint) {
       linear("intent_classifier", 2, kHidden);
       linear("slot_classifier", 3, kHidden);
@@ -297,9 +330,9 @@ class Tiny {
   std::mt19937 random_{7};
 };
 
-/// `pairs`: for encoder-decoders, whose decoders read the ids of another sample.
+/// `pairs`: for encoder-decoders, whose decoders read the ids of another sample. `marks`: where the head knows some.
 inline std::vector<convert::Sample> samples(uint32_t segments, uint32_t vocabulary, uint32_t longest,
-                                            bool pairs = false) {
+                                            bool pairs = false, bool marks = false) {
   std::vector<convert::Sample> all;
   std::mt19937 random(3);
   for (const uint32_t length : {1U, 7U, longest}) {
@@ -307,6 +340,7 @@ inline std::vector<convert::Sample> samples(uint32_t segments, uint32_t vocabula
     for (uint32_t i = 0; i < length; ++i) {
       sample.ids.push_back(static_cast<int32_t>(random() % vocabulary));
       if (segments > 1) sample.segments.push_back(i < length / 2 ? 0 : 1);
+      if (marks) sample.marks.push_back(i < 4 ? static_cast<int32_t>(i % 2) : i % 3 == 0 ? 0 : 2);
     }
     all.push_back(std::move(sample));
   }
@@ -340,7 +374,7 @@ inline Agreement compare(const convert::Graph& graph, fb::DType weights, const s
   convert::Runner runner(bytes, graph.model.max_sequence);
   Agreement found;
   for (const convert::Sample& sample : samples) {
-    const auto expected = evaluate(graph, sample.ids, sample.segments, sample.decoder_ids);
+    const auto expected = evaluate(graph, sample.ids, sample.segments, sample.decoder_ids, sample.marks);
     for (const convert::OutputRows& output : runner.run(sample)) {
       add(expected.at(output.name), output, &found);
     }

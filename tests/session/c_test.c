@@ -137,6 +137,9 @@ int main(int argc, char** argv) {
   CHECK(bantam_classify(session, 0, best, 3, &count, &above) == BANTAM_OK);
   CHECK(count == 3 && above == 1 && best[0].score >= best[1].score && best[1].score >= best[2].score);
   CHECK(bantam_find_answer(session, 0, NULL) == BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_find(session, 0, NULL, NULL, 0, &count) == BANTAM_NO_SUCH_TASK);
+  CHECK(bantam_session_add_labelled(session, text, &text, 1, NULL) == BANTAM_NO_SUCH_TASK);
+  CHECK(bantam_model_mark_types(&model) == 1 && bantam_session_marks(session, 0) == NULL);
   CHECK(bantam_session_arena_high_water(session) <= arena_size);
 
   memset(&buffer, 0, sizeof(buffer));

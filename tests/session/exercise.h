@@ -83,6 +83,12 @@ inline void ask_tasks(const Model& model, const Session& session, Text text, Tra
   if (fill(session, 0, 0, candidates, kMost, &count) == Status::kOk) {
     for (uint32_t i = 0; i < count; ++i) said->put(candidates[i].id);
   }
+  if (find(session, 0, {0.3f, true, true}, entities, kMost, &count) == Status::kOk) {
+    for (uint32_t i = 0; i < count; ++i) {
+      said->put(entities[i].label);
+      said->put(entities[i].span.end);
+    }
+  }
   float probability = 0;
   if (next_sentence(session, 0, &probability) == Status::kOk) said->put(probability);
 }
@@ -137,8 +143,9 @@ inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* 
   Transcript unheard;
   Transcript& said = transcript == nullptr ? unheard : *transcript;
   const uint32_t longest = model.max_sequence() == 0 ? 12 : std::min(12u, model.max_sequence());
-  int32_t ids[24];
+  int32_t ids[24], marks[24];
   for (uint32_t i = 0; i < 24; ++i) ids[i] = static_cast<int32_t>(i * 7 % model.vocabulary());
+  for (uint32_t i = 0; i < 24; ++i) marks[i] = static_cast<int32_t>(i % model.mark_types());
   const uint32_t offsets[3] = {0, longest, 2 * longest};
   Batch batch;
   batch.ids = ids;
@@ -152,6 +159,7 @@ inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* 
     said.put(session->encode(batch));
     batch.ids = ids;
   }
+  batch.marks = marks;
   const Status ran = session->run(batch);
   said.put(ran);
   if (ran != Status::kOk) return status;
@@ -167,6 +175,10 @@ inline Status exercise(const uint8_t* bytes, size_t size, std::vector<uint8_t>* 
     put_outputs(*session, model.output_count(), &said);
     ask_tasks(model, *session, first, &said);
   }
+  session->clear();
+  if (session->add_labelled(first, &second, 1, {}) != Status::kOk || session->run() != Status::kOk) return status;
+  put_outputs(*session, model.output_count(), &said);
+  ask_tasks(model, *session, first, &said);
   return status;
 }
 

@@ -83,7 +83,8 @@ std::vector<Head> common_heads() {
           {fb::TaskKind::embed, nullptr},  // sentence-transformers says it by modules.json
           {fb::TaskKind::joint, nullptr},
           // colbert-ir's layout; others have their modules apart
-          {fb::TaskKind::token_vectors, nullptr, Rows::kTokens, {{"linear", Out::kVector}}}};
+          {fb::TaskKind::token_vectors, nullptr, Rows::kTokens, {{"linear", Out::kVector}}},
+          {fb::TaskKind::find, nullptr}};  // gliner_config.json says it
 }
 
 std::vector<Head> decoder_heads(const char* generates, bool biased) {

@@ -16,6 +16,7 @@ Family with_places() {
   family.settings.segments.otherwise = 0;
   family.settings.epsilon_otherwise = 1e-7;
   family.settings.embedding = {"embedding_size", 0};
+  family.settings.any_length = true;
   family.block.places = true;
   family.block.sums_projected = true;
   family.roles = bert_roles();

@@ -113,13 +113,6 @@ void check_directory(const fs::path& named) {
   const fs::file_status status = fs::status(named, error);
   if (!fs::exists(status)) refuse_missing(named, error);
   if (!fs::is_directory(status)) refuse_file(named);
-  if (is_there(named / "gliner_config.json")) {
-    throw Error(ExitCode::kUnsupported,
-                fmt::format("{}: is a GLiNER model: its scores of spans against labels that come with the text are not "
-                            "executed; train a token classifier on its answers, or give "
-                            "whole texts labels of your own by a model of inference (classify --labels)",
-                            (named / "gliner_config.json").string()));
-  }
   if (is_there(named / "config.json")) return;
   if (is_there(named / "ernie_config.json")) refuse_entities(named / "ernie_config.json");
   const fs::directory_iterator readable(named, error);

@@ -79,6 +79,8 @@ std::unique_ptr<PatternNode> parse_pattern(const std::string& pattern);
 std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules);
 /// For a pattern that shares texts out among its matches.
 std::vector<uint8_t> compile_pattern(const std::string& pattern);
+/// For such a pattern, whose matches that begin with a character that the pattern `dropped` matches are left out.
+std::vector<uint8_t> compile_words(const std::string& pattern, const std::string& dropped);
 
 }  // namespace bantam::convert
 

@@ -199,6 +199,15 @@ std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules) {
   return bytes;
 }
 
+std::vector<uint8_t> compile_words(const std::string& pattern, const std::string& dropped) {
+  const SplitStates states =
+      compile_states(*parse_pattern(pattern), beginnings(compile_states(*parse_pattern(dropped), {})));
+  const text::SplitPass pass = {states.first_of_last, 0};
+  std::vector<uint8_t> bytes;
+  append_table(states, &pass, bytes);
+  return bytes;
+}
+
 std::vector<uint8_t> compile_pattern(const std::string& pattern) {
   const Branch match = parse_pattern(pattern);
   CodeSet others = beginnings(compile_states(*match, {}));

@@ -18,6 +18,10 @@ struct PredictorOptions {
   uint32_t top = 5;      // labels and candidates kept at most; 0: all
   bool strict = false;   // a text that does not fit is an error; else its end is cut off
   int64_t stride = -1;   // tokens that neighbouring windows share, where texts do not fit; below 0: no windows
+  std::vector<std::string> labels;  // of a file whose task is "find": what it finds spans for
+  float threshold = 0;              // of such a file: probability over which a span is found; 0: the file's
+  bool nested = false;              // found spans may lie inside others
+  bool several = false;             // and have several labels
 };
 
 /// Only the members of the file's task are filled. Offsets are bytes.
@@ -37,7 +41,7 @@ struct Prediction {
   /// How many of `labels` hold: of several labels those over the file's threshold; of levels those not under the file's limit;
   /// else 1, or 0 for what is out of scope.
   uint32_t holds = 0;
-  std::vector<Span> entities;             // tags; slots of joint models
+  std::vector<Span> entities;             // tags; slots of joint models; spans that were found
   std::vector<Span> answers;              // one, or none where the text has no answer
   std::vector<float> embedding;           // one value a dimension
   std::vector<std::vector<Label>> masks;  // candidates for each [MASK]

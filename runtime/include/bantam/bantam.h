@@ -91,7 +91,8 @@ typedef enum bantam_task {
   BANTAM_TASK_NEXT_SENTENCE = 10,
   BANTAM_TASK_PRETRAINING = 11,
   BANTAM_TASK_TOKEN_VECTORS = 12,
-  BANTAM_TASK_GENERATE = 13
+  BANTAM_TASK_GENERATE = 13,
+  BANTAM_TASK_FIND = 14
 } bantam_task;
 
 /* Verifies `bytes` (16-byte aligned; 64 for full speed) and fills `out`. `fault` may be null. */
@@ -100,9 +101,10 @@ bantam_task bantam_model_task(const bantam_model* model);
 bantam_text bantam_model_name(const bantam_model* model);
 /* Most tokens, specials included, of one sequence; 0: no limit. */
 uint32_t bantam_model_max_sequence(const bantam_model* model);
-/* Legal token ids are [0, vocabulary), segment ids [0, segment_types). */
+/* Legal token ids are [0, vocabulary), segment ids [0, segment_types), marks [0, mark_types). */
 uint32_t bantam_model_vocabulary(const bantam_model* model);
 uint32_t bantam_model_segment_types(const bantam_model* model);
+uint32_t bantam_model_mark_types(const bantam_model* model); /* 1: it takes no marks */
 int bantam_model_has_tokenizer(const bantam_model* model);
 uint32_t bantam_model_output_count(const bantam_model* model);
 bantam_text bantam_model_output_name(const bantam_model* model, uint32_t output);
@@ -153,6 +155,10 @@ bantam_status bantam_session_create(const bantam_model* model, const bantam_sess
 /* Sequences one after the other, without padding. offsets: sequences + 1 row offsets; null: one sequence. */
 bantam_status bantam_session_run_ids(bantam_session* session, const int32_t* ids, const int32_t* segments,
                                      const uint32_t* offsets, uint32_t sequences, uint32_t tokens);
+/* The same with a mark of each token. */
+bantam_status bantam_session_run_marked_ids(bantam_session* session, const int32_t* ids, const int32_t* segments,
+                                            const int32_t* marks, const uint32_t* offsets, uint32_t sequences,
+                                            uint32_t tokens);
 
 typedef struct bantam_encode_options {
   size_t size;         /* sizeof(bantam_encode_options): bantam_encode_options_init writes it */
@@ -171,6 +177,9 @@ static inline void bantam_encode_options_init(bantam_encode_options* options) {
 void bantam_session_clear(bantam_session* session);
 bantam_status bantam_session_add(bantam_session* session, bantam_text first, bantam_text second,
                                  const bantam_encode_options* options);
+/* Of models of BANTAM_TASK_FIND: a text, and what to find in it. */
+bantam_status bantam_session_add_labelled(bantam_session* session, bantam_text text, const bantam_text* labels,
+                                          uint32_t count, const bantam_encode_options* options);
 bantam_status bantam_session_run(bantam_session* session);
 
 /* Half-open byte range of the original text; [0, 0) for special tokens. */
@@ -199,6 +208,8 @@ typedef struct bantam_sequence {
 
 uint32_t bantam_session_sequence_count(const bantam_session* session);
 bantam_sequence bantam_session_sequence(const bantam_session* session, uint32_t index);
+/* Its marks; null: the model takes none. */
+const int32_t* bantam_session_marks(const bantam_session* session, uint32_t index);
 
 /* rows x width floats, `stride` floats from row to row; valid until the next call on this session. */
 typedef struct bantam_output {
@@ -273,6 +284,22 @@ bantam_status bantam_tag(const bantam_session* session, uint32_t sequence, banta
 /* The same of a further label set of words. */
 bantam_status bantam_tag_set(const bantam_session* session, uint32_t sequence, uint32_t set, bantam_text text,
                              bantam_entity* out, uint32_t capacity, uint32_t* count);
+
+typedef struct bantam_find_options {
+  size_t size;     /* sizeof(bantam_find_options): bantam_find_options_init writes it */
+  float threshold; /* probability over which a span is found; 0: the file's */
+  uint8_t nested;  /* 0; else spans may lie inside others */
+  uint8_t several; /* 0; else a span may have several labels */
+} bantam_find_options;
+
+void bantam_find_options_init_sized(bantam_find_options* options, size_t size);
+static inline void bantam_find_options_init(bantam_find_options* options) {
+  bantam_find_options_init_sized(options, sizeof(bantam_find_options));
+}
+/* Spans of a text that bantam_session_add_labelled added; `label` is the number of the label, `name` empty. options null: as
+ * initialised. */
+bantam_status bantam_find(const bantam_session* session, uint32_t sequence, const bantam_find_options* options,
+                          bantam_entity* out, uint32_t capacity, uint32_t* count);
 
 typedef struct bantam_answer {
   bantam_offset span;

@@ -33,7 +33,11 @@ enum class TaskKind : uint8_t {
   kPretraining = 11,
   kTokenVectors = 12,
   kGenerate = 13,
+  kFind = 14,
 };
+
+/// Marks of tokens, in models that find spans: it stands for a label, or begins a word. 0: neither.
+constexpr int32_t kLabelMark = 1, kWordMark = 2;
 
 /// Levels of labels that stand above each other, at most.
 constexpr uint32_t kMostLevels = 16;
@@ -68,6 +72,8 @@ class Model {
   /// Index limits of input ids and segment ids: legal values are [0, limit).
   uint32_t vocabulary() const;
   uint32_t segment_types() const;
+  /// Legal marks of tokens are [0, mark_types()): 1 where the model takes none.
+  uint32_t mark_types() const;
   /// Label sets: joint models have two (sentence, slots); further ones follow those of the task.
   uint32_t label_set_count() const;
   uint32_t label_count(uint32_t set) const;

@@ -105,6 +105,8 @@ struct Batch {
   const uint32_t* sources = nullptr;
   /// Outputs a token are made for the last token of each sequence only; what precedes them is then computed for fewer rows, too.
   bool last_rows = false;
+  /// Of models that take marks (Model::mark_types); null: all 0.
+  const int32_t* marks = nullptr;
 };
 
 /// An output of the last run: rows x width f32, `stride` floats from row to row.
@@ -127,6 +129,7 @@ struct EncodedSequence {
   const Offset* offsets = nullptr;  // null after run(batch) and without SessionOptions::text_offsets, as is the next
   const uint8_t* sequences = nullptr;
   EncodeResult result;
+  const int32_t* marks = nullptr;  // null: the model takes none
 };
 
 class Session {
@@ -162,6 +165,10 @@ class Session {
   Status add(Text first, Text second, const EncodeOptions& options);
   Status encode();
   Status run();
+  /// Of models that find spans: a text, and labels of the caller's to find them for (tasks.h, find()). Texts that are too long are cut
+  /// at their end; options.skip, add_special and truncation count for nothing. kIndexOutOfRange: more labels than the file takes at a
+  /// time; kTooManyTokens: no room behind the labels; kNoSuchTask: other models.
+  Status add_labelled(Text text, const Text* labels, uint32_t count, const EncodeOptions& options = {});
 
   uint32_t sequence_count() const;  // sequences added or run
   EncodedSequence sequence(uint32_t index) const;

@@ -59,6 +59,20 @@ Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, ui
 Status tag_words(const Session& session, uint32_t sequence, Text text, Offset* spans, LabelScore* labels,
                  uint32_t capacity, uint32_t* count, uint32_t set = kTaskSet);
 
+/// What find() takes.
+struct FindOptions {
+  float threshold = 0;   // probability over which a span is found; 0: the file's
+  bool nested = false;   // spans may lie inside others
+  bool several = false;  // a span may have several labels
+};
+
+/// Spans of the text of one sequence for the labels that came with it (Session::add_labelled): of those over the threshold the best,
+/// then the best of those left, as long as they do not overlap one before them; in the order of their beginnings. Entity::label is
+/// the number of the label, Entity::name empty. Writes *count; kBufferTooSmall if there are more than `capacity`, of which the best
+/// are written. O(found * words * widths * labels), and of nested spans as often as `found` for those over the threshold.
+Status find(const Session& session, uint32_t sequence, const FindOptions& options, Entity* out, uint32_t capacity,
+            uint32_t* count);
+
 /// Labelled words in text order to the entities of label set `set` (0: tag, 1: joint, or a further one). What tag() does with what
 /// tag_words() gives. Writes *count, kBufferTooSmall if there are more than `capacity`.
 Status entities(const Model& model, uint32_t set, const Offset* words, const LabelScore* labels, uint32_t word_count,

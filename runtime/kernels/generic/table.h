@@ -9,6 +9,7 @@
 #include "kernels/generic/epilogue.h"
 #include "kernels/generic/recurrent.h"
 #include "kernels/generic/softmax.h"
+#include "kernels/generic/span_scores.h"
 #include "kernels/generic/split_heads.h"
 #include "kernels/tables.h"
 #if defined(BANTAM_KERNEL_ONE_LANE)
@@ -53,6 +54,7 @@ struct Links {
   static constexpr bool static_attention = linked::op(linked::kOpStaticAttention);
   static constexpr bool static_pool = linked::op(linked::kOpStaticPool) || linked::op(linked::kOpStaticRow);
   static constexpr bool recurrent_row = linked::op(linked::kOpRecurrent);
+  static constexpr bool span_scores = linked::op(linked::kOpSpans);
 };
 
 /// Rows whose sums stay in the first-level cache until they are stored.

@@ -1,0 +1,54 @@
+// The search for the end of a word by the tables of split_table.h.
+#ifndef BANTAM_TEXT_SPLIT_SEARCH_H_
+#define BANTAM_TEXT_SPLIT_SEARCH_H_
+
+#include <stdint.h>
+
+#include "text/normalizer.h"
+#include "text/split_table.h"
+
+namespace bantam::text {
+
+constexpr uint32_t kAtEnd = 0;  // entry of the end of the text
+
+/// How much more of a stretch of text may be read behind words in search of longer ones: bytes, or code points. Published
+/// patterns read two or three behind a word, and white space twice.
+class Reserve {
+ public:
+  explicit Reserve(uint64_t size) : left_(8 * size) {}
+  bool allows(uint32_t behind) const { return behind <= left_ || behind <= kAlways; }
+  void take(uint32_t behind) { left_ -= behind < left_ ? behind : left_; }
+
+ private:
+  static constexpr uint32_t kAlways = 16;
+  uint64_t left_;
+};
+
+/// How many of the next `most` code points the next word has; 0 at the end. *lead: the class of its first one. `stream` gives code
+/// points: next(NormalChar*), false at its end.
+template <typename Stream>
+uint32_t word_length(const SplitTable& split, Stream stream, uint32_t most, Reserve* reserve, uint32_t* lead) {
+  uint32_t state = split.start;
+  uint32_t match = 0;
+  uint32_t at = 0;
+  for (; state != 0; ++at) {
+    NormalChar c;
+    const bool more = at < most && stream.next(&c);
+    if (!more && at == 0) return 0;
+    const uint32_t kind = more ? split.class_of(c.code) : kAtEnd;
+    if (at == 0) *lead = kind;
+    const uint32_t entry = split.next[state + kind];
+    if ((entry & kSplitMatch) != 0) {
+      match = at;
+    } else if (!reserve->allows(at - match)) {
+      break;
+    }
+    state = entry & (kSplitMatch - 1);
+  }
+  reserve->take(at - match);
+  return match > 0 ? match : 1;
+}
+
+}  // namespace bantam::text
+
+#endif  // BANTAM_TEXT_SPLIT_SEARCH_H_
