@@ -47,7 +47,7 @@ class GenerateBench {
     return timing;
   }
 
-  const Engine& engine() const { return engine_; }
+  Engine& engine() { return engine_; }
 
  private:
   EngineOptions engine_options() const {
@@ -128,7 +128,7 @@ class GenerateBench {
 };
 
 /// Bytes a second that one core reads of as many as a step does: of a copy, so that nothing else is in its way.
-double read_rate(const Engine& engine, uint64_t bytes) {
+double read_rate(Engine& engine, uint64_t bytes) {
   constexpr size_t kWhole = 8192, kAlign = 64;
   const size_t size = std::max<size_t>(bytes / kWhole * kWhole, kWhole);
   std::vector<uint8_t> copy(size + kAlign, 1);
