@@ -3,7 +3,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/choices.h"
+#include "cli/command.h"
 
 namespace bantam::cli {
 namespace {
@@ -31,17 +30,19 @@ Appearance& appearance() {
   return chosen;
 }
 
-void add_appearance_options(CLI::App& app) {
+void add_appearance_options(Command& command) {
   const std::map<std::string, Color> colors = {
       {"auto", Color::kAuto}, {"always", Color::kAlways}, {"never", Color::kNever}};
-  app.add_option("--color", appearance().color,
-                 "Colours and bars: auto (default: on a terminal; NO_COLOR and CLICOLOR_FORCE are honoured), always or "
-                 "never")
-      ->transform(choices(colors))
-      ->type_name("WHEN")
-      ->group("Common options");
-  app.add_flag("-q,--quiet", appearance().quiet, "No progress and no reports: results and errors only")
-      ->group("Common options");
+  command
+      .add_option(
+          "--color", appearance().color,
+          "Colours and bars: auto (default: on a terminal; NO_COLOR and CLICOLOR_FORCE are honoured), always or "
+          "never")
+      .takes(choices(colors))
+      .value("WHEN")
+      .group("Common options");
+  command.add_flag("-q,--quiet", appearance().quiet, "No progress and no reports: results and errors only")
+      .group("Common options");
 }
 
 bool colored() {

@@ -4,11 +4,9 @@
 
 #include <cstddef>
 
-namespace CLI {
-class App;
-}
-
 namespace bantam::cli {
+
+class Command;
 
 enum class Color { kAuto, kAlways, kNever };
 
@@ -21,7 +19,7 @@ struct Appearance {
 Appearance& appearance();
 
 /// Adds --color and --quiet, under the heading "Common options".
-void add_appearance_options(CLI::App& app);
+void add_appearance_options(Command& command);
 
 /// Shall standard output have colours? --color, else NO_COLOR, else CLICOLOR_FORCE, else whether it is a terminal.
 bool colored();

@@ -1,7 +1,6 @@
 // bench: the command's options, and latency of forward passes over random ids.
 #include "cli/bench.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -12,7 +11,7 @@
 #endif
 
 #include "bantam/beams.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
 #include "cli/output.h"
@@ -231,46 +230,46 @@ void run_bench(const BenchOptions& options) {
 
 }  // namespace
 
-void add_bench(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("bench", "Measure the latency of a file");
-  command->group(kExamineGroup);
+void add_bench(Program& program) {
+  Command& command = program.add_command("bench", "Measure the latency of a file");
+  command.group(kExamineGroup);
   auto options = std::make_shared<BenchOptions>();
-  command->add_option("FILE", options->model, "A .bantam file")->required()->type_name("FILE.bantam");
+  command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
   command
-      ->add_option("--seq", options->seq,
-                   "Tokens of a sequence, such as 16,128 (the default, or less where the model takes less)")
-      ->delimiter(',')
-      ->type_name("N,...");
-  command->add_option("--batch", options->engine.batch, "Sequences of one forward pass")
-      ->check(between(1, 4096))
-      ->type_name("N");
-  command->add_option("--mix", options->mix, "One batch of sequences of these lengths, such as 9,31,77; not padded")
-      ->delimiter(',')
-      ->type_name("N,...");
-  add_texts(*command, "--text", &options->texts, "From this text to its answer, tokenizer included; several times");
-  command->add_option("--texts", options->texts_file, "The same for every line of a file (-: standard input)")
-      ->type_name("FILE");
-  add_text(*command, "--pair", &options->pair, "Second text of each, such as the context of questions");
-  command->add_option("--prompt", options->prompt, "Generate behind so many tokens, or from a source of so many")
-      ->check(between(1, 1 << 20))
-      ->type_name("N");
-  command->add_option("--generate", options->generate, "With --prompt: tokens to generate (default 16)")
-      ->check(between(1, 1 << 20))
-      ->type_name("N");
-  command->add_option("--beam", options->beams, "With --prompt: beams (default 1: the likeliest token each time)")
-      ->check(between(1U, kMostBeams))
-      ->type_name("N");
-  add_engine_options(*command, &options->engine);
-  command->add_option("--repetitions", options->repetitions, "Measured runs (default: about a second of them)")
-      ->type_name("N");
-  command->add_option("--warmup", options->warmup, fmt::format("Runs before measuring (default {})", options->warmup))
-      ->type_name("N");
-  command->add_flag("--per-op", options->per_op,
-                    "Time, share and fraction of the core's peak of every operator; the peak is measured");
-  command->add_flag("--json", options->json, "Print one JSON object a length or text");
-  command->add_flag("--csv", options->csv, "Print comma-separated values");
-  command->add_flag("--plain", options->plain, "Print the median milliseconds of each length or text and nothing else");
-  command->footer(
+      .add_option("--seq", options->seq,
+                  "Tokens of a sequence, such as 16,128 (the default, or less where the model takes less)")
+      .separated_by(',')
+      .value("N,...");
+  command.add_option("--batch", options->engine.batch, "Sequences of one forward pass")
+      .takes(between(1, 4096))
+      .value("N");
+  command.add_option("--mix", options->mix, "One batch of sequences of these lengths, such as 9,31,77; not padded")
+      .separated_by(',')
+      .value("N,...");
+  command.add_texts("--text", &options->texts, "From this text to its answer, tokenizer included; several times");
+  command.add_option("--texts", options->texts_file, "The same for every line of a file (-: standard input)")
+      .value("FILE");
+  command.add_text("--pair", &options->pair, "Second text of each, such as the context of questions");
+  command.add_option("--prompt", options->prompt, "Generate behind so many tokens, or from a source of so many")
+      .takes(between(1, 1 << 20))
+      .value("N");
+  command.add_option("--generate", options->generate, "With --prompt: tokens to generate (default 16)")
+      .takes(between(1, 1 << 20))
+      .value("N");
+  command.add_option("--beam", options->beams, "With --prompt: beams (default 1: the likeliest token each time)")
+      .takes(between(1U, kMostBeams))
+      .value("N");
+  add_engine_options(command, &options->engine);
+  command.add_option("--repetitions", options->repetitions, "Measured runs (default: about a second of them)")
+      .value("N");
+  command.add_option("--warmup", options->warmup, fmt::format("Runs before measuring (default {})", options->warmup))
+      .value("N");
+  command.add_flag("--per-op", options->per_op,
+                   "Time, share and fraction of the core's peak of every operator; the peak is measured");
+  command.add_flag("--json", options->json, "Print one JSON object a length or text");
+  command.add_flag("--csv", options->csv, "Print comma-separated values");
+  command.add_flag("--plain", options->plain, "Print the median milliseconds of each length or text and nothing else");
+  command.footer(
       "Examples:\n"
       "  bantam bench minilm.bantam --seq 16,128 --threads 1\n"
       "  bantam bench minilm.bantam --seq 128 --per-op\n"
@@ -278,7 +277,7 @@ void add_bench(CLI::App& app) {
       "  bantam bench voice.bantam --text \"play some jazz from the sixties\"\n"
       "  bantam bench stories.bantam --prompt 16 --generate 64\n"
       "  bantam bench minilm.bantam --seq 16 --threads 1 --plain");
-  command->callback([options] { run_bench(*options); });
+  command.action([options] { run_bench(*options); });
 }
 
 }  // namespace bantam::cli

@@ -1,14 +1,12 @@
-// The commands of `bantam`: each function adds one family of subcommands to the application. Options
-// live as long as the application (shared_ptr captured by the callback); a callback does the work and
-// reports failure by throwing (cli/errors.h says which exit code each exception becomes).
+// The commands of `bantam`: each function adds one command, or a family of them. Where options' values go lives as long as
+// the program (a shared_ptr that the action holds); an action does the work and reports failure by throwing (cli/errors.h
+// says which exit code each exception becomes).
 #ifndef BANTAM_CONVERTER_CLI_COMMANDS_H_
 #define BANTAM_CONVERTER_CLI_COMMANDS_H_
 
-namespace CLI {
-class App;
-}
-
 namespace bantam::cli {
+
+struct Program;
 
 // Headings of the list of commands.
 constexpr const char* kMakeGroup = "Make a file";
@@ -16,24 +14,24 @@ constexpr const char* kAnswerGroup = "Answer texts";
 constexpr const char* kExamineGroup = "Examine a file";
 constexpr const char* kAboutGroup = "About bantam";
 
-void add_convert(CLI::App& app);
-void add_sensitivity(CLI::App& app);  // sensitivity
-void add_student(CLI::App& app);      // convert
-void add_run(CLI::App& app);          // run, classify, choose, tag, answer, embed, fill, similar
-void add_generate(CLI::App& app);     // generate, translate, summarize, complete
-void add_perplexity(CLI::App& app);
-void add_search(CLI::App& app);     // index, search
-void add_phrases(CLI::App& app);    // keywords, topics
-void add_rank(CLI::App& app);       // rank
-void add_tokenize(CLI::App& app);   // tokenize
-void add_eval(CLI::App& app);       // eval
-void add_bench(CLI::App& app);      // bench
-void add_report(CLI::App& app);     // report
-void add_firmware(CLI::App& app);   // firmware
-void add_inspect(CLI::App& app);    // inspect
-void add_verify(CLI::App& app);     // verify
-void add_version(CLI::App& app);    // version
-void add_documents(CLI::App& app);  // help, completion, man
+void add_convert(Program& program);
+void add_sensitivity(Program& program);  // sensitivity
+void add_student(Program& program);      // convert
+void add_run(Program& program);          // run, classify, choose, tag, answer, embed, fill, similar
+void add_generate(Program& program);     // generate, translate, summarize, complete
+void add_perplexity(Program& program);
+void add_search(Program& program);     // index, search
+void add_phrases(Program& program);    // keywords, topics
+void add_rank(Program& program);       // rank
+void add_tokenize(Program& program);   // tokenize
+void add_eval(Program& program);       // eval
+void add_bench(Program& program);      // bench
+void add_report(Program& program);     // report
+void add_firmware(Program& program);   // firmware
+void add_inspect(Program& program);    // inspect
+void add_verify(Program& program);     // verify
+void add_version(Program& program);    // version
+void add_documents(Program& program);  // help, completion, man
 
 }  // namespace bantam::cli
 

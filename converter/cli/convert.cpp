@@ -1,5 +1,4 @@
 // bantam convert: a Hugging Face directory to a .bantam file.
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -9,7 +8,7 @@
 
 #include "cli/appearance.h"
 #include "cli/build_info.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/convert_report.h"
 #include "cli/errors.h"
@@ -40,7 +39,7 @@ constexpr const char* kConvertExamples =
     "passes is searched and named, and the exit code is 6.";
 
 struct ConvertArguments {
-  const CLI::App* command = nullptr;
+  const Command* command = nullptr;
   convert::ConvertOptions options;
   std::string source;
   std::string output;
@@ -54,31 +53,31 @@ struct ConvertArguments {
 };
 
 /// For shares: "a number from 0 to 1 is expected, such as 0.02".
-CLI::Validator share_between(double low, double high) {
+Check share_between(double low, double high) {
   const auto check = [low, high](const std::string& word) -> std::string {
     char* end = nullptr;
     const double value = std::strtod(word.c_str(), &end);
     if (!word.empty() && *end == '\0' && value >= low && value <= high) return "";
     return fmt::format("{} is not a share: a number from {} to {} is expected, such as 0.02 for 2 %", word, low, high);
   };
-  return CLI::Validator(check, "");
+  return {check, {}};
 }
 
 /// Names of types, as --keep takes them.
-CLI::Validator types() {
-  const std::vector<std::string> words = {"int8", "int4", "f16", "f32"};
-  const auto look_up = [words](std::string& word) -> std::string {
+Check types() {
+  Check check = one_of({"int8", "int4", "f16", "f32"});
+  check.correct = [known = check.correct](std::string& word) -> std::string {
     const std::optional<fb::DType> type = convert::find_type(word);
-    if (!type) return one_of(words)(word);
-    word = CLI::detail::value_string(*type);
+    if (!type) return known(word);
+    word = std::to_string(static_cast<int>(*type));
     return "";
   };
-  return CLI::Validator(look_up, word_list(words));
+  return check;
 }
 
 /// Options that do nothing without another one.
-void check_partners(const CLI::App& command, const convert::ConvertOptions& options) {
-  const auto given = [&command](const char* name) { return command.count(name) > 0; };
+void check_partners(const Command& command, const convert::ConvertOptions& options) {
+  const auto given = [&command](const char* name) { return command.given(name); };
   convert::Problems problems;
   const auto want = [&](const char* name, bool partner, const char* add) {
     if (given(name) && !partner)
@@ -148,188 +147,186 @@ void run_convert(ConvertArguments& arguments) {
 
 }  // namespace
 
-void add_convert(CLI::App& app) {
+void add_convert(Program& program) {
   auto arguments = std::make_shared<ConvertArguments>();
-  CLI::App* command = app.add_subcommand("convert", "Convert a Hugging Face directory to a .bantam file");
-  arguments->command = command;
-  command->group(kMakeGroup);
-  command->footer(kConvertExamples);
-  command->add_option("SRC", arguments->source, "Directory of the model")->required()->type_name("DIR");
-  command->option_defaults()->group("Files");
-  command->add_option("-o,--output", arguments->output, "File to write; appears whole or not at all")
-      ->required()
-      ->type_name("FILE");
-  command->option_defaults()->group("Types of weights");
+  Command& command = program.add_command("convert", "Convert a Hugging Face directory to a .bantam file");
+  arguments->command = &command;
+  command.group(kMakeGroup);
+  command.footer(kConvertExamples);
+  command.add_option("SRC", arguments->source, "Directory of the model").required().value("DIR");
+  command.heading("Files");
+  command.add_option("-o,--output", arguments->output, "File to write; appears whole or not at all")
+      .required()
+      .value("FILE");
+  command.heading("Types of weights");
   command
-      ->add_option(
+      .add_option(
           "--budget", arguments->options.budget,
           "Choose each matrix's type within size=8MB (or MiB), loss=0.01 (divergence from f32) or latency=0.4 (share\n"
           "of the time of f32 linear layers), by the costs of --sensitivity")
-      ->type_name("BUDGET");
-  command->add_option("--sensitivity", arguments->sensitivity, "What `bantam sensitivity` measured, for --budget")
-      ->type_name("FILE.json");
-  command->option_defaults()->group("A smaller model");
+      .value("BUDGET");
+  command.add_option("--sensitivity", arguments->sensitivity, "What `bantam sensitivity` measured, for --budget")
+      .value("FILE.json");
+  command.heading("A smaller model");
   command
-      ->add_option(
-          "--student", arguments->student.recipe,
-          "Convert a smaller layout of SRC: a recipe as for `bantam student`, whose layers may differ in width")
-      ->type_name("RECIPE");
-  command->option_defaults()->group("Types of weights");
+      .add_option("--student", arguments->student.recipe,
+                  "Convert a smaller layout of SRC: a recipe as for `bantam student`, whose layers may differ in width")
+      .value("RECIPE");
+  command.heading("Types of weights");
   command
-      ->add_option("--weights", arguments->options.types.weights,
-                   "Type of the weights: int8 (default), int4 (of linear layers; tables of embeddings: int8), f16\n"
-                   "or f32")
-      ->transform(types())
-      ->type_name("TYPE");
+      .add_option("--weights", arguments->options.types.weights,
+                  "Type of the weights: int8 (default), int4 (of linear layers; tables of embeddings: int8), f16\n"
+                  "or f32")
+      .takes(types())
+      .value("TYPE");
   command
-      ->add_option("--group", arguments->options.types.group,
-                   "Inputs of int4 weights that share a factor: 8 to 1024, a multiple of 8 (default 32)")
-      ->check(between(8u, 1024u))
-      ->type_name("N");
-  command->option_defaults()->group("A smaller model");
+      .add_option("--group", arguments->options.types.group,
+                  "Inputs of int4 weights that share a factor: 8 to 1024, a multiple of 8 (default 32)")
+      .takes(between(8u, 1024u))
+      .value("N");
+  command.heading("A smaller model");
   command
-      ->add_option(
+      .add_option(
           "--prune", arguments->options.prune.share,
           "Share of the linear layers' weights to set to 0, the smallest, such as 0.8 (default 0); of heads or\n"
           "feed-forward columns to leave out")
-      ->type_name("SHARE");
+      .value("SHARE");
   command
-      ->add_option("--pattern", arguments->options.prune.pattern,
-                   "What becomes 0 together: 1x4 (default: four inputs of an output, which kernels skip), 4x16,\n"
-                   "2:4 or unstructured; or what goes whole: heads (of attention) or ffn (feed-forward columns)")
-      ->transform(choices(convert::pattern_words()))
-      ->type_name("PATTERN");
+      .add_option("--pattern", arguments->options.prune.pattern,
+                  "What becomes 0 together: 1x4 (default: four inputs of an output, which kernels skip), 4x16,\n"
+                  "2:4 or unstructured; or what goes whole: heads (of attention) or ffn (feed-forward columns)")
+      .takes(choices(convert::pattern_words()))
+      .value("PATTERN");
   command
-      ->add_option("--prune-scope", arguments->options.prune.scope,
-                   "global (default): the smallest of all layers; uniform: the same share of each")
-      ->transform(choices(convert::scope_words()))
-      ->type_name("SCOPE");
+      .add_option("--prune-scope", arguments->options.prune.scope,
+                  "global (default): the smallest of all layers; uniform: the same share of each")
+      .takes(choices(convert::scope_words()))
+      .value("SCOPE");
   command
-      ->add_option(
+      .add_option(
           "--prune-by", arguments->options.prune.by_activation,
           "magnitude (default), or activations: times the norm of the weight's input on --calibrate's texts; of\n"
           "heads and ffn (default there) what they add to the layer's output on those, or on built-in texts")
-      ->transform(choices(convert::measure_words()))
-      ->type_name("HOW");
+      .takes(choices(convert::measure_words()))
+      .value("HOW");
   command
-      ->add_option("--sparse", arguments->options.types.sparse,
-                   "Store int8 weights without their zeros: never, always (in blocks of four, which kernels skip),\n"
-                   "smallest (in the fewest bytes, whatever the time), or auto (default: where that was measured to\n"
-                   "be faster; smallest with --pattern unstructured and 2:4, whose zeros kernels cannot skip)")
-      ->transform(choices(convert::sparse_words()))
-      ->type_name("WHEN");
+      .add_option("--sparse", arguments->options.types.sparse,
+                  "Store int8 weights without their zeros: never, always (in blocks of four, which kernels skip),\n"
+                  "smallest (in the fewest bytes, whatever the time), or auto (default: where that was measured to\n"
+                  "be faster; smallest with --pattern unstructured and 2:4, whose zeros kernels cannot skip)")
+      .takes(choices(convert::sparse_words()))
+      .value("WHEN");
   command
-      ->add_option("--typical-tokens", arguments->options.types.typical_tokens,
-                   "Tokens of the texts for which --sparse auto shall be faster (default 16)")
-      ->check(between(1u, 4096u))
-      ->type_name("N");
-  command->option_defaults()->group("Memory and activations");
+      .add_option("--typical-tokens", arguments->options.types.typical_tokens,
+                  "Tokens of the texts for which --sparse auto shall be faster (default 16)")
+      .takes(between(1u, 4096u))
+      .value("N");
+  command.heading("Memory and activations");
   command
-      ->add_option("--residual", arguments->options.types.residual,
-                   "Type of what flows from layer to layer in int8 files: f32 (default), or i8, which a device with\n"
-                   "little memory wants: a quarter of the bytes a token, and --plan small")
-      ->transform(choices(convert::residual_words()))
-      ->type_name("TYPE");
+      .add_option("--residual", arguments->options.types.residual,
+                  "Type of what flows from layer to layer in int8 files: f32 (default), or i8, which a device with\n"
+                  "little memory wants: a quarter of the bytes a token, and --plan small")
+      .takes(choices(convert::residual_words()))
+      .value("TYPE");
   command
-      ->add_option(
-          "--plan", arguments->options.types.plan,
-          "What the memory plan is for: fast (default with f32 residuals), or small (default with i8 ones and\n"
-          "static activations): keys and values of one layer at a time, which costs several threads a little\n"
-          "speed")
-      ->transform(choices(convert::plan_words()))
-      ->type_name("PLAN");
+      .add_option("--plan", arguments->options.types.plan,
+                  "What the memory plan is for: fast (default with f32 residuals), or small (default with i8 ones and\n"
+                  "static activations): keys and values of one layer at a time, which costs several threads a little\n"
+                  "speed")
+      .takes(choices(convert::plan_words()))
+      .value("PLAN");
   command
-      ->add_option("--max-tokens", arguments->options.max_tokens, "Most tokens of a text (default: all the model has)")
-      ->check(between(1u, 1u << 20))
-      ->type_name("N");
-  command->add_flag("--ids-only", arguments->options.ids_only,
-                    "Leave the tokenizer out, one that is not supported too: the file takes token ids");
-  command->option_defaults()->group("Task");
+      .add_option("--max-tokens", arguments->options.max_tokens, "Most tokens of a text (default: all the model has)")
+      .takes(between(1u, 1u << 20))
+      .value("N");
+  command.add_flag("--ids-only", arguments->options.ids_only,
+                   "Leave the tokenizer out, one that is not supported too: the file takes token ids");
+  command.heading("Task");
   command
-      ->add_option("--task", arguments->options.task,
-                   "What the model is for, when SRC does not say it: " + convert::task_list(convert::imported_heads()))
-      ->type_name("TASK");
+      .add_option("--task", arguments->options.task,
+                  "What the model is for, when SRC does not say it: " + convert::task_list(convert::imported_heads()))
+      .value("TASK");
   command
-      ->add_option("--tag-scheme", arguments->options.tag_scheme,
-                   "plain, iob1, iob2 or bioes (default: from the labels)")
-      ->type_name("SCHEME");
-  command->option_defaults()->group("Types of weights");
+      .add_option("--tag-scheme", arguments->options.tag_scheme,
+                  "plain, iob1, iob2 or bioes (default: from the labels)")
+      .value("SCHEME");
+  command.heading("Types of weights");
   command
-      ->add_option("--keep", arguments->keep,
-                   "REGEX=f32|f16|int8|int4: type of the weights whose name matches; may be given several times")
-      ->type_name("RE=TYPE")
-      ->allow_extra_args(false);
-  command->option_defaults()->group("Memory and activations");
+      .add_option("--keep", arguments->keep,
+                  "REGEX=f32|f16|int8|int4: type of the weights whose name matches; may be given several times")
+      .value("RE=TYPE")
+      .one_at_a_time();
+  command.heading("Memory and activations");
   command
-      ->add_option("--activations", arguments->options.activations,
-                   "dynamic (default): int8 layers scale each row while running, f32 between them;\n"
-                   "static: integers only, for cores without floats, with scales from --calibrate")
-      ->transform(choices(convert::activation_words()))
-      ->type_name("KIND");
+      .add_option("--activations", arguments->options.activations,
+                  "dynamic (default): int8 layers scale each row while running, f32 between them;\n"
+                  "static: integers only, for cores without floats, with scales from --calibrate")
+      .takes(choices(convert::activation_words()))
+      .value("KIND");
   command
-      ->add_option("--calibrate", arguments->options.calibrate,
-                   "Some hundred texts like those the model will see, one a line, for --activations static and\n"
-                   "--rounding gptq")
-      ->type_name("FILE");
+      .add_option("--calibrate", arguments->options.calibrate,
+                  "Some hundred texts like those the model will see, one a line, for --activations static and\n"
+                  "--rounding gptq")
+      .value("FILE");
   command
-      ->add_option("--calibrate-by", arguments->options.ranges.by,
-                   "What scales of static activations reach: minmax (default: all that --calibrate's texts hold),\n"
-                   "percentile (all but the farthest), or mse (the part that loses least)")
-      ->transform(choices(convert::range_words()))
-      ->type_name("HOW");
+      .add_option("--calibrate-by", arguments->options.ranges.by,
+                  "What scales of static activations reach: minmax (default: all that --calibrate's texts hold),\n"
+                  "percentile (all but the farthest), or mse (the part that loses least)")
+      .takes(choices(convert::range_words()))
+      .value("HOW");
   command
-      ->add_option("--percentile", arguments->options.ranges.percentile,
-                   "Of an activation's numbers, for --calibrate-by percentile (default 99.99)")
-      ->type_name("P");
-  command->option_defaults()->group("Types of weights");
+      .add_option("--percentile", arguments->options.ranges.percentile,
+                  "Of an activation's numbers, for --calibrate-by percentile (default 99.99)")
+      .value("P");
+  command.heading("Types of weights");
   command
-      ->add_option("--rounding", arguments->options.rounding,
-                   "nearest (default), or gptq: integer weights for which the layers' outputs on the texts of\n"
-                   "--calibrate (without: built-in texts) come nearest to the model's, in some seconds")
-      ->transform(choices(convert::rounding_words()))
-      ->type_name("HOW");
-  command->option_defaults()->group("Task");
+      .add_option("--rounding", arguments->options.rounding,
+                  "nearest (default), or gptq: integer weights for which the layers' outputs on the texts of\n"
+                  "--calibrate (without: built-in texts) come nearest to the model's, in some seconds")
+      .takes(choices(convert::rounding_words()))
+      .value("HOW");
+  command.heading("Task");
   command
-      ->add_option(
+      .add_option(
           "--calibrate-scores", arguments->calibrate_scores,
           "Labelled validation data (lines of JSON as for eval): fits a temperature, and a score below which an\n"
           "answer is out of scope; texts labelled out_of_scope help")
-      ->type_name("FILE.jsonl");
+      .value("FILE.jsonl");
   command
-      ->add_option("--max-rejected", arguments->options.max_rejected,
-                   "Share of right answers that may be out of scope, where no text is labelled so (default 0.01)")
-      ->check(share_between(0, 0.5))
-      ->type_name("P");
-  command->option_defaults()->group("Quality check");
+      .add_option("--max-rejected", arguments->options.max_rejected,
+                  "Share of right answers that may be out of scope, where no text is labelled so (default 0.01)")
+      .takes(share_between(0, 0.5))
+      .value("P");
+  command.heading("Quality check");
   command
-      ->add_option("--gate-data", arguments->gate_data,
-                   "Texts that judge the file, one a line or lines of JSON as for eval: by the labels that are lost\n"
-                   "where the data has labels of the model, else by label flips (default: what --calibrate-scores,\n"
-                   "--calibrate or --sensitivity were given, else built-in texts in the vocabulary's languages)")
-      ->type_name("FILE");
-  command->add_flag("--auto", arguments->options.automatic,
-                    "Where the gate refuses the file try --rounding gptq, larger types for some matrices and for all,\n"
-                    "in the order of what they cost in bytes, and write the first that passes");
+      .add_option("--gate-data", arguments->gate_data,
+                  "Texts that judge the file, one a line or lines of JSON as for eval: by the labels that are lost\n"
+                  "where the data has labels of the model, else by label flips (default: what --calibrate-scores,\n"
+                  "--calibrate or --sensitivity were given, else built-in texts in the vocabulary's languages)")
+      .value("FILE");
+  command.add_flag("--auto", arguments->options.automatic,
+                   "Where the gate refuses the file try --rounding gptq, larger types for some matrices and for all,\n"
+                   "in the order of what they cost in bytes, and write the first that passes");
   command
-      ->add_option("--parity", arguments->options.parity,
-                   "Texts to compare with f32, one a line, by label flips alone; all: every built-in text, of every\n"
-                   "language, with odd forms; none: nothing is compared")
-      ->type_name("FILE|all|none");
+      .add_option("--parity", arguments->options.parity,
+                  "Texts to compare with f32, one a line, by label flips alone; all: every built-in text, of every\n"
+                  "language, with odd forms; none: nothing is compared")
+      .value("FILE|all|none");
   command
-      ->add_option("--expect", arguments->expect,
-                   "Also compare with stored outputs: a line of JSON each, with ids and logits")
-      ->type_name("FILE.jsonl");
+      .add_option("--expect", arguments->expect,
+                  "Also compare with stored outputs: a line of JSON each, with ids and logits")
+      .value("FILE.jsonl");
   command
-      ->add_option(
+      .add_option(
           "--max-label-flips", arguments->options.max_label_flips,
           "Share of labels that may differ (default 0.02): the file is refused when with 95 % confidence\n"
           "more do; of labelled data the share that may be lost, of embeddings 1 - cosine, of decoders the rise of\n"
           "perplexity")
-      ->check(share_between(0, 1))
-      ->type_name("P");
-  command->option_defaults()->group("Files");
-  command->add_flag("--json", arguments->json, "Print the report as one JSON object");
-  command->callback([arguments] { run_convert(*arguments); });
+      .takes(share_between(0, 1))
+      .value("P");
+  command.heading("Files");
+  command.add_flag("--json", arguments->json, "Print the report as one JSON object");
+  command.action([arguments] { run_convert(*arguments); });
 }
 
 }  // namespace bantam::cli

@@ -1,8 +1,6 @@
 #include "cli/decoder.h"
 
-#include <CLI/CLI.hpp>
-
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/text_options.h"
 #include "graph/task_parts.h"
@@ -16,94 +14,94 @@ void require_generating(const ModelFile& file) {
        task_name(file.model().task()));
 }
 
-void add_prompts(CLI::App& command, RunOptions* run, const char* model, const char* text, const char* texts,
+void add_prompts(Command& command, RunOptions* run, const char* model, const char* text, const char* texts,
                  const char* lines) {
-  command.option_defaults()->group("Input");
-  command.add_option("FILE", run->model, model)->required()->type_name("FILE.bantam");
-  add_texts(command, text, &run->texts, texts);
-  command.add_option("--file", run->file, lines)->type_name("FILE");
+  command.heading("Input");
+  command.add_option("FILE", run->model, model).required().value("FILE.bantam");
+  command.add_texts(text, &run->texts, texts);
+  command.add_option("--file", run->file, lines).value("FILE");
 }
 
 namespace {
 
-void add_beams(CLI::App& command, convert::GenerateOptions* options) {
+void add_beams(Command& command, convert::GenerateOptions* options) {
   command
       .add_option("--beams", options->beams,
                   "Texts that are kept at a time, of which the likeliest is given (default: as the file says, else 1)")
-      ->check(between(1U, kMostBeams))
-      ->type_name("N");
+      .takes(between(1U, kMostBeams))
+      .value("N");
   command
       .add_option(
           "--length-penalty", options->length_penalty,
           "Beams: sums of log-probabilities are divided by the length to this power: above 0 favours long texts")
-      ->check(between(-100.0F, 100.0F))
-      ->type_name("X");
+      .takes(between(-100.0F, 100.0F))
+      .value("X");
   command
       .add_option("--early-stopping", options->early_stopping,
                   "Beams: end when as many texts have ended (yes), none is likely (no) or none can be better (never)")
-      ->transform(choices<EarlyStopping>(
+      .takes(choices<EarlyStopping>(
           {{"no", EarlyStopping::kNo}, {"yes", EarlyStopping::kYes}, {"never", EarlyStopping::kNever}}))
-      ->type_name("WHEN");
+      .value("WHEN");
 }
 
-void add_chance(CLI::App& command, convert::GenerateOptions* options) {
+void add_chance(Command& command, convert::GenerateOptions* options) {
   command
       .add_option("--temperature", options->temperature,
                   "Choose by chance: below 1 likelier tokens gain, above 1 others do (default 0: always the likeliest)")
-      ->check(between(0.0F, 100.0F))
-      ->type_name("T");
-  command.add_option("--top-k", options->top_k, "By chance: among the K likeliest (default 0: all)")->type_name("K");
+      .takes(between(0.0F, 100.0F))
+      .value("T");
+  command.add_option("--top-k", options->top_k, "By chance: among the K likeliest (default 0: all)").value("K");
   command.add_option("--top-p", options->top_p, "By chance: among the likeliest that have P together (default 1)")
-      ->check(between(1e-6F, 1.0F))
-      ->type_name("P");
+      .takes(between(1e-6F, 1.0F))
+      .value("P");
   command
       .add_option("--min-p", options->min_p,
                   "By chance: among those of at least P of the likeliest's share (default 0)")
-      ->check(between(0.0F, 1.0F))
-      ->type_name("P");
+      .takes(between(0.0F, 1.0F))
+      .value("P");
   command.add_option("--seed", options->seed, "By chance: the same seed gives the same text everywhere (default 0)")
-      ->type_name("N");
+      .value("N");
   command
       .add_option("--best-of", options->best_of,
                   "By chance: make N texts, with seeds one after the other, and give the likeliest (default 1)")
-      ->check(between(1U, 64U))
-      ->type_name("N");
+      .takes(between(1U, 64U))
+      .value("N");
 }
 
 }  // namespace
 
-void add_language_options(CLI::App& command, convert::GenerateOptions* options) {
+void add_language_options(Command& command, convert::GenerateOptions* options) {
   command.add_option("--from", options->from, "The texts' language, where the model knows several; inspect lists them")
-      ->type_name("CODE");
+      .value("CODE");
   command.add_option("--to", options->to, "The language to translate into, where the model knows several")
-      ->type_name("CODE");
+      .value("CODE");
 }
 
-void add_decoding_options(CLI::App& command, convert::GenerateOptions* options) {
+void add_decoding_options(Command& command, convert::GenerateOptions* options) {
   command.add_option("--max-new", options->max_new, "Most new tokens (default: as the file says, else 128)")
-      ->check(between(1, 1 << 20))
-      ->type_name("N");
+      .takes(between(1, 1 << 20))
+      .value("N");
   command
       .add_option("--min-new", options->min_new,
                   "New tokens before one may end the text (default: as the file says, else 0)")
-      ->type_name("N");
+      .value("N");
   command.add_option("--stop", options->stop, "A text that ends the text, and is left out; may be given several times")
-      ->type_name("TEXT");
+      .value("TEXT");
   add_beams(command, options);
   add_chance(command, options);
   command
       .add_option("--repetition-penalty", options->repetition_penalty,
                   "Above 1, tokens that have been become less likely (default: as the file says, else 1)")
-      ->check(between(0.01F, 100.0F))
-      ->type_name("X");
+      .takes(between(0.01F, 100.0F))
+      .value("X");
   command
       .add_option("--no-repeat-ngram", options->no_repeat_ngram,
                   "No row of N tokens comes twice (default: as the file says, else 0: any may)")
-      ->type_name("N");
+      .value("N");
   command
       .add_option("--use", options->use,
                   "One of the ways of generating that the file names, such as summarization; inspect lists them")
-      ->type_name("NAME");
+      .value("NAME");
 }
 
 }  // namespace bantam::cli

@@ -8,24 +8,22 @@
 #include "run/decoding.h"
 #include "run/engine.h"
 
-namespace CLI {
-class App;
-}
-
 namespace bantam::cli {
+
+class Command;
 
 /// Throws (kUnsupported) where the file is not for generating.
 void require_generating(const convert::ModelFile& file);
 
 /// FILE, the texts called `text`, and --file; the others are what help says of them.
-void add_prompts(CLI::App& command, RunOptions* run, const char* model, const char* text, const char* texts,
+void add_prompts(Command& command, RunOptions* run, const char* model, const char* text, const char* texts,
                  const char* lines);
 
 /// --from and --to.
-void add_language_options(CLI::App& command, convert::GenerateOptions* options);
+void add_language_options(Command& command, convert::GenerateOptions* options);
 
 /// Settings of generating: how many tokens, which are chosen, and what ends a text.
-void add_decoding_options(CLI::App& command, convert::GenerateOptions* options);
+void add_decoding_options(Command& command, convert::GenerateOptions* options);
 
 }  // namespace bantam::cli
 

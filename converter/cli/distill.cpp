@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -14,7 +13,7 @@
 #include <memory>
 #include <optional>
 
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
 
@@ -99,59 +98,59 @@ DistillOptions checked(const DistillArguments& arguments) {
   return options;
 }
 
-void add_data_options(CLI::App& command, DistillArguments* arguments) {
-  command.option_defaults()->group("Data and output");
+void add_data_options(Command& command, DistillArguments* arguments) {
+  command.heading("Data and output");
   DistillOptions& o = arguments->options;
-  command.add_option("--teacher", o.teacher, "Directory of the model to learn from")->type_name("DIR");
+  command.add_option("--teacher", o.teacher, "Directory of the model to learn from").value("DIR");
   command
       .add_option("--student", o.student,
                   "Directory of the model to train, or a recipe: what it keeps of the teacher (docs/students.md)")
-      ->required()
-      ->type_name("DIR|RECIPE");
-  command.add_option("--data", o.data, "Examples to learn, one JSON object a line")->required()->type_name("FILE");
+      .required()
+      .value("DIR|RECIPE");
+  command.add_option("--data", o.data, "Examples to learn, one JSON object a line").required().value("FILE");
   command.add_option("--validation", o.validation, "Examples that choose the best epoch; never learned from")
-      ->type_name("FILE");
+      .value("FILE");
   command.add_option("-o,--output", o.output, "Directory for the result, a curve, and while training a checkpoint")
-      ->required()
-      ->type_name("DIR");
+      .required()
+      .value("DIR");
   const std::map<std::string, std::string> types = {{"f32", "F32"}, {"f16", "F16"}, {"source", ""}};
   command.add_option("--save-as", o.dtype, "Type of the weights written: f32 (default), f16, or source: the student's")
-      ->transform(choices(types))
-      ->type_name("TYPE");
+      .takes(replaced(types))
+      .value("TYPE");
   command.add_option("--task", o.task, "What the student is for, when its directory does not say it; see convert")
-      ->type_name("TASK");
+      .value("TASK");
   command.add_option("--max-tokens", o.max_tokens, "Cut texts after so many tokens (default: what the student takes)")
-      ->check(between(2U, 1U << 20))
-      ->type_name("N");
+      .takes(between(2U, 1U << 20))
+      .value("N");
   command.add_option("--texts", o.texts, "Texts without labels, a line each, for which the teacher answers alone")
-      ->type_name("FILE");
+      .value("FILE");
   command
       .add_option(
           "--augment", o.augment,
           "Add N copies: of joint and tag data with slot values exchanged; of texts to classify cut out and with\n"
           "words exchanged, for which the teacher answers alone")
-      ->check(between(0U, 1000U))
-      ->type_name("N");
+      .takes(between(0U, 1000U))
+      .value("N");
   command
       .add_option("--augment-rate", o.augment_rate,
                   "Fraction of slots or words that are exchanged there (default 0.6, of words 0.15)")
-      ->check(between(0.0, 1.0))
-      ->type_name("P");
-  command.add_option("--limit", o.limit, "Use the first N examples of DATA only")->type_name("N");
+      .takes(between(0.0, 1.0))
+      .value("P");
+  command.add_option("--limit", o.limit, "Use the first N examples of DATA only").value("N");
   command.add_flag("--skip-bad", o.skip_bad, "Leave malformed lines out and report how many there were");
   command.add_option("--save-every", o.save_every, "Seconds between checkpoints (default 60; on slow disks more)")
-      ->check(between(0.0, 86400.0))
-      ->type_name("S");
+      .takes(between(0.0, 86400.0))
+      .value("S");
   command.add_option("--stop-after", o.stop_after, "Stop with a checkpoint after N steps; the same command goes on")
-      ->type_name("N");
+      .value("N");
   command.add_flag("--json", o.json, "Print the result as one JSON object");
 }
 
-void add_loss_options(CLI::App& command, DistillArguments* arguments) {
-  command.option_defaults()->group("Loss");
+void add_loss_options(Command& command, DistillArguments* arguments) {
+  command.heading("Loss");
   train::Settings& s = arguments->options.settings;
   const auto weight = [&](const char* name, auto& target, const char* what) {
-    command.add_option(name, target, what)->check(between(0.0, 1e6))->type_name("W");
+    command.add_option(name, target, what).takes(between(0.0, 1e6)).value("W");
   };
   weight("--hard", arguments->hard, "Weight of the data's labels in the loss (default 1)");
   weight("--soft", arguments->soft, "Weight of the teacher's softened outputs (default 1 with a teacher)");
@@ -159,73 +158,68 @@ void add_loss_options(CLI::App& command, DistillArguments* arguments) {
   weight("--attention", s.loss.attention, "Weight of the teacher's attention probabilities (default 0)");
   weight("--relation", s.loss.relation, "Weight of relations of queries, keys and values, as in MiniLM (default 0)");
   command.add_option("--temperature", s.temperature, "That softens outputs (default 2)")
-      ->check(between(0.1, 100.0))
-      ->type_name("T");
+      .takes(between(0.1, 100.0))
+      .value("T");
   command.add_option("--layers", arguments->layers, "Layers to compare, STUDENT:TEACHER,... (default: evenly spread)")
-      ->type_name("PAIRS");
+      .value("PAIRS");
   command.add_option("--relation-heads", s.relation_heads, "Heads of relations (default: the student's heads)")
-      ->check(between(1U, 4096U))
-      ->type_name("N");
+      .takes(between(1U, 4096U))
+      .value("N");
 }
 
-void add_training_options(CLI::App& command, train::Settings* s) {
-  command.option_defaults()->group("Training");
-  command.add_option("--epochs", s->epochs, "Passes over the data (default 3)")
-      ->check(between(1U, 1000000U))
-      ->type_name("N");
-  command.add_option("--batch", s->batch, "Examples of one step (default 32)")
-      ->check(between(1U, 65536U))
-      ->type_name("N");
+void add_training_options(Command& command, train::Settings* s) {
+  command.heading("Training");
+  command.add_option("--epochs", s->epochs, "Passes over the data (default 3)").takes(between(1U, 1000000U)).value("N");
+  command.add_option("--batch", s->batch, "Examples of one step (default 32)").takes(between(1U, 65536U)).value("N");
   command.add_option("--learning-rate", s->learning_rate, "Of AdamW, at its highest (default 5e-4)")
-      ->check(between(0.0, 10.0))
-      ->type_name("R");
+      .takes(between(0.0, 10.0))
+      .value("R");
   command.add_option("--weight-decay", s->weight_decay, "Of AdamW, on matrices (default 0.01)")
-      ->check(between(0.0, 10.0))
-      ->type_name("D");
+      .takes(between(0.0, 10.0))
+      .value("D");
   command.add_option("--warmup", s->warmup, "Fraction of all steps in which the rate rises (default 0.05)")
-      ->check(between(0.0, 1.0))
-      ->type_name("P");
-  command.add_option("--dropout", s->dropout, "Probability (default 0.1)")->check(between(0.0, 0.99))->type_name("P");
+      .takes(between(0.0, 1.0))
+      .value("P");
+  command.add_option("--dropout", s->dropout, "Probability (default 0.1)").takes(between(0.0, 0.99)).value("P");
   command.add_option("--clip", s->clip, "Largest norm of the gradient; 0: any (default 1)")
-      ->check(between(0.0, 1e9))
-      ->type_name("G");
+      .takes(between(0.0, 1e9))
+      .value("G");
   command.add_option("--ema", s->ema, "Decay of a moving average of the weights, such as 0.999; it is what is written")
-      ->check(between(0.0, 0.999999))
-      ->type_name("D");
-  command.add_option("--patience", s->patience, "Stop after N epochs without a better validation score")
-      ->type_name("N");
+      .takes(between(0.0, 0.999999))
+      .value("D");
+  command.add_option("--patience", s->patience, "Stop after N epochs without a better validation score").value("N");
   command.add_option("--seed", s->seed, "Of all chance (default 1); the same seed and threads give the same weights")
-      ->type_name("N");
-  command.add_option("--threads", s->threads, "Threads (default 1)")->check(between(1U, 1024U))->type_name("N");
+      .value("N");
+  command.add_option("--threads", s->threads, "Threads (default 1)").takes(between(1U, 1024U)).value("N");
   const std::map<std::string, train::Precision> precisions = {{"f32", train::Precision::kF32},
                                                               {"bf16", train::Precision::kBf16}};
   command
       .add_option("--precision", s->precision,
                   "Of matrix products: f32 (default) or bf16, faster where the processor has it; weights stay f32")
-      ->transform(choices(precisions))
-      ->type_name("TYPE");
+      .takes(choices(precisions))
+      .value("TYPE");
   const std::map<std::string, train::Freeze> freeze = {{"embeddings", train::Freeze::kEmbeddings},
                                                        {"encoder", train::Freeze::kEncoder}};
   command.add_option("--freeze", s->freeze, "Leave as they are: embeddings, or encoder (all but the head)")
-      ->transform(choices(freeze))
-      ->type_name("PART");
+      .takes(choices(freeze))
+      .value("PART");
 }
 
-void add_compression_options(CLI::App& command, train::Settings* s) {
-  command.option_defaults()->group("Compression");
+void add_compression_options(Command& command, train::Settings* s) {
+  command.heading("Compression");
   command.add_option("--prune", s->prune.sparsity, "Fraction of zeros in the encoder's linear layers at the end")
-      ->type_name("S");
+      .value("S");
   command
       .add_option("--pattern", s->prune.pattern,
                   "1x4 (default: four inputs of an output), 4x16 (of 16 outputs), 2:4 or unstructured")
-      ->type_name("P");
+      .value("P");
   const std::map<std::string, convert::PruneScope> scopes = {{"global", convert::PruneScope::kGlobal},
                                                              {"uniform", convert::PruneScope::kUniform}};
   command
       .add_option("--prune-scope", s->prune.scope,
                   "global (default): the share is of all layers together; uniform: of each")
-      ->transform(choices(scopes))
-      ->type_name("SCOPE");
+      .takes(choices(scopes))
+      .value("SCOPE");
   const std::map<std::string, train::PruneBy> measures = {{"magnitude", train::PruneBy::kMagnitude},
                                                           {"activations", train::PruneBy::kActivations},
                                                           {"gradients", train::PruneBy::kGradients}};
@@ -233,37 +227,37 @@ void add_compression_options(CLI::App& command, train::Settings* s) {
       .add_option("--prune-by", s->prune.by,
                   "What a weight counts: what the loss would lose with it (gradients, the default), its magnitude, or\n"
                   "that times what its input is like (activations)")
-      ->transform(choices(measures))
-      ->type_name("HOW");
+      .takes(choices(measures))
+      .value("HOW");
   command.add_option("--prune-begin", s->prune.begin, "Fraction of training at which zeros begin (default 0.1)")
-      ->type_name("P");
+      .value("P");
   command.add_option("--prune-end", s->prune.end, "Fraction of training from which there are all (default 0.6)")
-      ->type_name("P");
+      .value("P");
   const std::map<std::string, train::FakeQuant> quantize = {{"int8", train::FakeQuant::kInt8},
                                                             {"int4", train::FakeQuant::kInt4}};
   command.add_option("--quantize", s->quantize, "Train for int8 or int4 weights with int8 activations")
-      ->transform(choices(quantize))
-      ->type_name("TYPE");
+      .takes(choices(quantize))
+      .value("TYPE");
   command.add_option("--group", s->group, "int4: weights that share a scale (default 32)")
-      ->check(between(4U, 65536U))
-      ->type_name("N");
+      .takes(between(4U, 65536U))
+      .value("N");
   command.add_option("--quantize-begin", s->quantize_begin, "Fraction of training at which that begins (default 0)")
-      ->check(between(0.0, 1.0))
-      ->type_name("P");
+      .takes(between(0.0, 1.0))
+      .value("P");
 }
 
 }  // namespace
 
-void add_distill(CLI::App& app, const std::function<void(const DistillOptions&)>& run) {
+void add_distill(Program& program, const std::function<void(const DistillOptions&)>& run) {
   auto arguments = std::make_shared<DistillArguments>();
-  CLI::App* command = app.add_subcommand("distill", "Train a small model from a large one, or from labels");
-  command->group(kMakeGroup);
-  command->footer(kDistillFooter);
-  add_data_options(*command, arguments.get());
-  add_loss_options(*command, arguments.get());
-  add_training_options(*command, &arguments->options.settings);
-  add_compression_options(*command, &arguments->options.settings);
-  command->callback([arguments, run] { run(checked(*arguments)); });
+  Command& command = program.add_command("distill", "Train a small model from a large one, or from labels");
+  command.group(kMakeGroup);
+  command.footer(kDistillFooter);
+  add_data_options(command, arguments.get());
+  add_loss_options(command, arguments.get());
+  add_training_options(command, &arguments->options.settings);
+  add_compression_options(command, &arguments->options.settings);
+  command.action([arguments, run] { run(checked(*arguments)); });
 }
 
 void run_trainer(char** argv, uint32_t threads) {

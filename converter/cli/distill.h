@@ -11,11 +11,9 @@
 
 #include "train/settings.h"
 
-namespace CLI {
-class App;
-}
-
 namespace bantam::cli {
+
+struct Program;
 
 struct DistillOptions {
   train::Settings settings;
@@ -38,7 +36,7 @@ struct DistillOptions {
 };
 
 /// Adds the command; `run` gets checked options.
-void add_distill(CLI::App& app, const std::function<void(const DistillOptions&)>& run);
+void add_distill(Program& program, const std::function<void(const DistillOptions&)>& run);
 
 /// Replaces this process by bantam-train with the same arguments (`argv` as main got it) and `threads` threads. Throws Error (unsupported) that
 /// says how to get it where there is none.

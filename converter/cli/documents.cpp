@@ -1,12 +1,11 @@
 // help, completion, man: the command line about itself.
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
 #include "base/output_file.h"
 #include "cli/appearance.h"
 #include "cli/build_info.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/completion.h"
 #include "cli/errors.h"
@@ -19,38 +18,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void add_help(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("help", "Explain a command, or list all of them")->group(kAboutGroup);
+void add_help(Program& program) {
+  Command& command = program.add_command("help", "Explain a command, or list all of them");
+  command.group(kAboutGroup);
   auto name = std::make_shared<std::string>();
-  command->add_option("COMMAND", *name, "The command to explain")->type_name("COMMAND");
-  command->footer("Examples:\n  bantam help\n  bantam help convert");
-  command->callback([&app, name] { show_help(app, *name); });
+  command.add_option("COMMAND", *name, "The command to explain").value("COMMAND");
+  command.footer("Examples:\n  bantam help\n  bantam help convert");
+  command.action([&program, name] { show_help(program, *name); });
 }
 
-void add_completion(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("completion", "Print a script that completes commands in a shell");
-  command->group(kAboutGroup);
+void add_completion(Program& program) {
+  Command& command = program.add_command("completion", "Print a script that completes commands in a shell");
+  command.group(kAboutGroup);
   auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(one_of({"bash", "zsh", "fish"}));
-  command->footer(
+  command.add_option("SHELL", *shell, "bash, zsh or fish").required().takes(one_of({"bash", "zsh", "fish"}));
+  command.footer(
       "bash reads the script from ~/.local/share/bash-completion/completions/bantam, zsh from a file _bantam in a "
       "folder of $fpath, fish from ~/.config/fish/completions/bantam.fish. An installed bantam has them already.\n\n"
       "Examples:\n"
       "  source <(bantam completion bash)\n"
       "  bantam completion fish > bantam.fish");
-  command->callback([&app, shell] {
-    const Manual manual = manual_of(app);
+  command.action([&program, shell] {
+    const Manual manual = manual_of(program);
     out().write(*shell == "bash"  ? bash_completion(manual)
                 : *shell == "zsh" ? zsh_completion(manual)
                                   : fish_completion(manual));
   });
 }
 
-void write_pages(const CLI::App& app, const std::string& directory) {
+void write_pages(const Program& program, const std::string& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) fail(ExitCode::kIo, "{}: {}; name a directory that can be written", directory, error.message());
-  const Manual manual = manual_of(app);
+  const Manual manual = manual_of(program);
   const auto write = [&](const std::string& name, const std::string& page) {
     convert::OutputFile file(fs::path(directory) / name);
     file.commit(page.data(), page.size());
@@ -62,22 +62,21 @@ void write_pages(const CLI::App& app, const std::string& directory) {
   if (!quiet()) out().print("{} manual pages are in {}\n", manual.commands.size() + 1, printable(directory));
 }
 
-void add_man(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("man", "Write manual pages, one for each command")->group(kAboutGroup);
+void add_man(Program& program) {
+  Command& command = program.add_command("man", "Write manual pages, one for each command");
+  command.group(kAboutGroup);
   auto directory = std::make_shared<std::string>();
-  command->add_option("DIR", *directory, "Where to write bantam.1, bantam-convert.1, ...")
-      ->required()
-      ->type_name("DIR");
-  command->footer("Examples:\n  bantam man man1");
-  command->callback([&app, directory] { write_pages(app, *directory); });
+  command.add_option("DIR", *directory, "Where to write bantam.1, bantam-convert.1, ...").required().value("DIR");
+  command.footer("Examples:\n  bantam man man1");
+  command.action([&program, directory] { write_pages(program, *directory); });
 }
 
 }  // namespace
 
-void add_documents(CLI::App& app) {
-  add_help(app);
-  add_completion(app);
-  add_man(app);
+void add_documents(Program& program) {
+  add_help(program);
+  add_completion(program);
+  add_man(program);
 }
 
 }  // namespace bantam::cli

@@ -1,27 +1,25 @@
 #include "cli/engine.h"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/build_info.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/errors.h"
 
 namespace bantam::cli {
 
-void add_engine_options(CLI::App& command, EngineOptions* options) {
+void add_engine_options(Command& command, EngineOptions* options) {
   command
       .add_option("--threads", options->threads,
                   "Threads of one forward pass (default 1; 0: all processors; never more than there are)")
-      ->check(between(0, 1024))
-      ->type_name("N");
+      .takes(between(0, 1024))
+      .value("N");
   std::vector<std::string> sets;
   for (const Isa isa : kInstructionSets) sets.emplace_back(isa_name(isa));
   command.add_option("--isa", options->isa, "Instruction set, such as avx2 (default: $BANTAM_ISA, else the best)")
-      ->check(usual_words(sets))
-      ->type_name("NAME");
+      .takes(usual_words(sets))
+      .value("NAME");
   command.add_option("--backend", options->backend, "native (default), or xnnpack for f32 and f16 files")
-      ->check(one_of({"native", "xnnpack"}))
-      ->type_name("NAME");
+      .takes(one_of({"native", "xnnpack"}))
+      .value("NAME");
   command.add_flag("--f32-attention", options->f32_attention,
                    "Attention of int8 files in f32, for comparison: slower, more memory");
 }

@@ -4,11 +4,9 @@
 
 #include "run/engine.h"
 
-namespace CLI {
-class App;
-}
-
 namespace bantam::cli {
+
+class Command;
 
 using convert::Engine;
 using convert::EngineOptions;
@@ -19,7 +17,7 @@ using convert::text_limit;
 using convert::to_string;
 
 /// Adds --threads, --isa, --backend and --f32-attention.
-void add_engine_options(CLI::App& command, EngineOptions* options);
+void add_engine_options(Command& command, EngineOptions* options);
 
 /// kVectorPart, of a file that gives vectors; throws (unsupported) for another.
 uint32_t require_vectors(const ModelFile& file);

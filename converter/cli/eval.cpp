@@ -1,10 +1,9 @@
 // eval: a file's scores on labelled data, beside another file's.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 
 #include "base/output_file.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/decoder.h"
 #include "cli/engine.h"
@@ -184,35 +183,33 @@ void run_eval(const EvalOptions& options) {
 
 }  // namespace
 
-void add_eval(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("eval", "Score a file on labelled data, beside another file");
-  command->group(kExamineGroup);
+void add_eval(Program& program) {
+  Command& command = program.add_command("eval", "Score a file on labelled data, beside another file");
+  command.group(kExamineGroup);
   auto options = std::make_shared<EvalOptions>();
-  command->add_option("FILE", options->model, "A .bantam file")->required()->type_name("FILE.bantam");
+  command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
   command
-      ->add_option("DATA", options->data,
-                   "Labelled examples: FILE.csv, FILE.tsv, or a JSON object a line (-: standard input)")
-      ->required()
-      ->type_name("DATA");
-  command->add_option("--against", options->against, "Another .bantam file: its scores, and how often the two differ")
-      ->type_name("FILE.bantam");
-  command->add_flag(
+      .add_option("DATA", options->data,
+                  "Labelled examples: FILE.csv, FILE.tsv, or a JSON object a line (-: standard input)")
+      .required()
+      .value("DATA");
+  command.add_option("--against", options->against, "Another .bantam file: its scores, and how often the two differ")
+      .value("FILE.bantam");
+  command.add_flag(
       "--per-label", options->per_label,
       "Also precision, recall, F1 and number of each label or entity, and which labels are taken for which");
   command
-      ->add_option("--predictions", options->predictions,
-                   "Write what the file says of each example, a JSON object a line")
-      ->type_name("FILE.jsonl");
-  command->add_option("--limit", options->limit, "Use the first N examples only")->type_name("N");
-  command->add_flag("--skip-bad", options->skip_bad, "Leave malformed lines out and report how many there were");
-  command->add_option("--batch", options->engine.batch, "Texts of one forward pass")
-      ->check(between(1, 4096))
-      ->type_name("N");
-  add_engine_options(*command, &options->engine);
-  command->add_flag("--json", options->json, "Print one JSON object");
-  command->option_defaults()->group("Generating texts");
-  add_language_options(*command, &options->generate);
-  add_decoding_options(*command, &options->generate);
+      .add_option("--predictions", options->predictions,
+                  "Write what the file says of each example, a JSON object a line")
+      .value("FILE.jsonl");
+  command.add_option("--limit", options->limit, "Use the first N examples only").value("N");
+  command.add_flag("--skip-bad", options->skip_bad, "Leave malformed lines out and report how many there were");
+  command.add_option("--batch", options->engine.batch, "Texts of one forward pass").takes(between(1, 4096)).value("N");
+  add_engine_options(command, &options->engine);
+  command.add_flag("--json", options->json, "Print one JSON object");
+  command.heading("Generating texts");
+  add_language_options(command, &options->generate);
+  add_decoding_options(command, &options->generate);
   std::string help = "Fields of DATA decide what is measured:\n";
   for (const convert::LayoutText& layout : convert::layouts()) {
     help += fmt::format("  {:<38}  {}\n", layout.fields, layout.measured);
@@ -220,13 +217,13 @@ void add_eval(CLI::App& app) {
   help += "\nPairs have text_a and text_b. Other names of fields are read too:\n";
   for (const auto& [name, others] : convert::other_names()) help += fmt::format("  {:<12}  {}\n", name, others);
   help += "\n";
-  command->footer(help +
-                  "Examples:\n"
-                  "  bantam eval voice.bantam test.jsonl\n"
-                  "  bantam eval voice.bantam test.jsonl --per-label --predictions said.jsonl\n"
-                  "  bantam eval int8.bantam test.jsonl --against f32.bantam --json\n"
-                  "  bantam eval en-de.bantam pairs.jsonl --beams 4");
-  command->callback([options] { run_eval(*options); });
+  command.footer(help +
+                 "Examples:\n"
+                 "  bantam eval voice.bantam test.jsonl\n"
+                 "  bantam eval voice.bantam test.jsonl --per-label --predictions said.jsonl\n"
+                 "  bantam eval int8.bantam test.jsonl --against f32.bantam --json\n"
+                 "  bantam eval en-de.bantam pairs.jsonl --beams 4");
+  command.action([options] { run_eval(*options); });
 }
 
 }  // namespace bantam::cli

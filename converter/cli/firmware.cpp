@@ -1,7 +1,6 @@
 // firmware: a CMake project, a C array or a stripped file for a microcontroller.
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -12,7 +11,7 @@
 #include "base/output_file.h"
 #include "base/size.h"
 #include "cli/appearance.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
@@ -292,41 +291,41 @@ void run_firmware(const FirmwareArguments& arguments) {
 
 }  // namespace
 
-void add_firmware(CLI::App& app) {
+void add_firmware(Program& program) {
   auto arguments = std::make_shared<FirmwareArguments>();
-  CLI::App* command = app.add_subcommand("firmware", "Make a project (or an array) for a microcontroller");
-  command->group(kMakeGroup);
-  command->footer(kFirmwareExamples);
-  command->add_option("FILE", arguments->model, "A .bantam file")->required()->type_name("FILE.bantam");
+  Command& command = program.add_command("firmware", "Make a project (or an array) for a microcontroller");
+  command.group(kMakeGroup);
+  command.footer(kFirmwareExamples);
+  command.add_option("FILE", arguments->model, "A .bantam file").required().value("FILE.bantam");
   std::string targets;
   for (const std::string& name : firmware::target_names()) targets += (targets.empty() ? "" : ", ") + name;
-  command->add_option("--target", arguments->target, targets)->required()->type_name("NAME");
-  command->add_option("-o,--output", arguments->output, "Directory of the project; FILE, or FILE.h and FILE.c")
-      ->required()
-      ->type_name("PATH");
-  command->add_option("--format", arguments->format, "project (default), c-array (.h and .c) or bin (the file alone)")
-      ->check(one_of({"project", "c-array", "bin"}))
-      ->type_name("FORMAT");
+  command.add_option("--target", arguments->target, targets).required().value("NAME");
+  command.add_option("-o,--output", arguments->output, "Directory of the project; FILE, or FILE.h and FILE.c")
+      .required()
+      .value("PATH");
+  command.add_option("--format", arguments->format, "project (default), c-array (.h and .c) or bin (the file alone)")
+      .takes(one_of({"project", "c-array", "bin"}))
+      .value("FORMAT");
   command
-      ->add_option("--max-tokens", arguments->max_tokens,
-                   "Most tokens of a text (default: what the model takes and fits)")
-      ->check(between(1u, 1u << 20))
-      ->type_name("N");
+      .add_option("--max-tokens", arguments->max_tokens,
+                  "Most tokens of a text (default: what the model takes and fits)")
+      .takes(between(1u, 1u << 20))
+      .value("N");
   command
-      ->add_option("--block-rows", arguments->block_rows,
-                   "Rows that a layer computes at a time: 4 (default, fast) to 1 (least RAM); the answers are the same")
-      ->check(between(1u, firmware::kBlockRows))
-      ->type_name("N");
+      .add_option("--block-rows", arguments->block_rows,
+                  "Rows that a layer computes at a time: 4 (default, fast) to 1 (least RAM); the answers are the same")
+      .takes(between(1u, firmware::kBlockRows))
+      .value("N");
   const std::map<std::string, bool> sparse = {{"auto", false}, {"keep", true}};
   command
-      ->add_option("--sparse", arguments->keep_sparse,
-                   "Layers stored without their zeros: auto (default: with them where that is faster and fits, on "
-                   "cortex-m55), or\nkeep: as they are, which takes less flash")
-      ->transform(choices(sparse))
-      ->type_name("WHEN");
-  command->add_flag("--force", arguments->force, "Replace what an earlier call wrote; files that you changed stay");
-  command->add_flag("--json", arguments->json, "Print one JSON object");
-  command->callback([arguments] { run_firmware(*arguments); });
+      .add_option("--sparse", arguments->keep_sparse,
+                  "Layers stored without their zeros: auto (default: with them where that is faster and fits, on "
+                  "cortex-m55), or\nkeep: as they are, which takes less flash")
+      .takes(choices(sparse))
+      .value("WHEN");
+  command.add_flag("--force", arguments->force, "Replace what an earlier call wrote; files that you changed stay");
+  command.add_flag("--json", arguments->json, "Print one JSON object");
+  command.action([arguments] { run_firmware(*arguments); });
 }
 
 }  // namespace bantam::cli

@@ -2,12 +2,11 @@
 // same as filters, a line out for each line in.
 #include "run/generate.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "cli/appearance.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/decoder.h"
 #include "cli/errors.h"
@@ -34,7 +33,8 @@ struct GenerateArguments {
   GenerateOptions generate;
   uint32_t context = 0;
   uint32_t batch = 8;
-  bool echo = false;
+  bool echo = false, only_new = false;
+  bool no_cut = false;
   Purpose purpose = Purpose::kGenerate;
   bool chat = false, messages = false;
   std::string system;
@@ -172,117 +172,119 @@ std::shared_ptr<GenerateArguments> arguments_of(const char* command, Purpose pur
   return arguments;
 }
 
-void add_choices(CLI::App& command, GenerateArguments* arguments) {
-  command.option_defaults()->group("Choosing tokens");
+void add_choices(Command& command, GenerateArguments* arguments) {
+  command.heading("Choosing tokens");
   add_decoding_options(command, &arguments->generate);
 }
 
-void add_running(CLI::App& command, GenerateArguments* arguments) {
-  command.option_defaults()->group("Output");
+void add_running(Command& command, GenerateArguments* arguments) {
+  command.heading("Output");
   command.add_flag("--json", arguments->run.json, "Print one JSON object a text");
   command.add_flag("--log-probs", arguments->generate.log_probabilities,
                    "With --json: the logarithm of each new token's probability");
-  command.option_defaults()->group("Running");
+  command.heading("Running");
   command
       .add_option("--context", arguments->context,
                   "Most tokens, a prompt's included (default: as many as the model has places for, up to 2048)")
-      ->check(between(2, 1 << 20))
-      ->type_name("N");
+      .takes(between(2, 1 << 20))
+      .value("N");
   if (arguments->purpose != Purpose::kGenerate) {
     command.add_option("--batch", arguments->batch, "Most texts that are made at a time, without beams (default 8)")
-        ->check(between(1, 64))
-        ->type_name("N");
+        .takes(between(1, 64))
+        .value("N");
   }
   add_engine_options(command, &arguments->run.engine);
 }
 
-void add_languages(CLI::App& command, GenerateArguments* arguments) {
-  command.option_defaults()->group("Languages");
+void add_languages(Command& command, GenerateArguments* arguments) {
+  command.heading("Languages");
   add_language_options(command, &arguments->generate);
 }
 
 constexpr const char* kCutHelp = "Cut texts that are longer than the model takes";
 
-void add_translate(CLI::App& app) {
+void add_translate(Program& program) {
   auto arguments = arguments_of("translate", Purpose::kTranslate);
-  CLI::App* command = app.add_subcommand("translate", "Translate texts, a line each");
-  command->group(kAnswerGroup);
-  add_prompts(*command, &arguments->run, "A .bantam file of an encoder-decoder", "TEXT",
+  Command& command = program.add_command("translate", "Translate texts, a line each");
+  command.group(kAnswerGroup);
+  add_prompts(command, &arguments->run, "A .bantam file of an encoder-decoder", "TEXT",
               "Texts; none, or -: standard input, one a line", "Translate this file, line by line");
-  command->add_flag("--cut", arguments->generate.cut, kCutHelp);
-  add_languages(*command, arguments.get());
-  add_choices(*command, arguments.get());
-  add_running(*command, arguments.get());
-  command->footer(
+  command.add_flag("--cut", arguments->generate.cut, kCutHelp);
+  add_languages(command, arguments.get());
+  add_choices(command, arguments.get());
+  add_running(command, arguments.get());
+  command.footer(
       "A line out for each line in. Beams and lengths are as the file says unless options do.\n\n"
       "Examples:\n"
       "  bantam translate en-de.bantam \"Good morning.\"\n"
       "  bantam translate nllb.bantam --from eng_Latn --to deu_Latn --file lines.txt\n"
       "  bantam translate t5.bantam --from en --to de --beams 1 --json < lines.txt");
-  command->callback([arguments] { run_generate(*arguments); });
+  command.action([arguments] { run_generate(*arguments); });
 }
 
-void add_summarize(CLI::App& app) {
+void add_summarize(Program& program) {
   auto arguments = arguments_of("summarize", Purpose::kSummarize);
-  arguments->generate.cut = true;
-  CLI::App* command = app.add_subcommand("summarize", "Summarize texts, a line each");
-  command->group(kAnswerGroup);
-  add_prompts(*command, &arguments->run, "A .bantam file of an encoder-decoder", "TEXT",
+  Command& command = program.add_command("summarize", "Summarize texts, a line each");
+  command.group(kAnswerGroup);
+  add_prompts(command, &arguments->run, "A .bantam file of an encoder-decoder", "TEXT",
               "Texts; none, or -: standard input, one a line", "Summarize the lines of this file");
-  command->add_flag_callback(
-      "--no-cut", [arguments] { arguments->generate.cut = false; },
-      "Refuse texts that are longer than the model takes; else they are cut, and a warning says so");
-  add_choices(*command, arguments.get());
-  add_running(*command, arguments.get());
-  command->footer(
+  command.add_flag("--no-cut", arguments->no_cut,
+                   "Refuse texts that are longer than the model takes; else they are cut, and a warning says so");
+  add_choices(command, arguments.get());
+  add_running(command, arguments.get());
+  command.footer(
       "A line out for each line in. Beams and lengths are as the file says unless options do.\n\n"
       "Examples:\n"
       "  bantam summarize bart.bantam \"$(cat article.txt)\"\n"
       "  bantam summarize bart.bantam --file articles.txt --max-new 60 --json");
-  command->callback([arguments] { run_generate(*arguments); });
+  command.action([arguments] {
+    arguments->generate.cut = !arguments->no_cut;
+    run_generate(*arguments);
+  });
 }
 
-void add_complete(CLI::App& app) {
+void add_complete(Program& program) {
   auto arguments = arguments_of("complete", Purpose::kComplete);
   arguments->generate.stop = {"\n"};
-  arguments->echo = true;
-  CLI::App* command = app.add_subcommand("complete", "Complete lines");
-  command->group(kAnswerGroup);
-  add_prompts(*command, &arguments->run, "A .bantam file of a decoder", "TEXT",
+  Command& command = program.add_command("complete", "Complete lines");
+  command.group(kAnswerGroup);
+  add_prompts(command, &arguments->run, "A .bantam file of a decoder", "TEXT",
               "Beginnings of lines; none, or -: standard input, one a line", "Complete the lines of this file");
-  command->option_defaults()->group("Output");
-  command->add_flag_callback(
-      "--only-new", [arguments] { arguments->echo = false; }, "Print only what is new of each line");
-  add_choices(*command, arguments.get());
-  add_running(*command, arguments.get());
-  command->footer(
+  command.heading("Output");
+  command.add_flag("--only-new", arguments->only_new, "Print only what is new of each line");
+  add_choices(command, arguments.get());
+  add_running(command, arguments.get());
+  command.footer(
       "A line out for each line in: it ends where the model ends it, or begins another line.\n\n"
       "Examples:\n"
       "  bantam complete stories.bantam \"Once upon a time\" --max-new 12\n"
       "  bantam complete stories.bantam --file beginnings.txt --only-new");
-  command->callback([arguments] { run_generate(*arguments); });
+  command.action([arguments] {
+    arguments->echo = !arguments->only_new;
+    run_generate(*arguments);
+  });
 }
 
 }  // namespace
 
-void add_generate(CLI::App& app) {
+void add_generate(Program& program) {
   auto arguments = arguments_of("generate", Purpose::kGenerate);
-  CLI::App* command = app.add_subcommand("generate", "Go on with a text");
-  command->group(kAnswerGroup);
-  add_prompts(*command, &arguments->run, "A .bantam file of a decoder or an encoder-decoder", "PROMPT",
+  Command& command = program.add_command("generate", "Go on with a text");
+  command.group(kAnswerGroup);
+  add_prompts(command, &arguments->run, "A .bantam file of a decoder or an encoder-decoder", "PROMPT",
               "Prompts; none, or -: standard input, one a line", "Read prompts from this file, one a line");
-  command->add_flag("--cut", arguments->generate.cut, kCutHelp);
-  command->add_flag("--chat", arguments->chat,
-                    "A prompt is what the user says; text goes on with the assistant's answer");
-  command->add_option("--system", arguments->system, "With --chat: what the system says first")->type_name("TEXT");
-  command->add_flag("--messages", arguments->messages,
-                    "A prompt is a conversation: a JSON list of messages with role and content, on one line");
-  add_languages(*command, arguments.get());
-  add_choices(*command, arguments.get());
-  command->option_defaults()->group("Output");
-  command->add_flag("--echo", arguments->echo, "Print the prompt, too");
-  add_running(*command, arguments.get());
-  command->footer(
+  command.add_flag("--cut", arguments->generate.cut, kCutHelp);
+  command.add_flag("--chat", arguments->chat,
+                   "A prompt is what the user says; text goes on with the assistant's answer");
+  command.add_option("--system", arguments->system, "With --chat: what the system says first").value("TEXT");
+  command.add_flag("--messages", arguments->messages,
+                   "A prompt is a conversation: a JSON list of messages, each with role and content, on one line");
+  add_languages(command, arguments.get());
+  add_choices(command, arguments.get());
+  command.heading("Output");
+  command.add_flag("--echo", arguments->echo, "Print the prompt, too");
+  add_running(command, arguments.get());
+  command.footer(
       "Text appears as it is made, unless there are beams. Without --temperature the likeliest token is taken each\n"
       "time.\n\n"
       "Examples:\n"
@@ -290,10 +292,10 @@ void add_generate(CLI::App& app) {
       "  bantam generate stories.bantam \"Once upon a time\" --temperature 0.8 --top-p 0.9 --seed 7\n"
       "  bantam generate stories.bantam --file prompts.txt --max-new 32 --json\n"
       "  bantam generate assistant.bantam --chat \"What is the tallest mountain?\" --system \"Answer in one word.\"");
-  command->callback([arguments] { run_generate(*arguments); });
-  add_translate(app);
-  add_summarize(app);
-  add_complete(app);
+  command.action([arguments] { run_generate(*arguments); });
+  add_translate(program);
+  add_summarize(program);
+  add_complete(program);
 }
 
 }  // namespace bantam::cli

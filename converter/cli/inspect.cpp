@@ -1,8 +1,8 @@
 // inspect: what is in a file.
-#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
@@ -169,28 +169,27 @@ void run_inspect(const InspectOptions& options) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("inspect", "Show what is in a file");
-  command->group(kExamineGroup);
+void add_inspect(Program& program) {
+  Command& command = program.add_command("inspect", "Show what is in a file");
+  command.group(kExamineGroup);
   auto options = std::make_shared<InspectOptions>();
-  command->add_option("FILE", options->model, "A .bantam file")->required()->type_name("FILE.bantam");
-  command->add_flag("--ops", options->ops, "Operators, step by step");
-  command->add_flag("--tensors", options->tensors, "Constant tensors: type, shape, bytes, error");
-  command->add_flag("--plan", options->plan, "Arena tensors: region, offset, bytes, life");
-  command->add_flag("--arena", options->arena, "The arena of one session, part by part");
-  command->add_option("--tokens", options->session.max_tokens, "Arena: most tokens of a run (default: all positions)")
-      ->type_name("N");
-  command->add_option("--tile-rows", options->session.tile_rows, "Arena: rows of a tile (default: 64)")->type_name("N");
-  command->add_option("--block-rows", options->session.block_rows, "Arena: rows of a block (default: 16)")
-      ->type_name("N");
-  command->add_flag("--json", options->json, "Print one JSON object");
-  command->footer(
+  command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
+  command.add_flag("--ops", options->ops, "Operators, step by step");
+  command.add_flag("--tensors", options->tensors, "Constant tensors: type, shape, bytes, error");
+  command.add_flag("--plan", options->plan, "Arena tensors: region, offset, bytes, life");
+  command.add_flag("--arena", options->arena, "The arena of one session, part by part");
+  command.add_option("--tokens", options->session.max_tokens, "Arena: most tokens of a run (default: all positions)")
+      .value("N");
+  command.add_option("--tile-rows", options->session.tile_rows, "Arena: rows of a tile (default: 64)").value("N");
+  command.add_option("--block-rows", options->session.block_rows, "Arena: rows of a block (default: 16)").value("N");
+  command.add_flag("--json", options->json, "Print one JSON object");
+  command.footer(
       "Examples:\n"
       "  bantam inspect voice.bantam\n"
       "  bantam inspect voice.bantam --ops\n"
       "  bantam inspect voice.bantam --arena --tokens 64 --tile-rows 4 --block-rows 1\n"
       "  bantam inspect voice.bantam --tensors --json");
-  command->callback([options] { run_inspect(*options); });
+  command.action([options] { run_inspect(*options); });
 }
 
 }  // namespace bantam::cli

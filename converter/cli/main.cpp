@@ -1,31 +1,33 @@
 // The `bantam` command.
+#include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/distill.h"
 #include "cli/program.h"
 
 namespace bantam::cli {
 namespace {
 
 int run(int argc, char** argv) {
-  return run_program(argc, argv, [argv](CLI::App& app) {
-    add_convert(app);
-    add_student(app);
-    add_sensitivity(app);
-    add_run(app);
-    add_generate(app);
-    add_perplexity(app);
-    add_search(app);
-    add_phrases(app);
-    add_rank(app);
-    add_tokenize(app);
-    add_eval(app);
-    add_bench(app);
-    add_report(app);
-    add_distill(app, [argv](const DistillOptions& options) { run_trainer(argv, options.settings.threads); });
-    add_firmware(app);
-    add_inspect(app);
-    add_verify(app);
-    add_version(app);
-    add_documents(app);
+  return run_program(argc, argv, [argv](Program& program) {
+    add_convert(program);
+    add_student(program);
+    add_sensitivity(program);
+    add_run(program);
+    add_generate(program);
+    add_perplexity(program);
+    add_search(program);
+    add_phrases(program);
+    add_rank(program);
+    add_tokenize(program);
+    add_eval(program);
+    add_bench(program);
+    add_report(program);
+    add_distill(program, [argv](const DistillOptions& options) { run_trainer(argv, options.settings.threads); });
+    add_firmware(program);
+    add_inspect(program);
+    add_verify(program);
+    add_version(program);
+    add_documents(program);
   });
 }
 

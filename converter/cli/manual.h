@@ -1,14 +1,10 @@
-// What the command line offers, read from the options as they are declared: the one description from which help, shell
-// completion and manual pages are made.
+// What the command line offers, as its options declare it (cli/command.h): the one description from which help, shell completion
+// and manual pages are made.
 #ifndef BANTAM_CONVERTER_CLI_MANUAL_H_
 #define BANTAM_CONVERTER_CLI_MANUAL_H_
 
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace bantam::cli {
 
@@ -49,10 +45,6 @@ struct Manual {
   const CommandText* find(const std::string& command) const;
   std::vector<std::string> command_names() const;
 };
-
-/// Reads the declarations of `app`. Value names have a meaning: FILE, DATA and RECIPE are files, FILE.bantam is a
-/// model, DIR a directory, COMMAND a command.
-Manual manual_of(const CLI::App& app);
 
 }  // namespace bantam::cli
 

@@ -1,14 +1,13 @@
 // What a file that judges pairs is used for besides: rank, and classify --labels.
 #include "cli/pairs.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <memory>
 
 #include "cli/appearance.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
 #include "cli/output.h"
@@ -282,37 +281,37 @@ void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
                              answer});
 }
 
-void add_rank(CLI::App& app) {
+void add_rank(Program& program) {
   auto arguments = std::make_shared<RankArguments>();
   arguments->run.command = "rank";
   arguments->run.engine.batch = 16;
-  CLI::App* command = app.add_subcommand("rank", "Rank texts by how well they answer a query");
-  command->group(kAnswerGroup);
-  command->option_defaults()->group("Input");
+  Command& command = program.add_command("rank", "Rank texts by how well they answer a query");
+  command.group(kAnswerGroup);
+  command.heading("Input");
   command
-      ->add_option("FILE", arguments->run.model,
-                   "A .bantam file that judges pairs (a cross-encoder), or that gives a vector a token (ColBERT)")
-      ->required()
-      ->type_name("FILE.bantam");
-  add_texts(*command, "TEXT", &arguments->run.texts, "The query, then the texts to rank; none, or -: standard input");
-  command->add_option("--file", arguments->run.file, "Read the texts from this file, one a line")->type_name("FILE");
-  command->option_defaults()->group("Output");
+      .add_option("FILE", arguments->run.model,
+                  "A .bantam file that judges pairs (a cross-encoder), or that gives a vector a token (ColBERT)")
+      .required()
+      .value("FILE.bantam");
+  command.add_texts("TEXT", &arguments->run.texts, "The query, then the texts to rank; none, or -: standard input");
+  command.add_option("--file", arguments->run.file, "Read the texts from this file, one a line").value("FILE");
+  command.heading("Output");
   command
-      ->add_option("--label", arguments->label,
-                   "Of a file with several labels, the one whose probability ranks; of one label its sigmoid does")
-      ->type_name("LABEL");
-  command->add_option("--top", arguments->top, "Most texts (default: all)")->check(between(1, 1000000))->type_name("N");
-  command->add_flag("--json", arguments->run.json, "Print one JSON object");
-  command->option_defaults()->group("Running");
-  command->add_option("--batch", arguments->run.engine.batch, "Texts of one forward pass (default 16)")
-      ->check(between(1, 4096))
-      ->type_name("N");
-  add_engine_options(*command, &arguments->run.engine);
-  command->footer(
+      .add_option("--label", arguments->label,
+                  "Of a file with several labels, the one whose probability ranks; of one label its sigmoid does")
+      .value("LABEL");
+  command.add_option("--top", arguments->top, "Most texts (default: all)").takes(between(1, 1000000)).value("N");
+  command.add_flag("--json", arguments->run.json, "Print one JSON object");
+  command.heading("Running");
+  command.add_option("--batch", arguments->run.engine.batch, "Texts of one forward pass (default 16)")
+      .takes(between(1, 4096))
+      .value("N");
+  add_engine_options(command, &arguments->run.engine);
+  command.footer(
       "Examples:\n"
       "  bantam rank reranker.bantam \"a small cat\" \"a kitten\" \"a car\"\n"
       "  bantam rank nli.bantam \"a small cat\" --file lines.txt --label LABEL_0 --top 3 --json");
-  command->callback([arguments] { run_rank(*arguments); });
+  command.action([arguments] { run_rank(*arguments); });
 }
 
 }  // namespace bantam::cli

@@ -1,11 +1,10 @@
 // bantam perplexity: how likely a decoder finds texts.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "cli/appearance.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/decoder.h"
 #include "cli/errors.h"
@@ -70,32 +69,32 @@ void run_perplexity(PerplexityArguments& arguments) {
 
 }  // namespace
 
-void add_perplexity(CLI::App& app) {
+void add_perplexity(Program& program) {
   auto arguments = std::make_shared<PerplexityArguments>();
-  CLI::App* command = app.add_subcommand("perplexity", "Measure how likely a decoder finds texts");
-  command->group(kExamineGroup);
-  add_prompts(*command, &arguments->run, "A .bantam file of a decoder", "TEXT",
+  Command& command = program.add_command("perplexity", "Measure how likely a decoder finds texts");
+  command.group(kExamineGroup);
+  add_prompts(command, &arguments->run, "A .bantam file of a decoder", "TEXT",
               "Texts; none, or -: standard input, one a line", "Read texts from this file, one a line");
-  command->option_defaults()->group("Output");
-  command->add_flag("--json", arguments->run.json, "Print one JSON object");
-  command->option_defaults()->group("Running");
+  command.heading("Output");
+  command.add_flag("--json", arguments->run.json, "Print one JSON object");
+  command.heading("Running");
   command
-      ->add_option("--context", arguments->context,
-                   "Most tokens of a window (default: as many as the model has places for, up to 2048)")
-      ->check(between(2, 1 << 20))
-      ->type_name("N");
+      .add_option("--context", arguments->context,
+                  "Most tokens of a window (default: as many as the model has places for, up to 2048)")
+      .takes(between(2, 1 << 20))
+      .value("N");
   command
-      ->add_option("--overlap", arguments->overlap,
-                   "Tokens that a window shares with the one before it (default: half of --context)")
-      ->type_name("N");
-  add_engine_options(*command, &arguments->run.engine);
-  command->footer(
+      .add_option("--overlap", arguments->overlap,
+                  "Tokens that a window shares with the one before it (default: half of --context)")
+      .value("N");
+  add_engine_options(command, &arguments->run.engine);
+  command.footer(
       "Perplexity is exp of the mean negative logarithm of each token's probability: as many tokens would be equally\n"
       "likely. It compares files of one tokenizer, such as int8 with f32.\n\n"
       "Examples:\n"
       "  bantam perplexity stories.bantam \"Once upon a time there was a girl.\"\n"
       "  bantam perplexity stories.bantam --file texts.txt --json");
-  command->callback([arguments] { run_perplexity(*arguments); });
+  command.action([arguments] { run_perplexity(*arguments); });
 }
 
 }  // namespace bantam::cli

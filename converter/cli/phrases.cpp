@@ -1,12 +1,11 @@
 // bantam keywords, bantam topics: what texts are about.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
 
 #include "cli/appearance.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
 #include "cli/output.h"
@@ -47,14 +46,14 @@ struct TopicArguments {
   bool json = false;
 };
 
-void add_word_options(CLI::App& command, WordOptions* words) {
+void add_word_options(Command& command, WordOptions* words) {
   command.add_option("--words", words->most, fmt::format("Most words of a phrase (default {})", words->most))
-      ->check(between(1, 5))
-      ->type_name("N");
+      .takes(between(1, 5))
+      .value("N");
   command
       .add_option("--stop-words", words->stop_words,
                   "Words that phrases leave out: \"english\" (the default), \"none\", or a file of them, one a line")
-      ->type_name("WORDS|FILE");
+      .value("WORDS|FILE");
 }
 
 StopWords read_stop_words(const std::string& option) {
@@ -162,42 +161,40 @@ void run_keywords(KeywordArguments& arguments) {
                       }});
 }
 
-void add_keywords(CLI::App& app) {
+void add_keywords(Program& program) {
   auto arguments = std::make_shared<KeywordArguments>();
   arguments->run.command = "keywords";
-  CLI::App* command = app.add_subcommand("keywords", "Find the words that say what a text is about");
-  command->group(kAnswerGroup);
-  command->option_defaults()->group("Input");
-  command->add_option("FILE", arguments->run.model, "A .bantam file that gives vectors")
-      ->required()
-      ->type_name("FILE.bantam");
-  add_texts(*command, "TEXT", &arguments->run.texts, "Texts; none, or -: standard input, one a line");
-  command->add_option("--file", arguments->run.file, "Read texts from this file, one a line")->type_name("FILE");
-  command->add_flag("--whole", arguments->whole, "All lines are one text");
-  command->option_defaults()->group("Choice");
-  add_word_options(*command, &arguments->words);
+  Command& command = program.add_command("keywords", "Find the words that say what a text is about");
+  command.group(kAnswerGroup);
+  command.heading("Input");
+  command.add_option("FILE", arguments->run.model, "A .bantam file that gives vectors").required().value("FILE.bantam");
+  command.add_texts("TEXT", &arguments->run.texts, "Texts; none, or -: standard input, one a line");
+  command.add_option("--file", arguments->run.file, "Read texts from this file, one a line").value("FILE");
+  command.add_flag("--whole", arguments->whole, "All lines are one text");
+  command.heading("Choice");
+  add_word_options(command, &arguments->words);
   command
-      ->add_option("--diversity", arguments->diversity,
-                   "0 to 1 (default 0): how much a phrase shall differ from those that are chosen before it")
-      ->check(between(0.0F, 1.0F))
-      ->type_name("SHARE");
-  command->option_defaults()->group("Output");
-  command->add_option("--top", arguments->top, "Most phrases of a text (default 5)")
-      ->check(between(1, 1000000))
-      ->type_name("N");
-  command->add_flag("--json", arguments->run.json, "Print one JSON object a text");
-  command->option_defaults()->group("Running");
+      .add_option("--diversity", arguments->diversity,
+                  "0 to 1 (default 0): how much a phrase shall differ from those that are chosen before it")
+      .takes(between(0.0F, 1.0F))
+      .value("SHARE");
+  command.heading("Output");
+  command.add_option("--top", arguments->top, "Most phrases of a text (default 5)")
+      .takes(between(1, 1000000))
+      .value("N");
+  command.add_flag("--json", arguments->run.json, "Print one JSON object a text");
+  command.heading("Running");
   arguments->run.engine.batch = 16;
-  command->add_option("--batch", arguments->run.engine.batch, "Phrases of one forward pass (default 16)")
-      ->check(between(1, 4096))
-      ->type_name("N");
-  add_engine_options(*command, &arguments->run.engine);
-  command->footer(
+  command.add_option("--batch", arguments->run.engine.batch, "Phrases of one forward pass (default 16)")
+      .takes(between(1, 4096))
+      .value("N");
+  add_engine_options(command, &arguments->run.engine);
+  command.footer(
       "Scores are cosines between a phrase's vector and the text's.\n\n"
       "Examples:\n"
       "  bantam keywords minilm.bantam \"The moon pulls the water of the sea\" --words 2\n"
       "  bantam keywords minilm.bantam --file paragraphs.txt --whole --top 8 --diversity 0.4 --json");
-  command->callback([arguments] { run_keywords(*arguments); });
+  command.action([arguments] { run_keywords(*arguments); });
 }
 
 // ----------------------------------------------------------------------------------------- topics
@@ -284,52 +281,48 @@ void run_topics(const TopicArguments& arguments) {
               convert::words_of_groups(texts, groups, arguments.top, arguments.words.most, stop), cut);
 }
 
-void add_topics(CLI::App& app) {
+void add_topics(Program& program) {
   auto arguments = std::make_shared<TopicArguments>();
-  CLI::App* command = app.add_subcommand("topics", "Group texts by meaning, and name each group's words");
-  command->group(kAnswerGroup);
-  command->option_defaults()->group("Input");
-  command->add_option("FILE", arguments->model, "A .bantam file that gives vectors")
-      ->required()
-      ->type_name("FILE.bantam");
+  Command& command = program.add_command("topics", "Group texts by meaning, and name each group's words");
+  command.group(kAnswerGroup);
+  command.heading("Input");
+  command.add_option("FILE", arguments->model, "A .bantam file that gives vectors").required().value("FILE.bantam");
   command
-      ->add_option("TEXTS", arguments->texts,
-                   "Texts, one a line, or of FILE.jsonl, .csv and .tsv each record's text; - is standard input")
-      ->required()
-      ->type_name("TEXTS");
-  command->option_defaults()->group("Choice");
-  command->add_option("--topics", arguments->topics, "Groups (default: as many, of 2 to 30, as lie apart most clearly)")
-      ->check(between(1, 10000))
-      ->type_name("N");
-  add_word_options(*command, &arguments->words);
-  command->option_defaults()->group("Output");
-  command->add_option("--top", arguments->top, "Most words of a topic (default 8)")
-      ->check(between(1, 1000))
-      ->type_name("N");
-  command->add_option("--examples", arguments->examples, "Texts shown of a topic, the most typical (default 1)")
-      ->check(between(0, 1000000))
-      ->type_name("N");
-  command->add_flag("--json", arguments->json, "Print one JSON object");
-  command->option_defaults()->group("Running");
+      .add_option("TEXTS", arguments->texts,
+                  "Texts, one a line, or of FILE.jsonl, .csv and .tsv each record's text; - is standard input")
+      .required()
+      .value("TEXTS");
+  command.heading("Choice");
+  command.add_option("--topics", arguments->topics, "Groups (default: as many, of 2 to 30, as lie apart most clearly)")
+      .takes(between(1, 10000))
+      .value("N");
+  add_word_options(command, &arguments->words);
+  command.heading("Output");
+  command.add_option("--top", arguments->top, "Most words of a topic (default 8)").takes(between(1, 1000)).value("N");
+  command.add_option("--examples", arguments->examples, "Texts shown of a topic, the most typical (default 1)")
+      .takes(between(0, 1000000))
+      .value("N");
+  command.add_flag("--json", arguments->json, "Print one JSON object");
+  command.heading("Running");
   arguments->engine.batch = 16;
-  command->add_option("--batch", arguments->engine.batch, "Texts of one forward pass (default 16)")
-      ->check(between(1, 4096))
-      ->type_name("N");
-  add_engine_options(*command, &arguments->engine);
-  command->footer(
+  command.add_option("--batch", arguments->engine.batch, "Texts of one forward pass (default 16)")
+      .takes(between(1, 4096))
+      .value("N");
+  add_engine_options(command, &arguments->engine);
+  command.footer(
       "Groups are found by k-means over directions; words by how much oftener a group uses them than the others do "
       "(class-based tf-idf). The same texts give the same topics.\n\n"
       "Examples:\n"
       "  bantam topics minilm.bantam lines.txt\n"
       "  bantam topics minilm.bantam lines.txt --topics 6 --words 2 --examples 3 --json");
-  command->callback([arguments] { run_topics(*arguments); });
+  command.action([arguments] { run_topics(*arguments); });
 }
 
 }  // namespace
 
-void add_phrases(CLI::App& app) {
-  add_keywords(app);
-  add_topics(app);
+void add_phrases(Program& program) {
+  add_keywords(program);
+  add_topics(program);
 }
 
 }  // namespace bantam::cli

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <new>
@@ -13,6 +12,7 @@
 #include "cli/errors.h"
 #include "cli/help.h"
 #include "cli/output.h"
+#include "cli/parse.h"
 #include "cli/signals.h"
 #include "cli/usage_error.h"
 
@@ -40,45 +40,41 @@ size_t help_width(int descriptor) {
 }
 
 /// Help and version go to standard output (0), a wrong use to standard error (2).
-int report_parse(const CLI::App& app, const CLI::ParseError& error) {
-  const Manual manual = manual_of(app);
-  if (error.get_name() == "CallForVersion") {
-    out().print("{} {}\n", manual.program, kVersion);
-  } else if (error.get_name() == "CallForHelp") {
-    const std::vector<CLI::App*> parsed = app.get_subcommands();
-    show_help(app, parsed.empty() ? "" : parsed.front()->get_name());
+int answer(const Program& program, const Parsed& parsed) {
+  if (parsed.outcome == Parsed::kMisuse) return report(ExitCode::kUsage, usage_error(manual_of(program), parsed));
+  if (parsed.outcome == Parsed::kVersion) {
+    out().print("{} {}\n", program.name(), kVersion);
   } else {
-    return report(ExitCode::kUsage, usage_error(app, manual, error));
+    show_help(program, parsed.command == nullptr ? "" : parsed.command->name());
   }
   out().flush();
   return 0;
 }
 
 /// The program without a command: what it can do, as an error.
-int explain(const CLI::App& app) {
-  std::fputs(overview(manual_of(app), help_width(STDERR_FILENO)).c_str(), stderr);
+int explain(const Program& program) {
+  std::fputs(overview(manual_of(program), help_width(STDERR_FILENO)).c_str(), stderr);
   return static_cast<int>(ExitCode::kUsage);
 }
 
-int run(int argc, char** argv, const std::function<void(CLI::App&)>& add) {
-  CLI::App app("bantam turns a trained transformer into one small file and runs it: text in, label out.", "bantam");
-  app.footer(kFooter);
-  app.set_help_flag("-h,--help", "Print help");
-  app.set_version_flag("-V,--version", kVersion, "Print the version");
-  app.require_subcommand(0, 1);
-  add_appearance_options(app);
-  add(app);
-  for (CLI::App* command : app.get_subcommands({})) {
-    command->set_help_flag("-h,--help", "Print help")->group("Common options");
-    add_appearance_options(*command);
+int run(int argc, char** argv, const std::function<void(Program&)>& add) {
+  Program program("bantam", "bantam turns a trained transformer into one small file and runs it: text in, label out.");
+  program.overall.footer(kFooter);
+  program.overall.add_help_flag();
+  program.overall.add_version_flag();
+  add_appearance_options(program.overall);
+  add(program);
+  for (Command& command : program.commands) {
+    command.heading("Common options");
+    command.add_help_flag();
+    add_appearance_options(command);
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return report_parse(app, error);
-  }
+  const Parsed parsed = parse(program, argc, argv);
+  if (parsed.outcome != Parsed::kGood) return answer(program, parsed);
+  if (parsed.command == nullptr) return explain(program);
+  parsed.command->run();
   out().flush();
-  return app.get_subcommands().empty() ? explain(app) : 0;
+  return 0;
 }
 
 /// As tools end that are stopped by the signal itself: a shell sees 141 and prints nothing.
@@ -90,15 +86,15 @@ int die_of_closed_pipe() {
 
 }  // namespace
 
-void show_help(const CLI::App& app, const std::string& command) {
-  const Manual manual = manual_of(app);
+void show_help(const Program& program, const std::string& command) {
+  const Manual manual = manual_of(program);
   const size_t width = help_width(STDOUT_FILENO);
   const CommandText* text = manual.find(command);
   if (text == nullptr && !command.empty()) fail(ExitCode::kUsage, "{}", unknown_command(manual, command));
   out().write(text == nullptr ? overview(manual, width) : command_help(manual, *text, width));
 }
 
-int run_program(int argc, char** argv, const std::function<void(CLI::App&)>& add) {
+int run_program(int argc, char** argv, const std::function<void(Program&)>& add) {
   install_signal_handlers();
   try {
     return run(argc, argv, add);

@@ -6,15 +6,15 @@
 #include <functional>
 #include <string>
 
-#include "cli/distill.h"
+#include "cli/command.h"
 
 namespace bantam::cli {
 
 /// The exit status. `add` adds the commands.
-int run_program(int argc, char** argv, const std::function<void(CLI::App&)>& add);
+int run_program(int argc, char** argv, const std::function<void(Program&)>& add);
 
 /// Prints the help of `command`; empty: the list of commands. Throws for a command that there is not.
-void show_help(const CLI::App& app, const std::string& command);
+void show_help(const Program& program, const std::string& command);
 
 }  // namespace bantam::cli
 

@@ -2,13 +2,12 @@
 #include "cli/report.h"
 #include "cli/appearance.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include "base/output_file.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
 #include "describe/report_html.h"
@@ -74,37 +73,35 @@ void run_report(const ReportOptions& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("report", "Show files on a page: bytes, layers, times, scores");
-  command->group(kExamineGroup);
+void add_report(Program& program) {
+  Command& command = program.add_command("report", "Show files on a page: bytes, layers, times, scores");
+  command.group(kExamineGroup);
   auto options = std::make_shared<ReportOptions>();
-  command->add_option("FILE", options->files, ".bantam files")->required()->type_name("FILE.bantam");
-  command->add_option("-o,--output", options->output, "The page (default: report.html; with --json none)")
-      ->type_name("FILE.html");
-  command->add_option("--data", options->data, "Labelled examples as for bantam eval: scores, and plots of them")
-      ->type_name("FILE.jsonl");
-  command->add_option("--metric", options->metric, "The score to plot, such as slot_f1 (default: what says most)")
-      ->type_name("NAME");
-  command->add_option("--limit", options->limit, "Use the first N examples only")->type_name("N");
-  command->add_flag("--skip-bad", options->skip_bad, "Leave malformed lines of the data out");
+  command.add_option("FILE", options->files, ".bantam files").required().value("FILE.bantam");
+  command.add_option("-o,--output", options->output, "The page (default: report.html; with --json none)")
+      .value("FILE.html");
+  command.add_option("--data", options->data, "Labelled examples as for bantam eval: scores, and plots of them")
+      .value("FILE.jsonl");
+  command.add_option("--metric", options->metric, "The score to plot, such as slot_f1 (default: what says most)")
+      .value("NAME");
+  command.add_option("--limit", options->limit, "Use the first N examples only").value("N");
+  command.add_flag("--skip-bad", options->skip_bad, "Leave malformed lines of the data out");
+  command.add_option("--source", options->source, "Directory that the files were converted from: errors of the weights")
+      .value("DIR");
   command
-      ->add_option("--source", options->source, "Directory that the files were converted from: errors of the weights")
-      ->type_name("DIR");
-  command
-      ->add_option("--tokens", options->tokens,
-                   "Tokens of the pass that is timed (default: 32, or what the files take)")
-      ->check(between(1, 1 << 20))
-      ->type_name("N");
-  command->add_option("--repetitions", options->repetitions, "Timed passes (default: about a second of them)")
-      ->type_name("N");
-  command->add_flag("--no-times", options->no_times, "Measure no times: the same files give the same page");
-  command->add_option("--batch", options->engine.batch, "Texts of one forward pass while scoring")
-      ->check(between(1, 4096))
-      ->type_name("N");
-  add_engine_options(*command, &options->engine);
-  command->add_flag("--json", options->json, "Print the same as one JSON object");
-  command->footer(kReportExamples);
-  command->callback([options] { run_report(*options); });
+      .add_option("--tokens", options->tokens, "Tokens of the pass that is timed (default: 32, or what the files take)")
+      .takes(between(1, 1 << 20))
+      .value("N");
+  command.add_option("--repetitions", options->repetitions, "Timed passes (default: about a second of them)")
+      .value("N");
+  command.add_flag("--no-times", options->no_times, "Measure no times: the same files give the same page");
+  command.add_option("--batch", options->engine.batch, "Texts of one forward pass while scoring")
+      .takes(between(1, 4096))
+      .value("N");
+  add_engine_options(command, &options->engine);
+  command.add_flag("--json", options->json, "Print the same as one JSON object");
+  command.footer(kReportExamples);
+  command.action([options] { run_report(*options); });
 }
 
 }  // namespace bantam::cli

@@ -1,11 +1,10 @@
 // run, classify, choose, tag, answer, embed, fill, similar: their options and help.
 #include "cli/run.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string_view>
 
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
 #include "cli/pairs.h"
@@ -85,80 +84,79 @@ constexpr Variant kVariants[] = {
      "  bantam similar minilm.bantam - --pair \"a cat\" < lines.txt"},
 };
 
-void add_input_options(CLI::App& command, const Variant& variant, RunOptions* options) {
-  command.add_option("FILE", options->model, "A .bantam file")->required()->type_name("FILE.bantam");
-  add_texts(command, "TEXT", &options->texts, "Texts; none, or -: standard input, one text a line");
+void add_input_options(Command& command, const Variant& variant, RunOptions* options) {
+  command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
+  command.add_texts("TEXT", &options->texts, "Texts; none, or -: standard input, one text a line");
   command
       .add_option("--file", options->file, "Read texts from this file, one a line; of FILE.jsonl each line's \"text\"")
-      ->type_name("FILE");
+      .value("FILE");
   if (variant.takes & kPair) {
     const bool choose = variant.parts == kChoicePart;
     const char* what = choose ? "A continuation; give it once for each"
                               : "The second text of a pair; once for each choice in multiple choice";
     const bool similar = std::string_view(variant.name) == "similar";
-    add_texts(command, "--pair", &options->pairs, similar ? "The text that every TEXT is compared with" : what);
+    command.add_texts("--pair", &options->pairs, similar ? "The text that every TEXT is compared with" : what);
   }
   if (variant.takes & kQuestion) {
-    add_text(command, "--question", &options->question, "Question; every TEXT is then a context");
-    add_text(command, "--context", &options->context, "Context; every TEXT is then a question");
+    command.add_text("--question", &options->question, "Question; every TEXT is then a context");
+    command.add_text("--context", &options->context, "Context; every TEXT is then a question");
   }
   if (variant.takes & kIds) {
     command.add_option("--ids", options->ids, "Token ids instead of text, such as 101,2054,102; prints like --raw")
-        ->type_name("IDS");
+        .value("IDS");
     command
         .add_option("--decoder-ids", options->decoder_ids,
                     "With --ids, of an encoder-decoder: ids that its decoder reads (default: the first one alone)")
-        ->type_name("IDS");
+        .value("IDS");
     command.add_option("--segments", options->segments, "Segment of each id, such as 0,0,1 (default: all 0)")
-        ->type_name("SEGMENTS");
+        .value("SEGMENTS");
     command.add_flag("--uart", options->uart,
                      "Answer standard input's lines as `bantam firmware`'s image answers its UART");
-    command.add_option("--max-tokens", options->engine.max_tokens, "With --uart: the image's --max-tokens")
-        ->type_name("N");
+    command.add_option("--max-tokens", options->engine.max_tokens, "With --uart: the image's --max-tokens").value("N");
   }
   if (variant.takes & kStride) {
     command
         .add_option("--stride", options->stride,
                     "Slide a window over text that does not fit; neighbours share N tokens (classify, tag, answer)")
-        ->type_name("N");
+        .value("N");
   }
   command.add_flag("--strict", options->strict, "Fail (exit 4) where text would be truncated");
 }
 
-void add_zero_shot_options(CLI::App& command, ZeroShot* asked) {
+void add_zero_shot_options(Command& command, ZeroShot* asked) {
   command
       .add_option("--labels", asked->labels,
                   "Labels of your own, for a model of natural language inference: how far the text entails each")
-      ->delimiter(',')
-      ->type_name("A,B,C");
+      .separated_by(',')
+      .value("A,B,C");
   command
       .add_option(
           "--hypothesis", asked->hypothesis,
           "With --labels: what may follow, two braces for the label (default: \"This example is\" and the label)")
-      ->type_name("TEXT");
+      .value("TEXT");
   command.add_option("--entailment", asked->entailment, "With --labels: the model's label for what follows")
-      ->type_name("LABEL");
+      .value("LABEL");
   command.add_flag("--several", asked->several, "With --labels: several may hold; each is judged alone");
 }
 
-void add_find_options(CLI::App& command, RunOptions* options) {
+void add_find_options(Command& command, RunOptions* options) {
   command
       .add_option("--labels", options->labels,
                   "What to find, in words of your own, for a file that takes labels (GLiNER)")
-      ->delimiter(',')
-      ->type_name("A,B,C");
+      .separated_by(',')
+      .value("A,B,C");
   command
       .add_option("--threshold", options->find.threshold,
                   "With --labels: probability over which a span is found (default: the file's)")
-      ->check(between(0.0, 1.0))
-      ->type_name("P");
+      .takes(between(0.0, 1.0))
+      .value("P");
   command.add_flag("--nested", options->find.nested, "With --labels: spans may lie inside others");
   command.add_flag("--several", options->find.several, "With --labels: a span may have several labels");
 }
 
-void add_output_options(CLI::App& command, const Variant& variant, RunOptions* options) {
+void add_output_options(Command& command, const Variant& variant, RunOptions* options) {
   if (variant.takes & kTop) {
-    command.add_option("--top", options->top, "Most labels or candidates (default 5; 0: all)")->type_name("N");
+    command.add_option("--top", options->top, "Most labels or candidates (default 5; 0: all)").value("N");
   }
   command.add_flag("--json", options->json, "Print one JSON object a line");
   if (variant.takes & kTime) {
@@ -169,42 +167,42 @@ void add_output_options(CLI::App& command, const Variant& variant, RunOptions* o
         .add_option("--offsets", options->offsets,
                     "What places in a text count: bytes (default), chars (code points, as in Python), or utf16 (as in "
                     "JavaScript and Java)")
-        ->transform(position_units())
-        ->type_name("UNIT");
+        .takes(position_units())
+        .value("UNIT");
   }
   if (variant.takes & kVectors) {
     command
         .add_option("-o,--output", options->output,
                     "Write the vectors to this file, a row a text, as f32 for numpy.load")
-        ->type_name("FILE.npy");
+        .value("FILE.npy");
     command.add_flag("--query", options->query,
                      "Of a file that gives a vector a token (ColBERT): texts are queries, not documents");
   }
   if (variant.takes & kRaw) command.add_flag("--raw", options->raw, "Print every output of the graph as JSON");
 }
 
-void add_variant(CLI::App& app, const Variant& variant) {
-  CLI::App* command = app.add_subcommand(variant.name, variant.summary);
-  command->group(kAnswerGroup);
+void add_variant(Program& program, const Variant& variant) {
+  Command& command = program.add_command(variant.name, variant.summary);
+  command.group(kAnswerGroup);
   auto options = std::make_shared<RunOptions>();
   options->command = variant.name;
-  command->option_defaults()->group("Input");
-  add_input_options(*command, variant, options.get());
+  command.heading("Input");
+  add_input_options(command, variant, options.get());
   auto zero_shot = std::make_shared<ZeroShot>();
   const std::string hypothesis = zero_shot->hypothesis;
-  if (variant.takes & kZeroShot) add_zero_shot_options(*command, zero_shot.get());
-  if (variant.takes & kLabels) add_find_options(*command, options.get());
-  command->option_defaults()->group("Output");
-  add_output_options(*command, variant, options.get());
-  command->option_defaults()->group("Running");
+  if (variant.takes & kZeroShot) add_zero_shot_options(command, zero_shot.get());
+  if (variant.takes & kLabels) add_find_options(command, options.get());
+  command.heading("Output");
+  add_output_options(command, variant, options.get());
+  command.heading("Running");
   if (variant.takes & kBatch) {
-    command->add_option("--batch", options->engine.batch, "Texts of one forward pass (default 1)")
-        ->check(between(1, 4096))
-        ->type_name("N");
+    command.add_option("--batch", options->engine.batch, "Texts of one forward pass (default 1)")
+        .takes(between(1, 4096))
+        .value("N");
   }
-  add_engine_options(*command, &options->engine);
-  command->footer(std::string("Examples:\n") + variant.examples);
-  command->callback([options, variant, zero_shot, hypothesis] {
+  add_engine_options(command, &options->engine);
+  command.footer(std::string("Examples:\n") + variant.examples);
+  command.action([options, variant, zero_shot, hypothesis] {
     const bool ids = !options->ids.empty();
     if (!ids && !options->segments.empty()) fail(ExitCode::kUsage, "--segments: goes with --ids only; leave it out");
     if (ids && (!options->texts.empty() || !options->file.empty())) {
@@ -245,8 +243,8 @@ void add_variant(CLI::App& app, const Variant& variant) {
 
 }  // namespace
 
-void add_run(CLI::App& app) {
-  for (const Variant& variant : kVariants) add_variant(app, variant);
+void add_run(Program& program) {
+  for (const Variant& variant : kVariants) add_variant(program, variant);
 }
 
 }  // namespace bantam::cli

@@ -1,5 +1,4 @@
 // bantam index, bantam search: the texts nearest in meaning to one.
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <filesystem>
 #include <memory>
@@ -8,7 +7,7 @@
 #include "base/output_file.h"
 #include "base/sha256.h"
 #include "cli/appearance.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
 #include "cli/output.h"
@@ -201,78 +200,76 @@ void run_search(SearchArguments& arguments) {
                       }});
 }
 
-void add_index(CLI::App& app) {
+void add_index(Program& program) {
   auto arguments = std::make_shared<IndexArguments>();
   arguments->engine.batch = 16;
-  CLI::App* command = app.add_subcommand("index", "Make an index of texts, for search");
-  command->group(kMakeGroup);
-  command->option_defaults()->group("Input");
-  command->add_option("FILE", arguments->model, "A .bantam file that gives vectors")
-      ->required()
-      ->type_name("FILE.bantam");
+  Command& command = program.add_command("index", "Make an index of texts, for search");
+  command.group(kMakeGroup);
+  command.heading("Input");
+  command.add_option("FILE", arguments->model, "A .bantam file that gives vectors").required().value("FILE.bantam");
   command
-      ->add_option("TEXTS", arguments->texts,
-                   "Texts, one a line, or of FILE.jsonl, .csv and .tsv each record's text; - is standard input")
-      ->type_name("TEXTS");
-  command->option_defaults()->group("Output");
-  command->add_option("-o,--output", arguments->output, "The index")->required()->type_name("FILE.index");
-  command->add_flag("--add", arguments->add, "Append the texts to the index that is there");
+      .add_option("TEXTS", arguments->texts,
+                  "Texts, one a line, or of FILE.jsonl, .csv and .tsv each record's text; - is standard input")
+      .value("TEXTS");
+  command.heading("Output");
+  command.add_option("-o,--output", arguments->output, "The index").required().value("FILE.index");
+  command.add_flag("--add", arguments->add, "Append the texts to the index that is there");
   command
-      ->add_option("--remove", arguments->remove,
-                   "Take lines out of the index that is there, by the numbers that search shows; those behind move up")
-      ->delimiter(',')
-      ->type_name("LINES");
-  command->add_flag("--compact", arguments->compact,
-                    "One byte a number instead of two: half of the file; a near tie may come out in another order");
-  command->add_flag("--json", arguments->json, "Print one JSON object");
-  command->option_defaults()->group("Running");
-  command->add_option("--batch", arguments->engine.batch, "Texts of one forward pass (default 16)")
-      ->check(between(1, 4096))
-      ->type_name("N");
-  add_engine_options(*command, &arguments->engine);
-  command->footer(
+      .add_option("--remove", arguments->remove,
+                  "Take lines out of the index that is there, by the numbers that search shows; those behind move up")
+      .separated_by(',')
+      .value("LINES");
+  command.add_flag("--compact", arguments->compact,
+                   "One byte a number instead of two: half of the file; a near tie may come out in another order");
+  command.add_flag("--json", arguments->json, "Print one JSON object");
+  command.heading("Running");
+  command.add_option("--batch", arguments->engine.batch, "Texts of one forward pass (default 16)")
+      .takes(between(1, 4096))
+      .value("N");
+  add_engine_options(command, &arguments->engine);
+  command.footer(
       "Examples:\n"
       "  bantam index minilm.bantam lines.txt -o lines.index\n"
       "  bantam index minilm.bantam more.txt -o lines.index --add\n"
       "  bantam index minilm.bantam -o lines.index --remove 2,4-5");
-  command->callback([arguments] { run_index(*arguments); });
+  command.action([arguments] { run_index(*arguments); });
 }
 
-void add_find(CLI::App& app) {
+void add_find(Program& program) {
   auto arguments = std::make_shared<SearchArguments>();
   arguments->run.command = "search";
-  CLI::App* command = app.add_subcommand("search", "Find the texts of an index nearest to a query");
-  command->group(kAnswerGroup);
-  command->option_defaults()->group("Input");
-  command->add_option("FILE", arguments->run.model, "The .bantam file that the index was made with")
-      ->required()
-      ->type_name("FILE.bantam");
-  command->add_option("INDEX", arguments->index, "What bantam index wrote")->required()->type_name("FILE.index");
-  add_texts(*command, "QUERY", &arguments->run.texts, "Queries; none, or -: standard input, one a line");
-  command->add_option("--file", arguments->run.file, "Read queries from this file, one a line")->type_name("FILE");
-  command->option_defaults()->group("Output");
-  command->add_option("--top", arguments->top, "Most texts of a query (default 10)")
-      ->check(between(1, 1000000))
-      ->type_name("N");
-  command->add_flag("--json", arguments->run.json, "Print one JSON object a query");
-  command->option_defaults()->group("Running");
-  command->add_option("--batch", arguments->run.engine.batch, "Queries of one forward pass (default 1)")
-      ->check(between(1, 4096))
-      ->type_name("N");
-  add_engine_options(*command, &arguments->run.engine);
-  command->footer(
+  Command& command = program.add_command("search", "Find the texts of an index nearest to a query");
+  command.group(kAnswerGroup);
+  command.heading("Input");
+  command.add_option("FILE", arguments->run.model, "The .bantam file that the index was made with")
+      .required()
+      .value("FILE.bantam");
+  command.add_option("INDEX", arguments->index, "What bantam index wrote").required().value("FILE.index");
+  command.add_texts("QUERY", &arguments->run.texts, "Queries; none, or -: standard input, one a line");
+  command.add_option("--file", arguments->run.file, "Read queries from this file, one a line").value("FILE");
+  command.heading("Output");
+  command.add_option("--top", arguments->top, "Most texts of a query (default 10)")
+      .takes(between(1, 1000000))
+      .value("N");
+  command.add_flag("--json", arguments->run.json, "Print one JSON object a query");
+  command.heading("Running");
+  command.add_option("--batch", arguments->run.engine.batch, "Queries of one forward pass (default 1)")
+      .takes(between(1, 4096))
+      .value("N");
+  add_engine_options(command, &arguments->run.engine);
+  command.footer(
       "Scores are cosines: 1 is the same direction. The search is exact: it looks at every vector.\n\n"
       "Examples:\n"
       "  bantam search minilm.bantam lines.index \"a small cat\"\n"
       "  bantam search minilm.bantam lines.index --file queries.txt --top 3 --json");
-  command->callback([arguments] { run_search(*arguments); });
+  command.action([arguments] { run_search(*arguments); });
 }
 
 }  // namespace
 
-void add_search(CLI::App& app) {
-  add_index(app);
-  add_find(app);
+void add_search(Program& program) {
+  add_index(program);
+  add_find(program);
 }
 
 }  // namespace bantam::cli

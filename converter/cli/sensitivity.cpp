@@ -1,5 +1,4 @@
 // bantam sensitivity: what each matrix of a model costs when it alone is quantised.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -8,7 +7,7 @@
 #include "base/sha256.h"
 #include "calibrate/sensitivity.h"
 #include "cli/appearance.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
 #include "cli/output.h"
@@ -103,25 +102,24 @@ void run_sensitivity(const SensitivityArguments& arguments) {
 
 }  // namespace
 
-void add_sensitivity(CLI::App& app) {
+void add_sensitivity(Program& program) {
   auto arguments = std::make_shared<SensitivityArguments>();
-  CLI::App* command = app.add_subcommand("sensitivity", "Measure what each matrix costs when it alone is quantised");
-  command->group(kMakeGroup);
-  command->footer(kSensitivityExamples);
-  command->add_option("MODEL", arguments->model, "Directory of the model")->required()->type_name("DIR");
-  command->add_option("DATA", arguments->data, "Texts, or labelled data")->required()->type_name("DATA");
-  command->add_option("-o,--output", arguments->output, "File of costs, for convert --sensitivity")
-      ->required()
-      ->type_name("FILE.json");
-  command->add_option("--html", arguments->html, "Also a page with a plot")->type_name("FILE.html");
-  command->add_option("--types", arguments->types, "Types to measure (default: int8 int4)")->type_name("TYPE");
-  command->add_option("--limit", arguments->limit, "At most N texts, spread over DATA (default 256)")
-      ->check(between(size_t{1}, size_t{1} << 24))
-      ->type_name("N");
-  command->add_option("--task", arguments->task, "What the model is for, when MODEL does not say it")
-      ->type_name("TASK");
-  command->add_flag("--json", arguments->json, "Print the costs as one JSON object");
-  command->callback([arguments] { run_sensitivity(*arguments); });
+  Command& command = program.add_command("sensitivity", "Measure what each matrix costs when it alone is quantised");
+  command.group(kMakeGroup);
+  command.footer(kSensitivityExamples);
+  command.add_option("MODEL", arguments->model, "Directory of the model").required().value("DIR");
+  command.add_option("DATA", arguments->data, "Texts, or labelled data").required().value("DATA");
+  command.add_option("-o,--output", arguments->output, "File of costs, for convert --sensitivity")
+      .required()
+      .value("FILE.json");
+  command.add_option("--html", arguments->html, "Also a page with a plot").value("FILE.html");
+  command.add_option("--types", arguments->types, "Types to measure (default: int8 int4)").value("TYPE");
+  command.add_option("--limit", arguments->limit, "At most N texts, spread over DATA (default 256)")
+      .takes(between(size_t{1}, size_t{1} << 24))
+      .value("N");
+  command.add_option("--task", arguments->task, "What the model is for, when MODEL does not say it").value("TASK");
+  command.add_flag("--json", arguments->json, "Print the costs as one JSON object");
+  command.action([arguments] { run_sensitivity(*arguments); });
 }
 
 }  // namespace bantam::cli

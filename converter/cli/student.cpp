@@ -1,8 +1,8 @@
 // bantam student: a smaller layout of a model, as a directory that transformers loads.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/appearance.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/convert_report.h"
 #include "cli/errors.h"
@@ -62,21 +62,20 @@ void run_student(const StudentArguments& arguments) {
 
 }  // namespace
 
-void add_student(CLI::App& app) {
+void add_student(Program& program) {
   auto arguments = std::make_shared<StudentArguments>();
-  CLI::App* command = app.add_subcommand("student", "Make a smaller layout of a model, to be trained");
-  command->group(kMakeGroup);
-  command->footer(kStudentExamples);
-  command->add_option("TEACHER", arguments->teacher, "Directory of the model")->required()->type_name("DIR");
-  command->add_option("-o,--output", arguments->output, "Directory to write; must not exist, or be empty")
-      ->required()
-      ->type_name("DIR");
-  command->add_option("--recipe", arguments->layout.recipe, "JSON object that says what stays")->type_name("FILE");
-  command->add_option("--task", arguments->task, "What the model is for, when TEACHER does not say it")
-      ->type_name("TASK");
-  add_layout_flags(*command, &arguments->layout);
-  command->add_flag("--json", arguments->json, "Print the report as one JSON object");
-  command->callback([arguments] { run_student(*arguments); });
+  Command& command = program.add_command("student", "Make a smaller layout of a model, to be trained");
+  command.group(kMakeGroup);
+  command.footer(kStudentExamples);
+  command.add_option("TEACHER", arguments->teacher, "Directory of the model").required().value("DIR");
+  command.add_option("-o,--output", arguments->output, "Directory to write; must not exist, or be empty")
+      .required()
+      .value("DIR");
+  command.add_option("--recipe", arguments->layout.recipe, "JSON object that says what stays").value("FILE");
+  command.add_option("--task", arguments->task, "What the model is for, when TEACHER does not say it").value("TASK");
+  add_layout_flags(command, &arguments->layout);
+  command.add_flag("--json", arguments->json, "Print the report as one JSON object");
+  command.action([arguments] { run_student(*arguments); });
 }
 
 }  // namespace bantam::cli

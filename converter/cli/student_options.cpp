@@ -1,8 +1,8 @@
 #include "cli/student_options.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "cli/command.h"
 #include "cli/errors.h"
 
 namespace bantam::cli {
@@ -42,9 +42,9 @@ std::string absolute(const std::string& path) { return fs::absolute(path).string
 
 }  // namespace
 
-void add_layout_flags(CLI::App& command, LayoutFlags* flags) {
+void add_layout_flags(Command& command, LayoutFlags* flags) {
   const auto add = [&](const char* name, auto& value, const char* what, const char* type) {
-    command.add_option(name, value, what)->type_name(type)->group("Layout (on top of the recipe)");
+    command.add_option(name, value, what).value(type).group("Layout (on top of the recipe)");
   };
   add("--layers", flags->layers, "Layers kept: N or a share, alternate:N, first:N, last:N, importance:N, or 0,2,4",
       "WHICH");

@@ -7,11 +7,9 @@
 
 #include "student/recipe.h"
 
-namespace CLI {
-class App;
-}
-
 namespace bantam::cli {
+
+class Command;
 
 /// As written; the recipe's own names.
 struct LayoutFlags {
@@ -23,7 +21,7 @@ struct LayoutFlags {
 };
 
 /// Adds --layers, --heads, ... to `command`.
-void add_layout_flags(CLI::App& command, LayoutFlags* flags);
+void add_layout_flags(Command& command, LayoutFlags* flags);
 
 /// The recipe's file with the flags on top of it. Throws Error: usage for a flag that cannot be read, what read_recipe throws.
 convert::Recipe layout_recipe(const LayoutFlags& flags);

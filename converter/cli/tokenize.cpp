@@ -1,5 +1,4 @@
 // tokenize: ids, tokens and offsets, as the file's tokenizer gives them.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -7,7 +6,7 @@
 #include "bantam/decode.h"
 #include "base/text_positions.h"
 #include "cli/appearance.h"
-#include "cli/choices.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
@@ -225,44 +224,38 @@ void run_tokenize(const TokenizeOptions& options) {
 
 }  // namespace
 
-void add_tokenize(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("tokenize", "Show the ids, tokens and offsets of texts");
-  command->group(kExamineGroup);
+void add_tokenize(Program& program) {
+  Command& command = program.add_command("tokenize", "Show the ids, tokens and offsets of texts");
+  command.group(kExamineGroup);
   auto options = std::make_shared<TokenizeOptions>();
-  command->add_option("FILE", options->model, "A .bantam file")->required()->type_name("FILE.bantam");
-  add_texts(*command, "TEXT", &options->texts, "Texts; none, or -: standard input, one text a line");
+  command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
+  command.add_texts("TEXT", &options->texts, "Texts; none, or -: standard input, one text a line");
   command
-      ->add_option("--file", options->file, "Read texts from this file, one a line; of FILE.jsonl each line's \"text\"")
-      ->type_name("FILE");
-  add_text(*command, "--pair", &options->pair, "The second text of a pair");
-  command->add_flag("--truncate", options->truncate, "Truncate as run does (default: every token is shown)");
-  command->add_option("--max-tokens", options->max_tokens, "Truncate to this many tokens, specials included")
-      ->type_name("N");
-  command->add_flag("--no-special", options->no_special,
-                    "Leave out the tokens that the template adds; with --decode, special tokens");
-  command->add_flag("--strict", options->strict, "Fail (exit 4) where text is truncated");
+      .add_option("--file", options->file, "Read texts from this file, one a line; of FILE.jsonl each line's \"text\"")
+      .value("FILE");
+  command.add_text("--pair", &options->pair, "The second text of a pair");
+  command.add_flag("--truncate", options->truncate, "Truncate as run does (default: every token is shown)");
+  command.add_option("--max-tokens", options->max_tokens, "Truncate to this many tokens, specials included").value("N");
+  command.add_flag("--no-special", options->no_special,
+                   "Leave out the tokens that the template adds; with --decode, special tokens");
+  command.add_flag("--strict", options->strict, "Fail (exit 4) where text is truncated");
   command
-      ->add_option(
-          "--offsets", options->offsets,
-          "What offsets count: bytes (default), chars (code points, as in Python), or utf16 (as in JavaScript)")
-      ->transform(position_units())
-      ->type_name("UNIT");
+      .add_option("--offsets", options->offsets,
+                  "What offsets count: bytes (default), chars (code points, as in Python), or utf16 (as in JavaScript)")
+      .takes(position_units())
+      .value("UNIT");
   command
-      ->add_flag("--decode", options->decode,
-                 "Texts are lists of ids, with commas or blanks between them: print their text")
-      ->excludes("--pair")
-      ->excludes("--truncate")
-      ->excludes("--max-tokens")
-      ->excludes("--strict")
-      ->excludes("--offsets");
-  command->add_flag("--json", options->json, "Print one JSON object a line");
-  command->footer(
+      .add_flag("--decode", options->decode,
+                "Texts are lists of ids, with commas or blanks between them: print their text")
+      .not_with({"--pair", "--truncate", "--max-tokens", "--strict", "--offsets"});
+  command.add_flag("--json", options->json, "Print one JSON object a line");
+  command.footer(
       "Offsets are half-open ranges of the text; tokens that the template adds have [0,0].\n\n"
       "Examples:\n"
       "  bantam tokenize voice.bantam \"caf\xc3\xa9 au lait\"\n"
       "  bantam tokenize voice.bantam --json < lines.txt\n"
       "  bantam tokenize voice.bantam --decode \"2 384 122 1437 3\"");
-  command->callback([options] { run_tokenize(*options); });
+  command.action([options] { run_tokenize(*options); });
 }
 
 }  // namespace bantam::cli

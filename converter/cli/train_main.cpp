@@ -2,6 +2,6 @@
 #include "cli/program.h"
 
 int main(int argc, char** argv) {
-  return bantam::cli::run_program(argc, argv,
-                                  [](CLI::App& app) { bantam::cli::add_distill(app, bantam::cli::run_distill); });
+  return bantam::cli::run_program(
+      argc, argv, [](Program& program) { bantam::cli::add_distill(program, bantam::cli::run_distill); });
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/known_keys.h"
@@ -35,10 +34,6 @@ std::string unknown_option(const Manual& manual, const CommandText& command, con
     if (!option.positional) known.insert(known.end(), option.names.begin(), option.names.end());
   }
   const std::vector<std::string> others = takers(manual, name);
-  if (!others.empty() && command.name.empty()) {
-    return fmt::format("{}: stands behind a command; {} {}", name, fmt::join(others, ", "),
-                       others.size() == 1 ? "takes it" : "take it");
-  }
   if (!others.empty()) {
     return fmt::format("{}: does not go with {}; it is an option of {}", name, command.name, fmt::join(others, ", "));
   }
@@ -55,18 +50,18 @@ std::string unexpected(const Manual& manual, const CommandText& command, const s
   return fmt::format("\"{}\": nothing is expected there; quote a text that has spaces", arguments.front());
 }
 
-/// CLI11 names an option by its longest name, and says what is wrong after a colon.
-std::string in_our_words(const CommandText& command, const CLI::ParseError& error) {
-  std::string words = error.what();
+/// The parser names an option by its longest name, and says what is wrong after a colon.
+std::string in_our_words(const CommandText& command, const Misuse& misuse) {
+  const std::string& words = misuse.words;
   const std::string name = words.substr(0, words.find_first_of(": "));
   const OptionText* option = find_option(command, name);
   const std::string spelling = option == nullptr ? name : spelling_of(*option);
-  if (error.get_name() == "RequiredError") return fmt::format("{} is missing", spelling);
-  if (error.get_name() == "ArgumentMismatch") {
+  if (misuse.kind == "RequiredError") return fmt::format("{} is missing", spelling);
+  if (misuse.kind == "ArgumentMismatch") {
     if (option != nullptr && option->flag()) return fmt::format("{}: takes no value", name);
     return fmt::format("{}: its value is missing, or it was given twice: {}", name, spelling);
   }
-  if (error.get_name() == "ConversionError") {
+  if (misuse.kind == "ConversionError") {
     const size_t value = words.find(" = ");
     const size_t begin = words.find(": ");
     if (value != std::string::npos && begin != std::string::npos) {
@@ -91,15 +86,14 @@ std::string unknown_command(const Manual& manual, const std::string& word) {
                    "", "commands");
 }
 
-std::string usage_error(const CLI::App& app, const Manual& manual, const CLI::ParseError& error) {
-  const std::vector<CLI::App*> parsed = app.get_subcommands();
-  const CommandText* command = parsed.empty() ? nullptr : manual.find(parsed.front()->get_name());
-  const std::vector<std::string> before = app.remaining();
+std::string usage_error(const Manual& manual, const Parsed& parsed) {
+  const CommandText* command = parsed.command == nullptr ? nullptr : manual.find(parsed.command->name());
+  const Words& before = parsed.misuse.before;
   if (command == nullptr && !before.empty() && before.front()[0] != '-') return unknown_command(manual, before.front());
   if (!before.empty()) return with_help(unexpected(manual, manual.overall, before), manual, "");
-  if (command == nullptr) return with_help(in_our_words(manual.overall, error), manual, "");
-  const std::vector<std::string> left = parsed.front()->remaining();
-  const std::string mistake = left.empty() ? in_our_words(*command, error) : unexpected(manual, *command, left);
+  if (command == nullptr) return with_help(in_our_words(manual.overall, parsed.misuse), manual, "");
+  const Words& left = parsed.misuse.after;
+  const std::string mistake = left.empty() ? in_our_words(*command, parsed.misuse) : unexpected(manual, *command, left);
   return with_help(command->name + ": " + mistake, manual, command->name);
 }
 

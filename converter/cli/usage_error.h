@@ -5,18 +5,15 @@
 #include <string>
 
 #include "cli/manual.h"
-
-namespace CLI {
-class ParseError;
-}
+#include "cli/parse.h"
 
 namespace bantam::cli {
 
 /// For a first word that is no command.
 std::string unknown_command(const Manual& manual, const std::string& word);
 
-/// For what CLI11 refused.
-std::string usage_error(const CLI::App& app, const Manual& manual, const CLI::ParseError& error);
+/// For what did not parse.
+std::string usage_error(const Manual& manual, const Parsed& parsed);
 
 }  // namespace bantam::cli
 

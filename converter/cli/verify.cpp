@@ -1,10 +1,10 @@
 // verify: everything that can be checked about a file without running it.
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <vector>
 
 #include "base/size.h"
 #include "cli/appearance.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/engine.h"
 #include "cli/errors.h"
@@ -59,15 +59,15 @@ void run_verify(const std::string& path, bool json) {
 
 }  // namespace
 
-void add_verify(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("verify", "Check a file: structure, checksums, weights, scales");
-  command->group(kExamineGroup);
+void add_verify(Program& program) {
+  Command& command = program.add_command("verify", "Check a file: structure, checksums, weights, scales");
+  command.group(kExamineGroup);
   auto path = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("FILE", *path, "A .bantam file")->required()->type_name("FILE.bantam");
-  command->add_flag("--json", *json, "Print one JSON object");
-  command->footer("Examples:\n  bantam verify voice.bantam\n  bantam verify voice.bantam --json");
-  command->callback([path, json] { run_verify(*path, *json); });
+  command.add_option("FILE", *path, "A .bantam file").required().value("FILE.bantam");
+  command.add_flag("--json", *json, "Print one JSON object");
+  command.footer("Examples:\n  bantam verify voice.bantam\n  bantam verify voice.bantam --json");
+  command.action([path, json] { run_verify(*path, *json); });
 }
 
 }  // namespace bantam::cli

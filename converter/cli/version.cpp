@@ -1,9 +1,9 @@
 // version: what this build is and what this machine can run.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "bantam/session.h"
 #include "cli/build_info.h"
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "format/header.h"
@@ -71,16 +71,16 @@ void print_version(bool json) {
 
 }  // namespace
 
-void add_version(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("version", "Print version, build and instruction sets");
-  command->group(kAboutGroup);
+void add_version(Program& program) {
+  Command& command = program.add_command("version", "Print version, build and instruction sets");
+  command.group(kAboutGroup);
   auto json = std::make_shared<bool>(false);
   auto list = std::make_shared<bool>(false);
-  command->add_flag("--families", *list,
-                    "List the models that convert: model_type of config.json, and the tasks of each");
-  command->add_flag("--json", *json, "Print one JSON object");
-  command->footer("Examples:\n  bantam version\n  bantam version --families\n  bantam version --json");
-  command->callback([json, list] { *list ? print_families(*json) : print_version(*json); });
+  command.add_flag("--families", *list,
+                   "List the models that convert: model_type of config.json, and the tasks of each");
+  command.add_flag("--json", *json, "Print one JSON object");
+  command.footer("Examples:\n  bantam version\n  bantam version --families\n  bantam version --json");
+  command.action([json, list] { *list ? print_families(*json) : print_version(*json); });
 }
 
 }  // namespace bantam::cli

@@ -183,7 +183,7 @@ Status check_outputs(const SessionState& s, uint32_t outputs) {
 }
 
 /// `value` bytes of the arena, which fits size_t.
-void raise(uint64_t value, size_t* mark) {
+void raise_mark(uint64_t value, size_t* mark) {
   const auto bytes = static_cast<size_t>(value);
   *mark = bytes > *mark ? bytes : *mark;
 }
@@ -227,16 +227,16 @@ Status execute(SessionState& s, fb::Phase phase) {
     }
     run.tile = choose_tile(model, s.limits, run.rows);
     round_symbols(model, s.limits, s.tokens, s.sequences, run.tile, run.values);
-    raise(step_bytes(model, s.limits, *step, longest, source, run.values), &worker_high);
-    raise(heads_bytes(model, s.limits, fb::Region::tile, run.values), &heads_high);
+    raise_mark(step_bytes(model, s.limits, *step, longest, source, run.values), &worker_high);
+    raise_mark(heads_bytes(model, s.limits, fb::Region::tile, run.values), &heads_high);
     const Status status = run_step(run);
     if (status != Status::kOk) return status;
     if constexpr (linked::kHost) run.linear_number += count_linears(model, *step);
   }
   for (uint32_t i = 0; i < kSymbols; ++i) s.values[i] = run.values[i];
-  raise(shared_bytes(model, phase, run.values) + heads_bytes(model, s.limits, fb::Region::shared, run.values),
-        &s.shared_high);
-  raise(s.limits.workers * (worker_high + heads_high), &s.worker_high);
+  raise_mark(shared_bytes(model, phase, run.values) + heads_bytes(model, s.limits, fb::Region::shared, run.values),
+             &s.shared_high);
+  raise_mark(s.limits.workers * (worker_high + heads_high), &s.worker_high);
   s.has_run = true;
   s.phase = phase;
   const Status status = check_outputs(s, s.model.output_count());

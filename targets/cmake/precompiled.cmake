@@ -1,4 +1,4 @@
-# Precompiled headers (BANTAM_PCH; the presets switch it on): reading GoogleTest, nlohmann/json, CLI11 and the like once a
+# Precompiled headers (BANTAM_PCH; the presets switch it on): reading GoogleTest, nlohmann/json, fmt and the like once a
 # source is most of what a quick build does. Headers of this project are not among them, so that one which misses another
 # is found in every build; what a source misses of the others, preset plain and clang-tidy find, which do without.
 set(bantam_std_headers <algorithm> <array> <cmath> <cstdint> <filesystem> <fstream> <functional> <map> <memory> <optional>

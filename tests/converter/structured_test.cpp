@@ -19,6 +19,7 @@
 #include "run/compare.h"
 #include "run/texts.h"
 #include "student/narrow.h"
+#include "tests/effort.h"
 
 namespace bantam::convert {
 namespace {
@@ -82,11 +83,8 @@ Graph silenced(Draft draft, Draft& pruned, const StructureReport& report) {
   return import_source(draft.source());
 }
 
-#if defined(BANTAM_SANITIZED)
-const std::vector<double> kShares = {0.55};
-#else
-const std::vector<double> kShares = {0.2, 0.55};
-#endif
+const std::vector<double> kShares =
+    bantam::testing::kSlowed ? std::vector<double>{0.55} : std::vector<double>{0.2, 0.55};
 
 TEST(Structured, IsTheModelWithColumnsOfZero) {
   for (const char* model : {"bert-joint", "distilbert-tag"}) {

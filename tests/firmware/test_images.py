@@ -7,6 +7,7 @@ import subprocess
 import sys
 import unittest
 
+from build_images import PROJECTS
 from make_models import EXPECTED, KERNEL_SEEDS
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -150,6 +151,7 @@ class Voice(unittest.TestCase):
         self.assertEqual(re.findall(r".*" + bad, names, re.M), [])
 
 
+@unittest.skipUnless("voice-static" in PROJECTS, "a project of ./dev test all")
 class VoiceStatic(Voice):
     """The same in integers only."""
 

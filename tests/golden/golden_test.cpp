@@ -15,6 +15,7 @@
 #include "pack/build.h"
 #include "pipeline/convert.h"
 #include "run/runner.h"
+#include "tests/effort.h"
 
 namespace bantam::golden {
 namespace {
@@ -27,13 +28,8 @@ constexpr double kSmallestCosine = 0.997;
 /// Of models that are 18 wide, which come without a tokenizer.
 constexpr double kSmallestCosineOfNarrow = 0.98;
 
-/// The larger models run every n-th case: sanitizers and emulators make a run ten times as long. Sanitizers see the same
-/// code do the same with the smallest of them.
-#if defined(BANTAM_SANITIZED) || defined(BANTAM_EMULATED)
-constexpr size_t kStride = 25;
-#else
-constexpr size_t kStride = 1;
-#endif
+/// The larger models run every n-th case. Sanitizers see the same code do the same with the smallest of them.
+constexpr size_t kStride = testing::rounds(1, 25);
 
 #if defined(BANTAM_SANITIZED)
 const std::vector<std::string> kSharedModels = {"voice-commands"};
@@ -88,10 +84,10 @@ void expect_equal(const std::filesystem::path& directory, size_t stride = 1) {
       stride);
   EXPECT_GT(count, 0U);
   EXPECT_LE(largest, kLargestDifference);
-  testing::Test::RecordProperty("largest_difference", std::to_string(largest));
+  ::testing::Test::RecordProperty("largest_difference", std::to_string(largest));
 }
 
-class Golden : public testing::TestWithParam<std::string> {};
+class Golden : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Golden, F32EqualsTransformers) { expect_equal(model_directory(GetParam())); }
 
@@ -119,7 +115,7 @@ TEST_P(Golden, Int8PointsTheSameWay) {
 /// What `bantam convert --weights f32 --expect expected.jsonl` does, for every head.
 TEST_P(Golden, ConvertComparesWithExpected) {
   const auto directory = model_directory(GetParam());
-  const auto folder = std::filesystem::path(testing::TempDir());
+  const auto folder = std::filesystem::path(::testing::TempDir());
   convert::ConvertOptions options;
   options.source = directory;
   options.output = folder / ("golden-" + GetParam() + ".bantam");
@@ -138,15 +134,15 @@ TEST_P(Golden, ConvertComparesWithExpected) {
   std::filesystem::remove(options.output);
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& info) {
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Golden, testing::ValuesIn(model_names()), test_name);
+INSTANTIATE_TEST_SUITE_P(Models, Golden, ::testing::ValuesIn(model_names()), test_name);
 
-class SharedModel : public testing::TestWithParam<std::string> {};
+class SharedModel : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SharedModel, F32EqualsTransformers) {
   const std::filesystem::path shared = shared_directory();
@@ -156,7 +152,7 @@ TEST_P(SharedModel, F32EqualsTransformers) {
   expect_equal(directory, kStride);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, SharedModel, testing::ValuesIn(kSharedModels), test_name);
+INSTANTIATE_TEST_SUITE_P(Models, SharedModel, ::testing::ValuesIn(kSharedModels), test_name);
 
 }  // namespace
 }  // namespace bantam::golden

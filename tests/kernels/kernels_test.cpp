@@ -2,6 +2,7 @@
 // against the reference, byte for byte. All buffers end at guard pages.
 #include <gtest/gtest.h>
 
+#include "tests/effort.h"
 #include "tests/kernels/attention_cases.h"
 #include "tests/kernels/row_cases.h"
 #include "tests/kernels/span_cases.h"
@@ -12,11 +13,7 @@
 namespace bantam::kernels::test {
 namespace {
 
-#if defined(BANTAM_SANITIZED) || defined(BANTAM_EMULATED)
-constexpr uint64_t kSeeds = 30;  // sanitizers and emulators make a round ten times as long
-#else
-constexpr uint64_t kSeeds = 150;
-#endif
+constexpr uint64_t kSeeds = bantam::testing::rounds(150, 30);
 
 template <class Args>
 void check_kernel(uint64_t salt) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <random>
 
+#include "tests/effort.h"
 #include "tests/session/bert.h"
 
 namespace bantam::testing {
@@ -212,11 +213,7 @@ void compare(Graph& graph, size_t size, Count* count, const std::string& where) 
   ++(well_formed ? count->accepted : count->refused);
 }
 
-#if defined(BANTAM_SANITIZED)
-constexpr int kRounds = 5000;
-#else
-constexpr int kRounds = 60000;
-#endif
+constexpr int kRounds = rounds(60000, 5000);
 
 TEST(Structure, EveryByteOfEveryValueThatMatters) {
   Graph graph(full_model());

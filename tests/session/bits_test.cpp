@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "tests/effort.h"
 #include "tests/every_isa.h"
 #include "tests/session/bert.h"
 #include "tests/session/run_helpers.h"
@@ -11,11 +12,8 @@ namespace bantam::testing {
 namespace {
 
 /// Of the sequences of a batch. The reference, which every test runs, is slow where sanitizers or emulators watch it.
-#if defined(BANTAM_SANITIZED) || defined(BANTAM_EMULATED)
-const std::vector<uint32_t> kLengths = {1, 33, 16, 5};
-#else
-const std::vector<uint32_t> kLengths = {1, 37, 16, 150, 64, 5};
-#endif
+const std::vector<uint32_t> kLengths =
+    kSlowed ? std::vector<uint32_t>{1, 33, 16, 5} : std::vector<uint32_t>{1, 37, 16, 150, 64, 5};
 /// Where a test runs the reference many times: several tiles of every size that it asks for.
 const std::vector<uint32_t> kFewRows = {1, 23, 16, 3};
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tests/effort.h"
 #include "tests/session/bert.h"
 #include "tests/session/run_helpers.h"
 
@@ -178,6 +179,7 @@ TEST(Oracle, Int8FilesStayClose) {
 
 /// Int8 attention is one of several roundings, which may cancel each other in one model: not so over many.
 TEST(Oracle, F32AttentionIsCloserThanInt8Attention) {
+  if (kSlowed) GTEST_SKIP() << "the bits are the same everywhere: the release build says how close they are";
   double f32_over_all = 0, int8_over_all = 0;
   for (const Case& c : cases()) {
     double f32 = 0, int8 = 0;

@@ -81,6 +81,8 @@ TEST(VerifyBpe, RefusesWhatDoesNotGoTogether) {
   }
 }
 
+constexpr int kRounds = testing::rounds(1500, 300);
+
 void damage(const nlohmann::json& json) {
   std::mt19937 dice(5);
   std::string text = "abab aaaa  \u00e9\u00e8 a's \xff <mask> 12";
@@ -88,7 +90,7 @@ void damage(const nlohmann::json& json) {
   int accepted = 0;
   SmallTokenizer small(json);
   ASSERT_TRUE(small.ok());
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     const auto& blobs = small.description().blobs;
     const fb::Blob& table = *blobs[static_cast<size_t>(round) % blobs.size()]->data;
     std::vector<uint64_t> copy(small.image().data_size() / 8);
@@ -105,7 +107,7 @@ void damage(const nlohmann::json& json) {
     for (const Offset offset : got.offsets) EXPECT_LE(offset.end, text.size());
     for (uint32_t id = 0; id < tokenizer.vocab_size(); ++id) tokenizer.id(tokenizer.token(id));
   }
-  EXPECT_GT(accepted, 200);
+  EXPECT_GT(accepted, kRounds / 8);
 }
 
 TEST(VerifyBpe, DamagedTablesAreRefusedOrHarmless) {
@@ -119,17 +121,12 @@ TEST(VerifyBpe, DamagedTablesAreRefusedOrHarmless) {
   damage(json);
 }
 
-/// Long texts, whose tokens are counted only. Each of these took minutes where work was done again for each byte.
-uint32_t count(const nlohmann::json& json, const std::string& piece, size_t size = size_t{1} << 20) {
+/// Tokens of a long text. Each of these took minutes where work was done again for each byte.
+uint32_t count(const nlohmann::json& json, const std::string& piece, size_t size = testing::kLongText) {
   SmallTokenizer small(json);
   EXPECT_TRUE(small.ok());
-  std::string text;
-  while (text.size() < size) text += piece;
   EncodeResult result;
-  EncodeOptions options;
-  options.max_tokens = 8;
-  int32_t ids[8];
-  EXPECT_EQ(small.open().encode(view(text), {}, options, {ids, nullptr, nullptr, nullptr, 8}, &result), Status::kOk);
+  EXPECT_EQ(count_tokens(small.open(), long_text(piece, size), &result), Status::kOk);
   return result.content[0];
 }
 
@@ -147,14 +144,14 @@ TEST(LinearBpe, ChainsOfMergesThatPromiseMore) {
     chain.emplace_back(token, "a");
     token += "a";
   }
-  EXPECT_GT(count(whole_text_json(chain), "a", 1u << 17), 0u);
-  EXPECT_GT(count(whole_text_json(chain), std::string(300, 'a') + "b", 1u << 17), 0u);
+  EXPECT_GT(count(whole_text_json(chain), "a", testing::kLongText / 8), 0u);
+  EXPECT_GT(count(whole_text_json(chain), std::string(300, 'a') + "b", testing::kLongText / 8), 0u);
 }
 
 TEST(LinearBpe, MergesInAnyOrder) {
   nlohmann::json json = whole_text_json(kMerges);
   std::reverse(json["model"]["merges"].begin(), json["model"]["merges"].end());
-  for (const char* piece : {"a", "ab", "aab"}) EXPECT_GT(count(json, piece, 1u << 18), 0u) << piece;
+  for (const char* piece : {"a", "ab", "aab"}) EXPECT_GT(count(json, piece, testing::kLongText / 4), 0u) << piece;
 }
 
 TEST(LinearBpe, PatternsThatLookFarAhead) {

@@ -9,7 +9,7 @@
 namespace bantam::tests {
 namespace {
 
-class Golden : public testing::TestWithParam<const char*> {};
+class Golden : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Golden, IdsOffsetsAndSegments) {
   const std::filesystem::path folder = std::filesystem::path(BANTAM_SOURCE_DIR) / "tests/text/golden" / GetParam();
@@ -46,9 +46,9 @@ TEST_P(Golden, IdsOffsetsAndSegments) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, Golden,
-                         testing::Values("uncased", "cased", "accents", "raw", "added", "truncate_right",
-                                         "truncate_left", "roberta", "llama_words", "forms_nfc", "forms_albert",
-                                         "unigram", "unigram_bytes", "clip", "gpt", "prefix", "words", "passes"),
+                         ::testing::Values("uncased", "cased", "accents", "raw", "added", "truncate_right",
+                                           "truncate_left", "roberta", "llama_words", "forms_nfc", "forms_albert",
+                                           "unigram", "unigram_bytes", "clip", "gpt", "prefix", "words", "passes"),
                          [](const auto& setting) { return std::string(setting.param); });
 
 }  // namespace

@@ -8,21 +8,13 @@
 namespace bantam::tests {
 namespace {
 
-constexpr size_t kCharacters = size_t{1} << 20;
+constexpr size_t kCharacters = testing::kLongText;
 
-std::string repeated(const std::string& piece) {
-  std::string text;
-  for (size_t i = 0; i < kCharacters; ++i) text += piece;
-  return text;
-}
+std::string repeated(const std::string& piece) { return long_text(piece, kCharacters * piece.size()); }
 
-/// The tokens are counted only.
 EncodeResult count(const Tokenizer& tokenizer, const std::string& text) {
   EncodeResult result;
-  EncodeOptions options;
-  options.max_tokens = 8;
-  int32_t ids[8];
-  EXPECT_EQ(tokenizer.encode(view(text), {}, options, {ids, nullptr, nullptr, nullptr, 8}, &result), Status::kOk);
+  EXPECT_EQ(count_tokens(tokenizer, text, &result), Status::kOk);
   return result;
 }
 

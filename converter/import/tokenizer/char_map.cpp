@@ -26,13 +26,13 @@ constexpr bool is_plain_ideograph(uint32_t code) {
   return (code >= 0x3400 && code < 0x4DC0) || (code >= 0x4E00 && code < 0xA000) || (code >= 0x20000 && code < 0x2F800);
 }
 
-std::vector<uint32_t> normalized(const text::Normalization& rules, uint32_t code) {
+/// What `code` becomes, in `*result`, whose memory serves the next one.
+void normalize(const text::Normalization& rules, uint32_t code, std::vector<uint32_t>* result) {
   std::array<uint8_t, 4> bytes{};
   const uint32_t size = text::encode_utf8(code, bytes.data());
   text::NormalStream stream(rules, bytes.data(), 0, size);
-  std::vector<uint32_t> result;
-  for (text::NormalChar c{}; stream.next(&c);) result.push_back(c.code);
-  return result;
+  result->clear();
+  for (text::NormalChar c{}; stream.next(&c);) result->push_back(c.code);
 }
 
 bool splits_words(uint32_t code) { return (text::character_class(code) & (text::kSpace | text::kPunctuation)) != 0; }
@@ -63,11 +63,13 @@ std::vector<Mapping> mappings(const text::Normalization& rules, const std::vecto
     }
   }
   std::vector<Mapping> result;
+  std::vector<uint32_t> to;
   for (uint32_t code = 0x80; code <= kLastMapped; ++code) {
     if (code >= 0xD800 && code < 0xE000) continue;  // surrogates
     if (text::is_hangul_syllable(code) || is_plain_ideograph(code)) continue;
-    Mapping m{code, normalized(rules, code)};
-    if (m.to.empty() || m.to == std::vector<uint32_t>{code}) continue;
+    normalize(rules, code, &to);
+    if (to.empty() || (to.size() == 1 && to.front() == code)) continue;
+    Mapping m{code, to};
     if (tokens == nullptr || matters(m, alphabet)) result.push_back(std::move(m));
   }
   return result;
