@@ -2,8 +2,10 @@
 
 import json
 import os
+import pathlib
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 import documented
@@ -28,6 +30,8 @@ MODELS = {
     "bert": "bert-fill",
     "minilm": "sentence-mean",
     "stories": "gpt2-text",
+    "en-de": "marian-text",
+    "bart": "bart-text",
 }
 # Where another model is meant by the same name: longer texts, other tasks.
 MODELS_OF = {
@@ -56,16 +60,48 @@ TEXTS = [
     "queries.txt",
     "more.txt",
     "prompts.txt",
+    "beginnings.txt",
+    "articles.txt",
+    "article.txt",
 ]
 # What fails today, with its exit code: a line goes as soon as the command succeeds.
 FAILING = {
     # The gate's built-in texts are not in the model's language.
     "bantam convert models/voice-commands -o voice.bantam --activations static --calibrate sentences.txt": 6,
 }
+# What no golden model is: one of them with other files.
+CHANGED = {
+    # Languages on both sides.
+    "nllb": ("bart-text", "tokenizer.json", lambda text: text.replace('"<s>"', '"eng_Latn"').replace('"<pad>"', '"deu_Latn"')),
+    # A way of generating for each two languages.
+    "t5": ("bart-text", "config.json", lambda text: text.replace('"summarization"', '"translation_en_to_de"')),
+    # Conversations.
+    "assistant": (
+        "gpt2-text",
+        "chat_template.jinja",
+        lambda _: "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+        "{% if add_generation_prompt %}assistant: {% endif %}",
+    ),
+}
 LONG = os.environ.get("BANTAM_EXHAUSTIVE", "") != ""
 
 
 class DocumentedCommands(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.changed = {}
+        for name, (golden, file, change) in CHANGED.items():
+            source = pathlib.Path(temporary.name) / name
+            shutil.copytree(GOLDEN / golden, source)
+            path = source / file
+            path.write_text(change(path.read_text() if path.exists() else ""))
+            cls.changed[name] = pathlib.Path(temporary.name) / f"{name}.bantam"
+            done = bantam("convert", source, "-o", cls.changed[name], "--weights", "f32", "--parity", "none")
+            assert done.returncode == 0, done.stderr
+
     def folder(self, where):
         """A folder with every file that the documents name, and `bantam` on the path."""
         folder = self.directory / where.replace("/", " ")
@@ -75,12 +111,16 @@ class DocumentedCommands(CommandTest):
         (folder / "bin" / "bantam").symlink_to(os.path.abspath(COMMAND))
         for name, file in {**MODELS, **MODELS_OF.get(where.split(",")[0], {})}.items():
             shutil.copy(model(file), folder / f"{name}.bantam")
+        for name, file in self.changed.items():
+            shutil.copy(file, folder / f"{name}.bantam")
         for name, directory in DIRECTORIES.items():
             if directory.exists():
                 (folder / name).symlink_to(directory)
         spoken = (DIRECTORIES["models/voice-commands"] / "commands.txt").read_text().splitlines()
         for name in TEXTS:
             (folder / name).write_text("\n".join(spoken) + "\n")
+        if where.startswith(("bantam translate", "generate.md")):  # whose models take few tokens
+            (folder / "lines.txt").write_text("the cat\na dog sings\n")
         if where.startswith("bantam search"):  # whose help takes an index to be there
             done = bantam("index", model("sentence-mean"), folder / "lines.txt", "-o", folder / "lines.index")
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -90,6 +130,8 @@ class DocumentedCommands(CommandTest):
             (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
         table = ["utterance,intent", *(f'"{text}",PlayMusic' for text in spoken)]
         (folder / "data.csv").write_text("".join(f"{line}\n" for line in table))
+        (folder / "pairs.jsonl").write_text('{"text": "the cat", "target": "die Katze"}\n')
+        (folder / "conversations.jsonl").write_text('[{"role": "user", "content": "the cat"}]\n')
         (folder / "recipe.json").write_text('{"layers": 3}\n')
         return folder
 
