@@ -13,7 +13,7 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr uint32_t kMostColumns = 1U << 14, kMostWords = 1U << 12, kMostLayers = 64;
+constexpr uint32_t kMostColumns = 1U << 14, kMostWords = 1U << 12, kMostWordLayers = 64;
 /// Labels of a text that every file takes; models are trained with fewer at a time.
 constexpr uint32_t kLabels = 100;
 /// Behind it stand the tokens that the library adds: one that nothing uses, that of labels, that of texts.
@@ -187,7 +187,7 @@ GlinerSettings read_gliner(const Fields& config) {
   out.max_words = config.count("max_len", kMostWords, 384);
   out.max_labels = std::max(kLabels, config.count("max_types", kMostWords, 25));
   const bool none = config.has("num_rnn_layers") && config.raw("num_rnn_layers") == 0;
-  out.rnn_layers = none ? 0 : config.count("num_rnn_layers", kMostLayers, 1);
+  out.rnn_layers = none ? 0 : config.count("num_rnn_layers", kMostWordLayers, 1);
   out.behind = !config.flag("embed_ent_token", true);
   out.label_token = config.text("ent_token", "<<ENT>>");
   out.text_token = config.text("sep_token", "<<SEP>>");
