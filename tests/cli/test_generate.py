@@ -232,9 +232,7 @@ class Pairs(CommandTest):
         made = self.directory / "made.bantam"
         self.ok("convert", source, "-o", made, "--weights", "f32")
         listed = self.line("inspect", made, "--json")
-        self.assertEqual(
-            listed["languages"], [{"code": "eng_Latn", "token": 0}, {"code": "deu_Latn", "token": 1}]
-        )
+        self.assertEqual(listed["languages"], [{"code": "eng_Latn", "token": 0}, {"code": "deu_Latn", "token": 1}])
         self.fails(2, "translate", made, "the cat", says=["--to", "2 languages"])
         english = self.line("translate", made, "the cat", "--to", "deu_Latn", "--json")
         self.assertEqual(english["ids"][0], 1)
@@ -251,7 +249,7 @@ class Pairs(CommandTest):
         self.assertEqual((way["prefix"], way["beams"], way["length_penalty"], way["max_new"]), ("say: ", 2, 2.0, 8))
         self.assertEqual(found["source"]["max_tokens"], 64)
         shown = self.ok("inspect", model(PAIR)).decode()
-        self.assertIn("summarization, behind \"say: \", 2 beams", shown)
+        self.assertIn('summarization, behind "say: ", 2 beams', shown)
         self.assertRegex(self.ok("inspect", model(TRANSLATOR)).decode(), r"languages +deu, fra")
 
     def test_complete_goes_on_with_lines(self):
@@ -259,7 +257,9 @@ class Pairs(CommandTest):
         shown = self.ok("complete", model(NAME), case["prompt"], "--max-new", "20").decode()
         text = case["text"].split("\n")[0]
         self.assertEqual(shown, case["prompt"] + text + "\n")
-        shown = self.ok("complete", model(NAME), "--only-new", "--max-new", "20", stdin=case["prompt"].encode()).decode()
+        shown = self.ok(
+            "complete", model(NAME), "--only-new", "--max-new", "20", stdin=case["prompt"].encode()
+        ).decode()
         self.assertEqual(shown, text + "\n")
 
     def test_eval_scores_what_is_generated(self):

@@ -13,7 +13,9 @@ from pair_generation import Shake, generated
 
 NAME = "marian-text"
 SOURCE = "the a cat dog sun rain runs sings sees likes and or when far near old new caf\u00e9".split()
-TARGET = "der ein Katze Hund Sonne Stra\u00dfe l\u00e4uft singt sieht mag und oder wenn fern nah alt neu \u00fcber".split()
+TARGET = (
+    "der ein Katze Hund Sonne Stra\u00dfe l\u00e4uft singt sieht mag und oder wenn fern nah alt neu \u00fcber".split()
+)
 LANGUAGES = ["deu", "fra"]
 
 

@@ -8,7 +8,7 @@ import sacrebleu
 from rouge_score import rouge_scorer
 
 WORDS = (
-    "the a cat dog, sun. rain; runs 3.5 1,000 10-12 e.g. U.S. don't \u00fcber Stra\u00dfe \u6f22\u5b57 na\u00efve (so) \"yes\" &amp; "
+    'the a cat dog, sun. rain; runs 3.5 1,000 10-12 e.g. U.S. don\'t \u00fcber Stra\u00dfe \u6f22\u5b57 na\u00efve (so) "yes" &amp; '
     "&quot;q&quot; x&lt;y a/b well-known 5- -5 ... what?! \u00ab oui \u00bb \u2603 end."
 ).split(" ")
 BLANKS = [" ", " ", " ", " ", "  ", "\t", "\u00a0", "\u3000", "\n"]
