@@ -1,0 +1,42 @@
+"""recipes.py finds names of files that are not there, and recipes that grew."""
+
+import pathlib
+import unittest
+
+import recipes
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+class Recipes(unittest.TestCase):
+    def found(self, old, new):
+        self.assertIn(old, TEXT)
+        return list(recipes.problems(ROOT, TEXT.replace(old, new, 1)))
+
+    def test_as_they_are(self):
+        self.assertEqual(list(recipes.problems(ROOT, TEXT)), [])
+
+    def test_a_file_that_is_not_there(self):
+        (problem,) = self.found(
+            "`runtime/kernels/activations.inc`", "`runtime/kernels/activators.inc`, `schemas/bantam.fbs`"
+        )
+        self.assertIn("activators.inc", problem)
+
+    def test_one_that_has_moved(self):
+        (problem,) = self.found("`builder.cpp`", "`builders.cpp`")
+        self.assertIn("builders.cpp", problem)
+
+    def test_one_more_than_was_promised(self):
+        (problem,) = self.found(
+            "5. `converter/graph/builder.h`", "5. `converter/graph/graph.h`, `converter/graph/builder.h`"
+        )
+        self.assertIn("9 files, at most 8", problem)
+
+    def test_a_recipe_that_is_gone(self):
+        (problem,) = self.found("## Add a task\n", "## Tasks\n")
+        self.assertIn("Add a task", problem)
+
+
+if __name__ == "__main__":
+    unittest.main()
