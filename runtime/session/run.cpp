@@ -223,7 +223,9 @@ Status execute(SessionState& s, fb::Phase phase) {
     run.rows = of_tokens ? s.tokens : s.sequences;
     // Nothing but outputs is read of what the last step makes.
     if constexpr (linked::kContexts) {
-      run.last_rows = s.last_rows && of_tokens && step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
+      // Where each sequence has one row, all are last ones, and tiles are of as many as elsewhere.
+      const bool some = s.last_rows && s.tokens != s.sequences;
+      run.last_rows = some && of_tokens && step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
     }
     run.tile = choose_tile(model, s.limits, run.rows);
     round_symbols(model, s.limits, s.tokens, s.sequences, run.tile, run.values);
