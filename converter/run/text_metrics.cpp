@@ -14,10 +14,10 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Python's str.isspace, of a code point of UTF-8.
-bool is_blank(std::string_view code) {
+bool is_blank_code(std::string_view code) {
   if (code.size() == 1) {
     const char c = code[0];
     return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= '\x1f');
@@ -30,7 +30,7 @@ bool is_blank(std::string_view code) {
 }
 
 /// Code points; of what is no UTF-8 bytes.
-std::vector<std::string_view> codes_of(std::string_view text) {
+std::vector<std::string_view> code_points(std::string_view text) {
   std::vector<std::string_view> codes;
   for (size_t at = 0; at < text.size();) {
     const size_t size = std::min<size_t>(text::code_size(static_cast<uint8_t>(text[at])), text.size() - at);
@@ -40,11 +40,11 @@ std::vector<std::string_view> codes_of(std::string_view text) {
   return codes;
 }
 
-Words words_of(std::string_view text) {
+Words blank_parted(std::string_view text) {
   Words words;
   bool inside = false;
-  for (const std::string_view code : codes_of(text)) {
-    if (is_blank(code)) {
+  for (const std::string_view code : code_points(text)) {
+    if (is_blank_code(code)) {
       inside = false;
       continue;
     }
@@ -55,7 +55,7 @@ Words words_of(std::string_view text) {
   return words;
 }
 
-void replace_all(std::string* text, std::string_view from, std::string_view to) {
+void replace_each(std::string* text, std::string_view from, std::string_view to) {
   for (size_t at = 0; (at = text->find(from, at)) != std::string::npos; at += to.size()) {
     text->replace(at, from.size(), to);
   }
@@ -72,7 +72,7 @@ bool is_sign(char c) {
 /// `put(a, b)` stands for them.
 template <typename First, typename Second, typename Put>
 std::string rewrite(const std::string& text, const First& first, const Second& second, const Put& put) {
-  const std::vector<std::string_view> codes = codes_of(text);
+  const std::vector<std::string_view> codes = code_points(text);
   std::string out;
   for (size_t i = 0; i < codes.size(); ++i) {
     if (i + 1 < codes.size() && first(codes[i]) && second(codes[i + 1])) {
@@ -98,13 +98,13 @@ Grams grams_of(const Items& items, size_t length) {
   return grams;
 }
 
-uint64_t size_of(const Grams& grams) {
+uint64_t grams_in(const Grams& grams) {
   uint64_t count = 0;
   for (const auto& [gram, times] : grams) count += times;
   return count;
 }
 
-uint64_t common(const Grams& a, const Grams& b) {
+uint64_t shared_grams(const Grams& a, const Grams& b) {
   uint64_t count = 0;
   for (const auto& [gram, times] : a) {
     const auto found = b.find(gram);
@@ -113,7 +113,7 @@ uint64_t common(const Grams& a, const Grams& b) {
   return count;
 }
 
-double f1(double both, double made, double wanted) {
+double harmonic(double both, double made, double wanted) {
   return both == 0 || made == 0 || wanted == 0 ? 0 : 2 * both / (made + wanted);
 }
 
@@ -123,7 +123,7 @@ Words rouge_words(const std::string& text) {
   bool inside = false;
   for (char c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    const bool letter = is_digit(c) || (c >= 'a' && c <= 'z');
+    const bool letter = is_ascii_digit(c) || (c >= 'a' && c <= 'z');
     if (letter && !inside) words.emplace_back();
     if (letter) words.back() += c;
     inside = letter;
@@ -164,13 +164,13 @@ uint64_t edits(const Words& a, const Words& b) {
 
 std::vector<std::string> bleu_tokens(const std::string& text) {
   std::string line = text;
-  replace_all(&line, "<skipped>", "");
-  replace_all(&line, "-\n", "");
-  replace_all(&line, "\n", " ");
-  replace_all(&line, "&quot;", "\"");
-  replace_all(&line, "&amp;", "&");
-  replace_all(&line, "&lt;", "<");
-  replace_all(&line, "&gt;", ">");
+  replace_each(&line, "<skipped>", "");
+  replace_each(&line, "-\n", "");
+  replace_each(&line, "\n", " ");
+  replace_each(&line, "&quot;", "\"");
+  replace_each(&line, "&amp;", "&");
+  replace_each(&line, "&lt;", "<");
+  replace_each(&line, "&gt;", ">");
   std::string spaced = " ";
   for (const char c : line) {
     if (is_sign(c)) {
@@ -182,7 +182,7 @@ std::vector<std::string> bleu_tokens(const std::string& text) {
     }
   }
   spaced += ' ';
-  const auto is_number = [](std::string_view code) { return code.size() == 1 && is_digit(code[0]); };
+  const auto is_number = [](std::string_view code) { return code.size() == 1 && is_ascii_digit(code[0]); };
   const auto is_other = [&](std::string_view code) { return !is_number(code); };
   const auto is_point = [](std::string_view code) { return code == "." || code == ","; };
   const auto is_dash = [](std::string_view code) { return code == "-"; };
@@ -195,13 +195,13 @@ std::vector<std::string> bleu_tokens(const std::string& text) {
   spaced = rewrite(spaced, is_other, is_point, behind);
   spaced = rewrite(spaced, is_point, is_other, in_front);
   spaced = rewrite(spaced, is_number, is_dash, behind);
-  return words_of(spaced);
+  return blank_parted(spaced);
 }
 
 void TextMetrics::add(const std::string& made, const std::vector<std::string>& references) {
   ++texts_;
   exact_ += std::find(references.begin(), references.end(), made) != references.end() ? 1 : 0;
-  const Words hypothesis = bleu_tokens(made), plain = words_of(made), sounds = rouge_words(made);
+  const Words hypothesis = bleu_tokens(made), plain = blank_parted(made), sounds = rouge_words(made);
   std::vector<Words> tokens;
   for (const std::string& reference : references) tokens.push_back(bleu_tokens(reference));
   made_length_ += hypothesis.size();
@@ -221,8 +221,8 @@ void TextMetrics::add(const std::string& made, const std::vector<std::string>& r
     for (const Words& reference : tokens) {
       for (const auto& [gram, times] : grams_of(reference, n)) most[gram] = std::max(most[gram], times);
     }
-    total_[n - 1] += size_of(of_made);
-    correct_[n - 1] += common(of_made, most);
+    total_[n - 1] += grams_in(of_made);
+    correct_[n - 1] += shared_grams(of_made, most);
   }
   Characters best{};
   double best_chrf = -1, best_1 = 0, best_2 = 0, best_l = 0;
@@ -230,15 +230,16 @@ void TextMetrics::add(const std::string& made, const std::vector<std::string>& r
   for (const std::string& reference : references) {
     const Characters counts = count_characters(made, reference);
     if (const double score = chrf_of(counts); score > best_chrf) best_chrf = score, best = counts;
-    const Words wanted = rouge_words(reference), words = words_of(reference);
+    const Words wanted = rouge_words(reference), words = blank_parted(reference);
     const auto rouge = [&](size_t n) {
       const Grams a = grams_of(sounds, n), b = grams_of(wanted, n);
-      return f1(static_cast<double>(common(a, b)), static_cast<double>(size_of(a)), static_cast<double>(size_of(b)));
+      return harmonic(static_cast<double>(shared_grams(a, b)), static_cast<double>(grams_in(a)),
+                      static_cast<double>(grams_in(b)));
     };
     best_1 = std::max(best_1, rouge(1));
     best_2 = std::max(best_2, rouge(2));
-    best_l = std::max(best_l, f1(static_cast<double>(longest_common(sounds, wanted)),
-                                 static_cast<double>(sounds.size()), static_cast<double>(wanted.size())));
+    best_l = std::max(best_l, harmonic(static_cast<double>(longest_common(sounds, wanted)),
+                                       static_cast<double>(sounds.size()), static_cast<double>(wanted.size())));
     if (const uint64_t errors = edits(plain, words); errors < least) least = errors, length = words.size();
   }
   for (size_t n = 0; n < kCharacters; ++n) {
@@ -271,15 +272,15 @@ double TextMetrics::chrf() const { return chrf_of(characters_); }
 TextMetrics::Characters TextMetrics::count_characters(const std::string& made, const std::string& reference) {
   const auto without_blanks = [](const std::string& text) {
     std::string out;
-    for (const std::string& word : words_of(text)) out += word;
+    for (const std::string& word : blank_parted(text)) out += word;
     return out;
   };
   const std::string a = without_blanks(made), b = without_blanks(reference);
-  const std::vector<std::string_view> of_made = codes_of(a), of_reference = codes_of(b);
+  const std::vector<std::string_view> of_made = code_points(a), of_reference = code_points(b);
   Characters counts{};
   for (size_t n = 1; n <= kCharacters; ++n) {
     const Grams x = grams_of(of_made, n), y = grams_of(of_reference, n);
-    counts[n - 1] = {y.empty() ? 0 : size_of(x), size_of(y), common(x, y)};
+    counts[n - 1] = {y.empty() ? 0 : grams_in(x), grams_in(y), shared_grams(x, y)};
   }
   return counts;
 }
