@@ -23,7 +23,7 @@ std::vector<const OptionText*> positionals(const CommandText& command) {
   return list;
 }
 
-std::string replaced(const std::string& text, const std::string& special, const std::string& before) {
+std::string with_marks(const std::string& text, const std::string& special, const std::string& before) {
   std::string result;
   for (const char c : text) {
     if (special.find(c) != std::string::npos) result += before;
@@ -137,8 +137,8 @@ std::string zsh_offer(const OptionText& option, const Manual& manual) {
 
 std::string zsh_spec(const OptionText& option, const std::string& name, const Manual& manual) {
   std::string spec = option.repeats ? "*" : "";
-  spec += name + "[" + replaced(option.what, "[]\\:", "\\") + "]";
-  if (!option.flag()) spec += ":" + replaced(option.value, ":", "\\") + ":" + zsh_offer(option, manual);
+  spec += name + "[" + with_marks(option.what, "[]\\:", "\\") + "]";
+  if (!option.flag()) spec += ":" + with_marks(option.value, ":", "\\") + ":" + zsh_offer(option, manual);
   return shell_quoted(spec);
 }
 
@@ -181,7 +181,7 @@ std::string fish_option(const Manual& manual, const std::string& condition, cons
     line += name.rfind("--", 0) == 0 ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
   if (!option.flag()) line += fish_offer(option, manual);
-  return line + " -d " + shell_quoted(replaced(option.what, "\\", "\\")) + "\n";
+  return line + " -d " + shell_quoted(with_marks(option.what, "\\", "\\")) + "\n";
 }
 
 }  // namespace
@@ -213,7 +213,7 @@ std::string zsh_completion(const Manual& manual) {
       " \\\n    '1:command:->command' '*::argument:->argument'\n  case $state in\n  command)\n    local -a "
       "commands=(\n";
   for (const CommandText& command : manual.commands) {
-    script += "      " + shell_quoted(command.name + ":" + replaced(command.summary, ":", "\\")) + "\n";
+    script += "      " + shell_quoted(command.name + ":" + with_marks(command.summary, ":", "\\")) + "\n";
   }
   script += "    )\n    _describe command commands\n    ;;\n  argument)\n    case $words[1] in\n";
   for (const CommandText& command : manual.commands) script += zsh_command(manual, command);
