@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/engine.h"
+#include "cli/output.h"
 #include "probe/op_times.h"
 
 namespace bantam::cli {
@@ -73,6 +74,11 @@ struct BatchTiming {
 /// Times forward passes over one batch of random ids, sequences of these lengths, which the model takes. Of `options` it
 /// reads engine, repetitions, warm-up and per_op.
 BatchTiming time_batch(const ModelFile& file, const BenchOptions& options, const std::vector<uint32_t>& lengths);
+
+/// Adds what was run and how often: threads, isa, backend, build, compiler, repetitions.
+void put_setting(const BenchOptions& options, uint32_t threads, Isa isa, size_t repetitions, Json* object);
+/// Adds p50_ms, p99_ms, min_ms and mean_ms.
+void put_milliseconds(const Spread& ms, Json* object);
 
 /// bench over ids: prints times of every length, or of the mix.
 void print_batches(const ModelFile& file, const BenchOptions& options, const std::vector<BatchTiming>& timings,

@@ -166,16 +166,8 @@ void bench_generating(const ModelFile& file, const BenchOptions& options) {
     Json object = json_object("bench");
     object["file"] = file.path();
     object["tokens"] = options.prompt;
-    object["threads"] = bench.engine().threads();
-    object["isa"] = isa_name(bench.engine().session().isa());
-    object["backend"] = options.engine.backend;
-    object["build"] = kBuildType;
-    object["compiler"] = kCompiler;
-    object["repetitions"] = timing.all.size();
-    object["p50_ms"] = static_cast<float>(all.p50);
-    object["p99_ms"] = static_cast<float>(all.p99);
-    object["min_ms"] = static_cast<float>(all.least);
-    object["mean_ms"] = static_cast<float>(all.mean);
+    put_setting(options, bench.engine().threads(), bench.engine().session().isa(), timing.all.size(), &object);
+    put_milliseconds(all, &object);
     object["arena_bytes"] = bench.engine().arena_bytes();
     Json made = {{"tokens", options.generate},
                  {"beams", options.beams},

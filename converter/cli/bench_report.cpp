@@ -55,16 +55,8 @@ void print_json(const ModelFile& file, const BenchOptions& options, const BatchT
   object["batch"] = timing.lengths.size();
   if (!options.mix.empty()) object["lengths"] = timing.lengths;
   object["tokens"] = timing.tokens;
-  object["threads"] = timing.threads;
-  object["isa"] = isa_name(isa);
-  object["backend"] = options.engine.backend;
-  object["build"] = kBuildType;
-  object["compiler"] = kCompiler;
-  object["repetitions"] = timing.repetitions;
-  object["p50_ms"] = static_cast<float>(timing.ms.p50);
-  object["p99_ms"] = static_cast<float>(timing.ms.p99);
-  object["min_ms"] = static_cast<float>(timing.ms.least);
-  object["mean_ms"] = static_cast<float>(timing.ms.mean);
+  put_setting(options, timing.threads, isa, timing.repetitions, &object);
+  put_milliseconds(timing.ms, &object);
   object["arena_bytes"] = timing.arena;
   object["macs"] = timing.int8_macs + timing.f32_macs;
   object["open_ms"] = static_cast<float>(timing.start.open);
@@ -168,6 +160,22 @@ void print_people(const ModelFile& file, const BenchOptions& options, const std:
 }
 
 }  // namespace
+
+void put_setting(const BenchOptions& options, uint32_t threads, Isa isa, size_t repetitions, Json* object) {
+  (*object)["threads"] = threads;
+  (*object)["isa"] = isa_name(isa);
+  (*object)["backend"] = options.engine.backend;
+  (*object)["build"] = kBuildType;
+  (*object)["compiler"] = kCompiler;
+  (*object)["repetitions"] = repetitions;
+}
+
+void put_milliseconds(const Spread& ms, Json* object) {
+  (*object)["p50_ms"] = static_cast<float>(ms.p50);
+  (*object)["p99_ms"] = static_cast<float>(ms.p99);
+  (*object)["min_ms"] = static_cast<float>(ms.least);
+  (*object)["mean_ms"] = static_cast<float>(ms.mean);
+}
 
 void print_batches(const ModelFile& file, const BenchOptions& options, const std::vector<BatchTiming>& timings,
                    Isa isa) {

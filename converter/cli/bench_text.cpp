@@ -187,12 +187,7 @@ void print_json(const Engine& engine, const BenchOptions& options, const TextTim
   object["task"] = task_name(engine.model().task());
   object["tokens"] = timing.tokens;
   object["truncated"] = timing.truncated;
-  object["threads"] = engine.threads();
-  object["isa"] = isa_name(isa);
-  object["backend"] = options.engine.backend;
-  object["build"] = kBuildType;
-  object["compiler"] = kCompiler;
-  object["repetitions"] = timing.total.size();
+  put_setting(options, engine.threads(), isa, timing.total.size(), &object);
   object["p50_us"] = static_cast<float>(f.p50);
   object["p99_us"] = static_cast<float>(f.p99);
   object["min_us"] = static_cast<float>(f.least);
