@@ -125,13 +125,9 @@ void show_lines(const GenerateArguments& arguments, Engine& engine, const Decodi
 
 /// The way of generating that the command is for, where the file names it.
 std::string way_of(const Model& model, const GenerateArguments& arguments) {
-  if (!arguments.generate.use.empty() || arguments.purpose != Purpose::kSummarize) return arguments.generate.use;
-  for (uint32_t i = 0; i < generation_count(model); ++i) {
-    Generation way;
-    generation(model, i, &way);
-    if (convert::to_string(way.name) == "summarization") return "summarization";
-  }
-  return "";
+  constexpr const char* kSummaries = "summarization";
+  const bool wanted = arguments.purpose == Purpose::kSummarize && arguments.generate.use.empty();
+  return wanted && convert::has_way(model, kSummaries) ? kSummaries : arguments.generate.use;
 }
 
 void run_generate(GenerateArguments& arguments) {

@@ -35,12 +35,7 @@ Generation choose_way(const Model& model, const std::string& name) {
 std::string way_between(const Model& model, const std::string& from, const std::string& to) {
   if (from.empty() || to.empty()) return "";
   const std::string name = fmt::format("translation_{}_to_{}", from, to);
-  for (uint32_t i = 0; i < generation_count(model); ++i) {
-    Generation way;
-    check(generation(model, i, &way), "the file");
-    if (to_string(way.name) == name) return name;
-  }
-  return "";
+  return has_way(model, name) ? name : "";
 }
 
 int32_t language_id(const Model& model, const char* option, const std::string& code) {
@@ -98,6 +93,15 @@ void check_together(const GenerateOptions& options, const Decoding& out) {
 }
 
 }  // namespace
+
+bool has_way(const Model& model, const std::string& name) {
+  for (uint32_t i = 0; i < generation_count(model); ++i) {
+    Generation way;
+    check(generation(model, i, &way), "the file");
+    if (to_string(way.name) == name) return true;
+  }
+  return false;
+}
 
 Decoding resolve_decoding(const Model& model, const GenerateOptions& options) {
   Decoding out;

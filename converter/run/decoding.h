@@ -58,6 +58,9 @@ struct Decoding {
   uint32_t contexts() const { return has_beams() ? said.beams.beams : best_of; }
 };
 
+/// Does the file name such a way of generating? O(ways).
+bool has_way(const Model& model, const std::string& name);
+
 /// Throws where the two do not go together (kUsage), with the names that would.
 Decoding resolve_decoding(const Model& model, const GenerateOptions& options);
 
