@@ -52,14 +52,7 @@ TEST_P(Contexts, PiecesOfAnySizeHaveTheSameBits) {
   const Bits expected = whole(ids);
   for (const uint32_t piece : {1U, 3U, 7U, 16U, 23U, 24U}) {
     Decoder pieces = decoder(options(1));
-    Bits found;
-    for (uint32_t begin = 0; begin < kLongest; begin += piece) {
-      const uint32_t end = std::min(begin + piece, kLongest);
-      EXPECT_EQ(pieces.session().context_length(0), begin);
-      const Bits one = pieces.run({slice(ids, begin, end)})[0];
-      found.insert(found.end(), one.begin(), one.end());
-    }
-    EXPECT_EQ(found, expected) << "in pieces of " << piece;
+    EXPECT_EQ(pieces.run_in_pieces(ids, piece), expected) << "in pieces of " << piece;
     EXPECT_EQ(std::vector<int32_t>(pieces.session().context_ids(0), pieces.session().context_ids(0) + kLongest), ids);
   }
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -100,6 +101,18 @@ class Decoder {
       }
     }
     return found;
+  }
+
+  /// Output rows of a sequence that comes in pieces of so many tokens to its context, which is empty.
+  Bits run_in_pieces(const std::vector<int32_t>& ids, uint32_t piece) {
+    Bits all;
+    const auto count = static_cast<uint32_t>(ids.size());
+    for (uint32_t begin = 0; begin < count; begin += piece) {
+      EXPECT_EQ(session_->context_length(0), begin);
+      const Bits one = run({slice(ids, begin, std::min(begin + piece, count))})[0];
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
   }
 
  private:

@@ -105,11 +105,12 @@ def sampled(model, ids, seed, settings):
 class Shake(transformers.LogitsProcessor):
     """Scores as another machine might round them, and some more."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, width=MARGIN):
         self.generator = torch.Generator().manual_seed(seed)
+        self.width = width
 
     def __call__(self, input_ids, scores):
-        return scores + (torch.rand(scores.shape, generator=self.generator, dtype=scores.dtype) - 0.5) * MARGIN
+        return scores + (torch.rand(scores.shape, generator=self.generator, dtype=scores.dtype) - 0.5) * self.width
 
 
 def searched(model, ids, settings):

@@ -11,6 +11,8 @@ import tokenizers
 import torch
 import transformers
 
+from generation import Shake
+
 NAME = "bart-text"
 WORDS = "the a cat dog sun rain runs sings sees likes and or when far near old new".split()
 STATED = {
@@ -33,14 +35,18 @@ SETTINGS = {
 }
 
 
-class Shake(transformers.LogitsProcessor):
-    """Scores as another machine might round them."""
-
-    def __init__(self, seed):
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def __call__(self, input_ids, scores):
-        return scores + (torch.rand(scores.shape, generator=self.generator, dtype=scores.dtype) - 0.5) * 4e-3
+SMALL = {
+    "d_model": 24,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 3,
+    "decoder_attention_heads": 3,
+    "encoder_ffn_dim": 26,
+    "decoder_ffn_dim": 28,
+    "max_position_embeddings": 64,
+}
+# What scores are shaken by.
+WIDTH = 4e-3
 
 
 def tokenizer():
@@ -79,29 +85,31 @@ def generated(model, ids, settings, processors=()):
     return made.sequences[0, 1:].tolist(), score
 
 
+def hangs_on_rounding(model, ids, settings, made):
+    return any(generated(model, ids, settings, [Shake(at, WIDTH)])[0] != made for at in range(2))
+
+
+def randomize_pair(model, randomize, seed):
+    """Weights and biases of tokens by which texts differ, and end."""
+    randomize(model, seed, gain=1.2)
+    model.tie_weights()
+    generator = torch.Generator().manual_seed(seed + 1)
+    model.final_logits_bias = torch.randn(model.final_logits_bias.shape, generator=generator) * 0.5
+    model.final_logits_bias[0, model.config.eos_token_id] += 2.5
+
+
 def make(directory, randomize, seed):
     words = tokenizer()
     config = transformers.BartConfig(
         vocab_size=words.get_vocab_size(),
-        d_model=24,
-        encoder_layers=2,
-        decoder_layers=2,
-        encoder_attention_heads=3,
-        decoder_attention_heads=3,
-        encoder_ffn_dim=26,
-        decoder_ffn_dim=28,
-        max_position_embeddings=64,
+        **SMALL,
         pad_token_id=1,
         bos_token_id=0,
         eos_token_id=2,
         decoder_start_token_id=2,
     )
     model = transformers.BartForConditionalGeneration(config)
-    randomize(model, seed, gain=1.2)
-    model.tie_weights()
-    generator = torch.Generator().manual_seed(seed + 1)
-    model.final_logits_bias = torch.randn(model.final_logits_bias.shape, generator=generator) * 0.5
-    model.final_logits_bias[0, 2] += 2.5  # texts end
+    randomize_pair(model, randomize, seed)
     model.generation_config = transformers.GenerationConfig(
         bos_token_id=0, pad_token_id=1, eos_token_id=2, decoder_start_token_id=2, **STATED
     )
@@ -116,7 +124,7 @@ def make(directory, randomize, seed):
             for text in texts():
                 ids = words.encode(WAYS.get(name, {}).get("prefix", "") + text).ids
                 made, score = generated(model, ids, settings)
-                if any(generated(model, ids, settings, [Shake(at)])[0] != made for at in range(2)):
+                if hangs_on_rounding(model, ids, settings, made):
                     continue
                 line = {"kind": name, "text": text, "ids": made, "generated": words.decode(made)}
                 if score is not None:
