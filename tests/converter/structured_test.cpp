@@ -26,9 +26,9 @@ namespace {
 
 using testing::problems_of;
 
-const std::string kModels = std::string(BANTAM_SOURCE_DIR) + "/tests/golden/models/";
+const std::string kGolden = std::string(BANTAM_SOURCE_DIR) + "/tests/golden/models/";
 
-Draft draft_of(const std::string& model) { return Draft(open_model_source(kModels + model)); }
+Draft draft_of(const std::string& model) { return Draft(open_model_source(kGolden + model)); }
 
 PruneOptions options_of(PrunePattern pattern, double share, PruneScope scope, bool measured) {
   PruneOptions options;
@@ -187,7 +187,7 @@ TEST(Structured, SaysWhatIsWrong) {
     EXPECT_NE(problem(PrunePattern::kFfn, 1.0, scope).find("below 1"), std::string::npos);
   }
   EXPECT_EQ(draft.size().encoder_parameters, draft_of("bert-joint").size().encoder_parameters);
-  ModelSource mute = open_model_source(kModels + "bert-joint");
+  ModelSource mute = open_model_source(kGolden + "bert-joint");
   mute.tokenizer = {};
   Draft without(mute);
   const auto options = options_of(PrunePattern::kHeads, 0.4, PruneScope::kGlobal, true);

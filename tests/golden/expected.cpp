@@ -62,6 +62,12 @@ std::vector<std::string> model_names() {
 
 fs::path model_directory(const std::string& name) { return fs::path(BANTAM_SOURCE_DIR) / "tests/golden/models" / name; }
 
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 fs::path shared_directory() {
   const char* set = std::getenv("BANTAM_SHARED");
   const fs::path path = set != nullptr ? fs::path(set) : fs::path(BANTAM_SOURCE_DIR) / "../shared";

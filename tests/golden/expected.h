@@ -2,6 +2,8 @@
 #ifndef BANTAM_TESTS_GOLDEN_EXPECTED_H_
 #define BANTAM_TESTS_GOLDEN_EXPECTED_H_
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -25,6 +27,9 @@ std::vector<Case> read_expected(const std::filesystem::path& path);
 /// Folders of committed models, sorted by name.
 std::vector<std::string> model_names();
 std::filesystem::path model_directory(const std::string& name);
+
+/// A parameter that is a model's name, as GoogleTest takes it.
+std::string test_name(const ::testing::TestParamInfo<std::string>& info);
 
 /// A folder of larger models that is not part of the project: $BANTAM_SHARED or ../shared. Empty: absent.
 std::filesystem::path shared_directory();

@@ -38,12 +38,6 @@ TEST_P(ImportGolden, EqualsTransformers) {
   }
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Models, ImportGolden, testing::ValuesIn(model_names()), test_name);
 
 }  // namespace

@@ -4,12 +4,13 @@
 A flag that a build file sets too early or too late is dropped without a word; compile_commands.json has what is used.
 """
 
-import json
 import pathlib
 import shlex
 import shutil
 import subprocess
 import sys
+
+from compile_commands import compile_commands
 
 # Folders of sources by the optimisation that their build type Release gives them: the last -O of a command counts.
 QUICK_TO_COMPILE = ("converter/cli/", "converter/import/", "converter/pages/", "tests/session/")
@@ -55,7 +56,7 @@ def main():
         print(f"{commands} is not there: configure with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, as the presets do")
         return 77
     wrong, seen = [], 0
-    for entry in json.loads(commands.read_text()):
+    for entry in compile_commands(build):
         try:
             source = str(pathlib.Path(entry["file"]).relative_to(root))
         except ValueError:

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """private_names.py REPOSITORY: names in the anonymous namespaces of a folder are unique in it.
 
-The preset demo compiles the sources of a folder as one (CMAKE_UNITY_BUILD), where their anonymous namespaces are one. A name
-that two sources define is found here in a second, and a private type with the name of one that a header defines in the same
-namespace, which any other source may include; what else differs then, `./dev test all` finds, which compiles the preset.
+The preset release compiles a few sources of a folder as one (CMAKE_UNITY_BUILD), the preset demo all of them, and their
+anonymous namespaces are one. A name that two sources define is found here in a second, and a private type with the name of one
+that a header defines in the same namespace, which any other source may include; what else differs then in the preset demo,
+`./dev test all` finds.
 """
 
 import pathlib

@@ -14,8 +14,7 @@ checks=--checks=  # added to those of .clang-tidy
 [ "$extent" = all ] || checks='--checks=-clang-analyzer-*'
 passed=$build/tidy-$extent
 mkdir -p "$passed"
-# Without the precompiled headers, which are the compiler's own: a source that misses an include fails here.
-sed -E 's/ -Winvalid-pch//g; s/ -include [^ ]*cmake_pch\.hxx//g' "$build/compile_commands.json" >"$passed/compile_commands.json"
+python3 -B tests/style/compile_commands.py "$build" "$passed/compile_commands.json"
 
 # What git says has changed; everything where there is no git to ask.
 changed_sources() {
@@ -70,5 +69,5 @@ export build tidy checks passed common common_runtime
 
 # Sources that this configuration does not compile (another instruction set, an absent option) are left out.
 printf '%s\n' "${sources[@]}" | while read -r source; do
-  ! grep -qF "\"file\": \"$PWD/$source\"" "$build/compile_commands.json" || printf '%s\0' "$source"
+  ! grep -qF "\"file\": \"$PWD/$source\"" "$passed/compile_commands.json" || printf '%s\0' "$source"
 done | xargs -0 -r -n 1 -P "$(nproc)" bash -c "check \"\$0\""

@@ -139,4 +139,10 @@ const Session& FakeRun::session(bool has_run) {
   return s;
 }
 
+std::vector<std::string> label_names(size_t count) {
+  std::vector<std::string> list;
+  for (size_t i = 0; i < count; ++i) list.push_back("label" + std::to_string(i));
+  return list;
+}
+
 }  // namespace bantam::tests

@@ -56,6 +56,9 @@ class FakeRun {
   std::unique_ptr<Built> built_;
 };
 
+/// "label0", "label1" and so on.
+std::vector<std::string> label_names(size_t count);
+
 }  // namespace bantam::tests
 
 #endif  // BANTAM_TESTS_TASKS_FAKE_RUN_H_

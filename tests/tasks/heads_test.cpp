@@ -23,15 +23,9 @@ void one_row(FakeRun* run, fb::TaskKind kind, const std::vector<float>& logits,
   run->add_words("a");
 }
 
-std::vector<std::string> names(size_t count) {
-  std::vector<std::string> list;
-  for (size_t i = 0; i < count; ++i) list.push_back("label" + std::to_string(i));
-  return list;
-}
-
 TEST(Classify, SoftmaxBestFirstTiesToTheSmallerIndex) {
   FakeRun run;
-  run.add_labels(0, names(4));
+  run.add_labels(0, label_names(4));
   one_row(&run, fb::TaskKind::classify, {1.0f, 3.0f, 3.0f, -2.0f});
   LabelScore out[4];
   uint32_t count = 0;
@@ -52,7 +46,7 @@ TEST(Classify, SoftmaxBestFirstTiesToTheSmallerIndex) {
 TEST(Heads, OutputsOfOtherRowsAreRefused) {
   FakeRun run;
   run.task().kind = fb::TaskKind::tag;
-  run.add_labels(0, names(2));
+  run.add_labels(0, label_names(2));
   run.add_output({fb::OutputRole::tags, 2, false, {1.0f, 2.0f}});  // one row for a sequence of five tokens
   run.add_words("a b c");
   LabelScore labels[4];
@@ -70,7 +64,7 @@ TEST(Heads, OutputsOfOtherRowsAreRefused) {
 
 TEST(Classify, TemperatureAndRejection) {
   FakeRun run;
-  fb::LabelSetT& set = run.add_labels(0, names(2));
+  fb::LabelSetT& set = run.add_labels(0, label_names(2));
   set.temperature = 2.0f;
   set.reject_below = 0.8f;
   one_row(&run, fb::TaskKind::classify, {2.0f, 0.0f});
@@ -87,7 +81,7 @@ TEST(Classify, TemperatureAndRejection) {
 
 TEST(Classify, MultiLabelCountsThoseOverTheThreshold) {
   FakeRun run;
-  run.add_labels(0, names(4)).threshold = 0.6f;
+  run.add_labels(0, label_names(4)).threshold = 0.6f;
   one_row(&run, fb::TaskKind::multi_label, {0.0f, 2.0f, -3.0f, 0.5f});
   LabelScore out[4];
   uint32_t count = 0;
@@ -104,7 +98,7 @@ TEST(Classify, MultiLabelCountsThoseOverTheThreshold) {
 
 TEST(Classify, RegressionGivesRawValuesInOrder) {
   FakeRun run;
-  run.add_labels(0, names(2));
+  run.add_labels(0, label_names(2));
   one_row(&run, fb::TaskKind::regress, {-1.5f, 4.25f});
   LabelScore out[2];
   uint32_t count = 0;
@@ -116,7 +110,7 @@ TEST(Classify, RegressionGivesRawValuesInOrder) {
 
 TEST(Classify, RefusesOtherTasksBadArgumentsAndNoRun) {
   FakeRun run;
-  run.add_labels(0, names(2));
+  run.add_labels(0, label_names(2));
   one_row(&run, fb::TaskKind::classify, {0.0f, 1.0f});
   LabelScore out[2];
   uint32_t count = 0;
@@ -134,7 +128,7 @@ RC_GTEST_PROP(Classify, ScoresSumToOneAndDescend, ()) {
   std::vector<float> logits;
   for (const int value : tenths) logits.push_back(static_cast<float>(value) / 10);
   FakeRun run;
-  run.add_labels(0, names(logits.size()));
+  run.add_labels(0, label_names(logits.size()));
   one_row(&run, fb::TaskKind::classify, logits);
   std::vector<LabelScore> out(logits.size());
   uint32_t count = 0;

@@ -12,12 +12,6 @@
 namespace bantam::tests {
 namespace {
 
-std::vector<std::string> names(size_t count) {
-  std::vector<std::string> list;
-  for (size_t i = 0; i < count; ++i) list.push_back("label" + std::to_string(i));
-  return list;
-}
-
 struct Tree {
   std::vector<float> logits;
   std::vector<int32_t> parents;
@@ -44,7 +38,7 @@ Tree any_tree() {
 
 void set_up(FakeRun* run, fb::TaskKind kind, const Tree& tree, float temperature) {
   run->task().kind = kind;
-  fb::LabelSetT& set = run->add_labels(0, names(tree.logits.size()));
+  fb::LabelSetT& set = run->add_labels(0, label_names(tree.logits.size()));
   set.temperature = temperature;
   set.parents = tree.parents;
   run->add_output({fb::OutputRole::labels, static_cast<uint32_t>(tree.logits.size()), false, tree.logits});
@@ -113,9 +107,9 @@ RC_GTEST_PROP(Levels, OfSeveralLabelsBoundThoseBelow, ()) {
 TEST(LabelSets, FurtherOnesAreOfTexts) {
   FakeRun run;
   run.task().kind = fb::TaskKind::joint;
-  run.add_labels(0, names(2));
+  run.add_labels(0, label_names(2));
   run.add_labels(1, {"O", "B-x"}, fb::TagScheme::iob2);
-  fb::LabelSetT& further = run.add_labels(2, names(3));
+  fb::LabelSetT& further = run.add_labels(2, label_names(3));
   further.name = "mood";
   further.temperature = 2;
   run.add_output({fb::OutputRole::labels, 2, false, {1.0f, 0.0f}});

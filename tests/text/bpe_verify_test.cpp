@@ -81,7 +81,7 @@ TEST(VerifyBpe, RefusesWhatDoesNotGoTogether) {
   }
 }
 
-constexpr int kRounds = testing::rounds(1500, 300);
+constexpr int kDamages = testing::rounds(1500, 300);
 
 void damage(const nlohmann::json& json) {
   std::mt19937 dice(5);
@@ -90,7 +90,7 @@ void damage(const nlohmann::json& json) {
   int accepted = 0;
   SmallTokenizer small(json);
   ASSERT_TRUE(small.ok());
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kDamages; ++round) {
     const auto& blobs = small.description().blobs;
     const fb::Blob& table = *blobs[static_cast<size_t>(round) % blobs.size()]->data;
     std::vector<uint64_t> copy(small.image().data_size() / 8);
@@ -107,7 +107,7 @@ void damage(const nlohmann::json& json) {
     for (const Offset offset : got.offsets) EXPECT_LE(offset.end, text.size());
     for (uint32_t id = 0; id < tokenizer.vocab_size(); ++id) tokenizer.id(tokenizer.token(id));
   }
-  EXPECT_GT(accepted, kRounds / 8);
+  EXPECT_GT(accepted, kDamages / 8);
 }
 
 TEST(VerifyBpe, DamagedTablesAreRefusedOrHarmless) {

@@ -1,0 +1,27 @@
+// A file against what the original library answered, for the committed models and for larger ones.
+#ifndef BANTAM_TESTS_GOLDEN_COMPARE_H_
+#define BANTAM_TESTS_GOLDEN_COMPARE_H_
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "bantam_generated.h"
+
+namespace bantam::golden {
+
+/// Of an f32 file against the library in double precision; also what the README promises for real models.
+inline constexpr double kLargestDifference = 2e-4;
+
+/// Converts the model in `directory` and calls use(output's name, expected value, the file's value) for every stored value of
+/// every stride-th case of its expected.jsonl.
+void compare(const std::filesystem::path& directory, fb::DType weights,
+             const std::function<void(const std::string&, double, double)>& use, size_t stride = 1);
+
+/// Expects every value as f32 within kLargestDifference.
+void expect_equal(const std::filesystem::path& directory, size_t stride = 1);
+
+}  // namespace bantam::golden
+
+#endif  // BANTAM_TESTS_GOLDEN_COMPARE_H_
