@@ -10,7 +10,7 @@
 namespace bantam::convert {
 namespace {
 
-using testing::problems_of;
+using fixture::problems_of;
 constexpr fb::DType kF32 = fb::DType::f32, kI8 = fb::DType::i8, kI4 = fb::DType::i4;
 
 MatrixCosts matrix(const char* name, uint64_t elements, double int8, double int4) {
@@ -106,7 +106,7 @@ TEST(Sensitivity, MeasuresWhatBudgetsNeed) {
   EXPECT_LT(all.file_bytes, measured.file_bytes);
   EXPECT_EQ(choice_as_keeps(graph, measured, all).size(), measured.matrices.size());
   // The file holds the same.
-  testing::Directory directory;
+  fixture::Directory directory;
   directory.write("costs.json", sensitivity_json(measured));
   EXPECT_EQ(choose_within(read_sensitivity(directory.path() / "costs.json"), parse_budget("loss=1000")).types,
             all.types);
@@ -123,7 +123,7 @@ TEST(Sensitivity, MeasuresWhatBudgetsNeed) {
 
 /// 1.8e19 has no uint64_t, nor has -1: security trial, finding 15.
 TEST(Budget, RefusesCostsThatAreNoNumbersOfBytes) {
-  const testing::Directory directory;
+  const fixture::Directory directory;
   const auto refusal = [&](const std::string& field, const std::string& value) {
     std::map<std::string, std::string> fields = {
         {"file_bytes", "1000"}, {"elements", "10"}, {"bytes_saved", "30"}, {"divergence", "0.5"}};

@@ -12,7 +12,7 @@
 namespace bantam::convert {
 namespace {
 
-using testing::problems_of;
+using fixture::problems_of;
 
 /// Texts of two labels whose logits differ by `margin` and are right `right` times of a hundred.
 std::vector<Scored> texts(float margin, int right) {

@@ -19,8 +19,8 @@ namespace bantam::convert {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Directory;
-using testing::problems_of;
+using fixture::Directory;
+using fixture::problems_of;
 
 std::string content(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -31,7 +31,7 @@ std::string content(const fs::path& path) {
 struct Source {
   Directory model;
   Directory results;
-  Source() { model.write_model(testing::tiny_config(), testing::tiny_bert()); }
+  Source() { model.write_model(fixture::tiny_config(), fixture::tiny_bert()); }
   ConvertOptions options(const std::string& name = "out.bantam") const {
     ConvertOptions options;
     options.source = model.path();

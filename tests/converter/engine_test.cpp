@@ -13,7 +13,7 @@ namespace bantam::convert {
 namespace {
 
 void run(const bantam::testing::ModelBuilder& builder) {
-  const testing::Directory directory;
+  const fixture::Directory directory;
   const std::vector<uint8_t> bytes = builder.finish();
   directory.write("m.bantam", std::string(bytes.begin(), bytes.end()));
   const ModelFile file((directory.path() / "m.bantam").string());
@@ -33,7 +33,7 @@ TEST(Engine, RefusesSumsThatAreNotThoseOfTheWeights) {
     ++sum;
     std::memcpy(place, &sum, sizeof(sum));
   }
-  const std::string said = testing::problems_of(ExitCode::kInvalid, [&] { run(builder); });
+  const std::string said = fixture::problems_of(ExitCode::kInvalid, [&] { run(builder); });
   EXPECT_NE(said.find("m.bantam: tensor pool: the sum of row 0"), std::string::npos) << said;
   EXPECT_NE(said.find("bantam verify"), std::string::npos) << said;
 }

@@ -15,12 +15,12 @@ namespace {
 
 /// Minutes where the time grows with the square of the number of keys: security trial, finding 13.
 TEST(EvalData, ManyKeysInALine) {
-  const FileBytes bytes = build(clone(testing::bert_graph({})), {});
+  const FileBytes bytes = build(clone(fixture::bert_graph({})), {});
   Model model;
   ASSERT_EQ(Model::open(bytes.data(), bytes.size(), &model), Status::kOk);
   std::string line = "{\"text\": \"hello\", \"label\": \"x\"";
   for (int i = 0; i < 300000; ++i) line += ",\"" + std::to_string(i) + "\":0";
-  const testing::Directory directory;
+  const fixture::Directory directory;
   directory.write("data.jsonl", line + "}\n{\"text\": \"you\", \"label\": \"y\"}\n");
   const Dataset data = read_dataset((directory.path() / "data.jsonl").string(), model, 0, false);
   ASSERT_EQ(data.examples.size(), 2U);

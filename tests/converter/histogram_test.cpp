@@ -110,7 +110,7 @@ StaticRanges measure(const Graph& unfused, RangeBy by, double percentile = 99) {
 }
 
 TEST(StaticRanges, KeepPartOfWhatWasSeen) {
-  const Graph unfused = unfuse(testing::bert_graph({}));
+  const Graph unfused = unfuse(fixture::bert_graph({}));
   const std::map<std::string, RangeWish> wishes = static_activations(unfused);
   const StaticRanges all = measure(unfused, RangeBy::kMinMax);
   EXPECT_TRUE(all.kept.empty());
@@ -143,7 +143,7 @@ TEST(StaticRanges, KeepPartOfWhatWasSeen) {
 }
 
 TEST(StaticRanges, AllNumbersAreMinMax) {
-  const Graph graph = testing::bert_graph({});
+  const Graph graph = fixture::bert_graph({});
   const Graph unfused = unfuse(graph);
   EXPECT_EQ(build_static(graph, measure(unfused, RangeBy::kPercentile, 100)).bytes,
             build_static(graph, measure(unfused, RangeBy::kMinMax)).bytes);

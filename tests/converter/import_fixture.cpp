@@ -4,7 +4,7 @@
 #include <cstring>
 #include <fstream>
 
-namespace bantam::convert::testing {
+namespace bantam::convert::fixture {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
@@ -131,4 +131,4 @@ std::string problems_of(ExitCode code, const std::function<void()>& work) {
   return "";
 }
 
-}  // namespace bantam::convert::testing
+}  // namespace bantam::convert::fixture

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-namespace bantam::convert::testing {
+namespace bantam::convert::fixture {
 
 struct TensorData {
   std::string dtype = "F32";
@@ -59,6 +59,6 @@ class Directory {
 /// Runs `work`, which must throw an Error with this code, and returns all its problems, one a line.
 std::string problems_of(ExitCode code, const std::function<void()>& work);
 
-}  // namespace bantam::convert::testing
+}  // namespace bantam::convert::fixture
 
 #endif  // BANTAM_TESTS_CONVERTER_IMPORT_FIXTURE_H_

@@ -4,7 +4,7 @@
 #include "import/hugging_face.h"
 #include "tests/converter/import_fixture.h"
 
-namespace bantam::convert::testing {
+namespace bantam::convert::fixture {
 namespace {
 
 using nlohmann::json;
@@ -93,4 +93,4 @@ TEST(LabelParents, AreNumbersOfLabels) {
 }
 
 }  // namespace
-}  // namespace bantam::convert::testing
+}  // namespace bantam::convert::fixture

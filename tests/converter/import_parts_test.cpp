@@ -9,7 +9,7 @@
 #include "import/source/labels.h"
 #include "import/source/model_card.h"
 
-namespace bantam::convert::testing {
+namespace bantam::convert::fixture {
 namespace {
 
 using nlohmann::json;
@@ -178,4 +178,4 @@ TEST_F(SentenceTransformers, ReadsDenseModules) {
 }
 
 }  // namespace
-}  // namespace bantam::convert::testing
+}  // namespace bantam::convert::fixture

@@ -11,7 +11,7 @@
 #include "converter/import_fixture.h"
 #include "import/source/checkpoint.h"
 
-namespace bantam::convert::testing {
+namespace bantam::convert::fixture {
 namespace {
 
 /// What opening these bytes says.
@@ -220,4 +220,4 @@ TEST(Checkpoint, SaysHowToSaveAPickleAgain) {
 }
 
 }  // namespace
-}  // namespace bantam::convert::testing
+}  // namespace bantam::convert::fixture

@@ -5,7 +5,7 @@
 #include "converter/import_fixture.h"
 #include "import/source/safetensors.h"
 
-namespace bantam::convert::testing {
+namespace bantam::convert::fixture {
 namespace {
 
 TEST(SafetensorsWriter, TheReaderReadsWhatIsWritten) {
@@ -36,4 +36,4 @@ TEST(SafetensorsWriter, OneInputGivesOneFile) {
 }
 
 }  // namespace
-}  // namespace bantam::convert::testing
+}  // namespace bantam::convert::fixture

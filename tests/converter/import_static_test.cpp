@@ -9,7 +9,7 @@
 #include "import/families/family.h"
 #include "import/hugging_face.h"
 
-namespace bantam::convert::testing {
+namespace bantam::convert::fixture {
 namespace {
 
 using nlohmann::json;
@@ -203,4 +203,4 @@ TEST(Published, FamiliesAreToldBySettingsAndTensors) {
 }
 
 }  // namespace
-}  // namespace bantam::convert::testing
+}  // namespace bantam::convert::fixture

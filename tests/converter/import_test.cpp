@@ -7,7 +7,7 @@
 #include "converter/import_fixture.h"
 #include "import/hugging_face.h"
 
-namespace bantam::convert::testing {
+namespace bantam::convert::fixture {
 namespace {
 
 using nlohmann::json;
@@ -351,4 +351,4 @@ TEST_F(MaskedLanguage, AnotherMatrixIsKept) {
 }
 
 }  // namespace
-}  // namespace bantam::convert::testing
+}  // namespace bantam::convert::fixture

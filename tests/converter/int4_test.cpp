@@ -167,7 +167,7 @@ double distance(const Graph& graph, const Built& built) {
 }
 
 TEST(Int4, FilesRunAndAreNearTheirModel) {
-  const Graph graph = testing::bert_graph({});
+  const Graph graph = fixture::bert_graph({});
   TypeOptions options;
   options.weights = fb::DType::i4;
   for (const uint32_t group :

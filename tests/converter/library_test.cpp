@@ -12,7 +12,7 @@
 namespace bantam {
 namespace {
 
-using convert::testing::Directory;
+using convert::fixture::Directory;
 
 std::string model(const std::string& name) { return std::string(BANTAM_SOURCE_DIR) + "/tests/golden/models/" + name; }
 

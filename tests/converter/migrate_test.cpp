@@ -13,7 +13,7 @@
 namespace bantam::convert {
 namespace {
 
-using testing::random_values;
+using fixture::random_values;
 
 /// Two norms of one sum, each in front of a layer of its own; the layers may have the same weights, as ALBERT's have.
 Graph two_layers(bool shared) {

@@ -52,7 +52,7 @@ class Stored {
 };
 
 TEST(Layout, Int8TilesHoldTheWeightsTheirScalesAndSums) {
-  const Built built = build_model(testing::bert_graph({}), weights(fb::DType::i8));
+  const Built built = build_model(fixture::bert_graph({}), weights(fb::DType::i8));
   const Stored stored(built, "layer.0.ffn1.weight");  // 72 x 40
   ASSERT_EQ(stored.tensor->layout, fb::Layout::tile_k4n16);
   EXPECT_EQ(stored.tensor->data->size(), 80u * 40u);
@@ -82,7 +82,7 @@ TEST(Layout, Int8TilesHoldTheWeightsTheirScalesAndSums) {
 }
 
 TEST(Layout, Int8TablesAreTightRows) {
-  const Built built = build_model(testing::bert_graph({}), weights(fb::DType::i8));
+  const Built built = build_model(fixture::bert_graph({}), weights(fb::DType::i8));
   const Stored stored(built, "words");
   ASSERT_EQ(stored.tensor->layout, fb::Layout::rows);
   EXPECT_EQ(stored.tensor->scale_kind, fb::ScaleKind::per_row);
@@ -96,7 +96,7 @@ TEST(Layout, Int8TablesAreTightRows) {
 
 TEST(Layout, FloatTilesAndVectors) {
   for (const fb::DType type : {fb::DType::f32, fb::DType::f16}) {
-    const Built built = build_model(testing::bert_graph({}), weights(type));
+    const Built built = build_model(fixture::bert_graph({}), weights(type));
     const Stored stored(built, "layer.1.ffn2.weight");  // 40 x 72
     ASSERT_EQ(stored.tensor->layout, fb::Layout::tile_n16);
     for (size_t n = 0; n < 48; ++n) {
@@ -117,10 +117,10 @@ TEST(Layout, FloatTilesAndVectors) {
 }
 
 TEST(Layout, ATiedTableIsStoredOnceInTiles) {
-  testing::Shape shape;
+  fixture::Shape shape;
   shape.tied_output = true;
-  const Built tied = build_model(testing::bert_graph(shape), weights(fb::DType::i8));
-  const Built untied = build_model(testing::bert_graph({}), weights(fb::DType::i8));
+  const Built tied = build_model(fixture::bert_graph(shape), weights(fb::DType::i8));
+  const Built untied = build_model(fixture::bert_graph({}), weights(fb::DType::i8));
   const Stored stored(tied, "words");
   EXPECT_EQ(stored.tensor->layout, fb::Layout::tile_k4n16);
   // 211 rows become 224; what else is added is a bias, sums, an op and names.
@@ -128,7 +128,7 @@ TEST(Layout, ATiedTableIsStoredOnceInTiles) {
 }
 
 TEST(Layout, ConstantsSharedByTwoTensorsAreMerged) {
-  Graph graph = testing::bert_graph({});
+  Graph graph = fixture::bert_graph({});
   // Layers 0 and 1 share one matrix under two names.
   int32_t first = -1;
   for (size_t i = 0; i < graph.constants.size(); ++i) {
@@ -139,11 +139,11 @@ TEST(Layout, ConstantsSharedByTwoTensorsAreMerged) {
   const Built built = build_model(graph, weights(fb::DType::i8));
   const Stored stored(built, "layer.0.ffn1.weight");
   EXPECT_EQ(stored.tensor->source, (std::vector<std::string>{"layer.0.ffn1.weight", "layer.1.ffn1.weight"}));
-  EXPECT_LT(built.bytes.size(), build(testing::bert_graph({}), weights(fb::DType::i8)).size() - 72u * 40u);
+  EXPECT_LT(built.bytes.size(), build(fixture::bert_graph({}), weights(fb::DType::i8)).size() - 72u * 40u);
 }
 
 TEST(Build, EveryBlobIsAlignedAndInsideAndTheChecksumsHold) {
-  const Built built = build_model(testing::bert_graph({}), weights(fb::DType::i8));
+  const Built built = build_model(fixture::bert_graph({}), weights(fb::DType::i8));
   FileHeader header;
   ASSERT_EQ(read_header(built.bytes.data(), built.bytes.size(), &header, nullptr), Status::kOk);
   EXPECT_EQ(header.file_size, built.bytes.size());
@@ -159,11 +159,11 @@ TEST(Build, EveryBlobIsAlignedAndInsideAndTheChecksumsHold) {
 }
 
 TEST(Build, SameGraphSameBytesAndTheGraphIsLeftAlone) {
-  const Graph graph = testing::bert_graph({});
+  const Graph graph = fixture::bert_graph({});
   const FileBytes first = build(graph, weights(fb::DType::i8));
   const FileBytes f32 = build(graph, weights(fb::DType::f32));
   EXPECT_EQ(first, build(graph, weights(fb::DType::i8)));
-  EXPECT_EQ(first, build(testing::bert_graph({}), weights(fb::DType::i8)));
+  EXPECT_EQ(first, build(fixture::bert_graph({}), weights(fb::DType::i8)));
   EXPECT_NE(first, f32);
   EXPECT_GT(f32.size(), first.size());
 }
@@ -171,13 +171,13 @@ TEST(Build, SameGraphSameBytesAndTheGraphIsLeftAlone) {
 TEST(Build, OddShapesPassTheVerifier) {
   for (const uint32_t hidden : {8u, 40u, 48u}) {
     for (const uint32_t heads : {1u, 2u, 4u}) {
-      testing::Shape shape;
+      fixture::Shape shape;
       shape.hidden = hidden;
       shape.heads = heads;
       shape.inner = hidden + 4;
       shape.layers = 1 + heads / 2;
       for (const fb::DType type : {fb::DType::f32, fb::DType::f16, fb::DType::i8}) {
-        const FileBytes bytes = build(testing::bert_graph(shape), weights(type));
+        const FileBytes bytes = build(fixture::bert_graph(shape), weights(type));
         Model model;
         EXPECT_EQ(Model::open(bytes.data(), bytes.size(), &model), Status::kOk);
       }
@@ -188,7 +188,7 @@ TEST(Build, OddShapesPassTheVerifier) {
 TEST(Build, MixedTypesPassTheVerifier) {
   TypeOptions mixed;
   mixed.keep = {parse_keep("layer.0.qkv=f32"), parse_keep("layer.1.ffn1=f16"), parse_keep("words=f16")};
-  const FileBytes bytes = build(testing::bert_graph({}), mixed);
+  const FileBytes bytes = build(fixture::bert_graph({}), mixed);
   Model model;
   EXPECT_EQ(Model::open(bytes.data(), bytes.size(), &model), Status::kOk);
 }

@@ -8,7 +8,7 @@
 
 #include "graph/builder.h"
 
-namespace bantam::convert::testing {
+namespace bantam::convert::fixture {
 
 /// Values in about [-1, 1], the same for the same seed.
 inline Values random_values(size_t count, uint32_t seed) {
@@ -95,6 +95,6 @@ inline Graph bert_graph(const Shape& shape) {
   return graph;
 }
 
-}  // namespace bantam::convert::testing
+}  // namespace bantam::convert::fixture
 
 #endif  // BANTAM_TESTS_CONVERTER_PACK_GRAPHS_H_

@@ -25,7 +25,7 @@ namespace {
 FileBytes small_file(fb::DType weights) {
   TypeOptions options;
   options.weights = weights;
-  return build(testing::bert_graph({2, 40, 5, 72, 211, 3, true}), options);
+  return build(fixture::bert_graph({2, 40, 5, 72, 211, 3, true}), options);
 }
 
 /// Every output of a run on some ids.
@@ -95,7 +95,7 @@ TEST(HeliumRows, HoldTheSameWeightsAndGiveTheSameBits) {
 }
 
 TEST(HeliumRows, HoldWeightsOfTheIntegerOnlyForm) {
-  const Graph graph = testing::bert_graph({});
+  const Graph graph = fixture::bert_graph({});
   const Graph unfused = unfuse(graph);
   const auto choose = [](Runner& runner) { return random_samples(runner.model().vocabulary(), 40); };
   const StaticRanges ranges = measure_static(unfused, {}, 40, choose, [](double) {});
@@ -111,7 +111,7 @@ TEST(HeliumRows, HoldWeightsOfTheIntegerOnlyForm) {
 
 /// A classifier of which 85 % of the blocks of four are 0; only its last layers have many inputs.
 FileBytes sparse_file(Sparse sparse, PrunePattern pattern = PrunePattern::k1x4) {
-  Graph graph = testing::bert_graph({2, 40, 5, 520, 211, 3});
+  Graph graph = fixture::bert_graph({2, 40, 5, 520, 211, 3});
   PruneOptions prune_most;
   prune_most.share = 0.85;
   prune_most.scope = PruneScope::kUniform;

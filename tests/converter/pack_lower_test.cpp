@@ -12,9 +12,9 @@
 namespace bantam::convert {
 namespace {
 
-Graph lowered(fb::DType weights, const testing::Shape& shape = {}, Plan plan = Plan::kFast,
+Graph lowered(fb::DType weights, const fixture::Shape& shape = {}, Plan plan = Plan::kFast,
               fb::DType residual = fb::DType::f32) {
-  Graph graph = testing::bert_graph(shape);
+  Graph graph = fixture::bert_graph(shape);
   TypeOptions types;
   types.weights = weights;
   choose_types(graph, types);
@@ -33,7 +33,7 @@ const fb::OpT& op(const Graph& graph, const std::string& name) {
 }
 
 TEST(Lower, StepsAreLayersPlusHeads) {
-  testing::Shape shape;
+  fixture::Shape shape;
   shape.layers = 3;
   const Graph graph = lowered(fb::DType::i8, shape);
   const auto& steps = main_subgraph(graph).steps;
@@ -65,7 +65,7 @@ TEST(Lower, QueriesAreOneTensorKeysAndValuesAreNot) {
 }
 
 TEST(Lower, ASmallPlanHasTwoStepsForEachLayer) {
-  testing::Shape shape;
+  fixture::Shape shape;
   shape.layers = 3;
   shape.tags = 70;
   const Graph graph = lowered(fb::DType::i8, shape, Plan::kSmall);
@@ -86,7 +86,7 @@ TEST(Lower, ASmallPlanHasTwoStepsForEachLayer) {
 }
 
 TEST(Lower, TheTwoHalvesOfALayerHoldItsWeights) {
-  Graph graph = testing::bert_graph({});
+  Graph graph = fixture::bert_graph({});
   const fb::OpT whole(op(graph, "layer.1.qkv"));
   const std::vector<float> values = graph.constants[static_cast<size_t>(whole.inputs[1])]->values;
   split_queries(graph);
@@ -104,7 +104,7 @@ TEST(Lower, TheTwoHalvesOfALayerHoldItsWeights) {
 }
 
 TEST(Lower, AnInt8ResidualIsTheOnlyThingThatLivesBesideKeysAndValues) {
-  testing::Shape shape;
+  fixture::Shape shape;
   shape.tags = 70;
   const Graph graph = lowered(fb::DType::i8, shape, Plan::kSmall, fb::DType::i8);
   const int32_t x = op(graph, "embeddings").outputs[1];
@@ -181,7 +181,7 @@ TEST(Lower, F32GraphHasNoInt8) {
 
 TEST(Lower, AnOutputThatIsReadOnKeepsItsStorage) {
   // The embeddings' rows are an output: no later layer may write over them.
-  Graph graph = testing::bert_graph({});
+  Graph graph = fixture::bert_graph({});
   auto output = std::make_unique<fb::OutputT>();
   output->name = "hidden";
   output->tensor = op(graph, "embeddings").outputs[0];

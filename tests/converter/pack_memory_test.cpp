@@ -14,8 +14,8 @@ namespace bantam::convert {
 namespace {
 
 /// Two layers, 128 wide, two heads of 64, an inner layer of 512, 512 positions: a classifier.
-testing::Shape small_encoder() {
-  testing::Shape shape;
+fixture::Shape small_encoder() {
+  fixture::Shape shape;
   shape.hidden = 128;
   shape.heads = 2;
   shape.inner = 512;
@@ -24,11 +24,11 @@ testing::Shape small_encoder() {
   return shape;
 }
 
-FileBytes build_int8(const testing::Shape& shape, fb::DType residual, Plan plan = Plan::kByResidual) {
+FileBytes build_int8(const fixture::Shape& shape, fb::DType residual, Plan plan = Plan::kByResidual) {
   TypeOptions types;
   types.residual = residual;
   types.plan = plan;
-  return build(testing::bert_graph(shape), types);
+  return build(fixture::bert_graph(shape), types);
 }
 
 Model open(const FileBytes& bytes) {
@@ -85,7 +85,7 @@ TEST(Memory, AnArenaOfTwoLayersOf128) {
 }
 
 TEST(Memory, AnswersDependOnNeitherTilesNorBlocksNorInstructionSet) {
-  testing::Shape shape = small_encoder();
+  fixture::Shape shape = small_encoder();
   shape.tags = 72;
   for (const fb::DType residual : {fb::DType::f32, fb::DType::i8}) {
     const FileBytes bytes = build_int8(shape, residual);
@@ -111,7 +111,7 @@ TEST(Memory, AnswersDependOnNeitherTilesNorBlocksNorInstructionSet) {
 }
 
 TEST(Memory, ThePlanChangesMemoryAndNoBit) {
-  testing::Shape shape = small_encoder();
+  fixture::Shape shape = small_encoder();
   for (const uint32_t tags : {5u, 72u}) {  // f32 weights, int8 weights
     shape.tags = tags;
     for (const fb::DType residual : {fb::DType::f32, fb::DType::i8}) {
@@ -129,7 +129,7 @@ TEST(Memory, ThePlanChangesMemoryAndNoBit) {
 }
 
 TEST(Memory, AnInt8ResidualIsCloseToF32) {
-  testing::Shape shape = small_encoder();
+  fixture::Shape shape = small_encoder();
   shape.tags = 72;
   const FileBytes f32 = build_int8(shape, fb::DType::f32);
   const FileBytes i8 = build_int8(shape, fb::DType::i8);
@@ -152,7 +152,7 @@ TEST(Memory, AnInt8ResidualIsCloseToF32) {
 TEST(Memory, QueriesLiveInATileAndKeysOfAllLayersInOnePlace) {
   TypeOptions types;
   types.residual = fb::DType::i8;
-  const Built built = build_model(testing::bert_graph(small_encoder()), types);
+  const Built built = build_model(fixture::bert_graph(small_encoder()), types);
   std::vector<uint32_t> key_places;
   for (const auto& tensor : built.graph.model.tensors) {
     if (tensor->layout == fb::Layout::key_pages) key_places.push_back(tensor->offset[1]);

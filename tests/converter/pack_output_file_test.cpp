@@ -16,8 +16,8 @@ namespace bantam::convert {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Directory;
-using testing::problems_of;
+using fixture::Directory;
+using fixture::problems_of;
 
 std::string content(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);

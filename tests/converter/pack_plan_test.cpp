@@ -114,10 +114,10 @@ TEST(Plan, LoweredModels) {
   for (const uint32_t layers : {1u, 2u, 5u}) {
     for (const fb::DType weights : {fb::DType::f32, fb::DType::i8}) {
       for (const bool tied : {false, true}) {
-        testing::Shape shape;
+        fixture::Shape shape;
         shape.layers = layers;
         shape.tied_output = tied;
-        Graph graph = testing::bert_graph(shape);
+        Graph graph = fixture::bert_graph(shape);
         TypeOptions types;
         types.weights = weights;
         choose_types(graph, types);
@@ -137,11 +137,11 @@ TEST(Plan, DepthCostsNoMemory) {
   for (const bool small : {false, true}) {
     std::vector<std::vector<uint32_t>> bytes;
     for (const uint32_t layers : {4u, 833u}) {
-      testing::Shape shape;
+      fixture::Shape shape;
       shape.layers = layers;
       shape.hidden = shape.inner = 8;
       shape.heads = 1;
-      Graph graph = testing::bert_graph(shape);
+      Graph graph = fixture::bert_graph(shape);
       make_steps(graph, small);
       share_storage(graph);
       plan_memory(graph);

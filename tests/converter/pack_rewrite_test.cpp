@@ -19,13 +19,13 @@
 namespace bantam::convert {
 namespace {
 
-using testing::problems_of;
+using fixture::problems_of;
 
 /// A small classifier with a tied output and a tokenizer, in int8.
 FileBytes small_file() {
   tests::Folder folder;
   folder.write("tokenizer.json", tests::tokenizer_json({"play", "##ing", "some", "jazz", "caf", "##e", "!"}).dump());
-  Graph graph = testing::bert_graph({2, 40, 5, 72, 211, 3, true});
+  Graph graph = fixture::bert_graph({2, 40, 5, 72, 211, 3, true});
   std::vector<std::string> problems;
   EXPECT_TRUE(import_tokenizer(folder.path(), graph, problems));
   TypeOptions options;

@@ -54,7 +54,7 @@ double zeros(const Matrix& m) {
 TEST(Prune, TakesTheSmallestBlocksOfAllLayers) {
   PruneOptions options;
   options.share = 0.8;
-  const std::vector<Matrix> matrices = prune_matrices(testing::bert_graph({}), options);
+  const std::vector<Matrix> matrices = prune_matrices(fixture::bert_graph({}), options);
   ASSERT_GE(matrices.size(), 8u);
   double largest_gone = 0;
   double smallest_kept = 1e9;
@@ -89,7 +89,7 @@ TEST(Prune, UniformTakesTheSameShareOfEachLayer) {
   options.scope = PruneScope::kUniform;
   for (const PrunePattern pattern : {PrunePattern::k1x4, PrunePattern::kUnstructured, PrunePattern::k4x16}) {
     options.pattern = pattern;
-    for (const Matrix& m : prune_matrices(testing::bert_graph({}), options)) {
+    for (const Matrix& m : prune_matrices(fixture::bert_graph({}), options)) {
       EXPECT_NEAR(zeros(m), 0.5, pattern == PrunePattern::k4x16 ? 0.1 : 0.01) << m.rows << " " << pattern_name(pattern);
     }
   }
@@ -99,7 +99,7 @@ TEST(Prune, TwoOfFourKeepsTheLargerTwo) {
   PruneOptions options;
   options.share = 0.5;
   options.pattern = PrunePattern::k2of4;
-  for (const Matrix& m : prune_matrices(testing::bert_graph({}), options)) {
+  for (const Matrix& m : prune_matrices(fixture::bert_graph({}), options)) {
     for (size_t i = 0; i < m.before.size(); i += 4) {
       float kept = 1e9f;
       float gone = 0;
@@ -119,7 +119,7 @@ TEST(Prune, TwoOfFourKeepsTheLargerTwo) {
 }
 
 TEST(Prune, WeightsOfLargeInputsStay) {
-  const Graph graph = testing::bert_graph({});
+  const Graph graph = fixture::bert_graph({});
   InputMoments moments;
   for (const auto& op : main_subgraph(graph).ops) {
     if (op->attributes.type != fb::OpAttributes::Linear) continue;
@@ -158,7 +158,7 @@ TEST(Prune, SaysWhatIsWrong) {
   options.share = 0.8;
   options.pattern = PrunePattern::k2of4;
   EXPECT_NE(prune_problem(options).find("--prune 0.5"), std::string::npos);
-  Graph graph = testing::bert_graph({});
+  Graph graph = fixture::bert_graph({});
   EXPECT_THROW(prune(graph, options, {}, {}), Error);
 }
 
@@ -268,9 +268,9 @@ void expect_same_bits(const Built& built, const Built& dense) {
 }
 
 TEST(Sparse, FilesGiveTheSameBitsAsDenseOnes) {
-  testing::Shape shape;
+  fixture::Shape shape;
   shape.inner = 150;  // spans of 64, 64 and 32; widths that are no multiple of 4
-  Graph graph = testing::bert_graph(shape);
+  Graph graph = fixture::bert_graph(shape);
   PruneOptions prune_most;
   prune_most.share = 0.85;
   prune(graph, prune_most, {}, {});
@@ -288,9 +288,9 @@ TEST(Sparse, FilesGiveTheSameBitsAsDenseOnes) {
 }
 
 TEST(Bitmask, FilesGiveTheSameBitsAsDenseOnes) {
-  testing::Shape shape;
+  fixture::Shape shape;
   shape.inner = 150;
-  Graph graph = testing::bert_graph(shape);
+  Graph graph = fixture::bert_graph(shape);
   PruneOptions prune_most;
   prune_most.share = 0.8;
   prune_most.pattern = PrunePattern::kUnstructured;
@@ -314,7 +314,7 @@ TEST(Bitmask, FilesGiveTheSameBitsAsDenseOnes) {
 
 TEST(Bitmask, SmallestIsWhateverTakesTheFewestBytes) {
   // Widths of 40 are padded to 48 with zeros, which a bitmask does not store even where there are no others.
-  const Graph full = testing::bert_graph({});
+  const Graph full = fixture::bert_graph({});
   size_t tiles = 0;
   size_t blocks = 0;
   for (const double share : {0.0, 0.5, 0.97}) {
@@ -342,7 +342,7 @@ TEST(Bitmask, SmallestIsWhateverTakesTheFewestBytes) {
   EXPECT_GE(blocks, 1u);
 }
 
-TEST(Sparse, DenseModelsStayDense) { EXPECT_EQ(sparse_layers(build_model(testing::bert_graph({}), {})), 0u); }
+TEST(Sparse, DenseModelsStayDense) { EXPECT_EQ(sparse_layers(build_model(fixture::bert_graph({}), {})), 0u); }
 
 TEST(Sparse, RoundingKeepsPrunedWeights) {
   std::mt19937 random(3);

@@ -14,7 +14,7 @@
 namespace bantam::convert {
 namespace {
 
-using testing::problems_of;
+using fixture::problems_of;
 
 TEST(Int8, ErrorIsHalfAStepAtMost) {
   std::mt19937 random(3);
@@ -86,7 +86,7 @@ fb::DType type_of(const Graph& graph, const std::string& name) {
 }
 
 TEST(Types, SmallMatricesAndVectorsStayF32) {
-  Graph graph = testing::bert_graph({});
+  Graph graph = fixture::bert_graph({});
   choose_types(graph, {});
   EXPECT_EQ(type_of(graph, "words"), fb::DType::i8);
   EXPECT_EQ(type_of(graph, "layer.0.qkv.weight"), fb::DType::i8);
@@ -99,7 +99,7 @@ TEST(Types, SmallMatricesAndVectorsStayF32) {
 }
 
 TEST(Types, KeepTheLastMatchWinsAndSourceNamesCount) {
-  Graph graph = testing::bert_graph({});
+  Graph graph = fixture::bert_graph({});
   for (auto& tensor : graph.model.tensors) {
     if (tensor->name == "layer.1.qkv.weight") tensor->source = {"encoder.1.query", "encoder.1.key"};
   }
@@ -117,7 +117,7 @@ TEST(Types, BadKeepsAreUsageErrorsAllAtOnce) {
   EXPECT_NE(problems_of(ExitCode::kUsage, [] { parse_keep("x=f64"); }).find("x=f64"), std::string::npos);
   problems_of(ExitCode::kUsage, [] { parse_keep("noequals"); });
   problems_of(ExitCode::kUsage, [] { parse_keep("(=f32"); });
-  Graph graph = testing::bert_graph({});
+  Graph graph = fixture::bert_graph({});
   TypeOptions options;
   options.keep = {parse_keep("no such=f32"), parse_keep("neither=f16")};
   const std::string said = problems_of(ExitCode::kUsage, [&] { choose_types(graph, options); });
@@ -126,7 +126,7 @@ TEST(Types, BadKeepsAreUsageErrorsAllAtOnce) {
 }
 
 TEST(Types, NonFiniteWeightsAreNamed) {
-  Graph graph = testing::bert_graph({});
+  Graph graph = fixture::bert_graph({});
   graph.constants[0]->values[0] = NAN;
   for (size_t i = 0; i < graph.constants.size(); ++i) {
     if (graph.model.tensors[i]->name == "layer.1.ffn1.weight") graph.constants[i]->values.back() = INFINITY;
@@ -137,7 +137,7 @@ TEST(Types, NonFiniteWeightsAreNamed) {
 }
 
 TEST(Types, ValuesBeyondF16StayF32WithANote) {
-  Graph graph = testing::bert_graph({});
+  Graph graph = fixture::bert_graph({});
   graph.constants[0]->values[0] = 1e6f;  // words
   TypeOptions half;
   half.weights = fb::DType::f16;

@@ -37,7 +37,7 @@ struct FileKind {
 void PrintTo(const FileKind& kind, std::ostream* out) { *out << kind.weights << " " << kind.layout; }
 
 Graph graph_of_kind(const FileKind& kind) {
-  Graph graph = clone(testing::bert_graph({}));
+  Graph graph = clone(fixture::bert_graph({}));
   if (kind.pruned == 0) return graph;
   PruneOptions options;
   options.share = kind.pruned;
@@ -141,7 +141,7 @@ ModelSource source_of(const Graph& graph) {
 }
 
 Graph with_sources() {
-  Graph graph = clone(testing::bert_graph({}));
+  Graph graph = clone(fixture::bert_graph({}));
   for (size_t i = 0; i < graph.constants.size(); ++i) {
     if (graph.constants[i]) graph.model.tensors[i]->source = {"source." + graph.model.tensors[i]->name};
   }

@@ -38,13 +38,13 @@ StaticRanges ranges_of(const Graph& graph, RangeBy by = RangeBy::kMinMax) {
   return measure_static(unfused, {by}, 40, choose, [](double) {});
 }
 
-Built build_random_static(const testing::Shape& shape = {}) {
-  const Graph graph = testing::bert_graph(shape);
+Built build_random_static(const fixture::Shape& shape = {}) {
+  const Graph graph = fixture::bert_graph(shape);
   return build_static(graph, ranges_of(graph));
 }
 
 Built build_small_static() {
-  const Graph graph = split_for_small_plan(testing::bert_graph({}));
+  const Graph graph = split_for_small_plan(fixture::bert_graph({}));
   return build_static(graph, ranges_of(graph), true);
 }
 
@@ -66,7 +66,7 @@ double static_error(const Graph& graph, RangeBy by = RangeBy::kMinMax) {
 }
 
 TEST(Static, UnfusedComputesTheSame) {
-  const Graph graph = testing::bert_graph({});
+  const Graph graph = fixture::bert_graph({});
   TypeOptions exact;
   exact.weights = fb::DType::f32;
   const Ids ids = random_ids({1, 33, 17}, 211, 1, 5);
@@ -107,13 +107,13 @@ TEST(Static, AnEpsilonThatWouldWrapTheSquaresIsRefused) {
 
 TEST(Static, AnswersAreThoseOfTheF32Model) {
   for (const RangeBy by : {RangeBy::kMinMax, RangeBy::kPercentile, RangeBy::kMse}) {
-    EXPECT_LT(static_error(testing::bert_graph({}), by), 0.1) << range_name(by);
+    EXPECT_LT(static_error(fixture::bert_graph({}), by), 0.1) << range_name(by);
   }
 }
 
 // The sums of outputs with small weights lie at the offset of the table behind them: they must not be clamped.
 TEST(Static, OutputsOfOneFunctionMayDifferInSize) {
-  Graph graph = testing::bert_graph({});
+  Graph graph = fixture::bert_graph({});
   for (size_t i = 0; i < graph.constants.size(); ++i) {
     const std::string& name = graph.model.tensors[i]->name;
     if (name.find(".ffn1.") == std::string::npos) continue;
@@ -170,15 +170,15 @@ TEST(Static, SmallPlanTakesLessMemory) {
 TEST(Static, SameRangesSameBytes) { EXPECT_EQ(build_random_static().bytes, build_random_static().bytes); }
 
 TEST(Static, NamesEverythingThatHasNoIntegerForm) {
-  testing::Shape tied;
+  fixture::Shape tied;
   tied.tied_output = true;
-  Graph graph = testing::bert_graph(tied);
+  Graph graph = fixture::bert_graph(tied);
   main_subgraph(graph).ops[3]->epilogue->norm = fb::NormKind::rms;
-  const std::string problems = testing::problems_of(ExitCode::kUnsupported, [&] { check_static(graph); });
+  const std::string problems = fixture::problems_of(ExitCode::kUnsupported, [&] { check_static(graph); });
   for (const char* words : {"only layer norm", "shares the embeddings", "--activations dynamic"}) {
     EXPECT_NE(problems.find(words), std::string::npos) << problems;
   }
-  check_static(testing::bert_graph({}));
+  check_static(fixture::bert_graph({}));
 }
 
 /// The file of `built` after `spoil` has changed its graph.

@@ -24,7 +24,7 @@
 namespace bantam::convert {
 namespace {
 
-using testing::problems_of;
+using fixture::problems_of;
 
 const std::string kGolden = std::string(BANTAM_SOURCE_DIR) + "/tests/golden/models/";
 

@@ -22,8 +22,8 @@ namespace bantam::convert {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Directory;
-using testing::problems_of;
+using fixture::Directory;
+using fixture::problems_of;
 
 const std::string kModels = std::string(BANTAM_SOURCE_DIR) + "/tests/golden/models/";
 

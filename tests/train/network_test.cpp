@@ -161,7 +161,7 @@ TEST(Directory, UntrainedWeightsComeBackAsTheyWere) {
     const Parameters parameters(graph);
     std::vector<at::Tensor> values;
     for (const Parameter& parameter : parameters.all()) values.push_back(parameter.value);
-    const convert::testing::Directory directory;
+    const convert::fixture::Directory directory;
     write_directory(kGolden / name, directory.path(), parameters, values, "");
     const convert::Graph again = convert::import_hugging_face(directory.path());
     ASSERT_EQ(again.constants.size(), graph.constants.size());
