@@ -12,12 +12,7 @@ bool is_cross(const fb::Attention& a) { return linked::kSources && a.cross(); }
 
 HeadShape shape_of(const fb::Attention& a) { return {a.heads(), a.kv_heads(), a.head_width()}; }
 
-uint32_t output_width(const fb::Op& op) {
-  const fb::Attention& a = *op.attributes_as_Attention();
-  return a.heads() * a.head_width();
-}
-
-Verdict verify(const Site& site) {
+Verdict verify_attention(const Site& site) {
   const fb::Attention& a = *site.op.attributes_as_Attention();
   BANTAM_CHECK(check_head_shape(shape_of(a)));
   if (site.rows_symbol != kTokens) return corrupt("attention runs over tokens");
@@ -37,15 +32,15 @@ Verdict verify(const Site& site) {
   if (a.cross() && (site.phase != fb::Phase::main || a.mask() != fb::MaskKind::none || has_bias(a))) {
     return corrupt("attention to a source has a mask or a bias, or is in the source's own pass");
   }
-  return check_epilogue(site, output_width(site.op));
+  return check_epilogue(site, attention_width(site.op));
 }
 
-uint64_t scratch([[maybe_unused]] const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+uint64_t attention_scratch([[maybe_unused]] const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const fb::Attention& a = *op.attributes_as_Attention();
   const uint32_t all_pages = is_cross(a) ? need.source_pages : need.pages;
   const uint32_t pages = kernels::most_visible_pages(all_pages, need.block_rows, mask_of(a), a.window());
   const uint64_t all =
-      sink_scratch(op, output_width(op), need.block_rows) + kernels::attention_scratch_bytes(pages, need.block_rows);
+      sink_scratch(op, attention_width(op), need.block_rows) + kernels::attention_scratch_bytes(pages, need.block_rows);
   return linked::kPlaceScores ? all + place_scratch(model, op, need.block_rows) : all;
 }
 
@@ -138,7 +133,7 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
 }
 
 Status run_attention(const TileRun& run, const fb::Op& op) {
-  const uint32_t columns = output_width(op);
+  const uint32_t columns = attention_width(op);
   const RowSink sink(run, op, columns, false);
   uint8_t* kernel_scratch = run.scratch + sink_scratch(op, columns, run.block_rows);
   uint32_t sequence = find_sequence(run, run.row_begin);
@@ -162,6 +157,6 @@ Status run_attention(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(Attention, verify, scratch, run_attention);
+BANTAM_RULE(Attention, verify_attention, attention_scratch, run_attention);
 
 }  // namespace bantam::ops

@@ -19,7 +19,7 @@ bool is_token_rows(const fb::Tensor& t) {
          t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows;
 }
 
-Verdict verify(const Site& site) {
+Verdict verify_crf(const Site& site) {
   if (site.rows_symbol != kSequences) return corrupt("chains of tags run over sequences");
   if (site.op.epilogue() != nullptr) return corrupt("nothing follows a chain of tags within its op");
   const int32_t x = operand(site.op.inputs(), 0);
@@ -41,7 +41,7 @@ Verdict verify(const Site& site) {
 }
 
 /// Two rows of scores.
-uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed&) {
+uint64_t crf_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed&) {
   return uint64_t{2} * sizeof(float) * kernels::pad16(width(scores_of(model, op)));
 }
 
@@ -178,6 +178,6 @@ Status run_crf(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(Crf, verify, scratch, run_crf);
+BANTAM_RULE(Crf, verify_crf, crf_scratch, run_crf);
 
 }  // namespace bantam::ops

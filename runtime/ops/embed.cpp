@@ -122,7 +122,7 @@ Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t col
   return check_indices(site, table);
 }
 
-Verdict verify(const Site& site) {
+Verdict verify_embed(const Site& site) {
   BANTAM_CHECK(check_embed(site));
   const fb::Embed& embed = *site.op.attributes_as_Embed();
   for (const fb::EmbedTable* table : *embed.tables()) {
@@ -131,7 +131,7 @@ Verdict verify(const Site& site) {
   return check_epilogue(site, embed_width(site.model, site.op));
 }
 
-uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+uint64_t embed_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   return sink_scratch(op, embed_width(model, op), need.block_rows) +
          op.attributes_as_Embed()->tables()->size() * index_bytes(need.block_rows);
 }
@@ -170,6 +170,6 @@ Status run_embed(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(Embed, verify, scratch, run_embed);
+BANTAM_RULE(Embed, verify_embed, embed_scratch, run_embed);
 
 }  // namespace bantam::ops

@@ -8,7 +8,7 @@ namespace {
 /// Of one row in LinearQ8::row_maximum.
 constexpr uint32_t kRowMaximumBytes = 16 * sizeof(int32_t);
 
-Verdict verify(const Site& site) {
+Verdict verify_linear(const Site& site) {
   const int32_t weights = operand(site.op.inputs(), 1);
   const fb::Tensor& w = tensor(site.model, weights);
   if (!is_constant(w) || w.shape()->size() != 2) return corrupt("the weights are not a constant matrix", weights);
@@ -41,7 +41,7 @@ uint64_t row_maximum_bytes(const fb::Tensor& weights, const fb::Op& op, uint32_t
   return measures_rows(weights, op) ? block_rows * kRowMaximumBytes : 0;
 }
 
-uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+uint64_t linear_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const fb::Tensor& w = tensor(model, operand(op.inputs(), 1));
   const uint64_t own =
       with_weights(w, [&w](auto format) { return static_cast<uint64_t>(decltype(format)::scratch(extent(w, 1))); });
@@ -101,6 +101,6 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(Linear, verify, scratch, run_linear);
+BANTAM_RULE(Linear, verify_linear, linear_scratch, run_linear);
 
 }  // namespace bantam::ops

@@ -72,6 +72,18 @@ inline uint32_t find_sequence(const TileRun& run, uint32_t row) {
 /// Ids of the pass are below it.
 inline uint32_t ids_limit(const fb::Model& model, fb::Phase phase) { return ids_input(model, phase)->limit(); }
 
+/// Columns of an op's first input, and of what an Attention writes.
+inline uint32_t input_width(const fb::Model& model, const fb::Op& op) {
+  return width(tensor(model, operand(op.inputs(), 0)));
+}
+inline uint32_t attention_width(const fb::Op& op) {
+  const fb::Attention& attention = *op.attributes_as_Attention();
+  return attention.heads() * attention.head_width();
+}
+
+/// Rule::scratch of operators that want none.
+inline uint64_t no_scratch(const fb::Model&, const fb::Op&, const ScratchNeed&) { return 0; }
+
 /// The place of row `row` of the run in its sequence.
 inline uint32_t place_of(const TileRun& run, uint32_t sequence, uint32_t row) {
   const uint32_t past = run.contexts == nullptr ? 0 : run.contexts->past[sequence];

@@ -6,9 +6,7 @@ namespace {
 
 static_assert(static_cast<int>(kernels::Pool::kSum) == static_cast<int>(fb::PoolKind::sum));
 
-uint32_t input_width(const fb::Model& model, const fb::Op& op) { return width(tensor(model, operand(op.inputs(), 0))); }
-
-Verdict verify(const Site& site) {
+Verdict verify_pool(const Site& site) {
   if (site.op.attributes_as_Pool()->kind() > fb::PoolKind::MAX) return corrupt("unknown pooling");
   if (!linked::pool(static_cast<uint32_t>(site.op.attributes_as_Pool()->kind())) ||
       (!linked::kUnitLength && site.op.attributes_as_Pool()->l2())) {
@@ -24,7 +22,7 @@ Verdict verify(const Site& site) {
   return check_epilogue(site, width(t));
 }
 
-uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+uint64_t pool_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   return sink_scratch(op, input_width(model, op), need.block_rows);
 }
 
@@ -50,6 +48,6 @@ Status run_pool(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(Pool, verify, scratch, run_pool);
+BANTAM_RULE(Pool, verify_pool, pool_scratch, run_pool);
 
 }  // namespace bantam::ops

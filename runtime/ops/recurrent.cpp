@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kWeights = 1, kBias = 2, kProjection = 3, kOfReverse = 3, kFirstState = 7, kFirstCells = 8,
                    kMembers = 9;
 // In Op.outputs.
-constexpr uint32_t kStates = 0, kCopy = 1, kLastState = 2, kLastCells = 3;
+constexpr uint32_t kStates = 0, kStatesCopy = 1, kLastState = 2, kLastCells = 3;
 
 /// What the op's matrices say.
 struct Sizes {
@@ -56,7 +56,7 @@ Verdict check_matrix(const Site& site, int32_t index, uint32_t n, uint32_t k) {
   return extent(w, 0) == n && extent(w, 1) == k ? Verdict{} : corrupt("the matrix has another shape", index);
 }
 
-Verdict verify(const Site& site) {
+Verdict verify_recurrent(const Site& site) {
   const fb::Recurrent& layer = *site.op.attributes_as_Recurrent();
   if (site.rows_symbol != kSequences) return corrupt("recurrent layers run over sequences");
   if (site.op.epilogue() != nullptr) return corrupt("nothing follows a recurrent layer within its op");
@@ -104,7 +104,7 @@ Verdict verify(const Site& site) {
   BANTAM_CHECK(check_rows(site, input(kFirstState), kSequences, fb::DType::f32, states));
   BANTAM_CHECK(check_rows(site, input(kFirstCells), kSequences, fb::DType::f32, cells));
   BANTAM_CHECK(check_rows(site, output(kStates), kTokens, fb::DType::f32, states));
-  BANTAM_CHECK(check_rows(site, output(kCopy), kTokens, fb::DType::i8, states));
+  BANTAM_CHECK(check_rows(site, output(kStatesCopy), kTokens, fb::DType::i8, states));
   BANTAM_CHECK(check_rows(site, output(kLastState), kSequences, fb::DType::f32, states));
   return check_rows(site, output(kLastCells), kSequences, fb::DType::f32, cells);
 }
@@ -181,9 +181,9 @@ class Product {
 
 /// Memory of `lanes` sequences that go ahead together: a state, cells, what the state gives the gates, and with a projection what
 /// it projects.
-struct Places {
+struct ScratchPlaces {
   uint64_t state, cells, sums, wide, products, size;
-  Places(const fb::Model& model, const fb::Op& op, uint32_t lanes) {
+  ScratchPlaces(const fb::Model& model, const fb::Op& op, uint32_t lanes) {
     const Sizes sizes(model, op);
     const auto floats = [lanes](uint32_t columns) { return part(uint64_t{lanes} * columns * sizeof(float)); };
     const int32_t projection = operand(op.inputs(), kProjection);
@@ -206,8 +206,8 @@ struct Places {
   }
 };
 
-uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
-  return Places(model, op, need.block_rows).size;
+uint64_t recurrent_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+  return ScratchPlaces(model, op, need.block_rows).size;
 }
 
 /// Which tokens a layer goes through.
@@ -373,7 +373,7 @@ class Layer {
   uint32_t direction_;
   bool reverse_;
   Rows x_, y_, first_state_, first_cells_, last_state_, last_cells_;
-  Places places_;
+  ScratchPlaces places_;
   bool projects_;
   Product weights_, projection_;
   uint32_t lanes_ = 0;
@@ -382,7 +382,7 @@ class Layer {
 
 /// The int8 copies of the tile's rows.
 bool copy_rows(const TileRun& run, const fb::Op& op) {
-  const int32_t copies = operand(op.outputs(), kCopy);
+  const int32_t copies = operand(op.outputs(), kStatesCopy);
   if (!linked::kDynamic || copies < 0) return true;
   const uint32_t begin = run.offsets[run.row_begin], end = run.offsets[run.row_begin + run.rows];
   const Rows x = all_rows(run, operand(op.outputs(), kStates)).from(begin), q = all_rows(run, copies).from(begin);
@@ -405,6 +405,6 @@ Status run_recurrent(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(Recurrent, verify, scratch, run_recurrent);
+BANTAM_RULE(Recurrent, verify_recurrent, recurrent_scratch, run_recurrent);
 
 }  // namespace bantam::ops

@@ -4,14 +4,10 @@
 namespace bantam::ops {
 namespace {
 
-uint32_t input_width(const fb::Model& model, const fb::Op& op) { return width(tensor(model, operand(op.inputs(), 0))); }
-
 Verdict verify_row(const Site& site) {
   BANTAM_CHECK(check_row_input(site, 0, 0, false));
   return check_epilogue(site, input_width(site.model, site.op));
 }
-
-uint64_t no_scratch(const fb::Model&, const fb::Op&, const ScratchNeed&) { return 0; }
 
 Status run_row(const TileRun& run, const fb::Op& op) {
   const Rows x = tile_rows(run, operand(op.inputs(), 0));

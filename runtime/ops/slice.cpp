@@ -4,7 +4,7 @@
 namespace bantam::ops {
 namespace {
 
-Verdict verify(const Site& site) {
+Verdict verify_slice(const Site& site) {
   const fb::Slice& slice = *site.op.attributes_as_Slice();
   BANTAM_CHECK(check_row_input(site, 0, 0, false));
   const int32_t x = operand(site.op.inputs(), 0);
@@ -15,7 +15,7 @@ Verdict verify(const Site& site) {
   return check_epilogue(site, slice.width());
 }
 
-uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed& need) {
+uint64_t slice_scratch(const fb::Model&, const fb::Op& op, const ScratchNeed& need) {
   return sink_scratch(op, op.attributes_as_Slice()->width(), need.block_rows);
 }
 
@@ -38,6 +38,6 @@ Status run_slice(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(Slice, verify, scratch, run_slice);
+BANTAM_RULE(Slice, verify_slice, slice_scratch, run_slice);
 
 }  // namespace bantam::ops

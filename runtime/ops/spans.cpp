@@ -17,7 +17,7 @@ Verdict check_rows(const Site& site, int32_t index, uint32_t columns) {
   return fits ? Verdict{} : corrupt("scores of spans are of shared f32 rows of tokens, of equal widths", index);
 }
 
-Verdict verify(const Site& site) {
+Verdict verify_spans(const Site& site) {
   const fb::Spans& spans = *site.op.attributes_as_Spans();
   if (site.rows_symbol != kTokens) return corrupt("scores of spans run over tokens");
   if (site.op.epilogue() != nullptr) return corrupt("nothing follows scores of spans within their op");
@@ -37,7 +37,7 @@ Verdict verify(const Site& site) {
   return check_rows(site, y, spans.width() * spans.labels());
 }
 
-uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
+uint64_t spans_scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
   return round_up(uint64_t{op.attributes_as_Spans()->labels()} * sizeof(uint32_t), 16);
 }
 
@@ -114,6 +114,6 @@ Status run_spans(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(Spans, verify, scratch, run_spans);
+BANTAM_RULE(Spans, verify_spans, spans_scratch, run_spans);
 
 }  // namespace bantam::ops

@@ -51,7 +51,7 @@ Columns columns_of(const fb::SplitHeads& split) {
                                                             : corrupt("the norms' epsilon is not in [0, 1]", index);
 }
 
-Verdict verify(const Site& site) {
+Verdict verify_split(const Site& site) {
   const fb::SplitHeads& split = *site.op.attributes_as_SplitHeads();
   BANTAM_CHECK(check_no_epilogue(site));
   const HeadShape shape = {split.heads(), split.kv_heads(), split.head_width()};
@@ -80,7 +80,7 @@ size_t rotary_bytes(const fb::SplitHeads& split) {
 }
 
 /// Behind what rotary positions need: a row, and its queries or keys alone.
-uint64_t scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
+uint64_t split_scratch(const fb::Model&, const fb::Op& op, const ScratchNeed&) {
   const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
   uint64_t bytes = rotary_bytes(split);
   if (linked::kHeadNorms && split.norms() >= 0) {
@@ -224,6 +224,6 @@ Status run_split(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(SplitHeads, verify, scratch, run_split);
+BANTAM_RULE(SplitHeads, verify_split, split_scratch, run_split);
 
 }  // namespace bantam::ops

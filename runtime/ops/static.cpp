@@ -3,7 +3,6 @@
 namespace bantam::ops {
 namespace {
 
-constexpr uint32_t kMaxShift = 31;
 /// A row's squares are less than 2^32 * kMaxStaticWidth: with this their sum stays far from 2^64.
 constexpr uint64_t kMaxEpsilon = uint64_t{1} << 62;
 

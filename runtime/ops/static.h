@@ -7,6 +7,8 @@
 
 namespace bantam::ops {
 
+constexpr uint32_t kMaxShift = 31;
+
 /// Rows of i8 without scales.
 struct FixedRows {
   int8_t* data;

@@ -13,7 +13,7 @@ Verdict check_pages(const Site& site, int32_t index, const HeadShape& shape, fb:
   return fits ? Verdict{} : corrupt("keys or values are not shared pages of i8 of the right shape", index);
 }
 
-Verdict verify_split(const Site& site) {
+Verdict verify_static_split(const Site& site) {
   const fb::SplitHeads& split = *site.op.attributes_as_SplitHeads();
   const HeadShape shape = {split.heads(), split.kv_heads(), split.head_width()};
   BANTAM_CHECK(check_integer(site, 0, false));
@@ -33,9 +33,7 @@ Verdict verify_split(const Site& site) {
   return check_pages(site, operand(site.op.outputs(), 2), shape, fb::Layout::value_pages);
 }
 
-uint64_t no_scratch(const fb::Model&, const fb::Op&, const ScratchNeed&) { return 0; }
-
-Status run_split(const TileRun& run, const fb::Op& op) {
+Status run_static_split(const TileRun& run, const fb::Op& op) {
   const fb::SplitHeads& split = *op.attributes_as_SplitHeads();
   const FixedRows x = fixed_tile_rows(run, operand(op.inputs(), 0));
   kernels::StaticSplit args = {};
@@ -59,12 +57,7 @@ Status run_split(const TileRun& run, const fb::Op& op) {
   return Status::kOk;
 }
 
-uint32_t output_width(const fb::Op& op) {
-  const fb::Attention& a = *op.attributes_as_Attention();
-  return a.heads() * a.head_width();
-}
-
-Verdict verify_attention(const Site& site) {
+Verdict verify_static_attention(const Site& site) {
   const fb::Attention& a = *site.op.attributes_as_Attention();
   const HeadShape shape = {a.heads(), a.kv_heads(), a.head_width()};
   BANTAM_CHECK(check_integer(site, 0, false));
@@ -75,14 +68,14 @@ Verdict verify_attention(const Site& site) {
   if (has_bias(a) || a.soft_cap() != 0.0f || (linked::kSources && a.cross())) {
     return unsupported("static attention with a bias or a cap, or to a source, is not executed");
   }
-  BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), output_width(site.op)));
+  BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), attention_width(site.op)));
   BANTAM_CHECK(check_pages(site, operand(site.op.inputs(), 1), shape, fb::Layout::key_pages));
   BANTAM_CHECK(check_pages(site, operand(site.op.inputs(), 2), shape, fb::Layout::value_pages));
   BANTAM_CHECK(check_numbers(site, named_input(site.op, site.op.integer()->multiplier()), fb::DType::i32, shape.heads));
-  return check_static_output(site, output_width(site.op), false);
+  return check_static_output(site, attention_width(site.op), false);
 }
 
-uint64_t attention_scratch(const fb::Model&, const fb::Op& op, const ScratchNeed& need) {
+uint64_t static_attention_scratch(const fb::Model&, const fb::Op& op, const ScratchNeed& need) {
   const fb::Attention& a = *op.attributes_as_Attention();
   const uint32_t pages = kernels::most_visible_pages(need.pages, need.block_rows, mask_of(a), a.window());
   return round_up(kernels::static_attention_scratch_bytes(pages, need.block_rows, a.head_width()), 16);
@@ -123,7 +116,7 @@ void attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   }
 }
 
-Status run_attention(const TileRun& run, const fb::Op& op) {
+Status run_static_attention(const TileRun& run, const fb::Op& op) {
   uint32_t sequence = find_sequence(run, run.row_begin);
   const uint32_t end = run.row_begin + run.rows;
   for (uint32_t row = run.row_begin; row < end; ++sequence) {
@@ -138,7 +131,7 @@ Status run_attention(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(StaticSplitHeads, verify_split, no_scratch, run_split);
-BANTAM_RULE(StaticAttention, verify_attention, attention_scratch, run_attention);
+BANTAM_RULE(StaticSplitHeads, verify_static_split, no_scratch, run_static_split);
+BANTAM_RULE(StaticAttention, verify_static_attention, static_attention_scratch, run_static_attention);
 
 }  // namespace bantam::ops

@@ -4,9 +4,7 @@
 namespace bantam::ops {
 namespace {
 
-constexpr uint32_t kMaxShift = 31;
-
-Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t columns) {
+Verdict verify_static_table(const Site& site, const fb::EmbedTable& table, uint32_t columns) {
   const int32_t index = named_input(site.op, table.tensor());
   if (index < 0) return corrupt("an embedding table is absent");
   const fb::Tensor& t = tensor(site.model, index);
@@ -19,22 +17,22 @@ Verdict verify_table(const Site& site, const fb::EmbedTable& table, uint32_t col
   return check_indices(site, table);
 }
 
-Verdict verify(const Site& site) {
+Verdict verify_static_embed(const Site& site) {
   BANTAM_CHECK(check_embed(site));
   const fb::Embed& embed = *site.op.attributes_as_Embed();
   const uint32_t columns = embed_width(site.model, site.op);
-  for (const fb::EmbedTable* table : *embed.tables()) BANTAM_CHECK(verify_table(site, *table, columns));
+  for (const fb::EmbedTable* table : *embed.tables()) BANTAM_CHECK(verify_static_table(site, *table, columns));
   if (!has_norm(site.op)) return unsupported("a statically quantized embedding without a norm is not executed");
   BANTAM_CHECK(check_integer(site, columns, true));
   return check_static_output(site, columns, false);
 }
 
-uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+uint64_t static_embed_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   return norm_scratch(op, embed_width(model, op), need.block_rows) +
          op.attributes_as_Embed()->tables()->size() * index_bytes(need.block_rows);
 }
 
-Status run_embed(const TileRun& run, const fb::Op& op) {
+Status run_static_embed(const TileRun& run, const fb::Op& op) {
   const auto& tables = *op.attributes_as_Embed()->tables();
   const uint32_t columns = embed_width(run.model, op);
   uint8_t* index_memory = run.scratch + norm_scratch(op, columns, run.block_rows);
@@ -62,6 +60,6 @@ Status run_embed(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(StaticEmbed, verify, scratch, run_embed);
+BANTAM_RULE(StaticEmbed, verify_static_embed, static_embed_scratch, run_static_embed);
 
 }  // namespace bantam::ops

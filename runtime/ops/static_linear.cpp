@@ -7,7 +7,7 @@ namespace {
 /// Numbers that a table is asked for.
 constexpr uint32_t kTableSize = 256;
 
-Verdict verify(const Site& site) {
+Verdict verify_static_linear(const Site& site) {
   const int32_t weights = operand(site.op.inputs(), 1);
   const fb::Tensor& w = tensor(site.model, weights);
   if (!is_constant(w) || !int8_weights(w)) return corrupt("the weights are not int8 tiles", weights);
@@ -30,11 +30,11 @@ Verdict verify(const Site& site) {
   return check_numbers(site, named_input(site.op, integer.table()), fb::DType::i8, kTableSize);
 }
 
-uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+uint64_t static_linear_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   return norm_scratch(op, extent(tensor(model, operand(op.inputs(), 1)), 0), need.block_rows);
 }
 
-Status run_linear(const TileRun& run, const fb::Op& op) {
+Status run_static_linear(const TileRun& run, const fb::Op& op) {
   const fb::Tensor& w = tensor(run.model, operand(op.inputs(), 1));
   const fb::Integer& integer = *op.integer();
   const uint32_t n = extent(w, 0);
@@ -74,6 +74,6 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(StaticLinear, verify, scratch, run_linear);
+BANTAM_RULE(StaticLinear, verify_static_linear, static_linear_scratch, run_static_linear);
 
 }  // namespace bantam::ops

@@ -4,8 +4,6 @@
 namespace bantam::ops {
 namespace {
 
-uint32_t input_width(const fb::Model& model, const fb::Op& op) { return width(tensor(model, operand(op.inputs(), 0))); }
-
 Verdict check_scales(const Site& site, uint32_t columns) {
   BANTAM_CHECK(check_integer(site, 0, false));
   BANTAM_CHECK(check_static_output(site, columns, true));
@@ -14,7 +12,7 @@ Verdict check_scales(const Site& site, uint32_t columns) {
              : Verdict{};
 }
 
-Verdict verify_pool(const Site& site) {
+Verdict verify_static_pool(const Site& site) {
   const fb::Pool& pool = *site.op.attributes_as_Pool();
   if (pool.kind() > fb::PoolKind::MAX) return corrupt("unknown pooling");
   if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
@@ -29,13 +27,11 @@ Verdict verify_pool(const Site& site) {
   return sums && !stores_f32(site.model, site.op) ? unsupported("sums over rows are stored as f32 only") : Verdict{};
 }
 
-Verdict verify_row(const Site& site) {
+Verdict verify_static_row(const Site& site) {
   BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), 0));
   BANTAM_CHECK(check_scales(site, input_width(site.model, site.op)));
   return stores_f32(site.model, site.op) ? Verdict{} : unsupported("an integer row operation stores f32 only");
 }
-
-uint64_t no_scratch(const fb::Model&, const fb::Op&, const ScratchNeed&) { return 0; }
 
 /// Row `to` of the tile's output from rows [begin, end) of x.
 void pool_row(const TileRun& run, const fb::Op& op, const FixedRows& x, uint32_t begin, uint32_t end, fb::PoolKind kind,
@@ -58,7 +54,7 @@ void pool_row(const TileRun& run, const fb::Op& op, const FixedRows& x, uint32_t
   run.kernels.static_pool(args);
 }
 
-Status run_pool(const TileRun& run, const fb::Op& op) {
+Status run_static_pool(const TileRun& run, const fb::Op& op) {
   const fb::Pool& pool = *op.attributes_as_Pool();
   const FixedRows x = fixed_rows(run, operand(op.inputs(), 0));
   for (uint32_t i = 0; i < run.rows; ++i) {
@@ -68,7 +64,7 @@ Status run_pool(const TileRun& run, const fb::Op& op) {
   return Status::kOk;
 }
 
-Status run_row(const TileRun& run, const fb::Op& op) {
+Status run_static_row(const TileRun& run, const fb::Op& op) {
   const FixedRows x = fixed_tile_rows(run, operand(op.inputs(), 0));
   for (uint32_t i = 0; i < run.rows; ++i) pool_row(run, op, x, i, i + 1, fb::PoolKind::first, false, i);
   return Status::kOk;
@@ -76,7 +72,7 @@ Status run_row(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(StaticRow, verify_row, no_scratch, run_row);
-BANTAM_RULE(StaticPool, verify_pool, no_scratch, run_pool);
+BANTAM_RULE(StaticRow, verify_static_row, no_scratch, run_static_row);
+BANTAM_RULE(StaticPool, verify_static_pool, no_scratch, run_static_pool);
 
 }  // namespace bantam::ops

@@ -15,7 +15,7 @@ uint32_t width_of_all(const fb::Model& model, const fb::Op& op) {
   return width_of_one(model, op) * (unfold.before() + 1 + unfold.after());
 }
 
-Verdict verify(const Site& site) {
+Verdict verify_unfold(const Site& site) {
   const fb::Unfold& unfold = *site.op.attributes_as_Unfold();
   if (site.rows_symbol != kTokens) return corrupt("neighbours are those of tokens");
   const int32_t x = operand(site.op.inputs(), 0);
@@ -29,7 +29,7 @@ Verdict verify(const Site& site) {
   return check_epilogue(site, width_of_all(site.model, site.op));
 }
 
-uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+uint64_t unfold_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   return sink_scratch(op, width_of_all(model, op), need.block_rows);
 }
 
@@ -66,6 +66,6 @@ Status run_unfold(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(Unfold, verify, scratch, run_unfold);
+BANTAM_RULE(Unfold, verify_unfold, unfold_scratch, run_unfold);
 
 }  // namespace bantam::ops

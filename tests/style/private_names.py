@@ -128,6 +128,7 @@ def folders(repository):
     """Those whose sources are compiled as one: layers of the converter and parts of the runtime (its CMakeLists.txt)."""
     parts = (
         "runtime/session",
+        "runtime/ops",
         "runtime/text",
         "runtime/model",
         "runtime/format",
