@@ -42,6 +42,22 @@ BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
   return {half, _mm256_sub_epi8(v, half)};
 }
 
+/// Few rows meet weights of 4 bits as they are stored, so many panels at a time: linear_int4.h.
+#define BANTAM_KERNEL_HALVES
+constexpr uint32_t kHalvesPanels = 2;
+/// Four bytes of a row, signed.
+struct PlainQuad {
+  __m256i v;
+};
+BANTAM_INLINE PlainQuad plain_quad(const void* p) { return {broadcast_four(p)}; }
+BANTAM_INLINE Weights low_halves(Weights w) {
+  const __m256i half = _mm256_set1_epi8(15);
+  return {_mm256_and_si256(w.a, half), _mm256_and_si256(w.b, half)};
+}
+BANTAM_INLINE Weights high_halves(Weights w) {
+  return low_halves({_mm256_srli_epi16(w.a, 4), _mm256_srli_epi16(w.b, 4)});
+}
+
 /// |x| and the signs of a block's rows, some quads at a time: made once for all panels of the block, not with every dot
 /// product, whose four instructions fill the processor already. Rows are stored as x ^ offset.
 constexpr uint32_t kPreparedQuads = 64;
@@ -111,6 +127,11 @@ struct Accumulator {
   BANTAM_INLINE void add_keys(SignedQuad q, Weights k) {
     const __m256i flip = _mm256_set1_epi8(static_cast<char>(kOffsetXor));
     add(q, {_mm256_xor_si256(k.a, flip), _mm256_xor_si256(k.b, flip)});
+  }
+  /// 15 * 128 * 2 fits s16.
+  BANTAM_INLINE void add_halves(PlainQuad q, Weights h) {
+    a += dot_u8_s8(h.a, q.v);
+    b += dot_u8_s8(h.b, q.v);
   }
   BANTAM_INLINE void add(UnsignedQuad q, Weights w) {
     a += dot_u8_s8(q.half, w.a) + dot_u8_s8(q.rest, w.a);

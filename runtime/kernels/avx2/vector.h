@@ -107,6 +107,9 @@ BANTAM_INLINE F32x16 min(F32x16 x, F32x16 y) { return {_mm256_min_ps(x.a, y.a), 
 BANTAM_INLINE F32x16 max(F32x16 x, F32x16 y) { return {_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)}; }
 BANTAM_INLINE I32x16 max(I32x16 x, I32x16 y) { return {_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)}; }
 BANTAM_INLINE I32x16 operator+(I32x16 x, I32x16 y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
+BANTAM_INLINE I32x16 operator*(I32x16 x, I32x16 y) {
+  return {_mm256_mullo_epi32(x.a, y.a), _mm256_mullo_epi32(x.b, y.b)};
+}
 BANTAM_INLINE __m256i join_bytes(__m256i a, __m256i b, __m256i c, __m256i d) {
   const __m256i low_byte = _mm256_set1_epi32(0xff);
   const __m256i ab =

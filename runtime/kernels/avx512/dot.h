@@ -31,6 +31,17 @@ BANTAM_INLINE Quad signed_quad(const void* p) {
 }
 BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
+/// Few rows meet weights of 4 bits as they are stored, so many panels at a time: linear_int4.h.
+#define BANTAM_KERNEL_HALVES
+constexpr uint32_t kHalvesPanels = 4;
+/// Four bytes of a row, signed.
+using PlainQuad = Quad;
+BANTAM_INLINE PlainQuad plain_quad(const void* p) { return signed_quad(p); }
+BANTAM_INLINE Weights low_halves(Weights w) { return {_mm512_and_si512(w.v, _mm512_set1_epi8(15))}; }
+BANTAM_INLINE Weights high_halves(Weights w) {
+  return {_mm512_and_si512(_mm512_srli_epi16(w.v, 4), _mm512_set1_epi8(15))};
+}
+
 /// Kept in the type of the instruction's result: gcc copies registers in every round where types differ.
 struct Accumulator {
   __v16si v;
@@ -44,6 +55,7 @@ struct Accumulator {
   BANTAM_INLINE void add_keys(Quad q, Weights k) {
     v = reinterpret_cast<__v16si>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(v), k.v, q.v));
   }
+  BANTAM_INLINE void add_halves(PlainQuad q, Weights h) { add_keys(q, h); }
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m512i>(v)}; }
 };
 

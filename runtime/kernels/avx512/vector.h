@@ -80,6 +80,7 @@ BANTAM_INLINE F32x16 min(F32x16 x, F32x16 y) { return {_mm512_min_ps(x.v, y.v)};
 BANTAM_INLINE F32x16 max(F32x16 x, F32x16 y) { return {_mm512_max_ps(x.v, y.v)}; }
 BANTAM_INLINE I32x16 max(I32x16 x, I32x16 y) { return {_mm512_max_epi32(x.v, y.v)}; }
 BANTAM_INLINE I32x16 operator+(I32x16 x, I32x16 y) { return {_mm512_add_epi32(x.v, y.v)}; }
+BANTAM_INLINE I32x16 operator*(I32x16 x, I32x16 y) { return {_mm512_mullo_epi32(x.v, y.v)}; }
 BANTAM_INLINE I32x16 join_bytes(I32x16 x, I32x16 y, I32x16 z, I32x16 w) {
   const __m512i low_byte = _mm512_set1_epi32(0xff);
   const __m512i xy =

@@ -15,6 +15,31 @@ BANTAM_TINY F32 dequantize(I32 sum_of_products, F32 x_scale, F32 w_scale, F32 bi
   return fma(to_f32(sum_of_products), x_scale * w_scale, bias);
 }
 
+#if !defined(BANTAM_KERNEL_ONE_LANE)
+/// Rows [row, row + kRows) by panels [panel, panel + kPanels) of y from their integer sums, sum(r, p). False when some y is not
+/// finite.
+template <uint32_t kRows, uint32_t kPanels, class Sum>
+BANTAM_INLINE bool store_block(const LinearQ8& a, uint32_t row, uint32_t panel, const Sum& sum) {
+  I32 worst = splat(int32_t{0});
+  BANTAM_UNROLL
+  for (uint32_t p = 0; p < kPanels; ++p) {
+    const uint32_t column = (panel + p) * 16;
+    const F32 w_scale = load(a.w_scale + column);
+    const F32 bias = a.bias != nullptr ? load(a.bias + column) : splat(0.0f);
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const uint32_t at = row + r;
+      const F32 v = dequantize(sum(r, p), splat(a.x_scale[at]), w_scale, bias);
+      worst = max(worst, magnitude_bits(v));
+      store(a.y + at * a.y_stride + column, v);
+    }
+  }
+  if (a.activation == Activation::kNone && a.row_maximum == nullptr) return largest(worst) < kInfinityBits;
+  return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels,
+                        a.row_maximum == nullptr ? nullptr : a.row_maximum + row * 16);
+}
+#endif
+
 /// Row r of y from the sums that lie in it.
 template <bool kBias>
 BANTAM_TINY void dequantize_row(const LinearQ8& a, uint32_t r, Finite& finite) {

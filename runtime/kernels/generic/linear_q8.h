@@ -4,6 +4,9 @@
 
 #include "kernels/generic/dot_block.h"
 #include "kernels/generic/linear.h"
+#if defined(BANTAM_KERNEL_HALVES)
+#include "kernels/generic/linear_int4.h"
+#endif
 #include "kernels/generic/linear_sparse.h"
 #include "kernels/generic/unpack.h"
 
@@ -22,24 +25,8 @@ BANTAM_NOINLINE bool linear_q8_block(const LinearQ8& a, uint32_t row, uint32_t p
   } else {
     block.add(x, a.x_stride, a.w + panel * w_stride, w_stride, a.k / 4, ahead);
   }
-
-  I32 worst = splat(int32_t{0});
-  BANTAM_UNROLL
-  for (uint32_t p = 0; p < kPanels; ++p) {
-    const uint32_t column = (panel + p) * 16;
-    const F32 w_scale = load(a.w_scale + column);
-    const F32 bias = a.bias != nullptr ? load(a.bias + column) : splat(0.0f);
-    BANTAM_UNROLL
-    for (uint32_t r = 0; r < kRows; ++r) {
-      const uint32_t at = row + r;
-      const F32 v = dequantize(block.get(r, p), splat(a.x_scale[at]), w_scale, bias);
-      worst = max(worst, magnitude_bits(v));
-      store(a.y + at * a.y_stride + column, v);
-    }
-  }
-  if (a.activation == Activation::kNone && a.row_maximum == nullptr) return largest(worst) < kInfinityBits;
-  return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels,
-                        a.row_maximum == nullptr ? nullptr : a.row_maximum + row * 16);
+  return store_block<kRows, kPanels>(
+      a, row, panel, [&](uint32_t r, uint32_t p) __attribute__((always_inline)) { return block.get(r, p); });
 }
 
 static_assert(even_blocks(block_panels, kMaxRows), "see linear_blocks");
@@ -76,6 +63,9 @@ inline bool linear_unpacked(const LinearQ8& a) {
 inline bool linear_q8(const LinearQ8& a) {
   if (a.k16) return linear_k16(a);
   if (a.row_maximum != nullptr) memset(a.row_maximum, 0, a.rows * 16 * sizeof(int32_t));
+#if defined(BANTAM_KERNEL_HALVES)
+  if (a.factors != nullptr && a.rows <= kHalvesRows) return linear_int4(a);
+#endif
   if (Unpacker::wanted(a)) return linear_unpacked(a);
   if (a.sparse.ends != nullptr) return linear_sparse(a);
   return linear_q8_with(a, MakeIndices<kMaxRows>::type{});

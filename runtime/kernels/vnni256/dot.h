@@ -35,6 +35,20 @@ BANTAM_INLINE Quad signed_quad(const void* p) {
 }
 BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 
+/// Few rows meet weights of 4 bits as they are stored, so many panels at a time: linear_int4.h.
+#define BANTAM_KERNEL_HALVES
+constexpr uint32_t kHalvesPanels = 2;
+/// Four bytes of a row, signed.
+using PlainQuad = Quad;
+BANTAM_INLINE PlainQuad plain_quad(const void* p) { return signed_quad(p); }
+BANTAM_INLINE Weights low_halves(Weights w) {
+  const __m256i half = _mm256_set1_epi8(15);
+  return {_mm256_and_si256(w.a, half), _mm256_and_si256(w.b, half)};
+}
+BANTAM_INLINE Weights high_halves(Weights w) {
+  return low_halves({_mm256_srli_epi16(w.a, 4), _mm256_srli_epi16(w.b, 4)});
+}
+
 #if defined(__AVX512VL__)
 #define BANTAM_DPBUSD _mm256_dpbusd_epi32
 constexpr uint32_t kMaxRows = 6;
@@ -65,6 +79,7 @@ struct Accumulator {
     a = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(a), k.a, q.v));
     b = reinterpret_cast<__v8si>(BANTAM_DPBUSD(reinterpret_cast<__m256i>(b), k.b, q.v));
   }
+  BANTAM_INLINE void add_halves(PlainQuad q, Weights h) { add_keys(q, h); }
   BANTAM_INLINE I32x16 get() const { return {reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)}; }
 };
 #undef BANTAM_DPBUSD
