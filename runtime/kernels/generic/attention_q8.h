@@ -49,8 +49,21 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     }
   }
 
+  /// A single query, which is a step of a decoder, waits for its cache: pages of a head lie so far apart that the processor does
+  /// not guess the next one. The values of these pages are wanted next, and the keys of as many pages behind them.
+  template <uint32_t kPages>
+  BANTAM_INLINE void fetch_from(uint32_t page) {
+    const size_t key_bytes = size_t{pad4(a.head_width)} * 16 + 64, value_bytes = size_t{pad16(a.head_width)} * 16 + 64;
+    for (uint32_t p = page; p < page + kPages; ++p) {
+      for (size_t i = 0; i < value_bytes; i += 64) prefetch(this->values(p) + i);
+      if (p + kPages >= page_end) continue;
+      for (size_t i = 0; i < key_bytes; i += 64) prefetch(this->keys(p + kPages) + i);
+    }
+  }
+
   template <uint32_t kPages>
   BANTAM_INLINE void scores_of(Pages<kPages>, uint32_t page) {
+    if constexpr (kRows == 1) fetch_from<kPages>(page);
     scores_of_pages<kPages>(page);
   }
 
