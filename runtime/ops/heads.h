@@ -38,6 +38,16 @@ Verdict check_present(const HeadShape& shape, int32_t q, int32_t k, int32_t v);
 /// of which the shape has no heads is -1.
 Verdict check_head_tensors(const Site& site, const HeadShape& shape, int32_t q, int32_t k, int32_t v);
 
+/// What kernels that split rows are told of the tile and of heads.
+template <class Args>
+void bind_split(const TileRun& run, const fb::SplitHeads& split, Args* args) {
+  args->row_begin = run.row_begin;
+  args->rows = run.rows;
+  args->heads = split.heads();
+  args->kv_heads = split.kv_heads();
+  args->head_width = split.head_width();
+}
+
 /// Whether a tensor of queries, keys or values is int8 in this run: with SessionOptions::f32_attention none is.
 inline bool is_q8(const TileRun& run, const fb::Tensor& t) {
   return t.type() == fb::DType::i8 && (!linked::kHost || run.f32_heads == nullptr);

@@ -199,11 +199,7 @@ Status run_split(const TileRun& run, const fb::Op& op) {
   kernels::SplitHeads args = {};
   args.x = x.f32();
   args.x_stride = x.stride;
-  args.row_begin = run.row_begin;
-  args.rows = run.rows;
-  args.heads = split.heads();
-  args.kv_heads = split.kv_heads();
-  args.head_width = split.head_width();
+  bind_split(run, split, &args);
   args.q8 = is_q8(run, tensor(run.model, q >= 0 ? q : k));
   if (q >= 0) {
     const QueryRows queries = query_rows(run, q);

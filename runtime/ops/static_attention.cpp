@@ -39,11 +39,7 @@ Status run_static_split(const TileRun& run, const fb::Op& op) {
   kernels::StaticSplit args = {};
   args.x = x.data;
   args.x_stride = x.stride;
-  args.row_begin = run.row_begin;
-  args.rows = run.rows;
-  args.heads = split.heads();
-  args.kv_heads = split.kv_heads();
-  args.head_width = split.head_width();
+  bind_split(run, split, &args);
   if (args.heads != 0) {
     const FixedRows q = fixed_tile_rows(run, operand(op.outputs(), 0));
     args.q = q.data;
