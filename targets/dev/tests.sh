@@ -50,7 +50,7 @@ test_quick() {
   ruff=
   configure release -DBANTAM_FIRMWARE_TARGETS=cortex-m4
   build release
-  run_ctest --preset quick "$@"
+  if [ $# -eq 0 ]; then run_ctest --preset quick; else run_ctest --test-dir build "$@"; fi
 }
 
 # test_folders FOLDER...: one list of all folders' tests, so that one summary counts them.
