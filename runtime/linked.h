@@ -77,7 +77,8 @@
 #define BANTAM_LINK_TOKEN_MODELS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
 // Of byte pair encoding, bit 0: words of which parts may be unknown, of code points or of bytes; 1: marks where words begin or end; 2: words that are one token, or
-// unknown; 3: splits that leave text out or go over it several times; 4: merges in any order.
+// unknown; 3: splits that leave text out or go over it several times; 4: merges in any order; 5: of those splits, words that end
+// before what shows where they do.
 #ifndef BANTAM_LINK_BPE
 #define BANTAM_LINK_BPE (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
@@ -190,6 +191,7 @@ constexpr bool kBpeWithUnknown = ((BANTAM_LINK_BPE)&1u) != 0;
 constexpr bool kWordMarks = ((BANTAM_LINK_BPE)&2u) != 0;
 constexpr bool kWordLevel = ((BANTAM_LINK_BPE)&4u) != 0;
 constexpr bool kSplitPasses = ((BANTAM_LINK_BPE)&8u) != 0;
+constexpr bool kSplitEnds = ((BANTAM_LINK_BPE)&32u) != 0;
 constexpr bool kMergesInAnyOrder = ((BANTAM_LINK_BPE)&16u) != 0;
 constexpr bool kBpeTraits = ((BANTAM_LINK_BPE)&23u) != 0;
 constexpr bool kDecode = BANTAM_LINK_DECODE != 0;

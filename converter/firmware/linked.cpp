@@ -60,8 +60,9 @@ std::string bit_words(const std::string& name, uint32_t bit) {
   if (name == "SPLITTERS")
     return std::string(fb::EnumNameSplitterKind(static_cast<fb::SplitterKind>(bit))) + " splitter";
   if (name == "BPE") {
-    constexpr std::array<const char*, 4> kParts = {"byte pairs of code points", "marks of words in tokens",
-                                                   "words that are one token", "splits in several passes"};
+    constexpr std::array<const char*, 6> kParts = {"byte pairs of code points", "marks of words in tokens",
+                                                   "words that are one token",  "splits in several passes",
+                                                   "merges in any order",       "splits at texts"};
     return bit < kParts.size() ? kParts.at(bit) : "";
   }
   if (name == "NORMS") return in_words(fb::EnumNameNormKind(static_cast<fb::NormKind>(bit))) + " norm";
@@ -93,8 +94,7 @@ class Needs {
     if ((traits & text::kWordLevel) != 0) need("BPE", 4u);
     if ((traits & text::kAnyOrder) != 0) need("BPE", 16u);
     if (const fb::Blob* split = text::find_blob(tokenizer, fb::BlobName::split); split != nullptr) {
-      const auto* header = reinterpret_cast<const text::SplitHeader*>(data + split->offset());
-      if (header->version == text::kSplitPassVersion) need("BPE", 8u);
+      splits(data + split->offset());
     }
     for (uint32_t i = 0; i < count(tokenizer.normalizers()); ++i) {
       const auto kind = static_cast<uint32_t>(tokenizer.normalizers()->Get(i)->kind());
@@ -129,6 +129,17 @@ class Needs {
   static std::string lower(std::string name) {
     for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     return name;
+  }
+
+  /// What the tables of a splitter need.
+  void splits(const uint8_t* table) {
+    for (bool more = true; more;) {
+      const auto& header = *reinterpret_cast<const text::SplitHeader*>(table);
+      if (header.version == text::kSplitVersion) return;
+      need("BPE", header.version == text::kSplitEndsVersion ? 8u | 32u : 8u);
+      more = text::split_pass(table).more != 0;
+      table += text::split_pass_size(header);
+    }
   }
 
   void number(linked::Numbers kind) { need("NUMBERS", 1u << kind); }

@@ -31,28 +31,25 @@ class RawChars {
 /// The words of a text, as the blob `word_split` cuts it.
 class CutText {
  public:
-  CutText(const uint8_t* table, Text text) : split_(table), dropped_(UINT32_MAX), text_(text), reserve_(text.size) {
-    if (reinterpret_cast<const SplitHeader*>(table)->version == kSplitPassVersion) dropped_ = split_pass(table).dropped;
-  }
+  CutText(const uint8_t* table, Text text) : split_(table), text_(text), reserve_(text.size) {}
 
   /// False at the end of the text.
   bool next(Offset* word) {
     for (;;) {
       RawChars chars(text_, at_);
-      uint32_t lead = kAtEnd;
-      const uint32_t length = word_length(split_, chars, UINT32_MAX, &reserve_, &lead);
+      SeenWord seen;
+      const uint32_t length = word_length<SearchedSplit>(split_, chars, UINT32_MAX, &reserve_, &seen);
       if (length == 0) return false;
       NormalChar c;
       for (uint32_t i = 0; i < length; ++i) chars.next(&c);
       *word = {at_, chars.position()};
       at_ = chars.position();
-      if (lead < dropped_) return true;
+      if (!split_.leaves_out(seen.lead, seen.state)) return true;
     }
   }
 
  private:
-  SplitTable split_;
-  uint32_t dropped_;  // the first class that begins what is no word
+  SplitPassTable split_;
   Text text_;
   Reserve reserve_;
   uint32_t at_ = 0;

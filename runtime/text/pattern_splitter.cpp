@@ -13,9 +13,10 @@ namespace bantam::text {
 namespace {
 
 /// Where the word that begins at text[begin) ends, begin < end; 0: what is not UTF-8, or may be changed by normalisers, was
-/// met before that was known, or follows.
-uint32_t word_end(const Tables& tables, const SplitTable& split, const uint8_t* text, uint32_t begin, uint32_t end,
-                  Reserve* reserve) {
+/// met before that was known, or follows. *seen: the state that saw the end.
+template <typename Split>
+uint32_t word_end(const Tables& tables, const Split& split, const uint8_t* text, uint32_t begin, uint32_t end,
+                  Reserve* reserve, uint32_t* seen) {
   const NormalSequence& rules = tables.sequence;
   uint32_t state = split.start;
   uint32_t at = begin;
@@ -41,12 +42,17 @@ uint32_t word_end(const Tables& tables, const SplitTable& split, const uint8_t* 
     const uint32_t entry = split.next[state + kind];
     if ((entry & kSplitMatch) != 0) {
       match = at;
+      *seen = state;
     } else if (!reserve->allows(at - match)) {
       break;
     }
     state = entry & (kSplitMatch - 1);
     at += size;
     if (first == 0) first = at;
+  }
+  for (uint32_t back = split.back(*seen); back > 0 && match > begin; --back) {
+    do --match;
+    while (match > begin && goes_on_code(text[match]));
   }
   reserve->take(at - match);
   const uint32_t stop = match > begin ? match : first;
@@ -171,17 +177,14 @@ class Characters {
 /// The tables that split words again, one after the other, and where the word of each ends.
 struct Passes {
   uint32_t count = 0;
-  SplitTable tables[kMaxSplitPasses];
-  uint32_t dropped[kMaxSplitPasses];  // the first class that begins words that are left out
+  SplitPassTable tables[kMaxSplitPasses];
   uint32_t ends[kMaxSplitPasses] = {};
 
   explicit Passes(const uint8_t* table) {
     for (bool more = true; more && count < kMaxSplitPasses; ++count) {
-      const SplitPass& pass = split_pass(table);
-      tables[count] = SplitTable(table);
-      dropped[count] = pass.dropped;
-      more = pass.more != 0;
-      table = reinterpret_cast<const uint8_t*>(&pass + 1);
+      tables[count] = SplitPassTable(table);
+      more = split_pass(table).more != 0;
+      table += split_pass_size(*reinterpret_cast<const SplitHeader*>(table));
     }
   }
 };
@@ -196,12 +199,12 @@ uint32_t inner_length(Passes* passes, Characters stream, Reserve* reserve, uint3
       ++pass;
       continue;
     }
-    const SplitTable& split = passes->tables[pass];
+    const SplitPassTable& split = passes->tables[pass];
     const uint32_t most = pass == 0 ? UINT32_MAX : passes->ends[pass - 1];
-    uint32_t lead = kAtEnd;
-    left = word_length(split, stream, most, reserve, &lead);
+    SeenWord seen;
+    left = word_length<SearchedSplit>(split, stream, most, reserve, &seen);
     if (left == 0) return 0;
-    if (lead < passes->dropped[pass]) continue;
+    if (!split.leaves_out(seen.lead, seen.state)) continue;
     NormalChar c;
     const uint32_t size = left;
     for (uint32_t i = 0; i < size; ++i) stream.next(&c);
@@ -235,8 +238,8 @@ uint32_t encode_characters(const Tables& tables, const uint8_t* text, Characters
                            TokenSink* sink) {
   if (is_in_passes(tables)) return encode_passes(tables, text, stream, end, reserve, sink);
   BpeGather word(tables, text, sink);
-  uint32_t lead = kAtEnd;
-  while (const uint32_t length = word_length(tables.split, stream, UINT32_MAX, reserve, &lead)) {
+  SeenWord seen;
+  while (const uint32_t length = word_length(tables.split, stream, UINT32_MAX, reserve, &seen)) {
     uint32_t left = length;
     word.encode([&](NormalChar* c) { return left-- > 0 && stream.next(c); });
     if (stream.is_settled() || sink->is_full()) return stream.position();
@@ -256,10 +259,11 @@ void encode_in_passes(const Tables& tables, const uint8_t* text, uint32_t begin,
                       InPlace* words, Reserve* reserve, TokenSink* sink) {
   Passes passes(tables.split_passes);
   for (uint32_t pass = 0; at < end && !sink->is_full();) {
-    const SplitTable& split = passes.tables[pass];
+    const SplitPassTable& split = passes.tables[pass];
     if (passes.ends[pass] <= at) {
       const uint32_t limit = pass == 0 ? end : passes.ends[pass - 1];
-      passes.ends[pass] = word_end(tables, split, text, at, limit, reserve);
+      uint32_t seen = 0;
+      passes.ends[pass] = word_end<SearchedSplit>(tables, split, text, at, limit, reserve, &seen);
       // Only a whole word of the first table can be gathered; what the others read, it has read before.
       if (passes.ends[pass] == 0 || (pass == 0 && passes.ends[pass] - at > words->most())) {
         at = encode_gathered(tables, text, at, end, at > begin, false, reserve, sink);
@@ -267,7 +271,7 @@ void encode_in_passes(const Tables& tables, const uint8_t* text, uint32_t begin,
         pass = 0;
         continue;
       }
-      if (split.class_of(decode_utf8(text + at, limit - at).code) >= passes.dropped[pass]) {
+      if (split.leaves_out(split.class_of(decode_utf8(text + at, limit - at).code), seen)) {
         at = passes.ends[pass];
         pass = 0;
         continue;
@@ -292,8 +296,9 @@ void encode_plain(const Tables& tables, const uint8_t* text, uint32_t begin, uin
     encode_in_passes(tables, text, begin, at, end, &words, reserve, sink);
     return;
   }
+  uint32_t seen = 0;
   while (at < end && !sink->is_full()) {
-    const uint32_t stop = word_end(tables, tables.split, text, at, end, reserve);
+    const uint32_t stop = word_end(tables, tables.split, text, at, end, reserve, &seen);
     if (stop == 0 || stop - at > words.most()) {
       at = encode_gathered(tables, text, at, end, at > begin, false, reserve, sink);
     } else {

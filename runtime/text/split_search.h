@@ -24,10 +24,16 @@ class Reserve {
   uint64_t left_;
 };
 
-/// How many of the next `most` code points the next word has; 0 at the end. *lead: the class of its first one. `stream` gives code
-/// points: next(NormalChar*), false at its end.
-template <typename Stream>
-uint32_t word_length(const SplitTable& split, Stream stream, uint32_t most, Reserve* reserve, uint32_t* lead) {
+/// What a search tells of a word: the class of its first code point, and the state that saw its end.
+struct SeenWord {
+  uint32_t lead = kAtEnd;
+  uint32_t state = 0;
+};
+
+/// How many of the next `most` code points the next word has; 0 at the end. `stream` gives code points: next(NormalChar*), false at
+/// its end.
+template <typename Split, typename Stream>
+uint32_t word_length(const Split& split, Stream stream, uint32_t most, Reserve* reserve, SeenWord* seen) {
   uint32_t state = split.start;
   uint32_t match = 0;
   uint32_t at = 0;
@@ -36,15 +42,18 @@ uint32_t word_length(const SplitTable& split, Stream stream, uint32_t most, Rese
     const bool more = at < most && stream.next(&c);
     if (!more && at == 0) return 0;
     const uint32_t kind = more ? split.class_of(c.code) : kAtEnd;
-    if (at == 0) *lead = kind;
+    if (at == 0) seen->lead = kind;
     const uint32_t entry = split.next[state + kind];
     if ((entry & kSplitMatch) != 0) {
       match = at;
+      seen->state = state;
     } else if (!reserve->allows(at - match)) {
       break;
     }
     state = entry & (kSplitMatch - 1);
   }
+  const uint32_t back = split.back(seen->state);
+  match -= back < match ? back : match;
   reserve->take(at - match);
   return match > 0 ? match : 1;
 }

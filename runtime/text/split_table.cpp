@@ -10,7 +10,8 @@ namespace {
 Status verify_table(Check& check, const uint8_t* table, uint64_t left, uint64_t* size, bool* more) {
   if (left < split_next_offset(1)) return check.fail("the table of the split is cut short");
   const auto& header = *reinterpret_cast<const SplitHeader*>(table);
-  const bool passes = linked::kSplitPasses && header.version == kSplitPassVersion;
+  const bool ends = linked::kSplitEnds && header.version == kSplitEndsVersion;
+  const bool passes = linked::kSplitPasses && (header.version == kSplitPassVersion || ends);
   if (header.version != kSplitVersion && !passes) {
     return check.fail("the version of the table of the split is not known", Status::kUnsupported);
   }
@@ -20,8 +21,7 @@ Status verify_table(Check& check, const uint8_t* table, uint64_t left, uint64_t*
   }
   const uint32_t entries = header.states * header.stride;
   *size = split_next_offset(header.blocks) + uint64_t{2} * entries;
-  const uint32_t pass = split_pass_offset(header.blocks, entries);
-  if (passes) *size = uint64_t{pass} + sizeof(SplitPass);
+  if (passes) *size = split_pass_size(header);
   *more = false;
   if (linked::kSplitPasses ? *size > left : *size != left) {
     return check.fail("the table of the split is not of the size that it says");

@@ -1,16 +1,19 @@
 // A regular expression that splits texts into words, as tables: blob `split` of a tokenizer whose splitter is `pattern`.
 //
-//   u32 version, 1 or 2
-//   u32 stride    entries of a state, 2 to 128: entry 0 is for the end of the text, the others for classes of code points
+//   u32 version, 1 to 3
+//   u32 stride    entries of a state, 2 to 256: entry 0 is for the end of the text, the others for classes of code points
 //   u32 states    number 0 is the end of the search, number 1 its beginning
 //   u32 blocks    1 to 256
 //   u8  ascii[128]             classes of the code points below 0x80
 //   u8  top[4352]              number of the block for each 256 code points
 //   u8  block[blocks][256]     classes of their code points
 //   u16 next[states][stride]   4-byte aligned: number of the next state times stride; bit 15: a match ends before this
-// Version 2, 4-byte aligned:
+// Versions 2 and 3, 4-byte aligned:
 //   u32 dropped   words whose first code point is of this class or a later one are left out of the text
 //   u32 more      1: a further such table follows, which splits the words of this one; at most 4 tables in all
+// Version 3:
+//   u8  ends[states]           bits 0-6: how many code points before the match that this state sees the word ends; bit 7: the word
+//                              is left out; filled up to 4 bytes
 //
 // From the beginning of a word, code points are followed until state 0. The word ends where a match ended last; it has at
 // least one code point, whatever the tables say. What a search reads behind its last match is read again for the next word;
@@ -20,6 +23,8 @@
 
 #include <stdint.h>
 
+#include <type_traits>
+
 #include "linked.h"
 #include "text/check.h"
 
@@ -27,13 +32,15 @@ namespace bantam::text {
 
 constexpr uint32_t kSplitVersion = 1;
 constexpr uint32_t kSplitPassVersion = 2;
+constexpr uint32_t kSplitEndsVersion = 3;
 constexpr uint32_t kMaxSplitPasses = 4;
 constexpr uint32_t kSplitMatch = 1u << 15;
 constexpr uint32_t kSplitTop = 0x110000 >> 8;
 constexpr uint32_t kSplitAscii = 128;
-constexpr uint32_t kMaxSplitStride = 128;
-constexpr uint32_t kMaxSplitStates = 128;
+constexpr uint32_t kMaxSplitStride = 256;
+constexpr uint32_t kMaxSplitStates = 256;
 constexpr uint32_t kMaxSplitEntries = 1u << 15;  // states times stride
+constexpr uint8_t kSplitLeftOut = 1u << 7;       // of an end, beside the code points
 
 struct SplitHeader {
   uint32_t version;
@@ -42,7 +49,7 @@ struct SplitHeader {
   uint32_t blocks;
 };
 
-/// What version 2 has behind its entries.
+/// What later versions have behind their entries.
 struct SplitPass {
   uint32_t dropped;
   uint32_t more;
@@ -56,6 +63,18 @@ constexpr uint32_t split_next_offset(uint32_t blocks) {
 /// Where what follows the entries begins.
 constexpr uint32_t split_pass_offset(uint32_t blocks, uint32_t entries) {
   return (split_next_offset(blocks) + 2 * entries + 3) / 4 * 4;
+}
+
+/// What stands behind the entries of a verified table of version 2 or 3; the next table, if there is one, follows it.
+inline const SplitPass& split_pass(const uint8_t* table) {
+  const auto& header = *reinterpret_cast<const SplitHeader*>(table);
+  return *reinterpret_cast<const SplitPass*>(table + split_pass_offset(header.blocks, header.states * header.stride));
+}
+
+/// Bytes of a table of such a version.
+constexpr uint32_t split_pass_size(const SplitHeader& header) {
+  return split_pass_offset(header.blocks, header.states * header.stride) + static_cast<uint32_t>(sizeof(SplitPass)) +
+         (header.version == kSplitEndsVersion ? (header.states + 3) / 4 * 4 : 0);
 }
 
 /// View of such a table.
@@ -80,13 +99,35 @@ struct SplitTable {
   uint32_t class_of(uint32_t code) const {
     return code < kSplitAscii ? ascii[code] : blocks[top[code >> 8] * 256u + (code & 255)];
   }
+
+  /// How many code points before a match that `state` (times stride) saw the word ends.
+  static constexpr uint32_t back(uint32_t /*state*/) { return 0; }
 };
 
-/// What stands behind the entries of a verified table of version 2; the next table, if there is one, follows it.
-inline const SplitPass& split_pass(const uint8_t* table) {
-  const auto& header = *reinterpret_cast<const SplitHeader*>(table);
-  return *reinterpret_cast<const SplitPass*>(table + split_pass_offset(header.blocks, header.states * header.stride));
-}
+/// View of a table of any version.
+struct SplitPassTable : SplitTable {
+  uint32_t dropped = kMaxSplitStride;
+  const uint8_t* ends = nullptr;
+
+  SplitPassTable() = default;
+  /// `table` is a verified blob.
+  explicit SplitPassTable(const uint8_t* table) : SplitTable(table) {
+    const auto& header = *reinterpret_cast<const SplitHeader*>(table);
+    if (header.version == kSplitVersion) return;
+    const SplitPass& pass = split_pass(table);
+    dropped = pass.dropped;
+    if (linked::kSplitEnds && header.version == kSplitEndsVersion) ends = reinterpret_cast<const uint8_t*>(&pass + 1);
+  }
+
+  uint32_t back(uint32_t state) const { return ends == nullptr ? 0 : ends[state / start] & (kSplitLeftOut - 1u); }
+  /// Whether the word is left out that begins with class `lead` and whose match `state` saw.
+  bool leaves_out(uint32_t lead, uint32_t state) const {
+    return lead >= dropped || (linked::kSplitEnds && ends != nullptr && (ends[state / start] & kSplitLeftOut) != 0);
+  }
+};
+
+/// What is searched where tables may be of any version.
+using SearchedSplit = std::conditional_t<linked::kSplitEnds, SplitPassTable, SplitTable>;
 
 /// A blob of check.tokenizer that holds at most `most` such tables. One pass over it.
 Status verify_split(Check& check, fb::BlobName name, uint32_t most);

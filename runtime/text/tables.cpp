@@ -67,7 +67,7 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     const uint8_t* table = data + find_blob(tokenizer, fb::BlobName::split)->offset();
     split = SplitTable(table);
     if constexpr (linked::kSplitPasses) {
-      const bool passes = reinterpret_cast<const SplitHeader*>(table)->version == kSplitPassVersion;
+      const bool passes = reinterpret_cast<const SplitHeader*>(table)->version != kSplitVersion;
       split_passes = passes ? table : nullptr;
     }
     prefix_blank = tokenizer.splitters()->Get(0)->prefix_blank();

@@ -72,7 +72,8 @@ nlohmann::json words(bool whole) {
                            {"pretokenizers",
                             {{{"type", "WhitespaceSplit"}},
                              {{"type", "Punctuation"}, {"behavior", "MergedWithNext"}},
-                             {{"type", "Digits"}, {"individual_digits", false}}}}};
+                             {{"type", "Digits"}, {"individual_digits", false}},
+                             {{"type", "Split"}, {"pattern", {{"String", "aab"}}}, {"behavior", "Removed"}}}}};
   return json;
 }
 

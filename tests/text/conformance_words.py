@@ -54,6 +54,8 @@ def splitters():
             yield "split at words, " + name, split(r"\w+", behavior, invert)
             yield "split at white space, " + name, split(r"\s+", behavior, invert)
             yield "split at all, " + name, split(LLAMA3, behavior, invert)
+            yield "split at a text, " + name, P.Split("aab", behavior, invert)
+            yield "split at a text beyond ASCII, " + name, P.Split("e\u0301\u0301", behavior, invert)
     yield "characters", split(r"[\s\S]", "isolated")
     yield "clip", P.Sequence([split(CLIP, "removed", True), P.ByteLevel(add_prefix_space=False)])
     yield "the words of clip", split(CLIP, "removed", True)
@@ -77,7 +79,22 @@ def splitters():
     )
     yield "words, then marks", P.Sequence([P.WhitespaceSplit(), P.Punctuation("isolated")])
     yield "words, then digits, then marks", P.Sequence([P.Whitespace(), P.Digits(True), P.Punctuation("removed")])
+    yield "scripts", P.UnicodeScripts()
+    yield "words, then scripts", P.Sequence([P.Whitespace(), P.UnicodeScripts()])
+    yield "of a length", P.FixedLength(3)
+    yield (
+        "texts, then scripts",
+        P.Sequence([P.Split("foo", "merged_with_previous"), P.Split("the ", "removed"), P.UnicodeScripts()]),
+    )
+    yield "scripts, then bytes", P.Sequence([P.UnicodeScripts(), P.ByteLevel(False)])
     yield "bytes alone", P.ByteLevel(add_prefix_space=True)
+
+
+def few_letters(count, seed):
+    """Texts that hold what is split at, and its beginnings."""
+    dice = random.Random(seed)
+    for _ in range(count):
+        yield "".join(dice.choice("aaab e\u0301\u0301") for _ in range(dice.randint(1, 30))), None, 0
 
 
 def normal(name):
@@ -170,6 +187,7 @@ def main():
     def compare_all(name, tokenizer, all_points):
         comparator.compare(name + ": code points", tokenizer, code_point_texts(step if all_points else 61))
         comparator.compare(name + ": mixtures", tokenizer, tricky_texts(mixtures if all_points else 1000, 1))
+        comparator.compare(name + ": few letters", tokenizer, few_letters(mixtures if all_points else 1000, 4))
         comparator.compare(name + ": long", tokenizer, long_texts(2))
         comparator.compare(
             name + ": lines", tokenizer, ((line, None, 0) for line in TEXTS + lines[:: 1 if all_points else 20])
@@ -197,7 +215,7 @@ def main():
     for name in ("bert", "bert, cased", "nfkc"):
         compare("words, " + name, words(some, P.BertPreTokenizer(), normal(name)), name == "bert")
     for name, splitter in splitters():
-        compare("words by " + name, words(some, splitter, None), name in ("whitespace", "bert", "digits"))
+        compare("words by " + name, words(some, splitter, None), name in ("whitespace", "bert", "digits", "scripts"))
         if "bytes" in name or name in ("clip", "starcoder", "deepseek") or "falcon" in name:
             made = byte_pairs(some, splitter, None, alphabet=alphabet, unknown=None, size=900)
             compare("bytes by " + name, made, False)

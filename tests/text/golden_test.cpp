@@ -48,7 +48,8 @@ TEST_P(Golden, IdsOffsetsAndSegments) {
 INSTANTIATE_TEST_SUITE_P(Settings, Golden,
                          ::testing::Values("uncased", "cased", "accents", "raw", "added", "truncate_right",
                                            "truncate_left", "roberta", "llama_words", "forms_nfc", "forms_albert",
-                                           "unigram", "unigram_bytes", "clip", "gpt", "prefix", "words", "passes"),
+                                           "unigram", "unigram_bytes", "clip", "gpt", "prefix", "words", "passes",
+                                           "scripts", "split_texts"),
                          [](const auto& setting) { return std::string(setting.param); });
 
 }  // namespace

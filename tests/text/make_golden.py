@@ -212,6 +212,8 @@ def write_words(folder, requests):
     write(folder, "gpt", byte_pairs(lines, by["bert"], normal("bert"), "</w>", size=300), requests)
     write(folder, "prefix", byte_pairs(lines, by["bert"], normal("bert, cased"), prefix="##", size=300), requests)
     write(folder, "words", words(lines, by["whitespace"], normal("nfkc"), 80), requests)
+    write(folder, "scripts", byte_pairs(lines, by["scripts"], normal("nfkc"), size=300), requests)
+    write(folder, "split_texts", words(lines, by["texts, then scripts"], normal("none"), 80), requests)
     write(folder, "passes", words(lines, by["words, then digits, then marks"], normal("none"), 80), requests)
 
 

@@ -141,8 +141,8 @@ TEST(Pieces, WhatIsMissingIsNamed) {
   bytes["model"]["vocab"].erase("<0x41>");
   EXPECT_NE(problem_of(bytes).find("model.byte_fallback: needs all"), std::string::npos) << problem_of(bytes);
   Json last = pieces_json({"a"}, {}, true);
-  last["pre_tokenizer"] = {{"type", "UnicodeScripts"}, {"behavior", "Isolated"}};
-  EXPECT_NE(problem_of(last).find("pre_tokenizer.type: \"UnicodeScripts\" is not supported"), std::string::npos);
+  last["pre_tokenizer"] = {{"type", "Klingon"}, {"behavior", "Isolated"}};
+  EXPECT_NE(problem_of(last).find("pre_tokenizer.type: \"Klingon\" is not supported"), std::string::npos);
 }
 
 TEST(Pieces, DamagedTraitsAreRefused) {

@@ -28,6 +28,8 @@ const std::vector<CodeRange>& matched_by_d();
 /// What its splitters Whitespace and Digits, which have other tables, count as letters of words and as digits.
 const std::vector<CodeRange>& matched_by_word();
 const std::vector<CodeRange>& numerals();
+/// The scripts that its splitter UnicodeScripts tells apart; in front of them, what goes with every one.
+const std::vector<std::vector<CodeRange>>& scripts();
 
 class CodeSet {
  public:

@@ -1,11 +1,10 @@
 #include "import/tokenizer/split_pattern.h"
 
-#include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <stdexcept>
 
+#include "import/tokenizer/code_classes.h"
 #include "text/split_table.h"
 
 namespace bantam::convert {
@@ -14,7 +13,6 @@ namespace {
 using Syntax = PatternNode::Kind;
 
 constexpr uint32_t kMaxThreads = 4096;
-constexpr uint32_t kTextEnd = 0;  // the class of the end of the text
 
 /// One step of the pattern.
 struct Step {
@@ -81,71 +79,12 @@ class Steps {
   }
 };
 
-/// Code points that no set of the pattern tells apart are one class, numbered from 1.
-class Classes {
- public:
-  /// Those of the set `last` have the last numbers.
-  Classes(const std::vector<CodeSet>& sets, const CodeSet& last) : code_class_(kCodePoints) {
-    std::set<uint32_t> borders = {0};
-    const auto add_borders = [&borders](const CodeSet& set) {
-      for (const CodeRange& range : set.ranges()) {
-        borders.insert(range.begin);
-        borders.insert(range.end);
-      }
-    };
-    for (const CodeSet& set : sets) add_borders(set);
-    add_borders(last);
-    borders.erase(kCodePoints);
-    std::map<std::vector<bool>, uint8_t> known;
-    for (auto border = borders.begin(); border != borders.end(); ++border) {
-      std::vector<bool> members;
-      members.reserve(sets.size() + 1);
-      for (const CodeSet& set : sets) members.push_back(set.has(*border));
-      members.push_back(last.has(*border));
-      const auto [found, is_new] = known.emplace(members, static_cast<uint8_t>(known.size() + 1));
-      if (is_new) {
-        if (known.size() >= text::kMaxSplitStride) throw std::invalid_argument("the pattern has too many classes");
-        members_.push_back(members);
-      }
-      const uint32_t end = std::next(border) == borders.end() ? kCodePoints : *std::next(border);
-      std::fill(&code_class_[*border], code_class_.data() + end, found->second);
-    }
-    number_last();
-  }
-
-  uint32_t count() const { return static_cast<uint32_t>(members_.size()); }
-  /// Whether the code points of class `c` are in set `set`; at the end there is none.
-  bool has(uint32_t c, uint32_t set) const { return c != kTextEnd && members_[c - 1][set]; }
-  const std::vector<uint8_t>& all() const { return code_class_; }
-  uint32_t first_of_last() const { return first_of_last_; }
-
- private:
-  void number_last() {
-    std::vector<uint8_t> numbers(members_.size() + 1);
-    std::vector<std::vector<bool>> sorted;
-    for (const bool last : {false, true}) {
-      if (last) first_of_last_ = static_cast<uint32_t>(sorted.size() + 1);
-      for (size_t i = 0; i < members_.size(); ++i) {
-        if (members_[i].back() != last) continue;
-        sorted.push_back(members_[i]);
-        numbers[i + 1] = static_cast<uint8_t>(sorted.size());
-      }
-    }
-    members_ = std::move(sorted);
-    for (uint8_t& number : code_class_) number = numbers[number];
-  }
-
-  uint32_t first_of_last_ = 0;
-  std::vector<uint8_t> code_class_;
-  std::vector<std::vector<bool>> members_;
-};
-
 /// The states: lists of steps, in the order of preference, of which each may come next.
 class States {
  public:
   std::vector<uint16_t> next;
 
-  States(const Steps& steps, const Classes& classes)
+  States(const Steps& steps, const CodeClasses& classes)
       : next(size_t{2} * (classes.count() + 1), 0), steps_(steps), classes_(classes), stride_(classes.count() + 1) {
     lists_ = {{}, {steps.start}};
     numbers_[lists_[1]] = 1;
@@ -212,7 +151,7 @@ class States {
   }
 
   const Steps& steps_;
-  const Classes& classes_;
+  const CodeClasses& classes_;
   uint32_t stride_;
   std::vector<List> lists_;
   std::map<List, uint32_t> numbers_;
@@ -226,7 +165,7 @@ const char* const kWholeTextPattern = "[\\s\\S]+";
 
 SplitStates compile_states(const PatternNode& pattern, const CodeSet& last) {
   const Steps steps(pattern);
-  const Classes classes(steps.sets, last);
+  const CodeClasses classes(steps.sets, last);
   States states(steps, classes);
   SplitStates out;
   out.stride = states.stride();

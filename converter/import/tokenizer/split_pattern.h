@@ -25,10 +25,10 @@ enum class SplitBehaviour {
   kContiguous,          // matches beside each other are one
 };
 
-/// Code points of a set: each a match, or runs of them.
+/// Code points of a set: a match is as many beside each other as there are, but no more than `most`.
 struct SplitSet {
   CodeSet set;
-  bool runs = false;
+  uint32_t most = 1;
 };
 
 /// One step of splitting.
@@ -37,6 +37,7 @@ struct SplitRule {
   std::vector<SplitSet> sets;  // what matches; these have no code point in common
   SplitBehaviour behaviour = SplitBehaviour::kIsolated;
   bool invert = false;  // what lies between matches is what `behaviour` says of matches
+  CodeSet joins = {};   // of runs: what goes on with any run, and is left out in front of the first one
 };
 
 /// A parsed pattern.
@@ -64,6 +65,7 @@ struct SplitStates {
   std::vector<uint16_t> next;
   std::vector<uint8_t> class_of;  // of each code point
   uint32_t first_of_last = 0;     // first class of the set that is numbered last
+  std::vector<uint8_t> ends;      // of each state, as version 3 has them; none: they are all 0
 };
 
 /// Code points of the set `last` have the last classes. Throws std::invalid_argument where the tables have no room for it.
@@ -73,9 +75,14 @@ SplitStates compile_states(const PatternNode& pattern, const CodeSet& last);
 /// point. Throws std::invalid_argument with what is wrong, and where, for anything else.
 std::unique_ptr<PatternNode> parse_pattern(const std::string& pattern);
 
+/// The characters of a pattern whose matches all have as many, at least two; none: it is no such pattern.
+std::vector<CodeSet> characters_of(const PatternNode& pattern);
+/// The words where such characters are matches. Throws std::invalid_argument where the tables have no room for it.
+SplitStates compile_text(const std::vector<CodeSet>& characters, SplitBehaviour behaviour, bool invert);
+
 /// The bytes of runtime/text/split_table.h for rules that are applied one after the other. Throws std::invalid_argument with
-/// the reason for a pattern that does not parse, needs more states or classes than the tables have, or of which it takes more
-/// than one code point to know that there is no match. Deterministic.
+/// the reason for a pattern that does not parse, needs more states or classes than the tables have, or whose matches have several
+/// lengths and of which it takes more than one code point to know that there is no match. Deterministic.
 std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules);
 /// For a pattern that shares texts out among its matches.
 std::vector<uint8_t> compile_pattern(const std::string& pattern);

@@ -54,7 +54,7 @@ Branch run_of(const CodeSet& set) { return repeat(any_of(set), 1, PatternNode::k
 Branch matches_of(const SplitRule& rule) {
   if (!rule.pattern.empty()) return parse_pattern(rule.pattern);
   Branch any = join(Syntax::kAny);
-  for (const SplitSet& part : rule.sets) any->parts.push_back(part.runs ? run_of(part.set) : any_of(part.set));
+  for (const SplitSet& part : rule.sets) any->parts.push_back(repeat(any_of(part.set), 1, part.most));
   return any;
 }
 
@@ -82,9 +82,23 @@ CodeSet beginnings(const SplitStates& states) {
   return set;
 }
 
+/// Runs of each set, together with what joins them.
+SplitStates joined_runs(const SplitRule& rule) {
+  Branch any = join(Syntax::kAny, run_of(rule.joins));
+  for (const SplitSet& part : rule.sets) {
+    CodeSet with = part.set;
+    with.add(rule.joins);
+    any->parts.push_back(join(Syntax::kAll, any_of(part.set), repeat(any_of(with), 0, PatternNode::kEndless)));
+  }
+  return compile_states(*any, rule.joins);
+}
+
 /// The words of a rule, and what begins those that are left out.
 SplitStates words_of(const SplitRule& rule) {
+  if (!rule.joins.ranges().empty()) return joined_runs(rule);
   const Branch match = matches_of(rule);
+  const std::vector<CodeSet> characters = characters_of(*match);
+  if (!characters.empty()) return compile_text(characters, rule.behaviour, rule.invert);
   const CodeSet first = beginnings(compile_states(*match, {}));
   CodeSet others = first;
   others.complement();
@@ -117,7 +131,7 @@ SplitStates words_of(const SplitRule& rule) {
 
 /// Whether the words of `first`, split by `second`, are all one word.
 bool splits_nothing(const SplitStates& first, const SplitStates& second) {
-  if (second.first_of_last < second.stride) return false;
+  if (second.first_of_last < second.stride || !first.ends.empty() || !second.ends.empty()) return false;
   std::set<std::pair<uint32_t, uint32_t>> pairs;
   for (uint32_t code = 0; code < kCodePoints; ++code) pairs.emplace(first.class_of[code], second.class_of[code]);
   using Place = std::pair<uint32_t, uint32_t>;
@@ -152,7 +166,7 @@ void append(std::vector<uint8_t>& bytes, const void* from, size_t size) {
   bytes.insert(bytes.end(), first, first + size);
 }
 
-/// The bytes of one table. `pass`: of version 2, with this behind the entries.
+/// The bytes of one table. `pass`: of version 2, or of 3 where words end in front of matches, with this behind the entries.
 void append_table(const SplitStates& states, const text::SplitPass* pass, std::vector<uint8_t>& bytes) {
   std::map<std::array<uint8_t, 256>, uint8_t> blocks;
   std::vector<uint8_t> top;
@@ -167,8 +181,10 @@ void append_table(const SplitStates& states, const text::SplitPass* pass, std::v
     if (is_new) leaves.insert(leaves.end(), block.begin(), block.end());
     top.push_back(found->second);
   }
-  const text::SplitHeader header = {pass == nullptr ? text::kSplitVersion : text::kSplitPassVersion, states.stride,
-                                    states.count, static_cast<uint32_t>(blocks.size())};
+  const uint32_t version = pass == nullptr       ? text::kSplitVersion
+                           : states.ends.empty() ? text::kSplitPassVersion
+                                                 : text::kSplitEndsVersion;
+  const text::SplitHeader header = {version, states.stride, states.count, static_cast<uint32_t>(blocks.size())};
   append(bytes, &header, sizeof(header));
   append(bytes, states.class_of.data(), text::kSplitAscii);
   append(bytes, top.data(), top.size());
@@ -177,6 +193,8 @@ void append_table(const SplitStates& states, const text::SplitPass* pass, std::v
   if (pass == nullptr) return;
   bytes.resize((bytes.size() + 3) / 4 * 4);
   append(bytes, pass, sizeof(*pass));
+  append(bytes, states.ends.data(), states.ends.size());
+  bytes.resize((bytes.size() + 3) / 4 * 4);
 }
 
 }  // namespace
@@ -189,11 +207,10 @@ std::vector<uint8_t> compile_split(const std::vector<SplitRule>& rules) {
   }
   if (tables.size() > text::kMaxSplitPasses) throw std::invalid_argument("the splitters in a row are more than 4");
   std::vector<uint8_t> bytes;
-  const bool passes = tables.size() > 1 || tables.front().first_of_last < tables.front().stride;
+  const SplitStates& only = tables.front();
+  const bool passes = tables.size() > 1 || only.first_of_last < only.stride || !only.ends.empty();
   for (const SplitStates& states : tables) {
-    const bool drops = states.first_of_last < states.stride;
-    const text::SplitPass pass = {drops ? states.first_of_last : text::kMaxSplitStride,
-                                  &states == &tables.back() ? 0u : 1u};
+    const text::SplitPass pass = {states.first_of_last, &states == &tables.back() ? 0u : 1u};
     append_table(states, passes ? &pass : nullptr, bytes);
   }
   return bytes;

@@ -13,6 +13,8 @@
 namespace bantam::convert {
 namespace {
 
+constexpr uint32_t kRuns = PatternNode::kEndless;
+
 const Json& member_of(const Json& json, const char* key) {
   static const Json kNull;
   if (!json.is_object()) return kNull;
@@ -44,7 +46,7 @@ std::vector<SplitSet> words_and_others() {
   CodeSet letters(matched_by_word());
   CodeSet rest = of_class(text::kSpace);
   rest.add(letters);
-  return {{letters, true}, {others_than(rest), true}};
+  return {{letters, kRuns}, {others_than(rest), kRuns}};
 }
 
 /// BERT's words: what is no white space, each punctuation character for itself.
@@ -52,7 +54,16 @@ std::vector<SplitSet> bert_words() {
   CodeSet marks = of_class(text::kPunctuation);
   CodeSet rest = of_class(text::kSpace);
   rest.add(marks);
-  return {{marks, false}, {others_than(rest), true}};
+  return {{marks}, {others_than(rest), kRuns}};
+}
+
+/// Hugging Face's UnicodeScripts: runs of each script, with what is of any.
+SplitRule script_runs() {
+  SplitRule rule;
+  for (const std::vector<CodeRange>& script : scripts()) rule.sets.push_back({CodeSet(script)});
+  rule.joins = rule.sets.front().set;
+  rule.sets.erase(rule.sets.begin());
+  return rule;
 }
 
 class SplitterReader {
@@ -115,6 +126,22 @@ class SplitterReader {
     return otherwise;
   }
 
+  /// Of FixedLength: 5 where the file has none.
+  uint32_t length_of(const Json& json) {
+    constexpr uint64_t kMost = 200;  // states of the table
+    const Json& length = member_of(json, "length");
+    if (length.is_null()) return 5;
+    const uint64_t value = length.is_number_unsigned() ? length.get<uint64_t>() : 0;
+    if (value == 0) {
+      problems_.push_back(fmt::format("{}: pre_tokenizer.length: should be a whole number above 0", source_.file));
+      return 1;
+    }
+    if (value > kMost) {
+      unsupported("length", fmt::format("{} is not supported; this version takes at most {}", value, kMost));
+    }
+    return static_cast<uint32_t>(std::min(value, kMost));
+  }
+
   void read_byte_level(const Json& bytes, bool alone) {
     source_.splitter.prefix_blank = flag(bytes, "add_prefix_space", true);
     if (source_.splitter.prefix_blank && !alone) {
@@ -136,18 +163,24 @@ class SplitterReader {
     } else if (type == "Whitespace") {
       add(words_and_others(), SplitBehaviour::kRemoved, true);
     } else if (type == "WhitespaceSplit") {
-      add({{of_class(text::kSpace), false}}, SplitBehaviour::kRemoved, false);
+      add({{of_class(text::kSpace)}}, SplitBehaviour::kRemoved, false);
     } else if (type == "Punctuation") {
-      add({{of_class(text::kPunctuation), false}}, behaviour(json, SplitBehaviour::kIsolated), false);
+      add({{of_class(text::kPunctuation)}}, behaviour(json, SplitBehaviour::kIsolated), false);
     } else if (type == "Digits") {
       const bool each = flag(json, "individual_digits", false);
-      add({{CodeSet(numerals()), false}}, each ? SplitBehaviour::kIsolated : SplitBehaviour::kContiguous, false);
+      add({{CodeSet(numerals())}}, each ? SplitBehaviour::kIsolated : SplitBehaviour::kContiguous, false);
     } else if (type == "CharDelimiterSplit") {
       add_text(plain_text_of(member_of(json, "delimiter")), "delimiter", SplitBehaviour::kRemoved, false);
+    } else if (type == "UnicodeScripts") {
+      source_.rules.push_back(script_runs());
+    } else if (type == "FixedLength") {
+      CodeSet any;
+      any.add(0, kCodePoints);
+      add({{any, length_of(json)}}, SplitBehaviour::kIsolated, false);
     } else {
       unsupported("type", fmt::format("\"{}\" is not supported; this version takes BertPreTokenizer, ByteLevel, "
-                                      "CharDelimiterSplit, Digits, Metaspace, Punctuation, Split, Whitespace and "
-                                      "WhitespaceSplit",
+                                      "CharDelimiterSplit, Digits, FixedLength, Metaspace, Punctuation, Split, "
+                                      "UnicodeScripts, Whitespace and WhitespaceSplit",
                                       type));
     }
   }
@@ -177,9 +210,9 @@ class SplitterReader {
       if (std::string_view("\\.^$|?*+()[]{}-&").find(c) != std::string_view::npos) pattern += '\\';
       pattern += c;
     }
-    if (count > 1) {
-      unsupported(field, fmt::format("{} is not supported; this version takes one character, or a Regex",
-                                     Json(text).dump(-1, ' ', true, Json::error_handler_t::replace)));
+    if (count > 1 && std::string_view(field) == "delimiter") {
+      problems_.push_back(fmt::format("{}: pre_tokenizer.delimiter: {} is more than one character", source_.file,
+                                      Json(text).dump(-1, ' ', true, Json::error_handler_t::replace)));
       return;
     }
     source_.rules.push_back({pattern, {}, behaviour, invert});

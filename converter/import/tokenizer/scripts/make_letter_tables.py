@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Writes ../letter_tables.cpp: the code points that \\p{L}, \\p{M}, \\p{N}, \\p{P}, \\p{S} and \\s of a split pattern match.
+"""Writes ../letter_tables.cpp: the code points that \\p{L}, \\p{M}, \\p{N}, \\p{P}, \\p{S} and \\s of a split pattern match, and
+../script_tables.cpp: the scripts that its splitter UnicodeScripts tells apart.
 
 Found by asking Hugging Face `tokenizers`, whose regular expressions have a version of Unicode of their own.
 
-Usage: make_letter_tables.py          (needs the `tokenizers` package; takes seconds)
+Usage: make_letter_tables.py          (needs the `tokenizers` package; takes half a minute)
 """
 
 import pathlib
@@ -33,6 +34,21 @@ def touching(splitter):
     return {c for c in CODE_POINTS if len(splitter.pre_tokenize_str("a" + chr(c) + "a")) > 1}
 
 
+def scripts():
+    """The code points that go with every script, which the splitter leaves out at the beginning of a text, then those of each."""
+    split = pre_tokenizers.UnicodeScripts().pre_tokenize_str
+    any_script = [c for c in CODE_POINTS if not split(chr(c))]
+    others = sorted(set(CODE_POINTS) - set(any_script))
+    found = []
+    for at in range(0, len(others), CHUNK):
+        for run, _ in split("".join(map(chr, others[at : at + CHUNK]))):
+            mine = next((s for s in found if len(split(chr(s[0]) + run[0])) == 1), None)
+            if mine is None:
+                found.append([])
+            (found[-1] if mine is None else mine).extend(map(ord, run))
+    return [any_script] + found
+
+
 def ranges(points):
     out = []
     for c in points:
@@ -54,12 +70,15 @@ def table(name, points):
     return "    // %s\n" % name + "\n".join(lines + [line]) + "\n"
 
 
-def main():
-    head = (
+def head():
+    text = (
         "// Written by scripts/make_letter_tables.py with tokenizers %s.\n// clang-format off\n"
         % tokenizers.__version__
     )
-    head += '#include "import/tokenizer/code_set.h"\n\nnamespace bantam::convert {\n\n'
+    return text + '#include "import/tokenizer/code_set.h"\n\nnamespace bantam::convert {\n\n'
+
+
+def main():
     body = ""
     sets = [("matched_by_" + ("blank" if k == "s" else k), p, members(p)) for k, p in SETS.items()]
     others = touching(pre_tokenizers.Whitespace())
@@ -68,8 +87,14 @@ def main():
     for name, comment, points in sets:
         body += "const std::vector<CodeRange>& %s() {\n  static const std::vector<CodeRange> ranges = {\n" % name
         body += table(comment, points) + "  };\n  return ranges;\n}\n\n"
-    path = pathlib.Path(__file__).resolve().parent.parent / "letter_tables.cpp"
-    path.write_text(head + body + "}  // namespace bantam::convert\n")
+    folder = pathlib.Path(__file__).resolve().parent.parent
+    (folder / "letter_tables.cpp").write_text(head() + body + "}  // namespace bantam::convert\n")
+    body = "const std::vector<std::vector<CodeRange>>& scripts() {\n"
+    body += "  static const std::vector<std::vector<CodeRange>> ranges = {\n"
+    for points in scripts():
+        body += "    {\n%s    },\n" % table("U+%04X and others" % points[0], points)
+    body += "  };\n  return ranges;\n}\n\n"
+    (folder / "script_tables.cpp").write_text(head() + body + "}  // namespace bantam::convert\n")
 
 
 main()
