@@ -1,9 +1,13 @@
 #include "cli/decoder.h"
 
+#include <map>
+
 #include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/text_options.h"
 #include "graph/task_parts.h"
+#include "run/text_constraint.h"
+#include "run/text_source.h"
 
 namespace bantam::cli {
 
@@ -75,6 +79,42 @@ void add_language_options(Command& command, convert::GenerateOptions* options) {
       .value("CODE");
   command.add_option("--to", options->to, "The language to translate into, where the model knows several")
       .value("CODE");
+}
+
+void add_form_options(Command& command, FormArguments* arguments, convert::TextForm* form) {
+  command
+      .add_texts("--answer", &arguments->answers, "The text is this one, or one of several: may be given several times")
+      .value("TEXT");
+  command.add_option("--answers", arguments->answers_file, "The text is one of the lines of this file").value("FILE");
+  command.add_flag("--answer-scores", form->scores, "With --json: the logarithm of each answer's probability, too");
+  std::map<std::string, JsonKind> kinds;
+  for (size_t i = 0; i < convert::json_kind_names().size(); ++i) {
+    kinds[i == 0 ? "json" : "json-" + convert::json_kind_names()[i]] = static_cast<JsonKind>(i);
+  }
+  command.add_option("--format", form->json, "The text is JSON: any value, or one of a kind")
+      .takes(choices<JsonKind>(kinds))
+      .value("json[-KIND]");
+  command
+      .add_option("--field", arguments->fields,
+                  "The text is a JSON object that has this member, of a kind (any, string, number, integer, boolean, "
+                  "null, array, "
+                  "object); may be given several times, in their order")
+      .value("NAME[:KIND]");
+}
+
+void read_form(const FormArguments& arguments, convert::TextForm* form) {
+  form->answers = arguments.answers;
+  if (!arguments.answers_file.empty()) {
+    convert::LineReader lines(arguments.answers_file);
+    const size_t given = form->answers.size();
+    for (std::string line; lines.next(&line);) {
+      if (!line.empty()) form->answers.push_back(line);
+    }
+    if (form->answers.size() == given) {
+      fail(ExitCode::kUsage, "--answers {}: has no line that is an answer", arguments.answers_file);
+    }
+  }
+  for (const std::string& field : arguments.fields) form->fields.push_back(convert::read_field(field));
 }
 
 void add_decoding_options(Command& command, convert::GenerateOptions* options) {

@@ -3,6 +3,8 @@
 #define BANTAM_CONVERTER_CLI_DECODER_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "cli/run.h"
 #include "run/decoding.h"
@@ -21,6 +23,16 @@ void add_prompts(Command& command, RunOptions* run, const char* model, const cha
 
 /// --from and --to.
 void add_language_options(Command& command, convert::GenerateOptions* options);
+
+/// What texts may become: answers, JSON. `answers`: the name of a file of them, and `fields` as given, which add_form() reads.
+struct FormArguments {
+  std::vector<std::string> answers;
+  std::string answers_file;
+  std::vector<std::string> fields;
+};
+void add_form_options(Command& command, FormArguments* arguments, convert::TextForm* form);
+/// Throws (kUsage, kIo) where they cannot be read.
+void read_form(const FormArguments& arguments, convert::TextForm* form);
 
 /// Settings of generating: how many tokens, which are chosen, and what ends a text.
 void add_decoding_options(Command& command, convert::GenerateOptions* options);

@@ -31,6 +31,7 @@ enum class Purpose { kGenerate, kTranslate, kSummarize, kComplete };
 struct GenerateArguments {
   RunOptions run;
   GenerateOptions generate;
+  FormArguments form;
   uint32_t context = 0;
   uint32_t batch = 8;
   bool echo = false, only_new = false;
@@ -70,6 +71,10 @@ Json as_json(const GenerateArguments& arguments, const std::string& given, const
   object["finish"] = convert::finish_name(made.finish);
   if (made.score != 0) object["score"] = made.score;
   if (arguments.generate.log_probabilities) object["log_probabilities"] = made.log_probabilities;
+  for (const convert::AnswerScore& answer : made.answers) {
+    object["answers"].push_back(
+        {{"text", answer.text}, {"tokens", answer.tokens}, {"log_probability", answer.log_probability}});
+  }
   return object;
 }
 
@@ -106,6 +111,7 @@ std::string in_a_line(std::string text) {
 void show_lines(const GenerateArguments& arguments, Engine& engine, const Decoding& decoding,
                 const std::vector<Input>& inputs) {
   std::vector<std::string> texts;
+  texts.reserve(inputs.size());
   for (const Input& input : inputs) texts.push_back(input.first);
   const std::vector<Made> all = convert::generate(engine, decoding, texts, nullptr);
   for (size_t i = 0; i < all.size(); ++i) {
@@ -139,11 +145,15 @@ void run_generate(GenerateArguments& arguments) {
   if (arguments.purpose == Purpose::kTranslate || arguments.purpose == Purpose::kSummarize) {
     require_source(file, run.command.c_str());
   }
+  read_form(arguments.form, &arguments.generate.form);
   arguments.generate.use = way_of(file.model(), arguments);
   arguments.chat = arguments.chat || arguments.messages || !arguments.system.empty();
   if (arguments.chat) {
     convert::chat_text(file.model(), {{ChatRole::kUser, ""}});  // says why it knows none before anything is read
+    const std::vector<std::string> stop = arguments.generate.stop;
     convert::answer_turns(file.model(), &arguments.generate);
+    // A text of a given form ends by that.
+    if (arguments.generate.form.is_given()) arguments.generate.stop = stop;
   }
   const Decoding decoding = convert::resolve_decoding(file.model(), arguments.generate);
   const bool several = is_stream(run.texts, run.file) && !convert::input_is_typed();
@@ -275,6 +285,8 @@ void add_generate(Program& program) {
   command.add_option("--system", arguments->system, "With --chat: what the system says first").value("TEXT");
   command.add_flag("--messages", arguments->messages,
                    "A prompt is a conversation: a JSON list of messages, each with role and content, on one line");
+  command.heading("What the text is");
+  add_form_options(command, &arguments->form, &arguments->generate.form);
   add_languages(command, arguments.get());
   add_choices(command, arguments.get());
   command.heading("Output");
@@ -287,6 +299,9 @@ void add_generate(Program& program) {
       "  bantam generate stories.bantam \"Once upon a time\"\n"
       "  bantam generate stories.bantam \"Once upon a time\" --temperature 0.8 --top-p 0.9 --seed 7\n"
       "  bantam generate stories.bantam --file prompts.txt --max-new 32 --json\n"
+      "  bantam generate assistant.bantam --file reviews.txt --answer \" good\" --answer \" bad\"\n"
+      "  bantam generate assistant.bantam --chat \"Who wrote Faust, and when?\" --field author:string --field "
+      "year:integer\n"
       "  bantam generate assistant.bantam --chat \"What is the tallest mountain?\" --system \"Answer in one word.\"");
   command.action([arguments] { run_generate(*arguments); });
   add_translate(program);

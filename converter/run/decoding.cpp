@@ -70,6 +70,37 @@ void choose_languages(const Model& model, const GenerateOptions& options, Decodi
   fail(ExitCode::kUsage, "--from {}: this model tells by itself; leave the option out", options.from);
 }
 
+/// What asks for a form of texts, as users write it.
+const char* form_option(const TextForm& form) {
+  return !form.answers.empty() ? "--answer" : form.fields.empty() ? "--format" : "--field";
+}
+
+void check_form(const GenerateOptions& options, const Decoding& out) {
+  const TextForm& form = options.form;
+  if (form.scores && form.answers.empty()) {
+    fail(ExitCode::kUsage, "--answer-scores: are of answers; give --answer or --answers, too");
+  }
+  if (!form.is_given()) return;
+  for (const std::string& answer : form.answers) {
+    if (answer.empty()) fail(ExitCode::kUsage, "--answer: an empty text is no answer");
+  }
+  const bool json = form.json.has_value() || !form.fields.empty();
+  if (!form.answers.empty() && json) {
+    fail(ExitCode::kUsage, "--answer: texts are one of the answers, or JSON; leave out --format and --field");
+  }
+  if (!form.fields.empty() && form.json.value_or(JsonKind::kAny) != JsonKind::kAny && form.json != JsonKind::kObject) {
+    fail(ExitCode::kUsage, "--field: fields are those of an object; leave out --format");
+  }
+  if (!options.stop.empty()) {
+    fail(ExitCode::kUsage, "--stop: a text would not be as {} says if another one ended it; leave one of them out",
+         form_option(form));
+  }
+  if (out.has_beams() && out.ends.size() == options.ends.size()) {
+    fail(ExitCode::kUnsupported, "{}: no token of this model ends a text, as beams need it; give --beams 1",
+         form_option(form));
+  }
+}
+
 void check_together(const GenerateOptions& options, const Decoding& out) {
   const BeamOptions& beams = out.said.beams;
   if (beams.min_new > beams.max_new) {
@@ -78,6 +109,7 @@ void check_together(const GenerateOptions& options, const Decoding& out) {
   for (const std::string& stop : options.stop) {
     if (stop.empty()) fail(ExitCode::kUsage, "--stop: an empty text would end every text at once");
   }
+  check_form(options, out);
   const bool chance = options.temperature > 0;
   if (chance && out.has_beams()) {
     fail(ExitCode::kUsage, "--beams {}: beams are not chosen by chance; leave out --temperature, or give --beams 1",
@@ -133,6 +165,7 @@ Decoding resolve_decoding(const Model& model, const GenerateOptions& options) {
   out.stop = options.stop;
   out.cut = options.cut;
   out.special_tokens = options.special_tokens;
+  out.form = options.form;
   out.ends = options.ends;
   const fb::Task* task = root(model).task();
   for (uint32_t i = 0; task != nullptr && i < count(task->end_ids()); ++i) out.ends.push_back(task->end_ids()->Get(i));

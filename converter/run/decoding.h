@@ -8,10 +8,25 @@
 #include <string>
 #include <vector>
 
+#include "bantam/constraint.h"
 #include "bantam/generation.h"
 #include "bantam/sampling.h"
 
 namespace bantam::convert {
+
+/// What texts may become: one of the answers; or JSON, of one kind or with these fields; or, where nothing is given, anything.
+struct TextForm {
+  struct Field {
+    std::string name;
+    JsonKind kind = JsonKind::kAny;
+  };
+  std::vector<std::string> answers;
+  bool scores = false;  // the log-probability of each answer, too
+  std::optional<JsonKind> json;
+  std::vector<Field> fields;
+
+  bool is_given() const { return !answers.empty() || json.has_value() || !fields.empty(); }
+};
 
 /// What is not given is as the file says.
 struct GenerateOptions {
@@ -37,6 +52,7 @@ struct GenerateOptions {
   std::string use;                // one of the ways of generating that the file names; empty: its first
   std::string from, to;           // codes of languages; empty: as the file says
   bool cut = false;               // a source that is too long loses its end; else it is an error
+  TextForm form;
 };
 
 /// What the two say together.
@@ -51,6 +67,7 @@ struct Decoding {
   int32_t source_id = -1;     // goes in front of a source's text
   bool cut = false;
   bool special_tokens = true;  // a prompt gets those of a text's beginning
+  TextForm form;
 
   bool ends_text(int32_t id) const { return std::find(ends.begin(), ends.end(), id) != ends.end(); }
   bool has_beams() const { return said.beams.beams > 1; }

@@ -8,6 +8,7 @@
 #include "format/view.h"
 #include "run/prompts.h"
 #include "run/status_error.h"
+#include "run/text_constraint.h"
 
 namespace bantam::convert {
 namespace {
@@ -36,6 +37,7 @@ class Generator {
 
   std::vector<Made> run(const std::vector<std::string>& texts, const TakeText& take) {
     read(texts);
+    if (decoding_.form.is_given()) constrain(texts);
     const TakeText silent;
     const bool alone = texts.size() == 1 && decoding_.contexts() == 1;
     std::vector<Made> out;
@@ -83,8 +85,87 @@ class Generator {
     return i;
   }
 
+  std::string text_behind_prefix(const std::string& text) const { return to_string(decoding_.said.prefix) + text; }
+
   SourceIds prompt_of(const std::string& text) const {
-    return {prompt_ids(model_, to_string(decoding_.said.prefix) + text, decoding_.special_tokens), 0};
+    return {prompt_ids(model_, text_behind_prefix(text), decoding_.special_tokens), 0};
+  }
+
+  /// Tokens that are forced in front of what a constraint is about: a language.
+  uint32_t forced_first() const { return decoding_.said.beams.first_id >= 0 ? 1 : 0; }
+
+  void constrain(const std::vector<std::string>& texts) {
+    for (uint32_t i = 0; i < texts.size(); ++i) {
+      std::vector<int32_t> prompt = prompts_[i];
+      // The last token of a text is not run, unless there are beams.
+      const auto used = static_cast<uint32_t>(prompt.size()) - (decoding_.has_beams() ? 0 : 1);
+      const uint32_t room = std::min(decoding_.said.beams.max_new, session_.max_context() - used);
+      if (forced_first() != 0) prompt.push_back(decoding_.said.beams.first_id);
+      const std::string given = pair_ ? "" : text_behind_prefix(texts[i]);
+      constraints_.push_back(
+          std::make_unique<TextConstraint>(model_, decoding_, given, prompt, room - std::min(room, forced_first())));
+    }
+  }
+
+  /// Tokens that follow each other, in pieces that one run takes. take(first, view): the output of a piece that begins at this token.
+  template <typename Take>
+  void run_pieces(const std::vector<int32_t>& ids, uint32_t context, uint32_t source, bool last_rows,
+                  const Take& take) {
+    for (size_t at = 0; at < ids.size(); at += session_.max_tokens()) {
+      Batch batch;
+      batch.ids = ids.data() + at;
+      batch.tokens = static_cast<uint32_t>(std::min<size_t>(session_.max_tokens(), ids.size() - at));
+      batch.contexts = &context;
+      batch.sources = pair_ ? &source : nullptr;
+      batch.last_rows = last_rows;
+      check(session_.run(batch), engine_.file().path());
+      OutputView view;
+      check(session_.output(next_words_output(), 0, &view), engine_.file().path());
+      take(at, view);
+    }
+  }
+
+  static std::vector<float> row_of(const OutputView& view, uint32_t row) {
+    const float* begin = view.data + size_t{row} * view.stride;
+    return {begin, begin + view.width};
+  }
+
+  /// The logarithm of a token's probability by a row of scores.
+  double log_probability(std::vector<float> scores, int32_t id) const {
+    Sampling sampling;
+    sampling.forced = id;
+    sampling.log_probability = true;
+    NextToken next;
+    check(choose_token(scores.data(), static_cast<uint32_t>(scores.size()), nullptr, 0, sampling, &next),
+          engine_.file().path());
+    return static_cast<double>(next.log_probability);
+  }
+
+  /// Each answer behind prompt number `index`, in a context that is not in use yet.
+  std::vector<AnswerScore> answer_scores(uint32_t index) {
+    std::vector<AnswerScore> out;
+    if (!decoding_.form.scores) return out;
+    const uint32_t context = decoding_.has_beams() ? 0 : index * decoding_.best_of;
+    std::vector<int32_t> prompt = prompts_[index];
+    if (forced_first() != 0) prompt.push_back(decoding_.said.beams.first_id);
+    check(session_.truncate(context, 0), engine_.file().path());
+    std::vector<float> behind_prompt;
+    run_pieces(prompt, context, index, true,
+               [&](size_t, const OutputView& view) { behind_prompt = row_of(view, view.rows - 1); });
+    const std::vector<std::vector<int32_t>>& answers = constraints_[index]->answers();
+    for (size_t k = 0; k < answers.size(); ++k) {
+      const std::vector<int32_t>& ids = answers[k];
+      AnswerScore score = {decoding_.form.answers[k], static_cast<uint32_t>(ids.size()), 0};
+      score.log_probability = log_probability(behind_prompt, ids.front());
+      check(session_.truncate(context, static_cast<uint32_t>(prompt.size())), engine_.file().path());
+      run_pieces({ids.begin(), ids.end() - 1}, context, index, false, [&](size_t first, const OutputView& view) {
+        for (uint32_t row = 0; row < view.rows; ++row) {
+          score.log_probability += log_probability(row_of(view, row), ids[first + row + 1]);
+        }
+      });
+      out.push_back(std::move(score));
+    }
+    return out;
   }
 
   void require_room(const std::vector<int32_t>& prompt) const {
@@ -103,20 +184,10 @@ class Generator {
     for (uint32_t i = 0; i < prompts_.size(); ++i) {
       const std::vector<int32_t>& prompt = prompts_[i];
       const uint32_t first = i * decoding_.best_of;
+      scores_.push_back(answer_scores(i));
       check(session_.truncate(first, 0), engine_.file().path());
-      for (size_t at = 0; at < prompt.size(); at += session_.max_tokens()) {
-        Batch batch;
-        batch.ids = prompt.data() + at;
-        batch.tokens = static_cast<uint32_t>(std::min<size_t>(session_.max_tokens(), prompt.size() - at));
-        batch.contexts = &first;
-        batch.sources = pair_ ? &i : nullptr;
-        batch.last_rows = true;
-        check(session_.run(batch), engine_.file().path());
-      }
-      OutputView view;
-      check(session_.output(next_words_output(), 0, &view), engine_.file().path());
-      const float* row = view.data + size_t{view.rows - 1} * view.stride;
-      const std::vector<float> scores(row, row + view.width);
+      std::vector<float> scores;
+      run_pieces(prompt, first, i, true, [&](size_t, const OutputView& view) { scores = row_of(view, view.rows - 1); });
       for (uint32_t k = 0; k < decoding_.best_of; ++k) {
         if (k != 0) check(session_.copy_context(first, first + k), engine_.file().path());
         texts_.emplace_back();
@@ -127,8 +198,8 @@ class Generator {
         text.stream = std::make_unique<TextStream>(tokenizer_, prompt, decoding_.stop, take);
         std::vector<float> changed = scores;
         NextToken next;
-        check(choose_token(changed.data(), view.width, prompt.data(), static_cast<uint32_t>(prompt.size()),
-                           settings(text), &next),
+        check(choose_token(changed.data(), static_cast<uint32_t>(changed.size()), prompt.data(),
+                           static_cast<uint32_t>(prompt.size()), settings(text), &next),
               engine_.file().path());
         add(text, next);
       }
@@ -153,7 +224,14 @@ class Generator {
     sampling.banned = banned_.data();
     sampling.banned_count = static_cast<uint32_t>(banned_.size());
     if (made == 0) sampling.forced = said.first_id;
-    if (made + 1 == said.max_new && said.last_id >= 0) sampling.forced = said.last_id;
+    if (constraints_.empty()) {
+      if (made + 1 == said.max_new && said.last_id >= 0) sampling.forced = said.last_id;
+    } else if (made >= forced_first()) {
+      const TextConstraint& constraint = *constraints_[text.source];
+      sampling.constraint = &constraint.constraint();
+      sampling.prompt = static_cast<uint32_t>(prompts_[text.source].size()) + forced_first();
+      sampling.max_new = constraint.room();
+    }
     return sampling;
   }
 
@@ -167,6 +245,8 @@ class Generator {
       made.finish = Finish::kEnd;
     } else if (!text.stream->add(next.id)) {
       made.finish = Finish::kStop;
+    } else if (made.ids.size() >= decoding_.said.beams.min_new && is_complete(text)) {
+      made.finish = Finish::kEnd;
     } else if (made.ids.size() >= decoding_.said.beams.max_new) {
       made.finish = Finish::kLength;
     } else if (session_.context_length(text.context) == session_.max_context()) {
@@ -174,6 +254,13 @@ class Generator {
     } else {
       text.done = false;
     }
+  }
+
+  /// Whether nothing but an end may follow.
+  bool is_complete(const TriedText& text) {
+    if (constraints_.empty()) return false;
+    const std::vector<int32_t>& ids = text.made.ids;
+    return constraints_[text.source]->must_end({ids.begin() + forced_first(), ids.end()});
   }
 
   /// A token more for every text that has not ended; false: all have.
@@ -227,13 +314,16 @@ class Generator {
     if (!decoding_.sampling.log_probability) made.score = 0;
     if (decoding_.log_probabilities) made.log_probabilities = std::move(best->logs);
     made.text = best->stream->finish();
+    made.answers = std::move(scores_[index]);
     say_given(index, &made);
     return made;
   }
 
   Made search(uint32_t index) {
     const std::vector<int32_t>& prompt = prompts_[index];
-    const BeamOptions& options = decoding_.said.beams;
+    BeamOptions options = decoding_.said.beams;
+    if (!constraints_.empty()) options.constraint = &constraints_[index]->constraint();
+    std::vector<AnswerScore> scores = answer_scores(index);
     const size_t size = BeamSearch::bytes(session_, options);
     std::vector<uint64_t> memory(size / sizeof(uint64_t));
     BeamSearch beams;
@@ -257,6 +347,7 @@ class Generator {
       break;
     }
     made.text = stream.finish();
+    made.answers = std::move(scores);
     say_given(index, &made);
     return made;
   }
@@ -270,6 +361,8 @@ class Generator {
   std::vector<SourceIds> given_;
   std::vector<std::vector<int32_t>> prompts_;
   std::vector<TriedText> texts_;
+  std::vector<std::unique_ptr<TextConstraint>> constraints_;  // of each prompt; empty: texts may become anything
+  std::vector<std::vector<AnswerScore>> scores_;              // of each prompt
   // Of a step.
   std::vector<int32_t> ids_, banned_;
   std::vector<uint32_t> contexts_, sources_, offsets_;

@@ -16,6 +16,13 @@ namespace bantam::convert {
 enum class Finish { kEnd, kStop, kLength, kContext };
 const char* finish_name(Finish finish);  // "end", "stop", "length", "context"
 
+/// An answer that a text could have become.
+struct AnswerScore {
+  std::string text;
+  uint32_t tokens = 0;
+  double log_probability = 0;  // of its tokens, as the model sees them; not of the text's end behind them
+};
+
 /// A text that has been made.
 struct Made {
   uint32_t given_tokens = 0;             // of the prompt, or of the source
@@ -25,6 +32,7 @@ struct Made {
   float score = 0;   // of beams, or of the best of several: the sum of these over their number to a power
   std::string text;  // what follows the prompt
   Finish finish = Finish::kLength;
+  std::vector<AnswerScore> answers;  // in the order given, where they are asked for
 };
 
 /// Tokens of `prompt` as the file's tokenizer makes them, with `special` those of a text's beginning included. Throws where there is no

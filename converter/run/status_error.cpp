@@ -29,6 +29,8 @@ std::string_view next_step(Status status) {
       return "bantam version lists the instruction sets of this machine and build";
     case Status::kNonFinite:
       return "bantam verify FILE checks the weights";
+    case Status::kNoTokenAllowed:
+      return "leave out --min-new and --no-repeat-ngram, or give answers that they allow";
     default:
       return "";
   }
@@ -49,6 +51,7 @@ ExitCode exit_code(Status status) {
     case Status::kNonFinite:
     case Status::kNoTokenizer:
     case Status::kTextTooLong:
+    case Status::kNoTokenAllowed:
       return ExitCode::kInvalid;
     case Status::kVersionTooNew:
     case Status::kUnsupported:

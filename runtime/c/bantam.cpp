@@ -20,7 +20,7 @@ using bantam::Status;
 static_assert(sizeof(bantam_model) == 128 && sizeof(Model) <= sizeof(bantam_model));
 static_assert(alignof(Model) <= alignof(bantam_model));
 static_assert(sizeof(bantam_status) == sizeof(Status));
-static_assert(int{BANTAM_INTERNAL} == static_cast<int>(Status::kInternal));
+static_assert(int{BANTAM_NO_TOKEN_ALLOWED} == static_cast<int>(Status::kNoTokenAllowed));
 static_assert(int{BANTAM_UNAVAILABLE} == static_cast<int>(Status::kUnavailable));
 static_assert(int{BANTAM_TASK_FIND} == static_cast<int>(bantam::TaskKind::kFind));
 static_assert(sizeof(bantam_parallel) == sizeof(bantam::Parallel));

@@ -4,6 +4,7 @@
 #include "bantam/bantam_generate.h"
 #include "bantam/beams.h"
 #include "bantam/chat.h"
+#include "bantam/constraint.h"
 #include "bantam/generation.h"
 #include "bantam/sampling.h"
 #include "c/same.h"
@@ -15,7 +16,14 @@ using bantam::BeamSearch;
 using bantam::Session;
 using bantam::Status;
 
-static_assert(sizeof(BeamSearch) <= sizeof(bantam_beams) && alignof(BeamSearch) <= alignof(bantam_beams));
+static_assert(sizeof(BeamSearch) <= sizeof(bantam_beams));
+static_assert(alignof(BeamSearch) <= alignof(bantam_beams));
+static_assert(sizeof(bantam::Constraint) <= sizeof(bantam_constraint));
+static_assert(sizeof(bantam::Answers) <= sizeof(bantam_answers));
+static_assert(sizeof(bantam::JsonText) <= sizeof(bantam_json));
+static_assert(alignof(bantam::JsonText) <= alignof(bantam_json));
+static_assert(sizeof(bantam_json_field) == sizeof(bantam::JsonField));
+static_assert(offsetof(bantam_json_field, kind) == offsetof(bantam::JsonField, kind));
 static_assert(sizeof(bantam_chat_message) == sizeof(bantam::ChatMessage));
 static_assert(offsetof(bantam_chat_message, text) == offsetof(bantam::ChatMessage, text));
 static_assert(offsetof(bantam_chat_message, size) == offsetof(bantam::ChatMessage, size));
@@ -36,18 +44,48 @@ bool to_cpp(const bantam_batch* given, bantam::Batch* out) {
   return true;
 }
 
+const bantam::Constraint* to_cpp(const bantam_constraint* constraint) {
+  return reinterpret_cast<const bantam::Constraint*>(constraint);
+}
+const bantam_constraint* to_c(const bantam::Constraint* constraint) {
+  return reinterpret_cast<const bantam_constraint*>(constraint);
+}
+
+/// What is given, or what the file names.
+bantam::EndTokens ends_of(const bantam::Model& model, const bantam_end_tokens* given) {
+  return given == nullptr ? bantam::end_tokens(model) : bantam::EndTokens{given->ids, given->count};
+}
+
+bantam_json_options json_defaults() {
+  return {sizeof(bantam_json_options), nullptr, 0, bantam::JsonOptions().depth, 0};
+}
+
 bantam_sampling sampling_defaults() {
   const bantam::Sampling s;
-  return {sizeof(bantam_sampling), s.temperature, s.top_k, s.top_p, s.min_p,  s.repetition_penalty,
-          s.no_repeat_ngram,       s.seed,        nullptr, 0,       s.forced, 0};
+  return {sizeof(bantam_sampling),
+          s.temperature,
+          s.top_k,
+          s.top_p,
+          s.min_p,
+          s.repetition_penalty,
+          s.no_repeat_ngram,
+          s.seed,
+          nullptr,
+          0,
+          s.forced,
+          0,
+          nullptr,
+          0,
+          0};
 }
 
 /// Null: as initialised.
 bool to_cpp(const bantam_sampling* given, bantam::Sampling* out) {
   bantam_sampling s = sampling_defaults();
   if (given != nullptr && !read_options(given, &s)) return false;
-  *out = {s.temperature, s.top_k,  s.top_p,        s.min_p,  s.repetition_penalty,  s.no_repeat_ngram,
-          s.seed,        s.banned, s.banned_count, s.forced, s.log_probability != 0};
+  *out = {s.temperature, s.top_k,  s.top_p,        s.min_p,  s.repetition_penalty,   s.no_repeat_ngram,
+          s.seed,        s.banned, s.banned_count, s.forced, s.log_probability != 0, to_cpp(s.constraint),
+          s.prompt,      s.max_new};
   return true;
 }
 
@@ -63,7 +101,8 @@ bantam_beam_options to_c(const bantam::BeamOptions& b) {
           b.banned_count,
           b.banned,
           b.first_id,
-          b.last_id};
+          b.last_id,
+          to_c(b.constraint)};
 }
 
 bool to_cpp(const bantam_beam_options* given, bantam::BeamOptions* out) {
@@ -80,7 +119,8 @@ bool to_cpp(const bantam_beam_options* given, bantam::BeamOptions* out) {
           b.banned,
           b.banned_count,
           b.first_id,
-          b.last_id};
+          b.last_id,
+          to_cpp(b.constraint)};
   return true;
 }
 
@@ -133,6 +173,48 @@ bantam_status bantam_session_copy_context(bantam_session* session, uint32_t from
 
 bantam_status bantam_session_reorder_contexts(bantam_session* session, const uint32_t* from, uint32_t count) {
   return with(session, [&](Session& s) { return s.reorder_contexts(from, count); });
+}
+
+// --------------------------------------------------------------------------- what texts may become
+
+size_t bantam_answers_bytes(uint32_t count) { return bantam::Answers::bytes(count); }
+
+bantam_status bantam_answers_open(bantam_answers* answers, const bantam_model* model, const int32_t* ids,
+                                  const uint32_t* offsets, uint32_t count, const bantam_end_tokens* ends, void* memory,
+                                  size_t size, bantam_constraint* out) {
+  const bantam::Model* m = opened(model);
+  if (m == nullptr || answers == nullptr || out == nullptr) return BANTAM_INVALID_ARGUMENT;
+  auto* made = new (answers) bantam::Answers();
+  const Status status = made->open(ids, offsets, count, ends_of(*m, ends), memory, size);
+  if (status == Status::kOk) new (out) bantam::Constraint(made->constraint());
+  return bantam::c::to_c(status);
+}
+
+uint32_t bantam_answers_find(const bantam_answers* answers, const int32_t* ids, uint32_t count) {
+  return answers == nullptr ? 0 : reinterpret_cast<const bantam::Answers*>(answers)->find(ids, count);
+}
+
+void bantam_json_options_init_sized(bantam_json_options* options, size_t size) {
+  write_options(json_defaults(), options, size);
+}
+
+bantam_status bantam_json_open(bantam_json* json, const bantam_model* model, uint32_t tokenizer,
+                               const bantam_json_options* options, const bantam_end_tokens* ends, const int32_t* prompt,
+                               uint32_t count, bantam_constraint* out) {
+  const bantam::Model* m = opened(model);
+  bantam_json_options read = json_defaults();
+  if (m == nullptr || json == nullptr || out == nullptr || (options != nullptr && !read_options(options, &read))) {
+    return BANTAM_INVALID_ARGUMENT;
+  }
+  bantam::Tokenizer tokens;
+  Status status = bantam::Tokenizer::open(*m, tokenizer, &tokens);
+  if (status != Status::kOk) return bantam::c::to_c(status);
+  auto* made = new (json) bantam::JsonText();
+  const auto kind = static_cast<bantam::JsonKind>(read.kind);
+  const bantam::JsonOptions said = {kind, same<const bantam::JsonField>(read.fields), read.field_count, read.depth};
+  status = made->open(tokens, said, ends_of(*m, ends), prompt, count);
+  if (status == Status::kOk) new (out) bantam::Constraint(made->constraint());
+  return bantam::c::to_c(status);
 }
 
 // ------------------------------------------------------------------------------------- the next token

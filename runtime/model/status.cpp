@@ -48,6 +48,8 @@ const char* status_message(Status status) {
       return "reading or mapping a file failed";
     case Status::kInternal:
       return "internal error";
+    case Status::kNoTokenAllowed:
+      return "no token may follow: settings leave out what the text may only be";
   }
   return "unknown status";
 }

@@ -18,17 +18,13 @@ tasks::TokenRules rules_of(const BeamOptions& o) {
 bool valid(const Session& session, const BeamOptions& o) {
   return session.max_context() != 0 && o.beams >= 1 && o.beams <= kMostBeams && o.beams <= session.max_sequences() &&
          o.early_stopping <= EarlyStopping::kNever && o.length_penalty >= -100.0f && o.length_penalty <= 100.0f &&
-         has_part(session.model().task(), kNextWordsPart) && tasks::are_valid(rules_of(o));
-}
-
-uint32_t end_count(const Model& model) {
-  const fb::Task* task = tasks::task_of(model);
-  return task == nullptr ? 0 : count(task->end_ids());
+         has_part(session.model().task(), kNextWordsPart) && tasks::are_valid(rules_of(o)) &&
+         (o.constraint == nullptr || end_tokens(session.model()).count != 0);
 }
 
 /// So many that as many as beams go on, although each of a beam's likeliest tokens ends a text.
 uint32_t candidates_of(const Model& model, const BeamOptions& o) {
-  const uint32_t ends = end_count(model);
+  const uint32_t ends = end_tokens(model).count;
   return (ends < 1 ? 2 : 1 + ends) * o.beams;
 }
 
@@ -115,26 +111,40 @@ void BeamSearch::take(float score, uint32_t beam, int32_t id) {
   candidates_[at] = {score, beam, id};
 }
 
+/// Leaves out what a beam may not go on with.
+Status BeamSearch::constrain(uint32_t beam, float* scores, uint32_t vocabulary) const {
+  const uint32_t first = options_.first_id >= 0 ? 1 : 0;
+  if (options_.constraint == nullptr || made_ < first) return Status::kOk;
+  const Status status = tasks::follow_text({options_.constraint, prompt_ + first, most_ - first},
+                                           session_->context_ids(beam), session_->context_length(beam));
+  if (status == Status::kOk) tasks::leave_out_forbidden(*options_.constraint, scores, vocabulary);
+  return status;
+}
+
 /// What may follow a beam: the logarithms of tokens' probabilities, changed by the rules.
-void BeamSearch::consider(uint32_t beam, float* scores, uint32_t vocabulary) {
-  const Model& model = session_->model();
+Status BeamSearch::consider(uint32_t beam, float* scores, uint32_t vocabulary) {
   const tasks::Softmax all = tasks::Probability(*session_).softmax({scores, 1, vocabulary}, 1.0f);
   const auto log_sum = static_cast<float>(tasks::natural_log(double{all.sum}));
   for (uint32_t i = 0; i < vocabulary; ++i) scores[i] = (scores[i] - all.max) - log_sum;
   tasks::TokenRules rules = rules_of(options_);
   if (made_ == 0 && options_.first_id >= 0) rules.forced = options_.first_id;
-  if (made_ + 1 == most_ && options_.last_id >= 0) rules.forced = options_.last_id;
+  if (made_ + 1 == most_ && options_.last_id >= 0 && options_.constraint == nullptr) rules.forced = options_.last_id;
   tasks::apply_rules(rules, scores, vocabulary, session_->context_ids(beam), session_->context_length(beam));
-  const fb::Task* task = tasks::task_of(model);
-  for (uint32_t i = 0; i < end_count(model) && made_ < options_.min_new; ++i) {
-    const auto id = static_cast<uint32_t>(task->end_ids()->Get(i));
+  const EndTokens ends = end_tokens(session_->model());
+  for (uint32_t i = 0; i < ends.count && made_ < options_.min_new; ++i) {
+    const auto id = static_cast<uint32_t>(ends.ids[i]);
     if (id < vocabulary) scores[id] = tasks::kLeftOut;
   }
+  const Status status = constrain(beam, scores, vocabulary);
+  if (status != Status::kOk) return status;
   const float base = scores_[beam];
   for (uint32_t i = 0; i < vocabulary; ++i) {
+    // Nothing else may make a text where there is a constraint.
+    if (options_.constraint != nullptr && !(scores[i] > tasks::kLeftOut)) continue;
     const float score = scores[i] + base;
     if (held_ < kept_ || score > candidates_[held_ - 1].score) take(score, beam, static_cast<int32_t>(i));
   }
+  return Status::kOk;
 }
 
 Status BeamSearch::gather() {
@@ -144,9 +154,11 @@ Status BeamSearch::gather() {
     const Status status = tasks::head_output(*session_, kNextWordHead, beam, &view);
     if (status != Status::kOk) return status;
     // The row belongs to the session, which is not const.
-    consider(beam, const_cast<float*>(view.data) + size_t{view.rows - 1} * view.stride, view.width);
+    auto* scores = const_cast<float*>(view.data) + size_t{view.rows - 1} * view.stride;
+    const Status considered = consider(beam, scores, view.width);
+    if (considered != Status::kOk) return considered;
   }
-  return Status::kOk;
+  return held_ == 0 ? Status::kNoTokenAllowed : Status::kOk;
 }
 
 void BeamSearch::keep_text(const Candidate& candidate, float score) {

@@ -99,6 +99,19 @@ uint32_t draw(const float* weights, uint32_t count, float share) {
   return last;
 }
 
+/// The likeliest that a constraint allows, by score so far; its score is kLeftOut where there is none. Most often the likeliest of all is
+/// allowed, or one of the next: others are asked about where these are not.
+Candidate likeliest_allowed(const Constraint& constraint, float* scores, uint32_t count) {
+  constexpr uint32_t kTries = 8;
+  for (uint32_t i = 0; i < kTries; ++i) {
+    const Candidate best = likeliest(scores, count);
+    if (!(best.score > kLeftOut) || constraint.allows(constraint.state, best.id)) return best;
+    scores[best.id] = kLeftOut;
+  }
+  tasks::leave_out_forbidden(constraint, scores, count);
+  return likeliest(scores, count);
+}
+
 /// By chance, among what the settings leave; `score` is that of the token as it was before.
 uint32_t sample(const tasks::Probability& math, float* scores, uint32_t vocabulary, uint32_t count,
                 const Sampling& sampling, double* score) {
@@ -133,10 +146,21 @@ Status choose(const tasks::Probability& math, float* scores, uint32_t vocabulary
   const bool forced = sampling.forced >= 0 && static_cast<uint32_t>(sampling.forced) < vocabulary;
   const double forced_score = forced ? double{scores[sampling.forced]} : 0;
   tasks::apply_rules(rules_of(sampling), scores, vocabulary, history, history_count);
+  const Constraint* constraint = sampling.constraint;
+  if (constraint != nullptr) {
+    const Status status = tasks::follow_text({constraint, sampling.prompt, sampling.max_new}, history, history_count);
+    if (status != Status::kOk) return status;
+    if (sampling.temperature != 0.0f) {
+      tasks::leave_out_forbidden(*constraint, scores, vocabulary);
+      if (!(likeliest(scores, vocabulary).score > kLeftOut)) return Status::kNoTokenAllowed;
+    }
+  }
   uint32_t id = 0;
   double score = 0;
   if (sampling.temperature == 0.0f) {
-    const Candidate best = likeliest(scores, vocabulary);
+    const Candidate best =
+        constraint == nullptr ? likeliest(scores, vocabulary) : likeliest_allowed(*constraint, scores, vocabulary);
+    if (constraint != nullptr && !(best.score > kLeftOut)) return Status::kNoTokenAllowed;
     id = static_cast<uint32_t>(best.id);
     score = double{best.score};
   } else {
@@ -157,13 +181,7 @@ Status choose(const tasks::Probability& math, float* scores, uint32_t vocabulary
 
 }  // namespace
 
-bool ends_text(const Model& model, int32_t id) {
-  const fb::Task* task = tasks::task_of(model);
-  for (uint32_t i = 0; task != nullptr && i < count(task->end_ids()); ++i) {
-    if (task->end_ids()->Get(i) == id) return true;
-  }
-  return false;
-}
+bool ends_text(const Model& model, int32_t id) { return end_tokens(model).has(id); }
 
 float choice_number(uint64_t seed, uint32_t count) {
   const uint64_t number = split_mix(seed + (uint64_t{count} + 1) * kSplitMixStep);

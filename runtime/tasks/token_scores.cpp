@@ -76,6 +76,24 @@ void apply_rules(const TokenRules& rules, float* scores, uint32_t vocabulary, co
   for (uint32_t i = 0; i < vocabulary; ++i) scores[i] = i == forced ? 0.0f : kLeftOut;
 }
 
+Status follow_text(const TextRule& rule, const int32_t* history, uint32_t count) {
+  const Constraint& constraint = *rule.constraint;
+  if (constraint.follow == nullptr || constraint.allows == nullptr || count < rule.prompt) {
+    return Status::kInvalidArgument;
+  }
+  const uint32_t made = count - rule.prompt;
+  if (rule.most != 0 && made > rule.most) return Status::kInvalidArgument;
+  TextEnd end = TextEnd::kNo;
+  return constraint.follow(constraint.state, history + rule.prompt, made,
+                           rule.most == 0 ? UINT32_MAX : rule.most - made, &end);
+}
+
+void leave_out_forbidden(const Constraint& constraint, float* scores, uint32_t vocabulary) {
+  for (uint32_t i = 0; i < vocabulary; ++i) {
+    if (scores[i] > kLeftOut && !constraint.allows(constraint.state, static_cast<int32_t>(i))) scores[i] = kLeftOut;
+  }
+}
+
 double natural_log(double x) {
   // x = m * 2^e with m in [0.7, 1.4], and the series of 2 atanh((m - 1) / (m + 1)).
   uint64_t bits = 0;

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "bantam/constraint.h"
+
 namespace bantam::tasks {
 
 /// Of tokens that are left out; far below what any layer computes, and still finite.
@@ -21,6 +23,17 @@ bool are_valid(const TokenRules& rules);
 
 /// Changes scores [vocabulary] of what follows `history`. O(vocabulary + history * (vocabulary / 4096 where repetition is penalised)).
 void apply_rules(const TokenRules& rules, float* scores, uint32_t vocabulary, const int32_t* history, uint32_t count);
+
+/// A constraint at a text that stands behind `prompt` tokens of a history, and may have `most` (0: any number); null: none.
+struct TextRule {
+  const Constraint* constraint = nullptr;
+  uint32_t prompt = 0;
+  uint32_t most = 0;
+};
+/// Follows the text. kInvalidArgument where there is no function, or the history is shorter than the prompt or longer than it may be.
+Status follow_text(const TextRule& rule, const int32_t* history, uint32_t count);
+/// Leaves out the scores of all that may not follow. O(vocabulary) questions.
+void leave_out_forbidden(const Constraint& constraint, float* scores, uint32_t vocabulary);
 
 /// ln x of x > 0, within 1e-12; the same on every machine.
 double natural_log(double x);

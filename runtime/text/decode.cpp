@@ -339,6 +339,8 @@ void TextDecoder::add(int32_t id) {
   if (table_ != nullptr) DecoderAccess{*this}.add(id);
 }
 
+uint32_t TextDecoder::missing() const { return pending_size_ == 0 ? 0 : text::code_size(pending_[0]) - pending_size_; }
+
 void TextDecoder::finish() {
   if (table_ == nullptr) return;
   DecoderAccess access{*this};

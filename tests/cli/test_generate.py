@@ -138,6 +138,108 @@ class Generate(CommandTest):
         self.assertTrue(answer["candidates"][0]["text"].startswith(case["prompt"]))
 
 
+ANSWERS = [" the cat", " the cat runs", " a dog", " sees", " rain", " 東京"]
+
+
+def answers(of=ANSWERS):
+    return [word for answer in of for word in ("--answer", answer)]
+
+
+class Constraints(CommandTest):
+    """Texts that are one of a list of answers, or JSON."""
+
+    def test_answers_are_those_that_transformers_chooses(self):
+        settings = {"answers": [], "answers_beams": ["--beams", "4", "--length-penalty", "0.7"]}
+        for kind, options in settings.items():
+            expected = cases(kind)
+            self.assertEqual(len(expected), 50)
+            prompts = self.write("prompts.txt", "\n".join(case["prompt"] for case in expected) + "\n")
+            found = self.lines(
+                *("generate", model(NAME), "--file", prompts, "--max-new", "20", "--json"), *answers(), *options
+            )
+            self.assertGreater(len({case["text"] for case in expected}), 2)
+            for case, made in zip(expected, found, strict=True):
+                self.assertEqual(made["generated"], case["text"], (kind, case["prompt"]))
+                self.assertIn(made["generated"], ANSWERS)
+                # A text that can only end does so without the token that says it, but among beams.
+                ids = made["ids"]
+                self.assertIn(case["ids"], (ids, [*ids, 0]))
+                self.assertEqual(made["finish"], "end")
+
+    def test_answers_by_chance_are_of_its_processors(self):
+        for case in cases("answers_top_p"):
+            options = ["--temperature", "1.4", "--top-p", "0.9", "--seed", str(case["seed"])]
+            made = self.line("generate", model(NAME), case["prompt"], "--max-new", "20", "--json", *answers(), *options)
+            self.assertEqual(made["generated"], case["text"], case["prompt"])
+
+    def test_scores_of_answers_are_exact(self):
+        listed = self.write("answers.txt", "\n".join(ANSWERS) + "\n\n")
+        for case in cases("answers")[:10]:
+            found = [
+                self.line(
+                    *("generate", model(NAME), case["prompt"], "--answers", listed, "--answer-scores", "--json"),
+                    *options,
+                )
+                for options in ([], ["--threads", "2"], ["--beams", "3", "--length-penalty", "1"])
+            ]
+            self.assertEqual([one["answers"] for one in found], [found[0]["answers"]] * 3)
+            for answer, text, score in zip(found[0]["answers"], ANSWERS, case["scores"], strict=True):
+                self.assertEqual(answer["text"], text)
+                self.assertAlmostEqual(answer["log_probability"], score, delta=2e-4)
+
+    def test_encoder_decoders_answer_too(self):
+        texts = [case["text"] for case in cases("greedy", PAIR)][:8]
+        for options in (["--beams", "1"], ["--beams", "3"]):
+            for text in texts:
+                made = self.line(
+                    *("generate", model(PAIR), text, "--json", *answers(["sun", "old", "older"]), *options)
+                )
+                self.assertIn(made["generated"], ("sun", "old", "older"))
+
+    def test_json_is_json_however_short(self):
+        prompts = [case["prompt"] for case in cases("greedy")]
+        kinds = {"json": object, "json-object": dict, "json-array": list, "json-string": str, "json-boolean": bool}
+        for at, (kind, expected) in enumerate(kinds.items()):
+            for room, options in ((4, []), (9, ["--temperature", "1.5"]), (30, ["--beams", "3"]), (24, [])):
+                prompt = prompts[at * 4 + room % 4]
+                made = self.line(
+                    *("generate", model(NAME), prompt, "--format", kind, "--max-new", str(room), "--json"), *options
+                )
+                self.assertIsInstance(json.loads(made["generated"]), expected, made)
+        # A context that is full ends texts in time, too.
+        made = self.line("generate", model(NAME), "a cat " * 25, "--format", "json-object", "--json")
+        self.assertIsInstance(json.loads(made["generated"]), dict)
+
+    def test_objects_have_the_fields_asked_for(self):
+        fields = ["--field", "name:string", "--field", "age:integer", "--field", "x"]
+        for options in ([], ["--temperature", "2", "--seed", "3"], ["--beams", "2"]):
+            made = self.line("generate", model(NAME), "the cat", *fields, "--max-new", "45", "--json", *options)
+            value = json.loads(made["generated"])
+            self.assertEqual(list(value), ["name", "age", "x"])
+            self.assertIsInstance(value["name"], str)
+            self.assertIsInstance(value["age"], int)
+            shown = self.ok("generate", model(NAME), "the cat", *fields, "--max-new", "45", *options).decode()
+            self.assertEqual(shown, made["generated"] + "\n")
+
+    def test_says_what_it_cannot_do(self):
+        text = ("generate", model(NAME), "a cat")
+        self.fails(2, *text, "--answer", "", says=["--answer", "empty"])
+        self.fails(2, *text, "--answers", self.write("none.txt", "\n\n"), says=["--answers", "no line"])
+        self.fails(3, *text, "--answers", str(self.directory / "missing"), says=["missing"])
+        self.fails(2, *text, "--answer", "a", "--format", "json", says=["--answer", "--format"])
+        self.fails(2, *text, "--answer", "a", "--stop", "b", says=["--stop", "--answer"])
+        self.fails(2, *text, "--answer-scores", says=["--answer-scores", "--answers"])
+        self.fails(2, *text, "--format", "xml", says=["--format", "json"])
+        self.fails(2, *text, "--field", "a:text", says=["--field", "string"])
+        self.fails(2, *text, "--field", 'a":any', says=["--field", "quotation"])
+        self.fails(2, *text, "--field", "a", "--format", "json-array", says=["--field", "--format"])
+        self.fails(4, *text, "--answer", " the cat runs and sings", "--max-new", "3", says=["room", "--max-new"])
+        self.fails(4, *text, "--field", "a:string", "--max-new", "6", says=["room", "--max-new"])
+        self.fails(4, *text, "--answer", " the dog", "--min-new", "9", says=["--min-new"])
+        self.fails(4, "generate", model(PAIR), "the cat", *answers(["Q"]), says=['"Q"', "tokenizer"])
+        self.fails(5, "generate", model(PAIR), "the cat", "--format", "json", says=["JSON", "token"])
+
+
 class Beams(CommandTest):
     def test_decoders_search_as_transformers_does(self):
         options = {
@@ -374,6 +476,10 @@ class Chat(CommandTest):
             self.assertEqual((found["finish"], found["generated"]), ("stop", plain["generated"].split("the")[0]))
         else:
             self.assertEqual(found["generated"], plain["generated"])
+        answered = self.line("generate", made, "a dog", "--chat", *answers(["yes", "no"]), "--json")
+        self.assertIn(answered["generated"], ("yes", "no"))
+        answered = self.line("generate", made, "a dog", "--chat", "--field", "a:boolean", "--json")
+        self.assertIn(json.loads(answered["generated"]), ({"a": True}, {"a": False}))
 
     def test_says_what_it_cannot_do(self):
         self.fails(5, "generate", model(NAME), "a", "--chat", says=["chat template", "without --chat"])

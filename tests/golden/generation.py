@@ -33,9 +33,36 @@ SETTINGS = {
         "repetition_penalty": 1.2,
         "no_repeat_ngram_size": 3,
     },
+    "answers": {"answers": True},
+    "answers_top_p": {"answers": True, "temperature": 1.4, "top_p": 0.9},
+    "answers_beams": {"answers": True, "num_beams": 4, "length_penalty": 0.7},
     "beams": {"num_beams": 4, "early_stopping": True, "length_penalty": 0.8},
     "beams_rules": {"num_beams": 3, "min_new_tokens": 5, "repetition_penalty": 1.2, "no_repeat_ngram_size": 3},
 }
+# Two begin alike, one begins with another, one is in letters of several bytes.
+ANSWERS = [" the cat", " the cat runs", " a dog", " sees", " rain", " 東京"]
+
+
+class OneOf:
+    """The tokens that texts may go on with (transformers' prefix_allowed_tokens_fn) to become an answer behind a prompt."""
+
+    def __init__(self, words, prompt):
+        self.first = len(words.encode(prompt).ids)
+        self.rows = [words.encode(prompt + answer).ids[self.first :] + [0] for answer in ANSWERS]
+
+    def __call__(self, batch, ids):
+        made = ids.tolist()[self.first :]
+        # Beams for which nothing is left go on with what ends them.
+        return sorted({row[len(made)] for row in self.rows if row[: len(made)] == made and len(row) > len(made)}) or [0]
+
+    def scores(self, model, ids):
+        """The logarithm of each answer's probability, without the token behind it."""
+        found = []
+        for row in self.rows:
+            with torch.no_grad():
+                logs = model(torch.tensor([ids + row[:-1]])).logits[0].log_softmax(-1)
+            found.append(sum(float(logs[self.first - 1 + i, token]) for i, token in enumerate(row[:-1])))
+        return found
 
 
 def tokenizer():
@@ -69,6 +96,8 @@ def number(seed, count):
 def sampled(model, ids, seed, settings):
     """Tokens by chance; None where a choice hangs on rounding."""
     processors = transformers.LogitsProcessorList()
+    if "prefix_allowed_tokens_fn" in settings:
+        processors.append(transformers.PrefixConstrainedLogitsProcessor(settings["prefix_allowed_tokens_fn"], 1))
     if "repetition_penalty" in settings:
         processors.append(transformers.RepetitionPenaltyLogitsProcessor(settings["repetition_penalty"]))
     if "no_repeat_ngram_size" in settings:
@@ -94,12 +123,17 @@ def sampled(model, ids, seed, settings):
             return None
         sums = shares.cumsum(0)
         wanted = number(seed, len(ids))
-        if (sums - wanted).abs().min() < 1e-4:
+        if (sums - wanted)[shares != 0].abs().min() < 1e-4 and (shares != 0).sum() > 1:
             return None
         ids.append(int((sums > wanted).nonzero()[0]))
         if ids[-1] == model.config.eos_token_id:
             break
     return ids[first:]
+
+
+def passed(settings):
+    """What generate() takes of settings."""
+    return {key: value for key, value in settings.items() if key != "answers"}
 
 
 class Shake(transformers.LogitsProcessor):
@@ -125,7 +159,7 @@ def searched(model, ids, settings):
             do_sample=False,
             pad_token_id=0,
             logits_processor=transformers.LogitsProcessorList(processors),
-            **settings,
+            **passed(settings),
         )[0, len(ids) :].tolist()
 
     found = made()
@@ -142,7 +176,7 @@ def deterministic(model, ids, settings):
         pad_token_id=0,
         return_dict_in_generate=True,
         output_scores=True,
-        **settings,
+        **passed(settings),
     )
     for scores in made.scores:
         best = scores[0].topk(2).values
@@ -175,6 +209,10 @@ def make(directory, randomize, seed):
             kept = 0
             for at, prompt in enumerate(prompts()):
                 ids = words.encode(prompt).ids
+                one_of = OneOf(words, prompt) if "answers" in settings else None
+                if one_of is not None:
+                    said = {key: value for key, value in SETTINGS[name].items() if key != "answers"}
+                    settings = {"answers": True, "prefix_allowed_tokens_fn": one_of, **said}
                 if "temperature" in settings:
                     made = sampled(model, ids, at, settings)
                 elif "num_beams" in settings:
@@ -185,6 +223,8 @@ def make(directory, randomize, seed):
                     continue
                 text = words.decode(ids + made)[len(words.decode(ids)) :]
                 line = {"kind": name, "prompt": prompt, "seed": at, "ids": made, "text": text}
+                if name == "answers":
+                    line["scores"] = one_of.scores(model, ids)
                 file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
                 kept += 1
                 if kept == 50:

@@ -108,6 +108,84 @@ static int search(const bantam_model* model, bantam_session* session, const int3
   return 0;
 }
 
+/* The likeliest text behind `prompt` that a constraint allows, of at most kNew tokens; returns how many, 0: none could be made. */
+static uint32_t constrained(const bantam_model* model, bantam_session* session, const int32_t* prompt, uint32_t count,
+                            const bantam_constraint* constraint, int32_t* ids) {
+  bantam_batch batch;
+  bantam_next next;
+  bantam_sampling sampling;
+  uint32_t made;
+  bantam_batch_init(&batch);
+  bantam_sampling_init(&sampling);
+  sampling.constraint = constraint;
+  sampling.prompt = count;
+  sampling.max_new = kNew;
+  batch.last_rows = 1;
+  batch.ids = prompt;
+  batch.tokens = count;
+  if (bantam_session_truncate(session, 0, 0) != BANTAM_OK) return 0;
+  for (made = 0; made < kNew; ++made) {
+    if (bantam_session_run_batch(session, &batch) != BANTAM_OK) return 0;
+    if (bantam_next_token(session, 0, &sampling, &next) != BANTAM_OK) return 0;
+    ids[made] = next.id;
+    if (bantam_ends_text(model, next.id)) return made;
+    batch.ids = ids + made;
+    batch.tokens = 1;
+  }
+  return made;
+}
+
+static int check_constraints(const bantam_model* model, bantam_session* session, const int32_t* prompt,
+                             uint32_t count) {
+  const int32_t words[] = {70, 71, 70, 71, 72, 80};
+  const uint32_t offsets[] = {0, 2, 5, 6};
+  const bantam_json_field fields[] = {{{"a", 1}, 4}};
+  uint32_t memory[3], made, found;
+  int32_t ids[kNew];
+  bantam_answers answers;
+  bantam_json json;
+  bantam_constraint constraint;
+  bantam_json_options options;
+  bantam_beam_options search_options;
+  bantam_beams beams;
+  size_t size;
+  int done = 0;
+  CHECK(bantam_answers_bytes(3) == sizeof(memory));
+  CHECK(bantam_answers_open(&answers, model, words, offsets, 3, NULL, memory, sizeof(memory), &constraint) ==
+        BANTAM_OK);
+  made = constrained(model, session, prompt, count, &constraint, ids);
+  CHECK(made != 0 && bantam_answers_find(&answers, ids, made) < 3);
+  CHECK(bantam_answers_find(&answers, words, 1) == 3);
+  bantam_beam_options_init(&search_options);
+  search_options.beams = kBeams;
+  search_options.max_new = kNew;
+  search_options.constraint = &constraint;
+  size = bantam_beams_bytes(session, &search_options);
+  CHECK(size != 0);
+  CHECK(bantam_beams_begin(&beams, session, &search_options, prompt, count, 0, aligned(size), size) == BANTAM_OK);
+  while (!done) CHECK(bantam_beams_step(&beams, &done) == BANTAM_OK);
+  for (found = 0; found < bantam_beams_count(&beams); ++found) {
+    const bantam_beam_text text = bantam_beams_text(&beams, found);
+    CHECK(bantam_answers_find(&answers, text.ids, text.count - 1) < 3);
+  }
+  CHECK(bantam_answers_open(&answers, model, words, offsets, 3, NULL, memory, 4, &constraint) ==
+        BANTAM_BUFFER_TOO_SMALL);
+  CHECK(bantam_answers_open(&answers, model, words, offsets, 0, NULL, memory, 4, &constraint) ==
+        BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_json_open(&json, model, 0, NULL, NULL, prompt, count, &constraint) == BANTAM_OK);
+  CHECK(constrained(model, session, prompt, count, &constraint, ids) != 0);
+  bantam_json_options_init(&options);
+  options.fields = fields;
+  options.field_count = 1;
+  /* {"a": true} is eleven tokens at most. */
+  CHECK(bantam_json_open(&json, model, 0, &options, NULL, prompt, count, &constraint) == BANTAM_OK);
+  CHECK(constrained(model, session, prompt, count, &constraint, ids) != 0);
+  options.kind = 9;
+  CHECK(bantam_json_open(&json, model, 0, &options, NULL, prompt, count, &constraint) == BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_json_open(&json, model, 7, NULL, NULL, prompt, count, &constraint) == BANTAM_NO_TOKENIZER);
+  return 0;
+}
+
 static int check_decoder(const char* path) {
   const int32_t prompt[] = {5, 9, 70, 33, 41};
   int32_t once[kNew], pieces[kNew];
@@ -127,6 +205,7 @@ static int check_decoder(const char* path) {
   CHECK(bantam_session_context_length(session, 1) == 2 && bantam_session_context_length(session, 0) == 5 + kNew - 1);
   CHECK(bantam_session_truncate(session, 1, 3) == BANTAM_INDEX_OUT_OF_RANGE);
   CHECK(search(&model, session, prompt, 5, once) == 0);
+  CHECK(check_constraints(&model, session, prompt, 5) == 0);
   bantam_sampling_init(&sampling);
   sampling.top_p = 2;
   bantam_batch_init(&batch);

@@ -1,5 +1,7 @@
 #include "tests/text/bpe_vocabulary.h"
 
+#include <cstdio>
+
 #include "import/tokenizer/byte_alphabet.h"
 #include "text/utf8.h"
 
@@ -44,6 +46,32 @@ nlohmann::json whole_text_json(const Merges& merges) {
   json["pre_tokenizer"]["use_regex"] = false;
   json["post_processor"] = nullptr;
   return json;
+}
+
+nlohmann::json pieces_json(const std::vector<std::string>& pieces, const nlohmann::json& decoder) {
+  nlohmann::json vocabulary = {{"<unk>", 0}};
+  for (int byte = 0; byte < 256; ++byte) {
+    char name[8];
+    std::snprintf(name, sizeof(name), "<0x%02X>", static_cast<unsigned>(byte));
+    vocabulary[name] = byte + 1;
+  }
+  for (size_t i = 0; i < pieces.size(); ++i) vocabulary[pieces[i]] = 257 + i;
+  nlohmann::json json;
+  json["model"] = {{"type", "BPE"},         {"vocab", vocabulary},  {"merges", nlohmann::json::array()},
+                   {"byte_fallback", true}, {"unk_token", "<unk>"}, {"fuse_unk", true}};
+  json["pre_tokenizer"] = {
+      {"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "first"}, {"split", false}};
+  json["decoder"] = decoder;
+  return json;
+}
+
+nlohmann::json llama_decoder(int strip) {
+  return {{"type", "Sequence"},
+          {"decoders",
+           {{{"type", "Replace"}, {"pattern", {{"String", "\u2581"}}}, {"content", " "}},
+            {{"type", "ByteFallback"}},
+            {{"type", "Fuse"}},
+            {{"type", "Strip"}, {"content", " "}, {"start", strip}, {"stop", 0}}}}};
 }
 
 }  // namespace bantam::tests

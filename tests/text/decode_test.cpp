@@ -35,33 +35,6 @@ std::string stream_of(const Tokenizer& tokenizer, const Ids& ids) {
   return text;
 }
 
-/// Byte pairs of code points: <unk> 0, <0x00> to <0xFF> 1 to 256, then these pieces.
-Json pieces_json(const std::vector<std::string>& pieces, const Json& decoder) {
-  Json vocabulary = {{"<unk>", 0}};
-  for (int byte = 0; byte < 256; ++byte) {
-    char name[8];
-    std::snprintf(name, sizeof(name), "<0x%02X>", static_cast<unsigned>(byte));
-    vocabulary[name] = byte + 1;
-  }
-  for (size_t i = 0; i < pieces.size(); ++i) vocabulary[pieces[i]] = 257 + i;
-  Json json;
-  json["model"] = {{"type", "BPE"},         {"vocab", vocabulary},  {"merges", Json::array()},
-                   {"byte_fallback", true}, {"unk_token", "<unk>"}, {"fuse_unk", true}};
-  json["pre_tokenizer"] = {
-      {"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "first"}, {"split", false}};
-  json["decoder"] = decoder;
-  return json;
-}
-
-Json llama_decoder(int strip) {
-  return {{"type", "Sequence"},
-          {"decoders",
-           {{{"type", "Replace"}, {"pattern", {{"String", "\u2581"}}}, {"content", " "}},
-            {{"type", "ByteFallback"}},
-            {{"type", "Fuse"}},
-            {{"type", "Strip"}, {"content", " "}, {"start", strip}, {"stop", 0}}}}};
-}
-
 TEST(Decode, WordPieces) {
   SmallTokenizer small(tokenizer_json({"the", "cat", "##s", ".", "n't", "is"}));
   const Tokenizer tokenizer = small.open();

@@ -49,6 +49,7 @@ typedef enum bantam_status {
   BANTAM_UNAVAILABLE = 19,
   BANTAM_IO = 20,
   BANTAM_INTERNAL = 21,
+  BANTAM_NO_TOKEN_ALLOWED = 22,
   BANTAM_STATUS_IS_32_BITS = 0x7FFFFFFF
 } bantam_status;
 

@@ -1,5 +1,5 @@
 /* Generating text from C: contexts and sources of sessions, the next token, beams, conversations. The rules are those of
- * bantam.h; meanings those of bantam/session.h, sampling.h, beams.h, generation.h and chat.h. */
+ * bantam.h; meanings those of bantam/session.h, constraint.h, sampling.h, beams.h, generation.h and chat.h. */
 #ifndef BANTAM_BANTAM_GENERATE_H_
 #define BANTAM_BANTAM_GENERATE_H_
 
@@ -43,6 +43,60 @@ bantam_status bantam_session_truncate(bantam_session* session, uint32_t context,
 bantam_status bantam_session_copy_context(bantam_session* session, uint32_t from, uint32_t to);
 bantam_status bantam_session_reorder_contexts(bantam_session* session, const uint32_t* from, uint32_t count);
 
+/* -------------------------------------------------------------------------- what texts may become */
+
+/* A constraint points to what it was made from: it ends with that, and neither is to be copied. */
+typedef struct bantam_constraint {
+  uint64_t opaque[4];
+} bantam_constraint;
+
+/* Tokens that end a text, where a constraint allows it; null in their place: those that the file names. */
+typedef struct bantam_end_tokens {
+  const int32_t* ids;
+  uint32_t count;
+} bantam_end_tokens;
+
+typedef struct bantam_answers {
+  uint64_t opaque[12];
+} bantam_answers;
+
+/* Bytes of memory for so many answers. */
+size_t bantam_answers_bytes(uint32_t count);
+/* One of a list of answers: answer i is ids[offsets[i], offsets[i + 1]). `memory` is 4-byte aligned; all pointers outlive *answers. */
+bantam_status bantam_answers_open(bantam_answers* answers, const bantam_model* model, const int32_t* ids,
+                                  const uint32_t* offsets, uint32_t count, const bantam_end_tokens* ends, void* memory,
+                                  size_t size, bantam_constraint* out);
+/* The first answer that is these tokens; the number of answers: none. */
+uint32_t bantam_answers_find(const bantam_answers* answers, const int32_t* ids, uint32_t count);
+
+/* A value of bantam::JsonKind: 0 any, 1 a string, 2 a number, 3 an integer, 4 a boolean, 5 null, 6 an array, 7 an object. */
+typedef struct bantam_json_field {
+  bantam_text name;
+  uint8_t kind;
+} bantam_json_field;
+
+typedef struct bantam_json_options {
+  size_t size; /* sizeof(bantam_json_options): bantam_json_options_init writes it */
+  const bantam_json_field* fields;
+  uint32_t field_count;
+  uint32_t depth; /* 32 */
+  uint8_t kind;   /* 0 */
+} bantam_json_options;
+
+void bantam_json_options_init_sized(bantam_json_options* options, size_t size);
+static inline void bantam_json_options_init(bantam_json_options* options) {
+  bantam_json_options_init_sized(options, sizeof(bantam_json_options));
+}
+
+typedef struct bantam_json {
+  uint64_t opaque[48];
+} bantam_json;
+
+/* JSON behind prompt[0, count). Null options: any value. What they point to, and the file, outlive *json. */
+bantam_status bantam_json_open(bantam_json* json, const bantam_model* model, uint32_t tokenizer,
+                               const bantam_json_options* options, const bantam_end_tokens* ends, const int32_t* prompt,
+                               uint32_t count, bantam_constraint* out);
+
 /* ------------------------------------------------------------------------------------ the next token */
 
 typedef struct bantam_sampling {
@@ -56,8 +110,11 @@ typedef struct bantam_sampling {
   uint64_t seed;
   const int32_t* banned; /* tokens that are not chosen */
   uint32_t banned_count;
-  int32_t forced;          /* -1: any */
-  uint8_t log_probability; /* 0; else bantam_next_token has it */
+  int32_t forced;                      /* -1: any */
+  uint8_t log_probability;             /* 0; else bantam_next_token has it */
+  const bantam_constraint* constraint; /* null: texts may become anything */
+  uint32_t prompt;                     /* with a constraint: tokens before the text */
+  uint32_t max_new;                    /* with a constraint: most tokens of the text; 0: any number */
 } bantam_sampling;
 
 void bantam_sampling_init_sized(bantam_sampling* sampling, size_t size);
@@ -88,9 +145,10 @@ typedef struct bantam_beam_options {
   float repetition_penalty; /* 1 */
   uint32_t no_repeat_ngram;
   uint32_t banned_count;
-  const int32_t* banned; /* outlives the search */
-  int32_t first_id;      /* -1: any */
-  int32_t last_id;       /* -1: any */
+  const int32_t* banned;               /* outlives the search */
+  int32_t first_id;                    /* -1: any */
+  int32_t last_id;                     /* -1: any */
+  const bantam_constraint* constraint; /* outlives the search; null: texts may become anything */
 } bantam_beam_options;
 
 void bantam_beam_options_init_sized(bantam_beam_options* options, size_t size);

@@ -3,6 +3,7 @@
 #ifndef BANTAM_BEAMS_H_
 #define BANTAM_BEAMS_H_
 
+#include "bantam/constraint.h"
 #include "bantam/export.h"
 #include "bantam/session.h"
 
@@ -27,6 +28,9 @@ struct BeamOptions {
   uint32_t banned_count = 0;
   int32_t first_id = -1;  // the first new token; -1: any
   int32_t last_id = -1;   // the last one of a text of max_new tokens; -1: any
+  // What texts may become, behind first_id if there is one; null: anything. Outlives the search, and allows the end of texts by tokens
+  // that the file names, of which there is one. last_id is not forced then.
+  const Constraint* constraint = nullptr;
 };
 constexpr uint32_t kMostBeams = 64;
 
@@ -50,6 +54,7 @@ class BeamSearch {
                void* memory, size_t size);
 
   /// A token more for every beam. After kOk: *done says whether the search has ended. A search may be left at any time.
+  /// kNoTokenAllowed: settings leave out all that the constraint allows.
   Status step(bool* done);
 
   /// Texts that have ended so far, best first; at the end at least one.
@@ -69,7 +74,8 @@ class BeamSearch {
   };
 
   Status gather();
-  void consider(uint32_t beam, float* scores, uint32_t vocabulary);
+  Status consider(uint32_t beam, float* scores, uint32_t vocabulary);
+  Status constrain(uint32_t beam, float* scores, uint32_t vocabulary) const;
   void take(float score, uint32_t beam, int32_t id);
   void end_texts();
   void go_on();

@@ -20,8 +20,16 @@ class TextDecoder {
   /// tokens become text; kOpNotLinked in firmware images, which leave this out.
   static Status open(const Tokenizer& tokenizer, bool skip_special, Write write, void* target, TextDecoder* out);
 
+  /// From here on text goes to another place: for copies.
+  void write_to(Write write, void* target) {
+    write_ = write;
+    target_ = target;
+  }
+
   /// The next token. Ids that are no token give no text. O(bytes of the token).
   void add(int32_t id);
+  /// Bytes that a character lacks which has begun; 0: none has.
+  uint32_t missing() const;
   /// The end: what was kept for the next token. Bytes that are no character become U+FFFD.
   void finish();
 

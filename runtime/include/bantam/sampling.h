@@ -3,14 +3,15 @@
 #ifndef BANTAM_SAMPLING_H_
 #define BANTAM_SAMPLING_H_
 
+#include "bantam/constraint.h"
 #include "bantam/export.h"
 #include "bantam/session.h"
 
 BANTAM_EXPORT_BEGIN
 namespace bantam {
 
-/// Settings by the names and in the order of transformers' generate(): repetition_penalty, no_repeat_ngram and banned change scores;
-/// then temperature divides them, and top_k, top_p and min_p leave out tokens, each of what the one before has left.
+/// Settings by the names and in the order of transformers' generate(): repetition_penalty, no_repeat_ngram, banned and the constraint
+/// (there prefix_allowed_tokens_fn) change scores; then temperature divides them, and top_k, top_p and min_p leave out tokens, each of what the one before has left.
 struct Sampling {
   float temperature = 0;         // 0: the likeliest token, of equals the first
   uint32_t top_k = 0;            // the k likeliest and what equals the last of them; 0: all
@@ -21,8 +22,11 @@ struct Sampling {
   uint64_t seed = 0;             // with the number of tokens so far it gives the random number of a choice
   const int32_t* banned = nullptr;  // tokens that are not chosen
   uint32_t banned_count = 0;
-  int32_t forced = -1;           // this token is chosen whatever the scores say; -1: any
-  bool log_probability = false;  // NextToken has it
+  int32_t forced = -1;                     // this token is chosen whatever the scores say; -1: any
+  bool log_probability = false;            // NextToken has it
+  const Constraint* constraint = nullptr;  // outlives the choice; null: texts may become anything
+  uint32_t prompt = 0;                     // with a constraint: tokens of the history that stand before the text
+  uint32_t max_new = 0;                    // with a constraint: most tokens of the text; 0: any number
 };
 
 struct NextToken {
@@ -31,7 +35,7 @@ struct NextToken {
 };
 
 /// Chooses from `scores` [vocabulary], finite, which it changes. `history`: the tokens so far. kInvalidArgument: a setting is out of
-/// range. Of scores with the same bits every machine chooses the same. O(vocabulary + history), with top_k or top_p some 30 times.
+/// range. kNoTokenAllowed: settings leave out all that the constraint allows. Of scores with the same bits every machine chooses the same. O(vocabulary + history), with top_k or top_p some 30 times.
 Status choose_token(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t history_count,
                     const Sampling& sampling, NextToken* out);
 

@@ -1,0 +1,100 @@
+// JSON (RFC 8259) byte by byte: what a value that has begun may go on with, and how few bytes would end it.
+#ifndef BANTAM_TASKS_JSON_AUTOMATON_H_
+#define BANTAM_TASKS_JSON_AUTOMATON_H_
+
+#include <stdint.h>
+
+#include "bantam/constraint.h"
+
+namespace bantam::tasks {
+
+/// A pushdown automaton whose stack is a bit a level. Copying it is remembering a place. Every value that it accepts is JSON in UTF-8 if
+/// the bytes from 0x80 on are; it leaves out what many readers refuse (halves of surrogate pairs by `\u`, exponents of more than two
+/// digits, more digits than kMostDigits or of an integer kMostOfInteger), and rows of more than kMostBlanks blanks, which models fall into.
+class JsonAutomaton {
+ public:
+  static constexpr uint32_t kMostDepth = 64;
+  static constexpr uint32_t kMostBlanks = 32;
+  static constexpr uint32_t kMostDigits = 64;
+  static constexpr uint32_t kMostOfInteger = 18;  // what 64 bits hold
+
+  /// A value of this kind, of at most `depth` (to kMostDepth) arrays and objects in each other. `blanks`: some may stand before it.
+  JsonAutomaton(JsonKind kind, uint32_t depth, bool blanks);
+  JsonAutomaton() : JsonAutomaton(JsonKind::kAny, kMostDepth, true) {}
+
+  /// Goes on by a byte. False: no value goes on like this, and nothing has changed.
+  bool push(uint8_t byte);
+  /// Whether what has been read is a value.
+  bool is_complete() const { return depth_ == 0 && (state_ == kAfter || is_number_end()); }
+  /// Whether a value may become another one: a number that more may follow.
+  bool can_go_on() const;
+  /// Whether the next byte is one of a string's.
+  bool is_in_string() const { return state_ == kString; }
+  /// The fewest bytes that complete the value.
+  uint32_t least() const;
+  /// The same of a value of this kind that has not begun.
+  static uint32_t least_of(JsonKind kind);
+
+ private:
+  enum State : uint8_t {
+    kValue,         // a value
+    kFirstElement,  // a value, or the end of an array
+    kFirstName,     // a name, or the end of an object
+    kName,          // a name
+    kColon,
+    kAfter,  // a value has ended
+    kString,
+    kEscape,
+    kHex,        // digits of \u, of which there are left_
+    kSurrogate,  // its second digit behind a D, which is less than 8
+    kMinus,
+    kZero,
+    kDigits,
+    kPoint,
+    kFraction,
+    kExponent,
+    kExponentSign,
+    kExponentDigits,
+    kLiteral  // true, false, null: of which there are left_ letters
+  };
+
+  bool is_number_end() const {
+    return state_ == kZero || state_ == kDigits || state_ == kFraction || state_ == kExponentDigits;
+  }
+  /// Whether this is a number that neither point nor exponent may follow.
+  bool is_whole() const { return depth_ == 0 && kind_ == JsonKind::kInteger; }
+  bool has_room() const { return digits_ < (is_whole() ? kMostOfInteger : kMostDigits); }
+  bool in_object() const { return depth_ != 0 && (objects_ >> (depth_ - 1) & 1u) != 0; }
+  bool begin_value(uint8_t byte);
+  bool begin_literal(const char* text, JsonKind kind);
+  bool begin_string(bool name);
+  bool open(bool object);
+  bool close(bool object);
+  bool go_on(State state) {
+    state_ = state;
+    return true;
+  }
+  bool is_wanted(JsonKind kind) const { return depth_ != 0 || kind_ == JsonKind::kAny || kind_ == kind; }
+  bool push_blank();
+  bool push_string(uint8_t byte);
+  bool push_escape(uint8_t byte);
+  bool push_hex(uint8_t byte);
+  bool push_digit(State state);
+  bool push_number(uint8_t byte, bool* ended);
+  bool push_after(uint8_t byte);
+
+  uint64_t objects_ = 0;  // bit i: level i is an object, else an array
+  const char* literal_ = "";
+  State state_ = kValue;
+  JsonKind kind_;  // of the whole value
+  uint8_t depth_ = 0;
+  uint8_t most_depth_;
+  uint8_t blanks_ = 0;  // that may follow each other here
+  uint8_t left_ = 0;    // of digits of \u and of an exponent, and of letters
+  uint8_t digits_ = 0;  // of a number, its exponent's left out
+  bool name_ = false;   // the string is a name
+};
+
+}  // namespace bantam::tasks
+
+#endif  // BANTAM_TASKS_JSON_AUTOMATON_H_
