@@ -79,6 +79,9 @@ class Needs {
     const uint32_t row = ops::find_row(op);
     need("OPS", 1u << (row == linked::kOps ? uint32_t{linked::kOpCopy} : row));
     places(op);
+    if (op.attributes_type() == fb::OpAttributes::Select && op.attributes_as_Select()->mean()) {
+      need("ACTIVATIONS", 1u << static_cast<uint32_t>(fb::ActivationKind::exp));
+    }
     // Integers only: tables stand for activations, and the norm is the integer one.
     if (is_static(op)) return;
     numbers(op);

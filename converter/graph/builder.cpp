@@ -302,6 +302,17 @@ int32_t Builder::spans(const std::string& name, int32_t starts, int32_t ends, in
   return y;
 }
 
+int32_t Builder::select(const std::string& name, int32_t scores, int32_t x, int32_t y, uint32_t rank, bool mean,
+                        const EpilogueSpec& epilogue) {
+  const int32_t out = activation(name, rows_symbol(x), width(x));
+  fb::OpT& added = op(name, {scores, x, y}, {out, kAbsent});
+  auto& attributes = set_attributes<fb::SelectT>(added);
+  attributes.rank = rank;
+  attributes.mean = mean;
+  set_epilogue(added, epilogue);
+  return out;
+}
+
 int32_t Builder::row(const std::string& name, int32_t x, const EpilogueSpec& epilogue) {
   const int32_t y = activation(name, rows_symbol(x), width(x));
   fb::OpT& added = op(name, {x}, {y, kAbsent});

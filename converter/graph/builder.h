@@ -125,6 +125,11 @@ class Builder {
   int32_t spans(const std::string& name, int32_t starts, int32_t ends, int32_t labels, uint32_t words,
                 uint32_t most_labels);
 
+  /// The epilogue of `x` plus the row of `y` whose score is number `rank` from the greatest down, or (`mean`) all by their softmax; see
+  /// Select in the schema.
+  int32_t select(const std::string& name, int32_t scores, int32_t x, int32_t y, uint32_t rank, bool mean,
+                 const EpilogueSpec& epilogue);
+
   /// Names `tensor` as an output of the model; returns its index in Model.outputs.
   uint32_t output(const std::string& name, fb::OutputRole role, int32_t tensor, bool squeeze = false);
   void input(const std::string& name, fb::InputKind kind, uint32_t limit);

@@ -13,6 +13,7 @@
 #include "import/source/label_sets.h"
 #include "import/source/labels.h"
 #include "import/span_head.h"
+#include "model/heads.h"
 
 namespace bantam::convert {
 namespace {
@@ -59,9 +60,38 @@ class HeadImporter {
   void tag(const Head& head) { label_sets(head, fb::OutputRole::tags); }
 
   void answer(const Head& head) {
+    if (head.searches) return search(head);
     const int32_t both = layers(head);
     c_.builder.output("start_logits", fb::OutputRole::begin, c_.builder.slice("qa_outputs.start", both, 0, 1), true);
     c_.builder.output("end_logits", fb::OutputRole::end, c_.builder.slice("qa_outputs.end", both, 1, 1), true);
+  }
+
+  /// XLNet's search: what an end scores depends on where the answer begins.
+  void search(const Head& head) {
+    const uint32_t beginnings = c_.fields.count("start_n_top", kMostSearched, 5);
+    task_->beam_ends = c_.fields.count("end_n_top", kMostSearched, 5);
+    const int32_t scores = dense(head.layers[0].name, c_.encoder.hidden, 1);
+    c_.builder.output("start_logits", fb::OutputRole::begin, scores, true);
+
+    const TwoRows ends = two_rows(head.layers[1], true);
+    const std::string name = head.layers[2].name;
+    const uint32_t width = c_.config.hidden;
+    const int32_t weight =
+        c_.builder.linear_weight(name + ".weight", 1, width, c_.weights.head(name + ".weight", {1, width}));
+    const int32_t bias = bias_of(name, 1);
+    for (uint32_t rank = 0; rank < beginnings; ++rank) {
+      const std::string number = rank == 0 ? "" : fmt::format("_{}", rank);
+      const int32_t rows =
+          c_.builder.select(head.layers[1].name + number, scores, ends.own, ends.selected, rank, false, ends.epilogue);
+      const int32_t logits = c_.builder.linear(name + number, rows, weight, bias, {});
+      c_.builder.output(fmt::format("end{}_logits", number), fb::OutputRole::end, logits, true);
+    }
+
+    const TwoRows none = two_rows(head.layers[3], false);
+    const int32_t rows =
+        c_.builder.select(head.layers[3].name, scores, none.own, none.selected, 0, true, none.epilogue);
+    const int32_t last = c_.builder.pool("answer_class.last_token", rows, fb::PoolKind::last, false);
+    c_.builder.output("cls_logits", fb::OutputRole::unanswerable, dense(head.layers[4].name, last, 1, {}, true));
   }
 
   void choose(const Head& head) { c_.builder.output("logits", fb::OutputRole::choice, layers(head)); }
@@ -365,6 +395,40 @@ class HeadImporter {
     return 0;
   }
 
+  /// A layer over two rows is the sum of what each gives it: of a token's own one, and of one that is selected.
+  struct TwoRows {
+    int32_t own = kAbsent, selected = kAbsent;
+    EpilogueSpec epilogue;
+  };
+  TwoRows two_rows(const HeadLayer& layer, bool own_first) {
+    const std::string name = layer.name;
+    const uint32_t width = c_.config.hidden;
+    const Values both = c_.weights.head(name + ".weight", {width, 2 * width});
+    const auto part = [&](const char* which, bool first) {
+      const std::string matrix = name + which;
+      const int32_t weight = c_.builder.linear_weight(matrix + ".weight", width, width,
+                                                      some_columns(both, 2 * width, first ? 0 : width, width));
+      const bool own = first == own_first;
+      return c_.builder.linear(matrix, c_.encoder.hidden, weight, own ? bias_of(name, width) : kAbsent, {});
+    };
+    TwoRows out;
+    out.own = part(".own", own_first);
+    out.selected = part(".selected", !own_first);
+    out.epilogue = epilogue_of(layer, width);
+    return out;
+  }
+
+  EpilogueSpec epilogue_of(const HeadLayer& layer, uint32_t width) {
+    EpilogueSpec epilogue = activated(activation(layer));
+    if (layer.norm == nullptr) return epilogue;
+    const std::string norm = layer.norm;
+    epilogue.norm = fb::NormKind::layer;
+    epilogue.gamma = c_.builder.vector(norm + ".weight", c_.weights.head(norm + ".weight", {width}));
+    epilogue.beta = bias_of(norm, width);
+    epilogue.epsilon = c_.config.epsilon;
+    return epilogue;
+  }
+
   /// The head's layers one after the other.
   int32_t layers(const Head& head, uint32_t labels = 0) { return layers(head, rows_of(head), labels); }
   int32_t layers(const Head& head, int32_t x, uint32_t labels) {
@@ -377,15 +441,8 @@ class HeadImporter {
         x = vocabulary_layer(layer, x);
         continue;
       }
-      EpilogueSpec epilogue = activated(activation(layer));
       const uint32_t width = width_of(layer.out, labels);
-      if (layer.norm != nullptr) {
-        const std::string norm = layer.norm;
-        epilogue.norm = fb::NormKind::layer;
-        epilogue.gamma = c_.builder.vector(norm + ".weight", c_.weights.head(norm + ".weight", {width}));
-        epilogue.beta = bias_of(norm, width);
-        epilogue.epsilon = c_.config.epsilon;
-      }
+      const EpilogueSpec epilogue = epilogue_of(layer, width);
       const bool score = layer.out == HeadLayer::Out::kOne && head.labels.size() == 2;
       x = score ? against_zero(layer.name, x) : dense(layer.name, x, width, epilogue, layer.bare);
     }

@@ -19,19 +19,6 @@ constexpr const char* kWords =
     "[\\p{L}\\p{N}_]+(?:[-_][\\p{L}\\p{N}_]+)*|[^\\s\x1c\x1d\x1e\x1f]|[\\s\x1c\x1d\x1e\x1f]+";
 constexpr const char* kBetweenWords = "[\\s\x1c\x1d\x1e\x1f]";
 
-/// Columns [begin, begin + count) of a matrix of `columns`.
-Values some_columns(const Values& from, uint32_t columns, uint32_t begin, uint32_t count) {
-  Values out;
-  out.source = from.source;
-  out.source_type = from.source_type;
-  out.source_bytes = columns == 0 ? 0 : from.source_bytes / columns * count;
-  for (size_t row = 0; row + columns <= from.values.size(); row += columns) {
-    const auto first = from.values.begin() + static_cast<std::ptrdiff_t>(row + begin);
-    out.values.insert(out.values.end(), first, first + static_cast<std::ptrdiff_t>(count));
-  }
-  return out;
-}
-
 class SpanHead {
  public:
   SpanHead(Builder& builder, Weights& weights, const GlinerSettings& settings)

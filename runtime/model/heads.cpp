@@ -28,21 +28,21 @@ Verdict check_each(const fb::Model& model, uint32_t task) {
 
 }  // namespace
 
-int32_t find_head(const fb::Model& model, const Head& head) {
+int32_t find_head(const fb::Model& model, const Head& head, uint32_t which) {
   const fb::Task* task = model.task();
   if (head.set >= 0 && task != nullptr && static_cast<uint32_t>(head.set) < count(task->label_sets())) {
     const uint32_t output = task->label_sets()->Get(static_cast<uint32_t>(head.set))->output();
     return output < count(model.outputs()) ? static_cast<int32_t>(output) : -1;
   }
   for (uint32_t i = 0; i < count(model.outputs()); ++i) {
-    if (model.outputs()->Get(i)->role() == head.role) return static_cast<int32_t>(i);
+    if (model.outputs()->Get(i)->role() == head.role && which-- == 0) return static_cast<int32_t>(i);
   }
   return -1;
 }
 
 Verdict check_heads(const fb::Model& model, fb::TaskKind task) {
-  return check_each<kLabelHead, kTagHead, kSlotHead, kStartHead, kEndHead, kChoiceHead, kFillHead, kNextHead,
-                    kEmbeddingHead, kTokenVectorHead, kNextWordHead, kFoundHead>(model, task_bit(task));
+  return check_each<kLabelHead, kTagHead, kSlotHead, kStartHead, kEndHead, kUnanswerableHead, kChoiceHead, kFillHead,
+                    kNextHead, kEmbeddingHead, kTokenVectorHead, kNextWordHead, kFoundHead>(model, task_bit(task));
 }
 
 }  // namespace bantam

@@ -6,6 +6,7 @@
 #include "format/verdict.h"
 #include "format/view.h"
 #include "model/task_traits.h"
+#include "ops/select.h"
 
 namespace bantam {
 
@@ -27,6 +28,7 @@ constexpr Head kTagHead = {kWorded & ~kLabelled, kTokens, 0, 0, fb::OutputRole::
 constexpr Head kSlotHead = {kWorded & kLabelled, kTokens, 0, 1, fb::OutputRole::tags};
 constexpr Head kStartHead = {tasks_with(kSpanPart), kTokens, 1, -1, fb::OutputRole::begin};
 constexpr Head kEndHead = {tasks_with(kSpanPart), kTokens, 1, -1, fb::OutputRole::end};
+constexpr Head kUnanswerableHead = {tasks_with(kSpanPart), kSequences, 1, -1, fb::OutputRole::unanswerable};
 constexpr Head kChoiceHead = {tasks_with(kChoicePart), kSequences, 1, -1, fb::OutputRole::choice};
 constexpr Head kFillHead = {tasks_with(kMasksPart), kTokens, 0, -1, fb::OutputRole::words};
 constexpr Head kNextHead = {tasks_with(kFollowsPart), kSequences, 0, -1, fb::OutputRole::next};
@@ -35,6 +37,11 @@ constexpr Head kNextWordHead = {tasks_with(kNextWordsPart), kTokens, 0, -1, fb::
 constexpr Head kTokenVectorHead = {tasks_with(kTokenVectorsPart), kTokens, 0, -1, fb::OutputRole::token_embeddings};
 
 constexpr Head kFoundHead = {tasks_with(kFoundPart), kTokens, 0, -1, fb::OutputRole::spans};
+
+/// Beginnings of answers that ends are searched behind, and ends behind each (Task.beam_ends), at most.
+constexpr uint32_t kMostSearched = ops::kMostRanks;
+/// Whether this build has what searches them.
+constexpr bool kBeamEnds = linked::op(linked::kOpSelect);
 
 /// Label sets of the task itself; those from this number on are further ones.
 constexpr uint32_t own_label_sets(uint32_t parts) {
@@ -47,8 +54,8 @@ constexpr Head further_head(uint32_t set, uint32_t rows) {
   return {0, rows, 0, static_cast<int32_t>(set), fb::OutputRole::none};
 }
 
-/// Index of the output that `head` reads, -1 where the file has none. O(outputs).
-int32_t find_head(const fb::Model& model, const Head& head);
+/// Index of the output that `head` reads, -1 where the file has none; of several of its role, of number `which`. O(outputs).
+int32_t find_head(const fb::Model& model, const Head& head, uint32_t which = 0);
 
 /// Whether this output tensor has the rows and the width that the head's tasks expect.
 inline bool fits(const Head& head, const fb::Tensor& output) {

@@ -23,13 +23,13 @@ struct List {
 };
 
 using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
-                    fb::Crf, fb::Unfold, fb::Recurrent, fb::Spans, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable,
-                    fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter,
-                    fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation,
-                    fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property>;
+                    fb::Crf, fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Symbol, fb::Tensor, fb::Epilogue,
+                    fb::EmbedTable, fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer,
+                    fb::Splitter, fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet,
+                    fb::Generation, fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::Spans>() == kUnionBase + kUnionMembers);
+static_assert(Tables::number<fb::Select>() == kUnionBase + kUnionMembers);
 
 template <typename T>
 struct Code {  // of a table by offset
@@ -143,8 +143,9 @@ constexpr Field kList[] = {
     field(&fb::Crf::skip_first), field(&fb::Crf::skip_last),  //
     field(&fb::Unfold::before), field(&fb::Unfold::after),    //
     field(&fb::Recurrent::cell), field(&fb::Recurrent::direction), field(&fb::Recurrent::after),
-    field(&fb::Recurrent::mark),  //
-    field(&fb::Spans::width), field(&fb::Spans::labels),
+    field(&fb::Recurrent::mark),                          //
+    field(&fb::Spans::width), field(&fb::Spans::labels),  //
+    field(&fb::Select::rank), field(&fb::Select::mean),
     // Symbol, Tensor
     required(&fb::Symbol::name), field(&fb::Symbol::role), field(&fb::Symbol::multiple), required(&fb::Tensor::name),
     field(&fb::Tensor::type), field(&fb::Tensor::layout), field(&fb::Tensor::role), field(&fb::Tensor::region),
@@ -206,7 +207,7 @@ constexpr Field kList[] = {
     field(&fb::Task::no_answer), field(&fb::Task::no_answer_threshold), field(&fb::Task::prompt),
     field(&fb::Task::blank_words), field(&fb::Task::end_ids), field(&fb::Task::generations),
     field(&fb::Task::languages), field(&fb::Task::language_place), field(&fb::Task::shift_id), field(&fb::Task::chat),
-    field(&fb::Task::finding),  //
+    field(&fb::Task::finding), field(&fb::Task::beam_ends),  //
     field(&fb::Chat::begin), field(&fb::Chat::system_before), field(&fb::Chat::system_after),
     field(&fb::Chat::user_before), field(&fb::Chat::user_after), field(&fb::Chat::assistant_before),
     field(&fb::Chat::assistant_after), field(&fb::Chat::answer), field(&fb::Chat::default_system),

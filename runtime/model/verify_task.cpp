@@ -109,6 +109,22 @@ Verdict check_further(const fb::Model& model, uint32_t parts) {
   return {};
 }
 
+/// Every score of ends is a column of tokens, and there is one that there is no answer.
+[[maybe_unused]] Verdict check_beams(const fb::Model& model, const fb::Task& task) {
+  if (task.beam_ends() > kMostSearched) return corrupt("ends of answers are searched among too many");
+  uint32_t beginnings = 0;
+  for (int32_t output = 0; (output = find_head(model, kEndHead, beginnings)) >= 0; ++beginnings) {
+    const int32_t scores = model.outputs()->Get(static_cast<uint32_t>(output))->tensor();
+    if (beginnings >= kMostSearched || !fits(kEndHead, tensor(model, scores))) {
+      return corrupt("ends of answers behind too many beginnings, or of other rows than tokens", scores);
+    }
+  }
+  if (beginnings == 0 || find_head(model, kStartHead) < 0 || find_head(model, kUnanswerableHead) < 0) {
+    return corrupt("a task that searches ends of answers lacks one of their scores");
+  }
+  return {};
+}
+
 /// Of these tasks, those that this build answers for without what their scores are computed with.
 constexpr uint32_t lacking(uint32_t tasks, fb::ActivationKind score) {
   return linked::activation(static_cast<uint32_t>(score)) ? 0 : tasks & (BANTAM_LINK_TASKS);
@@ -194,6 +210,10 @@ Verdict check_task(const fb::Model& model) {
   }
   if constexpr (linked::kFind) {
     if ((traits(task->kind()).parts & kFoundPart) != 0) BANTAM_CHECK(check_finding(model));
+  }
+  if (has_part(static_cast<TaskKind>(task->kind()), kSpanPart) && task->beam_ends() != 0) {
+    if constexpr (!kBeamEnds) return not_linked("this build leaves out the search for ends of answers");
+    BANTAM_CHECK(check_beams(model, *task));
   }
   return check_heads(model, task->kind());
 }

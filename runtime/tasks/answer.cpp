@@ -1,7 +1,8 @@
-// Extractive question answering: the best valid span, and merging over windows.
+// Extractive question answering: the best valid span, of all or of those that a search finds, and merging over windows.
 #include "bantam/tasks.h"
 #include "tasks/labels.h"
 #include "tasks/probability.h"
+#include "tasks/select.h"
 
 namespace bantam {
 namespace {
@@ -78,8 +79,96 @@ float mass_of(const SpanLogits& logits, const Context& context, uint32_t longest
   return mass;
 }
 
+bool is_searched(const fb::Task& task) { return kBeamEnds && task.beam_ends() != 0; }
+
+/// XLNet's search: ends behind each of the likeliest beginnings, probabilities over the whole sequence. Keeps the best span that is
+/// valid in *answer, and the mass of all.
+class SpanSearch {
+ public:
+  SpanSearch(const Session& session, uint32_t sequence, uint32_t longest, Answer* answer)
+      : session_(session),
+        sequence_(sequence),
+        encoded_(session.sequence(sequence)),
+        context_(context_of(encoded_)),
+        longest_(longest),
+        math_(session),
+        answer_(*answer) {}
+
+  Status run(const fb::Task& task) {
+    tasks::Logits begins;
+    Status status = scores(kStartHead, 0, &begins);
+    if (status != Status::kOk || encoded_.row_count == 0) return status;
+    const tasks::Softmax share = math_.softmax(begins, 1);
+    const uint32_t count = tasks::select_best<uint32_t>(begins, beginnings_, kMostSearched);
+    for (uint32_t rank = 0; rank < count; ++rank) {
+      tasks::Logits ends;
+      status = scores(kEndHead, rank, &ends);
+      if (status == Status::kNoSuchTask && rank > 0) break;  // no more beginnings
+      if (status != Status::kOk) return status;
+      behind(beginnings_[rank].label, math_.of(share, beginnings_[rank].score), ends, task.beam_ends());
+    }
+    OutputView none;
+    status = tasks::head_output(session_, kUnanswerableHead, sequence_, &none);
+    if (status == Status::kOk) answer_.no_answer = none.data[0];
+    return status;
+  }
+
+ private:
+  Status scores(const Head& head, uint32_t which, tasks::Logits* out) const {
+    OutputView view;
+    const Status status = tasks::head_output(session_, head, sequence_, &view, which);
+    if (status != Status::kOk) return status;
+    *out = {view.data, view.stride, encoded_.row_count};
+    return encoded_.row_count > view.rows ? Status::kIndexOutOfRange : Status::kOk;
+  }
+
+  void behind(uint32_t first, float probability, const tasks::Logits& ends, uint32_t most) {
+    if (first < context_.begin || first >= context_.end) return;
+    const tasks::Softmax share = math_.softmax(ends, 1);
+    const uint32_t count = tasks::select_best<uint32_t>(ends, ends_, most < kMostSearched ? most : kMostSearched);
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t last = ends_[i].label;
+      if (last >= first && last < last_end(context_, first, longest_)) {
+        add(first, last, probability + math_.of(share, ends_[i].score));
+      }
+    }
+  }
+
+  void add(uint32_t first, uint32_t last, float score) {
+    if (answer_.mass > 0 && !(score > answer_.logit)) {
+      answer_.mass += math_.exponential(score - answer_.logit);
+      return;
+    }
+    answer_.mass = answer_.mass > 0 ? answer_.mass * math_.exponential(answer_.logit - score) + 1 : 1;
+    answer_.logit = score;
+    answer_.span = {encoded_.offsets[first].begin, encoded_.offsets[last].end};
+  }
+
+  const Session& session_;
+  const uint32_t sequence_;
+  const EncodedSequence encoded_;
+  const Context context_;
+  const uint32_t longest_;
+  const tasks::Probability math_;
+  Answer& answer_;
+  LabelScore beginnings_[kMostSearched] = {};
+  LabelScore ends_[kMostSearched] = {};
+};
+
+/// As settle(), for spans that were searched: the score that there is no answer stands for itself.
+void settle_searched(const fb::Task& task, const tasks::Probability& math, Answer* answer) {
+  const bool found = answer->mass > 0;
+  answer->answerable = found && !(task.no_answer() && answer->no_answer > task.no_answer_threshold());
+  if (answer->answerable) {
+    answer->score = 1.0f / answer->mass;
+  } else {
+    answer->score = task.no_answer() ? math.sigmoid(answer->no_answer) : 0.0f;
+  }
+}
+
 /// Decides between span and no answer, and fills in the probability of the decision.
 void settle(const fb::Task& task, const tasks::Probability& math, Answer* answer) {
+  if (is_searched(task)) return settle_searched(task, math, answer);
   const bool found = answer->mass > 0;
   const float margin = answer->no_answer - answer->logit;
   answer->answerable = found && !(task.no_answer() && margin > task.no_answer_threshold());
@@ -99,7 +188,7 @@ Status answer(const Session& session, uint32_t sequence, Answer* out) {
   if (!has_part(session.model().task(), kSpanPart)) return Status::kNoSuchTask;
   if (out == nullptr) return Status::kInvalidArgument;
   SpanLogits logits;
-  const Status status = span_logits(session, sequence, &logits);
+  Status status = span_logits(session, sequence, &logits);
   if (status != Status::kOk) return status;
   const EncodedSequence encoded = session.sequence(sequence);
   if (encoded.offsets == nullptr || encoded.sequences == nullptr) return Status::kNotRun;  // ids, not text
@@ -107,6 +196,11 @@ Status answer(const Session& session, uint32_t sequence, Answer* out) {
   const fb::Task& task = *tasks::task_of(session.model());
   const uint32_t longest = task.max_answer_tokens() > 0 ? task.max_answer_tokens() : 1;
   *out = Answer();
+  if (is_searched(task)) {
+    status = SpanSearch(session, sequence, longest, out).run(task);
+    if (status == Status::kOk) settle(task, tasks::Probability(session), out);
+    return status;
+  }
   uint32_t first = 0;
   uint32_t last = 0;
   const Context context = context_of(encoded);

@@ -4,10 +4,10 @@ namespace bantam::tasks {
 namespace {
 
 /// Number of the output that `head` reads.
-Status find(const Model& model, const Head& head, uint32_t* output) {
+Status find(const Model& model, const Head& head, uint32_t which, uint32_t* output) {
   if (!model.is_open()) return Status::kNoSuchTask;
   const fb::Model& file = root(model);
-  const int32_t found = find_head(file, head);
+  const int32_t found = find_head(file, head, which);
   if (found < 0) return Status::kNoSuchTask;
   *output = static_cast<uint32_t>(found);
   return fits(head, tensor(file, file.outputs()->Get(*output)->tensor())) ? Status::kOk : Status::kIndexOutOfRange;
@@ -34,13 +34,13 @@ const fb::LabelSet* label_set(const Model& model, uint32_t set) {
 
 Status head_output(const Session& session, const Head& head, OutputView* out) {
   uint32_t output = 0;
-  const Status status = find(session.model(), head, &output);
+  const Status status = find(session.model(), head, 0, &output);
   return status == Status::kOk ? session.output(output, out) : status;
 }
 
-Status head_output(const Session& session, const Head& head, uint32_t sequence, OutputView* out) {
+Status head_output(const Session& session, const Head& head, uint32_t sequence, OutputView* out, uint32_t which) {
   uint32_t output = 0;
-  Status status = find(session.model(), head, &output);
+  Status status = find(session.model(), head, which, &output);
   if (status == Status::kOk) status = session.output(output, sequence, out);
   return status == Status::kOk && out->rows == 0 ? Status::kNotRun : status;
 }

@@ -22,7 +22,8 @@ const fb::LabelSet* label_set(const Model& model, uint32_t set);
 /// The last run's rows of the output that `head` reads: all of them, or those of one sequence, of which there is one at
 /// least. kNoSuchTask where the file names no such output, kIndexOutOfRange where it has other rows than the head's.
 Status head_output(const Session& session, const Head& head, OutputView* out);
-Status head_output(const Session& session, const Head& head, uint32_t sequence, OutputView* out);
+/// Of several outputs of the head's role, that of number `which`.
+Status head_output(const Session& session, const Head& head, uint32_t sequence, OutputView* out, uint32_t which = 0);
 
 /// A tag without its prefix: 'B', 'I', 'E' or 'S' for the IOB and BIOES schemes (U and L count as S and E), 'O' for
 /// the outside, 0 for a plain label.

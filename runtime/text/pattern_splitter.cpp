@@ -22,6 +22,7 @@ uint32_t word_end(const Tables& tables, const Split& split, const uint8_t* text,
   uint32_t at = begin;
   uint32_t match = begin;
   uint32_t first = 0;  // where the first code point ends
+  uint32_t saw = 0;
   while (state != 0) {
     uint32_t kind = kAtEnd;
     uint32_t size = 0;
@@ -42,7 +43,7 @@ uint32_t word_end(const Tables& tables, const Split& split, const uint8_t* text,
     const uint32_t entry = split.next[state + kind];
     if ((entry & kSplitMatch) != 0) {
       match = at;
-      *seen = state;
+      saw = state;
     } else if (!reserve->allows(at - match)) {
       break;
     }
@@ -50,11 +51,12 @@ uint32_t word_end(const Tables& tables, const Split& split, const uint8_t* text,
     at += size;
     if (first == 0) first = at;
   }
-  for (uint32_t back = split.back(*seen); back > 0 && match > begin; --back) {
+  for (uint32_t back = split.back(saw); back > 0 && match > begin; --back) {
     do --match;
     while (match > begin && goes_on_code(text[match]));
   }
   reserve->take(at - match);
+  *seen = saw;
   const uint32_t stop = match > begin ? match : first;
   return stop < end && rules.is_there() && !rules.is_plain(text[stop]) ? 0 : stop;
 }

@@ -17,6 +17,11 @@ INFERENCE = {
 }
 
 
+def best_of(scores, count):
+    """Places of the greatest, of equal ones the former first."""
+    return sorted(range(len(scores)), key=lambda i: -scores[i])[:count]
+
+
 class Families(CommandTest):
     def convert(self, name, tokenizer=True, **settings):
         """A golden model with the small tokenizer of XLM-R, whose vocabulary fits every small model."""
@@ -74,6 +79,33 @@ class Families(CommandTest):
             self.assertEqual(len(answer), 3)
             for one in answer:
                 self.assertAlmostEqual(one["score"], expected[one["label"]], places=5, msg=name)
+
+    def test_answers_that_xlnet_searches(self):
+        """As transformers' script for SQuAD: the sum of both probabilities of a span counts, among the likeliest of each."""
+        file = self.convert("xlnet-search", start_n_top=3, end_n_top=6)
+        answered = 0
+        for context in ("the cat sat at sea", "eine Katze at sea, the cat", "a кот 猫 sat", *TEXTS):
+            tokens = self.line("tokenize", file, QUERY, "--pair", context, "--json")
+            ids = ",".join(map(str, tokens["ids"]))
+            outputs = self.line("run", file, "--ids", ids)["outputs"]
+            scores = {name: value["data"] for name, value in outputs.items()}
+            begins, inside = softmax(scores["start_logits"]), tokens["sequences"]
+            spans = []
+            for rank, first in enumerate(best_of(scores["start_logits"], 3)):
+                ends = scores["end_logits" if rank == 0 else f"end_{rank}_logits"]
+                for last in best_of(ends, 6):
+                    if inside[first] == inside[last] == 1 and first <= last:
+                        spans.append((begins[first] + softmax(ends)[last], first, last))
+            found = self.line("answer", file, "--question", QUERY, "--context", context, "--json")
+            self.assertEqual(found["answerable"], bool(spans), msg=context)
+            if spans:
+                answered += 1
+                best, first, last = max(spans)
+                score = 1 / sum(math.exp(span[0] - best) for span in spans)
+                self.assertAlmostEqual(found["score"], score, places=5, msg=context)
+                begin, end = tokens["offsets"][first][0], tokens["offsets"][last][1]
+                self.assertEqual(found["answer"], context.encode()[begin:end].decode())
+        self.assertGreater(answered, 1)
 
     def test_students_of_families_whose_layers_stay_in_part(self):
         for name, option, says in (

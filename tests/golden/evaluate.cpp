@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -108,6 +109,9 @@ class Evaluator {
       }
       case fb::OpAttributes::Recurrent:
         return recurrent(op);
+      case fb::OpAttributes::Select:
+        y = select(op, *op.attributes.AsSelect());
+        break;
       case fb::OpAttributes::Spans:
         return spans(op);
       case fb::OpAttributes::Crf:
@@ -127,6 +131,30 @@ class Evaluator {
     for (size_t n = 0; n < y.size(); ++n) {
       y[n] = bias < 0 ? 0.0 : double{constant(bias)[n]};
       for (size_t k = 0; k < h.size(); ++k) y[n] += double{w[n * h.size() + k]} * h[k];
+    }
+    return y;
+  }
+
+  /// What scores select of the sequence, added to each row.
+  Matrix select(const fb::OpT& op, const fb::SelectT& attributes) const {
+    const Matrix &scores = tensors_.at(op.inputs.at(0)), &from = tensors_.at(op.inputs.at(2));
+    std::vector<size_t> order(scores.rows);
+    std::iota(order.begin(), order.end(), size_t{0});
+    const auto score = [&](size_t row) { return scores.at(row, 0); };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return score(a) > score(b); });
+    std::vector<double> shares(scores.rows, 0.0);
+    if (!attributes.mean) {
+      shares[order[std::min<size_t>(attributes.rank, scores.rows - 1)]] = 1;
+    } else {
+      double sum = 0;
+      for (size_t row = 0; row < scores.rows; ++row) sum += shares[row] = std::exp(score(row) - score(order.front()));
+      for (double& share : shares) share /= sum;
+    }
+    Matrix y = tensors_.at(op.inputs.at(1));
+    for (size_t row = 0; row < y.rows; ++row) {
+      for (size_t other = 0; other < from.rows; ++other) {
+        for (size_t k = 0; k < y.width; ++k) y.at(row, k) += shares[other] * from.at(other, k);
+      }
     }
     return y;
   }

@@ -266,6 +266,7 @@ SMALL_MODELS = {
         "ElectraForMaskedLM",
         dict(**ELECTRA, position_embedding_type="relative_key_query"),
     ),
+    "xlnet-search": ("XLNetForQuestionAnswering", dict(n_layer=2, start_n_top=3, end_n_top=4)),
 }
 
 
@@ -649,7 +650,9 @@ def main():
     makers = [(name, make, seed) for seed, name in enumerate(MODELS, start=20)]
     makers += [("sentence-mean", make_sentence_transformer, 90)]
     makers += [("sentence-cls-dense", make_old_sentence_transformer, 91)]
-    makers += [(name, make_small, seed) for seed, name in enumerate(SMALL_MODELS, start=100)]
+    # With 69 the best beginnings of the search stand apart, so that int8 gives them the same order.
+    seeds = {"xlnet-search": 69}
+    makers += [(name, make_small, seeds.get(name, seed)) for seed, name in enumerate(SMALL_MODELS, start=100)]
     makers += [(name, make_jina, seed) for seed, name in enumerate(JINA_MODELS, start=300)]
     makers += [(name, make_setfit, seed) for seed, name in enumerate(("setfit-two", "setfit-several"), start=330)]
     makers += [(name, make_decoder, seed) for seed, name in enumerate(DECODER_MODELS, start=400)]

@@ -117,9 +117,27 @@ TEST(PublishedSettings, XlnetTellsWhatItRefuses) {
     source.config[key] = value;
     EXPECT_NE(refusal(source, model.options()), "") << key << " " << value;
   }
-  convert::ModelSource beam = model.source();
-  beam.config["architectures"] = {"XLNetForQuestionAnswering"};
-  EXPECT_NE(refusal(beam, model.options()).find("XLNetForQuestionAnsweringSimple"), std::string::npos);
+}
+
+TEST(PublishedSettings, XlnetSearchesAsManyAnswersAsItSays) {
+  const Family& xlnet = *convert::find_family("xlnet");
+  const auto searches = [](const Head& head) { return head.searches; };
+  const auto head = std::find_if(xlnet.heads.begin(), xlnet.heads.end(), searches);
+  ASSERT_NE(head, xlnet.heads.end());
+  const Tiny model(xlnet, *head, kHidden, true);
+  convert::ModelSource source = model.source();
+  source.config["start_n_top"] = 2U;
+  source.config["end_n_top"] = 64U;
+  const convert::Graph graph = convert::import_source(source, model.options());
+  EXPECT_EQ(graph.model.task->beam_ends, 64U);
+  EXPECT_EQ(graph.model.outputs.size(), 4U);
+  for (const char* key : {"start_n_top", "end_n_top"}) {
+    for (const Json& wrong : {Json(0), Json(65), Json("5"), Json(1.5), Json(-1)}) {
+      convert::ModelSource other = model.source();
+      other.config[key] = wrong;
+      EXPECT_NE(refusal(other, model.options()).find(key), std::string::npos) << wrong;
+    }
+  }
 }
 
 TEST(PublishedSettings, XlnetTakesTextsOfTheLengthThatIsAsked) {

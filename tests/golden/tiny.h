@@ -316,6 +316,7 @@ class Tiny {
                                                          {HeadLayer::Out::kTwo, 2},
                                                          {HeadLayer::Out::kVector, 7}};
       const uint64_t out = widths.at(layer.out);
+      if (layer.two_rows) in = 2 * kHidden;
       linear(layer.name, out, in, layer.bare);
       if (layer.norm != nullptr) norm(layer.norm, out);
       in = out;

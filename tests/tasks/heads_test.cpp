@@ -245,6 +245,85 @@ TEST(Answer, EmptyContextHasNone) {
   EXPECT_EQ(found.mass, 0.0f);
 }
 
+/// question() of which ends are searched behind the two best beginnings, rows 5 and 4.
+void searched_question(FakeRun* run, float none) {
+  question(run, {0, 0, 0, 0, 1.5f, 2, 0, 0}, {0, 0, 0, 0, 0, 1, 3, 4});
+  run->add_output({fb::OutputRole::end, 1, true, {0, 0, 0, 5, 0, 4, 0, 0}});
+  run->add_output({fb::OutputRole::unanswerable, 1, false, {none}});
+  run->task().beam_ends = 2;
+}
+
+/// Of these logits.
+double share_of(const std::vector<double>& logits, size_t i) {
+  double sum = 0;
+  for (const double logit : logits) sum += std::exp(logit);
+  return std::exp(logits[i]) / sum;
+}
+
+TEST(Answer, EndsAreSearchedBehindTheBestBeginnings) {
+  FakeRun run;
+  searched_question(&run, -2);
+  Answer found;
+  ASSERT_EQ(answer(run.session(), 0, &found), Status::kOk);
+  const std::vector<double> starts = {0, 0, 0, 0, 1.5, 2, 0, 0};
+  // The likeliest end behind row 5 is a special token, that behind row 4 lies before it: the second ones count.
+  const double first = share_of(starts, 5) + share_of({0, 0, 0, 0, 0, 1, 3, 4}, 6);
+  const double second = share_of(starts, 4) + share_of({0, 0, 0, 5, 0, 4, 0, 0}, 5);
+  EXPECT_TRUE(found.answerable);
+  EXPECT_EQ(found.span.begin, 4u);
+  EXPECT_EQ(found.span.end, 7u);
+  EXPECT_NEAR(found.logit, first, 1e-6);
+  EXPECT_NEAR(found.mass, 1 + std::exp(second - first), 1e-6);
+  EXPECT_NEAR(found.score, 1 / (1 + std::exp(second - first)), 1e-6);
+  EXPECT_EQ(found.no_answer, -2.0f);
+  run.task().max_answer_tokens = 1;  // no span is as short
+  ASSERT_EQ(answer(run.session(), 0, &found), Status::kOk);
+  EXPECT_FALSE(found.answerable);
+  EXPECT_EQ(found.mass, 0.0f);
+}
+
+TEST(Answer, TheLikeliestEndsOnlyAreSearched) {
+  FakeRun run;
+  searched_question(&run, 0);
+  run.task().beam_ends = 1;
+  Answer found;
+  ASSERT_EQ(answer(run.session(), 0, &found), Status::kOk);
+  EXPECT_FALSE(found.answerable);
+  EXPECT_EQ(found.score, 0.0f);
+}
+
+TEST(Answer, ASearchHasItsOwnScoreForNone) {
+  FakeRun run;
+  searched_question(&run, 1.5f);
+  run.task().no_answer = true;
+  Answer found;
+  ASSERT_EQ(answer(run.session(), 0, &found), Status::kOk);
+  EXPECT_FALSE(found.answerable);
+  EXPECT_NEAR(found.score, 1 / (1 + std::exp(-1.5)), 1e-6);
+  run.task().no_answer_threshold = 2;
+  ASSERT_EQ(answer(run.session(), 0, &found), Status::kOk);
+  EXPECT_TRUE(found.answerable);
+  // Another window: the least score for none and the better span count.
+  FakeRun other;
+  searched_question(&other, -3);
+  other.task().no_answer = true;
+  Answer merged;
+  ASSERT_EQ(answer(other.session(), 0, &merged), Status::kOk);
+  ASSERT_EQ(merge_answer(other.model(), found, &merged), Status::kOk);
+  EXPECT_TRUE(merged.answerable);
+  EXPECT_EQ(merged.no_answer, -3.0f);
+  EXPECT_EQ(merged.logit, found.logit);
+  EXPECT_NEAR(merged.mass, 2 * found.mass, 1e-6);
+}
+
+TEST(Answer, ASearchWithoutAllOfItsScoresIsNone) {
+  FakeRun run;
+  question(&run, {0, 0, 0, 0, 1, 2, 0, 0}, {0, 0, 0, 0, 0, 1, 3, 4});
+  run.task().beam_ends = 2;
+  Answer found;
+  EXPECT_EQ(answer(run.session(), 0, &found), Status::kNoSuchTask);
+}
+
 TEST(Answer, WindowsMergeAsOneSetOfSpans) {
   FakeRun first;
   FakeRun second;

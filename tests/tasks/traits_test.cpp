@@ -29,7 +29,7 @@ TEST(TaskTraits, EveryPartHasAHead) {
   EXPECT_EQ(tasks({&kLabelHead}), tasks_with(kLabelsPart));
   EXPECT_EQ(tasks({&kTagHead, &kSlotHead}), tasks_with(kWordsPart));
   EXPECT_EQ(kTagHead.tasks & kSlotHead.tasks, 0u);
-  EXPECT_EQ(tasks({&kStartHead, &kEndHead}), tasks_with(kSpanPart));
+  EXPECT_EQ(tasks({&kStartHead, &kEndHead, &kUnanswerableHead}), tasks_with(kSpanPart));
   EXPECT_EQ(tasks({&kFillHead}), tasks_with(kMasksPart));
   EXPECT_EQ(tasks({&kEmbeddingHead}), tasks_with(kVectorPart));
   EXPECT_EQ(tasks({&kTokenVectorHead}), tasks_with(kTokenVectorsPart));

@@ -270,6 +270,8 @@ struct HeadLayer {
   /// Vocabulary: `bias` is a matrix of one row, and not in every file.
   bool row_bias = false;
   bool over_root = false;  // and divided by the root of the columns they are made of
+  /// It reads two of the encoder's rows side by side, whatever stands in front of it.
+  bool two_rows = false;
 };
 
 struct Head {
@@ -286,6 +288,8 @@ struct Head {
   std::vector<std::pair<const char*, const char*>> required = {};
   /// Of an encoder-decoder: it stands on the encoder, and the decoder is left out.
   bool of_source = false;
+  /// answer: ends are scored behind each of the likeliest beginnings. Layers: scores of beginnings; of ends; that there is no answer.
+  bool searches = false;
 };
 
 /// What stands where in a layer.

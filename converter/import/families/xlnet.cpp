@@ -15,6 +15,22 @@ HeadLayer summary() {
   return layer;
 }
 
+/// Ends of answers behind each of the likeliest beginnings.
+Head search_head() {
+  using Activation = HeadLayer::Activation;
+  Head head = {fb::TaskKind::answer,
+               "ForQuestionAnswering",
+               Rows::kTokens,
+               {{"start_logits.dense", Out::kOne},
+                {"end_logits.dense_0", Out::kHidden, Activation::kTanh, "end_logits.LayerNorm"},
+                {"end_logits.dense_1", Out::kOne},
+                {"answer_class.dense_0", Out::kHidden, Activation::kTanh},
+                {"answer_class.dense_1", Out::kOne}}};
+  head.layers[1].two_rows = head.layers[3].two_rows = head.layers[4].bare = true;
+  head.searches = true;
+  return head;
+}
+
 }  // namespace
 
 Family xlnet() {
@@ -66,12 +82,9 @@ Family xlnet() {
                {summary(), {"logits_proj", Out::kLabels}}},
               tag_head(),
               answer,
+              search_head(),
               {fb::TaskKind::choose, "ForMultipleChoice", Rows::kSummary, {summary(), {"logits_proj", Out::kOne}}},
               words});
-  family.refused = {
-      {"ForQuestionAnswering",
-       "searches ends behind each of the best beginnings; fine-tune XLNetForQuestionAnsweringSimple, whose "
-       "beginnings and ends are scored apart"}};
   return family;
 }
 

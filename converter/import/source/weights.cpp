@@ -90,6 +90,18 @@ TensorPart tensor_part(const std::string& name) {
   return out;
 }
 
+Values some_columns(const Values& from, uint32_t columns, uint32_t begin, uint32_t count) {
+  Values out;
+  out.source = from.source;
+  out.source_type = from.source_type;
+  out.source_bytes = columns == 0 ? 0 : from.source_bytes / columns * count;
+  for (size_t row = 0; row + columns <= from.values.size(); row += columns) {
+    const auto first = from.values.begin() + static_cast<std::ptrdiff_t>(row + begin);
+    out.values.insert(out.values.end(), first, first + static_cast<std::ptrdiff_t>(count));
+  }
+  return out;
+}
+
 std::vector<float> turned(const std::vector<float>& values, size_t rows) {
   if (rows == 0) return values;
   const size_t columns = values.size() / rows;

@@ -40,6 +40,8 @@ struct TensorPart {
 };
 TensorPart tensor_part(const std::string& name);
 
+/// Columns [begin, begin + count) of a matrix of `columns`; of one that is missing, nothing.
+Values some_columns(const Values& from, uint32_t columns, uint32_t begin, uint32_t count);
 /// A matrix of `rows` rows, columns as rows.
 std::vector<float> turned(const std::vector<float>& values, size_t rows);
 

@@ -82,17 +82,20 @@ Status entities(const Model& model, uint32_t set, const Offset* words, const Lab
 uint32_t word_label_set(const Model& model);
 
 struct Answer {
-  Offset span;             // best valid span: bytes of the context (sequence 1)
-  float score = 0;         // softmax probability of the span (or of no answer) among all valid spans
-  float logit = 0;         // start + end logit of the best span
-  float no_answer = 0;     // start + end logit of the no-answer position (the first token)
-  float mass = 0;          // sum over valid spans of exp(start + end logit - logit); 0: there is no valid span
+  Offset span;      // best valid span: bytes of the context (sequence 1)
+  float score = 0;  // softmax probability of the span (or of no answer) among all valid spans
+  float logit = 0;  // start + end logit of the best span; of spans that are searched, the sum of both probabilities
+  float no_answer =
+      0;           // start + end logit of the no-answer position (the first token), or the model's own score for it
+  float mass = 0;  // sum over valid spans of exp(start + end logit - logit); 0: there is no valid span
   bool answerable = true;  // false: there is no valid span, or "no answer" is better
 };
 
 /// Best valid span of a question/context pair: start <= end, both in the context, at most the file's
 /// max_answer_tokens; ties: smaller start, then shorter. No answer where the file has no_answer set and its
-/// logit exceeds the span's by more than the threshold. O(context tokens * max_answer_tokens).
+/// logit exceeds the span's by more than the threshold. O(context tokens * max_answer_tokens). Models that search (XLNet, where
+/// beginnings and ends are not scored apart): of the likeliest beginnings of the sequence and the likeliest ends behind each, those
+/// that are valid; no answer where the model's score for that exceeds the threshold. O(beginnings * tokens).
 Status answer(const Session& session, uint32_t sequence, Answer* out);
 
 /// Merges another window's answer into `best` (the first window: pass it as `best`): the better span, the
