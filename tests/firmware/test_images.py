@@ -192,7 +192,7 @@ class Decoder(Voice):
             )
 
     def test_bad_lines(self):
-        answers = self.answers(b"\n" + b"x" * 600 + b"\n\xff\xfe play\n" + b"a b c d " * 60 + b"\nthe cat\n")
+        answers = self.answers(b"\n" + b"x" * 600 + b"\n\xff\xfe play\n" + b"#$%&" * 125 + b"\nthe cat\n")
         self.assertEqual([answer.split(b"\t")[0] for answer in answers], [b"error"] * 4 + [b"ok"])
         self.assertIn(b"\t10 ", answers[3])  # too many tokens
 
