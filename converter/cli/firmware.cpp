@@ -94,7 +94,7 @@ void choose_tokens(const FirmwareArguments& arguments, Image* image) {
   if (board_known && (fitting < least || (arguments.max_tokens != 0 && fitting < arguments.max_tokens))) {
     const SessionOptions wanted = firmware::image_options(image->model, image->wanted_tokens, arguments.block_rows);
     const uint64_t arena = firmware::sum(firmware::arena_parts(image->model, wanted));
-    const uint64_t others = firmware::kStackBytes + firmware::kOtherRam;
+    const uint64_t others = firmware::other_ram(image->model);
     fail(ExitCode::kUnsupported, "{}: {} tokens need {} bytes of RAM ({} arena, {} stack and example), {} has {}; {}",
          arguments.model, image->wanted_tokens, arena + others, arena, others, target.name, target.ram,
          fitting < least ? fmt::format("use a smaller model; {}", other_board)
@@ -178,7 +178,7 @@ void print_json(const FirmwareArguments& arguments, const Image& image) {
   object["format"] = arguments.format;
   object["outputs"] = image.outputs;
   object["kept"] = image.written.kept;
-  object["max_tokens"] = image.options.max_tokens;
+  object["max_tokens"] = firmware::text_tokens(image.options);
   object["tile_rows"] = image.options.tile_rows;
   object["block_rows"] = image.options.block_rows;
   object["linked"] = firmware::linked_by(image.model).words;
@@ -192,7 +192,7 @@ void print_json(const FirmwareArguments& arguments, const Image& image) {
   object["ram"] = {{"device", image.target.ram},
                    {"arena_at_most", firmware::sum(arena)},
                    {"arena_parts", parts_json(arena)},
-                   {"stack", firmware::kStackBytes}};
+                   {"stack", firmware::stack_bytes(image.model)}};
   object["savings"] = Json::array();
   for (const firmware::Saving& saving : firmware::savings(image.model, image.options)) {
     object["savings"].push_back(
@@ -232,10 +232,10 @@ void print_sparse(const FirmwareArguments& arguments, const Image& image) {
 void print_report(const FirmwareArguments& arguments, const Image& image) {
   const firmware::Target& target = image.target;
   out().print("{}: {} for {}, {} tokens\n", bold(printable(image.outputs.front())), arguments.format, target.name,
-              image.options.max_tokens);
-  if (image.options.max_tokens < image.wanted_tokens) {
+              firmware::text_tokens(image.options));
+  if (firmware::text_tokens(image.options) < image.wanted_tokens) {
     out().print("  the model takes {} tokens; {} are what fits {} of RAM\n", image.wanted_tokens,
-                image.options.max_tokens, readable_bytes(target.ram));
+                firmware::text_tokens(image.options), readable_bytes(target.ram));
   }
   for (const std::string& kept : image.written.kept) out().print("  kept as you changed it: {}\n", printable(kept));
   out().print("  links {}\n\n", fmt::join(firmware::linked_by(image.model).words, ", "));
@@ -250,7 +250,7 @@ void print_report(const FirmwareArguments& arguments, const Image& image) {
   print_sparse(arguments, image);
   out().print("{:<28}{}\n", "RAM, bytes", of_device(target.ram));
   print_parts("arena", firmware::arena_parts(image.model, image.options));
-  out().print("  {:<26}{:>10}\n", "stack", firmware::kStackBytes);
+  out().print("  {:<26}{:>10}\n", "stack", firmware::stack_bytes(image.model));
   for (const firmware::Saving& saving : firmware::savings(image.model, image.options)) {
     out().print("  {} less with {}{}\n", saving.bytes, saving.convert ? "a file of bantam convert " : "",
                 saving.option);
@@ -308,7 +308,7 @@ void add_firmware(Program& program) {
       .value("FORMAT");
   command
       .add_option("--max-tokens", arguments->max_tokens,
-                  "Most tokens of a text (default: what the model takes and fits)")
+                  "Most tokens of a text, of decoders with what follows it (default: what the model takes and fits)")
       .takes(between(1u, 1u << 20))
       .value("N");
   command

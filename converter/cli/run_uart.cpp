@@ -1,6 +1,7 @@
 // run --uart: the firmware's own terminal over standard input and output.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -8,9 +9,12 @@
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "cli/run.h"
+#include "firmware/memory.h"
 #include "terminal.h"
 
 namespace bantam::cli {
+
+static_assert(firmware::kPromptRam == sizeof(int32_t) * firmware::kLineTokens);
 
 void run_uart(const RunOptions& options) {
   const ModelFile file(options.model, Hold::kInMemory);
@@ -18,7 +22,14 @@ void run_uart(const RunOptions& options) {
     fail(ExitCode::kUnsupported, "{}: there are no images of vectors of tokens and of found spans; leave out --uart",
          options.model);
   }
-  Engine engine(file, options.engine);
+  EngineOptions as_image = options.engine;
+  if (firmware::goes_on(file.model())) {
+    const uint32_t places = file.model().max_sequence();
+    const uint32_t longest = places == 0 ? 512 : places;
+    as_image.max_context = options.engine.max_tokens != 0 ? options.engine.max_tokens : longest;
+    as_image.max_tokens = std::min(as_image.max_context, firmware::kPieceTokens);
+  }
+  Engine engine(file, as_image);
   const auto terminal = std::make_unique<firmware::Terminal>();
   const auto write = [](void*, const char* data, size_t size) { out().write(std::string_view(data, size)); };
   check(terminal->start(&engine.session(), {write, nullptr}), file.path());

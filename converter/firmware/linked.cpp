@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "bantam/tasks.h"
+#include "firmware/memory.h"
 #include "format/view.h"
 #include "graph/task_parts.h"
 #include "linked.h"
@@ -244,6 +245,10 @@ Linked linked_by(const Model& model) {
   const auto score = scores == kSigmoids ? fb::ActivationKind::sigmoid : fb::ActivationKind::exp;
   if (scores != kUnscored) needs.need("ACTIVATIONS", 1u << static_cast<uint32_t>(score));
   if (model.mark_types() > 1) needs.need("MARKS");
+  if (goes_on(model)) {
+    needs.need("CONTEXTS");
+    needs.need("DECODE");
+  }
   if (answers_with_places(model.task()) && count(tokenizers) > 0) needs.need("OFFSETS");
   needs.need("TASKS", 1u << static_cast<uint32_t>(model.task()));
   if (model.label_set_count() > task_label_sets(model)) needs.need("LABELS", 1u);

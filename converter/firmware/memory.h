@@ -28,15 +28,34 @@ Parts arena_parts(const Model& model, const SessionOptions& options);
 /// Rows that operators of an image compute at a time: as many as the kernels of microcontrollers like, or fewer.
 constexpr uint32_t kBlockRows = 4;
 
-/// The session of an image: one sequence, tiles of 4 rows, offsets into the text only for tasks that answer with places.
+/// Does an image of this model go on with texts: a decoder that keeps contexts, with a tokenizer whose tokens become text?
+bool goes_on(const Model& model);
+
+/// Tokens of a prompt that such an image runs at a time.
+constexpr uint32_t kPieceTokens = 16;
+
+/// The session of an image: one sequence, tiles of 4 rows, offsets into the text only for tasks that answer with places. Of one that goes
+/// on with texts `max_tokens` is what its context holds, a text with what follows it.
 SessionOptions image_options(const Model& model, uint32_t max_tokens, uint32_t block_rows);
 
-/// Stack of main, what exceptions use, and what the example keeps outside the arena, at most.
+/// Stack of main for most models, what exceptions use, and what the example keeps outside the arena, at most.
 constexpr uint64_t kStackBytes = 4096;
+/// Bytes of main's stack for this model: more than kStackBytes where its tokenizer has normalisers in a row (runtime/text).
+uint64_t stack_bytes(const Model& model);
 constexpr uint64_t kOtherRam = 3 * 1024;
+/// The tokens of a line that the example goes on with.
+constexpr uint64_t kPromptRam = 4 * (512 + 8);
+
+/// Beside the arena, of an image of this model: the stack and the example, which keeps the tokens of a line to go on with.
+uint64_t other_ram(const Model& model);
 
 /// Most tokens, at most `wanted`, in steps of 4, for which arena, stack and the example fit the target's RAM; 0: none.
 uint32_t tokens_that_fit(const Model& model, const Target& target, uint32_t wanted, uint32_t block_rows);
+
+/// Most tokens of a text, as image_options() was told.
+inline uint32_t text_tokens(const SessionOptions& options) {
+  return options.max_context != 0 ? options.max_context : options.max_tokens;
+}
 
 /// What would make an image's arena smaller, and by how many bytes.
 struct Saving {

@@ -46,11 +46,12 @@ constexpr const char* kConfig =
 #include "session/state.h"
 
 #define BANTAM_MAX_TOKENS {tokens}
+#define BANTAM_MAX_CONTEXT {context}
 #define BANTAM_TILE_ROWS {tile}
 #define BANTAM_BLOCK_ROWS {block}
 #define BANTAM_TEXT_OFFSETS {offsets}
 // The session itself, whose size this core's compiler knows; activations {activations}, tile and scratch {tile_bytes},
-// ids and offsets {ids}.
+// ids and offsets {ids}, contexts {contexts}.
 #ifndef BANTAM_ARENA_BYTES
 #define BANTAM_ARENA_BYTES (bantam::kSessionBytes + {rest})
 #endif
@@ -118,11 +119,12 @@ std::string to_string(Text text) { return {text.data == nullptr ? "" : text.data
 
 std::string config(const Project& project) {
   const Parts arena = arena_parts(project.model, project.options);
-  return fmt::format(kConfig, fmt::arg("tokens", project.options.max_tokens),
-                     fmt::arg("tile", project.options.tile_rows), fmt::arg("block", project.options.block_rows),
-                     fmt::arg("offsets", project.options.text_offsets ? 1 : 0),
-                     fmt::arg("activations", arena.at(1).second), fmt::arg("tile_bytes", arena.at(2).second),
-                     fmt::arg("ids", arena.at(3).second), fmt::arg("rest", sum(arena) - arena.at(0).second));
+  return fmt::format(
+      kConfig, fmt::arg("tokens", project.options.max_tokens), fmt::arg("context", project.options.max_context),
+      fmt::arg("tile", project.options.tile_rows), fmt::arg("block", project.options.block_rows),
+      fmt::arg("offsets", project.options.text_offsets ? 1 : 0), fmt::arg("activations", arena.at(1).second),
+      fmt::arg("tile_bytes", arena.at(2).second), fmt::arg("ids", arena.at(3).second),
+      fmt::arg("contexts", arena.at(4).second), fmt::arg("rest", sum(arena) - arena.at(0).second));
 }
 
 std::string readme(const Project& project, const Linked& linked) {
@@ -131,7 +133,7 @@ std::string readme(const Project& project, const Linked& linked) {
   return fmt::format(kReadme, fmt::arg("target", project.target.name),
                      fmt::arg("name", name.empty() ? "A model" : convert::markdown_text(name)),
                      fmt::arg("source", convert::shell_word(project.source)),
-                     fmt::arg("tokens", project.options.max_tokens), fmt::arg("model_bytes", project.file.size()),
+                     fmt::arg("tokens", text_tokens(project.options)), fmt::arg("model_bytes", project.file.size()),
                      fmt::arg("words", fmt::join(linked.words, ", ")),
                      fmt::arg("licence", licence.empty() ? "not stated in the file" : convert::markdown_text(licence)));
 }
@@ -155,7 +157,8 @@ Tree project_tree(const Project& project) {
   }
   Linked linked = linked_by(project.model);
   linked.macros.emplace_back("ROWS", project.options.block_rows);
-  tree["CMakeLists.txt"] = fmt::format(kLists, fmt::arg("target", project.target.name), fmt::arg("stack", kStackBytes));
+  tree["CMakeLists.txt"] =
+      fmt::format(kLists, fmt::arg("target", project.target.name), fmt::arg("stack", stack_bytes(project.model)));
   tree["README.md"] = readme(project, linked);
   tree["bantam_linked.h"] = linked_header(linked);
   tree["bantam_config.h"] = config(project);

@@ -1,5 +1,7 @@
 #include "bantam/status.h"
 
+#include "linked.h"
+
 namespace bantam {
 
 const char* status_message(Status status) {
@@ -49,7 +51,10 @@ const char* status_message(Status status) {
     case Status::kInternal:
       return "internal error";
     case Status::kNoTokenAllowed:
-      return "no token may follow: settings leave out what the text may only be";
+      break;
+  }
+  if (linked::kContexts && status == Status::kNoTokenAllowed) {
+    return "no token may follow: settings leave out what the text may only be";
   }
   return "unknown status";
 }

@@ -20,11 +20,15 @@ namespace bantam::text {
 constexpr uint32_t kMaxNormalizers = 12;
 /// Code points of the text in a chunk; longer runs of marks are brought into order in parts.
 constexpr uint32_t kChunkChars = 32;
-/// Code points that a chunk may become; what would be more is left out.
-constexpr uint32_t kChunkRoom = kChunkChars * kMaxParts;
 /// Code points of a text to be replaced, and of what is put in its place or before a text.
 constexpr uint32_t kMaxReplaced = 4;
 constexpr uint32_t kMaxContent = 8;
+/// Whether this build has normalisers that put code points in place of others (map, form, charsmap, replace, ideographs): each may
+/// become several. Others strip a text, or put a content in front of it.
+constexpr bool kReplaces = linked::normalizer(1) || linked::normalizer(2) || linked::normalizer(3) ||
+                           linked::normalizer(4) || linked::normalizer(7);
+/// Code points that a chunk may become; what would be more is left out.
+constexpr uint32_t kChunkRoom = kReplaces ? kChunkChars * kMaxParts : kChunkChars + kMaxNormalizers * kMaxContent;
 /// Code points that a charsmap may leave out at the beginning of a text with every offset behind them still as Hugging
 /// Face has it, which is as many code points too early.
 constexpr uint32_t kMaxLag = 16;

@@ -48,6 +48,7 @@ DIRECTORIES = {
     "minilm-sst2": SHARED / "models" / "minilm-sst2",
     "minilm-snips": SHARED / "models" / "minilm-snips-joint",
     "minilm-snips-joint": SHARED / "models" / "minilm-snips-joint",
+    "stories260k": SHARED / "models" / "stories260k",
 }
 TEXTS = [
     "lines.txt",
@@ -127,6 +128,8 @@ class DocumentedCommands(CommandTest):
             (folder / name).write_text("\n".join(spoken) + "\n")
         if where.startswith(("bantam translate", "generate.md")):  # whose models take few tokens
             (folder / "lines.txt").write_text("the cat\na dog sings\n")
+        (folder / "reviews.txt").write_text("the cat\na dog sings\n")
+        (folder / "labels.txt").write_text("sun\nrain\n")
         if where.startswith("bantam search"):  # whose help takes an index to be there
             done = bantam("index", model("sentence-mean"), folder / "lines.txt", "-o", folder / "lines.index")
             self.assertEqual(done.returncode, 0, done.stderr)

@@ -50,6 +50,24 @@ class Uart(CommandTest):
                 )
                 self.assertIn(words, text)
 
+    def test_decoders_go_on_with_lines(self):
+        lines = ["the cat", "a dog sees", "東京"]
+        answers = self.answers("gpt2-text", "\n".join(lines).encode() + b"\n", "--max-tokens", "40")
+        for line, answer in zip(lines, answers, strict=True):
+            made = self.line(
+                *("generate", model("gpt2-text"), line, "--context", "40", "--max-new", "99", "--json"),
+            )
+            status, text, finish, _ = answer.decode().split("\t")
+            self.assertEqual((status, text, finish), ("ok", made["generated"], made["finish"]))
+            self.assertRegex(answer, HASH)
+        self.assertEqual(len({HASH.search(answer)[0] for answer in answers}), 3)
+        # A line that leaves no room, and one that is more than the context.
+        long = b"the cat sees a dog " * 20
+        self.assertEqual(
+            self.answers("gpt2-text", long + b"\n\n", "--max-tokens", "40"),
+            [b"error\t10 more tokens than the session or the model takes", b"error\tempty line"],
+        )
+
     def test_every_task(self):
         number = rb"-?\d+\.\d{3}"
         label = rb"\t" + number + rb" \S+"
@@ -276,6 +294,22 @@ class Firmware(CommandTest):
         self.assertIn("exp", answer["linked"])  # of the labels' softmax
         self.assertNotIn("slice", answer["linked"])
         self.assertIn("slice", self.make(name="bert-answer", output="other")[1]["linked"])
+
+    def test_decoders_keep_a_context(self):
+        project, answer = self.make("--max-tokens", "48", name="gpt2-text")
+        self.assertIn("contexts", answer["linked"])
+        self.assertIn("decode", answer["linked"])
+        self.assertEqual(answer["max_tokens"], 48)
+        config = (project / "bantam_config.h").read_text()
+        self.assertIn("BANTAM_MAX_CONTEXT 48\n", config)
+        self.assertIn("BANTAM_MAX_TOKENS 16\n", config)
+        self.assertGreater(answer["ram"]["arena_parts"]["contexts"], 0)
+        header = (project / "bantam_linked.h").read_text()
+        self.assertIn("BANTAM_LINK_CONTEXTS 1\n", header)
+        other, answer = self.make(output="other")
+        self.assertNotIn("CONTEXTS", (other / "bantam_linked.h").read_text())
+        self.assertEqual((answer["ram"]["arena_parts"]["contexts"], answer["ram"]["stack"]), (0, 4096))
+        self.assertIn("BANTAM_MAX_CONTEXT 0\n", (other / "bantam_config.h").read_text())
 
     def test_tokens(self):
         self.assertEqual(self.make("--max-tokens", "16")[1]["max_tokens"], 16)

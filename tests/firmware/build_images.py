@@ -10,8 +10,10 @@ import projects
 from make_models import MODELS, pack, write
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-# Operators in integers are in logits_hash, too: a project of them is built by `./dev test all` (tests/exhaustive.h).
-PROJECTS = ("voice", "voice-static") if os.environ.get("BANTAM_EXHAUSTIVE") else ("voice",)
+# Operators in integers are in logits_hash, too: a project of them is built by `./dev test all` (tests/exhaustive.h), and one that
+# goes on with texts where the target's RAM holds it.
+PROJECTS = ("voice", "voice-static", "decoder") if os.environ.get("BANTAM_EXHAUSTIVE") else ("voice",)
+DECODER_TARGETS = ("cortex-m7", "cortex-m55")
 
 
 def device_models(command, target, models, out):
@@ -51,7 +53,8 @@ def main():
     out = given.out.resolve()
     build(given.command, given.target, given.models, out)
     for name in PROJECTS:
-        projects.build(given.command, given.models / f"{name}.bantam", given.target, 0, out / name)
+        if name != "decoder" or given.target in DECODER_TARGETS:
+            projects.build(given.command, given.models / f"{name}.bantam", given.target, 0, out / name)
 
 
 if __name__ == "__main__":

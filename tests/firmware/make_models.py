@@ -17,6 +17,9 @@ MODELS = {
     "tiny-int4": [GOLDEN / "bert-tag", "--weights", "int4"],
     "tiny-static": [GOLDEN / "bert-tag", *STATIC],
 }
+# Goes on with texts; a project of `./dev test all`.
+STORIES = SOURCE.parent / "shared" / "models" / "stories260k"
+DECODER = STORIES if STORIES.exists() else GOLDEN / "gpt2-text"
 
 
 def write(path, data):
@@ -50,6 +53,7 @@ def main():
     given.out.mkdir(parents=True, exist_ok=True)
     for name, arguments in MODELS.items():
         convert(given.command, given.out / f"{name}.bantam", *arguments)
+    convert(given.command, given.out / "decoder.bantam", DECODER)
     write(given.out / "models.pack", pack(given.out / f"{name}.bantam" for name in MODELS))
 
 

@@ -1,13 +1,14 @@
 """Runs one target's images in QEMU and compares what their UARTs say with the host's answers, byte for byte."""
 
 import argparse
+import json
 import pathlib
 import re
 import subprocess
 import sys
 import unittest
 
-from build_images import PROJECTS
+from build_images import DECODER_TARGETS, PROJECTS
 from make_models import EXPECTED, KERNEL_SEEDS
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -104,9 +105,12 @@ class Voice(unittest.TestCase):
     model = "voice"
     NOISE = bytes((i * 167 + (i >> 3)) % 256 for i in range(4000)).replace(b"\x04", b"")  # 0x04 ends the input
 
+    LENGTH = "BANTAM_MAX_TOKENS"
+    STACK = 4096
+
     def answers(self, lines):
         project = given.images / self.model
-        tokens = re.search(r"BANTAM_MAX_TOKENS (\d+)", (project / "bantam_config.h").read_text())[1]
+        tokens = re.search(self.LENGTH + r" (\d+)", (project / "bantam_config.h").read_text())[1]
         status, output = run(MACHINES[given.target], project / "build" / "firmware.elf", lines, timeout=600)
         self.assertEqual(status, 0, output)
         ready, *answers, end, empty = output.split(b"\n")
@@ -116,7 +120,7 @@ class Voice(unittest.TestCase):
         self.assertEqual(b"\n".join(answers) + b"\n", expected)
         used = re.fullmatch(rb"end\tarena (\d+) of (\d+)\tstack (\d+) of (\d+)", end)
         self.assertTrue(used, end)
-        self.assertLessEqual(int(used[3]), 4096)
+        self.assertLessEqual(int(used[3]), self.STACK)
         print(f"{given.target}, {self.model}: {len(answers)} answers, {end.decode()}")
         return answers
 
@@ -156,6 +160,44 @@ class VoiceStatic(Voice):
     """The same in integers only."""
 
     model = "voice-static"
+
+
+@unittest.skipUnless("decoder" in PROJECTS, "a project of ./dev test all")
+class Decoder(Voice):
+    """A decoder that goes on with lines, streaming."""
+
+    model = "decoder"
+    LENGTH = "BANTAM_MAX_CONTEXT"
+    STACK = 16384
+
+    def setUp(self):
+        if given.target not in DECODER_TARGETS:
+            self.skipTest("its RAM does not hold contexts of a useful length")
+
+    def test_commands(self):
+        lines = b"Once upon a time\nthe cat sees\nLily and Tom\n"
+        config = (given.images / self.model / "bantam_config.h").read_text()
+        context = re.search(self.LENGTH + r" (\d+)", config)[1]
+        for line, answer in zip(lines.decode().splitlines(), self.answers(lines), strict=True):
+            command = [given.command, "generate", given.models / "decoder.bantam", line, "--json"]
+            command += ["--context", context, "--max-new", "9999"]
+            made = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+            status, text, finish, _ = answer.decode().split("\t")
+            self.assertEqual((status, finish), ("ok", made["finish"]))
+            self.assertEqual(
+                text,
+                "".join("?" if c < " " and c not in "\n\r\t" else c for c in made["generated"]).translate(
+                    str.maketrans("\n\r\t", "   ")
+                ),
+            )
+
+    def test_bad_lines(self):
+        answers = self.answers(b"\n" + b"x" * 600 + b"\n\xff\xfe play\n" + b"#$%&" * 125 + b"\nthe cat\n")
+        self.assertEqual([answer.split(b"\t")[0] for answer in answers], [b"error"] * 4 + [b"ok"])
+        self.assertIn(b"\t10 ", answers[3])  # too many tokens
+
+    def test_noise(self):
+        self.assertGreater(len(self.answers(self.NOISE[:600])), 1)
 
 
 def main():

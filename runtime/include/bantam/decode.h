@@ -17,7 +17,7 @@ class TextDecoder {
   using Write = void (*)(void* target, const char* bytes, size_t size);
 
   /// `tokenizer` outlives *out. skip_special: special tokens give no text. kUnsupported where the file does not say how its
-  /// tokens become text; kOpNotLinked in firmware images, which leave this out.
+  /// tokens become text; kOpNotLinked in firmware images that leave this out.
   static Status open(const Tokenizer& tokenizer, bool skip_special, Write write, void* target, TextDecoder* out);
 
   /// From here on text goes to another place: for copies.

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "bantam/generation.h"
+#include "bantam/sampling.h"
 #include "format/view.h"
 #include "text/utf8.h"
 
@@ -96,12 +98,12 @@ class Writer {
   Sink sink_;
 };
 
-/// FNV-1a over the words of every output: two machines that print the same hash computed the same bits.
-uint32_t output_hash(const Session& session) {
-  uint32_t hash = 2166136261u;
+/// FNV-1a over the words of every output, behind what `hash` is of: two machines that print the same hash computed the same bits.
+constexpr uint32_t kNoOutputs = 2166136261u;
+uint32_t output_hash(const Session& session, uint32_t hash, bool last_row = false) {
   for (uint32_t i = 0; i < session.model().output_count(); ++i) {
     OutputView view;
-    if (session.output(i, &view) != Status::kOk) continue;
+    if ((last_row ? session.output(i, 0, &view) : session.output(i, &view)) != Status::kOk) continue;
     for (uint32_t row = 0; row < view.rows; ++row) {
       for (uint32_t column = 0; column < view.width; ++column) {
         uint32_t bits;
@@ -163,6 +165,27 @@ class Answerer {
     end(status);
   }
 
+  /// Goes on with a line, by the likeliest token each time, as the file says; the text is written as it comes. `ids` has room for
+  /// kLineTokens.
+  void go_on(Text line, int32_t* ids) {
+    if constexpr (kGoesOn) {
+      uint32_t count = 0;
+      TextDecoder decoder;
+      Status status = run_prompt(line, ids, &count, &decoder);
+      if (status != Status::kOk) return end(status);
+      out_.word("ok\t");
+      const char* finish = "";
+      uint32_t hash = output_hash(session_, kNoOutputs, true);
+      status = choose_tokens(&decoder, &finish, &hash);
+      decoder.finish();
+      out_.put('\t');
+      if (status != Status::kOk) return end(status);
+      out_.word(finish);
+      out_.word("\t#");
+      end_with(hash);
+    }
+  }
+
   void error(const char* what) {
     out_.word("error\t");
     out_.word(what);
@@ -170,6 +193,85 @@ class Answerer {
   }
 
  private:
+  /// The line's tokens, those at its beginning included, in pieces that one run takes.
+  Status run_prompt(Text line, int32_t* ids, uint32_t* count, TextDecoder* decoder) {
+    const auto ignore = [](void*, const char*, size_t) {};
+    EncodeOptions options;
+    options.truncation = TruncationSide::kNone;
+    options.max_tokens = kLineTokens;
+    TokenBuffer buffer;
+    buffer.ids = ids;
+    buffer.capacity = kLineTokens;
+    EncodeResult result;
+    Status status = session_.tokenizer()->encode(line, {}, options, buffer, &result);
+    if (status == Status::kBufferTooSmall) status = Status::kTooManyTokens;
+    *count = result.count;
+    if (status == Status::kOk && *count >= session_.max_context()) status = Status::kTooManyTokens;
+    if (status == Status::kOk) status = TextDecoder::open(*session_.tokenizer(), true, ignore, nullptr, decoder);
+    if (status == Status::kOk) status = session_.truncate(0, 0);
+    for (uint32_t done = 0; done < *count && status == Status::kOk;) {
+      const uint32_t left = *count - done;
+      status = run_tokens(ids + done, left < session_.max_tokens() ? left : session_.max_tokens());
+      for (const uint32_t begin = done; done < *count && done - begin < session_.max_tokens(); ++done) {
+        decoder->add(ids[done]);
+      }
+    }
+    decoder->write_to(show, &out_);
+    return status;
+  }
+
+  Status run_tokens(const int32_t* ids, uint32_t count) {
+    Batch batch;
+    batch.ids = ids;
+    batch.tokens = count;
+    batch.last_rows = true;
+    return session_.run(batch);
+  }
+
+  /// Tokens until one ends the text, there are as many as the file says, or the context is full.
+  Status choose_tokens(TextDecoder* decoder, const char** finish, uint32_t* hash) {
+    const Model& model = session_.model();
+    Generation said;
+    static_cast<void>(generation(model, 0, &said));  // where the file says nothing: defaults
+    const BeamOptions& rules = said.beams;
+    EndTokens ends = end_tokens(model);
+    const Constraint no_end = {[](void*, const int32_t*, uint32_t, uint32_t, TextEnd*) { return Status::kOk; },
+                               [](void* state, int32_t id) { return !static_cast<EndTokens*>(state)->has(id); }, &ends};
+    Sampling sampling;
+    sampling.repetition_penalty = rules.repetition_penalty;
+    sampling.no_repeat_ngram = rules.no_repeat_ngram;
+    sampling.banned = rules.banned;
+    sampling.banned_count = rules.banned_count;
+    for (uint32_t made = 0;;) {
+      const bool last = rules.max_new != 0 && made + 1 == rules.max_new;
+      sampling.forced = made == 0 && rules.first_id >= 0 ? rules.first_id : last ? rules.last_id : -1;
+      sampling.constraint = made < rules.min_new ? &no_end : nullptr;
+      NextToken next;
+      Status status = next_token(session_, 0, sampling, &next);
+      if (status != Status::kOk) return status;
+      ++made;
+      const bool ended = ends.has(next.id);
+      if (!ended) decoder->add(next.id);
+      *finish = ended ? "end" : last ? "length" : "context";
+      if (ended || last || session_.context_length(0) == session_.max_context()) return status;
+      status = run_tokens(&next.id, 1);
+      if (status != Status::kOk) return status;
+      *hash = output_hash(session_, *hash, true);
+    }
+  }
+
+  /// Text of a decoder in a line: what would end it is a blank.
+  static void show(void* target, const char* bytes, size_t size) {
+    auto& out = *static_cast<Writer*>(target);
+    size_t begin = 0;
+    for (size_t i = 0; i <= size; ++i) {
+      if (i < size && bytes[i] != '\n' && bytes[i] != '\r' && bytes[i] != '\t') continue;
+      out.text({bytes + begin, i - begin});
+      if (i < size) out.put(' ');
+      begin = i + 1;
+    }
+  }
+
   Status answer() {
     const TaskKind task = session_.model().task();
     if (has_part(task, kLabelsPart | kWordsPart)) return labels_and_entities(task);
@@ -191,7 +293,11 @@ class Answerer {
       return out_.put('\n');
     }
     out_.word("\t#");
-    out_.hex(output_hash(session_));
+    end_with(output_hash(session_, kNoOutputs));
+  }
+
+  void end_with(uint32_t hash) {
+    out_.hex(hash);
     out_.put('\n');
   }
 
@@ -357,7 +463,11 @@ Status Terminal::start(Session* session, Sink sink) {
   sink_ = sink;
   const fb::Task* task = root(session->model()).task();
   const bool embeds = has_part(session->model().task(), kVectorPart);
-  const Text prompt = embeds ? as_text(task->prompt()) : Text{};
+  Text prompt = embeds ? as_text(task->prompt()) : Text{};
+  if constexpr (kGoesOn) {
+    Generation said;
+    if (session->max_context() != 0 && generation(session->model(), 0, &said) == Status::kOk) prompt = said.prefix;
+  }
   if (prompt.size >= kLineBytes) return Status::kTextTooLong;
   prompt_ = static_cast<uint32_t>(prompt.size);
   if (prompt_ != 0) memcpy(line_, prompt.data, prompt_);
@@ -386,6 +496,7 @@ void Terminal::end_line() {
   if (is_blank({line_ + prompt_, line.size - prompt_})) return answerer.error("empty line");
   if (!is_utf8(line)) return answerer.error("not UTF-8");
   if (kTakesIds && session_->tokenizer() == nullptr) return answerer.numbers(line, ids_, sizeof(ids_) / sizeof(*ids_));
+  if (kGoesOn && session_->max_context() != 0) return answerer.go_on(line, ids_);
   answerer.text(line);
 }
 

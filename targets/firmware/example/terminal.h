@@ -31,6 +31,10 @@ constexpr bool kTakesIds = !linked::kTokenizer;
 constexpr bool kTakesIds = true;
 #endif
 
+/// A decoder goes on with lines: in an image whose model does, on a host where the session has contexts. Most tokens of a line.
+constexpr bool kGoesOn = linked::kContexts && linked::kDecode && linked::kTokenizer;
+constexpr uint32_t kLineTokens = kLineBytes + 8;
+
 /// Where answers go.
 struct Sink {
   void (*write)(void* context, const char* data, size_t size) = nullptr;
@@ -57,7 +61,7 @@ class Terminal {
   bool after_return_ = false;
   char line_[kLineBytes] = {};
   Entity entities_[(tasks_with(kWordsPart) & (BANTAM_LINK_TASKS)) != 0 ? kMaxEntities : 1] = {};
-  int32_t ids_[kTakesIds ? kLineBytes / 2 : 1] = {};
+  int32_t ids_[kGoesOn ? kLineTokens : kTakesIds ? kLineBytes / 2 : 1] = {};
 };
 
 /// "error<TAB>WHERE<TAB>NUMBER MESSAGE[: FAULT]<LF>", for what goes wrong before there is a session.
