@@ -81,7 +81,7 @@ class Command {
 
   /// `target` is a number, a string, a list, or what the words of choices() stand for; it lives until the command ends.
   /// `names`: "-o,--output", or the one name of a positional.
-  template <typename T>
+  template <typename T>  // what depends on T is not seen to move. NOLINTNEXTLINE(performance-unnecessary-value-param)
   Option& add_option(const std::string& names, T& target, std::string what) {
     return add(names, target_of(target), std::move(what));
   }
