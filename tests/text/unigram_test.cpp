@@ -121,7 +121,11 @@ TEST(Unigram, NamesWhatIsWrong) {
   };
   const std::pair<std::function<void(Json&)>, const char*> cases[] = {
       {[](Json& j) { j["model"]["vocab"][3][1] = "x"; }, "model.vocab[3]: should be a token and its score"},
+      {[](Json& j) { j["model"]["vocab"][3][1] = nullptr; }, "model.vocab[3]: should be a token and its score"},
+      {[](Json& j) { j["model"]["vocab"][3] = j["model"]["vocab"][2]; }, "stands there twice, the second time as 3"},
       {[](Json& j) { j["model"]["vocab"] = Json::object(); }, "model.vocab: should be a list"},
+      {[](Json& j) { j["model"]["vocab"] = Json::array(); }, "model.vocab: should be a list"},
+      {[](Json& j) { j["model"]["unk_id"] = -1; }, "model.unk_id"},
       {[](Json& j) { j["model"]["unk_id"] = 99; }, "model.unk_id"},
       {[](Json& j) { j["model"]["unk_id"] = nullptr; }, "model.unk_id"},
       {[](Json& j) { j["model"]["byte_fallback"] = true; }, "model.byte_fallback"},

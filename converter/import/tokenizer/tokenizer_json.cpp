@@ -140,7 +140,7 @@ class Reader {
     source_.unknown.clear();
     source_.byte_fallback = flag(model, "byte_fallback", false, "model");
     const Json& vocabulary = part(model, "vocab");
-    if (!vocabulary.is_array()) {
+    if (!vocabulary.is_array() || vocabulary.empty()) {
       problem("model.vocab", "should be a list of tokens and their scores");
       return;
     }
