@@ -80,14 +80,14 @@ struct Vocabulary {
   }
 };
 
-using Names = std::vector<std::string>;
+using NameList = std::vector<std::string>;
 
 TEST(ChooseTexts, EnglishIsNotJudgedByPolishOrGreek) {
   Vocabulary english;  // the letters of every alphabet, as BERT's has them, and no ideographs
   english.learn("en");
   english.first_unknown = 0x3000;
   const ChosenTexts chosen = choose_texts(english, std::nullopt);
-  EXPECT_EQ(chosen.languages, Names{"en"});
+  EXPECT_EQ(chosen.languages, NameList{"en"});
   EXPECT_TRUE(chosen.fit);
   EXPECT_GE(chosen.texts.size(), 120u);
   EXPECT_EQ(std::count(chosen.texts.begin(), chosen.texts.end(), "!!!"), 0);
@@ -96,7 +96,7 @@ TEST(ChooseTexts, EnglishIsNotJudgedByPolishOrGreek) {
 
 TEST(ChooseTexts, ManyLanguagesAreJudgedByAll) {
   Vocabulary many;
-  const Names languages = {"en", "de", "pl", "el", "hi", "zh", "ko"};
+  const NameList languages = {"en", "de", "pl", "el", "hi", "zh", "ko"};
   for (const std::string& language : languages) many.learn(language);
   const ChosenTexts chosen = choose_texts(many, std::nullopt);
   for (const std::string& language : languages)
@@ -108,13 +108,13 @@ TEST(ChooseTexts, GreekIsJudgedByGreekAlone) {
   Vocabulary greek;
   greek.learn("el");
   greek.first_unknown = 0x2E80;  // ideographs are in no token
-  EXPECT_EQ(choose_texts(greek, TextKind::kCommand).languages, Names{"el"});
+  EXPECT_EQ(choose_texts(greek, TextKind::kCommand).languages, NameList{"el"});
 }
 
 TEST(ChooseTexts, ChineseTakesACharacterAtATimeAndBytesAreNoCharacters) {
   Vocabulary chinese;
   chinese.learn("en");
-  EXPECT_EQ(choose_texts(chinese, std::nullopt).languages, (Names{"en", "zh"}));
+  EXPECT_EQ(choose_texts(chinese, std::nullopt).languages, (NameList{"en", "zh"}));
   const Tokenize bytes = [](const std::string& text) {
     std::vector<Piece> pieces;
     for (size_t i = 0; i < text.size(); ++i) pieces.push_back({i, i + 1, false});
@@ -130,7 +130,7 @@ TEST(ChooseTexts, SubwordsOfAnAlphabetAreEnough) {
   Vocabulary cyrillic;
   cyrillic.learn("en");
   cyrillic.letters = 3;
-  const Names languages = choose_texts(cyrillic, std::nullopt).languages;
+  const NameList languages = choose_texts(cyrillic, std::nullopt).languages;
   EXPECT_EQ(std::count(languages.begin(), languages.end(), "ru"), 1);
   EXPECT_EQ(std::count(languages.begin(), languages.end(), "de"), 0);  // letters are Latin's own
 }

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using fixture::Directory;
 using fixture::problems_of;
 
-std::string content(const fs::path& path) {
+std::string content_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
@@ -37,7 +37,7 @@ TEST(OutputFile, AppearsOnCommitOnly) {
     EXPECT_FALSE(fs::exists(path));
     file.commit("abc", 3);
   }
-  EXPECT_EQ(content(path), "abc");
+  EXPECT_EQ(content_of(path), "abc");
   EXPECT_EQ(files_in(directory.path()), 1u);
 }
 
@@ -45,7 +45,7 @@ TEST(OutputFile, WithoutCommitTheOldFileStays) {
   const Directory directory;
   directory.write("out.bantam", "old");
   { const OutputFile file(directory.path() / "out.bantam"); }
-  EXPECT_EQ(content(directory.path() / "out.bantam"), "old");
+  EXPECT_EQ(content_of(directory.path() / "out.bantam"), "old");
   EXPECT_EQ(files_in(directory.path()), 1u);
 }
 
@@ -55,7 +55,7 @@ TEST(OutputFile, ReplacesWhatASymbolicLinkPointsTo) {
   fs::create_symlink("real", directory.path() / "link");
   OutputFile(directory.path() / "link").commit("new", 3);
   EXPECT_TRUE(fs::is_symlink(directory.path() / "link"));
-  EXPECT_EQ(content(directory.path() / "real"), "new");
+  EXPECT_EQ(content_of(directory.path() / "real"), "new");
 }
 
 TEST(OutputFile, MakesWhatADanglingSymbolicLinkPointsTo) {
@@ -64,7 +64,7 @@ TEST(OutputFile, MakesWhatADanglingSymbolicLinkPointsTo) {
   fs::create_symlink("there/real", directory.path() / "link");
   OutputFile(directory.path() / "link").commit("new", 3);
   EXPECT_TRUE(fs::is_symlink(directory.path() / "link"));
-  EXPECT_EQ(content(directory.path() / "there" / "real"), "new");
+  EXPECT_EQ(content_of(directory.path() / "there" / "real"), "new");
 }
 
 TEST(OutputFile, LeftOversOfKilledProcessesAreRemoved) {

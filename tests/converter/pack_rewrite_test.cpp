@@ -37,11 +37,11 @@ FileBytes rewrite(const FileBytes& file, const std::function<void(FileEditor&)>&
   return rewrite_file(file.data(), file.size(), edit);
 }
 
-struct Opened {
+struct OpenedPack {
   Model model;
   FileHeader header;
   Tokenizer tokenizer;
-  explicit Opened(const FileBytes& file) {
+  explicit OpenedPack(const FileBytes& file) {
     EXPECT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
     EXPECT_EQ(read_header(file.data(), file.size(), &header, nullptr), Status::kOk);
     EXPECT_EQ(header.graph_crc, graph_checksum(header, file.data()));
@@ -78,8 +78,8 @@ TEST(Rewrite, ChangesTablesAndBlobsAndMovesWhatFollows) {
     bytes.resize(bytes.size() + 1024, 255);
   });
   ASSERT_FALSE(reversed.empty());
-  const Opened before(file);
-  const Opened after(changed);
+  const OpenedPack before(file);
+  const OpenedPack after(changed);
   EXPECT_EQ(after.header.data_size, before.header.data_size + 1024);
   EXPECT_EQ(std::string(after.model.name().data, after.model.name().size), "another name");
   const fb::Blob* blob = after.tensor(name).data();
@@ -105,7 +105,7 @@ TEST(Rewrite, TensorsThatShareABlobStillDo) {
       if (t->name == "layer.1.ffn1.bias") editor.bytes(t->data.get()).assign(editor.bytes(t->data.get()).size(), 0);
     }
   });
-  const Opened opened(again);
+  const OpenedPack opened(again);
   EXPECT_EQ(opened.tensor("layer.0.ffn1.bias").data()->offset(), opened.tensor("layer.1.ffn1.bias").data()->offset());
   EXPECT_EQ(opened.model.data()[opened.tensor("layer.0.ffn1.bias").data()->offset()], 0);
 }
@@ -120,7 +120,7 @@ TEST(Rewrite, AddsBlobs) {
     }
     editor.bytes(editor.model().tokenizers[0]->blobs.back()->data.get()).push_back(6);
   });
-  const Opened opened(file);
+  const OpenedPack opened(file);
   const fb::Tokenizer& tokenizer = *root(opened.model).tokenizers()->Get(0);
   const auto content = [&](const fb::Blob* blob) {
     return std::vector<uint8_t>(opened.model.data() + blob->offset(),
@@ -134,9 +134,9 @@ TEST(Rewrite, AddsBlobs) {
 TEST(Rewrite, WordTablesGoAndTokensStay) {
   const FileBytes file = small_file();
   const FileBytes cut = with_small_tokenizers(file.data(), file.size());
-  const Opened before(file);
-  const Opened after(cut);
-  const auto words = [](const Opened& opened) {
+  const OpenedPack before(file);
+  const OpenedPack after(cut);
+  const auto words = [](const OpenedPack& opened) {
     return text::find_blob(*root(opened.model).tokenizers()->Get(0), fb::BlobName::words);
   };
   ASSERT_NE(words(before), nullptr);

@@ -24,9 +24,9 @@ std::vector<float> random_vector(std::mt19937& random, uint32_t width) {
 }
 
 /// An index over bytes that are aligned as a mapped file's.
-class Opened {
+class OpenedIndex {
  public:
-  explicit Opened(const std::vector<uint8_t>& bytes)
+  explicit OpenedIndex(const std::vector<uint8_t>& bytes)
       : bytes_(static_cast<uint8_t*>(std::aligned_alloc(64, (bytes.size() + 64) / 64 * 64)), &std::free) {
     if (!bytes.empty()) std::memcpy(bytes_.get(), bytes.data(), bytes.size());
     index_ = std::make_unique<SearchIndex>(bytes_.get(), bytes.size(), "an index");
@@ -72,7 +72,7 @@ TEST(Search, FindsTheNearestOfAll) {
   for (const Shape s : {Shape{5000, 384, 10}, Shape{100, 37, 10}, Shape{17, 1, 3}, Shape{3, 130, 10}, Shape{1, 8, 1}}) {
     for (const bool compact : {false, true}) {
       const Collection made = make(s.count, s.count, s.width, compact);
-      const Opened index(made.bytes);
+      const OpenedIndex index(made.bytes);
       std::mt19937 random(7);
       size_t agree = 0, wanted = 0;
       for (int q = 0; q < 20; ++q) {
@@ -98,7 +98,7 @@ TEST(Search, FindsTheNearestOfAll) {
 
 TEST(Search, EveryInstructionSetFindsTheSame) {
   const Collection made = make(3, 3000, 96, false);
-  const Opened index(made.bytes);
+  const OpenedIndex index(made.bytes);
   std::mt19937 random(1);
   const std::vector<float> query = random_vector(random, 96);
   const std::vector<Found> expected = find_nearest(*index, query, 25, Isa::kReference);
@@ -118,9 +118,9 @@ TEST(Search, EveryInstructionSetFindsTheSame) {
 }
 
 TEST(Search, TakesEmptyIndexesAndVectorsOfZeros) {
-  const Opened none(index_bytes({"0", "a", 4, false, {}}));
+  const OpenedIndex none(index_bytes({"0", "a", 4, false, {}}));
   EXPECT_TRUE(find_nearest(*none, {1, 0, 0, 0}, 5).empty());
-  const Opened one(index_bytes({"0", "a", 4, false, {round_vector("zero", {0, 0, 0, 0}, false)}}));
+  const OpenedIndex one(index_bytes({"0", "a", 4, false, {round_vector("zero", {0, 0, 0, 0}, false)}}));
   const std::vector<Found> found = find_nearest(*one, {0, 0, 0, 0}, 5);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].score, 0.0F);
@@ -132,7 +132,7 @@ TEST(Search, TakesEmptyIndexesAndVectorsOfZeros) {
 TEST(Search, ReadsBackWhatWasWritten) {
   for (const bool compact : {false, true}) {
     const Collection made = make(9, 21, 13, compact);
-    const Opened index(made.bytes);
+    const OpenedIndex index(made.bytes);
     EXPECT_EQ((*index).text(20), "text 20");
     EXPECT_EQ(index_bytes((*index).contents()), made.bytes);
   }
@@ -144,7 +144,7 @@ TEST(SearchHostile, DamagedIndexesAreRefusedOrHarmless) {
   size_t refused = 0;
   const auto attempt = [&](const std::vector<uint8_t>& bytes) {
     try {
-      const Opened index(bytes);
+      const OpenedIndex index(bytes);
       for (const Found& found : find_nearest(*index, std::vector<float>((*index).width(), 1.0F), 50)) {
         EXPECT_LE((*index).text(found.entry).size(), bytes.size());
       }

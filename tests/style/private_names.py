@@ -125,7 +125,8 @@ def clashes(folder):
 
 
 def folders(repository):
-    """Those whose sources are compiled as one: layers of the converter and parts of the runtime (its CMakeLists.txt)."""
+    """Those whose sources are compiled as one: layers of the converter, parts of the runtime (its CMakeLists.txt), and tests that are
+    bantam_tests(... TOGETHER)."""
     parts = (
         "runtime/session",
         "runtime/ops",
@@ -135,6 +136,9 @@ def folders(repository):
         "runtime/tasks",
         "runtime/c",
         "runtime/host",
+        "tests/converter",
+        "tests/tasks",
+        "tests/text",
     )
     return [
         *sorted(path for path in (repository / "converter").iterdir() if path.is_dir()),

@@ -17,8 +17,8 @@ using Ids = std::vector<int32_t>;
 constexpr int32_t kEnd = 7;  // ends texts
 
 /// A list of answers and what it is laid out in.
-struct List {
-  explicit List(std::vector<Ids> given) : answers(std::move(given)), memory(answers.size()) {
+struct AnswerList {
+  explicit AnswerList(std::vector<Ids> given) : answers(std::move(given)), memory(answers.size()) {
     for (const Ids& answer : answers) {
       ids.insert(ids.end(), answer.begin(), answer.end());
       offsets.push_back(static_cast<uint32_t>(ids.size()));
@@ -57,7 +57,7 @@ TEST(Answers, AllowWhatSomeAnswerGoesOnWith) {
       answer.resize(1 + random() % 5);
       for (int32_t& id : answer) id = static_cast<int32_t>(random() % (round % 2 == 0 ? 3 : 6));
     }
-    List list(answers);
+    AnswerList list(answers);
     ASSERT_EQ(list.open(), Status::kOk);
     const Constraint constraint = list.automaton.constraint();
     for (const Ids& answer : answers) {
@@ -83,7 +83,7 @@ TEST(Answers, AllowWhatSomeAnswerGoesOnWith) {
 
 TEST(Answers, WhatCannotBeIsAStatus) {
   TextEnd end = TextEnd::kNo;
-  List list({{1, 2, 3}, {1, 2}});
+  AnswerList list({{1, 2, 3}, {1, 2}});
   ASSERT_EQ(list.open(), Status::kOk);
   EXPECT_EQ(follow(list.automaton.constraint(), {}, &end, 2), Status::kTooManyTokens);
   EXPECT_EQ(follow(list.automaton.constraint(), {}, &end, 3), Status::kOk);
@@ -91,10 +91,10 @@ TEST(Answers, WhatCannotBeIsAStatus) {
   EXPECT_EQ(follow(list.automaton.constraint(), {INT32_MAX}, &end), Status::kInvalidArgument);
   // One begins with the other, and nothing would tell them apart.
   EXPECT_EQ(list.open({}), Status::kInvalidArgument);
-  EXPECT_EQ(List({{1, 3}, {1, 2}, {1, 2}}).open({}), Status::kOk);
-  EXPECT_EQ(List({{1}, {}}).open(), Status::kInvalidArgument);
-  EXPECT_EQ(List({{1, -2}}).open(), Status::kInvalidArgument);
-  EXPECT_EQ(List({{1, kEnd}}).open(), Status::kInvalidArgument);
+  EXPECT_EQ(AnswerList({{1, 3}, {1, 2}, {1, 2}}).open({}), Status::kOk);
+  EXPECT_EQ(AnswerList({{1}, {}}).open(), Status::kInvalidArgument);
+  EXPECT_EQ(AnswerList({{1, -2}}).open(), Status::kInvalidArgument);
+  EXPECT_EQ(AnswerList({{1, kEnd}}).open(), Status::kInvalidArgument);
   uint32_t memory[2] = {};
   const EndTokens ends = {&kEnd, 1};
   const auto opened = [&](uint32_t count, void* at, size_t size) {
@@ -115,7 +115,7 @@ TEST(Constraint, ChoicesAreThoseWithoutWhatIsNotAllowed) {
   std::mt19937 random(2);
   std::normal_distribution<float> draw(0, 3);
   for (uint32_t round = 0; round < 200; ++round) {
-    List list({{20, 21}, {20, 22, 23}, {3}, {3, 4}, {11, 12}});
+    AnswerList list({{20, 21}, {20, 22, 23}, {3}, {3, 4}, {11, 12}});
     ASSERT_EQ(list.open(), Status::kOk);
     const Constraint constraint = list.automaton.constraint();
     const std::vector<Ids> texts = {{}, {20}, {3}, {20, 22}};

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 using Ids = std::vector<int32_t>;
 
-const std::vector<std::string> kTokens = {"a", "b", "##b", "\u00e9"};
+const std::vector<std::string> kFour = {"a", "b", "##b", "\u00e9"};
 
 bool mentions(const std::vector<std::string>& lines, const std::string& what) {
   return std::any_of(lines.begin(), lines.end(),
@@ -29,7 +29,7 @@ TEST(ImportTokenizer, ADirectoryWithoutOneIsNoProblem) {
 
 TEST(ImportTokenizer, ReadsVocabularyText) {
   Folder folder;
-  folder.write("vocab.txt", vocabulary_text(kTokens));
+  folder.write("vocab.txt", vocabulary_text(kFour));
   folder.write("tokenizer_config.json",
                R"({"do_lower_case": false, "model_max_length": 64, "truncation_side": "left",
                    "additional_special_tokens": ["<x>"], "tokenizer_class": "BertTokenizer"})");
@@ -70,12 +70,12 @@ TEST(ImportTokenizer, TokenizersOfOtherKindsAreNamed) {
   EXPECT_EQ(problems[0].rfind("vocab.json, tokenizer.tiktoken: ", 0), 0u) << problems[0];
   EXPECT_TRUE(mentions(problems, "--ids-only"));
   // One that is executed goes before.
-  folder.write("vocab.txt", vocabulary_text(kTokens));
+  folder.write("vocab.txt", vocabulary_text(kFour));
   EXPECT_TRUE(import_folder(folder).found);
 }
 
 TEST(ImportTokenizer, ModelMaxLengthGoesBeforeTruncation) {
-  json file = tokenizer_json(kTokens);
+  json file = tokenizer_json(kFour);
   file["truncation"] = {{"max_length", 8}, {"strategy", "LongestFirst"}, {"direction", "Right"}, {"stride", 0}};
   const auto length_with = [&file](const std::string& config, bool noted) {
     Folder folder;
@@ -93,7 +93,7 @@ TEST(ImportTokenizer, ModelMaxLengthGoesBeforeTruncation) {
 }
 
 TEST(ImportTokenizer, TextsCanBeMadeLowerCaseFirst) {
-  json file = tokenizer_json(kTokens);
+  json file = tokenizer_json(kFour);
   file["normalizer"]["lowercase"] = false;
   Folder folder;
   folder.write("tokenizer.json", file.dump());
@@ -110,7 +110,7 @@ TEST(ImportTokenizer, TextsCanBeMadeLowerCaseFirst) {
 TEST(ImportTokenizer, TokenizerJsonWinsOverVocabularyText) {
   Folder folder;
   folder.write("vocab.txt", "nonsense");
-  folder.write("tokenizer.json", tokenizer_json(kTokens).dump());
+  folder.write("tokenizer.json", tokenizer_json(kFour).dump());
   folder.write("tokenizer_config.json", R"({"do_lower_case": false, "pad_token": "[PAD]"})");
   Imported got = import_folder(folder);
   ASSERT_TRUE(got.found);
@@ -120,7 +120,7 @@ TEST(ImportTokenizer, TokenizerJsonWinsOverVocabularyText) {
 }
 
 TEST(ImportTokenizer, NumbersAddedTokensAsHuggingFaceDoes) {
-  json file = tokenizer_json(kTokens);
+  json file = tokenizer_json(kFour);
   file["added_tokens"].push_back({{"id", 77}, {"content", "<new>"}, {"special", false}, {"normalized", false}});
   SmallTokenizer small(file);
   ASSERT_TRUE(small.ok());
@@ -181,7 +181,7 @@ TEST(ImportTokenizer, NamesWhatIsWrong) {
        "[X]"},
   };
   for (const Case& test : cases) {
-    json file = tokenizer_json(kTokens);
+    json file = tokenizer_json(kFour);
     test.apply(file);
     Folder folder;
     folder.write("tokenizer.json", file.dump());
@@ -195,7 +195,7 @@ TEST(ImportTokenizer, NamesWhatIsWrong) {
 }
 
 TEST(ImportTokenizer, ListsAllProblemsAtOnce) {
-  json file = tokenizer_json(kTokens);
+  json file = tokenizer_json(kFour);
   file["normalizer"]["type"] = "NFKC";
   file["pre_tokenizer"]["type"] = "Whitespace";
   file["post_processor"]["type"] = "ByteLevel";
@@ -205,7 +205,7 @@ TEST(ImportTokenizer, ListsAllProblemsAtOnce) {
 }
 
 TEST(ImportTokenizer, SurvivesBrokenFiles) {
-  const std::string valid = tokenizer_json(kTokens).dump();
+  const std::string valid = tokenizer_json(kFour).dump();
   std::vector<std::string> files = {"",
                                     "{",
                                     "[]",
@@ -238,7 +238,7 @@ TEST(ImportTokenizer, SurvivesBrokenFiles) {
 }
 
 TEST(ImportTokenizer, HolesInTheIdsAreNoted) {
-  json file = tokenizer_json(kTokens);
+  json file = tokenizer_json(kFour);
   file["model"]["vocab"]["z"] = 40;
   SmallTokenizer small(file);
   ASSERT_TRUE(small.ok());

@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 /// An importable tokenizer.json: <unk>, these code points, what the merges make, then <0x00> to <0xFF> if `fallback`.
-Json pieces_json(const std::vector<std::string>& letters, const Pairs& merges, bool fallback) {
+Json merging_json(const std::vector<std::string>& letters, const Pairs& merges, bool fallback) {
   Json vocabulary = {{"<unk>", 0}};
   const auto add = [&vocabulary](const std::string& piece) {
     const size_t id = vocabulary.size();
@@ -68,7 +68,7 @@ TEST(Pieces, AreWhatMergingMakes) {
         merges.emplace_back(left, right);
         pool.push_back(left + right);
       }
-      const Json json = pieces_json(letters, merges, false);
+      const Json json = merging_json(letters, merges, false);
       SmallTokenizer small(json);
       ASSERT_TRUE(small.ok());
       ASSERT_EQ(small.image().verify(), Status::kOk);
@@ -88,16 +88,16 @@ TEST(Pieces, AreWhatMergingMakes) {
 TEST(Pieces, UnknownCodePointsAreBytesOrOneToken) {
   const Pairs merges = {{"a", "b"}};
   const std::string text = "abx\u00e9ab";
-  SmallTokenizer fused(pieces_json({"a", "b"}, merges, false));
+  SmallTokenizer fused(merging_json({"a", "b"}, merges, false));
   const Encoded one = encode(fused.open(), text);
   EXPECT_EQ(one.ids, (Ids{3, 0, 3}));
   EXPECT_EQ(one.offsets[1].begin, 2u);
   EXPECT_EQ(one.offsets[1].end, 5u);
-  Json each = pieces_json({"a", "b"}, merges, false);
+  Json each = merging_json({"a", "b"}, merges, false);
   each["model"]["fuse_unk"] = false;
   SmallTokenizer single(each);
   EXPECT_EQ(encode(single.open(), text).ids, (Ids{3, 0, 0, 3}));
-  SmallTokenizer bytes(pieces_json({"a", "b"}, merges, true));
+  SmallTokenizer bytes(merging_json({"a", "b"}, merges, true));
   const Encoded three = encode(bytes.open(), text);
   EXPECT_EQ(three.ids, (Ids{3, 4 + 'x', 4 + 0xC3, 4 + 0xA9, 3}));
   EXPECT_EQ(three.offsets[2].begin, 3u);  // of the whole character
@@ -110,7 +110,7 @@ TEST(Pieces, UnknownCodePointsAreBytesOrOneToken) {
 
 TEST(Pieces, MarksAndNormalisersAreTheSame) {
   const Pairs merges = {{"\u2581", "a"}};
-  Json normal = pieces_json({"\u2581", "a"}, merges, false);
+  Json normal = merging_json({"\u2581", "a"}, merges, false);
   normal["pre_tokenizer"] = nullptr;
   normal["normalizer"] = {{"type", "Sequence"},
                           {"normalizers",
@@ -120,7 +120,7 @@ TEST(Pieces, MarksAndNormalisersAreTheSame) {
   ASSERT_TRUE(small.ok());
   EXPECT_EQ(encode(small.open(), "a a").ids, (Ids{3, 3}));
   EXPECT_EQ(encode(small.open(), " a").ids, (Ids{1, 3}));  // the blank that is put there, and the text's own
-  Json first = pieces_json({"\u2581", "a"}, merges, false);
+  Json first = merging_json({"\u2581", "a"}, merges, false);
   first["pre_tokenizer"]["prepend_scheme"] = "first";
   SmallTokenizer own(first);
   EXPECT_EQ(encode(own.open(), " a").ids, (Ids{3}));
@@ -133,20 +133,20 @@ TEST(Pieces, WhatIsMissingIsNamed) {
     const Imported got = import_folder(folder);
     return got.found || got.problems.empty() ? std::string("none") : got.problems.front();
   };
-  Json none = pieces_json({"a"}, {}, false);
+  Json none = merging_json({"a"}, {}, false);
   none["model"]["unk_token"] = nullptr;
   none["model"]["vocab"].erase("<unk>");
   EXPECT_NE(problem_of(none).find("unk_token"), std::string::npos) << problem_of(none);
-  Json bytes = pieces_json({"a"}, {}, true);
+  Json bytes = merging_json({"a"}, {}, true);
   bytes["model"]["vocab"].erase("<0x41>");
   EXPECT_NE(problem_of(bytes).find("model.byte_fallback: needs all"), std::string::npos) << problem_of(bytes);
-  Json last = pieces_json({"a"}, {}, true);
+  Json last = merging_json({"a"}, {}, true);
   last["pre_tokenizer"] = {{"type", "Klingon"}, {"behavior", "Isolated"}};
   EXPECT_NE(problem_of(last).find("pre_tokenizer.type: \"Klingon\" is not supported"), std::string::npos);
 }
 
 TEST(Pieces, DamagedTraitsAreRefused) {
-  SmallTokenizer small(pieces_json({"a"}, {}, true));
+  SmallTokenizer small(merging_json({"a"}, {}, true));
   ASSERT_EQ(small.image().verify(), Status::kOk);
   const uint32_t traits = small.description().model->traits;
   for (const uint32_t bad : {2u, 4u, 5u, 0x80000001u}) {
@@ -166,7 +166,7 @@ TEST(Pieces, DamagedTraitsAreRefused) {
 
 TEST(Pieces, LongTextsAreReadToTheirEnd) {
   const Pairs merges = {{"a", "a"}, {"aa", "aa"}, {"aaaa", "aaaa"}, {"\u2581", "a"}};
-  SmallTokenizer small(pieces_json({"a", "b", "\u2581"}, merges, true));
+  SmallTokenizer small(merging_json({"a", "b", "\u2581"}, merges, true));
   for (const char* piece : {"a", " ", "b", "\u00e9", "a b", "\xff", "e\u0301"}) {
     const Encoded got = encode(small.open(), long_text(piece), nullptr, {}, 1u << 22);
     EXPECT_EQ(got.status, Status::kOk);

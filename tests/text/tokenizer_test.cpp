@@ -10,12 +10,12 @@ namespace bantam::tests {
 namespace {
 
 // Ids:                                      5    6    7    8    9      10     11    12     13      14
-const std::vector<std::string> kTokens = {"a", "b", "c", "d", "##a", "##b", "ab", "the", "caf", "##e"};
+const std::vector<std::string> kTen = {"a", "b", "c", "d", "##a", "##b", "ab", "the", "caf", "##e"};
 
 using Ids = std::vector<int32_t>;
 
 TEST(Tokenizer, SplitsLongestFirstWithinTheTemplate) {
-  SmallTokenizer small(kTokens);
+  SmallTokenizer small(kTen);
   const Tokenizer tokenizer = small.open();
   EXPECT_EQ(encode(tokenizer, "The ABBA x").ids, (Ids{2, 12, 11, 10, 9, 1, 3}));
   const Encoded cafe = encode(tokenizer, " caf\u00e9 ");
@@ -28,7 +28,7 @@ TEST(Tokenizer, SplitsLongestFirstWithinTheTemplate) {
 }
 
 TEST(Tokenizer, EmptyAndBlankTextsHoldOnlyTheTemplate) {
-  SmallTokenizer small(kTokens);
+  SmallTokenizer small(kTen);
   const Tokenizer tokenizer = small.open();
   EXPECT_EQ(encode(tokenizer, "").ids, (Ids{2, 3}));
   EXPECT_EQ(encode(tokenizer, " \n\t\u3000").ids, (Ids{2, 3}));
@@ -43,14 +43,14 @@ TEST(Tokenizer, EmptyAndBlankTextsHoldOnlyTheTemplate) {
 }
 
 TEST(Tokenizer, WordsBeyondTheFilesLimitAreUnknown) {
-  SmallTokenizer small(kTokens);
+  SmallTokenizer small(kTen);
   small.description().model->max_word_chars = 2;
   small.image().repack(small.description());
   EXPECT_EQ(encode(small.open(), "the ab abb abbabbabbabba").ids, (Ids{2, 1, 11, 1, 1, 3}));
 }
 
 TEST(Tokenizer, CountsWhatItLeavesOut) {
-  SmallTokenizer small(kTokens);
+  SmallTokenizer small(kTen);
   const Tokenizer tokenizer = small.open();
   EncodeOptions options;
   options.max_tokens = 4;
@@ -68,7 +68,7 @@ TEST(Tokenizer, CountsWhatItLeavesOut) {
 }
 
 TEST(Tokenizer, ReadsTheFilesLimitAndSide) {
-  SmallTokenizer small(kTokens);
+  SmallTokenizer small(kTen);
   small.description().max_length = 4;
   small.description().truncate_left = true;
   small.image().repack(small.description());
@@ -80,7 +80,7 @@ TEST(Tokenizer, ReadsTheFilesLimitAndSide) {
 }
 
 TEST(Tokenizer, WindowsSlideOverTheText) {
-  SmallTokenizer small(kTokens);
+  SmallTokenizer small(kTen);
   const Tokenizer tokenizer = small.open();
   EncodeOptions options;
   options.max_tokens = 4;
@@ -106,7 +106,7 @@ TEST(Tokenizer, WindowsSlideOverTheText) {
 }
 
 TEST(Tokenizer, BuffersAreNeverOverrun) {
-  SmallTokenizer small(kTokens);
+  SmallTokenizer small(kTen);
   const Tokenizer tokenizer = small.open();
   const std::string text = "a b c d the";
   for (uint32_t capacity = 0; capacity < 9; ++capacity) {
@@ -127,7 +127,7 @@ TEST(Tokenizer, BuffersAreNeverOverrun) {
 }
 
 TEST(Tokenizer, LooksTokensUp) {
-  SmallTokenizer small(kTokens);
+  SmallTokenizer small(kTen);
   const Tokenizer tokenizer = small.open();
   for (uint32_t id = 0; id < tokenizer.vocab_size(); ++id) {
     const Text token = tokenizer.token(id);
@@ -144,7 +144,7 @@ TEST(Tokenizer, LooksTokensUp) {
 }
 
 TEST(Tokenizer, InvalidUtf8IsRemovedAndOffsetsCoverTheBytesAround) {
-  SmallTokenizer small(kTokens);
+  SmallTokenizer small(kTen);
   const Tokenizer tokenizer = small.open();
   const Encoded got = encode(tokenizer,
                              "a\xff\xe4\xb8"
@@ -157,7 +157,7 @@ TEST(Tokenizer, InvalidUtf8IsRemovedAndOffsetsCoverTheBytesAround) {
 }
 
 TEST(Tokenizer, ALongTextOfOneWordIsUnknown) {
-  SmallTokenizer small(kTokens);
+  SmallTokenizer small(kTen);
   const Tokenizer tokenizer = small.open();
   for (const char* unit : {"a", "\u00e9", "\u0301", "\u0301\ua9c0", "e\u0301\ua9c0"}) {
     const Encoded got = encode(tokenizer, long_text(unit));
@@ -190,7 +190,7 @@ class GuardedText {
 };
 
 RC_GTEST_PROP(TokenizerProperty, AnyBytesGiveOrderedOffsetsInsideTheText, (const std::vector<uint8_t>& bytes)) {
-  static SmallTokenizer small(kTokens);
+  static SmallTokenizer small(kTen);
   const Tokenizer tokenizer = small.open();
   std::string text(bytes.begin(), bytes.end());
   if (bytes.size() % 2 == 0) text += "[MASK] a\xe4\xb8";
