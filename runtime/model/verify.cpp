@@ -47,24 +47,25 @@ Verdict check_symbols(const fb::Model& model) {
   return symbols == kSymbols ? Verdict{} : corrupt("a symbol is missing");
 }
 
+constexpr uint32_t input_bit(fb::InputKind kind) { return 1u << static_cast<uint32_t>(kind); }
+
 Verdict check_inputs(const fb::Model& model) {
-  uint32_t kinds[static_cast<uint32_t>(fb::InputKind::MAX) + 1] = {};
+  uint32_t seen = 0;
   for (uint32_t i = 0; i < count(model.inputs()); ++i) {
     const fb::Input& input = *model.inputs()->Get(i);
     if (input.kind() > fb::InputKind::MAX) return unsupported("inputs of this kind are not executed");
-    kinds[static_cast<uint32_t>(input.kind())] += 1;
+    const uint32_t bit = input_bit(input.kind());
+    if ((seen & bit) != 0) return unsupported("a model has several inputs of one kind");
+    seen |= bit;
     if (input.limit() == 0 || input.limit() > INT32_MAX) return corrupt("an input's limit is zero or too large");
   }
-  if (!linked::kSources && kinds[static_cast<uint32_t>(fb::InputKind::source_ids)] != 0) {
+  if (!linked::kSources && (seen & input_bit(fb::InputKind::source_ids)) != 0) {
     return not_linked("this build leaves out encoder-decoders");
   }
-  if (!linked::kMarks && kinds[static_cast<uint32_t>(fb::InputKind::marks)] != 0) {
+  if (!linked::kMarks && (seen & input_bit(fb::InputKind::marks)) != 0) {
     return not_linked("this build knows no marks of tokens");
   }
-  for (const uint32_t inputs : kinds) {
-    if (inputs > 1) return unsupported("a model has several inputs of one kind");
-  }
-  return kinds[static_cast<uint32_t>(fb::InputKind::ids)] == 1 ? Verdict{} : unsupported("a model has no input of ids");
+  return (seen & input_bit(fb::InputKind::ids)) != 0 ? Verdict{} : unsupported("a model has no input of ids");
 }
 
 /// Steps of the source, where there are some, and where its ids are an input, stand in front of others.

@@ -55,10 +55,10 @@ class PlanCheck {
 
   Verdict run() {
     for (uint32_t p = 0; p < (linked::kSources ? 2 : 1); ++p) {
-      for (const fb::Region region : {fb::Region::shared, fb::Region::tile}) {
-        if (count(plan_bytes(model_, static_cast<fb::Phase>(p), region)) > 1 + kSymbols) {
-          return corrupt("the plan names unknown symbols");
-        }
+      const auto phase = static_cast<fb::Phase>(p);
+      if (count(plan_bytes(model_, phase, fb::Region::shared)) > 1 + kSymbols ||
+          count(plan_bytes(model_, phase, fb::Region::tile)) > 1 + kSymbols) {
+        return corrupt("the plan names unknown symbols");
       }
     }
     for (const fb::Step* step : steps_) {

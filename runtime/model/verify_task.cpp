@@ -15,7 +15,8 @@ Verdict check_output(const fb::Model& model, const fb::Output& output) {
   }
   if (output.role() > fb::OutputRole::MAX) return unsupported("an output's role is unknown");
   const bool main = output.phase() == fb::Phase::main;
-  if (!main && (!has_source(model) || output.phase() > fb::Phase::MAX || output.role() != fb::OutputRole::none)) {
+  if (!main && (!linked::kSources || !has_source(model) || output.phase() > fb::Phase::MAX ||
+                output.role() != fb::OutputRole::none)) {
     return corrupt("an output's pass is none of the model's, or a task reads one of the source's pass");
   }
   const fb::Tensor& t = tensor(model, output.tensor());
@@ -205,7 +206,7 @@ Verdict check_task(const fb::Model& model) {
     BANTAM_CHECK(check_parents(model, *task->label_sets()->Get(i), traits(task->kind()).scores));
   }
   BANTAM_CHECK(check_further(model, traits(task->kind()).parts));
-  if (task->chat() != nullptr && task->chat()->system_place() > fb::SystemPlace::MAX) {
+  if (linked::kContexts && task->chat() != nullptr && task->chat()->system_place() > fb::SystemPlace::MAX) {
     return corrupt("what the system says in conversations stands in an unknown place");
   }
   if constexpr (linked::kFind) {

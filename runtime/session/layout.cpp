@@ -113,6 +113,11 @@ uint64_t take(uint64_t bytes, uint64_t* at) {
   return begin;
 }
 
+/// Most tokens of a pass.
+uint32_t most_of_passes(const Limits& limits) {
+  return linked::kSources && limits.source > limits.max_tokens ? limits.source : limits.max_tokens;
+}
+
 /// Of encoder-decoders, which always keep what they know of sources.
 [[maybe_unused]] Status resolve_sources(const fb::Model& model, const SessionOptions& options, Limits* limits,
                                         Fault* fault) {
@@ -190,7 +195,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   limits.row_alignment = options.tile_rows % kPageRows != 0 ? kTileStep : kPageRows;
   const uint32_t tile = options.tile_rows != 0 ? options.tile_rows : kDefaultTile;
   limits.tile_rows = round_rows(tile, row_multiple(m, limits, kTile));
-  limits.tile_rows = choose_tile(m, limits, limits.max_tokens > limits.source ? limits.max_tokens : limits.source);
+  limits.tile_rows = choose_tile(m, limits, most_of_passes(limits));
   limits.block_rows = options.block_rows != 0 ? options.block_rows : ops::kBlockRows;
   if (limits.block_rows > limits.tile_rows) limits.block_rows = limits.tile_rows;
   limits.linear_rows = options.block_rows != 0 ? limits.block_rows : ops::kLinearRows;
@@ -198,7 +203,8 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
   const bool i8 = attends_in_i8(m);
   limits.f32_heads = linked::kHost && i8 && options.f32_attention && !is_static(*graph(m).ops()->Get(0));
   limits.offsets = linked::kOffsets && model.has_tokenizer() && options.text_offsets;
-  const bool long_keys = most_keys(limits) > ops::kMaxAttentionRows || limits.source > ops::kMaxAttentionRows;
+  const bool long_keys =
+      most_keys(limits) > ops::kMaxAttentionRows || (linked::kSources && limits.source > ops::kMaxAttentionRows);
   if (i8 && !limits.f32_heads && long_keys) {
     return invalid("int8 attention takes sequences of up to 66,311 tokens");
   }
@@ -261,7 +267,8 @@ uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step
   for (uint32_t i = 0; i < step.op_count(); ++i) {
     const fb::Op& op = *graph(model).ops()->Get(step.first_op() + i);
     const ops::Rule& rule = *ops::find_rule(op);
-    const ops::ScratchNeed need = {most_pages(limits, longest), kernels::attention_pages(0, source), limits.block_rows,
+    const ops::ScratchNeed need = {most_pages(limits, longest),
+                                   linked::kSources ? kernels::attention_pages(0, source) : 0, limits.block_rows,
                                    limits.linear_rows};
     uint64_t bytes = rule.scratch(model, op, need);
     if (linked::kHost && limits.backend && rule.facts->kind == fb::OpAttributes::Linear) {
@@ -291,7 +298,7 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
     raise(heads_bytes(model, limits, fb::Region::tile, values), &tile_heads);
   }
   out->shared = take(shared, &at);
-  out->f32_heads = take(heads, &at);
+  out->f32_heads = linked::kHost ? take(heads, &at) : at;
   out->tile_heads = 0;
   for (const fb::Step* step : *graph(model).steps()) {
     const fb::Phase phase = step->phase();
@@ -304,17 +311,20 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
   }
   out->worker_size = out->tile_heads + tile_heads;
   out->worker_memory = take(limits.workers * out->worker_size, &at);
-  const uint64_t tokens = limits.max_tokens > limits.source ? limits.max_tokens : limits.source;
-  const uint64_t sequences = limits.max_sequences > limits.sources ? limits.max_sequences : limits.sources;
+  const bool more = linked::kSources && limits.sources > limits.max_sequences;
+  const uint64_t tokens = most_of_passes(limits);
+  const uint64_t sequences = more ? limits.sources : limits.max_sequences;
   out->ids = take(tokens * sizeof(int32_t), &at);
   out->segments = take(tokens * sizeof(int32_t), &at);
   if (linked::kMarks) out->marks = take(mark_types(model) > 1 ? tokens * sizeof(int32_t) : 0, &at);
   out->offsets = take((sequences + 1) * sizeof(uint32_t), &at);
   const uint64_t texts = linked::kTokenizer && count(model.tokenizers()) > 0 ? 1 : 0;
   out->results = take(texts * sequences * sizeof(EncodeResult), &at);
-  const uint64_t spans = limits.offsets ? tokens : 0;
-  out->text_offsets = take(spans * sizeof(Offset), &at);
-  out->text_sequences = take(spans, &at);
+  if (linked::kOffsets) {
+    const uint64_t spans = limits.offsets ? tokens : 0;
+    out->text_offsets = take(spans * sizeof(Offset), &at);
+    out->text_sequences = take(spans, &at);
+  }
   out->contexts = at;
   if (linked::kContexts && limits.context != 0) {
     const uint64_t contexts = limits.max_sequences;

@@ -204,7 +204,7 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   if constexpr (linked::kTokenizer) {
     s->has_tokenizer = model.has_tokenizer();
     if (s->has_tokenizer) {
-      const uint32_t number = limits.source != 0 ? root(model).source_tokenizer() : 0;
+      const uint32_t number = linked::kSources && limits.source != 0 ? root(model).source_tokenizer() : 0;
       const Status opened = Tokenizer::open(model, number, &s->tokenizer);
       if (opened != Status::kOk) return opened;
       s->results = part<EncodeResult>(bytes, layout.results);

@@ -19,7 +19,7 @@ Status add_one(SessionState& s, const EncodeOptions& options, const Encode& enco
   if (left == 0) return Status::kTooManyTokens;
   uint32_t limit = options.max_tokens;
   if (limit == 0) limit = s.tokenizer.max_tokens();
-  const uint32_t longest = phase == fb::Phase::source ? s.limits.source : s.limits.longest;
+  const uint32_t longest = linked::kSources && phase == fb::Phase::source ? s.limits.source : s.limits.longest;
   if (limit == 0 || limit > longest) limit = longest;
   TokenBuffer buffer;
   buffer.ids = s.ids + s.tokens;

@@ -90,7 +90,7 @@ class Dev(unittest.TestCase):
 
     def test_quick_hands_arguments_to_ctest(self):
         printed, calls = self.dev("test", "quick", "-R", "tokenizer")
-        self.assertRegex(calls, r"ctest .*--preset quick -R tokenizer")
+        self.assertRegex(calls, r"ctest .*--test-dir build -R tokenizer")
         self.assertNotIn("fuzz", calls)
         self.assertEqual(printed.strip().splitlines()[-1], SUMMARY)
 
