@@ -233,7 +233,7 @@ class Meaning(CommandTest):
     def test_ids_give_what_transformers_gave(self):
         for directory in sorted(GOLDEN.iterdir()):
             lines = (directory / "expected.jsonl").read_text().splitlines()
-            for line in {lines[0], lines[-1]}:  # golden_models_test goes through all
+            for line in lines[-1:]:  # golden_models_test goes through all
                 expected = json.loads(line)
                 if "marks" in expected:
                     continue  # come with texts only: test_find.py
