@@ -55,7 +55,7 @@ class TextStates {
     out.stride = classes_.count() + 1;
     out.first_of_last = out.stride;
     out.class_of = classes_.all();
-    places_ = {{Phase::kEnd, {}}};
+    places_ = {{Phase::kSearchEnd, {}}};
     number_of({Phase::kBegin, Begun(sets_ + 1)});
     out.next.resize(out.stride, 0);
     out.ends = {0};
@@ -79,19 +79,19 @@ class TextStates {
  private:
   using Begun = std::vector<bool>;
   enum class Phase {
-    kEnd,     // of the search
-    kBegin,   // the word may be a match: all its characters are the beginning of one
-    kGap,     // it lies between matches
-    kMatch,   // it is a match, or several
-    kMore,    // a further match may follow it
-    kBehind,  // it ended in front of the match that was read
-    kMerged,  // it ends with the match that was read
+    kSearchEnd,  // of the search
+    kBegin,      // the word may be a match: all its characters are the beginning of one
+    kGap,        // it lies between matches
+    kMatch,      // it is a match, or several
+    kMore,       // a further match may follow it
+    kBehind,     // it ended in front of the match that was read
+    kMerged,     // it ends with the match that was read
   };
   using Place = std::pair<Phase, Begun>;
   struct Entry {
     bool ends = false;  // the word
     bool goes_on = false;
-    Place next = {Phase::kEnd, {}};
+    Place next = {Phase::kSearchEnd, {}};
   };
 
   uint32_t number_of(const Place& place) {
@@ -107,7 +107,7 @@ class TextStates {
     const bool contiguous = behaviour_ == SplitBehaviour::kContiguous;
     Begun after(sets_ + 1);
     switch (phase) {
-      case Phase::kEnd:
+      case Phase::kSearchEnd:
         break;
       case Phase::kMatch:
         if (!contiguous || !classes_.has(c, 0)) return {true};
