@@ -14,11 +14,6 @@ constexpr float kBehind = 1e-6F;
 
 const fb::Tensor& scores_of(const fb::Model& model, const fb::Op& op) { return tensor(model, operand(op.inputs(), 0)); }
 
-bool is_token_rows(const fb::Tensor& t) {
-  return !is_constant(t) && t.region() == fb::Region::shared && rows_symbol(t) == kTokens &&
-         t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows;
-}
-
 Verdict verify_crf(const Site& site) {
   if (site.rows_symbol != kSequences) return corrupt("chains of tags run over sequences");
   if (site.op.epilogue() != nullptr) return corrupt("nothing follows a chain of tags within its op");

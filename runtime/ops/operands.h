@@ -81,6 +81,12 @@ inline uint32_t attention_width(const fb::Op& op) {
   return attention.heads() * attention.head_width();
 }
 
+/// Shared f32 rows of tokens, which any op may read whole.
+inline bool is_token_rows(const fb::Tensor& t) {
+  return !is_constant(t) && t.region() == fb::Region::shared && rows_symbol(t) == kTokens &&
+         t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows;
+}
+
 /// Rule::scratch of operators that want none.
 inline uint64_t no_scratch(const fb::Model&, const fb::Op&, const ScratchNeed&) { return 0; }
 

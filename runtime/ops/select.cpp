@@ -15,12 +15,12 @@ uint32_t selected_width(const fb::Model& model, const fb::Op& op) {
 /// Scores or rows of the whole sequence.
 Verdict check_of_sequence(const Site& site, int32_t index, uint32_t columns) {
   const fb::Tensor& t = tensor(site.model, index);
-  const bool fits = !is_constant(t) && t.region() == fb::Region::shared && rows_symbol(t) == kTokens &&
-                    t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows && width(t) == columns;
-  return fits ? Verdict{} : corrupt("rows are selected from shared f32 rows of tokens by scores of one column", index);
+  return is_token_rows(t) && width(t) == columns
+             ? Verdict{}
+             : corrupt("rows are selected from shared f32 rows of tokens by scores of one column", index);
 }
 
-Verdict verify(const Site& site) {
+Verdict verify_select(const Site& site) {
   const fb::Select& select = *site.op.attributes_as_Select();
   if (site.rows_symbol != kTokens) return corrupt("rows that are selected are those of tokens");
   if (select.rank() >= kMostRanks) return corrupt("a row of too low a score is selected");
@@ -35,7 +35,7 @@ Verdict verify(const Site& site) {
 }
 
 /// Behind what the epilogue needs, a row.
-uint64_t scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+uint64_t select_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
   const uint32_t columns = selected_width(model, op);
   return sink_scratch(op, columns, need.block_rows) + uint64_t{sizeof(float)} * kernels::pad16(columns);
 }
@@ -92,7 +92,6 @@ class Selected {
       args.rows = 1;
       args.width = count;
       args.activation = kernels::Activation::kExp;
-      args.y = shares;
       static_cast<void>(run_.kernels.epilogue_rows(args));  // what is not finite shows in the rows
       for (uint32_t i = 0; i < count; ++i) {
         sum += shares[i];
@@ -142,6 +141,6 @@ Status run_select(const TileRun& run, const fb::Op& op) {
 
 }  // namespace
 
-BANTAM_RULE(Select, verify, scratch, run_select);
+BANTAM_RULE(Select, verify_select, select_scratch, run_select);
 
 }  // namespace bantam::ops

@@ -12,9 +12,9 @@ constexpr uint32_t kMost = 1u << 16;
 
 Verdict check_rows(const Site& site, int32_t index, uint32_t columns) {
   const fb::Tensor& t = tensor(site.model, index);
-  const bool fits = !is_constant(t) && t.region() == fb::Region::shared && rows_symbol(t) == kTokens &&
-                    t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows && width(t) == columns;
-  return fits ? Verdict{} : corrupt("scores of spans are of shared f32 rows of tokens, of equal widths", index);
+  return is_token_rows(t) && width(t) == columns
+             ? Verdict{}
+             : corrupt("scores of spans are of shared f32 rows of tokens, of equal widths", index);
 }
 
 Verdict verify_spans(const Site& site) {
