@@ -7,8 +7,6 @@
 namespace bantam::convert {
 
 using Out = HeadLayer::Out;
-using Activation = HeadLayer::Activation;
-
 Family albert() {
   Family family;
   family.model_types = {"albert"};

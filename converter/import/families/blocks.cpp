@@ -6,8 +6,6 @@
 namespace bantam::convert {
 
 using Out = HeadLayer::Out;
-using Activation = HeadLayer::Activation;
-
 Roles bert_roles() {
   return {{Slot::kWords, "embeddings.word_embeddings.weight"},
           {Slot::kPositions, "embeddings.position_embeddings.weight"},
@@ -46,7 +44,7 @@ Head pooled_choose_head() {
   return {fb::TaskKind::choose, "ForMultipleChoice", Rows::kPooler, {{"classifier", Out::kOne}}};
 }
 
-Head first_classify_head(HeadLayer::Activation activation) {
+Head first_classify_head(Activation activation) {
   return {fb::TaskKind::classify,
           "ForSequenceClassification",
           Rows::kFirst,

@@ -8,6 +8,8 @@
 
 namespace bantam::convert {
 
+using Activation = HeadLayer::Activation;
+
 /// BERT's tensors, which many models kept.
 Roles bert_roles();
 /// Of a layer, in models that were told to have vectors of distances ("position_embedding_type": "relative_key").
@@ -22,7 +24,7 @@ Head score_tag_head();
 Head pooled_classify_head();
 Head pooled_choose_head();
 /// "classifier.dense" on the first token, the activation, and "classifier.out_proj".
-Head first_classify_head(HeadLayer::Activation activation);
+Head first_classify_head(Activation activation);
 /// RoBERTa's masked-language head "lm_head", whose norm is called so.
 Head lm_head(const char* norm = "lm_head.layer_norm");
 /// BERT's masked-language and next-sentence heads, and both.

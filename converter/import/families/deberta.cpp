@@ -8,8 +8,6 @@ namespace bantam::convert {
 namespace {
 
 using Out = HeadLayer::Out;
-using Activation = HeadLayer::Activation;
-
 Family with_places() {
   Family family;
   family.base = "deberta";

@@ -7,8 +7,6 @@
 namespace bantam::convert {
 
 using Out = HeadLayer::Out;
-using Activation = HeadLayer::Activation;
-
 Family electra() {
   Family family;
   family.model_types = {"electra"};

@@ -31,7 +31,7 @@ Family jina_bert() {
   for (Head& head : family.heads) {
     if (head.task != fb::TaskKind::fill) continue;
     HeadLayer& transform = head.layers.front();
-    transform.activation = HeadLayer::Activation::kOfSetting;  // not of the feed-forward layers
+    transform.activation = Activation::kOfSetting;  // not of the feed-forward layers
     transform.setting = "hidden_act";
     transform.setting_otherwise = "gelu";
   }

@@ -4,8 +4,6 @@
 
 namespace bantam::convert {
 using Out = HeadLayer::Out;
-using Activation = HeadLayer::Activation;
-
 Family modernbert() {
   Family family;
   family.model_types = {"modernbert"};

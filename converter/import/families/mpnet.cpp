@@ -3,8 +3,6 @@
 
 namespace bantam::convert {
 
-using Activation = HeadLayer::Activation;
-
 Family mpnet() {
   Family family;
   family.model_types = {"mpnet"};

@@ -6,8 +6,6 @@
 
 namespace bantam::convert {
 
-using Activation = HeadLayer::Activation;
-
 Family roberta() {
   Family family;
   family.model_types = {"roberta", "xlm-roberta", "camembert"};

@@ -9,7 +9,7 @@ using Out = HeadLayer::Out;
 
 /// What transformers makes of a text for its heads.
 HeadLayer summary() {
-  HeadLayer layer = {"sequence_summary.summary", Out::kHidden, HeadLayer::Activation::kOfSetting, nullptr, nullptr,
+  HeadLayer layer = {"sequence_summary.summary", Out::kHidden, Activation::kOfSetting, nullptr, nullptr,
                      "summary_activation",       "tanh"};
   layer.only_if = "summary_use_proj";
   return layer;
@@ -17,14 +17,13 @@ HeadLayer summary() {
 
 /// Ends of answers behind each of the likeliest beginnings.
 Head search_head() {
-  using Act = HeadLayer::Activation;
   Head head = {fb::TaskKind::answer,
                "ForQuestionAnswering",
                Rows::kTokens,
                {{"start_logits.dense", Out::kOne},
-                {"end_logits.dense_0", Out::kHidden, Act::kTanh, "end_logits.LayerNorm"},
+                {"end_logits.dense_0", Out::kHidden, Activation::kTanh, "end_logits.LayerNorm"},
                 {"end_logits.dense_1", Out::kOne},
-                {"answer_class.dense_0", Out::kHidden, Act::kTanh},
+                {"answer_class.dense_0", Out::kHidden, Activation::kTanh},
                 {"answer_class.dense_1", Out::kOne}}};
   head.layers[1].two_rows = head.layers[3].two_rows = head.layers[4].bare = true;
   head.searches = true;
