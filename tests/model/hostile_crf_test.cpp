@@ -1,11 +1,7 @@
 // hostile_test.cpp of chains of tags.
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <string>
-
-#include "bantam/model.h"
-#include "tests/session/model_builder.h"
+#include "tests/model/hostile.h"
 
 namespace bantam::testing {
 namespace {
@@ -39,12 +35,7 @@ fb::TensorT& operand(fb::ModelT& m, size_t i) { return *m.tensors[static_cast<si
 fb::TensorT& written(fb::ModelT& m) { return *m.tensors[static_cast<size_t>(crf(m).outputs[0])]; }
 fb::Dim fixed(int32_t n) { return {-1, 0, n, 1}; }
 
-struct Edit {
-  const char* name;
-  std::function<void(fb::ModelT&)> apply;
-};
-
-const Edit kEdits[] = {
+const OpEdit kEdits[] = {
     {"a step of tokens", [](auto& m) { m.subgraphs[0]->steps[1]->rows = 0; }},
     {"scores absent", [](auto& m) { crf(m).inputs[0] = -1; }},
     {"scores that are a constant", [](auto& m) { crf(m).inputs[0] = crf(m).inputs[1]; }},
@@ -68,22 +59,7 @@ const Edit kEdits[] = {
     {"an epilogue", [](auto& m) { crf(m).epilogue = std::make_unique<fb::EpilogueT>(); }},
 };
 
-Status open(const ModelBuilder& builder, Fault* fault) {
-  const FileBytes file(builder.finish());
-  Model model;
-  return Model::open(file.data(), file.size(), &model, fault);
-}
-
-TEST(HostileCrf, IsRefusedWithAReason) {
-  for (const Edit& edit : kEdits) {
-    ModelBuilder builder = chain_model();
-    Fault fault;
-    ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what;
-    edit.apply(builder.model);
-    EXPECT_EQ(open(builder, &fault), Status::kCorrupt) << edit.name << ": " << fault.what;
-    EXPECT_STRNE(fault.what, "") << edit.name;
-  }
-}
+TEST(HostileCrf, IsRefusedWithAReason) { expect_refused(kEdits, chain_model); }
 
 /// Without members all tokens are in the chain; tokens that are skipped may be more than a text has.
 TEST(HostileCrf, OpensWithoutMembersAndWithAnySkips) {

@@ -1,11 +1,9 @@
 // hostile_test.cpp of recurrent layers.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 
-#include "bantam/model.h"
-#include "tests/session/model_builder.h"
+#include "tests/model/hostile.h"
 
 namespace bantam::testing {
 namespace {
@@ -66,12 +64,7 @@ fb::TensorT& written(fb::ModelT& m, size_t i) { return *m.tensors[static_cast<si
 fb::Dim fixed(int32_t n) { return {-1, 0, n, 1}; }
 void swap(fb::ModelT& m, size_t a, size_t b) { std::swap(layer(m).inputs[a], layer(m).inputs[b]); }
 
-struct Edit {
-  const char* name;
-  std::function<void(fb::ModelT&)> apply;
-};
-
-const Edit kEdits[] = {
+const OpEdit kEdits[] = {
     {"a step of tokens", [](auto& m) { m.subgraphs[0]->steps[1]->rows = 0; }},
     {"an unknown cell", [](auto& m) { fields(m).cell = static_cast<fb::Cell>(2); }},
     {"an unknown direction", [](auto& m) { fields(m).direction = static_cast<fb::Direction>(3); }},
@@ -111,22 +104,7 @@ const Edit kEdits[] = {
     {"an epilogue", [](auto& m) { layer(m).epilogue = std::make_unique<fb::EpilogueT>(); }},
 };
 
-Status open(const ModelBuilder& builder, Fault* fault) {
-  const FileBytes file(builder.finish());
-  Model model;
-  return Model::open(file.data(), file.size(), &model, fault);
-}
-
-TEST(HostileRecurrent, IsRefusedWithAReason) {
-  for (const Edit& edit : kEdits) {
-    ModelBuilder builder = recurrent_model();
-    Fault fault;
-    ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what;
-    edit.apply(builder.model);
-    EXPECT_EQ(open(builder, &fault), Status::kCorrupt) << edit.name << ": " << fault.what;
-    EXPECT_STRNE(fault.what, "") << edit.name;
-  }
-}
+TEST(HostileRecurrent, IsRefusedWithAReason) { expect_refused(kEdits, recurrent_model); }
 
 TEST(HostileRecurrent, OpensWithoutWhatIsOptional) {
   ModelBuilder builder = recurrent_model();

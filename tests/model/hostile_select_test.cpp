@@ -1,11 +1,7 @@
 // hostile_test.cpp of rows that scores select, and of the task that searches ends of answers by them.
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <string>
-
-#include "bantam/model.h"
-#include "tests/session/model_builder.h"
+#include "tests/model/hostile.h"
 
 namespace bantam::testing {
 namespace {
@@ -57,12 +53,7 @@ void repeat_ends(fb::ModelT& m, size_t count) {
   while (count-- > 0) m.outputs.push_back(std::make_unique<fb::OutputT>(*m.outputs[1]));
 }
 
-struct Edit {
-  const char* name;
-  std::function<void(fb::ModelT&)> apply;
-};
-
-const Edit kEdits[] = {
+const OpEdit kEdits[] = {
     {"scores absent", [](auto& m) { select(m).inputs[0] = -1; }},
     {"rows absent", [](auto& m) { select(m).inputs[1] = -1; }},
     {"rows to select from absent", [](auto& m) { select(m).inputs[2] = -1; }},
@@ -97,22 +88,7 @@ const Edit kEdits[] = {
     {"such a score of tokens", [](auto& m) { m.outputs[2]->tensor = m.outputs[1]->tensor; }},
 };
 
-Status open(const ModelBuilder& builder, Fault* fault) {
-  const FileBytes file(builder.finish());
-  Model model;
-  return Model::open(file.data(), file.size(), &model, fault);
-}
-
-TEST(HostileSelect, IsRefusedWithAReason) {
-  for (const Edit& edit : kEdits) {
-    ModelBuilder builder = search_model();
-    Fault fault;
-    ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what << " " << std::string(fault.name, fault.name_size);
-    edit.apply(builder.model);
-    EXPECT_EQ(open(builder, &fault), Status::kCorrupt) << edit.name << ": " << fault.what;
-    EXPECT_STRNE(fault.what, "") << edit.name;
-  }
-}
+TEST(HostileSelect, IsRefusedWithAReason) { expect_refused(kEdits, search_model); }
 
 TEST(HostileSelect, TakesAsManyBeginningsAndEndsAsItSays) {
   ModelBuilder builder = search_model();

@@ -1,11 +1,7 @@
 // hostile_test.cpp of marks of tokens, of scores of spans and of the task that finds them.
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <string>
-
-#include "bantam/model.h"
-#include "tests/session/model_builder.h"
+#include "tests/model/hostile.h"
 
 namespace bantam::testing {
 namespace {
@@ -54,13 +50,7 @@ fb::SpansT& fields(fb::ModelT& m) { return *spans(m).attributes.AsSpans(); }
 fb::FindingT& finding(fb::ModelT& m) { return *m.task->finding; }
 fb::TensorT& tensor(fb::ModelT& m, int32_t i) { return *m.tensors[static_cast<size_t>(i)]; }
 
-struct Edit {
-  const char* name;
-  std::function<void(fb::ModelT&)> apply;
-  Status status = Status::kCorrupt;
-};
-
-const Edit kEdits[] = {
+const OpEdit kEdits[] = {
     {"marks twice", [](auto& m) { m.inputs.push_back(std::make_unique<fb::InputT>(*m.inputs[1])); },
      Status::kUnsupported},
     {"marks without a limit", [](auto& m) { m.inputs[1]->limit = 0; }},
@@ -100,22 +90,7 @@ const Edit kEdits[] = {
     {"no scores", [](auto& m) { m.outputs[0]->role = fb::OutputRole::tags; }},
 };
 
-Status open(const ModelBuilder& builder, Fault* fault) {
-  const FileBytes file(builder.finish());
-  Model model;
-  return Model::open(file.data(), file.size(), &model, fault);
-}
-
-TEST(HostileSpans, AreRefusedWithAReason) {
-  for (const Edit& edit : kEdits) {
-    ModelBuilder builder = spans_model();
-    Fault fault;
-    ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what << " " << std::string(fault.name, fault.name_size);
-    edit.apply(builder.model);
-    EXPECT_EQ(open(builder, &fault), edit.status) << edit.name << ": " << fault.what;
-    EXPECT_STRNE(fault.what, "") << edit.name;
-  }
-}
+TEST(HostileSpans, AreRefusedWithAReason) { expect_refused(kEdits, spans_model); }
 
 TEST(HostileSpans, ModelsSayWhatMarksTheyTake) {
   const FileBytes file(spans_model().finish());

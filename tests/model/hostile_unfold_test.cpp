@@ -1,10 +1,7 @@
 // hostile_test.cpp of rows beside their neighbours.
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <string>
-
-#include "bantam/model.h"
+#include "tests/model/hostile.h"
 #include "tests/session/bert.h"
 
 namespace bantam::testing {
@@ -27,12 +24,7 @@ fb::TensorT& read(fb::ModelT& m) { return *m.tensors[static_cast<size_t>(unfold(
 fb::TensorT& written(fb::ModelT& m) { return *m.tensors[static_cast<size_t>(unfold(m).outputs[0])]; }
 fb::UnfoldT& attributes_of(fb::ModelT& m) { return *unfold(m).attributes.AsUnfold(); }
 
-struct Edit {
-  const char* name;
-  std::function<void(fb::ModelT&)> apply;
-};
-
-const Edit kEdits[] = {
+const OpEdit kEdits[] = {
     {"rows absent", [](auto& m) { unfold(m).inputs[0] = -1; }},
     {"rows that are a constant", [](auto& m) { unfold(m).inputs[0] = m.subgraphs[0]->ops[1]->inputs[1]; }},
     {"rows as i8", [](auto& m) { read(m).type = fb::DType::i8; }},
@@ -55,22 +47,9 @@ const Edit kEdits[] = {
     {"an input too many", [](auto& m) { unfold(m).inputs.push_back(unfold(m).inputs[0]); }},
 };
 
-Status open(const ModelBuilder& builder, Fault* fault) {
-  const FileBytes file(builder.finish());
-  Model model;
-  return Model::open(file.data(), file.size(), &model, fault);
-}
-
 TEST(HostileUnfold, IsRefusedWithAReason) {
   for (const WeightType type : {WeightType::kI8, WeightType::kF32}) {
-    for (const Edit& edit : kEdits) {
-      ModelBuilder builder = build(random_bert(shape_with_neighbours(), 2), type);
-      Fault fault;
-      ASSERT_EQ(open(builder, &fault), Status::kOk) << fault.what;
-      edit.apply(builder.model);
-      EXPECT_EQ(open(builder, &fault), Status::kCorrupt) << edit.name << ": " << fault.what;
-      EXPECT_STRNE(fault.what, "") << edit.name;
-    }
+    expect_refused(kEdits, [type] { return build(random_bert(shape_with_neighbours(), 2), type); });
   }
 }
 
