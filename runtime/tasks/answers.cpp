@@ -128,11 +128,10 @@ bool Answers::allows(void* state, int32_t id) {
   const auto& self = *static_cast<const Answers*>(state);
   if (id < 0) return false;
   // Most tokens are beyond the first or the last of what may follow.
-  if (id > self.at(self.end_ - 1, self.place_) || id < self.at(self.begin_, self.place_)) {
-    return self.length(self.begin_) == self.place_ && self.ends_.has(id);
+  if (id >= self.at(self.begin_, self.place_) && id <= self.at(self.end_ - 1, self.place_)) {
+    const uint32_t rank = self.lower_bound(self.begin_, self.end_, self.place_, id);
+    if (rank < self.end_ && self.at(rank, self.place_) == id) return true;
   }
-  const uint32_t rank = self.lower_bound(self.begin_, self.end_, self.place_, id);
-  if (rank < self.end_ && self.at(rank, self.place_) == id) return true;
   return self.length(self.begin_) == self.place_ && self.ends_.has(id);
 }
 

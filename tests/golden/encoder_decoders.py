@@ -23,15 +23,19 @@ T5 = {
     "eos_token_id": 1,
     "decoder_start_token_id": 0,
 }
-BART = {
-    "vocab_size": WORDS,
-    "d_model": 18,
+# Layers of both stacks, as BART's configuration names them.
+LAYERS = {
     "encoder_layers": 2,
     "decoder_layers": 2,
     "encoder_attention_heads": 3,
     "decoder_attention_heads": 3,
     "encoder_ffn_dim": 26,
     "decoder_ffn_dim": 28,
+}
+BART = {
+    "vocab_size": WORDS,
+    "d_model": 18,
+    **LAYERS,
     "max_position_embeddings": 24,
     "pad_token_id": 1,
     "bos_token_id": 0,

@@ -11,6 +11,7 @@ import tokenizers
 import torch
 import transformers
 
+from encoder_decoders import LAYERS
 from generation import Shake
 
 NAME = "bart-text"
@@ -37,12 +38,7 @@ SETTINGS = {
 
 SMALL = {
     "d_model": 24,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_attention_heads": 3,
-    "decoder_attention_heads": 3,
-    "encoder_ffn_dim": 26,
-    "decoder_ffn_dim": 28,
+    **LAYERS,
     "max_position_embeddings": 64,
 }
 # What scores are shaken by.

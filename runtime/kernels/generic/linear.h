@@ -16,10 +16,10 @@ BANTAM_TINY F32 dequantize(I32 sum_of_products, F32 x_scale, F32 w_scale, F32 bi
 }
 
 #if !defined(BANTAM_KERNEL_ONE_LANE)
-/// Rows [row, row + kRows) by panels [panel, panel + kPanels) of y from their integer sums, sum(r, p). False when some y is not
+/// Rows [row, row + kRows) by panels [panel, panel + kPanels) of y from their integer sums, sum_of(r, p). False when some y is not
 /// finite.
-template <uint32_t kRows, uint32_t kPanels, class Sum>
-BANTAM_INLINE bool store_block(const LinearQ8& a, uint32_t row, uint32_t panel, const Sum& sum) {
+template <uint32_t kRows, uint32_t kPanels, class SumOf>
+BANTAM_INLINE bool store_block(const LinearQ8& a, uint32_t row, uint32_t panel, const SumOf& sum_of) {
   I32 worst = splat(int32_t{0});
   BANTAM_UNROLL
   for (uint32_t p = 0; p < kPanels; ++p) {
@@ -29,7 +29,7 @@ BANTAM_INLINE bool store_block(const LinearQ8& a, uint32_t row, uint32_t panel, 
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       const uint32_t at = row + r;
-      const F32 v = dequantize(sum(r, p), splat(a.x_scale[at]), w_scale, bias);
+      const F32 v = dequantize(sum_of(r, p), splat(a.x_scale[at]), w_scale, bias);
       worst = max(worst, magnitude_bits(v));
       store(a.y + at * a.y_stride + column, v);
     }

@@ -211,10 +211,9 @@ class Answerer {
     if (status == Status::kOk) status = session_.truncate(0, 0);
     for (uint32_t done = 0; done < *count && status == Status::kOk;) {
       const uint32_t left = *count - done;
-      status = run_tokens(ids + done, left < session_.max_tokens() ? left : session_.max_tokens());
-      for (const uint32_t begin = done; done < *count && done - begin < session_.max_tokens(); ++done) {
-        decoder->add(ids[done]);
-      }
+      const uint32_t end = done + (left < session_.max_tokens() ? left : session_.max_tokens());
+      status = run_tokens(ids + done, end - done);
+      for (; done < end; ++done) decoder->add(ids[done]);
     }
     decoder->write_to(show, &out_);
     return status;
