@@ -48,6 +48,8 @@ Verdict check_symbols(const fb::Model& model) {
 }
 
 constexpr uint32_t input_bit(fb::InputKind kind) { return 1u << static_cast<uint32_t>(kind); }
+constexpr uint32_t kInputsLeftOut = (linked::kSources ? 0 : input_bit(fb::InputKind::source_ids)) |
+                                    (linked::kMarks ? 0 : input_bit(fb::InputKind::marks));
 
 Verdict check_inputs(const fb::Model& model) {
   uint32_t seen = 0;
@@ -59,12 +61,7 @@ Verdict check_inputs(const fb::Model& model) {
     seen |= bit;
     if (input.limit() == 0 || input.limit() > INT32_MAX) return corrupt("an input's limit is zero or too large");
   }
-  if (!linked::kSources && (seen & input_bit(fb::InputKind::source_ids)) != 0) {
-    return not_linked("this build leaves out encoder-decoders");
-  }
-  if (!linked::kMarks && (seen & input_bit(fb::InputKind::marks)) != 0) {
-    return not_linked("this build knows no marks of tokens");
-  }
+  if ((seen & kInputsLeftOut) != 0) return not_linked("this build leaves out encoder-decoders or marks of tokens");
   return (seen & input_bit(fb::InputKind::ids)) != 0 ? Verdict{} : unsupported("a model has no input of ids");
 }
 
@@ -99,7 +96,7 @@ bool all_in_range(const flatbuffers::Vector<int32_t>* indices, uint32_t tensors)
 /// unknown op's own is not known: there, fields name different inputs.
 Verdict check_positions(const fb::Op& op, const ops::OpFacts& facts) {
   static_assert(kMostInputs < 32);
-  const bool known = facts.kind != fb::OpAttributes::NONE;
+  const bool known = !linked::op(linked::kOpCopy) || facts.kind != fb::OpAttributes::NONE;
   const uint32_t own = known ? facts.inputs : 0;
   const uint32_t inputs = count(op.inputs());
   uint32_t named = 0;

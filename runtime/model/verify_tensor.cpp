@@ -126,7 +126,8 @@ Verdict count_scales(const fb::Tensor& t, uint32_t* scales) {
       *scales = padded_extent(t, 0, 16);
       return {};
     case fb::ScaleKind::per_group:  // then four factors in the place of one
-      if (__builtin_mul_overflow(size_t{padded_extent(t, 0, 16)} / 4, size_t{4} + int4_groups(t), scales)) {
+      if (linked::kInt4 &&
+          __builtin_mul_overflow(size_t{padded_extent(t, 0, 16)} / 4, size_t{4} + int4_groups(t), scales)) {
         return corrupt("a tensor's shape is too large");
       }
       return {};

@@ -113,7 +113,7 @@ struct ScratchNeed {
   uint32_t linear_rows;
 };
 
-/// A row of ops.inc; images have all of them.
+/// A row of ops.inc.
 struct OpFacts {
   fb::OpAttributes kind : 7;
   fb::Numerics numerics : 1;
@@ -132,22 +132,44 @@ struct Rule {
   Status (*run)(const TileRun&, const fb::Op&);
 };
 
-inline constexpr OpFacts kFacts[] = {
+/// How many of the rows of ops.inc before `row` this build links: hosts all, images those of their models.
+constexpr uint32_t linked_below(uint32_t row) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < row; ++i) n += linked::op(i) ? 1u : 0u;
+  return n;
+}
+constexpr uint32_t kLinkedOps = linked_below(linked::kOps);
+
+/// What the linked rows say, in their order: on hosts element i is row i.
+struct Facts {
+  OpFacts rows[kLinkedOps == 0 ? 1 : kLinkedOps];
+  constexpr const OpFacts& operator[](uint32_t i) const { return rows[i]; }
+};
+constexpr Facts linked_facts() {
+  constexpr OpFacts all[] = {
 #define BANTAM_OP(name, kind, numerics, inputs, required, outputs, whole, macs) \
   {fb::OpAttributes::kind, fb::Numerics::numerics, inputs, required, outputs, whole},
 #include "ops/ops.inc"
 #undef BANTAM_OP
-};
+  };
+  Facts facts = {};
+  for (uint32_t row = 0; row < linked::kOps; ++row) {
+    if (linked::op(row)) facts.rows[linked_below(row)] = all[row];
+  }
+  return facts;
+}
+inline constexpr Facts kFacts = linked_facts();
 
 #define BANTAM_OP(name, ...) extern const Rule k##name;
 #include "ops/ops.inc"
 #undef BANTAM_OP
 /// Defines the rule of row `name`.
-#define BANTAM_RULE(name, verify, scratch, run) const Rule k##name = {&kFacts[linked::kOp##name], verify, scratch, run}
+#define BANTAM_RULE(name, verify, scratch, run) \
+  const Rule k##name = {kFacts.rows + linked_below(linked::kOp##name), verify, scratch, run}
 
-/// Row of ops.inc that executes an op of this kind and numerics; kOps: none does.
+/// Element of kFacts for an op of this kind and numerics; kOps: this build executes none.
 constexpr uint32_t find_row(fb::OpAttributes kind, fb::Numerics numerics) {
-  for (uint32_t row = 0; row < linked::kOps && kind != fb::OpAttributes::NONE; ++row) {
+  for (uint32_t row = 0; row < kLinkedOps && kind != fb::OpAttributes::NONE; ++row) {
     if (kFacts[row].kind == kind && kFacts[row].numerics == numerics) return row;
   }
   return linked::kOps;
@@ -155,12 +177,9 @@ constexpr uint32_t find_row(fb::OpAttributes kind, fb::Numerics numerics) {
 /// That of this op, which may be of a version or ask for features that this reader does not know.
 uint32_t find_row(const fb::Op& op);
 
-/// An operator of this kind is executed, in one form or another.
+/// An operator of this kind is executed, in one form or another, by builds that link it: the schema has no others.
 constexpr bool is_known(fb::OpAttributes kind) {
-  for (const OpFacts& facts : kFacts) {
-    if (facts.kind == kind) return true;
-  }
-  return false;
+  return kind != fb::OpAttributes::NONE && kind <= fb::OpAttributes::MAX;
 }
 
 /// The rule of this op: that of its kind; the copying rule when this version does not know the kind and the op allows that
