@@ -24,11 +24,13 @@ BANTAM_INLINE Visible visible_keys(const Args& a, uint32_t query) {
   return keys.begin < keys.end ? Visible{keys.begin, keys.end} : Visible{a.kv_begin, a.kv_begin};
 }
 
+/// cap * tanh(score / cap). Out of line: few models cap, and every block would have it once a vector of scores.
+BANTAM_NOINLINE F32 cap_score(F32 score, float cap) { return splat(cap) * tanh(score / splat(cap)); }
+
 /// A biased score, capped where the call asks for it.
 BANTAM_INLINE F32 capped(const Attention& a, F32 score) {
   if (!linked::kSoftCap || a.soft_cap == 0.0f) return score;
-  const F32 cap = splat(a.soft_cap);
-  return cap * tanh(score / cap);
+  return cap_score(score, a.soft_cap);
 }
 
 /// A count of pages as a type.
