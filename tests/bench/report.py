@@ -335,9 +335,9 @@ def replace_part(page, name, lines, after=None):
 
 def machine_of(results):
     """As the newest of the results says."""
-    files = [results / name for name in ("commands.json", "peers.json") if (results / name).exists()]
+    files = [results / name for name in ("commands.json", "peers.json", "encoders.json") if (results / name).exists()]
     if not files:
-        sys.exit(f"{results}: neither commands.json nor peers.json; ./dev bench makes them")
+        sys.exit(f"{results}: no commands.json, peers.json or encoders.json; ./dev bench makes them")
     return json.loads(max(files, key=lambda file: file.stat().st_mtime).read_text())["machine"]
 
 
