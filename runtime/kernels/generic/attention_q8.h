@@ -61,6 +61,12 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     }
   }
 
+  /// While values are added up, nothing else of the cache is waited for: the keys that the next head begins with lie behind these.
+  BANTAM_INLINE void fetch_next_head(uint32_t page) {
+    const size_t key_bytes = size_t{pad4(a.head_width)} * 16 + 64;
+    for (size_t i = 0; i < key_bytes; i += 64) prefetch(this->keys(page) + key_bytes + i);
+  }
+
   template <uint32_t kPages>
   BANTAM_INLINE void scores_of(Pages<kPages>, uint32_t page) {
     if constexpr (kRows == 1) fetch_from<kPages>(page);
@@ -102,6 +108,7 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     block.clear();
     for (uint32_t page = page_begin; page < page_end; ++page) {
       const int8_t* values = reinterpret_cast<const int8_t*>(this->values(page)) + panel * 256;
+      if (kRows == 1 && panel == 0) fetch_next_head(page);
       block.add_page(this->probability(0, page), this->stride * sizeof(float), values, 256);
     }
     const bool all_columns = (panel + kPanels) * 16 <= a.head_width;
@@ -134,7 +141,8 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     }
     if (!this->probabilities()) return false;
     bool finite = true;
-    constexpr uint32_t kGroup = block_panels(kRows);
+    constexpr uint32_t kMost = block_panels(kRows);
+    constexpr uint32_t kGroup = kMost < 4 ? kMost : 4;  // heads are 64 wide, mostly
     const uint32_t panels = pad16(a.head_width) / 16;
     uint32_t panel = 0;
     for (; panel + kGroup <= panels; panel += kGroup) finite &= values_of<kGroup>(panel);
