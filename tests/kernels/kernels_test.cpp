@@ -13,7 +13,7 @@
 namespace bantam::kernels::test {
 namespace {
 
-constexpr uint64_t kSeeds = bantam::testing::rounds(150, 30);
+const uint64_t kSeeds = bantam::testing::cases<uint64_t>(150, 30);
 
 template <class Args>
 void check_kernel(uint64_t salt) {

@@ -115,7 +115,7 @@ TEST(SplitText, IsWhatTheRulesMakeOfMatches) {
     return out;
   };
   for (const bool normalised : {false, true}) {
-    for (int round = 0; round < testing::rounds(12, 2); ++round) {
+    for (int round = 0; round < testing::cases(12, 2); ++round) {
       const size_t letters = 2 + dice() % 3;
       const Letters wanted = some(2 + dice() % 4, letters);
       for (const char* behaviour : kBehaviours) {
