@@ -50,7 +50,8 @@
 #ifndef BANTAM_LINK_ROWS
 #define BANTAM_LINK_ROWS 16
 #endif
-// Bit i: the pooling of number i (fb::PoolKind). Bit 31: rows divided by their length (Pool.l2).
+// Bit i: the pooling of number i (fb::PoolKind). Bit 30: parts of columns, each from rows of its own (Pool.skip_last);
+// 31: rows divided by their length (Pool.l2).
 #ifndef BANTAM_LINK_POOLS
 #define BANTAM_LINK_POOLS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
@@ -177,7 +178,8 @@ constexpr bool kBias = kDistanceBias || kSlopes || kPlaceScores || kSegmentKeys 
 constexpr bool kRotary = ((BANTAM_LINK_PLACES)&4u) != 0;
 constexpr bool kHeadNorms = ((BANTAM_LINK_PLACES)&32u) != 0;
 constexpr bool kNeighbours = ((BANTAM_LINK_PLACES)&8u) != 0;
-constexpr uint32_t kUnitLengthBit = 31;
+constexpr uint32_t kPoolPartsBit = 30, kUnitLengthBit = 31;
+constexpr bool kPoolParts = ((BANTAM_LINK_POOLS) >> kPoolPartsBit & 1u) != 0;
 constexpr bool kUnitLength = ((BANTAM_LINK_POOLS) >> kUnitLengthBit & 1u) != 0;
 constexpr bool kFurtherSets = ((BANTAM_LINK_LABELS)&1u) != 0;
 constexpr bool kParents = ((BANTAM_LINK_LABELS)&2u) != 0;

@@ -163,6 +163,7 @@ class Needs {
       case fb::OpAttributes::Pool:
         need("POOLS", 1u << static_cast<uint32_t>(op.attributes_as_Pool()->kind()));
         if (op.attributes_as_Pool()->l2()) need("POOLS", 1u << linked::kUnitLengthBit);
+        if (count(op.attributes_as_Pool()->skip_last()) != 0) need("POOLS", 1u << linked::kPoolPartsBit);
         return;
       case fb::OpAttributes::Embed:
         for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables()) {

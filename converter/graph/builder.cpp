@@ -222,12 +222,13 @@ int32_t Builder::attention(const std::string& name, const Heads& heads, const At
   return y;
 }
 
-int32_t Builder::pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2) {
+int32_t Builder::pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2, std::vector<uint32_t> skip_last) {
   const int32_t y = activation(name, kSequences, width(x));
   fb::OpT& added = op(name, {x}, {y, kAbsent});
   auto& attributes = set_attributes<fb::PoolT>(added);
   attributes.kind = kind;
   attributes.l2 = l2;
+  attributes.skip_last = std::move(skip_last);
   return y;
 }
 

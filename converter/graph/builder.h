@@ -106,7 +106,7 @@ class Builder {
   Heads split_states(const std::string& name, int32_t x, uint32_t kv_heads);
   /// Attention to a source where keys and values are states.
   int32_t attention(const std::string& name, const Heads& heads, const AttentionSpec& spec = {});
-  int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2);
+  int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2, std::vector<uint32_t> skip_last = {});
   int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width);
   /// `x`: scores of tags; `transitions`: a table [tags + 2, tags]; `members`: integers, or kAbsent; see Crf in the schema.
   int32_t crf(const std::string& name, int32_t x, int32_t transitions, int32_t members, uint32_t skip_first,

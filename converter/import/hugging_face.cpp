@@ -14,6 +14,7 @@
 #include "graph/task_parts.h"
 #include "import/chain.h"
 #include "import/chat/chat.h"
+#include "import/convolutions.h"
 #include "import/families/config.h"
 #include "import/heads.h"
 #include "import/languages.h"
@@ -264,6 +265,13 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   if (family.block.recurrent) {
     const bool of_texts = (traits(head.task).parts & kLabelsPart) != 0;
     add_recurrent_layers(builder, weights, fields, of_texts && fields.text("pooling", "last") == "last", &encoder);
+  }
+  if (family.block.convolutions) {
+    const bool of_texts = (traits(head.task).parts & kLabelsPart) != 0;
+    const bool of_tokens = head.task == fb::TaskKind::none || (traits(head.task).parts & kWordsPart) != 0;
+    const ConvolutionSettings convolutions = read_convolutions(fields, of_tokens);
+    problems.raise();  // as above
+    add_convolutions(builder, weights, convolutions, of_texts, &encoder);
   }
   SentencePooling pooling;
   const bool pools = classifies || (traits(head.task).parts & kVectorPart) != 0;

@@ -191,6 +191,9 @@ Draft::Role Draft::role_of(const std::string& name) const {
   for (const char* recurrent : {"lstm", "gru", "rnn"}) {
     if (family().block.recurrent && is(module, base_, recurrent)) return Role{Axis::kNone, Axis::kNone, -1, true};
   }
+  if (family().block.convolutions && module.compare(0, base_.size() + 6, base_ + "convs.") == 0) {
+    return Role{Axis::kNone, Axis::kNone, -1, true};
+  }
   if (is_gliner(source_.config) && module.compare(0, outer_.size(), outer_) == 0) {
     const GlinerPart part = gliner_part(module.substr(outer_.size()));
     if (part != GlinerPart::kNone) {

@@ -136,12 +136,11 @@ constexpr Field kList[] = {
     field(&fb::Attention::distance_bias), field(&fb::Attention::slopes), field(&fb::Attention::place_rows),
     field(&fb::Attention::place_keys), field(&fb::Attention::place_queries), field(&fb::Attention::shared_places),
     field(&fb::Attention::segment_keys), field(&fb::Attention::filler), field(&fb::Attention::soft_cap),
-    field(&fb::Attention::cross),  //
-    field(&fb::Pool::kind),
-    field(&fb::Pool::l2),                                     //
-    field(&fb::Slice::begin), field(&fb::Slice::width),       //
-    field(&fb::Crf::skip_first), field(&fb::Crf::skip_last),  //
-    field(&fb::Unfold::before), field(&fb::Unfold::after),    //
+    field(&fb::Attention::cross),                                               //
+    field(&fb::Pool::kind), field(&fb::Pool::l2), field(&fb::Pool::skip_last),  //
+    field(&fb::Slice::begin), field(&fb::Slice::width),                         //
+    field(&fb::Crf::skip_first), field(&fb::Crf::skip_last),                    //
+    field(&fb::Unfold::before), field(&fb::Unfold::after),                      //
     field(&fb::Recurrent::cell), field(&fb::Recurrent::direction), field(&fb::Recurrent::after),
     field(&fb::Recurrent::mark),                          //
     field(&fb::Spans::width), field(&fb::Spans::labels),  //

@@ -1,4 +1,6 @@
 // Pool: one row for each sequence from that sequence's rows.
+#include <string.h>
+
 #include "ops/epilogue.h"
 
 namespace bantam::ops {
@@ -6,10 +8,19 @@ namespace {
 
 static_assert(static_cast<int>(kernels::Pool::kSum) == static_cast<int>(fb::PoolKind::sum));
 
+constexpr uint32_t kMostParts = 8;
+
+/// Parts of columns that are read from different rows; 1: all are read from the same.
+uint32_t parts_of(const fb::Pool& pool) {
+  const uint32_t parts = linked::kPoolParts ? count(pool.skip_last()) : 0;
+  return parts == 0 ? 1 : parts;
+}
+
 Verdict verify_pool(const Site& site) {
-  if (site.op.attributes_as_Pool()->kind() > fb::PoolKind::MAX) return corrupt("unknown pooling");
-  if (!linked::pool(static_cast<uint32_t>(site.op.attributes_as_Pool()->kind())) ||
-      (!linked::kUnitLength && site.op.attributes_as_Pool()->l2())) {
+  const fb::Pool& pool = *site.op.attributes_as_Pool();
+  if (pool.kind() > fb::PoolKind::MAX) return corrupt("unknown pooling");
+  if (!linked::pool(static_cast<uint32_t>(pool.kind())) || (!linked::kUnitLength && pool.l2()) ||
+      (!linked::kPoolParts && count(pool.skip_last()) != 0)) {
     return not_linked("this build leaves the pooling out");
   }
   if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
@@ -19,11 +30,44 @@ Verdict verify_pool(const Site& site) {
       (t.type() != fb::DType::f32 && t.type() != fb::DType::i8) || t.layout() != fb::Layout::rows) {
     return corrupt("pooling reads shared f32 or i8 rows of tokens", x);
   }
+  if (linked::kPoolParts) {
+    const uint32_t parts = parts_of(pool);
+    if (parts > kMostParts || width(t) % parts != 0 || (parts > 1 && pool.l2())) {
+      return corrupt("the columns that are pooled do not fall into these parts", x);
+    }
+  }
   return check_epilogue(site, width(t));
 }
 
+/// A row of one part beside those of the sink.
 uint64_t pool_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
-  return sink_scratch(op, input_width(model, op), need.block_rows);
+  const uint32_t columns = input_width(model, op);
+  const uint64_t part = parts_of(*op.attributes_as_Pool()) > 1 ? uint64_t{kernels::pad16(columns)} * sizeof(float) : 0;
+  return sink_scratch(op, columns, need.block_rows) + part;
+}
+
+/// Rows [begin, end) of all columns as one row.
+bool pool_into(const TileRun& run, const fb::Pool& pool, const Rows& x, uint32_t columns, uint32_t begin, uint32_t end,
+               float* y) {
+  return run.kernels.pool_rows({x.q8 ? nullptr : x.f32(), x.q8 ? x.i8() : nullptr, x.scales, x.stride, begin, end,
+                                columns, static_cast<kernels::Pool>(pool.kind()), pool.l2(), y});
+}
+
+/// The row of a sequence. `row`: scratch for one.
+bool pool_sequence(const TileRun& run, const fb::Pool& pool, const Rows& x, uint32_t columns, uint32_t sequence,
+                   float* row, float* y) {
+  const uint32_t begin = run.offsets[sequence], end = run.offsets[sequence + 1];
+  if (!linked::kPoolParts || count(pool.skip_last()) == 0) return pool_into(run, pool, x, columns, begin, end, y);
+  const uint32_t parts = parts_of(pool), width = columns / parts;
+  bool finite = true;
+  for (uint32_t part = 0; part < parts; ++part) {
+    const uint32_t skipped = pool.skip_last()->Get(part);
+    const uint32_t stop = skipped < end - begin ? end - skipped : begin + 1;
+    float* to = part == 0 ? y : row;
+    finite &= pool_into(run, pool, x, columns, begin, stop, to);
+    if (part != 0) memcpy(y + size_t{part} * width, row + size_t{part} * width, width * sizeof(float));
+  }
+  return finite;
 }
 
 Status run_pool(const TileRun& run, const fb::Op& op) {
@@ -31,15 +75,13 @@ Status run_pool(const TileRun& run, const fb::Op& op) {
   const uint32_t columns = input_width(run.model, op);
   const Rows x = all_rows(run, operand(op.inputs(), 0));
   const RowSink sink(run, op, columns, false);
+  float* part = reinterpret_cast<float*>(run.scratch + sink_scratch(op, columns, run.block_rows));
   bool finite = true;
   for (uint32_t first = 0, n = 0; first < run.rows; first += n) {
     n = sink.block(first);
     for (uint32_t i = 0; i < n; ++i) {
-      const uint32_t sequence = run.row_begin + first + i;
-      finite &= run.kernels.pool_rows({x.q8 ? nullptr : x.f32(), x.q8 ? x.i8() : nullptr, x.scales, x.stride,
-                                       run.offsets[sequence], run.offsets[sequence + 1], columns,
-                                       static_cast<kernels::Pool>(pool.kind()), pool.l2(),
-                                       sink.rows(first) + size_t{i} * sink.stride()});
+      finite &= pool_sequence(run, pool, x, columns, run.row_begin + first + i, part,
+                              sink.rows(first) + size_t{i} * sink.stride());
     }
     finite &= sink.finish(first, n);
   }

@@ -15,6 +15,7 @@ Verdict check_scales(const Site& site, uint32_t columns) {
 Verdict verify_static_pool(const Site& site) {
   const fb::Pool& pool = *site.op.attributes_as_Pool();
   if (pool.kind() > fb::PoolKind::MAX) return corrupt("unknown pooling");
+  if (count(pool.skip_last()) != 0) return unsupported("integer pooling takes all columns from the same rows");
   if (site.rows_symbol != kSequences) return corrupt("pooling runs over sequences");
   const int32_t x = operand(site.op.inputs(), 0);
   const fb::Tensor& t = tensor(site.model, x);

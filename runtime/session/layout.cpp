@@ -76,7 +76,8 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
         break;
       }
       case fb::OpAttributes::Pool:
-        if (op->attributes_as_Pool()->kind() != fb::PoolKind::last) {
+        if (op->attributes_as_Pool()->kind() != fb::PoolKind::last ||
+            (linked::kPoolParts && count(op->attributes_as_Pool()->skip_last()) != 0)) {
           return "a model that takes more than the last token of a text keeps no contexts";
         }
         break;

@@ -95,7 +95,7 @@ class Evaluator {
         y = attention(op, *op.attributes.AsAttention());
         break;
       case fb::OpAttributes::Pool:
-        y = pool(tensors_.at(op.inputs.at(0)), *op.attributes.AsPool());
+        y = pool_parts(tensors_.at(op.inputs.at(0)), *op.attributes.AsPool());
         break;
       case fb::OpAttributes::Slice: {
         const fb::SliceT& slice = *op.attributes.AsSlice();
@@ -503,6 +503,22 @@ class Evaluator {
           for (size_t i = begin; i < end; ++i) y.at(row, i) += score[key] / sum * v.at(key, i - shared);
         }
       }
+    }
+    return y;
+  }
+
+  /// Each part of the columns from the rows that are its.
+  static Matrix pool_parts(const Matrix& x, const fb::PoolT& attributes) {
+    const std::vector<uint32_t>& skipped = attributes.skip_last;
+    if (skipped.empty()) return pool(x, attributes);
+    Matrix y{1, x.width, {}};
+    for (size_t part = 0; part < skipped.size(); ++part) {
+      const size_t width = x.width / skipped.size();
+      Matrix own = columns(x, static_cast<uint32_t>(part * width), static_cast<uint32_t>(width));
+      own.rows = skipped[part] < own.rows ? own.rows - skipped[part] : 1;
+      own.values.resize(own.rows * width);
+      const Matrix pooled = pool(own, attributes);
+      y.values.insert(y.values.end(), pooled.values.begin(), pooled.values.end());
     }
     return y;
   }

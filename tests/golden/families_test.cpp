@@ -153,11 +153,11 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("scores of places"),
               family.block.places || family.block.shifted || model.config().relative.vectors);
     EXPECT_EQ(links("keys of segments"), family.block.shifted);
-    EXPECT_EQ(links("unfold"), model.config().convolution != 0);
+    EXPECT_EQ(links("unfold"), model.config().convolution != 0 || family.block.convolutions);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("gates"), family.has(Slot::kGate));
     EXPECT_EQ(links("scores that are capped"), family.settings.soft_cap != nullptr);
-    EXPECT_EQ(links("attention"), !family.block.averaged && !family.block.recurrent);
+    EXPECT_EQ(links("attention"), !family.block.averaged && !family.block.recurrent && !family.block.convolutions);
     EXPECT_EQ(links("recurrent"), family.block.recurrent || model.finds());
   });
 }
@@ -170,8 +170,8 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
     const bool refused = model.is_pair() || family.has(Slot::kDistances) || family.has(Slot::kGate) ||
                          family.block.places || family.block.shifted || model.config().relative.vectors ||
                          family.block.bottlenecks || family.block.averaged || family.block.recurrent ||
-                         !family.has(Slot::kEmbeddingNorm) || !model.has_biases() || model.gives_words() ||
-                         model.gives_token_vectors() || model.finds();
+                         family.block.convolutions || !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
+                         model.gives_words() || model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

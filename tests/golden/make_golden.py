@@ -26,6 +26,7 @@ import papers
 import recurrent
 import reference
 import shaw
+import textcnn
 import translation
 from decoders import DECODER_MODELS, TOKENS
 from tags import FIVE_TAGS, TAGS
@@ -644,6 +645,11 @@ def make_recurrent(root, name, seed):
     write_expected(root / name, 24 if "classify" in name else 17, seed, vocabulary=recurrent.VOCABULARY)
 
 
+def make_textcnn(root, name, seed):
+    textcnn.make(root / name, reference.Crf, randomize, seed)
+    write_expected(root / name, 24 if "classify" in name else 17, seed, vocabulary=textcnn.VOCABULARY)
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "models")
     root.mkdir(parents=True, exist_ok=True)
@@ -666,6 +672,7 @@ def main():
     makers += [("minilm-multilingual", make_multilingual, 340)]
     makers += [(name, make_static, seed) for seed, name in enumerate(("static-plain", "static-mapped"), start=320)]
     makers += [(name, make_recurrent, seed) for seed, name in enumerate(recurrent.LAYOUTS, start=360)]
+    makers += [(name, make_textcnn, seed) for seed, name in enumerate(textcnn.LAYOUTS, start=380)]
     for name, maker, seed in makers:
         if not any(fnmatch.fnmatch(name, pattern) for pattern in sys.argv[2:] or ["*"]):
             continue

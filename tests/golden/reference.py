@@ -16,6 +16,7 @@ import papers
 import recurrent
 import shaw
 import static_embeddings
+import textcnn
 
 OUTPUTS = (
     "logits",
@@ -171,6 +172,8 @@ class Reference:
             self.plain = papers.Paper(self.directory)
         elif recurrent.is_one(self.directory):
             self.plain = recurrent.load(self.directory, Crf)
+        elif textcnn.is_one(self.directory):
+            self.plain = textcnn.load(self.directory, Crf)
         elif (
             self.directory.joinpath("config.json").exists()
             and self.settings().get("position_embedding_type") == "alibi"

@@ -67,6 +67,11 @@ class Tiny {
       config_["hidden_size"] = kHidden / 2;
       config_["bidirectional"] = true;
     }
+    if (family.block.convolutions) {
+      config_["kernel_sizes"] = {2U, 3U};
+      config_["num_filters"] = kHidden / 2;
+      config_["padding"] = "same";
+    }
     if (family.settings.task_types_if != nullptr) config_[family.settings.task_types_if] = true;
     config_["num_labels"] = kLabels;
     if (head.task == fb::TaskKind::find) {
@@ -213,6 +218,7 @@ class Tiny {
   void encoder() {
     const std::string base = std::string(stack().base) + ".";
     if (stack().block.recurrent) recurrent(base + "lstm.");
+    if (stack().block.convolutions) convolutions(base + "convs.");
     for (const auto& [slot, name] : convert::stored_roles(read_)) {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
@@ -252,6 +258,15 @@ class Tiny {
       if (!biases_) continue;
       add(module + "bias_ih_l0" + direction, {gates}, 0.2F);
       add(module + "bias_hh_l0" + direction, {gates}, 0.2F);
+    }
+  }
+
+  /// torch.nn.Conv1d's, of two sizes.
+  void convolutions(const std::string& module) {
+    for (const uint64_t size : {2U, 3U}) {
+      const std::string name = module + std::to_string(size - 2);
+      add(name + ".weight", {kHidden / 2, kHidden, size}, 0.4F);
+      if (biases_) add(name + ".bias", {kHidden / 2}, 0.2F);
     }
   }
 

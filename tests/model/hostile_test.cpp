@@ -425,6 +425,15 @@ std::vector<Edit> op_edits() {
       {"unknown mask", unsupported,
        [](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->mask = value<fb::MaskKind>(200); }},
       {"unknown pooling", corrupt, [](auto& m) { op(m, "first").attributes.AsPool()->kind = value<fb::PoolKind>(50); }},
+      {"more parts than are pooled", corrupt,
+       [](auto& m) { op(m, "first").attributes.AsPool()->skip_last.assign(16, 0); }},
+      {"columns that are no multiple of the parts", corrupt,
+       [](auto& m) { op(m, "first").attributes.AsPool()->skip_last.assign(7, 0); }},
+      {"the length of parts", corrupt,
+       [](auto& m) {
+         op(m, "first").attributes.AsPool()->skip_last.assign(2, 0);
+         op(m, "first").attributes.AsPool()->l2 = true;
+       }},
       {"pooling of tile rows", corrupt, [](auto& m) { op(m, "first").inputs[0] = index_of(m, "qkv"); }},
       {"pooling of i8", corrupt, [](auto& m) { op(m, "first").inputs[0] = index_of(m, "q"); }},
   };

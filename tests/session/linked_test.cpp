@@ -118,6 +118,8 @@ TEST(Linked, FunctionsAndNumbersLeftOut) {
             Status::kOpNotLinked);
   EXPECT_EQ(name_of(fault), "first");
   EXPECT_EQ(open_edited([](auto& m) { op(m, "first").attributes.AsPool()->l2 = true; }, &fault), Status::kOpNotLinked);
+  EXPECT_EQ(open_edited([](auto& m) { op(m, "first").attributes.AsPool()->skip_last = {1}; }, &fault),
+            Status::kOpNotLinked);
   EXPECT_EQ(
       open_edited([](auto& m) { op(m, "layer.0.attention").attributes.AsAttention()->mask = fb::MaskKind::window; },
                   &fault),

@@ -313,6 +313,8 @@ struct Block {
   bool shifted = false;
   /// Layers are recurrent (import/recurrent.h).
   bool recurrent = false;
+  /// Layers are convolutions over tokens (import/convolutions.h).
+  bool convolutions = false;
   /// With `norm_first`: the first layer's attention has a norm in front, too, and embeddings have none.
   bool norm_before_all = false;
   /// Tokens see themselves and those in front of them: the layers of a decoder.

@@ -187,6 +187,7 @@ const char* Family::why_layers_stay() const {
   if (source != nullptr) return "students of encoder-decoders are not made yet";
   if (block.averaged) return "there are none";
   if (block.recurrent) return "they are recurrent";
+  if (block.convolutions) return "they are convolutions";
   return shares_layers() ? "several run the same weights" : nullptr;
 }
 

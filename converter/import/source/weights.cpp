@@ -157,6 +157,11 @@ std::optional<uint64_t> Weights::rows(const std::string& full) const {
   return stored.shape.front();
 }
 
+size_t Weights::encoder_extents(const std::string& name) const {
+  const auto found = find(base_ + name);
+  return found ? checkpoint_.tensors().at(*found).stored->shape.size() : 0;
+}
+
 uint32_t Weights::layers(const std::string& stack) const {
   const std::string prefix = base_ + stack;
   uint32_t count = 0;

@@ -59,6 +59,8 @@ class Weights {
   /// Extent 0 of a tensor, nothing when it is absent or a scalar.
   std::optional<uint64_t> encoder_rows(const std::string& name) const { return rows(base_ + name); }
   std::optional<uint64_t> head_rows(const std::string& name) const { return rows(outer_ + name); }
+  /// How many extents a tensor has; 0: it is absent, or a scalar.
+  size_t encoder_extents(const std::string& name) const;
   /// Layers present: 1 + the largest N of "<stack>N." among encoder names.
   uint32_t layers(const std::string& stack) const;
 
