@@ -32,7 +32,8 @@
 #ifndef BANTAM_LINK_NORMS
 #define BANTAM_LINK_NORMS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
-// Bit i: the mask of attention of number i (fb::MaskKind). Number 0, none, is always there.
+// Bit i: the mask of attention of number i (fb::MaskKind). Number 0, none, is always there. 7 is also for embeddings of whether
+// tokens have marks.
 #ifndef BANTAM_LINK_MASKS
 #define BANTAM_LINK_MASKS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
@@ -167,14 +168,16 @@ constexpr bool kStoreSum = ((BANTAM_LINK_EPILOGUE)&2u) != 0;
 constexpr bool kMasks = ((BANTAM_LINK_MASKS) >> 1) != 0;
 constexpr bool mask(uint32_t kind) { return ((1u | (BANTAM_LINK_MASKS)) >> kind & 1u) != 0; }
 constexpr bool kFillers = ((BANTAM_LINK_MASKS) >> 4 & 3u) != 0;
-constexpr bool kPrefix = ((BANTAM_LINK_MASKS) >> 6) != 0;
+constexpr bool kPrefix = ((BANTAM_LINK_MASKS) >> 6 & 1u) != 0;
+/// The mask of marks, and what tells tokens with a mark from others (fb::IndexSource.marked).
+constexpr bool kMarked = ((BANTAM_LINK_MASKS) >> 7) != 0 && BANTAM_LINK_MARKS != 0;
 constexpr bool kDistanceBias = ((BANTAM_LINK_PLACES)&1u) != 0;
 constexpr bool kSlopes = ((BANTAM_LINK_PLACES)&2u) != 0;
 constexpr bool kPlaceScores = ((BANTAM_LINK_PLACES)&16u) != 0 && kFloat;
 constexpr bool kSegmentKeys = ((BANTAM_LINK_PLACES)&64u) != 0;
 constexpr bool kSoftCap = ((BANTAM_LINK_PLACES)&128u) != 0;
 /// What is added to scores, or needs them as if something were.
-constexpr bool kBias = kDistanceBias || kSlopes || kPlaceScores || kSegmentKeys || kSoftCap;
+constexpr bool kBias = kDistanceBias || kSlopes || kPlaceScores || kSegmentKeys || kSoftCap || kMarked;
 constexpr bool kRotary = ((BANTAM_LINK_PLACES)&4u) != 0;
 constexpr bool kHeadNorms = ((BANTAM_LINK_PLACES)&32u) != 0;
 constexpr bool kNeighbours = ((BANTAM_LINK_PLACES)&8u) != 0;

@@ -47,6 +47,7 @@ struct ConvertArguments {
   std::string sensitivity;
   std::string calibrate_scores;
   std::string gate_data;
+  std::string entities;
   std::vector<std::string> keep;
   LayoutFlags student;
   bool json = false;
@@ -126,6 +127,7 @@ void run_convert(ConvertArguments& arguments) {
   options.sensitivity = arguments.sensitivity;
   options.calibrate_scores = arguments.calibrate_scores;
   options.gate_data = arguments.gate_data;
+  options.entities = arguments.entities;
   options.tool = std::string("bantam ") + kVersion;
   for (const std::string& keep : arguments.keep) options.types.keep.push_back(convert::parse_keep(keep));
   check_partners(*arguments.command, options);
@@ -241,6 +243,11 @@ void add_convert(Program& program) {
       .value("N");
   command.add_flag("--ids-only", arguments->options.ids_only,
                    "Leave the tokenizer out, one that is not supported too: the file takes token ids");
+  command
+      .add_option("--entities", arguments->entities,
+                  "Of a model with a table of entities (ERNIE): names of those that the file keeps, one a line "
+                  "(default: all)")
+      .value("FILE");
   command.heading("Task");
   command
       .add_option("--task", arguments->options.task,

@@ -88,7 +88,10 @@ void add_input_options(Command& command, const Variant& variant, RunOptions* opt
   command.add_option("FILE", options->model, "A .bantam file").required().value("FILE.bantam");
   command.add_texts("TEXT", &options->texts, "Texts; none, or -: standard input, one text a line");
   command
-      .add_option("--file", options->file, "Read texts from this file, one a line; of FILE.jsonl each line's \"text\"")
+      .add_option(
+          "--file", options->file,
+          "Read texts from this file, one a line; of FILE.jsonl each line's \"text\", with its \"entities\" where the "
+          "model has some")
       .value("FILE");
   if (variant.takes & kPair) {
     const bool choose = variant.parts == kChoicePart;
@@ -110,6 +113,10 @@ void add_input_options(Command& command, const Variant& variant, RunOptions* opt
         .value("IDS");
     command.add_option("--segments", options->segments, "Segment of each id, such as 0,0,1 (default: all 0)")
         .value("SEGMENTS");
+    command
+        .add_option("--marks", options->marks,
+                    "With --ids: mark of each id, such as 0,7,0: of a file with entities the number of one, 0: none")
+        .value("MARKS");
     command.add_flag("--uart", options->uart,
                      "Answer standard input's lines as `bantam firmware`'s image answers its UART");
     command.add_option("--max-tokens", options->engine.max_tokens, "With --uart: the image's --max-tokens").value("N");
@@ -205,6 +212,7 @@ void add_variant(Program& program, const Variant& variant) {
   command.action([options, variant, zero_shot, hypothesis] {
     const bool ids = !options->ids.empty();
     if (!ids && !options->segments.empty()) fail(ExitCode::kUsage, "--segments: goes with --ids only; leave it out");
+    if (!ids && !options->marks.empty()) fail(ExitCode::kUsage, "--marks: goes with --ids only; leave it out");
     if (ids && (!options->texts.empty() || !options->file.empty())) {
       fail(ExitCode::kUsage, "--ids: goes without texts; leave out the text or --ids");
     }

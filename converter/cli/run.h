@@ -29,6 +29,7 @@ struct RunOptions {
   std::string ids;
   std::string decoder_ids;
   std::string segments;
+  std::string marks;
   EngineOptions engine;
   std::optional<uint32_t> top;
   std::optional<uint32_t> stride;

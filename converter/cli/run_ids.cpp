@@ -13,8 +13,16 @@ void run_ids(const RunOptions& options) {
   if (!segments.empty() && segments.size() != ids.size()) {
     fail(ExitCode::kUsage, "--segments: {} numbers for {} ids; pass one for each", segments.size(), ids.size());
   }
+  std::vector<int32_t> marks;
+  if (!options.marks.empty()) marks = parse_numbers(options.marks, "--marks");
+  if (!marks.empty() && marks.size() != ids.size()) {
+    fail(ExitCode::kUsage, "--marks: {} numbers for {} ids; pass one for each", marks.size(), ids.size());
+  }
   const ModelFile file(options.model);
   const Model& model = file.model();
+  if (!marks.empty() && model.mark_types() == 1) {
+    fail(ExitCode::kUsage, "--marks: {} takes none; leave them out", file.path());
+  }
   const bool pair = model.source_vocabulary() != 0;
   std::vector<int32_t> decoder_ids;
   if (!options.decoder_ids.empty()) {
@@ -25,6 +33,7 @@ void run_ids(const RunOptions& options) {
   check_range(ids, pair ? model.source_vocabulary() : model.vocabulary(), "--ids");
   if (pair && decoder_ids.empty()) decoder_ids = convert::default_decoder_ids(model, ids);
   check_range(segments, model.segment_types(), "--segments");
+  check_range(marks, model.mark_types(), "--marks");
   const auto require_room = [](const char* option, const std::vector<int32_t>& given, uint32_t most) {
     if (most == 0 || given.size() <= most) return;
     fail(ExitCode::kInvalid, "{}: {} tokens, but the model takes at most {}; pass fewer (ids are never truncated)",
@@ -45,6 +54,7 @@ void run_ids(const RunOptions& options) {
   }
   batch.ids = main_ids.data();
   batch.segments = segments.empty() ? nullptr : segments.data();
+  batch.marks = marks.empty() ? nullptr : marks.data();
   batch.tokens = static_cast<uint32_t>(main_ids.size());
   check(engine.session().run(batch), file.path());
   Json object = json_object(options.command);

@@ -9,6 +9,7 @@
 #include "cli/run.h"
 #include "cli/stream.h"
 #include "run/eval_metrics.h"
+#include "run/records.h"
 #include "run/runner.h"
 #include "run/text_source.h"
 
@@ -56,11 +57,22 @@ void check_fit(const RunOptions& options, const ModelFile& file, uint32_t parts)
   fail(ExitCode::kUsage, "this file compares two texts: add the second by --pair TEXT");
 }
 
+/// What the source's last line says that its text, the first of `input` or the second, mentions.
+std::vector<convert::Mention> mentions_of(const TextSource& source, const Input& input, bool second) {
+  try {
+    return convert::read_mentions(source.entities(), {input.first.size(), input.second.value_or("").size()}, second);
+  } catch (const convert::BadRecord& bad) {
+    fail(ExitCode::kInvalid, "{}: {}", source.place(), bad.what);
+  }
+}
+
 /// Reads texts and makes inputs of them, as --pair, --question and --context say.
 class Inputs {
  public:
-  explicit Inputs(const RunOptions& options)
-      : options_(options), source_(texts(options), options.file, warn, show_prompt) {
+  Inputs(const RunOptions& options, const Model& model)
+      : options_(options),
+        takes_entities_(convert::takes_entities(model)),
+        source_(texts(options), options.file, warn, show_prompt) {
     if (options.pairs.size() > 1)
       fail(ExitCode::kUsage, "--pair: this task takes one; only multiple choice takes several");
     const bool asks = options.question.has_value() || options.context.has_value();
@@ -79,13 +91,16 @@ class Inputs {
     *input = {};
     if (!source_.next(&text)) return false;
     if (options_.question) {
-      *input = {*options_.question, std::move(text)};
+      input->first = *options_.question;
+      input->second = std::move(text);
     } else if (options_.context) {
-      *input = {std::move(text), *options_.context};
+      input->first = std::move(text);
+      input->second = *options_.context;
     } else {
       input->first = std::move(text);
       if (!options_.pairs.empty()) input->second = options_.pairs[0];
     }
+    if (takes_entities_) input->mentions = mentions_of(source_, *input, options_.question.has_value());
     return true;
   }
 
@@ -102,6 +117,7 @@ class Inputs {
   }
 
   const RunOptions& options_;
+  bool takes_entities_;
   TextSource source_;
 };
 
@@ -134,7 +150,8 @@ void answer_batch(const RunOptions& options, Predictor& predictor, const std::ve
   out().flush();
 }
 
-void raw_batch(const RunOptions& options, Engine& engine, const std::vector<Input>& batch) {
+void raw_batch(const RunOptions& options, Engine& engine, convert::EntityMarks& marks,
+               const std::vector<Input>& batch) {
   Session& session = engine.session();
   session.clear();
   for (const Input& input : batch) {
@@ -142,6 +159,7 @@ void raw_batch(const RunOptions& options, Engine& engine, const std::vector<Inpu
     check(options.labels.empty() ? session.add({input.first.data(), input.first.size()}, second, {})
                                  : convert::add_labelled(session, input.first, options.labels),
           engine.file().path());
+    marks.put(session, input.mentions, 0, engine.file().path());
     const EncodeResult& result = session.sequence(session.sequence_count() - 1).result;
     if (options.strict && result.truncated)
       fail(ExitCode::kInvalid, "--strict: text \"{}\" is too long", printable(input.first));
@@ -159,9 +177,10 @@ void raw_batch(const RunOptions& options, Engine& engine, const std::vector<Inpu
   out().flush();
 }
 
-void choose_one(const RunOptions& options, Predictor& predictor, const std::string& prompt) {
+void choose_one(const RunOptions& options, Predictor& predictor, const Input& input) {
+  const std::string& prompt = input.first;
   const Clock::time_point start = Clock::now();
-  const Prediction prediction = predictor.choose(prompt, options.pairs);
+  const Prediction prediction = predictor.choose(input, options.pairs);
   const float spent = milliseconds_since(start);
   if (options.json) {
     Json object = json_object(options.command);
@@ -205,8 +224,13 @@ void run_choices(const RunOptions& options, const ModelFile& file) {
   TextSource source(options.texts, options.file, warn, show_prompt);
   RunOptions one = options;
   one.engine.batch = 1;
-  answer_stream(one, {[&](Input* input) { return source.next(&input->first); },
-                      [&](const std::vector<Input>& texts) { choose_one(options, predictor, texts.at(0).first); }});
+  const auto next = [&](Input* input) {
+    *input = {};
+    if (!source.next(&input->first)) return false;
+    if (convert::takes_entities(file.model())) input->mentions = mentions_of(source, *input, false);
+    return true;
+  };
+  answer_stream(one, {next, [&](const std::vector<Input>& texts) { choose_one(options, predictor, texts.at(0)); }});
 }
 
 /// Vectors of texts, for --output.
@@ -242,9 +266,10 @@ void run_texts(const RunOptions& options, uint32_t wanted) {
   const uint32_t parts = options.raw ? traits(file.model().task()).parts : resolve_parts(file, wanted);
   check_fit(options, file, parts);
   if (parts == kChoicePart) return run_choices(options, file);
-  Inputs inputs(options);
+  Inputs inputs(options, file.model());
   Engine engine(file, options.engine);
   if (engine.session().tokenizer() == nullptr) check(Status::kNoTokenizer, options.model);
+  convert::EntityMarks marks(file.model());
   std::optional<Predictor> predictor;
   if (!options.raw) predictor.emplace(engine, parts, predict_options(options));
   Vectors vectors;
@@ -260,7 +285,7 @@ void run_texts(const RunOptions& options, uint32_t wanted) {
                             } else if (predictor) {
                               answer_batch(options, *predictor, texts, inputs.several());
                             } else {
-                              raw_batch(options, engine, texts);
+                              raw_batch(options, engine, marks, texts);
                             }
                           }});
   if (file_of_vectors) write_vectors(vectors, &*file_of_vectors, options.output);

@@ -189,6 +189,7 @@ class Needs {
       for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables()) {
         const fb::IndexSource source = table->source();
         if (source == fb::IndexSource::next || source == fb::IndexSource::previous) need("PLACES", 8u);
+        if (source == fb::IndexSource::marked) need("MASKS", 1u << static_cast<uint32_t>(fb::MaskKind::marked));
       }
     }
     if (kind != fb::OpAttributes::Attention) return;

@@ -23,6 +23,7 @@
 #include "import/source/explain.h"
 #include "import/source/generation.h"
 #include "import/source/gliner.h"
+#include "import/source/knowledge_ernie.h"
 #include "import/source/model_card.h"
 #include "import/source/sentence_transformers.h"
 #include "import/source/setfit.h"
@@ -88,6 +89,7 @@ void record_provenance(Graph& graph, const ModelSource& source, const Fields& co
     }
   };
   record("config.json");
+  record(kErnieSettings);
   record(kColbertSettings);
   record(kGlinerSettings);
   for (const char* name : kTokenizerFiles) record(name);
@@ -218,6 +220,14 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
   }
 }
 
+/// Marks of a table of entities are called as these are.
+void name_entities(Graph& graph, const Fields& config) {
+  if (!config.has(kEntityNames)) return;
+  for (const auto& input : graph.model.inputs) {
+    if (input->kind == fb::InputKind::marks) input->names = config.raw(kEntityNames).get<std::vector<std::string>>();
+  }
+}
+
 Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   Graph graph;
   Problems problems;
@@ -309,6 +319,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   if (graph.model.task->kind == fb::TaskKind::generate) add_chat(graph, source.tokenizer);
   choose_members(graph, fields, problems);
   if (finds_spans) resolve_finding(graph, read_gliner(fields.inside(kGliner)), problems);
+  if (family.has(Slot::kEntities)) name_entities(graph, fields);
   record_provenance(graph, source, fields);
   problems.raise();
   return graph;
@@ -326,16 +337,20 @@ auto with_files(const Work& work) {
 
 }  // namespace
 
-ModelSource open_model_source(const fs::path& directory) {
+ModelSource open_model_source(const fs::path& directory, const fs::path& entities) {
   return with_files([&] {
     check_directory(directory);
+    if (is_knowledge_ernie(directory)) return open_knowledge_ernie(directory, entities);
+    if (!entities.empty()) {
+      throw Error(ExitCode::kUsage,
+                  fmt::format("--entities: {} has no table of entities; leave it out", directory.string()));
+    }
     if (is_static_embeddings(directory)) return open_static_embeddings(directory);
     if (is_gliner(directory)) return open_gliner(directory);
     ModelSource source;
     source.root = directory;
     source.directory = transformer_directory(directory);
     source.config = read_json_object(source.directory / "config.json");
-    refuse_unexecuted(source.directory, source.config);
     add_generation_settings(source.directory / "generation_config.json", &source.config);
     source.checkpoint = std::make_shared<const Checkpoint>(source.directory);
     source.tokenizer = read_tokenizer_files(source.directory);

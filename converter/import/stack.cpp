@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "graph/places.h"
+#include "import/entities.h"
 #include "import/relative.h"
 
 namespace bantam::convert {
@@ -21,6 +22,7 @@ class Stack {
         weights_(weights),
         config_(config),
         beside_(beside),
+        entities_(builder, weights, config),
         family_(*config.family),
         base_(std::string(config.family->base) + "."),
         side_(base_ + (beside.phase == fb::Phase::source ? "encoder."
@@ -32,6 +34,7 @@ class Stack {
     out.base = base_;
     builder_.enter(beside_.phase);
     int32_t x = embeddings(positions, &out);
+    entities_.embed();
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
     if (family_.settings.slopes) scores_.slopes = slopes();
     scores_.mask = config_.mask;
@@ -43,6 +46,7 @@ class Stack {
       relative.add(i, scores_);
       const int32_t in = x;
       const int32_t attended = attention(i, in);
+      entities_.attend(i);
       x = feed_forward(i, beside_.source == nullptr ? attended : cross_attention(i, attended), in);
       if (i == 0 && config_.convolution != 0) x = convolution(in, x);
     }
@@ -625,6 +629,14 @@ class Stack {
     return x;
   }
 
+  /// What tokens and entities make together.
+  int32_t with_entities(uint32_t i, int32_t x, uint32_t width, const EpilogueSpec& activated) {
+    EpilogueSpec sum;
+    sum.residual = entities_.up(i, width);
+    const int32_t both = dense(i, Slot::kUp, x, {{Slot::kUp, width}}, sum);
+    return builder_.row(graph_name(config_, i, Slot::kUp) + ".activation", both, activated);
+  }
+
   /// `outer`: what the layer reads.
   int32_t feed_forward(uint32_t i, int32_t x, int32_t outer) {
     const uint32_t width = config_.widths.intermediate[i];
@@ -636,7 +648,9 @@ class Stack {
     EpilogueSpec activated;
     if (family_.has(Slot::kGate)) activated.gate = dense(i, Slot::kGate, in, {{Slot::kGate, width}}, {});
     activated.activation = config_.activation;
-    const int32_t wide = dense(i, Slot::kUp, in, {{Slot::kUp, width}}, activated);
+    const int32_t wide = entities_.in(i) ? with_entities(i, in, width, activated)
+                                         : dense(i, Slot::kUp, in, {{Slot::kUp, width}}, activated);
+    if (entities_.in(i)) entities_.down(i, wide);
     x = add(i, Slot::kDown, Slot::kDownOutNorm, wide, added(i, Slot::kDownNorm, x));
     if (!config_.bottlenecks) return x;
     EpilogueSpec widens = layer_norm(i, Slot::kWidenNorm);
@@ -648,6 +662,7 @@ class Stack {
   Weights& weights_;
   const EncoderConfig& config_;
   const Beside& beside_;
+  EntityRows entities_;
   const Family& family_;
   std::string base_;
   std::string side_;            // before names that both stacks of a pair have

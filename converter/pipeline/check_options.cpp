@@ -28,6 +28,9 @@ void check_options(const ConvertOptions& options) {
   if (options.ranges.by != RangeBy::kPercentile && options.ranges.percentile != RangeOptions().percentile) {
     problems.add(ExitCode::kUsage, "--percentile is for --calibrate-by percentile: add it, or leave --percentile out");
   }
+  if (options.student && !options.entities.empty()) {
+    problems.add(ExitCode::kUsage, "--entities goes without --student; make the student first (bantam student)");
+  }
   const bool rounds = options.rounding == Rounding::kGptq;
   const bool measures = wants_moments(options) || (options.prune.structures() && options.prune.measured());
   if (!fixed && !measures && !options.calibrate.empty()) {

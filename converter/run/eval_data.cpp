@@ -93,6 +93,13 @@ Layout layout_of(const Record& record, const Model& model) {
 /// The text, or the two of a pair.
 Input texts_of(const Record& record) { return {record.first(), record.second()}; }
 
+/// What the texts mention, of models that take it; in lines of questions mentions are of contexts.
+void put_mentions(const Record& record, Layout layout, const Model& model, Input* input) {
+  if (!takes_entities(model)) return;
+  const TextSizes sizes = {input->first.size(), input->second.value_or("").size()};
+  input->mentions = read_mentions(record.raw("entities"), sizes, layout == Layout::kAnswers);
+}
+
 Example example_of(const Record& record, Layout layout, const Model& model) {
   Example example;
   switch (layout) {
@@ -145,6 +152,7 @@ Example example_of(const Record& record, Layout layout, const Model& model) {
       break;
     }
   }
+  put_mentions(record, layout, model, &example.input);
   return example;
 }
 

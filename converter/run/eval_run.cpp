@@ -81,7 +81,7 @@ class Evaluation {
            example.choices.size(), example.choices.size());
     }
     const Clock::time_point start = Clock::now();
-    const Prediction prediction = predictor_.choose(example.input.first, example.choices);
+    const Prediction prediction = predictor_.choose(example.input, example.choices);
     outcome_.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     outcome_.truncated += prediction.truncated ? 1u : 0u;
     outcome_.labels.push_back(fmt::format("{}", prediction.labels.at(0).label));
@@ -106,6 +106,11 @@ class Evaluation {
     for (const Input& input : inputs) {
       first.push_back({input.first, std::nullopt});
       second.push_back({input.second.value_or(""), std::nullopt});
+      for (Mention mention : input.mentions) {
+        std::vector<Mention>& mentions = (mention.second ? second : first).back().mentions;
+        mention.second = false;
+        mentions.push_back(std::move(mention));
+      }
     }
     std::vector<Prediction> a = predict(first);
     std::vector<Prediction> b = predict(second);

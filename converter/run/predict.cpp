@@ -34,7 +34,7 @@ std::string label_name(const Model& model, uint32_t label, uint32_t set) {
 }
 
 Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& options)
-    : engine_(engine), parts_(parts), options_(options) {
+    : engine_(engine), parts_(parts), options_(options), marks_(engine.model()) {
   if (engine.session().tokenizer() == nullptr) check(Status::kNoTokenizer, engine.file().path());
   if (options.stride && !can_slide(parts)) {
     fail(ExitCode::kUsage, "--stride: {} does not slide windows; it works with classify, tag and answer",
@@ -71,6 +71,7 @@ bool Predictor::add(const Input& input, const EncodeOptions& options) {
     fail(ExitCode::kInvalid, "{}: the tokenizer finds no token in it", where(input));
   }
   check(status, where(input));
+  marks_.put(engine_.session(), input.mentions, prompt_.size(), where(input));
   return true;
 }
 
@@ -360,12 +361,13 @@ void Predictor::merge(const Input& input, const Window& window, std::vector<Wind
   }
 }
 
-Prediction Predictor::choose(const std::string& prompt, const std::vector<std::string>& choices) {
+Prediction Predictor::choose(const Input& prompt, const std::vector<std::string>& choices) {
   Session& session = engine_.session();
   Prediction prediction;
   session.clear();
   for (const std::string& choice : choices) {
-    const Input input{prompt, choice};
+    Input input = prompt;
+    input.second = choice;
     add(input, {});
     const EncodeResult& result = session.sequence(session.sequence_count() - 1).result;
     if (!result.truncated) continue;

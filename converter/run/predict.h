@@ -9,6 +9,7 @@
 #include "bantam/tasks.h"
 #include "graph/task_parts.h"
 #include "run/engine.h"
+#include "run/mentions.h"
 #include "run/token_vectors.h"
 
 namespace bantam::convert {
@@ -17,6 +18,7 @@ namespace bantam::convert {
 struct Input {
   std::string first;
   std::optional<std::string> second;
+  std::vector<Mention> mentions = {};  // of models that take entities
 };
 
 struct PredictOptions {
@@ -71,8 +73,8 @@ class Predictor {
   /// without a token is 0.
   std::vector<Prediction> predict(const std::vector<Input>& inputs);
 
-  /// Multiple choice: probabilities of `choices` (at most engine.batch()) following `prompt`, best first.
-  Prediction choose(const std::string& prompt, const std::vector<std::string>& choices);
+  /// Multiple choice: probabilities of `choices` (at most engine.batch()) following the first text of `prompt`, best first.
+  Prediction choose(const Input& prompt, const std::vector<std::string>& choices);
 
   /// Bits of Part, and how the file's scores are made.
   uint32_t parts() const { return parts_; }
@@ -118,6 +120,7 @@ class Predictor {
   Engine& engine_;
   uint32_t parts_;
   PredictOptions options_;
+  EntityMarks marks_;
   std::optional<TokenEmbedder> tokens_;  // of files of token vectors
   std::string prompt_;                   // of vectors: what the file puts before every text
 };

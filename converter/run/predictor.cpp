@@ -168,7 +168,7 @@ Outcome Predictor::choose(const std::string& prompt, const std::vector<std::stri
                     "{} choices: pass at least one, and at most PredictorOptions::batch, here {}", choices.size(),
                     open.engine.batch());
     }
-    const convert::Prediction found = open.predictor.choose(prompt, choices);
+    const convert::Prediction found = open.predictor.choose({prompt, std::nullopt}, choices);
     *out = {};
     for (const LabelScore& label : found.labels) out->labels.push_back({choices.at(label.label), label.score});
     out->holds = found.holds;

@@ -159,6 +159,11 @@ std::string Record::label(Field field) const {
   throw BadRecord{fmt::format("field \"{}\" is neither a string nor a whole number", name(field))};
 }
 
+Json Record::raw(const std::string& name) const {
+  const auto it = object_.find(name);
+  return table_ || it == object_.end() ? Json() : *it;
+}
+
 bool Record::has(const std::string& name) const {
   const auto it = object_.find(name);
   return it != object_.end() && !it->is_null() && !(table_ && it->get_ref<const std::string&>().empty());

@@ -70,6 +70,9 @@ class Record {
   bool has(const std::string& name) const;
   std::vector<std::string> names(const std::string& name, bool words) const;
 
+  /// What stands under a name, as it is; null where nothing does, and in tables.
+  Json raw(const std::string& name) const;
+
   /// The text or the first of a pair: also tokens joined by blanks, or a question. Throws BadRecord where there is none.
   std::string first() const;
   /// The second of a pair, or a context.

@@ -116,6 +116,7 @@ bool TextSource::next_record(std::string* text) {
     Record record;
     if (!records_->next(&record)) return false;
     *text = record.first();
+    entities_ = record.raw("entities");
     return true;
   } catch (const BadRecord& bad) {
     fail(ExitCode::kInvalid, "{}: {}; lines that are texts themselves belong in a .txt file", place(), bad.what);
@@ -123,6 +124,7 @@ bool TextSource::next_record(std::string* text) {
 }
 
 bool TextSource::next(std::string* text) {
+  entities_ = Json();
   for (;;) {
     if (lines_ != nullptr && lines_->next(text)) return true;
     if (records_ != nullptr && next_record(text)) return true;

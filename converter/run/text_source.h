@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/json_file.h"
+
 namespace bantam::convert {
 
 /// Takes what a user should know and is no error.
@@ -68,6 +70,8 @@ class TextSource {
   bool next(std::string* text);
   /// "FILE, line N" of the text that next() gave last or refused; empty for an argument.
   std::string place() const;
+  /// What the record of that text has under "entities"; null where it has nothing.
+  const Json& entities() const { return entities_; }
 
  private:
   struct Part;
@@ -79,6 +83,7 @@ class TextSource {
   size_t position_ = 0;
   std::unique_ptr<LineReader> lines_;
   std::unique_ptr<RecordReader> records_;
+  Json entities_;
 };
 
 }  // namespace bantam::convert

@@ -151,6 +151,10 @@ uint32_t bantam_model_mark_types(const bantam_model* model) {
   const Model* m = opened(model);
   return m == nullptr ? 0 : m->mark_types();
 }
+bantam_text bantam_model_mark_name(const bantam_model* model, uint32_t mark) {
+  const Model* m = opened(model);
+  return m == nullptr ? bantam_text{} : to_c(m->mark_name(mark));
+}
 int bantam_model_has_tokenizer(const bantam_model* model) {
   const Model* m = opened(model);
   return m != nullptr && m->has_tokenizer() ? 1 : 0;
@@ -241,6 +245,16 @@ bantam_status bantam_session_add_labelled(bantam_session* session, bantam_text t
   if (!to_cpp(options, &read)) return BANTAM_INVALID_ARGUMENT;
   return with(session,
               [&](Session& s) { return s.add_labelled(to_cpp(text), same<const bantam::Text>(labels), count, read); });
+}
+
+bantam_status bantam_session_mark(bantam_session* session, uint32_t sequence, int second, bantam_offset bytes,
+                                  int32_t mark, int* found) {
+  bool there = false;
+  const bantam_status status = with(session, [&](Session& s) {
+    return s.mark(sequence, second != 0, {bytes.begin, bytes.end}, mark, &there);
+  });
+  if (found != nullptr) *found = there ? 1 : 0;
+  return status;
 }
 
 bantam_status bantam_session_run(bantam_session* session) {

@@ -65,6 +65,12 @@ uint32_t Model::segment_types() const { return bantam::segment_types(bantam::roo
 
 uint32_t Model::mark_types() const { return bantam::mark_types(bantam::root(*this)); }
 
+Text Model::mark_name(uint32_t mark) const {
+  const fb::Input* marks = linked::kMarks ? find_input(bantam::root(*this), fb::InputKind::marks) : nullptr;
+  return marks == nullptr || mark == 0 || mark > count(marks->names()) ? Text{}
+                                                                       : as_text(marks->names()->Get(mark - 1));
+}
+
 uint32_t Model::label_set_count() const {
   const fb::Task* task = bantam::root(*this).task();
   return task == nullptr ? 0 : count(task->label_sets());

@@ -169,7 +169,8 @@ constexpr Field kList[] = {
     field(&fb::Step::first_op), field(&fb::Step::op_count), field(&fb::Step::rows), field(&fb::Step::phase),  //
     field(&fb::Subgraph::name), required(&fb::Subgraph::ops), required(&fb::Subgraph::steps),
     // Inputs, outputs
-    required(&fb::Input::name), field(&fb::Input::kind), field(&fb::Input::limit),  //
+    required(&fb::Input::name), field(&fb::Input::kind), field(&fb::Input::limit),
+    field(&fb::Input::names),  //
     required(&fb::Output::name), field(&fb::Output::role), field(&fb::Output::tensor), field(&fb::Output::squeeze),
     field(&fb::Output::debug), field(&fb::Output::phase),
     // Tokenizer

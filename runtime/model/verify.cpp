@@ -60,6 +60,12 @@ Verdict check_inputs(const fb::Model& model) {
     if ((seen & bit) != 0) return unsupported("a model has several inputs of one kind");
     seen |= bit;
     if (input.limit() == 0 || input.limit() > INT32_MAX) return corrupt("an input's limit is zero or too large");
+    if constexpr (linked::kMarks) {
+      const uint32_t names = count(input.names());
+      if (names != 0 && (input.kind() != fb::InputKind::marks || names != input.limit() - 1)) {
+        return corrupt("an input's names are not one for each mark");
+      }
+    }
   }
   if ((seen & kInputsLeftOut) != 0) return not_linked("this build leaves out encoder-decoders or marks of tokens");
   return (seen & input_bit(fb::InputKind::ids)) != 0 ? Verdict{} : unsupported("a model has no input of ids");

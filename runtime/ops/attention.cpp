@@ -19,6 +19,9 @@ Verdict verify_attention(const Site& site) {
   if (!(a.scale() > 0.0f && a.scale() <= 1e6f)) return corrupt("attention's scale is not a positive number");
   if (a.mask() > fb::MaskKind::MAX) return unsupported("attention with this mask is not executed");
   if (!linked::mask(static_cast<uint32_t>(a.mask()))) return not_linked("this build leaves the mask out");
+  if (looks_at_marks(a) && mark_types(site.model) == 1) {
+    return corrupt("attention by marks in a model that takes none");
+  }
   if (!linked::kSoftCap && a.soft_cap() != 0.0f) return not_linked("this build leaves out scores that are capped");
   if constexpr (linked::kFillers) {
     if (hides_fillers(a) != (a.filler() >= 0)) return corrupt("attention's mask and its filler do not belong together");

@@ -28,6 +28,10 @@ Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* larges
       if (!linked::kMarks) return not_linked("this build knows no marks of tokens");
       *largest = mark_types(site.model) - 1u;
       return *largest == 0 ? corrupt("an embedding of marks in a model that takes none") : Verdict{};
+    case fb::IndexSource::marked:
+      if (!linked::kMarked) return not_linked("this build knows no marks of tokens");
+      *largest = 1;
+      return mark_types(site.model) == 1 ? corrupt("an embedding of marks in a model that takes none") : Verdict{};
     case fb::IndexSource::next:
     case fb::IndexSource::previous:
       if (!linked::kNeighbours) return not_linked("this build leaves out embeddings of neighbours");
@@ -79,6 +83,16 @@ void fill_neighbours(const TileRun& run, const fb::EmbedTable& table, uint32_t f
   }
 }
 
+/// Of whether tokens have marks.
+void fill_marked(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
+  uint32_t sequence = find_sequence(run, first);
+  for (uint32_t i = 0; i < n; ++i) {
+    const uint32_t row = first + i;
+    while (row >= run.offsets[sequence + 1]) ++sequence;
+    out[i] = table.offset() + (run.marks[row] != 0 || row == run.offsets[sequence] ? 1 : 0);
+  }
+}
+
 }  // namespace
 
 void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t first, uint32_t n, int32_t* out) {
@@ -86,6 +100,7 @@ void fill_indices(const TileRun& run, const fb::EmbedTable& table, uint32_t firs
   if (linked::kNeighbours && (source == fb::IndexSource::next || source == fb::IndexSource::previous)) {
     return fill_neighbours(run, table, first, n, out);
   }
+  if (linked::kMarked && source == fb::IndexSource::marked) return fill_marked(run, table, first, n, out);
   const int32_t* given = source == fb::IndexSource::ids ? run.ids : run.segments;
   if (linked::kMarks && source == fb::IndexSource::marks) given = run.marks;
   uint32_t sequence = source == fb::IndexSource::positions ? find_sequence(run, first) : 0;

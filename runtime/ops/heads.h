@@ -15,12 +15,14 @@ struct HeadShape {
 inline bool hides_fillers(const fb::Attention& a) {
   return linked::kFillers && (a.mask() == fb::MaskKind::fillers || a.mask() == fb::MaskKind::window_fillers);
 }
+/// Only tokens with a mark, and the first one, count as keys.
+inline bool looks_at_marks(const fb::Attention& a) { return linked::kMarked && a.mask() == fb::MaskKind::marked; }
 inline bool has_prefix(const fb::Attention& a) { return linked::kPrefix && a.mask() == fb::MaskKind::prefix; }
 
 /// What kernels do of the mask. They do not know fillers, which are no keys of a call, nor prefixes, whose queries see others than those
-/// behind: calls have queries of one kind.
+/// behind: calls have queries of one kind; nor marks, which biases make.
 inline kernels::Mask mask_of(const fb::Attention& a) {
-  if (has_prefix(a)) return kernels::Mask::kNone;
+  if (has_prefix(a) || looks_at_marks(a)) return kernels::Mask::kNone;
   if (!hides_fillers(a)) return static_cast<kernels::Mask>(a.mask());
   return a.mask() == fb::MaskKind::fillers ? kernels::Mask::kNone : kernels::Mask::kWindow;
 }

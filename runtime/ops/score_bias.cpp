@@ -66,6 +66,20 @@ void add_segments(const TileRun& run, const kernels::Attention& call, const floa
   }
 }
 
+/// What is taken from scores of tokens without a mark: their share is then 0 in f32, as in the published code.
+constexpr float kUnmarked = 10000.0f;
+
+/// Takes it in the rows of all queries.
+void hide_unmarked(const TileRun& run, const kernels::Attention& call, BiasRow row, bool add) {
+  for (uint32_t r = 0; r < call.queries; ++r, row.y += row.count) {
+    if (!add) memset(row.y, 0, static_cast<size_t>(row.count) * sizeof(float));
+    for (int32_t i = 0; i < row.count; ++i) {
+      const auto key = static_cast<uint32_t>(row.first + i);
+      if (key > call.kv_begin && key < call.kv_end && run.marks[key] == 0) row.y[i] -= kUnmarked;
+    }
+  }
+}
+
 }  // namespace
 
 Verdict check_bias(const Site& site, uint32_t heads) {
@@ -117,6 +131,13 @@ void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& c
   if (has_place_scores(a)) {
     add_place_scores(run, op, call, head, scratch, filled);
     filled = true;
+  }
+  if constexpr (linked::kMarked) {
+    if (looks_at_marks(a)) {
+      row.y = static_cast<float*>(call.scratch);
+      hide_unmarked(run, call, row, filled);
+      filled = true;
+    }
   }
   const auto* keys = linked::kSegmentKeys ? constant<float>(run, named_input(op, a.segment_keys())) : nullptr;
   if (keys == nullptr) return;

@@ -3,13 +3,14 @@
 #ifndef BANTAM_OPS_SCORE_BIAS_H_
 #define BANTAM_OPS_SCORE_BIAS_H_
 
+#include "ops/heads.h"
 #include "ops/place_scores.h"
 
 namespace bantam::ops {
 
 inline bool has_bias(const fb::Attention& a) {
   return linked::kBias && (a.distance_bias() >= 0 || a.slopes() >= 0 || has_place_scores(a) ||
-                           (linked::kSegmentKeys && a.segment_keys() >= 0));
+                           (linked::kSegmentKeys && a.segment_keys() >= 0) || looks_at_marks(a));
 }
 
 inline bool has_soft_cap(const fb::Attention& a) { return linked::kSoftCap && a.soft_cap() > 0.0f; }

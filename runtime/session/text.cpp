@@ -118,6 +118,30 @@ Status Session::add_labelled(Text text, const Text* labels, uint32_t count, cons
   }
 }
 
+Status Session::mark(uint32_t sequence, bool second, Offset bytes, int32_t mark, bool* found) {
+  if (found != nullptr) *found = false;
+  if constexpr (!linked::kMarks) {
+    static_cast<void>(sequence), static_cast<void>(second), static_cast<void>(bytes), static_cast<void>(mark);
+    return Status::kNoSuchTask;
+  } else {
+    SessionState& s = state(this);
+    if (s.marks == nullptr || has_part(s.model.task(), kFoundPart)) return Status::kNoSuchTask;
+    if (!linked::kOffsets || s.text_offsets == nullptr) return Status::kUnavailable;
+    if (s.filled != Filled::kText || sequence >= s.sequences) return Status::kNotRun;
+    if (static_cast<uint32_t>(mark) >= s.model.mark_types()) return Status::kIndexOutOfRange;
+    if (bytes.begin >= bytes.end) return Status::kInvalidArgument;
+    for (uint32_t row = s.offsets[sequence]; row < s.offsets[sequence + 1]; ++row) {
+      const Offset token = s.text_offsets[row];
+      if (s.text_sequences[row] != (second ? 1 : 0) || token.end <= bytes.begin || token.begin >= bytes.end) continue;
+      s.marks[row] = mark;
+      s.has_run = false;
+      if (found != nullptr) *found = true;
+      break;
+    }
+    return Status::kOk;
+  }
+}
+
 Status Session::encode() {
   SessionState& s = state(this);
   if (!linked::kSources || s.limits.source == 0) return Status::kNoSuchTask;

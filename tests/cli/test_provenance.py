@@ -68,9 +68,9 @@ SCORES = (
 
 
 class Recipe(CommandTest):
-    def recipe(self, *options):
+    def recipe(self, *options, source="bert-joint"):
         target = self.directory / "out.bantam"
-        self.ok("convert", GOLDEN / "bert-joint", "-o", target, *options, "--parity", "none")
+        self.ok("convert", GOLDEN / source, "-o", target, *options, "--parity", "none")
         recipe = self.line("inspect", target, "--json")["properties"]["recipe"]
         return re.sub("sha256:[0-9a-f]{64}", "sha256:...", recipe)
 
@@ -88,12 +88,17 @@ class Recipe(CommandTest):
         data = self.write("data.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
         self.check(SCORES, "--calibrate-scores", data)
 
+    def test_entities(self):
+        names = self.write("names.txt", "Q7\n")
+        found = self.recipe("--entities", names, source="knowledge-ernie-typing")
+        self.assertEqual(found, "weights=i8 entities=sha256:...")
+
     def test_no_option_is_forgotten(self):
         """A new option of convert belongs into one of the lists above."""
         text = self.ok("convert", "--help").decode()
         offered = set(re.findall(r"^ +(?:-\w,)?(--[\w-]+)", text, re.MULTILINE))
         covered = {word for options, _ in DECIDING + SCORES for word in map(str, options) if word.startswith("--")}
-        self.assertEqual(offered - covered - ELSEWHERE - OWN - {"--calibrate-scores"}, set())
+        self.assertEqual(offered - covered - ELSEWHERE - OWN - {"--calibrate-scores", "--entities"}, set())
 
 
 if __name__ == "__main__":

@@ -197,14 +197,6 @@ class Downloads(Sources):
         self.put(b"", "adapter_model.safetensors")
         self.refused(5, ["PEFT adapter of org/base", "merge_and_unload"])
 
-    def test_models_of_programs_of_their_own(self):
-        config = json.loads((self.source / "config.json").read_text())
-        config["layer_types"] = ["sim", "mix", "norm"]
-        self.put(json.dumps(config).encode(), "config.json")
-        self.refused(5, ["config.json", "ERNIE with entities"])
-        (self.source / "config.json").rename(self.source / "ernie_config.json")
-        self.refused(5, ["ernie_config.json", "ERNIE with entities"])
-
     def test_folder_of_the_cache(self):
         cache = self.directory / "models--org--name"
         (cache / "refs").mkdir(parents=True)

@@ -16,7 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kModels[] = {"bert-joint", "distilbert-tag", "sentence-cls-dense"};
+constexpr const char* kModels[] = {"bert-joint", "distilbert-tag", "sentence-cls-dense", "knowledge-ernie-typing"};
+constexpr size_t kUsual =
+    3;  // models that have the files below; the last one has its own, for first bytes from kOwn on
+constexpr uint8_t kOwn = 240;
+constexpr const char* kOwnFiles[] = {"ernie_config.json", "kg_embed/entity2id.txt", "kg_embed/entity2vec.vec"};
 constexpr const char* kFiles[] = {
     "config.json",           "model.safetensors", "tokenizer.json",        "vocab.txt",
     "tokenizer_config.json", "modules.json",      "1_Pooling/config.json", "2_Dense/config.json"};
@@ -59,8 +63,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bantam::fuzz::Limits limits(size);
   static const Workspace workspace;
   if (size == 0) return 0;
-  const fs::path directory = workspace.model(data[0] / std::size(kFiles) % std::size(kModels));
-  const fs::path target = directory / kFiles[data[0] % std::size(kFiles)];
+  const bool own = data[0] >= kOwn;
+  const fs::path directory = workspace.model(own ? kUsual : data[0] / std::size(kFiles) % kUsual);
+  const fs::path target =
+      directory / (own ? kOwnFiles[data[0] % std::size(kOwnFiles)] : kFiles[data[0] % std::size(kFiles)]);
   if (!fs::exists(target.parent_path())) return 0;
   const bool existed = fs::exists(target);
   const std::string before = existed ? read(target) : std::string();

@@ -308,6 +308,7 @@ class Evaluator {
         if (table->source == fb::IndexSource::positions) index = static_cast<int32_t>(row);
         if (table->source == fb::IndexSource::zero) index = 0;
         if (table->source == fb::IndexSource::marks) index = static_cast<int32_t>(mark(row));
+        if (table->source == fb::IndexSource::marked) index = mark(row) != 0 || row == 0 ? 1 : 0;
         const bool next = table->source == fb::IndexSource::next;
         if (next || table->source == fb::IndexSource::previous) {
           const bool none = row == (next ? y.rows - 1 : 0);
@@ -465,6 +466,7 @@ class Evaluator {
           score[key] *= static_cast<double>(attributes.scale);
           const int64_t distance = static_cast<int64_t>(key) - static_cast<int64_t>(row);
           score[key] += bias(op, attributes, head, distance);
+          if (attributes.mask == fb::MaskKind::marked && key != 0 && mark(key) == 0) score[key] -= 10000;
           const bool behind = attributes.mask == fb::MaskKind::prefix && distance > 0 && !in_prefix(key);
           if (behind || fills(attributes, key)) score[key] = -std::numeric_limits<double>::infinity();
           if (attributes.segment_keys >= 0 && !segments_.empty() && segments_[row] != segments_[key]) {

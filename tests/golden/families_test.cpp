@@ -41,7 +41,7 @@ TEST_P(Families, ConvertAndAnswer) {
   for_each_model([](const Tiny& model) {
     const convert::Graph graph = convert::import_source(model.source(), model.options());
     const auto inputs =
-        samples(model.config().segments, kVocabulary, graph.model.max_sequence, model.is_pair(), model.finds());
+        samples(model.config().segments, kVocabulary, graph.model.max_sequence, model.is_pair(), model.takes_marks());
     EXPECT_EQ(graph.model.max_sequence + model.config().first_position,
               kPositions + GetParam()->settings.positions_in_front);
     EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
@@ -97,7 +97,7 @@ TEST_P(Families, StudentsAnswer) {
     if (model.finds()) options.max_tokens = 9;  // of texts of any length
     const convert::Graph graph = convert::import_source(draft.source(), options);
     EXPECT_EQ(graph.model.max_sequence, 9U);
-    const auto inputs = samples(model.config().segments, 30, 9, model.is_pair(), model.finds());
+    const auto inputs = samples(model.config().segments, 30, 9, model.is_pair(), model.takes_marks());
     EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
   });
 }
@@ -128,7 +128,7 @@ TEST_P(Families, PruneOrSayWhyNot) {
       EXPECT_LT(report.parameters_after, report.parameters_before);
       const convert::Graph graph = convert::import_source(draft.source(), model.options());
       const auto inputs =
-          samples(model.config().segments, kVocabulary, graph.model.max_sequence, model.is_pair(), model.finds());
+          samples(model.config().segments, kVocabulary, graph.model.max_sequence, model.is_pair(), model.takes_marks());
       EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
     }
   });
@@ -155,7 +155,9 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("keys of segments"), family.block.shifted);
     EXPECT_EQ(links("unfold"), model.config().convolution != 0 || family.block.convolutions);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
-    EXPECT_EQ(links("gates"), family.has(Slot::kGate));
+    EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kEntities));
+    EXPECT_EQ(links("marked mask"), family.has(Slot::kEntities));
+    EXPECT_EQ(links("marks"), model.takes_marks());
     EXPECT_EQ(links("scores that are capped"), family.settings.soft_cap != nullptr);
     EXPECT_EQ(links("attention"), !family.block.averaged && !family.block.recurrent && !family.block.convolutions);
     EXPECT_EQ(links("recurrent"), family.block.recurrent || model.finds());
@@ -170,7 +172,8 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
     const bool refused = model.is_pair() || family.has(Slot::kDistances) || family.has(Slot::kGate) ||
                          family.block.places || family.block.shifted || model.config().relative.vectors ||
                          family.block.bottlenecks || family.block.averaged || family.block.recurrent ||
-                         family.block.convolutions || !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
+                         family.block.convolutions || family.has(Slot::kEntities) ||
+                         !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
                          model.gives_words() || model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
@@ -183,14 +186,15 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
     }
     const uint32_t longest = graph.model.max_sequence;
     const auto choose = [&](convert::Runner&) {
-      return samples(model.config().segments, kVocabulary, longest, false, model.finds());
+      return samples(model.config().segments, kVocabulary, longest, false, model.takes_marks());
     };
     const convert::StaticRanges ranges =
         convert::measure_static(convert::unfuse(graph), {}, longest, choose, [](double) {});
     const convert::Built built = convert::build_static(graph, ranges);
     convert::Runner runner(built.bytes, longest);
     Agreement found;
-    for (const convert::Sample& sample : samples(model.config().segments, kVocabulary, longest, false, model.finds())) {
+    for (const convert::Sample& sample :
+         samples(model.config().segments, kVocabulary, longest, false, model.takes_marks())) {
       const auto expected = evaluate(graph, sample.ids, sample.segments);
       for (const convert::OutputRows& output : runner.run(sample)) add(expected.at(output.name), output, &found);
     }

@@ -21,6 +21,7 @@ import encoder_decoders
 import generation
 import pair_generation
 import jina_bert
+import knowledge_ernie
 import multilingual
 import papers
 import recurrent
@@ -493,6 +494,10 @@ def make_jina(root, name, seed):
     write_expected(directory, longest, seed, first=5, vocabulary=SMALL["vocab_size"])
 
 
+def make_knowledge_ernie(root, name, seed):
+    knowledge_ernie.make(root / name, seed)
+
+
 def make_static(root, name, seed):
     """A table with a row a token; "static-mapped" as model2vec makes it smaller: whole numbers, places and weights of tokens."""
     import safetensors.torch
@@ -671,6 +676,7 @@ def main():
     makers += [(name, make_colbert, seed) for seed, name in enumerate(colbert.LAYOUTS, start=350)]
     makers += [("minilm-multilingual", make_multilingual, 340)]
     makers += [(name, make_static, seed) for seed, name in enumerate(("static-plain", "static-mapped"), start=320)]
+    makers += [(name, make_knowledge_ernie, seed) for seed, name in enumerate(knowledge_ernie.MODELS, start=370)]
     makers += [(name, make_recurrent, seed) for seed, name in enumerate(recurrent.LAYOUTS, start=360)]
     makers += [(name, make_textcnn, seed) for seed, name in enumerate(textcnn.LAYOUTS, start=380)]
     for name, maker, seed in makers:

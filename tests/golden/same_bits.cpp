@@ -49,6 +49,9 @@ void expect_same_bits(const convert::FileBytes& file, const testing::Ids& all) {
   for (size_t s = 0; s + 1 < all.offsets.size(); ++s) {
     testing::Ids one;
     one.ids.assign(all.ids.data() + all.offsets[s], all.ids.data() + all.offsets[s + 1]);
+    if (!all.marks.empty()) {
+      one.marks.assign(all.marks.data() + all.offsets[s], all.marks.data() + all.offsets[s + 1]);
+    }
     one.offsets = {0, all.offsets[s + 1] - all.offsets[s]};
     const std::vector<float> values = run_batch(file, one, options);
     alone.insert(alone.end(), values.begin(), values.end());

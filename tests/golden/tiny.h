@@ -33,7 +33,8 @@ using convert::Json;
 using convert::MemoryTensor;
 using convert::Slot;
 
-inline constexpr uint32_t kVocabulary = 37, kHidden = 18, kHeads = 3, kFfn = 20, kPositions = 20, kLabels = 5;
+inline constexpr uint32_t kVocabulary = 37, kHidden = 18, kHeads = 3, kFfn = 20, kPositions = 20, kLabels = 5,
+                          kEntities = 7;
 inline constexpr double kSmallestCosine = 0.98, kSmallestStaticCosine = 0.9;
 
 /// A model of a family as config.json and tensors.
@@ -119,6 +120,7 @@ class Tiny {
   bool has_biases() const { return biases_; }
   bool gives_token_vectors() const { return head_.task == fb::TaskKind::token_vectors; }
   bool finds() const { return head_.task == fb::TaskKind::find; }
+  bool takes_marks() const { return finds() || family_.has(Slot::kEntities); }
   bool gives_words() const {
     return head_.task == fb::TaskKind::fill || head_.task == fb::TaskKind::pretraining ||
            head_.task == fb::TaskKind::generate;
@@ -149,6 +151,10 @@ class Tiny {
     set(settings.embedding, embedding);
     set(settings.window, 6);
     set(settings.full_every, 3);
+    set(settings.entities, kEntities);
+    set(settings.entity_width, 10);
+    set(settings.entity_heads, 2);
+    if (settings.entities.key != nullptr) config_["layer_types"] = {"mix", "norm"};
     if (settings.head_width != nullptr) config_[settings.head_width] = kHidden / kHeads;
     if (settings.rotary.part != 1) {
       config_[settings.rotary.part_key == nullptr ? "partial_rotary_factor" : settings.rotary.part_key] = 0.67;
@@ -241,7 +247,10 @@ class Tiny {
         for (uint32_t i = 0; i < read_.layers; ++i) {
           const bool none =
               i == 0 && slot == Slot::kAttentionNorm && stack().block.norm_first && !stack().block.norm_before_all;
-          if (!none) module(base + convert::layer_prefix(read_, i) + name, slot);
+          // The last layer's rows of entities are made for nobody.
+          const bool unread = i + 1 == read_.layers && (slot == Slot::kEntityDown || slot == Slot::kEntityNorm);
+          if (!none && !unread && convert::has_role(read_, slot, i))
+            module(base + convert::layer_prefix(read_, i) + name, slot);
         }
       } else {
         module(base + name, slot);

@@ -52,15 +52,16 @@ class Threads {
   Parallel parallel_;
 };
 
-/// Random token and segment ids.
+/// Random token and segment ids; marks, where the model takes some.
 struct Ids {
-  std::vector<int32_t> ids, segments;
+  std::vector<int32_t> ids, segments, marks;
   std::vector<uint32_t> offsets{0};
 
   Batch batch() const {
     Batch b;
     b.ids = ids.data();
     b.segments = segments.data();
+    b.marks = marks.empty() ? nullptr : marks.data();
     b.offsets = offsets.data();
     b.sequences = static_cast<uint32_t>(offsets.size()) - 1;
     b.tokens = offsets.back();

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "graph/task_parts.h"
+#include "import/families/entities.h"
 #include "import/families/places.h"
 
 namespace bantam::convert {
@@ -439,6 +440,7 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   read_relative(config, out);
   read_shift(config, out);
   read_convolution(config, out);
+  read_entities(config, out);
   // ELECTRA has a projection only where the widths differ, ALBERT always.
   out.projects = out.family->has(Slot::kEmbeddingProjection) &&
                  (out.embedding != out.hidden || out.family->shares_layers() || out.trigrams);
@@ -510,6 +512,13 @@ bool has_role(const EncoderConfig& config, Slot slot) {
   return config.family->has(slot) && !(shared_norm && slot == Slot::kDownNorm);
 }
 
+bool has_role(const EncoderConfig& config, Slot slot, uint32_t layer) {
+  if (!is_of_entities(slot)) return has_role(config, slot);
+  const EncoderConfig::Entities kind = config.entity_layers[layer];
+  return is_of_entity_attention(slot) ? kind == EncoderConfig::Entities::kAttend
+                                      : kind != EncoderConfig::Entities::kNone;
+}
+
 std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& config) {
   std::vector<std::pair<Slot, std::string>> all;
   for (const auto& [slot, name] : config.family->roles) {
@@ -553,6 +562,10 @@ uint32_t extent_of(const EncoderConfig& config, Axis axis) {
       return config.narrow_scores ? config.hidden : config.inner;
     case Axis::kWordInput:
       return config.trigrams ? 3 * config.embedding : config.embedding;
+    case Axis::kEntities:
+      return config.entities;
+    case Axis::kEntity:
+      return config.entity_width;
   }
   return 0;
 }

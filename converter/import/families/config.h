@@ -97,6 +97,10 @@ struct EncoderConfig {
   uint32_t inner_layers = 1;   // layers inside each of a group; `layers` counts all that run
   uint32_t buckets = 0;        // of distances (Slot::kDistances), up to `most_distance`
   uint32_t most_distance = 0;
+  /// What each layer does with entities: nothing, adds their vectors to its feed-forward layers, or lets them attend to each other first.
+  enum class Entities : uint8_t { kNone, kAdded, kAttend };
+  std::vector<Entities> entity_layers;  // empty: the family has none
+  uint32_t entities = 0, entity_width = 0, entity_heads = 0;
   bool divides_last = false;  // what the output layer over the vocabulary reads, by the root of its width
 };
 
@@ -106,8 +110,9 @@ uint32_t kv_heads_of(const EncoderConfig& config, uint32_t layer);
 ModelNames model_names(const Family& family);
 /// The place of a layer's tensors, relative to the base model: "encoder.layer.3.".
 std::string layer_prefix(const EncoderConfig& config, uint32_t layer);
-/// Does a model of these settings have the role's tensors?
+/// Does a model of these settings have the role's tensors, and does this layer of it?
 bool has_role(const EncoderConfig& config, Slot slot);
+bool has_role(const EncoderConfig& config, Slot slot, uint32_t layer);
 /// The stored roles with their names; of those that are numbered inside a layer each.
 std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& config);
 /// How many an axis counts where no layer has been narrowed; 0: kNone.

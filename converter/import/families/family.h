@@ -19,7 +19,8 @@ namespace bantam::convert {
 /// What an axis of a tensor counts. kEmbedding: columns of embedding tables, which are the hidden width where nothing projects
 /// them to it. kScores: columns of queries and keys; kValues: of values and contexts; kShared: of keys and of values that several
 /// heads may share; kHead: of one head. kInner: columns between bottlenecks;
-/// kValueInput: of what values are made of there; kWordInput: of what projects words.
+/// kValueInput: of what values are made of there; kWordInput: of what projects words. kEntities: rows of the table of entities;
+/// kEntity: its columns.
 enum class Axis {
   kNone,
   kHidden,
@@ -33,7 +34,9 @@ enum class Axis {
   kFfn,
   kInner,
   kValueInput,
-  kWordInput
+  kWordInput,
+  kEntities,
+  kEntity
 };
 
 /// What a tensor is to an encoder: a table, or a module with NAME.weight and NAME.bias.
@@ -44,6 +47,7 @@ enum class Slot {
   kSegments,
   kTaskTypes,  // row 0 is added to every token, as transformers does unless told otherwise
   kDistances,  // biases of scores by buckets of distances, [buckets, heads], the same in all layers
+  kEntities,   // vectors of entities, which stand beside tokens (ERNIE, arXiv 1905.07129)
   kPlaces,     // embeddings of relative places, the same in all layers (DeBERTa, arXiv 2006.03654)
   // Modules of the model.
   kEmbeddingNorm,
@@ -94,13 +98,25 @@ enum class Slot {
   kCrossValue,
   kCrossOut,
   kCrossNorm,
+  // Of entities, in layers that have them: their attention, and what they add to feed-forward layers and are made of behind them.
+  kEntityQuery,
+  kEntityKey,
+  kEntityValue,
+  kEntityOut,
+  kEntityAttentionNorm,
+  kEntityUp,
+  kEntityDown,
+  kEntityNorm,
   kFinalNorm,  // behind the last layer
   // Names in the graph of what a file has no tensor for: the three above each other, and operators without weights.
   kQkv,
   kHeads,
   kAttention,
   kCrossKeysValues,
-  kCrossAttention
+  kCrossAttention,
+  kEntityQkv,
+  kEntityHeads,
+  kEntityAttention
 };
 
 constexpr bool is_table(Slot slot) { return slot <= Slot::kPlaces; }
@@ -111,6 +127,11 @@ constexpr bool is_vector(Slot slot) {
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
 /// Of attention to a source: keys and values are made of what the encoder leaves.
 constexpr bool is_cross(Slot slot) { return slot >= Slot::kCrossQuery && slot <= Slot::kCrossNorm; }
+/// Of entities in layers: of all that have them, or of those alone where entities attend to each other.
+constexpr bool is_of_entities(Slot slot) { return slot >= Slot::kEntityQuery && slot <= Slot::kEntityNorm; }
+constexpr bool is_of_entity_attention(Slot slot) {
+  return slot >= Slot::kEntityQuery && slot <= Slot::kEntityAttentionNorm;
+}
 constexpr bool is_stored(Slot slot) { return slot < Slot::kQkv; }
 
 /// Rows and columns of a table or of a module's weight; a norm has rows only.
@@ -235,6 +256,8 @@ struct Settings {
   /// Layers without rotary positions: zeros in the list under this key, or without it each of so many by the other one (SmolLM 3).
   const char* turned_layers = nullptr;
   Count unturned_every;
+  /// Rows and columns of the table of entities (Slot::kEntities), and heads of their attention.
+  Count entities, entity_width, entity_heads;
 };
 
 /// What a head reads: every token, the first one, the pooler's row of the first one, or as "classifier_pooling" says: "cls" (the

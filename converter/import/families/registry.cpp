@@ -50,6 +50,20 @@ Axes plain_axes(Slot slot) {
     case Slot::kDistances:
     case Slot::kDistanceKeys:
       return {Axis::kNone, Axis::kNone};
+    case Slot::kEntities:
+      return {Axis::kEntities, Axis::kEntity};
+    case Slot::kEntityQuery:
+    case Slot::kEntityKey:
+    case Slot::kEntityValue:
+    case Slot::kEntityOut:
+      return {Axis::kEntity, Axis::kEntity};
+    case Slot::kEntityUp:
+      return {Axis::kFfn, Axis::kEntity};
+    case Slot::kEntityDown:
+      return {Axis::kEntity, Axis::kFfn};
+    case Slot::kEntityAttentionNorm:
+    case Slot::kEntityNorm:
+      return {Axis::kEntity, Axis::kNone};
     case Slot::kPlaces:
     case Slot::kQueriesKeysValues:
       return {Axis::kNone, Axis::kHidden};
@@ -120,6 +134,9 @@ Axes plain_axes(Slot slot) {
     case Slot::kAttention:
     case Slot::kCrossKeysValues:
     case Slot::kCrossAttention:
+    case Slot::kEntityQkv:
+    case Slot::kEntityHeads:
+    case Slot::kEntityAttention:
       break;
   }
   return {Axis::kNone, Axis::kNone};
@@ -188,6 +205,7 @@ const char* Family::why_layers_stay() const {
   if (block.averaged) return "there are none";
   if (block.recurrent) return "they are recurrent";
   if (block.convolutions) return "they are convolutions";
+  if (has(Slot::kEntities)) return "each reads entities in a way of its own";
   return shares_layers() ? "several run the same weights" : nullptr;
 }
 

@@ -95,15 +95,18 @@ void Checkpoint::open_shards(const fs::path& index) {
   problems.raise();
 }
 
-Checkpoint::Checkpoint(std::map<std::string, MemoryTensor> tensors) : memory_(std::move(tensors)) {
-  for (const auto& [name, tensor] : memory_) {
-    StoredTensor& stored = described_[name];
-    stored.dtype = "F32";
-    stored.shape = tensor.shape;
-    stored.elements = tensor.values.size();
-    stored.size = stored.elements * sizeof(float);
-    tensors_[name] = Entry{0, &stored};
-  }
+Checkpoint::Checkpoint(std::map<std::string, MemoryTensor> tensors) {
+  for (auto& [name, tensor] : tensors) put(name, std::move(tensor));
+}
+
+void Checkpoint::put(const std::string& name, MemoryTensor tensor) {
+  StoredTensor& stored = described_[name];
+  stored.dtype = "F32";
+  stored.shape = tensor.shape;
+  stored.elements = tensor.values.size();
+  stored.size = stored.elements * sizeof(float);
+  tensors_[name] = Entry{0, &stored};
+  memory_[name] = std::move(tensor);
 }
 
 std::vector<float> Checkpoint::read(const std::string& name) const {

@@ -28,6 +28,9 @@ class Checkpoint {
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
 
+  /// Adds a tensor in memory, or puts it in the place of one of that name.
+  void put(const std::string& name, MemoryTensor tensor);
+
   struct Entry {
     size_t file = 0;
     const StoredTensor* stored = nullptr;

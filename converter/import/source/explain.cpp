@@ -89,32 +89,14 @@ std::string one_entry(const fs::path& directory) {
                           directory.string(), base));
 }
 
-[[noreturn]] void refuse_entities(const fs::path& where) {
-  throw Error(
-      ExitCode::kUnsupported,
-      fmt::format("{}: is ERNIE with entities (arXiv 1905.07129): vectors of entities beside tokens are no input "
-                  "that this version has; its text layers alone would answer otherwise. Fine-tune BERT or "
-                  "Baidu's ERNIE, which convert",
-                  where.string()));
-}
-
 }  // namespace
-
-void refuse_unexecuted(const fs::path& directory, const Json& config) {
-  const auto types = config.find("layer_types");
-  if (types == config.end() || !types->is_array()) return;
-  for (const Json& type : *types) {
-    if (type == "mix") refuse_entities(directory / "config.json");
-  }
-}
 
 void check_directory(const fs::path& named) {
   std::error_code error;
   const fs::file_status status = fs::status(named, error);
   if (!fs::exists(status)) refuse_missing(named, error);
   if (!fs::is_directory(status)) refuse_file(named);
-  if (is_there(named / "config.json")) return;
-  if (is_there(named / "ernie_config.json")) refuse_entities(named / "ernie_config.json");
+  if (is_there(named / "config.json") || is_there(named / "ernie_config.json")) return;
   const fs::directory_iterator readable(named, error);
   if (error == std::errc::permission_denied) refuse_missing(named, error);
   if (is_there(named / "snapshots")) {

@@ -6,17 +6,11 @@
 #include <filesystem>
 #include <string>
 
-#include "base/json_file.h"
-
 namespace bantam::convert {
 
 /// Throws Error (kIo) where `named` is no directory, and (kInvalid, kUnsupported) for directories that are known to hold
-/// something else than a model: adapters, folders of the hub's cache; or a model of a kind that is not executed (GLiNER, ERNIE
-/// with entities), by the settings of its own program.
+/// something else than a model: adapters, folders of the hub's cache.
 void check_directory(const std::filesystem::path& named);
-
-/// Throws Error (kUnsupported) for such a model whose settings stand in config.json.
-void refuse_unexecuted(const std::filesystem::path& directory, const Json& config);
 
 /// Throws Error (kInvalid) where a download left Git LFS's description of a file in its place.
 void refuse_pointer(const std::filesystem::path& file);

@@ -23,8 +23,9 @@ struct ModelSource {
 };
 
 /// Reads config.json, the tokenizer's files and the headers of the weights. Throws Error for a directory that is not there,
-/// for JSON and weights that cannot be read; what is wrong with the tokenizer is told by import_tokenizer.
-ModelSource open_model_source(const std::filesystem::path& directory);
+/// for JSON and weights that cannot be read; what is wrong with the tokenizer is told by import_tokenizer. `entities`: of a model that
+/// has a table of entities, a file of the names of those to keep; "": all.
+ModelSource open_model_source(const std::filesystem::path& directory, const std::filesystem::path& entities = {});
 
 }  // namespace bantam::convert
 

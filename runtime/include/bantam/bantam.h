@@ -106,6 +106,8 @@ uint32_t bantam_model_max_sequence(const bantam_model* model);
 uint32_t bantam_model_vocabulary(const bantam_model* model);
 uint32_t bantam_model_segment_types(const bantam_model* model);
 uint32_t bantam_model_mark_types(const bantam_model* model); /* 1: it takes no marks */
+/* What a mark stands for, of models with a table of entities; empty where the file does not say it. */
+bantam_text bantam_model_mark_name(const bantam_model* model, uint32_t mark);
 int bantam_model_has_tokenizer(const bantam_model* model);
 uint32_t bantam_model_output_count(const bantam_model* model);
 bantam_text bantam_model_output_name(const bantam_model* model, uint32_t output);
@@ -181,13 +183,18 @@ bantam_status bantam_session_add(bantam_session* session, bantam_text first, ban
 /* Of models of BANTAM_TASK_FIND: a text, and what to find in it. */
 bantam_status bantam_session_add_labelled(bantam_session* session, bantam_text text, const bantam_text* labels,
                                           uint32_t count, const bantam_encode_options* options);
-bantam_status bantam_session_run(bantam_session* session);
 
 /* Half-open byte range of the original text; [0, 0) for special tokens. */
 typedef struct bantam_offset {
   uint32_t begin;
   uint32_t end;
 } bantam_offset;
+
+/* Of models with a table of entities: the first token of a sequence's first text (or second) that overlaps with `bytes` gets the
+ * mark. `found` may be null; see bantam/session.h. */
+bantam_status bantam_session_mark(bantam_session* session, uint32_t sequence, int second, bantam_offset bytes,
+                                  int32_t mark, int* found);
+bantam_status bantam_session_run(bantam_session* session);
 
 typedef struct bantam_encode_result {
   uint32_t count;      /* tokens written */

@@ -36,7 +36,8 @@ enum class TaskKind : uint8_t {
   kFind = 14,
 };
 
-/// Marks of tokens, in models that find spans: it stands for a label, or begins a word. 0: neither.
+/// Marks of tokens, in models that find spans: it stands for a label, or begins a word. 0: neither. (In models with a table of entities
+/// a mark is the number of an entity, from 1 on.)
 constexpr int32_t kLabelMark = 1, kWordMark = 2;
 
 /// Levels of labels that stand above each other, at most.
@@ -74,6 +75,8 @@ class Model {
   uint32_t segment_types() const;
   /// Legal marks of tokens are [0, mark_types()): 1 where the model takes none.
   uint32_t mark_types() const;
+  /// What a mark stands for ("Q42"); empty where the file does not say it.
+  Text mark_name(uint32_t mark) const;
   /// Label sets: joint models have two (sentence, slots); further ones follow those of the task.
   uint32_t label_set_count() const;
   uint32_t label_count(uint32_t set) const;

@@ -170,6 +170,12 @@ class Session {
   /// time; kTooManyTokens: no room behind the labels; kNoSuchTask: other models.
   Status add_labelled(Text text, const Text* labels, uint32_t count, const EncodeOptions& options = {});
 
+  /// Of models with a table of entities: a mention of entity `mark` (Model::mark_types) at bytes [begin, end) of a text of the sequence
+  /// that add() added: the first of two, or the second. The first token that overlaps with them gets the mark; *found, which may be
+  /// null, tells whether there is one (a text may have been cut in front of it). kUnavailable without SessionOptions::text_offsets;
+  /// kNoSuchTask: the model takes no marks, or those of labels; kNotRun: there is no such sequence, or nothing of its text is known.
+  Status mark(uint32_t sequence, bool second, Offset bytes, int32_t mark, bool* found = nullptr);
+
   uint32_t sequence_count() const;  // sequences added or run
   EncodedSequence sequence(uint32_t index) const;
   /// kNotRun also for an output that another pass makes than ran last.
