@@ -25,6 +25,7 @@ import multilingual
 import papers
 import recurrent
 import reference
+import seq2seq
 import shaw
 import translation
 from decoders import DECODER_MODELS, TOKENS
@@ -644,6 +645,10 @@ def make_recurrent(root, name, seed):
     write_expected(root / name, 24 if "classify" in name else 17, seed, vocabulary=recurrent.VOCABULARY)
 
 
+def make_seq2seq(root, name, seed):
+    seq2seq.make(root / name, randomize, seed)
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "models")
     root.mkdir(parents=True, exist_ok=True)
@@ -666,6 +671,7 @@ def main():
     makers += [("minilm-multilingual", make_multilingual, 340)]
     makers += [(name, make_static, seed) for seed, name in enumerate(("static-plain", "static-mapped"), start=320)]
     makers += [(name, make_recurrent, seed) for seed, name in enumerate(recurrent.LAYOUTS, start=360)]
+    makers += [(name, make_seq2seq, seed) for seed, name in enumerate(seq2seq.LAYOUTS, start=370)]
     for name, maker, seed in makers:
         if not any(fnmatch.fnmatch(name, pattern) for pattern in sys.argv[2:] or ["*"]):
             continue
