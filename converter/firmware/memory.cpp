@@ -138,13 +138,14 @@ SessionOptions image_options(const Model& model, uint32_t max_tokens, uint32_t b
 }
 
 uint64_t stack_bytes(const Model& model) {
-  // Measured, and a quarter more: without normalisers in a row 7.6 KB where words are gathered from code points; of those that strip and
-  // prepend 12.1 KB; of others buffers take 30 KB more.
-  constexpr uint64_t kGathering = 10240, kInPlace = 16384, kReplacing = 49152;
+  // Measured, and a quarter more: without normalisers in a row 7.6 KB where words are gathered from code points, 19.5 KB of a unigram's words;
+  // of those that strip and prepend 12.1 KB; of others buffers take 30 KB more.
+  constexpr uint64_t kGathering = 10240, kInPlace = 16384, kLattice = 24576, kReplacing = 49152;
   uint64_t bytes = kStackBytes;
   const auto* tokenizers = root(model).tokenizers();
   for (uint32_t i = 0; i < count(tokenizers); ++i) {
     if ((tokenizers->Get(i)->model()->traits() & text::kCodePoints) != 0) bytes = std::max(bytes, kGathering);
+    if (tokenizers->Get(i)->model()->kind() == fb::TokenModelKind::unigram) bytes = std::max(bytes, kLattice);
     const auto* normalizers = tokenizers->Get(i)->normalizers();
     for (uint32_t k = 0; k < count(normalizers); ++k) {
       const fb::NormalizerKind kind = normalizers->Get(k)->kind();
