@@ -80,9 +80,11 @@ void choose_tokens(const FirmwareArguments& arguments, Image* image) {
     fail(ExitCode::kUnsupported, "{}: {} bytes do not fit the {} bytes of flash that {} has; use a smaller model; {}",
          arguments.model, image->file.size(), target.model, target.name, other_board);
   }
-  const uint32_t longest = image->model.max_sequence() == 0 ? 512 : image->model.max_sequence();
+  const uint32_t longest = firmware::longest_text(image->model);
+  const bool limited =
+      image->model.source_vocabulary() != 0 ? image->model.max_source() != 0 : image->model.max_sequence() != 0;
   const uint32_t least = image->model.has_tokenizer() ? 4 : 1;
-  if (arguments.max_tokens > longest && image->model.max_sequence() != 0) {
+  if (arguments.max_tokens > longest && limited) {
     fail(ExitCode::kUsage, "--max-tokens {}: the model takes at most {}", arguments.max_tokens, longest);
   }
   if (arguments.max_tokens != 0 && arguments.max_tokens < least) {

@@ -24,10 +24,12 @@ void run_uart(const RunOptions& options) {
   }
   EngineOptions as_image = options.engine;
   if (firmware::goes_on(file.model())) {
-    const uint32_t places = file.model().max_sequence();
-    const uint32_t longest = places == 0 ? 512 : places;
-    as_image.max_context = options.engine.max_tokens != 0 ? options.engine.max_tokens : longest;
-    as_image.max_tokens = std::min(as_image.max_context, firmware::kPieceTokens);
+    const uint32_t asked = options.engine.max_tokens;
+    SessionOptions lengths;
+    firmware::set_lengths(file.model(), asked != 0 ? asked : firmware::longest_text(file.model()), &lengths);
+    as_image.max_context = lengths.max_context;
+    as_image.max_tokens = lengths.max_tokens;
+    as_image.max_source = lengths.max_source;
   }
   Engine engine(file, as_image);
   const auto terminal = std::make_unique<firmware::Terminal>();

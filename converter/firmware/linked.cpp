@@ -247,6 +247,7 @@ Linked linked_by(const Model& model) {
   const auto score = scores == kSigmoids ? fb::ActivationKind::sigmoid : fb::ActivationKind::exp;
   if (scores != kUnscored) needs.need("ACTIVATIONS", 1u << static_cast<uint32_t>(score));
   if (model.mark_types() > 1) needs.need("MARKS");
+  if (model.source_vocabulary() != 0) needs.need("SOURCES");
   if (goes_on(model)) {
     needs.need("CONTEXTS");
     needs.need("DECODE");

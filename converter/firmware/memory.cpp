@@ -6,6 +6,7 @@
 #include <set>
 
 #include "bantam/decode.h"
+#include "bantam/generation.h"
 #include "base/error.h"
 #include "firmware/linked.h"
 #include "firmware/small_plan.h"
@@ -15,6 +16,7 @@
 #include "ops/ops.h"
 #include "session/layout.h"
 #include "session/state.h"
+#include "text/tables.h"
 
 namespace bantam::firmware {
 namespace {
@@ -91,7 +93,7 @@ Parts arena_parts(const Model& model, const SessionOptions& options) {
 }
 
 bool goes_on(const Model& model) {
-  if (!has_part(model.task(), kNextWordsPart) || model.source_vocabulary() != 0) return false;
+  if (!has_part(model.task(), kNextWordsPart)) return false;
   Tokenizer tokenizer;
   TextDecoder decoder;
   const auto ignore = [](void*, const char*, size_t) {};
@@ -102,11 +104,33 @@ bool goes_on(const Model& model) {
   return arena_bytes(model, options) != 0;
 }
 
+namespace {
+
+/// What the decoder of a pair has room for: as many new tokens as the file says, else as its source has.
+uint32_t answer_tokens(const Model& model, uint32_t max_tokens) {
+  Generation said;
+  const bool says = generation(model, 0, &said) == Status::kOk && said.beams.max_new != 0;
+  const uint32_t wanted = says ? said.beams.max_new + 1 : max_tokens;
+  return model.max_sequence() != 0 ? std::min(wanted, model.max_sequence()) : wanted;
+}
+
+}  // namespace
+
+uint32_t longest_text(const Model& model) {
+  const uint32_t places = model.source_vocabulary() != 0 ? model.max_source() : model.max_sequence();
+  return places == 0 ? kUsualTokens : places;
+}
+
+void set_lengths(const Model& model, uint32_t max_tokens, SessionOptions* options) {
+  const bool pair = model.source_vocabulary() != 0, continues = goes_on(model);
+  options->max_tokens = !continues ? max_tokens : pair ? 1 : std::min(max_tokens, kPieceTokens);
+  options->max_context = !continues ? 0 : pair ? answer_tokens(model, max_tokens) : max_tokens;
+  options->max_source = pair ? max_tokens : 0;
+}
+
 SessionOptions image_options(const Model& model, uint32_t max_tokens, uint32_t block_rows) {
   SessionOptions options;
-  const bool continues = goes_on(model);
-  options.max_tokens = continues ? std::min(max_tokens, kPieceTokens) : max_tokens;
-  options.max_context = continues ? max_tokens : 0;
+  set_lengths(model, max_tokens, &options);
   options.tile_rows = 4;
   options.block_rows = block_rows;
   options.text_offsets = answers_with_places(model.task());
@@ -114,11 +138,14 @@ SessionOptions image_options(const Model& model, uint32_t max_tokens, uint32_t b
 }
 
 uint64_t stack_bytes(const Model& model) {
-  // Measured, and a quarter more: of those that strip and prepend 12.1 KB; of others buffers take 30 KB more.
-  constexpr uint64_t kInPlace = 16384, kReplacing = 49152;
+  // Measured, and a quarter more: without normalisers in a row 7.6 KB where words are gathered from code points, 19.5 KB of a unigram's words;
+  // of those that strip and prepend 12.1 KB; of others buffers take 30 KB more.
+  constexpr uint64_t kGathering = 10240, kInPlace = 16384, kLattice = 24576, kReplacing = 49152;
   uint64_t bytes = kStackBytes;
   const auto* tokenizers = root(model).tokenizers();
   for (uint32_t i = 0; i < count(tokenizers); ++i) {
+    if ((tokenizers->Get(i)->model()->traits() & text::kCodePoints) != 0) bytes = std::max(bytes, kGathering);
+    if (tokenizers->Get(i)->model()->kind() == fb::TokenModelKind::unigram) bytes = std::max(bytes, kLattice);
     const auto* normalizers = tokenizers->Get(i)->normalizers();
     for (uint32_t k = 0; k < count(normalizers); ++k) {
       const fb::NormalizerKind kind = normalizers->Get(k)->kind();

@@ -28,14 +28,24 @@ Parts arena_parts(const Model& model, const SessionOptions& options);
 /// Rows that operators of an image compute at a time: as many as the kernels of microcontrollers like, or fewer.
 constexpr uint32_t kBlockRows = 4;
 
-/// Does an image of this model go on with texts: a decoder that keeps contexts, with a tokenizer whose tokens become text?
+/// Does an image of this model make texts: a decoder that keeps contexts, alone or behind an encoder, with a tokenizer whose tokens become
+/// text?
 bool goes_on(const Model& model);
 
 /// Tokens of a prompt that such an image runs at a time.
 constexpr uint32_t kPieceTokens = 16;
 
-/// The session of an image: one sequence, tiles of 4 rows, offsets into the text only for tasks that answer with places. Of one that goes
-/// on with texts `max_tokens` is what its context holds, a text with what follows it.
+/// Tokens of texts that a model without a limit takes.
+constexpr uint32_t kUsualTokens = 512;
+/// Most tokens of a text; of an encoder-decoder, of a source.
+uint32_t longest_text(const Model& model);
+
+/// How long runs, contexts and sources are in a session that answers texts of up to `max_tokens`. Of a decoder that goes on with texts that
+/// is what its context holds, a text with what follows it; of an encoder-decoder what a source has, and its decoder has room for as many
+/// tokens as the file says that it makes.
+void set_lengths(const Model& model, uint32_t max_tokens, SessionOptions* options);
+
+/// The session of an image: one sequence, tiles of 4 rows, offsets into the text only for tasks that answer with places; lengths as above.
 SessionOptions image_options(const Model& model, uint32_t max_tokens, uint32_t block_rows);
 
 /// Stack of main for most models, what exceptions use, and what the example keeps outside the arena, at most.
@@ -54,6 +64,7 @@ uint32_t tokens_that_fit(const Model& model, const Target& target, uint32_t want
 
 /// Most tokens of a text, as image_options() was told.
 inline uint32_t text_tokens(const SessionOptions& options) {
+  if (options.max_source != 0) return options.max_source;
   return options.max_context != 0 ? options.max_context : options.max_tokens;
 }
 

@@ -47,6 +47,7 @@ constexpr const char* kConfig =
 
 #define BANTAM_MAX_TOKENS {tokens}
 #define BANTAM_MAX_CONTEXT {context}
+#define BANTAM_MAX_SOURCE {source}
 #define BANTAM_TILE_ROWS {tile}
 #define BANTAM_BLOCK_ROWS {block}
 #define BANTAM_TEXT_OFFSETS {offsets}
@@ -119,12 +120,13 @@ std::string to_string(Text text) { return {text.data == nullptr ? "" : text.data
 
 std::string config(const Project& project) {
   const Parts arena = arena_parts(project.model, project.options);
-  return fmt::format(
-      kConfig, fmt::arg("tokens", project.options.max_tokens), fmt::arg("context", project.options.max_context),
-      fmt::arg("tile", project.options.tile_rows), fmt::arg("block", project.options.block_rows),
-      fmt::arg("offsets", project.options.text_offsets ? 1 : 0), fmt::arg("activations", arena.at(1).second),
-      fmt::arg("tile_bytes", arena.at(2).second), fmt::arg("ids", arena.at(3).second),
-      fmt::arg("contexts", arena.at(4).second), fmt::arg("rest", sum(arena) - arena.at(0).second));
+  return fmt::format(kConfig, fmt::arg("tokens", project.options.max_tokens),
+                     fmt::arg("context", project.options.max_context), fmt::arg("source", project.options.max_source),
+                     fmt::arg("tile", project.options.tile_rows), fmt::arg("block", project.options.block_rows),
+                     fmt::arg("offsets", project.options.text_offsets ? 1 : 0),
+                     fmt::arg("activations", arena.at(1).second), fmt::arg("tile_bytes", arena.at(2).second),
+                     fmt::arg("ids", arena.at(3).second), fmt::arg("contexts", arena.at(4).second),
+                     fmt::arg("rest", sum(arena) - arena.at(0).second));
 }
 
 std::string readme(const Project& project, const Linked& linked) {

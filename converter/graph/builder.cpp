@@ -91,6 +91,10 @@ uint32_t Builder::width(int32_t tensor) const {
   return static_cast<uint32_t>(graph_.model.tensors[static_cast<size_t>(tensor)]->shape.back().b());
 }
 
+const std::string& Builder::name(int32_t tensor) const {
+  return graph_.model.tensors[static_cast<size_t>(tensor)]->name;
+}
+
 void Builder::multiply(int32_t index, float factor) {
   auto& constant = graph_.constants[static_cast<size_t>(index)];
   for (float& value : constant->values) value *= factor;
@@ -232,12 +236,31 @@ int32_t Builder::pool(const std::string& name, int32_t x, fb::PoolKind kind, boo
   return y;
 }
 
-int32_t Builder::slice(const std::string& name, int32_t x, uint32_t begin, uint32_t columns) {
-  const int32_t y = activation(name, rows_symbol(x), columns);
+void Builder::cut(const std::string& name, int32_t x, int32_t y, uint32_t begin, const EpilogueSpec* epilogue) {
   fb::OpT& added = op(name, {x}, {y, kAbsent});
   auto& attributes = set_attributes<fb::SliceT>(added);
   attributes.begin = begin;
-  attributes.width = columns;
+  attributes.width = width(y);
+  if (epilogue != nullptr) set_epilogue(added, *epilogue);
+}
+
+int32_t Builder::slice(const std::string& name, int32_t x, uint32_t begin, uint32_t columns,
+                       const EpilogueSpec* epilogue) {
+  const int32_t y = activation(name, rows_symbol(x), columns);
+  cut(name, x, y, begin, epilogue);
+  return y;
+}
+
+int32_t Builder::leave(const std::string& name, int32_t x) {
+  const int32_t y = activation(name, rows_symbol(x), width(x));
+  graph_.model.tensors.back()->role = fb::Role::state;
+  cut(name, x, y, 0, nullptr);
+  return y;
+}
+
+int32_t Builder::spread(const std::string& name, int32_t state) {
+  const int32_t y = activation(name, kTokens, width(state));
+  cut(name, state, y, 0, nullptr);
   return y;
 }
 

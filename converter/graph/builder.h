@@ -107,7 +107,12 @@ class Builder {
   /// Attention to a source where keys and values are states.
   int32_t attention(const std::string& name, const Heads& heads, const AttentionSpec& spec = {});
   int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2, std::vector<uint32_t> skip_last = {});
-  int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width);
+  /// `x` may be a state of rows of sources, of which the main pass takes each sequence's.
+  int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width,
+                const EpilogueSpec* epilogue = nullptr);
+  /// The state that the pass over a source leaves of x [sequences, width]; and rows of tokens, each that of its sequence's source.
+  int32_t leave(const std::string& name, int32_t x);
+  int32_t spread(const std::string& name, int32_t state);
   /// `x`: scores of tags; `transitions`: a table [tags + 2, tags]; `members`: integers, or kAbsent; see Crf in the schema.
   int32_t crf(const std::string& name, int32_t x, int32_t transitions, int32_t members, uint32_t skip_first,
               uint32_t skip_last);
@@ -135,6 +140,7 @@ class Builder {
   void input(const std::string& name, fb::InputKind kind, uint32_t limit);
 
   uint32_t width(int32_t tensor) const;
+  const std::string& name(int32_t tensor) const;
   /// Multiplies a constant's values.
   void multiply(int32_t constant, float factor);
   /// True when the constant's values are these.
@@ -144,6 +150,7 @@ class Builder {
   int32_t constant(const std::string& name, const std::vector<uint32_t>& shape, Values values);
   int32_t activation(const std::string& name, int32_t symbol, uint32_t width);
   int32_t rows_symbol(int32_t tensor) const;
+  void cut(const std::string& name, int32_t x, int32_t y, uint32_t begin, const EpilogueSpec* epilogue);
   fb::OpT& op(const std::string& name, std::vector<int32_t> inputs, std::vector<int32_t> outputs);
   /// A tensor of heads, and its op's attributes.
   int32_t part_of_heads(const std::string& name, int32_t x, fb::Layout layout, uint32_t heads, uint32_t head_width);

@@ -19,6 +19,7 @@
 #include "import/heads.h"
 #include "import/languages.h"
 #include "import/recurrent.h"
+#include "import/seq2seq.h"
 #include "import/source/checkpoint.h"
 #include "import/source/explain.h"
 #include "import/source/generation.h"
@@ -26,6 +27,7 @@
 #include "import/source/knowledge_ernie.h"
 #include "import/source/model_card.h"
 #include "import/source/sentence_transformers.h"
+#include "import/source/seq2seq.h"
 #include "import/source/setfit.h"
 #include "import/source/static_embeddings.h"
 #include "import/source/weights.h"
@@ -272,7 +274,9 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
     beneath = import_source_stack(builder, weights, source_config, graph.model.max_source);
   }
   Encoder encoder = import_main_stack(builder, weights, config, positions, of_pair ? &beneath : nullptr, head);
-  if (family.block.recurrent) {
+  if (family.block.recurrent && of_pair) {
+    add_recurrent_pair(builder, weights, fields, &beneath, &encoder);
+  } else if (family.block.recurrent) {
     const bool of_texts = (traits(head.task).parts & kLabelsPart) != 0;
     add_recurrent_layers(builder, weights, fields, of_texts && fields.text("pooling", "last") == "last", &encoder);
   }
@@ -360,6 +364,7 @@ ModelSource open_model_source(const fs::path& directory, const fs::path& entitie
     if (const Family* family = find_published(source.config, tensors)) {
       source.config["model_type"] = family->model_types.front();
     }
+    if (is_seq2seq(source.config)) settle_seq2seq(&source);
     return source;
   });
 }

@@ -33,10 +33,10 @@ class Layers {
          const std::string& base)
       : builder_(builder), weights_(weights), s_(settings), module_(module), base_(base) {}
 
-  int32_t run(int32_t x, int32_t* last) {
+  int32_t run(int32_t x, RecurrentEnds ends) {
     for (uint32_t layer = 0; layer < s_.layers; ++layer) {
       builder_.enter(fb::Part::recurrent, static_cast<int32_t>(layer));
-      x = one(layer, x, layer + 1 == s_.layers ? last : nullptr);
+      x = one(layer, x, &ends);
     }
     return x;
   }
@@ -68,21 +68,24 @@ class Layers {
     bias.source_bytes += of_state.source_bytes;
   }
 
-  int32_t one(uint32_t layer, int32_t x, int32_t* last) {
-    const uint32_t in = builder_.width(x), gates = s_.gates() * s_.cells;
+  int32_t one(uint32_t layer, int32_t x, RecurrentEnds* ends) {
+    const bool beside = layer == 0 && ends->beside != 0;
+    const uint32_t own = builder_.width(x), in = own + (beside ? ends->beside : 0), gates = s_.gates() * s_.cells;
     const uint32_t columns = s_.gates() * kernels::pad16(s_.cells);
     const std::string first_bias = name("bias_ih", layer, 0);
     const bool biased = s_.of_head ? weights_.has_head(first_bias) : weights_.has_encoder(first_bias);
-    std::vector<Values> inputs, biases;
+    std::vector<Values> inputs, others, biases;
     std::vector<RecurrentWeights> states;
     for (uint32_t d = 0; d < s_.directions(); ++d) {
       const auto blocks = [&](Values values, uint32_t width) {
         return in_blocks(std::move(values), s_.gates(), s_.cells, width);
       };
       const std::string weight = name("weight_hh", layer, d);
-      inputs.push_back(blocks(take(name("weight_ih", layer, d), {gates, in}), in));
-      RecurrentWeights own;
-      own.weights =
+      const Values input = take(name("weight_ih", layer, d), {gates, in});
+      inputs.push_back(blocks(beside ? some_columns(input, in, 0, own) : input, own));
+      if (beside) others.push_back(blocks(some_columns(input, in, own, ends->beside), ends->beside));
+      RecurrentWeights of;
+      of.weights =
           builder_.linear_weight(base_ + weight, columns, s_.state, blocks(take(weight, {gates, s_.state}), s_.state));
       if (biased) {
         Values bias = take(name("bias_ih", layer, d), {gates});
@@ -91,26 +94,34 @@ class Layers {
         biases.push_back(blocks(std::move(bias), 1));
         Values stays = state_bias(of_state);
         if (!stays.values.empty()) {
-          own.bias = builder_.vector(base_ + name("bias_hh", layer, d), blocks(std::move(stays), 1));
+          of.bias = builder_.vector(base_ + name("bias_hh", layer, d), blocks(std::move(stays), 1));
         }
       }
       if (s_.state != s_.cells) {
         const std::string projection = name("weight_hr", layer, d);
-        own.projection =
+        of.projection =
             builder_.linear_weight(base_ + projection, s_.state, s_.cells, take(projection, {s_.state, s_.cells}));
       }
-      states.push_back(own);
+      states.push_back(of);
     }
     const std::string input = base_ + name("weight_ih", layer, 0), op = fmt::format("{}{}.l{}", base_, module_, layer);
-    const int32_t matrix = builder_.linear_weight(input, s_.directions() * columns, in, concatenate(std::move(inputs)));
+    const int32_t matrix =
+        builder_.linear_weight(input, s_.directions() * columns, own, concatenate(std::move(inputs)));
     const int32_t bias =
         biased ? builder_.vector(base_ + name("bias_ih", layer, 0), concatenate(std::move(biases))) : kAbsent;
-    const int32_t given = builder_.linear(op + ".gates", x, matrix, bias, {});
-    if (last == nullptr)
-      return builder_.recurrent(op, s_.cell, given, states, false, {}, nullptr, kAbsent, -1, s_.mark);
+    EpilogueSpec sum;
+    if (beside) {
+      const int32_t other = builder_.linear_weight(input + ".beside", s_.directions() * columns, ends->beside,
+                                                   concatenate(std::move(others)));
+      sum.residual = ends->add_beside(op + ".beside", other);
+    }
+    const int32_t given = builder_.linear(op + ".gates", x, matrix, bias, sum);
+    const RecurrentState first = layer < ends->first.size() ? ends->first[layer] : RecurrentState{};
     RecurrentState left;
-    const int32_t y = builder_.recurrent(op, s_.cell, given, states, false, {}, &left, kAbsent, -1, s_.mark);
-    *last = left.state;
+    const bool keeps = ends->last != nullptr && (ends->of_all || layer + 1 == s_.layers);
+    const int32_t y =
+        builder_.recurrent(op, s_.cell, given, states, false, first, keeps ? &left : nullptr, kAbsent, -1, s_.mark);
+    if (keeps) ends->last->push_back(left);
     return y;
   }
 
@@ -146,16 +157,19 @@ RecurrentSettings read_recurrent(const Fields& fields) {
 }
 
 int32_t import_recurrent(Builder& builder, Weights& weights, const RecurrentSettings& settings,
-                         const std::string& module, const std::string& base, int32_t x, int32_t* last) {
-  return Layers(builder, weights, settings, module, base).run(x, last);
+                         const std::string& module, const std::string& base, int32_t x, const RecurrentEnds& ends) {
+  return Layers(builder, weights, settings, module, base).run(x, ends);
 }
 
 void add_recurrent_layers(Builder& builder, Weights& weights, const Fields& fields, bool keep_state, Encoder* encoder) {
   const RecurrentSettings settings = read_recurrent(fields);
   const std::string own = settings.cell == fb::Cell::lstm ? "lstm" : "gru";
   const std::string module = weights.has_encoder("rnn.weight_ih_l0") ? "rnn" : own;
-  encoder->hidden = import_recurrent(builder, weights, settings, module, encoder->base, encoder->hidden,
-                                     keep_state ? &encoder->state : nullptr);
+  std::vector<RecurrentState> last;
+  RecurrentEnds ends;
+  if (keep_state) ends.last = &last;
+  encoder->hidden = import_recurrent(builder, weights, settings, module, encoder->base, encoder->hidden, ends);
+  if (keep_state) encoder->state = last.back().state;
 }
 
 }  // namespace bantam::convert

@@ -3,7 +3,9 @@
 #define BANTAM_CONVERTER_IMPORT_RECURRENT_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "graph/builder.h"
 #include "import/source/fields.h"
@@ -29,10 +31,20 @@ struct RecurrentSettings {
 /// is added to the problems.
 RecurrentSettings read_recurrent(const Fields& fields);
 
-/// The layers of module `module` above `x` [tokens, width]: its states. `last`, where given: the last one's last states. Tensors that
-/// are missing or of another shape are added to the problems of `weights`.
+/// What layers begin with, read beside their rows and leave.
+struct RecurrentEnds {
+  std::vector<RecurrentState> first;            // of each layer; shorter: zeros
+  std::vector<RecurrentState>* last = nullptr;  // becomes the last layer's, or (`of_all`) each layer's
+  bool of_all = false;
+  uint32_t beside = 0;  // columns that the first layer reads behind those of its rows
+  /// What they give the gates, rows of tokens: the product with this matrix [gates, beside]. The argument before it names operators.
+  std::function<int32_t(const std::string&, int32_t)> add_beside = nullptr;
+};
+
+/// The layers of module `module` above `x` [tokens, width]: its states. Tensors that are missing or of another shape are added to the
+/// problems of `weights`.
 int32_t import_recurrent(Builder& builder, Weights& weights, const RecurrentSettings& settings,
-                         const std::string& module, const std::string& base, int32_t x, int32_t* last);
+                         const std::string& module, const std::string& base, int32_t x, const RecurrentEnds& ends = {});
 
 /// Puts the layers of a family with Block::recurrent on its embeddings. `keep_state`: Encoder::state, too.
 void add_recurrent_layers(Builder& builder, Weights& weights, const Fields& fields, bool keep_state, Encoder* encoder);

@@ -56,7 +56,7 @@ class SpanHead {
     layers.layers = s_.rnn_layers;
     layers.both = layers.of_head = true;
     layers.mark = static_cast<uint32_t>(kWordMark);
-    const int32_t words = import_recurrent(builder_, weights_, layers, "rnn.lstm", "", x, nullptr);
+    const int32_t words = import_recurrent(builder_, weights_, layers, "rnn.lstm", "", x);
     builder_.enter(fb::Part::head);
     return words;
   }

@@ -60,7 +60,8 @@ class Generator {
       given_.push_back(given);
       prompts_.push_back(pair_ ? std::vector<int32_t>{decoding_.said.start_id} : given.ids);
       require_room(prompts_.back());
-      if (given.ids.empty()) fail(ExitCode::kInvalid, "the text is empty, and becomes no token");
+      if (given.ids.empty() || (pair_ && text.empty()))
+        fail(ExitCode::kInvalid, "the text is empty, and becomes no token");
     }
     for (uint32_t i = 0; pair_ && i < given_.size();) i = encode_from(i);
   }

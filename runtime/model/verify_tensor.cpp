@@ -219,8 +219,10 @@ Verdict check_activation(const fb::Model& model, const fb::Tensor& t) {
   }
   if (is_state(t)) {
     const bool pages = t.layout() == fb::Layout::key_pages || t.layout() == fb::Layout::value_pages;
-    if (!pages || rows_symbol(t) != kTokens || t.scale_kind() != scales || count(t.offset()) != 0) {
-      return corrupt("a state is not keys or values of tokens that the session has a place for");
+    const bool rows = t.layout() == fb::Layout::rows && !q8 && rows_symbol(t) == kSequences;
+    const bool known = rows || (pages && rows_symbol(t) == kTokens);
+    if (!known || t.region() != fb::Region::shared || t.scale_kind() != scales || count(t.offset()) != 0) {
+      return corrupt("a state is neither keys or values of tokens nor an f32 row of a source");
     }
     return {};
   }

@@ -33,10 +33,10 @@ struct Site {
   fb::Phase phase;       // of the step
 };
 
-/// Keys and values of what sequences have had before a run (Session, "Contexts").
+/// Keys, values and states of what sequences have had before a run (Session, "Contexts").
 struct Contexts {
   uint8_t* pages;
-  const uint64_t* begins;  // of each tensor of keys or values in `pages`, by the tensor's number
+  const uint64_t* begins;  // of each tensor that contexts keep in `pages`, by the tensor's number
   const uint32_t* lists;   // [contexts][list_pages]: where in each tensor the pages of a context lie, in order
   uint32_t list_pages;
   const uint32_t* numbers;  // [sequences]: the context that each goes on with
@@ -53,11 +53,11 @@ struct Remembering<false> {
   static constexpr const Contexts* contexts = nullptr;
 };
 
-/// Keys and values of sources (Session, "Sources").
+/// What passes over sources leave (Session, "Sources"): keys and values, or rows, of their tokens, and a row a source.
 struct Sources {
   uint8_t* pages;
   const uint64_t* begins;   // of each state in `pages`, by the tensor's number
-  uint32_t rows;            // of a source, a multiple of 16: source s begins with row s * rows of each state
+  uint32_t rows;            // of a source, a multiple of 16: source s begins with row s * rows of each state of tokens
   const uint32_t* numbers;  // [sequences]: the source that each writes, or goes with
   const uint32_t* lengths;  // [sources]: tokens
 };
@@ -65,11 +65,13 @@ struct Sources {
 template <bool kLinked>
 struct Passing {
   fb::Phase phase = fb::Phase::main;
+  uint32_t rows_symbol = kTokens;  // of the step
   const Sources* sources = nullptr;
 };
 template <>
 struct Passing<false> {
   static constexpr fb::Phase phase = fb::Phase::main;
+  static constexpr uint32_t rows_symbol = kTokens;
   static constexpr const Sources* sources = nullptr;
 };
 
@@ -105,8 +107,16 @@ struct TileRun : Remembering<linked::kContexts>, Passing<linked::kSources>, Mark
   uint32_t linear_number;  // of the next Linear, in file order
 };
 
+/// Sequences that a recurrent layer takes together, at most; no field where none is linked.
+template <bool kLinked>
+struct Together {
+  uint32_t lanes;
+};
+template <>
+struct Together<false> {};
+
 /// What scratch memory depends on beside the op.
-struct ScratchNeed {
+struct ScratchNeed : Together<linked::op(linked::kOpRecurrent)> {
   uint32_t pages;         // of 16 keys, that the longest sequence lies in
   uint32_t source_pages;  // the same of sources
   uint32_t block_rows;    // 1..kBlockRows

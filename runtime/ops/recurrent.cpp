@@ -1,6 +1,9 @@
 // Recurrent: LSTM and GRU layers, whose state goes from row to row of each sequence.
+#include "ops/recurrent.h"
+
 #include <string.h>
 
+#include "ops/heads.h"
 #include "ops/operands.h"
 #include "ops/static.h"
 #include "ops/weights.h"
@@ -29,12 +32,17 @@ struct Sizes {
   uint32_t columns() const { return gates * block(); }
 };
 
+/// Floats of a row that contexts keep: the state and, behind it, the cells.
+uint32_t kept_floats(const Sizes& sizes) {
+  return kernels::pad16(sizes.state) + (sizes.gates == 4 ? kernels::pad16(sizes.cells) : 0);
+}
+
 /// `index` is -1 or rows of tokens or sequences, of this type and width.
 Verdict check_rows(const Site& site, int32_t index, uint32_t symbol, fb::DType type, uint32_t columns) {
   if (index < 0) return {};
   const fb::Tensor& t = tensor(site.model, index);
   const bool tile = symbol == kSequences && t.region() == fb::Region::tile;
-  const bool fits = !is_constant(t) && (tile || t.region() == fb::Region::shared) && !is_fixed(t) &&
+  const bool fits = !is_constant(t) && !is_state(t) && (tile || t.region() == fb::Region::shared) && !is_fixed(t) &&
                     rows_symbol(t) == (tile ? uint32_t{kTile} : symbol) && t.type() == type &&
                     t.layout() == fb::Layout::rows && width(t) == columns;
   return fits ? Verdict{} : corrupt("rows of a recurrent layer are of another kind, type or width", index);
@@ -99,7 +107,8 @@ Verdict verify_recurrent(const Site& site) {
   if (layer.mark() != 0 && layer.mark() >= mark_types(site.model)) {
     return corrupt("a recurrent layer asks for a mark that tokens cannot have");
   }
-  if (input(0) < 0 || output(kStates) < 0) return corrupt("a recurrent layer lacks its input or output");
+  const bool leaves = output(kStates) >= 0 || (output(kLastState) >= 0 && output(kStatesCopy) < 0);
+  if (input(0) < 0 || !leaves) return corrupt("a recurrent layer lacks its input or output");
   BANTAM_CHECK(check_rows(site, input(0), kTokens, fb::DType::f32, sizes.directions * sizes.columns()));
   BANTAM_CHECK(check_rows(site, input(kFirstState), kSequences, fb::DType::f32, states));
   BANTAM_CHECK(check_rows(site, input(kFirstCells), kSequences, fb::DType::f32, cells));
@@ -206,8 +215,14 @@ struct ScratchPlaces {
   }
 };
 
+/// A template, because `lanes` is no field where no recurrent layer is linked.
+template <class Need>
+uint64_t scratch_of(const fb::Model& model, const fb::Op& op, const Need& need) {
+  if constexpr (linked::op(linked::kOpRecurrent)) return ScratchPlaces(model, op, need.lanes).size;
+  return 0;
+}
 uint64_t recurrent_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
-  return ScratchPlaces(model, op, need.block_rows).size;
+  return scratch_of(model, op, need);
 }
 
 /// Which tokens a layer goes through.
@@ -251,24 +266,26 @@ class Layer {
         direction_(direction),
         reverse_(direction == 1 || op.attributes_as_Recurrent()->direction() == fb::Direction::reverse),
         x_(all_rows(run, operand(op.inputs(), 0))),
-        y_(all_rows(run, operand(op.outputs(), kStates))),
+        y_(operand(op.outputs(), kStates) < 0 ? Rows{} : all_rows(run, operand(op.outputs(), kStates))),
         first_state_(rows_of(op.inputs(), kFirstState)),
         first_cells_(rows_of(op.inputs(), kFirstCells)),
         last_state_(rows_of(op.outputs(), kLastState)),
         last_cells_(rows_of(op.outputs(), kLastCells)),
-        places_(run.model, op, run.block_rows),
+        most_(run.sequences < run.block_rows ? run.sequences : run.block_rows),
+        places_(run.model, op, most_),
+        kept_(run.contexts == nullptr ? nullptr : page_base(run, operand(op.outputs(), kStates))),
         projects_(operand(op.inputs(), kProjection) >= 0),
         weights_(run, operand(op.inputs(), kWeights + direction * kOfReverse),
-                 operand(op.inputs(), kBias + direction * kOfReverse), run.block_rows, run.scratch + places_.products),
-        projection_(run, operand(op.inputs(), projects_ ? kProjection + direction * kOfReverse : kWeights), -1,
-                    run.block_rows, run.scratch + places_.products + weights_bytes(op)) {}
+                 operand(op.inputs(), kBias + direction * kOfReverse), most_, run.scratch + places_.products),
+        projection_(run, operand(op.inputs(), projects_ ? kProjection + direction * kOfReverse : kWeights), -1, most_,
+                    run.scratch + places_.products + weights_bytes(op)) {}
 
   /// False: a value is not finite.
   bool run() {
     bool finite = true;
     uint32_t next = 0;  // sequence of the tile
     for (;;) {
-      while (lanes_ < run_.block_rows && next < run_.rows) begin(next++);
+      while (lanes_ < most_ && next < run_.rows) begin(next++);
       if (lanes_ == 0) return finite;
       finite &= step();
       for (uint32_t lane = lanes_; lane-- > 0;) pass_over(lane);
@@ -282,7 +299,7 @@ class Layer {
   }
   uint64_t weights_bytes(const fb::Op& op) const {
     const int32_t index = operand(op.inputs(), kWeights + direction_ * kOfReverse);
-    return Product::scratch(tensor(run_.model, index), run_.block_rows);
+    return Product::scratch(tensor(run_.model, index), most_);
   }
   float* floats(uint64_t place, uint32_t lane, uint32_t columns) const {
     return reinterpret_cast<float*>(run_.scratch + place) + size_t{lane} * columns;
@@ -303,9 +320,13 @@ class Layer {
     if (to != nullptr) memcpy(to, lane, count * sizeof(float));
   }
 
-  /// What the layer leaves in a row.
-  float* states(uint32_t row) const { return y_.from(row).f32() + direction_ * sizes_.state; }
-  void leave_out(uint32_t row) const { memset(states(row), 0, sizes_.state * sizeof(float)); }
+  /// What the layer leaves in a row, where somebody reads it.
+  float* states(uint32_t row) const {
+    return y_.data == nullptr ? nullptr : y_.from(row).f32() + direction_ * sizes_.state;
+  }
+  void leave_out(uint32_t row) const {
+    if (y_.data != nullptr) memset(states(row), 0, sizes_.state * sizeof(float));
+  }
 
   void begin(uint32_t sequence) {
     const uint32_t lane = lanes_++;
@@ -315,11 +336,27 @@ class Layer {
     sequence_[lane] = sequence;
     left_[lane] = end - first;
     row_[lane] = reverse_ ? end - 1 : first;
-    start(state(lane), of_sequence(first_state_, sequence, direction_ * sizes_.state), sizes_.state);
-    if (has_cells()) {
-      start(cells(lane), of_sequence(first_cells_, sequence, direction_ * sizes_.cells), sizes_.cells);
+    const float* first_state = of_sequence(first_state_, sequence, direction_ * sizes_.state);
+    const float* first_cells = of_sequence(first_cells_, sequence, direction_ * sizes_.cells);
+    if (run_.contexts != nullptr && place_of(run_, run_.row_begin + sequence, begin) != 0) {
+      first_state = kept(sequence, begin - 1);
+      first_cells = first_state + kernels::pad16(sizes_.state);
     }
+    start(state(lane), first_state, sizes_.state);
+    if (has_cells()) start(cells(lane), first_cells, sizes_.cells);
     pass_over(lane);
+  }
+
+  /// What the sequence's context keeps of row `row` of the run, or of the token in front of its first row there (one less).
+  float* kept(uint32_t sequence, uint32_t row) const {
+    const uint32_t place = place_of(run_, run_.row_begin + sequence, row + 1) - 1;
+    const uint32_t at = page_list(run_, run_.row_begin + sequence)[place / 16] * 16 + place % 16;
+    return reinterpret_cast<float*>(kept_) + size_t{at} * kept_floats(sizes_);
+  }
+  void keep_for_context(uint32_t lane) const {
+    float* to = kept(sequence_[lane], row_[lane]);
+    memcpy(to, state(lane), kernels::pad16(sizes_.state) * sizeof(float));
+    if (has_cells()) memcpy(to + kernels::pad16(sizes_.state), cells(lane), sizes_.block() * sizeof(float));
   }
 
   void next(uint32_t lane) {
@@ -362,6 +399,7 @@ class Layer {
     if (projects_) finite &= projection_(floats(places_.wide, 0, 0), lanes_, state(0));
     for (uint32_t lane = 0; lane < lanes_; ++lane) {
       keep(states(row_[lane]), state(lane), sizes_.state);
+      if (run_.contexts != nullptr) keep_for_context(lane);
       next(lane);
     }
     return finite;
@@ -373,7 +411,9 @@ class Layer {
   uint32_t direction_;
   bool reverse_;
   Rows x_, y_, first_state_, first_cells_, last_state_, last_cells_;
+  uint32_t most_;  // lanes
   ScratchPlaces places_;
+  uint8_t* kept_;  // what contexts keep; null without them
   bool projects_;
   Product weights_, projection_;
   uint32_t lanes_ = 0;
@@ -404,6 +444,16 @@ Status run_recurrent(const TileRun& run, const fb::Op& op) {
 }
 
 }  // namespace
+
+uint64_t kept_state_bytes(const fb::Model& model, const fb::Op& op) {
+  return uint64_t{kept_floats(Sizes(model, op))} * sizeof(float);
+}
+
+bool goes_on(const fb::Op& op) {
+  const fb::Recurrent& layer = *op.attributes_as_Recurrent();
+  return layer.direction() == fb::Direction::forward && operand(op.inputs(), kMembers) < 0 && layer.after() < 0 &&
+         layer.mark() == 0 && operand(op.outputs(), kStates) >= 0;
+}
 
 BANTAM_RULE(Recurrent, verify_recurrent, recurrent_scratch, run_recurrent);
 

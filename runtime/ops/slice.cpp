@@ -1,33 +1,86 @@
-// Slice: columns [begin, begin + width) of x.
+// Slice: columns [begin, begin + width) of x. Where one side is a state, it carries rows from the pass over a source to the main one.
+#include <string.h>
+
 #include "ops/epilogue.h"
+#include "ops/heads.h"
 
 namespace bantam::ops {
 namespace {
 
+bool is_carried(const fb::Model& model, int32_t index) {
+  return linked::kSources && index >= 0 && is_state(tensor(model, index));
+}
+bool takes_state(const fb::Model& model, const fb::Op& op) { return is_carried(model, operand(op.inputs(), 0)); }
+bool leaves_row_state(const fb::Model& model, const fb::Op& op) { return is_carried(model, operand(op.outputs(), 0)); }
+
+/// x is a state: the main pass takes the row of each row's source.
+[[maybe_unused]] Verdict check_taken(const Site& site, int32_t x) {
+  const fb::Tensor& t = tensor(site.model, x);
+  const bool fits = site.phase == fb::Phase::main && t.layout() == fb::Layout::rows && rows_symbol(t) == kSequences;
+  return fits ? Verdict{} : corrupt("a slice takes a state that is not a row for each source, or in its own pass", x);
+}
+
+/// y is a state: the pass over a source leaves rows in it.
+[[maybe_unused]] Verdict check_left(const Site& site, int32_t y, uint32_t columns) {
+  const fb::Tensor& t = tensor(site.model, y);
+  const bool fits = site.phase == fb::Phase::source && site.rows_symbol == kSequences &&
+                    t.layout() == fb::Layout::rows && rows_symbol(t) == kSequences && width(t) == columns &&
+                    operand(site.op.outputs(), 1) < 0;
+  if (!fits) return corrupt("a slice leaves a state of other rows or columns, or not in the pass over a source", y);
+  return check_no_epilogue(site);
+}
+
 Verdict verify_slice(const Site& site) {
   const fb::Slice& slice = *site.op.attributes_as_Slice();
-  BANTAM_CHECK(check_row_input(site, 0, 0, false));
   const int32_t x = operand(site.op.inputs(), 0);
+  if (takes_state(site.model, site.op)) {
+    BANTAM_CHECK(check_taken(site, x));
+  } else {
+    BANTAM_CHECK(check_row_input(site, 0, 0, false));
+  }
   const uint32_t columns = width(tensor(site.model, x));
   if (slice.width() == 0 || slice.begin() > columns || slice.width() > columns - slice.begin()) {
     return corrupt("a slice reaches beyond its input", x);
   }
+  if (leaves_row_state(site.model, site.op)) return check_left(site, operand(site.op.outputs(), 0), slice.width());
   return check_epilogue(site, slice.width());
 }
 
-uint64_t slice_scratch(const fb::Model&, const fb::Op& op, const ScratchNeed& need) {
+uint64_t slice_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+  if (leaves_row_state(model, op)) return 0;
   return sink_scratch(op, op.attributes_as_Slice()->width(), need.block_rows);
+}
+
+/// The row of state `index` that the sequence of row `row` of the run writes, or goes with.
+float* state_row(const TileRun& run, int32_t index, uint32_t row) {
+  const uint32_t sequence = run.rows_symbol == kSequences ? row : find_sequence(run, row);
+  return reinterpret_cast<float*>(page_base(run, index)) +
+         size_t{run.sources->numbers[sequence]} * kernels::pad16(width(tensor(run.model, index)));
+}
+
+Status leave_state(const TileRun& run, const fb::Op& op) {
+  const fb::Slice& slice = *op.attributes_as_Slice();
+  const int32_t state = operand(op.outputs(), 0);
+  const Rows x = tile_rows(run, operand(op.inputs(), 0));
+  for (uint32_t i = 0; i < run.rows; ++i) {
+    memcpy(state_row(run, state, run.row_begin + i), x.from(i).f32() + slice.begin(), slice.width() * sizeof(float));
+  }
+  return Status::kOk;
 }
 
 Status run_slice(const TileRun& run, const fb::Op& op) {
   const fb::Slice& slice = *op.attributes_as_Slice();
-  const Rows x = tile_rows(run, operand(op.inputs(), 0));
+  if (leaves_row_state(run.model, op)) return leave_state(run, op);
+  const bool takes = takes_state(run.model, op);
+  const int32_t input = operand(op.inputs(), 0);
+  const Rows x = takes ? Rows{} : tile_rows(run, input);
   const RowSink sink(run, op, slice.width(), false);
   bool finite = true;
   for (uint32_t first = 0, n = 0; first < run.rows; first += n) {
     n = sink.block(first);
     for (uint32_t i = 0; i < n; ++i) {
-      const float* from = x.from(first + i).f32() + slice.begin();
+      const float* row = takes ? state_row(run, input, run.row_begin + first + i) : x.from(first + i).f32();
+      const float* from = row + slice.begin();
       float* to = sink.rows(first) + size_t{i} * sink.stride();
       for (uint32_t column = 0; column < slice.width(); ++column) to[column] = from[column];
     }

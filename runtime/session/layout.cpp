@@ -39,7 +39,8 @@ bool attends_in_i8(const fb::Model& model) {
 /// 16-byte aligned with a quarter of the rows. Keys and values of tokens lie in pages of 16.
 uint32_t row_multiple(const fb::Model& model, const Limits& limits, uint32_t symbol) {
   const uint32_t multiple = model.symbols()->Get(symbol)->multiple();
-  return symbol != kTokens && limits.row_alignment < multiple ? limits.row_alignment : multiple;
+  const bool paged = symbol == kTokens && !(linked::op(linked::kOpRecurrent) && limits.without_pages);
+  return !paged && limits.row_alignment < multiple ? limits.row_alignment : multiple;
 }
 
 /// Pages that sequences of up to `longest` rows lie in; only the first sequence, and every context, surely begin with a page.
@@ -54,6 +55,14 @@ uint32_t most_keys(const Limits& limits) {
 }
 uint32_t most_keys(const Limits& limits, fb::Phase phase) {
   return linked::kSources && phase == fb::Phase::source ? limits.source : most_keys(limits);
+}
+
+/// Whether keys and values lie in the plan.
+[[maybe_unused]] bool has_pages(const fb::Model& model) {
+  for (const fb::Tensor* t : *model.tensors()) {
+    if (t->layout() == fb::Layout::key_pages || t->layout() == fb::Layout::value_pages) return true;
+  }
+  return false;
 }
 
 /// Why tokens of this model mind what comes behind them, or what an operator does not keep; null: contexts can be kept.
@@ -84,6 +93,11 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
       case fb::OpAttributes::Embed:
         for (const fb::EmbedTable* table : *op->attributes_as_Embed()->tables()) {
           if (table->source() >= fb::IndexSource::next) return "embeddings of neighbours keep no contexts";
+        }
+        break;
+      case fb::OpAttributes::Recurrent:
+        if (linked::op(linked::kOpRecurrent) && !ops::goes_on(*op)) {
+          return "a recurrent layer that begins behind a text or leaves tokens out keeps no contexts";
         }
         break;
       case fb::OpAttributes::Linear:
@@ -193,6 +207,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
     return invalid("tile_rows is not a multiple of 4 up to 4096");
   }
   if (options.block_rows > ops::kBlockRows) return invalid("block_rows is more than 16");
+  if constexpr (linked::op(linked::kOpRecurrent)) limits.without_pages = !has_pages(m);
   limits.row_alignment = options.tile_rows % kPageRows != 0 ? kTileStep : kPageRows;
   const uint32_t tile = options.tile_rows != 0 ? options.tile_rows : kDefaultTile;
   limits.tile_rows = round_rows(tile, row_multiple(m, limits, kTile));
@@ -262,15 +277,26 @@ uint64_t scratch_begin(const fb::Model& model, fb::Phase phase, const fb::Op& op
   return aligned(evaluate(op.scratch() != nullptr ? op.scratch() : tile, values));
 }
 
+/// A template, because `lanes` is no field where no recurrent layer is linked.
+template <class Together>
+static Together of_lanes([[maybe_unused]] const Limits& limits, [[maybe_unused]] fb::Phase phase) {
+  Together out{};
+  if constexpr (linked::op(linked::kOpRecurrent)) {
+    const uint32_t sequences = most_sequences(limits, phase);
+    out.lanes = sequences < limits.block_rows ? sequences : limits.block_rows;
+  }
+  return out;
+}
+
 uint64_t step_bytes(const fb::Model& model, const Limits& limits, const fb::Step& step, uint32_t longest,
                     uint32_t source, const uint32_t (&values)[kSymbols]) {
   uint64_t most = 0;
   for (uint32_t i = 0; i < step.op_count(); ++i) {
     const fb::Op& op = *graph(model).ops()->Get(step.first_op() + i);
     const ops::Rule& rule = *ops::find_rule(op);
-    const ops::ScratchNeed need = {most_pages(limits, longest),
-                                   linked::kSources ? kernels::attention_pages(0, source) : 0, limits.block_rows,
-                                   limits.linear_rows};
+    const ops::ScratchNeed need = {
+        of_lanes<ops::Together<linked::op(linked::kOpRecurrent)>>(limits, step.phase()), most_pages(limits, longest),
+        linked::kSources ? kernels::attention_pages(0, source) : 0, limits.block_rows, limits.linear_rows};
     uint64_t bytes = rule.scratch(model, op, need);
     if (linked::kHost && limits.backend && rule.facts->kind == fb::OpAttributes::Linear) {
       const uint32_t outputs = extent(tensor(model, operand(op.inputs(), 1)), 0);
@@ -331,16 +357,14 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
     const uint64_t contexts = limits.max_sequences;
     const uint32_t tensors = model.tensors()->size();
     const uint64_t pages = context_pages(limits);
-    for_each_kept(
-        model, [&](uint32_t t) { at += contexts * pages * 16 * context_row_bytes(*model.tensors()->Get(t), limits); });
+    for_each_kept(model, limits, [&](uint32_t, uint64_t row_bytes) { at += contexts * pages * 16 * row_bytes; });
     out->context_begins = take((uint64_t{tensors} + 1) * sizeof(uint64_t), &at);
     out->context_numbers = take(context_numbers(contexts, pages) * sizeof(uint32_t), &at);
     out->context_ids = take(context_id_rows(contexts) * limits.context * sizeof(int32_t), &at);
   }
   out->sources = at;
   if (linked::kSources && limits.source != 0) {
-    const uint64_t rows = uint64_t{limits.sources} * source_rows(limits);
-    for (const fb::Tensor* t : *model.tensors()) at += rows * source_row_bytes(*t, limits);
+    for (const fb::Tensor* t : *model.tensors()) at += source_bytes(*t, limits);
     out->source_begins = take(uint64_t{model.tensors()->size()} * sizeof(uint64_t), &at);
     out->shifted_ids = take(limits.shifts ? tokens * sizeof(int32_t) : 0, &at);
     out->source_numbers = take((sequences + limits.sources) * sizeof(uint32_t), &at);
@@ -349,11 +373,12 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
   return at <= SIZE_MAX;
 }
 
-uint64_t source_row_bytes(const fb::Tensor& t, const Limits& limits) {
-  return is_state(t) ? context_row_bytes(t, limits) : 0;
+uint64_t source_bytes(const fb::Tensor& t, const Limits& limits) {
+  if (!is_state(t)) return 0;
+  return limits.sources * page_row_bytes(t, limits) * (rows_symbol(t) == kTokens ? source_rows(limits) : 1);
 }
 
-uint64_t context_row_bytes(const fb::Tensor& t, const Limits& limits) {
+uint64_t page_row_bytes(const fb::Tensor& t, const Limits& limits) {
   return row_bytes({limits.f32_heads ? fb::DType::f32 : t.type(), t.layout(), width(t), t.heads(), is_fixed(t)});
 }
 

@@ -6,6 +6,7 @@
 #include "bantam/session.h"
 #include "format/view.h"
 #include "ops/ops.h"
+#include "ops/recurrent.h"
 
 namespace bantam {
 
@@ -29,10 +30,11 @@ struct Limits {
   uint32_t tile_rows = 0;       // largest tile
   uint32_t row_alignment = 16;  // rows of tiles and sequences are counted in multiples of this, beside the file's
   uint32_t block_rows = 0;
-  uint32_t linear_rows = 0;  // that there is scratch for
-  bool offsets = false;      // of tokens in their texts are kept
-  bool f32_heads = false;    // an int8 file's attention runs in f32
-  bool backend = false;      // linear layers run in the options' back end
+  uint32_t linear_rows = 0;    // that there is scratch for
+  bool offsets = false;        // of tokens in their texts are kept
+  bool f32_heads = false;      // an int8 file's attention runs in f32
+  bool without_pages = false;  // no keys and values lie in the plan: rows of tokens need no multiple of 16
+  bool backend = false;        // linear layers run in the options' back end
 };
 
 /// Checks the options against the model. kInvalidArgument.
@@ -80,35 +82,41 @@ struct Layout {
   uint64_t results;  // this and the next two: only in models with a tokenizer
   uint64_t text_offsets;
   uint64_t text_sequences;
-  uint64_t contexts;  // keys and values; this and the next three are empty without contexts
+  uint64_t contexts;  // what they keep of tokens; this and the next three are empty without contexts
   uint64_t context_begins;
   uint64_t context_numbers;  // session/contexts.h says what is in these two
   uint64_t context_ids;
-  uint64_t sources;  // keys and values; this and the next two are empty without sources
+  uint64_t sources;  // states; this and the next two are empty without sources
   uint64_t source_begins;
   uint64_t source_numbers;  // of the batch; behind them the tokens of each source
   uint64_t shifted_ids;     // only where limits.shifts
   uint64_t size;
 };
 
-/// Pages of a context; and the bytes of each row in a tensor of keys or values, 0 in others. All pages of a tensor lie together, tensor
-/// behind tensor.
+/// Pages of a context. All pages of a tensor lie together, tensor behind tensor.
 inline uint32_t context_pages(const Limits& limits) { return (limits.context + 15) / 16; }
-uint64_t context_row_bytes(const fb::Tensor& t, const Limits& limits);
-/// The same of keys and values of sources, which are states.
-uint64_t source_row_bytes(const fb::Tensor& t, const Limits& limits);
+/// Bytes of a row of keys or values in pages.
+uint64_t page_row_bytes(const fb::Tensor& t, const Limits& limits);
+/// Bytes that all sources have in a tensor; 0 in one that is no state.
+uint64_t source_bytes(const fb::Tensor& t, const Limits& limits);
 inline uint32_t source_rows(const Limits& limits) { return static_cast<uint32_t>(round_up(limits.source, 16)); }
 
-/// f(tensor number) for each tensor of keys or values that contexts keep: those of the main pass, of attention within a sequence.
+/// f(tensor number, bytes of a row) for each tensor that contexts keep a row of for each token: keys and values of attention within a
+/// sequence, and what recurrent layers know behind a token, by the number of the rows that they write. All of the main pass.
 template <class F>
-void for_each_kept(const fb::Model& model, const F& f) {
+void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
   for (const fb::Step* step : *graph(model).steps()) {
     if (linked::kSources && step->phase() != fb::Phase::main) continue;
     for (uint32_t i = 0; i < step->op_count(); ++i) {
       const fb::Op& op = *graph(model).ops()->Get(step->first_op() + i);
-      if (ops::executed_kind(op) != fb::OpAttributes::SplitHeads) continue;
+      const fb::OpAttributes kind = ops::executed_kind(op);
+      if (linked::op(linked::kOpRecurrent) && kind == fb::OpAttributes::Recurrent) {
+        f(static_cast<uint32_t>(operand(op.outputs(), 0)), ops::kept_state_bytes(model, op));
+      }
+      if (kind != fb::OpAttributes::SplitHeads) continue;
       for (uint32_t k = 1; k < 3; ++k) {
-        if (operand(op.outputs(), k) >= 0) f(static_cast<uint32_t>(operand(op.outputs(), k)));
+        const int32_t t = operand(op.outputs(), k);
+        if (t >= 0) f(static_cast<uint32_t>(t), page_row_bytes(tensor(model, t), limits));
       }
     }
   }

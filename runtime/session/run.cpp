@@ -21,12 +21,13 @@ struct StepRun {
 
 /// A template, because `contexts`, `phase` and `sources` are no fields where none are linked.
 template <typename Tile>
-void remember(const SessionState& s, fb::Phase phase, Tile* tile) {
+void remember(const SessionState& s, const fb::Step& step, Tile* tile) {
   if constexpr (linked::kContexts) {
-    if (s.limits.context != 0 && phase == fb::Phase::main) tile->contexts = &s.store->view;
+    if (s.limits.context != 0 && step.phase() == fb::Phase::main) tile->contexts = &s.store->view;
   }
   if constexpr (linked::kSources) {
-    tile->phase = phase;
+    tile->phase = step.phase();
+    tile->rows_symbol = static_cast<uint32_t>(step.rows());
     tile->sources = &s.sources;
   }
 }
@@ -66,7 +67,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
                        s.limits.block_rows,
                        s.linear_rows,
                        run.linear_number};
-  remember(s, run.step->phase(), &tile);
+  remember(s, *run.step, &tile);
   if (linked::kMarks) take_marks(s, &tile);
   const FloatEnvironment environment;
   for (uint32_t i = 0; i < run.step->op_count(); ++i) {

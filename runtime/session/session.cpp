@@ -133,8 +133,7 @@ void view_output(const SessionState& s, uint32_t index, OutputView* out) {
   store.begins = part<uint64_t>(arena, layout.context_begins);
   const uint64_t rows = uint64_t{store.count} * store.list_pages * 16;
   for (uint32_t i = 0; i <= store.tensors; ++i) store.begins[i] = 0;
-  for_each_kept(
-      model, [&](uint32_t t) { store.begins[t + 1] = rows * context_row_bytes(*model.tensors()->Get(t), s->limits); });
+  for_each_kept(model, s->limits, [&](uint32_t t, uint64_t row_bytes) { store.begins[t + 1] = rows * row_bytes; });
   for (uint32_t i = 0; i < store.tensors; ++i) store.begins[i + 1] += store.begins[i];
   place_contexts(part<uint32_t>(arena, layout.context_numbers), part<int32_t>(arena, layout.context_ids), &store);
   store.clear();
@@ -144,11 +143,10 @@ void view_output(const SessionState& s, uint32_t index, OutputView* out) {
 [[maybe_unused]] void begin_sources(const Layout& layout, uint8_t* arena, SessionState* s) {
   const fb::Model& model = root(s->model);
   auto* begins = part<uint64_t>(arena, layout.source_begins);
-  const uint64_t rows = uint64_t{s->limits.sources} * source_rows(s->limits);
   uint64_t begin = 0;
   for (uint32_t i = 0; i < model.tensors()->size(); ++i) {
     begins[i] = begin;
-    begin += rows * source_row_bytes(*model.tensors()->Get(i), s->limits);
+    begin += source_bytes(*model.tensors()->Get(i), s->limits);
   }
   const uint32_t sequences = s->limits.max_sequences > s->limits.sources ? s->limits.max_sequences : s->limits.sources;
   s->source_numbers = part<uint32_t>(arena, layout.source_numbers);

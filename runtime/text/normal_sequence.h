@@ -28,7 +28,9 @@ constexpr uint32_t kMaxContent = 8;
 constexpr bool kReplaces = linked::normalizer(1) || linked::normalizer(2) || linked::normalizer(3) ||
                            linked::normalizer(4) || linked::normalizer(7);
 /// Code points that a chunk may become; what would be more is left out.
-constexpr uint32_t kChunkRoom = kReplaces ? kChunkChars * kMaxParts : kChunkChars + kMaxNormalizers * kMaxContent;
+constexpr uint32_t kChunkRoom = kReplaces                 ? kChunkChars * kMaxParts
+                                : linked::kNormalSequence ? kChunkChars + kMaxNormalizers * kMaxContent
+                                                          : kChunkChars;
 /// Code points that a charsmap may leave out at the beginning of a text with every offset behind them still as Hugging
 /// Face has it, which is as many code points too early.
 constexpr uint32_t kMaxLag = 16;
@@ -111,7 +113,7 @@ class SequenceStream {
     bool mapped = false;  // charsmap: it has returned something
     uint32_t lag = 0;     // inputs whose bytes stand for outputs to come
     Offset late[kMaxLag] = {};
-    Carry carries[kMaxNormalizers];
+    Carry carries[linked::kNormalSequence ? kMaxNormalizers : 1];
   };
   struct Chunk {
     uint32_t size = 0;

@@ -32,6 +32,7 @@ MODELS = {
     "stories": "gpt2-text",
     "en-de": "marian-text",
     "bart": "bart-text",
+    "g2p": "seq2seq-gru",
 }
 # Where another model is meant by the same name: longer texts, other tasks.
 MODELS_OF = {
@@ -49,6 +50,7 @@ DIRECTORIES = {
     "minilm-snips": SHARED / "models" / "minilm-snips-joint",
     "minilm-snips-joint": SHARED / "models" / "minilm-snips-joint",
     "stories260k": SHARED / "models" / "stories260k",
+    "g2p-gru": SHARED / "models" / "g2p-gru",
 }
 TEXTS = [
     "lines.txt",

@@ -10,10 +10,11 @@ import projects
 from make_models import MODELS, pack, write
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-# Operators in integers are in logits_hash, too: a project of them is built by `./dev test all` (tests/exhaustive.h), and one that
-# goes on with texts where the target's RAM holds it.
-PROJECTS = ("voice", "voice-static", "decoder") if os.environ.get("BANTAM_EXHAUSTIVE") else ("voice",)
-DECODER_TARGETS = ("cortex-m7", "cortex-m55")
+# Operators in integers are in logits_hash, too: a project of them is built by `./dev test all` (tests/exhaustive.h), and those that
+# make texts where the target's RAM holds them.
+PROJECTS = ("voice", "voice-static", "decoder", "pair") if os.environ.get("BANTAM_EXHAUSTIVE") else ("voice",)
+TARGETS = {"decoder": ("cortex-m7", "cortex-m55"), "pair": ("cortex-m4",)}
+TOKENS = {"pair": 16}
 
 
 def device_models(command, target, models, out):
@@ -53,8 +54,9 @@ def main():
     out = given.out.resolve()
     build(given.command, given.target, given.models, out)
     for name in PROJECTS:
-        if name != "decoder" or given.target in DECODER_TARGETS:
-            projects.build(given.command, given.models / f"{name}.bantam", given.target, 0, out / name)
+        if given.target in TARGETS.get(name, (given.target,)):
+            file = given.models / f"{name}.bantam"
+            projects.build(given.command, file, given.target, TOKENS.get(name, 0), out / name)
 
 
 if __name__ == "__main__":

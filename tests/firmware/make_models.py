@@ -20,6 +20,9 @@ MODELS = {
 # Goes on with texts; a project of `./dev test all`.
 STORIES = SOURCE.parent / "shared" / "models" / "stories260k"
 DECODER = STORIES if STORIES.exists() else GOLDEN / "gpt2-text"
+# Makes texts of others with states.
+PHONEMES = SOURCE.parent / "shared" / "models" / "g2p-gru"
+PAIR = PHONEMES if PHONEMES.exists() else GOLDEN / "seq2seq-gru"
 
 
 def write(path, data):
@@ -54,6 +57,7 @@ def main():
     for name, arguments in MODELS.items():
         convert(given.command, given.out / f"{name}.bantam", *arguments)
     convert(given.command, given.out / "decoder.bantam", DECODER)
+    convert(given.command, given.out / "pair.bantam", PAIR)
     write(given.out / "models.pack", pack(given.out / f"{name}.bantam" for name in MODELS))
 
 

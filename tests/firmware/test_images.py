@@ -8,8 +8,8 @@ import subprocess
 import sys
 import unittest
 
-from build_images import DECODER_TARGETS, PROJECTS
-from make_models import EXPECTED, KERNEL_SEEDS
+from build_images import PROJECTS, TARGETS
+from make_models import EXPECTED, KERNEL_SEEDS, PHONEMES
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "targets" / "firmware"))
@@ -171,7 +171,7 @@ class Decoder(Voice):
     STACK = 16384
 
     def setUp(self):
-        if given.target not in DECODER_TARGETS:
+        if given.target not in TARGETS[self.model]:
             self.skipTest("its RAM does not hold contexts of a useful length")
 
     def test_commands(self):
@@ -198,6 +198,29 @@ class Decoder(Voice):
 
     def test_noise(self):
         self.assertGreater(len(self.answers(self.NOISE[:600])), 1)
+
+
+@unittest.skipUnless("pair" in PROJECTS, "a project of ./dev test all")
+class Pair(Decoder):
+    """A recurrent encoder-decoder: words into phonemes."""
+
+    model = "pair"
+    LENGTH = "BANTAM_MAX_SOURCE"
+    STACK = 10240
+
+    def test_commands(self):
+        lines = b"hello\ntransformer\nmicrocontroller\na\n"
+        answers = self.answers(lines)
+        command = [given.command, "translate", given.models / "pair.bantam", *lines.decode().split()]
+        made = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
+        self.assertEqual([answer.decode().split("\t")[:2] for answer in answers], [["ok", text] for text in made])
+        if PHONEMES.exists():
+            self.assertEqual(made[0], "HH EH1 L OW0")
+
+    def test_bad_lines(self):
+        answers = self.answers(b"\n" + b"x" * 600 + b"\n\xff\xfe play\n" + b"x" * 16 + b"\nab\n")
+        self.assertEqual([answer.split(b"\t")[0] for answer in answers], [b"error"] * 4 + [b"ok"])
+        self.assertIn(b"\t10 ", answers[3])  # too many tokens
 
 
 def main():

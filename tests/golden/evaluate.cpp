@@ -77,6 +77,18 @@ class Evaluator {
     return static_cast<size_t>(graph_.model.tensors.at(static_cast<size_t>(tensor))->shape.at(dimension).b());
   }
 
+  /// Rows of tokens that are a state's one row.
+  bool takes_state(const fb::OpT& op) const {
+    const auto& tensors = graph_.model.tensors;
+    const auto at = [&](int32_t t) -> const fb::TensorT& { return *tensors.at(static_cast<size_t>(t)); };
+    return convert::is_state(at(op.inputs.at(0))) && at(op.outputs.at(0)).shape.front().symbol() == int32_t{kTokens};
+  }
+  Matrix of_each_token(const Matrix& row) const {
+    Matrix out{ids_.size(), row.width, {}};
+    for (size_t i = 0; i < ids_.size(); ++i) out.values.insert(out.values.end(), row.values.begin(), row.values.end());
+    return out;
+  }
+
   void step(const fb::OpT& op) {
     Matrix y;
     switch (op.attributes.type) {
@@ -100,6 +112,7 @@ class Evaluator {
       case fb::OpAttributes::Slice: {
         const fb::SliceT& slice = *op.attributes.AsSlice();
         y = columns(tensors_.at(op.inputs.at(0)), slice.begin, slice.width);
+        if (takes_state(op)) y = of_each_token(y);
         break;
       }
       case fb::OpAttributes::Unfold: {

@@ -26,6 +26,7 @@ import multilingual
 import papers
 import recurrent
 import reference
+import seq2seq
 import shaw
 import textcnn
 import translation
@@ -655,6 +656,10 @@ def make_textcnn(root, name, seed):
     write_expected(root / name, 24 if "classify" in name else 17, seed, vocabulary=textcnn.VOCABULARY)
 
 
+def make_seq2seq(root, name, seed):
+    seq2seq.make(root / name, randomize, seed)
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "models")
     root.mkdir(parents=True, exist_ok=True)
@@ -679,6 +684,7 @@ def main():
     makers += [(name, make_knowledge_ernie, seed) for seed, name in enumerate(knowledge_ernie.MODELS, start=370)]
     makers += [(name, make_recurrent, seed) for seed, name in enumerate(recurrent.LAYOUTS, start=360)]
     makers += [(name, make_textcnn, seed) for seed, name in enumerate(textcnn.LAYOUTS, start=380)]
+    makers += [(name, make_seq2seq, seed) for seed, name in enumerate(seq2seq.LAYOUTS, start=370)]
     for name, maker, seed in makers:
         if not any(fnmatch.fnmatch(name, pattern) for pattern in sys.argv[2:] or ["*"]):
             continue

@@ -67,6 +67,7 @@ class Tiny {
     if (family.block.recurrent) {
       config_["hidden_size"] = kHidden / 2;
       config_["bidirectional"] = true;
+      if (family.source != nullptr) config_["decoder_hidden_size"] = kHidden;
     }
     if (family.block.convolutions) {
       config_["kernel_sizes"] = {2U, 3U};
@@ -223,7 +224,7 @@ class Tiny {
 
   void encoder() {
     const std::string base = std::string(stack().base) + ".";
-    if (stack().block.recurrent) recurrent(base + "lstm.");
+    if (stack().block.recurrent) recurrent(base);
     if (stack().block.convolutions) convolutions(base + "convs.");
     for (const auto& [slot, name] : convert::stored_roles(read_)) {
       if (slot == Slot::kFactorProjection) continue;
@@ -258,12 +259,15 @@ class Tiny {
     }
   }
 
-  /// torch.nn.LSTM's, both directions.
-  void recurrent(const std::string& module) {
-    const uint64_t gates = 2 * kHidden;
+  /// torch.nn.LSTM's, both directions; a decoder's layer has the columns of both.
+  void recurrent(const std::string& base) {
+    const bool decoder = stack().block.causal;
+    const std::string module = base + (decoder ? "decoder.rnn." : family_.source != nullptr ? "encoder.rnn." : "lstm.");
+    const uint64_t cells = decoder ? kHidden : kHidden / 2, gates = 4 * cells;
     for (const char* direction : {"", "_reverse"}) {
-      add(module + "weight_ih_l0" + direction, {gates, kHidden}, 0.4F);
-      add(module + "weight_hh_l0" + direction, {gates, kHidden / 2}, 0.4F);
+      if (decoder && *direction != 0) continue;
+      add(module + "weight_ih_l0" + direction, {gates, extent(Axis::kHidden)}, 0.4F);
+      add(module + "weight_hh_l0" + direction, {gates, cells}, 0.4F);
       if (!biases_) continue;
       add(module + "bias_ih_l0" + direction, {gates}, 0.2F);
       add(module + "bias_hh_l0" + direction, {gates}, 0.2F);

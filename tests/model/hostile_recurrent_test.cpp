@@ -95,6 +95,7 @@ const OpEdit kEdits[] = {
     {"members that are rows", [](auto& m) { layer(m).inputs[9] = layer(m).inputs[0]; }},
     {"an input too many", [](auto& m) { layer(m).inputs.push_back(layer(m).inputs[1]); }},
     {"no rows", [](auto& m) { layer(m).outputs[0] = -1; }},
+    {"neither rows nor a last state", [](auto& m) { layer(m).outputs[0] = layer(m).outputs[2] = -1; }},
     {"rows of another width", [](auto& m) { written(m, 0).shape[1] = fixed(13); }},
     {"rows of sequences", [](auto& m) { written(m, 0).shape[0] = fb::Dim(1, 1, 0, 1); }},
     {"a copy that is f32", [](auto& m) { layer(m).outputs[1] = layer(m).outputs[2]; }},

@@ -43,8 +43,13 @@ class Fields {
   /// A view of another object, called "FILE: NAME"; its problems go where this one's do. `other` outlives it.
   Fields of(const Json& other, const std::string& name) const { return {other, file_ + ": " + name, problems_}; }
 
+  /// A view of another object by the same name, which outlives it.
+  Fields with(const Json& other) const { return {other, file_, problems_}; }
+
   /// Adds "FILE: KEY: why".
   void problem(ExitCode code, const std::string& key, const std::string& why) const;
+  /// Throws the problems so far, where there are some.
+  void raise() const { problems_.raise(); }
 
  private:
   const Json& json_;

@@ -106,7 +106,7 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
   ProblemList found = files.unreadable;
   TokenizerSource source;
   if (has_json) {
-    read_tokenizer_json(files.json, "tokenizer.json", source, found);
+    read_tokenizer_json(files.json, files.json_name, source, found);
   } else if (files.vocab) {
     read_vocabulary_text(*files.vocab, "vocab.txt", files.config, "tokenizer_config.json", source, found);
   } else if (files.merges) {
@@ -124,9 +124,13 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
   }
   std::vector<RawBlob> blobs;
   std::unique_ptr<fb::TokenizerT> tokenizer, of_sources;
-  if (found.empty() && files.source) {
+  if (found.empty() && (files.source || files.source_json.is_object())) {
     TokenizerSource reads;
-    read_sentencepiece(*files.source, files.config, reads, found);
+    if (files.source) {
+      read_sentencepiece(*files.source, files.config, reads, found);
+    } else {
+      read_tokenizer_json(files.source_json, files.source_json_name, reads, found);
+    }
     read_tokenizer_config(files.special, "special_tokens_map.json", reads, found);
     read_tokenizer_config(files.config, "tokenizer_config.json", reads, found);
     if (found.empty()) of_sources = assemble_tokenizer(reads, found, blobs);

@@ -15,11 +15,14 @@ namespace bantam::convert {
 
 /// The files of a tokenizer; null or nothing: the directory has none.
 struct TokenizerFiles {
-  Json json;                                // tokenizer.json
-  std::optional<std::string> vocab;         // vocab.txt; not read where there is a tokenizer.json
-  Json letters;                             // vocab.json, and merges.txt; likewise
-  std::optional<std::string> merges;        //
-  std::string model_type;                   // of config.json, where there is merges.txt, or nothing
+  Json json;                                 // tokenizer.json
+  std::string json_name = "tokenizer.json";  // what problems call it
+  Json source_json;                   // the same that texts for an encoder are read by, where they are read by another
+  std::string source_json_name;       //
+  std::optional<std::string> vocab;   // vocab.txt; not read where there is a tokenizer.json
+  Json letters;                       // vocab.json, and merges.txt; likewise
+  std::optional<std::string> merges;  //
+  std::string model_type;             // of config.json, where there is merges.txt, or nothing
   std::optional<SentencePieceFile> pieces;  // spiece.model or its like; likewise. Marian: target.spm
   std::optional<SentencePieceFile> source;  // source.spm, which texts for an encoder are read by; the others have none
   Json config;                              // tokenizer_config.json

@@ -1,5 +1,5 @@
 // Reads lines from the UART and answers each with one line (terminal.h). `bantam firmware` writes bantam_config.h
-// (BANTAM_MAX_TOKENS, BANTAM_MAX_CONTEXT, BANTAM_TILE_ROWS, BANTAM_BLOCK_ROWS, BANTAM_TEXT_OFFSETS, BANTAM_ARENA_BYTES) beside it. Ends with 1
+// (BANTAM_MAX_TOKENS, BANTAM_MAX_CONTEXT, BANTAM_MAX_SOURCE, BANTAM_TILE_ROWS, BANTAM_BLOCK_ROWS, BANTAM_TEXT_OFFSETS, BANTAM_ARENA_BYTES) beside it. Ends with 1
 // where the model cannot run.
 #include "bantam_config.h"
 #include "board.h"
@@ -33,6 +33,7 @@ constexpr bantam::firmware::Sink kUart = {write, nullptr};
   bantam::SessionOptions options;
   options.max_tokens = BANTAM_MAX_TOKENS;
   options.max_context = BANTAM_MAX_CONTEXT;
+  options.max_source = BANTAM_MAX_SOURCE;
   options.tile_rows = BANTAM_TILE_ROWS;
   options.block_rows = BANTAM_BLOCK_ROWS;
   options.text_offsets = BANTAM_TEXT_OFFSETS != 0;

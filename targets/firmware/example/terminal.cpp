@@ -165,13 +165,14 @@ class Answerer {
     end(status);
   }
 
-  /// Goes on with a line, by the likeliest token each time, as the file says; the text is written as it comes. `ids` has room for
+  /// Goes on with a line, or makes another of it, by the likeliest token each time, as the file says; the text is written as it comes. `ids` has room for
   /// kLineTokens.
   void go_on(Text line, int32_t* ids) {
     if constexpr (kGoesOn) {
-      uint32_t count = 0;
+      Tokenizer target;  // of an encoder-decoder, whose sources have the session's
       TextDecoder decoder;
-      Status status = run_prompt(line, ids, &count, &decoder);
+      Status status = linked::kSources && session_.max_source() != 0 ? run_source(line, &target, &decoder)
+                                                                     : run_prompt(line, ids, &decoder);
       if (status != Status::kOk) return end(status);
       out_.word("ok\t");
       const char* finish = "";
@@ -194,7 +195,7 @@ class Answerer {
 
  private:
   /// The line's tokens, those at its beginning included, in pieces that one run takes.
-  Status run_prompt(Text line, int32_t* ids, uint32_t* count, TextDecoder* decoder) {
+  Status run_prompt(Text line, int32_t* ids, TextDecoder* decoder) {
     const auto ignore = [](void*, const char*, size_t) {};
     EncodeOptions options;
     options.truncation = TruncationSide::kNone;
@@ -205,16 +206,35 @@ class Answerer {
     EncodeResult result;
     Status status = session_.tokenizer()->encode(line, {}, options, buffer, &result);
     if (status == Status::kBufferTooSmall) status = Status::kTooManyTokens;
-    *count = result.count;
-    if (status == Status::kOk && *count >= session_.max_context()) status = Status::kTooManyTokens;
+    const uint32_t count = result.count;
+    if (status == Status::kOk && count >= session_.max_context()) status = Status::kTooManyTokens;
     if (status == Status::kOk) status = TextDecoder::open(*session_.tokenizer(), true, ignore, nullptr, decoder);
     if (status == Status::kOk) status = session_.truncate(0, 0);
-    for (uint32_t done = 0; done < *count && status == Status::kOk;) {
-      const uint32_t left = *count - done;
+    for (uint32_t done = 0; done < count && status == Status::kOk;) {
+      const uint32_t left = count - done;
       const uint32_t end = done + (left < session_.max_tokens() ? left : session_.max_tokens());
       status = run_tokens(ids + done, end - done);
       for (; done < end; ++done) decoder->add(ids[done]);
     }
+    decoder->write_to(show, &out_);
+    return status;
+  }
+
+  /// The line as the source of an encoder-decoder, and the token that begins what is made of it.
+  Status run_source(Text line, Tokenizer* target, TextDecoder* decoder) {
+    const auto ignore = [](void*, const char*, size_t) {};
+    EncodeOptions options;
+    options.truncation = TruncationSide::kNone;
+    session_.clear();
+    Status status = session_.add(line, {}, options);
+    if (status == Status::kOk) status = session_.encode();
+    if (status == Status::kOk) status = Tokenizer::open(session_.model(), 0, target);
+    if (status == Status::kOk) status = TextDecoder::open(*target, true, ignore, nullptr, decoder);
+    if (status == Status::kOk) status = session_.truncate(0, 0);
+    Generation said;
+    if (status == Status::kOk) status = generation(session_.model(), 0, &said);
+    if (status == Status::kOk) status = run_tokens(&said.start_id, 1);
+    if (status == Status::kOk) decoder->add(said.start_id);
     decoder->write_to(show, &out_);
     return status;
   }
