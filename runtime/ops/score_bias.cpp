@@ -70,7 +70,7 @@ void add_segments(const TileRun& run, const kernels::Attention& call, const floa
 constexpr float kUnmarked = 10000.0f;
 
 /// Takes it in the rows of all queries.
-void hide_unmarked(const TileRun& run, const kernels::Attention& call, BiasRow row, bool add) {
+[[maybe_unused]] void hide_unmarked(const TileRun& run, const kernels::Attention& call, BiasRow row, bool add) {
   for (uint32_t r = 0; r < call.queries; ++r, row.y += row.count) {
     if (!add) memset(row.y, 0, static_cast<size_t>(row.count) * sizeof(float));
     for (int32_t i = 0; i < row.count; ++i) {

@@ -173,8 +173,8 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
                          family.block.places || family.block.shifted || model.config().relative.vectors ||
                          family.block.bottlenecks || family.block.averaged || family.block.recurrent ||
                          family.block.convolutions || family.has(Slot::kEntities) ||
-                         !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
-                         model.gives_words() || model.gives_token_vectors() || model.finds();
+                         !family.has(Slot::kEmbeddingNorm) || !model.has_biases() || model.gives_words() ||
+                         model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);
