@@ -10,17 +10,17 @@
 namespace bantam::convert {
 namespace {
 
-constexpr size_t kMostSizes = 8;
-constexpr uint32_t kMostTokens = 64, kMostFilters = 1U << 13, kMostLayers = 16;
+constexpr size_t kMostWindows = 8;
+constexpr uint32_t kMostWindow = 64, kMostFilters = 1U << 13, kMostConvolutions = 16;
 
 std::vector<uint32_t> read_sizes(const Fields& fields) {
   std::vector<uint32_t> sizes;
   const bool listed = fields.has("kernel_sizes") && fields.raw("kernel_sizes").is_array();
   for (const Json& size : listed ? fields.raw("kernel_sizes") : Json::array()) {
-    if (!size.is_number_unsigned() || size.get<uint64_t>() == 0 || size.get<uint64_t>() > kMostTokens) return {};
+    if (!size.is_number_unsigned() || size.get<uint64_t>() == 0 || size.get<uint64_t>() > kMostWindow) return {};
     sizes.push_back(size.get<uint32_t>());
   }
-  return sizes.size() > kMostSizes ? std::vector<uint32_t>() : sizes;
+  return sizes.size() > kMostWindows ? std::vector<uint32_t>() : sizes;
 }
 
 class Convolutions {
@@ -106,11 +106,11 @@ ConvolutionSettings read_convolutions(const Fields& fields, bool of_tokens) {
   if (out.sizes.empty()) {
     fields.problem(
         ExitCode::kInvalid, "kernel_sizes",
-        fmt::format("is no list of 1 to {} numbers from 1 to {}, such as [3, 4, 5]", kMostSizes, kMostTokens));
+        fmt::format("is no list of 1 to {} numbers from 1 to {}, such as [3, 4, 5]", kMostWindows, kMostWindow));
     out.sizes = {1};
   }
   out.filters = fields.count("num_filters", kMostFilters);
-  out.layers = fields.count("num_layers", kMostLayers, 1);
+  out.layers = fields.count("num_layers", kMostConvolutions, 1);
   const std::string padding = fields.text("padding", "valid"), pooling = fields.text("pooling", "max");
   out.padded = padding == "same";
   if (!out.padded && padding != "valid") {

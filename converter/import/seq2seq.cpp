@@ -128,9 +128,9 @@ PairSettings read_pair(const Fields& fields) {
   return out;
 }
 
-class Pair {
+class PairBuilder {
  public:
-  Pair(Builder& builder, Weights& weights, const PairSettings& settings, std::string base)
+  PairBuilder(Builder& builder, Weights& weights, const PairSettings& settings, std::string base)
       : builder_(builder), weights_(weights), s_(settings), base_(std::move(base)) {}
 
   void run(Encoder* source, Encoder* decoder) {
@@ -303,7 +303,7 @@ void add_recurrent_pair(Builder& builder, Weights& weights, const Fields& fields
   Problems wrong;
   const PairSettings settings = read_pair(Fields(fields.whole(), "config.json", wrong));
   wrong.raise();  // they would make every tensor's shape wrong
-  Pair(builder, weights, settings, decoder->base).run(source, decoder);
+  PairBuilder(builder, weights, settings, decoder->base).run(source, decoder);
 }
 
 }  // namespace bantam::convert

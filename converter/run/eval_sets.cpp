@@ -11,7 +11,7 @@ namespace bantam::convert {
 namespace {
 
 /// How often single labels of several are right.
-struct Counts {
+struct SetCounts {
   double correct = 0, found = 0, wanted = 0;
   void add(const SetLabels& gold, const SetLabels& said) {
     found += static_cast<double>(said.labels.size());
@@ -89,7 +89,7 @@ std::vector<std::pair<std::string, double>> score_sets(const std::vector<SetKind
   std::vector<std::pair<std::string, double>> metrics;
   for (size_t set = 0; set < sets.size(); ++set) {
     std::vector<std::string> wanted, found;
-    Counts counts;
+    SetCounts counts;
     EntityMetrics entities;
     size_t known = 0;
     for (size_t i = 0; i < said.size(); ++i) {

@@ -10,6 +10,12 @@ import unittest
 from support import COMMAND, MODELS, SOURCE, CommandTest, model
 
 VOICE = SOURCE / "models" / "voice-commands"
+LAYERS = {  # of goldens that have no attention with feed-forward networks
+    "recurrent": {"recurrent layers"},
+    "seq2seq": {"recurrent layers"},
+    "static": set(),
+    "textcnn": {"feed-forward"},
+}
 QUICK = ("--repetitions", "2", "--tokens", "4")
 
 
@@ -42,9 +48,7 @@ class Report(CommandTest):
             self.assertEqual((file["file"], file["bytes"]), (str(path), size))
             self.assertEqual(sum(component["bytes"] for component in file["components"]), size)
             kinds = {component["kind"] for component in file["components"]}
-            layers = {"attention", "feed-forward"}
-            if path.stem.startswith(("static-", "recurrent-")):
-                layers = {"recurrent layers"} if path.stem.startswith("recurrent-") else set()
+            layers = LAYERS.get(path.stem.split("-")[0], {"attention", "feed-forward"})
             # Between constants that end where the next one may begin nothing is left over.
             self.assertLessEqual({"embeddings", "graph"} | layers, kinds)
             golden = SOURCE / "tests" / "golden" / "models" / path.stem

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kTokens = 6, kRows = 4, kWidth = 3;
+constexpr uint64_t kTokens = 6, kTableRows = 4, kWidth = 3;
 
 template <typename T>
 TensorData numbers(const char* dtype, std::vector<uint64_t> shape, const std::vector<T>& values) {
@@ -29,7 +29,7 @@ TensorData numbers(const char* dtype, std::vector<uint64_t> shape, const std::ve
 /// Six tokens that share four rows, each with its weight, token 1 unknown.
 TensorMap mapped() {
   TensorMap tensors;
-  tensors["embeddings"] = numbers<int8_t>("I8", {kRows, kWidth}, {1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -127, 127});
+  tensors["embeddings"] = numbers<int8_t>("I8", {kTableRows, kWidth}, {1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -127, 127});
   tensors["mapping"] = numbers<int64_t>("I64", {kTokens}, {0, 1, 2, 3, 0, 1});
   tensors["weights"] = numbers<double>("F64", {kTokens}, {1, 2, 0.5, 1, -1, 3});
   return tensors;

@@ -14,6 +14,8 @@ import sys
 # What a declaration at the top of a namespace defines: a type, a function, a variable.
 TYPE = re.compile(r"^(?:template\s*<.*?>\s*)?(?:class|struct|enum(?:\s+class)?|union)\s+(\w+)[^;(]*$", re.S)
 PUBLIC = re.compile(r"^(?:class|struct|enum(?:\s+class)?|union)\s+(\w+)", re.M)
+TOP_TYPE = re.compile(r"^(?:class|struct)\s+(\w+)[^;(){}]*\{", re.M)
+INNER_TYPE = re.compile(r"^ +(?:class|struct)\s+(\w+)[^;(){}]*\{", re.M)
 NAMESPACE = re.compile(r"^namespace (bantam[\w:]*) \{$", re.M)
 ALIAS = re.compile(r"^using\s+(\w+)\s*=(.*)$", re.S)
 FUNCTION = re.compile(r"(\w+)\s*\($")
@@ -55,6 +57,18 @@ def declared(head):
     return found.group(1) if found and " " in without_templates else None
 
 
+def declared_too(head):
+    """What a declaration of several variables defines after its first: `b` and `c` of `int a = f(1, 2), b, c = 3`."""
+    if not (VARIABLE.search(head) and "=" in head):
+        return set()
+    flat = head
+    while re.search(r"[(\[<][^()\[\]<>]*[)\]>]", flat):
+        flat = re.sub(r"[(\[<][^()\[\]<>]*[)\]>]", "", flat)
+    if "(" in head.split("=")[0]:
+        return set()
+    return {found.group(1) for found in re.finditer(r",\s*(\w+)\s*(?==|,|$)", flat)}
+
+
 def private_names(text):
     """Names that the anonymous namespaces of a source define at their top."""
     text = blanked(text)
@@ -65,6 +79,7 @@ def private_names(text):
             if text[at] == "{":
                 if depth == 1:
                     names.add(declared(text[head:at]))
+                    names |= declared_too(text[head:at])
                 depth += 1
             elif text[at] == "}":
                 depth -= 1
@@ -74,6 +89,7 @@ def private_names(text):
                     head = at + 1
             elif text[at] == ";" and depth == 1:
                 names.add(declared(text[head:at]))
+                names |= declared_too(text[head:at])
                 head = at + 1
     return names - {None}
 
@@ -124,6 +140,18 @@ def clashes(folder):
     ]
 
 
+def shadowed(folder):
+    """Lines that name a type inside a function or class with the name of a private type of another source under `folder`."""
+    texts = {source: blanked(source.read_text(encoding="utf-8")) for source in sorted(pathlib.Path(folder).rglob("*.cpp"))}
+    top = {name: source for source, text in texts.items() for name in TOP_TYPE.findall(text)}
+    return [
+        f"{source}: {name} hides the private type of {top[name]}: give one another name"
+        for source, text in texts.items()
+        for name in sorted(set(INNER_TYPE.findall(text)))
+        if top.get(name, source) != source
+    ]
+
+
 def folders(repository):
     """Those whose sources are compiled as one: layers of the converter, parts of the runtime (its CMakeLists.txt), and tests that are
     bantam_tests(... TOGETHER)."""
@@ -149,7 +177,11 @@ def folders(repository):
 def main():
     repository = pathlib.Path(sys.argv[1])
     public = public_types([*(repository / "converter").rglob("*.h"), *(repository / "runtime").rglob("*.h")])
-    found = [line for folder in folders(repository) for line in (*clashes(folder), *hidden(folder, public))]
+    found = [
+        line
+        for folder in folders(repository)
+        for line in (*clashes(folder), *hidden(folder, public), *shadowed(folder))
+    ]
     for line in found:
         print(line, file=sys.stderr)
     return 1 if found else 0

@@ -33,6 +33,17 @@ class PrivateNames(unittest.TestCase):
             ("constexpr char32_t kMark = '{';", "kMark"),
         ):
             self.assertEqual(self.clashes(body, f"// as in the other\n{body}"), [name])
+        for several in ("constexpr int kA = f(1, kC), kB = 2;", "int kB = 1 < 2, kD;", "int kA, kB = 2, kD;"):
+            self.assertEqual(self.clashes(several, "int kB = 1, kE = g(kA, kD);\nint kC = 3;"), ["kB"])
+
+    def test_finds_inner_types_that_hide_those_of_another_source(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "a.cpp").write_text("class Pair {\n  struct Own {\n  };\n};\n", encoding="utf-8")
+            (folder / "b.cpp").write_text("void f() {\n  struct Pair {\n    int n;\n  };\n}\n", encoding="utf-8")
+            self.assertEqual(len(private_names.shadowed(folder)), 1)
+            (folder / "b.cpp").write_text("void f() {\n  struct Other {};\n}\n", encoding="utf-8")
+            self.assertEqual(private_names.shadowed(folder), [])
 
     def test_finds_aliases_of_other_things(self):
         one = "using Kind = Node::Kind;"

@@ -7,7 +7,7 @@
 namespace bantam::convert {
 namespace {
 
-constexpr uint32_t kMostEntities = 1U << 24, kMostColumns = 1U << 16;
+constexpr uint32_t kMostEntities = 1U << 24, kMostEntityColumns = 1U << 16;
 
 }  // namespace
 
@@ -16,8 +16,8 @@ void read_entities(const Fields& config, EncoderConfig& out) {
   if (!out.family->has(Slot::kEntities)) return;
   const Settings& settings = out.family->settings;
   out.entities = config.count(settings.entities.key, kMostEntities);
-  out.entity_width = config.count(settings.entity_width.key, kMostColumns, settings.entity_width.otherwise);
-  out.entity_heads = config.count(settings.entity_heads.key, kMostColumns, settings.entity_heads.otherwise);
+  out.entity_width = config.count(settings.entity_width.key, kMostEntityColumns, settings.entity_width.otherwise);
+  out.entity_heads = config.count(settings.entity_heads.key, kMostEntityColumns, settings.entity_heads.otherwise);
   if (out.entity_width % out.entity_heads != 0) {
     config.problem(ExitCode::kInvalid, settings.entity_heads.key,
                    fmt::format("{} heads do not divide vectors of {} numbers", out.entity_heads, out.entity_width));
