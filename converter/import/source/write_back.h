@@ -2,6 +2,8 @@
 #ifndef BANTAM_CONVERTER_IMPORT_SOURCE_WRITE_BACK_H_
 #define BANTAM_CONVERTER_IMPORT_SOURCE_WRITE_BACK_H_
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,9 +12,25 @@
 
 namespace bantam::convert {
 
-/// Names of constants whose values are not those of their source tensors one after the other, but some of them, parts or products:
-/// what has been trained of them could not be stored. O(tensors * log tensors).
-std::vector<std::string> not_written_back(const Graph& graph, const Checkpoint& checkpoint);
+/// A tensor of the directory; `turned`: it has the columns of what the graph holds as rows.
+struct StoredPart {
+  std::string name;
+  bool turned = false;
+};
+
+/// By constant of the graph: the stored tensors whose values it holds, one after the other.
+using WaysBack = std::map<int32_t, std::vector<StoredPart>>;
+
+/// Constants that hold other values than some stored tensors one after the other (some rows of them, products, biases by distance)
+/// are left out. O(values).
+WaysBack ways_back(const Graph& graph, const Checkpoint& checkpoint);
+
+/// Names of matrices and tables of embeddings that have no way back, though they come from the directory: what has been trained of
+/// them could not be stored.
+std::vector<std::string> not_written_back(const Graph& graph, const WaysBack& ways);
+
+/// Names of the vectors and tables of places of which that is so: training leaves them as they are.
+std::vector<std::string> held(const Graph& graph, const WaysBack& ways);
 
 }  // namespace bantam::convert
 
