@@ -112,10 +112,15 @@ def main():
         "vocab_size": tokens,
         "decoder_vocab_size": tokens,
         "eos_token_id": 0,
-        "forced_eos_token_id": 0,
         "pad_token_id": tokens - 1,
         "decoder_start_token_id": tokens - 1,
+    }
+    generation = {
         "bad_words_ids": [[tokens - 1]],
+        "decoder_start_token_id": tokens - 1,
+        "eos_token_id": 0,
+        "forced_eos_token_id": 0,
+        "pad_token_id": tokens - 1,
         "max_length": o.positions,
         "num_beams": 2,
     }
@@ -125,8 +130,8 @@ def main():
         "model_max_length": o.positions,
         "tokenizer_class": "MarianTokenizer",
     }
-    (o.directory / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-    (o.directory / "tokenizer_config.json").write_text(json.dumps(tokenizer, indent=1) + "\n")
+    for name, settings in (("config", config), ("generation_config", generation), ("tokenizer_config", tokenizer)):
+        (o.directory / f"{name}.json").write_text(json.dumps(settings, indent=1) + "\n")
     write_safetensors(o.directory / "model.safetensors", make_weights(config, o.seed))
 
 

@@ -36,9 +36,11 @@ class WordsModel {
       : packed_(graph, directory, 0), most_(most), directory_(directory) {
     decoding_ = convert::resolve_decoding(model(), {});
     decoding_.cut = true;
-    if (language_count(model()) != 0) {
+    // In front of a source's text a language may stand or not.
+    const LanguagePlace place = language_place(model());
+    if (place == LanguagePlace::kFirst || place == LanguagePlace::kStart) {
       fail(ExitCode::kUnsupported,
-           "{}: translates between several languages, of which lines of data name none; train models of two languages",
+           "{}: translates into several languages, of which lines of data name none; train models of two languages",
            directory);
     }
     if (is_pair() && decoding_.said.start_id < 0) {

@@ -21,6 +21,7 @@
 #include "cli/progress.h"
 #include "graph/access.h"
 #include "import/hugging_face.h"
+#include "import/source/generation.h"
 #include "import/source/sentence_transformers.h"
 #include "import/source/write_back.h"
 #include "import/tokenizer/tokenizer.h"
@@ -157,6 +158,7 @@ std::string fingerprint(const DistillOptions& options) {
   };
   digest_models("config.json");
   digest_models("model.safetensors");
+  digest_models(convert::kGenerationFile);
   for (const char* file : convert::kTokenizerFiles) digest_models(file);
   return text;
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/output_file.h"
+#include "import/source/generation.h"
 #include "import/tokenizer/tokenizer.h"
 
 namespace bantam::train {
@@ -41,7 +42,7 @@ void write_directory(const fs::path& student, const fs::path& output, const Para
     }
   };
   for (const char* name : convert::kTokenizerFiles) copy(name);
-  copy("added_tokens.json");
+  for (const char* name : {"added_tokens.json", "chat_template.jinja", convert::kGenerationFile}) copy(name);
   write_text(output / "config.json", config_text(student / "config.json", dtype));
   write_text(output / "model.safetensors",
              convert::safetensors_file(source_tensors(student, parameters, values, dtype)));
