@@ -110,7 +110,9 @@ void add_data_options(Command& command, DistillArguments* arguments) {
                   "Directory of the model to train, or a recipe: what it keeps of the teacher (docs/students.md)")
       .required()
       .value("DIR|RECIPE");
-  command.add_option("--data", o.data, "Examples to learn, one JSON object a line (decoders: or a text a line)").required().value("FILE");
+  command.add_option("--data", o.data, "Examples to learn, one JSON object a line (decoders: or a text a line)")
+      .required()
+      .value("FILE");
   command.add_option("--validation", o.validation, "Examples that choose the best epoch; never learned from")
       .value("FILE");
   command.add_option("-o,--output", o.output, "Directory for the result, a curve, and while training a checkpoint")
@@ -208,7 +210,9 @@ void add_training_options(Command& command, train::Settings* s) {
       .value("TYPE");
   const std::map<std::string, train::Freeze> freeze = {{"embeddings", train::Freeze::kEmbeddings},
                                                        {"encoder", train::Freeze::kEncoder}};
-  command.add_option("--freeze", s->freeze, "Leave as they are: embeddings, or encoder (all but the head; of encoder-decoders the encoder)")
+  command
+      .add_option("--freeze", s->freeze,
+                  "Leave as they are: embeddings, or encoder (all but the head; of encoder-decoders the encoder)")
       .takes(choices(freeze))
       .value("PART");
 }

@@ -86,6 +86,8 @@ class WordsModel {
   convert::Decoding decoding_;
 };
 
+constexpr const char* kPairFields = "it learns from lines with a text and what becomes of it, src and tgt";
+
 /// Problems that many lines have in common: the first place, and how many there are.
 struct WordsProblem {
   std::string first;
@@ -119,18 +121,20 @@ class WordsReader {
     convert::Problems problems;
     const auto too_long = [&](const WordsProblem& found, const char* what, uint32_t places) {
       if (found.lines == 0) return;
-      problems.add(ExitCode::kInvalid,
-                   fmt::format("{}: {} {} (the first: {}) have more tokens than the {} positions of {}; leave them out, or "
-                               "give --max-tokens {} to cut them",
-                               path, found.lines, what, found.first, places, options_.student, places));
+      problems.add(
+          ExitCode::kInvalid,
+          fmt::format("{}: {} {} (the first: {}) have more tokens than the {} positions of {}; leave them out, or "
+                      "give --max-tokens {} to cut them",
+                      path, found.lines, what, found.first, places, options_.student, places));
     };
     too_long(long_source, "sources", student_.source_places());
     too_long(long_text, student_.is_pair() ? "targets" : "texts", student_.places());
     if (other_tokens.lines > 0) {
-      problems.add(ExitCode::kInvalid,
-                   fmt::format("{}: of {} lines (the first: {}) {} makes other tokens than {}: their scores of next tokens can "
-                               "be compared only where both have one vocabulary and one tokenizer",
-                               path, other_tokens.lines, other_tokens.first, options_.teacher, options_.student));
+      problems.add(
+          ExitCode::kInvalid,
+          fmt::format("{}: of {} lines (the first: {}) {} makes other tokens than {}: their scores of next tokens can "
+                      "be compared only where both have one vocabulary and one tokenizer",
+                      path, other_tokens.lines, other_tokens.first, options_.teacher, options_.student));
     }
     if (problems.empty() && out.empty()) {
       fail(ExitCode::kInvalid, "{}: there is no text of two tokens in it, of which one foretells the other", path);
@@ -145,11 +149,25 @@ class WordsReader {
     return theirs.side.ids != mine.side.ids || theirs.side.source != mine.side.source || theirs.next != mine.next;
   }
 
+  /// What `read` gives; its problems with what lines have to hold.
+  template <typename Read>
+  Dataset with_fields(const Read& read) const {
+    try {
+      return read();
+    } catch (const convert::Error& error) {
+      if (error.code() != ExitCode::kInvalid) throw;
+      std::vector<std::string> problems = error.problems();
+      problems.push_back(fmt::format("{} is an encoder-decoder: {}", options_.student, kPairFields));
+      throw convert::Error(ExitCode::kInvalid, problems);
+    }
+  }
+
   std::vector<WordsLine> pairs(const std::string& path, size_t limit) const {
-    const Dataset data = convert::read_dataset(path, student_.model(), limit, options_.skip_bad);
+    const Dataset data =
+        with_fields([&] { return convert::read_dataset(path, student_.model(), limit, options_.skip_bad); });
     if (data.layout != convert::Layout::kTexts) {
-      fail(ExitCode::kInvalid, "{}: holds {}, but {} is an encoder-decoder, which learns from texts and what becomes of them: "
-           "lines with the fields src and tgt", path, layout_name(data.layout), options_.student);
+      fail(ExitCode::kInvalid, "{}: holds {}, but {} is an encoder-decoder: {}", path, layout_name(data.layout),
+           options_.student, kPairFields);
     }
     std::vector<WordsLine> lines;
     for (const Example& example : data.examples) {

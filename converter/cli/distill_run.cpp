@@ -48,8 +48,8 @@ train::Heads heads_of(const convert::Graph& graph, const std::string& directory)
   }
   if (!generates && graph.model.max_source != 0) {
     fail(ExitCode::kUnsupported,
-         "{}: encoder-decoders learn to generate, not to {}; train the encoder alone, or give --task generate", directory,
-         fb::EnumNameTaskKind(task.kind));
+         "{}: encoder-decoders learn to generate, not to {}; train the encoder alone, or give --task generate",
+         directory, fb::EnumNameTaskKind(task.kind));
   }
   if (generates) {
     const auto& outputs = graph.model.outputs;
@@ -255,8 +255,7 @@ void note_slow_precision([[maybe_unused]] train::Precision precision) {
 
 /// Before anything is trained: could the student's directory hold it?
 convert::WaysBack require_ways_back(const convert::Graph& student, const std::string& directory) {
-  convert::WaysBack ways =
-      convert::ways_back(student, convert::Checkpoint(convert::transformer_directory(directory)));
+  convert::WaysBack ways = convert::ways_back(student, convert::Checkpoint(convert::transformer_directory(directory)));
   const std::vector<std::string> held = convert::held(student, ways);
   if (!held.empty()) {
     warn(fmt::format("{}: these stay as they are, because the graph holds them in another form than the directory: {}",

@@ -46,7 +46,9 @@ void add_layout_flags(Command& command, LayoutFlags* flags) {
   const auto add = [&](const char* name, auto& value, const char* what, const char* type) {
     command.add_option(name, value, what).value(type).group("Layout (on top of the recipe)");
   };
-  add("--layers", flags->layers, "Layers kept (of an encoder-decoder the encoder's): N or a share, alternate:N, first:N, last:N, importance:N, or 0,2,4",
+  add("--layers", flags->layers,
+      "Layers kept (of an encoder-decoder the encoder's): N or a share, alternate:N, first:N, last:N, importance:N, or "
+      "0,2,4",
       "WHICH");
   add("--decoder-layers", flags->decoder_layers, "Of an encoder-decoder: the decoder's layers, in the same way",
       "WHICH");

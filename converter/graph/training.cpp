@@ -6,7 +6,8 @@ namespace bantam::convert {
 namespace {
 
 bool is_trained(fb::IndexSource source) {
-  return source == fb::IndexSource::ids || source == fb::IndexSource::segments || source == fb::IndexSource::positions;
+  return source == fb::IndexSource::ids || source == fb::IndexSource::segments ||
+         source == fb::IndexSource::positions || source == fb::IndexSource::zero;
 }
 
 /// Masks that a token's place alone decides.

@@ -122,6 +122,7 @@ class Checker {
 
   /// Of a stack of so many; how many stay.
   uint32_t check_layers(const char* key, const LayerRecipe& asked, uint32_t layers) {
+    if (layers == 0) return 0;  // the family says why there is none
     for (const uint32_t layer : asked.list) {
       if (layer >= layers) {
         problem(key, fmt::format("layer {} is not there; the teacher has layers 0 to {}", layer, layers - 1));
@@ -139,8 +140,8 @@ class Checker {
     };
     refuse("vocabulary", recipe_.vocabulary.has_value(), "an encoder-decoder's two languages keep their vocabulary");
     refuse("positions", recipe_.positions != 0, "both sides of an encoder-decoder keep their positions");
-    for (const auto& [key, asked] : {std::pair("layers.by", &recipe_.layers),
-                                     std::pair("decoder_layers.by", &recipe_.decoder_layers)}) {
+    for (const auto& [key, asked] :
+         {std::pair("layers.by", &recipe_.layers), std::pair("decoder_layers.by", &recipe_.decoder_layers)}) {
       refuse(key, asked->by == LayerChoice::kImportance,
              "what a layer of an encoder-decoder does is not measured; name the layers, or alternate, first or last");
     }
@@ -204,9 +205,9 @@ class Checker {
 
 Widths check_recipe(const Recipe& recipe, const Draft& teacher) { return Checker(recipe, teacher).check(); }
 
-Indices choose_layers(const LayerRecipe& recipe, Stack stack, const Draft& teacher,
+Indices choose_layers(const LayerRecipe& recipe, LayerStack stack, const Draft& teacher,
                       const std::function<Probe()>& probe) {
-  const uint32_t all = stack == Stack::kSource ? teacher.source_config()->layers : teacher.config().layers;
+  const uint32_t all = stack == LayerStack::kSource ? teacher.source_config()->layers : teacher.config().layers;
   const uint32_t count = recipe.keep.given() ? recipe.keep.of(all) : 0;
   Indices kept;
   switch (recipe.by) {

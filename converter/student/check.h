@@ -25,7 +25,8 @@ struct Widths {
 Widths check_recipe(const Recipe& recipe, const Draft& teacher);
 
 /// Numbers of the layers of a stack that stay, ascending. `probe` is asked for by importance only.
-Indices choose_layers(const LayerRecipe& recipe, Stack stack, const Draft& teacher, const std::function<Probe()>& probe);
+Indices choose_layers(const LayerRecipe& recipe, LayerStack stack, const Draft& teacher,
+                      const std::function<Probe()>& probe);
 
 }  // namespace bantam::convert
 

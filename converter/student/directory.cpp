@@ -112,7 +112,8 @@ Json config_of(const ModelSource& source) {
 /// Files of the teacher that no step of a recipe changes; of encoder-decoders, which keep their vocabularies, the tokenizers' too.
 std::vector<std::string> copied_files(const Draft& draft) {
   std::vector<std::string> names = {kGenerationFile, "chat_template.jinja"};
-  if (draft.source_config() != nullptr) names.insert(names.end(), std::begin(kTokenizerFiles), std::end(kTokenizerFiles));
+  if (draft.source_config() != nullptr)
+    names.insert(names.end(), std::begin(kTokenizerFiles), std::end(kTokenizerFiles));
   return names;
 }
 

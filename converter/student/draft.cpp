@@ -83,6 +83,11 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
   config_ = read_encoder_config(fields);
   if (config_.family != nullptr && config_.family->source != nullptr) {
     source_config_ = read_source_config(fields, *config_.family);
+    if (const char* why = config_.family->why_layers_stay()) {
+      problems.add(ExitCode::kUnsupported,
+                   fmt::format("config.json: model_type: \"{}\": layers stay, because {}; convert the model as it is",
+                               config_.model_type, why));
+    }
   }
   for (NamedLabels& set : read_label_sets(fields)) {
     if (!set.tensor.empty()) classifiers_.push_back(std::move(set.tensor));
@@ -99,8 +104,8 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
   name_gliner_encoder(source_.config, &names);
   base_ = base_prefix(*source_.checkpoint, names);
   outer_ = outer_prefix(base_, names);
-  for (const Stack stack : {Stack::kOwn, Stack::kSource}) {
-    if (stack == Stack::kSource && !source_config_) continue;
+  for (const LayerStack stack : {LayerStack::kOwn, LayerStack::kSource}) {
+    if (stack == LayerStack::kSource && !source_config_) continue;
     const EncoderConfig& config = config_of(stack);
     for (uint32_t i = config.layers; i-- > 0;) places_[base_ + layer_prefix(config, i)] = {stack, i};
   }
@@ -179,7 +184,7 @@ Draft::Role Draft::role_of(const std::string& name) const {
   const std::string module = name.substr(0, std::min(dot, name.size()));
   const std::string kind = dot == std::string::npos ? "" : name.substr(dot);
   const bool weight = kind == ".weight";
-  const auto role = [&](Axis rows, Axis columns, Place place = {Stack::kOwn, 0}, bool of_layer = false) {
+  const auto role = [&](Axis rows, Axis columns, Place place = {LayerStack::kOwn, 0}, bool of_layer = false) {
     return Role{resolved(rows), weight ? resolved(columns) : Axis::kNone, of_layer ? int64_t{place.layer} : -1, true,
                 place.stack};
   };
@@ -210,6 +215,11 @@ Draft::Role Draft::role_of(const std::string& name) const {
       return role(Axis::kNone, part == GlinerPart::kReadsEncoder ? Axis::kHidden : Axis::kNone);
     }
   }
+  for (const Head& head : family().heads) {
+    for (const HeadLayer& layer : head.layers) {
+      if (layer.bias != nullptr && is(name, outer_, layer.bias)) return role(axis_of(layer.out), Axis::kNone);
+    }
+  }
   if (!weight && kind != ".bias") return {};
   for (const auto& [slot, of_slot] : roles_) {
     if (is_table(slot) || family().is_whole(slot)) continue;
@@ -228,7 +238,6 @@ Draft::Role Draft::role_of(const std::string& name) const {
       const Axis out = axis_of(layer.out);
       if (is(module, outer_, layer.name)) return role(out, in);
       if (layer.norm != nullptr && is(module, outer_, layer.norm)) return role(out, Axis::kNone);
-      if (layer.bias != nullptr && is(name, outer_, layer.bias)) return role(out, Axis::kNone);
       if (layer.beside != nullptr && is(module, outer_, layer.beside)) return role(Axis::kNone, out);
       in = out;
     }
@@ -259,8 +268,8 @@ void Draft::keep(Axis axis, uint32_t layer, const Indices& indices) {
   if (axis == Axis::kFfn) config_.widths.intermediate[layer] = count;
 }
 
-void Draft::keep_layers(const Indices& layers, Stack stack) {
-  EncoderConfig& config = stack == Stack::kSource ? *source_config_ : config_;
+void Draft::keep_layers(const Indices& layers, LayerStack stack) {
+  EncoderConfig& config = stack == LayerStack::kSource ? *source_config_ : config_;
   std::map<std::string, MemoryTensor> kept;
   for (auto& [name, tensor] : tensors_) {
     const Role role = role_of(name);
@@ -343,7 +352,8 @@ bool Draft::uniform() const {
   if (config_.layers == 0 || source_config_) return true;
   const bool says_width = family().settings.head_width != nullptr;
   const bool fills = says_width || config_.widths.heads.front() * config_.head_width == config_.inner;
-  return all_same(config_.widths.heads) && all_same(config_.widths.intermediate) && config_.embedding_rank == 0 && fills;
+  return all_same(config_.widths.heads) && all_same(config_.widths.intermediate) && config_.embedding_rank == 0 &&
+         fills;
 }
 
 LayoutSize Draft::size() const {
@@ -351,8 +361,10 @@ LayoutSize Draft::size() const {
   LayoutSize size{source_config_ ? config_.layers : 0,
                   source_config_ ? source_config_->layers : config_.layers,
                   layers ? config_.widths.heads.front() : 0,
-                  config_.head_width, layers ? config_.widths.intermediate.front() : 0,
-                  config_.hidden,     config_.vocabulary};
+                  config_.head_width,
+                  layers ? config_.widths.intermediate.front() : 0,
+                  config_.hidden,
+                  config_.vocabulary};
   for (const auto& [name, tensor] : tensors_) {
     const auto [rows, columns, layer, known, stack] = role_of(name);
     const uint64_t count = tensor.values.size();

@@ -15,7 +15,7 @@
 namespace bantam::convert {
 
 /// Whose layers: the model's own, of an encoder-decoder the decoder's; or the encoder's there.
-enum class Stack { kOwn, kSource };
+enum class LayerStack { kOwn, kSource };
 
 /// Ascending.
 using Indices = std::vector<uint32_t>;
@@ -57,7 +57,7 @@ class Draft {
 
   /// Keeps these indices of an axis: of layer `layer` for kScores, kValues and kFfn, everywhere for the others.
   void keep(Axis axis, uint32_t layer, const Indices& indices);
-  void keep_layers(const Indices& layers, Stack stack = Stack::kOwn);
+  void keep_layers(const Indices& layers, LayerStack stack = LayerStack::kOwn);
   /// What keep() made of heads: widths follow from tensors, their number does not.
   void set_heads(uint32_t layer, uint32_t heads) { config_.widths.heads[layer] = heads; }
   void set_head_width(uint32_t width) { config_.head_width = width; }
@@ -79,7 +79,7 @@ class Draft {
     Axis rows = Axis::kNone, columns = Axis::kNone;
     int64_t layer = -1;  // the first of those that have it
     bool known = false;
-    Stack stack = Stack::kOwn;
+    LayerStack stack = LayerStack::kOwn;
   };
   Role role_of(const std::string& name) const;
   /// The axis that is counted where nothing projects embeddings to the hidden width.
@@ -92,10 +92,12 @@ class Draft {
 
   /// The layer that names with this beginning are of.
   struct Place {
-    Stack stack;
+    LayerStack stack;
     uint32_t layer;
   };
-  const EncoderConfig& config_of(Stack stack) const { return stack == Stack::kSource ? *source_config_ : config_; }
+  const EncoderConfig& config_of(LayerStack stack) const {
+    return stack == LayerStack::kSource ? *source_config_ : config_;
+  }
 
   ModelSource source_;
   EncoderConfig config_;

@@ -22,8 +22,8 @@ class Parser {
   Recipe parse() {
     if (!json_.is_object()) throw Error(ExitCode::kInvalid, where_ + ": is not an object");
     refuse_unknown_keys(json_, where_,
-                        {"layers", "decoder_layers", "heads", "head_width", "ffn", "hidden", "vocabulary", "positions", "embedding_rank",
-                         "share", "data"},
+                        {"layers", "decoder_layers", "heads", "head_width", "ffn", "hidden", "vocabulary", "positions",
+                         "embedding_rank", "share", "data"},
                         problems_);
     layers("layers", &recipe_.layers);
     layers("decoder_layers", &recipe_.decoder_layers);
@@ -115,8 +115,8 @@ class Parser {
       if (!item.is_number_unsigned() || item.get<uint64_t>() > kMaxCount) {
         problem(key, fmt::format("{} is not the number of a layer, which count from 0", shown(item)));
       } else if (!out->list.empty() && item.get<uint32_t>() <= out->list.back()) {
-        problem(key, fmt::format("{} follows {}: name each layer once, in increasing order", shown(item),
-                                 out->list.back()));
+        problem(key,
+                fmt::format("{} follows {}: name each layer once, in increasing order", shown(item), out->list.back()));
       } else {
         out->list.push_back(item.get<uint32_t>());
       }

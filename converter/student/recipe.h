@@ -60,8 +60,8 @@ struct Recipe {
   std::filesystem::path data;  // texts on which importance is measured; empty: built-in texts
 
   bool measures() const {
-    return layers.by == LayerChoice::kImportance || decoder_layers.by == LayerChoice::kImportance || heads.given() || ffn.given() || hidden.given() ||
-           head_width != 0;
+    return layers.by == LayerChoice::kImportance || decoder_layers.by == LayerChoice::kImportance || heads.given() ||
+           ffn.given() || hidden.given() || head_width != 0;
   }
 };
 

@@ -35,8 +35,8 @@ class Maker {
     if (recipe_.vocabulary) trim();
     if (recipe_.positions != 0) drop_positions();
     const bool pair = draft.source_config() != nullptr;
-    if (recipe_.layers.given()) drop_layers(recipe_.layers, pair ? Stack::kSource : Stack::kOwn);
-    if (recipe_.decoder_layers.given()) drop_layers(recipe_.decoder_layers, Stack::kOwn);
+    if (recipe_.layers.given()) drop_layers(recipe_.layers, pair ? LayerStack::kSource : LayerStack::kOwn);
+    if (recipe_.decoder_layers.given()) drop_layers(recipe_.decoder_layers, LayerStack::kOwn);
     if (widths.narrower(draft.config())) {
       const Importance importance = measure_importance(draft, probe());
       for (const std::string& step : narrow(draft, widths, importance)) say(step);
@@ -104,11 +104,11 @@ class Maker {
     say(fmt::format("positions: {} of {} stay", recipe_.positions, all));
   }
 
-  void drop_layers(const LayerRecipe& recipe, Stack stack) {
+  void drop_layers(const LayerRecipe& recipe, LayerStack stack) {
     Draft& draft = student_.draft;
     const bool pair = draft.source_config() != nullptr;
-    const char* whose = !pair ? "" : stack == Stack::kSource ? "the encoder's " : "the decoder's ";
-    const uint32_t all = stack == Stack::kSource ? draft.source_config()->layers : draft.config().layers;
+    const char* whose = !pair ? "" : stack == LayerStack::kSource ? "the encoder's " : "the decoder's ";
+    const uint32_t all = stack == LayerStack::kSource ? draft.source_config()->layers : draft.config().layers;
     const Indices kept = choose_layers(recipe, stack, draft, [&] { return probe(); });
     draft.keep_layers(kept, stack);
     say(fmt::format("{}layers: {} of {} stay: {}", whose, kept.size(), all, fmt::join(kept, ", ")));

@@ -21,10 +21,10 @@ struct Encoded {
 
 struct Example {
   Encoded student;
-  Encoded teacher;            // empty without a teacher
-  int32_t label = -1;         // class or intent; -1: none
-  std::vector<float> values;  // regression: one; multi-label: 0 or 1 a label; empty: none
-  std::vector<int32_t> tags;  // one a word, -1: none; empty: no tags
+  Encoded teacher;                 // empty without a teacher
+  int32_t label = -1;              // class or intent; -1: none
+  std::vector<float> values;       // regression: one; multi-label: 0 or 1 a label; empty: none
+  std::vector<int32_t> tags;       // one a word, -1: none; empty: no tags
   std::vector<int32_t> next = {};  // of models that generate: the token behind each of student.ids, -1: none
 };
 
@@ -36,7 +36,7 @@ struct Heads {
   uint32_t tags = 0;          // width of the head of words; 0: there is none
   int32_t class_output = -1;  // index among the model's outputs
   int32_t tag_output = -1;
-  uint32_t next = 0;          // tokens of the vocabulary that the head of next tokens scores; 0: there is none
+  uint32_t next = 0;  // tokens of the vocabulary that the head of next tokens scores; 0: there is none
   int32_t next_output = -1;
 };
 

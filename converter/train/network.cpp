@@ -149,6 +149,8 @@ class Pass {
       const at::Tensor& weight = parameters_.of(convert::named_input(op, table->tensor));
       if (table->source == fb::IndexSource::positions) {
         rows = weight.narrow(0, table->offset, ids.size(1)).unsqueeze(0);
+      } else if (table->source == fb::IndexSource::zero) {
+        rows = weight.narrow(0, table->offset, 1).unsqueeze(0);
       } else {
         const at::Tensor& index = table->source == fb::IndexSource::ids ? ids : rows_.segments;
         rows = at::embedding(weight, table->offset == 0 ? index : index + table->offset);
@@ -218,7 +220,8 @@ class Pass {
   /// x [B, heads, T, W] turned by the angles of its tokens' places: elements i and i + w are a point.
   static at::Tensor turn(const at::Tensor& x, const at::Tensor& angles) {
     const int64_t w = angles.size(1) / 2, rows = x.size(2);
-    const at::Tensor cosines = angles.narrow(0, 0, rows).narrow(1, 0, w), sines = angles.narrow(0, 0, rows).narrow(1, w, w);
+    const at::Tensor cosines = angles.narrow(0, 0, rows).narrow(1, 0, w),
+                     sines = angles.narrow(0, 0, rows).narrow(1, w, w);
     const at::Tensor a = x.narrow(-1, 0, w), b = x.narrow(-1, w, w);
     return torch::cat({a * cosines - b * sines, b * cosines + a * sines, x.narrow(-1, 2 * w, x.size(-1) - 2 * w)}, -1);
   }
@@ -255,7 +258,8 @@ class Pass {
     const at::Tensor k = spread(value(op.inputs[1]), q.size(1)), v = spread(value(op.inputs[2]), q.size(1));
     at::Tensor scores = q.matmul(k.transpose(2, 3)) * static_cast<double>(attributes.scale);
     if (attributes.distance_bias >= 0) {
-      scores = scores + bias_of_distances(parameters_.of(convert::named_input(op, attributes.distance_bias)), q.size(2));
+      scores =
+          scores + bias_of_distances(parameters_.of(convert::named_input(op, attributes.distance_bias)), q.size(2));
     }
     const auto cap = static_cast<double>(attributes.soft_cap);
     if (cap > 0) scores = (scores / cap).tanh() * cap;

@@ -77,8 +77,9 @@ Objective::Objective(const Job& job, const Network& student, const Network* teac
   const LossWeights& loss = job.settings.loss;
   if (!loss.needs_states()) return;
   if (job.heads.next != 0) {
-    throw Error(ExitCode::kUnsupported,
-                "--hidden, --attention and --relation compare encoders; models that generate learn from --hard and --soft");
+    throw Error(
+        ExitCode::kUnsupported,
+        "--hidden, --attention and --relation compare encoders; models that generate learn from --hard and --soft");
   }
   const Inside mine = inside_of(*job.student), theirs = inside_of(*job.teacher);
   layers_ = job.settings.layers.empty() ? spread(mine.layers, theirs.layers) : job.settings.layers;

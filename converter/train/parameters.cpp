@@ -107,17 +107,26 @@ std::map<std::string, convert::TensorBytes> source_tensors(const std::filesystem
     const float* next = flat.data_ptr<float>();
     for (const convert::StoredPart& way : parameters.all()[i].stored) {
       const convert::StoredTensor& stored = *checkpoint.tensors().at(way.name).stored;
-      std::vector<float> part(next, next + stored.elements);
-      next += stored.elements;
+      const std::vector<convert::StoredPart>& ways = parameters.all()[i].stored;
+      const uint64_t count = ways.size() == 1 ? static_cast<uint64_t>(flat.numel()) : stored.elements;
+      std::vector<float> part(next, next + count);
+      next += count;
       if (way.turned) part = convert::turned(part, static_cast<size_t>(stored.shape[1]));
+      if (count < stored.elements) {
+        std::vector<float> whole = checkpoint.read(way.name);
+        std::copy(part.begin(), part.end(), whole.begin() + static_cast<std::ptrdiff_t>(way.first));
+        part = std::move(whole);
+      }
       out[way.name] = convert::tensor_bytes(stored.shape, part, dtype.empty() ? stored.dtype : dtype);
     }
   }
   for (const auto& [name, entry] : checkpoint.tensors()) {
     if (out.count(name) != 0) continue;
-    const auto same = std::find_if(parameters.all().begin(), parameters.all().end(), [&, &file_name = name](const Parameter& p) {
-      return p.role == Role::kEmbedding && p.stored.size() == 1 && was_the_same(checkpoint, file_name, p.stored[0].name);
-    });
+    const auto same =
+        std::find_if(parameters.all().begin(), parameters.all().end(), [&, &file_name = name](const Parameter& p) {
+          return p.role == Role::kEmbedding && p.stored.size() == 1 &&
+                 was_the_same(checkpoint, file_name, p.stored[0].name);
+        });
     out[name] = same == parameters.all().end() ? copied(checkpoint, name) : out.at(same->stored[0].name);
   }
   return out;

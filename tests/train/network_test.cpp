@@ -93,8 +93,9 @@ TEST(Network, ComputesWhatTheRuntimeComputes) {
   }
   EXPECT_GE(compared.size(), 90U);
   // Transformers' own logits of these are what the runtime is tested against (golden_models_test).
-  for (const char* name : {"bert-joint", "gpt2-generate", "llama-generate", "qwen3-generate", "gemma2-generate", "t5-generate",
-                           "mt5-generate", "bart-generate", "marian-text", "mbart-generate", "blenderbot-small-generate"}) {
+  for (const char* name :
+       {"bert-joint", "roberta-tag", "gpt2-generate", "llama-generate", "qwen3-generate", "gemma2-generate",
+        "t5-generate", "mt5-generate", "bart-generate", "marian-text", "mbart-generate", "blenderbot-small-generate"}) {
     EXPECT_EQ(compared.count(name), 1U) << name;
   }
 }
@@ -205,8 +206,8 @@ TEST(Network, AFrozenEncoderOfAPairLeavesTheDecoder) {
 }
 
 TEST(Directory, UntrainedWeightsComeBackAsTheyWere) {
-  for (const char* name : {"bert-joint", "distilbert-tag", "bert-choose", "gpt2-text", "llama-generate", "marian-text", "bart-text",
-                           "t5-generate", "modernbert-tag"}) {
+  for (const char* name : {"bert-joint", "distilbert-tag", "bert-choose", "gpt2-text", "llama-generate", "marian-text",
+                           "bart-text", "t5-generate", "modernbert-tag", "roberta-tag", "ernie-classify"}) {
     const convert::Graph graph = golden(name);
     const Parameters parameters(graph, ways(graph, name));
     std::vector<at::Tensor> values;

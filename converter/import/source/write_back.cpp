@@ -9,8 +9,8 @@ namespace bantam::convert {
 namespace {
 
 /// The stored tensors whose values, one after the other, are `values`.
-std::optional<std::vector<StoredPart>> parts_of(const std::vector<float>& values, const std::vector<std::string>& sources,
-                                                const Checkpoint& checkpoint) {
+std::optional<std::vector<StoredPart>> parts_of(const std::vector<float>& values,
+                                                const std::vector<std::string>& sources, const Checkpoint& checkpoint) {
   std::vector<StoredPart> parts;
   auto next = values.begin();
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -35,6 +35,20 @@ std::optional<std::vector<StoredPart>> parts_of(const std::vector<float>& values
   return parts;
 }
 
+/// A table of which the graph holds the first rows, or the last ones.
+std::optional<StoredPart> rows_of(const std::vector<float>& values, const std::string& source,
+                                  const Checkpoint& checkpoint) {
+  const auto found = checkpoint.tensors().find(source);
+  if (found == checkpoint.tensors().end() || found->second.stored->elements < values.size()) return std::nullopt;
+  const std::vector<float> table = checkpoint.read(source);
+  for (const size_t first : {size_t{0}, table.size() - values.size()}) {
+    if (std::equal(values.begin(), values.end(), table.begin() + static_cast<std::ptrdiff_t>(first))) {
+      return StoredPart{source, false, first};
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> without(const Graph& graph, const WaysBack& ways, bool weights) {
   std::vector<std::string> names;
   for (size_t i = 0; i < graph.constants.size(); ++i) {
@@ -54,6 +68,9 @@ WaysBack ways_back(const Graph& graph, const Checkpoint& checkpoint) {
     const std::vector<std::string>& sources = graph.model.tensors[i]->source;
     if (graph.constants[i] == nullptr || sources.empty()) continue;
     auto parts = parts_of(graph.constants[i]->values, sources, checkpoint);
+    if (!parts && graph.constants[i]->embedding && sources.size() == 1) {
+      if (auto rows = rows_of(graph.constants[i]->values, sources.front(), checkpoint)) parts.emplace(1, *rows);
+    }
     if (parts) ways.emplace(static_cast<int32_t>(i), std::move(*parts));
   }
   return ways;

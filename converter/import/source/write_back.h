@@ -12,17 +12,19 @@
 
 namespace bantam::convert {
 
-/// A tensor of the directory; `turned`: it has the columns of what the graph holds as rows.
+/// A tensor of the directory. `turned`: it has the columns of what the graph holds as rows. `first`: the graph holds its elements from
+/// this one on, not all of them where it is alone and a table whose other rows no token has.
 struct StoredPart {
   std::string name;
   bool turned = false;
+  uint64_t first = 0;
 };
 
 /// By constant of the graph: the stored tensors whose values it holds, one after the other.
 using WaysBack = std::map<int32_t, std::vector<StoredPart>>;
 
-/// Constants that hold other values than some stored tensors one after the other (some rows of them, products, biases by distance)
-/// are left out. O(values).
+/// Constants that hold other values than some stored tensors one after the other, or the first or the last rows of one (products, biases
+/// by distance), are left out. O(values).
 WaysBack ways_back(const Graph& graph, const Checkpoint& checkpoint);
 
 /// Names of matrices and tables of embeddings that have no way back, though they come from the directory: what has been trained of
