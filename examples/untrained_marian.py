@@ -19,13 +19,8 @@ def make_vocabulary(data, directory, size):
     """source.spm, target.spm and vocab.json; the number of tokens."""
     with tempfile.TemporaryDirectory() as folder:
         texts = pathlib.Path(folder) / "texts"
-        pairs = [
-            json.loads(line) for line in data.read_text(encoding="utf-8").splitlines()
-        ]
-        texts.write_text(
-            "".join(f"{pair['src']}\n{pair['tgt']}\n" for pair in pairs),
-            encoding="utf-8",
-        )
+        pairs = [json.loads(line) for line in data.read_text(encoding="utf-8").splitlines()]
+        texts.write_text("".join(f"{pair['src']}\n{pair['tgt']}\n" for pair in pairs), encoding="utf-8")
         sentencepiece.SentencePieceTrainer.train(
             input=str(texts), model_prefix=f"{folder}/pieces", vocab_size=size, model_type="unigram",
             character_coverage=1.0, bos_id=-1, eos_id=0, unk_id=1, num_threads=1, minloglevel=1,
@@ -36,49 +31,43 @@ def make_vocabulary(data, directory, size):
     model = sentencepiece.SentencePieceProcessor(model_proto=pieces)
     vocabulary = {model.id_to_piece(i): i for i in range(model.get_piece_size())}
     vocabulary["<pad>"] = len(vocabulary)
-    (directory / "vocab.json").write_text(
-        json.dumps(vocabulary, ensure_ascii=False, indent=0) + "\n", encoding="utf-8"
-    )
+    (directory / "vocab.json").write_text(json.dumps(vocabulary, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
     return len(vocabulary)
 
 
 def make_weights(config, seed):
-    """Name: (shape, values). Matrices as Glorot and Bengio (2010), embeddings of length 1 on average."""
+    """Name: (shape, values). Matrices as Glorot and Bengio (2010), embeddings of length 1 on average; what is added to the residual is
+    small at first, by the factors of DeepNet (arXiv 2203.00555), without which six layers with norms behind them begin slowly."""
     chance = random.Random(seed)
     width, tokens = config["d_model"], config["vocab_size"]
     deviation = width**-0.5
     weights = {
         "final_logits_bias": ([1, tokens], [0.0] * tokens),
-        "model.shared.weight": (
-            [tokens, width],
-            [chance.gauss(0, deviation) for _ in range(tokens * width)],
-        ),
+        "model.shared.weight": ([tokens, width], [chance.gauss(0, deviation) for _ in range(tokens * width)]),
     }
 
-    def linear(name, rows, columns):
-        bound = math.sqrt(6 / (rows + columns))
-        weights[f"{name}.weight"] = (
-            [rows, columns],
-            [chance.uniform(-bound, bound) for _ in range(rows * columns)],
-        )
+    def linear(name, rows, columns, factor=1):
+        bound = factor * math.sqrt(6 / (rows + columns))
+        weights[f"{name}.weight"] = ([rows, columns], [chance.uniform(-bound, bound) for _ in range(rows * columns)])
         weights[f"{name}.bias"] = ([rows], [0.0] * rows)
 
     def norm(name):
         weights[f"{name}.weight"] = ([width], [1.0] * width)
         weights[f"{name}.bias"] = ([width], [0.0] * width)
 
-    for side, attentions in (
-        ("encoder", ["self_attn"]),
-        ("decoder", ["self_attn", "encoder_attn"]),
-    ):
+    encoder, decoder = config["encoder_layers"], config["decoder_layers"]
+    factors = {"encoder": 0.87 * (encoder**4 * decoder) ** -0.0625, "decoder": (12 * decoder) ** -0.25}
+    for side, attentions in (("encoder", ["self_attn"]), ("decoder", ["self_attn", "encoder_attn"])):
         for layer in range(config[f"{side}_layers"]):
             place = f"model.{side}.layers.{layer}"
             for attention in attentions:
-                for part in ("q_proj", "k_proj", "v_proj", "out_proj"):
+                for part in ("q_proj", "k_proj"):
                     linear(f"{place}.{attention}.{part}", width, width)
+                for part in ("v_proj", "out_proj"):
+                    linear(f"{place}.{attention}.{part}", width, width, factors[side])
                 norm(f"{place}.{attention}_layer_norm")
-            linear(f"{place}.fc1", config[f"{side}_ffn_dim"], width)
-            linear(f"{place}.fc2", width, config[f"{side}_ffn_dim"])
+            linear(f"{place}.fc1", config[f"{side}_ffn_dim"], width, factors[side])
+            linear(f"{place}.fc2", width, config[f"{side}_ffn_dim"], factors[side])
             norm(f"{place}.final_layer_norm")
     return weights
 
@@ -88,11 +77,7 @@ def write_safetensors(path, weights):
     for name in sorted(weights):
         shape, values = weights[name]
         blobs.append(array.array("f", values).tobytes())
-        header[name] = {
-            "dtype": "F32",
-            "shape": shape,
-            "data_offsets": [at, at + len(blobs[-1])],
-        }
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + len(blobs[-1])]}
         at += len(blobs[-1])
     text = json.dumps({"__metadata__": {"format": "pt"}, **header}).encode()
     text += b" " * (-len(text) % 8)
@@ -100,9 +85,7 @@ def write_safetensors(path, weights):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=pathlib.Path)
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument("--vocabulary", type=int, default=6000)
@@ -152,11 +135,7 @@ def main():
         "model_max_length": o.positions,
         "tokenizer_class": "MarianTokenizer",
     }
-    for name, settings in (
-        ("config", config),
-        ("generation_config", generation),
-        ("tokenizer_config", tokenizer),
-    ):
+    for name, settings in (("config", config), ("generation_config", generation), ("tokenizer_config", tokenizer)):
         (o.directory / f"{name}.json").write_text(json.dumps(settings, indent=1) + "\n")
     write_safetensors(o.directory / "model.safetensors", make_weights(config, o.seed))
 

@@ -3,6 +3,6 @@
 #include "cli/program.h"
 
 int main(int argc, char** argv) {
-  using namespace bantam::cli;
-  return run_program(argc, argv, [](Program& program) { add_distill(program, run_distill); });
+  return bantam::cli::run_program(
+      argc, argv, [](bantam::cli::Program& program) { bantam::cli::add_distill(program, bantam::cli::run_distill); });
 }

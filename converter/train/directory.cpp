@@ -16,7 +16,7 @@ namespace {
 
 /// config.json with the type that the weights have now. Keys keep their order.
 std::string config_text(const fs::path& file, const std::string& dtype) {
-  const std::string text = convert::read_text_file(file);
+  std::string text = convert::read_text_file(file);
   if (dtype.empty()) return text;
   nlohmann::ordered_json config = nlohmann::ordered_json::parse(text);
   const char* name = dtype == "F16" ? "float16" : "float32";

@@ -12,7 +12,6 @@
 namespace bantam::train {
 namespace {
 
-using convert::Error;
 using convert::ExitCode;
 using convert::Problems;
 

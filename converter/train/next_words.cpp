@@ -35,6 +35,7 @@ Scores foretold(const Network& network, const std::vector<Example>& examples, co
                 const ForwardOptions& options, uint32_t batch) {
   const at::NoGradGuard guard;
   std::vector<uint32_t> lengths;
+  lengths.reserve(examples.size());
   for (const Example& example : examples) lengths.push_back(example.student.length());
   double sum = 0, right = 0, count = 0;
   for (const std::vector<uint32_t>& members : sorted_batches(lengths, batch)) {

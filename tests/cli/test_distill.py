@@ -83,9 +83,7 @@ def translated(count, seed=3):
     lines = []
     for _ in range(count):
         words = chance.choices(sorted(WORDS), k=chance.randrange(2, 6))
-        lines.append(
-            {"src": " ".join(words), "tgt": " ".join(WORDS[word] for word in words)}
-        )
+        lines.append({"src": " ".join(words), "tgt": " ".join(WORDS[word] for word in words)})
     return lines
 
 
@@ -93,9 +91,7 @@ class Distill(CommandTest):
     def arguments(self, data, *options, student="bert-joint", output="out"):
         """A command for a golden model, or the path of another one; `data`: examples, text, or a path."""
         if isinstance(data, (str, list)):
-            data = self.write(
-                "data.jsonl", data if isinstance(data, str) else jsonl(data)
-            )
+            data = self.write("data.jsonl", data if isinstance(data, str) else jsonl(data))
         return [
             *("distill", "--student", GOLDEN / student, "--data", data),
             *("-o", self.directory / output, *options),
@@ -128,10 +124,7 @@ class Without(Distill):
         cases = [
             (["--prune", "1"], "--prune 1"),
             (["--prune", "-0.1"], "--prune"),
-            (
-                ["--prune", "0.5", "--prune-begin", "0.7", "--prune-end", "0.2"],
-                "--prune-begin 0.7",
-            ),
+            (["--prune", "0.5", "--prune-begin", "0.7", "--prune-end", "0.2"], "--prune-begin 0.7"),
             (["--soft", "1"], "add --teacher"),
             (["--hidden", "1"], "add --teacher"),
             (["--hard", "0"], "nothing to learn"),
@@ -152,39 +145,18 @@ class Without(Distill):
         self.refuses(5, joint(4), says=["libtorch-dev"])
 
 
-@unittest.skipUnless(
-    TRAINER.exists(), "this build has no bantam-train: libtorch-dev is not installed"
-)
+@unittest.skipUnless(TRAINER.exists(), "this build has no bantam-train: libtorch-dev is not installed")
 class Training(Distill):
     def train(self, student, data, *options, output="out"):
-        more = (
-            "--batch",
-            "8",
-            "--dropout",
-            "0.1",
-            "--learning-rate",
-            "0.003",
-            "--json",
-        )
-        return self.line(
-            *self.arguments(data, *more, *options, student=student, output=output)
-        )
+        more = ("--batch", "8", "--dropout", "0.1", "--learning-rate", "0.003", "--json")
+        return self.line(*self.arguments(data, *more, *options, student=student, output=output))
 
     def weights(self, output="out"):
         return (self.directory / output / "model.safetensors").read_bytes()
 
     def test_labels_are_learned_and_the_result_converts(self):
         valid = self.write("valid.jsonl", jsonl(joint(30, seed=9)))
-        answer = self.train(
-            "bert-joint",
-            joint(96),
-            "--epochs",
-            "8",
-            "--validation",
-            valid,
-            "--ema",
-            "0.9",
-        )
+        answer = self.train("bert-joint", joint(96), "--epochs", "8", "--validation", valid, "--ema", "0.9")
         self.assertTrue(answer["complete"])
         self.assertLess(answer["losses"][-1], 0.3 * answer["losses"][0])
         self.assertGreater(answer["validation"]["intent_accuracy"], 0.9)
@@ -193,11 +165,7 @@ class Training(Distill):
         self.assertTrue((out / "vocab.txt").exists())
         csv = (out / "curve.csv").read_text().splitlines()
         self.assertEqual(len(csv), 9)
-        self.assertTrue(
-            csv[0].startswith(
-                "epoch,step,learning_rate,sparsity,loss,hard,intent_accuracy"
-            )
-        )
+        self.assertTrue(csv[0].startswith("epoch,step,learning_rate,sparsity,loss,hard,intent_accuracy"))
         self.assertIn("<svg", (out / "curve.html").read_text())
         # The runtime's f32 file scores what training said.
         file = self.directory / "model.bantam"
@@ -207,35 +175,13 @@ class Training(Distill):
             self.assertAlmostEqual(scores[name], value, places=5, msg=name)
 
     def test_resumed_is_uninterrupted(self):
-        options = [
-            "--epochs",
-            "3",
-            "--ema",
-            "0.95",
-            "--prune",
-            "0.5",
-            "--pattern",
-            "1x4",
-            "--quantize",
-            "int8",
-        ]
-        options += [
-            "--teacher",
-            GOLDEN / "bert-joint",
-            "--relation",
-            "0.1",
-            "--hidden",
-            "0.1",
-            "--augment",
-            "1",
-        ]
+        options = ["--epochs", "3", "--ema", "0.95", "--prune", "0.5", "--pattern", "1x4", "--quantize", "int8"]
+        options += ["--teacher", GOLDEN / "bert-joint", "--relation", "0.1", "--hidden", "0.1", "--augment", "1"]
         valid = self.write("valid.jsonl", jsonl(joint(10, seed=9)))
         options += ["--validation", valid]
         whole = self.train("bert-joint", joint(40), *options, output="whole")
         for stop in ("4", "13"):
-            stopped = self.train(
-                "bert-joint", joint(40), *options, "--stop-after", stop, output="parts"
-            )
+            stopped = self.train("bert-joint", joint(40), *options, "--stop-after", stop, output="parts")
             self.assertFalse(stopped["complete"])
             self.assertTrue((self.directory / "parts" / CHECKPOINT).exists())
             self.assertFalse((self.directory / "parts" / "model.safetensors").exists())
@@ -254,14 +200,9 @@ class Training(Distill):
     def test_a_killed_run_goes_on(self):
         more = ("--json", "--epochs", "400", "--batch", "8", "--save-every", "0")
         arguments = [COMMAND, *self.arguments(joint(40), *more)]
-        running = subprocess.Popen(
-            [*map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        running = subprocess.Popen([*map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
-        while (
-            not (self.directory / "out" / CHECKPOINT).exists()
-            and time.monotonic() < deadline
-        ):
+        while not (self.directory / "out" / CHECKPOINT).exists() and time.monotonic() < deadline:
             time.sleep(0.02)
         running.send_signal(signal.SIGKILL)
         running.wait()
@@ -273,24 +214,16 @@ class Training(Distill):
         self.assertGreater(answer["resumed_from"], 0)
 
     def test_the_seed_decides(self):
-        first = self.train(
-            "bert-classify", classified(24), "--epochs", "1", "--seed", "5", output="a"
-        )
-        self.train(
-            "bert-classify", classified(24), "--epochs", "1", "--seed", "5", output="b"
-        )
-        self.train(
-            "bert-classify", classified(24), "--epochs", "1", "--seed", "6", output="c"
-        )
+        first = self.train("bert-classify", classified(24), "--epochs", "1", "--seed", "5", output="a")
+        self.train("bert-classify", classified(24), "--epochs", "1", "--seed", "5", output="b")
+        self.train("bert-classify", classified(24), "--epochs", "1", "--seed", "6", output="c")
         self.assertEqual(self.weights("a"), self.weights("b"))
         self.assertNotEqual(self.weights("a"), self.weights("c"))
         self.assertEqual(first["steps"], 3)
 
     def test_every_task(self):
         tags = [{"tokens": o["tokens"], "tags": o["slots"]} for o in joint(32)]
-        pairs = [
-            {"text_a": f"ba {i}", "text_b": "ko", "score": i / 10} for i in range(10)
-        ]
+        pairs = [{"text_a": f"ba {i}", "text_b": "ko", "score": i / 10} for i in range(10)]
         several = [
             {"text": "ba", "labels": ["joy", "calm"]},
             {"text": "ko li", "labels": []},
@@ -323,16 +256,7 @@ class Training(Distill):
             self.assertIn(metric, answer["validation"])
 
     def test_frozen_parts_stay(self):
-        self.train(
-            "bert-joint",
-            joint(16),
-            "--epochs",
-            "1",
-            "--freeze",
-            "encoder",
-            "--save-as",
-            "source",
-        )
+        self.train("bert-joint", joint(16), "--epochs", "1", "--freeze", "encoder", "--save-as", "source")
         before = self.tensors(GOLDEN / "bert-joint")
         after = self.tensors(self.directory / "out")
         self.assertEqual(before.keys(), after.keys())
@@ -346,58 +270,32 @@ class Training(Distill):
         header = json.loads(raw[8 : 8 + size])
         header.pop("__metadata__", None)
         begin = 8 + size
-        return {
-            n: raw[begin + h["data_offsets"][0] : begin + h["data_offsets"][1]]
-            for n, h in header.items()
-        }
+        return {n: raw[begin + h["data_offsets"][0] : begin + h["data_offsets"][1]] for n, h in header.items()}
 
     def test_an_encoder_decoder_learns_pairs(self):
         valid = self.write("valid.jsonl", jsonl(translated(20, seed=5)))
         more = ("--validation", valid, "--epochs", "8", "--label-smoothing", "0.1")
         answer = self.train("marian-text", translated(64), *more)
         self.assertLess(answer["losses"][-1], 0.8 * answer["losses"][0])
-        self.assertEqual(
-            sorted(answer["validation"]), ["perplexity", "token_accuracy", "token_loss"]
-        )
+        self.assertEqual(sorted(answer["validation"]), ["perplexity", "token_accuracy", "token_loss"])
         self.assertGreater(answer["validation"]["token_accuracy"], 0.3)
         out = self.directory / "out"
-        for name in (
-            "generation_config.json",
-            "source.spm",
-            "target.spm",
-            "vocab.json",
-        ):
-            self.assertEqual(
-                (out / name).read_bytes(), (GOLDEN / "marian-text" / name).read_bytes()
-            )
+        for name in ("generation_config.json", "source.spm", "target.spm", "vocab.json"):
+            self.assertEqual((out / name).read_bytes(), (GOLDEN / "marian-text" / name).read_bytes())
         file = self.directory / "model.bantam"
         self.ok("convert", out, "-o", file, "--parity", "none")
         self.assertIn("metrics", self.line("eval", file, valid, "--json"))
 
     def test_a_frozen_encoder_leaves_the_decoder(self):
         student = self.directory / "student"
-        self.ok(
-            "student", GOLDEN / "marian-text", "--decoder-layers", "1", "-o", student
-        )
-        teacher = (
-            "--teacher",
-            GOLDEN / "marian-text",
-            "--epochs",
-            "6",
-            "--temperature",
-            "1",
-        )
-        answer = self.train(
-            student, translated(32), *teacher, "--freeze", "encoder", "--hard", "0"
-        )
+        self.ok("student", GOLDEN / "marian-text", "--decoder-layers", "1", "-o", student)
+        teacher = ("--teacher", GOLDEN / "marian-text", "--epochs", "6", "--temperature", "1")
+        answer = self.train(student, translated(32), *teacher, "--freeze", "encoder", "--hard", "0")
         self.assertLess(answer["losses"][-1], answer["losses"][0])
         before, after = self.tensors(student), self.tensors(self.directory / "out")
         self.assertEqual(before.keys(), after.keys())
         changed = {name for name in before if before[name] != after[name]}
-        self.assertTrue(
-            all(".decoder." in name or name == "final_logits_bias" for name in changed),
-            changed,
-        )
+        self.assertTrue(all(".decoder." in name or name == "final_logits_bias" for name in changed), changed)
         self.assertIn("model.decoder.layers.0.encoder_attn.k_proj.weight", changed)
         self.assertIn("model.decoder.layers.0.fc1.weight", changed)
 
@@ -407,99 +305,50 @@ class Training(Distill):
         data = pathlib.Path(self.write("data.txt", "\n".join(texts) + "\n"))
         answer = self.train("gpt2-text", data, "--validation", valid, "--epochs", "6")
         self.assertLess(answer["losses"][-1], 0.7 * answer["losses"][0])
-        before, after = (
-            self.tensors(GOLDEN / "gpt2-text"),
-            self.tensors(self.directory / "out"),
-        )
+        before, after = self.tensors(GOLDEN / "gpt2-text"), self.tensors(self.directory / "out")
         self.assertEqual(before.keys(), after.keys())
         files = [self.directory / f"{name}.bantam" for name in ("before", "after")]
         found = []
-        for directory, file in zip(
-            (GOLDEN / "gpt2-text", self.directory / "out"), files, strict=True
-        ):
-            self.ok(
-                "convert", directory, "-o", file, "--weights", "f32", "--parity", "none"
-            )
-            found.append(
-                self.line("perplexity", file, "--file", valid, "--json")["perplexity"]
-            )
+        for directory, file in zip((GOLDEN / "gpt2-text", self.directory / "out"), files, strict=True):
+            self.ok("convert", directory, "-o", file, "--weights", "f32", "--parity", "none")
+            found.append(self.line("perplexity", file, "--file", valid, "--json")["perplexity"])
         # The runtime counts no ends of texts, which are easy.
         self.assertLess(found[1], 0.5 * found[0])
         self.assertLess(answer["validation"]["perplexity"], 1.1 * found[1])
 
     def test_generating_runs_resume(self):
-        options = [
-            "--teacher",
-            GOLDEN / "marian-text",
-            "--epochs",
-            "3",
-            "--ema",
-            "0.9",
-            "--quantize",
-            "int8",
-        ]
-        options += [
-            "--validation",
-            self.write("valid.jsonl", jsonl(translated(6, seed=5))),
-        ]
+        options = ["--teacher", GOLDEN / "marian-text", "--epochs", "3", "--ema", "0.9", "--quantize", "int8"]
+        options += ["--validation", self.write("valid.jsonl", jsonl(translated(6, seed=5)))]
         whole = self.train("marian-text", translated(40), *options, output="whole")
-        self.assertFalse(
-            self.train("marian-text", translated(40), *options, "--stop-after", "7")[
-                "complete"
-            ]
-        )
+        self.assertFalse(self.train("marian-text", translated(40), *options, "--stop-after", "7")["complete"])
         parts = self.train("marian-text", translated(40), *options)
         self.assertEqual(parts["resumed_from"], 7)
         self.assertEqual(self.weights(), self.weights("whole"))
-        self.assertEqual(
-            (parts["losses"], parts["validation"]),
-            (whole["losses"], whole["validation"]),
-        )
+        self.assertEqual((parts["losses"], parts["validation"]), (whole["losses"], whole["validation"]))
 
     def test_generating_data_that_does_not_fit(self):
         pairs, marian = translated(3), {"student": "marian-text"}
         self.refuses(4, [{"src": "the cat"}], says=["no known layout", "tgt"], **marian)
         self.refuses(4, classified(3), says=["src and tgt", "labels"], **marian)
         self.refuses(
-            4,
-            [{"src": "cat " * 80, "tgt": "Hund " * 80}],
-            says=["sources", "targets", "--max-tokens"],
-            **marian,
+            4, [{"src": "cat " * 80, "tgt": "Hund " * 80}], says=["sources", "targets", "--max-tokens"], **marian
         )
         long = pathlib.Path(self.write("long.txt", "the " * 200 + "\n"))
+        self.refuses(4, long, says=["96 positions", "--max-tokens 96"], student="gpt2-text")
         self.refuses(
-            4, long, says=["96 positions", "--max-tokens 96"], student="gpt2-text"
-        )
-        self.refuses(
-            4,
-            pathlib.Path(self.write("empty.txt", "\n")),
-            says=["no text of two tokens"],
-            student="gpt2-text",
+            4, pathlib.Path(self.write("empty.txt", "\n")), says=["no text of two tokens"], student="gpt2-text"
         )
         teacher = ("--teacher", GOLDEN / "bart-text")
         self.refuses(4, pairs, *teacher, says=["one vocabulary"], **marian)
         self.refuses(
-            4,
-            pathlib.Path(self.write("cat.txt", "the cat\n")),
-            *teacher,
-            says=["encoder-decoder"],
-            student="gpt2-text",
+            4, pathlib.Path(self.write("cat.txt", "the cat\n")), *teacher, says=["encoder-decoder"], student="gpt2-text"
         )
         inside = ("--teacher", GOLDEN / "marian-text", "--hidden", "1")
         self.refuses(5, pairs, *inside, says=["--hard and --soft"], **marian)
         self.refuses(
-            5,
-            pairs,
-            "--augment",
-            "1",
-            "--teacher",
-            GOLDEN / "marian-text",
-            says=["generates texts"],
-            **marian,
+            5, pairs, "--augment", "1", "--teacher", GOLDEN / "marian-text", says=["generates texts"], **marian
         )
-        self.refuses(
-            5, classified(3), says=["learn to generate"], student="bart-classify"
-        )
+        self.refuses(5, classified(3), says=["learn to generate"], student="bart-classify")
         long = [{"src": "cat " * 80, "tgt": "Hund " * 80}]
         self.train("marian-text", long, "--max-tokens", "20", "--epochs", "1")
 
@@ -511,19 +360,12 @@ class Training(Distill):
                 groups = [data[i : i + 16] for i in range(0, len(data), 16)]
                 for group in groups:
                     values = [group[i : i + 4] for i in range(0, 16, 4)]
-                    self.assertGreaterEqual(
-                        sum(v in (b"\0\0\0\0", b"\0\0\0\x80") for v in values), 2, name
-                    )
+                    self.assertGreaterEqual(sum(v in (b"\0\0\0\0", b"\0\0\0\x80") for v in values), 2, name)
 
     def zeros(self, output):
         """Share of zeros in each of the encoder's linear layers (queries, keys and values are one, and not here)."""
         return {
-            name: sum(
-                data[i : i + 4] in (b"\0\0\0\0", b"\0\0\0\x80")
-                for i in range(0, len(data), 4)
-            )
-            * 4
-            / len(data)
+            name: sum(data[i : i + 4] in (b"\0\0\0\0", b"\0\0\0\x80") for i in range(0, len(data), 4)) * 4 / len(data)
             for name, data in self.tensors(self.directory / output).items()
             if ".layer." in name and name.endswith("dense.weight")
         }
@@ -533,16 +375,7 @@ class Training(Distill):
         for by in ("magnitude", "activations", "gradients"):
             for scope in ("uniform", "global"):
                 output = f"{by}-{scope}"
-                more = (
-                    "--prune",
-                    "0.5",
-                    "--prune-by",
-                    by,
-                    "--prune-scope",
-                    scope,
-                    "--epochs",
-                    "3",
-                )
+                more = ("--prune", "0.5", "--prune-by", by, "--prune-scope", scope, "--epochs", "3")
                 answer = self.train("bert-joint", joint(40), *more, output=output)
                 self.assertAlmostEqual(answer["sparsity"], 0.5, delta=0.02)
                 shares = self.zeros(output).values()
@@ -560,38 +393,16 @@ class Training(Distill):
         for task, data in (("classify", classified(12)), ("joint", joint(12))):
             teacher = ("--teacher", GOLDEN / same[task], "--epochs", "2")
             plain = self.train(same[task], data, *teacher, output=f"{task}-plain")
-            more = self.train(
-                same[task], data, *teacher, "--texts", texts, output=f"{task}-texts"
-            )
+            more = self.train(same[task], data, *teacher, "--texts", texts, output=f"{task}-texts")
             self.assertEqual(more["examples"], plain["examples"] + 3)
-            varied = self.train(
-                same[task], data, *teacher, "--augment", "2", output=f"{task}-varied"
-            )
+            varied = self.train(same[task], data, *teacher, "--augment", "2", output=f"{task}-varied")
             self.assertEqual(varied["examples"], 3 * plain["examples"])
-            files = [
-                self.weights(f"{task}-{name}") for name in ("plain", "texts", "varied")
-            ]
+            files = [self.weights(f"{task}-{name}") for name in ("plain", "texts", "varied")]
             self.assertEqual(len(set(files)), 3)
-        self.refuses(
-            2,
-            classified(4),
-            "--augment",
-            "1",
-            student="bert-classify",
-            says=["add --teacher"],
-        )
-        absent = (
-            "--teacher",
-            GOLDEN / "bert-classify",
-            "--texts",
-            self.directory / "absent.txt",
-        )
-        self.refuses(
-            3, classified(4), *absent, student="bert-classify", says=["absent.txt"]
-        )
-        pairs = [
-            {"text_a": f"ba {i}", "text_b": "ko", "score": i / 10} for i in range(10)
-        ]
+        self.refuses(2, classified(4), "--augment", "1", student="bert-classify", says=["add --teacher"])
+        absent = ("--teacher", GOLDEN / "bert-classify", "--texts", self.directory / "absent.txt")
+        self.refuses(3, classified(4), *absent, student="bert-classify", says=["absent.txt"])
+        pairs = [{"text_a": f"ba {i}", "text_b": "ko", "score": i / 10} for i in range(10)]
         values = ("--teacher", GOLDEN / "bert-regress", "--texts", texts)
         self.refuses(5, pairs, *values, student="bert-regress", says=["gives values"])
 
@@ -606,19 +417,10 @@ class Training(Distill):
         for data, *words in (
             ([{"text": "ba di"}], "no known layout"),
             ([{**good[0], "intent": "fly"}, good[1]], "fly", "data.jsonl"),
-            (
-                [{**good[0], "slots": ["B-planet"] * len(good[0]["slots"])}],
-                "B-planet",
-                "line 1",
-            ),
+            ([{**good[0], "slots": ["B-planet"] * len(good[0]["slots"])}], "B-planet", "line 1"),
             ([{"text": "ba", "intent": "on"}], "no tokens and slots"),
             (classified(3), "holds labels", "joint"),
-            (
-                [{"text": "ba", "label": "on"}],
-                "holds labels",
-                "joint",
-                "tokens and slots",
-            ),
+            ([{"text": "ba", "label": "on"}], "holds labels", "joint", "tokens and slots"),
             ("{not json\n", "not JSON", ":1:"),
             ("", "no example"),
         ):
@@ -629,18 +431,8 @@ class Training(Distill):
         for code, options, *words in (
             (4, ("--teacher", GOLDEN / "bert-classify"), "bert-classify", "task"),
             (3, ("--teacher", self.directory / "absent"), "no such directory"),
-            (
-                2,
-                (*same, "--hidden", "1", "--layers", "0:9,7:1"),
-                "0:9",
-                "7:1",
-                "0 to 2",
-            ),
-            (
-                2,
-                (*same, "--relation", "1", "--relation-heads", "7"),
-                "--relation-heads 7",
-            ),
+            (2, (*same, "--hidden", "1", "--layers", "0:9,7:1"), "0:9", "7:1", "0 to 2"),
+            (2, (*same, "--relation", "1", "--relation-heads", "7"), "--relation-heads 7"),
             (2, (*same, "--pattern", "heads", "--prune", "0.5"), "heads", "1x4"),
         ):
             self.refuses(code, joint(3), *options, says=words)
@@ -650,14 +442,10 @@ class Training(Distill):
         recipe = self.write("recipe.json", json.dumps({"layers": 1}))
         for output in ("empty", "not/there/yet", "slash/"):
             self.refuses(2, joint(3), *impossible, says=["0:9"], output=output)
-            self.refuses(
-                2, joint(3), *impossible, says=["0:9"], output=output, student=recipe
-            )
+            self.refuses(2, joint(3), *impossible, says=["0:9"], output=output, student=recipe)
 
     def test_a_recipe_makes_the_student(self):
-        recipe = self.write(
-            "recipe.json", json.dumps({"layers": 1, "ffn": 0.5, "positions": 20})
-        )
+        recipe = self.write("recipe.json", json.dumps({"layers": 1, "ffn": 0.5, "positions": 20}))
         arguments = self.arguments(joint(24), "--batch", "8", student=recipe)
         self.fails(2, *arguments, says=["--teacher"])
         arguments += ["--teacher", GOLDEN / "bert-joint", "--epochs", "2", "--json"]
@@ -666,9 +454,7 @@ class Training(Distill):
         self.assertEqual(self.line(*arguments)["resumed_from"], 2)
         self.assertFalse((self.directory / "out" / "student").exists())
         config = json.loads((self.directory / "out" / "config.json").read_text())
-        self.assertEqual(
-            (config["num_hidden_layers"], config["max_position_embeddings"]), (1, 20)
-        )
+        self.assertEqual((config["num_hidden_layers"], config["max_position_embeddings"]), (1, 20))
         file = self.directory / "model.bantam"
         self.ok("convert", self.directory / "out", "-o", file, "--parity", "none")
         for code, layout, words in (
@@ -685,11 +471,7 @@ class Training(Distill):
         shutil.copytree(GOLDEN / "bert-joint", student)
         (self.directory / "other").mkdir()
         (self.directory / "other" / "config.json").write_text("{}")
-        for output, words in (
-            ("student", "input"),
-            ("other", "holds a model"),
-            ("data.jsonl", "not a directory"),
-        ):
+        for output, words in (("student", "input"), ("other", "holds a model"), ("data.jsonl", "not a directory")):
             self.refuses(2, joint(3), student=student, output=output, says=[words])
 
     def test_full_disk_loses_nothing(self):
@@ -697,12 +479,8 @@ class Training(Distill):
         self.ok(*arguments, "--stop-after", "1")
         kept = (self.directory / "out" / CHECKPOINT).read_bytes()
         # A limit on the size of files stands in for the full disk.
-        limited = "trap '' XFSZ; ulimit -f 40; exec " + shlex.join(
-            map(str, [COMMAND, *arguments])
-        )
-        done = subprocess.run(
-            ["sh", "-c", limited], capture_output=True, timeout=300, check=False
-        )
+        limited = "trap '' XFSZ; ulimit -f 40; exec " + shlex.join(map(str, [COMMAND, *arguments]))
+        done = subprocess.run(["sh", "-c", limited], capture_output=True, timeout=300, check=False)
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertIn(b"free some space", done.stderr)
         self.assertEqual((self.directory / "out" / CHECKPOINT).read_bytes(), kept)
@@ -714,16 +492,7 @@ class Training(Distill):
         file = self.directory / "out" / CHECKPOINT
         whole = file.read_bytes()
         file.write_bytes(whole[:-100])
-        more = (
-            "--batch",
-            "8",
-            "--dropout",
-            "0.1",
-            "--learning-rate",
-            "0.003",
-            "--epochs",
-            "2",
-        )
+        more = ("--batch", "8", "--dropout", "0.1", "--learning-rate", "0.003", "--epochs", "2")
         self.refuses(4, data, *more, says=[CHECKPOINT])
 
 
