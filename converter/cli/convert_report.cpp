@@ -172,8 +172,12 @@ std::string attempt_line(const convert::Attempt& attempt, uint64_t refused_bytes
 void print_student(const convert::StudentReport& report) {
   const convert::LayoutSize &a = report.before, &b = report.after;
   const auto millions = [](uint64_t count) { return fmt::format("{:.2f} M", static_cast<double>(count) / 1e6); };
+  const auto layers = [](const convert::LayoutSize& size) {
+    return size.decoder_layers == 0 ? fmt::format("{}", size.layers)
+                                    : fmt::format("{} + {}", size.layers, size.decoder_layers);
+  };
   print_table({{"", "teacher", "student"},
-               {"layers", fmt::format("{}", a.layers), fmt::format("{}", b.layers)},
+               {"layers", layers(a), layers(b)},
                {"heads", fmt::format("{} x {}", a.heads, a.head_width), fmt::format("{} x {}", b.heads, b.head_width)},
                {"feed-forward", fmt::format("{}", a.ffn), fmt::format("{}", b.ffn)},
                {"hidden", fmt::format("{}", a.hidden), fmt::format("{}", b.hidden)},

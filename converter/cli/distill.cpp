@@ -24,13 +24,16 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDistillFooter =
     "Without --teacher it is fine-tuning: labels alone. DATA has the fields of `bantam eval`: text + label or labels,\n"
-    "text_a + text_b + label or score, text + intent + tokens + slots, tokens + tags. Whatever stops it, the same "
-    "command\n"
-    "goes on from the checkpoint in DIR and ends with the same weights.\n\n"
+    "text_a + text_b + label or score, text + intent + tokens + slots, tokens + tags; for encoder-decoders src + tgt, "
+    "for\n"
+    "decoders texts, one a line. Whatever stops it, the same command goes on from the checkpoint in DIR and ends with "
+    "the\n"
+    "same weights.\n\n"
     "Examples:\n"
     "  bantam distill --teacher big --student small --data train.jsonl --validation valid.jsonl -o trained --epochs "
     "20\n"
     "  bantam distill --student model --data train.jsonl -o tuned --freeze encoder\n"
+    "  bantam distill --teacher marian --student marian-6-3 --data pairs.jsonl -o translator --freeze encoder\n"
     "  bantam distill --teacher big --student small --data train.jsonl -o sparse --prune 0.8 --pattern 1x4 --quantize "
     "int8";
 
@@ -107,7 +110,9 @@ void add_data_options(Command& command, DistillArguments* arguments) {
                   "Directory of the model to train, or a recipe: what it keeps of the teacher (docs/students.md)")
       .required()
       .value("DIR|RECIPE");
-  command.add_option("--data", o.data, "Examples to learn, one JSON object a line").required().value("FILE");
+  command.add_option("--data", o.data, "Examples to learn, one JSON object a line (decoders: or a text a line)")
+      .required()
+      .value("FILE");
   command.add_option("--validation", o.validation, "Examples that choose the best epoch; never learned from")
       .value("FILE");
   command.add_option("-o,--output", o.output, "Directory for the result, a curve, and while training a checkpoint")
@@ -160,6 +165,11 @@ void add_loss_options(Command& command, DistillArguments* arguments) {
   command.add_option("--temperature", s.temperature, "That softens outputs (default 2)")
       .takes(between(0.1, 100.0))
       .value("T");
+  command
+      .add_option("--label-smoothing", s.smoothing,
+                  "Of next tokens as labels: probability that is spread over the vocabulary (default 0)")
+      .takes(between(0.0, 0.99))
+      .value("P");
   command.add_option("--layers", arguments->layers, "Layers to compare, STUDENT:TEACHER,... (default: evenly spread)")
       .value("PAIRS");
   command.add_option("--relation-heads", s.relation_heads, "Heads of relations (default: the student's heads)")
@@ -200,7 +210,9 @@ void add_training_options(Command& command, train::Settings* s) {
       .value("TYPE");
   const std::map<std::string, train::Freeze> freeze = {{"embeddings", train::Freeze::kEmbeddings},
                                                        {"encoder", train::Freeze::kEncoder}};
-  command.add_option("--freeze", s->freeze, "Leave as they are: embeddings, or encoder (all but the head)")
+  command
+      .add_option("--freeze", s->freeze,
+                  "Leave as they are: embeddings, or encoder (all but the head; of encoder-decoders the encoder)")
       .takes(choices(freeze))
       .value("PART");
 }

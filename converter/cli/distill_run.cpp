@@ -14,11 +14,14 @@
 #include "cli/answers.h"
 #include "cli/distill.h"
 #include "cli/distill_data.h"
+#include "cli/distill_next_words.h"
 #include "cli/distill_output.h"
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "graph/access.h"
 #include "import/hugging_face.h"
+#include "import/source/generation.h"
 #include "import/source/sentence_transformers.h"
 #include "import/source/write_back.h"
 #include "import/tokenizer/tokenizer.h"
@@ -38,10 +41,22 @@ train::Heads heads_of(const convert::Graph& graph, const std::string& directory)
   const auto width = [&](size_t set) { return static_cast<uint32_t>(task.label_sets[set]->labels.size()); };
   const auto output = [&](size_t set) { return static_cast<int32_t>(task.label_sets[set]->output); };
   const auto [parts, scores] = traits(task.kind);
-  const bool labels = (parts & kLabelsPart) != 0;
-  if (!labels && (parts & kWordsPart) == 0) {
+  const bool labels = (parts & kLabelsPart) != 0, generates = (parts & kNextWordsPart) != 0;
+  if (!labels && !generates && (parts & kWordsPart) == 0) {
     fail(ExitCode::kUnsupported, "{}: models of the task \"{}\" cannot be trained; {} can", directory,
-         fb::EnumNameTaskKind(task.kind), convert::task_list(tasks_with(kLabelsPart | kWordsPart)));
+         fb::EnumNameTaskKind(task.kind), convert::task_list(tasks_with(kLabelsPart | kWordsPart | kNextWordsPart)));
+  }
+  if (!generates && graph.model.max_source != 0) {
+    fail(ExitCode::kUnsupported,
+         "{}: encoder-decoders learn to generate, not to {}; train the encoder alone, or give --task generate",
+         directory, fb::EnumNameTaskKind(task.kind));
+  }
+  if (generates) {
+    const auto& outputs = graph.model.outputs;
+    const auto next = std::find_if(outputs.begin(), outputs.end(),
+                                   [](const auto& one) { return one->role == fb::OutputRole::next_words; });
+    heads.next_output = static_cast<int32_t>(next - outputs.begin());
+    heads.next = static_cast<uint32_t>(convert::width(convert::tensor(graph, (*next)->tensor)));
   }
   if (labels) {
     heads.classes = width(0);
@@ -109,8 +124,19 @@ void fit(const convert::Graph& student, const convert::Graph& teacher, const Dis
           match_labels(*mine.label_sets[set], *theirs.label_sets[set], joint ? "slots" : "tags", &problems);
     }
   }
-  problems.raise();
   job->teacher_heads = heads_of(teacher, options.teacher);
+  if (mine.kind == theirs.kind && job->heads.next != job->teacher_heads.next) {
+    problems.add(ExitCode::kInvalid,
+                 fmt::format("{} chooses from {} tokens and {} from {}: teacher and student must have one vocabulary",
+                             options.student, job->heads.next, options.teacher, job->teacher_heads.next));
+  }
+  if (mine.kind == theirs.kind && (student.model.max_source == 0) != (teacher.model.max_source == 0)) {
+    problems.add(ExitCode::kInvalid,
+                 fmt::format("{} is an encoder-decoder and {} a decoder: teacher and student must both be the same",
+                             student.model.max_source != 0 ? options.student : options.teacher,
+                             student.model.max_source != 0 ? options.teacher : options.student));
+  }
+  problems.raise();
 }
 
 /// Digests of what a run reads, and every option that decides its result.
@@ -132,6 +158,7 @@ std::string fingerprint(const DistillOptions& options) {
   };
   digest_models("config.json");
   digest_models("model.safetensors");
+  digest_models(convert::kGenerationFile);
   for (const char* file : convert::kTokenizerFiles) digest_models(file);
   return text;
 }
@@ -227,10 +254,15 @@ void note_slow_precision([[maybe_unused]] train::Precision precision) {
 }
 
 /// Before anything is trained: could the student's directory hold it?
-void require_way_back(const convert::Graph& student, const std::string& directory) {
-  const std::vector<std::string> lost =
-      convert::not_written_back(student, convert::Checkpoint(convert::transformer_directory(directory)));
-  if (lost.empty()) return;
+convert::WaysBack require_ways_back(const convert::Graph& student, const std::string& directory) {
+  convert::WaysBack ways = convert::ways_back(student, convert::Checkpoint(convert::transformer_directory(directory)));
+  const std::vector<std::string> held = convert::held(student, ways);
+  if (!held.empty()) {
+    warn(fmt::format("{}: these stay as they are, because the graph holds them in another form than the directory: {}",
+                     directory, fmt::join(held, ", ")));
+  }
+  const std::vector<std::string> lost = convert::not_written_back(student, ways);
+  if (lost.empty()) return ways;
   fail(ExitCode::kUnsupported,
        "{}: training cannot store {}, which the graph holds in another form than the directory; train it with its own "
        "library and convert the result",
@@ -241,21 +273,27 @@ void distill(const DistillOptions& options, DistillOutput* output) {
   convert::ImportOptions import;
   import.task = options.task;
   const convert::Graph student = convert::import_hugging_face(options.student, import);
-  require_way_back(student, options.student);
+  convert::WaysBack ways = require_ways_back(student, options.student);
   std::optional<convert::Graph> teacher;
   if (!options.teacher.empty()) teacher.emplace(convert::import_hugging_face(options.teacher, import));
   train::Job job;
   job.settings = options.settings;
   job.student = &student;
+  job.ways = std::move(ways);
   job.heads = heads_of(student, options.student);
   if (teacher) {
     job.teacher = &*teacher;
     fit(student, *teacher, options, &job);
   }
-  DistillData data(student, teacher ? &*teacher : nullptr, options);
-  job.examples = data.training();
-  job.validation = data.validation();
-  job.score = [&data](const std::vector<train::Logits>& logits) { return data.score(logits); };
+  std::optional<DistillData> data;
+  if (job.heads.next != 0) {
+    read_next_words(student, job.teacher, options, &job);
+  } else {
+    data.emplace(student, job.teacher, options);
+    job.examples = data->training();
+    job.validation = data->validation();
+    job.score = [&data](const std::vector<train::Logits>& logits) { return data->score(logits); };
+  }
   job.student_directory = options.student;
   job.output = options.output;
   job.dtype = options.dtype;

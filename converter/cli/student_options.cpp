@@ -46,7 +46,11 @@ void add_layout_flags(Command& command, LayoutFlags* flags) {
   const auto add = [&](const char* name, auto& value, const char* what, const char* type) {
     command.add_option(name, value, what).value(type).group("Layout (on top of the recipe)");
   };
-  add("--layers", flags->layers, "Layers kept: N or a share, alternate:N, first:N, last:N, importance:N, or 0,2,4",
+  add("--layers", flags->layers,
+      "Layers kept (of an encoder-decoder the encoder's): N or a share, alternate:N, first:N, last:N, importance:N, or "
+      "0,2,4",
+      "WHICH");
+  add("--decoder-layers", flags->decoder_layers, "Of an encoder-decoder: the decoder's layers, in the same way",
       "WHICH");
   add("--heads", flags->heads, "Attention heads kept, by importance: N or a share of each layer's; across:N of all",
       "N");
@@ -71,6 +75,7 @@ convert::Recipe layout_recipe(const LayoutFlags& flags) {
     base = fs::path(flags.recipe).parent_path();
   }
   if (!flags.layers.empty()) json["layers"] = layers(flags.layers);
+  if (!flags.decoder_layers.empty()) json["decoder_layers"] = layers(flags.decoder_layers);
   if (!flags.heads.empty()) json["heads"] = units(flags.heads);
   if (!flags.ffn.empty()) json["ffn"] = units(flags.ffn);
   if (!flags.hidden.empty()) json["hidden"] = number(flags.hidden);

@@ -14,7 +14,7 @@ class Command;
 /// As written; the recipe's own names.
 struct LayoutFlags {
   std::string recipe;
-  std::string layers, heads, ffn, hidden;
+  std::string layers, decoder_layers, heads, ffn, hidden;
   unsigned head_width = 0, embedding_rank = 0, share = 0, vocabulary_size = 0;
   std::vector<std::string> vocabulary, scripts;
   std::string data;

@@ -6,13 +6,19 @@ namespace bantam::convert {
 namespace {
 
 bool is_trained(fb::IndexSource source) {
-  return source == fb::IndexSource::ids || source == fb::IndexSource::segments || source == fb::IndexSource::positions;
+  return source == fb::IndexSource::ids || source == fb::IndexSource::segments ||
+         source == fb::IndexSource::positions || source == fb::IndexSource::zero;
+}
+
+/// Masks that a token's place alone decides.
+bool is_trained(fb::MaskKind mask) {
+  return mask == fb::MaskKind::none || mask == fb::MaskKind::causal || mask == fb::MaskKind::window ||
+         mask == fb::MaskKind::causal_window;
 }
 
 }  // namespace
 
 std::string why_untrained(const fb::OpT& op) {
-  if (epilogue_of(op).gate >= 0) return "gates";
   switch (op.attributes.type) {
     case fb::OpAttributes::Embed:
       for (const auto& table : op.attributes.AsEmbed()->tables) {
@@ -21,15 +27,11 @@ std::string why_untrained(const fb::OpT& op) {
       return "";
     case fb::OpAttributes::Attention: {
       const fb::AttentionT& attention = *op.attributes.AsAttention();
-      const bool plain = !attention.cross && attention.mask == fb::MaskKind::none &&
-                         attention.heads == attention.kv_heads && attention.distance_bias < 0 && attention.slopes < 0 &&
-                         attention.place_rows < 0 && attention.segment_keys < 0 && attention.soft_cap == 0;
-      return plain ? "" : "attention with masks, biases, caps or shared keys, or to a source";
+      if (!is_trained(attention.mask)) return "masks other than those of decoders and of windows";
+      const bool plain = attention.slopes < 0 && attention.place_rows < 0 && attention.segment_keys < 0;
+      return plain ? "" : "attention with slopes, or with scores of places or of segments";
     }
     case fb::OpAttributes::SplitHeads:
-      return op.attributes.AsSplitHeads()->rotary >= 0  ? "rotary positions"
-             : op.attributes.AsSplitHeads()->norms >= 0 ? "norms of queries and keys"
-                                                        : "";
     case fb::OpAttributes::Linear:
     case fb::OpAttributes::Row:
     case fb::OpAttributes::Pool:

@@ -355,7 +355,7 @@ ModelSource open_model_source(const fs::path& directory, const fs::path& entitie
     source.root = directory;
     source.directory = transformer_directory(directory);
     source.config = read_json_object(source.directory / "config.json");
-    add_generation_settings(source.directory / "generation_config.json", &source.config);
+    add_generation_settings(source.directory / kGenerationFile, &source.config);
     source.checkpoint = std::make_shared<const Checkpoint>(source.directory);
     source.tokenizer = read_tokenizer_files(source.directory);
     for (const auto& file : source.checkpoint->files()) source.weight_files.push_back(file->path());

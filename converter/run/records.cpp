@@ -59,8 +59,8 @@ const std::vector<const char*>& names_of(Field field) {
       {"context"},
       {"answers", "answer"},
       {"choices", "endings"},
-      {"source", "document", "article"},
-      {"target", "reference", "references", "translation", "summary", "highlights"},
+      {"source", "src", "document", "article"},
+      {"target", "tgt", "reference", "references", "translation", "summary", "highlights"},
   }};
   return kNames.at(static_cast<size_t>(field));
 }

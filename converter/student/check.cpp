@@ -18,7 +18,12 @@ class Checker {
 
   Widths check() {
     check_family();
-    check_layers();
+    const EncoderConfig* source = teacher_.source_config();
+    layers_ = check_layers("layers", recipe_.layers, source != nullptr ? source->layers : config_.layers);
+    if (source != nullptr) check_pair();
+    if (source == nullptr && recipe_.decoder_layers.given()) {
+      problem("decoder_layers", fmt::format("{} is no encoder-decoder: its layers are \"layers\"", config_.model_type));
+    }
     const Widths widths = resolve();
     if (recipe_.positions > config_.positions) {
       problem("positions", fmt::format("{} are more than the teacher's {}", recipe_.positions, config_.positions));
@@ -66,7 +71,9 @@ class Checker {
                     fmt::format("recipe: \"{}\": {} of {} stay, because {}; leave it out", key, what, name, why));
       return true;
     };
-    refuse("layers", recipe_.layers.given() || !recipe_.layer_list.empty(), "layers", family.why_layers_stay());
+    refuse("layers", recipe_.layers.given(), "layers", family.why_layers_stay());
+    refuse("decoder_layers", recipe_.decoder_layers.given() && family.source != nullptr, "layers",
+           family.why_layers_stay());
     refuse("ffn", recipe_.ffn.given(), "feed-forward columns", family.why_columns_stay());
     refuse("share", recipe_.share != 0, "matrices", family.why_matrices_stay());
     refuse("hidden", recipe_.hidden.given(), "hidden columns", family.why_hidden_stays());
@@ -113,18 +120,30 @@ class Checker {
     }
   }
 
-  void check_layers() {
-    layers_ = config_.layers;
-    for (const uint32_t layer : recipe_.layer_list) {
-      if (layer >= config_.layers) {
-        problem("layers",
-                fmt::format("layer {} is not there; the teacher has layers 0 to {}", layer, config_.layers - 1));
+  /// Of a stack of so many; how many stay.
+  uint32_t check_layers(const char* key, const LayerRecipe& asked, uint32_t layers) {
+    if (layers == 0) return 0;  // the family says why there is none
+    for (const uint32_t layer : asked.list) {
+      if (layer >= layers) {
+        problem(key, fmt::format("layer {} is not there; the teacher has layers 0 to {}", layer, layers - 1));
       }
     }
-    if (recipe_.layer_choice == LayerChoice::kList) {
-      layers_ = static_cast<uint32_t>(recipe_.layer_list.size());
-    } else {
-      layers_ = part("layers", recipe_.layers, config_.layers);
+    return asked.by == LayerChoice::kList ? static_cast<uint32_t>(asked.list.size()) : part(key, asked.keep, layers);
+  }
+
+  /// What both stacks of an encoder-decoder have in common stays.
+  void check_pair() {
+    check_layers("decoder_layers", recipe_.decoder_layers, config_.layers);
+    const auto refuse = [&](const char* key, bool asked, const char* why) {
+      if (!asked) return;
+      problems_.add(ExitCode::kUnsupported, fmt::format("recipe: \"{}\": {}; leave it out", key, why));
+    };
+    refuse("vocabulary", recipe_.vocabulary.has_value(), "an encoder-decoder's two languages keep their vocabulary");
+    refuse("positions", recipe_.positions != 0, "both sides of an encoder-decoder keep their positions");
+    for (const auto& [key, asked] :
+         {std::pair("layers.by", &recipe_.layers), std::pair("decoder_layers.by", &recipe_.decoder_layers)}) {
+      refuse(key, asked->by == LayerChoice::kImportance,
+             "what a layer of an encoder-decoder does is not measured; name the layers, or alternate, first or last");
     }
   }
 
@@ -186,13 +205,14 @@ class Checker {
 
 Widths check_recipe(const Recipe& recipe, const Draft& teacher) { return Checker(recipe, teacher).check(); }
 
-Indices choose_layers(const Recipe& recipe, const Draft& teacher, const std::function<Probe()>& probe) {
-  const uint32_t all = teacher.config().layers;
-  const uint32_t count = recipe.layers.given() ? recipe.layers.of(all) : 0;
+Indices choose_layers(const LayerRecipe& recipe, LayerStack stack, const Draft& teacher,
+                      const std::function<Probe()>& probe) {
+  const uint32_t all = stack == LayerStack::kSource ? teacher.source_config()->layers : teacher.config().layers;
+  const uint32_t count = recipe.keep.given() ? recipe.keep.of(all) : 0;
   Indices kept;
-  switch (recipe.layer_choice) {
+  switch (recipe.by) {
     case LayerChoice::kList:
-      return recipe.layer_list;
+      return recipe.list;
     case LayerChoice::kImportance:
       return important_layers(teacher, count, probe());
     case LayerChoice::kFirst:

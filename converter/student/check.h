@@ -24,8 +24,9 @@ struct Widths {
 /// it, or, where their number is given, heads narrow enough to fill it. Throws Error listing all that the teacher cannot give.
 Widths check_recipe(const Recipe& recipe, const Draft& teacher);
 
-/// Numbers of the layers that stay, ascending. `probe` is asked for by importance only.
-Indices choose_layers(const Recipe& recipe, const Draft& teacher, const std::function<Probe()>& probe);
+/// Numbers of the layers of a stack that stay, ascending. `probe` is asked for by importance only.
+Indices choose_layers(const LayerRecipe& recipe, LayerStack stack, const Draft& teacher,
+                      const std::function<Probe()>& probe);
 
 }  // namespace bantam::convert
 

@@ -2,17 +2,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <iterator>
 #include <map>
 #include <system_error>
 
 #include "base/error.h"
 #include "base/is_there.h"
 #include "base/output_file.h"
+#include "import/source/generation.h"
 #include "import/source/gliner.h"
 #include "import/source/model_card.h"
 #include "import/source/safetensors_writer.h"
 #include "import/source/sentence_transformers.h"
 #include "import/source/token_vectors.h"
+#include "import/tokenizer/tokenizer.h"
 #include "student/student.h"
 
 namespace bantam::convert {
@@ -88,29 +91,60 @@ void copy_modules(const ModelSource& source, const fs::path& to) {
   }
 }
 
+/// The student's settings; those that generation_config.json says stay there.
+Json config_of(const ModelSource& source) {
+  Json config = source.config;
+  config.erase("torch_dtype");
+  config["dtype"] = "float32";
+  const fs::path generation = source.directory / kGenerationFile;
+  if (!is_there(generation)) return config;
+  const Json teacher = read_json_object(source.directory / "config.json"), settings = read_json_object(generation);
+  for (const auto& [key, value] : settings.items()) {
+    if (teacher.contains(key)) {
+      config[key] = teacher[key];
+    } else {
+      config.erase(key);
+    }
+  }
+  return config;
+}
+
+/// Files of the teacher that no step of a recipe changes; of encoder-decoders, which keep their vocabularies, the tokenizers' too.
+std::vector<std::string> copied_files(const Draft& draft) {
+  std::vector<std::string> names = {kGenerationFile, "chat_template.jinja"};
+  if (draft.source_config() != nullptr)
+    names.insert(names.end(), std::begin(kTokenizerFiles), std::end(kTokenizerFiles));
+  return names;
+}
+
+void put_tokenizer(const Writer& writer, const TokenizerFiles& tokenizer, const fs::path& inside) {
+  if (tokenizer.json.is_object()) writer.put(inside / "tokenizer.json", tokenizer.json);
+  if (tokenizer.vocab) writer.put(inside / "vocab.txt", *tokenizer.vocab);
+  if (tokenizer.merges) {
+    writer.put(inside / "vocab.json", tokenizer.letters.dump() + "\n");
+    writer.put(inside / "merges.txt", *tokenizer.merges);
+  }
+  if (tokenizer.pieces) writer.put(inside / tokenizer.pieces->name, tokenizer.pieces->bytes);
+  if (tokenizer.config.is_object()) writer.put(inside / "tokenizer_config.json", tokenizer.config);
+  if (tokenizer.special.is_object()) writer.put(inside / "special_tokens_map.json", tokenizer.special);
+}
+
 void write_files(const Student& student, Draft& draft, const fs::path& root, const std::function<bool()>& stopped) {
   const Writer writer(stopped);
   const ModelSource source = draft.source();
   const fs::path inside = root / fs::relative(source.directory, source.root);
   fs::create_directories(inside);
   copy_modules(source, root);
-  Json config = source.config;
-  config.erase("torch_dtype");
-  config["dtype"] = "float32";
+  const Json config = config_of(source);
   if (is_gliner(config)) {
     writer.put(inside / kGlinerSettings, gliner_settings_of(config));
   } else {
     writer.put(inside / "config.json", config);
   }
-  if (source.tokenizer.json.is_object()) writer.put(inside / "tokenizer.json", source.tokenizer.json);
-  if (source.tokenizer.vocab) writer.put(inside / "vocab.txt", *source.tokenizer.vocab);
-  if (source.tokenizer.merges) {
-    writer.put(inside / "vocab.json", source.tokenizer.letters.dump() + "\n");
-    writer.put(inside / "merges.txt", *source.tokenizer.merges);
+  if (draft.source_config() == nullptr) put_tokenizer(writer, source.tokenizer, inside);
+  for (const std::string& name : copied_files(draft)) {
+    if (is_there(source.directory / name)) writer.put(inside / name, read_text_file(source.directory / name));
   }
-  if (source.tokenizer.pieces) writer.put(inside / source.tokenizer.pieces->name, source.tokenizer.pieces->bytes);
-  if (source.tokenizer.config.is_object()) writer.put(inside / "tokenizer_config.json", source.tokenizer.config);
-  if (source.tokenizer.special.is_object()) writer.put(inside / "special_tokens_map.json", source.tokenizer.special);
   std::map<std::string, TensorBytes> tensors;
   for (const auto& [name, tensor] : draft.tensors()) tensors[name] = tensor_bytes(tensor.shape, tensor.values);
   writer.put(inside / "model.safetensors", safetensors_file(tensors));

@@ -82,19 +82,33 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
   const Fields fields(source_.config, "config.json", problems);
   config_ = read_encoder_config(fields);
   if (config_.family != nullptr && config_.family->source != nullptr) {
-    problems.add(ExitCode::kUnsupported, fmt::format("config.json: model_type: \"{}\": {}; convert the model as it is",
-                                                     config_.model_type, config_.family->why_layers_stay()));
+    source_config_ = read_source_config(fields, *config_.family);
+    if (const char* why = config_.family->why_layers_stay()) {
+      problems.add(ExitCode::kUnsupported,
+                   fmt::format("config.json: model_type: \"{}\": layers stay, because {}; convert the model as it is",
+                               config_.model_type, why));
+    }
   }
   for (NamedLabels& set : read_label_sets(fields)) {
     if (!set.tensor.empty()) classifiers_.push_back(std::move(set.tensor));
   }
   problems.raise();
   roles_ = stored_roles(config_);
+  if (source_config_) {
+    for (auto& role : stored_roles(*source_config_)) roles_.push_back(std::move(role));
+    for (const Family* side : {config_.family, source_config_->family}) {
+      if (side->own_words != nullptr) roles_.emplace_back(Slot::kWords, side->own_words);
+    }
+  }
   ModelNames names = model_names(family());
   name_gliner_encoder(source_.config, &names);
   base_ = base_prefix(*source_.checkpoint, names);
   outer_ = outer_prefix(base_, names);
-  for (uint32_t i = config_.layers; i-- > 0;) places_[base_ + layer_prefix(config_, i)] = i;
+  for (const LayerStack stack : {LayerStack::kOwn, LayerStack::kSource}) {
+    if (stack == LayerStack::kSource && !source_config_) continue;
+    const EncoderConfig& config = config_of(stack);
+    for (uint32_t i = config.layers; i-- > 0;) places_[base_ + layer_prefix(config, i)] = {stack, i};
+  }
   std::vector<std::string> left;
   for (const auto& [stored, entry] : source_.checkpoint->tensors()) {
     std::string name = stored;
@@ -170,8 +184,9 @@ Draft::Role Draft::role_of(const std::string& name) const {
   const std::string module = name.substr(0, std::min(dot, name.size()));
   const std::string kind = dot == std::string::npos ? "" : name.substr(dot);
   const bool weight = kind == ".weight";
-  const auto role = [&](Axis rows, Axis columns, int64_t layer = -1) {
-    return Role{resolved(rows), weight ? resolved(columns) : Axis::kNone, layer, true};
+  const auto role = [&](Axis rows, Axis columns, Place place = {LayerStack::kOwn, 0}, bool of_layer = false) {
+    return Role{resolved(rows), weight ? resolved(columns) : Axis::kNone, of_layer ? int64_t{place.layer} : -1, true,
+                place.stack};
   };
   const auto is = [](const std::string& whole, const std::string& prefix, std::string_view rest) {
     return whole.size() == prefix.size() + rest.size() && whole.compare(0, prefix.size(), prefix) == 0 &&
@@ -184,7 +199,7 @@ Draft::Role Draft::role_of(const std::string& name) const {
   for (const auto& [slot, of_slot] : roles_) {
     if (!family().is_whole(slot) || !ends_with(name, "." + of_slot)) continue;
     const auto layer = places_.find(name.substr(0, name.size() - of_slot.size()));
-    if (layer != places_.end()) return role(axes_of(family(), slot).rows, Axis::kNone, layer->second);
+    if (layer != places_.end()) return role(axes_of(family(), slot).rows, Axis::kNone, layer->second, true);
   }
   // A chain of tags has no column that could go.
   if (is(module, outer_, "crf")) return Role{Axis::kNone, Axis::kNone, -1, true};
@@ -200,6 +215,11 @@ Draft::Role Draft::role_of(const std::string& name) const {
       return role(Axis::kNone, part == GlinerPart::kReadsEncoder ? Axis::kHidden : Axis::kNone);
     }
   }
+  for (const Head& head : family().heads) {
+    for (const HeadLayer& layer : head.layers) {
+      if (layer.bias != nullptr && is(name, outer_, layer.bias)) return role(axis_of(layer.out), Axis::kNone);
+    }
+  }
   if (!weight && kind != ".bias") return {};
   for (const auto& [slot, of_slot] : roles_) {
     if (is_table(slot) || family().is_whole(slot)) continue;
@@ -207,7 +227,7 @@ Draft::Role Draft::role_of(const std::string& name) const {
     if (!is_of_layer(slot) && is(module, base_, of_slot)) return role(axes.rows, axes.columns);
     if (!is_of_layer(slot) || !ends_with(module, "." + of_slot)) continue;
     const auto layer = places_.find(module.substr(0, module.size() - of_slot.size()));
-    if (layer != places_.end()) return role(axes.rows, axes.columns, layer->second);
+    if (layer != places_.end()) return role(axes.rows, axes.columns, layer->second, true);
   }
   for (const std::string& classifier : classifiers_) {
     if (is(module, outer_, classifier)) return role(Axis::kNone, Axis::kHidden);
@@ -218,7 +238,6 @@ Draft::Role Draft::role_of(const std::string& name) const {
       const Axis out = axis_of(layer.out);
       if (is(module, outer_, layer.name)) return role(out, in);
       if (layer.norm != nullptr && is(module, outer_, layer.norm)) return role(out, Axis::kNone);
-      if (layer.bias != nullptr && is(name, outer_, layer.bias)) return role(out, Axis::kNone);
       if (layer.beside != nullptr && is(module, outer_, layer.beside)) return role(Axis::kNone, out);
       in = out;
     }
@@ -249,34 +268,35 @@ void Draft::keep(Axis axis, uint32_t layer, const Indices& indices) {
   if (axis == Axis::kFfn) config_.widths.intermediate[layer] = count;
 }
 
-void Draft::keep_layers(const Indices& layers) {
+void Draft::keep_layers(const Indices& layers, LayerStack stack) {
+  EncoderConfig& config = stack == LayerStack::kSource ? *source_config_ : config_;
   std::map<std::string, MemoryTensor> kept;
   for (auto& [name, tensor] : tensors_) {
     const Role role = role_of(name);
-    if (role.layer < 0) {
+    if (role.layer < 0 || role.stack != stack) {
       kept[name] = std::move(tensor);
       continue;
     }
     const auto place = std::find(layers.begin(), layers.end(), static_cast<uint32_t>(role.layer));
     if (place == layers.end()) continue;
-    const std::string old_place = base_ + layer_prefix(config_, static_cast<uint32_t>(role.layer));
-    const std::string new_place = base_ + layer_prefix(config_, static_cast<uint32_t>(place - layers.begin()));
+    const std::string old_place = base_ + layer_prefix(config, static_cast<uint32_t>(role.layer));
+    const std::string new_place = base_ + layer_prefix(config, static_cast<uint32_t>(place - layers.begin()));
     kept[new_place + name.substr(old_place.size())] = std::move(tensor);
   }
   tensors_ = std::move(kept);
   LayerWidths widths;
   for (const uint32_t layer : layers) {
-    widths.heads.push_back(config_.widths.heads[layer]);
-    widths.intermediate.push_back(config_.widths.intermediate[layer]);
+    widths.heads.push_back(config.widths.heads[layer]);
+    widths.intermediate.push_back(config.widths.intermediate[layer]);
     widths.shared.push_back(static_cast<uint32_t>(widths.shared.size()));
   }
-  config_.widths = std::move(widths);
-  config_.layers = static_cast<uint32_t>(layers.size());
+  config.widths = std::move(widths);
+  config.layers = static_cast<uint32_t>(layers.size());
   std::vector<LayerPlaces> places;
   for (const uint32_t layer : layers) {
-    if (!config_.places.empty()) places.push_back(config_.places[layer]);
+    if (!config.places.empty()) places.push_back(config.places[layer]);
   }
-  config_.places = std::move(places);
+  config.places = std::move(places);
   if (!family().block.norm_first || family().block.norm_before_all) return;
   // The first layer's attention reads what the embeddings' norm left.
   const std::string first = name_in(0, Slot::kAttentionNorm);
@@ -329,21 +349,27 @@ void Draft::multiply_factors() {
 }
 
 bool Draft::uniform() const {
-  if (config_.layers == 0) return true;
+  if (config_.layers == 0 || source_config_) return true;
+  const bool says_width = family().settings.head_width != nullptr;
+  const bool fills = says_width || config_.widths.heads.front() * config_.head_width == config_.inner;
   return all_same(config_.widths.heads) && all_same(config_.widths.intermediate) && config_.embedding_rank == 0 &&
-         config_.widths.heads.front() * config_.head_width == config_.inner;
+         fills;
 }
 
 LayoutSize Draft::size() const {
   const bool layers = config_.layers != 0;
-  LayoutSize size{config_.layers,     layers ? config_.widths.heads.front() : 0,
-                  config_.head_width, layers ? config_.widths.intermediate.front() : 0,
-                  config_.hidden,     config_.vocabulary};
+  LayoutSize size{source_config_ ? config_.layers : 0,
+                  source_config_ ? source_config_->layers : config_.layers,
+                  layers ? config_.widths.heads.front() : 0,
+                  config_.head_width,
+                  layers ? config_.widths.intermediate.front() : 0,
+                  config_.hidden,
+                  config_.vocabulary};
   for (const auto& [name, tensor] : tensors_) {
-    const int64_t layer = role_of(name).layer;
+    const auto [rows, columns, layer, known, stack] = role_of(name);
     const uint64_t count = tensor.values.size();
     const bool again = layer >= 0 && tensor.shape.size() == 2 &&
-                       config_.widths.shared[static_cast<size_t>(layer)] != static_cast<uint32_t>(layer);
+                       config_of(stack).widths.shared[static_cast<size_t>(layer)] != static_cast<uint32_t>(layer);
     if (again) continue;
     size.parameters += count;
     if (layer >= 0) size.encoder_parameters += count;
@@ -357,16 +383,23 @@ void Draft::put_settings() {
   const auto put = [&](const Count& setting, uint32_t value) {
     if (setting.key != nullptr) json[setting.key] = value;
   };
+  put(settings.layers, config_.layers / config_.inner_layers);
+  if (source_config_) {
+    // Nothing else changes.
+    put(family().source->settings.layers, source_config_->layers);
+    if (json.contains("num_hidden_layers")) json["num_hidden_layers"] = source_config_->layers;
+    return;
+  }
   put(settings.hidden, config_.hidden);
   const char* embedding = settings.embedding.key;
   if (embedding != nullptr && (settings.embedding.otherwise != 0 || json.contains(embedding))) {
     json[embedding] = config_.embedding;
   }
-  put(settings.layers, config_.layers / config_.inner_layers);
   if (config_.layers != 0) {
     put(settings.heads, config_.widths.heads.front());
     put(settings.intermediate, config_.widths.intermediate.front());
   }
+  if (settings.head_width != nullptr) json[settings.head_width] = config_.head_width;
   put(settings.vocabulary, config_.vocabulary);
   put(settings.positions, config_.first_position + config_.positions - settings.positions_in_front);
   // Fewer positions have the same places.

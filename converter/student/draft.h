@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,11 +14,15 @@
 
 namespace bantam::convert {
 
+/// Whose layers: the model's own, of an encoder-decoder the decoder's; or the encoder's there.
+enum class LayerStack { kOwn, kSource };
+
 /// Ascending.
 using Indices = std::vector<uint32_t>;
 
 /// Sizes of a model; widths of its first layer where they differ.
 struct LayoutSize {
+  uint32_t decoder_layers = 0;  // of encoder-decoders, whose `layers` are the encoder's
   uint32_t layers = 0, heads = 0, head_width = 0, ffn = 0, hidden = 0, vocabulary = 0;
   uint64_t parameters = 0;          // each once where layers share them
   uint64_t encoder_parameters = 0;  // of them in layers
@@ -33,6 +38,8 @@ class Draft {
   ModelSource source() const;
 
   const EncoderConfig& config() const { return config_; }
+  /// Of the encoder of an encoder-decoder, whose decoder is config()'s; null: it is none.
+  const EncoderConfig* source_config() const { return source_config_ ? &*source_config_ : nullptr; }
   const Family& family() const { return *config_.family; }
   Json& settings() { return source_.config; }
   TokenizerFiles& tokenizer() { return source_.tokenizer; }
@@ -50,7 +57,7 @@ class Draft {
 
   /// Keeps these indices of an axis: of layer `layer` for kScores, kValues and kFfn, everywhere for the others.
   void keep(Axis axis, uint32_t layer, const Indices& indices);
-  void keep_layers(const Indices& layers);
+  void keep_layers(const Indices& layers, LayerStack stack = LayerStack::kOwn);
   /// What keep() made of heads: widths follow from tensors, their number does not.
   void set_heads(uint32_t layer, uint32_t heads) { config_.widths.heads[layer] = heads; }
   void set_head_width(uint32_t width) { config_.head_width = width; }
@@ -61,8 +68,8 @@ class Draft {
   /// The product of the factors as one table again; for directories.
   void multiply_factors();
 
-  /// Every layer has as many heads and feed-forward columns, and heads fill the hidden width: transformers' own settings say
-  /// it all.
+  /// Every layer has as many heads and feed-forward columns, and heads fill the hidden width, or have a setting for theirs:
+  /// transformers' own settings say it all.
   bool uniform() const;
 
   LayoutSize size() const;
@@ -72,6 +79,7 @@ class Draft {
     Axis rows = Axis::kNone, columns = Axis::kNone;
     int64_t layer = -1;  // the first of those that have it
     bool known = false;
+    LayerStack stack = LayerStack::kOwn;
   };
   Role role_of(const std::string& name) const;
   /// The axis that is counted where nothing projects embeddings to the hidden width.
@@ -82,14 +90,24 @@ class Draft {
   /// Writes config_ into the settings.
   void put_settings();
 
+  /// The layer that names with this beginning are of.
+  struct Place {
+    LayerStack stack;
+    uint32_t layer;
+  };
+  const EncoderConfig& config_of(LayerStack stack) const {
+    return stack == LayerStack::kSource ? *source_config_ : config_;
+  }
+
   ModelSource source_;
   EncoderConfig config_;
+  std::optional<EncoderConfig> source_config_;
   std::vector<std::pair<Slot, std::string>> roles_;
   std::string base_;   // before encoder names
   std::string outer_;  // before head names
   /// Layers over the hidden state that no family names: those of intents and slots, and of label sets.
   std::vector<std::string> classifiers_ = {"intent_classifier", "slot_classifier"};
-  std::map<std::string, uint32_t> places_;  // what the names of layers' tensors begin with; the first layer of each
+  std::map<std::string, Place> places_;  // what the names of layers' tensors begin with; the first layer of each
   std::map<std::string, MemoryTensor> tensors_;
   std::vector<std::string> notes_;
 };

@@ -22,10 +22,11 @@ class Parser {
   Recipe parse() {
     if (!json_.is_object()) throw Error(ExitCode::kInvalid, where_ + ": is not an object");
     refuse_unknown_keys(json_, where_,
-                        {"layers", "heads", "head_width", "ffn", "hidden", "vocabulary", "positions", "embedding_rank",
-                         "share", "data"},
+                        {"layers", "decoder_layers", "heads", "head_width", "ffn", "hidden", "vocabulary", "positions",
+                         "embedding_rank", "share", "data"},
                         problems_);
-    layers();
+    layers("layers", &recipe_.layers);
+    layers("decoder_layers", &recipe_.decoder_layers);
     units("heads", recipe_.heads, recipe_.heads_across);
     units("ffn", recipe_.ffn, recipe_.ffn_across);
     if (json_.contains("hidden")) recipe_.hidden = amount("hidden", json_["hidden"]);
@@ -86,38 +87,38 @@ class Parser {
     return 0;
   }
 
-  void layers() {
-    if (!json_.contains("layers")) return;
-    const Json& value = json_["layers"];
+  void layers(const std::string& key, LayerRecipe* out) {
+    if (!json_.contains(key)) return;
+    const Json& value = json_[key];
     if (value.is_array()) {
-      layer_list(value);
+      layer_list(key, value, out);
     } else if (value.is_object()) {
-      refuse_unknown_keys(value, where_ + ": layers", {"keep", "by"}, problems_);
+      refuse_unknown_keys(value, fmt::format("{}: {}", where_, key), {"keep", "by"}, problems_);
       if (value.contains("keep")) {
-        recipe_.layers = amount("layers.keep", value["keep"]);
+        out->keep = amount(key + ".keep", value["keep"]);
       } else {
-        problem("layers.keep", "is missing: how many layers are kept");
+        problem(key + ".keep", "is missing: how many layers are kept");
       }
       if (value.contains("by")) {
-        recipe_.layer_choice =
-            static_cast<LayerChoice>(word("layers.by", value["by"], {"alternate", "first", "last", "importance"}));
+        out->by =
+            static_cast<LayerChoice>(word(key + ".by", value["by"], {"alternate", "first", "last", "importance"}));
       }
     } else {
-      recipe_.layers = amount("layers", value);
+      out->keep = amount(key, value);
     }
   }
 
-  void layer_list(const Json& list) {
-    recipe_.layer_choice = LayerChoice::kList;
-    if (list.empty()) problem("layers", "names no layer; at least one stays");
+  void layer_list(const std::string& key, const Json& list, LayerRecipe* out) {
+    out->by = LayerChoice::kList;
+    if (list.empty()) problem(key, "names no layer; at least one stays");
     for (const Json& item : list) {
       if (!item.is_number_unsigned() || item.get<uint64_t>() > kMaxCount) {
-        problem("layers", fmt::format("{} is not the number of a layer, which count from 0", shown(item)));
-      } else if (!recipe_.layer_list.empty() && item.get<uint32_t>() <= recipe_.layer_list.back()) {
-        problem("layers", fmt::format("{} follows {}: name each layer once, in increasing order", shown(item),
-                                      recipe_.layer_list.back()));
+        problem(key, fmt::format("{} is not the number of a layer, which count from 0", shown(item)));
+      } else if (!out->list.empty() && item.get<uint32_t>() <= out->list.back()) {
+        problem(key,
+                fmt::format("{} follows {}: name each layer once, in increasing order", shown(item), out->list.back()));
       } else {
-        recipe_.layer_list.push_back(item.get<uint32_t>());
+        out->list.push_back(item.get<uint32_t>());
       }
     }
   }

@@ -23,11 +23,18 @@ struct Amount {
 
 enum class LayerChoice { kAlternate, kFirst, kLast, kImportance, kList };
 
+/// Layers of a stack.
+struct LayerRecipe {
+  Amount keep;
+  LayerChoice by = LayerChoice::kAlternate;
+  std::vector<uint32_t> list;  // kList: increasing
+  bool given() const { return keep.given() || !list.empty(); }
+};
+
 /// Members that are not given leave that part of the teacher as it is.
 struct Recipe {
-  Amount layers;
-  LayerChoice layer_choice = LayerChoice::kAlternate;
-  std::vector<uint32_t> layer_list;  // kList: increasing
+  LayerRecipe layers;          // of an encoder-decoder those of its encoder
+  LayerRecipe decoder_layers;  // of encoder-decoders
 
   /// Units are kept by importance. `across`: the least important of all layers go, so that layers get widths of their own;
   /// else every layer keeps as many.
@@ -53,8 +60,8 @@ struct Recipe {
   std::filesystem::path data;  // texts on which importance is measured; empty: built-in texts
 
   bool measures() const {
-    return layer_choice == LayerChoice::kImportance || heads.given() || ffn.given() || hidden.given() ||
-           head_width != 0;
+    return layers.by == LayerChoice::kImportance || decoder_layers.by == LayerChoice::kImportance || heads.given() ||
+           ffn.given() || hidden.given() || head_width != 0;
   }
 };
 

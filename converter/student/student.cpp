@@ -34,7 +34,9 @@ class Maker {
     if (options_.directory) check_even(widths);
     if (recipe_.vocabulary) trim();
     if (recipe_.positions != 0) drop_positions();
-    if (recipe_.layers.given() || !recipe_.layer_list.empty()) drop_layers();
+    const bool pair = draft.source_config() != nullptr;
+    if (recipe_.layers.given()) drop_layers(recipe_.layers, pair ? LayerStack::kSource : LayerStack::kOwn);
+    if (recipe_.decoder_layers.given()) drop_layers(recipe_.decoder_layers, LayerStack::kOwn);
     if (widths.narrower(draft.config())) {
       const Importance importance = measure_importance(draft, probe());
       for (const std::string& step : narrow(draft, widths, importance)) say(step);
@@ -64,6 +66,7 @@ class Maker {
   /// The widths may yet turn out even when they are chosen across layers, but nobody should wait for that.
   void check_even(const Widths& widths) const {
     const EncoderConfig& teacher = student_.draft.config();
+    if (!widths.narrower(teacher)) return;
     const bool across = (widths.heads_across && widths.heads < teacher.heads) ||
                         (widths.ffn_across && widths.ffn < teacher.intermediate);
     const bool fills = widths.heads * widths.head_width == (teacher.bottlenecks ? teacher.inner : widths.hidden);
@@ -101,12 +104,14 @@ class Maker {
     say(fmt::format("positions: {} of {} stay", recipe_.positions, all));
   }
 
-  void drop_layers() {
+  void drop_layers(const LayerRecipe& recipe, LayerStack stack) {
     Draft& draft = student_.draft;
-    const uint32_t all = draft.config().layers;
-    const Indices kept = choose_layers(recipe_, draft, [&] { return probe(); });
-    draft.keep_layers(kept);
-    say(fmt::format("layers: {} of {} stay: {}", kept.size(), all, fmt::join(kept, ", ")));
+    const bool pair = draft.source_config() != nullptr;
+    const char* whose = !pair ? "" : stack == LayerStack::kSource ? "the encoder's " : "the decoder's ";
+    const uint32_t all = stack == LayerStack::kSource ? draft.source_config()->layers : draft.config().layers;
+    const Indices kept = choose_layers(recipe, stack, draft, [&] { return probe(); });
+    draft.keep_layers(kept, stack);
+    say(fmt::format("{}layers: {} of {} stay: {}", whose, kept.size(), all, fmt::join(kept, ", ")));
   }
 
   void factorise_embeddings() {
@@ -142,10 +147,12 @@ class Maker {
 };
 
 Json size_json(const LayoutSize& size) {
-  return {{"layers", size.layers},         {"heads", size.heads},
-          {"head_width", size.head_width}, {"ffn", size.ffn},
-          {"hidden", size.hidden},         {"vocabulary", size.vocabulary},
-          {"parameters", size.parameters}, {"encoder_parameters", size.encoder_parameters}};
+  Json json = {{"layers", size.layers},         {"heads", size.heads},
+               {"head_width", size.head_width}, {"ffn", size.ffn},
+               {"hidden", size.hidden},         {"vocabulary", size.vocabulary},
+               {"parameters", size.parameters}, {"encoder_parameters", size.encoder_parameters}};
+  if (size.decoder_layers != 0) json["decoder_layers"] = size.decoder_layers;
+  return json;
 }
 
 Json coverage_json(const Coverage& before, const Coverage& after) {

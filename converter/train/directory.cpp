@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json_file.h"
 #include "base/output_file.h"
+#include "import/source/generation.h"
 #include "import/tokenizer/tokenizer.h"
 
 namespace bantam::train {
@@ -15,7 +16,7 @@ namespace {
 
 /// config.json with the type that the weights have now. Keys keep their order.
 std::string config_text(const fs::path& file, const std::string& dtype) {
-  const std::string text = convert::read_text_file(file);
+  std::string text = convert::read_text_file(file);
   if (dtype.empty()) return text;
   nlohmann::ordered_json config = nlohmann::ordered_json::parse(text);
   const char* name = dtype == "F16" ? "float16" : "float32";
@@ -41,7 +42,7 @@ void write_directory(const fs::path& student, const fs::path& output, const Para
     }
   };
   for (const char* name : convert::kTokenizerFiles) copy(name);
-  copy("added_tokens.json");
+  for (const char* name : {"added_tokens.json", "chat_template.jinja", convert::kGenerationFile}) copy(name);
   write_text(output / "config.json", config_text(student / "config.json", dtype));
   write_text(output / "model.safetensors",
              convert::safetensors_file(source_tensors(student, parameters, values, dtype)));

@@ -9,19 +9,23 @@ namespace bantam::train {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
 
-/// One text as a model's tokenizer sees it. `words`: row of each word's first piece; kNoRow where it was cut off.
+/// One text as a model's tokenizer sees it. `words`: row of each word's first piece; kNoRow where it was cut off. `source`: what the
+/// encoder of an encoder-decoder reads, while `ids` are its decoder's; empty for other models.
 struct Encoded {
   std::vector<int32_t> ids;
   std::vector<int32_t> segments;
   std::vector<uint32_t> words;
+  std::vector<int32_t> source = {};
+  uint32_t length() const { return static_cast<uint32_t>(ids.size() + source.size()); }
 };
 
 struct Example {
   Encoded student;
-  Encoded teacher;            // empty without a teacher
-  int32_t label = -1;         // class or intent; -1: none
-  std::vector<float> values;  // regression: one; multi-label: 0 or 1 a label; empty: none
-  std::vector<int32_t> tags;  // one a word, -1: none; empty: no tags
+  Encoded teacher;                 // empty without a teacher
+  int32_t label = -1;              // class or intent; -1: none
+  std::vector<float> values;       // regression: one; multi-label: 0 or 1 a label; empty: none
+  std::vector<int32_t> tags;       // one a word, -1: none; empty: no tags
+  std::vector<int32_t> next = {};  // of models that generate: the token behind each of student.ids, -1: none
 };
 
 /// classes: one of several. values: regression or multi-label, by `bounded`. Both and tags may go together.
@@ -32,6 +36,8 @@ struct Heads {
   uint32_t tags = 0;          // width of the head of words; 0: there is none
   int32_t class_output = -1;  // index among the model's outputs
   int32_t tag_output = -1;
+  uint32_t next = 0;  // tokens of the vocabulary that the head of next tokens scores; 0: there is none
+  int32_t next_output = -1;
 };
 
 /// What the network says about one example: logits.

@@ -12,9 +12,10 @@
 namespace bantam::train {
 namespace {
 
-using convert::Error;
 using convert::ExitCode;
 using convert::Problems;
+
+constexpr double kHidden = -1e30;
 
 at::Tensor activate(const at::Tensor& x, fb::ActivationKind kind) {
   switch (kind) {
@@ -42,7 +43,19 @@ at::Tensor activate(const at::Tensor& x, fb::ActivationKind kind) {
   return x;
 }
 
-/// One pass: the values of the graph's tensors as they come.
+/// What is added to scores [B, 1, 1, T]: nothing where a key is a token, minus infinity (nearly) where it is padding.
+at::Tensor hides_padding(const at::Tensor& mask) {
+  if (!mask.defined()) return {};
+  return torch::zeros(mask.sizes()).masked_fill_(mask.logical_not(), kHidden).unsqueeze(1).unsqueeze(1);
+}
+
+/// Places of keys less those of queries, i64 [T, T].
+at::Tensor distances(int64_t rows) {
+  const at::Tensor places = torch::arange(rows);
+  return places.unsqueeze(0) - places.unsqueeze(1);
+}
+
+/// One pass over the graph, of an encoder-decoder over its source too: the values of tensors as they come.
 class Pass {
  public:
   Pass(const convert::Graph& graph, const Parameters& parameters, const Rows& rows, const ForwardOptions& options)
@@ -51,8 +64,8 @@ class Pass {
         rows_(rows),
         options_(options),
         values_(graph.constants.size()),
-        // What is added to scores: nothing where a key is a token, minus infinity (nearly) where it is padding.
-        bias_(torch::zeros(rows.mask.sizes()).masked_fill_(rows.mask.logical_not(), -1e30).unsqueeze(1).unsqueeze(1)) {}
+        padding_(hides_padding(rows.mask)),
+        source_padding_(hides_padding(rows.source_mask)) {}
 
   Forward run() {
     for (const auto& op : graph_.model.subgraphs.front()->ops) execute(*op);
@@ -63,6 +76,7 @@ class Pass {
 
  private:
   const at::Tensor& value(int32_t tensor) const { return values_[static_cast<size_t>(tensor)]; }
+  static bool of_source(const fb::OpT& op) { return convert::phase_of(op) == fb::Phase::source; }
 
   void execute(const fb::OpT& op) {
     switch (op.attributes.type) {
@@ -104,6 +118,7 @@ class Pass {
     bool hidden = op.attributes.type == fb::OpAttributes::Embed;
     const convert::EpilogueSpec epilogue = convert::epilogue_of(op);
     x = activate(x, epilogue.activation);
+    if (epilogue.gate >= 0) x = x * value(epilogue.gate);
     if (epilogue.residual >= 0) {
       x = drop(x) + value(epilogue.residual);
       hidden = true;
@@ -126,14 +141,17 @@ class Pass {
   }
 
   at::Tensor embed(const fb::OpT& op) const {
+    const at::Tensor& ids = of_source(op) ? rows_.source_ids : rows_.ids;
     at::Tensor sum;
     for (const auto& table : op.attributes.AsEmbed()->tables) {
       at::Tensor rows;
       const at::Tensor& weight = parameters_.of(convert::named_input(op, table->tensor));
       if (table->source == fb::IndexSource::positions) {
-        rows = weight.narrow(0, table->offset, rows_.ids.size(1)).unsqueeze(0);
+        rows = weight.narrow(0, table->offset, ids.size(1)).unsqueeze(0);
+      } else if (table->source == fb::IndexSource::zero) {
+        rows = weight.narrow(0, table->offset, 1).unsqueeze(0);
       } else {
-        const at::Tensor& index = table->source == fb::IndexSource::ids ? rows_.ids : rows_.segments;
+        const at::Tensor& index = table->source == fb::IndexSource::ids ? ids : rows_.segments;
         rows = at::embedding(weight, table->offset == 0 ? index : index + table->offset);
       }
       // A row of the table has one scale, so that quantising the rows that are used is quantising the table.
@@ -148,7 +166,7 @@ class Pass {
     at::Tensor x = value(op.inputs[0]);
     at::Tensor weight = parameters_.of(op.inputs[1]);
     const Role role = parameters_.role_of(op.inputs[1]);
-    if (options_.input_squares) out_.input_squares[op.inputs[1]] = mean_squares(x);
+    if (options_.input_squares) out_.input_squares[op.inputs[1]] = mean_squares(x, of_source(op));
     if (options_.quantize != FakeQuant::kNone) {
       x = fake_quant_rows(x);
       const bool int4 = options_.quantize == FakeQuant::kInt4 && role == Role::kEncoderLinear;
@@ -161,10 +179,11 @@ class Pass {
   }
 
   /// Of each column of x [B, T, K] (tokens only) or [B, K].
-  at::Tensor mean_squares(const at::Tensor& x) const {
+  at::Tensor mean_squares(const at::Tensor& x, bool of_source) const {
     const at::NoGradGuard guard;
     if (x.dim() == 2) return x.square().mean(0);
-    return x.reshape({-1, x.size(2)}).index({rows_.mask.reshape(-1)}).square().mean(0);
+    const at::Tensor& mask = of_source ? rows_.source_mask : rows_.mask;
+    return x.reshape({-1, x.size(2)}).index({mask.reshape(-1)}).square().mean(0);
   }
 
   void split(const fb::OpT& op, const fb::SplitHeadsT& heads) {
@@ -174,16 +193,77 @@ class Pass {
     for (size_t i = 0; i < 3; ++i) {
       const int64_t width = int64_t{counts[i]} * heads.head_width;
       if (width == 0) continue;
-      values_[static_cast<size_t>(op.outputs[i])] =
-          x.narrow(-1, begin, width).view({x.size(0), x.size(1), counts[i], heads.head_width}).transpose(1, 2);
+      at::Tensor part = x.narrow(-1, begin, width).view({x.size(0), x.size(1), counts[i], heads.head_width});
+      if (i < 2 && heads.norms >= 0) part = norm_heads(part, op, heads, static_cast<int64_t>(i));
+      part = part.transpose(1, 2);
+      if (i < 2 && heads.rotary >= 0) part = turn(part, parameters_.of(convert::named_input(op, heads.rotary)));
+      values_[static_cast<size_t>(op.outputs[i])] = part;
       begin += width;
     }
     if (options_.states) out_.hidden.push_back(last_hidden_);
   }
 
+  /// Queries (part 0) or keys (1) [B, T, heads, W] normed: each head by itself, or all heads of a token together.
+  at::Tensor norm_heads(const at::Tensor& x, const fb::OpT& op, const fb::SplitHeadsT& heads, int64_t part) const {
+    const at::Tensor y = heads.each_head ? x : x.flatten(2);
+    const at::Tensor& table = parameters_.of(convert::named_input(op, heads.norms));
+    const at::Tensor gamma = table.select(0, 2 * part).narrow(0, 0, y.size(-1));
+    const at::Tensor beta = table.select(0, 2 * part + 1).narrow(0, 0, y.size(-1));
+    const double epsilon = static_cast<double>(heads.epsilon);
+    const bool rms = heads.norm == fb::NormKind::rms;
+    return (rms ? y * (y.square().mean(-1, true) + epsilon).rsqrt() * gamma
+                : at::layer_norm(y, {y.size(-1)}, gamma, beta, epsilon))
+        .view(x.sizes());
+  }
+
+  /// x [B, heads, T, W] turned by the angles of its tokens' places: elements i and i + w are a point.
+  static at::Tensor turn(const at::Tensor& x, const at::Tensor& angles) {
+    const int64_t w = angles.size(1) / 2, rows = x.size(2);
+    const at::Tensor cosines = angles.narrow(0, 0, rows).narrow(1, 0, w),
+                     sines = angles.narrow(0, 0, rows).narrow(1, w, w);
+    const at::Tensor a = x.narrow(-1, 0, w), b = x.narrow(-1, w, w);
+    return torch::cat({a * cosines - b * sines, b * cosines + a * sines, x.narrow(-1, 2 * w, x.size(-1) - 2 * w)}, -1);
+  }
+
+  /// Heads of keys or of values beside each of the queries that share them.
+  static at::Tensor spread(const at::Tensor& x, int64_t heads) {
+    return x.size(1) == heads ? x : x.repeat_interleave(heads / x.size(1), 1);
+  }
+
+  /// What a mask hides, added to scores [T, T]; undefined: it hides nothing.
+  at::Tensor hides_places(const fb::AttentionT& attributes, int64_t rows) {
+    const bool causal = attributes.mask == fb::MaskKind::causal || attributes.mask == fb::MaskKind::causal_window;
+    const bool window = attributes.mask == fb::MaskKind::window || attributes.mask == fb::MaskKind::causal_window;
+    if (!causal && !window) return {};
+    at::Tensor& made = masks_[{attributes.mask, window ? attributes.window : 0}];
+    if (made.defined()) return made;
+    const at::Tensor distance = distances(rows);
+    at::Tensor hidden = torch::zeros({rows, rows}, torch::kBool);
+    if (causal) hidden = distance > 0;
+    if (window) hidden = hidden.logical_or(distance.abs() > static_cast<int64_t>(attributes.window));
+    made = torch::zeros({rows, rows}).masked_fill_(hidden, kHidden);
+    return made;
+  }
+
+  /// Biases of distances [heads, T, T].
+  at::Tensor bias_of_distances(const at::Tensor& table, int64_t rows) const {
+    const int64_t most = table.size(1) / 2;
+    const at::Tensor index = distances(rows).clamp(-most, most) + most;
+    return table.index_select(1, index.reshape(-1)).view({table.size(0), rows, rows});
+  }
+
   at::Tensor attention(const fb::OpT& op, const fb::AttentionT& attributes) {
-    const at::Tensor &q = value(op.inputs[0]), &k = value(op.inputs[1]), &v = value(op.inputs[2]);
-    const at::Tensor scores = q.matmul(k.transpose(2, 3)) * static_cast<double>(attributes.scale) + bias_;
+    const at::Tensor& q = value(op.inputs[0]);
+    const at::Tensor k = spread(value(op.inputs[1]), q.size(1)), v = spread(value(op.inputs[2]), q.size(1));
+    at::Tensor scores = q.matmul(k.transpose(2, 3)) * static_cast<double>(attributes.scale);
+    if (attributes.distance_bias >= 0) {
+      scores =
+          scores + bias_of_distances(parameters_.of(convert::named_input(op, attributes.distance_bias)), q.size(2));
+    }
+    const auto cap = static_cast<double>(attributes.soft_cap);
+    if (cap > 0) scores = (scores / cap).tanh() * cap;
+    scores = scores + (attributes.cross || of_source(op) ? source_padding_ : padding_);
+    if (const at::Tensor hidden = hides_places(attributes, q.size(2)); hidden.defined()) scores = scores + hidden;
     const at::Tensor probabilities = scores.softmax(-1);
     if (options_.states) out_.attention.push_back({q, k, v, probabilities});
     const at::Tensor y = drop(probabilities).matmul(v).transpose(1, 2);
@@ -205,7 +285,7 @@ class Pass {
         y = (x * mask).sum(1);
         break;
       case fb::PoolKind::max:
-        y = x.masked_fill(mask.logical_not(), -1e30).amax(1);
+        y = x.masked_fill(mask.logical_not(), kHidden).amax(1);
         break;
       case fb::PoolKind::last: {
         const at::Tensor last = (rows_.mask.sum(1) - 1).view({-1, 1, 1}).expand({-1, 1, x.size(2)});
@@ -221,31 +301,36 @@ class Pass {
   const Rows& rows_;
   const ForwardOptions& options_;
   std::vector<at::Tensor> values_;
-  at::Tensor bias_;
+  at::Tensor padding_, source_padding_;
+  std::map<std::pair<fb::MaskKind, uint32_t>, at::Tensor> masks_;
   at::Tensor last_hidden_;
   Forward out_;
 };
 
+/// Numbers of each member, i64 [B, T], zeros behind them; `mask`, where given: bool [B, T], true where there is one.
+at::Tensor side_by_side(const std::vector<const Encoded*>& members, std::vector<int32_t> Encoded::*numbers,
+                        at::Tensor* mask) {
+  size_t longest = 1;
+  for (const Encoded* member : members) longest = std::max(longest, (member->*numbers).size());
+  const std::vector<int64_t> shape = {static_cast<int64_t>(members.size()), static_cast<int64_t>(longest)};
+  at::Tensor out = torch::zeros(shape, torch::kInt64);
+  if (mask != nullptr) *mask = torch::zeros(shape, torch::kBool);
+  for (size_t i = 0; i < members.size(); ++i) {
+    const std::vector<int32_t>& from = members[i]->*numbers;
+    std::copy(from.begin(), from.end(), out.data_ptr<int64_t>() + i * longest);
+    if (mask != nullptr) std::fill_n(mask->data_ptr<bool>() + i * longest, from.size(), true);
+  }
+  return out;
+}
+
 }  // namespace
 
 Rows pad(const std::vector<const Encoded*>& members) {
-  size_t longest = 1;
-  for (const Encoded* member : members) longest = std::max(longest, member->ids.size());
-  const auto count = static_cast<int64_t>(members.size()), width = static_cast<int64_t>(longest);
   Rows rows;
-  rows.ids = torch::zeros({count, width}, torch::kInt64);
-  rows.segments = torch::zeros({count, width}, torch::kInt64);
-  rows.mask = torch::zeros({count, width}, torch::kBool);
-  auto* ids = rows.ids.data_ptr<int64_t>();
-  auto* segments = rows.segments.data_ptr<int64_t>();
-  auto* mask = rows.mask.data_ptr<bool>();
-  for (size_t i = 0; i < members.size(); ++i) {
-    for (size_t t = 0; t < members[i]->ids.size(); ++t) {
-      ids[i * longest + t] = members[i]->ids[t];
-      segments[i * longest + t] = members[i]->segments[t];
-      mask[i * longest + t] = true;
-    }
-  }
+  rows.ids = side_by_side(members, &Encoded::ids, &rows.mask);
+  rows.segments = side_by_side(members, &Encoded::segments, nullptr);
+  const bool pairs = std::any_of(members.begin(), members.end(), [](const Encoded* e) { return !e->source.empty(); });
+  if (pairs) rows.source_ids = side_by_side(members, &Encoded::source, &rows.source_mask);
   return rows;
 }
 

@@ -14,9 +14,11 @@
 
 namespace bantam::train {
 
-/// Sequences side by side, padded to the longest. ids, segments: i64 [B, T]; mask: bool [B, T], true where a token is.
+/// Sequences side by side, padded to the longest. ids, segments: i64 [B, T]; mask: bool [B, T], true where a token is. The same of
+/// sources [B, S], which only encoder-decoders have.
 struct Rows {
   at::Tensor ids, segments, mask;
+  at::Tensor source_ids, source_mask;
 };
 
 /// `members` go in one after the other.
@@ -26,7 +28,7 @@ struct ForwardOptions {
   double dropout = 0;  // 0: as in use
   FakeQuant quantize = FakeQuant::kNone;
   uint32_t group = 32;
-  bool states = false;  // keep what losses on the inside need
+  bool states = false;  // keep what losses on the inside need; not of encoder-decoders
   Precision precision = Precision::kF32;
   bool input_squares = false;  // keep what the inputs of linear layers are like
 };

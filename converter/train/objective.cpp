@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "train/next_words.h"
 #include "train/random.h"
 #include "train/teacher.h"
 
@@ -75,6 +76,11 @@ Objective::Objective(const Job& job, const Network& student, const Network* teac
     : job_(job), student_(student), teacher_(teacher) {
   const LossWeights& loss = job.settings.loss;
   if (!loss.needs_states()) return;
+  if (job.heads.next != 0) {
+    throw Error(
+        ExitCode::kUnsupported,
+        "--hidden, --attention and --relation compare encoders; models that generate learn from --hard and --soft");
+  }
   const Inside mine = inside_of(*job.student), theirs = inside_of(*job.teacher);
   layers_ = job.settings.layers.empty() ? spread(mine.layers, theirs.layers) : job.settings.layers;
   Problems problems;
@@ -182,8 +188,7 @@ at::Tensor Objective::soft(const Batch& batch) const {
   return sum;
 }
 
-void Objective::inside(const Batch& batch,
-                       std::vector<std::pair<double, std::pair<const char*, at::Tensor>>>* parts) const {
+void Objective::inside(const Batch& batch, Parts* parts) const {
   const LossWeights& weights = job_.settings.loss;
   ForwardOptions options;
   options.states = true;
@@ -218,20 +223,38 @@ void Objective::inside(const Batch& batch,
   if (relation.defined()) parts->push_back({weights.relation, {"relation", relation}});
 }
 
-Objective::Losses Objective::compute(const std::vector<uint32_t>& members, const ForwardOptions& options) const {
+Objective::Losses Objective::of_next_words(const std::vector<uint32_t>& members, const ForwardOptions& options) const {
   const LossWeights& weights = job_.settings.loss;
-  std::vector<const Encoded*> mine, theirs;
+  std::vector<const Encoded*> sides;
+  std::vector<const Example*> batch;
   for (const uint32_t i : members) {
-    mine.push_back(&job_.examples[i].student);
-    theirs.push_back(&job_.examples[i].teacher);
+    sides.push_back(&job_.examples[i].student);
+    batch.push_back(&job_.examples[i]);
   }
-  const Rows rows = pad(mine);
-  const Forward student = student_.run(rows, options);
-  Batch batch{members, student, rows.ids.size(1), job_.heads.class_output, job_.heads.tag_output, mine, theirs};
-  std::vector<std::pair<double, std::pair<const char*, at::Tensor>>> parts;
-  if (weights.hard > 0) parts.push_back({weights.hard, {"hard", hard(batch)}});
-  if (weights.soft > 0) parts.push_back({weights.soft, {"soft", soft(batch)}});
-  if (weights.needs_states()) inside(batch, &parts);
+  const Rows rows = pad(sides);
+  const NextWords words = next_words(batch);
+  const auto logits = [&](const Network& network, const Heads& heads, const ForwardOptions& how) {
+    return logits_at(network.run(rows, how).outputs[static_cast<size_t>(heads.next_output)], words);
+  };
+  const at::Tensor mine = logits(student_, job_.heads, options);
+  Parts parts;
+  if (weights.hard > 0) {
+    parts.push_back({weights.hard, {"hard", next_word_loss(mine, words, job_.settings.smoothing)}});
+  }
+  if (weights.soft > 0) {
+    at::Tensor theirs;
+    {
+      const at::NoGradGuard guard;
+      ForwardOptions plain;
+      plain.precision = job_.settings.precision;
+      theirs = logits(*teacher_, job_.teacher_heads, plain);
+    }
+    parts.push_back({weights.soft, {"soft", soft_loss(mine, theirs, job_.settings.temperature)}});
+  }
+  return sum_of(parts);
+}
+
+Objective::Losses Objective::sum_of(const Parts& parts) {
   Losses losses;
   losses.parts.emplace_back("loss", 0.0);
   for (const auto& [weight, part] : parts) {
@@ -241,6 +264,24 @@ Objective::Losses Objective::compute(const std::vector<uint32_t>& members, const
   }
   losses.parts.front().second = losses.total.item<double>();
   return losses;
+}
+
+Objective::Losses Objective::compute(const std::vector<uint32_t>& members, const ForwardOptions& options) const {
+  if (job_.heads.next != 0) return of_next_words(members, options);
+  const LossWeights& weights = job_.settings.loss;
+  std::vector<const Encoded*> mine, theirs;
+  for (const uint32_t i : members) {
+    mine.push_back(&job_.examples[i].student);
+    theirs.push_back(&job_.examples[i].teacher);
+  }
+  const Rows rows = pad(mine);
+  const Forward student = student_.run(rows, options);
+  Batch batch{members, student, rows.ids.size(1), job_.heads.class_output, job_.heads.tag_output, mine, theirs};
+  Parts parts;
+  if (weights.hard > 0) parts.push_back({weights.hard, {"hard", hard(batch)}});
+  if (weights.soft > 0) parts.push_back({weights.soft, {"soft", soft(batch)}});
+  if (weights.needs_states()) inside(batch, &parts);
+  return sum_of(parts);
 }
 
 }  // namespace bantam::train

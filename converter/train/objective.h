@@ -32,9 +32,12 @@ class Objective {
 
  private:
   struct Batch;
+  using Parts = std::vector<std::pair<double, std::pair<const char*, at::Tensor>>>;  // weight, name, loss
   at::Tensor hard(const Batch& batch) const;
   at::Tensor soft(const Batch& batch) const;
-  void inside(const Batch& batch, std::vector<std::pair<double, std::pair<const char*, at::Tensor>>>* parts) const;
+  void inside(const Batch& batch, Parts* parts) const;
+  Losses of_next_words(const std::vector<uint32_t>& members, const ForwardOptions& options) const;
+  static Losses sum_of(const Parts& parts);
 
   const Job& job_;
   const Network& student_;

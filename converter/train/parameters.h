@@ -13,6 +13,7 @@
 
 #include "graph/graph.h"
 #include "import/source/safetensors_writer.h"
+#include "import/source/write_back.h"
 #include "train/settings.h"
 
 namespace bantam::train {
@@ -24,15 +25,17 @@ struct Parameter {
   std::string name;  // in the graph
   at::Tensor value;  // f32, in the constant's shape
   Role role = Role::kEncoderVector;
-  std::vector<std::string> source;  // of the directory, joined along their first axis; empty: no source, never trained
+  bool of_source = false;                   // the encoder's of an encoder-decoder, alone or with its decoder
+  std::vector<convert::StoredPart> stored;  // of the directory, one after the other; empty: never trained
 };
 
 class Parameters {
  public:
-  /// `graph` is as import_hugging_face gives it. Tied constants are one parameter.
-  explicit Parameters(const convert::Graph& graph);
+  /// `graph` is as import_hugging_face gives it. Tied constants are one parameter. `ways`: where trained values are stored; what has
+  /// no way back there is not trained.
+  Parameters(const convert::Graph& graph, const convert::WaysBack& ways);
 
-  /// Lets gradients reach what `freeze` leaves.
+  /// Lets gradients reach what `freeze` leaves. The encoder is all but the head; of an encoder-decoder what its encoder computes with.
   void trainable(Freeze freeze);
 
   /// The value of a constant of the graph.
@@ -45,6 +48,7 @@ class Parameters {
   const std::vector<Parameter>& all() const { return all_; }
 
  private:
+  bool pair_ = false;
   std::vector<Parameter> all_;
   std::map<int32_t, size_t> index_;
 };

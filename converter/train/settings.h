@@ -22,7 +22,8 @@ struct LossWeights {
   bool needs_teacher() const { return soft > 0 || needs_states(); }
 };
 
-enum class Freeze { kNothing, kEmbeddings, kEncoder /* embeddings too */ };
+/// kEncoder: embeddings too; what is left is the head, of an encoder-decoder the decoder.
+enum class Freeze { kNothing, kEmbeddings, kEncoder };
 enum class FakeQuant { kNone, kInt8, kInt4 };
 
 enum class Precision { kF32, kBf16 };
@@ -44,6 +45,7 @@ struct PruneSettings {
 struct Settings {
   LossWeights loss;
   double temperature = 2;
+  double smoothing = 0;  // of next tokens as labels: so much of the probability is spread over the vocabulary
   /// (student layer, teacher layer), 0 being what comes out of the embeddings; empty: evenly spread.
   std::vector<std::pair<uint32_t, uint32_t>> layers;
   uint32_t relation_heads = 0;  // 0: as many as the student has

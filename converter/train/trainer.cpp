@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "train/batches.h"
 #include "train/directory.h"
+#include "train/next_words.h"
 #include "train/objective.h"
 #include "train/prune.h"
 #include "train/random.h"
@@ -38,16 +39,16 @@ class Trainer {
   explicit Trainer(const Job& job)
       : job_(job),
         s_(job.settings),
-        parameters_(*job.student),
+        parameters_(*job.student, job.ways),
         student_(*job.student, parameters_),
         pattern_(convert::parse_zero_pattern(s_.prune.pattern)) {
     if (job.teacher != nullptr) {
-      teacher_parameters_.emplace(*job.teacher);
+      teacher_parameters_.emplace(*job.teacher, convert::WaysBack());
       teacher_.emplace(*job.teacher, *teacher_parameters_);
     }
     objective_.emplace(job, student_, teacher_ ? &*teacher_ : nullptr);
     for (const Example& example : job.examples) {
-      lengths_.push_back(static_cast<uint32_t>(example.student.ids.size()));
+      lengths_.push_back(example.student.length());
     }
     const auto count = static_cast<uint64_t>(job.examples.size());
     epoch_steps_ = (count + s_.batch - 1) / s_.batch;
@@ -59,7 +60,8 @@ class Trainer {
     const Clock::time_point start = Clock::now();
     prepare();
     outcome_.resumed_from = state_.step;
-    if (s_.loss.soft > 0) objective_->ask_teacher(kTeacherBatch);
+    // Scores of a whole vocabulary for each token take more room than there is: they are asked for as they are needed.
+    if (s_.loss.soft > 0 && job_.heads.next == 0) objective_->ask_teacher(kTeacherBatch);
     last_save_ = Clock::now();
     train_start_ = Clock::now();
     first_step_ = state_.step;
@@ -102,7 +104,7 @@ class Trainer {
       matrices.push_back(projection);
     }
     if (matrices.empty() && vectors.empty()) {
-      throw Error(ExitCode::kUsage, "--freeze: nothing is left to train; the model has no head");
+      throw Error(ExitCode::kUsage, "--freeze: nothing is left to train; the model has no head of its own");
     }
     const auto options = [&](double decay) {
       return std::make_unique<torch::optim::AdamWOptions>(
@@ -304,8 +306,7 @@ class Trainer {
   }
 
   void judge(uint32_t number, CurvePoint* point) {
-    const Scores scores =
-        job_.score(answers(student_, job_.validation, false, job_.heads, evaluation_options(), kTeacherBatch, nullptr));
+    const Scores scores = score();
     point->scores = scores.all;
     if (!eligible()) return;
     if (state_.best_epoch != 0 && scores.primary <= state_.best_scores.primary) {
@@ -316,6 +317,12 @@ class Trainer {
     state_.best_epoch = number;
     state_.best_scores = scores;
     state_.worse = 0;
+  }
+
+  Scores score() const {
+    const ForwardOptions options = evaluation_options();
+    if (job_.heads.next != 0) return foretold(student_, job_.validation, job_.heads, options, kTeacherBatch);
+    return job_.score(answers(student_, job_.validation, false, job_.heads, options, kTeacherBatch, nullptr));
   }
 
   bool stopped_early() const { return s_.patience != 0 && state_.worse >= s_.patience; }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "import/source/write_back.h"
 #include "train/curve.h"
 #include "train/examples.h"
 #include "train/settings.h"
@@ -37,7 +38,9 @@ struct Job {
   Heads teacher_heads;
   std::vector<uint32_t> teacher_labels, teacher_tags;
   std::vector<Example> examples, validation;
-  /// Scores of what the network says about the validation examples.
+  /// Of the student's constants to the tensors of its directory.
+  convert::WaysBack ways;
+  /// Scores of what the network says about the validation examples; models that generate are scored by their loss (next_words.h).
   std::function<Scores(const std::vector<Logits>&)> score;
   std::function<void(const Progress&)> progress;
   std::function<void(const CurvePoint&)> on_epoch;

@@ -66,6 +66,27 @@ def classified(count):
     return lines
 
 
+WORDS = {
+    "the": "der",
+    "cat": "Katze",
+    "dog": "Hund",
+    "sun": "Sonne",
+    "runs": "l\u00e4uft",
+    "sings": "singt",
+    "old": "alt",
+}
+
+
+def translated(count, seed=3):
+    """Texts whose words are translated one by one."""
+    chance = random.Random(seed)
+    lines = []
+    for _ in range(count):
+        words = chance.choices(sorted(WORDS), k=chance.randrange(2, 6))
+        lines.append({"src": " ".join(words), "tgt": " ".join(WORDS[word] for word in words)})
+    return lines
+
+
 class Distill(CommandTest):
     def arguments(self, data, *options, student="bert-joint", output="out"):
         """A command for a golden model, or the path of another one; `data`: examples, text, or a path."""
@@ -251,6 +272,86 @@ class Training(Distill):
         begin = 8 + size
         return {n: raw[begin + h["data_offsets"][0] : begin + h["data_offsets"][1]] for n, h in header.items()}
 
+    def test_an_encoder_decoder_learns_pairs(self):
+        valid = self.write("valid.jsonl", jsonl(translated(20, seed=5)))
+        more = ("--validation", valid, "--epochs", "8", "--label-smoothing", "0.1")
+        answer = self.train("marian-text", translated(64), *more)
+        self.assertLess(answer["losses"][-1], 0.8 * answer["losses"][0])
+        self.assertEqual(sorted(answer["validation"]), ["perplexity", "token_accuracy", "token_loss"])
+        self.assertGreater(answer["validation"]["token_accuracy"], 0.3)
+        out = self.directory / "out"
+        for name in ("generation_config.json", "source.spm", "target.spm", "vocab.json"):
+            self.assertEqual((out / name).read_bytes(), (GOLDEN / "marian-text" / name).read_bytes())
+        file = self.directory / "model.bantam"
+        self.ok("convert", out, "-o", file, "--parity", "none")
+        self.assertIn("metrics", self.line("eval", file, valid, "--json"))
+
+    def test_a_frozen_encoder_leaves_the_decoder(self):
+        student = self.directory / "student"
+        self.ok("student", GOLDEN / "marian-text", "--decoder-layers", "1", "-o", student)
+        teacher = ("--teacher", GOLDEN / "marian-text", "--epochs", "6", "--temperature", "1")
+        answer = self.train(student, translated(32), *teacher, "--freeze", "encoder", "--hard", "0")
+        self.assertLess(answer["losses"][-1], answer["losses"][0])
+        before, after = self.tensors(student), self.tensors(self.directory / "out")
+        self.assertEqual(before.keys(), after.keys())
+        changed = {name for name in before if before[name] != after[name]}
+        self.assertTrue(all(".decoder." in name or name == "final_logits_bias" for name in changed), changed)
+        self.assertIn("model.decoder.layers.0.encoder_attn.k_proj.weight", changed)
+        self.assertIn("model.decoder.layers.0.fc1.weight", changed)
+
+    def test_a_decoder_learns_texts_a_line_each(self):
+        texts = ["the cat runs", "the dog sings", "the sun runs", "old cat sings"] * 8
+        valid = self.write("valid.txt", "\n".join(texts[:4]) + "\n")
+        data = pathlib.Path(self.write("data.txt", "\n".join(texts) + "\n"))
+        answer = self.train("gpt2-text", data, "--validation", valid, "--epochs", "6")
+        self.assertLess(answer["losses"][-1], 0.7 * answer["losses"][0])
+        before, after = self.tensors(GOLDEN / "gpt2-text"), self.tensors(self.directory / "out")
+        self.assertEqual(before.keys(), after.keys())
+        files = [self.directory / f"{name}.bantam" for name in ("before", "after")]
+        found = []
+        for directory, file in zip((GOLDEN / "gpt2-text", self.directory / "out"), files, strict=True):
+            self.ok("convert", directory, "-o", file, "--weights", "f32", "--parity", "none")
+            found.append(self.line("perplexity", file, "--file", valid, "--json")["perplexity"])
+        # The runtime counts no ends of texts, which are easy.
+        self.assertLess(found[1], 0.5 * found[0])
+        self.assertLess(answer["validation"]["perplexity"], 1.1 * found[1])
+
+    def test_generating_runs_resume(self):
+        options = ["--teacher", GOLDEN / "marian-text", "--epochs", "3", "--ema", "0.9", "--quantize", "int8"]
+        options += ["--validation", self.write("valid.jsonl", jsonl(translated(6, seed=5)))]
+        whole = self.train("marian-text", translated(40), *options, output="whole")
+        self.assertFalse(self.train("marian-text", translated(40), *options, "--stop-after", "7")["complete"])
+        parts = self.train("marian-text", translated(40), *options)
+        self.assertEqual(parts["resumed_from"], 7)
+        self.assertEqual(self.weights(), self.weights("whole"))
+        self.assertEqual((parts["losses"], parts["validation"]), (whole["losses"], whole["validation"]))
+
+    def test_generating_data_that_does_not_fit(self):
+        pairs, marian = translated(3), {"student": "marian-text"}
+        self.refuses(4, [{"src": "the cat"}], says=["no known layout", "tgt"], **marian)
+        self.refuses(4, classified(3), says=["src and tgt", "labels"], **marian)
+        self.refuses(
+            4, [{"src": "cat " * 80, "tgt": "Hund " * 80}], says=["sources", "targets", "--max-tokens"], **marian
+        )
+        long = pathlib.Path(self.write("long.txt", "the " * 200 + "\n"))
+        self.refuses(4, long, says=["96 positions", "--max-tokens 96"], student="gpt2-text")
+        self.refuses(
+            4, pathlib.Path(self.write("empty.txt", "\n")), says=["no text of two tokens"], student="gpt2-text"
+        )
+        teacher = ("--teacher", GOLDEN / "bart-text")
+        self.refuses(4, pairs, *teacher, says=["one vocabulary"], **marian)
+        self.refuses(
+            4, pathlib.Path(self.write("cat.txt", "the cat\n")), *teacher, says=["encoder-decoder"], student="gpt2-text"
+        )
+        inside = ("--teacher", GOLDEN / "marian-text", "--hidden", "1")
+        self.refuses(5, pairs, *inside, says=["--hard and --soft"], **marian)
+        self.refuses(
+            5, pairs, "--augment", "1", "--teacher", GOLDEN / "marian-text", says=["generates texts"], **marian
+        )
+        self.refuses(5, classified(3), says=["learn to generate"], student="bart-classify")
+        long = [{"src": "cat " * 80, "tgt": "Hund " * 80}]
+        self.train("marian-text", long, "--max-tokens", "20", "--epochs", "1")
+
     def test_zeros_are_where_the_pattern_says(self):
         more = ("--prune", "0.75", "--pattern", "2:4", "--quantize", "int4")
         self.train("bert-joint", joint(40), "--epochs", "4", *more)
@@ -316,9 +417,9 @@ class Training(Distill):
         for data, *words in (
             ([{"text": "ba di"}], "no known layout"),
             ([{**good[0], "intent": "fly"}, good[1]], "fly", "data.jsonl"),
-            ([{**good[0], "slots": ["B-planet"] * len(good[0]["slots"])}], "B-planet", ":1:"),
+            ([{**good[0], "slots": ["B-planet"] * len(good[0]["slots"])}], "B-planet", "line 1"),
             ([{"text": "ba", "intent": "on"}], "no tokens and slots"),
-            (classified(3), "knows none of its labels"),
+            (classified(3), "holds labels", "joint"),
             ([{"text": "ba", "label": "on"}], "holds labels", "joint", "tokens and slots"),
             ("{not json\n", "not JSON", ":1:"),
             ("", "no example"),

@@ -30,6 +30,55 @@ class Student(CommandTest):
         self.assertIn("intent", answer)
         self.assertIn("student", self.ok("student", MODEL, "--layers", "1", "-o", self.directory / "again").decode())
 
+    def test_encoder_decoders_lose_layers_of_each_side(self):
+        for name, keys in (
+            ("marian-text", ("encoder_layers", "decoder_layers")),
+            ("bart-text", ("encoder_layers", "decoder_layers")),
+            ("t5-generate", ("num_layers", "num_decoder_layers")),
+        ):
+            teacher = json.loads((GOLDEN / name / "config.json").read_text())
+            target = self.directory / name
+            report = self.line("student", GOLDEN / name, "--decoder-layers", "1", "-o", target, "--json")
+            config = json.loads((target / "config.json").read_text())
+            self.assertEqual([config[key] for key in keys], [teacher[keys[0]], 1])
+            self.assertEqual([report["after"][key] for key in ("layers", "decoder_layers")], [teacher[keys[0]], 1])
+            self.assertIn("the decoder's layers: 1 of", report["steps"][0])
+            recipe = self.write("r.json", json.dumps({"layers": [1], "decoder_layers": {"keep": 1, "by": "last"}}))
+            self.ok("student", GOLDEN / name, "--recipe", recipe, "-o", self.directory / f"{name}-both")
+            for student in (name, f"{name}-both"):
+                self.ok("convert", self.directory / student, "-o", self.directory / "out.bantam")
+        for key in ("generation_config.json", "source.spm", "target.spm", "vocab.json"):
+            self.assertEqual(
+                (self.directory / "marian-text" / key).read_bytes(), (GOLDEN / "marian-text" / key).read_bytes()
+            )
+        self.ok("convert", self.directory / "marian-text", "-o", self.directory / "out.bantam")
+        self.ok("translate", self.directory / "out.bantam", "the cat runs")
+
+    def test_decoders_lose_layers(self):
+        for name in ("gpt2-text", "llama-generate", "gemma-generate", "qwen3-generate", "gpt-neox-generate"):
+            target = self.directory / name
+            report = self.line("student", GOLDEN / name, "--layers", "first:1", "-o", target, "--json")
+            self.assertEqual(report["after"]["layers"], 1)
+            self.ok("convert", target, "-o", self.directory / "out.bantam")
+
+    def test_what_encoder_decoders_keep(self):
+        for options, code, *words in (
+            (["--decoder-layers", "9"], 4, "decoder_layers", "more than the teacher's"),
+            (["--decoder-layers", "0,7"], 4, "layer 7 is not there"),
+            (["--layers", "importance:1"], 5, "not measured"),
+            (["--hidden", "8"], 5, "encoder and decoder have one width"),
+            (["--vocabulary", COMMANDS], 5, "keep their vocabulary"),
+        ):
+            self.fails(code, "student", GOLDEN / "marian-text", *options, "-o", self.directory / "none", says=words)
+        for name, words in (("gpt2-text", "no encoder-decoder"), ("bert-joint", "no encoder-decoder")):
+            self.fails(
+                4, "student", GOLDEN / name, "--decoder-layers", "1", "-o", self.directory / "none", says=[words]
+            )
+        self.fails(
+            5, "student", GOLDEN / "seq2seq-lstm", "--layers", "1", "-o", self.directory / "none", says=["recurrent"]
+        )
+        self.assertEqual([path.name for path in self.directory.iterdir()], [])
+
     def test_keeps_the_chain_of_tags(self):
         """All layers stay, and so do the answers: those of the best chain."""
         target = self.directory / "student"

@@ -70,12 +70,12 @@ TEST(Recipe, ListsEverythingThatIsWrong) {
 TEST(Recipe, ReadsEveryForm) {
   const Recipe recipe = recipe_of(R"({"layers": {"keep": 0.5, "by": "last"}, "heads": {"keep": 2, "across": "model"},
       "ffn": 0.25, "vocabulary": {"corpus": ["a.txt", "b.txt"], "size": 100}, "data": "c.txt"})");
-  EXPECT_EQ(recipe.layers.of(6), 3U);
-  EXPECT_EQ(recipe.layer_choice, LayerChoice::kLast);
+  EXPECT_EQ(recipe.layers.keep.of(6), 3U);
+  EXPECT_EQ(recipe.layers.by, LayerChoice::kLast);
   EXPECT_TRUE(recipe.heads_across);
   EXPECT_EQ(recipe.ffn.of(2), 1U);  // never nothing
   EXPECT_EQ(recipe.vocabulary->corpus.size(), 2U);
-  EXPECT_EQ(recipe_of(R"({"layers": [0, 2]})").layer_list, (std::vector<uint32_t>{0, 2}));
+  EXPECT_EQ(recipe_of(R"({"layers": [0, 2]})").layers.list, (std::vector<uint32_t>{0, 2}));
 }
 
 TEST(Recipe, IsHeldAgainstTheTeacher) {

@@ -55,23 +55,40 @@ TEST_P(Families, KeepTheirNamesAndLeaveNothingOver) {
     std::map<std::string, int> names;
     for (const auto& op : graph.model.subgraphs.front()->ops) ++names[op->name];
     for (const auto& [name, count] : names) EXPECT_EQ(count, 1) << name;
-    if (GetParam()->source != nullptr) return;
+    if (model.is_pair() && GetParam()->why_layers_stay() != nullptr) return;  // no draft of them is made
     convert::Draft draft(model.source());
     EXPECT_EQ(draft.tensors().size(), model.source().checkpoint->tensors().size());
     EXPECT_TRUE(draft.notes().empty());
   });
 }
 
-/// Every axis narrowed at once.
+/// Every axis narrowed at once; of encoder-decoders, each side loses a layer.
 TEST_P(Families, StudentsAnswer) {
   if (GetParam()->source != nullptr) {
-    const Tiny model(*GetParam(), GetParam()->heads.front(), kHidden, true);
-    try {
-      const convert::Draft draft(model.source());
-      ADD_FAILURE() << "was not refused";
-    } catch (const convert::Error& error) {
-      EXPECT_EQ(error.code(), convert::ExitCode::kUnsupported) << error.what();
+    if (const char* why = GetParam()->why_layers_stay()) {
+      const Tiny model(*GetParam(), GetParam()->heads.front(), kHidden, true);
+      try {
+        const convert::Draft draft(model.source());
+        ADD_FAILURE() << "was not refused";
+      } catch (const convert::Error& error) {
+        EXPECT_EQ(error.code(), convert::ExitCode::kUnsupported) << error.what();
+        EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
+      }
+      return;
     }
+    for_each_model([](const Tiny& model) {
+      for (const auto& [encoder, decoder] : {std::pair(false, true), std::pair(true, false), std::pair(true, true)}) {
+        convert::Draft draft(model.source());
+        if (encoder) draft.keep_layers({1}, convert::LayerStack::kSource);
+        if (decoder) draft.keep_layers({1});
+        const convert::LayoutSize size = draft.size();
+        EXPECT_EQ(size.layers, encoder ? 1U : 2U);
+        EXPECT_EQ(size.decoder_layers, decoder ? 1U : 2U);
+        const convert::Graph graph = convert::import_source(draft.source(), model.options());
+        const auto inputs = samples(0, kVocabulary, graph.model.max_sequence, model.is_pair(), false);
+        EXPECT_LE(compare(graph, fb::DType::f32, inputs).largest, kLargestDifference);
+      }
+    });
     return;
   }
   for_each_model([](const Tiny& model) {
@@ -104,7 +121,7 @@ TEST_P(Families, StudentsAnswer) {
 
 /// Structured pruning by magnitude, or an error that names why the family has none.
 TEST_P(Families, PruneOrSayWhyNot) {
-  if (GetParam()->source != nullptr) return;  // no draft of them is made
+  if (GetParam()->source != nullptr && GetParam()->why_layers_stay() != nullptr) return;  // no draft of them is made
   for_each_model([](const Tiny& model) {
     for (const auto pattern : {convert::PrunePattern::kHeads, convert::PrunePattern::kFfn}) {
       convert::PruneOptions options;

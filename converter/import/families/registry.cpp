@@ -200,8 +200,13 @@ const Head* Family::head(fb::TaskKind task) const {
   return found == heads.end() ? nullptr : &*found;
 }
 
+namespace {
+
+constexpr const char* kWhyPairsKeep = "encoder and decoder have one width";
+
+}  // namespace
+
 const char* Family::why_layers_stay() const {
-  if (source != nullptr) return "students of encoder-decoders are not made yet";
   if (block.averaged) return "there are none";
   if (block.recurrent) return "they are recurrent";
   if (block.convolutions) return "they are convolutions";
@@ -211,11 +216,13 @@ const char* Family::why_layers_stay() const {
 
 const char* Family::why_columns_stay() const {
   if (const char* why = why_layers_stay()) return why;
+  if (source != nullptr) return kWhyPairsKeep;
   return has(Slot::kStackUp) ? "several feed-forward layers of one width stand in each" : nullptr;
 }
 
 const char* Family::why_heads_stay() const {
   if (const char* why = why_layers_stay()) return why;
+  if (source != nullptr) return kWhyPairsKeep;
   if (block.bottlenecks) return "they stand between bottlenecks";
   if (block.shifted) return "their attention is stored head by head";
   if (!has(Slot::kQuery)) return "their queries, keys and values are mixed in one matrix";
@@ -226,12 +233,14 @@ const char* Family::why_heads_stay() const {
 
 const char* Family::why_hidden_stays() const {
   if (const char* why = why_layers_stay()) return why;
+  if (source != nullptr) return kWhyPairsKeep;
   if (block.bottlenecks) return "they stand between bottlenecks";
   return block.shifted ? "their attention is stored head by head" : nullptr;
 }
 
 const char* Family::why_matrices_stay() const {
   if (const char* why = why_layers_stay()) return why;
+  if (source != nullptr) return kWhyPairsKeep;
   if (block.bottlenecks) return "they stand between bottlenecks";
   if (block.shifted) return "their attention is stored head by head";
   return has(Slot::kQuery) ? nullptr : "their queries, keys and values are mixed in one matrix";

@@ -13,6 +13,8 @@
 
 namespace bantam::convert {
 
+inline constexpr const char* kGenerationFile = "generation_config.json";
+
 inline constexpr const char* kStartIsMissing =
     "is missing: it names the token with which the decoder begins; the model's documentation does";
 

@@ -2,6 +2,8 @@
 #ifndef BANTAM_CONVERTER_IMPORT_SOURCE_WRITE_BACK_H_
 #define BANTAM_CONVERTER_IMPORT_SOURCE_WRITE_BACK_H_
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,9 +12,27 @@
 
 namespace bantam::convert {
 
-/// Names of constants whose values are not those of their source tensors one after the other, but some of them, parts or products:
-/// what has been trained of them could not be stored. O(tensors * log tensors).
-std::vector<std::string> not_written_back(const Graph& graph, const Checkpoint& checkpoint);
+/// A tensor of the directory. `turned`: it has the columns of what the graph holds as rows. `first`: the graph holds its elements from
+/// this one on, not all of them where it is alone and a table whose other rows no token has.
+struct StoredPart {
+  std::string name;
+  bool turned = false;
+  uint64_t first = 0;
+};
+
+/// By constant of the graph: the stored tensors whose values it holds, one after the other.
+using WaysBack = std::map<int32_t, std::vector<StoredPart>>;
+
+/// Constants that hold other values than some stored tensors one after the other, or the first or the last rows of one (products, biases
+/// by distance), are left out. O(values).
+WaysBack ways_back(const Graph& graph, const Checkpoint& checkpoint);
+
+/// Names of matrices and tables of embeddings that have no way back, though they come from the directory: what has been trained of
+/// them could not be stored.
+std::vector<std::string> not_written_back(const Graph& graph, const WaysBack& ways);
+
+/// Names of the vectors and tables of places of which that is so: training leaves them as they are.
+std::vector<std::string> held(const Graph& graph, const WaysBack& ways);
 
 }  // namespace bantam::convert
 
