@@ -317,6 +317,12 @@ int32_t Builder::recurrent(const std::string& name, fb::Cell cell, int32_t x,
   return y;
 }
 
+int32_t Builder::ssru(const std::string& name, int32_t x, uint32_t state) {
+  const int32_t y = activation(name, rows_symbol(x), state);
+  set_attributes<fb::RecurrentT>(op(name, {x}, {y, kAbsent})).cell = fb::Cell::ssru;
+  return y;
+}
+
 int32_t Builder::spans(const std::string& name, int32_t starts, int32_t ends, int32_t labels, uint32_t words,
                        uint32_t most_labels) {
   const int32_t y = activation(name, rows_symbol(starts), words * most_labels);

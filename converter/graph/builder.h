@@ -126,6 +126,9 @@ class Builder {
   int32_t recurrent(const std::string& name, fb::Cell cell, int32_t x, const std::vector<RecurrentWeights>& weights,
                     bool reverse, const RecurrentState& first = {}, RecurrentState* last = nullptr,
                     int32_t members = kAbsent, int32_t after = -1, uint32_t mark = 0);
+  /// The same of SSRU cells, `state` of them, which have no weights of their own. `x`: gates f and n, each in a multiple of 16
+  /// columns.
+  int32_t ssru(const std::string& name, int32_t x, uint32_t state);
   /// Scores of spans of at most `words` words for at most `labels` labels; see Spans in the schema.
   int32_t spans(const std::string& name, int32_t starts, int32_t ends, int32_t labels, uint32_t words,
                 uint32_t most_labels);

@@ -25,6 +25,7 @@
 #include "import/source/generation.h"
 #include "import/source/gliner.h"
 #include "import/source/knowledge_ernie.h"
+#include "import/source/marian.h"
 #include "import/source/model_card.h"
 #include "import/source/sentence_transformers.h"
 #include "import/source/seq2seq.h"
@@ -343,6 +344,7 @@ auto with_files(const Work& work) {
 
 ModelSource open_model_source(const fs::path& directory, const fs::path& entities) {
   return with_files([&] {
+    if (is_marian(directory)) return open_marian(directory);
     check_directory(directory);
     if (is_knowledge_ernie(directory)) return open_knowledge_ernie(directory, entities);
     if (!entities.empty()) {

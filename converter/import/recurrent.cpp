@@ -161,6 +161,20 @@ int32_t import_recurrent(Builder& builder, Weights& weights, const RecurrentSett
   return Layers(builder, weights, settings, module, base).run(x, ends);
 }
 
+int32_t import_ssru(Builder& builder, Weights& weights, const std::string& forget, const std::string& candidate,
+                    const std::string& gates, const std::string& name, int32_t x) {
+  const uint32_t cells = builder.width(x);
+  std::vector<Values> matrices, biases;
+  for (const std::string& module : {forget, candidate}) {
+    matrices.push_back(in_blocks(weights.encoder(module + ".weight", {cells, cells}), 1, cells, cells));
+    biases.push_back(in_blocks(weights.encoder(module + ".bias", {cells}), 1, cells, 1));
+  }
+  const int32_t matrix =
+      builder.linear_weight(gates + ".weight", 2 * kernels::pad16(cells), cells, concatenate(std::move(matrices)));
+  const int32_t bias = builder.vector(gates + ".bias", concatenate(std::move(biases)));
+  return builder.ssru(name, builder.linear(gates, x, matrix, bias, {}), cells);
+}
+
 void add_recurrent_layers(Builder& builder, Weights& weights, const Fields& fields, bool keep_state, Encoder* encoder) {
   const RecurrentSettings settings = read_recurrent(fields);
   const std::string own = settings.cell == fb::Cell::lstm ? "lstm" : "gru";

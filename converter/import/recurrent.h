@@ -46,6 +46,11 @@ struct RecurrentEnds {
 int32_t import_recurrent(Builder& builder, Weights& weights, const RecurrentSettings& settings,
                          const std::string& module, const std::string& base, int32_t x, const RecurrentEnds& ends = {});
 
+/// SSRU cells above `x` [tokens, width], as many as it has columns: their states. `forget` and `candidate` are modules of linear
+/// layers, `name` the cells' in the graph.
+int32_t import_ssru(Builder& builder, Weights& weights, const std::string& forget, const std::string& candidate,
+                    const std::string& gates, const std::string& name, int32_t x);
+
 /// Puts the layers of a family with Block::recurrent on its embeddings. `keep_state`: Encoder::state, too.
 void add_recurrent_layers(Builder& builder, Weights& weights, const Fields& fields, bool keep_state, Encoder* encoder);
 

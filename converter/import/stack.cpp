@@ -10,6 +10,7 @@
 
 #include "graph/places.h"
 #include "import/entities.h"
+#include "import/recurrent.h"
 #include "import/relative.h"
 
 namespace bantam::convert {
@@ -134,24 +135,29 @@ class Stack {
     return builder_.embedding(base_ + name, config_.vocabulary, config_.embedding, std::move(values));
   }
 
-  /// Rows of places, as the file has them or as the settings say.
+  /// Rows of places, as the file has them or as the settings say; a decoder's are its encoder's where they are the same.
   int32_t sinusoid_table(uint32_t positions) {
     const std::string name = family_.name(Slot::kPositions);
     if (weights_.has_encoder(name)) {
-      return builder_.table(
-          base_ + name, positions, config_.embedding,
+      return own_or_shared(
+          base_ + name, positions,
           weights_.encoder(name, {config_.first_position + config_.positions, config_.embedding}, positions));
     }
-    constexpr uint32_t kInFront = 2;  // of stepped ones: the rows of tokens that fill up
+    const uint32_t in_front = family_.settings.positions_in_front;  // the rows of tokens that fill up
     const bool halves = family_.settings.sinusoids == Settings::Sinusoids::kHalves;
     Values values;
     values.values = halves ? precise_sinusoids(positions, config_.embedding)
-                           : stepped_sinusoids(positions + kInFront, config_.embedding);
+                           : stepped_sinusoids(positions + in_front, config_.embedding);
     if (!halves) {
       values.values.erase(values.values.begin(),
-                          values.values.begin() + static_cast<std::ptrdiff_t>(size_t{kInFront} * config_.embedding));
+                          values.values.begin() + static_cast<std::ptrdiff_t>(size_t{in_front} * config_.embedding));
     }
-    return builder_.table(side_ + "sinusoids", positions, config_.embedding, std::move(values));
+    return own_or_shared(side_ + "sinusoids", positions, std::move(values));
+  }
+  int32_t own_or_shared(const std::string& name, uint32_t positions, Values values) {
+    const int32_t shared = beside_.source == nullptr ? kAbsent : beside_.source->sinusoids;
+    if (shared != kAbsent && builder_.holds(shared, values)) return shared;
+    return builder_.table(name, positions, config_.embedding, std::move(values));
   }
 
   int32_t embeddings(uint32_t positions, Encoder* out) {
@@ -182,7 +188,8 @@ class Stack {
            fb::IndexSource::positions});
     }
     if (sinusoids) {
-      tables.push_back({sinusoid_table(positions), fb::IndexSource::positions});
+      out->sinusoids = sinusoid_table(positions);
+      tables.push_back({out->sinusoids, fb::IndexSource::positions});
     }
     if (config_.task_types != 0) {
       tables.push_back({table(Slot::kTaskTypes, config_.task_types, 0, 1), fb::IndexSource::zero});
@@ -483,7 +490,21 @@ class Stack {
     return epilogue;
   }
 
+  /// What SSRU cells make of the layer's tokens, in the place of attention.
+  int32_t simple_recurrence(uint32_t i, int32_t x) {
+    builder_.enter(fb::Part::recurrent, static_cast<int32_t>(i));
+    const int32_t in = normed(i, Slot::kAttentionNorm, x);
+    const std::string prefix = layer_prefix(config_, i);
+    const int32_t states =
+        import_ssru(builder_, weights_, prefix + family_.name(Slot::kForget), prefix + family_.name(Slot::kCandidate),
+                    graph_name(config_, i, Slot::kGates), graph_name(config_, i, Slot::kCells), in);
+    EpilogueSpec after = added(i, Slot::kAttentionNorm, x);
+    after.activation = fb::ActivationKind::relu;
+    return builder_.row(graph_name(config_, i, Slot::kAttentionNorm), states, after);
+  }
+
   int32_t attention(uint32_t i, int32_t x) {
+    if (family_.has(Slot::kForget)) return simple_recurrence(i, x);
     const uint32_t heads = config_.widths.heads[i], kv_heads = kv_heads_of(config_, i);
     const uint32_t columns = heads * config_.head_width, kv_columns = kv_heads * config_.head_width;
     builder_.enter(fb::Part::attention, static_cast<int32_t>(i));

@@ -17,6 +17,7 @@ struct Encoder {
   int32_t beta = kAbsent;
   int32_t word_embeddings = kAbsent;  // for tied output layers
   std::string words;                  // their tensor, relative to the base model
+  int32_t sinusoids = kAbsent;        // rows of places
   int32_t state = kAbsent;            // [sequences, hidden], where recurrent layers keep what they end with
   std::string base;                   // prefix of names in the graph: "bert."
 };

@@ -58,7 +58,8 @@ void round_row(const Matrix& matrix, const Constant& constant, size_t n, float* 
     return;
   }
   const std::vector<float> values = scaled_row(matrix, constant, n);
-  *scale = int8_scale(values.data(), matrix.columns);
+  *scale = integer_scale(values.data(), matrix.columns);
+  if (*scale == 0) *scale = int8_scale(values.data(), matrix.columns);
   int8_quantize(values.data(), matrix.columns, *scale, row);
 }
 

@@ -25,6 +25,21 @@ float int8_scale(const float* row, size_t count) {
   return scale < 1e-35f ? 1.0f : scale;
 }
 
+float integer_scale(const float* row, size_t count) {
+  constexpr int kMost = 127;
+  constexpr float kNear = 1e-3F;
+  float largest = 0;
+  for (size_t i = 0; i < count; ++i) largest = std::max(largest, std::fabs(row[i]));
+  if (largest < 1e-30F) return 0;
+  for (int steps = 1; steps <= kMost; ++steps) {  // of the largest
+    const float inverse = static_cast<float>(steps) / largest;
+    size_t i = 0;
+    while (i < count && std::fabs(row[i] * inverse - round_even(row[i] * inverse)) < kNear) ++i;
+    if (i == count) return largest / static_cast<float>(steps);
+  }
+  return 0;
+}
+
 float int8_quantize(const float* row, size_t count, float scale, int8_t* stored) {
   const float inverse = 1.0f / scale;
   float worst = 0;

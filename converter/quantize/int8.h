@@ -11,6 +11,11 @@ namespace bantam::convert {
 /// so small that the scale would leave f32's normal range. Finite input. O(count).
 float int8_scale(const float* row, size_t count);
 
+/// The scale with which every value of `row[0, count)` is a whole number within [-127, 127] already, to some thousandths of a
+/// step: those of a model that has been of integers come back as they were. 0: there is none. O(count) for such rows, and less
+/// for others.
+float integer_scale(const float* row, size_t count);
+
 /// stored[i] = clamp(round to nearest even(row[i] / scale), -127, 127). Returns the largest |stored * scale - row|.
 float int8_quantize(const float* row, size_t count, float scale, int8_t* stored);
 

@@ -375,12 +375,13 @@ struct SoftmaxRows {
 /// A step of one recurrent row, whose gates lie in blocks of pad16(width): what its input gives them and what its state does.
 /// lstm, gates i, f, g, o, a = x + s of each: c = fma(sigmoid(f), c, sigmoid(i) * tanh(g)); h = sigmoid(o) * tanh(c).
 /// gru, gates r, z, n: n = tanh(fma(sigmoid(x_r + s_r), s_n, x_n)); h = fma(sigmoid(x_z + s_z), h - n, n).
+/// ssru, gates f, n: h = fma(sigmoid(x_f), h - x_n, x_n).
 /// All five are aligned as f32 rows.
 struct RecurrentRow {
   const float* x;
-  const float* s;
+  const float* s;  // null: ssru
   uint32_t width;
-  float* c;  // null: gru
+  float* c;  // null: gru or ssru
   float* h;
 };
 

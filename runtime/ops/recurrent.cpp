@@ -1,4 +1,4 @@
-// Recurrent: LSTM and GRU layers, whose state goes from row to row of each sequence.
+// Recurrent: LSTM, GRU and SSRU layers, whose state goes from row to row of each sequence.
 #include "ops/recurrent.h"
 
 #include <string.h>
@@ -17,17 +17,26 @@ constexpr uint32_t kWeights = 1, kBias = 2, kProjection = 3, kOfReverse = 3, kFi
 // In Op.outputs.
 constexpr uint32_t kStates = 0, kStatesCopy = 1, kLastState = 2, kLastCells = 3;
 
-/// What the op's matrices say.
+/// What the op's matrices say, or where it has none, the rows that it leaves.
 struct Sizes {
   uint32_t directions, gates, cells, state;
   Sizes(const fb::Model& model, const fb::Op& op) {
     const fb::Recurrent& layer = *op.attributes_as_Recurrent();
     directions = layer.direction() == fb::Direction::both ? 2 : 1;
-    gates = layer.cell() == fb::Cell::lstm ? 4 : 3;
+    gates = layer.cell() == fb::Cell::lstm ? 4 : layer.cell() == fb::Cell::gru ? 3 : 2;
+    if (!has_weights()) {
+      state = cells = width(tensor(model, rows_left(op))) / directions;
+      return;
+    }
     state = extent(tensor(model, operand(op.inputs(), kWeights)), 1);
     const int32_t projection = operand(op.inputs(), kProjection);
     cells = projection < 0 ? state : extent(tensor(model, projection), 1);
   }
+  static int32_t rows_left(const fb::Op& op) {
+    const int32_t rows = operand(op.outputs(), kStates);
+    return rows >= 0 ? rows : operand(op.outputs(), kLastState);
+  }
+  bool has_weights() const { return gates != 2; }
   uint32_t block() const { return kernels::pad16(cells); }
   uint32_t columns() const { return gates * block(); }
 };
@@ -78,21 +87,28 @@ Verdict verify_recurrent(const Site& site) {
       return corrupt("a recurrent layer's matrix has not two dimensions", input(at));
     }
   }
+  if (layer.cell() != fb::Cell::ssru) {
+    if (input(kWeights) < 0) return corrupt("a recurrent layer lacks a matrix");
+  } else {
+    const int32_t left = Sizes::rows_left(site.op);
+    const bool known = left >= 0 && tensor(site.model, left).shape()->size() == 2;
+    if (!known) return corrupt("a recurrent layer lacks its output");
+  }
   const Sizes sizes(site.model, site.op);
   if (sizes.cells > kMaxWidth / 8 || sizes.state > kMaxWidth / 2) {
     return unsupported("a recurrent layer is too wide", input(kWeights));
   }
   const bool lstm = layer.cell() == fb::Cell::lstm;
   if (!lstm && (input(kProjection) >= 0 || input(kFirstCells) >= 0 || operand(site.op.outputs(), kLastCells) >= 0)) {
-    return corrupt("a GRU has neither cells nor a projection");
+    return corrupt("only an LSTM has cells or a projection");
   }
   for (uint32_t d = 0; d < 2; ++d) {
     const uint32_t own = d * kOfReverse;
     const int32_t bias = input(kBias + own), projection = input(kProjection + own);
-    if (d == sizes.directions) {
+    if (d == sizes.directions || !sizes.has_weights()) {
       const bool none = input(kWeights + own) < 0 && bias < 0 && projection < 0;
-      if (!none) return corrupt("a recurrent layer of one direction has the weights of two");
-      break;
+      if (!none) return corrupt("a recurrent layer has weights that its cell or its direction does not have");
+      continue;
     }
     BANTAM_CHECK(check_matrix(site, input(kWeights + own), sizes.columns(), sizes.state));
     BANTAM_CHECK(check_vector(site, bias, sizes.columns(), "the bias is not an f32 vector of the gates' width"));
@@ -132,11 +148,13 @@ class Product {
     return part(uint64_t{rows} * kernels::pad16(extent(w, 1))) + part(uint64_t{rows} * sizeof(float)) + part(own);
   }
 
-  /// `at`: scratch for `rows` rows.
+  /// `at`: scratch for `rows` rows. No weights: there is nothing to multiply with.
   Product(const TileRun& run, int32_t weights, int32_t bias, uint32_t rows, uint8_t* at)
-      : run_(run), w_(tensor(run.model, weights)), bias_(constant<float>(run, bias)), integers_(integer_weights(w_)) {
-    k_ = extent(w_, 1);
-    n_ = kernels::pad16(extent(w_, 0));
+      : run_(run), w_(weights < 0 ? nullptr : &tensor(run.model, weights)), bias_(constant<float>(run, bias)) {
+    if (w_ == nullptr) return;
+    integers_ = integer_weights(*w_);
+    k_ = extent(*w_, 1);
+    n_ = kernels::pad16(extent(*w_, 0));
     if (!integers_) return;
     copies_ = reinterpret_cast<int8_t*>(at);
     at += part(uint64_t{rows} * kernels::pad16(k_));
@@ -148,7 +166,7 @@ class Product {
     args_.bias = bias_;
     args_.k = kernels::pad4(k_);
     args_.n = n_;
-    bind_weights(run, w_, &args_);
+    bind_weights(run, *w_, &args_);
     args_.scratch = reinterpret_cast<int8_t*>(at);
   }
 
@@ -162,7 +180,7 @@ class Product {
       args_.y_stride = n_;
       return run_.kernels.linear_q8(args_) && finite;
     }
-    return run_.kernels.linear_f32({x, x_stride, rows, blob<void>(run_, w_.data()), element(w_.type()), bias_, k_, n_,
+    return run_.kernels.linear_f32({x, x_stride, rows, blob<void>(run_, w_->data()), element(w_->type()), bias_, k_, n_,
                                     kernels::Activation::kNone, y, n_});
   }
 
@@ -179,10 +197,10 @@ class Product {
 
  private:
   const TileRun& run_;
-  const fb::Tensor& w_;
+  const fb::Tensor* w_;
   const float* bias_;
-  bool integers_;
-  uint32_t k_, n_;
+  bool integers_ = false;
+  uint32_t k_ = 0, n_ = 0;
   int8_t* copies_ = nullptr;
   float* scales_ = nullptr;
   kernels::LinearQ8 args_ = {};
@@ -199,7 +217,7 @@ struct ScratchPlaces {
     state = 0;
     cells = state + floats(kernels::pad16(sizes.state));
     sums = cells + (sizes.gates == 4 ? floats(sizes.block()) : 0);
-    wide = sums + floats(sizes.columns());
+    wide = sums + (sizes.has_weights() ? floats(sizes.columns()) : 0);
     products = wide + (projection < 0 ? 0 : floats(sizes.block()));
     // The matrices of both directions may be stored in different ways.
     uint64_t most = 0;
@@ -277,7 +295,7 @@ class Layer {
         projects_(operand(op.inputs(), kProjection) >= 0),
         weights_(run, operand(op.inputs(), kWeights + direction * kOfReverse),
                  operand(op.inputs(), kBias + direction * kOfReverse), most_, run.scratch + places_.products),
-        projection_(run, operand(op.inputs(), projects_ ? kProjection + direction * kOfReverse : kWeights), -1, most_,
+        projection_(run, operand(op.inputs(), kProjection + direction * kOfReverse), -1, most_,
                     run.scratch + places_.products + weights_bytes(op)) {}
 
   /// False: a value is not finite.
@@ -299,7 +317,7 @@ class Layer {
   }
   uint64_t weights_bytes(const fb::Op& op) const {
     const int32_t index = operand(op.inputs(), kWeights + direction_ * kOfReverse);
-    return Product::scratch(tensor(run_.model, index), most_);
+    return index < 0 ? 0 : Product::scratch(tensor(run_.model, index), most_);
   }
   float* floats(uint64_t place, uint32_t lane, uint32_t columns) const {
     return reinterpret_cast<float*>(run_.scratch + place) + size_t{lane} * columns;
@@ -385,12 +403,12 @@ class Layer {
 
   /// One row of each lane's sequence.
   bool step() {
-    float* sums = floats(places_.sums, 0, 0);
-    bool finite = weights_(state(0), lanes_, sums);
+    float* sums = sizes_.has_weights() ? floats(places_.sums, 0, 0) : nullptr;
+    bool finite = sums == nullptr || weights_(state(0), lanes_, sums);
     for (uint32_t lane = 0; lane < lanes_; ++lane) {
       kernels::RecurrentRow row;
       row.x = x_.from(row_[lane]).f32() + direction_ * sizes_.columns();
-      row.s = sums + size_t{lane} * sizes_.columns();
+      row.s = sums == nullptr ? nullptr : sums + size_t{lane} * sizes_.columns();
       row.width = sizes_.cells;
       row.c = has_cells() ? cells(lane) : nullptr;
       row.h = projects_ ? floats(places_.wide, lane, sizes_.block()) : state(lane);

@@ -332,8 +332,9 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
     const uint32_t sequences = most_sequences(limits, phase);
     const bool of_tokens = step->rows() == static_cast<int32_t>(kTokens);
     uint32_t of_step[kSymbols];
-    round_symbols(model, limits, most_tokens(limits, phase), sequences,
-                  of_tokens ? limits.tile_rows : largest_tile(model, limits, sequences), of_step);
+    const uint32_t tokens = most_tokens(limits, phase);
+    round_symbols(model, limits, tokens, sequences, largest_tile(model, limits, of_tokens ? tokens : sequences),
+                  of_step);
     raise(step_bytes(model, limits, *step, most_keys(limits, phase), limits.source, of_step), &out->tile_heads);
   }
   out->worker_size = out->tile_heads + tile_heads;

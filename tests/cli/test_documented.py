@@ -31,6 +31,7 @@ MODELS = {
     "minilm": "sentence-mean",
     "stories": "gpt2-text",
     "en-de": "marian-text",
+    "en-pt": "marian-ssru",
     "bart": "bart-text",
     "g2p": "seq2seq-gru",
 }
@@ -51,6 +52,7 @@ DIRECTORIES = {
     "minilm-snips-joint": SHARED / "models" / "minilm-snips-joint",
     "stories260k": SHARED / "models" / "stories260k",
     "g2p-gru": SHARED / "models" / "g2p-gru",
+    "enpt": GOLDEN / "marian-ssru",
 }
 TEXTS = [
     "lines.txt",

@@ -55,6 +55,30 @@ TEST(Int8, ExactValuesStayExact) {
   for (size_t i = 0; i < row.size(); ++i) EXPECT_EQ(static_cast<float>(stored[i]), row[i]);
 }
 
+TEST(Int8, IntegersOfASourceComeBack) {
+  std::mt19937 random(5);
+  std::uniform_int_distribution<int> any(-90, 90);
+  for (const float factor : {320.8638F, 1.0F, 3.7e-4F, 2.5e20F}) {
+    std::vector<float> row;
+    std::vector<int8_t> wanted, stored(256);
+    for (int i = 0; i < 256; ++i) {
+      wanted.push_back(static_cast<int8_t>(any(random)));
+      row.push_back(static_cast<float>(wanted.back()) / factor);
+    }
+    const float scale = integer_scale(row.data(), row.size());
+    EXPECT_NEAR(scale * factor, 1, 1e-5);
+    EXPECT_LE(int8_quantize(row.data(), row.size(), scale, stored.data()), 1e-5F * scale);
+    EXPECT_EQ(stored, wanted);
+  }
+  std::normal_distribution<float> normal(0, 1);
+  std::vector<float> row(256);
+  for (float& value : row) value = normal(random);
+  EXPECT_EQ(integer_scale(row.data(), row.size()), 0.0F);
+  const std::vector<float> zeros(20, 0.0F), tiny(20, 1e-40F);
+  EXPECT_EQ(integer_scale(zeros.data(), 20), 0.0F);
+  EXPECT_EQ(integer_scale(tiny.data(), 20), 0.0F);
+}
+
 TEST(Half, EveryF16SurvivesTheWayThere) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     const float value = float_from_f16(static_cast<uint16_t>(bits));

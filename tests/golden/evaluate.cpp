@@ -209,15 +209,17 @@ class Evaluator {
     return (static_cast<uint32_t>(words.at(id / 32)) >> id % 32 & 1U) != 0;
   }
 
-  /// LSTM and GRU as PyTorch writes them, row after row; ids are one sequence.
+  /// LSTM and GRU as PyTorch writes them, SSRU as its paper does, row after row; ids are one sequence.
   void recurrent(const fb::OpT& op) {
     const fb::RecurrentT& layer = *op.attributes.AsRecurrent();
     const auto input = [&](size_t at) { return at < op.inputs.size() ? op.inputs[at] : -1; };
     const Matrix& x = tensors_.at(op.inputs.at(0));
     const bool lstm = layer.cell == fb::Cell::lstm, both = layer.direction == fb::Direction::both;
-    const size_t directions = both ? 2 : 1, state = extent(op.inputs.at(1), 1);
+    const bool ssru = layer.cell == fb::Cell::ssru;
+    const size_t directions = both ? 2 : 1;
+    const size_t state = ssru ? extent(op.outputs.at(0), 1) / directions : extent(op.inputs.at(1), 1);
     const size_t cells = input(3) < 0 ? state : extent(input(3), 1), block = (cells + 15) / 16 * 16;
-    const size_t gates = (lstm ? 4 : 3) * block;
+    const size_t gates = (lstm ? 4 : ssru ? 2 : 3) * block;
     Matrix y{x.rows, directions * state, std::vector<double>(x.rows * directions * state)};
     Matrix last{1, directions * state, {}}, last_cells{1, directions * cells, {}};
     const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
@@ -232,7 +234,8 @@ class Evaluator {
       for (size_t step = 0; step < x.rows; ++step) {
         const size_t row = reverse ? x.rows - 1 - step : step;
         if (!is_member(layer, input(9), row)) continue;
-        const std::vector<double> s = product(input(1 + 3 * d), input(2 + 3 * d), h);
+        const std::vector<double> s =
+            ssru ? std::vector<double>(gates) : product(input(1 + 3 * d), input(2 + 3 * d), h);
         std::vector<double> out(cells);
         for (size_t i = 0; i < cells; ++i) {
           const auto given = [&](size_t gate) { return x.at(row, d * gates + gate * block + i); };
@@ -240,6 +243,9 @@ class Evaluator {
           if (lstm) {
             c[i] = sigmoid(both_of(1)) * c[i] + sigmoid(both_of(0)) * std::tanh(both_of(2));
             out[i] = sigmoid(both_of(3)) * std::tanh(c[i]);
+          } else if (ssru) {
+            const double f = sigmoid(given(0));
+            out[i] = f * h[i] + (1 - f) * given(1);
           } else {
             const double n = std::tanh(given(2) + sigmoid(both_of(0)) * s[2 * block + i]), z = sigmoid(both_of(1));
             out[i] = (1 - z) * n + z * h[i];

@@ -177,7 +177,7 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("marks"), model.takes_marks());
     EXPECT_EQ(links("scores that are capped"), family.settings.soft_cap != nullptr);
     EXPECT_EQ(links("attention"), !family.block.averaged && !family.block.recurrent && !family.block.convolutions);
-    EXPECT_EQ(links("recurrent"), family.block.recurrent || model.finds());
+    EXPECT_EQ(links("recurrent"), family.block.recurrent || family.has(Slot::kForget) || model.finds());
   });
 }
 

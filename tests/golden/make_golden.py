@@ -22,6 +22,7 @@ import generation
 import pair_generation
 import jina_bert
 import knowledge_ernie
+import marian
 import multilingual
 import papers
 import recurrent
@@ -660,6 +661,10 @@ def make_seq2seq(root, name, seed):
     seq2seq.make(root / name, randomize, seed)
 
 
+def make_student(root, name, seed):
+    marian.make(root / name, seed)
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "models")
     root.mkdir(parents=True, exist_ok=True)
@@ -685,6 +690,8 @@ def main():
     makers += [(name, make_recurrent, seed) for seed, name in enumerate(recurrent.LAYOUTS, start=360)]
     makers += [(name, make_textcnn, seed) for seed, name in enumerate(textcnn.LAYOUTS, start=380)]
     makers += [(name, make_seq2seq, seed) for seed, name in enumerate(seq2seq.LAYOUTS, start=370)]
+    # With these texts neither end at once nor go on for ever.
+    makers += [(name, make_student, seed) for name, seed in zip(marian.LAYOUTS, (506, 516), strict=True)]
     for name, maker, seed in makers:
         if not any(fnmatch.fnmatch(name, pattern) for pattern in sys.argv[2:] or ["*"]):
             continue

@@ -46,6 +46,8 @@ constexpr Layer kLayers[] = {
     {fb::Cell::lstm, fb::Direction::both, 18, 18, true, true, true},
     {fb::Cell::gru, fb::Direction::reverse, 5, 5, false, true, true, 3},
     {fb::Cell::lstm, fb::Direction::forward, 16, 16, false, true, false, 3},
+    {fb::Cell::ssru, fb::Direction::forward, 16, 16, false, false},
+    {fb::Cell::ssru, fb::Direction::forward, 21, 21, false, false},
 };
 
 std::string name_of(const Layer& layer) {
@@ -66,9 +68,11 @@ class Maker {
         build_.embedding("words", kVocabulary, kEmbedding, values(size_t{kVocabulary} * kEmbedding, 1.0F));
     const int32_t x = build_.embed("embeddings", {{words, fb::IndexSource::ids}}, {});
     const bool lstm = layer_.cell == fb::Cell::lstm, both = layer_.direction == fb::Direction::both;
-    const uint32_t directions = both ? 2 : 1, block = (layer_.cells + 15) / 16 * 16, gates = (lstm ? 4 : 3) * block;
+    const bool ssru = layer_.cell == fb::Cell::ssru;
+    const uint32_t directions = both ? 2 : 1, block = (layer_.cells + 15) / 16 * 16;
+    const uint32_t gates = (lstm ? 4 : ssru ? 2 : 3) * block;
     std::vector<RecurrentWeights> weights;
-    for (uint32_t d = 0; d < directions; ++d) {
+    for (uint32_t d = 0; d < directions && !ssru; ++d) {
       RecurrentWeights own;
       own.weights = matrix(gates, layer_.state);
       own.bias = d == 0 || !both ? build_.vector(name(), values(gates, 0.3F)) : kAbsent;
@@ -81,9 +85,11 @@ class Maker {
       first.state = linear(mean, directions * layer_.state);
       if (lstm) first.cells = linear(mean, directions * layer_.cells);
     }
-    const int32_t y = build_.recurrent("layer", layer_.cell, linear(x, directions * gates), weights,
-                                       layer_.direction == fb::Direction::reverse, first, layer_.last ? &last : nullptr,
-                                       layer_.members ? members() : kAbsent, layer_.after);
+    const int32_t given = linear(x, directions * gates);
+    const int32_t y =
+        ssru ? build_.ssru("layer", given, layer_.state)
+             : build_.recurrent("layer", layer_.cell, given, weights, layer_.direction == fb::Direction::reverse, first,
+                                layer_.last ? &last : nullptr, layer_.members ? members() : kAbsent, layer_.after);
     build_.output("rows", fb::OutputRole::none, y);
     build_.output("above", fb::OutputRole::none, linear(y, 17));
     if (layer_.last) build_.output("state", fb::OutputRole::none, last.state);

@@ -193,7 +193,9 @@ const Pair kPairs[] = {{"bart-generate", fb::DType::f32, 61, false},
                        {"seq2seq-last", fb::DType::i4, 37, false},
                        {"seq2seq-zeros", fb::DType::i8, 37, false},
                        {"seq2seq-general", fb::DType::i8, 37, false},
-                       {"seq2seq-dot", fb::DType::f32, 37, false}};
+                       {"seq2seq-dot", fb::DType::f32, 37, false},
+                       {"marian-ssru", fb::DType::f32, 39, false},
+                       {"marian-ssru-apart", fb::DType::i8, 289, false}};
 
 INSTANTIATE_TEST_SUITE_P(Pairs, Sources, ::testing::ValuesIn(kPairs), [](const auto& kind) {
   std::string name = kind.param.model + std::string("_") + fb::EnumNameDType(kind.param.weights) +

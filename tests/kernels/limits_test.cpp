@@ -152,6 +152,8 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
       state.as<float>()[40] = bad;
       EXPECT_FALSE(t->recurrent_row({gates.as<float>(), gates.as<float>(), 41, nullptr, state.as<float>()}))
           << isa_name(t->isa);
+      state.as<float>()[40] = bad;
+      EXPECT_FALSE(t->recurrent_row({gates.as<float>(), nullptr, 41, nullptr, state.as<float>()})) << isa_name(t->isa);
       const uint32_t rows[] = {0, 0};
       float scores[2];
       EXPECT_FALSE(t->span_scores({x.as<float>(), keys.as<float>(), 41, keys.as<float>(), 48, rows, 2, scores}))

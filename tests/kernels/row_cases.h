@@ -502,6 +502,7 @@ class Case<RecurrentRow> {
     Random random(seed);
     width_ = (wanted != nullptr ? *wanted : RowShape::random(random)).width;
     lstm_ = wanted != nullptr || random.chance(50);
+    ssru_ = !lstm_ && random.chance(40);
     const float scale = random.chance(20) ? 40.0f : 2.0f;
     x_ = make_f32_rows(random, gates(), width_, pad16(width_), scale);
     s_ = make_f32_rows(random, gates(), width_, pad16(width_), scale);
@@ -514,7 +515,8 @@ class Case<RecurrentRow> {
     h_now_ = Guarded(h_.size());
     std::memcpy(c_now_.data(), c_.data(), c_.size());
     std::memcpy(h_now_.data(), h_.data(), h_.size());
-    return {x_.as<float>(), s_.as<float>(), width_, lstm_ ? c_now_.as<float>() : nullptr, h_now_.as<float>()};
+    return {x_.as<float>(), ssru_ ? nullptr : s_.as<float>(), width_, lstm_ ? c_now_.as<float>() : nullptr,
+            h_now_.as<float>()};
   }
 
   Result run(const Table& table) {
@@ -532,6 +534,10 @@ class Case<RecurrentRow> {
       const auto x = [&](uint32_t gate) { return double{x_.as<float>()[gate * pad16(width_) + i]}; };
       const auto s = [&](uint32_t gate) { return double{s_.as<float>()[gate * pad16(width_) + i]}; };
       const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+      if (ssru_) {
+        ASSERT_NEAR(h[i], x(1) + sigmoid(x(0)) * (double{h_.as<float>()[i]} - x(1)), 2e-7 * (50 + std::fabs(x(1))));
+        continue;
+      }
       if (!lstm_) {
         const double n = std::tanh(x(2) + sigmoid(x(0) + s(0)) * s(2)), z = sigmoid(x(1) + s(1));
         ASSERT_NEAR(h[i], (1 - z) * n + z * double{h_.as<float>()[i]}, 4e-6);
@@ -547,7 +553,7 @@ class Case<RecurrentRow> {
   uint32_t gates() const { return lstm_ ? 4 : 3; }
 
   uint32_t width_ = 0;
-  bool lstm_ = false;
+  bool lstm_ = false, ssru_ = false;
   Guarded x_, s_, c_, h_, c_now_, h_now_;
 };
 

@@ -10,8 +10,9 @@ namespace {
 
 constexpr uint32_t kIds = 70, kCells = 20, kState = 6, kGates = 4 * 32;
 
-/// Both directions of an LSTM with a projection and a first state, above embeddings that are the gates.
-ModelBuilder recurrent_model() {
+/// Both directions of an LSTM with a projection and a first state, above embeddings that are the gates; or of SSRU cells above
+/// the same.
+ModelBuilder model_of(fb::Cell cell) {
   ModelBuilder b;
   b.model.inputs.push_back(std::make_unique<fb::InputT>());
   b.model.inputs[0]->name = "input_ids";
@@ -45,17 +46,23 @@ ModelBuilder recurrent_model() {
     b.op("slice", attributes(slice), {mean}, {first});
     inputs.push_back(first);
   }
+  if (cell == fb::Cell::ssru) inputs.assign({inputs[0], -1, -1, -1, -1, -1, -1, -1, -1});
+  const uint32_t left = cell == fb::Cell::ssru ? 60 : kState;
   const int32_t members = b.vector("members", std::vector<float>((kIds + 31) / 32));
   b.model.tensors[static_cast<size_t>(members)]->type = fb::DType::i32;
   inputs.push_back(members);
-  const int32_t rows = b.output("rows", 0, 2 * kState);
-  const int32_t last = b.output("last", 1, 2 * kState);
-  const int32_t cells = b.output("cells", 1, 2 * kCells);
+  const int32_t rows = b.output("rows", 0, 2 * left);
+  const int32_t last = b.output("last", 1, 2 * left);
+  const int32_t cells = cell == fb::Cell::lstm ? b.output("cells", 1, 2 * kCells) : -1;
   fb::RecurrentT layer;
+  layer.cell = cell;
   layer.direction = fb::Direction::both;
   b.op("layer", attributes(layer), inputs, {rows, -1, last, cells});
   return b;
 }
+
+ModelBuilder recurrent_model() { return model_of(fb::Cell::lstm); }
+ModelBuilder ssru_model() { return model_of(fb::Cell::ssru); }
 
 fb::OpT& layer(fb::ModelT& m) { return *m.subgraphs[0]->ops.back(); }
 fb::RecurrentT& fields(fb::ModelT& m) { return *layer(m).attributes.AsRecurrent(); }
@@ -66,9 +73,10 @@ void swap(fb::ModelT& m, size_t a, size_t b) { std::swap(layer(m).inputs[a], lay
 
 const OpEdit kEdits[] = {
     {"a step of tokens", [](auto& m) { m.subgraphs[0]->steps[1]->rows = 0; }},
-    {"an unknown cell", [](auto& m) { fields(m).cell = static_cast<fb::Cell>(2); }},
+    {"an unknown cell", [](auto& m) { fields(m).cell = static_cast<fb::Cell>(3); }},
     {"an unknown direction", [](auto& m) { fields(m).direction = static_cast<fb::Direction>(3); }},
     {"another cell", [](auto& m) { fields(m).cell = fb::Cell::gru; }},
+    {"a cell without weights", [](auto& m) { fields(m).cell = fb::Cell::ssru; }},
     {"one direction", [](auto& m) { fields(m).direction = fb::Direction::forward; }},
     {"gates absent", [](auto& m) { layer(m).inputs[0] = -1; }},
     {"gates that are a constant", [](auto& m) { swap(m, 0, 1); }},
@@ -106,6 +114,16 @@ const OpEdit kEdits[] = {
 };
 
 TEST(HostileRecurrent, IsRefusedWithAReason) { expect_refused(kEdits, recurrent_model); }
+
+const OpEdit kSsruEdits[] = {
+    {"weights", [](auto& m) { layer(m).inputs[1] = 0; }},
+    {"a bias", [](auto& m) { layer(m).inputs[5] = 0; }},
+    {"neither rows nor a last state", [](auto& m) { layer(m).outputs[0] = layer(m).outputs[2] = -1; }},
+    {"rows of another width", [](auto& m) { written(m, 0).shape[1] = fixed(130); }},
+    {"first cells", [](auto& m) { layer(m).inputs[8] = layer(m).inputs[0]; }},
+};
+
+TEST(HostileRecurrent, CellsWithoutWeightsAreRefusedWithAReason) { expect_refused(kSsruEdits, ssru_model); }
 
 TEST(HostileRecurrent, OpensWithoutWhatIsOptional) {
   ModelBuilder builder = recurrent_model();

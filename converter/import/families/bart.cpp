@@ -1,5 +1,6 @@
-// BART (arXiv 1910.13461) and the translators and summarisers whose layers are called as its are: mBART (arXiv 2001.08210), Marian (arXiv
-// 1804.00344), M2M-100 and NLLB (arXiv 2010.11125, 2207.04672), Pegasus (arXiv 1912.08777), Blenderbot (arXiv 2004.13637).
+// BART (arXiv 1910.13461) and the translators and summarisers whose layers are called as its are: mBART (arXiv 2001.08210),
+// Marian (arXiv 1804.00344; its students with SSRU cells), M2M-100 and NLLB (arXiv 2010.11125, 2207.04672), Pegasus (arXiv
+// 1912.08777), Blenderbot (arXiv 2004.13637).
 #include "import/families/blocks.h"
 
 namespace bantam::convert {
@@ -114,6 +115,29 @@ Family marian() {
   // The words of texts that come out, where they are others than of those that go in.
   family.settings.vocabulary = {"decoder_vocab_size", 58101};
   family.settings.synonyms = {{"vocab_size", "decoder_vocab_size"}};
+  return family;
+}
+
+Family marian_ssru() {
+  StackKind kind;
+  kind.embedding_norm = false;
+  kind.sinusoids = Settings::Sinusoids::kSteps;
+  kind.in_front = 0;
+  Family family = bart_like(kind, "marian_ssru", "MarianSsru", "MTModel");
+  family.settings.vocabulary = {"decoder_vocab_size", 0};
+  family.settings.epsilon_otherwise = 1e-9;
+  auto source = *family.source;
+  source.settings.epsilon_otherwise = 1e-9;
+  family.source = std::make_shared<const Family>(std::move(source));
+  for (const Slot slot :
+       {Slot::kQuery, Slot::kKey, Slot::kValue, Slot::kAttentionOut, Slot::kQkv, Slot::kHeads, Slot::kAttention}) {
+    family.roles.erase(slot);
+  }
+  family.roles.insert({{Slot::kForget, "ssru.forget"},
+                       {Slot::kCandidate, "ssru.candidate"},
+                       {Slot::kGates, "ssru.gates"},
+                       {Slot::kCells, "ssru"}});
+  family.roles[Slot::kAttentionNorm] = "ssru_layer_norm";
   return family;
 }
 

@@ -77,6 +77,8 @@ enum class Slot {
   kSumNorm,           // behind it, of its sum with what the layer reads
   kAttentionOutNorm,  // of what attention and what feed-forward layers make, before it is added
   kDownOutNorm,
+  kForget,  // of SSRU cells in the place of attention to the tokens in front
+  kCandidate,
   // Of bottlenecks: their dense layers and norms, in front (of the residual; of queries and keys) and behind; feed-forward
   // layers in front of the last one, numbered inside the layer ("ffn.{}.").
   kNarrow,
@@ -112,6 +114,8 @@ enum class Slot {
   kQkv,
   kHeads,
   kAttention,
+  kGates,  // of SSRU cells, both above each other, and the cells
+  kCells,
   kCrossKeysValues,
   kCrossAttention,
   kEntityQkv,
@@ -224,7 +228,7 @@ struct Settings {
   /// Embeddings are multiplied by the root of their width where this flag is set.
   const char* scaled_if = nullptr;
   /// Positions are sinusoids, which not every file holds. kHalves: sines, then cosines, of p / 10000^(2 i / width). kSteps: of
-  /// p / 10000^(i / (width / 2 - 1)).
+  /// p / 10000^(i / (width / 2 - 1)), from the place behind those of `positions_in_front` on.
   enum class Sinusoids { kNone, kHalves, kSteps };
   Sinusoids sinusoids = Sinusoids::kNone;
   /// What the output layer over the vocabulary reads is divided by the root of its width: where "scale_decoder_outputs" says so; with

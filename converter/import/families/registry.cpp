@@ -80,6 +80,8 @@ Axes plain_axes(Slot slot) {
     case Slot::kEmbeddingProjection:
       return {Axis::kHidden, Axis::kEmbedding};
     case Slot::kConvolution:
+    case Slot::kForget:
+    case Slot::kCandidate:
       return {Axis::kHidden, Axis::kHidden};
     case Slot::kFactorProjection:
       return {Axis::kHidden, Axis::kNone};
@@ -132,6 +134,8 @@ Axes plain_axes(Slot slot) {
     case Slot::kQkv:
     case Slot::kHeads:
     case Slot::kAttention:
+    case Slot::kGates:
+    case Slot::kCells:
     case Slot::kCrossKeysValues:
     case Slot::kCrossAttention:
     case Slot::kEntityQkv:

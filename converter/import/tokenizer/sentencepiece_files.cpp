@@ -206,6 +206,11 @@ class SpmReader {
   /// where it is a code point that this one does not know: MarianTokenizer looks that up, too.
   void read_numbered_pieces() {
     source_.model.kind = fb::TokenModelKind::unigram;
+    if (is_of_marian_itself() && model_.byte_fallback) {
+      source_.byte_fallback = true;
+      const uint32_t drops = model_.add_dummy_prefix ? text::kDecodeDropsFirst : 0u;
+      set_decoder(source_, text::kDecodePieces, text::kDecodeMarks | text::kDecodeByteFallback | drops);
+    }
     read_vocabulary_object(file_.numbers, "vocabulary", source_, problems_);
     auto& vocabulary = source_.vocabulary;
     std::sort(vocabulary.begin(), vocabulary.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -238,6 +243,9 @@ class SpmReader {
                       file_.name, scores.size() - known, scores.size()));
     }
   }
+
+  /// Of its own program, not of transformers: it leaves everything to SentencePiece.
+  bool is_of_marian_itself() const { return file_.model_type == "marian_ssru"; }
 
   /// Every two pieces that are a third merge into it, in the order of the numbers of those.
   void read_merges_of_pieces() {

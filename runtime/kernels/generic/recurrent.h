@@ -1,4 +1,4 @@
-// recurrent_row: the gates of LSTM and GRU cells.
+// recurrent_row: the gates of LSTM, GRU and SSRU cells.
 #ifndef BANTAM_KERNELS_GENERIC_RECURRENT_H_
 #define BANTAM_KERNELS_GENERIC_RECURRENT_H_
 
@@ -24,12 +24,19 @@ BANTAM_INLINE F32 gru_vector(const RecurrentRow& a, uint32_t i, size_t block) {
   return fma(z, load(a.h + i) - n, n);
 }
 
+BANTAM_INLINE F32 ssru_vector(const RecurrentRow& a, uint32_t i, size_t block) {
+  const F32 n = load(a.x + block + i);
+  return fma(sigmoid(load(a.x + i)), load(a.h + i) - n, n);
+}
+
 inline bool recurrent_row(const RecurrentRow& a) {
   const size_t block = pad16(a.width);
   Finite finite;
   for_vectors(
       a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        const F32 h = a.c != nullptr ? lstm_vector(a, i, block) : gru_vector(a, i, block);
+        const F32 h = a.c != nullptr   ? lstm_vector(a, i, block)
+                      : a.s != nullptr ? gru_vector(a, i, block)
+                                       : ssru_vector(a, i, block);
         finite.note(lanes.keep_row(h));
         // h is finite where c is infinite.
         if (a.c != nullptr) finite.note(lanes.keep_row(load(a.c + i)));
