@@ -126,6 +126,8 @@ class Builder {
   int32_t recurrent(const std::string& name, fb::Cell cell, int32_t x, const std::vector<RecurrentWeights>& weights,
                     bool reverse, const RecurrentState& first = {}, RecurrentState* last = nullptr,
                     int32_t members = kAbsent, int32_t after = -1, uint32_t mark = 0);
+  /// `x`: factors [rows, 2 K]; `nodes`: 2 K numbers; see Tree in the schema.
+  int32_t tree(const std::string& name, int32_t x, std::vector<int32_t> nodes);
   /// Scores of spans of at most `words` words for at most `labels` labels; see Spans in the schema.
   int32_t spans(const std::string& name, int32_t starts, int32_t ends, int32_t labels, uint32_t words,
                 uint32_t most_labels);
