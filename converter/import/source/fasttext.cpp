@@ -19,7 +19,7 @@ constexpr int32_t kNewestVersion = 12, kLastWithoutGrams = 11;
 constexpr int32_t kSupervised = 3;
 constexpr int32_t kMostWidth = 1 << 16, kMostWordsOfFile = 1 << 22, kMostBuckets = 1 << 30, kMostLabels = 1 << 20;
 constexpr size_t kMostTextOfWord = 4096;
-constexpr uint64_t kMostRows = 1U << 24;
+constexpr uint64_t kMostTableRows = 1U << 24;
 constexpr uint64_t kMostFloats = uint64_t{1} << 32;
 constexpr int32_t kCentroids = 256;
 constexpr std::string_view kLabel = "__label__";
@@ -110,7 +110,7 @@ class FastTextReader {
     if (words + labels != all) broken(fmt::format("says {} words and {} labels, together {}", words, labels, all));
     number<int64_t>();  // tokens of the training data
     const auto pruned = number<int64_t>();
-    if (pruned < -1 || pruned > static_cast<int64_t>(kMostRows)) broken(fmt::format("says {} n-grams", pruned));
+    if (pruned < -1 || pruned > static_cast<int64_t>(kMostTableRows)) broken(fmt::format("says {} n-grams", pruned));
     for (int32_t i = 0; i < all; ++i) entry(i, i < words);
     model_.all_grams = pruned < 0;
     for (int64_t i = 0; i < pruned; ++i) {
@@ -146,7 +146,7 @@ class FastTextReader {
   /// Rows and columns of a matrix whose numbers follow, or their codes.
   MemoryTensor shaped() {
     const auto rows = number<int64_t>(), columns = number<int64_t>();
-    if (rows <= 0 || columns != static_cast<int64_t>(model_.width) || rows > static_cast<int64_t>(kMostRows) ||
+    if (rows <= 0 || columns != static_cast<int64_t>(model_.width) || rows > static_cast<int64_t>(kMostTableRows) ||
         static_cast<uint64_t>(rows) * model_.width > kMostFloats) {
       broken(fmt::format("has a matrix of {} rows of {} numbers, whose columns are not {}, or which is too large", rows,
                          columns, model_.width));

@@ -21,11 +21,11 @@ namespace {
 
 constexpr size_t kMostLine = size_t{4} << 20;
 constexpr size_t kMostWord = 4096;
-constexpr uint64_t kMostColumns = 1U << 16;
-constexpr uint64_t kMostRows = 1U << 22;  // what a lookup table of words holds (text::kMaxVocabulary)
+constexpr uint64_t kMostVectorColumns = 1U << 16;
+constexpr uint64_t kMostVectorRows = 1U << 22;  // what a lookup table of words holds (text::kMaxVocabulary)
 constexpr uint64_t kMostNumbers = uint64_t{1} << 32;
 constexpr size_t kShownLines = 8;
-constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kColumnBlanks = " \t";
 
 std::string shown_word(std::string_view word) {
   return fmt::format("\"{}\"{}", printable(word.substr(0, 40)), word.size() > 40 ? "..." : "");
@@ -34,8 +34,8 @@ std::string shown_word(std::string_view word) {
 /// The parts of a line between blanks.
 std::vector<std::string_view> columns_of(std::string_view line) {
   std::vector<std::string_view> parts;
-  for (size_t at = 0; (at = line.find_first_not_of(kBlanks, at)) != std::string_view::npos;) {
-    const size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+  for (size_t at = 0; (at = line.find_first_not_of(kColumnBlanks, at)) != std::string_view::npos;) {
+    const size_t end = std::min(line.find_first_of(kColumnBlanks, at), line.size());
     parts.push_back(line.substr(at, end - at));
     at = end;
   }
@@ -57,7 +57,10 @@ bool is_header(std::string_view line, uint64_t* rows, uint64_t* columns) {
 class VectorReader {
  public:
   VectorReader(std::istream& in, uint64_t size, const std::string& name, uint32_t most)
-      : in_(in), size_(size), name_(name), most_(most == 0 ? kMostRows : std::min<uint64_t>(most, kMostRows)) {}
+      : in_(in),
+        size_(size),
+        name_(name),
+        most_(most == 0 ? kMostVectorRows : std::min<uint64_t>(most, kMostVectorRows)) {}
 
   WordVectors text() {
     std::string line;
@@ -73,7 +76,7 @@ class VectorReader {
           continue;
         }
       }
-      if (line.find_first_not_of(kBlanks) == std::string::npos) continue;
+      if (line.find_first_not_of(kColumnBlanks) == std::string::npos) continue;
       if (full() || (headed && out_.words.size() == rows)) break;
       text_row(line);
       if (bad_ >= kShownLines) break;
@@ -135,27 +138,27 @@ class VectorReader {
   }
 
   void start(uint64_t rows, uint64_t columns) {
-    if (rows == 0 || columns == 0 || columns > kMostColumns || std::min(rows, most_) * columns > kMostNumbers) {
+    if (rows == 0 || columns == 0 || columns > kMostVectorColumns || std::min(rows, most_) * columns > kMostNumbers) {
       throw Error(ExitCode::kInvalid,
                   fmt::format("{}: line 1: {} rows of {} numbers are none, or more than this version "
                               "takes ({} rows, {} columns)",
-                              name_, rows, columns, kMostRows, kMostColumns));
+                              name_, rows, columns, kMostVectorRows, kMostVectorColumns));
     }
-    if (rows > kMostRows && most_ == kMostRows) too_many();
+    if (rows > kMostVectorRows && most_ == kMostVectorRows) too_many();
     out_.width = static_cast<uint32_t>(columns);
   }
 
   [[noreturn]] void too_many() const {
-    throw Error(
-        ExitCode::kUnsupported,
-        fmt::format("{}: has more than {} words; \"max_words\" in config.json takes the first ones", name_, kMostRows));
+    throw Error(ExitCode::kUnsupported,
+                fmt::format("{}: has more than {} words; \"max_words\" in config.json takes the first ones", name_,
+                            kMostVectorRows));
   }
 
   /// Words may have blanks in them: the numbers are the last columns.
   void text_row(std::string_view line) {
     const std::vector<std::string_view> parts = columns_of(line);
     if (out_.width == 0) {
-      if (parts.size() < 2 || parts.size() - 1 > kMostColumns) {
+      if (parts.size() < 2 || parts.size() - 1 > kMostVectorColumns) {
         return complain(fmt::format("line {}: is no word with numbers behind it", number_));
       }
       out_.width = static_cast<uint32_t>(parts.size() - 1);
@@ -209,7 +212,7 @@ class VectorReader {
       what = "has no word";
     } else if (bad != row + out_.width) {
       what = fmt::format("column {}: is {}, no finite number", bad - row + 1, *bad);
-    } else if (out_.words.size() >= kMostRows) {
+    } else if (out_.words.size() >= kMostVectorRows) {
       too_many();
     } else if (const auto [found, fresh] = places_.emplace(word, number_); !fresh) {
       what = fmt::format("has the word {} of {} {}; remove one", shown_word(word), place, found->second);

@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kClassifier = "classifier.safetensors";
 constexpr size_t kStart = 4096;  // bytes that tell what a file is
-constexpr uint32_t kMostTokens = 8192;
+constexpr uint32_t kMostWordsOfText = 8192;
 /// Rows of a text of fastText's: a word of ten letters has some thirty n-grams.
 constexpr uint32_t kMostGramTokens = 65536;
 
@@ -160,7 +160,7 @@ class DirectoryReader {
     list.words = std::move(vectors.words);
     tensors_["embeddings"] = {{list.words.size(), vectors.width}, std::move(vectors.values)};
     if (is_there(directory_ / kClassifier)) read_classifier(vectors.width);
-    limit(kMostTokens);
+    limit(kMostWordsOfText);
     set_words(std::move(list));
   }
 
