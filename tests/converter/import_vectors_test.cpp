@@ -72,7 +72,8 @@ TEST(VectorFile, SaysWhatAndWhereIsWrong) {
   const std::pair<std::string, const char*> files[] = {{"2 2\n" + a + nan, "row 2: column 1"},
                                                        {"2 2\n" + a + a, "row 2: has the word \"a\" of row 1"},
                                                        {"2 2\n" + a + binary_row("", {1, 2}), "row 2: has no word"},
-                                                       {"2 2\n" + a + "b 1234", "more than its"},
+                                                       {"2 2\n" + a + "b 1234", "ends in row 2"},
+                                                       {"3 2\n" + a + "b 1234", "more than its"},
                                                        {"2 2\n" + a + "bcdefghijk 1234", "row 2"},
                                                        {"4000000 65536\nx", "more than"},
                                                        {"two 2\n", "rows and columns"}};
