@@ -88,6 +88,7 @@ fs::path vectors_of(const fs::path& directory, const Fields& config, Problems& p
          directory.string());
   }
   std::vector<std::string> names;
+  names.reserve(found.size());
   for (const fs::path& file : found) names.push_back(file.filename().string());
   fail(ExitCode::kInvalid, "{}: holds several files of vectors ({}); name one by \"vectors\" in config.json",
        directory.string(), fmt::join(names, ", "));
