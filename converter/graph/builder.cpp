@@ -323,6 +323,20 @@ int32_t Builder::ssru(const std::string& name, int32_t x, uint32_t state) {
   return y;
 }
 
+int32_t Builder::tree(const std::string& name, int32_t x, std::vector<int32_t> nodes) {
+  fb::TensorT table;
+  table.name = name + ".nodes";
+  table.type = fb::DType::i32;
+  table.shape = {fb::Dim(-1, 0, static_cast<int32_t>(nodes.size()), 1)};
+  const int32_t constant = add_tensor(graph_, std::move(table));
+  auto stored = std::make_shared<Constant>();
+  stored->numbers = std::move(nodes);
+  graph_.constants[static_cast<size_t>(constant)] = std::move(stored);
+  const int32_t y = activation(name, rows_symbol(x), width(x) / 2 + 1);
+  set_attributes<fb::TreeT>(op(name, {x, constant}, {y}));
+  return y;
+}
+
 int32_t Builder::spans(const std::string& name, int32_t starts, int32_t ends, int32_t labels, uint32_t words,
                        uint32_t most_labels) {
   const int32_t y = activation(name, rows_symbol(starts), words * most_labels);

@@ -129,6 +129,8 @@ class Builder {
   /// The same of SSRU cells, `state` of them, which have no weights of their own. `x`: gates f and n, each in a multiple of 16
   /// columns.
   int32_t ssru(const std::string& name, int32_t x, uint32_t state);
+  /// `x`: factors [rows, 2 K]; `nodes`: 2 K numbers; see Tree in the schema.
+  int32_t tree(const std::string& name, int32_t x, std::vector<int32_t> nodes);
   /// Scores of spans of at most `words` words for at most `labels` labels; see Spans in the schema.
   int32_t spans(const std::string& name, int32_t starts, int32_t ends, int32_t labels, uint32_t words,
                 uint32_t most_labels);

@@ -32,6 +32,7 @@
 #include "import/source/setfit.h"
 #include "import/source/static_embeddings.h"
 #include "import/source/weights.h"
+#include "import/source/word_vectors.h"
 #include "import/span_head.h"
 #include "import/stack.h"
 #include "import/token_vectors.h"
@@ -188,7 +189,7 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
     return;
   }
   fb::TokenizerT& tokenizer = *graph.model.tokenizers[graph.model.source_tokenizer];
-  if (config.family->block.averaged) {
+  if (config.family->block.averaged && !files.words) {
     // The libraries add no special tokens, and cut texts at their own limit.
     tokenizer.single = {fb::TemplatePiece(-1, 0, 0)};
     tokenizer.pair = {fb::TemplatePiece(-1, 0, 0), fb::TemplatePiece(-1, 1, 0)};
@@ -242,7 +243,8 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   const bool finds = is_gliner(source.config);
   name_gliner_encoder(source.config, &names);
   const bool gives_tokens = gives_token_vectors(source.root) || is_colbert(source.config);
-  const bool embeds = is_sentence_transformers(source.root) || family.block.averaged;
+  const bool embeds = is_sentence_transformers(source.root) ||
+                      (family.block.averaged && family.head(fb::TaskKind::classify) == nullptr);
   const bool classifies = embeds && is_setfit(source.root) && (options.task.empty() || options.task == "classify");
   Weights weights(*source.checkpoint, names, problems);
   const ChosenHead head = classifies              ? ChosenHead{fb::TaskKind::classify, family.head(fb::TaskKind::embed)}
@@ -351,6 +353,7 @@ ModelSource open_model_source(const fs::path& directory, const fs::path& entitie
       throw Error(ExitCode::kUsage,
                   fmt::format("--entities: {} has no table of entities; leave it out", directory.string()));
     }
+    if (is_word_vectors(directory)) return open_word_vectors(directory);
     if (is_static_embeddings(directory)) return open_static_embeddings(directory);
     if (is_gliner(directory)) return open_gliner(directory);
     ModelSource source;

@@ -1,5 +1,7 @@
 #include "pipeline/gate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -37,7 +39,8 @@ void Gate::prepare() {
   const uint32_t tokens = session_tokens(graph_.model);
   reference_ = std::make_unique<Runner>(reference_bytes_, tokens, same ? Linears::kNative : Linears::kFastest);
   texts_ = gate_texts(options_, graph_.model, reference_->model());
-  if (!reference_->model().has_tokenizer()) {
+  if (reference_->model().has_tokenizer()) leave_out_empty_texts();
+  if (texts_.texts.empty()) {
     samples_ = make_samples(*reference_, tokens, {});
     texts_.name = std::to_string(samples_.size()) + " " + texts_.name;
   }
@@ -48,6 +51,20 @@ void Gate::prepare() {
     samples_.back().odd = true;
   }
   for (Sample& sample : samples_) reference_->complete(&sample, kCompletionTokens);
+}
+
+void Gate::leave_out_empty_texts() {
+  auto& texts = texts_.texts;
+  const size_t before = texts.size();
+  const auto is_empty = [this](const LabelledText& text) { return !reference_->takes(text.text, text.second); };
+  texts.erase(std::remove_if(texts.begin(), texts.end(), is_empty), texts.end());
+  auto& odd = texts_.odd;
+  odd.erase(std::remove_if(odd.begin(), odd.end(), [this](const auto& text) { return !reference_->takes(text); }),
+            odd.end());
+  if (texts.size() == before) return;
+  texts_.notes.push_back(fmt::format("{} of {} texts that judge the file have no word that it knows: they are left out",
+                                     before - texts.size(), before));
+  if (texts.empty()) texts_.name = "sequences of random ids";
 }
 
 const std::vector<OutputRows>& Gate::reference(size_t sample) {

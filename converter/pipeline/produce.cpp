@@ -137,13 +137,13 @@ uint32_t session_tokens(const fb::ModelT& model) {
 std::vector<Sample> make_samples(Runner& runner, uint32_t max_tokens, const std::vector<std::string>& texts) {
   const uint32_t of_sources = runner.model().source_vocabulary();
   std::vector<Sample> samples;
-  if (!runner.model().has_tokenizer()) {
-    samples = random_samples(of_sources != 0 ? of_sources : runner.model().vocabulary(), max_tokens,
-                             runner.model().mark_types());
-  }
   samples.reserve(texts.size());
   for (const std::string& text : texts) {
-    if (runner.model().has_tokenizer()) samples.push_back(runner.encode(text));
+    if (runner.model().has_tokenizer() && runner.takes(text)) samples.push_back(runner.encode(text));
+  }
+  if (samples.empty()) {
+    samples = random_samples(of_sources != 0 ? of_sources : runner.model().vocabulary(), max_tokens,
+                             runner.model().mark_types());
   }
   for (Sample& sample : samples) runner.complete(&sample, kCompletionTokens);
   return samples;

@@ -28,7 +28,7 @@ uint32_t session_tokens(const fb::ModelT& model);
 /// At most so many texts, evenly spread over the file, calibrate: more change no scale worth naming.
 constexpr size_t kCalibrationTexts = 1024;
 
-/// One sample a text; without a tokenizer the same pseudo-random ids always.
+/// One sample a text in which the tokenizer finds a token; without a tokenizer or such a text the same pseudo-random ids always.
 std::vector<Sample> make_samples(Runner& runner, uint32_t max_tokens, const std::vector<std::string>& texts);
 
 }  // namespace bantam::convert

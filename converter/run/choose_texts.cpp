@@ -121,18 +121,33 @@ Tokenize tokenize_as(const Model& model) {
     EncodeOptions options;
     options.add_special = false;
     options.truncation = TruncationSide::kNone;
-    std::vector<int32_t> ids(text.size() + 8);  // at most a token a byte
-    std::vector<Offset> offsets(ids.size());
-    TokenBuffer buffer;
-    buffer.ids = ids.data();
-    buffer.offsets = offsets.data();
-    buffer.capacity = static_cast<uint32_t>(ids.size());
+    std::vector<int32_t> ids(text.size() + 8);  // at most a token a byte, but for n-grams
+    std::vector<Offset> offsets;
     EncodeResult result;
     std::vector<Piece> pieces;
-    options.max_tokens = buffer.capacity;
-    if (tokenizer.encode({text.data(), text.size()}, {}, options, buffer, &result) != Status::kOk) return pieces;
-    for (uint32_t i = 0; i < result.count; ++i)
-      pieces.push_back({offsets[i].begin, offsets[i].end, ids[i] == tokenizer.unknown_id()});
+    for (Status status = Status::kBufferTooSmall; status == Status::kBufferTooSmall;) {
+      offsets.resize(ids.size());
+      TokenBuffer buffer;
+      buffer.ids = ids.data();
+      buffer.offsets = offsets.data();
+      buffer.capacity = options.max_tokens = static_cast<uint32_t>(ids.size());
+      status = tokenizer.encode({text.data(), text.size()}, {}, options, buffer, &result);
+      if (status == Status::kOk) break;
+      if (status != Status::kBufferTooSmall || result.content[0] <= ids.size()) return pieces;
+      ids.resize(result.content[0]);
+    }
+    for (uint32_t i = 0; i < result.count; ++i) {
+      const Offset where = offsets[i];
+      const bool gram = static_cast<uint32_t>(ids[i]) >= tokenizer.vocab_size();
+      if (gram && text.find(' ', where.begin) < where.end) continue;  // of words
+      // N-grams of a word that are there make it known: all of them are one piece.
+      if (gram && !pieces.empty() && where.begin <= pieces.back().end && where.end >= pieces.back().begin) {
+        pieces.back().begin = std::min<size_t>(pieces.back().begin, where.begin);
+        pieces.back().end = std::max<size_t>(pieces.back().end, where.end);
+        continue;
+      }
+      pieces.push_back({where.begin, where.end, ids[i] == tokenizer.unknown_id()});
+    }
     return pieces;
   };
 }

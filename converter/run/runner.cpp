@@ -53,6 +53,13 @@ Status add_labelled(Session& session, const std::string& text, const std::vector
   return session.add_labelled({text.data(), text.size()}, views.data(), static_cast<uint32_t>(views.size()));
 }
 
+bool Runner::takes(const std::string& text, const std::string& second) {
+  if (has_part(model_.task(), kFoundPart)) return true;
+  session_->clear();
+  const Text other = second.empty() ? Text{} : Text{second.data(), second.size()};
+  return session_->add({text.data(), text.size()}, other, {}) != Status::kInvalidArgument;
+}
+
 Sample Runner::encode(const std::string& text, const std::string& second) {
   session_->clear();
   const Text other = second.empty() ? Text{} : Text{second.data(), second.size()};

@@ -58,6 +58,8 @@ class Runner {
 
   const Model& model() const { return model_; }
 
+  /// Whether the tokenizer finds a token in a text or pair: one of words leaves out those that it does not know.
+  bool takes(const std::string& text, const std::string& second = "");
   /// Tokenizes as the file says, truncated to the session's tokens; where labels come with a text, with some that are common. Throws
   /// Error when the file has no tokenizer.
   Sample encode(const std::string& text, const std::string& second = "");

@@ -23,13 +23,13 @@ struct List {
 };
 
 using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
-                    fb::Crf, fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Symbol, fb::Tensor, fb::Epilogue,
-                    fb::EmbedTable, fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer,
-                    fb::Splitter, fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet,
-                    fb::Generation, fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property>;
+                    fb::Crf, fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Symbol, fb::Tensor,
+                    fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output,
+                    fb::Normalizer, fb::Splitter, fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer,
+                    fb::LabelSet, fb::Generation, fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::Select>() == kUnionBase + kUnionMembers);
+static_assert(Tables::number<fb::Tree>() == kUnionBase + kUnionMembers);
 
 template <typename T>
 struct Code {  // of a table by offset
@@ -182,7 +182,9 @@ constexpr Field kList[] = {
     field(&fb::Splitter::white_words), field(&fb::Splitter::whole),  //
     field(&fb::TokenModel::kind), field(&fb::TokenModel::unknown_id), field(&fb::TokenModel::max_word_chars),
     field(&fb::TokenModel::continuing_prefix), field(&fb::TokenModel::whole_words),
-    field(&fb::TokenModel::unknown_score), field(&fb::TokenModel::traits), required(&fb::AddedToken::text),
+    field(&fb::TokenModel::unknown_score), field(&fb::TokenModel::traits), field(&fb::TokenModel::buckets),
+    field(&fb::TokenModel::min_gram), field(&fb::TokenModel::max_gram), field(&fb::TokenModel::word_grams),
+    field(&fb::TokenModel::end_word), field(&fb::TokenModel::skip_prefix), required(&fb::AddedToken::text),
     field(&fb::AddedToken::id), field(&fb::AddedToken::special), field(&fb::AddedToken::single_word),
     field(&fb::AddedToken::lstrip), field(&fb::AddedToken::rstrip),
     field(&fb::AddedToken::normalized),                                //

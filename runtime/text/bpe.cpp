@@ -118,7 +118,8 @@ Status check_traits(Check& check) {
   if (traits == 0) return Status::kOk;
   if (!linked::kBpeTraits) return check.fail("this kind of byte pair encoding is not linked", Status::kOpNotLinked);
   if (traits >= kTraitsEnd || ((traits & kFuseUnknown) != 0 && (traits & (kCodePoints | kSomeBytes)) == 0) ||
-      (traits & (kCodePoints | kSomeBytes)) == (kCodePoints | kSomeBytes)) {
+      (traits & (kCodePoints | kSomeBytes)) == (kCodePoints | kSomeBytes) ||
+      (traits & (kSkipUnknown | kWordLevel)) == kSkipUnknown) {
     return check.fail("a trait of byte pair encoding is not known", Status::kUnsupported);
   }
   const bool marked = (traits & (kEndMarks | kBeginMarks)) != 0;
@@ -128,7 +129,8 @@ Status check_traits(Check& check) {
     return check.fail("this kind of byte pair encoding is not linked", Status::kOpNotLinked);
   }
   const bool bytes = find_blob(check.tokenizer, fb::BlobName::byte_tokens) != nullptr;
-  const bool unknown = whole || (traits & kSomeBytes) != 0 || ((traits & kCodePoints) != 0 && !bytes);
+  const bool unknown =
+      (traits & kSkipUnknown) == 0 && (whole || (traits & kSomeBytes) != 0 || ((traits & kCodePoints) != 0 && !bytes));
   if (unknown && !check.is_id(model.unknown_id())) return check.fail("unknown_id is not a token");
   return check_byte_tokens(check);
 }

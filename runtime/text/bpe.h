@@ -92,17 +92,22 @@ struct Bpe {
   /// Units of bytes[0, size) up to the first that is no token, or that bytes[size) cuts; *unknown: it is the former.
   static uint32_t known_size(const Tables& tables, const uint8_t* bytes, uint32_t size, bool ends, bool* unknown);
 
-  /// encode_part for words that are a token or unknown.
+  /// encode_part for words that are a token, or unknown, or left out (kSkipUnknown).
   template <typename Locate>
   static uint32_t encode_whole(const Tables& tables, uint32_t* before, const uint8_t* bytes, uint32_t size, bool ends,
                                Locate&& locate, TokenSink* sink) {
     const Offset where = locate(0, size);
+    const bool skips = (tables.traits & kSkipUnknown) != 0;
     if (*before == kUnknownBefore) {
-      sink->set_end(sink->count - 1, where.end);
+      if (!skips) sink->set_end(sink->count - 1, where.end);
       return size;
     }
     const Match whole = ends ? tables.lexicon.longest_of_bytes(bytes, size) : Match{0, 0};
     const bool known = whole.size == size;
+    if (!known && skips) {
+      *before = kUnknownBefore;
+      return size;
+    }
     sink->emit(known ? whole.value : static_cast<uint32_t>(tables.unknown_id), where.begin, where.end);
     *before = kUnknownBefore;
     return size;

@@ -4,6 +4,7 @@
 
 #include "linked.h"
 #include "text/bpe.h"
+#include "text/hashed.h"
 #include "text/unigram.h"
 #include "text/wordpiece.h"
 

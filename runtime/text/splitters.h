@@ -5,6 +5,7 @@
 #include "linked.h"
 #include "text/metaspace_splitter.h"
 #include "text/pattern_splitter.h"
+#include "text/white_splitter.h"
 #include "text/word_encoder.h"
 
 namespace bantam::text {

@@ -103,6 +103,11 @@ Tables::Tables(const fb::Tokenizer& tokenizer, const uint8_t* data)
     scores.unknown_id = static_cast<uint32_t>(unknown_id);
     max_word_chars = kMaxTableWord;
   }
+  if constexpr (linked::token_model(static_cast<uint32_t>(fb::TokenModelKind::hashed))) {
+    const fb::Blob* there = find_blob(tokenizer, fb::BlobName::buckets);
+    buckets = there == nullptr ? nullptr : reinterpret_cast<const uint32_t*>(data + there->offset());
+    bucket_count = there == nullptr ? 0 : static_cast<uint32_t>(there->size() / sizeof(uint32_t));
+  }
   if constexpr (!kSmall) {  // for the fast path
     table_chars = max_word_chars < kMaxTableWord ? max_word_chars : kMaxTableWord;
     if (rules.lowercase) ascii_fold = 0x2020202020202020u;

@@ -81,6 +81,9 @@ struct Tables {
   // metaspace, unigram
   MetaspaceRules metaspace;
   UnigramScores scores;
+  // hashed
+  const uint32_t* buckets;  // the blob `buckets`; null: there are all n-grams
+  uint32_t bucket_count;    // numbers in it
 
   /// `source` passed verify_tokenizer with this data section.
   Tables(const fb::Tokenizer& tokenizer, const uint8_t* data);
@@ -94,7 +97,8 @@ constexpr uint32_t kBeginMarks = 8;
 constexpr uint32_t kWordLevel = 16;
 constexpr uint32_t kAnyOrder = 32;
 constexpr uint32_t kSomeBytes = 64;
-constexpr uint32_t kTraitsEnd = 128;
+constexpr uint32_t kSkipUnknown = 128;
+constexpr uint32_t kTraitsEnd = 256;
 
 /// What stands where words end and begin in tokens, and no text has: bytes that UTF-8 does without.
 constexpr uint8_t kEndMark = 0xF8;

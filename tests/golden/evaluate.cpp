@@ -127,6 +127,10 @@ class Evaluator {
         break;
       case fb::OpAttributes::Spans:
         return spans(op);
+      case fb::OpAttributes::Tree:
+        tensors_[op.outputs.at(0)] =
+            tree(tensors_.at(op.inputs.at(0)), graph_.constants.at(static_cast<size_t>(op.inputs.at(1)))->numbers);
+        return;
       case fb::OpAttributes::Crf:
         y = chains(tensors_.at(op.inputs.at(0)), constant(op.inputs.at(1)), members(op));
         break;
@@ -168,6 +172,23 @@ class Evaluator {
       for (size_t other = 0; other < from.rows; ++other) {
         for (size_t k = 0; k < y.width; ++k) y.at(row, k) += shares[other] * from.at(other, k);
       }
+    }
+    return y;
+  }
+
+  /// Sums of logarithms from the root down to each column.
+  static Matrix tree(const Matrix& x, const std::vector<int32_t>& nodes) {
+    const size_t inner = nodes.size() / 2;
+    Matrix y{x.rows, inner + 1, std::vector<double>(x.rows * (inner + 1))};
+    for (size_t row = 0; row < x.rows; ++row) {
+      std::vector<double> sums(2 * inner + 1, 0.0);
+      for (size_t n = inner; n-- > 0;) {
+        for (const size_t side : {0, 1}) {
+          const auto child = static_cast<size_t>(nodes[2 * n + side]);
+          sums[child] = sums[inner + 1 + n] + std::log(x.at(row, side == 0 ? inner + n : n));
+        }
+      }
+      for (size_t column = 0; column <= inner; ++column) y.at(row, column) = sums[column];
     }
     return y;
   }

@@ -85,7 +85,7 @@ class Assembler {
       if (token.size() > kMaxTokenBytes) {
         complain(token, fmt::format("has {} bytes, more than {}; leave it out", token.size(), kMaxTokenBytes));
       }
-      if (!is_utf8(token)) complain(token, "is not valid UTF-8; correct the file's encoding");
+      if (!source_.is_hashed() && !is_utf8(token)) complain(token, "is not valid UTF-8; correct the file's encoding");
       if (source_.is_wordpiece() && !source_.bert.clean_text && token.find('\0') != std::string::npos) {
         complain(token, "holds U+0000, which is only supported with clean_text; leave it out");
       }
@@ -178,8 +178,9 @@ class Assembler {
     out_->model = std::make_unique<fb::TokenModelT>(source_.model);
     out_->model->unknown_id = id_of(source_.unknown);
     if (source_.is_unigram()) out_->model->unknown_score = unknown_score(source_.scores, source_.silent);
+    const bool skips = source_.is_hashed() || (source_.model.traits & text::kSkipUnknown) != 0;
     const bool needed = source_.is_of_code_points() ? !source_.byte_fallback : !source_.is_bpe();
-    if (out_->model->unknown_id < 0 && (needed || source_.is_word_level())) {
+    if (out_->model->unknown_id < 0 && (needed || source_.is_word_level()) && !skips) {
       problem("unk_token",
               fmt::format("{} is not in the vocabulary; name the token for unknown words", shown(source_.unknown)));
     }
@@ -187,7 +188,7 @@ class Assembler {
     out_->cls_id = special_id(source_.cls, "<s>");
     out_->sep_id = special_id(source_.sep, "</s>");
     out_->mask_id = special_id(source_.mask, "<mask>");
-    if (source_.is_bpe() && out_->model->unknown_id < 0) out_->model->unknown_id = special_id("", "<unk>");
+    if (source_.is_bpe() && !skips && out_->model->unknown_id < 0) out_->model->unknown_id = special_id("", "<unk>");
   }
 
   /// Tokenizers that are not BERT's, whose files often leave the special tokens' names to the code that reads them, have RoBERTa's.
@@ -365,6 +366,7 @@ class Assembler {
     if (source_.is_unigram()) store(Name::scores, scores);
     if (!byte_tokens_.empty()) store(Name::byte_tokens, bytes_of(byte_tokens_.data(), 4 * byte_tokens_.size()));
     if (!source_.decoder.empty()) store(Name::decoder, bytes_of(source_.decoder.data(), source_.decoder.size()));
+    if (!source_.all_grams) store(Name::buckets, bytes_of(source_.grams.data(), 4 * source_.grams.size()));
   }
 
   /// Blanks instead of U+2581 in the model's tokens. A blank that stands there already is in no word.

@@ -92,7 +92,7 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
                       bool lowercase) {
   const bool has_json = files.json.is_object();
   if (unsupported != nullptr) *unsupported = false;
-  if (!has_json && !files.vocab && !files.merges && !files.pieces && files.unreadable.empty()) {
+  if (!has_json && !files.vocab && !files.merges && !files.pieces && !files.words && files.unreadable.empty()) {
     if (files.others.empty()) return false;
     if (unsupported != nullptr) *unsupported = true;
     problems.push_back(
@@ -105,7 +105,9 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
   }
   ProblemList found = files.unreadable;
   TokenizerSource source;
-  if (has_json) {
+  if (files.words) {
+    read_word_list(*files.words, source, found);
+  } else if (has_json) {
     read_tokenizer_json(files.json, files.json_name, source, found);
   } else if (files.vocab) {
     read_vocabulary_text(*files.vocab, "vocab.txt", files.config, "tokenizer_config.json", source, found);

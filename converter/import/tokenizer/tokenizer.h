@@ -3,6 +3,7 @@
 #define BANTAM_CONVERTER_IMPORT_TOKENIZER_TOKENIZER_H_
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct TokenizerFiles {
   std::string model_type;             // of config.json, where there is merges.txt, or nothing
   std::optional<SentencePieceFile> pieces;  // spiece.model or its like; likewise. Marian: target.spm
   std::optional<SentencePieceFile> source;  // source.spm, which texts for an encoder are read by; the others have none
+  std::shared_ptr<const WordList> words;    // of word vectors; nothing else is read then
   Json config;                              // tokenizer_config.json
   Json special;                             // special_tokens_map.json
   std::string chat;                         // chat_template.jinja

@@ -56,14 +56,17 @@ struct TokenizerSource {
 
   std::string decoder;  // the blob `decoder`; empty: tokens become text as usual for the model
 
-  std::vector<double> scores;  // unigram: of the vocabulary's tokens, which have the ids 0, 1, ...
-  std::vector<bool> silent;    // unigram: of these, which no text becomes; shorter: the others are not
-  bool byte_fallback = false;  // unigram, bpe: the tokens of its bytes stand for what is unknown
-  bool fuse_unknown = false;   // bpe: of code points
+  std::vector<double> scores;   // unigram: of the vocabulary's tokens, which have the ids 0, 1, ...
+  std::vector<bool> silent;     // unigram: of these, which no text becomes; shorter: the others are not
+  bool byte_fallback = false;   // unigram, bpe: the tokens of its bytes stand for what is unknown
+  bool fuse_unknown = false;    // bpe: of code points
+  bool all_grams = true;        // hashed: all n-grams are there, or
+  std::vector<uint32_t> grams;  // those of these numbers, which ascend
 
   bool is_wordpiece() const { return model.kind == fb::TokenModelKind::wordpiece; }
   bool is_unigram() const { return model.kind == fb::TokenModelKind::unigram; }
   bool is_bpe() const { return model.kind == fb::TokenModelKind::bpe; }
+  bool is_hashed() const { return model.kind == fb::TokenModelKind::hashed; }
   bool is_of_code_points() const { return (model.traits & text::kCodePoints) != 0; }
   bool is_word_level() const { return (model.traits & text::kWordLevel) != 0; }
   bool has_marks() const { return splitter.kind == fb::SplitterKind::metaspace; }
@@ -117,6 +120,23 @@ void read_vocabulary_text(const std::string& text, const std::string& file, cons
 /// `model_type` (config.json) names: RoBERTa's, GPT-2's, CLIP's or GPT's.
 void read_bpe_files(const Json& vocabulary, const std::string& merges, const Json& config,
                     const std::string& model_type, TokenizerSource& source, ProblemList& problems);
+
+/// A vocabulary of words, whose ids are their places, and how texts become them: files of word vectors and fastText's models.
+struct WordList {
+  std::string name;                // of the file
+  std::vector<std::string> words;  // none empty, none twice
+  /// Words are what lies between white space; else runs of letters, digits and underscores, and runs of other characters.
+  bool white_space = true;
+  bool lowercase = false;
+  /// fastText's settings: those of fb::TokenModel for `hashed`, and the n-grams that there are. Words are then between white space.
+  bool hashed = false;
+  fb::TokenModelT model;
+  bool all_grams = true;
+  std::vector<uint32_t> grams;
+};
+
+/// Fills `source` from a list of words; those that a text has beside them are left out.
+void read_word_list(const WordList& list, TokenizerSource& source, ProblemList& problems);
 
 /// Reads a list of tokens from an object of tokens and their ids; `where` is the object's place in source.file.
 void read_vocabulary_object(const Json& vocabulary, const std::string& where, TokenizerSource& source,

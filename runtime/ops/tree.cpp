@@ -1,0 +1,91 @@
+// Tree: logarithms of products down a binary tree whose leaves are columns.
+#include <string.h>
+
+#include "ops/operands.h"
+#include "ops/static.h"
+
+namespace bantam::ops {
+namespace {
+
+/// 2^-126: what is less has no full digits.
+constexpr float kLeastProduct = 1.17549435e-38f;
+
+uint32_t inner_nodes(const fb::Model& model, const fb::Op& op) {
+  return width(tensor(model, operand(op.inputs(), 0))) / 2;
+}
+
+Verdict verify_tree(const Site& site) {
+  if (site.op.epilogue() != nullptr) return corrupt("nothing follows a tree of columns within its op");
+  BANTAM_CHECK(check_row_input(site, 0, 0, false));
+  const int32_t x = operand(site.op.inputs(), 0), y = operand(site.op.outputs(), 0);
+  const uint32_t columns = width(tensor(site.model, x));
+  if (columns == 0 || columns % 2 != 0) return corrupt("factors of a tree are not two for each inner node", x);
+  BANTAM_CHECK(check_numbers(site, operand(site.op.inputs(), 1), fb::DType::i32, columns));
+  if (y < 0 || operand(site.op.outputs(), 1) >= 0) return corrupt("a tree of columns has one output");
+  BANTAM_CHECK(check_step_rows(site, y));
+  const fb::Tensor& t = tensor(site.model, y);
+  const bool fits = t.type() == fb::DType::f32 && t.layout() == fb::Layout::rows && width(t) == columns / 2 + 1;
+  return fits ? Verdict{} : corrupt("a tree writes f32 rows of a column more than it has inner nodes", y);
+}
+
+/// The products of inner nodes.
+uint64_t tree_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed&) {
+  return uint64_t{sizeof(float)} * kernels::pad16(inner_nodes(model, op));
+}
+
+/// The natural logarithm of x in [kLeastProduct, 4): relative error <= 2e-7, 0 where x is 1. As 2 artanh((m - 1) / (m + 1)) of x = m 2^e.
+float log_of(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof(bits));
+  int32_t exponent = static_cast<int32_t>(bits >> 23) - 127;
+  bits = (bits & 0x7FFFFFu) | 0x3F800000u;
+  float m;
+  memcpy(&m, &bits, sizeof(m));
+  if (m > 1.41421356f) {
+    m *= 0.5f;
+    ++exponent;
+  }
+  const float s = (m - 1.0f) / (m + 1.0f);
+  const float z = s * s;
+  const float series = 1.0f + z * (0.333333333f + z * (0.2f + z * (0.142857143f + z * 0.111111111f)));
+  // ln 2 in two parts.
+  const float e = static_cast<float>(exponent);
+  return e * 0.693359375f + (2.0f * s * series - e * 2.12194440e-4f);
+}
+
+/// `nodes` are a file's: numbers that are no column and no lower node lead nowhere.
+void descend(const float* x, const int32_t* nodes, uint32_t inner, float* products, float* y) {
+  for (uint32_t n = 0; n < inner; ++n) products[n] = 0.0f;
+  for (uint32_t column = 0; column <= inner; ++column) y[column] = 0.0f;
+  products[inner - 1] = 1.0f;
+  for (uint32_t n = inner; n-- > 0;) {
+    for (uint32_t side = 0; side < 2; ++side) {
+      const float product = products[n] * x[side == 0 ? inner + n : n];
+      const auto below = static_cast<uint32_t>(nodes[2 * n + side]);
+      if (below <= inner) {
+        y[below] = product;
+      } else if (below - (inner + 1) < n) {
+        products[below - (inner + 1)] = product;
+      }
+    }
+  }
+  for (uint32_t column = 0; column <= inner; ++column) {
+    y[column] = log_of(y[column] >= kLeastProduct ? y[column] : kLeastProduct);
+  }
+}
+
+Status run_tree(const TileRun& run, const fb::Op& op) {
+  const uint32_t inner = inner_nodes(run.model, op);
+  const Rows x = tile_rows(run, operand(op.inputs(), 0)), y = tile_rows(run, operand(op.outputs(), 0));
+  const int32_t* nodes = constant<int32_t>(run, operand(op.inputs(), 1));
+  for (uint32_t i = 0; i < run.rows; ++i) {
+    descend(x.from(i).f32(), nodes, inner, reinterpret_cast<float*>(run.scratch), y.from(i).f32());
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+BANTAM_RULE(Tree, verify_tree, tree_scratch, run_tree);
+
+}  // namespace bantam::ops
