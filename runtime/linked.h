@@ -207,6 +207,8 @@ constexpr bool kTokenEdges = BANTAM_LINK_TOKEN_EDGES != 0;
 /// fb::TaskKind.find.
 constexpr bool kFind = ((BANTAM_LINK_TASKS) >> 14 & 1u) != 0 && kTokenizer;
 constexpr bool kMarks = BANTAM_LINK_MARKS != 0;
+/// Rows of numbers beside ids (InputKind.features).
+constexpr bool kFeatures = op(kOpFeatures);
 constexpr bool kContexts = BANTAM_LINK_CONTEXTS != 0;
 constexpr bool kSources = BANTAM_LINK_SOURCES != 0;
 constexpr bool kFaultText = BANTAM_LINK_FAULT_TEXT != 0;

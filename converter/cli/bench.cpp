@@ -75,6 +75,7 @@ double elapsed_ms(Clock::time_point start) {
 struct RandomBatch {
   std::vector<int32_t> ids;
   std::vector<int32_t> marks;  // of models that take them
+  std::vector<float> features;  // the same
   std::vector<uint32_t> offsets = {0};
 
   RandomBatch(const Model& model, const std::vector<uint32_t>& lengths) {
@@ -82,6 +83,10 @@ struct RandomBatch {
     const uint32_t vocabulary = of_sources != 0 ? of_sources : model.vocabulary();
     for (const uint32_t length : lengths) offsets.push_back(offsets.back() + length);
     ids = random_ids(vocabulary, offsets.back());
+    constexpr uint32_t kSteps = 1U << 12;  // from -1 to 1
+    for (const int32_t number : random_ids(kSteps, offsets.back() * model.feature_width())) {
+      features.push_back(2 * static_cast<float>(number) / kSteps - 1);
+    }
     for (const uint32_t length : lengths) {
       for (uint32_t i = 0; model.mark_types() > 1 && i < length; ++i) marks.push_back(mark(model, i, length));
     }
@@ -97,6 +102,7 @@ struct RandomBatch {
     Batch batch;
     batch.ids = ids.data();
     batch.marks = marks.empty() ? nullptr : marks.data();
+    batch.features = features.empty() ? nullptr : features.data();
     batch.offsets = offsets.data();
     batch.sequences = static_cast<uint32_t>(offsets.size() - 1);
     batch.tokens = static_cast<uint32_t>(ids.size());

@@ -177,6 +177,19 @@ void raw_batch(const RunOptions& options, Engine& engine, convert::EntityMarks& 
   out().flush();
 }
 
+void raw_images(const RunOptions& options, Engine& engine, const std::vector<Input>& batch) {
+  convert::ImageBatch images(engine.model());
+  for (const Input& input : batch) images.add(input.first);
+  check(engine.session().run(images.view()), engine.file().path());
+  for (uint32_t i = 0; i < batch.size(); ++i) {
+    Json object = json_object(options.command);
+    object["text"] = batch[i].first;
+    object["outputs"] = raw_outputs(engine.session(), i);
+    out().line(object);
+  }
+  out().flush();
+}
+
 void choose_one(const RunOptions& options, Predictor& predictor, const Input& input) {
   const std::string& prompt = input.first;
   const Clock::time_point start = Clock::now();
@@ -268,7 +281,8 @@ void run_texts(const RunOptions& options, uint32_t wanted) {
   if (parts == kChoicePart) return run_choices(options, file);
   Inputs inputs(options, file.model());
   Engine engine(file, options.engine);
-  if (engine.session().tokenizer() == nullptr) check(Status::kNoTokenizer, options.model);
+  const bool images = convert::takes_images(file.model());
+  if (!images && engine.session().tokenizer() == nullptr) check(Status::kNoTokenizer, options.model);
   convert::EntityMarks marks(file.model());
   std::optional<Predictor> predictor;
   if (!options.raw) predictor.emplace(engine, parts, predict_options(options));
@@ -284,6 +298,8 @@ void run_texts(const RunOptions& options, uint32_t wanted) {
                               gather(*predictor, texts, &vectors);
                             } else if (predictor) {
                               answer_batch(options, *predictor, texts, inputs.several());
+                            } else if (images) {
+                              raw_images(options, engine, texts);
                             } else {
                               raw_batch(options, engine, marks, texts);
                             }

@@ -274,6 +274,13 @@ int32_t Builder::crf(const std::string& name, int32_t x, int32_t transitions, in
   return y;
 }
 
+int32_t Builder::features(const std::string& name, uint32_t columns) {
+  input("features", fb::InputKind::features, columns);
+  const int32_t y = activation(name, kTokens, columns);
+  set_attributes<fb::FeaturesT>(op(name, {}, {y, kAbsent}));
+  return y;
+}
+
 int32_t Builder::unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after) {
   const int32_t y = activation(name, rows_symbol(x), width(x) * (before + 1 + after));
   fb::OpT& added = op(name, {x}, {y, kAbsent});

@@ -117,6 +117,8 @@ class Builder {
   int32_t crf(const std::string& name, int32_t x, int32_t transitions, int32_t members, uint32_t skip_first,
               uint32_t skip_last);
   int32_t row(const std::string& name, int32_t x, const EpilogueSpec& epilogue);
+  /// The caller's rows of `columns` numbers; adds their input, called "features".
+  int32_t features(const std::string& name, uint32_t columns);
   /// Each row of tokens between so many that stand before and behind it.
   int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
 

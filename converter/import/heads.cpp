@@ -10,6 +10,7 @@
 #include "bantam/model.h"
 #include "import/chain.h"
 #include "import/label_tree.h"
+#include "import/patches.h"
 #include "import/source/generation.h"
 #include "import/source/label_sets.h"
 #include "import/source/labels.h"
@@ -208,9 +209,11 @@ class HeadImporter {
     }
     uint32_t columns = 0;
     for (const NamedLabels& set : cut) columns += count(set.labels);
-    const int32_t rows = rows_of(head);
+    const int32_t rows = head.rows == Rows::kTwo ? kAbsent : rows_of(head);
     int32_t scores = has_label_tree(c_.weights) ? add_label_tree(c_.builder, c_.weights, rows, columns)
-                                                : layers(head, rows, columns);
+                     : head.rows == Rows::kTwo
+                         ? scores_of_two(c_.builder, c_.weights, head, c_.encoder, c_.config, columns)
+                         : layers(head, rows, columns);
     if (role == fb::OutputRole::tags && c_.weights.has_head("crf.transitions")) {
       if (cut.size() > 1) {
         c_.fields.problem(ExitCode::kUnsupported, "label_sets", "the scores of a chain of tags (crf) are one set");

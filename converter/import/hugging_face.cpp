@@ -18,6 +18,7 @@
 #include "import/families/config.h"
 #include "import/heads.h"
 #include "import/languages.h"
+#include "import/patches.h"
 #include "import/recurrent.h"
 #include "import/seq2seq.h"
 #include "import/source/checkpoint.h"
@@ -315,7 +316,9 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   import_head(head, {graph, builder, weights, config, fields, encoder, pooling, setfit, options, problems});
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
-  if (!options.ids_only) {
+  if (family.block.patches) {
+    graph.model.image = read_image(source.root, config, problems, graph.notes);
+  } else if (!options.ids_only) {
     add_tokenizer(graph, source.tokenizer, of_pair ? source_config : config, pooling,
                   of_pair ? graph.model.max_source : positions, problems);
     add_languages(graph, of_pair ? std::min(config.vocabulary, source_config.vocabulary) : config.vocabulary);

@@ -10,6 +10,7 @@
 
 #include "graph/places.h"
 #include "import/entities.h"
+#include "import/patches.h"
 #include "import/recurrent.h"
 #include "import/relative.h"
 
@@ -162,6 +163,11 @@ class Stack {
 
   int32_t embeddings(uint32_t positions, Encoder* out) {
     builder_.enter(fb::Part::embeddings);
+    if (family_.block.patches) {
+      const bool normed = family_.has(Slot::kEmbeddingNorm);
+      return embed_patches(builder_, weights_, config_, base_,
+                           normed ? norm(family_.name(Slot::kEmbeddingNorm), config_.hidden) : EpilogueSpec{});
+    }
     // The order of addition is transformers'.
     std::vector<EmbedSpec> tables;
     const bool of_source = beside_.phase == fb::Phase::source;
@@ -332,10 +338,18 @@ class Stack {
 
   /// Rows of a module's weight or bias as the graph has them: those of queries and keys in the order in which they are turned, those of
   /// what is added to the residual times the settings' factor.
-  Values fitted(uint32_t layer, Slot source, Values values, uint32_t columns) const {
+  Values fitted(uint32_t layer, Slot source, Values values, uint32_t columns) {
     const bool adds = source == Slot::kAttentionOut || source == Slot::kDown;
     for (float& value : values.values) {
       if (adds) value *= config_.added_factor;
+    }
+    const Slot factors = source == Slot::kAttentionOut ? Slot::kAttentionFactors : Slot::kDownFactors;
+    if (adds && family_.has(factors) && !values.values.empty()) {
+      const std::string name = layer_prefix(config_, layer) + family_.name(factors);
+      const auto rows = static_cast<uint32_t>(values.values.size() / columns);
+      const Values by = weights_.encoder(name, {rows});
+      for (size_t i = 0; i < values.values.size() && !by.values.empty(); ++i)
+        values.values[i] *= by.values[i / columns];
     }
     const bool turns = family_.block.neighbours && (source == Slot::kQuery || source == Slot::kKey);
     if (!turns || values.values.empty() || config_.places[layer].turned == 0) return values;

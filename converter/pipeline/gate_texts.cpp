@@ -11,6 +11,7 @@
 #include "calibrate/sensitivity.h"
 #include "pipeline/produce.h"
 #include "run/choose_texts.h"
+#include "run/images.h"
 #include "run/scores.h"
 
 namespace bantam::convert {
@@ -108,10 +109,10 @@ GateTexts gate_texts(const ConvertOptions& options, const fb::ModelT& model, con
     if (!given.empty()) {
       throw Error(ExitCode::kUsage, given +
                                         ": the model has no tokenizer, so it takes no texts; leave the option out to "
-                                        "compare on random ids");
+                                        "compare on what is made up");
     }
     GateTexts none;
-    none.name = "sequences of random ids";
+    none.name = takes_images(file) ? "made-up images" : "sequences of random ids";
     return none;
   }
   if (options.parity == "all") {

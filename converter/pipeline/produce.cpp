@@ -17,6 +17,7 @@
 #include "pipeline/provenance.h"
 #include "quantize/budget.h"
 #include "quantize/static.h"
+#include "run/images.h"
 #include "run/texts.h"
 
 namespace bantam::convert {
@@ -131,12 +132,15 @@ bool wants_moments(const ConvertOptions& options) {
 
 uint32_t session_tokens(const fb::ModelT& model) {
   constexpr uint32_t kMost = 512;
+  if (model.image != nullptr) return model.max_sequence;  // images are run whole
   return model.max_sequence == 0 ? kMost : std::min(model.max_sequence, kMost);
 }
 
 std::vector<Sample> make_samples(Runner& runner, uint32_t max_tokens, const std::vector<std::string>& texts) {
   const uint32_t of_sources = runner.model().source_vocabulary();
   std::vector<Sample> samples;
+  constexpr uint32_t kImages = 48;
+  if (takes_images(runner.model())) return made_images(runner.model(), kImages);
   samples.reserve(texts.size());
   for (const std::string& text : texts) {
     if (runner.model().has_tokenizer() && runner.takes(text)) samples.push_back(runner.encode(text));

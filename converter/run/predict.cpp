@@ -35,7 +35,11 @@ std::string label_name(const Model& model, uint32_t label, uint32_t set) {
 
 Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& options)
     : engine_(engine), parts_(parts), options_(options), marks_(engine.model()) {
-  if (engine.session().tokenizer() == nullptr) check(Status::kNoTokenizer, engine.file().path());
+  if (takes_images(engine.model())) {
+    images_.emplace(engine.model());
+  } else if (engine.session().tokenizer() == nullptr) {
+    check(Status::kNoTokenizer, engine.file().path());
+  }
   if (options.stride && !can_slide(parts)) {
     fail(ExitCode::kUsage, "--stride: {} does not slide windows; it works with classify, tag and answer",
          task_name(engine.model().task()));
@@ -98,6 +102,7 @@ std::vector<Prediction> Predictor::predict_tokens(const std::vector<Input>& inpu
 }
 
 std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
+  if (images_) return predict_images(inputs);
   if (tokens_) return predict_tokens(inputs);
   Session& session = engine_.session();
   session.clear();
@@ -131,6 +136,15 @@ std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
     decode(static_cast<uint32_t>(sequence), inputs[i], &predictions[i]);
   }
   for (const size_t i : overlong) slide(inputs[i], &predictions[i]);
+  return predictions;
+}
+
+std::vector<Prediction> Predictor::predict_images(const std::vector<Input>& inputs) {
+  images_->clear();
+  for (const Input& input : inputs) images_->add(input.first);
+  check(engine_.session().run(images_->view()), inputs.size() == 1 ? where(inputs[0]) : engine_.file().path());
+  std::vector<Prediction> predictions(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) decode(static_cast<uint32_t>(i), inputs[i], &predictions[i]);
   return predictions;
 }
 

@@ -9,12 +9,13 @@
 #include "bantam/tasks.h"
 #include "graph/task_parts.h"
 #include "run/engine.h"
+#include "run/images.h"
 #include "run/mentions.h"
 #include "run/token_vectors.h"
 
 namespace bantam::convert {
 
-/// One text, or a pair (question and context).
+/// One text, or a pair (question and context); of models of images a path.
 struct Input {
   std::string first;
   std::optional<std::string> second;
@@ -113,6 +114,7 @@ class Predictor {
   void merge(const Input& input, const Window& window, std::vector<WindowSums>* sums, Prediction* out);
   void merge_set(const Input& input, const Window& window, WindowSums* sums);
 
+  std::vector<Prediction> predict_images(const std::vector<Input>& inputs);
   std::vector<Prediction> predict_tokens(const std::vector<Input>& inputs);
   void refuse_truncation(const Input& input, const EncodeResult& result) const;
   std::string where(const Input& input) const;
@@ -121,6 +123,7 @@ class Predictor {
   uint32_t parts_;
   PredictOptions options_;
   EntityMarks marks_;
+  std::optional<ImageBatch> images_;     // of models that take some
   std::optional<TokenEmbedder> tokens_;  // of files of token vectors
   std::string prompt_;                   // of vectors: what the file puts before every text
 };

@@ -117,6 +117,7 @@ std::vector<OutputRows> Runner::run(const Sample& sample) {
   batch.segments = sample.segments.empty() ? nullptr : sample.segments.data();
   batch.marks = sample.marks.empty() ? nullptr : sample.marks.data();
   batch.tokens = static_cast<uint32_t>(sample.ids.size());
+  batch.features = sample.features.empty() ? nullptr : sample.features.data();
   check(session_->run(batch), in_quotes(sample.text));
   std::vector<OutputRows> outputs(model_.output_count());
   add_outputs(sample.text, &outputs);

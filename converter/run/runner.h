@@ -33,6 +33,7 @@ struct Sample {
   bool odd = false;                 // like no text that the model is for: its labels judge nothing (run/compare.h)
   /// Of encoder-decoders: what the decoder reads, while `ids` are the source; empty: as Runner::complete says.
   std::vector<int32_t> decoder_ids = {};
+  std::vector<float> features = {};  // of models that take them, rows one after the other
 };
 
 /// Labels where nobody has named any: for what a file is compared with, and timed.

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "bantam/decode.h"
+#include "bantam/image.h"
 #include "bantam/session.h"
 #include "bantam/tasks.h"
 #include "c/same.h"
@@ -147,6 +148,10 @@ uint32_t bantam_model_segment_types(const bantam_model* model) {
   const Model* m = opened(model);
   return m == nullptr ? 0 : m->segment_types();
 }
+uint32_t bantam_model_feature_width(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? 0 : m->feature_width();
+}
 uint32_t bantam_model_mark_types(const bantam_model* model) {
   const Model* m = opened(model);
   return m == nullptr ? 0 : m->mark_types();
@@ -222,6 +227,27 @@ bantam_status bantam_session_run_marked_ids(bantam_session* session, const int32
   bantam::Batch batch = {ids, segments, offsets, sequences, tokens};
   batch.marks = marks;
   return with(session, [&](Session& s) { return s.run(batch); });
+}
+
+bantam_status bantam_session_run_features(bantam_session* session, const float* features, const uint32_t* offsets,
+                                          uint32_t sequences, uint32_t tokens) {
+  bantam::Batch batch = {nullptr, nullptr, offsets, sequences, tokens};
+  batch.features = features;
+  return with(session, [&](Session& s) { return s.run(batch); });
+}
+
+bantam_status bantam_model_image_form(const bantam_model* model, bantam_image_form* out) {
+  const Model* m = opened(model);
+  if (m == nullptr || out == nullptr) return BANTAM_INVALID_ARGUMENT;
+  bantam::ImageForm form;
+  const Status status = bantam::image_form(*m, &form);
+  if (status == Status::kOk) *out = {form.width, form.height, form.channels, form.tokens, form.columns};
+  return to_c(status);
+}
+
+bantam_status bantam_image_features(const bantam_model* model, const uint8_t* pixels, size_t stride, float* features) {
+  const Model* m = opened(model);
+  return m == nullptr ? BANTAM_INVALID_ARGUMENT : to_c(bantam::image_features(*m, pixels, stride, features));
 }
 
 void bantam_encode_options_init_sized(bantam_encode_options* options, size_t size) {

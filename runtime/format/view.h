@@ -190,6 +190,17 @@ inline uint32_t mark_types(const fb::Model& model) {
   return marks == nullptr ? 1 : marks->limit();
 }
 
+/// Numbers of a token's row of features: 0 where the model takes none.
+inline uint32_t feature_width(const fb::Model& model) {
+  const fb::Input* features = linked::kFeatures ? find_input(model, fb::InputKind::features) : nullptr;
+  return features == nullptr ? 0 : features->limit();
+}
+
+/// Rows of features of one image.
+inline uint32_t image_tokens(const fb::Image& image) {
+  return image.in_front() + image.behind() + (image.height() / image.patch()) * (image.width() / image.patch());
+}
+
 }  // namespace bantam
 
 #endif  // BANTAM_FORMAT_VIEW_H_

@@ -65,6 +65,8 @@ uint32_t Model::segment_types() const { return bantam::segment_types(bantam::roo
 
 uint32_t Model::mark_types() const { return bantam::mark_types(bantam::root(*this)); }
 
+uint32_t Model::feature_width() const { return bantam::feature_width(bantam::root(*this)); }
+
 Text Model::mark_name(uint32_t mark) const {
   const fb::Input* marks = linked::kMarks ? find_input(bantam::root(*this), fb::InputKind::marks) : nullptr;
   return marks == nullptr || mark == 0 || mark > count(marks->names()) ? Text{}

@@ -22,14 +22,15 @@ struct List {
   static constexpr uint32_t kCount = sizeof...(Types);
 };
 
-using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
-                    fb::Crf, fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Symbol, fb::Tensor,
-                    fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output,
-                    fb::Normalizer, fb::Splitter, fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer,
-                    fb::LabelSet, fb::Generation, fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property>;
+using Tables =
+    List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice, fb::Crf,
+         fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Features, fb::Symbol, fb::Tensor, fb::Epilogue,
+         fb::EmbedTable, fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer,
+         fb::Splitter, fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation,
+         fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::Tree>() == kUnionBase + kUnionMembers);
+static_assert(Tables::number<fb::Features>() == kUnionBase + kUnionMembers);
 
 template <typename T>
 struct Code {  // of a table by offset
@@ -125,7 +126,7 @@ constexpr Field kList[] = {
     field(&fb::Model::tokenizers), field(&fb::Model::task), field(&fb::Model::max_sequence),
     field(&fb::Model::shared_bytes), field(&fb::Model::tile_bytes), field(&fb::Model::properties),
     field(&fb::Model::max_source), field(&fb::Model::source_shared_bytes), field(&fb::Model::source_tile_bytes),
-    field(&fb::Model::source_tokenizer),
+    field(&fb::Model::source_tokenizer), field(&fb::Model::image),
     // Operators
     field(&fb::Embed::tables),  //
     field(&fb::SplitHeads::heads), field(&fb::SplitHeads::kv_heads), field(&fb::SplitHeads::head_width),
@@ -216,12 +217,16 @@ constexpr Field kList[] = {
     field(&fb::Chat::system_place), field(&fb::Chat::strips), field(&fb::Chat::always_system),  //
     field(&fb::Finding::label_id), field(&fb::Finding::text_id), field(&fb::Finding::behind),
     field(&fb::Finding::max_words), field(&fb::Finding::max_labels), field(&fb::Finding::threshold),  //
-    required(&fb::Property::key), field(&fb::Property::value)};
+    required(&fb::Property::key), field(&fb::Property::value),                                        //
+    field(&fb::Image::width), field(&fb::Image::height), field(&fb::Image::channels), field(&fb::Image::patch),
+    field(&fb::Image::in_front), field(&fb::Image::behind), field(&fb::Image::factor), field(&fb::Image::shift),
+    field(&fb::Image::filter), field(&fb::Image::shortest), field(&fb::Image::resize_width),
+    field(&fb::Image::resize_height)};
 constexpr uint32_t kFieldCount = sizeof(kList) / sizeof(kList[0]);
 
 struct Tabulated {
   uint8_t fields[kFieldCount] = {};
-  uint8_t begin[Tables::kCount + 1] = {};
+  uint16_t begin[Tables::kCount + 1] = {};
   bool in_order = true;
 
   constexpr Tabulated() {
@@ -229,12 +234,12 @@ struct Tabulated {
     for (uint32_t i = 0; i < kFieldCount; ++i) {
       fields[i] = kList[i].code;
       in_order = in_order && kList[i].table >= table;
-      while (table < kList[i].table) begin[++table] = static_cast<uint8_t>(i);
+      while (table < kList[i].table) begin[++table] = static_cast<uint16_t>(i);
     }
-    while (table < Tables::kCount) begin[++table] = static_cast<uint8_t>(kFieldCount);
+    while (table < Tables::kCount) begin[++table] = static_cast<uint16_t>(kFieldCount);
   }
 };
-static_assert(kFieldCount < 256 && Tabulated().in_order);
+static_assert(Tabulated().in_order);
 constexpr Tabulated kSchema;
 
 /// Offset of the root table, a table's offset of its vtable, sizes of vtable and table.
@@ -248,7 +253,7 @@ struct Frame {
   uint32_t next;  // of the vector's elements
   uint32_t left;  // elements from there on
   uint8_t type;
-  uint8_t field;  // of kSchema.fields, the next one
+  uint16_t field;  // of kSchema.fields, the next one
 };
 
 class Walk {

@@ -42,7 +42,7 @@ enum Leaf : uint8_t {
 /// of the one union (from 1) is type kUnionBase + m.
 struct Schema {
   const uint8_t* fields;
-  const uint8_t* begin;
+  const uint16_t* begin;
   uint32_t types;
   uint32_t union_base;
   uint32_t union_members;

@@ -49,7 +49,8 @@ Verdict check_symbols(const fb::Model& model) {
 
 constexpr uint32_t input_bit(fb::InputKind kind) { return 1u << static_cast<uint32_t>(kind); }
 constexpr uint32_t kInputsLeftOut = (linked::kSources ? 0 : input_bit(fb::InputKind::source_ids)) |
-                                    (linked::kMarks ? 0 : input_bit(fb::InputKind::marks));
+                                    (linked::kMarks ? 0 : input_bit(fb::InputKind::marks)) |
+                                    (linked::kFeatures ? 0 : input_bit(fb::InputKind::features));
 
 Verdict check_inputs(const fb::Model& model) {
   uint32_t seen = 0;
@@ -60,6 +61,9 @@ Verdict check_inputs(const fb::Model& model) {
     if ((seen & bit) != 0) return unsupported("a model has several inputs of one kind");
     seen |= bit;
     if (input.limit() == 0 || input.limit() > INT32_MAX) return corrupt("an input's limit is zero or too large");
+    if (linked::kFeatures && input.kind() == fb::InputKind::features && input.limit() > ops::kMaxWidth) {
+      return unsupported("rows of features are too wide");
+    }
     if constexpr (linked::kMarks) {
       const uint32_t names = count(input.names());
       if (names != 0 && (input.kind() != fb::InputKind::marks || names != input.limit() - 1)) {
@@ -67,7 +71,13 @@ Verdict check_inputs(const fb::Model& model) {
       }
     }
   }
-  if ((seen & kInputsLeftOut) != 0) return not_linked("this build leaves out encoder-decoders or marks of tokens");
+  if ((seen & kInputsLeftOut) != 0)
+    return not_linked("this build leaves out encoder-decoders, marks of tokens or features");
+  // Rows of a run are the caller's: no text and no source brings any.
+  const bool others = (seen & input_bit(fb::InputKind::source_ids)) != 0 || count(model.tokenizers()) != 0;
+  if (linked::kFeatures && (seen & input_bit(fb::InputKind::features)) != 0 && others) {
+    return corrupt("a model that takes features has a tokenizer or a source");
+  }
   return (seen & input_bit(fb::InputKind::ids)) != 0 ? Verdict{} : unsupported("a model has no input of ids");
 }
 
@@ -87,6 +97,33 @@ Verdict check_inputs(const fb::Model& model) {
   const uint32_t tokenizers = count(model.tokenizers());
   const bool known = model.source_tokenizer() == 0 || (source && model.source_tokenizer() < tokenizers);
   return known ? Verdict{} : corrupt("the source's tokenizer does not exist");
+}
+
+constexpr uint32_t kMostPixels = 1u << 14;  // of a side
+constexpr uint32_t kMostChannels = 16, kMostInFront = 1u << 10;
+
+/// What an image becomes are rows of the input of features, and a sequence has room for them.
+[[maybe_unused]] Verdict check_image(const fb::Model& model) {
+  const fb::Image* image = model.image();
+  if (image == nullptr) return {};
+  const uint32_t channels = image->channels(), patch = image->patch();
+  if (image->width() - 1 >= kMostPixels || image->height() - 1 >= kMostPixels || channels - 1 >= kMostChannels ||
+      image->in_front() > kMostInFront || image->behind() > kMostInFront || image->filter() > fb::Filter::MAX) {
+    return corrupt("an image's size, channels or filter are out of range");
+  }
+  if (patch == 0 || image->width() % patch != 0 || image->height() % patch != 0) {
+    return corrupt("patches do not share an image out");
+  }
+  if (feature_width(model) != uint64_t{channels} * patch * patch || count(image->factor()) != channels ||
+      count(image->shift()) != channels) {
+    return corrupt("patches of an image are no rows of features");
+  }
+  if (image->shortest() > kMostPixels || image->resize_width() > kMostPixels || image->resize_height() > kMostPixels) {
+    return corrupt("images would be resized to more pixels than there may be");
+  }
+  return model.max_sequence() == 0 || image_tokens(*image) <= model.max_sequence()
+             ? Verdict{}
+             : corrupt("an image has more patches than a sequence tokens");
 }
 
 bool is_tensor_or_none(int32_t index, uint32_t tensors) { return index >= -1 && index < static_cast<int32_t>(tensors); }
@@ -192,6 +229,7 @@ Verdict check_model(const fb::Model& model) {
   }
   if (count(model.outputs()) == 0) return corrupt("the model has no outputs");
   BANTAM_CHECK(check_symbols(model));
+  if constexpr (linked::kFeatures) BANTAM_CHECK(check_image(model));
   return check_inputs(model);
 }
 

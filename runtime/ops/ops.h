@@ -84,8 +84,20 @@ struct Marking<false> {
   static constexpr const int32_t* marks = nullptr;
 };
 
+template <bool kLinked>
+struct Featuring {
+  const float* features = nullptr;  // [tokens][feature_width(model)]; null: the model takes none
+};
+template <>
+struct Featuring<false> {
+  static constexpr const float* features = nullptr;
+};
+
 /// What an op sees when it runs on one tile of rows. Everything in the file has been verified.
-struct TileRun : Remembering<linked::kContexts>, Passing<linked::kSources>, Marking<linked::kMarks> {
+struct TileRun : Remembering<linked::kContexts>,
+                 Passing<linked::kSources>,
+                 Marking<linked::kMarks>,
+                 Featuring<linked::kFeatures> {
   const fb::Model& model;
   const uint8_t* data;  // the file's data section
   const kernels::Table& kernels;

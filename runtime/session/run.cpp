@@ -38,6 +38,12 @@ void take_marks(const SessionState& s, Tile* tile) {
   if constexpr (linked::kMarks) tile->marks = s.marks;
 }
 
+/// The same of features.
+template <typename Tile>
+void take_features(const SessionState& s, Tile* tile) {
+  if constexpr (linked::kFeatures) tile->features = s.features;
+}
+
 /// All ops of the step on one tile of rows.
 Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   SessionState& s = *run.session;
@@ -46,6 +52,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   const uint32_t begin = last ? s.offsets[index + 1] - 1 : index * run.tile;
   const uint32_t rows = last ? 1 : run.rows - begin < run.tile ? run.rows - begin : run.tile;
   ops::TileRun tile = {{},
+                       {},
                        {},
                        {},
                        model,
@@ -69,6 +76,7 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
                        run.linear_number};
   remember(s, *run.step, &tile);
   if (linked::kMarks) take_marks(s, &tile);
+  if (linked::kFeatures) take_features(s, &tile);
   const FloatEnvironment environment;
   for (uint32_t i = 0; i < run.step->op_count(); ++i) {
     const uint32_t number = run.step->first_op() + i;

@@ -17,13 +17,14 @@ T* part(uint8_t* arena, uint64_t offset) {
 
 /// Copies a checked batch into the session's arrays. The source may be those arrays.
 void copy_batch(const Batch& batch, SessionState* s) {
-  for (uint32_t i = 0; i < batch.tokens; ++i) s->ids[i] = batch.ids[i];
+  for (uint32_t i = 0; i < batch.tokens; ++i) s->ids[i] = batch.ids == nullptr ? 0 : batch.ids[i];
   for (uint32_t i = 0; i < batch.tokens; ++i) s->segments[i] = batch.segments == nullptr ? 0 : batch.segments[i];
   if constexpr (linked::kMarks) {
     for (uint32_t i = 0; s->marks != nullptr && i < batch.tokens; ++i) {
       s->marks[i] = batch.marks == nullptr ? 0 : batch.marks[i];
     }
   }
+  s->keep_features(batch.features);
   for (uint32_t i = 0; i <= batch.sequences; ++i) {
     s->offsets[i] = batch.offsets != nullptr ? batch.offsets[i] : i * batch.tokens;
   }
@@ -69,7 +70,9 @@ void copy_batch(const Batch& batch, SessionState* s) {
 
 Status check_batch(const Batch& batch, const SessionState& s, fb::Phase phase) {
   const bool main = !linked::kSources || phase == fb::Phase::main;
-  if (batch.ids == nullptr || batch.tokens == 0 || batch.sequences == 0) return Status::kInvalidArgument;
+  const bool features = feature_width(root(s.model)) != 0;
+  if ((batch.ids == nullptr && !features) || batch.tokens == 0 || batch.sequences == 0) return Status::kInvalidArgument;
+  if (features != (batch.features != nullptr)) return Status::kInvalidArgument;
   if (batch.offsets == nullptr && batch.sequences != 1) return Status::kInvalidArgument;
   if (batch.tokens > most_tokens(s.limits, phase)) return Status::kTooManyTokens;
   if (batch.sequences > most_sequences(s.limits, phase)) return Status::kTooManySequences;
@@ -91,7 +94,7 @@ Status check_batch(const Batch& batch, const SessionState& s, fb::Phase phase) {
   const uint32_t vocabulary = ids_input(root(s.model), phase)->limit();
   const uint32_t segment_types = s.model.segment_types();
   for (uint32_t i = 0; i < batch.tokens; ++i) {
-    if (static_cast<uint32_t>(batch.ids[i]) >= vocabulary) return Status::kIndexOutOfRange;
+    if (batch.ids != nullptr && static_cast<uint32_t>(batch.ids[i]) >= vocabulary) return Status::kIndexOutOfRange;
     if (batch.segments != nullptr && static_cast<uint32_t>(batch.segments[i]) >= segment_types) {
       return Status::kIndexOutOfRange;
     }

@@ -32,7 +32,19 @@ struct BatchMarks<false> {
   void keep_marks(const int32_t*) {}
 };
 
-struct SessionState final : Session, BatchMarks<linked::kMarks> {
+/// The same of features, which stay the caller's.
+template <bool kLinked>
+struct BatchFeatures {
+  const float* features = nullptr;
+  void keep_features(const float* given) { features = given; }
+};
+template <>
+struct BatchFeatures<false> {
+  static constexpr const float* features = nullptr;
+  void keep_features(const float*) {}
+};
+
+struct SessionState final : Session, BatchMarks<linked::kMarks>, BatchFeatures<linked::kFeatures> {
   SessionState(const Model& m, const Limits& l, const kernels::Table& k)
       : model(m), limits(l), kernels(k), linear_rows(l.linear_rows < k.linear_rows ? l.linear_rows : k.linear_rows) {}
 

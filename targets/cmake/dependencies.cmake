@@ -41,6 +41,11 @@ if(BANTAM_CONVERTER)
   endforeach()
 endif()
 
+if(BANTAM_CONVERTER AND BANTAM_IMAGES)
+  bantam_library(png png png.h)
+  bantam_library(jpeg turbojpeg turbojpeg.h)
+endif()
+
 # libtorch's own CMake package asks for much that is not used (protobuf, MKL); two libraries and the headers are enough.
 if(BANTAM_TRAIN STREQUAL AUTO AND NOT BANTAM_CONVERTER)
   set(BANTAM_TRAIN OFF)

@@ -81,6 +81,7 @@ std::string document() {
 TEST(Narrowing, TheTableOfTheDocumentIsTheRegistrys) {
   const std::string text = document();
   for (const Family& family : convert::families()) {
+    if (family.block.patches) continue;  // a line for all of them
     EXPECT_NE(text.find(row(family)), std::string::npos) << "docs/students.md lacks the row\n" << row(family);
   }
 }

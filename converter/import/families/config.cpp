@@ -6,6 +6,7 @@
 #include <cmath>
 #include <sstream>
 #include <string_view>
+#include <tuple>
 
 #include "graph/task_parts.h"
 #include "import/families/entities.h"
@@ -293,6 +294,39 @@ void read_convolution(const Fields& config, EncoderConfig& out) {
   out.convolution_activation = read_activation(config, "conv_act", "tanh");
 }
 
+/// Sides of an image in pixels: one number, or height and width.
+std::pair<uint32_t, uint32_t> read_sides(const Fields& config, const char* key, uint32_t most, uint32_t otherwise) {
+  if (!config.has(key) || !config.raw(key).is_array()) {
+    const uint32_t side = config.count(key, most, otherwise);
+    return {side, side};
+  }
+  const Json& both = config.raw(key);
+  const auto is_side = [&](const Json& n) { return n.is_number_unsigned() && n.get<uint64_t>() - 1 < most; };
+  if (both.size() != 2 || !is_side(both[0]) || !is_side(both[1])) {
+    config.problem(ExitCode::kInvalid, key, fmt::format("is no list of two numbers from 1 to {}", most));
+    return {otherwise, otherwise};
+  }
+  return {both[0].get<uint32_t>(), both[1].get<uint32_t>()};
+}
+
+void read_image_shape(const Fields& config, EncoderConfig& out) {
+  if (!out.family->block.patches) return;
+  constexpr uint32_t kMostSide = 1U << 14, kMostPatch = 1U << 10, kMostChannels = 16;
+  ImageShape& image = out.image;
+  std::tie(image.height, image.width) = read_sides(config, "image_size", kMostSide, 224);
+  const auto [patch, patch_width] = read_sides(config, "patch_size", kMostPatch, 16);
+  image.patch = patch;
+  image.channels = config.count("num_channels", kMostChannels, 3);
+  image.behind = out.family->has(Slot::kTeacherToken) ? 1 : 0;
+  if (patch != patch_width || image.height % patch != 0 || image.width % patch != 0) {
+    config.problem(ExitCode::kUnsupported, "patch_size",
+                   fmt::format("patches of {}x{} pixels do not share an image of {}x{} out in squares", patch,
+                               patch_width, image.height, image.width));
+    image.patch = image.height = image.width = 1;
+  }
+  out.positions = image.tokens();
+}
+
 void read_layers(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
   const char* key = key_in(config, settings, settings.layers.key);
@@ -431,7 +465,8 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
     out.kv_heads = out.heads;
   }
   out.activation = read_unit(config, key_in(config, settings, settings.activation), *out.family);
-  read_positions(config, out);
+  if (!family.block.patches) read_positions(config, out);
+  read_image_shape(config, out);
   read_layers(config, out);
   const bool narrows =
       settings.embedding.key != nullptr && (settings.embedding.otherwise != 0 || config.has(settings.embedding.key));

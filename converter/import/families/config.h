@@ -52,6 +52,13 @@ struct RelativePlaces {
   uint32_t clamp = 0;    // XLNet: distances beyond it are as it; 0: each is a place
 };
 
+/// An image in patches, each a token, one of the whole image in front of them, and `behind` of them what stands for a teacher.
+struct ImageShape {
+  uint32_t width = 0, height = 0, channels = 0, patch = 1, behind = 0;
+  uint32_t patches() const { return (width / patch) * (height / patch); }
+  uint32_t tokens() const { return 1 + patches() + behind; }
+};
+
 struct EncoderConfig {
   const Family* family = nullptr;
   std::string model_type;
@@ -101,6 +108,7 @@ struct EncoderConfig {
   enum class Entities : uint8_t { kNone, kAdded, kAttend };
   std::vector<Entities> entity_layers;  // empty: the family has none
   uint32_t entities = 0, entity_width = 0, entity_heads = 0;
+  ImageShape image;           // Block::patches
   bool divides_last = false;  // what the output layer over the vocabulary reads, by the root of its width
 };
 

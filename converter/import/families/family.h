@@ -49,6 +49,11 @@ enum class Slot {
   kDistances,  // biases of scores by buckets of distances, [buckets, heads], the same in all layers
   kEntities,   // vectors of entities, which stand beside tokens (ERNIE, arXiv 1905.07129)
   kPlaces,     // embeddings of relative places, the same in all layers (DeBERTa, arXiv 2006.03654)
+  // Of images: rows of places, of the whole image and of what answers a teacher, and the layer that makes rows of patches.
+  kPatchPlaces,
+  kWholeImage,
+  kTeacherToken,
+  kPatches,
   // Modules of the model.
   kEmbeddingNorm,
   kEmbeddingProjection,  // from the tables' columns to the hidden width, behind their norm (Block::sums_projected: in front)
@@ -75,6 +80,8 @@ enum class Slot {
   kAttentionOut,
   kAttentionNorm,
   kSumNorm,           // behind it, of its sum with what the layer reads
+  kAttentionFactors,  // vectors, whose names are whole: what attention and feed-forward layers make is multiplied by them
+  kDownFactors,
   kAttentionOutNorm,  // of what attention and what feed-forward layers make, before it is added
   kDownOutNorm,
   kForget,  // of SSRU cells in the place of attention to the tokens in front
@@ -126,7 +133,8 @@ enum class Slot {
 constexpr bool is_table(Slot slot) { return slot <= Slot::kPlaces; }
 constexpr bool is_vector(Slot slot) {
   return slot == Slot::kQueryBias || slot == Slot::kValueBias || slot == Slot::kPlaceBias ||
-         slot == Slot::kSegmentBias || slot == Slot::kSegmentKeys;
+         slot == Slot::kSegmentBias || slot == Slot::kSegmentKeys || slot == Slot::kAttentionFactors ||
+         slot == Slot::kDownFactors;
 }
 constexpr bool is_of_layer(Slot slot) { return slot >= Slot::kQuery && slot != Slot::kFinalNorm; }
 /// Of attention to a source: keys and values are made of what the encoder leaves.
@@ -266,8 +274,8 @@ struct Settings {
 
 /// What a head reads: every token, the first one, the pooler's row of the first one, or as "classifier_pooling" says: "cls" (the
 /// first one) or "mean"; or as "summary_type" does: "last" (the default), "first" or "mean"; of recurrent layers as "pooling" says:
-/// "last" (what each direction ends with, the default), "mean" or "max"; or the last token.
-enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary, kState, kLast };
+/// "last" (what each direction ends with, the default), "mean" or "max"; or the last token; or two rows of an image (import/patches.h).
+enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary, kState, kLast, kTwo };
 
 /// A linear layer of a head, with its activation and norm.
 struct HeadLayer {
@@ -342,6 +350,8 @@ struct Block {
   bool recurrent = false;
   /// Layers are convolutions over tokens (import/convolutions.h).
   bool convolutions = false;
+  /// Tokens are patches of an image (import/patches.h).
+  bool patches = false;
   /// With `norm_first`: the first layer's attention has a norm in front, too, and embeddings have none.
   bool norm_before_all = false;
   /// Tokens see themselves and those in front of them: the layers of a decoder.

@@ -130,7 +130,14 @@ Axes plain_axes(Slot slot) {
     case Slot::kFinalNorm:
     case Slot::kPlacesNorm:
     case Slot::kConvolutionNorm:
+    case Slot::kAttentionFactors:
+    case Slot::kDownFactors:
       return {Axis::kHidden, Axis::kNone};
+    case Slot::kPatchPlaces:
+    case Slot::kWholeImage:
+    case Slot::kTeacherToken:
+    case Slot::kPatches:
+      break;
     case Slot::kQkv:
     case Slot::kHeads:
     case Slot::kAttention:
@@ -214,6 +221,7 @@ const char* Family::why_layers_stay() const {
   if (block.averaged) return "there are none";
   if (block.recurrent) return "they are recurrent";
   if (block.convolutions) return "they are convolutions";
+  if (block.patches) return "students of models of images are not made yet";
   if (has(Slot::kEntities)) return "each reads entities in a way of its own";
   return shares_layers() ? "several run the same weights" : nullptr;
 }

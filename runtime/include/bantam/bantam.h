@@ -105,6 +105,7 @@ uint32_t bantam_model_max_sequence(const bantam_model* model);
 /* Legal token ids are [0, vocabulary), segment ids [0, segment_types), marks [0, mark_types). */
 uint32_t bantam_model_vocabulary(const bantam_model* model);
 uint32_t bantam_model_segment_types(const bantam_model* model);
+uint32_t bantam_model_feature_width(const bantam_model* model); /* 0: it takes no features */
 uint32_t bantam_model_mark_types(const bantam_model* model); /* 1: it takes no marks */
 /* What a mark stands for, of models with a table of entities; empty where the file does not say it. */
 bantam_text bantam_model_mark_name(const bantam_model* model, uint32_t mark);
@@ -162,6 +163,21 @@ bantam_status bantam_session_run_ids(bantam_session* session, const int32_t* ids
 bantam_status bantam_session_run_marked_ids(bantam_session* session, const int32_t* ids, const int32_t* segments,
                                             const int32_t* marks, const uint32_t* offsets, uint32_t sequences,
                                             uint32_t tokens);
+
+/* Of models that take rows of numbers instead: [tokens][bantam_model_feature_width()], which stay where they are meanwhile. */
+bantam_status bantam_session_run_features(bantam_session* session, const float* features, const uint32_t* offsets,
+                                          uint32_t sequences, uint32_t tokens);
+
+/* What a model of images sees, and the rows of features of one image; see bantam/image.h. */
+typedef struct bantam_image_form {
+  uint32_t width;
+  uint32_t height;
+  uint32_t channels;
+  uint32_t tokens;
+  uint32_t columns;
+} bantam_image_form;
+bantam_status bantam_model_image_form(const bantam_model* model, bantam_image_form* out);
+bantam_status bantam_image_features(const bantam_model* model, const uint8_t* pixels, size_t stride, float* features);
 
 typedef struct bantam_encode_options {
   size_t size;         /* sizeof(bantam_encode_options): bantam_encode_options_init writes it */

@@ -75,6 +75,8 @@ class Model {
   uint32_t segment_types() const;
   /// Legal marks of tokens are [0, mark_types()): 1 where the model takes none.
   uint32_t mark_types() const;
+  /// Numbers of a token's row of features: 0 where the model takes none. Those of images are patches of pixels (image.h).
+  uint32_t feature_width() const;
   /// What a mark stands for ("Q42"); empty where the file does not say it.
   Text mark_name(uint32_t mark) const;
   /// Label sets: joint models have two (sentence, slots); further ones follow those of the task.

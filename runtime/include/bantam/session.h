@@ -107,6 +107,9 @@ struct Batch {
   bool last_rows = false;
   /// Of models that take marks (Model::mark_types); null: all 0.
   const int32_t* marks = nullptr;
+  /// Of models that take features (Model::feature_width), which others must not be given: [tokens][feature_width] numbers, which stay
+  /// where they are until run() has returned. Their ids may be null: all 0.
+  const float* features = nullptr;
 };
 
 /// An output of the last run: rows x width f32, `stride` floats from row to row.

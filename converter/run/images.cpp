@@ -1,0 +1,136 @@
+#include "run/images.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "run/engine.h"
+#include "run/image_file.h"
+#include "run/image_resize.h"
+
+namespace bantam::convert {
+namespace {
+
+/// Both sides so that the shorter one has `shortest` pixels, as transformers rounds the other.
+Pixels with_shortest(const Pixels& image, uint32_t shortest, ImageFilter filter) {
+  const uint64_t side = std::min(image.width, image.height);
+  const auto scaled = [&](uint32_t from) {
+    const uint64_t to = uint64_t{from} * shortest / side;
+    if (to > kMostImageSide) {
+      throw Error(ExitCode::kInvalid,
+                  fmt::format("{}x{} pixels are too long and narrow; cut the image first", image.width, image.height));
+    }
+    return static_cast<uint32_t>(to);
+  };
+  return resized(image, scaled(image.width), scaled(image.height), filter);
+}
+
+/// Of three channels one: ITU-R 601's luma, as Pillow has it.
+std::vector<uint8_t> grey(const std::vector<uint8_t>& rgb) {
+  std::vector<uint8_t> out(rgb.size() / 3);
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] =
+        static_cast<uint8_t>((rgb[3 * i] * 19595U + rgb[3 * i + 1] * 38470U + rgb[3 * i + 2] * 7471U + 0x8000U) >> 16);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool takes_images(const Model& model) {
+  ImageForm form;
+  return image_form(model, &form) == Status::kOk;
+}
+
+ImageBatch::ImageBatch(const Model& model) : model_(model) { image_form(model, &form_); }
+
+void ImageBatch::clear() {
+  features_.clear();
+  offsets_ = {0};
+}
+
+void ImageBatch::add_pixels(const std::vector<uint8_t>& pixels) {
+  const size_t begin = features_.size();
+  features_.resize(begin + size_t{form_.tokens} * form_.columns);
+  image_features(model_, pixels.data(), 0, features_.data() + begin);
+  offsets_.push_back(offsets_.back() + form_.tokens);
+}
+
+void ImageBatch::add(const std::string& path) {
+  if (form_.channels != 1 && form_.channels != 3) {
+    throw Error(ExitCode::kUnsupported,
+                fmt::format("the model takes images of {} channels, files have one or three; give it rows of features",
+                            form_.channels));
+  }
+  Pixels image = read_image_file(path);
+  const ImageFit fit = image_fit(model_);
+  if (fit.shortest != 0) {
+    image = with_shortest(image, fit.shortest, fit.filter);
+  } else if (fit.width != 0 && fit.height != 0) {
+    image = resized(image, fit.width, fit.height, fit.filter);
+  }
+  image = cropped(image, form_.width, form_.height);
+  add_pixels(form_.channels == 1 ? grey(image.rgb) : image.rgb);
+}
+
+void ImageBatch::add_made(uint32_t number) {
+  uint64_t state = 0x9E3779B97F4A7C15U * (number + 1);
+  const auto random = [&](uint32_t below) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<uint32_t>(state >> 33) % below;
+  };
+  const uint32_t width = form_.width, height = form_.height, channels = form_.channels;
+  std::vector<uint8_t> pixels(size_t{width} * height * channels);
+  for (uint32_t c = 0; c < channels; ++c) {
+    const uint32_t left = random(256), right = random(256), below = random(256);
+    for (uint32_t y = 0; y < height; ++y) {
+      for (uint32_t x = 0; x < width; ++x) {
+        const uint32_t shade = (left * (width - x) + right * x) / width / 2 + below * y / height / 2;
+        pixels[(size_t{y} * width + x) * channels + c] = static_cast<uint8_t>(shade);
+      }
+    }
+  }
+  for (uint32_t shape = 0; shape < 6; ++shape) {
+    const uint32_t x0 = random(width), y0 = random(height), radius = 1 + random(1 + std::min(width, height) / 3);
+    const bool round = random(2) == 0;
+    uint8_t colour[16];
+    for (uint8_t& value : colour) value = static_cast<uint8_t>(random(256));
+    for (uint32_t y = 0; y < height; ++y) {
+      for (uint32_t x = 0; x < width; ++x) {
+        const int64_t dx = int64_t{x} - x0, dy = int64_t{y} - y0, r = radius;
+        const bool inside = round ? dx * dx + dy * dy <= r * r : std::max(dx * dx, dy * dy) <= r * r;
+        for (uint32_t c = 0; inside && c < channels; ++c) {
+          pixels[(size_t{y} * width + x) * channels + c] = colour[c];
+        }
+      }
+    }
+  }
+  add_pixels(pixels);
+}
+
+std::vector<Sample> made_images(const Model& model, uint32_t count) {
+  std::vector<Sample> samples;
+  ImageBatch image(model);
+  for (uint32_t i = 0; i < count; ++i) {
+    image.clear();
+    image.add_made(i);
+    Sample sample;
+    sample.text = fmt::format("made-up image {}", i);
+    sample.ids.assign(image.form().tokens, 0);
+    sample.features = image.features();
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+Batch ImageBatch::view() {
+  Batch batch;
+  batch.features = features_.data();
+  batch.offsets = offsets_.data();
+  batch.sequences = static_cast<uint32_t>(offsets_.size() - 1);
+  batch.tokens = offsets_.back();
+  return batch;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,49 @@
+// From files of images to what a model of images reads.
+#ifndef BANTAM_CONVERTER_RUN_IMAGES_H_
+#define BANTAM_CONVERTER_RUN_IMAGES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bantam/image.h"
+#include "bantam/session.h"
+#include "run/runner.h"
+
+namespace bantam::convert {
+
+/// Texts of such a model are paths of images.
+bool takes_images(const Model& model);
+
+/// Rows of features of several images, one sequence each, as one batch. The model has images.
+class ImageBatch {
+ public:
+  explicit ImageBatch(const Model& model);
+
+  void clear();
+  /// The image in a file, made to fit as the model's file says. Throws Error as read_image_file does; kUnsupported where the model has
+  /// neither one channel nor three.
+  void add(const std::string& path);
+  /// One that is made up: smooth shades with shapes on them, of which each number has others.
+  void add_made(uint32_t number);
+
+  /// Points into this object, until the next add() or clear().
+  Batch view();
+  const std::vector<float>& features() const { return features_; }
+  const ImageForm& form() const { return form_; }
+
+ private:
+  void add_pixels(const std::vector<uint8_t>& pixels);
+
+  const Model& model_;
+  ImageForm form_;
+  std::vector<float> features_;
+  std::vector<uint32_t> offsets_ = {0};
+};
+
+/// Images that are made up, as samples for comparing files.
+std::vector<Sample> made_images(const Model& model, uint32_t count);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_RUN_IMAGES_H_

@@ -1,0 +1,43 @@
+// Images: from pixels to the rows of features that a model of images takes (Batch::features).
+#ifndef BANTAM_IMAGE_H_
+#define BANTAM_IMAGE_H_
+
+#include "bantam/export.h"
+#include "bantam/model.h"
+
+BANTAM_EXPORT_BEGIN
+namespace bantam {
+
+/// What a model of images sees: `height` rows of `width` pixels of `channels` bytes, red first, from above.
+struct ImageForm {
+  uint32_t width = 0;
+  uint32_t height = 0;
+  uint32_t channels = 0;
+  /// Rows of features of one image, and numbers of each.
+  uint32_t tokens = 0;
+  uint32_t columns = 0;
+};
+
+/// kNoSuchTask: the model takes no images.
+Status image_form(const Model& model, ImageForm* out);
+
+/// The rows of features of one image. `pixels`: width * height * channels bytes, which are read only; `stride`: bytes from one row of
+/// pixels to the next, 0: they follow each other. `features`: tokens * columns floats, which belong to the caller. O(pixels).
+/// kNoSuchTask: the model takes no images; kInvalidArgument: a pointer is null or rows overlap.
+Status image_features(const Model& model, const uint8_t* pixels, size_t stride, float* features);
+
+/// How a host makes an image of another size fit: the model's file has it from the settings it was trained with.
+enum class ImageFilter : uint8_t { kNearest = 0, kLanczos = 1, kBilinear = 2, kBicubic = 3, kBox = 4, kHamming = 5 };
+struct ImageFit {
+  ImageFilter filter = ImageFilter::kBicubic;
+  uint32_t shortest = 0;  // pixels of the shorter side, the ratio of both kept; 0: `width` by `height`
+  uint32_t width = 0;     // 0: images are not resized
+  uint32_t height = 0;
+};
+/// Of models without images all 0.
+ImageFit image_fit(const Model& model);
+
+}  // namespace bantam
+BANTAM_EXPORT_END
+
+#endif  // BANTAM_IMAGE_H_
