@@ -1,5 +1,6 @@
 #include "graph/access.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -169,6 +170,24 @@ bool reads_all_rows(const fb::OpT& op, int32_t input) {
     if ((whole >> i & 1u) != 0 && op.inputs[i] == input) return true;
   }
   return false;
+}
+
+bool reads_before(const fb::OpT& op, int32_t input) {
+  return op.attributes.type == fb::OpAttributes::Previous && op.inputs.front() == input;
+}
+
+std::vector<bool> ops_by_tokens(const Graph& graph) {
+  const auto& ops = main_subgraph(graph).ops;
+  const std::vector<int32_t> producer = producers(graph);
+  size_t first = ops.size(), last = 0;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (ops[i]->attributes.type != fb::OpAttributes::Previous) continue;
+    first = std::min(first, i);
+    last = std::max(last, static_cast<size_t>(producer[static_cast<size_t>(ops[i]->inputs.front())]));
+  }
+  std::vector<bool> out(ops.size(), false);
+  for (size_t i = first; i < ops.size() && i <= last; ++i) out[i] = phase_of(*ops[i]) == fb::Phase::main;
+  return out;
 }
 
 int32_t add_tensor(Graph& graph, fb::TensorT tensor) {

@@ -93,6 +93,13 @@ std::vector<int32_t> producers(const Graph& graph);
 /// Does `op` read rows of `input` other than the ones that it computes (keys and values, pooling)?
 bool reads_all_rows(const fb::OpT& op, int32_t input);
 
+/// Does `op` read of `input` the row of the token before, which an op behind it writes?
+bool reads_before(const fb::OpT& op, int32_t input);
+
+/// Which ops take each sequence one token after the other: from the first that reads the token before to the last that writes what one
+/// reads, those of other passes left out.
+std::vector<bool> ops_by_tokens(const Graph& graph);
+
 /// Adds a tensor without constant values and returns its index.
 int32_t add_tensor(Graph& graph, fb::TensorT tensor);
 

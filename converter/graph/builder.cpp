@@ -344,6 +344,46 @@ int32_t Builder::tree(const std::string& name, int32_t x, std::vector<int32_t> n
   return y;
 }
 
+int32_t Builder::previous(const std::string& name, uint32_t columns, int32_t first) {
+  const int32_t y = activation(name, kTokens, columns);
+  fb::OpT& added = op(name, {kAbsent, first}, {y, kAbsent});
+  set_attributes<fb::PreviousT>(added);
+  set_epilogue(added, {});
+  return y;
+}
+
+void Builder::close(int32_t previous, int32_t x) {
+  for (auto& op : main_subgraph(graph_).ops) {
+    if (op->outputs.front() == previous) op->inputs.front() = x;
+  }
+}
+
+RecurrentState Builder::recurrent_cell(const std::string& name, fb::Cell cell, int32_t x, int32_t s, int32_t before) {
+  RecurrentState out;
+  out.state = activation(name, rows_symbol(x), width(before));
+  std::vector<int32_t> outputs = {out.state, kAbsent};
+  if (cell == fb::Cell::lstm) {
+    out.cells = activation(name + ".cells", rows_symbol(x), width(before));
+    outputs.push_back(out.cells);
+  }
+  fb::OpT& added = op(name, {x, s, before}, std::move(outputs));
+  set_attributes<fb::RecurrentCellT>(added).cell = cell;
+  set_epilogue(added, {});
+  return out;
+}
+
+int32_t Builder::align(const std::string& name, int32_t q, int32_t keys, int32_t values, int32_t energy,
+                       const AlignSpec& spec) {
+  const int32_t y = activation(name, rows_symbol(q), width(values));
+  fb::OpT& added = op(name, {q, keys, values, energy, spec.centre}, {y, kAbsent});
+  auto& attributes = set_attributes<fb::AlignT>(added);
+  attributes.scale = spec.scale;
+  attributes.place = spec.place;
+  attributes.window = spec.window;
+  set_epilogue(added, {});
+  return y;
+}
+
 int32_t Builder::spans(const std::string& name, int32_t starts, int32_t ends, int32_t labels, uint32_t words,
                        uint32_t most_labels) {
   const int32_t y = activation(name, rows_symbol(starts), words * most_labels);

@@ -71,6 +71,14 @@ struct RecurrentState {
   int32_t state = kAbsent, cells = kAbsent;
 };
 
+/// How rows of a source are looked at; see Align in the schema.
+struct AlignSpec {
+  float scale = 1;
+  fb::AlignPlace place = fb::AlignPlace::all;
+  uint32_t window = 0;
+  int32_t centre = kAbsent;  // rows [tokens, 1]
+};
+
 class Builder {
  public:
   /// Prepares `graph`'s symbols and subgraph "main"; `graph` outlives the builder.
@@ -110,7 +118,7 @@ class Builder {
   /// `x` may be a state of rows of sources, of which the main pass takes each sequence's.
   int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width,
                 const EpilogueSpec* epilogue = nullptr);
-  /// The state that the pass over a source leaves of x [sequences, width]; and rows of tokens, each that of its sequence's source.
+  /// The state that the pass over a source leaves of x [sequences or tokens, width]; and of a row a source rows of tokens, each that of its sequence's source.
   int32_t leave(const std::string& name, int32_t x);
   int32_t spread(const std::string& name, int32_t state);
   /// `x`: scores of tags; `transitions`: a table [tags + 2, tags]; `members`: integers, or kAbsent; see Crf in the schema.
@@ -133,6 +141,16 @@ class Builder {
   int32_t ssru(const std::string& name, int32_t x, uint32_t state);
   /// `x`: factors [rows, 2 K]; `nodes`: 2 K numbers; see Tree in the schema.
   int32_t tree(const std::string& name, int32_t x, std::vector<int32_t> nodes);
+  /// The row of the token before: of what `close` names later, `columns` wide; of a sequence's first token that of `first` (rows of
+  /// sequences), or zeros. What is added between the first of these and the last op that writes what one reads goes token by token.
+  int32_t previous(const std::string& name, uint32_t columns, int32_t first = kAbsent);
+  void close(int32_t previous, int32_t x);
+  /// One step of a layer: `x` and `s` are what the row and the state give its gates; `before` is the state (gru) or the cells (lstm) of
+  /// the token before.
+  RecurrentState recurrent_cell(const std::string& name, fb::Cell cell, int32_t x, int32_t s, int32_t before);
+  /// The mean of a source's rows, see Align in the schema. `keys`, `values`: states of tokens; `energy`: a vector, or kAbsent.
+  int32_t align(const std::string& name, int32_t q, int32_t keys, int32_t values, int32_t energy,
+                const AlignSpec& spec);
   /// Scores of spans of at most `words` words for at most `labels` labels; see Spans in the schema.
   int32_t spans(const std::string& name, int32_t starts, int32_t ends, int32_t labels, uint32_t words,
                 uint32_t most_labels);

@@ -69,12 +69,15 @@ class Layers {
   }
 
   int32_t one(uint32_t layer, int32_t x, RecurrentEnds* ends) {
-    const bool beside = layer == 0 && ends->beside != 0;
-    const uint32_t own = builder_.width(x), in = own + (beside ? ends->beside : 0), gates = s_.gates() * s_.cells;
+    const std::vector<RecurrentBeside> beside = layer == 0 ? ends->beside : std::vector<RecurrentBeside>();
+    const uint32_t own = builder_.width(x), gates = s_.gates() * s_.cells;
     const uint32_t columns = s_.gates() * kernels::pad16(s_.cells);
+    uint32_t in = own;
+    for (const RecurrentBeside& part : beside) in += part.columns;
     const std::string first_bias = name("bias_ih", layer, 0);
     const bool biased = s_.of_head ? weights_.has_head(first_bias) : weights_.has_encoder(first_bias);
-    std::vector<Values> inputs, others, biases;
+    std::vector<Values> inputs, biases;
+    std::vector<std::vector<Values>> others(beside.size());
     std::vector<RecurrentWeights> states;
     for (uint32_t d = 0; d < s_.directions(); ++d) {
       const auto blocks = [&](Values values, uint32_t width) {
@@ -82,8 +85,12 @@ class Layers {
       };
       const std::string weight = name("weight_hh", layer, d);
       const Values input = take(name("weight_ih", layer, d), {gates, in});
-      inputs.push_back(blocks(beside ? some_columns(input, in, 0, own) : input, own));
-      if (beside) others.push_back(blocks(some_columns(input, in, own, ends->beside), ends->beside));
+      inputs.push_back(blocks(beside.empty() ? input : some_columns(input, in, 0, own), own));
+      uint32_t at = own;
+      for (size_t part = 0; part < beside.size(); at += beside[part++].columns) {
+        const uint32_t count = beside[part].columns;
+        others[part].push_back(blocks(some_columns(input, in, at, count), count));
+      }
       RecurrentWeights of;
       of.weights =
           builder_.linear_weight(base_ + weight, columns, s_.state, blocks(take(weight, {gates, s_.state}), s_.state));
@@ -110,12 +117,14 @@ class Layers {
     const int32_t bias =
         biased ? builder_.vector(base_ + name("bias_ih", layer, 0), concatenate(std::move(biases))) : kAbsent;
     EpilogueSpec sum;
-    if (beside) {
-      const int32_t other = builder_.linear_weight(input + ".beside", s_.directions() * columns, ends->beside,
-                                                   concatenate(std::move(others)));
-      sum.residual = ends->add_beside(op + ".beside", other);
+    for (size_t part = 0; part < beside.size(); ++part) {
+      const std::string& end = beside[part].name;
+      const int32_t other = builder_.linear_weight(input + end, s_.directions() * columns, beside[part].columns,
+                                                   concatenate(std::move(others[part])));
+      sum.residual = beside[part].add(op + end, other, sum.residual);
     }
     const int32_t given = builder_.linear(op + ".gates", x, matrix, bias, sum);
+    if (ends->cell != nullptr) return ends->cell(layer, op, given, states.front());
     const RecurrentState first = layer < ends->first.size() ? ends->first[layer] : RecurrentState{};
     RecurrentState left;
     const bool keeps = ends->last != nullptr && (ends->of_all || layer + 1 == s_.layers);

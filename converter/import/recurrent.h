@@ -31,14 +31,23 @@ struct RecurrentSettings {
 /// is added to the problems.
 RecurrentSettings read_recurrent(const Fields& fields);
 
+/// Columns that the first layer reads behind those of its rows.
+struct RecurrentBeside {
+  std::string name;
+  uint32_t columns = 0;
+  /// What they give the gates, rows of tokens: `sum` (kAbsent: nothing) plus the product with `matrix` [gates, columns].
+  std::function<int32_t(const std::string& name, int32_t matrix, int32_t sum)> add;
+};
+
 /// What layers begin with, read beside their rows and leave.
 struct RecurrentEnds {
   std::vector<RecurrentState> first;            // of each layer; shorter: zeros
   std::vector<RecurrentState>* last = nullptr;  // becomes the last layer's, or (`of_all`) each layer's
   bool of_all = false;
-  uint32_t beside = 0;  // columns that the first layer reads behind those of its rows
-  /// What they give the gates, rows of tokens: the product with this matrix [gates, beside]. The argument before it names operators.
-  std::function<int32_t(const std::string&, int32_t)> add_beside = nullptr;
+  std::vector<RecurrentBeside> beside;
+  /// Makes the states of layer `layer` of what its rows give the gates, in place of one operator for all rows.
+  std::function<int32_t(uint32_t layer, const std::string& name, int32_t given, const RecurrentWeights& weights)> cell =
+      nullptr;
 };
 
 /// The layers of module `module` above `x` [tokens, width]: its states. Tensors that are missing or of another shape are added to the

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -10,120 +9,25 @@
 #include <vector>
 
 #include "import/recurrent.h"
+#include "import/seq2seq_settings.h"
 
 namespace bantam::convert {
 namespace {
 
 constexpr const char* kEncoder = "encoder.rnn";
 constexpr const char* kDecoder = "decoder.rnn";
-constexpr uint32_t kMostCombined = 1U << 14;
+constexpr const char* kAttention = "attention";
 
-/// How the last states of an encoder's two directions become one row.
-enum class Join { kConcat, kSum, kMean, kForward, kReverse };
-/// What a decoder's layers begin with: the state of the encoder's layer of their number, that of its last one, or zeros.
-enum class First { kLayers, kLast, kZeros };
-/// What stands between the two.
-enum class Bridge { kNone, kLinear, kTanh };
-
-/// How a decoder's state scores the rows of a source (Luong et al., arXiv 1508.04025).
-enum class Score { kNone, kDot, kScaledDot, kGeneral };
-
-struct PairSettings {
-  RecurrentSettings encoder, decoder;
-  Join join = Join::kConcat;
-  First first = First::kLayers;
-  Bridge bridge = Bridge::kNone;
-  bool every_step = false;  // the source's state is also read beside each token
-  Score score = Score::kNone;
-  bool tanh_combined = true;  // the layer over context and state ends with its tanh
-  uint32_t combined = 0;      // columns of that layer
-
-  bool begins() const { return first != First::kZeros; }
-  uint32_t joined() const { return encoder.both && join == Join::kConcat ? 2 * encoder.state : encoder.state; }
-};
-
-/// The value of `key`, one of `names` by its place.
-template <typename Kind>
-Kind choice(const Fields& fields, const char* key, const std::vector<const char*>& names, Kind otherwise) {
-  const std::string value = fields.text(key, names[static_cast<size_t>(otherwise)]);
-  std::string all;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (value == names[i]) return static_cast<Kind>(i);
-    all += fmt::format("{}\"{}\"", i == 0 ? "" : i + 1 == names.size() ? " and " : ", ", names[i]);
-  }
-  fields.problem(ExitCode::kUnsupported, key, fmt::format("\"{}\" is not supported; {} are", value, all));
-  return otherwise;
-}
-
-/// "hidden_size" and "num_layers" are of both stacks unless the stack has its own.
-RecurrentSettings read_stack(const Fields& fields, bool decoder) {
-  Json own = fields.whole();
-  const std::string side = decoder ? "decoder_" : "encoder_";
-  for (const auto& [key, name] : {std::pair("hidden_size", "hidden_size"), std::pair("num_layers", "layers")}) {
-    if (fields.has(side + name)) own[key] = fields.raw(side + name);
-  }
-  if (decoder) own["bidirectional"] = false;
-  return read_recurrent(fields.with(own));
-}
-
-/// "attention": an object.
-void read_attention(const Fields& fields, PairSettings* out) {
-  if (!fields.raw("attention").is_object()) {
-    fields.problem(ExitCode::kInvalid, "attention", "is no object; {\"score\": \"general\"} is one");
-    return;
-  }
-  const Fields own = fields.inside("attention");
-  out->score = choice(own, "score", {"none", "dot", "scaled_dot", "general"}, Score::kGeneral);
-  out->tanh_combined = choice(own, "activation", {"none", "tanh"}, true);
-  out->combined = own.has("size") ? own.count("size", kMostCombined) : out->decoder.cells;
-  if (own.text("state", "current") != "current") {
-    own.problem(ExitCode::kUnsupported, "state",
-                "only \"current\" is supported: the state behind a token scores the source");
-  }
-  if (own.flag("input_feeding", false)) own.problem(ExitCode::kUnsupported, "input_feeding", "only false is supported");
-  const uint32_t rows = out->encoder.directions() * out->encoder.state;
-  const bool direct = out->score == Score::kDot || out->score == Score::kScaledDot;
-  if (direct && rows != out->decoder.cells) {
-    own.problem(
-        ExitCode::kInvalid, "score",
-        fmt::format("a product of the decoder's {} numbers and the {} of a source's rows is none; \"general\" has a "
-                    "matrix between them",
-                    out->decoder.cells, rows));
-  }
-}
-
-PairSettings read_pair(const Fields& fields) {
-  PairSettings out;
-  out.encoder = read_stack(fields, false);
-  out.decoder = read_stack(fields, true);
-  out.join = choice(fields, "state_join", {"concat", "sum", "mean", "forward", "reverse"}, Join::kConcat);
-  out.first = choice(fields, "first_state", {"layers", "last", "zeros"}, First::kLayers);
-  out.bridge = choice(fields, "bridge", {"none", "linear", "tanh"}, Bridge::kNone);
-  out.every_step = choice(fields, "context", {"state", "steps"}, false);
-  if (fields.has("attention")) read_attention(fields, &out);
-  const std::string cell = out.encoder.cell == fb::Cell::lstm ? "LSTM" : "GRU";
-  if (out.encoder.state != out.encoder.cells || out.decoder.state != out.decoder.cells) {
-    fields.problem(ExitCode::kUnsupported, "proj_size", "encoder-decoders have no projections");
-    out.encoder.state = out.encoder.cells;
-    out.decoder.state = out.decoder.cells;
-  }
-  if (out.first == First::kLayers && out.encoder.layers != out.decoder.layers) {
-    fields.problem(
-        ExitCode::kInvalid, "decoder_layers",
-        fmt::format("{} layers cannot begin with the states of {}; \"first_state\": \"last\" begins each with "
-                    "that of the encoder's last one, \"zeros\" none",
-                    out.decoder.layers, out.encoder.layers));
-  }
-  if (!out.begins() && !out.every_step && out.score == Score::kNone) {
-    fields.problem(ExitCode::kInvalid, "first_state",
-                   "\"zeros\" leaves nothing of the source to the decoder, unless it has \"attention\" or \"context\": "
-                   "\"steps\"");
-  }
-  if (out.begins() && out.bridge == Bridge::kNone && out.joined() != out.decoder.cells) {
-    fields.problem(ExitCode::kInvalid, "decoder_hidden_size",
-                   fmt::format("the {} of {} numbers does not begin with the encoder's {}; a \"bridge\" (\"linear\", "
-                               "\"tanh\") or another \"state_join\" makes them as many",
-                               cell, out.decoder.cells, out.joined()));
+/// Rows first, first + step, ... of a matrix; `less_next`: each less the row behind it.
+Values some_rows(const Values& from, uint32_t columns, uint32_t first, uint32_t step, bool less_next) {
+  Values out;
+  out.source = from.source;
+  out.source_type = from.source_type;
+  out.source_bytes = from.source_bytes / step;
+  for (size_t row = first; (row + 1) * columns <= from.values.size(); row += step) {
+    for (size_t i = row * columns; i < (row + 1) * columns; ++i) {
+      out.values.push_back(from.values[i] - (less_next ? from.values[i + columns] : 0.0F));
+    }
   }
   return out;
 }
@@ -148,14 +52,16 @@ class PairBuilder {
     if (s_.begins()) begins.first = first_states(left);
     if (s_.every_step) {
       const int32_t whole = left.back().state;
-      begins.beside = builder_.width(whole);
-      begins.add_beside = [this, whole](const std::string& name, int32_t matrix) {
-        return beside(name, whole, matrix);
-      };
+      begins.beside.push_back(
+          {".beside", builder_.width(whole),
+           [this, whole](const auto& name, int32_t matrix, int32_t) { return beside(name, whole, matrix); }});
     }
+    if (s_.attends()) look_at(source->hidden);
+    words_ = decoder->hidden;
+    if (s_.attention.goes_back()) go_back(&begins);
     enter(fb::Phase::main);
-    decoder->hidden = import_recurrent(builder_, weights_, s_.decoder, kDecoder, base_, decoder->hidden, begins);
-    if (s_.score != Score::kNone) decoder->hidden = attended(source->hidden, decoder->hidden);
+    decoder->hidden = import_recurrent(builder_, weights_, s_.decoder, kDecoder, base_, words_, begins);
+    if (s_.attends()) decoder->hidden = read_out(decoder->hidden);
   }
 
  private:
@@ -231,63 +137,166 @@ class PairBuilder {
     builder_.enter(fb::Part::attention);
   }
 
-  /// h~ = tanh(W [c; h] + b), c the mean of the source's rows by the softmax of their scores. W is linear: values are what its part for c
-  /// makes of the rows, once a source, and keys what the matrix of "general" does, or the rows themselves.
-  int32_t attended(int32_t rows, int32_t states) {
-    const uint32_t source = builder_.width(rows), cells = builder_.width(states), columns = s_.combined;
-    const uint32_t head = std::max(cells, columns);
-    const std::string name = base_ + "attention", matrix = "attention.combine.weight", bias = "attention.combine.bias";
-    const Values combine = weights_.encoder(matrix, {columns, source + cells});
-    std::vector<Values> both;
-    both.push_back(widened(keys(cells, source), head, source));
-    both.push_back(widened(some_columns(combine, source + cells, 0, source), head, source));
+  /// A layer's matrix [rows, columns], and its bias where it has one.
+  int32_t layer(const std::string& module, int32_t x, uint32_t rows, fb::ActivationKind activation) {
+    const std::string weight = module + ".weight", bias = module + ".bias";
+    const uint32_t columns = builder_.width(x);
+    const int32_t matrix =
+        builder_.linear_weight(base_ + weight, rows, columns, weights_.encoder(weight, {rows, columns}));
+    EpilogueSpec epilogue;
+    epilogue.activation = activation;
+    return builder_.linear(base_ + module, x, matrix, optional_bias(bias, rows), epilogue);
+  }
+  int32_t optional_bias(const std::string& name, uint32_t rows) {
+    return weights_.has_encoder(name) ? builder_.vector(base_ + name, weights_.encoder(name, {rows})) : kAbsent;
+  }
+
+  /// What the pass over a source leaves of its rows.
+  void look_at(int32_t rows) {
+    const PairAttention& a = s_.attention;
     enter_attention(fb::Phase::source);
-    const int32_t made = builder_.linear(
-        name + ".kv", rows, builder_.linear_weight(name + ".kv.weight", 2 * head, source, concatenate(std::move(both))),
-        kAbsent, {});
-    const Heads kept = builder_.split_states(name + ".states", made, 1);
+    const std::string name = base_ + kAttention;
+    values_ = keys_ = builder_.leave(name + ".values", rows);
+    if (a.score == Score::kGeneral) {
+      keys_ = layer(kAttention, rows, s_.decoder.cells, fb::ActivationKind::none);
+    } else if (a.score == Score::kAdditive) {
+      keys_ = layer("attention.key", rows, a.score_size, fb::ActivationKind::none);
+    }
+    if (keys_ != values_) keys_ = builder_.leave(name + ".keys", keys_);
     enter_attention(fb::Phase::main);
-    AttentionSpec all;
-    all.scale = s_.score == Score::kScaledDot ? static_cast<float>(1 / std::sqrt(static_cast<double>(cells))) : 1.0F;
-    const int32_t queries = builder_.split_queries(name + ".heads", filled(name + ".queries", states, head), 1);
-    EpilogueSpec sum;
-    sum.residual = builder_.attention(name, {queries, kept.k, kept.v}, all);
-    if (columns != head) sum.residual = builder_.slice(name + ".context", sum.residual, 0, columns);
-    const int32_t own =
-        builder_.linear_weight(base_ + matrix, columns, cells, some_columns(combine, source + cells, source, cells));
-    const bool biased = weights_.has_encoder(bias);
-    const int32_t shift = biased ? builder_.vector(base_ + bias, weights_.encoder(bias, {columns})) : kAbsent;
-    const int32_t combined = builder_.linear(name + ".combine", states, own, shift, sum);
-    if (!s_.tanh_combined) return combined;
+  }
+
+  /// c: the mean of the source's rows by how they fit `state`.
+  int32_t context(int32_t state) {
+    const PairAttention& a = s_.attention;
+    const uint32_t cells = s_.decoder.cells;
+    enter_attention(fb::Phase::main);
+    AlignSpec spec;
+    spec.place = a.place;
+    spec.window = a.window;
+    if (a.score == Score::kScaledDot) spec.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(cells)));
+    if (a.place == fb::AlignPlace::given) {
+      const int32_t inner = layer("attention.position", state, a.position_size, fb::ActivationKind::tanh);
+      spec.centre = layer("attention.position_energy", inner, 1, fb::ActivationKind::sigmoid);
+    }
+    int32_t query = state, energy = kAbsent;
+    if (a.score == Score::kAdditive) {
+      query = layer("attention.query", state, a.score_size, fb::ActivationKind::none);
+      const std::string weight = "attention.energy.weight", bias = "attention.energy.bias";
+      energy = builder_.vector(base_ + weight, weights_.encoder(weight, {1, a.score_size}));
+      if (weights_.has_encoder(bias)) weights_.encoder(bias, {1});  // which the softmax takes out
+    }
+    return builder_.align(base_ + kAttention, query, keys_, values_, energy, spec);
+  }
+
+  /// Makes the layers go token by token: what they know of the token before, and what is fed to them.
+  void go_back(RecurrentEnds* ends) {
+    const PairAttention& a = s_.attention;
+    enter(fb::Phase::main);
+    for (uint32_t layer = 0; layer < s_.decoder.layers; ++layer) {
+      const RecurrentState first = layer < ends->first.size() ? ends->first[layer] : RecurrentState{};
+      const std::string name = fmt::format("{}{}.l{}.previous", base_, kDecoder, layer);
+      RecurrentState before;
+      before.state = builder_.previous(name, s_.decoder.cells, first.state);
+      if (s_.decoder.cell == fb::Cell::lstm) {
+        before.cells = builder_.previous(name + "_cells", s_.decoder.cells, first.cells);
+      }
+      before_.push_back(before);
+    }
+    if (a.previous) {
+      context_ = context(before_.back().state);
+      ends->beside.push_back(rows_beside(".context", context_));
+    }
+    if (a.feeding) {
+      fed_ = builder_.previous(base_ + kAttention + ".fed", a.readout == Readout::kMaxout ? a.size / 2 : a.size);
+      ends->beside.push_back(rows_beside(".fed", fed_));
+    }
+    ends->cell = [this](uint32_t layer, const std::string& name, int32_t given, const RecurrentWeights& weights) {
+      const RecurrentState& before = before_[layer];
+      const int32_t own = builder_.linear(name + ".own", before.state, weights.weights, weights.bias, {});
+      const bool lstm = s_.decoder.cell == fb::Cell::lstm;
+      const RecurrentState after =
+          builder_.recurrent_cell(name, s_.decoder.cell, given, own, lstm ? before.cells : before.state);
+      builder_.close(before.state, after.state);
+      if (lstm) builder_.close(before.cells, after.cells);
+      return after.state;
+    };
+  }
+
+  RecurrentBeside rows_beside(const std::string& name, int32_t x) {
+    return {name, builder_.width(x), [this, x](const std::string& op, int32_t matrix, int32_t sum) {
+              EpilogueSpec epilogue;
+              epilogue.residual = sum;
+              return builder_.linear(op, x, matrix, kAbsent, epilogue);
+            }};
+  }
+
+  /// What the output layer reads of `states`, the last layer's.
+  int32_t read_out(int32_t states) {
+    const PairAttention& a = s_.attention;
+    if (a.readout == Readout::kState) return states;
+    if (!a.previous) context_ = context(states);
+    enter_attention(fb::Phase::main);
+    const int32_t state = a.reads_previous ? before_.back().state : states;
+    const int32_t out = a.readout == Readout::kMaxout ? maxout({state, words_, context_}) : combine({context_, state});
+    if (fed_ >= 0) builder_.close(fed_, out);
+    return out;
+  }
+
+  /// The sum of `matrix` [rows, all columns] times what stands side by side in `parts`, and a bias.
+  int32_t product(const std::string& name, const std::vector<int32_t>& parts, const Values& matrix, uint32_t rows,
+                  int32_t bias) {
+    uint32_t columns = 0, begin = 0;
+    for (const int32_t part : parts) columns += builder_.width(part);
+    int32_t sum = kAbsent;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const uint32_t own = builder_.width(parts[i]);
+      const std::string of_part = fmt::format("{}.{}", name, i);
+      const int32_t weight =
+          builder_.linear_weight(of_part + ".weight", rows, own, some_columns(matrix, columns, begin, own));
+      EpilogueSpec epilogue;
+      epilogue.residual = sum;
+      sum = builder_.linear(of_part, parts[i], weight, i + 1 == parts.size() ? bias : kAbsent, epilogue);
+      begin += own;
+    }
+    return sum;
+  }
+  Values readout_matrix(const std::string& name, const std::vector<int32_t>& parts) {
+    uint32_t columns = 0;
+    for (const int32_t part : parts) columns += builder_.width(part);
+    return weights_.encoder(name, {s_.attention.size, columns});
+  }
+
+  /// h~ = tanh(W [c; h] + b)
+  int32_t combine(const std::vector<int32_t>& parts) {
+    const std::string name = "attention.combine";
+    const Values matrix = readout_matrix(name + ".weight", parts);
+    const int32_t sum =
+        product(base_ + name, parts, matrix, s_.attention.size, optional_bias(name + ".bias", s_.attention.size));
+    if (!s_.attention.tanh) return sum;
     EpilogueSpec tanh;
     tanh.activation = fb::ActivationKind::tanh;
-    return builder_.row(name + ".tanh", combined, tanh);
+    return builder_.row(base_ + name + ".tanh", sum, tanh);
   }
 
-  /// What makes keys of a source's rows.
-  Values keys(uint32_t cells, uint32_t source) {
-    if (s_.score == Score::kGeneral) return weights_.encoder("attention.weight", {cells, source});
-    Values same;
-    same.values.assign(size_t{cells} * source, 0.0F);
-    for (size_t i = 0; i < cells; ++i) same.values[i * (source + 1)] = 1;
-    return same;
-  }
-
-  /// With rows of zeros behind it.
-  static Values widened(Values matrix, uint32_t rows, uint32_t columns) {
-    if (!matrix.values.empty()) matrix.values.resize(size_t{rows} * columns, 0.0F);
-    return matrix;
-  }
-
-  /// `x` with zeros behind its columns.
-  int32_t filled(const std::string& name, int32_t x, uint32_t columns) {
-    const uint32_t own = builder_.width(x);
-    if (own == columns) return x;
-    Values same;
-    same.values.assign(size_t{columns} * own, 0.0F);
-    for (size_t i = 0; i < own; ++i) same.values[i * (own + 1)] = 1;
-    return builder_.linear(name, x, builder_.linear_weight(name + ".weight", columns, own, std::move(same)), kAbsent,
-                           {});
+  /// t_j = max(x_2j, x_2j+1), x = W [s; y; c] + b: the second of each two, and what the first has more.
+  int32_t maxout(const std::vector<int32_t>& parts) {
+    const std::string name = "attention.maxout", bias = name + ".bias";
+    const uint32_t rows = s_.attention.size / 2;
+    const Values matrix = readout_matrix(name + ".weight", parts);
+    uint32_t columns = 0;
+    for (const int32_t part : parts) columns += builder_.width(part);
+    const bool biased = weights_.has_encoder(bias);
+    const Values biases = biased ? weights_.encoder(bias, {s_.attention.size}) : Values{};
+    const auto half = [&](const std::string& end, uint32_t first, bool less_next) {
+      const int32_t own =
+          biased ? builder_.vector(base_ + bias + end, some_rows(biases, 1, first, 2, less_next)) : kAbsent;
+      return product(base_ + name + end, parts, some_rows(matrix, columns, first, 2, less_next), rows, own);
+    };
+    EpilogueSpec greater;
+    greater.activation = fb::ActivationKind::relu;
+    greater.residual = half(".second", 1, false);
+    return builder_.row(base_ + name, half(".more", 0, true), greater);
   }
 
   Builder& builder_;
@@ -295,14 +304,17 @@ class PairBuilder {
   const PairSettings& s_;
   std::string base_;
   std::map<std::string, std::pair<int32_t, int32_t>> matrices_;  // of bridges, and their biases
+  int32_t words_ = kAbsent;                                      // rows of the decoder's embeddings
+  int32_t keys_ = kAbsent, values_ = kAbsent;                    // states of a source's tokens
+  int32_t context_ = kAbsent;
+  std::vector<RecurrentState> before_;  // of each layer, behind the token before
+  int32_t fed_ = kAbsent;
 };
 
 }  // namespace
 
 void add_recurrent_pair(Builder& builder, Weights& weights, const Fields& fields, Encoder* source, Encoder* decoder) {
-  Problems wrong;
-  const PairSettings settings = read_pair(Fields(fields.whole(), "config.json", wrong));
-  wrong.raise();  // they would make every tensor's shape wrong
+  const PairSettings settings = read_pair(fields.whole());
   PairBuilder(builder, weights, settings, decoder->base).run(source, decoder);
 }
 

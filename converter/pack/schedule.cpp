@@ -3,6 +3,8 @@
 // counted by another symbol than its producer's. The number of barriers before an op is therefore the
 // longest chain of such edges behind it; ops with the same number and the same symbol form one step.
 //
+// What takes a sequence one token after the other (Previous) is a step of its own, with nothing else in it.
+//
 // Three more rules make a small plan, which buys memory with barriers (two threads feel them, 1 to 3 % at 32 tokens of
 // MiniLM-L6; a single one does not):
 //   - keys and values wait until the attention before theirs is done: one storage serves all layers;
@@ -36,15 +38,16 @@ int32_t row_symbol(const Graph& graph, const fb::OpT& op) {
 bool splits(const fb::OpT& op) { return op.attributes.type == fb::OpAttributes::SplitHeads; }
 bool makes_keys(const fb::OpT& op) { return splits(op) && op.outputs.size() > 1 && op.outputs[1] >= 0; }
 
-/// The op's pass, that over the source first; barriers before it in its pass; and its row symbol.
+/// The op's pass, that over the source first; barriers before it in its pass; its row symbol; and whether its rows are taken one by one.
 struct Key {
   bool main;
   uint32_t first;
   int32_t second;
+  bool by_tokens;
   bool operator==(const Key& other) const { return !(*this < other) && !(other < *this); }
   bool operator!=(const Key& other) const { return !(*this == other); }
   bool operator<(const Key& other) const {
-    return std::tie(main, first, second) < std::tie(other.main, other.first, other.second);
+    return std::tie(main, first, second, by_tokens) < std::tie(other.main, other.first, other.second, other.by_tokens);
   }
 };
 
@@ -55,12 +58,17 @@ class Schedule {
         small_(small),
         ops_(main_subgraph(graph).ops),
         producer_(producers(graph)),
+        by_tokens_(ops_by_tokens(graph)),
         readers_(graph.model.tensors.size()),
         keys_(ops_.size()) {
     for (size_t i = 0; i < ops_.size(); ++i) {
       for_each_read(*ops_[i], [&](int32_t read) { readers_[static_cast<size_t>(read)].push_back(i); });
     }
-    for (size_t i = 0; i < ops_.size(); ++i) keys_[i] = earliest(i);
+    const uint32_t together = earliest_by_tokens();
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      keys_[i] = earliest(i);
+      if (by_tokens_[i]) keys_[i].first = together;
+    }
     if (!small) return;
     delay_heads();
     delay_outputs();
@@ -69,16 +77,27 @@ class Schedule {
   const std::vector<Key>& keys() const { return keys_; }
 
  private:
+  /// Barriers before the ops that go by tokens, which are together: what is computed once the others that they read are.
+  uint32_t earliest_by_tokens() {
+    uint32_t most = 0;
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      keys_[i] = earliest(i);
+      if (by_tokens_[i]) most = std::max(most, keys_[i].first);
+    }
+    attention_[0] = attention_[1] = 0;
+    return most;
+  }
+
   Key earliest(size_t i) {
     const fb::OpT& op = *ops_[i];
-    Key key = {phase_of(op) == fb::Phase::main, 0, row_symbol(graph_, op)};
+    Key key = {phase_of(op) == fb::Phase::main, 0, row_symbol(graph_, op), by_tokens_[i]};
     for_each_read(op, [&](int32_t read) {
       const int32_t from = producer_[static_cast<size_t>(read)];
-      if (from < 0) return;
+      if (from < 0 || reads_before(op, read)) return;
       if (static_cast<size_t>(from) >= i) throw Error(ExitCode::kInternal, "op " + op.name + " reads ahead");
       const Key& before = keys_[static_cast<size_t>(from)];
       if (before.main != key.main) return;  // a state
-      const bool barrier = reads_all_rows(op, read) || before.second != key.second;
+      const bool barrier = reads_all_rows(op, read) || before.second != key.second || before.by_tokens != key.by_tokens;
       key.first = std::max(key.first, before.first + (barrier ? 1 : 0));
     });
     uint32_t& attention = attention_[key.main ? 1 : 0];
@@ -120,7 +139,7 @@ class Schedule {
   void delay_outputs() {
     for (size_t i = 0; i < ops_.size(); ++i) {
       const fb::OpT& op = *ops_[i];
-      if (keys_[i].second != int32_t{kTokens} || op.outputs[0] < 0 || op.inputs.empty()) continue;
+      if (keys_[i].second != int32_t{kTokens} || op.outputs[0] < 0 || op.inputs.empty() || by_tokens_[i]) continue;
       const bool is_output = tensor(graph_, op.outputs[0]).role == fb::Role::output;
       const bool is_read = !readers_[static_cast<size_t>(op.outputs[0])].empty();
       const int32_t x = op.inputs[0];
@@ -133,6 +152,7 @@ class Schedule {
   const bool small_;
   const std::vector<std::unique_ptr<fb::OpT>>& ops_;
   std::vector<int32_t> producer_;
+  std::vector<bool> by_tokens_;
   std::vector<std::vector<size_t>> readers_;  // of each tensor, ops in order
   std::vector<Key> keys_;
   uint32_t attention_[2] = {};  // barriers behind the last attention so far, of each pass

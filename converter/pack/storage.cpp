@@ -22,6 +22,7 @@ struct Use {
   size_t last_read = 0;     // op
   bool read = false;
   bool outlives_step = false;  // read in another step, or an output
+  bool by_tokens = false;      // the token behind reads it, so that it lies alone
   std::vector<size_t> whole;   // steps in which some op reads all rows
 };
 
@@ -55,9 +56,11 @@ struct Storage {
     use.last_read = op;
     if (use.written == kNever || step_of[use.written] != step_of[op]) use.outlives_step = true;
     if (reads_all_rows(*subgraph.ops[op], t)) use.whole.push_back(step_of[op]);
+    use.by_tokens |= reads_before(*subgraph.ops[op], t);
   }
 
   bool same_kind(int32_t a, int32_t b) const {
+    if (uses[static_cast<size_t>(a)].by_tokens || uses[static_cast<size_t>(b)].by_tokens) return false;
     const fb::TensorT& x = tensor(graph, a);
     const fb::TensorT& y = tensor(graph, b);
     return x.type == y.type && x.layout == y.layout && x.heads == y.heads && x.scale_kind == y.scale_kind &&

@@ -398,6 +398,27 @@ struct SpanScores {
   float* y;
 };
 
+/// The mean of `count` rows of values by how their keys fit q. s_j = sum over k of q[k] * keys[j][k] or, with v, of v[k] * tanh(q[k] +
+/// keys[j][k]), by fma into partial sums k % 16, then the tree; w = softmax of scale * s (softmax_rows), then w_j *= exp(fall * d * d), d =
+/// j - place, unless fall is 0; y = sum over j of w_j * values[j], by fma in the rows' order. All but v are aligned as f32 rows.
+struct AlignRow {
+  const float* q;
+  const float* keys;  // rows key_stride floats apart
+  size_t key_stride;
+  const float* v;  // [width]; null: products
+  uint32_t width;
+  float scale;
+  const float* values;
+  size_t value_stride;
+  uint32_t value_width;
+  uint32_t count;  // at least 1
+  float place;
+  float fall;      // at most 0
+  float* weights;  // scratch: align_scratch_floats(count)
+  float* y;
+};
+BANTAM_KERNELS_CONSTEXPR size_t align_scratch_floats(uint32_t count) { return size_t{2} * pad16(count); }
+
 }  // namespace bantam::kernels
 
 #include "kernels/static.h"

@@ -22,15 +22,15 @@ struct List {
   static constexpr uint32_t kCount = sizeof...(Types);
 };
 
-using Tables =
-    List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice, fb::Crf,
-         fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Features, fb::Symbol, fb::Tensor, fb::Epilogue,
-         fb::EmbedTable, fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer,
-         fb::Splitter, fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation,
-         fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image>;
+using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
+                    fb::Crf, fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Features, fb::Previous,
+                    fb::RecurrentCell, fb::Align, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer,
+                    fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel,
+                    fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation, fb::Language,
+                    fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::Features>() == kUnionBase + kUnionMembers);
+static_assert(Tables::number<fb::Align>() == kUnionBase + kUnionMembers);
 
 template <typename T>
 struct Code {  // of a table by offset
@@ -145,7 +145,9 @@ constexpr Field kList[] = {
     field(&fb::Recurrent::cell), field(&fb::Recurrent::direction), field(&fb::Recurrent::after),
     field(&fb::Recurrent::mark),                          //
     field(&fb::Spans::width), field(&fb::Spans::labels),  //
-    field(&fb::Select::rank), field(&fb::Select::mean),
+    field(&fb::Select::rank), field(&fb::Select::mean),   //
+    field(&fb::RecurrentCell::cell),                      //
+    field(&fb::Align::scale), field(&fb::Align::place), field(&fb::Align::window),
     // Symbol, Tensor
     required(&fb::Symbol::name), field(&fb::Symbol::role), field(&fb::Symbol::multiple), required(&fb::Tensor::name),
     field(&fb::Tensor::type), field(&fb::Tensor::layout), field(&fb::Tensor::role), field(&fb::Tensor::region),

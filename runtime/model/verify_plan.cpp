@@ -29,6 +29,7 @@ struct Life {
   fb::Phase phase;    // of the steps that touch it
   bool written_here;  // in `step`
   bool read_whole;    // in `step`
+  bool read_before;   // in `step`, which writes it afterwards
 };
 
 /// Does arena tensor `t` end before the place `at`, for every value of the symbols?
@@ -190,7 +191,7 @@ class PlanCheck {
     if (life.step != step_number) {
       BANTAM_CHECK(leave_step(life));
       life.step = step_number;
-      life.written_here = life.read_whole = false;
+      life.written_here = life.read_whole = life.read_before = false;
       if (in_tile) {
         life.written = false;
         life.end = 0;
@@ -198,6 +199,11 @@ class PlanCheck {
     }
     if (life.end == 0) life.first = in_tile ? op : step.first_op();
     life.end = in_tile ? op + 1 : step.first_op() + step.op_count();
+    if (linked::op(linked::kOpPrevious) && access == Access::kReadBefore) {
+      if (life.written || in_tile) return corrupt("a row of the token before is one of an earlier step", life.tensor);
+      life.read_before = true;
+      return {};
+    }
     if (access == Access::kWrite) {
       life.written = life.written_here = true;
     } else if (!life.written) {
@@ -210,6 +216,9 @@ class PlanCheck {
   Verdict leave_step(const Life& life) {
     if (life.written_here && life.read_whole)
       return corrupt("a step writes rows that its other tiles read", life.tensor);
+    if (linked::op(linked::kOpPrevious) && life.read_before && !life.written_here) {
+      return corrupt("a row of the token before is never written in its step", life.tensor);
+    }
     if (is_state(at(life.tensor))) return {};
     return at(life.tensor).region() == fb::Region::tile ? check_alone(life.tensor, life.first, life.end) : Verdict{};
   }

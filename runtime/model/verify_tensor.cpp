@@ -219,10 +219,11 @@ Verdict check_activation(const fb::Model& model, const fb::Tensor& t) {
   }
   if (is_state(t)) {
     const bool pages = t.layout() == fb::Layout::key_pages || t.layout() == fb::Layout::value_pages;
-    const bool rows = t.layout() == fb::Layout::rows && !q8 && rows_symbol(t) == kSequences;
+    const bool rows = t.layout() == fb::Layout::rows && !q8 &&
+                      (rows_symbol(t) == kSequences || (linked::op(linked::kOpAlign) && rows_symbol(t) == kTokens));
     const bool known = rows || (pages && rows_symbol(t) == kTokens);
     if (!known || t.region() != fb::Region::shared || t.scale_kind() != scales || count(t.offset()) != 0) {
-      return corrupt("a state is neither keys or values of tokens nor an f32 row of a source");
+      return corrupt("a state is neither keys or values of tokens nor f32 rows");
     }
     return {};
   }

@@ -256,8 +256,14 @@ void for_each_position(const fb::Op& op, const Visit& visit) {
   }
 }
 
-/// How an op touches a tensor. kResidual: read row by row after everything else, so that outputs may be that tensor.
-enum class Access : uint8_t { kRead, kReadWhole, kResidual, kWrite };
+/// How an op touches a tensor. kResidual: read row by row after everything else, so that outputs may be that tensor. kReadBefore: the row
+/// of the token before, which an op behind this one has written.
+enum class Access : uint8_t { kRead, kReadWhole, kResidual, kWrite, kReadBefore };
+
+/// Element `position` of the inputs of the operator in row `row` of kFacts is read before it is written.
+constexpr bool reads_before(uint32_t row, uint32_t position) {
+  return linked::op(linked::kOpPrevious) && row == linked_below(linked::kOpPrevious) && position == 0;
+}
 
 /// The tensors that an op refers to, constants and absent ones (-1) among them: reads first.
 class Operands {
@@ -270,6 +276,7 @@ class Operands {
   Access access(uint32_t i) const {
     if (i >= inputs_) return Access::kWrite;
     if (op_.epilogue() != nullptr && op_.epilogue()->residual() == static_cast<int32_t>(i)) return Access::kResidual;
+    if (reads_before(row_, i)) return Access::kReadBefore;
     const bool whole = row_ != linked::kOps && (kFacts[row_].whole >> i & 1u) != 0;
     return whole ? Access::kReadWhole : Access::kRead;
   }

@@ -20,12 +20,14 @@ bool leaves_row_state(const fb::Model& model, const fb::Op& op) { return is_carr
   return fits ? Verdict{} : corrupt("a slice takes a state that is not a row for each source, or in its own pass", x);
 }
 
+/// Rows of tokens are for Align.
+bool may_leave(uint32_t symbol) { return symbol == kSequences || (linked::op(linked::kOpAlign) && symbol == kTokens); }
+
 /// y is a state: the pass over a source leaves rows in it.
 [[maybe_unused]] Verdict check_left(const Site& site, int32_t y, uint32_t columns) {
   const fb::Tensor& t = tensor(site.model, y);
-  const bool fits = site.phase == fb::Phase::source && site.rows_symbol == kSequences &&
-                    t.layout() == fb::Layout::rows && rows_symbol(t) == kSequences && width(t) == columns &&
-                    operand(site.op.outputs(), 1) < 0;
+  const bool fits = site.phase == fb::Phase::source && may_leave(site.rows_symbol) && t.layout() == fb::Layout::rows &&
+                    rows_symbol(t) == site.rows_symbol && width(t) == columns && operand(site.op.outputs(), 1) < 0;
   if (!fits) return corrupt("a slice leaves a state of other rows or columns, or not in the pass over a source", y);
   return check_no_epilogue(site);
 }
@@ -58,12 +60,23 @@ float* state_row(const TileRun& run, int32_t index, uint32_t row) {
          size_t{run.sources->numbers[sequence]} * kernels::pad16(width(tensor(run.model, index)));
 }
 
+/// Where row `row` of the run lies in state `index` of rows of tokens.
+[[maybe_unused]] float* token_row(const TileRun& run, int32_t index, uint32_t row) {
+  const uint32_t sequence = find_sequence(run, row);
+  return reinterpret_cast<float*>(page_base(run, index)) +
+         size_t{source_row(run, sequence) + row - run.offsets[sequence]} *
+             kernels::pad16(width(tensor(run.model, index)));
+}
+
 Status leave_state(const TileRun& run, const fb::Op& op) {
   const fb::Slice& slice = *op.attributes_as_Slice();
   const int32_t state = operand(op.outputs(), 0);
   const Rows x = tile_rows(run, operand(op.inputs(), 0));
   for (uint32_t i = 0; i < run.rows; ++i) {
-    memcpy(state_row(run, state, run.row_begin + i), x.from(i).f32() + slice.begin(), slice.width() * sizeof(float));
+    const uint32_t row = run.row_begin + i;
+    const bool of_token = linked::op(linked::kOpAlign) && run.rows_symbol == kTokens;
+    float* to = of_token ? token_row(run, state, row) : state_row(run, state, row);
+    memcpy(to, x.from(i).f32() + slice.begin(), slice.width() * sizeof(float));
   }
   return Status::kOk;
 }

@@ -104,6 +104,9 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
       case fb::OpAttributes::Row:
       case fb::OpAttributes::SplitHeads:
       case fb::OpAttributes::Slice:
+      case fb::OpAttributes::Previous:
+      case fb::OpAttributes::RecurrentCell:
+      case fb::OpAttributes::Align:
         break;
       default:
         return "an operator of this model keeps no contexts";

@@ -6,6 +6,7 @@
 #include "bantam/session.h"
 #include "format/view.h"
 #include "ops/ops.h"
+#include "ops/previous.h"
 #include "ops/recurrent.h"
 
 namespace bantam {
@@ -102,7 +103,8 @@ uint64_t source_bytes(const fb::Tensor& t, const Limits& limits);
 inline uint32_t source_rows(const Limits& limits) { return static_cast<uint32_t>(round_up(limits.source, 16)); }
 
 /// f(tensor number, bytes of a row) for each tensor that contexts keep a row of for each token: keys and values of attention within a
-/// sequence, and what recurrent layers know behind a token, by the number of the rows that they write. All of the main pass.
+/// sequence, and what recurrent layers know behind a token, by the number of the rows that they write, or that are read of the token
+/// before. All of the main pass.
 template <class F>
 void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
   for (const fb::Step* step : *graph(model).steps()) {
@@ -113,6 +115,7 @@ void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
       if (linked::op(linked::kOpRecurrent) && kind == fb::OpAttributes::Recurrent) {
         f(static_cast<uint32_t>(operand(op.outputs(), 0)), ops::kept_state_bytes(model, op));
       }
+      if (ops::is_previous(op)) f(static_cast<uint32_t>(operand(op.inputs(), 0)), ops::kept_row_bytes(model, op));
       if (kind != fb::OpAttributes::SplitHeads) continue;
       for (uint32_t k = 1; k < 3; ++k) {
         const int32_t t = operand(op.outputs(), k);

@@ -16,6 +16,7 @@ struct StepRun {
   uint32_t tiles;          // tasks
   uint32_t linear_number;  // of the step's first Linear
   bool last_rows;          // a tile is the last row of a sequence
+  bool by_tokens;          // a task is a sequence, whose rows are tiles, one after the other
   uint32_t values[kSymbols];
 };
 
@@ -44,13 +45,19 @@ void take_features(const SessionState& s, Tile* tile) {
   if constexpr (linked::kFeatures) tile->features = s.features;
 }
 
-/// All ops of the step on one tile of rows.
-Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
+/// What a step that goes by tokens has written, for the token behind.
+[[maybe_unused]] void keep_step(const StepRun& run, const ops::TileRun& tile) {
+  if (tile.contexts == nullptr) return;
+  for (uint32_t i = 0; i < run.step->op_count(); ++i) {
+    const fb::Op& op = *graph(tile.model).ops()->Get(run.step->first_op() + i);
+    if (ops::is_previous(op)) ops::keep_rows(tile, op);
+  }
+}
+
+/// All ops of the step on rows [begin, begin + rows) of the run.
+Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t worker) {
   SessionState& s = *run.session;
   const fb::Model& model = root(s.model);
-  const bool last = linked::kContexts && run.last_rows;
-  const uint32_t begin = last ? s.offsets[index + 1] - 1 : index * run.tile;
-  const uint32_t rows = last ? 1 : run.rows - begin < run.tile ? run.rows - begin : run.tile;
   ops::TileRun tile = {{},
                        {},
                        {},
@@ -94,7 +101,24 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
     }
     if (linked::kHost && rule.facts->kind == fb::OpAttributes::Linear) ++tile.linear_number;
   }
+  if constexpr (linked::op(linked::kOpPrevious)) keep_step(run, tile);
   return Status::kOk;
+}
+
+/// The step's task number `index`.
+Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
+  const SessionState& s = *run.session;
+  if (linked::op(linked::kOpPrevious) && run.by_tokens) {
+    Status status = Status::kOk;
+    for (uint32_t row = s.offsets[index]; row < s.offsets[index + 1] && status == Status::kOk; ++row) {
+      status = run_rows(run, row, 1, worker);
+    }
+    return status;
+  }
+  const bool last = linked::kContexts && run.last_rows;
+  const uint32_t begin = last ? s.offsets[index + 1] - 1 : index * run.tile;
+  const uint32_t rows = last ? 1 : run.rows - begin < run.tile ? run.rows - begin : run.tile;
+  return run_rows(run, begin, rows, worker);
 }
 
 /// What task `index` adds to its worker's marks: 64 well-mixed bits, so that each task once is told from any other tasks,
@@ -112,8 +136,8 @@ void run_task(void* arg, uint32_t index, uint32_t worker) {
 
 Status run_step(StepRun& run) {
   SessionState& s = *run.session;
-  const bool last = linked::kContexts && run.last_rows;
-  const uint32_t tiles = run.tiles = last ? s.sequences : (run.rows + run.tile - 1) / run.tile;
+  const bool of_sequences = (linked::kContexts && run.last_rows) || (linked::op(linked::kOpPrevious) && run.by_tokens);
+  const uint32_t tiles = run.tiles = of_sequences ? s.sequences : (run.rows + run.tile - 1) / run.tile;
   if constexpr (!linked::kHost) {
     Status status = Status::kOk;
     for (uint32_t i = 0; i < tiles && status == Status::kOk; ++i) status = run_tile(run, i, 0);
@@ -235,6 +259,11 @@ Status execute(SessionState& s, fb::Phase phase) {
       // Where each sequence has one row, all are last ones, and tiles are of as many as elsewhere.
       const bool some = s.last_rows && s.tokens != s.sequences;
       run.last_rows = some && of_tokens && step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
+    }
+    if constexpr (linked::op(linked::kOpPrevious)) {
+      const bool by_tokens = ops::goes_by_tokens(model, *step);
+      run.by_tokens = by_tokens && s.tokens != s.sequences;
+      run.last_rows = run.last_rows && !by_tokens;
     }
     run.tile = choose_tile(model, s.limits, run.rows);
     round_symbols(model, s.limits, s.tokens, s.sequences, run.tile, run.values);

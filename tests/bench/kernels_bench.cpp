@@ -12,6 +12,7 @@
 
 #include "probe/limits.h"
 #include "tests/bench/suite.h"
+#include "tests/kernels/align_cases.h"
 #include "tests/kernels/attention_cases.h"
 #include "tests/kernels/row_cases.h"
 #include "tests/kernels/span_cases.h"

@@ -8,42 +8,45 @@ import unittest
 from support import GOLDEN, SHARED, CommandTest, model
 
 NAME = "seq2seq-gru"
+NO_READOUT = {"state": "previous", "readout": "none"}
 G2P = SHARED / "models" / "g2p-gru"
 
 
-def cases(kind):
-    lines = (GOLDEN / NAME / "generate.jsonl").read_text(encoding="utf-8").splitlines()
+def cases(kind, name=NAME):
+    lines = (GOLDEN / name / "generate.jsonl").read_text(encoding="utf-8").splitlines()
     return [case for case in map(json.loads, lines) if case["kind"] == kind]
 
 
 class Pairs(CommandTest):
     def test_texts_and_scores_are_those_of_transformers(self):
-        for kind, options in (("greedy", []), ("beams", ["--beams", "4"])):
-            expected = cases(kind)
-            self.assertEqual(len(expected), 50)
-            self.assertGreater(len({case["generated"] for case in expected}), 20)
-            texts = self.write("texts.txt", "\n".join(case["text"] for case in expected) + "\n")
-            found = self.lines("generate", model(NAME), "--file", texts, "--json", *options)
-            for case, made in zip(expected, found, strict=True):
-                self.assertEqual(made["ids"], case["ids"], (kind, case["text"]))
-                self.assertEqual(made["generated"], case["generated"], (kind, case["text"]))
-                self.assertEqual(made["prompt_tokens"], len(case["text"]) + 1)
-                self.assertEqual(made["finish"], "end" if case["ids"][-1] == 3 else "length")
-                if "score" in case:
-                    self.assertAlmostEqual(made["score"], case["score"], delta=1e-5)
+        for name in (NAME, "seq2seq-bahdanau", "seq2seq-feeding"):
+            for kind, options in (("greedy", []), ("beams", ["--beams", "4"])):
+                expected = cases(kind, name)
+                self.assertGreaterEqual(len(expected), 12)
+                self.assertGreater(len({case["generated"] for case in expected}), len(expected) // 3)
+                texts = self.write("texts.txt", "\n".join(case["text"] for case in expected) + "\n")
+                found = self.lines("generate", model(name), "--file", texts, "--json", *options)
+                for case, made in zip(expected, found, strict=True):
+                    self.assertEqual(made["ids"], case["ids"], (name, kind, case["text"]))
+                    self.assertEqual(made["generated"], case["generated"], (name, kind, case["text"]))
+                    self.assertEqual(made["prompt_tokens"], len(case["text"]) + 1)
+                    self.assertEqual(made["finish"], "end" if case["ids"][-1] == 3 else "length")
+                    if "score" in case:
+                        self.assertAlmostEqual(made["score"], case["score"], delta=1e-5)
 
     def test_batches_and_images_make_the_same_texts(self):
-        expected = [case for case in cases("greedy") if case["generated"]]
-        texts = self.write("texts.txt", "\n".join(case["text"] for case in expected) + "\n")
-        for options in ([], ["--batch", "3"], ["--batch", "1", "--threads", "2"]):
-            shown = self.ok("translate", model(NAME), "--file", texts, *options).decode()
-            self.assertEqual(shown, "".join(case["generated"] + "\n" for case in expected))
-        lines = ("\n".join(case["text"] for case in expected) + "\n").encode()
-        answers = self.ok("run", model(NAME), "--uart", "--max-tokens", "16", stdin=lines).decode().splitlines()
-        for case, answer in zip(expected, answers, strict=True):
-            status, text, finish, _ = answer.split("\t")
-            self.assertEqual((status, text), ("ok", case["generated"]))
-            self.assertEqual(finish, "end" if case["ids"][-1] == 3 else "length")
+        for name in (NAME, "seq2seq-bahdanau", "seq2seq-feeding"):
+            expected = [case for case in cases("greedy", name) if case["generated"]]
+            texts = self.write("texts.txt", "\n".join(case["text"] for case in expected) + "\n")
+            for options in ([], ["--batch", "3"], ["--batch", "1", "--threads", "2"]):
+                shown = self.ok("translate", model(name), "--file", texts, *options).decode()
+                self.assertEqual(shown, "".join(case["generated"] + "\n" for case in expected))
+            lines = ("\n".join(case["text"] for case in expected) + "\n").encode()
+            answers = self.ok("run", model(name), "--uart", "--max-tokens", "16", stdin=lines).decode().splitlines()
+            for case, answer in zip(expected, answers, strict=True):
+                status, text, finish, _ = answer.split("\t")
+                self.assertEqual((status, text), ("ok", case["generated"]))
+                self.assertEqual(finish, "end" if case["ids"][-1] == 3 else "length")
 
     def test_unknown_letters_long_and_empty_texts(self):
         unknown = self.line("generate", model(NAME), "a!b", "--json")
@@ -102,9 +105,22 @@ class Refused(CommandTest):
             ("seq2seq-bridge", {"attention": 3}, 4, ["attention", "object"]),
             ("seq2seq-bridge", {"attention": {}}, 4, ["attention.weight", "attention.combine.weight"]),
             ("seq2seq-general", {"attention": {"score": "dot"}}, 4, ["score", "13", "18", "general"]),
-            ("seq2seq-general", {"attention": {"score": "additive"}}, 5, ["additive", "scaled_dot"]),
-            ("seq2seq-general", {"attention": {"state": "previous"}}, 5, ["state", "current"]),
-            ("seq2seq-general", {"attention": {"input_feeding": True}}, 5, ["input_feeding"]),
+            ("seq2seq-general", {"attention": {"score": "additive"}}, 4, ["attention.key.weight", "attention.query"]),
+            ("seq2seq-general", {"attention": {"state": "previous"}}, 4, ["decoder.rnn.weight_ih_l0"]),
+            ("seq2seq-general", {"attention": {"input_feeding": True}}, 4, ["decoder.rnn.weight_ih_l0"]),
+            ("seq2seq-general", {"attention": {"score": "cosine", "state": "next"}}, 5, ['"additive"', '"previous"']),
+            ("seq2seq-general", {"attention": {"window": "local", "readout": "max"}}, 5, ['"local-m"', '"maxout"']),
+            ("seq2seq-general", {"attention": {"scores": "dot", "D": 3}}, 4, ['"scores"', 'mean "score"', '"D"']),
+            ("seq2seq-general", {"attention": {"window": "local-m", "window_size": 0}}, 4, ["window_size", "0"]),
+            ("seq2seq-general", {"attention": {"window": "local-p"}}, 4, ["window_size"]),
+            ("seq2seq-general", {"attention": {"window_size": 3}}, 4, ["window_size", "local-m"]),
+            ("seq2seq-general", {"attention": {"readout": "maxout", "size": 7}}, 4, ["size", "7", "even"]),
+            ("seq2seq-general", {"attention": {"readout": "maxout", "activation": "tanh"}}, 4, ["activation"]),
+            ("seq2seq-general", {"attention": {"readout": "none"}}, 4, ["readout", "previous"]),
+            ("seq2seq-general", {"attention": {"readout_state": "previous"}}, 5, ["readout_state", '"state"']),
+            ("seq2seq-general", {"attention": {"score_size": 4, "position_size": 4}}, 4, ["additive", "local-p"]),
+            ("seq2seq-tutorial", {"attention": {**NO_READOUT, "input_feeding": True, "size": 4}}, 4, ["feed", "size"]),
+            ("seq2seq-bahdanau", {"attention": {"score": "additive"}}, 4, ["attention.combine.weight", "decoder.rnn"]),
             ("seq2seq-bridge", {"bridge": "none"}, 4, ["decoder_hidden_size", "bridge"]),
             ("seq2seq-lstm", {"bridge": "tanh"}, 4, ["bridge.weight", "bridge_cells.weight"]),
         ):

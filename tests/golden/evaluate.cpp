@@ -9,36 +9,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "golden/formulas.h"
 #include "graph/access.h"
 
 namespace bantam::golden {
 namespace {
-
-double activate(fb::ActivationKind kind, double x) {
-  switch (kind) {
-    case fb::ActivationKind::none:
-      return x;
-    case fb::ActivationKind::relu:
-      return std::max(x, 0.0);
-    case fb::ActivationKind::gelu:
-      return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
-    case fb::ActivationKind::gelu_tanh:
-      return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
-    case fb::ActivationKind::tanh:
-      return std::tanh(x);
-    case fb::ActivationKind::sigmoid:
-      return 1.0 / (1.0 + std::exp(-x));
-    case fb::ActivationKind::silu:
-      return x / (1.0 + std::exp(-x));
-    case fb::ActivationKind::quick_gelu:
-      return x / (1.0 + std::exp(-1.702 * x));
-    case fb::ActivationKind::exp:
-      return std::exp(x);
-    case fb::ActivationKind::relu_squared:
-      return x > 0 ? x * x : 0.0;
-  }
-  throw std::logic_error("unknown activation");
-}
 
 class Evaluator {
  public:
@@ -60,8 +35,13 @@ class Evaluator {
         ids_ = decoder_ids;
       }
     }
-    for (const auto& op : ops) {
-      if (!of_source(op)) step(*op);
+    // What reads the token before takes what the last pass over the ops made: after as many as there are tokens all are right.
+    const auto goes_back = [](const auto& op) { return op->attributes.type == fb::OpAttributes::Previous; };
+    const size_t passes = std::any_of(ops.begin(), ops.end(), goes_back) ? ids_.size() : 1;
+    for (size_t pass = 0; pass < passes; ++pass) {
+      for (const auto& op : ops) {
+        if (!of_source(op)) step(*op);
+      }
     }
     std::map<std::string, Matrix> outputs;
     for (const auto& output : graph_.model.outputs) outputs[output->name] = tensors_.at(output->tensor);
@@ -122,6 +102,17 @@ class Evaluator {
       }
       case fb::OpAttributes::Recurrent:
         return recurrent(op);
+      case fb::OpAttributes::RecurrentCell:
+        return recurrent_cell(op);
+      case fb::OpAttributes::Previous:
+        y = previous(op);
+        break;
+      case fb::OpAttributes::Align: {
+        const auto at = [&](size_t i) -> const Matrix& { return tensors_.at(op.inputs.at(i)); };
+        const std::vector<float> energy = op.inputs.at(3) < 0 ? std::vector<float>() : constant(op.inputs[3]);
+        y = aligned(*op.attributes.AsAlign(), at(0), at(1), at(2), energy, op.inputs.at(4) < 0 ? nullptr : &at(4));
+        break;
+      }
       case fb::OpAttributes::Select:
         y = select(op, *op.attributes.AsSelect());
         break;
@@ -243,7 +234,6 @@ class Evaluator {
     const size_t gates = (lstm ? 4 : ssru ? 2 : 3) * block;
     Matrix y{x.rows, directions * state, std::vector<double>(x.rows * directions * state)};
     Matrix last{1, directions * state, {}}, last_cells{1, directions * cells, {}};
-    const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
     for (size_t d = 0; d < directions; ++d) {
       const auto begin = [&](size_t at, size_t width) {
         std::vector<double> values(width, 0.0);
@@ -257,21 +247,9 @@ class Evaluator {
         if (!is_member(layer, input(9), row)) continue;
         const std::vector<double> s =
             ssru ? std::vector<double>(gates) : product(input(1 + 3 * d), input(2 + 3 * d), h);
-        std::vector<double> out(cells);
-        for (size_t i = 0; i < cells; ++i) {
-          const auto given = [&](size_t gate) { return x.at(row, d * gates + gate * block + i); };
-          const auto both_of = [&](size_t gate) { return given(gate) + s[gate * block + i]; };
-          if (lstm) {
-            c[i] = sigmoid(both_of(1)) * c[i] + sigmoid(both_of(0)) * std::tanh(both_of(2));
-            out[i] = sigmoid(both_of(3)) * std::tanh(c[i]);
-          } else if (ssru) {
-            const double f = sigmoid(given(0));
-            out[i] = f * h[i] + (1 - f) * given(1);
-          } else {
-            const double n = std::tanh(given(2) + sigmoid(both_of(0)) * s[2 * block + i]), z = sigmoid(both_of(1));
-            out[i] = (1 - z) * n + z * h[i];
-          }
-        }
+        std::vector<double> given;
+        for (size_t i = 0; i < gates; ++i) given.push_back(x.at(row, d * gates + i));
+        const std::vector<double> out = next_state(layer.cell, given, s, cells, h, &c);
         h = input(3) < 0 ? out : product(input(3 + 3 * d), -1, out);
         for (size_t i = 0; i < state; ++i) y.at(row, d * state + i) = h[i];
       }
@@ -283,25 +261,36 @@ class Evaluator {
     if (op.outputs.size() > 3) tensors_[op.outputs[3]] = std::move(last_cells);
   }
 
-  /// The best chain of tags, where `tag` of token `forced` is given; -1: nothing is.
-  static double best_chain(const Matrix& x, const std::vector<float>& transitions, size_t forced, int tag) {
-    const size_t tags = x.width;
-    std::vector<double> total(tags, 0);
+  static std::vector<double> row_of(const Matrix& x, size_t row) {
+    const auto begin = x.values.begin() + static_cast<std::ptrdiff_t>(row * x.width);
+    return {begin, begin + static_cast<std::ptrdiff_t>(x.width)};
+  }
+
+  void recurrent_cell(const fb::OpT& op) {
+    const fb::Cell cell = op.attributes.AsRecurrentCell()->cell;
+    const Matrix &x = tensors_.at(op.inputs.at(0)), &s = tensors_.at(op.inputs.at(1)),
+                 &before = tensors_.at(op.inputs.at(2));
+    Matrix y{x.rows, before.width, {}}, cells{x.rows, before.width, {}};
     for (size_t row = 0; row < x.rows; ++row) {
-      std::vector<double> next(tags);
-      for (size_t to = 0; to < tags; ++to) {
-        double best = row == 0 ? double{transitions[to]} : -INFINITY;
-        for (size_t from = 0; row > 0 && from < tags; ++from) {
-          best = std::max(best, total[from] + double{transitions[(2 + from) * tags + to]});
-        }
-        const bool out = tag >= 0 && row == forced && to != static_cast<size_t>(tag);
-        next[to] = out ? -INFINITY : best + x.values[row * tags + to];
-      }
-      total = std::move(next);
+      std::vector<double> c = row_of(before, row);
+      const std::vector<double> h = next_state(cell, row_of(x, row), row_of(s, row), before.width, c, &c);
+      y.values.insert(y.values.end(), h.begin(), h.end());
+      cells.values.insert(cells.values.end(), c.begin(), c.end());
     }
-    double best = -INFINITY;
-    for (size_t to = 0; to < tags; ++to) best = std::max(best, total[to] + double{transitions[tags + to]});
-    return best;
+    tensors_[op.outputs.at(0)] = std::move(y);
+    if (op.outputs.size() > 2) tensors_[op.outputs[2]] = std::move(cells);
+  }
+
+  /// The row of the token before, as far as it is known.
+  Matrix previous(const fb::OpT& op) const {
+    const size_t width = extent(op.outputs.at(0), 1);
+    Matrix y{ids_.size(), width, std::vector<double>(ids_.size() * width)};
+    const auto x = tensors_.find(op.inputs.at(0));
+    for (size_t i = 0; i < width; ++i) {
+      if (op.inputs.at(1) >= 0) y.at(0, i) = tensors_.at(op.inputs[1]).at(0, i);
+      for (size_t row = 1; row < y.rows && x != tensors_.end(); ++row) y.at(row, i) = x->second.at(row - 1, i);
+    }
+    return y;
   }
 
   /// Rows that a chain goes through.
@@ -318,22 +307,6 @@ class Evaluator {
       rows.push_back(row);
     }
     return rows;
-  }
-
-  /// By definition: for each token and tag the best chain that has it, less the best of all.
-  static Matrix chains(const Matrix& x, const std::vector<float>& transitions, const std::vector<size_t>& rows) {
-    Matrix y = x;
-    Matrix chain{rows.size(), x.width, {}};
-    for (const size_t row : rows) {
-      for (size_t tag = 0; tag < x.width; ++tag) chain.values.push_back(x.at(row, tag));
-    }
-    const double all = best_chain(chain, transitions, 0, -1);
-    for (size_t i = 0; i < rows.size(); ++i) {
-      for (size_t tag = 0; tag < x.width; ++tag) {
-        y.at(rows[i], tag) = best_chain(chain, transitions, i, static_cast<int>(tag)) - all;
-      }
-    }
-    return y;
   }
 
   Matrix embed(const fb::OpT& op) const {
@@ -373,25 +346,6 @@ class Evaluator {
         double sum = op.inputs.at(2) < 0 ? 0.0 : static_cast<double>(constant(op.inputs[2])[n]);
         for (size_t k = 0; k < x.width; ++k) sum += x.at(row, k) * static_cast<double>(weight[n * x.width + k]);
         y.at(row, n) = sum;
-      }
-    }
-    return y;
-  }
-
-  static Matrix columns(const Matrix& x, size_t begin, size_t width) {
-    Matrix y{x.rows, width, {}};
-    for (size_t row = 0; row < x.rows; ++row) {
-      for (size_t i = 0; i < width; ++i) y.values.push_back(x.at(row, begin + i));
-    }
-    return y;
-  }
-
-  static Matrix neighbours(const Matrix& x, int64_t before, int64_t after) {
-    Matrix y{x.rows, x.width * static_cast<size_t>(before + 1 + after), {}};
-    for (int64_t row = 0; row < static_cast<int64_t>(x.rows); ++row) {
-      for (int64_t at = row - before; at <= row + after; ++at) {
-        const bool none = at < 0 || at >= static_cast<int64_t>(x.rows);
-        for (size_t i = 0; i < x.width; ++i) y.values.push_back(none ? 0 : x.at(static_cast<size_t>(at), i));
       }
     }
     return y;
@@ -545,53 +499,6 @@ class Evaluator {
           for (size_t i = begin; i < end; ++i) y.at(row, i) += score[key] / sum * v.at(key, i - shared);
         }
       }
-    }
-    return y;
-  }
-
-  /// Each part of the columns from the rows that are its.
-  static Matrix pool_parts(const Matrix& x, const fb::PoolT& attributes) {
-    const std::vector<uint32_t>& skipped = attributes.skip_last;
-    if (skipped.empty()) return pool(x, attributes);
-    Matrix y{1, x.width, {}};
-    for (size_t part = 0; part < skipped.size(); ++part) {
-      const size_t width = x.width / skipped.size();
-      Matrix own = columns(x, static_cast<uint32_t>(part * width), static_cast<uint32_t>(width));
-      own.rows = skipped[part] < own.rows ? own.rows - skipped[part] : 1;
-      own.values.resize(own.rows * width);
-      const Matrix pooled = pool(own, attributes);
-      y.values.insert(y.values.end(), pooled.values.begin(), pooled.values.end());
-    }
-    return y;
-  }
-
-  static Matrix pool(const Matrix& x, const fb::PoolT& attributes) {
-    Matrix y{1, x.width,
-             std::vector<double>(x.values.begin(), x.values.begin() + static_cast<std::ptrdiff_t>(x.width))};
-    for (size_t row = 1; row < x.rows; ++row) {
-      for (size_t i = 0; i < x.width; ++i) {
-        const double value = x.at(row, i);
-        switch (attributes.kind) {
-          case fb::PoolKind::first:
-            break;
-          case fb::PoolKind::last:
-            y.at(0, i) = value;
-            break;
-          case fb::PoolKind::max:
-            y.at(0, i) = std::max(y.at(0, i), value);
-            break;
-          case fb::PoolKind::mean:
-          case fb::PoolKind::sum:
-            y.at(0, i) += value;
-            break;
-        }
-      }
-    }
-    const double divisor = attributes.kind == fb::PoolKind::mean ? static_cast<double>(x.rows) : 1.0;
-    double square = 0;
-    for (double& value : y.values) value /= divisor, square += value * value;
-    if (attributes.l2) {
-      for (double& value : y.values) value /= std::sqrt(square);
     }
     return y;
   }

@@ -170,7 +170,7 @@ TEST(ImageFile, RefusesWhatIsNone) {
   EXPECT_EQ(code_of("P6 0 2 255\n"), ExitCode::kInvalid);
   EXPECT_EQ(code_of("P6 60000 60000 255\n"), ExitCode::kInvalid);    // too large, by its header
   EXPECT_EQ(code_of("P6 99999999999 1 255\n"), ExitCode::kInvalid);  // no 32-bit number
-  EXPECT_NE(code_of("\x89PNG\r\n\x1a\n"), ExitCode::kOk);       // cut short, or not linked
+  EXPECT_NE(code_of("\x89PNG\r\n\x1a\n"), ExitCode::kOk);            // cut short, or not linked
   EXPECT_NE(code_of("\xFF\xD8\xFF\xE0"), ExitCode::kOk);
 }
 

@@ -15,11 +15,11 @@ from generation import Shake
 SOURCE, TARGET = 41, 37
 END, START, LAST = 2, 2, 3  # of sources; of targets
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-TEXTS = "seq2seq-gru"
+TEXTS = {"seq2seq-gru": 50, "seq2seq-bahdanau": 12, "seq2seq-feeding": 12}  # made by each way of generating
 
 # name: settings
 LAYOUTS = {
-    TEXTS: dict(model_type="seq2seq-gru", hidden_size=29),
+    "seq2seq-gru": dict(model_type="seq2seq-gru", hidden_size=29),
     "seq2seq-lstm": dict(
         cell_type="lstm",
         embedding_size=10,
@@ -85,25 +85,124 @@ LAYOUTS = {
         bidirectional=True,
         attention=dict(score="dot", size=19, activation="none"),
     ),
+    "seq2seq-bahdanau": dict(
+        cell_type="gru",
+        embedding_size=12,
+        hidden_size=14,
+        decoder_hidden_size=18,
+        bidirectional=True,
+        state_join="reverse",
+        bridge="tanh",
+        attention=dict(score="additive", state="previous", readout="maxout", score_size=11, size=26),
+    ),
+    "seq2seq-feeding": dict(
+        cell_type="lstm",
+        embedding_size=12,
+        hidden_size=15,
+        num_layers=2,
+        attention=dict(score="general", input_feeding=True, window="local-p", window_size=4, size=13, position_size=9),
+    ),
+    "seq2seq-local": dict(
+        cell_type="lstm",
+        embedding_size=12,
+        hidden_size=7,
+        decoder_hidden_size=14,
+        bidirectional=True,
+        first_state="zeros",
+        attention=dict(score="scaled_dot", window="local-m", window_size=2),
+    ),
+    "seq2seq-tutorial": dict(
+        cell_type="gru",
+        embedding_size=10,
+        hidden_size=17,
+        encoder_layers=1,
+        decoder_layers=2,
+        first_state="last",
+        attention=dict(score="additive", state="previous", readout="none"),
+    ),
+    "seq2seq-all": dict(
+        cell_type="lstm",
+        embedding_size=9,
+        hidden_size=10,
+        decoder_hidden_size=12,
+        num_layers=2,
+        bidirectional=True,
+        bridge="linear",
+        context="steps",
+        attention=dict(
+            score="additive",
+            state="previous",
+            input_feeding=True,
+            window="local-p",
+            window_size=3,
+            readout="maxout",
+            readout_state="current",
+        ),
+    ),
 }  # fmt: skip
 
 
 class Attention(torch.nn.Module):
-    """Global attention of Luong et al. (arXiv 1508.04025)."""
+    """How a decoder's state looks at the rows of a source, and what the output layer reads: Luong et al. (arXiv 1508.04025, equation
+    numbers with L), Bahdanau et al. (arXiv 1409.0473, with B)."""
 
-    def __init__(self, settings, states, rows):
+    def __init__(self, settings, states, rows, words):
         super().__init__()
         self.settings = settings
-        if settings["score"] == "general":
+        self.score, self.window = settings["score"], settings.get("window", "global")
+        self.readout = settings.get("readout", "combine")
+        if self.score == "general":
             self.weight = torch.nn.Parameter(torch.empty(states, rows))
-        self.combine = torch.nn.Linear(rows + states, settings.get("size", states))
+        if self.score == "additive":
+            size = settings.get("score_size", states)
+            self.query = torch.nn.Linear(states, size, bias=self.readout == "none")
+            self.key = torch.nn.Linear(rows, size, bias=self.readout == "none")
+            self.energy = torch.nn.Linear(size, 1, bias=self.readout == "none")
+        if self.window == "local-p":
+            size = settings.get("position_size", states)
+            self.position = torch.nn.Linear(states, size, bias=False)
+            self.position_energy = torch.nn.Linear(size, 1, bias=False)
+        if self.readout == "combine":
+            self.combine = torch.nn.Linear(rows + states, settings.get("size", states))
+        if self.readout == "maxout":
+            self.maxout = torch.nn.Linear(states + words + rows, settings.get("size", 2 * states))
 
-    def forward(self, states, rows):
-        keys = rows @ self.weight.T if self.settings["score"] == "general" else rows
-        scale = states.shape[-1] ** -0.5 if self.settings["score"] == "scaled_dot" else 1
-        shares = (states @ keys.transpose(1, 2) * scale).softmax(dim=-1)
-        combined = self.combine(torch.cat([shares @ rows, states], dim=-1))
-        return combined if self.settings.get("activation") == "none" else torch.tanh(combined)
+    def width(self, states):
+        if self.readout == "none":
+            return states
+        return self.combine.out_features if self.readout == "combine" else self.maxout.out_features // 2
+
+    def scores(self, state, rows):
+        """L8 and, additive, B A.1.2."""
+        if self.score == "additive":
+            return self.energy(torch.tanh(self.query(state) + self.key(rows)))[:, 0]
+        if self.score == "general":
+            return rows @ (state @ self.weight)
+        return rows @ state / (len(state) ** 0.5 if self.score == "scaled_dot" else 1)
+
+    def context(self, state, rows, token):
+        """L section 3.2: token number t looks around row t (local-m), or around S sigmoid(v tanh(W h)) (local-p)."""
+        scores, at = self.scores(state, rows), torch.arange(len(rows), dtype=rows.dtype)
+        if self.window == "global":
+            return scores.softmax(dim=0) @ rows
+        around, window = torch.tensor(token, dtype=rows.dtype), self.settings["window_size"]
+        if self.window == "local-p":
+            around = len(rows) * torch.sigmoid(self.position_energy(torch.tanh(self.position(state))))  # L9
+        seen = (at - around).abs() <= window
+        if not seen.any():
+            return torch.zeros_like(rows[0])
+        weights = scores.masked_fill(~seen, -torch.inf).softmax(dim=0)
+        if self.window == "local-p":
+            weights = weights * torch.exp(-((at - around) ** 2) / (2 * (window / 2) ** 2))  # L10
+        return weights @ rows
+
+    def read(self, state, word, context):
+        if self.readout == "none":
+            return state
+        if self.readout == "combine":  # L5
+            combined = self.combine(torch.cat([context, state]))
+            return combined if self.settings.get("activation") == "none" else torch.tanh(combined)
+        return self.maxout(torch.cat([state, word, context])).view(-1, 2).amax(dim=1)  # B A.2.2
 
 
 class Seq2Seq(torch.nn.Module):
@@ -130,14 +229,22 @@ class Seq2Seq(torch.nn.Module):
         join = config.get("state_join", "concat")
         self.encoder, cells = stack("encoder", SOURCE, 0)
         joined = 2 * cells if self.both and join == "concat" else cells
-        self.decoder, width = stack("decoder", TARGET, joined if config.get("context") == "steps" else 0)
+        attention, rows = config.get("attention", {}), cells * (2 if self.both else 1)
+        beside = joined if config.get("context") == "steps" else 0
+        if attention.get("state") == "previous":
+            beside += rows
+        if attention.get("input_feeding"):
+            width = config.get("decoder_hidden_size", hidden)
+            maxout = attention.get("readout") == "maxout"
+            beside += attention.get("size", 2 * width) // 2 if maxout else attention.get("size", width)
+        self.decoder, width = stack("decoder", TARGET, beside)
         if config.get("bridge", "none") != "none":
             self.bridge = torch.nn.Linear(joined, width)
             if not self.gru:
                 self.bridge_cells = torch.nn.Linear(joined, width, bias=False)
         if "attention" in config:
-            self.attention = Attention(config["attention"], width, cells * (2 if self.both else 1))
-            width = self.attention.combine.out_features
+            self.attention = Attention(attention, width, rows, self.decoder.embedding.embedding_dim)
+            width = self.attention.width(width)
         self.output = torch.nn.Linear(width, TARGET)
 
     def join(self, last):
@@ -167,10 +274,32 @@ class Seq2Seq(torch.nn.Module):
         if not self.gru:
             begins = (begins, self.first(self.join(last[1]), getattr(self, "bridge_cells", None)))
         x = self.decoder.embedding(torch.tensor([decoder_ids]))
-        if self.config.get("context") == "steps":
-            x = torch.cat([x, states[-1].expand(1, len(decoder_ids), -1)], dim=-1)
-        made = self.decoder.rnn(x, begins)[0]
-        return self.output(self.attention(made, rows) if hasattr(self, "attention") else made)
+        whole = [states[-1]] if self.config.get("context") == "steps" else []
+        if "attention" in self.config:
+            return self.output(self.attend(x[0], whole, begins, rows[0])[None])
+        x = torch.cat([x, *(row.expand(1, len(decoder_ids), -1) for row in whole)], dim=-1)
+        return self.output(self.decoder.rnn(x, begins)[0])
+
+    def attend(self, words, whole, known, rows):
+        """What the output layer reads of each token, one after the other."""
+        attention, settings = self.attention, self.config["attention"]
+        previous, feeding = settings.get("state") == "previous", settings.get("input_feeding", False)
+        of_previous = settings.get("readout_state", "previous" if attention.readout == "maxout" and previous else "")
+        fed, made = torch.zeros(self.output.in_features, dtype=words.dtype), []
+        for token, word in enumerate(words):
+            before = (known if self.gru else known[0])[-1, 0]
+            x = [word, *whole]
+            if previous:
+                context = attention.context(before, rows, token)  # B A.1.2: c_i of s_{i-1}
+                x.append(context)
+            if feeding:
+                x.append(fed)  # L section 3.3
+            out, known = self.decoder.rnn(torch.cat(x)[None, None], known)
+            if not previous:
+                context = attention.context(out[0, 0], rows, token)
+            fed = attention.read(before if of_previous == "previous" else out[0, 0], word, context)
+            made.append(fed)
+        return torch.stack(made)
 
 
 class Ids(torch.nn.Module):
@@ -229,7 +358,7 @@ def make(directory, randomize, seed):
 
     directory.mkdir(parents=True)
     config = {"model_type": "seq2seq", **LAYOUTS[directory.name]}
-    if directory.name == TEXTS:
+    if directory.name in TEXTS:
         source, target = vocabularies()
         assert (len(source), len(target)) == (SOURCE, TARGET)
         config.update(source_vocab=source, target_vocab=target, max_length=12)
@@ -239,19 +368,20 @@ def make(directory, randomize, seed):
         config.update(decoder_start_token_id=START, eos_token_id=LAST)
     model = Seq2Seq(config)
     randomize(model, seed, gain=2.5)  # so that texts depend on their sources
-    model.output.bias.data[LAST] += 1.5
+    model.output.bias.data[LAST] += 2.7 if config.get("attention", {}).get("readout") == "maxout" else 1.5
     (directory / "config.json").write_text(json.dumps(config, ensure_ascii=False, indent=1) + "\n")
     tensors = {name: value.half().contiguous() for name, value in model.state_dict().items()}
     safetensors.torch.save_file(tensors, directory / "model.safetensors")
     write_expected(directory, seed)
-    if directory.name == TEXTS:
+    if directory.name in TEXTS:
         write_generated(directory)
 
 
 def write_expected(directory, seed):
     model, draw = load(directory), random.Random(seed)
     with torch.no_grad(), open(directory / "expected.jsonl", "w") as file:
-        for source, target in ((1, 1), (6, 3), (11, 9), (17, 4), (24, 12)):
+        beyond = [(2, 9)] if "window" in model.config.get("attention", {}) else []
+        for source, target in ((1, 1), (6, 3), (11, 9), (17, 4), (24, 12), *beyond):
             ids = [*(draw.randrange(4, SOURCE) for _ in range(source - 1)), END]
             decoder_ids = [START, *(draw.randrange(4, TARGET) for _ in range(target - 1))]
             line = {"ids": ids, "decoder_ids": decoder_ids}
@@ -285,7 +415,7 @@ def write_generated(directory):
     with torch.no_grad(), open(directory / "generate.jsonl", "w") as file:
         for kind, beams in (("greedy", 1), ("beams", 4)):
             kept = ended = 0
-            while kept < 50:
+            while kept < TEXTS[directory.name]:
                 text = "".join(draw.choice(source[3:]) for _ in range(draw.randrange(1, 15)))
                 ids = [*(source.index(c) for c in text), END]
                 made, score = made_of(ids, beams)
@@ -299,4 +429,4 @@ def write_generated(directory):
                 kept += 1
                 ended += made[-1] == LAST
             print(kind, kept, ended)
-            assert ended > 5, (kind, ended)
+            assert ended * 10 >= kept, (kind, ended)

@@ -195,7 +195,11 @@ const Pair kPairs[] = {{"bart-generate", fb::DType::f32, 61, false},
                        {"seq2seq-general", fb::DType::i8, 37, false},
                        {"seq2seq-dot", fb::DType::f32, 37, false},
                        {"marian-ssru", fb::DType::f32, 39, false},
-                       {"marian-ssru-apart", fb::DType::i8, 289, false}};
+                       {"marian-ssru-apart", fb::DType::i8, 289, false},
+                       {"seq2seq-local", fb::DType::i8, 37, false},
+                       {"seq2seq-tutorial", fb::DType::i4, 37, false},
+                       {"seq2seq-all", fb::DType::f32, 37, false},
+                       {"seq2seq-all", fb::DType::i8, 37, false}};
 
 INSTANTIATE_TEST_SUITE_P(Pairs, Sources, ::testing::ValuesIn(kPairs), [](const auto& kind) {
   std::string name = kind.param.model + std::string("_") + fb::EnumNameDType(kind.param.weights) +
@@ -389,6 +393,81 @@ const std::pair<const char*, Edit> kRowEdits[] = {
      }},
 };
 
+// What goes token by token, and looks at a source's rows.
+
+fb::OpT& any(fb::ModelT& m, fb::OpAttributes type) {
+  return op_of(m, type, [](const fb::OpT&) { return true; });
+}
+fb::OpT& before(fb::ModelT& m) { return any(m, fb::OpAttributes::Previous); }
+fb::OpT& fed(fb::ModelT& m) {
+  return op_of(m, fb::OpAttributes::Previous, [](const fb::OpT& op) { return op.inputs[1] < 0; });
+}
+fb::OpT& cell(fb::ModelT& m) { return any(m, fb::OpAttributes::RecurrentCell); }
+fb::OpT& align(fb::ModelT& m) { return any(m, fb::OpAttributes::Align); }
+fb::AlignT& sight(fb::ModelT& m) { return *align(m).attributes.AsAlign(); }
+fb::StepT& step_by_tokens(fb::ModelT& m) {
+  size_t at = 0;
+  while (m.subgraphs[0]->ops[at].get() != &before(m)) ++at;
+  for (const auto& step : m.subgraphs[0]->steps) {
+    if (at < step->first_op + step->op_count) return *step;
+  }
+  throw std::runtime_error("no step");
+}
+int32_t words_of(fb::ModelT& m) {
+  return op_of(m, fb::OpAttributes::Embed, [](const fb::OpT& op) { return op.tag->side() == 0; }).outputs[0];
+}
+fb::Dim columns_of(int32_t n) { return {-1, 0, n, 1}; }
+
+const std::pair<const char*, Edit> kTokenEdits[] = {
+    {"rows before of a step of sequences", [](auto& m) { step_by_tokens(m).rows = 1; }},
+    {"rows before in the pass over a source", [](auto& m) { step_by_tokens(m).phase = fb::Phase::source; }},
+    {"rows before that are a state", [](auto& m) { before(m).inputs[0] = align(m).inputs[1]; }},
+    {"rows before that an earlier step makes", [](auto& m) { fed(m).inputs[0] = words_of(m); }},
+    {"rows before that this op makes", [](auto& m) { before(m).inputs[0] = before(m).outputs[0]; }},
+    {"rows before that nothing makes",
+     [](auto& m) {
+       fb::TensorT& same = tensor_at(m, before(m).inputs[0]);
+       m.tensors.push_back(std::make_unique<fb::TensorT>(same));
+       before(m).inputs[0] = static_cast<int32_t>(m.tensors.size() - 1);
+     }},
+    {"rows before in a tile",
+     [](auto& m) {
+       tensor_at(m, fed(m).inputs[0]).region = fb::Region::tile;
+       tensor_at(m, fed(m).inputs[0]).shape[0] = fb::Dim(2, 1, 0, 1);
+     }},
+    {"rows before absent", [](auto& m) { before(m).inputs[0] = -1; }},
+    {"a first row of tokens", [](auto& m) { before(m).inputs[1] = before(m).inputs[0]; }},
+    {"a first row of another width", [](auto& m) { tensor_at(m, before(m).inputs[1]).shape[1] = columns_of(11); }},
+    {"rows before that lie where others do",
+     [](auto& m) { tensor_at(m, fed(m).inputs[0]).offset = tensor_at(m, before(m).inputs[0]).offset; }},
+    {"an unknown cell", [](auto& m) { cell(m).attributes.AsRecurrentCell()->cell = static_cast<fb::Cell>(2); }},
+    {"another cell", [](auto& m) { cell(m).attributes.AsRecurrentCell()->cell = fb::Cell::gru; }},
+    {"cells that are not kept", [](auto& m) { cell(m).outputs[2] = -1; }},
+    {"cells that are the state", [](auto& m) { cell(m).outputs[2] = cell(m).outputs[0]; }},
+    {"gates of another width", [](auto& m) { std::swap(cell(m).inputs[0], cell(m).inputs[2]); }},
+    {"what the state gives of another width", [](auto& m) { cell(m).inputs[1] = cell(m).inputs[2]; }},
+    {"a cell of nothing before", [](auto& m) { cell(m).inputs[2] = -1; }},
+    {"keys that are no state", [](auto& m) { align(m).inputs[1] = align(m).inputs[0]; }},
+    {"values that are no state", [](auto& m) { align(m).inputs[2] = align(m).inputs[0]; }},
+    {"keys of another width", [](auto& m) { std::swap(align(m).inputs[1], align(m).inputs[2]); }},
+    {"keys of a source's one row", [](auto& m) { tensor_at(m, align(m).inputs[1]).shape[0] = fb::Dim(1, 1, 0, 1); }},
+    {"a sum of another length", [](auto& m) { tensor_at(m, align(m).inputs[3]).shape[0] = columns_of(11); }},
+    {"a scale of 0", [](auto& m) { sight(m).scale = 0; }},
+    {"a scale that is no number", [](auto& m) { sight(m).scale = NAN; }},
+    {"a window of no row", [](auto& m) { sight(m).window = 0; }},
+    {"a window of too many rows", [](auto& m) { sight(m).window = 1U << 25; }},
+    {"a window where all rows are looked at",
+     [](auto& m) {
+       sight(m).place = fb::AlignPlace::all;
+       align(m).inputs[4] = -1;
+     }},
+    {"an unknown place", [](auto& m) { sight(m).place = static_cast<fb::AlignPlace>(3); }},
+    {"a place that nobody gives", [](auto& m) { align(m).inputs[4] = -1; }},
+    {"a place that nobody asks for", [](auto& m) { sight(m).place = fb::AlignPlace::token; }},
+    {"a place of several columns", [](auto& m) { align(m).inputs[4] = align(m).inputs[0]; }},
+    {"another output", [](auto& m) { align(m).outputs[0] = align(m).inputs[0]; }},
+};
+
 std::vector<uint8_t> file_of(const char* name, fb::DType weights) {
   convert::TypeOptions types;
   types.weights = weights;
@@ -420,6 +499,7 @@ void expect_all_refused(const char* model, const std::pair<const char*, Edit> (&
 
 TEST(HostileSources, AreRefusedWithAReason) { expect_all_refused("bart-generate", kEdits); }
 TEST(HostileSources, RowsAreRefusedWithAReason) { expect_all_refused("seq2seq-lstm", kRowEdits); }
+TEST(HostileSources, TokenByTokenIsRefusedWithAReason) { expect_all_refused("seq2seq-all", kTokenEdits); }
 
 TEST(HostileSources, DecodersBeginWithNothing) {
   const std::vector<uint8_t> file = file_of("gpt2-generate", fb::DType::f32);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/effort.h"
+#include "tests/kernels/align_cases.h"
 #include "tests/kernels/attention_cases.h"
 #include "tests/kernels/row_cases.h"
 #include "tests/kernels/span_cases.h"

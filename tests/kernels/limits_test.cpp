@@ -158,6 +158,16 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
       float scores[2];
       EXPECT_FALSE(t->span_scores({x.as<float>(), keys.as<float>(), 41, keys.as<float>(), 48, rows, 2, scores}))
           << isa_name(t->isa);
+      for (const bool additive : {false, true}) {
+        Guarded weights(align_scratch_floats(1) * sizeof(float)), zeros(64 * 3);
+        const float* v = additive ? zeros.as<float>() : nullptr;
+        const float *bad_row = x.as<float>(), *row = zeros.as<float>();
+        float *w = weights.as<float>(), *y = pooled.as<float>();
+        EXPECT_TRUE(t->align_row({row, row, 48, v, 41, 1, row, 48, 41, 1, 0, 0, w, y})) << isa_name(t->isa);
+        EXPECT_FALSE(t->align_row({row, row, 48, v, 41, 1, bad_row, 48, 41, 1, 0, 0, w, y})) << isa_name(t->isa);
+        const float* spoiled = additive ? bad_row : nullptr;
+        EXPECT_FALSE(t->align_row({bad_row, row, 48, spoiled, 41, 1, row, 48, 41, 1, 0, 0, w, y})) << isa_name(t->isa);
+      }
       EXPECT_FALSE(t->softmax_rows({x.as<float>(), 48, 1, 41})) << isa_name(t->isa);
     }
   }

@@ -4,6 +4,7 @@
 #ifndef BANTAM_KERNELS_GENERIC_TABLE_H_
 #define BANTAM_KERNELS_GENERIC_TABLE_H_
 
+#include "kernels/generic/align.h"
 #include "kernels/generic/attention_f32.h"
 #include "kernels/generic/embed.h"
 #include "kernels/generic/epilogue.h"
@@ -53,8 +54,9 @@ struct Links {
   static constexpr bool static_split = linked::op(linked::kOpStaticSplitHeads);
   static constexpr bool static_attention = linked::op(linked::kOpStaticAttention);
   static constexpr bool static_pool = linked::op(linked::kOpStaticPool) || linked::op(linked::kOpStaticRow);
-  static constexpr bool recurrent_row = linked::op(linked::kOpRecurrent);
+  static constexpr bool recurrent_row = linked::op(linked::kOpRecurrent) || linked::op(linked::kOpRecurrentCell);
   static constexpr bool span_scores = linked::op(linked::kOpSpans);
+  static constexpr bool align_row = linked::op(linked::kOpAlign);
 };
 
 /// Rows whose sums stay in the first-level cache until they are stored.

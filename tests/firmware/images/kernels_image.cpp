@@ -5,6 +5,7 @@
 
 #include "console.h"
 #include "kernels/tables.h"
+#include "tests/kernels/align_cases.h"
 #include "tests/kernels/attention_cases.h"
 #include "tests/kernels/row_cases.h"
 #include "tests/kernels/span_cases.h"

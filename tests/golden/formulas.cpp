@@ -1,0 +1,191 @@
+#include "golden/formulas.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace bantam::golden {
+
+double activate(fb::ActivationKind kind, double x) {
+  switch (kind) {
+    case fb::ActivationKind::none:
+      return x;
+    case fb::ActivationKind::relu:
+      return std::max(x, 0.0);
+    case fb::ActivationKind::gelu:
+      return 0.5 * x * (1.0 + std::erf(x / std::sqrt(2.0)));
+    case fb::ActivationKind::gelu_tanh:
+      return 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+    case fb::ActivationKind::tanh:
+      return std::tanh(x);
+    case fb::ActivationKind::sigmoid:
+      return 1.0 / (1.0 + std::exp(-x));
+    case fb::ActivationKind::silu:
+      return x / (1.0 + std::exp(-x));
+    case fb::ActivationKind::quick_gelu:
+      return x / (1.0 + std::exp(-1.702 * x));
+    case fb::ActivationKind::exp:
+      return std::exp(x);
+    case fb::ActivationKind::relu_squared:
+      return x > 0 ? x * x : 0.0;
+  }
+  throw std::logic_error("unknown activation");
+}
+
+Matrix columns(const Matrix& x, size_t begin, size_t width) {
+  Matrix y{x.rows, width, {}};
+  for (size_t row = 0; row < x.rows; ++row) {
+    for (size_t i = 0; i < width; ++i) y.values.push_back(x.at(row, begin + i));
+  }
+  return y;
+}
+
+Matrix neighbours(const Matrix& x, int64_t before, int64_t after) {
+  Matrix y{x.rows, x.width * static_cast<size_t>(before + 1 + after), {}};
+  for (int64_t row = 0; row < static_cast<int64_t>(x.rows); ++row) {
+    for (int64_t at = row - before; at <= row + after; ++at) {
+      const bool none = at < 0 || at >= static_cast<int64_t>(x.rows);
+      for (size_t i = 0; i < x.width; ++i) y.values.push_back(none ? 0 : x.at(static_cast<size_t>(at), i));
+    }
+  }
+  return y;
+}
+
+namespace {
+
+/// The best chain of tags, where `tag` of token `forced` is given; -1: nothing is.
+double best_chain(const Matrix& x, const std::vector<float>& transitions, size_t forced, int tag) {
+  const size_t tags = x.width;
+  std::vector<double> total(tags, 0);
+  for (size_t row = 0; row < x.rows; ++row) {
+    std::vector<double> next(tags);
+    for (size_t to = 0; to < tags; ++to) {
+      double best = row == 0 ? double{transitions[to]} : -INFINITY;
+      for (size_t from = 0; row > 0 && from < tags; ++from) {
+        best = std::max(best, total[from] + double{transitions[(2 + from) * tags + to]});
+      }
+      const bool out = tag >= 0 && row == forced && to != static_cast<size_t>(tag);
+      next[to] = out ? -INFINITY : best + x.values[row * tags + to];
+    }
+    total = std::move(next);
+  }
+  double best = -INFINITY;
+  for (size_t to = 0; to < tags; ++to) best = std::max(best, total[to] + double{transitions[tags + to]});
+  return best;
+}
+
+Matrix pool(const Matrix& x, const fb::PoolT& attributes) {
+  Matrix y{1, x.width, std::vector<double>(x.values.begin(), x.values.begin() + static_cast<std::ptrdiff_t>(x.width))};
+  for (size_t row = 1; row < x.rows; ++row) {
+    for (size_t i = 0; i < x.width; ++i) {
+      const double value = x.at(row, i);
+      switch (attributes.kind) {
+        case fb::PoolKind::first:
+          break;
+        case fb::PoolKind::last:
+          y.at(0, i) = value;
+          break;
+        case fb::PoolKind::max:
+          y.at(0, i) = std::max(y.at(0, i), value);
+          break;
+        case fb::PoolKind::mean:
+        case fb::PoolKind::sum:
+          y.at(0, i) += value;
+          break;
+      }
+    }
+  }
+  const double divisor = attributes.kind == fb::PoolKind::mean ? static_cast<double>(x.rows) : 1.0;
+  double square = 0;
+  for (double& value : y.values) value /= divisor, square += value * value;
+  if (attributes.l2) {
+    for (double& value : y.values) value /= std::sqrt(square);
+  }
+  return y;
+}
+
+}  // namespace
+
+/// By definition: for each token and tag the best chain that has it, less the best of all.
+Matrix chains(const Matrix& x, const std::vector<float>& transitions, const std::vector<size_t>& rows) {
+  Matrix y = x;
+  Matrix chain{rows.size(), x.width, {}};
+  for (const size_t row : rows) {
+    for (size_t tag = 0; tag < x.width; ++tag) chain.values.push_back(x.at(row, tag));
+  }
+  const double all = best_chain(chain, transitions, 0, -1);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t tag = 0; tag < x.width; ++tag) {
+      y.at(rows[i], tag) = best_chain(chain, transitions, i, static_cast<int>(tag)) - all;
+    }
+  }
+  return y;
+}
+
+/// Each part of the columns from the rows that are its.
+Matrix pool_parts(const Matrix& x, const fb::PoolT& attributes) {
+  const std::vector<uint32_t>& skipped = attributes.skip_last;
+  if (skipped.empty()) return pool(x, attributes);
+  Matrix y{1, x.width, {}};
+  for (size_t part = 0; part < skipped.size(); ++part) {
+    const size_t width = x.width / skipped.size();
+    Matrix own = columns(x, static_cast<uint32_t>(part * width), static_cast<uint32_t>(width));
+    own.rows = skipped[part] < own.rows ? own.rows - skipped[part] : 1;
+    own.values.resize(own.rows * width);
+    const Matrix pooled = pool(own, attributes);
+    y.values.insert(y.values.end(), pooled.values.begin(), pooled.values.end());
+  }
+  return y;
+}
+
+std::vector<double> next_state(fb::Cell cell, const std::vector<double>& x, const std::vector<double>& s, size_t cells,
+                               const std::vector<double>& h, std::vector<double>* c) {
+  const size_t block = (cells + 15) / 16 * 16;
+  const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+  std::vector<double> out(cells);
+  for (size_t i = 0; i < cells; ++i) {
+    const auto both = [&](size_t gate) { return x[gate * block + i] + s[gate * block + i]; };
+    if (cell == fb::Cell::lstm) {
+      (*c)[i] = sigmoid(both(1)) * (*c)[i] + sigmoid(both(0)) * std::tanh(both(2));
+      out[i] = sigmoid(both(3)) * std::tanh((*c)[i]);
+    } else if (cell == fb::Cell::ssru) {
+      const double f = sigmoid(x[i]);
+      out[i] = f * h[i] + (1 - f) * x[block + i];
+    } else {
+      const double n = std::tanh(x[2 * block + i] + sigmoid(both(0)) * s[2 * block + i]), z = sigmoid(both(1));
+      out[i] = (1 - z) * n + z * h[i];
+    }
+  }
+  return out;
+}
+
+Matrix aligned(const fb::AlignT& align, const Matrix& q, const Matrix& keys, const Matrix& values,
+               const std::vector<float>& energy, const Matrix* centre) {
+  Matrix y{q.rows, values.width, std::vector<double>(q.rows * values.width)};
+  const auto rows = static_cast<double>(keys.rows);
+  for (size_t row = 0; row < q.rows; ++row) {
+    std::vector<double> weights(keys.rows);
+    double sum = 0;
+    const double place = align.place == fb::AlignPlace::given ? rows * centre->at(row, 0) : static_cast<double>(row);
+    for (size_t key = 0; key < keys.rows; ++key) {
+      const double distance = static_cast<double>(key) - place;
+      if (align.place != fb::AlignPlace::all && std::fabs(distance) > align.window) continue;
+      double score = 0;
+      for (size_t k = 0; k < q.width; ++k) {
+        score += energy.empty() ? q.at(row, k) * keys.at(key, k)
+                                : static_cast<double>(energy[k]) * std::tanh(q.at(row, k) + keys.at(key, k));
+      }
+      const double weight = std::exp(static_cast<double>(align.scale) * score);
+      sum += weight;
+      const double sigma = align.window / 2.0;
+      weights[key] =
+          align.place == fb::AlignPlace::given ? weight * std::exp(-distance * distance / (2 * sigma * sigma)) : weight;
+    }
+    for (size_t key = 0; key < keys.rows && sum > 0; ++key) {
+      for (size_t i = 0; i < values.width; ++i) y.at(row, i) += weights[key] / sum * values.at(key, i);
+    }
+  }
+  return y;
+}
+
+}  // namespace bantam::golden

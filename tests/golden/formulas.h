@@ -1,0 +1,35 @@
+// Formulas of operators on matrices, by definition, for evaluate.cpp. Tests only.
+#ifndef BANTAM_TESTS_GOLDEN_FORMULAS_H_
+#define BANTAM_TESTS_GOLDEN_FORMULAS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "bantam_generated.h"
+#include "golden/evaluate.h"
+
+namespace bantam::golden {
+
+double activate(fb::ActivationKind kind, double x);
+
+/// Columns [begin, begin + width) of each row; each row between those before and behind it, zeros where there are none.
+Matrix columns(const Matrix& x, size_t begin, size_t width);
+Matrix neighbours(const Matrix& x, int64_t before, int64_t after);
+
+/// For each token of `rows` and each tag the best chain that has it, less the best of all; others as they are.
+Matrix chains(const Matrix& x, const std::vector<float>& transitions, const std::vector<size_t>& rows);
+
+/// Each part of the columns from the rows that are its.
+Matrix pool_parts(const Matrix& x, const fb::PoolT& attributes);
+
+/// The next h of LSTM and GRU as PyTorch writes them; `c` becomes the next one. Gates stand in blocks of a multiple of 16.
+std::vector<double> next_state(fb::Cell cell, const std::vector<double>& x, const std::vector<double>& s, size_t cells,
+                               const std::vector<double>& h, std::vector<double>* c);
+
+/// Align in the schema; `energy` empty: products; `centre` null: no place is given.
+Matrix aligned(const fb::AlignT& align, const Matrix& q, const Matrix& keys, const Matrix& values,
+               const std::vector<float>& energy, const Matrix* centre);
+
+}  // namespace bantam::golden
+
+#endif  // BANTAM_TESTS_GOLDEN_FORMULAS_H_
