@@ -74,7 +74,7 @@ double elapsed_ms(Clock::time_point start) {
 /// Sequences of random ids; the same on every run of the command.
 struct RandomBatch {
   std::vector<int32_t> ids;
-  std::vector<int32_t> marks;  // of models that take them
+  std::vector<int32_t> marks;   // of models that take them
   std::vector<float> features;  // the same
   std::vector<uint32_t> offsets = {0};
 

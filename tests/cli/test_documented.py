@@ -53,6 +53,10 @@ DIRECTORIES = {
     "stories260k": SHARED / "models" / "stories260k",
     "g2p-gru": SHARED / "models" / "g2p-gru",
     "enpt": GOLDEN / "marian-ssru",
+    "vit-base": GOLDEN.parent / "images" / "vit-classify",
+    "dinov2-base": GOLDEN.parent / "images" / "dinov2-encoder",
+    "cat.jpg": GOLDEN.parent / "images" / "photo.ppm",  # which every build reads, by its first bytes
+    "dog.png": GOLDEN.parent / "images" / "photo.ppm",
 }
 TEXTS = [
     "lines.txt",
@@ -141,6 +145,10 @@ class DocumentedCommands(CommandTest):
         lines = [{"text": text, "intent": "PlayMusic"} for text in spoken]
         for name in ("test.jsonl", "data.jsonl", "dev.jsonl", "train.jsonl", "valid.jsonl"):
             (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+        if where.startswith("images.md"):
+            (folder / "paths.txt").write_text("cat.jpg\ndog.png\n")
+            labels = json.loads((DIRECTORIES["vit-base"] / "config.json").read_text())["id2label"]
+            (folder / "test.jsonl").write_text(json.dumps({"text": "cat.jpg", "label": labels["0"]}) + "\n")
         table = ["utterance,intent", *(f'"{text}",PlayMusic' for text in spoken)]
         (folder / "data.csv").write_text("".join(f"{line}\n" for line in table))
         (folder / "pairs.jsonl").write_text('{"text": "the cat", "target": "die Katze"}\n')

@@ -92,7 +92,9 @@ class Images(CommandTest):
             self.assertEqual(json.loads(self.ok("run", model, seen, "--raw"))["outputs"], data)
         if self.reads(model, GOLDEN / "photo.jpg"):
             of_jpeg = json.loads(self.ok("run", model, GOLDEN / "photo.jpg", "--raw"))["outputs"]["logits"]["data"]
-            decoded = json.loads(self.ok("run", model, GOLDEN / "photo_of_jpg.ppm", "--raw"))["outputs"]["logits"]["data"]
+            decoded = json.loads(self.ok("run", model, GOLDEN / "photo_of_jpg.ppm", "--raw"))["outputs"]["logits"][
+                "data"
+            ]
             for one, other in zip(of_jpeg, decoded, strict=True):
                 self.assertAlmostEqual(one, other, delta=0.05)
 

@@ -52,7 +52,7 @@ class TextCnn(CommandTest):
                 source = self.copy(f"textcnn-{name}", **settings)
                 self.fails(code, "convert", source, "-o", out, says=says)
         student = ("student", GOLDEN / "textcnn-joint", "-o", self.directory / "student")
-        self.fails(4, *student, "--layers", "1", says=["they are convolutions"])
+        self.fails(5, *student, "--layers", "1", says=["they are convolutions"])
         self.assertFalse(out.exists())
 
 

@@ -18,9 +18,7 @@ VECTORS = {
     ",": (0.125, 0.0, -0.25),
 }
 # Published by others, larger than what belongs here; looked for, never fetched.
-LANGUAGES = pathlib.Path(
-    os.environ.get("BANTAM_FASTTEXT_LANGUAGES", SHARED / "models" / "lid.176.ftz")
-)
+LANGUAGES = pathlib.Path(os.environ.get("BANTAM_FASTTEXT_LANGUAGES", SHARED / "models" / "lid.176.ftz"))
 
 
 def mean(words):
@@ -45,26 +43,17 @@ class WordVectors(CommandTest):
     def write(self, name, kind="glove", **config):
         directory = self.directory / name
         directory.mkdir()
-        rows = [
-            f"{word} {' '.join(map(str, vector))}" for word, vector in VECTORS.items()
-        ]
+        rows = [f"{word} {' '.join(map(str, vector))}" for word, vector in VECTORS.items()]
         header = f"{len(VECTORS)} 3\n"
         if kind == "glove":
             (directory / "vectors.txt").write_text("\n".join(rows) + "\n")
         elif kind == "text":
-            (directory / "vectors.vec").write_text(
-                header + "\n".join(row + " " for row in rows) + "\n"
-            )
+            (directory / "vectors.vec").write_text(header + "\n".join(row + " " for row in rows) + "\n")
         else:
-            rows = [
-                word.encode() + b" " + struct.pack("<3f", *vector) + b"\n"
-                for word, vector in VECTORS.items()
-            ]
+            rows = [word.encode() + b" " + struct.pack("<3f", *vector) + b"\n" for word, vector in VECTORS.items()]
             (directory / "vectors.bin").write_bytes(header.encode() + b"".join(rows))
         if config:
-            (directory / "config.json").write_text(
-                json.dumps({"model_type": "word-vectors", **config})
-            )
+            (directory / "config.json").write_text(json.dumps({"model_type": "word-vectors", **config}))
         return directory
 
     def convert(self, source, *options):
@@ -100,9 +89,7 @@ class WordVectors(CommandTest):
                         self.line("embed", path, text, "--json")["embedding"],
                         mean(words),
                     )
-        path = self.convert(
-            self.write("white", "text", split="white-space", lowercase=False)
-        )
+        path = self.convert(self.write("white", "text", split="white-space", lowercase=False))
         self.near(
             self.line("embed", path, "The train, train leaves", "--json")["embedding"],
             mean(["train", "leaves"]),
@@ -123,14 +110,11 @@ class WordVectors(CommandTest):
     def test_a_classifier_stands_on_the_average(self):
         weight = [1.0, -1.0, 0.5, 0.25, 2.0, -0.75]
         source = self.write("sorter", id2label={"0": "no", "1": "yes"})
-        (source / "classifier.safetensors").write_bytes(
-            safetensors(weight=([2, 3], weight), bias=([2], [0.5, -0.25]))
-        )
+        (source / "classifier.safetensors").write_bytes(safetensors(weight=([2, 3], weight), bias=([2], [0.5, -0.25])))
         path = self.convert(source)
         x = mean(["the", "train"])
         logits = [
-            sum(w * v for w, v in zip(weight[3 * i : 3 * i + 3], x, strict=True)) + b
-            for i, b in ((0, 0.5), (1, -0.25))
+            sum(w * v for w, v in zip(weight[3 * i : 3 * i + 3], x, strict=True)) + b for i, b in ((0, 0.5), (1, -0.25))
         ]
         answer = self.line("run", path, "the train", "--json", "--top", "0")
         found = {label["label"]: label["score"] for label in answer["labels"]}
@@ -140,9 +124,7 @@ class WordVectors(CommandTest):
         data.write_text(json.dumps({"text": "the train", "label": best}) + "\n")
         self.assertIn(b"100", self.ok("eval", path, data))
         self.ok("convert", source, "-o", path, "--parity", "none", "--task", "embed")
-        self.assertEqual(
-            len(self.line("embed", path, "the train", "--json")["embedding"]), 3
-        )
+        self.assertEqual(len(self.line("embed", path, "the train", "--json")["embedding"]), 3)
 
     def test_what_is_wrong_is_told_by_line(self):
         out = self.directory / "x.bantam"
@@ -202,16 +184,12 @@ class FastText(CommandTest):
     def check(self, path, expected, delta=1e-4, each=False):
         texts = self.directory / "texts.jsonl"
         wanted = [one for one in expected if one["labels"] and "\n" not in one["text"]]
-        texts.write_text(
-            "".join(json.dumps({"text": one["text"]}) + "\n" for one in wanted)
-        )
+        texts.write_text("".join(json.dumps({"text": one["text"]}) + "\n" for one in wanted))
         answers = self.lines("run", path, "--file", texts, "--json", "--top", "0")
         for answer, one in zip(answers, wanted, strict=True):
             found = {label["label"]: label["score"] for label in answer["labels"]}
             for label, score in one["labels"].items():
-                self.assertAlmostEqual(
-                    found[label], min(score, 1), delta=delta, msg=(one["text"], label)
-                )
+                self.assertAlmostEqual(found[label], min(score, 1), delta=delta, msg=(one["text"], label))
             if not each:
                 self.assertEqual(
                     answer["labels"][0]["label"],
@@ -261,9 +239,7 @@ class FastText(CommandTest):
     def test_int8_answers_alike(self):
         path = self.directory / "model.bantam"
         self.ok("convert", GOLDEN / "fasttext-tree", "-o", path)
-        expected = json.loads((GOLDEN / "fasttext-tree" / "expected.json").read_text())[
-            "texts"
-        ]
+        expected = json.loads((GOLDEN / "fasttext-tree" / "expected.json").read_text())["texts"]
         self.check(path, expected, 0.05)
 
     def test_what_is_refused(self):
@@ -286,9 +262,7 @@ class FastText(CommandTest):
                 (source / "model.ftz").write_bytes(data)
                 self.fails(code, "convert", source, "-o", out, says=says)
         (source / "model.ftz").write_bytes(whole)
-        (source / "config.json").write_text(
-            '{"model_type": "word-vectors", "lowercase": true}'
-        )
+        (source / "config.json").write_text('{"model_type": "word-vectors", "lowercase": true}')
         self.fails(4, "convert", source, "-o", out, says=["lowercase", "remove it"])
 
     @unittest.skipUnless(LANGUAGES.exists(), "lid.176.ftz is not there")
@@ -303,9 +277,7 @@ class FastText(CommandTest):
             ("où est la gare ?", "fr"),
             ("привет мир", "ru"),
         ):
-            self.assertEqual(
-                self.line("run", path, text, "--json")["labels"][0]["label"], language
-            )
+            self.assertEqual(self.line("run", path, text, "--json")["labels"][0]["label"], language)
 
 
 if __name__ == "__main__":

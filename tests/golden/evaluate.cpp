@@ -174,7 +174,7 @@ class Evaluator {
     for (size_t row = 0; row < x.rows; ++row) {
       std::vector<double> sums(2 * inner + 1, 0.0);
       for (size_t n = inner; n-- > 0;) {
-        for (const size_t side : {0, 1}) {
+        for (const size_t side : {size_t{0}, size_t{1}}) {
           const auto child = static_cast<size_t>(nodes[2 * n + side]);
           sums[child] = sums[inner + 1 + n] + std::log(x.at(row, side == 0 ? inner + n : n));
         }

@@ -20,8 +20,12 @@ SMALL = dict(hidden_size=20, num_hidden_layers=2, num_attention_heads=2, image_s
 NAMES = dict(id2label={0: "cat", 1: "dog", 2: "tram"}, label2id={"cat": 0, "dog": 1, "tram": 2})
 STRETCHED = dict(size={"height": 12, "width": 12}, resample=2)
 CUT = dict(
-    size={"shortest_edge": 14}, crop_size={"height": 12, "width": 12}, do_center_crop=True, resample=3,
-    image_mean=[0.485, 0.456, 0.406], image_std=[0.229, 0.224, 0.225],
+    size={"shortest_edge": 14},
+    crop_size={"height": 12, "width": 12},
+    do_center_crop=True,
+    resample=3,
+    image_mean=[0.485, 0.456, 0.406],
+    image_std=[0.229, 0.224, 0.225],
 )
 # name: class, configuration, processor's settings, outputs by bantam's names
 LAYOUTS = {

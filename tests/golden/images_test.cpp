@@ -92,7 +92,9 @@ TEST_P(Images, AnswerAsTransformersDoes) {
       ASSERT_EQ(output.values.size(), wanted.size()) << output.name;
       double dot = 0, own = 0, theirs = 0;
       for (size_t i = 0; i < wanted.size(); ++i) {
-        if (weights == fb::DType::f32) EXPECT_NEAR(output.values[i], wanted[i], 2e-4) << output.name << " " << i;
+        if (weights == fb::DType::f32) {
+          EXPECT_NEAR(output.values[i], wanted[i], 2e-4) << output.name << " " << i;
+        }
         dot += double{output.values[i]} * wanted[i];
         own += double{output.values[i]} * output.values[i];
         theirs += double{wanted[i]} * wanted[i];
@@ -129,8 +131,8 @@ TEST_P(Images, SessionsCheckWhatTheyAreGiven) {
   EXPECT_EQ(session->run(batch), Status::kIndexOutOfRange);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Images, testing::ValuesIn(layouts()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(All, Images, testing::ValuesIn(layouts()), [](const auto& layout) {
+  std::string name = layout.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

@@ -65,9 +65,7 @@ MODELS = {
 
 
 def write(name, data, settings, quantized):
-    model = fasttext.train_supervised(
-        data, dim=6, epoch=60, lr=0.6, thread=1, verbose=0, minCount=1, **settings
-    )
+    model = fasttext.train_supervised(data, dim=6, epoch=60, lr=0.6, thread=1, verbose=0, minCount=1, **settings)
     if quantized:
         model.quantize(input=data, **quantized)
     directory = HERE / f"fasttext-{name}"
@@ -81,9 +79,7 @@ def write(name, data, settings, quantized):
         vector = [float(x) for x in model.get_sentence_vector(text)]
         labels = {label.removeprefix("__label__"): score for score, label in found}
         texts.append({"text": text, "labels": labels, "vector": vector})
-    (directory / "expected.json").write_text(
-        json.dumps({"texts": texts}, ensure_ascii=False, indent=0)
-    )
+    (directory / "expected.json").write_text(json.dumps({"texts": texts}, ensure_ascii=False, indent=0))
 
 
 def main():

@@ -162,11 +162,12 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
         Guarded weights(align_scratch_floats(1) * sizeof(float)), zeros(64 * 3);
         const float* v = additive ? zeros.as<float>() : nullptr;
         const float *bad_row = x.as<float>(), *row = zeros.as<float>();
-        float *w = weights.as<float>(), *y = pooled.as<float>();
-        EXPECT_TRUE(t->align_row({row, row, 48, v, 41, 1, row, 48, 41, 1, 0, 0, w, y})) << isa_name(t->isa);
-        EXPECT_FALSE(t->align_row({row, row, 48, v, 41, 1, bad_row, 48, 41, 1, 0, 0, w, y})) << isa_name(t->isa);
+        float *w = weights.as<float>(), *mean = pooled.as<float>();
+        EXPECT_TRUE(t->align_row({row, row, 48, v, 41, 1, row, 48, 41, 1, 0, 0, w, mean})) << isa_name(t->isa);
+        EXPECT_FALSE(t->align_row({row, row, 48, v, 41, 1, bad_row, 48, 41, 1, 0, 0, w, mean})) << isa_name(t->isa);
         const float* spoiled = additive ? bad_row : nullptr;
-        EXPECT_FALSE(t->align_row({bad_row, row, 48, spoiled, 41, 1, row, 48, 41, 1, 0, 0, w, y})) << isa_name(t->isa);
+        EXPECT_FALSE(t->align_row({bad_row, row, 48, spoiled, 41, 1, row, 48, 41, 1, 0, 0, w, mean}))
+            << isa_name(t->isa);
       }
       EXPECT_FALSE(t->softmax_rows({x.as<float>(), 48, 1, 41})) << isa_name(t->isa);
     }

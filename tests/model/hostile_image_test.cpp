@@ -45,11 +45,21 @@ const OpEdit kEdits[] = {
        m.image = nullptr;
      }},
     {"features of no width", [](auto& m) { m.inputs[1]->limit = 0; }},
-    {"features wider than any row", [](auto& m) { m.inputs[1]->limit = 1U << 23; }, Status::kUnsupported},
+    {"features wider than any row",
+     [](auto& m) {
+       m.inputs[1]->limit = 1U << 23;
+       m.image = nullptr;
+     },
+     Status::kUnsupported},
     {"features of sequences", [](auto& m) { m.subgraphs[0]->steps[0]->rows = 1; }},
     {"features with an input", [](auto& m) { op_of(m).inputs = {op_of(m).outputs[0]}; }},
     {"features of no output", [](auto& m) { op_of(m).outputs[0] = -1; }},
-    {"two inputs of features", [](auto& m) { m.inputs[0]->kind = fb::InputKind::features; }, Status::kUnsupported},
+    {"two inputs of features",
+     [](auto& m) {
+       m.inputs[0]->kind = fb::InputKind::features;
+       m.image = nullptr;
+     },
+     Status::kUnsupported},
     {"features beside a source",
      [](auto& m) {
        m.inputs.push_back(std::make_unique<fb::InputT>(*m.inputs[0]));

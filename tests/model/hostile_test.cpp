@@ -89,7 +89,7 @@ std::vector<Edit> model_edits() {
       {"multiple of 8", corrupt, [](auto& m) { m.symbols[0]->multiple = 8; }},
       {"multiple of 0", corrupt, [](auto& m) { m.symbols[2]->multiple = 0; }},
       {"huge multiple", corrupt, [](auto& m) { m.symbols[1]->multiple = 0x80000000u; }},
-      {"input of a later version", unsupported, [](auto& m) { m.inputs[1]->kind = value<fb::InputKind>(4); }},
+      {"input of a later version", unsupported, [](auto& m) { m.inputs[1]->kind = value<fb::InputKind>(40); }},
       {"output of a later version", unsupported, [](auto& m) { m.outputs[0]->role = value<fb::OutputRole>(40); }},
       {"two inputs of ids", unsupported, [](auto& m) { m.inputs[1]->kind = fb::InputKind::ids; }},
       {"limit of 0", corrupt, [](auto& m) { m.inputs[0]->limit = 0; }},

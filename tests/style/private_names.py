@@ -142,7 +142,9 @@ def clashes(folder):
 
 def shadowed(folder):
     """Lines that name a type inside a function or class with the name of a private type of another source under `folder`."""
-    texts = {source: blanked(source.read_text(encoding="utf-8")) for source in sorted(pathlib.Path(folder).rglob("*.cpp"))}
+    texts = {
+        source: blanked(source.read_text(encoding="utf-8")) for source in sorted(pathlib.Path(folder).rglob("*.cpp"))
+    }
     top = {name: source for source, text in texts.items() for name in TOP_TYPE.findall(text)}
     return [
         f"{source}: {name} hides the private type of {top[name]}: give one another name"

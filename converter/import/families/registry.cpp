@@ -222,6 +222,7 @@ const char* Family::why_layers_stay() const {
   if (block.recurrent) return "they are recurrent";
   if (block.convolutions) return "they are convolutions";
   if (block.patches) return "students of models of images are not made yet";
+  if (has(Slot::kForget)) return "Marian's own files are not written";
   if (has(Slot::kEntities)) return "each reads entities in a way of its own";
   return shares_layers() ? "several run the same weights" : nullptr;
 }

@@ -106,7 +106,7 @@ uint32_t bantam_model_max_sequence(const bantam_model* model);
 uint32_t bantam_model_vocabulary(const bantam_model* model);
 uint32_t bantam_model_segment_types(const bantam_model* model);
 uint32_t bantam_model_feature_width(const bantam_model* model); /* 0: it takes no features */
-uint32_t bantam_model_mark_types(const bantam_model* model); /* 1: it takes no marks */
+uint32_t bantam_model_mark_types(const bantam_model* model);    /* 1: it takes no marks */
 /* What a mark stands for, of models with a table of entities; empty where the file does not say it. */
 bantam_text bantam_model_mark_name(const bantam_model* model, uint32_t mark);
 int bantam_model_has_tokenizer(const bantam_model* model);
