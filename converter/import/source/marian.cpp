@@ -161,7 +161,7 @@ class MarianOpening {
 
   /// A file that settings name, beside them.
   fs::path beside(const std::string& key, const std::string& stated) const {
-    const fs::path path = directory_ / fs::path(stated).filename();
+    fs::path path = directory_ / fs::path(stated).filename();
     if (!fs::path(stated).filename().empty() && is_there(path)) return path;
     throw Error(ExitCode::kIo,
                 fmt::format("{}: {}: there is no file {} beside it; download it too, or correct the name", run_.where(),
