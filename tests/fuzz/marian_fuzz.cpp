@@ -32,7 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     bantam::convert::Problems problems;
     check_marian(settings, &problems);
     settings.count("dim-emb", 100, 1, &problems);
-    for (const auto& [name, item] : file.items()) {
+    for (const auto& item : file.items()) {
+      const auto& name = item.first;
       may_refuse([&] { static_cast<void>(file.table(name)); });
       may_refuse([&] { static_cast<void>(file.weight(name)); });
     }
