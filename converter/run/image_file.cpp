@@ -36,12 +36,12 @@ void check_size(const std::string& path, uint64_t width, uint64_t height) {
 
 /// A number of a PPM's header: blanks and comments, then digits.
 uint32_t header_number(const std::string& path, std::string_view bytes, size_t* at) {
+  bool comment = false;
   for (; *at < bytes.size(); ++*at) {
-    if (bytes[*at] == '#') {
-      while (*at < bytes.size() && bytes[*at] != '\n') ++*at;
-    } else if (std::strchr(" \t\r\n", bytes[*at]) == nullptr) {
-      break;
-    }
+    const char c = bytes[*at];
+    if (c == '#') comment = true;
+    if (c == '\n') comment = false;
+    if (!comment && !(c == ' ' || c == '\t' || c == '\r' || c == '\n')) break;
   }
   uint32_t value = 0;
   const char* begin = bytes.data() + *at;
