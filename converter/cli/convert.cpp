@@ -248,6 +248,11 @@ void add_convert(Program& program) {
                   "Of a model with a table of entities (ERNIE): names of those that the file keeps, one a line "
                   "(default: all)")
       .value("FILE");
+  command
+      .add_option("--tower", arguments->options.tower,
+                  "Of a directory of two models, of texts and of images (CLIP), the one that the file is made of")
+      .takes(one_of({"text", "vision"}))
+      .value("TOWER");
   command.heading("Task");
   command
       .add_option("--task", arguments->options.task,

@@ -23,6 +23,7 @@ using convert::TextSource;
 namespace {
 
 constexpr const char* kPlace = "{}";
+constexpr const char* kUsualHypothesis = "This example is {}.";
 
 struct ScoredText {
   size_t number = 0;
@@ -70,15 +71,7 @@ class Judge {
 
   /// Of a file of one number a pair: is its score the number itself, or, as in sentence-transformers' CrossEncoder, its sigmoid?
   bool scores_are_numbers() const {
-    const fb::Model& stored = root(engine_.model());
-    std::string function;
-    for (uint32_t i = 0; i < ::bantam::count(stored.properties()); ++i) {
-      const fb::Property& property = *stored.properties()->Get(i);
-      if (convert::to_string(as_text(property.key())) == convert::kScoreFunction) {
-        function = convert::to_string(as_text(property.value()));
-      }
-    }
-    return function == "Identity";
+    return convert::property_of(engine_.model(), convert::kScoreFunction) == "Identity";
   }
 
   /// Logits of each pair, count() of them; whether an end was cut is or-ed to `truncated`.
@@ -214,13 +207,40 @@ void run_rank(const RankArguments& arguments) {
 
 }  // namespace
 
-void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
-  if (options.texts.empty() && options.file.empty())
-    fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
-  const size_t place = asked.hypothesis.find(kPlace);
+std::string hypothesis_of(const std::string& pattern, const char* usual, const std::string& label) {
+  std::string hypothesis = pattern.empty() ? usual : pattern;
+  const size_t place = hypothesis.find(kPlace);
   if (place == std::string::npos)
     fail(ExitCode::kUsage, "--hypothesis: wanted {} where the label goes, as in \"This text is about {}.\"", kPlace,
          kPlace);
+  return hypothesis.replace(place, std::string_view(kPlace).size(), label);
+}
+
+void show_scored_labels(const RunOptions& options, const std::string& text, const std::vector<std::string>& labels,
+                        const std::vector<float>& scores, bool truncated, bool several_texts) {
+  std::vector<ScoredText> scored;
+  for (size_t i = 0; i < scores.size(); ++i) scored.push_back({i, scores[i]});
+  sort_best_first(&scored);
+  if (options.top.value_or(0) != 0 && scored.size() > *options.top) scored.resize(*options.top);
+  if (options.json) {
+    Json object = json_object(options.command);
+    object["text"] = text;
+    object["labels"] = Json::array();
+    for (const ScoredText& s : scored) object["labels"].push_back({{"label", labels[s.number]}, {"score", s.score}});
+    object["truncated"] = truncated;
+    out().line(object);
+  } else {
+    if (several_texts) out().print("{}\n", bold(printable(text)));
+    for (const ScoredText& s : scored)
+      out().print("{}{:7.4f}{}  {}\n", several_texts ? "  " : "", s.score, bar(s.score), printable(labels[s.number]));
+  }
+  out().flush();
+}
+
+void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
+  if (options.texts.empty() && options.file.empty())
+    fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
+  hypothesis_of(asked.hypothesis, kUsualHypothesis, "");  // a wrong one is told before any text is read
   const ModelFile file(options.model);
   Judge judge(file, options.engine);
   const uint32_t holds =
@@ -241,38 +261,19 @@ void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
   const auto answer = [&](const std::vector<Input>& texts) {
     std::vector<Input> pairs;
     for (const std::string& label : asked.labels) {
-      std::string hypothesis = asked.hypothesis;
-      hypothesis.replace(place, 2, label);
-      pairs.push_back({texts[0].first, std::move(hypothesis)});
+      pairs.push_back({texts[0].first, hypothesis_of(asked.hypothesis, kUsualHypothesis, label)});
     }
     bool truncated = false;
     const std::vector<std::vector<float>> logits = judge.logits(pairs, &truncated);
     std::vector<float> entailed;
     entailed.reserve(logits.size());
     for (const std::vector<float>& of_label : logits) entailed.push_back(of_label[holds]);
-    std::vector<ScoredText> scored;
+    std::vector<float> scores;
     for (size_t i = 0; i < logits.size(); ++i) {
-      const float score = asked.several ? softmax_at({logits[i][holds], logits[i][denied]}, 0)
-                                        : softmax_at(entailed, static_cast<uint32_t>(i));
-      scored.push_back({i, score});
+      scores.push_back(asked.several ? softmax_at({logits[i][holds], logits[i][denied]}, 0)
+                                     : softmax_at(entailed, static_cast<uint32_t>(i)));
     }
-    sort_best_first(&scored);
-    if (options.top.value_or(0) != 0 && scored.size() > *options.top) scored.resize(*options.top);
-    if (options.json) {
-      Json object = json_object(options.command);
-      object["text"] = texts[0].first;
-      object["labels"] = Json::array();
-      for (const ScoredText& s : scored)
-        object["labels"].push_back({{"label", asked.labels[s.number]}, {"score", s.score}});
-      object["truncated"] = truncated;
-      out().line(object);
-    } else {
-      if (several_texts) out().print("{}\n", bold(printable(texts[0].first)));
-      for (const ScoredText& s : scored)
-        out().print("{}{:7.4f}{}  {}\n", several_texts ? "  " : "", s.score, bar(s.score),
-                    printable(asked.labels[s.number]));
-    }
-    out().flush();
+    show_scored_labels(options, texts[0].first, asked.labels, scores, truncated, several_texts);
   };
   answer_stream(one_by_one, {[&](Input* input) {
                                *input = {};

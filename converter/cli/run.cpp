@@ -53,7 +53,9 @@ constexpr Variant kVariants[] = {
      "  bantam classify nli.bantam \"A man sleeps.\" --pair \"A man is awake.\"\n"
      "  bantam classify sentiment.bantam --file lines.txt --stride 32 --json\n"
      "  # labels of your own, by a model of inference\n"
-     "  bantam classify nli.bantam \"wake me at seven\" --labels music,alarms,weather --entailment LABEL_0"},
+     "  bantam classify nli.bantam \"wake me at seven\" --labels music,alarms,weather --entailment LABEL_0\n"
+     "  # ... or of an image, by CLIP's two towers\n"
+     "  bantam classify clip-vision.bantam cat.jpg --labels cat,dog --label-model clip-text.bantam"},
     {"choose", "Choose the best continuation", kChoicePart, kPair | kTime | kRaw,
      "  bantam choose swag.bantam \"She opened the door and\" --pair \"walked in.\" --pair \"ate it.\""},
     {"tag", "Find entities or slots, and where they stand", kWordsPart | kFoundPart,
@@ -133,7 +135,8 @@ void add_input_options(Command& command, const Variant& variant, RunOptions* opt
 void add_zero_shot_options(Command& command, ZeroShot* asked) {
   command
       .add_option("--labels", asked->labels,
-                  "Labels of your own, for a model of natural language inference: how far the text entails each")
+                  "Labels of your own, for a model of natural language inference (how far the text entails each), or "
+                  "with --label-model")
       .separated_by(',')
       .value("A,B,C");
   command
@@ -141,6 +144,12 @@ void add_zero_shot_options(Command& command, ZeroShot* asked) {
           "--hypothesis", asked->hypothesis,
           "With --labels: what may follow, two braces for the label (default: \"This example is\" and the label)")
       .value("TEXT");
+  command
+      .add_option(
+          "--label-model", asked->label_model,
+          "With --labels: a file that gives vectors of texts where the first one gives vectors beside them, such "
+          "as CLIP's of images: how near each label is (--hypothesis: \"a photo of a\" and the label)")
+      .value("FILE");
   command.add_option("--entailment", asked->entailment, "With --labels: the model's label for what follows")
       .value("LABEL");
   command.add_flag("--several", asked->several, "With --labels: several may hold; each is judged alone");
@@ -196,7 +205,6 @@ void add_variant(Program& program, const Variant& variant) {
   command.heading("Input");
   add_input_options(command, variant, options.get());
   auto zero_shot = std::make_shared<ZeroShot>();
-  const std::string hypothesis = zero_shot->hypothesis;
   if (variant.takes & kZeroShot) add_zero_shot_options(command, zero_shot.get());
   if (variant.takes & kLabels) add_find_options(command, options.get());
   command.heading("Output");
@@ -209,7 +217,7 @@ void add_variant(Program& program, const Variant& variant) {
   }
   add_engine_options(command, &options->engine);
   command.footer(std::string("Examples:\n") + variant.examples);
-  command.action([options, variant, zero_shot, hypothesis] {
+  command.action([options, variant, zero_shot] {
     const bool ids = !options->ids.empty();
     if (!ids && !options->segments.empty()) fail(ExitCode::kUsage, "--segments: goes with --ids only; leave it out");
     if (!ids && !options->marks.empty()) fail(ExitCode::kUsage, "--marks: goes with --ids only; leave it out");
@@ -228,13 +236,15 @@ void add_variant(Program& program, const Variant& variant) {
       fail(ExitCode::kUsage, "--max-tokens: goes with --uart only");
     texts = texts || ids || options->uart || (options->question && options->context);
     if (!texts && convert::input_is_given()) options->texts = {"-"};
-    const bool asks_more = zero_shot->several || !zero_shot->entailment.empty() || zero_shot->hypothesis != hypothesis;
-    if (zero_shot->labels.empty() && asks_more)
-      fail(ExitCode::kUsage, "--labels: missing; --hypothesis, --entailment and --several go with it");
+    const bool judges = zero_shot->several || !zero_shot->entailment.empty();
+    if (zero_shot->labels.empty() && (judges || !zero_shot->hypothesis.empty() || !zero_shot->label_model.empty()))
+      fail(ExitCode::kUsage, "--labels: missing; --hypothesis, --entailment, --several and --label-model go with it");
+    if (judges && !zero_shot->label_model.empty())
+      fail(ExitCode::kUsage, "--label-model: goes without --entailment and --several");
     if (!zero_shot->labels.empty() && (options->raw || options->time || options->stride || !options->pairs.empty()))
       fail(ExitCode::kUsage, "--labels: goes without --pair, --stride, --time and --raw");
     if (!zero_shot->labels.empty()) {
-      run_zero_shot(*options, *zero_shot);
+      zero_shot->label_model.empty() ? run_zero_shot(*options, *zero_shot) : run_two_towers(*options, *zero_shot);
     } else if (options->uart) {
       run_uart(*options);
     } else if (ids) {

@@ -50,6 +50,9 @@ constexpr uint32_t parts_of_answer(uint32_t parts, bool pair) {
 /// The property that names what makes a score of a pair's number: "Identity"; else the sigmoid does.
 constexpr const char* kScoreFunction = "score_function";
 
+/// The property of what products of two towers' vectors are multiplied by before their softmax: a number.
+constexpr const char* kScoreFactor = "score_factor";
+
 }  // namespace bantam::convert
 
 #endif  // BANTAM_CONVERTER_GRAPH_TASK_PARTS_H_

@@ -125,27 +125,36 @@ class HeadImporter {
     c_.builder.output(next.output, fb::OutputRole::next, layers(next));
   }
 
-  void embed(const Head&) {
+  void embed(const Head& head) {
     task_->prompt = c_.pooling.prompt;
-    c_.builder.output("sentence_embedding", fb::OutputRole::embedding, vector(c_.pooling));
+    SentencePooling pooling = c_.pooling;
+    if (!head.layers.empty()) {
+      pooling.pool = head.rows == Rows::kLast ? fb::PoolKind::last : fb::PoolKind::first;
+      add_own_layer(head.layers.front().name, &pooling);
+    }
+    c_.builder.output("sentence_embedding", fb::OutputRole::embedding, vector(pooling));
+  }
+
+  /// A head's layer in files that have it, where no module of sentence-transformers makes the vectors.
+  void add_own_layer(const std::string& name, SentencePooling* modules) {
+    const std::string weight = name + ".weight", bias = name + ".bias";
+    constexpr uint64_t kMostColumns = 1U << 16;
+    const auto width = static_cast<uint32_t>(std::min(c_.weights.head_rows(weight).value_or(0), kMostColumns));
+    if (!modules->dense.empty() || width == 0) return;
+    DenseModule own;
+    own.name = own.tensors = name;
+    own.in = c_.builder.width(c_.encoder.hidden);
+    own.out = width;
+    own.weight = c_.weights.head(weight, {own.out, own.in});
+    if (c_.weights.has_head(bias)) own.bias = c_.weights.head(bias, {own.out});
+    modules->dense.push_back(std::move(own));
   }
 
   /// A vector of length 1 for each token.
   void token_vectors(const Head& head) {
     SentencePooling modules = c_.pooling;
     modules.normalize = true;
-    const std::string name = head.layers.front().name, weight = name + ".weight", bias = name + ".bias";
-    constexpr uint64_t kMostColumns = 1U << 16;
-    const auto width = static_cast<uint32_t>(std::min(c_.weights.head_rows(weight).value_or(0), kMostColumns));
-    if (modules.dense.empty() && width != 0) {
-      DenseModule own;
-      own.name = own.tensors = name;
-      own.in = c_.builder.width(c_.encoder.hidden);
-      own.out = width;
-      own.weight = c_.weights.head(weight, {own.out, own.in});
-      if (c_.weights.has_head(bias)) own.bias = c_.weights.head(bias, {own.out});
-      modules.dense.push_back(std::move(own));
-    }
+    add_own_layer(head.layers.front().name, &modules);
     int32_t x = c_.encoder.hidden;
     if (modules.dense.empty()) x = c_.builder.row("normalize", x, unit_length(c_.builder.width(x)));
     c_.builder.output("token_embeddings", fb::OutputRole::token_embeddings, dense_modules(x, modules));

@@ -32,6 +32,7 @@
 #include "import/source/seq2seq.h"
 #include "import/source/setfit.h"
 #include "import/source/static_embeddings.h"
+#include "import/source/towers.h"
 #include "import/source/weights.h"
 #include "import/source/word_vectors.h"
 #include "import/span_head.h"
@@ -68,6 +69,15 @@ void record_score_function(Graph& graph, const Fields& config) {
   if (name != "Identity" && name != "Sigmoid") {
     graph.notes.push_back(fmt::format("bantam rank shows the sigmoid of scores, not {} as config.json says", function));
   }
+}
+
+/// What scores labels by the vectors of two towers (CLIP): stored as its logarithm.
+void record_score_factor(Graph& graph, const ModelSource& source, Weights& weights) {
+  constexpr const char* kLogarithm = "logit_scale";
+  if (source.checkpoint->tensors().count(kLogarithm) == 0) return;
+  const std::vector<float> stored = source.checkpoint->read(kLogarithm);
+  weights.use_head(kLogarithm);
+  if (stored.size() == 1) property(graph, kScoreFactor, fmt::format("{}", std::exp(stored.front())));
 }
 
 /// Names, licence and the digests of all files that the graph was made of.
@@ -313,6 +323,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
           fmt::format("the prompt \"{}\" is not put before texts to classify: write it there", pooling.prompt));
     }
   }
+  if ((traits(head.task).parts & kVectorPart) != 0) record_score_factor(graph, source, weights);
   import_head(head, {graph, builder, weights, config, fields, encoder, pooling, setfit, options, problems});
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
@@ -347,8 +358,12 @@ auto with_files(const Work& work) {
 
 }  // namespace
 
-ModelSource open_model_source(const fs::path& directory, const fs::path& entities) {
+ModelSource open_model_source(const fs::path& directory, const fs::path& entities, const std::string& tower) {
   return with_files([&] {
+    const bool towers = has_towers(directory);
+    if (!towers && !tower.empty()) {
+      throw Error(ExitCode::kUsage, fmt::format("--tower: {} holds one model; leave it out", directory.string()));
+    }
     if (is_marian(directory)) return open_marian(directory);
     check_directory(directory);
     if (is_knowledge_ernie(directory)) return open_knowledge_ernie(directory, entities);
@@ -367,6 +382,7 @@ ModelSource open_model_source(const fs::path& directory, const fs::path& entitie
     source.checkpoint = std::make_shared<const Checkpoint>(source.directory);
     source.tokenizer = read_tokenizer_files(source.directory);
     for (const auto& file : source.checkpoint->files()) source.weight_files.push_back(file->path());
+    if (towers) source.config = tower_settings(source.config, tower);
     std::vector<std::string> tensors;
     for (const auto& tensor : source.checkpoint->tensors()) tensors.push_back(tensor.first);
     if (const Family* family = find_published(source.config, tensors)) {

@@ -13,22 +13,34 @@ namespace {
 constexpr const char* kProcessor = "preprocessor_config.json";
 constexpr uint32_t kMostImagePixels = 1U << 14;
 
+/// Rows of a tensor, [rows, hidden], before which transformers writes extents of 1 in some families.
+Values rows_of(Weights& weights, const std::string& name, uint32_t rows, uint32_t hidden) {
+  const size_t extents = weights.encoder_extents(name);
+  std::vector<uint32_t> shape = {1, rows, hidden};
+  if (extents == 1 && rows == 1) shape = {hidden};
+  if (extents == 2) shape = {rows, hidden};
+  return weights.encoder(name, shape);
+}
+
 /// The rows of places, in the order of tokens: what a teacher is answered with stands last.
 Values place_rows(Weights& weights, const EncoderConfig& config) {
   const Family& family = *config.family;
   const ImageShape& image = config.image;
   const uint32_t hidden = config.hidden, behind = image.behind;
-  Values places = weights.encoder(family.name(Slot::kPatchPlaces), {1, image.tokens(), hidden});
-  const Values whole = weights.encoder(family.name(Slot::kWholeImage), {1, 1, hidden});
+  Values places = rows_of(weights, family.name(Slot::kPatchPlaces), image.tokens(), hidden);
+  const Values whole = rows_of(weights, family.name(Slot::kWholeImage), 1, hidden);
   const std::string projection = family.name(Slot::kPatches);
-  const Values bias = weights.encoder(projection + ".bias", {hidden});
-  const Values teacher = behind == 0 ? Values() : weights.encoder(family.name(Slot::kTeacherToken), {1, 1, hidden});
-  const bool all = !places.values.empty() && !whole.values.empty() && !bias.values.empty() &&
+  const bool biased = !family.block.optional_biases || weights.has_encoder(projection + ".bias");
+  const Values bias = biased ? weights.encoder(projection + ".bias", {hidden}) : Values();
+  const Values teacher = behind == 0 ? Values() : rows_of(weights, family.name(Slot::kTeacherToken), 1, hidden);
+  const bool all = !places.values.empty() && !whole.values.empty() && (!biased || !bias.values.empty()) &&
                    (behind == 0 || !teacher.values.empty());
   if (!all) return {};
   std::vector<float> rows;
   const auto append = [&](uint32_t from, const Values& added) {
-    for (uint32_t i = 0; i < hidden; ++i) rows.push_back(places.values[size_t{from} * hidden + i] + added.values[i]);
+    for (uint32_t i = 0; i < hidden; ++i) {
+      rows.push_back(places.values[size_t{from} * hidden + i] + (added.values.empty() ? 0.0F : added.values[i]));
+    }
   };
   append(0, whole);
   for (uint32_t patch = 0; patch < image.patches(); ++patch) append(1 + behind + patch, bias);

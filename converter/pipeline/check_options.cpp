@@ -31,6 +31,9 @@ void check_options(const ConvertOptions& options) {
   if (options.student && !options.entities.empty()) {
     problems.add(ExitCode::kUsage, "--entities goes without --student; make the student first (bantam student)");
   }
+  if (options.student && !options.tower.empty()) {
+    problems.add(ExitCode::kUsage, "--tower goes without --student: there are no students of such models yet");
+  }
   const bool rounds = options.rounding == Rounding::kGptq;
   const bool measures = wants_moments(options) || (options.prune.structures() && options.prune.measured());
   if (!fixed && !measures && !options.calibrate.empty()) {

@@ -37,6 +37,7 @@ struct ConvertOptions {
   std::string calibrate;           // a file of texts; "": static activations want one, others take built-in texts
   uint32_t max_tokens = 0;         // 0: all positions of the model
   bool ids_only = false;           // leaves the tokenizer out
+  std::string tower;               // of a directory of two models: "text" or "vision"
   std::filesystem::path entities;  // names of those of the source's that the file keeps, one a line; "": all
   std::string task;                // "": what the source says
   std::string tag_scheme;          // "": guessed from the labels

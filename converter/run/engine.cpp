@@ -127,4 +127,13 @@ uint32_t text_limit(const Model& model) {
   return longer ? model.max_sequence() : stated;
 }
 
+std::string property_of(const Model& model, const char* key) {
+  const fb::Model& stored = root(model);
+  for (uint32_t i = 0; i < count(stored.properties()); ++i) {
+    const fb::Property& property = *stored.properties()->Get(i);
+    if (to_string(as_text(property.key())) == key) return to_string(as_text(property.value()));
+  }
+  return {};
+}
+
 }  // namespace bantam::convert

@@ -79,6 +79,9 @@ uint32_t text_limit(const Model& model);
 
 inline std::string to_string(Text text) { return std::string(text.data == nullptr ? "" : text.data, text.size); }
 
+/// What the file's property of that name says; "" where it has none.
+std::string property_of(const Model& model, const char* key);
+
 }  // namespace bantam::convert
 
 #endif  // BANTAM_CONVERTER_RUN_ENGINE_H_

@@ -314,7 +314,7 @@ void read_image_shape(const Fields& config, EncoderConfig& out) {
   constexpr uint32_t kMostSide = 1U << 14, kMostPatch = 1U << 10, kMostChannels = 16;
   ImageShape& image = out.image;
   std::tie(image.height, image.width) = read_sides(config, "image_size", kMostSide, 224);
-  const auto [patch, patch_width] = read_sides(config, "patch_size", kMostPatch, 16);
+  const auto [patch, patch_width] = read_sides(config, "patch_size", kMostPatch, out.family->settings.patch_otherwise);
   image.patch = patch;
   image.channels = config.count("num_channels", kMostChannels, 3);
   image.behind = out.family->has(Slot::kTeacherToken) ? 1 : 0;

@@ -268,6 +268,8 @@ struct Settings {
   /// Layers without rotary positions: zeros in the list under this key, or without it each of so many by the other one (SmolLM 3).
   const char* turned_layers = nullptr;
   Count unturned_every;
+  /// Pixels of a side of a patch of an image, where config.json does not say it.
+  uint32_t patch_otherwise = 16;
   /// Rows and columns of the table of entities (Slot::kEntities), and heads of their attention.
   Count entities, entity_width, entity_heads;
 };

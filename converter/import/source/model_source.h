@@ -24,8 +24,9 @@ struct ModelSource {
 
 /// Reads config.json, the tokenizer's files and the headers of the weights. Throws Error for a directory that is not there,
 /// for JSON and weights that cannot be read; what is wrong with the tokenizer is told by import_tokenizer. `entities`: of a model that
-/// has a table of entities, a file of the names of those to keep; "": all.
-ModelSource open_model_source(const std::filesystem::path& directory, const std::filesystem::path& entities = {});
+/// has a table of entities, a file of the names of those to keep; "": all. `tower`: of a directory of two models, "text" or "vision".
+ModelSource open_model_source(const std::filesystem::path& directory, const std::filesystem::path& entities = {},
+                              const std::string& tower = {});
 
 }  // namespace bantam::convert
 

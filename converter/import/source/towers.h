@@ -1,0 +1,21 @@
+// Directories of two models, one of texts and one of images, whose vectors lie in one space (CLIP, arXiv 2103.00020).
+#ifndef BANTAM_CONVERTER_IMPORT_SOURCE_TOWERS_H_
+#define BANTAM_CONVERTER_IMPORT_SOURCE_TOWERS_H_
+
+#include <filesystem>
+#include <string>
+
+#include "base/json_file.h"
+
+namespace bantam::convert {
+
+/// True when config.json of `directory` describes both towers; false where there is none. Throws Error where it is no JSON.
+bool has_towers(const std::filesystem::path& directory);
+
+/// The settings of the tower called "text" or "vision", as transformers writes them for that tower alone. Throws Error (usage) where
+/// `tower` names none, which says how to choose; (invalid) where config.json lacks its settings.
+Json tower_settings(const Json& config, const std::string& tower);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_IMPORT_SOURCE_TOWERS_H_
