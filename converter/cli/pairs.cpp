@@ -39,7 +39,9 @@ uint32_t require_labels(const ModelFile& file) {
   const uint32_t parts = traits(file.model().task()).parts;
   if (parts == kLabelsPart) return kLabelsPart;
   fail(ExitCode::kUnsupported, "{}: the file is for the task \"{}\"; this needs a classifier of pairs{}", file.path(),
-       task_name(file.model().task()), (parts & kVectorPart) != 0 ? "; bantam search compares vectors" : "");
+       task_name(file.model().task()),
+       (parts & kVectorPart) != 0 ? "; bantam search compares vectors, and classify --label-model scores labels by them"
+                                  : "");
 }
 
 /// A file of text labels, and which of them answers what is asked.

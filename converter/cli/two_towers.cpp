@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "cli/appearance.h"
 #include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/output.h"

@@ -303,7 +303,8 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   }
   SentencePooling pooling;
   const bool pools = classifies || (traits(head.task).parts & kVectorPart) != 0;
-  if (pools) {
+  const bool own_vector = pools && !classifies && !head.head->layers.empty() && !is_sentence_transformers(source.root);
+  if (pools && !own_vector) {
     pooling = family.block.averaged && !is_sentence_transformers(source.root)
                   ? read_static_pooling(fields)
                   : read_sentence_pooling(source.root, config.hidden, problems, graph.notes);

@@ -34,6 +34,8 @@ MODELS = {
     "en-pt": "marian-ssru",
     "bart": "bart-text",
     "g2p": "seq2seq-gru",
+    "clip-text": "clip-text",
+    "clip-vision": "clip-vision",
 }
 # Where another model is meant by the same name: longer texts, other tasks.
 MODELS_OF = {
@@ -53,6 +55,7 @@ DIRECTORIES = {
     "stories260k": SHARED / "models" / "stories260k",
     "g2p-gru": SHARED / "models" / "g2p-gru",
     "enpt": GOLDEN / "marian-ssru",
+    "clip": GOLDEN.parent / "clip",
     "vit-base": GOLDEN.parent / "images" / "vit-classify",
     "dinov2-base": GOLDEN.parent / "images" / "dinov2-encoder",
     "cat.jpg": GOLDEN.parent / "images" / "photo.ppm",  # which every build reads, by its first bytes

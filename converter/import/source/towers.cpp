@@ -19,7 +19,8 @@ Json tower_settings(const Json& config, const std::string& tower) {
   if (tower != "text" && tower != "vision") {
     throw Error(ExitCode::kUsage,
                 "config.json: the directory holds a model of texts and one of images, each of which is a file of its "
-                "own: add --tower text or --tower vision");
+                "own: give convert --tower text or --tower vision, and other commands a directory of one of them, as "
+                "transformers' CLIPTextModelWithProjection writes it");
   }
   Json settings = Json::object();
   bool stated = false;

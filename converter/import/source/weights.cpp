@@ -255,7 +255,14 @@ void Weights::finish(std::vector<std::string>& notes) {
                     {"", "tensor", name, "", fmt::format(" has no place in this model; {}", advice(name))});
     }
   }
-  for (const auto& [why, names] : dropped) notes.push_back(fmt::format("dropped {}: {}", fmt::join(names, ", "), why));
+  constexpr size_t kMostNamed = 6;
+  for (const auto& [why, names] : dropped) {
+    if (names.size() <= kMostNamed) {
+      notes.push_back(fmt::format("dropped {}: {}", fmt::join(names, ", "), why));
+    } else {
+      notes.push_back(fmt::format("dropped {} tensors, {} to {}: {}", names.size(), names.front(), names.back(), why));
+    }
+  }
 }
 
 Values concatenate(std::vector<Values> parts) {
