@@ -21,6 +21,7 @@ void add_run(Program& program);          // run, classify, choose, tag, answer, 
 void add_generate(Program& program);     // generate, translate, summarize, complete
 void add_perplexity(Program& program);
 void add_search(Program& program);     // index, search
+void add_ask(Program& program);        // ask
 void add_phrases(Program& program);    // keywords, topics
 void add_rank(Program& program);       // rank
 void add_tokenize(Program& program);   // tokenize

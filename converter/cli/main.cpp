@@ -16,6 +16,7 @@ int run(int argc, char** argv) {
     add_generate(program);
     add_perplexity(program);
     add_search(program);
+    add_ask(program);
     add_phrases(program);
     add_rank(program);
     add_tokenize(program);

@@ -1,4 +1,6 @@
 // bantam index, bantam search: the texts nearest in meaning to one.
+#include "cli/search.h"
+
 #include <charconv>
 #include <filesystem>
 #include <memory>
@@ -15,7 +17,6 @@
 #include "cli/stream.h"
 #include "cli/text_options.h"
 #include "run/text_source.h"
-#include "search/search.h"
 
 namespace bantam::cli {
 
@@ -55,12 +56,6 @@ std::set<uint32_t> parse_lines(const std::vector<std::string>& words, uint32_t c
     for (uint32_t line = first; line <= last; ++line) lines.insert(line);
   }
   return lines;
-}
-
-void require_same_model(const SearchIndex& index, const std::string& path, const std::string& model) {
-  if (index.model() == convert::sha256_of_file(model)) return;
-  fail(ExitCode::kInvalid, "{}: was made with another model, {}; use that file, or make the index again with {}", path,
-       printable(index.model_name()), model);
 }
 
 /// Appends what TEXTS holds, a batch at a time. Returns how many were cut.
@@ -190,12 +185,10 @@ void run_search(SearchArguments& arguments) {
                       [&](const std::vector<Input>& texts) {
                         const std::vector<Prediction> queries = predictor.predict(texts);
                         for (size_t i = 0; i < texts.size(); ++i) {
-                          const std::vector<float>& vector = queries[i].embedding;
-                          if (vector.size() != index.width())
-                            fail(ExitCode::kInvalid, "{}: vectors of {} numbers, the model's have {}; make it again",
-                                 arguments.index, index.width(), vector.size());
-                          show_found(arguments, index, texts[i].first,
-                                     find_nearest(index, vector, arguments.top, engine.session().isa()), several);
+                          show_found(
+                              arguments, index, texts[i].first,
+                              find_texts(index, arguments.index, queries[i], arguments.top, engine.session().isa()),
+                              several);
                         }
                       }});
 }
@@ -266,6 +259,21 @@ void add_find(Program& program) {
 }
 
 }  // namespace
+
+void require_same_model(const SearchIndex& index, const std::string& path, const std::string& model) {
+  if (index.model() == convert::sha256_of_file(model)) return;
+  fail(ExitCode::kInvalid, "{}: was made with another model, {}; use that file, or make the index again with {}", path,
+       printable(index.model_name()), model);
+}
+
+std::vector<convert::Found> find_texts(const SearchIndex& index, const std::string& path, const Prediction& query,
+                                       uint32_t top, Isa isa) {
+  const std::vector<float>& vector = query.embedding;
+  if (vector.size() != index.width())
+    fail(ExitCode::kInvalid, "{}: vectors of {} numbers, the model's have {}; make it again", path, index.width(),
+         vector.size());
+  return find_nearest(index, vector, top, isa);
+}
 
 void add_search(Program& program) {
   add_index(program);

@@ -1,0 +1,196 @@
+// bantam ask: the passages of an index that are nearest to a question, and what a reader finds in them.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "base/is_there.h"
+#include "base/text_positions.h"
+#include "cli/appearance.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/search.h"
+#include "cli/stream.h"
+#include "cli/text_options.h"
+#include "run/text_source.h"
+
+namespace bantam::cli {
+
+using convert::SearchIndex;
+using convert::TextPositions;
+using convert::TextSource;
+
+namespace {
+
+struct AskArguments {
+  RunOptions run;  // model: that of the index
+  std::string index, reader;
+  uint32_t passages = 5;
+};
+
+/// What the reader says about one passage.
+struct Finding {
+  convert::Found passage;
+  std::string text;
+  Answer answer;
+  float score = 0;
+};
+
+/// Probabilities among all spans of all passages that hold an answer, so that those of one passage do not count for more because
+/// there is little else in it (Clark and Gardner 2018, "Simple and Effective Multi-Paragraph Reading Comprehension"). Best first.
+std::vector<Finding> judged(std::vector<Finding> findings) {
+  findings.erase(
+      std::remove_if(findings.begin(), findings.end(), [](const Finding& f) { return !f.answer.answerable; }),
+      findings.end());
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.answer.logit > b.answer.logit; });
+  double all = 0;
+  for (const Finding& f : findings) {
+    all += std::exp(double{f.answer.logit} - findings.front().answer.logit) * std::max(1.0, double{f.answer.mass});
+  }
+  for (Finding& f : findings) {
+    f.score = static_cast<float>(std::exp(double{f.answer.logit} - findings.front().answer.logit) / all);
+  }
+  return findings;
+}
+
+/// The index's own model, where it lies beside it or in the working directory.
+std::string model_of(const SearchIndex& index, const std::string& path) {
+  const std::string name = std::filesystem::path(index.model_name()).filename().string();
+  for (const std::filesystem::path& place :
+       {std::filesystem::path(path).parent_path() / name, std::filesystem::path(name)}) {
+    if (!name.empty() && convert::is_there(place)) return place.string();
+  }
+  fail(ExitCode::kIo, "--model: missing, and the model that {} was made with, {}, is not beside it; name its file",
+       path, printable(index.model_name()));
+}
+
+void show(const AskArguments& arguments, const std::string& question, const std::vector<Finding>& findings,
+          size_t passages, bool truncated, bool several) {
+  const uint32_t most = arguments.run.top.value_or(1);
+  const size_t shown = most == 0 ? findings.size() : std::min<size_t>(most, findings.size());
+  const PositionUnit unit = arguments.run.offsets;
+  if (arguments.run.json) {
+    Json object = json_object("ask");
+    object["question"] = question;
+    object["answers"] = Json::array();
+    for (size_t i = 0; i < shown; ++i) {
+      const Finding& f = findings[i];
+      const TextPositions positions(f.text, unit);
+      object["answers"].push_back(
+          {{"answer", f.text.substr(f.answer.span.begin, f.answer.span.end - f.answer.span.begin)},
+           {"start", positions.at(f.answer.span.begin)},
+           {"end", positions.at(f.answer.span.end)},
+           {"score", f.score},
+           {"line", f.passage.entry + 1},
+           {"similarity", f.passage.score},
+           {"text", f.text}});
+    }
+    object["passages"] = passages;
+    object["truncated"] = truncated;
+    out().line(object);
+  } else {
+    const char* indent = several ? "  " : "";
+    if (several) out().print("{}\n", bold(printable(question)));
+    if (shown == 0) out().print("{}{}\n", indent, dim(fmt::format("(no answer in the {} nearest texts)", passages)));
+    for (size_t i = 0; i < shown; ++i) {
+      const Finding& f = findings[i];
+      const Offset span = f.answer.span;
+      out().print("{}{:7.4f}{}  {}\n", indent, f.score, bar(f.score),
+                  bold(printable(f.text.substr(span.begin, span.end - span.begin))));
+      out().print("{}{}\n", indent, dim(fmt::format("line {}: {}", f.passage.entry + 1, printable(f.text))));
+    }
+    if (truncated) out().print("{}{}\n", indent, dim("(truncated: the ends of some texts were not read)"));
+  }
+  out().flush();
+}
+
+void run_ask(AskArguments& arguments) {
+  RunOptions& run = arguments.run;
+  require_texts("question", run.file, &run.texts);
+  const SearchIndex index(arguments.index);
+  if (run.model.empty()) run.model = model_of(index, arguments.index);
+  require_same_model(index, arguments.index, run.model);
+  const ModelFile file(run.model), reading(arguments.reader);
+  if (!has_part(reading.model().task(), kSpanPart)) {
+    fail(ExitCode::kUnsupported, "--reader {}: the file is for the task \"{}\"; this needs one that answers questions",
+         arguments.reader, task_name(reading.model().task()));
+  }
+  Engine engine(file, run.engine), reader_engine(reading, run.engine);
+  Predictor predictor(engine, require_vectors(file), {});
+  convert::PredictOptions options;
+  options.stride = run.stride;
+  Predictor reader(reader_engine, kSpanPart, options);
+  TextSource source(run.texts, run.file, warn, show_prompt);
+  const bool several = is_stream(run.texts, run.file) && !convert::input_is_typed();
+  const auto next = [&](Input* input) {
+    *input = {};
+    return source.next(&input->first);
+  };
+  const auto answer = [&](const std::vector<Input>& questions) {
+    const std::string& question = questions[0].first;
+    const Prediction query = predictor.predict(questions).at(0);
+    bool truncated = query.truncated;
+    std::vector<Finding> findings;
+    for (const convert::Found& found :
+         find_texts(index, arguments.index, query, arguments.passages, engine.session().isa())) {
+      std::string text(index.text(found.entry));
+      const Prediction read = reader.predict({{question, text}}).at(0);
+      truncated = truncated || read.truncated;
+      findings.push_back({found, std::move(text), read.answer});
+    }
+    const size_t passages = findings.size();
+    show(arguments, question, judged(std::move(findings)), passages, truncated, several);
+  };
+  answer_stream(run, {next, answer});
+}
+
+}  // namespace
+
+void add_ask(Program& program) {
+  auto arguments = std::make_shared<AskArguments>();
+  arguments->run.command = "ask";
+  Command& command = program.add_command("ask", "Answer questions from the texts of an index");
+  command.group(kAnswerGroup);
+  command.heading("Input");
+  command.add_option("INDEX", arguments->index, "What bantam index wrote: the texts that hold the answers")
+      .required()
+      .value("FILE.index");
+  command.add_texts("QUESTION", &arguments->run.texts, "Questions; none, or -: standard input, one a line");
+  command.add_option("--file", arguments->run.file, "Read questions from this file, one a line").value("FILE");
+  command.add_option("--reader", arguments->reader, "A .bantam file that answers questions from a text")
+      .required()
+      .value("FILE.bantam");
+  command
+      .add_option("--model", arguments->run.model,
+                  "The file that the index was made with (default: of the name that the index holds, beside it)")
+      .value("FILE.bantam");
+  command.add_option("--passages", arguments->passages, "Texts nearest to the question that are read (default 5)")
+      .takes(between(1, 10000))
+      .value("N");
+  command
+      .add_option("--stride", arguments->run.stride,
+                  "Slide a window over texts that do not fit; neighbours share N tokens")
+      .value("N");
+  command.heading("Output");
+  command.add_option("--top", arguments->run.top, "Most answers, of a text one each (default 1; 0: all)").value("N");
+  command.add_flag("--json", arguments->run.json, "Print one JSON object a question");
+  command
+      .add_option("--offsets", arguments->run.offsets,
+                  "What places in a text count: bytes (default), chars (code points, as in Python), or utf16 (as in "
+                  "JavaScript and Java)")
+      .takes(position_units())
+      .value("UNIT");
+  command.heading("Running");
+  add_engine_options(command, &arguments->run.engine);
+  command.footer(
+      "A score is a probability among all spans of the texts that were read and hold an answer.\n\n"
+      "Examples:\n"
+      "  bantam ask lines.index \"Who wrote it?\" --reader qa.bantam --model minilm.bantam\n"
+      "  bantam ask lines.index --file questions.txt --reader qa.bantam --model minilm.bantam --passages 8 --json");
+  command.action([arguments] { run_ask(*arguments); });
+}
+
+}  // namespace bantam::cli

@@ -1,0 +1,23 @@
+// What index, search and ask share.
+#ifndef BANTAM_CONVERTER_CLI_SEARCH_H_
+#define BANTAM_CONVERTER_CLI_SEARCH_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/engine.h"
+#include "run/predict.h"
+#include "search/search.h"
+
+namespace bantam::cli {
+
+/// Fails (kInvalid) unless the index in `path` was made with the file `model`: vectors of two models cannot be compared.
+void require_same_model(const convert::SearchIndex& index, const std::string& path, const std::string& model);
+
+/// find_nearest for the vector that `predictor`'s model makes of a text. Fails (kInvalid) where the index's are not as wide.
+std::vector<convert::Found> find_texts(const convert::SearchIndex& index, const std::string& path,
+                                       const convert::Prediction& query, uint32_t top, Isa isa);
+
+}  // namespace bantam::cli
+
+#endif  // BANTAM_CONVERTER_CLI_SEARCH_H_
