@@ -83,12 +83,15 @@ void choose_tokens(const FirmwareArguments& arguments, Image* image) {
   const uint32_t longest = firmware::longest_text(image->model);
   const bool limited =
       image->model.source_vocabulary() != 0 ? image->model.max_source() != 0 : image->model.max_sequence() != 0;
-  const uint32_t least = image->model.has_tokenizer() ? 4 : 1;
+  ImageForm form;
+  const bool pixels = image_form(image->model, &form) == Status::kOk;
+  const uint32_t least = pixels ? form.tokens : image->model.has_tokenizer() ? 4 : 1;
   if (arguments.max_tokens > longest && limited) {
     fail(ExitCode::kUsage, "--max-tokens {}: the model takes at most {}", arguments.max_tokens, longest);
   }
   if (arguments.max_tokens != 0 && arguments.max_tokens < least) {
-    fail(ExitCode::kUsage, "--max-tokens {}: an image for texts takes at least {}", arguments.max_tokens, least);
+    fail(ExitCode::kUsage, "--max-tokens {}: an image {} takes at least {}", arguments.max_tokens,
+         pixels ? "of this model of images" : "for texts", least);
   }
   const uint32_t of_texts = text_limit(image->model);
   image->wanted_tokens = arguments.max_tokens != 0 ? arguments.max_tokens : of_texts != 0 ? of_texts : longest;
@@ -194,7 +197,8 @@ void print_json(const FirmwareArguments& arguments, const Image& image) {
   object["ram"] = {{"device", image.target.ram},
                    {"arena_at_most", firmware::sum(arena)},
                    {"arena_parts", parts_json(arena)},
-                   {"stack", firmware::stack_bytes(image.model)}};
+                   {"stack", firmware::stack_bytes(image.model)},
+                   {"image", firmware::pixel_bytes(image.model) + firmware::feature_bytes(image.model)}};
   object["savings"] = Json::array();
   for (const firmware::Saving& saving : firmware::savings(image.model, image.options)) {
     object["savings"].push_back(
@@ -253,6 +257,10 @@ void print_report(const FirmwareArguments& arguments, const Image& image) {
   out().print("{:<28}{}\n", "RAM, bytes", of_device(target.ram));
   print_parts("arena", firmware::arena_parts(image.model, image.options));
   out().print("  {:<26}{:>10}\n", "stack", firmware::stack_bytes(image.model));
+  const uint64_t pixels = firmware::pixel_bytes(image.model);
+  if (pixels != 0) {
+    print_parts("one image", {{"pixels", pixels}, {"numbers made of them", firmware::feature_bytes(image.model)}});
+  }
   for (const firmware::Saving& saving : firmware::savings(image.model, image.options)) {
     out().print("  {} less with {}{}\n", saving.bytes, saving.convert ? "a file of bantam convert " : "",
                 saving.option);

@@ -121,6 +121,8 @@ void add_input_options(Command& command, const Variant& variant, RunOptions* opt
         .value("MARKS");
     command.add_flag("--uart", options->uart,
                      "Answer standard input's lines as `bantam firmware`'s image answers its UART");
+    command.add_flag("--frame", options->frame,
+                     "Of a model of images: print each image's pixels, as --uart and a device take them");
     command.add_option("--max-tokens", options->engine.max_tokens, "With --uart: the image's --max-tokens").value("N");
   }
   if (variant.takes & kStride) {
@@ -245,6 +247,10 @@ void add_variant(Program& program, const Variant& variant) {
       fail(ExitCode::kUsage, "--labels: goes without --pair, --stride, --time and --raw");
     if (!zero_shot->labels.empty()) {
       zero_shot->label_model.empty() ? run_zero_shot(*options, *zero_shot) : run_two_towers(*options, *zero_shot);
+    } else if (options->frame) {
+      if (options->uart || ids || options->raw || options->json || options->time || !options->pairs.empty())
+        fail(ExitCode::kUsage, "--frame: prints pixels and takes images alone; leave out the rest");
+      run_frames(*options);
     } else if (options->uart) {
       run_uart(*options);
     } else if (ids) {

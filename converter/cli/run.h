@@ -43,6 +43,7 @@ struct RunOptions {
   bool json = false;
   bool time = false;
   bool uart = false;
+  bool frame = false;  // pixels instead of answers
 };
 
 /// Answers every text, in order, in batches, as a stream. `wanted`: the parts that the command is for, as bits of Part.
@@ -53,6 +54,9 @@ void run_ids(const RunOptions& options);
 
 /// run --uart: lines of standard input, answered as the firmware answers them, byte for byte.
 void run_uart(const RunOptions& options);
+
+/// run --frame: the pixels of each image as the line that a device, or --uart, takes.
+void run_frames(const RunOptions& options);
 
 /// similar: cosines of embeddings.
 void run_similar(const RunOptions& options);

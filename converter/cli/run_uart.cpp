@@ -5,11 +5,15 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <vector>
 
+#include "cli/appearance.h"
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "cli/run.h"
 #include "firmware/memory.h"
+#include "run/images.h"
+#include "run/text_source.h"
 #include "terminal.h"
 
 namespace bantam::cli {
@@ -34,7 +38,9 @@ void run_uart(const RunOptions& options) {
   Engine engine(file, as_image);
   const auto terminal = std::make_unique<firmware::Terminal>();
   const auto write = [](void*, const char* data, size_t size) { out().write(std::string_view(data, size)); };
-  check(terminal->start(&engine.session(), {write, nullptr}), file.path());
+  std::vector<uint8_t> pixels(firmware::pixel_bytes(file.model()));
+  std::vector<float> features(firmware::feature_bytes(file.model()) / sizeof(float));
+  check(terminal->start(&engine.session(), {write, nullptr}, {pixels.data(), features.data()}), file.path());
   for (;;) {
     char bytes[4096];
     const ssize_t size = read(STDIN_FILENO, bytes, sizeof(bytes));
@@ -45,6 +51,21 @@ void run_uart(const RunOptions& options) {
     out().flush();
   }
   terminal->finish();
+}
+
+void run_frames(const RunOptions& options) {
+  const ModelFile file(options.model);
+  if (!convert::takes_images(file.model())) {
+    fail(ExitCode::kUnsupported, "{}: the model takes no images; leave out --frame", file.path());
+  }
+  const convert::ImageBatch images(file.model());
+  convert::TextSource source(options.texts, options.file, warn, show_prompt);
+  for (std::string path; source.next(&path);) {
+    std::string line;
+    for (const uint8_t byte : images.pixels_of(path)) line += fmt::format("{:02x}", byte);
+    out().print("{}\n", line);
+  }
+  out().flush();
 }
 
 }  // namespace bantam::cli

@@ -7,6 +7,7 @@
 
 #include "bantam/decode.h"
 #include "bantam/generation.h"
+#include "bantam/image.h"
 #include "base/error.h"
 #include "firmware/linked.h"
 #include "firmware/small_plan.h"
@@ -156,7 +157,19 @@ uint64_t stack_bytes(const Model& model) {
   return bytes;
 }
 
-uint64_t other_ram(const Model& model) { return stack_bytes(model) + kOtherRam + (goes_on(model) ? kPromptRam : 0); }
+uint64_t pixel_bytes(const Model& model) {
+  ImageForm form;
+  return image_form(model, &form) == Status::kOk ? uint64_t{form.width} * form.height * form.channels : 0;
+}
+
+uint64_t feature_bytes(const Model& model) {
+  ImageForm form;
+  return image_form(model, &form) == Status::kOk ? uint64_t{form.tokens} * form.columns * sizeof(float) : 0;
+}
+
+uint64_t other_ram(const Model& model) {
+  return stack_bytes(model) + kOtherRam + (goes_on(model) ? kPromptRam : 0) + pixel_bytes(model) + feature_bytes(model);
+}
 
 uint32_t tokens_that_fit(const Model& model, const Target& target, uint32_t wanted, uint32_t block_rows) {
   const auto fits = [&](uint32_t tokens) {

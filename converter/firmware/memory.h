@@ -56,7 +56,11 @@ constexpr uint64_t kOtherRam = 3 * 1024;
 /// The tokens of a line that the example goes on with.
 constexpr uint64_t kPromptRam = 4 * (512 + 8);
 
-/// Beside the arena, of an image of this model: the stack and the example, which keeps the tokens of a line to go on with.
+/// Of a model of images: bytes of one's pixels, and of the numbers that they become. 0: it reads texts.
+uint64_t pixel_bytes(const Model& model);
+uint64_t feature_bytes(const Model& model);
+
+/// Beside the arena, of an image of this model: the stack and the example, which keeps the tokens of a line to go on with, or pixels.
 uint64_t other_ram(const Model& model);
 
 /// Most tokens, at most `wanted`, in steps of 4, for which arena, stack and the example fit the target's RAM; 0: none.

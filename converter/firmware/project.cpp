@@ -51,6 +51,9 @@ constexpr const char* kConfig =
 #define BANTAM_TILE_ROWS {tile}
 #define BANTAM_BLOCK_ROWS {block}
 #define BANTAM_TEXT_OFFSETS {offsets}
+// Bytes of an image's pixels, and numbers that they become; 0: the model reads texts.
+#define BANTAM_PIXELS {pixels}
+#define BANTAM_FEATURES {features}
 // The session itself, whose size this core's compiler knows; activations {activations}, tile and scratch {tile_bytes},
 // ids and offsets {ids}, contexts {contexts}.
 #ifndef BANTAM_ARENA_BYTES
@@ -62,11 +65,11 @@ constexpr const char* kConfig =
 
 constexpr const char* kReadme = R"(# Firmware for {target}
 
-{name} in flash, text in over the UART, answers out. Everything is here; nothing is downloaded.
+{name} in flash, {input} in over the UART, answers out. Everything is here; nothing is downloaded.
 
 ```sh
 cmake -S . -B build && cmake --build build   # arm-none-eabi-gcc; prints flash and RAM by part
-bantam/targets/firmware/run.py --target {target} build/firmware.elf < lines.txt   # in QEMU
+{frames}bantam/targets/firmware/run.py --target {target} build/firmware.elf < lines.txt   # in QEMU
 bantam run {source} --uart --max-tokens {tokens} < lines.txt   # the same on this machine, byte for byte
 ```
 
@@ -120,24 +123,30 @@ std::string to_string(Text text) { return {text.data == nullptr ? "" : text.data
 
 std::string config(const Project& project) {
   const Parts arena = arena_parts(project.model, project.options);
-  return fmt::format(kConfig, fmt::arg("tokens", project.options.max_tokens),
-                     fmt::arg("context", project.options.max_context), fmt::arg("source", project.options.max_source),
-                     fmt::arg("tile", project.options.tile_rows), fmt::arg("block", project.options.block_rows),
-                     fmt::arg("offsets", project.options.text_offsets ? 1 : 0),
-                     fmt::arg("activations", arena.at(1).second), fmt::arg("tile_bytes", arena.at(2).second),
-                     fmt::arg("ids", arena.at(3).second), fmt::arg("contexts", arena.at(4).second),
-                     fmt::arg("rest", sum(arena) - arena.at(0).second));
+  return fmt::format(
+      kConfig, fmt::arg("tokens", project.options.max_tokens), fmt::arg("context", project.options.max_context),
+      fmt::arg("source", project.options.max_source), fmt::arg("tile", project.options.tile_rows),
+      fmt::arg("block", project.options.block_rows), fmt::arg("offsets", project.options.text_offsets ? 1 : 0),
+      fmt::arg("pixels", pixel_bytes(project.model)),
+      fmt::arg("features", feature_bytes(project.model) / sizeof(float)), fmt::arg("activations", arena.at(1).second),
+      fmt::arg("tile_bytes", arena.at(2).second), fmt::arg("ids", arena.at(3).second),
+      fmt::arg("contexts", arena.at(4).second), fmt::arg("rest", sum(arena) - arena.at(0).second));
 }
 
 std::string readme(const Project& project, const Linked& linked) {
   const std::string name = to_string(project.model.name());
   const std::string licence = to_string(project.model.licence());
-  return fmt::format(kReadme, fmt::arg("target", project.target.name),
-                     fmt::arg("name", name.empty() ? "A model" : convert::markdown_text(name)),
-                     fmt::arg("source", convert::shell_word(project.source)),
-                     fmt::arg("tokens", text_tokens(project.options)), fmt::arg("model_bytes", project.file.size()),
-                     fmt::arg("words", fmt::join(linked.words, ", ")),
-                     fmt::arg("licence", licence.empty() ? "not stated in the file" : convert::markdown_text(licence)));
+  return fmt::format(
+      kReadme, fmt::arg("target", project.target.name),
+      fmt::arg("name", name.empty() ? "A model" : convert::markdown_text(name)),
+      fmt::arg("source", convert::shell_word(project.source)), fmt::arg("tokens", text_tokens(project.options)),
+      fmt::arg("model_bytes", project.file.size()), fmt::arg("words", fmt::join(linked.words, ", ")),
+      fmt::arg("input", pixel_bytes(project.model) != 0 ? "pixels" : "text"),
+      fmt::arg("frames", pixel_bytes(project.model) == 0
+                             ? ""
+                             : fmt::format("bantam run {} IMAGE... --frame > lines.txt   # pixels, a line each\n",
+                                           project.source)),
+      fmt::arg("licence", licence.empty() ? "not stated in the file" : convert::markdown_text(licence)));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ void ImageBatch::add_pixels(const std::vector<uint8_t>& pixels) {
   offsets_.push_back(offsets_.back() + form_.tokens);
 }
 
-void ImageBatch::add(const std::string& path) {
+std::vector<uint8_t> ImageBatch::pixels_of(const std::string& path) const {
   if (form_.channels != 1 && form_.channels != 3) {
     throw Error(ExitCode::kUnsupported,
                 fmt::format("the model takes images of {} channels, files have one or three; give it rows of features",
@@ -71,8 +71,10 @@ void ImageBatch::add(const std::string& path) {
     image = resized(image, fit.width, fit.height, fit.filter);
   }
   image = cropped(image, form_.width, form_.height);
-  add_pixels(form_.channels == 1 ? grey(image.rgb) : image.rgb);
+  return form_.channels == 1 ? grey(image.rgb) : image.rgb;
 }
+
+void ImageBatch::add(const std::string& path) { add_pixels(pixels_of(path)); }
 
 void ImageBatch::add_made(uint32_t number) {
   uint64_t state = 0x9E3779B97F4A7C15U * (number + 1);

@@ -21,6 +21,8 @@ class ImageBatch {
   explicit ImageBatch(const Model& model);
 
   void clear();
+  /// The pixels of the image in a file as the model takes them: width * height * channels bytes. Throws as add().
+  std::vector<uint8_t> pixels_of(const std::string& path) const;
   /// The image in a file, made to fit as the model's file says. Throws Error as read_image_file does; kUnsupported where the model has
   /// neither one channel nor three.
   void add(const std::string& path);

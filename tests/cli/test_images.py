@@ -9,6 +9,7 @@ import unittest
 import zlib
 
 from support import COMMAND, CommandTest
+from support import model as support_model
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "images"
 PHOTO = GOLDEN / "photo.ppm"
@@ -73,6 +74,43 @@ class Images(CommandTest):
         self.assertEqual(len(self.line("embed", vectors, PHOTO, "--json")["embedding"]), 20)
         similar = self.line("similar", vectors, PHOTO, PHOTO, "--json")
         self.assertAlmostEqual(similar["score"], 1, delta=1e-5)
+
+    def test_lines_of_pixels_are_answered_as_files(self):
+        model = self.convert("vit-classify")
+        frames = self.ok("run", model, PHOTO, PHOTO, "--frame")
+        lines = frames.split(b"\n")
+        self.assertEqual((len(lines), lines[0], len(lines[0])), (3, lines[1], 2 * 12 * 12 * 3))
+        best = self.line("run", model, PHOTO, "--json")["labels"][0]
+        wanted = f"ok\t{best['score']:.3f} {best['label']}\t#"
+        answers = self.ok("run", model, "--uart", stdin=frames + lines[0].upper().replace(b"F", b" F")).decode()
+        self.assertEqual(len(set(answers.splitlines())), 1)
+        self.assertEqual([line[: len(wanted)] for line in answers.splitlines()], [wanted] * 3)
+        for line, said in (
+            (b"", "empty line"),
+            (b"zz" + lines[0], "not hexadecimal digits"),
+            (lines[0][:-1], "too few pixels"),
+            (lines[0] + b"0", "too many pixels"),
+            (lines[0] + lines[0] * 9, "too many pixels"),
+        ):
+            self.assertEqual(self.ok("run", model, "--uart", stdin=line + b"\n").decode(), f"error\t{said}\n")
+        again = self.ok("run", model, "--uart", stdin=b"zz\n00\n" + lines[0] + b"\n").decode().splitlines()
+        self.assertEqual(again[2], answers.splitlines()[0])
+        self.fails(2, "run", model, PHOTO, "--frame", "--json", says=["--frame"])
+        self.fails(5, "run", support_model("voice"), "hello", "--frame", says=["--frame"])
+        self.fails(
+            2,
+            "firmware",
+            model,
+            "--target",
+            "cortex-m7",
+            "--max-tokens",
+            "9",
+            "-o",
+            self.directory / "few",
+            says=["10"],
+        )
+        project = self.line("firmware", model, "--target", "cortex-m7", "-o", self.directory / "project", "--json")
+        self.assertEqual(project["ram"]["image"], 12 * 12 * 3 + 10 * 48 * 4)
 
     def test_the_gate_looks_at_images(self):
         path = self.directory / "gated.bantam"

@@ -23,6 +23,8 @@ DECODER = STORIES if STORIES.exists() else GOLDEN / "gpt2-text"
 # Makes texts of others with states.
 PHONEMES = SOURCE.parent / "shared" / "models" / "g2p-gru"
 PAIR = PHONEMES if PHONEMES.exists() else GOLDEN / "seq2seq-gru"
+# Takes pixels.
+PICTURE = SOURCE / "tests" / "golden" / "images" / "vit-classify"
 
 
 def write(path, data):
@@ -58,6 +60,7 @@ def main():
         convert(given.command, given.out / f"{name}.bantam", *arguments)
     convert(given.command, given.out / "decoder.bantam", DECODER)
     convert(given.command, given.out / "pair.bantam", PAIR)
+    convert(given.command, given.out / "picture.bantam", PICTURE)
     write(given.out / "models.pack", pack(given.out / f"{name}.bantam" for name in MODELS))
 
 

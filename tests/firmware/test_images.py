@@ -9,7 +9,7 @@ import sys
 import unittest
 
 from build_images import PROJECTS, TARGETS
-from make_models import EXPECTED, KERNEL_SEEDS, PHONEMES
+from make_models import EXPECTED, KERNEL_SEEDS, PHONEMES, PICTURE
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "targets" / "firmware"))
@@ -221,6 +221,34 @@ class Pair(Decoder):
         answers = self.answers(b"\n" + b"x" * 600 + b"\n\xff\xfe play\n" + b"x" * 16 + b"\nab\n")
         self.assertEqual([answer.split(b"\t")[0] for answer in answers], [b"error"] * 4 + [b"ok"])
         self.assertIn(b"\t10 ", answers[3])  # too many tokens
+
+
+@unittest.skipUnless("picture" in PROJECTS, "a project of ./dev test all")
+class Picture(Decoder):
+    """A vision transformer: lines of pixels into labels."""
+
+    model = "picture"
+    LENGTH = "BANTAM_MAX_TOKENS"
+    STACK = 4096
+
+    def frames(self, *options):
+        photo = str(PICTURE.parent / "photo.ppm")
+        command = [given.command, "run", given.models / "picture.bantam", photo, photo, *options]
+        return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+
+    def test_commands(self):
+        answers = self.answers(self.frames("--frame"))
+        best = json.loads(self.frames("--json").splitlines()[0])["labels"][0]
+        for answer in answers:
+            self.assertEqual(answer.split(b"\t")[1].decode(), f"{best['score']:.3f} {best['label']}")
+
+    def test_bad_lines(self):
+        line = self.frames("--frame").splitlines()[0]
+        lines = (
+            b"\n" + b"x" * 600 + b"\n" + line[:-1] + b"\n" + line + b"0\n" + line.upper().replace(b"F", b" f") + b"\n"
+        )
+        answers = self.answers(lines)
+        self.assertEqual([answer.split(b"\t")[0] for answer in answers], [b"error"] * 4 + [b"ok"])
 
 
 def main():

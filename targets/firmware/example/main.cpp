@@ -1,5 +1,6 @@
 // Reads lines from the UART and answers each with one line (terminal.h). `bantam firmware` writes bantam_config.h
-// (BANTAM_MAX_TOKENS, BANTAM_MAX_CONTEXT, BANTAM_MAX_SOURCE, BANTAM_TILE_ROWS, BANTAM_BLOCK_ROWS, BANTAM_TEXT_OFFSETS, BANTAM_ARENA_BYTES) beside it. Ends with 1
+// (BANTAM_MAX_TOKENS, BANTAM_MAX_CONTEXT, BANTAM_MAX_SOURCE, BANTAM_TILE_ROWS, BANTAM_BLOCK_ROWS, BANTAM_TEXT_OFFSETS,
+// BANTAM_PIXELS, BANTAM_FEATURES, BANTAM_ARENA_BYTES) beside it. Ends with 1
 // where the model cannot run.
 #include "bantam_config.h"
 #include "board.h"
@@ -14,6 +15,13 @@ namespace {
 
 // Not cleared at start: a session sets what it uses.
 alignas(16) [[gnu::section(".arena")]] uint8_t arena[BANTAM_ARENA_BYTES];
+#if BANTAM_PIXELS != 0
+uint8_t pixels[BANTAM_PIXELS];
+alignas(16) float features[BANTAM_FEATURES];
+constexpr bantam::firmware::Frame kFrame = {pixels, features};
+#else
+constexpr bantam::firmware::Frame kFrame;
+#endif
 bantam::firmware::Terminal terminal;
 
 void write(void*, const char* data, size_t size) { board_write(data, size); }
@@ -38,7 +46,7 @@ constexpr bantam::firmware::Sink kUart = {write, nullptr};
   options.block_rows = BANTAM_BLOCK_ROWS;
   options.text_offsets = BANTAM_TEXT_OFFSETS != 0;
   status = bantam::Session::create(model, options, arena, sizeof(arena), session, &fault);
-  if (status == bantam::Status::kOk) status = terminal.start(*session, kUart);
+  if (status == bantam::Status::kOk) status = terminal.start(*session, kUart, kFrame);
   if (status != bantam::Status::kOk) bantam::firmware::report(kUart, "session", status, fault);
   return status == bantam::Status::kOk;
 }

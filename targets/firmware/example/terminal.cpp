@@ -165,6 +165,21 @@ class Answerer {
     end(status);
   }
 
+  /// One image.
+  void image(const Frame& frame) {
+    if constexpr (kTakesPixels) {
+      ImageForm form;
+      Status status = image_form(session_.model(), &form);
+      if (status == Status::kOk) status = image_features(session_.model(), frame.pixels, 0, frame.features);
+      Batch batch;
+      batch.features = frame.features;
+      batch.tokens = form.tokens;
+      if (status == Status::kOk) status = session_.run(batch);
+      if (status == Status::kOk) status = answer();
+      end(status);
+    }
+  }
+
   /// Goes on with a line, or makes another of it, by the likeliest token each time, as the file says; the text is written as it comes. `ids` has room for
   /// kLineTokens.
   void go_on(Text line, int32_t* ids) {
@@ -477,9 +492,15 @@ bool is_utf8(Text text) {
 
 }  // namespace
 
-Status Terminal::start(Session* session, Sink sink) {
+Status Terminal::start(Session* session, Sink sink, const Frame& frame) {
   session_ = session;
   sink_ = sink;
+  ImageForm form;
+  if (kTakesPixels && image_form(session->model(), &form) == Status::kOk) {
+    if (frame.pixels == nullptr || frame.features == nullptr) return Status::kInvalidArgument;
+    frame_ = frame;
+    digits_ = 2 * form.width * form.height * form.channels;
+  }
   const fb::Task* task = root(session->model()).task();
   const bool embeds = has_part(session->model().task(), kVectorPart);
   Text prompt = embeds ? as_text(task->prompt()) : Text{};
@@ -498,13 +519,45 @@ void Terminal::put(uint8_t byte) {
   const bool line_feed_of_pair = byte == '\n' && after_return_;
   after_return_ = byte == '\r';
   if (line_feed_of_pair) return;
-  if (byte == '\n' || byte == '\r') return end_line();
+  const bool ends = byte == '\n' || byte == '\r';
+  if (kTakesPixels && digits_ != 0) return ends ? end_pixels() : put_digit(byte);
+  if (ends) return end_line();
   if (size_ < kLineBytes) line_[size_] = static_cast<char>(byte);
   if (size_ <= kLineBytes) ++size_;
 }
 
 void Terminal::finish() {
-  if (size_ > prompt_) end_line();
+  if (kTakesPixels && digits_ != 0) {
+    if (size_ != 0 || bad_digit_) end_pixels();
+  } else if (size_ > prompt_) {
+    end_line();
+  }
+}
+
+void Terminal::put_digit(uint8_t byte) {
+  const uint32_t lower = byte | 0x20u, letter = lower - 'a', digit = byte - uint32_t{'0'};
+  if (digit > 9 && letter > 5) {
+    bad_digit_ = bad_digit_ || byte != ' ';
+    return;
+  }
+  if (size_ > digits_) return;  // too many already
+  if (size_ < digits_) {
+    uint8_t& pixel = frame_.pixels[size_ / 2];
+    pixel = static_cast<uint8_t>(pixel << 4 | (digit > 9 ? letter + 10 : digit));
+  }
+  ++size_;
+}
+
+void Terminal::end_pixels() {
+  const uint32_t size = size_;
+  const bool bad = bad_digit_;
+  size_ = 0;
+  bad_digit_ = false;
+  Answerer answerer(*session_, sink_, entities_);
+  if (bad) return answerer.error("not hexadecimal digits");
+  if (size == 0) return answerer.error("empty line");
+  if (size != digits_) return answerer.error(size < digits_ ? "too few pixels" : "too many pixels");
+  answerer.image(frame_);
 }
 
 void Terminal::end_line() {

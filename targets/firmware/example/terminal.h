@@ -1,4 +1,4 @@
-// Terminal: bytes of lines in, one line of answer out for each. The same source answers on the device and in
+// Terminal: bytes of lines in, one line of answer out for each. A line is a text, or of a model of images the pixels of one. The same source answers on the device and in
 // `bantam run --uart`, so that both print the same bytes; docs/firmware.md states the format. No heap, no printf.
 #ifndef BANTAM_FIRMWARE_TERMINAL_H_
 #define BANTAM_FIRMWARE_TERMINAL_H_
@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bantam/image.h"
 #include "bantam/tasks.h"
 #include "linked.h"
 #include "model/task_traits.h"
@@ -24,9 +25,9 @@ constexpr uint32_t kMaxEntities = 24;
 constexpr uint32_t kMaxLabels = 8;
 constexpr uint32_t kMaxCandidates = 3;
 
-/// An image with a tokenizer takes text, one without takes token ids; a host takes either, as the file wants.
+/// An image with a tokenizer takes text, one of images pixels, another token ids; a host takes what the file wants.
 #if defined(BANTAM_FIRMWARE)
-constexpr bool kTakesIds = !linked::kTokenizer;
+constexpr bool kTakesIds = !linked::kTokenizer && !linked::kFeatures;
 #else
 constexpr bool kTakesIds = true;
 #endif
@@ -34,6 +35,15 @@ constexpr bool kTakesIds = true;
 /// A decoder goes on with lines: in an image whose model does, on a host where the session has contexts. Most tokens of a line.
 constexpr bool kGoesOn = linked::kContexts && linked::kDecode && linked::kTokenizer;
 constexpr uint32_t kLineTokens = kLineBytes + 8;
+
+/// An image whose model reads features takes pixels: hexadecimal digits, two a byte, rows from above, channels side by side.
+constexpr bool kTakesPixels = linked::kFeatures;
+
+/// The caller's memory for one image: width * height * channels bytes, and tokens * columns floats (ImageForm).
+struct Frame {
+  uint8_t* pixels = nullptr;
+  float* features = nullptr;
+};
 
 /// Where answers go.
 struct Sink {
@@ -43,8 +53,9 @@ struct Sink {
 
 class Terminal {
  public:
-  /// Before the first put(). `session` outlives the terminal. kTextTooLong: the file's prompt leaves no room for a line.
-  Status start(Session* session, Sink sink);
+  /// Before the first put(). `session` and `frame` outlive the terminal. kTextTooLong: the file's prompt leaves no room for a line;
+  /// kInvalidArgument: the model takes images, and there is no memory for one.
+  Status start(Session* session, Sink sink, const Frame& frame = {});
 
   /// Takes the next byte. CR, LF and CR LF end a line; then its answer is written.
   void put(uint8_t byte);
@@ -53,12 +64,18 @@ class Terminal {
 
  private:
   void end_line();
+  void put_digit(uint8_t byte);
+  void end_pixels();
 
   Session* session_ = nullptr;
   Sink sink_;
   uint32_t prompt_ = 0;  // bytes at the beginning of line_ that stay
   uint32_t size_ = 0;    // bytes of the line so far; more than kLineBytes: overlong
   bool after_return_ = false;
+  // Of a model of images: digits that one has, 0 where it takes texts; those so far are size_.
+  uint32_t digits_ = 0;
+  bool bad_digit_ = false;
+  Frame frame_;
   char line_[kLineBytes] = {};
   Entity entities_[(tasks_with(kWordsPart) & (BANTAM_LINK_TASKS)) != 0 ? kMaxEntities : 1] = {};
   int32_t ids_[kGoesOn ? kLineTokens : kTakesIds ? kLineBytes / 2 : 1] = {};
