@@ -290,6 +290,14 @@ int32_t Builder::unfold(const std::string& name, int32_t x, uint32_t before, uin
   return y;
 }
 
+int32_t Builder::join(const std::string& name, int32_t a, int32_t b, const EpilogueSpec& epilogue) {
+  const int32_t y = activation(name, rows_symbol(a), width(a) + width(b));
+  fb::OpT& added = op(name, {a, b}, {y, kAbsent});
+  set_attributes<fb::JoinT>(added);
+  set_epilogue(added, epilogue);
+  return y;
+}
+
 int32_t Builder::recurrent(const std::string& name, fb::Cell cell, int32_t x,
                            const std::vector<RecurrentWeights>& weights, bool reverse, const RecurrentState& first,
                            RecurrentState* last, int32_t members, int32_t after, uint32_t mark) {

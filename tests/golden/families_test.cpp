@@ -171,6 +171,7 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
               family.block.places || family.block.shifted || model.config().relative.vectors);
     EXPECT_EQ(links("keys of segments"), family.block.shifted);
     EXPECT_EQ(links("unfold"), model.config().convolution != 0 || family.block.convolutions);
+    EXPECT_EQ(links("join"), family.block.bilm);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kEntities));
     EXPECT_EQ(links("marked mask"), family.has(Slot::kEntities));

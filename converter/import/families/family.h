@@ -348,6 +348,8 @@ struct Block {
   bool shifted = false;
   /// Layers are recurrent (import/recurrent.h).
   bool recurrent = false;
+  /// They are those of a bidirectional language model (import/bilm.h).
+  bool bilm = false;
   /// Layers are convolutions over tokens (import/convolutions.h).
   bool convolutions = false;
   /// Tokens are patches of an image (import/patches.h).
