@@ -168,6 +168,10 @@ class Builder {
 
   uint32_t width(int32_t tensor) const;
   const std::string& name(int32_t tensor) const;
+  /// Of a constant matrix.
+  uint32_t rows(int32_t constant) const;
+  /// Takes a row of a constant matrix from all its rows; returns it, as it was. Nothing where the constant has no values.
+  std::vector<float> take_row(int32_t constant, uint32_t row);
   /// Multiplies a constant's values.
   void multiply(int32_t constant, float factor);
   /// True when the constant's values are these.

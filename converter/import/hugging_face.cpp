@@ -19,6 +19,7 @@
 #include "import/families/config.h"
 #include "import/heads.h"
 #include "import/languages.h"
+#include "import/nplm.h"
 #include "import/patches.h"
 #include "import/recurrent.h"
 #include "import/seq2seq.h"
@@ -293,6 +294,12 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
     const ConvolutionSettings convolutions = read_convolutions(fields, of_tokens);
     problems.raise();  // as above
     add_convolutions(builder, weights, convolutions, of_texts, &encoder);
+  }
+  if (family.block.nplm) {
+    NplmUse use;
+    use.gives_words = (traits(head.task).parts & kNextWordsPart) != 0;
+    use.keep_state = (traits(head.task).parts & kLabelsPart) != 0 && fields.text("pooling", "last") == "last";
+    add_nplm_layers(builder, weights, fields, use, &encoder);
   }
   SentencePooling pooling;
   const bool pools = classifies || (traits(head.task).parts & kVectorPart) != 0;

@@ -210,7 +210,10 @@ Draft::Role Draft::role_of(const std::string& name) const {
     return name.compare(0, base_.size() + part.size(), base_ + part) == 0;
   };
   const bool bilm = family().block.bilm && (within("forward_layers.") || within("backward_layers.") || within("mix."));
-  if (bilm || (family().block.convolutions && within("convs."))) return Role{Axis::kNone, Axis::kNone, -1, true};
+  const bool nplm = family().block.nplm && within("hidden.");
+  if (family().block.nplm && name == outer_ + "direct.weight") return role(Axis::kVocabulary, Axis::kNone);
+  if (bilm || nplm || (family().block.convolutions && within("convs.")))
+    return Role{Axis::kNone, Axis::kNone, -1, true};
   if (is_gliner(source_.config) && module.compare(0, outer_.size(), outer_) == 0) {
     const GlinerPart part = gliner_part(module.substr(outer_.size()));
     if (part != GlinerPart::kNone) {

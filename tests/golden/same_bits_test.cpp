@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bantam/session.h"
 #include "golden/expected.h"
 #include "import/hugging_face.h"
 
@@ -36,6 +37,22 @@ TEST(SameBits, OfRowsThatScoresSelect) { expect_same_bits_of("xlnet-search", 60,
 TEST(SameBits, OfDirectionsThatStayApart) {
   expect_same_bits_of("elmo-classify", 47, 24);
   expect_same_bits_of("elmo-tag-characters", 47, 24);
+}
+
+TEST(SameBits, OfTokensBesideThoseInFront) { expect_same_bits_of("nplm-generate", 61, 24); }
+
+/// Tokens that see others behind them do not go on.
+TEST(Contexts, AreRefusedWhereTokensStandBesideThoseBehind) {
+  const convert::FileBytes bytes = file_of("textcnn-encoder", fb::DType::f32);
+  Model model;
+  ASSERT_EQ(Model::open(bytes.data(), bytes.size(), &model), Status::kOk);
+  SessionOptions options;
+  options.max_context = 8;
+  Session* session = nullptr;
+  Fault fault;
+  alignas(64) uint8_t arena[64];
+  EXPECT_EQ(Session::create(model, options, arena, sizeof(arena), &session, &fault), Status::kInvalidArgument);
+  EXPECT_STREQ(fault.what, "tokens beside those behind them keep no contexts");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ class Tiny {
       config_["use_sliding_window"] = true;
       config_["max_window_layers"] = 1U;
     }
-    if (family.settings.untied) config_["tie_word_embeddings"] = true;
+    if (family.settings.untied) config_["tie_word_embeddings"] = !family.block.nplm;
     if (family.block.places) {
       config_["relative_attention"] = true;
       config_["pos_att_type"] = {"p2c", "c2p"};
@@ -78,6 +78,11 @@ class Tiny {
       config_["kernel_sizes"] = {2U, 3U};
       config_["num_filters"] = kHidden / 2;
       config_["padding"] = "same";
+    }
+    if (family.block.nplm) {
+      config_["hidden_size"] = kHidden;
+      config_["context_size"] = 3U;
+      config_["pad_token_id"] = 2U;
     }
     if (family.settings.task_types_if != nullptr) config_[family.settings.task_types_if] = true;
     config_["num_labels"] = kLabels;
@@ -231,6 +236,7 @@ class Tiny {
     const std::string base = std::string(stack().base) + ".";
     if (stack().block.recurrent) stack().block.bilm ? bilm(base) : recurrent(base);
     if (stack().block.convolutions) convolutions(base + "convs.");
+    if (stack().block.nplm) linear(base + "hidden", kHidden, 3 * uint64_t{kHidden});
     for (const auto& [slot, name] : convert::stored_roles(read_)) {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
@@ -348,6 +354,10 @@ class Tiny {
     uint64_t in = rows_width();
     for (const HeadLayer& layer : head.layers) {
       if (layer.out == HeadLayer::Out::kVocabulary) {  // tied
+        if (family_.block.nplm) {                      // or not
+          add(layer.name + std::string(".weight"), {kVocabulary, kHidden}, 0.4F);
+          add("direct.weight", {kVocabulary, 3 * uint64_t{kHidden}}, 0.2F);
+        }
         if (layer.bare) continue;
         if (layer.row_bias) {
           add(layer.bias, {1, kVocabulary}, 0.2F);
