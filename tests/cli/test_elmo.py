@@ -46,6 +46,18 @@ class Elmo(CommandTest):
         vector = self.line("embed", out, "ba ko", "--json")
         self.assertIn("34", json.dumps(vector.get("dimensions", len(vector["embedding"]))))
 
+    def test_int8_passes_the_gate_and_students_have_the_table(self):
+        out = self.directory / "small.bantam"
+        self.ok("convert", GOLDEN / "elmo-classify", "-o", out)
+        recipe = self.write("recipe.json", json.dumps({"positions": 12}))
+        student = self.directory / "student"
+        self.ok("student", GOLDEN / "elmo-tag-characters", "-o", student, "--recipe", recipe)
+        self.assertNotIn("characters", json.loads((student / "config.json").read_text()))
+        self.ok("convert", student, "-o", out, "--weights", "f32", "--parity", "none")
+        ids = ("--raw", "--ids", "5,1,7,46")
+        teacher = self.line("run", model("elmo-tag-characters"), *ids)
+        self.assertEqual(self.line("run", out, *ids)["outputs"], teacher["outputs"])
+
     def test_what_is_refused(self):
         out = self.directory / "x.bantam"
 
