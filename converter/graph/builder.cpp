@@ -100,6 +100,20 @@ void Builder::multiply(int32_t index, float factor) {
   for (float& value : constant->values) value *= factor;
 }
 
+uint32_t Builder::rows(int32_t constant) const {
+  return static_cast<uint32_t>(convert::rows(*graph_.model.tensors[static_cast<size_t>(constant)]));
+}
+
+std::vector<float> Builder::take_row(int32_t index, uint32_t row) {
+  auto& values = graph_.constants[static_cast<size_t>(index)]->values;
+  const uint32_t columns = width(index);
+  if (values.size() < (size_t{row} + 1) * columns) return {};
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(size_t{row} * columns);
+  std::vector<float> taken(begin, begin + static_cast<std::ptrdiff_t>(columns));
+  for (size_t i = 0; i < values.size(); ++i) values[i] -= taken[i % columns];
+  return taken;
+}
+
 bool Builder::holds(int32_t constant, const Values& values) const {
   return graph_.constants[static_cast<size_t>(constant)]->values == values.values;
 }
@@ -287,6 +301,14 @@ int32_t Builder::unfold(const std::string& name, int32_t x, uint32_t before, uin
   auto& attributes = set_attributes<fb::UnfoldT>(added);
   attributes.before = before;
   attributes.after = after;
+  return y;
+}
+
+int32_t Builder::join(const std::string& name, int32_t a, int32_t b, const EpilogueSpec& epilogue) {
+  const int32_t y = activation(name, rows_symbol(a), width(a) + width(b));
+  fb::OpT& added = op(name, {a, b}, {y, kAbsent});
+  set_attributes<fb::JoinT>(added);
+  set_epilogue(added, epilogue);
   return y;
 }
 

@@ -129,6 +129,8 @@ class Builder {
   int32_t features(const std::string& name, uint32_t columns);
   /// Each row of tokens between so many that stand before and behind it.
   int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
+  /// Rows of a and b side by side.
+  int32_t join(const std::string& name, int32_t a, int32_t b, const EpilogueSpec& epilogue = {});
 
   /// The states of each row, [rows, directions * state]. `x`: what rows give the gates. `reverse`: the direction of one set of
   /// weights; two are for both directions. `last`, where given, becomes the tensors of the last states and cells. `members`, integers,
@@ -166,6 +168,10 @@ class Builder {
 
   uint32_t width(int32_t tensor) const;
   const std::string& name(int32_t tensor) const;
+  /// Of a constant matrix.
+  uint32_t rows(int32_t constant) const;
+  /// Takes a row of a constant matrix from all its rows; returns it, as it was. Nothing where the constant has no values.
+  std::vector<float> take_row(int32_t constant, uint32_t row);
   /// Multiplies a constant's values.
   void multiply(int32_t constant, float factor);
   /// True when the constant's values are these.

@@ -551,7 +551,9 @@ class HeadImporter {
     const float root = layer.over_root ? std::sqrt(static_cast<float>(in)) : 1.0F;
     scale_hidden(number(layer.factor, layer.factor_otherwise) / number(layer.divisor, 1) / (cap == 0 ? 1 : cap) / root,
                  bias);
-    if (cap == 0) return c_.builder.linear(name, x, weight, bias, {});
+    EpilogueSpec plain;
+    plain.residual = c_.encoder.more_scores;
+    if (cap == 0) return c_.builder.linear(name, x, weight, bias, plain);
     EpilogueSpec capped = activated(fb::ActivationKind::tanh);
     Values caps;
     caps.values.assign(vocabulary, cap);

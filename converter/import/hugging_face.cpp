@@ -12,15 +12,18 @@
 #include "base/sha256.h"
 #include "graph/builder.h"
 #include "graph/task_parts.h"
+#include "import/bilm.h"
 #include "import/chain.h"
 #include "import/chat/chat.h"
 #include "import/convolutions.h"
 #include "import/families/config.h"
 #include "import/heads.h"
 #include "import/languages.h"
+#include "import/nplm.h"
 #include "import/patches.h"
 #include "import/recurrent.h"
 #include "import/seq2seq.h"
+#include "import/source/character_cnn.h"
 #include "import/source/checkpoint.h"
 #include "import/source/explain.h"
 #include "import/source/generation.h"
@@ -292,7 +295,8 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
     add_recurrent_pair(builder, weights, fields, &beneath, &encoder);
   } else if (family.block.recurrent) {
     const bool of_texts = (traits(head.task).parts & kLabelsPart) != 0;
-    add_recurrent_layers(builder, weights, fields, of_texts && fields.text("pooling", "last") == "last", &encoder);
+    const auto add = family.block.bilm ? add_bilm_layers : add_recurrent_layers;
+    add(builder, weights, fields, of_texts && fields.text("pooling", "last") == "last", &encoder);
   }
   if (family.block.convolutions) {
     const bool of_texts = (traits(head.task).parts & kLabelsPart) != 0;
@@ -300,6 +304,12 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
     const ConvolutionSettings convolutions = read_convolutions(fields, of_tokens);
     problems.raise();  // as above
     add_convolutions(builder, weights, convolutions, of_texts, &encoder);
+  }
+  if (family.block.nplm) {
+    NplmUse use;
+    use.gives_words = (traits(head.task).parts & kNextWordsPart) != 0;
+    use.keep_state = (traits(head.task).parts & kLabelsPart) != 0 && fields.text("pooling", "last") == "last";
+    add_nplm_layers(builder, weights, fields, use, &encoder);
   }
   SentencePooling pooling;
   const bool pools = classifies || (traits(head.task).parts & kVectorPart) != 0;
@@ -390,6 +400,7 @@ ModelSource open_model_source(const fs::path& directory, const fs::path& entitie
       source.config["model_type"] = family->model_types.front();
     }
     if (is_seq2seq(source.config)) settle_seq2seq(&source);
+    if (has_characters(source.config)) fold_characters(&source);
     return source;
   });
 }

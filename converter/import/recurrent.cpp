@@ -35,7 +35,7 @@ class Layers {
 
   int32_t run(int32_t x, RecurrentEnds ends) {
     for (uint32_t layer = 0; layer < s_.layers; ++layer) {
-      builder_.enter(fb::Part::recurrent, static_cast<int32_t>(layer));
+      builder_.enter(fb::Part::recurrent, static_cast<int32_t>(s_.number + layer));
       x = one(layer, x, &ends);
     }
     return x;
@@ -128,8 +128,8 @@ class Layers {
     const RecurrentState first = layer < ends->first.size() ? ends->first[layer] : RecurrentState{};
     RecurrentState left;
     const bool keeps = ends->last != nullptr && (ends->of_all || layer + 1 == s_.layers);
-    const int32_t y =
-        builder_.recurrent(op, s_.cell, given, states, false, first, keeps ? &left : nullptr, kAbsent, -1, s_.mark);
+    const int32_t y = builder_.recurrent(op, s_.cell, given, states, s_.reverse, first, keeps ? &left : nullptr,
+                                         kAbsent, -1, s_.mark);
     if (keeps) ends->last->push_back(left);
     return y;
   }

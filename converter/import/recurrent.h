@@ -20,6 +20,8 @@ struct RecurrentSettings {
   uint32_t cells = 0, state = 0;  // of one direction; state: what a projection leaves
   uint32_t layers = 1;
   bool both = false;     // directions
+  bool reverse = false;  // the one direction is from the last row to the first one
+  uint32_t number = 0;   // of the first of the layers in its network
   bool of_head = false;  // tensors are not the encoder's
   uint32_t mark = 0;     // of the tokens that layers go through; 0: all
 

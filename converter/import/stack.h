@@ -19,6 +19,7 @@ struct Encoder {
   std::string words;                  // their tensor, relative to the base model
   int32_t sinusoids = kAbsent;        // rows of places
   int32_t state = kAbsent;            // [sequences, hidden], where recurrent layers keep what they end with
+  int32_t more_scores = kAbsent;      // of the vocabulary, which those of its output layer are added to
   std::string base;                   // prefix of names in the graph: "bert."
 };
 

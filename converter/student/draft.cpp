@@ -206,9 +206,14 @@ Draft::Role Draft::role_of(const std::string& name) const {
   for (const char* recurrent : {"lstm", "gru", "rnn"}) {
     if (family().block.recurrent && is(module, base_, recurrent)) return Role{Axis::kNone, Axis::kNone, -1, true};
   }
-  if (family().block.convolutions && module.compare(0, base_.size() + 6, base_ + "convs.") == 0) {
+  const auto within = [&](const std::string& part) {
+    return name.compare(0, base_.size() + part.size(), base_ + part) == 0;
+  };
+  const bool bilm = family().block.bilm && (within("forward_layers.") || within("backward_layers.") || within("mix."));
+  const bool nplm = family().block.nplm && within("hidden.");
+  if (family().block.nplm && name == outer_ + "direct.weight") return role(Axis::kVocabulary, Axis::kNone);
+  if (bilm || nplm || (family().block.convolutions && within("convs.")))
     return Role{Axis::kNone, Axis::kNone, -1, true};
-  }
   if (is_gliner(source_.config) && module.compare(0, outer_.size(), outer_) == 0) {
     const GlinerPart part = gliner_part(module.substr(outer_.size()));
     if (part != GlinerPart::kNone) {

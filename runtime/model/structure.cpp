@@ -24,13 +24,13 @@ struct List {
 
 using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
                     fb::Crf, fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Features, fb::Previous,
-                    fb::RecurrentCell, fb::Align, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer,
-                    fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel,
-                    fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation, fb::Language,
-                    fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image>;
+                    fb::RecurrentCell, fb::Align, fb::Join, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable,
+                    fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter,
+                    fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation,
+                    fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::Align>() == kUnionBase + kUnionMembers);
+static_assert(Tables::number<fb::Join>() == kUnionBase + kUnionMembers);
 
 template <typename T>
 struct Code {  // of a table by offset

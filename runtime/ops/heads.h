@@ -90,6 +90,12 @@ inline const uint32_t* page_list(const TileRun& run, uint32_t sequence) {
 /// Bytes that take the place of `region` for these symbol values; grows with each of them.
 uint64_t f32_heads_bytes(const fb::Model& model, fb::Region region, const uint32_t (&values)[kSymbols]);
 
+/// The f32 row of `columns` that the context of `sequence` keeps of the token at `place` in it, by the number of a tensor.
+inline float* kept_row(const TileRun& run, int32_t index, uint32_t columns, uint32_t sequence, uint32_t place) {
+  const uint32_t at = page_list(run, sequence)[place / 16] * 16 + place % 16;
+  return reinterpret_cast<float*>(page_base(run, index)) + size_t{at} * kernels::pad16(columns);
+}
+
 struct QueryRows {
   uint8_t* data;       // first row of the tensor
   float* scales;       // [row][heads]; null for f32

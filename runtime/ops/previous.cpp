@@ -35,18 +35,11 @@ uint64_t previous_scratch(const fb::Model& model, const fb::Op& op, const Scratc
   return sink_scratch(op, input_width(model, op), need.block_rows);
 }
 
-/// What the context of `sequence` keeps of the token at `place` in it.
-float* kept_row(const TileRun& run, const fb::Op& op, uint32_t sequence, uint32_t place) {
-  const uint32_t at = page_list(run, sequence)[place / 16] * 16 + place % 16;
-  const int32_t x = operand(op.inputs(), 0);
-  return reinterpret_cast<float*>(page_base(run, x)) + size_t{at} * kernels::pad16(width(tensor(run.model, x)));
-}
-
 /// The row in front of row `row` of the run; null: zeros.
 const float* row_before(const TileRun& run, const fb::Op& op, uint32_t sequence, uint32_t row) {
   if (row != run.offsets[sequence]) return all_rows(run, operand(op.inputs(), 0)).from(row - 1).f32();
   const uint32_t place = place_of(run, sequence, row);
-  if (place != 0) return kept_row(run, op, sequence, place - 1);
+  if (place != 0) return kept_row(run, operand(op.inputs(), 0), input_width(run.model, op), sequence, place - 1);
   const int32_t first = operand(op.inputs(), kFirstRow);
   return first < 0 ? nullptr : all_rows(run, first).from(sequence).f32();
 }
@@ -82,7 +75,9 @@ void keep_rows(const TileRun& run, const fb::Op& op) {
   uint32_t sequence = find_sequence(run, run.row_begin);
   for (uint32_t row = run.row_begin; row < run.row_begin + run.rows; ++row) {
     while (row >= run.offsets[sequence + 1]) ++sequence;
-    memcpy(kept_row(run, op, sequence, place_of(run, sequence, row)), x.from(row).f32(), x.stride * sizeof(float));
+    float* kept =
+        kept_row(run, operand(op.inputs(), 0), input_width(run.model, op), sequence, place_of(run, sequence, row));
+    memcpy(kept, x.from(row).f32(), x.stride * sizeof(float));
   }
 }
 

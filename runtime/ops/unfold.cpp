@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "ops/epilogue.h"
+#include "ops/heads.h"
+#include "ops/unfold.h"
 
 namespace bantam::ops {
 namespace {
@@ -33,17 +35,30 @@ uint64_t unfold_scratch(const fb::Model& model, const fb::Op& op, const ScratchN
   return sink_scratch(op, width_of_all(model, op), need.block_rows);
 }
 
-/// Row `row` of the run with its neighbours in the sequence.
+/// Row `row` of the run with its neighbours in the sequence: those in front of the run are what its context has kept.
 void unfold_row(const TileRun& run, const fb::Op& op, const Rows& x, uint32_t sequence, uint32_t row, float* to) {
   const fb::Unfold& unfold = *op.attributes_as_Unfold();
   const uint32_t columns = width_of_one(run.model, op);
   const int64_t begin = run.offsets[sequence], end = run.offsets[sequence + 1];
+  const int64_t past = place_of(run, sequence, run.offsets[sequence]);
   for (int64_t at = int64_t{row} - unfold.before(); at <= int64_t{row} + unfold.after(); ++at, to += columns) {
-    if (at < begin || at >= end) {
-      memset(to, 0, columns * sizeof(float));
-    } else {
-      memcpy(to, x.from(static_cast<uint32_t>(at)).f32(), columns * sizeof(float));
+    const float* from = nullptr;
+    if (at >= begin && at < end) {
+      from = x.from(static_cast<uint32_t>(at)).f32();
+    } else if (linked::kContexts && at < begin && begin - at <= past) {
+      from = kept_row(run, kept_number(op), columns, sequence, static_cast<uint32_t>(past - (begin - at)));
     }
+    if (from != nullptr) memcpy(to, from, columns * sizeof(float));
+    if (from == nullptr) memset(to, 0, columns * sizeof(float));
+  }
+}
+
+/// Puts what the run has of the sequence in its context. Who computes the last row does it: the step may run on that one alone.
+[[maybe_unused]] void keep_sequence(const TileRun& run, const fb::Op& op, const Rows& x, uint32_t sequence) {
+  const uint32_t columns = width_of_one(run.model, op);
+  for (uint32_t row = run.offsets[sequence]; row < run.offsets[sequence + 1]; ++row) {
+    float* kept = kept_row(run, kept_number(op), columns, sequence, place_of(run, sequence, row));
+    memcpy(kept, x.from(row).f32(), columns * sizeof(float));
   }
 }
 
@@ -58,6 +73,10 @@ Status run_unfold(const TileRun& run, const fb::Op& op) {
       const uint32_t row = run.row_begin + first + i;
       while (row >= run.offsets[sequence + 1]) ++sequence;
       unfold_row(run, op, x, sequence, row, sink.rows(first) + size_t{i} * sink.stride());
+      if constexpr (linked::kContexts) {
+        const bool keeps = run.contexts != nullptr && row + 1 == run.offsets[sequence + 1] && keeps_unfolded(op);
+        if (keeps) keep_sequence(run, op, x, sequence);
+      }
     }
     finite &= sink.finish(first, n);
   }
@@ -65,6 +84,10 @@ Status run_unfold(const TileRun& run, const fb::Op& op) {
 }
 
 }  // namespace
+
+uint64_t kept_unfolded_bytes(const fb::Model& model, const fb::Op& op) {
+  return uint64_t{kernels::pad16(width_of_one(model, op))} * sizeof(float);
+}
 
 BANTAM_RULE(Unfold, verify_unfold, unfold_scratch, run_unfold);
 

@@ -68,6 +68,7 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
 /// Why tokens of this model mind what comes behind them, or what an operator does not keep; null: contexts can be kept.
 [[maybe_unused]] const char* why_no_contexts(const fb::Model& model) {
   uint32_t number = 0;
+  bool beside = false, before = false;
   for (const fb::Step* step : *graph(model).steps()) {
     if (linked::kSources && step->phase() != fb::Phase::main) number += step->op_count();
   }
@@ -100,11 +101,18 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
           return "a recurrent layer that begins behind a text or leaves tokens out keeps no contexts";
         }
         break;
+      case fb::OpAttributes::Unfold:
+        if (op->attributes_as_Unfold()->after() != 0) return "tokens beside those behind them keep no contexts";
+        beside = true;
+        break;
+      case fb::OpAttributes::Previous:
+        before = true;
+        break;
       case fb::OpAttributes::Linear:
       case fb::OpAttributes::Row:
       case fb::OpAttributes::SplitHeads:
       case fb::OpAttributes::Slice:
-      case fb::OpAttributes::Previous:
+      case fb::OpAttributes::Join:
       case fb::OpAttributes::RecurrentCell:
       case fb::OpAttributes::Align:
         break;
@@ -112,6 +120,8 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
         return "an operator of this model keeps no contexts";
     }
   }
+  // Both may be kept by the number of one tensor.
+  if (beside && before) return "tokens beside those in front keep no contexts where others read the token before";
   return nullptr;
 }
 

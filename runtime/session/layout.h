@@ -8,6 +8,7 @@
 #include "ops/ops.h"
 #include "ops/previous.h"
 #include "ops/recurrent.h"
+#include "ops/unfold.h"
 
 namespace bantam {
 
@@ -104,7 +105,7 @@ inline uint32_t source_rows(const Limits& limits) { return static_cast<uint32_t>
 
 /// f(tensor number, bytes of a row) for each tensor that contexts keep a row of for each token: keys and values of attention within a
 /// sequence, and what recurrent layers know behind a token, by the number of the rows that they write, or that are read of the token
-/// before. All of the main pass.
+/// before, or rows that stand beside those of later tokens. All of the main pass.
 template <class F>
 void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
   for (const fb::Step* step : *graph(model).steps()) {
@@ -116,6 +117,9 @@ void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
         f(static_cast<uint32_t>(operand(op.outputs(), 0)), ops::kept_state_bytes(model, op));
       }
       if (ops::is_previous(op)) f(static_cast<uint32_t>(operand(op.inputs(), 0)), ops::kept_row_bytes(model, op));
+      if (linked::op(linked::kOpUnfold) && kind == fb::OpAttributes::Unfold && ops::keeps_unfolded(op)) {
+        f(static_cast<uint32_t>(ops::kept_number(op)), ops::kept_unfolded_bytes(model, op));
+      }
       if (kind != fb::OpAttributes::SplitHeads) continue;
       for (uint32_t k = 1; k < 3; ++k) {
         const int32_t t = operand(op.outputs(), k);

@@ -4,11 +4,13 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
 
 import json_schema
+from torch_file import read_safetensors, write_safetensors
 
 COMMAND = os.environ.get("BANTAM_COMMAND", "build/bantam")
 MODELS = pathlib.Path(os.environ.get("BANTAM_TEST_MODELS", "build/tests/cli/models"))
@@ -88,3 +90,30 @@ class CommandTest(unittest.TestCase):
         path = self.directory / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return str(path)
+
+    def changed(self, golden, tensors=None, **settings):
+        """A copy of a golden model with other settings (None: without), and with what `tensors` makes of its tensors, which
+        torch_file.read_safetensors gives."""
+        directory = self.directory / golden
+        shutil.rmtree(directory, ignore_errors=True)
+        shutil.copytree(GOLDEN / golden, directory)
+        config = json.loads((directory / "config.json").read_text())
+        config.update(settings)
+        config = {key: value for key, value in config.items() if value is not None}
+        (directory / "config.json").write_text(json.dumps(config))
+        if tensors:
+            held = read_safetensors(directory / "model.safetensors")
+            tensors(held)
+            write_safetensors(directory / "model.safetensors", held)
+        return directory
+
+    def answers(self, golden, path):
+        """Compares what a file of f32 says with the golden's expected.jsonl."""
+        for line in (GOLDEN / golden / "expected.jsonl").read_text().splitlines():
+            expected = json.loads(line)
+            raw = self.line("run", path, "--raw", "--ids", ",".join(map(str, expected.pop("ids"))))
+            for output, values in expected.items():
+                flat = sum(values, []) if isinstance(values[0], list) else values
+                self.assertEqual(len(raw["outputs"][output]["data"]), len(flat))
+                for found, wanted in zip(raw["outputs"][output]["data"], flat, strict=True):
+                    self.assertAlmostEqual(found, wanted, delta=2e-4)

@@ -113,6 +113,17 @@ def read_safetensors(path):
     }
 
 
+def write_safetensors(path, tensors):
+    """Of {name: (dtype, shape, content)}."""
+    header, body = {}, b""
+    for name, (dtype, shape, content) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(body), len(body) + len(content)]}
+        body += content
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + body)
+
+
 def save(tensors, **options):
     """As torch.save writes {name: (dtype, shape, content)}."""
     state, storages = collections.OrderedDict(), {}

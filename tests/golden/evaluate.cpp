@@ -100,6 +100,9 @@ class Evaluator {
         y = neighbours(tensors_.at(op.inputs.at(0)), int64_t{unfold.before}, int64_t{unfold.after});
         break;
       }
+      case fb::OpAttributes::Join:
+        y = side_by_side(tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)));
+        break;
       case fb::OpAttributes::Recurrent:
         return recurrent(op);
       case fb::OpAttributes::RecurrentCell:

@@ -170,13 +170,15 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("scores of places"),
               family.block.places || family.block.shifted || model.config().relative.vectors);
     EXPECT_EQ(links("keys of segments"), family.block.shifted);
-    EXPECT_EQ(links("unfold"), model.config().convolution != 0 || family.block.convolutions);
+    EXPECT_EQ(links("unfold"), model.config().convolution != 0 || family.block.convolutions || family.block.nplm);
+    EXPECT_EQ(links("join"), family.block.bilm);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kEntities));
     EXPECT_EQ(links("marked mask"), family.has(Slot::kEntities));
     EXPECT_EQ(links("marks"), model.takes_marks());
     EXPECT_EQ(links("scores that are capped"), family.settings.soft_cap != nullptr);
-    EXPECT_EQ(links("attention"), !family.block.averaged && !family.block.recurrent && !family.block.convolutions);
+    EXPECT_EQ(links("attention"),
+              !family.block.averaged && !family.block.recurrent && !family.block.convolutions && !family.block.nplm);
     EXPECT_EQ(links("recurrent"), family.block.recurrent || family.has(Slot::kForget) || model.finds());
   });
 }

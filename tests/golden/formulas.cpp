@@ -51,6 +51,14 @@ Matrix neighbours(const Matrix& x, int64_t before, int64_t after) {
   return y;
 }
 
+Matrix side_by_side(const Matrix& a, const Matrix& b) {
+  Matrix y{a.rows, a.width + b.width, {}};
+  for (size_t row = 0; row < a.rows; ++row) {
+    for (size_t i = 0; i < y.width; ++i) y.values.push_back(i < a.width ? a.at(row, i) : b.at(row, i - a.width));
+  }
+  return y;
+}
+
 namespace {
 
 /// The best chain of tags, where `tag` of token `forced` is given; -1: nothing is.

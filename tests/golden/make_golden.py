@@ -17,6 +17,7 @@ import torch
 import transformers
 
 import colbert
+import elmo
 import encoder_decoders
 import generation
 import pair_generation
@@ -24,6 +25,7 @@ import jina_bert
 import knowledge_ernie
 import marian
 import multilingual
+import nplm
 import papers
 import recurrent
 import reference
@@ -652,6 +654,15 @@ def make_recurrent(root, name, seed):
     write_expected(root / name, 24 if "classify" in name else 17, seed, vocabulary=recurrent.VOCABULARY)
 
 
+def make_elmo(root, name, seed):
+    elmo.make(root / name, reference.Crf, randomize, seed)
+    write_expected(root / name, 24 if "classify" in name else 17, seed, vocabulary=elmo.VOCABULARY)
+
+
+def make_nplm(root, name, seed):
+    nplm.make(root / name, seed)
+
+
 def make_textcnn(root, name, seed):
     textcnn.make(root / name, reference.Crf, randomize, seed)
     write_expected(root / name, 24 if "classify" in name else 17, seed, vocabulary=textcnn.VOCABULARY)
@@ -689,6 +700,8 @@ def main():
     makers += [(name, make_knowledge_ernie, seed) for seed, name in enumerate(knowledge_ernie.MODELS, start=370)]
     makers += [(name, make_recurrent, seed) for seed, name in enumerate(recurrent.LAYOUTS, start=360)]
     makers += [(name, make_textcnn, seed) for seed, name in enumerate(textcnn.LAYOUTS, start=380)]
+    makers += [(name, make_elmo, seed) for seed, name in enumerate(elmo.LAYOUTS, start=390)]
+    makers += [(name, make_nplm, seed) for seed, name in enumerate(nplm.LAYOUTS, start=530)]
     makers += [(name, make_seq2seq, seed) for seed, name in enumerate(seq2seq.LAYOUTS, start=370)]
     # With these texts neither end at once nor go on for ever.
     makers += [(name, make_student, seed) for name, seed in zip(marian.LAYOUTS, (506, 516), strict=True)]

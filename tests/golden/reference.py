@@ -11,6 +11,7 @@ import torch
 import transformers
 
 import colbert
+import elmo
 import jina_bert
 import papers
 import recurrent
@@ -172,6 +173,8 @@ class Reference:
             self.plain = papers.Paper(self.directory)
         elif recurrent.is_one(self.directory):
             self.plain = recurrent.load(self.directory, Crf)
+        elif elmo.is_one(self.directory):
+            self.plain = elmo.load(self.directory, Crf)
         elif textcnn.is_one(self.directory):
             self.plain = textcnn.load(self.directory, Crf)
         elif (

@@ -55,7 +55,7 @@ class Tiny {
       config_["use_sliding_window"] = true;
       config_["max_window_layers"] = 1U;
     }
-    if (family.settings.untied) config_["tie_word_embeddings"] = true;
+    if (family.settings.untied) config_["tie_word_embeddings"] = !family.block.nplm;
     if (family.block.places) {
       config_["relative_attention"] = true;
       config_["pos_att_type"] = {"p2c", "c2p"};
@@ -68,11 +68,21 @@ class Tiny {
       config_["hidden_size"] = kHidden / 2;
       config_["bidirectional"] = true;
       if (family.source != nullptr) config_["decoder_hidden_size"] = kHidden;
+      if (family.block.bilm) {  // words and layers are added
+        config_["hidden_size"] = kHidden + 2;
+        config_["proj_size"] = kHidden;
+        config_["num_layers"] = 2U;
+      }
     }
     if (family.block.convolutions) {
       config_["kernel_sizes"] = {2U, 3U};
       config_["num_filters"] = kHidden / 2;
       config_["padding"] = "same";
+    }
+    if (family.block.nplm) {
+      config_["hidden_size"] = kHidden;
+      config_["context_size"] = 3U;
+      config_["pad_token_id"] = 2U;
     }
     if (family.settings.task_types_if != nullptr) config_[family.settings.task_types_if] = true;
     config_["num_labels"] = kLabels;
@@ -224,8 +234,9 @@ class Tiny {
 
   void encoder() {
     const std::string base = std::string(stack().base) + ".";
-    if (stack().block.recurrent) recurrent(base);
+    if (stack().block.recurrent) stack().block.bilm ? bilm(base) : recurrent(base);
     if (stack().block.convolutions) convolutions(base + "convs.");
+    if (stack().block.nplm) linear(base + "hidden", kHidden, 3 * uint64_t{kHidden});
     for (const auto& [slot, name] : convert::stored_roles(read_)) {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
@@ -274,6 +285,20 @@ class Tiny {
     }
   }
 
+  /// torch.nn.LSTM's with projections, a module a layer and direction, and a mixture.
+  void bilm(const std::string& base) {
+    const uint64_t cells = kHidden + 2, gates = 4 * cells;
+    for (const char* layer : {"forward_layers.0.", "forward_layers.1.", "backward_layers.0.", "backward_layers.1."}) {
+      for (const char* from : {"ih", "hh"}) {
+        add(base + layer + "weight_" + from + "_l0", {gates, kHidden}, 0.4F);
+        if (biases_) add(base + layer + "bias_" + from + "_l0", {gates}, 0.2F);
+      }
+      add(base + layer + "weight_hr_l0", {kHidden, cells}, 0.4F);
+    }
+    add(base + "mix.weights", {3}, 1);
+    add(base + "mix.gamma", {1}, 0.2F, 1);
+  }
+
   /// torch.nn.Conv1d's, of two sizes.
   void convolutions(const std::string& module) {
     for (const uint64_t size : {2U, 3U}) {
@@ -312,8 +337,8 @@ class Tiny {
   void heads() {
     if (finds()) span_head();
     if (head_.task == fb::TaskKind::joint) {
-      linear("intent_classifier", 2, kHidden);
-      linear("slot_classifier", 3, kHidden);
+      linear("intent_classifier", 2, rows_width());
+      linear("slot_classifier", 3, rows_width());
     }
     const bool both = head_.task == fb::TaskKind::pretraining;
     for (const fb::TaskKind part : {fb::TaskKind::fill, fb::TaskKind::next_sentence}) {
@@ -322,10 +347,17 @@ class Tiny {
     layers(head_);
   }
 
+  /// Columns of what heads read.
+  uint64_t rows_width() const { return family_.block.bilm ? 2 * kHidden : kHidden; }
+
   void layers(const Head& head) {
-    uint64_t in = kHidden;
+    uint64_t in = rows_width();
     for (const HeadLayer& layer : head.layers) {
       if (layer.out == HeadLayer::Out::kVocabulary) {  // tied
+        if (family_.block.nplm) {                      // or not
+          add(layer.name + std::string(".weight"), {kVocabulary, kHidden}, 0.4F);
+          add("direct.weight", {kVocabulary, 3 * uint64_t{kHidden}}, 0.2F);
+        }
         if (layer.bare) continue;
         if (layer.row_bias) {
           add(layer.bias, {1, kVocabulary}, 0.2F);

@@ -122,13 +122,13 @@ void visit_scratch(const fb::Tensor& tensor, const uint8_t* data, BlockSink& sin
 def add_operator(root):
     add = Addition(root, "Add an operator")
     table = "/// The columns of x in reverse order.\ntable ScratchReverse { reserved:uint8; }\n"
-    add.edit("schemas/bantam.fbs", r"\n(union OpAttributes \{.*?) \}", rf"\n{table}\n\1, ScratchReverse }}", table)
+    add.edit("schemas/bantam.fbs", r"\n(union OpAttributes \{.*?)\n\}", rf"\n{table}\n\1, ScratchReverse\n}}", table)
     path = "runtime/model/structure.cpp"
     last = re.search(r"number<fb::(\w+)>\(\) == kUnionBase", (root / path).read_text()).group(1)
     add.edit(path, rf"(using Tables = List<[^;]*fb::{last},)", r"\1 fb::ScratchReverse,", "fb::ScratchReverse,")
     add.edit(path, rf"number<fb::{last}>\(\) == kUnionBase", "number<fb::ScratchReverse>() == kUnionBase", "number")
-    fields = r"((?:field\(&fb::%s::\w+\),\s*)+)" % last
-    add.edit(path, fields, r"\1field(&fb::ScratchReverse::reserved),\n    ", "field(&fb::ScratchReverse::reserved),")
+    field = "    field(&fb::ScratchReverse::reserved),\n"  # behind those of the last operator that has some
+    add.edit(path, r"\n(    // Symbol, Tensor\n)", rf"\n{field}\1", field)
     add.row("runtime/ops/ops.inc", "BANTAM_OP(ScratchReverse, ScratchReverse, dynamic, 1, 1, 2, 0, kNone)")
     add.create("runtime/ops/scratch_reverse.cpp", (HERE / "scratch_reverse.cpp").read_text())
     declared = "  int32_t scratch_reverse(const std::string& name, int32_t x);\n"

@@ -103,6 +103,28 @@ Head source_classify_head() {
       {{"classification_head.dense", Out::kHidden, Activation::kTanh}, {"classification_head.out_proj", Out::kLabels}}};
 }
 
+Family above_words(const char* model_type, const char* architecture) {
+  Family family;
+  family.model_types = {model_type};
+  family.base = model_type;
+  family.architectures = {architecture};
+  Settings& settings = family.settings;
+  settings.positions = {"max_length", 512};
+  settings.segments = {nullptr, 0};
+  settings.hidden.key = "embedding_size";
+  settings.layers = {nullptr, 0};
+  settings.heads = {nullptr, 1};
+  settings.intermediate = {nullptr, 1};
+  settings.epsilon = nullptr;
+  family.block.optional_biases = true;
+  family.roles = {{Slot::kWords, "embedding.weight"}};
+  family.heads = {{fb::TaskKind::classify, "ForSequenceClassification", Rows::kState, {{"classifier", Out::kLabels}}},
+                  tag_head(),
+                  {fb::TaskKind::none, "Model"},
+                  {fb::TaskKind::joint, nullptr}};
+  return family;
+}
+
 std::vector<Head> joined(std::vector<Head> a, std::vector<Head> b) {
   std::move(b.begin(), b.end(), std::back_inserter(a));
   return a;

@@ -40,6 +40,10 @@ Head source_classify_head();
 /// Of Llama and those like it: rotary positions, norms without means, gated feed-forward layers, keys and values that heads share.
 Family llama_like(const char* model_type, const char* architecture);
 
+/// Vectors of words, layers above them, and a label of the text (Rows::kState), of each word, or both: what torch's modules make, by a
+/// documented naming. Its model_type and base, and what classes begin with.
+Family above_words(const char* model_type, const char* architecture);
+
 /// `a` and then `b`.
 std::vector<Head> joined(std::vector<Head> a, std::vector<Head> b);
 

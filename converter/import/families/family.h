@@ -350,8 +350,12 @@ struct Block {
   bool shifted = false;
   /// Layers are recurrent (import/recurrent.h).
   bool recurrent = false;
+  /// They are those of a bidirectional language model (import/bilm.h).
+  bool bilm = false;
   /// Layers are convolutions over tokens (import/convolutions.h).
   bool convolutions = false;
+  /// One hidden layer over the vectors of neighbouring words (import/nplm.h).
+  bool nplm = false;
   /// Tokens are patches of an image (import/patches.h).
   bool patches = false;
   /// With `norm_first`: the first layer's attention has a norm in front, too, and embeddings have none.

@@ -221,6 +221,7 @@ const char* Family::why_layers_stay() const {
   if (block.averaged) return "there are none";
   if (block.recurrent) return "they are recurrent";
   if (block.convolutions) return "they are convolutions";
+  if (block.nplm) return "there is one";
   if (block.patches) return "students of models of images are not made yet";
   if (has(Slot::kForget)) return "Marian's own files are not written";
   if (has(Slot::kEntities)) return "each reads entities in a way of its own";

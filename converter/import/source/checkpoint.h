@@ -30,6 +30,8 @@ class Checkpoint {
 
   /// Adds a tensor in memory, or puts it in the place of one of that name.
   void put(const std::string& name, MemoryTensor tensor);
+  /// As if it were not in the files.
+  void leave_out(const std::string& name) { tensors_.erase(name); }
 
   struct Entry {
     size_t file = 0;

@@ -1,0 +1,59 @@
+// Models with operators that few families have: the same bits for every instruction set, tile and company in the batch.
+#include "golden/same_bits.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bantam/session.h"
+#include "golden/expected.h"
+#include "import/hugging_face.h"
+
+namespace bantam::golden {
+namespace {
+
+convert::FileBytes file_of(const char* model, fb::DType type) {
+  convert::TypeOptions types;
+  types.weights = type;
+  types.small_matrix = 0;
+  return convert::build(convert::import_hugging_face(model_directory(model)), types);
+}
+
+void expect_same_bits_of(const char* model, uint32_t vocabulary, uint32_t longest) {
+  std::vector<uint32_t> lengths;
+  for (uint32_t i = 0; i < 23; ++i) lengths.push_back(1 + i * 7 % longest);
+  const testing::Ids all = testing::random_ids(lengths, vocabulary, 1, 5);
+  for (const fb::DType type : {fb::DType::f32, fb::DType::i8}) {
+    SCOPED_TRACE(std::string(model) + ", " + fb::EnumNameDType(type));
+    expect_same_bits(file_of(model, type), all);
+  }
+}
+
+/// XLNet's search for answers.
+TEST(SameBits, OfRowsThatScoresSelect) { expect_same_bits_of("xlnet-search", 60, 37); }
+
+TEST(SameBits, OfDirectionsThatStayApart) {
+  expect_same_bits_of("elmo-classify", 47, 24);
+  expect_same_bits_of("elmo-tag-characters", 47, 24);
+}
+
+TEST(SameBits, OfTokensBesideThoseInFront) { expect_same_bits_of("nplm-generate", 61, 24); }
+
+/// Tokens that see others behind them do not go on.
+TEST(Contexts, AreRefusedWhereTokensStandBesideThoseBehind) {
+  const convert::FileBytes bytes = file_of("textcnn-encoder", fb::DType::f32);
+  Model model;
+  ASSERT_EQ(Model::open(bytes.data(), bytes.size(), &model), Status::kOk);
+  SessionOptions options;
+  options.max_context = 8;
+  Session* session = nullptr;
+  Fault fault;
+  alignas(64) uint8_t arena[64];
+  EXPECT_EQ(Session::create(model, options, arena, sizeof(arena), &session, &fault), Status::kInvalidArgument);
+  EXPECT_STREQ(fault.what, "tokens beside those behind them keep no contexts");
+}
+
+}  // namespace
+}  // namespace bantam::golden
