@@ -248,6 +248,8 @@ Linked linked_by(const Model& model) {
   if (scores != kUnscored) needs.need("ACTIVATIONS", 1u << static_cast<uint32_t>(score));
   if (model.mark_types() > 1) needs.need("MARKS");
   if (model.source_vocabulary() != 0) needs.need("SOURCES");
+  const fb::Task* task = root(model).task();
+  if (task != nullptr && task->shortlist() != nullptr) needs.need("SHORTLIST");
   if (goes_on(model)) {
     needs.need("CONTEXTS");
     needs.need("DECODE");

@@ -225,6 +225,15 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
   }
 }
 
+/// What a text may have by the source's shortlist, where its vocabulary is still the one that this is of.
+void import_shortlist(const ModelSource& source, const EncoderConfig& config, Graph* graph) {
+  graph->notes.insert(graph->notes.end(), source.notes.begin(), source.notes.end());
+  if (source.shortlist == nullptr || graph->model.task->kind != fb::TaskKind::generate) return;
+  const bool same = config.vocabulary > source.shortlist->words && !source.shortlist->lists.empty();
+  if (same) return add_shortlist(*source.shortlist, graph);
+  graph->notes.emplace_back("the shortlist is left out: it is of a larger vocabulary");
+}
+
 /// Marks of a table of entities are called as these are.
 void name_entities(Graph& graph, const Fields& config) {
   if (!config.has(kEntityNames)) return;
@@ -314,6 +323,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
     }
   }
   import_head(head, {graph, builder, weights, config, fields, encoder, pooling, setfit, options, problems});
+  import_shortlist(source, config, &graph);
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
   if (family.block.patches) {
@@ -347,15 +357,20 @@ auto with_files(const Work& work) {
 
 }  // namespace
 
-ModelSource open_model_source(const fs::path& directory, const fs::path& entities) {
+ModelSource open_model_source(const fs::path& directory, const SourceOptions& options) {
   return with_files([&] {
-    if (is_marian(directory)) return open_marian(directory);
-    check_directory(directory);
-    if (is_knowledge_ernie(directory)) return open_knowledge_ernie(directory, entities);
-    if (!entities.empty()) {
-      throw Error(ExitCode::kUsage,
-                  fmt::format("--entities: {} has no table of entities; leave it out", directory.string()));
+    const auto refuse_option = [&](const char* option, const fs::path& given, const char* why) {
+      if (given.empty()) return;
+      throw Error(ExitCode::kUsage, fmt::format("{}: {} {}; leave it out", option, directory.string(), why));
+    };
+    const bool marian = is_marian(directory);
+    if (!marian) {
+      check_directory(directory);
+      refuse_option("--shortlist", options.shortlist, "is no directory of Marian's own");
     }
+    if (is_knowledge_ernie(directory)) return open_knowledge_ernie(directory, options.entities);
+    refuse_option("--entities", options.entities, "has no table of entities");
+    if (marian) return open_marian(directory, options.shortlist);
     if (is_word_vectors(directory)) return open_word_vectors(directory);
     if (is_static_embeddings(directory)) return open_static_embeddings(directory);
     if (is_gliner(directory)) return open_gliner(directory);

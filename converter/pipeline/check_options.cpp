@@ -31,6 +31,9 @@ void check_options(const ConvertOptions& options) {
   if (options.student && !options.entities.empty()) {
     problems.add(ExitCode::kUsage, "--entities goes without --student; make the student first (bantam student)");
   }
+  if (options.student && !options.shortlist.empty()) {
+    problems.add(ExitCode::kUsage, "--shortlist goes without --student, which takes the one that lies there");
+  }
   const bool rounds = options.rounding == Rounding::kGptq;
   const bool measures = wants_moments(options) || (options.prune.structures() && options.prune.measured());
   if (!fixed && !measures && !options.calibrate.empty()) {

@@ -189,6 +189,9 @@ class Generator {
       check(session_.truncate(first, 0), engine_.file().path());
       std::vector<float> scores;
       run_pieces(prompt, first, i, true, [&](size_t, const OutputView& view) { scores = row_of(view, view.rows - 1); });
+      if (constraints_.empty() && forced_first() == 0) {
+        keep_shortlist(session_, i, scores.data(), static_cast<uint32_t>(scores.size()));
+      }
       for (uint32_t k = 0; k < decoding_.best_of; ++k) {
         if (k != 0) check(session_.copy_context(first, first + k), engine_.file().path());
         texts_.emplace_back();

@@ -44,7 +44,22 @@ struct BatchFeatures<false> {
   void keep_features(const float*) {}
 };
 
-struct SessionState final : Session, BatchMarks<linked::kMarks>, BatchFeatures<linked::kFeatures> {
+/// The same of what may be made of sources.
+template <bool kLinked>
+struct SourceWords {
+  uint32_t* listed = nullptr;  // [limits.sources][listed_units]; null: the file has no shortlist
+  void keep_listed(uint32_t* at) { listed = at; }
+};
+template <>
+struct SourceWords<false> {
+  static constexpr uint32_t* listed = nullptr;
+  void keep_listed(const uint32_t*) {}
+};
+
+struct SessionState final : Session,
+                            BatchMarks<linked::kMarks>,
+                            BatchFeatures<linked::kFeatures>,
+                            SourceWords<linked::kShortlist> {
   SessionState(const Model& m, const Limits& l, const kernels::Table& k)
       : model(m), limits(l), kernels(k), linear_rows(l.linear_rows < k.linear_rows ? l.linear_rows : k.linear_rows) {}
 
