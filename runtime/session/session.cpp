@@ -26,6 +26,7 @@ void copy_batch(const Batch& batch, SessionState* s) {
     }
   }
   s->keep_features(batch.features);
+  s->want_listed(batch.listed);
   for (uint32_t i = 0; i <= batch.sequences; ++i) {
     s->offsets[i] = batch.offsets != nullptr ? batch.offsets[i] : i * batch.tokens;
   }

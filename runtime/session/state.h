@@ -48,12 +48,16 @@ struct BatchFeatures<false> {
 template <bool kLinked>
 struct SourceWords {
   uint32_t* listed = nullptr;  // [limits.sources][listed_units]; null: the file has no shortlist
+  bool listed_only = false;    // Batch::listed of the batch, where there is one
   void keep_listed(uint32_t* at) { listed = at; }
+  void want_listed(bool only) { listed_only = only && listed != nullptr; }
 };
 template <>
 struct SourceWords<false> {
   static constexpr uint32_t* listed = nullptr;
+  static constexpr bool listed_only = false;
   void keep_listed(const uint32_t*) {}
+  void want_listed(bool) {}
 };
 
 struct SessionState final : Session,

@@ -97,6 +97,7 @@ Status BeamSearch::begin(Session* session, const BeamOptions& options, const int
     batch.tokens = prompt_count - done < session->max_tokens() ? prompt_count - done : session->max_tokens();
     batch.sources = session->max_source() != 0 ? sources_ : nullptr;
     batch.last_rows = true;
+    batch.listed = options.constraint == nullptr;
     const Status status = session->run(batch);
     if (status != Status::kOk) return status;
     done += batch.tokens;
@@ -125,7 +126,7 @@ Status BeamSearch::constrain(uint32_t beam, float* scores, uint32_t vocabulary) 
 Status BeamSearch::consider(uint32_t beam, float* scores, uint32_t vocabulary) {
   // Where a constraint says what texts may be, no shortlist does.
   const bool listed = options_.constraint == nullptr && session_->shortlist(source_).bits != nullptr;
-  if (listed) keep_shortlist(*session_, source_, scores, vocabulary);
+  if (listed && !state(session_).listed_only) keep_shortlist(*session_, source_, scores, vocabulary);
   const tasks::Softmax all = tasks::Probability(*session_).softmax({scores, 1, vocabulary}, 1.0f);
   const auto log_sum = static_cast<float>(tasks::natural_log(double{all.sum}));
   for (uint32_t i = 0; i < vocabulary; ++i) scores[i] = (scores[i] - all.max) - log_sum;
@@ -215,6 +216,7 @@ Status BeamSearch::run() {
   batch.sequences = batch.tokens = active_;
   batch.sources = session_->max_source() != 0 ? sources_ : nullptr;
   batch.last_rows = true;
+  batch.listed = options_.constraint == nullptr;
   return session_->run(batch);
 }
 

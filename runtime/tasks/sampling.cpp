@@ -183,7 +183,7 @@ void keep_shortlist(const Session& session, uint32_t source, float* scores, uint
   if constexpr (linked::kShortlist) {
     const WordSet words = session.shortlist(source);
     if (words.bits == nullptr) return;
-    for (uint32_t i = 0; i < vocabulary; ++i) scores[i] = words.has(i) ? scores[i] : kLeftOut;
+    keep_words(words, scores, vocabulary);
   }
 }
 
@@ -214,7 +214,8 @@ Status next_token(Session& session, uint32_t sequence, const Sampling& sampling,
   // The row belongs to the session, which is not const.
   auto* scores = const_cast<float*>(view.data) + size_t{view.rows - 1} * view.stride;
   // A constraint or a forced token takes the shortlist's place.
-  if (linked::kShortlist && s.listed != nullptr && sampling.constraint == nullptr && sampling.forced < 0) {
+  if (linked::kShortlist && s.listed != nullptr && !s.listed_only && sampling.constraint == nullptr &&
+      sampling.forced < 0) {
     keep_shortlist(session, s.source_numbers[sequence], scores, view.width);
   }
   return choose(tasks::Probability(session), scores, view.width, history, count, sampling, out);

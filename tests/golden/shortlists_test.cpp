@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -14,6 +15,7 @@
 #include "bantam/beams.h"
 #include "bantam/sampling.h"
 #include "golden/decoder.h"
+#include "tests/every_isa.h"
 #include "tests/session/edit_file.h"
 
 namespace bantam::golden {
@@ -117,6 +119,51 @@ TEST_P(Shortlists, ChoicesAndProbabilitiesAreAmongThem) {
     const BeamText text = search.text(rank);
     for (uint32_t i = 0; i < text.count; ++i) EXPECT_EQ(listed.count(static_cast<uint32_t>(text.ids[i])), 1U);
     EXPECT_GT(text.score, -1000.0F);
+  }
+}
+
+/// Scores that are asked for have the bits that they have among all, whatever else is in the batch; the others are left out.
+TEST_P(Shortlists, ListedScoresHaveTheSameBits) {
+  const std::vector<std::vector<int32_t>> sources = {source(3, 8), source(9, 9), source(1, 10)};
+  const std::vector<std::vector<int32_t>> texts = {{start(), 3, 2}, {start()}, {start(), 1, 4, 0, 2}};
+  const std::vector<uint32_t> numbers = {1, 1, 0};
+  const auto bits_of = [](float value) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(bits));
+    return bits;
+  };
+  const testing::Threads threads(3);
+  for (const Isa isa : testing::every_isa()) {
+    if (!isa_available(isa)) continue;
+    for (const uint32_t workers : {1U, 3U}) {
+      SessionOptions some = options();
+      some.isa = isa;
+      some.workers = workers;
+      some.tile_rows = workers == 1 ? 0 : 4;
+      some.parallel = workers == 1 ? nullptr : threads.get();
+      Decoder decoder(GetParam().model, GetParam().weights, some);
+      decoder.encode(sources);
+      for (const bool last_rows : {false, true}) {
+        std::vector<Bits> all;
+        for (const bool listed : {false, true}) {
+          for (uint32_t i = 0; i < texts.size(); ++i) ASSERT_EQ(decoder.session().truncate(i, 0), Status::kOk);
+          std::vector<Bits> found = decoder.run(texts, {}, last_rows, numbers, listed);
+          if (!listed) {
+            all = std::move(found);
+            continue;
+          }
+          for (uint32_t i = 0; i < texts.size(); ++i) {
+            const WordSet words = decoder.session().shortlist(numbers[i]);
+            const size_t width = GetParam().words + 1;
+            ASSERT_EQ(found[i].size(), width * (last_rows ? 1 : texts[i].size()));
+            for (size_t at = 0; at < found[i].size(); ++at) {
+              const auto word = static_cast<uint32_t>(at % width);
+              EXPECT_EQ(found[i][at], words.has(word) ? all[i][at] : bits_of(-3.0e38F)) << isa_name(isa) << ", " << at;
+            }
+          }
+        }
+      }
+    }
   }
 }
 
