@@ -93,6 +93,7 @@ class Needs {
     need("TOKENIZER");
     need("TOKEN_MODELS", 1u << static_cast<uint32_t>(tokenizer.model()->kind()));
     const uint32_t traits = tokenizer.model()->traits();
+    if (tokenizer.model()->hidden_from() != 0) need("HIDDEN_TOKENS");
     if ((traits & (text::kCodePoints | text::kSomeBytes)) != 0) need("BPE", 1u);
     if ((traits & (text::kEndMarks | text::kBeginMarks)) != 0) need("BPE", 2u);
     if ((traits & text::kWordLevel) != 0) need("BPE", 4u);

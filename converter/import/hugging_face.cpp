@@ -218,10 +218,11 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
   for (const auto& other : graph.model.tokenizers) {
     if (other->max_length == 0) other->max_length = positions;
   }
-  if (tokenizer.vocab_size > config.vocabulary) {
+  const uint32_t hidden = tokenizer.model->hidden_from, tokens = hidden == 0 ? tokenizer.vocab_size : hidden;
+  if (tokens > config.vocabulary) {
     graph.notes.push_back(
-        fmt::format("the tokenizer knows {} tokens, the model {}: text with one of the last {} cannot be run",
-                    tokenizer.vocab_size, config.vocabulary, tokenizer.vocab_size - config.vocabulary));
+        fmt::format("the tokenizer knows {} tokens, the model {}: text with one of the last {} cannot be run", tokens,
+                    config.vocabulary, tokens - config.vocabulary));
   }
 }
 

@@ -187,9 +187,9 @@ constexpr Field kList[] = {
     field(&fb::TokenModel::continuing_prefix), field(&fb::TokenModel::whole_words),
     field(&fb::TokenModel::unknown_score), field(&fb::TokenModel::traits), field(&fb::TokenModel::buckets),
     field(&fb::TokenModel::min_gram), field(&fb::TokenModel::max_gram), field(&fb::TokenModel::word_grams),
-    field(&fb::TokenModel::end_word), field(&fb::TokenModel::skip_prefix), required(&fb::AddedToken::text),
-    field(&fb::AddedToken::id), field(&fb::AddedToken::special), field(&fb::AddedToken::single_word),
-    field(&fb::AddedToken::lstrip), field(&fb::AddedToken::rstrip),
+    field(&fb::TokenModel::end_word), field(&fb::TokenModel::skip_prefix), field(&fb::TokenModel::hidden_from),
+    required(&fb::AddedToken::text), field(&fb::AddedToken::id), field(&fb::AddedToken::special),
+    field(&fb::AddedToken::single_word), field(&fb::AddedToken::lstrip), field(&fb::AddedToken::rstrip),
     field(&fb::AddedToken::normalized),                                //
     field(&fb::TokenizerBlob::name), field(&fb::TokenizerBlob::data),  //
     field(&fb::Tokenizer::name), field(&fb::Tokenizer::normalizers), field(&fb::Tokenizer::splitters),
