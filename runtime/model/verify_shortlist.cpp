@@ -41,7 +41,8 @@ Verdict check_shortlist(const fb::Model& model, const uint8_t* data, size_t data
   if constexpr (!linked::kShortlist) {
     return not_linked("this build leaves out shortlists");
   } else {
-    const int32_t output = has_source(model) ? find_head(model, kNextWordHead) : -1;
+    const bool generates = has_source(model) && (traits(task->kind()).parts & kNextWordsPart) != 0;
+    const int32_t output = generates ? find_head(model, kNextWordHead) : -1;
     if (output < 0) return corrupt("a shortlist without an encoder-decoder that generates");
     const int32_t scores = model.outputs()->Get(static_cast<uint32_t>(output))->tensor();
     if (shortlist->words() > width(tensor(model, scores)) || shortlist->first() == 0 ||

@@ -287,6 +287,12 @@ TEST(HostileShortlists, EndsAreListedAndDecodersHaveNone) {
   const auto other_end = [](fb::ModelT& m, std::vector<uint8_t>&) { m.task->end_ids = {0, 9}; };
   EXPECT_EQ(open(testing::edit_file(file_of("marian-ssru"), other_end), &fault), Status::kCorrupt);
   EXPECT_NE(std::string(fault.what).find("ends a text"), std::string::npos);
+  const auto other_task = [](fb::ModelT& m, std::vector<uint8_t>&) {
+    m.task->kind = fb::TaskKind::none;
+    m.task->generations.clear();
+  };
+  EXPECT_EQ(open(testing::edit_file(file_of("marian-ssru"), other_task), &fault), Status::kCorrupt);
+  EXPECT_NE(std::string(fault.what).find("generates"), std::string::npos) << fault.what;
   const auto lists = [](fb::ModelT& m, std::vector<uint8_t>&) {
     m.task->shortlist = std::make_unique<fb::ShortlistT>();
   };
