@@ -119,6 +119,14 @@
 #ifndef BANTAM_LINK_SOURCES
 #define BANTAM_LINK_SOURCES BANTAM_LINK_DEFAULT
 #endif
+// Tokens that only a tokenizer's model knows (TokenModel.hidden_from).
+#ifndef BANTAM_LINK_HIDDEN_TOKENS
+#define BANTAM_LINK_HIDDEN_TOKENS BANTAM_LINK_DEFAULT
+#endif
+// Words that what is made of a source may have (Task.shortlist).
+#ifndef BANTAM_LINK_SHORTLIST
+#define BANTAM_LINK_SHORTLIST BANTAM_LINK_DEFAULT
+#endif
 // The sentences of Fault::what. Without them a fault still has its status and the name of the tensor or op.
 #ifndef BANTAM_LINK_FAULT_TEXT
 #define BANTAM_LINK_FAULT_TEXT BANTAM_LINK_DEFAULT
@@ -211,6 +219,8 @@ constexpr bool kMarks = BANTAM_LINK_MARKS != 0;
 constexpr bool kFeatures = op(kOpFeatures);
 constexpr bool kContexts = BANTAM_LINK_CONTEXTS != 0;
 constexpr bool kSources = BANTAM_LINK_SOURCES != 0;
+constexpr bool kHiddenTokens = BANTAM_LINK_HIDDEN_TOKENS != 0;
+constexpr bool kShortlist = kSources && BANTAM_LINK_SHORTLIST != 0;
 constexpr bool kFaultText = BANTAM_LINK_FAULT_TEXT != 0;
 constexpr bool activation(uint32_t kind) { return ((1u | (BANTAM_LINK_ACTIVATIONS)) >> kind & 1u) != 0; }
 constexpr bool norm(uint32_t kind) { return ((1u | (BANTAM_LINK_NORMS)) >> kind & 1u) != 0; }

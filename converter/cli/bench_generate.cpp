@@ -62,7 +62,7 @@ class GenerateBench {
     Batch batch;
     batch.ids = ids;
     batch.tokens = static_cast<uint32_t>(count);
-    batch.last_rows = true;
+    batch.last_rows = batch.listed = true;
     return batch;
   }
 

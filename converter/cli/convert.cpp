@@ -48,6 +48,7 @@ struct ConvertArguments {
   std::string calibrate_scores;
   std::string gate_data;
   std::string entities;
+  std::string shortlist;
   std::vector<std::string> keep;
   LayoutFlags student;
   bool json = false;
@@ -128,6 +129,7 @@ void run_convert(ConvertArguments& arguments) {
   options.calibrate_scores = arguments.calibrate_scores;
   options.gate_data = arguments.gate_data;
   options.entities = arguments.entities;
+  options.shortlist = arguments.shortlist;
   options.tool = std::string("bantam ") + kVersion;
   for (const std::string& keep : arguments.keep) options.types.keep.push_back(convert::parse_keep(keep));
   check_partners(*arguments.command, options);
@@ -253,6 +255,11 @@ void add_convert(Program& program) {
                   "Of a directory of two models, of texts and of images (CLIP), the one that the file is made of")
       .takes(one_of({"text", "vision"}))
       .value("TOWER");
+  command
+      .add_option("--shortlist", arguments->shortlist,
+                  "Of Marian's students: the binary lexical shortlist (lex.*.bin), which says the words that a\n"
+                  "translation may have; none: all (default: the one that lies beside the model)")
+      .value("FILE|none");
   command.heading("Task");
   command
       .add_option("--task", arguments->options.task,

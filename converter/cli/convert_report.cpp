@@ -29,6 +29,9 @@ void print_sizes(const Report& report) {
     count += row.tensors;
   }
   rows.push_back({"tokenizer", "", "", "", readable_bytes(report.tokenizer_bytes), ""});
+  if (report.shortlist_bytes != 0) {
+    rows.push_back({"shortlist", "", "", "", readable_bytes(report.shortlist_bytes), ""});
+  }
   rows.push_back({"graph, names, labels", "", "", "", readable_bytes(report.graph_bytes), ""});
   rows.push_back(
       {"total", fmt::format("{}", count), "", readable_bytes(before), readable_bytes(report.file_bytes), ""});

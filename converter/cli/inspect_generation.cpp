@@ -5,6 +5,7 @@
 #include "bantam/generation.h"
 #include "cli/engine.h"
 #include "format/view.h"
+#include "model/shortlist.h"
 #include "run/status_error.h"
 
 namespace bantam::cli {
@@ -81,6 +82,14 @@ void add_generation(const Model& model, Json* object) {
   }
   const fb::Task* task = root(model).task();
   if (task != nullptr && task->chat() != nullptr) (*object)["chat"] = true;
+  if (const fb::Shortlist* lists = shortlist_of(root(model)); lists != nullptr) {
+    (*object)["shortlist"] = {{"words", lists->words()},
+                              {"first", lists->first()},
+                              {"multiple", lists->multiple()},
+                              {"shared", lists->shared()},
+                              {"source_words", lists->source_words()},
+                              {"bytes", lists->lists()->size()}};
+  }
 }
 
 std::vector<std::pair<std::string, std::string>> generation_lines(const Model& model) {
@@ -98,6 +107,10 @@ std::vector<std::pair<std::string, std::string>> generation_lines(const Model& m
   }
   if (all > kShownLanguages) languages += fmt::format(", ... ({} in all, with --json)", all);
   if (all != 0) lines.emplace_back("languages", languages);
+  if (const fb::Shortlist* lists = shortlist_of(root(model)); lists != nullptr) {
+    lines.emplace_back("shortlist", fmt::format("{} of {} words, and those of {} lists", lists->first(), lists->words(),
+                                                lists->source_words()));
+  }
   const fb::Task* task = root(model).task();
   if (task != nullptr && task->chat() != nullptr) lines.emplace_back("conversations", "yes: generate --chat");
   return lines;

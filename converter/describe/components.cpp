@@ -10,6 +10,7 @@
 #include "format/view.h"
 #include "graph/access.h"
 #include "graph/tensor_classes.h"
+#include "model/shortlist.h"
 
 namespace bantam::convert {
 namespace {
@@ -131,6 +132,9 @@ void claim_tokenizers(const Model& model, Claims* claims) {
 
 void claim_texts(const Model& model, Claims* claims) {
   const fb::Model& stored = root(model);
+  if (const fb::Shortlist* shortlist = shortlist_of(stored); shortlist != nullptr) {
+    claims->add(claims->component("shortlist", "lists of words", Purpose::kLabels), shortlist->lists());
+  }
   const size_t labels = claims->component("labels", "labels", Purpose::kLabels);
   for (uint32_t i = 0; i < model.label_set_count(); ++i) {
     const fb::LabelSet& set = *stored.task()->label_sets()->Get(i);

@@ -93,6 +93,7 @@ class Needs {
     need("TOKENIZER");
     need("TOKEN_MODELS", 1u << static_cast<uint32_t>(tokenizer.model()->kind()));
     const uint32_t traits = tokenizer.model()->traits();
+    if (tokenizer.model()->hidden_from() != 0) need("HIDDEN_TOKENS");
     if ((traits & (text::kCodePoints | text::kSomeBytes)) != 0) need("BPE", 1u);
     if ((traits & (text::kEndMarks | text::kBeginMarks)) != 0) need("BPE", 2u);
     if ((traits & text::kWordLevel) != 0) need("BPE", 4u);
@@ -248,6 +249,8 @@ Linked linked_by(const Model& model) {
   if (scores != kUnscored) needs.need("ACTIVATIONS", 1u << static_cast<uint32_t>(score));
   if (model.mark_types() > 1) needs.need("MARKS");
   if (model.source_vocabulary() != 0) needs.need("SOURCES");
+  const fb::Task* task = root(model).task();
+  if (task != nullptr && task->shortlist() != nullptr) needs.need("SHORTLIST");
   if (goes_on(model)) {
     needs.need("CONTEXTS");
     needs.need("DECODE");

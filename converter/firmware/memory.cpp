@@ -14,6 +14,7 @@
 #include "format/header.h"
 #include "format/view.h"
 #include "graph/task_parts.h"
+#include "model/shortlist.h"
 #include "ops/ops.h"
 #include "session/layout.h"
 #include "session/state.h"
@@ -59,8 +60,10 @@ Parts model_parts(const Model& model) {
     const auto* blobs = m.tokenizers()->Get(i)->blobs();
     for (uint32_t k = 0; k < count(blobs); ++k) tokenizers += bytes_of(blobs->Get(k)->data());
   }
+  const fb::Shortlist* shortlist = shortlist_of(m);
   const auto tables = static_cast<uint64_t>(model.data() - model.bytes());
   Parts parts = {{"graph", tables}, {"linear weights", weights}, {"embeddings", embeddings}, {"tokenizer", tokenizers}};
+  if (shortlist != nullptr) parts.emplace_back("shortlist", bytes_of(shortlist->lists()));
   const uint64_t known = sum(parts);
   parts.emplace_back("biases, norms, padding", model.size() > known ? model.size() - known : 0);
   return parts;

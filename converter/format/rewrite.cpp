@@ -21,6 +21,7 @@ void for_each_blob(fb::ModelT& model, const Visit& visit) {
   for (auto& t : model.tokenizers) {
     for (auto& blob : t->blobs) visit(blob->data.get());
   }
+  if (model.task != nullptr && model.task->shortlist != nullptr) visit(model.task->shortlist->lists.get());
 }
 
 }  // namespace

@@ -262,6 +262,9 @@ Graph clone(const Graph& graph) {
     const auto& to = copy.model.tokenizers[i]->blobs;
     for (size_t k = 0; k < from.size(); ++k) moved[from[k]->data.get()] = to[k]->data.get();
   }
+  if (graph.model.task != nullptr && graph.model.task->shortlist != nullptr) {
+    moved[graph.model.task->shortlist->lists.get()] = copy.model.task->shortlist->lists.get();
+  }
   for (const RawBlob& blob : graph.blobs) {
     const auto found = moved.find(blob.target);
     if (blob.target == nullptr || found == moved.end()) {

@@ -231,11 +231,21 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
   for (const auto& other : graph.model.tokenizers) {
     if (other->max_length == 0) other->max_length = positions;
   }
-  if (tokenizer.vocab_size > config.vocabulary) {
+  const uint32_t hidden = tokenizer.model->hidden_from, tokens = hidden == 0 ? tokenizer.vocab_size : hidden;
+  if (tokens > config.vocabulary) {
     graph.notes.push_back(
-        fmt::format("the tokenizer knows {} tokens, the model {}: text with one of the last {} cannot be run",
-                    tokenizer.vocab_size, config.vocabulary, tokenizer.vocab_size - config.vocabulary));
+        fmt::format("the tokenizer knows {} tokens, the model {}: text with one of the last {} cannot be run", tokens,
+                    config.vocabulary, tokens - config.vocabulary));
   }
+}
+
+/// What a text may have by the source's shortlist, where its vocabulary is still the one that this is of.
+void import_shortlist(const ModelSource& source, const EncoderConfig& config, Graph* graph) {
+  graph->notes.insert(graph->notes.end(), source.notes.begin(), source.notes.end());
+  if (source.shortlist == nullptr || graph->model.task->kind != fb::TaskKind::generate) return;
+  const bool same = config.vocabulary > source.shortlist->words && !source.shortlist->lists.empty();
+  if (same) return add_shortlist(*source.shortlist, graph);
+  graph->notes.emplace_back("the shortlist is left out: it is of a larger vocabulary");
 }
 
 /// Marks of a table of entities are called as these are.
@@ -336,6 +346,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   }
   if ((traits(head.task).parts & kVectorPart) != 0) record_score_factor(graph, source, weights);
   import_head(head, {graph, builder, weights, config, fields, encoder, pooling, setfit, options, problems});
+  import_shortlist(source, config, &graph);
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
   if (family.block.patches) {
@@ -369,19 +380,22 @@ auto with_files(const Work& work) {
 
 }  // namespace
 
-ModelSource open_model_source(const fs::path& directory, const fs::path& entities, const std::string& tower) {
+ModelSource open_model_source(const fs::path& directory, const SourceOptions& options) {
   return with_files([&] {
+    const auto refuse_option = [&](const char* option, const fs::path& given, const char* why) {
+      if (given.empty()) return;
+      throw Error(ExitCode::kUsage, fmt::format("{}: {} {}; leave it out", option, directory.string(), why));
+    };
     const bool towers = has_towers(directory);
-    if (!towers && !tower.empty()) {
-      throw Error(ExitCode::kUsage, fmt::format("--tower: {} holds one model; leave it out", directory.string()));
+    if (!towers) refuse_option("--tower", options.tower, "holds one model");
+    const bool marian = is_marian(directory);
+    if (!marian) {
+      check_directory(directory);
+      refuse_option("--shortlist", options.shortlist, "is no directory of Marian's own");
     }
-    if (is_marian(directory)) return open_marian(directory);
-    check_directory(directory);
-    if (is_knowledge_ernie(directory)) return open_knowledge_ernie(directory, entities);
-    if (!entities.empty()) {
-      throw Error(ExitCode::kUsage,
-                  fmt::format("--entities: {} has no table of entities; leave it out", directory.string()));
-    }
+    if (is_knowledge_ernie(directory)) return open_knowledge_ernie(directory, options.entities);
+    refuse_option("--entities", options.entities, "has no table of entities");
+    if (marian) return open_marian(directory, options.shortlist);
     if (is_word_vectors(directory)) return open_word_vectors(directory);
     if (is_static_embeddings(directory)) return open_static_embeddings(directory);
     if (is_gliner(directory)) return open_gliner(directory);
@@ -393,7 +407,7 @@ ModelSource open_model_source(const fs::path& directory, const fs::path& entitie
     source.checkpoint = std::make_shared<const Checkpoint>(source.directory);
     source.tokenizer = read_tokenizer_files(source.directory);
     for (const auto& file : source.checkpoint->files()) source.weight_files.push_back(file->path());
-    if (towers) source.config = tower_settings(source.config, tower);
+    if (towers) source.config = tower_settings(source.config, options.tower);
     std::vector<std::string> tensors;
     for (const auto& tensor : source.checkpoint->tensors()) tensors.push_back(tensor.first);
     if (const Family* family = find_published(source.config, tensors)) {

@@ -1,6 +1,7 @@
 #include "import/languages.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -51,10 +52,14 @@ void add_languages(Graph& graph, uint32_t vocabulary) {
   for (const auto& token : tokenizer.added_tokens) {
     bool of_marian = false;
     const std::string_view code = code_of(*token, &of_marian);
+    const auto id = static_cast<int32_t>(token->id);
+    const int32_t others[] = {tokenizer.model->unknown_id, tokenizer.pad_id, tokenizer.cls_id, tokenizer.sep_id};
+    if (std::find(std::begin(others), std::end(others), id) != std::end(others))
+      continue;  // BlenderbotSmall's "__end__"
     if (code.empty() || token->id >= vocabulary) continue;
     auto language = std::make_unique<fb::LanguageT>();
     language->code = code;
-    language->token = static_cast<int32_t>(token->id);
+    language->token = id;
     source = source || of_marian;
     starts = starts || language->token == start;
     task.languages.push_back(std::move(language));

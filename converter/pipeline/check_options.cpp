@@ -34,6 +34,9 @@ void check_options(const ConvertOptions& options) {
   if (options.student && !options.tower.empty()) {
     problems.add(ExitCode::kUsage, "--tower goes without --student: there are no students of such models yet");
   }
+  if (options.student && !options.shortlist.empty()) {
+    problems.add(ExitCode::kUsage, "--shortlist goes without --student, which takes the one that lies there");
+  }
   const bool rounds = options.rounding == Rounding::kGptq;
   const bool measures = wants_moments(options) || (options.prune.structures() && options.prune.measured());
   if (!fixed && !measures && !options.calibrate.empty()) {

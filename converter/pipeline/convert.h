@@ -34,13 +34,14 @@ struct ConvertOptions {
   Rounding rounding = Rounding::kNearest;
   RangeOptions ranges;  // of static activations
   PruneOptions prune;
-  std::string calibrate;           // a file of texts; "": static activations want one, others take built-in texts
-  uint32_t max_tokens = 0;         // 0: all positions of the model
-  bool ids_only = false;           // leaves the tokenizer out
-  std::string tower;               // of a directory of two models: "text" or "vision"
-  std::filesystem::path entities;  // names of those of the source's that the file keeps, one a line; "": all
-  std::string task;                // "": what the source says
-  std::string tag_scheme;          // "": guessed from the labels
+  std::string calibrate;            // a file of texts; "": static activations want one, others take built-in texts
+  uint32_t max_tokens = 0;          // 0: all positions of the model
+  bool ids_only = false;            // leaves the tokenizer out
+  std::string tower;                // of a directory of two models: "text" or "vision"
+  std::filesystem::path entities;   // names of those of the source's that the file keeps, one a line; "": all
+  std::filesystem::path shortlist;  // of Marian's own directories; "": what lies there, "none": none
+  std::string task;                 // "": what the source says
+  std::string tag_scheme;           // "": guessed from the labels
   /// What the file is compared with its f32 build on: "": texts of another option, or those of the built-in ones that fit
   /// (gate_texts.h); "all": every built-in text; "none": nothing is compared; else a file of texts.
   std::string parity;

@@ -75,6 +75,7 @@ std::string recipe_of(const ConvertOptions& options) {
   if (options.max_tokens != 0) recipe += fmt::format(" max_tokens={}", options.max_tokens);
   if (!options.entities.empty()) recipe += " entities=sha256:" + sha256_of_file(options.entities);
   if (!options.tower.empty()) recipe += fmt::format(" tower={}", options.tower);
+  if (options.shortlist == "none") recipe += " shortlist=none";
   if (!options.task.empty()) recipe += fmt::format(" task={}", options.task);
   if (!options.tag_scheme.empty()) recipe += fmt::format(" tag-scheme={}", options.tag_scheme);
   return recipe;

@@ -99,8 +99,12 @@ Report describe(const Built& built, const TypeOptions& options) {
   report.weights = type_name(options.weights);
   report.file_bytes = built.bytes.size();
   report.classes = classify_tensors(graph);
-  for (const RawBlob& blob : graph.blobs) report.tokenizer_bytes += blob.bytes.size();
-  report.graph_bytes = report.file_bytes - report.tokenizer_bytes;
+  const fb::Blob* lists =
+      graph.model.task && graph.model.task->shortlist ? graph.model.task->shortlist->lists.get() : nullptr;
+  for (const RawBlob& blob : graph.blobs) {
+    (blob.target == lists ? report.shortlist_bytes : report.tokenizer_bytes) += blob.bytes.size();
+  }
+  report.graph_bytes = report.file_bytes - report.tokenizer_bytes - report.shortlist_bytes;
   for (const TensorClass& row : report.classes) report.graph_bytes -= row.bytes_after;
   report.arena = arena_sizes(built.bytes);
   report.passes = built.passes;

@@ -73,7 +73,7 @@ struct Report {
   std::string task;
   std::string weights;  // what was asked for: i8, f16, f32
   uint64_t file_bytes = 0;
-  uint64_t tokenizer_bytes = 0;
+  uint64_t tokenizer_bytes = 0, shortlist_bytes = 0;
   uint64_t graph_bytes = 0;  // header, structure, names, labels, alignment
   std::vector<TensorClass> classes;
   std::vector<ArenaSize> arena;  // one sequence, one worker, at 16, 64, 128 and the most tokens

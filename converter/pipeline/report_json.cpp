@@ -138,6 +138,7 @@ std::string to_json(const Report& report) {
   object["scores"] = report.scores ? to_object(*report.scores) : OrderedJson(nullptr);
   object["file_bytes"] = report.file_bytes;
   object["tokenizer_bytes"] = report.tokenizer_bytes;
+  if (report.shortlist_bytes != 0) object["shortlist_bytes"] = report.shortlist_bytes;
   object["graph_bytes"] = report.graph_bytes;
   object["classes"] = OrderedJson::array();
   for (const TensorClass& row : report.classes) {

@@ -36,7 +36,7 @@ ConvertSource read_source(const ConvertOptions& options) {
     source = made.draft.source();
     result.student = std::move(made.report);
   } else {
-    source = open_model_source(options.source, options.entities, options.tower);
+    source = open_model_source(options.source, {options.entities, options.shortlist, options.tower});
   }
   result.graph = import_source(source, import);
   if (options.prune.structures()) {

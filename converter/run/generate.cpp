@@ -95,6 +95,11 @@ class Generator {
   /// Tokens that are forced in front of what a constraint is about: a language.
   uint32_t forced_first() const { return decoding_.said.beams.first_id >= 0 ? 1 : 0; }
 
+  /// Neither constraints nor tokens that are forced, which need not be in a shortlist.
+  bool keeps_shortlist() const {
+    return constraints_.empty() && forced_first() == 0 && decoding_.said.beams.last_id < 0;
+  }
+
   void constrain(const std::vector<std::string>& texts) {
     for (uint32_t i = 0; i < texts.size(); ++i) {
       std::vector<int32_t> prompt = prompts_[i];
@@ -119,6 +124,7 @@ class Generator {
       batch.contexts = &context;
       batch.sources = pair_ ? &source : nullptr;
       batch.last_rows = last_rows;
+      batch.listed = keeps_shortlist();
       check(session_.run(batch), engine_.file().path());
       OutputView view;
       check(session_.output(next_words_output(), 0, &view), engine_.file().path());
@@ -287,6 +293,7 @@ class Generator {
     batch.contexts = contexts_.data();
     batch.sources = pair_ ? sources_.data() : nullptr;
     batch.last_rows = true;
+    batch.listed = keeps_shortlist();
     check(session_.run(batch), engine_.file().path());
     for (uint32_t i = 0; i < live_.size(); ++i) {
       NextToken next;

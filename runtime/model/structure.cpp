@@ -27,7 +27,7 @@ using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, f
                     fb::RecurrentCell, fb::Align, fb::Join, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable,
                     fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter,
                     fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation,
-                    fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image>;
+                    fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image, fb::Shortlist>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
 static_assert(Tables::number<fb::Join>() == kUnionBase + kUnionMembers);
@@ -187,9 +187,9 @@ constexpr Field kList[] = {
     field(&fb::TokenModel::continuing_prefix), field(&fb::TokenModel::whole_words),
     field(&fb::TokenModel::unknown_score), field(&fb::TokenModel::traits), field(&fb::TokenModel::buckets),
     field(&fb::TokenModel::min_gram), field(&fb::TokenModel::max_gram), field(&fb::TokenModel::word_grams),
-    field(&fb::TokenModel::end_word), field(&fb::TokenModel::skip_prefix), required(&fb::AddedToken::text),
-    field(&fb::AddedToken::id), field(&fb::AddedToken::special), field(&fb::AddedToken::single_word),
-    field(&fb::AddedToken::lstrip), field(&fb::AddedToken::rstrip),
+    field(&fb::TokenModel::end_word), field(&fb::TokenModel::skip_prefix), field(&fb::TokenModel::hidden_from),
+    required(&fb::AddedToken::text), field(&fb::AddedToken::id), field(&fb::AddedToken::special),
+    field(&fb::AddedToken::single_word), field(&fb::AddedToken::lstrip), field(&fb::AddedToken::rstrip),
     field(&fb::AddedToken::normalized),                                //
     field(&fb::TokenizerBlob::name), field(&fb::TokenizerBlob::data),  //
     field(&fb::Tokenizer::name), field(&fb::Tokenizer::normalizers), field(&fb::Tokenizer::splitters),
@@ -212,7 +212,7 @@ constexpr Field kList[] = {
     field(&fb::Task::no_answer), field(&fb::Task::no_answer_threshold), field(&fb::Task::prompt),
     field(&fb::Task::blank_words), field(&fb::Task::end_ids), field(&fb::Task::generations),
     field(&fb::Task::languages), field(&fb::Task::language_place), field(&fb::Task::shift_id), field(&fb::Task::chat),
-    field(&fb::Task::finding), field(&fb::Task::beam_ends),  //
+    field(&fb::Task::finding), field(&fb::Task::beam_ends), field(&fb::Task::shortlist),  //
     field(&fb::Chat::begin), field(&fb::Chat::system_before), field(&fb::Chat::system_after),
     field(&fb::Chat::user_before), field(&fb::Chat::user_after), field(&fb::Chat::assistant_before),
     field(&fb::Chat::assistant_after), field(&fb::Chat::answer), field(&fb::Chat::default_system),
@@ -223,7 +223,9 @@ constexpr Field kList[] = {
     field(&fb::Image::width), field(&fb::Image::height), field(&fb::Image::channels), field(&fb::Image::patch),
     field(&fb::Image::in_front), field(&fb::Image::behind), field(&fb::Image::factor), field(&fb::Image::shift),
     field(&fb::Image::filter), field(&fb::Image::shortest), field(&fb::Image::resize_width),
-    field(&fb::Image::resize_height)};
+    field(&fb::Image::resize_height),  //
+    field(&fb::Shortlist::words), field(&fb::Shortlist::first), field(&fb::Shortlist::multiple),
+    field(&fb::Shortlist::shared), field(&fb::Shortlist::source_words), field(&fb::Shortlist::lists)};
 constexpr uint32_t kFieldCount = sizeof(kList) / sizeof(kList[0]);
 
 struct Tabulated {

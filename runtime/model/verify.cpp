@@ -1,5 +1,6 @@
 #include "model/verify.h"
 
+#include "model/shortlist.h"
 #include "model/structure.h"
 #include "ops/ops.h"
 #include "text/verify.h"
@@ -202,7 +203,9 @@ Verdict check_meaning(const fb::Model& model, const uint8_t* data, size_t data_s
   if constexpr (linked::kSources) BANTAM_CHECK(check_phases(model));
   BANTAM_CHECK(check_ops(model, op));
   BANTAM_CHECK(check_plan(model));
-  return check_task(model);
+  BANTAM_CHECK(check_task(model));
+  if constexpr (linked::kSources) BANTAM_CHECK(check_shortlist(model, data, data_size));  // else nothing reads it
+  return {};
 }
 
 Status check_tokenizers(const fb::Model& model, const uint8_t* data, size_t data_size, Fault* fault) {

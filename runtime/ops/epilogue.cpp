@@ -69,12 +69,15 @@ Verdict check_epilogue(const Site& site, uint32_t columns) {
                                   : check_row_input(site, static_cast<uint32_t>(epilogue->residual()), columns, true);
 }
 
+bool has_no_epilogue(const fb::Op& op) {
+  const fb::Epilogue* epilogue = op.epilogue();
+  return epilogue == nullptr ||
+         (epilogue->activation() == fb::ActivationKind::none && epilogue->gate() < 0 && epilogue->residual() < 0 &&
+          epilogue->norm() == fb::NormKind::none && epilogue->smooth() < 0);
+}
+
 Verdict check_no_epilogue(const Site& site) {
-  const fb::Epilogue* epilogue = site.op.epilogue();
-  const bool none = epilogue == nullptr ||
-                    (epilogue->activation() == fb::ActivationKind::none && epilogue->gate() < 0 &&
-                     epilogue->residual() < 0 && epilogue->norm() == fb::NormKind::none && epilogue->smooth() < 0);
-  return none ? Verdict{} : corrupt("this op takes no epilogue");
+  return has_no_epilogue(site.op) ? Verdict{} : corrupt("this op takes no epilogue");
 }
 
 uint64_t sink_scratch(const fb::Op& op, uint32_t columns, uint32_t block_rows) {

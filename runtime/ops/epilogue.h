@@ -10,6 +10,7 @@ namespace bantam::ops {
 Verdict check_epilogue(const Site& site, uint32_t width);
 
 /// The op has no epilogue, or one that does nothing.
+bool has_no_epilogue(const fb::Op& op);
 Verdict check_no_epilogue(const Site& site);
 
 /// Bytes of scratch that RowSink needs at the start of the op's scratch, a multiple of 64.

@@ -1,5 +1,6 @@
 // Linear: y = epilogue(x Wt + b), int8, sparse, int4 or float weights.
 #include "ops/epilogue.h"
+#include "ops/listed.h"
 #include "ops/weights.h"
 
 namespace bantam::ops {
@@ -49,6 +50,27 @@ uint64_t linear_scratch(const fb::Model& model, const fb::Op& op, const ScratchN
   return sink_scratch(op, extent(w, 0), rows) + row_maximum_bytes(w, op, rows) + own;
 }
 
+/// Columns [16 panel, 16 (panel + panels)) of a layer whose weights lie in tiles.
+kernels::LinearQ8 part_of(kernels::LinearQ8 layer, uint32_t panel, uint32_t panels) {
+  const size_t first = size_t{panel} * 16;
+  layer.w += first * layer.k;
+  layer.w_scale += first;
+  layer.w_sum += first;
+  if (layer.bias != nullptr) layer.bias += first;
+  layer.y += first;
+  layer.n = panels * 16;
+  return layer;
+}
+kernels::LinearF32 part_of(kernels::LinearF32 layer, uint32_t panel, uint32_t panels) {
+  const size_t first = size_t{panel} * 16;
+  const size_t bytes = layer.w_type == kernels::Element::kF16 ? 2 : 4;
+  layer.w = static_cast<const uint8_t*>(layer.w) + first * layer.k * bytes;
+  if (layer.bias != nullptr) layer.bias += first;
+  layer.y += first;
+  layer.n = panels * 16;
+  return layer;
+}
+
 Status run_linear(const TileRun& run, const fb::Op& op) {
   const fb::Tensor& w = tensor(run.model, operand(op.inputs(), 1));
   const uint32_t n = extent(w, 0);
@@ -74,6 +96,13 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
   bind_weights(run, w, &integers);
   integers.scratch =
       reinterpret_cast<int8_t*>(run.scratch + sink_scratch(op, n, most_rows) + row_maximum_bytes(w, op, most_rows));
+  const bool some = makes_listed(run, op, w);
+  // kernel(layer) of all columns, or of those that are wanted.
+  const auto multiply = [&](const auto& kernel, const auto& layer) {
+    if (!some) return kernel(layer);
+    return for_listed_panels(run, padded_n / 16,
+                             [&](uint32_t panel, uint32_t panels) { return kernel(part_of(layer, panel, panels)); });
+  };
   bool finite = true;
   for (uint32_t first = 0, rows = 0; first < run.rows; first += rows) {
     rows = sink.block(first);
@@ -85,14 +114,16 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
       integers.x_scale = block.scales;
       integers.rows = rows;
       integers.y = y;
-      finite &= run.kernels.linear_q8(integers);
+      finite &= multiply(run.kernels.linear_q8, integers);
     } else if (backend) {
       const Status status = run.backend->linear(run.backend->context, run.linear_number, block.f32(), block.stride,
                                                 rows, y, sink.stride());
       if (status != Status::kOk) return status;
     } else {
-      finite &= run.kernels.linear_f32({block.f32(), block.stride, rows, blob<void>(run, w.data()), element(w.type()),
-                                        bias, k, padded_n, activation, y, sink.stride()});
+      const kernels::LinearF32 floats = {
+          block.f32(), block.stride, rows, blob<void>(run, w.data()), element(w.type()), bias, k, padded_n, activation,
+          y,           sink.stride()};
+      finite &= multiply(run.kernels.linear_f32, floats);
     }
     finite &= sink.finish(first, rows, row_maximum);
   }

@@ -93,11 +93,27 @@ struct Featuring<false> {
   static constexpr const float* features = nullptr;
 };
 
+/// The scores that a run wants (Batch::listed): those of words in the set of a row's source.
+struct ListedScores {
+  int32_t tensor;        // of the scores
+  const uint32_t* sets;  // [sources][units], a bit a word
+  uint32_t units;
+};
+template <bool kLinked>
+struct Listing {
+  const ListedScores* listed = nullptr;  // null: all
+};
+template <>
+struct Listing<false> {
+  static constexpr const ListedScores* listed = nullptr;
+};
+
 /// What an op sees when it runs on one tile of rows. Everything in the file has been verified.
 struct TileRun : Remembering<linked::kContexts>,
                  Passing<linked::kSources>,
                  Marking<linked::kMarks>,
-                 Featuring<linked::kFeatures> {
+                 Featuring<linked::kFeatures>,
+                 Listing<linked::kShortlist> {
   const fb::Model& model;
   const uint8_t* data;  // the file's data section
   const kernels::Table& kernels;

@@ -4,6 +4,7 @@
 #include "linked.h"
 #include "ops/heads.h"
 #include "ops/score_bias.h"
+#include "session/shortlist.h"
 #include "session/state.h"
 
 namespace bantam {
@@ -382,6 +383,9 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
     out->source_begins = take(uint64_t{model.tensors()->size()} * sizeof(uint64_t), &at);
     out->shifted_ids = take(limits.shifts ? tokens * sizeof(int32_t) : 0, &at);
     out->source_numbers = take((sequences + limits.sources) * sizeof(uint32_t), &at);
+    if (linked::kShortlist) {
+      out->listed = take(uint64_t{limits.sources} * listed_units(model) * sizeof(uint32_t), &at);
+    }
   }
   out->size = at;
   return at <= SIZE_MAX;

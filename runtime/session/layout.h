@@ -92,6 +92,7 @@ struct Layout {
   uint64_t source_begins;
   uint64_t source_numbers;  // of the batch; behind them the tokens of each source
   uint64_t shifted_ids;     // only where limits.shifts
+  uint64_t listed;          // sets of words, one a source; only of files with a shortlist
   uint64_t size;
 };
 

@@ -1,14 +1,24 @@
 // One forward pass: steps one after the other, each split in tiles of rows that any worker may take.
 #include "format/split_mix.h"
 #include "linked.h"
+#include "model/heads.h"
 #include "ops/ops.h"
 #include "session/float_environment.h"
+#include "session/shortlist.h"
 #include "session/state.h"
 
 namespace bantam {
 namespace {
 
-struct StepRun {
+/// The scores that are wanted; nothing where no shortlist is linked.
+template <bool kLinked>
+struct Wanted {
+  ops::ListedScores listed;  // where the session's listed_only
+};
+template <>
+struct Wanted<false> {};
+
+struct StepRun : Wanted<linked::kShortlist> {
   SessionState* session;
   const fb::Step* step;
   uint32_t rows;
@@ -39,6 +49,14 @@ void take_marks(const SessionState& s, Tile* tile) {
   if constexpr (linked::kMarks) tile->marks = s.marks;
 }
 
+/// The same of scores that are wanted.
+template <typename Run, typename Tile>
+void take_listed(const SessionState& s, const Run& run, Tile* tile) {
+  if constexpr (linked::kShortlist) {
+    if (s.listed_only && tile->phase == fb::Phase::main) tile->listed = &run.listed;
+  }
+}
+
 /// The same of features.
 template <typename Tile>
 void take_features(const SessionState& s, Tile* tile) {
@@ -59,6 +77,7 @@ Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t work
   SessionState& s = *run.session;
   const fb::Model& model = root(s.model);
   ops::TileRun tile = {{},
+                       {},
                        {},
                        {},
                        {},
@@ -84,6 +103,7 @@ Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t work
   remember(s, *run.step, &tile);
   if (linked::kMarks) take_marks(s, &tile);
   if (linked::kFeatures) take_features(s, &tile);
+  if (linked::kShortlist) take_listed(s, run, &tile);
   const FloatEnvironment environment;
   for (uint32_t i = 0; i < run.step->op_count(); ++i) {
     const uint32_t number = run.step->first_op() + i;
@@ -195,6 +215,30 @@ Status check_outputs(const SessionState& s, uint32_t outputs) {
   return Status::kOk;
 }
 
+/// Where the scores of words lie, and which of them each source's texts may have.
+template <typename Run>
+void want_listed(const SessionState& s, Run* run) {
+  if constexpr (linked::kShortlist) {
+    const fb::Model& model = root(s.model);
+    const auto output = static_cast<uint32_t>(find_head(model, kNextWordHead));
+    run->listed = {model.outputs()->Get(output)->tensor(), s.listed, listed_units(model)};
+  }
+}
+
+/// Of every row of scores that was made.
+[[maybe_unused]] void leave_out_unlisted(SessionState& s) {
+  const auto output = static_cast<uint32_t>(find_head(root(s.model), kNextWordHead));
+  for (uint32_t i = 0; i < s.sequences; ++i) {
+    OutputView view;
+    if (s.output(output, i, &view) != Status::kOk) continue;
+    // The rows belong to the session.
+    auto* scores = const_cast<float*>(view.data);
+    for (uint32_t row = 0; row < view.rows; ++row) {
+      keep_words(s.shortlist(s.source_numbers[i]), scores + row * view.stride, view.width);
+    }
+  }
+}
+
 /// Room for the batch's tokens in its contexts; the most tokens that one of them then has.
 [[maybe_unused]] uint32_t take_contexts(SessionState& s) {
   uint32_t longest = 0;
@@ -244,6 +288,7 @@ Status execute(SessionState& s, fb::Phase phase) {
   }
   StepRun run = {};
   run.session = &s;
+  if (linked::kShortlist && s.listed_only && main) want_listed(s, &run);
   size_t worker_high = 0;
   size_t heads_high = 0;
   for (const fb::Step* step : *graph(model).steps()) {
@@ -279,6 +324,7 @@ Status execute(SessionState& s, fb::Phase phase) {
   raise_mark(s.limits.workers * (worker_high + heads_high), &s.worker_high);
   s.has_run = true;
   s.phase = phase;
+  if (linked::kShortlist && s.listed_only && main) leave_out_unlisted(s);
   const Status status = check_outputs(s, s.model.output_count());
   s.has_run = status == Status::kOk;
   if (contexts && s.has_run) keep_contexts(s);

@@ -5,6 +5,7 @@
 #include "format/verdict.h"
 #include "linked.h"
 #include "session/as_written.h"
+#include "session/shortlist.h"
 #include "session/state.h"
 
 namespace bantam {
@@ -25,6 +26,7 @@ void copy_batch(const Batch& batch, SessionState* s) {
     }
   }
   s->keep_features(batch.features);
+  s->want_listed(batch.listed);
   for (uint32_t i = 0; i <= batch.sequences; ++i) {
     s->offsets[i] = batch.offsets != nullptr ? batch.offsets[i] : i * batch.tokens;
   }
@@ -157,6 +159,7 @@ void view_output(const SessionState& s, uint32_t index, OutputView* out) {
   if (s->limits.shifts) s->shifted_ids = part<int32_t>(arena, layout.shifted_ids);
   for (uint32_t i = 0; i < s->limits.sources; ++i) s->source_lengths[i] = 0;
   s->sources = {arena + layout.sources, begins, source_rows(s->limits), s->source_numbers, s->source_lengths};
+  if (listed_units(model) != 0) s->keep_listed(part<uint32_t>(arena, layout.listed));
 }
 
 }  // namespace
@@ -231,7 +234,12 @@ Status encode_batch(SessionState& s) {
   const Status status = execute(s, fb::Phase::source);
   if (status != Status::kOk) return status;
   for (uint32_t i = 0; i < s.sequences; ++i) {
-    s.source_lengths[s.source_numbers[i]] = s.offsets[i + 1] - s.offsets[i];
+    const uint32_t source = s.source_numbers[i], length = s.offsets[i + 1] - s.offsets[i];
+    s.source_lengths[source] = length;
+    if (s.listed == nullptr) continue;
+    const fb::Model& model = root(s.model);
+    list_words(*shortlist_of(model), s.model.data(), s.ids + s.offsets[i], length,
+               s.listed + size_t{source} * listed_units(model));
   }
   return Status::kOk;
 }
@@ -260,6 +268,13 @@ Status Session::encode(const Batch& batch) {
 uint32_t Session::source_length(uint32_t source) const {
   const SessionState& s = state(this);
   return linked::kSources && source < s.limits.sources ? s.source_lengths[source] : 0;
+}
+
+WordSet Session::shortlist(uint32_t source) const {
+  const SessionState& s = state(this);
+  if (s.listed == nullptr || source_length(source) == 0) return {};
+  const fb::Model& model = root(s.model);
+  return {s.listed + size_t{source} * listed_units(model), shortlist_of(model)->words()};
 }
 
 uint32_t Session::sequence_count() const { return state(this).sequences; }

@@ -44,7 +44,26 @@ struct BatchFeatures<false> {
   void keep_features(const float*) {}
 };
 
-struct SessionState final : Session, BatchMarks<linked::kMarks>, BatchFeatures<linked::kFeatures> {
+/// The same of what may be made of sources.
+template <bool kLinked>
+struct SourceWords {
+  uint32_t* listed = nullptr;  // [limits.sources][listed_units]; null: the file has no shortlist
+  bool listed_only = false;    // Batch::listed of the batch, where there is one
+  void keep_listed(uint32_t* at) { listed = at; }
+  void want_listed(bool only) { listed_only = only && listed != nullptr; }
+};
+template <>
+struct SourceWords<false> {
+  static constexpr uint32_t* listed = nullptr;
+  static constexpr bool listed_only = false;
+  void keep_listed(const uint32_t*) {}
+  void want_listed(bool) {}
+};
+
+struct SessionState final : Session,
+                            BatchMarks<linked::kMarks>,
+                            BatchFeatures<linked::kFeatures>,
+                            SourceWords<linked::kShortlist> {
   SessionState(const Model& m, const Limits& l, const kernels::Table& k)
       : model(m), limits(l), kernels(k), linear_rows(l.linear_rows < k.linear_rows ? l.linear_rows : k.linear_rows) {}
 

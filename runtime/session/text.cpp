@@ -164,6 +164,7 @@ Status Session::run() {
   }
   if constexpr (linked::kContexts) {
     s.last_rows = false;
+    s.want_listed(false);
     for (uint32_t i = 0; i < s.sequences && s.limits.context != 0; ++i) {
       s.store->numbers[i] = i;
       s.store->truncate(i, 0);

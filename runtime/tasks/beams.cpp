@@ -97,6 +97,7 @@ Status BeamSearch::begin(Session* session, const BeamOptions& options, const int
     batch.tokens = prompt_count - done < session->max_tokens() ? prompt_count - done : session->max_tokens();
     batch.sources = session->max_source() != 0 ? sources_ : nullptr;
     batch.last_rows = true;
+    batch.listed = options.constraint == nullptr;
     const Status status = session->run(batch);
     if (status != Status::kOk) return status;
     done += batch.tokens;
@@ -123,6 +124,9 @@ Status BeamSearch::constrain(uint32_t beam, float* scores, uint32_t vocabulary) 
 
 /// What may follow a beam: the logarithms of tokens' probabilities, changed by the rules.
 Status BeamSearch::consider(uint32_t beam, float* scores, uint32_t vocabulary) {
+  // Where a constraint says what texts may be, no shortlist does.
+  const bool listed = options_.constraint == nullptr && session_->shortlist(source_).bits != nullptr;
+  if (listed && !state(session_).listed_only) keep_shortlist(*session_, source_, scores, vocabulary);
   const tasks::Softmax all = tasks::Probability(*session_).softmax({scores, 1, vocabulary}, 1.0f);
   const auto log_sum = static_cast<float>(tasks::natural_log(double{all.sum}));
   for (uint32_t i = 0; i < vocabulary; ++i) scores[i] = (scores[i] - all.max) - log_sum;
@@ -139,8 +143,8 @@ Status BeamSearch::consider(uint32_t beam, float* scores, uint32_t vocabulary) {
   if (status != Status::kOk) return status;
   const float base = scores_[beam];
   for (uint32_t i = 0; i < vocabulary; ++i) {
-    // Nothing else may make a text where there is a constraint.
-    if (options_.constraint != nullptr && !(scores[i] > tasks::kLeftOut)) continue;
+    // Nothing else may make a text where there is a constraint or a shortlist.
+    if ((listed || options_.constraint != nullptr) && !(scores[i] > tasks::kLeftOut)) continue;
     const float score = scores[i] + base;
     if (held_ < kept_ || score > candidates_[held_ - 1].score) take(score, beam, static_cast<int32_t>(i));
   }
@@ -212,6 +216,7 @@ Status BeamSearch::run() {
   batch.sequences = batch.tokens = active_;
   batch.sources = session_->max_source() != 0 ? sources_ : nullptr;
   batch.last_rows = true;
+  batch.listed = options_.constraint == nullptr;
   return session_->run(batch);
 }
 

@@ -150,20 +150,18 @@ Status choose(const tasks::Probability& math, float* scores, uint32_t vocabulary
   if (constraint != nullptr) {
     const Status status = tasks::follow_text({constraint, sampling.prompt, sampling.max_new}, history, history_count);
     if (status != Status::kOk) return status;
-    if (sampling.temperature != 0.0f) {
-      tasks::leave_out_forbidden(*constraint, scores, vocabulary);
-      if (!(likeliest(scores, vocabulary).score > kLeftOut)) return Status::kNoTokenAllowed;
-    }
+    if (sampling.temperature != 0.0f) tasks::leave_out_forbidden(*constraint, scores, vocabulary);
   }
   uint32_t id = 0;
   double score = 0;
   if (sampling.temperature == 0.0f) {
     const Candidate best =
         constraint == nullptr ? likeliest(scores, vocabulary) : likeliest_allowed(*constraint, scores, vocabulary);
-    if (constraint != nullptr && !(best.score > kLeftOut)) return Status::kNoTokenAllowed;
+    if (!(best.score > kLeftOut)) return Status::kNoTokenAllowed;
     id = static_cast<uint32_t>(best.id);
     score = double{best.score};
   } else {
+    if (!(likeliest(scores, vocabulary).score > kLeftOut)) return Status::kNoTokenAllowed;
     id = sample(math, scores, vocabulary, history_count, sampling, &score);
   }
   out->id = static_cast<int32_t>(id);
@@ -180,6 +178,14 @@ Status choose(const tasks::Probability& math, float* scores, uint32_t vocabulary
 }
 
 }  // namespace
+
+void keep_shortlist(const Session& session, uint32_t source, float* scores, uint32_t vocabulary) {
+  if constexpr (linked::kShortlist) {
+    const WordSet words = session.shortlist(source);
+    if (words.bits == nullptr) return;
+    keep_words(words, scores, vocabulary);
+  }
+}
 
 bool ends_text(const Model& model, int32_t id) { return end_tokens(model).has(id); }
 
@@ -207,6 +213,11 @@ Status next_token(Session& session, uint32_t sequence, const Sampling& sampling,
   }
   // The row belongs to the session, which is not const.
   auto* scores = const_cast<float*>(view.data) + size_t{view.rows - 1} * view.stride;
+  // A constraint or a forced token takes the shortlist's place.
+  if (linked::kShortlist && s.listed != nullptr && !s.listed_only && sampling.constraint == nullptr &&
+      sampling.forced < 0) {
+    keep_shortlist(session, s.source_numbers[sequence], scores, view.width);
+  }
   return choose(tasks::Probability(session), scores, view.width, history, count, sampling, out);
 }
 

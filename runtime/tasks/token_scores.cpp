@@ -20,6 +20,7 @@ void penalise(float* scores, uint32_t vocabulary, const int32_t* history, uint32
     for (uint32_t at = 0; any && at < kWindow && first + at < vocabulary; ++at) {
       if ((seen[at / 8] >> at % 8 & 1u) == 0) continue;
       float& score = scores[first + at];
+      if (score <= kLeftOut) continue;  // stays so
       score = score < 0.0f ? score * penalty : score / penalty;
     }
   }

@@ -5,11 +5,12 @@
 #include <stdint.h>
 
 #include "bantam/constraint.h"
+#include "session/shortlist.h"
 
 namespace bantam::tasks {
 
-/// Of tokens that are left out; far below what any layer computes, and still finite.
-constexpr float kLeftOut = -3.0e38f;
+/// Of tokens that are left out.
+constexpr float kLeftOut = kUnlisted;
 
 struct TokenRules {
   float repetition_penalty = 1;

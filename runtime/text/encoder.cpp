@@ -37,6 +37,14 @@ struct Window {
 
 /// Writes the template's tokens, and those of the texts that lie in the window, from out[0] on.
 /// `counts`, if given, receives the number of tokens of each text in full.
+/// What only the model knows is unknown.
+[[maybe_unused]] void replace_hidden(const fb::TokenModel& model, int32_t* ids, uint32_t count) {
+  const uint32_t from = model.hidden_from();
+  for (uint32_t i = 0; from != 0 && i < count; ++i) {
+    if (static_cast<uint32_t>(ids[i]) >= from) ids[i] = model.unknown_id();
+  }
+}
+
 void write(const Tables& tables, const Text texts[2], bool pair, bool add_special, const Window& window,
            const TokenBuffer& out, uint32_t* counts) {
   const auto* pieces = pair ? tables.source->pair() : tables.source->single();
@@ -64,6 +72,7 @@ void write(const Tables& tables, const Text texts[2], bool pair, bool add_specia
       if (counts != nullptr) counts[which] = sink.count;
       const uint32_t reached = sink.count > sink.first ? sink.count - sink.first : 0;
       written = reached < sink.room ? reached : sink.room;
+      if constexpr (linked::kHiddenTokens) replace_hidden(*tables.source->model(), out.ids + at, written);
     }
     for (uint32_t i = at; i < at + written; ++i) {
       if (out.segments != nullptr) out.segments[i] = static_cast<int32_t>(piece.segment());

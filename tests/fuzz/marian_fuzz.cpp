@@ -1,4 +1,4 @@
-// A model in Marian's own format: the reader reads it or throws its own Error, and so do its settings.
+// A model or a shortlist in Marian's own formats: the reader reads it or throws its own Error, and so do its settings.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "import/source/marian_file.h"
 #include "import/source/marian_settings.h"
+#include "import/source/marian_shortlist.h"
 #include "tests/fuzz/limits.h"
 
 namespace {
@@ -36,6 +37,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       const auto& name = item.first;
       may_refuse([&] { static_cast<void>(file.table(name)); });
       may_refuse([&] { static_cast<void>(file.weight(name)); });
+    }
+  });
+  may_refuse([&] {
+    const auto lists = bantam::convert::read_marian_shortlist(bytes, "lex.bin", 4, 30);
+    for (const auto& list : lists.lists) {
+      for (const uint32_t word : list) {
+        if (word >= lists.words) std::abort();
+      }
     }
   });
   const MarianSettings text(bytes, "settings");

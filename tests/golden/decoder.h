@@ -83,12 +83,13 @@ class Decoder {
 
   /// A run, and the bits of output rows of each sequence.
   std::vector<Bits> run(const std::vector<std::vector<int32_t>>& sequences, const std::vector<uint32_t>& contexts = {},
-                        bool last_rows = false, const std::vector<uint32_t>& sources = {}) {
+                        bool last_rows = false, const std::vector<uint32_t>& sources = {}, bool listed = false) {
     const Sequences all(sequences);
     Batch batch = all.batch();
     batch.contexts = contexts.empty() ? nullptr : contexts.data();
     batch.sources = sources.empty() ? nullptr : sources.data();
     batch.last_rows = last_rows;
+    batch.listed = listed;
     EXPECT_EQ(session_->run(batch), Status::kOk);
     std::vector<Bits> found(sequences.size());
     for (uint32_t i = 0; i < sequences.size(); ++i) {

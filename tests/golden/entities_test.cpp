@@ -122,14 +122,14 @@ TEST(Entities, AreThoseOfTheList) {
     return runner.run(sample).front().values;
   };
   const convert::ModelSource all = convert::open_model_source(copy.path());
-  const convert::ModelSource two = convert::open_model_source(copy.path(), copy.list("Q42\r\n\nQ7\n"));
+  const convert::ModelSource two = convert::open_model_source(copy.path(), {copy.list("Q42\r\n\nQ7\n"), {}});
   EXPECT_EQ(all.config.at(convert::kEntityNames).size(), 9U);
   EXPECT_EQ(two.config.at(convert::kEntityNames), (convert::Json{"Q42", "Q7"}));
   EXPECT_EQ(answer(two, {0, 1, 0, 2}), answer(all, {0, 7, 0, 2}));
   // The same of a tensor in the weights.
   const Copy stored("knowledge-ernie-classify");
   const convert::ModelSource whole = convert::open_model_source(stored.path());
-  const convert::ModelSource one = convert::open_model_source(stored.path(), stored.list("Q56"));
+  const convert::ModelSource one = convert::open_model_source(stored.path(), {stored.list("Q56"), {}});
   EXPECT_EQ(answer(one, {0, 1, 1, 0}), answer(whole, {0, 9, 9, 0}));
 }
 
@@ -213,18 +213,22 @@ TEST(Entities, TablesThatDoNotFitAreRefused) {
 TEST(Entities, ListsOfOthersAreRefused) {
   const Copy copy;
   const auto with = [&](const std::string& names) {
-    return [&copy, names] { convert::open_model_source(copy.path(), copy.list(names)); };
+    return [&copy, names] { convert::open_model_source(copy.path(), {copy.list(names), {}}); };
   };
   expect_error(ExitCode::kInvalid, {"list.txt", "line 2", "\"Q5\""}, with("Q7\nQ5\n"));
   expect_error(ExitCode::kInvalid, {"list.txt", "line 2", "above"}, with("Q7\nQ7\n"));
   expect_error(ExitCode::kInvalid, {"list.txt", "no entity"}, with("\n"));
-  expect_error(ExitCode::kIo, {"none.txt"}, [&] { convert::open_model_source(copy.path(), copy.path() / "none.txt"); });
-  expect_error(ExitCode::kUsage, {"--entities"},
-               [&] { convert::open_model_source(model_directory("bert-classify"), copy.list("Q7")); });
+  expect_error(ExitCode::kIo, {"none.txt"}, [&] {
+    convert::open_model_source(copy.path(), {copy.path() / "none.txt", {}});
+  });
+  expect_error(ExitCode::kUsage, {"--entities"}, [&] {
+    convert::open_model_source(model_directory("bert-classify"), {copy.list("Q7"), {}});
+  });
   // Without names there is nothing to choose by.
   const Copy numbered("knowledge-ernie-fill");
-  expect_error(ExitCode::kInvalid, {"entity_names"},
-               [&] { convert::open_model_source(numbered.path(), numbered.list("Q7")); });
+  expect_error(ExitCode::kInvalid, {"entity_names"}, [&] {
+    convert::open_model_source(numbered.path(), {numbered.list("Q7"), {}});
+  });
 }
 
 /// A session over the model with the tokenizer of letters.

@@ -36,7 +36,11 @@ LAYOUTS = {
         "apart": True,
         "activation": "swish",
         "end": 5.0,
-        "settings": {"tied-embeddings-all": "false", "tied-embeddings": "true", "transformer-decoder-dim-ffn": "20"},
+        "settings": {
+            "tied-embeddings-all": "false",
+            "tied-embeddings": "true",
+            "transformer-decoder-dim-ffn": "20",
+        },
     },
 }
 
@@ -110,6 +114,47 @@ def settings_of(items):
     return dict(line.split(": ", 1) for line in lines if ": " in line)
 
 
+LISTS_KIND = 0xF11A48D5013417F5
+MULTIPLE = 8
+
+
+def combined(data):
+    """Marian's checksum: boost's combination of hashes of the u64 in it."""
+    total = 0
+    for (value,) in struct.iter_unpack("<Q", data[: len(data) // 8 * 8]):
+        total ^= value + 0x9E3779B9 + (total << 6 & 2**64 - 1) + (total >> 2) & 2**64 - 1
+    return total
+
+
+def write_shortlist(path, first, lists):
+    begins = numpy.cumsum([0, *map(len, lists)])
+    summed = struct.pack("<QQQQ", first, max(map(len, lists)), len(begins), begins[-1])
+    summed += struct.pack(f"<{len(begins)}Q", *begins) + numpy.concatenate(lists).astype("<u4").tobytes()
+    pathlib.Path(path).write_bytes(struct.pack("<QQ", LISTS_KIND, combined(summed)) + summed)
+
+
+class Shortlist:
+    """Which words texts may have, by a file that write_shortlist or Marian has written. `shared`: one vocabulary for both sides."""
+
+    def __init__(self, path, shared):
+        data = pathlib.Path(path).read_bytes()
+        kind, checksum, self.first, _, begins, words = struct.unpack_from("<6Q", data)
+        assert kind == LISTS_KIND and checksum == combined(data[16:])
+        self.begins = struct.unpack_from(f"<{begins}Q", data, 48)
+        self.words = struct.unpack_from(f"<{words}I", data, 48 + 8 * begins)
+        self.shared = shared
+
+    def allowed(self, ids, vocabulary):
+        found = set(range(min(self.first, vocabulary)))
+        for own in ids:
+            found |= {own} if self.shared else set()
+            found |= set(self.words[self.begins[own] : self.begins[own + 1]])
+        for further in range(self.first, vocabulary):
+            if len(found) % MULTIPLE != 0:
+                found.add(further)
+        return sorted(found)
+
+
 class Student:
     def __init__(self, path):
         items = read(path)
@@ -180,15 +225,18 @@ class Student:
         scores = x @ self.table.T + self.tensors["decoder_ff_logit_out_b"][0]
         return numpy.concatenate([scores, numpy.zeros((len(scores), 1))], axis=1)
 
-    def greedy(self, ids, most):
-        """What follows, and by how much each token is the best at least."""
-        rows, made, margin = self.encode(ids), [], numpy.inf
+    def greedy(self, ids, most, allowed):
+        """What follows of these words, the logarithms of its probabilities, and by how much each token is the best at least."""
+        rows, made, logs, margin = self.encode(ids), [], [], numpy.inf
         while len(made) < most and (not made or made[-1] != END):
-            scores = self.scores(rows, [self.start, *made])[-1]
-            scores[[UNKNOWN, self.start]] = -numpy.inf
+            listed = self.scores(rows, [self.start, *made])[-1][allowed]
+            scores = numpy.full(self.start, -numpy.inf)
+            scores[allowed] = listed - numpy.log(numpy.exp(listed).sum())
+            scores[UNKNOWN] = -numpy.inf
             made.append(int(scores.argmax()))
+            logs.append(float(scores.max()))
             margin = min(margin, scores.max() - numpy.partition(scores, -2)[-2])
-        return made, margin
+        return made, logs, margin
 
 
 def train(words, seed, path, of_bytes):
@@ -223,7 +271,13 @@ def random_items(layout, rows, draw):
     def norm(name):
         # The last one turns its rows away from the token that they are of, which would follow itself otherwise.
         last = name == f"decoder_l{settings['dec-depth']}_ffn_ffn"
-        put(name + "_ln_scale", 1, width, deviation=1.0 if last else 0.2, mean=0.0 if last else 1.0)
+        put(
+            name + "_ln_scale",
+            1,
+            width,
+            deviation=1.0 if last else 0.2,
+            mean=0.0 if last else 1.0,
+        )
         put(name + "_ln_bias", 1, width, deviation=0.2)
 
     def attention(name):
@@ -257,7 +311,10 @@ def random_items(layout, rows, draw):
         put(name + "_bf", 1, width, deviation=0.5)
         norm(name + "_ffn")
         attention(f"decoder_l{layer}_context")
-        feed_forward(f"decoder_l{layer}_ffn", int(settings.get("transformer-decoder-dim-ffn", ffn)))
+        feed_forward(
+            f"decoder_l{layer}_ffn",
+            int(settings.get("transformer-decoder-dim-ffn", ffn)),
+        )
     if layout["type"] != "f32":
         items["none_QuantMultA"] = (TYPES["f32"], (1, 1), struct.pack("<f", 9.5))
     settings |= {
@@ -295,12 +352,26 @@ def make(directory, seed):
     path = directory / ("model.bin" if layout["type"] == "f32" else "model.intgemm.alphas.bin")
     write(path, random_items(layout, rows, draw))
     if not layout["apart"]:
-        runs = {"models": [path.name], "vocabs": ["vocab.spm", "vocab.spm"], "shortlist": ["lex.bin", "false"]}
+        runs = {
+            "models": [path.name],
+            "vocabs": ["vocab.spm", "vocab.spm"],
+            "shortlist": ["lex.bin", "false"],
+        }
         lines = [f"{key}:\n" + "".join(f"  - {value}\n" for value in values) for key, values in runs.items()]
         (directory / "config.yml").write_text("".join(lines) + "beam-size: 1\nnormalize: 1.0\nword-penalty: 0\n")
     student = Student(path)
+    counts = list(rows.values())
+    lists = [random_list(draw, counts[-1], layout["apart"]) for _ in range(counts[0])]
+    lists[3] = lists[-1] = numpy.zeros(0, "i8")
+    write_shortlist(directory / "lex.bin", 7, lists)
     write_expected(directory, student, seed)
     write_generated(directory, student, vocabularies[0], vocabularies[-1])
+
+
+def random_list(draw, vocabulary, of_bytes):
+    """Words of a list, few of them bytes."""
+    choice = range(250 if of_bytes else 0, vocabulary)
+    return numpy.sort(draw.choice(choice, draw.integers(2, 7), replace=False))
 
 
 def write_expected(directory, student, seed):
@@ -308,43 +379,66 @@ def write_expected(directory, student, seed):
     with open(directory / "expected.jsonl", "w") as file:
         long = ((1, 1), (6, 3), (11, 9), (17, 4), (24, 12))
         for source, target in ((3, 1), (6, 2), (24, 3)) if student.start > 100 else long:
-            ids = [*(draw.randrange(2, len(student.source_table)) for _ in range(source - 1)), END]
-            decoder_ids = [student.start, *(draw.randrange(2, student.start) for _ in range(target - 1))]
+            ids = [
+                *(draw.randrange(2, len(student.source_table)) for _ in range(source - 1)),
+                END,
+            ]
+            decoder_ids = [
+                student.start,
+                *(draw.randrange(2, student.start) for _ in range(target - 1)),
+            ]
             scores = student.scores(student.encode(ids), decoder_ids)
             rows = [[float(f"{value:.7e}") for value in row] for row in scores]
             file.write(
-                json.dumps({"ids": ids, "decoder_ids": decoder_ids, "logits": rows}, separators=(",", ":")) + "\n"
+                json.dumps(
+                    {"ids": ids, "decoder_ids": decoder_ids, "logits": rows},
+                    separators=(",", ":"),
+                )
+                + "\n"
             )
 
 
 def write_generated(directory, student, source, target):
-    """What hangs on rounding is left out."""
+    """With the shortlist beside the model, and ("all") without. What hangs on rounding is left out."""
     draw = random.Random(5)
+    shortlist = Shortlist(directory / "lex.bin", not LAYOUTS[directory.name]["apart"])
     words = WORDS + (["\u2603", "\u00fc\u00fc"] if LAYOUTS[directory.name]["apart"] else FOREIGN)
-    kept = ended = 0
+    kept = ended = others = 0
     with open(directory / "generate.jsonl", "w") as file:
         while kept < 50:
             text = " ".join(draw.choices(words, k=draw.randrange(1, 9)))
             ids = [*source.encode(text), END]
-            made, margin = student.greedy(ids, 20)
-            if margin < 1e-3:
+            of_all, _, margin_of_all = student.greedy(ids, 20, range(student.start))
+            made, logs, margin = student.greedy(ids, 20, shortlist.allowed(ids, student.start))
+            blank = target.id_to_piece(made[0]) == "\u2581"  # of several in front SentencePiece drops all, bantam one
+            if blank or min(margin, margin_of_all) < 1e-3:
                 continue
-            line = {"text": text, "source_ids": ids, "ids": made, "generated": target.decode(made)}
+            line = {
+                "text": text,
+                "source_ids": ids,
+                "ids": made,
+                "generated": target.decode(made),
+                "all": of_all,
+            }
+            line["logs"] = [round(log, 6) for log in logs]
             file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
             kept += 1
             ended += made[-1] == END
-    print(directory.name, kept, ended)
-    assert ended > 5, ended
+            others += made != of_all
+    print(directory.name, kept, ended, others)
+    assert ended > 5 and others > 5, (ended, others)
 
 
 def main():
     directory = pathlib.Path(sys.argv[1])
     student = Student(next(directory.glob("model*.bin")))
     names = sorted(directory.glob("*.spm"))
+    lists = [Shortlist(path, len(names) == 1) for path in directory.glob("lex*.bin")]
     source, target = (sentencepiece.SentencePieceProcessor(str(name)) for name in (names[0], names[-1]))
     for line in pathlib.Path(sys.argv[2]).read_text(encoding="utf-8").splitlines():
         ids = [*source.encode(line), END]
-        made, _ = student.greedy(ids, int(2.5 * len(ids)))
+        allowed = lists[0].allowed(ids, student.start) if lists else range(student.start)
+        made, _, _ = student.greedy(ids, int(2.5 * len(ids)), allowed)
         print(target.decode(made))
 
 

@@ -21,13 +21,14 @@
 #include "import/source/explain.h"
 #include "import/source/marian_file.h"
 #include "import/source/marian_settings.h"
+#include "import/source/marian_shortlist.h"
 #include "import/tokenizer/sentencepiece_model.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr uint64_t kMostMarianBytes = uint64_t{4} << 30;
+constexpr uint64_t kMostMarianBytes = uint64_t{4} << 30, kMostListBytes = uint64_t{1} << 30;
 constexpr uint32_t kMostMarianLayers = 1U << 10, kMostMarianWidth = 1U << 16, kMostMarianBeams = 1U << 8;
 constexpr uint32_t kMarianTokens =
     512;  // of a text: sinusoids have no end, and Marian cuts lines at a setting of each run
@@ -92,21 +93,24 @@ std::vector<std::string> files_with(const fs::path& directory, std::string_view 
   return names;
 }
 
-bool begins_as_model(const fs::path& file) {
+/// Whether what a file begins with is what `is` tells.
+bool begins_as(const fs::path& file, bool (*is)(std::string_view bytes)) {
   std::array<char, 16> head{};
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return false;
   std::ifstream stream(file, std::ios::binary);
   stream.read(head.data(), head.size());
-  return stream.gcount() == std::streamsize{head.size()} && MarianFile::begins({head.data(), head.size()});
+  return stream.gcount() == std::streamsize{head.size()} && is({head.data(), head.size()});
 }
 
-std::vector<std::string> models_of(const fs::path& directory) {
-  std::vector<std::string> models = files_with(directory, ".bin");
-  const auto is_none = [&](const std::string& name) { return !begins_as_model(directory / name); };
-  models.erase(std::remove_if(models.begin(), models.end(), is_none), models.end());
-  return models;
+/// The names of the directory's binary files that begin so.
+std::vector<std::string> binaries_of(const fs::path& directory, bool (*is)(std::string_view bytes)) {
+  std::vector<std::string> names = files_with(directory, ".bin");
+  const auto is_none = [&](const std::string& name) { return !begins_as(directory / name, is); };
+  names.erase(std::remove_if(names.begin(), names.end(), is_none), names.end());
+  return names;
 }
+std::vector<std::string> models_of(const fs::path& directory) { return binaries_of(directory, MarianFile::begins); }
 
 /// Files as they are downloaded.
 std::vector<std::string> packed_of(const fs::path& directory) {
@@ -118,12 +122,13 @@ std::vector<std::string> packed_of(const fs::path& directory) {
 
 class MarianOpening {
  public:
-  explicit MarianOpening(const fs::path& named)
+  MarianOpening(const fs::path& named, fs::path shortlist)
       : directory_(fs::is_directory(named)   ? named
                    : named.has_parent_path() ? named.parent_path()
                                              : fs::path(".")),
         run_(settings_of_runs()),
         model_(fs::is_directory(named) ? one_model() : named),
+        shortlist_(std::move(shortlist)),
         file_(read_text_file(model_, kMostMarianBytes), model_.string()),
         settings_(file_.settings(), model_.string() + ": special:model.yml") {}
 
@@ -143,6 +148,7 @@ class MarianOpening {
                    target_rows = rows_of(shared ? kSharedTable : "decoder_Wemb");
     settle(source_rows, target_rows);
     add_vocabularies(source_rows, target_rows, shared);
+    add_words(source_rows, target_rows);
     add_tensors(shared);
     problems_.raise();
     source_.checkpoint = std::make_shared<const Checkpoint>(std::move(tensors_));
@@ -305,6 +311,40 @@ class MarianOpening {
     source_.weight_files.push_back(from);
   }
 
+  /// The shortlist that is asked for, or the one that lies there; "": none.
+  fs::path shortlist_path() {
+    if (shortlist_ == "none") return {};
+    if (!shortlist_.empty()) return shortlist_;
+    if (const std::vector<std::string> stated = run_.list("shortlist"); !stated.empty()) {
+      fs::path path = directory_ / fs::path(stated.front()).filename();
+      if (begins_as(path, is_marian_shortlist)) return path;
+      source_.notes.push_back(
+          fmt::format("{}: shortlist: {} is {}: texts may have every word", run_.where(), path.filename().string(),
+                      is_there(path) ? "no binary shortlist (\"marian-conv --shortlist\" makes one)" : "not there"));
+      return {};
+    }
+    const std::vector<std::string> names = binaries_of(directory_, is_marian_shortlist);
+    if (names.size() > 1) {
+      problems_.add(ExitCode::kInvalid, fmt::format("{}: holds several shortlists ({}); name one by --shortlist",
+                                                    directory_.string(), fmt::join(names, ", ")));
+    }
+    return names.size() == 1 ? directory_ / names.front() : fs::path();
+  }
+
+  void add_words(uint64_t source_rows, uint64_t target_rows) {
+    const fs::path path = shortlist_path();
+    if (path.empty()) return;
+    try {
+      SourceShortlist lists =
+          read_marian_shortlist(read_text_file(path, kMostListBytes), path.string(), source_rows, target_rows);
+      lists.shared = !source_.tokenizer.source;
+      source_.shortlist = std::make_shared<const SourceShortlist>(std::move(lists));
+      source_.weight_files.push_back(path);
+    } catch (const Error& error) {
+      for (const std::string& problem : error.problems()) problems_.add(error.code(), problem);
+    }
+  }
+
   static MemoryTensor as_vector(MemoryTensor tensor) {
     tensor.shape = {tensor.values.size()};
     return tensor;
@@ -368,6 +408,7 @@ class MarianOpening {
   fs::path directory_;
   MarianSettings run_;
   fs::path model_;
+  fs::path shortlist_;  // that was asked for
   MarianFile file_;
   MarianSettings settings_;
   Problems problems_;
@@ -379,11 +420,13 @@ class MarianOpening {
 
 bool is_marian(const fs::path& named) {
   std::error_code error;
-  if (!fs::is_directory(named, error)) return named.extension() == ".bin" && begins_as_model(named);
+  if (!fs::is_directory(named, error)) return named.extension() == ".bin" && begins_as(named, MarianFile::begins);
   if (is_there(named / "config.json")) return false;
   return !models_of(named).empty() || !packed_of(named).empty();
 }
 
-ModelSource open_marian(const fs::path& named) { return MarianOpening(named).open(); }
+ModelSource open_marian(const fs::path& named, const fs::path& shortlist) {
+  return MarianOpening(named, shortlist).open();
+}
 
 }  // namespace bantam::convert

@@ -14,8 +14,8 @@ bool is_marian(const std::filesystem::path& named);
 
 /// The directory as a source of the family `marian_ssru`: tensors by its names, f32, and with one more token that has a row of
 /// zeros, for that is what Marian's decoders begin with. Throws Error as open_model_source does, and names every setting that is
-/// not supported.
-ModelSource open_marian(const std::filesystem::path& named);
+/// not supported. `shortlist`: as in SourceOptions.
+ModelSource open_marian(const std::filesystem::path& named, const std::filesystem::path& shortlist);
 
 }  // namespace bantam::convert
 

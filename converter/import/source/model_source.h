@@ -5,10 +5,12 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/json_file.h"
 #include "import/source/checkpoint.h"
+#include "import/source/shortlist.h"
 #include "import/tokenizer/tokenizer.h"
 
 namespace bantam::convert {
@@ -19,14 +21,22 @@ struct ModelSource {
   Json config;                      // config.json
   std::shared_ptr<const Checkpoint> checkpoint;
   TokenizerFiles tokenizer;
-  std::vector<std::filesystem::path> weight_files;  // where the weights come from
+  std::vector<std::filesystem::path> weight_files;   // where the weights come from
+  std::shared_ptr<const SourceShortlist> shortlist;  // null: texts may have every word
+  std::vector<std::string> notes;                    // report lines for the user
+};
+
+/// What of a directory is taken.
+struct SourceOptions {
+  std::filesystem::path entities;   // of a model with a table of them, a file of the names of those to keep; "": all
+  std::filesystem::path shortlist;  // of Marian's own directories; "": what lies there, "none": none
+  std::string tower;                // of a directory of two models, "text" or "vision"
 };
 
 /// Reads config.json, the tokenizer's files and the headers of the weights. Throws Error for a directory that is not there,
-/// for JSON and weights that cannot be read; what is wrong with the tokenizer is told by import_tokenizer. `entities`: of a model that
-/// has a table of entities, a file of the names of those to keep; "": all. `tower`: of a directory of two models, "text" or "vision".
-ModelSource open_model_source(const std::filesystem::path& directory, const std::filesystem::path& entities = {},
-                              const std::string& tower = {});
+/// for JSON and weights that cannot be read; what is wrong with the tokenizer is told by import_tokenizer. Options that are not for
+/// such a directory are an Error.
+ModelSource open_model_source(const std::filesystem::path& directory, const SourceOptions& options = {});
 
 }  // namespace bantam::convert
 

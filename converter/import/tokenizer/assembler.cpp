@@ -46,6 +46,7 @@ class Assembler {
     collect_vocabulary();
     if (!problems_.empty()) return nullptr;
     collect_added();
+    collect_hidden();
     find_specials();
     if (source_.max_word_chars > text::kMaxWordChars) {
       ++source_.unsupported;
@@ -169,6 +170,25 @@ class Assembler {
     }
   }
 
+  /// Behind all tokens that texts may have.
+  void collect_hidden() {
+    if (source_.hidden.empty()) return;
+    hidden_from_ = static_cast<uint32_t>(texts_.size());
+    source_.scores.resize(source_.is_unigram() ? texts_.size() : 0, 0);
+    for (size_t i = 0; i < source_.hidden.size(); ++i) {
+      const std::string& token = source_.hidden[i];
+      const auto id = static_cast<uint32_t>(texts_.size());
+      if (token.empty() || token.size() > kMaxTokenBytes || !is_utf8(token) || !ids_.emplace(token, id).second)
+        continue;
+      texts_.push_back(token);
+      known_.push_back(true);
+      if (source_.is_unigram()) source_.scores.push_back(source_.hidden_scores[i]);
+    }
+    if (texts_.size() > text::kMaxVocabulary) {
+      problem("model.vocab", fmt::format("has more than {} tokens with those that merges make", text::kMaxVocabulary));
+    }
+  }
+
   int32_t id_of(const std::string& token) const {
     const auto found = ids_.find(token);
     return found == ids_.end() || token.empty() ? -1 : static_cast<int32_t>(found->second);
@@ -177,6 +197,7 @@ class Assembler {
   void find_specials() {
     out_->model = std::make_unique<fb::TokenModelT>(source_.model);
     out_->model->unknown_id = id_of(source_.unknown);
+    out_->model->hidden_from = hidden_from_;
     if (source_.is_unigram()) out_->model->unknown_score = unknown_score(source_.scores, source_.silent);
     const bool skips = source_.is_hashed() || (source_.model.traits & text::kSkipUnknown) != 0;
     const bool needed = source_.is_of_code_points() ? !source_.byte_fallback : !source_.is_bpe();
@@ -544,6 +565,7 @@ class Assembler {
   std::vector<bool> known_;
   std::map<std::string, uint32_t> ids_;
   std::vector<uint32_t> purely_added_;
+  uint32_t hidden_from_ = 0;  // 0: none are hidden
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
-// vocab.json and merges.txt: what transformers' tokenizers of RoBERTa, GPT-2, CLIP and GPT read.
+// vocab.json and merges.txt: what transformers' tokenizers of RoBERTa, GPT-2, CLIP, GPT and BlenderbotSmall read.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "import/tokenizer/split_pattern.h"
@@ -11,7 +13,7 @@
 namespace bantam::convert {
 namespace {
 
-enum class Kin { kGpt2, kRoberta, kClip, kGpt, kOther };
+enum class Kin { kGpt2, kRoberta, kClip, kGpt, kBlenderbotSmall, kOther };
 
 const Json& setting(const Json& json, const char* key) {
   static const Json kNull;
@@ -30,9 +32,11 @@ Kin kin_of(const std::string& name, const std::string& model_type, const Json& v
   if (slow == "GPT2Tokenizer") return Kin::kGpt2;
   if (slow == "CLIPTokenizer") return Kin::kClip;
   if (slow == "OpenAIGPTTokenizer") return Kin::kGpt;
+  if (slow == "BlenderbotSmallTokenizer") return Kin::kBlenderbotSmall;
   if (!slow.empty() && slow != "PreTrainedTokenizer") return Kin::kOther;
   if (model_type.compare(0, 4, "clip") == 0) return Kin::kClip;
   if (model_type == "openai-gpt") return Kin::kGpt;
+  if (model_type == "blenderbot-small") return Kin::kBlenderbotSmall;
   const bool marks = vocabulary.contains("<s>") && vocabulary.contains("</s>") && vocabulary.contains("<mask>");
   return marks ? Kin::kRoberta : Kin::kGpt2;
 }
@@ -66,6 +70,71 @@ void read_merges(const std::string& text, TokenizerSource& source, ProblemList& 
     }
     source.merges.emplace_back(line.substr(0, blank), line.substr(blank + 1));
   }
+}
+
+constexpr std::array<const char*, 4> kBlenderbotSpecials = {"__null__", "__start__", "__end__", "__unk__"};
+
+void stage(TokenizerSource& source, fb::NormalizerKind kind, CodeMap map = CodeMap::kNone) {
+  source.stages.emplace_back();
+  source.stages.back().rule.kind = kind;
+  source.stages.back().map = map;
+}
+void replace(TokenizerSource& source, const char* text, const char* content, uint32_t least = 0) {
+  stage(source, fb::NormalizerKind::replace);
+  source.stages.back().rule.text = text;
+  source.stages.back().rule.content = content;
+  source.stages.back().rule.least = least;
+}
+
+/// A line feed right behind a word that does not end with "'" is the word "__newln__".
+void read_blenderbot_lines(TokenizerSource& source) {
+  stage(source, fb::NormalizerKind::map, CodeMap::kBlanks);
+  replace(source, "\n", "\n", 2);
+  replace(source, "'\n", "'");
+  replace(source, " \n", " ");
+  stage(source, fb::NormalizerKind::strip);
+  source.stages.back().rule.left = true;
+  replace(source, "\n", " __ne\n");  // in two parts: a content is short
+  replace(source, "\n", "wln__ ");
+  stage(source, fb::NormalizerKind::map, CodeMap::kLowercase);
+}
+
+/// The vocabulary writes "low@@" where a word goes on, the merges "low</w>" where it ends: the model's tokens are written as the merges
+/// are. What only those name is unknown in texts.
+void read_blenderbot_tokens(TokenizerSource& source) {
+  constexpr std::string_view kGoesOn = "@@", kEnds = "</w>";
+  std::set<std::string> tokens;
+  for (auto& [token, id] : source.vocabulary) {
+    const auto is = [&token = token](const char* special) { return token == special; };
+    if (std::any_of(kBlenderbotSpecials.begin(), kBlenderbotSpecials.end(), is)) continue;
+    const bool goes_on = token.size() > kGoesOn.size() && std::string_view(token).substr(token.size() - 2) == kGoesOn;
+    token = goes_on ? token.substr(0, token.size() - kGoesOn.size()) : token + std::string(kEnds);
+    tokens.insert(token);
+  }
+  for (const auto& [left, right] : source.merges) {
+    for (const std::string& token : {left, right, left + right}) {
+      if (tokens.insert(token).second) source.hidden.push_back(token);
+    }
+  }
+}
+
+void read_blenderbot_small(TokenizerSource& source, ProblemList& problems) {
+  source.end_suffix = "</w>";
+  source.model.traits = text::kEndMarks | text::kCodePoints;
+  source.pad = kBlenderbotSpecials[0];
+  source.cls = kBlenderbotSpecials[1];
+  source.sep = kBlenderbotSpecials[2];
+  source.unknown = kBlenderbotSpecials[3];
+  for (const char* special : kBlenderbotSpecials) add(source, special, false);
+  read_blenderbot_lines(source);
+  read_blenderbot_tokens(source);
+  const Json words = {{"type", "Split"},
+                      {"pattern", {{"Regex", "'|[.,!?()][^\\s.,!?()']*|[^\\s.,!?()']+"}}},
+                      {"behavior", "Removed"},
+                      {"invert", true}};
+  bool bytes = false;
+  read_splitters({&words}, source, problems, &bytes);
+  set_decoder(source, text::kDecodeSuffix, text::kDecodeEndMarks, "</w>");
 }
 
 /// What transformers puts around the models of CLIP and GPT, whose tokens end words with "</w>".
@@ -132,8 +201,12 @@ void read_bpe_files(const Json& vocabulary, const std::string& merges, const Jso
                     name));
   }
   read_vocabulary_object(vocabulary, "tokens", source, problems);
-  read_merges(merges, source, problems);
+  const bool blenderbot = kin == Kin::kBlenderbotSmall;  // which leaves out the first line, and what follows the last
+  const size_t begin = blenderbot ? std::min(merges.find('\n'), merges.size()) : 0;
+  const size_t end = blenderbot ? merges.rfind('\n') : merges.size();
+  read_merges(merges.substr(begin, end == std::string::npos ? 0 : end - begin), source, problems);
   source.model.kind = fb::TokenModelKind::bpe;
+  if (blenderbot) return read_blenderbot_small(source, problems);
   if (kin == Kin::kClip || kin == Kin::kGpt) {
     read_end_suffix(kin, source);
     if (kin == Kin::kClip) set_roberta_template(source);

@@ -175,6 +175,13 @@ Table table_of(CodeMap map) {
     case CodeMap::kBertAccents:
       table.become(bert_changes(map));
       break;
+    case CodeMap::kBlanks:
+      for (const CodeRange& range : matched_by_blank()) {
+        for (uint32_t code = range.begin; code < range.end; ++code) {
+          if (code != ' ' && code != '\n') table.become({code, 1, ' '});
+        }
+      }
+      break;
   }
   return table;
 }

@@ -20,14 +20,14 @@ namespace bantam::convert {
 namespace {
 
 /// Whose settings a SentencePiece model has.
-enum class SpmKin { kXlmRoberta, kCamembert, kAlbert, kT5, kXlnet, kDeberta, kLlama, kMarian, kUnknown, kOther };
+enum class SpmKin { kXlmRoberta, kCamembert, kAlbert, kT5, kXlnet, kDeberta, kLlama, kMarian, kM2m, kUnknown, kOther };
 
 struct SpmName {
   std::string_view tokenizer;  // tokenizer_class
   std::string_view model;      // model_type of config.json
   SpmKin kin;
 };
-constexpr std::array<SpmName, 13> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-roberta", SpmKin::kXlmRoberta},
+constexpr std::array<SpmName, 14> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-roberta", SpmKin::kXlmRoberta},
                                                 {"XLMRobertaTokenizer", "xlm-roberta-xl", SpmKin::kXlmRoberta},
                                                 {"CamembertTokenizer", "camembert", SpmKin::kCamembert},
                                                 {"AlbertTokenizer", "albert", SpmKin::kAlbert},
@@ -39,7 +39,16 @@ constexpr std::array<SpmName, 13> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-rob
                                                 {"DebertaV2Tokenizer", "deberta-v3", SpmKin::kDeberta},
                                                 {"LlamaTokenizer", "llama", SpmKin::kLlama},
                                                 {"LlamaTokenizer", "mistral", SpmKin::kLlama},
-                                                {"MarianTokenizer", "marian", SpmKin::kMarian}}};
+                                                {"MarianTokenizer", "marian", SpmKin::kMarian},
+                                                {"M2M100Tokenizer", "m2m_100", SpmKin::kM2m}}};
+
+/// The languages of M2M-100, whose tokens have numbers behind the vocabulary in this order; those of its students of WMT 2021.
+constexpr std::string_view kM2mLanguages =
+    "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi "
+    "hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns "
+    "oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh "
+    "zu";
+constexpr std::string_view kWmtLanguages = "en ha is ja cs ru zh de";
 
 const Json& entry(const Json& json, const char* key) {
   static const Json kNull;
@@ -71,7 +80,7 @@ class SpmReader {
     kin_ = kin();
     check();
     if (!problems_.empty()) return;
-    if (kin_ == SpmKin::kMarian) {
+    if (is_numbered()) {
       read_numbered_pieces();
     } else {
       read_pieces();
@@ -81,6 +90,7 @@ class SpmReader {
       read_merges_of_pieces();
       read_llama_words();
     } else {
+      if (kin_ == SpmKin::kM2m && model_.type == SentencePieceModel::kBpe) read_merges_of_pieces();
       read_words();
     }
     if (!truth(config_, "add_prefix_space", true)) {  // no blank to leave out again
@@ -103,7 +113,9 @@ class SpmReader {
   }
 
   SpmKin kin() const {
-    if (file_.numbers.is_object()) return SpmKin::kMarian;
+    if (file_.numbers.is_object()) {
+      return file_.model_type.rfind("marian", 0) == 0 ? SpmKin::kMarian : SpmKin::kM2m;
+    }
     std::string name = string_of(entry(config_, "tokenizer_class"));
     if (name.size() > 4 && name.compare(name.size() - 4, 4, "Fast") == 0) name.resize(name.size() - 4);
     for (const SpmName& known : kSpmNames) {
@@ -123,6 +135,9 @@ class SpmReader {
     return t5 ? SpmKin::kT5 : SpmKin::kUnknown;
   }
 
+  /// A vocabulary beside the model says which piece has which number.
+  bool is_numbered() const { return kin_ == SpmKin::kMarian || kin_ == SpmKin::kM2m; }
+
   void check() {
     if (kin_ == SpmKin::kOther) {
       ++source_.unsupported;
@@ -136,8 +151,13 @@ class SpmReader {
       problems_.push_back(fmt::format("{}: pieces: there are none; is this a SentencePiece model?", file_.name));
     }
     constexpr std::array<const char*, 5> kTypes = {"of another kind", "Unigram", "BPE", "Word", "Char"};
+    if (kin_ == SpmKin::kM2m && !file_.numbers.is_object()) {
+      problems_.push_back(
+          fmt::format("{}: M2M100Tokenizer has a vocab.json beside it, which numbers its pieces; add it", file_.name));
+    }
     const bool llama = kin_ == SpmKin::kLlama;
-    if (model_.type != (llama ? SentencePieceModel::kBpe : SentencePieceModel::kUnigram)) {
+    const bool either = kin_ == SpmKin::kM2m && model_.type == SentencePieceModel::kBpe;
+    if (!either && model_.type != (llama ? SentencePieceModel::kBpe : SentencePieceModel::kUnigram)) {
       const bool known = model_.type >= 0 && model_.type < 5;
       unsupported("trainer_spec.model_type",
                   fmt::format("is {}; this version takes BPE with LlamaTokenizer, Unigram with others",
@@ -147,7 +167,8 @@ class SpmReader {
       problems_.push_back(fmt::format(
           "{}: it does not say where its special tokens go; name tokenizer_class in tokenizer_config.json: {} or {}",
           file_.name,
-          "XLMRobertaTokenizer, CamembertTokenizer, AlbertTokenizer, T5Tokenizer, XLNetTokenizer, DebertaV2Tokenizer",
+          "XLMRobertaTokenizer, CamembertTokenizer, AlbertTokenizer, T5Tokenizer, XLNetTokenizer, DebertaV2Tokenizer, "
+          "M2M100Tokenizer (with vocab.json)",
           "LlamaTokenizer (BPE)"));
     }
     if (model_.blanks_end_words) unsupported("trainer_spec.treat_whitespace_as_suffix", "true is not supported");
@@ -202,15 +223,18 @@ class SpmReader {
     }
   }
 
-  /// Marian's vocabulary numbers the pieces of two models, and languages. A token of the other model is one of this one's texts only
-  /// where it is a code point that this one does not know: MarianTokenizer looks that up, too.
+  /// A vocabulary numbers the pieces, Marian's those of two models and languages. A token of the other model is one of this one's
+  /// texts only where it is a code point that this one does not know: the tokenizers of both look that up, too. Pieces without a
+  /// number are unknown.
   void read_numbered_pieces() {
-    source_.model.kind = fb::TokenModelKind::unigram;
-    if (is_of_marian_itself() && model_.byte_fallback) {
-      source_.byte_fallback = true;
-      const uint32_t drops = model_.add_dummy_prefix ? text::kDecodeDropsFirst : 0u;
-      set_decoder(source_, text::kDecodePieces, text::kDecodeMarks | text::kDecodeByteFallback | drops);
-    }
+    const bool bpe = model_.type == SentencePieceModel::kBpe;
+    source_.model.kind = bpe ? fb::TokenModelKind::bpe : fb::TokenModelKind::unigram;
+    if (bpe) source_.model.traits = text::kCodePoints | text::kFuseUnknown;
+    source_.byte_fallback = is_of_marian_itself() && model_.byte_fallback;
+    const uint32_t bytes = source_.byte_fallback ? text::kDecodeByteFallback : 0u;
+    // SentencePiece leaves out all blanks that a text of pieces begins with.
+    set_decoder(source_, text::kDecodePieces, text::kDecodeMarks | bytes, "",
+                model_.add_dummy_prefix || !is_of_marian_itself() ? kAllBlanks : 0);
     read_vocabulary_object(file_.numbers, "vocabulary", source_, problems_);
     auto& vocabulary = source_.vocabulary;
     std::sort(vocabulary.begin(), vocabulary.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -222,7 +246,7 @@ class SpmReader {
       const bool read = normal || piece.kind == SentencePiece::kUserDefined;
       if (read) scores.emplace(piece.text, static_cast<double>(piece.score));
     }
-    size_t known = 0;
+    std::set<std::string_view> numbered;
     for (size_t i = 0; i < vocabulary.size(); ++i) {
       const std::string& text = vocabulary[i].first;
       if (vocabulary[i].second != static_cast<int64_t>(i)) {
@@ -231,16 +255,15 @@ class SpmReader {
         return;
       }
       const auto found = scores.find(text);
-      if (found != scores.end()) ++known;
+      numbered.insert(text);
       const bool code = !text.empty() && text.size() == text::code_size(static_cast<uint8_t>(text[0]));
       source_.silent.push_back(found == scores.end() && !code);
       source_.scores.push_back(found != scores.end() ? found->second : least - kUnknownPenalty);
     }
-    if (known < scores.size()) {
-      source_.notes.push_back(
-          fmt::format("{}: {} of {} pieces have no number in the vocabulary; texts with them are cut "
-                      "into smaller pieces, not into unknown ones as MarianTokenizer does",
-                      file_.name, scores.size() - known, scores.size()));
+    for (const SentencePiece& piece : model_.pieces) {
+      if (scores.count(piece.text) == 0 || !numbered.insert(piece.text).second) continue;
+      source_.hidden.push_back(piece.text);
+      source_.hidden_scores.push_back(static_cast<double>(piece.score));
     }
   }
 
@@ -349,15 +372,16 @@ class SpmReader {
     source_.cls = brackets ? "[CLS]" : xlnet ? "<cls>" : "<s>";
     source_.sep = brackets ? "[SEP]" : xlnet ? "<sep>" : "</s>";
     source_.mask = brackets ? "[MASK]" : "<mask>";
+    if (kin_ == SpmKin::kM2m) read_languages();
     read_added_tokens(config_, "tokenizer_config.json", source_, problems_);
-    const bool marian = kin_ == SpmKin::kMarian;  // its vocabulary says which there are
+    const bool marian = is_numbered();  // its vocabulary says which there are
     for (const SentencePiece& piece : model_.pieces) {
       const bool control = piece.kind == SentencePiece::kControl;
       if (!marian && (control || piece.kind == SentencePiece::kUserDefined)) add(piece.text, control, false);
     }
     const bool t5 = kin_ == SpmKin::kT5;
     for (const std::string* text : {&source_.cls, &source_.sep, &source_.unknown, &source_.pad}) {
-      if (text == &source_.cls && (t5 || marian)) continue;
+      if (text == &source_.cls && (t5 || kin_ == SpmKin::kMarian)) continue;
       if (text != &source_.pad || kin_ != SpmKin::kLlama) add(*text, true, false);
     }
     if (!t5 && !marian && kin_ != SpmKin::kLlama) add(source_.mask, true, kin_ != SpmKin::kDeberta);
@@ -373,6 +397,21 @@ class SpmReader {
     if (xlnet) {
       for (const char* text : {"<eop>", "<eod>"}) add(text, true, false);
     }
+  }
+
+  /// Their tokens, and the source's, which its texts begin with.
+  void read_languages() {
+    const std::string asked = string_of(entry(config_, "src_lang")), source = asked.empty() ? "en" : asked;
+    std::string_view codes = string_of(entry(config_, "language_codes")) == "wmt21" ? kWmtLanguages : kM2mLanguages;
+    for (size_t number = source_.vocabulary.size(); !codes.empty(); ++number) {
+      const std::string_view code = codes.substr(0, codes.find(' '));
+      codes.remove_prefix(std::min(code.size() + 1, codes.size()));
+      add(fmt::format("__{}__", code), true, false);
+      if (code == source) language_ = static_cast<int32_t>(number);
+    }
+    if (language_ >= 0) return;
+    problems_.push_back(
+        fmt::format("tokenizer_config.json: src_lang: \"{}\" is no language of M2M100Tokenizer; correct it", source));
   }
 
   void add(const std::string& text, bool special, bool lstrip) {
@@ -401,6 +440,10 @@ class SpmReader {
       case SpmKin::kMarian:
         source_.single = {first, sep};
         source_.pair = {first, Piece(-1, 1, 0), sep};
+        return;
+      case SpmKin::kM2m:
+        source_.single = {Piece(language_, -1, 0), first, sep};
+        source_.pair = {Piece(language_, -1, 0), first, Piece(-1, 1, 0), sep};
         return;
       case SpmKin::kT5:
         source_.single = {first, sep};
@@ -433,6 +476,7 @@ class SpmReader {
 
   static constexpr double kAvoided = 100;
   static constexpr double kUnknownPenalty = 10;  // as SentencePiece's own
+  static constexpr uint32_t kAllBlanks = 1U << 16;
   static constexpr uint32_t kUsualExtra = 100;
   static constexpr uint32_t kMostExtra = 10000;
 
@@ -443,6 +487,7 @@ class SpmReader {
   SentencePieceModel model_;
   SpmKin kin_ = SpmKin::kUnknown;
   std::set<std::string> added_;
+  int32_t language_ = -1;  // of M2M-100's sources
 };
 
 }  // namespace

@@ -29,6 +29,10 @@ void read_pieces(const fs::path& dir, TokenizerFiles& files) {
     if (!is_there(dir / name)) continue;
     files.pieces = SentencePieceFile{name, read_text_file(dir / name), "", {}};
     files.pieces->model_type = read_model_type(dir);
+    const auto named = files.config.find("tokenizer_class");
+    const bool says = named != files.config.end() && named->is_string();
+    const bool numbered = says ? named->get<std::string>() == "M2M100Tokenizer" : files.pieces->model_type == "m2m_100";
+    if (numbered && is_there(dir / "vocab.json")) files.pieces->numbers = read_json_object(dir / "vocab.json");
     return;
   }
 }

@@ -27,7 +27,17 @@ struct AddedSource {
 };
 
 /// Tables of what code points become (form_tables.h).
-enum class CodeMap { kNone, kCanonical, kCompatible, kLowercase, kStripAccents, kNmt, kBertText, kBertAccents };
+enum class CodeMap {
+  kNone,
+  kCanonical,
+  kCompatible,
+  kLowercase,
+  kStripAccents,
+  kNmt,
+  kBertText,
+  kBertAccents,
+  kBlanks  // white space but the line feed: a blank
+};
 
 /// A normaliser in a row of them.
 struct NormalStage {
@@ -53,6 +63,8 @@ struct TokenizerSource {
   bool trim_blanks = false;
   bool trim_prefix = false;
   std::vector<AddedSource> added;
+  std::vector<std::string> hidden;    // tokens that only the model knows, behind all others
+  std::vector<double> hidden_scores;  // unigram: theirs
 
   std::string decoder;  // the blob `decoder`; empty: tokens become text as usual for the model
 
@@ -117,7 +129,7 @@ void read_vocabulary_text(const std::string& text, const std::string& file, cons
                           const std::string& config_file, TokenizerSource& source, ProblemList& problems);
 
 /// Fills `source` from vocab.json and merges.txt, with the settings of the tokenizer that `config` (tokenizer_config.json) or else
-/// `model_type` (config.json) names: RoBERTa's, GPT-2's, CLIP's or GPT's.
+/// `model_type` (config.json) names: RoBERTa's, GPT-2's, CLIP's, GPT's or BlenderbotSmall's.
 void read_bpe_files(const Json& vocabulary, const std::string& merges, const Json& config,
                     const std::string& model_type, TokenizerSource& source, ProblemList& problems);
 
@@ -147,7 +159,7 @@ struct SentencePieceFile {
   std::string name;        // of the file
   std::string bytes;       //
   std::string model_type;  // of config.json, or nothing
-  Json numbers = {};       // of pieces, where a vocabulary beside it has them (Marian)
+  Json numbers = {};       // of pieces, where a vocabulary beside it has them (Marian, M2M-100)
 };
 
 /// Fills `source` from a SentencePiece model, with the settings of the tokenizer that `config` (tokenizer_config.json) names,

@@ -41,6 +41,7 @@ struct BeamText {
   float score = 0;
 };
 
+/// Of a file with a shortlist texts have words of the source's (Session::shortlist), unless there is a constraint.
 /// One search at a time goes on in a session, in its first contexts. Memory is the caller's.
 class BeamSearch {
  public:
@@ -54,7 +55,7 @@ class BeamSearch {
                void* memory, size_t size);
 
   /// A token more for every beam. After kOk: *done says whether the search has ended. A search may be left at any time.
-  /// kNoTokenAllowed: settings leave out all that the constraint allows.
+  /// kNoTokenAllowed: settings, with the constraint or shortlist, leave out all.
   Status step(bool* done);
 
   /// Texts that have ended so far, best first; at the end at least one.

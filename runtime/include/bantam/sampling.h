@@ -35,13 +35,18 @@ struct NextToken {
 };
 
 /// Chooses from `scores` [vocabulary], finite, which it changes. `history`: the tokens so far. kInvalidArgument: a setting is out of
-/// range. kNoTokenAllowed: settings leave out all that the constraint allows. Of scores with the same bits every machine chooses the same. O(vocabulary + history), with top_k or top_p some 30 times.
+/// range. kNoTokenAllowed: settings, with the constraint or shortlist, leave out all. Of scores with the same bits every machine chooses the same. O(vocabulary + history), with top_k or top_p some 30 times.
 Status choose_token(float* scores, uint32_t vocabulary, const int32_t* history, uint32_t history_count,
                     const Sampling& sampling, NextToken* out);
 
 /// The same from the output of the last run for what follows the last token of `sequence`; the history is that of its context, or the
-/// sequence itself. The output is changed: ask once a run. kNoSuchTask: the file is not for generating.
+/// sequence itself. The output is changed: ask once a run. Of a file with a shortlist the choice, and log_probability, is among the words
+/// that the sequence's source has there, unless a constraint says what may come or a token is forced. kNoSuchTask: the file is not for generating.
 Status next_token(Session& session, uint32_t sequence, const Sampling& sampling, NextToken* out);
+
+/// Leaves out the words that are not in the source's shortlist (Session::shortlist), so that probabilities are among the others: as
+/// next_token and BeamSearch do, for those who call choose_token. `scores` [vocabulary]. O(vocabulary).
+void keep_shortlist(const Session& session, uint32_t source, float* scores, uint32_t vocabulary);
 
 /// Does this token end a text, as the file says? O(such tokens).
 bool ends_text(const Model& model, int32_t id);

@@ -110,6 +110,19 @@ struct Batch {
   /// Of models that take features (Model::feature_width), which others must not be given: [tokens][feature_width] numbers, which stay
   /// where they are until run() has returned. Their ids may be null: all 0.
   const float* features = nullptr;
+  /// Of files with a shortlist: scores of words that are not in the one of a sequence's source are left out (-3e38), and where whole
+  /// panels of 16 are, not computed. For choices that keep to the shortlist, which are the same without.
+  bool listed = false;
+};
+
+/// Some of the words 0 to `words` - 1.
+struct WordSet {
+  const uint32_t* bits = nullptr;  // word w: bit w % 32 of bits[w / 32]; null: all tokens
+  uint32_t words = 0;
+
+  bool has(uint32_t word) const {
+    return bits == nullptr || (word < words && (bits[word / 32] >> word % 32 & 1u) != 0);
+  }
 };
 
 /// An output of the last run: rows x width f32, `stride` floats from row to row.
@@ -149,6 +162,9 @@ class Session {
   Status encode(const Batch& batch);
   /// Tokens of a source; 0: there is none yet.
   uint32_t source_length(uint32_t source) const;
+  /// Of files with a shortlist, the words that what is made of this source may have, until it is read over; all tokens where there is
+  /// no shortlist, or no such source yet. Choices (next_token, BeamSearch) are among them; run() gives the scores of all but with Batch::listed.
+  WordSet shortlist(uint32_t source) const;
 
   /// Tokens in a context; 0 of numbers that are none. run(batch) adds to them, and run() of texts begins the first ones anew.
   uint32_t context_length(uint32_t context) const;

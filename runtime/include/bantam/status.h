@@ -33,7 +33,7 @@ enum class Status : int32_t {
   kUnavailable = 19,      // ISA or back end asked for is not available on this machine
   kIo = 20,               // host only: reading or mapping a file failed
   kInternal = 21,
-  kNoTokenAllowed = 22,  // settings of a choice leave out all that its constraint allows
+  kNoTokenAllowed = 22,  // settings of a choice, with its constraint, leave out all
 };
 
 /// One short English sentence, static storage, never null; unknown values give "unknown status".

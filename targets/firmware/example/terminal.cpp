@@ -258,7 +258,7 @@ class Answerer {
     Batch batch;
     batch.ids = ids;
     batch.tokens = count;
-    batch.last_rows = true;
+    batch.last_rows = batch.listed = true;
     return session_.run(batch);
   }
 
