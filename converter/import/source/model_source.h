@@ -28,9 +28,9 @@ struct ModelSource {
 
 /// What of a directory is taken.
 struct SourceOptions {
-  std::filesystem::path entities;   // of a model with a table of them, a file of the names of those to keep; "": all
-  std::filesystem::path shortlist;  // of Marian's own directories; "": what lies there, "none": none
-  std::string tower;                // of a directory of two models, "text" or "vision"
+  std::filesystem::path entities = {};   // of a model with a table of them, names of those to keep; "": all
+  std::filesystem::path shortlist = {};  // of Marian's own directories; "": what lies there, "none": none
+  std::string tower = {};                // of a directory of two models, "text" or "vision"
 };
 
 /// Reads config.json, the tokenizer's files and the headers of the weights. Throws Error for a directory that is not there,
