@@ -93,13 +93,16 @@ class Recipe(CommandTest):
         found = self.recipe("--entities", names, source="knowledge-ernie-typing")
         self.assertEqual(found, "weights=i8 entities=sha256:...")
 
+    def test_towers(self):
+        self.assertEqual(self.recipe("--tower", "text", source="../clip"), "weights=i8 tower=text")
+
     def test_no_option_is_forgotten(self):
         """A new option of convert belongs into one of the lists above."""
         text = self.ok("convert", "--help").decode()
         offered = set(re.findall(r"^ +(?:-\w,)?(--[\w-]+)", text, re.MULTILINE))
         covered = {word for options, _ in DECIDING + SCORES for word in map(str, options) if word.startswith("--")}
         self.assertEqual(
-            offered - covered - ELSEWHERE - OWN - {"--calibrate-scores", "--entities", "--shortlist"}, set()
+            offered - covered - ELSEWHERE - OWN - {"--calibrate-scores", "--entities", "--shortlist", "--tower"}, set()
         )
 
 
