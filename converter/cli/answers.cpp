@@ -17,10 +17,6 @@ using convert::TextPositions;
 
 namespace {
 
-std::string slice(const std::string& text, Offset span) {
-  return span.end <= text.size() && span.begin <= span.end ? text.substr(span.begin, span.end - span.begin) : "";
-}
-
 bool has(const Prediction& prediction, uint32_t parts) { return (prediction.parts & parts) != 0; }
 
 std::string range(const TextPositions& positions, Offset span) {
@@ -224,6 +220,10 @@ void put_span(const Input& input, const Prediction& prediction, PositionUnit uni
 }
 
 }  // namespace
+
+std::string slice(const std::string& text, Offset span) {
+  return span.end <= text.size() && span.begin <= span.end ? text.substr(span.begin, span.end - span.begin) : "";
+}
 
 void require_answer(const Predictor& predictor, const Input& input, const Prediction& prediction) {
   if (!has(prediction, kMasksPart) || !prediction.masks.empty()) return;

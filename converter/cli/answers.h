@@ -10,6 +10,9 @@ namespace bantam::cli {
 
 using convert::label_name;
 
+/// The part of a text; "" where the span does not lie in it.
+std::string slice(const std::string& text, Offset span);
+
 /// Throws (kInvalid) where a text cannot have an answer: fill without a mask. To be called before the two below.
 void require_answer(const Predictor& predictor, const Input& input, const Prediction& prediction);
 

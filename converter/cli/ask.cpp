@@ -6,6 +6,7 @@
 
 #include "base/is_there.h"
 #include "base/text_positions.h"
+#include "cli/answers.h"
 #include "cli/appearance.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -79,14 +80,13 @@ void show(const AskArguments& arguments, const std::string& question, const std:
     for (size_t i = 0; i < shown; ++i) {
       const Finding& f = findings[i];
       const TextPositions positions(f.text, unit);
-      object["answers"].push_back(
-          {{"answer", f.text.substr(f.answer.span.begin, f.answer.span.end - f.answer.span.begin)},
-           {"start", positions.at(f.answer.span.begin)},
-           {"end", positions.at(f.answer.span.end)},
-           {"score", f.score},
-           {"line", f.passage.entry + 1},
-           {"similarity", f.passage.score},
-           {"text", f.text}});
+      object["answers"].push_back({{"answer", slice(f.text, f.answer.span)},
+                                   {"start", positions.at(f.answer.span.begin)},
+                                   {"end", positions.at(f.answer.span.end)},
+                                   {"score", f.score},
+                                   {"line", f.passage.entry + 1},
+                                   {"similarity", f.passage.score},
+                                   {"text", f.text}});
     }
     object["passages"] = passages;
     object["truncated"] = truncated;
@@ -97,9 +97,7 @@ void show(const AskArguments& arguments, const std::string& question, const std:
     if (shown == 0) out().print("{}{}\n", indent, dim(fmt::format("(no answer in the {} nearest texts)", passages)));
     for (size_t i = 0; i < shown; ++i) {
       const Finding& f = findings[i];
-      const Offset span = f.answer.span;
-      out().print("{}{:7.4f}{}  {}\n", indent, f.score, bar(f.score),
-                  bold(printable(f.text.substr(span.begin, span.end - span.begin))));
+      out().print("{}{:7.4f}{}  {}\n", indent, f.score, bar(f.score), bold(printable(slice(f.text, f.answer.span))));
       out().print("{}{}\n", indent, dim(fmt::format("line {}: {}", f.passage.entry + 1, printable(f.text))));
     }
     if (truncated) out().print("{}{}\n", indent, dim("(truncated: the ends of some texts were not read)"));
@@ -124,11 +122,7 @@ void run_ask(AskArguments& arguments) {
   options.stride = run.stride;
   Predictor reader(reader_engine, kSpanPart, options);
   TextSource source(run.texts, run.file, warn, show_prompt);
-  const bool several = is_stream(run.texts, run.file) && !convert::input_is_typed();
-  const auto next = [&](Input* input) {
-    *input = {};
-    return source.next(&input->first);
-  };
+  const bool several = has_headings(run);
   const auto answer = [&](const std::vector<Input>& questions) {
     const std::string& question = questions[0].first;
     const Prediction query = predictor.predict(questions).at(0);
@@ -144,7 +138,7 @@ void run_ask(AskArguments& arguments) {
     const size_t passages = findings.size();
     show(arguments, question, judged(std::move(findings)), passages, truncated, several);
   };
-  answer_stream(run, {next, answer});
+  answer_stream(run, {one_by_one(source), answer});
 }
 
 }  // namespace

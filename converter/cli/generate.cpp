@@ -156,16 +156,12 @@ void run_generate(GenerateArguments& arguments) {
     if (arguments.generate.form.is_given()) arguments.generate.stop = stop;
   }
   const Decoding decoding = convert::resolve_decoding(file.model(), arguments.generate);
-  const bool several = is_stream(run.texts, run.file) && !convert::input_is_typed();
+  const bool several = has_headings(run);
   const uint32_t texts = !lines || !several || decoding.has_beams() ? 1 : arguments.batch;
   Engine engine(file, convert::with_contexts(file.model(), decoding, run.engine, texts, arguments.context));
   run.engine.batch = texts;
   TextSource source(run.texts, run.file, warn, show_prompt);
-  answer_stream(run, {[&](Input* input) {
-                        *input = {};
-                        return source.next(&input->first);
-                      },
-                      [&](const std::vector<Input>& inputs) {
+  answer_stream(run, {one_by_one(source), [&](const std::vector<Input>& inputs) {
                         if (lines) return show_lines(arguments, engine, decoding, inputs);
                         for (const Input& input : inputs) show_one(arguments, engine, decoding, input.first, several);
                       }});

@@ -104,13 +104,6 @@ class Judge {
   uint32_t count_;
 };
 
-/// Probability of `label` among `count` logits.
-float softmax_at(const std::vector<float>& logits, uint32_t label) {
-  double sum = 0;
-  for (const float v : logits) sum += std::exp(double{v} - double{logits[label]});
-  return static_cast<float>(1 / sum);
-}
-
 struct RankArguments {
   RunOptions run;  // texts: the query, then candidates
   std::string label;
@@ -209,6 +202,12 @@ void run_rank(const RankArguments& arguments) {
 
 }  // namespace
 
+float softmax_at(const std::vector<float>& logits, uint32_t label) {
+  double sum = 0;
+  for (const float v : logits) sum += std::exp(double{v} - double{logits[label]});
+  return static_cast<float>(1 / sum);
+}
+
 std::string hypothesis_of(const std::string& pattern, const char* usual, const std::string& label) {
   std::string hypothesis = pattern.empty() ? usual : pattern;
   const size_t place = hypothesis.find(kPlace);
@@ -257,9 +256,9 @@ void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
   uint32_t denied = judge.find_beginning("contra");
   if (denied == judge.count() || denied == holds) denied = holds == 0 ? judge.count() - 1 : 0;
   TextSource source(options.texts, options.file, warn, show_prompt);
-  const bool several_texts = is_stream(options.texts, options.file) && !convert::input_is_typed();
-  RunOptions one_by_one = options;  // a text is a batch of its own: its labels
-  one_by_one.engine.batch = 1;
+  const bool several_texts = has_headings(options);
+  RunOptions each_alone = options;  // a text is a batch of its own: its labels
+  each_alone.engine.batch = 1;
   const auto answer = [&](const std::vector<Input>& texts) {
     std::vector<Input> pairs;
     for (const std::string& label : asked.labels) {
@@ -277,11 +276,7 @@ void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
     }
     show_scored_labels(options, texts[0].first, asked.labels, scores, truncated, several_texts);
   };
-  answer_stream(one_by_one, {[&](Input* input) {
-                               *input = {};
-                               return source.next(&input->first);
-                             },
-                             answer});
+  answer_stream(each_alone, {one_by_one(source), answer});
 }
 
 void add_rank(Program& program) {

@@ -14,9 +14,11 @@ struct ZeroShot {
   std::string hypothesis;           // where a label takes the place of {}; empty: the usual one
   std::string entailment;           // the model's label that says so; empty: the one called entailment
   bool several = false;             // each label is judged alone
-  std::string
-      label_model;  // a file whose vectors of labels lie beside the model's vectors; empty: the model judges pairs
+  std::string label_model;          // a file whose vectors lie beside the model's; empty: the model judges pairs
 };
+
+/// Probability of the score of number `label` among all: its share of their softmax.
+float softmax_at(const std::vector<float>& scores, uint32_t label);
 
 /// The hypothesis about a label: `pattern`, or `usual` where that is empty. Fails (usage) where it has no place for a label.
 std::string hypothesis_of(const std::string& pattern, const char* usual, const std::string& label);

@@ -151,12 +151,8 @@ void run_keywords(KeywordArguments& arguments) {
     show_keywords(arguments, join_texts(source), embedder, stop, false);
     return;
   }
-  const bool several = is_stream(run.texts, run.file) && !convert::input_is_typed();
-  answer_stream(run, {[&](Input* input) {
-                        *input = {};
-                        return source.next(&input->first);
-                      },
-                      [&](const std::vector<Input>& texts) {
+  const bool several = has_headings(run);
+  answer_stream(run, {one_by_one(source), [&](const std::vector<Input>& texts) {
                         for (const Input& text : texts) show_keywords(arguments, text.first, embedder, stop, several);
                       }});
 }

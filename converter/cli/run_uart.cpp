@@ -61,9 +61,7 @@ void run_frames(const RunOptions& options) {
   const convert::ImageBatch images(file.model());
   convert::TextSource source(options.texts, options.file, warn, show_prompt);
   for (std::string path; source.next(&path);) {
-    std::string line;
-    for (const uint8_t byte : images.pixels_of(path)) line += fmt::format("{:02x}", byte);
-    out().print("{}\n", line);
+    out().print("{:02x}\n", fmt::join(images.pixels_of(path), ""));
   }
   out().flush();
 }

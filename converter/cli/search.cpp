@@ -177,12 +177,8 @@ void run_search(SearchArguments& arguments) {
   Engine engine(file, run.engine);
   Predictor predictor(engine, parts, {});
   TextSource source(run.texts, run.file, warn, show_prompt);
-  const bool several = is_stream(run.texts, run.file) && !convert::input_is_typed();
-  answer_stream(run, {[&](Input* input) {
-                        *input = {};
-                        return source.next(&input->first);
-                      },
-                      [&](const std::vector<Input>& texts) {
+  const bool several = has_headings(run);
+  answer_stream(run, {one_by_one(source), [&](const std::vector<Input>& texts) {
                         const std::vector<Prediction> queries = predictor.predict(texts);
                         for (size_t i = 0; i < texts.size(); ++i) {
                           show_found(

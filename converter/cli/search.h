@@ -14,7 +14,7 @@ namespace bantam::cli {
 /// Fails (kInvalid) unless the index in `path` was made with the file `model`: vectors of two models cannot be compared.
 void require_same_model(const convert::SearchIndex& index, const std::string& path, const std::string& model);
 
-/// find_nearest for the vector that `predictor`'s model makes of a text. Fails (kInvalid) where the index's are not as wide.
+/// find_nearest for the vector in `query`. Fails (kInvalid) where those of the index, in `path`, are not as wide.
 std::vector<convert::Found> find_texts(const convert::SearchIndex& index, const std::string& path,
                                        const convert::Prediction& query, uint32_t top, Isa isa);
 

@@ -77,6 +77,17 @@ bool is_stream(const std::vector<std::string>& texts, const std::string& file) {
   return texts.size() > 1 || !file.empty() || std::find(texts.begin(), texts.end(), "-") != texts.end();
 }
 
+bool has_headings(const RunOptions& options) {
+  return is_stream(options.texts, options.file) && !convert::input_is_typed();
+}
+
+std::function<bool(Input*)> one_by_one(convert::TextSource& source) {
+  return [&source](Input* input) {
+    *input = {};
+    return source.next(&input->first);
+  };
+}
+
 void answer_stream(const RunOptions& options, const Stream& stream) {
   Answers answers(options, stream);
   std::vector<Input> batch;

@@ -7,11 +7,18 @@
 #include <vector>
 
 #include "cli/run.h"
+#include "run/text_source.h"
 
 namespace bantam::cli {
 
 /// Do texts come one after another, so that one which cannot be answered does not end the command?
 bool is_stream(const std::vector<std::string>& texts, const std::string& file);
+
+/// Are several answers to be expected, so that each needs its text above it? Not of texts that a person types.
+bool has_headings(const RunOptions& options);
+
+/// Stream::next of texts that stand alone. `source` outlives it.
+std::function<bool(Input*)> one_by_one(convert::TextSource& source);
 
 /// Where texts come from and where they go.
 struct Stream {

@@ -136,16 +136,16 @@ std::string config(const Project& project) {
 std::string readme(const Project& project, const Linked& linked) {
   const std::string name = to_string(project.model.name());
   const std::string licence = to_string(project.model.licence());
+  const std::string source = convert::shell_word(project.source);
+  const bool pixels = pixel_bytes(project.model) != 0;
   return fmt::format(
       kReadme, fmt::arg("target", project.target.name),
-      fmt::arg("name", name.empty() ? "A model" : convert::markdown_text(name)),
-      fmt::arg("source", convert::shell_word(project.source)), fmt::arg("tokens", text_tokens(project.options)),
-      fmt::arg("model_bytes", project.file.size()), fmt::arg("words", fmt::join(linked.words, ", ")),
-      fmt::arg("input", pixel_bytes(project.model) != 0 ? "pixels" : "text"),
-      fmt::arg("frames", pixel_bytes(project.model) == 0
-                             ? ""
-                             : fmt::format("bantam run {} IMAGE... --frame > lines.txt   # pixels, a line each\n",
-                                           project.source)),
+      fmt::arg("name", name.empty() ? "A model" : convert::markdown_text(name)), fmt::arg("source", source),
+      fmt::arg("tokens", text_tokens(project.options)), fmt::arg("model_bytes", project.file.size()),
+      fmt::arg("words", fmt::join(linked.words, ", ")), fmt::arg("input", pixels ? "pixels" : "text"),
+      fmt::arg(
+          "frames",
+          pixels ? fmt::format("bantam run {} IMAGE... --frame > lines.txt   # pixels, a line each\n", source) : ""),
       fmt::arg("licence", licence.empty() ? "not stated in the file" : convert::markdown_text(licence)));
 }
 

@@ -35,8 +35,6 @@ struct Window {
   uint32_t count[2];
 };
 
-/// Writes the template's tokens, and those of the texts that lie in the window, from out[0] on.
-/// `counts`, if given, receives the number of tokens of each text in full.
 /// What only the model knows is unknown.
 [[maybe_unused]] void replace_hidden(const fb::TokenModel& model, int32_t* ids, uint32_t count) {
   const uint32_t from = model.hidden_from();
@@ -45,6 +43,8 @@ struct Window {
   }
 }
 
+/// Writes the template's tokens, and those of the texts that lie in the window, from out[0] on.
+/// `counts`, if given, receives the number of tokens of each text in full.
 void write(const Tables& tables, const Text texts[2], bool pair, bool add_special, const Window& window,
            const TokenBuffer& out, uint32_t* counts) {
   const auto* pieces = pair ? tables.source->pair() : tables.source->single();

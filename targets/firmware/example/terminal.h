@@ -1,5 +1,6 @@
-// Terminal: bytes of lines in, one line of answer out for each. A line is a text, or of a model of images the pixels of one. The same source answers on the device and in
-// `bantam run --uart`, so that both print the same bytes; docs/firmware.md states the format. No heap, no printf.
+// Terminal: bytes of lines in, one line of answer out for each. A line is a text, or of a model of images the pixels of one. The same
+// source answers on the device and in `bantam run --uart`, so that both print the same bytes; docs/firmware.md states the format. No
+// heap, no printf.
 #ifndef BANTAM_FIRMWARE_TERMINAL_H_
 #define BANTAM_FIRMWARE_TERMINAL_H_
 
