@@ -378,27 +378,38 @@ auto with_files(const Work& work) {
   }
 }
 
+constexpr const char* kOneModel = "holds one model";
+
+/// Fails (usage) where an option was given that is not for such a directory.
+void refuse_option(const char* option, const fs::path& given, const fs::path& directory, const char* why) {
+  if (given.empty()) return;
+  throw Error(ExitCode::kUsage, fmt::format("{}: {} {}; leave it out", option, directory.string(), why));
+}
+
+/// A directory that is not as transformers writes it; nothing where it may be.
+std::optional<ModelSource> open_own_kind(const fs::path& directory, const SourceOptions& options) {
+  const bool marian = is_marian(directory);
+  if (!marian) {
+    check_directory(directory);
+    refuse_option("--shortlist", options.shortlist, directory, "is no directory of Marian's own");
+  }
+  if (is_knowledge_ernie(directory)) return open_knowledge_ernie(directory, options.entities);
+  refuse_option("--entities", options.entities, directory, "has no table of entities");
+  if (marian) return open_marian(directory, options.shortlist);
+  if (is_word_vectors(directory)) return open_word_vectors(directory);
+  if (is_static_embeddings(directory)) return open_static_embeddings(directory);
+  if (is_gliner(directory)) return open_gliner(directory);
+  return std::nullopt;
+}
+
 }  // namespace
 
 ModelSource open_model_source(const fs::path& directory, const SourceOptions& options) {
   return with_files([&] {
-    const auto refuse_option = [&](const char* option, const fs::path& given, const char* why) {
-      if (given.empty()) return;
-      throw Error(ExitCode::kUsage, fmt::format("{}: {} {}; leave it out", option, directory.string(), why));
-    };
-    const bool towers = has_towers(directory);
-    if (!towers) refuse_option("--tower", options.tower, "holds one model");
-    const bool marian = is_marian(directory);
-    if (!marian) {
-      check_directory(directory);
-      refuse_option("--shortlist", options.shortlist, "is no directory of Marian's own");
+    if (std::optional<ModelSource> own = open_own_kind(directory, options)) {
+      refuse_option("--tower", options.tower, directory, kOneModel);
+      return *std::move(own);
     }
-    if (is_knowledge_ernie(directory)) return open_knowledge_ernie(directory, options.entities);
-    refuse_option("--entities", options.entities, "has no table of entities");
-    if (marian) return open_marian(directory, options.shortlist);
-    if (is_word_vectors(directory)) return open_word_vectors(directory);
-    if (is_static_embeddings(directory)) return open_static_embeddings(directory);
-    if (is_gliner(directory)) return open_gliner(directory);
     ModelSource source;
     source.root = directory;
     source.directory = transformer_directory(directory);
@@ -407,7 +418,11 @@ ModelSource open_model_source(const fs::path& directory, const SourceOptions& op
     source.checkpoint = std::make_shared<const Checkpoint>(source.directory);
     source.tokenizer = read_tokenizer_files(source.directory);
     for (const auto& file : source.checkpoint->files()) source.weight_files.push_back(file->path());
-    if (towers) source.config = tower_settings(source.config, options.tower);
+    if (has_towers(source.config)) {
+      source.config = tower_settings(source.config, options.tower);
+    } else {
+      refuse_option("--tower", options.tower, directory, kOneModel);
+    }
     std::vector<std::string> tensors;
     for (const auto& tensor : source.checkpoint->tensors()) tensors.push_back(tensor.first);
     if (const Family* family = find_published(source.config, tensors)) {

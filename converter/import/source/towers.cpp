@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/is_there.h"
 
 namespace bantam::convert {
 
-bool has_towers(const std::filesystem::path& directory) {
-  const std::filesystem::path file = directory / "config.json";
-  if (!is_there(file)) return false;
-  const Json config = read_json_object(file);
+bool has_towers(const Json& config) {
   const auto type = config.find("model_type");
   return type != config.end() && type->is_string() && type->get<std::string>() == "clip";
 }

@@ -2,15 +2,14 @@
 #ifndef BANTAM_CONVERTER_IMPORT_SOURCE_TOWERS_H_
 #define BANTAM_CONVERTER_IMPORT_SOURCE_TOWERS_H_
 
-#include <filesystem>
 #include <string>
 
 #include "base/json_file.h"
 
 namespace bantam::convert {
 
-/// True when config.json of `directory` describes both towers; false where there is none. Throws Error where it is no JSON.
-bool has_towers(const std::filesystem::path& directory);
+/// Does config.json describe both towers?
+bool has_towers(const Json& config);
 
 /// The settings of the tower called "text" or "vision", as transformers writes them for that tower alone. Throws Error (usage) where
 /// `tower` names none, which says how to choose; (invalid) where config.json lacks its settings.
