@@ -198,27 +198,9 @@ class Refused(CommandTest):
         shutil.copy(GOLDEN / APART / "lex.bin", lists)
         self.refuse(4, ["lex.bin", "288", "38", "--shortlist none"])
         out = self.directory / "x.bantam"
-        self.fails(
-            3,
-            "convert",
-            self.source,
-            "-o",
-            out,
-            "--shortlist",
-            "no.bin",
-            says=["no.bin"],
-        )
         text = self.write("lex.s2t", "der the 0.5\n")
-        self.fails(
-            4,
-            "convert",
-            self.source,
-            "-o",
-            out,
-            "--shortlist",
-            text,
-            says=["lex.s2t", "marian-conv"],
-        )
+        for code, named, says in ((3, "no.bin", ["no.bin"]), (4, text, ["lex.s2t", "marian-conv"])):
+            self.fails(code, "convert", self.source, "-o", out, "--shortlist", named, says=says)
         lists.write_bytes(data)
         (self.source / "config.yml").unlink()
         shutil.copy(lists, self.source / "lex.second.bin")

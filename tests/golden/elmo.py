@@ -4,16 +4,10 @@ import json
 import pathlib
 
 import torch
+from tags import INTENTS, TAGS, classes, labels_of
 
 VOCABULARY = 47
-TAGS = ["O", "B-room", "I-room", "B-level", "I-level"]
-INTENTS = ["on", "off", "dim"]
-TAG, CLASSIFY, MODEL, JOINT = (
-    "ElmoForTokenClassification",
-    "ElmoForSequenceClassification",
-    "ElmoModel",
-    "JointElmoForIntentAndSlots",
-)
+TAG, CLASSIFY, MODEL, JOINT = classes("Elmo")
 LETTERS = ["<pad>", "<unk>", "<w>", "</w>", *"abdeiklmnorst"]
 BYTES = dict(embedding_size=5, filters=[[1, 4], [2, 7], [3, 9]], max_word_length=9)
 LISTED = dict(
@@ -205,12 +199,8 @@ def make(directory, crf, randomize, seed):
         "embedding_size": settings.get("proj_size") or settings["hidden_size"],
         "max_length": 24,
         **settings,
+        **labels_of(kind),
     }
-    if kind == JOINT:
-        config.update(intent_labels=INTENTS, slot_labels=TAGS)
-    elif kind != MODEL:
-        labels = TAGS if kind == TAG else ["red", "green", "blue"]
-        config["id2label"] = {str(i): label for i, label in enumerate(labels)}
     model = Elmo(config, None, bias, mixes)
     if directory.name.endswith("crf"):
         model.crf = crf(len(TAGS))

@@ -34,7 +34,7 @@ import shaw
 import textcnn
 import translation
 from decoders import DECODER_MODELS, TOKENS
-from tags import FIVE_TAGS, TAGS
+from tags import FIVE_TAGS, INTENTS, TAGS
 
 VOCABULARY = 211
 POSITIONS = 40
@@ -61,7 +61,6 @@ SMALL = dict(
     type_vocab_size=2,
 )
 XLNET = dict(vocab_size=61, d_model=18, n_head=3, n_layer=1, d_inner=28)
-INTENTS = ["on", "off", "dim"]
 
 # name: class, settings beside the shape, stored type, most tokens whose answers are committed
 MODELS = {

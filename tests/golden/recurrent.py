@@ -4,16 +4,10 @@ import json
 import pathlib
 
 import torch
+from tags import INTENTS, TAGS, classes, labels_of
 
 VOCABULARY = 61
-TAGS = ["O", "B-room", "I-room", "B-level", "I-level"]
-INTENTS = ["on", "off", "dim"]
-TAG, CLASSIFY, MODEL, JOINT = (
-    "RecurrentForTokenClassification",
-    "RecurrentForSequenceClassification",
-    "RecurrentModel",
-    "JointRecurrentForIntentAndSlots",
-)
+TAG, CLASSIFY, MODEL, JOINT = classes("Recurrent")
 
 # name: class, settings, biases
 LAYOUTS = {
@@ -113,12 +107,8 @@ def make(directory, crf, randomize, seed):
         "embedding_size": 18,
         "max_length": 24,
         **settings,
+        **labels_of(kind),
     }
-    if kind == JOINT:
-        config.update(intent_labels=INTENTS, slot_labels=TAGS)
-    elif kind != MODEL:
-        labels = TAGS if kind == TAG else ["red", "green", "blue"]
-        config["id2label"] = {str(i): label for i, label in enumerate(labels)}
     model = Recurrent(config, bias)
     if directory.name.endswith("crf"):
         model.crf = crf(len(TAGS))

@@ -15,6 +15,7 @@
 #include "bantam/beams.h"
 #include "bantam/sampling.h"
 #include "golden/decoder.h"
+#include "golden/model_bytes.h"
 #include "tests/every_isa.h"
 #include "tests/session/edit_file.h"
 
@@ -216,19 +217,6 @@ INSTANTIATE_TEST_SUITE_P(Students, Shortlists, ::testing::ValuesIn(kListed), [](
 
 // ---------------------------------------------------------------------------------------- hostile files
 
-std::vector<uint8_t> file_of(const char* name) {
-  convert::TypeOptions types;
-  types.weights = fb::DType::i8;
-  const convert::FileBytes bytes = convert::build(convert::import_hugging_face(model_directory(name)), types);
-  return {bytes.data(), bytes.data() + bytes.size()};
-}
-
-Status open(const std::vector<uint8_t>& file, Fault* fault) {
-  const testing::FileBytes aligned(file);
-  Model model;
-  return Model::open(aligned.data(), aligned.size(), &model, fault);
-}
-
 using Edit = std::function<void(fb::ShortlistT& lists, uint32_t* begins, uint8_t* bytes)>;
 
 void move_lists(fb::ShortlistT& lists, uint64_t offset, uint64_t size, uint32_t segment = 0) {
@@ -268,16 +256,16 @@ const std::pair<const char*, Edit> kEdits[] = {
 };
 
 TEST(HostileShortlists, AreRefusedWithAReason) {
-  const std::vector<uint8_t> file = file_of("marian-ssru-apart");
+  const std::vector<uint8_t> file = model_bytes("marian-ssru-apart", fb::DType::i8);
   Fault fault;
-  ASSERT_EQ(open(testing::edit_file(file, [](auto&, auto&) {}), &fault), Status::kOk) << fault.what;
+  ASSERT_EQ(open_bytes(testing::edit_file(file, [](auto&, auto&) {}), &fault), Status::kOk) << fault.what;
   for (const auto& [name, edit] : kEdits) {
     const auto apply = [&edit = edit](fb::ModelT& m, std::vector<uint8_t>& data) {
       fb::ShortlistT& lists = *m.task->shortlist;
       uint8_t* begins = data.data() + lists.lists->offset();
       edit(lists, reinterpret_cast<uint32_t*>(begins), begins + 4 * (size_t{lists.source_words} + 1));
     };
-    EXPECT_EQ(open(testing::edit_file(file, apply), &fault), Status::kCorrupt) << name;
+    EXPECT_EQ(open_bytes(testing::edit_file(file, apply), &fault), Status::kCorrupt) << name;
     EXPECT_NE(std::string(fault.what).find("shortlist"), std::string::npos) << name << ": " << fault.what;
   }
 }
@@ -285,18 +273,21 @@ TEST(HostileShortlists, AreRefusedWithAReason) {
 TEST(HostileShortlists, EndsAreListedAndDecodersHaveNone) {
   Fault fault;
   const auto other_end = [](fb::ModelT& m, std::vector<uint8_t>&) { m.task->end_ids = {0, 9}; };
-  EXPECT_EQ(open(testing::edit_file(file_of("marian-ssru"), other_end), &fault), Status::kCorrupt);
+  EXPECT_EQ(open_bytes(testing::edit_file(model_bytes("marian-ssru", fb::DType::i8), other_end), &fault),
+            Status::kCorrupt);
   EXPECT_NE(std::string(fault.what).find("ends a text"), std::string::npos);
   const auto other_task = [](fb::ModelT& m, std::vector<uint8_t>&) {
     m.task->kind = fb::TaskKind::none;
     m.task->generations.clear();
   };
-  EXPECT_EQ(open(testing::edit_file(file_of("marian-ssru"), other_task), &fault), Status::kCorrupt);
+  EXPECT_EQ(open_bytes(testing::edit_file(model_bytes("marian-ssru", fb::DType::i8), other_task), &fault),
+            Status::kCorrupt);
   EXPECT_NE(std::string(fault.what).find("generates"), std::string::npos) << fault.what;
   const auto lists = [](fb::ModelT& m, std::vector<uint8_t>&) {
     m.task->shortlist = std::make_unique<fb::ShortlistT>();
   };
-  EXPECT_EQ(open(testing::edit_file(file_of("gpt2-generate"), lists), &fault), Status::kCorrupt);
+  EXPECT_EQ(open_bytes(testing::edit_file(model_bytes("gpt2-generate", fb::DType::i8), lists), &fault),
+            Status::kCorrupt);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "format/header.h"
 #include "golden/decoder.h"
+#include "golden/model_bytes.h"
 #include "graph/access.h"
 #include "tests/every_isa.h"
 #include "tests/session/edit_file.h"
@@ -468,28 +469,15 @@ const std::pair<const char*, Edit> kTokenEdits[] = {
     {"another output", [](auto& m) { align(m).outputs[0] = align(m).inputs[0]; }},
 };
 
-std::vector<uint8_t> file_of(const char* name, fb::DType weights) {
-  convert::TypeOptions types;
-  types.weights = weights;
-  const convert::FileBytes bytes = convert::build(convert::import_hugging_face(model_directory(name)), types);
-  return {bytes.data(), bytes.data() + bytes.size()};
-}
-
-Status open(const std::vector<uint8_t>& file, Fault* fault) {
-  const testing::FileBytes aligned(file);
-  Model model;
-  return Model::open(aligned.data(), aligned.size(), &model, fault);
-}
-
 template <size_t kCount>
 void expect_all_refused(const char* model, const std::pair<const char*, Edit> (&edits)[kCount]) {
   for (const fb::DType type : {fb::DType::f32, fb::DType::i8}) {
-    const std::vector<uint8_t> file = file_of(model, type);
+    const std::vector<uint8_t> file = model_bytes(model, type);
     Fault fault;
-    ASSERT_EQ(open(testing::edit_file(file, [](auto&, auto&) {}), &fault), Status::kOk) << fault.what;
+    ASSERT_EQ(open_bytes(testing::edit_file(file, [](auto&, auto&) {}), &fault), Status::kOk) << fault.what;
     for (const auto& [name, edit] : edits) {
       const auto apply = [&edit = edit](fb::ModelT& m, std::vector<uint8_t>&) { edit(m); };
-      const Status status = open(testing::edit_file(file, apply), &fault);
+      const Status status = open_bytes(testing::edit_file(file, apply), &fault);
       EXPECT_TRUE(status == Status::kCorrupt || status == Status::kUnsupported)
           << name << ": " << status_message(status);
       EXPECT_STRNE(fault.what, "") << name;
@@ -502,19 +490,19 @@ TEST(HostileSources, RowsAreRefusedWithAReason) { expect_all_refused("seq2seq-ls
 TEST(HostileSources, TokenByTokenIsRefusedWithAReason) { expect_all_refused("seq2seq-all", kTokenEdits); }
 
 TEST(HostileSources, DecodersBeginWithNothing) {
-  const std::vector<uint8_t> file = file_of("gpt2-generate", fb::DType::f32);
+  const std::vector<uint8_t> file = model_bytes("gpt2-generate", fb::DType::f32);
   Fault fault;
   const auto begin = [](fb::ModelT& m, std::vector<uint8_t>&) {
     m.task->generations.push_back(std::make_unique<fb::GenerationT>());
     m.task->generations.front()->start_id = 3;
   };
-  EXPECT_EQ(open(testing::edit_file(file, begin), &fault), Status::kCorrupt);
+  EXPECT_EQ(open_bytes(testing::edit_file(file, begin), &fault), Status::kCorrupt);
   const auto shift = [](fb::ModelT& m, std::vector<uint8_t>&) { m.task->shift_id = 3; };
-  EXPECT_EQ(open(testing::edit_file(file, shift), &fault), Status::kCorrupt);
+  EXPECT_EQ(open_bytes(testing::edit_file(file, shift), &fault), Status::kCorrupt);
 }
 
 TEST(HostileSources, OtherModelsHaveNone) {
-  const std::vector<uint8_t> file = file_of("gpt2-generate", fb::DType::f32);
+  const std::vector<uint8_t> file = model_bytes("gpt2-generate", fb::DType::f32);
   const testing::FileBytes aligned(file);
   Model model;
   ASSERT_EQ(Model::open(aligned.data(), aligned.size(), &model), Status::kOk);

@@ -4,16 +4,10 @@ import json
 import pathlib
 
 import torch
+from tags import INTENTS, TAGS, classes, labels_of
 
 VOCABULARY = 53
-TAGS = ["O", "B-room", "I-room", "B-level", "I-level"]
-INTENTS = ["on", "off", "dim"]
-TAG, CLASSIFY, MODEL, JOINT = (
-    "TextCnnForTokenClassification",
-    "TextCnnForSequenceClassification",
-    "TextCnnModel",
-    "JointTextCnnForIntentAndSlots",
-)
+TAG, CLASSIFY, MODEL, JOINT = classes("TextCnn")
 
 # name: class, settings, whether filters are Conv2d's
 LAYOUTS = {
@@ -113,12 +107,8 @@ def make(directory, crf, randomize, seed):
         "embedding_size": 10,
         "max_length": 24,
         **settings,
+        **labels_of(kind),
     }
-    if kind == JOINT:
-        config.update(intent_labels=INTENTS, slot_labels=TAGS)
-    elif kind != MODEL:
-        labels = TAGS if kind == TAG else ["red", "green", "blue"]
-        config["id2label"] = {str(i): label for i, label in enumerate(labels)}
     model = TextCnn(config, flat)
     if directory.name.endswith("crf"):
         model.crf = crf(len(TAGS))

@@ -10,10 +10,18 @@
 namespace bantam::tests {
 namespace {
 
-class Golden : public ::testing::TestWithParam<const char*> {};
+/// A line of expected.jsonl.
+struct Expected {
+  std::string line;
+  nlohmann::json values;
+  std::string first, second;
+  bool pair = false;
+};
 
-TEST_P(Golden, IdsOffsetsAndSegments) {
-  const std::filesystem::path folder = std::filesystem::path(BANTAM_SOURCE_DIR) / "tests/text/golden" / GetParam();
+/// check(tokenizer, expected) of each line of the golden tokenizer of this name, more than `least` of them.
+template <typename Check>
+void each_expected(const char* name, size_t least, const Check& check) {
+  const std::filesystem::path folder = std::filesystem::path(BANTAM_SOURCE_DIR) / "tests/text/golden" / name;
   convert::Graph graph;
   std::vector<std::string> problems;
   ASSERT_TRUE(convert::import_tokenizer(folder, graph, problems)) << (problems.empty() ? "" : problems.front());
@@ -23,27 +31,36 @@ TEST_P(Golden, IdsOffsetsAndSegments) {
   const Tokenizer tokenizer = image.open();
   std::ifstream stream(folder / "expected.jsonl");
   size_t count = 0;
-  for (std::string line; std::getline(stream, line); ++count) {
-    const auto expected = nlohmann::json::parse(line);
-    const std::string first = expected.at("a").get<std::string>();
-    const bool pair = !expected.at("b").is_null();
-    const std::string second = pair ? expected.at("b").get<std::string>() : "";
+  for (Expected expected; std::getline(stream, expected.line); ++count) {
+    expected.values = nlohmann::json::parse(expected.line);
+    expected.first = expected.values.at("a").get<std::string>();
+    expected.pair = !expected.values.at("b").is_null();
+    expected.second = expected.pair ? expected.values.at("b").get<std::string>() : "";
+    ASSERT_NO_FATAL_FAILURE(check(tokenizer, expected));
+  }
+  EXPECT_GT(count, least);
+}
+
+class Golden : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Golden, IdsOffsetsAndSegments) {
+  each_expected(GetParam(), 40, [](const Tokenizer& tokenizer, const Expected& expected) {
+    const nlohmann::json& values = expected.values;
     EncodeOptions options;
-    options.max_tokens = expected.at("max").get<uint32_t>();
-    const Encoded got = encode(tokenizer, first, pair ? &second : nullptr, options);
-    ASSERT_EQ(got.status, Status::kOk) << line;
-    EXPECT_EQ(got.ids, expected.at("ids").get<std::vector<int32_t>>()) << line;
-    EXPECT_EQ(got.segments, expected.at("segments").get<std::vector<int32_t>>()) << line;
+    options.max_tokens = values.at("max").get<uint32_t>();
+    const Encoded got = encode(tokenizer, expected.first, expected.pair ? &expected.second : nullptr, options);
+    ASSERT_EQ(got.status, Status::kOk) << expected.line;
+    EXPECT_EQ(got.ids, values.at("ids").get<std::vector<int32_t>>()) << expected.line;
+    EXPECT_EQ(got.segments, values.at("segments").get<std::vector<int32_t>>()) << expected.line;
     std::vector<uint32_t> begins;
     std::vector<uint32_t> ends;
     for (const Offset offset : got.offsets) {
       begins.push_back(offset.begin);
       ends.push_back(offset.end);
     }
-    EXPECT_EQ(begins, expected.at("begins").get<std::vector<uint32_t>>()) << line;
-    EXPECT_EQ(ends, expected.at("ends").get<std::vector<uint32_t>>()) << line;
-  }
-  EXPECT_GT(count, 40u);
+    EXPECT_EQ(begins, values.at("begins").get<std::vector<uint32_t>>()) << expected.line;
+    EXPECT_EQ(ends, values.at("ends").get<std::vector<uint32_t>>()) << expected.line;
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Settings, Golden,
@@ -57,35 +74,22 @@ INSTANTIATE_TEST_SUITE_P(Settings, Golden,
 class SlowGolden : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SlowGolden, IdsAndTexts) {
-  const std::filesystem::path folder = std::filesystem::path(BANTAM_SOURCE_DIR) / "tests/text/golden" / GetParam();
-  convert::Graph graph;
-  std::vector<std::string> problems;
-  ASSERT_TRUE(convert::import_tokenizer(folder, graph, problems)) << (problems.empty() ? "" : problems.front());
-  TokenizerImage image(graph);
-  Fault fault;
-  ASSERT_EQ(image.verify(&fault), Status::kOk) << fault.what;
-  const Tokenizer tokenizer = image.open();
-  std::ifstream stream(folder / "expected.jsonl");
-  size_t count = 0;
-  for (std::string line; std::getline(stream, line); ++count) {
-    const auto expected = nlohmann::json::parse(line);
-    const std::string first = expected.at("a").get<std::string>();
-    const bool pair = !expected.at("b").is_null();
-    const std::string second = pair ? expected.at("b").get<std::string>() : "";
-    const Encoded got = encode(tokenizer, first, pair ? &second : nullptr, {});
-    ASSERT_EQ(got.status, Status::kOk) << line;
-    const auto ids = expected.at("ids").get<std::vector<int32_t>>();
-    EXPECT_EQ(got.ids, ids) << line;
-    for (const Offset offset : got.offsets) EXPECT_LE(offset.end, first.size() + second.size()) << line;
-    if (expected.at("text").is_null()) continue;
+  each_expected(GetParam(), 100, [](const Tokenizer& tokenizer, const Expected& expected) {
+    const nlohmann::json& values = expected.values;
+    const Encoded got = encode(tokenizer, expected.first, expected.pair ? &expected.second : nullptr, {});
+    ASSERT_EQ(got.status, Status::kOk) << expected.line;
+    const auto ids = values.at("ids").get<std::vector<int32_t>>();
+    EXPECT_EQ(got.ids, ids) << expected.line;
+    for (const Offset offset : got.offsets)
+      EXPECT_LE(offset.end, expected.first.size() + expected.second.size()) << expected.line;
+    if (values.at("text").is_null()) return;
     std::string text(4096, '?');
     size_t size = 0;
     ASSERT_EQ(decode(tokenizer, ids.data(), ids.size(), true, text.data(), text.size(), &size), Status::kOk);
     text.resize(size);
     text.resize(text.find_last_not_of(' ') + 1);  // transformers strips texts
-    EXPECT_EQ(text, expected.at("text").get<std::string>()) << line;
-  }
-  EXPECT_GT(count, 100u);
+    EXPECT_EQ(text, values.at("text").get<std::string>()) << expected.line;
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Tokenizers, SlowGolden, ::testing::Values("blenderbot_small", "m2m_100", "m2m_100_bpe"),
