@@ -10,6 +10,7 @@
 #include "format/stored_matrix.h"
 #include "format/view.h"
 #include "graph/access.h"
+#include "graph/tensor_classes.h"
 
 namespace bantam::convert {
 namespace {
@@ -46,7 +47,10 @@ struct Uses {
 Uses uses_of(const Graph& graph) {
   Uses uses{std::vector<bool>(graph.constants.size()), std::vector<bool>(graph.constants.size())};
   for (const auto& op : main_subgraph(graph).ops) {
-    if (op->attributes.type == fb::OpAttributes::Linear) uses.linear[static_cast<size_t>(op->inputs[1])] = true;
+    const fb::OpAttributes kind = op->attributes.type;
+    if (kind == fb::OpAttributes::Linear || kind == fb::OpAttributes::Experts) {
+      for (const int32_t matrix : multiplied_by(*op)) uses.linear[static_cast<size_t>(matrix)] = true;
+    }
     if (const fb::EmbedT* embed = op->attributes.AsEmbed()) {
       for (const auto& table : embed->tables) {
         const auto tensor = static_cast<size_t>(named_input(*op, table->tensor));

@@ -159,6 +159,14 @@ class Needs {
           if (index >= 0) weights(index, linked::kNumberDynamic, linked::kNumberFloat);
         }
         return;
+      case fb::OpAttributes::Experts:
+        need("ACTIVATIONS", 1u << static_cast<uint32_t>(fb::ActivationKind::exp));
+        need("ACTIVATIONS", 1u << static_cast<uint32_t>(op.attributes_as_Experts()->activation()));
+        if (op.attributes_as_Experts()->gated()) need("EPILOGUE", 1u);
+        for (const uint32_t at : ops::kExpertMatrices) {
+          weights(operand(op.inputs(), at), linked::kNumberDynamic, linked::kNumberFloat);
+        }
+        return;
       case fb::OpAttributes::Attention:
         return weights(operand(op.inputs(), 0), linked::kNumberDynamic, linked::kNumberFloatAttention);
       case fb::OpAttributes::Pool:

@@ -54,6 +54,9 @@ Parts model_parts(const Model& model) {
     if (ops::executed_kind(*op) == fb::OpAttributes::Recurrent) {
       for (const uint32_t at : ops::kRecurrentMatrices) weights += take(operand(op->inputs(), at));
     }
+    if (ops::executed_kind(*op) == fb::OpAttributes::Experts) {
+      for (const uint32_t at : ops::kExpertMatrices) weights += take(operand(op->inputs(), at));
+    }
   }
   uint64_t tokenizers = 0;
   for (uint32_t i = 0; i < count(m.tokenizers()); ++i) {

@@ -312,6 +312,22 @@ int32_t Builder::join(const std::string& name, int32_t a, int32_t b, const Epilo
   return y;
 }
 
+int32_t Builder::experts(const std::string& name, int32_t x, int32_t scores, const ExpertsSpec& spec,
+                         const EpilogueSpec& epilogue) {
+  const int32_t y = activation(name, rows_symbol(x), spec.outputs);
+  fb::OpT& added = op(name, {x, scores, spec.up, spec.down, spec.capacity == 0 ? kAbsent : scores}, {y, kAbsent});
+  auto& attributes = set_attributes<fb::ExpertsT>(added);
+  attributes.experts = spec.experts;
+  attributes.top = spec.top;
+  attributes.outputs = spec.outputs;
+  attributes.activation = spec.activation;
+  attributes.gated = spec.gated;
+  attributes.normalized = spec.normalized;
+  attributes.capacity = spec.capacity;
+  set_epilogue(added, epilogue);
+  return y;
+}
+
 int32_t Builder::recurrent(const std::string& name, fb::Cell cell, int32_t x,
                            const std::vector<RecurrentWeights>& weights, bool reverse, const RecurrentState& first,
                            RecurrentState* last, int32_t members, int32_t after, uint32_t mark) {

@@ -79,6 +79,15 @@ struct AlignSpec {
   int32_t centre = kAbsent;  // rows [tokens, 1]
 };
 
+/// A layer of experts, see Experts in the schema. `up`, `down`: linear_weights of all of them.
+struct ExpertsSpec {
+  int32_t up = kAbsent, down = kAbsent;
+  uint32_t experts = 0, top = 0, outputs = 0;
+  fb::ActivationKind activation = fb::ActivationKind::none;
+  bool gated = false, normalized = false;
+  uint32_t capacity = 0;
+};
+
 class Builder {
  public:
   /// Prepares `graph`'s symbols and subgraph "main"; `graph` outlives the builder.
@@ -131,6 +140,10 @@ class Builder {
   int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
   /// Rows of a and b side by side.
   int32_t join(const std::string& name, int32_t a, int32_t b, const EpilogueSpec& epilogue = {});
+
+  /// `scores`: of each expert, of the rows of x.
+  int32_t experts(const std::string& name, int32_t x, int32_t scores, const ExpertsSpec& spec,
+                  const EpilogueSpec& epilogue);
 
   /// The states of each row, [rows, directions * state]. `x`: what rows give the gates. `reverse`: the direction of one set of
   /// weights; two are for both directions. `last`, where given, becomes the tensors of the last states and cells. `members`, integers,

@@ -35,6 +35,9 @@ std::vector<int32_t> multiplied_by(const fb::OpT& op) {
       if (at < op.inputs.size() && op.inputs[at] >= 0) matrices.push_back(op.inputs[at]);
     }
   }
+  if (op.attributes.type == fb::OpAttributes::Experts) {
+    for (const uint32_t at : ops::kExpertMatrices) matrices.push_back(op.inputs[at]);
+  }
   if (const fb::AttentionT* attention = op.attributes.AsAttention()) {
     for (const int8_t position : {attention->place_keys, attention->place_queries}) {
       if (position >= 0) matrices.push_back(named_input(op, position));

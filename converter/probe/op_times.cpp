@@ -64,7 +64,7 @@ uint64_t count_pairs(const fb::Attention& attention, const Batch& batch) {
   return pairs;
 }
 
-enum class Macs : uint8_t { kNone, kWeights, kScores, kState };
+enum class Macs : uint8_t { kNone, kWeights, kScores, kState, kExperts };
 
 /// By row of ops/ops.inc.
 constexpr Macs kMacs[] = {
@@ -92,6 +92,14 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
       if (index < 0) continue;
       const fb::Tensor& weight = tensor(model, index);
       out->macs += uint64_t{batch.tokens} * extent(weight, 0) * extent(weight, 1);
+      out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
+    }
+  }
+  if (macs == Macs::kExperts) {
+    const fb::Experts& layer = *op.attributes_as_Experts();
+    for (const uint32_t at : ops::kExpertMatrices) {
+      const fb::Tensor& weight = tensor(model, operand(op.inputs(), at));
+      out->macs += uint64_t{rows} * layer.top() * (extent(weight, 0) / layer.experts()) * extent(weight, 1);
       out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
     }
   }

@@ -9,6 +9,7 @@
 #include "base/half.h"
 #include "base/pattern.h"
 #include "graph/access.h"
+#include "graph/tensor_classes.h"
 
 namespace bantam::convert {
 namespace {
@@ -104,8 +105,29 @@ std::vector<bool> small_matrices(const Graph& graph, uint32_t limit) {
   return small;
 }
 
+namespace {
+
+/// Matrices that score experts: a token goes elsewhere where scores that are near each other change places, so they keep their type
+/// ("selective precision", arXiv 2101.03961, section 2.4).
+std::vector<bool> routers(const Graph& graph) {
+  std::vector<bool> found(graph.model.tensors.size(), false);
+  const std::vector<int32_t> producer = producers(graph);
+  const auto& ops = main_subgraph(graph).ops;
+  for (const auto& op : ops) {
+    if (op->attributes.type != fb::OpAttributes::Experts) continue;
+    const int32_t from = producer[static_cast<size_t>(op->inputs[1])];
+    for (const int32_t matrix : from < 0 ? std::vector<int32_t>{} : multiplied_by(*ops[static_cast<size_t>(from)])) {
+      found[static_cast<size_t>(matrix)] = true;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 void choose_types(Graph& graph, const TypeOptions& options) {
   check_finite(graph);
+  const std::vector<bool> scores_experts = routers(graph);
   const std::vector<bool> small = small_matrices(graph, options.small_matrix);
   std::vector<Pattern> patterns;
   for (const Keep& keep : options.keep) patterns.push_back(compile(keep.pattern));
@@ -115,7 +137,7 @@ void choose_types(Graph& graph, const TypeOptions& options) {
     fb::TensorT& constant = *graph.model.tensors[i];
     constant.type = fb::DType::f32;
     if (!is_weight_matrix(graph, i)) continue;
-    const bool keep_small = small[i] && is_integer(options.weights);
+    const bool keep_small = (small[i] && is_integer(options.weights)) || scores_experts[i];
     constant.type = keep_small ? fb::DType::f32 : options.weights;
     bool kept = false;
     for (size_t k = 0; k < patterns.size(); ++k) {

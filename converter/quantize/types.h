@@ -51,7 +51,7 @@ std::optional<fb::DType> find_type(const std::string& name);
 /// Parses "RE=TYPE" (the last '=' splits). Throws Error (usage) for a bad type or regular expression.
 Keep parse_keep(const std::string& text);
 
-/// Sets tensor.type of every constant: vectors f32; matrices `weights` but for small ones, what
+/// Sets tensor.type of every constant: vectors and what scores experts f32; matrices `weights` but for small ones, what
 /// `keep` says (the last match wins), and what a type cannot hold (values beyond f16; more columns than an
 /// int32 accumulator takes), which stays f32 with a note. i4 is for linear layers: tables that are looked up become i8.
 /// Sets the group of i4 tensors. Throws Error (usage) when a pattern matches no

@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "ops/heads.h"
-#include "ops/operands.h"
+#include "ops/product.h"
 #include "ops/static.h"
-#include "ops/weights.h"
 
 namespace bantam::ops {
 namespace {
@@ -57,22 +56,6 @@ Verdict check_rows(const Site& site, int32_t index, uint32_t symbol, fb::DType t
   return fits ? Verdict{} : corrupt("rows of a recurrent layer are of another kind, type or width", index);
 }
 
-/// `index` is a matrix of this shape as linear layers have it.
-Verdict check_matrix(const Site& site, int32_t index, uint32_t n, uint32_t k) {
-  if (index < 0) return corrupt("a recurrent layer lacks a matrix");
-  const fb::Tensor& w = tensor(site.model, index);
-  if (!is_constant(w) || w.shape()->size() != 2 || is_fixed(w)) {
-    return corrupt("the weights are not a constant matrix", index);
-  }
-  const bool integers = integer_weights(w);
-  if (!integers && w.layout() != fb::Layout::tile_n16) return corrupt("the weights are not laid out in tiles", index);
-  if (integers && k > kMaxLinearK) return unsupported("an int8 layer has more than 131,071 inputs", index);
-  if (integers ? !linked::kDynamic : !linked::kFloat || (!linked::kHalf && w.type() == fb::DType::f16)) {
-    return not_linked("this build leaves out layers with these weights");
-  }
-  return extent(w, 0) == n && extent(w, 1) == k ? Verdict{} : corrupt("the matrix has another shape", index);
-}
-
 Verdict verify_recurrent(const Site& site) {
   const fb::Recurrent& layer = *site.op.attributes_as_Recurrent();
   if (site.rows_symbol != kSequences) return corrupt("recurrent layers run over sequences");
@@ -110,10 +93,10 @@ Verdict verify_recurrent(const Site& site) {
       if (!none) return corrupt("a recurrent layer has weights that its cell or its direction does not have");
       continue;
     }
-    BANTAM_CHECK(check_matrix(site, input(kWeights + own), sizes.columns(), sizes.state));
+    BANTAM_CHECK(check_product(site, input(kWeights + own), sizes.columns(), sizes.state));
     BANTAM_CHECK(check_vector(site, bias, sizes.columns(), "the bias is not an f32 vector of the gates' width"));
     if ((projection >= 0) != (input(kProjection) >= 0)) return corrupt("one direction alone has a projection");
-    if (projection >= 0) BANTAM_CHECK(check_matrix(site, projection, sizes.state, sizes.cells));
+    if (projection >= 0) BANTAM_CHECK(check_product(site, projection, sizes.state, sizes.cells));
   }
   const uint32_t states = sizes.directions * sizes.state, cells = sizes.directions * sizes.cells;
   const auto output = [&](uint32_t position) { return operand(site.op.outputs(), position); };
@@ -134,85 +117,13 @@ Verdict verify_recurrent(const Site& site) {
   return check_rows(site, output(kLastCells), kSequences, fb::DType::f32, cells);
 }
 
-/// Takes the next part of scratch memory. A host's parts begin where vectors do.
-constexpr uint64_t part(uint64_t bytes) { return round_up(bytes, linked::kHost ? 64 : 16); }
-
-/// A matrix that rows are multiplied with; rows for integers are made int8 first.
-class Product {
- public:
-  /// Bytes of scratch for `rows` rows.
-  static uint64_t scratch(const fb::Tensor& w, uint32_t rows) {
-    if (!integer_weights(w)) return 0;
-    const uint64_t own =
-        with_weights(w, [&w](auto format) { return static_cast<uint64_t>(decltype(format)::scratch(extent(w, 1))); });
-    return part(uint64_t{rows} * kernels::pad16(extent(w, 1))) + part(uint64_t{rows} * sizeof(float)) + part(own);
-  }
-
-  /// `at`: scratch for `rows` rows. No weights: there is nothing to multiply with.
-  Product(const TileRun& run, int32_t weights, int32_t bias, uint32_t rows, uint8_t* at)
-      : run_(run), w_(weights < 0 ? nullptr : &tensor(run.model, weights)), bias_(constant<float>(run, bias)) {
-    if (w_ == nullptr) return;
-    integers_ = integer_weights(*w_);
-    k_ = extent(*w_, 1);
-    n_ = kernels::pad16(extent(*w_, 0));
-    if (!integers_) return;
-    copies_ = reinterpret_cast<int8_t*>(at);
-    at += part(uint64_t{rows} * kernels::pad16(k_));
-    scales_ = reinterpret_cast<float*>(at);
-    at += part(uint64_t{rows} * sizeof(float));
-    args_.x = copies_;
-    args_.x_stride = kernels::pad16(k_);
-    args_.x_scale = scales_;
-    args_.bias = bias_;
-    args_.k = kernels::pad4(k_);
-    args_.n = n_;
-    bind_weights(run, *w_, &args_);
-    args_.scratch = reinterpret_cast<int8_t*>(at);
-  }
-
-  /// y = W x + bias, for rows pad16 of their width apart.
-  bool operator()(const float* x, uint32_t rows, float* y) {
-    const uint32_t x_stride = kernels::pad16(k_);
-    if (!linked::kFloat || (linked::kDynamic && integers_)) {
-      const bool finite = quantize(x, rows, k_, copies_, scales_);
-      args_.rows = rows;
-      args_.y = y;
-      args_.y_stride = n_;
-      return run_.kernels.linear_q8(args_) && finite;
-    }
-    return run_.kernels.linear_f32({x, x_stride, rows, blob<void>(run_, w_->data()), element(w_->type()), bias_, k_, n_,
-                                    kernels::Activation::kNone, y, n_});
-  }
-
-  bool quantize(const float* x, uint32_t rows, uint32_t columns, int8_t* q, float* scales) const {
-    kernels::EpilogueRows copy = {};
-    copy.x = x;
-    copy.rows = rows;
-    copy.width = columns;
-    copy.x_stride = copy.q_stride = kernels::pad16(columns);
-    copy.q = q;
-    copy.q_scale = scales;
-    return run_.kernels.epilogue_rows(copy);
-  }
-
- private:
-  const TileRun& run_;
-  const fb::Tensor* w_;
-  const float* bias_;
-  bool integers_ = false;
-  uint32_t k_ = 0, n_ = 0;
-  int8_t* copies_ = nullptr;
-  float* scales_ = nullptr;
-  kernels::LinearQ8 args_ = {};
-};
-
 /// Memory of `lanes` sequences that go ahead together: a state, cells, what the state gives the gates, and with a projection what
 /// it projects.
 struct ScratchPlaces {
   uint64_t state, cells, sums, wide, products, size;
   ScratchPlaces(const fb::Model& model, const fb::Op& op, uint32_t lanes) {
     const Sizes sizes(model, op);
-    const auto floats = [lanes](uint32_t columns) { return part(uint64_t{lanes} * columns * sizeof(float)); };
+    const auto floats = [lanes](uint32_t columns) { return scratch_part(uint64_t{lanes} * columns * sizeof(float)); };
     const int32_t projection = operand(op.inputs(), kProjection);
     state = 0;
     cells = state + floats(kernels::pad16(sizes.state));

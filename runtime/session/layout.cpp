@@ -114,6 +114,7 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
       case fb::OpAttributes::SplitHeads:
       case fb::OpAttributes::Slice:
       case fb::OpAttributes::Join:
+      case fb::OpAttributes::Experts:
       case fb::OpAttributes::RecurrentCell:
       case fb::OpAttributes::Align:
         break;

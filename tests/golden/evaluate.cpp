@@ -103,6 +103,10 @@ class Evaluator {
       case fb::OpAttributes::Join:
         y = side_by_side(tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)));
         break;
+      case fb::OpAttributes::Experts:
+        y = mixture(*op.attributes.AsExperts(), tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)),
+                    constant(op.inputs.at(2)), constant(op.inputs.at(3)), extent(op.inputs.at(3), 1));
+        break;
       case fb::OpAttributes::Recurrent:
         return recurrent(op);
       case fb::OpAttributes::RecurrentCell:

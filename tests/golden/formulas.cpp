@@ -196,4 +196,41 @@ Matrix aligned(const fb::AlignT& align, const Matrix& q, const Matrix& keys, con
   return y;
 }
 
+Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores, const std::vector<float>& up,
+               const std::vector<float>& down, size_t columns) {
+  const auto padded = [](size_t rows) { return (rows + 15) / 16 * 16; };
+  const size_t outputs = layer.outputs, count = layer.experts;
+  const auto multiply = [](const std::vector<float>& w, size_t row, const std::vector<double>& by) {
+    double sum = 0;
+    for (size_t k = 0; k < by.size(); ++k) sum += double{w.at(row * by.size() + k)} * by[k];
+    return sum;
+  };
+  Matrix y{x.rows, outputs, std::vector<double>(x.rows * outputs)};
+  std::vector<uint32_t> tokens(count, 0);
+  for (size_t row = 0; row < x.rows; ++row) {
+    std::vector<size_t> order(count);
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return scores.at(row, a) > scores.at(row, b); });
+    double all = 0, taken = 0;
+    const auto share = [&](size_t e) { return std::exp(scores.at(row, e) - scores.at(row, order[0])); };
+    for (size_t e = 0; e < count; ++e) all += share(e);
+    for (size_t i = 0; i < layer.top; ++i) taken += share(order[i]);
+    const auto begin = x.values.begin() + static_cast<std::ptrdiff_t>(row * x.width);
+    const std::vector<double> in(begin, begin + static_cast<std::ptrdiff_t>(x.width));
+    for (size_t i = 0; i < layer.top; ++i) {
+      const size_t e = order[i], first = e * (layer.gated ? 2 : 1) * padded(columns);
+      if (layer.capacity != 0 && ++tokens[e] > layer.capacity) continue;
+      std::vector<double> wide(columns);
+      for (size_t c = 0; c < columns; ++c) {
+        wide[c] = activate(layer.activation, multiply(up, first + c, in));
+        if (layer.gated) wide[c] *= multiply(up, first + padded(columns) + c, in);
+      }
+      const double p = share(e) / (layer.normalized ? taken : all);
+      for (size_t c = 0; c < outputs; ++c) y.at(row, c) += p * multiply(down, e * padded(outputs) + c, wide);
+    }
+  }
+  return y;
+}
+
 }  // namespace bantam::golden

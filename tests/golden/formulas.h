@@ -32,6 +32,10 @@ std::vector<double> next_state(fb::Cell cell, const std::vector<double>& x, cons
 Matrix aligned(const fb::AlignT& align, const Matrix& q, const Matrix& keys, const Matrix& values,
                const std::vector<float>& energy, const Matrix* centre);
 
+/// Experts in the schema, for one sequence; `up` and `down` as they lie there, of so many columns.
+Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores, const std::vector<float>& up,
+               const std::vector<float>& down, size_t columns);
+
 }  // namespace bantam::golden
 
 #endif  // BANTAM_TESTS_GOLDEN_FORMULAS_H_

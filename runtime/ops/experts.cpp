@@ -1,0 +1,277 @@
+// Experts: feed-forward layers of which each row goes through those that its scores choose. The rows of a block that an expert has are
+// gathered, so that its weights are read once for them; scratch has room for all of a block at one expert. What a row's sum is made of,
+// and in which order, depends on its scores alone, so blocks and tiles do not matter.
+#include <string.h>
+
+#include "ops/epilogue.h"
+#include "ops/product.h"
+
+namespace bantam::ops {
+namespace {
+
+// Positions in Op.inputs.
+constexpr uint32_t kExpertScores = 1, kExpertUp = 2, kExpertDown = 3, kAllScores = 4;
+/// Experts of a row, at most.
+constexpr uint32_t kMostChosen = 64;
+
+/// Columns, of matrices padded to 16.
+struct ExpertSizes {
+  uint32_t experts, top, inputs, inner, up, down;  // up, down: rows of an expert
+  ExpertSizes(const fb::Model& model, const fb::Op& op) {
+    const fb::Experts& layer = *op.attributes_as_Experts();
+    experts = layer.experts();
+    top = layer.top();
+    inputs = kernels::pad16(input_width(model, op));
+    inner = kernels::pad16(width(tensor(model, operand(op.inputs(), kExpertDown))));
+    up = layer.gated() ? 2 * inner : inner;
+    down = kernels::pad16(layer.outputs());
+  }
+};
+
+Verdict check_linked(const fb::Experts& layer) {
+  if (layer.activation() > fb::ActivationKind::MAX) return corrupt("unknown activation");
+  const bool known = linked::activation(static_cast<uint32_t>(layer.activation())) &&
+                     linked::activation(static_cast<uint32_t>(fb::ActivationKind::exp));
+  if (!known) return not_linked("this build leaves out an activation that experts are computed or chosen with");
+  return linked::kGate || !layer.gated() ? Verdict{} : not_linked("this build leaves gates out");
+}
+
+/// An expert has room for so many tokens: the scores of those in front of a tile are read, too.
+Verdict check_capacity(const Site& site) {
+  const fb::Experts& layer = *site.op.attributes_as_Experts();
+  const int32_t all = operand(site.op.inputs(), kAllScores);
+  if (layer.capacity() == 0) {
+    return all < 0 ? Verdict{} : corrupt("experts without a capacity have no use for all scores", all);
+  }
+  if (layer.top() != 1) return corrupt("experts with a capacity are one a token");
+  if (site.rows_symbol != kTokens) return corrupt("experts with a capacity are those of tokens");
+  if (all < 0 || all != operand(site.op.inputs(), kExpertScores) || !is_token_rows(tensor(site.model, all))) {
+    return corrupt("experts with a capacity want their scores as shared f32 rows of tokens", all);
+  }
+  return {};
+}
+
+Verdict verify_experts(const Site& site) {
+  const fb::Experts& layer = *site.op.attributes_as_Experts();
+  if (layer.experts() == 0 || layer.experts() > kMaxWidth) return corrupt("a layer has no experts or too many");
+  if (layer.top() == 0 || layer.top() > layer.experts() || layer.top() > kMostChosen) {
+    return corrupt("a row goes through no expert, or through more than there are or 64");
+  }
+  BANTAM_CHECK(check_linked(layer));
+  BANTAM_CHECK(check_row_input(site, 0, 0, false));
+  BANTAM_CHECK(check_row_input(site, kExpertScores, layer.experts(), false));
+  BANTAM_CHECK(check_capacity(site));
+  for (const uint32_t at : {kExpertUp, kExpertDown}) {
+    const int32_t index = operand(site.op.inputs(), at);
+    if (index >= 0 && tensor(site.model, index).shape()->size() == 2 && !lies_in_panels(tensor(site.model, index))) {
+      return corrupt("the weights of experts are not dense tiles", index);
+    }
+  }
+  const int32_t down = operand(site.op.inputs(), kExpertDown);
+  if (down < 0 || tensor(site.model, down).shape()->size() != 2) return corrupt("experts lack a matrix", down);
+  const uint32_t inner = width(tensor(site.model, down));
+  if (layer.outputs() == 0 || layer.outputs() > kMaxWidth || inner > kMaxWidth) {
+    return unsupported("experts are too wide, or have no outputs", down);
+  }
+  const ExpertSizes sizes(site.model, site.op);
+  BANTAM_CHECK(check_product(site, operand(site.op.inputs(), kExpertUp), uint64_t{sizes.experts} * sizes.up,
+                             input_width(site.model, site.op)));
+  BANTAM_CHECK(check_product(site, down, uint64_t{sizes.experts} * sizes.down, inner));
+  return check_epilogue(site, layer.outputs());
+}
+
+/// Where things lie in scratch, behind what the epilogue needs, for blocks of `rows` rows.
+struct ExpertPlaces {
+  uint64_t chosen, shares, scores, taken, list, x, wide, sums, product, size;
+  ExpertPlaces(const fb::Model& model, const fb::Op& op, uint64_t rows) {
+    const ExpertSizes s(model, op);
+    const fb::Experts& layer = *op.attributes_as_Experts();
+    uint64_t at = sink_scratch(op, layer.outputs(), static_cast<uint32_t>(rows));
+    const auto take = [&at](uint64_t numbers) {
+      const uint64_t begin = at;
+      at += scratch_part(numbers * sizeof(float));
+      return begin;
+    };
+    chosen = take(rows * s.top);
+    shares = take(rows * s.top);
+    scores = take(kernels::pad16(s.experts));
+    taken = take(layer.capacity() == 0 ? 0 : s.experts);
+    list = take(2 * rows);
+    x = take(rows * s.inputs);
+    wide = take(rows * s.up);
+    sums = take(rows * s.down);
+    product = at;
+    uint64_t most = 0;
+    for (const uint32_t matrix : {kExpertUp, kExpertDown}) {
+      const uint64_t bytes = Product::scratch(tensor(model, operand(op.inputs(), matrix)), static_cast<uint32_t>(rows));
+      most = bytes > most ? bytes : most;
+    }
+    size = at + most;
+  }
+};
+
+uint64_t experts_scratch(const fb::Model& model, const fb::Op& op, const ScratchNeed& need) {
+  return ExpertPlaces(model, op, linked::kHost ? need.linear_rows : need.block_rows).size;
+}
+
+/// The `top` greatest of a row's scores, the greatest first, of equal ones the former first. O(experts * top).
+void choose_experts(const float* scores, uint32_t experts, uint32_t top, uint32_t* chosen) {
+  uint32_t n = 0;
+  for (uint32_t e = 0; e < experts; ++e) {
+    uint32_t at = n;
+    while (at > 0 && scores[e] > scores[chosen[at - 1]]) --at;
+    if (at == top) continue;
+    if (n < top) ++n;
+    for (uint32_t i = n - 1; i > at; --i) chosen[i] = chosen[i - 1];
+    chosen[at] = e;
+  }
+}
+
+class ExpertRun {
+ public:
+  ExpertRun(const TileRun& run, const fb::Op& op, uint32_t block_rows)
+      : run_(run),
+        layer_(*op.attributes_as_Experts()),
+        sizes_(run.model, op),
+        places_(run.model, op, block_rows),
+        x_(tile_rows(run, operand(op.inputs(), 0))),
+        scores_(tile_rows(run, operand(op.inputs(), kExpertScores))),
+        up_(run, operand(op.inputs(), kExpertUp), -1, block_rows, run.scratch + places_.product),
+        down_(run, operand(op.inputs(), kExpertDown), -1, block_rows, run.scratch + places_.product),
+        sequence_(find_sequence(run, run.row_begin)) {
+    if (layer_.capacity() != 0) count_before(all_rows(run, operand(op.inputs(), kAllScores)));
+  }
+
+  /// Rows [first, first + rows) of the tile; y: theirs, `stride` apart.
+  bool block(uint32_t first, uint32_t rows, float* y, size_t stride) {
+    bool finite = true;
+    for (uint32_t r = 0; r < rows; ++r) finite &= choose(first, r);
+    for (uint32_t r = 0; r < rows; ++r) memset(y + r * stride, 0, sizes_.down * sizeof(float));
+    for (uint32_t e = 0; e < sizes_.experts; ++e) {
+      if (const uint32_t n = gather(e, first, rows)) finite &= add(e, n, y, stride);
+    }
+    return finite;
+  }
+
+ private:
+  template <typename T>
+  T* at(uint64_t place) const {
+    return reinterpret_cast<T*>(run_.scratch + place);
+  }
+
+  /// Tokens of the tile's first sequence in front of the tile, by expert.
+  void count_before(const Rows& all) {
+    uint32_t* taken = at<uint32_t>(places_.taken);
+    memset(taken, 0, sizes_.experts * sizeof(uint32_t));
+    for (uint32_t row = run_.offsets[sequence_]; row < run_.row_begin; ++row) {
+      uint32_t chosen = 0;
+      choose_experts(all.from(row).f32(), sizes_.experts, 1, &chosen);
+      ++taken[chosen];
+    }
+  }
+
+  /// The expert of row `row` of the run has no room left. Rows are asked for in order.
+  bool overflows(uint32_t row, uint32_t expert) {
+    uint32_t* taken = at<uint32_t>(places_.taken);
+    if (row >= run_.offsets[sequence_ + 1]) {
+      while (row >= run_.offsets[sequence_ + 1]) ++sequence_;
+      memset(taken, 0, sizes_.experts * sizeof(uint32_t));
+    }
+    return taken[expert]++ >= layer_.capacity();
+  }
+
+  /// The experts of row r of the block that begins with row `first` of the tile, and their shares. False where a score is not finite.
+  bool choose(uint32_t first, uint32_t r) {
+    const float* scores = scores_.from(first + r).f32();
+    uint32_t* chosen = at<uint32_t>(places_.chosen) + size_t{r} * sizes_.top;
+    float* shares = at<float>(places_.shares) + size_t{r} * sizes_.top;
+    choose_experts(scores, sizes_.experts, sizes_.top, chosen);
+    float* p = at<float>(places_.scores);
+    memcpy(p, scores, sizes_.experts * sizeof(float));
+    const bool finite = run_.kernels.softmax_rows({p, kernels::pad16(sizes_.experts), 1, sizes_.experts});
+    float sum = 0;
+    for (uint32_t i = 0; i < sizes_.top; ++i) sum += p[chosen[i]];
+    for (uint32_t i = 0; i < sizes_.top; ++i) shares[i] = layer_.normalized() ? p[chosen[i]] / sum : p[chosen[i]];
+    if (layer_.capacity() != 0 && overflows(run_.row_begin + first + r, chosen[0])) chosen[0] = sizes_.experts;
+    return finite;
+  }
+
+  /// Copies the block's rows that go through expert e, beside each other; how many they are.
+  uint32_t gather(uint32_t e, uint32_t first, uint32_t rows) {
+    const uint32_t* chosen = at<uint32_t>(places_.chosen);
+    uint32_t* list = at<uint32_t>(places_.list);
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < rows; ++r) {
+      for (uint32_t i = 0; i < sizes_.top; ++i) {
+        const uint32_t choice = r * sizes_.top + i;
+        if (chosen[choice] != e) continue;
+        memcpy(at<float>(places_.x) + size_t{n} * sizes_.inputs, x_.from(first + r).f32(),
+               sizes_.inputs * sizeof(float));
+        list[2 * n] = r;
+        list[2 * n + 1] = choice;
+        ++n;
+      }
+    }
+    return n;
+  }
+
+  /// What expert e makes of the n rows that are gathered, added to theirs.
+  bool add(uint32_t e, uint32_t n, float* y, size_t stride) {
+    float* wide = at<float>(places_.wide);
+    float* sums = at<float>(places_.sums);
+    kernels::EpilogueRows unit = {};
+    unit.x = unit.y = wide;
+    unit.rows = n;
+    unit.width = sizes_.inner;
+    unit.x_stride = unit.y_stride = unit.gate_stride = sizes_.up;
+    unit.activation = static_cast<kernels::Activation>(layer_.activation());
+    if (linked::kGate && layer_.gated()) unit.gate = wide + sizes_.inner;
+    bool finite = up_.outputs(at<float>(places_.x), sizes_.inputs, n, e * sizes_.up, sizes_.up, wide);
+    finite &= run_.kernels.epilogue_rows(unit);
+    const uint32_t* list = at<uint32_t>(places_.list);
+    for (uint32_t i = 0; i < n; ++i) {
+      const float share = at<float>(places_.shares)[list[2 * i + 1]];
+      for (uint32_t c = 0; c < sizes_.inner; ++c) wide[size_t{i} * sizes_.up + c] *= share;
+    }
+    finite &= down_.outputs(wide, sizes_.up, n, e * sizes_.down, sizes_.down, sums);
+    kernels::EpilogueRows sum = {};
+    sum.rows = 1;
+    sum.width = sizes_.down;
+    sum.x_stride = sizes_.down;
+    sum.y_stride = sum.residual_stride = stride;
+    for (uint32_t i = 0; i < n; ++i) {
+      sum.x = sums + size_t{i} * sizes_.down;
+      sum.residual = sum.y = y + list[2 * i] * stride;
+      finite &= run_.kernels.epilogue_rows(sum);
+    }
+    return finite;
+  }
+
+  const TileRun& run_;
+  const fb::Experts& layer_;
+  ExpertSizes sizes_;
+  ExpertPlaces places_;
+  Rows x_, scores_;  // of the tile
+  Product up_, down_;
+  uint32_t sequence_;
+};
+
+Status run_experts(const TileRun& run, const fb::Op& op) {
+  const uint32_t block_rows = linked::kHost ? run.linear_rows : run.block_rows;
+  const RowSink sink(run, op, op.attributes_as_Experts()->outputs(), false, linked::kHost ? block_rows : 0);
+  ExpertRun layer(run, op, block_rows);
+  bool finite = true;
+  for (uint32_t first = 0, rows = 0; first < run.rows; first += rows) {
+    rows = sink.block(first);
+    rows = rows < block_rows ? rows : block_rows;  // where they go straight into the output
+    finite &= layer.block(first, rows, sink.rows(first), sink.stride());
+    finite &= sink.finish(first, rows);
+  }
+  return finite ? Status::kOk : Status::kNonFinite;
+}
+
+}  // namespace
+
+BANTAM_RULE(Experts, verify_experts, experts_scratch, run_experts);
+
+}  // namespace bantam::ops

@@ -1,0 +1,134 @@
+// hostile_test.cpp of layers of experts.
+#include <gtest/gtest.h>
+
+#include "tests/model/hostile.h"
+
+namespace bantam::testing {
+namespace {
+
+constexpr uint32_t kIds = 9, kWidth = 5, kInner = 20, kOutputs = 7, kExperts = 3;
+constexpr uint32_t kUp = 2 * 32, kDown = 16;  // rows of an expert
+
+/// Rows and scores of a step of their own, then experts.
+ModelBuilder experts_model(uint32_t top, uint32_t capacity, WeightType type) {
+  ModelBuilder b;
+  b.model.inputs.push_back(std::make_unique<fb::InputT>());
+  b.model.inputs[0]->name = "input_ids";
+  b.model.inputs[0]->limit = kIds;
+  const auto embed = [&](const char* name, uint32_t width, int32_t y) {
+    const int32_t words = b.table(name, kIds, width, std::vector<float>(kIds * width, 0.5F), WeightType::kF32);
+    fb::EmbedT one;
+    one.tables.push_back(std::make_unique<fb::EmbedTableT>());
+    fb::OpT& op = b.op(name, attributes(one), {}, {y});
+    op.attributes.AsEmbed()->tables[0]->tensor = name_input(op, words);
+  };
+  const auto matrix = [&](const char* name, uint32_t rows, uint32_t columns) {
+    return b.weights(name, rows, columns, std::vector<float>(size_t{rows} * columns, 0.25F), type);
+  };
+  b.step(0);
+  const int32_t x = b.activation("x", 0, kWidth), scores = b.activation("scores", 0, kExperts);
+  embed("words", kWidth, x);
+  embed("shares", kExperts, scores);
+  b.step(0);
+  fb::ExpertsT layer;
+  layer.experts = kExperts;
+  layer.top = top;
+  layer.outputs = kOutputs;
+  layer.activation = fb::ActivationKind::silu;
+  layer.gated = true;
+  layer.capacity = capacity;
+  const int32_t up = matrix("up", kExperts * kUp, kWidth), down = matrix("down", kExperts * kDown, kInner);
+  const int32_t y = b.output("y", 0, kOutputs);
+  b.op("experts", attributes(layer), {x, scores, up, down, capacity == 0 ? -1 : scores}, {y});
+  return b;
+}
+
+fb::OpT& op_of(fb::ModelT& m) { return *m.subgraphs[0]->ops[2]; }
+fb::ExpertsT& layer_of(fb::ModelT& m) { return *op_of(m).attributes.AsExperts(); }
+fb::TensorT& read(fb::ModelT& m, size_t i) { return *m.tensors[static_cast<size_t>(op_of(m).inputs[i])]; }
+fb::Dim rows(int32_t count) { return {-1, 0, count, 1}; }
+
+const OpEdit kEdits[] = {
+    {"rows absent", [](auto& m) { op_of(m).inputs[0] = -1; }},
+    {"scores absent", [](auto& m) { op_of(m).inputs[1] = -1; }},
+    {"a router without experts", [](auto& m) { op_of(m).inputs[2] = -1; }},
+    {"experts that end in nothing", [](auto& m) { op_of(m).inputs[3] = -1; }},
+    {"rows that are a constant", [](auto& m) { op_of(m).inputs[0] = op_of(m).inputs[2]; }},
+    {"scores that are a constant", [](auto& m) { op_of(m).inputs[1] = op_of(m).inputs[2]; }},
+    {"rows as i8", [](auto& m) { read(m, 0).type = fb::DType::i8; }},
+    {"scores as i8", [](auto& m) { read(m, 1).type = fb::DType::i8; }},
+    {"rows of sequences", [](auto& m) { read(m, 0).shape[0] = fb::Dim(1, 1, 0, 1); }},
+    {"scores of more experts", [](auto& m) { read(m, 1).shape[1] = rows(kExperts + 1); }},
+    {"no experts", [](auto& m) { layer_of(m).experts = 0; }},
+    {"experts without scores and weights", [](auto& m) { layer_of(m).experts = kExperts + 1; }},
+    {"experts beyond all", [](auto& m) { layer_of(m).experts = UINT32_MAX; }},
+    {"tokens that go nowhere", [](auto& m) { layer_of(m).top = 0; }},
+    {"tokens that go to more than all", [](auto& m) { layer_of(m).top = kExperts + 1; }},
+    {"an unknown activation", [](auto& m) { layer_of(m).activation = static_cast<fb::ActivationKind>(99); }},
+    {"gates that are not there", [](auto& m) { layer_of(m).gated = false; }},
+    {"no outputs", [](auto& m) { layer_of(m).outputs = 0; }, Status::kUnsupported},
+    {"outputs beyond all", [](auto& m) { layer_of(m).outputs = UINT32_MAX; }, Status::kUnsupported},
+    {"more outputs than weights", [](auto& m) { layer_of(m).outputs = 17; }},
+    {"weights that change with the input", [](auto& m) { op_of(m).inputs[2] = op_of(m).inputs[0]; }},
+    {"weights of fewer experts", [](auto& m) { read(m, 2).shape[0] = rows(kExperts * kUp - kUp); }},
+    {"weights of one more output", [](auto& m) { read(m, 3).shape[0] = rows(kExperts * kDown - 1); }},
+    {"weights of other inputs", [](auto& m) { read(m, 2).shape[1] = rows(kWidth - 1); }},
+    {"weights of fewer columns between", [](auto& m) { read(m, 3).shape[1] = rows(kInner - 5); }},
+    {"weights in rows",
+     [](auto& m) {
+       read(m, 2).layout = fb::Layout::rows;
+       read(m, 2).scale_kind = fb::ScaleKind::none;
+       read(m, 2).type = fb::DType::i32;
+     }},
+    {"a vector for weights", [](auto& m) { op_of(m).inputs[2] = static_cast<int32_t>(m.tensors.size()) - 1; }},
+    {"all scores without a capacity", [](auto& m) { op_of(m).inputs[4] = op_of(m).inputs[1]; }},
+    {"a capacity without all scores", [](auto& m) { layer_of(m).capacity = 2; }},
+    {"an output too narrow", [](auto& m) { m.tensors[static_cast<size_t>(op_of(m).outputs[0])]->shape[1] = rows(6); }},
+    {"an output over its rows", [](auto& m) { op_of(m).outputs[0] = op_of(m).inputs[0]; }},
+    {"no output", [](auto& m) { op_of(m).outputs[0] = -1; }},
+    {"an input too many", [](auto& m) { op_of(m).inputs.push_back(op_of(m).inputs[0]); }},
+};
+
+ModelBuilder with_vector(ModelBuilder b) {
+  b.vector("vector", std::vector<float>(16, 1.0F));
+  return b;
+}
+
+TEST(HostileExperts, AreRefusedWithAReason) {
+  expect_refused(kEdits, [] { return with_vector(experts_model(2, 0, WeightType::kF32)); });
+}
+TEST(HostileExperts, OfInt8AreRefusedWithAReason) {
+  expect_refused(kEdits, [] { return with_vector(experts_model(2, 0, WeightType::kI8)); });
+}
+
+/// The most rows of x, the run's, that lie in a tile.
+const OpEdit kCapacityEdits[] = {
+    {"two experts a token", [](auto& m) { layer_of(m).top = 2; }},
+    {"all scores of something else", [](auto& m) { op_of(m).inputs[4] = op_of(m).inputs[0]; }},
+    {"no scores of all", [](auto& m) { op_of(m).inputs[4] = -1; }},
+    {"scores in a tile",
+     [](auto& m) {
+       read(m, 1).region = fb::Region::tile;
+       read(m, 1).shape[0] = fb::Dim(2, 1, 0, 1);
+     }},
+    {"scores of the same step",
+     [](auto& m) {
+       m.subgraphs[0]->steps.erase(m.subgraphs[0]->steps.begin());
+       m.subgraphs[0]->steps[0]->first_op = 0;
+       m.subgraphs[0]->steps[0]->op_count = 3;
+     }},
+};
+
+TEST(HostileExperts, WithACapacityAreRefusedWithAReason) {
+  expect_refused(kCapacityEdits, [] { return experts_model(1, 2, WeightType::kF32); });
+}
+
+TEST(HostileExperts, OfOneStepNeedNoBarrierWithoutACapacity) {
+  ModelBuilder builder = experts_model(2, 0, WeightType::kF32);
+  kCapacityEdits[4].apply(builder.model);
+  Fault fault;
+  EXPECT_EQ(open(builder, &fault), Status::kOk) << fault.what;
+}
+
+}  // namespace
+}  // namespace bantam::testing
