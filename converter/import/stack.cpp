@@ -10,6 +10,7 @@
 
 #include "graph/places.h"
 #include "import/entities.h"
+#include "import/experts.h"
 #include "import/patches.h"
 #include "import/recurrent.h"
 #include "import/relative.h"
@@ -680,6 +681,9 @@ class Stack {
     const int32_t in = !config_.parallel                    ? normed(i, Slot::kDownNorm, x)
                        : has_role(config_, Slot::kDownNorm) ? normed(i, Slot::kDownNorm, outer)
                                                             : attended_;
+    if (has_role(config_, Slot::kRouter, i)) {
+      return import_experts(builder_, weights_, config_, i, in, added(i, Slot::kDownNorm, x));
+    }
     EpilogueSpec activated;
     if (family_.has(Slot::kGate)) activated.gate = dense(i, Slot::kGate, in, {{Slot::kGate, width}}, {});
     activated.activation = config_.activation;

@@ -65,6 +65,8 @@ NEOX = dict(
 )
 GPTJ = dict(vocab_size=61, n_embd=24, n_head=3, n_layer=2, n_positions=24, rotary_dim=6)
 FALCON = dict(vocab_size=61, hidden_size=24, num_attention_heads=4, num_hidden_layers=2, max_position_embeddings=24)
+MIXTRAL = dict(**LLAMA, num_local_experts=4)
+QWEN3_MOE = dict(**LLAMA, moe_intermediate_size=18, num_experts=6, num_experts_per_tok=3)
 
 TOKENS = dict(bos_token_id=1, eos_token_id=2, pad_token_id=0)
 DECODER_MODELS = {
@@ -163,4 +165,11 @@ DECODER_MODELS = {
     "starcoder2-classify": ("Starcoder2ForSequenceClassification", dict(**LLAMA, num_labels=3, use_bias=False)),
     "starcoder2-tag": ("Starcoder2ForTokenClassification", dict(**LLAMA, **FIVE_TAGS)),
     "cohere-generate": ("CohereForCausalLM", dict(**LLAMA, logit_scale=0.4)),
+    "mixtral-generate": ("MixtralForCausalLM", dict(**MIXTRAL, sliding_window=5, head_dim=8)),
+    "mixtral-classify": ("MixtralForSequenceClassification", dict(**MIXTRAL, num_labels=3, num_experts_per_tok=1)),
+    "mixtral-tag": ("MixtralForTokenClassification", dict(**MIXTRAL, **FIVE_TAGS)),
+    "mixtral-answer": ("MixtralForQuestionAnswering", MIXTRAL),
+    "qwen3-moe-generate": ("Qwen3MoeForCausalLM", dict(**QWEN3_MOE, norm_topk_prob=True, decoder_sparse_step=2)),
+    "qwen3-moe-classify": ("Qwen3MoeForSequenceClassification", dict(**QWEN3_MOE, num_labels=3, mlp_only_layers=[1])),
+    "olmoe-generate": ("OlmoeForCausalLM", dict(**LLAMA, num_experts=5, num_experts_per_tok=2)),
 }

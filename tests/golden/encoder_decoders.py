@@ -23,6 +23,15 @@ T5 = {
     "eos_token_id": 1,
     "decoder_start_token_id": 0,
 }
+# With a router's biases, and experts that texts of the longest samples overflow.
+SWITCH = {
+    **T5,
+    "num_experts": 4,
+    "expert_capacity": 4,
+    "num_sparse_encoder_layers": 1,
+    "num_sparse_decoder_layers": 1,
+    "router_bias": True,
+}
 # Layers of both stacks, as BART's configuration names them.
 LAYERS = {
     "encoder_layers": 2,
@@ -69,6 +78,11 @@ MODELS = {
                                                               "decoder_start_token_id": 0, "scale_embedding": True}),
     "blenderbot-generate": ("BlenderbotForConditionalGeneration", BART),
     "blenderbot-small-generate": ("BlenderbotSmallForConditionalGeneration", BART),
+    "switch-generate": ("SwitchTransformersForConditionalGeneration", SWITCH),
+    "switch-untied": ("SwitchTransformersForConditionalGeneration", {**SWITCH, "tie_word_embeddings": False,
+                                                                     "dense_act_fn": "gelu_new", "router_bias": False,
+                                                                     "num_sparse_decoder_layers": 0}),
+    "switch-encoder": ("SwitchTransformersEncoderModel", {**SWITCH, "num_sparse_encoder_layers": 2}),
 }  # fmt: skip
 
 
@@ -80,7 +94,7 @@ class Pairs:
     """Call it with ids of a source and of the decoder's text; nothing is masked."""
 
     def __init__(self, directory):
-        self.model = reference.model_class(directory).from_pretrained(directory, dtype=torch.float64).double().eval()
+        self.model = reference.load(directory)
         self.kind = type(self.model).__name__
 
     def goes_on(self):
@@ -88,7 +102,7 @@ class Pairs:
         return self.kind.endswith(("ForConditionalGeneration", "MTModel", "BartModel"))
 
     def reads_source_alone(self):
-        return self.kind in ("T5EncoderModel", "T5ForTokenClassification")
+        return self.kind in ("T5EncoderModel", "T5ForTokenClassification", "SwitchTransformersEncoderModel")
 
     @torch.no_grad()
     def __call__(self, ids, decoder_ids):
@@ -105,7 +119,7 @@ def make(directory, randomize, seed):
     model_class = getattr(transformers, kind)
     model = model_class(model_class.config_class(**settings))
     # Scores that nothing divides stay small in trained models, too.
-    randomize(model, seed, gain=0.8 if "t5" in directory.name else 1.5)
+    randomize(model, seed, gain=0.8 if "relative_attention_num_buckets" in settings else 1.5)
     model.tie_weights()
     generator = torch.Generator().manual_seed(seed + 1)
     if hasattr(model, "final_logits_bias"):
@@ -113,6 +127,35 @@ def make(directory, randomize, seed):
     model.half().save_pretrained(directory)
     (directory / "generation_config.json").unlink(missing_ok=True)
     write_expected(directory, seed)
+    if directory.name == "switch-generate":
+        write_steps(directory, seed)
+
+
+def write_steps(directory, seed):
+    """What generate() makes of a few sources, token by token: each has the whole capacity of its experts. Where a choice hangs on
+    rounding, the source is left out."""
+    model = reference.load(directory)
+    draw = random.Random(seed)
+    with open(directory / "steps.jsonl", "w") as file, reference.all_in_double():
+        for count in (1, 2, 5, 9, 16, 24):
+            ids = [draw.randrange(4, 50) for _ in range(count)]
+            made = model.generate(
+                torch.tensor([ids]),
+                attention_mask=torch.ones(1, count, dtype=torch.long),
+                # generate()'s own has as many layers as the encoder.
+                past_key_values=transformers.EncoderDecoderCache(
+                    transformers.DynamicCache(), transformers.DynamicCache()
+                ),
+                max_new_tokens=12,
+                do_sample=False,
+                return_dict_in_generate=True,
+                output_scores=True,
+            )
+            best = [scores[0].topk(2).values for scores in made.scores]
+            if min(float(two[0] - two[1]) for two in best) < 1e-3:
+                continue
+            line = {"source": ids, "ids": made.sequences[0].tolist()}
+            file.write(json.dumps(line, separators=(",", ":")) + "\n")
 
 
 def write_expected(directory, seed):

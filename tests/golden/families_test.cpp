@@ -55,7 +55,8 @@ TEST_P(Families, KeepTheirNamesAndLeaveNothingOver) {
     std::map<std::string, int> names;
     for (const auto& op : graph.model.subgraphs.front()->ops) ++names[op->name];
     for (const auto& [name, count] : names) EXPECT_EQ(count, 1) << name;
-    if (model.is_pair() && GetParam()->why_layers_stay() != nullptr) return;  // no draft of them is made
+    const bool pair = GetParam()->source != nullptr;
+    if (pair && GetParam()->why_layers_stay() != nullptr) return;  // no draft of them is made
     convert::Draft draft(model.source());
     EXPECT_EQ(draft.tensors().size(), model.source().checkpoint->tensors().size());
     EXPECT_TRUE(draft.notes().empty());
@@ -173,7 +174,8 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("unfold"), model.config().convolution != 0 || family.block.convolutions || family.block.nplm);
     EXPECT_EQ(links("join"), family.block.bilm);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
-    EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kEntities));
+    EXPECT_EQ(links("experts"), family.has(Slot::kRouter));
+    EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities));
     EXPECT_EQ(links("marked mask"), family.has(Slot::kEntities));
     EXPECT_EQ(links("marks"), model.takes_marks());
     EXPECT_EQ(links("scores that are capped"), family.settings.soft_cap != nullptr);

@@ -311,8 +311,12 @@ def randomize(model, seed, gain=1.5):
         elif parameter.dim() == 1:
             values = values * 0.2
         elif "embeddings" not in name:
-            inputs_first = parameter.dim() == 3 and "rel_attn" in name
-            values = values * gain / parameter.shape[0 if inputs_first else 1] ** 0.5
+            inputs = 1
+            if parameter.dim() == 3 and "rel_attn" in name:
+                inputs = 0
+            elif parameter.dim() == 3 and "experts" in name:
+                inputs = 2
+            values = values * gain / parameter.shape[inputs] ** 0.5
         parameter.data = values
 
 
@@ -379,7 +383,7 @@ def make_small(root, name, seed):
 
 def write_greedy(directory, seed):
     """What generate() goes on with from a few prompts; those where a choice hangs on rounding are left out."""
-    model = reference.model_class(directory).from_pretrained(directory, dtype=torch.float64).double().eval()
+    model = reference.load(directory)
     draw = random.Random(seed)
     with open(directory / "greedy.jsonl", "w") as file, reference.all_in_double():
         for count in (1, 2, 3, 5, 8, 13):

@@ -98,6 +98,14 @@ def model_class(directory):
     return OWN[name] if name in OWN else getattr(transformers, name)
 
 
+def load(directory):
+    """The model of a directory in f64, experts one after the other: grouped products know no f64."""
+    model = model_class(directory).from_pretrained(directory, dtype=torch.float64).double().eval()
+    if hasattr(model, "set_experts_implementation"):
+        model.set_experts_implementation("eager")
+    return model
+
+
 def as_lists(value):
     """Without the batch dimension; eight significant digits are finer than an f32."""
     return json.loads(json.dumps(value[0].tolist()), parse_float=lambda digits: float(f"{float(digits):.8g}"))
@@ -189,7 +197,7 @@ class Reference:
 
             self.model = sentence_transformers.SentenceTransformer(str(directory), device="cpu").double().eval()
         else:
-            self.model = model_class(directory).from_pretrained(directory, dtype=torch.float64).double().eval()
+            self.model = load(directory)
             shaw.load_vectors(self.model, self.directory)
 
     def settings(self):

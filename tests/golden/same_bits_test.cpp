@@ -41,6 +41,13 @@ TEST(SameBits, OfDirectionsThatStayApart) {
 
 TEST(SameBits, OfTokensBesideThoseInFront) { expect_same_bits_of("nplm-generate", 61, 24); }
 
+/// Experts of a tile, of which some have no room for what is behind the tiles in front.
+TEST(SameBits, OfExperts) {
+  expect_same_bits_of("mixtral-tag", 61, 24);
+  expect_same_bits_of("qwen3-moe-generate", 61, 24);
+  expect_same_bits_of("switch-encoder", 61, 90);
+}
+
 /// Tokens that see others behind them do not go on.
 TEST(Contexts, AreRefusedWhereTokensStandBesideThoseBehind) {
   const convert::FileBytes bytes = file_of("textcnn-encoder", fb::DType::f32);

@@ -162,6 +162,12 @@ class Tiny {
     set(settings.embedding, embedding);
     set(settings.window, 6);
     set(settings.full_every, 3);
+    set(settings.experts, 3);
+    set(settings.experts_of_token, 2);
+    set(settings.expert_columns, 12);
+    set(settings.expert_capacity, 4);
+    set(settings.expert_layers, 1);
+    if (settings.layers_of_experts == convert::Settings::ExpertLayers::kListed) config_["decoder_sparse_step"] = 2U;
     set(settings.entities, kEntities);
     set(settings.entity_width, 10);
     set(settings.entity_heads, 2);
@@ -229,7 +235,7 @@ class Tiny {
     if (convert::is_vector(slot)) return add(name, {extent(axes.rows)}, 0.2F);
     if (slot == Slot::kDistanceKeys) return add(name + ".weight", {2 * kPositions - 1, read_.head_width}, 1);
     if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
-    linear(name, extent(axes.rows), extent(axes.columns));
+    linear(name, extent(axes.rows), extent(axes.columns), convert::is_of_expert(slot));
   }
 
   void encoder() {

@@ -10,6 +10,7 @@
 
 #include "graph/task_parts.h"
 #include "import/families/entities.h"
+#include "import/families/experts.h"
 #include "import/families/places.h"
 
 namespace bantam::convert {
@@ -476,6 +477,7 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   read_shift(config, out);
   read_convolution(config, out);
   read_entities(config, out);
+  read_experts(config, out);
   // ELECTRA has a projection only where the widths differ, ALBERT always.
   out.projects = out.family->has(Slot::kEmbeddingProjection) &&
                  (out.embedding != out.hidden || out.family->shares_layers() || out.trigrams);
@@ -548,6 +550,11 @@ bool has_role(const EncoderConfig& config, Slot slot) {
 }
 
 bool has_role(const EncoderConfig& config, Slot slot, uint32_t layer) {
+  const bool of_experts = is_of_expert(slot) || slot == Slot::kRouter;
+  const bool dense = slot == Slot::kUp || slot == Slot::kGate || slot == Slot::kDown;
+  if (of_experts || (dense && !config.experts.layers.empty())) {
+    return has_role(config, slot) && config.experts.layers[layer] == of_experts;
+  }
   if (!is_of_entities(slot)) return has_role(config, slot);
   const EncoderConfig::Entities kind = config.entity_layers[layer];
   return is_of_entity_attention(slot) ? kind == EncoderConfig::Entities::kAttend
@@ -563,7 +570,8 @@ std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& conf
       all.emplace_back(slot, pattern);
       continue;
     }
-    for (uint32_t i = 0; i + 1 < config.feed_forwards; ++i) {
+    const uint32_t count = is_of_expert(slot) ? config.experts.experts : config.feed_forwards - 1;
+    for (uint32_t i = 0; i < count; ++i) {
       all.emplace_back(slot, fmt::format(fmt::runtime(pattern), i));
     }
   }
@@ -601,6 +609,10 @@ uint32_t extent_of(const EncoderConfig& config, Axis axis) {
       return config.entities;
     case Axis::kEntity:
       return config.entity_width;
+    case Axis::kExperts:
+      return config.experts.experts;
+    case Axis::kExpertFfn:
+      return config.experts.columns;
   }
   return 0;
 }

@@ -59,6 +59,15 @@ struct ImageShape {
   uint32_t tokens() const { return 1 + patches() + behind; }
 };
 
+/// Layers whose tokens go through some of several feed-forward layers each (Slot::kRouter).
+struct ExpertLayers {
+  uint32_t experts = 0, top = 0;  // of a layer, of a token
+  uint32_t columns = 0;           // between the two layers of an expert
+  uint32_t capacity = 0;          // most tokens of an expert; 0: any number
+  bool shares_of_one = false;     // shares of a token's experts are divided by their sum
+  std::vector<bool> layers;       // which layers are; empty: none
+};
+
 struct EncoderConfig {
   const Family* family = nullptr;
   std::string model_type;
@@ -108,6 +117,7 @@ struct EncoderConfig {
   enum class Entities : uint8_t { kNone, kAdded, kAttend };
   std::vector<Entities> entity_layers;  // empty: the family has none
   uint32_t entities = 0, entity_width = 0, entity_heads = 0;
+  ExpertLayers experts;
   ImageShape image;           // Block::patches
   bool divides_last = false;  // what the output layer over the vocabulary reads, by the root of its width
 };
@@ -121,7 +131,7 @@ std::string layer_prefix(const EncoderConfig& config, uint32_t layer);
 /// Does a model of these settings have the role's tensors, and does this layer of it?
 bool has_role(const EncoderConfig& config, Slot slot);
 bool has_role(const EncoderConfig& config, Slot slot, uint32_t layer);
-/// The stored roles with their names; of those that are numbered inside a layer each.
+/// The stored roles with their names; of those that are numbered inside a layer (feed-forward layers, experts) each.
 std::vector<std::pair<Slot, std::string>> stored_roles(const EncoderConfig& config);
 /// How many an axis counts where no layer has been narrowed; 0: kNone.
 uint32_t extent_of(const EncoderConfig& config, Axis axis);

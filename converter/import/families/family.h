@@ -20,7 +20,7 @@ namespace bantam::convert {
 /// them to it. kScores: columns of queries and keys; kValues: of values and contexts; kShared: of keys and of values that several
 /// heads may share; kHead: of one head. kInner: columns between bottlenecks;
 /// kValueInput: of what values are made of there; kWordInput: of what projects words. kEntities: rows of the table of entities;
-/// kEntity: its columns.
+/// kEntity: its columns. kExperts: experts of a layer; kExpertFfn: columns between the two feed-forward layers of one.
 enum class Axis {
   kNone,
   kHidden,
@@ -36,7 +36,9 @@ enum class Axis {
   kValueInput,
   kWordInput,
   kEntities,
-  kEntity
+  kEntity,
+  kExperts,
+  kExpertFfn
 };
 
 /// What a tensor is to an encoder: a table, or a module with NAME.weight and NAME.bias.
@@ -101,6 +103,12 @@ enum class Slot {
   kGate,  // and multiplied by this
   kDown,
   kDownNorm,
+  // In layers of experts in the place of the three in front: what gives each expert a score, and those of the experts, numbered inside
+  // the layer ("experts.{}.up").
+  kRouter,
+  kExpertUp,
+  kExpertGate,
+  kExpertDown,
   // Of attention to a source, in the layers of an encoder-decoder's decoder.
   kCrossQuery,
   kCrossKey,
@@ -127,7 +135,8 @@ enum class Slot {
   kCrossAttention,
   kEntityQkv,
   kEntityHeads,
-  kEntityAttention
+  kEntityAttention,
+  kExperts
 };
 
 constexpr bool is_table(Slot slot) { return slot <= Slot::kPlaces; }
@@ -144,6 +153,8 @@ constexpr bool is_of_entities(Slot slot) { return slot >= Slot::kEntityQuery && 
 constexpr bool is_of_entity_attention(Slot slot) {
   return slot >= Slot::kEntityQuery && slot <= Slot::kEntityAttentionNorm;
 }
+/// Of each expert by itself.
+constexpr bool is_of_expert(Slot slot) { return slot >= Slot::kExpertUp && slot <= Slot::kExpertDown; }
 constexpr bool is_stored(Slot slot) { return slot < Slot::kQkv; }
 
 /// Rows and columns of a table or of a module's weight; a norm has rows only.
@@ -272,6 +283,17 @@ struct Settings {
   uint32_t patch_otherwise = 16;
   /// Rows and columns of the table of entities (Slot::kEntities), and heads of their attention.
   Count entities, entity_width, entity_heads;
+  /// Experts of a layer (Slot::kRouter), those of a token, and columns between the two layers of one (no key: `intermediate`).
+  Count experts, experts_of_token, expert_columns;
+  /// Shares of a token's experts are divided by their sum.
+  Flag shares_of_one;
+  /// Most tokens of an expert; no key: any number.
+  Count expert_capacity;
+  /// Layers of experts. kAll: all. kSteps: so many as `expert_layers` says, from the second of each step on; kListed: the last of each
+  /// "decoder_sparse_step", those that "mlp_only_layers" names left out.
+  enum class ExpertLayers { kAll, kSteps, kListed };
+  ExpertLayers layers_of_experts = ExpertLayers::kAll;
+  Count expert_layers;
 };
 
 /// What a head reads: every token, the first one, the pooler's row of the first one, or as "classifier_pooling" says: "cls" (the

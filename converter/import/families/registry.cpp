@@ -107,6 +107,13 @@ Axes plain_axes(Slot slot) {
       return {Axis::kFfn, Axis::kHidden};
     case Slot::kDown:
       return {Axis::kHidden, Axis::kFfn};
+    case Slot::kRouter:
+      return {Axis::kExperts, Axis::kHidden};
+    case Slot::kExpertUp:
+    case Slot::kExpertGate:
+      return {Axis::kExpertFfn, Axis::kHidden};
+    case Slot::kExpertDown:
+      return {Axis::kHidden, Axis::kExpertFfn};
     case Slot::kNarrow:
     case Slot::kNarrowScores:
       return {Axis::kInner, Axis::kHidden};
@@ -148,6 +155,7 @@ Axes plain_axes(Slot slot) {
     case Slot::kEntityQkv:
     case Slot::kEntityHeads:
     case Slot::kEntityAttention:
+    case Slot::kExperts:
       break;
   }
   return {Axis::kNone, Axis::kNone};
@@ -224,6 +232,7 @@ const char* Family::why_layers_stay() const {
   if (block.nplm) return "there is one";
   if (block.patches) return "students of models of images are not made yet";
   if (has(Slot::kForget)) return "Marian's own files are not written";
+  if (has(Slot::kRouter)) return "students of models of experts are not made yet";
   if (has(Slot::kEntities)) return "each reads entities in a way of its own";
   return shares_layers() ? "several run the same weights" : nullptr;
 }

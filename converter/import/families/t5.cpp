@@ -1,5 +1,5 @@
 // T5 (arXiv 1910.10683), and what followed it with gated feed-forward layers (T5 1.1; mT5, arXiv 2010.11934): relative places alone,
-// norms without means, scores that nothing divides.
+// norms without means, scores that nothing divides. Switch (arXiv 2101.03961): T5, some of whose layers are of experts.
 #include "import/families/blocks.h"
 
 namespace bantam::convert {
@@ -101,6 +101,56 @@ Family t5() {
   Family family = t5_like(false);
   family.model_types = {"t5"};
   family.architectures = {"T5"};
+  return family;
+}
+
+Family switch_transformers() {
+  Family family = t5_like(false);
+  family.model_types = {"switch_transformers"};
+  family.base = "switch_transformers";
+  family.architectures = {"SwitchTransformers"};
+  Family source = *family.source;
+  source.base = family.base;
+  struct Side {
+    Family& family;
+    const char *up, *down, *router, *expert_up, *expert_down, *experts, *layers;
+  };
+  const Side sides[] = {
+      {source, "layer.1.mlp.wi", "layer.1.mlp.wo", "layer.1.mlp.router.classifier", "layer.1.mlp.experts.expert_{}.wi",
+       "layer.1.mlp.experts.expert_{}.wo", "layer.1.mlp.experts", "num_sparse_encoder_layers"},
+      {family, "layer.2.mlp.wi", "layer.2.mlp.wo", "layer.2.mlp.router.classifier", "layer.2.mlp.experts.expert_{}.wi",
+       "layer.2.mlp.experts.expert_{}.wo", "layer.2.mlp.experts", "num_sparse_decoder_layers"}};
+  for (const Side& side : sides) {
+    Roles& roles = side.family.roles;
+    roles[Slot::kUp] = side.up;
+    roles[Slot::kDown] = side.down;
+    roles[Slot::kRouter] = side.router;
+    roles[Slot::kExpertUp] = side.expert_up;
+    roles[Slot::kExpertDown] = side.expert_down;
+    roles[Slot::kExperts] = side.experts;
+    Settings& settings = side.family.settings;
+    settings.hidden.otherwise = 768;
+    settings.layers.otherwise = 12;
+    settings.heads.otherwise = 12;
+    settings.activation = "dense_act_fn";
+    settings.tanh_gelu = false;
+    settings.required = {{"router_ignore_padding_tokens", "false"}, {"router_dtype", "\"float32\""}};
+    settings.experts = {"num_experts", 8};
+    settings.experts_of_token = {nullptr, 1};
+    settings.expert_capacity = {"expert_capacity", 64};
+    settings.layers_of_experts = Settings::ExpertLayers::kSteps;
+    settings.expert_layers = {side.layers, 3};
+  }
+  family.source = std::make_shared<const Family>(std::move(source));
+  family.unused.emplace_back("shared.weight", "encoder and decoder have words of their own");
+  Head rows{fb::TaskKind::none, "EncoderModel"}, vectors{fb::TaskKind::embed, nullptr};
+  rows.of_source = vectors.of_source = true;
+  HeadLayer words{"lm_head", Out::kVocabulary};
+  words.bare = true;
+  family.heads = {{fb::TaskKind::none, "Model"},
+                  rows,
+                  vectors,
+                  {fb::TaskKind::generate, "ForConditionalGeneration", Rows::kTokens, {words}}};
   return family;
 }
 
