@@ -5,7 +5,7 @@ import math
 import shutil
 import unittest
 
-from support import GOLDEN, CommandTest, softmax
+from support import GOLDEN, CommandTest, model, softmax
 
 TOKENIZER = GOLDEN / "minilm-multilingual"
 QUERY = "the cat sat"
@@ -106,6 +106,28 @@ class Families(CommandTest):
                 begin, end = tokens["offsets"][first][0], tokens["offsets"][last][1]
                 self.assertEqual(found["answer"], context.encode()[begin:end].decode())
         self.assertGreater(answered, 1)
+
+    def test_layers_of_gpt_3_see_all_tokens_and_bands_of_them_in_turn(self):
+        for name in ("gpt3-generate", "gpt3-classify"):
+            self.answers(name, model(name))
+        plain = self.changed("gpt3-generate", attention_types=None)
+        self.ok("convert", plain, "-o", self.directory / "plain.bantam", "--weights", "f32", "--parity", "none")
+        line = json.loads((GOLDEN / "gpt3-generate" / "expected.jsonl").read_text().splitlines()[-1])
+        ids = ",".join(map(str, line["ids"]))
+        found = [
+            self.line("run", file, "--raw", "--ids", ids)["outputs"]["logits"]["data"]
+            for file in (self.directory / "plain.bantam", model("gpt3-generate"))
+        ]
+        self.assertEqual(found[0][:61], found[1][:61])
+        self.assertNotEqual(found[0][-61:], found[1][-61:])
+        for settings, says in (
+            ({"attention_types": [[["global", "local"], 1]]}, ["attention_types", "4 layers"]),
+            ({"attention_types": [[["global", "near"], 2]]}, ["attention_types", '"local"']),
+            ({"attention_types": "local"}, ["attention_types"]),
+            ({"window_size": 0}, ["window_size", "0"]),
+        ):
+            source = self.changed("gpt3-generate", **settings)
+            self.fails(4, "convert", source, "-o", self.directory / "x.bantam", says=says)
 
     def test_students_of_families_whose_layers_stay_in_part(self):
         for name, option, says in (

@@ -237,7 +237,7 @@ const Kind kKinds[] = {{"gpt2-generate", fb::DType::f32, false},       {"gpt2-ge
                        {"nplm-generate", fb::DType::f32, false},       {"nplm-generate", fb::DType::i8, false},
                        {"nplm-generate-newest", fb::DType::i4, false}, {"mixtral-generate", fb::DType::i8, false},
                        {"mixtral-generate", fb::DType::i4, false},     {"qwen3-moe-generate", fb::DType::i8, false},
-                       {"olmoe-generate", fb::DType::f32, false}};
+                       {"olmoe-generate", fb::DType::f32, false},      {"gpt3-generate", fb::DType::i8, false}};
 
 INSTANTIATE_TEST_SUITE_P(Decoders, Contexts, ::testing::ValuesIn(kKinds), [](const auto& kind) {
   std::string name = kind.param.model + std::string("_") + fb::EnumNameDType(kind.param.weights) +

@@ -20,6 +20,7 @@ import colbert
 import elmo
 import encoder_decoders
 import generation
+import gpt3
 import pair_generation
 import jina_bert
 import knowledge_ernie
@@ -465,6 +466,11 @@ def make_paper(root, name, seed):
     write_expected(root / name, 11 if "generate" in name else 24, seed, first=5, vocabulary=61)
 
 
+def make_gpt3(root, name, seed):
+    gpt3.make(root / name, randomize, seed)
+    write_expected(root / name, 11 if "generate" in name else 24, seed, first=5, vocabulary=61)
+
+
 def make_jina(root, name, seed):
     """As published: the settings' model_type is BERT's, and the code they name is nowhere."""
     import safetensors.torch
@@ -692,6 +698,7 @@ def main():
     makers += [(name, make_setfit, seed) for seed, name in enumerate(("setfit-two", "setfit-several"), start=330)]
     makers += [(name, make_decoder, seed) for seed, name in enumerate(DECODER_MODELS, start=400)]
     makers += [(name, make_paper, seed) for seed, name in enumerate(papers.MODELS, start=480)]
+    makers += [(name, make_gpt3, seed) for seed, name in enumerate(gpt3.MODELS, start=540)]
     makers += [(name, make_unilm, seed) for seed, name in enumerate(UNILM_MODELS, start=490)]
     makers += [(generation.NAME, make_text_decoder, 450)]
     makers += [(pair_generation.NAME, make_text_pair, 451)]

@@ -12,6 +12,7 @@ import transformers
 
 import colbert
 import elmo
+import gpt3
 import jina_bert
 import papers
 import recurrent
@@ -179,6 +180,8 @@ class Reference:
             self.plain = static_embeddings.StaticEmbeddings(self.directory)
         elif papers.is_one(self.directory):
             self.plain = papers.Paper(self.directory)
+        elif gpt3.is_one(self.directory):
+            self.plain = gpt3.Gpt3(self.directory)
         elif recurrent.is_one(self.directory):
             self.plain = recurrent.load(self.directory, Crf)
         elif elmo.is_one(self.directory):

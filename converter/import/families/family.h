@@ -272,10 +272,11 @@ struct Settings {
   /// "layer_types" says. Of decoders: tokens that a token sees, itself included, in the layers that `windows` says.
   Count window, full_every;
   /// kAll: in all layers, where the setting is there. kFrom: with "use_sliding_window", from layer "max_window_layers" on. kKinds: as
-  /// "attention_types" says, [[["global", "local"], 12]]. kEvery: in all but each
+  /// "attention_types" says, [[["global", "local"], 12]], or without it `kinds`; null: in none. kEvery: in all but each
   /// `full_every`th, or as "layer_types" says.
   enum class Windows { kAll, kFrom, kKinds, kEvery };
   Windows windows = Windows::kAll;
+  const char* kinds = nullptr;
   /// Layers without rotary positions: zeros in the list under this key, or without it each of so many by the other one (SmolLM 3).
   const char* turned_layers = nullptr;
   Count unturned_every;

@@ -1,4 +1,5 @@
-// GPT-2 (Radford et al. 2019): a decoder with norms in front, learned positions, and matrices stored with inputs as rows.
+// GPT-2 (Radford et al. 2019): a decoder with norms in front, learned positions, and matrices stored with inputs as rows. GPT-3
+// (arXiv 2005.14165, section 2.1): the same, where settings say so, with dense and locally banded attention (arXiv 1904.10509) in turn.
 #include "import/families/blocks.h"
 
 namespace bantam::convert {
@@ -21,6 +22,8 @@ Family gpt2() {
   settings.activation_otherwise = "gelu_new";
   settings.epsilon = "layer_norm_epsilon";
   settings.epsilon_otherwise = 1e-5;
+  settings.window = {"window_size", 256};
+  settings.windows = Settings::Windows::kKinds;
   settings.required = {{"scale_attn_weights", "true"}, {"scale_attn_by_inverse_layer_idx", "false"}};
   family.layer = "h.{}";
   family.block.norm_first = family.block.norm_before_all = family.block.causal = true;

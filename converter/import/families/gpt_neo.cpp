@@ -23,6 +23,7 @@ Family gpt_neo() {
   settings.epsilon_otherwise = 1e-5;
   settings.window = {"window_size", 256};
   settings.windows = Settings::Windows::kKinds;
+  settings.kinds = R"([[["global", "local"], 12]])";
   family.layer = "h.{}";
   family.block.norm_first = family.block.norm_before_all = family.block.causal = true;
   family.block.unscaled = true;

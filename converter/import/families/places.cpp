@@ -155,12 +155,13 @@ std::vector<bool> listed_layers(const Fields& config, const EncoderConfig& out) 
   return full;
 }
 
+constexpr const char* kTypes = "attention_types";
+
 /// GPT-Neo's "attention_types": words and how often the row of them stands in a row.
 std::vector<bool> layers_by_kinds(const Fields& config, const EncoderConfig& out) {
-  constexpr const char* kTypes = "attention_types";
   std::vector<bool> full;
   bool known = true;
-  const Json types = config.has(kTypes) ? config.raw(kTypes) : Json::parse(R"([[["global", "local"], 12]])");
+  const Json types = config.has(kTypes) ? config.raw(kTypes) : Json::parse(out.family->settings.kinds);
   for (const Json& part : types.is_array() ? types : Json::array()) {
     known = known && part.is_array() && part.size() == 2 && part[0].is_array() && part[1].is_number_unsigned();
     if (!known) break;
@@ -204,11 +205,12 @@ void leave_some_unturned(const Fields& config, EncoderConfig& out) {
 void read_causal_windows(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
   if (settings.window.key == nullptr) return;
-  // kAll and kFrom: in no layer, unless the settings say so.
+  // In no layer, unless the settings say so.
   const bool local = settings.local_rotary.otherwise != 0;
-  const bool asked = settings.windows == Settings::Windows::kAll    ? config.has(settings.window.key)
-                     : settings.windows == Settings::Windows::kFrom ? config.flag("use_sliding_window", false)
-                                                                    : true;
+  const bool asked = settings.windows == Settings::Windows::kAll     ? config.has(settings.window.key)
+                     : settings.windows == Settings::Windows::kFrom  ? config.flag("use_sliding_window", false)
+                     : settings.windows == Settings::Windows::kKinds ? settings.kinds != nullptr || config.has(kTypes)
+                                                                     : true;
   std::vector<bool> full = listed_layers(config, out);
   if (!asked) return;
   const uint32_t seen = config.count(settings.window.key, kMaxPositions, settings.window.otherwise);
