@@ -38,7 +38,7 @@
 #define BANTAM_LINK_MASKS (BANTAM_LINK_DEFAULT ? ~0u : 0u)
 #endif
 // Bit i of what else attention knows of places: 0 biases by distance, 1 biases by slopes, 2 rotary queries and keys,
-// 3 embeddings of neighbours, 4 scores of places (which need BANTAM_NUMBERS' Float), 5 norms of queries and keys,
+// 3 embeddings of neighbours or of parts of the ids, 4 scores of places (which need BANTAM_NUMBERS' Float), 5 norms of queries and keys,
 // 6 keys of segments, 7 scores that are capped.
 #ifndef BANTAM_LINK_PLACES
 #define BANTAM_LINK_PLACES (BANTAM_LINK_DEFAULT ? ~0u : 0u)

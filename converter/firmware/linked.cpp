@@ -197,7 +197,8 @@ class Needs {
     if (kind == fb::OpAttributes::Embed) {
       for (const fb::EmbedTable* table : *op.attributes_as_Embed()->tables()) {
         const fb::IndexSource source = table->source();
-        if (source == fb::IndexSource::next || source == fb::IndexSource::previous) need("PLACES", 8u);
+        const bool neighbour = source == fb::IndexSource::next || source == fb::IndexSource::previous;
+        if (neighbour || source == fb::IndexSource::part) need("PLACES", 8u);
         if (source == fb::IndexSource::marked) need("MASKS", 1u << static_cast<uint32_t>(fb::MaskKind::marked));
       }
     }

@@ -141,8 +141,8 @@ int32_t Builder::embed(const std::string& name, const std::vector<EmbedSpec>& ta
     auto table = std::make_unique<fb::EmbedTableT>();
     table->source = spec.source;
     table->scale = spec.scale;
+    table->offset = spec.offset;
     name_input(added, table->tensor, spec.table);
-    table->scale = spec.scale;
     attributes.tables.push_back(std::move(table));
   }
   set_epilogue(added, epilogue);
@@ -301,6 +301,17 @@ int32_t Builder::unfold(const std::string& name, int32_t x, uint32_t before, uin
   auto& attributes = set_attributes<fb::UnfoldT>(added);
   attributes.before = before;
   attributes.after = after;
+  return y;
+}
+
+int32_t Builder::adaptive_softmax(const std::string& name, int32_t front, int32_t clusters,
+                                  const std::vector<int32_t>& words) {
+  std::vector<int32_t> inputs = {front, clusters};
+  inputs.insert(inputs.end(), words.begin(), words.end());
+  uint32_t columns = width(front);
+  for (const int32_t of_cluster : words) columns += width(of_cluster);
+  const int32_t y = activation(name, rows_symbol(front), columns);
+  set_attributes<fb::AdaptiveSoftmaxT>(op(name, std::move(inputs), {y}));
   return y;
 }
 

@@ -31,6 +31,7 @@ struct EmbedSpec {
   int32_t table = kAbsent;
   fb::IndexSource source = fb::IndexSource::ids;
   float scale = 1;
+  int32_t offset = 0;  // added to the value; of a part minus the first id
 };
 
 struct Heads {
@@ -138,6 +139,9 @@ class Builder {
   int32_t features(const std::string& name, uint32_t columns);
   /// Each row of tokens between so many that stand before and behind it.
   int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
+  /// Logarithms of words' probabilities, of scores of those in front, of clusters, and of each cluster's words; see AdaptiveSoftmax in the
+  /// schema.
+  int32_t adaptive_softmax(const std::string& name, int32_t front, int32_t clusters, const std::vector<int32_t>& words);
   /// Rows of a and b side by side.
   int32_t join(const std::string& name, int32_t a, int32_t b, const EpilogueSpec& epilogue = {});
 

@@ -174,7 +174,7 @@ struct EmbedSource {
   size_t stride;        // of rows, in elements
   const float* scales;  // i8 only
   float scale;
-  const int32_t* index;  // [rows], already checked and offset
+  const int32_t* index;  // [rows], already checked and offset; below 0: nothing is added (a row of zeros)
 };
 
 /// y[r] = sum over sources in order (first is stored, others added).

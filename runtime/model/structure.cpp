@@ -25,13 +25,13 @@ struct List {
 using Tables =
     List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice, fb::Crf,
          fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Features, fb::Previous, fb::RecurrentCell,
-         fb::Align, fb::Join, fb::Experts, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op,
-         fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel, fb::AddedToken,
-         fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation, fb::Language, fb::Task, fb::Chat, fb::Finding,
-         fb::Property, fb::Image, fb::Shortlist>;
+         fb::Align, fb::Join, fb::Experts, fb::AdaptiveSoftmax, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable,
+         fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter,
+         fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation, fb::Language,
+         fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image, fb::Shortlist>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::Experts>() == kUnionBase + kUnionMembers);
+static_assert(Tables::number<fb::AdaptiveSoftmax>() == kUnionBase + kUnionMembers);
 
 template <typename T>
 struct Code {  // of a table by offset

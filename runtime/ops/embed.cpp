@@ -37,6 +37,10 @@ Verdict largest_index(const Site& site, fb::IndexSource source, uint64_t* larges
       if (!linked::kNeighbours) return not_linked("this build leaves out embeddings of neighbours");
       *largest = ids_limit(site.model, site.phase);
       return {};
+    case fb::IndexSource::part:
+      if (!linked::kNeighbours) return not_linked("this build leaves out tables of a part of the ids");
+      *largest = 0;
+      return {};
     default:
       return unsupported("an embedding of this index source is not executed");
   }
@@ -62,6 +66,10 @@ Verdict check_indices(const Site& site, const fb::EmbedTable& table) {
   const int32_t index = named_input(site.op, table.tensor());
   uint64_t largest = 0;
   BANTAM_CHECK(largest_index(site, table.source(), &largest));
+  if (table.source() == fb::IndexSource::part) {
+    return table.offset() <= 0 && table.offset() > INT32_MIN ? Verdict{}
+                                                             : corrupt("a part of the ids begins below 0", index);
+  }
   if (table.offset() < 0 || largest + static_cast<uint64_t>(table.offset()) >= extent(tensor(site.model, index), 0)) {
     return corrupt("an index can reach beyond the embedding table", index);
   }
@@ -80,6 +88,15 @@ void fill_neighbours(const TileRun& run, const fb::EmbedTable& table, uint32_t f
     while (row >= run.offsets[sequence + 1]) ++sequence;
     const bool last = next ? row + 1 == run.offsets[sequence + 1] : row == run.offsets[sequence];
     out[i] = table.offset() + (last ? none : run.ids[next ? row + 1 : row - 1]);
+  }
+}
+
+/// Of the ids that the table has.
+void fill_part(const TileRun& run, const fb::EmbedTable& table, uint32_t rows, uint32_t first, uint32_t n,
+               int32_t* out) {
+  for (uint32_t i = 0; i < n; ++i) {
+    const int32_t row = run.ids[first + i] + table.offset();
+    out[i] = row >= 0 && static_cast<uint32_t>(row) < rows ? row : -1;
   }
 }
 
@@ -175,7 +192,13 @@ Status run_embed(const TileRun& run, const fb::Op& op) {
   for (uint32_t first = 0, n = 0; first < run.rows; first += n) {
     n = sink.block(first) < run.block_rows ? sink.block(first) : run.block_rows;
     for (uint32_t i = 0; i < tables.size(); ++i) {
-      fill_indices(run, *tables.Get(i), run.row_begin + first, n, indices(i));
+      const fb::EmbedTable& table = *tables.Get(i);
+      if (linked::kNeighbours && table.source() == fb::IndexSource::part) {
+        const uint32_t rows = extent(tensor(run.model, named_input(op, table.tensor())), 0);
+        fill_part(run, table, rows, run.row_begin + first, n, indices(i));
+      } else {
+        fill_indices(run, table, run.row_begin + first, n, indices(i));
+      }
     }
     finite &= run.kernels.embed_rows({sources, tables.size(), n, columns, sink.rows(first), sink.stride()});
     finite &= sink.finish(first, n);

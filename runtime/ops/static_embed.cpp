@@ -12,6 +12,8 @@ Verdict verify_static_table(const Site& site, const fb::EmbedTable& table, uint3
                     (t.type() == fb::DType::i8 || t.type() == fb::DType::i16);
   if (!fits) return corrupt("an embedding table of static quantization is not rows of i8 or i16", index);
   if (width(t) != columns) return corrupt("embedding tables have different widths", index);
+  if (table.source() == fb::IndexSource::part)
+    return unsupported("static quantization has no tables of a part of the ids");
   if (table.shift() > kMaxShift) return corrupt("a shift is more than 31");
   BANTAM_CHECK(check_numbers(site, named_input(site.op, table.multiplier()), fb::DType::i16, extent(t, 0)));
   return check_indices(site, table);

@@ -1,6 +1,5 @@
 // Tree: logarithms of products down a binary tree whose leaves are columns.
-#include <string.h>
-
+#include "ops/logarithm.h"
 #include "ops/operands.h"
 #include "ops/static.h"
 
@@ -33,26 +32,6 @@ uint64_t tree_scratch(const fb::Model& model, const fb::Op& op, const ScratchNee
   return uint64_t{sizeof(float)} * kernels::pad16(inner_nodes(model, op));
 }
 
-/// The natural logarithm of x in [kLeastProduct, 4): relative error <= 2e-7, 0 where x is 1. As 2 artanh((m - 1) / (m + 1)) of x = m 2^e.
-float log_of(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof(bits));
-  int32_t exponent = static_cast<int32_t>(bits >> 23) - 127;
-  bits = (bits & 0x7FFFFFu) | 0x3F800000u;
-  float m;
-  memcpy(&m, &bits, sizeof(m));
-  if (m > 1.41421356f) {
-    m *= 0.5f;
-    ++exponent;
-  }
-  const float s = (m - 1.0f) / (m + 1.0f);
-  const float z = s * s;
-  const float series = 1.0f + z * (0.333333333f + z * (0.2f + z * (0.142857143f + z * 0.111111111f)));
-  // ln 2 in two parts.
-  const float e = static_cast<float>(exponent);
-  return e * 0.693359375f + (2.0f * s * series - e * 2.12194440e-4f);
-}
-
 /// `nodes` are a file's: numbers that are no column and no lower node lead nowhere.
 void descend(const float* x, const int32_t* nodes, uint32_t inner, float* products, float* y) {
   for (uint32_t n = 0; n < inner; ++n) products[n] = 0.0f;
@@ -70,7 +49,7 @@ void descend(const float* x, const int32_t* nodes, uint32_t inner, float* produc
     }
   }
   for (uint32_t column = 0; column <= inner; ++column) {
-    y[column] = log_of(y[column] >= kLeastProduct ? y[column] : kLeastProduct);
+    y[column] = natural_log(y[column] >= kLeastProduct ? y[column] : kLeastProduct);
   }
 }
 

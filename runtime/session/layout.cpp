@@ -82,7 +82,7 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
         if (linked::kSources && a.cross()) break;
         const bool causal = a.mask() == fb::MaskKind::causal || a.mask() == fb::MaskKind::causal_window;
         if (!causal) return "tokens of this model see what is behind them, so that it keeps no contexts";
-        if (linked::kPlaceScores && ops::has_place_scores(a)) return "scores of places keep no contexts";
+        if (linked::kPlaceScores && a.place_queries() >= 0) return "scores of keys' places keep no contexts";
         if (linked::kSegmentKeys && a.segment_keys() >= 0) return "keys of segments keep no contexts";
         break;
       }
@@ -94,7 +94,9 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
         break;
       case fb::OpAttributes::Embed:
         for (const fb::EmbedTable* table : *op->attributes_as_Embed()->tables()) {
-          if (table->source() >= fb::IndexSource::next) return "embeddings of neighbours keep no contexts";
+          if (table->source() >= fb::IndexSource::next && table->source() != fb::IndexSource::part) {
+            return "embeddings of neighbours keep no contexts";
+          }
         }
         break;
       case fb::OpAttributes::Recurrent:
@@ -117,6 +119,7 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
       case fb::OpAttributes::Experts:
       case fb::OpAttributes::RecurrentCell:
       case fb::OpAttributes::Align:
+      case fb::OpAttributes::AdaptiveSoftmax:
         break;
       default:
         return "an operator of this model keeps no contexts";

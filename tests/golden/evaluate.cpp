@@ -107,6 +107,13 @@ class Evaluator {
         y = mixture(*op.attributes.AsExperts(), tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)),
                     constant(op.inputs.at(2)), constant(op.inputs.at(3)), extent(op.inputs.at(3), 1));
         break;
+      case fb::OpAttributes::AdaptiveSoftmax: {
+        std::vector<Matrix> words;
+        for (size_t i = 2; i < op.inputs.size(); ++i) words.push_back(tensors_.at(op.inputs[i]));
+        tensors_[op.outputs.at(0)] =
+            adaptive_softmax(tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)), words);
+        return;
+      }
       case fb::OpAttributes::Recurrent:
         return recurrent(op);
       case fb::OpAttributes::RecurrentCell:
@@ -329,6 +336,10 @@ class Evaluator {
         if (table->source == fb::IndexSource::zero) index = 0;
         if (table->source == fb::IndexSource::marks) index = static_cast<int32_t>(mark(row));
         if (table->source == fb::IndexSource::marked) index = mark(row) != 0 || row == 0 ? 1 : 0;
+        if (table->source == fb::IndexSource::part) {
+          index += table->offset;
+          if (index < 0 || static_cast<size_t>(index) >= values.size() / width) continue;
+        }
         const bool next = table->source == fb::IndexSource::next;
         if (next || table->source == fb::IndexSource::previous) {
           const bool none = row == (next ? y.rows - 1 : 0);

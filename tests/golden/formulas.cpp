@@ -51,6 +51,33 @@ Matrix neighbours(const Matrix& x, int64_t before, int64_t after) {
   return y;
 }
 
+namespace {
+
+/// Logarithms of the softmax of rows.
+Matrix log_softmax(Matrix x) {
+  for (size_t row = 0; row < x.rows; ++row) {
+    double sum = 0;
+    for (size_t i = 0; i < x.width; ++i) sum += std::exp(x.at(row, i));
+    for (size_t i = 0; i < x.width; ++i) x.at(row, i) -= std::log(sum);
+  }
+  return x;
+}
+
+}  // namespace
+
+Matrix adaptive_softmax(const Matrix& front, const Matrix& clusters, const std::vector<Matrix>& words) {
+  const Matrix head = log_softmax(side_by_side(front, clusters));
+  Matrix y = columns(head, 0, front.width);
+  for (size_t k = 0; k < words.size(); ++k) {
+    Matrix of_cluster = log_softmax(words[k]);
+    for (size_t row = 0; row < y.rows; ++row) {
+      for (size_t i = 0; i < of_cluster.width; ++i) of_cluster.at(row, i) += head.at(row, front.width + k);
+    }
+    y = side_by_side(y, of_cluster);
+  }
+  return y;
+}
+
 Matrix side_by_side(const Matrix& a, const Matrix& b) {
   Matrix y{a.rows, a.width + b.width, {}};
   for (size_t row = 0; row < a.rows; ++row) {

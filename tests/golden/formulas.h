@@ -18,6 +18,9 @@ Matrix neighbours(const Matrix& x, int64_t before, int64_t after);
 /// Rows of a, and behind each that of b.
 Matrix side_by_side(const Matrix& a, const Matrix& b);
 
+/// AdaptiveSoftmax in the schema.
+Matrix adaptive_softmax(const Matrix& front, const Matrix& clusters, const std::vector<Matrix>& words);
+
 /// For each token of `rows` and each tag the best chain that has it, less the best of all; others as they are.
 Matrix chains(const Matrix& x, const std::vector<float>& transitions, const std::vector<size_t>& rows);
 

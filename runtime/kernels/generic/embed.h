@@ -54,15 +54,19 @@ BANTAM_INLINE void prefetch_row(const EmbedSource& source, size_t index, uint32_
   for (size_t i = 0; i < width * sizeof(T); i += 64) prefetch(row + i);
 }
 
+/// Where nothing is to be added, the first row is, times 0.
+BANTAM_INLINE size_t row_of(int32_t index) { return index < 0 ? 0 : static_cast<size_t>(index); }
+
 template <class T>
 BANTAM_NOINLINE bool embed_source(const EmbedRows& a, const EmbedSource& source, bool first) {
   I32 worst = splat(int32_t{0});
   for (uint32_t r = 0; r < a.rows; ++r) {
-    const size_t index = static_cast<size_t>(source.index[r]);
+    const size_t index = row_of(source.index[r]);
     if (!source.tiled && r + kEmbedAhead < a.rows) {
-      prefetch_row<T>(source, static_cast<size_t>(source.index[r + kEmbedAhead]), a.width);
+      prefetch_row<T>(source, row_of(source.index[r + kEmbedAhead]), a.width);
     }
-    const F32 scale = splat(sizeof(T) == 1 ? source.scales[index] * source.scale : source.scale);
+    const float factor = sizeof(T) == 1 ? source.scales[index] * source.scale : source.scale;
+    const F32 scale = splat(source.index[r] < 0 ? 0.0f : factor);
     float* y = a.y + r * a.y_stride;
     for_vectors(
         a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
