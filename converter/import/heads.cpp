@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bantam/model.h"
+#include "import/adaptive.h"
 #include "import/chain.h"
 #include "import/label_tree.h"
 #include "import/patches.h"
@@ -502,6 +503,7 @@ class HeadImporter {
 
   /// The output layer over the vocabulary: the word embeddings again, unless the file has another matrix.
   int32_t vocabulary_layer(const HeadLayer& layer, int32_t x) {
+    if (!c_.encoder.clusters.empty()) return score_clusters(c_.builder, c_.weights, c_.config, c_.encoder, x);
     const std::string name = layer.name, weight_name = name + ".weight";
     const uint32_t vocabulary = c_.config.vocabulary, in = c_.builder.width(x);
     // Most files hold one bias under one or both names; where they differ the layer's own is the one added.

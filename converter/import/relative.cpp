@@ -90,7 +90,10 @@ std::vector<double> project_sinusoids(uint32_t most, const std::vector<float>& m
 }  // namespace
 
 Values take_by_head(Weights& weights, const EncoderConfig& config, uint32_t layer, Slot slot) {
-  return weights.encoder(layer_prefix(config, layer) + config.family->name(slot), shape_by_head(config, slot));
+  const std::string name = config.family->name(slot), own = layer_prefix(config, layer) + name;
+  const std::string of_all = name.substr(name.rfind('.') + 1);
+  const bool shared = !weights.has_encoder(own) && weights.has_encoder(of_all);
+  return weights.encoder(shared ? of_all : own, shape_by_head(config, slot));
 }
 
 RelativeConstants::RelativeConstants(Builder& builder, Weights& weights, const EncoderConfig& config,
@@ -186,23 +189,31 @@ void RelativeConstants::disentangled(uint32_t layer, AttentionSpec& scores) {
   }
 }
 
-/// XLNet's scores are (q + w) k + (q + r) p + (q + s) e for a key k, its place p and the pair's segments e. Queries of the graph are
-/// q + w (Slot::kQueryBias), so that a place adds (q + w) p + (r - w) p: a product and a bias by distance. Of segments, what keys of
-/// the query's own add is the same for all of its keys but those of another one, which get the difference.
+/// What makes keys of places, [hidden, columns].
+Values RelativeConstants::place_matrix(uint32_t layer) {
+  if (family_.block.by_head) return take_by_head(weights_, config_, layer, Slot::kPlaceKey);
+  const std::string name = layer_prefix(config_, layer) + family_.name(Slot::kPlaceKey) + ".weight";
+  const uint32_t columns = config_.heads * config_.head_width;
+  Values stored = weights_.encoder(name, {columns, config_.hidden});
+  stored.values = turned(stored.values, columns);
+  return stored;
+}
+
+/// Transformer-XL's scores are (q + w) k + (q + r) p for a key k and its place p. Queries of the graph are q + w (Slot::kQueryBias), so that
+/// a place adds (q + w) p + (r - w) p: a product and a bias by distance. Tokens that see none behind them have places in front alone.
 void RelativeConstants::shifted(uint32_t layer, AttentionSpec& scores) {
   const uint32_t heads = config_.heads, head = config_.head_width, columns = heads * head;
-  const uint32_t clamp = config_.relative.clamp, most = positions_ - 1;
-  const uint32_t farthest = clamp != 0 ? std::min(clamp, most) : most, distances = 2 * farthest + 1;
+  const uint32_t clamp = config_.relative.clamp;
+  uint32_t farthest = clamp != 0 ? std::min(clamp, positions_ - 1) : positions_ - 1;
+  if (scores.mask == fb::MaskKind::causal_window) farthest = std::min(farthest, scores.window);
+  const uint32_t distances = 2 * farthest + 1, places = config_.causal ? farthest + 1 : distances;
   const double scale = 1 / std::sqrt(static_cast<double>(head));
   builder_.enter(fb::Part::attention, static_cast<int32_t>(layer));
-  const auto take = [&](Slot slot) { return take_by_head(weights_, config_, layer, slot); };
-  const Values words = take(Slot::kQueryBias), places = take(Slot::kPlaceBias);
-  const Values segments = take(Slot::kSegmentBias), ends = take(Slot::kSegmentKeys);
-  Values keys = take(Slot::kPlaceKey), biases, pairs;
-  const bool all = !words.values.empty() && !places.values.empty() && !segments.values.empty() &&
-                   !ends.values.empty() && !keys.values.empty();
-  const uint32_t count = padded(distances);
-  if (all) {
+  const Values words = take_by_head(weights_, config_, layer, Slot::kQueryBias);
+  const Values of_places = take_by_head(weights_, config_, layer, Slot::kPlaceBias);
+  Values keys = place_matrix(layer), biases;
+  const uint32_t count = padded(places);
+  if (!words.values.empty() && !of_places.values.empty() && !keys.values.empty()) {
     const std::vector<double> made = project_sinusoids(farthest, keys.values, config_.hidden);
     keys.values.assign(size_t{count} * columns, 0.0F);
     for (size_t h = 0; h < heads; ++h) {
@@ -210,25 +221,41 @@ void RelativeConstants::shifted(uint32_t layer, AttentionSpec& scores) {
         double bias = 0;
         for (size_t i = h * head; i < (h + 1) * head; ++i) {
           const double key = made[row * columns + i] * scale;
-          keys.values[(h * count + row) * head + i - h * head] = static_cast<float>(key);
-          bias += (static_cast<double>(places.values[i]) - static_cast<double>(words.values[i])) * key;
+          if (row < places) keys.values[(h * count + row) * head + i - h * head] = static_cast<float>(key);
+          bias += (static_cast<double>(of_places.values[i]) - static_cast<double>(words.values[i])) * key;
         }
         biases.values.push_back(static_cast<float>(bias));
       }
-      double bias = 0;
-      for (size_t i = h * head; i < (h + 1) * head; ++i) {
-        const double other = static_cast<double>(ends.values[columns + i]) - static_cast<double>(ends.values[i]);
-        pairs.values.push_back(static_cast<float>(other * scale));
-        bias += (static_cast<double>(segments.values[i]) - static_cast<double>(words.values[i])) * other * scale;
-      }
-      pairs.values.push_back(static_cast<float>(bias));
     }
   }
-  biases.source = places.source;
-  pairs.source = ends.source;
-  scores.place_rows = rows(counted(distances));
+  biases.source = of_places.source;
+  std::vector<float> numbers = counted(distances);
+  for (float& number : numbers) number = std::min(number, static_cast<float>(places - 1));
+  scores.place_rows = rows(std::move(numbers));
   scores.place_keys = builder_.places(name(layer, "places.keys"), heads * count, head, std::move(keys));
   scores.distance_bias = builder_.table(name(layer, "places.biases"), heads, distances, std::move(biases));
+  if (family_.has(Slot::kSegmentKeys)) of_segments(layer, words, scores);
+}
+
+/// XLNet adds (q + s) e for the pair's segments e: what keys of the query's own segment add is the same for all of its keys but those of
+/// another one, which get the difference.
+void RelativeConstants::of_segments(uint32_t layer, const Values& words, AttentionSpec& scores) {
+  const uint32_t heads = config_.heads, head = config_.head_width, columns = heads * head;
+  const double scale = 1 / std::sqrt(static_cast<double>(head));
+  const Values segments = take_by_head(weights_, config_, layer, Slot::kSegmentBias);
+  const Values ends = take_by_head(weights_, config_, layer, Slot::kSegmentKeys);
+  Values pairs;
+  const bool all = !words.values.empty() && !segments.values.empty() && !ends.values.empty();
+  for (size_t h = 0; h < heads && all; ++h) {
+    double bias = 0;
+    for (size_t i = h * head; i < (h + 1) * head; ++i) {
+      const double other = static_cast<double>(ends.values[columns + i]) - static_cast<double>(ends.values[i]);
+      pairs.values.push_back(static_cast<float>(other * scale));
+      bias += (static_cast<double>(segments.values[i]) - static_cast<double>(words.values[i])) * other * scale;
+    }
+    pairs.values.push_back(static_cast<float>(bias));
+  }
+  pairs.source = ends.source;
   scores.segment_keys = builder_.table(name(layer, "segments.keys"), heads, head + 1, std::move(pairs));
 }
 

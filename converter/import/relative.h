@@ -13,7 +13,7 @@
 
 namespace bantam::convert {
 
-/// A tensor of a layer that is stored by head (Block::shifted).
+/// A tensor of a layer that is stored by head; where layers have none of their own, the model's ("untie_r" of Transformer-XL).
 Values take_by_head(Weights& weights, const EncoderConfig& config, uint32_t layer, Slot slot);
 
 class RelativeConstants {
@@ -30,6 +30,8 @@ class RelativeConstants {
   const std::vector<double>& place_embeddings();
   Values project_places(uint32_t layer, Slot slot, uint32_t columns, double scale);
   void shifted(uint32_t layer, AttentionSpec& scores);
+  Values place_matrix(uint32_t layer);
+  void of_segments(uint32_t layer, const Values& words, AttentionSpec& scores);
   void by_distance(uint32_t layer, AttentionSpec& scores);
 
   std::string name(uint32_t layer, const char* what) const;

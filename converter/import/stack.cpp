@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "graph/places.h"
+#include "import/adaptive.h"
 #include "import/entities.h"
 #include "import/experts.h"
 #include "import/patches.h"
@@ -174,6 +175,7 @@ class Stack {
     const bool of_source = beside_.phase == fb::Phase::source;
     builder_.input(beside_.source == nullptr ? "input_ids" : "decoder_input_ids",
                    of_source ? fb::InputKind::source_ids : fb::InputKind::ids, config_.vocabulary);
+    if (!config_.clusters.empty()) return embed_clusters(builder_, weights_, config_, base_, out);
     const bool words_apart = family_.block.bottlenecks && config_.projects;
     if (config_.embedding_rank == 0 && !words_apart) {
       out->word_embeddings = words(&out->words);
@@ -386,6 +388,12 @@ class Stack {
         bias = fitted(layer, source, weights_.encoder(stored + ".bias", {rows}), 1);
         biased = true;
       }
+      if (source == Slot::kQuery && family_.has(Slot::kQueryBias)) {  // what they are for keys
+        const Values more = take_by_head(weights_, config_, layer, Slot::kQueryBias);
+        for (size_t row = 0; row < more.values.size() && row < bias.values.size(); ++row)
+          bias.values[row] += more.values[row];
+        biased = true;
+      }
       biases.push_back(std::move(bias));
     }
     Values values = concatenate(std::move(weights));
@@ -529,7 +537,7 @@ class Stack {
     const int32_t qkv =
         config_.narrow_scores                   ? through_bottleneck(i, x, columns)
         : family_.has(Slot::kQueriesKeysValues) ? unmixed(i, in, heads, kv_heads)
-        : family_.block.shifted
+        : family_.block.by_head
             ? by_head(i, in)
             : dense(i, Slot::kQkv, in, {{Slot::kQuery, columns}, {Slot::kKey, kv_columns}, {Slot::kValue, kv_columns}},
                     {});
@@ -540,7 +548,7 @@ class Stack {
     const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, kv_heads, turn);
     const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split, scores_);
     const EpilogueSpec after = added(i, Slot::kAttentionNorm, config_.bottlenecks ? in : x);
-    if (family_.block.shifted) return of_heads(i, context, after);
+    if (family_.block.by_head) return of_heads(i, context, after);
     const int32_t out = add(i, Slot::kAttentionOut, Slot::kAttentionOutNorm, context, after);
     if (!family_.has(Slot::kSumNorm)) return out;
     return builder_.row(graph_name(config_, i, Slot::kSumNorm), out, added(i, Slot::kSumNorm, x));

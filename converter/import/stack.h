@@ -3,6 +3,7 @@
 #define BANTAM_CONVERTER_IMPORT_STACK_H_
 
 #include <string>
+#include <vector>
 
 #include "graph/builder.h"
 #include "import/families/config.h"
@@ -17,6 +18,7 @@ struct Encoder {
   int32_t beta = kAbsent;
   int32_t word_embeddings = kAbsent;  // for tied output layers
   std::string words;                  // their tensor, relative to the base model
+  std::vector<int32_t> clusters;      // tables of words in clusters, in the place of word_embeddings
   int32_t sinusoids = kAbsent;        // rows of places
   int32_t state = kAbsent;            // [sequences, hidden], where recurrent layers keep what they end with
   int32_t more_scores = kAbsent;      // of the vocabulary, which those of its output layer are added to

@@ -89,6 +89,10 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
                                config_.model_type, why));
     }
   }
+  if (!config_.clusters.empty()) {
+    problems.add(ExitCode::kUnsupported,
+                 "config.json: cutoffs: words in clusters stay as they are; convert the model without a student");
+  }
   for (NamedLabels& set : read_label_sets(fields)) {
     if (!set.tensor.empty()) classifiers_.push_back(std::move(set.tensor));
   }

@@ -224,20 +224,23 @@ TEST_P(Contexts, WhatDoesNotFitChangesNothing) {
   EXPECT_EQ(decoder.run({slice(ids, 20, kLongest)}, {1})[0], rows(expected, 20, kLongest));
 }
 
-const Kind kKinds[] = {{"gpt2-generate", fb::DType::f32, false},       {"gpt2-generate", fb::DType::i8, false},
-                       {"gpt2-generate", fb::DType::i8, true},         {"gpt-generate", fb::DType::i8, false},
-                       {"gpt-neo-generate", fb::DType::i8, false},     {"opt-generate", fb::DType::i8, false},
-                       {"llama-generate", fb::DType::f32, false},      {"llama-generate", fb::DType::i8, false},
-                       {"mistral-generate", fb::DType::i8, false},     {"mistral-generate", fb::DType::i8, true},
-                       {"qwen2-generate", fb::DType::i8, false},       {"llama-scaled", fb::DType::i4, false},
-                       {"qwen3-generate", fb::DType::i8, false},       {"gemma2-generate", fb::DType::i8, false},
-                       {"gemma2-generate", fb::DType::f32, false},     {"gemma3-generate", fb::DType::i8, false},
-                       {"gptj-generate", fb::DType::i8, false},        {"gpt-neox-generate", fb::DType::i8, false},
-                       {"falcon-generate", fb::DType::i8, false},      {"olmo2-generate", fb::DType::i8, false},
-                       {"nplm-generate", fb::DType::f32, false},       {"nplm-generate", fb::DType::i8, false},
-                       {"nplm-generate-newest", fb::DType::i4, false}, {"mixtral-generate", fb::DType::i8, false},
-                       {"mixtral-generate", fb::DType::i4, false},     {"qwen3-moe-generate", fb::DType::i8, false},
-                       {"olmoe-generate", fb::DType::f32, false},      {"gpt3-generate", fb::DType::i8, false}};
+const Kind kKinds[] = {
+    {"gpt2-generate", fb::DType::f32, false},       {"gpt2-generate", fb::DType::i8, false},
+    {"gpt2-generate", fb::DType::i8, true},         {"gpt-generate", fb::DType::i8, false},
+    {"gpt-neo-generate", fb::DType::i8, false},     {"opt-generate", fb::DType::i8, false},
+    {"llama-generate", fb::DType::f32, false},      {"llama-generate", fb::DType::i8, false},
+    {"mistral-generate", fb::DType::i8, false},     {"mistral-generate", fb::DType::i8, true},
+    {"qwen2-generate", fb::DType::i8, false},       {"llama-scaled", fb::DType::i4, false},
+    {"qwen3-generate", fb::DType::i8, false},       {"gemma2-generate", fb::DType::i8, false},
+    {"gemma2-generate", fb::DType::f32, false},     {"gemma3-generate", fb::DType::i8, false},
+    {"gptj-generate", fb::DType::i8, false},        {"gpt-neox-generate", fb::DType::i8, false},
+    {"falcon-generate", fb::DType::i8, false},      {"olmo2-generate", fb::DType::i8, false},
+    {"nplm-generate", fb::DType::f32, false},       {"nplm-generate", fb::DType::i8, false},
+    {"nplm-generate-newest", fb::DType::i4, false}, {"mixtral-generate", fb::DType::i8, false},
+    {"mixtral-generate", fb::DType::i4, false},     {"qwen3-moe-generate", fb::DType::i8, false},
+    {"olmoe-generate", fb::DType::f32, false},      {"gpt3-generate", fb::DType::i8, false},
+    {"transfo-xl-generate", fb::DType::f32, false}, {"transfo-xl-generate", fb::DType::i8, false},
+    {"transfo-xl-generate", fb::DType::i8, true},   {"transfo-xl-generate-table", fb::DType::i8, false}};
 
 INSTANTIATE_TEST_SUITE_P(Decoders, Contexts, ::testing::ValuesIn(kKinds), [](const auto& kind) {
   std::string name = kind.param.model + std::string("_") + fb::EnumNameDType(kind.param.weights) +

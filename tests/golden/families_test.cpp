@@ -170,7 +170,7 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("rotary positions"), family.settings.rotary.otherwise != 0);
     EXPECT_EQ(links("scores of places"),
               family.block.places || family.block.shifted || model.config().relative.vectors);
-    EXPECT_EQ(links("keys of segments"), family.block.shifted);
+    EXPECT_EQ(links("keys of segments"), family.has(Slot::kSegmentKeys));
     EXPECT_EQ(links("unfold"), model.config().convolution != 0 || family.block.convolutions || family.block.nplm);
     EXPECT_EQ(links("join"), family.block.bilm);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));

@@ -33,6 +33,7 @@ import reference
 import seq2seq
 import shaw
 import textcnn
+import transfo_xl
 import translation
 from decoders import DECODER_MODELS, TOKENS
 from tags import FIVE_TAGS, INTENTS, TAGS
@@ -471,6 +472,11 @@ def make_gpt3(root, name, seed):
     write_expected(root / name, 11 if "generate" in name else 24, seed, first=5, vocabulary=61)
 
 
+def make_transfo_xl(root, name, seed):
+    transfo_xl.make(root / name, name, seed)
+    write_expected(root / name, 24 if "classify" in name else 17, seed, first=3, vocabulary=61)
+
+
 def make_jina(root, name, seed):
     """As published: the settings' model_type is BERT's, and the code they name is nowhere."""
     import safetensors.torch
@@ -699,6 +705,7 @@ def main():
     makers += [(name, make_decoder, seed) for seed, name in enumerate(DECODER_MODELS, start=400)]
     makers += [(name, make_paper, seed) for seed, name in enumerate(papers.MODELS, start=480)]
     makers += [(name, make_gpt3, seed) for seed, name in enumerate(gpt3.MODELS, start=540)]
+    makers += [(name, make_transfo_xl, seed) for seed, name in enumerate(transfo_xl.MODELS, start=540)]
     makers += [(name, make_unilm, seed) for seed, name in enumerate(UNILM_MODELS, start=490)]
     makers += [(generation.NAME, make_text_decoder, 450)]
     makers += [(pair_generation.NAME, make_text_pair, 451)]

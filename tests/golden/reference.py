@@ -19,6 +19,7 @@ import recurrent
 import shaw
 import static_embeddings
 import textcnn
+import transfo_xl
 
 OUTPUTS = (
     "logits",
@@ -182,6 +183,8 @@ class Reference:
             self.plain = papers.Paper(self.directory)
         elif gpt3.is_one(self.directory):
             self.plain = gpt3.Gpt3(self.directory)
+        elif transfo_xl.is_one(self.directory):
+            self.plain = transfo_xl.TransformerXl(self.directory)
         elif recurrent.is_one(self.directory):
             self.plain = recurrent.load(self.directory, Crf)
         elif elmo.is_one(self.directory):

@@ -235,7 +235,8 @@ class Tiny {
     if (convert::is_vector(slot)) return add(name, {extent(axes.rows)}, 0.2F);
     if (slot == Slot::kDistanceKeys) return add(name + ".weight", {2 * kPositions - 1, read_.head_width}, 1);
     if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
-    linear(name, extent(axes.rows), extent(axes.columns), convert::is_of_expert(slot));
+    const bool bare = convert::is_of_expert(slot) || (slot == Slot::kPlaceKey && stack().block.shifted);
+    linear(name, extent(axes.rows), extent(axes.columns), bare);
   }
 
   void encoder() {

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "graph/task_parts.h"
+#include "import/families/clusters.h"
 #include "import/families/entities.h"
 #include "import/families/experts.h"
 #include "import/families/places.h"
@@ -273,7 +274,7 @@ void read_relative(const Fields& config, EncoderConfig& out) {
 /// XLNet's settings (arXiv 1906.08237).
 void read_shift(const Fields& config, EncoderConfig& out) {
   if (!out.family->block.shifted) return;
-  const double clamp = config.number("clamp_len", -1);
+  const double clamp = config.number("clamp_len", out.family->settings.clamp_otherwise);
   if (!(clamp <= kMaxPositions) || clamp != std::floor(clamp)) {
     config.problem(ExitCode::kInvalid, "clamp_len", "is no number of tokens");
     return;
@@ -472,6 +473,7 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   const bool narrows =
       settings.embedding.key != nullptr && (settings.embedding.otherwise != 0 || config.has(settings.embedding.key));
   out.embedding = narrows ? count(settings.embedding, kMaxWidth) : out.hidden;
+  read_clusters(config, out);
   read_bottlenecks(config, out);
   read_relative(config, out);
   read_shift(config, out);

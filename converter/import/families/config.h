@@ -68,6 +68,11 @@ struct ExpertLayers {
   std::vector<bool> layers;       // which layers are; empty: none
 };
 
+/// Words up to `end`, from the end of the cluster in front on, have so many columns.
+struct WordCluster {
+  uint32_t end, columns;
+};
+
 struct EncoderConfig {
   const Family* family = nullptr;
   std::string model_type;
@@ -118,8 +123,10 @@ struct EncoderConfig {
   std::vector<Entities> entity_layers;  // empty: the family has none
   uint32_t entities = 0, entity_width = 0, entity_heads = 0;
   ExpertLayers experts;
-  ImageShape image;           // Block::patches
-  bool divides_last = false;  // what the output layer over the vocabulary reads, by the root of its width
+  ImageShape image;                   // Block::patches
+  std::vector<WordCluster> clusters;  // of words, the last ends with the vocabulary; empty: there is one table
+  bool same_columns = false;          // of all clusters: their tables are one tensor
+  bool divides_last = false;          // what the output layer over the vocabulary reads, by the root of its width
 };
 
 /// Heads of keys and values of a layer, which a student may have fewer of.

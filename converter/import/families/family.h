@@ -73,7 +73,7 @@ enum class Slot {
   kValueBias,
   kPlaceKey,  // of relative places: their keys and queries
   kPlaceQuery,
-  kPlaceBias,  // of XLNet's attention (Block::shifted), whole names: what queries are for places and for segments, less what
+  kPlaceBias,  // of shifted attention (Block::shifted), whole names: what queries are for places and for segments, less what
   kSegmentBias,  // the layer makes of tokens (kQueryBias: for keys); and keys of the same segment and of another one
   kSegmentKeys,
   kDistanceKeys,  // of distances, with which queries of all heads are multiplied, and keys (Shaw et al., arXiv 1803.02155)
@@ -271,6 +271,10 @@ struct Settings {
   /// Tokens that local layers see, half of them on each side; no key: no layer is local. All are but each `full_every`th, or as
   /// "layer_types" says. Of decoders: tokens that a token sees, itself included, in the layers that `windows` says.
   Count window, full_every;
+  /// A flag (absent: set) without which a decoder's window does not count the token itself; null: it does.
+  const char* window_counts_itself = nullptr;
+  /// Distance beyond which all are the same (Block::shifted), where "clamp_len" is absent; below 1: none are.
+  double clamp_otherwise = -1;
   /// kAll: in all layers, where the setting is there. kFrom: with "use_sliding_window", from layer "max_window_layers" on. kKinds: as
   /// "attention_types" says, [[["global", "local"], 12]], or without it `kinds`; null: in none. kEvery: in all but each
   /// `full_every`th, or as "layer_types" says.
@@ -368,9 +372,13 @@ struct Block {
   bool places = false;
   /// What projects embeddings stands in front of their norm, and has no bias.
   bool sums_projected = false;
-  /// Attention is XLNet's (arXiv 1906.08237): scores have terms of sinusoids of distances and of segments. Its tensors are those of
-  /// heads ([hidden, heads, head width]); their names are whole.
+  /// Attention is Transformer-XL's (arXiv 1901.02860): scores have terms of sinusoids of distances, and with Slot::kSegmentKeys of
+  /// segments (XLNet, arXiv 1906.08237).
   bool shifted = false;
+  /// Tensors of attention are those of heads ([hidden, heads, head width]); their names are whole.
+  bool by_head = false;
+  /// Words may be shared out in clusters, the rarer the fewer columns (import/adaptive.h).
+  bool clustered = false;
   /// Layers are recurrent (import/recurrent.h).
   bool recurrent = false;
   /// They are those of a bidirectional language model (import/bilm.h).

@@ -213,7 +213,8 @@ void read_causal_windows(const Fields& config, EncoderConfig& out) {
                                                                      : true;
   std::vector<bool> full = listed_layers(config, out);
   if (!asked) return;
-  const uint32_t seen = config.count(settings.window.key, kMaxPositions, settings.window.otherwise);
+  const bool itself = settings.window_counts_itself == nullptr || config.flag(settings.window_counts_itself, true);
+  const uint32_t seen = config.count(settings.window.key, kMaxPositions, settings.window.otherwise) + (itself ? 0 : 1);
   if (full.empty() && settings.windows == Settings::Windows::kKinds) full = layers_by_kinds(config, out);
   if (full.empty() && settings.windows == Settings::Windows::kEvery) {
     const Count& rule = settings.full_every;

@@ -166,7 +166,7 @@ Axes plain_axes(Slot slot) {
 bool Family::is_whole(Slot slot) const {
   const bool matrix = slot == Slot::kQuery || slot == Slot::kKey || slot == Slot::kValue ||
                       slot == Slot::kAttentionOut || slot == Slot::kPlaceKey;
-  return is_vector(slot) || (block.shifted && matrix);
+  return is_vector(slot) || (block.by_head && matrix);
 }
 
 Axes axes_of(const Family& family, Slot slot) {
@@ -176,7 +176,7 @@ Axes axes_of(const Family& family, Slot slot) {
   }
   const bool shared = family.settings.kv_heads.key != nullptr && (slot == Slot::kKey || slot == Slot::kValue);
   if (shared) return {Axis::kShared, Axis::kHidden};
-  if (family.block.shifted && family.is_whole(slot)) return {Axis::kNone, Axis::kNone};
+  if (family.block.by_head && family.is_whole(slot)) return {Axis::kNone, Axis::kNone};
   Axes axes = plain_axes(slot);
   if (family.block.sums_projected && slot == Slot::kEmbeddingNorm) axes.rows = Axis::kHidden;
   if (!family.block.bottlenecks) return axes;

@@ -51,7 +51,7 @@ Family xlnet() {
   settings.synonyms = {{"n_token", "vocab_size"}};
   settings.required = {{"attn_type", "\"bi\""}, {"bi_data", "false"}};
   family.layer = "layer.{}";
-  family.block.shifted = true;
+  family.block.shifted = family.block.by_head = true;
   family.roles = {{Slot::kWords, "word_embedding.weight"},
                   {Slot::kQuery, "rel_attn.q"},
                   {Slot::kKey, "rel_attn.k"},
