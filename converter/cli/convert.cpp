@@ -251,8 +251,9 @@ void add_convert(Program& program) {
                   "(default: all)")
       .value("FILE");
   command
-      .add_option("--tower", arguments->options.tower,
-                  "Of a directory of two models, of texts and of images (CLIP), the one that the file is made of")
+      .add_option(
+          "--tower", arguments->options.tower,
+          "Of a directory of two models, of texts and of images (CLIP, SigLIP), the one that the file is made of")
       .takes(one_of({"text", "vision"}))
       .value("TOWER");
   command

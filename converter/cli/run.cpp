@@ -150,7 +150,7 @@ void add_zero_shot_options(Command& command, ZeroShot* asked) {
       .add_option(
           "--label-model", asked->label_model,
           "With --labels: a file that gives vectors of texts where the first one gives vectors beside them, such "
-          "as CLIP's of images: how near each label is (--hypothesis: \"a photo of a\" and the label)")
+          "as CLIP's and SigLIP's of images: how near each label is (--hypothesis: \"a photo of a\" and the label)")
       .value("FILE");
   command.add_option("--entailment", asked->entailment, "With --labels: the model's label for what follows")
       .value("LABEL");

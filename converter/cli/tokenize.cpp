@@ -60,6 +60,8 @@ struct Tokens {
        printable(text.substr(0, 40)), "shorten the other");
 }
 
+constexpr uint32_t kMostFilled = 1U << 20;
+
 Tokens encode(const Tokenizer& tokenizer, const TokenizeOptions& options, const std::string& text) {
   const Text first{text.data(), text.size()};
   const Text second = options.pair ? Text{options.pair->data(), options.pair->size()} : Text{};
@@ -71,8 +73,8 @@ Tokens encode(const Tokenizer& tokenizer, const TokenizeOptions& options, const 
     encode.max_tokens = UINT32_MAX;  // not the file's limit either
   }
   Tokens tokens;
-  // Once with a small buffer to count, then with one that nothing is left out for.
-  for (uint32_t capacity = 64;;) {
+  // Once with a small buffer to count, then with one that nothing is left out for. Texts may be filled up to their limit.
+  for (uint32_t capacity = std::max(64U, std::min(tokenizer.max_tokens(), kMostFilled));;) {
     tokens.ids.resize(capacity);
     tokens.segments.resize(capacity);
     tokens.offsets.resize(capacity);

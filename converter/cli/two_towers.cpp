@@ -1,6 +1,7 @@
-// classify --labels --label-model: labels by the vectors of two files, CLIP's way.
+// classify --labels --label-model: labels by the vectors of two files, CLIP's way or SigLIP's.
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "cli/appearance.h"
@@ -19,6 +20,7 @@ namespace bantam::cli {
 namespace {
 
 constexpr const char* kOfImages = "a photo of a {}.";
+constexpr const char* kOfImagesAlone = "This is a photo of {}.";  // labels that are scored each by itself
 /// Of files of one tower alone, which do not hold it: what published models of CLIP stop at.
 constexpr float kUsualFactor = 100;
 
@@ -41,13 +43,43 @@ class Tower {
   Predictor predictor_;
 };
 
-float factor_of(const Tower& tower, const Tower& labels) {
-  for (const Tower* one : {&tower, &labels}) {
-    const std::string stored = convert::property_of(one->model(), convert::kScoreFactor);
-    const float factor = std::strtof(stored.c_str(), nullptr);
-    if (std::isfinite(factor) && factor > 0) return factor;
+/// How the cosines of vectors become scores.
+struct Scoring {
+  float factor = kUsualFactor;
+  float shift = 0;
+  bool each_alone = false;
+
+  float score(const std::vector<float>& cosines, uint32_t label) const {
+    if (!each_alone) return softmax_at(cosines, label);
+    return 1 / (1 + std::exp(-cosines[label]));
   }
-  return kUsualFactor;
+};
+
+std::optional<float> number_in(const Model& model, const char* key) {
+  const std::string stored = convert::property_of(model, key);
+  if (stored.empty()) return std::nullopt;
+  const float number = std::strtof(stored.c_str(), nullptr);
+  return std::isfinite(number) ? std::optional<float>(number) : std::nullopt;
+}
+
+Scoring scoring_of(const Tower& tower, const Tower& labels, const std::string& label_model) {
+  Scoring scoring;
+  for (const Tower* one : {&labels, &tower}) {
+    if (const auto factor = number_in(one->model(), convert::kScoreFactor); factor && *factor > 0) {
+      scoring.factor = *factor;
+    }
+    if (const auto shift = number_in(one->model(), convert::kScoreShift)) {
+      scoring.shift = *shift;
+      scoring.each_alone = true;
+    }
+  }
+  if (!scoring.each_alone && convert::property_of(labels.model(), "model_type").rfind("siglip", 0) == 0) {
+    fail(ExitCode::kUnsupported,
+         "--label-model {}: neither file says how its scores are made (logit_scale, logit_bias); convert both from the "
+         "directory of the whole model, with --tower",
+         label_model);
+  }
+  return scoring;
 }
 
 }  // namespace
@@ -58,18 +90,19 @@ void run_two_towers(const RunOptions& options, const ZeroShot& asked) {
   RunOptions each_alone = options;
   each_alone.engine.batch = 1;
   Tower tower(options.model, each_alone.engine), of_labels(asked.label_model, each_alone.engine);
+  const Scoring scoring = scoring_of(tower, of_labels, asked.label_model);
   bool cut = false;
   std::vector<std::vector<float>> vectors;
+  const char* usual = scoring.each_alone ? kOfImagesAlone : kOfImages;
   for (const std::string& label : asked.labels) {
-    vectors.push_back(of_labels.vector(hypothesis_of(asked.hypothesis, kOfImages, label), &cut));
+    vectors.push_back(of_labels.vector(hypothesis_of(asked.hypothesis, usual, label), &cut));
   }
-  const float factor = factor_of(tower, of_labels);
   convert::TextSource source(options.texts, options.file, warn, show_prompt);
   const bool several = has_headings(options);
   const auto answer = [&](const std::vector<Input>& texts) {
     bool truncated = cut;
     const std::vector<float> own = tower.vector(texts[0].first, &truncated);
-    std::vector<float> cosines;  // times the factor
+    std::vector<float> cosines;  // times the factor, plus what is added
     for (const std::vector<float>& vector : vectors) {
       if (vector.size() != own.size()) {
         fail(ExitCode::kUnsupported,
@@ -77,10 +110,10 @@ void run_two_towers(const RunOptions& options, const ZeroShot& asked) {
              "of one model",
              asked.label_model, vector.size(), options.model, own.size());
       }
-      cosines.push_back(factor * convert::cosine(own, vector));
+      cosines.push_back(scoring.factor * convert::cosine(own, vector) + scoring.shift);
     }
     std::vector<float> scores;
-    for (uint32_t i = 0; i < cosines.size(); ++i) scores.push_back(softmax_at(cosines, i));
+    for (uint32_t i = 0; i < cosines.size(); ++i) scores.push_back(scoring.score(cosines, i));
     show_scored_labels(options, texts[0].first, asked.labels, scores, truncated, several);
   };
   answer_stream(each_alone, {one_by_one(source), answer});

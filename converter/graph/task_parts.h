@@ -53,6 +53,9 @@ constexpr const char* kScoreFunction = "score_function";
 /// The property of what products of two towers' vectors are multiplied by before their softmax: a number.
 constexpr const char* kScoreFactor = "score_factor";
 
+/// The property of what is then added to them: a number. Where a file has it, scores are sigmoids, each label's by itself.
+constexpr const char* kScoreShift = "score_shift";
+
 }  // namespace bantam::convert
 
 #endif  // BANTAM_CONVERTER_GRAPH_TASK_PARTS_H_

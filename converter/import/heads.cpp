@@ -16,6 +16,7 @@
 #include "import/source/label_sets.h"
 #include "import/source/labels.h"
 #include "import/span_head.h"
+#include "import/vectors.h"
 #include "model/heads.h"
 
 namespace bantam::convert {
@@ -126,39 +127,15 @@ class HeadImporter {
     c_.builder.output(next.output, fb::OutputRole::next, layers(next));
   }
 
-  void embed(const Head& head) {
+  void embed(const Head&) {
     task_->prompt = c_.pooling.prompt;
-    SentencePooling pooling = c_.pooling;
-    if (!head.layers.empty()) {
-      pooling.pool = head.rows == Rows::kLast ? fb::PoolKind::last : fb::PoolKind::first;
-      add_own_layer(head.layers.front().name, &pooling);
-    }
-    c_.builder.output("sentence_embedding", fb::OutputRole::embedding, vector(pooling));
-  }
-
-  /// A head's layer in files that have it, where no module of sentence-transformers makes the vectors.
-  void add_own_layer(const std::string& name, SentencePooling* modules) {
-    const std::string weight = name + ".weight", bias = name + ".bias";
-    constexpr uint64_t kMostColumns = 1U << 16;
-    const auto width = static_cast<uint32_t>(std::min(c_.weights.head_rows(weight).value_or(0), kMostColumns));
-    if (!modules->dense.empty() || width == 0) return;
-    DenseModule own;
-    own.name = own.tensors = name;
-    own.in = c_.builder.width(c_.encoder.hidden);
-    own.out = width;
-    own.weight = c_.weights.head(weight, {own.out, own.in});
-    if (c_.weights.has_head(bias)) own.bias = c_.weights.head(bias, {own.out});
-    modules->dense.push_back(std::move(own));
+    c_.builder.output("sentence_embedding", fb::OutputRole::embedding, vector(c_.pooling));
   }
 
   /// A vector of length 1 for each token.
-  void token_vectors(const Head& head) {
-    SentencePooling modules = c_.pooling;
-    modules.normalize = true;
-    add_own_layer(head.layers.front().name, &modules);
-    int32_t x = c_.encoder.hidden;
-    if (modules.dense.empty()) x = c_.builder.row("normalize", x, unit_length(c_.builder.width(x)));
-    c_.builder.output("token_embeddings", fb::OutputRole::token_embeddings, dense_modules(x, modules));
+  void token_vectors(const Head&) {
+    const int32_t vectors = add_token_vectors(c_.builder, c_.encoder, c_.pooling);
+    c_.builder.output("token_embeddings", fb::OutputRole::token_embeddings, vectors);
   }
 
   /// SetFit's classifier.
@@ -252,36 +229,8 @@ class HeadImporter {
     label_set(c_.builder.output(output, role, scores), std::move(set), tags);
   }
 
-  /// What sentence-transformers' modules make of a text.
   int32_t vector(const SentencePooling& pooling) {
-    return dense_modules(
-        c_.builder.pool("pooling", c_.encoder.hidden, pooling.pool, pooling.normalize && pooling.dense.empty()),
-        pooling);
-  }
-
-  /// x / |x| is the RMS norm with gamma 1 / sqrt(width).
-  EpilogueSpec unit_length(uint32_t width) {
-    EpilogueSpec epilogue;
-    epilogue.norm = fb::NormKind::rms;
-    epilogue.epsilon = 1e-24F;
-    Values gamma;
-    gamma.values.assign(width, 1.0F / std::sqrt(static_cast<float>(width)));
-    epilogue.gamma = c_.builder.vector("normalize.gamma", std::move(gamma));
-    return epilogue;
-  }
-
-  int32_t dense_modules(int32_t x, const SentencePooling& pooling) {
-    for (size_t i = 0; i < pooling.dense.size(); ++i) {
-      const DenseModule& module = pooling.dense[i];
-      const bool last = pooling.normalize && i + 1 == pooling.dense.size();
-      EpilogueSpec epilogue = last ? unit_length(module.out) : EpilogueSpec{};
-      epilogue.activation = module.activation;
-      const int32_t weight = c_.builder.linear_weight(module.tensors + ".weight", module.out, module.in, module.weight);
-      const int32_t bias =
-          module.bias.values.empty() ? kAbsent : c_.builder.vector(module.tensors + ".bias", module.bias);
-      x = c_.builder.linear(module.name, x, weight, bias, epilogue);
-    }
-    return x;
+    return add_vector(c_.builder, c_.weights, c_.config, c_.encoder, pooling);
   }
 
   int32_t chain(int32_t scores) { return add_chain(c_.builder, c_.fields, c_.weights, "crf", scores); }

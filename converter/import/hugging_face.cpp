@@ -42,7 +42,9 @@
 #include "import/stack.h"
 #include "import/token_vectors.h"
 #include "import/tokenizer/tokenizer.h"
+#include "import/vectors.h"
 #include "model/task_traits.h"
+#include "text/encoder.h"
 
 namespace bantam::convert {
 namespace fs = std::filesystem;
@@ -74,13 +76,16 @@ void record_score_function(Graph& graph, const Fields& config) {
   }
 }
 
-/// What scores labels by the vectors of two towers (CLIP): stored as its logarithm.
-void record_score_factor(Graph& graph, const ModelSource& source, Weights& weights) {
-  constexpr const char* kLogarithm = "logit_scale";
-  if (source.checkpoint->tensors().count(kLogarithm) == 0) return;
-  const std::vector<float> stored = source.checkpoint->read(kLogarithm);
-  weights.use_head(kLogarithm);
-  if (stored.size() == 1) property(graph, kScoreFactor, fmt::format("{}", std::exp(stored.front())));
+/// What scores labels by the vectors of two towers: a factor, stored as its logarithm (CLIP), and what is added (SigLIP).
+void record_tower_scores(Graph& graph, const ModelSource& source, Weights& weights) {
+  const auto record = [&](const char* tensor, const char* key, const auto& value_of) {
+    if (source.checkpoint->tensors().count(tensor) == 0) return;
+    const std::vector<float> stored = source.checkpoint->read(tensor);
+    weights.use_head(tensor);
+    if (stored.size() == 1) property(graph, key, fmt::format("{}", value_of(stored.front())));
+  };
+  record("logit_scale", kScoreFactor, [](float logarithm) { return std::exp(logarithm); });
+  record("logit_bias", kScoreShift, [](float added) { return added; });
 }
 
 /// Names, licence and the digests of all files that the graph was made of.
@@ -181,11 +186,17 @@ uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& option
   return options.max_tokens == 0 ? most : std::min(options.max_tokens, most);
 }
 
-/// The average of a static table's rows, divided by its length where the table's own settings say so.
-SentencePooling read_static_pooling(const Fields& config) {
-  SentencePooling pooling;
-  pooling.normalize = config.flag("normalize", false);
-  return pooling;
+/// Lets the template fill texts up, which must have as many tokens as the model was trained with.
+void fill_up(fb::TokenizerT& tokenizer, const EncoderConfig& config, uint32_t positions, Problems& problems) {
+  if (positions < config.positions) {
+    problems.add(ExitCode::kUsage, fmt::format("--max-tokens {}: texts of {} are filled up to {} tokens, all of which "
+                                               "count; leave it out",
+                                               positions, config.model_type, config.positions));
+  }
+  if (tokenizer.pad_id < 0) {
+    problems.add(ExitCode::kInvalid, "tokenizer_config.json: pad_token: is missing, which fills texts up");
+  }
+  for (auto* pieces : {&tokenizer.single, &tokenizer.pair}) pieces->emplace_back(-1, text::kFill, 0);
 }
 
 /// The tokenizer, with the limits that the rest of the directory puts on it.
@@ -228,6 +239,7 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfi
                     "positions",
                     tokenizer.max_length, positions));
   }
+  if (config.family->block.filled) fill_up(tokenizer, config, positions, problems);
   for (const auto& other : graph.model.tokenizers) {
     if (other->max_length == 0) other->max_length = positions;
   }
@@ -323,14 +335,9 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   }
   SentencePooling pooling;
   const bool pools = classifies || (traits(head.task).parts & kVectorPart) != 0;
-  const bool own_vector = pools && !classifies && !head.head->layers.empty() && !is_sentence_transformers(source.root);
-  if (pools && !own_vector) {
-    pooling = family.block.averaged && !is_sentence_transformers(source.root)
-                  ? read_static_pooling(fields)
-                  : read_sentence_pooling(source.root, config.hidden, problems, graph.notes);
-  }
   const bool per_token = (traits(head.task).parts & kTokenVectorsPart) != 0;
-  if (per_token) pooling = read_token_modules(source.root, config.hidden, problems);
+  if (pools) pooling = read_vectors(source.root, *head.head, config, fields, weights, problems, graph.notes);
+  if (per_token) pooling = read_token_vectors(source.root, *head.head, config, weights, problems);
   if (per_token && is_colbert(source.config) && options.task.empty() && !weights.has_head("linear.weight")) {
     problems.add(ExitCode::kInvalid,
                  "tensor \"linear.weight\" is missing, which makes vectors of tokens; is the directory complete?");
@@ -344,7 +351,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
           fmt::format("the prompt \"{}\" is not put before texts to classify: write it there", pooling.prompt));
     }
   }
-  if ((traits(head.task).parts & kVectorPart) != 0) record_score_factor(graph, source, weights);
+  if ((traits(head.task).parts & kVectorPart) != 0) record_tower_scores(graph, source, weights);
   import_head(head, {graph, builder, weights, config, fields, encoder, pooling, setfit, options, problems});
   import_shortlist(source, config, &graph);
   weights.finish(graph.notes);

@@ -26,15 +26,15 @@ Values rows_of(Weights& weights, const std::string& name, uint32_t rows, uint32_
 Values place_rows(Weights& weights, const EncoderConfig& config) {
   const Family& family = *config.family;
   const ImageShape& image = config.image;
-  const uint32_t hidden = config.hidden, behind = image.behind;
+  const uint32_t hidden = config.hidden, in_front = image.in_front, behind = image.behind;
   Values places = rows_of(weights, family.name(Slot::kPatchPlaces), image.tokens(), hidden);
-  const Values whole = rows_of(weights, family.name(Slot::kWholeImage), 1, hidden);
+  const Values whole = in_front == 0 ? Values() : rows_of(weights, family.name(Slot::kWholeImage), 1, hidden);
   const std::string projection = family.name(Slot::kPatches);
   const bool biased = !family.block.optional_biases || weights.has_encoder(projection + ".bias");
   const Values bias = biased ? weights.encoder(projection + ".bias", {hidden}) : Values();
   const Values teacher = behind == 0 ? Values() : rows_of(weights, family.name(Slot::kTeacherToken), 1, hidden);
-  const bool all = !places.values.empty() && !whole.values.empty() && (!biased || !bias.values.empty()) &&
-                   (behind == 0 || !teacher.values.empty());
+  const bool all = !places.values.empty() && (in_front == 0 || !whole.values.empty()) &&
+                   (!biased || !bias.values.empty()) && (behind == 0 || !teacher.values.empty());
   if (!all) return {};
   std::vector<float> rows;
   const auto append = [&](uint32_t from, const Values& added) {
@@ -42,8 +42,8 @@ Values place_rows(Weights& weights, const EncoderConfig& config) {
       rows.push_back(places.values[size_t{from} * hidden + i] + (added.values.empty() ? 0.0F : added.values[i]));
     }
   };
-  append(0, whole);
-  for (uint32_t patch = 0; patch < image.patches(); ++patch) append(1 + behind + patch, bias);
+  if (in_front != 0) append(0, whole);
+  for (uint32_t patch = 0; patch < image.patches(); ++patch) append(in_front + behind + patch, bias);
   if (behind != 0) append(1, teacher);
   places.values = std::move(rows);
   for (const Values* other : {&whole, &bias, &teacher}) {
@@ -165,7 +165,7 @@ std::unique_ptr<fb::ImageT> read_image(const std::filesystem::path& directory, c
   image->height = config.image.height;
   image->channels = config.image.channels;
   image->patch = config.image.patch;
-  image->in_front = 1;
+  image->in_front = config.image.in_front;
   image->behind = config.image.behind;
   const std::filesystem::path file = directory / kProcessor;
   const bool stated = std::filesystem::exists(file);

@@ -11,8 +11,9 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "run/image_direction.h"
 #if defined(BANTAM_HAS_PNG)
-#include <png.h>
+#include "run/png_reader.h"
 #endif
 #if defined(BANTAM_HAS_JPEG)
 #include <turbojpeg.h>
@@ -73,30 +74,6 @@ Pixels read_netpbm(const std::string& path, std::string_view bytes) {
   return out;
 }
 
-#if defined(BANTAM_HAS_PNG)
-Pixels read_png(const std::string& path, std::string_view bytes) {
-  png_image image = {};
-  image.version = PNG_IMAGE_VERSION;
-  const std::unique_ptr<png_image, void (*)(png_image*)> freed(&image, png_image_free);
-  if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0) {
-    refuse(path, ExitCode::kInvalid, fmt::format("is no PNG that can be read: {}", image.message));
-  }
-  check_size(path, image.width, image.height);
-  image.format = PNG_FORMAT_RGBA;
-  const size_t pixels = size_t{image.width} * image.height;
-  std::vector<uint8_t> rgba(pixels * 4);
-  Pixels out;
-  out.width = image.width;
-  out.height = image.height;
-  if (png_image_finish_read(&image, nullptr, rgba.data(), 0, nullptr) == 0) {
-    refuse(path, ExitCode::kInvalid, fmt::format("the PNG is broken: {}", image.message));
-  }
-  out.rgb.resize(pixels * 3);
-  for (size_t i = 0; i < pixels; ++i) std::memcpy(out.rgb.data() + i * 3, rgba.data() + i * 4, 3);
-  return out;
-}
-#endif
-
 #if defined(BANTAM_HAS_JPEG)
 Pixels read_jpeg(const std::string& path, std::string_view bytes) {
   const std::unique_ptr<void, int (*)(tjhandle)> decoder(tjInitDecompress(), tjDestroy);
@@ -122,9 +99,30 @@ Pixels read_jpeg(const std::string& path, std::string_view bytes) {
 }
 #endif
 
-}  // namespace
+#if defined(BANTAM_HAS_PNG)
+Pixels read_png(const std::string& path, std::string_view bytes) {
+  PngReader reader(bytes);
+  if (!reader.read_header()) {
+    refuse(path, ExitCode::kInvalid, fmt::format("is no PNG that can be read: {}", reader.problem()));
+  }
+  check_size(path, reader.width(), reader.height());
+  // Deflate makes at most 1,032 bytes of one: memory is not taken for what a header merely claims.
+  constexpr uint64_t kMostInflated = 1032;
+  if (reader.stored_bytes() / kMostInflated > bytes.size()) {
+    refuse(path, ExitCode::kInvalid, "the PNG is broken: it is too short for the pixels that it claims");
+  }
+  Pixels out;
+  out.width = reader.width();
+  out.height = reader.height();
+  out.rgb.resize(size_t{out.width} * out.height * 3);
+  if (!reader.read_rgb(out.rgb.data())) {
+    refuse(path, ExitCode::kInvalid, fmt::format("the PNG is broken: {}", reader.problem()));
+  }
+  return out;
+}
+#endif
 
-Pixels decode_image(const std::string& path, std::string_view bytes) {
+Pixels decode(const std::string& path, std::string_view bytes) {
   if (bytes.substr(0, 2) == "P5" || bytes.substr(0, 2) == "P6") return read_netpbm(path, bytes);
   if (bytes.substr(0, 4) == "\x89PNG") {
 #if defined(BANTAM_HAS_PNG)
@@ -142,6 +140,12 @@ Pixels decode_image(const std::string& path, std::string_view bytes) {
 #endif
   }
   refuse(path, ExitCode::kInvalid, "is no image of a known format: PNG, JPEG, PPM and PGM are read");
+}
+
+}  // namespace
+
+Pixels decode_image(const std::string& path, std::string_view bytes) {
+  return upright(decode(path, bytes), image_direction(bytes));
 }
 
 Pixels read_image_file(const std::string& path) {

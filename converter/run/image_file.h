@@ -19,7 +19,8 @@ struct Pixels {
 constexpr uint64_t kMostImagePixels = 100'000'000;
 constexpr uint32_t kMostImageSide = 32'768;
 
-/// Reads the file; grey images get three equal channels, and what is transparent is as it would be without that. Throws Error with the
+/// Reads the file, as transformers' load_image and Pillow do: upright as EXIF says, the high bytes of 16-bit channels, grey images with three
+/// equal channels, and what is transparent as it would be without that. Throws Error with the
 /// file's name: kIo, kInvalid (cut short, not an image, too large), kUnsupported (another format, or one that this build leaves out).
 Pixels read_image_file(const std::string& path);
 /// The same of a file's bytes; `path` is what errors call it.

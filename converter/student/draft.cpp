@@ -245,7 +245,7 @@ Draft::Role Draft::role_of(const std::string& name) const {
     Axis in = Axis::kHidden;
     for (const HeadLayer& layer : head.layers) {
       const Axis out = axis_of(layer.out);
-      if (is(module, outer_, layer.name)) return role(out, in);
+      if (is(module, layer.of_base ? base_ : outer_, layer.name)) return role(out, in);
       if (layer.norm != nullptr && is(module, outer_, layer.norm)) return role(out, Axis::kNone);
       if (layer.beside != nullptr && is(module, outer_, layer.beside)) return role(Axis::kNone, out);
       in = out;

@@ -2,6 +2,7 @@
 #include "linked.h"
 #include "model/task_traits.h"
 #include "session/state.h"
+#include "text/encoder.h"
 #include "text/label_encoder.h"
 
 namespace bantam {
@@ -9,7 +10,7 @@ namespace {
 
 /// One input: encode(limit, buffer, result) makes at most `limit` tokens of it.
 template <typename Encode>
-Status add_one(SessionState& s, const EncodeOptions& options, const Encode& encode) {
+Status add_one(SessionState& s, const EncodeOptions& options, bool pair, const Encode& encode) {
   if (!linked::kTokenizer || !s.has_tokenizer) return Status::kNoTokenizer;
   if (s.filled != Filled::kText) s.clear();
   s.has_run = false;
@@ -20,6 +21,8 @@ Status add_one(SessionState& s, const EncodeOptions& options, const Encode& enco
   uint32_t limit = options.max_tokens;
   if (limit == 0) limit = s.tokenizer.max_tokens();
   const uint32_t longest = linked::kSources && phase == fb::Phase::source ? s.limits.source : s.limits.longest;
+  // Texts that are filled up would mean something else with fewer tokens.
+  if (limit > longest && text::fills_up(*text::table_of(s.tokenizer), pair)) return Status::kTooManyTokens;
   if (limit == 0 || limit > longest) limit = longest;
   TokenBuffer buffer;
   buffer.ids = s.ids + s.tokens;
@@ -90,14 +93,15 @@ void Session::clear() {
 
 Status Session::add(Text first, Text second, const EncodeOptions& options) {
   SessionState& s = state(this);
-  return add_one(s, options, [&](uint32_t limit, const TokenBuffer& buffer, EncodeResult* result) {
-    EncodeOptions limited = options;
-    limited.max_tokens = limit;
-    if constexpr (linked::kMarks) {
-      for (uint32_t i = 0; s.marks != nullptr && i < buffer.capacity; ++i) s.marks[s.tokens + i] = 0;
-    }
-    return s.tokenizer.encode(first, second, limited, buffer, result);
-  });
+  return add_one(s, options, second.data != nullptr,
+                 [&](uint32_t limit, const TokenBuffer& buffer, EncodeResult* result) {
+                   EncodeOptions limited = options;
+                   limited.max_tokens = limit;
+                   if constexpr (linked::kMarks) {
+                     for (uint32_t i = 0; s.marks != nullptr && i < buffer.capacity; ++i) s.marks[s.tokens + i] = 0;
+                   }
+                   return s.tokenizer.encode(first, second, limited, buffer, result);
+                 });
 }
 
 Status Session::add_labelled(Text text, const Text* labels, uint32_t count, const EncodeOptions& options) {
@@ -109,7 +113,7 @@ Status Session::add_labelled(Text text, const Text* labels, uint32_t count, cons
     if (count > 0 && labels == nullptr) return Status::kInvalidArgument;
     if (!has_part(s.model.task(), kFoundPart)) return Status::kNoSuchTask;
     const fb::Finding& finding = *root(s.model).task()->finding();
-    return add_one(s, options, [&](uint32_t limit, const TokenBuffer& buffer, EncodeResult* result) {
+    return add_one(s, options, false, [&](uint32_t limit, const TokenBuffer& buffer, EncodeResult* result) {
       const text::Tables tables(*text::table_of(s.tokenizer), text::data_of(s.tokenizer));
       const fb::Blob* split = text::find_blob(*tables.source, fb::BlobName::word_split);
       const text::LabelledText labelled = {text, labels, count, s.model.data() + split->offset()};

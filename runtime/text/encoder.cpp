@@ -43,14 +43,34 @@ struct Window {
   }
 }
 
+const Template& template_of(const fb::Tokenizer& tokenizer, bool pair) {
+  return pair ? *tokenizer.pair() : *tokenizer.single();
+}
+
+bool ends_with_fill(const Template& pieces) {
+  const fb::TemplatePiece& last = *pieces.Get(pieces.size() - 1);
+  return last.token() < 0 && last.sequence() == kFill;
+}
+
+/// Tokens that fill `out` up, from number `begin` to number `end`.
+void fill_up(const Tables& tables, bool pair, uint32_t begin, uint32_t end, const TokenBuffer& out) {
+  const Template& pieces = template_of(*tables.source, pair);
+  for (uint32_t i = begin; i < end; ++i) {
+    out.ids[i] = tables.source->pad_id();
+    if (linked::kOffsets && out.offsets != nullptr) out.offsets[i] = {0, 0};
+    if (linked::kOffsets && out.sequences != nullptr) out.sequences[i] = kSpecial;
+    if (out.segments != nullptr) out.segments[i] = static_cast<int32_t>(pieces.Get(pieces.size() - 1)->segment());
+  }
+}
+
 /// Writes the template's tokens, and those of the texts that lie in the window, from out[0] on.
 /// `counts`, if given, receives the number of tokens of each text in full.
 void write(const Tables& tables, const Text texts[2], bool pair, bool add_special, const Window& window,
            const TokenBuffer& out, uint32_t* counts) {
-  const auto* pieces = pair ? tables.source->pair() : tables.source->single();
+  const Template& pieces = template_of(*tables.source, pair);
   uint32_t at = 0;
-  for (uint32_t p = 0; p < pieces->size(); ++p) {
-    const fb::TemplatePiece& piece = *pieces->Get(p);
+  for (uint32_t p = 0; p < pieces.size() - (ends_with_fill(pieces) ? 1 : 0); ++p) {
+    const fb::TemplatePiece& piece = *pieces.Get(p);
     const uint32_t left = out.capacity - at;
     uint32_t written = 0;
     uint8_t sequence = kSpecial;
@@ -132,9 +152,12 @@ bool truncate_counts(fb::Truncation strategy, bool pair, const uint32_t counts[2
 }
 
 uint32_t template_specials(const fb::Tokenizer& tokenizer, bool pair) {
-  // A template holds each of its texts once; the other pieces are tokens.
-  return pair ? tokenizer.pair()->size() - 2 : tokenizer.single()->size() - 1;
+  // A template holds each of its texts once, and may end with what fills up; the other pieces are tokens.
+  const Template& pieces = template_of(tokenizer, pair);
+  return pieces.size() - (pair ? 2 : 1) - (ends_with_fill(pieces) ? 1 : 0);
 }
+
+bool fills_up(const fb::Tokenizer& tokenizer, bool pair) { return ends_with_fill(template_of(tokenizer, pair)); }
 
 Status encode(const Tables& tables, Text first, Text second, const EncodeOptions& options, const TokenBuffer& out,
               EncodeResult* result) {
@@ -149,6 +172,11 @@ Status encode(const Tables& tables, Text first, Text second, const EncodeOptions
   const Text texts[2] = {first, second};
   const uint32_t specials = options.add_special ? template_specials(*tables.source, pair) : 0;
   uint32_t limit = options.max_tokens != 0 ? options.max_tokens : tables.source->max_length();
+  uint32_t filled = 0;
+  if (options.add_special && fills_up(*tables.source, pair)) {
+    filled = limit < tables.source->max_length() ? limit : tables.source->max_length();
+    if (filled > out.capacity) return Status::kBufferTooSmall;
+  }
   if (limit == 0 || limit > out.capacity) limit = out.capacity;
   const bool fits = limit >= specials;
   const uint32_t budget = fits ? limit - specials : 0;
@@ -169,6 +197,10 @@ Status encode(const Tables& tables, Text first, Text second, const EncodeOptions
   result->kept[1] = window.count[1];
   result->count = specials + window.count[0] + window.count[1];
   result->truncated = result->kept[0] < result->content[0] || result->kept[1] < result->content[1];
+  if (result->count < filled) {
+    fill_up(tables, pair, result->count, filled, out);
+    result->count = filled;
+  }
   if (!result->truncated) return Status::kOk;
   for (uint32_t s = 0; s < 2; ++s) {
     const uint32_t skipped = s == windowed ? skip : 0;

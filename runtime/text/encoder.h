@@ -8,6 +8,8 @@
 
 namespace bantam::text {
 
+using Template = flatbuffers::Vector<const fb::TemplatePiece*>;
+
 /// How many content tokens of two sequences stay, as Hugging Face's truncate_encodings decides.
 /// `counts` are what there is (0 for an absent second), `budget` what fits. False when the strategy may not
 /// remove enough; `kept` is then unspecified. `longest_first` on a single text, and `only_second` without a
@@ -23,6 +25,12 @@ void encode_text(const Tables& tables, Text text, TokenSink* sink);
 /// Tokenizer::encode.
 Status encode(const Tables& tables, Text first, Text second, const EncodeOptions& options, const TokenBuffer& out,
               EncodeResult* result);
+
+/// TemplatePiece::sequence of what fills a text up to its limit.
+constexpr int32_t kFill = 2;
+
+/// Does the template end with that? All its texts have as many tokens then as they may have.
+bool fills_up(const fb::Tokenizer& tokenizer, bool pair);
 
 /// Fixed tokens of the template for one text or a pair.
 uint32_t template_specials(const fb::Tokenizer& tokenizer, bool pair);

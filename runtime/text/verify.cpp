@@ -3,6 +3,7 @@
 #include "linked.h"
 #include "text/char_map.h"
 #include "text/decode_rules.h"
+#include "text/encoder.h"
 #include "text/models.h"
 #include "text/splitters.h"
 
@@ -213,7 +214,9 @@ class Verifier {
     for (uint32_t i = 0; i < pieces->size(); ++i) {
       const fb::TemplatePiece& piece = *pieces->Get(i);
       if (piece.segment() > 0x7FFFFFFF) return check_.fail("a template's segment is out of range");
-      if (piece.token() == -1) {
+      if (piece.token() == -1 && piece.sequence() == kFill) {
+        if (const Status status = check_fill(i + 1 == pieces->size()); status != Status::kOk) return status;
+      } else if (piece.token() == -1) {
         if (piece.sequence() < 0 || piece.sequence() > 1) {
           return check_.fail("a template names a sequence other than 0 and 1");
         }
@@ -226,6 +229,15 @@ class Verifier {
       return check_.fail("a template does not hold each of its texts once");
     }
     return Status::kOk;
+  }
+
+  Status check_fill(bool is_last) {
+    if (!is_last) return check_.fail("what fills a text up is not the template's last piece");
+    if (t_.pad_id() < 0 || t_.max_length() == 0) {
+      return check_.fail("texts are filled up with no token, or to no length");
+    }
+    // Labels have a template of their own kind.
+    return blob(fb::BlobName::word_split) == nullptr ? Status::kOk : check_.fail("texts with labels are filled up");
   }
 
   static constexpr uint32_t kMaxTemplate = 64;

@@ -17,8 +17,9 @@ def main():
     jobs = [(voice, "voice", "int8"), (voice, "voice-f32", "f32")]
     jobs += [(path, path.name, "f32") for path in sorted((SOURCE / "tests" / "golden" / "models").iterdir())]
     jobs = [(source, name, ("--weights", weights)) for source, name, weights in jobs]
-    clip = SOURCE / "tests" / "golden" / "clip"
-    jobs += [(clip, f"clip-{tower}", ("--tower", tower, "--weights", "f32")) for tower in ("text", "vision")]
+    for name in ("clip", "siglip"):
+        whole = SOURCE / "tests" / "golden" / name
+        jobs += [(whole, f"{name}-{tower}", ("--tower", tower, "--weights", "f32")) for tower in ("text", "vision")]
     jobs += [(voice, "voice-static", ("--activations", "static", "--calibrate", voice / "commands.txt"))]
     jobs += [(voice, "voice-int4", ("--weights", "int4", "--group", "64"))]
     for source, name, options in jobs:

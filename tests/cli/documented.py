@@ -17,6 +17,7 @@ SKIPPED = (
         r"untrained_marian\.py|student (marian|teacher) --decoder|\btranslator",
         "trains a translator: the training tests do",
     ),
+    (r"\bdigits", "trains a reader of digits: tests/conformance/digits.py follows these steps"),
     (r"^gunzip ", "unpacks what was downloaded"),
     (r"\bSRC\b|\bCOMMAND\b|\bTEACHER\b|\bFILE\b|\.\.\.$|path/to", "says how a command is written"),
 )

@@ -15,18 +15,24 @@ GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "images"
 PHOTO = GOLDEN / "photo.ppm"
 
 
-def png(path, width, height, rows, colour=2, cut=None):
-    """Writes a PNG of 8 bits: `rows` as bytes."""
+def png(path, width, height, rows, colour=2, cut=None, bits=8, more=()):
+    """Writes a PNG: `rows` as bytes, `more` chunks in front of them."""
 
     def chunk(kind, data):
         body = kind + data
         return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
 
     data = b"".join(b"\0" + row for row in rows)
-    file = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0))
+    file = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, 0))
+    file += b"".join(chunk(kind, body) for kind, body in more)
     file += chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b"")
     path.write_bytes(file[:cut])
     return path
+
+
+def directed(direction):
+    """EXIF data that says only in which direction the camera was held."""
+    return b"MM\0*\0\0\0\x08" + struct.pack(">HHHIHHI", 1, 0x0112, 3, 1, direction, 0, 0)
 
 
 class Images(CommandTest):
@@ -135,6 +141,113 @@ class Images(CommandTest):
             ]
             for one, other in zip(of_jpeg, decoded, strict=True):
                 self.assertAlmostEqual(one, other, delta=0.05)
+
+    def test_pixels_are_those_of_pillow(self):
+        """As transformers' load_image: numbers as they are stored, upright; see tests/conformance/images.py, which compares many files."""
+        directory = self.directory / "same"
+        shutil.copytree(GOLDEN / "vit-classify", directory)
+        settings = json.loads((directory / "preprocessor_config.json").read_text())
+        (directory / "preprocessor_config.json").write_text(json.dumps({**settings, "resample": 0}))
+        model = self.directory / "same.bantam"
+        self.ok("convert", directory, "-o", model, "--parity", "none")
+        seen = [[(7 * x + y, 31 * y % 256, (x * y + 100 * x) % 256) for x in range(12)] for y in range(12)]
+
+        def frame(pixels):
+            return bytes(value for row in pixels for pixel in row for value in pixel)
+
+        def shown(name, rows, **more):
+            path = png(
+                self.directory / f"{name}.png", 12, 12, [bytes(v for p in row for v in p) for row in rows], **more
+            )
+            return bytes.fromhex(self.ok("run", model, path, "--frame").decode())
+
+        if not self.reads(model, png(self.directory / "seen.png", 12, 12, [frame([row]) for row in seen])):
+            return
+        wide = [[tuple(v for value in pixel for v in (value, 77)) for pixel in row] for row in seen]
+        gamma = [(b"gAMA", struct.pack(">I", 100000)), (b"tRNS", struct.pack(">HHH", *seen[1][2]))]
+        self.assertEqual(shown("plain", seen, more=gamma), frame(seen))
+        self.assertEqual(shown("wide", wide, bits=16), frame(seen))
+        palette = (b"PLTE", bytes(range(30))), (b"tRNS", b"\xff\0\x80")
+        numbers = [[((x + y) % 10,) for x in range(12)] for y in range(12)]
+        coloured = [[(3 * n, 3 * n + 1, 3 * n + 2) for (n,) in row] for row in numbers]
+        self.assertEqual(shown("palette", numbers, colour=3, more=palette), frame(coloured))
+        grey = [[((20 * x + y) % 256, 9 * x) for x in range(12)] for y in range(12)]
+        self.assertEqual(shown("grey", grey, colour=4), frame([[(g, g, g) for g, _ in row] for row in grey]))
+        ways = {
+            1: seen,
+            2: [row[::-1] for row in seen],
+            3: [row[::-1] for row in seen[::-1]],
+            4: seen[::-1],
+            5: list(zip(*seen)),
+            6: list(zip(*seen[::-1])),
+            7: list(zip(*[row[::-1] for row in seen[::-1]])),
+            8: list(zip(*[row[::-1] for row in seen])),
+            9: seen,  # there is none
+        }
+        for direction, upright in ways.items():
+            said = [(b"eXIf", directed(direction))]
+            self.assertEqual(shown(f"way-{direction}", seen, more=said), frame(upright), direction)
+        cut = [(b"eXIf", directed(6)[:12])]
+        self.assertEqual(shown("cut", seen, more=cut), frame(seen))
+        if not self.reads(model, GOLDEN / "photo.jpg"):
+            return
+        jpeg = (GOLDEN / "photo.jpg").read_bytes()
+        exif = b"Exif\0\0" + directed(3)
+        turned = self.directory / "turned.jpg"
+        turned.write_bytes(jpeg[:2] + b"\xff\xe1" + struct.pack(">H", 2 + len(exif)) + exif + jpeg[2:])
+        back = bytes.fromhex(self.ok("run", model, turned, "--frame").decode())
+        # The middle of 37 by 29 pixels, taken from the other side, is not at the same place: colours are near.
+        there = bytes.fromhex(self.ok("run", model, GOLDEN / "photo.jpg", "--frame").decode())
+        reversed_pixels = bytes(there[3 * i + c] for i in reversed(range(len(there) // 3)) for c in range(3))
+        far = sum(abs(a - b) > 60 for a, b in zip(back, reversed_pixels, strict=True))
+        self.assertLess(far, len(there) // 6)
+        self.assertNotEqual(back, there)
+
+    def test_bombs_and_broken_files_are_refused(self):
+        model = self.convert("vit-classify")
+        rows = self.photo_rows()
+        whole = png(self.directory / "whole.png", 37, 29, rows)
+        if not self.reads(model, whole):
+            return
+        for name, says, path in (
+            ("large", "30000x30000", png(self.directory / "large.png", 30000, 30000, [b"\0" * 90000] * 2)),
+            ("claims", "too short", png(self.directory / "claims.png", 9000, 9000, [b"\0" * 27000])),
+            ("cut", "cut short", png(self.directory / "cut.png", 37, 29, rows, cut=300)),
+            ("few", "broken", png(self.directory / "few.png", 37, 29, rows[:9])),
+        ):
+            self.fails(4, "run", model, path, says=[says, path.name])
+        damaged = bytearray(whole.read_bytes())
+        damaged[len(damaged) // 2] ^= 255
+        whole.write_bytes(damaged)
+        self.fails(4, "run", model, whole, says=["whole.png", "broken"])
+        jpeg = (GOLDEN / "photo.jpg").read_bytes()
+        if self.reads(model, GOLDEN / "photo.jpg"):
+            for name, data in (("half", jpeg[: len(jpeg) // 2]), ("header", jpeg[:24])):
+                path = self.directory / f"{name}.jpg"
+                path.write_bytes(data)
+                self.fails(4, "run", model, path, says=[path.name, "JPEG"])
+            size = jpeg.index(b"\xff\xc0") + 5
+            path = self.directory / "huge.jpg"
+            path.write_bytes(jpeg[:size] + struct.pack(">HH", 60000, 60000) + jpeg[size + 4 :])
+            self.fails(4, "run", model, path, says=["60000x60000"])
+
+    def test_channels_are_those_of_the_model(self):
+        directory = self.directory / "channels"
+        for channels in (1, 2):
+            shutil.rmtree(directory, ignore_errors=True)
+            shutil.copytree(GOLDEN / "vit-classify", directory)
+            for name, change in (
+                ("config", {"num_channels": channels}),
+                ("preprocessor_config", {"image_mean": [0.5] * channels, "image_std": [0.5] * channels}),
+            ):
+                path = directory / f"{name}.json"
+                path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+            out = self.directory / f"{channels}.bantam"
+            self.fails(4, "convert", directory, "-o", out, says=["patch_embeddings", f"[20, {channels}, 4, 4]"])
+        settings = json.loads((directory / "preprocessor_config.json").read_text())
+        (directory / "config.json").write_text((GOLDEN / "vit-classify" / "config.json").read_text())
+        self.assertEqual(len(settings["image_mean"]), 2)
+        self.fails(4, "convert", directory, "-o", out, says=["image_mean", "3 numbers"])
 
     def test_what_is_no_image_is_refused(self):
         model = self.convert("vit-classify")

@@ -247,6 +247,14 @@ TEST(Find, FilesThatDoNotSayWhatWordsAreAreRefused) {
   }
 }
 
+TEST(Find, TextsWithLabelsAreNotFilledUp) {
+  convert::Graph graph = convert::import_hugging_face(model_directory("gliner-bert"));
+  fb::TokenizerT& tokenizer = *graph.model.tokenizers.front();
+  tokenizer.pad_id = 0;
+  tokenizer.single.emplace_back(-1, 2, 0);
+  EXPECT_NE(refusal(graph).find("filled up"), std::string::npos) << refusal(graph);
+}
+
 TEST(Find, TextsOfSourcesAreNotSearched) {
   convert::Graph graph = convert::import_hugging_face(model_directory("bart-generate"));
   fb::TaskT& task = *graph.model.task;

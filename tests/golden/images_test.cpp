@@ -137,6 +137,32 @@ INSTANTIATE_TEST_SUITE_P(All, Images, testing::ValuesIn(layouts()), [](const aut
   return name;
 });
 
+/// SigLIP's texts have as many tokens as the model was trained with: a session that has room for fewer refuses them.
+TEST(Siglip, SessionsHaveRoomForTextsAsTheyAreFilledUp) {
+  convert::SourceOptions asked;
+  asked.tower = "text";
+  const fs::path directory = fs::path(BANTAM_SOURCE_DIR) / "tests/golden/siglip";
+  const convert::FileBytes bytes =
+      convert::build(convert::import_source(convert::open_model_source(directory, asked), {}));
+  Model model;
+  ASSERT_EQ(Model::open(bytes.data(), bytes.size(), &model), Status::kOk);
+  for (const uint32_t tokens : {model.max_sequence(), model.max_sequence() - 1, 2 * model.max_sequence() - 1}) {
+    SessionOptions options;
+    options.max_tokens = tokens;
+    options.max_sequences = 2;
+    std::vector<uint8_t> memory(arena_bytes(model, options) + 64);
+    auto* arena = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+    Session* session = nullptr;
+    ASSERT_EQ(Session::create(model, options, arena, arena_bytes(model, options), &session), Status::kOk);
+    const Status first = tokens < model.max_sequence() ? Status::kTooManyTokens : Status::kOk;
+    EXPECT_EQ(session->add({"cat", 3}, {}, {}), first);
+    EXPECT_EQ(session->add({"dog", 3}, {}, {}), Status::kTooManyTokens);  // never with fewer tokens for want of room
+    if (first != Status::kOk) continue;
+    EXPECT_EQ(session->run(), Status::kOk);
+    EXPECT_EQ(session->sequence(0).row_count, model.max_sequence());
+  }
+}
+
 TEST(ImageFile, ReadsWhatThisBuildReads) {
   const convert::Pixels photo = convert::read_image_file((kFolder / "photo.ppm").string());
   EXPECT_EQ(photo.width, 37U);

@@ -384,7 +384,7 @@ class Tiny {
                                                          {HeadLayer::Out::kVector, 7}};
       const uint64_t out = widths.at(layer.out);
       if (layer.two_rows) in = 2 * kHidden;
-      linear(layer.name, out, in, layer.bare);
+      linear((layer.of_base ? std::string(family_.base) + "." : "") + layer.name, out, in, layer.bare);
       if (layer.norm != nullptr) norm(layer.norm, out);
       in = out;
     }

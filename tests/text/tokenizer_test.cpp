@@ -79,6 +79,42 @@ TEST(Tokenizer, ReadsTheFilesLimitAndSide) {
   EXPECT_EQ(encode(tokenizer, "a b c d", nullptr, options).ids, (Ids{2, 6, 7, 8, 3}));
 }
 
+TEST(Tokenizer, FillsTextsUpToTheFilesLimit) {
+  SmallTokenizer small(kTen);
+  fb::TokenizerT& description = small.description();
+  description.max_length = 6;
+  description.pad_id = 4;
+  description.single.emplace_back(-1, 2, 1);
+  small.image().repack(description);
+  const Tokenizer tokenizer = small.open();
+  EXPECT_EQ(tokenizer.special_count(false), 2u);
+  const Encoded filled = encode(tokenizer, "a b");
+  EXPECT_EQ(filled.ids, (Ids{2, 5, 6, 3, 4, 4}));
+  EXPECT_EQ(filled.segments, (Ids{0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(filled.sequences, (std::vector<uint8_t>{255, 0, 0, 255, 255, 255}));
+  EXPECT_EQ(filled.offsets.back().end, 0u);
+  EXPECT_FALSE(filled.result.truncated);
+  EXPECT_EQ(encode(tokenizer, "").ids, (Ids{2, 3, 4, 4, 4, 4}));
+  EXPECT_EQ(encode(tokenizer, "a b c d").ids, (Ids{2, 5, 6, 7, 8, 3}));
+  const Encoded cut = encode(tokenizer, "a b c d the");
+  EXPECT_EQ(cut.ids, (Ids{2, 5, 6, 7, 8, 3}));
+  EXPECT_TRUE(cut.result.truncated);
+  const std::string second = "b";
+  EXPECT_EQ(encode(tokenizer, "a", &second).ids, (Ids{2, 5, 3, 6, 3}));  // its template fills nothing up
+
+  EncodeOptions options;
+  options.max_tokens = 5;
+  EXPECT_EQ(encode(tokenizer, "a b", nullptr, options).ids, (Ids{2, 5, 6, 3, 4}));
+  options.max_tokens = 9;  // longer texts may be longer, shorter ones are filled up as always
+  EXPECT_EQ(encode(tokenizer, "a b", nullptr, options).ids, (Ids{2, 5, 6, 3, 4, 4}));
+  EXPECT_EQ(encode(tokenizer, "a b c d the", nullptr, options).ids, (Ids{2, 5, 6, 7, 8, 12, 3}));
+  options.add_special = false;
+  EXPECT_EQ(encode(tokenizer, "a b", nullptr, options).ids, (Ids{5, 6}));
+  // Less room is no other text.
+  EXPECT_EQ(encode(tokenizer, "a b", nullptr, {}, 5).status, Status::kBufferTooSmall);
+  EXPECT_EQ(encode(tokenizer, "a b", nullptr, {}, 6).ids.size(), 6u);
+}
+
 TEST(Tokenizer, WindowsSlideOverTheText) {
   SmallTokenizer small(kTen);
   const Tokenizer tokenizer = small.open();

@@ -26,10 +26,20 @@ struct Damage {
   Status status;
 };
 
+/// Lets single texts be filled up with token `pad` to `length`.
+void fill(fb::TokenizerT& t, int32_t pad, uint32_t length) {
+  t.single.emplace_back(-1, 2, 0);
+  t.pad_id = pad;
+  t.max_length = length;
+}
+
 TEST(VerifyTokenizer, AcceptsWhatTheConverterMakes) {
   SmallTokenizer small(kTokens);
   ASSERT_TRUE(small.ok());
   Fault fault;
+  EXPECT_EQ(small.image().verify(&fault), Status::kOk) << fault.what;
+  fill(small.description(), 0, 8);
+  small.image().repack(small.description());
   EXPECT_EQ(small.image().verify(&fault), Status::kOk) << fault.what;
 }
 
@@ -80,7 +90,21 @@ TEST(VerifyTokenizer, RefusesInconsistentDescriptions) {
       {"no second text", [](T& t) { t.pair = t.single; }, Status::kCorrupt},
       {"second text in single", [](T& t) { t.single = t.pair; }, Status::kCorrupt},
       {"template token", [](T& t) { t.single[0] = fb::TemplatePiece(500, 0, 0); }, Status::kCorrupt},
-      {"template sequence", [](T& t) { t.single[1] = fb::TemplatePiece(-1, 2, 0); }, Status::kCorrupt},
+      {"template sequence", [](T& t) { t.single[1] = fb::TemplatePiece(-1, 3, 0); }, Status::kCorrupt},
+      {"fill without length", [](T& t) { fill(t, t.pad_id, 0); }, Status::kCorrupt},
+      {"fill without token", [](T& t) { fill(t, -1, 8); }, Status::kCorrupt},
+      {"fill in the middle",
+       [](T& t) {
+         fill(t, t.pad_id, 8);
+         t.single.emplace_back(t.sep_id, 0, 0);
+       },
+       Status::kCorrupt},
+      {"fill instead of a text",
+       [](T& t) {
+         fill(t, t.pad_id, 8);
+         t.single[1] = t.single[0];
+       },
+       Status::kCorrupt},
       {"template marker", [](T& t) { t.single[0] = fb::TemplatePiece(-2, 0, 0); }, Status::kCorrupt},
       {"template long", [](T& t) { t.single.resize(65, fb::TemplatePiece(2, 0, 0)); }, Status::kCorrupt},
   };

@@ -1,4 +1,5 @@
-// CLIP (arXiv 2103.00020): a tower of texts and a tower of images, whose vectors lie in one space. Each is a file of its own.
+// CLIP (arXiv 2103.00020) and SigLIP (arXiv 2303.15343): a tower of texts and a tower of images, whose vectors lie in one space. Each is
+// a file of its own.
 #include "import/families/blocks.h"
 
 namespace bantam::convert {
@@ -14,8 +15,6 @@ Family tower(const char* model_type, const char* architecture, const char* base)
   family.architectures = {architecture};
   Settings& settings = family.settings;
   settings.segments = {nullptr, 0};
-  settings.activation_otherwise = "quick_gelu";
-  settings.epsilon_otherwise = 1e-5;
   family.layer = "encoder.layers.{}";
   family.block.norm_first = family.block.norm_before_all = family.block.optional_biases = true;
   family.roles = {{Slot::kAttentionNorm, "layer_norm1"},
@@ -32,6 +31,38 @@ Family tower(const char* model_type, const char* architecture, const char* base)
   return family;
 }
 
+Family clip_tower(const char* model_type, const char* architecture, const char* base) {
+  Family family = tower(model_type, architecture, base);
+  family.settings.activation_otherwise = "quick_gelu";
+  family.settings.epsilon_otherwise = 1e-5;
+  return family;
+}
+
+Family siglip_tower(const char* model_type, const char* architecture, const char* base) {
+  Family family = tower(model_type, architecture, base);
+  family.settings.activation_otherwise = "gelu_pytorch_tanh";
+  family.settings.epsilon_otherwise = 1e-6;
+  return family;
+}
+
+void take_texts(Family& family) {
+  family.roles.insert({{Slot::kWords, "embeddings.token_embedding.weight"},
+                       {Slot::kPositions, "embeddings.position_embedding.weight"},
+                       {Slot::kFinalNorm, "final_layer_norm"}});
+  family.unused = {{"vision_model.", "of the tower of images"}, {"visual_projection.", "of the tower of images"}};
+}
+
+void take_images(Family& family, uint32_t patch) {
+  family.settings.vocabulary = {nullptr, 1};
+  family.settings.positions = {nullptr, 1};
+  family.settings.patch_otherwise = patch;
+  family.block.patches = true;
+  family.roles.insert({{Slot::kPatchPlaces, "embeddings.position_embedding.weight"},
+                       {Slot::kPatches, "embeddings.patch_embedding"},
+                       {Slot::kFinalNorm, "post_layernorm"}});
+  family.unused = {{"text_model.", "of the tower of texts"}, {"text_projection.", "of the tower of texts"}};
+}
+
 /// Vectors are a layer's of one row, in files of both towers and of this one with its projection; of a tower alone the row itself.
 std::vector<Head> vectors(Rows rows, const char* projection) {
   const HeadLayer layer = {projection, Out::kVector};
@@ -41,7 +72,7 @@ std::vector<Head> vectors(Rows rows, const char* projection) {
 }  // namespace
 
 Family clip_text() {
-  Family family = tower("clip_text_model", "CLIPText", "text_model");
+  Family family = clip_tower("clip_text_model", "CLIPText", "text_model");
   Settings& settings = family.settings;
   settings.vocabulary.otherwise = 49408;
   settings.positions.otherwise = 77;
@@ -49,29 +80,39 @@ Family clip_text() {
   settings.heads.otherwise = 8;
   settings.intermediate.otherwise = 2048;
   family.block.causal = true;
-  family.roles.insert({{Slot::kWords, "embeddings.token_embedding.weight"},
-                       {Slot::kPositions, "embeddings.position_embedding.weight"},
-                       {Slot::kFinalNorm, "final_layer_norm"}});
+  take_texts(family);
   family.heads = vectors(Rows::kLast, "text_projection");
-  family.unused = {{"vision_model.", "of the tower of images"}, {"visual_projection.", "of the tower of images"}};
   return family;
 }
 
 Family clip_vision() {
-  Family family = tower("clip_vision_model", "CLIPVision", "vision_model");
+  Family family = clip_tower("clip_vision_model", "CLIPVision", "vision_model");
   family.anchor = "embeddings.class_embedding";
-  Settings& settings = family.settings;
-  settings.vocabulary = {nullptr, 1};
-  settings.positions = {nullptr, 1};
-  settings.patch_otherwise = 32;
-  family.block.patches = true;
-  family.roles.insert({{Slot::kPatchPlaces, "embeddings.position_embedding.weight"},
-                       {Slot::kWholeImage, "embeddings.class_embedding"},
-                       {Slot::kPatches, "embeddings.patch_embedding"},
-                       {Slot::kEmbeddingNorm, "pre_layrnorm"},  // spelled so in every file
-                       {Slot::kFinalNorm, "post_layernorm"}});
+  take_images(family, 32);
+  family.roles.insert({{Slot::kWholeImage, "embeddings.class_embedding"},
+                       {Slot::kEmbeddingNorm, "pre_layrnorm"}});  // spelled so in every file
   family.heads = vectors(Rows::kFirst, "visual_projection");
-  family.unused = {{"text_model.", "of the tower of texts"}, {"text_projection.", "of the tower of texts"}};
+  return family;
+}
+
+Family siglip_text() {
+  Family family = siglip_tower("siglip_text_model", "SiglipText", "text_model");
+  family.settings.vocabulary.otherwise = 32000;
+  family.settings.positions.otherwise = 64;
+  family.block.filled = true;
+  take_texts(family);
+  HeadLayer layer = {"head", Out::kVector};
+  layer.of_base = true;
+  family.heads = {{fb::TaskKind::embed, "Model", Rows::kLast, {layer}}};
+  return family;
+}
+
+Family siglip_vision() {
+  Family family = siglip_tower("siglip_vision_model", "SiglipVision", "vision_model");
+  family.anchor = "embeddings.patch_embedding.weight";
+  take_images(family, 16);
+  family.settings.required = {{"vision_use_head", "true"}};
+  family.heads = {{fb::TaskKind::embed, "Model", Rows::kProbe}};
   return family;
 }
 

@@ -319,6 +319,7 @@ void read_image_shape(const Fields& config, EncoderConfig& out) {
   const auto [patch, patch_width] = read_sides(config, "patch_size", kMostPatch, out.family->settings.patch_otherwise);
   image.patch = patch;
   image.channels = config.count("num_channels", kMostChannels, 3);
+  image.in_front = out.family->has(Slot::kWholeImage) ? 1 : 0;
   image.behind = out.family->has(Slot::kTeacherToken) ? 1 : 0;
   if (patch != patch_width || image.height % patch != 0 || image.width % patch != 0) {
     config.problem(ExitCode::kUnsupported, "patch_size",

@@ -54,9 +54,9 @@ struct RelativePlaces {
 
 /// An image in patches, each a token, one of the whole image in front of them, and `behind` of them what stands for a teacher.
 struct ImageShape {
-  uint32_t width = 0, height = 0, channels = 0, patch = 1, behind = 0;
+  uint32_t width = 0, height = 0, channels = 0, patch = 1, in_front = 0, behind = 0;
   uint32_t patches() const { return (width / patch) * (height / patch); }
-  uint32_t tokens() const { return 1 + patches() + behind; }
+  uint32_t tokens() const { return in_front + patches() + behind; }
 };
 
 /// Layers whose tokens go through some of several feed-forward layers each (Slot::kRouter).

@@ -303,8 +303,9 @@ struct Settings {
 
 /// What a head reads: every token, the first one, the pooler's row of the first one, or as "classifier_pooling" says: "cls" (the
 /// first one) or "mean"; or as "summary_type" does: "last" (the default), "first" or "mean"; of recurrent layers as "pooling" says:
-/// "last" (what each direction ends with, the default), "mean" or "max"; or the last token; or two rows of an image (import/patches.h).
-enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary, kState, kLast, kTwo };
+/// "last" (what each direction ends with, the default), "mean" or "max"; or the last token; or two rows of an image (import/patches.h); or all of an
+/// image by attention (import/attention_pooling.h).
+enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary, kState, kLast, kTwo, kProbe };
 
 /// A linear layer of a head, with its activation and norm.
 struct HeadLayer {
@@ -336,6 +337,8 @@ struct HeadLayer {
   bool over_root = false;  // and divided by the root of the columns they are made of
   /// It reads two of the encoder's rows side by side, whatever stands in front of it.
   bool two_rows = false;
+  /// Its tensors belong to the base model: their names begin as the layers' do.
+  bool of_base = false;
 };
 
 struct Head {
@@ -410,6 +413,8 @@ struct Block {
   bool words_normed = false;
   /// Scores are not divided by the root of a head's width.
   bool unscaled = false;
+  /// Texts are filled up to their limit, and what fills them is seen (SigLIP).
+  bool filled = false;
   /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
   bool averaged = false;
 };

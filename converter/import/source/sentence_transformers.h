@@ -24,6 +24,7 @@ struct DenseModule {
 /// What turns token rows into the sentence embedding.
 struct SentencePooling {
   fb::PoolKind pool = fb::PoolKind::mean;
+  bool attends = false;  // instead: pooling by attention (import/attention_pooling.h)
   std::vector<DenseModule> dense;
   bool normalize = true;
   std::string prompt;       // put before every text

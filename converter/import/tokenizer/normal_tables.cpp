@@ -175,6 +175,12 @@ Table table_of(CodeMap map) {
     case CodeMap::kBertAccents:
       table.become(bert_changes(map));
       break;
+    case CodeMap::kNoPunctuation:
+      for (uint32_t code = 0x21; code < 0x7F; ++code) {
+        const bool letter = (code | 0x20) >= 'a' && (code | 0x20) <= 'z', digit = code >= '0' && code <= '9';
+        if (!letter && !digit) table.become({code, 0});
+      }
+      break;
     case CodeMap::kBlanks:
       for (const CodeRange& range : matched_by_blank()) {
         for (uint32_t code = range.begin; code < range.end; ++code) {

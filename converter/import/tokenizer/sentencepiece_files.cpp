@@ -20,14 +20,27 @@ namespace bantam::convert {
 namespace {
 
 /// Whose settings a SentencePiece model has.
-enum class SpmKin { kXlmRoberta, kCamembert, kAlbert, kT5, kXlnet, kDeberta, kLlama, kMarian, kM2m, kUnknown, kOther };
+enum class SpmKin {
+  kXlmRoberta,
+  kCamembert,
+  kAlbert,
+  kT5,
+  kXlnet,
+  kDeberta,
+  kLlama,
+  kMarian,
+  kM2m,
+  kSiglip,
+  kUnknown,
+  kOther
+};
 
 struct SpmName {
   std::string_view tokenizer;  // tokenizer_class
   std::string_view model;      // model_type of config.json
   SpmKin kin;
 };
-constexpr std::array<SpmName, 14> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-roberta", SpmKin::kXlmRoberta},
+constexpr std::array<SpmName, 16> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-roberta", SpmKin::kXlmRoberta},
                                                 {"XLMRobertaTokenizer", "xlm-roberta-xl", SpmKin::kXlmRoberta},
                                                 {"CamembertTokenizer", "camembert", SpmKin::kCamembert},
                                                 {"AlbertTokenizer", "albert", SpmKin::kAlbert},
@@ -40,7 +53,9 @@ constexpr std::array<SpmName, 14> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-rob
                                                 {"LlamaTokenizer", "llama", SpmKin::kLlama},
                                                 {"LlamaTokenizer", "mistral", SpmKin::kLlama},
                                                 {"MarianTokenizer", "marian", SpmKin::kMarian},
-                                                {"M2M100Tokenizer", "m2m_100", SpmKin::kM2m}}};
+                                                {"M2M100Tokenizer", "m2m_100", SpmKin::kM2m},
+                                                {"SiglipTokenizer", "siglip", SpmKin::kSiglip},
+                                                {"SiglipTokenizer", "siglip_text_model", SpmKin::kSiglip}}};
 
 /// The languages of M2M-100, whose tokens have numbers behind the vocabulary in this order; those of its students of WMT 2021.
 constexpr std::string_view kM2mLanguages =
@@ -89,6 +104,8 @@ class SpmReader {
     if (kin_ == SpmKin::kLlama) {
       read_merges_of_pieces();
       read_llama_words();
+    } else if (kin_ == SpmKin::kSiglip) {
+      read_canonical_words();
     } else {
       if (kin_ == SpmKin::kM2m && model_.type == SentencePieceModel::kBpe) read_merges_of_pieces();
       read_words();
@@ -168,7 +185,7 @@ class SpmReader {
           "{}: it does not say where its special tokens go; name tokenizer_class in tokenizer_config.json: {} or {}",
           file_.name,
           "XLMRobertaTokenizer, CamembertTokenizer, AlbertTokenizer, T5Tokenizer, XLNetTokenizer, DebertaV2Tokenizer, "
-          "M2M100Tokenizer (with vocab.json)",
+          "SiglipTokenizer, M2M100Tokenizer (with vocab.json)",
           "LlamaTokenizer (BPE)"));
     }
     if (model_.blanks_end_words) unsupported("trainer_spec.treat_whitespace_as_suffix", "true is not supported");
@@ -364,11 +381,28 @@ class SpmReader {
     // Byte fallback is left out as transformers leaves it out: what has no piece is unknown, even where bytes have pieces.
   }
 
+  /// SigLIP's: small letters without punctuation, one blank between words and none around them. Every text, not only words, begins with a
+  /// mark of a blank.
+  void read_canonical_words() {
+    replace("\u2581", " ");
+    stage(fb::NormalizerKind::prepend);
+    source_.stages.back().rule.content = "\u2581";
+    if (truth(config_, "do_lower_case", true)) stage(fb::NormalizerKind::map, CodeMap::kLowercase);
+    stage(fb::NormalizerKind::map, CodeMap::kNoPunctuation);
+    replace("", " ", 1);
+    stage(fb::NormalizerKind::strip);
+    source_.stages.back().rule.right = true;
+    read_charsmap();
+    if (model_.remove_extra_blanks) replace(" ", " ", 2);
+    source_.splitter.kind = fb::SplitterKind::metaspace;
+  }
+
   void read_specials() {
     const bool brackets = kin_ == SpmKin::kAlbert || kin_ == SpmKin::kDeberta;
     const bool xlnet = kin_ == SpmKin::kXlnet;
     source_.unknown = kin_ == SpmKin::kDeberta ? "[UNK]" : "<unk>";
-    source_.pad = kin_ == SpmKin::kDeberta ? "[PAD]" : "<pad>";
+    const bool siglip = kin_ == SpmKin::kSiglip;
+    source_.pad = kin_ == SpmKin::kDeberta ? "[PAD]" : siglip ? "</s>" : "<pad>";
     source_.cls = brackets ? "[CLS]" : xlnet ? "<cls>" : "<s>";
     source_.sep = brackets ? "[SEP]" : xlnet ? "<sep>" : "</s>";
     source_.mask = brackets ? "[MASK]" : "<mask>";
@@ -377,14 +411,14 @@ class SpmReader {
     const bool marian = is_numbered();  // its vocabulary says which there are
     for (const SentencePiece& piece : model_.pieces) {
       const bool control = piece.kind == SentencePiece::kControl;
-      if (!marian && (control || piece.kind == SentencePiece::kUserDefined)) add(piece.text, control, false);
+      if (!marian && !siglip && (control || piece.kind == SentencePiece::kUserDefined)) add(piece.text, control, false);
     }
     const bool t5 = kin_ == SpmKin::kT5;
     for (const std::string* text : {&source_.cls, &source_.sep, &source_.unknown, &source_.pad}) {
-      if (text == &source_.cls && (t5 || kin_ == SpmKin::kMarian)) continue;
+      if (text == &source_.cls && (t5 || siglip || kin_ == SpmKin::kMarian)) continue;
       if (text != &source_.pad || kin_ != SpmKin::kLlama) add(*text, true, false);
     }
-    if (!t5 && !marian && kin_ != SpmKin::kLlama) add(source_.mask, true, kin_ != SpmKin::kDeberta);
+    if (!t5 && !marian && !siglip && kin_ != SpmKin::kLlama) add(source_.mask, true, kin_ != SpmKin::kDeberta);
     if (kin_ == SpmKin::kCamembert) {
       for (const char* text : {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"}) add(text, true, false);
     }
@@ -446,6 +480,7 @@ class SpmReader {
         source_.pair = {Piece(language_, -1, 0), first, Piece(-1, 1, 0), sep};
         return;
       case SpmKin::kT5:
+      case SpmKin::kSiglip:
         source_.single = {first, sep};
         source_.pair = {first, sep, Piece(-1, 1, 0), sep};
         return;

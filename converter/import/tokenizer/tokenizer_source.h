@@ -36,7 +36,8 @@ enum class CodeMap {
   kNmt,
   kBertText,
   kBertAccents,
-  kBlanks  // white space but the line feed: a blank
+  kBlanks,        // white space but the line feed: a blank
+  kNoPunctuation  // ASCII's punctuation: nothing
 };
 
 /// A normaliser in a row of them.

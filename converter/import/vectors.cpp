@@ -1,0 +1,103 @@
+#include "import/vectors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "import/attention_pooling.h"
+
+namespace bantam::convert {
+namespace {
+
+/// A head's layer in files that have it, where no module of sentence-transformers makes the vectors.
+void add_own_layer(const HeadLayer& layer, uint32_t in, Weights& weights, SentencePooling* modules) {
+  const std::string weight = std::string(layer.name) + ".weight", bias = std::string(layer.name) + ".bias";
+  constexpr uint64_t kMostColumns = 1U << 16;
+  const auto rows = layer.of_base ? weights.encoder_rows(weight) : weights.head_rows(weight);
+  const auto width = static_cast<uint32_t>(std::min(rows.value_or(0), kMostColumns));
+  if (!modules->dense.empty() || width == 0) return;
+  const auto read = [&](const std::string& name, const std::vector<uint32_t>& shape) {
+    return layer.of_base ? weights.encoder(name, shape) : weights.head(name, shape);
+  };
+  DenseModule own;
+  own.name = own.tensors = layer.name;
+  own.in = in;
+  own.out = width;
+  own.weight = read(weight, {own.out, own.in});
+  if (layer.of_base ? weights.has_encoder(bias) : weights.has_head(bias)) own.bias = read(bias, {own.out});
+  modules->dense.push_back(std::move(own));
+}
+
+/// x / |x| is the RMS norm with gamma 1 / sqrt(width).
+EpilogueSpec unit_length(Builder& builder, uint32_t width) {
+  EpilogueSpec epilogue;
+  epilogue.norm = fb::NormKind::rms;
+  epilogue.epsilon = 1e-24F;
+  Values gamma;
+  gamma.values.assign(width, 1.0F / std::sqrt(static_cast<float>(width)));
+  epilogue.gamma = builder.vector("normalize.gamma", std::move(gamma));
+  return epilogue;
+}
+
+int32_t dense_modules(Builder& builder, int32_t x, const SentencePooling& pooling) {
+  for (size_t i = 0; i < pooling.dense.size(); ++i) {
+    const DenseModule& module = pooling.dense[i];
+    const bool last = pooling.normalize && i + 1 == pooling.dense.size();
+    EpilogueSpec epilogue = last ? unit_length(builder, module.out) : EpilogueSpec{};
+    epilogue.activation = module.activation;
+    const int32_t weight = builder.linear_weight(module.tensors + ".weight", module.out, module.in, module.weight);
+    const int32_t bias = module.bias.values.empty() ? kAbsent : builder.vector(module.tensors + ".bias", module.bias);
+    x = builder.linear(module.name, x, weight, bias, epilogue);
+  }
+  return x;
+}
+
+/// The average of a static table's rows, divided by its length where the table's own settings say so.
+SentencePooling read_static_pooling(const Fields& config) {
+  SentencePooling pooling;
+  pooling.normalize = config.flag("normalize", false);
+  return pooling;
+}
+
+}  // namespace
+
+SentencePooling read_vectors(const std::filesystem::path& root, const Head& head, const EncoderConfig& config,
+                             const Fields& fields, Weights& weights, Problems& problems,
+                             std::vector<std::string>& notes) {
+  const bool modules = is_sentence_transformers(root);
+  if (config.family->block.averaged && !modules) return read_static_pooling(fields);
+  if (modules || (head.layers.empty() && head.rows != Rows::kProbe)) {
+    return read_sentence_pooling(root, config.hidden, problems, notes);
+  }
+  SentencePooling pooling;
+  pooling.attends = head.rows == Rows::kProbe;
+  if (pooling.attends) return pooling;
+  pooling.pool = head.rows == Rows::kLast ? fb::PoolKind::last : fb::PoolKind::first;
+  add_own_layer(head.layers.front(), config.hidden, weights, &pooling);
+  return pooling;
+}
+
+SentencePooling read_token_vectors(const std::filesystem::path& root, const Head& head, const EncoderConfig& config,
+                                   Weights& weights, Problems& problems) {
+  SentencePooling pooling = read_token_modules(root, config.hidden, problems);
+  pooling.normalize = true;
+  add_own_layer(head.layers.front(), config.hidden, weights, &pooling);
+  return pooling;
+}
+
+int32_t add_vector(Builder& builder, Weights& weights, const EncoderConfig& config, const Encoder& encoder,
+                   const SentencePooling& pooling) {
+  if (pooling.attends) {
+    return add_attention_pooling(builder, weights, config, encoder, unit_length(builder, config.hidden));
+  }
+  const bool last = pooling.normalize && pooling.dense.empty();
+  return dense_modules(builder, builder.pool("pooling", encoder.hidden, pooling.pool, last), pooling);
+}
+
+int32_t add_token_vectors(Builder& builder, const Encoder& encoder, const SentencePooling& pooling) {
+  int32_t x = encoder.hidden;
+  if (pooling.dense.empty()) x = builder.row("normalize", x, unit_length(builder, builder.width(x)));
+  return dense_modules(builder, x, pooling);
+}
+
+}  // namespace bantam::convert
