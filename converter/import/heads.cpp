@@ -127,9 +127,15 @@ class HeadImporter {
     c_.builder.output(next.output, fb::OutputRole::next, layers(next));
   }
 
-  void embed(const Head&) {
+  void embed(const Head& head) {
     task_->prompt = c_.pooling.prompt;
-    c_.builder.output("sentence_embedding", fb::OutputRole::embedding, vector(c_.pooling));
+    int32_t x = kAbsent;
+    if (head.rows == Rows::kState) {
+      x = c_.pooling.normalize ? add_unit_rows(c_.builder, state()) : state();
+    } else {
+      x = vector(c_.pooling);
+    }
+    c_.builder.output("sentence_embedding", fb::OutputRole::embedding, x);
   }
 
   /// A vector of length 1 for each token.

@@ -52,8 +52,9 @@ int32_t dense_modules(Builder& builder, int32_t x, const SentencePooling& poolin
   return x;
 }
 
-/// The average of a static table's rows, divided by its length where the table's own settings say so.
-SentencePooling read_static_pooling(const Fields& config) {
+/// Vectors are divided by their length where the model's own settings say so: the average of a static table's rows, what recurrent layers
+/// leave of a text.
+SentencePooling read_own_pooling(const Fields& config) {
   SentencePooling pooling;
   pooling.normalize = config.flag("normalize", false);
   return pooling;
@@ -65,7 +66,8 @@ SentencePooling read_vectors(const std::filesystem::path& root, const Head& head
                              const Fields& fields, Weights& weights, Problems& problems,
                              std::vector<std::string>& notes) {
   const bool modules = is_sentence_transformers(root);
-  if (config.family->block.averaged && !modules) return read_static_pooling(fields);
+  const bool own = config.family->block.averaged || head.rows == Rows::kState;
+  if (own && !modules) return read_own_pooling(fields);
   if (modules || (head.layers.empty() && head.rows != Rows::kProbe)) {
     return read_sentence_pooling(root, config.hidden, problems, notes);
   }
@@ -94,9 +96,13 @@ int32_t add_vector(Builder& builder, Weights& weights, const EncoderConfig& conf
   return dense_modules(builder, builder.pool("pooling", encoder.hidden, pooling.pool, last), pooling);
 }
 
+int32_t add_unit_rows(Builder& builder, int32_t x) {
+  return builder.row("normalize", x, unit_length(builder, builder.width(x)));
+}
+
 int32_t add_token_vectors(Builder& builder, const Encoder& encoder, const SentencePooling& pooling) {
   int32_t x = encoder.hidden;
-  if (pooling.dense.empty()) x = builder.row("normalize", x, unit_length(builder, builder.width(x)));
+  if (pooling.dense.empty()) x = add_unit_rows(builder, x);
   return dense_modules(builder, x, pooling);
 }
 

@@ -8,6 +8,7 @@ from tags import INTENTS, TAGS, classes, labels_of
 
 VOCABULARY = 61
 TAG, CLASSIFY, MODEL, JOINT = classes("Recurrent")
+EMBED = "RecurrentForSentenceEmbedding"
 
 # name: class, settings, biases
 LAYOUTS = {
@@ -21,6 +22,8 @@ LAYOUTS = {
     "recurrent-classify-mean": (CLASSIFY, dict(cell_type="lstm", hidden_size=11, pooling="mean"), True),
     "recurrent-classify-max": (CLASSIFY, dict(cell_type="gru", hidden_size=9, num_layers=2, pooling="max"), False),
     "recurrent-joint": (JOINT, dict(cell_type="gru", hidden_size=10, bidirectional=True), True),
+    "recurrent-embed": (EMBED, dict(cell_type="gru", hidden_size=12, bidirectional=True, normalize=True), True),
+    "recurrent-embed-max": (EMBED, dict(cell_type="lstm", hidden_size=10, bidirectional=True, pooling="max"), True),
     "recurrent-encoder": (MODEL, dict(cell_type="lstm", hidden_size=17), True),
 }
 
@@ -49,7 +52,7 @@ class Recurrent(torch.nn.Module):
         if self.kind == JOINT:
             self.intent_classifier = torch.nn.Linear(self.width, len(INTENTS))
             self.slot_classifier = torch.nn.Linear(self.width, len(TAGS))
-        elif self.kind != MODEL:
+        elif self.kind not in (MODEL, EMBED):
             self.classifier = torch.nn.Linear(self.width, len(config["id2label"]))
 
     def layers(self, ids):
@@ -68,6 +71,9 @@ class Recurrent(torch.nn.Module):
         rows, last = self.layers(ids)
         if self.kind == MODEL:
             return {"last_hidden_state": rows}
+        if self.kind == EMBED:
+            vector = self.pooled(rows, last)
+            return {"sentence_embedding": vector / vector.norm() if self.config.get("normalize") else vector}
         if self.kind == JOINT:
             intents = self.intent_classifier(self.pooled(rows, last))
             return {"intent_logits": intents, "slot_logits": self.slot_classifier(rows)}

@@ -7,6 +7,8 @@ namespace bantam::convert {
 Family recurrent() {
   Family family = above_words("recurrent", "Recurrent");
   family.block.recurrent = true;
+  // Skip-thought vectors (arXiv 1506.06726), InferSent (arXiv 1705.02364).
+  family.heads.push_back({fb::TaskKind::embed, "ForSentenceEmbedding", Rows::kState});
   return family;
 }
 
