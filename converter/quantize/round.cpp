@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "graph/access.h"
+#include "ops/ops.h"
 #include "quantize/int4.h"
 #include "quantize/int8.h"
 
@@ -152,6 +153,19 @@ std::string source_name(const Graph& graph, int32_t x) {
   return copy ? name.substr(0, name.size() - 3) : name;
 }
 
+/// A matrix of integers, and the activation that all of its rows meet.
+struct Met {
+  int32_t x = -1, matrix = -1;  // -1: the op has none
+};
+
+/// Of a linear layer, and of experts the first of their layers: each meets some of the rows, taken for all of them.
+Met met_by(const Graph& graph, const fb::OpT& op) {
+  const bool experts = op.attributes.type == fb::OpAttributes::Experts;
+  if (!experts && op.attributes.type != fb::OpAttributes::Linear) return {};
+  const int32_t matrix = op.inputs[experts ? ops::kExpertMatrices[0] : 1];
+  return is_integer(tensor(graph, matrix).type) ? Met{op.inputs[0], matrix} : Met{};
+}
+
 }  // namespace
 
 void Moments::add(const float* x) {
@@ -169,8 +183,9 @@ std::vector<std::string> rounded_inputs(const Graph& graph, const TypeOptions& o
   choose_types(typed, options);
   std::vector<std::string> names;
   for (const auto& op : main_subgraph(typed).ops) {
-    if (op->attributes.type != fb::OpAttributes::Linear || !is_integer(tensor(typed, op->inputs[1]).type)) continue;
-    const std::string& name = tensor(typed, op->inputs[0]).name;
+    const Met met = met_by(typed, *op);
+    if (met.matrix < 0) continue;
+    const std::string& name = tensor(typed, met.x).name;
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;
@@ -211,16 +226,17 @@ void round_weights(Graph& graph, const InputMoments& moments, const std::functio
   for (size_t i = 0; i < ops.size(); ++i) {
     fb::OpT& op = *ops[i];
     progress(static_cast<double>(i) / static_cast<double>(ops.size()));
-    if (op.attributes.type != fb::OpAttributes::Linear) continue;
-    const fb::TensorT& weight = tensor(graph, op.inputs[1]);
-    const auto found = moments.find(source_name(graph, op.inputs[0]));
-    if (!is_integer(weight.type) || found == moments.end() || readers[op.inputs[1]] != 1) continue;
-    auto& slot = graph.constants[static_cast<size_t>(op.inputs[1])];
+    const Met met = met_by(graph, op);
+    if (met.matrix < 0) continue;
+    const fb::TensorT& weight = tensor(graph, met.matrix);
+    const auto found = moments.find(source_name(graph, met.x));
+    if (found == moments.end() || readers[met.matrix] != 1) continue;
+    auto& slot = graph.constants[static_cast<size_t>(met.matrix)];
     const Moments input = divided(found->second, slot->column_factors);
     const auto count = static_cast<size_t>(rows(weight));
     const std::vector<float> values = scaled(*slot, count, input.width);
     const Rounded rounded = round_matrix(values, count, weight.type, weight.group, input);
-    correct_bias(graph, op, values, rounded, weight.group, input);
+    if (op.attributes.type == fb::OpAttributes::Linear) correct_bias(graph, op, values, rounded, weight.group, input);
     auto decided = std::make_shared<Constant>(*slot);
     decided->rounded = std::make_shared<const Rounded>(rounded);
     slot = std::move(decided);

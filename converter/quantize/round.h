@@ -25,7 +25,7 @@ struct Moments {
 /// By the activation's name.
 using InputMoments = std::map<std::string, Moments>;
 
-/// Names of the inputs of linear layers whose weights `options` makes integers. SSA graph.
+/// Names of the inputs of linear layers and of experts whose weights `options` makes integers. SSA graph.
 std::vector<std::string> rounded_inputs(const Graph& graph, const TypeOptions& options);
 
 /// The integers for a matrix of `rows` rows, whose values are already times their columns' factors, of type i8 or i4.
@@ -34,7 +34,8 @@ std::vector<std::string> rounded_inputs(const Graph& graph, const TypeOptions& o
 Rounded round_matrix(const std::vector<float>& values, size_t rows, fb::DType type, size_t group,
                      const Moments& moments);
 
-/// Rounds the weights of every linear layer whose input is in `moments`, and corrects its bias. To be called on a graph with
+/// Rounds the weights of every linear layer whose input is in `moments`, and corrects its bias; of experts those of the first of
+/// their layers. To be called on a graph with
 /// quantised activations, after migrate_outliers. Weights that are also looked up, or that several inputs meet, stay.
 void round_weights(Graph& graph, const InputMoments& moments, const std::function<void(double)>& progress);
 

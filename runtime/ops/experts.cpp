@@ -16,13 +16,15 @@ constexpr uint32_t kMostChosen = 64;
 
 /// Columns, of matrices padded to 16.
 struct ExpertSizes {
-  uint32_t experts, top, inputs, inner, up, down;  // up, down: rows of an expert
+  uint32_t experts, top, inputs, columns, inner, up,
+      down;  // columns: inner ones, not padded; up, down: rows of an expert
   ExpertSizes(const fb::Model& model, const fb::Op& op) {
     const fb::Experts& layer = *op.attributes_as_Experts();
     experts = layer.experts();
     top = layer.top();
     inputs = kernels::pad16(input_width(model, op));
-    inner = kernels::pad16(width(tensor(model, operand(op.inputs(), kExpertDown))));
+    columns = width(tensor(model, operand(op.inputs(), kExpertDown)));
+    inner = kernels::pad16(columns);
     up = layer.gated() ? 2 * inner : inner;
     down = kernels::pad16(layer.outputs());
   }
@@ -220,20 +222,31 @@ class ExpertRun {
     float* wide = at<float>(places_.wide);
     float* sums = at<float>(places_.sums);
     kernels::EpilogueRows unit = {};
-    unit.x = unit.y = wide;
+    unit.x = wide;
     unit.rows = n;
-    unit.width = sizes_.inner;
+    unit.width = sizes_.columns;
     unit.x_stride = unit.y_stride = unit.gate_stride = sizes_.up;
     unit.activation = static_cast<kernels::Activation>(layer_.activation());
     if (linked::kGate && layer_.gated()) unit.gate = wide + sizes_.inner;
+    const bool copied = down_.takes_copies();
+    if (copied) {
+      unit.q = down_.copies();
+      unit.q_stride = sizes_.inner;
+      unit.q_scale = down_.scales();
+    } else {
+      unit.y = wide;
+    }
     bool finite = up_.outputs(at<float>(places_.x), sizes_.inputs, n, e * sizes_.up, sizes_.up, wide);
     finite &= run_.kernels.epilogue_rows(unit);
     const uint32_t* list = at<uint32_t>(places_.list);
     for (uint32_t i = 0; i < n; ++i) {
       const float share = at<float>(places_.shares)[list[2 * i + 1]];
-      for (uint32_t c = 0; c < sizes_.inner; ++c) wide[size_t{i} * sizes_.up + c] *= share;
+      if (copied) down_.scales()[i] *= share;
+      for (uint32_t c = 0; !copied && c < sizes_.columns; ++c) wide[size_t{i} * sizes_.up + c] *= share;
     }
-    finite &= down_.outputs(wide, sizes_.up, n, e * sizes_.down, sizes_.down, sums);
+    const uint32_t first = e * sizes_.down;
+    finite &= copied ? down_.of_copies(n, first, sizes_.down, sums)
+                     : down_.outputs(wide, sizes_.up, n, first, sizes_.down, sums);
     kernels::EpilogueRows sum = {};
     sum.rows = 1;
     sum.width = sizes_.down;

@@ -71,24 +71,31 @@ class Product {
   /// Outputs [first, first + n) of it, of weights that lie in panels; first and n are multiples of 16. Rows of y are n apart.
   [[gnu::always_inline]] bool outputs(const float* x, size_t x_stride, uint32_t rows, uint32_t first, uint32_t n,
                                       float* y) const {
-    const size_t skipped = first == 0 ? 0 : panel_bytes(*w_) * (first / 16);
-    const float* bias = bias_ == nullptr ? nullptr : bias_ + first;
-    if (!linked::kFloat || (linked::kDynamic && integers_)) {
+    if (takes_copies()) {
       const bool finite = quantize(x, x_stride, rows, k_, copies_, scales_);
-      kernels::LinearQ8 args = args_;
-      args.w += skipped;
-      args.w_scale += first;
-      args.w_sum += first;
-      if (args.factors != nullptr && first != 0) args.factors += size_t{int4_groups(*w_)} * first;
-      args.bias = bias;
-      args.n = n;
-      args.rows = rows;
-      args.y = y;
-      args.y_stride = n;
-      return run_.kernels.linear_q8(args) && finite;
+      return of_copies(rows, first, n, y) && finite;
     }
-    return run_.kernels.linear_f32({x, x_stride, rows, blob<uint8_t>(run_, w_->data()) + skipped, element(w_->type()),
-                                    bias, k_, n, kernels::Activation::kNone, y, n});
+    return run_.kernels.linear_f32({x, x_stride, rows, blob<uint8_t>(run_, w_->data()) + skipped(first),
+                                    element(w_->type()), bias_from(first), k_, n, kernels::Activation::kNone, y, n});
+  }
+
+  /// The weights are integers: rows are copied to int8, pad16 of their width apart, and a scale each.
+  bool takes_copies() const { return !linked::kFloat || (linked::kDynamic && integers_); }
+  int8_t* copies() const { return copies_; }
+  float* scales() const { return scales_; }
+  /// The same outputs of rows that lie in copies() already.
+  [[gnu::always_inline]] bool of_copies(uint32_t rows, uint32_t first, uint32_t n, float* y) const {
+    kernels::LinearQ8 args = args_;
+    args.w += skipped(first);
+    args.w_scale += first;
+    args.w_sum += first;
+    if (args.factors != nullptr && first != 0) args.factors += size_t{int4_groups(*w_)} * first;
+    args.bias = bias_from(first);
+    args.n = n;
+    args.rows = rows;
+    args.y = y;
+    args.y_stride = n;
+    return run_.kernels.linear_q8(args);
   }
 
   bool quantize(const float* x, size_t x_stride, uint32_t rows, uint32_t columns, int8_t* q, float* scales) const {
@@ -104,6 +111,8 @@ class Product {
   }
 
  private:
+  size_t skipped(uint32_t first) const { return first == 0 ? 0 : panel_bytes(*w_) * (first / 16); }
+  const float* bias_from(uint32_t first) const { return bias_ == nullptr ? nullptr : bias_ + first; }
   /// Of 16 outputs.
   static size_t panel_bytes(const fb::Tensor& w) {
     const uint32_t k = extent(w, 1);

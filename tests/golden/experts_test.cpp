@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -13,6 +13,8 @@
 #include "base/json_file.h"
 #include "golden/decoder.h"
 #include "graph/access.h"
+#include "pack/lower.h"
+#include "quantize/round.h"
 #include "quantize/types.h"
 #include "tests/session/model_builder.h"
 #include "tests/session/run_helpers.h"
@@ -171,6 +173,41 @@ TEST(Experts, ADecoderThatGoesOnHasRoomForEachToken) {
     }
   }
   EXPECT_GE(texts, 4U);
+}
+
+/// By what a layer of experts reads; what its down projections read nobody else sees.
+TEST(Experts, FirstLayersAreRoundedByTheirInputs) {
+  const convert::Graph graph = convert::import_hugging_face(model_directory("mixtral-generate"));
+  convert::TypeOptions options;
+  options.weights = fb::DType::i4;
+  options.group = 8;
+  convert::Graph typed = convert::clone(graph);
+  convert::choose_types(typed, options);
+  convert::quantize_activations(typed, fb::DType::f32);
+  convert::InputMoments moments;
+  std::mt19937 random(1);
+  std::normal_distribution<float> draw;
+  for (const std::string& name : convert::rounded_inputs(graph, options)) {
+    if (name.find("post_attention_layernorm") == std::string::npos) continue;
+    convert::Moments& own = moments[name];
+    own.width = 24;
+    own.products.resize(24 * 24);
+    own.sums.resize(24);
+    for (uint32_t i = 0; i < 100; ++i) {
+      std::vector<float> row(24);
+      for (float& x : row) x = draw(random) + row.front();
+      own.add(row.data());
+    }
+  }
+  EXPECT_EQ(moments.size(), 2U);
+  convert::round_weights(typed, moments, [](double) {});
+  size_t rounded = 0;
+  for (size_t i = 0; i < typed.constants.size(); ++i) {
+    if (!typed.constants[i] || typed.constants[i]->rounded == nullptr) continue;
+    ++rounded;
+    EXPECT_NE(typed.model.tensors[i]->name.find("experts.up.weight"), std::string::npos);
+  }
+  EXPECT_EQ(rounded, 2U);
 }
 
 /// Routers stay f32 in integer files and in f16 ones, unless somebody says otherwise.
