@@ -178,14 +178,19 @@ constexpr bool mask(uint32_t kind) { return ((1u | (BANTAM_LINK_MASKS)) >> kind 
 constexpr bool kFillers = ((BANTAM_LINK_MASKS) >> 4 & 3u) != 0;
 constexpr bool kPrefix = ((BANTAM_LINK_MASKS) >> 6 & 1u) != 0;
 /// The mask of marks, and what tells tokens with a mark from others (fb::IndexSource.marked).
-constexpr bool kMarked = ((BANTAM_LINK_MASKS) >> 7) != 0 && BANTAM_LINK_MARKS != 0;
+constexpr bool kMarked = ((BANTAM_LINK_MASKS) >> 7 & 1u) != 0 && BANTAM_LINK_MARKS != 0;
+/// Global tokens, and layers of them alone.
+constexpr bool kGlobals = ((BANTAM_LINK_MASKS) >> 8 & 5u) != 0;
+constexpr bool kBlocks = ((BANTAM_LINK_MASKS) >> 9 & 1u) != 0;
+/// Attention that lists the pages of keys that some query sees.
+constexpr bool kKeyLists = kGlobals || kBlocks;
 constexpr bool kDistanceBias = ((BANTAM_LINK_PLACES)&1u) != 0;
 constexpr bool kSlopes = ((BANTAM_LINK_PLACES)&2u) != 0;
 constexpr bool kPlaceScores = ((BANTAM_LINK_PLACES)&16u) != 0 && kFloat;
 constexpr bool kSegmentKeys = ((BANTAM_LINK_PLACES)&64u) != 0;
 constexpr bool kSoftCap = ((BANTAM_LINK_PLACES)&128u) != 0;
 /// What is added to scores, or needs them as if something were.
-constexpr bool kBias = kDistanceBias || kSlopes || kPlaceScores || kSegmentKeys || kSoftCap || kMarked;
+constexpr bool kBias = kDistanceBias || kSlopes || kPlaceScores || kSegmentKeys || kSoftCap || kMarked || kKeyLists;
 constexpr bool kRotary = ((BANTAM_LINK_PLACES)&4u) != 0;
 constexpr bool kHeadNorms = ((BANTAM_LINK_PLACES)&32u) != 0;
 constexpr bool kNeighbours = ((BANTAM_LINK_PLACES)&8u) != 0;
@@ -218,6 +223,8 @@ constexpr bool kMarks = BANTAM_LINK_MARKS != 0;
 /// Rows of numbers beside ids (InputKind.features).
 constexpr bool kFeatures = op(kOpFeatures);
 constexpr bool kContexts = BANTAM_LINK_CONTEXTS != 0;
+/// Pages of keys and values need not lie one after the other.
+constexpr bool kPageLists = kContexts || kKeyLists;
 constexpr bool kSources = BANTAM_LINK_SOURCES != 0;
 constexpr bool kHiddenTokens = BANTAM_LINK_HIDDEN_TOKENS != 0;
 constexpr bool kShortlist = kSources && BANTAM_LINK_SHORTLIST != 0;

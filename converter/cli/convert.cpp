@@ -17,6 +17,7 @@
 #include "cli/student_options.h"
 #include "graph/task_parts.h"
 #include "import/heads.h"
+#include "import/long_attention.h"
 #include "pipeline/convert.h"
 #include "pipeline/option_words.h"
 #include "pipeline/report_json.h"
@@ -162,6 +163,20 @@ void add_convert(Program& program) {
   command.add_option("-o,--output", arguments->output, "File to write; appears whole or not at all")
       .required()
       .value("FILE");
+  command
+      .add_option(
+          "--globals", arguments->options.globals,
+          "Of Longformer, tokens that see all and are seen by all: none, first, question (those in front of the\n"
+          "first separator), second (the second text) or marked (run --marks) (default: as transformers has them\n"
+          "for the task)")
+      .takes(one_of(convert::global_words()))
+      .value("TOKENS");
+  command
+      .add_option(
+          "--random-blocks", arguments->options.random_blocks,
+          "Of Big Bird: draws the random blocks by this seed (default: block 0, as transformers has them when it\n"
+          "evaluates)")
+      .value("SEED");
   command.heading("Types of weights");
   command
       .add_option(
@@ -233,10 +248,12 @@ void add_convert(Program& program) {
       .takes(choices(convert::residual_words()))
       .value("TYPE");
   command
-      .add_option("--plan", arguments->options.types.plan,
-                  "What the memory plan is for: fast (default with f32 residuals), or small (default with i8 ones and\n"
-                  "static activations): keys and values of one layer at a time, which costs several threads a little\n"
-                  "speed")
+      .add_option(
+          "--plan", arguments->options.types.plan,
+          "What the memory plan is for: fast (default with f32 residuals), or small (default with i8 ones, static\n"
+          "activations, and attention to windows with global tokens or to blocks): keys and values of one layer at a "
+          "time, which costs several threads a little\n"
+          "speed")
       .takes(choices(convert::plan_words()))
       .value("PLAN");
   command

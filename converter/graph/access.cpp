@@ -57,8 +57,8 @@ void for_each_position(fb::OpT& op, const Visit& visit) {
   if (fb::AttentionT* attention = op.attributes.AsAttention()) {
     visit(attention->distance_bias);
     visit(attention->slopes);
-    for (int8_t* position :
-         {&attention->place_rows, &attention->place_keys, &attention->place_queries, &attention->segment_keys}) {
+    for (int8_t* position : {&attention->place_rows, &attention->place_keys, &attention->place_queries,
+                             &attention->segment_keys, &attention->random_blocks}) {
       visit(*position);
     }
   }

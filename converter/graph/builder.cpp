@@ -203,14 +203,20 @@ int32_t Builder::split_queries(const std::string& name, int32_t x, uint32_t head
   return out.q;
 }
 
-Heads Builder::split_states(const std::string& name, int32_t x, uint32_t kv_heads) {
+Heads Builder::split_keys(const std::string& name, int32_t x, uint32_t kv_heads) {
   const uint32_t head_width = width(x) / (2 * kv_heads);
   Heads out;
   out.k = part_of_heads(name + ".key", x, fb::Layout::key_pages, kv_heads, head_width);
-  graph_.model.tensors.back()->role = fb::Role::state;
   out.v = part_of_heads(name + ".value", x, fb::Layout::value_pages, kv_heads, head_width);
-  graph_.model.tensors.back()->role = fb::Role::state;
   split(name, x, out, head_width);
+  return out;
+}
+
+Heads Builder::split_states(const std::string& name, int32_t x, uint32_t kv_heads) {
+  const Heads out = split_keys(name, x, kv_heads);
+  for (const int32_t part : {out.k, out.v}) {
+    graph_.model.tensors[static_cast<size_t>(part)]->role = fb::Role::state;
+  }
   return out;
 }
 
@@ -236,7 +242,14 @@ int32_t Builder::attention(const std::string& name, const Heads& heads, const At
   attributes.shared_places = spec.shared_places;
   name_input(added, attributes.segment_keys, spec.segment_keys);
   attributes.soft_cap = spec.soft_cap;
-  set_epilogue(added, {});
+  attributes.dilation = spec.dilation;
+  attributes.block = spec.block;
+  attributes.full_until = spec.full_until;
+  attributes.random = spec.random;
+  name_input(added, attributes.random_blocks, spec.random_blocks);
+  EpilogueSpec epilogue;
+  epilogue.residual = spec.residual;
+  set_epilogue(added, epilogue);
   return y;
 }
 
@@ -379,15 +392,20 @@ int32_t Builder::ssru(const std::string& name, int32_t x, uint32_t state) {
   return y;
 }
 
-int32_t Builder::tree(const std::string& name, int32_t x, std::vector<int32_t> nodes) {
+int32_t Builder::numbers(const std::string& name, std::vector<int32_t> values) {
   fb::TensorT table;
-  table.name = name + ".nodes";
+  table.name = name;
   table.type = fb::DType::i32;
-  table.shape = {fb::Dim(-1, 0, static_cast<int32_t>(nodes.size()), 1)};
+  table.shape = {fixed(static_cast<uint32_t>(values.size()))};
   const int32_t constant = add_tensor(graph_, std::move(table));
   auto stored = std::make_shared<Constant>();
-  stored->numbers = std::move(nodes);
+  stored->numbers = std::move(values);
   graph_.constants[static_cast<size_t>(constant)] = std::move(stored);
+  return constant;
+}
+
+int32_t Builder::tree(const std::string& name, int32_t x, std::vector<int32_t> nodes) {
+  const int32_t constant = numbers(name + ".nodes", std::move(nodes));
   const int32_t y = activation(name, rows_symbol(x), width(x) / 2 + 1);
   set_attributes<fb::TreeT>(op(name, {x, constant}, {y}));
   return y;
@@ -459,6 +477,18 @@ int32_t Builder::row(const std::string& name, int32_t x, const EpilogueSpec& epi
   set_attributes<fb::RowT>(added);
   set_epilogue(added, epilogue);
   return y;
+}
+
+void Builder::globals(fb::GlobalTokens kind, int32_t separator) {
+  graph_.model.globals = std::make_unique<fb::GlobalsT>();
+  graph_.model.globals->kind = kind;
+  graph_.model.globals->separator = separator;
+}
+
+void Builder::make_globals_only(int32_t rows) {
+  for (const auto& op : main_subgraph(graph_).ops) {
+    if (op->outputs.front() == rows) op->attributes.AsLinear()->only_globals = true;
+  }
 }
 
 uint32_t Builder::output(const std::string& name, fb::OutputRole role, int32_t tensor, bool squeeze) {

@@ -59,6 +59,11 @@ struct AttentionSpec {
   bool shared_places = false;      // by all heads
   int32_t segment_keys = kAbsent;  // a Builder::table [heads, head width + 1]
   float soft_cap = 0;              // scores are capped; 0: they are not
+  // Of masks of globals, and of blocks
+  uint32_t dilation = 1;
+  uint32_t block = 0, full_until = 0, random = 0;
+  int32_t random_blocks = kAbsent;  // Builder::numbers
+  int32_t residual = kAbsent;       // added to what attention makes
 };
 
 /// Matrices and biases of one direction of a recurrent layer: linear_weight [gates, state], vector [gates] or kAbsent, and linear_weight
@@ -108,6 +113,8 @@ class Builder {
   int32_t embedding(const std::string& name, uint32_t rows, uint32_t columns, Values values);
   /// A matrix [rows, columns] of places (biases by distance, rotary positions), which is stored as f32 whatever weights are.
   int32_t table(const std::string& name, uint32_t rows, uint32_t columns, Values values);
+  /// A vector of whole numbers, stored as i32.
+  int32_t numbers(const std::string& name, std::vector<int32_t> values);
   /// Lets an embedding also serve as a Linear weight (tied output layer).
   void tie(int32_t embedding);
 
@@ -119,8 +126,9 @@ class Builder {
   }
   /// `kv_heads`: of keys and of values, each of which so many of the others share.
   Heads split_heads(const std::string& name, int32_t x, uint32_t heads, uint32_t kv_heads, const TurnSpec& turn);
-  /// Queries alone; and keys and values alone, which the pass over a source leaves to attention of the main pass.
+  /// Queries alone; keys and values alone; and those that the pass over a source leaves to attention of the main pass.
   int32_t split_queries(const std::string& name, int32_t x, uint32_t heads);
+  Heads split_keys(const std::string& name, int32_t x, uint32_t kv_heads);
   Heads split_states(const std::string& name, int32_t x, uint32_t kv_heads);
   /// Attention to a source where keys and values are states.
   int32_t attention(const std::string& name, const Heads& heads, const AttentionSpec& spec = {});
@@ -178,6 +186,10 @@ class Builder {
   /// Select in the schema.
   int32_t select(const std::string& name, int32_t scores, int32_t x, int32_t y, uint32_t rank, bool mean,
                  const EpilogueSpec& epilogue);
+
+  /// Which tokens are global; and a linear layer that makes their rows alone (its output).
+  void globals(fb::GlobalTokens kind, int32_t separator);
+  void make_globals_only(int32_t rows);
 
   /// Names `tensor` as an output of the model; returns its index in Model.outputs.
   uint32_t output(const std::string& name, fb::OutputRole role, int32_t tensor, bool squeeze = false);

@@ -22,6 +22,9 @@
 namespace bantam::convert {
 namespace {
 
+/// Of what a head's tensor alone says.
+constexpr uint64_t kMostTensorRows = 1U << 16;
+
 EpilogueSpec activated(fb::ActivationKind kind) {
   EpilogueSpec epilogue;
   epilogue.activation = kind;
@@ -360,6 +363,7 @@ class HeadImporter {
         return 1;
       case HeadLayer::Out::kTwo:
         return 2;
+      case HeadLayer::Out::kInner:
       case HeadLayer::Out::kVector:
         break;  // read where it is built
     }
@@ -389,6 +393,12 @@ class HeadImporter {
     return out;
   }
 
+  /// Outputs of a layer between others, as its tensor has them.
+  uint32_t inner_width(const HeadLayer& layer) const {
+    const auto rows = c_.weights.head_rows(std::string(layer.name) + ".weight");
+    return static_cast<uint32_t>(std::min(rows.value_or(c_.config.intermediate), kMostTensorRows));
+  }
+
   EpilogueSpec epilogue_of(const HeadLayer& layer, uint32_t width) {
     EpilogueSpec epilogue = activated(activation(layer));
     if (layer.norm == nullptr) return epilogue;
@@ -403,6 +413,7 @@ class HeadImporter {
   /// The head's layers one after the other.
   int32_t layers(const Head& head, uint32_t labels = 0) { return layers(head, rows_of(head), labels); }
   int32_t layers(const Head& head, int32_t x, uint32_t labels) {
+    const int32_t rows = x;
     for (const HeadLayer& layer : head.layers) {
       if (layer.only_if != nullptr && !c_.fields.flag(layer.only_if, true)) {
         x = c_.builder.row(layer.name, x, activated(activation(layer)));
@@ -412,8 +423,9 @@ class HeadImporter {
         x = vocabulary_layer(layer, x);
         continue;
       }
-      const uint32_t width = width_of(layer.out, labels);
-      const EpilogueSpec epilogue = epilogue_of(layer, width);
+      const uint32_t width = layer.out == HeadLayer::Out::kInner ? inner_width(layer) : width_of(layer.out, labels);
+      EpilogueSpec epilogue = epilogue_of(layer, width);
+      if (layer.adds_rows) epilogue.residual = rows;
       const bool score = layer.out == HeadLayer::Out::kOne && head.labels.size() == 2;
       x = score ? against_zero(layer.name, x) : dense(layer.name, x, width, epilogue, layer.bare);
     }

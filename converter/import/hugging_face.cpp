@@ -151,9 +151,12 @@ Encoder import_source_stack(Builder& builder, Weights& weights, const EncoderCon
 
 /// The decoder, which stands on the encoder where there is one.
 Encoder import_main_stack(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions,
-                          const Encoder* source, const ChosenHead& head) {
+                          const Encoder* source, const ChosenHead& head, const ImportOptions& options) {
   Beside beside;
   beside.source = source;
+  // What vectors are classified is embedded as vectors are.
+  const uint32_t parts = head.head == nullptr ? 0 : traits(head.head->task).parts;
+  beside.long_texts = long_texts_of(*config.family, parts, options.globals, options.random_blocks);
   const bool words = (traits(head.task).parts & kNextWordsPart) != 0;
   if (words && config.divides_last) {
     beside.last_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(config.hidden)));
@@ -312,7 +315,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
     graph.model.max_source = kept_positions(source_config, options, 0, graph);
     beneath = import_source_stack(builder, weights, source_config, graph.model.max_source);
   }
-  Encoder encoder = import_main_stack(builder, weights, config, positions, of_pair ? &beneath : nullptr, head);
+  Encoder encoder = import_main_stack(builder, weights, config, positions, of_pair ? &beneath : nullptr, head, options);
   if (family.block.recurrent && of_pair) {
     add_recurrent_pair(builder, weights, fields, &beneath, &encoder);
   } else if (family.block.recurrent) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "graph/graph.h"
@@ -21,6 +22,10 @@ struct ImportOptions {
   bool ids_only = false;
   /// "": guessed from the labels. Else plain, iob1, iob2, bioes.
   std::string tag_scheme;
+  /// Of Longformer: "": as transformers has them for the task. Else a word of global_words (long_attention.h).
+  std::string globals;
+  /// Of Big Bird: the seed of random blocks; none: block 0, as transformers has it when it evaluates.
+  std::optional<unsigned> random_blocks;
 };
 
 /// Reads config.json, the safetensors file(s), the tokenizer and, for sentence-transformers, modules.json

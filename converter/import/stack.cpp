@@ -21,12 +21,13 @@ namespace {
 
 class Stack {
  public:
-  Stack(Builder& builder, Weights& weights, const EncoderConfig& config, const Beside& beside)
+  Stack(Builder& builder, Weights& weights, const EncoderConfig& config, const Beside& beside, uint32_t positions)
       : builder_(builder),
         weights_(weights),
         config_(config),
         beside_(beside),
         entities_(builder, weights, config),
+        long_(builder, weights, config, beside.long_texts, positions),
         family_(*config.family),
         base_(std::string(config.family->base) + "."),
         side_(base_ + (beside.phase == fb::Phase::source ? "encoder."
@@ -39,6 +40,7 @@ class Stack {
     builder_.enter(beside_.phase);
     int32_t x = embeddings(positions, &out);
     entities_.embed();
+    long_.begin();
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
     if (family_.settings.slopes) scores_.slopes = slopes();
     scores_.mask = config_.mask;
@@ -546,7 +548,7 @@ class Stack {
     turn.each_head = family_.block.head_norms;
     turn.norm = family_.block.rms_norms ? fb::NormKind::rms : fb::NormKind::layer;
     const Heads split = builder_.split_heads(graph_name(config_, i, Slot::kHeads), qkv, heads, kv_heads, turn);
-    const int32_t context = builder_.attention(graph_name(config_, i, Slot::kAttention), split, scores_);
+    const int32_t context = long_.attend(i, in, split, scores_);
     const EpilogueSpec after = added(i, Slot::kAttentionNorm, config_.bottlenecks ? in : x);
     if (family_.block.by_head) return of_heads(i, context, after);
     const int32_t out = add(i, Slot::kAttentionOut, Slot::kAttentionOutNorm, context, after);
@@ -710,6 +712,7 @@ class Stack {
   const EncoderConfig& config_;
   const Beside& beside_;
   EntityRows entities_;
+  LongAttention long_;
   const Family& family_;
   std::string base_;
   std::string side_;            // before names that both stacks of a pair have
@@ -724,7 +727,7 @@ class Stack {
 
 Encoder import_encoder(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions,
                        const Beside& beside) {
-  return Stack(builder, weights, config, beside).run(positions);
+  return Stack(builder, weights, config, beside, positions).run(positions);
 }
 
 }  // namespace bantam::convert

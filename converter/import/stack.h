@@ -7,6 +7,7 @@
 
 #include "graph/builder.h"
 #include "import/families/config.h"
+#include "import/long_attention.h"
 #include "import/source/weights.h"
 
 namespace bantam::convert {
@@ -32,6 +33,7 @@ struct Beside {
   const Encoder* source = nullptr;
   /// What the last norm leaves is multiplied by.
   float last_scale = 1;
+  LongTexts long_texts;
 };
 
 /// Appends the encoder (or decoder) with its inputs; positions beyond `positions` (1 or more) are left out.

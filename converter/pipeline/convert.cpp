@@ -27,7 +27,8 @@ void try_remedies(const ConvertOptions& options, const ConvertSource& source, Ga
   produced = std::move(*found);
 }
 
-Report convert_checked(const ConvertOptions& options) {
+/// `options` are settled where they hang on the source.
+Report convert_checked(ConvertOptions& options) {
   const bool parity_file = options.parity != "none" && options.parity != "all";
   check_options(options);
   refuse_input_as_output(options.output,
@@ -37,6 +38,8 @@ Report convert_checked(const ConvertOptions& options) {
 
   options.progress("reading", 0);
   ConvertSource source = read_source(options);
+  const bool open = options.types.plan == Plan::kByResidual && options.activations == Activations::kDynamic;
+  if (open && is_for_long_texts(source.graph)) options.types.plan = Plan::kSmall;
   Produced produced = produce(options, source);
   Gate gate(source.graph, options);
   gate.judge(produced.built.bytes, "comparing with f32", produced.report);

@@ -42,6 +42,8 @@ struct ConvertOptions {
   std::filesystem::path shortlist;  // of Marian's own directories; "": what lies there, "none": none
   std::string task;                 // "": what the source says
   std::string tag_scheme;           // "": guessed from the labels
+  std::string globals;              // ImportOptions::globals
+  std::optional<unsigned> random_blocks;
   /// What the file is compared with its f32 build on: "": texts of another option, or those of the built-in ones that fit
   /// (gate_texts.h); "all": every built-in text; "none": nothing is compared; else a file of texts.
   std::string parity;

@@ -63,6 +63,7 @@ convert::ConvertOptions as_internal(const ConversionOptions& options) {
   result.ids_only = options.ids_only;
   result.task = options.task;
   result.tag_scheme = options.tag_scheme;
+  result.globals = options.globals;
   result.tool = "bantam " BANTAM_VERSION;
   result.progress = options.progress;
   return result;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "graph/access.h"
 #include "import/hugging_face.h"
 #include "pipeline/provenance.h"
 
@@ -26,6 +28,8 @@ ConvertSource read_source(const ConvertOptions& options) {
   import.max_tokens = options.max_tokens;
   import.ids_only = options.ids_only;
   import.tag_scheme = options.tag_scheme;
+  import.globals = options.globals;
+  import.random_blocks = options.random_blocks;
   ConvertSource result;
   ModelSource source;
   if (options.student) {
@@ -51,6 +55,14 @@ ConvertSource read_source(const ConvertOptions& options) {
   }
   if (result.student) record(result.kept(), "student", fmt::format("{}", fmt::join(result.student->steps, "; ")));
   return result;
+}
+
+bool is_for_long_texts(const Graph& graph) {
+  const auto& ops = main_subgraph(graph).ops;
+  return std::any_of(ops.begin(), ops.end(), [](const auto& op) {
+    const fb::AttentionT* attention = op->attributes.AsAttention();
+    return attention != nullptr && attention->mask >= fb::MaskKind::globals;
+  });
 }
 
 }  // namespace bantam::convert

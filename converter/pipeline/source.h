@@ -21,6 +21,9 @@ struct ConvertSource {
 /// import_source do.
 ConvertSource read_source(const ConvertOptions& options);
 
+/// Attention is made for long texts, whose keys and values are what there is most of: to windows with global tokens, or to blocks.
+bool is_for_long_texts(const Graph& graph);
+
 }  // namespace bantam::convert
 
 #endif  // BANTAM_CONVERTER_PIPELINE_SOURCE_H_

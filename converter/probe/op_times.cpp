@@ -43,11 +43,17 @@ void after(void* context, uint32_t op, uint32_t, uint32_t, uint32_t worker) {
   clock.milliseconds[op] += std::max(spent / 2, spent - clock.cost);
 }
 
-/// Keys that the query at `position` of `length` tokens attends to.
+/// Keys that the query at `position` of `length` tokens attends to, at most as many as there are; global tokens, which are few, left out.
 uint64_t visible_keys(const fb::Attention& attention, uint64_t position, uint64_t length) {
+  if (attention.mask() == fb::MaskKind::of_globals) return 0;
+  if (attention.mask() == fb::MaskKind::blocks && length > attention.full_until()) {
+    const uint64_t own = position / attention.block();
+    if (own == 0 || own == (length - 1) / attention.block()) return length;
+    return std::min(length, uint64_t{attention.block()} * (5 + attention.random()));
+  }
   const bool causal = attention.mask() == fb::MaskKind::causal || attention.mask() == fb::MaskKind::causal_window;
   const bool window = attention.mask() == fb::MaskKind::window || attention.mask() == fb::MaskKind::window_fillers ||
-                      attention.mask() == fb::MaskKind::causal_window;
+                      attention.mask() == fb::MaskKind::causal_window || attention.mask() == fb::MaskKind::globals;
   const uint64_t reach = window ? attention.window() : length;
   const uint64_t first = position > reach ? position - reach : 0;
   const uint64_t last = causal ? position : std::min(length - 1, position + reach);

@@ -51,6 +51,10 @@ std::string obstacle(const Graph& graph, const fb::OpT& op) {
           (op.attributes.type == fb::OpAttributes::Attention && op.attributes.AsAttention()->cross)) {
         return "attention of encoder-decoders has no integer form";
       }
+      if (op.attributes.type == fb::OpAttributes::Attention &&
+          op.attributes.AsAttention()->mask >= fb::MaskKind::globals) {
+        return "attention to global tokens and to blocks has no integer form";
+      }
       if (op.inputs.size() > 3 || (op.attributes.type == fb::OpAttributes::SplitHeads && op.inputs.size() > 1)) {
         return "biases of scores, rotary positions and norms of queries and keys have no integer form";
       }

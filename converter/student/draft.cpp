@@ -30,6 +30,7 @@ Axis axis_of(HeadLayer::Out out) {
     case HeadLayer::Out::kVocabulary:
       return Axis::kVocabulary;
     case HeadLayer::Out::kLabels:
+    case HeadLayer::Out::kInner:
     case HeadLayer::Out::kOne:
     case HeadLayer::Out::kTwo:
     case HeadLayer::Out::kVector:
@@ -316,8 +317,8 @@ void Draft::keep_layers(const Indices& layers, LayerStack stack) {
 void Draft::share(const std::vector<uint32_t>& owners) {
   config_.widths.shared = owners;
   for (uint32_t i = 0; i < config_.layers; ++i) {
-    for (const Slot slot :
-         {Slot::kQuery, Slot::kKey, Slot::kValue, Slot::kAttentionOut, Slot::kUp, Slot::kGate, Slot::kDown}) {
+    for (const Slot slot : {Slot::kQuery, Slot::kKey, Slot::kValue, Slot::kGlobalQuery, Slot::kGlobalKey,
+                            Slot::kGlobalValue, Slot::kAttentionOut, Slot::kUp, Slot::kGate, Slot::kDown}) {
       if (!family().has(slot)) continue;
       weight(i, slot) = weight(owners[i], slot);
       if (has_bias(i, slot)) bias(i, slot) = bias(owners[i], slot);
@@ -417,6 +418,13 @@ void Draft::put_settings() {
     json["layer_types"] = Json::array();
     for (const LayerPlaces& places : config_.places) {
       json["layer_types"].push_back(places.sees_all ? "full_attention" : "sliding_attention");
+    }
+  }
+  if (settings.spans != nullptr) {
+    json[settings.spans] = json[settings.dilations] = Json::array();
+    for (const LayerPlaces& places : config_.places) {
+      json[settings.spans].push_back(2 * places.window);
+      json[settings.dilations].push_back(places.dilation);
     }
   }
   Json layout = Json::object();

@@ -323,7 +323,7 @@ struct PageList<false> {
 /// the sequence lies.
 /// q8: w = p * v_scale[j]; m = max of w; u = round(w * (255 / m)) in [0, 255] (0 when m < 2^-100); y = float(sum u * v)
 /// * ((m / 255) / l). f32: y = (sum over unmasked j, in order, by fma(p, v, acc) from 0) / l.
-struct Attention : BiasedScores<linked::kBias>, PageList<linked::kContexts> {
+struct Attention : BiasedScores<linked::kBias>, PageList<linked::kPageLists> {
   const void* q;          // this head's columns of query row query_begin
   size_t q_stride;        // elements
   const float* q_scale;   // of query_begin, this head

@@ -28,7 +28,7 @@ using Tables =
          fb::Align, fb::Join, fb::Experts, fb::AdaptiveSoftmax, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable,
          fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter,
          fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation, fb::Language,
-         fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image, fb::Shortlist>;
+         fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image, fb::Shortlist, fb::Globals>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
 static_assert(Tables::number<fb::AdaptiveSoftmax>() == kUnionBase + kUnionMembers);
@@ -127,9 +127,10 @@ constexpr Field kList[] = {
     field(&fb::Model::tokenizers), field(&fb::Model::task), field(&fb::Model::max_sequence),
     field(&fb::Model::shared_bytes), field(&fb::Model::tile_bytes), field(&fb::Model::properties),
     field(&fb::Model::max_source), field(&fb::Model::source_shared_bytes), field(&fb::Model::source_tile_bytes),
-    field(&fb::Model::source_tokenizer), field(&fb::Model::image),
+    field(&fb::Model::source_tokenizer), field(&fb::Model::image), field(&fb::Model::globals),
     // Operators
-    field(&fb::Embed::tables),  //
+    field(&fb::Embed::tables),         //
+    field(&fb::Linear::only_globals),  //
     field(&fb::SplitHeads::heads), field(&fb::SplitHeads::kv_heads), field(&fb::SplitHeads::head_width),
     field(&fb::SplitHeads::rotary), field(&fb::SplitHeads::norms), field(&fb::SplitHeads::epsilon),
     field(&fb::SplitHeads::each_head), field(&fb::SplitHeads::norm),  //
@@ -138,7 +139,9 @@ constexpr Field kList[] = {
     field(&fb::Attention::distance_bias), field(&fb::Attention::slopes), field(&fb::Attention::place_rows),
     field(&fb::Attention::place_keys), field(&fb::Attention::place_queries), field(&fb::Attention::shared_places),
     field(&fb::Attention::segment_keys), field(&fb::Attention::filler), field(&fb::Attention::soft_cap),
-    field(&fb::Attention::cross),                                               //
+    field(&fb::Attention::cross), field(&fb::Attention::dilation), field(&fb::Attention::block),
+    field(&fb::Attention::full_until), field(&fb::Attention::random),
+    field(&fb::Attention::random_blocks),                                       //
     field(&fb::Pool::kind), field(&fb::Pool::l2), field(&fb::Pool::skip_last),  //
     field(&fb::Slice::begin), field(&fb::Slice::width),                         //
     field(&fb::Crf::skip_first), field(&fb::Crf::skip_last),                    //
@@ -229,7 +232,8 @@ constexpr Field kList[] = {
     field(&fb::Image::filter), field(&fb::Image::shortest), field(&fb::Image::resize_width),
     field(&fb::Image::resize_height),  //
     field(&fb::Shortlist::words), field(&fb::Shortlist::first), field(&fb::Shortlist::multiple),
-    field(&fb::Shortlist::shared), field(&fb::Shortlist::source_words), field(&fb::Shortlist::lists)};
+    field(&fb::Shortlist::shared), field(&fb::Shortlist::source_words), field(&fb::Shortlist::lists),  //
+    field(&fb::Globals::kind), field(&fb::Globals::separator)};
 constexpr uint32_t kFieldCount = sizeof(kList) / sizeof(kList[0]);
 
 struct Tabulated {

@@ -1,6 +1,9 @@
 // Attention: y = epilogue(softmax(scale * q kt) v), per head, within each sequence.
+#include <string.h>
+
 #include "ops/epilogue.h"
 #include "ops/heads.h"
+#include "ops/key_lists.h"
 #include "ops/score_bias.h"
 
 namespace bantam::ops {
@@ -29,6 +32,7 @@ Verdict verify_attention(const Site& site) {
   BANTAM_CHECK(check_head_tensors(site, shape_of(a), operand(site.op.inputs(), 0), operand(site.op.inputs(), 1),
                                   operand(site.op.inputs(), 2)));
   if constexpr (linked::kBias) BANTAM_CHECK(check_bias(site, a.heads()));
+  if constexpr (linked::kKeyLists) BANTAM_CHECK(check_key_lists(site));
   if (a.cross() && !linked::kSources) return not_linked("this build leaves out attention to sources");
   const int32_t keys = operand(site.op.inputs(), 1);
   if (a.cross() != is_state(tensor(site.model, keys))) return corrupt("attention to a source reads states", keys);
@@ -44,6 +48,7 @@ uint64_t attention_scratch([[maybe_unused]] const fb::Model& model, const fb::Op
   const uint32_t pages = kernels::most_visible_pages(all_pages, need.block_rows, mask_of(a), a.window());
   const uint64_t all =
       sink_scratch(op, attention_width(op), need.block_rows) + kernels::attention_scratch_bytes(pages, need.block_rows);
+  if (linked::kKeyLists && has_key_lists(a)) return all + key_list_bytes(a, pages);
   return linked::kPlaceScores ? all + place_scratch(model, op, need.block_rows) : all;
 }
 
@@ -81,9 +86,37 @@ uint32_t end_of_prefix(const TileRun& run, const fb::Attention& a, uint32_t sequ
   return end;
 }
 
-/// All heads of query rows [begin, end) of the run, which belong to one sequence, and to its prefix or to what is behind it.
+/// All heads of a call whose queries, rows [begin, end) of the run, see what a list says. A template, because `page_list` is no field
+/// where no lists are linked. `at_head(head)` points the call to a head.
+template <class Call, class AtHead>
+bool attend_by_list(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, uint32_t sequence, Call& call,
+                    const AtHead& at_head) {
+  bool finite = true;
+  if constexpr (linked::kKeyLists) {
+    const fb::Attention& a = *op.attributes_as_Attention();
+    auto* pages = static_cast<uint32_t*>(call.scratch);
+    const uint32_t most = kernels::attention_pages(run.offsets[sequence], run.offsets[sequence + 1]);
+    call.scratch = reinterpret_cast<uint8_t*>(pages) + key_list_bytes(a, most);
+    call.biased = true;
+    const bool by_head = KeyList::differs_by_head(run, op);
+    for (uint32_t first = 0, behind = 0; first < a.heads(); first = behind) {
+      const KeyList list(run, op, sequence, begin, end, first, pages);
+      list.bind(call);
+      behind = by_head ? first + 1 : a.heads();
+      for (uint32_t head = first; head < behind; ++head) {
+        at_head(head);
+        list.fill_bias(call);
+        finite &= run.kernels.attention(call);
+      }
+    }
+  }
+  return finite;
+}
+
+/// All heads of query rows [begin, end) of the run, which belong to one sequence, and to its prefix or to what is behind it. `listed`: they
+/// see what a list says.
 bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, uint32_t sequence, float* y,
-            size_t y_stride, uint8_t* scratch_bytes) {
+            size_t y_stride, uint8_t* scratch_bytes, [[maybe_unused]] bool listed) {
   const fb::Attention& a = *op.attributes_as_Attention();
   const uint64_t places = linked::kPlaceScores ? place_scratch(run.model, op, run.block_rows) : 0;
   const QueryRows q = query_rows(run, operand(op.inputs(), 0));
@@ -121,18 +154,30 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   const uint8_t* values = page_base(run, operand(op.inputs(), 2));
   const uint32_t group = a.heads() / a.kv_heads();
   const size_t row = q.row_begin + (begin - run.row_begin);
-  bool finite = true;
-  for (uint32_t head = 0; head < a.heads(); ++head) {
+  const auto at_head = [&](uint32_t head) {
     const size_t column = size_t{head} * a.head_width();
     args.q = q.data + (row * q.stride + column) * (q8 ? 1 : 4);
     args.q_scale = q8 ? q.scales + row * a.heads() + head : nullptr;
     args.key_pages = keys + head / group * key_page;
     args.value_pages = values + head / group * value_page;
     args.y = y + column;
+  };
+  if (linked::kKeyLists && listed) return attend_by_list(run, op, begin, end, sequence, args, at_head);
+  bool finite = true;
+  for (uint32_t head = 0; head < a.heads(); ++head) {
+    at_head(head);
     add_bias(run, op, args, head, scratch_bytes);
     finite &= run.kernels.attention(args);
   }
   return finite;
+}
+
+/// seeing_of, where builds link what it is of.
+Seeing seeing_of_rows([[maybe_unused]] const TileRun& run, [[maybe_unused]] const fb::Op& op,
+                      [[maybe_unused]] uint32_t sequence, [[maybe_unused]] uint32_t begin,
+                      [[maybe_unused]] uint32_t* end) {
+  if constexpr (linked::kKeyLists) return seeing_of(run, *op.attributes_as_Attention(), sequence, begin, end);
+  return Seeing::kAll;
 }
 
 Status run_attention(const TileRun& run, const fb::Op& op) {
@@ -151,7 +196,12 @@ Status run_attention(const TileRun& run, const fb::Op& op) {
       const uint32_t prefix = end_of_prefix(run, *op.attributes_as_Attention(), sequence);
       if (begin < prefix && prefix < end) end = prefix;
       float* y = sink.rows(first) + size_t{begin - run.row_begin - first} * sink.stride();
-      finite &= attend(run, op, begin, end, sequence, y, sink.stride(), kernel_scratch);
+      const Seeing seeing = seeing_of_rows(run, op, sequence, begin, &end);
+      if (linked::kGlobals && seeing == Seeing::kNothing) {
+        memset(y, 0, size_t{end - begin} * sink.stride() * sizeof(float));
+        continue;
+      }
+      finite &= attend(run, op, begin, end, sequence, y, sink.stride(), kernel_scratch, seeing == Seeing::kListed);
     }
     finite &= sink.finish(first, n);
   }

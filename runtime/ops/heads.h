@@ -20,9 +20,10 @@ inline bool looks_at_marks(const fb::Attention& a) { return linked::kMarked && a
 inline bool has_prefix(const fb::Attention& a) { return linked::kPrefix && a.mask() == fb::MaskKind::prefix; }
 
 /// What kernels do of the mask. They do not know fillers, which are no keys of a call, nor prefixes, whose queries see others than those
-/// behind: calls have queries of one kind; nor marks, which biases make.
+/// behind: calls have queries of one kind; nor marks, which biases make, nor global tokens and blocks (key_lists.h).
 inline kernels::Mask mask_of(const fb::Attention& a) {
   if (has_prefix(a) || looks_at_marks(a)) return kernels::Mask::kNone;
+  if (linked::kKeyLists && a.mask() >= fb::MaskKind::globals) return kernels::Mask::kNone;
   if (!hides_fillers(a)) return static_cast<kernels::Mask>(a.mask());
   return a.mask() == fb::MaskKind::fillers ? kernels::Mask::kNone : kernels::Mask::kWindow;
 }

@@ -1,5 +1,8 @@
 // Linear: y = epilogue(x Wt + b), int8, sparse, int4 or float weights.
+#include <string.h>
+
 #include "ops/epilogue.h"
+#include "ops/globals.h"
 #include "ops/listed.h"
 #include "ops/weights.h"
 
@@ -29,6 +32,13 @@ Verdict verify_linear(const Site& site) {
   if (q8 != (tensor(site.model, x).type() == fb::DType::i8)) return corrupt("int8 weights want int8 inputs", x);
   BANTAM_CHECK(
       check_vector(site, operand(site.op.inputs(), 2), n, "the bias is not an f32 vector of the outputs' width"));
+  if constexpr (linked::kGlobals) {
+    if (only_globals(*site.op.attributes_as_Linear())) {
+      BANTAM_CHECK(check_globals(site));
+      const bool plain = has_no_epilogue(site.op) && operand(site.op.outputs(), 1) < 0;
+      if (!plain) return corrupt("a layer of global tokens alone has no epilogue, and leaves f32 rows");
+    }
+  }
   return check_epilogue(site, n);
 }
 
@@ -71,7 +81,7 @@ kernels::LinearF32 part_of(kernels::LinearF32 layer, uint32_t panel, uint32_t pa
   return layer;
 }
 
-Status run_linear(const TileRun& run, const fb::Op& op) {
+Status multiply_rows(const TileRun& run, const fb::Op& op) {
   const fb::Tensor& w = tensor(run.model, operand(op.inputs(), 1));
   const uint32_t n = extent(w, 0);
   const uint32_t padded_n = kernels::pad16(n);
@@ -128,6 +138,25 @@ Status run_linear(const TileRun& run, const fb::Op& op) {
     finite &= sink.finish(first, rows, row_maximum);
   }
   return finite ? Status::kOk : Status::kNonFinite;
+}
+
+/// Rows of a tile are made together, unless none of them is of a global token.
+[[maybe_unused]] Status run_globals(const TileRun& run, const fb::Op& op) {
+  const Rows y = tile_rows(run, operand(op.outputs(), 0));
+  if (lacks_globals(run)) {
+    memset(y.data, 0, size_t{run.rows} * y.stride * sizeof(float));
+    return Status::kOk;
+  }
+  const Status status = multiply_rows(run, op);
+  keep_global_rows(run, y);
+  return status;
+}
+
+Status run_linear(const TileRun& run, const fb::Op& op) {
+  if constexpr (linked::kGlobals) {
+    if (only_globals(*op.attributes_as_Linear())) return run_globals(run, op);
+  }
+  return multiply_rows(run, op);
 }
 
 }  // namespace

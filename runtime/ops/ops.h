@@ -265,6 +265,7 @@ void for_each_position(const fb::Op& op, const Visit& visit) {
       visit(attention->place_queries());
     }
     if (linked::kSegmentKeys) visit(attention->segment_keys());
+    if (linked::kBlocks) visit(attention->random_blocks());
   }
   if (const fb::Epilogue* e = op.epilogue()) {
     for (const int8_t position : {e->gate(), e->residual(), e->gamma(), e->beta(), e->smooth()}) visit(position);

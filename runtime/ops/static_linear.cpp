@@ -1,4 +1,5 @@
 // Linear in integers: requantised, through a table or a norm; or the logits.
+#include "ops/globals.h"
 #include "ops/static.h"
 
 namespace bantam::ops {
@@ -15,6 +16,8 @@ Verdict verify_static_linear(const Site& site) {
   const uint32_t k = extent(w, 1);
   if (k > kMaxLinearK) return unsupported("an int8 layer has more than 131,071 inputs", weights);
   if (n > kMaxWidth) return unsupported("a layer has too many outputs", weights);
+  if (only_globals(*site.op.attributes_as_Linear()))
+    return unsupported("integers of global tokens alone are not executed");
   BANTAM_CHECK(check_fixed_rows(site, operand(site.op.inputs(), 0), k));
   BANTAM_CHECK(check_integer(site, n, true));
   const int32_t bias = operand(site.op.inputs(), 2);

@@ -1,8 +1,8 @@
 """Writes the figures of one kind of core: report.py RESULTS_DIRECTORY docs/benchmarks [README.md]
 
 RESULTS_DIRECTORY holds what ./dev bench leaves in build/bench: *_bench.json of the Google Benchmark suites,
-commands.json, peers.json, encoders.json. Each kind of core has a page of its own (intel-xeon-amx.md), so that none overwrites another's.
-It has a part for the suites and commands, one for the peers, one for other encoders (peers_encoders.py); a part whose results are
+commands.json, peers.json, encoders.json, long.json. Each kind of core has a page of its own (intel-xeon-amx.md), so that none overwrites another's.
+It has a part for the suites and commands, one for the peers, one for other encoders (peers_encoders.py), one for long texts (peers_long.py); a part whose results are
 not there stays as it is.
 README.md has a part a kind with the single int8 requests.
 """
@@ -18,6 +18,7 @@ this machine's; ratios and fractions carry over to others of its kind.
 """
 ISAS = ("amx", "avx512vnni", "avx512vnni256", "avxvnni", "avx2")
 PEERS = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "ctranslate2": "CTranslate2"}
+RESULTS = ("commands.json", "peers.json", "encoders.json", "long.json")
 SINGLES = [str(length) for length in (8, 16, 32, 64, 128, 256)]
 BATCHES = ["8x32", "32x32", "mix"]
 ABOUT_PEERS = """\
@@ -307,6 +308,33 @@ def encoders_part(results):
     return lines + encoders(found)
 
 
+def long_texts(found):
+    """Lines of what peers_long.py found: milliseconds, and bantam's time as a share of each peer's."""
+    peers = ("pytorch", "onnxruntime")
+    rows = []
+    for shape, times in found["times"].items():
+        cells = [f"{times[system]:.0f}" if system in times else "" for system in ("bantam", *peers)]
+        shares = [f"{times['bantam'] / times[peer]:.2f}" if peer in times else "" for peer in peers]
+        rows.append([*shape.split("/"), *cells, *shares])
+    words = ["PyTorch f32", f"{PEERS['onnxruntime']} f32"]
+    lines = table(["ms", "tokens", "bantam int8", *words, *(f"of {word}" for word in words)], rows)
+    for name, times in found["us_a_token"].items():
+        of = {int(tokens): time for tokens, time in times.items()}
+        lengths = ", ".join(f"of {tokens} tokens {time:.1f} us" for tokens, time in of.items())
+        lines += [f"{name}'s layers, a token of texts {lengths}: {of[max(of)] / of[min(of)]:.2f}.", ""]
+    return lines + [f"Left out: {line}" for line in found["left_out"]]
+
+
+def long_part(results):
+    path = results / "long.json"
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text())
+    lines = ["## Long texts beside peers", "", describe(found["machine"]), ""]
+    lines += ["One thread, by `python3 tests/bench/peers_long.py`: shapes of the published models, random weights.", ""]
+    return lines + long_texts(found)
+
+
 def readme_part(results):
     """Single int8 requests on one thread."""
     found = json.loads((results / "peers.json").read_text())
@@ -335,9 +363,9 @@ def replace_part(page, name, lines, after=None):
 
 def machine_of(results):
     """As the newest of the results says."""
-    files = [results / name for name in ("commands.json", "peers.json", "encoders.json") if (results / name).exists()]
+    files = [results / name for name in RESULTS if (results / name).exists()]
     if not files:
-        sys.exit(f"{results}: no commands.json, peers.json or encoders.json; ./dev bench makes them")
+        sys.exit(f"{results}: none of {', '.join(RESULTS)}; ./dev bench makes them")
     return json.loads(max(files, key=lambda file: file.stat().st_mtime).read_text())["machine"]
 
 
@@ -346,7 +374,7 @@ def main():
     words = kind(machine_of(results))
     path = folder / f"{slug(words)}.md"
     page = path.read_text() if path.exists() else HEAD.format(words)
-    parts = {"suites": suites_part, "peers": peers_part, "encoders": encoders_part}
+    parts = {"suites": suites_part, "peers": peers_part, "encoders": encoders_part, "long": long_part}
     for name, lines in ((name, part(results)) for name, part in parts.items()):
         if lines:
             page = replace_part(page, name, lines)

@@ -77,6 +77,9 @@ class Evaluator {
         break;
       case fb::OpAttributes::Linear:
         y = linear(op);
+        for (size_t row = 0; row < y.rows && op.attributes.AsLinear()->only_globals; ++row) {
+          for (size_t i = 0; i < y.width && !is_global(row); ++i) y.at(row, i) = 0;
+        }
         break;
       case fb::OpAttributes::Row:
         y = tensors_.at(op.inputs.at(0));
@@ -450,6 +453,39 @@ class Evaluator {
     return attributes.shared_places ? place : head * (extent(table, 0) / attributes.heads) + place;
   }
 
+  /// Is this token global, as the model says?
+  bool is_global(size_t token) const {
+    const fb::GlobalsT& globals = *graph_.model.globals;
+    if (globals.kind == fb::GlobalTokens::first) return token == 0;
+    if (globals.kind == fb::GlobalTokens::marked) return mark(token) != 0;
+    const auto found = std::find(ids_.begin(), ids_.end(), globals.separator);
+    const auto separator = static_cast<size_t>(found - ids_.begin());
+    if (globals.kind == fb::GlobalTokens::none || found == ids_.end()) return false;
+    return globals.kind == fb::GlobalTokens::before ? token < separator : token > separator + 1;
+  }
+
+  /// How often a query sees a key, in a mask of globals or of blocks; once in others.
+  size_t times_seen(const fb::OpT& op, const fb::AttentionT& a, size_t head, size_t query, size_t key) const {
+    if (a.mask == fb::MaskKind::of_globals) return is_global(query) ? 1 : 0;
+    if (a.mask == fb::MaskKind::globals) {
+      const size_t distance = query > key ? query - key : key - query;
+      const bool near = distance <= size_t{a.window} * a.dilation && distance % a.dilation == 0;
+      return !is_global(query) && (near || is_global(key)) ? 1 : 0;
+    }
+    if (a.mask != fb::MaskKind::blocks || ids_.size() <= a.full_until) return 1;
+    const size_t own = query / a.block, other = key / a.block, last = (ids_.size() - 1) / a.block;
+    if (own == 0 || own == last) return 1;
+    size_t times = other == 0 || other == last || (other + 1 >= own && other <= own + 1) ? 1 : 0;
+    if (a.random == 0) return times;
+    const std::vector<int32_t>& list =
+        graph_.constants[static_cast<size_t>(convert::named_input(op, a.random_blocks))]->numbers;
+    const size_t blocks = (graph_.model.max_sequence + a.block - 1) / a.block;
+    const size_t row = list.size() == blocks * a.random ? own : head * blocks + own;
+    const auto first = list.begin() + static_cast<std::ptrdiff_t>(row * a.random);
+    times += static_cast<size_t>(std::count(first, first + a.random, static_cast<int32_t>(other)));
+    return times;
+  }
+
   /// Is this token among the last ones that only fill up?
   bool fills(const fb::AttentionT& attributes, size_t key) const {
     if (attributes.filler < 0 || key == 0) return false;
@@ -481,6 +517,7 @@ class Evaluator {
           if (attributes.mask == fb::MaskKind::marked && key != 0 && mark(key) == 0) score[key] -= 10000;
           const bool behind = attributes.mask == fb::MaskKind::prefix && distance > 0 && !in_prefix(key);
           if (behind || fills(attributes, key)) score[key] = -std::numeric_limits<double>::infinity();
+          score[key] += std::log(static_cast<double>(times_seen(op, attributes, head, row, key)));
           if (attributes.segment_keys >= 0 && !segments_.empty() && segments_[row] != segments_[key]) {
             const float* keys =
                 constant(convert::named_input(op, attributes.segment_keys)).data() + head * (attributes.head_width + 1);

@@ -177,6 +177,8 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("experts"), family.has(Slot::kRouter));
     EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities));
     EXPECT_EQ(links("marked mask"), family.has(Slot::kEntities));
+    EXPECT_EQ(links("globals mask"), family.has(Slot::kGlobalQuery));
+    EXPECT_EQ(links("blocks mask"), family.settings.blocks);
     EXPECT_EQ(links("marks"), model.takes_marks());
     EXPECT_EQ(links("scores that are capped"), family.settings.soft_cap != nullptr);
     EXPECT_EQ(links("attention"),
@@ -193,9 +195,9 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
     const bool refused = model.is_pair() || family.has(Slot::kDistances) || family.has(Slot::kGate) ||
                          family.block.places || family.block.shifted || model.config().relative.vectors ||
                          family.block.bottlenecks || family.block.averaged || family.block.recurrent ||
-                         family.block.convolutions || family.has(Slot::kEntities) ||
-                         !family.has(Slot::kEmbeddingNorm) || !model.has_biases() || model.gives_words() ||
-                         model.gives_token_vectors() || model.finds();
+                         family.block.convolutions || family.has(Slot::kEntities) || family.has(Slot::kGlobalQuery) ||
+                         family.settings.blocks || !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
+                         model.gives_words() || model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

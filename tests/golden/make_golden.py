@@ -24,6 +24,7 @@ import gpt3
 import pair_generation
 import jina_bert
 import knowledge_ernie
+import long_texts
 import marian
 import multilingual
 import nplm
@@ -683,6 +684,10 @@ def make_textcnn(root, name, seed):
     write_expected(root / name, 24 if "classify" in name else 17, seed, vocabulary=textcnn.VOCABULARY)
 
 
+def make_long(root, name, seed):
+    long_texts.make(root / name, randomize, seed)
+
+
 def make_seq2seq(root, name, seed):
     seq2seq.make(root / name, randomize, seed)
 
@@ -720,6 +725,7 @@ def main():
     makers += [(name, make_elmo, seed) for seed, name in enumerate(elmo.LAYOUTS, start=390)]
     makers += [(name, make_nplm, seed) for seed, name in enumerate(nplm.LAYOUTS, start=530)]
     makers += [(name, make_seq2seq, seed) for seed, name in enumerate(seq2seq.LAYOUTS, start=370)]
+    makers += [(name, make_long, seed) for seed, name in enumerate(long_texts.MODELS, start=550)]
     # With these texts neither end at once nor go on for ever.
     makers += [(name, make_student, seed) for name, seed in zip(marian.LAYOUTS, (506, 516), strict=True)]
     for name, maker, seed in makers:

@@ -14,6 +14,7 @@ import colbert
 import elmo
 import gpt3
 import jina_bert
+import long_texts
 import papers
 import recurrent
 import shaw
@@ -243,7 +244,8 @@ class Reference:
             # XLNet's search has no answer for texts of less tokens than it has beams.
             short = len(ids) < max(getattr(self.model.config, name, 0) for name in ("start_n_top", "end_n_top"))
             searches = type(self.model).__name__ == "XLNetForQuestionAnswering"
-            out = None if searches and short else self.model(**inputs)
+            call = long_texts.run if long_texts.is_one(self.model.config) else lambda model, given: model(**given)
+            out = None if searches and short else call(self.model, inputs)
         if type(self.model).__name__ == "ElectraForPreTraining":
             # One score a token that it was replaced, which a file has as scores of two labels.
             out["logits"] = torch.stack([torch.zeros_like(out["logits"]), out["logits"]], dim=-1)

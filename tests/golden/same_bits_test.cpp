@@ -48,6 +48,14 @@ TEST(SameBits, OfExperts) {
   expect_same_bits_of("switch-encoder", 61, 90);
 }
 
+/// Lists of keys begin and end with tiles and sequences, pages with neither.
+TEST(SameBits, OfGlobalTokensAndBlocks) {
+  for (const char* model : {"longformer-classify", "longformer-answer", "longformer-choose", "longformer-dilated",
+                            "big-bird-tag", "big-bird-classify"}) {
+    expect_same_bits_of(model, 61, 80);
+  }
+}
+
 /// Tokens that see others behind them do not go on.
 TEST(Contexts, AreRefusedWhereTokensStandBesideThoseBehind) {
   const convert::FileBytes bytes = file_of("textcnn-encoder", fb::DType::f32);

@@ -171,6 +171,15 @@ class Tiny {
     set(settings.entities, kEntities);
     set(settings.entity_width, 10);
     set(settings.entity_heads, 2);
+    if (settings.spans != nullptr) {
+      config_[settings.spans] = {4U, 6U};
+      config_[settings.dilations] = {1U, 2U};
+      config_["sep_token_id"] = 3U;
+    }
+    if (settings.blocks) {
+      config_["block_size"] = 2U;
+      config_["num_random_blocks"] = 1U;
+    }
     if (settings.entities.key != nullptr) config_["layer_types"] = {"mix", "norm"};
     if (settings.head_width != nullptr) config_[settings.head_width] = kHidden / kHeads;
     if (settings.rotary.part != 1) {
@@ -376,12 +385,11 @@ class Tiny {
           add(layer.beside + std::string(".weight"), {beside, kVocabulary}, 0.3F);
         continue;
       }
-      const std::map<HeadLayer::Out, uint64_t> widths = {{HeadLayer::Out::kLabels, kLabels},
-                                                         {HeadLayer::Out::kHidden, kHidden},
-                                                         {HeadLayer::Out::kEmbedding, read_.embedding},
-                                                         {HeadLayer::Out::kOne, 1},
-                                                         {HeadLayer::Out::kTwo, 2},
-                                                         {HeadLayer::Out::kVector, 7}};
+      const std::map<HeadLayer::Out, uint64_t> widths = {
+          {HeadLayer::Out::kLabels, kLabels}, {HeadLayer::Out::kHidden, kHidden},
+          {HeadLayer::Out::kInner, kFfn},     {HeadLayer::Out::kEmbedding, read_.embedding},
+          {HeadLayer::Out::kOne, 1},          {HeadLayer::Out::kTwo, 2},
+          {HeadLayer::Out::kVector, 7}};
       const uint64_t out = widths.at(layer.out);
       if (layer.two_rows) in = 2 * kHidden;
       linear((layer.of_base ? std::string(family_.base) + "." : "") + layer.name, out, in, layer.bare);

@@ -99,6 +99,35 @@ double bias(const Bert& bert, size_t h, int64_t i, int64_t j) {
   return sum;
 }
 
+/// Is token i of a text global?
+bool is_global(const BertShape& s, const std::vector<int32_t>& text, size_t i) {
+  if (s.globals == fb::GlobalTokens::first) return i == 0;
+  const auto found = std::find(text.begin(), text.end(), s.separator);
+  const auto separator = static_cast<size_t>(found - text.begin());
+  if (s.globals == fb::GlobalTokens::none || found == text.end()) return false;
+  return s.globals == fb::GlobalTokens::before ? i < separator : i > separator + 1;
+}
+
+/// How often query i of a text sees key j, by its globals or blocks.
+size_t times_seen(const Bert& bert, const std::vector<int32_t>& text, size_t h, size_t i, size_t j) {
+  const BertShape& s = bert.shape;
+  if (s.mask == fb::MaskKind::globals) {
+    const size_t apart = i > j ? i - j : j - i;
+    const bool near = apart <= size_t{s.window} * s.dilation && apart % s.dilation == 0;
+    return near || is_global(s, text, j) ? 1 : 0;
+  }
+  if (s.mask != fb::MaskKind::blocks || text.size() <= s.full_until) return 1;
+  const size_t own = i / s.block, other = j / s.block, last = (text.size() - 1) / s.block;
+  if (own == 0 || own == last) return 1;
+  size_t times = other == 0 || other == last || (other + 1 >= own && other <= own + 1) ? 1 : 0;
+  const size_t blocks = (s.positions + s.block - 1) / s.block;
+  const size_t row = (s.blocks_by_head ? h * blocks : 0) + own;
+  for (size_t k = 0; k < s.random; ++k) {
+    times += bert.random_blocks[row * s.random + k] == static_cast<int32_t>(other) ? size_t{1} : size_t{0};
+  }
+  return times;
+}
+
 /// Scores of places of key j and query i, whose columns of head h begin at q and k.
 double place_score(const Bert& bert, size_t h, int64_t i, int64_t j, const double* q, const double* k) {
   const BertShape& s = bert.shape;
@@ -165,8 +194,11 @@ Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::v
     const size_t begin = offsets[sequence], end = offsets[sequence + 1];
     size_t keys = end;
     while (s.filler >= 0 && keys > begin + 1 && ids[keys - 1] == s.filler) --keys;
+    const std::vector<int32_t> text(ids.begin() + static_cast<ptrdiff_t>(begin),
+                                    ids.begin() + static_cast<ptrdiff_t>(end));
     for (size_t h = 0; h < s.heads; ++h) {
       for (size_t i = begin; i < end; ++i) {
+        if (s.mask == fb::MaskKind::globals && is_global(s, text, i - begin)) continue;  // its row is 0
         std::vector<double> p;
         double sum = 0;
         for (size_t j = begin; j < keys; ++j) {
@@ -178,7 +210,7 @@ Matrix attend(Matrix qkv, const Bert& bert, const BertLayer& layer, const std::v
           const double* row = qkv.data() + h * head;
           score += place_score(bert, h, int64_t(i), int64_t(j), row + i * 3 * width, row + j * 3 * width + width);
           if (s.segment_keys && segments[i] != segments[j]) score += segment_score(bert, h, row + i * 3 * width);
-          p.push_back(std::exp(score));
+          p.push_back(std::exp(score) * static_cast<double>(times_seen(bert, text, h, i - begin, j - begin)));
           sum += p.back();
         }
         for (size_t d = 0; d < head; ++d) {
@@ -261,6 +293,12 @@ Bert random_bert(const BertShape& s, uint32_t seed) {
     b.place_queries = normal(random, count, spread);
   }
   if (s.segment_keys) b.segment_keys = normal(random, s.hidden + s.heads, 0.3f);
+  if (s.random != 0) {
+    // Some beyond short texts, some twice, some that are seen anyway.
+    const uint32_t blocks = (s.positions + s.block - 1) / s.block;
+    const uint32_t count = blocks * s.random * (s.blocks_by_head ? s.heads : 1);
+    for (uint32_t i = 0; i < count; ++i) b.random_blocks.push_back(static_cast<int32_t>(random() % blocks));
+  }
   return b;
 }
 
@@ -312,6 +350,12 @@ ModelBuilder build(const Bert& bert, WeightType type) {
   const int32_t place_keys = place_matrix("place_keys", bert.place_keys);
   const int32_t place_queries = place_matrix("place_queries", bert.place_queries);
   const int32_t segment_keys = places("segment_keys", s.heads, s.hidden / s.heads + 1, bert.segment_keys);
+  const int32_t random_blocks = s.random != 0 ? b.numbers("random_blocks", bert.random_blocks) : -1;
+  if (s.mask == fb::MaskKind::globals) {
+    b.model.globals = std::make_unique<fb::GlobalsT>();
+    b.model.globals->kind = s.globals;
+    b.model.globals->separator = s.separator;
+  }
   const auto add_qkv = [&](uint32_t layer) {
     const BertLayer& l = bert.layers[layer];
     const std::string name = "layer." + std::to_string(layer);
@@ -356,6 +400,10 @@ ModelBuilder build(const Bert& bert, WeightType type) {
     attention.mask = s.mask;
     attention.window = s.window;
     attention.filler = s.filler;
+    attention.dilation = s.dilation;
+    attention.block = s.block;
+    attention.full_until = s.full_until;
+    attention.random = s.random;
     fb::OpT& attend_op =
         b.op(name + ".attention", attributes(attention), {q, k[i % 2], v[i % 2]}, outputs(-1, context));
     fb::AttentionT& known = *attend_op.attributes.AsAttention();
@@ -368,6 +416,7 @@ ModelBuilder build(const Bert& bert, WeightType type) {
       known.shared_places = s.shared_places;
     }
     if (segment_keys >= 0) known.segment_keys = name_input(attend_op, segment_keys);
+    if (random_blocks >= 0) known.random_blocks = name_input(attend_op, random_blocks);
     const auto add_linear = [&](const std::string& part, uint32_t n, uint32_t width, const std::vector<float>& w,
                                 const std::vector<float>& bias, int32_t in, std::vector<int32_t> out) -> fb::OpT& {
       const int32_t weight = b.weights(part, n, width, w, type);

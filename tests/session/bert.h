@@ -28,11 +28,17 @@ struct BertShape {
   int32_t filler = -1;     // the id that masks of fillers know
   uint32_t distances = 0;  // biases of distances up to this minus 1; 0: none
   bool slopes = false;
-  uint32_t angles = 0;             // of rotary positions; 0: none
-  bool head_norms = false;         // of queries and keys
-  uint32_t placed = 0;             // distances with a place of their own or shared; 0: no scores of places
-  bool shared_places = false;      // by all heads
-  bool segment_keys = false;       // scores of keys of another segment
+  uint32_t angles = 0;         // of rotary positions; 0: none
+  bool head_norms = false;     // of queries and keys
+  uint32_t placed = 0;         // distances with a place of their own or shared; 0: no scores of places
+  bool shared_places = false;  // by all heads
+  bool segment_keys = false;   // scores of keys of another segment
+  // Of masks of globals and of blocks.
+  fb::GlobalTokens globals = fb::GlobalTokens::none;
+  int32_t separator = -1;
+  uint32_t dilation = 1;
+  uint32_t block = 0, full_until = 0, random = 0;
+  bool blocks_by_head = false;
   uint32_t before = 0, after = 0;  // rows beside its own that the tagger reads
 };
 
@@ -50,6 +56,7 @@ struct Bert {
   std::vector<float> biases, slopes, rotary;  // [heads][2 distances - 1], [heads], [positions][2 angles]
   // As Attention in the schema says, of kPlaces places.
   std::vector<float> place_rows, place_keys, place_queries, segment_keys;
+  std::vector<int32_t> random_blocks;
   std::vector<BertLayer> layers;
   std::vector<float> pool, pool_bias, classify, classify_bias, tag, tag_bias;
 };

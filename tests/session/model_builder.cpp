@@ -78,6 +78,18 @@ int32_t ModelBuilder::vector(const std::string& name, const std::vector<float>& 
   return static_cast<int32_t>(model.tensors.size()) - 1;
 }
 
+int32_t ModelBuilder::numbers(const std::string& name, const std::vector<int32_t>& values) {
+  auto t = std::make_unique<fb::TensorT>();
+  t->name = name;
+  t->type = fb::DType::i32;
+  t->shape = {fixed(static_cast<uint32_t>(values.size()))};
+  std::vector<int32_t> padded(pad(static_cast<uint32_t>(values.size()), 16));
+  std::copy(values.begin(), values.end(), padded.begin());
+  t->data = std::make_unique<fb::Blob>(store(padded.data(), padded.size() * 4));
+  model.tensors.push_back(std::move(t));
+  return static_cast<int32_t>(model.tensors.size()) - 1;
+}
+
 int32_t ModelBuilder::weights(const std::string& name, uint32_t n, uint32_t k, const std::vector<float>& values,
                               WeightType type) {
   auto t = std::make_unique<fb::TensorT>();

@@ -38,6 +38,7 @@ class ModelBuilder {
 
   /// Constants, row-major values. `table`: looked up by row, else a linear layer's weights.
   int32_t vector(const std::string& name, const std::vector<float>& values);
+  int32_t numbers(const std::string& name, const std::vector<int32_t>& values);
   int32_t weights(const std::string& name, uint32_t n, uint32_t k, const std::vector<float>& values, WeightType type);
   int32_t table(const std::string& name, uint32_t rows, uint32_t width, const std::vector<float>& values,
                 WeightType type);

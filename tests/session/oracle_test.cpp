@@ -67,6 +67,38 @@ std::vector<Case> cases() {
   filled_window.mask = fb::MaskKind::window_fillers;
   filled_window.window = 60;
   filled_window.distances = 30;
+  BertShape first = odd;  // of windows and the first token
+  first.mask = fb::MaskKind::globals;
+  first.window = 9;
+  first.globals = fb::GlobalTokens::first;
+  BertShape question = wide;
+  question.mask = fb::MaskKind::globals;
+  question.window = 20;
+  question.globals = fb::GlobalTokens::before;
+  question.separator = 3;
+  question.vocabulary = 12;
+  BertShape second = question;
+  second.globals = fb::GlobalTokens::behind;
+  second.window = 3;
+  second.dilation = 2;
+  BertShape gaps = odd;
+  gaps.mask = fb::MaskKind::globals;
+  gaps.window = 4;
+  gaps.dilation = 7;
+  BertShape blocks = odd;
+  blocks.mask = fb::MaskKind::blocks;
+  blocks.block = 6;
+  blocks.full_until = 17;
+  BertShape random_blocks = narrow;
+  random_blocks.mask = fb::MaskKind::blocks;
+  random_blocks.block = 16;
+  random_blocks.random = 2;
+  BertShape heads_blocks = wide;
+  heads_blocks.mask = fb::MaskKind::blocks;
+  heads_blocks.block = 1;
+  heads_blocks.full_until = 20;
+  heads_blocks.random = 15;
+  heads_blocks.blocks_by_head = true;
   BertShape all = wide;
   all.mask = fb::MaskKind::causal_window;
   all.window = 5;
@@ -104,6 +136,13 @@ std::vector<Case> cases() {
           {"fillers", filled, {5, 1, 17, 2, 96}},
           {"fillers, one token", filled, {1}},
           {"fillers in a window", filled_window, {96, 7, 33}},
+          {"first token", first, ragged},
+          {"question", question, {5, 1, 17, 96, 40}},
+          {"second text", second, {96, 17, 2, 50}},
+          {"windows with gaps", gaps, ragged},
+          {"blocks", blocks, {5, 18, 17, 96, 30}},
+          {"random blocks", random_blocks, {64, 7, 96, 33}},
+          {"random blocks of heads", heads_blocks, {50, 20, 21, 96}},
           {"everything", all, ragged},
           {"everything, longest", all, {96}}};
 }

@@ -35,7 +35,16 @@ struct LayerPlaces {
   Rotary rotary;
   uint32_t turned = 0;  // columns of a head that rotary positions turn
   bool sees_all = true;
-  uint32_t window = 0;  // otherwise: tokens on each side that a token sees; of decoders, in front of it
+  uint32_t window = 0;    // otherwise: tokens on each side that a token sees; of decoders, in front of it
+  uint32_t dilation = 1;  // steps between these
+};
+
+/// Attention by blocks (Settings::blocks).
+struct TokenBlocks {
+  uint32_t size = 0;    // tokens; 0: there are none
+  uint32_t random = 0;  // that each sees besides
+  /// Tokens of the longest text that sees all keys, as transformers has it.
+  uint32_t full_until() const { return (5 + 2 * random) * size; }
 };
 
 /// Scores of relative places (Block::places).
@@ -101,6 +110,8 @@ struct EncoderConfig {
   uint32_t head_width = 0;
   LayerWidths widths;
   std::vector<LayerPlaces> places;  // of each layer; empty: of none
+  TokenBlocks blocks;
+  uint32_t separator = 0;  // the id of the token between texts, where there are global tokens
   RelativePlaces relative;
   bool position_table = false;  // there is Slot::kPositions
   uint32_t embedding_rank = 0;  // columns of the word embeddings, before a projection to `hidden`; 0: no projection

@@ -68,6 +68,9 @@ enum class Slot {
   kQuery,
   kKey,
   kValue,
+  kGlobalQuery,  // of global tokens: their own queries, and what they see of all tokens (Longformer, arXiv 2004.05150)
+  kGlobalKey,
+  kGlobalValue,
   kQueriesKeysValues,  // in one matrix, group by group (Block::together); without a bias where kQueryBias has those of queries
   kQueryBias,          // vectors, whose names are whole
   kValueBias,
@@ -136,7 +139,10 @@ enum class Slot {
   kEntityQkv,
   kEntityHeads,
   kEntityAttention,
-  kExperts
+  kExperts,
+  kGlobalKeysValues,
+  kGlobalHeads,
+  kGlobalAttention
 };
 
 constexpr bool is_table(Slot slot) { return slot <= Slot::kPlaces; }
@@ -281,6 +287,12 @@ struct Settings {
   enum class Windows { kAll, kFrom, kKinds, kEvery };
   Windows windows = Windows::kAll;
   const char* kinds = nullptr;
+  /// The key of tokens that each layer's window has, half of them on each side: a number, or one a layer; and of the steps in which
+  /// windows go ("attention_dilation" of Longformer's authors), a number a layer.
+  const char* spans = nullptr;
+  const char* dilations = nullptr;
+  /// Attention is by blocks of tokens, as "attention_type", "block_size" and "num_random_blocks" say (Big Bird, arXiv 2007.14062).
+  bool blocks = false;
   /// Layers without rotary positions: zeros in the list under this key, or without it each of so many by the other one (SmolLM 3).
   const char* turned_layers = nullptr;
   Count unturned_every;
@@ -309,7 +321,16 @@ enum class Rows { kTokens, kFirst, kPooler, kOfSetting, kSummary, kState, kLast,
 
 /// A linear layer of a head, with its activation and norm.
 struct HeadLayer {
-  enum class Out { kLabels, kHidden, kEmbedding, kVocabulary, kOne, kTwo, kVector /* as the tensor is */ };
+  enum class Out {
+    kLabels,
+    kHidden,
+    kInner /* as the tensor is */,
+    kEmbedding,
+    kVocabulary,
+    kOne,
+    kTwo,
+    kVector /* too */
+  };
   enum class Activation { kNone, kRelu, kTanh, kGelu, kOfModel, kOfSetting };
   const char* name;
   Out out;
@@ -339,6 +360,8 @@ struct HeadLayer {
   bool two_rows = false;
   /// Its tensors belong to the base model: their names begin as the layers' do.
   bool of_base = false;
+  /// What the head reads is added in front of the norm.
+  bool adds_rows = false;
 };
 
 struct Head {

@@ -237,6 +237,72 @@ void read_causal_windows(const Fields& config, EncoderConfig& out) {
   }
 }
 
+/// A number under `key`, or one a layer; `fits(number)` says which may be. `otherwise` where the key is absent, or after a problem.
+template <typename Fits>
+std::vector<uint32_t> each_layer(const Fields& config, const char* key, const EncoderConfig& out, uint32_t otherwise,
+                                 const Fits& fits, const char* what) {
+  std::vector<uint32_t> values(out.layers, otherwise);
+  if (!config.has(key)) return values;
+  const Json& all = config.raw(key);
+  const auto value = [&](size_t i) -> const Json& { return all.is_array() ? all[i] : all; };
+  if (all.is_array() && all.size() != out.layers) {
+    config.problem(ExitCode::kInvalid, key,
+                   fmt::format("lists {} numbers, and there are {} layers", all.size(), out.layers));
+    return values;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Json& one = value(i);
+    if (!one.is_number_unsigned() || one.get<uint64_t>() > kMaxPositions || !fits(one.get<uint32_t>())) {
+      config.problem(ExitCode::kInvalid, key, fmt::format("{} is not {}", one.dump(), what));
+      return std::vector<uint32_t>(out.layers, otherwise);
+    }
+    values[i] = one.get<uint32_t>();
+  }
+  return values;
+}
+
+/// Longformer's windows, and the token that its texts end with.
+void read_spans(const Fields& config, EncoderConfig& out) {
+  const Settings& settings = out.family->settings;
+  const std::vector<uint32_t> spans = each_layer(
+      config, settings.spans, out, 512, [](uint32_t n) { return n != 0 && n % 2 == 0; },
+      "an even number of tokens above 0, half of them on each side");
+  const std::vector<uint32_t> steps = each_layer(
+      config, settings.dilations, out, 1, [](uint32_t n) { return n != 0; }, "a number of tokens above 0");
+  out.places.resize(out.layers);
+  for (uint32_t i = 0; i < out.layers; ++i) {
+    out.places[i].sees_all = false;
+    out.places[i].window = spans[i] / 2;
+    out.places[i].dilation = steps[i];
+  }
+  const double separator = config.number("sep_token_id", 2);
+  if (!(separator >= 0 && separator < out.vocabulary) || separator != std::floor(separator)) {
+    config.problem(ExitCode::kInvalid, "sep_token_id", "is no token of the vocabulary");
+    return;
+  }
+  out.separator = static_cast<uint32_t>(separator);
+}
+
+/// Big Bird's blocks.
+void read_blocks(const Fields& config, EncoderConfig& out) {
+  const std::string type = config.text("attention_type", "block_sparse");
+  if (type == "original_full") return;
+  if (type != "block_sparse") {
+    config.problem(ExitCode::kUnsupported, "attention_type",
+                   fmt::format("\"{}\" is not supported; \"block_sparse\" and \"original_full\" are", type));
+    return;
+  }
+  constexpr uint32_t kMostRandom = 15;  // that the file has room for (schemas/bantam.fbs)
+  const double random = config.number("num_random_blocks", 3);
+  if (!(random >= 0 && random <= kMostRandom) || random != std::floor(random)) {
+    config.problem(ExitCode::kInvalid, "num_random_blocks",
+                   fmt::format("{} is not a whole number from 0 to {}", random, kMostRandom));
+    return;
+  }
+  out.blocks.size = config.count("block_size", 1U << 14, 64);
+  out.blocks.random = static_cast<uint32_t>(random);
+}
+
 }  // namespace
 
 void read_places(const Fields& config, EncoderConfig& out) {
@@ -247,6 +313,8 @@ void read_places(const Fields& config, EncoderConfig& out) {
     leave_some_unturned(config, out);
   }
   if (causal) return read_causal_windows(config, out);
+  if (settings.blocks) read_blocks(config, out);
+  if (settings.spans != nullptr) read_spans(config, out);
   if (settings.window.key == nullptr) return;
   const LayerPlaces local = read_rotary(config, settings.local_rotary, "sliding_attention", out, true);
   const uint32_t window = config.count(settings.window.key, kMaxPositions, settings.window.otherwise) / 2;

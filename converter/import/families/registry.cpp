@@ -89,10 +89,13 @@ Axes plain_axes(Slot slot) {
       return {Axis::kHidden, Axis::kHidden};
     case Slot::kQuery:
     case Slot::kKey:
+    case Slot::kGlobalQuery:
+    case Slot::kGlobalKey:
     case Slot::kPlaceKey:
     case Slot::kPlaceQuery:
       return {Axis::kScores, Axis::kHidden};
     case Slot::kValue:
+    case Slot::kGlobalValue:
       return {Axis::kValues, Axis::kHidden};
     case Slot::kAttentionOut:
     case Slot::kCrossOut:
@@ -156,6 +159,9 @@ Axes plain_axes(Slot slot) {
     case Slot::kEntityHeads:
     case Slot::kEntityAttention:
     case Slot::kExperts:
+    case Slot::kGlobalKeysValues:
+    case Slot::kGlobalHeads:
+    case Slot::kGlobalAttention:
       break;
   }
   return {Axis::kNone, Axis::kNone};
