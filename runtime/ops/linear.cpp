@@ -140,8 +140,9 @@ Status multiply_rows(const TileRun& run, const fb::Op& op) {
   return finite ? Status::kOk : Status::kNonFinite;
 }
 
-/// Rows of a tile are made together, unless none of them is of a global token.
-[[maybe_unused]] Status run_globals(const TileRun& run, const fb::Op& op) {
+/// Rows of a tile are made together; where only those of global tokens are wanted, unless none is one.
+Status run_linear(const TileRun& run, const fb::Op& op) {
+  if (!only_globals(*op.attributes_as_Linear())) return multiply_rows(run, op);
   const Rows y = tile_rows(run, operand(op.outputs(), 0));
   if (lacks_globals(run)) {
     memset(y.data, 0, size_t{run.rows} * y.stride * sizeof(float));
@@ -152,15 +153,8 @@ Status multiply_rows(const TileRun& run, const fb::Op& op) {
   return status;
 }
 
-Status run_linear(const TileRun& run, const fb::Op& op) {
-  if constexpr (linked::kGlobals) {
-    if (only_globals(*op.attributes_as_Linear())) return run_globals(run, op);
-  }
-  return multiply_rows(run, op);
-}
-
 }  // namespace
 
-BANTAM_RULE(Linear, verify_linear, linear_scratch, run_linear);
+BANTAM_RULE(Linear, verify_linear, linear_scratch, linked::kGlobals ? run_linear : multiply_rows);
 
 }  // namespace bantam::ops
