@@ -22,15 +22,16 @@ struct List {
   static constexpr uint32_t kCount = sizeof...(Types);
 };
 
-using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
-                    fb::Crf, fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Features, fb::Previous,
-                    fb::RecurrentCell, fb::Align, fb::Join, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable,
-                    fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter,
-                    fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation,
-                    fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image, fb::Shortlist>;
+using Tables =
+    List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice, fb::Crf,
+         fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Features, fb::Previous, fb::RecurrentCell,
+         fb::Align, fb::Join, fb::KeySums, fb::LinearAttention, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable,
+         fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter,
+         fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation, fb::Language,
+         fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image, fb::Shortlist>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::Join>() == kUnionBase + kUnionMembers);
+static_assert(Tables::number<fb::LinearAttention>() == kUnionBase + kUnionMembers);
 
 template <typename T>
 struct Code {  // of a table by offset
@@ -143,11 +144,14 @@ constexpr Field kList[] = {
     field(&fb::Crf::skip_first), field(&fb::Crf::skip_last),                    //
     field(&fb::Unfold::before), field(&fb::Unfold::after),                      //
     field(&fb::Recurrent::cell), field(&fb::Recurrent::direction), field(&fb::Recurrent::after),
-    field(&fb::Recurrent::mark),                          //
-    field(&fb::Spans::width), field(&fb::Spans::labels),  //
-    field(&fb::Select::rank), field(&fb::Select::mean),   //
-    field(&fb::RecurrentCell::cell),                      //
-    field(&fb::Align::scale), field(&fb::Align::place), field(&fb::Align::window),
+    field(&fb::Recurrent::mark),                                                    //
+    field(&fb::Spans::width), field(&fb::Spans::labels),                            //
+    field(&fb::Select::rank), field(&fb::Select::mean),                             //
+    field(&fb::RecurrentCell::cell),                                                //
+    field(&fb::Align::scale), field(&fb::Align::place), field(&fb::Align::window),  //
+    field(&fb::KeySums::kind), field(&fb::KeySums::heads), field(&fb::KeySums::features), field(&fb::KeySums::epsilon),
+    field(&fb::LinearAttention::kind), field(&fb::LinearAttention::heads), field(&fb::LinearAttention::features),
+    field(&fb::LinearAttention::epsilon),
     // Symbol, Tensor
     required(&fb::Symbol::name), field(&fb::Symbol::role), field(&fb::Symbol::multiple), required(&fb::Tensor::name),
     field(&fb::Tensor::type), field(&fb::Tensor::layout), field(&fb::Tensor::role), field(&fb::Tensor::region),
