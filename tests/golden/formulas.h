@@ -32,6 +32,20 @@ std::vector<double> next_state(fb::Cell cell, const std::vector<double>& x, cons
 Matrix aligned(const fb::AlignT& align, const Matrix& q, const Matrix& keys, const Matrix& values,
                const std::vector<float>& energy, const Matrix* centre);
 
+/// Attention by sums over keys, as KeySums in the schema says it, all queries against all keys; columns of heads side by side.
+struct SummedAttention {
+  fb::FeatureKind kind;
+  size_t heads, features;
+  double epsilon;
+};
+/// `vectors` [features, head width].
+Matrix attend_by_features(const SummedAttention& a, const Matrix& q, const Matrix& k, const Matrix& v,
+                          const std::vector<float>& vectors);
+
+/// Linformer's: `e` and `f` [places, heads or 1 times features rounded up to 16] are of keys and values.
+Matrix attend_by_places(const SummedAttention& a, const Matrix& q, const Matrix& k, const Matrix& v, const Matrix& e,
+                        const Matrix& f);
+
 }  // namespace bantam::golden
 
 #endif  // BANTAM_TESTS_GOLDEN_FORMULAS_H_

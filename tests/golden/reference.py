@@ -13,6 +13,7 @@ import transformers
 import colbert
 import elmo
 import jina_bert
+import linear_attention
 import papers
 import recurrent
 import shaw
@@ -188,6 +189,8 @@ class Reference:
             import sentence_transformers
 
             self.model = sentence_transformers.SentenceTransformer(str(directory), device="cpu").double().eval()
+        elif linear_attention.is_one(self.directory):
+            self.model = linear_attention.load(self.directory)
         else:
             self.model = model_class(directory).from_pretrained(directory, dtype=torch.float64).double().eval()
             shaw.load_vectors(self.model, self.directory)
