@@ -167,6 +167,9 @@ class Needs {
           weights(operand(op.inputs(), at), linked::kNumberDynamic, linked::kNumberFloat);
         }
         return;
+      case fb::OpAttributes::KeySums:
+      case fb::OpAttributes::LinearAttention:
+        return number(linked::kNumberFloat);
       case fb::OpAttributes::Attention:
         return weights(operand(op.inputs(), 0), linked::kNumberDynamic, linked::kNumberFloatAttention);
       case fb::OpAttributes::Pool:

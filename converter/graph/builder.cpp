@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "ops/linear_attention.h"
+
 namespace bantam::convert {
 namespace {
 
@@ -250,6 +252,35 @@ int32_t Builder::attention(const std::string& name, const Heads& heads, const At
   EpilogueSpec epilogue;
   epilogue.residual = spec.residual;
   set_epilogue(added, epilogue);
+  return y;
+}
+
+namespace {
+
+template <typename Attributes>
+void set_sums(fb::OpT& op, const SumSpec& spec) {
+  auto& attributes = set_attributes<Attributes>(op);
+  attributes.kind = spec.kind;
+  attributes.heads = spec.heads;
+  attributes.features = spec.features;
+  attributes.epsilon = spec.epsilon;
+}
+
+}  // namespace
+
+int32_t Builder::key_sums(const std::string& name, int32_t x, const SumSpec& spec) {
+  const ops::SumShape shape{spec.kind, spec.heads, spec.features, width(x) / (2 * spec.heads), spec.epsilon};
+  const int32_t y = activation(name, kSequences, static_cast<uint32_t>(shape.all_floats()));
+  set_sums<fb::KeySumsT>(op(name, {x, spec.matrix, spec.value_matrix}, {y}), spec);
+  return y;
+}
+
+int32_t Builder::linear_attention(const std::string& name, int32_t q, int32_t sums, const SumSpec& spec) {
+  const int32_t y = activation(name, rows_symbol(q), width(q));
+  const int32_t features = spec.kind == fb::FeatureKind::places ? kAbsent : spec.matrix;
+  fb::OpT& added = op(name, {q, sums, features}, {y, kAbsent});
+  set_sums<fb::LinearAttentionT>(added, spec);
+  set_epilogue(added, {});
   return y;
 }
 

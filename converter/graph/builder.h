@@ -94,6 +94,14 @@ struct ExpertsSpec {
   uint32_t capacity = 0;
 };
 
+/// Attention of linear cost; see KeySums in the schema. Matrices are Builder::tables, stored as f32 whatever weights are.
+struct SumSpec {
+  fb::FeatureKind kind = fb::FeatureKind::softmax;
+  uint32_t heads = 0, features = 0;
+  float epsilon = 0;
+  int32_t matrix = kAbsent, value_matrix = kAbsent;
+};
+
 class Builder {
  public:
   /// Prepares `graph`'s symbols and subgraph "main"; `graph` outlives the builder.
@@ -132,6 +140,9 @@ class Builder {
   Heads split_states(const std::string& name, int32_t x, uint32_t kv_heads);
   /// Attention to a source where keys and values are states.
   int32_t attention(const std::string& name, const Heads& heads, const AttentionSpec& spec = {});
+  /// Sums over the keys and values of each sequence, which are side by side in `x`; and what queries q make of them.
+  int32_t key_sums(const std::string& name, int32_t x, const SumSpec& spec);
+  int32_t linear_attention(const std::string& name, int32_t q, int32_t sums, const SumSpec& spec);
   int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2, std::vector<uint32_t> skip_last = {});
   /// `x` may be a state of rows of sources, of which the main pass takes each sequence's.
   int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width,

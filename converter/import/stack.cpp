@@ -12,6 +12,7 @@
 #include "import/adaptive.h"
 #include "import/entities.h"
 #include "import/experts.h"
+#include "import/linear_attention.h"
 #include "import/patches.h"
 #include "import/recurrent.h"
 #include "import/relative.h"
@@ -28,17 +29,19 @@ class Stack {
         beside_(beside),
         entities_(builder, weights, config),
         long_(builder, weights, config, beside.long_texts, positions),
+        by_sums_(builder, weights, config, positions),
+        positions_(positions),
         family_(*config.family),
         base_(std::string(config.family->base) + "."),
         side_(base_ + (beside.phase == fb::Phase::source ? "encoder."
                        : beside.source != nullptr        ? "decoder."
                                                          : "")) {}
 
-  Encoder run(uint32_t positions) {
+  Encoder run() {
     Encoder out;
     out.base = base_;
     builder_.enter(beside_.phase);
-    int32_t x = embeddings(positions, &out);
+    int32_t x = embeddings(positions_, &out);
     entities_.embed();
     long_.begin();
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
@@ -46,9 +49,9 @@ class Stack {
     scores_.mask = config_.mask;
     scores_.scale = config_.score_scale;
     scores_.soft_cap = config_.soft_cap;
-    RelativeConstants relative(builder_, weights_, config_, positions);
+    RelativeConstants relative(builder_, weights_, config_, positions_);
     for (uint32_t i = 0; i < config_.layers; ++i) {
-      know_places(i, positions);
+      know_places(i, positions_);
       relative.add(i, scores_);
       const int32_t in = x;
       const int32_t attended = attention(i, in);
@@ -347,6 +350,8 @@ class Stack {
     const bool adds = source == Slot::kAttentionOut || source == Slot::kDown;
     for (float& value : values.values) {
       if (adds) value *= config_.added_factor;
+      if (source == Slot::kQuery) value *= config_.summed.query_factor;
+      if (source == Slot::kKey) value *= config_.summed.key_factor;
     }
     const Slot factors = source == Slot::kAttentionOut ? Slot::kAttentionFactors : Slot::kDownFactors;
     if (adds && family_.has(factors) && !values.values.empty()) {
@@ -535,6 +540,13 @@ class Stack {
     builder_.enter(fb::Part::attention, static_cast<int32_t>(i));
     const int32_t in = normed(i, Slot::kAttentionNorm, narrowed(i, x));
     attended_ = in;
+    if (config_.summed.features != 0) {
+      const int32_t both = dense(i, Slot::kKeysValues, in, {{Slot::kKey, columns}, {Slot::kValue, columns}}, {});
+      const int32_t queries = dense(i, Slot::kQuery, in, {{Slot::kQuery, columns}}, {});
+      const int32_t summed = by_sums_.attend(i, queries, both);
+      return dense(i, Slot::kAttentionOut, summed, {{Slot::kAttentionOut, config_.inner}},
+                   added(i, Slot::kAttentionNorm, x));
+    }
     // Queries, keys and values by one multiplication: their weights one above the other.
     const int32_t qkv =
         config_.narrow_scores                   ? through_bottleneck(i, x, columns)
@@ -713,6 +725,8 @@ class Stack {
   const Beside& beside_;
   EntityRows entities_;
   LongAttention long_;
+  LinearAttention by_sums_;
+  const uint32_t positions_;  // tokens of the longest text
   const Family& family_;
   std::string base_;
   std::string side_;            // before names that both stacks of a pair have
@@ -727,7 +741,7 @@ class Stack {
 
 Encoder import_encoder(Builder& builder, Weights& weights, const EncoderConfig& config, uint32_t positions,
                        const Beside& beside) {
-  return Stack(builder, weights, config, beside, positions).run(positions);
+  return Stack(builder, weights, config, beside, positions).run();
 }
 
 }  // namespace bantam::convert

@@ -73,8 +73,15 @@ LateInteraction::Side resolve(const TokenVectorSettings::Side& side, bool insert
   return out;
 }
 
-void hide(Graph& graph, int32_t filler) {
+void hide(Graph& graph, int32_t filler, Problems& problems) {
   for (const auto& op : main_subgraph(graph).ops) {
+    if (op->attributes.type == fb::OpAttributes::KeySums) {
+      problems.add(
+          ExitCode::kUnsupported,
+          "attention by sums over keys cannot leave out tokens that queries are filled up with; train the model to "
+          "look at them, too (attend_to_mask_tokens, attend_to_expansion_tokens), or do not fill queries up");
+      return;
+    }
     fb::AttentionT* attention = op->attributes.AsAttention();
     if (attention == nullptr) continue;
     const bool window = attention->mask == fb::MaskKind::window;
@@ -103,7 +110,7 @@ void resolve_token_vectors(Graph& graph, const TokenVectorSettings& settings, Pr
       problems.add(ExitCode::kInvalid, fmt::format("the tokenizer has no {}, which queries are filled up with",
                                                    settings.filler.empty() ? "mask" : "token " + settings.filler));
     } else if (!settings.attends) {
-      hide(graph, out.filler);
+      hide(graph, out.filler, problems);
     }
   }
   std::vector<std::string> unknown;

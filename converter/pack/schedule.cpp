@@ -5,6 +5,8 @@
 //
 // What takes a sequence one token after the other (Previous) is a step of its own, with nothing else in it.
 //
+// What makes queries of attention by sums alone runs in that attention's step: it adds no barrier, and they live in a tile.
+//
 // Three more rules make a small plan, which buys memory with barriers (two threads feel them, 1 to 3 % at 32 tokens of
 // MiniLM-L6; a single one does not):
 //   - keys and values wait until the attention before theirs is done: one storage serves all layers;
@@ -69,6 +71,7 @@ class Schedule {
       keys_[i] = earliest(i);
       if (by_tokens_[i]) keys_[i].first = together;
     }
+    delay_queries();
     if (!small) return;
     delay_heads();
     delay_outputs();
@@ -104,6 +107,18 @@ class Schedule {
     if (op.attributes.type == fb::OpAttributes::Attention) attention = std::max(attention, key.first + 1);
     if (small_ && makes_keys(op)) key.first = std::max(key.first, attention);
     return key;
+  }
+
+  /// Layers whose rows nothing reads but attention by sums move into its step, which waits for the sums.
+  void delay_queries() {
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      const fb::OpT& op = *ops_[i];
+      if (op.attributes.type != fb::OpAttributes::Linear) continue;
+      const auto& readers = readers_[static_cast<size_t>(op.outputs[0])];
+      const bool queries = op.outputs[1] < 0 && readers.size() == 1 &&
+                           ops_[readers.front()]->attributes.type == fb::OpAttributes::LinearAttention;
+      if (queries) keys_[i].first = std::max(keys_[i].first, keys_[readers.front()].first);
+    }
   }
 
   /// What splits queries, and the layers that feed any split, move into the step of those who read their results.

@@ -70,7 +70,7 @@ uint64_t count_pairs(const fb::Attention& attention, const Batch& batch) {
   return pairs;
 }
 
-enum class Macs : uint8_t { kNone, kWeights, kScores, kState, kExperts };
+enum class Macs : uint8_t { kNone, kWeights, kScores, kState, kExperts, kSums };
 
 /// By row of ops/ops.inc.
 constexpr Macs kMacs[] = {
@@ -91,6 +91,12 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
     const fb::Attention& attention = *op.attributes_as_Attention();
     out->macs = 2 * count_pairs(attention, batch) * attention.heads() * attention.head_width();
     out->int8 = tensor(model, operand(op.inputs(), 0)).type() == fb::DType::i8;
+  }
+  if (macs == Macs::kSums) {
+    const fb::KeySums* sums = op.attributes_as_KeySums();
+    const uint64_t features = sums != nullptr ? sums->features() : op.attributes_as_LinearAttention()->features();
+    const uint64_t columns = width(tensor(model, operand(op.inputs(), 0))) / (sums != nullptr ? 2 : 1);
+    out->macs = 2 * batch.tokens * features * columns;
   }
   if (macs == Macs::kState) {
     for (const uint32_t at : ops::kRecurrentMatrices) {

@@ -419,6 +419,38 @@ struct AlignRow {
 };
 BANTAM_KERNELS_CONSTEXPR size_t align_scratch_floats(uint32_t count) { return size_t{2} * pad16(count); }
 
+/// What products h of queries or keys x with random vectors become, in place (Performer, arXiv 2009.14794).
+/// softmax: s = sum over k of x[k] * x[k], by fma into partial sums k % 16, then the tree; v = exp(h - fma(0.5, s, M)) + epsilon. Of
+/// queries M is the row's largest h. Of keys it is the largest h of all rows and of `most`, which becomes that; `kept` becomes exp(most
+/// before - most now): by so much what earlier calls made is too large. relu: v = max(h, 0) + epsilon; `kept` becomes 1.
+/// sums[r] = sum over i of v[i] * weights[i], by fma into partial sums i % 16, then the tree.
+struct FeatureRows {
+  float* h;
+  size_t h_stride;
+  uint32_t rows, width;
+  const float* x;  // any address; null: relu
+  size_t x_stride;
+  uint32_t x_width;
+  float epsilon;
+  float* most;  // null: of queries
+  float* kept;
+  const float* weights;  // [width], padded; null: no sums
+  float* sums;
+};
+
+/// Sums over rows of products of two vectors, laid out as weights of LinearF32 from k to n columns: y[p][i][l] = fma(y[p][i][l], keep, s),
+/// s from 0 by fma(a[r][i], b[r][16 p + l], s) in order of r: calls of a few rows each keep long sums from losing digits one by one.
+struct OuterSums {
+  const float* a;  // any address
+  size_t a_stride;
+  const float* b;  // rows of n columns
+  size_t b_stride;
+  uint32_t rows;
+  uint32_t k, n;  // n a multiple of 16
+  float keep;
+  float* y;  // [n / 16][k][16]
+};
+
 }  // namespace bantam::kernels
 
 #include "kernels/static.h"

@@ -14,6 +14,7 @@
 #include "tests/bench/suite.h"
 #include "tests/kernels/align_cases.h"
 #include "tests/kernels/attention_cases.h"
+#include "tests/kernels/feature_cases.h"
 #include "tests/kernels/row_cases.h"
 #include "tests/kernels/span_cases.h"
 #include "tests/kernels/static_attention_cases.h"

@@ -111,7 +111,10 @@ class CommandTest(unittest.TestCase):
         """Compares what a file of f32 says with the golden's expected.jsonl."""
         for line in (GOLDEN / golden / "expected.jsonl").read_text().splitlines():
             expected = json.loads(line)
-            raw = self.line("run", path, "--raw", "--ids", ",".join(map(str, expected.pop("ids"))))
+            ids = ["--ids", ",".join(map(str, expected.pop("ids")))]
+            segments = expected.pop("segments", None)
+            ids += [] if segments is None else ["--segments", ",".join(map(str, segments))]
+            raw = self.line("run", path, "--raw", *ids)
             for output, values in expected.items():
                 flat = sum(values, []) if isinstance(values[0], list) else values
                 self.assertEqual(len(raw["outputs"][output]["data"]), len(flat))

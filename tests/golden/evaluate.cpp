@@ -130,6 +130,12 @@ class Evaluator {
         y = aligned(*op.attributes.AsAlign(), at(0), at(1), at(2), energy, op.inputs.at(4) < 0 ? nullptr : &at(4));
         break;
       }
+      case fb::OpAttributes::KeySums:
+        sums_[op.outputs.at(0)] = &op;  // of whom queries are looked at there
+        return;
+      case fb::OpAttributes::LinearAttention:
+        y = linear_attention(op, *op.attributes.AsLinearAttention());
+        break;
       case fb::OpAttributes::Select:
         y = select(op, *op.attributes.AsSelect());
         break;
@@ -558,6 +564,23 @@ class Evaluator {
     return y;
   }
 
+  /// All queries against all keys: what the sums are made of.
+  Matrix linear_attention(const fb::OpT& op, const fb::LinearAttentionT& attributes) const {
+    const fb::OpT& sums = *sums_.at(op.inputs.at(1));
+    const Matrix &q = tensors_.at(op.inputs.at(0)), &both = tensors_.at(sums.inputs.at(0));
+    const SummedAttention by{attributes.kind, attributes.heads, attributes.features, double{attributes.epsilon}};
+    const Matrix k = columns(both, 0, q.width), v = columns(both, q.width, q.width);
+    if (attributes.kind == fb::FeatureKind::places) {
+      const auto matrix = [&](int32_t t) {
+        const std::vector<float>& values = constant(t);
+        return Matrix{extent(t, 0), extent(t, 1), {values.begin(), values.end()}};
+      };
+      const Matrix e = matrix(sums.inputs.at(1));
+      return attend_by_places(by, q, k, v, e, sums.inputs.at(2) < 0 ? e : matrix(sums.inputs[2]));
+    }
+    return attend_by_features(by, q, k, v, constant(sums.inputs.at(1)));
+  }
+
   void finish(Matrix& y, const convert::EpilogueSpec& epilogue) const {
     for (double& value : y.values) value = activate(epilogue.activation, value);
     if (epilogue.gate >= 0) {
@@ -597,6 +620,7 @@ class Evaluator {
   const std::vector<int32_t>& segments_;
   const std::vector<int32_t>& marks_;
   std::map<int32_t, Matrix> tensors_;
+  std::map<int32_t, const fb::OpT*> sums_;  // by what they write
 };
 
 }  // namespace

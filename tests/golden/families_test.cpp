@@ -181,8 +181,11 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("blocks mask"), family.settings.blocks);
     EXPECT_EQ(links("marks"), model.takes_marks());
     EXPECT_EQ(links("scores that are capped"), family.settings.soft_cap != nullptr);
-    EXPECT_EQ(links("attention"),
-              !family.block.averaged && !family.block.recurrent && !family.block.convolutions && !family.block.nplm);
+    const bool by_sums = family.block.features || family.block.projected;
+    EXPECT_EQ(links("linear attention"), by_sums);
+    EXPECT_EQ(links("key sums"), by_sums);
+    EXPECT_EQ(links("attention"), !by_sums && !family.block.averaged && !family.block.recurrent &&
+                                      !family.block.convolutions && !family.block.nplm);
     EXPECT_EQ(links("recurrent"), family.block.recurrent || family.has(Slot::kForget) || model.finds());
   });
 }
@@ -196,8 +199,9 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
                          family.block.places || family.block.shifted || model.config().relative.vectors ||
                          family.block.bottlenecks || family.block.averaged || family.block.recurrent ||
                          family.block.convolutions || family.has(Slot::kEntities) || family.has(Slot::kGlobalQuery) ||
-                         family.settings.blocks || !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
-                         model.gives_words() || model.gives_token_vectors() || model.finds();
+                         family.settings.blocks || family.block.features || family.block.projected ||
+                         !family.has(Slot::kEmbeddingNorm) || !model.has_biases() || model.gives_words() ||
+                         model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

@@ -38,6 +38,19 @@ Matrix aligned(const fb::AlignT& align, const Matrix& q, const Matrix& keys, con
 /// Experts in the schema, for one sequence; `up` and `down` as they lie there, of so many columns.
 Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores, const std::vector<float>& up,
                const std::vector<float>& down, size_t columns);
+/// Attention by sums over keys, as KeySums in the schema says it, all queries against all keys; columns of heads side by side.
+struct SummedAttention {
+  fb::FeatureKind kind;
+  size_t heads, features;
+  double epsilon;
+};
+/// `vectors` [features, head width].
+Matrix attend_by_features(const SummedAttention& a, const Matrix& q, const Matrix& k, const Matrix& v,
+                          const std::vector<float>& vectors);
+
+/// Linformer's: `e` and `f` [places, heads or 1 times features rounded up to 16] are of keys and values.
+Matrix attend_by_places(const SummedAttention& a, const Matrix& q, const Matrix& k, const Matrix& v, const Matrix& e,
+                        const Matrix& f);
 
 }  // namespace bantam::golden
 

@@ -24,6 +24,7 @@ import gpt3
 import pair_generation
 import jina_bert
 import knowledge_ernie
+import linear_attention
 import long_texts
 import marian
 import multilingual
@@ -514,6 +515,12 @@ def make_jina(root, name, seed):
     write_expected(directory, longest, seed, first=5, vocabulary=SMALL["vocab_size"])
 
 
+def make_linear_attention(root, name, seed):
+    linear_attention.make(root / name, name, SMALL, randomize, seed)
+    outputs_a_token = any(word in name for word in ("fill", "pretraining", "encoder"))
+    write_expected(root / name, 17 if outputs_a_token else 24, seed, first=5, vocabulary=SMALL["vocab_size"])
+
+
 def make_knowledge_ernie(root, name, seed):
     knowledge_ernie.make(root / name, seed)
 
@@ -706,6 +713,7 @@ def main():
     seeds = {"xlnet-search": 69}
     makers += [(name, make_small, seeds.get(name, seed)) for seed, name in enumerate(SMALL_MODELS, start=100)]
     makers += [(name, make_jina, seed) for seed, name in enumerate(JINA_MODELS, start=300)]
+    makers += [(name, make_linear_attention, seed) for seed, name in enumerate(linear_attention.MODELS, start=540)]
     makers += [(name, make_setfit, seed) for seed, name in enumerate(("setfit-two", "setfit-several"), start=330)]
     makers += [(name, make_decoder, seed) for seed, name in enumerate(DECODER_MODELS, start=400)]
     makers += [(name, make_paper, seed) for seed, name in enumerate(papers.MODELS, start=480)]

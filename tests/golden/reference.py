@@ -14,6 +14,7 @@ import colbert
 import elmo
 import gpt3
 import jina_bert
+import linear_attention
 import long_texts
 import papers
 import recurrent
@@ -203,6 +204,8 @@ class Reference:
             import sentence_transformers
 
             self.model = sentence_transformers.SentenceTransformer(str(directory), device="cpu").double().eval()
+        elif linear_attention.is_one(self.directory):
+            self.model = linear_attention.load(self.directory)
         else:
             self.model = load(directory)
             shaw.load_vectors(self.model, self.directory)

@@ -56,6 +56,11 @@ TEST(SameBits, OfGlobalTokensAndBlocks) {
   }
 }
 
+TEST(SameBits, OfSumsOverKeys) {
+  expect_same_bits_of("performer-classify", 61, 24);
+  expect_same_bits_of("performer-tag", 61, 24);
+}
+
 /// Tokens that see others behind them do not go on.
 TEST(Contexts, AreRefusedWhereTokensStandBesideThoseBehind) {
   const convert::FileBytes bytes = file_of("textcnn-encoder", fb::DType::f32);

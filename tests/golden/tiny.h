@@ -63,6 +63,7 @@ class Tiny {
       config_["norm_rel_ebd"] = family.has(Slot::kPlacesNorm) ? "layer_norm" : "none";
     }
     if (family.has(Slot::kConvolution) && embedding != kHidden) config_["conv_kernel_size"] = 3U;
+    if (family.block.projected) config_["sharing"] = "none";
     if (family.block.bottlenecks) config_["intra_bottleneck_size"] = 12U;
     if (family.block.recurrent) {
       config_["hidden_size"] = kHidden / 2;
@@ -168,6 +169,7 @@ class Tiny {
     set(settings.expert_capacity, 4);
     set(settings.expert_layers, 1);
     if (settings.layers_of_experts == convert::Settings::ExpertLayers::kListed) config_["decoder_sparse_step"] = 2U;
+    set(settings.features, 14);
     set(settings.entities, kEntities);
     set(settings.entity_width, 10);
     set(settings.entity_heads, 2);
@@ -243,6 +245,10 @@ class Tiny {
     }
     if (convert::is_vector(slot)) return add(name, {extent(axes.rows)}, 0.2F);
     if (slot == Slot::kDistanceKeys) return add(name + ".weight", {2 * kPositions - 1, read_.head_width}, 1);
+    if (slot == Slot::kKeyProjection || slot == Slot::kValueProjection) {
+      return add(name + ".weight", {uint64_t{kHeads} * read_.summed.features, kPositions}, 0.3F);
+    }
+    if (slot == Slot::kFeatureMatrix) return add(name + ".weight", {read_.summed.features, read_.head_width}, 1);
     if (axes.columns == Axis::kNone) return norm(name, extent(axes.rows));
     const bool bare = convert::is_of_expert(slot) || (slot == Slot::kPlaceKey && stack().block.shifted);
     linear(name, extent(axes.rows), extent(axes.columns), bare);

@@ -170,6 +170,33 @@ TEST(Limits, OthersNoticeNonFiniteValues) {
             << isa_name(t->isa);
       }
       EXPECT_FALSE(t->softmax_rows({x.as<float>(), 48, 1, 41})) << isa_name(t->isa);
+      for (const bool of_keys : {false, true}) {
+        float most = 0, kept = 0, sum = 0;
+        const auto features = [&](float product, const float* squared, const float* weights) {
+          Guarded products(64 * 3), squared_rows(64 * 3);
+          for (uint32_t i = 0; i < 48; ++i)
+            products.as<float>()[i] = squared_rows.as<float>()[i] = i == 41 ? bad : 0.5f;
+          products.as<float>()[40] = product;
+          if (squared != nullptr) squared_rows.as<float>()[40] = *squared;
+          return t->feature_rows({products.as<float>(), 48, 1, 41,
+                                  squared == nullptr ? nullptr : squared_rows.as<float>(), 48, 41, 0,
+                                  of_keys ? &most : nullptr, of_keys ? &kept : nullptr, weights, &sum});
+        };
+        const float sound = 0.5f;
+        EXPECT_TRUE(features(sound, nullptr, nullptr)) << isa_name(t->isa);
+        EXPECT_TRUE(features(sound, &sound, nullptr)) << isa_name(t->isa);
+        EXPECT_FALSE(features(bad, &sound, nullptr)) << isa_name(t->isa);
+        EXPECT_FALSE(features(sound, &sound, x.as<float>())) << isa_name(t->isa);
+        const bool infinite = bad == bad;  // whose features are 0
+        EXPECT_EQ(features(sound, &bad, nullptr), infinite) << isa_name(t->isa);
+      }
+      Guarded summed(64 * 2), ones(64);
+      for (uint32_t i = 0; i < 16; ++i) {
+        summed.as<float>()[i] = summed.as<float>()[16 + i] = ones.as<float>()[i] = 1;
+      }
+      const float factors[] = {1, bad};
+      EXPECT_TRUE(t->outer_sums({factors, 1, ones.as<float>(), 16, 1, 1, 16, 1, summed.as<float>()}));
+      EXPECT_FALSE(t->outer_sums({factors, 2, ones.as<float>(), 16, 1, 2, 16, 1, summed.as<float>()}));
     }
   }
 }

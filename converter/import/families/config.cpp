@@ -13,6 +13,7 @@
 #include "import/families/entities.h"
 #include "import/families/experts.h"
 #include "import/families/places.h"
+#include "import/families/summed_keys.h"
 
 namespace bantam::convert {
 namespace {
@@ -500,6 +501,7 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   out.divides_last = settings.divides != Settings::Divides::kNever && config.flag("scale_decoder_outputs", divides);
   read_widths(config, out, settings.heads.key);
   read_places(config, out);
+  read_summed_keys(config, out);
   read_buckets(config, count(settings.buckets, kMaxWidth), count(settings.most_distance, kMaxWidth), out);
   return out;
 }
@@ -548,6 +550,11 @@ std::string layer_prefix(const EncoderConfig& config, uint32_t layer) {
 }
 
 bool has_role(const EncoderConfig& config, Slot slot) {
+  using Sharing = SummedKeys::Sharing;
+  const Sharing sharing = config.summed.sharing;
+  if (slot == Slot::kTokenProjection && sharing != Sharing::kLayers) return false;
+  if (slot == Slot::kKeyProjection && sharing == Sharing::kLayers) return false;
+  if (slot == Slot::kValueProjection && sharing >= Sharing::kKeysValues) return false;
   const bool shared_norm = config.parallel && !config.family->block.parallel_norms;
   return config.family->has(slot) && !(shared_norm && slot == Slot::kDownNorm);
 }

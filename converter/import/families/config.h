@@ -61,6 +61,18 @@ struct RelativePlaces {
   uint32_t clamp = 0;    // XLNet: distances beyond it are as it; 0: each is a place
 };
 
+/// Attention by sums over keys; see KeySums in the schema.
+struct SummedKeys {
+  uint32_t features = 0;  // 0: attention is not of this kind
+  fb::FeatureKind kind = fb::FeatureKind::softmax;
+  float epsilon = 0;
+  /// Places (Linformer): who has matrices of its own. kHeads: the heads of a layer have the same, keys and values do not.
+  enum class Sharing : uint8_t { kNone, kHeads, kKeysValues, kLayers };
+  Sharing sharing = Sharing::kNone;
+  // What queries and keys are multiplied with: the part that each has of the scores' scale.
+  float query_factor = 1, key_factor = 1;
+};
+
 /// An image in patches, each a token, one of the whole image in front of them, and `behind` of them what stands for a teacher.
 struct ImageShape {
   uint32_t width = 0, height = 0, channels = 0, patch = 1, in_front = 0, behind = 0;
@@ -134,6 +146,7 @@ struct EncoderConfig {
   std::vector<Entities> entity_layers;  // empty: the family has none
   uint32_t entities = 0, entity_width = 0, entity_heads = 0;
   ExpertLayers experts;
+  SummedKeys summed;
   ImageShape image;                   // Block::patches
   std::vector<WordCluster> clusters;  // of words, the last ends with the vocabulary; empty: there is one table
   bool same_columns = false;          // of all clusters: their tables are one tensor

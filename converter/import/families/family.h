@@ -62,6 +62,7 @@ enum class Slot {
   kConvolution,          // over tokens, of what the first layer reads; added to what it makes, and normed
   kConvolutionNorm,
   kPlacesNorm,
+  kTokenProjection,  // matrices without biases: sums over tokens by their places (Linformer, arXiv 2006.04768), one for all layers
   kFactorProjection,  // bantam's own layouts: from factors of the word table to the hidden width, before the norm
   kPooler,
   // Modules of each layer.
@@ -80,7 +81,10 @@ enum class Slot {
   kSegmentBias,  // the layer makes of tokens (kQueryBias: for keys); and keys of the same segment and of another one
   kSegmentKeys,
   kDistanceKeys,  // of distances, with which queries of all heads are multiplied, and keys (Shaw et al., arXiv 1803.02155)
-  kQueryNorm,     // of queries, and of keys: all heads of a token together, or each (Block::head_norms)
+  kFeatureMatrix,  // without a bias: random vectors of features of queries and keys (Performer, arXiv 2009.14794)
+  kKeyProjection,  // without biases: kTokenProjection of a layer's keys, and of its values
+  kValueProjection,
+  kQueryNorm,  // of queries, and of keys: all heads of a token together, or each (Block::head_norms)
   kKeyNorm,
   kAttentionOut,
   kAttentionNorm,
@@ -132,6 +136,8 @@ enum class Slot {
   kQkv,
   kHeads,
   kAttention,
+  kKeysValues,  // of attention by sums: keys above values, and their sums
+  kKeySums,
   kGates,  // of SSRU cells, both above each other, and the cells
   kCells,
   kCrossKeysValues,
@@ -298,6 +304,8 @@ struct Settings {
   Count unturned_every;
   /// Pixels of a side of a patch of an image, where config.json does not say it.
   uint32_t patch_otherwise = 16;
+  /// Of attention by sums over keys: features of a query and of a key (Block::features), or sums (Block::projected).
+  Count features;
   /// Rows and columns of the table of entities (Slot::kEntities), and heads of their attention.
   Count entities, entity_width, entity_heads;
   /// Experts of a layer (Slot::kRouter), those of a token, and columns between the two layers of one (no key: `intermediate`).
@@ -438,6 +446,10 @@ struct Block {
   bool unscaled = false;
   /// Texts are filled up to their limit, and what fills them is seen (SigLIP).
   bool filled = false;
+  /// Features of queries and keys stand in the softmax's place (Performer, arXiv 2009.14794).
+  bool features = false;
+  /// Keys and values are summed over tokens by their places (Linformer, arXiv 2006.04768).
+  bool projected = false;
   /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
   bool averaged = false;
 };

@@ -49,7 +49,12 @@ Axes plain_axes(Slot slot) {
       return {Axis::kNone, Axis::kEmbedding};
     case Slot::kDistances:
     case Slot::kDistanceKeys:
+    case Slot::kFeatureMatrix:
       return {Axis::kNone, Axis::kNone};
+    case Slot::kTokenProjection:
+    case Slot::kKeyProjection:
+    case Slot::kValueProjection:
+      return {Axis::kNone, Axis::kPositions};
     case Slot::kEntities:
       return {Axis::kEntities, Axis::kEntity};
     case Slot::kEntityQuery:
@@ -151,6 +156,8 @@ Axes plain_axes(Slot slot) {
     case Slot::kQkv:
     case Slot::kHeads:
     case Slot::kAttention:
+    case Slot::kKeysValues:
+    case Slot::kKeySums:
     case Slot::kGates:
     case Slot::kCells:
     case Slot::kCrossKeysValues:
@@ -255,6 +262,7 @@ const char* Family::why_heads_stay() const {
   if (block.bottlenecks) return "they stand between bottlenecks";
   if (block.shifted) return "their attention is stored head by head";
   if (!has(Slot::kQuery)) return "their queries, keys and values are mixed in one matrix";
+  if (block.projected) return "each may sum keys and values over tokens by a matrix of its own";
   if (settings.kv_heads.key != nullptr) return "several may share keys and values";
   if (has(Slot::kDistances)) return "all layers add one table of biases a head";
   return settings.slopes ? "scores of each head fall with the distance by a slope of its own" : nullptr;

@@ -41,10 +41,15 @@ struct Panel {
   }
 };
 
-/// acc[r][p] = fma(x[r][i], w[p][i], acc[r][p]) for i = 0, 1, ... below k. Panels are [k][16], w_stride elements apart.
+/// From one product of a sum to the next, in elements.
+struct Steps {
+  size_t x = 1, w = 16;
+};
+
+/// acc[r][p] = fma(x[r][i], w[p][i], acc[r][p]) for i = 0, 1, ... below k. Rows of x are x_stride elements apart, panels of w w_stride.
 template <uint32_t kRows, uint32_t kPanels, class Element, class... MaybeAhead>
-BANTAM_INLINE void fma_rows(Panel (&acc)[kRows][kPanels], const float* x, size_t x_stride, const Element* w,
-                            size_t w_stride, uint32_t k, MaybeAhead... ahead) {
+BANTAM_INLINE void fma_steps(Panel (&acc)[kRows][kPanels], const float* x, size_t x_stride, const Element* w,
+                             size_t w_stride, uint32_t k, Steps step, MaybeAhead... ahead) {
   for (uint32_t i = 0; i < k; ++i) {
     Panel weights[kPanels];
     BANTAM_UNROLL
@@ -62,9 +67,16 @@ BANTAM_INLINE void fma_rows(Panel (&acc)[kRows][kPanels], const float* x, size_t
       }
     }
     (fetch(ahead), ...);
-    ++x;
-    w += 16;
+    x += step.x;
+    w += step.w;
   }
+}
+
+/// The same of rows one after the other and panels [k][16].
+template <uint32_t kRows, uint32_t kPanels, class Element, class... MaybeAhead>
+BANTAM_INLINE void fma_rows(Panel (&acc)[kRows][kPanels], const float* x, size_t x_stride, const Element* w,
+                            size_t w_stride, uint32_t k, MaybeAhead... ahead) {
+  fma_steps(acc, x, x_stride, w, w_stride, k, Steps{}, ahead...);
 }
 
 /// Indices<0, 1, ..., kCount - 1>: how block sizes become template arguments (std::index_sequence would emit nothing

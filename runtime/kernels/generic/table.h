@@ -8,6 +8,7 @@
 #include "kernels/generic/attention_f32.h"
 #include "kernels/generic/embed.h"
 #include "kernels/generic/epilogue.h"
+#include "kernels/generic/features.h"
 #include "kernels/generic/recurrent.h"
 #include "kernels/generic/softmax.h"
 #include "kernels/generic/span_scores.h"
@@ -40,14 +41,16 @@ inline bool attention(const Attention& a) {
 /// Whether an operator that is linked calls a kernel; the others are null, and nothing of them is in an image.
 struct Links {
   static constexpr bool linear_q8 = linked::op(linked::kOpLinear) && linked::kDynamic;
-  static constexpr bool linear_f32 = linked::op(linked::kOpLinear) && linked::kFloat;
+  static constexpr bool sums = linked::op(linked::kOpKeySums) || linked::op(linked::kOpLinearAttention);
+  static constexpr bool linear_f32 = (linked::op(linked::kOpLinear) || sums) && linked::kFloat;
   static constexpr bool epilogue_rows =
       ((BANTAM_LINK_OPS)&linked::ops_of(linked::dynamic)) != 0 || ((BANTAM_LINK_TASKS) >> 1) != 0;  // scores' exp, too
   static constexpr bool embed_rows = linked::op(linked::kOpEmbed);
   static constexpr bool split_heads = linked::op(linked::kOpSplitHeads);
   static constexpr bool attention = linked::op(linked::kOpAttention);
   static constexpr bool pool_rows = linked::op(linked::kOpPool);
-  static constexpr bool softmax_rows = linked::op(linked::kOpAdaptiveSoftmax);
+  static constexpr bool softmax_rows =
+      linked::op(linked::kOpAdaptiveSoftmax) || linked::op(linked::kOpLinearAttention);
   static constexpr bool static_linear = linked::op(linked::kOpStaticLinear);
   static constexpr bool static_norm = linked::op(linked::kOpStaticLinear) || linked::op(linked::kOpStaticEmbed);
   static constexpr bool static_embed = linked::op(linked::kOpStaticEmbed);
@@ -57,6 +60,8 @@ struct Links {
   static constexpr bool recurrent_row = linked::op(linked::kOpRecurrent) || linked::op(linked::kOpRecurrentCell);
   static constexpr bool span_scores = linked::op(linked::kOpSpans);
   static constexpr bool align_row = linked::op(linked::kOpAlign);
+  static constexpr bool feature_rows = sums;
+  static constexpr bool outer_sums = linked::op(linked::kOpKeySums);
 };
 
 /// Rows whose sums stay in the first-level cache until they are stored.
