@@ -4,16 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <utility>
 
 #include "graph/places.h"
-#include "import/adaptive.h"
+#include "import/embeddings.h"
 #include "import/entities.h"
 #include "import/experts.h"
 #include "import/linear_attention.h"
-#include "import/patches.h"
+#include "import/modules.h"
 #include "import/recurrent.h"
 #include "import/relative.h"
 
@@ -27,6 +26,7 @@ class Stack {
         weights_(weights),
         config_(config),
         beside_(beside),
+        modules_(builder, weights, config),
         entities_(builder, weights, config),
         long_(builder, weights, config, beside.long_texts, positions),
         by_sums_(builder, weights, config, positions),
@@ -41,7 +41,7 @@ class Stack {
     Encoder out;
     out.base = base_;
     builder_.enter(beside_.phase);
-    int32_t x = embeddings(positions_, &out);
+    int32_t x = import_embeddings(builder_, weights_, config_, beside_, modules_, side_, positions_, &out);
     entities_.embed();
     long_.begin();
     if (family_.has(Slot::kDistances)) scores_.distance_bias = distance_bias();
@@ -72,177 +72,13 @@ class Stack {
   }
 
  private:
-  /// The first `keep` of a table's rows, without the first `skip`.
-  int32_t table(Slot slot, uint32_t rows, uint32_t skip, uint32_t keep) {
-    const std::string name = family_.name(slot);
-    const uint32_t width = extent_of(config_, axes_of(family_, slot).columns);
-    Values values = weights_.encoder(name, {rows, width}, skip + keep);
-    if (!values.values.empty())
-      values.values.erase(values.values.begin(),
-                          values.values.begin() + static_cast<std::ptrdiff_t>(size_t{skip} * width));
-    return builder_.embedding(base_ + name, keep, width, std::move(values));
-  }
-  int32_t table(Slot slot, uint32_t rows) { return table(slot, rows, 0, rows); }
-
-  /// A vector of the encoder; the same one where layers name the same tensor.
-  int32_t vector(const std::string& name, uint32_t width) {
-    const auto made = made_.find(name);
-    if (made != made_.end()) return made->second;
-    return keep(name, weights_.encoder(name, {width}));
-  }
-  int32_t keep(const std::string& name, Values values) {
-    const int32_t index = builder_.vector(base_ + name, std::move(values));
-    made_.emplace(name, index);
-    return index;
-  }
-  /// The factors of a norm.
-  Values gammas(const std::string& name, uint32_t width) {
-    Values values = weights_.encoder(name, {width});
-    if (!family_.block.gammas_less_one) return values;
-    for (float& value : values.values) value += 1;
-    return values;
-  }
-
-  /// A module that this model has without a bias.
-  bool lacks_bias(const std::string& name) const {
-    return family_.block.optional_biases && !weights_.has_encoder(name + ".bias");
-  }
-  int32_t bias_of(const std::string& name, uint32_t width) {
-    return lacks_bias(name) ? kAbsent : vector(name + ".bias", width);
-  }
-
-  EpilogueSpec norm(const std::string& name, uint32_t width) {
-    EpilogueSpec epilogue;
-    epilogue.norm = family_.block.affine_norms ? fb::NormKind::affine
-                    : family_.block.rms_norms  ? fb::NormKind::rms
-                                               : fb::NormKind::layer;
-    const auto made = made_.find(name + ".weight");
-    epilogue.gamma = made != made_.end() ? made->second : keep(name + ".weight", gammas(name + ".weight", width));
-    epilogue.beta = family_.block.rms_norms ? kAbsent : bias_of(name, width);
-    epilogue.epsilon = config_.epsilon;
-    return epilogue;
-  }
-
   EpilogueSpec last_norm(const std::string& name) {
-    EpilogueSpec epilogue = norm(name, config_.hidden);
+    EpilogueSpec epilogue = modules_.norm(name, config_.hidden);
     if (beside_.last_scale == 1) return epilogue;
-    Values gamma = gammas(name + ".weight", config_.hidden);
+    Values gamma = modules_.gammas(name + ".weight", config_.hidden);
     for (float& value : gamma.values) value *= beside_.last_scale;
     epilogue.gamma = builder_.vector(base_ + name + ".scaled", std::move(gamma));
     return epilogue;
-  }
-
-  /// The table of words, which an encoder and its decoder may share.
-  int32_t words(std::string* tensor) {
-    const char* own = family_.own_words;
-    const std::string name = own != nullptr && weights_.has_encoder(own) ? own : family_.name(Slot::kWords);
-    *tensor = name;
-    Values values = weights_.encoder(name, {config_.vocabulary, config_.embedding});
-    const int32_t shared = beside_.source == nullptr ? kAbsent : beside_.source->word_embeddings;
-    if (shared != kAbsent && builder_.holds(shared, values)) return shared;
-    return builder_.embedding(base_ + name, config_.vocabulary, config_.embedding, std::move(values));
-  }
-
-  /// Rows of places, as the file has them or as the settings say; a decoder's are its encoder's where they are the same.
-  int32_t sinusoid_table(uint32_t positions) {
-    const std::string name = family_.name(Slot::kPositions);
-    if (weights_.has_encoder(name)) {
-      return own_or_shared(
-          base_ + name, positions,
-          weights_.encoder(name, {config_.first_position + config_.positions, config_.embedding}, positions));
-    }
-    const uint32_t in_front = family_.settings.positions_in_front;  // the rows of tokens that fill up
-    const bool halves = family_.settings.sinusoids == Settings::Sinusoids::kHalves;
-    Values values;
-    values.values = halves ? precise_sinusoids(positions, config_.embedding)
-                           : stepped_sinusoids(positions + in_front, config_.embedding);
-    if (!halves) {
-      values.values.erase(values.values.begin(),
-                          values.values.begin() + static_cast<std::ptrdiff_t>(size_t{in_front} * config_.embedding));
-    }
-    return own_or_shared(side_ + "sinusoids", positions, std::move(values));
-  }
-  int32_t own_or_shared(const std::string& name, uint32_t positions, Values values) {
-    const int32_t shared = beside_.source == nullptr ? kAbsent : beside_.source->sinusoids;
-    if (shared != kAbsent && builder_.holds(shared, values)) return shared;
-    return builder_.table(name, positions, config_.embedding, std::move(values));
-  }
-
-  int32_t embeddings(uint32_t positions, Encoder* out) {
-    builder_.enter(fb::Part::embeddings);
-    if (family_.block.patches) {
-      const bool normed = family_.has(Slot::kEmbeddingNorm);
-      return embed_patches(builder_, weights_, config_, base_,
-                           normed ? norm(family_.name(Slot::kEmbeddingNorm), config_.hidden) : EpilogueSpec{});
-    }
-    // The order of addition is transformers'.
-    std::vector<EmbedSpec> tables;
-    const bool of_source = beside_.phase == fb::Phase::source;
-    builder_.input(beside_.source == nullptr ? "input_ids" : "decoder_input_ids",
-                   of_source ? fb::InputKind::source_ids : fb::InputKind::ids, config_.vocabulary);
-    if (!config_.clusters.empty()) return embed_clusters(builder_, weights_, config_, base_, out);
-    const bool words_apart = family_.block.bottlenecks && config_.projects;
-    if (config_.embedding_rank == 0 && !words_apart) {
-      out->word_embeddings = words(&out->words);
-      tables.push_back({out->word_embeddings, fb::IndexSource::ids, config_.embedding_factor});
-    }
-    if (config_.segments != 0 && !family_.has(Slot::kSegments)) {
-      builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
-    } else if (config_.segments == 1 && family_.settings.lone_segment) {
-      tables.push_back({table(Slot::kSegments, 1), fb::IndexSource::zero});
-    } else if (config_.segments != 0) {
-      tables.push_back({table(Slot::kSegments, config_.segment_rows, config_.first_segment, config_.segments),
-                        fb::IndexSource::segments});
-      builder_.input("token_type_ids", fb::InputKind::segments, config_.segments);
-    }
-    const bool sinusoids = family_.settings.sinusoids != Settings::Sinusoids::kNone;
-    if (config_.position_table && !sinusoids) {
-      tables.push_back(
-          {table(Slot::kPositions, config_.first_position + config_.positions, config_.first_position, positions),
-           fb::IndexSource::positions});
-    }
-    if (sinusoids) {
-      out->sinusoids = sinusoid_table(positions);
-      tables.push_back({out->sinusoids, fb::IndexSource::positions});
-    }
-    if (config_.task_types != 0) {
-      tables.push_back({table(Slot::kTaskTypes, config_.task_types, 0, 1), fb::IndexSource::zero});
-    }
-    if (words_apart) return widened(tables);
-    if (config_.embedding_rank != 0) return factorised(tables);
-    if (!family_.has(Slot::kEmbeddingNorm)) return builder_.embed(side_ + "embeddings", tables, {});
-    if (family_.block.sums_projected && config_.projects) return projected(tables);
-    if (family_.block.words_normed) {
-      EpilogueSpec words;
-      words.residual = builder_.embed(side_ + "embeddings.words", {tables.front()},
-                                      norm(family_.name(Slot::kEmbeddingNorm), config_.embedding));
-      return builder_.embed(side_ + "embeddings", {tables.begin() + 1, tables.end()}, words);
-    }
-    const int32_t sum =
-        builder_.embed(side_ + "embeddings", tables, norm(family_.name(Slot::kEmbeddingNorm), config_.embedding));
-    return config_.projects ? dense(family_.name(Slot::kEmbeddingProjection), sum, config_.hidden, {}) : sum;
-  }
-
-  /// Factors: narrow rows, and a matrix that widens them (ALBERT's first half, arXiv 1909.11942).
-  int32_t factorised(const std::vector<EmbedSpec>& others) {
-    const uint32_t rank = config_.embedding_rank;
-    const std::string words = family_.name(Slot::kWords);
-    const int32_t narrow = builder_.embedding(base_ + words, config_.vocabulary, rank,
-                                              weights_.encoder(words, {config_.vocabulary, rank}));
-    const int32_t rows = builder_.embed(side_ + "embeddings.words", {{narrow, fb::IndexSource::ids}}, {});
-    EpilogueSpec epilogue = norm(family_.name(Slot::kEmbeddingNorm), config_.hidden);
-    epilogue.residual = builder_.embed(side_ + "embeddings.positions", others, {});
-    return dense(family_.name(Slot::kFactorProjection), rows, config_.hidden, epilogue);
-  }
-
-  /// Narrow sums, and a matrix that widens them before their norm.
-  int32_t projected(const std::vector<EmbedSpec>& tables) {
-    const std::string name = family_.name(Slot::kEmbeddingProjection) + std::string(".weight");
-    const uint32_t width = config_.embedding, hidden = config_.hidden;
-    const int32_t sum = builder_.embed(side_ + "embeddings", tables, {});
-    const int32_t widens = builder_.linear_weight(base_ + name, hidden, width, weights_.encoder(name, {hidden, width}));
-    return builder_.linear(base_ + family_.name(Slot::kEmbeddingProjection), sum, widens, kAbsent,
-                           norm(family_.name(Slot::kEmbeddingNorm), hidden));
   }
 
   /// What a convolution over the tokens of `x` adds to `sum`.
@@ -257,61 +93,11 @@ class Stack {
     }
     weight.values = std::move(by_token);
     const int32_t matrix = builder_.linear_weight(base_ + name + ".weight", hidden, count * hidden, std::move(weight));
-    EpilogueSpec added = norm(family_.name(Slot::kConvolutionNorm), hidden);
+    EpilogueSpec added = modules_.norm(family_.name(Slot::kConvolutionNorm), hidden);
     added.activation = config_.convolution_activation;
     added.residual = sum;
     const int32_t tokens = builder_.unfold(base_ + name + ".tokens", x, count / 2, count / 2);
-    return builder_.linear(base_ + name, tokens, matrix, bias_of(name, hidden), added);
-  }
-
-  /// Narrow words, or three neighbours of them, and a matrix that widens them to the columns of the other tables.
-  int32_t widened(const std::vector<EmbedSpec>& others) {
-    const std::string name = family_.name(Slot::kEmbeddingProjection), words = family_.name(Slot::kWords);
-    const uint32_t width = config_.embedding, hidden = config_.hidden;
-    Values rows = weights_.encoder(words, {config_.vocabulary, width});
-    // Behind the last token's row, and in front of the first one's, stands one of zeros.
-    if (config_.trigrams && !rows.values.empty()) rows.values.resize(rows.values.size() + width);
-    const uint32_t count = config_.vocabulary + (config_.trigrams ? 1 : 0);
-    const int32_t table = builder_.embedding(base_ + words, count, width, std::move(rows));
-    EpilogueSpec epilogue;
-    epilogue.residual = builder_.embed(side_ + "embeddings.places", others, {});
-    const auto normed = [&] {
-      EpilogueSpec last = norm(family_.name(Slot::kEmbeddingNorm), hidden);
-      last.residual = epilogue.residual;
-      return last;
-    };
-    if (!config_.trigrams) {
-      const int32_t x = builder_.embed(side_ + "embeddings.words", {{table, fb::IndexSource::ids}}, {});
-      return dense(name, x, hidden, normed());
-    }
-    const Values weight = weights_.encoder(name + ".weight", {hidden, 3 * width});
-    struct Part {
-      const char* name;
-      fb::IndexSource source;
-    };
-    constexpr Part kParts[] = {
-        {".next", fb::IndexSource::next}, {".self", fb::IndexSource::ids}, {".previous", fb::IndexSource::previous}};
-    for (uint32_t i = 0; i < 3; ++i) {
-      const std::string op = base_ + name + kParts[i].name;
-      const int32_t x = builder_.embed(side_ + "embeddings.words" + kParts[i].name, {{table, kParts[i].source}}, {});
-      const int32_t columns =
-          builder_.linear_weight(op + ".weight", hidden, width, keep_columns(weight, i * width, width));
-      const int32_t bias = i == 1 ? bias_of(name, hidden) : kAbsent;
-      epilogue.residual = builder_.linear(op, x, columns, bias, i == 2 ? normed() : epilogue);
-    }
-    return epilogue.residual;
-  }
-  /// Of a matrix of three such parts.
-  static Values keep_columns(const Values& from, uint32_t first, uint32_t count) {
-    Values kept;
-    kept.source = from.source;
-    kept.source_type = from.source_type;
-    kept.source_bytes = from.source_bytes / 3;
-    for (size_t at = first; at < from.values.size(); at += size_t{3} * count) {
-      const auto begin = from.values.begin() + static_cast<std::ptrdiff_t>(at);
-      kept.values.insert(kept.values.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
-    }
-    return kept;
+    return builder_.linear(base_ + name, tokens, matrix, modules_.bias_of(name, hidden), added);
   }
 
   /// Each distance with its bucket's bias.
@@ -332,16 +118,6 @@ class Stack {
     values.values = alibi_slopes(config_.heads);
     builder_.enter(fb::Part::attention);
     return builder_.vector(base_ + "slopes", std::move(values));
-  }
-
-  int32_t matrix(const std::string& name, uint32_t rows, uint32_t columns, Values values) {
-    return builder_.linear_weight(base_ + name, rows, columns, std::move(values));
-  }
-
-  int32_t dense(const std::string& name, int32_t x, uint32_t out, const EpilogueSpec& epilogue) {
-    const uint32_t in = builder_.width(x);
-    const int32_t weight = matrix(name + ".weight", out, in, weights_.encoder(name + ".weight", {out, in}));
-    return builder_.linear(base_ + name, x, weight, bias_of(name, out), epilogue);
   }
 
   /// Rows of a module's weight or bias as the graph has them: those of queries and keys in the order in which they are turned, those of
@@ -378,18 +154,15 @@ class Stack {
     for (const auto& [source, rows] : sources) out += rows;
     const std::string part = plain_name(family_, slot), prefix = layer_prefix(config_, layer), name = prefix + part;
     const std::string op = graph_name(config_, layer, slot);
-    const auto same = made_.find(name + ".weight");
-    if (same != made_.end()) {
-      const auto bias = made_.find(name + ".bias");
-      return builder_.linear(op, x, same->second, bias == made_.end() ? kAbsent : bias->second, epilogue);
-    }
+    const int32_t same = modules_.made_of(name + ".weight");
+    if (same != kAbsent) return builder_.linear(op, x, same, modules_.made_of(name + ".bias"), epilogue);
     std::vector<Values> weights, biases;
     bool biased = false;
     for (const auto& [source, rows] : sources) {
       const std::string stored = prefix + family_.name(source);
       weights.push_back(fitted(layer, source, weights_.encoder(stored + ".weight", {rows, in}), in));
       Values bias;
-      if (lacks_bias(stored)) {
+      if (modules_.lacks_bias(stored)) {
         bias.values.assign(rows, 0.0F);
       } else {
         bias = fitted(layer, source, weights_.encoder(stored + ".bias", {rows}), 1);
@@ -404,14 +177,14 @@ class Stack {
       biases.push_back(std::move(bias));
     }
     Values values = concatenate(std::move(weights));
-    const auto owner = made_.find(layer_prefix(config_, config_.widths.shared[layer]) + part + ".weight");
-    const int32_t weight = owner != made_.end() && builder_.holds(owner->second, values)
-                               ? owner->second
-                               : matrix(name + ".weight", out, in, std::move(values));
-    made_.emplace(name + ".weight", weight);
+    const int32_t owner = modules_.made_of(layer_prefix(config_, config_.widths.shared[layer]) + part + ".weight");
+    const int32_t weight = owner != kAbsent && builder_.holds(owner, values)
+                               ? owner
+                               : modules_.matrix(name + ".weight", out, in, std::move(values));
+    modules_.remember(name + ".weight", weight);
     if (!biased) return builder_.linear(op, x, weight, kAbsent, epilogue);
     const int32_t bias = builder_.vector(base_ + name + ".bias", concatenate(std::move(biases)));
-    made_.emplace(name + ".bias", bias);
+    modules_.remember(name + ".bias", bias);
     return builder_.linear(op, x, weight, bias, epilogue);
   }
 
@@ -496,14 +269,15 @@ class Stack {
       biases.push_back(std::move(zeros));
       biases.push_back(weights_.encoder(prefix + family_.name(Slot::kValueBias), {columns}));
       bias = builder_.vector(op + ".bias", concatenate(std::move(biases)));
-    } else if (!lacks_bias(name)) {
+    } else if (!modules_.lacks_bias(name)) {
       bias = builder_.vector(op + ".bias", apart(weights_.encoder(name + ".bias", {all}), 1));
     }
     return builder_.linear(op, x, builder_.linear_weight(op + ".weight", all, in, std::move(weight)), bias, {});
   }
 
   EpilogueSpec layer_norm(uint32_t layer, Slot slot) {
-    return norm(layer_prefix(config_, layer) + family_.name(slot), extent_of(config_, axes_of(family_, slot).rows));
+    return modules_.norm(layer_prefix(config_, layer) + family_.name(slot),
+                         extent_of(config_, axes_of(family_, slot).rows));
   }
 
   /// What the part of a layer that `slot` norms reads, where norms stand in front.
@@ -608,10 +382,10 @@ class Stack {
     for (const Slot slot : {Slot::kQueryNorm, Slot::kKeyNorm}) {
       const uint32_t count = each ? config_.head_width : slot == Slot::kQueryNorm ? columns : key_columns;
       const std::string name = layer_prefix(config_, i) + family_.name(slot);
-      rows.push_back(gammas(name + ".weight", count));
+      rows.push_back(modules_.gammas(name + ".weight", count));
       Values none;
       none.values.assign(count, 0.0F);
-      const bool bare = family_.block.rms_norms || lacks_bias(name);
+      const bool bare = family_.block.rms_norms || modules_.lacks_bias(name);
       rows.push_back(bare ? none : weights_.encoder(name + ".bias", {count}));
     }
     for (Values& row : rows) {
@@ -623,8 +397,8 @@ class Stack {
   /// `x` behind the bottleneck in front of layer i.
   int32_t narrowed(uint32_t i, int32_t x) {
     if (!config_.bottlenecks) return x;
-    return dense(layer_prefix(config_, i) + family_.name(Slot::kNarrow), x, config_.inner,
-                 layer_norm(i, Slot::kNarrowNorm));
+    return modules_.dense(layer_prefix(config_, i) + family_.name(Slot::kNarrow), x, config_.inner,
+                          layer_norm(i, Slot::kNarrowNorm));
   }
 
   /// Queries, keys and values of layer i where queries and keys have a bottleneck of their own. It is linear, norm included: its
@@ -679,10 +453,10 @@ class Stack {
     for (uint32_t k = 0; k + 1 < config_.feed_forwards; ++k) {
       EpilogueSpec activated;
       activated.activation = config_.activation;
-      const int32_t wide = dense(name(Slot::kStackUp, k), x, width, activated);
-      EpilogueSpec added = norm(name(Slot::kStackDownNorm, k), config_.inner);
+      const int32_t wide = modules_.dense(name(Slot::kStackUp, k), x, width, activated);
+      EpilogueSpec added = modules_.norm(name(Slot::kStackDownNorm, k), config_.inner);
       added.residual = x;
-      x = dense(name(Slot::kStackDown, k), wide, config_.inner, added);
+      x = modules_.dense(name(Slot::kStackDown, k), wide, config_.inner, added);
     }
     return x;
   }
@@ -716,13 +490,14 @@ class Stack {
     if (!config_.bottlenecks) return x;
     EpilogueSpec widens = layer_norm(i, Slot::kWidenNorm);
     widens.residual = outer;
-    return dense(layer_prefix(config_, i) + family_.name(Slot::kWiden), x, config_.hidden, widens);
+    return modules_.dense(layer_prefix(config_, i) + family_.name(Slot::kWiden), x, config_.hidden, widens);
   }
 
   Builder& builder_;
   Weights& weights_;
   const EncoderConfig& config_;
   const Beside& beside_;
+  Modules modules_;
   EntityRows entities_;
   LongAttention long_;
   LinearAttention by_sums_;
@@ -734,7 +509,6 @@ class Stack {
   int32_t rotary_ = kAbsent;    // angles of the layer's queries and keys
   int32_t attended_ = kAbsent;  // what the layer's attention reads
   std::vector<std::pair<Rotary, int32_t>> angles_;
-  std::map<std::string, int32_t> made_;  // constants by the names of their tensors
 };
 
 }  // namespace
