@@ -414,7 +414,7 @@ void Draft::put_settings() {
   put(settings.positions, config_.first_position + config_.positions - settings.positions_in_front);
   // Fewer positions have the same places.
   if (config_.relative.most != 0) json["max_relative_positions"] = config_.relative.most;
-  if (settings.window.key != nullptr) {
+  if (settings.window.key != nullptr && !config_.places.empty()) {
     json["layer_types"] = Json::array();
     for (const LayerPlaces& places : config_.places) {
       json["layer_types"].push_back(places.sees_all ? "full_attention" : "sliding_attention");

@@ -55,7 +55,14 @@ class Student(CommandTest):
         self.ok("translate", self.directory / "out.bantam", "the cat runs")
 
     def test_decoders_lose_layers(self):
-        for name in ("gpt2-text", "llama-generate", "gemma-generate", "qwen3-generate", "gpt-neox-generate"):
+        for name in (
+            "gpt2-text",
+            "gpt3-generate",
+            "llama-generate",
+            "gemma-generate",
+            "qwen3-generate",
+            "gpt-neox-generate",
+        ):
             target = self.directory / name
             report = self.line("student", GOLDEN / name, "--layers", "first:1", "-o", target, "--json")
             self.assertEqual(report["after"]["layers"], 1)

@@ -126,15 +126,6 @@ void refuse_model_type(const Fields& config, const std::string& model_type) {
                         all_model_types()));
 }
 
-/// `key`, or what this file has in its place.
-const char* key_in(const Fields& config, const Settings& settings, const char* key) {
-  if (key == nullptr || config.has(key)) return key;
-  for (const auto& [other, known] : settings.synonyms) {
-    if (std::string_view(known) == key && config.has(other)) return other;
-  }
-  return key;
-}
-
 /// The position table may begin with rows that no token has.
 void read_positions(const Fields& config, EncoderConfig& out) {
   const Settings& settings = out.family->settings;
@@ -151,10 +142,6 @@ void read_positions(const Fields& config, EncoderConfig& out) {
   }
   out.first_position = static_cast<uint32_t>(padding) + 1;
   out.positions -= out.first_position;
-}
-
-bool read_flag(const Fields& config, const Flag& flag) {
-  return flag.key == nullptr ? flag.otherwise : config.flag(flag.key, flag.otherwise);
 }
 
 /// UniLM's mask, and which rows of its segment table go with it.
@@ -350,6 +337,18 @@ void read_layers(const Fields& config, EncoderConfig& out) {
 fb::ActivationKind read_activation_name(const Fields& config, const std::string& key, const std::string& name);
 
 }  // namespace
+
+const char* key_in(const Fields& config, const Settings& settings, const char* key) {
+  if (key == nullptr || config.has(key)) return key;
+  for (const auto& [other, known] : settings.synonyms) {
+    if (std::string_view(known) == key && config.has(other)) return other;
+  }
+  return key;
+}
+
+bool read_flag(const Fields& config, const Flag& flag) {
+  return flag.key == nullptr ? flag.otherwise : config.flag(flag.key, flag.otherwise);
+}
 
 void require(const Fields& config, const std::vector<std::pair<const char*, const char*>>& settings) {
   for (const auto& [key, value] : settings) {

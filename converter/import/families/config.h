@@ -179,6 +179,10 @@ EncoderConfig read_encoder_config(const Fields& config);
 /// Of the encoder of an encoder-decoder (Family::source).
 EncoderConfig read_source_config(const Fields& config, const Family& family);
 
+/// `key`, or what this file has in its place (Settings::synonyms).
+const char* key_in(const Fields& config, const Settings& settings, const char* key);
+bool read_flag(const Fields& config, const Flag& flag);
+
 /// Adds a problem for each setting that has another value than here, where it is there.
 void require(const Fields& config, const std::vector<std::pair<const char*, const char*>>& settings);
 

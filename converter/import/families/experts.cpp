@@ -11,12 +11,8 @@ constexpr const char* kSparseStep = "decoder_sparse_step";
 constexpr const char* kDenseLayers = "mlp_only_layers";
 
 uint32_t read(const Fields& config, const Settings& settings, const Count& setting, uint32_t most) {
-  if (setting.key == nullptr) return setting.otherwise;
-  for (const auto& [other, known] : settings.synonyms) {
-    const bool stands_in = std::string_view(known) == setting.key && !config.has(setting.key) && config.has(other);
-    if (stands_in) return config.count(other, most);
-  }
-  return config.count(setting.key, most, setting.otherwise);
+  const char* key = key_in(config, settings, setting.key);
+  return key == nullptr ? setting.otherwise : config.count(key, most, setting.otherwise);
 }
 
 /// transformers' rule for Switch: where there are to be none, its second layer is one nevertheless.
@@ -53,11 +49,8 @@ void read_experts(const Fields& config, EncoderConfig& out) {
   experts.columns = settings.expert_columns.key == nullptr
                         ? out.intermediate
                         : read(config, settings, settings.expert_columns, kMostExpertColumns);
-  if (settings.expert_capacity.key != nullptr) {
-    experts.capacity = read(config, settings, settings.expert_capacity, kMostCapacity);
-  }
-  const Flag& of_one = settings.shares_of_one;
-  experts.shares_of_one = of_one.key == nullptr ? of_one.otherwise : config.flag(of_one.key, of_one.otherwise);
+  experts.capacity = read(config, settings, settings.expert_capacity, kMostCapacity);
+  experts.shares_of_one = read_flag(config, settings.shares_of_one);
   if (experts.top > experts.experts) {
     config.problem(ExitCode::kInvalid, settings.experts_of_token.key,
                    fmt::format("{} experts of a token are more than the {} of a layer", experts.top, experts.experts));
