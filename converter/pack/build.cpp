@@ -45,6 +45,8 @@ Built build_model(const Graph& graph, const TypeOptions& options, const Measured
     Graph& g = built.graph;
     run_pass(built, "choose types", [&] { choose_types(g, options); });
     if (options.small_plan()) run_pass(built, "split queries", [&] { split_queries(g); });
+    // Small plans never hold all rows that attention gives.
+    if (!options.small_plan()) run_pass(built, "pool early", [&] { pool_early(g); });
     run_pass(built, "quantize activations", [&] { quantize_activations(g, options.residual); });
     if (!measured.maxima.empty()) run_pass(built, "migrate outliers", [&] { migrate_outliers(g, measured.maxima); });
     run_pass(built, "choose sparse layers", [&] { choose_sparse(g, options); });

@@ -15,6 +15,10 @@ void merge_tied(Graph& graph);
 /// same bits, because a layer's outputs do not know of each other.
 void split_queries(Graph& graph);
 
+/// Lets layers in front of a pooled first or last token that nothing else reads compute that row alone. The same bits. Not where ops take
+/// tokens one by one.
+void pool_early(Graph& graph);
+
 /// Gives each Linear with i8 weights an i8 input: outputs[1] of the producer. SplitHeads behind an i8 Linear,
 /// and its Attention, become i8. With `residual` i8, residuals and pooling too read the i8 form of what an op with a
 /// residual wrote. f32 outputs that nobody reads any more become -1. outputs has two entries for every op but SplitHeads

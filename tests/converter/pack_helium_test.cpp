@@ -109,9 +109,9 @@ TEST(HeliumRows, HoldWeightsOfTheIntegerOnlyForm) {
   EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)), 0);
 }
 
-/// A classifier of which 85 % of the blocks of four are 0; only its last layers have many inputs.
+/// A classifier of texts and words of which 85 % of the blocks of four are 0; only layers' last parts have many inputs.
 FileBytes sparse_file(Sparse sparse, PrunePattern pattern = PrunePattern::k1x4) {
-  Graph graph = fixture::bert_graph({2, 40, 5, 520, 211, 3});
+  Graph graph = fixture::bert_graph({2, 40, 5, 520, 211, 3, false, 64, 70});
   PruneOptions prune_most;
   prune_most.share = 0.85;
   prune_most.scope = PruneScope::kUniform;

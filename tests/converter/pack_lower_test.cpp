@@ -103,6 +103,53 @@ TEST(Lower, TheTwoHalvesOfALayerHoldItsWeights) {
   for (const auto& any : graph.model.tensors) EXPECT_NE(any->name, "layer.1.qkv.weight");
 }
 
+/// Rows of what each op of the last layer behind its attention writes, and of the layer before it.
+TEST(Lower, OfAPooledTokensLayersOnlyItsRowIsComputed) {
+  Graph graph = fixture::bert_graph({});
+  pool_early(graph);
+  const auto rows_of = [&](const char* name) {
+    return tensor(graph, op(graph, name).outputs[0]).shape.front().symbol();
+  };
+  for (const char* name : {"layer.1.out", "layer.1.ffn1", "layer.1.ffn2", "pooler"}) {
+    EXPECT_EQ(rows_of(name), kSequences) << name;
+  }
+  for (const char* name : {"layer.0.ffn2", "layer.1.qkv", "layer.1.attention"}) {
+    EXPECT_EQ(rows_of(name), kTokens) << name;
+  }
+  // What attention gives and what is added to it are pooled instead, once each.
+  size_t pools = 0;
+  for (const auto& any : main_subgraph(graph).ops) pools += any->attributes.type == fb::OpAttributes::Pool ? 1U : 0U;
+  EXPECT_EQ(pools, 2u);
+  EXPECT_EQ(op(graph, "layer.1.out").inputs[0], op(graph, "layer.1.attention.first").outputs[0]);
+  EXPECT_EQ(epilogue_of(op(graph, "layer.1.out")).residual, op(graph, "layer.0.ffn2.first").outputs[0]);
+  EXPECT_EQ(epilogue_of(op(graph, "layer.1.ffn2")).residual, op(graph, "layer.1.out").outputs[0]);
+  EXPECT_EQ(op(graph, "pooler").inputs[0], op(graph, "layer.1.ffn2").outputs[0]);
+  // Ops stand behind what they read.
+  std::set<int32_t> made;
+  for (const auto& any : main_subgraph(graph).ops) {
+    for_each_read(*any, [&](int32_t t) { EXPECT_TRUE(is_constant(graph, t) || made.count(t) != 0) << any->name; });
+    for_each_write(*any, [&](int32_t t) { made.insert(t); });
+  }
+}
+
+TEST(Lower, RowsThatOthersReadAreComputed) {
+  fixture::Shape shape;
+  shape.tags = 70;
+  Graph graph = fixture::bert_graph(shape);
+  pool_early(graph);
+  EXPECT_EQ(op(graph, "first").inputs[0], op(graph, "layer.1.ffn2").outputs[0]);
+  EXPECT_EQ(tensor(graph, op(graph, "layer.1.ffn2").outputs[0]).shape.front().symbol(), kTokens);
+  // A mean is of all rows, and so is the greatest of each column.
+  for (const fb::PoolKind kind : {fb::PoolKind::mean, fb::PoolKind::max, fb::PoolKind::sum}) {
+    Graph other = fixture::bert_graph({});
+    for (auto& any : main_subgraph(other).ops) {
+      if (any->name == "first") any->attributes.AsPool()->kind = kind;
+    }
+    pool_early(other);
+    EXPECT_EQ(tensor(other, op(other, "layer.1.ffn2").outputs[0]).shape.front().symbol(), kTokens);
+  }
+}
+
 TEST(Lower, AnInt8ResidualIsTheOnlyThingThatLivesBesideKeysAndValues) {
   fixture::Shape shape;
   shape.tags = 70;

@@ -1,0 +1,160 @@
+// Pooling before layers. A vector, or labels, of a text's first or last token read one row of the last layer: what stands between its
+// attention and them is computed for that row alone. Each row's bits are as before, since these ops know of no other row.
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "graph/access.h"
+#include "graph/builder.h"
+#include "pack/lower.h"
+
+namespace bantam::convert {
+namespace {
+
+bool is_plain(const EpilogueSpec& epilogue) {
+  return epilogue.activation == fb::ActivationKind::none && epilogue.gate < 0 && epilogue.residual < 0 &&
+         epilogue.norm == fb::NormKind::none;
+}
+
+class EarlyPools {
+ public:
+  explicit EarlyPools(Graph& graph) : graph_(graph), ops_(main_subgraph(graph).ops) {}
+
+  void run() {
+    while (move_one()) sort();
+  }
+
+ private:
+  using Op = std::unique_ptr<fb::OpT>;
+
+  bool takes_one_row(const fb::OpT& op) const {
+    if (op.attributes.type != fb::OpAttributes::Pool || phase_of(op) != fb::Phase::main) return false;
+    const fb::PoolT& pool = *op.attributes.AsPool();
+    const bool one = pool.kind == fb::PoolKind::first || pool.kind == fb::PoolKind::last;
+    return one && !pool.l2 && pool.skip_last.empty() && is_plain(epilogue_of(op));
+  }
+
+  /// A row of it is made of the same row of what it reads.
+  static bool is_row_by_row(const fb::OpT& op) {
+    return op.attributes.type == fb::OpAttributes::Linear || op.attributes.type == fb::OpAttributes::Row;
+  }
+
+  bool has_rows_of_tokens(int32_t index) const {
+    const fb::TensorT& t = tensor(graph_, index);
+    return !is_constant(graph_, index) && !is_state(t) && t.shape.front().symbol() == kTokens;
+  }
+
+  static std::vector<int32_t> rows_read(const fb::OpT& op) {
+    const EpilogueSpec epilogue = epilogue_of(op);
+    std::vector<int32_t> read = {op.inputs[0]};
+    for (const int32_t more : {epilogue.residual, epilogue.gate}) {
+      if (more >= 0 && std::find(read.begin(), read.end(), more) == read.end()) read.push_back(more);
+    }
+    return read;
+  }
+
+  /// How many ops read it, and outputs are it.
+  size_t readers(int32_t index) const {
+    size_t count = 0;
+    for (const Op& op : ops_) {
+      bool reads = false;
+      for_each_read(*op, [&](int32_t read) { reads = reads || read == index; });
+      count += reads ? 1U : 0U;
+    }
+    for (const auto& output : graph_.model.outputs) count += output->tensor == index ? 1U : 0U;
+    return count;
+  }
+
+  bool move_one() {
+    const std::vector<int32_t> producer = producers(graph_);
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      if (!takes_one_row(*ops_[i])) continue;
+      const int32_t pooled = ops_[i]->inputs[0], from = producer[static_cast<size_t>(pooled)];
+      if (from < 0 || !is_row_by_row(*ops_[static_cast<size_t>(from)])) continue;
+      const std::vector<int32_t> read = rows_read(*ops_[static_cast<size_t>(from)]);
+      const auto is_fit = [this](int32_t index) { return has_rows_of_tokens(index); };
+      if (readers(pooled) != 1 || !has_rows_of_tokens(pooled) || !std::all_of(read.begin(), read.end(), is_fit)) {
+        continue;
+      }
+      move(i, static_cast<size_t>(from), read);
+      return true;
+    }
+    return false;
+  }
+
+  /// Lets op number `layer` read pooled rows, and what reads op number `pool` read the layer's.
+  void move(size_t pool, size_t layer, const std::vector<int32_t>& read) {
+    const fb::OpT before(*ops_[pool]);
+    std::map<int32_t, int32_t> rows;
+    for (const int32_t index : read) rows[index] = pooled_of(index, before);
+    for_each_read(*ops_[layer], [&](int32_t& index) {
+      const auto found = rows.find(index);
+      if (found != rows.end()) index = found->second;
+    });
+    const int32_t whole = before.inputs[0], gone = before.outputs[0];
+    fb::TensorT& kept = tensor(graph_, whole);
+    kept.shape.front() = tensor(graph_, gone).shape.front();
+    kept.role = tensor(graph_, gone).role;
+    ops_.erase(ops_.begin() + static_cast<std::ptrdiff_t>(pool));
+    for (const Op& op : ops_) {
+      for_each_read(*op, [&](int32_t& index) { index = index == gone ? whole : index; });
+    }
+    for (const auto& output : graph_.model.outputs) output->tensor = output->tensor == gone ? whole : output->tensor;
+  }
+
+  /// The rows that `like` would take of `index`; another pool may have them.
+  int32_t pooled_of(int32_t index, const fb::OpT& like) {
+    const fb::PoolKind kind = like.attributes.AsPool()->kind;
+    for (const Op& op : ops_) {
+      if (takes_one_row(*op) && op->inputs[0] == index && op->attributes.AsPool()->kind == kind) return op->outputs[0];
+    }
+    fb::TensorT rows(tensor(graph_, index));
+    rows.name += kind == fb::PoolKind::first ? ".first" : ".last";
+    rows.shape.front() = tensor(graph_, like.outputs[0]).shape.front();
+    rows.role = fb::Role::activation;
+    auto op = std::make_unique<fb::OpT>(like);
+    op->name = rows.name;
+    op->inputs = {index};
+    op->outputs = {add_tensor(graph_, std::move(rows)), kAbsent};
+    ops_.push_back(std::move(op));
+    return ops_.back()->outputs[0];
+  }
+
+  /// Each op behind those that it reads, otherwise in their order.
+  void sort() {
+    std::vector<Op> sorted;
+    std::vector<bool> made(graph_.model.tensors.size(), true);
+    for (const Op& op : ops_) {
+      for_each_write(*op, [&](int32_t index) { made[static_cast<size_t>(index)] = false; });
+    }
+    while (!ops_.empty()) {
+      const auto next = std::find_if(ops_.begin(), ops_.end(), [&](const Op& op) {
+        bool ready = true;
+        for_each_read(*op, [&](int32_t index) { ready = ready && made[static_cast<size_t>(index)]; });
+        return ready;
+      });
+      if (next == ops_.end()) throw std::logic_error("pool_early: a graph goes round");
+      for_each_write(**next, [&](int32_t index) { made[static_cast<size_t>(index)] = true; });
+      sorted.push_back(std::move(*next));
+      ops_.erase(next);
+    }
+    ops_ = std::move(sorted);
+  }
+
+  Graph& graph_;
+  std::vector<Op>& ops_;
+};
+
+}  // namespace
+
+void pool_early(Graph& graph) {
+  const std::vector<bool> by_tokens = ops_by_tokens(graph);
+  if (std::find(by_tokens.begin(), by_tokens.end(), true) != by_tokens.end())
+    return;  // their order is not that of a graph
+  EarlyPools(graph).run();
+  remove_unused_tensors(graph);
+}
+
+}  // namespace bantam::convert
