@@ -73,10 +73,17 @@ LateInteraction::Side resolve(const TokenVectorSettings::Side& side, bool insert
   return out;
 }
 
-void hide(Graph& graph, int32_t filler) {
+void hide(Graph& graph, int32_t filler, Problems& problems) {
   for (const auto& op : main_subgraph(graph).ops) {
     fb::AttentionT* attention = op->attributes.AsAttention();
     if (attention == nullptr) continue;
+    if (attention->mask >= fb::MaskKind::globals) {
+      problems.add(ExitCode::kUnsupported,
+                   op->name +
+                       ": attention to global tokens or to blocks sees the tokens that queries are filled up "
+                       "with; a model whose queries attend to them (attend_to_expansion_tokens) converts");
+      return;
+    }
     const bool window = attention->mask == fb::MaskKind::window;
     attention->mask = window ? fb::MaskKind::window_fillers : fb::MaskKind::fillers;
     attention->filler = filler;
@@ -103,7 +110,7 @@ void resolve_token_vectors(Graph& graph, const TokenVectorSettings& settings, Pr
       problems.add(ExitCode::kInvalid, fmt::format("the tokenizer has no {}, which queries are filled up with",
                                                    settings.filler.empty() ? "mask" : "token " + settings.filler));
     } else if (!settings.attends) {
-      hide(graph, out.filler);
+      hide(graph, out.filler, problems);
     }
   }
   std::vector<std::string> unknown;
