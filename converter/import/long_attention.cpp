@@ -1,6 +1,7 @@
 #include "import/long_attention.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -29,13 +30,12 @@ LongTexts long_texts_of(const Family& family, uint32_t parts, const std::string&
   LongTexts out;
   out.globals = usual_globals(parts);
   out.random_blocks = random_blocks;
-  const std::string name = family.model_types.front();
   if (random_blocks && !family.settings.blocks) {
-    throw Error(ExitCode::kUsage, fmt::format("--random-blocks: {} has no blocks of tokens; leave it out", name));
+    throw Error(ExitCode::kUsage, "--random-blocks: the model has no blocks of tokens; leave it out");
   }
   if (globals.empty()) return out;
   if (!family.has(Slot::kGlobalQuery)) {
-    throw Error(ExitCode::kUsage, fmt::format("--globals: {} has no global tokens; leave it out", name));
+    throw Error(ExitCode::kUsage, "--globals: the model has no global tokens; leave it out");
   }
   const std::vector<std::string> words = global_words();
   const auto found = std::find(words.begin(), words.end(), globals);

@@ -84,6 +84,13 @@ void hide(Graph& graph, int32_t filler, Problems& problems) {
     }
     fb::AttentionT* attention = op->attributes.AsAttention();
     if (attention == nullptr) continue;
+    if (attention->mask >= fb::MaskKind::globals) {
+      problems.add(ExitCode::kUnsupported,
+                   op->name +
+                       ": attention to global tokens or to blocks sees the tokens that queries are filled up "
+                       "with; a model whose queries attend to them (attend_to_expansion_tokens) converts");
+      return;
+    }
     const bool window = attention->mask == fb::MaskKind::window;
     attention->mask = window ? fb::MaskKind::window_fillers : fb::MaskKind::fillers;
     attention->filler = filler;

@@ -67,6 +67,15 @@ SCORES = (
 )
 
 
+# Of one family each: source, options, recipe.
+OF_FAMILIES = (
+    ("../clip", ("--tower", "text"), "weights=i8 tower=text"),
+    ("longformer-tag", (), "weights=i8"),
+    ("longformer-tag", ("--globals", "first"), "weights=i8 plan=small globals=first"),
+    ("big-bird-tag", ("--random-blocks", "7", "--plan", "fast"), "weights=i8 random-blocks=7"),
+)
+
+
 class Recipe(CommandTest):
     def recipe(self, *options, source="bert-joint"):
         target = self.directory / "out.bantam"
@@ -93,17 +102,18 @@ class Recipe(CommandTest):
         found = self.recipe("--entities", names, source="knowledge-ernie-typing")
         self.assertEqual(found, "weights=i8 entities=sha256:...")
 
-    def test_towers(self):
-        self.assertEqual(self.recipe("--tower", "text", source="../clip"), "weights=i8 tower=text")
+    def test_options_of_single_families(self):
+        for source, options, expected in OF_FAMILIES:
+            with self.subTest(source=source, options=options):
+                self.assertEqual(self.recipe(*options, source=source), expected)
 
     def test_no_option_is_forgotten(self):
         """A new option of convert belongs into one of the lists above."""
         text = self.ok("convert", "--help").decode()
         offered = set(re.findall(r"^ +(?:-\w,)?(--[\w-]+)", text, re.MULTILINE))
-        covered = {word for options, _ in DECIDING + SCORES for word in map(str, options) if word.startswith("--")}
-        self.assertEqual(
-            offered - covered - ELSEWHERE - OWN - {"--calibrate-scores", "--entities", "--shortlist", "--tower"}, set()
-        )
+        cases = [options for options, _ in DECIDING + SCORES] + [options for _, options, _ in OF_FAMILIES]
+        covered = {word for options in cases for word in map(str, options) if word.startswith("--")}
+        self.assertEqual(offered - covered - ELSEWHERE - OWN - {"--calibrate-scores", "--entities", "--shortlist"}, set())
 
 
 if __name__ == "__main__":

@@ -294,10 +294,10 @@ Bert random_bert(const BertShape& s, uint32_t seed) {
   }
   if (s.segment_keys) b.segment_keys = normal(random, s.hidden + s.heads, 0.3f);
   if (s.random != 0) {
-    // Some beyond short texts, some twice, some that are seen anyway.
+    // Some beyond short texts or any, some twice, some that are seen anyway.
     const uint32_t blocks = (s.positions + s.block - 1) / s.block;
     const uint32_t count = blocks * s.random * (s.blocks_by_head ? s.heads : 1);
-    for (uint32_t i = 0; i < count; ++i) b.random_blocks.push_back(static_cast<int32_t>(random() % blocks));
+    for (uint32_t i = 0; i < count; ++i) b.random_blocks.push_back(static_cast<int32_t>(random() % (blocks + 2)) - 1);
   }
   return b;
 }

@@ -1,0 +1,114 @@
+// What directories do not say of attention to long texts: tokens that the caller marks, random blocks that are drawn.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "golden/expected.h"
+#include "golden/same_bits.h"
+#include "golden/tiny.h"
+#include "import/long_attention.h"
+
+namespace bantam::golden {
+namespace {
+
+constexpr uint32_t kLongest = 80;
+
+std::vector<convert::Sample> long_samples(bool marks) {
+  std::vector<convert::Sample> all;
+  std::mt19937 random(11);
+  for (const uint32_t length : {1U, 16U, 31U, 47U, kLongest}) {
+    convert::Sample sample;
+    for (uint32_t i = 0; i < length; ++i) {
+      sample.ids.push_back(static_cast<int32_t>(5 + random() % 56));
+      if (marks) sample.marks.push_back(random() % 7 == 0 ? 1 : 0);
+    }
+    all.push_back(std::move(sample));
+  }
+  return all;
+}
+
+void expect_agreement(const convert::Graph& graph, bool marks) {
+  EXPECT_LE(compare(graph, fb::DType::f32, long_samples(marks)).largest, kLargestDifference);
+  EXPECT_GE(compare(graph, fb::DType::i8, long_samples(marks)).cosine(), kSmallestCosine);
+}
+
+testing::Ids batch_of(const std::vector<convert::Sample>& samples) {
+  testing::Ids all;
+  for (const convert::Sample& sample : samples) {
+    all.ids.insert(all.ids.end(), sample.ids.begin(), sample.ids.end());
+    all.marks.insert(all.marks.end(), sample.marks.begin(), sample.marks.end());
+    all.offsets.push_back(static_cast<uint32_t>(all.ids.size()));
+  }
+  return all;
+}
+
+TEST(LongTexts, MarkedTokensAreGlobal) {
+  for (const char* model : {"longformer-encoder", "longformer-dilated"}) {
+    convert::ImportOptions options;
+    options.globals = "marked";
+    const convert::Graph graph = convert::import_hugging_face(model_directory(model), options);
+    expect_agreement(graph, true);
+    for (const fb::DType type : {fb::DType::f32, fb::DType::i8}) {
+      convert::TypeOptions types;
+      types.weights = type;
+      expect_same_bits(convert::build(graph, types), batch_of(long_samples(true)));
+    }
+  }
+}
+
+TEST(LongTexts, RandomBlocksOfEachHeadAreSeen) {
+  for (const char* model : {"big-bird-tag", "big-bird-classify"}) {
+    convert::ImportOptions options;
+    options.random_blocks = 5;
+    const convert::Graph graph = convert::import_hugging_face(model_directory(model), options);
+    expect_agreement(graph, false);
+    expect_same_bits(convert::build(graph), batch_of(long_samples(false)));
+  }
+}
+
+/// Within the blocks that all texts have which are long enough, without those that are seen anyway, none twice.
+TEST(LongTexts, BlocksAreDrawnAsTransformersDrawsThem) {
+  constexpr uint32_t kHeads = 5, kBlocks = 40;
+  for (uint32_t random = 1; random <= 15; ++random) {
+    const std::vector<int32_t> list = convert::draw_blocks(random, kHeads, kBlocks, random);
+    ASSERT_EQ(list.size(), size_t{kHeads} * kBlocks * random);
+    EXPECT_NE(list, convert::draw_blocks(random + 1, kHeads, kBlocks, random));
+    std::set<std::vector<int32_t>> rows;
+    for (size_t row = 0; row < size_t{kHeads} * kBlocks; ++row) {
+      const auto first = list.begin() + static_cast<std::ptrdiff_t>(row * random);
+      const std::vector<int32_t> drawn(first, first + random);
+      EXPECT_EQ(std::set<int32_t>(drawn.begin(), drawn.end()).size(), random);
+      const auto own = static_cast<int32_t>(row % kBlocks);
+      for (const int32_t block : drawn) {
+        EXPECT_GE(block, 1);
+        EXPECT_LE(block, static_cast<int32_t>(2 * random + 3));
+        EXPECT_GT(std::abs(block - own), 1);
+      }
+      rows.insert(drawn);
+    }
+    EXPECT_GE(rows.size(), 5U);  // as many as one of five can be
+  }
+}
+
+TEST(LongTexts, OptionsOfOtherFamiliesAreRefused) {
+  convert::ImportOptions globals, random;
+  globals.globals = "first";
+  random.random_blocks = 0;
+  for (const auto& [model, options] : {std::pair("big-bird-tag", globals), std::pair("longformer-tag", random),
+                                       std::pair("t5-encoder", globals), std::pair("t5-encoder", random)}) {
+    try {
+      convert::import_hugging_face(model_directory(model), options);
+      ADD_FAILURE() << model << " was not refused";
+    } catch (const convert::Error& error) {
+      EXPECT_EQ(error.code(), convert::ExitCode::kUsage) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bantam::golden
