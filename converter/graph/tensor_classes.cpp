@@ -66,6 +66,9 @@ std::vector<std::string> tensor_classes(const Graph& graph) {
   for (const auto& op : main_subgraph(graph).ops) {
     for (const int32_t table : tables_of(*op)) name(table, "embeddings");
     for (const int32_t matrix : multiplied_by(*op)) name(matrix, class_of(tag_of(*op).part()));
+    if (op->attributes.type == fb::OpAttributes::KeySums) {  // sums by places, too
+      for (const size_t i : {size_t{1}, size_t{2}}) name(op->inputs[i], class_of(tag_of(*op).part()));
+    }
     for_each_read(*op, [&](int32_t t) { name(t, "norms and biases"); });
   }
   return classes;

@@ -27,6 +27,7 @@
 #include "base/error.h"
 #include "format/view.h"
 #include "graph/access.h"
+#include "graph/builder.h"
 
 namespace bantam::convert {
 namespace {
@@ -125,6 +126,16 @@ Placement place_in_order(const std::vector<Interval>& intervals, const std::vect
   return result;
 }
 
+namespace {
+
+bool sums_keys(const Graph& graph) {
+  const auto& ops = main_subgraph(graph).ops;
+  return std::any_of(ops.begin(), ops.end(),
+                     [](const auto& op) { return op->attributes.type == fb::OpAttributes::KeySums; });
+}
+
+}  // namespace
+
 Affine arena_size(const Graph& graph, const fb::TensorT& tensor) {
   Affine size(graph.model.symbols.size() + 1, 0);
   const fb::Dim& count = tensor.shape.front();
@@ -135,8 +146,10 @@ Affine arena_size(const Graph& graph, const fb::TensorT& tensor) {
   if (tensor.layout != fb::Layout::rows && tensor.layout != fb::Layout::head_rows && !pages) {
     throw Error(ExitCode::kInternal, "activation " + tensor.name + " has a layout of constants");
   }
-  const uint64_t row = row_bytes({tensor.type, tensor.layout, static_cast<uint32_t>(width(tensor)),
-                                  std::max(tensor.heads, 1u), tensor.scale_kind == fb::ScaleKind::fixed});
+  uint64_t row = row_bytes({tensor.type, tensor.layout, static_cast<uint32_t>(width(tensor)),
+                            std::max(tensor.heads, 1u), tensor.scale_kind == fb::ScaleKind::fixed});
+  // Sums over keys are hundreds of kilobytes a sequence: sessions take as many as there are, not 16 (session/layout.cpp).
+  if (count.symbol() == int32_t{kSequences} && sums_keys(graph)) row = round_up(row, 64);
   size[static_cast<size_t>(count.symbol()) + 1] = row;
   return size;
 }

@@ -36,9 +36,24 @@ bool attends_in_i8(const fb::Model& model) {
   return true;
 }
 
+/// Rows of sequences are large (sums over keys), and all that they displace lies at multiples of 64 bytes for any number of them: the
+/// converter has rounded them up.
+[[maybe_unused]] bool aligns_each_sequence(const fb::Model& model) {
+  constexpr uint32_t kOfSequences = 1 + kSequences;
+  bool sums = false;
+  for (const fb::Op* op : *graph(model).ops()) sums |= op->attributes_type() == fb::OpAttributes::KeySums;
+  if (!sums || coefficient(plan_bytes(model, fb::Phase::main, fb::Region::shared), kOfSequences) % 64 != 0)
+    return false;
+  for (const fb::Tensor* t : *model.tensors()) {
+    if (coefficient(t->offset(), kOfSequences) % 64 != 0) return false;
+  }
+  return true;
+}
+
 /// What counts of this symbol's rows are rounded up to. A file's multiple keeps every tensor 64-byte aligned, which is
 /// 16-byte aligned with a quarter of the rows. Keys and values of tokens lie in pages of 16.
 uint32_t row_multiple(const fb::Model& model, const Limits& limits, uint32_t symbol) {
+  if (linked::op(linked::kOpKeySums) && symbol == kSequences && limits.each_sequence) return 1;
   const uint32_t multiple = model.symbols()->Get(symbol)->multiple();
   const bool paged = symbol == kTokens && !(linked::op(linked::kOpRecurrent) && limits.without_pages);
   return !paged && limits.row_alignment < multiple ? limits.row_alignment : multiple;
@@ -225,6 +240,7 @@ Status resolve(const Model& model, const SessionOptions& options, Limits* out, F
     return invalid("tile_rows is not a multiple of 4 up to 4096");
   }
   if (options.block_rows > ops::kBlockRows) return invalid("block_rows is more than 16");
+  if constexpr (linked::op(linked::kOpKeySums)) limits.each_sequence = !has_source(m) && aligns_each_sequence(m);
   if constexpr (linked::op(linked::kOpRecurrent)) limits.without_pages = !has_pages(m);
   limits.row_alignment = options.tile_rows % kPageRows != 0 ? kTileStep : kPageRows;
   const uint32_t tile = options.tile_rows != 0 ? options.tile_rows : kDefaultTile;

@@ -35,6 +35,7 @@ struct Limits {
   uint32_t linear_rows = 0;    // that there is scratch for
   bool offsets = false;        // of tokens in their texts are kept
   bool f32_heads = false;      // an int8 file's attention runs in f32
+  bool each_sequence = false;  // rows of sequences are aligned whatever their number
   bool without_pages = false;  // no keys and values lie in the plan: rows of tokens need no multiple of 16
   bool backend = false;        // linear layers run in the options' back end
 };

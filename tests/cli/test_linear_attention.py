@@ -81,12 +81,21 @@ class LinearAttention(CommandTest):
                 raw = self.line("run", path, "--file", long, "--raw")["outputs"]["logits"]["data"]
                 self.assertEqual(raw, self.raw(path, ids))
                 self.assertIn("LABEL_", self.ok("run", path, "--file", long).decode())
+                self.assertIn("LABEL_", self.ok("classify", path, "--file", long).decode())
                 embeds = self.converted(f"{family}-encoder", "--task", "embed", tokenizer=True)
-                vector = self.line("run", embeds, "--file", long, "--json")["embedding"]
+                vector = self.line("embed", embeds, "--file", long, "--json")["embedding"]
                 self.assertEqual(len(vector), 18)
-                self.assertEqual(
-                    vector, self.line("run", embeds, "--file", long, "--json", "--threads", "2")["embedding"]
-                )
+                threads = self.line("embed", embeds, "--file", long, "--json", "--threads", "2")
+                self.assertEqual(threads["embedding"], vector)
+
+    def test_shorter_texts_take_less_of_the_matrices(self):
+        ids = ONCE[:11]
+        for golden in ("linformer-tag", "linformer-classify", "performer-tag"):
+            with self.subTest(model=golden):
+                short = self.directory / "short.bantam"
+                options = ("--weights", "f32", "--parity", "none", "--max-tokens", "11")
+                self.ok("convert", GOLDEN / golden, "-o", short, *options)
+                self.assertEqual(self.raw(short, ids), self.raw(model(golden), ids))
 
     def test_images_link_what_they_need(self):
         answer = self.line(

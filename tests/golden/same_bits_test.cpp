@@ -61,6 +61,25 @@ TEST(SameBits, OfSumsOverKeys) {
   expect_same_bits_of("performer-tag", 61, 24);
 }
 
+/// Sums are large: those of one text take no room for others.
+TEST(SumsOverKeys, TakeMemoryForAsManyTextsAsThereAre) {
+  for (const fb::DType type : {fb::DType::f32, fb::DType::i8}) {
+    const convert::FileBytes bytes = file_of("performer-classify", type);
+    Model model;
+    ASSERT_EQ(Model::open(bytes.data(), bytes.size(), &model), Status::kOk);
+    const auto arena = [&](uint32_t sequences) {
+      SessionOptions options;
+      options.max_tokens = 24;
+      options.max_sequences = sequences;
+      return arena_bytes(model, options);
+    };
+    constexpr size_t kSums = sizeof(float) * 3 * (14 * 16 + 16);  // heads, features by columns of values, features
+    EXPECT_GE(arena(2), arena(1) + kSums) << fb::EnumNameDType(type);
+    EXPECT_GE(arena(16), arena(1) + 15 * kSums) << fb::EnumNameDType(type);
+    EXPECT_LE(arena(2), arena(1) + 2 * kSums) << fb::EnumNameDType(type);
+  }
+}
+
 /// Tokens that see others behind them do not go on.
 TEST(Contexts, AreRefusedWhereTokensStandBesideThoseBehind) {
   const convert::FileBytes bytes = file_of("textcnn-encoder", fb::DType::f32);
