@@ -319,7 +319,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   if (family.block.recurrent && of_pair) {
     add_recurrent_pair(builder, weights, fields, &beneath, &encoder);
   } else if (family.block.recurrent) {
-    const bool of_texts = (traits(head.task).parts & kLabelsPart) != 0;
+    const bool of_texts = (traits(head.task).parts & (kLabelsPart | kVectorPart)) != 0;
     const auto add = family.block.bilm ? add_bilm_layers : add_recurrent_layers;
     add(builder, weights, fields, of_texts && fields.text("pooling", "last") == "last", &encoder);
   }

@@ -237,6 +237,7 @@ constexpr Field kList[] = {
     field(&fb::Shortlist::shared), field(&fb::Shortlist::source_words), field(&fb::Shortlist::lists),  //
     field(&fb::Globals::kind), field(&fb::Globals::separator)};
 constexpr uint32_t kFieldCount = sizeof(kList) / sizeof(kList[0]);
+static_assert(kFieldCount <= UINT16_MAX);
 
 struct Tabulated {
   uint8_t fields[kFieldCount] = {};
@@ -391,7 +392,7 @@ class Walk {
       }
       const uint32_t target = follow(at);
       if (target == 0) return false;
-      frame.field = static_cast<uint8_t>(field + 1);
+      frame.field = static_cast<uint16_t>(field + 1);
       uint32_t vector_end = 0;
       if (code >= kTables) {
         if (!check_vector(target, 4, &vector_end)) return false;
