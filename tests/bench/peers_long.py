@@ -146,7 +146,7 @@ def systems_of(name, tokens, options, left_out):
             made.prepare = lambda _, call=call: call
             systems[system] = made
         except Exception as error:  # whatever a peer raises, the others go on
-            left_out.append(f"{system} of {name}: {type(error).__name__}: {error}".splitlines()[0][:160])
+            left_out.append(f"{system} of {name}: {type(error).__name__}: {error}".splitlines()[0].split(". ")[0][:160])
             print(f"left out: {left_out[-1]}", file=sys.stderr)
     return systems
 

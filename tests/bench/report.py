@@ -322,7 +322,7 @@ def long_texts(found):
         of = {int(tokens): time for tokens, time in times.items()}
         lengths = ", ".join(f"of {tokens} tokens {time:.1f} us" for tokens, time in of.items())
         lines += [f"{name}'s layers, a token of texts {lengths}: {of[max(of)] / of[min(of)]:.2f}.", ""]
-    return lines + [f"Left out: {line}" for line in found["left_out"]]
+    return lines + [f"Left out: {line}\n" for line in found["left_out"]]
 
 
 def long_part(results):

@@ -107,6 +107,9 @@ class LongTexts(CommandTest):
                 source = self.directory_of(name, **settings)
                 code = 5 if "attention_type" in settings else 4
                 self.fails(code, "convert", source, "-o", target, says=["config.json", word])
+        # ColBERT's queries, whose fillers are no keys.
+        source = self.changed("colbert", model_type="big_bird", block_size=1, num_random_blocks=0)
+        self.fails(5, "convert", source, "-o", target, says=["attention", "filled up"])
         self.assertFalse(target.exists())
 
 

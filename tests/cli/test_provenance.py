@@ -113,7 +113,9 @@ class Recipe(CommandTest):
         offered = set(re.findall(r"^ +(?:-\w,)?(--[\w-]+)", text, re.MULTILINE))
         cases = [options for options, _ in DECIDING + SCORES] + [options for _, options, _ in OF_FAMILIES]
         covered = {word for options in cases for word in map(str, options) if word.startswith("--")}
-        self.assertEqual(offered - covered - ELSEWHERE - OWN - {"--calibrate-scores", "--entities", "--shortlist"}, set())
+        self.assertEqual(
+            offered - covered - ELSEWHERE - OWN - {"--calibrate-scores", "--entities", "--shortlist"}, set()
+        )
 
 
 if __name__ == "__main__":
