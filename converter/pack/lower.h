@@ -18,6 +18,8 @@ void split_queries(Graph& graph);
 /// Lets layers in front of a pooled first or last token that nothing else reads compute that row alone. The same bits. Not where ops take
 /// tokens one by one.
 void pool_early(Graph& graph);
+/// And what that makes of a graph as it was before.
+void pool_late(Graph& graph);
 
 /// Gives each Linear with i8 weights an i8 input: outputs[1] of the producer. SplitHeads behind an i8 Linear,
 /// and its Attention, become i8. With `residual` i8, residuals and pooling too read the i8 form of what an op with a

@@ -18,12 +18,24 @@ bool is_plain(const EpilogueSpec& epilogue) {
          epilogue.norm == fb::NormKind::none;
 }
 
-class EarlyPools {
+class Pools {
  public:
-  explicit EarlyPools(Graph& graph) : graph_(graph), ops_(main_subgraph(graph).ops) {}
+  explicit Pools(Graph& graph) : graph_(graph), ops_(main_subgraph(graph).ops) {}
 
-  void run() {
+  void move_early() {
     while (move_one()) sort();
+  }
+
+  /// What move_early made of a graph, as it was: layers have a number (Tag), what follows the pool in the first place has none.
+  void move_late() {
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      const fb::OpT* pool = ops_[i]->tag != nullptr && ops_[i]->tag->layer() >= 0 ? pool_in_front(*ops_[i]) : nullptr;
+      if (pool != nullptr) move_behind(i++, *pool);
+    }
+    for (size_t i = ops_.size(); i-- > 0;) {
+      const bool idle = takes_one_row(*ops_[i]) && readers(ops_[i]->outputs[0]) == 0;
+      if (idle) ops_.erase(ops_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
   }
 
  private:
@@ -104,6 +116,47 @@ class EarlyPools {
     for (const auto& output : graph_.model.outputs) output->tensor = output->tensor == gone ? whole : output->tensor;
   }
 
+  /// The pool that gives a layer all the rows that it reads, or another that takes the same; null: there is none.
+  const fb::OpT* pool_in_front(const fb::OpT& layer) const {
+    if (!is_row_by_row(layer)) return nullptr;
+    const std::vector<int32_t> producer = producers(graph_);
+    const fb::OpT* found = nullptr;
+    for (const int32_t index : rows_read(layer)) {
+      const int32_t from = index < 0 ? -1 : producer[static_cast<size_t>(index)];
+      if (from < 0 || !takes_one_row(*ops_[static_cast<size_t>(from)])) return nullptr;
+      const fb::OpT* pool = ops_[static_cast<size_t>(from)].get();
+      if (found != nullptr && pool->attributes.AsPool()->kind != found->attributes.AsPool()->kind) return nullptr;
+      found = pool;
+    }
+    return found;
+  }
+
+  /// Lets op number `layer` read all rows, and what reads it a pool behind it that takes what `pool` does.
+  void move_behind(size_t layer, const fb::OpT& pool) {
+    const std::vector<int32_t> producer = producers(graph_);
+    auto behind = std::make_unique<fb::OpT>(pool);
+    const fb::Dim all = tensor(graph_, pool.inputs[0]).shape.front(),
+                  one = tensor(graph_, pool.outputs[0]).shape.front();
+    const std::vector<int32_t> read = rows_read(*ops_[layer]);
+    for_each_read(*ops_[layer], [&](int32_t& index) {
+      if (std::find(read.begin(), read.end(), index) == read.end()) return;
+      index = ops_[static_cast<size_t>(producer[static_cast<size_t>(index)])]->inputs[0];
+    });
+    const int32_t whole = ops_[layer]->outputs[0];
+    fb::TensorT rows(tensor(graph_, whole));
+    rows.shape.front() = one;
+    tensor(graph_, whole).shape.front() = all;
+    tensor(graph_, whole).role = fb::Role::activation;
+    const int32_t pooled = add_tensor(graph_, std::move(rows));
+    for (const Op& op : ops_) {
+      for_each_read(*op, [&](int32_t& index) { index = index == whole ? pooled : index; });
+    }
+    for (const auto& output : graph_.model.outputs) output->tensor = output->tensor == whole ? pooled : output->tensor;
+    behind->inputs = {whole};
+    behind->outputs = {pooled, kAbsent};
+    ops_.insert(ops_.begin() + static_cast<std::ptrdiff_t>(layer) + 1, std::move(behind));
+  }
+
   /// The rows that `like` would take of `index`; another pool may have them.
   int32_t pooled_of(int32_t index, const fb::OpT& like) {
     const fb::PoolKind kind = like.attributes.AsPool()->kind;
@@ -153,7 +206,12 @@ void pool_early(Graph& graph) {
   const std::vector<bool> by_tokens = ops_by_tokens(graph);
   if (std::find(by_tokens.begin(), by_tokens.end(), true) != by_tokens.end())
     return;  // their order is not that of a graph
-  EarlyPools(graph).run();
+  Pools(graph).move_early();
+  remove_unused_tensors(graph);
+}
+
+void pool_late(Graph& graph) {
+  Pools(graph).move_late();
   remove_unused_tensors(graph);
 }
 

@@ -17,7 +17,7 @@ class TransformerXl(CommandTest):
     def test_tables_of_clusters_are_kept_and_shared(self):
         shown = json.loads(self.ok("inspect", model(NAME), "--tensors", "--ops", "--json"))
         shapes = {tensor["name"]: tensor["shape"] for tensor in shown["tensors"]}
-        for cluster, shape in enumerate(([17, 24], [13, 12], [15, 6], [16, 3])):
+        for cluster, shape in enumerate(("17 x 24", "13 x 12", "15 x 6", "16 x 3")):
             self.assertEqual(shapes[f"transformer.word_emb.emb_layers.{cluster}.weight"], shape)
             self.assertNotIn(f"crit.out_layers.{cluster}.weight", shapes)
         own = json.loads(self.ok("inspect", model("transfo-xl-generate-table"), "--tensors", "--json"))

@@ -132,6 +132,22 @@ TEST(Lower, OfAPooledTokensLayersOnlyItsRowIsComputed) {
   }
 }
 
+TEST(Lower, PooledRowsGoBackToWhereTheyWere) {
+  const Graph before = fixture::bert_graph({});
+  Graph graph = clone(before);
+  pool_early(graph);
+  pool_late(graph);
+  const auto& ops = main_subgraph(graph).ops;
+  const auto& wanted = main_subgraph(before).ops;
+  ASSERT_EQ(ops.size(), wanted.size());
+  for (size_t i = 0; i < ops.size(); ++i) {
+    EXPECT_EQ(ops[i]->attributes.type, wanted[i]->attributes.type) << wanted[i]->name;
+    EXPECT_EQ(tensor(graph, ops[i]->outputs[0]).shape.front().symbol(),
+              tensor(before, wanted[i]->outputs[0]).shape.front().symbol())
+        << wanted[i]->name;
+  }
+}
+
 TEST(Lower, RowsThatOthersReadAreComputed) {
   fixture::Shape shape;
   shape.tags = 70;
