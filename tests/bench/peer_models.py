@@ -178,14 +178,21 @@ def onnx_f32(source, path, fused):
     Bert(config, weights, fused).save(path)
 
 
-def onnx_int8(f32_path, path):
-    """Dynamic int8, one scale an output channel."""
+def onnx_int8(f32_path, path, kinds=None):
+    """Dynamic int8, one scale an output channel; of these kinds of operators only, where they are given."""
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     # Shape inference does not know the fused operators' types.
     options = {"DefaultTensorType": onnx.TensorProto.FLOAT}
-    quantize_dynamic(f32_path, path, per_channel=True, weight_type=QuantType.QInt8, extra_options=options)
+    quantize_dynamic(
+        f32_path,
+        path,
+        per_channel=True,
+        weight_type=QuantType.QInt8,
+        op_types_to_quantize=kinds,
+        extra_options=options,
+    )
 
 
 def feed(lengths, vocabulary=30000, seed=0):

@@ -1,8 +1,8 @@
 """Writes the figures of one kind of core: report.py RESULTS_DIRECTORY docs/benchmarks [README.md]
 
 RESULTS_DIRECTORY holds what ./dev bench leaves in build/bench: *_bench.json of the Google Benchmark suites,
-commands.json, peers.json, encoders.json, long.json. Each kind of core has a page of its own (intel-xeon-amx.md), so that none overwrites another's.
-It has a part for the suites and commands, one for the peers, one for other encoders (peers_encoders.py), one for long texts (peers_long.py); a part whose results are
+commands.json, peers.json, encoders.json, images.json, long.json. Each kind of core has a page of its own (intel-xeon-amx.md), so that none overwrites another's.
+It has a part for the suites and commands, one for the peers, one each for other encoders and for images (peers_encoders.py), one for long texts (peers_long.py); a part whose results are
 not there stays as it is.
 README.md has a part a kind with the single int8 requests.
 """
@@ -18,7 +18,7 @@ this machine's; ratios and fractions carry over to others of its kind.
 """
 ISAS = ("amx", "avx512vnni", "avx512vnni256", "avxvnni", "avx2")
 PEERS = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "ctranslate2": "CTranslate2"}
-RESULTS = ("commands.json", "peers.json", "encoders.json", "long.json")
+RESULTS = ("commands.json", "peers.json", "encoders.json", "images.json", "long.json")
 SINGLES = [str(length) for length in (8, 16, 32, 64, 128, 256)]
 BATCHES = ["8x32", "32x32", "mix"]
 ABOUT_PEERS = """\
@@ -296,16 +296,23 @@ def encoders(found):
 
 
 def encoders_part(results):
-    path = results / "encoders.json"
+    return of_encoders(results / "encoders.json", "Other encoders beside peers", "")
+
+
+def images_part(results):
+    """What peers_encoders.py writes there with --only and --processor-time."""
+    how = " Milliseconds are the processor's, medians of rounds, so that neighbours hardly disturb them; images have 224 by 224 pixels, answers are labels or vectors."
+    return of_encoders(results / "images.json", "Images beside peers", how)
+
+
+def of_encoders(path, title, how):
     if not path.exists():
         return None
     found = json.loads(path.read_text())
-    lines = ["## Other encoders beside peers", "", describe(found["machine"]), ""]
-    lines += [
-        "One thread, by `python3 tests/bench/peers_encoders.py`: shapes of the published models with random weights.",
-        "",
-    ]
-    return lines + encoders(found)
+    words = (
+        "One thread, by `python3 tests/bench/peers_encoders.py`: shapes of the published models with random weights."
+    )
+    return [f"## {title}", "", describe(found["machine"]), "", words + how, "", *encoders(found)]
 
 
 def long_texts(found):
@@ -374,7 +381,7 @@ def main():
     words = kind(machine_of(results))
     path = folder / f"{slug(words)}.md"
     page = path.read_text() if path.exists() else HEAD.format(words)
-    parts = {"suites": suites_part, "peers": peers_part, "encoders": encoders_part, "long": long_part}
+    parts = {"suites": suites_part, "peers": peers_part, "encoders": encoders_part, "images": images_part, "long": long_part}
     for name, lines in ((name, part(results)) for name, part in parts.items()):
         if lines:
             page = replace_part(page, name, lines)
