@@ -123,6 +123,10 @@
 #ifndef BANTAM_LINK_HIDDEN_TOKENS
 #define BANTAM_LINK_HIDDEN_TOKENS BANTAM_LINK_DEFAULT
 #endif
+// Templates that fill texts up to their limit (TemplatePiece of sequence 2).
+#ifndef BANTAM_LINK_FILL
+#define BANTAM_LINK_FILL BANTAM_LINK_DEFAULT
+#endif
 // Words that what is made of a source may have (Task.shortlist).
 #ifndef BANTAM_LINK_SHORTLIST
 #define BANTAM_LINK_SHORTLIST BANTAM_LINK_DEFAULT
@@ -226,6 +230,7 @@ constexpr bool kContexts = BANTAM_LINK_CONTEXTS != 0;
 /// Pages of keys and values need not lie one after the other.
 constexpr bool kPageLists = kContexts || kKeyLists;
 constexpr bool kSources = BANTAM_LINK_SOURCES != 0;
+constexpr bool kFill = BANTAM_LINK_FILL != 0;
 constexpr bool kHiddenTokens = BANTAM_LINK_HIDDEN_TOKENS != 0;
 constexpr bool kShortlist = kSources && BANTAM_LINK_SHORTLIST != 0;
 constexpr bool kFaultText = BANTAM_LINK_FAULT_TEXT != 0;

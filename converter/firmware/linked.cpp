@@ -12,6 +12,7 @@
 #include "graph/task_parts.h"
 #include "linked.h"
 #include "ops/ops.h"
+#include "text/encoder.h"
 #include "text/tables.h"
 
 namespace bantam::firmware {
@@ -94,6 +95,7 @@ class Needs {
     need("TOKEN_MODELS", 1u << static_cast<uint32_t>(tokenizer.model()->kind()));
     const uint32_t traits = tokenizer.model()->traits();
     if (tokenizer.model()->hidden_from() != 0) need("HIDDEN_TOKENS");
+    if (text::fills_up(tokenizer, false) || text::fills_up(tokenizer, true)) need("FILL");
     if ((traits & (text::kCodePoints | text::kSomeBytes)) != 0) need("BPE", 1u);
     if ((traits & (text::kEndMarks | text::kBeginMarks)) != 0) need("BPE", 2u);
     if ((traits & text::kWordLevel) != 0) need("BPE", 4u);

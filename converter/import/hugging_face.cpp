@@ -199,7 +199,7 @@ void fill_up(fb::TokenizerT& tokenizer, const EncoderConfig& config, uint32_t po
   if (tokenizer.pad_id < 0) {
     problems.add(ExitCode::kInvalid, "tokenizer_config.json: pad_token: is missing, which fills texts up");
   }
-  for (auto* pieces : {&tokenizer.single, &tokenizer.pair}) pieces->emplace_back(-1, text::kFill, 0);
+  for (auto* pieces : {&tokenizer.single, &tokenizer.pair}) pieces->emplace_back(-1, text::kFillPiece, 0);
 }
 
 /// The tokenizer, with the limits that the rest of the directory puts on it.

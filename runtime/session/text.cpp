@@ -22,7 +22,8 @@ Status add_one(SessionState& s, const EncodeOptions& options, bool pair, const E
   if (limit == 0) limit = s.tokenizer.max_tokens();
   const uint32_t longest = linked::kSources && phase == fb::Phase::source ? s.limits.source : s.limits.longest;
   // Texts that are filled up would mean something else with fewer tokens.
-  if (limit > longest && text::fills_up(*text::table_of(s.tokenizer), pair)) return Status::kTooManyTokens;
+  if (linked::kFill && limit > longest && text::fills_up(*text::table_of(s.tokenizer), pair))
+    return Status::kTooManyTokens;
   if (limit == 0 || limit > longest) limit = longest;
   TokenBuffer buffer;
   buffer.ids = s.ids + s.tokens;

@@ -48,12 +48,13 @@ const Template& template_of(const fb::Tokenizer& tokenizer, bool pair) {
 }
 
 bool ends_with_fill(const Template& pieces) {
+  if constexpr (!linked::kFill) return false;
   const fb::TemplatePiece& last = *pieces.Get(pieces.size() - 1);
-  return last.token() < 0 && last.sequence() == kFill;
+  return last.token() < 0 && last.sequence() == kFillPiece;
 }
 
 /// Tokens that fill `out` up, from number `begin` to number `end`.
-void fill_up(const Tables& tables, bool pair, uint32_t begin, uint32_t end, const TokenBuffer& out) {
+[[maybe_unused]] void fill_up(const Tables& tables, bool pair, uint32_t begin, uint32_t end, const TokenBuffer& out) {
   const Template& pieces = template_of(*tables.source, pair);
   for (uint32_t i = begin; i < end; ++i) {
     out.ids[i] = tables.source->pad_id();
@@ -172,8 +173,8 @@ Status encode(const Tables& tables, Text first, Text second, const EncodeOptions
   const Text texts[2] = {first, second};
   const uint32_t specials = options.add_special ? template_specials(*tables.source, pair) : 0;
   uint32_t limit = options.max_tokens != 0 ? options.max_tokens : tables.source->max_length();
-  uint32_t filled = 0;
-  if (options.add_special && fills_up(*tables.source, pair)) {
+  [[maybe_unused]] uint32_t filled = 0;
+  if (linked::kFill && options.add_special && fills_up(*tables.source, pair)) {
     filled = limit < tables.source->max_length() ? limit : tables.source->max_length();
     if (filled > out.capacity) return Status::kBufferTooSmall;
   }
@@ -197,7 +198,7 @@ Status encode(const Tables& tables, Text first, Text second, const EncodeOptions
   result->kept[1] = window.count[1];
   result->count = specials + window.count[0] + window.count[1];
   result->truncated = result->kept[0] < result->content[0] || result->kept[1] < result->content[1];
-  if (result->count < filled) {
+  if (linked::kFill && result->count < filled) {
     fill_up(tables, pair, result->count, filled, out);
     result->count = filled;
   }

@@ -27,7 +27,7 @@ Status encode(const Tables& tables, Text first, Text second, const EncodeOptions
               EncodeResult* result);
 
 /// TemplatePiece::sequence of what fills a text up to its limit.
-constexpr int32_t kFill = 2;
+constexpr int32_t kFillPiece = 2;
 
 /// Does the template end with that? All its texts have as many tokens then as they may have.
 bool fills_up(const fb::Tokenizer& tokenizer, bool pair);

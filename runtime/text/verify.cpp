@@ -214,8 +214,12 @@ class Verifier {
     for (uint32_t i = 0; i < pieces->size(); ++i) {
       const fb::TemplatePiece& piece = *pieces->Get(i);
       if (piece.segment() > 0x7FFFFFFF) return check_.fail("a template's segment is out of range");
-      if (piece.token() == -1 && piece.sequence() == kFill) {
-        if (const Status status = check_fill(i + 1 == pieces->size()); status != Status::kOk) return status;
+      if (piece.token() == -1 && piece.sequence() == kFillPiece) {
+        if constexpr (linked::kFill) {
+          if (const Status status = check_fill(i + 1 == pieces->size()); status != Status::kOk) return status;
+        } else {
+          return check_.fail("templates that fill texts up are not linked", Status::kOpNotLinked);
+        }
       } else if (piece.token() == -1) {
         if (piece.sequence() < 0 || piece.sequence() > 1) {
           return check_.fail("a template names a sequence other than 0 and 1");
@@ -231,7 +235,7 @@ class Verifier {
     return Status::kOk;
   }
 
-  Status check_fill(bool is_last) {
+  [[maybe_unused]] Status check_fill(bool is_last) {
     if (!is_last) return check_.fail("what fills a text up is not the template's last piece");
     if (t_.pad_id() < 0 || t_.max_length() == 0) {
       return check_.fail("texts are filled up with no token, or to no length");

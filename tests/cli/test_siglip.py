@@ -70,6 +70,13 @@ class Siglip(CommandTest):
             found = self.line("embed", path, asked, "--json")["embedding"]
             self.assertGreater(sum(a * b for a, b in zip(found, wanted, strict=True)), 0.995)
 
+    def test_firmware_has_what_fills_texts_up(self):
+        for name, holds in (("siglip-text", True), ("clip-text", False)):
+            out = self.directory / f"{name}-m7"
+            project = self.line("firmware", model(name), "--target", "cortex-m7", "-o", out, "--json")
+            self.assertEqual("fill" in project["linked"], holds)
+            self.assertEqual("BANTAM_LINK_FILL 1" in (out / "bantam_linked.h").read_text(), holds)
+
     def test_labels_have_the_scores_of_transformers(self):
         labels = EXPECTED["labels"]
         asked = ("--labels", ",".join(labels), "--label-model", self.f32("text"))
