@@ -6,7 +6,6 @@
 
 namespace bantam::convert {
 
-using Out = HeadLayer::Out;
 Family albert() {
   Family family;
   family.model_types = {"albert"};

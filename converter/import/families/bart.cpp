@@ -6,8 +6,6 @@
 namespace bantam::convert {
 namespace {
 
-using Out = HeadLayer::Out;
-
 constexpr uint32_t kBartInFront = 2;
 
 /// Settings of a stack; their keys begin with `side`.

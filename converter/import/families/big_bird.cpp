@@ -5,7 +5,6 @@
 
 namespace bantam::convert {
 
-using Out = HeadLayer::Out;
 Family big_bird() {
   Family family;
   family.model_types = {"big_bird"};

@@ -5,7 +5,6 @@
 
 namespace bantam::convert {
 
-using Out = HeadLayer::Out;
 Roles bert_roles() {
   return {{Slot::kWords, "embeddings.word_embeddings.weight"},
           {Slot::kPositions, "embeddings.position_embeddings.weight"},

@@ -9,6 +9,7 @@
 namespace bantam::convert {
 
 using Activation = HeadLayer::Activation;
+using Out = HeadLayer::Out;
 
 /// BERT's tensors, which many models kept.
 Roles bert_roles();

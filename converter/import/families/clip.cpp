@@ -5,8 +5,6 @@
 namespace bantam::convert {
 namespace {
 
-using Out = HeadLayer::Out;
-
 /// What both towers have, whose layers are named alike.
 Family tower(const char* model_type, const char* architecture, const char* base) {
   Family family;

@@ -7,7 +7,6 @@
 namespace bantam::convert {
 namespace {
 
-using Out = HeadLayer::Out;
 Family with_places() {
   Family family;
   family.base = "deberta";

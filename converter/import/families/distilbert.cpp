@@ -3,7 +3,6 @@
 
 namespace bantam::convert {
 
-using Out = HeadLayer::Out;
 Family distilbert() {
   Family family;
   family.model_types = {"distilbert"};

@@ -6,7 +6,6 @@
 
 namespace bantam::convert {
 
-using Out = HeadLayer::Out;
 Family electra() {
   Family family;
   family.model_types = {"electra"};

@@ -6,8 +6,6 @@
 
 namespace bantam::convert {
 
-using Out = HeadLayer::Out;
-
 Family knowledge_ernie() {
   Family family;
   family.model_types = {"knowledge_ernie"};

@@ -3,7 +3,6 @@
 #include "import/families/blocks.h"
 
 namespace bantam::convert {
-using Out = HeadLayer::Out;
 Family modernbert() {
   Family family;
   family.model_types = {"modernbert"};

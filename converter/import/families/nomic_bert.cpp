@@ -3,7 +3,6 @@
 
 namespace bantam::convert {
 
-using Out = HeadLayer::Out;
 Family nomic_bert() {
   Family family;
   family.model_types = {"nomic_bert"};

@@ -5,8 +5,6 @@
 namespace bantam::convert {
 namespace {
 
-using Out = HeadLayer::Out;
-
 /// What both stacks have in common.
 Family t5_stack() {
   Family family;

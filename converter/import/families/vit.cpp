@@ -5,8 +5,6 @@
 namespace bantam::convert {
 namespace {
 
-using Out = HeadLayer::Out;
-
 Family of_images(const char* model_type, const char* architecture) {
   Family family;
   family.model_types = {model_type};

@@ -5,8 +5,6 @@
 namespace bantam::convert {
 namespace {
 
-using Out = HeadLayer::Out;
-
 /// What transformers makes of a text for its heads.
 HeadLayer summary() {
   HeadLayer layer = {"sequence_summary.summary", Out::kHidden, Activation::kOfSetting, nullptr, nullptr,
