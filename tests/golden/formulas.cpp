@@ -256,92 +256,97 @@ Matrix mixture(const fb::ExpertsT& layer, const Matrix& x, const Matrix& scores,
       }
       const double p = share(e) / (layer.normalized ? taken : all);
       for (size_t c = 0; c < outputs; ++c) y.at(row, c) += p * multiply(down, e * padded(outputs) + c, wide);
-      namespace {
+    }
+  }
+  return y;
+}
 
-      /// What phi of Performer is made of: products with the vectors, half the square of each row.
-      struct Features {
-        std::vector<std::vector<double>> products;
-        std::vector<double> halves;
+namespace {
 
-        double largest(size_t row) const { return *std::max_element(products[row].begin(), products[row].end()); }
-        double largest() const {
-          double most = largest(0);
-          for (size_t row = 1; row < products.size(); ++row) most = std::max(most, largest(row));
-          return most;
-        }
-        double phi(const SummedAttention& a, size_t row, size_t i, double most) const {
-          const double product = products[row][i];
-          const bool relu = a.kind == fb::FeatureKind::relu;
-          return (relu ? std::max(product, 0.0) : std::exp(product - halves[row] - most)) + a.epsilon;
-        }
-      };
-      Features features_of(const SummedAttention& a, const Matrix& x, size_t begin, const std::vector<float>& vectors) {
-        Features out;
-        const size_t width = vectors.size() / a.features;
-        for (size_t row = 0; row < x.rows; ++row) {
-          std::vector<double> products(a.features, 0.0);
-          double square = 0;
-          for (size_t k = 0; k < width; ++k) square += x.at(row, begin + k) * x.at(row, begin + k);
-          for (size_t i = 0; i < a.features; ++i) {
-            for (size_t k = 0; k < width; ++k) {
-              products[i] += static_cast<double>(vectors[i * width + k]) * x.at(row, begin + k);
-            }
-          }
-          out.products.push_back(std::move(products));
-          out.halves.push_back(square / 2);
-        }
-        return out;
+/// What phi of Performer is made of: products with the vectors, half the square of each row.
+struct Features {
+  std::vector<std::vector<double>> products;
+  std::vector<double> halves;
+
+  double largest(size_t row) const { return *std::max_element(products[row].begin(), products[row].end()); }
+  double largest() const {
+    double most = largest(0);
+    for (size_t row = 1; row < products.size(); ++row) most = std::max(most, largest(row));
+    return most;
+  }
+  double phi(const SummedAttention& a, size_t row, size_t i, double most) const {
+    const double product = products[row][i];
+    const bool relu = a.kind == fb::FeatureKind::relu;
+    return (relu ? std::max(product, 0.0) : std::exp(product - halves[row] - most)) + a.epsilon;
+  }
+};
+Features features_of(const SummedAttention& a, const Matrix& x, size_t begin, const std::vector<float>& vectors) {
+  Features out;
+  const size_t width = vectors.size() / a.features;
+  for (size_t row = 0; row < x.rows; ++row) {
+    std::vector<double> products(a.features, 0.0);
+    double square = 0;
+    for (size_t k = 0; k < width; ++k) square += x.at(row, begin + k) * x.at(row, begin + k);
+    for (size_t i = 0; i < a.features; ++i) {
+      for (size_t k = 0; k < width; ++k) {
+        products[i] += static_cast<double>(vectors[i * width + k]) * x.at(row, begin + k);
       }
+    }
+    out.products.push_back(std::move(products));
+    out.halves.push_back(square / 2);
+  }
+  return out;
+}
 
-      }  // namespace
+}  // namespace
 
-      Matrix attend_by_features(const SummedAttention& a, const Matrix& q, const Matrix& k, const Matrix& v,
-                                const std::vector<float>& vectors) {
-        Matrix y{q.rows, q.width, std::vector<double>(q.values.size())};
-        const size_t width = q.width / a.heads;
-        for (size_t begin = 0; begin < q.width; begin += width) {
-          const Features queries = features_of(a, q, begin, vectors), keys = features_of(a, k, begin, vectors);
-          for (size_t row = 0; row < q.rows; ++row) {
-            std::vector<double> weights(k.rows, 0.0);
-            double total = 0;
-            for (size_t key = 0; key < k.rows; ++key) {
-              for (size_t i = 0; i < a.features; ++i) {
-                weights[key] += queries.phi(a, row, i, queries.largest(row)) * keys.phi(a, key, i, keys.largest());
-              }
-              total += weights[key];
-            }
-            for (size_t key = 0; key < k.rows; ++key) {
-              for (size_t i = begin; i < begin + width; ++i) y.at(row, i) += weights[key] / total * v.at(key, i);
-            }
-          }
+Matrix attend_by_features(const SummedAttention& a, const Matrix& q, const Matrix& k, const Matrix& v,
+                          const std::vector<float>& vectors) {
+  Matrix y{q.rows, q.width, std::vector<double>(q.values.size())};
+  const size_t width = q.width / a.heads;
+  for (size_t begin = 0; begin < q.width; begin += width) {
+    const Features queries = features_of(a, q, begin, vectors), keys = features_of(a, k, begin, vectors);
+    for (size_t row = 0; row < q.rows; ++row) {
+      std::vector<double> weights(k.rows, 0.0);
+      double total = 0;
+      for (size_t key = 0; key < k.rows; ++key) {
+        for (size_t i = 0; i < a.features; ++i) {
+          weights[key] += queries.phi(a, row, i, queries.largest(row)) * keys.phi(a, key, i, keys.largest());
         }
-        return y;
+        total += weights[key];
       }
-
-      Matrix attend_by_places(const SummedAttention& a, const Matrix& q, const Matrix& k, const Matrix& v,
-                              const Matrix& e, const Matrix& f) {
-        Matrix y{q.rows, q.width, std::vector<double>(q.values.size())};
-        const size_t width = q.width / a.heads, padded = (a.features + 15) / 16 * 16;
-        for (size_t head = 0; head < a.heads; ++head) {
-          const auto sum = [&](const Matrix& x, const Matrix& by, size_t i, size_t column) {
-            double total = 0;
-            const size_t of_head = by.width == padded ? i : head * padded + i;
-            for (size_t row = 0; row < x.rows; ++row) total += by.at(row, of_head) * x.at(row, head * width + column);
-            return total;
-          };
-          for (size_t row = 0; row < q.rows; ++row) {
-            std::vector<double> weights(a.features, 0.0);
-            double total = 0;
-            for (size_t i = 0; i < a.features; ++i) {
-              for (size_t c = 0; c < width; ++c) weights[i] += q.at(row, head * width + c) * sum(k, e, i, c);
-              total += weights[i] = std::exp(weights[i]);
-            }
-            for (size_t i = 0; i < a.features; ++i) {
-              for (size_t c = 0; c < width; ++c) y.at(row, head * width + c) += weights[i] / total * sum(v, f, i, c);
-            }
-          }
-        }
-        return y;
+      for (size_t key = 0; key < k.rows; ++key) {
+        for (size_t i = begin; i < begin + width; ++i) y.at(row, i) += weights[key] / total * v.at(key, i);
       }
+    }
+  }
+  return y;
+}
 
-    }  // namespace bantam::golden
+Matrix attend_by_places(const SummedAttention& a, const Matrix& q, const Matrix& k, const Matrix& v, const Matrix& e,
+                        const Matrix& f) {
+  Matrix y{q.rows, q.width, std::vector<double>(q.values.size())};
+  const size_t width = q.width / a.heads, padded = (a.features + 15) / 16 * 16;
+  for (size_t head = 0; head < a.heads; ++head) {
+    const auto sum = [&](const Matrix& x, const Matrix& by, size_t i, size_t column) {
+      double total = 0;
+      const size_t of_head = by.width == padded ? i : head * padded + i;
+      for (size_t row = 0; row < x.rows; ++row) total += by.at(row, of_head) * x.at(row, head * width + column);
+      return total;
+    };
+    for (size_t row = 0; row < q.rows; ++row) {
+      std::vector<double> weights(a.features, 0.0);
+      double total = 0;
+      for (size_t i = 0; i < a.features; ++i) {
+        for (size_t c = 0; c < width; ++c) weights[i] += q.at(row, head * width + c) * sum(k, e, i, c);
+        total += weights[i] = std::exp(weights[i]);
+      }
+      for (size_t i = 0; i < a.features; ++i) {
+        for (size_t c = 0; c < width; ++c) y.at(row, head * width + c) += weights[i] / total * sum(v, f, i, c);
+      }
+    }
+  }
+  return y;
+}
+
+}  // namespace bantam::golden
