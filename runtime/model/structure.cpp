@@ -391,7 +391,7 @@ class Walk {
       }
       const uint32_t target = follow(at);
       if (target == 0) return false;
-      frame.field = static_cast<uint8_t>(field + 1);
+      frame.field = static_cast<uint16_t>(field + 1);
       uint32_t vector_end = 0;
       if (code >= kTables) {
         if (!check_vector(target, 4, &vector_end)) return false;
