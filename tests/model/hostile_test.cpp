@@ -374,7 +374,7 @@ std::vector<Edit> op_edits() {
       {"offset below 0", corrupt, [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[2]->offset = -1; }},
       {"offset wraps", corrupt, [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[0]->offset = 0x7FFFFFFF; }},
       {"index source of a later version", unsupported,
-       [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[1]->source = value<fb::IndexSource>(8); }},
+       [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[1]->source = value<fb::IndexSource>(40); }},
       {"neighbours without a row behind those of ids", corrupt,
        [](auto& m) { op(m, "embed").attributes.AsEmbed()->tables[0]->source = fb::IndexSource::next; }},
       {"scale infinite", corrupt,
