@@ -156,7 +156,7 @@ Encoder import_main_stack(Builder& builder, Weights& weights, const EncoderConfi
   beside.source = source;
   // What vectors are classified is embedded as vectors are.
   const uint32_t parts = head.head == nullptr ? 0 : traits(head.head->task).parts;
-  beside.long_texts = long_texts_of(*config.family, parts, options.globals, options.random_blocks);
+  beside.long_texts = long_texts_of(config, parts, options.globals, options.random_blocks);
   const bool words = (traits(head.task).parts & kNextWordsPart) != 0;
   if (words && config.divides_last) {
     beside.last_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(config.hidden)));

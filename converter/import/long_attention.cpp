@@ -24,12 +24,13 @@ fb::GlobalTokens usual_globals(uint32_t parts) {
 
 std::vector<std::string> global_words() { return {"none", "first", "question", "second", "marked"}; }
 
-LongTexts long_texts_of(const Family& family, uint32_t parts, const std::string& globals,
+LongTexts long_texts_of(const EncoderConfig& config, uint32_t parts, const std::string& globals,
                         std::optional<unsigned> random_blocks) {
   LongTexts out;
   out.globals = usual_globals(parts);
   out.random_blocks = random_blocks;
-  const std::string name = family.model_types.front();
+  const Family& family = *config.family;
+  const std::string& name = config.model_type;  // the stack of an encoder alone has no type of its own
   if (random_blocks && !family.settings.blocks) {
     throw Error(ExitCode::kUsage, fmt::format("--random-blocks: {} has no blocks of tokens; leave it out", name));
   }

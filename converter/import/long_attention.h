@@ -24,8 +24,8 @@ struct LongTexts {
 /// What users call kinds of global tokens, in the order of fb::GlobalTokens.
 std::vector<std::string> global_words();
 /// What the options say, or transformers for answers of these parts (runtime/model/task_traits.h): of labels of texts the first token, of
-/// spans the question, of choices the second text; throws Error (usage) where options are of no use to the family.
-LongTexts long_texts_of(const Family& family, uint32_t parts, const std::string& globals,
+/// spans the question, of choices the second text; throws Error (usage) where options are of no use to the model's family.
+LongTexts long_texts_of(const EncoderConfig& config, uint32_t parts, const std::string& globals,
                         std::optional<unsigned> random_blocks);
 
 /// `blocks` of a text times `random`: numbers of the blocks that each sees besides, a head after the other. They are drawn from those
