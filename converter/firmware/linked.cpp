@@ -172,6 +172,8 @@ class Needs {
       case fb::OpAttributes::KeySums:
       case fb::OpAttributes::LinearAttention:
         return number(linked::kNumberFloat);
+      case fb::OpAttributes::Depthwise:
+        return need("EPILOGUE", 1u);
       case fb::OpAttributes::Attention:
         return weights(operand(op.inputs(), 0), linked::kNumberDynamic, linked::kNumberFloatAttention);
       case fb::OpAttributes::Pool:

@@ -348,6 +348,22 @@ int32_t Builder::unfold(const std::string& name, int32_t x, uint32_t before, uin
   return y;
 }
 
+int32_t Builder::depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights) {
+  const uint32_t rows = before + 1 + after, columns = width(x), padded = (columns + 15) / 16 * 16;
+  std::vector<float> apart(weights.values.empty() ? 0 : size_t{rows} * padded, 0.0F);
+  for (size_t at = 0; at < weights.values.size(); ++at) {
+    apart[at / columns * padded + at % columns] = weights.values[at];
+  }
+  weights.values = std::move(apart);
+  const int32_t matrix = table(name + ".weight", rows, padded, std::move(weights));
+  const int32_t y = activation(name, rows_symbol(x), columns);
+  fb::OpT& added = op(name, {x, matrix}, {y, kAbsent});
+  auto& attributes = set_attributes<fb::DepthwiseT>(added);
+  attributes.before = before;
+  attributes.after = after;
+  return y;
+}
+
 int32_t Builder::adaptive_softmax(const std::string& name, int32_t front, int32_t clusters,
                                   const std::vector<int32_t>& words) {
   std::vector<int32_t> inputs = {front, clusters};

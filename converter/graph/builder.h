@@ -158,6 +158,8 @@ class Builder {
   int32_t features(const std::string& name, uint32_t columns);
   /// Each row of tokens between so many that stand before and behind it.
   int32_t unfold(const std::string& name, int32_t x, uint32_t before, uint32_t after);
+  /// A convolution over so many tokens of each column by itself. `weights`: [before + 1 + after, width].
+  int32_t depthwise(const std::string& name, int32_t x, uint32_t before, uint32_t after, Values weights);
   /// Logarithms of words' probabilities, of scores of those in front, of clusters, and of each cluster's words; see AdaptiveSoftmax in the
   /// schema.
   int32_t adaptive_softmax(const std::string& name, int32_t front, int32_t clusters, const std::vector<int32_t>& words);

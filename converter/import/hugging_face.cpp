@@ -16,6 +16,7 @@
 #include "import/chain.h"
 #include "import/chat/chat.h"
 #include "import/convolutions.h"
+#include "import/evolved.h"
 #include "import/families/config.h"
 #include "import/heads.h"
 #include "import/languages.h"
@@ -314,8 +315,14 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   if (of_pair) {
     graph.model.max_source = kept_positions(source_config, options, 0, graph);
     beneath = import_source_stack(builder, weights, source_config, graph.model.max_source);
+    if (family.block.evolved) add_evolved_encoder(builder, weights, source_config, fb::Phase::source, &beneath);
   }
   Encoder encoder = import_main_stack(builder, weights, config, positions, of_pair ? &beneath : nullptr, head, options);
+  if (family.block.evolved && of_pair) {
+    add_evolved_decoder(builder, weights, config, fields, beneath, &encoder);
+  } else if (family.block.evolved) {
+    add_evolved_encoder(builder, weights, config, fb::Phase::main, &encoder);
+  }
   if (family.block.recurrent && of_pair) {
     add_recurrent_pair(builder, weights, fields, &beneath, &encoder);
   } else if (family.block.recurrent) {

@@ -50,7 +50,8 @@ class Stack {
     scores_.scale = config_.score_scale;
     scores_.soft_cap = config_.soft_cap;
     RelativeConstants relative(builder_, weights_, config_, positions_);
-    for (uint32_t i = 0; i < config_.layers; ++i) {
+    const uint32_t layers = family_.block.evolved ? 0 : config_.layers;  // import/evolved.h
+    for (uint32_t i = 0; i < layers; ++i) {
       know_places(i, positions_);
       relative.add(i, scores_);
       const int32_t in = x;

@@ -25,13 +25,13 @@ struct List {
 using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
                     fb::Crf, fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Features, fb::Previous,
                     fb::RecurrentCell, fb::Align, fb::Join, fb::Experts, fb::AdaptiveSoftmax, fb::KeySums,
-                    fb::LinearAttention, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op,
-                    fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel,
-                    fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation, fb::Language,
-                    fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image, fb::Shortlist, fb::Globals>;
+                    fb::LinearAttention, fb::Depthwise, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable,
+                    fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter,
+                    fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation,
+                    fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image, fb::Shortlist, fb::Globals>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::LinearAttention>() == kUnionBase + kUnionMembers);
+static_assert(Tables::number<fb::Depthwise>() == kUnionBase + kUnionMembers);
 
 template <typename T>
 struct Code {  // of a table by offset
@@ -156,7 +156,8 @@ constexpr Field kList[] = {
     field(&fb::Experts::activation), field(&fb::Experts::gated), field(&fb::Experts::normalized),
     field(&fb::Experts::capacity), field(&fb::KeySums::kind), field(&fb::KeySums::heads), field(&fb::KeySums::features),
     field(&fb::KeySums::epsilon), field(&fb::LinearAttention::kind), field(&fb::LinearAttention::heads),
-    field(&fb::LinearAttention::features), field(&fb::LinearAttention::epsilon),
+    field(&fb::LinearAttention::features), field(&fb::LinearAttention::epsilon),  //
+    field(&fb::Depthwise::before), field(&fb::Depthwise::after),
     // Symbol, Tensor
     required(&fb::Symbol::name), field(&fb::Symbol::role), field(&fb::Symbol::multiple), required(&fb::Tensor::name),
     field(&fb::Tensor::type), field(&fb::Tensor::layout), field(&fb::Tensor::role), field(&fb::Tensor::region),

@@ -120,7 +120,8 @@ uint32_t most_keys(const Limits& limits, fb::Phase phase) {
         }
         break;
       case fb::OpAttributes::Unfold:
-        if (op->attributes_as_Unfold()->after() != 0) return "tokens beside those behind them keep no contexts";
+      case fb::OpAttributes::Depthwise:
+        if (ops::reach_of(*op).after != 0) return "tokens beside those behind them keep no contexts";
         beside = true;
         break;
       case fb::OpAttributes::Previous:

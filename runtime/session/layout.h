@@ -5,10 +5,10 @@
 
 #include "bantam/session.h"
 #include "format/view.h"
+#include "ops/neighbours.h"
 #include "ops/ops.h"
 #include "ops/previous.h"
 #include "ops/recurrent.h"
-#include "ops/unfold.h"
 
 namespace bantam {
 
@@ -119,8 +119,8 @@ void for_each_kept(const fb::Model& model, const Limits& limits, const F& f) {
         f(static_cast<uint32_t>(operand(op.outputs(), 0)), ops::kept_state_bytes(model, op));
       }
       if (ops::is_previous(op)) f(static_cast<uint32_t>(operand(op.inputs(), 0)), ops::kept_row_bytes(model, op));
-      if (linked::op(linked::kOpUnfold) && kind == fb::OpAttributes::Unfold && ops::keeps_unfolded(op)) {
-        f(static_cast<uint32_t>(ops::kept_number(op)), ops::kept_unfolded_bytes(model, op));
+      if (ops::reads_neighbours(kind) && ops::reach_of(op).before != 0) {
+        f(static_cast<uint32_t>(ops::kept_number(op)), ops::kept_neighbour_bytes(model, op));
       }
       if (kind != fb::OpAttributes::SplitHeads) continue;
       for (uint32_t k = 1; k < 3; ++k) {

@@ -103,6 +103,12 @@ class Evaluator {
         y = neighbours(tensors_.at(op.inputs.at(0)), int64_t{unfold.before}, int64_t{unfold.after});
         break;
       }
+      case fb::OpAttributes::Depthwise: {
+        const fb::DepthwiseT& convolution = *op.attributes.AsDepthwise();
+        y = by_column(tensors_.at(op.inputs.at(0)), constant(op.inputs.at(1)), int64_t{convolution.before},
+                      int64_t{convolution.after});
+        break;
+      }
       case fb::OpAttributes::Join:
         y = side_by_side(tensors_.at(op.inputs.at(0)), tensors_.at(op.inputs.at(1)));
         break;

@@ -171,11 +171,14 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("scores of places"),
               family.block.places || family.block.shifted || model.config().relative.vectors);
     EXPECT_EQ(links("keys of segments"), family.has(Slot::kSegmentKeys));
-    EXPECT_EQ(links("unfold"), model.config().convolution != 0 || family.block.convolutions || family.block.nplm);
-    EXPECT_EQ(links("join"), family.block.bilm);
+    EXPECT_EQ(links("unfold"), model.config().convolution != 0 || family.block.convolutions || family.block.nplm ||
+                                   family.block.evolved);
+    EXPECT_EQ(links("depthwise"), family.block.evolved);
+    EXPECT_EQ(links("join"), family.block.bilm || family.block.evolved);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("experts"), family.has(Slot::kRouter));
-    EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities));
+    EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities) ||
+                                  family.block.evolved);
     EXPECT_EQ(links("marked mask"), family.has(Slot::kEntities));
     EXPECT_EQ(links("globals mask"), family.has(Slot::kGlobalQuery));
     EXPECT_EQ(links("blocks mask"), family.settings.blocks);
@@ -198,10 +201,10 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
     const bool refused = model.is_pair() || family.has(Slot::kDistances) || family.has(Slot::kGate) ||
                          family.block.places || family.block.shifted || model.config().relative.vectors ||
                          family.block.bottlenecks || family.block.averaged || family.block.recurrent ||
-                         family.block.convolutions || family.has(Slot::kEntities) || family.has(Slot::kGlobalQuery) ||
-                         family.settings.blocks || family.block.features || family.block.projected ||
-                         !family.has(Slot::kEmbeddingNorm) || !model.has_biases() || model.gives_words() ||
-                         model.gives_token_vectors() || model.finds();
+                         family.block.convolutions || family.block.evolved || family.has(Slot::kEntities) ||
+                         family.has(Slot::kGlobalQuery) || family.settings.blocks || family.block.features ||
+                         family.block.projected || !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
+                         model.gives_words() || model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

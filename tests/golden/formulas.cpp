@@ -53,6 +53,19 @@ Matrix neighbours(const Matrix& x, int64_t before, int64_t after) {
   return y;
 }
 
+Matrix by_column(const Matrix& x, const std::vector<float>& weights, int64_t before, int64_t after) {
+  const Matrix all = neighbours(x, before, after);
+  const size_t padded = (x.width + 15) / 16 * 16;
+  Matrix y{x.rows, x.width, std::vector<double>(x.rows * x.width)};
+  for (size_t row = 0; row < x.rows; ++row) {
+    for (size_t at = 0; at < all.width; ++at) {
+      const size_t place = at / x.width, column = at % x.width;
+      y.values[row * x.width + column] += all.at(row, at) * double{weights.at(place * padded + column)};
+    }
+  }
+  return y;
+}
+
 namespace {
 
 /// Logarithms of the softmax of rows.

@@ -15,6 +15,8 @@ double activate(fb::ActivationKind kind, double x);
 /// Columns [begin, begin + width) of each row; each row between those before and behind it, zeros where there are none.
 Matrix columns(const Matrix& x, size_t begin, size_t width);
 Matrix neighbours(const Matrix& x, int64_t before, int64_t after);
+/// A convolution over rows of each column by itself; weights [neighbours][columns rounded up to 16].
+Matrix by_column(const Matrix& x, const std::vector<float>& weights, int64_t before, int64_t after);
 /// Rows of a, and behind each that of b.
 Matrix side_by_side(const Matrix& a, const Matrix& b);
 

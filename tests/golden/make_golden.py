@@ -19,6 +19,7 @@ import transformers
 import colbert
 import elmo
 import encoder_decoders
+import evolved
 import generation
 import gpt3
 import pair_generation
@@ -699,6 +700,10 @@ def make_seq2seq(root, name, seed):
     seq2seq.make(root / name, randomize, seed)
 
 
+def make_evolved(root, name, seed):
+    evolved.make(root / name, randomize, seed)
+
+
 def make_student(root, name, seed):
     marian.make(root / name, seed)
 
@@ -733,6 +738,7 @@ def main():
     makers += [(name, make_elmo, seed) for seed, name in enumerate(elmo.LAYOUTS, start=390)]
     makers += [(name, make_nplm, seed) for seed, name in enumerate(nplm.LAYOUTS, start=530)]
     makers += [(name, make_seq2seq, seed) for seed, name in enumerate(seq2seq.LAYOUTS, start=370)]
+    makers += [(name, make_evolved, seed) for seed, name in enumerate(evolved.LAYOUTS, start=610)]
     makers += [(name, make_long, seed) for seed, name in enumerate(long_texts.MODELS, start=550)]
     # With these texts neither end at once nor go on for ever.
     makers += [(name, make_student, seed) for name, seed in zip(marian.LAYOUTS, (506, 516), strict=True)]

@@ -41,6 +41,11 @@ TEST(SameBits, OfDirectionsThatStayApart) {
 
 TEST(SameBits, OfTokensBesideThoseInFront) { expect_same_bits_of("nplm-generate", 61, 24); }
 
+TEST(SameBits, OfColumnsConvolvedByThemselves) {
+  expect_same_bits_of("evolved-encoder", 61, 24);
+  expect_same_bits_of("evolved-tag", 61, 24);
+}
+
 /// Experts of a tile, of which some have no room for what is behind the tiles in front.
 TEST(SameBits, OfExperts) {
   expect_same_bits_of("mixtral-tag", 61, 24);

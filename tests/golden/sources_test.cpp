@@ -199,6 +199,9 @@ const Pair kPairs[] = {{"bart-generate", fb::DType::f32, 61, false},
                        {"marian-ssru-apart", fb::DType::i8, 289, false},
                        {"seq2seq-local", fb::DType::i8, 37, false},
                        {"seq2seq-tutorial", fb::DType::i4, 37, false},
+                       {"evolved-generate", fb::DType::f32, 61, false},
+                       {"evolved-generate", fb::DType::i8, 61, false},
+                       {"evolved-meena", fb::DType::i4, 61, false},
                        {"seq2seq-all", fb::DType::f32, 37, false},
                        {"seq2seq-all", fb::DType::i8, 37, false}};
 

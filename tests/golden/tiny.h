@@ -85,6 +85,7 @@ class Tiny {
       config_["context_size"] = 3U;
       config_["pad_token_id"] = 2U;
     }
+    if (family.block.evolved) config_["wide_attention_heads"] = 2 * kHeads;
     if (family.settings.task_types_if != nullptr) config_[family.settings.task_types_if] = true;
     config_["num_labels"] = kLabels;
     if (head.task == fb::TaskKind::find) {
@@ -259,6 +260,7 @@ class Tiny {
     if (stack().block.recurrent) stack().block.bilm ? bilm(base) : recurrent(base);
     if (stack().block.convolutions) convolutions(base + "convs.");
     if (stack().block.nplm) linear(base + "hidden", kHidden, 3 * uint64_t{kHidden});
+    if (stack().block.evolved) evolved(base);
     for (const auto& [slot, name] : convert::stored_roles(read_)) {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
@@ -328,6 +330,44 @@ class Tiny {
       add(name + ".weight", {kHidden / 2, kHidden, size}, 0.4F);
       if (biases_) add(name + ".bias", {kHidden / 2}, 0.2F);
     }
+  }
+
+  /// The Evolved Transformer's, two layers a stack.
+  void evolved(const std::string& base) {
+    const bool decoder = stack().block.causal;
+    const std::string side = base + (decoder ? "decoder." : "encoder.");
+    const auto attention = [&](const std::string& name) {
+      for (const char* part : {".q_proj", ".k_proj", ".v_proj", ".out_proj"}) linear(name + part, kHidden, kHidden);
+    };
+    const auto separable = [&](const std::string& name, uint64_t out, uint64_t in, uint64_t taps) {
+      add(name + ".depthwise.weight", {in, 1, taps}, 0.4F);
+      linear(name + ".pointwise", out, in);
+    };
+    for (const char* number : {"0.", "1."}) {
+      const std::string layer = side + "layers." + number;
+      for (const char* name : {"branch_norm", "self_attn_norm", "ffn_norm"}) norm(layer + name, kHidden);
+      norm(layer + "convolution_norm", (decoder ? 2 : 4) * uint64_t{kHidden});
+      attention(layer + "self_attn");
+      linear(layer + "fc1", 4 * uint64_t{kHidden}, kHidden);
+      linear(layer + "fc2", kHidden, 4 * uint64_t{kHidden});
+      if (decoder) {
+        norm(layer + "attention_norm", kHidden);
+        norm(layer + "encoder_attn_norm", kHidden);
+        for (const char* name : {"wide_attn", "first_encoder_attn", "encoder_attn"}) attention(layer + name);
+        separable(layer + "left", 2 * uint64_t{kHidden}, kHidden, 11);
+        separable(layer + "right", kHidden / 2, kHidden, 7);
+        separable(layer + "convolution", kHidden, 2 * uint64_t{kHidden}, 7);
+        continue;
+      }
+      norm(layer + "glu_norm", kHidden);
+      linear(layer + "glu_values", kHidden, kHidden);
+      linear(layer + "glu_gates", kHidden, kHidden);
+      linear(layer + "left", 4 * uint64_t{kHidden}, kHidden);
+      add(layer + "right.weight", {kHidden / 2, kHidden, 3}, 0.3F);
+      if (biases_) add(layer + "right.bias", {kHidden / 2}, 0.2F);
+      separable(layer + "convolution", kHidden / 2, 4 * uint64_t{kHidden}, 9);
+    }
+    norm(side + "norm", kHidden);
   }
 
   /// GLiNER's, of 10 columns.

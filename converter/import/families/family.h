@@ -421,6 +421,8 @@ struct Block {
   bool convolutions = false;
   /// One hidden layer over the vectors of neighbouring words (import/nplm.h).
   bool nplm = false;
+  /// Layers are those of the Evolved Transformer (import/evolved.h).
+  bool evolved = false;
   /// Tokens are patches of an image (import/patches.h).
   bool patches = false;
   /// With `norm_first`: the first layer's attention has a norm in front, too, and embeddings have none.

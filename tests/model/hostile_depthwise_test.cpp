@@ -1,0 +1,77 @@
+// hostile_test.cpp of convolutions of each column by itself.
+#include <gtest/gtest.h>
+
+#include "tests/model/hostile.h"
+
+namespace bantam::testing {
+namespace {
+
+constexpr uint32_t kIds = 9, kWidth = 21, kPadded = 32, kBefore = 2, kAfter = 1, kTaps = kBefore + 1 + kAfter;
+
+ModelBuilder depthwise_model() {
+  ModelBuilder b;
+  b.model.inputs.push_back(std::make_unique<fb::InputT>());
+  b.model.inputs[0]->name = "input_ids";
+  b.model.inputs[0]->limit = kIds;
+  const int32_t words = b.table("words", kIds, kWidth, std::vector<float>(kIds * kWidth, 0.5F), WeightType::kF32);
+  const int32_t weights =
+      b.table("weights", kTaps, kPadded, std::vector<float>(kTaps * kPadded, 0.25F), WeightType::kF32);
+  b.step(0);
+  const int32_t x = b.activation("x", 0, kWidth);
+  fb::EmbedT one;
+  one.tables.push_back(std::make_unique<fb::EmbedTableT>());
+  fb::OpT& embed = b.op("embed", attributes(one), {}, {x});
+  embed.attributes.AsEmbed()->tables[0]->tensor = name_input(embed, words);
+  b.step(0);
+  const int32_t y = b.output("y", 0, kWidth);
+  fb::DepthwiseT convolution;
+  convolution.before = kBefore;
+  convolution.after = kAfter;
+  b.op("depthwise", attributes(convolution), {x, weights}, {y});
+  return b;
+}
+
+fb::OpT& depthwise(fb::ModelT& m) { return *m.subgraphs[0]->ops[1]; }
+fb::DepthwiseT& attributes_of(fb::ModelT& m) { return *depthwise(m).attributes.AsDepthwise(); }
+fb::TensorT& named(fb::ModelT& m, int32_t index) { return *m.tensors[static_cast<size_t>(index)]; }
+fb::TensorT& read(fb::ModelT& m) { return named(m, depthwise(m).inputs[0]); }
+fb::TensorT& weights(fb::ModelT& m) { return named(m, depthwise(m).inputs[1]); }
+fb::TensorT& written(fb::ModelT& m) { return named(m, depthwise(m).outputs[0]); }
+
+const OpEdit kEdits[] = {
+    {"rows absent", [](auto& m) { depthwise(m).inputs[0] = -1; }},
+    {"rows that are a constant", [](auto& m) { depthwise(m).inputs[0] = m.subgraphs[0]->ops[0]->inputs[0]; }},
+    {"rows as i8", [](auto& m) { read(m).type = fb::DType::i8; }},
+    {"rows of a tile", [](auto& m) { read(m).region = fb::Region::tile; }},
+    {"rows of sequences", [](auto& m) { read(m).shape[0] = fb::Dim(1, 1, 0, 1); }},
+    {"rows that the same step writes",
+     [](auto& m) {
+       auto& steps = m.subgraphs[0]->steps;
+       steps[0]->op_count += steps[1]->op_count;
+       steps.pop_back();
+     }},
+    {"weights absent", [](auto& m) { depthwise(m).inputs[1] = -1; }},
+    {"weights that are no constant", [](auto& m) { depthwise(m).inputs[1] = depthwise(m).inputs[0]; }},
+    {"weights of another table", [](auto& m) { depthwise(m).inputs[1] = m.subgraphs[0]->ops[0]->inputs[0]; }},
+    {"weights as i32", [](auto& m) { weights(m).type = fb::DType::i32; }},
+    {"weights in tiles", [](auto& m) { weights(m).layout = fb::Layout::tile_n16; }},
+    {"weights of one extent", [](auto& m) { weights(m).shape = {fb::Dim(-1, 0, kTaps * kPadded, 1)}; }},
+    {"weights without room behind columns", [](auto& m) { weights(m).shape[1] = fb::Dim(-1, 0, kWidth, 1); }},
+    {"weights of a neighbour less", [](auto& m) { weights(m).shape[0] = fb::Dim(-1, 0, kTaps - 1, 1); }},
+    {"a neighbour more in front", [](auto& m) { attributes_of(m).before = kBefore + 1; }},
+    {"a neighbour less behind", [](auto& m) { attributes_of(m).after = 0; }},
+    {"neighbours whose count wraps",
+     [](auto& m) {
+       attributes_of(m).before = UINT32_MAX;
+       attributes_of(m).after = kTaps;
+     }},
+    {"an output too narrow", [](auto& m) { written(m).shape[1] = fb::Dim(-1, 0, kWidth - 1, 1); }},
+    {"an output over its input", [](auto& m) { depthwise(m).outputs[0] = depthwise(m).inputs[0]; }},
+    {"no output", [](auto& m) { depthwise(m).outputs[0] = -1; }},
+    {"an input too many", [](auto& m) { depthwise(m).inputs.push_back(depthwise(m).inputs[0]); }},
+};
+
+TEST(HostileDepthwise, IsRefusedWithAReason) { expect_refused(kEdits, depthwise_model); }
+
+}  // namespace
+}  // namespace bantam::testing
