@@ -29,22 +29,25 @@ uint64_t depthwise_scratch(const fb::Model& model, const fb::Op& op, const Scrat
   return sink_scratch(op, convolved_width(model, op), need.block_rows);
 }
 
-/// y = the sum over the neighbours that the sequence has, from front to back, of their rows times their places' weights.
-bool convolve_row(const TileRun& run, const Neighbours& rows, Reach reach, const float* weights, uint32_t sequence,
-                  uint32_t row, float* y) {
-  kernels::EpilogueRows args = {};
-  args.rows = 1;
-  args.width = rows.columns();
-  args.y = y;
+/// y, of `count` rows of a sequence from `row` on: 0 plus, from front to back, rows of neighbours times their places' weights. Rows that lie
+/// one behind the other are taken together; each has the bits that it has alone.
+bool convolve_rows(const TileRun& run, const Neighbours& rows, Reach reach, const float* weights, uint32_t sequence,
+                   uint32_t row, uint32_t count, float* y) {
   const size_t stride = kernels::pad16(rows.columns());
-  args.x_stride = args.gate_stride = args.residual_stride = args.y_stride = stride;
+  memset(y, 0, count * stride * sizeof(float));
+  kernels::EpilogueRows args = {};
+  args.width = rows.columns();
+  args.x_stride = args.residual_stride = args.y_stride = stride;
+  args.gate = weights;  // the same of all rows: their stride is 0
   bool finite = true;
-  for (int64_t at = int64_t{row} - reach.before; at <= int64_t{row} + reach.after; ++at, weights += stride) {
-    args.x = rows.at(sequence, at);
-    if (args.x == nullptr) continue;
-    args.gate = weights;
-    finite &= run.kernels.epilogue_rows(args);
-    args.residual = y;
+  for (int64_t place = -int64_t{reach.before}; place <= int64_t{reach.after}; ++place, args.gate += stride) {
+    for (uint32_t i = 0; i < count; i += args.rows) {
+      const int64_t at = int64_t{row} + i + place;
+      args.x = rows.at(sequence, at);
+      args.rows = rows.together(sequence, at, count - i);
+      args.residual = args.y = y + i * stride;
+      if (args.x != nullptr) finite &= run.kernels.epilogue_rows(args);
+    }
   }
   return finite;
 }
@@ -57,12 +60,14 @@ Status run_depthwise(const TileRun& run, const fb::Op& op) {
   bool finite = true;
   for (uint32_t first = 0, n = 0; first < run.rows; first += n) {
     n = sink.block(first);
-    for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t i = 0, count = 0; i < n; i += count) {
       const uint32_t row = run.row_begin + first + i;
       while (row >= run.offsets[sequence + 1]) ++sequence;
-      finite &=
-          convolve_row(run, rows, reach_of(op), weights, sequence, row, sink.rows(first) + size_t{i} * sink.stride());
-      rows.keep(sequence, row);
+      const uint32_t left = run.offsets[sequence + 1] - row;
+      count = left < n - i ? left : n - i;
+      finite &= convolve_rows(run, rows, reach_of(op), weights, sequence, row, count,
+                              sink.rows(first) + size_t{i} * sink.stride());
+      rows.keep(sequence, row + count - 1);
     }
     finite &= sink.finish(first, n);
   }

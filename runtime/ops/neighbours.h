@@ -72,6 +72,13 @@ class Neighbours {
     return nullptr;
   }
 
+  /// Of `most` rows from `at` on, how many surely lie one behind the other; at least 1.
+  uint32_t together(uint32_t sequence, int64_t at, uint32_t most) const {
+    const int64_t begin = run_.offsets[sequence], end = run_.offsets[sequence + 1];
+    if (at < begin || at >= end) return 1;
+    return end - at < int64_t{most} ? static_cast<uint32_t>(end - at) : most;
+  }
+
   /// Puts what the run has of the sequence of row `row` in its context. Who computes the last row does it: the step may run on that one alone.
   void keep(uint32_t sequence, uint32_t row) const {
     if constexpr (linked::kContexts) {

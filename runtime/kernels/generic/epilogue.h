@@ -11,14 +11,14 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 enum class Residual : uint8_t { kNone = 0, kF32 = 1, kQ8 = 2 };
 
 /// What a call does, known at compile time (the calls that transformers spend their time in) ...
-template <Norm kNorm, Residual kResidual>
+template <Norm kNorm, Residual kResidual, bool kGate = false>
 struct KnownEpilogue {
   static constexpr bool kFast = true;  // several rows at once
   BANTAM_INLINE explicit KnownEpilogue(const EpilogueRows&) {}
   static constexpr Activation activation() { return Activation::kNone; }
   static constexpr Residual residual() { return kResidual; }
   static constexpr Norm norm() { return kNorm; }
-  static constexpr bool gate() { return false; }
+  static constexpr bool gate() { return linked::kGate && kGate; }
   static constexpr bool before_norm() { return false; }
 };
 /// ... or at run time.
@@ -216,6 +216,11 @@ inline bool epilogue_rows(const EpilogueRows& a) {
   if (a.row_maximum != nullptr) return store_measured_rows(a);
   const AnyEpilogue kind(a);
   if constexpr (kLanes == 1) return epilogue_blocks<AnyEpilogue>(a);
+  // Sums of products, as of a convolution.
+  if (kind.gate() && kind.activation() == Activation::kNone && kind.norm() == Norm::kNone && !kind.before_norm() &&
+      kind.residual() == Residual::kF32) {
+    return epilogue_blocks<KnownEpilogue<Norm::kNone, Residual::kF32, true>>(a);
+  }
   if (kind.activation() == Activation::kNone && !kind.gate() && !kind.before_norm()) {
     if (kind.norm() == Norm::kNone && kind.residual() == Residual::kNone) {
       return epilogue_blocks<KnownEpilogue<Norm::kNone, Residual::kNone>>(a);
