@@ -12,9 +12,9 @@ namespace {
 /// A head's layer in files that have it, where no module of sentence-transformers makes the vectors.
 void add_own_layer(const HeadLayer& layer, uint32_t in, Weights& weights, SentencePooling* modules) {
   const std::string weight = std::string(layer.name) + ".weight", bias = std::string(layer.name) + ".bias";
-  constexpr uint64_t kMostColumns = 1U << 16;
+  constexpr uint64_t kMostOwnColumns = 1U << 16;
   const auto rows = layer.of_base ? weights.encoder_rows(weight) : weights.head_rows(weight);
-  const auto width = static_cast<uint32_t>(std::min(rows.value_or(0), kMostColumns));
+  const auto width = static_cast<uint32_t>(std::min(rows.value_or(0), kMostOwnColumns));
   if (!modules->dense.empty() || width == 0) return;
   const auto read = [&](const std::string& name, const std::vector<uint32_t>& shape) {
     return layer.of_base ? weights.encoder(name, shape) : weights.head(name, shape);

@@ -43,7 +43,7 @@ struct SeenBlocks {
 };
 
 /// How far windows reach on each side.
-uint64_t reach_of(const fb::Attention& a) { return uint64_t{a.window()} * a.dilation(); }
+uint64_t window_reach(const fb::Attention& a) { return uint64_t{a.window()} * a.dilation(); }
 
 /// Entries of one head's list of random blocks.
 uint32_t entries_of(const fb::Model& model, const fb::Attention& a) {
@@ -142,7 +142,7 @@ uint32_t KeyList::add_rows(uint32_t begin, uint32_t end) {
 }
 
 void KeyList::list_globals() {
-  const uint64_t reach = reach_of(a_);
+  const uint64_t reach = window_reach(a_);
   window_begin_ = first_query_ - begin_ > reach ? static_cast<uint32_t>(first_query_ - reach) : begin_;
   const uint64_t last = end_query_ + reach;
   const uint32_t window_end = last < end_ ? static_cast<uint32_t>(last) : end_;
@@ -187,7 +187,7 @@ uint32_t KeyList::kv_end() const {
 }
 
 void KeyList::show_window(uint32_t query, float* row) const {
-  const uint64_t reach = reach_of(a_);
+  const uint64_t reach = window_reach(a_);
   const uint32_t step = a_.dilation();
   // The first key of the window that the sequence has, a multiple of the step away.
   const uint64_t before = query - begin_;

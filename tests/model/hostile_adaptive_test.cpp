@@ -6,7 +6,7 @@
 namespace bantam::testing {
 namespace {
 
-constexpr uint32_t kIds = 9, kWidth = 5, kFront = 4, kSecond = 5, kClusters = 1;
+constexpr uint32_t kIds = 9, kFront = 4, kSecond = 5, kClusters = 1;
 
 /// Rows of two tables of parts of the ids, and scores made of nothing but those.
 ModelBuilder adaptive_model() {

@@ -155,13 +155,14 @@ std::vector<bool> listed_layers(const Fields& config, const EncoderConfig& out) 
   return full;
 }
 
-constexpr const char* kTypes = "attention_types";
+constexpr const char* kAttentionTypes = "attention_types";
 
 /// GPT-Neo's "attention_types": words and how often the row of them stands in a row.
 std::vector<bool> layers_by_kinds(const Fields& config, const EncoderConfig& out) {
   std::vector<bool> full;
   bool known = true;
-  const Json types = config.has(kTypes) ? config.raw(kTypes) : Json::parse(out.family->settings.kinds);
+  const Json types =
+      config.has(kAttentionTypes) ? config.raw(kAttentionTypes) : Json::parse(out.family->settings.kinds);
   for (const Json& part : types.is_array() ? types : Json::array()) {
     known = known && part.is_array() && part.size() == 2 && part[0].is_array() && part[1].is_number_unsigned();
     if (!known) break;
@@ -174,7 +175,7 @@ std::vector<bool> layers_by_kinds(const Fields& config, const EncoderConfig& out
     }
   }
   if (!known || full.size() != out.layers) {
-    config.problem(ExitCode::kInvalid, kTypes,
+    config.problem(ExitCode::kInvalid, kAttentionTypes,
                    fmt::format("is not a list of words \"global\" and \"local\" and how often they stand, {} layers in "
                                "all",
                                out.layers));
@@ -207,10 +208,11 @@ void read_causal_windows(const Fields& config, EncoderConfig& out) {
   if (settings.window.key == nullptr) return;
   // In no layer, unless the settings say so.
   const bool local = settings.local_rotary.otherwise != 0;
-  const bool asked = settings.windows == Settings::Windows::kAll     ? config.has(settings.window.key)
-                     : settings.windows == Settings::Windows::kFrom  ? config.flag("use_sliding_window", false)
-                     : settings.windows == Settings::Windows::kKinds ? settings.kinds != nullptr || config.has(kTypes)
-                                                                     : true;
+  const bool asked = settings.windows == Settings::Windows::kAll    ? config.has(settings.window.key)
+                     : settings.windows == Settings::Windows::kFrom ? config.flag("use_sliding_window", false)
+                     : settings.windows == Settings::Windows::kKinds
+                         ? settings.kinds != nullptr || config.has(kAttentionTypes)
+                         : true;
   std::vector<bool> full = listed_layers(config, out);
   if (!asked) return;
   const bool itself = settings.window_counts_itself == nullptr || config.flag(settings.window_counts_itself, true);
