@@ -113,10 +113,10 @@ class Schedule {
   void delay_queries() {
     for (size_t i = 0; i < ops_.size(); ++i) {
       const fb::OpT& op = *ops_[i];
-      if (op.attributes.type != fb::OpAttributes::Linear) continue;
+      if (op.attributes.type != fb::OpAttributes::Linear || op.outputs[0] < 0 || op.outputs[1] >= 0) continue;
       const auto& readers = readers_[static_cast<size_t>(op.outputs[0])];
-      const bool queries = op.outputs[1] < 0 && readers.size() == 1 &&
-                           ops_[readers.front()]->attributes.type == fb::OpAttributes::LinearAttention;
+      const bool queries =
+          readers.size() == 1 && ops_[readers.front()]->attributes.type == fb::OpAttributes::LinearAttention;
       if (queries) keys_[i].first = std::max(keys_[i].first, keys_[readers.front()].first);
     }
   }

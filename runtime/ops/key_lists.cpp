@@ -166,7 +166,8 @@ void KeyList::list_globals() {
 void KeyList::list_blocks(uint32_t head) {
   const uint32_t blocks = blocks_of(end_ - begin_, a_.block()), own = (first_query_ - begin_) / a_.block();
   SeenBlocks seen;
-  for (const uint32_t block : {0u, own - 1, own, own + 1, blocks - 1}) seen.add(block, false);
+  const uint32_t always[] = {0u, own - 1, own, own + 1, blocks - 1};
+  for (const uint32_t block : always) seen.add(block, false);
   if (a_.random() != 0) {
     const int32_t* random = constant<int32_t>(run_, named_input(op_, a_.random_blocks())) + size_t{own} * a_.random();
     if (!is_shared(run_.model, op_)) random += size_t{head} * entries_of(run_.model, a_);
