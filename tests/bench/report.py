@@ -381,7 +381,13 @@ def main():
     words = kind(machine_of(results))
     path = folder / f"{slug(words)}.md"
     page = path.read_text() if path.exists() else HEAD.format(words)
-    parts = {"suites": suites_part, "peers": peers_part, "encoders": encoders_part, "images": images_part, "long": long_part}
+    parts = {
+        "suites": suites_part,
+        "peers": peers_part,
+        "encoders": encoders_part,
+        "images": images_part,
+        "long": long_part,
+    }
     for name, lines in ((name, part(results)) for name, part in parts.items()):
         if lines:
             page = replace_part(page, name, lines)
