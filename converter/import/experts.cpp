@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/kernels.h"
+
 namespace bantam::convert {
 namespace {
-
-uint32_t to_panels(uint32_t rows) { return (rows + 15) / 16 * 16; }
 
 /// The matrices [rows, columns] of these modules of each expert, one above the other, each padded with rows of zeros: as the operator
 /// has them.
@@ -20,7 +20,7 @@ Values stacked(Weights& weights, const EncoderConfig& config, uint32_t layer, co
     for (const Slot slot : modules) {
       const std::string name = fmt::format(fmt::runtime(config.family->name(slot)), expert);
       Values values = weights.encoder(layer_prefix(config, layer) + name + ".weight", {rows, columns});
-      if (!values.values.empty()) values.values.resize(size_t{to_panels(rows)} * columns);
+      if (!values.values.empty()) values.values.resize(size_t{kernels::pad16(rows)} * columns);
       all.push_back(std::move(values));
     }
   }
@@ -52,9 +52,9 @@ int32_t import_experts(Builder& builder, Weights& weights, const EncoderConfig& 
   spec.gated = gated;
   spec.normalized = experts.shares_of_one;
   spec.capacity = experts.capacity;
-  spec.up = builder.linear_weight(name + ".up.weight", count * (gated ? 2 : 1) * to_panels(columns), hidden,
+  spec.up = builder.linear_weight(name + ".up.weight", count * (gated ? 2 : 1) * kernels::pad16(columns), hidden,
                                   stacked(weights, config, layer, ups, columns, hidden));
-  spec.down = builder.linear_weight(name + ".down.weight", count * to_panels(hidden), columns,
+  spec.down = builder.linear_weight(name + ".down.weight", count * kernels::pad16(hidden), columns,
                                     stacked(weights, config, layer, {Slot::kExpertDown}, hidden, columns));
   return builder.experts(name, x, scores, spec, epilogue);
 }

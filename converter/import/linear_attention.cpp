@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/kernels.h"
+
 namespace bantam::convert {
 namespace {
 
@@ -38,7 +40,7 @@ int32_t LinearAttention::places(uint32_t layer, Slot slot) {
   const auto made = made_.find(name);
   if (made != made_.end()) return made->second;
   const uint32_t blocks = config_.summed.sharing == Sharing::kNone ? config_.heads : 1;
-  const uint32_t rows = config_.summed.features, padded = (rows + 15) / 16 * 16;
+  const uint32_t rows = config_.summed.features, padded = kernels::pad16(rows);
   Values values = weights_.encoder(name, {blocks * rows, config_.positions});
   if (!values.values.empty()) {
     values.values = by_place(values.values, blocks, rows, config_.positions, positions_);

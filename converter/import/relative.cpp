@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "graph/places.h"
+#include "kernels/kernels.h"
 
 namespace bantam::convert {
 namespace {
@@ -53,8 +54,6 @@ struct PlaceRows {
     return rows;
   }
 };
-
-uint32_t padded(uint32_t count) { return (count + 15) / 16 * 16; }
 
 /// 0, 1, ...: each distance has a row of its own.
 std::vector<float> counted(uint32_t count) {
@@ -212,7 +211,7 @@ void RelativeConstants::shifted(uint32_t layer, AttentionSpec& scores) {
   const Values words = take_by_head(weights_, config_, layer, Slot::kQueryBias);
   const Values of_places = take_by_head(weights_, config_, layer, Slot::kPlaceBias);
   Values keys = place_matrix(layer), biases;
-  const uint32_t count = padded(places);
+  const uint32_t count = kernels::pad16(places);
   if (!words.values.empty() && !of_places.values.empty() && !keys.values.empty()) {
     const std::vector<double> made = project_sinusoids(farthest, keys.values, config_.hidden);
     keys.values.assign(size_t{count} * columns, 0.0F);
@@ -270,7 +269,7 @@ void RelativeConstants::by_distance(uint32_t layer, AttentionSpec& scores) {
       fits ? static_cast<uint32_t>(stored) : 2 * (config_.first_position + config_.positions) - 1;
   builder_.enter(fb::Part::attention, static_cast<int32_t>(layer));
   Values vectors = weights_.encoder(table, {rows_there, head});
-  const uint32_t distances = 2 * most + 1, count = padded(distances);
+  const uint32_t distances = 2 * most + 1, count = kernels::pad16(distances);
   if (!vectors.values.empty()) {
     std::vector<float> made(size_t{count} * head);
     for (size_t row = 0; row < distances; ++row) {  // of the key farthest in front on
