@@ -16,7 +16,8 @@ struct HeadsShape {
   std::vector<uint32_t> sequences;
 
   static HeadsShape random(Random& random) {
-    HeadsShape s{random.between(1, 4),
+    // Kernels take eight heads at a time.
+    HeadsShape s{random.chance(75) ? random.between(1, 4) : random.between(5, 19),
                  1,
                  random.chance(40) ? 16 * random.between(1, 5) : random.between(1, 70),
                  random.chance(70),

@@ -67,23 +67,6 @@ BANTAM_INLINE void split_value_q8(const float* x, uint32_t width, const RowScale
   memcpy(page + size_t{pad16(width)} * 16 + lane * 4, &scale.scale, 4);
 }
 
-/// With vectors only: lanes [lane, lane + 4), lane a multiple of 4, of a value page from rows x_stride apart: whole tiles at once.
-template <class Vector>
-BANTAM_INLINE void split_four_values_q8(const float* x, size_t x_stride, uint32_t width, const RowScale* scales,
-                                        uint8_t* page, size_t lane) {
-  int32_t* tiles = reinterpret_cast<int32_t*>(page) + lane / 4 * 16;
-  for_vectors(
-      width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
-        Vector v[4];
-        BANTAM_UNROLL
-        for (uint32_t r = 0; r < 4; ++r)
-          v[r] = quantize(load_lanes(x + r * x_stride + i, lanes), splat(scales[r].inverse));
-        store(tiles + size_t{i} * 4, join_bytes(v[0], v[1], v[2], v[3]));
-      });
-  uint8_t* scale_at = page + size_t{pad16(width)} * 16 + lane * 4;
-  for (uint32_t r = 0; r < 4; ++r) memcpy(scale_at + r * 4, &scales[r].scale, 4);
-}
-
 /// Head x of row r, turned by the row's place.
 BANTAM_NOINLINE inline const float* rotate_head(const SplitHeads& a, uint32_t r, const float* x) {
   if constexpr (!linked::kRotary) return x;
@@ -107,13 +90,20 @@ BANTAM_INLINE const float* final_head(const SplitHeads& a, uint32_t r, const flo
   return linked::kRotary && a.rotary != nullptr ? rotate_head(a, r, x) : x;
 }
 
-/// Row r of the call, all but its values. Returns the largest |x| of its queries and keys, as bits.
-inline int32_t split_queries_and_keys_q8(const SplitHeads& a, uint32_t r) {
+// With vectors: split_eight.h.
+inline int32_t split_query_row_q8(const SplitHeads& a, uint32_t r);
+inline int32_t split_key_page_q8(const SplitHeads& a, uint32_t r);
+inline int32_t split_four_values_q8(const SplitHeads& a, uint32_t r);
+
+/// The queries of row r of the call. Returns the largest |x|, as bits.
+inline int32_t split_queries_q8(const SplitHeads& a, uint32_t r) {
+  if constexpr (kLanes > 1) {
+    if (!linked::kRotary || a.rotary == nullptr) return split_query_row_q8(a, r);
+  }
   const uint32_t width = a.head_width;
   const float* x = a.x + r * a.x_stride;
   const size_t row = size_t{a.row_begin} + r;
-  const size_t page = (row / 16) * a.kv_heads;
-  int8_t* q = a.heads == 0 ? nullptr : static_cast<int8_t*>(a.q) + row * a.q_stride;
+  int8_t* q = static_cast<int8_t*>(a.q) + row * a.q_stride;
   int32_t worst = 0;
   for (uint32_t h = 0; h < a.heads; ++h, x += width) {
     const float* head = final_head(a, r, x);
@@ -123,6 +113,16 @@ inline int32_t split_queries_and_keys_q8(const SplitHeads& a, uint32_t r) {
     a.q_scale[row * a.heads + h] = scale.scale;
     split_query_q8(head, width, splat(scale.inverse), q + size_t{h} * width);
   }
+  return worst;
+}
+
+/// The keys of row r of the call. Returns the largest |x|, as bits.
+inline int32_t split_keys_q8(const SplitHeads& a, uint32_t r) {
+  const uint32_t width = a.head_width;
+  const float* x = a.x + r * a.x_stride + size_t{a.heads} * width;
+  const size_t row = size_t{a.row_begin} + r;
+  const size_t page = (row / 16) * a.kv_heads;
+  int32_t worst = 0;
   for (uint32_t h = 0; h < a.kv_heads; ++h, x += width) {
     const float* head = final_head(a, r, x);
     const int32_t m = head_magnitude(head, width);
@@ -132,43 +132,49 @@ inline int32_t split_queries_and_keys_q8(const SplitHeads& a, uint32_t r) {
   return worst;
 }
 
-/// The values of `rows` rows from r on: 4 of one group of lanes, or 1. Returns the largest |x|, as bits.
-inline int32_t split_values_q8(const SplitHeads& a, uint32_t r, uint32_t rows) {
+/// The values of row r of the call. Returns the largest |x|, as bits.
+inline int32_t split_values_q8(const SplitHeads& a, uint32_t r) {
   const uint32_t width = a.head_width;
   const float* x = a.x + r * a.x_stride + size_t{a.heads + a.kv_heads} * width;
   const size_t row = size_t{a.row_begin} + r;
   const size_t page = (row / 16) * a.kv_heads;
+  const size_t page_bytes = value_page_bytes(width, true);
+  uint8_t* to = a.value_pages + page * page_bytes;
   int32_t worst = 0;
-  for (uint32_t h = 0; h < a.kv_heads; ++h, x += width) {
-    RowScale scales[4];
-    for (uint32_t i = 0; i < rows; ++i) {
-      const int32_t m = head_magnitude(x + i * a.x_stride, width);
-      worst = worst > m ? worst : m;
-      scales[i] = row_scale(m);
-    }
-    uint8_t* to = a.value_pages + (page + h) * value_page_bytes(width, true);
-    if constexpr (kLanes > 1) {
-      if (rows == 4) {
-        split_four_values_q8<I32>(x, a.x_stride, width, scales, to, row % 16);
-        continue;
-      }
-    }
-    split_value_q8(x, width, scales[0], to, row % 16);
+  for (uint32_t h = 0; h < a.kv_heads; ++h, x += width, to += page_bytes) {
+    const int32_t m = head_magnitude(x, width);
+    worst = worst > m ? worst : m;
+    split_value_q8(x, width, row_scale(m), to, row % 16);
   }
   return worst;
 }
 
 inline bool split_heads_q8(const SplitHeads& a) {
   int32_t worst = 0;
-  for (uint32_t r = 0; r < a.rows; ++r) {
-    const int32_t m = split_queries_and_keys_q8(a, r);
-    worst = worst > m ? worst : m;
+  const auto note = [&worst](int32_t m) { worst = worst > m ? worst : m; };
+  if (a.heads != 0) {
+    for (uint32_t r = 0; r < a.rows; ++r) note(split_queries_q8(a, r));
   }
   for (uint32_t r = 0; r < a.rows;) {
-    const uint32_t rows = kLanes > 1 && (a.row_begin + r) % 4 == 0 && a.rows - r >= 4 ? 4 : 1;
-    const int32_t m = split_values_q8(a, r, rows);
-    worst = worst > m ? worst : m;
-    r += rows;
+    if constexpr (kLanes > 1) {
+      const bool turned = linked::kRotary && a.rotary != nullptr;
+      if (!turned && (a.row_begin + r) % 16 == 0 && a.rows - r >= 16) {
+        note(split_key_page_q8(a, r));
+        r += 16;
+        continue;
+      }
+    }
+    note(split_keys_q8(a, r++));
+  }
+  for (uint32_t r = 0; r < a.rows;) {
+    if constexpr (kLanes > 1) {
+      if ((a.row_begin + r) % 4 == 0 && a.rows - r >= 4) {
+        note(split_four_values_q8(a, r));
+        r += 4;
+        continue;
+      }
+    }
+    note(split_values_q8(a, r++));
   }
   return worst < kInfinityBits;
 }

@@ -20,6 +20,7 @@
 #else
 #include "kernels/generic/attention_q8.h"
 #include "kernels/generic/linear_q8.h"
+#include "kernels/generic/split_eight.h"
 #endif
 #include "kernels/generic/static_attention.h"
 #include "kernels/generic/static_linear.h"
