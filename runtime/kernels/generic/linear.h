@@ -16,11 +16,12 @@ BANTAM_TINY F32 dequantize(I32 sum_of_products, F32 x_scale, F32 w_scale, F32 bi
 }
 
 #if !defined(BANTAM_KERNEL_ONE_LANE)
-/// Rows [row, row + kRows) by panels [panel, panel + kPanels) of y from their integer sums, sum_of(r, p). False when some y is not
-/// finite.
-template <uint32_t kRows, uint32_t kPanels, class SumOf>
-BANTAM_INLINE bool store_block(const LinearQ8& a, uint32_t row, uint32_t panel, const SumOf& sum_of) {
-  I32 worst = splat(int32_t{0});
+/// Rows [row, row + kRows) by panels [panel, panel + kPanels) of y from their integer sums, sum_of(r, p), activated in registers. The
+/// largest of row_maximum[r], where wanted, is raised to the largest |y|, as bits. False when some y is not finite.
+template <uint32_t kRows, uint32_t kPanels, Activation kActivation, class SumOf>
+BANTAM_INLINE bool store_values(const LinearQ8& a, uint32_t row, uint32_t panel, int32_t* row_maximum,
+                                const SumOf& sum_of) {
+  I32 worst[kRows];
   BANTAM_UNROLL
   for (uint32_t p = 0; p < kPanels; ++p) {
     const uint32_t column = (panel + p) * 16;
@@ -29,12 +30,38 @@ BANTAM_INLINE bool store_block(const LinearQ8& a, uint32_t row, uint32_t panel, 
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       const uint32_t at = row + r;
-      const F32 v = dequantize(sum_of(r, p), splat(a.x_scale[at]), w_scale, bias);
-      worst = max(worst, magnitude_bits(v));
+      const F32 v = activate<kActivation>(dequantize(sum_of(r, p), splat(a.x_scale[at]), w_scale, bias));
+      worst[r] = p == 0 ? magnitude_bits(v) : max(worst[r], magnitude_bits(v));
       store(a.y + at * a.y_stride + column, v);
     }
   }
-  if (a.activation == Activation::kNone && a.row_maximum == nullptr) return largest(worst) < kInfinityBits;
+  I32 most = worst[0];
+  BANTAM_UNROLL
+  for (uint32_t r = 1; r < kRows; ++r) most = max(most, worst[r]);
+  if (row_maximum != nullptr) {
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
+      int32_t* maximum = row_maximum + (row + r) * 16;
+      store(maximum, max(load(maximum), worst[r]));
+    }
+  }
+  return largest(most) < kInfinityBits;
+}
+
+/// The same with any activation.
+template <uint32_t kRows, uint32_t kPanels, class SumOf>
+BANTAM_INLINE bool store_block(const LinearQ8& a, uint32_t row, uint32_t panel, const SumOf& sum_of) {
+  // The one that has the most values to activate, in the blocks that have the most rows, where 16 lanes are one register: elsewhere
+  // it is code only.
+  if constexpr (kRows >= 4 && kPanels > 1 && alignof(I32) == 64) {
+    if (a.activation == Activation::kGelu) {
+      return store_values<kRows, kPanels, Activation::kGelu>(a, row, panel, a.row_maximum, sum_of);
+    }
+  }
+  const bool plain = a.activation == Activation::kNone;
+  const bool finite =
+      store_values<kRows, kPanels, Activation::kNone>(a, row, panel, plain ? a.row_maximum : nullptr, sum_of);
+  if (plain) return finite;
   return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels,
                         a.row_maximum == nullptr ? nullptr : a.row_maximum + row * 16);
 }
