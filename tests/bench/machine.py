@@ -8,15 +8,19 @@ import subprocess
 
 
 def cpu_info():
-    """Name and feature flags of the first processor."""
-    name, flags = "unknown processor", []
+    """Maker's family where it tells generations apart, name and feature flags of the first processor."""
+    name, flags, family = "unknown processor", [], ""
+    amd = False
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         key, _, value = line.partition(":")
         if key.strip() == "model name" and name == "unknown processor":
             name = value.strip()
         if key.strip() == "flags" and not flags:
             flags = value.split()
-    return name, flags
+        amd = amd or value.strip() == "AuthenticAMD"
+        if key.strip() == "cpu family" and amd:
+            family = value.strip()
+    return name, flags, family
 
 
 def caches():
@@ -30,10 +34,11 @@ def caches():
 
 
 def describe(command):
-    name, flags = cpu_info()
+    name, flags, family = cpu_info()
     version = json.loads(subprocess.run([command, "version", "--json"], text=True, capture_output=True).stdout)
     return {
         "processor": name,
+        "family": family,
         "cores": os.cpu_count(),
         "caches": caches(),
         "amx": any(flag.startswith("amx") for flag in flags),

@@ -42,9 +42,11 @@ def table(head, rows):
 
 
 def kind(machine):
-    """What tells kinds of core apart, in words: maker and name, and whether there are matrix units, which peers use."""
+    """What tells kinds of core apart, in words: maker and name, AMD's family (virtual machines call a Zen 4 and a Zen 5 core
+    the same), and whether there are matrix units, which peers use."""
     name = re.sub(r"\((R|TM)\)|CPU|Processor|@.*|[0-9]+-Core", "", machine["processor"])
-    return " ".join(name.split()) + (" with AMX" if machine["amx"] else "")
+    family = f" family {machine['family']}" if machine.get("family") else ""
+    return " ".join(name.split()) + family + (" with AMX" if machine["amx"] else "")
 
 
 def slug(words):
@@ -55,8 +57,9 @@ def slug(words):
 def describe(machine):
     virtual = ", a virtual machine" if machine["virtual"] else ""
     amx = "with" if machine["amx"] else "without"
+    family = f" (family {machine['family']})" if machine.get("family") else ""
     return (
-        f"{machine['processor']}, {machine['cores']} cores ({machine['caches']}){virtual}, {amx} AMX; "
+        f"{machine['processor']}{family}, {machine['cores']} cores ({machine['caches']}){virtual}, {amx} AMX; "
         f"instruction set {machine['isa']}; {machine['compiler']}; {machine['date']}."
     )
 
