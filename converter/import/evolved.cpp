@@ -13,7 +13,7 @@
 namespace bantam::convert {
 namespace {
 
-constexpr uint32_t kMostHeads = 1U << 10, kUsualWideHeads = 16;
+constexpr uint32_t kMostHeads = 1U << 10, kDoubledHeads = 16;
 
 /// Elements [begin, begin + count) of `from`.
 Values some_values(const Values& from, size_t begin, size_t count) {
@@ -144,7 +144,11 @@ class Cells {
   int32_t feed_forward(const std::string& layer, uint32_t i, int32_t x, fb::ActivationKind activation) {
     enter(fb::Part::feed_forward, i);
     const int32_t in = normed(layer + "ffn_norm", x);
-    return dense(layer + "fc2", dense(layer + "fc1", in, 4 * d_, activated(activation)), d_, added_to(x));
+    const std::string between = layer + "fc1_norm";
+    EpilogueSpec first;
+    if (weights_.has_encoder(between + ".weight")) first = modules_.norm(between, 4 * d_);
+    first.activation = activation;
+    return dense(layer + "fc2", dense(layer + "fc1", in, 4 * d_, first), d_, added_to(x));
   }
 
   /// The norm behind all layers.
@@ -221,7 +225,7 @@ class DecoderCells : public Cells {
   DecoderCells(Builder& builder, Weights& weights, const EncoderConfig& config, const Fields& fields,
                const Encoder& source)
       : Cells(builder, weights, config, fb::Phase::main), source_(source) {
-    const uint32_t usual = std::max(kUsualWideHeads, config.heads);
+    const uint32_t usual = std::max(std::min(2 * config.heads, kDoubledHeads), config.heads);
     wide_heads_ = fields.count("wide_attention_heads", kMostHeads, usual);
     if (d_ % wide_heads_ == 0) return;
     fields.problem(

@@ -18,7 +18,7 @@ LABELS = ["O", "B-room", "I-room"]
 # name: class, settings, modules whose biases are left out
 LAYOUTS = {
     "evolved-generate": (GENERATE, dict(scale_embedding=True), ()),
-    "evolved-meena": (GENERATE, dict(decoder_layers=3, tie_word_embeddings=False), ("_proj",)),
+    "evolved-meena": (GENERATE, dict(decoder_layers=3, tie_word_embeddings=False), ("_proj",)),  # as tensor2tensor
     "evolved-text": (GENERATE, dict(hidden_size=32, num_attention_heads=4, tie_word_embeddings=False), ("_proj",)),
     "evolved-encoder": (ENCODER, dict(encoder_layers=2, scale_embedding=True), ()),
     "evolved-tag": (TAG, dict(encoder_layers=2), ("_proj", "glu_", "pointwise")),
@@ -113,7 +113,7 @@ class EncoderCell(torch.nn.Module):
 class DecoderCell(torch.nn.Module):
     """The same of a decoder: tokens see those in front of them alone."""
 
-    def __init__(self, width, heads, wide_heads, epsilon):
+    def __init__(self, width, heads, wide_heads, epsilon, between):
         super().__init__()
         self.attention_norm = torch.nn.LayerNorm(width, epsilon)
         self.wide_attn = Attention(width, wide_heads)
@@ -129,6 +129,7 @@ class DecoderCell(torch.nn.Module):
         self.encoder_attn = Attention(width, heads)
         self.ffn_norm = torch.nn.LayerNorm(width, epsilon)
         self.fc1 = torch.nn.Linear(width, 4 * width)
+        self.fc1_norm = torch.nn.LayerNorm(4 * width, epsilon) if between else None
         self.fc2 = torch.nn.Linear(4 * width, width)
 
     def forward(self, x, source):
@@ -144,19 +145,20 @@ class DecoderCell(torch.nn.Module):
         h = self.self_attn_norm(x)
         x = x + self.self_attn(h, h, causal=True)
         x = x + self.encoder_attn(self.encoder_attn_norm(x), source)
-        # Conv 1x1 : 4 d, Swish; conv 1x1 : d.
+        # Conv 1x1 : 4 d, Swish; conv 1x1 : d. The authors' library has a norm in between, the figure has none.
         h = self.fc1(self.ffn_norm(x))
-        return x + self.fc2(h * torch.sigmoid(h))
+        h = h * torch.sigmoid(h)
+        return x + self.fc2(self.fc1_norm(h) if self.fc1_norm else h)
 
 
 class EvolvedTransformer(torch.nn.Module):
     """Call it with ids of a source and, of a whole one, of the decoder's text."""
 
-    def __init__(self, config):
+    def __init__(self, config, between=False):
         super().__init__()
         self.config, self.kind = config, config["architectures"][0]
         width, heads, epsilon = config["hidden_size"], config["num_attention_heads"], config.get("layer_norm_eps", 1e-6)
-        wide = config.get("wide_attention_heads", max(16, heads))
+        wide = config.get("wide_attention_heads", max(min(2 * heads, 16), heads))
         self.model = torch.nn.Module()
         self.model.shared = torch.nn.Embedding(config["vocab_size"], width)
 
@@ -168,7 +170,7 @@ class EvolvedTransformer(torch.nn.Module):
         self.model.encoder = stack(EncoderCell(width, heads, epsilon) for _ in range(config["encoder_layers"]))
         if self.kind == GENERATE:
             layers = config["decoder_layers"]
-            self.model.decoder = stack(DecoderCell(width, heads, wide, epsilon) for _ in range(layers))
+            self.model.decoder = stack(DecoderCell(width, heads, wide, epsilon, between) for _ in range(layers))
             if not config.get("tie_word_embeddings", True):
                 self.lm_head = torch.nn.Linear(width, config["vocab_size"])
         if self.kind == TAG:
@@ -209,8 +211,9 @@ def load(directory):
     import safetensors.torch
 
     directory = pathlib.Path(directory)
-    model = EvolvedTransformer(json.loads((directory / "config.json").read_text()))
     tensors = safetensors.torch.load_file(directory / "model.safetensors")
+    between = any("fc1_norm" in name for name in tensors)
+    model = EvolvedTransformer(json.loads((directory / "config.json").read_text()), between)
     for name, module in model.named_modules():
         if getattr(module, "bias", None) is not None and f"{name}.bias" not in tensors:
             module.bias = None
@@ -242,11 +245,11 @@ def make(directory, randomize, seed):
         "pad_token_id": PAD,
         **settings,
     }
-    if directory.name != "evolved-text":  # which has 16
-        config["wide_attention_heads"] = 6
+    if directory.name == "evolved-text":
+        config["wide_attention_heads"] = 16
     if kind == TAG:
         config["id2label"] = dict(enumerate(LABELS))
-    model = EvolvedTransformer(config)
+    model = EvolvedTransformer(config, between=directory.name == "evolved-meena")
     texts = directory.name == "evolved-text"
     randomize(model, seed, gain=2.5 if texts else 1.5)  # so that texts depend on their sources
     if texts:
