@@ -147,7 +147,10 @@ BatchTiming time_batch(const ModelFile& file, const BenchOptions& options, const
   for (uint32_t i = 0; i < std::max(options.warmup, 1u); ++i) last = run_once(engine.session(), batch, file.path());
   timing.repetitions = options.repetitions != 0 ? options.repetitions : choose_repetitions(last);
   std::vector<double> times;
+  std::optional<probe::CostMeter> meter;
+  if (options.cost) meter.emplace();
   for (uint32_t i = 0; i < timing.repetitions; ++i) times.push_back(run_once(engine.session(), batch, file.path()));
+  if (meter) timing.cost = meter->take(static_cast<double>(timing.repetitions) * batch.sequences);
   timing.ms = spread_of(std::move(times));
   timing.start.memory = resident_bytes();
   for (const probe::OpTime& op : probe::list_ops(file.model(), batch)) {
@@ -212,6 +215,9 @@ void bench_ids(const ModelFile& file, const BenchOptions& options, const StartTi
 void run_bench(const BenchOptions& options) {
   if (options.json + options.csv + options.plain > 1) fail(ExitCode::kUsage, "--json, --csv, --plain: choose one");
   const bool texts = !options.texts.empty() || !options.texts_file.empty();
+  if (options.cost && (options.csv || options.plain || options.prompt != 0)) {
+    fail(ExitCode::kUsage, "--cost: of texts, as a table or --json; leave out --csv, --plain and --prompt");
+  }
   if (!options.mix.empty() && (!options.seq.empty() || options.engine.batch != 1)) {
     fail(ExitCode::kUsage, "--mix: names every sequence of the batch; leave out --seq and --batch");
   }
@@ -272,6 +278,10 @@ void add_bench(Program& program) {
       .value("N");
   command.add_flag("--per-op", options->per_op,
                    "Time, share and fraction of the core's peak of every operator; the peak is measured");
+  command.add_flag(
+      "--cost", options->cost,
+      "What a text costs: processor time, texts of an hour of a core, cycles, bytes of weights, and joules where "
+      "the system counts them");
   command.add_flag("--json", options->json, "Print one JSON object a length or text");
   command.add_flag("--csv", options->csv, "Print comma-separated values");
   command.add_flag("--plain", options->plain, "Print the median milliseconds of each length or text and nothing else");
@@ -279,6 +289,7 @@ void add_bench(Program& program) {
       "Examples:\n"
       "  bantam bench minilm.bantam --seq 16,128 --threads 1\n"
       "  bantam bench minilm.bantam --seq 128 --per-op\n"
+      "  bantam bench minilm.bantam --texts lines.txt --cost\n"
       "  bantam bench minilm.bantam --mix 8,64,23,120 --threads 2\n"
       "  bantam bench voice.bantam --text \"play some jazz from the sixties\"\n"
       "  bantam bench stories.bantam --prompt 16 --generate 64\n"

@@ -8,6 +8,7 @@
 
 #include "cli/engine.h"
 #include "cli/output.h"
+#include "probe/cost.h"
 #include "probe/op_times.h"
 
 namespace bantam::cli {
@@ -26,6 +27,7 @@ struct BenchOptions {
   uint32_t repetitions = 0;  // 0: about a second of them
   uint32_t warmup = 3;
   bool per_op = false;
+  bool cost = false;
   bool json = false;
   bool csv = false;
   bool plain = false;
@@ -63,6 +65,7 @@ struct BatchTiming {
   size_t arena = 0;
   uint32_t threads = 1;
   uint64_t int8_macs = 0, f32_macs = 0;  // of one pass
+  std::optional<probe::Cost> cost;       // with --cost, of a sequence
   probe::Peaks peaks;                    // with --per-op
   std::vector<probe::OpTime> ops;        // with --per-op
 
@@ -72,13 +75,18 @@ struct BatchTiming {
 };
 
 /// Times forward passes over one batch of random ids, sequences of these lengths, which the model takes. Of `options` it
-/// reads engine, repetitions, warm-up and per_op.
+/// reads engine, repetitions, warm-up, per_op and cost.
 BatchTiming time_batch(const ModelFile& file, const BenchOptions& options, const std::vector<uint32_t>& lengths);
 
 /// Adds what was run and how often: threads, isa, backend, build, compiler, repetitions.
 void put_setting(const BenchOptions& options, uint32_t threads, Isa isa, size_t repetitions, Json* object);
 /// Adds p50_ms, p99_ms, min_ms and mean_ms.
 void put_milliseconds(const Spread& ms, Json* object);
+
+/// Adds "cost": of a text.
+void put_cost(const probe::Cost& cost, uint64_t weight_bytes, Json* object);
+/// The same for people, a line or two.
+void print_cost(const probe::Cost& cost, uint64_t weight_bytes, const std::string& of);
 
 /// bench over ids: prints times of every length, or of the mix.
 void print_batches(const ModelFile& file, const BenchOptions& options, const std::vector<BatchTiming>& timings,

@@ -1,7 +1,10 @@
 // How `bench` shows forward passes: tables for people, JSON, CSV, plain numbers.
+#include <cmath>
+
 #include "cli/bench.h"
 #include "cli/build_info.h"
 #include "cli/output.h"
+#include "probe/step_bytes.h"
 
 namespace bantam::cli {
 namespace {
@@ -62,6 +65,7 @@ void print_json(const ModelFile& file, const BenchOptions& options, const BatchT
   object["open_ms"] = static_cast<float>(timing.start.open);
   object["create_ms"] = static_cast<float>(timing.start.create);
   object["memory_added_bytes"] = timing.start.memory ? Json(*timing.start.memory) : Json(nullptr);
+  if (timing.cost) put_cost(*timing.cost, probe::pass_bytes(file.model()), &object);
   if (options.per_op) put_ops(timing, &object);
   out().line(object);
 }
@@ -155,6 +159,9 @@ void print_people(const ModelFile& file, const BenchOptions& options, const std:
   print_table(rows);
   out().print("opened in {:.2f} ms, session made in {:.2f} ms\n", timings[0].start.open, timings[0].start.create);
   for (const BatchTiming& timing : timings) {
+    if (timing.cost)
+      print_cost(*timing.cost, probe::pass_bytes(file.model()),
+                 fmt::format("a text of {} tokens", timing.tokens / timing.lengths.size()));
     if (options.per_op) print_ops(timing);
   }
 }
@@ -175,6 +182,24 @@ void put_milliseconds(const Spread& ms, Json* object) {
   (*object)["p99_ms"] = static_cast<float>(ms.p99);
   (*object)["min_ms"] = static_cast<float>(ms.least);
   (*object)["mean_ms"] = static_cast<float>(ms.mean);
+}
+
+void put_cost(const probe::Cost& cost, uint64_t weight_bytes, Json* object) {
+  const auto known = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  (*object)["cost"] = {{"cpu_ms", static_cast<float>(cost.cpu_seconds * 1e3)},
+                       {"per_core_hour", std::round(cost.per_core_hour())},
+                       {"cycles", known(cost.cycles)},
+                       {"joules", known(cost.joules)},
+                       {"weight_bytes", weight_bytes}};
+}
+
+void print_cost(const probe::Cost& cost, uint64_t weight_bytes, const std::string& of) {
+  std::string parts = fmt::format("{:.4f} ms of a core", cost.cpu_seconds * 1e3);
+  if (cost.cycles) parts += fmt::format(", {:.3f} million cycles", *cost.cycles * 1e-6);
+  if (cost.joules) parts += fmt::format(", {:.3f} mJ of the whole processor", *cost.joules * 1e3);
+  out().print("{} costs {}; {} of weights; {:.0f} texts an hour of a core\n", of, parts, readable_bytes(weight_bytes),
+              cost.per_core_hour());
+  if (!cost.joules) out().print("(energy: this system has no counter that this user may read)\n");
 }
 
 void print_batches(const ModelFile& file, const BenchOptions& options, const std::vector<BatchTiming>& timings,

@@ -8,6 +8,7 @@
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "format/view.h"
+#include "probe/step_bytes.h"
 #include "run/runner.h"
 #include "run/text_source.h"
 
@@ -179,7 +180,8 @@ TextFigures mean_of(const std::vector<TextTiming>& timings) {
   return mean;
 }
 
-void print_json(const Engine& engine, const BenchOptions& options, const TextTiming& timing, Isa isa) {
+void print_json(const Engine& engine, const BenchOptions& options, const TextTiming& timing,
+                const std::optional<probe::Cost>& cost, Isa isa) {
   const TextFigures f = figures_of(timing);
   Json object = json_object("bench");
   object["file"] = engine.file().path();
@@ -194,6 +196,7 @@ void print_json(const Engine& engine, const BenchOptions& options, const TextTim
   object["tokenize_us"] = static_cast<float>(f.tokenize);
   object["forward_us"] = static_cast<float>(f.forward);
   object["task_us"] = static_cast<float>(f.task);
+  if (cost) put_cost(*cost, probe::pass_bytes(engine.model()), &object);
   out().line(object);
 }
 
@@ -227,15 +230,20 @@ void print_people(const Engine& engine, const std::vector<TextTiming>& timings, 
   if (timings.size() > kMostRows) out().print("({} more texts: --json shows them)\n", timings.size() - kMostRows);
 }
 
-void print_texts(const Engine& engine, const BenchOptions& options, const std::vector<TextTiming>& timings, Isa isa) {
+/// `cost`: of a text, the mean over all; with --cost.
+void print_texts(const Engine& engine, const BenchOptions& options, const std::vector<TextTiming>& timings,
+                 const std::optional<probe::Cost>& cost, Isa isa) {
   if (options.csv) {
     out().write("tokens,threads,isa,build,repetitions,p50_us,p99_us,min_us,tokenize_us,forward_us,task_us\n");
   } else if (!options.json && !options.plain) {
-    return print_people(engine, timings, isa);
+    print_people(engine, timings, isa);
+    if (cost)
+      print_cost(*cost, probe::pass_bytes(engine.model()), timings.size() == 1 ? "the text" : "a text, on average,");
+    return;
   }
   for (const TextTiming& timing : timings) {
     const TextFigures f = figures_of(timing);
-    if (options.json) print_json(engine, options, timing, isa);
+    if (options.json) print_json(engine, options, timing, cost, isa);
     if (options.plain) out().print("{:.4f}\n", f.p50 * 1e-3);
     if (options.csv) {
       out().print("{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f}\n", timing.tokens, engine.threads(),
@@ -276,10 +284,14 @@ void bench_texts(const ModelFile& file, const BenchOptions& options) {
   const double pass = microseconds_between(begin, Clock::now()) * 1e-3;
   const uint32_t repetitions = options.repetitions != 0 ? options.repetitions : choose_repetitions(pass);
   // Texts take turns: no text finds the caches and branch predictors as its own last run left them.
+  std::optional<probe::CostMeter> meter;
+  if (options.cost) meter.emplace();
   for (uint32_t i = 0; i < repetitions; ++i) {
     for (TextTiming& timing : timings) runner.run(&timing, true);
   }
-  print_texts(engine, options, timings, engine.session().isa());
+  std::optional<probe::Cost> cost;
+  if (meter) cost = meter->take(static_cast<double>(repetitions) * static_cast<double>(timings.size()));
+  print_texts(engine, options, timings, cost, engine.session().isa());
 }
 
 }  // namespace bantam::cli

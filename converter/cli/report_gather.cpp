@@ -132,6 +132,7 @@ convert::Timing time_file(const ModelFile& file, const ReportOptions& options, u
   bench.engine = options.engine;
   bench.repetitions = options.repetitions;
   bench.per_op = true;
+  bench.cost = true;
   const BatchTiming timing = time_batch(file, bench, {tokens});
   convert::Timing result;
   result.tokens = tokens;
@@ -140,6 +141,8 @@ convert::Timing time_file(const ModelFile& file, const ReportOptions& options, u
   result.p99_ms = timing.ms.p99;
   result.least_ms = timing.ms.least;
   result.arena = timing.arena;
+  result.per_core_hour = timing.cost->per_core_hour();
+  result.joules = timing.cost->joules;
   for (const probe::KindTime& kind : probe::sum_kinds(timing.ops))
     result.kinds.push_back(operator_time(kind.sum, kind.count, timing));
   for (const probe::OpTime& op : timing.ops) result.operators.push_back(operator_time(op, 1, timing));

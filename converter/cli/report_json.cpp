@@ -1,4 +1,6 @@
 // report --json: fields are only ever added.
+#include <cmath>
+
 #include "cli/report.h"
 
 namespace bantam::cli {
@@ -27,6 +29,8 @@ Json timing_json(const convert::Timing& timing) {
           {"p99_ms", static_cast<float>(timing.p99_ms)},
           {"min_ms", static_cast<float>(timing.least_ms)},
           {"arena_bytes", timing.arena},
+          {"per_core_hour", std::round(timing.per_core_hour)},
+          {"joules", timing.joules ? Json(*timing.joules) : Json(nullptr)},
           {"kinds", operators_json(timing.kinds, true)},
           {"ops", operators_json(timing.operators, false)}};
 }

@@ -29,6 +29,8 @@ struct Timing {
   uint32_t tokens = 0;
   uint32_t repetitions = 0;
   double median_ms = 0, p99_ms = 0, least_ms = 0;
+  double per_core_hour = 0;      // texts
+  std::optional<double> joules;  // of a text, where the system counts them
   uint64_t arena = 0;
   std::vector<OperatorTime> kinds, operators;
 };

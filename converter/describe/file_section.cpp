@@ -181,10 +181,12 @@ std::string times(const FileReport& file) {
   return fmt::format(
              "<h3>Time by operator</h3>\n<p class=\"soft\">Measured here at {} tokens: median {:.3f} ms, least {:.3f} "
              "ms, 99 % "
-             "below {:.3f} ms of {} passes; {} of memory. Each operator: the least of its passes, timed one by "
-             "one.</p>\n",
+             "below {:.3f} ms of {} passes; {} of memory; {:.0f} texts an hour of a core{}. Each operator: the least "
+             "of its "
+             "passes, timed one by one.</p>\n",
              timing.tokens, timing.median_ms, timing.least_ms, timing.p99_ms, timing.repetitions,
-             readable_bytes(timing.arena)) +
+             readable_bytes(timing.arena), timing.per_core_hour,
+             timing.joules ? fmt::format(", {:.3f} mJ of the whole processor each", *timing.joules * 1e3) : "") +
          html_table("Time by kind of operator", {"Kind", "Operators", "Type", "ms", "Share, %", "Of peak, %"}, kinds) +
          fmt::format("<details><summary>All {} operators</summary>\n", ops.size()) +
          html_table("Time by operator", {"Operator", "Kind", "Type", "ms", "Share, %", "Of peak, %"}, ops) +

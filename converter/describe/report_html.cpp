@@ -40,7 +40,10 @@ std::string overview(const ReportData& data) {
   for (const FileReport& file : data.files) {
     if (file.timing) timed = &*file.timing;
   }
-  if (timed != nullptr) head.push_back(fmt::format("Median at {} tokens", timed->tokens));
+  if (timed != nullptr) {
+    head.push_back(fmt::format("Median at {} tokens", timed->tokens));
+    head.push_back("Texts an hour of a core");
+  }
   std::vector<std::string> metrics;
   for (const FileReport& file : data.files) {
     for (const auto& [name, value] : file.metrics) {
@@ -63,6 +66,8 @@ std::string overview(const ReportData& data) {
       rows.back().push_back(file.timing
                                 ? number_cell(file.timing->median_ms, fmt::format("{:.3f} ms", file.timing->median_ms))
                                 : number_cell(0, "not measured"));
+      const double per_hour = file.timing ? file.timing->per_core_hour : 0;
+      rows.back().push_back(number_cell(per_hour, per_hour > 0 ? fmt::format("{:.2f} M", per_hour * 1e-6) : ""));
     }
     for (const std::string& metric : metrics) {
       const double* value = find_metric(file, metric);

@@ -9,14 +9,14 @@ namespace {
 
 uint64_t size_of(const fb::Blob* blob) { return blob == nullptr ? 0 : blob->size(); }
 
-}  // namespace
-
-uint64_t step_bytes(const Model& model) {
+/// Of linear layers in the steps that `counts`.
+template <class Counts>
+uint64_t bytes_of(const Model& model, const Counts& counts) {
   const fb::Model& stored = root(model);
   const fb::Subgraph& ops = graph(stored);
   std::set<int32_t> read;
   for (const fb::Step* step : *ops.steps()) {
-    if (step->phase() != fb::Phase::main) continue;
+    if (!counts(*step)) continue;
     for (uint32_t i = step->first_op(); i < step->first_op() + step->op_count(); ++i) {
       const fb::Op& op = *ops.ops()->Get(i);
       if (op.attributes_as_Linear() != nullptr) read.insert(operand(op.inputs(), 1));
@@ -28,6 +28,16 @@ uint64_t step_bytes(const Model& model) {
     bytes += size_of(weight.data()) + size_of(weight.scales()) + size_of(weight.sums());
   }
   return bytes;
+}
+
+}  // namespace
+
+uint64_t step_bytes(const Model& model) {
+  return bytes_of(model, [](const fb::Step& step) { return step.phase() == fb::Phase::main; });
+}
+
+uint64_t pass_bytes(const Model& model) {
+  return bytes_of(model, [](const fb::Step&) { return true; });
 }
 
 }  // namespace bantam::probe

@@ -12,6 +12,9 @@ namespace bantam::probe {
 /// and rows of embeddings are not among them.
 uint64_t step_bytes(const Model& model);
 
+/// The same of all passes: what a text reads at least once, wherever it lies.
+uint64_t pass_bytes(const Model& model);
+
 }  // namespace bantam::probe
 
 #endif  // BANTAM_CONVERTER_PROBE_STEP_BYTES_H_

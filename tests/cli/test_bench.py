@@ -138,6 +138,45 @@ class PerOp(CommandTest):
             self.assertIn(words, text)
 
 
+class Cost(CommandTest):
+    def check(self, cost):
+        self.assertGreater(cost["cpu_ms"], 0)
+        self.assertAlmostEqual(cost["per_core_hour"] * cost["cpu_ms"], 3600e3, delta=36e3)
+        self.assertTrue(cost["joules"] is None or cost["joules"] >= 0)
+        self.assertTrue(cost["cycles"] is None or cost["cycles"] > 1000)
+
+    def test_of_batches(self):
+        one, eight = (
+            self.line("bench", model("voice"), "--seq", "16", "--batch", n, "--cost", "--json", *QUICK)["cost"]
+            for n in ("1", "8")
+        )
+        for cost in (one, eight):
+            self.check(cost)
+        # Weights are the file's: 7,968 rows of embeddings are not among them.
+        self.assertEqual(one["weight_bytes"], eight["weight_bytes"])
+        self.assertLess(2 * 4 * 128 * 512, one["weight_bytes"])
+        self.assertLess(one["weight_bytes"], 7968 * 128)
+
+    def test_of_texts(self):
+        lines = self.write("lines.txt", TEXT + "\nhello\n")
+        costs = [o["cost"] for o in self.lines("bench", model("voice"), "--texts", lines, "--cost", "--json", *QUICK)]
+        self.assertEqual(costs[0], costs[1])
+        self.check(costs[0])
+        self.assertNotIn("cost", self.line("bench", model("voice"), "--text", TEXT, "--json", *QUICK))
+
+    def test_for_people(self):
+        said = self.ok("bench", model("voice"), "--seq", "16", "--cost", *QUICK).decode()
+        self.assertIn("a text of 16 tokens costs", said)
+        self.assertIn("texts an hour of a core", said)
+        self.assertIn("energy:" if "mJ" not in said else "mJ of the whole processor", said)
+        said = self.ok("bench", model("voice"), "--text", TEXT, "--cost", *QUICK).decode()
+        self.assertIn("the text costs", said)
+
+    def test_wrong_options(self):
+        self.fails(2, "bench", model("voice"), "--cost", "--csv", says=["--cost", "--csv"])
+        self.fails(2, "bench", model("voice"), "--cost", "--plain", says=["--cost", "--plain"])
+
+
 class Texts(CommandTest):
     def test_json(self):
         short, long = self.lines("bench", model("voice"), "--text", "stop", "--text", TEXT, "--json", *QUICK)

@@ -66,6 +66,8 @@ class Report(CommandTest):
         for path, file in zip(files, self.line("report", *files, *QUICK, "--json")["files"], strict=True):
             self.assertEqual(file["timing"]["tokens"], 4)
             self.assertGreater(file["timing"]["p50_ms"], 0)
+            self.assertGreater(file["timing"]["per_core_hour"], 0)
+            self.assertIn("joules", file["timing"])
             self.assertAlmostEqual(sum(op["share"] for op in file["timing"]["ops"]), 1, places=4)
             self.assertEqual(len(file["timing"]["ops"]), len(self.line("inspect", path, "--ops", "--json")["ops"]))
 
