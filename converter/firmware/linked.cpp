@@ -172,6 +172,12 @@ class Needs {
       case fb::OpAttributes::KeySums:
       case fb::OpAttributes::LinearAttention:
         return number(linked::kNumberFloat);
+      case fb::OpAttributes::ChunkAttention:
+        need("ACTIVATIONS", 1u << static_cast<uint32_t>(fb::ActivationKind::exp));
+        if (op.attributes_as_ChunkAttention()->rounds() != 0) {
+          need("NORMS", 1u << static_cast<uint32_t>(fb::NormKind::rms));
+        }
+        return number(linked::kNumberFloat);
       case fb::OpAttributes::Depthwise:
         return need("EPILOGUE", 1u);
       case fb::OpAttributes::Attention:

@@ -35,7 +35,8 @@ inline bool shapes_output(const fb::OpT& op) {
 
 /// Does the op run over sequences, whatever it writes rows of?
 inline bool runs_over_sequences(const fb::OpT& op) {
-  return op.attributes.type == fb::OpAttributes::Crf || op.attributes.type == fb::OpAttributes::Recurrent;
+  return op.attributes.type == fb::OpAttributes::Crf || op.attributes.type == fb::OpAttributes::Recurrent ||
+         op.attributes.type == fb::OpAttributes::ChunkAttention;
 }
 
 /// The pass that an op belongs to: its tag says on which side it is.

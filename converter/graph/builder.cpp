@@ -284,6 +284,13 @@ int32_t Builder::linear_attention(const std::string& name, int32_t q, int32_t su
   return y;
 }
 
+int32_t Builder::chunk_attention(const std::string& name, int32_t x, int32_t rotations,
+                                 const fb::ChunkAttentionT& attributes) {
+  const int32_t y = activation(name, rows_symbol(x), width(x) / (attributes.rounds != 0 ? 2 : 3));
+  op(name, {x, rotations}, {y, kAbsent}).attributes.Set(fb::ChunkAttentionT(attributes));
+  return y;
+}
+
 int32_t Builder::pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2, std::vector<uint32_t> skip_last) {
   const int32_t y = activation(name, kSequences, width(x));
   fb::OpT& added = op(name, {x}, {y, kAbsent});

@@ -143,6 +143,8 @@ class Builder {
   /// Sums over the keys and values of each sequence, which are side by side in `x`; and what queries q make of them.
   int32_t key_sums(const std::string& name, int32_t x, const SumSpec& spec);
   int32_t linear_attention(const std::string& name, int32_t q, int32_t sums, const SumSpec& spec);
+  /// Of queries, keys and values side by side, or of queries and values with `rotations`, a table; see ChunkAttention in the schema.
+  int32_t chunk_attention(const std::string& name, int32_t x, int32_t rotations, const fb::ChunkAttentionT& attributes);
   int32_t pool(const std::string& name, int32_t x, fb::PoolKind kind, bool l2, std::vector<uint32_t> skip_last = {});
   /// `x` may be a state of rows of sources, of which the main pass takes each sequence's.
   int32_t slice(const std::string& name, int32_t x, uint32_t begin, uint32_t width,

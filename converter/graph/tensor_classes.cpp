@@ -41,6 +41,7 @@ std::vector<int32_t> multiplied_by(const fb::OpT& op) {
   const fb::KeySumsT* sums = op.attributes.AsKeySums();
   if (sums != nullptr && sums->kind != fb::FeatureKind::places) matrices.push_back(op.inputs[1]);
   if (op.attributes.type == fb::OpAttributes::LinearAttention && op.inputs[2] >= 0) matrices.push_back(op.inputs[2]);
+  if (op.attributes.type == fb::OpAttributes::ChunkAttention && op.inputs[1] >= 0) matrices.push_back(op.inputs[1]);
   if (const fb::AttentionT* attention = op.attributes.AsAttention()) {
     for (const int8_t position : {attention->place_keys, attention->place_queries}) {
       if (position >= 0) matrices.push_back(named_input(op, position));

@@ -85,11 +85,11 @@ void drop_unread_outputs(Graph& graph) {
   }
   for (const auto& output : graph.model.outputs) read[static_cast<size_t>(output->tensor)] = true;
   for (auto& op : main_subgraph(graph).ops) {
-    // A recurrent layer collects its rows as f32; where a source's last state alone is read, it leaves none.
-    const bool collects = op->attributes.type == fb::OpAttributes::Recurrent;
-    const bool alone = collects && phase_of(*op) == fb::Phase::source && op->outputs.size() > 2 && op->outputs[1] < 0;
+    // What runs over sequences collects its rows as f32; where a source's last state alone is read, a recurrent layer leaves none.
+    const bool recurrent = op->attributes.type == fb::OpAttributes::Recurrent;
+    const bool alone = recurrent && phase_of(*op) == fb::Phase::source && op->outputs.size() > 2 && op->outputs[1] < 0;
     if (alone && !read[static_cast<size_t>(op->outputs[0])]) op->outputs[0] = -1;
-    if (op->outputs.size() != 2 || op->outputs[1] < 0 || collects) continue;
+    if (op->outputs.size() != 2 || op->outputs[1] < 0 || runs_over_sequences(*op)) continue;
     if (op->outputs[0] >= 0 && !read[static_cast<size_t>(op->outputs[0])]) op->outputs[0] = -1;
   }
 }

@@ -70,7 +70,7 @@ uint64_t count_pairs(const fb::Attention& attention, const Batch& batch) {
   return pairs;
 }
 
-enum class Macs : uint8_t { kNone, kWeights, kScores, kState, kExperts, kSums };
+enum class Macs : uint8_t { kNone, kWeights, kScores, kState, kExperts, kSums, kChunks };
 
 /// By row of ops/ops.inc.
 constexpr Macs kMacs[] = {
@@ -105,6 +105,17 @@ void count_macs(const fb::Model& model, const fb::Op& op, uint32_t rows, const B
       const fb::Tensor& weight = tensor(model, index);
       out->macs += uint64_t{batch.tokens} * extent(weight, 0) * extent(weight, 1);
       out->int8 = weight.type() == fb::DType::i8 || weight.type() == fb::DType::i4;
+    }
+  }
+  if (macs == Macs::kChunks) {
+    const fb::ChunkAttention& a = *op.attributes_as_ChunkAttention();
+    const uint64_t rounds = std::max(a.rounds(), 1U), parts = a.rounds() != 0 ? 2 : 3;
+    const uint64_t seen = (uint64_t{a.before()} + 1 + a.after()) * a.chunk();
+    out->macs = 2 * batch.tokens * rounds * seen * (width(tensor(model, operand(op.inputs(), 0))) / parts);
+    const int32_t rotations = operand(op.inputs(), 1);
+    if (rotations >= 0) {
+      const fb::Tensor& matrix = tensor(model, rotations);
+      out->macs += uint64_t{batch.tokens} * extent(matrix, 0) * extent(matrix, 1);
     }
   }
   if (macs == Macs::kExperts) {

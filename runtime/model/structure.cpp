@@ -22,16 +22,17 @@ struct List {
   static constexpr uint32_t kCount = sizeof...(Types);
 };
 
-using Tables = List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice,
-                    fb::Crf, fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Features, fb::Previous,
-                    fb::RecurrentCell, fb::Align, fb::Join, fb::Experts, fb::AdaptiveSoftmax, fb::KeySums,
-                    fb::LinearAttention, fb::Depthwise, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable,
-                    fb::Integer, fb::Op, fb::Step, fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter,
-                    fb::TokenModel, fb::AddedToken, fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation,
-                    fb::Language, fb::Task, fb::Chat, fb::Finding, fb::Property, fb::Image, fb::Shortlist, fb::Globals>;
+using Tables =
+    List<fb::Model, fb::Embed, fb::Linear, fb::Row, fb::SplitHeads, fb::Attention, fb::Pool, fb::Slice, fb::Crf,
+         fb::Unfold, fb::Recurrent, fb::Spans, fb::Select, fb::Tree, fb::Features, fb::Previous, fb::RecurrentCell,
+         fb::Align, fb::Join, fb::Experts, fb::AdaptiveSoftmax, fb::KeySums, fb::LinearAttention, fb::Depthwise,
+         fb::ChunkAttention, fb::Symbol, fb::Tensor, fb::Epilogue, fb::EmbedTable, fb::Integer, fb::Op, fb::Step,
+         fb::Subgraph, fb::Input, fb::Output, fb::Normalizer, fb::Splitter, fb::TokenModel, fb::AddedToken,
+         fb::TokenizerBlob, fb::Tokenizer, fb::LabelSet, fb::Generation, fb::Language, fb::Task, fb::Chat, fb::Finding,
+         fb::Property, fb::Image, fb::Shortlist, fb::Globals>;
 constexpr uint32_t kUnionMembers = static_cast<uint32_t>(fb::OpAttributes::MAX);
 constexpr uint32_t kUnionBase = Tables::number<fb::Embed>() - static_cast<uint32_t>(fb::OpAttributes::Embed);
-static_assert(Tables::number<fb::Depthwise>() == kUnionBase + kUnionMembers);
+static_assert(Tables::number<fb::ChunkAttention>() == kUnionBase + kUnionMembers);
 
 template <typename T>
 struct Code {  // of a table by offset
@@ -157,7 +158,11 @@ constexpr Field kList[] = {
     field(&fb::Experts::capacity), field(&fb::KeySums::kind), field(&fb::KeySums::heads), field(&fb::KeySums::features),
     field(&fb::KeySums::epsilon), field(&fb::LinearAttention::kind), field(&fb::LinearAttention::heads),
     field(&fb::LinearAttention::features), field(&fb::LinearAttention::epsilon),  //
-    field(&fb::Depthwise::before), field(&fb::Depthwise::after),
+    field(&fb::Depthwise::before), field(&fb::Depthwise::after),                  //
+    field(&fb::ChunkAttention::heads), field(&fb::ChunkAttention::chunk), field(&fb::ChunkAttention::before),
+    field(&fb::ChunkAttention::after), field(&fb::ChunkAttention::full_until), field(&fb::ChunkAttention::multiple),
+    field(&fb::ChunkAttention::causal), field(&fb::ChunkAttention::scale), field(&fb::ChunkAttention::rounds),
+    field(&fb::ChunkAttention::buckets), field(&fb::ChunkAttention::epsilon),
     // Symbol, Tensor
     required(&fb::Symbol::name), field(&fb::Symbol::role), field(&fb::Symbol::multiple), required(&fb::Tensor::name),
     field(&fb::Tensor::type), field(&fb::Tensor::layout), field(&fb::Tensor::role), field(&fb::Tensor::region),

@@ -5,7 +5,7 @@
 
 #include "ops/heads.h"
 #include "ops/product.h"
-#include "ops/static.h"
+#include "ops/token_copies.h"
 
 namespace bantam::ops {
 namespace {
@@ -349,27 +349,13 @@ class Layer {
   uint32_t sequence_[kBlockRows], row_[kBlockRows], left_[kBlockRows];  // of each lane; left_: rows to come
 };
 
-/// The int8 copies of the tile's rows.
-bool copy_rows(const TileRun& run, const fb::Op& op) {
-  const int32_t copies = operand(op.outputs(), kStatesCopy);
-  if (!linked::kDynamic || copies < 0) return true;
-  const uint32_t begin = run.offsets[run.row_begin], end = run.offsets[run.row_begin + run.rows];
-  const Rows x = all_rows(run, operand(op.outputs(), kStates)).from(begin), q = all_rows(run, copies).from(begin);
-  kernels::EpilogueRows args = {};
-  args.x = x.f32();
-  args.rows = end - begin;
-  args.width = width(tensor(run.model, copies));
-  args.x_stride = args.q_stride = x.stride;
-  args.q = q.i8();
-  args.q_scale = q.scales;
-  return run.kernels.epilogue_rows(args);
-}
-
 Status run_recurrent(const TileRun& run, const fb::Op& op) {
   bool finite = true;
   const uint32_t directions = op.attributes_as_Recurrent()->direction() == fb::Direction::both ? 2 : 1;
   for (uint32_t d = 0; d < directions; ++d) finite &= Layer(run, op, d).run();
-  return finite && copy_rows(run, op) ? Status::kOk : Status::kNonFinite;
+  return finite && copy_token_rows(run, operand(op.outputs(), kStates), operand(op.outputs(), kStatesCopy))
+             ? Status::kOk
+             : Status::kNonFinite;
 }
 
 }  // namespace

@@ -136,6 +136,12 @@ class Evaluator {
         y = aligned(*op.attributes.AsAlign(), at(0), at(1), at(2), energy, op.inputs.at(4) < 0 ? nullptr : &at(4));
         break;
       }
+      case fb::OpAttributes::ChunkAttention: {
+        const std::vector<float> rotations = op.inputs.at(1) < 0 ? std::vector<float>() : constant(op.inputs[1]);
+        tensors_[op.outputs.at(0)] =
+            attend_by_chunks(*op.attributes.AsChunkAttention(), tensors_.at(op.inputs.at(0)), rotations);
+        return;
+      }
       case fb::OpAttributes::KeySums:
         sums_[op.outputs.at(0)] = &op;  // of whom queries are looked at there
         return;

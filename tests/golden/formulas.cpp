@@ -363,4 +363,108 @@ Matrix attend_by_places(const SummedAttention& a, const Matrix& q, const Matrix&
   return y;
 }
 
+namespace {
+
+/// The bucket of a query, whose products with a round's rotations are these.
+size_t bucket_of(const std::vector<uint32_t>& counts, const std::vector<double>& products) {
+  size_t bucket = 0, times = 1, first = 0;
+  for (const uint32_t buckets : counts) {
+    std::vector<double> both(products.begin() + static_cast<std::ptrdiff_t>(first),
+                             products.begin() + static_cast<std::ptrdiff_t>(first + buckets / 2));
+    for (size_t i = 0; i < buckets / 2; ++i) both.push_back(-both[i]);
+    bucket += times * static_cast<size_t>(std::max_element(both.begin(), both.end()) - both.begin());
+    times *= buckets;
+    first += buckets / 2;
+  }
+  return bucket;
+}
+
+/// What each token of a text sees in all rounds, once for each time; `orders`: tokens of each round in order, behind them, up to
+/// `filled` of them, none (-1).
+std::vector<std::vector<int64_t>> seen_in_chunks(const std::vector<std::vector<int64_t>>& orders, int64_t length,
+                                                 int64_t before, int64_t after) {
+  std::vector<int64_t> line;
+  for (const auto& order : orders) line.insert(line.end(), order.begin(), order.end());
+  const int64_t chunks = static_cast<int64_t>(line.size()) / length;
+  std::vector<std::vector<int64_t>> seen(orders.front().size());
+  for (int64_t place = 0; place < static_cast<int64_t>(line.size()); ++place) {
+    const int64_t token = line[static_cast<size_t>(place)];
+    for (int64_t away = -before; token >= 0 && away <= after; ++away) {
+      const int64_t steps = std::abs(away) > chunks ? 0 : away;
+      const int64_t chunk = (place / length + steps + chunks) % chunks;
+      for (int64_t i = chunk * length; i < (chunk + 1) * length; ++i) {
+        if (line[static_cast<size_t>(i)] >= 0) seen[static_cast<size_t>(token)].push_back(line[static_cast<size_t>(i)]);
+      }
+    }
+  }
+  return seen;
+}
+
+}  // namespace
+
+Matrix attend_by_chunks(const fb::ChunkAttentionT& a, const Matrix& x, const std::vector<float>& rotations) {
+  const bool hashed = a.rounds != 0, whole = x.rows <= a.full_until;
+  const size_t heads = a.heads, width = x.width / heads / (hashed ? 2 : 3), tokens = x.rows;
+  const size_t products = std::accumulate(a.buckets.begin(), a.buckets.end(), size_t{0}) / 2,
+               padded = (products + 15) / 16 * 16;
+  const size_t filled = whole ? tokens : (tokens + a.multiple - 1) / a.multiple * a.multiple;
+  const auto part = [&](size_t token, size_t number, size_t head, size_t i) {
+    return x.at(token, (number * heads + head) * width + i);
+  };
+  Matrix y{tokens, heads * width, std::vector<double>(tokens * heads * width)};
+  for (size_t head = 0; head < heads; ++head) {
+    std::vector<std::vector<int64_t>> orders;
+    for (size_t round = 0; round < (hashed && !whole ? a.rounds : 1); ++round) {
+      std::vector<int64_t> order(tokens);
+      std::iota(order.begin(), order.end(), int64_t{0});
+      std::vector<size_t> buckets(tokens, 0);
+      for (size_t token = 0; token < tokens && hashed && !whole; ++token) {
+        std::vector<double> sums(products, 0.0);
+        for (size_t i = 0; i < products; ++i) {
+          const size_t row = (head * a.rounds + round) * padded + i;
+          for (size_t k = 0; k < width; ++k) sums[i] += part(token, 0, head, k) * double{rotations[row * width + k]};
+        }
+        buckets[token] = bucket_of(a.buckets, sums);
+      }
+      std::stable_sort(order.begin(), order.end(), [&](int64_t one, int64_t other) {
+        return buckets[static_cast<size_t>(one)] < buckets[static_cast<size_t>(other)];
+      });
+      order.resize(filled, -1);
+      orders.push_back(std::move(order));
+    }
+    const auto seen = whole ? seen_in_chunks(orders, static_cast<int64_t>(tokens), 0, 0)
+                            : seen_in_chunks(orders, a.chunk, a.before, a.after);
+    for (size_t token = 0; token < tokens; ++token) {
+      std::vector<double> scores, sums(width, 0.0);
+      std::vector<size_t> keys;
+      for (const int64_t one : seen[token]) {
+        const auto key = static_cast<size_t>(one);
+        if ((a.causal && key > token) || (hashed && key == token)) continue;
+        double score = 0, squares = 0;
+        for (size_t i = 0; i < width; ++i) {
+          const double k = part(key, hashed ? 0 : 1, head, i);
+          score += part(token, 0, head, i) * k;
+          squares += k * k;
+        }
+        if (hashed) score /= std::sqrt(squares / static_cast<double>(width) + double{a.epsilon});
+        scores.push_back(score * double{a.scale});
+        keys.push_back(key);
+      }
+      if (keys.empty()) {  // it sees itself
+        scores = {0};
+        keys = {token};
+      }
+      const double most = *std::max_element(scores.begin(), scores.end());
+      double total = 0;
+      for (size_t k = 0; k < keys.size(); ++k) {
+        const double share = std::exp(scores[k] - most);
+        total += share;
+        for (size_t i = 0; i < width; ++i) sums[i] += share * part(keys[k], hashed ? 1 : 2, head, i);
+      }
+      for (size_t i = 0; i < width; ++i) y.values[token * y.width + head * width + i] = sums[i] / total;
+    }
+  }
+  return y;
+}
+
 }  // namespace bantam::golden

@@ -54,6 +54,9 @@ Matrix attend_by_features(const SummedAttention& a, const Matrix& q, const Matri
 Matrix attend_by_places(const SummedAttention& a, const Matrix& q, const Matrix& k, const Matrix& v, const Matrix& e,
                         const Matrix& f);
 
+/// ChunkAttention in the schema, of one sequence; `rotations` as they lie there, empty without rounds.
+Matrix attend_by_chunks(const fb::ChunkAttentionT& a, const Matrix& x, const std::vector<float>& rotations);
+
 }  // namespace bantam::golden
 
 #endif  // BANTAM_TESTS_GOLDEN_FORMULAS_H_

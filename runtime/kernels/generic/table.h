@@ -43,7 +43,8 @@ inline bool attention(const Attention& a) {
 struct Links {
   static constexpr bool linear_q8 = linked::op(linked::kOpLinear) && linked::kDynamic;
   static constexpr bool sums = linked::op(linked::kOpKeySums) || linked::op(linked::kOpLinearAttention);
-  static constexpr bool linear_f32 = (linked::op(linked::kOpLinear) || sums) && linked::kFloat;
+  static constexpr bool linear_f32 =
+      (linked::op(linked::kOpLinear) || sums || linked::op(linked::kOpChunkAttention)) && linked::kFloat;
   static constexpr bool epilogue_rows =
       ((BANTAM_LINK_OPS)&linked::ops_of(linked::dynamic)) != 0 || ((BANTAM_LINK_TASKS) >> 1) != 0;  // scores' exp, too
   static constexpr bool embed_rows = linked::op(linked::kOpEmbed);
