@@ -153,6 +153,7 @@ void require_room(const ModelFile& file, const BenchOptions& options) {
 
 void bench_generating(const ModelFile& file, const BenchOptions& options) {
   require_generating(file);
+  require_contexts(file);
   require_room(file, options);
   GenerateBench bench(file, options);
   const GenerateTiming timing = bench.run();

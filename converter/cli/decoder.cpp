@@ -18,6 +18,15 @@ void require_generating(const ModelFile& file) {
        task_name(file.model().task()));
 }
 
+void require_contexts(const ModelFile& file) {
+  if (convert::keeps_contexts(file.model())) return;
+  fail(ExitCode::kUnsupported,
+       "{}: scores next tokens of whole texts only, as its attention keeps no contexts, and texts are made token by "
+       "token; "
+       "bantam perplexity and bantam run --raw take it",
+       file.path());
+}
+
 void add_prompts(Command& command, RunOptions* run, const char* model, const char* text, const char* texts,
                  const char* lines) {
   command.heading("Input");

@@ -17,6 +17,9 @@ class Command;
 /// Throws (kUnsupported) where the file is not for generating.
 void require_generating(const convert::ModelFile& file);
 
+/// Throws (kUnsupported) where the file gives next tokens of whole texts only.
+void require_contexts(const convert::ModelFile& file);
+
 /// FILE, the texts called `text`, and --file; the others are what help says of them.
 void add_prompts(Command& command, RunOptions* run, const char* model, const char* text, const char* texts,
                  const char* lines);

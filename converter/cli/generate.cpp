@@ -142,6 +142,7 @@ void run_generate(GenerateArguments& arguments) {
   require_texts(lines ? "text" : "prompt", run.file, &run.texts);
   const ModelFile file(run.model);
   require_generating(file);
+  require_contexts(file);
   if (arguments.purpose == Purpose::kTranslate || arguments.purpose == Purpose::kSummarize) {
     require_source(file, run.command.c_str());
   }

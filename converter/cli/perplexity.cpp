@@ -36,14 +36,14 @@ void run_perplexity(PerplexityArguments& arguments) {
          "{}: is an encoder-decoder, whose texts are likely only beside others; perplexity takes a decoder",
          file.path());
   }
-  run.engine.max_context = convert::default_context(file.model(), arguments.context);
-  // Scores of the whole vocabulary for each of these rows.
+  const uint32_t window = convert::default_context(file.model(), arguments.context);
+  // Scores of the whole vocabulary for each of these rows; of all of a window's where runs are of whole texts.
   constexpr uint32_t kRows = 16;
-  run.engine.max_tokens = std::min(kRows, run.engine.max_context);
-  const uint32_t overlap = arguments.overlap.value_or(run.engine.max_context / 2);
-  if (overlap >= run.engine.max_context) {
-    fail(ExitCode::kUsage, "--overlap {}: windows have {} tokens", overlap, run.engine.max_context);
-  }
+  const bool goes_on = convert::keeps_contexts(file.model());
+  run.engine.max_context = goes_on ? window : 0;
+  run.engine.max_tokens = goes_on ? std::min(kRows, window) : window;
+  const uint32_t overlap = arguments.overlap.value_or(window / 2);
+  if (overlap >= window) fail(ExitCode::kUsage, "--overlap {}: windows have {} tokens", overlap, window);
   Engine engine(file, run.engine);
   TextSource source(run.texts, run.file, warn, show_prompt);
   convert::Likelihood all;

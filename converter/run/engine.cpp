@@ -119,6 +119,12 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
 
 Engine::~Engine() { std::free(arena_); }
 
+bool keeps_contexts(const Model& model) {
+  SessionOptions session;
+  session.max_context = 1;
+  return arena_bytes(model, session) != 0;
+}
+
 uint32_t text_limit(const Model& model) {
   Tokenizer tokenizer;
   if (Tokenizer::open(model, 0, &tokenizer) != Status::kOk) return 0;

@@ -74,6 +74,9 @@ class Engine {
   Session* session_ = nullptr;
 };
 
+/// Sessions of the model can keep contexts, with which texts go on token by token.
+bool keeps_contexts(const Model& model);
+
 /// What texts are cut at: the tokenizer's own limit, where it is below the model's. 0: there is none, or no tokenizer.
 uint32_t text_limit(const Model& model);
 

@@ -28,14 +28,15 @@ void foretell(Engine& engine, const std::string& text, uint32_t overlap, Likelih
   Session& session = engine.session();
   const std::vector<int32_t> ids = prompt_ids(engine.model(), text);
   all->bytes += text.size();
-  check(session.truncate(0, 0), engine.file().path());
+  const bool goes_on = session.max_context() != 0;  // else each run is a window of its own
+  if (goes_on) check(session.truncate(0, 0), engine.file().path());
   size_t known = 0;  // tokens whose followers have been foretold
   for (size_t at = 0; at + 1 < ids.size();) {
-    if (session.context_length(0) == session.max_context()) {
-      check(session.truncate(0, 0), engine.file().path());
+    if (goes_on ? session.context_length(0) == session.max_context() : at != 0) {
+      if (goes_on) check(session.truncate(0, 0), engine.file().path());
       at -= overlap;
     }
-    const size_t room = session.max_context() - session.context_length(0);
+    const size_t room = goes_on ? session.max_context() - session.context_length(0) : session.max_tokens();
     Batch batch;
     batch.ids = ids.data() + at;
     batch.tokens = static_cast<uint32_t>(std::min({ids.size() - 1 - at, room, size_t{session.max_tokens()}}));

@@ -20,7 +20,7 @@ struct Likelihood {
   double bits_per_byte() const;
 };
 
-/// Adds what `text` has to `all`: each token by those in front of it, in context 0 of the engine's session. A text that is longer than the context is foretold in
+/// Adds what `text` has to `all`: each token by those in front of it, in context 0 of the engine's session or, where it keeps none, in runs of up to max_tokens. A text that is longer than the context is foretold in
 /// windows: when the context is full, all but its last `overlap` tokens are forgotten (less than the context). O(tokens) runs'
 /// worth, times context / (context - overlap).
 void foretell(Engine& engine, const std::string& text, uint32_t overlap, Likelihood* all);
