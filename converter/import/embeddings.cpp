@@ -6,6 +6,7 @@
 
 #include "graph/places.h"
 #include "import/adaptive.h"
+#include "import/chunk_attention.h"
 #include "import/patches.h"
 
 namespace bantam::convert {
@@ -56,6 +57,11 @@ class Embeddings {
       tables.push_back(
           {table(Slot::kPositions, config_.first_position + config_.positions, config_.first_position, positions),
            fb::IndexSource::positions});
+    }
+    if (has_role(config_, Slot::kFirstAxis)) {
+      const int32_t places = builder_.embedding(base_ + "position_embeddings", positions, config_.embedding,
+                                                places_by_axes(weights_, config_, positions));
+      tables.push_back({places, fb::IndexSource::positions});
     }
     if (sinusoids) {
       out->sinusoids = sinusoid_table(positions);

@@ -15,6 +15,7 @@
 #include "import/bilm.h"
 #include "import/chain.h"
 #include "import/chat/chat.h"
+#include "import/chunk_attention.h"
 #include "import/convolutions.h"
 #include "import/evolved.h"
 #include "import/families/config.h"
@@ -183,6 +184,14 @@ uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& option
       return short_texts;
     }
   }
+  const uint32_t places = usual_positions(config);
+  if (options.max_tokens == 0 && places < most) {
+    graph.notes.push_back(
+        fmt::format("places by axes are multiplied out for texts of up to {} tokens; --max-tokens N has them "
+                    "for longer ones, {} at most",
+                    places, most));
+    return places;
+  }
   if (options.max_tokens > most) {
     graph.notes.push_back(fmt::format("the model has {} positions: --max-tokens {} has no effect{}", most,
                                       options.max_tokens, any ? " beyond them" : ""));
@@ -311,6 +320,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   const uint32_t usual = finds_spans ? gliner_tokens(read_gliner(fields.inside(kGliner))) : 0;
   problems.raise();
   const uint32_t positions = kept_positions(config, options, usual, graph);
+  describe_hashes(config, positions, graph.notes);
   Encoder beneath;
   if (of_pair) {
     graph.model.max_source = kept_positions(source_config, options, 0, graph);

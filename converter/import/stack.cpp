@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "graph/places.h"
+#include "import/chunk_attention.h"
 #include "import/embeddings.h"
 #include "import/entities.h"
 #include "import/experts.h"
@@ -30,6 +31,7 @@ class Stack {
         entities_(builder, weights, config),
         long_(builder, weights, config, beside.long_texts, positions),
         by_sums_(builder, weights, config, positions),
+        by_chunks_(builder, config, positions),
         positions_(positions),
         family_(*config.family),
         base_(std::string(config.family->base) + "."),
@@ -51,19 +53,22 @@ class Stack {
     scores_.soft_cap = config_.soft_cap;
     RelativeConstants relative(builder_, weights_, config_, positions_);
     const uint32_t layers = family_.block.evolved ? 0 : config_.layers;  // import/evolved.h
+    int32_t other = x;  // of reversible layers: the stream that attention adds to
     for (uint32_t i = 0; i < layers; ++i) {
       know_places(i, positions_);
       relative.add(i, scores_);
       const int32_t in = x;
-      const int32_t attended = attention(i, in);
+      const int32_t attended = attention(i, in, other);
       entities_.attend(i);
       x = feed_forward(i, beside_.source == nullptr ? attended : cross_attention(i, attended), in);
+      other = attended;
       if (i == 0 && config_.convolution != 0) x = convolution(in, x);
     }
     if (family_.has(Slot::kFinalNorm)) {
       const std::string name = family_.name(Slot::kFinalNorm);
-      const EpilogueSpec last = last_norm(name);
-      x = builder_.row(base_ + name, x, last);
+      const uint32_t columns = extent_of(config_, axes_of(family_, Slot::kFinalNorm).rows);
+      const EpilogueSpec last = last_norm(name, columns);
+      x = family_.block.reversible ? builder_.join(base_ + name, other, x, last) : builder_.row(base_ + name, x, last);
       out.gamma = last.gamma;
       out.beta = last.beta;
     }
@@ -73,10 +78,10 @@ class Stack {
   }
 
  private:
-  EpilogueSpec last_norm(const std::string& name) {
-    EpilogueSpec epilogue = modules_.norm(name, config_.hidden);
+  EpilogueSpec last_norm(const std::string& name, uint32_t columns) {
+    EpilogueSpec epilogue = modules_.norm(name, columns);
     if (beside_.last_scale == 1) return epilogue;
-    Values gamma = modules_.gammas(name + ".weight", config_.hidden);
+    Values gamma = modules_.gammas(name + ".weight", columns);
     for (float& value : gamma.values) value *= beside_.last_scale;
     epilogue.gamma = builder_.vector(base_ + name + ".scaled", std::move(gamma));
     return epilogue;
@@ -308,7 +313,8 @@ class Stack {
     return builder_.row(graph_name(config_, i, Slot::kAttentionNorm), states, after);
   }
 
-  int32_t attention(uint32_t i, int32_t x) {
+  /// `other`: what reversible layers add it to.
+  int32_t attention(uint32_t i, int32_t x, int32_t other) {
     if (family_.has(Slot::kForget)) return simple_recurrence(i, x);
     const uint32_t heads = config_.widths.heads[i], kv_heads = kv_heads_of(config_, i);
     const uint32_t columns = heads * config_.head_width, kv_columns = kv_heads * config_.head_width;
@@ -321,6 +327,13 @@ class Stack {
       const int32_t summed = by_sums_.attend(i, queries, both);
       return dense(i, Slot::kAttentionOut, summed, {{Slot::kAttentionOut, config_.inner}},
                    added(i, Slot::kAttentionNorm, x));
+    }
+    if (!config_.chunked.hashed.empty()) {
+      std::vector<std::pair<Slot, uint32_t>> parts = {{Slot::kQueryKey, columns}, {Slot::kValue, columns}};
+      if (!config_.chunked.hashed[i]) parts = {{Slot::kQuery, columns}, {Slot::kKey, columns}, {Slot::kValue, columns}};
+      const int32_t context = by_chunks_.attend(i, dense(i, Slot::kQkv, in, parts, {}));
+      return dense(i, Slot::kAttentionOut, context, {{Slot::kAttentionOut, config_.inner}},
+                   added(i, Slot::kAttentionNorm, other));
     }
     // Queries, keys and values by one multiplication: their weights one above the other.
     const int32_t qkv =
@@ -487,7 +500,7 @@ class Stack {
     const int32_t wide = entities_.in(i) ? with_entities(i, in, width, activated)
                                          : dense(i, Slot::kUp, in, {{Slot::kUp, width}}, activated);
     if (entities_.in(i)) entities_.down(i, wide);
-    x = add(i, Slot::kDown, Slot::kDownOutNorm, wide, added(i, Slot::kDownNorm, x));
+    x = add(i, Slot::kDown, Slot::kDownOutNorm, wide, added(i, Slot::kDownNorm, family_.block.reversible ? outer : x));
     if (!config_.bottlenecks) return x;
     EpilogueSpec widens = layer_norm(i, Slot::kWidenNorm);
     widens.residual = outer;
@@ -502,6 +515,7 @@ class Stack {
   EntityRows entities_;
   LongAttention long_;
   LinearAttention by_sums_;
+  ChunkAttention by_chunks_;
   const uint32_t positions_;  // tokens of the longest text
   const Family& family_;
   std::string base_;

@@ -174,7 +174,8 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     EXPECT_EQ(links("unfold"), model.config().convolution != 0 || family.block.convolutions || family.block.nplm ||
                                    family.block.evolved);
     EXPECT_EQ(links("depthwise"), family.block.evolved);
-    EXPECT_EQ(links("join"), family.block.bilm || family.block.evolved);
+    EXPECT_EQ(links("join"), family.block.bilm || family.block.evolved || family.block.reversible);
+    EXPECT_EQ(links("chunk attention"), family.block.reversible);
     EXPECT_EQ(links("norms of queries and keys"), family.has(Slot::kQueryNorm));
     EXPECT_EQ(links("experts"), family.has(Slot::kRouter));
     EXPECT_EQ(links("gates"), family.has(Slot::kGate) || family.has(Slot::kExpertGate) || family.has(Slot::kEntities) ||
@@ -187,8 +188,8 @@ TEST_P(Families, ReportsAndImagesKnowThem) {
     const bool by_sums = family.block.features || family.block.projected;
     EXPECT_EQ(links("linear attention"), by_sums);
     EXPECT_EQ(links("key sums"), by_sums);
-    EXPECT_EQ(links("attention"), !by_sums && !family.block.averaged && !family.block.recurrent &&
-                                      !family.block.convolutions && !family.block.nplm);
+    EXPECT_EQ(links("attention"), !by_sums && !family.block.reversible && !family.block.averaged &&
+                                      !family.block.recurrent && !family.block.convolutions && !family.block.nplm);
     EXPECT_EQ(links("recurrent"), family.block.recurrent || family.has(Slot::kForget) || model.finds());
   });
 }
@@ -203,8 +204,8 @@ TEST_P(Families, AreStaticOrSayWhyNot) {
                          family.block.bottlenecks || family.block.averaged || family.block.recurrent ||
                          family.block.convolutions || family.block.evolved || family.has(Slot::kEntities) ||
                          family.has(Slot::kGlobalQuery) || family.settings.blocks || family.block.features ||
-                         family.block.projected || !family.has(Slot::kEmbeddingNorm) || !model.has_biases() ||
-                         model.gives_words() || model.gives_token_vectors() || model.finds();
+                         family.block.projected || family.block.reversible || !family.has(Slot::kEmbeddingNorm) ||
+                         !model.has_biases() || model.gives_words() || model.gives_token_vectors() || model.finds();
     try {
       convert::check_static(graph);
       EXPECT_FALSE(refused);

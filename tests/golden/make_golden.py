@@ -33,6 +33,7 @@ import nplm
 import papers
 import recurrent
 import reference
+import reformer
 import seq2seq
 import shaw
 import textcnn
@@ -696,6 +697,10 @@ def make_long(root, name, seed):
     long_texts.make(root / name, randomize, seed)
 
 
+def make_reformer(root, name, seed):
+    reformer.make(root / name, randomize, seed)
+
+
 def make_seq2seq(root, name, seed):
     seq2seq.make(root / name, randomize, seed)
 
@@ -740,6 +745,7 @@ def main():
     makers += [(name, make_seq2seq, seed) for seed, name in enumerate(seq2seq.LAYOUTS, start=370)]
     makers += [(name, make_evolved, seed) for seed, name in enumerate(evolved.LAYOUTS, start=610)]
     makers += [(name, make_long, seed) for seed, name in enumerate(long_texts.MODELS, start=550)]
+    makers += [(name, make_reformer, seed) for seed, name in enumerate(reformer.MODELS, start=630)]
     # With these texts neither end at once nor go on for ever.
     makers += [(name, make_student, seed) for name, seed in zip(marian.LAYOUTS, (506, 516), strict=True)]
     for name, maker, seed in makers:

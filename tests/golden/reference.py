@@ -18,6 +18,7 @@ import linear_attention
 import long_texts
 import papers
 import recurrent
+import reformer
 import shaw
 import static_embeddings
 import textcnn
@@ -247,7 +248,8 @@ class Reference:
             # XLNet's search has no answer for texts of less tokens than it has beams.
             short = len(ids) < max(getattr(self.model.config, name, 0) for name in ("start_n_top", "end_n_top"))
             searches = type(self.model).__name__ == "XLNetForQuestionAnswering"
-            call = long_texts.run if long_texts.is_one(self.model.config) else lambda model, given: model(**given)
+            own = next((own for own in (long_texts, reformer) if own.is_one(self.model.config)), None)
+            call = (lambda model, given: model(**given)) if own is None else own.run
             out = None if searches and short else call(self.model, inputs)
         if type(self.model).__name__ == "ElectraForPreTraining":
             # One score a token that it was replaced, which a file has as scores of two labels.

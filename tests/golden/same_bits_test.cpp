@@ -61,6 +61,13 @@ TEST(SameBits, OfGlobalTokensAndBlocks) {
   }
 }
 
+TEST(SameBits, OfChunksAndHashes) {
+  for (const char* model :
+       {"reformer-classify", "reformer-answer", "reformer-fill", "reformer-encoder", "reformer-generate"}) {
+    expect_same_bits_of(model, 61, 80);
+  }
+}
+
 TEST(SameBits, OfSumsOverKeys) {
   expect_same_bits_of("performer-classify", 61, 24);
   expect_same_bits_of("performer-tag", 61, 24);

@@ -55,7 +55,20 @@ class Tiny {
       config_["use_sliding_window"] = true;
       config_["max_window_layers"] = 1U;
     }
-    if (family.settings.untied) config_["tie_word_embeddings"] = !family.block.nplm;
+    if (family.settings.untied) {
+      config_["tie_word_embeddings"] = !family.block.nplm && !family.block.reversible;
+    }
+    if (family.block.reversible) {
+      config_["attn_layers"] = {"local", "lsh"};
+      config_["local_attn_chunk_length"] = 6U;
+      config_["lsh_attn_chunk_length"] = 4U;
+      config_["num_hashes"] = 2U;
+      config_["num_buckets"] = 4U;
+      config_["axial_pos_embds"] = biases;
+      config_["axial_pos_shape"] = {4U, kPositions / 4};
+      config_["axial_pos_embds_dim"] = {6U, kHidden - 6};
+      config_["is_decoder"] = head.task == fb::TaskKind::generate;
+    }
     if (family.block.places) {
       config_["relative_attention"] = true;
       config_["pos_att_type"] = {"p2c", "c2p"};
@@ -273,6 +286,13 @@ class Tiny {
           add(base + name, {read_.buckets, kHeads}, 1);
           continue;
         }
+        if (slot == Slot::kFirstAxis || slot == Slot::kSecondAxis) {
+          const bool second = slot == Slot::kSecondAxis;
+          const uint64_t rows = read_.chunked.axis_rows[second], columns = read_.chunked.axis_columns[second];
+          add(base + name, second ? std::vector<uint64_t>{1, rows, columns} : std::vector<uint64_t>{rows, 1, columns},
+              1);
+          continue;
+        }
         if (slot == Slot::kPlaces) {
           add(base + name, {2 * read_.relative.span, kHidden}, 1);
           continue;
@@ -410,13 +430,14 @@ class Tiny {
   }
 
   /// Columns of what heads read.
-  uint64_t rows_width() const { return family_.block.bilm ? 2 * kHidden : kHidden; }
+  uint64_t rows_width() const { return family_.block.bilm || family_.block.reversible ? 2 * kHidden : kHidden; }
 
   void layers(const Head& head) {
     uint64_t in = rows_width();
     for (const HeadLayer& layer : head.layers) {
       if (layer.out == HeadLayer::Out::kVocabulary) {  // tied
-        if (family_.block.nplm) {                      // or not
+        if (family_.block.reversible) add(layer.name + std::string(".weight"), {kVocabulary, 2 * kHidden}, 0.4F);
+        if (family_.block.nplm) {  // or not
           add(layer.name + std::string(".weight"), {kVocabulary, kHidden}, 0.4F);
           add("direct.weight", {kVocabulary, 3 * uint64_t{kHidden}}, 0.2F);
         }

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "graph/task_parts.h"
+#include "import/families/chunks.h"
 #include "import/families/clusters.h"
 #include "import/families/entities.h"
 #include "import/families/experts.h"
@@ -220,7 +221,7 @@ void read_bottlenecks(const Fields& config, EncoderConfig& out) {
 
 /// DeBERTa's settings (arXiv 2006.03654, 2111.09543). "pos_att_type" is a list, or "p2c|c2p".
 void read_relative(const Fields& config, EncoderConfig& out) {
-  out.position_table = out.family->has(Slot::kPositions);
+  out.position_table = has_role(out, Slot::kPositions);
   const std::string positions = config.text("position_embedding_type", "absolute");
   if (out.family->has(Slot::kDistanceKeys) && is_of_distances(positions)) {
     out.position_table = false;
@@ -471,6 +472,7 @@ EncoderConfig read_as(const Fields& config, const Family& family) {
   if (!family.block.patches) read_positions(config, out);
   read_image_shape(config, out);
   read_layers(config, out);
+  read_chunks(config, out);
   const bool narrows =
       settings.embedding.key != nullptr && (settings.embedding.otherwise != 0 || config.has(settings.embedding.key));
   out.embedding = narrows ? count(settings.embedding, kMaxWidth) : out.hidden;
@@ -551,6 +553,10 @@ std::string layer_prefix(const EncoderConfig& config, uint32_t layer) {
 bool has_role(const EncoderConfig& config, Slot slot) {
   using Sharing = SummedKeys::Sharing;
   const Sharing sharing = config.summed.sharing;
+  const bool by_axes = config.chunked.axis_rows[0] != 0;
+  if ((slot == Slot::kPositions && by_axes) || (!by_axes && (slot == Slot::kFirstAxis || slot == Slot::kSecondAxis))) {
+    return false;
+  }
   if (slot == Slot::kTokenProjection && sharing != Sharing::kLayers) return false;
   if (slot == Slot::kKeyProjection && sharing == Sharing::kLayers) return false;
   if (slot == Slot::kValueProjection && sharing >= Sharing::kKeysValues) return false;
@@ -563,6 +569,10 @@ bool has_role(const EncoderConfig& config, Slot slot, uint32_t layer) {
   const bool dense = slot == Slot::kUp || slot == Slot::kGate || slot == Slot::kDown;
   if (of_experts || (dense && !config.experts.layers.empty())) {
     return has_role(config, slot) && config.experts.layers[layer] == of_experts;
+  }
+  const bool of_text = slot == Slot::kQuery || slot == Slot::kKey;
+  if (!config.chunked.hashed.empty() && (of_text || slot == Slot::kQueryKey)) {
+    return config.chunked.hashed[layer] == !of_text;
   }
   if (!is_of_entities(slot)) return has_role(config, slot);
   const EncoderConfig::Entities kind = config.entity_layers[layer];
@@ -622,6 +632,8 @@ uint32_t extent_of(const EncoderConfig& config, Axis axis) {
       return config.experts.experts;
     case Axis::kExpertFfn:
       return config.experts.columns;
+    case Axis::kStreams:
+      return 2 * config.hidden;
   }
   return 0;
 }

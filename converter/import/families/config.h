@@ -73,6 +73,23 @@ struct SummedKeys {
   float query_factor = 1, key_factor = 1;
 };
 
+/// Layers whose tokens see those of chunks near their own (Reformer, arXiv 2001.04451); see ChunkAttention in the schema.
+struct ChunkedLayers {
+  struct Chunks {
+    uint32_t length = 0, before = 0, after = 0;
+  };
+  std::vector<bool> hashed;  // which layers' chunks are by hashes, of all; empty: no layer has chunks
+  Chunks of_text, of_hashes;
+  uint32_t filled = 0;            // texts are cut as if they had as many tokens as a multiple of it
+  uint32_t shortest = 0;          // the shorter of the two lengths that layers have
+  uint32_t rounds = 0;            // of hashes
+  std::vector<uint32_t> buckets;  // counts; empty: as many as suit the longest text
+  uint32_t positions = 0;         // that config.json speaks of
+  uint32_t seed = 0;
+  bool seeded = false;                               // config.json has the seed
+  uint32_t axis_rows[2] = {}, axis_columns[2] = {};  // of places by axes; 0: places have a table
+};
+
 /// An image in patches, each a token, one of the whole image in front of them, and `behind` of them what stands for a teacher.
 struct ImageShape {
   uint32_t width = 0, height = 0, channels = 0, patch = 1, in_front = 0, behind = 0;
@@ -147,6 +164,7 @@ struct EncoderConfig {
   uint32_t entities = 0, entity_width = 0, entity_heads = 0;
   ExpertLayers experts;
   SummedKeys summed;
+  ChunkedLayers chunked;
   ImageShape image;                   // Block::patches
   std::vector<WordCluster> clusters;  // of words, the last ends with the vocabulary; empty: there is one table
   bool same_columns = false;          // of all clusters: their tables are one tensor

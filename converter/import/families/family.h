@@ -20,7 +20,8 @@ namespace bantam::convert {
 /// them to it. kScores: columns of queries and keys; kValues: of values and contexts; kShared: of keys and of values that several
 /// heads may share; kHead: of one head. kInner: columns between bottlenecks;
 /// kValueInput: of what values are made of there; kWordInput: of what projects words. kEntities: rows of the table of entities;
-/// kEntity: its columns. kExperts: experts of a layer; kExpertFfn: columns between the two feed-forward layers of one.
+/// kEntity: its columns. kExperts: experts of a layer; kExpertFfn: columns between the two feed-forward layers of one. kStreams: columns of both streams of reversible
+/// layers.
 enum class Axis {
   kNone,
   kHidden,
@@ -38,7 +39,8 @@ enum class Axis {
   kEntities,
   kEntity,
   kExperts,
-  kExpertFfn
+  kExpertFfn,
+  kStreams
 };
 
 /// What a tensor is to an encoder: a table, or a module with NAME.weight and NAME.bias.
@@ -50,7 +52,9 @@ enum class Slot {
   kTaskTypes,  // row 0 is added to every token, as transformers does unless told otherwise
   kDistances,  // biases of scores by buckets of distances, [buckets, heads], the same in all layers
   kEntities,   // vectors of entities, which stand beside tokens (ERNIE, arXiv 1905.07129)
-  kPlaces,     // embeddings of relative places, the same in all layers (DeBERTa, arXiv 2006.03654)
+  kFirstAxis,  // of places by two axes, side by side: rows of every so many neighbouring places, and of places among those
+  kSecondAxis,
+  kPlaces,  // embeddings of relative places, the same in all layers (DeBERTa, arXiv 2006.03654)
   // Of images: rows of places, of the whole image and of what answers a teacher, and the layer that makes rows of patches.
   kPatchPlaces,
   kWholeImage,
@@ -69,6 +73,7 @@ enum class Slot {
   kQuery,
   kKey,
   kValue,
+  kQueryKey,     // queries that are keys, too, in layers by hashes (Reformer, arXiv 2001.04451)
   kGlobalQuery,  // of global tokens: their own queries, and what they see of all tokens (Longformer, arXiv 2004.05150)
   kGlobalKey,
   kGlobalValue,
@@ -452,6 +457,9 @@ struct Block {
   bool features = false;
   /// Keys and values are summed over tokens by their places (Linformer, arXiv 2006.04768).
   bool projected = false;
+  /// Layers pass on two streams of rows, of which attention adds to one and feed-forward layers to the other, each what it makes of the
+  /// other one (reversible layers, arXiv 1707.04585); both side by side are normed behind the last. Attention is by chunks, as settings say.
+  bool reversible = false;
   /// There are no layers: a text's vector is the average of its tokens' rows, special tokens left out.
   bool averaged = false;
 };

@@ -55,6 +55,9 @@ Axes plain_axes(Slot slot) {
     case Slot::kKeyProjection:
     case Slot::kValueProjection:
       return {Axis::kNone, Axis::kPositions};
+    case Slot::kFirstAxis:
+    case Slot::kSecondAxis:
+      return {Axis::kNone, Axis::kNone};
     case Slot::kEntities:
       return {Axis::kEntities, Axis::kEntity};
     case Slot::kEntityQuery:
@@ -94,6 +97,7 @@ Axes plain_axes(Slot slot) {
       return {Axis::kHidden, Axis::kHidden};
     case Slot::kQuery:
     case Slot::kKey:
+    case Slot::kQueryKey:
     case Slot::kGlobalQuery:
     case Slot::kGlobalKey:
     case Slot::kPlaceKey:
@@ -191,6 +195,7 @@ Axes axes_of(const Family& family, Slot slot) {
   if (shared) return {Axis::kShared, Axis::kHidden};
   if (family.block.by_head && family.is_whole(slot)) return {Axis::kNone, Axis::kNone};
   Axes axes = plain_axes(slot);
+  if (family.block.reversible && slot == Slot::kFinalNorm) axes.rows = Axis::kStreams;
   if (family.block.sums_projected && slot == Slot::kEmbeddingNorm) axes.rows = Axis::kHidden;
   if (!family.block.bottlenecks) return axes;
   const auto change = [&](Axis from, Axis to) {
@@ -244,6 +249,7 @@ const char* Family::why_layers_stay() const {
   if (block.convolutions) return "they are convolutions";
   if (block.nplm) return "there is one";
   if (block.evolved) return "they have convolutions";
+  if (block.reversible) return "they pass on two streams of rows";
   if (block.patches) return "students of models of images are not made yet";
   if (has(Slot::kForget)) return "Marian's own files are not written";
   if (has(Slot::kRouter)) return "students of models of experts are not made yet";
