@@ -119,6 +119,10 @@
 #ifndef BANTAM_LINK_SOURCES
 #define BANTAM_LINK_SOURCES BANTAM_LINK_DEFAULT
 #endif
+// Sources that are retrieved for chunks of texts (Model.chunk).
+#ifndef BANTAM_LINK_CHUNKS
+#define BANTAM_LINK_CHUNKS BANTAM_LINK_DEFAULT
+#endif
 // Tokens that only a tokenizer's model knows (TokenModel.hidden_from).
 #ifndef BANTAM_LINK_HIDDEN_TOKENS
 #define BANTAM_LINK_HIDDEN_TOKENS BANTAM_LINK_DEFAULT
@@ -186,6 +190,8 @@ constexpr bool kMarked = ((BANTAM_LINK_MASKS) >> 7 & 1u) != 0 && BANTAM_LINK_MAR
 /// Global tokens, and layers of them alone.
 constexpr bool kGlobals = ((BANTAM_LINK_MASKS) >> 8 & 5u) != 0;
 constexpr bool kBlocks = ((BANTAM_LINK_MASKS) >> 9 & 1u) != 0;
+/// Masks of tokens of one segment, and of a sequence's first one.
+constexpr bool kSegmentMasks = ((BANTAM_LINK_MASKS) >> 11 & 3u) != 0;
 /// Attention that lists the pages of keys that some query sees.
 constexpr bool kKeyLists = kGlobals || kBlocks;
 constexpr bool kDistanceBias = ((BANTAM_LINK_PLACES)&1u) != 0;
@@ -232,6 +238,7 @@ constexpr bool kPageLists = kContexts || kKeyLists;
 constexpr bool kSources = BANTAM_LINK_SOURCES != 0;
 constexpr bool kFill = BANTAM_LINK_FILL != 0;
 constexpr bool kHiddenTokens = BANTAM_LINK_HIDDEN_TOKENS != 0;
+constexpr bool kChunks = kSources && BANTAM_LINK_CHUNKS != 0;
 constexpr bool kShortlist = kSources && BANTAM_LINK_SHORTLIST != 0;
 constexpr bool kFaultText = BANTAM_LINK_FAULT_TEXT != 0;
 constexpr bool activation(uint32_t kind) { return ((1u | (BANTAM_LINK_ACTIVATIONS)) >> kind & 1u) != 0; }

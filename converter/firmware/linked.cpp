@@ -270,7 +270,8 @@ Linked linked_by(const Model& model) {
   const auto score = scores == kSigmoids ? fb::ActivationKind::sigmoid : fb::ActivationKind::exp;
   if (scores != kUnscored) needs.need("ACTIVATIONS", 1u << static_cast<uint32_t>(score));
   if (model.mark_types() > 1) needs.need("MARKS");
-  if (model.source_vocabulary() != 0) needs.need("SOURCES");
+  if (has_source(root(model))) needs.need("SOURCES");
+  if (model.chunk_tokens() != 0) needs.need("CHUNKS");
   const fb::Task* task = root(model).task();
   if (task != nullptr && task->shortlist() != nullptr) needs.need("SHORTLIST");
   if (goes_on(model)) {

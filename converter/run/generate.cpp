@@ -31,7 +31,7 @@ class Generator {
         session_(engine.session()),
         model_(engine.model()),
         decoding_(decoding),
-        pair_(session_.max_source() != 0) {
+        pair_(model_.source_vocabulary() != 0) {
     check(Tokenizer::open(model_, 0, &tokenizer_), engine.file().path());
   }
 

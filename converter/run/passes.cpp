@@ -20,7 +20,7 @@ std::vector<int32_t> default_decoder_ids(const Model& model, const std::vector<i
 }
 
 Status run_all_passes(Session& session, const Batch& batch) {
-  if (session.max_source() == 0) return session.run(batch);
+  if (session.model().source_vocabulary() == 0) return session.run(batch);
   Status status = session.encode(batch);
   if (status != Status::kOk) return status;
   const auto limit = static_cast<int32_t>(session.model().vocabulary());

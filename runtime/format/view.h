@@ -157,10 +157,13 @@ inline const fb::Input* find_input(const fb::Model& model, fb::InputKind kind) {
   return nullptr;
 }
 
-/// There is a pass over a source: the model is an encoder-decoder.
+/// There is a pass over a source: the model is an encoder-decoder, or retrieves sources for chunks.
 inline bool has_source(const fb::Model& model) {
   return linked::kSources && find_input(model, fb::InputKind::source_ids) != nullptr;
 }
+
+/// Tokens of the chunks for which sources are retrieved; 0: they are not.
+inline uint32_t chunk_tokens(const fb::Model& model) { return linked::kChunks ? model.chunk() : 0; }
 
 // Of the tokens of a pass, which the model has: their input, most of a sequence (0: no limit), and bytes of its plan.
 inline const fb::Input* ids_input(const fb::Model& model, fb::Phase phase) {

@@ -45,8 +45,9 @@ uint32_t Model::max_sequence() const { return bantam::root(*this).max_sequence()
 uint32_t Model::max_source() const { return bantam::root(*this).max_source(); }
 uint32_t Model::source_vocabulary() const {
   const fb::Model& model = bantam::root(*this);
-  return has_source(model) ? ids_input(model, fb::Phase::source)->limit() : 0;
+  return has_source(model) && bantam::chunk_tokens(model) == 0 ? ids_input(model, fb::Phase::source)->limit() : 0;
 }
+uint32_t Model::chunk_tokens() const { return bantam::chunk_tokens(bantam::root(*this)); }
 uint32_t Model::input_count() const { return count(bantam::root(*this).inputs()); }
 uint32_t Model::output_count() const { return count(bantam::root(*this).outputs()); }
 

@@ -128,7 +128,7 @@ constexpr Field kList[] = {
     field(&fb::Model::tokenizers), field(&fb::Model::task), field(&fb::Model::max_sequence),
     field(&fb::Model::shared_bytes), field(&fb::Model::tile_bytes), field(&fb::Model::properties),
     field(&fb::Model::max_source), field(&fb::Model::source_shared_bytes), field(&fb::Model::source_tile_bytes),
-    field(&fb::Model::source_tokenizer), field(&fb::Model::image), field(&fb::Model::globals),
+    field(&fb::Model::source_tokenizer), field(&fb::Model::image), field(&fb::Model::globals), field(&fb::Model::chunk),
     // Operators
     field(&fb::Embed::tables),         //
     field(&fb::Linear::only_globals),  //

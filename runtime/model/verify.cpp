@@ -74,9 +74,9 @@ Verdict check_inputs(const fb::Model& model) {
   }
   if ((seen & kInputsLeftOut) != 0)
     return not_linked("this build leaves out encoder-decoders, marks of tokens or features");
-  // Rows of a run are the caller's: no text and no source brings any.
+  // Rows of a run are the caller's: no text and no source brings any, but what is retrieved for chunks.
   const bool others = (seen & input_bit(fb::InputKind::source_ids)) != 0 || count(model.tokenizers()) != 0;
-  if (linked::kFeatures && (seen & input_bit(fb::InputKind::features)) != 0 && others) {
+  if (linked::kFeatures && chunk_tokens(model) == 0 && (seen & input_bit(fb::InputKind::features)) != 0 && others) {
     return corrupt("a model that takes features has a tokenizer or a source");
   }
   return (seen & input_bit(fb::InputKind::ids)) != 0 ? Verdict{} : unsupported("a model has no input of ids");
@@ -98,6 +98,28 @@ Verdict check_inputs(const fb::Model& model) {
   const uint32_t tokenizers = count(model.tokenizers());
   const bool known = model.source_tokenizer() == 0 || (source && model.source_tokenizer() < tokenizers);
   return known ? Verdict{} : corrupt("the source's tokenizer does not exist");
+}
+
+constexpr uint32_t kMostChunk = 1u << 16;
+
+/// Sources are a chunk's rows and what is retrieved for it, and leave nothing but keys and values.
+[[maybe_unused]] Verdict check_chunks(const fb::Model& model) {
+  if (model.chunk() == 0) return {};
+  if (!has_source(model) || feature_width(model) == 0 || segment_types(model) < 2) {
+    return corrupt("what is retrieved for chunks lacks its ids, its segments or the chunk's rows");
+  }
+  const uint32_t longest = model.max_source();
+  if (model.chunk() > kMostChunk || (longest != 0 && longest <= model.chunk())) {
+    return corrupt("a chunk is too long, or leaves no room for what is retrieved for it");
+  }
+  for (const fb::Tensor* t : *model.tensors()) {
+    if (is_state(*t) && t->layout() == fb::Layout::rows) return corrupt("what is retrieved for chunks leaves rows");
+  }
+  const fb::Task* task = model.task();
+  if (task != nullptr && (task->shift_id() != -1 || task->shortlist() != nullptr)) {
+    return corrupt("what is retrieved for chunks is no source to shift, and has no shortlist");
+  }
+  return {};
 }
 
 constexpr uint32_t kMostPixels = 1u << 14;  // of a side
@@ -201,6 +223,11 @@ Verdict check_meaning(const fb::Model& model, const uint8_t* data, size_t data_s
   if constexpr (linked::kSparse || linked::kBitmask) BANTAM_CHECK(check_indexed(model, data, data_size));
   BANTAM_CHECK(check_steps(graph(model), tensors, op));
   if constexpr (linked::kSources) BANTAM_CHECK(check_phases(model));
+  if constexpr (linked::kChunks) {
+    BANTAM_CHECK(check_chunks(model));
+  } else if (model.chunk() != 0) {
+    return not_linked("this build leaves out what is retrieved for chunks");
+  }
   BANTAM_CHECK(check_ops(model, op));
   BANTAM_CHECK(check_plan(model));
   BANTAM_CHECK(check_task(model));

@@ -173,7 +173,8 @@ constexpr uint32_t kWithoutScores = lacking(tasks_scored(kSoftmax), fb::Activati
 /// What generating begins with, and how it goes on.
 [[maybe_unused]] Verdict check_generations(const fb::Model& model, const fb::Task& task) {
   constexpr uint32_t kMostGenerations = 64;
-  const bool starts = has_source(model) && (traits(task.kind()).parts & kNextWordsPart) != 0;
+  const bool pair = has_source(model) && chunk_tokens(model) == 0;
+  const bool starts = pair && (traits(task.kind()).parts & kNextWordsPart) != 0;
   if (task.shift_id() != -1 && (!has_source(model) || !is_token(model, task.shift_id()))) {
     return corrupt("what the main pass begins with is no token, or there is no source to shift");
   }

@@ -5,6 +5,7 @@
 #include "ops/heads.h"
 #include "ops/key_lists.h"
 #include "ops/score_bias.h"
+#include "ops/segments.h"
 
 namespace bantam::ops {
 namespace {
@@ -36,8 +37,12 @@ Verdict verify_attention(const Site& site) {
   if (a.cross() && !linked::kSources) return not_linked("this build leaves out attention to sources");
   const int32_t keys = operand(site.op.inputs(), 1);
   if (a.cross() != is_state(tensor(site.model, keys))) return corrupt("attention to a source reads states", keys);
-  if (a.cross() && (site.phase != fb::Phase::main || a.mask() != fb::MaskKind::none || has_bias(a))) {
+  const bool biased = sees_retrieved(site.model, a) ? has_bias_beside_distance(a) : has_bias(a);
+  if (a.cross() && (site.phase != fb::Phase::main || a.mask() != fb::MaskKind::none || biased)) {
     return corrupt("attention to a source has a mask or a bias, or is in the source's own pass");
+  }
+  if (sees_a_segment(a) && linked::kSegmentKeys && a.segment_keys() >= 0) {
+    return corrupt("attention within segments has keys of segments");
   }
   return check_epilogue(site, attention_width(site.op));
 }
@@ -81,9 +86,43 @@ uint32_t end_of_keys(const TileRun& run, [[maybe_unused]] const fb::Attention& a
 
 /// Behind the last row of a sequence's first segment, where that is a prefix; its first row where none is.
 uint32_t end_of_prefix(const TileRun& run, const fb::Attention& a, uint32_t sequence) {
-  uint32_t end = run.offsets[sequence];
-  while (has_prefix(a) && end < run.offsets[sequence + 1] && run.segments[end] == 0) ++end;
-  return end;
+  const uint32_t begin = run.offsets[sequence];
+  return has_prefix(a) ? behind_front(run.segments, begin, run.offsets[sequence + 1]) : begin;
+}
+
+/// The keys of queries of one segment, from row `begin` of the run on; distances from the first segment count as if that began with
+/// theirs.
+void see_segment(const TileRun& run, const fb::Attention& a, uint32_t sequence, uint32_t begin,
+                 kernels::Attention& call) {
+  const RowSpan own = own_segment(run, sequence, begin);
+  call.kv_begin = own.begin;
+  call.kv_end = own.end;
+  if (!sees_first_segment(a)) return;
+  call.kv_begin = run.offsets[sequence];
+  call.kv_end = behind_front(run.segments, call.kv_begin, run.offsets[sequence + 1]);
+  call.query_begin = call.kv_begin + (begin - own.begin);
+}
+
+/// Those of a source.
+void see_source(const TileRun& run, const fb::Attention& a, uint32_t sequence, uint32_t begin,
+                kernels::Attention& call) {
+  if (sees_retrieved(run.model, a)) {
+    const RowSpan rows = retrieved_rows(run, sequence);
+    call.kv_begin = rows.begin;
+    call.kv_end = rows.end;
+    call.query_begin = place_beside_chunk(run, sequence, begin);
+    return;
+  }
+  call.query_begin = call.kv_begin = source_row(run, sequence);
+  call.kv_end = call.kv_begin + run.sources->lengths[run.sources->numbers[sequence]];
+}
+
+/// There is no key for the queries of a sequence, whose rows are 0.
+bool sees_no_key(const TileRun& run, const fb::Attention& a, uint32_t sequence) {
+  if (sees_first_segment(a)) return run.segments[run.offsets[sequence]] != 0;
+  if (!sees_retrieved(run.model, a)) return false;
+  const RowSpan rows = retrieved_rows(run, sequence);
+  return rows.begin == rows.end;
 }
 
 /// All heads of a call whose queries, rows [begin, end) of the run, see what a list says. A template, because `page_list` is no field
@@ -113,8 +152,8 @@ bool attend_by_list(const TileRun& run, const fb::Op& op, uint32_t begin, uint32
   return finite;
 }
 
-/// All heads of query rows [begin, end) of the run, which belong to one sequence, and to its prefix or to what is behind it. `listed`: they
-/// see what a list says.
+/// All heads of query rows [begin, end) of the run, which belong to one sequence, and to its prefix or to what is behind it, and where
+/// that matters to one segment. `listed`: they see what a list says.
 bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, uint32_t sequence, float* y,
             size_t y_stride, uint8_t* scratch_bytes, [[maybe_unused]] bool listed) {
   const fb::Attention& a = *op.attributes_as_Attention();
@@ -132,9 +171,9 @@ bool attend(const TileRun& run, const fb::Op& op, uint32_t begin, uint32_t end, 
   args.value_page_stride = value_page * a.kv_heads();
   args.kv_begin = args.query_begin - place_of(run, sequence, begin);
   args.kv_end = key_row(run, sequence, end_of_keys(run, a, sequence));
+  if (sees_a_segment(a)) see_segment(run, a, sequence, begin, args);
   if (linked::kSources && a.cross()) {
-    args.query_begin = args.kv_begin = source_row(run, sequence);
-    args.kv_end = args.kv_begin + run.sources->lengths[run.sources->numbers[sequence]];
+    see_source(run, a, sequence, begin, args);
   } else {
     find_pages(run, args, sequence);
   }
@@ -195,9 +234,14 @@ Status run_attention(const TileRun& run, const fb::Op& op) {
       if (end - begin > run.block_rows) end = begin + run.block_rows;
       const uint32_t prefix = end_of_prefix(run, *op.attributes_as_Attention(), sequence);
       if (begin < prefix && prefix < end) end = prefix;
+      if (sees_a_segment(*op.attributes_as_Attention())) {
+        const uint32_t own = own_segment(run, sequence, begin).end;
+        if (own < end) end = own;
+      }
       float* y = sink.rows(first) + size_t{begin - run.row_begin - first} * sink.stride();
       const Seeing seeing = seeing_of_rows(run, op, sequence, begin, &end);
-      if (linked::kGlobals && seeing == Seeing::kNothing) {
+      const bool none = sees_no_key(run, *op.attributes_as_Attention(), sequence);
+      if (none || (linked::kGlobals && seeing == Seeing::kNothing)) {
         memset(y, 0, size_t{end - begin} * sink.stride() * sizeof(float));
         continue;
       }

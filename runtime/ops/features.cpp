@@ -8,6 +8,9 @@ namespace {
 
 Verdict verify_features(const Site& site) {
   if (site.rows_symbol != kTokens) return corrupt("features are those of tokens");
+  if (linked::kChunks && (chunk_tokens(site.model) != 0) != (site.phase == fb::Phase::source)) {
+    return corrupt("features of a chunk are taken by the pass over what is retrieved for it, others by the main pass");
+  }
   const uint32_t columns = feature_width(site.model);
   if (columns == 0) return corrupt("features in a model that takes none");
   return check_epilogue(site, columns);

@@ -19,10 +19,19 @@ inline bool hides_fillers(const fb::Attention& a) {
 inline bool looks_at_marks(const fb::Attention& a) { return linked::kMarked && a.mask() == fb::MaskKind::marked; }
 inline bool has_prefix(const fb::Attention& a) { return linked::kPrefix && a.mask() == fb::MaskKind::prefix; }
 
+/// Tokens see those of one segment: their own, or the first one of their sequence.
+inline bool sees_own_segment(const fb::Attention& a) {
+  return linked::kSegmentMasks && a.mask() == fb::MaskKind::segments;
+}
+inline bool sees_first_segment(const fb::Attention& a) {
+  return linked::kSegmentMasks && a.mask() == fb::MaskKind::first_segment;
+}
+inline bool sees_a_segment(const fb::Attention& a) { return sees_own_segment(a) || sees_first_segment(a); }
+
 /// What kernels do of the mask. They do not know fillers, which are no keys of a call, nor prefixes, whose queries see others than those
-/// behind: calls have queries of one kind; nor marks, which biases make, nor global tokens and blocks (key_lists.h).
+/// behind: calls have queries of one kind, or of one segment; nor marks, which biases make, nor global tokens and blocks (key_lists.h).
 inline kernels::Mask mask_of(const fb::Attention& a) {
-  if (has_prefix(a) || looks_at_marks(a)) return kernels::Mask::kNone;
+  if (has_prefix(a) || looks_at_marks(a) || sees_a_segment(a)) return kernels::Mask::kNone;
   if (linked::kKeyLists && a.mask() >= fb::MaskKind::globals) return kernels::Mask::kNone;
   if (!hides_fillers(a)) return static_cast<kernels::Mask>(a.mask());
   return a.mask() == fb::MaskKind::fillers ? kernels::Mask::kNone : kernels::Mask::kWindow;

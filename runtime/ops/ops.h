@@ -60,6 +60,7 @@ struct Sources {
   uint32_t rows;            // of a source, a multiple of 16: source s begins with row s * rows of each state of tokens
   const uint32_t* numbers;  // [sequences]: the source that each writes, or goes with
   const uint32_t* lengths;  // [sources]: tokens
+  const int32_t* segments;  // [sources][rows], where sources are retrieved for chunks
 };
 
 template <bool kLinked>

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "ops/segments.h"
+
 namespace bantam::ops {
 namespace {
 
@@ -27,6 +29,20 @@ void store_by_distance(const BiasRow& row, const float* table, int32_t most) {
     memcpy(row.y + low, from, static_cast<size_t>(high - low) * sizeof(float));
   }
   for (int32_t i = high; i < row.count; ++i) row.y[i] = table[2 * most];
+}
+
+/// The same where each run of keys of one segment begins where queries' places count from.
+void store_beside_runs(const TileRun& run, const BiasRow& row, const float* table, int32_t most) {
+  if constexpr (linked::kChunks) {
+    const auto behind = static_cast<uint32_t>(row.first + row.count);
+    for (auto at = static_cast<uint32_t>(row.first); at < behind;) {
+      const uint32_t end = run_of_segment(run.sources->segments, at, at, behind).end;
+      const auto first = static_cast<int32_t>(at);
+      store_by_distance({row.y + (first - row.first), first + row.query, first, static_cast<int32_t>(end - at)}, table,
+                        most);
+      at = end;
+    }
+  }
 }
 
 /// `add`: to what is there.
@@ -122,7 +138,12 @@ void fill_bias(const TileRun& run, const fb::Op& op, const kernels::Attention& c
     if (table >= 0) {
       const uint32_t width_of_row = extent(tensor(run.model, table), 1);
       const float* values = constant<float>(run, table) + size_t{head} * width_of_row;
-      store_by_distance(row, values, static_cast<int32_t>(width_of_row / 2));
+      const auto most = static_cast<int32_t>(width_of_row / 2);
+      if (sees_retrieved(run.model, a)) {
+        store_beside_runs(run, row, values, most);
+      } else {
+        store_by_distance(row, values, most);
+      }
     }
     if (slopes != nullptr) slope(row, slopes[head], table >= 0);
     if (!has_bias(a)) memset(row.y, 0, static_cast<size_t>(row.count) * sizeof(float));

@@ -8,9 +8,12 @@
 
 namespace bantam::ops {
 
+inline bool has_bias_beside_distance(const fb::Attention& a) {
+  return linked::kBias && (a.slopes() >= 0 || has_place_scores(a) || (linked::kSegmentKeys && a.segment_keys() >= 0) ||
+                           looks_at_marks(a));
+}
 inline bool has_bias(const fb::Attention& a) {
-  return linked::kBias && (a.distance_bias() >= 0 || a.slopes() >= 0 || has_place_scores(a) ||
-                           (linked::kSegmentKeys && a.segment_keys() >= 0) || looks_at_marks(a));
+  return linked::kBias && (a.distance_bias() >= 0 || has_bias_beside_distance(a));
 }
 
 inline bool has_soft_cap(const fb::Attention& a) { return linked::kSoftCap && a.soft_cap() > 0.0f; }

@@ -177,6 +177,7 @@ uint32_t most_of_passes(const Limits& limits) {
     const bool asked = options.max_source != 0 || options.max_sources != 0;
     return asked ? invalid("the model has no sources: it is no encoder-decoder") : Status::kOk;
   }
+  limits->chunk = chunk_tokens(model);
   limits->shifts = model.task() != nullptr && model.task()->shift_id() != -1;
   const uint32_t most = model.max_source();
   limits->source = options.max_source != 0 ? options.max_source : most != 0 ? most : kDefaultLength;
@@ -402,6 +403,10 @@ bool lay_out(const fb::Model& model, const Limits& limits, Layout* out) {
   if (linked::kSources && limits.source != 0) {
     for (const fb::Tensor* t : *model.tensors()) at += source_bytes(*t, limits);
     out->source_begins = take(uint64_t{model.tensors()->size()} * sizeof(uint64_t), &at);
+    if (linked::kChunks) {
+      const uint64_t rows = uint64_t{limits.sources} * source_rows(limits);
+      out->source_segments = take(limits.chunk != 0 ? rows * sizeof(int32_t) : 0, &at);
+    }
     out->shifted_ids = take(limits.shifts ? tokens * sizeof(int32_t) : 0, &at);
     out->source_numbers = take((sequences + limits.sources) * sizeof(uint32_t), &at);
     if (linked::kShortlist) {

@@ -27,6 +27,7 @@ struct Limits {
   uint32_t context = 0;  // tokens of a context; 0: there are none
   uint32_t source = 0;   // tokens of a source, and of a run over sources; 0: there are none
   uint32_t sources = 0;
+  uint32_t chunk = 0;           // tokens of chunks for which sources are retrieved; 0: they are not
   bool shifts = false;          // the main pass reads the source's tokens
   uint32_t workers = 0;         // 1 without `parallel`
   uint32_t tile_rows = 0;       // largest tile
@@ -91,9 +92,10 @@ struct Layout {
   uint64_t context_ids;
   uint64_t sources;  // states; this and the next two are empty without sources
   uint64_t source_begins;
-  uint64_t source_numbers;  // of the batch; behind them the tokens of each source
-  uint64_t shifted_ids;     // only where limits.shifts
-  uint64_t listed;          // sets of words, one a source; only of files with a shortlist
+  uint64_t source_numbers;   // of the batch; behind them the tokens of each source
+  uint64_t source_segments;  // only where limits.chunk is not 0
+  uint64_t shifted_ids;      // only where limits.shifts
+  uint64_t listed;           // sets of words, one a source; only of files with a shortlist
   uint64_t size;
 };
 
@@ -103,6 +105,10 @@ inline uint32_t context_pages(const Limits& limits) { return (limits.context + 1
 uint64_t page_row_bytes(const fb::Tensor& t, const Limits& limits);
 /// Bytes that all sources have in a tensor; 0 in one that is no state.
 uint64_t source_bytes(const fb::Tensor& t, const Limits& limits);
+/// Texts are those of sources.
+inline bool reads_sources(const Limits& limits) {
+  return linked::kSources && limits.source != 0 && (!linked::kChunks || limits.chunk == 0);
+}
 inline uint32_t source_rows(const Limits& limits) { return static_cast<uint32_t>(round_up(limits.source, 16)); }
 
 /// f(tensor number, bytes of a row) for each tensor that contexts keep a row of for each token: keys and values of attention within a

@@ -279,6 +279,7 @@ Status execute(SessionState& s, fb::Phase phase) {
   const bool contexts = linked::kContexts && s.limits.context != 0 && main;
   if constexpr (linked::kSources) {
     for (uint32_t i = 0; i < s.sequences && s.limits.source != 0 && main; ++i) {
+      if (linked::kChunks && s.source_numbers[i] == kNoSource) continue;
       const uint32_t length = s.source_lengths[s.source_numbers[i]];
       source = length > source ? length : source;
     }

@@ -17,7 +17,7 @@ T* part(uint8_t* arena, uint64_t offset) {
 }
 
 /// Copies a checked batch into the session's arrays. The source may be those arrays.
-void copy_batch(const Batch& batch, SessionState* s) {
+void copy_batch(const Batch& batch, [[maybe_unused]] fb::Phase phase, SessionState* s) {
   for (uint32_t i = 0; i < batch.tokens; ++i) s->ids[i] = batch.ids == nullptr ? 0 : batch.ids[i];
   for (uint32_t i = 0; i < batch.tokens; ++i) s->segments[i] = batch.segments == nullptr ? 0 : batch.segments[i];
   if constexpr (linked::kMarks) {
@@ -39,8 +39,9 @@ void copy_batch(const Batch& batch, SessionState* s) {
     }
   }
   if constexpr (linked::kSources) {
+    const bool none = linked::kChunks && s->limits.chunk != 0 && phase == fb::Phase::main;
     for (uint32_t i = 0; i < batch.sequences && s->limits.source != 0; ++i) {
-      s->source_numbers[i] = batch.sources != nullptr ? batch.sources[i] : i;
+      s->source_numbers[i] = batch.sources != nullptr ? batch.sources[i] : none ? kNoSource : i;
     }
   }
 }
@@ -57,14 +58,28 @@ void copy_batch(const Batch& batch, SessionState* s) {
   return Status::kOk;
 }
 
+/// Tokens of sequence `i` all go with the same chunk in front of them.
+[[maybe_unused]] bool goes_with_one_chunk(const Batch& batch, const uint32_t* offsets, const SessionState& s,
+                                          uint32_t i) {
+  const uint32_t context = batch.contexts != nullptr ? batch.contexts[i] : i;
+  const uint32_t past = linked::kContexts && s.limits.context != 0 ? s.store->lengths[context] : 0;
+  const uint32_t first = (past + 1) / s.limits.chunk;
+  return first != 0 && first == (past + (offsets[i + 1] - offsets[i])) / s.limits.chunk;
+}
+
 /// A run goes with sources that are there; encode() makes each once.
-[[maybe_unused]] Status check_sources(const Batch& batch, const SessionState& s, fb::Phase phase) {
+[[maybe_unused]] Status check_sources(const Batch& batch, const uint32_t* offsets, const SessionState& s,
+                                      fb::Phase phase) {
   if (s.limits.source == 0) return batch.sources == nullptr ? Status::kOk : Status::kInvalidArgument;
   const bool makes = phase == fb::Phase::source;
+  const bool chunks = linked::kChunks && s.limits.chunk != 0 && !makes;
+  if (chunks && batch.sources == nullptr) return Status::kOk;
   for (uint32_t i = 0; i < batch.sequences; ++i) {
     const uint32_t source = batch.sources != nullptr ? batch.sources[i] : i;
+    if (chunks && source == kNoSource) continue;
     if (source >= s.limits.sources) return Status::kIndexOutOfRange;
     if (!makes && s.source_lengths[source] == 0) return Status::kNotRun;
+    if (chunks && !goes_with_one_chunk(batch, offsets, s, i)) return Status::kInvalidArgument;
     if (makes && i > 0 && batch.sources != nullptr && source <= batch.sources[i - 1]) return Status::kInvalidArgument;
   }
   return Status::kOk;
@@ -72,7 +87,8 @@ void copy_batch(const Batch& batch, SessionState* s) {
 
 Status check_batch(const Batch& batch, const SessionState& s, fb::Phase phase) {
   const bool main = !linked::kSources || phase == fb::Phase::main;
-  const bool features = feature_width(root(s.model)) != 0;
+  const bool chunks = linked::kChunks && s.limits.chunk != 0;
+  const bool features = feature_width(root(s.model)) != 0 && !(chunks && main);
   if ((batch.ids == nullptr && !features) || batch.tokens == 0 || batch.sequences == 0) return Status::kInvalidArgument;
   if (features != (batch.features != nullptr)) return Status::kInvalidArgument;
   if (batch.offsets == nullptr && batch.sequences != 1) return Status::kInvalidArgument;
@@ -90,7 +106,7 @@ Status check_batch(const Batch& batch, const SessionState& s, fb::Phase phase) {
     if (status != Status::kOk) return status;
   }
   if constexpr (linked::kSources) {
-    const Status status = check_sources(batch, s, phase);
+    const Status status = check_sources(batch, offsets, s, phase);
     if (status != Status::kOk) return status;
   }
   const uint32_t vocabulary = ids_input(root(s.model), phase)->limit();
@@ -158,7 +174,14 @@ void view_output(const SessionState& s, uint32_t index, OutputView* out) {
   s->source_lengths = s->source_numbers + sequences;
   if (s->limits.shifts) s->shifted_ids = part<int32_t>(arena, layout.shifted_ids);
   for (uint32_t i = 0; i < s->limits.sources; ++i) s->source_lengths[i] = 0;
-  s->sources = {arena + layout.sources, begins, source_rows(s->limits), s->source_numbers, s->source_lengths};
+  if constexpr (linked::kChunks) {
+    if (s->limits.chunk != 0) {
+      s->source_segments = part<int32_t>(arena, layout.source_segments);
+      for (uint32_t i = 0; i < s->limits.sources * source_rows(s->limits); ++i) s->source_segments[i] = 0;
+    }
+  }
+  s->sources = {arena + layout.sources, begins, source_rows(s->limits), s->source_numbers, s->source_lengths,
+                s->source_segments};
   if (listed_units(model) != 0) s->keep_listed(part<uint32_t>(arena, layout.listed));
 }
 
@@ -208,7 +231,7 @@ Status Session::create(const Model& model, const SessionOptions& options, void* 
   if constexpr (linked::kTokenizer) {
     s->has_tokenizer = model.has_tokenizer();
     if (s->has_tokenizer) {
-      const uint32_t number = linked::kSources && limits.source != 0 ? root(model).source_tokenizer() : 0;
+      const uint32_t number = reads_sources(limits) ? root(model).source_tokenizer() : 0;
       const Status opened = Tokenizer::open(model, number, &s->tokenizer);
       if (opened != Status::kOk) return opened;
       s->results = part<EncodeResult>(bytes, layout.results);
@@ -236,6 +259,11 @@ Status encode_batch(SessionState& s) {
   for (uint32_t i = 0; i < s.sequences; ++i) {
     const uint32_t source = s.source_numbers[i], length = s.offsets[i + 1] - s.offsets[i];
     s.source_lengths[source] = length;
+    if constexpr (linked::kChunks) {
+      for (uint32_t row = 0; row < length && s.source_segments != nullptr; ++row) {
+        s.source_segments[source * s.sources.rows + row] = s.segments[s.offsets[i] + row];
+      }
+    }
     if (s.listed == nullptr) continue;
     const fb::Model& model = root(s.model);
     list_words(*shortlist_of(model), s.model.data(), s.ids + s.offsets[i], length,
@@ -249,7 +277,7 @@ Status Session::run(const Batch& batch) {
   s.has_run = false;
   const Status status = check_batch(batch, s, fb::Phase::main);
   if (status != Status::kOk) return status;
-  copy_batch(batch, &s);
+  copy_batch(batch, fb::Phase::main, &s);
   s.filled = Filled::kIds;
   return execute(s, fb::Phase::main);
 }
@@ -260,7 +288,7 @@ Status Session::encode(const Batch& batch) {
   s.has_run = false;
   const Status status = check_batch(batch, s, fb::Phase::source);
   if (status != Status::kOk) return status;
-  copy_batch(batch, &s);
+  copy_batch(batch, fb::Phase::source, &s);
   s.filled = Filled::kIds;
   return encode_batch(s);
 }

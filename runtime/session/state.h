@@ -102,6 +102,7 @@ struct SessionState final : Session,
   ops::Sources sources = {};
   uint32_t* source_numbers = nullptr;  // [sequences]: sources.numbers
   uint32_t* source_lengths = nullptr;  // [limits.sources]: sources.lengths
+  int32_t* source_segments = nullptr;  // only where limits.chunk is not 0: sources.segments
   int32_t* shifted_ids = nullptr;      // as ids: what the main pass reads of sources, where it does
 
   // High-water marks of the parts of the arena that depend on a run's lengths, in bytes.

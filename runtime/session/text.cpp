@@ -14,7 +14,7 @@ Status add_one(SessionState& s, const EncodeOptions& options, bool pair, const E
   if (!linked::kTokenizer || !s.has_tokenizer) return Status::kNoTokenizer;
   if (s.filled != Filled::kText) s.clear();
   s.has_run = false;
-  const fb::Phase phase = linked::kSources && s.limits.source != 0 ? fb::Phase::source : fb::Phase::main;
+  const fb::Phase phase = reads_sources(s.limits) ? fb::Phase::source : fb::Phase::main;
   if (s.sequences == most_sequences(s.limits, phase)) return Status::kTooManySequences;
   const uint32_t left = most_tokens(s.limits, phase) - s.tokens;
   if (left == 0) return Status::kTooManyTokens;
@@ -149,7 +149,7 @@ Status Session::mark(uint32_t sequence, bool second, Offset bytes, int32_t mark,
 
 Status Session::encode() {
   SessionState& s = state(this);
-  if (!linked::kSources || s.limits.source == 0) return Status::kNoSuchTask;
+  if (!reads_sources(s.limits)) return Status::kNoSuchTask;
   s.has_run = false;
   if (s.filled != Filled::kText || s.sequences == 0) return Status::kInvalidArgument;
   for (uint32_t i = 0; i < s.sequences; ++i) s.source_numbers[i] = i;
@@ -162,7 +162,7 @@ Status Session::run() {
   s.has_run = false;
   if (s.filled != Filled::kText || s.sequences == 0) return Status::kInvalidArgument;
   if constexpr (linked::kSources) {
-    if (s.limits.source != 0) {
+    if (reads_sources(s.limits)) {
       const Status encoded = s.shifted_ids == nullptr ? Status::kInvalidArgument : encode();
       if (encoded != Status::kOk) return encoded;
     }
@@ -175,7 +175,10 @@ Status Session::run() {
       s.store->truncate(i, 0);
     }
   }
-  if (linked::kSources && s.limits.source != 0) return run_shifted(s);
+  if (reads_sources(s.limits)) return run_shifted(s);
+  if constexpr (linked::kChunks) {
+    for (uint32_t i = 0; i < s.sequences && s.limits.chunk != 0; ++i) s.source_numbers[i] = kNoSource;
+  }
   const Status status = check_ids(s, fb::Phase::main);
   return status == Status::kOk ? execute(s, fb::Phase::main) : status;
 }

@@ -95,7 +95,7 @@ Status BeamSearch::begin(Session* session, const BeamOptions& options, const int
     Batch batch;
     batch.ids = prompt + done;
     batch.tokens = prompt_count - done < session->max_tokens() ? prompt_count - done : session->max_tokens();
-    batch.sources = session->max_source() != 0 ? sources_ : nullptr;
+    batch.sources = session->model().source_vocabulary() != 0 ? sources_ : nullptr;
     batch.last_rows = true;
     batch.listed = options.constraint == nullptr;
     const Status status = session->run(batch);
@@ -214,7 +214,7 @@ Status BeamSearch::run() {
   batch.ids = ids_;
   batch.offsets = offsets_;
   batch.sequences = batch.tokens = active_;
-  batch.sources = session_->max_source() != 0 ? sources_ : nullptr;
+  batch.sources = session_->model().source_vocabulary() != 0 ? sources_ : nullptr;
   batch.last_rows = true;
   batch.listed = options_.constraint == nullptr;
   return session_->run(batch);

@@ -66,7 +66,7 @@ const OpEdit kOfGlobals[] = {
     {"random blocks without blocks", [](auto& m) { attention(m).random = 1; }},
     {"a layer of global tokens with an activation", [](auto& m) { linear(m, "layer.0.up").only_globals = true; }},
     {"a layer of global tokens over texts", [](auto& m) { linear(m, "classify").only_globals = true; }},
-    {"a mask beyond all", [](auto& m) { attention(m).mask = static_cast<fb::MaskKind>(11); }, Status::kUnsupported},
+    {"a mask beyond all", [](auto& m) { attention(m).mask = static_cast<fb::MaskKind>(13); }, Status::kUnsupported},
 };
 
 const OpEdit kOfBlocks[] = {

@@ -66,6 +66,8 @@ class Model {
   /// Encoder-decoders: most tokens of a source (0: no limit), and the number of its tokens' ids; 0 for other models.
   uint32_t max_source() const;
   uint32_t source_vocabulary() const;
+  /// Models that take what is retrieved for chunks of a text (RETRO): tokens of a chunk; 0 for others. See Session, "Chunks".
+  uint32_t chunk_tokens() const;
   uint32_t input_count() const;
   uint32_t output_count() const;
   Text output_name(uint32_t output) const;

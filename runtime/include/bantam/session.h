@@ -92,6 +92,11 @@ struct SessionOptions {
 /// encode() keeps them in the arena, and every run() goes with one source a sequence; several sequences (beams) may share one. The
 /// decoder's own sequences come whole, or in pieces with contexts, as those of any decoder.
 
+/// Chunks: a model with Model::chunk_tokens() (RETRO) is a decoder whose tokens may go with what has been retrieved for the chunk in front
+/// of them. A source is then such a chunk, its rows of output "chunk_state" as features, and the texts retrieved for it; the schema says
+/// which tokens go with which. A run with a source is of tokens that go with the same chunk. Texts of the session are the decoder's.
+constexpr uint32_t kNoSource = UINT32_MAX;
+
 /// Sequences one after the other, without padding.
 struct Batch {
   const int32_t* ids = nullptr;
@@ -101,14 +106,15 @@ struct Batch {
   uint32_t tokens = 0;  // rows in all
   /// The context that each sequence goes on with, ascending; null: the first ones. Only with contexts.
   const uint32_t* contexts = nullptr;
-  /// The source that each sequence goes with, or that encode() makes of it; null: the first ones. Only of encoder-decoders.
+  /// The source that each sequence goes with, or that encode() makes of it; null: the first ones. Only of encoder-decoders, and of models
+  /// with chunks, whose sequences may go with kNoSource: null is that for run().
   const uint32_t* sources = nullptr;
   /// Outputs a token are made for the last token of each sequence only; what precedes them is then computed for fewer rows, too.
   bool last_rows = false;
   /// Of models that take marks (Model::mark_types); null: all 0.
   const int32_t* marks = nullptr;
   /// Of models that take features (Model::feature_width), which others must not be given: [tokens][feature_width] numbers, which stay
-  /// where they are until run() has returned. Their ids may be null: all 0.
+  /// where they are until run() has returned. Their ids may be null: all 0. Of models with chunks encode() takes them, run() does not.
   const float* features = nullptr;
   /// Of files with a shortlist: scores of words that are not in the one of a sequence's source are left out (-3e38), and where whole
   /// panels of 16 are, not computed. For choices that keep to the shortlist, which are the same without.
