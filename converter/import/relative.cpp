@@ -88,6 +88,39 @@ std::vector<double> project_sinusoids(uint32_t most, const std::vector<float>& m
 
 }  // namespace
 
+void add_shifted(Builder& builder, const std::string& name, const ShiftedShape& shape, const Values& words,
+                 const Values& of_places, Values matrix, int32_t rows, AttentionSpec* scores) {
+  const uint32_t heads = shape.heads, head = shape.head_width, columns = heads * head;
+  const uint32_t distances = shape.distances(), places = shape.places(), count = kernels::pad16(places);
+  const double scale = 1 / std::sqrt(static_cast<double>(head));
+  Values biases;
+  if (!words.values.empty() && !of_places.values.empty() && !matrix.values.empty()) {
+    const std::vector<double> made = project_sinusoids(shape.farthest, matrix.values, shape.hidden);
+    matrix.values.assign(size_t{count} * columns, 0.0F);
+    for (size_t h = 0; h < heads; ++h) {
+      for (size_t row = 0; row < distances; ++row) {
+        double bias = 0;
+        for (size_t i = h * head; i < (h + 1) * head; ++i) {
+          const double key = made[row * columns + i] * scale;
+          if (row < places) matrix.values[(h * count + row) * head + i - h * head] = static_cast<float>(key);
+          bias += (static_cast<double>(of_places.values[i]) - static_cast<double>(words.values[i])) * key;
+        }
+        biases.values.push_back(static_cast<float>(bias));
+      }
+    }
+  }
+  biases.source = of_places.source;
+  scores->place_rows = rows;
+  scores->place_keys = builder.places(name + ".keys", heads * count, head, std::move(matrix));
+  scores->distance_bias = builder.table(name + ".biases", heads, distances, std::move(biases));
+}
+
+std::vector<float> ShiftedShape::rows() const {
+  std::vector<float> numbers = counted(distances());
+  for (float& number : numbers) number = std::min(number, static_cast<float>(places() - 1));
+  return numbers;
+}
+
 Values take_by_head(Weights& weights, const EncoderConfig& config, uint32_t layer, Slot slot) {
   const std::string name = config.family->name(slot), own = layer_prefix(config, layer) + name;
   const std::string of_all = name.substr(name.rfind('.') + 1);
@@ -201,38 +234,15 @@ Values RelativeConstants::place_matrix(uint32_t layer) {
 /// Transformer-XL's scores are (q + w) k + (q + r) p for a key k and its place p. Queries of the graph are q + w (Slot::kQueryBias), so that
 /// a place adds (q + w) p + (r - w) p: a product and a bias by distance. Tokens that see none behind them have places in front alone.
 void RelativeConstants::shifted(uint32_t layer, AttentionSpec& scores) {
-  const uint32_t heads = config_.heads, head = config_.head_width, columns = heads * head;
   const uint32_t clamp = config_.relative.clamp;
   uint32_t farthest = clamp != 0 ? std::min(clamp, positions_ - 1) : positions_ - 1;
   if (scores.mask == fb::MaskKind::causal_window) farthest = std::min(farthest, scores.window);
-  const uint32_t distances = 2 * farthest + 1, places = config_.causal ? farthest + 1 : distances;
-  const double scale = 1 / std::sqrt(static_cast<double>(head));
+  const ShiftedShape shape = {config_.heads, config_.head_width, config_.hidden, farthest, config_.causal};
   builder_.enter(fb::Part::attention, static_cast<int32_t>(layer));
   const Values words = take_by_head(weights_, config_, layer, Slot::kQueryBias);
   const Values of_places = take_by_head(weights_, config_, layer, Slot::kPlaceBias);
-  Values keys = place_matrix(layer), biases;
-  const uint32_t count = kernels::pad16(places);
-  if (!words.values.empty() && !of_places.values.empty() && !keys.values.empty()) {
-    const std::vector<double> made = project_sinusoids(farthest, keys.values, config_.hidden);
-    keys.values.assign(size_t{count} * columns, 0.0F);
-    for (size_t h = 0; h < heads; ++h) {
-      for (size_t row = 0; row < distances; ++row) {
-        double bias = 0;
-        for (size_t i = h * head; i < (h + 1) * head; ++i) {
-          const double key = made[row * columns + i] * scale;
-          if (row < places) keys.values[(h * count + row) * head + i - h * head] = static_cast<float>(key);
-          bias += (static_cast<double>(of_places.values[i]) - static_cast<double>(words.values[i])) * key;
-        }
-        biases.values.push_back(static_cast<float>(bias));
-      }
-    }
-  }
-  biases.source = of_places.source;
-  std::vector<float> numbers = counted(distances);
-  for (float& number : numbers) number = std::min(number, static_cast<float>(places - 1));
-  scores.place_rows = rows(std::move(numbers));
-  scores.place_keys = builder_.places(name(layer, "places.keys"), heads * count, head, std::move(keys));
-  scores.distance_bias = builder_.table(name(layer, "places.biases"), heads, distances, std::move(biases));
+  Values keys = place_matrix(layer);
+  add_shifted(builder_, name(layer, "places"), shape, words, of_places, std::move(keys), rows(shape.rows()), &scores);
   if (family_.has(Slot::kSegmentKeys)) of_segments(layer, words, scores);
 }
 

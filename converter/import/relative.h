@@ -13,6 +13,24 @@
 
 namespace bantam::convert {
 
+/// Transformer-XL's scores (arXiv 1901.02860), (q + w) k + (q + r) p for a key k and its place p, whose distance is up to `farthest`.
+struct ShiftedShape {
+  uint32_t heads, head_width;
+  uint32_t hidden;  // columns of the sinusoids that keys of places are made of
+  uint32_t farthest;
+  bool causal;  // tokens that see none behind them have places in front alone
+
+  uint32_t distances() const { return 2 * farthest + 1; }
+  uint32_t places() const { return causal ? farthest + 1 : distances(); }
+  /// The row of each distance: AttentionSpec::place_rows, the same in all layers of a shape.
+  std::vector<float> rows() const;
+};
+
+/// Their constants, called NAME.keys and NAME.biases. Queries of the graph are q + w, so that a place adds (q + w) p + (r - w) p: a product and
+/// a bias by distance. `words`, `of_places`: w and r, [heads, head_width]; `matrix`: [hidden, heads * head_width]. O(distances * hidden^2).
+void add_shifted(Builder& builder, const std::string& name, const ShiftedShape& shape, const Values& words,
+                 const Values& of_places, Values matrix, int32_t rows, AttentionSpec* scores);
+
 /// A tensor of a layer that is stored by head; where layers have none of their own, the model's ("untie_r" of Transformer-XL).
 Values take_by_head(Weights& weights, const EncoderConfig& config, uint32_t layer, Slot slot);
 
