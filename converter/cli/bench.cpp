@@ -84,13 +84,16 @@ struct RandomBatch {
     for (const uint32_t length : lengths) offsets.push_back(offsets.back() + length);
     ids = random_ids(vocabulary, offsets.back());
     constexpr uint32_t kSteps = 1U << 12;  // from -1 to 1
-    for (const int32_t number : random_ids(kSteps, offsets.back() * model.feature_width())) {
+    for (const int32_t number : random_ids(kSteps, offsets.back() * features_of(model))) {
       features.push_back(2 * static_cast<float>(number) / kSteps - 1);
     }
     for (const uint32_t length : lengths) {
       for (uint32_t i = 0; model.mark_types() > 1 && i < length; ++i) marks.push_back(mark(model, i, length));
     }
   }
+
+  /// Of a token; of chunks nothing is retrieved.
+  static uint32_t features_of(const Model& model) { return model.chunk_tokens() != 0 ? 0 : model.feature_width(); }
 
   /// Of the token number i: labels in front and words behind them, of three tokens in four; else something every eighth.
   static int32_t mark(const Model& model, uint32_t i, uint32_t length) {

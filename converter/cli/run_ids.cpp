@@ -23,7 +23,7 @@ void run_ids(const RunOptions& options) {
   if (!marks.empty() && model.mark_types() == 1) {
     fail(ExitCode::kUsage, "--marks: {} takes none; leave them out", file.path());
   }
-  if (model.feature_width() != 0) {
+  if (model.feature_width() != 0 && model.chunk_tokens() == 0) {
     fail(ExitCode::kUsage, "--ids: {} reads images; name one by its file, or use --raw with it", file.path());
   }
   const bool pair = model.source_vocabulary() != 0;

@@ -56,6 +56,9 @@ constexpr const char* kScoreFactor = "score_factor";
 /// The property of what is then added to them: a number. Where a file has it, scores are sigmoids, each label's by itself.
 constexpr const char* kScoreShift = "score_shift";
 
+/// The output of rows that the encoder of what is retrieved sees of a chunk (Model.chunk).
+constexpr const char* kChunkRows = "chunk_state";
+
 }  // namespace bantam::convert
 
 #endif  // BANTAM_CONVERTER_GRAPH_TASK_PARTS_H_

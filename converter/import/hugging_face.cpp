@@ -24,6 +24,7 @@
 #include "import/nplm.h"
 #include "import/patches.h"
 #include "import/recurrent.h"
+#include "import/retro.h"
 #include "import/seq2seq.h"
 #include "import/source/character_cnn.h"
 #include "import/source/checkpoint.h"
@@ -353,6 +354,12 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
     use.keep_state = (traits(head.task).parts & kLabelsPart) != 0 && fields.text("pooling", "last") == "last";
     add_nplm_layers(builder, weights, fields, use, &encoder);
   }
+  int32_t chunk_rows = kAbsent;
+  if (family.block.retro) {
+    const RetroSettings settings = read_retro(fields, config);
+    problems.raise();  // as above
+    chunk_rows = add_retro_layers(graph, builder, weights, config, settings, positions, &encoder);
+  }
   SentencePooling pooling;
   const bool pools = classifies || (traits(head.task).parts & kVectorPart) != 0;
   const bool per_token = (traits(head.task).parts & kTokenVectorsPart) != 0;
@@ -373,6 +380,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   }
   if ((traits(head.task).parts & kVectorPart) != 0) record_tower_scores(graph, source, weights);
   import_head(head, {graph, builder, weights, config, fields, encoder, pooling, setfit, options, problems});
+  if (chunk_rows != kAbsent) builder.output(kChunkRows, fb::OutputRole::none, chunk_rows);
   import_shortlist(source, config, &graph);
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;

@@ -37,6 +37,9 @@ Expected parse_line(const std::string& line, const std::vector<std::string>& nam
   }
   if (object.contains("decoder_ids")) expected.sample.decoder_ids = object["decoder_ids"].get<std::vector<int32_t>>();
   if (object.contains("marks")) expected.sample.marks = object["marks"].get<std::vector<int32_t>>();
+  if (object.contains("neighbours")) {
+    expected.sample.neighbours = object["neighbours"].get<std::vector<Neighbours>>();
+  }
   expected.sample.text = object.value("text", fmt::format("{} ids", expected.sample.ids.size()));
   if (object.contains("first_piece")) expected.rows = object["first_piece"].get<std::vector<uint32_t>>();
   const bool segments_fit =

@@ -23,7 +23,8 @@ Runner::Runner(const FileBytes& bytes, uint32_t max_tokens, Linears linears) : a
   check(Model::open(bytes.data(), bytes.size(), &model_), "the packed model");
   SessionOptions options;
   options.max_tokens = max_tokens;
-  if (has_source(root(model_))) {
+  if (model_.chunk_tokens() != 0) options.max_context = max_tokens;
+  if (model_.source_vocabulary() != 0) {
     const uint32_t places = model_.max_source();
     options.max_source = places == 0 ? max_tokens : std::min(max_tokens, places);
   }
@@ -96,6 +97,7 @@ void Runner::encode_source(const Sample& sample) {
 }
 
 std::vector<OutputRows> Runner::run(const Sample& sample) {
+  if (model_.chunk_tokens() != 0) return run_chunks(sample);
   if (session_->max_source() != 0) {
     if (sample.decoder_ids.empty()) {
       Sample whole = sample;
@@ -124,7 +126,34 @@ std::vector<OutputRows> Runner::run(const Sample& sample) {
   return outputs;
 }
 
+std::vector<OutputRows> Runner::run_chunks(const Sample& sample) {
+  Retrieve retrieve;
+  if (!sample.neighbours.empty()) {
+    retrieve = [&sample](uint32_t chunk, const std::vector<int32_t>&) {
+      return chunk < sample.neighbours.size() ? sample.neighbours[chunk] : Neighbours();
+    };
+  }
+  std::vector<OutputRows> outputs(model_.output_count());
+  ChunkedText text(*session_, in_quotes(sample.text), 0, 0, retrieve);
+  text.watch([&] { add_outputs(sample.text, &outputs); });
+  text.run(sample.ids.data(), sample.ids.size(), false, [&](size_t, uint32_t) { add_outputs(sample.text, &outputs); });
+  return outputs;
+}
+
 void Runner::complete(Sample* sample, uint32_t most) {
+  const uint32_t chunk = model_.chunk_tokens();
+  if (chunk != 0 && sample->neighbours.empty()) {
+    const std::vector<int32_t>& all = sample->ids;
+    for (size_t begin = 0; begin + chunk <= all.size(); begin += chunk) {
+      Neighbours texts(most_neighbours(model_));
+      for (size_t i = 0; i < texts.size() * most_neighbour_tokens(model_); ++i) {
+        const size_t text = i % texts.size();
+        texts[text].push_back(all[(begin + i / texts.size() + text) % all.size()]);
+      }
+      sample->neighbours.push_back(std::move(texts));
+    }
+  }
+  if (chunk != 0) return;
   if (session_->max_source() == 0 || !sample->decoder_ids.empty()) return;
   std::vector<int32_t>& ids = sample->decoder_ids;
   ids = default_decoder_ids(model_, sample->ids);
@@ -152,10 +181,10 @@ void Runner::add_outputs(const std::string& text, std::vector<OutputRows>* outpu
     check(status, in_quotes(text));
     OutputRows& out = (*outputs)[i];
     out.name.assign(view.name.data, view.name.size);
-    out.rows = view.rows;
+    out.rows += view.rows;
     out.width = view.width;
     out.per_token = view.per_token;
-    out.values.reserve(size_t{view.rows} * view.width);
+    out.values.reserve(size_t{out.rows} * view.width);
     for (uint32_t r = 0; r < view.rows; ++r) {
       const float* row = view.data + size_t{r} * view.stride;
       out.values.insert(out.values.end(), row, row + view.width);

@@ -10,6 +10,7 @@
 #include "bantam/host.h"
 #include "bantam/session.h"
 #include "pack/build.h"
+#include "run/chunks.h"
 
 namespace bantam::convert {
 
@@ -33,7 +34,8 @@ struct Sample {
   bool odd = false;                 // like no text that the model is for: its labels judge nothing (run/compare.h)
   /// Of encoder-decoders: what the decoder reads, while `ids` are the source; empty: as Runner::complete says.
   std::vector<int32_t> decoder_ids = {};
-  std::vector<float> features = {};  // of models that take them, rows one after the other
+  std::vector<float> features = {};         // of models that take them, rows one after the other
+  std::vector<Neighbours> neighbours = {};  // of each chunk, of models that take them; empty: nothing is retrieved
 };
 
 /// Labels where nobody has named any: for what a file is compared with, and timed.
@@ -69,13 +71,17 @@ class Runner {
   std::vector<OutputRows> run(const Sample& sample);
 
   /// Gives the sample of an encoder-decoder what its decoder reads: the source's own tokens where the file says so, else the token
-  /// that texts begin with and up to `most` that this model finds likeliest behind it. Others stay as they are.
+  /// that texts begin with and up to `most` that this model finds likeliest behind it; and each chunk, where the model takes what is retrieved
+  /// for them, as many texts as may be: what stands at it and behind it, from a token further on each, the text's beginning behind its end.
+  /// Others stay as they are.
   void complete(Sample* sample, uint32_t most);
 
  private:
   /// The pass over the source, and what is true of it.
   void encode_source(const Sample& sample);
-  /// Copies what the last pass made.
+  /// The same where the model takes what is retrieved for chunks.
+  std::vector<OutputRows> run_chunks(const Sample& sample);
+  /// Copies what the last pass made, behind what is there.
   void add_outputs(const std::string& text, std::vector<OutputRows>* outputs);
 
   Model model_;

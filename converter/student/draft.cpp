@@ -84,11 +84,11 @@ Draft::Draft(ModelSource source) : source_(std::move(source)) {
   config_ = read_encoder_config(fields);
   if (config_.family != nullptr && config_.family->source != nullptr) {
     source_config_ = read_source_config(fields, *config_.family);
-    if (const char* why = config_.family->why_layers_stay()) {
-      problems.add(ExitCode::kUnsupported,
-                   fmt::format("config.json: model_type: \"{}\": layers stay, because {}; convert the model as it is",
-                               config_.model_type, why));
-    }
+  }
+  if (const char* why = config_.family == nullptr ? nullptr : config_.family->why_no_draft()) {
+    problems.add(ExitCode::kUnsupported,
+                 fmt::format("config.json: model_type: \"{}\": layers stay, because {}; convert the model as it is",
+                             config_.model_type, why));
   }
   if (!config_.clusters.empty()) {
     problems.add(ExitCode::kUnsupported,

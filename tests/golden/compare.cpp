@@ -29,6 +29,7 @@ void compare(const std::filesystem::path& directory, fb::DType weights,
     sample.segments = expected.segments;
     sample.decoder_ids = expected.decoder_ids;
     sample.marks = expected.marks;
+    sample.neighbours = expected.neighbours;
     const std::vector<convert::OutputRows> outputs = runner.run(sample);
     for (const auto& [name, values] : expected.outputs) {
       const auto found = std::find_if(outputs.begin(), outputs.end(),

@@ -17,14 +17,16 @@ namespace {
 
 class Evaluator {
  public:
-  Evaluator(const convert::Graph& graph, std::vector<int32_t> ids, const std::vector<int32_t>& segments,
+  Evaluator(const convert::Graph& graph, std::vector<int32_t> ids, std::vector<int32_t> segments,
             const std::vector<int32_t>& marks)
-      : graph_(graph), ids_(std::move(ids)), segments_(segments), marks_(marks) {}
+      : graph_(graph), ids_(std::move(ids)), segments_(std::move(segments)), marks_(marks) {}
 
-  std::map<std::string, Matrix> run(const std::vector<int32_t>& decoder_ids) {
+  std::map<std::string, Matrix> run(const std::vector<int32_t>& decoder_ids, const Retrieved& retrieved) {
     const auto& ops = graph_.model.subgraphs.at(0)->ops;
     const auto of_source = [](const auto& op) { return convert::phase_of(*op) == fb::Phase::source; };
-    if (std::any_of(ops.begin(), ops.end(), of_source)) {
+    if (graph_.model.chunk != 0) {
+      retrieve(retrieved);
+    } else if (std::any_of(ops.begin(), ops.end(), of_source)) {
       for (const auto& op : ops) {
         if (of_source(op)) step(*op);
       }
@@ -49,6 +51,51 @@ class Evaluator {
   }
 
  private:
+  /// The encoder's pass over what is retrieved for each chunk, whose rows are known without any.
+  void retrieve(const Retrieved& retrieved) {
+    const size_t chunk = graph_.model.chunk;
+    const auto& ops = graph_.model.subgraphs.at(0)->ops;
+    const auto run = [&](fb::Phase phase) {
+      for (const auto& op : ops) {
+        if (convert::phase_of(*op) == phase) step(*op);
+      }
+    };
+    run(fb::Phase::main);
+    const Matrix rows = tensors_.at(graph_.model.outputs.back()->tensor);
+    const std::vector<int32_t> ids = ids_, segments = segments_;
+    for (size_t u = 0; u < retrieved.size() && (u + 1) * chunk <= ids.size(); ++u) {
+      ids_.assign(chunk, 0);
+      segments_.assign(chunk, 0);
+      for (size_t i = 0; i < retrieved[u].size(); ++i) {
+        ids_.insert(ids_.end(), retrieved[u][i].begin(), retrieved[u][i].end());
+        segments_.insert(segments_.end(), retrieved[u][i].size(), static_cast<int32_t>(i + 1));
+      }
+      features_ = Matrix{ids_.size(), rows.width, std::vector<double>(ids_.size() * rows.width)};
+      const auto first = rows.values.begin() + static_cast<std::ptrdiff_t>(u * chunk * rows.width);
+      std::copy(first, first + static_cast<std::ptrdiff_t>(chunk * rows.width), features_.values.begin());
+      run(fb::Phase::source);
+      encoded_.push_back({tensors_, segments_});
+    }
+    ids_ = ids;
+    segments_ = segments;
+  }
+
+  /// What row `row` of attention to what is retrieved sees; null: nothing.
+  const auto* source_of(size_t row) const {
+    const size_t chunk = (row + 1) / graph_.model.chunk;
+    return chunk == 0 || chunk > encoded_.size() ? nullptr : &encoded_[chunk - 1];
+  }
+  static int64_t place_in_run(const std::vector<int32_t>& segments, size_t row) {
+    size_t first = row;
+    while (first > 0 && segments[first - 1] == segments[row]) --first;
+    return static_cast<int64_t>(row - first);
+  }
+  static bool same_run(const std::vector<int32_t>& segments, size_t a, size_t b) {
+    const auto at = [&](size_t row) { return segments.begin() + static_cast<std::ptrdiff_t>(row); };
+    return std::all_of(at(std::min(a, b)), at(std::max(a, b)),
+                       [&](int32_t s) { return s == segments[std::max(a, b)]; });
+  }
+
   const std::vector<float>& constant(int32_t tensor) const {
     return graph_.constants.at(static_cast<size_t>(tensor))->values;
   }
@@ -80,6 +127,9 @@ class Evaluator {
         for (size_t row = 0; row < y.rows && op.attributes.AsLinear()->only_globals; ++row) {
           for (size_t i = 0; i < y.width && !is_global(row); ++i) y.at(row, i) = 0;
         }
+        break;
+      case fb::OpAttributes::Features:
+        y = features_;
         break;
       case fb::OpAttributes::Row:
         y = tensors_.at(op.inputs.at(0));
@@ -518,19 +568,34 @@ class Evaluator {
   }
 
   Matrix attention(const fb::OpT& op, const fb::AttentionT& attributes) const {
-    const Matrix &q = tensors_.at(op.inputs.at(0)), &k = tensors_.at(op.inputs.at(1)),
-                 &v = tensors_.at(op.inputs.at(2));
+    const Matrix& q = tensors_.at(op.inputs.at(0));
+    const bool retrieves = attributes.cross && graph_.model.chunk != 0;
     Matrix y{q.rows, q.width, std::vector<double>(q.values.size())};
     for (size_t head = 0; head < attributes.heads; ++head) {
       const size_t begin = head * attributes.head_width, end = begin + attributes.head_width;
       // Of keys and values that several heads share, behind where they would begin by themselves.
       const size_t shared = begin - head / (attributes.heads / attributes.kv_heads) * attributes.head_width;
       for (size_t row = 0; row < q.rows; ++row) {
+        if (retrieves && source_of(row) == nullptr) continue;
+        const std::map<int32_t, Matrix>& tensors = retrieves ? source_of(row)->tensors : tensors_;
+        const std::vector<int32_t>& segments = retrieves ? source_of(row)->segments : segments_;
+        const Matrix &k = tensors.at(op.inputs.at(1)), &v = tensors.at(op.inputs.at(2));
         std::vector<double> score(k.rows);
         for (size_t key = 0; key < k.rows; ++key) {
           for (size_t i = begin; i < end; ++i) score[key] += q.at(row, i) * k.at(key, i - shared);
           score[key] *= static_cast<double>(attributes.scale);
-          const int64_t distance = static_cast<int64_t>(key) - static_cast<int64_t>(row);
+          int64_t distance = static_cast<int64_t>(key) - static_cast<int64_t>(row);
+          bool hidden = attributes.mask == fb::MaskKind::segments && !same_run(segments, row, key);
+          if (attributes.mask == fb::MaskKind::first_segment) {
+            hidden = segments.front() != 0 || segments[key] != 0 || !same_run(segments, 0, key);
+            distance = static_cast<int64_t>(key) - place_in_run(segments, row);
+          }
+          if (retrieves) {
+            const auto chunk = static_cast<int64_t>(graph_.model.chunk), at = static_cast<int64_t>(row) + 1;
+            hidden = segments[key] == 0;
+            distance = place_in_run(segments, key) - (at % chunk + chunk - 1);
+          }
+          if (hidden) score[key] = -std::numeric_limits<double>::infinity();
           score[key] += bias(op, attributes, head, distance);
           if (attributes.mask == fb::MaskKind::marked && key != 0 && mark(key) == 0) score[key] -= 10000;
           const bool behind = attributes.mask == fb::MaskKind::prefix && distance > 0 && !in_prefix(key);
@@ -629,9 +694,15 @@ class Evaluator {
 
   const convert::Graph& graph_;
   std::vector<int32_t> ids_;
-  const std::vector<int32_t>& segments_;
+  std::vector<int32_t> segments_;
   const std::vector<int32_t>& marks_;
   std::map<int32_t, Matrix> tensors_;
+  Matrix features_;
+  struct Encoded {
+    std::map<int32_t, Matrix> tensors;
+    std::vector<int32_t> segments;
+  };
+  std::vector<Encoded> encoded_;            // of each chunk
   std::map<int32_t, const fb::OpT*> sums_;  // by what they write
 };
 
@@ -639,8 +710,8 @@ class Evaluator {
 
 std::map<std::string, Matrix> evaluate(const convert::Graph& graph, const std::vector<int32_t>& ids,
                                        const std::vector<int32_t>& segments, const std::vector<int32_t>& decoder_ids,
-                                       const std::vector<int32_t>& marks) {
-  return Evaluator(graph, ids, segments, marks).run(decoder_ids);
+                                       const std::vector<int32_t>& marks, const Retrieved& retrieved) {
+  return Evaluator(graph, ids, segments, marks).run(decoder_ids, retrieved);
 }
 
 }  // namespace bantam::golden

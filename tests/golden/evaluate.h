@@ -20,12 +20,15 @@ struct Matrix {
   double at(size_t row, size_t column) const { return values[row * width + column]; }
 };
 
+/// Texts as ids for each chunk of a text.
+using Retrieved = std::vector<std::vector<std::vector<int32_t>>>;
+
 /// Outputs by name for one sequence; `segments` and `marks` may be empty (all 0). `decoder_ids`: of encoder-decoders, which read `ids`
-/// as their source; empty where the model says what their decoders read.
+/// as their source; empty where the model says what their decoders read. `retrieved`: of models that take it.
 std::map<std::string, Matrix> evaluate(const convert::Graph& graph, const std::vector<int32_t>& ids,
                                        const std::vector<int32_t>& segments,
                                        const std::vector<int32_t>& decoder_ids = {},
-                                       const std::vector<int32_t>& marks = {});
+                                       const std::vector<int32_t>& marks = {}, const Retrieved& retrieved = {});
 
 }  // namespace bantam::golden
 

@@ -41,6 +41,7 @@ std::vector<Case> read_expected(const fs::path& path) {
     read.ids = json.at("ids").get<std::vector<int32_t>>();
     if (json.contains("segments")) read.segments = json["segments"].get<std::vector<int32_t>>();
     if (json.contains("decoder_ids")) read.decoder_ids = json["decoder_ids"].get<std::vector<int32_t>>();
+    if (json.contains("neighbours")) json["neighbours"].get_to(read.neighbours);
     if (json.contains("marks")) read.marks = json["marks"].get<std::vector<int32_t>>();
     if (json.contains("first_piece")) read.first_piece = json["first_piece"].get<std::vector<uint32_t>>();
     for (const auto& [key, value] : json.items()) {

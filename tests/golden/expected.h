@@ -14,9 +14,10 @@ namespace bantam::golden {
 
 struct Case {
   std::vector<int32_t> ids;
-  std::vector<int32_t> segments, marks;                // empty: all 0
-  std::vector<int32_t> decoder_ids;                    // of encoder-decoders
-  std::map<std::string, std::vector<double>> outputs;  // flattened, row-major
+  std::vector<int32_t> segments, marks;                       // empty: all 0
+  std::vector<int32_t> decoder_ids;                           // of encoder-decoders
+  std::vector<std::vector<std::vector<int32_t>>> neighbours;  // of each chunk, of models that take them
+  std::map<std::string, std::vector<double>> outputs;         // flattened, row-major
   /// Rows that a token output's values belong to (the first ones of these), when not all rows are stored.
   std::vector<uint32_t> first_piece;
 };

@@ -21,7 +21,8 @@ TEST_P(ImportGolden, EqualsTransformers) {
   const auto cases = read_expected(directory / "expected.jsonl");
   ASSERT_GE(cases.size(), 3U);
   for (const Case& expected : cases) {
-    const auto outputs = evaluate(graph, expected.ids, expected.segments, expected.decoder_ids, expected.marks);
+    const auto outputs =
+        evaluate(graph, expected.ids, expected.segments, expected.decoder_ids, expected.marks, expected.neighbours);
     EXPECT_EQ(outputs.size(), expected.outputs.size());
     for (const auto& [name, values] : expected.outputs) {
       ASSERT_EQ(outputs.count(name), 1U) << name;

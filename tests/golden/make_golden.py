@@ -34,6 +34,7 @@ import papers
 import recurrent
 import reference
 import reformer
+import retro
 import seq2seq
 import shaw
 import textcnn
@@ -709,6 +710,10 @@ def make_evolved(root, name, seed):
     evolved.make(root / name, randomize, seed)
 
 
+def make_retro(root, name, seed):
+    retro.make(root / name, randomize, seed)
+
+
 def make_student(root, name, seed):
     marian.make(root / name, seed)
 
@@ -744,6 +749,7 @@ def main():
     makers += [(name, make_nplm, seed) for seed, name in enumerate(nplm.LAYOUTS, start=530)]
     makers += [(name, make_seq2seq, seed) for seed, name in enumerate(seq2seq.LAYOUTS, start=370)]
     makers += [(name, make_evolved, seed) for seed, name in enumerate(evolved.LAYOUTS, start=610)]
+    makers += [(name, make_retro, seed) for seed, name in enumerate(retro.LAYOUTS, start=620)]
     makers += [(name, make_long, seed) for seed, name in enumerate(long_texts.MODELS, start=550)]
     makers += [(name, make_reformer, seed) for seed, name in enumerate(reformer.MODELS, start=630)]
     # With these texts neither end at once nor go on for ever.

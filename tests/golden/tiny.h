@@ -34,7 +34,7 @@ using convert::MemoryTensor;
 using convert::Slot;
 
 inline constexpr uint32_t kVocabulary = 37, kHidden = 18, kHeads = 3, kFfn = 20, kPositions = 20, kLabels = 5,
-                          kEntities = 7;
+                          kEntities = 7, kRetroHidden = 12;
 inline constexpr double kSmallestCosine = 0.98, kSmallestStaticCosine = 0.9;
 
 /// A model of a family as config.json and tensors.
@@ -97,6 +97,14 @@ class Tiny {
       config_["hidden_size"] = kHidden;
       config_["context_size"] = 3U;
       config_["pad_token_id"] = 2U;
+    }
+    if (family.block.retro) {
+      config_["retrieval_layers"] = {2U};
+      config_["chunk_size"] = 3U;
+      config_["neighbour_size"] = 4U;
+      config_["encoder_hidden_size"] = kRetroHidden;
+      config_["encoder_num_attention_heads"] = 2U;
+      config_["encoder_num_hidden_layers"] = 1U;
     }
     if (family.block.evolved) config_["wide_attention_heads"] = 2 * kHeads;
     if (family.settings.task_types_if != nullptr) config_[family.settings.task_types_if] = true;
@@ -274,6 +282,7 @@ class Tiny {
     if (stack().block.convolutions) convolutions(base + "convs.");
     if (stack().block.nplm) linear(base + "hidden", kHidden, 3 * uint64_t{kHidden});
     if (stack().block.evolved) evolved(base);
+    if (stack().block.retro) retro(base);
     for (const auto& [slot, name] : convert::stored_roles(read_)) {
       if (slot == Slot::kFactorProjection) continue;
       if (slot == Slot::kEmbeddingProjection && !read_.projects) continue;
@@ -388,6 +397,33 @@ class Tiny {
       separable(layer + "convolution", kHidden / 2, 4 * uint64_t{kHidden}, 9);
     }
     norm(side + "norm", kHidden);
+  }
+
+  /// RETRO's: two layers of the decoder, of which the last one attends to what is retrieved, and one of the encoder.
+  void retro(const std::string& base) {
+    add(base + "encoder.embeddings.weight", {kVocabulary, kRetroHidden}, 1);
+    norm(base + "decoder.norm", kHidden);
+    for (const char* name : {"decoder.layers.0.", "decoder.layers.1.", "encoder.layers.0."}) {
+      const std::string layer = base + name;
+      const bool encoder = *name == 'e';
+      const uint64_t width = encoder ? kRetroHidden : kHidden, other = encoder ? kHidden : kRetroHidden;
+      const uint64_t heads = encoder ? 2 : kHeads;
+      for (const char* part : {"attn.q_proj", "attn.k_proj", "attn.v_proj", "attn.out_proj"}) {
+        linear(layer + part, width, width);
+      }
+      linear(layer + "attn.positions", width, width, true);
+      for (const char* part : {"attn.content_bias", "attn.position_bias"})
+        add(layer + part, {heads, width / heads}, 0.3F);
+      linear(layer + "ffw.up", kFfn, width);
+      linear(layer + "ffw.down", width, kFfn);
+      for (const char* part : {"attn_norm", "ffw_norm"}) norm(layer + part, width);
+      if (layer == base + "decoder.layers.0.") continue;
+      norm(layer + "cross_norm", width);
+      linear(layer + "cross.q_proj", width, width);
+      for (const char* part : {"cross.k_proj", "cross.v_proj"}) linear(layer + part, width, other);
+      linear(layer + "cross.out_proj", width, width, true);
+      linear(layer + "cross.positions", heads, width, true);
+    }
   }
 
   /// GLiNER's, of 10 columns.
@@ -517,8 +553,10 @@ inline Agreement compare(const convert::Graph& graph, fb::DType weights, const s
   const convert::FileBytes bytes = convert::build(graph, types);
   convert::Runner runner(bytes, graph.model.max_sequence);
   Agreement found;
-  for (const convert::Sample& sample : samples) {
-    const auto expected = evaluate(graph, sample.ids, sample.segments, sample.decoder_ids, sample.marks);
+  for (convert::Sample sample : samples) {
+    if (graph.model.chunk != 0) runner.complete(&sample, 0);  // with something retrieved
+    const auto expected =
+        evaluate(graph, sample.ids, sample.segments, sample.decoder_ids, sample.marks, sample.neighbours);
     for (const convert::OutputRows& output : runner.run(sample)) {
       add(expected.at(output.name), output, &found);
     }

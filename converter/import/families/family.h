@@ -428,6 +428,8 @@ struct Block {
   bool nplm = false;
   /// Layers are those of the Evolved Transformer (import/evolved.h).
   bool evolved = false;
+  /// Layers are RETRO's, an encoder's among them (import/retro.h).
+  bool retro = false;
   /// Tokens are patches of an image (import/patches.h).
   bool patches = false;
   /// With `norm_first`: the first layer's attention has a norm in front, too, and embeddings have none.
@@ -510,6 +512,8 @@ struct Family {
   const char* name(Slot slot) const { return roles.at(slot); }
   /// Do several layers run the same weights?
   bool shares_layers() const { return settings.groups.key != nullptr; }
+  /// Why nothing narrower can be made of it at all, as why_layers_stay() says it; null: something can.
+  const char* why_no_draft() const { return source != nullptr || block.retro ? why_layers_stay() : nullptr; }
   /// Why layers cannot go, lose feed-forward columns or heads each for itself, lose hidden columns, or share matrices with others, as
   /// the middle of a sentence; null: they can. docs/students.md has the table of all families.
   const char* why_layers_stay() const;
