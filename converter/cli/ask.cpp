@@ -1,10 +1,8 @@
 // bantam ask: the passages of an index that are nearest to a question, and what a reader finds in them.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 
-#include "base/is_there.h"
 #include "base/text_positions.h"
 #include "cli/answers.h"
 #include "cli/appearance.h"
@@ -57,17 +55,6 @@ std::vector<Finding> judged(std::vector<Finding> findings) {
   return findings;
 }
 
-/// The index's own model, where it lies beside it or in the working directory.
-std::string model_of(const SearchIndex& index, const std::string& path) {
-  const std::string name = std::filesystem::path(index.model_name()).filename().string();
-  for (const std::filesystem::path& place :
-       {std::filesystem::path(path).parent_path() / name, std::filesystem::path(name)}) {
-    if (!name.empty() && convert::is_there(place)) return place.string();
-  }
-  fail(ExitCode::kIo, "--model: missing, and the model that {} was made with, {}, is not beside it; name its file",
-       path, printable(index.model_name()));
-}
-
 void show(const AskArguments& arguments, const std::string& question, const std::vector<Finding>& findings,
           size_t passages, bool truncated, bool several) {
   const uint32_t most = arguments.run.top.value_or(1);
@@ -109,7 +96,7 @@ void run_ask(AskArguments& arguments) {
   RunOptions& run = arguments.run;
   require_texts("question", run.file, &run.texts);
   const SearchIndex index(arguments.index);
-  if (run.model.empty()) run.model = model_of(index, arguments.index);
+  if (run.model.empty()) run.model = model_beside(index, arguments.index, "--model");
   require_same_model(index, arguments.index, run.model);
   const ModelFile file(run.model), reading(arguments.reader);
   if (!has_part(reading.model().task(), kSpanPart)) {

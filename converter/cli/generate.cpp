@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/decoder.h"
 #include "cli/errors.h"
+#include "cli/neighbours.h"
 #include "cli/output.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
@@ -39,6 +40,7 @@ struct GenerateArguments {
   Purpose purpose = Purpose::kGenerate;
   bool chat = false, messages = false;
   std::string system;
+  NeighbourArguments neighbours;
 };
 
 void require_source(const ModelFile& file, const char* command) {
@@ -79,11 +81,11 @@ Json as_json(const GenerateArguments& arguments, const std::string& given, const
 }
 
 /// As it is made.
-void show_one(const GenerateArguments& arguments, Engine& engine, const Decoding& decoding, const std::string& given,
-              bool several) {
+void show_one(const GenerateArguments& arguments, Engine& engine, const Decoding& decoding,
+              const convert::Retrieve& retrieve, const std::string& given, bool several) {
   const std::string prompt = text_of(arguments, engine.model(), given);
   if (arguments.run.json) {
-    out().line(as_json(arguments, prompt, convert::generate(engine, decoding, {prompt}, nullptr).front()));
+    out().line(as_json(arguments, prompt, convert::generate(engine, decoding, {prompt}, nullptr, retrieve).front()));
     return out().flush();
   }
   if (several) out().print("{}\n", bold(printable(given)));
@@ -96,7 +98,7 @@ void show_one(const GenerateArguments& arguments, Engine& engine, const Decoding
     shown += piece.size();
     ended = piece.empty() ? ended : piece.back() == '\n';
   };
-  const Made made = convert::generate(engine, decoding, {prompt}, show).front();
+  const Made made = convert::generate(engine, decoding, {prompt}, show, retrieve).front();
   if (shown < made.text.size()) show(std::string_view(made.text).substr(shown));
   if (!ended) out().write("\n");
   out().flush();
@@ -109,11 +111,11 @@ std::string in_a_line(std::string text) {
 }
 
 void show_lines(const GenerateArguments& arguments, Engine& engine, const Decoding& decoding,
-                const std::vector<Input>& inputs) {
+                const convert::Retrieve& retrieve, const std::vector<Input>& inputs) {
   std::vector<std::string> texts;
   texts.reserve(inputs.size());
   for (const Input& input : inputs) texts.push_back(input.first);
-  const std::vector<Made> all = convert::generate(engine, decoding, texts, nullptr);
+  const std::vector<Made> all = convert::generate(engine, decoding, texts, nullptr, retrieve);
   for (size_t i = 0; i < all.size(); ++i) {
     const Made& made = all[i];
     if (made.cut_tokens != 0 && !arguments.run.json) {
@@ -158,13 +160,21 @@ void run_generate(GenerateArguments& arguments) {
   }
   const Decoding decoding = convert::resolve_decoding(file.model(), arguments.generate);
   const bool several = has_headings(run);
-  const uint32_t texts = !lines || !several || decoding.has_beams() ? 1 : arguments.batch;
+  const convert::Retrieve retrieve = retriever(arguments.neighbours, file, run.engine);
+  if (retrieve != nullptr && (decoding.has_beams() || decoding.contexts() != 1 || decoding.form.scores)) {
+    fail(ExitCode::kUsage,
+         "--index: texts are found for one text at a time; leave --beams, --best-of and --answer-scores out");
+  }
+  const bool one = !lines || !several || decoding.has_beams() || retrieve != nullptr;
+  const uint32_t texts = one ? 1 : arguments.batch;
   Engine engine(file, convert::with_contexts(file.model(), decoding, run.engine, texts, arguments.context));
   run.engine.batch = texts;
   TextSource source(run.texts, run.file, warn, show_prompt);
   answer_stream(run, {one_by_one(source), [&](const std::vector<Input>& inputs) {
-                        if (lines) return show_lines(arguments, engine, decoding, inputs);
-                        for (const Input& input : inputs) show_one(arguments, engine, decoding, input.first, several);
+                        if (lines) return show_lines(arguments, engine, decoding, retrieve, inputs);
+                        for (const Input& input : inputs) {
+                          show_one(arguments, engine, decoding, retrieve, input.first, several);
+                        }
                       }});
 }
 
@@ -253,6 +263,7 @@ void add_complete(Program& program) {
   command.group(kAnswerGroup);
   add_prompts(command, &arguments->run, "A .bantam file of a decoder", "TEXT",
               "Beginnings of lines; none, or -: standard input, one a line", "Complete the lines of this file");
+  add_neighbour_options(command, &arguments->neighbours);
   command.heading("Output");
   command.add_flag("--only-new", arguments->only_new, "Print only what is new of each line");
   add_choices(command, arguments.get());
@@ -282,6 +293,8 @@ void add_generate(Program& program) {
   command.add_option("--system", arguments->system, "With --chat: what the system says first").value("TEXT");
   command.add_flag("--messages", arguments->messages,
                    "A prompt is a conversation: a JSON list of messages, each with role and content, on one line");
+  command.heading("What is read besides");
+  add_neighbour_options(command, &arguments->neighbours);
   command.heading("What the text is");
   add_form_options(command, &arguments->form, &arguments->generate.form);
   add_languages(command, arguments.get());
@@ -296,6 +309,7 @@ void add_generate(Program& program) {
       "  bantam generate stories.bantam \"Once upon a time\"\n"
       "  bantam generate stories.bantam \"Once upon a time\" --temperature 0.8 --top-p 0.9 --seed 7\n"
       "  bantam generate stories.bantam --file prompts.txt --max-new 32 --json\n"
+      "  bantam generate retro.bantam --index lines.index --embedder minilm.bantam \"The moon is\"\n"
       "  bantam generate assistant.bantam --file reviews.txt --answer \" good\" --answer \" bad\"\n"
       "  bantam generate assistant.bantam --chat \"Who wrote Faust, and when?\" --field author:string --field "
       "year:integer\n"

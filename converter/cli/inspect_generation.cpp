@@ -6,6 +6,7 @@
 #include "cli/engine.h"
 #include "format/view.h"
 #include "model/shortlist.h"
+#include "run/chunks.h"
 #include "run/status_error.h"
 
 namespace bantam::cli {
@@ -73,6 +74,11 @@ void add_generation(const Model& model, Json* object) {
   if (model.source_vocabulary() != 0) {
     (*object)["source"] = {{"vocabulary", model.source_vocabulary()}, {"max_tokens", model.max_source()}};
   }
+  if (model.chunk_tokens() != 0) {
+    (*object)["chunks"] = {{"tokens", model.chunk_tokens()},
+                           {"neighbours", convert::most_neighbours(model)},
+                           {"neighbour_tokens", convert::most_neighbour_tokens(model)}};
+  }
   for (uint32_t i = 0; i < generation_count(model); ++i) {
     (*object)["generations"].push_back(way_json(way_at(model, i)));
   }
@@ -96,6 +102,11 @@ std::vector<std::pair<std::string, std::string>> generation_lines(const Model& m
   std::vector<std::pair<std::string, std::string>> lines;
   if (model.source_vocabulary() != 0) {
     lines.emplace_back("source", fmt::format("at most {} of {} ids", model.max_source(), model.source_vocabulary()));
+  }
+  if (model.chunk_tokens() != 0) {
+    lines.emplace_back("chunks",
+                       fmt::format("of {} tokens, for each up to {} texts of {}: --index", model.chunk_tokens(),
+                                   convert::most_neighbours(model), convert::most_neighbour_tokens(model)));
   }
   for (uint32_t i = 0; i < generation_count(model); ++i) {
     lines.emplace_back(i == 0 ? "generates" : "", way_text(way_at(model, i)));

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/decoder.h"
 #include "cli/errors.h"
+#include "cli/neighbours.h"
 #include "cli/output.h"
 #include "cli/text_options.h"
 #include "run/generate.h"
@@ -24,6 +25,7 @@ struct PerplexityArguments {
   RunOptions run;
   uint32_t context = 0;
   std::optional<uint32_t> overlap;
+  NeighbourArguments neighbours;
 };
 
 void run_perplexity(PerplexityArguments& arguments) {
@@ -44,12 +46,13 @@ void run_perplexity(PerplexityArguments& arguments) {
   run.engine.max_tokens = goes_on ? std::min(kRows, window) : window;
   const uint32_t overlap = arguments.overlap.value_or(window / 2);
   if (overlap >= window) fail(ExitCode::kUsage, "--overlap {}: windows have {} tokens", overlap, window);
+  const convert::Retrieve retrieve = retriever(arguments.neighbours, file, run.engine);
   Engine engine(file, run.engine);
   TextSource source(run.texts, run.file, warn, show_prompt);
   convert::Likelihood all;
   size_t texts = 0;
   for (std::string text; source.next(&text); ++texts) {
-    if (!text.empty()) convert::foretell(engine, text, overlap, &all);
+    if (!text.empty()) convert::foretell(engine, text, overlap, retrieve, &all);
   }
   if (all.tokens == 0) fail(ExitCode::kInvalid, "there is no text of two tokens, of which one foretells the other");
   if (run.json) {
@@ -75,6 +78,7 @@ void add_perplexity(Program& program) {
   command.group(kExamineGroup);
   add_prompts(command, &arguments->run, "A .bantam file of a decoder", "TEXT",
               "Texts; none, or -: standard input, one a line", "Read texts from this file, one a line");
+  add_neighbour_options(command, &arguments->neighbours);
   command.heading("Output");
   command.add_flag("--json", arguments->run.json, "Print one JSON object");
   command.heading("Running");
@@ -93,7 +97,8 @@ void add_perplexity(Program& program) {
       "likely. It compares files of one tokenizer, such as int8 with f32.\n\n"
       "Examples:\n"
       "  bantam perplexity stories.bantam \"Once upon a time there was a girl.\"\n"
-      "  bantam perplexity stories.bantam --file texts.txt --json");
+      "  bantam perplexity stories.bantam --file texts.txt --json\n"
+      "  bantam perplexity retro.bantam --file texts.txt --index lines.index --embedder minilm.bantam");
   command.action([arguments] { run_perplexity(*arguments); });
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 
+#include "base/is_there.h"
 #include "base/output_file.h"
 #include "base/sha256.h"
 #include "cli/appearance.h"
@@ -260,6 +261,16 @@ void require_same_model(const SearchIndex& index, const std::string& path, const
   if (index.model() == convert::sha256_of_file(model)) return;
   fail(ExitCode::kInvalid, "{}: was made with another model, {}; use that file, or make the index again with {}", path,
        printable(index.model_name()), model);
+}
+
+std::string model_beside(const SearchIndex& index, const std::string& path, const char* option) {
+  const std::string name = std::filesystem::path(index.model_name()).filename().string();
+  for (const std::filesystem::path& place :
+       {std::filesystem::path(path).parent_path() / name, std::filesystem::path(name)}) {
+    if (!name.empty() && convert::is_there(place)) return place.string();
+  }
+  fail(ExitCode::kIo, "{}: missing, and the model that {} was made with, {}, is not beside it; name its file", option,
+       path, printable(index.model_name()));
 }
 
 std::vector<convert::Found> find_texts(const SearchIndex& index, const std::string& path, const Prediction& query,

@@ -14,6 +14,9 @@ namespace bantam::cli {
 /// Fails (kInvalid) unless the index in `path` was made with the file `model`: vectors of two models cannot be compared.
 void require_same_model(const convert::SearchIndex& index, const std::string& path, const std::string& model);
 
+/// The index's own model, where it lies beside it or in the working directory; else fails (kIo) in the name of the option that names it.
+std::string model_beside(const convert::SearchIndex& index, const std::string& path, const char* option);
+
 /// find_nearest for the vector in `query`. Fails (kInvalid) where those of the index, in `path`, are not as wide.
 std::vector<convert::Found> find_texts(const convert::SearchIndex& index, const std::string& path,
                                        const convert::Prediction& query, uint32_t top, Isa isa);

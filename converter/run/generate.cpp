@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "format/view.h"
@@ -26,13 +27,14 @@ struct TriedText {
 
 class Generator {
  public:
-  Generator(Engine& engine, const Decoding& decoding)
+  Generator(Engine& engine, const Decoding& decoding, const Retrieve& retrieve)
       : engine_(engine),
         session_(engine.session()),
         model_(engine.model()),
         decoding_(decoding),
         pair_(model_.source_vocabulary() != 0) {
     check(Tokenizer::open(model_, 0, &tokenizer_), engine.file().path());
+    if (retrieve != nullptr) chunks_.emplace(session_, engine.file().path(), 0, 0, retrieve);
   }
 
   std::vector<Made> run(const std::vector<std::string>& texts, const TakeText& take) {
@@ -117,6 +119,13 @@ class Generator {
   template <typename Take>
   void run_pieces(const std::vector<int32_t>& ids, uint32_t context, uint32_t source, bool last_rows,
                   const Take& take) {
+    if (chunks_) {
+      return chunks_->run(ids.data(), ids.size(), last_rows, [&](size_t first, uint32_t) {
+        OutputView view;
+        check(session_.output(next_words_output(), 0, &view), engine_.file().path());
+        take(first, view);
+      });
+    }
     for (size_t at = 0; at < ids.size(); at += session_.max_tokens()) {
       Batch batch;
       batch.ids = ids.data() + at;
@@ -286,6 +295,21 @@ class Generator {
       live_.push_back(&text);
     }
     if (live_.empty()) return false;
+    if (chunks_) {
+      chunks_->run(ids_.data(), ids_.size(), true, [](size_t, uint32_t) {});
+    } else {
+      run_step();
+    }
+    for (uint32_t i = 0; i < live_.size(); ++i) {
+      NextToken next;
+      check(next_token(session_, i, settings(*live_[i]), &next), engine_.file().path());
+      add(*live_[i], next);
+    }
+    return true;
+  }
+
+  /// The last token of each text that has not ended.
+  void run_step() {
     Batch batch;
     batch.ids = ids_.data();
     batch.tokens = batch.sequences = static_cast<uint32_t>(ids_.size());
@@ -295,12 +319,6 @@ class Generator {
     batch.last_rows = true;
     batch.listed = keeps_shortlist();
     check(session_.run(batch), engine_.file().path());
-    for (uint32_t i = 0; i < live_.size(); ++i) {
-      NextToken next;
-      check(next_token(session_, i, settings(*live_[i]), &next), engine_.file().path());
-      add(*live_[i], next);
-    }
-    return true;
   }
 
   void say_given(uint32_t index, Made* made) const {
@@ -371,6 +389,7 @@ class Generator {
   std::vector<TriedText> texts_;
   std::vector<std::unique_ptr<TextConstraint>> constraints_;  // of each prompt; empty: texts may become anything
   std::vector<std::vector<AnswerScore>> scores_;              // of each prompt
+  std::optional<ChunkedText> chunks_;                         // of the one text, where something is retrieved
   // Of a step.
   std::vector<int32_t> ids_, banned_;
   std::vector<uint32_t> contexts_, sources_, offsets_;
@@ -415,8 +434,8 @@ EngineOptions with_contexts(const Model& model, const Decoding& decoding, Engine
 }
 
 std::vector<Made> generate(Engine& engine, const Decoding& decoding, const std::vector<std::string>& texts,
-                           const TakeText& take) {
-  return Generator(engine, decoding).run(texts, take);
+                           const TakeText& take, const Retrieve& retrieve) {
+  return Generator(engine, decoding, retrieve).run(texts, take);
 }
 
 }  // namespace bantam::convert

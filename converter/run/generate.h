@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "run/chunks.h"
 #include "run/decoding.h"
 #include "run/engine.h"
 #include "run/text_stream.h"
@@ -49,9 +50,10 @@ EngineOptions with_contexts(const Model& model, const Decoding& decoding, Engine
 
 /// Goes on with `texts` (at most as many as with_contexts() made room for), or makes others of them. `take`: what is handed on of a
 /// text as it is made, where there is one text, without beams, tried once; may be null. Throws (kInvalid) where one is empty or
-/// leaves no room: then none is made.
+/// leaves no room: then none is made. `retrieve`: texts for the chunks of what is made of one text, without beams, tried once, and without
+/// scores of answers; may be null.
 std::vector<Made> generate(Engine& engine, const Decoding& decoding, const std::vector<std::string>& texts,
-                           const TakeText& take);
+                           const TakeText& take, const Retrieve& retrieve = nullptr);
 
 }  // namespace bantam::convert
 

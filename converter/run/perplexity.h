@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "run/chunks.h"
 #include "run/engine.h"
 
 namespace bantam::convert {
@@ -22,8 +23,8 @@ struct Likelihood {
 
 /// Adds what `text` has to `all`: each token by those in front of it, in context 0 of the engine's session or, where it keeps none, in runs of up to max_tokens. A text that is longer than the context is foretold in
 /// windows: when the context is full, all but its last `overlap` tokens are forgotten (less than the context). O(tokens) runs'
-/// worth, times context / (context - overlap).
-void foretell(Engine& engine, const std::string& text, uint32_t overlap, Likelihood* all);
+/// worth, times context / (context - overlap). `retrieve`: texts for the chunks of a window, of models that read them; may be null.
+void foretell(Engine& engine, const std::string& text, uint32_t overlap, const Retrieve& retrieve, Likelihood* all);
 
 }  // namespace bantam::convert
 

@@ -30,6 +30,7 @@ MODELS = {
     "bert": "bert-fill",
     "minilm": "sentence-mean",
     "stories": "gpt2-text",
+    "retro": "retro-text",
     "en-de": "marian-text",
     "en-pt": "marian-ssru",
     "bart": "bart-text",
@@ -54,6 +55,7 @@ DIRECTORIES = {
     "minilm-snips-joint": SHARED / "models" / "minilm-snips-joint",
     "stories260k": SHARED / "models" / "stories260k",
     "g2p-gru": SHARED / "models" / "g2p-gru",
+    "retro-directory": GOLDEN / "retro-text",
     "enpt": GOLDEN / "marian-ssru",
     "clip": GOLDEN.parent / "clip",
     "vit-base": GOLDEN.parent / "images" / "vit-classify",
@@ -141,7 +143,8 @@ class DocumentedCommands(CommandTest):
             (folder / "lines.txt").write_text("the cat\na dog sings\n")
         (folder / "reviews.txt").write_text("the cat\na dog sings\n")
         (folder / "labels.txt").write_text("sun\nrain\n")
-        if where.startswith(("bantam search", "bantam ask", "search.md")):  # whose help takes an index to be there
+        of_index = ("bantam search", "bantam ask", "search.md", "bantam generate", "bantam perplexity")
+        if where.startswith(of_index):  # whose help takes an index to be there
             done = bantam("index", model("sentence-mean"), folder / "lines.txt", "-o", folder / "lines.index")
             self.assertEqual(done.returncode, 0, done.stderr)
         (folder / "questions.txt").write_text("Who wrote it?\n")
