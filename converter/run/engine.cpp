@@ -31,7 +31,7 @@ Isa choose_isa(const std::string& option) {
   return isa;
 }
 
-/// Threads wait for each other by spinning: more than run at a time cost a hundred times the time.
+/// More than run at a time gain nothing.
 uint32_t threads_to_use(uint32_t wanted) {
   if (wanted == 1) return 1;  // how many processors there are takes system calls
   const uint32_t most = host::processors();
@@ -92,7 +92,7 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
     if (!host::XnnpackBackend::available()) {
       fail(ExitCode::kUnsupported, "--backend xnnpack: this build has none; leave the option out");
     }
-    if (pool_->xnnpack.create(file.model(), &pool_->threads) != Status::kOk) {
+    if (pool_->xnnpack.create(file.model(), threads_) != Status::kOk) {
       fail(ExitCode::kUnsupported,
            "--backend xnnpack: {} has int8 layers, or many on the same weights; leave the option out, or convert with "
            "--weights f32",

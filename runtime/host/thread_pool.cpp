@@ -1,80 +1,37 @@
-#include "bantam/host.h"
-
-#if defined(BANTAM_HAS_PTHREADPOOL)
-
-#include <pthreadpool.h>
-
 #include <atomic>
+#include <new>
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define BANTAM_TSAN
-#endif
-#endif
-#if defined(BANTAM_TSAN) || defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#else
-#define __tsan_acquire(address)  // NOLINT(bugprone-reserved-identifier)
-#define __tsan_release(address)  // NOLINT(bugprone-reserved-identifier)
-#endif
+#include "bantam/host.h"
+#include "host/worker_count.h"
+#include "host/workers.h"
 
 namespace bantam::host {
-namespace {
 
-struct Job {
-  uint32_t count;
-  void (*task)(void* arg, uint32_t index, uint32_t worker);
-  void* arg;
-  std::atomic<uint32_t> next{0};
+struct ThreadPool::Threads {
+  explicit Threads(uint32_t threads) : workers(threads - 1), worth(workers.count()) {}
+
+  Workers workers;
+  WorkerCount worth;
+  std::atomic<bool> busy{false};
 };
 
-/// pthreadpool calls this once for each worker id; the ids share the tasks among themselves. ThreadSanitizer cannot see
-/// into that library, so it is told what pthreadpool orders: before run's call, this; this before its return.
-void work(void* context, size_t worker) {
-  __tsan_acquire(context);
-  Job& job = *static_cast<Job*>(context);
-  for (uint32_t i = job.next.fetch_add(1, std::memory_order_relaxed); i < job.count;
-       i = job.next.fetch_add(1, std::memory_order_relaxed)) {
-    job.task(job.arg, i, static_cast<uint32_t>(worker));
-  }
-  __tsan_release(context);
-}
-
-void run(void* context, uint32_t count, void (*task)(void* arg, uint32_t index, uint32_t worker), void* arg) {
-  const auto& pool = *static_cast<const ThreadPool*>(context);
-  Job job = {count, task, arg, {}};
-  const size_t workers = count < pool.threads() ? count : pool.threads();
-  __tsan_release(&job);
-  pthreadpool_parallelize_1d(static_cast<pthreadpool_t>(pool.handle()), work, &job, workers, 0);
-  __tsan_acquire(&job);
-}
-
-}  // namespace
-
-bool ThreadPool::available() { return true; }
-
 ThreadPool::ThreadPool(uint32_t threads) {
-  if (threads > 1) pool_ = pthreadpool_create(threads);
-  threads_ =
-      pool_ == nullptr ? 1 : static_cast<uint32_t>(pthreadpool_get_threads_count(static_cast<pthreadpool_t>(pool_)));
-  parallel_.context = this;
-  parallel_.run = run;
+  if (threads > 1) handle_ = new (std::nothrow) Threads(threads);
+  if (handle_ != nullptr) threads_ = handle_->workers.count() + 1;
+  parallel_.context = handle_;
+  parallel_.run = [](void* context, uint32_t count, Workers::Task task, void* arg) {
+    auto& pool = *static_cast<Threads*>(context);
+    // Also the second of two sessions that share a pool: what several threads are for, one does as well.
+    if (count < 2 || pool.busy.exchange(true, std::memory_order_acquire)) {
+      for (uint32_t i = 0; i < count; ++i) task(arg, i, 0);
+      return;
+    }
+    const Workers::Times times = pool.workers.run(count, task, arg, pool.worth.asked());
+    pool.worth.record(times.elapsed, times.worked);
+    pool.busy.store(false, std::memory_order_release);
+  };
 }
 
-ThreadPool::~ThreadPool() {
-  if (pool_ != nullptr) pthreadpool_destroy(static_cast<pthreadpool_t>(pool_));
-}
+ThreadPool::~ThreadPool() { delete handle_; }
 
 }  // namespace bantam::host
-
-#else
-
-namespace bantam::host {
-
-bool ThreadPool::available() { return false; }
-ThreadPool::ThreadPool(uint32_t) {}
-ThreadPool::~ThreadPool() = default;
-
-}  // namespace bantam::host
-
-#endif

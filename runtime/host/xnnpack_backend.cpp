@@ -2,6 +2,7 @@
 
 #if defined(BANTAM_HAS_XNNPACK)
 
+#include <pthreadpool.h>
 #include <sys/mman.h>
 #include <xnnpack.h>
 
@@ -33,6 +34,7 @@ struct XnnpackBackend::Layers {
     for (const auto& layer : packed) {
       if (layer.second != nullptr) xnn_delete_operator(layer.second);
     }
+    if (pool != nullptr) pthreadpool_destroy(pool);
   }
 };
 
@@ -128,7 +130,7 @@ bool XnnpackBackend::available() { return true; }
 
 XnnpackBackend::~XnnpackBackend() { delete layers_; }
 
-Status XnnpackBackend::create(const Model& model, const ThreadPool* pool) {
+Status XnnpackBackend::create(const Model& model, uint32_t threads) {
   if (!model.is_open() || layers_ != nullptr) return Status::kInvalidArgument;
   // Whoever initialises XNNPACK first in a process chooses the allocator.
   if (xnn_initialize(&kAllocator) != xnn_status_success) return Status::kUnavailable;
@@ -152,7 +154,7 @@ Status XnnpackBackend::create(const Model& model, const ThreadPool* pool) {
       return Status::kUnavailable;
     }
   }
-  layers->pool = pool == nullptr ? nullptr : static_cast<pthreadpool_t>(pool->handle());
+  if (threads > 1) layers->pool = pthreadpool_create(threads);  // null: one thread
   layers_ = layers;
   backend_.context = layers;
   backend_.linear = [](void* context, uint32_t op, const float* x, size_t, uint32_t rows, float* y, size_t) {
@@ -174,7 +176,7 @@ struct XnnpackBackend::Layers {};
 
 bool XnnpackBackend::available() { return false; }
 XnnpackBackend::~XnnpackBackend() = default;
-Status XnnpackBackend::create(const Model&, const ThreadPool*) { return Status::kUnavailable; }
+Status XnnpackBackend::create(const Model&, uint32_t) { return Status::kUnavailable; }
 
 }  // namespace bantam::host
 

@@ -1,4 +1,4 @@
-// Mapped files, the thread pool and XNNPACK behind a session.
+// Mapped files, processors, and XNNPACK behind a session.
 #include "bantam/host.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include "tests/session/bert.h"
 #include "tests/session/run_helpers.h"
@@ -108,31 +107,6 @@ TEST_F(MappedFileTest, SizesAreNotCutTo32Bits) {
   }
 }
 
-TEST(ThreadPool, EveryTaskRunsOnceAndNoWorkerTwiceAtOnce) {
-  if (!ThreadPool::available()) GTEST_SKIP() << "built without pthreadpool";
-  ThreadPool pool(3);
-  ASSERT_NE(pool.parallel(), nullptr);
-  struct State {
-    std::atomic<uint32_t> runs[1000] = {};
-    std::atomic<uint32_t> busy[3] = {};
-    std::atomic<bool> clash{false};
-  } state;
-  for (const uint32_t count : {1u, 2u, 1000u}) {
-    for (auto& runs : state.runs) runs = 0;
-    pool.parallel()->run(
-        pool.parallel()->context, count,
-        [](void* arg, uint32_t index, uint32_t worker) {
-          auto& s = *static_cast<State*>(arg);
-          if (worker >= 3 || s.busy[worker]++ != 0) s.clash = true;
-          ++s.runs[index];
-          --s.busy[worker];
-        },
-        &state);
-    for (uint32_t i = 0; i < 1000; ++i) ASSERT_EQ(state.runs[i], i < count ? 1u : 0u);
-  }
-  EXPECT_FALSE(state.clash);
-}
-
 TEST(Processors, AreThoseOfTheAffinityMask) {
   cpu_set_t before, one;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
@@ -147,30 +121,13 @@ TEST(Processors, AreThoseOfTheAffinityMask) {
   EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
-TEST(ThreadPool, OneThreadIsSerial) {
-  EXPECT_EQ(ThreadPool(1).parallel(), nullptr);
-  EXPECT_EQ(ThreadPool(0).threads(), 1u);
-}
-
-TEST(ThreadPool, ResultsAreTheSerialOnes) {
-  const FileBytes file(build(random_bert({}, 5), WeightType::kI8).finish());
-  const auto ids = random_ids({90, 1, 60, 33}, 211, 2, 8);
-  const std::vector<float> serial = run_once(file, ids, {});
-  const ThreadPool pool(4);
-  SessionOptions options;
-  options.workers = pool.threads();
-  options.parallel = pool.parallel();
-  EXPECT_EQ(run_once(file, ids, options), serial);
-}
-
 TEST(XnnpackBackend, AgreesWithTheNativeKernels) {
   if (!XnnpackBackend::available()) GTEST_SKIP() << "built without XNNPACK";
   for (const WeightType type : {WeightType::kF32, WeightType::kF16}) {
     const FileBytes file(build(random_bert({}, 5), type).finish());
     Model model;
     ASSERT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
-    const ThreadPool pool(2);
-    for (const ThreadPool* threads : {static_cast<const ThreadPool*>(nullptr), &pool}) {
+    for (const uint32_t threads : {1u, 2u}) {
       XnnpackBackend backend;
       EXPECT_EQ(backend.backend(), nullptr);
       ASSERT_EQ(backend.create(model, threads), Status::kOk);

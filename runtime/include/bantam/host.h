@@ -57,28 +57,26 @@ class MappedFile {
 /// At least 1.
 uint32_t processors();
 
-/// Threads for SessionOptions::parallel, the caller's among them (pthreadpool). One session at a time. More threads than
-/// processors() make every run wait for threads that do not run: a hundred times as long, not the same.
+/// Threads for SessionOptions::parallel, the caller's among them. What a run waits for are tasks that a thread has begun, not
+/// threads: where processors() are fewer, or other work has them, the calling thread does what the others do not, and after
+/// losses asks fewer of them for a while. Threads without work look for some for some microseconds, then they sleep. Of
+/// sessions on several threads that share a pool one at a time has its threads; the others run on their own meanwhile.
 class ThreadPool {
  public:
-  /// Whether this build has pthreadpool (CMake option BANTAM_PTHREADPOOL); without it every pool is serial.
-  static bool available();
-
   explicit ThreadPool(uint32_t threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  /// Worker ids that tasks see: SessionOptions::workers is at least this.
+  /// Worker ids that tasks see: SessionOptions::workers is at least this. Fewer than asked for where the system gives fewer.
   uint32_t threads() const { return threads_; }
   /// Null when there is but one thread: the session runs serially.
   const Parallel* parallel() const { return threads_ > 1 ? &parallel_ : nullptr; }
-  /// The pthreadpool_t; null when serial.
-  void* handle() const { return pool_; }
 
  private:
+  struct Threads;
   Parallel parallel_;
-  void* pool_ = nullptr;
+  Threads* handle_ = nullptr;
   uint32_t threads_ = 1;
 };
 
@@ -95,9 +93,9 @@ class XnnpackBackend {
   XnnpackBackend& operator=(const XnnpackBackend&) = delete;
 
   /// Packs the weights of `model`; once. kUnavailable without XNNPACK, for files with int8 layers, and where layers that
-  /// share weights would take more than four times the file's bytes: run those with the native kernels. `pool` (null: one
-  /// thread) outlives the backend.
-  Status create(const Model& model, const ThreadPool* pool = nullptr);
+  /// share weights would take more than four times the file's bytes: run those with the native kernels. The
+  /// backend has `threads` of its own (pthreadpool), the caller's among them.
+  Status create(const Model& model, uint32_t threads = 1);
 
   /// Null before create() has succeeded: native kernels.
   const LinearBackend* backend() const { return layers_ == nullptr ? nullptr : &backend_; }

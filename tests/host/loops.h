@@ -1,0 +1,62 @@
+// Loops that tell when a pool runs a task twice, not at all, or of a loop that is over.
+#ifndef BANTAM_TESTS_HOST_LOOPS_H_
+#define BANTAM_TESTS_HOST_LOOPS_H_
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <vector>
+
+#include "bantam/session.h"
+
+namespace bantam::testing {
+
+/// One loop, on the stack as a session's is: gone when run() has returned.
+class Loop {
+ public:
+  explicit Loop(uint32_t count) : runs_(count) {}
+
+  /// Of worker ids below `workers`; each task takes some hundred times `effort` instructions.
+  void run(const Parallel& parallel, uint32_t workers, uint32_t effort) {
+    effort_ = effort;
+    busy_ = std::vector<std::atomic<uint32_t>>(workers);
+    const auto task = [](void* arg, uint32_t index, uint32_t worker) { static_cast<Loop*>(arg)->work(index, worker); };
+    const auto count = static_cast<uint32_t>(runs_.size());
+    parallel.run(parallel.context, count, task, this);
+    over_ = true;
+    for (uint32_t i = 0; i < count; ++i) ASSERT_EQ(runs_[i], 1u) << "task " << i << " of " << count;
+    ASSERT_FALSE(clash_);
+  }
+
+ private:
+  void work(uint32_t index, uint32_t worker) {
+    if (over_ || worker >= busy_.size() || index >= runs_.size()) {
+      clash_ = true;
+      return;
+    }
+    if (busy_[worker]++ != 0) clash_ = true;
+    for (volatile uint32_t i = 0; i < 100 * effort_; i = i + 1) {
+    }
+    ++runs_[index];  // not atomic: one thread has the task, and run() returns behind it
+    --busy_[worker];
+  }
+
+  std::vector<uint32_t> runs_;
+  std::vector<std::atomic<uint32_t>> busy_;  // tasks that each worker is in
+  std::atomic<bool> over_{false}, clash_{false};
+  uint32_t effort_ = 0;
+};
+
+/// Loops of many counts and lengths: shorter than it takes to wake a worker, and longer than anybody looks for work.
+inline void run_loops(const Parallel& parallel, uint32_t workers, uint32_t loops) {
+  constexpr uint32_t kCounts[] = {0, 1, 2, 3, 2, 17, 2, 100};
+  for (uint32_t i = 0; i < loops; ++i) {
+    Loop(kCounts[i % 8]).run(parallel, workers, i % 61 == 0 ? 1000 : i % 7);
+    if (i % 97 == 0) usleep(200);  // the workers sleep
+  }
+}
+
+}  // namespace bantam::testing
+
+#endif  // BANTAM_TESTS_HOST_LOOPS_H_
