@@ -8,12 +8,12 @@
 namespace bantam::host {
 namespace {
 
-/// A worker without work looks for some that long before it sleeps: longer than the calling thread is busy between loops of
-/// one pass, too short to cost other processes much.
-constexpr uint64_t kWorkerSpins = 30'000;  // ns
-/// The same of the calling thread, for tasks that others have begun. Longer waits are for a thread that does not run: where
-/// this one sleeps, the system may move it here.
-constexpr uint64_t kCallerSpins = 50'000;
+/// Who has no work looks for some as long as its tasks of the last loop took, because the others' take as long, and within
+/// these bounds: longer than the calling thread is busy between loops of one pass, too short to cost other processes much.
+/// Who waits longer waits for a thread that does not run; where this one sleeps, the system may move it here.
+constexpr uint64_t kLeastSpin = 30'000;  // ns
+constexpr uint64_t kMostSpin = 1'000'000;
+
 /// A task that took that many times the shortest was interrupted.
 constexpr uint64_t kUsual = 4;
 
@@ -31,9 +31,11 @@ void relax() {
 #endif
 }
 
-/// Looks until `found`, or for `most` nanoseconds. The clock is read once in a while: it takes longer than a look.
+/// Looks until `found`, or in vain, behind tasks of `worked` nanoseconds. The clock is read once in a while: it takes longer
+/// than a look.
 template <typename Found>
-bool spin(uint64_t most, Found found) {
+bool spin(uint64_t worked, Found found) {
+  const uint64_t most = worked < kLeastSpin ? kLeastSpin : worked > kMostSpin ? kMostSpin : worked;
   const uint64_t begin = now();
   do {
     for (int i = 0; i < 16; ++i) {
@@ -78,7 +80,7 @@ void Workers::serve(Worker& worker) {
   while (!ends_.load()) {
     // On the calling thread's processor every look would keep that thread from its work.
     const bool apart = sched_getcpu() != processor_.load(std::memory_order_relaxed);
-    if (!(apart && is_asked(worker) && spin(kWorkerSpins, called))) worker.bed.sleep(called);
+    if (!(apart && is_asked(worker) && spin(worker.share.time, called))) worker.bed.sleep(called);
     const Share share = work(worker.id);
     if (share.tasks == 0) continue;
     worker.share = share;
@@ -134,7 +136,7 @@ Workers::Times Workers::run(uint32_t tasks, Task task, void* arg, uint32_t come)
   const Share own = work(0);
   finish(own.tasks);
   const auto done = [&] { return unfinished_.load() == 0; };
-  if (!spin(kCallerSpins, done)) caller_.sleep(done);
+  if (!spin(own.time, done)) caller_.sleep(done);
   return measure(now() - begin, own);
 }
 

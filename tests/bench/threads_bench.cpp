@@ -1,7 +1,8 @@
 // What threads of one pass gain, and what they cost where other work runs: threads_bench FILE.bantam [TOKENS...]
 //
-// One thread and two take turns of 20 ms each, in four settings: the machine as it is; both threads on one processor; a
-// process that never sleeps on the second processor; a process that comes and goes there. Then sessions of one thread
+// One thread and two take turns of 20 ms each, in six settings: the machine as it is; each thread on a processor of its own,
+// or both on one; a process that never sleeps on the second processor, where the system places the threads or not; a process
+// that comes and goes there. Then sessions of one thread
 // each, as many as 1, 2 and 8, at the same time. Of each setting the mean and the best of all passes: the mean is what
 // another process makes worse, the best what it cannot. Linux, two processors or more.
 #include <dirent.h>
@@ -29,15 +30,16 @@ double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-/// Every thread of this process may use the processors [0, count) of `all` from its `first` one on.
-void pin(const std::vector<int>& processors) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int processor : processors) CPU_SET(static_cast<size_t>(processor), &set);
+/// This thread may use `own`, every other of this process `others`.
+void pin(const std::vector<int>& own, const std::vector<int>& others) {
   DIR* tasks = opendir("/proc/self/task");
   if (tasks == nullptr) return;
   while (const dirent* task = readdir(tasks)) {
-    if (const int id = std::atoi(task->d_name); id > 0) sched_setaffinity(id, sizeof set, &set);
+    const int id = std::atoi(task->d_name);
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const int processor : id == gettid() ? own : others) CPU_SET(static_cast<size_t>(processor), &set);
+    if (id > 0) sched_setaffinity(id, sizeof set, &set);
   }
   closedir(tasks);
 }
@@ -115,22 +117,27 @@ void take_turns(const char* setting, uint32_t tokens, Runner& one, Runner& two) 
 void beside_others(const ModelFile& file, uint32_t tokens) {
   const std::vector<int> all = own_processors();
   const std::vector<int> pair(all.begin(), all.begin() + 2);
-  pin(pair);
+  pin(pair, pair);
   Runner one(file, {tokens}, 1);
   Runner two(file, {tokens}, 2);
   take_turns("as it is", tokens, one, two);
-  pin({pair[0]});
+  pin({pair[0]}, {pair[1]});
+  take_turns("a processor each", tokens, one, two);
+  pin({pair[0]}, {pair[0]});
   take_turns("one processor", tokens, one, two);
-  pin(pair);
+  pin(pair, pair);
   {
     const Neighbour busy(pair[1], 1, 0);
     take_turns("busy neighbour", tokens, one, two);
+    pin({pair[0]}, {pair[1]});
+    take_turns("busy, a processor each", tokens, one, two);
+    pin(pair, pair);
   }
   {
     const Neighbour at_times(pair[1], 5, 15);
     take_turns("busy a quarter of time", tokens, one, two);
   }
-  pin(all);
+  pin(all, all);
 }
 
 void sessions_together(const ModelFile& file, uint32_t tokens) {
