@@ -177,7 +177,7 @@ uint32_t most_of_passes(const Limits& limits) {
     const bool asked = options.max_source != 0 || options.max_sources != 0;
     return asked ? invalid("the model has no sources: it is no encoder-decoder") : Status::kOk;
   }
-  limits->chunk = chunk_tokens(model);
+  limits->keep_chunk(chunk_tokens(model));
   limits->shifts = model.task() != nullptr && model.task()->shift_id() != -1;
   const uint32_t most = model.max_source();
   limits->source = options.max_source != 0 ? options.max_source : most != 0 ? most : kDefaultLength;

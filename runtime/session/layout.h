@@ -19,15 +19,26 @@ constexpr size_t kArenaAlignment = BANTAM_ARENA_ALIGNMENT;
 constexpr size_t kArenaAlignment = 64;
 #endif
 
+/// Tokens of chunks for which sources are retrieved; no field where none are linked.
+template <bool kLinked>
+struct ChunkLimit {
+  uint32_t chunk = 0;  // 0: they are not
+  void keep_chunk(uint32_t tokens) { chunk = tokens; }
+};
+template <>
+struct ChunkLimit<false> {
+  static constexpr uint32_t chunk = 0;
+  void keep_chunk(uint32_t) {}
+};
+
 /// What the options come to for this model.
-struct Limits {
+struct Limits : ChunkLimit<linked::kChunks> {
   uint32_t max_tokens = 0;
   uint32_t max_sequences = 0;
   uint32_t longest = 0;  // rows of one sequence
   uint32_t context = 0;  // tokens of a context; 0: there are none
   uint32_t source = 0;   // tokens of a source, and of a run over sources; 0: there are none
   uint32_t sources = 0;
-  uint32_t chunk = 0;           // tokens of chunks for which sources are retrieved; 0: they are not
   bool shifts = false;          // the main pass reads the source's tokens
   uint32_t workers = 0;         // 1 without `parallel`
   uint32_t tile_rows = 0;       // largest tile

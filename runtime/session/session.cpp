@@ -63,8 +63,9 @@ void copy_batch(const Batch& batch, [[maybe_unused]] fb::Phase phase, SessionSta
                                           uint32_t i) {
   const uint32_t context = batch.contexts != nullptr ? batch.contexts[i] : i;
   const uint32_t past = linked::kContexts && s.limits.context != 0 ? s.store->lengths[context] : 0;
-  const uint32_t first = (past + 1) / s.limits.chunk;
-  return first != 0 && first == (past + (offsets[i + 1] - offsets[i])) / s.limits.chunk;
+  const uint32_t chunk = linked::kChunks ? s.limits.chunk : 1;  // images without divide by no 0
+  const uint32_t first = (past + 1) / chunk;
+  return first != 0 && first == (past + (offsets[i + 1] - offsets[i])) / chunk;
 }
 
 /// A run goes with sources that are there; encode() makes each once.
@@ -176,8 +177,9 @@ void view_output(const SessionState& s, uint32_t index, OutputView* out) {
   for (uint32_t i = 0; i < s->limits.sources; ++i) s->source_lengths[i] = 0;
   if constexpr (linked::kChunks) {
     if (s->limits.chunk != 0) {
-      s->source_segments = part<int32_t>(arena, layout.source_segments);
-      for (uint32_t i = 0; i < s->limits.sources * source_rows(s->limits); ++i) s->source_segments[i] = 0;
+      auto* segments = part<int32_t>(arena, layout.source_segments);
+      for (uint32_t i = 0; i < s->limits.sources * source_rows(s->limits); ++i) segments[i] = 0;
+      s->keep_segments(segments);
     }
   }
   s->sources = {arena + layout.sources, begins, source_rows(s->limits), s->source_numbers, s->source_lengths,

@@ -60,10 +60,23 @@ struct SourceWords<false> {
   void want_listed(bool) {}
 };
 
+/// The same of segments of what is retrieved for chunks.
+template <bool kLinked>
+struct SourceSegments {
+  int32_t* source_segments = nullptr;  // Sources.segments; null: nothing is
+  void keep_segments(int32_t* at) { source_segments = at; }
+};
+template <>
+struct SourceSegments<false> {
+  static constexpr int32_t* source_segments = nullptr;
+  void keep_segments(const int32_t*) {}
+};
+
 struct SessionState final : Session,
                             BatchMarks<linked::kMarks>,
                             BatchFeatures<linked::kFeatures>,
-                            SourceWords<linked::kShortlist> {
+                            SourceWords<linked::kShortlist>,
+                            SourceSegments<linked::kChunks> {
   SessionState(const Model& m, const Limits& l, const kernels::Table& k)
       : model(m), limits(l), kernels(k), linear_rows(l.linear_rows < k.linear_rows ? l.linear_rows : k.linear_rows) {}
 
@@ -102,7 +115,6 @@ struct SessionState final : Session,
   ops::Sources sources = {};
   uint32_t* source_numbers = nullptr;  // [sequences]: sources.numbers
   uint32_t* source_lengths = nullptr;  // [limits.sources]: sources.lengths
-  int32_t* source_segments = nullptr;  // only where limits.chunk is not 0: sources.segments
   int32_t* shifted_ids = nullptr;      // as ids: what the main pass reads of sources, where it does
 
   // High-water marks of the parts of the arena that depend on a run's lengths, in bytes.
