@@ -18,8 +18,8 @@ constexpr uint32_t kMaxChunk = 1u << 16, kMaxSeen = 1u << 16;
 /// Keys that are laid out as weights at a time.
 constexpr uint32_t kTogether = 16;
 
-/// What scores of keys that are not seen are less than the greatest: their share is 0.
-constexpr float kUnseen = -1000.0f;
+/// The score of keys that are not seen: their share is 0.
+constexpr float kUnseen = -1e30f;
 
 /// The score of a query's own key where it sees no other in the round: it counts nothing beside those of other rounds.
 constexpr float kAlone = -1e5f;
@@ -77,7 +77,7 @@ Verdict verify_chunks(const Site& site) {
 
 /// Memory of the op, of sequences of up to so many tokens.
 struct ChunkScratch {
-  uint64_t keys, values, numbers, block, queries, scores, sums, weights, orders, size;
+  uint64_t keys, values, numbers, fillers, block, queries, scores, sums, weights, orders, size;
   ChunkScratch(const ChunkShape& shape, uint64_t tokens, uint32_t block_rows) {
     const uint64_t seen = shape.seen(tokens), padded = kernels::pad16(shape.head_width);
     uint64_t at = 0;
@@ -89,11 +89,12 @@ struct ChunkScratch {
     keys = take(seen * shape.head_width);
     values = take(seen * padded);
     numbers = take(seen);
+    fillers = take(seen);
     block = take(kTogether * padded);
     queries = take(block_rows * padded);
     scores = take(block_rows * seen);
     sums = take(block_rows * padded);
-    weights = take(2 * tokens);
+    weights = take(shape.a.rounds() > 1 ? 2 * tokens : 0);
     orders = at;
     size = at + (shape.hashed() ? TokenOrders::scratch(shape.hashes(), tokens, block_rows) : 0);
   }
@@ -103,15 +104,44 @@ uint64_t chunk_scratch(const fb::Model& model, const fb::Op& op, const ScratchNe
   return ChunkScratch(ChunkShape(model, op), uint64_t{need.pages} * 16, need.block_rows).size;
 }
 
+/// Numbers of rows are taken in so many lanes; rows have whole ones.
+constexpr uint32_t kLanes = 16;
+
 /// The sum of n numbers, in lanes by their places.
 float sum_of(const float* x, uint32_t n) {
-  constexpr uint32_t kLanes = 16;
   float lanes[kLanes] = {};
-  for (uint32_t i = 0; i < n; ++i) lanes[i % kLanes] += x[i];
+  for (uint32_t i = 0; i < n; i += kLanes) {
+    for (uint32_t l = 0; l < kLanes; ++l) lanes[l] += x[i + l];
+  }
   for (uint32_t step = kLanes / 2; step != 0; step /= 2) {
     for (uint32_t i = 0; i < step; ++i) lanes[i] += lanes[i + step];
   }
   return lanes[0];
+}
+
+/// Makes n numbers less by the greatest of them, which is returned.
+float lower(float* x, uint32_t n) {
+  float lanes[kLanes];
+  memcpy(lanes, x, sizeof(lanes));
+  for (uint32_t i = kLanes; i < n; i += kLanes) {
+    for (uint32_t l = 0; l < kLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
+  }
+  float most = lanes[0];
+  for (const float lane : lanes) most = lane > most ? lane : most;
+  for (uint32_t i = 0; i < n; ++i) x[i] -= most;
+  return most;
+}
+
+/// Hides those of n scores whose key is(key), and counts them. Without branches: keys of an order by hashes are no pattern.
+template <class Is>
+uint32_t hide(float* scores, const uint32_t* keys, uint32_t n, const Is& is) {
+  uint32_t hidden = 0;
+  for (uint32_t k = 0; k < n; ++k) {
+    const bool unseen = is(keys[k]);
+    hidden += unseen ? 1u : 0u;
+    scores[k] = unseen ? kUnseen : scores[k];
+  }
+  return hidden;
 }
 
 /// The sequences of a tile, one after the other, head by head and chunk by chunk.
@@ -127,6 +157,7 @@ class Chunks {
         keys_(floats(places_.keys)),
         values_(floats(places_.values)),
         numbers_(reinterpret_cast<uint32_t*>(run.scratch + places_.numbers)),
+        fillers_(floats(places_.fillers)),
         block_(floats(places_.block)),
         queries_(floats(places_.queries)),
         scores_(floats(places_.scores)),
@@ -177,7 +208,7 @@ class Chunks {
 
   bool attend(uint32_t head) {
     bool finite = !ordered_ || orders_.sort(x_.from(begin_), head, tokens_);
-    for (uint32_t token = 0; token < tokens_; ++token) total_[token] = 0;
+    for (uint32_t token = 0; rounds_ > 1 && token < tokens_; ++token) total_[token] = 0;
     for (uint32_t chunk = 0; chunk < rounds_ * chunks_; ++chunk) {
       const ChunkPlaces own = places_of(chunk);
       if (own.begin == own.end) continue;
@@ -188,7 +219,7 @@ class Chunks {
         finite &= attend_block(own.round, place, n, head);
       }
     }
-    for (uint32_t token = 0; token < tokens_; ++token) {
+    for (uint32_t token = 0; rounds_ > 1 && token < tokens_; ++token) {
       float* y = out(token, head);
       for (uint32_t i = 0; i < shape_.head_width; ++i) y[i] /= total_[token];
     }
@@ -209,6 +240,7 @@ class Chunks {
       }
     }
     padded_keys_ = kernels::pad16(seen_);
+    for (uint32_t k = 0; k < padded_keys_; ++k) fillers_[k] = k < seen_ ? 0.0f : kUnseen;
   }
 
   /// Keys as weights from columns of a head to keys, values as those from keys to columns of a head; zeros behind them.
@@ -229,14 +261,14 @@ class Chunks {
       }
     }
     constexpr uint32_t kPanel = 16;
-    for (uint32_t column = 0; column < padded_; column += kPanel) {
-      float* panel = values_ + size_t{column} * padded_keys_;
-      const uint32_t n = width - column < kPanel ? width - column : kPanel;
-      memset(panel + size_t{seen_} * kPanel, 0, size_t{padded_keys_ - seen_} * kPanel * sizeof(float));
-      for (uint32_t key = 0; key < seen_; ++key) {
-        float* to = panel + size_t{key} * kPanel;
-        memcpy(to, row(numbers_[key], shape_.hashed() ? 1 : 2, head) + column, n * sizeof(float));
-        if (n < kPanel) memset(to + n, 0, (kPanel - n) * sizeof(float));
+    const size_t panel_floats = size_t{padded_keys_} * kPanel;
+    for (uint32_t key = 0; key < padded_keys_; ++key) {
+      float* to = values_ + size_t{key} * kPanel;
+      const float* from = key < seen_ ? row(numbers_[key], shape_.hashed() ? 1 : 2, head) : nullptr;
+      for (uint32_t column = 0; column < padded_; column += kPanel, to += panel_floats) {
+        const uint32_t n = from == nullptr ? 0 : width - column < kPanel ? width - column : kPanel;
+        if (n != 0) memcpy(to, from + column, n * sizeof(float));
+        if (n != kPanel) memset(to + n, 0, (kPanel - n) * sizeof(float));
       }
     }
     return finite;
@@ -253,25 +285,37 @@ class Chunks {
     return run_.kernels.epilogue_rows(norm);
   }
 
-  bool multiply(const float* x, uint32_t x_stride, uint32_t rows, const float* w, uint32_t k, uint32_t n,
-                float* y) const {
+  bool multiply(const float* x, uint32_t x_stride, uint32_t rows, const float* w, const float* bias, uint32_t k,
+                uint32_t n, float* y) const {
     return run_.kernels.linear_f32(
-        {x, x_stride, rows, w, kernels::Element::kF32, nullptr, k, n, kernels::Activation::kNone, y, n});
+        {x, x_stride, rows, w, kernels::Element::kF32, bias, k, n, kernels::Activation::kNone, y, n});
   }
 
   /// Queries at n places of a round's order, against the keys that are laid out.
   bool attend_block(uint32_t round, uint32_t place, uint32_t n, uint32_t head) {
     for (uint32_t r = 0; r < n; ++r) {
-      memcpy(queries_ + size_t{r} * padded_, row(token_at(round, place + r), 0, head),
-             shape_.head_width * sizeof(float));
+      const float* q = row(token_at(round, place + r), 0, head);
+      float* to = queries_ + size_t{r} * padded_;
+      for (uint32_t i = 0; i < shape_.head_width; ++i) to[i] = q[i] * shape_.a.scale();
     }
-    bool finite = multiply(queries_, padded_, n, keys_, shape_.head_width, padded_keys_, scores_);
+    bool finite = multiply(queries_, padded_, n, keys_, fillers_, shape_.head_width, padded_keys_, scores_);
+    bool alone[kBlockRows];
+    for (uint32_t r = 0; r < n; ++r) alone[r] = mask(token_at(round, place + r), scores_ + size_t{r} * padded_keys_);
+    if (rounds_ == 1) {
+      finite &= run_.kernels.softmax_rows({scores_, padded_keys_, n, padded_keys_});
+      finite &= multiply(scores_, padded_keys_, n, values_, nullptr, padded_keys_, padded_, sums_);
+      for (uint32_t r = 0; r < n; ++r) {
+        memcpy(out(token_at(round, place + r), head), sums_ + size_t{r} * padded_, shape_.head_width * sizeof(float));
+      }
+      return finite;
+    }
     float most[kBlockRows];
     for (uint32_t r = 0; r < n; ++r) {
-      most[r] = weigh(token_at(round, place + r), scores_ + size_t{r} * padded_keys_);
+      most[r] = lower(scores_ + size_t{r} * padded_keys_, padded_keys_);
+      if (alone[r]) most[r] = kAlone;
     }
     finite &= exponentiate(scores_, n, padded_keys_);
-    finite &= multiply(scores_, padded_keys_, n, values_, padded_keys_, padded_, sums_);
+    finite &= multiply(scores_, padded_keys_, n, values_, nullptr, padded_keys_, padded_, sums_);
     for (uint32_t r = 0; r < n; ++r) {
       const float total = sum_of(scores_ + size_t{r} * padded_keys_, padded_keys_);
       finite &= add(token_at(round, place + r), head, most[r], total, sums_ + size_t{r} * padded_);
@@ -289,30 +333,18 @@ class Chunks {
     return run_.kernels.epilogue_rows(exp);
   }
 
-  bool sees(uint32_t token, uint32_t key) const {
-    return shape_.a.causal() ? key < token || (key == token && !shape_.hashed()) : key != token || !shape_.hashed();
-  }
-
-  /// Products with keys become scores less the greatest of them, which is returned.
-  float weigh(uint32_t token, float* products) const {
-    const float scale = shape_.a.scale();
-    float most = kUnseen;
-    bool alone = true;
-    for (uint32_t k = 0; k < seen_; ++k) {
-      if (!sees(token, numbers_[k])) continue;
-      products[k] *= scale;
-      most = alone || products[k] > most ? products[k] : most;
-      alone = false;
+  /// Hides what a token does not see. It sees no other token: it sees itself, and true is returned.
+  bool mask(uint32_t token, float* scores) const {
+    const bool causal = shape_.a.causal();
+    if (!shape_.hashed()) {
+      if (causal) hide(scores, numbers_, seen_, [token](uint32_t key) { return key > token; });
+      return false;
     }
-    for (uint32_t k = 0; k < seen_; ++k) {
-      if (alone) {
-        products[k] = numbers_[k] == token ? 0.0f : kUnseen;
-      } else {
-        products[k] = sees(token, numbers_[k]) ? products[k] - most : kUnseen;
-      }
-    }
-    for (uint32_t k = seen_; k < padded_keys_; ++k) products[k] = kUnseen;
-    return alone ? kAlone : most;
+    const uint32_t hidden = causal ? hide(scores, numbers_, seen_, [token](uint32_t key) { return key >= token; })
+                                   : hide(scores, numbers_, seen_, [token](uint32_t key) { return key == token; });
+    if (hidden != seen_) return false;
+    for (uint32_t k = 0; k < seen_; ++k) scores[k] = numbers_[k] == token ? 0.0f : kUnseen;
+    return true;
   }
 
   /// Adds what a token sees in one round to what it has seen: the sum of values by their shares, where the greatest score has 1.
@@ -343,6 +375,7 @@ class Chunks {
   const ChunkScratch places_;
   float *const keys_, *const values_;
   uint32_t* const numbers_;  // [seen_]: tokens that are keys
+  float* const fillers_;     // [padded_keys_]: 0, and kUnseen behind those
   float *const block_, *const queries_, *const scores_, *const sums_;
   float *const most_, *const total_;  // [tokens]: the greatest score so far, and the sum of shares
   TokenOrders orders_;

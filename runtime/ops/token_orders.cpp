@@ -31,6 +31,27 @@ uint64_t product_bytes(const HashShape& shape, uint32_t rows) {
 }
 uint64_t numbers_bytes(uint64_t numbers) { return scratch_part(numbers * sizeof(uint32_t)); }
 
+/// The place of the greatest of n numbers and, behind them, what they are with the other sign; of equal ones the first. 0 where one is no
+/// number. Magnitudes are compared as integers, whose greatest compilers find in vectors.
+uint32_t greatest_of_both_signs(const float* x, uint32_t n) {
+  int32_t most = 0;
+  for (uint32_t i = 0; i < n; ++i) {
+    int32_t bits = 0;
+    memcpy(&bits, x + i, sizeof(bits));
+    bits &= 0x7fffffff;
+    most = bits > most ? bits : most;
+  }
+  float magnitude = 0;
+  memcpy(&magnitude, &most, sizeof(most));
+  for (uint32_t i = 0; i < n; ++i) {
+    if (x[i] == magnitude) return i;
+  }
+  for (uint32_t i = 0; i < n; ++i) {
+    if (x[i] == -magnitude) return n + i;
+  }
+  return 0;
+}
+
 }  // namespace
 
 uint64_t TokenOrders::scratch(const HashShape& shape, uint64_t tokens, uint32_t block_rows) {
@@ -48,22 +69,12 @@ TokenOrders::TokenOrders(const TileRun& run, const HashShape& shape, const float
   begins_ = reinterpret_cast<uint32_t*>(scratch + numbers_bytes(tokens));
 }
 
-/// Of what is not a number it is bucket 0: the products say that themselves.
 uint32_t TokenOrders::bucket_of(const float* products) const {
   uint32_t bucket = 0, times = 1;
   for (uint32_t i = 0; i < count(shape_.counts); ++i) {
-    const uint32_t buckets = shape_.counts->Get(i), half = buckets / 2;
-    uint32_t best = 0;
-    float most = products[0];
-    for (uint32_t k = 1; k < buckets; ++k) {
-      const float product = k < half ? products[k] : -products[k - half];
-      if (product > most) {
-        most = product;
-        best = k;
-      }
-    }
-    bucket += best * times;
-    times *= buckets;
+    const uint32_t half = shape_.counts->Get(i) / 2;
+    bucket += greatest_of_both_signs(products, half) * times;
+    times *= 2 * half;
     products += half;
   }
   return bucket;

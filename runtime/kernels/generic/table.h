@@ -51,7 +51,8 @@ struct Links {
   static constexpr bool split_heads = linked::op(linked::kOpSplitHeads);
   static constexpr bool attention = linked::op(linked::kOpAttention);
   static constexpr bool pool_rows = linked::op(linked::kOpPool);
-  static constexpr bool softmax_rows = linked::op(linked::kOpAdaptiveSoftmax) || linked::op(linked::kOpLinearAttention);
+  static constexpr bool softmax_rows = linked::op(linked::kOpAdaptiveSoftmax) ||
+                                       linked::op(linked::kOpLinearAttention) || linked::op(linked::kOpChunkAttention);
   static constexpr bool static_linear = linked::op(linked::kOpStaticLinear);
   static constexpr bool static_norm = linked::op(linked::kOpStaticLinear) || linked::op(linked::kOpStaticEmbed);
   static constexpr bool static_embed = linked::op(linked::kOpStaticEmbed);
