@@ -4,6 +4,7 @@
 #include "ops/epilogue.h"
 #include "ops/globals.h"
 #include "ops/listed.h"
+#include "ops/parts.h"
 #include "ops/weights.h"
 
 namespace bantam::ops {
@@ -60,27 +61,6 @@ uint64_t linear_scratch(const fb::Model& model, const fb::Op& op, const ScratchN
   return sink_scratch(op, extent(w, 0), rows) + row_maximum_bytes(w, op, rows) + own;
 }
 
-/// Columns [16 panel, 16 (panel + panels)) of a layer whose weights lie in tiles.
-kernels::LinearQ8 part_of(kernels::LinearQ8 layer, uint32_t panel, uint32_t panels) {
-  const size_t first = size_t{panel} * 16;
-  layer.w += first * layer.k;
-  layer.w_scale += first;
-  layer.w_sum += first;
-  if (layer.bias != nullptr) layer.bias += first;
-  layer.y += first;
-  layer.n = panels * 16;
-  return layer;
-}
-kernels::LinearF32 part_of(kernels::LinearF32 layer, uint32_t panel, uint32_t panels) {
-  const size_t first = size_t{panel} * 16;
-  const size_t bytes = layer.w_type == kernels::Element::kF16 ? 2 : 4;
-  layer.w = static_cast<const uint8_t*>(layer.w) + first * layer.k * bytes;
-  if (layer.bias != nullptr) layer.bias += first;
-  layer.y += first;
-  layer.n = panels * 16;
-  return layer;
-}
-
 Status multiply_rows(const TileRun& run, const fb::Op& op) {
   const fb::Tensor& w = tensor(run.model, operand(op.inputs(), 1));
   const uint32_t n = extent(w, 0);
@@ -107,8 +87,11 @@ Status multiply_rows(const TileRun& run, const fb::Op& op) {
   integers.scratch =
       reinterpret_cast<int8_t*>(run.scratch + sink_scratch(op, n, most_rows) + row_maximum_bytes(w, op, most_rows));
   const bool some = makes_listed(run, op, w);
+  const bool shared = run.helpers != nullptr && lies_in_panels(w);
+  bool all_run = true;
   // kernel(layer) of all columns, or of those that are wanted.
   const auto multiply = [&](const auto& kernel, const auto& layer) {
+    if (!some && shared) return multiply_parts(*run.helpers, kernel, layer, &all_run);
     if (!some) return kernel(layer);
     return for_listed_panels(run, padded_n / 16,
                              [&](uint32_t panel, uint32_t panels) { return kernel(part_of(layer, panel, panels)); });
@@ -137,6 +120,7 @@ Status multiply_rows(const TileRun& run, const fb::Op& op) {
     }
     finite &= sink.finish(first, rows, row_maximum);
   }
+  if (!all_run) return Status::kInvalidArgument;
   return finite ? Status::kOk : Status::kNonFinite;
 }
 

@@ -109,12 +109,30 @@ struct Listing<false> {
   static constexpr const ListedScores* listed = nullptr;
 };
 
+/// The other threads of a session, for the ops of a step that is one tile: its rows are too few to share, columns are not.
+struct Helpers {
+  void* session;
+  /// task(arg, part) for each part below `parts`, by any thread. False: not each once, so that results are void.
+  bool (*run)(void* session, uint32_t parts, void (*task)(void* arg, uint32_t part), void* arg);
+  uint32_t parts;  // at most
+  size_t stride;   // what an op has for itself in TileRun::scratch there is for part p, too, p * stride bytes behind it
+};
+template <bool kLinked>
+struct Helping {
+  const Helpers* helpers = nullptr;  // null: the op has its thread alone
+};
+template <>
+struct Helping<false> {
+  static constexpr const Helpers* helpers = nullptr;
+};
+
 /// What an op sees when it runs on one tile of rows. Everything in the file has been verified.
 struct TileRun : Remembering<linked::kContexts>,
                  Passing<linked::kSources>,
                  Marking<linked::kMarks>,
                  Featuring<linked::kFeatures>,
-                 Listing<linked::kShortlist> {
+                 Listing<linked::kShortlist>,
+                 Helping<linked::kHost> {
   const fb::Model& model;
   const uint8_t* data;  // the file's data section
   const kernels::Table& kernels;

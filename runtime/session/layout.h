@@ -56,7 +56,7 @@ struct Limits : ChunkLimit<linked::kChunks> {
 Status resolve(const Model& model, const SessionOptions& options, Limits* out, Fault* fault);
 
 /// Rows of a tile for a step of `rows` rows, at most limits.tile_rows: with several workers such that each has as many
-/// tiles as the others, of almost the same size. What this gives for max_tokens rows becomes limits.tile_rows, and then
+/// tiles as the others, of almost the same size, or one of few rows that all have together. What this gives for max_tokens rows becomes limits.tile_rows, and then
 /// it gives the same again.
 uint32_t choose_tile(const fb::Model& model, const Limits& limits, uint32_t rows);
 

@@ -28,6 +28,7 @@ struct StepRun : Wanted<linked::kShortlist> {
   bool last_rows;          // a tile is the last row of a sequence
   bool by_tokens;          // a task is a sequence, whose rows are tiles, one after the other
   uint32_t values[kSymbols];
+  const ops::Helpers* helpers;  // where there is one task; null: one worker
 };
 
 /// A template, because `contexts`, `phase` and `sources` are no fields where none are linked.
@@ -63,6 +64,12 @@ void take_features(const SessionState& s, Tile* tile) {
   if constexpr (linked::kFeatures) tile->features = s.features;
 }
 
+/// The same of threads.
+template <typename Tile>
+void take_helpers(const StepRun& run, Tile* tile) {
+  if constexpr (linked::kHost) tile->helpers = run.helpers;
+}
+
 /// What a step that goes by tokens has written, for the token behind.
 [[maybe_unused]] void keep_step(const StepRun& run, const ops::TileRun& tile) {
   if (tile.contexts == nullptr) return;
@@ -77,6 +84,7 @@ Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t work
   SessionState& s = *run.session;
   const fb::Model& model = root(s.model);
   ops::TileRun tile = {{},
+                       {},
                        {},
                        {},
                        {},
@@ -104,6 +112,7 @@ Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t work
   if (linked::kMarks) take_marks(s, &tile);
   if (linked::kFeatures) take_features(s, &tile);
   if (linked::kShortlist) take_listed(s, run, &tile);
+  take_helpers(run, &tile);
   const FloatEnvironment environment;
   for (uint32_t i = 0; i < run.step->op_count(); ++i) {
     const uint32_t number = run.step->first_op() + i;
@@ -145,40 +154,70 @@ Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
 /// however often, without memory for each.
 constexpr uint64_t mark(uint32_t index) { return split_mix((uint64_t{index} + 1) * kSplitMixStep); }
 
+/// Tasks for `parallel`, which is not trusted: no memory is touched that a worker id has not, nothing is run of an index too
+/// many, and what was left out or run twice is found.
+struct Tasks {
+  SessionState& session;
+  uint32_t count;
+  void (*task)(void* arg, uint32_t index, uint32_t worker);
+  void* arg;
+};
+
 void run_task(void* arg, uint32_t index, uint32_t worker) {
-  const StepRun& run = *static_cast<const StepRun*>(arg);
-  if (worker >= run.session->limits.workers) return;  // it has no memory: run_step misses the task
-  Worker& own = run.session->workers[worker];
-  own.marks += mark(index);
-  if (index >= run.tiles) return;  // nor are there rows
-  if (own.status == Status::kOk) own.status = run_tile(run, index, worker);
+  const Tasks& tasks = *static_cast<const Tasks*>(arg);
+  if (worker >= tasks.session.limits.workers) return;  // it has no memory: run_tasks misses the task
+  tasks.session.workers[worker].marks += mark(index);
+  if (index < tasks.count) tasks.task(tasks.arg, index, worker);
 }
 
+/// Whether `parallel` has run each task once.
+bool run_tasks(Tasks tasks) {
+  SessionState& s = tasks.session;
+  for (uint32_t w = 0; w < s.limits.workers; ++w) s.workers[w].marks = 0;
+  s.parallel->run(s.parallel->context, tasks.count, run_task, &tasks);
+  uint64_t marks = 0;
+  for (uint32_t w = 0; w < s.limits.workers; ++w) marks += s.workers[w].marks;
+  for (uint32_t i = 0; i < tasks.count; ++i) marks -= mark(i);
+  return marks == 0;
+}
+
+struct Part {
+  void (*task)(void* arg, uint32_t part);
+  void* arg;
+};
+
+/// ops::Helpers::run of a session.
+bool run_parts(void* session, uint32_t parts, void (*task)(void* arg, uint32_t part), void* arg) {
+  Part part = {task, arg};
+  const auto run = [](void* all, uint32_t index, uint32_t) {
+    const FloatEnvironment environment;
+    static_cast<Part*>(all)->task(static_cast<Part*>(all)->arg, index);
+  };
+  return run_tasks({*static_cast<SessionState*>(session), parts, run, &part});
+}
+
+/// All tiles of a step, or sequences, by whoever comes; of one alone the ops may have all threads.
 Status run_step(StepRun& run) {
   SessionState& s = *run.session;
   const bool of_sequences = (linked::kContexts && run.last_rows) || (linked::op(linked::kOpPrevious) && run.by_tokens);
   const uint32_t tiles = run.tiles = of_sequences ? s.sequences : (run.rows + run.tile - 1) / run.tile;
-  if constexpr (!linked::kHost) {
-    Status status = Status::kOk;
+  Status status = Status::kOk;
+  if (!linked::kHost || s.limits.workers == 1) {
     for (uint32_t i = 0; i < tiles && status == Status::kOk; ++i) status = run_tile(run, i, 0);
     return status;
   }
-  for (uint32_t w = 0; w < s.limits.workers; ++w) {
-    s.workers[w].status = Status::kOk;
-    s.workers[w].marks = 0;
-  }
-  if (tiles > 1 && s.limits.workers > 1) {
-    s.parallel->run(s.parallel->context, tiles, run_task, &run);
-  } else {
-    for (uint32_t i = 0; i < tiles; ++i) run_task(&run, i, 0);
-  }
-  uint64_t marks = 0;
-  for (uint32_t w = 0; w < s.limits.workers; ++w) {
-    if (s.workers[w].status != Status::kOk) return s.workers[w].status;
-    marks += s.workers[w].marks;
-  }
-  for (uint32_t i = 0; i < tiles; ++i) marks -= mark(i);
-  return marks == 0 ? Status::kOk : Status::kInvalidArgument;  // `parallel` breaks its contract
+  ops::Helpers helpers = {&s, run_parts, s.limits.workers, static_cast<size_t>(s.workers[1].tile - s.workers[0].tile)};
+  run.helpers = tiles == 1 ? &helpers : nullptr;
+  if (tiles == 1) return run_tile(run, 0, 0);
+  for (uint32_t w = 0; w < s.limits.workers; ++w) s.workers[w].status = Status::kOk;
+  const auto task = [](void* arg, uint32_t index, uint32_t worker) {
+    const StepRun& step = *static_cast<const StepRun*>(arg);
+    Status& own = step.session->workers[worker].status;
+    if (own == Status::kOk) own = run_tile(step, index, worker);
+  };
+  const bool all_run = run_tasks({s, tiles, task, &run});
+  for (uint32_t w = 0; w < s.limits.workers && status == Status::kOk; ++w) status = s.workers[w].status;
+  return status != Status::kOk || all_run ? status : Status::kInvalidArgument;  // `parallel` breaks its contract
 }
 
 [[maybe_unused]] uint32_t count_linears(const fb::Model& model, const fb::Step& step) {

@@ -42,6 +42,16 @@ struct BertShape {
   uint32_t before = 0, after = 0;  // rows beside its own that the tagger reads
 };
 
+/// One with layers so wide that threads share them where rows are few (runtime/ops/parts.h).
+inline BertShape wide_shape() {
+  BertShape shape;
+  shape.layers = 1;
+  shape.hidden = 192;
+  shape.heads = 4;
+  shape.ffn = 1024;
+  return shape;
+}
+
 /// Places that scores have, if they have any.
 constexpr uint32_t kPlaces = 32;
 

@@ -87,6 +87,27 @@ TEST_P(Bits, EveryNumberOfWorkersAndTileSize) {
   }
 }
 
+/// Rows that are one tile: layers are shared by columns.
+TEST_P(Bits, FewRowsOfWideLayers) {
+  BertShape shape = wide_shape();
+  shape.activation = shape_.activation;
+  const FileBytes file(build(random_bert(shape, 3), GetParam().type).finish());
+  for (const std::vector<uint32_t>& lengths : {std::vector<uint32_t>{1}, {8}, {12}, {3, 1, 5}}) {
+    const Ids few = random_ids(lengths, shape.vocabulary, shape.segments, 4);
+    const std::vector<float> expected = run_once(file, few, default_options());
+    for (const uint32_t workers : {2u, 3u, 20u}) {
+      const Threads threads(workers);
+      SessionOptions options = default_options();
+      options.workers = workers;
+      options.parallel = threads.get();
+      for (const uint32_t block : {0u, 3u}) {
+        options.block_rows = block;
+        EXPECT_TRUE(same_bits(run_once(file, few, options), expected)) << few.ids.size() << " rows, " << workers;
+      }
+    }
+  }
+}
+
 TEST_P(Bits, SmallTilesAndBlocks) {
   const Ids few = random_ids(kFewRows, shape_.vocabulary, shape_.segments, 4);
   SessionOptions whole = default_options();

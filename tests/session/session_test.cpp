@@ -73,35 +73,44 @@ TEST_F(SessionTest, ExactlyTheStatedArenaIsNeeded) {
   }
 }
 
-TEST_F(SessionTest, AParallelThatBreaksItsContractIsRefused) {
-  struct Wrong {
-    Parallel parallel;
-    uint32_t worker = 0;
-    uint32_t left_out = 0;
-    uint32_t step = 1;   // from index to index
-    uint32_t shift = 0;  // of indices
-  } wrong;
-  wrong.parallel.context = &wrong;
-  wrong.parallel.run = [](void* context, uint32_t count, void (*task)(void*, uint32_t, uint32_t), void* arg) {
-    const Wrong& w = *static_cast<Wrong*>(context);
-    for (uint32_t i = w.left_out; i < count; ++i) task(arg, i * w.step + w.shift, i == count - 1 ? w.worker : 0);
-  };
+/// A parallel-for of one thread that can be wrong.
+struct Wrong {
+  Parallel parallel;
+  uint32_t worker = 0;
+  uint32_t left_out = 0;
+  uint32_t step = 1;   // from index to index
+  uint32_t shift = 0;  // of indices
+  uint32_t loops = 0;
+
+  Wrong() {
+    parallel.context = this;
+    parallel.run = [](void* context, uint32_t count, void (*task)(void*, uint32_t, uint32_t), void* arg) {
+      Wrong& w = *static_cast<Wrong*>(context);
+      ++w.loops;
+      for (uint32_t i = w.left_out; i < count; ++i) task(arg, i * w.step + w.shift, i == count - 1 ? w.worker : 0);
+    };
+  }
+};
+
+/// Runs of `ids` with two workers are refused where the parallel-for breaks its contract, and nothing is written behind the arena.
+void expect_refusals(const Model& model, const Ids& ids) {
+  Wrong wrong;
   SessionOptions options;
   options.max_tokens = 300;
   options.max_sequences = 4;
   options.workers = 2;
   options.parallel = &wrong.parallel;
-  const size_t size = arena_bytes(model_, options);
+  const size_t size = arena_bytes(model, options);
   std::vector<uint8_t> memory(size + 128, 0x5A);
   uint8_t* begin = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
   Session* session = nullptr;
-  ASSERT_EQ(Session::create(model_, options, begin, size, &session), Status::kOk);
-  const Ids ids = random_ids({75, 75, 75, 75}, bert_.shape.vocabulary, bert_.shape.segments, 5);
+  ASSERT_EQ(Session::create(model, options, begin, size, &session), Status::kOk);
   for (const uint32_t worker : {0u, 1u, 2u, 3u, 0xFFFFFFFFu}) {
     wrong.worker = worker;
     EXPECT_EQ(session->run(ids.batch()), worker < 2 ? Status::kOk : Status::kInvalidArgument) << worker;
     for (const uint8_t* after = begin + size; after < memory.data() + memory.size(); ++after) ASSERT_EQ(*after, 0x5A);
   }
+  EXPECT_GT(wrong.loops, 0u);
   wrong.worker = 0;
   wrong.left_out = 1;
   EXPECT_EQ(session->run(ids.batch()), Status::kInvalidArgument);
@@ -116,6 +125,20 @@ TEST_F(SessionTest, AParallelThatBreaksItsContractIsRefused) {
   }
   wrong.shift = 0;
   EXPECT_EQ(session->run(ids.batch()), Status::kOk);
+}
+
+TEST_F(SessionTest, AParallelThatBreaksItsContractIsRefused) {
+  expect_refusals(model_, random_ids({75, 75, 75, 75}, bert_.shape.vocabulary, bert_.shape.segments, 5));
+}
+
+/// Few rows are one tile, whose layers are shared by columns.
+TEST_F(SessionTest, SoIsOneThatBreaksItWithinALayer) {
+  for (const WeightType type : {WeightType::kI8, WeightType::kF32}) {
+    const FileBytes file(build(random_bert(wide_shape(), 3), type).finish());
+    Model model;
+    ASSERT_EQ(Model::open(file.data(), file.size(), &model), Status::kOk);
+    expect_refusals(model, random_ids({8}, wide_shape().vocabulary, wide_shape().segments, 5));
+  }
 }
 
 TEST_F(SessionTest, TheHighWaterMarkReachesTheStatedSizeAtTheMaxima) {

@@ -1,0 +1,98 @@
+// A layer by several threads: each makes some of the columns of all rows.
+#ifndef BANTAM_OPS_PARTS_H_
+#define BANTAM_OPS_PARTS_H_
+
+#include "ops/ops.h"
+
+namespace bantam::ops {
+
+/// Columns [16 panel, 16 (panel + panels)) of a layer whose weights lie in tiles.
+inline kernels::LinearQ8 part_of(kernels::LinearQ8 layer, uint32_t panel, uint32_t panels) {
+  const size_t first = size_t{panel} * 16;
+  layer.w += first * layer.k;
+  layer.w_scale += first;
+  layer.w_sum += first;
+  if (layer.bias != nullptr) layer.bias += first;
+  layer.y += first;
+  layer.n = panels * 16;
+  return layer;
+}
+inline kernels::LinearF32 part_of(kernels::LinearF32 layer, uint32_t panel, uint32_t panels) {
+  const size_t first = size_t{panel} * 16;
+  const size_t bytes = layer.w_type == kernels::Element::kF16 ? 2 : 4;
+  layer.w = static_cast<const uint8_t*>(layer.w) + first * layer.k * bytes;
+  if (layer.bias != nullptr) layer.bias += first;
+  layer.y += first;
+  layer.n = panels * 16;
+  return layer;
+}
+
+/// Weights that one thread reads in less time than another is told of them.
+constexpr uint64_t kLeastShared = 128 << 10;
+/// More of them gain little, and each has its own result.
+constexpr uint32_t kMostParts = 16;
+/// Panels that kernels take together: a part has as many, or a multiple.
+constexpr uint32_t kPanelsTogether = 4;
+
+/// Where part `part` measures its rows: every one in memory of its own.
+inline int32_t* measured_rows(const kernels::LinearQ8& layer, size_t stride, uint32_t part) {
+  return reinterpret_cast<int32_t*>(reinterpret_cast<uint8_t*>(layer.row_maximum) + part * stride);
+}
+inline void measure_apart(kernels::LinearQ8* layer, size_t stride, uint32_t part) {
+  if (layer->row_maximum != nullptr) layer->row_maximum = measured_rows(*layer, stride, part);
+}
+inline void measure_apart(kernels::LinearF32*, size_t, uint32_t) {}
+
+/// The largest of all parts, in memory of the first. O(parts * rows).
+inline void gather(const kernels::LinearQ8& layer, size_t stride, uint32_t parts) {
+  for (uint32_t part = 1; part < parts && layer.row_maximum != nullptr; ++part) {
+    const int32_t* other = measured_rows(layer, stride, part);
+    for (uint32_t i = 0; i < layer.rows * 16; ++i) {
+      layer.row_maximum[i] = other[i] > layer.row_maximum[i] ? other[i] : layer.row_maximum[i];
+    }
+  }
+}
+inline void gather(const kernels::LinearF32&, size_t, uint32_t) {}
+
+template <class Kernel, class Layer>
+struct Parts {
+  const Kernel& kernel;
+  const Layer& layer;
+  size_t stride;
+  uint32_t parts;
+  bool finite[kMostParts];
+
+  /// Panels before this part's.
+  uint32_t begin(uint32_t part) const {
+    const uint32_t panels = layer.n / 16;
+    const uint32_t groups = (panels + kPanelsTogether - 1) / kPanelsTogether;
+    const uint32_t at = groups * part / parts * kPanelsTogether;
+    return at < panels ? at : panels;
+  }
+  void run(uint32_t part) {
+    Layer own = part_of(layer, begin(part), begin(part + 1) - begin(part));
+    measure_apart(&own, stride, part);
+    finite[part] = kernel(own);
+  }
+};
+
+/// kernel(layer) by as many threads as there are columns for. The bits are those of one call, as columns know nothing of each
+/// other. *all_run: whether `helpers` have run each part once.
+template <class Kernel, class Layer>
+bool multiply_parts(const Helpers& helpers, const Kernel& kernel, const Layer& layer, bool* all_run) {
+  const uint32_t most = layer.n / (16 * kPanelsTogether);
+  uint32_t parts = helpers.parts < kMostParts ? helpers.parts : kMostParts;
+  if (parts > most) parts = most;
+  if (parts < 2 || uint64_t{layer.n} * layer.k < kLeastShared) return kernel(layer);
+  Parts<Kernel, Layer> all = {kernel, layer, helpers.stride, parts, {}};
+  const auto task = [](void* arg, uint32_t part) { static_cast<Parts<Kernel, Layer>*>(arg)->run(part); };
+  *all_run &= helpers.run(helpers.session, parts, task, &all);
+  gather(layer, helpers.stride, parts);
+  bool finite = true;
+  for (uint32_t part = 0; part < parts; ++part) finite &= all.finite[part];
+  return finite;
+}
+
+}  // namespace bantam::ops
+
+#endif  // BANTAM_OPS_PARTS_H_
