@@ -15,7 +15,7 @@ constexpr uint64_t kLeastSpin = 30'000;  // ns
 constexpr uint64_t kMostSpin = 1'000'000;
 
 /// A task that took that many times the shortest was interrupted.
-constexpr uint64_t kUsual = 4;
+constexpr uint64_t kUsual = 2;
 
 uint64_t now() {
   timespec time = {};

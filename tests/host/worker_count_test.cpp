@@ -47,6 +47,17 @@ TEST(WorkerCount, LosesASmallShareWhereNoWorkerHasAProcessor) {
   }
 }
 
+/// What threads measure of their own work holds what they cost each other.
+TEST(WorkerCount, TakesNoSmallGainForOne) {
+  WorkerCount count(1);
+  uint32_t asked = 0;
+  for (uint32_t i = 0; i < 10'000; ++i) {
+    asked += count.asked();
+    count.record(count.asked() != 0 ? kWork * 8 / 10 : kWork, kWork);
+  }
+  EXPECT_LT(asked, 2000u);
+}
+
 TEST(WorkerCount, KeepsThoseThatHaveAProcessor) {
   WorkerCount count(3);
   const Machine machine = {1, 3};
