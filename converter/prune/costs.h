@@ -27,8 +27,8 @@ const std::vector<SparseCost>& sparse_costs();
 const std::vector<SparseCost>& helium_costs();
 
 /// The share of zero blocks from which a layer of `inputs` inputs is faster with `tokens` tokens on instruction set `isa`, or
-/// ("") on every one of sparse_costs. Between measured numbers the less favourable neighbour counts; tokens above 16 are taken
-/// 16 at a time. An unknown isa counts as "".
+/// ("") on every one of sparse_costs. Between measured numbers the less favourable neighbour counts; more tokens than 16 count
+/// as 16, though passes of 32 and 64 rows take less. An unknown isa counts as "".
 double least_zero_blocks(uint32_t tokens, uint32_t inputs, const std::string& isa = "");
 
 /// Tells every int8 layer from how many zeros on it is stored sparse, or to take the fewest bytes. To be called after choose_types.

@@ -80,7 +80,16 @@ BANTAM_KERNELS_CONSTEXPR uint64_t set_bits_through_bytes(uint64_t mask) {
 
 /// Bytes of LinearQ8::scratch for 16 outputs or rows of `k` inputs; on a small device for 4 rows of 16 bits.
 BANTAM_KERNELS_CONSTEXPR size_t unpacked_scratch(uint32_t k) { return size_t{16} * unpacked_inputs(k); }
-BANTAM_KERNELS_CONSTEXPR size_t sparse_scratch(uint32_t k) { return size_t{linked::kHost ? 16 : 8} * pad4(k); }
+
+/// Rows that a pass over sparse weights serves on hosts where `rows` are left: 16, 32 or 64. The inputs of 64 rows shall lie in a
+/// first-level cache of 32 KB; more rows gain more than farther inputs of 32 lose.
+BANTAM_KERNELS_CONSTEXPR uint32_t sparse_pass(uint32_t k, uint32_t rows) {
+  if (rows <= 16) return 16;
+  return rows <= 48 || k > 512 ? 32 : 64;
+}
+BANTAM_KERNELS_CONSTEXPR size_t sparse_scratch(uint32_t k) {
+  return size_t{linked::kHost ? sparse_pass(k, UINT32_MAX) : 8} * pad4(k);
+}
 
 /// y[r][n] = act(fma(float(acc), x_scale[r] * w_scale[n], bias[n])), acc = sum over k of x[r][k] * w[n][k]
 /// in int32 (exact); float(acc) rounds to nearest even. Weights in [-127, 127] in tiles [n/16][k/4][16][4]; k a multiple of 4 up to 133,144
@@ -462,6 +471,7 @@ struct Table {
   Isa isa;
   uint8_t offset_xor;   // 0x80: q8 activations are kept as u8 (x + 128)
   uint8_t linear_rows;  // of a linear layer at a time, where there is room for their sums
+  uint8_t sparse_rows;  // the same of sparse weights: those that share a pass
 #define BANTAM_KERNEL(name, Args) bool (*name)(const Args&);
 #include "kernels/kernels.inc"
 #undef BANTAM_KERNEL

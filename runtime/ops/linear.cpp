@@ -61,6 +61,15 @@ uint64_t linear_scratch(const fb::Model& model, const fb::Op& op, const ScratchN
   return sink_scratch(op, extent(w, 0), rows) + row_maximum_bytes(w, op, rows) + own;
 }
 
+/// Rows that are multiplied at a time, for which scratch has room.
+uint32_t rows_together(const TileRun& run, const fb::Tensor& w) {
+  if constexpr (!linked::kHost) return run.block_rows;
+  const uint32_t best = !integer_weights(w) ? run.kernels.linear_rows : with_weights(w, [&](auto format) {
+    return decltype(format)::rows(run.kernels, extent(w, 1));
+  });
+  return best < run.linear_rows ? best : run.linear_rows;
+}
+
 Status multiply_rows(const TileRun& run, const fb::Op& op) {
   const fb::Tensor& w = tensor(run.model, operand(op.inputs(), 1));
   const uint32_t n = extent(w, 0);
@@ -72,7 +81,7 @@ Status multiply_rows(const TileRun& run, const fb::Op& op) {
                                                    : static_cast<kernels::Activation>(op.epilogue()->activation());
   // A back end is slow in small blocks: session/layout.h gives it scratch for a whole tile.
   const bool backend = linked::kHost && run.backend != nullptr;
-  const uint32_t most_rows = linked::kHost ? run.linear_rows : run.block_rows;
+  const uint32_t most_rows = rows_together(run, w);
   const RowSink sink(run, op, n, !backend, backend ? run.rows : linked::kHost ? most_rows : 0);
   int32_t* row_maximum =
       measures_rows(w, op) ? reinterpret_cast<int32_t*>(run.scratch + sink_scratch(op, n, most_rows)) : nullptr;

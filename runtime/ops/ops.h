@@ -150,7 +150,7 @@ struct TileRun : Remembering<linked::kContexts>,
   uint32_t row_begin;  // multiple of 4, or the last row of a sequence
   uint32_t rows;
   uint32_t block_rows;     // 1..kBlockRows: what scratch was made for
-  uint32_t linear_rows;    // the same of layers' matrix products; hosts only
+  uint32_t linear_rows;    // the same of layers' matrix products, which may take fewer; hosts only
   uint32_t linear_number;  // of the next Linear, in file order
 };
 

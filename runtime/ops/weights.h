@@ -3,6 +3,7 @@
 //   kIndexed        what lies among the data says where weights belong: check() reads it before anything runs
 //   bytes(n, k)     least bytes of Tensor.data; n: outputs, a multiple of 16; k: inputs
 //   scratch(k)      bytes that the kernel wants
+//   rows(table, k)  that a call takes best, so that their sums do not go far; hosts
 //   check(t, data)  of kIndexed layouts, whose data is as long as bytes() at least. O(bytes)
 //   bind(t, args)   tells the kernel; `args` has w, w_scale, w_sum, k and n already, as of the tensor's blobs
 #ifndef BANTAM_OPS_WEIGHTS_H_
@@ -18,6 +19,7 @@ namespace bantam::ops {
 struct DenseWeights {
   static constexpr bool kIndexed = false;
   static uint64_t scratch(uint32_t) { return 0; }
+  static uint32_t rows(const kernels::Table& table, uint32_t) { return table.linear_rows; }
   static Verdict check(const fb::Tensor&, const uint8_t*) { return {}; }
   static void bind(const fb::Tensor&, kernels::LinearQ8*) {}
 };
@@ -44,6 +46,7 @@ struct SparseBlocks {
   static constexpr bool kIndexed = true;
   static uint64_t bytes(uint64_t n, uint64_t) { return 2 * n; }
   static uint64_t scratch(uint32_t k) { return kernels::sparse_scratch(k); }
+  static uint32_t rows(const kernels::Table& table, uint32_t k) { return kernels::sparse_pass(k, table.sparse_rows); }
   static Verdict check(const fb::Tensor& t, const uint8_t* data);
   static void bind(const fb::Tensor& t, kernels::LinearQ8* args) {
     const size_t steps = sparse_steps(t, args->n);
@@ -58,6 +61,7 @@ struct Bitmasks {
   static constexpr bool kIndexed = true;
   static uint64_t bytes(uint64_t n, uint64_t k) { return n * round_up(k, 4) / 8 + kernels::kBitmaskSlack; }
   static uint64_t scratch(uint32_t k) { return kernels::unpacked_scratch(k); }
+  static uint32_t rows(const kernels::Table& table, uint32_t) { return table.linear_rows; }
   static Verdict check(const fb::Tensor& t, const uint8_t* data);
   static void bind(const fb::Tensor& t, kernels::LinearQ8* args) {
     args->masks = reinterpret_cast<const uint64_t*>(args->w);

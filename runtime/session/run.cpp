@@ -106,7 +106,7 @@ Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t work
                        begin,
                        rows,
                        s.limits.block_rows,
-                       s.linear_rows,
+                       s.limits.linear_rows,
                        run.linear_number};
   remember(s, *run.step, &tile);
   if (linked::kMarks) take_marks(s, &tile);

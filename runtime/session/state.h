@@ -77,13 +77,11 @@ struct SessionState final : Session,
                             BatchFeatures<linked::kFeatures>,
                             SourceWords<linked::kShortlist>,
                             SourceSegments<linked::kChunks> {
-  SessionState(const Model& m, const Limits& l, const kernels::Table& k)
-      : model(m), limits(l), kernels(k), linear_rows(l.linear_rows < k.linear_rows ? l.linear_rows : k.linear_rows) {}
+  SessionState(const Model& m, const Limits& l, const kernels::Table& k) : model(m), limits(l), kernels(k) {}
 
   Model model;
   Limits limits;
   const kernels::Table& kernels;
-  uint32_t linear_rows;  // of a layer's matrix product at a time
   const Parallel* parallel = nullptr;
   const LinearBackend* backend = nullptr;  // only for files whose weights are all float
   const Observer* observer = nullptr;

@@ -167,10 +167,11 @@ int main(int argc, char** argv) {
     if (isa == bantam::Isa::kReference) continue;
     const Table* table = bantam::kernels::table(isa);
     if (table == nullptr) continue;
-    for (const uint32_t tokens : {1u, 4u, 8u, 16u}) {
+    for (const uint32_t tokens : {1u, 4u, 8u, 16u, 32u, 64u, 128u}) {
+      if (!at_80 && tokens > 16) break;  // more count as 16: costs.h
       for (const auto& shape : shapes) {
         if (at_80) {
-          std::printf("%-12s %2u tokens, %4u -> %4u: %.2f, bitmask %.2f\n", bantam::isa_name(isa), tokens, shape[0],
+          std::printf("%-12s %3u tokens, %4u -> %4u: %.2f, bitmask %.2f\n", bantam::isa_name(isa), tokens, shape[0],
                       shape[1], speedup(*table, tokens, shape[0], shape[1], 0.8),
                       speedup(*table, tokens, shape[0], shape[1], 0.8, 1));
         } else {

@@ -33,6 +33,9 @@ struct LinearShape {
       shape.bits = random.chance(50);
       shape.sparse = !shape.bits;
       shape.zeros = random.chance(20) ? 100 : random.between(0, 99);
+      // Passes of 16, 32 and 64 rows, which inputs beyond 512 make smaller.
+      if (shape.sparse && random.chance(50)) shape.rows = random.between(1, 130);
+      if (shape.sparse && random.chance(10)) shape.k = random.between(500, 700);
     }
     return shape;
   }

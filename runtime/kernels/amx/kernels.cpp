@@ -54,6 +54,7 @@ const Table kTable = {
     Isa::BANTAM_KERNEL_ISA,
     kOffsetXor,
     kLinearRows,
+    16 * kSparseVectors,
 #define BANTAM_KERNEL(name, Args) others::name,
 #include "kernels/kernels.inc"
 #undef BANTAM_KERNEL

@@ -147,10 +147,14 @@ struct WeightQuads {
         magnitudes(_mm256_abs_epi8(four)) {}
   __m256i four, magnitudes;
 };
+constexpr uint32_t kSparseVectors = 1;
 /// The sums of one output for 16 rows.
 struct RowSums {
-  __v8si a = {0, 0, 0, 0, 0, 0, 0, 0};
-  __v8si b = {0, 0, 0, 0, 0, 0, 0, 0};
+  __v8si a, b;
+
+  RowSums() = default;
+  BANTAM_INLINE explicit RowSums(I32x16 start)
+      : a(reinterpret_cast<__v8si>(start.a)), b(reinterpret_cast<__v8si>(start.b)) {}
   /// rows[16][4], stored; |w| by x with the sign of w. A garbage x of -128 meets weights of 0 only.
   template <int kOutput>
   BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {

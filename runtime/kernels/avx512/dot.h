@@ -66,9 +66,12 @@ struct WeightQuads {
       : four(_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)))) {}
   __m512i four;
 };
+/// The sums of four outputs for 64 rows take 16 of 32 registers.
+constexpr uint32_t kSparseVectors = 4;
 /// The sums of one output for 16 rows.
 struct RowSums {
-  Accumulator acc = Accumulator(splat(int32_t{0}));
+  RowSums() = default;
+  BANTAM_INLINE explicit RowSums(I32x16 start) : acc(start) {}
   /// rows[16][4].
   template <int kOutput>
   BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {
@@ -77,6 +80,9 @@ struct RowSums {
     acc.add_keys(w, load_weights(rows));
   }
   BANTAM_INLINE I32x16 get() const { return acc.get(); }
+
+ private:
+  Accumulator acc;
 };
 
 // 8 rows by 32 outputs hold 16 of 32 registers; fewer rows take more outputs, so that enough dot products of four

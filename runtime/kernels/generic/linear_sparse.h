@@ -1,5 +1,5 @@
-// linear_q8 of sparse weights (layout sparse_1x4) on 16 lanes, which are 16 rows here: each nonzero block of four weights
-// meets the same four inputs of all of them.
+// linear_q8 of sparse weights (layout sparse_1x4) on 16 lanes, which are rows here: each nonzero block of four weights meets
+// the same four inputs of 16 rows, or of 32 or 64, for which its place is read only once.
 #ifndef BANTAM_KERNELS_GENERIC_LINEAR_SPARSE_H_
 #define BANTAM_KERNELS_GENERIC_LINEAR_SPARSE_H_
 
@@ -8,35 +8,38 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// tokens[quads][16][4] from rows of bytes; rows that are not there repeat the last one.
-BANTAM_NOINLINE inline void rows_to_tokens(const int8_t* x, size_t x_stride, uint32_t rows, uint32_t quads,
-                                           int8_t* tokens) {
-  for (uint32_t t = 0; t < 16; t += kWords) {
+/// Rows that one pass over the weights takes at most: the sums of four outputs lie in registers.
+constexpr uint32_t kSparsePass = 16 * kSparseVectors;
+
+/// tokens[quads][kRows][4] from rows of bytes; rows that are not there repeat the last one.
+template <uint32_t kRows>
+BANTAM_NOINLINE void rows_to_tokens(const int8_t* x, size_t x_stride, uint32_t rows, uint32_t quads, int8_t* tokens) {
+  for (uint32_t t = 0; t < kRows; t += kWords) {
     const int8_t* from[kWords];
     for (uint32_t i = 0; i < kWords; ++i) from[i] = x + (t + i < rows ? t + i : rows - 1) * x_stride;
     int8_t* to = tokens + t * 4;
     uint32_t quad = 0;
-    for (; quad + kWords <= quads; quad += kWords, to += kWords * 64) {
+    for (; quad + kWords <= quads; quad += kWords, to += kWords * kRows * 4) {
       Words v[kWords];
       BANTAM_UNROLL_ALWAYS
       for (uint32_t i = 0; i < kWords; ++i) memcpy(&v[i], from[i] + quad * 4, kRegister);
       transpose(v);
       BANTAM_UNROLL_ALWAYS
-      for (uint32_t i = 0; i < kWords; ++i) memcpy(to + i * 64, &v[i], kRegister);
+      for (uint32_t i = 0; i < kWords; ++i) memcpy(to + i * kRows * 4, &v[i], kRegister);
     }
-    for (; quad < quads; ++quad, to += 64) {
+    for (; quad < quads; ++quad, to += kRows * 4) {
       for (uint32_t i = 0; i < kWords; ++i) memcpy(to + i * 4, from[i] + quad * 4, 4);
     }
   }
 }
 
-/// f(r, sums) for each row r < rows, at most 16: found[0, 16)[r].
+/// f(r, sums) for each row r < rows, at most 16: found[o][r] of 16 outputs o, `stride` apart.
 template <class F>
-BANTAM_INLINE void for_rows_of(const int32_t (&found)[16][16], uint32_t rows, const F& f) {
+BANTAM_INLINE void for_rows_of(const int32_t* found, size_t stride, uint32_t rows, const F& f) {
   if constexpr (kWords == 16) {  // a panel fits the registers
     Words v[kWords];
     BANTAM_UNROLL_ALWAYS
-    for (uint32_t o = 0; o < 16; ++o) memcpy(&v[o], found[o], kRegister);
+    for (uint32_t o = 0; o < 16; ++o) memcpy(&v[o], found + o * stride, kRegister);
     transpose(v);
     BANTAM_UNROLL_ALWAYS
     for (uint32_t r = 0; r < 16; ++r) {
@@ -52,7 +55,7 @@ BANTAM_INLINE void for_rows_of(const int32_t (&found)[16][16], uint32_t rows, co
     for (uint32_t r = 0; r < 16; r += kWords) {
       Words v[kWords];
       BANTAM_UNROLL_ALWAYS
-      for (uint32_t i = 0; i < kWords; ++i) memcpy(&v[i], &found[o + i][r], kRegister);
+      for (uint32_t i = 0; i < kWords; ++i) memcpy(&v[i], found + (o + i) * stride + r, kRegister);
       transpose(v);
       BANTAM_UNROLL_ALWAYS
       for (uint32_t i = 0; i < kWords; ++i) memcpy(&sums[r + i][o], &v[i], kRegister);
@@ -61,74 +64,145 @@ BANTAM_INLINE void for_rows_of(const int32_t (&found)[16][16], uint32_t rows, co
   for (uint32_t r = 0; r < rows; ++r) f(r, load(sums[r]));
 }
 
-/// Four outputs at a time, which have as many blocks each: `steps` times one block of every one.
-BANTAM_INLINE void dot_sparse_group(const int8_t* tokens, const int8_t* w, const uint16_t* index, uint32_t steps,
-                                    RowSums (&sums)[4]) {
-  for (; steps != 0; --steps, w += 16, index += 4) {
-    const WeightQuads quads(w);
-    uint64_t four;
-    memcpy(&four, index, 8);
-    sums[0].add<0>(quads, tokens + (four & 0xFFFF) * 64);
-    sums[1].add<1>(quads, tokens + (four >> 16 & 0xFFFF) * 64);
-    sums[2].add<2>(quads, tokens + (four >> 32 & 0xFFFF) * 64);
-    sums[3].add<3>(quads, tokens + (four >> 48) * 64);
+/// sums[kOutput] of all rows += four inputs of theirs by a block of weights.
+template <int kOutput, uint32_t kVectors>
+BANTAM_INLINE void add_block(const WeightQuads& quads, const int8_t* inputs, RowSums (&sums)[4][kVectors]) {
+  BANTAM_UNROLL
+  for (uint32_t i = 0; i < kVectors; ++i) sums[kOutput][i].template add<kOutput>(quads, inputs + i * 64);
+}
+
+BANTAM_INLINE uint64_t load_places(const uint16_t* index) {
+  uint64_t four;
+  memcpy(&four, index, 8);
+  return four;
+}
+
+/// One block of each of four outputs.
+template <uint32_t kVectors>
+BANTAM_INLINE void add_step(const int8_t* tokens, const int8_t* w, uint64_t places, RowSums (&sums)[4][kVectors]) {
+  constexpr size_t kQuad = kVectors * 64;
+  const WeightQuads quads(w);
+  add_block<0>(quads, tokens + (places & 0xFFFF) * kQuad, sums);
+  add_block<1>(quads, tokens + (places >> 16 & 0xFFFF) * kQuad, sums);
+  add_block<2>(quads, tokens + (places >> 32 & 0xFFFF) * kQuad, sums);
+  add_block<3>(quads, tokens + (places >> 48) * kQuad, sums);
+}
+
+/// Four outputs at a time, which have as many blocks each, by 16 * kVectors rows: `steps` times one block of every one.
+template <uint32_t kVectors>
+BANTAM_INLINE void dot_sparse_group(const int8_t* tokens, const int8_t* w, const uint16_t* index, size_t steps,
+                                    RowSums (&sums)[4][kVectors]) {
+  if (kVectors == 1) {
+    for (; steps != 0; --steps, w += 16, index += 4) add_step(tokens, w, load_places(index), sums);
+    return;
   }
-}
-
-/// found[o][r] = the sum of output o of a span and row r.
-BANTAM_INLINE void dot_sparse_span(const LinearQ8& a, uint32_t first, uint32_t outputs, int32_t (*found)[16]) {
-  const uint32_t* ends = a.sparse.ends + first / 4;
-  uint32_t step = first == 0 ? 0 : ends[-1];
-  const uint8_t* order = a.sparse.order + first;
-  for (uint32_t group = 0; group < outputs / 4; ++group, order += 4) {
-    RowSums acc[4];
-    dot_sparse_group(a.scratch, a.w + size_t{step} * 16, a.sparse.index + size_t{step} * 4, ends[group] - step, acc);
-    step = ends[group];
-    BANTAM_UNROLL
-    for (uint32_t j = 0; j < 4; ++j) store(found[order[j]], acc[j].get());
+  if (steps == 0) return;
+  // Loads of inputs wait for their places: those of the next step come first.
+  uint64_t places = load_places(index);
+  for (; steps != 1; --steps, w += 16) {
+    index += 4;
+    const uint64_t next = load_places(index);
+    add_step(tokens, w, places, sums);
+    places = next;
   }
+  add_step(tokens, w, places, sums);
 }
 
-/// Rows, at most 16, of a panel from its sums. `worst` is raised to what the largest y has of bits, if wanted.
-template <bool kWorst>
-BANTAM_INLINE void dequantize_panel(const LinearQ8& a, uint32_t column, const int32_t (&found)[16][16], I32& worst) {
-  const I32 start = kOffsetInDots ? times_minus_128(load(a.w_sum + column)) : splat(int32_t{0});
-  const F32 w_scale = load(a.w_scale + column);
-  const F32 bias = a.bias != nullptr ? load(a.bias + column) : splat(0.0f);
-  for_rows_of(
-      found, a.rows, [&](uint32_t r, I32 sums) __attribute__((always_inline)) {
-        const F32 v = dequantize(sums + start, splat(a.x_scale[r]), w_scale, bias);
-        if constexpr (kWorst) worst = max(worst, magnitude_bits(v));
-        store(a.y + r * a.y_stride + column, v);
-      });
-}
+/// Sums of a span's outputs, found[o][r] of output o and row r; those of many rows are values already.
+template <uint32_t kVectors>
+struct SpanSums {
+  static constexpr bool kValues = kVectors > 1;
 
-/// All rows, at most 16, of outputs [first, first + outputs), at most a span, before the activation. False when some y is not
-/// finite, if wanted.
-template <bool kWorst>
+  alignas(64) int32_t found[kSparseSpan][16 * kVectors];
+
+  /// Outputs [first, first + outputs) of all rows.
+  BANTAM_INLINE void add(const LinearQ8& a, uint32_t first, uint32_t outputs) {
+    alignas(64) float scales[16 * kVectors];  // of rows that are not there the last one's, like their inputs
+    if constexpr (kValues) {
+      for (uint32_t r = 0; r < 16 * kVectors; ++r) scales[r] = a.x_scale[r < a.rows ? r : a.rows - 1];
+    }
+    const int32_t* const w_sum = a.w_sum + first;
+    const float* const w_scale = a.w_scale + first;
+    const float* const bias = a.bias == nullptr ? nullptr : a.bias + first;
+    const uint32_t* ends = a.sparse.ends + first / 4;
+    uint32_t step = first == 0 ? 0 : ends[-1];
+    const uint8_t* order = a.sparse.order + first;
+    for (uint32_t group = 0; group < outputs / 4; ++group, order += 4) {
+      RowSums acc[4][kVectors];
+      BANTAM_UNROLL
+      for (uint32_t j = 0; j < 4; ++j) {
+        const bool offset = kValues && kOffsetInDots;
+        const I32 start = offset ? times_minus_128(splat(w_sum[order[j]])) : splat(int32_t{0});
+        BANTAM_UNROLL
+        for (uint32_t i = 0; i < kVectors; ++i) acc[j][i] = RowSums(start);
+      }
+      dot_sparse_group(a.scratch, a.w + size_t{step} * 16, a.sparse.index + size_t{step} * 4, ends[group] - step, acc);
+      step = ends[group];
+      BANTAM_UNROLL
+      for (uint32_t j = 0; j < 4; ++j) {
+        const uint32_t o = order[j];
+        const F32 scale = splat(w_scale[o]);
+        const F32 offset = splat(bias != nullptr ? bias[o] : 0.0f);
+        BANTAM_UNROLL
+        for (uint32_t i = 0; i < kVectors; ++i) {
+          const I32 sum = acc[j][i].get();
+          store(found[o] + i * 16, kValues ? bits(dequantize(sum, load(scales + i * 16), scale, offset)) : sum);
+        }
+      }
+    }
+  }
+
+  /// Rows [row, row + rows), at most 16, of panel `panel` of the span: y[r][first + 16 panel...]. `worst` is raised to what the
+  /// largest has of bits, if wanted.
+  template <bool kWorst>
+  BANTAM_INLINE void store_panel(const LinearQ8& a, uint32_t first, uint32_t panel, uint32_t row, uint32_t rows,
+                                 I32& worst) const {
+    const uint32_t column = first + panel * 16;
+    const I32 start = kOffsetInDots ? times_minus_128(load(a.w_sum + column)) : splat(int32_t{0});
+    const F32 w_scale = load(a.w_scale + column);
+    const F32 bias = a.bias != nullptr ? load(a.bias + column) : splat(0.0f);
+    const float* x_scale = a.x_scale + row;
+    float* y = a.y + row * a.y_stride + column;
+    for_rows_of(
+        found[panel * 16] + row, 16 * kVectors, rows, [&](uint32_t r, I32 sums) __attribute__((always_inline)) {
+          const F32 v = kValues ? from_bits(sums) : dequantize(sums + start, splat(x_scale[r]), w_scale, bias);
+          if constexpr (kWorst) worst = max(worst, magnitude_bits(v));
+          store(y + r * a.y_stride, v);
+        });
+  }
+};
+
+/// All rows, at most 16 * kVectors, of outputs [first, first + outputs), at most a span. False when some y is not finite.
+template <uint32_t kVectors, bool kPlain>
 BANTAM_NOINLINE bool linear_sparse_span(const LinearQ8& a, uint32_t first, uint32_t outputs) {
-  alignas(64) int32_t found[kSparseSpan / 16][16][16];
-  dot_sparse_span(a, first, outputs, found[0]);
+  SpanSums<kVectors> sums;
+  sums.add(a, first, outputs);
   I32 worst = splat(int32_t{0});
-  for (uint32_t p = 0; p < outputs / 16; ++p) dequantize_panel<kWorst>(a, first + p * 16, found[p], worst);
-  return !kWorst || largest(worst) < kInfinityBits;
+  bool finite = true;
+  // Rows of y may lie a multiple of 2 KB apart, in few sets of the first-level cache: 16 of them at a time, not all.
+  for (uint32_t row = 0; row < a.rows; row += 16) {
+    const uint32_t rows = a.rows - row < 16 ? a.rows - row : 16;
+    for (uint32_t panel = 0; panel < outputs / 16; ++panel) {
+      sums.template store_panel<kPlain>(a, first, panel, row, rows, worst);
+    }
+    // Who activates looks for the largest itself.
+    if constexpr (!kPlain) {
+      finite &= activate_block(a.activation, a.y + row * a.y_stride + first, a.y_stride, rows, outputs / 16,
+                               a.row_maximum == nullptr ? nullptr : a.row_maximum + row * 16);
+    }
+  }
+  return kPlain ? largest(worst) < kInfinityBits : finite;
 }
 
-/// Outputs that are activated at a time: few enough to lie in the first-level cache beside the inputs.
-constexpr uint32_t kActivatedOutputs = 256;
-
-/// At most 16 rows of all outputs.
+/// One pass over the weights: all outputs of at most 16 * kVectors rows.
+template <uint32_t kVectors>
 BANTAM_INLINE bool linear_sparse_rows(const LinearQ8& a) {
-  // Who activates looks for the largest itself.
+  rows_to_tokens<16 * kVectors>(a.x, a.x_stride, a.rows, a.k / 4, a.scratch);
   const bool plain = a.activation == Activation::kNone && a.row_maximum == nullptr;
+  const auto span = plain ? linear_sparse_span<kVectors, true> : linear_sparse_span<kVectors, false>;
   bool finite = true;
-  for (uint32_t first = 0, begin = 0; first < a.n;) {
-    const uint32_t outputs = a.n - first < kSparseSpan ? a.n - first : kSparseSpan;
-    finite &= plain ? linear_sparse_span<true>(a, first, outputs) : linear_sparse_span<false>(a, first, outputs);
-    first += outputs;
-    if (plain || (first < a.n && first < begin + kActivatedOutputs)) continue;
-    finite &= activate_block(a.activation, a.y + begin, a.y_stride, a.rows, (first - begin) / 16, a.row_maximum);
-    begin = first;
+  for (uint32_t first = 0; first < a.n; first += kSparseSpan) {
+    finite &= span(a, first, a.n - first < kSparseSpan ? a.n - first : kSparseSpan);
   }
   return finite;
 }
@@ -137,14 +211,27 @@ BANTAM_INLINE bool linear_sparse_rows(const LinearQ8& a) {
 inline bool linear_sparse(const LinearQ8& a) {
   bool finite = true;
   LinearQ8 block = a;
-  for (uint32_t row = 0; row < a.rows; row += 16) {
-    block.rows = a.rows - row < 16 ? a.rows - row : 16;
+  for (uint32_t row = 0; row < a.rows; row += block.rows) {
+    uint32_t most = sparse_pass(a.k, a.rows - row);
+    if (most > kSparsePass) most = kSparsePass;
+    block.rows = a.rows - row < most ? a.rows - row : most;
     block.x = a.x + row * a.x_stride;
     block.x_scale = a.x_scale + row;
     block.y = a.y + row * a.y_stride;
     if (a.row_maximum != nullptr) block.row_maximum = a.row_maximum + row * 16;
-    rows_to_tokens(block.x, a.x_stride, block.rows, a.k / 4, a.scratch);
-    finite &= linear_sparse_rows(block);
+    if constexpr (kSparsePass >= 64) {
+      if (most == 64) {
+        finite &= linear_sparse_rows<4>(block);
+        continue;
+      }
+    }
+    if constexpr (kSparsePass >= 32) {
+      if (most == 32) {
+        finite &= linear_sparse_rows<2>(block);
+        continue;
+      }
+    }
+    finite &= linear_sparse_rows<1>(block);
   }
   return finite;
 }

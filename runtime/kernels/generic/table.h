@@ -68,6 +68,9 @@ struct Links {
 
 /// Rows whose sums stay in the first-level cache until they are stored.
 constexpr uint8_t kLinearRows = 16;
+#if defined(BANTAM_KERNEL_ONE_LANE)
+constexpr uint8_t kSparsePass = kLinearRows;
+#endif
 
 #if defined(BANTAM_KERNEL_IS_BASE)
 namespace shared {
@@ -84,6 +87,7 @@ const Table kTable = {
     Isa::BANTAM_KERNEL_ISA,
     kOffsetXor,
     kLinearRows,
+    kSparsePass,
 #if defined(BANTAM_KERNEL_BASE)
 #define BANTAM_KERNEL(name, Args) BANTAM_KERNEL_BASE::shared::name,
 #define BANTAM_KERNEL_DOT(name, Args) name,

@@ -13,9 +13,14 @@ struct WeightQuads {
   int8x16_t four;
 };
 
+/// Those of four outputs take 16 of 32 registers.
+constexpr uint32_t kSparseVectors = 1;
 /// The sums of one output for 16 rows.
 struct RowSums {
-  int32x4_t v[4] = {vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0)};
+  int32x4_t v[4];
+
+  RowSums() = default;
+  BANTAM_INLINE explicit RowSums(I32x16 start) : v{start.v[0], start.v[1], start.v[2], start.v[3]} {}
   /// rows[16][4]. Two products fit s16: 2 * 127 * 127, and a garbage x of -128 meets weights of 0 only.
   template <int kOutput>
   BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {

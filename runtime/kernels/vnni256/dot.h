@@ -90,9 +90,12 @@ struct WeightQuads {
       : four(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)))) {}
   __m256i four;
 };
+/// 32 rows would fill the registers of the EVEX encoding, and are no faster.
+constexpr uint32_t kSparseVectors = 1;
 /// The sums of one output for 16 rows.
 struct RowSums {
-  Accumulator acc = Accumulator(splat(int32_t{0}));
+  RowSums() = default;
+  BANTAM_INLINE explicit RowSums(I32x16 start) : acc(start) {}
   /// rows[16][4].
   template <int kOutput>
   BANTAM_INLINE void add(const WeightQuads& quads, const int8_t* rows) {
@@ -101,6 +104,9 @@ struct RowSums {
     acc.add_keys(w, load_weights(rows));
   }
   BANTAM_INLINE I32x16 get() const { return acc.get(); }
+
+ private:
+  Accumulator acc;
 };
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
