@@ -6,15 +6,15 @@
 
 namespace bantam::ops {
 
-/// Weights of 16 outputs after those of the 16 before.
-inline bool lies_in_panels(const fb::Tensor& weights) {
+/// Weights of 16 outputs after those of the 16 before, each panel k times 16 elements: part_of counts on it.
+inline bool has_plain_panels(const fb::Tensor& weights) {
   return weights.layout() == fb::Layout::tile_k4n16 || weights.layout() == fb::Layout::tile_n16;
 }
 
 /// The layer makes scores of which a run wants only some, and its weights lie in panels, so that some can be left out.
 inline bool makes_listed(const TileRun& run, const fb::Op& op, const fb::Tensor& weights) {
   if (!linked::kShortlist || run.listed == nullptr || run.listed->tensor != operand(op.outputs(), 0)) return false;
-  return lies_in_panels(weights) && has_no_epilogue(op) && operand(op.outputs(), 1) < 0;
+  return has_plain_panels(weights) && has_no_epilogue(op) && operand(op.outputs(), 1) < 0;
 }
 
 /// f(panel, panels) for each row of `panels` that follow each other and are wanted, of all of a tile's rows; what f says of each.
