@@ -44,7 +44,13 @@ void Gate::prepare() {
     samples_ = make_samples(*reference_, tokens, {});
     texts_.name = std::to_string(samples_.size()) + " " + texts_.name;
   }
-  for (const LabelledText& text : texts_.texts) samples_.push_back(reference_->encode(text.text, text.second));
+  if (reference_->model().chunk_tokens() != 0 && !texts_.texts.empty()) {
+    std::vector<std::string> texts;
+    for (const LabelledText& text : texts_.texts) texts.push_back(text.text);
+    samples_ = reference_->encode_all(texts);
+  } else {
+    for (const LabelledText& text : texts_.texts) samples_.push_back(reference_->encode(text.text, text.second));
+  }
   if (texts_.labelled) labels_ = label_numbers(graph_.model, texts_.texts);
   for (const std::string& text : texts_.odd) {
     samples_.push_back(reference_->encode(text));

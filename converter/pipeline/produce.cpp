@@ -141,10 +141,11 @@ std::vector<Sample> make_samples(Runner& runner, uint32_t max_tokens, const std:
   std::vector<Sample> samples;
   constexpr uint32_t kImages = 48;
   if (takes_images(runner.model())) return made_images(runner.model(), kImages);
-  samples.reserve(texts.size());
+  std::vector<std::string> taken;
   for (const std::string& text : texts) {
-    if (runner.model().has_tokenizer() && runner.takes(text)) samples.push_back(runner.encode(text));
+    if (runner.model().has_tokenizer() && runner.takes(text)) taken.push_back(text);
   }
+  samples = runner.encode_all(taken);
   if (samples.empty()) {
     samples = random_samples(of_sources != 0 ? of_sources : runner.model().vocabulary(), max_tokens,
                              runner.model().mark_types());

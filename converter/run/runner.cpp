@@ -89,6 +89,26 @@ Sample Runner::encode(const std::string& text, const std::string& second) {
   return sample;
 }
 
+std::vector<Sample> Runner::encode_all(const std::vector<std::string>& texts) {
+  constexpr size_t kChunks = 3;
+  std::vector<Sample> samples;
+  for (const std::string& text : texts) {
+    Sample sample = encode(text);
+    const bool joins = !samples.empty() && samples.back().ids.size() < kChunks * model_.chunk_tokens() &&
+                       samples.back().ids.size() + sample.ids.size() <= session_->max_context();
+    if (!joins) {
+      samples.push_back(std::move(sample));
+      continue;
+    }
+    Sample& last = samples.back();
+    last.text.append(" ").append(text);
+    last.ids.insert(last.ids.end(), sample.ids.begin(), sample.ids.end());
+    last.segments.insert(last.segments.end(), sample.segments.begin(), sample.segments.end());
+    last.content.insert(last.content.end(), sample.content.begin(), sample.content.end());
+  }
+  return samples;
+}
+
 void Runner::encode_source(const Sample& sample) {
   Batch source;
   source.ids = sample.ids.data();

@@ -67,6 +67,10 @@ class Runner {
   /// Error when the file has no tokenizer.
   Sample encode(const std::string& text, const std::string& second = "");
 
+  /// The same of several texts. Those of a model that takes what is retrieved for chunks are put one behind the other, until a sample has
+  /// three chunks, so that something is retrieved; of others each is a sample.
+  std::vector<Sample> encode_all(const std::vector<std::string>& texts);
+
   /// All outputs for one sequence; of an encoder-decoder the decoder's. Throws Error naming the sample when the runtime refuses it.
   std::vector<OutputRows> run(const Sample& sample);
 

@@ -16,6 +16,7 @@
 #include "golden/model_bytes.h"
 #include "graph/access.h"
 #include "run/chunks.h"
+#include "run/runner.h"
 #include "tests/every_isa.h"
 #include "tests/session/edit_file.h"
 
@@ -246,6 +247,29 @@ TEST(ChunksRefuse, WhatAModelDoesNotTake) {
     }
   }
   EXPECT_EQ(decoder.session().source_length(0), 0U);
+}
+
+/// Short texts come one behind the other, so that what is retrieved has a part in what files are compared by.
+TEST(ChunksOfTexts, AreThreeOrMoreWhereFilesAreCompared) {
+  convert::TypeOptions types;
+  types.weights = fb::DType::f32;
+  const convert::FileBytes file = convert::build(convert::import_hugging_face(model_directory("retro-text")), types);
+  convert::Runner runner(file, 24);
+  const std::string words = "ba be bi bo ban";
+  const std::vector<convert::Sample> samples = runner.encode_all({words, words, words, words, words, "ba"});
+  ASSERT_EQ(samples.size(), 2U);  // three chunks of 4 tokens are there behind the third text
+  EXPECT_EQ(samples[0].ids.size(), 15U);
+  EXPECT_EQ(samples[0].content.size(), 15U);
+  EXPECT_EQ(samples[0].text, words + " " + words + " " + words);
+  EXPECT_EQ(samples[1].ids.size(), 11U);
+  convert::Sample whole = samples[0];
+  runner.complete(&whole, 0);
+  ASSERT_EQ(whole.neighbours.size(), 3U);
+  for (const convert::Neighbours& found : whole.neighbours) {
+    ASSERT_EQ(found.size(), 2U);
+    for (const std::vector<int32_t>& text : found) EXPECT_EQ(text.size(), 8U);
+  }
+  EXPECT_NE(runner.run(whole).front().values, runner.run(samples[0]).front().values);
 }
 
 // ---------------------------------------------------------------------------------------- hostile files
