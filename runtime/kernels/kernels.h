@@ -78,8 +78,10 @@ BANTAM_KERNELS_CONSTEXPR uint64_t set_bits_through_bytes(uint64_t mask) {
   return ((fours + (fours >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u;
 }
 
-/// Bytes of LinearQ8::scratch for 16 outputs or rows of `k` inputs; on a small device for 4 rows of 16 bits.
-BANTAM_KERNELS_CONSTEXPR size_t unpacked_scratch(uint32_t k) { return size_t{16} * unpacked_inputs(k); }
+/// Bytes of LinearQ8::scratch for 32 outputs of `k` inputs, on a small device for 16 of them.
+BANTAM_KERNELS_CONSTEXPR size_t unpacked_scratch(uint32_t k) {
+  return size_t{linked::kHost ? 32 : 16} * unpacked_inputs(k);
+}
 
 /// Rows that a pass over sparse weights serves on hosts where `rows` are left: 16, 32 or 64. The inputs of 64 rows shall lie in a
 /// first-level cache of 32 KB; more rows gain more than farther inputs of 32 lose.
@@ -87,6 +89,7 @@ BANTAM_KERNELS_CONSTEXPR uint32_t sparse_pass(uint32_t k, uint32_t rows) {
   if (rows <= 16) return 16;
   return rows <= 48 || k > 512 ? 32 : 64;
 }
+/// The same for the inputs of a pass; on a small device of 4 rows of 16 bits.
 BANTAM_KERNELS_CONSTEXPR size_t sparse_scratch(uint32_t k) {
   return size_t{linked::kHost ? sparse_pass(k, UINT32_MAX) : 8} * pad4(k);
 }

@@ -26,7 +26,7 @@ bool linear_unpacked(const LinearQ8& a) {
   bool finite = true;
   Unpacker unpacker(a);
   for (uint32_t panel = 0; panel < a.n / 16; ++panel) {
-    unpacker.take(panel, 0, a.k);
+    unpacker.take(panel, 0, a.k, a.scratch);
     finite &= TiledLinear(one).run();
     one.w_scale += 16;
     one.w_sum += 16;

@@ -44,7 +44,7 @@ BANTAM_INLINE UnsignedQuad unsigned_quad(const void* p) {
 
 /// Few rows meet weights of 4 bits as they are stored, so many panels at a time: linear_int4.h.
 #define BANTAM_KERNEL_HALVES
-constexpr uint32_t kHalvesPanels = 2;
+constexpr uint32_t kHalvesPanels = 2, kHalvesRows = 8;
 /// Four bytes of a row, signed.
 struct PlainQuad {
   __m256i v;

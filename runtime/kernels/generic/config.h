@@ -35,6 +35,8 @@
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 BANTAM_INLINE void prefetch(const void* p) { __builtin_prefetch(p, 0, 2); }
+/// Into the first cache: for what is read once, and soon.
+BANTAM_INLINE void prefetch_near(const void* p) { __builtin_prefetch(p, 0, 3); }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

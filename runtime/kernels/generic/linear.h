@@ -65,6 +65,19 @@ BANTAM_INLINE bool store_block(const LinearQ8& a, uint32_t row, uint32_t panel, 
   return activate_block(a.activation, a.y + row * a.y_stride + panel * 16, a.y_stride, kRows, kPanels,
                         a.row_maximum == nullptr ? nullptr : a.row_maximum + row * 16);
 }
+
+/// Panels that become int8 together: those of a block of many rows.
+constexpr uint32_t kUnpackedPanels = block_panels(kMaxRows);
+static_assert(kUnpackedPanels <= 2, "see unpacked_scratch");
+/// Rows `first` and further of a layer whose scratch holds nothing of rows.
+BANTAM_INLINE LinearQ8 rows_from(LinearQ8 a, uint32_t first) {
+  a.rows -= first;
+  a.x += first * a.x_stride;
+  a.x_scale += first;
+  a.y += first * a.y_stride;
+  if (a.row_maximum != nullptr) a.row_maximum += first * 16;
+  return a;
+}
 #endif
 
 /// Row r of y from the sums that lie in it.

@@ -10,11 +10,11 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 // A group's sum of (half - 8) * factor * x is factor * (sum of half * x - 8 * sum of x): exact, in any order.
 
-/// Rows for which the halves are cheaper than unpacked weights, and those of a block.
-constexpr uint32_t kHalvesRows = 8, kHalvesBlock = 4;
+/// Rows of a block. An instruction set's kHalvesRows are those for which halves are cheaper than unpacked weights.
+constexpr uint32_t kHalvesBlock = 4;
 
 /// What all panels have in common, in the layer's scratch: of each row its signed bytes, padded with 0 to a multiple of 8, and -8
-/// times the sum of each group of them. 1.5 bytes an input and row at most: 12 of 16 that there are.
+/// times the sum of each group of them. 1.5 bytes an input and row at most: 12 of 32 that there are.
 struct HalvesRows {
   int32_t* starts;  // [rows][groups]
   int8_t* x;        // [rows][stride]
@@ -25,18 +25,34 @@ struct HalvesRows {
         stride(pad8(a.k)),
         groups((a.k + a.group - 1) / a.group) {
     x = a.scratch + size_t{a.rows} * groups * 4;
+    int32_t* start = starts;
+    int8_t* to = x;
     for (uint32_t r = 0; r < a.rows; ++r) {
       const int8_t* from = a.x + r * a.x_stride;
-      int8_t* to = x + size_t{r} * stride;
-      for (uint32_t i = 0; i < a.k; ++i) to[i] = static_cast<int8_t>(from[i] ^ kOffsetXor);
-      for (uint32_t i = a.k; i < stride; ++i) to[i] = 0;
       for (uint32_t g = 0; g < groups; ++g) {
-        const uint32_t end = (g + 1) * a.group < stride ? (g + 1) * a.group : stride;
+        const uint32_t end = (g + 1) * a.group < a.k ? (g + 1) * a.group : a.k;
         int32_t total = 0;
-        for (uint32_t i = g * a.group; i < end; ++i) total += to[i];
-        starts[r * groups + g] = -8 * total;
+        for (uint32_t i = g * a.group; i < end; i += 8, to += 8) total += copy_eight(from + i, end - i, to);
+        *start++ = -8 * total;
       }
     }
+  }
+
+ private:
+  /// Copies 8 bytes, or 4 and 4 of 0, without their offset; returns their sum.
+  static BANTAM_INLINE int32_t copy_eight(const int8_t* from, uint32_t left, int8_t* to) {
+    static_assert(kOffsetXor == 0x80, "bytes lie as x + 128");
+    constexpr uint64_t kOffsets = 0x8080808080808080u, kEven = 0x00FF00FF00FF00FFu;
+    uint64_t stored = kOffsets;
+    if (left < 8) {
+      memcpy(&stored, from, 4);
+    } else {
+      memcpy(&stored, from, 8);
+    }
+    const uint64_t x = stored ^ kOffsets;
+    memcpy(to, &x, 8);
+    const uint64_t pairs = (stored & kEven) + (stored >> 8 & kEven);
+    return static_cast<int32_t>(pairs * 0x0001000100010001u >> 48) - 8 * 128;
   }
 };
 
@@ -46,6 +62,8 @@ BANTAM_NOINLINE bool linear_int4_block(const LinearQ8& a, const HalvesRows& rows
   const size_t w_stride = size_t{rows.stride} * 8, factor_stride = size_t{rows.groups} * 16;
   const int8_t* w = a.w + panel * w_stride;
   const int8_t* factors = static_cast<const int8_t*>(static_cast<const void*>(a.factors)) + panel * factor_stride;
+  // The next panels, in their order: each is too short for the processor to guess.
+  const int8_t* next = w + kPanels * w_stride;
   const int8_t* x = rows.x + size_t{row} * rows.stride;
   const int32_t* starts = rows.starts + size_t{row} * rows.groups;
   I32 totals[kRows][kPanels];
@@ -67,7 +85,8 @@ BANTAM_NOINLINE bool linear_int4_block(const LinearQ8& a, const HalvesRows& rows
       BANTAM_UNROLL
       for (uint32_t p = 0; p < kPanels; ++p) {
         const Weights bytes = load_weights(w + p * w_stride);
-        prefetch(w + (p + kPanels) * w_stride);  // of the next panels: a panel is too short for the processor to guess
+        prefetch_near(next);
+        next += 64;
         low[p] = low_halves(bytes);
         high[p] = high_halves(bytes);
       }

@@ -9,6 +9,9 @@
 #endif
 #include "kernels/generic/linear_sparse.h"
 #include "kernels/generic/unpack.h"
+#if defined(BANTAM_KERNEL_UNPACKS_IN_BLOCKS)
+#include "kernels/generic/unpacking_block.h"
+#endif
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -42,20 +45,28 @@ BANTAM_INLINE bool linear_q8_with(const LinearQ8& a, Indices<kIndex...>) {
   return linear_blocks(a, kChoices, sizeof...(kIndex));
 }
 
-/// One panel after the other as int8, which the blocks of all rows read from the nearest cache.
+/// Some panels after the others as int8, which the blocks of all rows read from the nearest cache.
 inline bool linear_unpacked(const LinearQ8& a) {
-  LinearQ8 one = a;
-  one.w = a.scratch;
-  one.n = 16;
+  LinearQ8 some = a;
+  some.w = a.scratch;
+  const uint32_t panels = a.n / 16;
   bool finite = true;
   Unpacker unpacker(a);
-  for (uint32_t panel = 0; panel < a.n / 16; ++panel) {
-    unpacker.take(panel, 0, a.k);
-    finite &= linear_q8_with(one, MakeIndices<kMaxRows>::type{});
-    one.w_scale += 16;
-    one.w_sum += 16;
-    one.y += 16;
-    if (one.bias != nullptr) one.bias += 16;
+  for (uint32_t panel = 0, count = 0; panel < panels; panel += count) {
+    count = panels - panel < kUnpackedPanels ? panels - panel : kUnpackedPanels;
+    some.n = count * 16;
+    some.w_scale = a.w_scale + panel * 16;
+    some.w_sum = a.w_sum + panel * 16;
+    some.bias = a.bias != nullptr ? a.bias + panel * 16 : nullptr;
+    some.y = a.y + panel * 16;
+    uint32_t done = 0;
+#if defined(BANTAM_KERNEL_UNPACKS_IN_BLOCKS)
+    if (a.factors != nullptr && count == kUnpackedPanels) done = multiply_unpacking(a, some, panel, &finite);
+#endif
+    for (uint32_t p = 0; done == 0 && p < count; ++p) {
+      unpacker.take(panel + p, 0, a.k, a.scratch + size_t{p} * a.k * 16);
+    }
+    if (done != a.rows) finite &= linear_q8_with(rows_from(some, done), MakeIndices<kMaxRows>::type{});
   }
   return finite;
 }

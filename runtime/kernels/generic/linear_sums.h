@@ -16,7 +16,7 @@ BANTAM_NOINLINE inline void dot_unpacked(const LinearQ8& a) {
   for (uint32_t panel = 0; panel < a.n / 16; ++panel, sums += 16) {
     for (uint32_t k = 0; k < a.k; k += chunk) {
       const uint32_t count = a.k - k < chunk ? a.k - k : chunk;
-      unpacker.take(panel, k, count);
+      unpacker.take(panel, k, count, a.scratch);
       dot_block(reinterpret_cast<const int8_t*>(a.x + k),
                 {a.x_stride, a.rows, a.scratch, 0, 1, count / 4, sums, a.y_stride, k != 0});
     }

@@ -46,6 +46,12 @@ struct RegisterBlock {
     add_rows<Keys>(x, x_stride, keys, stride, quads);
   }
 
+  /// Adds one quad: x[r][0, 4) . weights[p]. Only where rows are multiplied as they are stored (kPreparedQuads == 0).
+  BANTAM_INLINE void add_quad(const int8_t* x, size_t x_stride, const Weights (&weights)[kPanels]) {
+    multiply<LayerWeights>(
+        [&](uint32_t r) __attribute__((always_inline)) { return signed_quad(x + r * x_stride); }, weights);
+  }
+
   /// Adds u[r][0, 16) . panel p's weights [4][16][4]: a page of attention's values by its u8 probabilities.
   BANTAM_INLINE void add_page(const uint8_t* u, size_t u_stride, const int8_t* w, size_t w_stride) {
     BANTAM_UNROLL
@@ -112,6 +118,11 @@ struct RegisterBlock {
     Weights weights[kPanels];
     BANTAM_UNROLL
     for (uint32_t p = 0; p < kPanels; ++p) weights[p] = load_weights(w + p * w_stride);
+    multiply<Kind>(quad_of, weights);
+  }
+
+  template <class Kind, class QuadOf>
+  BANTAM_INLINE void multiply(const QuadOf& quad_of, const Weights (&weights)[kPanels]) {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) {
       const auto quad = quad_of(r);

@@ -16,13 +16,13 @@ class Unpacker {
     return (linked::kInt4 && a.factors != nullptr) || (linked::kBitmask && a.masks != nullptr);
   }
 
-  /// scratch[k/4][16][4] = the weights of outputs [16 * panel, + 16) and inputs [first, first + count), which begin with a
-  /// multiple of 8.
-  void take(uint32_t panel, uint32_t first, uint32_t count) {
+  /// out[k/4][16][4] = the weights of outputs [16 * panel, + 16) and inputs [first, first + count), which begin with a
+  /// multiple of 8; of int4 weights pad8(count) of them.
+  void take(uint32_t panel, uint32_t first, uint32_t count, int8_t* out) {
     if (linked::kInt4 && (!linked::kBitmask || a_.factors != nullptr)) {
-      unpack_int4(a_, panel, first, count);
+      unpack_int4(a_, panel, first, count, out);
     } else if (linked::kBitmask) {
-      next_ = unpack_bits(a_.masks + size_t{panel} * (a_.k / 4) + first / 4, count / 4, next_, a_.scratch);
+      next_ = unpack_bits(a_.masks + size_t{panel} * (a_.k / 4) + first / 4, count / 4, next_, out);
     }
   }
 

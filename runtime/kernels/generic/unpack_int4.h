@@ -37,47 +37,73 @@ BANTAM_NOINLINE inline void unpack_group(const uint8_t* w, const uint8_t* factor
 
 #else
 
-/// As above, by vectors of the compiler as wide as this instruction set's registers: the same few operations everywhere.
-BANTAM_NOINLINE inline void unpack_group(const uint8_t* w, const uint8_t* factors, uint32_t count, int8_t* out) {
-  constexpr uint32_t kBytes = alignof(I32);
-  constexpr uint32_t kParts = 64 / kBytes;
-  using Bytes = uint8_t __attribute__((vector_size(kBytes)));
-  using Halves = uint16_t __attribute__((vector_size(kBytes)));
-  using Quads = uint32_t __attribute__((vector_size(kBytes)));
-  const I32 loaded = load_i8(reinterpret_cast<const int8_t*>(factors));
-  Quads factor[kParts];
-  static_assert(sizeof factor == sizeof loaded);
-  memcpy(factor, &loaded, 64);
-  Halves twice[kParts];
-  Bytes eight[kParts];
-  BANTAM_UNROLL_ALWAYS
-  for (uint32_t p = 0; p < kParts; ++p) {
-    twice[p] = reinterpret_cast<Halves>(factor[p] * 0x00010001u);
-    eight[p] = reinterpret_cast<Bytes>(factor[p] * 0x08080808u);
+/// The same by vectors of the compiler as wide as this instruction set's registers: the same few operations everywhere.
+class GroupUnpacker {
+ public:
+  /// The factors of 16 outputs.
+  BANTAM_INLINE explicit GroupUnpacker(const uint8_t* factors) {
+    const I32 loaded = load_i8(reinterpret_cast<const int8_t*>(factors));
+    Quads factor[kParts];
+    static_assert(sizeof factor == sizeof loaded);
+    memcpy(factor, &loaded, 64);
+    BANTAM_UNROLL_ALWAYS
+    for (uint32_t p = 0; p < kParts; ++p) {
+      twice_[p] = reinterpret_cast<Halves>(factor[p] * 0x00010001u);
+      eight_[p] = reinterpret_cast<Bytes>(factor[p] * 0x08080808u);
+    }
   }
-  for (uint32_t i = 0; i < count; ++i, w += 64, out += 128) {
+  GroupUnpacker() = default;
+  /// 8 k of the outputs, w [16][4]: two tiles of int8 weights.
+  template <class Tile>
+  BANTAM_INLINE void take(const uint8_t* w, Tile& first, Tile& second) const {
+    static_assert(sizeof first == 64);
     BANTAM_UNROLL_ALWAYS
     for (uint32_t p = 0; p < kParts; ++p) {
       Bytes halves;
       memcpy(&halves, w + p * kBytes, kBytes);
-      const Bytes low = reinterpret_cast<Bytes>(reinterpret_cast<Halves>(halves & 0x0F) * twice[p]) - eight[p];
-      const Bytes high = reinterpret_cast<Bytes>(reinterpret_cast<Halves>(halves >> 4) * twice[p]) - eight[p];
-      memcpy(out + p * kBytes, &low, kBytes);
-      memcpy(out + 64 + p * kBytes, &high, kBytes);
+      const Bytes low = reinterpret_cast<Bytes>(reinterpret_cast<Halves>(halves & 0x0F) * twice_[p]) - eight_[p];
+      const Bytes high = reinterpret_cast<Bytes>(reinterpret_cast<Halves>(halves >> 4) * twice_[p]) - eight_[p];
+      memcpy(reinterpret_cast<uint8_t*>(&first) + p * kBytes, &low, kBytes);
+      memcpy(reinterpret_cast<uint8_t*>(&second) + p * kBytes, &high, kBytes);
     }
   }
+  template <class Tile>
+  static BANTAM_INLINE void store(const Tile& tile, int8_t* out) {
+    BANTAM_UNROLL_ALWAYS
+    for (uint32_t p = 0; p < kParts; ++p) {
+      memcpy(out + p * kBytes, reinterpret_cast<const uint8_t*>(&tile) + p * kBytes, kBytes);
+    }
+  }
+
+ private:
+  static constexpr uint32_t kBytes = alignof(I32);
+  static constexpr uint32_t kParts = 64 / kBytes;
+  using Bytes = uint8_t __attribute__((vector_size(kBytes)));
+  using Halves = uint16_t __attribute__((vector_size(kBytes)));
+  using Quads = uint32_t __attribute__((vector_size(kBytes)));
+  Halves twice_[kParts];
+  Bytes eight_[kParts];
+};
+
+struct StoredTile {
+  int8_t bytes[64];
+};
+/// `count` times 8 k of 16 outputs: w [count][16][4] to out [2 * count][16][4].
+BANTAM_NOINLINE inline void unpack_group(const uint8_t* w, const uint8_t* factors, uint32_t count, int8_t* out) {
+  const GroupUnpacker group(factors);
+  StoredTile* tiles = static_cast<StoredTile*>(static_cast<void*>(out));
+  for (uint32_t i = 0; i < count; ++i, w += 64, tiles += 2) group.take(w, tiles[0], tiles[1]);
 }
 
 #endif
 
-/// a.scratch[k/4][16][4] = the weights of outputs [16 * panel, + 16) and inputs [first, first + count), which begin with a
+/// out[k/4][16][4] = the weights of outputs [16 * panel, + 16) and inputs [first, first + pad8(count)), which begin with a
 /// multiple of 8.
-inline void unpack_int4(const LinearQ8& a, uint32_t panel, uint32_t first, uint32_t count) {
+inline void unpack_int4(const LinearQ8& a, uint32_t panel, uint32_t first, uint32_t count, int8_t* out) {
   const uint32_t groups = (a.k + a.group - 1) / a.group;
   const uint8_t* factors = a.factors + size_t{panel} * groups * 16;
   const uint8_t* w = reinterpret_cast<const uint8_t*>(a.w) + size_t{panel} * (pad8(a.k) / 8) * 64;
   const uint32_t end = pad8(first + count);
-  int8_t* out = a.scratch;
   for (uint32_t k = first, next = 0; k < end; k = next) {
     const uint32_t group = k / a.group;
     next = (group + 1) * a.group < end ? (group + 1) * a.group : end;

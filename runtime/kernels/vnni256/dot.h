@@ -38,6 +38,13 @@ BANTAM_INLINE Quad unsigned_quad(const void* p) { return signed_quad(p); }
 /// Few rows meet weights of 4 bits as they are stored, so many panels at a time: linear_int4.h.
 #define BANTAM_KERNEL_HALVES
 constexpr uint32_t kHalvesPanels = 2;
+#if defined(__AVX512VL__)
+constexpr uint32_t kHalvesRows = 4;
+/// Of more rows the first block unpacks: unpacking_block.h.
+#define BANTAM_KERNEL_UNPACKS_IN_BLOCKS
+#else
+constexpr uint32_t kHalvesRows = 8;
+#endif
 /// Four bytes of a row, signed.
 using PlainQuad = Quad;
 BANTAM_INLINE PlainQuad plain_quad(const void* p) { return signed_quad(p); }
