@@ -270,8 +270,7 @@ class ExpertRun {
 };
 
 Status run_experts(const TileRun& run, const fb::Op& op) {
-  const uint32_t best = linked::kHost ? run.kernels.linear_rows : run.block_rows;
-  const uint32_t block_rows = linked::kHost && run.linear_rows < best ? run.linear_rows : best;
+  const uint32_t block_rows = linear_rows(run, run.kernels.linear_rows);
   const RowSink sink(run, op, op.attributes_as_Experts()->outputs(), false, linked::kHost ? block_rows : 0);
   ExpertRun layer(run, op, block_rows);
   bool finite = true;

@@ -61,13 +61,11 @@ uint64_t linear_scratch(const fb::Model& model, const fb::Op& op, const ScratchN
   return sink_scratch(op, extent(w, 0), rows) + row_maximum_bytes(w, op, rows) + own;
 }
 
-/// Rows that are multiplied at a time, for which scratch has room.
+/// Rows that are multiplied at a time.
 uint32_t rows_together(const TileRun& run, const fb::Tensor& w) {
-  if constexpr (!linked::kHost) return run.block_rows;
-  const uint32_t best = !integer_weights(w) ? run.kernels.linear_rows : with_weights(w, [&](auto format) {
-    return decltype(format)::rows(run.kernels, extent(w, 1));
-  });
-  return best < run.linear_rows ? best : run.linear_rows;
+  if (!integer_weights(w)) return linear_rows(run, run.kernels.linear_rows);
+  return linear_rows(run,
+                     with_weights(w, [&](auto format) { return decltype(format)::rows(run.kernels, extent(w, 1)); }));
 }
 
 Status multiply_rows(const TileRun& run, const fb::Op& op) {

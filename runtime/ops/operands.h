@@ -22,6 +22,12 @@ struct Rows {
   }
 };
 
+/// Rows of a layer's matrix product at a time: `best`, but no more than scratch was made for.
+inline uint32_t linear_rows(const TileRun& run, uint32_t best) {
+  if (!linked::kHost) return run.block_rows;
+  return best < run.linear_rows ? best : run.linear_rows;
+}
+
 /// First byte of an arena tensor.
 inline uint8_t* base(const TileRun& run, const fb::Tensor& t) {
   return (t.region() == fb::Region::tile ? run.tile : run.shared) + evaluate(t.offset(), run.values);

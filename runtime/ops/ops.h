@@ -13,8 +13,7 @@ namespace bantam::ops {
 /// Rows that an op with an epilogue computes at a time, so that they stay in the first-level cache; SessionOptions::block_rows
 /// may ask for fewer.
 constexpr uint32_t kBlockRows = 16;
-/// Rows of layers' matrix products that there is room for on hosts, unless that asks for less: kernels that are faster than weights
-/// come from memory take as many as there are (kernels::Table::linear_rows).
+/// Rows of layers' matrix products that there is room for on hosts, unless that asks for less: see linear_rows (operands.h).
 constexpr uint32_t kLinearRows = 128;
 /// Most tables of one embedding.
 constexpr uint32_t kMaxEmbedTables = 8;
@@ -150,7 +149,7 @@ struct TileRun : Remembering<linked::kContexts>,
   uint32_t row_begin;  // multiple of 4, or the last row of a sequence
   uint32_t rows;
   uint32_t block_rows;     // 1..kBlockRows: what scratch was made for
-  uint32_t linear_rows;    // the same of layers' matrix products, which may take fewer; hosts only
+  uint32_t linear_rows;    // what scratch was made for, of layers' matrix products; hosts only
   uint32_t linear_number;  // of the next Linear, in file order
 };
 

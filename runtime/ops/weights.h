@@ -33,7 +33,11 @@ struct WeightRows : DenseWeights {
   static void bind(const fb::Tensor&, kernels::LinearQ8* args) { args->k16 = true; }
 };
 
+/// Rows that a panel of weights is unpacked for once; their sums stay in the second-level cache.
+inline uint32_t unpacked_rows(const kernels::Table& table) { return table.linear_rows < 64 ? 64 : table.linear_rows; }
+
 struct Int4Tiles : DenseWeights {
+  static uint32_t rows(const kernels::Table& table, uint32_t) { return unpacked_rows(table); }
   static uint64_t bytes(uint64_t n, uint64_t k) { return n * round_up(k, 8) / 2; }
   static uint64_t scratch(uint32_t k) { return kernels::unpacked_scratch(k); }
   static void bind(const fb::Tensor& t, kernels::LinearQ8* args) {
@@ -61,7 +65,7 @@ struct Bitmasks {
   static constexpr bool kIndexed = true;
   static uint64_t bytes(uint64_t n, uint64_t k) { return n * round_up(k, 4) / 8 + kernels::kBitmaskSlack; }
   static uint64_t scratch(uint32_t k) { return kernels::unpacked_scratch(k); }
-  static uint32_t rows(const kernels::Table& table, uint32_t) { return table.linear_rows; }
+  static uint32_t rows(const kernels::Table& table, uint32_t) { return unpacked_rows(table); }
   static Verdict check(const fb::Tensor& t, const uint8_t* data);
   static void bind(const fb::Tensor& t, kernels::LinearQ8* args) {
     args->masks = reinterpret_cast<const uint64_t*>(args->w);
