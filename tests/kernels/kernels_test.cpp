@@ -38,6 +38,30 @@ void check_kernel(uint64_t salt) {
 #include "kernels/kernels.inc"
 #undef BANTAM_KERNEL
 
+// Weights of 4 bits take one way of few rows, others of the first block and of the rest; each meets any end of inputs and groups.
+TEST(Kernels, Int4OfAnyRows) {
+  Random random(4);
+  for (uint32_t rows = 1; rows <= 40 && !::testing::Test::HasFatalFailure(); ++rows) {
+    for (uint32_t tail = 1; tail <= 8; ++tail) {
+      LinearShape shape{rows,
+                        8 * random.between(0, 20) + tail,
+                        16 * random.between(1, 5),
+                        Activation::kNone,
+                        true,
+                        random.chance(20),
+                        false,
+                        random.chance(50)};
+      shape.group = 8 * random.between(1, 9);
+      Case<LinearQ8> c(rows * 8 + tail, &shape);
+      SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(shape.k) + " inputs in groups of " +
+                   std::to_string(shape.group) + ", " + std::to_string(shape.n) + " outputs");
+      const Result expected = c.run(*table(Isa::kReference));
+      c.check(expected);
+      for (const Table* t : tables()) ASSERT_TRUE(c.run(*t).bytes == expected.bytes) << isa_name(t->isa);
+    }
+  }
+}
+
 // Where a sequence lies among others, and so in which lanes of its pages, changes nothing.
 TEST(Kernels, AttentionDoesNotDependOnTheRow) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
