@@ -2,7 +2,7 @@
 
 voice-commands is the model that ships with the project; minilm is SHARED/models/minilm-sst2 where that exists, else the
 same architecture (6 layers, 384 wide, 12 heads, 1536 in between, 30,522 pieces) with random weights: speed does not
-depend on their values. Each becomes an int8 and an f32 file, and minilm.json says which it was. Standard library only.
+depend on their values. Each becomes an int8 and an f32 file, minilm an int4 file, too, and minilm.json says which it was. Standard library only.
 """
 
 import json
@@ -106,7 +106,7 @@ def main():
     output.mkdir(parents=True, exist_ok=True)
     minilm, words = minilm_source(shared, output.parent)
     for name, source in (("voice-commands", SOURCE / "models" / "voice-commands"), ("minilm", minilm)):
-        for weights in ("int8", "f32"):
+        for weights in ("int8", "int4", "f32") if name == "minilm" else ("int8", "f32"):
             target = output / f"{name}-{weights}.bantam"
             options = ["--weights", weights, "--parity", "none", "--json"]
             subprocess.run([command, "convert", source, "-o", target, *options], check=True, stdout=subprocess.DEVNULL)

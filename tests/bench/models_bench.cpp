@@ -1,5 +1,5 @@
 // Whole models: opening, sessions, forward passes by length, batch, threads and instruction set, as a fraction of the
-// dot-product limit; and what a second thread gains, beside what it gains a loop of nothing but dot products.
+// dot-product limit; int4 files beside int8 ones; and what a second thread gains, beside what it gains a loop of nothing but dot products.
 //
 //   models_bench --benchmark_filter='run/minilm-int8/.*'
 #include "probe/op_times.h"
@@ -89,6 +89,29 @@ void second_thread(benchmark::State& state, const ModelFile& file, uint32_t toke
   state.counters["of_probe"] = alone / both / (probe_both / probe_alone);
 }
 
+/// Passes of an int4 file and of the same model's int8 file in turn, on one thread.
+void int4_over_int8(benchmark::State& state, const ModelFile& int4, const ModelFile& int8, uint32_t tokens, Isa isa) {
+  Runner first(int4, {tokens}, 1, isa);
+  Runner second(int8, {tokens}, 1, isa);
+  const auto least = [](Runner& runner, double known) {
+    for (int i = 0; i < 10; ++i) {
+      const Clock::time_point begin = Clock::now();
+      runner.run();
+      if (i >= 2) known = std::min(known, 1e3 * seconds_since(begin));
+    }
+    return known;
+  };
+  double four = 1e9;
+  double eight = 1e9;
+  for (auto _ : state) {
+    four = least(first, four);
+    eight = least(second, eight);
+  }
+  state.counters["int4_ms"] = four;
+  state.counters["int8_ms"] = eight;
+  state.counters["ratio"] = four / eight;
+}
+
 /// int8 files on every instruction set; f32 files, and two threads, on the best.
 void add_runs(const ModelFile& file, const std::vector<uint32_t>& lengths, const std::string& what) {
   const Isa best = fast_isas().empty() ? Isa::kReference : fast_isas().back();
@@ -105,8 +128,31 @@ void add_runs(const ModelFile& file, const std::vector<uint32_t>& lengths, const
   }
 }
 
+/// The file that `file` is with int8 weights for int4 ones; null where it is not such a file or there is none.
+const ModelFile* int8_of(const ModelFile& file) {
+  const size_t at = file.name.find("-int4");
+  if (at == std::string::npos) return nullptr;
+  for (const ModelFile& other : model_files()) {
+    if (other.name == file.name.substr(0, at) + "-int8") return &other;
+  }
+  return nullptr;
+}
+
+void add_int4(const ModelFile& int4, const ModelFile& int8) {
+  for (const Isa isa : fast_isas()) {
+    for (const uint32_t tokens : {1u, 2u, 4u, 8u, 16u, 32u, 64u, 128u}) {
+      const std::string name =
+          "int4_over_int8/" + int4.name + "/" + isa_name(isa) + "/tokens:" + std::to_string(tokens);
+      benchmark::RegisterBenchmark(name.c_str(), [&int4, &int8, tokens, isa](benchmark::State& state) {
+        int4_over_int8(state, int4, int8, tokens, isa);
+      })->MinTime(0.3);
+    }
+  }
+}
+
 void add_all() {
   for (const ModelFile& file : model_files()) {
+    if (const ModelFile* int8 = int8_of(file)) add_int4(file, *int8);
     const uint32_t longest = file.model.max_sequence() == 0 ? 512 : file.model.max_sequence();
     benchmark::RegisterBenchmark(("open/" + file.name).c_str(), [&file](benchmark::State& state) {
       open(state, file);

@@ -21,6 +21,7 @@ PEERS = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "ctranslate2": "
 RESULTS = ("commands.json", "peers.json", "encoders.json", "images.json", "long.json")
 SINGLES = [str(length) for length in (8, 16, 32, 64, 128, 256)]
 BATCHES = ["8x32", "32x32", "mix"]
+INT4_TOKENS = [str(length) for length in (1, 2, 4, 8, 16, 32, 64, 128)]
 ABOUT_PEERS = """\
 All take turns in one run (`./dev bench --peers`, which runs `tests/bench/peers.py`); a figure is the least over rounds of a
 round's median. Ratios below 1 mean that bantam is faster. int8 is dynamic, per channel, for ONNX Runtime (the fastest of a
@@ -156,6 +157,15 @@ def models_part(models, operators):
     if lines:
         note = "Best milliseconds of a forward pass, batch 1 (in brackets: fraction of the dot-product limit, MACs / peak)."
         lines = ["### Whole models", "", note, ""] + lines
+    fours = []
+    for isa in ISAS:
+        found = {k["tokens"]: e["ratio"] for k, e in models.find("int4_over_int8", "minilm-int4", isa)}
+        if found:
+            fours.append([isa, *(f"{found[length]:.2f}" if length in found else "" for length in INT4_TOKENS)])
+    if fours:
+        lines += ["### minilm's int4 file over its int8 file", ""]
+        lines += ["Time of whole passes on one thread, in turn.", ""]
+        lines += table(["ISA", *(f"{length} tokens" for length in INT4_TOKENS)], fours)
     if second:
         lines += ["### A second thread", ""]
         lines += ["Gain of two threads over one; the probe is a loop of dot products alone.", ""]
