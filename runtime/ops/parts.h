@@ -55,7 +55,7 @@ inline void gather(const kernels::LinearQ8& layer, size_t stride, uint32_t parts
 inline void gather(const kernels::LinearF32&, size_t, uint32_t) {}
 
 template <class Kernel, class Layer>
-struct Parts {
+struct ColumnParts {
   const Kernel& kernel;
   const Layer& layer;
   size_t stride;
@@ -84,8 +84,8 @@ bool multiply_parts(const Helpers& helpers, const Kernel& kernel, const Layer& l
   uint32_t parts = helpers.parts < kMostParts ? helpers.parts : kMostParts;
   if (parts > most) parts = most;
   if (parts < 2 || uint64_t{layer.n} * layer.k < kLeastShared) return kernel(layer);
-  Parts<Kernel, Layer> all = {kernel, layer, helpers.stride, parts, {}};
-  const auto task = [](void* arg, uint32_t part) { static_cast<Parts<Kernel, Layer>*>(arg)->run(part); };
+  ColumnParts<Kernel, Layer> all = {kernel, layer, helpers.stride, parts, {}};
+  const auto task = [](void* arg, uint32_t part) { static_cast<ColumnParts<Kernel, Layer>*>(arg)->run(part); };
   *all_run &= helpers.run(helpers.session, parts, task, &all);
   gather(layer, helpers.stride, parts);
   bool finite = true;

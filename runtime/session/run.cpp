@@ -181,17 +181,17 @@ bool run_tasks(Tasks tasks) {
   return marks == 0;
 }
 
-struct Part {
+struct PartTask {
   void (*task)(void* arg, uint32_t part);
   void* arg;
 };
 
 /// ops::Helpers::run of a session.
 bool run_parts(void* session, uint32_t parts, void (*task)(void* arg, uint32_t part), void* arg) {
-  Part part = {task, arg};
+  PartTask part = {task, arg};
   const auto run = [](void* all, uint32_t index, uint32_t) {
     const FloatEnvironment environment;
-    static_cast<Part*>(all)->task(static_cast<Part*>(all)->arg, index);
+    static_cast<PartTask*>(all)->task(static_cast<PartTask*>(all)->arg, index);
   };
   return run_tasks({*static_cast<SessionState*>(session), parts, run, &part});
 }

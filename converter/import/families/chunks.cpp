@@ -14,7 +14,7 @@
 namespace bantam::convert {
 namespace {
 
-constexpr uint32_t kMostAttentionLayers = 1U << 10, kMostChunk = 1U << 16, kMostNeighbours = 1U << 6;
+constexpr uint32_t kMostAttentionLayers = 1U << 10, kMostChunk = 1U << 16, kMostChunksBeside = 1U << 6;
 constexpr const char *kLayers = "attn_layers", *kBuckets = "num_buckets", *kSeed = "hash_seed",
                      *kAxes = "axial_pos_shape", *kAxisColumns = "axial_pos_embds_dim";
 
@@ -39,7 +39,7 @@ std::vector<bool> read_kinds(const Fields& config) {
 ChunkedLayers::Chunks read_chunks_of(const Fields& config, const std::string& kind) {
   const auto neighbours = [&](const char* side, uint32_t otherwise) {
     const std::string key = fmt::format("{}_num_chunks_{}", kind, side);
-    return config.has(key) && config.raw(key) == 0 ? 0 : config.count(key, kMostNeighbours, otherwise);
+    return config.has(key) && config.raw(key) == 0 ? 0 : config.count(key, kMostChunksBeside, otherwise);
   };
   const uint32_t after = config.has(kind + "_num_chunks_after") ? neighbours("after", 1) : 0;
   return {config.count(kind + "_attn_chunk_length", kMostChunk, 64), neighbours("before", 1), after};
