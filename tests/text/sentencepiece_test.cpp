@@ -116,6 +116,19 @@ TEST(SentencePieceFile, TheOthersKeepTheirNumbers) {
   }
 }
 
+/// Merges, in the order of the pieces that they make; no special token stands around a text.
+TEST(SentencePieceFile, ReformersPiecesAreMerged) {
+  const std::string second = "b";
+  ModelBytes model({{"<unk>", 0, 2}, {"</s>", 0, 3}}, 2);  // then \u2581 \u2581a b 9, 9 ,
+  for (const Piece& piece : {Piece{"a", -3}, Piece{"ab", -2}, Piece{"\u2581ab", -1}}) model.add(piece);
+  Imported got = import_model(model.bytes, "ReformerTokenizer");
+  EXPECT_EQ(ids_of(got, "a", &second), (Ids{3, 2, 4}));
+  EXPECT_EQ(ids_of(got, "bab 9,z  zz</s>"), (Ids{2, 4, 9, 2, 5, 0, 2, 2, 0, 1}));
+  EXPECT_EQ(ids_of(got, "ab "), (Ids{10, 2}));
+  EXPECT_EQ(got.graph.model.tokenizers.front()->pad_id, -1);
+  expect_problem(import_model(ModelBytes({{"<unk>", 0, 2}}, 1).bytes, "ReformerTokenizer"), "is Unigram");
+}
+
 TEST(SentencePieceFile, SettingsAreThoseOfTheConfiguration) {
   const std::vector<Piece> albert = {{"<pad>"}, {"<unk>", 0, 2}, {"[CLS]", 0, 3}, {"[SEP]", 0, 3}, {"[MASK]", 0, 3}};
   Imported cased = import_model(ModelBytes(albert).bytes, "AlbertTokenizer", R"(, "do_lower_case": false)");

@@ -31,6 +31,7 @@ enum class SpmKin {
   kMarian,
   kM2m,
   kSiglip,
+  kReformer,
   kUnknown,
   kOther
 };
@@ -40,7 +41,7 @@ struct SpmName {
   std::string_view model;      // model_type of config.json
   SpmKin kin;
 };
-constexpr std::array<SpmName, 16> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-roberta", SpmKin::kXlmRoberta},
+constexpr std::array<SpmName, 17> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-roberta", SpmKin::kXlmRoberta},
                                                 {"XLMRobertaTokenizer", "xlm-roberta-xl", SpmKin::kXlmRoberta},
                                                 {"CamembertTokenizer", "camembert", SpmKin::kCamembert},
                                                 {"AlbertTokenizer", "albert", SpmKin::kAlbert},
@@ -55,7 +56,8 @@ constexpr std::array<SpmName, 16> kSpmNames = {{{"XLMRobertaTokenizer", "xlm-rob
                                                 {"MarianTokenizer", "marian", SpmKin::kMarian},
                                                 {"M2M100Tokenizer", "m2m_100", SpmKin::kM2m},
                                                 {"SiglipTokenizer", "siglip", SpmKin::kSiglip},
-                                                {"SiglipTokenizer", "siglip_text_model", SpmKin::kSiglip}}};
+                                                {"SiglipTokenizer", "siglip_text_model", SpmKin::kSiglip},
+                                                {"ReformerTokenizer", "reformer", SpmKin::kReformer}}};
 
 /// The languages of M2M-100, whose tokens have numbers behind the vocabulary in this order; those of its students of WMT 2021.
 constexpr std::string_view kM2mLanguages =
@@ -107,7 +109,7 @@ class SpmReader {
     } else if (kin_ == SpmKin::kSiglip) {
       read_canonical_words();
     } else {
-      if (kin_ == SpmKin::kM2m && model_.type == SentencePieceModel::kBpe) read_merges_of_pieces();
+      if (model_.type == SentencePieceModel::kBpe) read_merges_of_pieces();
       read_words();
     }
     if (!truth(config_, "add_prefix_space", true)) {  // no blank to leave out again
@@ -172,13 +174,14 @@ class SpmReader {
       problems_.push_back(
           fmt::format("{}: M2M100Tokenizer has a vocab.json beside it, which numbers its pieces; add it", file_.name));
     }
-    const bool llama = kin_ == SpmKin::kLlama;
+    const bool merges = kin_ == SpmKin::kLlama || kin_ == SpmKin::kReformer;
     const bool either = kin_ == SpmKin::kM2m && model_.type == SentencePieceModel::kBpe;
-    if (!either && model_.type != (llama ? SentencePieceModel::kBpe : SentencePieceModel::kUnigram)) {
+    if (!either && model_.type != (merges ? SentencePieceModel::kBpe : SentencePieceModel::kUnigram)) {
       const bool known = model_.type >= 0 && model_.type < 5;
-      unsupported("trainer_spec.model_type",
-                  fmt::format("is {}; this version takes BPE with LlamaTokenizer, Unigram with others",
-                              known ? kTypes.at(static_cast<size_t>(model_.type)) : kTypes[0]));
+      unsupported(
+          "trainer_spec.model_type",
+          fmt::format("is {}; this version takes BPE with LlamaTokenizer and ReformerTokenizer, Unigram with others",
+                      known ? kTypes.at(static_cast<size_t>(model_.type)) : kTypes[0]));
     } else if (kin_ == SpmKin::kUnknown) {
       ++source_.unsupported;
       problems_.push_back(fmt::format(
@@ -186,7 +189,7 @@ class SpmReader {
           file_.name,
           "XLMRobertaTokenizer, CamembertTokenizer, AlbertTokenizer, T5Tokenizer, XLNetTokenizer, DebertaV2Tokenizer, "
           "SiglipTokenizer, M2M100Tokenizer (with vocab.json)",
-          "LlamaTokenizer (BPE)"));
+          "LlamaTokenizer and ReformerTokenizer (BPE)"));
     }
     if (model_.blanks_end_words) unsupported("trainer_spec.treat_whitespace_as_suffix", "true is not supported");
     if (!model_.escape_blanks) unsupported("normalizer_spec.escape_whitespaces", "false is not supported");
@@ -213,8 +216,9 @@ class SpmReader {
 
   /// Fairseq's numbers of XLM-R and CamemBERT go before the pieces, what training added goes behind them.
   void read_pieces() {
-    const bool llama = kin_ == SpmKin::kLlama;
-    source_.model.kind = llama ? fb::TokenModelKind::bpe : fb::TokenModelKind::unigram;
+    const bool merges = kin_ == SpmKin::kLlama || kin_ == SpmKin::kReformer;
+    source_.model.kind = merges ? fb::TokenModelKind::bpe : fb::TokenModelKind::unigram;
+    if (merges) source_.model.traits = text::kCodePoints | text::kFuseUnknown;
     size_t from = 0;
     if (kin_ == SpmKin::kXlmRoberta) {
       for (const char* text : {"<s>", "<pad>", "</s>", "<unk>"}) token(text, 0);
@@ -311,7 +315,6 @@ class SpmReader {
   }
 
   void read_llama_words() {
-    source_.model.traits = text::kCodePoints | text::kFuseUnknown;
     source_.byte_fallback = model_.byte_fallback;
     read_charsmap();
     source_.splitter.kind = fb::SplitterKind::metaspace;
@@ -374,10 +377,12 @@ class SpmReader {
       source_.stages.back().rule.right = true;
     }
     read_charsmap();
-    if (runs) replace(" ", " ", 2);
+    // Reformer's texts are not cut at white space: blanks begin words, also the last one of a text that ends with some.
+    const bool whole = kin_ == SpmKin::kReformer;
+    if (runs || (whole && !model_.charsmap.empty())) replace(" ", " ", 2);
     source_.splitter.kind = fb::SplitterKind::metaspace;
     source_.splitter.prefix_blank = model_.add_dummy_prefix && truth(config_, "add_prefix_space", true);
-    source_.splitter.white_words = model_.remove_extra_blanks && !runs;
+    source_.splitter.white_words = model_.remove_extra_blanks && !runs && !whole;
     // Byte fallback is left out as transformers leaves it out: what has no piece is unknown, even where bytes have pieces.
   }
 
@@ -413,12 +418,13 @@ class SpmReader {
       const bool control = piece.kind == SentencePiece::kControl;
       if (!marian && !siglip && (control || piece.kind == SentencePiece::kUserDefined)) add(piece.text, control, false);
     }
-    const bool t5 = kin_ == SpmKin::kT5;
+    const bool t5 = kin_ == SpmKin::kT5, reformer = kin_ == SpmKin::kReformer;
+    const bool merges = kin_ == SpmKin::kLlama || reformer;
     for (const std::string* text : {&source_.cls, &source_.sep, &source_.unknown, &source_.pad}) {
-      if (text == &source_.cls && (t5 || siglip || kin_ == SpmKin::kMarian)) continue;
-      if (text != &source_.pad || kin_ != SpmKin::kLlama) add(*text, true, false);
+      if (text == &source_.cls && (t5 || siglip || reformer || kin_ == SpmKin::kMarian)) continue;
+      if (text != &source_.pad || !merges) add(*text, true, false);
     }
-    if (!t5 && !marian && !siglip && kin_ != SpmKin::kLlama) add(source_.mask, true, kin_ != SpmKin::kDeberta);
+    if (!t5 && !marian && !siglip && !merges) add(source_.mask, true, kin_ != SpmKin::kDeberta);
     if (kin_ == SpmKin::kCamembert) {
       for (const char* text : {"<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"}) add(text, true, false);
     }
@@ -487,6 +493,10 @@ class SpmReader {
       case SpmKin::kXlnet:
         source_.single = {first, sep, Piece(kTemplateCls, -1, 2)};
         source_.pair = {first, sep, Piece(-1, 1, 1), Piece(kTemplateSep, -1, 1), Piece(kTemplateCls, -1, 2)};
+        return;
+      case SpmKin::kReformer:
+        source_.single = {first};
+        source_.pair = {first, Piece(-1, 1, 1)};
         return;
       case SpmKin::kLlama:
         source_.single = {first};
