@@ -162,7 +162,7 @@ class Retro(torch.nn.Module):
         width, inner = config["hidden_size"], config["encoder_hidden_size"]
         heads, inner_heads = config["num_attention_heads"], config["encoder_num_attention_heads"]
         head, inner_head = config.get("head_dim", width // heads), config.get("encoder_head_dim", inner // inner_heads)
-        placed, epsilon = config.get("cross_positions", "linear") == "linear", config["rms_norm_eps"]
+        placed, epsilon = config.get("cross_positions", "linear") == "linear", config.get("rms_norm_eps", 1e-6)
         self.model = torch.nn.Module()
         decoder, encoder = torch.nn.Module(), torch.nn.Module()
         self.model.decoder, self.model.encoder = decoder, encoder
