@@ -16,7 +16,7 @@ namespace bantam::convert {
 namespace {
 
 /// transformers adds it to the mean square of a key.
-constexpr float kEpsilon = 1e-6F;
+constexpr float kNormEpsilon = 1e-6F;
 /// Numbers of a table of places, unless --max-tokens asks for more.
 constexpr uint32_t kMostPlaceNumbers = 1U << 23;
 
@@ -55,7 +55,7 @@ int32_t ChunkAttention::attend(uint32_t layer, int32_t x) {
   if (hashed) {
     attributes.rounds = chunked.rounds;
     attributes.buckets = bucket_counts(chunked, positions_);
-    attributes.epsilon = kEpsilon;
+    attributes.epsilon = kNormEpsilon;
   }
   return builder_.chunk_attention(graph_name(config_, layer, Slot::kAttention), x,
                                   hashed ? rotations(attributes.buckets) : kAbsent, attributes);

@@ -66,7 +66,7 @@ def declared_too(head):
         flat = re.sub(r"[(\[<][^()\[\]<>]*[)\]>]", "", flat)
     if "(" in head.split("=")[0]:
         return set()
-    return {found.group(1) for found in re.finditer(r",\s*(\w+)\s*(?==|,|$)", flat)}
+    return {found.group(1) for found in re.finditer(r",[\s*]*(\w+)\s*(?==|,|$)", flat)}
 
 
 def private_names(text):
