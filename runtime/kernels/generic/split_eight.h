@@ -114,14 +114,7 @@ inline int32_t split_key_page_q8(const SplitHeads& a, uint32_t r) {
               });
         }
       }
-      for (uint32_t row = 0; row < 16; row += kWords) {
-        Words v[kWords];
-        BANTAM_UNROLL_ALWAYS
-        for (uint32_t i = 0; i < kWords; ++i) memcpy(&v[i], bytes + size_t{row + i} * kColumns, kRegister);
-        transpose(v);
-        BANTAM_UNROLL_ALWAYS
-        for (uint32_t i = 0; i < kWords; ++i) memcpy(tiles + i * 64 + row * 4, &v[i], kRegister);
-      }
+      rows_to_tokens<16>(bytes, kColumns, 16, kWords, tiles);
       for (uint32_t t = 0; t < together; ++t) {
         uint8_t* to = page + (h + t) * page_bytes + size_t{c} * 16;
         const int8_t* from = tiles + size_t{t} * padded * 16;

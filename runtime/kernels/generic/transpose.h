@@ -1,4 +1,4 @@
-// Squares of 32-bit numbers in registers, transposed.
+// Squares of 32-bit numbers in registers, transposed, and rows of bytes by them.
 #ifndef BANTAM_KERNELS_GENERIC_TRANSPOSE_H_
 #define BANTAM_KERNELS_GENERIC_TRANSPOSE_H_
 
@@ -86,6 +86,28 @@ BANTAM_INLINE void transpose(V (&v)[kSize]) {
         v[j + 8] = some_lanes<true>(even, even_last);
         v[j + 12] = some_lanes<true>(odd, odd_last);
       }
+    }
+  }
+}
+
+/// tokens[quads][kRows][4] from rows of bytes; rows that are not there repeat the last one.
+template <uint32_t kRows>
+BANTAM_NOINLINE void rows_to_tokens(const int8_t* x, size_t x_stride, uint32_t rows, uint32_t quads, int8_t* tokens) {
+  for (uint32_t t = 0; t < kRows; t += kWords) {
+    const int8_t* from[kWords];
+    for (uint32_t i = 0; i < kWords; ++i) from[i] = x + (t + i < rows ? t + i : rows - 1) * x_stride;
+    int8_t* to = tokens + t * 4;
+    uint32_t quad = 0;
+    for (; quad + kWords <= quads; quad += kWords, to += kWords * kRows * 4) {
+      Words v[kWords];
+      BANTAM_UNROLL_ALWAYS
+      for (uint32_t i = 0; i < kWords; ++i) memcpy(&v[i], from[i] + quad * 4, kRegister);
+      transpose(v);
+      BANTAM_UNROLL_ALWAYS
+      for (uint32_t i = 0; i < kWords; ++i) memcpy(to + i * kRows * 4, &v[i], kRegister);
+    }
+    for (; quad < quads; ++quad, to += kRows * 4) {
+      for (uint32_t i = 0; i < kWords; ++i) memcpy(to + i * 4, from[i] + quad * 4, 4);
     }
   }
 }
