@@ -56,6 +56,16 @@ void run(benchmark::State& state, const ModelFile& file, const std::vector<uint3
   state.counters["of_limit"] = limit(runner, peaks) / runner.threads() / best;
 }
 
+/// The least milliseconds of some passes, or `known`, in turn with another runner: the first ones find its weights in the caches.
+double least(Runner& runner, double known) {
+  for (int i = 0; i < 10; ++i) {
+    const Clock::time_point begin = Clock::now();
+    runner.run();
+    if (i >= 2) known = std::min(known, 1e3 * seconds_since(begin));
+  }
+  return known;
+}
+
 /// Passes on one thread and on two in turn, with the two-thread probe between them. `of_probe`: the model's gain over
 /// the probe's; a machine whose cores share one core's units or power gives the probe less than 2.
 void second_thread(benchmark::State& state, const ModelFile& file, uint32_t tokens) {
@@ -67,15 +77,6 @@ void second_thread(benchmark::State& state, const ModelFile& file, uint32_t toke
   double both = 1e9;
   double probe_alone = 0;
   double probe_both = 0;
-  const auto least = [](Runner& runner, double known) {
-    for (int i = 0; i < 10; ++i) {
-      const Clock::time_point begin = Clock::now();
-      runner.run();
-      // The first passes find the other runner's weights in the caches.
-      if (i >= 2) known = std::min(known, 1e3 * seconds_since(begin));
-    }
-    return known;
-  };
   for (auto _ : state) {
     probe_alone = std::max(probe_alone, probe::measure_int8_together(isa, nullptr, 1));
     alone = least(one, alone);
@@ -93,14 +94,6 @@ void second_thread(benchmark::State& state, const ModelFile& file, uint32_t toke
 void int4_over_int8(benchmark::State& state, const ModelFile& int4, const ModelFile& int8, uint32_t tokens, Isa isa) {
   Runner first(int4, {tokens}, 1, isa);
   Runner second(int8, {tokens}, 1, isa);
-  const auto least = [](Runner& runner, double known) {
-    for (int i = 0; i < 10; ++i) {
-      const Clock::time_point begin = Clock::now();
-      runner.run();
-      if (i >= 2) known = std::min(known, 1e3 * seconds_since(begin));
-    }
-    return known;
-  };
   double four = 1e9;
   double eight = 1e9;
   for (auto _ : state) {
