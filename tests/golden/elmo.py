@@ -4,6 +4,8 @@ import json
 import pathlib
 
 import torch
+
+import own_layouts
 from tags import INTENTS, TAGS, classes, labels_of
 
 VOCABULARY = 47
@@ -188,8 +190,6 @@ def load(directory, crf):
 
 
 def make(directory, crf, randomize, seed):
-    import safetensors.torch
-
     kind, settings, bias, mixes = LAYOUTS[directory.name]
     directory.mkdir(parents=True)
     config = {
@@ -208,9 +208,7 @@ def make(directory, crf, randomize, seed):
     if mixes:
         model.mix.weights.data *= 5
         model.mix.gamma.data.fill_(1.3)
-    (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-    tensors = {name: value.half().contiguous() for name, value in model.state_dict().items()}
-    safetensors.torch.save_file(tensors, directory / "model.safetensors")
+    own_layouts.write_halves(directory, config, model)
     if "characters" in settings:
         write_tokenizer(directory)
 

@@ -9,6 +9,8 @@ import random
 
 import torch
 
+import own_layouts
+
 GENERATE, ENCODER, TAG = (
     "EvolvedTransformer" + end for end in ("ForConditionalGeneration", "EncoderModel", "ForTokenClassification")
 )
@@ -227,8 +229,6 @@ def is_one(directory):
 
 
 def make(directory, randomize, seed):
-    import safetensors.torch
-
     kind, settings, bare = LAYOUTS[directory.name]
     directory.mkdir(parents=True)
     config = {
@@ -259,13 +259,7 @@ def make(directory, randomize, seed):
             parameter.data = parameter.data * 0.5
         if "shared" in name and config.get("scale_embedding"):
             parameter.data = parameter.data / 2
-    tensors = {
-        name: value.half().contiguous()
-        for name, value in model.state_dict().items()
-        if not (name.endswith(".bias") and any(part in name for part in bare))
-    }
-    (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-    safetensors.torch.save_file(tensors, directory / "model.safetensors")
+    own_layouts.write_halves(directory, config, model, bare)
     write_expected(directory, seed)
     if texts:
         write_texts(directory, seed)

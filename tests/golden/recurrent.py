@@ -4,6 +4,8 @@ import json
 import pathlib
 
 import torch
+
+import own_layouts
 from tags import INTENTS, TAGS, classes, labels_of
 
 VOCABULARY = 61
@@ -102,8 +104,6 @@ def load(directory, crf):
 
 
 def make(directory, crf, randomize, seed):
-    import safetensors.torch
-
     kind, settings, bias = LAYOUTS[directory.name]
     directory.mkdir(parents=True)
     config = {
@@ -119,9 +119,7 @@ def make(directory, crf, randomize, seed):
     if directory.name.endswith("crf"):
         model.crf = crf(len(TAGS))
     randomize(model, seed)
-    (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-    tensors = {name: value.half().contiguous() for name, value in model.state_dict().items()}
-    safetensors.torch.save_file(tensors, directory / "model.safetensors")
+    own_layouts.write_halves(directory, config, model)
     if directory.name == "recurrent-tag":
         write_tokenizer(directory)
 

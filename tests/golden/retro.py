@@ -11,6 +11,8 @@ import random
 
 import torch
 
+import own_layouts
+
 VOCABULARY, LONGEST, UNKNOWN, START, END = 61, 24, 0, 1, 2
 
 # name: settings, modules whose biases are left out
@@ -273,8 +275,6 @@ def load(directory):
 
 
 def make(directory, randomize, seed):
-    import safetensors.torch
-
     settings, bare = LAYOUTS[directory.name]
     directory.mkdir(parents=True)
     config = {
@@ -303,13 +303,7 @@ def make(directory, randomize, seed):
     }
     model = Retro(config)
     randomize(model, seed)
-    tensors = {
-        name: value.half().contiguous()
-        for name, value in model.state_dict().items()
-        if not (name.endswith(".bias") and any(part in name for part in bare))
-    }
-    (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-    safetensors.torch.save_file(tensors, directory / "model.safetensors")
+    own_layouts.write_halves(directory, config, model, bare)
     write_expected(directory, seed)
     if directory.name == "retro-text":
         write_texts(directory, seed)

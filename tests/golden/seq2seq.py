@@ -9,6 +9,7 @@ import torch
 import transformers
 from transformers.modeling_outputs import BaseModelOutput, Seq2SeqLMOutput
 
+import own_layouts
 import reference
 from generation import Shake
 
@@ -354,8 +355,6 @@ def vocabularies():
 
 
 def make(directory, randomize, seed):
-    import safetensors.torch
-
     directory.mkdir(parents=True)
     config = {"model_type": "seq2seq", **LAYOUTS[directory.name]}
     if directory.name in TEXTS:
@@ -369,9 +368,7 @@ def make(directory, randomize, seed):
     model = Seq2Seq(config)
     randomize(model, seed, gain=2.5)  # so that texts depend on their sources
     model.output.bias.data[LAST] += 2.7 if config.get("attention", {}).get("readout") == "maxout" else 1.5
-    (directory / "config.json").write_text(json.dumps(config, ensure_ascii=False, indent=1) + "\n")
-    tensors = {name: value.half().contiguous() for name, value in model.state_dict().items()}
-    safetensors.torch.save_file(tensors, directory / "model.safetensors")
+    own_layouts.write_halves(directory, config, model)
     write_expected(directory, seed)
     if directory.name in TEXTS:
         write_generated(directory)
