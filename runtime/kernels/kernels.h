@@ -59,13 +59,14 @@ BANTAM_KERNELS_CONSTEXPR uint32_t unpacked_inputs(uint32_t k) {
 constexpr uint32_t kSparseSpan = 64;
 
 /// Nonzero weights of a layer in blocks of one output by four inputs (layout sparse_1x4). Outputs are taken in groups of
-/// four. Group g has the steps [ends[g - 1], ends[g]), from 0 for the first; in each step every one of its outputs has one
+/// four. Group g has the steps [ends[g - 1], ends[g]), from `begin` for the first; in each step every one of its outputs has one
 /// block: w[step][4][4], index[step][4] = the block's first input / 4. order[4 g + j] is output j of the group, counted from
 /// the first of its span.
 struct SparseBlocks {
   const uint16_t* index;
   const uint32_t* ends;  // [n / 4]; null: the weights are not sparse
   const uint8_t* order;  // [n]
+  uint32_t begin;        // 0 unless outputs before these have been left out
 };
 
 /// Bytes that may be read behind those that a bitmask tells of.

@@ -94,7 +94,7 @@ Status multiply_rows(const TileRun& run, const fb::Op& op) {
   integers.scratch =
       reinterpret_cast<int8_t*>(run.scratch + sink_scratch(op, n, most_rows) + row_maximum_bytes(w, op, most_rows));
   const bool some = makes_listed(run, op, w);
-  const bool shared = run.helpers != nullptr && has_plain_panels(w);
+  const bool shared = run.helpers != nullptr && has_parts(w);
   bool all_run = true;
   // kernel(layer) of all columns, or of those that are wanted.
   const auto multiply = [&](const auto& kernel, const auto& layer) {

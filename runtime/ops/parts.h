@@ -2,14 +2,24 @@
 #ifndef BANTAM_OPS_PARTS_H_
 #define BANTAM_OPS_PARTS_H_
 
+#include "format/view.h"
 #include "ops/ops.h"
 
 namespace bantam::ops {
 
-/// Columns [16 panel, 16 (panel + panels)) of a layer whose weights lie in tiles.
+/// Columns [16 panel, 16 (panel + panels)) of a layer. Of sparse weights `panel` begins a span (kPanelsTogether).
 inline kernels::LinearQ8 part_of(kernels::LinearQ8 layer, uint32_t panel, uint32_t panels) {
   const size_t first = size_t{panel} * 16;
-  layer.w += first * layer.k;
+  if (layer.factors != nullptr) {
+    layer.w += first * (kernels::pad8(layer.k) / 2);
+    layer.factors += first * ((layer.k + layer.group - 1) / layer.group);
+  } else if (layer.sparse.ends != nullptr) {
+    if (panel != 0) layer.sparse.begin = layer.sparse.ends[first / 4 - 1];
+    layer.sparse.ends += first / 4;
+    layer.sparse.order += first;
+  } else {
+    layer.w += first * layer.k;
+  }
   layer.w_scale += first;
   layer.w_sum += first;
   if (layer.bias != nullptr) layer.bias += first;
@@ -33,15 +43,22 @@ constexpr uint64_t kLeastShared = 128 << 10;
 constexpr uint32_t kMostParts = 16;
 /// Panels that kernels take together: a part has as many, or a multiple.
 constexpr uint32_t kPanelsTogether = 4;
+static_assert(kPanelsTogether * 16 % kernels::kSparseSpan == 0, "groups of sparse weights are sorted within a span");
+
+/// A layer's columns can be made by themselves: where the weights of each begin is known without reading those before.
+inline bool has_parts(const fb::Tensor& weights) {
+  return weights.layout() != fb::Layout::bitmask_k4n16 && weights.layout() != fb::Layout::k16n1;
+}
 
 /// Where part `part` measures its rows: every one in memory of its own.
 inline int32_t* measured_rows(const kernels::LinearQ8& layer, size_t stride, uint32_t part) {
   return reinterpret_cast<int32_t*>(reinterpret_cast<uint8_t*>(layer.row_maximum) + part * stride);
 }
-inline void measure_apart(kernels::LinearQ8* layer, size_t stride, uint32_t part) {
+inline void keep_apart(kernels::LinearQ8* layer, size_t stride, uint32_t part) {
   if (layer->row_maximum != nullptr) layer->row_maximum = measured_rows(*layer, stride, part);
+  layer->scratch += part * stride;
 }
-inline void measure_apart(kernels::LinearF32*, size_t, uint32_t) {}
+inline void keep_apart(kernels::LinearF32*, size_t, uint32_t) {}
 
 /// The largest of all parts, in memory of the first. O(parts * rows).
 inline void gather(const kernels::LinearQ8& layer, size_t stride, uint32_t parts) {
@@ -71,7 +88,7 @@ struct ColumnParts {
   }
   void run(uint32_t part) {
     Layer own = part_of(layer, begin(part), begin(part + 1) - begin(part));
-    measure_apart(&own, stride, part);
+    keep_apart(&own, stride, part);
     finite[part] = kernel(own);
   }
 };

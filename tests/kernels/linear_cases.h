@@ -115,28 +115,29 @@ class Case<LinearQ8> {
     row_maximum_ = Guarded(size_t{shape_.rows} * 64);
     std::memset(row_maximum_.data(), 0x7f, row_maximum_.size());
     const bool int4 = shape_.group != 0;
-    return {stored_.as<int8_t>(),
-            x_stride_,
-            x_scale_.as<float>(),
-            shape_.rows,
-            int4                           ? halves_.as<int8_t>()
-            : shape_.sparse || shape_.bits ? blocks_.as<int8_t>()
-                                           : w_.as<int8_t>(),
-            w_scale_.as<float>(),
-            w_sum_.as<int32_t>(),
-            shape_.bias ? bias_.as<float>() : nullptr,
-            shape_.k,
-            shape_.n,
-            shape_.activation,
-            y_.as<float>(),
-            y_stride_,
-            shape_.measured ? row_maximum_.as<int32_t>() : nullptr,
-            shape_.k16,
-            int4 ? factors_.as<uint8_t>() : nullptr,
-            shape_.group,
-            shape_.sparse ? SparseBlocks{index_.as<uint16_t>(), ends_.as<uint32_t>(), order_.data()} : SparseBlocks{},
-            shape_.bits ? index_.as<uint64_t>() : nullptr,
-            scratch_.size() != 0 ? scratch_.as<int8_t>() : nullptr};
+    return {
+        stored_.as<int8_t>(),
+        x_stride_,
+        x_scale_.as<float>(),
+        shape_.rows,
+        int4                           ? halves_.as<int8_t>()
+        : shape_.sparse || shape_.bits ? blocks_.as<int8_t>()
+                                       : w_.as<int8_t>(),
+        w_scale_.as<float>(),
+        w_sum_.as<int32_t>(),
+        shape_.bias ? bias_.as<float>() : nullptr,
+        shape_.k,
+        shape_.n,
+        shape_.activation,
+        y_.as<float>(),
+        y_stride_,
+        shape_.measured ? row_maximum_.as<int32_t>() : nullptr,
+        shape_.k16,
+        int4 ? factors_.as<uint8_t>() : nullptr,
+        shape_.group,
+        shape_.sparse ? SparseBlocks{index_.as<uint16_t>(), ends_.as<uint32_t>(), order_.data(), 0} : SparseBlocks{},
+        shape_.bits ? index_.as<uint64_t>() : nullptr,
+        scratch_.size() != 0 ? scratch_.as<int8_t>() : nullptr};
   }
 
   Result run(const Table& table) {

@@ -43,7 +43,7 @@ struct SparseOutput {
 /// f(SparseOutput) for each output of a layer.
 template <class F>
 BANTAM_INLINE void for_sparse_outputs(const LinearQ8& a, const F& f) {
-  uint32_t step = 0;
+  uint32_t step = a.sparse.begin;
   for (uint32_t group = 0; group < a.n / 4; ++group) {
     const uint32_t end = a.sparse.ends[group];
     const uint32_t span = group * 4 / kSparseSpan * kSparseSpan;

@@ -103,7 +103,7 @@ struct SpanSums {
     const float* const w_scale = a.w_scale + first;
     const float* const bias = a.bias == nullptr ? nullptr : a.bias + first;
     const uint32_t* ends = a.sparse.ends + first / 4;
-    uint32_t step = first == 0 ? 0 : ends[-1];
+    uint32_t step = first == 0 ? a.sparse.begin : ends[-1];
     const uint8_t* order = a.sparse.order + first;
     for (uint32_t group = 0; group < outputs / 4; ++group, order += 4) {
       RowSums acc[4][kVectors];
