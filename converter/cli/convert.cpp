@@ -21,9 +21,17 @@
 #include "pipeline/convert.h"
 #include "pipeline/option_words.h"
 #include "pipeline/report_json.h"
+#include "prune/costs.h"
 
 namespace bantam::cli {
 namespace {
+
+/// Cores and instruction sets whose costs are known.
+Check target_cpus() {
+  std::map<std::string, std::string> names = {{"any", ""}};
+  for (const std::string& name : convert::sparse_targets()) names.emplace(name, name);
+  return replaced(names);
+}
 
 constexpr const char* kConvertExamples =
     "Examples:\n"
@@ -240,6 +248,13 @@ void add_convert(Program& program) {
                   "Tokens of the texts for which --sparse auto shall be faster (default 16)")
       .takes(between(1u, 4096u))
       .value("N");
+  command
+      .add_option(
+          "--target-cpu", arguments->options.types.target_cpu,
+          "Kind of core, or instruction set, on which --sparse auto shall be faster (default any: on each that was\n"
+          "measured)")
+      .takes(target_cpus())
+      .value("NAME");
   command.heading("Memory and activations");
   command
       .add_option("--residual", arguments->options.types.residual,

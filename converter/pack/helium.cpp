@@ -51,7 +51,7 @@ struct SparseWeights {
     const uint32_t padded = kernels::pad16(extent(*tensor, 0));
     const uint64_t blocks = uint64_t{padded} * (kernels::pad4(bantam::width(*tensor)) / 4);
     const auto stored = static_cast<double>(sparse_steps(*tensor, padded) * 4);
-    return 1 - stored / static_cast<double>(blocks) <= least_zero_blocks(tokens, bantam::width(*tensor), "mve");
+    return 1 - stored / static_cast<double>(blocks) <= least_zero_blocks_helium(tokens, bantam::width(*tensor));
   }
 
   /// Of the file, were they rows.

@@ -63,6 +63,8 @@ std::string recipe_of(const ConvertOptions& options) {
   if (options.types.sparse != Sparse::kAuto) recipe += fmt::format(" sparse={}", sparse_name(options.types.sparse));
   if (options.types.sparse == Sparse::kAuto && options.types.typical_tokens != unnamed.types.typical_tokens)
     recipe += fmt::format(" typical-tokens={}", options.types.typical_tokens);
+  if (options.types.sparse == Sparse::kAuto && !options.types.target_cpu.empty())
+    recipe += fmt::format(" target-cpu={}", options.types.target_cpu);
   if (!options.calibrate.empty()) recipe += " calibrate=sha256:" + sha256_of_file(options.calibrate);
   if (options.types.residual != fb::DType::f32)
     recipe += fmt::format(" residual={}", type_name(options.types.residual));

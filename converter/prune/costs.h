@@ -10,26 +10,34 @@
 
 namespace bantam::convert {
 
-/// On an instruction set, for so many tokens at a time and so many inputs of a layer, layout sparse_1x4 takes less time than
-/// dense int8 weights where more than `break_even` of the blocks are 0; above 1: never.
+/// On an instruction set of a kind of core, for so many tokens at a time and so many inputs of a layer, layout sparse_1x4 takes less
+/// time than dense int8 weights where more than `break_even` of the blocks are 0; above 1: never.
 struct SparseCost {
+  const char* core;
   const char* isa;
   uint32_t tokens;
   uint32_t inputs;
   double break_even;
 };
 
-/// Of processors that files are made for, against int8 tiles; measured by tests/bench/sparse_costs.cpp.
+/// Of processors that files are made for, against int8 tiles; measured by tests/bench/sparse_costs.cpp, a core at a time.
 const std::vector<SparseCost>& sparse_costs();
 
-/// Of Cortex-M55 ("mve"), against rows (layout k16n1), for which firmware lays a finished file out anew; instructions, counted by
+/// Of Cortex-M55, against rows (layout k16n1), for which firmware lays a finished file out anew; instructions, counted by
 /// tests/firmware/bench/bench_linear.py --break-even. Layout bitmask_k4n16 takes eleven times those of rows and has no break-even.
 const std::vector<SparseCost>& helium_costs();
 
-/// The share of zero blocks from which a layer of `inputs` inputs is faster with `tokens` tokens on instruction set `isa`, or
-/// ("") on every one of sparse_costs. Between measured numbers the less favourable neighbour counts; more tokens than 16 count
-/// as 16, though passes of 32 and 64 rows take less. An unknown isa counts as "".
-double least_zero_blocks(uint32_t tokens, uint32_t inputs, const std::string& isa = "");
+/// What `convert --target-cpu` takes: the kinds of core (each with the best of its instruction sets) and the instruction sets (each on
+/// every kind that has it) of sparse_costs. O(costs).
+std::vector<std::string> sparse_targets();
+
+/// The share of zero blocks from which a layer of `inputs` inputs is faster with `tokens` tokens on `target`, or ("") on everything that
+/// was measured. Between measured numbers the lower neighbour counts, which is less favourable; above 1: never, or not known.
+/// \pre target is "" or one of sparse_targets.
+double least_zero_blocks(uint32_t tokens, uint32_t inputs, const std::string& target = "");
+
+/// The same on Cortex-M55.
+double least_zero_blocks_helium(uint32_t tokens, uint32_t inputs);
 
 /// Tells every int8 layer from how many zeros on it is stored sparse, or to take the fewest bytes. To be called after choose_types.
 void choose_sparse(Graph& graph, const TypeOptions& options);

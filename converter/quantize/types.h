@@ -34,6 +34,7 @@ struct TypeOptions {
   uint32_t group = kInt4Group;
   Sparse sparse = Sparse::kAuto;
   uint32_t typical_tokens = 16;  // for which sparse weights shall be faster
+  std::string target_cpu;        // on which; empty: everywhere
   /// Of the sums that flow from layer to layer, in int8 files: f32, or i8 with a scale a token.
   fb::DType residual = fb::DType::f32;
   Plan plan = Plan::kByResidual;

@@ -1,8 +1,8 @@
-// Writes converter/prune/costs.inc: for each instruction set, number of tokens and of inputs, the share of zero blocks above
-// which layout sparse_1x4 takes less time than int8 tiles, found by bisection; dense and sparse calls take turns, and the
-// fastest of each counts.
+// Writes the rows of converter/prune/costs.inc for the core it runs on: for each instruction set, number of tokens and of inputs,
+// the share of zero blocks above which layout sparse_1x4 takes less time than int8 tiles, found by bisection; dense and sparse
+// calls take turns, and the fastest of each counts. Rows of other cores stay as they are.
 //
-//   sparse_costs > converter/prune/costs.inc
+//   sparse_costs --core zen5
 //   sparse_costs --speedup: the ratio of times at 80 % zeros instead, in blocks, and one by one in layout bitmask_k4n16
 //   sparse_costs --call LAYOUT TOKENS INPUTS OUTPUTS CALLS: for tests/bench/instructions.py
 #include <algorithm>
@@ -157,25 +157,27 @@ int main(int argc, char** argv) {
     return call(argv[2], number(3), number(4), number(5), number(6));
   }
   const bool at_80 = argc == 2 && std::strcmp(argv[1], "--speedup") == 0;
-  if (argc > 1 && !at_80) {
-    std::fprintf(stderr, "usage: sparse_costs [--speedup | --call dense|sparse|bitmask TOKENS INPUTS OUTPUTS CALLS]\n");
+  const bool rows = argc == 3 && std::strcmp(argv[1], "--core") == 0;
+  if (!at_80 && !rows) {
+    std::fprintf(
+        stderr,
+        "usage: sparse_costs --core NAME | --speedup | --call dense|sparse|bitmask TOKENS INPUTS OUTPUTS CALLS\n");
     return 2;
   }
-  if (!at_80) std::printf("// Written by sparse_costs (tests/bench): instruction set, tokens, inputs, break-even.\n");
   const uint32_t shapes[][2] = {{128, 512}, {384, 1536}, {1536, 384}};
   for (const bantam::Isa isa : bantam::testing::every_isa()) {
     if (isa == bantam::Isa::kReference) continue;
     const Table* table = bantam::kernels::table(isa);
     if (table == nullptr) continue;
     for (const uint32_t tokens : {1u, 4u, 8u, 16u, 32u, 64u, 128u}) {
-      if (!at_80 && tokens > 16) break;  // more count as 16: costs.h
+      if (!at_80 && tokens > 64) break;  // passes have 64 rows at most
       for (const auto& shape : shapes) {
         if (at_80) {
           std::printf("%-12s %3u tokens, %4u -> %4u: %.2f, bitmask %.2f\n", bantam::isa_name(isa), tokens, shape[0],
                       shape[1], speedup(*table, tokens, shape[0], shape[1], 0.8),
                       speedup(*table, tokens, shape[0], shape[1], 0.8, 1));
         } else {
-          std::printf("{\"%s\", %u, %u, %.2f},\n", bantam::isa_name(isa), tokens, shape[0],
+          std::printf("{\"%s\", \"%s\", %u, %u, %.2f},\n", argv[2], bantam::isa_name(isa), tokens, shape[0],
                       break_even(*table, tokens, shape[0], shape[1]));
         }
         std::fflush(stdout);

@@ -32,6 +32,10 @@ DECIDING = (
         "weights=i8 prune=0.8 pattern=1x4 scope=global prune-by=magnitude typical-tokens=4",
     ),
     (
+        ("--prune", "0.8", "--target-cpu", "zen5"),
+        "weights=i8 prune=0.8 pattern=1x4 scope=global prune-by=magnitude target-cpu=zen5",
+    ),
+    (
         ("--prune", "0.5", "--pattern", "unstructured"),
         "weights=i8 prune=0.5 pattern=unstructured scope=global prune-by=magnitude sparse=smallest",
     ),

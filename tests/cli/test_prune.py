@@ -76,6 +76,12 @@ class Prune(CommandTest):
         long, _ = self.make("long.bantam", "--prune", "0.8")
         self.assertGreater(short.stat().st_size, long.stat().st_size)
 
+    def test_what_is_faster_on_one_core_is_not_on_another(self):
+        everywhere, _ = self.make("any.bantam", "--prune", "0.5")
+        there, _ = self.make("there.bantam", "--prune", "0.5", "--target-cpu", "avx2")
+        self.assertLess(there.stat().st_size, everywhere.stat().st_size)
+        self.answers_alike(there, everywhere)
+
     def test_activations_choose_other_weights(self):
         by_norm, _ = self.make("norm.bantam", "--prune", "0.5", "--prune-by", "activations", "--calibrate", TEXTS)
         by_size, _ = self.make("size.bantam", "--prune", "0.5")

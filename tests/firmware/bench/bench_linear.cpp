@@ -196,7 +196,7 @@ void say_break_even(uint32_t rows, uint32_t k) {
   }
   // No block at all is no layer.
   const uint32_t hundredths = faster == 0 ? 200 : 100 - faster * 100 / (k / 4);
-  say("{\"mve\", ");
+  say("{\"cortex-m55\", \"mve\", ");
   say_number(rows, 1);
   say(", ");
   say_number(k, 1);
