@@ -1,8 +1,10 @@
-"""Makes the models that the benchmarks run: models.py COMMAND OUTPUT_DIRECTORY [SHARED_DIRECTORY]
+"""Makes the models that the benchmarks run: models.py COMMAND OUTPUT_DIRECTORY [SHARED_DIRECTORY] [--base]
 
 voice-commands is the model that ships with the project; minilm is SHARED/models/minilm-sst2 where that exists, else the
 same architecture (6 layers, 384 wide, 12 heads, 1536 in between, 30,522 pieces) with random weights: speed does not
-depend on their values. Each becomes an int8 and an f32 file, minilm an int4 file, too, and minilm.json says which it was. Standard library only.
+depend on their values. Each becomes an int8 and an f32 file, minilm an int4 file and one with 80 % of its blocks of weights 0 (sparse),
+too, and minilm.json says which it was. With --base only BERT-base's architecture is made (12 layers, 768 wide, random weights) as
+bert-base: int8, int4. Standard library only.
 """
 
 import json
@@ -28,6 +30,18 @@ MINILM = {
     "vocab_size": 30522,
     "id2label": {"0": "negative", "1": "positive"},
     "problem_type": "single_label_classification",
+}
+BERT_BASE = MINILM | {
+    "hidden_size": 768,
+    "intermediate_size": 3072,
+    "num_hidden_layers": 12,
+}
+# What `bantam convert` is told beyond the type.
+FORMS = {
+    "int8": ["--weights", "int8"],
+    "int4": ["--weights", "int4"],
+    "sparse": ["--weights", "int8", "--prune", "0.8", "--sparse", "always"],
+    "f32": ["--weights", "f32"],
 }
 
 
@@ -68,13 +82,13 @@ def random_halves(generator, count):
     return bytes(halves)
 
 
-def write_random_model(directory):
+def write_random_model(directory, config):
     """A Hugging Face directory with random weights; the same on every run."""
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "config.json").write_text(json.dumps(MINILM))
+    (directory / "config.json").write_text(json.dumps(config))
     generator = random.Random(1)
     header, blobs, end = {}, [], 0
-    for name, shape in shapes(MINILM).items():
+    for name, shape in shapes(config).items():
         count = 1
         for extent in shape:
             count *= extent
@@ -94,24 +108,37 @@ def minilm_source(shared, scratch):
     given = pathlib.Path(shared) / "models" / "minilm-sst2" if shared else None
     if given and (given / "model.safetensors").exists():
         return given, "MiniLM-L6 fine-tuned on SST-2"
-    directory = scratch / "minilm-random"
+    return random_source(scratch / "minilm-random", MINILM), "the architecture of MiniLM-L6 with random weights"
+
+
+def random_source(directory, config):
     if not (directory / "model.safetensors").exists():
-        write_random_model(directory)
-    return directory, "the architecture of MiniLM-L6 with random weights"
+        write_random_model(directory, config)
+    return directory
+
+
+def make(command, output, name, source, forms):
+    for form in forms:
+        target = output / f"{name}-{form}.bantam"
+        options = [*FORMS[form], "--parity", "none", "--json"]
+        subprocess.run([command, "convert", source, "-o", target, *options], check=True, stdout=subprocess.DEVNULL)
 
 
 def main():
-    command, output = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
-    shared = sys.argv[3] if len(sys.argv) > 3 else None
+    arguments = [argument for argument in sys.argv[1:] if argument != "--base"]
+    command, output = pathlib.Path(arguments[0]).resolve(), pathlib.Path(arguments[1])
     output.mkdir(parents=True, exist_ok=True)
-    minilm, words = minilm_source(shared, output.parent)
-    for name, source in (("voice-commands", SOURCE / "models" / "voice-commands"), ("minilm", minilm)):
-        for weights in ("int8", "int4", "f32") if name == "minilm" else ("int8", "f32"):
-            target = output / f"{name}-{weights}.bantam"
-            options = ["--weights", weights, "--parity", "none", "--json"]
-            subprocess.run([command, "convert", source, "-o", target, *options], check=True, stdout=subprocess.DEVNULL)
-    described = {"directory": os.path.abspath(minilm), "what": words}
-    (output / "minilm.json").write_text(json.dumps(described))
+    if "--base" in sys.argv:
+        name, words = "bert-base", "the architecture of BERT-base with random weights"
+        source = random_source(output.parent / "bert-base-random", BERT_BASE)
+        make(command, output, name, source, ("int8", "int4"))
+    else:
+        name = "minilm"
+        source, words = minilm_source(arguments[2] if len(arguments) > 2 else None, output.parent)
+        make(command, output, "voice-commands", SOURCE / "models" / "voice-commands", ("int8", "f32"))
+        make(command, output, name, source, FORMS)
+    described = {"directory": os.path.abspath(source), "what": words}
+    (output / f"{name}.json").write_text(json.dumps(described))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""MiniLM-L6 by bantam, ONNX Runtime, OpenVINO and CTranslate2, in one interleaved run.
+"""MiniLM-L6, or with --name bert-base that shape, by bantam, ONNX Runtime, OpenVINO and CTranslate2, in one interleaved run.
 
   peers.py --command build/bantam --models build/bench/models --out build/bench/peers.json
 
@@ -6,7 +6,9 @@ Every system runs a shape in turn, round after round, so that a drift of the mac
 least over rounds of each round's median. Single requests are one sequence; batches are padded for the peers that need
 it, never for bantam. Where a peer has several forms of the model (ONNX Runtime: plain and fused graphs) all are
 measured, and report.py takes the fastest. Memory and load times come from a fresh process each. Results already in the
-output file are kept where they are not measured again. A peer that is not installed, or whose model cannot be made, is
+output file are kept where they are not measured again. int4 are weights of 4 bits: by the peers those of its tools that their
+authors recommend, with factors of groups of 32 weights. sparse is bantam's file with 80 % of its blocks of weights 0; peers
+have nothing faster than their int8 for it, but on other processors. A peer that is not installed, or whose model cannot be made, is
 left out and named.
 """
 
@@ -136,23 +138,29 @@ def made(path, make, *arguments):
     return path
 
 
+def described(options):
+    """What models.py says of the model."""
+    return json.loads((pathlib.Path(options.models) / f"{options.name}.json").read_text())
+
+
 class Systems:
     """What can be measured: names are SYSTEM/TYPE or SYSTEM/TYPE/FORM."""
 
     def __init__(self, options):
         self.options, self.left_out = options, {}
-        self.folder = pathlib.Path(options.peers)
-        self.source = json.loads((pathlib.Path(options.models) / "minilm.json").read_text())["directory"]
+        self.folder = pathlib.Path(options.peers) / ("" if options.name == "minilm" else options.name)
+        self.source = described(options)["directory"]
 
     def onnx(self, form, kind):
-        f32 = self.folder / f"{form}-f32.onnx"
+        f32, path = self.folder / f"{form}-f32.onnx", self.folder / f"{form}-{kind}.onnx"
         made(f32, peer_models.onnx_f32, self.source, f32, form == "fused")
-        int8 = self.folder / f"{form}-int8.onnx"
-        return f32 if kind == "f32" else made(int8, peer_models.onnx_int8, f32, int8)
+        makers = {"int8": peer_models.onnx_int8, "int4": peer_models.onnx_int4}
+        return f32 if kind == "f32" else made(path, makers[kind], f32, path)
 
     def openvino(self, kind):
-        f32, int8 = self.onnx("plain", "f32"), self.folder / "openvino-int8.xml"
-        return f32 if kind == "f32" else made(int8, peer_models.openvino_int8, f32, int8)
+        f32, path = self.onnx("plain", "f32"), self.folder / f"openvino-{kind}.xml"
+        makers = {"int8": peer_models.openvino_int8, "int4": peer_models.openvino_int4}
+        return f32 if kind == "f32" else made(path, makers[kind], f32, path)
 
     def ctranslate2(self, kind):
         path = self.folder / f"ctranslate2-{kind}"
@@ -163,21 +171,23 @@ class Systems:
     def given(self, name):
         """A peer's model that lies beside the checkout."""
         path = pathlib.Path(self.options.given or "") / name
-        if not self.options.given or not path.exists():
+        if not self.options.given or self.options.name != "minilm" or not path.exists():
             raise FileNotFoundError
         return path
 
     def makers(self, threads):
         """name -> function that makes the system for so many threads."""
-        command, models = self.options.command, pathlib.Path(self.options.models)
+        command, models, name = self.options.command, pathlib.Path(self.options.models), self.options.name
         all_makers = {}
-        for kind in ("int8", "f32"):
-            all_makers[f"bantam/{kind}"] = lambda k=kind: Ours(command, models / f"minilm-{k}.bantam", threads)
+        for kind in ("int8", "int4", "f32"):
+            all_makers[f"bantam/{kind}"] = lambda k=kind: Ours(command, models / f"{name}-{k}.bantam", threads)
             for form in ("plain", "fused"):
                 all_makers[f"onnxruntime/{kind}/{form}"] = lambda k=kind, f=form: OnnxRuntime(self.onnx(f, k), threads)
             all_makers[f"openvino/{kind}"] = lambda k=kind: OpenVino(self.openvino(k), threads)
-            all_makers[f"ctranslate2/{kind}"] = lambda k=kind: CTranslate2(self.ctranslate2(k), threads)
-        f32 = models / "minilm-f32.bantam"
+            if kind != "int4":
+                all_makers[f"ctranslate2/{kind}"] = lambda k=kind: CTranslate2(self.ctranslate2(k), threads)
+        all_makers["bantam/sparse"] = lambda: Ours(command, models / f"{name}-sparse.bantam", threads)
+        f32 = models / f"{name}-f32.bantam"
         all_makers["bantam-xnnpack/f32"] = lambda: Ours(command, f32, threads, "xnnpack")
         all_makers["onnxruntime/int8/given"] = lambda: OnnxRuntime(self.given("minilm_i8.onnx"), threads)
         all_makers["openvino/int8/given"] = lambda: OpenVino(self.given("minilm_ov8.xml"), threads)
@@ -278,7 +288,8 @@ def read_options():
     parser.add_argument("--given", help="folder with minilm_i8.onnx and minilm_ov8.xml, measured as well")
     parser.add_argument("--out", default="build/bench/peers.json")
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--types", default="int8,f32")
+    parser.add_argument("--name", default="minilm", help="or bert-base, which models.py --base makes")
+    parser.add_argument("--types", default="int8,int4,sparse,f32")
     parser.add_argument("--seq", default=",".join(map(str, SINGLES)), help="single requests; empty: none")
     parser.add_argument("--batches", default=",".join(BATCHES), help="of 8x32, 32x32, mix; empty: none")
     parser.add_argument("--no-loading", action="store_true", help="leave out memory and load times")
@@ -313,7 +324,7 @@ def main():
     found = {d.metadata["Name"].lower(): d.version for d in importlib.metadata.distributions()}
     results["versions"] = {name: found[name] for name in packages if name in found}
     results["machine"] = machine.describe(options.command)
-    results["model"] = json.loads((pathlib.Path(options.models) / "minilm.json").read_text())["what"]
+    results["model"] = described(options)["what"]
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(results, indent=1))
     print(f"results: {out}")

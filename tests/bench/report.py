@@ -1,7 +1,7 @@
 """Writes the figures of one kind of core: report.py RESULTS_DIRECTORY docs/benchmarks [README.md]
 
 RESULTS_DIRECTORY holds what ./dev bench leaves in build/bench: *_bench.json of the Google Benchmark suites,
-commands.json, peers.json, encoders.json, images.json, long.json. Each kind of core has a page of its own (intel-xeon-amx.md), so that none overwrites another's.
+commands.json, peers*.json, encoders.json, images.json, long.json. Each kind of core has a page of its own (intel-xeon-amx.md), so that none overwrites another's.
 It has a part for the suites and commands, one for the peers, one each for other encoders and for images (peers_encoders.py), one for long texts (peers_long.py); a part whose results are
 not there stays as it is.
 README.md has a part a kind with the single int8 requests.
@@ -24,7 +24,8 @@ BATCHES = ["8x32", "32x32", "mix"]
 INT4_TOKENS = [str(length) for length in (1, 2, 4, 8, 16, 32, 64, 128)]
 ABOUT_PEERS = """\
 All take turns in one run (`./dev bench --peers`, which runs `tests/bench/peers.py`); a figure is the least over rounds of a
-round's median. Ratios below 1 mean that bantam is faster. int8 is dynamic, per channel, for ONNX Runtime (the fastest of a
+round's median. Ratios below 1 mean that bantam is faster. int4: weights of 4 bits with a factor for 32 of them, by the peers' own tools;
+sparse: bantam's file with 80 % of its blocks of weights 0 beside the peers' int8, which knows no faster way for zeros here. int8 is dynamic, per channel, for ONNX Runtime (the fastest of a
 plain graph, one with fused operators and a given one), NNCF's static int8 for OpenVINO, and CTranslate2's own, which has no
 classification head.
 """
@@ -231,23 +232,28 @@ def fastest(times, system, kind):
     return min(found) if found else None
 
 
+# The form of a peer's model that stands beside bantam's.
+BESIDE = {"int8": "int8", "int4": "int4", "sparse": "int8", "f32": "f32"}
+
+
 def ratios(results, shapes, threads, ours, theirs, kind):
     """Time of one system over another's, as cells of a row; empty where either is not measured."""
     cells = []
     for shape in shapes:
         times = results["times"].get(f"{shape}/{threads}", {})
-        a, b = fastest(times, ours, kind), fastest(times, theirs, kind)
+        a, b = fastest(times, ours, kind), fastest(times, theirs, BESIDE[kind])
         cells.append(f"{a / b:.2f}" if a and b else "")
     return cells
 
 
 def ratio_table(results, shapes, threads, heads):
     rows = []
-    for kind in ("int8", "f32"):
+    for kind in BESIDE:
         times = [fastest(results["times"].get(f"{shape}/{threads}", {}), "bantam", kind) for shape in shapes]
         rows.append([f"bantam {kind}, ms", *(f"{ms:.3f}" if ms else "" for ms in times)])
         for peer, words in PEERS.items():
-            rows.append([f"{kind}: bantam / {words}", *ratios(results, shapes, threads, "bantam", peer, kind)])
+            beside = f"{words} int8" if kind == "sparse" else words
+            rows.append([f"{kind}: bantam / {beside}", *ratios(results, shapes, threads, "bantam", peer, kind)])
     cells = ratios(results, shapes, threads, "bantam-xnnpack", "onnxruntime", "f32")
     rows.append(["f32: bantam with `--backend xnnpack` / ONNX Runtime", *cells])
     return table([f"{threads} thread{'s' if threads != 1 else ''}", *heads], [row for row in rows if any(row[1:])])
@@ -288,6 +294,51 @@ def peers_part(results):
         lines += ["### Left out", ""]
         lines += [f"- {name}: {why}" for name, why in sorted(found["left_out"].items())] + [""]
     return lines
+
+
+def shape_part(results):
+    """Another shape than MiniLM's by the same peers."""
+    path = results / "peers-bert-base.json"
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text())
+    lengths = sorted({shape.split("/")[0] for shape in found["times"]}, key=int)
+    lines = ["## BERT-base beside peers", "", describe(found["machine"]), ""]
+    lines += [f"As above, but {found['model']}, whose weights lie beyond the caches of most cores.", ""]
+    return lines + ratio_table(found, lengths, 1, [f"{length} tokens" for length in lengths])
+
+
+def texts_part(results):
+    """Texts a second, tokenizers included."""
+    path = results / "peers-texts.json"
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text())
+    lines = ["## Texts a second beside peers", "", describe(found["machine"]), ""]
+    lines += [
+        "From text to label by MiniLM-L6 int8 on one thread (`tests/bench/peers_texts.py`): peers in their best batches, padded and sorted by",
+        f"length, behind Hugging Face's tokenizers {found['versions']['tokenizers']}; bantam is the command `run --file`, which packs texts itself.",
+        "",
+    ]
+    rows, speeds = [], []
+    for what, rates in found["texts"].items():
+        best = {}
+        for name, rate in rates.items():
+            system, _, size = name.partition("@")
+            peer = system.split("/")[0]
+            if peer in PEERS and rate > best.get(peer, (0, ""))[0]:
+                best[peer] = (rate, size)
+        cells = [f"{best[peer][0]:.0f} ({best[peer][1]})" if peer in best else "" for peer in PEERS]
+        fastest_peer = max(rate for rate, _ in best.values())
+        tokens = found["tokens"][what]
+        words = f"{what}: {tokens['texts']} of {tokens['mean']:.0f} tokens"
+        rows.append([words, f"{rates['bantam']:.0f}", *cells, f"{rates['bantam'] / fastest_peer:.2f}"])
+        speed = found["tokenizer_mb_s"][what]
+        ratio = speed["bantam"] / speed["tokenizers"]
+        speeds.append([what, f"{speed['bantam']:.0f}", f"{speed['tokenizers']:.1f}", f"{ratio:.1f}"])
+    heads = [f"{words} (texts a batch)" for words in PEERS.values()]
+    lines += table(["texts a second", "bantam", *heads, "times the fastest peer"], rows)
+    return lines + table(["text to ids, MB/s", "bantam", "tokenizers", "times"], speeds)
 
 
 def encoders(found):
@@ -397,6 +448,8 @@ def main():
     parts = {
         "suites": suites_part,
         "peers": peers_part,
+        "bert-base": shape_part,
+        "texts": texts_part,
         "encoders": encoders_part,
         "images": images_part,
         "long": long_part,
