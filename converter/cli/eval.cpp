@@ -204,7 +204,12 @@ void add_eval(Program& program) {
       .value("FILE.jsonl");
   command.add_option("--limit", options->limit, "Use the first N examples only").value("N");
   command.add_flag("--skip-bad", options->skip_bad, "Leave malformed lines out and report how many there were");
-  command.add_option("--batch", options->engine.batch, "Texts of one forward pass").takes(between(1, 4096)).value("N");
+  options->engine.batch = convert::kPacked;
+  command
+      .add_option("--batch", options->engine.batch,
+                  "Texts of one forward pass (default: as many as fill the threads' tiles)")
+      .takes(between(1, 4096))
+      .value("N");
   add_engine_options(command, &options->engine);
   command.add_flag("--json", options->json, "Print one JSON object");
   command.heading("Generating texts");

@@ -48,7 +48,9 @@ uint32_t require_labels(const ModelFile& file) {
 class Judge {
  public:
   Judge(const ModelFile& file, const EngineOptions& options)
-      : engine_(file, options), predictor_(engine_, require_labels(file), {}), count_(file.model().label_count(0)) {}
+      : engine_(file, options),
+        predictor_(engine_, require_labels(file), with_logits()),
+        count_(file.model().label_count(0)) {}
 
   uint32_t count() const { return count_; }
   std::string name(uint32_t label) const { return convert::label_name(engine_.model(), label); }
@@ -79,21 +81,20 @@ class Judge {
   /// Logits of each pair, count() of them; whether an end was cut is or-ed to `truncated`.
   std::vector<std::vector<float>> logits(const std::vector<Input>& pairs, bool* truncated) {
     std::vector<std::vector<float>> all;
-    for (size_t begin = 0; begin < pairs.size(); begin += engine_.batch()) {
-      const size_t end = std::min<size_t>(pairs.size(), begin + engine_.batch());
-      const std::vector<Input> batch(pairs.begin() + static_cast<ptrdiff_t>(begin),
-                                     pairs.begin() + static_cast<ptrdiff_t>(end));
-      for (const Prediction& prediction : predictor_.predict(batch)) *truncated = *truncated || prediction.truncated;
-      for (uint32_t i = 0; i < batch.size(); ++i) {
-        OutputView view;
-        check(engine_.session().output(0, i, &view), engine_.file().path());
-        all.emplace_back(view.data, view.data + count_);
-      }
+    for (Prediction& prediction : predictor_.predict(pairs)) {
+      *truncated = *truncated || prediction.truncated;
+      all.push_back(std::move(prediction.logits));
+      all.back().resize(count_);
     }
     return all;
   }
 
  private:
+  static convert::PredictOptions with_logits() {
+    convert::PredictOptions options;
+    options.logits = true;
+    return options;
+  }
   static std::string lower(std::string text) {
     for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return text;
@@ -141,14 +142,9 @@ std::vector<ScoredText> match_tokens(const ModelFile& file, const EngineOptions&
   const convert::TokenVectors asked = embedder.embed({query}, convert::TextRole::kQuery).front();
   *truncated = asked.truncated;
   std::vector<ScoredText> scored;
-  for (size_t begin = 0; begin < candidates.size(); begin += engine.batch()) {
-    const size_t end = std::min<size_t>(candidates.size(), begin + engine.batch());
-    const std::vector<std::string> batch(candidates.begin() + static_cast<ptrdiff_t>(begin),
-                                         candidates.begin() + static_cast<ptrdiff_t>(end));
-    for (const convert::TokenVectors& text : embedder.embed(batch, convert::TextRole::kDocument)) {
-      *truncated = *truncated || text.truncated;
-      scored.push_back({scored.size(), convert::max_similarity(asked, text)});
-    }
+  for (const convert::TokenVectors& text : embedder.embed(candidates, convert::TextRole::kDocument)) {
+    *truncated = *truncated || text.truncated;
+    scored.push_back({scored.size(), convert::max_similarity(asked, text)});
   }
   return scored;
 }
@@ -282,7 +278,7 @@ void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
 void add_rank(Program& program) {
   auto arguments = std::make_shared<RankArguments>();
   arguments->run.command = "rank";
-  arguments->run.engine.batch = 16;
+  arguments->run.engine.batch = convert::kPacked;
   Command& command = program.add_command("rank", "Rank texts by how well they answer a query");
   command.group(kAnswerGroup);
   command.heading("Input");
@@ -301,7 +297,9 @@ void add_rank(Program& program) {
   command.add_option("--top", arguments->top, "Most texts (default: all)").takes(between(1, 1000000)).value("N");
   command.add_flag("--json", arguments->run.json, "Print one JSON object");
   command.heading("Running");
-  command.add_option("--batch", arguments->run.engine.batch, "Texts of one forward pass (default 16)")
+  command
+      .add_option("--batch", arguments->run.engine.batch,
+                  "Texts of one forward pass (default: as many as fill the threads' tiles)")
       .takes(between(1, 4096))
       .value("N");
   add_engine_options(command, &arguments->run.engine);

@@ -213,13 +213,17 @@ void add_variant(Program& program, const Variant& variant) {
   add_output_options(command, variant, options.get());
   command.heading("Running");
   if (variant.takes & kBatch) {
-    command.add_option("--batch", options->engine.batch, "Texts of one forward pass (default 1)")
+    command
+        .add_option(
+            "--batch", options->batch,
+            "Texts of one forward pass (default: of files and pipes as many as fill the threads' tiles, else 1)")
         .takes(between(1, 4096))
         .value("N");
   }
   add_engine_options(command, &options->engine);
   command.footer(std::string("Examples:\n") + variant.examples);
   command.action([options, variant, zero_shot] {
+    options->engine.batch = options->batch.value_or(1);
     const bool ids = !options->ids.empty();
     if (!ids && !options->segments.empty()) fail(ExitCode::kUsage, "--segments: goes with --ids only; leave it out");
     if (!ids && !options->marks.empty()) fail(ExitCode::kUsage, "--marks: goes with --ids only; leave it out");

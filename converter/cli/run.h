@@ -31,6 +31,7 @@ struct RunOptions {
   std::string segments;
   std::string marks;
   EngineOptions engine;
+  std::optional<uint32_t> batch;  // --batch; none: what suits the texts
   std::optional<uint32_t> top;
   std::optional<uint32_t> stride;
   PositionUnit offsets = PositionUnit::kBytes;

@@ -104,6 +104,9 @@ class Inputs {
     return true;
   }
 
+  /// Is the next text there without waiting for it?
+  bool ready() { return source_.ready(); }
+
   /// Are several answers to be expected, so that each needs its text above it?
   bool several() const {
     const bool typed = options_.texts.size() == 1 && options_.file.empty() && convert::input_is_typed();
@@ -246,6 +249,11 @@ void run_choices(const RunOptions& options, const ModelFile& file) {
   answer_stream(one, {next, [&](const std::vector<Input>& texts) { choose_one(options, predictor, texts.at(0)); }});
 }
 
+/// Texts that come one after the other go in packed runs, unless each run is to be seen: its time, its outputs.
+bool packs_texts(const RunOptions& options) {
+  return !options.batch && is_stream(options.texts, options.file) && !options.time && !options.raw;
+}
+
 /// Vectors of texts, for --output.
 struct Vectors {
   std::vector<float> values;
@@ -280,7 +288,10 @@ void run_texts(const RunOptions& options, uint32_t wanted) {
   check_fit(options, file, parts);
   if (parts == kChoicePart) return run_choices(options, file);
   Inputs inputs(options, file.model());
-  Engine engine(file, options.engine);
+  RunOptions packed = options;
+  const bool packs = packs_texts(options);
+  if (packs) packed.engine.batch = convert::kPacked;
+  Engine engine(file, packed.engine);
   const bool images = convert::takes_images(file.model());
   if (!images && engine.session().tokenizer() == nullptr) check(Status::kNoTokenizer, options.model);
   convert::EntityMarks marks(file.model());
@@ -292,18 +303,20 @@ void run_texts(const RunOptions& options, uint32_t wanted) {
     convert::refuse_input_as_output(options.output, {options.model, options.file});
     file_of_vectors.emplace(options.output);
   }
-  answer_stream(options, {[&](Input* input) { return inputs.next(input); },
-                          [&](const std::vector<Input>& texts) {
-                            if (file_of_vectors) {
-                              gather(*predictor, texts, &vectors);
-                            } else if (predictor) {
-                              answer_batch(options, *predictor, texts, inputs.several());
-                            } else if (images) {
-                              raw_images(options, engine, texts);
-                            } else {
-                              raw_batch(options, engine, marks, texts);
-                            }
-                          }});
+  Stream stream{[&](Input* input) { return inputs.next(input); },
+                [&](const std::vector<Input>& texts) {
+                  if (file_of_vectors) {
+                    gather(*predictor, texts, &vectors);
+                  } else if (predictor) {
+                    answer_batch(options, *predictor, texts, inputs.several());
+                  } else if (images) {
+                    raw_images(options, engine, texts);
+                  } else {
+                    raw_batch(options, engine, marks, texts);
+                  }
+                }};
+  if (packs) stream.ready = [&inputs] { return inputs.ready(); };
+  answer_stream(packed, stream);
   if (file_of_vectors) write_vectors(vectors, &*file_of_vectors, options.output);
 }
 

@@ -192,7 +192,7 @@ void run_search(SearchArguments& arguments) {
 
 void add_index(Program& program) {
   auto arguments = std::make_shared<IndexArguments>();
-  arguments->engine.batch = 16;
+  arguments->engine.batch = convert::kPacked;
   Command& command = program.add_command("index", "Make an index of texts, for search");
   command.group(kMakeGroup);
   command.heading("Input");
@@ -213,7 +213,9 @@ void add_index(Program& program) {
                    "One byte a number instead of two: half of the file; a near tie may come out in another order");
   command.add_flag("--json", arguments->json, "Print one JSON object");
   command.heading("Running");
-  command.add_option("--batch", arguments->engine.batch, "Texts of one forward pass (default 16)")
+  command
+      .add_option("--batch", arguments->engine.batch,
+                  "Texts of one forward pass (default: as many as fill the threads' tiles)")
       .takes(between(1, 4096))
       .value("N");
   add_engine_options(command, &arguments->engine);

@@ -17,15 +17,18 @@ class Answers {
   Answers(const RunOptions& options, const Stream& stream)
       : options_(options), stream_(stream), goes_on_(is_stream(options.texts, options.file)) {}
 
-  /// Answers `batch`; where a text of it cannot be answered, each alone.
+  /// Answers `batch`; where a text of it cannot be answered, each half, until it is found.
   void answer(const std::vector<Input>& batch) {
-    if (batch.size() > 1 && answered_together(batch)) return;
-    for (const Input& input : batch) {
-      try {
-        stream_.answer({input});
-        ++answers_;
-      } catch (const Error& error) {
-        take(error, input.first);
+    std::vector<std::vector<Input>> parts = {batch};  // the next one last
+    while (!parts.empty()) {
+      const std::vector<Input> part = std::move(parts.back());
+      parts.pop_back();
+      if (part.size() == 1) {
+        answer_one(part);
+      } else if (!answered_together(part)) {
+        const auto middle = part.begin() + static_cast<ptrdiff_t>(part.size() / 2);
+        parts.emplace_back(middle, part.end());
+        parts.emplace_back(part.begin(), middle);
       }
     }
   }
@@ -53,6 +56,15 @@ class Answers {
   }
 
  private:
+  void answer_one(const std::vector<Input>& one) {
+    try {
+      stream_.answer(one);
+      ++answers_;
+    } catch (const Error& error) {
+      take(error, one.front().first);
+    }
+  }
+
   bool answered_together(const std::vector<Input>& batch) {
     try {
       stream_.answer(batch);
@@ -90,6 +102,7 @@ std::function<bool(Input*)> one_by_one(convert::TextSource& source) {
 
 void answer_stream(const RunOptions& options, const Stream& stream) {
   Answers answers(options, stream);
+  const size_t most = options.engine.batch == convert::kPacked ? convert::kPackedTexts : options.engine.batch;
   std::vector<Input> batch;
   for (bool more = true; more;) {
     std::optional<Error> unreadable;
@@ -100,7 +113,7 @@ void answer_stream(const RunOptions& options, const Stream& stream) {
     } catch (const Error& error) {
       unreadable = error;
     }
-    const bool full = batch.size() >= options.engine.batch || !more || unreadable;
+    const bool full = batch.size() >= most || !more || unreadable || (stream.ready && !stream.ready());
     if (!batch.empty() && full) {
       answers.answer(batch);
       batch.clear();

@@ -26,9 +26,11 @@ struct Stream {
   std::function<bool(Input*)> next;
   /// Answers some texts, and prints nothing where it throws (kInvalid): then each of them is answered alone.
   std::function<void(const std::vector<Input>&)> answer;
+  /// Is the next text there without waiting for it? If not, those that have been read are answered first. Null: not asked.
+  std::function<bool()> ready = nullptr;
 };
 
-/// Answers every text, `options.engine.batch` at a time. Of one text alone a failure is thrown at once. In a stream the others are
+/// Answers every text, `options.engine.batch` at a time (kPacked: kPackedTexts). Of one text alone a failure is thrown at once. In a stream the others are
 /// answered; a failure is an object of its own with --json, else a line on standard error, and the command fails at the end.
 void answer_stream(const RunOptions& options, const Stream& stream);
 

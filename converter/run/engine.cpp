@@ -47,6 +47,13 @@ void check_weights(const ModelFile& file) {
   fail(ExitCode::kInvalid, "{}: {}; bantam verify says what else is wrong", file.path(), problems.front());
 }
 
+/// A tile has so many rows at most, where SessionOptions do not say it; and packed runs so many tiles.
+constexpr uint32_t kTileRows = 128;
+constexpr uint32_t kMostTiles = 16;
+
+/// Rows of a session for one text, as SessionOptions::max_tokens has it.
+uint32_t longest_text(const Model& model) { return model.max_sequence() != 0 ? model.max_sequence() : 512; }
+
 }  // namespace
 
 struct ModelFile::Mapping {
@@ -74,18 +81,25 @@ struct Engine::Pool {
   host::XnnpackBackend xnnpack;
 };
 
-Engine::Engine(const ModelFile& file, const EngineOptions& options)
-    : file_(file), batch_(options.batch), threads_(options.threads) {
+Engine::Engine(const ModelFile& file, const EngineOptions& options) : file_(file), batch_(options.batch) {
   check_weights(file);
+  pool_ = std::make_unique<Pool>(threads_to_use(options.threads));
+  threads_ = pool_->threads.threads();
   SessionOptions session;
-  session.max_sequences = options.batch;
   session.max_tokens = options.max_tokens;
+  if (batch_ == kPacked) {
+    // Each text of an encoder-decoder would take the room of its longest source.
+    batch_ = file.model().source_vocabulary() != 0 ? 1 : kPackedTexts;
+    rows_ = std::min(threads_, kMostTiles) * kTileRows;
+    session.max_tokens = longest_text(file.model());
+    // A model without a limit takes texts as long as the arena is, which must not depend on threads.
+    if (file.model().max_sequence() != 0) session.max_tokens = std::max(session.max_tokens, rows_);
+  }
+  session.max_sequences = batch_;
   session.max_context = options.max_context;
   if (file.model().source_vocabulary() != 0) session.max_source = options.max_source;
   session.isa = choose_isa(options.isa);
   session.f32_attention = options.f32_attention;
-  pool_ = std::make_unique<Pool>(threads_to_use(options.threads));
-  threads_ = pool_->threads.threads();
   session.workers = threads_;
   session.parallel = pool_->threads.parallel();
   if (options.backend == "xnnpack") {
@@ -115,6 +129,11 @@ Engine::Engine(const ModelFile& file, const EngineOptions& options)
   // What is out of range here are options that the user gave.
   const ExitCode code = status == Status::kInvalidArgument ? ExitCode::kUsage : exit_code(status);
   throw Error(code, fmt::format("{}: {}", file.path(), describe(status, fault)));
+}
+
+uint32_t Engine::longest() const {
+  if (rows_ == UINT32_MAX) return session_->max_tokens() / batch_;
+  return longest_text(model());
 }
 
 Engine::~Engine() { std::free(arena_); }

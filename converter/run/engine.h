@@ -11,13 +11,19 @@
 
 namespace bantam::convert {
 
+/// EngineOptions::batch of packed runs: texts until their rows give every thread a tile, in an arena that is not larger than one
+/// text of the longest takes, or than those rows. Answers have the same bits as one by one, as for any batch.
+constexpr uint32_t kPacked = 0;
+/// Texts that a caller of packed runs does well to have at hand.
+constexpr uint32_t kPackedTexts = 128;
+
 /// Options that all commands that run a model share.
 struct EngineOptions {
   uint32_t threads = 1;            // no more than host::processors() are used; 0: as many
   std::string isa;                 // empty: BANTAM_ISA, else the best
   std::string backend = "native";  // or "xnnpack", for files without int8
   bool f32_attention = false;      // of int8 files
-  uint32_t batch = 1;              // most sequences of one run
+  uint32_t batch = 1;              // most sequences of one run; kPacked: as many as fill the threads' tiles
   uint32_t max_tokens = 0;   // rows of one run; 0: batch times the model's longest sequence, with contexts at most 128
   uint32_t max_context = 0;  // tokens of a context; 0: there are none
   uint32_t max_source = 0;   // of encoder-decoders: rows of one run over sources; 0: the model's longest source
@@ -60,7 +66,12 @@ class Engine {
   const ModelFile& file() const { return file_; }
   const Model& model() const { return file_.model(); }
   size_t arena_bytes() const { return arena_bytes_; }
+  /// Texts of one run at most.
   uint32_t batch() const { return batch_; }
+  /// Rows that one text may take.
+  uint32_t longest() const;
+  /// Is a run of so many texts and rows as large as it should be?
+  bool is_full(uint32_t texts, uint32_t rows) const { return texts >= batch_ || rows >= rows_; }
   uint32_t threads() const { return threads_; }
 
  private:
@@ -70,6 +81,7 @@ class Engine {
   void* arena_ = nullptr;
   size_t arena_bytes_ = 0;
   uint32_t batch_ = 1;
+  uint32_t rows_ = UINT32_MAX;  // of packed runs
   uint32_t threads_ = 1;
   Session* session_ = nullptr;
 };

@@ -65,18 +65,21 @@ std::string Predictor::where(const Input& input) const {
   return fmt::format("{}: text \"{}\"", engine_.file().path(), excerpt(input.first));
 }
 
-bool Predictor::add(const Input& input, const EncodeOptions& options) {
+Predictor::Added Predictor::add(const Input& input, const EncodeOptions& options) {
+  Session& session = engine_.session();
   const std::string first = prompt_ + input.first;
   const bool finds = (parts_ & kFoundPart) != 0;
-  const Status status = finds ? add_labelled(engine_.session(), first, options_.labels)
-                              : engine_.session().add(view_of(first), second_of(input), options);
+  const Status status =
+      finds ? add_labelled(session, first, options_.labels) : session.add(view_of(first), second_of(input), options);
+  const bool full = status == Status::kTooManyTokens || status == Status::kTooManySequences;
+  if (full && session.sequence_count() > 0) return Added::kNoRoom;
   if (status == Status::kInvalidArgument) {
-    if ((parts_ & kVectorPart) != 0) return false;
+    if ((parts_ & kVectorPart) != 0) return Added::kNoToken;
     fail(ExitCode::kInvalid, "{}: the tokenizer finds no token in it", where(input));
   }
   check(status, where(input));
-  marks_.put(engine_.session(), input.mentions, prompt_.size(), where(input));
-  return true;
+  marks_.put(session, input.mentions, prompt_.size(), where(input));
+  return Added::kYes;
 }
 
 std::vector<float> Predictor::zeros() const {
@@ -105,46 +108,69 @@ std::vector<Prediction> Predictor::predict(const std::vector<Input>& inputs) {
   if (images_) return predict_images(inputs);
   if (tokens_) return predict_tokens(inputs);
   Session& session = engine_.session();
-  session.clear();
   std::vector<Prediction> predictions(inputs.size());
   std::vector<size_t> added;  // inputs by their sequences
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (add(inputs[i], {})) {
-      added.push_back(i);
-    } else {
+    if (added.empty()) session.clear();
+    Added how = add(inputs[i], {});
+    if (how == Added::kNoRoom) {
+      run_added(inputs, &added, &predictions);
+      session.clear();
+      how = add(inputs[i], {});
+    }
+    if (how == Added::kNoToken) {
       predictions[i].parts = kVectorPart;
       predictions[i].embedding = zeros();
+      continue;
+    }
+    added.push_back(i);
+    const EncodedSequence last = session.sequence(session.sequence_count() - 1);
+    if (engine_.is_full(session.sequence_count(), last.row_begin + last.row_count)) {
+      run_added(inputs, &added, &predictions);
     }
   }
-  if (added.empty()) return predictions;
+  if (!added.empty()) run_added(inputs, &added, &predictions);
+  return predictions;
+}
+
+void Predictor::run_added(const std::vector<Input>& inputs, std::vector<size_t>* added, std::vector<Prediction>* out) {
+  Session& session = engine_.session();
   std::vector<size_t> overlong;
-  for (size_t sequence = 0; sequence < added.size(); ++sequence) {
-    const size_t i = added[sequence];
+  for (size_t sequence = 0; sequence < added->size(); ++sequence) {
+    const size_t i = (*added)[sequence];
     const EncodeResult& result = session.sequence(static_cast<uint32_t>(sequence)).result;
     if (!result.truncated) continue;
     if (options_.stride) {
       overlong.push_back(i);
     } else {
       refuse_truncation(inputs[i], result);
-      predictions[i].truncated = true;
+      (*out)[i].truncated = true;
     }
   }
-  check(session.run(), inputs.size() == 1 ? where(inputs[0]) : engine_.file().path());
-  for (size_t sequence = 0; sequence < added.size(); ++sequence) {
-    const size_t i = added[sequence];
+  check(session.run(), added->size() == 1 ? where(inputs[added->front()]) : engine_.file().path());
+  for (size_t sequence = 0; sequence < added->size(); ++sequence) {
+    const size_t i = (*added)[sequence];
     if (std::find(overlong.begin(), overlong.end(), i) != overlong.end()) continue;
-    decode(static_cast<uint32_t>(sequence), inputs[i], &predictions[i]);
+    decode(static_cast<uint32_t>(sequence), inputs[i], &(*out)[i]);
   }
-  for (const size_t i : overlong) slide(inputs[i], &predictions[i]);
-  return predictions;
+  for (const size_t i : overlong) slide(inputs[i], &(*out)[i]);
+  added->clear();
 }
 
 std::vector<Prediction> Predictor::predict_images(const std::vector<Input>& inputs) {
-  images_->clear();
-  for (const Input& input : inputs) images_->add(input.first);
-  check(engine_.session().run(images_->view()), inputs.size() == 1 ? where(inputs[0]) : engine_.file().path());
   std::vector<Prediction> predictions(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) decode(static_cast<uint32_t>(i), inputs[i], &predictions[i]);
+  size_t begin = 0;
+  images_->clear();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    images_->add(inputs[i].first);
+    const Batch batch = images_->view();
+    const bool last = i + 1 == inputs.size() || batch.tokens + images_->form().tokens > engine_.session().max_tokens();
+    if (!last && !engine_.is_full(batch.sequences, batch.tokens)) continue;
+    check(engine_.session().run(batch), begin == i ? where(inputs[i]) : engine_.file().path());
+    for (size_t at = begin; at <= i; ++at) decode(static_cast<uint32_t>(at - begin), inputs[at], &predictions[at]);
+    images_->clear();
+    begin = i + 1;
+  }
   return predictions;
 }
 
@@ -161,6 +187,11 @@ void Predictor::decode(uint32_t sequence, const Input& input, Prediction* out) {
   std::vector<SetAnswer> sets = sets_asked();
   for (SetAnswer& set : sets) decode_set(sequence, input, &set);
   put(std::move(sets), engine_.model(), out);
+  if (options_.logits) {
+    OutputView view;
+    check(engine_.session().output(0, sequence, &view), where(input));
+    out->logits.assign(view.data, view.data + view.width);
+  }
   if ((parts & kSpanPart) != 0) check(bantam::answer(engine_.session(), sequence, &out->answer), where(input));
   if ((parts & kMasksPart) != 0) decode_masks(sequence, out);
   if ((parts & kNextWordsPart) != 0) decode_next_words(sequence, input, out);

@@ -29,6 +29,7 @@ struct PredictOptions {
   TextRole role = TextRole::kDocument;  // of texts whose tokens have vectors
   std::vector<std::string> labels;      // of files that find spans for them
   FindOptions find;
+  bool logits = false;  // what the labels' scores are made of is kept, too
 };
 
 /// What a label set beyond the task's own says: labels of the text, or of its words.
@@ -48,6 +49,7 @@ struct Prediction {
   uint32_t windows = 1;
   std::vector<LabelScore> labels;       // labels, what follows, choices
   uint32_t holds = 0;                   // labels that hold: see bantam/tasks.h
+  std::vector<float> logits;            // PredictOptions::logits: of the first output
   std::vector<Offset> words;            // every labelled word ...
   std::vector<LabelScore> word_labels;  // ... and its label
   std::vector<Entity> entities;         // names of the caller's labels are the predictor's
@@ -70,8 +72,8 @@ class Predictor {
   /// `parts`: those of the file's task, or some of them (the intent of a joint file alone). `engine` outlives the predictor.
   Predictor(Engine& engine, uint32_t parts, const PredictOptions& options);
 
-  /// Answers to at most engine.batch() inputs, in one run (plus one a window where a text does not fit). The vector of a text
-  /// without a token is 0.
+  /// Answers to inputs, in their order, in as few runs as the engine's arena and batch take (plus one a window where a text does
+  /// not fit). Answers do not depend on what else is in a run. The vector of a text without a token is 0.
   std::vector<Prediction> predict(const std::vector<Input>& inputs);
 
   /// Multiple choice: probabilities of `choices` (at most engine.batch()) following the first text of `prompt`, best first.
@@ -83,8 +85,11 @@ class Predictor {
   Engine& engine() const { return engine_; }
 
  private:
-  /// False, and nothing added: no token is in it, and its vector is `zeros()`.
-  bool add(const Input& input, const EncodeOptions& options);
+  /// Nothing is added where no token is in it (its vector is `zeros()`), or where there is no room beside what has been added.
+  enum class Added : uint8_t { kYes, kNoToken, kNoRoom };
+  Added add(const Input& input, const EncodeOptions& options);
+  /// Runs what has been added, inputs[added[i]] as sequence i, and forgets it.
+  void run_added(const std::vector<Input>& inputs, std::vector<size_t>* added, std::vector<Prediction>* out);
   std::vector<float> zeros() const;
   void decode(uint32_t sequence, const Input& input, Prediction* out);
   void decode_set(uint32_t sequence, const Input& input, SetAnswer* out);

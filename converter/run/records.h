@@ -99,6 +99,8 @@ class RecordReader {
 
   /// False at the end. Throws BadRecord, after which the next call goes on; Error where a table's first line has no known name.
   bool next(Record* record);
+  /// LineReader::ready of the record's first line.
+  bool ready() { return lines_.ready(); }
   /// Number of the record's first line, from 1.
   size_t line_number() const { return line_; }
   const std::string& name() const { return lines_.name(); }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +61,17 @@ bool LineReader::next(std::string* line) {
     warn_ = nullptr;
   }
   return true;
+}
+
+bool LineReader::ready() {
+  for (;;) {
+    if (ended_ || buffer_.find('\n', searched_) != std::string::npos) return true;
+    searched_ = buffer_.size();
+    if (prompt_ != nullptr && file_ == STDIN_FILENO && input_is_typed()) return false;
+    pollfd wait = {file_, POLLIN, 0};
+    if (poll(&wait, 1, 0) <= 0) return false;
+    ended_ = !fill();
+  }
 }
 
 bool LineReader::next_raw(std::string* line) {
@@ -144,6 +156,12 @@ bool TextSource::next(std::string* text) {
         break;
     }
   }
+}
+
+bool TextSource::ready() {
+  if (lines_ != nullptr) return lines_->ready();
+  if (records_ != nullptr) return records_->ready();
+  return position_ == parts_.size() || parts_[position_].kind == Part::Kind::kText;
 }
 
 }  // namespace bantam::convert

@@ -31,6 +31,8 @@ class LineReader {
   /// The next line, without its carriage return, nor a byte order mark. Warns, once, where it is not UTF-8. False at the
   /// end. Throws on a read error, and where the file is in UTF-16 or UTF-32.
   bool next(std::string* line);
+  /// Does next() not have to wait for a program or a person that writes the line?
+  bool ready();
   /// Number of the line that next() gave last, from 1.
   size_t line_number() const { return line_number_; }
   const std::string& name() const { return name_; }
@@ -68,6 +70,8 @@ class TextSource {
   /// False at the end. Throws on a read error, and for a record that holds no text (kInvalid): the next call goes on
   /// behind it.
   bool next(std::string* text);
+  /// Does next() not have to wait for who writes the text?
+  bool ready();
   /// "FILE, line N" of the text that next() gave last or refused; empty for an argument.
   std::string place() const;
   /// What the record of that text has under "entities"; null where it has nothing.

@@ -22,7 +22,7 @@ std::vector<int32_t> TokenEmbedder::tokens(const std::string& text, TextRole rol
   const LateInteraction::Side& side = role == TextRole::kQuery ? settings_.query : settings_.document;
   const uint32_t filled = role == TextRole::kQuery ? settings_.filled : 0;
   const Tokenizer& tokenizer = *engine_.session().tokenizer();
-  uint32_t most = engine_.session().max_tokens() / engine_.batch();
+  uint32_t most = engine_.longest();
   for (const uint32_t limit : {filled != 0 ? filled : side.max_tokens, filled != 0 ? 0 : tokenizer.max_tokens(),
                                engine_.model().max_sequence()}) {
     if (limit != 0) most = std::min(most, limit);
@@ -53,32 +53,46 @@ std::vector<TokenVectors> TokenEmbedder::embed(const std::vector<std::string>& t
   std::vector<TokenVectors> all(texts.size());
   std::vector<int32_t> ids;
   std::vector<uint32_t> offsets = {0};
+  size_t begin = 0;
+  const auto run = [&](size_t end) {
+    if (begin == end) return;
+    run_ids(ids, offsets, role, &all[begin]);
+    ids.clear();
+    offsets = {0};
+    begin = end;
+  };
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::vector<int32_t> own = tokens(texts[i], role, &all[i].truncated);
+    if (ids.size() + own.size() > engine_.session().max_tokens()) run(i);
     ids.insert(ids.end(), own.begin(), own.end());
     offsets.push_back(static_cast<uint32_t>(ids.size()));
+    if (engine_.is_full(static_cast<uint32_t>(offsets.size() - 1), offsets.back())) run(i + 1);
   }
-  if (texts.empty()) return all;
+  run(texts.size());
+  return all;
+}
+
+void TokenEmbedder::run_ids(const std::vector<int32_t>& ids, const std::vector<uint32_t>& offsets, TextRole role,
+                            TokenVectors* out) {
   Batch batch;
   batch.ids = ids.data();
   batch.offsets = offsets.data();
-  batch.sequences = static_cast<uint32_t>(texts.size());
+  batch.sequences = static_cast<uint32_t>(offsets.size() - 1);
   batch.tokens = offsets.back();
   check(engine_.session().run(batch), engine_.file().path());
   for (uint32_t i = 0; i < batch.sequences; ++i) {
     OutputView view;
     check(embed_tokens(engine_.session(), i, &view), engine_.file().path());
-    all[i].width = view.width;
+    out[i].width = view.width;
     for (uint32_t row = 0; row < view.rows; ++row) {
       const int32_t id = ids[offsets[i] + row];
       const bool skips = role == TextRole::kDocument;
       if (skips && std::binary_search(settings_.skipped.begin(), settings_.skipped.end(), id)) continue;
       const float* vector = view.data + row * view.stride;
-      all[i].ids.push_back(id);
-      all[i].values.insert(all[i].values.end(), vector, vector + view.width);
+      out[i].ids.push_back(id);
+      out[i].values.insert(out[i].values.end(), vector, vector + view.width);
     }
   }
-  return all;
 }
 
 float max_similarity(const TokenVectors& query, const TokenVectors& document) {

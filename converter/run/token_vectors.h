@@ -27,11 +27,13 @@ class TokenEmbedder {
   /// Of a file of that task with a tokenizer. `engine` outlives the embedder. Throws Error where the file's settings are damaged.
   explicit TokenEmbedder(Engine& engine);
 
-  /// Of at most engine.batch() texts, in one run.
+  /// Of any number of texts, in as few runs as the engine takes.
   std::vector<TokenVectors> embed(const std::vector<std::string>& texts, TextRole role);
 
  private:
   std::vector<int32_t> tokens(const std::string& text, TextRole role, bool* truncated) const;
+  /// One run; a text each to `out`.
+  void run_ids(const std::vector<int32_t>& ids, const std::vector<uint32_t>& offsets, TextRole role, TokenVectors* out);
 
   Engine& engine_;
   LateInteraction settings_;

@@ -38,6 +38,43 @@ class Stream(CommandTest):
         self.assertEqual(self.read_line(process)["text"], "no newline at the end")
         self.assertEqual(process.wait(timeout=60), 0)
 
+    def test_lines_that_are_there_go_together_and_wait_for_no_other(self):
+        process = self.open("run", model("voice"), "--json")
+        process.stdin.write(b"play jazz\nbook a table\nwhat is")
+        process.stdin.flush()
+        self.assertEqual(self.read_line(process)["text"], "play jazz")
+        self.assertEqual(json.loads(process.stdout.readline())["text"], "book a table")
+        process.stdin.write(b" the weather\n")
+        process.stdin.flush()
+        self.assertEqual(self.read_line(process)["text"], "what is the weather")
+        process.stdin.close()
+        self.assertEqual(process.wait(timeout=60), 0)
+
+    def test_packed_texts_have_the_bits_of_each_alone(self):
+        words = ["play", "some jazz", "book a table for two", "", "ba", "the weather in rome " * 30]
+        texts = "".join(f"{words[i % 6]} {i * 7 % 11 * 'jazz '}\n" for i in range(300))
+        path = self.write("lines.txt", texts)
+        for name, more in (
+            ("voice", ["--threads", "3"]),
+            ("voice", ["--stride", "4"]),
+            ("bert-tag", []),
+            ("sentence-mean", []),
+            ("colbert", []),
+        ):
+            alone = self.ok("run", model(name), "--file", path, "--json", "--batch", "1", *more)
+            self.assertEqual(alone.count(b"\n"), 300)
+            self.assertEqual(self.ok("run", model(name), "--file", path, "--json", *more), alone, name)
+            self.assertEqual(self.ok("run", model(name), "--json", *more, stdin=texts.encode()), alone, name)
+
+    def test_one_bad_text_costs_its_neighbours_nothing(self):
+        lines = ["ba [MASK]"] * 100 + ["none"] + ["[MASK] di"] * 50
+        done = bantam("fill", model("bert-fill"), "--json", stdin="\n".join(lines).encode())
+        self.assertEqual(done.returncode, 4)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([answer["text"] for answer in answers], lines)
+        self.assertEqual([i for i, answer in enumerate(answers) if "error" in answer], [100])
+        self.assertIn("1 of 151 texts could not be answered", done.stderr.decode())
+
     def test_interrupt(self):
         process = self.open("run", model("voice"), "-", "--json")
         process.stdin.write(b"play jazz\n")
