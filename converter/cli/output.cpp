@@ -35,7 +35,7 @@ void Output::write(std::string_view text) {
 }
 
 void Output::line(const Json& object) {
-  pending_ += object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  pending_ += convert::one_line(object);
   write("\n");
 }
 
@@ -61,12 +61,6 @@ void Output::flush() {
 Output& out() {
   static Output output;
   return output;
-}
-
-Json json_object(std::string_view command) {
-  Json object;
-  object["schema"] = fmt::format("bantam.{}/1", command);
-  return object;
 }
 
 std::string bold(std::string_view text) {

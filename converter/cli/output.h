@@ -5,23 +5,21 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/printable.h"
 #include "base/readable.h"
+#include "run/answer_json.h"
 
 namespace bantam::cli {
 
 using convert::printable;
 using convert::readable_bytes;
 
-/// Keys in the order in which they were put. Numbers are kept as f32: printed with the fewest digits that
-/// read back as the same f32.
-using Json =
-    nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t, std::uint64_t, float>;
+using convert::json_object;
+using Json = convert::OrderedJson;
 
 /// Appends to standard output. A failed write throws an I/O error; a closed pipe ends the command quietly.
 class Output {
@@ -41,9 +39,6 @@ class Output {
 };
 
 Output& out();
-
-/// Starts an object with the "schema" that every JSON object of `command` carries.
-Json json_object(std::string_view command);
 
 std::string bold(std::string_view text);
 std::string dim(std::string_view text);

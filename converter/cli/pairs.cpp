@@ -2,8 +2,6 @@
 #include "cli/pairs.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <memory>
 
 #include "cli/appearance.h"
@@ -13,97 +11,21 @@
 #include "cli/output.h"
 #include "cli/stream.h"
 #include "cli/text_options.h"
-#include "format/view.h"
+#include "run/pair_scores.h"
 #include "run/text_source.h"
 
 namespace bantam::cli {
 
+using convert::rank_texts;
+using convert::ScoredText;
+using convert::softmax_at;
+using convert::sort_best_first;
 using convert::TextSource;
 
 namespace {
 
 constexpr const char* kPlace = "{}";
 constexpr const char* kUsualHypothesis = "This example is {}.";
-
-struct ScoredText {
-  size_t number = 0;
-  float score = 0;
-};
-
-void sort_best_first(std::vector<ScoredText>* scored) {
-  std::stable_sort(scored->begin(), scored->end(),
-                   [](const ScoredText& a, const ScoredText& b) { return a.score > b.score; });
-}
-
-uint32_t require_labels(const ModelFile& file) {
-  const uint32_t parts = traits(file.model().task()).parts;
-  if (parts == kLabelsPart) return kLabelsPart;
-  fail(ExitCode::kUnsupported, "{}: the file is for the task \"{}\"; this needs a classifier of pairs{}", file.path(),
-       task_name(file.model().task()),
-       (parts & kVectorPart) != 0 ? "; bantam search compares vectors, and classify --label-model scores labels by them"
-                                  : "");
-}
-
-/// A file of text labels, and which of them answers what is asked.
-class Judge {
- public:
-  Judge(const ModelFile& file, const EngineOptions& options)
-      : engine_(file, options),
-        predictor_(engine_, require_labels(file), with_logits()),
-        count_(file.model().label_count(0)) {}
-
-  uint32_t count() const { return count_; }
-  std::string name(uint32_t label) const { return convert::label_name(engine_.model(), label); }
-  /// The label of that name, in any case of letters.
-  uint32_t require(const char* option, const std::string& wanted) const {
-    for (uint32_t i = 0; i < count_; ++i) {
-      if (lower(name(i)) == lower(wanted)) return i;
-    }
-    fail(ExitCode::kUsage, "{} {}: the file has no such label, it has {}", option, printable(wanted), names());
-  }
-  /// The first label whose name begins like that; count() where there is none.
-  uint32_t find_beginning(const std::string& beginning) const {
-    uint32_t i = 0;
-    while (i < count_ && lower(name(i)).compare(0, beginning.size(), beginning) != 0) ++i;
-    return i;
-  }
-  std::string names() const {
-    std::string all;
-    for (uint32_t i = 0; i < count_; ++i) all += (i == 0 ? "" : ", ") + printable(name(i));
-    return all;
-  }
-
-  /// Of a file of one number a pair: is its score the number itself, or, as in sentence-transformers' CrossEncoder, its sigmoid?
-  bool scores_are_numbers() const {
-    return convert::property_of(engine_.model(), convert::kScoreFunction) == "Identity";
-  }
-
-  /// Logits of each pair, count() of them; whether an end was cut is or-ed to `truncated`.
-  std::vector<std::vector<float>> logits(const std::vector<Input>& pairs, bool* truncated) {
-    std::vector<std::vector<float>> all;
-    for (Prediction& prediction : predictor_.predict(pairs)) {
-      *truncated = *truncated || prediction.truncated;
-      all.push_back(std::move(prediction.logits));
-      all.back().resize(count_);
-    }
-    return all;
-  }
-
- private:
-  static convert::PredictOptions with_logits() {
-    convert::PredictOptions options;
-    options.logits = true;
-    return options;
-  }
-  static std::string lower(std::string text) {
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-  }
-
-  Engine engine_;
-  Predictor predictor_;
-  uint32_t count_;
-};
 
 struct RankArguments {
   RunOptions run;  // texts: the query, then candidates
@@ -134,75 +56,26 @@ void show_ranked(const RankArguments& arguments, const std::vector<ScoredText>& 
   out().flush();
 }
 
-/// Texts by the largest products of the query's tokens with theirs.
-std::vector<ScoredText> match_tokens(const ModelFile& file, const EngineOptions& options, const std::string& query,
-                                     const std::vector<std::string>& candidates, bool* truncated) {
-  Engine engine(file, options);
-  convert::TokenEmbedder embedder(engine);
-  const convert::TokenVectors asked = embedder.embed({query}, convert::TextRole::kQuery).front();
-  *truncated = asked.truncated;
-  std::vector<ScoredText> scored;
-  for (const convert::TokenVectors& text : embedder.embed(candidates, convert::TextRole::kDocument)) {
-    *truncated = *truncated || text.truncated;
-    scored.push_back({scored.size(), convert::max_similarity(asked, text)});
-  }
-  return scored;
-}
-
-/// The scores that a cross-encoder gives.
-std::vector<ScoredText> judge_pairs(const ModelFile& file, const RankArguments& arguments,
-                                    const std::vector<std::string>& candidates, bool* truncated) {
-  Judge judge(file, arguments.run.engine);
-  if (judge.count() > 1 && arguments.label.empty()) {
-    fail(ExitCode::kUsage, "--label: the file has several labels, {}; say whose probability ranks", judge.names());
-  }
-  const uint32_t label = arguments.label.empty() ? 0 : judge.require("--label", arguments.label);
-  std::vector<Input> pairs;
-  pairs.reserve(candidates.size());
-  for (const std::string& text : candidates) pairs.push_back({arguments.run.texts[0], text});
-  const bool sigmoid = judge.count() == 1 && !judge.scores_are_numbers();
-  std::vector<ScoredText> scored;
-  for (const std::vector<float>& logits : judge.logits(pairs, truncated)) {
-    scored.push_back({scored.size(), judge.count() == 1 ? logits[0] : softmax_at(logits, label)});
-  }
-  sort_best_first(&scored);  // of sigmoids close to 1 several are equal
-  for (ScoredText& one : scored) {
-    if (sigmoid) one.score = static_cast<float>(1 / (1 + std::exp(-double{one.score})));
-  }
-  return scored;
-}
-
 void run_rank(const RankArguments& arguments) {
   if (arguments.run.texts.empty()) fail(ExitCode::kUsage, "QUERY: missing; pass the query, then texts or --file");
   const std::string& query = arguments.run.texts[0];
   std::vector<std::string> given(arguments.run.texts.begin() + 1, arguments.run.texts.end());
   require_texts("text to rank", arguments.run.file, &given);
   const ModelFile file(arguments.run.model);
-  const bool per_token = has_part(file.model().task(), kTokenVectorsPart);
-  if (per_token && !arguments.label.empty()) {
-    fail(ExitCode::kUsage, "--label: the file has no labels, its tokens' vectors rank; leave it out");
-  }
-  if (!per_token) require_labels(file);
+  convert::require_ranking(file, "--label", arguments.label);
   TextSource source(given, arguments.run.file, warn, show_prompt);
   std::vector<std::string> candidates;
   for (std::string text; source.next(&text);) {
     if (!text.empty()) candidates.push_back(std::move(text));
   }
   bool truncated = false;
-  std::vector<ScoredText> ranked = per_token ? match_tokens(file, arguments.run.engine, query, candidates, &truncated)
-                                             : judge_pairs(file, arguments, candidates, &truncated);
-  if (per_token) sort_best_first(&ranked);
+  Engine engine(file, arguments.run.engine);
+  std::vector<ScoredText> ranked = rank_texts(engine, "--label", arguments.label, query, candidates, &truncated);
   if (arguments.top && ranked.size() > *arguments.top) ranked.resize(*arguments.top);
   show_ranked(arguments, ranked, query, candidates, truncated);
 }
 
 }  // namespace
-
-float softmax_at(const std::vector<float>& logits, uint32_t label) {
-  double sum = 0;
-  for (const float v : logits) sum += std::exp(double{v} - double{logits[label]});
-  return static_cast<float>(1 / sum);
-}
 
 std::string hypothesis_of(const std::string& pattern, const char* usual, const std::string& label) {
   std::string hypothesis = pattern.empty() ? usual : pattern;
@@ -239,7 +112,8 @@ void run_zero_shot(const RunOptions& options, const ZeroShot& asked) {
     fail(ExitCode::kUsage, "no text: pass it as an argument, by --file, or on standard input");
   hypothesis_of(asked.hypothesis, kUsualHypothesis, "");  // a wrong one is told before any text is read
   const ModelFile file(options.model);
-  Judge judge(file, options.engine);
+  Engine engine(file, options.engine);
+  convert::PairJudge judge(engine);
   const uint32_t holds =
       asked.entailment.empty() ? judge.find_beginning("entail") : judge.require("--entailment", asked.entailment);
   if (holds == judge.count() || judge.count() < 2) {

@@ -17,9 +17,6 @@ struct ZeroShot {
   std::string label_model;          // a file whose vectors lie beside the model's; empty: the model judges pairs
 };
 
-/// Probability of the score of number `label` among all: its share of their softmax.
-float softmax_at(const std::vector<float>& scores, uint32_t label);
-
 /// The hypothesis about a label: `pattern`, or `usual` where that is empty. Fails (usage) where it has no place for a label.
 std::string hypothesis_of(const std::string& pattern, const char* usual, const std::string& label);
 

@@ -13,6 +13,7 @@
 #include "cli/text_options.h"
 #include "graph/task_parts.h"
 #include "run/eval_metrics.h"
+#include "run/pair_scores.h"
 #include "run/text_source.h"
 
 namespace bantam::cli {
@@ -50,7 +51,7 @@ struct Scoring {
   bool each_alone = false;
 
   float score(const std::vector<float>& cosines, uint32_t label) const {
-    if (!each_alone) return softmax_at(cosines, label);
+    if (!each_alone) return convert::softmax_at(cosines, label);
     return 1 / (1 + std::exp(-cosines[label]));
   }
 };

@@ -1,0 +1,47 @@
+// Predictions as JSON: the shapes that --json and `bantam serve` promise, schemas/json/.
+#ifndef BANTAM_CONVERTER_RUN_ANSWER_JSON_H_
+#define BANTAM_CONVERTER_RUN_ANSWER_JSON_H_
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text_positions.h"
+#include "run/predict.h"
+
+namespace bantam::convert {
+
+/// Keys in the order in which they were put. Numbers are kept as f32: printed with the fewest digits that
+/// read back as the same f32.
+using OrderedJson =
+    nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t, std::uint64_t, float>;
+
+/// Starts an object with the "schema" that every JSON object of `command` carries.
+OrderedJson json_object(std::string_view command);
+
+/// The object without line breaks. Invalid UTF-8 in strings becomes U+FFFD.
+std::string one_line(const OrderedJson& object);
+
+/// The part of a text; "" where the span does not lie in it.
+std::string slice(const std::string& text, Offset span);
+
+/// Throws (kInvalid) where a text cannot have an answer: fill without a mask. To be called before put_answer.
+void require_answer(const Predictor& predictor, const Input& input, const Prediction& prediction);
+
+/// The fields of one answer, added to `object` (which has its "schema"). `unit`: of "start" and "end".
+void put_answer(const Predictor& predictor, const Input& input, const Prediction& prediction, PositionUnit unit,
+                OrderedJson* object);
+
+/// Multiple choice.
+void put_choices(const std::string& prompt, const std::vector<std::string>& choices, const Prediction& prediction,
+                 OrderedJson* object);
+
+/// {"name": {"shape": [...], "data": [...]}} of every output of the last run, for one sequence (or all of them, as a
+/// multiple-choice model sees them).
+OrderedJson raw_outputs(const Session& session, uint32_t sequence);
+
+}  // namespace bantam::convert
+
+#endif  // BANTAM_CONVERTER_RUN_ANSWER_JSON_H_
