@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "bantam/host.h"
+#include "bantam/tasks.h"
 #include "base/suggest.h"
 #include "format/verify_data.h"
 #include "run/status_error.h"
@@ -153,12 +154,7 @@ uint32_t text_limit(const Model& model) {
 }
 
 std::string property_of(const Model& model, const char* key) {
-  const fb::Model& stored = root(model);
-  for (uint32_t i = 0; i < count(stored.properties()); ++i) {
-    const fb::Property& property = *stored.properties()->Get(i);
-    if (to_string(as_text(property.key())) == key) return to_string(as_text(property.value()));
-  }
-  return {};
+  return to_string(property(model, {key, std::strlen(key)}));
 }
 
 }  // namespace bantam::convert

@@ -57,8 +57,7 @@ Predictor::Predictor(Engine& engine, uint32_t parts, const PredictOptions& optio
     fail(ExitCode::kUsage, "--labels: {} are more than the {} that {} takes at a time; ask for them in several runs",
          options.labels.size(), most, engine.file().path());
   }
-  const fb::Task* stored = root(engine.model()).task();
-  if ((parts & kVectorPart) != 0 && stored != nullptr) prompt_ = to_string(as_text(stored->prompt()));
+  if ((parts & kVectorPart) != 0) prompt_ = to_string(text_prompt(engine.model()));
 }
 
 std::string Predictor::where(const Input& input) const {

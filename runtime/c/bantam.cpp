@@ -69,6 +69,11 @@ void store(const bantam::Fault& from, bantam_fault* to) {
   if (to != nullptr) *to = {from.what, from.name, from.name_size, from.index};
 }
 
+bantam_output output_to_c(const bantam::OutputView& view) {
+  const auto flag = [](bool value) { return static_cast<uint8_t>(value ? 1 : 0); };
+  return {to_c(view.name), view.data, view.rows, view.width, view.stride, flag(view.per_token), flag(view.squeeze)};
+}
+
 bantam_encode_result to_c(const bantam::EncodeResult& r) {
   return {r.count, r.truncated ? 1u : 0u, {r.content[0], r.content[1]}, {r.kept[0], r.kept[1]}};
 }
@@ -135,6 +140,31 @@ bantam_task bantam_model_task(const bantam_model* model) {
 bantam_text bantam_model_name(const bantam_model* model) {
   const Model* m = opened(model);
   return m == nullptr ? bantam_text{nullptr, 0} : to_c(m->name());
+}
+bantam_text bantam_model_tool(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? bantam_text{nullptr, 0} : to_c(m->tool());
+}
+bantam_text bantam_model_licence(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? bantam_text{nullptr, 0} : to_c(m->licence());
+}
+bantam_text bantam_model_prompt(const bantam_model* model) {
+  const Model* m = opened(model);
+  return m == nullptr ? bantam_text{nullptr, 0} : to_c(bantam::text_prompt(*m));
+}
+bantam_text bantam_model_property(const bantam_model* model, bantam_text key) {
+  const Model* m = opened(model);
+  return m == nullptr || key.data == nullptr ? bantam_text{nullptr, 0} : to_c(bantam::property(*m, to_cpp(key)));
+}
+uint32_t bantam_model_max_tokens(const bantam_model* model) {
+  const Model* m = opened(model);
+  bantam::Tokenizer tokenizer;
+  if (m == nullptr) return 0;
+  const uint32_t most = m->max_sequence();
+  if (bantam::Tokenizer::open(*m, 0, &tokenizer) != Status::kOk) return most;
+  const uint32_t stated = tokenizer.max_tokens();
+  return stated == 0 || (most != 0 && stated > most) ? most : stated;
 }
 uint32_t bantam_model_max_sequence(const bantam_model* model) {
   const Model* m = opened(model);
@@ -287,6 +317,33 @@ bantam_status bantam_session_run(bantam_session* session) {
   return with(session, [](Session& s) { return s.run(); });
 }
 
+bantam_status bantam_session_run_texts(bantam_session* session, const char* bytes, const uint64_t* offsets,
+                                       uint32_t inputs, int pairs, const bantam_encode_options* options,
+                                       uint32_t* taken) {
+  if (taken != nullptr) *taken = 0;
+  bantam::EncodeOptions read;
+  if (bytes == nullptr || offsets == nullptr || inputs == 0 || taken == nullptr || !to_cpp(options, &read)) {
+    return BANTAM_INVALID_ARGUMENT;
+  }
+  return with(session, [&](Session& s) {
+    const auto text = [&](uint64_t i) { return bantam::Text{bytes + offsets[i], offsets[i + 1] - offsets[i]}; };
+    const uint64_t each = pairs != 0 ? 2 : 1;
+    uint32_t added = 0;
+    s.clear();
+    for (Status status = Status::kOk; added < inputs; ++added) {
+      const uint64_t i = added * each;
+      if (offsets[i] > offsets[i + 1] || offsets[i + 1] > offsets[i + each]) return Status::kInvalidArgument;
+      status = s.add(text(i), pairs != 0 ? text(i + 1) : bantam::Text{}, read);
+      if (status == Status::kOk) continue;
+      if (added == 0) return status;
+      break;
+    }
+    const Status status = s.run();
+    if (status == Status::kOk) *taken = added;
+    return status;
+  });
+}
+
 uint32_t bantam_session_sequence_count(const bantam_session* session) {
   return session == nullptr ? 0 : to_cpp(session)->sequence_count();
 }
@@ -308,8 +365,7 @@ bantam_status bantam_session_output(const bantam_session* session, uint32_t outp
   bantam::OutputView view;
   const Status status = sequence == BANTAM_ALL_SEQUENCES ? s.output(output, &view) : s.output(output, sequence, &view);
   if (status != Status::kOk) return to_c(status);
-  const auto flag = [](bool value) { return static_cast<uint8_t>(value ? 1 : 0); };
-  *out = {to_c(view.name), view.data, view.rows, view.width, view.stride, flag(view.per_token), flag(view.squeeze)};
+  *out = output_to_c(view);
   return BANTAM_OK;
 }
 
@@ -349,6 +405,17 @@ bantam_status bantam_decode(const bantam_model* model, const int32_t* ids, size_
   return to_c(bantam::decode(tokenizer, ids, count, skip_special != 0, out, capacity, size));
 }
 
+bantam_text bantam_token_piece(const bantam_model* model, uint32_t id) {
+  bantam::Tokenizer tokenizer;
+  const bool open = bantam::Tokenizer::open(to_cpp(model), 0, &tokenizer) == Status::kOk;
+  return open ? to_c(tokenizer.piece(id)) : bantam_text{nullptr, 0};
+}
+
+int32_t bantam_mask_id(const bantam_model* model) {
+  bantam::Tokenizer tokenizer;
+  return bantam::Tokenizer::open(to_cpp(model), 0, &tokenizer) == Status::kOk ? tokenizer.mask_id() : -1;
+}
+
 int32_t bantam_token_id(const bantam_model* model, bantam_text token) {
   bantam::Tokenizer tokenizer;
   if (token.data == nullptr && token.size != 0) return -1;
@@ -375,6 +442,11 @@ bantam_status bantam_classify_set(const bantam_session* session, uint32_t sequen
   return with(session, [&](const Session& s) {
     return bantam::classify(s, sequence, same<bantam::LabelScore>(out), capacity, count, above, set);
   });
+}
+
+bantam_status bantam_label_logits(const bantam_session* session, uint32_t sequence, uint32_t set, const float** out,
+                                  uint32_t* width) {
+  return with(session, [&](const Session& s) { return bantam::label_logits(s, sequence, out, width, set); });
 }
 
 bantam_status bantam_choose(const bantam_session* session, uint32_t first, uint32_t choices, bantam_label_score* out,
@@ -425,6 +497,16 @@ bantam_status bantam_find_answer(const bantam_session* session, uint32_t sequenc
 
 bantam_status bantam_embed(const bantam_session* session, uint32_t sequence, const float** out, uint32_t* width) {
   return with(session, [&](const Session& s) { return bantam::embed(s, sequence, out, width); });
+}
+
+bantam_status bantam_embed_tokens(const bantam_session* session, uint32_t sequence, bantam_output* out) {
+  if (out == nullptr) return BANTAM_INVALID_ARGUMENT;
+  return with(session, [&](const Session& s) {
+    bantam::OutputView view;
+    const Status status = bantam::embed_tokens(s, sequence, &view);
+    if (status == Status::kOk) *out = output_to_c(view);
+    return status;
+  });
 }
 
 bantam_status bantam_fill(const bantam_session* session, uint32_t sequence, uint32_t mask, bantam_candidate* out,

@@ -1,8 +1,28 @@
 // Sentence embeddings.
 #include "bantam/tasks.h"
+
+#include <string.h>
+
+#include "format/view.h"
 #include "tasks/labels.h"
 
 namespace bantam {
+
+Text text_prompt(const Model& model) {
+  const fb::Task* task = root(model).task();
+  return task != nullptr && has_part(model.task(), kVectorPart) ? as_text(task->prompt()) : Text{};
+}
+
+Text property(const Model& model, Text key) {
+  const auto* properties = root(model).properties();
+  for (uint32_t i = 0; properties != nullptr && i < properties->size(); ++i) {
+    const Text name = as_text(properties->Get(i)->key());
+    if (name.size == key.size && memcmp(name.data, key.data, key.size) == 0)
+      return as_text(properties->Get(i)->value());
+  }
+  return {};
+}
+
 Status embed(const Session& session, uint32_t sequence, const float** out, uint32_t* width) {
   if (!has_part(session.model().task(), kVectorPart)) return Status::kNoSuchTask;
   if (out == nullptr || width == nullptr) return Status::kInvalidArgument;

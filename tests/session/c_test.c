@@ -52,6 +52,12 @@ static int check_misuse(const bantam_model* model) {
   CHECK(bantam_session_output(NULL, 0, 0, &output) == BANTAM_INVALID_ARGUMENT);
   CHECK(bantam_session_sequence(NULL, 0).row_count == 0);
   CHECK(bantam_classify(NULL, 0, NULL, 0, &count, NULL) == BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_session_run_texts(NULL, "", NULL, 1, 0, NULL, &count) == BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_model_tool(&closed).size == 0 && bantam_model_prompt(NULL).size == 0);
+  text.size = 0;
+  CHECK(bantam_model_property(model, text).size == 0 && bantam_model_property(NULL, text).size == 0);
+  CHECK(bantam_model_max_tokens(&closed) == 0 && bantam_mask_id(&closed) == -1);
+  CHECK(bantam_token_piece(NULL, 0).size == 0);
   bantam_session_clear(NULL);
   CHECK(bantam_arena_bytes(model, NULL) == 0);
   memset(&options, 0, sizeof(options));
@@ -70,6 +76,30 @@ static int check_misuse(const bantam_model* model) {
   CHECK(longer.later == 0 && bantam_arena_bytes(model, &longer.known) > 0);
   longer.later = 1;
   CHECK(bantam_arena_bytes(model, &longer.known) == 0);
+  return 0;
+}
+
+/* Texts in one call: as many as there is room for, with the results of bantam_session_add. `one`: what that gave for `text`. */
+static int check_texts(bantam_session* session, bantam_text text, bantam_label_score one) {
+  uint64_t offsets[4] = {0, 0, 0, 0};
+  bantam_label_score best[1];
+  const float* logits = NULL;
+  uint32_t taken = 7, count = 0, width = 0;
+  offsets[1] = offsets[2] = offsets[3] = text.size; /* the second and the third are empty */
+  CHECK(bantam_session_run_texts(session, text.data, offsets, 3, 0, NULL, &taken) == BANTAM_OK);
+  CHECK(taken == 2 && bantam_session_sequence_count(session) == 2);
+  CHECK(bantam_classify(session, 0, best, 1, &count, NULL) == BANTAM_OK);
+  CHECK(best[0].label == one.label && memcmp(&best[0].score, &one.score, sizeof(one.score)) == 0);
+  CHECK(bantam_label_logits(session, 0, 0, &logits, &width) == BANTAM_OK && width == 3);
+  CHECK(logits[best[0].label] >= logits[0] && logits[best[0].label] >= logits[2]);
+  CHECK(bantam_session_run_texts(session, text.data, offsets, 1, 1, NULL, &taken) == BANTAM_OK);
+  CHECK(taken == 1 && bantam_session_sequence(session, 0).sequences != NULL);
+  CHECK(bantam_session_run_texts(session, NULL, offsets, 1, 0, NULL, &taken) == BANTAM_INVALID_ARGUMENT);
+  CHECK(bantam_session_run_texts(session, text.data, offsets, 0, 0, NULL, &taken) == BANTAM_INVALID_ARGUMENT);
+  offsets[1] = 0;
+  offsets[0] = 1; /* ends before it begins */
+  CHECK(bantam_session_run_texts(session, text.data, offsets, 1, 0, NULL, &taken) == BANTAM_INVALID_ARGUMENT);
+  CHECK(taken == 0 && bantam_embed_tokens(session, 0, NULL) == BANTAM_INVALID_ARGUMENT);
   return 0;
 }
 
@@ -141,6 +171,12 @@ int main(int argc, char** argv) {
   CHECK(bantam_session_add_labelled(session, text, &text, 1, NULL) == BANTAM_NO_SUCH_TASK);
   CHECK(bantam_model_mark_types(&model) == 1 && bantam_session_marks(session, 0) == NULL);
   CHECK(bantam_session_arena_high_water(session) <= arena_size);
+
+  CHECK(check_texts(session, text, best[0]) == 0);
+  CHECK(bantam_model_max_tokens(&model) > 0 && bantam_model_max_tokens(&model) <= 96);
+  bantam_session_clear(session);
+  CHECK(bantam_session_add(session, text, none, NULL) == BANTAM_OK);
+  sequence = bantam_session_sequence(session, 0);
 
   memset(&buffer, 0, sizeof(buffer));
   buffer.ids = ids;

@@ -100,8 +100,16 @@ typedef enum bantam_task {
 bantam_status bantam_model_open(const void* bytes, size_t size, bantam_model* out, bantam_fault* fault);
 bantam_task bantam_model_task(const bantam_model* model);
 bantam_text bantam_model_name(const bantam_model* model);
+bantam_text bantam_model_tool(const bantam_model* model);
+bantam_text bantam_model_licence(const bantam_model* model);
+/* What the file puts before every text that it embeds, which bantam_session_add does not; empty of most files. */
+bantam_text bantam_model_prompt(const bantam_model* model);
+/* What the file's property of that name says; empty where it has none. */
+bantam_text bantam_model_property(const bantam_model* model, bantam_text key);
 /* Most tokens, specials included, of one sequence; 0: no limit. */
 uint32_t bantam_model_max_sequence(const bantam_model* model);
+/* What texts are cut at, specials included: bantam_model_max_sequence, or what the tokenizer says where that is less. 0: nothing. */
+uint32_t bantam_model_max_tokens(const bantam_model* model);
 /* Legal token ids are [0, vocabulary), segment ids [0, segment_types), marks [0, mark_types). */
 uint32_t bantam_model_vocabulary(const bantam_model* model);
 uint32_t bantam_model_segment_types(const bantam_model* model);
@@ -211,6 +219,12 @@ typedef struct bantam_offset {
 bantam_status bantam_session_mark(bantam_session* session, uint32_t sequence, int second, bantam_offset bytes,
                                   int32_t mark, int* found);
 bantam_status bantam_session_run(bantam_session* session);
+/* All of that in one call, for bindings and columns of texts: text i is bytes[offsets[i], offsets[i + 1]), and each input is one
+ * text, or with `pairs` two of them. As many inputs as there is room for are added and run: *taken, of at most `inputs`. That is
+ * 0 where the first one cannot be added, or the run fails. options null: as initialised. */
+bantam_status bantam_session_run_texts(bantam_session* session, const char* bytes, const uint64_t* offsets,
+                                       uint32_t inputs, int pairs, const bantam_encode_options* options,
+                                       uint32_t* taken);
 
 typedef struct bantam_encode_result {
   uint32_t count;      /* tokens written */
@@ -275,6 +289,10 @@ bantam_status bantam_decode(const bantam_model* model, const int32_t* ids, size_
                             size_t capacity, size_t* size);
 /* Id of exactly this token, -1 if there is none. */
 int32_t bantam_token_id(const bantam_model* model, bantam_text token);
+/* What the token is in a text: without the mark of a continuation. */
+bantam_text bantam_token_piece(const bantam_model* model, uint32_t id);
+/* The token that bantam_fill fills in; -1: there is none. */
+int32_t bantam_mask_id(const bantam_model* model);
 
 /* --------------------------------------------------------------------------------------------- tasks */
 
@@ -291,6 +309,9 @@ uint32_t bantam_task_label_sets(const bantam_model* model);
 /* The same of a further label set of texts. */
 bantam_status bantam_classify_set(const bantam_session* session, uint32_t sequence, uint32_t set,
                                   bantam_label_score* out, uint32_t capacity, uint32_t* count, uint32_t* above);
+/* What those scores are made of, one number a label of the set: `*out` points into the session's output. */
+bantam_status bantam_label_logits(const bantam_session* session, uint32_t sequence, uint32_t set, const float** out,
+                                  uint32_t* width);
 /* Softmax over sequences [first, first + choices). */
 bantam_status bantam_choose(const bantam_session* session, uint32_t first, uint32_t choices, bantam_label_score* out,
                             uint32_t capacity, uint32_t* count);
@@ -338,6 +359,8 @@ bantam_status bantam_find_answer(const bantam_session* session, uint32_t sequenc
 
 /* `*out` points into the session's output. */
 bantam_status bantam_embed(const bantam_session* session, uint32_t sequence, const float** out, uint32_t* width);
+/* The embeddings of a sequence's tokens, a row each. */
+bantam_status bantam_embed_tokens(const bantam_session* session, uint32_t sequence, bantam_output* out);
 
 typedef struct bantam_candidate {
   int32_t id;

@@ -102,6 +102,10 @@ Status answer(const Session& session, uint32_t sequence, Answer* out);
 /// smallest no-answer logit, probabilities over all windows' spans.
 Status merge_answer(const Model& model, const Answer& window, Answer* best);
 
+/// What the file puts before every text that it embeds, which add() does not: empty of most files.
+Text text_prompt(const Model& model);
+/// What the file's property of that name says, such as the command reads ("score_function"); empty where it has none. O(properties).
+Text property(const Model& model, Text key);
 /// The sentence embedding: points into the session's output.
 Status embed(const Session& session, uint32_t sequence, const float** out, uint32_t* width);
 /// The embeddings of a sequence's tokens, a row each, of length 1 where the model divides them by it.
