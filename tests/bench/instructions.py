@@ -31,7 +31,6 @@ def count(emulator, libraries, cpu, program, arguments):
             "-D",
             log,
             program,
-            "--call",
             *arguments,
         ]
         subprocess.run(command, check=True)
@@ -54,7 +53,7 @@ def main():
             found = {}
             for layout in ("dense", "sparse", "bitmask"):
                 one, two = (
-                    count(given.emulator, given.libraries, cpu, given.program, [layout, *numbers, calls])
+                    count(given.emulator, given.libraries, cpu, given.program, ["--call", layout, *numbers, calls])
                     for calls in "12"
                 )
                 found[layout] = two - one

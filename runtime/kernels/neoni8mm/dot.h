@@ -3,10 +3,10 @@
 #ifndef BANTAM_KERNELS_NEONI8MM_DOT_H_
 #define BANTAM_KERNELS_NEONI8MM_DOT_H_
 
+#include <type_traits>
+
 #include "kernels/neon/row_sums.h"
-#include "kernels/neon/vector.h"
-// The vectors come first.
-#include "kernels/generic/blocks.h"
+#include "kernels/neondot/lane_block.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -31,9 +31,9 @@ BANTAM_INLINE uint8x16_t upper_halves(uint8x16_t a, uint8x16_t b) {
 BANTAM_INLINE int32x4_t multiply(int32x4_t sums, int8x16_t x, int8x16_t w) { return vmmlaq_s32(sums, x, w); }
 BANTAM_INLINE int32x4_t multiply(int32x4_t sums, uint8x16_t x, int8x16_t w) { return vusmmlaq_s32(sums, x, w); }
 
-/// See generic/quad_block.h. An odd last row is multiplied twice.
+/// A RegisterBlock of two rows and more: see generic/quad_block.h. An odd last row is multiplied twice.
 template <uint32_t kRows, uint32_t kPanels>
-struct RegisterBlock {
+struct PairBlock {
   static constexpr uint32_t kPairs = (kRows + 1) / 2;
   /// [pair of rows][panel][pair of outputs]: the first row's two sums, then the second row's.
   int32x4_t acc[kPairs][kPanels][8];
@@ -143,9 +143,13 @@ struct RegisterBlock {
   }
 };
 
+/// One row has nobody to be paired with: sdot takes fewer instructions then.
+template <uint32_t kRows, uint32_t kPanels>
+using RegisterBlock = std::conditional_t<kRows == 1, LaneBlock<kRows, kPanels>, PairBlock<kRows, kPanels>>;
+
 // 8 rows by half a panel, or 4 by a panel: 16 sums, 8 activations, 4 weights of 32 registers.
 constexpr uint32_t kMaxRows = 8;
-constexpr uint32_t block_panels(uint32_t rows) { return rows <= 2 ? 2 : 1; }
+constexpr uint32_t block_panels(uint32_t rows) { return rows == 1 ? 4 : rows == 2 ? 2 : 1; }
 constexpr uint32_t kMaxRowsF32 = 6;
 constexpr uint32_t block_panels_f32(uint32_t rows) { return rows == 1 ? 4 : rows == 2 ? 2 : 1; }
 
