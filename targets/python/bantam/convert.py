@@ -1,0 +1,63 @@
+"""bantam.convert(): the bantam command, which is a program of its own."""
+
+from __future__ import annotations
+
+import os
+
+from .errors import CommandNotFound
+
+
+def command() -> str:
+    """Path of the bantam command: BANTAM_COMMAND, beside this Python, or on PATH. CommandNotFound where there is none."""
+    named = os.environ.get("BANTAM_COMMAND")
+    if named:
+        return named
+    import shutil
+    import sysconfig
+
+    found = shutil.which("bantam", path=sysconfig.get_path("scripts")) or shutil.which("bantam")
+    if found is None:
+        raise CommandNotFound(
+            "the bantam command is not installed, which converts models: pip install bantam-cli, build it with ./dev build and put"
+            " it on PATH, or name it in BANTAM_COMMAND"
+        )
+    return found
+
+
+def _arguments(options: dict) -> list:
+    arguments = []
+    for name, value in options.items():
+        option = "--" + name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            arguments += (
+                [option] if one is True else [option, os.fspath(one) if hasattr(one, "__fspath__") else str(one)]
+            )
+    return arguments
+
+
+class ConversionFailed(RuntimeError):
+    """`code` is the command's exit code, the message what it said."""
+
+    def __init__(self, code: int, message: str):
+        super().__init__(message)
+        self.code = code
+
+    def __reduce__(self):
+        return (ConversionFailed, (self.code, str(self)))
+
+
+def convert(source, output, **options) -> dict:
+    """Converts the directory `source` (of transformers or sentence-transformers) to the file `output`, and returns the report.
+
+    Options are those of `bantam convert` with "_" for "-": weights="int4", gate_data="texts.jsonl", keep=["head=f32"]; True for those
+    that take no value. Raises CommandNotFound without the command, ConversionFailed with what it says where it refuses."""
+    import json
+    import subprocess
+
+    arguments = [command(), "convert", os.fspath(source), "-o", os.fspath(output), "--json", *_arguments(options)]
+    done = subprocess.run(arguments, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise ConversionFailed(done.returncode, done.stderr.decode(errors="replace").strip())
+    return json.loads(done.stdout)
