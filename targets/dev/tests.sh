@@ -76,9 +76,11 @@ test_all() {
   need_packages build test firmware train browser arm
   find_ruff
   need_python tests/conformance/requirements.txt || die "test all needs the packages of tests/conformance/requirements.txt"
+  venv=build/python-libraries need_python tests/python/requirements.txt || die "test all needs the packages of tests/python/requirements.txt"
   export BANTAM_EXHAUSTIVE=1 # tests/exhaustive.h
   export BANTAM_TIDY=all     # tests/style/tidy.sh
-  configure release -DBANTAM_PYTHON="$PWD/$venv/bin/python3" -DBANTAM_FIRMWARE_TARGETS="$firmware_targets"
+  configure release -DBANTAM_PYTHON="$PWD/$venv/bin/python3" \
+    -DBANTAM_PYTHON_LIBRARIES="$PWD/build/python-libraries/bin/python3" -DBANTAM_FIRMWARE_TARGETS="$firmware_targets"
   build release
   configure fuzz -DBANTAM_FUZZ_SECONDS=60
   build fuzz

@@ -30,7 +30,7 @@ def load(
 ) -> Model:
     """Opens and verifies a .bantam file.
 
-    The file is mapped and must not change while it is in use; mapped=False reads it into memory. max_tokens: rows of one run (1024, or
+    The file is mapped and must not change while it is in use; mapped=False reads it into memory. max_tokens: rows of one run (512, or
     what the file's longest text takes); batch_size: most texts of one run (32). Neither changes an answer."""
     return Model(path, mapped=mapped, max_tokens=max_tokens, batch_size=batch_size)
 

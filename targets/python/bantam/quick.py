@@ -20,7 +20,7 @@ def answerer(sessions: Sessions):
         return None
     run, classify = _lib.quick("session_run_texts"), _lib.quick("classify")
     names, path, free, make = file.names[0], file.path, sessions.free, sessions.make
-    zero, nothing = 0, ctypes.c_void_p()
+    nothing = ctypes.c_void_p()  # offsets[0] is 0 for ever
 
     def prepared(session):
         """The arguments of both calls, made once a session; the best label is the first number behind them."""
@@ -42,7 +42,6 @@ def answerer(sessions: Sessions):
             session = make()
         try:
             handle, offsets, taken, scores, count, above, numbers, values, holds = session.quick or prepared(session)
-            offsets[0] = zero
             offsets[1] = len(data)
             status = run(handle, data, offsets, 1, 0, nothing, taken) or classify(handle, 0, scores, 1, count, above)
             if status:

@@ -119,7 +119,7 @@ class Sessions:
         longest = file.max_tokens or 512
         self.sequences = sequences or 32
         # Room for some short texts, and always for the longest: more rows at a time gain nothing.
-        self.tokens = max(tokens or 1024, longest if tokens is None else 1)
+        self.tokens = max(tokens or 512, longest if tokens is None else 1)
         if not file.max_tokens and tokens is None:
             self.tokens = longest  # what the command takes such texts to be cut at
         self.free: list = []

@@ -1,0 +1,6 @@
+// What the command uses of libfmt.so, compiled into the command of the wheel: Debian has no static library of it, and other systems no
+// library of that version.
+#include <fmt/format-inl.h>
+
+template auto fmt::detail::decimal_point_impl<char>(fmt::detail::locale_ref) -> char;
+template auto fmt::detail::thousands_sep_impl<char>(fmt::detail::locale_ref) -> fmt::detail::thousands_sep_result<char>;
