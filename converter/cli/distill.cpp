@@ -4,23 +4,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 
+#include "cli/beside.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/errors.h"
 
 namespace bantam::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kDistillFooter =
     "Without --teacher it is fine-tuning: labels alone. DATA has the fields of `bantam eval`: text + label or labels,\n"
@@ -273,16 +270,10 @@ void add_distill(Program& program, const std::function<void(const DistillOptions
 }
 
 void run_trainer(char** argv, uint32_t threads) {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  const fs::path trainer = self.parent_path() / "bantam-train";
-  if (!error && fs::exists(trainer, error)) {
-    // Libraries read these when they are loaded.
-    const std::string count = fmt::format("{}", threads);
-    for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) setenv(name, count.c_str(), 1);
-    execv(trainer.c_str(), argv);
-    fail(ExitCode::kInternal, "{}: {}", trainer.string(), std::strerror(errno));
-  }
+  // Libraries read these when they are loaded.
+  const std::string count = fmt::format("{}", threads);
+  for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) setenv(name, count.c_str(), 1);
+  start_beside("bantam-train", argv);
   fail(ExitCode::kUnsupported,
        "distill: this build of bantam cannot train: there is no bantam-train beside it; install libtorch "
        "(sudo apt-get install libtorch-dev libopenblas0-pthread) and build bantam again with -DBANTAM_TRAIN=ON");

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/distill.h"
 #include "cli/program.h"
+#include "cli/serve.h"
 
 namespace bantam::cli {
 namespace {
@@ -19,6 +20,7 @@ int run(int argc, char** argv) {
     add_ask(program);
     add_phrases(program);
     add_rank(program);
+    add_serve(program, [argv](const ServeArguments&) { run_server(argv); });
     add_tokenize(program);
     add_eval(program);
     add_bench(program);

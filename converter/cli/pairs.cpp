@@ -36,18 +36,7 @@ struct RankArguments {
 void show_ranked(const RankArguments& arguments, const std::vector<ScoredText>& ranked, const std::string& query,
                  const std::vector<std::string>& candidates, bool truncated) {
   if (arguments.run.json) {
-    Json object = json_object("rank");
-    object["text"] = query;
-    object["found"] = Json::array();
-    for (const ScoredText& one : ranked) {
-      Json found;
-      found["line"] = one.number + 1;
-      found["score"] = one.score;
-      found["text"] = candidates[one.number];
-      object["found"].push_back(std::move(found));
-    }
-    object["truncated"] = truncated;
-    out().line(object);
+    out().line(convert::ranked_json(query, candidates, ranked, truncated));
   } else {
     for (const ScoredText& one : ranked)
       out().print("{:9.4f} {:7}  {}\n", one.score, one.number + 1, printable(candidates[one.number]));

@@ -18,7 +18,7 @@ PredictOptions with_logits() {
   return options;
 }
 
-std::string lower(std::string text) {
+std::string small_letters(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
@@ -95,14 +95,14 @@ std::string PairJudge::name(uint32_t label) const { return label_name(engine_.mo
 
 uint32_t PairJudge::require(const char* option, const std::string& wanted) const {
   for (uint32_t i = 0; i < count_; ++i) {
-    if (lower(name(i)) == lower(wanted)) return i;
+    if (small_letters(name(i)) == small_letters(wanted)) return i;
   }
   fail(ExitCode::kUsage, "{} {}: the file has no such label, it has {}", option, printable(wanted), names());
 }
 
 uint32_t PairJudge::find_beginning(const std::string& beginning) const {
   uint32_t i = 0;
-  while (i < count_ && lower(name(i)).compare(0, beginning.size(), beginning) != 0) ++i;
+  while (i < count_ && small_letters(name(i)).compare(0, beginning.size(), beginning) != 0) ++i;
   return i;
 }
 
@@ -122,6 +122,22 @@ std::vector<std::vector<float>> PairJudge::logits(const std::vector<Input>& pair
     all.back().resize(count_);
   }
   return all;
+}
+
+OrderedJson ranked_json(const std::string& query, const std::vector<std::string>& candidates,
+                        const std::vector<ScoredText>& ranked, bool truncated) {
+  OrderedJson object = json_object("rank");
+  object["text"] = query;
+  object["found"] = OrderedJson::array();
+  for (const ScoredText& one : ranked) {
+    OrderedJson found;
+    found["line"] = one.number + 1;
+    found["score"] = one.score;
+    found["text"] = candidates[one.number];
+    object["found"].push_back(std::move(found));
+  }
+  object["truncated"] = truncated;
+  return object;
 }
 
 void require_ranking(const ModelFile& file, const char* option, const std::string& label) {

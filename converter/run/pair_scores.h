@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "run/answer_json.h"
 #include "run/predict.h"
 
 namespace bantam::convert {
@@ -55,6 +56,10 @@ class PairJudge {
 std::vector<ScoredText> rank_texts(Engine& engine, const char* option, const std::string& label,
                                    const std::string& query, const std::vector<std::string>& candidates,
                                    bool* truncated);
+
+/// The object that `bantam rank --json` prints: `ranked` of `candidates`, numbered from 1.
+OrderedJson ranked_json(const std::string& query, const std::vector<std::string>& candidates,
+                        const std::vector<ScoredText>& ranked, bool truncated);
 
 /// Throws where rank_texts would, before any text is read.
 void require_ranking(const ModelFile& file, const char* option, const std::string& label);

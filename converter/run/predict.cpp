@@ -137,7 +137,9 @@ void Predictor::run_added(const std::vector<Input>& inputs, std::vector<size_t>*
   std::vector<size_t> overlong;
   for (size_t sequence = 0; sequence < added->size(); ++sequence) {
     const size_t i = (*added)[sequence];
-    const EncodeResult& result = session.sequence(static_cast<uint32_t>(sequence)).result;
+    const EncodedSequence encoded = session.sequence(static_cast<uint32_t>(sequence));
+    const EncodeResult& result = encoded.result;
+    (*out)[i].rows = encoded.row_count;
     if (!result.truncated) continue;
     if (options_.stride) {
       overlong.push_back(i);

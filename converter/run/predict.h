@@ -47,6 +47,7 @@ struct Prediction {
   uint32_t parts = 0;  // what was asked for: bits of Part
   bool truncated = false;
   uint32_t windows = 1;
+  uint32_t rows = 0;                    // tokens, with special ones, of what was read first
   std::vector<LabelScore> labels;       // labels, what follows, choices
   uint32_t holds = 0;                   // labels that hold: see bantam/tasks.h
   std::vector<float> logits;            // PredictOptions::logits: of the first output

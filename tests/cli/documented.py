@@ -18,6 +18,7 @@ SKIPPED = (
         "trains a translator: the training tests do",
     ),
     (r"\bdigits", "trains a reader of digits: tests/conformance/digits.py follows these steps"),
+    (r"^bantam serve |^curl ", "waits for requests: test_serve.py asks some"),
     (r"^gunzip ", "unpacks what was downloaded"),
     (r"\bSRC\b|\bCOMMAND\b|\bTEACHER\b|\bFILE\b|\.\.\.$|path/to", "says how a command is written"),
 )

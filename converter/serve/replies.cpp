@@ -1,0 +1,59 @@
+#include "serve/replies.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+
+namespace bantam::serve {
+
+using convert::Error;
+using convert::ExitCode;
+using convert::OrderedJson;
+
+Reply json_reply(const OrderedJson& object) {
+  Reply reply;
+  reply.body = convert::one_line(object) + "\n";
+  return reply;
+}
+
+Reply error_reply(int code, std::string_view message) {
+  OrderedJson object;
+  object["error"] = {
+      {"message", message}, {"type", code < 500 ? "invalid_request_error" : "server_error"}, {"code", code}};
+  Reply reply = json_reply(object);
+  reply.code = code;
+  return reply;
+}
+
+Reply error_reply(const Error& error, const std::string& file) {
+  std::string message = fmt::format("{}", fmt::join(error.problems(), "; "));
+  const std::string before = file + ": ";
+  if (!file.empty() && message.compare(0, before.size(), before) == 0) message.erase(0, before.size());
+  const ExitCode code = error.code();
+  const bool caller = code == ExitCode::kInvalid || code == ExitCode::kUsage || code == ExitCode::kUnsupported;
+  const int wrong = code == ExitCode::kOutOfSpace ? 507 : 500;
+  return error_reply(caller ? 400 : wrong, message);
+}
+
+std::string base64(const std::vector<float>& values) {
+  static const char* const kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  bytes.reserve(values.size() * sizeof(float));
+  for (const float value : values) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(bits));
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 0xFFU);
+  }
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t group = 0;
+    for (size_t k = 0; k < 3; ++k) {
+      group = group << 8 | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    }
+    for (size_t k = 0; k < 4; ++k) text += i + k <= bytes.size() ? kDigits[group >> (18 - 6 * k) & 63U] : '=';
+  }
+  return text;
+}
+
+}  // namespace bantam::serve

@@ -1,0 +1,32 @@
+// `bantam serve`: files of models behind HTTP/1.1.
+#ifndef BANTAM_CONVERTER_SERVE_SERVER_H_
+#define BANTAM_CONVERTER_SERVE_SERVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "serve/worker.h"
+
+namespace bantam::serve {
+
+struct ServerOptions {
+  std::vector<std::string> files;
+  std::string host = "127.0.0.1";
+  uint16_t port = 8080;   // 0: a free one
+  std::string unix_path;  // instead of host and port
+  uint32_t timeout = 30;  // seconds that a request may take to come in, and to wait
+  size_t max_body = size_t{1} << 20;
+  uint32_t connections = 4096;  // open at a time; more are closed at once
+  bool log = false;             // a line a reply on standard error
+  WorkerOptions worker;
+};
+
+/// Serves until SIGINT or SIGTERM, then answers what has been asked, and returns. `listening` is told where once connections are
+/// taken. Throws Error where files cannot be opened or the address cannot be taken. Blocks both signals.
+void serve(const ServerOptions& options, const std::function<void(const std::string& address)>& listening);
+
+}  // namespace bantam::serve
+
+#endif  // BANTAM_CONVERTER_SERVE_SERVER_H_

@@ -1,0 +1,348 @@
+"""The server: paths, answers with the bits of the command, limits, framing that is refused, its end."""
+
+import base64
+import http.client
+import json
+import pathlib
+import re
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+import unittest
+
+from support import COMMAND, SOURCE, CommandTest, bantam, model
+
+SERVER = pathlib.Path(COMMAND).parent / "bantam-serve"
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=60)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(60)
+        self.sock.connect(self.path)
+
+
+@unittest.skipUnless(SERVER.exists(), "this build has no bantam-serve (libmicrohttpd-dev)")
+class Serving(CommandTest):
+    def serve(self, *arguments):
+        process = subprocess.Popen(
+            [COMMAND, "serve", *arguments, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        line = process.stdout.readline().decode()
+        self.assertRegex(line, r"^Listening on http://127\.0\.0\.1:\d+\n$")
+        self.port = int(line.rsplit(":", 1)[1])
+        return process
+
+    def ask(self, method, path, body=None, connection=None, headers=None):
+        """Code, headers and body; a body that is no bytes is JSON."""
+        if connection is None:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+            self.addCleanup(connection.close)
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        connection.request(method, path, data, headers or {})
+        reply = connection.getresponse()
+        return reply.status, dict(reply.getheaders()), reply.read()
+
+    def good(self, path, body, **options):
+        code, _, answer = self.ask("POST", path, body, **options)
+        self.assertEqual(code, 200, answer)
+        return answer
+
+    def refused(self, code, path, body, *says):
+        found, headers, answer = self.ask("POST", path, body)
+        self.assertEqual(found, code, answer)
+        self.assertEqual(headers["Content-Type"], "application/json")
+        error = json.loads(answer)["error"]
+        self.assertEqual(error["code"], code)
+        for words in says:
+            self.assertIn(words, error["message"])
+
+    def raw(self, request):
+        """All that comes back for these bytes until the server closes."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as connection:
+            connection.sendall(request)
+            back = b""
+            while data := connection.recv(65536):
+                back += data
+        return back
+
+
+class Answers(Serving):
+    def test_answers_are_those_of_the_command(self):
+        self.serve(model("voice"), model("bert-tag"), model("bert-answer"), model("bert-fill"), model("colbert"))
+        text = "play some jazz by miles davis"
+        for command, name, more in (
+            ("run", "voice", []),
+            ("classify", "voice", []),
+            ("tag", "voice", ["--offsets", "chars"]),
+            ("tag", "bert-tag", []),
+            ("run", "bert-tag", []),
+            ("embed", "colbert", []),
+        ):
+            said = self.ok(command, model(name), text, "--json", *more)
+            body = {"text": text, **({"offsets": "chars"} if more else {})}
+            self.assertEqual(self.good(f"/models/{name}/{command}", body), said)
+            self.assertEqual(self.good(f"/{command}", {**body, "model": name}), said)
+        said = self.ok("fill", model("bert-fill"), "ba [MASK] di", "--json")
+        self.assertEqual(self.good("/fill", {"text": "ba [MASK] di"}), said)
+        said = self.ok("answer", model("bert-answer"), "--question", "ba", "--context", "ko lan di", "--json")
+        self.assertEqual(self.good("/answer", {"question": "ba", "context": "ko lan di"}), said)
+        said = self.ok("rank", model("colbert"), "ba", "ko", "lan ba", "--top", "1", "--json")
+        self.assertEqual(self.good("/rank", {"query": "ba", "texts": ["ko", "lan ba"], "top": 1}), said)
+        texts = [f"play {'jazz ' * (i % 7)}" for i in range(200)]
+        lines = [json.loads(line) for line in self.ok("run", model("voice"), *texts, "--json").splitlines()]
+        self.assertEqual(json.loads(self.good("/run", {"texts": texts, "model": "voice"}))["answers"], lines)
+
+    def test_many_at_once_have_the_bits_of_each_alone(self):
+        self.serve(model("voice"))
+        texts = [f"wake me at {i} {'or so ' * (i % 9)}" for i in range(24)]
+        alone = self.ok("run", model("voice"), *texts, "--json").splitlines(keepends=True)
+        wrong = []
+
+        def client(first):
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+            for i in range(60):
+                k = (first + i) % len(texts)
+                _, _, answer = self.ask("POST", "/run", {"text": texts[k]}, connection)
+                if answer != alone[k]:
+                    wrong.append(answer)
+            connection.close()
+
+        threads = [threading.Thread(target=client, args=(i,)) for i in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+        metrics = self.ask("GET", "/metrics")[2].decode()
+        self.assertIn('bantam_requests_total{endpoint="/run",code="200"} 960\n', metrics)
+        self.assertIn("bantam_texts_total 960\n", metrics)
+        self.assertIn("bantam_request_seconds_count 960\n", metrics)
+        self.assertIn('bantam_request_seconds_bucket{le="+Inf"} 960\n', metrics)
+        self.assertIn("bantam_waiting_texts 0\n", metrics)
+        for line in metrics.splitlines():
+            self.assertRegex(line, r'^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [0-9.e+-]+)$')
+
+    def test_embeddings_as_openai_has_them(self):
+        self.serve(model("sentence-mean"))
+        texts = ["ba ko", "lan"]
+        lines = self.ok("embed", model("sentence-mean"), *texts, "--json").splitlines()
+        vectors = [json.loads(line)["embedding"] for line in lines]
+        answer = json.loads(self.good("/v1/embeddings", {"input": texts, "model": "sentence-mean", "user": "me"}))
+        self.assertEqual((answer["object"], answer["model"]), ("list", "sentence-mean"))
+        self.assertEqual([one["embedding"] for one in answer["data"]], vectors)
+        self.assertEqual([one["index"] for one in answer["data"]], [0, 1])
+        ids = [
+            json.loads(line)["ids"]
+            for line in self.ok("tokenize", model("sentence-mean"), *texts, "--json").splitlines()
+        ]
+        self.assertEqual(answer["usage"]["total_tokens"], sum(map(len, ids)))
+        answer = json.loads(self.good("/v1/embeddings", {"input": texts[0], "encoding_format": "base64"}))
+        data = base64.b64decode(answer["data"][0]["embedding"], validate=True)
+        self.assertEqual(data, struct.pack(f"<{len(vectors[0])}f", *vectors[0]))
+        self.assertEqual(json.loads(self.ask("GET", "/v1/models")[2])["data"][0]["id"], "sentence-mean")
+        self.refused(400, "/v1/embeddings", {"input": [1, 2]}, '"input"', "string")
+        self.refused(400, "/v1/embeddings", {"input": []}, '"input"')
+        self.refused(400, "/v1/embeddings", {"input": "ba", "encoding_format": "hex"}, "float or base64")
+        self.refused(400, "/v1/embeddings", {"input": "ba", "model": "gpt"}, '"gpt"', "sentence-mean")
+
+    def test_requests_that_are_wrong(self):
+        self.serve(model("voice"), model("bert-fill"))
+        self.refused(400, "/run", b"{", "the request's body")
+        self.refused(400, "/run", b"[]", "JSON object")
+        self.refused(400, "/run", b'{"text": "a", "text": "b"}', "text")
+        self.refused(400, "/run", b'{"text": "\xff"}', "body")
+        self.refused(400, "/run", b"[" * 100000, "body")
+        self.refused(400, "/run", {"txt": "a"}, "text")
+        self.refused(400, "/run", {}, '"text"', "missing")
+        self.refused(400, "/run", {"text": 1}, '"text"', "string")
+        self.refused(400, "/run", {"text": "a", "texts": ["b"]}, "goes without")
+        self.refused(400, "/run", {"texts": []}, '"texts"')
+        self.refused(400, "/run", {"text": "a", "offsets": "x"}, "utf16")
+        self.refused(400, "/tag", {"text": "a", "pair": "b", "model": "voice"}, '"pair"')
+        self.refused(400, "/fill", {"text": "no mask"}, "[MASK]")
+        self.refused(400, "/answer", {"question": "a", "context": "b"}, "/run")
+        self.refused(400, "/fill", {"text": "[MASK]", "model": "voice"}, "voice", "/run")
+        self.refused(400, "/models/none/run", {"text": "a"}, '"none"', "voice, bert-fill")
+        self.refused(400, "/models/voice/run", {"text": "a", "model": "bert-fill"}, "path")
+        self.refused(400, "/rank", {"query": "a", "texts": ["b"]}, "/run")
+        self.refused(404, "/nothing", {}, "/classify", "/v1/embeddings")
+        self.refused(404, "/models/voice", {}, "no such path")
+        code, headers, answer = self.ask("GET", "/run")
+        self.assertEqual((code, headers["Allow"]), (405, "POST"))
+        self.assertIn("takes POST", json.loads(answer)["error"]["message"])
+        self.assertEqual(self.ask("DELETE", "/health")[0], 405)
+        self.assertEqual(json.loads(self.ask("GET", "/health")[2]), {"status": "ok"})
+        self.assertEqual(self.ask("HEAD", "/health")[::2], (200, b""))
+        self.assertIn(b"voice", self.ask("GET", "/")[2])
+
+    def test_one_bad_text_costs_its_neighbours_nothing(self):
+        self.serve(model("bert-fill"))
+        replies = {}
+
+        def client(i):
+            replies[i] = self.ask("POST", "/fill", {"text": "none" if i % 3 == 0 else "ba [MASK]"})[0]
+
+        threads = [threading.Thread(target=client, args=(i,)) for i in range(30)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([replies[i] for i in range(30)], [400, 200, 200] * 10)
+
+
+class Limits(Serving):
+    def test_bodies(self):
+        self.serve(model("voice"), "--max-body", "1", "--queue", "3")
+        self.assertEqual(len(json.loads(self.good("/run", {"texts": ["a"] * 3}))["answers"]), 3)
+        self.refused(413, "/run", {"texts": ["a"] * 4}, "--queue")
+        back = self.raw(b"POST /run HTTP/1.1\r\nHost: a\r\nContent-Length: 1025\r\n\r\n")
+        self.assertTrue(back.startswith(b"HTTP/1.1 413 "), back)  # before the body comes
+        self.assertIn(b"--max-body", back)
+        chunks = b"400\r\n" + b"a" * 1024 + b"\r\n"
+        request = b"POST /run HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks * 3 + b"0\r\n\r\n"
+        self.assertTrue(self.raw(request).startswith(b"HTTP/1.1 413 "))
+        body = b'{"text": "play jazz"}'
+        pieces = b"".join(b"%x\r\n%s\r\n" % (1, body[i : i + 1]) for i in range(len(body))) + b"0\r\n\r\n"
+        head = b"POST /run HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+        self.assertTrue(self.raw(head + pieces).endswith(self.ok("run", model("voice"), "play jazz", "--json")))
+
+    def test_framing_that_two_could_read_in_two_ways(self):
+        self.serve(model("voice"))
+        behind = b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"  # must not be answered
+        body = b'{"text": "a"}'
+        sized = b"Content-Length: %d\r\n" % len(body)
+        chunked = b"Transfer-Encoding: chunked\r\n"
+        for headers, content in (
+            (sized + chunked, b"0\r\n\r\n"),
+            (chunked + sized, b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)),
+            (sized + b"Content-Length: 5\r\n", body),
+            (sized + sized, body),
+            (b"Content-Length: +13\r\n", body),
+            (b"Content-Length: 13, 13\r\n", body),
+            (b"Content-Length: 0x0d\r\n", body),
+            (b"Content-Length: -1\r\n", body),
+            (b"Content-Length: 99999999999999999999\r\n", body),
+            (b"Transfer-Encoding: gzip, chunked\r\n", b"0\r\n\r\n"),
+            (b"Transfer-Encoding: xchunked\r\n", b"0\r\n\r\n"),
+            (chunked + b"Transfer-Encoding: identity\r\n", b"0\r\n\r\n"),
+            (chunked, b"xyz\r\n" + body),
+            (chunked, b"-1\r\n" + body),
+            (chunked, b"+d\r\n%s\r\n0\r\n\r\n" % body),
+            (chunked, b"0xd\r\n%s\r\n0\r\n\r\n" % body),
+            (chunked, b"fffffffffffffffff\r\n" + body),
+            (chunked, b"2\r\n" + body + b"\r\n0\r\n\r\n"),
+        ):
+            back = self.raw(b"POST /run HTTP/1.1\r\nHost: a\r\n" + headers + b"\r\n" + content + behind)
+            self.assertRegex(back, rb"^HTTP/1\.[01] (400|413) ", (headers, content))
+            self.assertNotIn(b"status", back, (headers, content))  # of /health
+            self.assertNotIn(b" 200 ", back)
+        back = self.raw(b"POST /run HTTP/1.0\r\n" + chunked + b"\r\n0\r\n\r\n" + behind)
+        self.assertTrue(back.startswith((b"HTTP/1.1 400 ", b"HTTP/1.0 400 ")), back)
+        self.assertNotIn(b"status", back)
+        back = self.raw(b"GET /health HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 40000 + b"\r\n\r\n")
+        self.assertRegex(back, rb"^HTTP/1\.[01] (400|413|431) ")
+        self.assertEqual(self.ask("GET", "/health")[0], 200)
+
+    def test_full_queue(self):
+        self.serve(model("voice"), "--queue", "64")
+        codes = []
+
+        def client():
+            code, headers, _ = self.ask("POST", "/run", {"texts": ["play some jazz " * 12] * 64})
+            codes.append((code, headers.get("Retry-After")))
+
+        threads = [threading.Thread(target=client) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertLessEqual({code for code, _ in codes}, {200, 429})
+        self.assertIn((200, None), codes)
+        self.assertIn((429, "1"), codes)
+
+    def test_slow_clients_are_left(self):
+        self.serve(model("voice"), "--timeout", "1")
+        begin = time.monotonic()
+        self.raw(b"POST /run HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{")
+        self.assertLess(time.monotonic() - begin, 15)
+        self.assertEqual(self.ask("GET", "/health")[0], 200)
+
+
+class Sockets(Serving):
+    def test_unix_socket(self):
+        path = str(self.directory / "s")
+        for _ in range(2):  # what a killed server leaves is taken over
+            process = subprocess.Popen(
+                [COMMAND, "serve", model("voice"), "--unix", path, "--log"],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            self.addCleanup(process.stdout.close)
+            self.addCleanup(process.stderr.close)
+            self.assertEqual(process.stdout.readline().decode(), f"Listening on unix:{path}\n")
+            connection = UnixConnection(path)
+            self.assertEqual(
+                self.good("/run", {"text": "play jazz"}, connection=connection),
+                self.ok("run", model("voice"), "play jazz", "--json"),
+            )
+            self.fails(3, "serve", model("voice"), "--unix", path, says=["--unix", "in use"])
+            connection.close()
+            process.kill()
+            process.wait()
+            self.assertRegex(process.stderr.read().decode(), r"^POST /run 200 [0-9.]+ ms\n$")
+
+    def test_what_cannot_be_served(self):
+        self.fails(5, "serve", model("bert-choose"), says=["choose", "not served"])
+        self.fails(3, "serve", self.directory / "none.bantam", says=["none.bantam"])
+        self.fails(2, "serve", model("voice"), model("voice"), says=["names"])
+        self.fails(2, "serve", model("voice"), "--port", "65536", says=["--port"])
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            self.fails(3, "serve", model("voice"), "--port", taken.getsockname()[1], says=["in use", "--port"])
+
+    def test_end(self):
+        process = self.serve(model("voice"))
+        texts = ["play some jazz " * 12] * 800
+        result = {}
+        thread = threading.Thread(target=lambda: result.update(r=self.ask("POST", "/run", {"texts": texts})))
+        idle = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        self.assertEqual(self.ask("GET", "/health", connection=idle)[0], 200)
+        thread.start()
+        while b"bantam_runs_total 0\n" in self.ask("GET", "/metrics", connection=idle)[2]:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGTERM)
+        thread.join()
+        code, _, answer = result["r"]
+        self.assertEqual((code, len(json.loads(answer)["answers"])), (200, 800))
+        self.assertEqual(process.wait(timeout=60), 0)
+        idle.close()
+        self.assertEqual(process.stderr.read(), b"")
+
+    def test_documented_unit_and_container(self):
+        """What docs/serve.md says of paths and options is so."""
+        text = (SOURCE / "docs" / "serve.md").read_text()
+        options = set(re.findall(r"(?<![\w-])--[a-z-]+", "\n".join(re.findall(r"bantam serve[^`\n]*", text))))
+        shown = bantam("help", "serve").stdout.decode()
+        self.assertTrue(options)
+        for option in options:
+            self.assertIn(option, shown)
+        packages = (SOURCE / "targets" / "packages" / "debian.txt").read_text()
+        for package in re.findall(r"\blib[a-z0-9-]+-dev\b", text):
+            self.assertIn(package, packages)
+        for line in re.findall(r"^COPY (?!--from)(\S+) ", text, re.M):
+            self.assertTrue((SOURCE / line).exists(), line)
+
+
+if __name__ == "__main__":
+    unittest.main()
