@@ -9,18 +9,24 @@
 namespace bantam {
 namespace {
 
-/// Best label of one row of logits (ties: smaller index) with its probability.
-LabelScore best_label(const tasks::Probability& math, const tasks::Logits& logits, float temperature) {
-  LabelScore best;
-  tasks::select_best<uint32_t>(logits, &best, 1);
-  best.score = math.of(math.softmax(logits, temperature), best.score);
-  return best;
-}
+/// The best label of a word (ties: smaller index). Its probability costs an exponential for each label.
+struct LabelledRow {
+  const tasks::Probability& math;
+  const tasks::Logits logits;
+  const float temperature;
+  LabelScore best;  // with its logit
+
+  LabelledRow(const tasks::Probability& with, const tasks::Logits& row, float by)
+      : math(with), logits(row), temperature(by) {
+    tasks::select_best<uint32_t>(logits, &best, 1);
+  }
+  void score() { best.score = math.of(math.softmax(logits, temperature), best.score); }
+};
 
 /// The label set of words that `set` names.
 uint32_t words_of(const Model& model, uint32_t set) { return set == kTaskSet ? word_label_set(model) : set; }
 
-/// Calls visit(span, label) for each labelled word of [window.own_begin, window.own_end) from byte `from` on.
+/// Calls visit(span, LabelledRow) for each labelled word of [window.own_begin, window.own_end) from byte `from` on.
 template <typename Visit>
 Status for_words(const Session& session, uint32_t sequence, Text text, const Window& window, uint32_t from,
                  uint32_t set, const Visit& visit) {
@@ -46,7 +52,8 @@ Status for_words(const Session& session, uint32_t sequence, Text text, const Win
   while (walk.next(&word)) {
     if (word.row >= view.rows) return Status::kIndexOutOfRange;
     const tasks::Logits logits{view.data + word.row * view.stride, 1, view.width};
-    visit(word.span, best_label(math, logits, temperature));
+    LabelledRow row(math, logits, temperature);
+    visit(word.span, row);
   }
   return Status::kOk;
 }
@@ -66,10 +73,11 @@ Status tag_window(const Session& session, uint32_t sequence, Text text, const Wi
   uint32_t found = 0;
   uint32_t last = *resume;
   const uint32_t words = words_of(session.model(), set);
-  const Status status = for_words(session, sequence, text, window, *resume, words, [&](Offset span, LabelScore label) {
+  const Status status = for_words(session, sequence, text, window, *resume, words, [&](Offset span, LabelledRow& row) {
     if (found < capacity) {
       spans[found] = span;
-      labels[found] = label;
+      row.score();
+      labels[found] = row.best;
     }
     ++found;
     last = span.end;
@@ -94,8 +102,11 @@ Status tag(const Session& session, uint32_t sequence, Text text, Entity* out, ui
   tasks::EntityDecoder decoder;
   tasks::EntitySink sink{out, capacity};
   Entity done;
-  const Status status = for_words(session, sequence, text, kWhole, 0, words, [&](Offset span, LabelScore label) {
-    if (decoder.push(span, tags.tag(label.label), label, &done)) sink.put(done);
+  const Status status = for_words(session, sequence, text, kWhole, 0, words, [&](Offset span, LabelledRow& row) {
+    // A word outside of entities has no score to tell.
+    const tasks::Tag of_word = tags.tag(row.best.label);
+    if (of_word.prefix != 'O') row.score();
+    if (decoder.push(span, of_word, row.best, &done)) sink.put(done);
   });
   if (status != Status::kOk) return status;
   if (decoder.finish(&done)) sink.put(done);

@@ -46,7 +46,8 @@ function(bantam_firmware_library name)
     endif()
   endforeach()
   # Assembler at the top level has no symbols before link-time optimisation.
-  set_source_files_properties(${runtime}/kernels/dsp/smlad.cpp PROPERTIES COMPILE_OPTIONS -fno-lto)
+  set_source_files_properties(${runtime}/kernels/dsp/smlad.cpp ${runtime}/kernels/scalar/thumb.cpp
+    PROPERTIES COMPILE_OPTIONS -fno-lto)
   # Objects, not an archive: the map then tells the folders apart.
   add_library(${name} OBJECT ${sources})
   target_compile_features(${name} PUBLIC cxx_std_17)

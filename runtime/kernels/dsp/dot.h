@@ -17,14 +17,23 @@ constexpr uint8_t kOffsetXor = 0;
 /// Rows of one block: the registers hold sums of 6.
 constexpr uint32_t kMostRows = BANTAM_LINK_ROWS < 6 ? BANTAM_LINK_ROWS : 6;
 
+BANTAM_TINY uint32_t rows_together(bool, uint32_t left) {
+  return kMostRows >= 6 && left >= 6 && left != 8 ? 6
+         : kMostRows >= 4 && left >= 4            ? 4
+         : kMostRows >= 2 && left >= 2            ? 2
+                                                  : 1;
+}
+BANTAM_TINY uint32_t quad_words(uint32_t rows) { return rows * 2; }
+BANTAM_TINY uint32_t row_words(bool, uint32_t rows) { return rows * 2; }
+
 /// [quads][rows][2] from rows of bytes.
 template <class Stored>
 inline void expand_rows(const Stored* x, size_t x_stride, uint32_t rows, uint32_t quads, uint32_t* out) {
   for (uint32_t r = 0; r < rows; ++r, x += x_stride, out += 2) {
     uint32_t* to = out;
-    for (uint32_t i = 0; i < quads; ++i, to += rows * 2) {
+    for (const Stored *from = x, *end = x + quads * 4; from != end; from += 4, to += rows * 2) {
       uint32_t four;
-      memcpy(&four, x + i * 4, 4);
+      memcpy(&four, from, 4);
       if constexpr (static_cast<Stored>(-1) < 0) {
         to[0] = static_cast<uint32_t>(__sxtb16(four));
         to[1] = static_cast<uint32_t>(__sxtb16(four >> 8));
@@ -53,49 +62,15 @@ inline void dot_panels(const DotBlock& a, uint32_t rows, const uint32_t* x, uint
   }
 }
 
-/// Activations as 16-bit halves in expanded[words], a chunk of k at a time, for all outputs. One function for both kinds of
-/// bytes: what differs is the little that expands them.
-BANTAM_NOINLINE inline void dot_expanded(const int8_t* x, bool is_signed, const DotBlock& a, uint32_t* expanded,
-                                         uint32_t words) {
-  for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
-    const uint32_t left = a.rows - row;
-    rows = kMostRows >= 6 && left >= 6 && left != 8 ? 6
-           : kMostRows >= 4 && left >= 4            ? 4
-           : kMostRows >= 2 && left >= 2            ? 2
-                                                    : 1;
-    Sum* sums = a.sums + row * a.sums_stride;
-    const uint32_t most = words / (2 * rows);
-    for (uint32_t quad = 0; quad < a.quads; quad += most) {
-      const uint32_t quads = a.quads - quad < most ? a.quads - quad : most;
-      const int8_t* from = x + row * a.x_stride + quad * 4;
-      if (is_signed) {
-        expand_rows(from, a.x_stride, rows, quads, expanded);
-      } else {
-        expand_rows(reinterpret_cast<const uint8_t*>(from), a.x_stride, rows, quads, expanded);
-      }
-      dot_panels(a, rows, expanded, quads, a.w + size_t{quad} * 64, sums, a.add || quad != 0);
-    }
-  }
-}
+/// 1.5 KB are 6 rows of 128; 4 rows, which are a tile of a small session, want 1 KB.
+constexpr uint32_t kExpandedWords = 64 * kMostRows;
 
-/// With that much stack.
-template <uint32_t kWords>
-BANTAM_NOINLINE void dot_on_stack(const int8_t* x, bool is_signed, const DotBlock& a) {
-  uint32_t expanded[kWords];
-  dot_expanded(x, is_signed, a, expanded, kWords);
-}
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
-/// 1.5 KB of stack are 6 rows of 128; 4 rows, which are a tile of a small session, want 1 KB, and heads of 64 half of that.
-template <class Stored>
-inline void dot_block(const Stored* x, const DotBlock& a) {
-  constexpr bool kSigned = static_cast<Stored>(-1) < 0;
-  const auto* bytes = reinterpret_cast<const int8_t*>(x);
-  if (kMostRows > 4 && a.rows > 4) return dot_on_stack<384>(bytes, kSigned, a);
-  constexpr uint32_t kWords = 64 * (kMostRows < 4 ? kMostRows : 4);
-  a.quads > 16 ? dot_on_stack<kWords>(bytes, kSigned, a) : dot_on_stack<kWords / 2>(bytes, kSigned, a);
-}
+#include "kernels/generic/dot_expanded.h"
 
-#if !defined(BANTAM_KERNEL_OWN_SPARSE)
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
 #define BANTAM_KERNEL_OWN_SPARSE
 /// Four rows at a time, whose activations are expanded once for all outputs, into a.scratch.
 BANTAM_NOINLINE inline void dot_sparse(const LinearQ8& a) {
@@ -117,7 +92,6 @@ BANTAM_NOINLINE inline void dot_sparse(const LinearQ8& a) {
     });
   }
 }
-#endif
 
 constexpr uint32_t kMaxRows = 1;
 constexpr uint32_t kMaxRowsF32 = 1;

@@ -29,9 +29,8 @@ struct StaticMean {
     const uint32_t scaled = total_bits <= 16 ? total << (16 - total_bits) : total >> (total_bits - 16);
     factor = static_cast<int32_t>((uint32_t{1} << 30) / scaled);
   }
-  BANTAM_INLINE int32_t operator()(int32_t sum) const {
-    const uint32_t shift = total_bits - 8;
-    return sat8(round_shift(sat16(round_shift(sum, half_of(shift), shift)) * factor, half_of(22), 22));
+  BANTAM_INLINE Ints operator()(Ints sum) const {
+    return sat8(RoundShift(22)(times(sat16(RoundShift(total_bits - 8)(sum)), factor)));
   }
 };
 
@@ -66,7 +65,7 @@ struct StaticQueries {
     for (uint32_t r = 0; r < count; ++r) {
       const int8_t* q = a.q + (first + r) * a.q_stride;
       int8_t* to = queries() + r * width;
-      for (uint32_t i = 0; i < width; ++i) to[i] = i < a.head_width ? static_cast<int8_t>(stored(q[i])) : int8_t{0};
+      for (uint32_t i = 0; i < width; ++i) to[i] = i < a.head_width ? stored_byte(q[i]) : int8_t{0};
     }
   }
 
@@ -103,8 +102,9 @@ struct StaticQueries {
                                    const Sum* sums) const {
     const StaticMean mean(total);
     int8_t* y = a.y + (first + r) * a.y_stride + column;
-    for (uint32_t i = 0; i < columns && column + i < a.head_width; ++i) {
-      y[i] = static_cast<int8_t>(stored(mean(sums[i])));
+    const uint32_t here = a.head_width - column < columns ? a.head_width - column : columns;
+    for (uint32_t i = 0; i < here; i += kIntLanes) {
+      store_ints_first(y + i, stored(mean(load_ints(sums + i))), here - i);
     }
   }
 };

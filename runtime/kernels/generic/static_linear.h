@@ -8,50 +8,63 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// y = rs(sat16(rs(sum + bias, pre_shift)) * multiplier, post_shift) of `count` outputs from `column` on.
-struct Requantiser {
-  const int32_t* bias;
-  const int16_t* multiplier;
-  uint32_t pre_shift, post_shift;
-  int32_t pre_half, post_half;
-
-  BANTAM_INLINE Requantiser(const Requantise& a, uint32_t column)
-      : bias(a.bias == nullptr ? nullptr : a.bias + column),
-        multiplier(a.multiplier == nullptr ? nullptr : a.multiplier + column),
-        pre_shift(a.pre_shift),
-        post_shift(a.post_shift),
-        pre_half(half_of(a.pre_shift)),
-        post_half(half_of(a.post_shift)) {}
-  BANTAM_INLINE int32_t biased(int32_t sum, uint32_t i) const {
-    return bias == nullptr ? sum : wrapping_add(sum, bias[i]);
-  }
-  BANTAM_INLINE int32_t operator()(int32_t sum, uint32_t i) const {
-    return round_shift(sat16(round_shift(biased(sum, i), pre_half, pre_shift)) * multiplier[i], post_half, post_shift);
-  }
-};
-
-/// Outputs [column, column + count) of one row from their sums.
-BANTAM_NOINLINE inline void static_store(const StaticLinear& a, const Sum* sums, uint32_t row, uint32_t column,
-                                         uint32_t count) {
-  const Requantiser q(a.requantise, column);
-  const size_t at = row * a.y_stride + column;
-  if (a.y_f32 != nullptr) {
-    for (uint32_t i = 0; i < count; ++i) {
-      a.y_f32[at + i] = static_cast<float>(q.biased(sums[i], i)) * a.scale[column + i];
-    }
-  } else if (a.y16 != nullptr) {
-    for (uint32_t i = 0; i < count; ++i) a.y16[at + i] = static_cast<int16_t>(sat16(q(sums[i], i)));
-  } else if (a.table != nullptr) {
-    for (uint32_t i = 0; i < count; ++i) {
-      a.y8[at + i] = static_cast<int8_t>(stored(a.table[clamp(q(sums[i], i), -128, 127) + 128]));
-    }
-  } else {
-    for (uint32_t i = 0; i < count; ++i) a.y8[at + i] = static_cast<int8_t>(stored(sat8(q(sums[i], i))));
+/// y = rs(sat16(rs(sum + bias, pre_shift)) * multiplier, post_shift) of `count` sums, given to store(i, y) a vector at a time.
+template <class Store>
+BANTAM_TINY void requantise(const Requantise& a, const Sum* sums, uint32_t column, uint32_t count, const Store& store) {
+  const RoundShift before(a.pre_shift);
+  const RoundShift after(a.post_shift);
+  const int16_t* multiplier = a.multiplier + column;
+  const int32_t* bias = a.bias == nullptr ? nullptr : a.bias + column;
+  for (uint32_t i = 0; i < count; i += kIntLanes) {
+    const Ints sum = bias == nullptr ? load_ints(sums + i) : plus(load_ints(sums + i), load_ints(bias + i));
+    store(i, after(multiply(sat16(before(sum)), load_ints(multiplier + i))));
   }
 }
 
-/// A few rows and panels at a time, whose sums the stack holds: dot(row, rows, panel, panels, sums, stride) writes them.
-template <class Dot>
+/// Outputs [column, column + count) of one row from their sums; count a multiple of 16.
+BANTAM_NOINLINE inline void static_store(const StaticLinear& a, const Sum* sums, uint32_t row, uint32_t column,
+                                         uint32_t count) {
+  const Requantise how = a.requantise;  // which stores cannot alias
+  const size_t at = row * a.y_stride + column;
+  if (a.y_f32 != nullptr) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const int32_t sum = how.bias == nullptr ? sums[i] : wrapping_add(sums[i], how.bias[column + i]);
+      a.y_f32[at + i] = static_cast<float>(sum) * a.scale[column + i];
+    }
+    return;
+  }
+  if (a.y16 != nullptr) {
+    int16_t* y16 = a.y16 + at;
+    requantise(
+        how, sums, column,
+        count, [y16](uint32_t i, Ints v) __attribute__((always_inline)) { store_ints(y16 + i, sat16(v)); });
+    return;
+  }
+  int8_t* y8 = a.y8 + at;
+  if (const int8_t* table = a.table) {
+    requantise(
+        how, sums, column, count, [ y8, table ](uint32_t i, Ints v) __attribute__((always_inline)) {
+          store_ints(y8 + i, stored(lookup_ints(table, byte_range(v))));
+        });
+  } else {
+    requantise(
+        how, sums, column,
+        count, [y8](uint32_t i, Ints v) __attribute__((always_inline)) { store_ints(y8 + i, stored(sat8(v))); });
+  }
+}
+
+#if !defined(BANTAM_KERNEL_OWN_REPEATED_ROWS) && defined(BANTAM_KERNEL_ONE_LANE)
+/// dot_block of the same rows with panels after panels.
+struct RepeatedRows {
+  BANTAM_INLINE void dot(const int8_t* x, const DotBlock& a) { dot_block(x, a); }
+};
+#endif
+
+/// What a block of rows keeps from one call of `dot` to the next: nothing.
+struct NothingOfRows {};
+
+/// A few rows and panels at a time, whose sums the stack holds: dot(row, rows, panel, panels, sums, stride, kept) writes them.
+template <class Kept, class Dot>
 BANTAM_INLINE void static_linear_sums(const StaticLinear& a, const Dot& dot) {
   constexpr uint32_t kRows = 4;
   constexpr uint32_t kPanels = 2;
@@ -59,9 +72,10 @@ BANTAM_INLINE void static_linear_sums(const StaticLinear& a, const Dot& dot) {
   Sum sums[kRows * kStride];
   for (uint32_t row = 0; row < a.rows; row += kRows) {
     const uint32_t rows = a.rows - row < kRows ? a.rows - row : kRows;
+    Kept kept;
     for (uint32_t panel = 0; panel < a.n / 16; panel += kPanels) {
       const uint32_t panels = a.n / 16 - panel < kPanels ? a.n / 16 - panel : kPanels;
-      dot(row, rows, panel, panels, sums, kStride);
+      dot(row, rows, panel, panels, sums, kStride, kept);
       for (uint32_t r = 0; r < rows; ++r) static_store(a, sums + r * kStride, row + r, panel * 16, panels * 16);
     }
   }
@@ -70,10 +84,11 @@ BANTAM_INLINE void static_linear_sums(const StaticLinear& a, const Dot& dot) {
 /// static_linear of weights in rows.
 inline bool static_linear_k16(const StaticLinear& a) {
   const size_t panel_bytes = size_t{pad16(a.k)} * 16;
-  const auto dot = [&](uint32_t row, uint32_t rows, uint32_t panel, uint32_t panels, Sum* sums, size_t stride) {
+  const auto dot = [&](uint32_t row, uint32_t rows, uint32_t panel, uint32_t panels, Sum* sums, size_t stride,
+                       NothingOfRows&) {
     dot_k16({a.x + row * a.x_stride, a.x_stride, rows, a.w + panel * panel_bytes, a.k, panels * 16, sums, stride});
   };
-  static_linear_sums(a, dot);
+  static_linear_sums<NothingOfRows>(a, dot);
   return true;
 }
 
@@ -83,11 +98,12 @@ inline bool static_linear(const StaticLinear& a) {
   if constexpr (!linked::kStatic) return false;
   if (a.k16) return static_linear_k16(a);
   const size_t panel_bytes = size_t{a.k} * 16;
-  const auto dot = [&](uint32_t row, uint32_t rows, uint32_t panel, uint32_t panels, Sum* sums, size_t stride) {
-    dot_block(a.x + row * a.x_stride,
-              {a.x_stride, rows, a.w + panel * panel_bytes, panel_bytes, panels, a.k / 4, sums, stride, false});
+  const auto dot = [&](uint32_t row, uint32_t rows, uint32_t panel, uint32_t panels, Sum* sums, size_t stride,
+                       RepeatedRows& kept) {
+    kept.dot(a.x + row * a.x_stride,
+             {a.x_stride, rows, a.w + panel * panel_bytes, panel_bytes, panels, a.k / 4, sums, stride, false});
   };
-  static_linear_sums(a, dot);
+  static_linear_sums<RepeatedRows>(a, dot);
   return true;
 }
 

@@ -1,23 +1,17 @@
-// Integer-only row operations: plain loops over integers, which compilers turn into vectors.
+// Integer-only row operations.
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_ROWS_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_ROWS_H_
 
-#include "kernels/generic/config.h"
+#include "kernels/generic/static_ints.h"
 #include "linked.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-BANTAM_INLINE int32_t wrapping_add(int32_t a, int32_t b) {
-  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
-}
-/// floor((v + 2^(shift-1)) / 2^shift); the addition wraps. `half`: half_of(shift).
-BANTAM_INLINE int32_t half_of(uint32_t shift) { return static_cast<int32_t>((uint32_t{1} << shift) >> 1); }
-BANTAM_INLINE int32_t round_shift(int32_t v, int32_t half, uint32_t shift) { return wrapping_add(v, half) >> shift; }
-BANTAM_INLINE int32_t clamp(int32_t v, int32_t low, int32_t high) { return v < low ? low : v > high ? high : v; }
-BANTAM_INLINE int32_t sat16(int32_t v) { return clamp(v, -32768, 32767); }
-BANTAM_INLINE int32_t sat8(int32_t v) { return clamp(v, -127, 127); }
 /// Between values and how a session stores them.
-BANTAM_INLINE int32_t stored(int32_t v) { return v ^ static_cast<int8_t>(kOffsetXor); }
+BANTAM_TINY Ints stored(Ints v) { return flip(v, static_cast<int8_t>(kOffsetXor)); }
+BANTAM_TINY int8_t stored_byte(int32_t v) { return static_cast<int8_t>(v ^ static_cast<int8_t>(kOffsetXor)); }
+/// Passes over rows take whole vectors: their elements up to the next multiple of 16 exist. Sums leave out what is not the row's.
+BANTAM_TINY uint32_t whole_ints(uint32_t width) { return (width + kIntLanes - 1) / kIntLanes * kIntLanes; }
 
 /// floor(sqrt(v)), bit by bit.
 inline uint32_t floor_sqrt(uint32_t v) {
@@ -43,47 +37,69 @@ inline Reciprocal reciprocal_root(uint64_t v) {
   return {static_cast<int32_t>((uint32_t{1} << 29) / root), shift};
 }
 
-inline int32_t add_residual(const StaticNorm& a, uint32_t r, int16_t* h) {
+/// Adds the residual, where there is one, and returns the sum of the row.
+BANTAM_INLINE int32_t add_residual(const StaticNorm& a, uint32_t r, int16_t* h) {
+  const uint32_t end = whole_ints(a.width);
+  const RoundShift round(a.residual_shift);
+  const int8_t* residual = a.residual == nullptr ? nullptr : a.residual + r * a.residual_stride;
+  const int16_t* multiplier = a.residual_multiplier;
   int32_t total = 0;
-  if (a.residual == nullptr) {
-    for (uint32_t i = 0; i < a.width; ++i) total += h[i];
-    return total;
+  for (uint32_t i = 0; i < end; i += kIntLanes) {
+    Ints v = load_ints(h + i);
+    if (residual != nullptr) {
+      v = sat16(plus(v, round(multiply(stored(load_ints(residual + i)), load_ints(multiplier + i)))));
+      store_ints(h + i, v);
+    }
+    total = add_lanes(total, v);
   }
-  const int8_t* residual = a.residual + r * a.residual_stride;
-  const int32_t half = half_of(a.residual_shift);
-  for (uint32_t i = 0; i < a.width; ++i) {
-    const int32_t added = round_shift(stored(residual[i]) * a.residual_multiplier[i], half, a.residual_shift);
-    const int32_t v = sat16(h[i] + added);
-    h[i] = static_cast<int16_t>(v);
-    total += v;
-  }
+  for (uint32_t i = a.width; i < end; ++i) total -= h[i];
   return total;
 }
 
-inline bool static_norm(const StaticNorm& a) {
+inline bool static_norm(const StaticNorm& args) {
   if constexpr (!linked::kStatic) return false;
+  const StaticNorm a = args;  // which stores cannot alias
   const auto width = static_cast<int32_t>(a.width);
+  const uint32_t end = whole_ints(a.width);
   for (uint32_t r = 0; r < a.rows; ++r) {
     int16_t* h = a.h + r * a.h_stride;
     const int32_t total = add_residual(a, r, h);
     const int32_t mean = (total + (total < 0 ? -(width / 2) : width / 2)) / width;
     uint64_t squares = a.epsilon;
-    for (uint32_t i = 0; i < a.width; ++i) {
+    for (uint32_t i = 0; i < end; i += kIntLanes) squares = add_squares(squares, minus(load_ints(h + i), mean));
+    for (uint32_t i = a.width; i < end; ++i) {
       const auto d = static_cast<uint32_t>(h[i] - mean);
-      squares += d * d;
+      squares -= d * d;
     }
     const Reciprocal root = reciprocal_root(squares);
-    const int32_t root_half = half_of(root.shift);
-    const int32_t half = half_of(a.shift);
+    const RoundShift root_round(root.shift);
+    const RoundShift round(a.shift);
     int8_t* y = a.y + r * a.y_stride;
-    for (uint32_t i = 0; i < a.width; ++i) {
-      const int32_t z = sat16(round_shift((h[i] - mean) * root.factor, root_half, root.shift));
-      const int32_t v = wrapping_add(z * a.gamma[i], a.beta[i]);
-      y[i] = static_cast<int8_t>(stored(sat8(round_shift(v, half, a.shift))));
+    for (uint32_t i = 0; i < end; i += kIntLanes) {
+      const Ints z = sat16(root_round(times(minus(load_ints(h + i), mean), root.factor)));
+      const Ints v = plus(multiply(z, load_ints(a.gamma + i)), load_ints(a.beta + i));
+      store_ints(y + i, stored(sat8(round(v))));
     }
     memset(y + a.width, kOffsetXor, pad16(a.width) - a.width);
   }
   return true;
+}
+
+/// The first `count` elements at p, where there are fewer than a vector's: what lies behind them is not read.
+template <class T>
+BANTAM_INLINE Ints load_ints_first(const T* p, uint32_t count) {
+  if (count >= kIntLanes) return load_ints(p);
+  T some[kIntLanes] = {};
+  memcpy(some, p, count * sizeof(T));
+  return load_ints(some);
+}
+/// As load_ints_first.
+template <class T>
+BANTAM_INLINE void store_ints_first(T* p, Ints v, uint32_t count) {
+  if (count >= kIntLanes) return store_ints(p, v);
+  T all[kIntLanes];
+  store_ints(all, v);
+  memcpy(p, all, count * sizeof(T));
 }
 
 inline bool static_embed(const StaticEmbed& a) {
@@ -97,12 +113,13 @@ inline bool static_embed(const StaticEmbed& a) {
         const StaticSource& source = a.sources[s];
         const auto index = static_cast<size_t>(source.index[r]);
         const int32_t multiplier = source.multiplier[index];
-        const int32_t half = half_of(source.shift);
+        const RoundShift round(source.shift);
         const size_t at = index * a.width + column;
         const auto add = [&](const auto* row) {
-          for (uint32_t i = 0; i < count; ++i) {
-            const int32_t v = round_shift(row[i] * multiplier, half, source.shift);
-            total[i] = s == 0 ? v : wrapping_add(total[i], v);
+          for (uint32_t i = 0; i < count; i += kIntLanes) {
+            Ints v = round(times(load_ints_first(row + i, count - i), multiplier));
+            if (s != 0) v = plus(load_ints(total + i), v);
+            store_ints(total + i, v);
           }
         };
         if (source.wide) {
@@ -112,22 +129,26 @@ inline bool static_embed(const StaticEmbed& a) {
         }
       }
       int16_t* y = a.y + r * a.y_stride + column;
-      for (uint32_t i = 0; i < count; ++i) y[i] = static_cast<int16_t>(sat16(total[i]));
+      for (uint32_t i = 0; i < count; i += kIntLanes) {
+        store_ints_first(y + i, sat16(load_ints(total + i)), count - i);
+      }
     }
   }
   return true;
 }
 
 inline void static_split_key(const int8_t* x, uint32_t width, uint8_t* page, size_t lane) {
-  for (uint32_t i = 0; i < pad4(width); ++i) {
-    page[size_t{i / 4} * 64 + lane * 4 + i % 4] = i < width ? static_cast<uint8_t>(x[i]) : kOffsetXor;
-  }
+  uint8_t* to = page + lane * 4;
+  uint32_t i = 0;
+  for (; i + 4 <= width; i += 4, to += 64) memcpy(to, x + i, 4);
+  if (i == width) return;
+  for (uint32_t j = 0; j < 4; ++j) to[j] = i + j < width ? static_cast<uint8_t>(x[i + j]) : kOffsetXor;
 }
 inline void static_split_value(const int8_t* x, uint32_t width, uint8_t* page, size_t lane) {
   uint8_t* column = page + (lane / 4) * 64 + lane % 4;
-  for (uint32_t i = 0; i < pad16(width); ++i) {
-    column[size_t{i / 16} * 256 + (i % 16) * 4] = i < width ? static_cast<uint8_t>(stored(x[i])) : uint8_t{0};
-  }
+  uint32_t i = 0;
+  for (; i < width; ++i, column += i % 16 == 0 ? 256 - 60 : 4) *column = static_cast<uint8_t>(stored_byte(x[i]));
+  for (; i < pad16(width); ++i, column += 4) *column = 0;
 }
 
 inline bool static_split(const StaticSplit& a) {
@@ -152,11 +173,11 @@ inline bool static_split(const StaticSplit& a) {
 /// Column i of the rows; sums of up to 2^24 rows stay in int32.
 BANTAM_INLINE int32_t static_pool_column(const StaticPool& a, uint32_t i) {
   const int8_t* x = a.x + (a.kind == Pool::kLast ? a.row_end - 1 : a.row_begin) * a.x_stride + i;
-  int32_t v = stored(*x);
+  int32_t v = stored_byte(*x);
   if (a.kind == Pool::kFirst || a.kind == Pool::kLast) return v;
   for (uint32_t r = a.row_begin + 1; r < a.row_end; ++r) {
     x += a.x_stride;
-    const int32_t next = stored(*x);
+    const int32_t next = stored_byte(*x);
     v = a.kind != Pool::kMax ? v + next : v > next ? v : next;
   }
   return v;
@@ -165,7 +186,7 @@ BANTAM_INLINE int32_t static_pool_column(const StaticPool& a, uint32_t i) {
 inline bool static_pool(const StaticPool& a) {
   if constexpr (!linked::kStatic) return false;
   if (a.y != nullptr) {
-    for (uint32_t i = 0; i < a.width; ++i) a.y[i] = static_cast<int8_t>(stored(static_pool_column(a, i)));
+    for (uint32_t i = 0; i < a.width; ++i) a.y[i] = stored_byte(static_pool_column(a, i));
     memset(a.y + a.width, kOffsetXor, pad16(a.width) - a.width);
     return true;
   }

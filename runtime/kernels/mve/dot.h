@@ -1,18 +1,68 @@
-// int8 layers whose weights lie in rows (layout k16n1): dot products with Helium's VMLADAVA. Tiles: see dsp/dot.h.
+// int8 dot products with Helium's VMLADAVA: of weights in rows (layout k16n1) in assembler, of tiles and sparse ones by gathering.
 #ifndef BANTAM_KERNELS_MVE_DOT_H_
 #define BANTAM_KERNELS_MVE_DOT_H_
 
 #include <arm_mve.h>
 
+#define BANTAM_KERNEL_ONE_LANE
 #define BANTAM_KERNEL_OWN_SPARSE
-#include "kernels/dsp/dot.h"
+#include "kernels/mve/ints.h"
 #include "kernels/mve/vmladava.h"
+#include "kernels/reference/vector.h"
 // The vectors come first.
+#include "kernels/generic/dot_sums.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+constexpr uint8_t kOffsetXor = 0;
+}
 #include "kernels/generic/rows.h"
 
 #define BANTAM_KERNEL_OWN_K16
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+/// One output of tiles and `kRows` rows: four quads are gathered at a time. `flip`: 0x80 where x are u8, of which 128 less are
+/// multiplied; the weights' sum, 128 times, makes up for it.
+template <uint32_t kRows>
+BANTAM_NOINLINE void dot_tile_output(const int8_t* x, size_t x_stride, uint32_t flip, const int8_t* w, uint32_t quads,
+                                     Sum* sums, size_t sums_stride, bool add) {
+  const uint32x4_t every_tile = vshlq_n_u32(vidupq_n_u32(0, 8), 3);
+  const int8x16_t flips = vreinterpretq_s8_u8(vdupq_n_u8(static_cast<uint8_t>(flip)));
+  int32_t found[kRows];
+  int32_t weights_sum = 0;
+  BANTAM_UNROLL_ALWAYS
+  for (uint32_t r = 0; r < kRows; ++r) found[r] = add ? sums[r * sums_stride] : 0;
+  for (auto left = static_cast<int32_t>(quads); left > 0; left -= 4, w += 256, x += 16) {
+    const mve_pred16_t some = vctp32q(static_cast<uint32_t>(left));
+    const int8x16_t weights =
+        vreinterpretq_s8_u32(vldrwq_gather_offset_z_u32(reinterpret_cast<const uint32_t*>(w), every_tile, some));
+    weights_sum = vaddvaq_s8(weights_sum, weights);
+    BANTAM_UNROLL_ALWAYS
+    for (uint32_t r = 0; r < kRows; ++r) {
+      found[r] = vmladavaq_s8(found[r], veorq_s8(vldrbq_z_s8(x + r * x_stride, some), flips), weights);
+    }
+  }
+  BANTAM_UNROLL_ALWAYS
+  for (uint32_t r = 0; r < kRows; ++r) sums[r * sums_stride] = found[r] + static_cast<int32_t>(flip) * weights_sum;
+}
+
+template <class Stored>
+inline void dot_block(const Stored* x, const DotBlock& a) {
+  const uint32_t flip = static_cast<Stored>(-1) < 0 ? 0 : 128;
+  for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
+    rows = a.rows - row >= 4 ? 4 : 1;
+    const auto* from = reinterpret_cast<const int8_t*>(x) + row * a.x_stride;
+    for (uint32_t o = 0; o < 16 * a.panels; ++o) {
+      (rows == 4 ? dot_tile_output<4> : dot_tile_output<1>)(from, a.x_stride, flip,
+                                                            a.w + o / 16 * a.panel_stride + o % 16 * 4, a.quads,
+                                                            a.sums + row * a.sums_stride + o, a.sums_stride, a.add);
+    }
+  }
+}
+
+constexpr uint32_t kMaxRows = 1;
+constexpr uint32_t kMaxRowsF32 = 1;
+constexpr uint32_t block_panels_f32(uint32_t) { return 1; }
 
 BANTAM_NOINLINE inline void dot_k16(const DotRows& a) {
   BantamHeliumRows block = {};

@@ -1,8 +1,13 @@
-// Cores without vectors or SIMD: the reference's code, built for the target.
+// Cores without vectors or SIMD: the reference's code, built for the target; dot products of its own where instructions are those
+// of Armv6-M.
 #define BANTAM_KERNEL_NAMESPACE scalar
 #define BANTAM_KERNEL_ISA kScalar
 
+#if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__)
+#include "kernels/scalar/dot.h"
+#else
 #include "kernels/reference/dot.h"
+#endif
 
 // The kernels, over the vectors above.
 #include "kernels/generic/table.h"

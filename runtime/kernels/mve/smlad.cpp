@@ -1,2 +1,0 @@
-// The same inner loops as for cores without Helium.
-#include "kernels/dsp/smlad.cpp"
