@@ -83,27 +83,22 @@ struct AttentionSums {
     }
   }
 
-  /// Query r's scores from its sums, then its probabilities. False: something is not finite.
-  BANTAM_INLINE bool weigh_keys(uint32_t r) {
-    SoftmaxQ8<1> query(a, first + r);
-    query.begin();
-    query.move_to(r, page_begin, page_begin + page_count);
-    for (uint32_t page = page_begin; page < page_begin + page_count; ++page) {
-      const bool whole = query.whole(page);
-      const float* scale = k_scale(page);
-      for (uint32_t lane = 0; lane < 16; ++lane) {
-        const float score = load(query.score(0, page) + lane);
-        if (linked::kBias && a.biased) {
-          query.note_scores(0, page, lane, whole, score);
-        } else {
-          query.take_scores(0, page, lane, whole, bits(score), load(scale + lane));
-        }
-      }
+  /// The probabilities of all queries from their sums or scores. False: something is not finite.
+  BANTAM_INLINE bool weigh() {
+    for (uint32_t r = 0; r < queries; ++r) {
+      if (!weigh_sums(a, first + r, r, page_begin, page_begin + page_count, factor + r)) return false;
     }
-    const bool finite = query.probabilities();
-    factor[r] = query.factor[0];
-    return finite;
+    return true;
   }
+#if defined(BANTAM_KERNEL_VECTORS)
+  /// The same by vectors: false, too, where they would flush numbers, or sums begin within a vector. The sums are gone then.
+  BANTAM_INLINE bool weigh_in_vectors() {
+    for (uint32_t r = 0; r < queries; ++r) {
+      if (!BANTAM_KERNEL_VECTORS::weigh(a, first + r, r, page_begin, page_begin + page_count, factor + r)) return false;
+    }
+    return true;
+  }
+#endif
 
   /// Output columns [16 * panel, 16 * panel + 16).
   BANTAM_INLINE void multiply_values(uint32_t panel, Finite& finite) const {
@@ -132,15 +127,23 @@ struct AttentionSums {
   }
 
   BANTAM_INLINE bool run() {
-    Finite finite;
     if (linked::kBias && a.biased) {
       add_products_to_biases();
+      if (!weigh()) return false;
     } else {
-      multiply_keys(page_begin, page_count, reinterpret_cast<Sum*>(frame.score(0, page_begin)), frame.stride);
+      Sum* sums = reinterpret_cast<Sum*>(frame.score(0, page_begin));
+      multiply_keys(page_begin, page_count, sums, frame.stride);
+#if defined(BANTAM_KERNEL_VECTORS)
+      if (weigh_in_vectors()) return mean();
+      multiply_keys(page_begin, page_count, sums, frame.stride);
+#endif
+      if (!weigh()) return false;
     }
-    for (uint32_t r = 0; r < queries; ++r) {
-      if (!weigh_keys(r)) return false;
-    }
+    return mean();
+  }
+  /// The output from all probabilities. False: something is not finite.
+  BANTAM_INLINE bool mean() const {
+    Finite finite;
     for (uint32_t panel = 0; panel * 16 < a.head_width; ++panel) multiply_values(panel, finite);
     return finite.all();
   }

@@ -36,7 +36,8 @@ struct AnyEpilogue {
         norm_(a.norm),
         gate_(a.gate != nullptr),
         before_norm_(a.y_before_norm) {}
-  BANTAM_INLINE Activation activation() const { return activation_; }
+  /// Activations flush numbers that do not matter: rows with one are for plain numbers.
+  BANTAM_INLINE Activation activation() const { return kFlushesTiny ? Activation::kNone : activation_; }
   BANTAM_INLINE Residual residual() const { return residual_; }
   BANTAM_INLINE Norm norm() const { return norm_; }
   BANTAM_INLINE bool gate() const { return linked::kGate && gate_; }
@@ -91,7 +92,7 @@ struct EpilogueBlock {
     BANTAM_UNROLL
     for (uint32_t r = 0; r < kRows; ++r) totals[r] = Sums{};
     if (kind.norm() == Norm::kLayer) {
-      for_vectors(
+      for_row(
           a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
             BANTAM_UNROLL
             for (uint32_t r = 0; r < kRows; ++r) {
@@ -104,7 +105,7 @@ struct EpilogueBlock {
         totals[r] = Sums{};
       }
     }
-    for_vectors(
+    for_row(
         a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
           BANTAM_UNROLL
           for (uint32_t r = 0; r < kRows; ++r) {
@@ -133,9 +134,11 @@ struct EpilogueBlock {
   BANTAM_INLINE F32 smoothed(uint32_t i, F32 v) const { return a.smooth != nullptr ? v * load(a.smooth + i) : v; }
 };
 
-/// Rows [first, first + kRows).
+/// Rows [first, first + kRows). False: some value is not finite; or was taken for zero, where numbers are flushed (TinyNumbers), and
+/// then nothing was stored: y is, with q, in the last pass.
 template <uint32_t kRows, class Kind>
 BANTAM_NOINLINE bool epilogue_block(const EpilogueRows& args, uint32_t first) {
+  const TinyNumbers tiny;
   EpilogueBlock<kRows, Kind> block(args, first);
   const EpilogueRows a = args;
   if (block.kind.norm() == Norm::kLayer || block.kind.norm() == Norm::kRms) block.measure();
@@ -143,7 +146,7 @@ BANTAM_NOINLINE bool epilogue_block(const EpilogueRows& args, uint32_t first) {
   I32 worst[kRows];
   BANTAM_UNROLL
   for (uint32_t r = 0; r < kRows; ++r) worst[r] = splat(int32_t{0});
-  for_vectors(
+  for_row(
       a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
         BANTAM_UNROLL
         for (uint32_t r = 0; r < kRows; ++r) {
@@ -151,7 +154,7 @@ BANTAM_NOINLINE bool epilogue_block(const EpilogueRows& args, uint32_t first) {
           const F32 v = block.normed(r, i, sum);
           const F32 stored = a.q != nullptr ? block.smoothed(i, v) : v;
           worst[r] = max(worst[r], magnitude_bits(lanes.keep_row(stored)));
-          if (y != nullptr) store(y + r * a.y_stride + i, block.kind.before_norm() ? sum : v);
+          if (!kFlushesTiny && y != nullptr) store(y + r * a.y_stride + i, block.kind.before_norm() ? sum : v);
         }
       });
   bool finite = true;
@@ -162,20 +165,25 @@ BANTAM_NOINLINE bool epilogue_block(const EpilogueRows& args, uint32_t first) {
     finite &= m < kInfinityBits;
     const RowScale scale = row_scale(m);
     inverse[r] = splat(scale.inverse);
+    if (tiny.seen(m)) return false;
     if (a.q != nullptr) a.q_scale[first + r] = scale.scale;
   }
-  if (a.q == nullptr || !finite) return finite;
+  if (!finite || (a.q == nullptr && !kFlushesTiny)) return finite;
 
-  int8_t* q = a.q + first * a.q_stride;
-  for_vectors(
+  int8_t* q = a.q == nullptr ? nullptr : a.q + first * a.q_stride;
+  for_row(
       a.width, [&](uint32_t i, auto lanes) __attribute__((always_inline)) {
         BANTAM_UNROLL
         for (uint32_t r = 0; r < kRows; ++r) {
-          F32 v = y != nullptr ? load(y + r * a.y_stride + i) : block.value(r, i, lanes);
-          if (y == nullptr || block.kind.before_norm()) v = block.normed(r, i, v);
+          const bool stored = !kFlushesTiny && y != nullptr;
+          const F32 sum = stored ? load(y + r * a.y_stride + i) : block.value(r, i, lanes);
+          const F32 v = !stored || block.kind.before_norm() ? block.normed(r, i, sum) : sum;
+          if (kFlushesTiny && y != nullptr) store(y + r * a.y_stride + i, block.kind.before_norm() ? sum : v);
+          if (kFlushesTiny && q == nullptr) continue;
           store_bytes(q + r * a.q_stride + i, flip_offset(quantize(lanes.keep_row(block.smoothed(i, v)), inverse[r])));
         }
       });
+  if (kFlushesTiny && q == nullptr) return true;
   BANTAM_UNROLL
   for (uint32_t r = 0; r < kRows; ++r) clear_padding(q + r * a.q_stride, a.width);
   return true;
@@ -213,9 +221,19 @@ inline bool store_measured_rows(const EpilogueRows& a) {
 }
 
 inline bool epilogue_rows(const EpilogueRows& a) {
+#if defined(BANTAM_KERNEL_VECTORS)
+  if constexpr (linked::kDynamic) {
+    if (a.row_maximum != nullptr) return BANTAM_KERNEL_VECTORS::measured_rows(a);
+    bool finite = true;
+    for (uint32_t r = 0; r < a.rows; ++r) {
+      finite &= BANTAM_KERNEL_VECTORS::epilogue_row(a, r) || epilogue_block<1, AnyEpilogue>(a, r);
+    }
+    return finite;
+  }
+#endif
   if (a.row_maximum != nullptr) return store_measured_rows(a);
   const AnyEpilogue kind(a);
-  if constexpr (kLanes == 1) return epilogue_blocks<AnyEpilogue>(a);
+  if constexpr (kLanes < 16) return epilogue_blocks<AnyEpilogue>(a);
   // Sums of products, as of a convolution.
   if (kind.gate() && kind.activation() == Activation::kNone && kind.norm() == Norm::kNone && !kind.before_norm() &&
       kind.residual() == Residual::kF32) {

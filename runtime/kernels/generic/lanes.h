@@ -1,5 +1,5 @@
 // How many lanes the vectors of this instruction set have, and what follows from that. Kernels are written for any number:
-// 16, or 1 on processors without vectors, where a vector is a number and passes over a row are plain loops.
+// 16, 4, or 1 on processors without vectors, where a vector is a number and passes over a row are plain loops.
 #ifndef BANTAM_KERNELS_GENERIC_LANES_H_
 #define BANTAM_KERNELS_GENERIC_LANES_H_
 
@@ -14,7 +14,7 @@ using LaneMask = decltype(less(splat(0.0f), splat(0.0f)));
 
 // NOLINTNEXTLINE(bugprone-sizeof-expression): with one lane the vector is a float.
 constexpr uint32_t kLanes = sizeof(F32) / sizeof(float);
-static_assert(kLanes == 1 || kLanes == 16, "reference/vector.h, or all 16 elements of a panel or page");
+static_assert(kLanes == 1 || kLanes == 4 || kLanes == 16, "all 16 elements of a panel or page, or parts of them");
 /// Vectors to 16 neighbours: the outputs of a panel of weights, the rows of a page, the partial sums of a row.
 constexpr uint32_t kVectors = 16 / kLanes;
 
@@ -38,7 +38,7 @@ using Sum = int32_t __attribute__((may_alias));
 /// The sum over a row as kernels.h defines it: element i belongs to partial sum i % 16, which is a lane where there are 16.
 /// An element that is not there adds nothing, which is what adding +0 does, because no partial sum is -0.
 struct PartialSums {
-  float part[16];
+  F32 part[kVectors];
 };
 template <uint32_t kCount>
 struct SumsOf {
@@ -51,7 +51,7 @@ struct SumsOf<1> {
 using Sums = SumsOf<kVectors>::Type;
 
 /// The partial sums of elements i, i + 1, ...; i a multiple of kLanes.
-BANTAM_TINY float& partial(PartialSums& sums, uint32_t i) { return sums.part[i % 16]; }
+BANTAM_TINY F32& partial(PartialSums& sums, uint32_t i) { return sums.part[i % 16 / kLanes]; }
 BANTAM_TINY F32& partial(F32& sums, uint32_t) { return sums; }
 
 /// The fixed tree.
@@ -61,7 +61,7 @@ BANTAM_INLINE float total(const SomeSums& sums) {
     return sum(sums);
   } else {
     float t[8];
-    for (uint32_t i = 0; i < 8; ++i) t[i] = sums.part[i] + sums.part[i + 8];
+    for (uint32_t i = 0; i < kVectors / 2; ++i) store(t + i * kLanes, sums.part[i] + sums.part[i + kVectors / 2]);
     for (uint32_t step = 4; step != 0; step /= 2) {
       for (uint32_t i = 0; i < step; ++i) t[i] = t[i] + t[i + step];
     }

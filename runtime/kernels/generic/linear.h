@@ -120,7 +120,8 @@ BANTAM_TINY bool dequantize_vectors(const LinearQ8&, Finite&) { return false; }
 inline bool dequantize_rows(const LinearQ8& a) {
   const LinearQ8 copy = a;  // which stores cannot alias
   Finite finite;
-  const uint32_t rows = dequantize_vectors(copy, finite) ? 0 : copy.rows;
+  const bool in_vectors = dequantize_vectors(copy, finite);
+  const uint32_t rows = in_vectors ? 0 : copy.rows;
   for (uint32_t r = 0; r < rows; ++r) {
     if (copy.bias != nullptr) {
       dequantize_row<true>(copy, r, finite);
@@ -130,6 +131,9 @@ inline bool dequantize_rows(const LinearQ8& a) {
   }
   if (a.activation == Activation::kNone && a.row_maximum == nullptr) return finite.all();
   if (a.row_maximum != nullptr) memset(a.row_maximum, 0, a.rows * 16 * sizeof(int32_t));
+#if defined(BANTAM_KERNEL_VECTORS)
+  if (in_vectors && BANTAM_KERNEL_VECTORS::activates(a.activation)) return BANTAM_KERNEL_VECTORS::activate_rows(a);
+#endif
   return activate_block(a.activation, a.y, a.y_stride, a.rows, a.n / 16, a.row_maximum);
 }
 

@@ -4,6 +4,7 @@
 #ifndef BANTAM_KERNELS_GENERIC_MATH_H_
 #define BANTAM_KERNELS_GENERIC_MATH_H_
 
+#include "kernels/gelu_table.h"
 #include "kernels/generic/lanes.h"
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
@@ -66,32 +67,16 @@ BANTAM_INLINE F32 tanh(F32 x) {
 /// x / 2 * (1 + erf(x / sqrt 2)): absolute error <= 4e-7 for every x; exactly x above 5.35, 0 below -5.35.
 BANTAM_INLINE F32 gelu(F32 x) {
   // max(x, 0) - g(|x|) with g(t) = t / 2 * erfc(t / sqrt 2), a polynomial of degree 4 on each of 15 intervals of width
-  // 1 / kPerUnit whose centres are the multiples; the sixteenth, where g < 2.4e-7, is zero. Row i: coefficients of t^i.
+  // 1 / kPerUnit whose centres are the multiples; the sixteenth, where g < 2.4e-7, is zero. kGeluTable's row i: coefficients of t^i.
   // A third of the multiplications that one polynomial of this error takes.
   constexpr float kPerUnit = 2.71028042f;
   constexpr float kLast = 5.53448296f;
-  static constexpr float kTable[5][16] = {
-      {0.0f, -8.02116192e-05f, -0.00459739473f, -0.0281313341f, -0.0463503934f, 0.0465599522f, 0.315013409f,
-       0.637540698f, 0.801174939f, 0.721604526f, 0.495525092f, 0.268489808f, 0.117321745f, 0.0419717357f, 0.0124283563f,
-       0.0f},
-      {0.5f, 0.50121361f, 0.531704962f, 0.633348405f, 0.694099784f, 0.4759368f, -0.0517378189f, -0.593097091f,
-       -0.834173501f, -0.735171556f, -0.477359414f, -0.242137283f, -0.0988609642f, -0.033082664f, -0.00918456912f,
-       0.0f},
-      {-0.398950517f, -0.4058505f, -0.484368652f, -0.650323868f, -0.726238132f, -0.533807099f, -0.144212037f,
-       0.196942791f, 0.330215186f, 0.28402546f, 0.173714668f, 0.0822834671f, 0.0313406028f, 0.00980052073f,
-       0.00254934211f, 0.0f},
-      {0.00018547436f, 0.018008912f, 0.109662957f, 0.231069624f, 0.273206592f, 0.197633058f, 0.0695768297f,
-       -0.0260862149f, -0.0588509627f, -0.0492737405f, -0.0282847527f, -0.0124822101f, -0.00442895666f, -0.00129305886f,
-       -0.000314964505f, 0.0f},
-      {0.0653925613f, 0.0472561941f, 0.00626598531f, -0.0273075942f, -0.0360740609f, -0.0249230769f, -0.00911269803f,
-       0.000958230754f, 0.00398067385f, 0.00323605072f, 0.00173761696f, 0.000712937384f, 0.000235352796f,
-       6.4099775e-05f, 1.46126931e-05f, 0.0f}};
   const F32 t = min(magnitude(x), splat(kLast));
   // round(t * kPerUnit) sits in the low bits.
   const I32 interval = bits(fma(t, splat(kPerUnit), splat(12582912.0f)));
-  F32 g = lookup(load_table(kTable[4]), interval);
+  F32 g = lookup(load_table(kGeluTable[4]), interval);
   BANTAM_UNROLL_ALWAYS
-  for (int i = 3; i >= 0; --i) g = fma(g, t, lookup(load_table(kTable[i]), interval));
+  for (int i = 3; i >= 0; --i) g = fma(g, t, lookup(load_table(kGeluTable[i]), interval));
   return max(splat(0.0f), x) - g;
 }
 

@@ -8,6 +8,14 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
 constexpr int32_t kInfinityBits = 0x7f800000;
 
+#if !defined(BANTAM_KERNEL_FLUSHES_TINY)
+/// Where an instruction set takes numbers below 2^-126 for zero, it has this to tell; others never do.
+struct TinyNumbers {
+  static constexpr bool seen(int32_t) { return false; }
+};
+constexpr bool kFlushesTiny = false;
+#endif
+
 /// All lanes belong to the row.
 struct AllLanes {
   static constexpr uint32_t count = kLanes;
@@ -30,6 +38,13 @@ BANTAM_INLINE void for_vectors(uint32_t width, const F& f) {
     const uint32_t count = width - full;
     f(full, SomeLanes{count, lanes_between(0, static_cast<int32_t>(count))});
   }
+}
+
+/// The same of rows whose width is known to be whole vectors where there are four lanes.
+template <class F>
+BANTAM_INLINE void for_row(uint32_t width, const F& f) {
+  if constexpr (kLanes != 4) return for_vectors(width, f);
+  for (uint32_t i = 0; i < width; i += kLanes) f(i, AllLanes{});
 }
 
 /// Whether all values noted are finite.
@@ -92,8 +107,8 @@ BANTAM_INLINE F32 sums_of(const SomeSums (&v)[kCount]) {
         v, [](const auto& x) __attribute__((always_inline)) { return sum(x); },
         [](const auto& x) __attribute__((always_inline)) { return sum_eight(x); });
   } else {
-    static_assert(kCount == 1, "a vector of one lane");
-    return total(v[0]);
+    static_assert(kCount == 1, "one row at a time");
+    return splat(total(v[0]));
   }
 }
 template <class Vector, uint32_t kCount>

@@ -102,6 +102,31 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
   }
 };
 
+/// Scores of query `query` of the call, the r-th of a block that sees pages [page_begin, page_end), from sums that lie in their place
+/// (or as they are, where they are biased), then its probabilities; `factor` as in SoftmaxQ8. False: something is not finite.
+BANTAM_INLINE bool weigh_sums(const Attention& a, uint32_t query, uint32_t r, uint32_t page_begin, uint32_t page_end,
+                              float* factor) {
+  const size_t scale_at = size_t{pad4(a.head_width)} * 16;
+  SoftmaxQ8<1> one(a, query);
+  one.begin();
+  one.move_to(r, page_begin, page_end);
+  for (uint32_t page = page_begin; page < page_end; ++page) {
+    const bool whole = one.whole(page);
+    const float* scale = reinterpret_cast<const float*>(one.keys(page) + scale_at);
+    for (uint32_t lane = 0; lane < 16; lane += kLanes) {
+      const F32 score = load(one.score(0, page) + lane);
+      if (linked::kBias && a.biased) {
+        one.note_scores(0, page, lane, whole, score);
+      } else {
+        one.take_scores(0, page, lane, whole, bits(score), load(scale + lane));
+      }
+    }
+  }
+  const bool finite = one.probabilities();
+  *factor = one.factor[0];
+  return finite;
+}
+
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 
 #endif  // BANTAM_KERNELS_GENERIC_SOFTMAX_Q8_H_

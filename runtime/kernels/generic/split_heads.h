@@ -38,7 +38,7 @@ BANTAM_INLINE void split_key_q8(const float* x, uint32_t width, const RowScale& 
           uint8_t buffer[16];
           store_bytes(buffer, v);
           uint8_t* to = page + size_t{i} * 16 + lane * 4;
-          for (uint32_t j = 0; j < 16 && i + j < padded; j += 4) memcpy(to + j * 16, buffer + j, 4);
+          for (uint32_t j = 0; j < kLanes && i + j < padded; j += 4) memcpy(to + j * 16, buffer + j, 4);
         }
       });
   if constexpr (kLanes == 1) {
@@ -61,7 +61,7 @@ BANTAM_INLINE void split_value_q8(const float* x, uint32_t width, const RowScale
         uint8_t* to = column + value_byte(i);
         for (uint32_t j = 0; j < kLanes; ++j) to[j * 4] = buffer[j];
       });
-  if constexpr (kLanes == 1) {
+  if constexpr (kLanes < 16) {
     for (uint32_t i = width; i < pad16(width); ++i) column[value_byte(i)] = 0;
   }
   memcpy(page + size_t{pad16(width)} * 16 + lane * 4, &scale.scale, 4);
@@ -97,7 +97,7 @@ inline int32_t split_four_values_q8(const SplitHeads& a, uint32_t r);
 
 /// The queries of row r of the call. Returns the largest |x|, as bits.
 inline int32_t split_queries_q8(const SplitHeads& a, uint32_t r) {
-  if constexpr (kLanes > 1) {
+  if constexpr (kLanes == 16) {
     if (!linked::kRotary || a.rotary == nullptr) return split_query_row_q8(a, r);
   }
   const uint32_t width = a.head_width;
@@ -156,7 +156,7 @@ inline bool split_heads_q8(const SplitHeads& a) {
     for (uint32_t r = 0; r < a.rows; ++r) note(split_queries_q8(a, r));
   }
   for (uint32_t r = 0; r < a.rows;) {
-    if constexpr (kLanes > 1) {
+    if constexpr (kLanes == 16) {
       const bool turned = linked::kRotary && a.rotary != nullptr;
       if (!turned && (a.row_begin + r) % 16 == 0 && a.rows - r >= 16) {
         note(split_key_page_q8(a, r));
@@ -167,7 +167,7 @@ inline bool split_heads_q8(const SplitHeads& a) {
     note(split_keys_q8(a, r++));
   }
   for (uint32_t r = 0; r < a.rows;) {
-    if constexpr (kLanes > 1) {
+    if constexpr (kLanes == 16) {
       if ((a.row_begin + r) % 4 == 0 && a.rows - r >= 4) {
         note(split_four_values_q8(a, r));
         r += 4;
@@ -207,7 +207,12 @@ inline bool split_row_f32(const SplitHeads& a, uint32_t r) {
 inline bool split_heads(const SplitHeads& a) {
   bool finite = true;
   if constexpr (linked::kDynamic) {
+#if defined(BANTAM_KERNEL_VECTORS)
+    if (a.q8 && (!linked::kRotary || a.rotary == nullptr)) return BANTAM_KERNEL_VECTORS::split_rows(a);
+    if (linked::kRotary && a.q8) return split_heads_q8(a);
+#else
     if (a.q8) return split_heads_q8(a);
+#endif
   }
   if constexpr (linked::kFloatAttention) {
     for (uint32_t r = 0; r < a.rows; ++r) finite &= split_row_f32(a, r);

@@ -34,22 +34,22 @@ BANTAM_NOINLINE inline void static_store(const StaticLinear& a, const Sum* sums,
     return;
   }
   if (a.y16 != nullptr) {
-    int16_t* y16 = a.y16 + at;
+    int16_t* y = a.y16 + at;
     requantise(
         how, sums, column,
-        count, [y16](uint32_t i, Ints v) __attribute__((always_inline)) { store_ints(y16 + i, sat16(v)); });
+        count, [y](uint32_t i, Ints v) __attribute__((always_inline)) { store_ints(y + i, sat16(v)); });
     return;
   }
-  int8_t* y8 = a.y8 + at;
+  int8_t* y = a.y8 + at;
   if (const int8_t* table = a.table) {
     requantise(
-        how, sums, column, count, [ y8, table ](uint32_t i, Ints v) __attribute__((always_inline)) {
-          store_ints(y8 + i, stored(lookup_ints(table, byte_range(v))));
+        how, sums, column, count, [ y, table ](uint32_t i, Ints v) __attribute__((always_inline)) {
+          store_ints(y + i, stored(lookup_ints(table, byte_range(v))));
         });
   } else {
     requantise(
         how, sums, column,
-        count, [y8](uint32_t i, Ints v) __attribute__((always_inline)) { store_ints(y8 + i, stored(sat8(v))); });
+        count, [y](uint32_t i, Ints v) __attribute__((always_inline)) { store_ints(y + i, stored(sat8(v))); });
   }
 }
 

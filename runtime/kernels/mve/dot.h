@@ -7,6 +7,7 @@
 #define BANTAM_KERNEL_ONE_LANE
 #define BANTAM_KERNEL_OWN_SPARSE
 #include "kernels/mve/ints.h"
+#include "kernels/mve/vectors.h"
 #include "kernels/mve/vmladava.h"
 #include "kernels/reference/vector.h"
 // The vectors come first.
@@ -46,19 +47,25 @@ BANTAM_NOINLINE void dot_tile_output(const int8_t* x, size_t x_stride, uint32_t 
   for (uint32_t r = 0; r < kRows; ++r) sums[r * sums_stride] = found[r] + static_cast<int32_t>(flip) * weights_sum;
 }
 
-template <class Stored>
-inline void dot_block(const Stored* x, const DotBlock& a) {
-  const uint32_t flip = static_cast<Stored>(-1) < 0 ? 0 : 128;
-  for (uint32_t row = 0, rows = 0; row < a.rows; row += rows) {
+BANTAM_NOINLINE inline void dot_tiles(const int8_t* x, uint32_t flip, const DotBlock& a) {
+  for (uint32_t row = 0, rows = 0; row < a.rows; row += rows, x += rows * a.x_stride) {
     rows = a.rows - row >= 4 ? 4 : 1;
-    const auto* from = reinterpret_cast<const int8_t*>(x) + row * a.x_stride;
-    for (uint32_t o = 0; o < 16 * a.panels; ++o) {
-      (rows == 4 ? dot_tile_output<4> : dot_tile_output<1>)(from, a.x_stride, flip,
-                                                            a.w + o / 16 * a.panel_stride + o % 16 * 4, a.quads,
-                                                            a.sums + row * a.sums_stride + o, a.sums_stride, a.add);
+    const auto dot = rows == 4 ? dot_tile_output<4> : dot_tile_output<1>;
+    Sum* sums = a.sums + row * a.sums_stride;
+    for (uint32_t p = 0; p < a.panels; ++p) {
+      const int8_t* w = a.w + p * a.panel_stride;
+      for (const int8_t* end = w + 64; w != end; w += 4, ++sums) {
+        dot(x, a.x_stride, flip, w, a.quads, sums, a.sums_stride, a.add);
+      }
     }
   }
 }
+template <class Stored>
+inline void dot_block(const Stored* x, const DotBlock& a) {
+  dot_tiles(reinterpret_cast<const int8_t*>(x), static_cast<Stored>(-1) < 0 ? 0 : 128, a);
+}
+
+#define BANTAM_KERNEL_VECTORS mve_vectors
 
 constexpr uint32_t kMaxRows = 1;
 constexpr uint32_t kMaxRowsF32 = 1;

@@ -35,10 +35,12 @@ BANTAM_TINY uint64_t add_squares(uint64_t total, Ints v) {
   return static_cast<uint64_t>(vmlaldavaq_s32(static_cast<int64_t>(total), v, v));
 }
 struct RoundShift {
-  int32_t half, left;
+  int32_t half;
+  int32x4_t left;
   BANTAM_TINY explicit RoundShift(uint32_t by)
-      : half(static_cast<int32_t>((uint32_t{1} << by) >> 1)), left(-static_cast<int32_t>(by)) {}
-  BANTAM_TINY Ints operator()(Ints v) const { return vshlq_r_s32(vaddq_n_s32(v, half), left); }
+      : half(static_cast<int32_t>((uint32_t{1} << by) >> 1)), left(vdupq_n_s32(-static_cast<int32_t>(by))) {}
+  // VRSHL rounds without wrapping.
+  BANTAM_TINY Ints operator()(Ints v) const { return vshlq_s32(vaddq_n_s32(v, half), left); }
 };
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE

@@ -1,0 +1,12 @@
+// Coefficients of gelu in generic/math.h: a constant, which the instruction sets that an image has share.
+#ifndef BANTAM_KERNELS_GELU_TABLE_H_
+#define BANTAM_KERNELS_GELU_TABLE_H_
+
+namespace bantam::kernels {
+
+/// Row i: coefficients of t^i on each of 16 intervals.
+extern const float kGeluTable[5][16];
+
+}  // namespace bantam::kernels
+
+#endif  // BANTAM_KERNELS_GELU_TABLE_H_
