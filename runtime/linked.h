@@ -95,6 +95,10 @@
 #else
 #define BANTAM_LINK_HOST 1
 #endif
+// Kernels of one lane beside those of the instruction set: where they are left out, whatever asks for them gets the others.
+#ifndef BANTAM_LINK_REFERENCE
+#define BANTAM_LINK_REFERENCE BANTAM_LINK_DEFAULT
+#endif
 // Byte offsets of tokens in their text: for tasks that answer with places.
 #ifndef BANTAM_LINK_OFFSETS
 #define BANTAM_LINK_OFFSETS BANTAM_LINK_DEFAULT
@@ -160,6 +164,7 @@ constexpr uint32_t ops_of(Numerics of) {
   return bits;
 }
 constexpr bool op(uint32_t row) { return ((BANTAM_LINK_OPS) >> row & 1u) != 0; }
+constexpr bool kEveryOp = (BANTAM_LINK_OPS) == ~0u;
 constexpr bool kStatic = ((BANTAM_LINK_OPS)&ops_of(Numerics::static_int)) != 0;
 
 enum Numbers : uint32_t {
@@ -224,6 +229,7 @@ constexpr bool kMergesInAnyOrder = ((BANTAM_LINK_BPE)&16u) != 0;
 constexpr bool kBpeTraits = ((BANTAM_LINK_BPE)&23u) != 0;
 constexpr bool kDecode = BANTAM_LINK_DECODE != 0;
 constexpr bool kHost = BANTAM_LINK_HOST != 0;
+constexpr bool kReference = BANTAM_LINK_REFERENCE != 0;
 constexpr bool kOffsets = BANTAM_LINK_OFFSETS != 0;
 constexpr bool kNormalizedTokens = BANTAM_LINK_NORMALIZED_TOKENS != 0;
 constexpr bool kTokenEdges = BANTAM_LINK_TOKEN_EDGES != 0;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "kernels/tables.h"
+#include "linked.h"
 
 #if defined(BANTAM_FIRMWARE)
 
@@ -183,6 +184,25 @@ const Table* built_table(Isa isa) {
   return vfpv4 ? &armv7fma::kTable : &armv7neon::kTable;
 }
 
+#elif defined(__wasm_simd128__)
+
+// A module has the kernels of one instruction set: an engine that lacks one of its instructions refuses all of it.
+const Table* built_table(Isa isa) {
+#if defined(__wasm_relaxed_simd__)
+  if (isa == Isa::kWasmRelaxed) return &wasmrelaxed::kTable;
+#else
+  if (isa == Isa::kWasm) return &wasm::kTable;
+#endif
+  if constexpr (linked::kReference) {
+    if (isa == Isa::kReference) return &reference::kTable;
+  }
+  return nullptr;
+}
+
+struct Machine {
+  bool runs(Isa) const { return true; }
+};
+
 #else
 
 const Table* built_table(Isa isa) { return isa == Isa::kReference ? &reference::kTable : nullptr; }
@@ -207,6 +227,8 @@ constexpr struct {
              {Isa::kNeon, "neon"},
              {Isa::kNeonDot, "neondot"},
              {Isa::kNeonI8mm, "neoni8mm"},
+             {Isa::kWasm, "wasm"},
+             {Isa::kWasmRelaxed, "wasmrelaxed"},
              {Isa::kScalar, "scalar"},
              {Isa::kDsp, "dsp"},
              {Isa::kMve, "mve"}};
@@ -214,7 +236,8 @@ constexpr struct {
 }  // namespace
 
 const Table* table(Isa isa) {
-  if (isa == Isa::kReference) return &reference::kTable;  // without asking: a virtual machine traps each cpuid
+  if (isa == Isa::kReference)
+    return linked::kReference ? &reference::kTable : nullptr;  // without asking: a virtual machine traps each cpuid
   const Machine machine;
   if (isa != Isa::kAuto) return machine.runs(isa) ? built_table(isa) : nullptr;
   const Table* best = nullptr;

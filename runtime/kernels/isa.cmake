@@ -6,6 +6,13 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
   set(BANTAM_ISA_FOLDERS neon neondot neoni8mm)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^arm" AND CMAKE_SYSTEM_NAME MATCHES "Linux|Android")
   set(BANTAM_ISA_FOLDERS armv7neon armv7fma)
+elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
+  # One of them: engines refuse a module with an instruction that they lack.
+  option(BANTAM_WASM_RELAXED "Kernels of relaxed SIMD instead of SIMD128" OFF)
+  set(BANTAM_ISA_FOLDERS wasm)
+  if(BANTAM_WASM_RELAXED)
+    set(BANTAM_ISA_FOLDERS wasmrelaxed)
+  endif()
 endif()
 set(avx2_flags -mavx2 -mfma -mf16c -mno-avx512f)
 # 256-bit VNNI with 32 registers (avx512vl) loses nothing at -Os. With 16 (avxvnni) sums of six rows are spilled then: 0.45 to 0.66 of the
@@ -20,6 +27,9 @@ set(neon_flags ${arm_order_flags})
 set(neondot_flags -march=armv8.2-a+dotprod)
 set(neoni8mm_flags -march=armv8.2-a+dotprod+i8mm ${arm_order_flags})
 set(armv7neon_flags -march=armv7-a -mfpu=neon ${arm_order_flags})
+# Modules are downloaded: size counts, and -O2 is no faster.
+set(wasm_flags -msimd128 -Oz)
+set(wasmrelaxed_flags -msimd128 -mrelaxed-simd -Os)
 set(armv7fma_flags -march=armv7-a -mfpu=neon-vfpv4 ${arm_order_flags})
 
 # Gives the sources of `target` under kernels/<isa> their flags. No errno: square roots stay one instruction. Releases
@@ -38,5 +48,9 @@ function(bantam_isa_flags target)
   foreach(isa ${BANTAM_ISA_FOLDERS})
     file(GLOB isa_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${isa}/*.cpp)
     set_source_files_properties(${isa_sources} PROPERTIES COMPILE_OPTIONS "${${isa}_flags};${unchecked}")
+    if(isa MATCHES "^wasm")  # there is nothing to ask at run time
+      set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/kernels/dispatch.cpp PROPERTIES
+        COMPILE_OPTIONS "${${isa}_flags}")
+    endif()
   endforeach()
 endfunction()

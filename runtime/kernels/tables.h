@@ -47,6 +47,12 @@ extern const Table kTable;
 namespace neoni8mm {
 extern const Table kTable;
 }
+namespace wasm {
+extern const Table kTable;
+}
+namespace wasmrelaxed {
+extern const Table kTable;
+}
 // Microcontrollers: portable C, Armv7E-M's SMLAD, Armv8.1-M's Helium.
 namespace scalar {
 extern const Table kTable;

@@ -81,7 +81,7 @@ class HeadSums {
 
   /// Rows [begin, end) of the run; y: the head's floats of its sequence's row.
   bool sum(uint32_t begin, uint32_t end, uint32_t head, float* y) {
-    memset(y, 0, shape_.head_floats() * sizeof(float));
+    memset(y, 0, static_cast<size_t>(shape_.head_floats()) * sizeof(float));
     return shape_.of_places() ? by_places(begin, end, head, y) : by_features(begin, end, head, y);
   }
 

@@ -29,7 +29,7 @@ constexpr bool every_kind_has_a_row() {
   }
   return true;
 }
-static_assert(!linked::kHost || every_kind_has_a_row());
+static_assert(!linked::kEveryOp || every_kind_has_a_row());
 
 bool is_this_version(const fb::Op& op) { return op.version() == 1 && count(op.features()) == 0; }
 
@@ -42,7 +42,7 @@ uint32_t find_row(const fb::Op& op) {
 const Rule* find_rule(const fb::Op& op) {
   const uint32_t row = find_row(op);
   if (row != linked::kOps) return kRules.rows[row];
-  if (is_known(op.attributes_type())) return !linked::kHost && is_this_version(op) ? &kNotLinked : nullptr;
+  if (is_known(op.attributes_type())) return !linked::kEveryOp && is_this_version(op) ? &kNotLinked : nullptr;
   if (!op.fallback()) return nullptr;
   if constexpr (linked::op(linked::kOpCopy)) return &kCopy;
   return &kNotLinked;

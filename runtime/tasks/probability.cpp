@@ -6,7 +6,8 @@
 
 namespace bantam::tasks {
 // Any table has the same bits: a host's reference needs no cpuid, an image has one table only.
-Probability::Probability() : Probability(*kernels::table(linked::kHost ? Isa::kReference : Isa::kAuto)) {}
+Probability::Probability()
+    : Probability(*kernels::table(linked::kHost && linked::kReference ? Isa::kReference : Isa::kAuto)) {}
 Probability::Probability(const Session& session) : Probability(state(&session).kernels) {}
 
 void Probability::activate(float* block, uint32_t count, kernels::Activation activation) const {

@@ -7,7 +7,14 @@
 #include <cstring>
 #include <utility>
 
-#if !defined(BANTAM_FIRMWARE)
+// Whether pages can be made inaccessible.
+#if defined(BANTAM_FIRMWARE) || defined(__wasm__)
+#define BANTAM_TEST_PAGES 0
+#else
+#define BANTAM_TEST_PAGES 1
+#endif
+
+#if BANTAM_TEST_PAGES
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -47,7 +54,7 @@ class Guarded {
   }
 
  private:
-#if defined(BANTAM_FIRMWARE)
+#if !BANTAM_TEST_PAGES
   // 64 bytes on both sides keep a pattern, which is looked at in the end.
   static constexpr size_t kFence = 64;
   static constexpr uint8_t kFencePattern = 0x5c;

@@ -24,7 +24,9 @@ enum class Isa : uint8_t {
   kScalar = 10 /* portable C for microcontrollers */,
   kDsp = 11 /* Armv7E-M: SMLAD */,
   kMve = 12 /* Armv8.1-M: Helium */,
-  kAmx = 13 /* tiles of int8 beside AVX-512 VNNI */
+  kAmx = 13 /* tiles of int8 beside AVX-512 VNNI */,
+  kWasm = 14 /* WebAssembly's SIMD128 */,
+  kWasmRelaxed = 15 /* its relaxed SIMD */
 };
 
 const char* isa_name(Isa isa);        // "reference", "avx2", ...

@@ -195,7 +195,8 @@ BANTAM_INLINE bool epilogue_blocks(const EpilogueRows& a) {
   uint32_t r = 0;
   // As many rows as there are registers for.
   constexpr uint32_t kTogether = kMaxRows == 8 ? 4 : 2;
-  if constexpr (Kind::kFast && kMaxRows > 1) {
+  // Where blocks of products have two rows, a vector is four registers: chains enough.
+  if constexpr (Kind::kFast && kMaxRows > 2) {
     for (; r + kTogether <= a.rows; r += kTogether) finite &= epilogue_block<kTogether, Kind>(a, r);
   }
   for (; r < a.rows; ++r) finite &= epilogue_block<1, Kind>(a, r);
@@ -235,8 +236,8 @@ inline bool epilogue_rows(const EpilogueRows& a) {
   const AnyEpilogue kind(a);
   if constexpr (kLanes < 16) return epilogue_blocks<AnyEpilogue>(a);
   // Sums of products, as of a convolution.
-  if (kind.gate() && kind.activation() == Activation::kNone && kind.norm() == Norm::kNone && !kind.before_norm() &&
-      kind.residual() == Residual::kF32) {
+  if (linked::op(linked::kOpDepthwise) && kind.gate() && kind.activation() == Activation::kNone &&
+      kind.norm() == Norm::kNone && !kind.before_norm() && kind.residual() == Residual::kF32) {
     return epilogue_blocks<KnownEpilogue<Norm::kNone, Residual::kF32, true>>(a);
   }
   if (kind.activation() == Activation::kNone && !kind.gate() && !kind.before_norm()) {

@@ -78,7 +78,7 @@ inline bool linear_q8(const LinearQ8& a) {
   if (a.factors != nullptr && a.rows <= kHalvesRows) return linear_int4(a);
 #endif
   if (Unpacker::wanted(a)) return linear_unpacked(a);
-  if (a.sparse.ends != nullptr) return linear_sparse(a);
+  if (linked::kSparse && a.sparse.ends != nullptr) return linear_sparse(a);
   return linear_q8_with(a, MakeIndices<kMaxRows>::type{});
 }
 

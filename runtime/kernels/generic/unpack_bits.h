@@ -45,6 +45,10 @@ BANTAM_INLINE void place_eight(const int8_t* values, uint64_t places, int8_t* ou
   const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(values));
   const __m128i placed = _mm_shuffle_epi8(eight, _mm_cvtsi64_si128(static_cast<int64_t>(places)));
   _mm_storel_epi64(reinterpret_cast<__m128i*>(out), placed);
+#elif defined(__wasm_simd128__)
+  const v128_t placed =
+      wasm_i8x16_swizzle(wasm_v128_load64_zero(values), wasm_i64x2_splat(static_cast<int64_t>(places)));
+  wasm_v128_store64_lane(out, placed, 0);
 #elif defined(__ARM_NEON)
   vst1_s8(out, vtbl1_s8(vld1_s8(values), vcreate_s8(places)));
 #else

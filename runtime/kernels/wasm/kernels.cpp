@@ -1,0 +1,8 @@
+// WebAssembly with SIMD128, which every browser has.
+#define BANTAM_KERNEL_NAMESPACE wasm
+#define BANTAM_KERNEL_ISA kWasm
+
+#include "kernels/wasm/dot.h"
+
+// The kernels, over the vectors above.
+#include "kernels/generic/table.h"

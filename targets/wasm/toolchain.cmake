@@ -1,0 +1,21 @@
+# WebAssembly by Debian's clang 19, lld 19, compiler-rt, libc++ and wasi-libc (debian.txt, group wasm).
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR wasm32)
+foreach(language C CXX)
+  set(CMAKE_${language}_COMPILER_TARGET wasm32-wasi)
+endforeach()
+set(CMAKE_C_COMPILER clang-19)
+set(CMAKE_CXX_COMPILER clang++-19)
+# Archives of any LLVM will do.
+foreach(tool AR RANLIB NM)
+  string(TOLOWER llvm-${tool} name)
+  find_program(CMAKE_${tool} NAMES ${name}-19 ${name} ${name}-14 REQUIRED)
+endforeach()
+set(CMAKE_EXECUTABLE_SUFFIX .wasm)
+# FlatBuffers' headers without the rest of /usr/include, which is of another machine.
+find_path(flatbuffers flatbuffers/flatbuffers.h PATHS /usr/include NO_CACHE)
+if(flatbuffers AND NOT BANTAM_FLATBUFFERS_INCLUDE)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/include)
+  file(CREATE_LINK ${flatbuffers}/flatbuffers ${CMAKE_BINARY_DIR}/include/flatbuffers SYMBOLIC)
+  set(BANTAM_FLATBUFFERS_INCLUDE ${CMAKE_BINARY_DIR}/include CACHE PATH "Folder of flatbuffers/")
+endif()
