@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/json_file.h"
-#include "base/sha256.h"
 #include "graph/builder.h"
 #include "graph/task_parts.h"
 #include "import/bilm.h"
@@ -22,7 +21,9 @@
 #include "import/heads.h"
 #include "import/languages.h"
 #include "import/nplm.h"
+#include "import/onnx/onnx.h"
 #include "import/patches.h"
+#include "import/record_source.h"
 #include "import/recurrent.h"
 #include "import/retro.h"
 #include "import/seq2seq.h"
@@ -33,7 +34,6 @@
 #include "import/source/gliner.h"
 #include "import/source/knowledge_ernie.h"
 #include "import/source/marian.h"
-#include "import/source/model_card.h"
 #include "import/source/sentence_transformers.h"
 #include "import/source/seq2seq.h"
 #include "import/source/setfit.h"
@@ -43,6 +43,7 @@
 #include "import/source/word_vectors.h"
 #include "import/span_head.h"
 #include "import/stack.h"
+#include "import/text_limits.h"
 #include "import/token_vectors.h"
 #include "import/tokenizer/tokenizer.h"
 #include "import/vectors.h"
@@ -53,78 +54,16 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-void property(Graph& graph, const std::string& key, const std::string& value) {
-  auto added = std::make_unique<fb::PropertyT>();
-  added->key = key;
-  added->value = value;
-  graph.model.properties.push_back(std::move(added));
-}
-
-bool datasets_have(const ModelCard& card, const std::string& name) {
-  const auto datasets = card.fields.find("datasets");
-  return datasets != card.fields.end() && datasets->second.find(name) != std::string::npos;
-}
-
-/// What sentence-transformers' CrossEncoder makes of a pair's number, where config.json says it.
-void record_score_function(Graph& graph, const Fields& config) {
-  std::string function = config.text("sbert_ce_default_activation_function", "");
-  if (config.has("sentence_transformers") && config.raw("sentence_transformers").is_object()) {
-    function = config.inside("sentence_transformers").text("activation_fn", function);
-  }
-  if (function.empty() || (traits(graph.model.task->kind).parts & kLabelsPart) == 0) return;
-  const std::string name = function.substr(function.rfind('.') + 1);
-  property(graph, kScoreFunction, name);
-  if (name != "Identity" && name != "Sigmoid") {
-    graph.notes.push_back(fmt::format("bantam rank shows the sigmoid of scores, not {} as config.json says", function));
-  }
-}
-
 /// What scores labels by the vectors of two towers: a factor, stored as its logarithm (CLIP), and what is added (SigLIP).
 void record_tower_scores(Graph& graph, const ModelSource& source, Weights& weights) {
   const auto record = [&](const char* tensor, const char* key, const auto& value_of) {
     if (source.checkpoint->tensors().count(tensor) == 0) return;
     const std::vector<float> stored = source.checkpoint->read(tensor);
     weights.use_head(tensor);
-    if (stored.size() == 1) property(graph, key, fmt::format("{}", value_of(stored.front())));
+    if (stored.size() == 1) record_property(graph, key, fmt::format("{}", value_of(stored.front())));
   };
   record("logit_scale", kScoreFactor, [](float logarithm) { return std::exp(logarithm); });
   record("logit_bias", kScoreShift, [](float added) { return added; });
-}
-
-/// Names, licence and the digests of all files that the graph was made of.
-void record_provenance(Graph& graph, const ModelSource& source, const Fields& config) {
-  const ModelCard card = read_model_card(source.root);
-  graph.model.name = card.name;
-  graph.model.licence = card.licence;
-  graph.model.description = card.description;
-  if (config.has("architectures") && config.raw("architectures").is_array() && !config.raw("architectures").empty() &&
-      config.raw("architectures").front().is_string()) {
-    graph.model.architecture = config.raw("architectures").front().get<std::string>();
-  }
-  property(graph, "model_type", config.text("model_type", ""));
-  record_score_function(graph, config);
-  if ((traits(graph.model.task->kind).parts & kSpanPart) != 0 && datasets_have(card, "squad_v2")) {
-    graph.model.task->no_answer = true;
-    graph.notes.emplace_back("the model card names squad_v2: questions may stay without an answer");
-  }
-  for (const auto& [key, value] : card.fields) property(graph, "card." + key, value);
-  const auto record = [&](const char* name) {
-    std::error_code error;
-    if (fs::is_regular_file(source.directory / name, error)) {
-      property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.directory / name));
-    }
-  };
-  record("config.json");
-  record(kErnieSettings);
-  record(kColbertSettings);
-  record(kGlinerSettings);
-  for (const char* name : kTokenizerFiles) record(name);
-  for (const std::string& name : sentence_transformers_files(source.root)) {
-    property(graph, fmt::format("source.{}.sha256", name), sha256_of_file(source.root / name));
-  }
-  for (const fs::path& file : source.weight_files) {
-    property(graph, fmt::format("source.{}.sha256", file.filename().string()), sha256_of_file(file));
-  }
 }
 
 /// The two must agree before layers are read one by one: a wrong count would give a problem for each tensor.
@@ -198,71 +137,6 @@ uint32_t kept_positions(const EncoderConfig& config, const ImportOptions& option
                                       options.max_tokens, any ? " beyond them" : ""));
   }
   return options.max_tokens == 0 ? most : std::min(options.max_tokens, most);
-}
-
-/// Lets the template fill texts up, which must have as many tokens as the model was trained with.
-void fill_up(fb::TokenizerT& tokenizer, const EncoderConfig& config, uint32_t positions, Problems& problems) {
-  if (positions < config.positions) {
-    problems.add(ExitCode::kUsage, fmt::format("--max-tokens {}: texts of {} are filled up to {} tokens, all of which "
-                                               "count; leave it out",
-                                               positions, config.model_type, config.positions));
-  }
-  if (tokenizer.pad_id < 0) {
-    problems.add(ExitCode::kInvalid, "tokenizer_config.json: pad_token: is missing, which fills texts up");
-  }
-  for (auto* pieces : {&tokenizer.single, &tokenizer.pair}) pieces->emplace_back(-1, text::kFillPiece, 0);
-}
-
-/// The tokenizer, with the limits that the rest of the directory puts on it.
-void add_tokenizer(Graph& graph, const TokenizerFiles& files, const EncoderConfig& config,
-                   const SentencePooling& pooling, uint32_t positions, Problems& problems) {
-  std::vector<std::string> found;
-  bool unsupported = false;
-  const bool added = import_tokenizer(files, graph, found, &unsupported, pooling.lowercase);
-  for (std::string& problem : found) {
-    problems.add(unsupported ? ExitCode::kUnsupported : ExitCode::kInvalid, std::move(problem));
-  }
-  if (!added || graph.model.tokenizers.empty()) {
-    if (found.empty())
-      graph.notes.emplace_back("the directory holds no tokenizer: the file takes token ids only (--ids)");
-    return;
-  }
-  fb::TokenizerT& tokenizer = *graph.model.tokenizers[graph.model.source_tokenizer];
-  if (config.family->block.averaged && !files.words) {
-    // The libraries add no special tokens, and cut texts at their own limit.
-    tokenizer.single = {fb::TemplatePiece(-1, 0, 0)};
-    tokenizer.pair = {fb::TemplatePiece(-1, 0, 0), fb::TemplatePiece(-1, 1, 0)};
-    tokenizer.max_length = positions;
-  }
-  // sentence-transformers truncates at its own limit, whatever the tokenizer's files say.
-  if (pooling.max_tokens != 0) tokenizer.max_length = pooling.max_tokens;
-  const bool stated = tokenizer.max_length != 0 && tokenizer.max_length < positions;
-  if (!stated) tokenizer.max_length = positions;
-  const auto is_special = [](const fb::TemplatePiece& piece) { return piece.token() >= 0; };
-  const auto specials =
-      static_cast<size_t>(std::count_if(tokenizer.single.begin(), tokenizer.single.end(), is_special));
-  if (tokenizer.max_length <= specials) {
-    problems.add(ExitCode::kInvalid,
-                 fmt::format("{}: texts of at most {} tokens have no room beside {} special tokens; set {} to more",
-                             stated ? "the tokenizer" : "the model", tokenizer.max_length, specials,
-                             stated ? "model_max_length (max_seq_length in sentence_bert_config.json)"
-                                    : "--max-tokens or max_position_embeddings"));
-  } else if (stated) {
-    graph.notes.push_back(
-        fmt::format("texts are cut at {} tokens, as the tokenizer's files say; the model has {} "
-                    "positions",
-                    tokenizer.max_length, positions));
-  }
-  if (config.family->block.filled) fill_up(tokenizer, config, positions, problems);
-  for (const auto& other : graph.model.tokenizers) {
-    if (other->max_length == 0) other->max_length = positions;
-  }
-  const uint32_t hidden = tokenizer.model->hidden_from, tokens = hidden == 0 ? tokenizer.vocab_size : hidden;
-  if (tokens > config.vocabulary) {
-    graph.notes.push_back(
-        fmt::format("the tokenizer knows {} tokens, the model {}: text with one of the last {} cannot be run", tokens,
-                    config.vocabulary, tokens - config.vocabulary));
-  }
 }
 
 /// What a text may have by the source's shortlist, where its vocabulary is still the one that this is of.
@@ -387,8 +261,15 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   if (family.block.patches) {
     graph.model.image = read_image(source.root, config, problems, graph.notes);
   } else if (!options.ids_only) {
-    add_tokenizer(graph, source.tokenizer, of_pair ? source_config : config, pooling,
-                  of_pair ? graph.model.max_source : positions, problems);
+    const EncoderConfig& reads = of_pair ? source_config : config;
+    TextLimits limits;
+    limits.positions = of_pair ? graph.model.max_source : positions;
+    limits.model_positions = reads.positions;
+    limits.vocabulary = reads.vocabulary;
+    limits.model_type = reads.model_type;
+    limits.averaged = reads.family->block.averaged;
+    limits.filled = reads.family->block.filled;
+    add_tokenizer(graph, source.tokenizer, limits, pooling, problems);
     add_languages(graph, of_pair ? std::min(config.vocabulary, source_config.vocabulary) : config.vocabulary);
   }
   if (per_token) {
@@ -441,6 +322,12 @@ std::optional<ModelSource> open_own_kind(const fs::path& directory, const Source
 
 ModelSource open_model_source(const fs::path& directory, const SourceOptions& options) {
   return with_files([&] {
+    if (std::optional<ModelSource> onnx = open_onnx(directory)) {
+      refuse_option("--shortlist", options.shortlist, directory, "is an ONNX file");
+      refuse_option("--entities", options.entities, directory, "is an ONNX file");
+      refuse_option("--tower", options.tower, directory, kOneModel);
+      return *std::move(onnx);
+    }
     if (std::optional<ModelSource> own = open_own_kind(directory, options)) {
       refuse_option("--tower", options.tower, directory, kOneModel);
       return *std::move(own);
@@ -470,7 +357,8 @@ ModelSource open_model_source(const fs::path& directory, const SourceOptions& op
 }
 
 Graph import_source(const ModelSource& source, const ImportOptions& options) {
-  return with_files([&] { return import_checked(source, options); });
+  return with_files(
+      [&] { return source.onnx != nullptr ? import_onnx(source, options) : import_checked(source, options); });
 }
 
 Graph import_hugging_face(const fs::path& directory, const ImportOptions& options) {

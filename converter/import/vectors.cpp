@@ -92,8 +92,12 @@ int32_t add_vector(Builder& builder, Weights& weights, const EncoderConfig& conf
   if (pooling.attends) {
     return add_attention_pooling(builder, weights, config, encoder, unit_length(builder, config.hidden));
   }
+  return add_pooled_vector(builder, encoder.hidden, pooling);
+}
+
+int32_t add_pooled_vector(Builder& builder, int32_t rows, const SentencePooling& pooling) {
   const bool last = pooling.normalize && pooling.dense.empty();
-  return dense_modules(builder, builder.pool("pooling", encoder.hidden, pooling.pool, last), pooling);
+  return dense_modules(builder, builder.pool("pooling", rows, pooling.pool, last), pooling);
 }
 
 int32_t add_unit_rows(Builder& builder, int32_t x) {

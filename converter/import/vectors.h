@@ -29,6 +29,9 @@ SentencePooling read_token_vectors(const std::filesystem::path& root, const Head
 int32_t add_vector(Builder& builder, Weights& weights, const EncoderConfig& config, const Encoder& encoder,
                    const SentencePooling& pooling);
 
+/// The same of `rows` [tokens, columns], where nothing attends.
+int32_t add_pooled_vector(Builder& builder, int32_t rows, const SentencePooling& pooling);
+
 /// x, each row divided by its length.
 int32_t add_unit_rows(Builder& builder, int32_t x);
 

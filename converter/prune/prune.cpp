@@ -182,6 +182,7 @@ void prune(Graph& graph, const PruneOptions& options, const TypeOptions& types, 
   std::vector<Target> targets = find_targets(graph, types, importance);
   for (Target& target : targets) {
     auto copy = std::make_shared<Constant>(*graph.constants[target.tensor]);
+    copy->rounded = nullptr;
     target.values = copy->values.data();
     graph.constants[target.tensor] = std::move(copy);
   }

@@ -160,6 +160,12 @@ void choose_types(Graph& graph, const TypeOptions& options) {
           fmt::format("{} stays f32: int8 rows take at most {} columns", constant.name, kMostColumns));
     }
     constant.group = constant.type == fb::DType::i4 ? options.group : 0;
+    // Integers that the source has are those of int8.
+    if (constant.type != fb::DType::i8 && graph.constants[i]->rounded != nullptr) {
+      auto plain = std::make_shared<Constant>(*graph.constants[i]);
+      plain->rounded = nullptr;
+      graph.constants[i] = std::move(plain);
+    }
   }
   Problems problems;
   for (size_t k = 0; k < patterns.size(); ++k) {

@@ -229,7 +229,6 @@ class Downloads(Sources):
         for name, words in (
             ("tf_model.h5", "from_tf=True"),
             ("flax_model.msgpack", "from_flax=True"),
-            ("model.onnx", "ONNX"),
         ):
             self.put(b"x", name)
             self.refused(4, ["model.safetensors", words])
@@ -261,7 +260,6 @@ class Downloads(Sources):
     def test_files_of_other_formats(self):
         for name, words in (
             ("m.gguf", "GGUF"),
-            ("m.onnx", "ONNX"),
             ("m.tflite", "TensorFlow Lite"),
             ("m.safetensors", "directory"),
             ("m.bantam", "converted already"),

@@ -54,9 +54,8 @@ std::string one_entry(const fs::path& directory) {
     std::string_view extension;
     const char* what;
   };
-  static constexpr std::array<Format, 8> kFormats = {
+  static constexpr std::array<Format, 7> kFormats = {
       {{".gguf", "a GGUF file; name the directory of the transformers checkpoint that it was made of"},
-       {".onnx", "an ONNX file; name the directory of the transformers checkpoint that it was exported from"},
        {".tflite", "a TensorFlow Lite file; name the directory of the transformers checkpoint that it was made of"},
        {".safetensors", "the weights alone; name their directory, which holds config.json too"},
        {".bin", "the weights alone; name their directory, which holds config.json too"},
@@ -128,7 +127,7 @@ std::string other_weights(const fs::path& directory) {
   if (is_there(directory / "tf_model.h5")) return convert("TensorFlow", "from_tf");
   if (is_there(directory / "flax_model.msgpack")) return convert("Flax", "from_flax");
   if (is_there(directory / "model.onnx") || is_there(directory / "onnx")) {
-    return "it holds an ONNX export; download the checkpoint that it was made of, with model.safetensors";
+    return "it holds ONNX exports; name one of them: bantam convert DIR/onnx/model.onnx";
   }
   return "name the directory that holds the model's weights, or download them: hf download NAME --local-dir DIR";
 }

@@ -15,6 +15,10 @@
 
 namespace bantam::convert {
 
+namespace onnx {
+struct Model;
+}
+
 struct ModelSource {
   std::filesystem::path root;       // what the user named: model card, modules.json
   std::filesystem::path directory;  // where the transformer itself lies; `root` but for sentence-transformers
@@ -24,6 +28,7 @@ struct ModelSource {
   std::vector<std::filesystem::path> weight_files;   // where the weights come from
   std::shared_ptr<const SourceShortlist> shortlist;  // null: texts may have every word
   std::vector<std::string> notes;                    // report lines for the user
+  std::shared_ptr<const onnx::Model> onnx;           // instead of the checkpoint and what config.json says of layers
 };
 
 /// What of a directory is taken.

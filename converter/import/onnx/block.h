@@ -1,0 +1,44 @@
+// Block: an operator of a model as the file's nodes are read, before what stands behind each other becomes one operator of the graph.
+#ifndef BANTAM_CONVERTER_IMPORT_ONNX_BLOCK_H_
+#define BANTAM_CONVERTER_IMPORT_ONNX_BLOCK_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bantam_generated.h"
+#include "import/onnx/parameter.h"
+#include "import/onnx/row_functions.h"
+
+namespace bantam::convert::onnx {
+
+struct Block {
+  enum class Kind : uint8_t {
+    kEmbed,      // rows of `weight` by `index`
+    kLinear,     // inputs[0] times `weight`, stored [outputs, inputs]
+    kStage,      // of inputs[0]
+    kAdd,        // of two
+    kProduct,    // of two, element by element
+    kAttention,  // queries, keys, values
+    kPool,       // a row a sequence
+    kSlice       // columns [begin, begin + columns) of inputs[0]
+  } kind = Kind::kStage;
+  std::vector<int32_t> inputs;
+  uint32_t columns = 0;
+  bool of_tokens = true;  // else of sequences
+  std::string name;       // of the node
+  Parameter weight;
+  Stage stage;
+  fb::IndexSource index = fb::IndexSource::ids;
+  uint32_t first = 0;  // row of the table of the smallest index
+  uint32_t heads = 0, head_width = 0;
+  double scale = 1;
+  fb::MaskKind mask = fb::MaskKind::none;
+  uint32_t window = 0;
+  fb::PoolKind pool = fb::PoolKind::first;
+  uint32_t begin = 0;
+};
+
+}  // namespace bantam::convert::onnx
+
+#endif  // BANTAM_CONVERTER_IMPORT_ONNX_BLOCK_H_

@@ -1,0 +1,191 @@
+#include "import/onnx/cones.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace bantam::convert::onnx {
+namespace {
+
+/// What is added to scores of what is not seen is below this.
+constexpr double kHidden = -1000;
+constexpr int64_t kLeastId = 7, kMostId = 31;
+
+}  // namespace
+
+HostTensor Probe::input(InputRole role) const {
+  HostTensor out;
+  out.whole = true;
+  out.dims = {extents.batch, extents.tokens};
+  switch (role) {
+    case InputRole::kIds:
+      out.ints = ids;
+      break;
+    case InputRole::kMask:
+      out.ints = mask;
+      break;
+    case InputRole::kSegments:
+      out.ints = segments;
+      break;
+    case InputRole::kPositions:
+      for (int64_t i = 0; i < extents.batch * extents.tokens; ++i) out.ints.push_back(i % extents.tokens);
+      break;
+  }
+  return out;
+}
+
+std::vector<Probe> make_probes(int64_t batch, int64_t tokens) {
+  std::vector<Probe> probes;
+  uint32_t state = 1;
+  const auto draw = [&state](uint32_t below) {
+    state = state * 1664525U + 1013904223U;
+    return static_cast<int64_t>((state >> 8) % below);
+  };
+  const Extents of[] = {{2, 5}, {3, 7}, {2, 5}, {3, 7}};
+  for (size_t i = 0; i < 4; ++i) {
+    Probe probe;
+    probe.extents = {batch > 0 ? batch : of[i].batch, tokens > 0 ? tokens : of[i].tokens};
+    for (int64_t b = 0; b < probe.extents.batch; ++b) {
+      const int64_t length = 1 + draw(static_cast<uint32_t>(probe.extents.tokens));
+      for (int64_t t = 0; t < probe.extents.tokens; ++t) {
+        probe.ids.push_back(kLeastId + draw(kMostId - kLeastId));
+        probe.segments.push_back(draw(2));
+        const bool there = i == 0 || (i == 1 ? t < length : t == 0 || draw(3) != 0);
+        probe.mask.push_back(there ? 1 : 0);
+      }
+    }
+    probes.push_back(std::move(probe));
+  }
+  return probes;
+}
+
+std::optional<InputRole> input_role(const std::string& name) {
+  static const std::map<std::string, InputRole> kRoles = {{"input_ids", InputRole::kIds},
+                                                          {"ids", InputRole::kIds},
+                                                          {"tokens", InputRole::kIds},
+                                                          {"input_ids:0", InputRole::kIds},
+                                                          {"attention_mask", InputRole::kMask},
+                                                          {"input_mask", InputRole::kMask},
+                                                          {"mask", InputRole::kMask},
+                                                          {"token_type_ids", InputRole::kSegments},
+                                                          {"segment_ids", InputRole::kSegments},
+                                                          {"position_ids", InputRole::kPositions},
+                                                          {"attention_mask:0", InputRole::kMask},
+                                                          {"token_type_ids:0", InputRole::kSegments}};
+  const auto found = kRoles.find(name);
+  if (found == kRoles.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<Mask> recognise_mask(const std::vector<Probe>& probes, const std::vector<HostTensor>& added,
+                                   int64_t heads) {
+  // Which distances key - query are seen somewhere, and which are hidden though both tokens are there.
+  std::map<int64_t, bool> seen;
+  bool padding = true;
+  for (size_t p = 0; p < probes.size(); ++p) {
+    const Extents& at = probes[p].extents;
+    const auto tokens = static_cast<size_t>(at.tokens), batches = static_cast<size_t>(at.batch);
+    const HostTensor all = broadcast(added[p], {at.batch, heads, at.tokens, at.tokens});
+    for (size_t b = 0; b < batches; ++b) {
+      for (size_t h = 0; h < static_cast<size_t>(heads); ++h) {
+        for (size_t q = 0; q < tokens; ++q) {
+          if (probes[p].mask[b * tokens + q] == 0) continue;
+          for (size_t k = 0; k < tokens; ++k) {
+            const double value = all.at(((b * static_cast<size_t>(heads) + h) * tokens + q) * tokens + k);
+            const bool hidden = value <= kHidden;
+            if (!hidden && std::fabs(value) > 1e-6) return std::nullopt;  // a bias
+            if (probes[p].mask[b * tokens + k] == 0) {
+              padding = padding && hidden;
+              continue;
+            }
+            const int64_t distance = static_cast<int64_t>(k) - static_cast<int64_t>(q);
+            const auto known = seen.emplace(distance, !hidden);
+            if (known.first->second == hidden) return std::nullopt;  // not by distance
+          }
+        }
+      }
+    }
+  }
+  // Tokens that fill up are not there in a model's own runs; who looks at them gives other answers in a batch.
+  if (!padding && seen.size() < 2) return std::nullopt;
+  int64_t before = 0, after = 0, farthest = 0;
+  for (const auto& [distance, visible] : seen) {
+    farthest = std::max(farthest, std::abs(distance));
+    if (!visible) continue;
+    before = std::max(before, -distance);
+    after = std::max(after, distance);
+  }
+  for (const auto& [distance, visible] : seen) {
+    if (visible != (distance >= -before && distance <= after)) return std::nullopt;
+  }
+  const bool all_before = before >= farthest, all_after = after >= farthest;
+  if (all_before && all_after) return Mask{};
+  if (all_before && after == 0) return Mask{fb::MaskKind::causal, 0};
+  if (before == after) return Mask{fb::MaskKind::window, static_cast<uint32_t>(before)};
+  if (after == 0) return Mask{fb::MaskKind::causal_window, static_cast<uint32_t>(before)};
+  return std::nullopt;
+}
+
+std::optional<Index> recognise_index(const std::vector<Probe>& probes, const std::vector<HostTensor>& index) {
+  const auto fits = [&](const auto& value_of, int64_t* offset) {
+    bool first = true;
+    for (size_t p = 0; p < probes.size(); ++p) {
+      const Extents& at = probes[p].extents;
+      const HostTensor all = broadcast(index[p], {at.batch, at.tokens});
+      for (size_t i = 0; i < all.size(); ++i) {
+        if (probes[p].mask[i] == 0) continue;
+        const int64_t difference = all.integer(i) - value_of(probes[p], i);
+        if (first) *offset = difference;
+        first = false;
+        if (difference != *offset) return false;
+      }
+    }
+    return true;
+  };
+  Index out;
+  if (fits([](const Probe& probe, size_t i) { return probe.ids[i]; }, &out.first)) return out;
+  out.source = fb::IndexSource::segments;
+  if (fits([](const Probe& probe, size_t i) { return probe.segments[i]; }, &out.first)) return out;
+  out.source = fb::IndexSource::zero;
+  if (fits([](const Probe&, size_t) { return int64_t{0}; }, &out.first)) return out;
+  out.source = fb::IndexSource::positions;
+  const auto place = [](const Probe& probe, size_t i) { return static_cast<int64_t>(i) % probe.extents.tokens; };
+  if (fits(place, &out.first)) return out;
+  // Places among the tokens that are there: the same where texts are filled up behind.
+  const auto counted = [](const Probe& probe, size_t i) {
+    const auto tokens = static_cast<size_t>(probe.extents.tokens);
+    int64_t count = 0;
+    for (size_t k = i - i % tokens; k < i; ++k) count += probe.mask[k];
+    return count;
+  };
+  if (fits(counted, &out.first)) return out;
+  return std::nullopt;
+}
+
+bool is_mask(const std::vector<Probe>& probes, const std::vector<HostTensor>& mask) {
+  for (size_t p = 0; p < probes.size(); ++p) {
+    const HostTensor all = broadcast(mask[p], {probes[p].extents.batch, probes[p].extents.tokens});
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (all.at(i) != static_cast<double>(probes[p].mask[i])) return false;
+    }
+  }
+  return true;
+}
+
+bool is_count(const std::vector<Probe>& probes, const std::vector<HostTensor>& counts) {
+  for (size_t p = 0; p < probes.size(); ++p) {
+    const auto tokens = static_cast<size_t>(probes[p].extents.tokens),
+               batches = static_cast<size_t>(probes[p].extents.batch);
+    if (counts[p].size() == 0 || counts[p].size() % batches != 0) return false;
+    const size_t each = counts[p].size() / batches;
+    for (size_t i = 0; i < counts[p].size(); ++i) {
+      int64_t count = 0;
+      for (size_t t = 0; t < tokens; ++t) count += probes[p].mask[i / each * tokens + t];
+      if (std::fabs(counts[p].at(i) - static_cast<double>(count)) > 1e-6) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace bantam::convert::onnx

@@ -1,0 +1,383 @@
+#include "import/onnx/emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+
+namespace bantam::convert::onnx {
+namespace {
+
+constexpr uint32_t kUsualTokens = 512;  // where no table says it
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// What exporters call tensors that have no name of their own.
+bool is_made_up(const std::string& name) {
+  return name.empty() || name.rfind("onnx::", 0) == 0 || name.rfind("val_", 0) == 0 ||
+         name.find_first_not_of("0123456789") == std::string::npos;
+}
+
+class Emitter {
+ public:
+  Emitter(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs, uint32_t max_tokens, std::string file,
+          Graph& graph, Builder& builder)
+      : blocks_(blocks),
+        outputs_(outputs),
+        max_tokens_(max_tokens),
+        file_(std::move(file)),
+        graph_(graph),
+        builder_(builder),
+        chains_(make_chains(blocks, outputs)) {}
+
+  Emitted run() {
+    find_inputs();
+    find_trunk();
+    for (const auto& [last, chain] : chains_) {
+      if (chain.attention < 0) emit(last, chain);
+    }
+    for (const int32_t output : outputs_) {
+      out_.tensors[output] = made_.at(output);
+      out_.behind[output] = output > trunk_ && has_linear(output);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  const Block& at(int32_t id) const { return blocks_[static_cast<size_t>(id)]; }
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(ExitCode::kUnsupported, fmt::format("{}: {}", file_, why));
+  }
+
+  /// Ids, segments, and how many places there are.
+  void find_inputs() {
+    uint32_t segments = 0, positions = 0;
+    for (const auto& [last, chain] : chains_) {
+      for (const int32_t id : chain.tables) {
+        const auto rows = static_cast<uint32_t>(at(id).weight.dims()[0]);
+        if (at(id).index == fb::IndexSource::ids) out_.vocabulary = std::max(out_.vocabulary, rows);
+        if (at(id).index == fb::IndexSource::segments) segments = std::max(segments, rows);
+        if (at(id).index != fb::IndexSource::positions) continue;
+        const uint32_t places = rows - at(id).first;
+        positions = positions == 0 ? places : std::min(positions, places);
+      }
+    }
+    if (out_.vocabulary == 0) fail("looks up no table by input_ids");
+    if (positions == 0) positions = std::max(max_tokens_, kUsualTokens);
+    out_.positions = max_tokens_ == 0 ? positions : std::min(positions, max_tokens_);
+    builder_.enter(fb::Part::embeddings);
+    builder_.input("input_ids", fb::InputKind::ids, out_.vocabulary);
+    if (segments != 0) builder_.input("token_type_ids", fb::InputKind::segments, segments);
+  }
+
+  /// The last block of the layers: behind the last attention the last sum, and the norm that reads it.
+  void find_trunk() {
+    for (const auto& [last, chain] : chains_) {
+      const bool tokens = at(last).of_tokens;
+      if (at(chain.members.front()).kind == Block::Kind::kAttention) {
+        attentions_.push_back(last);
+        out_.causal = out_.causal || at(last).mask == fb::MaskKind::causal;
+      }
+      if (tokens && chain.residual >= 0) trunk_ = last;
+      const bool norm = tokens && chain.members.size() == 1 && chain.norm >= 0 && at(last).inputs[0] == trunk_;
+      if (norm) trunk_ = last;
+    }
+    out_.hidden = trunk_ < 0 ? 0 : at(trunk_).columns;
+  }
+
+  bool has_linear(int32_t id) const {
+    while (id > trunk_) {
+      if (at(id).kind == Block::Kind::kLinear) return true;
+      if (at(id).inputs.empty()) return false;
+      id = at(id).inputs[0];
+    }
+    return false;
+  }
+
+  void enter(int32_t last, const Chain& chain) {
+    const auto layer =
+        static_cast<int32_t>(std::lower_bound(attentions_.begin(), attentions_.end(), last) - attentions_.begin());
+    if (last > trunk_ && trunk_ >= 0) return builder_.enter(fb::Part::head);
+    if (!chain.tables.empty()) return builder_.enter(fb::Part::embeddings);
+    const bool attends = at(chain.members.front()).kind == Block::Kind::kAttention;
+    const Block& first = at(chain.members.front());
+    const bool of_context = !first.inputs.empty() && !attentions_.empty() &&
+                            std::binary_search(attentions_.begin(), attentions_.end(), first.inputs[0]);
+    if (attends) return builder_.enter(fb::Part::attention, layer);
+    if (of_context) return builder_.enter(fb::Part::attention, layer - 1);
+    if (layer == 0) return builder_.enter(fb::Part::embeddings);
+    builder_.enter(fb::Part::feed_forward, layer - 1);
+  }
+
+  std::string unique(std::string name) {
+    if (names_.insert(name).second) return name;
+    for (int i = 1;; ++i) {
+      const std::string numbered = fmt::format("{}.{}", name, i);
+      if (names_.insert(numbered).second) return numbered;
+    }
+  }
+
+  /// The name that a module had in its framework, as far as the file tells it.
+  std::string module(const Chain& chain) const {
+    const Block& head = at(chain.members.front());
+    const auto of = [](const std::string& name, const char* end) {
+      return is_made_up(name) || !ends_with(name, end) ? "" : name.substr(0, name.size() - std::string(end).size());
+    };
+    std::string found = chain.bias < 0 ? "" : of(at(chain.bias).stage.beta_name, ".bias");
+    if (found.empty()) found = of(head.weight.name, ".weight");
+    const bool row = head.kind == Block::Kind::kStage || head.kind == Block::Kind::kAdd;
+    if (found.empty() && row && chain.norm >= 0) found = of(at(chain.norm).stage.gamma_name, ".weight");
+    if (!found.empty()) return found;
+    std::string path = head.name;
+    while (!path.empty() && path[0] == '/') path.erase(0, 1);
+    const size_t slash = path.rfind('/');
+    if (slash != std::string::npos) path.erase(slash);
+    std::replace(path.begin(), path.end(), '/', '.');
+    static const char* const kKinds[] = {"embeddings", "linear",    "row",     "sum",
+                                         "product",    "attention", "pooling", "columns"};
+    return slash == std::string::npos || path.empty() ? kKinds[static_cast<size_t>(head.kind)] : path;
+  }
+
+  int32_t vector(const std::vector<float>& numbers, const std::string& name, const std::string& otherwise) {
+    if (numbers.empty()) return kAbsent;
+    const bool named = !is_made_up(name);
+    if (named) {
+      const auto found = vectors_.find(name);
+      if (found != vectors_.end() && builder_.holds(found->second, Values{numbers, {}, {}, 0})) return found->second;
+    }
+    for (const float number : numbers) {
+      if (!std::isfinite(number)) {
+        throw Error(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\" holds a value that is not finite", file_, name));
+      }
+    }
+    Values values;
+    values.values = numbers;
+    values.source_bytes = numbers.size() * sizeof(float);
+    if (!name.empty()) values.source = {name};
+    const int32_t made = builder_.vector(unique(named ? name : otherwise), std::move(values));
+    if (named) vectors_[name] = made;
+    return made;
+  }
+
+  EpilogueSpec epilogue(const Chain& chain, const std::string& name) {
+    EpilogueSpec spec;
+    if (chain.activation >= 0) spec.activation = at(chain.activation).stage.activation;
+    if (chain.gate >= 0) spec.gate = made_.at(chain.gate);
+    if (chain.residual >= 0) spec.residual = made_.at(chain.residual);
+    if (chain.norm < 0) return spec;
+    const Block& norm = at(chain.norm);
+    std::vector<float> gamma = norm.stage.gamma;
+    const std::vector<float>& beta = norm.stage.beta;
+    spec.norm = norm.stage.norm;
+    spec.epsilon = static_cast<float>(norm.stage.epsilon);
+    if (norm.stage.kind == Stage::Kind::kAffine) spec.norm = fb::NormKind::affine;
+    if (norm.stage.kind == Stage::Kind::kUnit) {
+      spec.norm = fb::NormKind::rms;  // x / |x| is the RMS norm with gamma 1 / sqrt(width)
+      spec.epsilon = 1e-24F;
+      gamma.assign(norm.columns, 1.0F / std::sqrt(static_cast<float>(norm.columns)));
+    }
+    if (gamma.empty()) gamma.assign(norm.columns, 1.0F);
+    spec.gamma = vector(gamma, norm.stage.gamma_name, name + ".gamma");
+    spec.beta = vector(beta, norm.stage.beta_name, name + ".beta");
+    return spec;
+  }
+
+  using Key = std::vector<std::tuple<const void*, bool, const void*>>;
+  static void add_key(const Parameter& p, Key* key) {
+    key->emplace_back(p.tensor != nullptr ? static_cast<const void*>(p.tensor) : p.folded.get(), p.turned,
+                      p.scale.get());
+  }
+
+  /// The matrices of one or several layers above each other.
+  int32_t matrix(const std::vector<int32_t>& layers, const std::string& name) {
+    Key key;
+    for (const int32_t layer : layers) add_key(at(layer).weight, &key);
+    const auto found = matrices_.find(key);
+    if (found != matrices_.end()) return found->second;
+    std::vector<Values> parts;
+    auto rounded = std::make_shared<Rounded>();
+    uint32_t rows = 0;
+    bool whole = true;
+    for (const int32_t layer : layers) {
+      const Parameter& weight = at(layer).weight;
+      MatrixValues read = matrix_of(weight, 0, at(layer).columns, file_);
+      rows += at(layer).columns;
+      if (weight.scale != nullptr) ++(read.rounded != nullptr ? out_.kept : out_.requantised);
+      whole = whole && read.rounded != nullptr;
+      if (whole) {
+        rounded->integers.insert(rounded->integers.end(), read.rounded->integers.begin(), read.rounded->integers.end());
+        rounded->scales.insert(rounded->scales.end(), read.rounded->scales.begin(), read.rounded->scales.end());
+      }
+      parts.push_back(std::move(read.values));
+    }
+    const auto columns = static_cast<uint32_t>(at(layers[0]).weight.dims()[1]);
+    Values all = parts.size() == 1 ? std::move(parts.front()) : concatenated(std::move(parts));
+    for (const int32_t table : tables_) {
+      if (builder_.rows(table) != rows || builder_.width(table) != columns || !builder_.holds(table, all)) continue;
+      builder_.tie(table);
+      return table;
+    }
+    const int32_t made = builder_.linear_weight(unique(name + ".weight"), rows, columns, std::move(all));
+    if (whole) graph_.constants[static_cast<size_t>(made)]->rounded = std::move(rounded);
+    matrices_[key] = made;
+    return made;
+  }
+
+  static Values concatenated(std::vector<Values> parts) {
+    Values all = std::move(parts.front());
+    for (size_t i = 1; i < parts.size(); ++i) {
+      all.values.insert(all.values.end(), parts[i].values.begin(), parts[i].values.end());
+      all.source.insert(all.source.end(), parts[i].source.begin(), parts[i].source.end());
+      all.source_bytes += parts[i].source_bytes;
+      parts[i] = {};
+    }
+    return all;
+  }
+
+  int32_t bias(const std::vector<const Chain*>& chains, const std::string& name) {
+    Values all;
+    bool any = false;
+    std::string only;
+    for (const Chain* chain : chains) {
+      const uint32_t columns = at(chain->members.front()).columns;
+      if (chain->bias < 0) {
+        all.values.resize(all.values.size() + columns, 0.0F);
+        continue;
+      }
+      any = true;
+      const Stage& stage = at(chain->bias).stage;
+      all.values.insert(all.values.end(), stage.beta.begin(), stage.beta.end());
+      if (!stage.beta_name.empty()) all.source.push_back(stage.beta_name);
+      only = stage.beta_name;
+    }
+    if (!any) return kAbsent;
+    if (chains.size() == 1) return vector(all.values, only, name + ".bias");
+    return vector(all.values, name + ".bias", name + ".bias");
+  }
+
+  int32_t table(int32_t id) {
+    const Block& block = at(id);
+    const bool places = block.index == fb::IndexSource::positions, one = block.index == fb::IndexSource::zero;
+    const auto rows = static_cast<uint32_t>(block.weight.dims()[0]);
+    const uint32_t first = places || one ? block.first : 0, keep = places ? out_.positions : one ? 1 : rows;
+    MatrixValues read = matrix_of(block.weight, first, keep, file_);
+    if (block.weight.scale != nullptr) ++out_.requantised;
+    const std::string name = is_made_up(block.weight.name) ? "embeddings.weight" : block.weight.name;
+    const int32_t made = builder_.embedding(unique(name), keep, block.columns, std::move(read.values));
+    if (block.index == fb::IndexSource::ids) tables_.push_back(made);
+    return made;
+  }
+
+  int32_t linear(const Chain& chain) {
+    const std::string name = unique(module(chain));
+    const int32_t head = chain.members.front();
+    const int32_t weight = matrix({head}, name);
+    const int32_t added = bias({&chain}, name);
+    return builder_.linear(name, made_.at(at(head).inputs[0]), weight, added, epilogue(chain, name));
+  }
+
+  /// Queries, keys and values side by side.
+  int32_t side_by_side(const Block& block, const std::string& prefix) {
+    std::vector<const Chain*> chains;
+    for (const int32_t part : block.inputs) {
+      const auto chain = chains_.find(part);
+      if (chain != chains_.end() && chain->second.attention >= 0) chains.push_back(&chain->second);
+    }
+    if (chains.size() != 3) {
+      const int32_t both =
+          builder_.join(unique(prefix + "queries_keys"), made_.at(block.inputs[0]), made_.at(block.inputs[1]));
+      return builder_.join(unique(prefix + "queries_keys_values"), both, made_.at(block.inputs[2]));
+    }
+    const Block& first = at(chains[0]->members.front());
+    if (first.kind == Block::Kind::kSlice) return made_.at(first.inputs[0]);
+    const std::string name = unique(prefix + "qkv");
+    std::vector<int32_t> heads;
+    for (const Chain* chain : chains) heads.push_back(chain->members.front());
+    const int32_t weight = matrix(heads, name);
+    return builder_.linear(name, made_.at(first.inputs[0]), weight, bias(chains, name), {});
+  }
+
+  int32_t attention(const Block& block) {
+    // The place of the layer that makes its queries.
+    const auto chain = chains_.find(block.inputs[0]);
+    std::string prefix = chain == chains_.end() ? "" : module(chain->second);
+    const size_t dot = prefix.rfind('.');
+    prefix = dot == std::string::npos ? fmt::format("layer.{}.attention.", layer_) : prefix.substr(0, dot + 1);
+    ++layer_;
+    const int32_t qkv = side_by_side(block, prefix);
+    const Heads heads = builder_.split_heads(unique(prefix + "heads"), qkv, block.heads);
+    AttentionSpec spec;
+    const double usual = 1 / std::sqrt(static_cast<double>(block.head_width));
+    // Exporters compute the scale by roots of f32.
+    spec.scale = std::fabs(block.scale - usual) < 1e-6 * usual ? 0.0F : static_cast<float>(block.scale);
+    spec.mask = block.mask;
+    spec.window = block.window;
+    return builder_.attention(unique(prefix + "attention"), heads, spec);
+  }
+
+  void emit(int32_t last, const Chain& chain) {
+    enter(last, chain);
+    const Block& head = at(chain.members.front());
+    int32_t made = kAbsent;
+    switch (head.kind) {
+      case Block::Kind::kEmbed: {
+        std::vector<EmbedSpec> specs;
+        for (const int32_t id : chain.tables) specs.push_back({table(id), at(id).index});
+        const std::string name = unique("embeddings");
+        made = builder_.embed(name, specs, epilogue(chain, name));
+        break;
+      }
+      case Block::Kind::kLinear:
+        made = linear(chain);
+        break;
+      case Block::Kind::kAttention:
+        made = attention(head);
+        break;
+      case Block::Kind::kPool:
+        made = builder_.pool(unique("pooling"), made_.at(head.inputs[0]), head.pool, chain.unit);
+        break;
+      case Block::Kind::kSlice:
+        made = builder_.slice(unique(module(chain)), made_.at(head.inputs[0]), head.begin, head.columns);
+        break;
+      default: {
+        const std::string name = unique(module(chain));
+        made = builder_.row(name, made_.at(head.inputs[0]), epilogue(chain, name));
+      }
+    }
+    made_[last] = made;
+  }
+
+  const std::vector<Block>& blocks_;
+  const std::vector<int32_t>& outputs_;
+  const uint32_t max_tokens_;
+  const std::string file_;
+  Graph& graph_;
+  Builder& builder_;
+  std::map<int32_t, Chain> chains_;
+  Emitted out_;
+  std::map<int32_t, int32_t> made_;  // tensors of blocks
+  std::map<std::string, int32_t> vectors_;
+  std::map<Key, int32_t> matrices_;
+  std::vector<int32_t> tables_;      // of words
+  std::vector<int32_t> attentions_;  // in their order
+  std::set<std::string> names_;
+  int32_t trunk_ = -1;
+  int layer_ = 0;
+};
+
+}  // namespace
+
+Emitted emit(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs, uint32_t max_tokens,
+             const std::string& file, Graph& graph, Builder& builder) {
+  return Emitter(blocks, outputs, max_tokens, file, graph, builder).run();
+}
+
+}  // namespace bantam::convert::onnx

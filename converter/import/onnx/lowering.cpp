@@ -1,0 +1,343 @@
+#include "import/onnx/lowering.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace bantam::convert::onnx {
+namespace {
+
+/// Constants of more elements are not run but by who knows what they are.
+constexpr uint64_t kLargeConstant = 1U << 16;
+constexpr size_t kMostShown = 12;
+
+}  // namespace
+
+Lowering::Lowering(const Model& model) : model_(model) {
+  int64_t batch = -1, tokens = -1;
+  Problems problems;
+  for (const Port& port : model.graph.inputs) {
+    if (model.graph.initializers.count(port.name) != 0) continue;
+    const std::optional<InputRole> role = input_role(port.name);
+    if (!role || is_float(port.type)) {
+      problems.add(
+          ExitCode::kUnsupported,
+          fmt::format("{}: input \"{}\" is none of input_ids, attention_mask, token_type_ids and position_ids; "
+                      "models of texts are read that have no others",
+                      model.path.string(), port.name));
+      continue;
+    }
+    roles_[port.name] = *role;
+    if (port.dims.size() == 2) {
+      batch = std::max(batch, port.dims[0]);
+      tokens = std::max(tokens, port.dims[1]);
+    }
+  }
+  if (!has_input(InputRole::kIds)) {
+    problems.add(ExitCode::kUnsupported, fmt::format("{}: has no input \"input_ids\"", model.path.string()));
+  }
+  constexpr int64_t kMostFixed = 512;
+  if (batch > 64 || tokens > kMostFixed) {
+    problems.add(ExitCode::kUnsupported,
+                 fmt::format("{}: its inputs are [{}, {}] and no others; export the model with dynamic axes",
+                             model.path.string(), batch, tokens));
+  }
+  problems.raise();
+  probes_ = make_probes(batch, tokens);
+  for (const auto& [name, role] : roles_) {
+    Value value;
+    value.kind = Value::Kind::kHost;
+    for (const Probe& probe : probes_) value.host.push_back(probe.input(role));
+    values_[name] = std::move(value);
+  }
+  for (const auto& [name, tensor] : model.graph.initializers) {
+    Value value;
+    value.kind = Value::Kind::kConstant;
+    value.constant.name = name;
+    value.constant.tensor = &tensor;
+    values_[name] = std::move(value);
+  }
+}
+
+bool Lowering::has_input(InputRole role) const {
+  return std::any_of(roles_.begin(), roles_.end(), [&](const auto& input) { return input.second == role; });
+}
+
+void Lowering::run() {
+  for (const Node& node : model_.graph.nodes) {
+    for (const std::string& name : node.outputs) reads_[name] = node.inputs;
+    bool known = true;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      known = known && (node.inputs[i].empty() || in(node, i).kind != Value::Kind::kNone);
+    }
+    std::string why = known ? "is not understood here" : "";
+    if (known) {
+      try {
+        read(node);
+        why = values_.count(node.output(0)) != 0 ? "" : why;
+      } catch (const NotRead& reason) {
+        why = reason.why;
+      } catch (const Error&) {
+        throw;
+      } catch (const std::exception& reason) {
+        why = reason.what();
+      }
+    }
+    for (const std::string& name : node.outputs) {
+      if (name.empty() || values_.count(name) != 0) continue;
+      values_[name] = Value{};
+      if (!why.empty()) unread_[name] = {node.shown(), why};
+    }
+  }
+  // What outputs need.
+  std::set<std::string> seen;
+  std::vector<std::string> open, problems;
+  for (const Port& port : model_.graph.outputs) open.push_back(port.name);
+  std::set<std::string> told;
+  while (!open.empty()) {
+    const std::string name = open.back();
+    open.pop_back();
+    if (!seen.insert(name).second) continue;
+    const auto value = values_.find(name);
+    if (value == values_.end() || value->second.kind != Value::Kind::kNone) continue;
+    const auto unread = unread_.find(name);
+    if (unread != unread_.end() && told.insert(unread->second.node).second) {
+      problems.push_back(fmt::format("{}: {}: {}", model_.path.string(), unread->second.node, unread->second.why));
+    }
+    const auto reads = reads_.find(name);
+    if (reads != reads_.end()) open.insert(open.end(), reads->second.begin(), reads->second.end());
+  }
+  if (problems.empty()) return;
+  std::sort(problems.begin(), problems.end());
+  if (problems.size() > kMostShown) {
+    const size_t more = problems.size() - kMostShown;
+    problems.resize(kMostShown);
+    problems.push_back(fmt::format("{}: and {} more nodes", model_.path.string(), more));
+  }
+  problems.push_back(
+      fmt::format("{}: these parts of the graph are not converted; docs/onnx.md says what is. Convert the model's own "
+                  "directory (config.json, "
+                  "model.safetensors) where you have it",
+                  model_.path.string()));
+  throw Error(ExitCode::kUnsupported, problems);
+}
+
+void Lowering::read(const Node& node) {
+  if (read_host(node)) return;
+  if (read_fused(node)) return;
+  if (read_attention(node)) return;
+  if (read_products(node)) return;
+  if (read_shape(node)) return;
+  if (read_rows(node)) return;
+  refuse(fmt::format("{} is not read here", node.op));
+}
+
+void Lowering::refuse(const std::string& why) const { throw NotRead{why}; }
+
+const Value& Lowering::in(const Node& node, size_t i) const {
+  static const Value kNone;
+  const auto found = values_.find(node.input(i));
+  return found == values_.end() ? kNone : found->second;
+}
+
+Value::Kind Lowering::kind(const Node& node, size_t i) const { return in(node, i).kind; }
+
+void Lowering::set(const Node& node, size_t output, Value value) {
+  if (!node.output(output).empty()) values_[node.output(output)] = std::move(value);
+}
+
+std::shared_ptr<const HostTensor> Lowering::constant_of(const Value& value) const {
+  return value.kind == Value::Kind::kConstant ? host_of(value.constant) : nullptr;
+}
+
+std::optional<std::vector<HostTensor>> Lowering::host(const Value& value) const {
+  if (value.kind == Value::Kind::kHost) return value.host;
+  const std::shared_ptr<const HostTensor> constant = constant_of(value);
+  if (constant == nullptr || constant->size() > kLargeConstant) return std::nullopt;
+  return std::vector<HostTensor>(probes_.size(), *constant);
+}
+
+/// A number that is the same for every text.
+std::optional<double> Lowering::number_of(const Value& value) const {
+  const std::optional<std::vector<HostTensor>> tensors = host(value);
+  if (!tensors) return std::nullopt;
+  for (const HostTensor& tensor : *tensors) {
+    if (tensor.size() != 1 || tensor.at(0) != tensors->front().at(0)) return std::nullopt;
+  }
+  return tensors->front().at(0);
+}
+
+/// A list for each probe, from an input or from an attribute.
+std::vector<std::vector<int64_t>> Lowering::lists(const Node& node, size_t input, const char* attribute) const {
+  std::vector<std::vector<int64_t>> out;
+  if (!there(node, input)) return std::vector<std::vector<int64_t>>(probes_.size(), node.integers(attribute));
+  const std::optional<std::vector<HostTensor>> tensors = host(in(node, input));
+  if (!tensors) refuse(fmt::format("its {} are not known", attribute));
+  for (const HostTensor& tensor : *tensors) {
+    out.emplace_back();
+    for (size_t i = 0; i < tensor.size(); ++i) out.back().push_back(tensor.integer(i));
+  }
+  return out;
+}
+
+std::vector<int64_t> Lowering::list(const Node& node, size_t input, const char* attribute) const {
+  const std::vector<std::vector<int64_t>> all = lists(node, input, attribute);
+  for (const auto& one : all) {
+    if (one != all.front()) refuse(fmt::format("its {} depend on the text", attribute));
+  }
+  return all.front();
+}
+
+std::vector<Extents> Lowering::all_extents() const {
+  std::vector<Extents> out;
+  for (const Probe& probe : probes_) out.push_back(probe.extents);
+  return out;
+}
+
+/// Runs what depends on constants, shapes and inputs alone.
+bool Lowering::read_host(const Node& node) {
+  bool all_constant = true, any = false;
+  if (node.op == "Shape" && node.domain.empty()) {
+    const Value& x = in(node, 0);
+    if (x.kind != Value::Kind::kRows && x.kind != Value::Kind::kScores) {
+      any = true;
+    } else {
+      Value out;
+      out.kind = Value::Kind::kHost;
+      for (const Probe& probe : probes_) {
+        HostTensor shaped = host_integers(dims(x.axes, probe.extents));
+        if (node.has("start") || node.has("end")) {
+          const auto rank = static_cast<int64_t>(x.axes.size());
+          const auto place = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
+          const int64_t from = place(node.integer("start", 0)), to = place(node.integer("end", rank));
+          shaped =
+              from < to ? host_integers({shaped.ints.begin() + from, shaped.ints.begin() + to}) : host_integers({});
+        }
+        out.host.push_back(std::move(shaped));
+      }
+      set(node, 0, std::move(out));
+      return true;
+    }
+  }
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!there(node, i)) continue;
+    const Value::Kind is = kind(node, i);
+    if (is != Value::Kind::kConstant && is != Value::Kind::kHost) return false;
+    all_constant = all_constant && is == Value::Kind::kConstant;
+    any = true;
+    if (is == Value::Kind::kConstant) {
+      const Parameter& constant = in(node, i).constant;
+      const uint64_t elements = constant.tensor != nullptr ? constant.tensor->elements : 0;
+      // What is large stays in the file.
+      if (elements > kLargeConstant) return false;
+      if (constant.tensor != nullptr && bytes_of(constant.tensor->type) == 0) refuse("its type is not read");
+    }
+  }
+  // Quantised constants keep their integers; tables are looked up by tokens.
+  if (node.op == "DequantizeLinear" || (!any && !node.inputs.empty())) return false;
+  const bool matrix = node.op == "Transpose" && kind(node, 0) == Value::Kind::kConstant;
+  const bool lookup = node.op == "Gather" && !all_constant && kind(node, 0) == Value::Kind::kConstant &&
+                      in(node, 0).constant.dims().size() == 2;
+  const bool whole_table = lookup && in(node, 0).constant.is_integer() && in(node, 0).constant.tensor != nullptr &&
+                           bytes_of(in(node, 0).constant.tensor->type) > 1;
+  const bool places = node.op == "Slice" && !all_constant && kind(node, 0) == Value::Kind::kConstant &&
+                      in(node, 0).constant.dims().size() == 2 && !in(node, 0).constant.is_integer();
+  if (matrix || places || (lookup && !whole_table)) return false;
+  Value out;
+  const size_t runs = all_constant ? 1 : probes_.size();
+  std::vector<std::vector<HostTensor>> made;
+  for (size_t p = 0; p < runs; ++p) {
+    std::vector<std::shared_ptr<const HostTensor>> held;
+    std::vector<const HostTensor*> inputs;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const Value& value = in(node, i);
+      if (!there(node, i)) {
+        inputs.push_back(nullptr);
+      } else if (value.kind == Value::Kind::kHost) {
+        inputs.push_back(&value.host[p]);
+      } else {
+        held.push_back(host_of(value.constant));
+        inputs.push_back(held.back().get());
+      }
+    }
+    made.push_back(run_node(node, inputs, model_.opset));
+    if (made.back().empty()) return false;
+  }
+  for (size_t o = 0; o < made.front().size(); ++o) {
+    Value value;
+    if (all_constant) {
+      value.kind = Value::Kind::kConstant;
+      // Of one tensor its name stays.
+      value.constant.name = node.inputs.size() == 1 ? in(node, 0).constant.name : "";
+      value.constant.folded = std::make_shared<const HostTensor>(std::move(made.front()[o]));
+    } else {
+      value.kind = Value::Kind::kHost;
+      for (auto& outputs : made) value.host.push_back(std::move(outputs[o]));
+    }
+    set(node, o, std::move(value));
+  }
+  return true;
+}
+
+Axes Lowering::plain_axes(const Block& block) const {
+  Axes axes = {{kBatchAtom}};
+  if (block.of_tokens) axes.push_back({kTokensAtom});
+  axes.push_back(block.columns == 1 ? Axis{} : Axis{columns_atom(block.columns)});
+  return axes;
+}
+
+int32_t Lowering::add(Block block) {
+  blocks_.push_back(std::move(block));
+  return static_cast<int32_t>(blocks_.size() - 1);
+}
+
+Value Lowering::rows_of(int32_t block, Axes axes) {
+  Value out;
+  out.kind = Value::Kind::kRows;
+  out.term = functions_.rows(block, at(block).columns);
+  out.axes = std::move(axes);
+  collapsed_[out.term] = block;
+  return out;
+}
+
+/// The block that makes a term's rows, added where there is none yet.
+int32_t Lowering::collapse(int32_t term) {
+  const auto found = collapsed_.find(term);
+  if (found != collapsed_.end()) return found->second;
+  const std::optional<std::vector<Stage>> stages = functions_.recognise(term);
+  if (!stages) refuse("what stands in front of it, from row to row, is no activation and no norm that is known");
+  int32_t block = functions_.base(term);
+  for (const Stage& stage : *stages) {
+    Block next;
+    next.kind = Block::Kind::kStage;
+    next.inputs = {block};
+    next.columns = at(block).columns;
+    next.of_tokens = at(block).of_tokens;
+    next.stage = stage;
+    block = add(std::move(next));
+  }
+  collapsed_[term] = block;
+  return block;
+}
+
+/// The rows of a value whose columns lie as they are.
+int32_t Lowering::block_of(const Value& value) {
+  if (value.kind != Value::Kind::kRows) refuse("an input is no row of tokens or texts");
+  return collapse(value.term);
+}
+
+int32_t Lowering::output(const std::string& name, bool* squeezed) {
+  const auto found = values_.find(name);
+  if (found == values_.end() || found->second.kind != Value::Kind::kRows) return -1;
+  const Value& value = found->second;
+  const int32_t block = collapse(value.term);
+  const Axes plain = plain_axes(at(block));
+  *squeezed = false;
+  if (value.axes == plain) return block;
+  *squeezed = at(block).columns == 1 && value.axes.size() + 1 == plain.size();
+  return *squeezed || flat(value.axes) == flat(plain) ? block : -1;
+}
+
+}  // namespace bantam::convert::onnx

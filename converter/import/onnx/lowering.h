@@ -1,0 +1,164 @@
+// Lowering: the nodes of a file, one after the other, to blocks. A value of the file is a constant, something that shapes, masks and ids
+// give alone (run for each probe), rows of a block, or something on the way to attention.
+#ifndef BANTAM_CONVERTER_IMPORT_ONNX_LOWERING_H_
+#define BANTAM_CONVERTER_IMPORT_ONNX_LOWERING_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "import/onnx/axes.h"
+#include "import/onnx/block.h"
+#include "import/onnx/cones.h"
+#include "import/onnx/model.h"
+#include "import/onnx/row_functions.h"
+
+namespace bantam::convert::onnx {
+
+/// Scores of queries and keys, and their softmax.
+struct Scores {
+  int32_t queries = -1, keys = -1;  // blocks
+  int64_t heads = 0, width = 0;
+  double scale = 1;
+  std::vector<HostTensor> added;  // for each probe; empty: nothing
+  bool softmax = false;
+};
+
+struct Value {
+  enum class Kind : uint8_t {
+    kNone,  // nobody understands it
+    kConstant,
+    kHost,  // for each probe
+    kRows,
+    kScores,
+    kWhere,    // truth values of scores: is a probability not a number?
+    kStep,     // scale of rows that are quantised while running (times `factor`, a number or one a column)
+    kZero,     // and their zero
+    kProduct,  // integer products of quantised rows and a constant, without scales
+    kSum,      // rows that the mask has gone over, summed over tokens
+    kMaximum
+  } kind = Kind::kNone;
+  Parameter constant;
+  std::vector<HostTensor> host;
+  int32_t term = -1;  // of rows
+  Axes axes;          // of rows, scores
+  bool masked = false;
+  bool quantised = false;  // rows that have been quantised while running
+  std::shared_ptr<Scores> scores;
+  std::shared_ptr<const HostTensor> factor;
+};
+
+/// A node that could not be read, and why.
+struct Unread {
+  std::string node, why;
+};
+
+class Lowering {
+ public:
+  /// `model` outlives it. Throws Error where the inputs are not those of a model of texts.
+  explicit Lowering(const Model& model);
+
+  /// Throws Error with every node that could not be read and that outputs need.
+  void run();
+
+  std::vector<Block>& blocks() { return blocks_; }
+  /// An output's rows as a block; -1: it is none. `squeezed`: it has one column, and no axis for that.
+  int32_t output(const std::string& name, bool* squeezed);
+  bool has_input(InputRole role) const;
+  const std::set<std::string>& notes() const { return notes_; }
+
+ private:
+  // lowering.cpp
+  void read(const Node& node);
+  bool read_host(const Node& node);
+  void set(const Node& node, size_t output, Value value);
+  [[noreturn]] void refuse(const std::string& why) const;
+  const Value& in(const Node& node, size_t i) const;
+  bool there(const Node& node, size_t i) const { return !node.input(i).empty(); }
+  Value::Kind kind(const Node& node, size_t i) const;
+  std::optional<std::vector<HostTensor>> host(const Value& value) const;
+  std::shared_ptr<const HostTensor> constant_of(const Value& value) const;
+  std::optional<double> number_of(const Value& value) const;
+  std::vector<std::vector<int64_t>> lists(const Node& node, size_t input, const char* attribute) const;
+  std::vector<int64_t> list(const Node& node, size_t input, const char* attribute) const;
+  Value rows_of(int32_t block, Axes axes);
+  Axes plain_axes(const Block& block) const;
+  int32_t add(Block block);
+  int32_t collapse(int32_t term);
+  int32_t block_of(const Value& value);
+  const Block& at(int32_t block) const { return blocks_[static_cast<size_t>(block)]; }
+  Extents extents(size_t probe) const { return probes_[probe].extents; }
+  std::vector<Extents> all_extents() const;
+
+  // lowering_shape.cpp
+  bool read_shape(const Node& node);
+  void read_reshape(const Node& node, const std::vector<std::vector<int64_t>>& shapes);
+  void read_slice(const Node& node);
+  void read_gather(const Node& node);
+  void read_split(const Node& node);
+  void read_lookup(const Node& node);
+  Value cut(const Node& node, const Value& x, size_t axis, int64_t begin, int64_t end, bool drop);
+  size_t axis_of(const Value& value, int64_t axis) const;
+
+  // lowering_rows.cpp
+  bool read_rows(const Node& node);
+  void read_pair(const Node& node);
+  void read_reduction(const Node& node);
+  void read_norm(const Node& node);
+  int32_t term_of(const Value& constant, const Value& rows);
+  void set_term(const Node& node, const Value& like, int32_t term, Axes axes);
+  Axes united(const Axes& a, const Axes& b) const;
+  bool read_masked(const Node& node);
+  Stage norm_stage(const Node& node, size_t gamma, size_t beta, float epsilon) const;
+  int32_t activated(const Node& node, int32_t block, fb::ActivationKind kind);
+
+  // lowering_products.cpp
+  bool read_products(const Node& node);
+  void read_matrix(const Node& node, const Value& x, Parameter weight, const Value* bias);
+  void read_gemm(const Node& node);
+  void read_dequantize(const Node& node);
+  int32_t linear(const Node& node, int32_t x, Parameter weight);
+  int32_t biased(const Node& node, int32_t block, const Value& bias);
+
+  // lowering_attention.cpp
+  bool read_attention(const Node& node);
+  void read_scores(const Node& node);
+  void read_context(const Node& node);
+  void read_scores_pair(const Node& node);
+  void read_attention_operator(const Node& node);
+  void read_merged_attention(const Node& node);
+  void add_to_scores(Scores& scores, const Axes& axes, const std::vector<HostTensor>& added, double factor) const;
+  std::vector<HostTensor> mask_of_truths(const std::vector<HostTensor>& seen, bool inverted) const;
+  int32_t attention(const Node& node, const Scores& scores, int32_t values);
+  std::optional<std::pair<int64_t, int64_t>> heads_of(const Axes& axes, bool turned) const;
+
+  // lowering_fused.cpp
+  bool read_fused(const Node& node);
+  void read_embed_norm(const Node& node);
+  void read_skip_norm(const Node& node);
+
+  const Model& model_;
+  std::vector<Probe> probes_;
+  std::map<std::string, Value> values_;
+  std::map<std::string, InputRole> roles_;
+  std::vector<Block> blocks_;
+  RowFunctions functions_;
+  std::map<int32_t, int32_t> collapsed_;  // blocks of terms
+  std::map<std::string, Unread> unread_;  // by outputs
+  std::map<std::string, std::vector<std::string>> reads_;
+  std::set<std::string> notes_;
+};
+
+/// What a node's reader throws where it does not understand it.
+struct NotRead {
+  std::string why;
+};
+
+}  // namespace bantam::convert::onnx
+
+#endif  // BANTAM_CONVERTER_IMPORT_ONNX_LOWERING_H_

@@ -1,0 +1,118 @@
+#include "import/onnx/onnx.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+#include "base/is_there.h"
+#include "graph/builder.h"
+#include "graph/task_parts.h"
+#include "import/heads.h"
+#include "import/languages.h"
+#include "import/onnx/emit.h"
+#include "import/onnx/lowering.h"
+#include "import/onnx/task.h"
+#include "import/record_source.h"
+#include "import/text_limits.h"
+
+namespace bantam::convert {
+namespace fs = std::filesystem;
+namespace {
+
+/// The file of a directory that has no other weights; "": there is none.
+fs::path file_of(const fs::path& directory) {
+  for (const char* other : {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
+                            "pytorch_model.bin.index.json", "modules.json"}) {
+    if (is_there(directory / other)) return {};
+  }
+  for (const char* name : {"model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx"}) {
+    if (is_there(directory / name)) return directory / name;
+  }
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().extension() == ".onnx") found.push_back(entry.path());
+  }
+  return found.size() == 1 ? found.front() : fs::path{};
+}
+
+/// The directory of the file, or the one above, that holds `name`; "": neither does.
+fs::path beside(const fs::path& directory, const char* name) {
+  if (is_there(directory / name)) return directory;
+  // Only where files of a model are kept apart by their kinds: onnx/model.onnx.
+  const fs::path above = directory / "..";
+  return is_there(above / name) ? above : fs::path{};
+}
+
+}  // namespace
+
+std::optional<ModelSource> open_onnx(const fs::path& named) {
+  std::error_code error;
+  const fs::file_status status = fs::status(named, error);
+  fs::path file;
+  if (fs::is_regular_file(status) && named.extension() == ".onnx") file = named;
+  if (fs::is_directory(status)) file = file_of(named);
+  if (file.empty()) return std::nullopt;
+  ModelSource source;
+  source.onnx = std::make_shared<const onnx::Model>(onnx::read_model(file));
+  const fs::path directory = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  source.root = beside(directory, "modules.json");
+  if (source.root.empty()) source.root = directory;
+  const fs::path config = beside(directory, "config.json");
+  source.config = config.empty() ? Json::object() : read_json_object(config / "config.json");
+  source.directory = directory;
+  for (const char* name : kTokenizerFiles) {
+    if (is_there(directory / name)) break;
+    if (!is_there(directory / ".." / name)) continue;
+    source.directory = directory / "..";
+    break;
+  }
+  source.tokenizer = read_tokenizer_files(source.directory);
+  source.weight_files = {file};
+  for (const fs::path& data : source.onnx->data_files) source.weight_files.push_back(data);
+  return source;
+}
+
+Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
+  const std::string file = source.onnx->path.string();
+  Graph graph;
+  Problems problems;
+  const Fields fields(source.config, "config.json", problems);
+  onnx::Lowering lowering(*source.onnx);
+  lowering.run();
+  const onnx::Outputs outputs = onnx::read_outputs(*source.onnx, lowering);
+  const onnx::Choice choice = onnx::choose(outputs, options, fields, lowering.blocks(), file);
+  Builder builder(graph);
+  std::vector<int32_t> needed;
+  for (const onnx::Output& output : choice.outputs) needed.push_back(output.block);
+  const onnx::Emitted emitted = onnx::emit(lowering.blocks(), needed, options.max_tokens, file, graph, builder);
+  SentencePooling pooling;
+  onnx::add_task(choice, emitted, source.root, options, fields, problems, graph, builder, &pooling);
+  problems.raise();
+  graph.model.max_sequence = emitted.positions;
+  if (!options.ids_only) {
+    TextLimits limits;
+    limits.positions = limits.model_positions = emitted.positions;
+    limits.vocabulary = emitted.vocabulary;
+    limits.model_type = "onnx";
+    add_tokenizer(graph, source.tokenizer, limits, pooling, problems);
+    add_languages(graph, emitted.vocabulary);
+  }
+  graph.notes.insert(graph.notes.end(), lowering.notes().begin(), lowering.notes().end());
+  if (emitted.kept + emitted.requantised != 0) {
+    graph.notes.push_back(
+        fmt::format("of the file's matrices of integers {} stay as they are, with their scales; {} are rounded anew, "
+                    "which have another "
+                    "zero than 0, or one scale for rows that have one each here",
+                    emitted.kept, emitted.requantised));
+  }
+  record_provenance(graph, source, fields);
+  record_property(graph, "onnx", fmt::format("opset {}, {}", source.onnx->opset, source.onnx->producer));
+  problems.raise();
+  return graph;
+}
+
+}  // namespace bantam::convert

@@ -1,0 +1,149 @@
+#include "import/onnx/parameter.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+
+namespace bantam::convert::onnx {
+namespace {
+
+/// Scale and zero of the element at row r and column c of the matrix as it is turned.
+struct Scales {
+  explicit Scales(const Parameter& p) : parameter(p), by_row((p.axis == 0) != p.turned) {}
+  double at(const HostTensor& from, size_t r, size_t c) const {
+    if (from.size() == 1) return from.at(0);
+    const size_t i = by_row ? r : c;
+    if (i >= from.size()) throw std::out_of_range("scales");
+    return from.at(i);
+  }
+  const Parameter& parameter;
+  bool by_row;
+};
+
+fb::DType type_of(const Parameter& parameter) {
+  if (parameter.tensor == nullptr) return fb::DType::f32;
+  switch (parameter.tensor->type) {
+    case Type::f16:
+      return fb::DType::f16;
+    case Type::i8:
+    case Type::u8:
+      return fb::DType::i8;
+    default:
+      return fb::DType::f32;
+  }
+}
+
+Values described(const Parameter& parameter) {
+  Values out;
+  if (!parameter.name.empty()) out.source.push_back(parameter.name);
+  out.source_type = type_of(parameter);
+  if (parameter.tensor != nullptr) out.source_bytes = parameter.tensor->bytes.size();
+  return out;
+}
+
+void check(float value, const Parameter& parameter, const std::string& file) {
+  if (std::isfinite(value)) return;
+  throw Error(ExitCode::kInvalid, fmt::format("{}: tensor \"{}\" holds a value that is not finite; export the model "
+                                              "again",
+                                              file, parameter.name));
+}
+
+}  // namespace
+
+std::vector<int64_t> Parameter::dims() const {
+  std::vector<int64_t> out = tensor != nullptr   ? tensor->dims
+                             : folded != nullptr ? folded->dims
+                                                 : std::vector<int64_t>{};
+  if (turned) std::swap(out[0], out[1]);
+  return out;
+}
+
+bool Parameter::is_integer() const {
+  return tensor != nullptr ? !is_float(tensor->type) : folded != nullptr && folded->whole;
+}
+
+double Parameter::stored(uint64_t i) const { return tensor != nullptr ? element(*tensor, i) : folded->at(i); }
+
+std::shared_ptr<const HostTensor> host_of(const Parameter& parameter) {
+  if (parameter.folded != nullptr && !parameter.turned && parameter.scale == nullptr) return parameter.folded;
+  std::optional<HostTensor> loaded;
+  if (parameter.tensor != nullptr) {
+    loaded = load(*parameter.tensor);
+  } else if (parameter.folded != nullptr) {
+    loaded = *parameter.folded;
+  }
+  if (!loaded) return nullptr;
+  if (parameter.scale != nullptr) {
+    size_t inner = 1;
+    const auto axis = static_cast<size_t>(parameter.axis);
+    for (size_t i = axis + 1; i < loaded->dims.size(); ++i) inner *= static_cast<size_t>(loaded->dims[i]);
+    const HostTensor& scale = *parameter.scale;
+    const auto part = [&](const HostTensor& from, size_t i) {
+      if (from.size() == 1) return from.at(0);
+      const size_t at = inner == 0 ? 0 : i / inner % static_cast<size_t>(loaded->dims[axis]);
+      return at < from.size() ? from.at(at) : 0;
+    };
+    std::vector<double> values;
+    for (size_t i = 0; i < loaded->size(); ++i) {
+      const double zero = parameter.zero == nullptr ? 0 : part(*parameter.zero, i);
+      values.push_back((loaded->at(i) - zero) * part(scale, i));
+    }
+    loaded = host_floats(loaded->dims, std::move(values));
+  }
+  if (parameter.turned) {
+    Node node;
+    node.op = "Transpose";
+    return std::make_shared<const HostTensor>(run_node(node, {&*loaded}, kNewestOpset).front());
+  }
+  return std::make_shared<const HostTensor>(*std::move(loaded));
+}
+
+MatrixValues matrix_of(const Parameter& parameter, uint32_t skip, uint32_t keep, const std::string& file) {
+  MatrixValues out;
+  out.values = described(parameter);
+  const std::vector<int64_t> shape = parameter.dims();
+  const auto rows = static_cast<size_t>(shape[0]), columns = static_cast<size_t>(shape[1]);
+  const Scales scales(parameter);
+  std::vector<float>& values = out.values.values;
+  values.reserve(size_t{keep} * columns);
+  bool kept = parameter.scale != nullptr && (scales.by_row || parameter.scale->size() == 1);
+  if (kept && parameter.tensor != nullptr && parameter.tensor->type == Type::u8) kept = parameter.zero != nullptr;
+  auto rounded = std::make_shared<Rounded>();
+  for (size_t r = skip; r < size_t{skip} + keep; ++r) {
+    const double scale = kept ? scales.at(*parameter.scale, r, 0) : 0;
+    if (kept) rounded->scales.push_back(static_cast<float>(scale));
+    for (size_t c = 0; c < columns; ++c) {
+      const size_t at = parameter.turned ? c * rows + r : r * columns + c;
+      double value = parameter.stored(at);
+      if (parameter.scale != nullptr) {
+        if (parameter.zero != nullptr) value -= scales.at(*parameter.zero, r, c);
+        kept = kept && std::fabs(value) <= 127;
+        if (kept) rounded->integers.push_back(static_cast<int8_t>(value));
+        value *= scales.at(*parameter.scale, r, c);
+      }
+      values.push_back(static_cast<float>(value));
+      check(values.back(), parameter, file);
+    }
+  }
+  if (kept) out.rounded = std::move(rounded);
+  return out;
+}
+
+Values vector_of(const Parameter& parameter, const std::string& file) {
+  Values out = described(parameter);
+  const std::shared_ptr<const HostTensor> host = host_of(parameter);
+  if (host == nullptr) {
+    throw Error(ExitCode::kUnsupported,
+                fmt::format("{}: tensor \"{}\" is too large for a vector", file, parameter.name));
+  }
+  for (size_t i = 0; i < host->size(); ++i) {
+    out.values.push_back(static_cast<float>(host->at(i)));
+    check(out.values.back(), parameter, file);
+  }
+  return out;
+}
+
+}  // namespace bantam::convert::onnx

@@ -1,0 +1,74 @@
+// RowFunctions: what a file computes of a row by many small operators (a GELU of five nodes, a norm of nine), kept as an expression until
+// somebody else reads it, and then recognised by what it gives for some rows.
+#ifndef BANTAM_CONVERTER_IMPORT_ONNX_ROW_FUNCTIONS_H_
+#define BANTAM_CONVERTER_IMPORT_ONNX_ROW_FUNCTIONS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bantam_generated.h"
+
+namespace bantam::convert::onnx {
+
+/// One step from a row to a row.
+struct Stage {
+  enum class Kind : uint8_t { kActivation, kNorm, kAffine, kUnit } kind = Kind::kAffine;
+  fb::ActivationKind activation = fb::ActivationKind::none;
+  fb::NormKind norm = fb::NormKind::none;
+  double epsilon = 0;
+  std::vector<float> gamma, beta;     // empty: 1 and 0
+  std::string gamma_name, beta_name;  // of tensors, where they are some
+};
+
+class RowFunctions {
+ public:
+  /// The rows of a block, of so many columns.
+  int32_t rows(int32_t block, size_t columns);
+  int32_t scalar(double value);
+  /// A number a column.
+  int32_t vector(std::vector<double> values, std::string name);
+  /// An operator of ONNX of one or two terms. Reductions are over columns.
+  int32_t apply(const std::string& op, int32_t a, int32_t b = -1);
+
+  /// The block that it is made of; -1: of several, or of none.
+  int32_t base(int32_t term) const { return terms_[at(term)].base; }
+  bool is_rows(int32_t term) const { return terms_[at(term)].op == "rows"; }
+  bool is_constant(int32_t term) const { return terms_[at(term)].base == -1; }
+  bool reduced(int32_t term) const { return terms_[at(term)].reduced; }
+  /// Term without the constant factors that it is multiplied by at last.
+  int32_t without_factor(int32_t term, double* factor) const;
+
+  /// Steps that make the term of its base's rows; nothing where it is no known function.
+  std::optional<std::vector<Stage>> recognise(int32_t term) const;
+
+ private:
+  struct Term {
+    std::string op;
+    int32_t a = -1, b = -1, base = -1;
+    size_t columns = 0;
+    double value = 0;
+    std::vector<double> values;
+    std::string name;
+    bool reduced = false;
+  };
+  using Row = std::vector<double>;
+
+  static size_t at(int32_t term) { return static_cast<size_t>(term); }
+  std::vector<int32_t> between(int32_t from, int32_t to) const;
+  Row run(int32_t from, int32_t to, const Row& x) const;
+  std::optional<std::vector<Stage>> stages(int32_t from, int32_t to, int depth) const;
+  std::optional<Stage> direct(int32_t from, int32_t to) const;
+  std::optional<Stage> affine(int32_t from, int32_t to, const std::vector<int32_t>& terms) const;
+  std::optional<Stage> activation(int32_t from, int32_t to) const;
+  std::optional<Stage> norm(int32_t from, int32_t to, const std::vector<int32_t>& terms) const;
+  bool passes(int32_t from, int32_t to, int32_t by) const;
+
+  std::vector<Term> terms_;
+};
+
+}  // namespace bantam::convert::onnx
+
+#endif  // BANTAM_CONVERTER_IMPORT_ONNX_ROW_FUNCTIONS_H_
