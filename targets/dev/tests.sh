@@ -73,7 +73,7 @@ test_before_commit() {
 
 test_all() {
   local preset folders=(build build-fuzz)
-  need_packages build test firmware train browser arm
+  need_packages build test firmware train browser arm wasm
   find_ruff
   need_python tests/conformance/requirements.txt || die "test all needs the packages of tests/conformance/requirements.txt"
   venv=build/python-libraries need_python tests/python/requirements.txt || die "test all needs the packages of tests/python/requirements.txt"
