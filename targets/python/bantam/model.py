@@ -277,6 +277,42 @@ class Model:
         positions = Positions(inputs, data)
         return [{"entity": labels[label], "score": score, **positions.span(b, e)} for _, label, b, e, score in found]
 
+    def generate(
+        self,
+        prompt: str,
+        max_new_tokens: int | None = None,
+        *,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        min_p: float = 0.0,
+        seed: int = 0,
+        context: int | None = None,
+        stream: bool = False,
+    ) -> Any:
+        """The text that a decoder goes on with: the likeliest tokens, or by chance with a temperature. stream=True: an iterator over the
+        text so far. max_new_tokens and penalties: as the file says; context: tokens of prompt and text (what the model has places
+        for, up to 2048)."""
+        from .generation import generate
+
+        for name, value in (("max_new_tokens", max_new_tokens), ("context", context)):
+            if value is not None:
+                _positive(value, name)
+        settings = {
+            "temperature": float(temperature),
+            "top_k": _positive(top_k, "top_k", zero=True),
+            "top_p": float(top_p),
+        }
+        settings |= {"min_p": float(min_p), "seed": _positive(seed, "seed", zero=True)}
+        utf8(prompt, "prompt")
+        texts = generate(self._open(), prompt, max_new_tokens, context, settings)
+        if stream:
+            return texts
+        text = ""
+        for text in texts:
+            pass
+        return text
+
     # ------------------------------------------------------------------------------------------- numbers
 
     def _rows(self, items: list, size: int, threads: int) -> Rows:
