@@ -11,7 +11,8 @@ import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CLANG = shutil.which("clang++") or shutil.which("clang++-14")
-TARGETS = {"dsp": "cortex-m4", "mve": "cortex-m55"}
+TARGETS = {"dsp": "cortex-m4", "mve": "cortex-m55", "scalar": "cortex-m0plus"}
+TRIPLES = {"scalar": "thumbv6m-none-eabi"}
 
 
 class Assembler(unittest.TestCase):
@@ -25,7 +26,14 @@ class Assembler(unittest.TestCase):
         self.assertEqual({path.parent.name for path in files}, set(TARGETS))
         for path in files:
             target = json.loads((SOURCE / "targets" / TARGETS[path.parent.name] / "target.json").read_text())
-            options = ["--target=thumbv7em-none-eabihf", *target["flags"], "-std=c++17", "-ffreestanding", "-Werror"]
+            triple = TRIPLES.get(path.parent.name, "thumbv7em-none-eabihf")
+            options = [
+                f"--target={triple}",
+                *target["flags"],
+                "-std=c++17",
+                "-ffreestanding",
+                "-Werror",
+            ]
             options += [f"-I{SOURCE}/runtime", f"-I{SOURCE}/runtime/include"]
             with self.subTest(path.name), tempfile.TemporaryDirectory() as folder:
                 done = subprocess.run(

@@ -1,4 +1,4 @@
-// Instructions of linear_q8 for some shapes and layouts of weights, against the reference's bits. Run it with QEMU's -icount shift=0
+// Instructions of linear_q8 and static_linear for some shapes and layouts of weights, against the reference's bits. Run it with QEMU's -icount shift=0
 // (targets/firmware/run.py --icount): instructions, never cycles.
 #include <stdint.h>
 #include <string.h>
@@ -24,6 +24,8 @@ float x_scale[kMostRows];
 float w_scale[kMostN];
 float bias[kMostN];
 int32_t w_sum[kMostN];
+int32_t static_bias[kMostN];
+int16_t multiplier[kMostN];
 
 void say(const char* text) { board_write(text, strlen(text)); }
 
@@ -144,6 +146,49 @@ LinearQ8 layer_of(const Shape& shape) {
   return a;
 }
 
+void say_result(const Shape& shape, const char* kind, uint32_t instructions, bool same) {
+  say_number(shape.rows, 3);
+  say(" x");
+  say_number(shape.k, 4);
+  say(" ->");
+  say_number(shape.n, 4);
+  say(kind);
+  say_number(instructions, 8);
+  say(" instructions, ");
+  const uint32_t hundredths = static_cast<uint32_t>(uint64_t{shape.rows} * shape.k * shape.n * 100 / instructions);
+  say_number(hundredths / 100, 1);
+  say(hundredths % 100 < 10 ? ".0" : ".");
+  say_number(hundredths % 100, 1);
+  say(same ? " MAC/instruction\n" : " MAC/instruction, OTHER BITS than the reference\n");
+}
+
+/// static_linear from int8 to int8, as layers between others are, without a table. True when the target's kernel gives the
+/// reference's bits.
+bool measure_static(const Shape& shape, Layout layout) {
+  bantam::kernels::StaticLinear a = {};
+  a.x = x;
+  a.x_stride = bantam::kernels::pad16(shape.k);
+  a.rows = shape.rows;
+  a.w = w;
+  a.w_sum = w_sum;
+  a.k = shape.k;
+  a.n = shape.n;
+  a.requantise = {static_bias, multiplier, 4, 15};
+  a.y8 = reinterpret_cast<int8_t*>(y);
+  a.y_stride = shape.n;
+  a.k16 = layout == Layout::kRows;
+  const size_t bytes = size_t{shape.rows} * shape.n;
+  bantam::kernels::reference::kTable.static_linear(a);
+  memcpy(y + sizeof y / sizeof y[0] / 2, y, bytes);
+  memset(y, 0, bytes);
+  const uint32_t begin = board_ticks();
+  bantam::kernels::table(bantam::Isa::kAuto)->static_linear(a);
+  const uint32_t ticks = board_ticks() - begin;
+  const bool same = memcmp(y + sizeof y / sizeof y[0] / 2, y, bytes) == 0;
+  say_result(shape, "  int8  ", static_cast<uint32_t>(uint64_t{ticks} * 1000000000u / board_ticks_per_second()), same);
+  return same;
+}
+
 /// True when the target's kernel gives the reference's bits.
 bool measure(const Shape& shape, Layout layout) {
   LinearQ8 a = layer_of(shape);
@@ -156,19 +201,7 @@ bool measure(const Shape& shape, Layout layout) {
   memset(y, 0, sizeof y);
   const uint32_t instructions = instructions_of(bantam::kernels::table(bantam::Isa::kAuto)->linear_q8, a);
   const bool same = hash_rows(a) == expected;
-  say_number(shape.rows, 3);
-  say(" x");
-  say_number(shape.k, 4);
-  say(" ->");
-  say_number(shape.n, 4);
-  say(shape.activation == Activation::kNone ? "        " : "  GELU  ");
-  say_number(instructions, 8);
-  say(" instructions, ");
-  const uint32_t hundredths = static_cast<uint32_t>(uint64_t{shape.rows} * shape.k * shape.n * 100 / instructions);
-  say_number(hundredths / 100, 1);
-  say(hundredths % 100 < 10 ? ".0" : ".");
-  say_number(hundredths % 100, 1);
-  say(same ? " MAC/instruction\n" : " MAC/instruction, OTHER BITS than the reference\n");
+  say_result(shape, shape.activation == Activation::kNone ? "        " : "  GELU  ", instructions, same);
   return same;
 }
 
@@ -215,10 +248,16 @@ int main() {
   for (float& v : x_scale) v = static_cast<float>(1 + next() % 100) * 1e-4f;
   for (float& v : w_scale) v = static_cast<float>(1 + next() % 100) * 1e-4f;
   for (float& v : bias) v = static_cast<float>(static_cast<int32_t>(next() % 200) - 100) * 1e-2f;
+  for (int32_t& v : static_bias) v = static_cast<int32_t>(next() >> 8) % 20000 - 10000;
+  for (int16_t& v : multiplier) v = static_cast<int16_t>(1 + (next() >> 8) % 2000);
   bool same = true;
   const auto measure_all = [&same](const char* name, Layout layout) {
     say(name);
     for (const Shape& shape : kShapes) same &= measure(shape, layout);
+    if (layout != Layout::kTiles && layout != Layout::kRows) return;
+    for (const Shape& shape : kShapes) {
+      if (shape.activation == Activation::kNone) same &= measure_static(shape, layout);
+    }
   };
   measure_all("weights in tiles (tile_k4n16)\n", Layout::kTiles);
   if (bantam::kernels::table(bantam::Isa::kAuto)->isa == bantam::Isa::kMve) {
