@@ -23,6 +23,7 @@ void add_perplexity(Program& program);
 void add_search(Program& program);     // index, search
 void add_ask(Program& program);        // ask
 void add_phrases(Program& program);    // keywords, topics
+void add_label(Program& program);      // label
 void add_rank(Program& program);       // rank
 void add_tokenize(Program& program);   // tokenize
 void add_eval(Program& program);       // eval

@@ -20,6 +20,7 @@ int run(int argc, char** argv) {
     add_ask(program);
     add_phrases(program);
     add_rank(program);
+    add_label(program);
     add_serve(program, [argv](const ServeArguments&) { run_server(argv); });
     add_tokenize(program);
     add_eval(program);

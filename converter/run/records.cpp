@@ -216,37 +216,48 @@ RecordReader::RecordReader(const std::string& path, PlainLine plain, Warn warn)
 bool RecordReader::next_line(std::string* line) {
   while (lines_.next(line)) {
     line_ = lines_.line_number();
+    offset_ = lines_.offset();
     if (!is_blank_line(*line)) return true;
   }
   return false;
 }
 
 bool RecordReader::next(Record* record) {
-  std::string line;
-  if (!next_line(&line)) return false;
-  if (separator_ == 0) {
-    const bool plain = plain_ == PlainLine::kText && line.front() != '{';
-    *record = Record(plain ? Json{{"text", line}} : Json::parse(line, nullptr, false), false);
-    return true;
-  }
+  if (!advance()) return false;
+  *record = this->record();
+  return true;
+}
+
+bool RecordReader::advance() {
+  cells_.clear();
+  if (!next_line(&text_)) return false;
+  if (separator_ == 0) return true;
   if (header_.empty()) {
-    read_header(line);
-    if (!next_line(&line)) return false;
+    read_header(text_);
+    if (!next_line(&text_)) return false;
   }
-  std::vector<std::string> values = cells(std::move(line));
-  if (values.size() != header_.size()) {
-    throw BadRecord{fmt::format("{} cells, but the first line names {}", values.size(), header_.size())};
+  cells_ = split(std::move(text_));
+  if (cells_.size() == header_.size()) return true;
+  const size_t count = cells_.size();
+  cells_.clear();
+  throw BadRecord{fmt::format("{} cells, but the first line names {}", count, header_.size())};
+}
+
+Record RecordReader::record() const {
+  if (separator_ == 0) {
+    const bool plain = plain_ == PlainLine::kText && text_.front() != '{';
+    return Record(plain ? Json{{"text", text_}} : Json::parse(text_, nullptr, false), false);
   }
   Json object = Json::object();
-  for (size_t i = 0; i < values.size(); ++i) object[header_[i]] = std::move(values[i]);
-  *record = Record(std::move(object), true);
-  return true;
+  for (size_t i = 0; i < cells_.size(); ++i) object[header_[i]] = cells_[i];
+  return Record(std::move(object), true);
 }
 
 void RecordReader::read_header(const std::string& line) {
   const bool semicolons = line.find(',') == std::string::npos && line.find(';') != std::string::npos;
   if (separator_ == ',' && semicolons) separator_ = ';';
-  header_ = cells(line);
+  header_ = split(line);
+  if (!expected_.empty() && std::find(header_.begin(), header_.end(), expected_) != header_.end()) return;
   for (size_t i = 0; i < static_cast<size_t>(Field::kCount); ++i) {
     for (const char* name : names_of(static_cast<Field>(i))) {
       if (std::find(header_.begin(), header_.end(), name) != header_.end()) return;
@@ -258,7 +269,7 @@ void RecordReader::read_header(const std::string& line) {
 }
 
 /// Quotes, which may hold line ends, as in RFC 4180; not in TSV.
-std::vector<std::string> RecordReader::cells(std::string line) {
+std::vector<std::string> RecordReader::split(std::string line) {
   const bool quotes = separator_ != '\t';
   std::vector<std::string> cells(1);
   bool quoted = false;

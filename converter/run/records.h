@@ -99,20 +99,36 @@ class RecordReader {
 
   /// False at the end. Throws BadRecord, after which the next call goes on; Error where a table's first line has no known name.
   bool next(Record* record);
+  /// The same in two steps, for who looks at some records alone: to the next one, and what it holds.
+  bool advance();
+  Record record() const;
   /// LineReader::ready of the record's first line.
   bool ready() { return lines_.ready(); }
+  /// As it stands in the file: a JSON object or a plain line; of a table its cells, and the names of the columns.
+  const std::string& text() const { return text_; }
+  const std::vector<std::string>& cells() const { return cells_; }
+  const std::vector<std::string>& columns() const { return header_; }
+  bool is_table() const { return separator_ != 0; }
+  /// Where the record begins in the file.
+  uint64_t offset() const { return offset_; }
+  /// A table that has this column needs no other that is known.
+  void expect(const std::string& column) { expected_ = column; }
   /// Number of the record's first line, from 1.
   size_t line_number() const { return line_; }
   const std::string& name() const { return lines_.name(); }
 
  private:
   bool next_line(std::string* line);
-  std::vector<std::string> cells(std::string line);
+  std::vector<std::string> split(std::string line);
   void read_header(const std::string& line);
 
   LineReader lines_;
   PlainLine plain_;
   size_t line_ = 0;
+  uint64_t offset_ = 0;
+  std::string text_;
+  std::vector<std::string> cells_;
+  std::string expected_;
   char separator_ = 0;  // of a table; 0: it is none
   std::vector<std::string> header_;
 };

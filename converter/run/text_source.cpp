@@ -32,6 +32,7 @@ LineReader::~LineReader() {
 bool LineReader::fill() {
   constexpr size_t kChunk = size_t{1} << 16;
   buffer_.erase(0, begin_);
+  before_ += begin_;
   searched_ -= begin_;
   begin_ = 0;
   const size_t old = buffer_.size();
@@ -77,6 +78,7 @@ bool LineReader::ready() {
 bool LineReader::next_raw(std::string* line) {
   for (;;) {
     const size_t end = buffer_.find('\n', searched_);
+    offset_ = before_ + begin_;
     if (end != std::string::npos) {
       line->assign(buffer_, begin_, end - begin_);
       begin_ = searched_ = end + 1;

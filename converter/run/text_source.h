@@ -35,6 +35,8 @@ class LineReader {
   bool ready();
   /// Number of the line that next() gave last, from 1.
   size_t line_number() const { return line_number_; }
+  /// Where that line begins in the file.
+  uint64_t offset() const { return offset_; }
   const std::string& name() const { return name_; }
 
  private:
@@ -47,6 +49,8 @@ class LineReader {
   int file_;
   std::string buffer_;
   size_t begin_ = 0;
+  uint64_t before_ = 0;  // bytes of the file in front of buffer_
+  uint64_t offset_ = 0;
   size_t searched_ = 0;  // buffer_[begin_, searched_) holds no newline
   size_t line_number_ = 0;
   bool ended_ = false;
