@@ -21,7 +21,7 @@
 #include "import/heads.h"
 #include "import/languages.h"
 #include "import/nplm.h"
-#include "import/onnx/onnx.h"
+#include "import/onnx_import.h"
 #include "import/patches.h"
 #include "import/record_source.h"
 #include "import/recurrent.h"

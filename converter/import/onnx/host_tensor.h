@@ -18,12 +18,12 @@ struct HostTensor {
   std::vector<double> floats;
 
   size_t size() const { return whole ? ints.size() : floats.size(); }
-  double at(size_t i) const { return whole ? static_cast<double>(ints[i]) : floats[i]; }
-  int64_t integer(size_t i) const { return whole ? ints[i] : static_cast<int64_t>(floats[i]); }
+  double at(size_t i) const { return whole ? static_cast<double>(ints.at(i)) : floats.at(i); }
+  int64_t integer(size_t i) const { return whole ? ints.at(i) : static_cast<int64_t>(floats.at(i)); }
 };
 
 /// Elements of a tensor that is made by running operators.
-constexpr uint64_t kMostHostElements = 1U << 22;
+constexpr uint64_t kMostHostElements = 1U << 21;
 
 HostTensor host_integers(std::vector<int64_t> values, bool scalar = false);
 HostTensor host_floats(std::vector<int64_t> dims, std::vector<double> values);

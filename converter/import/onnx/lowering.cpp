@@ -12,6 +12,8 @@ namespace {
 /// Constants of more elements are not run but by who knows what they are.
 constexpr uint64_t kLargeConstant = 1U << 16;
 constexpr size_t kMostShown = 12;
+/// Elements of all that is run, which models stay far below.
+constexpr uint64_t kMostRun = 1U << 25;
 
 }  // namespace
 
@@ -78,6 +80,7 @@ void Lowering::run() {
         read(node);
         why = values_.count(node.output(0)) != 0 ? "" : why;
       } catch (const NotRead& reason) {
+        for (const std::string& name : node.outputs) values_.erase(name);
         why = reason.why;
       } catch (const Error&) {
         throw;
@@ -236,7 +239,7 @@ bool Lowering::read_host(const Node& node) {
     }
   }
   // Quantised constants keep their integers; tables are looked up by tokens.
-  if (node.op == "DequantizeLinear" || (!any && !node.inputs.empty())) return false;
+  if (node.op == "DequantizeLinear" || node.op == "QuantizeLinear" || (!any && !node.inputs.empty())) return false;
   const bool matrix = node.op == "Transpose" && kind(node, 0) == Value::Kind::kConstant;
   const bool lookup = node.op == "Gather" && !all_constant && kind(node, 0) == Value::Kind::kConstant &&
                       in(node, 0).constant.dims().size() == 2;
@@ -264,6 +267,14 @@ bool Lowering::read_host(const Node& node) {
     }
     made.push_back(run_node(node, inputs, model_.opset));
     if (made.back().empty()) return false;
+    for (const HostTensor& tensor : made.back()) run_ += tensor.size() + 1;
+    if (run_ > kMostRun) {
+      throw Error(
+          ExitCode::kUnsupported,
+          fmt::format("{}: {}: what shapes and masks give is larger than in any model of texts; export the model with "
+                      "dynamic axes",
+                      model_.path.string(), node.shown()));
+    }
   }
   for (size_t o = 0; o < made.front().size(); ++o) {
     Value value;
@@ -289,6 +300,16 @@ Axes Lowering::plain_axes(const Block& block) const {
 }
 
 int32_t Lowering::add(Block block) {
+  if (block.columns == 0) refuse("makes rows of no columns");
+  for (const auto* numbers : {&block.stage.gamma, &block.stage.beta}) {
+    if (!numbers->empty() && numbers->size() != block.columns) refuse("its factors have another size than its rows");
+  }
+  if (block.kind == Block::Kind::kEmbed) {
+    const bool offset = block.index == fb::IndexSource::positions || block.index == fb::IndexSource::zero;
+    if (!offset && block.first != 0) refuse("adds a number to ids or segments");
+    if (static_cast<int64_t>(block.first) >= block.weight.dims()[0])
+      refuse("looks up rows that its table does not have");
+  }
   blocks_.push_back(std::move(block));
   return static_cast<int32_t>(blocks_.size() - 1);
 }
@@ -332,7 +353,12 @@ int32_t Lowering::output(const std::string& name, bool* squeezed) {
   const auto found = values_.find(name);
   if (found == values_.end() || found->second.kind != Value::Kind::kRows) return -1;
   const Value& value = found->second;
-  const int32_t block = collapse(value.term);
+  int32_t block = -1;
+  try {
+    block = collapse(value.term);
+  } catch (const NotRead& reason) {
+    throw Error(ExitCode::kUnsupported, fmt::format("{}: output \"{}\": {}", model_.path.string(), name, reason.why));
+  }
   const Axes plain = plain_axes(at(block));
   *squeezed = false;
   if (value.axes == plain) return block;

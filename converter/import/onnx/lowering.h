@@ -152,6 +152,7 @@ class Lowering {
   std::map<std::string, Unread> unread_;  // by outputs
   std::map<std::string, std::vector<std::string>> reads_;
   std::set<std::string> notes_;
+  uint64_t run_ = 0;  // elements that have been run
 };
 
 /// What a node's reader throws where it does not understand it.

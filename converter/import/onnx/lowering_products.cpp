@@ -13,6 +13,11 @@ int32_t Lowering::linear(const Node& node, int32_t x, Parameter weight) {
   if (shape.size() != 2 || shape[0] != static_cast<int64_t>(at(x).columns)) {
     refuse("its matrix does not fit its rows");
   }
+  for (const HostTensor* numbers : {weight.scale.get(), weight.zero.get()}) {
+    const bool fits = numbers == nullptr || numbers->size() == 1 || static_cast<int64_t>(numbers->size()) == shape[0] ||
+                      static_cast<int64_t>(numbers->size()) == shape[1];
+    if (!fits) refuse("its scales do not fit");
+  }
   weight.turned = !weight.turned;  // the graph has outputs as rows
   Block block;
   block.kind = Block::Kind::kLinear;
@@ -60,6 +65,13 @@ void Lowering::read_gemm(const Node& node) {
   Parameter weight = in(node, 1).constant;
   if (node.integer("transB", 0) != 0) weight.turned = !weight.turned;
   read_matrix(node, in(node, 0), std::move(weight), there(node, 2) ? &in(node, 2) : nullptr);
+  if (node.op != "FusedGemm") return;
+  static const std::map<std::string, fb::ActivationKind> kKinds = {
+      {"Relu", fb::ActivationKind::relu}, {"Tanh", fb::ActivationKind::tanh}, {"Sigmoid", fb::ActivationKind::sigmoid}};
+  const auto kind = kKinds.find(node.text("activation", ""));
+  if (kind == kKinds.end()) refuse("its activation is not known");
+  const Value y = values_.at(node.output(0));
+  set(node, 0, rows_of(activated(node, block_of(y), kind->second), y.axes));
 }
 
 /// Integers become numbers again: of constants they stay integers with scales; rows were never others.
@@ -83,7 +95,12 @@ void Lowering::read_dequantize(const Node& node) {
     const auto rank = static_cast<int64_t>(integers->dims().size());
     int64_t axis = node.integer("axis", 1);
     if (axis < 0) axis += rank;
-    if (scale->size() != 1 && (axis < 0 || axis >= rank)) refuse("its axis does not exist");
+    const auto fits = [&](const HostTensor& numbers) {
+      const bool there = axis >= 0 && axis < rank;
+      return numbers.size() == 1 ||
+             (there && static_cast<int64_t>(numbers.size()) == integers->dims()[static_cast<size_t>(axis)]);
+    };
+    if (!fits(*scale) || (zero != nullptr && !fits(*zero))) refuse("its scales do not fit");
     if (node.integer("block_size", 0) != 0) refuse("has scales by blocks");
     integers->scale = scale;
     integers->zero = zero;
@@ -113,6 +130,7 @@ bool Lowering::read_products(const Node& node) {
       read_matrix(node, x, scaled(1, 3, 5), there(node, 6) ? &in(node, 6) : nullptr);
       return true;
     }
+    if (op == "FusedGemm" && x.kind == Value::Kind::kRows && constant(1)) return read_gemm(node), true;
     if (op == "FusedMatMul" && x.kind == Value::Kind::kRows && constant(1) && node.number("alpha", 1) == 1 &&
         node.integer("transA", 0) == 0) {
       Parameter matrix = in(node, 1).constant;
@@ -121,13 +139,17 @@ bool Lowering::read_products(const Node& node) {
       return true;
     }
   }
-  if (op == "QuantizeLinear" && x.kind != Value::Kind::kHost) {
-    if (x.kind == Value::Kind::kConstant) refuse("quantises a constant");
-    notes_.insert("activations are quantised by the ranges of each run, not by the file's scales");
+  if (op == "QuantizeLinear") {
+    // Masks, too, are quantised: what they hide stays far below what they show.
+    if (x.kind == Value::Kind::kRows) {
+      notes_.insert("activations are quantised by the ranges of each run, not by the file's scales");
+    }
     return set(node, 0, x), true;
   }
   if (op == "DequantizeLinear") {
-    if (x.kind == Value::Kind::kHost) return false;
+    if (x.kind == Value::Kind::kHost || (x.kind == Value::Kind::kConstant && !x.constant.is_integer())) {
+      return set(node, 0, x), true;
+    }
     return read_dequantize(node), true;
   }
   if (!node.domain.empty()) return false;

@@ -16,7 +16,9 @@ struct Scales {
   double at(const HostTensor& from, size_t r, size_t c) const {
     if (from.size() == 1) return from.at(0);
     const size_t i = by_row ? r : c;
-    if (i >= from.size()) throw std::out_of_range("scales");
+    if (i >= from.size()) {
+      throw Error(ExitCode::kInvalid, fmt::format("tensor \"{}\": its scales do not fit", parameter.name));
+    }
     return from.at(i);
   }
   const Parameter& parameter;
@@ -57,7 +59,7 @@ std::vector<int64_t> Parameter::dims() const {
   std::vector<int64_t> out = tensor != nullptr   ? tensor->dims
                              : folded != nullptr ? folded->dims
                                                  : std::vector<int64_t>{};
-  if (turned) std::swap(out[0], out[1]);
+  if (turned && out.size() == 2) std::swap(out[0], out[1]);
   return out;
 }
 

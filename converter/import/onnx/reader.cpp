@@ -14,9 +14,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kDeepestGraph = 8;
-class Reader {
+class MessageReader {
  public:
-  Reader(std::string file, fs::path directory, Model& model)
+  MessageReader(std::string file, fs::path directory, Model& model)
       : file_(std::move(file)), model_(model), tensors_(file_, std::move(directory), model) {}
 
   void read(std::string_view bytes) {
@@ -289,7 +289,7 @@ Model read_model(const fs::path& path) {
     throw Error(ExitCode::kIo, fmt::format("{}: cannot be read", path.string()));
   }
   model.mappings.push_back(mapped);
-  Reader(path.string(), path.has_parent_path() ? path.parent_path() : fs::path("."), model)
+  MessageReader(path.string(), path.has_parent_path() ? path.parent_path() : fs::path("."), model)
       .read({reinterpret_cast<const char*>(mapped->data()), mapped->size()});
   settle(model);
   return model;
@@ -298,7 +298,7 @@ Model read_model(const fs::path& path) {
 Model read_model(std::string_view bytes, const std::string& name) {
   Model model;
   model.path = name;
-  Reader(name, {}, model).read(bytes);
+  MessageReader(name, {}, model).read(bytes);
   settle(model);
   return model;
 }

@@ -10,7 +10,6 @@ namespace bantam::convert::onnx {
 namespace {
 
 constexpr size_t kMostTerms = 64;  // of one function
-constexpr int kMostStages = 6;
 
 double pair(const std::string& op, double a, double b) {
   if (op == "Add") return a + b;
@@ -270,12 +269,13 @@ std::optional<Stage> RowFunctions::norm(int32_t from, int32_t to, const std::vec
   for (double& v : flat) v *= 1e-3;
   const Row of_wide = run(from, to, wide), of_flat = run(from, to, flat);
   std::vector<const Term*> vectors = {nullptr};
-  std::vector<double> epsilons = {0};
+  std::vector<double> epsilons;
   for (const int32_t id : terms) {
     const Term& term = terms_[at(id)];
     if (term.op == "vector" && term.values.size() == columns) vectors.push_back(&term);
     if (term.op == "scalar" && term.value > 0 && term.value < 0.1) epsilons.push_back(term.value);
   }
+  epsilons.push_back(0);  // where none of the numbers is one
   const auto normed = [&](const Row& x, bool centred, double epsilon) {
     double mean = 0, square = 0;
     for (const double v : x) mean += centred ? v : 0;
@@ -341,15 +341,15 @@ std::optional<Stage> RowFunctions::direct(int32_t from, int32_t to) const {
   return activation(from, to);
 }
 
-std::optional<std::vector<Stage>> RowFunctions::stages(int32_t from, int32_t to, int depth) const {
+std::optional<std::vector<Stage>> RowFunctions::stages(int32_t from, int32_t to, std::set<int32_t>* dead) const {
   if (from == to) return std::vector<Stage>{};
   if (const std::optional<Stage> one = direct(from, to)) return std::vector<Stage>{*one};
-  if (depth == kMostStages) return std::nullopt;
+  if (!dead->insert(from).second) return std::nullopt;  // nothing was found from here
   for (const int32_t by : between(from, to)) {
     if (by == from || by == to || is_constant(by) || reduced(by) || !passes(from, to, by)) continue;
     const std::optional<Stage> first = direct(from, by);
     if (!first) continue;
-    std::optional<std::vector<Stage>> rest = stages(by, to, depth + 1);
+    std::optional<std::vector<Stage>> rest = stages(by, to, dead);
     if (!rest) continue;
     rest->insert(rest->begin(), *first);
     return rest;
@@ -364,7 +364,8 @@ std::optional<std::vector<Stage>> RowFunctions::recognise(int32_t term) const {
   for (const int32_t id : terms) {
     if (is_rows(id)) from = id;
   }
-  return stages(from, term, 0);
+  std::set<int32_t> dead;
+  return stages(from, term, &dead);
 }
 
 }  // namespace bantam::convert::onnx

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,7 @@ class RowFunctions {
   static size_t at(int32_t term) { return static_cast<size_t>(term); }
   std::vector<int32_t> between(int32_t from, int32_t to) const;
   Row run(int32_t from, int32_t to, const Row& x) const;
-  std::optional<std::vector<Stage>> stages(int32_t from, int32_t to, int depth) const;
+  std::optional<std::vector<Stage>> stages(int32_t from, int32_t to, std::set<int32_t>* dead) const;
   std::optional<Stage> direct(int32_t from, int32_t to) const;
   std::optional<Stage> affine(int32_t from, int32_t to, const std::vector<int32_t>& terms) const;
   std::optional<Stage> activation(int32_t from, int32_t to) const;

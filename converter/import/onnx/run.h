@@ -36,7 +36,7 @@ struct Run {
 
 inline size_t axis_of_rank(int64_t axis, size_t rank) {
   if (axis < 0) axis += static_cast<int64_t>(rank);
-  if (axis < 0 || axis >= static_cast<int64_t>(std::max<size_t>(rank, 1))) throw std::out_of_range("no such axis");
+  if (axis < 0 || axis >= static_cast<int64_t>(rank)) throw std::out_of_range("no such axis");
   return static_cast<size_t>(axis);
 }
 

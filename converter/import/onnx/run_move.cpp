@@ -193,6 +193,7 @@ HostTensor slice(const Run& run) {
     const size_t axis = axis_of_rank(i < axes.size() ? axes[i] : static_cast<int64_t>(i), x.dims.size());
     const int64_t step = i < steps.size() ? steps[i] : 1, count = x.dims[axis];
     if (step == 0 || i >= ends.size()) throw std::invalid_argument("a step of 0");
+    if (count == 0) continue;
     const auto place = [&](int64_t v, int64_t low, int64_t high) {
       if (v < 0) v = v < -count ? low : v + count;
       return std::clamp(v, low, high);

@@ -1,4 +1,4 @@
-#include "import/onnx/task.h"
+#include "import/onnx_task.h"
 
 #include <fmt/format.h>
 

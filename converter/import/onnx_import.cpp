@@ -1,4 +1,4 @@
-#include "import/onnx/onnx.h"
+#include "import/onnx_import.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "import/languages.h"
 #include "import/onnx/emit.h"
 #include "import/onnx/lowering.h"
-#include "import/onnx/task.h"
+#include "import/onnx_task.h"
 #include "import/record_source.h"
 #include "import/text_limits.h"
 

@@ -1,6 +1,6 @@
 // Import of ONNX files: what stands in the file says the layers, what lies beside it names, labels and the tokenizer.
-#ifndef BANTAM_CONVERTER_IMPORT_ONNX_ONNX_H_
-#define BANTAM_CONVERTER_IMPORT_ONNX_ONNX_H_
+#ifndef BANTAM_CONVERTER_IMPORT_ONNX_IMPORT_H_
+#define BANTAM_CONVERTER_IMPORT_ONNX_IMPORT_H_
 
 #include <filesystem>
 #include <optional>
@@ -20,4 +20,4 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options);
 
 }  // namespace bantam::convert
 
-#endif  // BANTAM_CONVERTER_IMPORT_ONNX_ONNX_H_
+#endif  // BANTAM_CONVERTER_IMPORT_ONNX_IMPORT_H_

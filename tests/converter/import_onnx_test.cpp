@@ -1,0 +1,320 @@
+// ONNX: the reader on well-formed and hostile files, axes, functions of rows, and masks and indices by what they do.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "base/error.h"
+#include "import/onnx/axes.h"
+#include "import/onnx/cones.h"
+#include "import/onnx/host_tensor.h"
+#include "import/onnx/model.h"
+#include "import/onnx/row_functions.h"
+#include "tests/converter/onnx_bytes.h"
+
+namespace bantam::convert::onnx {
+namespace {
+
+namespace b = onnx_bytes;
+namespace fs = std::filesystem;
+
+/// What reading the bytes says; "": they can be read.
+std::string refused(const std::string& bytes, ExitCode code = ExitCode::kInvalid) {
+  try {
+    read_model(bytes, "m.onnx");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  return "";
+}
+
+std::string small_graph() {
+  return b::input("x") + b::output("y") + b::node("Add", {"x", "w"}, {"y"}) +
+         b::initializer(b::tensor("w", 1, {2}, b::raw(b::floats({1, 2}))));
+}
+
+TEST(OnnxReader, ReadsTensorsOfEverySpelling) {
+  const std::string packed = b::text(4, b::floats({3, 4}));
+  const std::string ids = b::text(7, b::varint(5) + b::varint(static_cast<uint64_t>(int64_t{-1})));
+  const std::string bytes = b::model(small_graph() + b::initializer(b::tensor("p", 1, {2}, packed)) +
+                                     b::initializer(b::tensor("i", 7, {2}, ids)) +
+                                     b::initializer(b::tensor("u", 7, {2}, b::number(7, 8) + b::number(7, 9))) +
+                                     b::node("Constant", {}, {"c"}, b::integer_attribute("value_int", 6)));
+  const Model model = read_model(bytes, "m.onnx");
+  EXPECT_EQ(model.opset, 17);
+  ASSERT_EQ(model.graph.nodes.size(), 1u);
+  const auto& tensors = model.graph.initializers;
+  EXPECT_EQ(load(tensors.at("w"))->floats, (std::vector<double>{1, 2}));
+  EXPECT_EQ(load(tensors.at("p"))->floats, (std::vector<double>{3, 4}));
+  EXPECT_EQ(load(tensors.at("i"))->ints, (std::vector<int64_t>{5, -1}));
+  EXPECT_EQ(load(tensors.at("u"))->ints, (std::vector<int64_t>{8, 9}));
+  EXPECT_EQ(load(tensors.at("c"))->ints, (std::vector<int64_t>{6}));
+}
+
+TEST(OnnxReader, RefusesEveryPrefix) {
+  const std::string whole = b::model(small_graph());
+  ASSERT_EQ(refused(whole), "");
+  for (size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_NE(refused(whole.substr(0, size)), "") << size;
+  }
+}
+
+TEST(OnnxReader, RefusesWhatDoesNotFit) {
+  const auto with = [](const std::string& tensor) { return b::model(small_graph() + b::initializer(tensor)); };
+  const std::string raw = b::raw(b::floats({1, 2}));
+  EXPECT_NE(refused(with(b::tensor("t", 1, {3}, raw))).find("do not make its 8 bytes"), std::string::npos);
+  EXPECT_NE(refused(with(b::tensor("t", 1, {-2}, raw))).find("overflows"), std::string::npos);
+  EXPECT_NE(refused(with(b::tensor("t", 1, {int64_t{1} << 40, int64_t{1} << 40}, raw))).find("overflows"),
+            std::string::npos);
+  EXPECT_NE(refused(with(b::tensor("w", 1, {2}, raw))).find("two tensors"), std::string::npos);
+  EXPECT_NE(refused(b::model(small_graph(), 6), ExitCode::kUnsupported).find("opset 6"), std::string::npos);
+  EXPECT_NE(refused(b::model(small_graph()) + b::text(7, small_graph())).find("two graphs"), std::string::npos);
+}
+
+TEST(OnnxReader, RefusesCycles) {
+  const std::string graph = b::input("x") + b::node("Add", {"x", "c"}, {"a"}) + b::node("Neg", {"a"}, {"c"});
+  EXPECT_NE(refused(b::model(graph)).find("its own output"), std::string::npos);
+  EXPECT_NE(refused(b::model(b::node("Neg", {"z"}, {"c"}))).find("which nothing writes"), std::string::npos);
+  EXPECT_NE(
+      refused(b::model(b::input("x") + b::node("Neg", {"x"}, {"c"}) + b::node("Neg", {"x"}, {"c"}))).find("twice"),
+      std::string::npos);
+}
+
+TEST(OnnxReader, PutsNodesBehindWhatTheyRead) {
+  const Model model =
+      read_model(b::model(b::input("x") + b::node("Neg", {"a"}, {"c"}) + b::node("Neg", {"x"}, {"a"})), "m.onnx");
+  ASSERT_EQ(model.graph.nodes.size(), 2u);
+  EXPECT_EQ(model.graph.nodes[0].output(0), "a");
+}
+
+TEST(OnnxReader, PutsFunctionsAndBranchesInTheirPlaces) {
+  // twice(v) = v + v
+  const std::string add = b::text(7, b::text(1, "v") + b::text(1, "v") + b::text(2, "w") + b::text(4, "Add"));
+  const std::string function =
+      b::text(25, b::text(1, "Twice") + b::text(4, "v") + b::text(5, "w") + add + b::text(10, "own"));
+  const std::string call = b::node("Twice", {"x"}, {"y"}, b::text(7, "own"));
+  const Model called = read_model(b::model(b::input("x") + call, 17, function), "m.onnx");
+  ASSERT_EQ(called.graph.nodes.size(), 1u);
+  EXPECT_EQ(called.graph.nodes[0].op, "Add");
+  EXPECT_EQ(called.graph.nodes[0].input(1), "x");
+  EXPECT_EQ(called.graph.nodes[0].output(0), "y");
+
+  const auto branch = [](const char* name, const char* op) {
+    const std::string graph = b::node(op, {"x"}, {"inner"}) + b::output("inner");
+    return b::text(5, b::text(1, name) + b::text(6, graph));
+  };
+  const std::string both = branch("then_branch", "Neg") + branch("else_branch", "Abs");
+  for (const char truth : {'\0', '\1'}) {
+    const std::string condition = b::initializer(b::tensor("c", 9, {}, b::raw(std::string(1, truth))));
+    const Model chosen = read_model(b::model(b::input("x") + condition + b::node("If", {"c"}, {"y"}, both)), "m.onnx");
+    ASSERT_EQ(chosen.graph.nodes.size(), 1u);
+    EXPECT_EQ(chosen.graph.nodes[0].op, truth == 0 ? "Abs" : "Neg");
+    EXPECT_EQ(chosen.graph.nodes[0].output(0), "y");
+  }
+  const std::string open = b::model(b::input("x") + b::input("c") + b::node("If", {"c"}, {"y"}, both));
+  EXPECT_NE(refused(open, ExitCode::kUnsupported).find("not a constant"), std::string::npos);
+  // A function that calls itself has no end.
+  const std::string self = b::text(7, b::text(1, "v") + b::text(2, "w") + b::text(4, "Twice") + b::text(7, "own"));
+  const std::string endless =
+      b::text(25, b::text(1, "Twice") + b::text(4, "v") + b::text(5, "w") + self + b::text(10, "own"));
+  EXPECT_NE(refused(b::model(b::input("x") + call, 17, endless)).find("deep"), std::string::npos);
+}
+
+TEST(OnnxReader, ReadsExternalDataInsideTheDirectoryOnly) {
+  const fs::path root = fs::temp_directory_path() / ("bantam-onnx-" + std::to_string(::getpid()));
+  fs::create_directories(root / "model");
+  std::ofstream(root / "model" / "data", std::ios::binary) << "abcd" << b::floats({5, 6});
+  std::ofstream(root / "outside", std::ios::binary) << b::floats({5, 6});
+  const auto entry = [](const char* key, const std::string& value) {
+    return b::text(13, b::text(1, key) + b::text(2, value));
+  };
+  const auto write = [&](const std::string& location, const char* offset, const char* length) {
+    const std::string tensor =
+        b::tensor("w", 1, {2},
+                  entry("location", location) + entry("offset", offset) + entry("length", length) + b::number(14, 1));
+    std::ofstream(root / "model" / "m.onnx", std::ios::binary)
+        << b::model(b::input("x") + b::node("Add", {"x", "w"}, {"y"}) + b::initializer(tensor));
+  };
+  const auto problem = [&]() -> std::string {
+    try {
+      read_model(root / "model" / "m.onnx");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  write("data", "4", "8");
+  EXPECT_EQ(load(read_model(root / "model" / "m.onnx").graph.initializers.at("w"))->floats,
+            (std::vector<double>{5, 6}));
+  write("data", "8", "8");
+  EXPECT_NE(problem().find("ends beyond"), std::string::npos);
+  write("data", "99999999999999999", "8");
+  EXPECT_NE(problem().find("ends beyond"), std::string::npos);
+  for (const std::string& location : {std::string("../outside"), (root / "outside").string(), std::string()}) {
+    write(location, "0", "8");
+    EXPECT_NE(problem().find("not inside the directory"), std::string::npos) << location;
+  }
+  fs::create_symlink(root / "outside", root / "model" / "link");
+  write("link", "0", "8");
+  EXPECT_NE(problem().find("not inside the directory"), std::string::npos);
+  fs::remove_all(root);
+}
+
+TEST(OnnxAxes, RegroupsTextsTokensAndHeads) {
+  const std::vector<Extents> at = {{2, 5}, {3, 7}};
+  const Axes rows = {{kBatchAtom}, {kTokensAtom}, {columns_atom(12)}};
+  const auto heads = reshape(rows, at, {{2, 5, 3, 4}, {3, 7, 3, 4}});
+  ASSERT_TRUE(heads);
+  EXPECT_EQ((*heads)[2], Axis{columns_atom(3, 4)});
+  EXPECT_EQ((*heads)[3], Axis{columns_atom(4, 1)});
+  const auto back = reshape(*heads, at, {{0, 0, -1}, {0, 0, -1}});
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back, rows);
+  const auto flat_rows = reshape(rows, at, {{-1, 12}, {-1, 12}});
+  ASSERT_TRUE(flat_rows);
+  EXPECT_EQ((*flat_rows)[0], (Axis{kBatchAtom, kTokensAtom}));
+  // Heads moved in front of tokens are no rows any more.
+  const Axes turned = {(*heads)[0], (*heads)[2], (*heads)[1], (*heads)[3]};
+  const auto torn = reshape(turned, at, {{2, 5, 12}, {3, 7, 12}});
+  EXPECT_FALSE(torn && flat(*torn) == flat(rows));
+  EXPECT_FALSE(reshape(rows, at, {{2, 5, 13}, {3, 7, 13}}));
+  EXPECT_FALSE(reshape(rows, at, {{2, 5, 5, -1}, {3, 7, 5, -1}}));
+}
+
+TEST(OnnxRowFunctions, KnowsActivationsByWhatTheyGive) {
+  RowFunctions f;
+  const int32_t x = f.rows(0, 6);
+  // x * 0.5 * (1 + erf(x / sqrt(2))), behind a bias.
+  const int32_t biased = f.apply("Add", x, f.vector({1, 2, 3, 4, 5, 6}, "bias"));
+  const int32_t erf = f.apply("Erf", f.apply("Div", biased, f.scalar(1.4142135381698608)));
+  const int32_t gelu = f.apply("Mul", f.apply("Mul", biased, f.apply("Add", erf, f.scalar(1))), f.scalar(0.5));
+  const auto stages = f.recognise(gelu);
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->size(), 2u);
+  EXPECT_EQ((*stages)[0].beta_name, "bias");
+  EXPECT_EQ((*stages)[1].activation, fb::ActivationKind::gelu);
+  const auto silu = f.recognise(f.apply("Mul", x, f.apply("Sigmoid", x)));
+  ASSERT_TRUE(silu);
+  EXPECT_EQ(silu->front().activation, fb::ActivationKind::silu);
+  EXPECT_FALSE(f.recognise(f.apply("Mul", x, f.apply("Tanh", x))));
+  EXPECT_TRUE(f.recognise(x)->empty());
+}
+
+TEST(OnnxRowFunctions, KnowsNormsWithTheirEpsilon) {
+  RowFunctions f;
+  const int32_t x = f.rows(0, 4);
+  const int32_t centred = f.apply("Sub", x, f.apply("ReduceMean", x));
+  const auto norm = [&](double epsilon) {
+    const int32_t variance = f.apply("ReduceMean", f.apply("Pow", centred, f.scalar(2)));
+    const int32_t root = f.apply("Sqrt", f.apply("Add", variance, f.scalar(epsilon)));
+    return f.apply("Add", f.apply("Mul", f.apply("Div", centred, root), f.vector({1, 2, 3, 4}, "g")),
+                   f.vector({5, 6, 7, 8}, "b"));
+  };
+  for (const double epsilon : {1e-12, 1e-5}) {
+    const auto stages = f.recognise(norm(epsilon));
+    ASSERT_TRUE(stages);
+    ASSERT_EQ(stages->size(), 1u);
+    EXPECT_EQ(stages->front().norm, fb::NormKind::layer);
+    EXPECT_EQ(stages->front().epsilon, epsilon);
+    EXPECT_EQ(stages->front().gamma_name, "g");
+    EXPECT_EQ(stages->front().beta_name, "b");
+  }
+  // Divided by the variance instead of its root.
+  const int32_t variance = f.apply("ReduceMean", f.apply("Mul", centred, centred));
+  EXPECT_FALSE(f.recognise(f.apply("Div", centred, variance)));
+}
+
+/// What is added to scores where seen(probe, batch, query, key) is false.
+template <typename Seen>
+std::vector<HostTensor> added(const std::vector<Probe>& probes, double hidden, const Seen& seen) {
+  std::vector<HostTensor> out;
+  for (const Probe& probe : probes) {
+    const int64_t batch = probe.extents.batch, tokens = probe.extents.tokens;
+    HostTensor bias = host_floats({batch, 1, tokens, tokens}, {});
+    for (int64_t i = 0; i < batch * tokens * tokens; ++i) {
+      const int64_t k = i % tokens, q = i / tokens % tokens, text = i / tokens / tokens;
+      const bool there = probe.mask[static_cast<size_t>(text * tokens + k)] != 0;
+      bias.floats.push_back(seen(there, q, k) ? 0 : hidden);
+    }
+    out.push_back(std::move(bias));
+  }
+  return out;
+}
+
+TEST(OnnxCones, KnowsMasksByWhatTheyHide) {
+  const std::vector<Probe> probes = make_probes(-1, -1);
+  const auto kind = [&](double hidden, const auto& seen) {
+    return recognise_mask(probes, added(probes, hidden, seen), 2);
+  };
+  const double infinite = -std::numeric_limits<double>::infinity();
+  for (const double hidden : {infinite, -10000.0, -3.4028234663852886e38}) {
+    const auto padding = kind(hidden, [](bool there, int64_t, int64_t) { return there; });
+    ASSERT_TRUE(padding);
+    EXPECT_EQ(padding->kind, fb::MaskKind::none);
+    const auto causal = kind(hidden, [](bool there, int64_t q, int64_t k) { return there && k <= q; });
+    ASSERT_TRUE(causal);
+    EXPECT_EQ(causal->kind, fb::MaskKind::causal);
+    const auto window = kind(hidden, [](bool there, int64_t q, int64_t k) { return there && std::abs(k - q) <= 2; });
+    ASSERT_TRUE(window);
+    EXPECT_EQ(window->kind, fb::MaskKind::window);
+    EXPECT_EQ(window->window, 2u);
+  }
+  EXPECT_FALSE(kind(infinite, [](bool there, int64_t q, int64_t k) { return there && (k + q) % 2 == 0 && k != 3; }));
+  EXPECT_FALSE(kind(-0.5, [](bool there, int64_t, int64_t) { return there; })) << "a bias is no mask";
+  EXPECT_FALSE(kind(infinite, [](bool there, int64_t, int64_t k) { return there && k != 0; }));
+}
+
+TEST(OnnxCones, KnowsIndicesByWhatTheyAre) {
+  const std::vector<Probe> probes = make_probes(-1, -1);
+  const auto index = [&](const auto& value) {
+    std::vector<HostTensor> rows;
+    for (const Probe& probe : probes) {
+      HostTensor row = probe.input(InputRole::kIds);
+      for (size_t i = 0; i < row.ints.size(); ++i) row.ints[i] = value(probe, static_cast<int64_t>(i));
+      rows.push_back(std::move(row));
+    }
+    return recognise_index(probes, rows);
+  };
+  const auto places = index([](const Probe& probe, int64_t i) { return i % probe.extents.tokens + 2; });
+  ASSERT_TRUE(places);
+  EXPECT_EQ(places->source, fb::IndexSource::positions);
+  EXPECT_EQ(places->first, 2);
+  EXPECT_EQ(index([](const Probe& p, int64_t i) { return p.segments[static_cast<size_t>(i)]; })->source,
+            fb::IndexSource::segments);
+  EXPECT_EQ(index([](const Probe& p, int64_t i) { return p.ids[static_cast<size_t>(i)]; })->source,
+            fb::IndexSource::ids);
+  EXPECT_EQ(index([](const Probe&, int64_t) { return 3; })->source, fb::IndexSource::zero);
+  EXPECT_FALSE(index([](const Probe&, int64_t i) { return i * i; }));
+}
+
+TEST(OnnxInterpreter, ReadsAxesAsAttributesAndAsInputs) {
+  const HostTensor x = host_floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  Node old, now;
+  old.op = now.op = "ReduceSum";
+  old.attributes["axes"].ints = {1};
+  const HostTensor axes = host_integers({1});
+  EXPECT_EQ(run_node(old, {&x}, 11).front().floats, (std::vector<double>{6, 15}));
+  EXPECT_EQ(run_node(now, {&x, &axes}, 13).front().floats, (std::vector<double>{6, 15}));
+  now.op = "Unsqueeze";
+  EXPECT_EQ(run_node(now, {&x, &axes}, 13).front().dims, (std::vector<int64_t>{2, 1, 3}));
+}
+
+TEST(OnnxInterpreter, ThrowsWhereShapesAreAbsurd) {
+  Node node;
+  node.op = "ConstantOfShape";
+  const HostTensor huge = host_integers({int64_t{1} << 40, int64_t{1} << 40}), below = host_integers({-5});
+  EXPECT_THROW(run_node(node, {&huge}, 17), std::exception);
+  EXPECT_THROW(run_node(node, {&below}, 17), std::exception);
+  node.op = "Gather";
+  const HostTensor x = host_floats({2}, {1, 2}), index = host_integers({2});
+  EXPECT_THROW(run_node(node, {&x, &index}, 17), std::exception);
+  node.op = "Div";
+  const HostTensor zero = host_integers({0});
+  EXPECT_THROW(run_node(node, {&index, &zero}, 17), std::exception);
+}
+
+}  // namespace
+}  // namespace bantam::convert::onnx

@@ -1,0 +1,26 @@
+// An ONNX file of the fuzzer's bytes: the importer makes a graph of it, or throws its own Error.
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/error.h"
+#include "import/onnx/model.h"
+#include "import/onnx_import.h"
+#include "tests/fuzz/limits.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace bantam::convert;
+  try {
+    ModelSource source;
+    source.root = source.directory = "/nowhere";
+    source.config = Json::object();
+    source.onnx = std::make_shared<const onnx::Model>(
+        onnx::read_model(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz.onnx"));
+    ImportOptions options;
+    options.ids_only = true;
+    import_onnx(source, options);
+  } catch (const Error&) {
+    // What it says is looked at by other tests.
+  }
+  return 0;
+}

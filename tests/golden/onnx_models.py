@@ -1,0 +1,242 @@
+"""Writes tests/golden/onnx: tiny random models as exporters and ONNX Runtime's tools write them, with the answers of ONNX Runtime.
+
+    python tests/golden/onnx_models.py [NAME...]
+
+Needs torch, transformers 4.30 (its graphs can be traced; newer ones with --dynamo), onnx and onnxruntime. Each NAME.onnx has a
+NAME.jsonl beside it: ids, segments and outputs, as `bantam convert --expect` reads them.
+"""
+
+import argparse
+import json
+import pathlib
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from onnxruntime.quantization import (
+    QuantFormat,
+    QuantType,
+    quantize_dynamic,
+    quantize_static,
+)
+from onnxruntime.transformers import optimizer
+from transformers import (
+    AlbertConfig,
+    AlbertForSequenceClassification,
+    BertConfig,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertModel,
+    DistilBertConfig,
+    DistilBertForTokenClassification,
+    RobertaConfig,
+    RobertaForSequenceClassification,
+)
+
+OUT = pathlib.Path(__file__).resolve().parent / "onnx"
+VOCABULARY, WIDTH, HEADS, PLACES = 40, 16, 2, 24
+SHAPE = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": WIDTH,
+    "num_hidden_layers": 1,
+    "num_attention_heads": HEADS,
+    "intermediate_size": 24,
+    "max_position_embeddings": PLACES,
+}
+INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
+
+
+def models():
+    """Names, models, how many inputs, outputs."""
+    yield (
+        "bert-classify",
+        BertForSequenceClassification(BertConfig(num_labels=3, **SHAPE)),
+        3,
+        ["logits"],
+    )
+    yield (
+        "bert-encoder",
+        BertModel(BertConfig(**SHAPE)),
+        3,
+        ["last_hidden_state", "pooler_output"],
+    )
+    yield (
+        "bert-answer",
+        BertForQuestionAnswering(BertConfig(**SHAPE)),
+        3,
+        ["start_logits", "end_logits"],
+    )
+    distil = DistilBertConfig(
+        vocab_size=VOCABULARY,
+        dim=WIDTH,
+        n_layers=1,
+        n_heads=HEADS,
+        hidden_dim=24,
+        max_position_embeddings=PLACES,
+        num_labels=5,
+    )
+    yield "distilbert-tag", DistilBertForTokenClassification(distil), 2, ["logits"]
+    roberta = RobertaConfig(num_labels=3, pad_token_id=1, type_vocab_size=1, **SHAPE)
+    yield "roberta-classify", RobertaForSequenceClassification(roberta), 2, ["logits"]
+    albert = AlbertConfig(
+        embedding_size=8, num_labels=3, **{**SHAPE, "num_hidden_layers": 2}
+    )
+    yield "albert-classify", AlbertForSequenceClassification(albert), 3, ["logits"]
+
+
+class Positional(torch.nn.Module):
+    """A model whose inputs have places instead of names."""
+
+    def __init__(self, model, names):
+        super().__init__()
+        self.model, self.names = model, names
+
+    def forward(self, *values):
+        return tuple(self.model(**dict(zip(self.names, values))).values())
+
+
+def export(model, path, opset, count, outputs, dynamo):
+    model.eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.1)
+    ids = torch.randint(5, VOCABULARY, (2, 9))
+    arguments = (ids, torch.ones_like(ids), torch.zeros_like(ids))[:count]
+    names = INPUTS[:count]
+    if dynamo:
+        free = torch.export.Dim.DYNAMIC
+        model = Positional(model, names)
+        shapes = (tuple({0: free, 1: free} for _ in names),)
+        options = {"dynamo": True, "dynamic_shapes": shapes, "external_data": False}
+    else:
+        model.config.return_dict = False
+        options = {
+            "dynamo": False,
+            "dynamic_axes": {
+                name: {0: "batch", 1: "tokens"} for name in names + outputs
+            },
+        }
+    torch.onnx.export(
+        model,
+        arguments,
+        str(path),
+        opset_version=opset,
+        input_names=names,
+        output_names=outputs,
+        **options,
+    )
+
+
+def slim(path):
+    """Without what is there for people: where nodes come from, shapes of what they make."""
+    model = onnx.load(str(path))
+    for node in model.graph.node:
+        node.ClearField("doc_string")
+        node.ClearField("metadata_props")
+    for field in ("value_info", "metadata_props", "doc_string"):
+        model.graph.ClearField(field)
+    onnx.save(model, str(path))
+
+
+def expected(path, out):
+    """Answers to texts of several lengths, one at a time."""
+    session = onnxruntime.InferenceSession(
+        str(path), providers=["CPUExecutionProvider"]
+    )
+    names = [i.name for i in session.get_inputs()]
+    random = np.random.default_rng(3)
+    lines = []
+    for length in (1, 2, 7, 16):
+        ids = random.integers(5, VOCABULARY, length)
+        segments = (np.arange(length) >= length // 2).astype(np.int64)
+        feed = {
+            "input_ids": ids[None],
+            "attention_mask": np.ones((1, length), np.int64),
+            "token_type_ids": segments[None],
+        }
+        line = {"ids": ids.tolist()}
+        if "token_type_ids" in names:
+            line["segments"] = segments.tolist()
+        for output, values in zip(
+            session.get_outputs(),
+            session.run(None, {name: feed[name] for name in names}),
+        ):
+            if output.name == "last_hidden_state":
+                mean = values[0].mean(0)
+                line["sentence_embedding"] = (mean / np.linalg.norm(mean)).tolist()
+            elif output.name != "pooler_output":
+                line[output.name] = values[0].tolist()
+        lines.append(json.dumps(line))
+    out.write_text("\n".join(lines) + "\n")
+
+
+class Calibration:
+    """Texts for static quantisation."""
+
+    def __init__(self, names):
+        random = np.random.default_rng(5)
+        feeds = []
+        for _ in range(8):
+            feed = {
+                "input_ids": random.integers(5, VOCABULARY, (1, 9)),
+                "attention_mask": np.ones((1, 9), np.int64),
+            }
+            feeds.append(
+                {name: feed.get(name, np.zeros((1, 9), np.int64)) for name in names}
+            )
+        self.feeds = iter(feeds)
+
+    def get_next(self):
+        return next(self.feeds, None)
+
+
+def quantised(source, name):
+    """What ONNX Runtime's tools make of an export."""
+    quantize_dynamic(
+        source,
+        OUT / f"{name}-dynamic.onnx",
+        weight_type=QuantType.QInt8,
+        per_channel=True,
+    )
+    names = [i.name for i in onnxruntime.InferenceSession(str(source)).get_inputs()]
+    quantize_static(
+        source,
+        OUT / f"{name}-qdq.onnx",
+        Calibration(names),
+        quant_format=QuantFormat.QDQ,
+        per_channel=True,
+        weight_type=QuantType.QInt8,
+    )
+    fused = optimizer.optimize_model(
+        str(source), model_type="bert", num_heads=HEADS, hidden_size=WIDTH
+    )
+    fused.save_model_to_file(str(OUT / f"{name}-fused.onnx"))
+    return [f"{name}-{kind}" for kind in ("dynamic", "qdq", "fused")]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--dynamo", action="store_true")
+    arguments = parser.parse_args()
+    OUT.mkdir(exist_ok=True)
+    for name, model, count, outputs in models():
+        if arguments.names and name not in arguments.names:
+            continue
+        torch.manual_seed(len(name))
+        made = []
+        opsets = (11, 17) if name == "bert-classify" else (17,)
+        for opset in (23,) if arguments.dynamo else opsets:
+            kind = f"{name}-{'dynamo' if arguments.dynamo else 'torchscript'}{opset}"
+            export(model, OUT / f"{kind}.onnx", opset, count, outputs, arguments.dynamo)
+            made.append(kind)
+        if name == "bert-classify" and not arguments.dynamo:
+            made += quantised(OUT / f"{made[-1]}.onnx", name)
+        for kind in made:
+            slim(OUT / f"{kind}.onnx")
+            expected(OUT / f"{kind}.onnx", OUT / f"{kind}.jsonl")
+
+
+if __name__ == "__main__":
+    main()
