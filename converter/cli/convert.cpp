@@ -1,4 +1,4 @@
-// bantam convert: a Hugging Face directory to a .bantam file.
+// bantam convert: a Hugging Face directory or an ONNX file to a .bantam file.
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -38,12 +38,16 @@ constexpr const char* kConvertExamples =
     "  bantam convert models/voice-commands -o voice.bantam\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --expect minilm-sst2/expected.jsonl\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --max-tokens 128 --keep 'embeddings=f16'\n"
+    "  bantam convert minilm/onnx/model.onnx -o minilm.bantam\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --budget size=21MB --sensitivity costs.json\n"
     "  bantam convert minilm-sst2 -o sst2.bantam --prune 0.25 --pattern heads --calibrate train.txt\n"
     "  bantam convert my-model -o my.bantam --weights f32 --parity texts.txt --json\n"
     "  bantam convert models/voice-commands -o voice.bantam --activations static --calibrate sentences.txt\n\n"
     "SRC is a directory as transformers or sentence-transformers saves it: config.json, model.safetensors (or its\n"
-    "shards), and tokenizer.json, vocab.txt, or vocab.json with merges.txt. The produced file is compared with an f32\n"
+    "shards), and tokenizer.json, vocab.txt, or vocab.json with merges.txt. Or it is an ONNX file, or a directory "
+    "with\n"
+    "one (model.onnx) and no other weights; config.json and the tokenizer lie beside it or in the directory above.\n"
+    "The produced file is compared with an f32\n"
     "build of the same model; when more than a share P of the labels differ for certain, nothing is written, what\n"
     "passes is searched and named, and the exit code is 6.";
 
@@ -162,11 +166,13 @@ void run_convert(ConvertArguments& arguments) {
 
 void add_convert(Program& program) {
   auto arguments = std::make_shared<ConvertArguments>();
-  Command& command = program.add_command("convert", "Convert a Hugging Face directory to a .bantam file");
+  Command& command = program.add_command("convert", "Convert a model's directory or ONNX file to a .bantam file");
   arguments->command = &command;
   command.group(kMakeGroup);
   command.footer(kConvertExamples);
-  command.add_option("SRC", arguments->source, "Directory of the model").required().value("DIR");
+  command.add_option("SRC", arguments->source, "Directory of the model, or an ONNX file")
+      .required()
+      .value("DIR|FILE.onnx");
   command.heading("Files");
   command.add_option("-o,--output", arguments->output, "File to write; appears whole or not at all")
       .required()

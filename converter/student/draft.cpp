@@ -79,6 +79,13 @@ bool all_same(const std::vector<T>& values) {
 }  // namespace
 
 Draft::Draft(ModelSource source) : source_(std::move(source)) {
+  if (source_.onnx != nullptr) {
+    throw Error(
+        ExitCode::kUnsupported,
+        fmt::format("{}: smaller layouts are made of directories with config.json and model.safetensors, not of ONNX "
+                    "files; convert it as it is, or name the directory that it was exported from",
+                    source_.weight_files.front().string()));
+  }
   Problems problems;
   const Fields fields(source_.config, "config.json", problems);
   config_ = read_encoder_config(fields);
