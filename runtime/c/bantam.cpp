@@ -326,7 +326,10 @@ bantam_status bantam_session_run_texts(bantam_session* session, const char* byte
     return BANTAM_INVALID_ARGUMENT;
   }
   return with(session, [&](Session& s) {
-    const auto text = [&](uint64_t i) { return bantam::Text{bytes + offsets[i], offsets[i + 1] - offsets[i]}; };
+    // What lies in memory has a size_t.
+    const auto text = [&](uint64_t i) {
+      return bantam::Text{bytes + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i])};
+    };
     const uint64_t each = pairs != 0 ? 2 : 1;
     uint32_t added = 0;
     s.clear();
