@@ -42,6 +42,8 @@ test("the manifest names files that are there, and runs nothing", () => {
   const named = (value) => (typeof value === "string" ? [value] : Object.values(value).flatMap(named));
   for (const path of named(manifest.exports)) assert.ok(readFileSync(join(packageFolder, path)).length > 0, path);
   assert.equal(manifest.scripts, undefined);
+  const project = readFileSync(new URL("../../CMakeLists.txt", import.meta.url), "utf8");
+  assert.equal(manifest.version, project.match(/project\(bantam VERSION ([\d.]+)/)[1]);
   assert.equal(manifest.type, "module");
   for (const name of readdirSync(packageFolder).filter((name) => name.endsWith(".js"))) {
     assert.doesNotMatch(readFileSync(join(packageFolder, name), "utf8"), /\beval\(|new Function|innerHTML/, name);
