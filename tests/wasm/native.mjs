@@ -20,6 +20,8 @@ const TEXTS = [
 ];
 const SECOND = "the other 🎷 one";
 const OP_NOT_LINKED = 9;
+// A module without Big Bird's mask does not know the lists that such a file has, and takes them for damage.
+const CORRUPT = 7;
 // What the module leaves out: targets/wasm/linked.h.
 const LEFT_OUT =
   /voice-static|vit|dinov2|deit|clip-vision|siglip|longformer|big-bird|performer|linformer|reformer|retro|seq2seq|mixtral|moe|switch|experts|transfo|evolved|nplm|elmo|recurrent|gliner|bart|marian|m2m|t5|pegasus|blenderbot|unilm/;
@@ -123,7 +125,7 @@ for (const name of readdirSync(models)
     try {
       model = await load(join(models, `${name}.bantam`));
     } catch (error) {
-      assert.equal(error.code, OP_NOT_LINKED, `${name}: ${error.message}`);
+      assert.equal(error.code, /^big-bird/.test(name) ? CORRUPT : OP_NOT_LINKED, `${name}: ${error.message}`);
       assert.match(name, LEFT_OUT, `${name} is left out: ${error.message}`);
       return context.skip("left out of the module");
     }
