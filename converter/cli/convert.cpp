@@ -170,9 +170,9 @@ void add_convert(Program& program) {
   arguments->command = &command;
   command.group(kMakeGroup);
   command.footer(kConvertExamples);
-  command.add_option("SRC", arguments->source, "Directory of the model, or an ONNX file")
+  command.add_option("SRC", arguments->source, "Directory of the model, or an ONNX or GGUF file")
       .required()
-      .value("DIR|FILE.onnx");
+      .value("DIR|FILE");
   command.heading("Files");
   command.add_option("-o,--output", arguments->output, "File to write; appears whole or not at all")
       .required()

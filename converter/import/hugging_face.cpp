@@ -18,6 +18,7 @@
 #include "import/convolutions.h"
 #include "import/evolved.h"
 #include "import/families/config.h"
+#include "import/gguf/gguf.h"
 #include "import/heads.h"
 #include "import/languages.h"
 #include "import/nplm.h"
@@ -159,7 +160,7 @@ void name_entities(Graph& graph, const Fields& config) {
 Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   Graph graph;
   Problems problems;
-  const Fields fields(source.config, "config.json", problems);
+  const Fields fields(source.config, source.config_name, problems);
   const EncoderConfig whole_config = read_encoder_config(fields);
   problems.raise();  // wrong settings would make every tensor's shape wrong
   const Family& family = *whole_config.family;
@@ -167,7 +168,7 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   const bool finds = is_gliner(source.config);
   name_gliner_encoder(source.config, &names);
   const bool gives_tokens = gives_token_vectors(source.root) || is_colbert(source.config);
-  const bool embeds = is_sentence_transformers(source.root) ||
+  const bool embeds = is_sentence_transformers(source.root) || source.config.contains(kTextPooling) ||
                       (family.block.averaged && family.head(fb::TaskKind::classify) == nullptr);
   const bool classifies = embeds && is_setfit(source.root) && (options.task.empty() || options.task == "classify");
   Weights weights(*source.checkpoint, names, problems);
@@ -304,6 +305,11 @@ void refuse_option(const char* option, const fs::path& given, const fs::path& di
 
 /// A directory that is not as transformers writes it; nothing where it may be.
 std::optional<ModelSource> open_own_kind(const fs::path& directory, const SourceOptions& options) {
+  if (is_gguf(directory)) {
+    refuse_option("--shortlist", options.shortlist, directory, "is no directory of Marian's own");
+    refuse_option("--entities", options.entities, directory, "has no table of entities");
+    return open_gguf(directory);
+  }
   const bool marian = is_marian(directory);
   if (!marian) {
     check_directory(directory);

@@ -48,7 +48,7 @@ void record_score_function(Graph& graph, const Fields& config) {
 }  // namespace
 
 void record_provenance(Graph& graph, const ModelSource& source, const Fields& config) {
-  const ModelCard card = read_model_card(source.root);
+  const ModelCard card = source.card ? *source.card : read_model_card(source.root);
   graph.model.name = card.name;
   graph.model.licence = card.licence;
   graph.model.description = card.description;

@@ -52,6 +52,14 @@ int32_t dense_modules(Builder& builder, int32_t x, const SentencePooling& poolin
   return x;
 }
 
+/// Of a source that says it in its settings.
+SentencePooling read_stated_pooling(const Fields& config) {
+  SentencePooling pooling;
+  const std::string stated = config.text(kTextPooling, "mean");
+  pooling.pool = stated == "cls" ? fb::PoolKind::first : stated == "last" ? fb::PoolKind::last : fb::PoolKind::mean;
+  return pooling;
+}
+
 /// Vectors are divided by their length where the model's own settings say so: the average of a static table's rows, what recurrent layers
 /// leave of a text.
 SentencePooling read_own_pooling(const Fields& config) {
@@ -65,6 +73,7 @@ SentencePooling read_own_pooling(const Fields& config) {
 SentencePooling read_vectors(const std::filesystem::path& root, const Head& head, const EncoderConfig& config,
                              const Fields& fields, Weights& weights, Problems& problems,
                              std::vector<std::string>& notes) {
+  if (fields.has(kTextPooling)) return read_stated_pooling(fields);
   const bool modules = is_sentence_transformers(root);
   const bool own = config.family->block.averaged || head.rows == Rows::kState;
   if (own && !modules) return read_own_pooling(fields);

@@ -58,6 +58,13 @@ class Maker {
 
   /// What cannot be imported cannot be changed either: the importer's problems name tensors and settings.
   ModelSource checked(const std::filesystem::path& teacher) const {
+    if (options_.directory && std::filesystem::is_regular_file(teacher)) {
+      throw Error(
+          ExitCode::kUsage,
+          fmt::format("{}: is a file; students are made of directories: name the transformers checkpoint that it "
+                      "was made of, or convert it with --student",
+                      teacher.string()));
+    }
     ModelSource source = open_model_source(teacher);
     import_source(source, import_options());
     return source;

@@ -55,6 +55,7 @@ DIRECTORIES = {
     "minilm-snips-joint": SHARED / "models" / "minilm-snips-joint",
     "stories260k": SHARED / "models" / "stories260k",
     "g2p-gru": SHARED / "models" / "g2p-gru",
+    "llama.gguf": GOLDEN.parent / "gguf" / "llama-blocks-q8_0.gguf",
     "retro-directory": GOLDEN / "retro-text",
     "enpt": GOLDEN / "marian-ssru",
     "clip": GOLDEN.parent / "clip",

@@ -43,6 +43,15 @@ Checkpoint::Checkpoint(const fs::path& directory) {
         fmt::format("{}: holds neither model.safetensors nor pytorch_model.bin, nor an index of their shards; {}",
                     directory.string(), other_weights(directory)));
   }
+  index_files();
+}
+
+Checkpoint::Checkpoint(std::unique_ptr<WeightFile> file) {
+  files_.push_back(std::move(file));
+  index_files();
+}
+
+void Checkpoint::index_files() {
   for (size_t i = 0; i < files_.size(); ++i) {
     for (const auto& [name, stored] : files_[i]->tensors()) {
       const auto [place, added] = tensors_.emplace(name, Entry{i, &stored});

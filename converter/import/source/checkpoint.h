@@ -25,6 +25,8 @@ class Checkpoint {
   explicit Checkpoint(const std::filesystem::path& directory);
   /// Tensors in memory; there are no files then.
   explicit Checkpoint(std::map<std::string, MemoryTensor> tensors);
+  /// All tensors of one file.
+  explicit Checkpoint(std::unique_ptr<WeightFile> file);
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
 
@@ -44,6 +46,7 @@ class Checkpoint {
   std::vector<float> read(const std::string& name) const;
 
  private:
+  void index_files();
   void open_shards(const std::filesystem::path& index);
 
   std::vector<std::unique_ptr<WeightFile>> files_;

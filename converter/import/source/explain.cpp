@@ -54,8 +54,7 @@ std::string one_entry(const fs::path& directory) {
     std::string_view extension;
     const char* what;
   };
-  static constexpr std::array<Format, 7> kFormats = {
-      {{".gguf", "a GGUF file; name the directory of the transformers checkpoint that it was made of"},
+  static constexpr std::array<Format, 6> kFormats = {
        {".tflite", "a TensorFlow Lite file; name the directory of the transformers checkpoint that it was made of"},
        {".safetensors", "the weights alone; name their directory, which holds config.json too"},
        {".bin", "the weights alone; name their directory, which holds config.json too"},

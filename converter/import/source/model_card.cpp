@@ -10,7 +10,6 @@ namespace bantam::convert {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr size_t kMaxDescription = 400;
 constexpr size_t kMaxField = 400;
 constexpr uint64_t kMaxCardBytes = 16U << 20;
 

@@ -2,12 +2,16 @@
 #ifndef BANTAM_CONVERTER_IMPORT_SOURCE_MODEL_CARD_H_
 #define BANTAM_CONVERTER_IMPORT_SOURCE_MODEL_CARD_H_
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
 
 namespace bantam::convert {
+
+/// Bytes that are kept of a description.
+inline constexpr size_t kMaxDescription = 400;
 
 struct ModelCard {
   std::string name;         // front matter `model_name`, else the first heading

@@ -12,6 +12,9 @@
 
 namespace bantam::convert {
 
+/// In settings of a source that is no directory of theirs: its vectors are "mean", "cls" or "last" of rows, divided by their length.
+inline constexpr const char* kTextPooling = "text_pooling";
+
 /// A Dense module: Linear and an activation on the pooled row, or on each token's.
 struct DenseModule {
   std::string name;     // of the folder: "2_Dense"

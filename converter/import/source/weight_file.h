@@ -30,6 +30,9 @@ class WeightFile {
   const std::filesystem::path& path() const { return path_; }
   const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
 
+  /// As if it were not in the file.
+  void leave_out(const std::string& name) { tensors_.erase(name); }
+
   /// The elements of a tensor of any type, row-major and little-endian. Throws Error (kIo, kInvalid).
   virtual std::string read_bytes(const std::string& name) const = 0;
 

@@ -74,6 +74,12 @@ const Json& entry(const Json& json, const char* key) {
   return found == json.end() ? kNull : *found;
 }
 
+/// A special token: a text, or an object with "content".
+std::string token_of(const Json& json) {
+  const Json& content = json.is_object() ? entry(json, "content") : json;
+  return content.is_string() ? content.get<std::string>() : std::string();
+}
+
 std::string string_of(const Json& json) { return json.is_string() ? json.get<std::string>() : std::string(); }
 
 bool truth(const Json& config, const char* key, bool otherwise) {
@@ -89,7 +95,7 @@ class SpmReader {
   void read() {
     source_.file = file_.name;
     try {
-      model_ = parse_sentencepiece(file_.bytes);
+      model_ = file_.read ? *file_.read : parse_sentencepiece(file_.bytes);
     } catch (const std::invalid_argument& error) {
       problems_.push_back(fmt::format("{}: {}", file_.name, error.what()));
       return;
@@ -291,15 +297,22 @@ class SpmReader {
   /// Of its own program, not of transformers: it leaves everything to SentencePiece.
   bool is_of_marian_itself() const { return file_.model_type == "marian_ssru"; }
 
-  /// Every two pieces that are a third merge into it, in the order of the numbers of those.
+  /// Every two pieces that are a third merge into it, in the order of the numbers of those; where no directory says how transformers
+  /// would number them, in that of their scores, as SentencePiece has it.
   void read_merges_of_pieces() {
     std::unordered_map<std::string_view, size_t> ids;
     for (size_t i = 0; i < model_.pieces.size(); ++i) ids.emplace(model_.pieces[i].text, i);
     struct Pair {
       size_t left, right, size;  // size: bytes of the left one
     };
-    for (const SentencePiece& piece : model_.pieces) {
-      const std::string_view text = piece.text;
+    std::vector<const SentencePiece*> order;
+    order.reserve(model_.pieces.size());
+    for (const SentencePiece& piece : model_.pieces) order.push_back(&piece);
+    if (file_.read) {
+      std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->score > b->score; });
+    }
+    for (const SentencePiece* piece : order) {
+      const std::string_view text = piece->text;
       if (text.size() > text::kMaxBpeToken) continue;  // refused later on
       std::vector<Pair> pairs;
       for (size_t at = 1; at < text.size(); ++at) {
@@ -411,6 +424,12 @@ class SpmReader {
     source_.cls = brackets ? "[CLS]" : xlnet ? "<cls>" : "<s>";
     source_.sep = brackets ? "[SEP]" : xlnet ? "<sep>" : "</s>";
     source_.mask = brackets ? "[MASK]" : "<mask>";
+    if (kin_ == SpmKin::kLlama) {
+      for (const auto& [key, text] : {std::pair("bos_token", &source_.cls), std::pair("eos_token", &source_.sep),
+                                      std::pair("unk_token", &source_.unknown)}) {
+        if (const std::string stated = token_of(entry(config_, key)); has(stated)) *text = stated;
+      }
+    }
     if (kin_ == SpmKin::kM2m) read_languages();
     read_added_tokens(config_, "tokenizer_config.json", source_, problems_);
     const bool marian = is_numbered();  // its vocabulary says which there are

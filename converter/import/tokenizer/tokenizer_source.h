@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bantam_generated.h"
 #include "base/json_file.h"
+#include "import/tokenizer/sentencepiece_model.h"
 #include "import/tokenizer/split_pattern.h"
 #include "text/decode_rules.h"
 #include "text/tables.h"
@@ -158,9 +160,10 @@ void read_vocabulary_object(const Json& vocabulary, const std::string& where, To
 /// A SentencePiece model and what says whose it is.
 struct SentencePieceFile {
   std::string name;        // of the file
-  std::string bytes;       //
+  std::string bytes;       // unless `read` is given
   std::string model_type;  // of config.json, or nothing
   Json numbers = {};       // of pieces, where a vocabulary beside it has them (Marian, M2M-100)
+  std::shared_ptr<const SentencePieceModel> read = nullptr;  // of another kind of file that says the same
 };
 
 /// Fills `source` from a SentencePiece model, with the settings of the tokenizer that `config` (tokenizer_config.json) names,
