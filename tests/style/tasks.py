@@ -13,6 +13,8 @@ MAY = {
     "converter/import/heads.cpp",
     "converter/import/head_kind.cpp",
     "converter/import/hugging_face.cpp",  # sentence-transformers directories embed
+    "converter/import/onnx_task.cpp",  # what an ONNX file's outputs are for
+    "converter/import/onnx_task.h",
 }
 
 

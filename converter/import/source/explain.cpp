@@ -55,7 +55,7 @@ std::string one_entry(const fs::path& directory) {
     const char* what;
   };
   static constexpr std::array<Format, 6> kFormats = {
-       {".tflite", "a TensorFlow Lite file; name the directory of the transformers checkpoint that it was made of"},
+      {{".tflite", "a TensorFlow Lite file; name the directory of the transformers checkpoint that it was made of"},
        {".safetensors", "the weights alone; name their directory, which holds config.json too"},
        {".bin", "the weights alone; name their directory, which holds config.json too"},
        {".pt", "a torch file; name a directory that transformers' save_pretrained() wrote"},
