@@ -137,6 +137,7 @@ class DocumentedCommands(CommandTest):
         for name, directory in DIRECTORIES.items():
             if directory.exists():
                 (folder / name).symlink_to(directory)
+        self.onnx_directory(folder / "minilm")
         spoken = (DIRECTORIES["models/voice-commands"] / "commands.txt").read_text().splitlines()
         for name in TEXTS:
             (folder / name).write_text("\n".join(spoken) + "\n")
@@ -162,6 +163,15 @@ class DocumentedCommands(CommandTest):
         (folder / "conversations.jsonl").write_text('[{"role": "user", "content": "the cat"}]\n')
         (folder / "recipe.json").write_text('{"layers": 3}\n')
         return folder
+
+    def onnx_directory(self, folder):
+        """A graph as the hub has them, with its tokenizer in the directory above."""
+        (folder / "onnx").mkdir(parents=True)
+        shutil.copy(GOLDEN.parent / "onnx" / "bert-classify-torchscript17.onnx", folder / "onnx" / "model.onnx")
+        for name in ("config.json", "tokenizer_config.json"):
+            shutil.copy(GOLDEN / "bert-classify" / name, folder / name)
+        words = (GOLDEN / "bert-classify" / "vocab.txt").read_text().splitlines()[:40]  # so many rows the graph has
+        (folder / "vocab.txt").write_text("\n".join(words) + "\n")
 
     def skipped(self, command):
         reason = documented.reason_to_skip(command)
