@@ -74,6 +74,14 @@ TEST(OnnxReader, RefusesWhatDoesNotFit) {
   EXPECT_NE(refused(b::model(small_graph()) + b::text(7, small_graph())).find("two graphs"), std::string::npos);
 }
 
+TEST(OnnxReader, RefusesFieldsOfAnotherType) {
+  EXPECT_NE(refused(b::model(small_graph()) + b::number(8, 1)), "");
+  for (const uint32_t field : {1u, 5u, 11u, 12u}) {
+    EXPECT_NE(refused(b::model(small_graph() + b::number(field, 1))), "") << field;
+  }
+  EXPECT_NE(refused(b::model(small_graph() + b::initializer(b::text(2, "f32")))), "");
+}
+
 TEST(OnnxReader, RefusesCycles) {
   const std::string graph = b::input("x") + b::node("Add", {"x", "c"}, {"a"}) + b::node("Neg", {"a"}, {"c"});
   EXPECT_NE(refused(b::model(graph)).find("its own output"), std::string::npos);

@@ -1,10 +1,10 @@
 // The protobuf messages of an ONNX file, read from a mapping without copying what tensors hold.
 #include <fmt/format.h>
 
-#include <protozero/pbf_reader.hpp>
 #include <utility>
 
 #include "base/error.h"
+#include "import/onnx/message.h"
 #include "import/onnx/model.h"
 #include "import/onnx/tensor_reader.h"
 #include "import/source/weight_file.h"
@@ -23,7 +23,9 @@ class MessageReader {
     try {
       model(bytes);
     } catch (const protozero::exception&) {
-      fail("is not an ONNX file, or cut off: its protobuf ends in the middle of a field; copy it again");
+      fail(
+          "is not an ONNX file, or cut off: its protobuf ends in the middle of a field, or has a field of another "
+          "type; copy it again");
     }
   }
 
@@ -33,7 +35,7 @@ class MessageReader {
   }
 
   void model(std::string_view bytes) {
-    protozero::pbf_reader in(bytes.data(), bytes.size());
+    Message in({bytes.data(), bytes.size()});
     bool graph_seen = false;
     while (in.next()) {
       switch (in.tag()) {
@@ -65,7 +67,7 @@ class MessageReader {
   }
 
   void opset(protozero::data_view bytes) {
-    protozero::pbf_reader in(bytes);
+    Message in(bytes);
     std::string domain;
     int64_t version = 0;
     while (in.next()) {
@@ -83,7 +85,7 @@ class MessageReader {
   NodeGraph graph(protozero::data_view bytes, int depth) {
     if (depth > kDeepestGraph) fail(fmt::format("graphs stand in each other more than {} deep", kDeepestGraph));
     NodeGraph out;
-    protozero::pbf_reader in(bytes);
+    Message in(bytes);
     while (in.next()) {
       switch (in.tag()) {
         case 1:
@@ -113,7 +115,7 @@ class MessageReader {
 
   Function function(protozero::data_view bytes) {
     Function out;
-    protozero::pbf_reader in(bytes);
+    Message in(bytes);
     while (in.next()) {
       switch (in.tag()) {
         case 1:
@@ -145,7 +147,7 @@ class MessageReader {
 
   Node node(protozero::data_view bytes, int depth) {
     Node out;
-    protozero::pbf_reader in(bytes);
+    Message in(bytes);
     while (in.next()) {
       switch (in.tag()) {
         case 1:
@@ -179,7 +181,7 @@ class MessageReader {
   std::pair<std::string, Attribute> attribute(protozero::data_view bytes, int depth) {
     std::string name;
     Attribute out;
-    protozero::pbf_reader in(bytes);
+    Message in(bytes);
     const auto packed = [&] { return in.wire_type() == protozero::pbf_wire_type::length_delimited; };
     while (in.next()) {
       switch (in.tag()) {
@@ -227,12 +229,12 @@ class MessageReader {
 
   Port port(protozero::data_view bytes) {
     Port out;
-    protozero::pbf_reader in(bytes);
+    Message in(bytes);
     while (in.next()) {
       if (in.tag() == 1) {
         out.name = in.get_string();
       } else if (in.tag() == 2) {
-        protozero::pbf_reader type = in.get_message();
+        Message type = in.get_message();
         while (type.next()) {
           if (type.tag() == 1) {
             tensor_type(type.get_view(), &out);
@@ -248,14 +250,14 @@ class MessageReader {
   }
 
   static void tensor_type(protozero::data_view bytes, Port* out) {
-    protozero::pbf_reader in(bytes);
+    Message in(bytes);
     while (in.next()) {
       if (in.tag() == 1) {
         out->type = static_cast<Type>(in.get_int32());
       } else if (in.tag() == 2) {
-        protozero::pbf_reader shape = in.get_message();
+        Message shape = in.get_message();
         while (shape.next(1)) {
-          protozero::pbf_reader dim = shape.get_message();
+          Message dim = shape.get_message();
           int64_t extent = -1;
           while (dim.next()) {
             if (dim.tag() == 1) {

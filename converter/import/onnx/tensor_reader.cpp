@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/size.h"
+#include "import/onnx/message.h"
 #include "import/source/weight_file.h"
 
 namespace bantam::convert::onnx {
@@ -67,7 +68,7 @@ Tensor TensorReader::read(protozero::data_view bytes, bool named) {
   uint64_t offset = 0, length = 0;
   bool has_raw = false, external = false, has_length = false;
   {  // The type may stand behind the data.
-    protozero::pbf_reader first(bytes);
+    Message first(bytes);
     while (first.next()) {
       if (first.tag() == 2) {
         out.type = static_cast<Type>(first.get_int32());
@@ -77,7 +78,7 @@ Tensor TensorReader::read(protozero::data_view bytes, bool named) {
     }
   }
   Loose loose;
-  protozero::pbf_reader in(bytes);
+  Message in(bytes);
   const auto packed = [&] { return in.wire_type() == protozero::pbf_wire_type::length_delimited; };
   while (in.next()) {
     switch (in.tag()) {
@@ -137,7 +138,7 @@ Tensor TensorReader::read(protozero::data_view bytes, bool named) {
         out.bytes = view(in.get_view());
         break;
       case 13: {
-        protozero::pbf_reader entry = in.get_message();
+        Message entry = in.get_message();
         std::string key, value;
         while (entry.next()) {
           if (entry.tag() == 1) {
