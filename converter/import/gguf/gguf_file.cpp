@@ -28,19 +28,19 @@ constexpr const char* kCopyAgain = "download or copy it again";
 
 /// Numbers of a value's type.
 enum GgufValue : uint32_t {
-  kU8 = 0,
-  kI8 = 1,
-  kU16 = 2,
-  kI16 = 3,
-  kU32 = 4,
-  kI32 = 5,
-  kFloat = 6,
-  kBool = 7,
-  kText = 8,
-  kList = 9,
-  kU64 = 10,
-  kI64 = 11,
-  kDouble = 12
+  kOfU8 = 0,
+  kOfI8 = 1,
+  kOfU16 = 2,
+  kOfI16 = 3,
+  kOfU32 = 4,
+  kOfI32 = 5,
+  kOfFloat = 6,
+  kOfBool = 7,
+  kOfText = 8,
+  kOfList = 9,
+  kOfU64 = 10,
+  kOfI64 = 11,
+  kOfDouble = 12
 };
 
 /// Takes numbers and texts off the front of a file, never beyond its end.
@@ -89,21 +89,21 @@ class GgufCursor {
 /// Fewest bytes of a value of a type; 0: there is no such type.
 uint64_t least_bytes(uint32_t type) {
   switch (type) {
-    case kU8:
-    case kI8:
-    case kBool:
+    case kOfU8:
+    case kOfI8:
+    case kOfBool:
       return 1;
-    case kU16:
-    case kI16:
+    case kOfU16:
+    case kOfI16:
       return 2;
-    case kU32:
-    case kI32:
-    case kFloat:
+    case kOfU32:
+    case kOfI32:
+    case kOfFloat:
       return 4;
-    case kText:
-    case kU64:
-    case kI64:
-    case kDouble:
+    case kOfText:
+    case kOfU64:
+    case kOfI64:
+    case kOfDouble:
       return 8;
     default:
       return 0;
@@ -113,29 +113,29 @@ uint64_t least_bytes(uint32_t type) {
 /// A number, flag or text. `what` names it.
 Json read_value(GgufCursor& in, uint32_t type, const std::string& what) {
   switch (type) {
-    case kU8:
+    case kOfU8:
       return in.number<uint8_t>(what);
-    case kI8:
+    case kOfI8:
       return in.number<int8_t>(what);
-    case kU16:
+    case kOfU16:
       return in.number<uint16_t>(what);
-    case kI16:
+    case kOfI16:
       return in.number<int16_t>(what);
-    case kU32:
+    case kOfU32:
       return in.number<uint32_t>(what);
-    case kI32:
+    case kOfI32:
       return in.number<int32_t>(what);
-    case kFloat:
+    case kOfFloat:
       return in.number<float>(what);
-    case kBool:
+    case kOfBool:
       return in.number<uint8_t>(what) != 0;
-    case kText:
+    case kOfText:
       return in.text(kMostText, what);
-    case kU64:
+    case kOfU64:
       return in.number<uint64_t>(what);
-    case kI64:
+    case kOfI64:
       return in.number<int64_t>(what);
-    case kDouble:
+    case kOfDouble:
       return in.number<double>(what);
     default:
       in.damaged(fmt::format("{}: is of type {}, which the format does not have", what, type));
@@ -158,7 +158,7 @@ std::pair<std::string, Json> read_entry(GgufCursor& in, uint64_t i) {
   std::string key = in.text(kMostName, fmt::format("the key of value {}", i));
   const std::string what = fmt::format("value {}", printable(key));
   const auto type = in.number<uint32_t>(what);
-  return {std::move(key), type == kList ? read_list(in, what) : read_value(in, type, what)};
+  return {std::move(key), type == kOfList ? read_list(in, what) : read_value(in, type, what)};
 }
 
 /// Its place is still counted from the first tensor's.

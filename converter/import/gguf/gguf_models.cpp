@@ -173,16 +173,16 @@ constexpr std::array<Neutral, 15> kNeutral = {{{"expert_count", 0},
                                                {"rope.scaling.attn_factor", 1},
                                                {"attention.shared_kv_layers", 0}}};
 /// Values that are read elsewhere, or say nothing about what is computed.
-constexpr std::array<std::string_view, 10> kKnown = {"vocab_size",
-                                                     "attention.causal",
-                                                     "attention.value_length",
-                                                     "pooling_type",
-                                                     "rope.dimension_count",
-                                                     "rope.scaling.type",
-                                                     "rope.scaling.factor",
-                                                     "rope.scaling.finetuned",
-                                                     "classifier.output_labels",
-                                                     "rope.scaling.original_context_length"};
+constexpr std::array<std::string_view, 10> kKnownKeys = {"vocab_size",
+                                                         "attention.causal",
+                                                         "attention.value_length",
+                                                         "pooling_type",
+                                                         "rope.dimension_count",
+                                                         "rope.scaling.type",
+                                                         "rope.scaling.factor",
+                                                         "rope.scaling.finetuned",
+                                                         "classifier.output_labels",
+                                                         "rope.scaling.original_context_length"};
 
 double as_number(const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
@@ -310,7 +310,7 @@ class ConfigMaker {
       const std::string_view name = std::string_view(key).substr(prefix.size());
       const auto mapped = [&](const GgufSetting& setting) { return name == setting.key; };
       if (std::any_of(model_.settings.begin(), model_.settings.end(), mapped)) continue;
-      if (std::find(kKnown.begin(), kKnown.end(), name) != kKnown.end()) continue;
+      if (std::find(kKnownKeys.begin(), kKnownKeys.end(), name) != kKnownKeys.end()) continue;
       const auto neutral =
           std::find_if(kNeutral.begin(), kNeutral.end(), [&](const Neutral& known) { return name == known.key; });
       if (neutral == kNeutral.end()) {
