@@ -82,8 +82,8 @@ std::vector<float> gguf_values(const GgufType& type, std::string_view bytes) {
     const float factor = float_from_f16(half_at(bytes, at));
     const char* stored = bytes.data() + at + sizeof(uint16_t);
     for (size_t i = 0; i < kGgufBlock; ++i) {
-      int value = static_cast<int8_t>(stored[halves ? i % (kGgufBlock / 2) : i]);
-      if (halves) value = (i < kGgufBlock / 2 ? value & 15 : (value >> 4) & 15) - 8;
+      const int byte = static_cast<unsigned char>(stored[halves ? i % (kGgufBlock / 2) : i]);
+      const int value = halves ? (i < kGgufBlock / 2 ? byte & 15 : byte >> 4) - 8 : byte - (byte < 128 ? 0 : 256);
       to[i] = factor * static_cast<float>(value);
     }
   }
