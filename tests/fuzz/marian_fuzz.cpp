@@ -8,26 +8,14 @@
 #include "import/source/marian_settings.h"
 #include "import/source/marian_shortlist.h"
 #include "tests/fuzz/limits.h"
-
-namespace {
-
-template <typename Work>
-void may_refuse(const Work& work) {
-  try {
-    work();
-  } catch (const bantam::convert::Error& error) {
-    if (error.problems().empty()) std::abort();
-  }
-}
-
-}  // namespace
+#include "tests/fuzz/refusals.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using bantam::convert::MarianFile;
   using bantam::convert::MarianSettings;
   const bantam::fuzz::Limits limits(size);
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  may_refuse([&] {
+  bantam::fuzz::may_refuse([&] {
     const MarianFile file(bytes, "model.bin");
     const MarianSettings settings(file.settings(), "settings");
     bantam::convert::Problems problems;
@@ -35,11 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     settings.count("dim-emb", 100, 1, &problems);
     for (const auto& item : file.items()) {
       const auto& name = item.first;
-      may_refuse([&] { static_cast<void>(file.table(name)); });
-      may_refuse([&] { static_cast<void>(file.weight(name)); });
+      bantam::fuzz::may_refuse([&] { static_cast<void>(file.table(name)); });
+      bantam::fuzz::may_refuse([&] { static_cast<void>(file.weight(name)); });
     }
   });
-  may_refuse([&] {
+  bantam::fuzz::may_refuse([&] {
     const auto lists = bantam::convert::read_marian_shortlist(bytes, "lex.bin", 4, 30);
     for (const auto& list : lists.lists) {
       for (const uint32_t word : list) {

@@ -1,38 +1,24 @@
 // Files of word vectors and fastText's models: the readers read them or throw their own Error.
 #include <cstdint>
-#include <cstdlib>
 #include <sstream>
 #include <string>
 
-#include "base/error.h"
 #include "import/source/fasttext.h"
 #include "import/source/vector_file.h"
 #include "tests/fuzz/limits.h"
-
-namespace {
-
-template <typename Work>
-void may_refuse(const Work& work) {
-  try {
-    work();
-  } catch (const bantam::convert::Error& error) {
-    if (error.problems().empty()) std::abort();
-  }
-}
-
-}  // namespace
+#include "tests/fuzz/refusals.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace bantam::convert;
   const bantam::fuzz::Limits limits(size);
   const std::string bytes(reinterpret_cast<const char*>(data), size);
-  may_refuse([&] {
+  bantam::fuzz::may_refuse([&] {
     std::istringstream in(bytes);
     const FastTextModel model = read_fasttext(in, size, "model");
     if (model.loss == FastTextLoss::kHierarchical) fasttext_tree(model.label_counts);
   });
   for (const VectorFormat format : {VectorFormat::kText, VectorFormat::kBinary}) {
-    may_refuse([&] {
+    bantam::fuzz::may_refuse([&] {
       std::istringstream in(bytes);
       read_vectors(in, size, format, "vectors", 0);
     });
