@@ -280,13 +280,19 @@ def measure_loading(systems, rounds):
     return loading
 
 
-def read_options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser_of(words, out):
+    """What every run beside peers takes: where the command, the models and the results are."""
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--command", default="build/bantam")
     parser.add_argument("--models", default="build/bench/models", help="folder that models.py filled")
     parser.add_argument("--peers", default="build/bench/peers", help="folder for the peers' models")
     parser.add_argument("--given", help="folder with minilm_i8.onnx and minilm_ov8.xml, measured as well")
-    parser.add_argument("--out", default="build/bench/peers.json")
+    parser.add_argument("--out", default=out)
+    return parser
+
+
+def read_options():
+    parser = parser_of(__doc__, "build/bench/peers.json")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--name", default="minilm", help="or bert-base, which models.py --base makes")
     parser.add_argument("--types", default="int8,int4,sparse,f32")

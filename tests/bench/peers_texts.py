@@ -9,7 +9,6 @@ TEXTS --json`, less that of one text, as it chooses batches itself. All take tur
 real model and its texts nothing is measured.
 """
 
-import argparse
 import importlib.metadata
 import json
 import os
@@ -137,13 +136,8 @@ def tokenizer_rates(options, file, tokenizer, texts, rounds):
 
 
 def read_options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--command", default="build/bantam")
-    parser.add_argument("--models", default="build/bench/models", help="folder that models.py filled")
-    parser.add_argument("--peers", default="build/bench/peers", help="folder for the peers' models")
-    parser.add_argument("--given", help="folder with minilm_i8.onnx and minilm_ov8.xml, measured as well")
+    parser = peers.parser_of(__doc__, "build/bench/peers-texts.json")
     parser.add_argument("--shared", default="../shared")
-    parser.add_argument("--out", default="build/bench/peers-texts.json")
     parser.add_argument("--rounds", type=int, default=3)
     return parser.parse_args()
 

@@ -59,22 +59,17 @@ def kernels(given):
     )
 
 
-def native(given):
+def node_tests(given, file):
     built(given)
-    return node(
-        "--test",
-        HERE / "native.mjs",
-        BANTAM_WASM_TEST=f"{given.package}:{given.command}:{given.models}",
-    )
+    return node("--test", file, BANTAM_WASM_TEST=f"{given.package}:{given.command}:{given.models}")
+
+
+def native(given):
+    return node_tests(given, HERE / "native.mjs")
 
 
 def package(given):
-    built(given)
-    return node(
-        "--test",
-        HERE / "package.mjs",
-        BANTAM_WASM_TEST=f"{given.package}:{given.command}:{given.models}",
-    )
+    return node_tests(given, HERE / "package.mjs")
 
 
 def browser(given):
