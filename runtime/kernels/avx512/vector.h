@@ -149,6 +149,11 @@ BANTAM_INLINE __m512 fold_eight(const __m512 (&v)[8], const Combine& combine) {
   // Quarter i holds v[i'] and v[i' + 1] with i' = 0, 4, 2, 6.
   return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 1, 8, 9, 4, 5, 12, 13, 0, 1, 8, 9, 4, 5, 12, 13), lanes);
 }
+/// Lane i of the result: lane (i + by) % 16.
+BANTAM_INLINE F32x16 rotate(F32x16 x, uint32_t by) {
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  return {_mm512_permutexvar_ps(_mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(by))), x.v)};
+}
 BANTAM_INLINE F32x16 sum_eight(const F32x16 (&x)[8]) {
   const __m512 v[8] = {x[0].v, x[1].v, x[2].v, x[3].v, x[4].v, x[5].v, x[6].v, x[7].v};
   return {fold_eight(
@@ -159,14 +164,23 @@ BANTAM_INLINE F32x16 largest_of_eight(const F32x16 (&x)[8]) {
   return {fold_eight(
       v, [](__m512 a, __m512 b) __attribute__((always_inline)) { return _mm512_max_ps(a, b); })};
 }
-BANTAM_INLINE I32x16 largest_of_eight(const I32x16 (&x)[8]) {
+template <class Combine>
+BANTAM_INLINE I32x16 fold_eight(const I32x16 (&x)[8], const Combine& combine) {
   __m512 v[8];
   BANTAM_UNROLL
   for (int i = 0; i < 8; ++i) v[i] = _mm512_castsi512_ps(x[i].v);
   return {_mm512_castps_si512(fold_eight(
-      v, [](__m512 a, __m512 b) __attribute__((always_inline)) {
-        return _mm512_castsi512_ps(_mm512_max_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
+      v, [&](__m512 a, __m512 b) __attribute__((always_inline)) {
+        return _mm512_castsi512_ps(combine(_mm512_castps_si512(a), _mm512_castps_si512(b)));
       }))};
+}
+BANTAM_INLINE I32x16 sum_eight(const I32x16 (&x)[8]) {
+  return fold_eight(
+      x, [](__m512i a, __m512i b) __attribute__((always_inline)) { return _mm512_add_epi32(a, b); });
+}
+BANTAM_INLINE I32x16 largest_of_eight(const I32x16 (&x)[8]) {
+  return fold_eight(
+      x, [](__m512i a, __m512i b) __attribute__((always_inline)) { return _mm512_max_epi32(a, b); });
 }
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE

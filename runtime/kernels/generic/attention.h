@@ -33,6 +33,15 @@ BANTAM_INLINE F32 capped(const Attention& a, F32 score) {
   return cap_score(score, a.soft_cap);
 }
 
+/// Lane i of the result: lane (i + by) % 16. Instruction sets that have an instruction for it have a function of their own.
+template <class Vector>
+BANTAM_INLINE Vector rotate(Vector v, uint32_t by) {
+  float twice[32];
+  store(twice, v);
+  store(twice + 16, v);
+  return load(twice + by);
+}
+
 /// A count of pages as a type.
 template <uint32_t kCount>
 struct Pages {};
@@ -53,8 +62,9 @@ struct AttentionBlock {
     uint32_t begin = UINT32_MAX;
     uint32_t end = 0;
     same_keys = true;
+    const bool masked = linked::kMasks && a.mask != Mask::kNone;
     for (uint32_t r = 0; r < kRows; ++r) {
-      visible[r] = visible_keys(a, a.query_begin + first + r);
+      visible[r] = masked || r == 0 ? visible_keys(a, a.query_begin + first + r) : visible[0];
       same_keys &= visible[r].begin == visible[0].begin && visible[r].end == visible[0].end;
       if (visible[r].empty()) continue;
       begin = visible[r].begin < begin ? visible[r].begin : begin;
@@ -99,6 +109,14 @@ struct AttentionBlock {
       }
     }
   }
+  /// Which keys of a vector of page `page`, from `lane` on, query r sees.
+  BANTAM_INLINE LaneMask seen(uint32_t r, uint32_t page, uint32_t lane) const {
+    return visible[r].lanes(page * 16 + lane);
+  }
+  /// The same where the block's first query sees `first_sees` of them: most blocks' queries see the same.
+  BANTAM_INLINE LaneMask seen(uint32_t r, uint32_t page, uint32_t lane, LaneMask first_sees) const {
+    return r == 0 || same_keys ? first_sees : seen(r, page, lane);
+  }
   /// Every query sees all keys of the page.
   BANTAM_INLINE bool whole(uint32_t page) const { return same_keys && visible[0].covers(page); }
   /// The largest scores of kCount queries from r on, in all lanes; 0 where a query sees no key.
@@ -125,12 +143,7 @@ struct AttentionBlock {
     if constexpr (kVectors == 1) {
       if (a.kv_begin % 16 != 0) {
         BANTAM_UNROLL
-        for (uint32_t i = 0; i < kCount; ++i) {
-          float twice[32];
-          store(twice, v[i]);
-          store(twice + 16, v[i]);
-          v[i] = load(twice + a.kv_begin % 16);
-        }
+        for (uint32_t i = 0; i < kCount; ++i) v[i] = rotate(v[i], a.kv_begin % 16);
       }
     }
     return sums_of(v);
@@ -153,6 +166,15 @@ BANTAM_INLINE bool attention_blocks(const Attention& a) {
   bool finite = true;
   uint32_t query = 0;
   for (; query + kMany <= a.queries; query += kMany) finite &= attention_block<Kernel, kMany>(a, query);
+  // Two that are left, or more: a block that computes some of the queries before them again takes less time than single ones. Not
+  // where scores have taken the place of their biases.
+  const uint32_t left = a.queries - query;
+  const uint32_t again = left > kSome ? kMany : kSome;
+  if (left >= 2 && again <= a.queries && !a.biased) {
+    const uint32_t last = a.queries - again;
+    return finite &
+           (again == kMany ? attention_block<Kernel, kMany>(a, last) : attention_block<Kernel, kSome>(a, last));
+  }
   for (; query + kSome <= a.queries; query += kSome) finite &= attention_block<Kernel, kSome>(a, query);
   for (; query < a.queries; ++query) finite &= attention_block<Kernel, 1>(a, query);
   return finite;

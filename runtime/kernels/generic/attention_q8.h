@@ -42,9 +42,10 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
     for (uint32_t p = 0; p < kPages; ++p) {
       const F32 k_scale = load(reinterpret_cast<const float*>(keys + p * a.key_page_stride + tile_bytes));
       const bool whole = this->whole(page + p);
+      const LaneMask first_sees = this->seen(0, page + p, 0);
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
-        this->take_scores(r, page + p, 0, whole, block.get(r, p), k_scale);
+        this->take_scores(r, page + p, 0, whole, first_sees, block.get(r, p), k_scale);
       }
     }
   }
@@ -89,12 +90,13 @@ struct AttentionQ8 : SoftmaxQ8<kRows> {
       for (uint32_t r = 0; r < kRows; ++r) store(biases[r], load(this->score(r, page)));
       scores_of_pages<1>(page);
       const bool whole = this->whole(page);
+      const LaneMask first_sees = this->seen(0, page, 0);
       BANTAM_UNROLL
       for (uint32_t r = 0; r < kRows; ++r) {
         const float times = a.q_scale[(first + r) * a.q_scale_stride] * a.scale;
         this->best[r] = most[r];
         const F32 v = capped(a, fma(load(this->score(r, page)), splat(times), load(biases[r])));
-        this->note_scores(r, page, 0, whole, v);
+        this->note_scores(r, page, 0, whole, first_sees, v);
         store(this->score(r, page), v);
         most[r] = this->best[r];
       }

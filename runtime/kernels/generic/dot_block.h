@@ -23,15 +23,23 @@ BANTAM_INLINE void start_sums(Block& block, const int32_t* w_sum) {
 /// k + 128, else 0.
 template <uint32_t kRows>
 BANTAM_INLINE void measure_queries(int32_t (&starts)[kRows], const int8_t* q, size_t q_stride, uint32_t count) {
-  for (uint32_t r = 0; r < kRows; ++r, q += q_stride) {
-    starts[r] = 0;
-    if constexpr (kOffsetInDots) {
+  if constexpr (kOffsetInDots) {
+    I32 totals[kRows];
+    BANTAM_UNROLL
+    for (uint32_t r = 0; r < kRows; ++r) {
       I32 total = splat(int32_t{0});
       for_vectors(
           count, [&](uint32_t i, auto lanes)
-                     __attribute__((always_inline)) { total = total + load_i8_lanes(q + i, lanes); });
-      starts[r] = -128 * sum(total);
+                     __attribute__((always_inline)) { total = total + load_i8_lanes(q + r * q_stride + i, lanes); });
+      totals[r] = total;
     }
+    int32_t sums[16];
+    store(sums, across_lanes(
+                    totals, [](const auto& x) __attribute__((always_inline)) { return sum(x); },
+                    [](const auto& x) __attribute__((always_inline)) { return sum_eight(x); }));
+    for (uint32_t r = 0; r < kRows; ++r) starts[r] = -128 * sums[r];
+  } else {
+    for (int32_t& start : starts) start = 0;
   }
 }
 

@@ -27,13 +27,16 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
   }
 
   /// Scores of a vector of keys of page `page`, from `lane` on, but for the scale of the query, which all of them share.
-  BANTAM_INLINE void take_scores(uint32_t r, uint32_t page, uint32_t lane, bool whole, I32 sums, F32 k_scale) {
+  /// first_sees: what the block's first query sees of the keys; whole: that all queries see all of them.
+  BANTAM_INLINE void take_scores(uint32_t r, uint32_t page, uint32_t lane, bool whole, LaneMask first_sees, I32 sums,
+                                 F32 k_scale) {
     const F32 v = to_f32(sums) * k_scale;
-    note_scores(r, page, lane, whole, v);
+    note_scores(r, page, lane, whole, first_sees, v);
     store(this->score(r, page) + lane, v);
   }
-  BANTAM_INLINE void note_scores(uint32_t r, uint32_t page, uint32_t lane, bool whole, F32 v) {
-    best[r] = max(whole ? v : select(visible[r].lanes(page * 16 + lane), v, splat(kMinusInfinity)), best[r]);
+  BANTAM_INLINE void note_scores(uint32_t r, uint32_t page, uint32_t lane, bool whole, LaneMask first_sees, F32 v) {
+    if (!whole) v = select(this->seen(r, page, lane, first_sees), v, splat(kMinusInfinity));
+    best[r] = max(v, best[r]);
   }
 
   /// Scores to u8 probabilities; all queries together, because each is a chain of dependent steps. False: something is
@@ -59,13 +62,14 @@ struct SoftmaxQ8 : AttentionBlock<kRows> {
       const bool whole = this->whole(page);
       for_sixteen([&](uint32_t lane) __attribute__((always_inline)) {
         const F32 v_scale = load(v_scales + lane);
+        const LaneMask first_sees = this->seen(0, page, lane);
         BANTAM_UNROLL
         for (uint32_t i = 0; i < kRows; ++i) {
           float* score = this->score(i, page) + lane;
           F32 p = exp2_of_score(fma(load(score), splat(q_scale[i]), splat(offset[i])));
           F32 w = p * v_scale;
           if (!whole) {
-            const LaneMask lanes = visible[i].lanes(page * 16 + lane);
+            const LaneMask lanes = this->seen(i, page, lane, first_sees);
             p = keep(lanes, p);
             w = keep(lanes, w);
           }
@@ -115,10 +119,11 @@ BANTAM_INLINE bool weigh_sums(const Attention& a, uint32_t query, uint32_t r, ui
     const float* scale = reinterpret_cast<const float*>(one.keys(page) + scale_at);
     for (uint32_t lane = 0; lane < 16; lane += kLanes) {
       const F32 score = load(one.score(0, page) + lane);
+      const LaneMask sees = one.seen(0, page, lane);
       if (linked::kBias && a.biased) {
-        one.note_scores(0, page, lane, whole, score);
+        one.note_scores(0, page, lane, whole, sees, score);
       } else {
-        one.take_scores(0, page, lane, whole, bits(score), load(scale + lane));
+        one.take_scores(0, page, lane, whole, sees, bits(score), load(scale + lane));
       }
     }
   }
