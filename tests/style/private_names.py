@@ -2,9 +2,9 @@
 """private_names.py REPOSITORY: names in the anonymous namespaces of a folder are unique in it.
 
 The preset release compiles a few sources of a folder as one (CMAKE_UNITY_BUILD), the preset demo all of them, and their
-anonymous namespaces are one. A name that two sources define is found here in a second, and a private type with the name of one
-that a header defines in the same namespace, which any other source may include; what else differs then in the preset demo,
-`./dev test all` finds.
+anonymous namespaces are one. A name that two sources define is found here in a second, enumerators included, and a private type
+with the name of one that a header defines in the same namespace, which any other source may include; what else differs then in the
+preset demo, `./dev test all` finds.
 """
 
 import pathlib
@@ -18,6 +18,8 @@ TOP_TYPE = re.compile(r"^(?:class|struct)\s+(\w+)[^;(){}]*\{", re.M)
 INNER_TYPE = re.compile(r"^ +(?:class|struct)\s+(\w+)[^;(){}]*\{", re.M)
 NAMESPACE = re.compile(r"^namespace (bantam[\w:]*) \{$", re.M)
 ALIAS = re.compile(r"^using\s+(\w+)\s*=(.*)$", re.S)
+PLAIN_ENUM = re.compile(r"^enum\b(?!\s+(?:class|struct)\b)")
+ENUMERATOR = re.compile(r"(?:^|,)\s*(\w+)")
 FUNCTION = re.compile(r"(\w+)\s*\($")
 VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:\[.*\]\s*)*(?:=.*|\{)?$", re.S)
 
@@ -73,6 +75,7 @@ def private_names(text):
     """Names that the anonymous namespaces of a source define at their top."""
     text = blanked(text)
     names = set()
+    enumeration = False
     for start in (found.end() for found in re.finditer(r"\bnamespace\s*\{", text)):
         depth, head = 1, start
         for at in range(start, len(text)):
@@ -80,6 +83,8 @@ def private_names(text):
                 if depth == 1:
                     names.add(declared(text[head:at]))
                     names |= declared_too(text[head:at])
+                    enumeration = bool(PLAIN_ENUM.match(text[head:at].strip()))
+                    body = at + 1
                 depth += 1
             elif text[at] == "}":
                 depth -= 1
@@ -87,6 +92,8 @@ def private_names(text):
                     break
                 if depth == 1:
                     head = at + 1
+                    if enumeration:
+                        names.update(ENUMERATOR.findall(text[body:at]))
             elif text[at] == ";" and depth == 1:
                 names.add(declared(text[head:at]))
                 names |= declared_too(text[head:at])

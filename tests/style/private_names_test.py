@@ -33,6 +33,7 @@ class PrivateNames(unittest.TestCase):
             ("constexpr char32_t kMark = '{';", "kMark"),
         ):
             self.assertEqual(self.clashes(body, f"// as in the other\n{body}"), [name])
+        self.assertEqual(self.clashes("enum One : int { kA = 1, kB };", "enum Two { kC,\n  kB = 3, kD };"), ["kB"])
         for several in ("constexpr int kA = f(1, kC), kB = 2;", "int kB = 1 < 2, kD;", "int kA, kB = 2, kD;"):
             self.assertEqual(self.clashes(several, "int kB = 1, kE = g(kA, kD);\nint kC = 3;"), ["kB"])
 
