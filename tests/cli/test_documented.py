@@ -213,6 +213,12 @@ class DocumentedCommands(CommandTest):
         self.assertTrue(blocks)
         self.assertGreater(sum(self.run_block(*block) for block in blocks), 0)
 
+    def test_every_family_is_in_the_documents(self):
+        text = (SOURCE / "docs" / "models.md").read_text(encoding="utf-8")
+        table = "".join(line for line in text.splitlines() if line.startswith("|"))
+        for family in json.loads(bantam("version", "--families", "--json").stdout)["families"]:
+            self.assertIn(f"`{family['model_type']}`", table)
+
     def test_help(self):
         overview = bantam("--help").stdout.decode()
         names = documented.command_names(overview)

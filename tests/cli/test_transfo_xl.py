@@ -1,4 +1,4 @@
-"""Transformer-XL (docs/converter.md): words in clusters, places as distances, texts longer than the settings say, and what is refused."""
+"""Transformer-XL (docs/models.md): words in clusters, places as distances, texts longer than the settings say, and what is refused."""
 
 import json
 import unittest

@@ -1,6 +1,6 @@
 """Decoders that no library has, as their papers describe them: PaLM (arXiv 2204.02311) and LaMDA (arXiv 2201.08239).
 
-Tensors are named as docs/converter.md says. Everything is computed in double precision, token after token where that is plainest.
+Tensors are named as docs/models.md says. Everything is computed in double precision, token after token where that is plainest.
 """
 
 import json

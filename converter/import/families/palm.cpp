@@ -1,5 +1,5 @@
 // PaLM (arXiv 2204.02311): parallel layers with one norm without a bias, keys and values that all queries share, tied embeddings. LaMDA
-// (arXiv 2201.08239): T5's layers (arXiv 1910.10683, 2002.05202) as a decoder. No library has either; docs/converter.md says the names.
+// (arXiv 2201.08239): T5's layers (arXiv 1910.10683, 2002.05202) as a decoder. No library has either; docs/models.md says the names.
 #include "import/families/blocks.h"
 
 namespace bantam::convert {
