@@ -135,7 +135,7 @@ class Gguf(CommandTest):
         wide[at : at + 4] = struct.pack("<I", 6)
         self.refused(5, self.write("q5.gguf", bytes(wide)), "Q5_0 (1)", "llama-quantize")
         self.refused(
-            4, self.spoilt("gpt2-text", b"\x05\0\0\0\0\0\0\0gpt-2", b"\x05\0\0\0\0\0\0\0gpt-9"), '"gpt-9" is not'
+            5, self.spoilt("gpt2-text", b"\x05\0\0\0\0\0\0\0gpt-2", b"\x05\0\0\0\0\0\0\0gpt-9"), '"gpt-9" is not'
         )
 
     def test_truncated_files_are_refused(self):

@@ -68,8 +68,8 @@ class TokenizerMaker {
     } else if (model == "t5") {
       read_unigram();
     } else {
-      problem("model", fmt::format("\"{}\" is not supported; bert, gpt2, llama and t5 are; {}", printable(model),
-                                   kWithoutTokenizer));
+      unsupported("model", fmt::format("\"{}\" is not supported; bert, gpt2, llama and t5 are; {}", printable(model),
+                                       kWithoutTokenizer));
     }
     name_specials();
     files_.chat = file_.text("tokenizer.chat_template");
@@ -82,6 +82,11 @@ class TokenizerMaker {
   const Json& value(const std::string& name) const { return file_.value(key(name)); }
   void problem(const std::string& name, const std::string& what) {
     files_.unreadable.push_back(fmt::format("{}: {}: {}", file_.path().filename().string(), key(name), what));
+  }
+  /// Well formed, and of a kind that is not executed.
+  void unsupported(const std::string& name, const std::string& what) {
+    problem(name, what);
+    ++files_.unsupported;
   }
   static bool is_all(const Json& list, bool (Json::*is)() const noexcept) {
     return std::all_of(list.begin(), list.end(), [is](const Json& item) { return (item.*is)(); });
@@ -226,10 +231,10 @@ class TokenizerMaker {
           if (!other.empty()) known.push_back(other);
         }
       }
-      problem("pre", fmt::format("{} is not supported; {} are; {}",
-                                 pre.empty() ? "it is missing, and to guess how texts are cut"
-                                             : fmt::format("\"{}\"", printable(pre)),
-                                 fmt::join(known, ", "), kWithoutTokenizer));
+      unsupported("pre", fmt::format("{} is not supported; {} are; {}",
+                                     pre.empty() ? "it is missing, and to guess how texts are cut"
+                                                 : fmt::format("\"{}\"", printable(pre)),
+                                     fmt::join(known, ", "), kWithoutTokenizer));
       return;
     }
     Json steps = Json::array();

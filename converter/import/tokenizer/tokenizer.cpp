@@ -109,6 +109,7 @@ bool import_tokenizer(const TokenizerFiles& files, Graph& graph, std::vector<std
   }
   ProblemList found = files.unreadable;
   TokenizerSource source;
+  source.unsupported = files.unsupported;
   if (files.words) {
     read_word_list(*files.words, source, found);
   } else if (has_json) {

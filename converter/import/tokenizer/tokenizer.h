@@ -32,6 +32,7 @@ struct TokenizerFiles {
   std::string chat;                         // chat_template.jinja
   std::vector<std::string> others;          // names of files that belong to tokenizers of other kinds
   std::vector<std::string> unreadable;      // what was wrong with the files, a line each
+  size_t unsupported = 0;                   // of these, those about what is well formed and not executed
 };
 /// What of a directory is read for its tokenizer, where it is there.
 constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
