@@ -3,7 +3,7 @@
 #ifndef BANTAM_KERNELS_GENERIC_STATIC_INTS_H_
 #define BANTAM_KERNELS_GENERIC_STATIC_INTS_H_
 
-#if defined(__ARM_FEATURE_SAT)
+#if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_PROFILE == 'M'
 #include <arm_acle.h>
 #endif
 
@@ -35,7 +35,7 @@ BANTAM_TINY Ints multiply(Ints a, Ints b) { return a * b; }
 BANTAM_TINY Ints times(Ints a, int32_t b) { return a * b; }
 BANTAM_TINY Ints plus(Ints a, Ints b) { return wrapping_add(a, b); }
 BANTAM_TINY Ints minus(Ints a, int32_t b) { return a - b; }
-#if defined(__ARM_FEATURE_SAT)
+#if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_PROFILE == 'M'
 BANTAM_TINY Ints sat16(Ints v) { return __ssat(v, 16); }
 BANTAM_TINY Ints byte_range(Ints v) { return __ssat(v, 8); }
 #else
