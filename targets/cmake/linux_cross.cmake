@@ -25,5 +25,5 @@ macro(linux_cross triplet debian qemu)
   # Where the linker finds what a shared library needs, and the emulated loader after it.
   set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,-rpath-link,${BANTAM_SYSROOT}/usr/lib/${triplet}")
   set(CMAKE_CROSSCOMPILING_EMULATOR
-    ${qemu} -L /usr/${triplet} -E LD_LIBRARY_PATH=${BANTAM_SYSROOT}/usr/lib/${triplet})
+    ${qemu} -L /usr/${triplet} -E LD_LIBRARY_PATH=${BANTAM_SYSROOT}/usr/lib/${triplet}:${BANTAM_SYSROOT}/lib/${triplet})
 endmacro()

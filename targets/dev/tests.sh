@@ -17,13 +17,17 @@ run_ctest() {
   return $status
 }
 
-# build_emulated PRESET: a build for ARM, with its libraries; debian.txt has the group arm.
-build_emulated() {
+# configure_emulated PRESET [OPTION...]: a build for ARM, with its libraries; debian.txt has the group arm.
+configure_emulated() {
   local preset=$1 architecture=armhf
   [ "$preset" != aarch64 ] || architecture=arm64
   step "Libraries of Debian $architecture" targets/packages/sysroot.sh $architecture "build-$preset/sysroot"
-  configure "$preset"
-  build "$preset"
+  configure "$@"
+}
+
+build_emulated() {
+  configure_emulated "$1" -DBANTAM_TESTS=ON
+  build "$1"
 }
 
 # test_plain_processor PRESET: the tests of kernels and library where there is neither sdot (Cortex-A53) nor fused

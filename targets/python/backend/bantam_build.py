@@ -19,20 +19,34 @@ import zipfile
 PROJECT = pathlib.Path(__file__).resolve().parents[1]
 ROOT = PROJECT.parents[1]
 OLDEST = 17  # of manylinux_2_N: what pip of every supported Python knows
-MACHINES = {62: "x86_64", 183: "aarch64", 243: "riscv64"}  # e_machine of ELF headers
+# By e_machine of ELF headers: what wheels call a machine, and its compiler's programs.
+MACHINES = {
+    62: ("x86_64", "x86_64-linux-gnu"),
+    40: ("armv7l", "arm-linux-gnueabihf"),
+    183: ("aarch64", "aarch64-linux-gnu"),
+    243: ("riscv64", "riscv64-linux-gnu"),
+}
 
 
 def version():
     return re.search(r"project\(bantam VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
 
 
+def machine_of(content):
+    """The entry of MACHINES of an ELF file."""
+    if content[:4] != b"\x7fELF":
+        raise SystemExit("bantam_build: not an ELF file: only Linux has a wheel")
+    number = int.from_bytes(content[18:20], "little")
+    if number not in MACHINES:
+        raise SystemExit(f"bantam_build: wheels have no name for the machine {number} of the ELF file")
+    return MACHINES[number]
+
+
 def platform_tag(programs):
     """manylinux_2_N_MACHINE of ELF files."""
     newest, machine = OLDEST, None
     for content in programs:
-        if content[:4] != b"\x7fELF":
-            raise SystemExit("bantam_build: not an ELF file: only Linux has a wheel")
-        machine = MACHINES[int.from_bytes(content[18:20], "little")]
+        machine = machine_of(content)[0]
         newest = max([newest, *(int(minor) for minor in re.findall(rb"GLIBC_2\.(\d+)", content))])
     return f"manylinux_2_{newest}_{machine}"
 
@@ -50,12 +64,13 @@ def build_library():
 
 
 def stripped(path):
+    content = path.read_bytes()
+    programs = (f"{machine_of(content)[1]}-strip", "strip")
+    program = next((found for found in map(shutil.which, programs) if found), None)
     with tempfile.TemporaryDirectory() as directory:
         out = pathlib.Path(directory) / "stripped"
-        if shutil.which("strip"):
-            subprocess.run(["strip", "-o", out, path], check=True)
-        else:
-            shutil.copy(path, out)
+        if program is None or subprocess.run([program, "-o", out, path], stderr=subprocess.DEVNULL).returncode != 0:
+            return content  # larger, and as good
         return out.read_bytes()
 
 
@@ -124,7 +139,7 @@ def write_package(folder, library):
 
 
 def write_command(folder, command):
-    content = stripped(command)
+    content = stripped(pathlib.Path(command))
     files = {f"bantam_cli-{version()}.data/scripts/bantam": (content, True)}
     return write_wheel(folder, "bantam-cli", files, platform_tag([content]))
 
