@@ -10,6 +10,7 @@
 #include "base/is_there.h"
 #include "graph/builder.h"
 #include "graph/task_parts.h"
+#include "import/families/config.h"
 #include "import/heads.h"
 #include "import/languages.h"
 #include "import/onnx/emit.h"
@@ -47,6 +48,31 @@ fs::path beside(const fs::path& directory, const char* name) {
   return is_there(above / name) ? above : fs::path{};
 }
 
+constexpr uint32_t kUsualTokens = 512;  // of the longest text, where nothing says it
+/// Tokens of the longest text that masks and places are run for.
+constexpr int64_t kLongestRun = 1024;
+
+/// The file's nodes, read with texts that are long enough for what its masks and places do.
+std::unique_ptr<onnx::Lowering> lowered(const onnx::Model& model, uint32_t max_tokens, uint32_t usual) {
+  int64_t tokens = 0;
+  while (true) {
+    auto lowering = std::make_unique<onnx::Lowering>(model, tokens);
+    lowering->run();
+    // What is farther away than any text is long does not matter.
+    const auto most = static_cast<int64_t>(onnx::positions_of(lowering->blocks(), max_tokens, usual));
+    const int64_t wanted = std::min(lowering->wanted_text(), most);
+    if (wanted <= tokens) return lowering;
+    if (wanted > kLongestRun) {
+      throw Error(
+          ExitCode::kUnsupported,
+          fmt::format("{}: what its masks or places do shows in texts of {} tokens, and texts of {} at most are "
+                      "tried; give --max-tokens {} or fewer",
+                      model.path.string(), wanted, kLongestRun, kLongestRun));
+    }
+    tokens = wanted;
+  }
+}
+
 }  // namespace
 
 std::optional<ModelSource> open_onnx(const fs::path& named) {
@@ -81,23 +107,26 @@ Graph import_onnx(const ModelSource& source, const ImportOptions& options) {
   Graph graph;
   Problems problems;
   const Fields fields(source.config, "config.json", problems);
-  onnx::Lowering lowering(*source.onnx);
-  lowering.run();
+  const uint32_t usual = fields.count("max_position_embeddings", kMaxPositions, kUsualTokens);
+  const std::unique_ptr<onnx::Lowering> read = lowered(*source.onnx, options.max_tokens, usual);
+  onnx::Lowering& lowering = *read;
+  const uint32_t positions = onnx::positions_of(lowering.blocks(), options.max_tokens, usual);
   const onnx::Outputs outputs = onnx::read_outputs(*source.onnx, lowering);
   const onnx::Choice choice = onnx::choose(outputs, options, fields, lowering.blocks(), file);
   Builder builder(graph);
   std::vector<int32_t> needed;
   for (const onnx::Output& output : choice.outputs) needed.push_back(output.block);
-  const onnx::Emitted emitted = onnx::emit(lowering.blocks(), needed, options.max_tokens, file, graph, builder);
+  const onnx::Emitted emitted = onnx::emit(lowering.blocks(), needed, positions, file, graph, builder);
   SentencePooling pooling;
   onnx::add_task(choice, emitted, source.root, options, fields, problems, graph, builder, &pooling);
   problems.raise();
-  graph.model.max_sequence = emitted.positions;
+  graph.model.max_sequence = positions;
   if (!options.ids_only) {
     TextLimits limits;
-    limits.positions = limits.model_positions = emitted.positions;
+    limits.positions = limits.model_positions = positions;
     limits.vocabulary = emitted.vocabulary;
     limits.model_type = "onnx";
+    limits.table_of = file;
     add_tokenizer(graph, source.tokenizer, limits, pooling, problems);
     add_languages(graph, emitted.vocabulary);
   }

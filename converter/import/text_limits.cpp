@@ -25,6 +25,14 @@ void fill_up(fb::TokenizerT& tokenizer, const TextLimits& limits, Problems& prob
   for (auto* pieces : {&tokenizer.single, &tokenizer.pair}) pieces->emplace_back(-1, text::kFillPiece, 0);
 }
 
+/// The file that lists a tokenizer's pieces.
+std::string vocabulary_file(const TokenizerFiles& files) {
+  if (!files.json.is_null()) return files.json_name;
+  if (files.vocab) return "vocab.txt";
+  if (!files.letters.is_null()) return "vocab.json";
+  return files.pieces ? files.pieces->name : "the tokenizer";
+}
+
 }  // namespace
 
 void add_tokenizer(Graph& graph, const TokenizerFiles& files, const TextLimits& limits, const SentencePooling& pooling,
@@ -72,7 +80,13 @@ void add_tokenizer(Graph& graph, const TokenizerFiles& files, const TextLimits& 
     if (other->max_length == 0) other->max_length = positions;
   }
   const uint32_t hidden = tokenizer.model->hidden_from, tokens = hidden == 0 ? tokenizer.vocab_size : hidden;
-  if (tokens > limits.vocabulary) {
+  if (tokens > limits.vocabulary && !limits.table_of.empty()) {
+    problems.add(
+        ExitCode::kInvalid,
+        fmt::format("{}: has {} pieces, and the table of words in {} {} rows: the two do not belong together; put the "
+                    "model's own tokenizer there, or convert with --ids-only",
+                    vocabulary_file(files), tokens, limits.table_of, limits.vocabulary));
+  } else if (tokens > limits.vocabulary) {
     graph.notes.push_back(
         fmt::format("the tokenizer knows {} tokens, the model {}: text with one of the last {} cannot be run", tokens,
                     limits.vocabulary, tokens - limits.vocabulary));

@@ -17,6 +17,8 @@ struct TextLimits {
   uint32_t model_positions = 0;  // and in the source
   uint32_t vocabulary = 0;
   std::string model_type;
+  std::string
+      table_of;  // the file that has the table of words, where a tokenizer with more pieces is a mistake; else ""
   bool averaged = false;  // vectors of words: no special tokens
   bool filled = false;    // texts are filled up, and all of that counts
 };

@@ -90,6 +90,19 @@ class Onnx(CommandTest):
                 path.write_bytes(data)
                 self.fails(4, "convert", path, *out, says=[path.name])
 
+    def test_a_tokenizer_of_another_model(self):
+        """Has it more pieces than the table has rows, texts with the last ones could not be run."""
+        root = self.directory / "model"
+        root.mkdir()
+        shutil.copy(ONNX / "bert-classify-torchscript17.onnx", root / "model.onnx")
+        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + [f"w{i}" for i in range(36)]
+        out = ("-o", self.directory / "out.bantam", "--parity", "none")
+        (root / "vocab.txt").write_text("\n".join(words[:40]) + "\n")
+        self.ok("convert", root, *out)
+        (root / "vocab.txt").write_text("\n".join(words) + "\n")
+        self.fails(4, "convert", root, *out, says=["vocab.txt: has 41 pieces", "model.onnx 40 rows"])
+        self.ok("convert", root, *out, "--ids-only")
+
     def test_options_for_directories(self):
         path = ONNX / "bert-classify-fused.onnx"
         out = ("-o", self.directory / "out.bantam", "--ids-only")

@@ -12,6 +12,7 @@
 #include "import/onnx/host_tensor.h"
 #include "import/onnx/model.h"
 #include "import/onnx/row_functions.h"
+#include "import/onnx_import.h"
 #include "tests/converter/onnx_bytes.h"
 
 namespace bantam::convert::onnx {
@@ -273,6 +274,63 @@ TEST(OnnxCones, KnowsMasksByWhatTheyHide) {
   EXPECT_FALSE(kind(infinite, [](bool there, int64_t q, int64_t k) { return there && (k + q) % 2 == 0 && k != 3; }));
   EXPECT_FALSE(kind(-0.5, [](bool there, int64_t, int64_t) { return there; })) << "a bias is no mask";
   EXPECT_FALSE(kind(infinite, [](bool there, int64_t, int64_t k) { return there && k != 0; }));
+}
+
+/// A file of one attention whose scores `window` tokens on each side add to.
+std::string attention_in_window(int64_t window) {
+  const auto matrix = [](const char* name, int64_t rows) {
+    std::vector<float> values;
+    for (int64_t i = 0; i < rows * 8; ++i) values.push_back(static_cast<float>((i * 7 + rows) % 11) - 5);
+    return b::initializer(b::tensor(name, 1, {rows, 8}, b::raw(b::floats(values))));
+  };
+  const auto number = [](const char* name, int64_t value, const std::vector<int64_t>& dims) {
+    return b::initializer(b::tensor(name, 7, dims, b::raw(b::integers({value}))));
+  };
+  const std::string constants = matrix("words", 40) + matrix("q", 8) + matrix("k", 8) + matrix("v", 8) +
+                                number("0", 0, {}) + number("1", 1, {}) + number("[0]", 0, {1}) +
+                                number("[1]", 1, {1}) + number("window", window, {}) +
+                                b::initializer(b::tensor("seen", 1, {}, b::raw(b::floats({0})))) +
+                                b::initializer(b::tensor("hidden", 1, {}, b::raw(b::floats({-10000}))));
+  const std::string order =
+      b::text(5, b::text(1, "perm") + b::number(8, 0) + b::number(8, 2) + b::number(8, 1) + b::number(20, 7));
+  const std::string mask =
+      b::node("Shape", {"input_ids"}, {"shape"}) + b::node("Gather", {"shape", "1"}, {"tokens"}) +
+      b::node("Range", {"0", "tokens", "1"}, {"places"}) + b::node("Unsqueeze", {"places", "[0]"}, {"keys"}) +
+      b::node("Unsqueeze", {"places", "[1]"}, {"queries"}) + b::node("Sub", {"keys", "queries"}, {"difference"}) +
+      b::node("Abs", {"difference"}, {"distance"}) + b::node("LessOrEqual", {"distance", "window"}, {"near"}) +
+      b::node("Where", {"near", "seen", "hidden"}, {"mask"});
+  const std::string rows = b::node("Gather", {"words", "input_ids"}, {"x"}) + b::node("MatMul", {"x", "q"}, {"xq"}) +
+                           b::node("MatMul", {"x", "k"}, {"xk"}) + b::node("MatMul", {"x", "v"}, {"xv"}) +
+                           b::node("Transpose", {"xk"}, {"turned"}, order) +
+                           b::node("MatMul", {"xq", "turned"}, {"scores"}) +
+                           b::node("Add", {"scores", "mask"}, {"masked"}) + b::node("Softmax", {"masked"}, {"p"}) +
+                           b::node("MatMul", {"p", "xv"}, {"last_hidden_state"});
+  return b::model(b::input("input_ids") + b::output("last_hidden_state") + constants + mask + rows);
+}
+
+TEST(OnnxCones, SeesWindowsOfAnyWidth) {
+  const fs::path root = fs::temp_directory_path() / ("bantam-onnx-window-" + std::to_string(::getpid()));
+  fs::create_directories(root);
+  const auto imported = [&](int64_t window) {
+    std::ofstream(root / "m.onnx", std::ios::binary) << attention_in_window(window);
+    ImportOptions options;
+    options.ids_only = true;
+    const Graph graph = import_onnx(*open_onnx(root / "m.onnx"), options);
+    for (const auto& op : graph.model.subgraphs.front()->ops) {
+      const fb::AttentionT* attention = op->attributes.AsAttention();
+      if (attention != nullptr) return std::pair{attention->mask, attention->window};
+    }
+    return std::pair{fb::MaskKind::none, 0u};
+  };
+  for (const uint32_t window : {1u, 5u, 20u, 300u}) {
+    EXPECT_EQ(imported(window), (std::pair{fb::MaskKind::window, window}));
+  }
+  // Wider than the longest text, which has 512 tokens where nothing else is said.
+  EXPECT_EQ(imported(600), (std::pair{fb::MaskKind::none, 0u}));
+  std::ofstream(root / "config.json") << "{\"max_position_embeddings\": 4096}";
+  EXPECT_EQ(imported(600), (std::pair{fb::MaskKind::window, 600u}));
+  EXPECT_THROW(imported(2000), Error) << "longer than what is run";
+  fs::remove_all(root);
 }
 
 TEST(OnnxCones, KnowsIndicesByWhatTheyAre) {

@@ -11,6 +11,8 @@ namespace {
 /// What is added to scores of what is not seen is below this.
 constexpr double kHidden = -1000;
 constexpr int64_t kLeastId = 7, kMostId = 31;
+constexpr size_t kMostThresholds = 64;  // numbers of a constant that texts are compared with
+constexpr double kNoDistance = 1e6;
 
 }  // namespace
 
@@ -35,15 +37,16 @@ HostTensor Probe::input(InputRole role) const {
   return out;
 }
 
-std::vector<Probe> make_probes(int64_t batch, int64_t tokens) {
+std::vector<Probe> make_probes(int64_t batch, int64_t tokens, int64_t long_text) {
   std::vector<Probe> probes;
   uint32_t state = 1;
   const auto draw = [&state](uint32_t below) {
     state = state * 1664525U + 1013904223U;
     return static_cast<int64_t>((state >> 8) % below);
   };
-  const Extents of[] = {{2, 5}, {3, 7}, {2, 5}, {3, 7}};
-  for (size_t i = 0; i < 4; ++i) {
+  std::vector<Extents> of = {{2, 5}, {3, 7}, {2, 5}, {3, 7}};
+  if (tokens <= 0 && long_text > 7) of.push_back({1, long_text});
+  for (size_t i = 0; i < of.size(); ++i) {
     Probe probe;
     probe.extents = {batch > 0 ? batch : of[i].batch, tokens > 0 ? tokens : of[i].tokens};
     for (int64_t b = 0; b < probe.extents.batch; ++b) {
@@ -51,13 +54,37 @@ std::vector<Probe> make_probes(int64_t batch, int64_t tokens) {
       for (int64_t t = 0; t < probe.extents.tokens; ++t) {
         probe.ids.push_back(kLeastId + draw(kMostId - kLeastId));
         probe.segments.push_back(draw(2));
-        const bool there = i == 0 || (i == 1 ? t < length : t == 0 || draw(3) != 0);
+        const bool there = i == 0 || i == 4 || (i == 1 ? t < length : t == 0 || draw(3) != 0);
         probe.mask.push_back(there ? 1 : 0);
       }
     }
     probes.push_back(std::move(probe));
   }
   return probes;
+}
+
+Reach reach_of(const HostTensor& constant, const std::string& op, size_t place) {
+  Reach reach;
+  // Shapes, axes and permutations are no distances.
+  const bool shape = place == 1 && (op == "Reshape" || op == "Expand" || op == "Unsqueeze" || op == "Squeeze");
+  if (shape) return reach;
+  const bool table = place == 0 && (op == "Slice" || op.rfind("Gather", 0) == 0) && constant.size() > 1;
+  const int64_t largest = constant.dims.empty() ? 1 : *std::max_element(constant.dims.begin(), constant.dims.end());
+  if (table) reach.most = largest;
+  if (constant.size() > kMostThresholds) {
+    // The numbers of places in their order show what they are from the start; other tables are looked at as a whole.
+    bool ordered = table && constant.whole;
+    for (size_t i = 1; i < constant.size() && ordered; ++i) ordered = constant.ints[i] - constant.ints[i - 1] == 1;
+    if (table && !ordered) reach.farthest = largest;
+    return reach;
+  }
+  for (size_t i = 0; i < constant.size(); ++i) {
+    const double value = constant.at(i);
+    // What is put in the place of hidden scores, and the ends of ranges, are no distances either.
+    if (!(std::fabs(value) < kNoDistance) || (!constant.whole && value <= kHidden)) continue;
+    reach.farthest = std::max(reach.farthest, static_cast<int64_t>(std::ceil(std::fabs(value))));
+  }
+  return reach;
 }
 
 std::optional<InputRole> input_role(const std::string& name) {
@@ -80,44 +107,51 @@ std::optional<InputRole> input_role(const std::string& name) {
 
 std::optional<Mask> recognise_mask(const std::vector<Probe>& probes, const std::vector<HostTensor>& added,
                                    int64_t heads) {
-  // Which distances key - query are seen somewhere, and which are hidden though both tokens are there.
-  std::map<int64_t, bool> seen;
+  int64_t longest = 1;
+  for (const Probe& probe : probes) longest = std::max(longest, probe.extents.tokens);
+  // What keys at a distance (plus longest - 1) from their queries are, both being there: known to be seen, or to be hidden.
+  enum class Known : uint8_t { kNothing, kSeen, kHidden };
+  std::vector<Known> known(static_cast<size_t>(2 * longest - 1), Known::kNothing);
   bool padding = true;
   for (size_t p = 0; p < probes.size(); ++p) {
     const Extents& at = probes[p].extents;
     const auto tokens = static_cast<size_t>(at.tokens), batches = static_cast<size_t>(at.batch);
-    const HostTensor all = broadcast(added[p], {at.batch, heads, at.tokens, at.tokens});
-    for (size_t b = 0; b < batches; ++b) {
-      for (size_t h = 0; h < static_cast<size_t>(heads); ++h) {
-        for (size_t q = 0; q < tokens; ++q) {
-          if (probes[p].mask[b * tokens + q] == 0) continue;
-          for (size_t k = 0; k < tokens; ++k) {
-            const double value = all.at(((b * static_cast<size_t>(heads) + h) * tokens + q) * tokens + k);
-            const bool hidden = value <= kHidden;
-            if (!hidden && std::fabs(value) > 1e-6) return std::nullopt;  // a bias
-            if (probes[p].mask[b * tokens + k] == 0) {
-              padding = padding && hidden;
-              continue;
-            }
-            const int64_t distance = static_cast<int64_t>(k) - static_cast<int64_t>(q);
-            const auto known = seen.emplace(distance, !hidden);
-            if (known.first->second == hidden) return std::nullopt;  // not by distance
-          }
+    // Most masks are the same for all heads.
+    const std::vector<int64_t>& given = added[p].dims;
+    const bool one = given.size() < 3 || given[given.size() - 3] == 1;
+    const int64_t apart = one ? 1 : heads;
+    const HostTensor all = broadcast(added[p], {at.batch, apart, at.tokens, at.tokens});
+    for (size_t row = 0; row < batches * static_cast<size_t>(apart) * tokens; ++row) {
+      const size_t q = row % tokens, first = row / tokens / static_cast<size_t>(apart) * tokens;
+      if (probes[p].mask[first + q] == 0) continue;
+      for (size_t k = 0; k < tokens; ++k) {
+        const double value = all.at(row * tokens + k);
+        const bool hidden = value <= kHidden;
+        if (!hidden && std::fabs(value) > 1e-6) return std::nullopt;  // a bias
+        if (probes[p].mask[first + k] == 0) {
+          padding = padding && hidden;
+          continue;
         }
+        Known& before = known[static_cast<size_t>(longest) - 1 + k - q];
+        const Known now = hidden ? Known::kHidden : Known::kSeen;
+        if (before != Known::kNothing && before != now) return std::nullopt;  // not by distance
+        before = now;
       }
     }
   }
-  // Tokens that fill up are not there in a model's own runs; who looks at them gives other answers in a batch.
-  if (!padding && seen.size() < 2) return std::nullopt;
+  const auto of = [&](int64_t distance) { return known[static_cast<size_t>(distance + longest - 1)]; };
   int64_t before = 0, after = 0, farthest = 0;
-  for (const auto& [distance, visible] : seen) {
-    farthest = std::max(farthest, std::abs(distance));
-    if (!visible) continue;
+  for (int64_t distance = 1 - longest; distance < longest; ++distance) {
+    if (of(distance) != Known::kNothing) farthest = std::max(farthest, std::abs(distance));
+    if (of(distance) != Known::kSeen) continue;
     before = std::max(before, -distance);
     after = std::max(after, distance);
   }
-  for (const auto& [distance, visible] : seen) {
-    if (visible != (distance >= -before && distance <= after)) return std::nullopt;
+  // Tokens that fill up are not there in a model's own runs; who looks at them gives other answers in a batch.
+  if (!padding && farthest == 0) return std::nullopt;
+  for (int64_t distance = 1 - longest; distance < longest; ++distance) {
+    const bool inside = distance >= -before && distance <= after;
+    if (of(distance) != Known::kNothing && (of(distance) == Known::kSeen) != inside) return std::nullopt;
   }
   const bool all_before = before >= farthest, all_after = after >= farthest;
   if (all_before && all_after) return Mask{};

@@ -2,6 +2,9 @@
 #ifndef BANTAM_CONVERTER_IMPORT_ONNX_CONES_H_
 #define BANTAM_CONVERTER_IMPORT_ONNX_CONES_H_
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +25,21 @@ struct Probe {
   HostTensor input(InputRole role) const;
 };
 
-/// Of two lengths, with masks with holes and with masks that fill up. Extents that the file fixes are as it says.
-std::vector<Probe> make_probes(int64_t batch, int64_t tokens);
+/// Of two lengths, with masks with holes and with masks that fill up, and one of `long_text` tokens where that is more. Extents that the
+/// file fixes are as it says.
+std::vector<Probe> make_probes(int64_t batch, int64_t tokens, int64_t long_text = 0);
+
+/// How long a text must be to show all that something does which constants take part in: a window of 64 tokens shows in longer ones alone.
+struct Reach {
+  int64_t farthest = 0;                                // the largest number among the constants
+  int64_t most = std::numeric_limits<int64_t>::max();  // tokens that its tables have rows for
+  void add(const Reach& other) {
+    farthest = std::max(farthest, other.farthest);
+    most = std::min(most, other.most);
+  }
+};
+/// Of a constant that `op` reads as its input number `place`.
+Reach reach_of(const HostTensor& constant, const std::string& op, size_t place);
 
 /// What the graph's input is, by its name; nothing where that is not known.
 std::optional<InputRole> input_role(const std::string& name);

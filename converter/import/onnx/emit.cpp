@@ -13,8 +13,6 @@
 namespace bantam::convert::onnx {
 namespace {
 
-constexpr uint32_t kUsualTokens = 512;  // where no table says it
-
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
@@ -27,11 +25,11 @@ bool is_made_up(const std::string& name) {
 
 class Emitter {
  public:
-  Emitter(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs, uint32_t max_tokens, std::string file,
+  Emitter(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs, uint32_t positions, std::string file,
           Graph& graph, Builder& builder)
       : blocks_(blocks),
         outputs_(outputs),
-        max_tokens_(max_tokens),
+        positions_(positions),
         file_(std::move(file)),
         graph_(graph),
         builder_(builder),
@@ -57,22 +55,17 @@ class Emitter {
     throw Error(ExitCode::kUnsupported, fmt::format("{}: {}", file_, why));
   }
 
-  /// Ids, segments, and how many places there are.
+  /// Ids and segments.
   void find_inputs() {
-    uint32_t segments = 0, positions = 0;
+    uint32_t segments = 0;
     for (const auto& [last, chain] : chains_) {
       for (const int32_t id : chain.tables) {
         const auto rows = static_cast<uint32_t>(at(id).weight.dims()[0]);
         if (at(id).index == fb::IndexSource::ids) out_.vocabulary = std::max(out_.vocabulary, rows);
         if (at(id).index == fb::IndexSource::segments) segments = std::max(segments, rows);
-        if (at(id).index != fb::IndexSource::positions) continue;
-        const uint32_t places = rows - at(id).first;
-        positions = positions == 0 ? places : std::min(positions, places);
       }
     }
     if (out_.vocabulary == 0) fail("looks up no table by input_ids");
-    if (positions == 0) positions = std::max(max_tokens_, kUsualTokens);
-    out_.positions = max_tokens_ == 0 ? positions : std::min(positions, max_tokens_);
     builder_.enter(fb::Part::embeddings);
     builder_.input("input_ids", fb::InputKind::ids, out_.vocabulary);
     if (segments != 0) builder_.input("token_type_ids", fb::InputKind::segments, segments);
@@ -267,7 +260,7 @@ class Emitter {
     const Block& block = at(id);
     const bool places = block.index == fb::IndexSource::positions, one = block.index == fb::IndexSource::zero;
     const auto rows = static_cast<uint32_t>(block.weight.dims()[0]);
-    const uint32_t first = places || one ? block.first : 0, keep = places ? out_.positions : one ? 1 : rows;
+    const uint32_t first = places || one ? block.first : 0, keep = places ? positions_ : one ? 1 : rows;
     MatrixValues read = matrix_of(block.weight, first, keep, file_);
     if (block.weight.scale != nullptr) ++out_.requantised;
     const std::string name = is_made_up(block.weight.name) ? "embeddings.weight" : block.weight.name;
@@ -357,7 +350,7 @@ class Emitter {
 
   const std::vector<Block>& blocks_;
   const std::vector<int32_t>& outputs_;
-  const uint32_t max_tokens_;
+  const uint32_t positions_;
   const std::string file_;
   Graph& graph_;
   Builder& builder_;
@@ -375,9 +368,20 @@ class Emitter {
 
 }  // namespace
 
-Emitted emit(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs, uint32_t max_tokens,
+uint32_t positions_of(const std::vector<Block>& blocks, uint32_t max_tokens, uint32_t otherwise) {
+  uint32_t positions = 0;
+  for (const Block& block : blocks) {
+    if (block.kind != Block::Kind::kEmbed || block.index != fb::IndexSource::positions) continue;
+    const auto places = static_cast<uint32_t>(block.weight.dims()[0]) - block.first;
+    positions = positions == 0 ? places : std::min(positions, places);
+  }
+  if (positions == 0) positions = std::max(max_tokens, otherwise);
+  return max_tokens == 0 ? positions : std::min(positions, max_tokens);
+}
+
+Emitted emit(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs, uint32_t positions,
              const std::string& file, Graph& graph, Builder& builder) {
-  return Emitter(blocks, outputs, max_tokens, file, graph, builder).run();
+  return Emitter(blocks, outputs, positions, file, graph, builder).run();
 }
 
 }  // namespace bantam::convert::onnx

@@ -26,13 +26,16 @@ struct Chain {
 struct Emitted {
   std::map<int32_t, int32_t> tensors;  // of blocks that are outputs
   std::map<int32_t, bool> behind;      // is a linear layer of a head in front of it?
-  uint32_t vocabulary = 0, positions = 0, hidden = 0;
+  uint32_t vocabulary = 0, hidden = 0;
   bool causal = false;
   uint32_t kept = 0, requantised = 0;  // matrices of integers
 };
 
-/// Appends what `outputs` need. `max_tokens`: of tables of places; 0: all. Throws Error where a constant cannot be stored.
-Emitted emit(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs, uint32_t max_tokens,
+/// Tokens of the longest text: what all tables of places have rows for, else `otherwise`; at most max_tokens, where that is not 0.
+uint32_t positions_of(const std::vector<Block>& blocks, uint32_t max_tokens, uint32_t otherwise);
+
+/// Appends what `outputs` need, for texts of so many positions. Throws Error where a constant cannot be stored.
+Emitted emit(const std::vector<Block>& blocks, const std::vector<int32_t>& outputs, uint32_t positions,
              const std::string& file, Graph& graph, Builder& builder);
 
 /// Chains of the blocks that outputs need; by each's last block.

@@ -13,11 +13,11 @@ namespace {
 constexpr uint64_t kLargeConstant = 1U << 16;
 constexpr size_t kMostShown = 12;
 /// Elements of all that is run, which models stay far below.
-constexpr uint64_t kMostRun = 1U << 25;
+constexpr uint64_t kMostRun = 1U << 26;
 
 }  // namespace
 
-Lowering::Lowering(const Model& model) : model_(model) {
+Lowering::Lowering(const Model& model, int64_t long_text) : model_(model) {
   int64_t batch = -1, tokens = -1;
   Problems problems;
   for (const Port& port : model.graph.inputs) {
@@ -47,7 +47,7 @@ Lowering::Lowering(const Model& model) : model_(model) {
                              model.path.string(), batch, tokens));
   }
   problems.raise();
-  probes_ = make_probes(batch, tokens);
+  probes_ = make_probes(batch, tokens, long_text);
   for (const auto& [name, role] : roles_) {
     Value value;
     value.kind = Value::Kind::kHost;
@@ -68,6 +68,10 @@ bool Lowering::has_input(InputRole role) const {
 }
 
 void Lowering::run() {
+  for (const Node& node : model_.graph.nodes) {
+    for (const std::string& name : node.inputs) ++uses_[name];
+  }
+  for (const Port& port : model_.graph.outputs) ++uses_[port.name];
   for (const Node& node : model_.graph.nodes) {
     for (const std::string& name : node.outputs) reads_[name] = node.inputs;
     bool known = true;
@@ -93,6 +97,7 @@ void Lowering::run() {
       values_[name] = Value{};
       if (!why.empty()) unread_[name] = {node.shown(), why};
     }
+    let_go(node);
   }
   // What outputs need.
   std::set<std::string> seen;
@@ -125,6 +130,33 @@ void Lowering::run() {
                   "model.safetensors) where you have it",
                   model_.path.string()));
   throw Error(ExitCode::kUnsupported, problems);
+}
+
+/// What has been run for values that nobody reads any more.
+void Lowering::let_go(const Node& node) {
+  for (const std::string& name : node.inputs) {
+    if (--uses_[name] != 0) continue;
+    const auto value = values_.find(name);
+    if (value == values_.end()) continue;
+    value->second.host = {};
+    value->second.scores.reset();
+  }
+}
+
+/// Of what has been run, or of a constant that the node reads.
+Reach Lowering::reach(const Node& node, size_t i) const {
+  const Value& value = in(node, i);
+  if (value.kind != Value::Kind::kConstant) return value.reach;
+  const std::shared_ptr<const HostTensor> constant = constant_of(value);
+  return constant == nullptr ? Reach{} : reach_of(*constant, node.op, i);
+}
+
+/// Notes that something is believed of the texts that were run, which longer ones may contradict.
+void Lowering::want(const Reach& reach) {
+  int64_t longest = 0;
+  for (const Probe& probe : probes_) longest = std::max(longest, probe.extents.tokens);
+  const int64_t shows = std::min(reach.farthest + 2, reach.most);
+  if (shows > longest) wanted_ = std::max(wanted_, shows);
 }
 
 void Lowering::read(const Node& node) {
@@ -248,7 +280,8 @@ bool Lowering::read_host(const Node& node) {
   const bool places = node.op == "Slice" && !all_constant && kind(node, 0) == Value::Kind::kConstant &&
                       in(node, 0).constant.dims().size() == 2 && !in(node, 0).constant.is_integer();
   if (matrix || places || (lookup && !whole_table)) return false;
-  Value out;
+  Reach reaches;
+  for (size_t i = 0; i < node.inputs.size() && !all_constant; ++i) reaches.add(reach(node, i));
   const size_t runs = all_constant ? 1 : probes_.size();
   std::vector<std::vector<HostTensor>> made;
   for (size_t p = 0; p < runs; ++p) {
@@ -286,6 +319,7 @@ bool Lowering::read_host(const Node& node) {
     } else {
       value.kind = Value::Kind::kHost;
       for (auto& outputs : made) value.host.push_back(std::move(outputs[o]));
+      value.reach = reaches;
     }
     set(node, o, std::move(value));
   }

@@ -26,6 +26,7 @@ struct Scores {
   int64_t heads = 0, width = 0;
   double scale = 1;
   std::vector<HostTensor> added;  // for each probe; empty: nothing
+  Reach reach;                    // of what is added
   bool softmax = false;
 };
 
@@ -45,6 +46,7 @@ struct Value {
   } kind = Kind::kNone;
   Parameter constant;
   std::vector<HostTensor> host;
+  Reach reach;        // of constants that have taken part in `host`
   int32_t term = -1;  // of rows
   Axes axes;          // of rows, scores
   bool masked = false;
@@ -60,8 +62,9 @@ struct Unread {
 
 class Lowering {
  public:
-  /// `model` outlives it. Throws Error where the inputs are not those of a model of texts.
-  explicit Lowering(const Model& model);
+  /// `model` outlives it. Texts that are run have up to `long_text` tokens (0: a few). Throws Error where the inputs are not those of a
+  /// model of texts.
+  explicit Lowering(const Model& model, int64_t long_text = 0);
 
   /// Throws Error with every node that could not be read and that outputs need.
   void run();
@@ -70,6 +73,8 @@ class Lowering {
   /// An output's rows as a block; -1: it is none. `squeezed`: it has one column, and no axis for that.
   int32_t output(const std::string& name, bool* squeezed);
   bool has_input(InputRole role) const;
+  /// How long a text must be to show what masks and places do farther away; 0: those that were run have.
+  int64_t wanted_text() const { return wanted_; }
   const std::set<std::string>& notes() const { return notes_; }
 
  private:
@@ -82,6 +87,9 @@ class Lowering {
   bool there(const Node& node, size_t i) const { return !node.input(i).empty(); }
   Value::Kind kind(const Node& node, size_t i) const;
   std::optional<std::vector<HostTensor>> host(const Value& value) const;
+  Reach reach(const Node& node, size_t i) const;
+  void want(const Reach& reach);
+  void let_go(const Node& node);
   std::shared_ptr<const HostTensor> constant_of(const Value& value) const;
   std::optional<double> number_of(const Value& value) const;
   std::vector<std::vector<int64_t>> lists(const Node& node, size_t input, const char* attribute) const;
@@ -132,7 +140,8 @@ class Lowering {
   void read_scores_pair(const Node& node);
   void read_attention_operator(const Node& node);
   void read_merged_attention(const Node& node);
-  void add_to_scores(Scores& scores, const Axes& axes, const std::vector<HostTensor>& added, double factor) const;
+  void add_to_scores(Scores& scores, const Axes& axes, const std::vector<HostTensor>& added, double factor,
+                     const Reach& reach) const;
   std::vector<HostTensor> mask_of_truths(const std::vector<HostTensor>& seen, bool inverted) const;
   int32_t attention(const Node& node, const Scores& scores, int32_t values);
   std::optional<std::pair<int64_t, int64_t>> heads_of(const Axes& axes, bool turned) const;
@@ -152,7 +161,9 @@ class Lowering {
   std::map<std::string, Unread> unread_;  // by outputs
   std::map<std::string, std::vector<std::string>> reads_;
   std::set<std::string> notes_;
-  uint64_t run_ = 0;  // elements that have been run
+  std::map<std::string, size_t> uses_;  // nodes that still read a value
+  uint64_t run_ = 0;                    // elements that have been run
+  int64_t wanted_ = 0;
 };
 
 /// What a node's reader throws where it does not understand it.

@@ -89,24 +89,31 @@ void Lowering::read_scores(const Node& node) {
   set(node, 0, std::move(out));
 }
 
-void Lowering::add_to_scores(Scores& scores, const Axes& axes, const std::vector<HostTensor>& added,
-                             double factor) const {
+void Lowering::add_to_scores(Scores& scores, const Axes& axes, const std::vector<HostTensor>& added, double factor,
+                             const Reach& reach) const {
+  scores.reach.add(reach);
+  scores.added.resize(probes_.size());
   for (size_t p = 0; p < probes_.size(); ++p) {
-    HostTensor wide = broadcast(added[p], dims(axes, extents(p)));
     const Extents now = extents(p);
-    if (wide.size() != static_cast<size_t>(now.batch * scores.heads * now.tokens * now.tokens))
+    const std::vector<int64_t> whole = dims(axes, now), heads = {now.batch, scores.heads, now.tokens, now.tokens};
+    if (broadcast_dims(added[p].dims, whole) != whole || count_of(whole) != count_of(heads)) {
       refuse("a mask does not fit");
+    }
+    // As small as it is given, where its axes are texts, heads, queries and keys.
+    HostTensor given = added[p];
+    if (whole != heads) {
+      given = broadcast(given, whole);
+      given.dims = heads;
+    }
+    HostTensor& sum = scores.added[p];
+    const std::vector<int64_t> both = broadcast_dims(sum.dims, given.dims);
+    const HostTensor left = sum.size() == 0 ? sum : broadcast(sum, both), right = broadcast(given, both);
     std::vector<double> values;
-    for (size_t i = 0; i < wide.size(); ++i) {
-      const double value = wide.at(i) == 0 ? 0 : wide.at(i) * factor;
-      values.push_back(value + (p < scores.added.size() ? scores.added[p].at(i) : 0));
+    for (size_t i = 0; i < right.size(); ++i) {
+      const double value = right.at(i) == 0 ? 0 : right.at(i) * factor;
+      values.push_back(value + (left.size() == 0 ? 0 : left.at(i)));
     }
-    HostTensor sum = host_floats({now.batch, scores.heads, now.tokens, now.tokens}, std::move(values));
-    if (p < scores.added.size()) {
-      scores.added[p] = std::move(sum);
-    } else {
-      scores.added.push_back(std::move(sum));
-    }
+    sum = host_floats(both, std::move(values));
   }
 }
 
@@ -134,7 +141,7 @@ void Lowering::read_scores_pair(const Node& node) {
     const std::optional<double> filler = number_of(in(node, i == 1 ? 2 : 1));
     if (i == 0 || !condition || !filler || *filler > -1000)
       refuse("puts something else than a small number in the place of scores");
-    add_to_scores(*out.scores, out.axes, mask_of_truths(*condition, i == 2), 1);
+    add_to_scores(*out.scores, out.axes, mask_of_truths(*condition, i == 2), 1, reach(node, 0));
     return set(node, 0, std::move(out));
   }
   const Value& other = in(node, 1 - i);
@@ -147,9 +154,9 @@ void Lowering::read_scores_pair(const Node& node) {
       for (double& value : added.floats) value = value == 0 ? 0 : value * by;
     }
   } else if (node.op == "Add" && tensors) {
-    add_to_scores(*out.scores, out.axes, *tensors, 1);
+    add_to_scores(*out.scores, out.axes, *tensors, 1, reach(node, 1 - i));
   } else if (node.op == "Sub" && i == 0 && tensors) {
-    add_to_scores(*out.scores, out.axes, *tensors, -1);
+    add_to_scores(*out.scores, out.axes, *tensors, -1, reach(node, 1));
   } else if (node.op == "Max" && number && *number < -1e30) {
     // Keeps infinities out.
   } else {
@@ -177,6 +184,7 @@ int32_t Lowering::attention(const Node& node, const Scores& scores, int32_t valu
           "what is added to its scores is none of: padding, causal, a window (biases by distance and others are not "
           "read)");
     }
+    want(scores.reach);
     block.mask = mask->kind;
     block.window = mask->window;
   }
@@ -244,7 +252,7 @@ void Lowering::read_attention_operator(const Node& node) {
   if (there(node, mask)) {
     const std::optional<std::vector<HostTensor>> given = host(in(node, mask));
     if (!given) refuse("its mask depends on what the model computes");
-    add_to_scores(scores, axes, given->front().whole ? mask_of_truths(*given, false) : *given, 1);
+    add_to_scores(scores, axes, given->front().whole ? mask_of_truths(*given, false) : *given, 1, reach(node, mask));
   }
   if (multi && there(node, 4)) {
     std::optional<std::vector<HostTensor>> given = host(in(node, 4));
@@ -252,7 +260,7 @@ void Lowering::read_attention_operator(const Node& node) {
     for (size_t p = 0; p < probes_.size(); ++p) {
       if ((*given)[p].dims.size() == 2) (*given)[p].dims = {extents(p).batch, 1, 1, extents(p).tokens};
     }
-    add_to_scores(scores, axes, mask_of_truths(*given, false), 1);
+    add_to_scores(scores, axes, mask_of_truths(*given, false), 1, reach(node, 4));
   }
   if (node.integer("is_causal", 0) != 0 || node.integer("unidirectional", 0) != 0) {
     std::vector<HostTensor> causal;
@@ -263,7 +271,7 @@ void Lowering::read_attention_operator(const Node& node) {
       seen.dims = {tokens, tokens};
       causal.push_back(std::move(seen));
     }
-    add_to_scores(scores, axes, mask_of_truths(causal, false), 1);
+    add_to_scores(scores, axes, mask_of_truths(causal, false), 1, {});
   }
   set(node, 0, rows_of(attention(node, scores, values), v.axes));
 }
@@ -304,7 +312,7 @@ void Lowering::read_merged_attention(const Node& node) {
       for (size_t p = 0; p < probes_.size(); ++p) {
         if ((*mask)[p].dims.size() == 2) (*mask)[p].dims = {extents(p).batch, 1, 1, extents(p).tokens};
       }
-      add_to_scores(scores, axes, mask_of_truths(*mask, false), 1);
+      add_to_scores(scores, axes, mask_of_truths(*mask, false), 1, reach(node, 3));
     }
   }
   if (node.integer("unidirectional", 0) != 0) refuse("is causal");

@@ -29,7 +29,8 @@ bool Lowering::read_fused(const Node& node) {
 
 void Lowering::read_embed_norm(const Node& node) {
   int32_t sum = -1;
-  const auto look_up = [&](size_t table, const std::optional<std::vector<HostTensor>>& index) {
+  const auto look_up = [&](size_t table, const std::optional<std::vector<HostTensor>>& index, const Reach& shown) {
+    want(shown);
     const Value& rows = in(node, table);
     if (rows.kind != Value::Kind::kConstant || rows.constant.dims().size() != 2 || !index)
       refuse("its tables are no constants");
@@ -55,11 +56,11 @@ void Lowering::read_embed_norm(const Node& node) {
     if (at(one).columns != both.columns) refuse("its tables have different widths");
     sum = add(std::move(both));
   };
-  look_up(2, host(in(node, 0)));
-  if (there(node, 1) && there(node, 4)) look_up(4, host(in(node, 1)));
+  look_up(2, host(in(node, 0)), reach(node, 0));
+  if (there(node, 1) && there(node, 4)) look_up(4, host(in(node, 1)), reach(node, 1));
   std::vector<HostTensor> places;
   for (const Probe& probe : probes_) places.push_back(probe.input(InputRole::kPositions));
-  look_up(3, there(node, 8) ? host(in(node, 8)) : std::optional(places));
+  look_up(3, there(node, 8) ? host(in(node, 8)) : std::optional(places), there(node, 8) ? reach(node, 8) : Reach{});
   Block norm;
   norm.name = node.name;
   norm.inputs = {sum};

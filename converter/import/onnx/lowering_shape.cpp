@@ -144,6 +144,7 @@ void Lowering::read_lookup(const Node& node) {
     refuse("looks up a table by what is neither ids, segments, one row nor places in their order");
   }
   if (index->source == fb::IndexSource::ids && index->first != 0) refuse("adds a number to ids");
+  want(reach(node, 1));
   Block block;
   block.kind = Block::Kind::kEmbed;
   block.name = node.name;
