@@ -18,10 +18,11 @@ constexpr uint8_t kOffsetXor = 0;
 constexpr uint32_t kMostRows = BANTAM_LINK_ROWS < 6 ? BANTAM_LINK_ROWS : 6;
 
 BANTAM_TINY uint32_t rows_together(bool, uint32_t left) {
-  return kMostRows >= 6 && left >= 6 && left != 8 ? 6
-         : kMostRows >= 4 && left >= 4            ? 4
-         : kMostRows >= 2 && left >= 2            ? 2
-                                                  : 1;
+  return kMostRows >= 6 && left >= 6 && left != 7 && left != 8 ? 6
+         : kMostRows >= 4 && left >= 4                         ? 4
+         : kMostRows >= 3 && left >= 3                         ? 3
+         : kMostRows >= 2 && left >= 2                         ? 2
+                                                               : 1;
 }
 BANTAM_TINY uint32_t quad_words(uint32_t rows) { return rows * 2; }
 BANTAM_TINY uint32_t row_words(bool, uint32_t rows) { return rows * 2; }
@@ -45,11 +46,12 @@ inline void expand_rows(const Stored* x, size_t x_stride, uint32_t rows, uint32_
   }
 }
 
-/// All panels of `rows` rows, 1, 2, 4 or 6, whose activations are expanded. `w`: of the first panel and this chunk.
+/// All panels of `rows` rows, 1, 2, 3, 4 or 6, whose activations are expanded. `w`: of the first panel and this chunk.
 inline void dot_panels(const DotBlock& a, uint32_t rows, const uint32_t* x, uint32_t quads, const int8_t* w, Sum* sums,
                        bool add) {
   const auto kernel = kMostRows >= 6 && rows == 6   ? bantam_smlad_6
                       : kMostRows >= 4 && rows == 4 ? bantam_smlad_4
+                      : kMostRows >= 3 && rows == 3 ? bantam_smlad_3
                       : kMostRows >= 2 && rows == 2 ? bantam_smlad_2
                                                     : bantam_smlad_1;
   BantamSmladPanel panel = {sums, static_cast<uint32_t>(a.sums_stride * 4), nullptr, w, x, x + quads * rows * 2, quads,

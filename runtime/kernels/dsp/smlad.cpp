@@ -1,10 +1,12 @@
-// The inner loops of dsp/smlad.h. All of r0-r12 and lr are in use in the block of six rows: six sums, two rows of
-// activations, one output's weights, two pointers. A quad takes 18 instructions there for 24 products: one load and two
-// SXTB16 of weights, which come straight from the file's tiles, three loads of two rows each, twelve SMLAD. What does not fit
-// waits on the stack, read once an output.
+// The inner loops of dsp/smlad.h. A quad is one load and two SXTB16 of an output's weights, which come straight from the file's tiles,
+// and two SMLAD a row. All registers that sums (from r0 on), weights (r10, r11) and pointers (r12, lr) leave take activations, so that a
+// load of eight serves four quads of one row or two of two rows, one of six a quad of three rows, and three loads two quads of four
+// rows: 25 instructions for 32 products. Six rows leave four registers: 18 for 24. What does not fit waits on the stack, read once an
+// output.
 //
-// The loop over quads is unrolled eight times, four times for rows that are only left over; its first round begins where as many
-// quads remain as are left over. Every instruction of a quad is 32 bits wide, so that place is computed.
+// Quads that share loads are a group. First come those that are no whole group, one by one; then the loop over groups, unrolled to eight
+// quads, four where rows are only left over, whose first round begins where as many groups remain as are left over. Every instruction
+// of a group is 32 bits wide, so both places are computed.
 #include "kernels/dsp/smlad.h"
 
 #include "linked.h"
@@ -19,47 +21,105 @@
 #else
 #define BANTAM_UNROLL_2 "4"
 #endif
+#if BANTAM_LINK_ROWS < 4
+#define BANTAM_UNROLL_3 "8"
+#else
+#define BANTAM_UNROLL_3 "4"
+#endif
 
 __asm__(".set bantam_unroll_1, " BANTAM_UNROLL_1 "\n.set bantam_unroll_2, " BANTAM_UNROLL_2
+        "\n.set bantam_unroll_3, " BANTAM_UNROLL_3
         "\n"
         R"(
   .syntax unified
   .thumb
 
-@ Sums of two rows whose activations are in \a and \b, \c and \d.
-.macro two_rows s0, s1, a, b, c, d, even, odd
-  smlad \s0, \a, \even, \s0
-  smlad \s0, \b, \odd, \s0
-  smlad \s1, \c, \even, \s1
-  smlad \s1, \d, \odd, \s1
+@ Two products of row \s.
+.macro row s, a, b
+  smlad r\s, r\a, r10, r\s
+  smlad r\s, r\b, r11, r\s
 .endm
 
-.macro weights even, odd
-  ldr.w \even, [r12], #64
-  sxtb16 \odd, \even, ror #8
-  sxtb16 \even, \even
+.macro weights
+  ldr.w r10, [r12], #64
+  sxtb16 r11, r10, ror #8
+  sxtb16 r10, r10
 .endm
 
+@ A quad alone, then those of a group.
 .macro quad_1
-  weights r10, r11
-  ldrd r6, r7, [lr], #8
-  smlad r0, r6, r10, r0
-  smlad r0, r7, r11, r0
+  weights
+  ldrd r1, r2, [lr], #8
+  row 0, 1, 2
+.endm
+.macro group_1
+  weights
+  ldmia.w lr!, {r1-r8}
+  row 0, 1, 2
+  weights
+  row 0, 3, 4
+  weights
+  row 0, 5, 6
+  weights
+  row 0, 7, 8
 .endm
 .macro quad_2
-  weights r10, r11
-  ldmia.w lr!, {r6-r9}
-  two_rows r0, r1, r6, r7, r8, r9, r10, r11
+  weights
+  ldmia.w lr!, {r2-r5}
+  row 0, 2, 3
+  row 1, 4, 5
+.endm
+.macro group_2
+  weights
+  ldmia.w lr!, {r2-r9}
+  row 0, 2, 3
+  row 1, 4, 5
+  weights
+  row 0, 6, 7
+  row 1, 8, 9
+.endm
+.macro group_3
+  weights
+  ldmia.w lr!, {r3-r8}
+  row 0, 3, 4
+  row 1, 5, 6
+  row 2, 7, 8
 .endm
 .macro quad_4
-  quad_2
-  ldmia.w lr!, {r6-r9}
-  two_rows r2, r3, r6, r7, r8, r9, r10, r11
+  weights
+  ldmia.w lr!, {r4-r9}
+  row 0, 4, 5
+  row 1, 6, 7
+  row 2, 8, 9
+  ldrd r4, r5, [lr], #8
+  row 3, 4, 5
 .endm
-.macro quad_6
-  quad_4
+.macro group_4
+  weights
+  ldmia.w lr!, {r4-r9}
+  row 0, 4, 5
+  row 1, 6, 7
+  row 2, 8, 9
+  ldmia.w lr!, {r4-r9}
+  row 3, 4, 5
+  weights
+  row 0, 6, 7
+  row 1, 8, 9
+  ldmia.w lr!, {r4-r7}
+  row 2, 4, 5
+  row 3, 6, 7
+.endm
+.macro group_6
+  weights
   ldmia.w lr!, {r6-r9}
-  two_rows r4, r5, r6, r7, r8, r9, r10, r11
+  row 0, 6, 7
+  row 1, 8, 9
+  ldmia.w lr!, {r6-r9}
+  row 2, 6, 7
+  row 3, 8, 9
+  ldmia.w lr!, {r6-r9}
+  row 4, 6, 7
+  row 5, 8, 9
 .endm
 
 @ Loads or stores the sums of an output; they lie r11 bytes apart from r10 on. Changes r12.
@@ -70,8 +130,10 @@ __asm__(".set bantam_unroll_1, " BANTAM_UNROLL_1 "\n.set bantam_unroll_2, " BANT
   \operation r1, [r10, r11]
   .endif
   .if \rows > 2
-  add.w r12, r10, r11
   \operation r2, [r10, r11, lsl #1]
+  .endif
+  .if \rows > 3
+  add.w r12, r10, r11
   \operation r3, [r12, r11, lsl #1]
   .endif
   .if \rows > 4
@@ -80,8 +142,9 @@ __asm__(".set bantam_unroll_1, " BANTAM_UNROLL_1 "\n.set bantam_unroll_2, " BANT
   .endif
 .endm
 
-@ Stack: 0 sums, 4 stride, 8 w_end, 12 w, 16 x, 20 x_end, 24 where the first round of quads begins, 28 where an output does.
-.macro panel rows, quad_bytes, unroll
+@ Stack: 0 sums, 4 stride, 8 w_end, 12 w, 16 x, 20 x_end, 24 where the quads of an output begin, 28 where an output does, 32 where
+@ its groups begin. A group is 2 to the power of \shift quads; \quad_bytes and \group_bytes of instructions are a quad and a group.
+.macro panel rows, shift, quad_bytes, group_bytes, unroll
   .section .text.bantam_smlad_\rows, "ax", %progbits
   .global bantam_smlad_\rows
   .type bantam_smlad_\rows, %function
@@ -90,25 +153,41 @@ __asm__(".set bantam_unroll_1, " BANTAM_UNROLL_1 "\n.set bantam_unroll_2, " BANT
 bantam_smlad_\rows:
   push {r4-r11, lr}
   ldmia r0, {r1-r8}
-  rsb r7, r7, #0
-  and r7, r7, #(\unroll - 1)
-  mov r9, #\quad_bytes
-  adr r10, 2f
-  mla r7, r7, r9, r10
+  .if \shift
+  lsr r0, r7, #\shift
+  .else
+  mov r0, r7
+  .endif
+  adr.w r9, 6f
+  cbz r0, 7f
+  subs r0, r0, #1
+  and r0, r0, #((\unroll >> \shift) - 1)
+  adds r0, r0, #1
+  mov r11, #\group_bytes
+  mls r9, r0, r11, r9
+7:
+  orr r9, r9, #1
+  .if \shift
+  adr.w r10, 2f
+  mov r11, #\quad_bytes
+  ands r7, r7, #((1 << \shift) - 1)
+  mls r7, r7, r11, r10
   orr r7, r7, #1
+  it eq
+  moveq r7, r9
+  .else
+  mov r7, r9
+  .endif
   cmp r8, #0
-  adr r8, 3f
+  adr.w r8, 3f + 1
   it ne
-  adrne r8, 4f
-  orr r8, r8, #1
-  push {r1-r8}
+  adrne.w r8, 4f + 1
+  push {r1-r9}
 1:
   ldr.w pc, [sp, #28]
-  .balign 4
 4:
   sums ldr.w, \rows
   b 5f
-  .balign 4
 3:
   .irp sum, 0, 1, 2, 3, 4, 5
   .if \sum < \rows
@@ -118,14 +197,21 @@ bantam_smlad_\rows:
 5:
   ldrd r12, lr, [sp, #12]
   ldr.w pc, [sp, #24]
-  .balign 4
-2:
-  .rept \unroll
+  .if \shift
+  .rept (1 << \shift) - 1
   quad_\rows
   .endr
-  ldr r6, [sp, #20]
-  cmp lr, r6
-  bne 2b
+2:
+  ldr.w pc, [sp, #32]
+  .endif
+8:
+  .rept \unroll >> \shift
+  group_\rows
+  .endr
+6:
+  ldr r7, [sp, #20]
+  cmp lr, r7
+  bne.w 8b
   sums str.w, \rows
   add.w r10, r10, #4
   str.w r10, [sp]
@@ -133,16 +219,17 @@ bantam_smlad_\rows:
   adds r7, r7, #4
   str r7, [sp, #12]
   cmp r6, r7
-  bne 1b
-  add sp, sp, #32
+  bne.w 1b
+  add sp, sp, #36
   pop {r4-r11, pc}
   .size bantam_smlad_\rows, . - bantam_smlad_\rows
 .endm
 
-  panel 1, 24, bantam_unroll_1
-  panel 2, 32, bantam_unroll_2
-  panel 4, 52, 8
-  panel 6, 72, 8
+  panel 1, 2, 24, 84, bantam_unroll_1
+  panel 2, 1, 32, 60, bantam_unroll_2
+  panel 3, 0, 0, 40, bantam_unroll_3
+  panel 4, 1, 52, 100, 8
+  panel 6, 0, 0, 72, 8
 
 @ A block of four weights; 2 to the power of \shift bytes are a quad of all rows. Four rows take 17 instructions for 16
 @ products.

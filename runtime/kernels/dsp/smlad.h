@@ -1,4 +1,4 @@
-// Blocks of int8 dot products in assembler: 1, 2, 4 or 6 rows by the 16 outputs of a panel, or one output of sparse weights.
+// Blocks of int8 dot products in assembler: 1, 2, 3, 4 or 6 rows by the 16 outputs of a panel, or one output of sparse weights.
 #ifndef BANTAM_KERNELS_DSP_SMLAD_H_
 #define BANTAM_KERNELS_DSP_SMLAD_H_
 
@@ -29,6 +29,7 @@ struct BantamSmladSparse {
 extern "C" {
 void bantam_smlad_1(const BantamSmladPanel* panel);
 void bantam_smlad_2(const BantamSmladPanel* panel);
+void bantam_smlad_3(const BantamSmladPanel* panel);
 void bantam_smlad_4(const BantamSmladPanel* panel);
 void bantam_smlad_6(const BantamSmladPanel* panel);
 void bantam_smlad_sparse_1(const BantamSmladSparse* output);
