@@ -14,11 +14,12 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 constexpr uint8_t kOffsetXor = 0;
 
 /// Two products of int8 fit into 16 bits: then the sum of both rows is taken apart. u8 times int8 fills them with one.
-BANTAM_TINY uint32_t rows_together(bool is_signed, uint32_t left) {
-  return is_signed && BANTAM_LINK_ROWS >= 2 && left >= 2 ? 2 : 1;
-}
+BANTAM_TINY bool in_pairs(bool is_signed) { return is_signed && BANTAM_LINK_ROWS >= 2; }
+BANTAM_TINY uint32_t rows_together(bool is_signed, uint32_t left) { return in_pairs(is_signed) && left >= 2 ? 2 : 1; }
 BANTAM_TINY uint32_t quad_words(uint32_t) { return 4; }
-BANTAM_TINY uint32_t row_words(bool is_signed, uint32_t rows) { return (is_signed ? (rows + 1) / 2 : rows) * 4; }
+BANTAM_TINY uint32_t row_words(bool is_signed, uint32_t rows) {
+  return (in_pairs(is_signed) ? (rows + 1) / 2 : rows) * 4;
+}
 constexpr uint32_t kExpandedWords = 64 * (BANTAM_LINK_ROWS < 4 ? BANTAM_LINK_ROWS : 4);
 
 /// A word an element: of one row, or of two, the second times 2^16.
