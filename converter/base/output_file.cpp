@@ -99,7 +99,7 @@ void OutputFile::fail(const char* action, int cause) const {
                           full ? "free some space or choose another place" : "choose a writable place with -o"));
 }
 
-OutputFile::OutputFile(const fs::path& path) : shown_(path), target_(path) {
+OutputFile::OutputFile(const fs::path& path, bool program) : shown_(path), target_(path) {
   std::error_code ignored;
   if (path.empty()) throw Error(ExitCode::kUsage, "-o: the output's name is empty");
   target_ = followed(path);
@@ -116,7 +116,7 @@ OutputFile::OutputFile(const fs::path& path) : shown_(path), target_(path) {
   const fs::path beside = parent_of(target_) / fmt::format("{}{}.part", prefix, getpid());
   unlink(beside.c_str());
   remove_stale(parent_of(target_), prefix);
-  descriptor_ = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  descriptor_ = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, program ? 0777 : 0666);
   if (descriptor_ < 0) fail("cannot create", errno);
   flock(descriptor_, LOCK_EX | LOCK_NB);  // best effort: some file systems have no locks
   temporary_ = beside.string();
@@ -142,8 +142,12 @@ void OutputFile::write_all(const void* bytes, size_t size) {
 }
 
 void OutputFile::commit(const void* bytes, size_t size) {
-  // In one piece: Linux then keeps the file in large pieces of its cache, which map ten times as fast.
-  write_all(bytes, size);
+  commit({std::string_view(static_cast<const char*>(bytes), size)});
+}
+
+void OutputFile::commit(const std::vector<std::string_view>& pieces) {
+  // Large pieces as they are: Linux then keeps the file in large pieces of its cache, which map ten times as fast.
+  for (const std::string_view piece : pieces) write_all(piece.data(), piece.size());
   if (!temporary_.empty() && fsync(descriptor_) != 0) fail("cannot flush to the disk", errno);
   const int closed = close(descriptor_);
   descriptor_ = -1;

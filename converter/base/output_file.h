@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bantam::convert {
@@ -16,13 +17,16 @@ namespace bantam::convert {
 /// process was killed are removed. Errors: Error with kIo, or kOutOfSpace when the disk or quota is full.
 class OutputFile {
  public:
-  explicit OutputFile(const std::filesystem::path& path);
+  /// `program`: it may be started, by whom it may be read.
+  explicit OutputFile(const std::filesystem::path& path, bool program = false);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   /// Writes everything, flushes it to the disk and gives it its name. Once.
   void commit(const void* bytes, size_t size);
+  /// The same of several pieces, one after the other.
+  void commit(const std::vector<std::string_view>& pieces);
 
   /// Empty when there is none (a device). unlink_temporaries() removes it.
   const std::string& temporary() const { return temporary_; }

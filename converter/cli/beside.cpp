@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/own_program.h"
 #include "cli/errors.h"
 
 namespace bantam::cli {
@@ -13,9 +14,9 @@ namespace fs = std::filesystem;
 
 fs::path beside(const char* name) {
   std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const fs::path self = convert::own_program();
   const fs::path path = self.parent_path() / name;
-  return !error && fs::exists(path, error) ? path : fs::path();
+  return !self.empty() && fs::exists(path, error) ? path : fs::path();
 }
 
 void start_beside(const char* name, char** argv) {

@@ -1,6 +1,8 @@
 #include "cli/command.h"
 
 #include <algorithm>
+#include <iterator>
+#include <stdexcept>
 
 namespace bantam::cli {
 namespace {
@@ -109,6 +111,13 @@ void Command::footer(const std::string& text) {
   add(text.substr(begin));
 }
 
+void Command::bind(const std::string& positional, const std::string& value) {
+  const auto found = std::find_if(options_.begin(), options_.end(),
+                                  [&](const Option& option) { return option.text().names.front() == positional; });
+  *std::get<std::string*>(found->target()) = value;
+  options_.erase(found);
+}
+
 bool Command::given(const std::string& name) const {
   return std::find(given_.begin(), given_.end(), name) != given_.end();
 }
@@ -119,8 +128,19 @@ CommandText Command::text() const {
   return text;
 }
 
+Command& Program::make_single(const std::string& command) {
+  const auto found =
+      std::find_if(commands.begin(), commands.end(), [&](const Command& one) { return one.name() == command; });
+  if (found == commands.end()) throw std::out_of_range(command);
+  commands.erase(std::next(found), commands.end());
+  commands.erase(commands.begin(), std::prev(commands.end()));
+  single = true;
+  return commands.front();
+}
+
 Manual manual_of(const Program& program) {
   Manual manual;
+  manual.single = program.single;
   manual.program = program.name();
   manual.overall = program.overall.text();
   for (const Command& command : program.commands) manual.commands.push_back(command.text());

@@ -97,6 +97,10 @@ class Command {
   void group(std::string name) { text_.group = std::move(name); }
   /// Paragraphs below the options. One that begins with a line "Examples:" is command lines.
   void footer(const std::string& text);
+  /// Instead of those of the footer.
+  void set_examples(Words lines) { text_.examples = std::move(lines); }
+  /// Gives a positional its value: it is no longer an argument.
+  void bind(const std::string& positional, const std::string& value);
   /// What it does. Failures are thrown (cli/errors.h).
   void action(std::function<void()> run) { run_ = std::move(run); }
 
@@ -144,9 +148,13 @@ struct Program {
     return commands.emplace_back(std::move(name), std::move(summary));
   }
   const std::string& name() const { return overall.name(); }
+  /// Leaves `command` alone, whose name is not written then: what is typed are its arguments. Throws std::out_of_range where there is
+  /// none of that name.
+  Command& make_single(const std::string& command);
 
   Command overall;  // the program itself: its options and notes
   std::deque<Command> commands;
+  bool single = false;
 };
 
 Manual manual_of(const Program& program);

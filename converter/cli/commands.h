@@ -32,6 +32,7 @@ void add_report(Program& program);     // report
 void add_firmware(Program& program);   // firmware
 void add_inspect(Program& program);    // inspect
 void add_verify(Program& program);     // verify
+void add_bundle(Program& program);     // bundle
 void add_version(Program& program);    // version
 void add_documents(Program& program);  // help, completion, man
 

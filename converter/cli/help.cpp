@@ -196,7 +196,7 @@ std::string spelling_of(const OptionText& option) {
 }
 
 std::string usage_of(const Manual& manual, const CommandText& command) {
-  std::string text = manual.program + " " + command.name;
+  std::string text = manual.called(command);
   for (const OptionText& option : command.options) {
     if (!option.positional) continue;
     const std::string name = option.names[0] + (option.repeats ? "..." : "");

@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
     add_bench(program);
     add_report(program);
     add_distill(program, [argv](const DistillOptions& options) { run_trainer(argv, options.settings.threads); });
+    add_bundle(program);
     add_firmware(program);
     add_inspect(program);
     add_verify(program);

@@ -40,10 +40,13 @@ struct Manual {
   std::string program;  // "bantam"
   CommandText overall;  // options and notes of the program itself
   std::vector<CommandText> commands;
+  bool single = false;  // the program is its one command, whose name nobody writes
 
   /// nullptr: there is none.
   const CommandText* find(const std::string& command) const;
   std::vector<std::string> command_names() const;
+  /// How a command is called: "bantam run".
+  std::string called(const CommandText& command) const { return single ? program : program + " " + command.name; }
 };
 
 }  // namespace bantam::cli

@@ -17,19 +17,22 @@
 #include "cli/usage_error.h"
 
 namespace bantam::cli {
+
+const char* const kExitCodes =
+    "Exit codes: 0 success, 2 usage, 3 I/O, 4 invalid input or model, 5 unsupported, 6 quality gate failed, 7 out of "
+    "memory or disk, 70 internal error, 130 interrupted.\n\n";
+
 namespace {
 
-constexpr const char* kFooter =
-    "Exit codes: 0 success, 2 usage, 3 I/O, 4 invalid input or model, 5 unsupported, 6 quality gate failed, 7 out of "
-    "memory or disk, 70 internal error, 130 interrupted.\n\n"
+constexpr const char* kExamples =
     "Examples:\n"
     "  bantam convert models/voice-commands -o voice.bantam\n"
     "  bantam run voice.bantam \"play some jazz by miles davis\"\n"
     "  bantam help convert";
 
 /// One line, whatever names of strangers the message quotes.
-int report(ExitCode code, const std::string& message) {
-  std::fprintf(stderr, "bantam: %s\n", printable(message).c_str());
+int report(const std::string& name, ExitCode code, const std::string& message) {
+  std::fprintf(stderr, "%s: %s\n", printable(name).c_str(), printable(message).c_str());
   return static_cast<int>(code);
 }
 
@@ -41,7 +44,8 @@ size_t help_width(int descriptor) {
 
 /// Help and version go to standard output (0), a wrong use to standard error (2).
 int answer(const Program& program, const Parsed& parsed) {
-  if (parsed.outcome == Parsed::kMisuse) return report(ExitCode::kUsage, usage_error(manual_of(program), parsed));
+  if (parsed.outcome == Parsed::kMisuse)
+    return report(program.name(), ExitCode::kUsage, usage_error(manual_of(program), parsed));
   if (parsed.outcome == Parsed::kVersion) {
     out().print("{} {}\n", program.name(), kVersion);
   } else {
@@ -57,9 +61,16 @@ int explain(const Program& program) {
   return static_cast<int>(ExitCode::kUsage);
 }
 
-int run(int argc, char** argv, const std::function<void(Program&)>& add) {
-  Program program("bantam", "bantam turns a trained transformer into one small file and runs it: text in, label out.");
-  program.overall.footer(kFooter);
+/// What the parser sees of a program that is its one command: the command's name before the arguments.
+std::vector<char*> with_command(const Program& program, int argc, char** argv) {
+  std::vector<char*> words(argv, argv + argc);
+  if (program.single) words.insert(words.begin() + 1, const_cast<char*>(program.commands.front().name().c_str()));
+  return words;
+}
+
+int run(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name) {
+  Program program(name, "bantam turns a trained transformer into one small file and runs it: text in, label out.");
+  program.overall.footer(std::string(kExitCodes) + kExamples);
   program.overall.add_help_flag();
   program.overall.add_version_flag();
   add_appearance_options(program.overall);
@@ -69,7 +80,8 @@ int run(int argc, char** argv, const std::function<void(Program&)>& add) {
     command.add_help_flag();
     add_appearance_options(command);
   }
-  const Parsed parsed = parse(program, argc, argv);
+  std::vector<char*> words = with_command(program, argc, argv);
+  const Parsed parsed = parse(program, static_cast<int>(words.size()), words.data());
   if (parsed.outcome != Parsed::kGood) return answer(program, parsed);
   if (parsed.command == nullptr) return explain(program);
   parsed.command->run();
@@ -94,22 +106,22 @@ void show_help(const Program& program, const std::string& command) {
   out().write(text == nullptr ? overview(manual, width) : command_help(manual, *text, width));
 }
 
-int run_program(int argc, char** argv, const std::function<void(Program&)>& add) {
+int run_program(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name) {
   install_signal_handlers();
   try {
-    return run(argc, argv, add);
+    return run(argc, argv, add, name);
   } catch (const Error& error) {
-    for (const std::string& problem : error.problems()) report(error.code(), problem);
+    for (const std::string& problem : error.problems()) report(name, error.code(), problem);
     return error.exit_code();
   } catch (const ClosedPipe&) {
     return die_of_closed_pipe();
   } catch (const std::bad_alloc&) {
-    return report(ExitCode::kOutOfSpace, "out of memory; a smaller --batch or --max-tokens needs less");
+    return report(name, ExitCode::kOutOfSpace, "out of memory; a smaller --batch or --max-tokens needs less");
   } catch (const std::exception& error) {
-    return report(ExitCode::kInternal,
+    return report(name, ExitCode::kInternal,
                   fmt::format("internal error: {}; please report it with the command", error.what()));
   } catch (...) {
-    return report(ExitCode::kInternal, "internal error; please report it with the command");
+    return report(name, ExitCode::kInternal, "internal error; please report it with the command");
   }
 }
 

@@ -10,8 +10,12 @@
 
 namespace bantam::cli {
 
-/// The exit status. `add` adds the commands.
-int run_program(int argc, char** argv, const std::function<void(Program&)>& add);
+/// A paragraph of the help.
+extern const char* const kExitCodes;
+
+/// The exit status. `add` adds the commands, and may make of the program one that is its only command (Program::single). `name`: what
+/// it is called in messages.
+int run_program(int argc, char** argv, const std::function<void(Program&)>& add, const std::string& name = "bantam");
 
 /// Prints the help of `command`; empty: the list of commands. Throws for a command that there is not.
 void show_help(const Program& program, const std::string& command);

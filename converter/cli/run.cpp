@@ -271,6 +271,20 @@ void add_variant(Program& program, const Variant& variant) {
 
 }  // namespace
 
+const char* command_for(uint32_t parts) {
+  for (const Variant& variant : kVariants) {
+    if (parts != 0 && variant.parts != ~0u && (parts & ~variant.parts) == 0) return variant.name;
+  }
+  return kVariants[0].name;
+}
+
+bool fits_command(const std::string& command, uint32_t parts) {
+  for (const Variant& variant : kVariants) {
+    if (command == variant.name) return (variant.parts & parts) != 0;
+  }
+  return false;
+}
+
 void add_run(Program& program) {
   for (const Variant& variant : kVariants) add_variant(program, variant);
 }

@@ -94,6 +94,7 @@ std::string usage_error(const Manual& manual, const Parsed& parsed) {
   if (command == nullptr) return with_help(in_our_words(manual.overall, parsed.misuse), manual, "");
   const Words& left = parsed.misuse.after;
   const std::string mistake = left.empty() ? in_our_words(*command, parsed.misuse) : unexpected(manual, *command, left);
+  if (manual.single) return with_help(mistake, manual, "");
   return with_help(command->name + ": " + mistake, manual, command->name);
 }
 

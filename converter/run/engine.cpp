@@ -7,7 +7,9 @@
 
 #include "bantam/host.h"
 #include "bantam/tasks.h"
+#include "base/own_program.h"
 #include "base/suggest.h"
+#include "format/bundle.h"
 #include "format/verify_data.h"
 #include "run/status_error.h"
 
@@ -64,13 +66,15 @@ struct ModelFile::Mapping {
 ModelFile::ModelFile(const std::string& path, Hold hold) : path_(path), mapping_(std::make_unique<Mapping>()) {
   const char* reason = "";
   host::MappedFile& file = mapping_->file;
-  const bool mapped = hold == Hold::kMapped;
+  const bool mapped = hold == Hold::kMapped || path == own_program();
   if ((mapped ? file.open(path.c_str(), &reason) : file.read(path.c_str(), &reason)) != Status::kOk) {
     const bool memory = std::strcmp(reason, std::strerror(ENOMEM)) == 0;
     fail(memory ? ExitCode::kOutOfSpace : ExitCode::kIo, "{}: {}", path, explain_unopened(path, reason));
   }
+  Bundle whole{0, file.size(), ""};
+  if (is_program(file.data(), file.size())) whole = read_bundle(file.data(), file.size(), path);
   Fault fault;
-  const Status status = Model::open(mapping_->file.data(), mapping_->file.size(), &model_, &fault);
+  const Status status = Model::open(file.data() + whole.offset, whole.size, &model_, &fault);
   if (status != Status::kOk) throw Error(exit_code(status), fmt::format("{}: {}", path, describe(status, fault)));
 }
 

@@ -33,10 +33,12 @@ struct EngineOptions {
 /// over, in memory of its own.
 enum class Hold : uint8_t { kMapped, kInMemory };
 
-/// A mapped and verified file. Not copyable: models and sessions point into it.
+/// A mapped and verified file: a .bantam file, or an app of `bantam bundle` (format/bundle.h). Not copyable: models and sessions
+/// point into it.
 class ModelFile {
  public:
   /// Throws with the file's name, the cause and the next step (a likely name when there is no such file).
+  /// The program that runs is mapped in any case: nobody can write into it.
   explicit ModelFile(const std::string& path, Hold hold = Hold::kMapped);
   ~ModelFile();
   ModelFile(const ModelFile&) = delete;

@@ -65,6 +65,9 @@ target_compile_definitions(bantam_quick_to_compile INTERFACE $<$<CONFIG:Release>
 add_library(bantam_hardened INTERFACE)
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT BANTAM_SANITIZE)
   target_compile_options(bantam_hardened INTERFACE $<$<CONFIG:Release>:-fstack-protector-strong>)
+  # Programs that use a part of the converter leave the rest out (targets/portable).
+  target_compile_options(bantam_hardened INTERFACE $<$<CONFIG:Release>:-ffunction-sections>
+    $<$<CONFIG:Release>:-fdata-sections>)
   target_compile_definitions(bantam_hardened INTERFACE $<$<CONFIG:Release>:_FORTIFY_SOURCE=2>)
   target_link_options(bantam_hardened INTERFACE $<$<CONFIG:Release>:LINKER:-z,relro,-z,now>)
 endif()

@@ -12,6 +12,7 @@ SKIPPED = (
     ),
     (r"^bantam bench .*(128|120)", "needs a model that takes 128 tokens"),
     (r"^bantam answer .* --stride 64", "needs a model for answers that takes more than 64 tokens"),
+    (r"--runner build-", "needs a build for another machine"),
     (r"\bdistill\b|\btrained\b", "needs libtorch: the training tests run such commands"),
     (
         r"untrained_marian\.py|student (marian|teacher) --decoder|\btranslator",

@@ -104,6 +104,7 @@ CHANGED = {
         ),
     ),
 }
+APPS = (pathlib.Path(COMMAND).resolve().parent / "bantam-app").exists()
 LONG = os.environ.get("BANTAM_EXHAUSTIVE", "") != ""
 
 
@@ -177,6 +178,8 @@ class DocumentedCommands(CommandTest):
         reason = documented.reason_to_skip(command)
         if reason:
             return reason
+        if not APPS and ("bantam bundle" in command or "./" in command):
+            return "this build makes no apps"
         for name, directory in DIRECTORIES.items():
             if SHARED in directory.parents and name in command.split():
                 if not directory.exists():

@@ -139,9 +139,13 @@ def write_package(folder, library):
 
 
 def write_command(folder, command):
-    content = stripped(pathlib.Path(command))
-    files = {f"bantam_cli-{version()}.data/scripts/bantam": (content, True)}
-    return write_wheel(folder, "bantam-cli", files, platform_tag([content]))
+    """The command, and bantam-app, where it lies in the folder above."""
+    programs = {"bantam": stripped(pathlib.Path(command))}
+    runner = pathlib.Path(command).resolve().parents[1] / "bantam-app"
+    if runner.exists():
+        programs["bantam-app"] = runner.read_bytes()
+    files = {f"bantam_cli-{version()}.data/scripts/{name}": (content, True) for name, content in programs.items()}
+    return write_wheel(folder, "bantam-cli", files, platform_tag([programs["bantam"]]))
 
 
 # ------------------------------------------------------------------------------------------- PEP 517

@@ -1,0 +1,50 @@
+// bantam-app: what `bantam bundle` puts before a model. Alone it says that it has none.
+#include <elf.h>
+
+#include <string>
+
+#include "bantam/host.h"
+#include "base/own_program.h"
+#include "cli/app.h"
+#include "cli/errors.h"
+#include "cli/program.h"
+#include "format/bundle.h"
+#include "format/elf_program.h"
+
+namespace bantam::cli {
+namespace {
+
+/// What tells `bantam bundle` that this program looks for a model behind itself.
+struct RunnerNote {
+  Elf32_Nhdr header;
+  char owner[(sizeof convert::kRunnerOwner + 3) / 4 * 4];
+  uint32_t version;
+};
+
+__attribute__((section(".note.bantam"), aligned(4), used)) const RunnerNote kNote = {
+    {sizeof convert::kRunnerOwner, sizeof(uint32_t), convert::kRunnerNote}, "bantam", convert::kRunnerVersion};
+
+/// The command that is written behind this program.
+std::string own_command(const std::string& path) {
+  host::MappedFile file;
+  const char* reason = "";
+  if (file.open(path.c_str(), &reason) != Status::kOk) fail(ExitCode::kIo, "{}: {}", path, reason);
+  return convert::read_trailer(file.data(), file.size(), path).command;
+}
+
+int run_app(int argc, char** argv) {
+  const std::string called = argc > 0 ? argv[0] : "bantam-app";
+  const std::string name = called.substr(called.rfind('/') + 1);
+  const auto add = [](Program& program) {
+    const std::string path = convert::own_program().string();
+    const std::string command = own_command(path);
+    add_app_commands(program);
+    become_app(program, command, path);
+  };
+  return run_program(argc, argv, add, name);
+}
+
+}  // namespace
+}  // namespace bantam::cli
+
+int main(int argc, char** argv) { return bantam::cli::run_app(argc, argv); }

@@ -1,0 +1,144 @@
+// bundle: a program that is one command on one file.
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "bantam/host.h"
+#include "base/output_file.h"
+#include "base/readable.h"
+#include "cli/app.h"
+#include "cli/appearance.h"
+#include "cli/beside.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/engine.h"
+#include "cli/errors.h"
+#include "cli/output.h"
+#include "cli/run.h"
+#include "format/bundle.h"
+#include "format/elf_program.h"
+
+namespace bantam::cli {
+namespace {
+
+constexpr const char* kRunner = "bantam-app";
+
+struct BundleArguments {
+  std::string model, output, runner, command;
+  bool json = false;
+};
+
+std::string_view view_of(const host::MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.data()), file.size()};
+}
+
+std::string runner_path(const std::string& given) {
+  if (!given.empty()) return given;
+  const std::string path = beside(kRunner).string();
+  if (!path.empty()) return path;
+  fail(
+      ExitCode::kUnsupported,
+      "bundle: there is no {} beside this bantam; build it (cmake --build, target bantam_app), or name one by --runner",
+      kRunner);
+}
+
+/// The program that is to carry a model. Throws for another.
+convert::ElfProgram open_runner(const std::string& path, host::MappedFile* file) {
+  const char* reason = "";
+  if (file->open(path.c_str(), &reason) != Status::kOk) {
+    fail(ExitCode::kIo, "--runner {}: {}", path, reason);
+  }
+  const auto program = convert::read_elf(file->data(), file->size());
+  if (!program || !program->runner) {
+    fail(ExitCode::kInvalid,
+         "--runner {}: not a program that runs a model behind it; {} of bantam, of this or another machine, is", path,
+         kRunner);
+  }
+  if (*program->runner != convert::kRunnerVersion) {
+    fail(ExitCode::kUnsupported, "--runner {}: of another version of bantam; take the {} that was built with this one",
+         path, kRunner);
+  }
+  if (convert::has_trailer(file->data(), file->size())) {
+    fail(ExitCode::kInvalid, "--runner {}: has a model already; take {} itself", path, kRunner);
+  }
+  return *program;
+}
+
+/// The command that the app is: --as, where the file can be asked so.
+std::string command_of(const BundleArguments& arguments, const Model& model) {
+  const std::string usual = usual_command(model);
+  if (arguments.command.empty()) return usual;
+  const bool makes_text = (traits(model.task()).parts & kNextWordsPart) != 0;
+  const std::string& asked = arguments.command;
+  const bool makes = asked == "generate" || asked == "translate" || asked == "summarize" || asked == "complete";
+  const bool any = asked == "run" || asked == "tokenize" || asked == "rank";
+  if (any || (makes ? makes_text : fits_command(asked, traits(model.task()).parts))) return asked;
+  fail(ExitCode::kUnsupported, "--as {}: {} is for the task \"{}\"; leave the option out: the app is then {}", asked,
+       arguments.model, task_name(model.task()), usual);
+}
+
+void run_bundle(const BundleArguments& arguments) {
+  const std::string path = runner_path(arguments.runner);
+  convert::refuse_input_as_output(arguments.output, {arguments.model, path});
+  convert::OutputFile output(arguments.output, true);
+  host::MappedFile runner;
+  const convert::ElfProgram program = open_runner(path, &runner);
+  const ModelFile file(arguments.model);
+  const std::string command = command_of(arguments, file.model());
+  const std::string_view model(reinterpret_cast<const char*>(file.model().bytes()), file.size());
+  const convert::BundleParts bundle(view_of(runner), model, command);
+  output.commit(bundle.parts());
+  const std::string machine = convert::machine_name(program.machine);
+  if (arguments.json) {
+    Json object = json_object("bundle");
+    object["app"] = arguments.output;
+    object["command"] = command;
+    object["machine"] = machine;
+    object["bytes"] = bundle.size();
+    object["runner_bytes"] = runner.size();
+    object["model_bytes"] = file.size();
+    out().line(object);
+  } else if (!quiet()) {
+    out().print("{}: {}, {} of which are the model; {}, on {}\n", printable(arguments.output),
+                convert::readable_bytes(bundle.size()), convert::readable_bytes(file.size()), command, machine);
+  }
+}
+
+}  // namespace
+
+void add_bundle(Program& program) {
+  Command& command = program.add_command("bundle", "Make one program of a file: text in, answer out");
+  command.group(kMakeGroup);
+  auto arguments = std::make_shared<BundleArguments>();
+  command.add_option("FILE", arguments->model, "A .bantam file").required().value("FILE.bantam");
+  command.add_option("-o,--output", arguments->output, "The program").required().value("FILE");
+  Program apps("bantam", "");
+  add_app_commands(apps);
+  Words names;
+  for (const Command& app : apps.commands) names.push_back(app.name());
+  command
+      .add_option("--as", arguments->command,
+                  "The command that it is (default: as the file's task asks, such as classify, tag, embed or generate)")
+      .takes(one_of(names))
+      .value("COMMAND");
+  command
+      .add_option("--runner", arguments->runner,
+                  "The program that carries the model, such as bantam-app of another machine's build (default: the one "
+                  "beside this "
+                  "command)")
+      .value("FILE");
+  command.add_flag("--json", arguments->json, "Print one JSON object");
+  command.footer(
+      "The program needs no other file and no library: copy it, rename it. It takes the command's options and answers "
+      "with its "
+      "bytes; other commands read it as a .bantam file. Do not strip it: that drops the model.\n\n"
+      "Examples:\n"
+      "  bantam bundle voice.bantam -o voice\n"
+      "  ./voice \"play some jazz by miles davis\"\n"
+      "  bantam bundle minilm.bantam -o similar --as similar\n"
+      "  # what is in it\n"
+      "  bantam inspect ./voice");
+  command.action([arguments] { run_bundle(*arguments); });
+}
+
+}  // namespace bantam::cli
