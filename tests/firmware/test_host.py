@@ -41,6 +41,10 @@ def kernels():
     return run(given.kernels, data=b"%d\n" % KERNEL_SEEDS)
 
 
+def sound():
+    return run(given.sound, data=b"h\n")
+
+
 class Host(unittest.TestCase):
     def test_logits(self):
         expected = (EXPECTED / "models.hash").read_bytes()
@@ -60,18 +64,23 @@ class Host(unittest.TestCase):
         self.assertEqual((status, output), (0, (EXPECTED / "kernels.hash").read_bytes()))
         self.assertIn(b"linear_q8 ", output)
 
+    def test_sound(self):
+        self.assertEqual(sound(), (0, (EXPECTED / "sound.hash").read_bytes()))
+
 
 def main():
     global given
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hash", required=True)
     parser.add_argument("--kernels", required=True)
+    parser.add_argument("--sound", required=True)
     parser.add_argument("--models", required=True, type=pathlib.Path)
     parser.add_argument("--write", action="store_true", help="write what this build gives to expected/")
     given, rest = parser.parse_known_args()
     if given.write:
         (EXPECTED / "models.hash").write_bytes(logits("reference")[1])
         (EXPECTED / "kernels.hash").write_bytes(kernels()[1])
+        (EXPECTED / "sound.hash").write_bytes(sound()[1])
     return not unittest.main(argv=[sys.argv[0], *rest], exit=False).result.wasSuccessful()
 
 

@@ -76,6 +76,9 @@ class Bits(unittest.TestCase):
         self.assertEqual(output, (EXPECTED / "kernels.hash").read_bytes())
         self.assertEqual(status, 0)
 
+    def test_sound(self):
+        self.assertEqual(run_image("sound_image", b"h"), (0, (EXPECTED / "sound.hash").read_bytes()))
+
     def test_logits(self):
         status, output = run_image("logits_hash")
         self.assertEqual(output, (EXPECTED / "models.hash").read_bytes())
