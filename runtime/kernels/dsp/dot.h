@@ -27,23 +27,25 @@ BANTAM_TINY uint32_t rows_together(bool, uint32_t left) {
 BANTAM_TINY uint32_t quad_words(uint32_t rows) { return rows * 2; }
 BANTAM_TINY uint32_t row_words(bool, uint32_t rows) { return rows * 2; }
 
-/// [quads][rows][2] from rows of bytes.
+/// [quads][rows][2] from rows of bytes. In assembler because compilers shift before they take every second byte, and store one by one.
 template <class Stored>
 inline void expand_rows(const Stored* x, size_t x_stride, uint32_t rows, uint32_t quads, uint32_t* out) {
+#define BANTAM_EXPAND(operation)                                                    \
+  __asm__ volatile("1:\nldr r2, [%0], #4\n" operation " r3, r2, ror #8\n" operation \
+                   " r2, r2\nstrd r2, r3, [%1]\nadd %1, %2\ncmp %0, %3\nbne 1b"     \
+                   : "+r"(from), "+r"(to)                                           \
+                   : "r"(rows * 8), "r"(from + quads * 4)                           \
+                   : "r2", "r3", "memory", "cc")
   for (uint32_t r = 0; r < rows; ++r, x += x_stride, out += 2) {
+    const Stored* from = x;
     uint32_t* to = out;
-    for (const Stored *from = x, *end = x + quads * 4; from != end; from += 4, to += rows * 2) {
-      uint32_t four;
-      memcpy(&four, from, 4);
-      if constexpr (static_cast<Stored>(-1) < 0) {
-        to[0] = static_cast<uint32_t>(__sxtb16(four));
-        to[1] = static_cast<uint32_t>(__sxtb16(four >> 8));
-      } else {
-        to[0] = __uxtb16(four);
-        to[1] = __uxtb16(four >> 8);
-      }
+    if constexpr (static_cast<Stored>(-1) < 0) {
+      BANTAM_EXPAND("sxtb16");
+    } else {
+      BANTAM_EXPAND("uxtb16");
     }
   }
+#undef BANTAM_EXPAND
 }
 
 /// All panels of `rows` rows, 1, 2, 3, 4 or 6, whose activations are expanded. `w`: of the first panel and this chunk.

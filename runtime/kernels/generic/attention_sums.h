@@ -102,7 +102,7 @@ struct AttentionSums {
 
   /// Output columns [16 * panel, 16 * panel + 16).
   BANTAM_INLINE void multiply_values(uint32_t panel, Finite& finite) const {
-    Sum sums[kMost * 16] = {};
+    Sum sums[kMost * 16];
     DotBlock block = {};
     block.x_stride = frame.stride * sizeof(float);
     block.rows = queries;
@@ -110,9 +110,10 @@ struct AttentionSums {
     block.quads = 4;
     block.sums = sums;
     block.sums_stride = 16;
-    block.add = true;
+    if (page_count == 0) memset(sums, 0, sizeof sums);
     for (uint32_t page = page_begin; page < page_begin + page_count; ++page) {
       block.w = reinterpret_cast<const int8_t*>(frame.values(page)) + panel * 256;
+      block.add = page != page_begin;
       dot_block(frame.probability(0, page), block);
     }
     const uint32_t left = a.head_width - panel * 16;

@@ -29,9 +29,6 @@ struct StaticMean {
     const uint32_t scaled = total_bits <= 16 ? total << (16 - total_bits) : total >> (total_bits - 16);
     factor = static_cast<int32_t>((uint32_t{1} << 30) / scaled);
   }
-  BANTAM_INLINE Ints operator()(Ints sum) const {
-    return sat8(RoundShift(22)(times(sat16(RoundShift(total_bits - 8)(sum)), factor)));
-  }
 };
 
 /// Queries that attend together. Scratch: [query] scores in i32, page after page, over which the weights in u8 are written;
@@ -54,6 +51,8 @@ struct StaticQueries {
   BANTAM_INLINE Sum* scores(uint32_t r) const { return static_cast<Sum*>(a.scratch) + r * stride; }
   BANTAM_INLINE uint8_t* weights(uint32_t r) const { return reinterpret_cast<uint8_t*>(scores(r)); }
   BANTAM_INLINE int8_t* queries() const { return reinterpret_cast<int8_t*>(scores(count)); }
+  /// Queries are multiplied where they lie: they are stored in their true signs, and whole quads.
+  BANTAM_INLINE bool in_place() const { return kOffsetXor == 0 && width == a.head_width; }
   BANTAM_INLINE const int8_t* keys(uint32_t page) const {
     return reinterpret_cast<const int8_t*>(a.key_pages + page * a.key_page_stride);
   }
@@ -73,27 +72,23 @@ struct StaticQueries {
   BANTAM_NOINLINE uint32_t weigh(uint32_t r) const {
     const Visible seen = visible_keys(a, a.query_begin + first + r);
     const Sum* score = scores(r);
-    const uint32_t begin = seen.begin - page_begin * 16;
-    const uint32_t end = seen.end - page_begin * 16;
+    const uint32_t begin = seen.empty() ? 0 : seen.begin - page_begin * 16;
+    const uint32_t end = seen.empty() ? 0 : seen.end - page_begin * 16;
     int32_t best = INT32_MIN;
     for (uint32_t i = begin; i < end; ++i) best = score[i] > best ? score[i] : best;
     const uint32_t most = a.multiplier == 0 ? 0x7fffffffu : 0x7fffffffu / a.multiplier;
     uint8_t* weight = weights(r);
+    memset(weight, 0, begin);
     uint32_t total = 0;
-    for (uint32_t page = 0; page < stride; page += 16) {
-      // A page's scores are read before its weights are written.
-      uint32_t w[16];
-      for (uint32_t l = 0; l < 16; ++l) {
-        const auto below = static_cast<uint32_t>(best) - static_cast<uint32_t>(score[page + l]);
-        const uint32_t u = (below < most ? below : most) * a.multiplier;
-        w[l] = static_cast<uint32_t>(static_exp2(u) * 255 + (1 << 14)) >> 15;
-      }
-      for (uint32_t l = 0; l < 16; ++l) {
-        const uint32_t kept = page + l >= begin && page + l < end ? w[l] : 0;
-        total += kept;
-        weight[page + l] = static_cast<uint8_t>(kept);
-      }
+    // A score is read before a weight takes its place.
+    for (uint32_t i = begin; i < end; ++i) {
+      const auto below = static_cast<uint32_t>(best) - static_cast<uint32_t>(score[i]);
+      const uint32_t u = (below < most ? below : most) * a.multiplier;
+      const uint32_t w = static_cast<uint32_t>(static_exp2(u) * 255 + (1 << 14)) >> 15;
+      total += w;
+      weight[i] = static_cast<uint8_t>(w);
     }
+    for (uint32_t i = end; i < stride; ++i) weight[i] = 0;
     return total;
   }
 
@@ -101,11 +96,21 @@ struct StaticQueries {
   BANTAM_NOINLINE void store_means(uint32_t r, uint32_t column, uint32_t columns, uint32_t total,
                                    const Sum* sums) const {
     const StaticMean mean(total);
+    const RoundShift before(mean.total_bits - 8);
+    const RoundShift after(22);
+    const Ints factor = splat_ints(mean.factor);
+    const auto value = [&](uint32_t i) __attribute__((always_inline)) {
+      return after.down(multiply_add(sat16(before(load_ints(sums + i))), factor, after.half));
+    };
     int8_t* y = a.y + (first + r) * a.y_stride + column;
     const uint32_t here = a.head_width - column < columns ? a.head_width - column : columns;
-    for (uint32_t i = 0; i < here; i += kIntLanes) {
-      store_ints_first(y + i, stored(mean(load_ints(sums + i))), here - i);
+    uint32_t i = 0;
+    if (a.head_width % kIntStep == 0) {
+      for (; i < here; i += kIntStep)
+        store_sat8(
+            y + i, [&](uint32_t j) __attribute__((always_inline)) { return value(i + j); });
     }
+    for (; i < here; i += kIntLanes) store_ints_first(y + i, stored(sat8(value(i))), here - i);
   }
 };
 
@@ -113,16 +118,20 @@ struct StaticQueries {
 
 inline void static_attend(const StaticQueries& q) {
   constexpr uint32_t kMost = 4;
-  dot_block(static_cast<const int8_t*>(q.queries()),
-            {q.width, q.count, q.keys(q.page_begin), q.a.key_page_stride, q.page_end - q.page_begin, q.width / 4,
-             q.scores(0), q.stride, false});
+  const bool in_place = q.in_place();
+  if (!in_place) q.copy();
+  dot_block(in_place ? q.a.q + q.first * q.a.q_stride : q.queries(),
+            {in_place ? q.a.q_stride : q.width, q.count, q.keys(q.page_begin), q.a.key_page_stride,
+             q.page_end - q.page_begin, q.width / 4, q.scores(0), q.stride, false});
   uint32_t totals[kMost];
   for (uint32_t r = 0; r < q.count; ++r) totals[r] = q.weigh(r);
   for (uint32_t panel = 0; panel * 16 < q.a.head_width; ++panel) {
-    Sum sums[kMost * 16] = {};
+    Sum sums[kMost * 16];
+    if (q.page_begin >= q.page_end) memset(sums, 0, sizeof sums);
     for (uint32_t page = q.page_begin; page < q.page_end; ++page) {
       const uint8_t* weights = q.weights(0) + (page - q.page_begin) * 16;
-      dot_block(weights, {q.stride * sizeof(int32_t), q.count, q.values(page, panel), 256, 1, 4, sums, 16, true});
+      const bool add = page != q.page_begin;
+      dot_block(weights, {q.stride * sizeof(int32_t), q.count, q.values(page, panel), 256, 1, 4, sums, 16, add});
     }
     for (uint32_t r = 0; r < q.count; ++r) q.store_means(r, panel * 16, 16, totals[r], sums + r * 16);
   }
@@ -133,7 +142,6 @@ inline bool static_attention(const StaticAttention& a) {
   constexpr uint32_t kMost = 4;
   for (uint32_t query = 0; query < a.queries; query += kMost) {
     const StaticQueries queries(a, query, a.queries - query < kMost ? a.queries - query : kMost);
-    queries.copy();
     static_attend(queries);
   }
   return true;

@@ -32,9 +32,13 @@ BANTAM_TINY void store_ints(T* p, Ints v) {
 /// table[v + 128] of lanes in [-128, 127].
 BANTAM_TINY Ints lookup_ints(const int8_t* table, Ints v) { return table[v + 128]; }
 BANTAM_TINY Ints multiply(Ints a, Ints b) { return a * b; }
-BANTAM_TINY Ints times(Ints a, int32_t b) { return a * b; }
+BANTAM_TINY Ints splat_ints(int32_t a) { return a; }
 BANTAM_TINY Ints plus(Ints a, Ints b) { return wrapping_add(a, b); }
 BANTAM_TINY Ints minus(Ints a, int32_t b) { return a - b; }
+/// a * b + c, which wraps.
+BANTAM_TINY Ints multiply_add(Ints a, Ints b, int32_t c) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b) + static_cast<uint32_t>(c));
+}
 #if defined(__ARM_FEATURE_SAT) && __ARM_ARCH_PROFILE == 'M'
 BANTAM_TINY Ints sat16(Ints v) { return __ssat(v, 16); }
 BANTAM_TINY Ints byte_range(Ints v) { return __ssat(v, 8); }
@@ -50,15 +54,21 @@ BANTAM_TINY Ints flip(Ints v, int32_t bits) { return v ^ bits; }
 BANTAM_TINY int32_t add_lanes(int32_t total, Ints v) { return total + v; }
 /// Lanes are differences of two int16.
 BANTAM_TINY uint64_t add_squares(uint64_t total, Ints v) {
+#if defined(__ARM_FEATURE_DSP)
+  return total + static_cast<uint64_t>(int64_t{v} * v);  // one instruction
+#else
   const auto d = static_cast<uint32_t>(v);
   return total + d * d;
+#endif
 }
 /// floor((v + 2^(shift-1)) / 2^shift), `shift` below 32; the addition wraps.
 struct RoundShift {
   int32_t half;
   uint32_t shift;
   BANTAM_TINY explicit RoundShift(uint32_t by) : half(static_cast<int32_t>((uint32_t{1} << by) >> 1)), shift(by) {}
-  BANTAM_TINY Ints operator()(Ints v) const { return wrapping_add(v, half) >> shift; }
+  BANTAM_TINY Ints operator()(Ints v) const { return down(wrapping_add(v, half)); }
+  /// Of what `half` was added to.
+  BANTAM_TINY Ints down(Ints v) const { return v >> shift; }
 };
 #endif
 

@@ -8,16 +8,22 @@
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
-/// y = rs(sat16(rs(sum + bias, pre_shift)) * multiplier, post_shift) of `count` sums, given to store(i, y) a vector at a time.
+/// y = rs(sat16(rs(sum + bias, pre_shift)) * multiplier, post_shift) of `count` sums, given to store(i, y) a step at a time: y(j) are
+/// its vectors.
 template <class Store>
 BANTAM_TINY void requantise(const Requantise& a, const Sum* sums, uint32_t column, uint32_t count, const Store& store) {
   const RoundShift before(a.pre_shift);
   const RoundShift after(a.post_shift);
   const int16_t* multiplier = a.multiplier + column;
-  const int32_t* bias = a.bias == nullptr ? nullptr : a.bias + column;
-  for (uint32_t i = 0; i < count; i += kIntLanes) {
-    const Ints sum = bias == nullptr ? load_ints(sums + i) : plus(load_ints(sums + i), load_ints(bias + i));
-    store(i, after(multiply(sat16(before(sum)), load_ints(multiplier + i))));
+  const int32_t none[kIntStep] = {};
+  const int32_t* bias = a.bias == nullptr ? none : a.bias + column;
+  const uint32_t further = a.bias == nullptr ? 0 : kIntStep;
+  for (uint32_t i = 0; i < count; i += kIntStep, bias += further) {
+    store(
+        i, [&](uint32_t j) __attribute__((always_inline)) {
+          const Ints sum = plus(load_ints(sums + i + j), load_ints(bias + j));
+          return after.down(multiply_add(sat16(before(sum)), load_ints(multiplier + i + j), after.half));
+        });
   }
 }
 
@@ -36,20 +42,23 @@ BANTAM_NOINLINE inline void static_store(const StaticLinear& a, const Sum* sums,
   if (a.y16 != nullptr) {
     int16_t* y = a.y16 + at;
     requantise(
-        how, sums, column,
-        count, [y](uint32_t i, Ints v) __attribute__((always_inline)) { store_ints(y + i, sat16(v)); });
+        how, sums, column, count, [y](uint32_t i, const auto& v) __attribute__((always_inline)) {
+          for_step([&](uint32_t j) __attribute__((always_inline)) { store_ints(y + i + j, sat16(v(j))); });
+        });
     return;
   }
   int8_t* y = a.y8 + at;
   if (const int8_t* table = a.table) {
     requantise(
-        how, sums, column, count, [ y, table ](uint32_t i, Ints v) __attribute__((always_inline)) {
-          store_ints(y + i, stored(lookup_ints(table, byte_range(v))));
+        how, sums, column, count, [ y, table ](uint32_t i, const auto& v) __attribute__((always_inline)) {
+          for_step([&](uint32_t j) __attribute__((always_inline)) {
+            store_ints(y + i + j, stored(lookup_ints(table, byte_range(v(j)))));
+          });
         });
   } else {
     requantise(
         how, sums, column,
-        count, [y](uint32_t i, Ints v) __attribute__((always_inline)) { store_ints(y + i, stored(sat8(v))); });
+        count, [y](uint32_t i, const auto& v) __attribute__((always_inline)) { store_sat8(y + i, v); });
   }
 }
 
@@ -64,10 +73,9 @@ struct RepeatedRows {
 struct NothingOfRows {};
 
 /// A few rows and panels at a time, whose sums the stack holds: dot(row, rows, panel, panels, sums, stride, kept) writes them.
-template <class Kept, class Dot>
+template <uint32_t kRows, class Kept, class Dot>
 BANTAM_INLINE void static_linear_sums(const StaticLinear& a, const Dot& dot) {
-  constexpr uint32_t kRows = 4;
-  constexpr uint32_t kPanels = 2;
+  constexpr uint32_t kPanels = 4;
   constexpr uint32_t kStride = kPanels * 16;
   Sum sums[kRows * kStride];
   for (uint32_t row = 0; row < a.rows; row += kRows) {
@@ -88,7 +96,7 @@ inline bool static_linear_k16(const StaticLinear& a) {
                        NothingOfRows&) {
     dot_k16({a.x + row * a.x_stride, a.x_stride, rows, a.w + panel * panel_bytes, a.k, panels * 16, sums, stride});
   };
-  static_linear_sums<NothingOfRows>(a, dot);
+  static_linear_sums<(BANTAM_LINK_ROWS < 6 ? 4 : 6), NothingOfRows>(a, dot);
   return true;
 }
 
@@ -103,7 +111,7 @@ inline bool static_linear(const StaticLinear& a) {
     kept.dot(a.x + row * a.x_stride,
              {a.x_stride, rows, a.w + panel * panel_bytes, panel_bytes, panels, a.k / 4, sums, stride, false});
   };
-  static_linear_sums<RepeatedRows>(a, dot);
+  static_linear_sums<4, RepeatedRows>(a, dot);
   return true;
 }
 

@@ -10,8 +10,34 @@ namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 /// Between values and how a session stores them.
 BANTAM_TINY Ints stored(Ints v) { return flip(v, static_cast<int8_t>(kOffsetXor)); }
 BANTAM_TINY int8_t stored_byte(int32_t v) { return static_cast<int8_t>(v ^ static_cast<int8_t>(kOffsetXor)); }
-/// Passes over rows take whole vectors: their elements up to the next multiple of 16 exist. Sums leave out what is not the row's.
-BANTAM_TINY uint32_t whole_ints(uint32_t width) { return (width + kIntLanes - 1) / kIntLanes * kIntLanes; }
+/// Passes over rows take whole steps, a vector or four numbers: their elements up to the next multiple of 16 exist. Sums leave out
+/// what is not the row's.
+constexpr uint32_t kIntStep = kIntLanes < 4 ? 4 : kIntLanes;
+BANTAM_TINY uint32_t whole_steps(uint32_t width) { return (width + kIntStep - 1) / kIntStep * kIntStep; }
+/// f(j) for each vector of a step.
+template <class F>
+BANTAM_TINY void for_step(const F& f) {
+  BANTAM_UNROLL_ALWAYS
+  for (uint32_t j = 0; j < kIntStep; j += kIntLanes) f(j);
+}
+/// v(j) of a step, saturated to [-127, 127] and as a session stores them; p is 4-byte aligned.
+template <class F>
+BANTAM_TINY void store_sat8(int8_t* p, const F& v) {
+#if defined(__ARM_FEATURE_SIMD32) && !defined(BANTAM_KERNEL_OWN_INTS)
+  static_assert(kOffsetXor == 0, "bytes as they are");
+  uint32_t four = 0;
+  for_step([&](uint32_t j) __attribute__((always_inline)) {
+    const auto byte = static_cast<uint32_t>(byte_range(v(j)));
+    four = j == 0 ? byte : (four & ((uint32_t{1} << (8 * j)) - 1)) | byte << (8 * j);
+  });
+  // One less and one more again, both saturated: -128 becomes -127.
+  constexpr int8x4_t kOnes = 0x01010101;
+  const int8x4_t limited = __qadd8(__qsub8(static_cast<int8x4_t>(four), kOnes), kOnes);
+  memcpy(__builtin_assume_aligned(p, 4), &limited, 4);
+#else
+  for_step([&](uint32_t j) __attribute__((always_inline)) { store_ints(p + j, stored(sat8(v(j)))); });
+#endif
+}
 
 /// floor(sqrt(v)), bit by bit.
 inline uint32_t floor_sqrt(uint32_t v) {
@@ -37,50 +63,74 @@ inline Reciprocal reciprocal_root(uint64_t v) {
   return {static_cast<int32_t>((uint32_t{1} << 29) / root), shift};
 }
 
-/// Adds the residual, where there is one, and returns the sum of the row.
-BANTAM_INLINE int32_t add_residual(const StaticNorm& a, uint32_t r, int16_t* h) {
-  const uint32_t end = whole_ints(a.width);
-  const RoundShift round(a.residual_shift);
-  const int8_t* residual = a.residual == nullptr ? nullptr : a.residual + r * a.residual_stride;
-  const int16_t* multiplier = a.residual_multiplier;
+/// Adds the residual, where there is one, and returns the sum of the row. A function of its own, as the next: the registers of a small
+/// core hold what one pass wants.
+BANTAM_NOINLINE inline int32_t add_residual(const StaticNorm& a, int16_t* h, const int8_t* residual) {
+  const uint32_t end = whole_steps(a.width);
   int32_t total = 0;
-  for (uint32_t i = 0; i < end; i += kIntLanes) {
-    Ints v = load_ints(h + i);
-    if (residual != nullptr) {
-      v = sat16(plus(v, round(multiply(stored(load_ints(residual + i)), load_ints(multiplier + i)))));
-      store_ints(h + i, v);
-    }
-    total = add_lanes(total, v);
+  if (residual == nullptr) {
+    for (uint32_t i = 0; i < a.width; ++i) total += h[i];
+    return total;
+  }
+  const RoundShift round(a.residual_shift);
+  const int16_t* multiplier = a.residual_multiplier;
+  for (uint32_t i = 0; i < end; i += kIntStep) {
+    for_step([&](uint32_t j) __attribute__((always_inline)) {
+      const Ints times = load_ints(multiplier + i + j);
+      const Ints scaled = round.down(multiply_add(stored(load_ints(residual + i + j)), times, round.half));
+      const Ints v = sat16(plus(load_ints(h + i + j), scaled));
+      store_ints(h + i + j, v);
+      total = add_lanes(total, v);
+    });
   }
   for (uint32_t i = a.width; i < end; ++i) total -= h[i];
   return total;
 }
 
-inline bool static_norm(const StaticNorm& args) {
+/// epsilon + the sum of (h - mean)^2.
+BANTAM_NOINLINE inline uint64_t sum_squares(const StaticNorm& a, const int16_t* h, int32_t mean) {
+  const uint32_t end = whole_steps(a.width);
+  uint64_t squares = a.epsilon;
+  for (uint32_t i = 0; i < end; i += kIntStep) {
+    for_step([&](uint32_t j)
+                 __attribute__((always_inline)) { squares = add_squares(squares, minus(load_ints(h + i + j), mean)); });
+  }
+  for (uint32_t i = a.width; i < end; ++i) {
+    const auto d = static_cast<uint32_t>(h[i] - mean);
+    squares -= d * d;
+  }
+  return squares;
+}
+
+BANTAM_NOINLINE inline void store_normed(const StaticNorm& a, const int16_t* h, int32_t mean, Reciprocal root,
+                                         int8_t* y) {
+  const uint32_t end = whole_steps(a.width);
+  const RoundShift root_round(root.shift);
+  const RoundShift round(a.shift);
+  // (h - mean) * factor + half, of which h's is the only part that changes.
+  const Ints factor = splat_ints(root.factor);
+  const auto part = static_cast<uint32_t>(mean) * static_cast<uint32_t>(root.factor);
+  const auto offset = static_cast<int32_t>(static_cast<uint32_t>(root_round.half) - part);
+  const int16_t* gamma = a.gamma;
+  const int32_t* beta = a.beta;
+  for (uint32_t i = 0; i < end; i += kIntStep) {
+    store_sat8(
+        y + i, [&](uint32_t j) __attribute__((always_inline)) {
+          const Ints z = sat16(root_round.down(multiply_add(load_ints(h + i + j), factor, offset)));
+          return round.down(plus(multiply_add(z, load_ints(gamma + i + j), round.half), load_ints(beta + i + j)));
+        });
+  }
+  memset(y + a.width, kOffsetXor, pad16(a.width) - a.width);
+}
+
+inline bool static_norm(const StaticNorm& a) {
   if constexpr (!linked::kStatic) return false;
-  const StaticNorm a = args;  // which stores cannot alias
   const auto width = static_cast<int32_t>(a.width);
-  const uint32_t end = whole_ints(a.width);
   for (uint32_t r = 0; r < a.rows; ++r) {
     int16_t* h = a.h + r * a.h_stride;
-    const int32_t total = add_residual(a, r, h);
+    const int32_t total = add_residual(a, h, a.residual == nullptr ? nullptr : a.residual + r * a.residual_stride);
     const int32_t mean = (total + (total < 0 ? -(width / 2) : width / 2)) / width;
-    uint64_t squares = a.epsilon;
-    for (uint32_t i = 0; i < end; i += kIntLanes) squares = add_squares(squares, minus(load_ints(h + i), mean));
-    for (uint32_t i = a.width; i < end; ++i) {
-      const auto d = static_cast<uint32_t>(h[i] - mean);
-      squares -= d * d;
-    }
-    const Reciprocal root = reciprocal_root(squares);
-    const RoundShift root_round(root.shift);
-    const RoundShift round(a.shift);
-    int8_t* y = a.y + r * a.y_stride;
-    for (uint32_t i = 0; i < end; i += kIntLanes) {
-      const Ints z = sat16(root_round(times(minus(load_ints(h + i), mean), root.factor)));
-      const Ints v = plus(multiply(z, load_ints(a.gamma + i)), load_ints(a.beta + i));
-      store_ints(y + i, stored(sat8(round(v))));
-    }
-    memset(y + a.width, kOffsetXor, pad16(a.width) - a.width);
+    store_normed(a, h, mean, reciprocal_root(sum_squares(a, h, mean)), a.y + r * a.y_stride);
   }
   return true;
 }
@@ -112,12 +162,12 @@ inline bool static_embed(const StaticEmbed& a) {
       for (uint32_t s = 0; s < a.source_count; ++s) {
         const StaticSource& source = a.sources[s];
         const auto index = static_cast<size_t>(source.index[r]);
-        const int32_t multiplier = source.multiplier[index];
+        const Ints times = splat_ints(source.multiplier[index]);
         const RoundShift round(source.shift);
         const size_t at = index * a.width + column;
         const auto add = [&](const auto* row) {
           for (uint32_t i = 0; i < count; i += kIntLanes) {
-            Ints v = round(times(load_ints_first(row + i, count - i), multiplier));
+            Ints v = round.down(multiply_add(load_ints_first(row + i, count - i), times, round.half));
             if (s != 0) v = plus(load_ints(total + i), v);
             store_ints(total + i, v);
           }
@@ -146,9 +196,11 @@ inline void static_split_key(const int8_t* x, uint32_t width, uint8_t* page, siz
 }
 inline void static_split_value(const int8_t* x, uint32_t width, uint8_t* page, size_t lane) {
   uint8_t* column = page + (lane / 4) * 64 + lane % 4;
-  uint32_t i = 0;
-  for (; i < width; ++i, column += i % 16 == 0 ? 256 - 60 : 4) *column = static_cast<uint8_t>(stored_byte(x[i]));
-  for (; i < pad16(width); ++i, column += 4) *column = 0;
+  for (uint32_t i = 0; i < width; i += 16, column += 256) {
+    const uint32_t here = width - i < 16 ? width - i : 16;
+    for (uint32_t j = 0; j < here; ++j) column[j * 4] = static_cast<uint8_t>(stored_byte(x[i + j]));
+    for (uint32_t j = here; j < 16; ++j) column[j * 4] = 0;
+  }
 }
 
 inline bool static_split(const StaticSplit& a) {

@@ -23,9 +23,10 @@ BANTAM_TINY Ints lookup_ints(const int8_t* table, Ints v) {
   return vldrbq_gather_offset_s32(table, vreinterpretq_u32_s32(vaddq_n_s32(v, 128)));
 }
 BANTAM_TINY Ints multiply(Ints a, Ints b) { return vmulq_s32(a, b); }
-BANTAM_TINY Ints times(Ints a, int32_t b) { return vmulq_n_s32(a, b); }
+BANTAM_TINY Ints splat_ints(int32_t a) { return vdupq_n_s32(a); }
 BANTAM_TINY Ints plus(Ints a, Ints b) { return vaddq_s32(a, b); }
 BANTAM_TINY Ints minus(Ints a, int32_t b) { return vsubq_n_s32(a, b); }
+BANTAM_TINY Ints multiply_add(Ints a, Ints b, int32_t c) { return vmlasq_n_s32(a, b, c); }
 BANTAM_TINY Ints sat16(Ints v) { return vmovlbq_s16(vqmovnbq_s32(vreinterpretq_s16_s32(v), v)); }
 BANTAM_TINY Ints sat8(Ints v) { return vminq_s32(vmaxq_s32(v, vdupq_n_s32(-127)), vdupq_n_s32(127)); }
 BANTAM_TINY Ints byte_range(Ints v) { return vminq_s32(vmaxq_s32(v, vdupq_n_s32(-128)), vdupq_n_s32(127)); }
@@ -40,7 +41,8 @@ struct RoundShift {
   BANTAM_TINY explicit RoundShift(uint32_t by)
       : half(static_cast<int32_t>((uint32_t{1} << by) >> 1)), left(vdupq_n_s32(-static_cast<int32_t>(by))) {}
   // VRSHL rounds without wrapping.
-  BANTAM_TINY Ints operator()(Ints v) const { return vshlq_s32(vaddq_n_s32(v, half), left); }
+  BANTAM_TINY Ints operator()(Ints v) const { return down(vaddq_n_s32(v, half)); }
+  BANTAM_TINY Ints down(Ints v) const { return vshlq_s32(v, left); }
 };
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
