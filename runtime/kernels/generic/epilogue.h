@@ -5,6 +5,9 @@
 #include "kernels/generic/math.h"
 #include "kernels/generic/rows.h"
 #include "linked.h"
+#if defined(BANTAM_KERNEL_ONE_LANE)
+#include "kernels/generic/epilogue_row.h"
+#endif
 
 namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
 
@@ -221,20 +224,31 @@ inline bool store_measured_rows(const EpilogueRows& a) {
   return finite;
 }
 
+#if defined(BANTAM_KERNEL_ONE_LANE)
+
 inline bool epilogue_rows(const EpilogueRows& a) {
 #if defined(BANTAM_KERNEL_VECTORS)
-  if constexpr (linked::kDynamic) {
-    if (a.row_maximum != nullptr) return BANTAM_KERNEL_VECTORS::measured_rows(a);
-    bool finite = true;
-    for (uint32_t r = 0; r < a.rows; ++r) {
-      finite &= BANTAM_KERNEL_VECTORS::epilogue_row(a, r) || epilogue_block<1, AnyEpilogue>(a, r);
-    }
-    return finite;
-  }
+  constexpr bool kInVectors = linked::kDynamic;
+  if (kInVectors && a.row_maximum != nullptr) return BANTAM_KERNEL_VECTORS::measured_rows(a);
+#else
+  constexpr bool kInVectors = false;
 #endif
+  if (!kInVectors && a.row_maximum != nullptr) return store_measured_rows(a);
+  bool finite = true;
+  for (uint32_t r = 0; r < a.rows; ++r) {
+#if defined(BANTAM_KERNEL_VECTORS)
+    if (kInVectors && BANTAM_KERNEL_VECTORS::epilogue_row(a, r)) continue;
+#endif
+    finite &= EpilogueRow(a, r).run();
+  }
+  return finite;
+}
+
+#else
+
+inline bool epilogue_rows(const EpilogueRows& a) {
   if (a.row_maximum != nullptr) return store_measured_rows(a);
   const AnyEpilogue kind(a);
-  if constexpr (kLanes < 16) return epilogue_blocks<AnyEpilogue>(a);
   // Sums of products, as of a convolution.
   if (linked::op(linked::kOpDepthwise) && kind.gate() && kind.activation() == Activation::kNone &&
       kind.norm() == Norm::kNone && !kind.before_norm() && kind.residual() == Residual::kF32) {
@@ -253,6 +267,8 @@ inline bool epilogue_rows(const EpilogueRows& a) {
   }
   return epilogue_blocks<AnyEpilogue>(a);
 }
+
+#endif
 
 }  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
 

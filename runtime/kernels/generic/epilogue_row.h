@@ -1,0 +1,154 @@
+// epilogue_rows on one lane: sixteen elements at a time, so that what a call asks for is looked at once for all of them and loops
+// stay short. A row that is stored is computed where it will lie, once; another one is computed anew in each pass.
+#ifndef BANTAM_KERNELS_GENERIC_EPILOGUE_ROW_H_
+#define BANTAM_KERNELS_GENERIC_EPILOGUE_ROW_H_
+
+#include "kernels/generic/math.h"
+#include "kernels/generic/rows.h"
+
+namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE {
+
+class EpilogueRow {
+ public:
+  BANTAM_INLINE EpilogueRow(const EpilogueRows& args, uint32_t row)
+      : a_(args),
+        row_(row),
+        x_(args.x + row * args.x_stride),
+        y_(args.y == nullptr ? nullptr : args.y + row * args.y_stride),
+        residual_scale_(args.residual_q == nullptr ? 0.0f : args.residual_scale[row]),
+        summed_(args.activation == Activation::kNone && !(linked::kGate && args.gate != nullptr) &&
+                args.residual == nullptr && args.residual_q == nullptr && (y_ == nullptr || y_ == x_)) {}
+
+  /// False: some value is not finite.
+  BANTAM_INLINE bool run() {
+    if (a_.norm == Norm::kLayer || a_.norm == Norm::kRms) measure();
+    const bool sums_stay = linked::kStoreSum && a_.y_before_norm;
+    float* finals = sums_stay ? nullptr : y_;
+    int32_t worst = 0;
+    each_part([&](uint32_t i, uint32_t count) { worst = worst_of(i, count, normed(i, count, finals), worst); });
+    keep_sums();
+    if (finals != nullptr) a_.norm = Norm::kNone;  // y is final
+    const RowScale scale = row_scale(worst);
+    if (a_.q != nullptr) a_.q_scale[row_] = scale.scale;
+    if (worst >= kInfinityBits) return false;
+    if (a_.q == nullptr) return true;
+    int8_t* q = a_.q + row_ * a_.q_stride;
+    each_part([&](uint32_t i, uint32_t count) { store_q8(i, count, normed(i, count, nullptr), scale.inverse, q + i); });
+    clear_padding(q, a_.width);
+    return true;
+  }
+
+ private:
+  template <class F>
+  BANTAM_INLINE void each_part(const F& f) const {
+    for (uint32_t i = 0; i < a_.width; i += 16) f(i, a_.width - i < 16 ? a_.width - i : 16);
+  }
+
+  /// After a pass over all sums: they lie in y.
+  BANTAM_INLINE void keep_sums() {
+    if (y_ == nullptr) return;
+    x_ = y_;
+    summed_ = true;
+  }
+
+  /// Elements [i, i + count) before the norm.
+  BANTAM_NOINLINE const float* sums(uint32_t i, uint32_t count) {
+    const float* x = x_ + i;
+    if (summed_) return x;
+    float* to = y_ == nullptr ? some_ : y_ + i;
+    const float* v = x;
+    if (a_.activation != Activation::kNone) {
+      for (uint32_t j = 0; j < count; ++j) to[j] = activate_vector(a_.activation, v[j]);
+      v = to;
+    }
+    if (linked::kGate && a_.gate != nullptr) {
+      const float* gate = a_.gate + row_ * a_.gate_stride + i;
+      for (uint32_t j = 0; j < count; ++j) to[j] = v[j] * gate[j];
+      v = to;
+    }
+    const size_t at = row_ * a_.residual_stride + i;
+    if (a_.residual != nullptr) {
+      const float* residual = a_.residual + at;
+      for (uint32_t j = 0; j < count; ++j) to[j] = v[j] + residual[j];
+      return to;
+    }
+    if (a_.residual_q != nullptr) {
+      const int8_t* residual = a_.residual_q + at;
+      const float scale = residual_scale_;
+      for (uint32_t j = 0; j < count; ++j) to[j] = v[j] + to_f32(flip_offset(load_i8(residual + j))) * scale;
+      return to;
+    }
+    if (v == x) memcpy(to, x, count * sizeof(float));
+    return to;
+  }
+
+  /// Mean and reciprocal deviation: those of rms norm are of numbers whose mean is 0.
+  BANTAM_NOINLINE void measure() {
+    const auto width = static_cast<float>(a_.width);
+    if (a_.norm == Norm::kLayer) {
+      Sums totals = {};
+      each_part([&](uint32_t i, uint32_t count) {
+        const float* v = sums(i, count);
+        for (uint32_t j = 0; j < count; ++j) totals.part[j] = totals.part[j] + v[j];
+      });
+      keep_sums();
+      mean_ = total(totals) / width;
+    }
+    const float mean = mean_;
+    Sums totals = {};
+    each_part([&](uint32_t i, uint32_t count) {
+      const float* v = sums(i, count);
+      for (uint32_t j = 0; j < count; ++j) {
+        const float d = v[j] - mean;
+        totals.part[j] = fma(d, d, totals.part[j]);
+      }
+    });
+    keep_sums();
+    reciprocal_ = 1.0f / square_root(total(totals) / width + a_.epsilon);
+  }
+
+  /// Elements [i, i + count) after the norm, which lie in `finals`, where it is not null, then.
+  BANTAM_NOINLINE const float* normed(uint32_t i, uint32_t count, float* finals) {
+    const float* v = sums(i, count);
+    if (a_.norm == Norm::kNone) return v;
+    float* to = finals == nullptr ? some_ : finals + i;
+    const bool measured = a_.norm != Norm::kAffine;
+    const float* gamma = a_.gamma;
+    const float* beta = a_.beta;
+    const float mean = mean_;
+    const float reciprocal = reciprocal_;
+    for (uint32_t j = 0; j < count; ++j) {
+      const float d = measured ? (v[j] - mean) * reciprocal : v[j];
+      to[j] = fma(d, gamma == nullptr ? 1.0f : gamma[i + j], beta == nullptr ? 0.0f : beta[i + j]);
+    }
+    return to;
+  }
+
+  /// The largest magnitude of what the q8 store takes of v, where there is one, and `worst`, as bits.
+  BANTAM_NOINLINE int32_t worst_of(uint32_t i, uint32_t count, const float* v, int32_t worst) const {
+    const float* smooth = a_.q == nullptr ? nullptr : a_.smooth;
+    for (uint32_t j = 0; j < count; ++j) {
+      worst = max(worst, magnitude_bits(smooth == nullptr ? v[j] : v[j] * smooth[i + j]));
+    }
+    return worst;
+  }
+  BANTAM_NOINLINE void store_q8(uint32_t i, uint32_t count, const float* v, float inverse, int8_t* q) const {
+    const float* smooth = a_.smooth;
+    for (uint32_t j = 0; j < count; ++j) {
+      store_bytes(q + j, flip_offset(quantize(smooth == nullptr ? v[j] : v[j] * smooth[i + j], inverse)));
+    }
+  }
+
+  EpilogueRows a_;
+  uint32_t row_;
+  const float* x_;
+  float* y_;
+  float residual_scale_;  // which the row's own may replace
+  bool summed_;           // x holds what the norm takes
+  float mean_ = 0.0f, reciprocal_ = 1.0f;
+  float some_[16];
+};
+
+}  // namespace bantam::kernels::BANTAM_KERNEL_NAMESPACE
+
+#endif  // BANTAM_KERNELS_GENERIC_EPILOGUE_ROW_H_
