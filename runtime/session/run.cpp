@@ -79,8 +79,19 @@ void take_helpers(const StepRun& run, Tile* tile) {
   }
 }
 
-/// All ops of the step on rows [begin, begin + rows) of the run.
-Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t worker) {
+/// Of the step's first `ops` operators.
+[[maybe_unused]] uint32_t count_linears(const fb::Model& model, const fb::Step& step, uint32_t ops) {
+  uint32_t linears = 0;
+  for (uint32_t i = 0; i < ops; ++i) {
+    const fb::Op& op = *graph(model).ops()->Get(step.first_op() + i);
+    linears += ops::executed_kind(op) == fb::OpAttributes::Linear ? 1u : 0u;
+  }
+  return linears;
+}
+
+/// Ops [first, last) of the step, or all, on rows [begin, begin + rows) of the run.
+Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t worker, uint32_t first = 0,
+                uint32_t last = UINT32_MAX) {
   SessionState& s = *run.session;
   const fb::Model& model = root(s.model);
   ops::TileRun tile = {{},
@@ -114,7 +125,9 @@ Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t work
   if (linked::kShortlist) take_listed(s, run, &tile);
   take_helpers(run, &tile);
   const FloatEnvironment environment;
-  for (uint32_t i = 0; i < run.step->op_count(); ++i) {
+  const uint32_t end = last < run.step->op_count() ? last : run.step->op_count();
+  if (linked::kHost && first != 0) tile.linear_number += count_linears(model, *run.step, first);
+  for (uint32_t i = first; i < end; ++i) {
     const uint32_t number = run.step->first_op() + i;
     const fb::Op& op = *graph(model).ops()->Get(number);
     const Session::Observer* observer = linked::kHost ? s.observer : nullptr;
@@ -134,20 +147,42 @@ Status run_rows(const StepRun& run, uint32_t begin, uint32_t rows, uint32_t work
   return Status::kOk;
 }
 
+/// A tile is the last row of a sequence.
+bool of_last_rows(const StepRun& run) { return linked::kContexts && run.last_rows; }
+/// A task is a sequence, token after token.
+bool goes_by_tokens(const StepRun& run) { return linked::op(linked::kOpPrevious) && run.by_tokens; }
+
+/// The rows of the step's task number `index`, which does not go by tokens.
+uint32_t begin_of(const StepRun& run, uint32_t index) {
+  return of_last_rows(run) ? run.session->offsets[index + 1] - 1 : index * run.tile;
+}
+uint32_t rows_of(const StepRun& run, uint32_t begin) {
+  return of_last_rows(run) ? 1 : run.rows - begin < run.tile ? run.rows - begin : run.tile;
+}
+
 /// The step's task number `index`.
 Status run_tile(const StepRun& run, uint32_t index, uint32_t worker) {
   const SessionState& s = *run.session;
-  if (linked::op(linked::kOpPrevious) && run.by_tokens) {
+  if (goes_by_tokens(run)) {
     Status status = Status::kOk;
     for (uint32_t row = s.offsets[index]; row < s.offsets[index + 1] && status == Status::kOk; ++row) {
       status = run_rows(run, row, 1, worker);
     }
     return status;
   }
-  const bool last = linked::kContexts && run.last_rows;
-  const uint32_t begin = last ? s.offsets[index + 1] - 1 : index * run.tile;
-  const uint32_t rows = last ? 1 : run.rows - begin < run.tile ? run.rows - begin : run.tile;
-  return run_rows(run, begin, rows, worker);
+  const uint32_t begin = begin_of(run, index);
+  return run_rows(run, begin, rows_of(run, begin), worker);
+}
+
+/// Of a run in steps, the units of task `index` - its operators, or its tokens - and one of them.
+uint32_t units_of(const StepRun& run, uint32_t index) {
+  const uint32_t* offsets = run.session->offsets;
+  return goes_by_tokens(run) ? offsets[index + 1] - offsets[index] : run.step->op_count();
+}
+Status run_unit(const StepRun& run, uint32_t index, uint32_t unit) {
+  if (goes_by_tokens(run)) return run_rows(run, run.session->offsets[index] + unit, 1, 0);
+  const uint32_t begin = begin_of(run, index);
+  return run_rows(run, begin, rows_of(run, begin), 0, unit, unit + 1);
 }
 
 /// What task `index` adds to its worker's marks: 64 well-mixed bits, so that each task once is told from any other tasks,
@@ -199,8 +234,7 @@ bool run_parts(void* session, uint32_t parts, void (*task)(void* arg, uint32_t p
 /// All tiles of a step, or sequences, by whoever comes; of one alone the ops may have all threads.
 Status run_step(StepRun& run) {
   SessionState& s = *run.session;
-  const bool of_sequences = (linked::kContexts && run.last_rows) || (linked::op(linked::kOpPrevious) && run.by_tokens);
-  const uint32_t tiles = run.tiles = of_sequences ? s.sequences : (run.rows + run.tile - 1) / run.tile;
+  const uint32_t tiles = run.tiles;
   Status status = Status::kOk;
   if (!linked::kHost || s.limits.workers == 1) {
     for (uint32_t i = 0; i < tiles && status == Status::kOk; ++i) status = run_tile(run, i, 0);
@@ -218,15 +252,6 @@ Status run_step(StepRun& run) {
   const bool all_run = run_tasks({s, tiles, task, &run});
   for (uint32_t w = 0; w < s.limits.workers && status == Status::kOk; ++w) status = s.workers[w].status;
   return status != Status::kOk || all_run ? status : Status::kInvalidArgument;  // `parallel` breaks its contract
-}
-
-[[maybe_unused]] uint32_t count_linears(const fb::Model& model, const fb::Step& step) {
-  uint32_t linears = 0;
-  for (uint32_t i = 0; i < step.op_count(); ++i) {
-    const fb::Op& op = *graph(model).ops()->Get(step.first_op() + i);
-    linears += ops::executed_kind(op) == fb::OpAttributes::Linear ? 1u : 0u;
-  }
-  return linears;
 }
 
 Status check_rows(const OutputView& view) {
@@ -304,71 +329,146 @@ void raise_mark(uint64_t value, size_t* mark) {
   *mark = bytes > *mark ? bytes : *mark;
 }
 
+/// What the lengths of the batch come to.
+struct Pass {
+  fb::Phase phase;
+  uint32_t longest, source;  // tokens of a sequence with its context, of a source
+  size_t worker_high, heads_high;
+};
+
+bool is_main(fb::Phase phase) { return !linked::kSources || phase == fb::Phase::main; }
+bool takes_contexts(const SessionState& s, fb::Phase phase) {
+  return linked::kContexts && s.limits.context != 0 && is_main(phase);
+}
+
+Pass begin_pass(SessionState& s, fb::Phase phase) {
+  s.has_run = false;
+  Pass pass = {phase, 0, 0, 0, 0};
+  for (uint32_t i = 0; i < s.sequences; ++i) {
+    const uint32_t rows = s.offsets[i + 1] - s.offsets[i];
+    pass.longest = rows > pass.longest ? rows : pass.longest;
+  }
+  if constexpr (linked::kSources) {
+    for (uint32_t i = 0; i < s.sequences && s.limits.source != 0 && is_main(phase); ++i) {
+      if (linked::kChunks && s.source_numbers[i] == kNoSource) continue;
+      const uint32_t length = s.source_lengths[s.source_numbers[i]];
+      pass.source = length > pass.source ? length : pass.source;
+    }
+  }
+  if constexpr (linked::kContexts) {
+    if (takes_contexts(s, phase)) pass.longest = take_contexts(s);
+  }
+  return pass;
+}
+
+StepRun step_run(SessionState& s, fb::Phase phase) {
+  StepRun run = {};
+  run.session = &s;
+  if (linked::kShortlist && s.listed_only && is_main(phase)) want_listed(s, &run);
+  return run;
+}
+
+/// The pass comes to run->step.
+void enter_step(Pass* pass, StepRun* run) {
+  const SessionState& s = *run->session;
+  const fb::Model& model = root(s.model);
+  const bool of_tokens = run->step->rows() == static_cast<int32_t>(kTokens);
+  run->rows = of_tokens ? s.tokens : s.sequences;
+  // Nothing but outputs is read of what the last step makes.
+  if constexpr (linked::kContexts) {
+    // Where each sequence has one row, all are last ones, and tiles are of as many as elsewhere.
+    const bool some = s.last_rows && s.tokens != s.sequences;
+    run->last_rows = some && of_tokens && run->step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
+  }
+  if constexpr (linked::op(linked::kOpPrevious)) {
+    const bool by_tokens = ops::goes_by_tokens(model, *run->step);
+    run->by_tokens = by_tokens && s.tokens != s.sequences;
+    run->last_rows = run->last_rows && !by_tokens;
+  }
+  run->tile = choose_tile(model, s.limits, run->rows);
+  const bool of_sequences = of_last_rows(*run) || goes_by_tokens(*run);
+  run->tiles = of_sequences ? s.sequences : (run->rows + run->tile - 1) / run->tile;
+  round_symbols(model, s.limits, s.tokens, s.sequences, run->tile, run->values);
+  raise_mark(step_bytes(model, s.limits, *run->step, pass->longest, pass->source, run->values), &pass->worker_high);
+  raise_mark(heads_bytes(model, s.limits, fb::Region::tile, run->values), &pass->heads_high);
+}
+
+/// All steps of the pass have been run, `run` the last one.
+Status end_pass(SessionState& s, const Pass& pass, const StepRun& run) {
+  const fb::Model& model = root(s.model);
+  for (uint32_t i = 0; i < kSymbols; ++i) s.values[i] = run.values[i];
+  raise_mark(shared_bytes(model, pass.phase, run.values) + heads_bytes(model, s.limits, fb::Region::shared, run.values),
+             &s.shared_high);
+  raise_mark(s.limits.workers * (pass.worker_high + pass.heads_high), &s.worker_high);
+  s.has_run = true;
+  s.phase = pass.phase;
+  if (linked::kShortlist && s.listed_only && is_main(pass.phase)) leave_out_unlisted(s);
+  const Status status = check_outputs(s, s.model.output_count());
+  s.has_run = status == Status::kOk;
+  if (takes_contexts(s, pass.phase) && s.has_run) keep_contexts(s);
+  return status;
+}
+
+/// Another pass has this step.
+bool is_of_other(const fb::Step& step, fb::Phase phase) { return linked::kSources && step.phase() != phase; }
+
 }  // namespace
 
 Status execute(SessionState& s, fb::Phase phase) {
   const fb::Model& model = root(s.model);
-  const bool main = !linked::kSources || phase == fb::Phase::main;
-  s.has_run = false;
-  uint32_t longest = 0, source = 0;
-  for (uint32_t i = 0; i < s.sequences; ++i) {
-    const uint32_t rows = s.offsets[i + 1] - s.offsets[i];
-    longest = rows > longest ? rows : longest;
-  }
-  const bool contexts = linked::kContexts && s.limits.context != 0 && main;
-  if constexpr (linked::kSources) {
-    for (uint32_t i = 0; i < s.sequences && s.limits.source != 0 && main; ++i) {
-      if (linked::kChunks && s.source_numbers[i] == kNoSource) continue;
-      const uint32_t length = s.source_lengths[s.source_numbers[i]];
-      source = length > source ? length : source;
-    }
-  }
-  if constexpr (linked::kContexts) {
-    if (contexts) longest = take_contexts(s);
-  }
-  StepRun run = {};
-  run.session = &s;
-  if (linked::kShortlist && s.listed_only && main) want_listed(s, &run);
-  size_t worker_high = 0;
-  size_t heads_high = 0;
+  Pass pass = begin_pass(s, phase);
+  StepRun run = step_run(s, phase);
   for (const fb::Step* step : *graph(model).steps()) {
-    if (linked::kSources && step->phase() != phase) {
-      if constexpr (linked::kHost) run.linear_number += count_linears(model, *step);
-      continue;
+    if (!is_of_other(*step, phase)) {
+      run.step = step;
+      enter_step(&pass, &run);
+      const Status status = run_step(run);
+      if (status != Status::kOk) return status;
     }
-    run.step = step;
-    const bool of_tokens = step->rows() == static_cast<int32_t>(kTokens);
-    run.rows = of_tokens ? s.tokens : s.sequences;
-    // Nothing but outputs is read of what the last step makes.
-    if constexpr (linked::kContexts) {
-      // Where each sequence has one row, all are last ones, and tiles are of as many as elsewhere.
-      const bool some = s.last_rows && s.tokens != s.sequences;
-      run.last_rows = some && of_tokens && step == graph(model).steps()->Get(graph(model).steps()->size() - 1);
-    }
-    if constexpr (linked::op(linked::kOpPrevious)) {
-      const bool by_tokens = ops::goes_by_tokens(model, *step);
-      run.by_tokens = by_tokens && s.tokens != s.sequences;
-      run.last_rows = run.last_rows && !by_tokens;
-    }
-    run.tile = choose_tile(model, s.limits, run.rows);
-    round_symbols(model, s.limits, s.tokens, s.sequences, run.tile, run.values);
-    raise_mark(step_bytes(model, s.limits, *step, longest, source, run.values), &worker_high);
-    raise_mark(heads_bytes(model, s.limits, fb::Region::tile, run.values), &heads_high);
-    const Status status = run_step(run);
-    if (status != Status::kOk) return status;
-    if constexpr (linked::kHost) run.linear_number += count_linears(model, *step);
+    if constexpr (linked::kHost) run.linear_number += count_linears(model, *step, step->op_count());
   }
-  for (uint32_t i = 0; i < kSymbols; ++i) s.values[i] = run.values[i];
-  raise_mark(shared_bytes(model, phase, run.values) + heads_bytes(model, s.limits, fb::Region::shared, run.values),
-             &s.shared_high);
-  raise_mark(s.limits.workers * (worker_high + heads_high), &s.worker_high);
-  s.has_run = true;
-  s.phase = phase;
-  if (linked::kShortlist && s.listed_only && main) leave_out_unlisted(s);
-  const Status status = check_outputs(s, s.model.output_count());
-  s.has_run = status == Status::kOk;
-  if (contexts && s.has_run) keep_contexts(s);
-  return status;
+  return end_pass(s, pass, run);
+}
+
+uint32_t begin_steps(SessionState& s, SteppedRun::Place* at) {
+  Pass pass = begin_pass(s, fb::Phase::main);
+  at->longest = pass.longest;
+  at->source = pass.source;
+  StepRun run = step_run(s, fb::Phase::main);
+  uint32_t units = 0;
+  for (const fb::Step* step : *graph(root(s.model)).steps()) {
+    if (is_of_other(*step, fb::Phase::main)) continue;
+    run.step = step;
+    enter_step(&pass, &run);
+    for (uint32_t task = 0; task < run.tiles; ++task) units += units_of(run, task);
+  }
+  return units;
+}
+
+Status execute_some(SessionState& s, uint32_t units, SteppedRun::Place* at, bool* done) {
+  const auto& steps = *graph(root(s.model)).steps();
+  Pass pass = {fb::Phase::main, at->longest, at->source, at->worker_high, at->heads_high};
+  StepRun run = step_run(s, fb::Phase::main);
+  for (; at->step < steps.size(); ++at->step, at->task = 0) {
+    const fb::Step* step = steps.Get(at->step);
+    if (!is_of_other(*step, fb::Phase::main)) {
+      run.step = step;
+      run.linear_number = at->linears;
+      enter_step(&pass, &run);
+      at->worker_high = pass.worker_high;
+      at->heads_high = pass.heads_high;
+      for (; at->task < run.tiles; ++at->task, at->unit = 0) {
+        for (const uint32_t count = units_of(run, at->task); at->unit < count; ++at->unit, ++at->executed, --units) {
+          if (units == 0) return Status::kOk;
+          const Status status = run_unit(run, at->task, at->unit);
+          if (status != Status::kOk) return status;
+        }
+      }
+    }
+    if constexpr (linked::kHost) at->linears += count_linears(root(s.model), *step, step->op_count());
+  }
+  *done = true;
+  return end_pass(s, pass, run);
 }
 
 }  // namespace bantam

@@ -274,14 +274,19 @@ Status encode_batch(SessionState& s) {
   return Status::kOk;
 }
 
-Status Session::run(const Batch& batch) {
-  SessionState& s = state(this);
+Status take_batch(SessionState& s, const Batch& batch) {
   s.has_run = false;
   const Status status = check_batch(batch, s, fb::Phase::main);
   if (status != Status::kOk) return status;
   copy_batch(batch, fb::Phase::main, &s);
   s.filled = Filled::kIds;
-  return execute(s, fb::Phase::main);
+  return Status::kOk;
+}
+
+Status Session::run(const Batch& batch) {
+  SessionState& s = state(this);
+  const Status status = take_batch(s, batch);
+  return status == Status::kOk ? execute(s, fb::Phase::main) : status;
 }
 
 Status Session::encode(const Batch& batch) {
@@ -383,6 +388,7 @@ Status Session::truncate(uint32_t context, uint32_t length) {
   SessionState& s = state(this);
   if (!linked::kContexts || s.limits.context == 0) return Status::kInvalidArgument;
   if (context >= s.limits.max_sequences || length > s.store->lengths[context]) return Status::kIndexOutOfRange;
+  s.end_steps();
   s.store->truncate(context, length);
   return Status::kOk;
 }
@@ -392,6 +398,7 @@ Status Session::copy_context(uint32_t from, uint32_t to) {
   if (!linked::kContexts || s.limits.context == 0) return Status::kInvalidArgument;
   if (from >= s.limits.max_sequences || to >= s.limits.max_sequences) return Status::kIndexOutOfRange;
   if (from == to) return Status::kOk;
+  s.end_steps();
   s.store->copy(from, to);
   return Status::kOk;
 }
@@ -403,6 +410,7 @@ Status Session::reorder_contexts(const uint32_t* from, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     if (from[i] >= s.limits.max_sequences) return Status::kIndexOutOfRange;
   }
+  s.end_steps();
   s.store->reorder(from, count);
   return Status::kOk;
 }

@@ -2,6 +2,7 @@
 #ifndef BANTAM_SESSION_STATE_H_
 #define BANTAM_SESSION_STATE_H_
 
+#include "bantam/steps.h"
 #include "kernels/kernels.h"
 #include "ops/ops.h"
 #include "session/contexts.h"
@@ -17,8 +18,8 @@ struct Worker {
   uint64_t marks;  // of the tasks of this step that it has run, added up
 };
 
-/// Who filled the batch arrays.
-enum class Filled : uint8_t { kNothing, kIds, kText };
+/// Who filled the batch arrays; kSteps: a run in steps, until it has ended.
+enum class Filled : uint8_t { kNothing, kIds, kText, kSteps };
 
 /// The marks of the batch; nothing where none are linked.
 template <bool kLinked>
@@ -102,6 +103,7 @@ struct SessionState final : Session,
   uint32_t tokens = 0;
   uint32_t sequences = 0;
   Filled filled = Filled::kNothing;
+  uint8_t step_runs = 0;  // begun so far, modulo 256
   bool has_run = false;
   fb::Phase phase = fb::Phase::main;  // that ran last
   bool last_rows = false;             // Batch::last_rows of the batch
@@ -114,6 +116,11 @@ struct SessionState final : Session,
   uint32_t* source_numbers = nullptr;  // [sequences]: sources.numbers
   uint32_t* source_lengths = nullptr;  // [limits.sources]: sources.lengths
   int32_t* shifted_ids = nullptr;      // as ids: what the main pass reads of sources, where it does
+
+  /// What a run in steps has of contexts is no longer so.
+  void end_steps() {
+    if (filled == Filled::kSteps) filled = Filled::kNothing;
+  }
 
   // High-water marks of the parts of the arena that depend on a run's lengths, in bytes.
   size_t fixed_bytes = 0;
@@ -132,6 +139,16 @@ inline const SessionState& state(const Session* session) { return *static_cast<c
 
 /// One pass over the batch arrays, which have been checked. runtime/session/run.cpp.
 Status execute(SessionState& session, fb::Phase phase);
+
+/// A pass in steps (bantam/steps.h) over the batch arrays, which have been checked: how many units it is, from the beginning; and the next
+/// `units` of them. *done: there are no more, and outputs have been checked. runtime/session/run.cpp.
+uint32_t begin_steps(SessionState& session, SteppedRun::Place* at);
+Status execute_some(SessionState& session, uint32_t units, SteppedRun::Place* at, bool* done);
+
+/// Checks a batch of ids for the main pass and takes it. runtime/session/session.cpp.
+Status take_batch(SessionState& session, const Batch& batch);
+/// Texts as the main pass's batch, sources aside. runtime/session/text.cpp.
+Status take_texts(SessionState& session);
 
 /// The pass over the sources in the batch arrays, which have been checked. runtime/session/session.cpp.
 Status encode_batch(SessionState& session);

@@ -157,6 +157,22 @@ Status Session::encode() {
   return status == Status::kOk ? encode_batch(s) : status;
 }
 
+Status take_texts(SessionState& s) {
+  if constexpr (linked::kContexts) {
+    s.last_rows = false;
+    s.want_listed(false);
+    for (uint32_t i = 0; i < s.sequences && s.limits.context != 0; ++i) {
+      s.store->numbers[i] = i;
+      s.store->truncate(i, 0);
+    }
+  }
+  if (reads_sources(s.limits)) return Status::kOk;  // of what they are run over, who shifts them checks the ids
+  if constexpr (linked::kChunks) {
+    for (uint32_t i = 0; i < s.sequences && s.limits.chunk != 0; ++i) s.source_numbers[i] = kNoSource;
+  }
+  return check_ids(s, fb::Phase::main);
+}
+
 Status Session::run() {
   SessionState& s = state(this);
   s.has_run = false;
@@ -167,20 +183,9 @@ Status Session::run() {
       if (encoded != Status::kOk) return encoded;
     }
   }
-  if constexpr (linked::kContexts) {
-    s.last_rows = false;
-    s.want_listed(false);
-    for (uint32_t i = 0; i < s.sequences && s.limits.context != 0; ++i) {
-      s.store->numbers[i] = i;
-      s.store->truncate(i, 0);
-    }
-  }
-  if (reads_sources(s.limits)) return run_shifted(s);
-  if constexpr (linked::kChunks) {
-    for (uint32_t i = 0; i < s.sequences && s.limits.chunk != 0; ++i) s.source_numbers[i] = kNoSource;
-  }
-  const Status status = check_ids(s, fb::Phase::main);
-  return status == Status::kOk ? execute(s, fb::Phase::main) : status;
+  const Status status = take_texts(s);
+  if (status != Status::kOk) return status;
+  return reads_sources(s.limits) ? run_shifted(s) : execute(s, fb::Phase::main);
 }
 
 }  // namespace bantam

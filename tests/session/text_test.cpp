@@ -1,6 +1,7 @@
 // Text batches: what add() takes, what it leaves to the next batch, what sequences tell afterwards.
 #include <gtest/gtest.h>
 
+#include "bantam/steps.h"
 #include "bantam/tasks.h"
 #include "tests/session/run_helpers.h"
 #include "tests/session/tokenizer_model.h"
@@ -53,6 +54,31 @@ TEST_F(TextTest, ABatchOfTextsGivesWhatTheirIdsGive) {
   ASSERT_EQ(session_->output(0, &view_of_ids), Status::kOk);
   EXPECT_EQ(values(view_of_ids), expected);
   EXPECT_EQ(session_->sequence(0).offsets, nullptr);
+}
+
+TEST_F(TextTest, TextsRunInStepsToo) {
+  open(96, 4);
+  const auto add = [&] { return session_->add({"turn on the light", 17}, {}, {}); };
+  ASSERT_EQ(add(), Status::kOk);
+  ASSERT_EQ(session_->run(), Status::kOk);
+  OutputView output;
+  ASSERT_EQ(session_->output(0, &output), Status::kOk);
+  const std::vector<float> expected = values(output);
+  session_->clear();
+  ASSERT_EQ(add(), Status::kOk);
+  SteppedRun run;
+  ASSERT_EQ(SteppedRun::begin(session_, &run), Status::kOk);
+  bool done = false;
+  while (!done) ASSERT_EQ(run.advance(2, &done), Status::kOk);
+  ASSERT_EQ(session_->output(0, &output), Status::kOk);
+  EXPECT_EQ(values(output), expected);
+  EXPECT_NE(session_->sequence(0).offsets, nullptr);
+  // Texts of a run that was given up are gone.
+  ASSERT_EQ(SteppedRun::begin(session_, &run), Status::kOk);
+  ASSERT_EQ(run.advance(1, &done), Status::kOk);
+  ASSERT_EQ(add(), Status::kOk);
+  EXPECT_EQ(session_->sequence_count(), 1u);
+  EXPECT_EQ(run.advance(1, &done), Status::kInvalidArgument);
 }
 
 TEST_F(TextTest, WhatDoesNotFitTheBatchIsLeftToTheNext) {

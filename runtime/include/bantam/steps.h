@@ -1,0 +1,59 @@
+// A run in steps: for cores that have other things to do meanwhile, feed a watchdog, show how far it is, or give up.
+#ifndef BANTAM_STEPS_H_
+#define BANTAM_STEPS_H_
+
+#include "bantam/session.h"
+
+BANTAM_EXPORT_BEGIN
+namespace bantam {
+
+/// Session::run, an operator on a tile of rows at a time, by the thread that calls advance(). Outputs have the bits of run().
+///
+///   SteppedRun run;
+///   bool done = false;
+///   Status status = SteppedRun::begin(session, batch, &run);
+///   while (status == Status::kOk && !done) {
+///     status = run.advance(4, &done);
+///     feed_watchdog();
+///   }
+///
+/// To give up is to call advance() no more: the session is as after a failure, its contexts as before. Every other call on the session
+/// that is not const ends the run: advance() then says kInvalidArgument. What a call takes is the largest operator on a tile:
+/// SessionOptions::tile_rows rows of the widest layer.
+class SteppedRun {
+ public:
+  /// Checks and takes the batch, as Session::run(batch) does; nothing is computed yet. What the batch points at may go, but for features.
+  static Status begin(Session* session, const Batch& batch, SteppedRun* out);
+  /// The same of texts that add() added; they are gone where the run does not come to its end. kUnsupported: the texts are sources.
+  static Status begin(Session* session, SteppedRun* out);
+
+  /// Executes up to `operators` more (0: none), each on one tile. *done: all were executed, and outputs are there. A failure is final.
+  Status advance(uint32_t operators, bool* done);
+
+  /// How many of how many.
+  uint32_t executed() const { return at_.executed; }
+  uint32_t operators() const { return operators_; }
+
+  /// Where it is. Internal.
+  struct Place {
+    uint32_t step, task, unit;  // `unit`: operator of the tile, or token of the sequence, where layers go by tokens
+    uint32_t executed, linears;
+    uint32_t longest, source;
+    size_t worker_high, heads_high;
+  };
+
+ private:
+  static Status start(Session* session, bool texts, SteppedRun* out);
+
+  Session* session_ = nullptr;
+  Place at_ = {};
+  uint32_t operators_ = 0;
+  uint8_t number_ = 0;  // of the session's runs in steps
+  bool texts_ = false;
+  bool done_ = false;
+};
+
+}  // namespace bantam
+BANTAM_EXPORT_END
+
+#endif  // BANTAM_STEPS_H_
