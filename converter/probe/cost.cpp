@@ -25,7 +25,7 @@ double cpu_seconds() {
 constexpr uint64_t kAdditions = 16;  // of a round
 
 /// `rounds` rounds of additions, each of which waits for the one before. Of registers: some cores add constants for nothing.
-[[maybe_unused]] void add_in_turn(uint64_t rounds) {
+[[maybe_unused]] void add_in_turn([[maybe_unused]] uint64_t rounds) {
 #if defined(__x86_64__)
   uint64_t value = 1;
   __asm__ volatile(

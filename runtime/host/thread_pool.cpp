@@ -12,7 +12,7 @@ struct ThreadPool::Threads {
 
   Workers workers;
   WorkerCount worth;
-  std::atomic<bool> busy{false};
+  std::atomic<uint32_t> busy{0};  // a word: RISC-V exchanges no bytes
 };
 
 ThreadPool::ThreadPool(uint32_t threads) {
@@ -22,13 +22,13 @@ ThreadPool::ThreadPool(uint32_t threads) {
   parallel_.run = [](void* context, uint32_t count, Workers::Task task, void* arg) {
     auto& pool = *static_cast<Threads*>(context);
     // Also the second of two sessions that share a pool: what several threads are for, one does as well.
-    if (count < 2 || pool.busy.exchange(true, std::memory_order_acquire)) {
+    if (count < 2 || pool.busy.exchange(1, std::memory_order_acquire) != 0) {
       for (uint32_t i = 0; i < count; ++i) task(arg, i, 0);
       return;
     }
     const Workers::Times times = pool.workers.run(count, task, arg, pool.worth.asked());
     pool.worth.record(times.elapsed, times.worked);
-    pool.busy.store(false, std::memory_order_release);
+    pool.busy.store(0, std::memory_order_release);
   };
 }
 

@@ -1,4 +1,4 @@
-# `./dev test [quick|all|aarch64|armv7]`: which folders are built and whose tests run. What each folder is, and which tests are
+# `./dev test [quick|all|aarch64|armv7|riscv64]`: which folders are built and whose tests run. What each folder is, and which tests are
 # quick, say the presets in CMakePresets.json. Sourced by ./dev, whose functions and settings it uses.
 # shellcheck shell=bash disable=SC2154
 
@@ -17,10 +17,14 @@ run_ctest() {
   return $status
 }
 
-# configure_emulated PRESET [OPTION...]: a build for ARM, with its libraries; debian.txt has the group arm.
+# configure_emulated PRESET [OPTION...]: a build for ARM or RISC-V, with its libraries; debian.txt has the groups arm and riscv.
 configure_emulated() {
-  local preset=$1 architecture=armhf
-  [ "$preset" != aarch64 ] || architecture=arm64
+  local preset=$1 architecture
+  case $preset in
+    aarch64) architecture=arm64 ;;
+    armv7) architecture=armhf ;;
+    riscv64) architecture=riscv64 ;;
+  esac
   step "Libraries of Debian $architecture" targets/packages/sysroot.sh $architecture "build-$preset/sysroot"
   configure "$@"
 }
@@ -42,9 +46,15 @@ test_plain_processor() {
 
 # test_emulated PRESET: every test on an emulated machine.
 test_emulated() {
-  need_packages build test arm
+  local group=arm
+  [ "$1" != riscv64 ] || group=riscv
+  need_packages build test $group
   ruff=
   build_emulated "$1"
+  if [ "$1" = riscv64 ]; then
+    run_ctest --test-dir build-riscv64 # every board that runs Linux has RV64GC, and the kernels ask for no more
+    return
+  fi
   QEMU_CPU=max run_ctest --test-dir "build-$1"
   test_plain_processor "$1"
 }
@@ -77,7 +87,7 @@ test_before_commit() {
 
 test_all() {
   local preset folders=(build build-fuzz)
-  need_packages build test firmware train browser arm wasm
+  need_packages build test firmware train browser arm riscv package wasm
   find_ruff
   need_python tests/conformance/requirements.txt || die "test all needs the packages of tests/conformance/requirements.txt"
   venv=build/python-libraries need_python tests/python/requirements.txt || die "test all needs the packages of tests/python/requirements.txt"
@@ -95,7 +105,7 @@ test_all() {
   done
   configure unity # has no tests
   build unity
-  for preset in aarch64 armv7; do
+  for preset in aarch64 armv7 riscv64; do
     build_emulated $preset
     folders+=("build-$preset")
   done
@@ -113,12 +123,12 @@ command_test() {
       test_quick "$@"
       return
       ;;
-    "" | all | aarch64 | armv7) [ $# -eq 0 ] || die "test $extent takes no arguments: $*" 2 ;;
-    *) die "unknown kind of test \"$extent\": use quick, all, aarch64, armv7 or none" 2 ;;
+    "" | all | aarch64 | armv7 | riscv64) [ $# -eq 0 ] || die "test $extent takes no arguments: $*" 2 ;;
+    *) die "unknown kind of test \"$extent\": use quick, all, aarch64, armv7, riscv64 or none" 2 ;;
   esac
   case $extent in
     "") test_before_commit ;;
     all) test_all ;;
-    aarch64 | armv7) test_emulated "$extent" ;;
+    aarch64 | armv7 | riscv64) test_emulated "$extent" ;;
   esac
 }
