@@ -10,6 +10,7 @@
 #include "cli/errors.h"
 #include "cli/output.h"
 #include "pack/build.h"
+#include "run/images.h"
 #include "run/text_source.h"
 #include "tasks/words.h"
 #include "train/augment.h"
@@ -79,6 +80,7 @@ PackedModel::PackedModel(const convert::Graph& graph, const std::string& directo
   types.weights = fb::DType::f32;
   bytes_ = convert::build(graph, types);
   check(Model::open(bytes_.data(), bytes_.size(), &model_), directory);
+  if (convert::takes_images(model_)) return;
   if (Tokenizer::open(model_, 0, &tokenizer_) != Status::kOk) {
     fail(ExitCode::kInvalid, "{}: has no tokenizer, so it cannot learn from texts; add vocab.txt or tokenizer.json",
          directory);
@@ -89,6 +91,15 @@ PackedModel::PackedModel(const convert::Graph& graph, const std::string& directo
 }
 
 train::Encoded PackedModel::encode(const Example& example) const {
+  if (convert::takes_images(model_)) {
+    convert::ImageBatch image(model_);
+    image.add(example.input.first);
+    train::Encoded out;
+    out.ids.assign(image.form().tokens, 0);
+    out.segments = out.ids;
+    out.features = image.features();
+    return out;
+  }
   std::vector<int32_t> ids(max_tokens_), segments(max_tokens_);
   std::vector<Offset> offsets(max_tokens_);
   std::vector<uint8_t> sequences(max_tokens_);
@@ -127,6 +138,10 @@ DistillData::DistillData(const convert::Graph& student, const convert::Graph* te
   }
   if ((varied || !options.texts.empty()) && task_.scores != kSoftmax) {
     fail(ExitCode::kUnsupported, "--texts and --augment are for one label of several, and for words; {} gives values",
+         options.student);
+  }
+  if (options.augment > 0 && convert::takes_images(student_.model())) {
+    fail(ExitCode::kUsage, "--augment: varies texts, but {} reads images or sounds; vary those in the data",
          options.student);
   }
   if (options.augment > 0) words ? exchange_slots(&train_) : vary_texts(&train_);

@@ -19,7 +19,7 @@ namespace bantam::cli {
 using convert::Dataset;
 using convert::Example;
 
-/// A graph packed in memory, for its tokenizer and labels.
+/// A graph packed in memory, for its labels and its tokenizer, or for what it makes of images and sounds.
 class PackedModel {
  public:
   /// `directory` is what errors call it.

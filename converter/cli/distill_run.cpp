@@ -158,6 +158,7 @@ std::string fingerprint(const DistillOptions& options) {
   };
   digest_models("config.json");
   digest_models("model.safetensors");
+  digest_models("preprocessor_config.json");
   digest_models(convert::kGenerationFile);
   for (const char* file : convert::kTokenizerFiles) digest_models(file);
   return text;

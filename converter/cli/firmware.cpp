@@ -198,7 +198,8 @@ void print_json(const FirmwareArguments& arguments, const Image& image) {
                    {"arena_at_most", firmware::sum(arena)},
                    {"arena_parts", parts_json(arena)},
                    {"stack", firmware::stack_bytes(image.model)},
-                   {"image", firmware::pixel_bytes(image.model) + firmware::feature_bytes(image.model)}};
+                   {"image", firmware::pixel_bytes(image.model) + firmware::feature_bytes(image.model) +
+                                 firmware::sound_bytes(image.model)}};
   object["savings"] = Json::array();
   for (const firmware::Saving& saving : firmware::savings(image.model, image.options)) {
     object["savings"].push_back(
@@ -259,7 +260,10 @@ void print_report(const FirmwareArguments& arguments, const Image& image) {
   out().print("  {:<26}{:>10}\n", "stack", firmware::stack_bytes(image.model));
   const uint64_t pixels = firmware::pixel_bytes(image.model);
   if (pixels != 0) {
-    print_parts("one image", {{"pixels", pixels}, {"numbers made of them", firmware::feature_bytes(image.model)}});
+    firmware::Parts parts = {{"pixels", pixels}, {"numbers made of them", firmware::feature_bytes(image.model)}};
+    const uint64_t sound = firmware::sound_bytes(image.model);
+    if (sound != 0) parts = {{"rows of a sound", pixels}, parts[1], {"filter bank", sound}};
+    print_parts(sound != 0 ? "one sound" : "one image", parts);
   }
   for (const firmware::Saving& saving : firmware::savings(image.model, image.options)) {
     out().print("  {} less with {}{}\n", saving.bytes, saving.convert ? "a file of bantam convert " : "",

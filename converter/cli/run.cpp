@@ -121,8 +121,9 @@ void add_input_options(Command& command, const Variant& variant, RunOptions* opt
         .value("MARKS");
     command.add_flag("--uart", options->uart,
                      "Answer standard input's lines as `bantam firmware`'s image answers its UART");
-    command.add_flag("--frame", options->frame,
-                     "Of a model of images: print each image's pixels, as --uart and a device take them");
+    command.add_flag(
+        "--frame", options->frame,
+        "Of a model of images or sounds: print each file's pixels or samples, as --uart and a device take them");
     command.add_option("--max-tokens", options->engine.max_tokens, "With --uart: the image's --max-tokens").value("N");
   }
   if (variant.takes & kStride) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "bantam/sound.h"
 #include "cli/appearance.h"
 #include "cli/errors.h"
 #include "cli/output.h"
@@ -61,7 +62,15 @@ void run_frames(const RunOptions& options) {
   const convert::ImageBatch images(file.model());
   convert::TextSource source(options.texts, options.file, warn, show_prompt);
   for (std::string path; source.next(&path);) {
-    out().print("{:02x}\n", fmt::join(images.pixels_of(path), ""));
+    if (takes_sound(file.model())) {
+      std::string line;
+      for (const int16_t sample : convert::samples_of(file.model(), path)) {
+        line += fmt::format("{:02x}{:02x}", sample & 0xFF, sample >> 8 & 0xFF);
+      }
+      out().print("{}\n", line);
+    } else {
+      out().print("{:02x}\n", fmt::join(images.pixels_of(path), ""));
+    }
   }
   out().flush();
 }

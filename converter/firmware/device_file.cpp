@@ -4,13 +4,15 @@
 #include <string>
 #include <utility>
 
+#include "bantam/sound.h"
 #include "format/rewrite.h"
 
 namespace bantam::firmware {
 namespace {
 
-bool says_licence(const std::string& key) {
-  return key.find("licen") != std::string::npos || key.find("copyright") != std::string::npos;
+/// Whose it is, and what its numbers are made of.
+bool is_kept(const std::string& key) {
+  return key.find("licen") != std::string::npos || key.find("copyright") != std::string::npos || key == kSoundKey;
 }
 
 void drop_provenance(fb::ModelT* model) {
@@ -18,7 +20,7 @@ void drop_provenance(fb::ModelT* model) {
   model->description.clear();
   auto& properties = model->properties;
   properties.erase(std::remove_if(properties.begin(), properties.end(),
-                                  [](const auto& property) { return !says_licence(property->key); }),
+                                  [](const auto& property) { return !is_kept(property->key); }),
                    properties.end());
   for (const auto& tensor : model->tensors) {
     tensor->name.clear();

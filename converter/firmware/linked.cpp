@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "bantam/sound.h"
 #include "bantam/tasks.h"
 #include "firmware/memory.h"
 #include "format/view.h"
@@ -272,6 +273,7 @@ Linked linked_by(const Model& model) {
   if (model.mark_types() > 1) needs.need("MARKS");
   if (has_source(root(model))) needs.need("SOURCES");
   if (model.chunk_tokens() != 0) needs.need("CHUNKS");
+  if (takes_sound(model)) needs.need("SOUND");
   const fb::Task* task = root(model).task();
   if (task != nullptr && task->shortlist() != nullptr) needs.need("SHORTLIST");
   if (goes_on(model)) {

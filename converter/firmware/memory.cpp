@@ -8,6 +8,7 @@
 #include "bantam/decode.h"
 #include "bantam/generation.h"
 #include "bantam/image.h"
+#include "bantam/sound.h"
 #include "base/error.h"
 #include "firmware/linked.h"
 #include "firmware/small_plan.h"
@@ -173,8 +174,14 @@ uint64_t feature_bytes(const Model& model) {
   return image_form(model, &form) == Status::kOk ? uint64_t{form.tokens} * form.columns * sizeof(float) : 0;
 }
 
+uint64_t sound_bytes(const Model& model) {
+  constexpr uint64_t kPointer = 4, kOfCore = (sizeof(SoundRows) - sizeof(void*) + kPointer + 7) / 8 * 8;
+  return takes_sound(model) ? kOfCore : 0;
+}
+
 uint64_t other_ram(const Model& model) {
-  return stack_bytes(model) + kOtherRam + (goes_on(model) ? kPromptRam : 0) + pixel_bytes(model) + feature_bytes(model);
+  return stack_bytes(model) + kOtherRam + (goes_on(model) ? kPromptRam : 0) + pixel_bytes(model) +
+         feature_bytes(model) + sound_bytes(model);
 }
 
 uint32_t tokens_that_fit(const Model& model, const Target& target, uint32_t wanted, uint32_t block_rows) {

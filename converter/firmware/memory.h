@@ -59,6 +59,8 @@ constexpr uint64_t kPromptRam = 4 * (512 + 8);
 /// Of a model of images: bytes of one's pixels, and of the numbers that they become. 0: it reads texts.
 uint64_t pixel_bytes(const Model& model);
 uint64_t feature_bytes(const Model& model);
+/// Of a model of sounds: bytes of the filter bank.
+uint64_t sound_bytes(const Model& model);
 
 /// Beside the arena, of an image of this model: the stack and the example, which keeps the tokens of a line to go on with, or pixels.
 uint64_t other_ram(const Model& model);

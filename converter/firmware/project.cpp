@@ -102,9 +102,11 @@ std::vector<std::string> roots(const Target& target) {
     }
     return false;
   }();
-  std::vector<std::string> folders = {"runtime/format/",  "runtime/model/",    "runtime/session/",
-                                      "runtime/ops/",     "runtime/text/",     "runtime/tasks/",
-                                      "runtime/kernels/", "targets/firmware/", fmt::format("targets/{}/", target.name)};
+  std::vector<std::string> folders = {"runtime/format/",   "runtime/model/",
+                                      "runtime/session/",  "runtime/ops/",
+                                      "runtime/text/",     "runtime/tasks/",
+                                      "runtime/sound/",    "runtime/kernels/",
+                                      "targets/firmware/", fmt::format("targets/{}/", target.name)};
   folders.push_back(fmt::format("runtime/kernels/{}/", has_kernels ? target.isa : "reference"));
   std::vector<std::string> paths = {"LICENSE"};
   for (const Resource& resource : resources()) {

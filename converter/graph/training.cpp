@@ -31,6 +31,7 @@ std::string why_untrained(const fb::OpT& op) {
       const bool plain = attention.slopes < 0 && attention.place_rows < 0 && attention.segment_keys < 0;
       return plain ? "" : "attention with slopes, or with scores of places or of segments";
     }
+    case fb::OpAttributes::Features:
     case fb::OpAttributes::SplitHeads:
     case fb::OpAttributes::Linear:
     case fb::OpAttributes::Row:

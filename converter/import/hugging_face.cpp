@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "bantam/sound.h"
 #include "base/error.h"
 #include "base/json_file.h"
 #include "graph/builder.h"
@@ -260,7 +261,9 @@ Graph import_checked(const ModelSource& source, const ImportOptions& options) {
   weights.finish(graph.notes);
   graph.model.max_sequence = positions;
   if (family.block.patches) {
-    graph.model.image = read_image(source.root, config, problems, graph.notes);
+    std::string sound;
+    graph.model.image = read_image(source.root, config, problems, graph.notes, &sound);
+    if (!sound.empty()) record_property(graph, kSoundKey, sound);
   } else if (!options.ids_only) {
     const EncoderConfig& reads = of_pair ? source_config : config;
     TextLimits limits;

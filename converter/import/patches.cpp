@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "bantam/sound.h"
 #include "import/source/fields.h"
 
 namespace bantam::convert {
@@ -86,6 +87,29 @@ std::vector<float> numbers(const Fields& fields, const char* key, uint32_t count
   return out;
 }
 
+/// The property of models of sounds, where the file says that there is a filter bank: the runtime has one form of it.
+std::string sound_form(const Fields& fields, const fb::ImageT& image) {
+  constexpr const char* kKind = "feature_extractor_type";
+  if (fields.text(kKind, "") != "FilterBank") return "";
+  const std::pair<const char*, uint32_t> settings[] = {{"sampling_rate", kSoundRate},
+                                                       {"win_length", kSoundWindow},
+                                                       {"hop_length", kSoundStep},
+                                                       {"n_fft", 512},
+                                                       {"num_mel_bins", kSoundBands}};
+  for (const auto& [key, value] : settings) {
+    if (fields.count(key, kMostImagePixels, value) != value) {
+      fields.problem(ExitCode::kUnsupported, key,
+                     fmt::format("is another number than {}, which the runtime has", value));
+    }
+  }
+  if (image.height != 1 || image.patch != 1 || image.channels != kSoundBands) {
+    fields.problem(
+        ExitCode::kInvalid, kKind,
+        fmt::format("its rows are images 1 high of {} channels in patches of 1, the model's are not", kSoundBands));
+  }
+  return kSoundForm;
+}
+
 void read_numbers(const Fields& fields, fb::ImageT& image) {
   const bool rescales = fields.flag("do_rescale", true), normalizes = fields.flag("do_normalize", true);
   const double scale = rescales ? fields.number("rescale_factor", 1 / 255.0) : 1;
@@ -159,7 +183,7 @@ int32_t embed_patches(Builder& builder, Weights& weights, const EncoderConfig& c
 }
 
 std::unique_ptr<fb::ImageT> read_image(const std::filesystem::path& directory, const EncoderConfig& config,
-                                       Problems& problems, std::vector<std::string>& notes) {
+                                       Problems& problems, std::vector<std::string>& notes, std::string* sound) {
   auto image = std::make_unique<fb::ImageT>();
   image->width = config.image.width;
   image->height = config.image.height;
@@ -178,6 +202,7 @@ std::unique_ptr<fb::ImageT> read_image(const std::filesystem::path& directory, c
   }
   read_numbers(fields, *image);
   read_fit(fields, *image);
+  *sound = sound_form(fields, *image);
   return image;
 }
 

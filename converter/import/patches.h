@@ -18,9 +18,9 @@ int32_t embed_patches(Builder& builder, Weights& weights, const EncoderConfig& c
                       const EpilogueSpec& after);
 
 /// How images become rows, by preprocessor_config.json in `directory`, where there is one: otherwise numbers from -1 to 1 (a note says
-/// so). Wrong settings become problems.
+/// so). `sound`: the property of models of sounds (bantam/sound.h), empty of others. Wrong settings become problems.
 std::unique_ptr<fb::ImageT> read_image(const std::filesystem::path& directory, const EncoderConfig& config,
-                                       Problems& problems, std::vector<std::string>& notes);
+                                       Problems& problems, std::vector<std::string>& notes, std::string* sound);
 
 /// Scores [sequences, labels] of a head that reads two rows: the mean of two layers' scores, of the first and of the last row (DeiT,
 /// arXiv 2012.12877); or one layer's of the first row beside the mean of the patches (DINOv2, arXiv 2304.07193).

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
+#include "bantam/sound.h"
 #include "base/error.h"
+#include "base/printable.h"
 #include "run/engine.h"
 #include "run/image_file.h"
 #include "run/image_resize.h"
+#include "run/sound_file.h"
 
 namespace bantam::convert {
 namespace {
@@ -36,11 +40,40 @@ std::vector<uint8_t> grey(const std::vector<uint8_t>& rgb) {
   return out;
 }
 
+/// The rows of a sound, silence behind it.
+std::vector<uint8_t> sound_rows(const std::vector<int16_t>& samples, uint32_t rows) {
+  std::vector<uint8_t> out(size_t{rows} * kSoundBands);
+  const auto sound = std::make_unique<SoundRows>();
+  sound->begin(out.data(), rows);
+  sound->add(samples.data(), static_cast<uint32_t>(samples.size()));
+  sound->finish();
+  return out;
+}
+
+/// A grey image as rows of numbers: of each pixel that the model takes the channels, from the left.
+std::vector<uint8_t> rows_of(const std::string& path, const Pixels& image, const ImageForm& form) {
+  if (image.width != form.channels || image.height != form.width * form.height) {
+    throw Error(
+        ExitCode::kInvalid,
+        fmt::format("{}: {}x{} pixels, but the model takes {} rows of {} numbers: a grey image as wide as a row",
+                    printable(path), image.width, image.height, form.width * form.height, form.channels));
+  }
+  return grey(image.rgb);
+}
+
 }  // namespace
 
 bool takes_images(const Model& model) {
   ImageForm form;
   return image_form(model, &form) == Status::kOk;
+}
+
+std::vector<int16_t> samples_of(const Model& model, const std::string& path) {
+  ImageForm form;
+  image_form(model, &form);
+  std::vector<int16_t> samples = read_sound_file(path);
+  samples.resize(std::min<size_t>(samples.size(), kSoundWindow + size_t{form.width - 1} * kSoundStep));
+  return samples;
 }
 
 ImageBatch::ImageBatch(const Model& model) : model_(model) { image_form(model, &form_); }
@@ -58,12 +91,9 @@ void ImageBatch::add_pixels(const std::vector<uint8_t>& pixels) {
 }
 
 std::vector<uint8_t> ImageBatch::pixels_of(const std::string& path) const {
-  if (form_.channels != 1 && form_.channels != 3) {
-    throw Error(ExitCode::kUnsupported,
-                fmt::format("the model takes images of {} channels, files have one or three; give it rows of features",
-                            form_.channels));
-  }
+  if (takes_sound(model_) && is_sound_file(path)) return sound_rows(samples_of(model_, path), form_.width);
   Pixels image = read_image_file(path);
+  if (form_.channels != 1 && form_.channels != 3) return rows_of(path, image, form_);
   const ImageFit fit = image_fit(model_);
   if (fit.shortest != 0) {
     image = with_shortest(image, fit.shortest, fit.filter);
@@ -96,7 +126,7 @@ void ImageBatch::add_made(uint32_t number) {
   for (uint32_t shape = 0; shape < 6; ++shape) {
     const uint32_t x0 = random(width), y0 = random(height), radius = 1 + random(1 + std::min(width, height) / 3);
     const bool round = random(2) == 0;
-    uint8_t colour[16];
+    std::vector<uint8_t> colour(channels);
     for (uint8_t& value : colour) value = static_cast<uint8_t>(random(256));
     for (uint32_t y = 0; y < height; ++y) {
       for (uint32_t x = 0; x < width; ++x) {

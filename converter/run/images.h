@@ -15,16 +15,20 @@ namespace bantam::convert {
 /// Texts of such a model are paths of images.
 bool takes_images(const Model& model);
 
+/// The samples of the sound in a WAV file, as many as a model of sounds (bantam/sound.h) reads at most. Throws Error.
+std::vector<int16_t> samples_of(const Model& model, const std::string& path);
+
 /// Rows of features of several images, one sequence each, as one batch. The model has images.
 class ImageBatch {
  public:
   explicit ImageBatch(const Model& model);
 
   void clear();
-  /// The pixels of the image in a file as the model takes them: width * height * channels bytes. Throws as add().
+  /// The pixels of the image in a file as the model takes them: width * height * channels bytes. Of a model of sounds a WAV file's rows,
+  /// silence behind them where it is short; where pixels have neither one channel nor three, a grey image whose rows are the pixels. Throws as add().
   std::vector<uint8_t> pixels_of(const std::string& path) const;
-  /// The image in a file, made to fit as the model's file says. Throws Error as read_image_file does; kUnsupported where the model has
-  /// neither one channel nor three.
+  /// The image in a file, made to fit as the model's file says. Throws Error as read_image_file and read_sound_file do; kInvalid
+  /// where a grey image of rows has another size than the model.
   void add(const std::string& path);
   /// One that is made up: smooth shades with shapes on them, of which each number has others.
   void add_made(uint32_t number);

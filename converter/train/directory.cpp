@@ -42,7 +42,10 @@ void write_directory(const fs::path& student, const fs::path& output, const Para
     }
   };
   for (const char* name : convert::kTokenizerFiles) copy(name);
-  for (const char* name : {"added_tokens.json", "chat_template.jinja", convert::kGenerationFile}) copy(name);
+  for (const char* name :
+       {"added_tokens.json", "chat_template.jinja", "preprocessor_config.json", convert::kGenerationFile}) {
+    copy(name);
+  }
   write_text(output / "config.json", config_text(student / "config.json", dtype));
   write_text(output / "model.safetensors",
              convert::safetensors_file(source_tensors(student, parameters, values, dtype)));

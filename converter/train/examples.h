@@ -16,6 +16,7 @@ struct Encoded {
   std::vector<int32_t> segments;
   std::vector<uint32_t> words;
   std::vector<int32_t> source = {};
+  std::vector<float> features = {};  // of models that read rows of numbers: those of each token, one after the other
   uint32_t length() const { return static_cast<uint32_t>(ids.size() + source.size()); }
 };
 

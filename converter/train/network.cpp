@@ -86,6 +86,9 @@ class Pass {
       case fb::OpAttributes::Linear:
         put(op, linear(op));
         break;
+      case fb::OpAttributes::Features:
+        put(op, rows_.features);
+        break;
       case fb::OpAttributes::Row:
         put(op, value(op.inputs[0]));
         break;
@@ -323,6 +326,19 @@ at::Tensor side_by_side(const std::vector<const Encoded*>& members, std::vector<
   return out;
 }
 
+/// Rows of numbers of each member, f32 [B, T, n], zeros behind them; undefined where there are none.
+at::Tensor features_of(const std::vector<const Encoded*>& members, int64_t tokens) {
+  const Encoded& one = *members.front();
+  if (one.features.empty()) return {};
+  const size_t width = one.features.size() / one.ids.size();
+  at::Tensor out = torch::zeros({static_cast<int64_t>(members.size()), tokens, static_cast<int64_t>(width)});
+  const size_t stride = static_cast<size_t>(tokens) * width;
+  for (size_t i = 0; i < members.size(); ++i) {
+    std::copy(members[i]->features.begin(), members[i]->features.end(), out.data_ptr<float>() + i * stride);
+  }
+  return out;
+}
+
 }  // namespace
 
 Rows pad(const std::vector<const Encoded*>& members) {
@@ -330,6 +346,7 @@ Rows pad(const std::vector<const Encoded*>& members) {
   rows.ids = side_by_side(members, &Encoded::ids, &rows.mask);
   rows.segments = side_by_side(members, &Encoded::segments, nullptr);
   const bool pairs = std::any_of(members.begin(), members.end(), [](const Encoded* e) { return !e->source.empty(); });
+  if (!members.empty()) rows.features = features_of(members, rows.ids.size(1));
   if (pairs) rows.source_ids = side_by_side(members, &Encoded::source, &rows.source_mask);
   return rows;
 }

@@ -15,10 +15,11 @@
 namespace bantam::train {
 
 /// Sequences side by side, padded to the longest. ids, segments: i64 [B, T]; mask: bool [B, T], true where a token is. The same of
-/// sources [B, S], which only encoder-decoders have.
+/// sources [B, S], which only encoder-decoders have. features: f32 [B, T, n] of models that read rows of numbers.
 struct Rows {
   at::Tensor ids, segments, mask;
   at::Tensor source_ids, source_mask;
+  at::Tensor features;
 };
 
 /// `members` go in one after the other.

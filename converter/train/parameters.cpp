@@ -111,6 +111,7 @@ std::map<std::string, convert::TensorBytes> source_tensors(const std::filesystem
       const uint64_t count = ways.size() == 1 ? static_cast<uint64_t>(flat.numel()) : stored.elements;
       std::vector<float> part(next, next + count);
       next += count;
+      for (size_t k = 0; k < way.beside.size(); ++k) part[k] -= way.beside[k];
       if (way.turned) part = convert::turned(part, static_cast<size_t>(stored.shape[1]));
       if (count < stored.elements) {
         std::vector<float> whole = checkpoint.read(way.name);

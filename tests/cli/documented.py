@@ -18,6 +18,10 @@ SKIPPED = (
         r"untrained_marian\.py|student (marian|teacher) --decoder|\btranslator",
         "trains a translator: the training tests do",
     ),
+    (
+        r"\bkws\b|\bkeywords\b|\bmotions?\b",
+        "makes data and trains on it: tests/conformance/audio.py follows these steps",
+    ),
     (r"\bdigits", "trains a reader of digits: tests/conformance/digits.py follows these steps"),
     (r"^bantam serve |^curl ", "waits for requests: test_serve.py asks some"),
     (r"^npm |http\.server", "of the package for browsers: tests/wasm runs that and its examples"),

@@ -41,7 +41,9 @@ def main():
     time = numpy.arange(4 * RATE) / RATE
     off = judged = 0
     for round_ in range(24):
-        pitch = numpy.cumsum(2 * numpy.pi * random.uniform(50, 3000) * (1 + 0.3 * numpy.sin(2 * numpy.pi * time))) / RATE
+        pitch = (
+            numpy.cumsum(2 * numpy.pi * random.uniform(50, 3000) * (1 + 0.3 * numpy.sin(2 * numpy.pi * time))) / RATE
+        )
         sound = sum(numpy.sin(k * pitch) / k for k in range(1, 6)) + random.normal(0, 0.3 * random.random(), time.shape)
         sound *= 10 ** random.uniform(0.5, 4.5) * numpy.exp(-((time % 1) * 4)) / 3
         samples = numpy.clip(numpy.round(sound), -32768, 32767).astype("<i2")

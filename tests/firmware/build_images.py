@@ -13,9 +13,16 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 # Operators in integers are in logits_hash, too: a project of them is built by `./dev test all` (tests/exhaustive.h), and those that
 # make texts where the target's RAM holds them.
 PROJECTS = (
-    ("voice", "voice-static", "decoder", "pair", "picture") if os.environ.get("BANTAM_EXHAUSTIVE") else ("voice",)
+    ("voice", "voice-static", "decoder", "pair", "picture", "sound")
+    if os.environ.get("BANTAM_EXHAUSTIVE")
+    else ("voice",)
 )
-TARGETS = {"decoder": ("cortex-m7", "cortex-m55"), "pair": ("cortex-m4",), "picture": ("cortex-m7", "cortex-m55")}
+TARGETS = {
+    "decoder": ("cortex-m7", "cortex-m55"),
+    "pair": ("cortex-m4",),
+    "picture": ("cortex-m7", "cortex-m55"),
+    "sound": ("cortex-m0plus", "cortex-m4", "cortex-m55"),
+}
 TOKENS = {"pair": 16}
 
 

@@ -3,8 +3,13 @@
 import argparse
 import pathlib
 import subprocess
+import sys
+import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests" / "cli"))
+from rows_model import FILTERS, write_rows_model  # noqa: E402
+
 GOLDEN = SOURCE / "tests" / "golden" / "models"
 EXPECTED = SOURCE / "tests" / "firmware" / "expected"  # what every machine must answer; test_host.py --write
 KERNEL_SEEDS = 8
@@ -61,6 +66,9 @@ def main():
     convert(given.command, given.out / "decoder.bantam", DECODER)
     convert(given.command, given.out / "pair.bantam", PAIR)
     convert(given.command, given.out / "picture.bantam", PICTURE)
+    with tempfile.TemporaryDirectory() as folder:
+        source = write_rows_model(pathlib.Path(folder) / "sound", 49, 40, ["low", "high", "none"], FILTERS)
+        convert(given.command, given.out / "sound.bantam", source)
     write(given.out / "models.pack", pack(given.out / f"{name}.bantam" for name in MODELS))
 
 

@@ -254,6 +254,30 @@ class Picture(Decoder):
         self.assertEqual([answer.split(b"\t")[0] for answer in answers], [b"error"] * 4 + [b"ok"])
 
 
+@unittest.skipUnless("sound" in PROJECTS, "a project of ./dev test all")
+class Sound(Decoder):
+    """A transformer over rows of sound: lines of samples into labels."""
+
+    model = "sound"
+    LENGTH = "BANTAM_MAX_TOKENS"
+    STACK = 4096
+
+    @staticmethod
+    def line(period, loud, count=15840):
+        samples = [((n * 2 // period % 2) * 2 - 1) * loud + n * 7919 % 31 for n in range(count)]
+        return b"".join(sample.to_bytes(2, "little", signed=True) for sample in samples).hex().encode() + b"\n"
+
+    def test_commands(self):
+        answers = self.answers(self.line(40, 9000) + self.line(6, 3000) + self.line(40, 0, 300))
+        self.assertEqual([answer.split(b"\t")[0] for answer in answers], [b"ok"] * 3)
+        self.assertEqual(len({answer.split(b"#")[1] for answer in answers}), 3)
+
+    def test_bad_lines(self):
+        line = self.line(40, 9000)
+        answers = self.answers(b"\n" + b"x" * 600 + b"\n123\n" + line[:-1] + b"0000\n" + line[:90] + b"\n")
+        self.assertEqual([answer.split(b"\t")[0] for answer in answers], [b"error"] * 4 + [b"ok"])
+
+
 def main():
     global given
     parser = argparse.ArgumentParser(description=__doc__)

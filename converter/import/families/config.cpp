@@ -302,7 +302,7 @@ std::pair<uint32_t, uint32_t> read_sides(const Fields& config, const char* key, 
 
 void read_image_shape(const Fields& config, EncoderConfig& out) {
   if (!out.family->block.patches) return;
-  constexpr uint32_t kMostSide = 1U << 14, kMostPatch = 1U << 10, kMostChannels = 16;
+  constexpr uint32_t kMostSide = 1U << 14, kMostPatch = 1U << 10, kMostChannels = 128;
   ImageShape& image = out.image;
   std::tie(image.height, image.width) = read_sides(config, "image_size", kMostSide, 224);
   const auto [patch, patch_width] = read_sides(config, "patch_size", kMostPatch, out.family->settings.patch_otherwise);

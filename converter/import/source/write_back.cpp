@@ -49,6 +49,36 @@ std::optional<StoredPart> rows_of(const std::vector<float>& values, const std::s
   return std::nullopt;
 }
 
+/// A table to each of whose rows a vector of the directory was added, or nothing: places of patches, the bias of patches and what stands for
+/// the whole image.
+std::optional<StoredPart> sum_of(const std::vector<float>& values, const std::vector<std::string>& sources,
+                                 const Checkpoint& checkpoint) {
+  const auto found = checkpoint.tensors().find(sources.front());
+  if (found == checkpoint.tensors().end() || found->second.stored->elements != values.size()) return std::nullopt;
+  if (found->second.stored->shape.empty()) return std::nullopt;
+  const auto width = static_cast<size_t>(found->second.stored->shape.back());
+  const std::vector<float> table = checkpoint.read(sources.front());
+  std::vector<std::vector<float>> added = {std::vector<float>(width)};
+  for (size_t i = 1; i < sources.size(); ++i) {
+    const auto other = checkpoint.tensors().find(sources[i]);
+    if (other == checkpoint.tensors().end() || other->second.stored->elements != width) return std::nullopt;
+    added.push_back(checkpoint.read(sources[i]));
+  }
+  StoredPart part{sources.front()};
+  for (size_t row = 0; row < values.size(); row += width) {
+    const auto makes_it = [&](const std::vector<float>& vector) {
+      for (size_t i = 0; i < width; ++i) {
+        if (table[row + i] + vector[i] != values[row + i]) return false;
+      }
+      return true;
+    };
+    const auto vector = std::find_if(added.begin(), added.end(), makes_it);
+    if (vector == added.end()) return std::nullopt;
+    part.beside.insert(part.beside.end(), vector->begin(), vector->end());
+  }
+  return part;
+}
+
 std::vector<std::string> without(const Graph& graph, const WaysBack& ways, bool weights) {
   std::vector<std::string> names;
   for (size_t i = 0; i < graph.constants.size(); ++i) {
@@ -70,6 +100,9 @@ WaysBack ways_back(const Graph& graph, const Checkpoint& checkpoint) {
     auto parts = parts_of(graph.constants[i]->values, sources, checkpoint);
     if (!parts && graph.constants[i]->embedding && sources.size() == 1) {
       if (auto rows = rows_of(graph.constants[i]->values, sources.front(), checkpoint)) parts.emplace(1, *rows);
+    }
+    if (!parts && sources.size() > 1) {
+      if (auto sum = sum_of(graph.constants[i]->values, sources, checkpoint)) parts.emplace(1, std::move(*sum));
     }
     if (parts) ways.emplace(static_cast<int32_t>(i), std::move(*parts));
   }

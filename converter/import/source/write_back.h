@@ -13,18 +13,20 @@
 namespace bantam::convert {
 
 /// A tensor of the directory. `turned`: it has the columns of what the graph holds as rows. `first`: the graph holds its elements from
-/// this one on, not all of them where it is alone and a table whose other rows no token has.
+/// this one on, not all of them where it is alone and a table whose other rows no token has. `beside`: what the graph holds is the tensor and
+/// these, other tensors' values, which stay as they are.
 struct StoredPart {
   std::string name;
   bool turned = false;
   uint64_t first = 0;
+  std::vector<float> beside = {};
 };
 
 /// By constant of the graph: the stored tensors whose values it holds, one after the other.
 using WaysBack = std::map<int32_t, std::vector<StoredPart>>;
 
-/// Constants that hold other values than some stored tensors one after the other, or the first or the last rows of one (products, biases
-/// by distance), are left out. O(values).
+/// Constants that hold other values than some stored tensors one after the other, the first or the last rows of one, or one and a vector
+/// in each row (products, biases by distance), are left out. O(values).
 WaysBack ways_back(const Graph& graph, const Checkpoint& checkpoint);
 
 /// Names of matrices and tables of embeddings that have no way back, though they come from the directory: what has been trained of

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "bantam/export.h"
+#include "bantam/model.h"
 
 BANTAM_EXPORT_BEGIN
 namespace bantam {
@@ -14,6 +15,12 @@ constexpr uint32_t kSoundRate = 16000;
 constexpr uint32_t kSoundWindow = 480;
 constexpr uint32_t kSoundStep = 320;
 constexpr uint32_t kSoundBands = 40;
+
+/// The property of files whose models read such rows, and its value: what the rows are. Such a model has an image 1 high, as wide as a sound
+/// has rows, of kSoundBands channels (bantam/image.h).
+constexpr const char* kSoundKey = "sound";
+constexpr const char* kSoundForm = "40 mel bands, 16000 Hz, 480 by 320";
+bool takes_sound(const Model& model);
 
 /// Rows that `samples` give.
 constexpr uint32_t sound_rows(uint32_t samples) {

@@ -500,6 +500,11 @@ Status Terminal::start(Session* session, Sink sink, const Frame& frame) {
     if (frame.pixels == nullptr || frame.features == nullptr) return Status::kInvalidArgument;
     frame_ = frame;
     digits_ = 2 * form.width * form.height * form.channels;
+    samples_ = kTakesSamples && takes_sound(session->model());
+    if (samples_) {
+      digits_ = 4 * (kSoundWindow + (form.width - 1) * kSoundStep);
+      begin_sound();
+    }
   }
   const fb::Task* task = root(session->model()).task();
   const bool embeds = has_part(session->model().task(), kVectorPart);
@@ -541,6 +546,7 @@ void Terminal::put_digit(uint8_t byte) {
     return;
   }
   if (size_ > digits_) return;  // too many already
+  if (kTakesSamples && samples_) return put_sample_digit(digit > 9 ? letter + 10 : digit);
   if (size_ < digits_) {
     uint8_t& pixel = frame_.pixels[size_ / 2];
     pixel = static_cast<uint8_t>(pixel << 4 | (digit > 9 ? letter + 10 : digit));
@@ -548,16 +554,40 @@ void Terminal::put_digit(uint8_t byte) {
   ++size_;
 }
 
+/// Samples go into the filter bank as they come: of a second of sound only 30 ms are kept.
+void Terminal::put_sample_digit(uint32_t digit) {
+  sample_ = static_cast<uint16_t>(sample_ << 4 | digit);
+  ++size_;
+  if (size_ % 4 != 0) return;
+  const auto one = static_cast<int16_t>(static_cast<uint16_t>(sample_ >> 8 | sample_ << 8));
+  sound_.add(&one, 1);
+}
+
+/// What is wrong with a line of digits, or null.
+const char* Terminal::wrong() const {
+  if (bad_digit_) return "not hexadecimal digits";
+  if (size_ == 0) return "empty line";
+  if (kTakesSamples && samples_) {
+    return size_ > digits_ ? "too many samples" : size_ % 4 != 0 ? "half a sample" : nullptr;
+  }
+  return size_ < digits_ ? "too few pixels" : size_ > digits_ ? "too many pixels" : nullptr;
+}
+
+void Terminal::begin_sound() {
+  ImageForm form;
+  if (image_form(session_->model(), &form) == Status::kOk) sound_.begin(frame_.pixels, form.width);
+}
+
 void Terminal::end_pixels() {
-  const uint32_t size = size_;
-  const bool bad = bad_digit_;
+  const char* const what = wrong();
   size_ = 0;
   bad_digit_ = false;
+  if (kTakesSamples && samples_) {
+    sound_.finish();
+    begin_sound();
+  }
   Answerer answerer(*session_, sink_, entities_);
-  if (bad) return answerer.error("not hexadecimal digits");
-  if (size == 0) return answerer.error("empty line");
-  if (size != digits_) return answerer.error(size < digits_ ? "too few pixels" : "too many pixels");
-  answerer.image(frame_);
+  what != nullptr ? answerer.error(what) : answerer.image(frame_);
 }
 
 void Terminal::end_line() {

@@ -1,4 +1,4 @@
-// Terminal: bytes of lines in, one line of answer out for each. A line is a text, or of a model of images the pixels of one. The same
+// Terminal: bytes of lines in, one line of answer out for each. A line is a text, or of a model of images the pixels of one, or of one of sounds its samples. The same
 // source answers on the device and in `bantam run --uart`, so that both print the same bytes; docs/firmware.md states the format. No
 // heap, no printf.
 #ifndef BANTAM_FIRMWARE_TERMINAL_H_
@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <type_traits>
+
 #include "bantam/image.h"
+#include "bantam/sound.h"
 #include "bantam/tasks.h"
 #include "linked.h"
 #include "model/task_traits.h"
@@ -40,6 +43,20 @@ constexpr uint32_t kLineTokens = kLineBytes + 8;
 /// An image whose model reads features takes pixels: hexadecimal digits, two a byte, rows from above, channels side by side.
 constexpr bool kTakesPixels = linked::kFeatures;
 
+/// One whose model reads sounds takes samples: hexadecimal digits, four a sample, the low byte first. `bantam firmware` says so in
+/// bantam_linked.h.
+#if !defined(BANTAM_LINK_SOUND)
+#define BANTAM_LINK_SOUND BANTAM_LINK_DEFAULT
+#endif
+constexpr bool kTakesSamples = kTakesPixels && BANTAM_LINK_SOUND != 0;
+
+/// In the place of SoundRows where no sounds are read.
+struct NoSound {
+  void begin(uint8_t*, uint32_t) {}
+  bool add(const int16_t*, uint32_t) { return true; }
+  void finish() {}
+};
+
 /// The caller's memory for one image: width * height * channels bytes, and tokens * columns floats (ImageForm).
 struct Frame {
   uint8_t* pixels = nullptr;
@@ -66,6 +83,9 @@ class Terminal {
  private:
   void end_line();
   void put_digit(uint8_t byte);
+  void put_sample_digit(uint32_t digit);
+  const char* wrong() const;
+  void begin_sound();
   void end_pixels();
 
   Session* session_ = nullptr;
@@ -77,6 +97,10 @@ class Terminal {
   uint32_t digits_ = 0;
   bool bad_digit_ = false;
   Frame frame_;
+  // Of a model of sounds, whose digits_ are those of the longest sound.
+  bool samples_ = false;
+  uint16_t sample_ = 0;
+  std::conditional_t<kTakesSamples, SoundRows, NoSound> sound_;
   char line_[kLineBytes] = {};
   Entity entities_[(tasks_with(kWordsPart) & (BANTAM_LINK_TASKS)) != 0 ? kMaxEntities : 1] = {};
   int32_t ids_[kGoesOn ? kLineTokens : kTakesIds ? kLineBytes / 2 : 1] = {};
